@@ -1,0 +1,115 @@
+/**
+ * @file kernels.h
+ * Tile kernels: dense operations on one tile, sequential, for s, d, c and z.
+ *
+ * A kernel is named `dag_tile_<p><op>`: dag_tile_dgemm, dag_tile_zherk. What each does is
+ * documented once, for all precisions, in kernels_decl.h. Common to all of them:
+ *
+ * - A tile is column-major: element (i, j) of A is `A[i + j * lda]`, with `lda >= max(1, rows)`.
+ *   Dimensions and leading dimensions are `int`; a tile has fewer than 2^31 rows and columns,
+ *   while byte and element offsets inside it are computed in size_t.
+ * - Any dimension may be 0; then nothing is read or written beyond what the operation implies.
+ * - Arguments are not checked in release builds: kernels are called by generated code with
+ *   shapes that were checked when the matrix was made. Debug builds assert.
+ * - Tiles of one call must not overlap unless said otherwise.
+ * - Kernels are reentrant: any number of threads may call them, each on its own tiles.
+ */
+#ifndef DAG_KERNELS_H
+#define DAG_KERNELS_H
+
+#include <dag/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Makes the BLAS library single-threaded, because the runtime runs one kernel per worker.
+ * To be called before workers start; calling it again is harmless, also from several threads.
+ *
+ * @param[out] how  if not NULL, receives a static, never freed text: which library was set and
+ *                  how, or what the user has to do when the result is false.
+ * @return true if every BLAS library found in the process confirmed one thread; false if a
+ *         library could not be set, or none with a known interface was found (the reference
+ *         BLAS has none and needs none). The caller decides whether to warn.
+ */
+bool dag_kernels_init(const char **how);
+
+/** Operations known to the registry. */
+typedef enum dag_kernel_op {
+    DAG_OP_POTRF,
+    DAG_OP_TRSM,
+    DAG_OP_TRMM,
+    DAG_OP_HERK,
+    DAG_OP_SYRK,
+    DAG_OP_GEMM,
+    DAG_OP_HEMM,
+    DAG_OP_LACPY,
+    DAG_OP_LASET,
+    DAG_OP_GEADD,
+    DAG_OP_LANGE_MAX,
+    DAG_OP_LANGE_ONE,
+    DAG_OP_LANGE_INF,
+    DAG_OP_LANGE_FRO,
+    DAG_OP_ABSGEMM,
+    DAG_OP_PLRNT,
+    DAG_OP_PLGHE,
+    DAG_OP_COUNT
+} dag_kernel_op;
+
+/** A kernel of any signature; cast it back to the type of its operation before calling it. */
+typedef void (*dag_kernel_fn)(void);
+
+/** One entry of the registry. */
+typedef struct dag_kernel {
+    dag_kernel_op op;
+    dag_precision precision;
+    dag_device_kind device;
+    dag_kernel_fn fn;
+    const char *name; /**< symbol name, for example "dag_tile_dgemm"; lives as long as `fn` */
+} dag_kernel;
+
+/**
+ * The kernel for an operation, precision and kind of device.
+ * @return an entry owned by the registry, or NULL if there is none. Safe from any thread once
+ *         start-up is over; an entry found earlier stays valid.
+ */
+const dag_kernel *dag_kernel_find(dag_kernel_op op, dag_precision precision,
+                                  dag_device_kind device);
+
+/**
+ * Adds a kernel, for instance from a device plug-in that was just loaded. `entry` is copied; the
+ * name is not. To be called during start-up only: it must not run beside dag_kernel_find.
+ * @return false, changing nothing, if a field is out of range, `fn` or `name` is NULL, or the
+ *         place is taken by another function.
+ */
+bool dag_kernel_register(const dag_kernel *entry);
+
+/** Name of an operation in lower case, "gemm"; NULL if out of range. */
+const char *dag_kernel_op_name(dag_kernel_op op);
+
+#define DAG_PRECISION s
+#include <dag/precision.h>
+#include <dag/kernels_decl.h>
+#include <dag/precision_undef.h>
+
+#define DAG_PRECISION d
+#include <dag/precision.h>
+#include <dag/kernels_decl.h>
+#include <dag/precision_undef.h>
+
+#define DAG_PRECISION c
+#include <dag/precision.h>
+#include <dag/kernels_decl.h>
+#include <dag/precision_undef.h>
+
+#define DAG_PRECISION z
+#include <dag/precision.h>
+#include <dag/kernels_decl.h>
+#include <dag/precision_undef.h>
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DAG_KERNELS_H */

@@ -1,0 +1,128 @@
+/**
+ * @file kernels_decl.h
+ * Declarations of the tile kernels for one precision. Included by kernels.h once per precision;
+ * not to be included by anybody else, so it has no include guard. FN(gemm) reads
+ * dag_tile_<p>gemm. op(A) is A, A^T or A^H by the dag_trans argument; in s and d, DAG_CONJ_TRANS
+ * and DAG_TRANS mean the same.
+ */
+
+/**
+ * Cholesky factor of an n by n symmetric or Hermitian positive definite tile, in place:
+ * A = L L^H (DAG_LOWER) or A = U^H U (DAG_UPPER). Only the stored triangle is read or written;
+ * imaginary parts of the diagonal are taken as zero.
+ * @return LAPACK's info: 0, or the order k >= 1 of the first leading minor that is not positive
+ *         definite (NaN included). The triangle is then partly overwritten, as in LAPACK.
+ */
+int FN(potrf)(dag_uplo uplo, int n, elem_t *A, int lda);
+
+/**
+ * Triangular solve, B (m by n) := alpha inv(op(A)) B (DAG_LEFT; A is m by m) or
+ * alpha B inv(op(A)) (DAG_RIGHT; A is n by n). Only the stored triangle of A is read.
+ * alpha = 0 sets B to zero without reading A or B.
+ */
+void FN(trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int m, int n,
+              elem_t alpha, const elem_t *A, int lda, elem_t *B, int ldb);
+
+/**
+ * Triangular product, B (m by n) := alpha op(A) B (DAG_LEFT; A is m by m) or alpha B op(A)
+ * (DAG_RIGHT; A is n by n). Only the stored triangle of A is read.
+ */
+void FN(trmm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int m, int n,
+              elem_t alpha, const elem_t *A, int lda, elem_t *B, int ldb);
+
+/**
+ * Hermitian rank-k update of the stored triangle of C (n by n):
+ * C := alpha A A^H + beta C (DAG_NO_TRANS; A is n by k) or alpha A^H A + beta C
+ * (DAG_CONJ_TRANS; A is k by n; DAG_TRANS is accepted in s and d only). alpha and beta are real.
+ * The imaginary parts of the diagonal are set to zero. In s and d this is syrk.
+ */
+void FN(herk)(dag_uplo uplo, dag_trans trans, int n, int k, real_t alpha, const elem_t *A,
+              int lda, real_t beta, elem_t *C, int ldc);
+
+/**
+ * Symmetric rank-k update of the stored triangle of C (n by n):
+ * C := alpha A A^T + beta C (DAG_NO_TRANS; A is n by k) or alpha A^T A + beta C (DAG_TRANS;
+ * A is k by n; DAG_CONJ_TRANS is accepted in s and d only). No conjugation in any precision.
+ */
+void FN(syrk)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const elem_t *A,
+              int lda, elem_t beta, elem_t *C, int ldc);
+
+/**
+ * C (m by n) := alpha op(A) op(B) + beta C, where op(A) is m by k and op(B) is k by n.
+ * beta = 0 writes C without reading it.
+ */
+void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t alpha,
+              const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C,
+              int ldc);
+
+/**
+ * C (m by n) := alpha A B + beta C (DAG_LEFT; A is m by m) or alpha B A + beta C (DAG_RIGHT; A is
+ * n by n), where A is Hermitian (symmetric in s and d), given by its stored triangle.
+ */
+void FN(hemm)(dag_side side, dag_uplo uplo, int m, int n, elem_t alpha, const elem_t *A, int lda,
+              const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc);
+
+/** Copies the region of A (m by n) to B; the rest of B stays as it is. */
+void FN(lacpy)(dag_region region, int m, int n, const elem_t *A, int lda, elem_t *B, int ldb);
+
+/**
+ * Sets the region of A (m by n): elements off the diagonal to `off`, those on it to `diag`.
+ * What lies outside the region stays as it is.
+ */
+void FN(laset)(dag_region region, int m, int n, elem_t off, elem_t diag, elem_t *A, int lda);
+
+/**
+ * B (m by n) := alpha op(A) + beta B on the region of B; A is m by n, or n by m if transposed.
+ * beta = 0 writes B without reading it. A and B may be the same tile with the same leading
+ * dimension if trans is DAG_NO_TRANS.
+ */
+void FN(geadd)(dag_region region, dag_trans trans, int m, int n, elem_t alpha, const elem_t *A,
+               int lda, elem_t beta, elem_t *B, int ldb);
+
+/**
+ * Contributions of one tile to the norm of a matrix, over a region of the tile. With the region
+ * of the stored triangle and, transposed, its strict part, these give norms of symmetric and
+ * Hermitian matrices: row sums of the whole diagonal tile are lange_inf(LOWER) and
+ * lange_one(LOWER_STRICT) into the same array.
+ *
+ * lange_max returns the largest absolute value (0 if the region is empty; NaN if there is a NaN).
+ */
+real_t FN(lange_max)(dag_region region, int m, int n, const elem_t *A, int lda);
+
+/** Adds to sums[j], for the n columns, the sum of absolute values of column j of the region. */
+void FN(lange_one)(dag_region region, int m, int n, const elem_t *A, int lda, real_t *sums);
+
+/** Adds to sums[i], for the m rows, the sum of absolute values of row i of the region. */
+void FN(lange_inf)(dag_region region, int m, int n, const elem_t *A, int lda, real_t *sums);
+
+/**
+ * Accumulates a sum of squares without overflow or underflow: on return scale^2 * sumsq has
+ * grown by the sum of |a|^2 over the region. Start with scale = 0, sumsq = 1 (or 0, whichever:
+ * their product is 0). A NaN or infinity in the region makes the result NaN or infinite.
+ */
+void FN(lange_fro)(dag_region region, int m, int n, const elem_t *A, int lda, real_t *scale,
+                   real_t *sumsq);
+
+/**
+ * R (m by n, real) := R + |op(A)| |B| with absolute values taken element by element, as needed
+ * for the componentwise backward error. The region is one of A as stored: A is m by k
+ * (DAG_NO_TRANS) or k by m (DAG_TRANS, DAG_CONJ_TRANS); B is k by n.
+ */
+void FN(absgemm)(dag_region region, dag_trans trans, int m, int n, int k, const elem_t *A,
+                 int lda, const elem_t *B, int ldb, real_t *R, int ldr);
+
+/**
+ * Fills A (m by n) with the elements (i0 + i, j0 + j) of a random general matrix of gM rows,
+ * which depends on nothing but seed and gM: real and imaginary parts are uniform in
+ * [-0.5, 0.5). `bump` is added to the elements of the global diagonal. Any rank makes any tile of
+ * any distribution identically.
+ */
+void FN(plrnt)(real_t bump, int m, int n, elem_t *A, int lda, int64_t gM, int64_t i0,
+               int64_t j0, uint64_t seed);
+
+/**
+ * As plrnt, for a random symmetric (s, d) or Hermitian (c, z) matrix of order gM with real
+ * diagonal. With bump >= gM it is positive definite. Both triangles are filled.
+ */
+void FN(plghe)(real_t bump, int m, int n, elem_t *A, int lda, int64_t gM, int64_t i0,
+               int64_t j0, uint64_t seed);
