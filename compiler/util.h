@@ -1,0 +1,72 @@
+/* Memory and text helpers shared by every part of the compiler: an arena, a growing string and
+ * interned names. Nothing here knows about JDF.
+ *
+ * Running out of memory ends the process with a message (util_out_of_memory): a batch compiler
+ * has nothing better to do, and no caller has to test for NULL.
+ */
+#ifndef DAGCC_UTIL_H
+#define DAGCC_UTIL_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define UTIL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define UTIL_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+_Noreturn void util_out_of_memory(void);
+void *util_alloc(size_t size);                  /* zeroed, never NULL */
+void *util_realloc(void *old, size_t size);     /* never NULL */
+char *util_strdup(const char *text);
+
+/* Arena: everything allocated from it is freed at once by arena_free. Memory is zeroed. */
+typedef struct arena arena;
+
+arena *arena_new(void);
+void arena_free(arena *a);                      /* NULL is allowed */
+void *arena_alloc(arena *a, size_t size);
+char *arena_strndup(arena *a, const char *text, size_t len);
+char *arena_printf(arena *a, const char *fmt, ...) UTIL_PRINTF(2, 3);
+/* A copy of n elements; NULL when n is 0. */
+void *arena_copy(arena *a, const void *data, size_t n, size_t elem_size);
+
+/* Growing, always NUL-terminated text. A zeroed struct is an empty string. */
+typedef struct text {
+    char *data;                                 /* NULL while nothing was added */
+    size_t len;
+    size_t cap;
+} text;
+
+void text_add(text *t, const char *bytes, size_t len);
+void text_puts(text *t, const char *str);
+void text_putc(text *t, char c);
+void text_printf(text *t, const char *fmt, ...) UTIL_PRINTF(2, 3);
+void text_vprintf(text *t, const char *fmt, va_list ap);
+const char *text_str(const text *t);            /* never NULL */
+void text_free(text *t);
+
+/* Interned names: equal texts give equal pointers, so names compare with ==. */
+typedef struct names names;
+
+names *names_new(void);
+void names_free(names *n);
+const char *names_intern(names *n, const char *str, size_t len);
+const char *names_find(const names *n, const char *str, size_t len);    /* NULL if never interned */
+
+/* Optimal string alignment distance (insert, delete, replace, swap of neighbours), ignoring
+ * case differences at half weight: the result is in half edits. */
+unsigned util_distance(const char *a, const char *b);
+
+/* The best of several candidates for a misspelt word, or NULL when none is close enough to be
+ * worth suggesting. Feed candidates one at a time; begin with a zeroed struct and .word set. */
+typedef struct util_guess {
+    const char *word;
+    const char *best;
+    unsigned best_distance;
+} util_guess;
+
+void util_guess_add(util_guess *g, const char *candidate);
+
+#endif
