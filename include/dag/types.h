@@ -36,8 +36,9 @@ typedef enum dag_precision {
 /** Number of precisions: the size of a table indexed by dag_precision. */
 #define DAG_PRECISION_COUNT 4
 
-/** Which triangle of a symmetric, Hermitian or triangular matrix is stored (values of CBLAS). */
-typedef enum dag_uplo { DAG_UPPER = 121, DAG_LOWER = 122 } dag_uplo;
+/** Which triangle of a symmetric, Hermitian or triangular matrix is stored (values of CBLAS);
+ *  GENERAL: all of it, where a whole matrix is meant. */
+typedef enum dag_uplo { DAG_UPPER = 121, DAG_LOWER = 122, DAG_GENERAL = 123 } dag_uplo;
 
 /** Operation applied to a matrix argument (values of CBLAS). */
 typedef enum dag_trans { DAG_NO_TRANS = 111, DAG_TRANS = 112, DAG_CONJ_TRANS = 113 } dag_trans;

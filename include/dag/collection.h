@@ -1,0 +1,99 @@
+/**
+ * @file collection.h
+ * Distributed collections of data: what a task graph reads from and stores to.
+ *
+ * A collection maps an index tuple to an element and to the rank that owns it. Both maps are pure
+ * functions, the same on all ranks, for as long as a taskpool names the collection. dag_matrix
+ * (matrix.h) is the one that ships; programs may write their own (see dsl-examples/tutorial).
+ */
+#ifndef DAG_COLLECTION_H
+#define DAG_COLLECTION_H
+
+#include <dag/dag.h>
+#include <dag/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Most indices a collection may have. */
+#define DAG_MAX_INDEX 4
+
+/** Shape of one element: rows x columns of items of `elem` bytes. Plain bytes are m x 1 of 1. */
+typedef struct dag_shape {
+    int64_t m, n; /**< rows, columns; >= 0 */
+    size_t elem;  /**< bytes of one item; >= 1 */
+} dag_shape;
+
+/** Where an element lives on its own rank: column-major, item (i,j) at ptr + (i + j*ld) * elem. */
+typedef struct dag_element {
+    void *ptr;
+    int64_t ld; /**< in items, >= max(1, m) */
+    dag_shape shape;
+} dag_element;
+
+typedef struct dag_collection dag_collection;
+
+/** The operations of a collection; a static table of the implementer. */
+typedef struct dag_collection_ops {
+    /** Rank that owns element `index`. Pure; callable on every rank and thread. */
+    int (*rank_of)(const dag_collection *c, const int64_t *index);
+    /** 1 when `index` names an element. Pure. */
+    int (*contains)(const dag_collection *c, const int64_t *index);
+    /** Shape of an element, callable on every rank. Pure. */
+    void (*shape_of)(const dag_collection *c, const int64_t *index, dag_shape *shape);
+    /** The element itself; called on the owner only, from any worker. Storage may be allocated here
+     *  on first touch. Returns DAG_ERR_NOMEM when it cannot be. */
+    dag_status (*element)(dag_collection *c, const int64_t *index, dag_element *element);
+} dag_collection_ops;
+
+/**
+ * Base of every collection: embed it first in your own struct and fill it with
+ * dag_collection_init(). Fields are read-only afterwards.
+ */
+struct dag_collection {
+    const dag_collection_ops *ops;
+    const char *name; /**< for messages; not owned */
+    int nindex;       /**< length of an index tuple, 1..DAG_MAX_INDEX */
+    int rank, size;   /**< this process, number of processes */
+    /**
+     * Closed form of the distribution, where there is one: index d is owned by coordinate
+     * (index[d] + offset[d]) mod period[d], this process has coordinate mine[d], and rank_of is
+     * sum over d of coordinate[d] * stride[d]. `cyclic` is 0 where there is no such form; then every
+     * period is 1 and rank_of() decides. An index that does not matter has period 1, stride 0.
+     */
+    int cyclic;
+    int64_t period[DAG_MAX_INDEX], offset[DAG_MAX_INDEX], mine[DAG_MAX_INDEX], stride[DAG_MAX_INDEX];
+    /** Last pool that named this collection on this rank; runtime only. */
+    dag_taskpool *last_pool;
+};
+
+/** Fill the base of a collection without a closed form; `name` must outlive it. */
+void dag_collection_init(dag_collection *c, const dag_context *context,
+                         const dag_collection_ops *ops, int nindex, const char *name);
+
+/**
+ * Declare the closed form: dimension d is dealt round-robin to period[d] coordinates starting with
+ * offset[d]; the process at coordinates x has rank sum(x[d]*stride[d]). Arrays of c->nindex.
+ * Requires that prod(period) <= size; a process outside the grid owns nothing.
+ */
+void dag_collection_set_cyclic(dag_collection *c, const int64_t *period, const int64_t *offset,
+                               const int64_t *stride);
+
+/** Rank that owns an element: the closed form inline, the table otherwise. */
+static inline int dag_rank_of(const dag_collection *c, const int64_t *index)
+{
+    if (!c->cyclic)
+        return c->ops->rank_of(c, index);
+    int64_t rank = 0;
+    for (int d = 0; d < c->nindex; d++) {
+        int64_t x = (index[d] + c->offset[d]) % c->period[d];
+        rank += (x < 0 ? x + c->period[d] : x) * c->stride[d];
+    }
+    return (int)rank;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,178 @@
+/**
+ * @file dag.h
+ * The public interface of the runtime: contexts, taskpools, settings, errors.
+ *
+ * Life of a program: dag_init() -> NAME_new() (generated) -> dag_add() -> dag_wait() ->
+ * dag_taskpool_free() -> dag_fini(). Every rank of the job makes the same calls in the same order.
+ *
+ * Errors: functions return a dag_status; the sentence that says what, where and what to do about it
+ * is kept per context (dag_message()). The library never prints to stdout, never calls exit and
+ * installs no signal handler unasked.
+ *
+ * Threads: a context is driven by one application thread, the one that called dag_init(). It is
+ * worker 0 while it is inside dag_wait() or dag_test().
+ */
+#ifndef DAG_DAG_H
+#define DAG_DAG_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a call came to. Grouped by how far the damage reaches. */
+typedef enum dag_status {
+    DAG_SUCCESS = 0,
+    /* the call: nothing happened, mend the call and repeat it */
+    DAG_ERR_ARG = 1,         /**< an argument is out of its range or disagrees with another */
+    DAG_ERR_STATE = 2,       /**< called out of order (waiting for a pool never added, ...) */
+    DAG_ERR_SETTING = 3,     /**< unknown setting, or a value that does not parse */
+    DAG_ERR_UNSUPPORTED = 4, /**< this build lacks what was asked for */
+    /* the taskpool: it has ended on all ranks, stored elements are unspecified */
+    DAG_ERR_TASK = 10,      /**< a body reported failure */
+    DAG_ERR_GRAPH = 11,     /**< the graph contradicts itself at run time (edge, guard, bounds) */
+    DAG_ERR_MISMATCH = 12,  /**< ranks disagree about the program or its arguments */
+    DAG_ERR_STALL = 13,     /**< tasks wait for inputs that nobody will send */
+    DAG_ERR_CANCELLED = 14, /**< dag_cancel() was called */
+    /* the environment */
+    DAG_ERR_NOMEM = 20, /**< memory could not be had */
+    DAG_ERR_IO = 21,    /**< a file could not be read or written */
+    DAG_ERR_COMM = 22,  /**< the communication layer failed */
+    DAG_ERR_INTERNAL = 30 /**< a bug in this library */
+} dag_status;
+
+/** One-line meaning of a status; never NULL, static storage. */
+const char *dag_strerror(dag_status status);
+
+/** Version of the library, "major.minor.patch"; static storage. */
+const char *dag_version(void);
+
+typedef struct dag_config dag_config;
+typedef struct dag_context dag_context;
+typedef struct dag_taskpool dag_taskpool;
+struct dag_task;
+
+/* ---- settings --------------------------------------------------------------------------- */
+
+/**
+ * A set of settings to hand to dag_init(). Origin order, weakest first: default, file named by
+ * DAG_CONFIG (`key = value` lines), environment (`DAG_KEY`), this object.
+ * @return a new object owned by the caller (dag_config_free()), NULL when out of memory.
+ */
+dag_config *dag_config_new(void);
+void dag_config_free(dag_config *config);
+
+/**
+ * Set `key` to the text `value`. Nothing is read from the environment here.
+ * @return DAG_ERR_SETTING for an unknown key or a value that does not parse; then `why` (may be
+ *         NULL) holds the reason with the nearest known key.
+ */
+dag_status dag_config_set(dag_config *config, const char *key, const char *value, char *why,
+                          size_t why_size);
+
+/** Print every setting: name, value, origin, meaning; one line each. */
+void dag_settings_print(const dag_context *context, FILE *out);
+
+/* ---- context ---------------------------------------------------------------------------- */
+
+/**
+ * Start the runtime on this rank. Collective over MPI_COMM_WORLD where the build has MPI and the
+ * program runs under it: MPI is initialised if it is not (and then finalised by dag_fini()), with
+ * MPI_THREAD_SINGLE when there is one worker. See dag/mpi.h to give a communicator.
+ * @param[out] context  owned by the caller, ended by dag_fini(). Set only on success.
+ * @param config        may be NULL; not kept.
+ * @param why           buffer for the reason of a failure, may be NULL.
+ */
+dag_status dag_init(dag_context **context, const dag_config *config, char *why, size_t why_size);
+
+/** End the runtime; collective. Pools still running are waited for first. */
+dag_status dag_fini(dag_context *context);
+
+int dag_rank(const dag_context *context);    /**< this process, 0 <= rank < size */
+int dag_size(const dag_context *context);    /**< number of processes */
+int dag_workers(const dag_context *context); /**< workers of this process, the caller included */
+
+/** The last error of this context, a sentence; "" when there was none. Valid until the next call. */
+const char *dag_message(const dag_context *context);
+
+/** `rank 0: 4 workers on cores 0-3, ...`; valid as long as the context. */
+const char *dag_summary(const dag_context *context);
+
+/** Collective over the context's ranks: everyone has arrived. Makes progress meanwhile. */
+dag_status dag_barrier(dag_context *context);
+
+/* ---- taskpools -------------------------------------------------------------------------- */
+
+/**
+ * Hand a taskpool to the runtime; it may start to run at once on background workers. Collective in
+ * order: all ranks add the same pools in the same order. Pools that name a common collection run
+ * one after the other per rank, others overlap.
+ */
+dag_status dag_add(dag_context *context, dag_taskpool *pool);
+
+/**
+ * Run until the pool has ended on all ranks, and return its agreed status: the same on all ranks.
+ */
+dag_status dag_wait(dag_taskpool *pool);
+
+/**
+ * Make some progress and say whether the pool has ended.
+ * @param[out] done  1 when it has; then the return value is the agreed status.
+ */
+dag_status dag_test(dag_taskpool *pool, int *done);
+
+/** The agreed `info` (LAPACK's meaning; 0 = none). Valid once the pool has ended. */
+int64_t dag_taskpool_info(const dag_taskpool *pool);
+
+/** Ask for an early end: bodies that have not started are skipped; the pool ends with
+ *  DAG_ERR_CANCELLED on all ranks. May be called on any rank, and from a body. */
+dag_status dag_cancel(dag_taskpool *pool);
+
+/** Free a pool that has ended or was never added; NULL is allowed. */
+void dag_taskpool_free(dag_taskpool *pool);
+
+/** What a pool did on this rank; valid once it has ended. */
+typedef struct dag_pool_stats {
+    int64_t tasks;          /**< bodies run (or skipped after an error) on this rank */
+    int64_t renames;        /**< values copied because a writer did not hold the only reference */
+    int64_t messages;       /**< activations sent, relays included */
+    int64_t bytes_sent;     /**< payload bytes sent */
+    int64_t deferred_stores; /**< stores put off to the end of the pool */
+} dag_pool_stats;
+void dag_taskpool_stats(const dag_taskpool *pool, dag_pool_stats *stats);
+
+/* ---- inside a body ---------------------------------------------------------------------- */
+
+/** Worker that runs this task, 0 <= worker < dag_workers(). */
+int dag_task_worker(const struct dag_task *task);
+
+/** The context this task runs in. */
+dag_context *dag_task_context(const struct dag_task *task);
+
+/**
+ * Scratch memory of this worker, 64-byte aligned, valid until the body returns. One buffer per
+ * worker: a second call in one body returns the same memory (grown if need be).
+ * @return NULL when out of memory.
+ */
+void *dag_task_workspace(struct dag_task *task, size_t bytes);
+
+/**
+ * Report LAPACK's `info` (> 0) for the whole pool: the smallest value over all tasks and ranks is
+ * what dag_taskpool_info() returns. Bodies that have not started are skipped from then on.
+ */
+void dag_task_info(struct dag_task *task, int64_t info);
+
+/** Fail the pool with DAG_ERR_TASK and a printf-style reason; the task's identity is added. */
+void dag_task_fail(struct dag_task *task, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

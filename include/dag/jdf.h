@@ -1,0 +1,318 @@
+/**
+ * @file jdf.h
+ * What the C that dagcc generates may rely on: the contract between compiler and runtime. Programs
+ * do not use it; its names and layouts may change with any version, and generated code is checked
+ * against DAG_JDF_ABI.
+ *
+ * A program is a table of classes. For each class the compiler prints a few pure functions over
+ * (globals, parameters); the runtime does everything else. Parameters and derived locals are
+ * int32_t in a task; all arithmetic on them is done in int64_t.
+ *
+ * Roles of the functions of a class, in the life of one task:
+ *   start       names the local instances with no arrivals to wait for, in chunks
+ *   inputs      counts the arrivals an instance waits for
+ *   bind        fetches the inputs that come from memory, NEW or NULL, just before the body runs
+ *   (body)
+ *   stores      writes flows to memory (-> A(i,j))
+ *   successors  names the instances that receive something, to a visitor
+ */
+#ifndef DAG_JDF_H
+#define DAG_JDF_H
+
+#include <dag/collection.h>
+#include <dag/dag.h>
+#include <dag/matrix.h>
+#include <dag/types.h>
+
+#define DAG_JDF_ABI 1
+/** Most parameters plus derived locals of a class, and most flows. */
+#define DAG_MAX_LOCALS 24
+#define DAG_MAX_FLOWS 24
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+/**
+ * A datum in one version: an m x n column-major view of items of `elem` bytes. Untyped data are
+ * bytes x 1 of 1. Reference counted by the runtime; generated code reads this head only.
+ */
+typedef struct dag_value {
+    void *ptr;
+    int64_t ld;
+    int64_t m, n;
+    size_t elem;
+} dag_value;
+
+/* ---- tasks ------------------------------------------------------------------------------ */
+
+struct dag_class;
+
+/**
+ * Head of every task. A generated task struct is exactly
+ *     struct { struct dag_task task; dag_value *flow[ndata]; int32_t local[nlocals]; }
+ * (with named members); parameters come first among the locals, in their declared order, then the
+ * derived locals in textual order. Absent arrays are left out.
+ */
+struct dag_task {
+    struct dag_task *next; /* runtime: the one list the task is on */
+    const struct dag_class *cls;
+    dag_taskpool *pool;
+    int64_t priority;
+    int64_t pending; /* runtime: arrivals still missing; guarded as deps.c says */
+    void *owner;     /* runtime: worker while running */
+    uint64_t arrived; /* runtime: data flows that have a value */
+};
+
+static inline dag_value **dag_task_flows(struct dag_task *t)
+{
+    return (dag_value **)(t + 1);
+}
+
+typedef enum dag_access {
+    DAG_READ = 1,
+    DAG_WRITE = 2,
+    DAG_RW = 3,
+    DAG_CTL = 0
+} dag_access;
+
+/** A flow of a class. Data flows come first and are numbered 0..ndata-1, CTL flows follow. */
+typedef struct dag_flow {
+    const char *name;
+    dag_access access;
+    int line; /* in the .jdf */
+} dag_flow;
+
+/** What a body returns; falling off its end is DONE. */
+enum { DAG_BODY_DONE = 0, DAG_BODY_ERROR = 1 };
+
+/** A body: one function per precision (index dag_precision; [0] alone without %precision). */
+typedef struct dag_body {
+    int (*fn[4])(struct dag_task *task, const void *globals);
+    /** NULL, or nonzero = this body may run this task. Bodies are tried in order. */
+    int (*evaluate)(const void *globals, const int32_t *locals);
+} dag_body;
+
+/* ---- edges ------------------------------------------------------------------------------ */
+
+/** Shape of the broadcast of an output. */
+typedef enum dag_bcast {
+    DAG_BCAST_AUTO = 0,
+    DAG_BCAST_BINOMIAL,
+    DAG_BCAST_CHAIN,
+    DAG_BCAST_RING,
+    DAG_BCAST_SCATTER,
+    DAG_BCAST_HIER /* two levels, groups of dag_visit.group ranks */
+} dag_bcast;
+
+/** One output dependency towards a task class; a static const of the generated code. */
+typedef struct dag_edge {
+    const struct dag_class *target;
+    uint8_t source_flow; /* numbering of the source class */
+    uint8_t target_flow; /* numbering of the target class; >= target->ndata for CTL */
+    uint8_t region;      /* dag_region that the target needs */
+    uint8_t bcast;       /* dag_bcast */
+    uint8_t dynamic;     /* 0, or 1 + number of the [dynamic] guard bit */
+    int line;            /* in the .jdf */
+} dag_edge;
+
+enum dag_visit_mode {
+    DAG_VISIT_LOCAL, /* name every successor that this rank owns */
+    DAG_VISIT_RANKS  /* name at least one successor on every rank that has any */
+};
+
+/**
+ * Who asks for the successors of a task, and which. `successors` calls dag_visit_edge() for each
+ * active (edge, target instance) whose source flow is in `mask`.
+ */
+typedef struct dag_visit {
+    enum dag_visit_mode mode;
+    uint32_t mask;       /* bit f: outputs of source flow f are wanted (numbering of the class) */
+    uint64_t dynamic;    /* values of the [dynamic] guards, filled at the producer */
+    int at_producer;     /* 1: evaluate [dynamic] guards and set bits; 0: read the bits */
+    struct dag_task *task; /* the producer's task; NULL on a receiver */
+    int group;           /* hier(group): set by generated code before dag_visit_edge() */
+    /** Runtime's callback. `locals` holds the target's parameters only. */
+    void (*edge)(struct dag_visit *v, const dag_edge *edge, const int32_t *params);
+} dag_visit;
+
+static inline void dag_visit_edge(dag_visit *v, const dag_edge *edge, const int32_t *params)
+{
+    v->edge(v, edge, params);
+}
+
+/** first, first+step, ..., <= last (step > 0). */
+typedef struct dag_range {
+    int64_t first, last, step;
+} dag_range;
+
+/** The values x in lo..hi (unit step) with (x + shift) owned by this process in dimension d of c. */
+static inline dag_range dag_range_owned(const dag_collection *c, int d, int64_t shift, int64_t lo,
+                                        int64_t hi)
+{
+    int64_t period = c->period[d];
+    int64_t x = (c->mine[d] - (lo + shift + c->offset[d])) % period;
+    return (dag_range){lo + (x < 0 ? x + period : x), hi, period};
+}
+
+/**
+ * The values of a range of targets that a visitor has to look at when the placement of the target
+ * takes (x + shift) as index d of c and the edge has no guard on x: the owned ones for LOCAL, one
+ * period for RANKS.
+ */
+static inline dag_range dag_visit_range(const dag_visit *v, const dag_collection *c, int d,
+                                        int64_t shift, int64_t lo, int64_t hi)
+{
+    if (v->mode == DAG_VISIT_LOCAL)
+        return dag_range_owned(c, d, shift, lo, hi);
+    if (c->cyclic && hi - lo >= c->period[d])
+        hi = lo + c->period[d] - 1;
+    return (dag_range){lo, hi, 1};
+}
+
+/** Values of lo..hi..step; step 0 is an error that the caller reports. */
+static inline int64_t dag_range_count(int64_t lo, int64_t hi, int64_t step)
+{
+    if (step > 0)
+        return hi < lo ? 0 : (hi - lo) / step + 1;
+    return lo < hi ? 0 : (lo - hi) / -step + 1;
+}
+
+/* ---- start-up --------------------------------------------------------------------------- */
+
+/**
+ * Where an enumeration of local instances stopped. `start` must name each local instance with no
+ * arrivals to wait for exactly once over all calls. dag_start_task() returns nonzero when the chunk
+ * is full; `start` then saves its loop variables in at[], sets resume = 1 and returns 1; the next
+ * call goes on behind that instance. It returns 0 when there are no more.
+ */
+typedef struct dag_cursor {
+    int64_t at[DAG_MAX_LOCALS];
+    int resume;
+    struct dag_taskpool *pool; /* runtime */
+    const struct dag_class *cls;
+    void *batch;
+} dag_cursor;
+
+/** Name a starting instance by its parameters and derived locals (all of them). */
+int dag_start_task(dag_cursor *cursor, const int32_t *locals);
+
+/* ---- classes and programs --------------------------------------------------------------- */
+
+typedef struct dag_class {
+    const char *name;
+    int id; /* index in the program's table */
+    int line;
+    uint8_t nparams, nlocals; /* nlocals includes the parameters */
+    uint8_t ndata, nflows;    /* data flows; data and CTL flows */
+    uint8_t nbodies;
+    uint8_t high_priority;
+    uint32_t task_bytes;
+    const char *const *local_names;
+    const dag_flow *flows;
+    const dag_body *bodies;
+
+    /** Fill the derived locals behind the parameters; 1 when the instance is in the space. */
+    int (*locals)(const void *globals, int32_t *locals);
+    /** Rank the instance runs on. */
+    int (*rank)(const void *globals, const int32_t *locals);
+    /** NULL = 0 for all. */
+    int64_t (*priority)(const void *globals, const int32_t *locals);
+    /** Arrivals to wait for. NULL = 0 for all. A data flow none or several of whose inputs are
+     *  active is reported with dag_graph_error() by the generated code where the compiler could not
+     *  exclude it, and -1 is returned. */
+    int64_t (*inputs)(const void *globals, const int32_t *locals);
+    /** Fetch inputs from memory, NEW and NULL with the dag_bind functions. NULL = none. */
+    void (*bind)(struct dag_task *task, const void *globals);
+    /** Store flows with dag_store(). NULL = none. */
+    void (*stores)(struct dag_task *task, const void *globals);
+    /** NULL = no successors. `locals`: parameters and derived locals of the source. */
+    void (*successors)(dag_visit *v, const void *globals, const int32_t *locals);
+    /** Local instances; walks only this rank's part where the placement has a closed form. -1 =
+     *  not countable ([dynamic]); NULL never. */
+    int64_t (*count)(const void *globals);
+    /** NULL: no instance can start without an arrival. */
+    int (*start)(dag_cursor *cursor, const void *globals);
+} dag_class;
+
+/** How a pool may treat the memory of one of its collections; decided by dagcc, see
+ *  docs/design/values.md. Weaker is safe. */
+typedef enum dag_memory_mode {
+    DAG_MEM_DEFERRED = 0, /* inputs are never written in place, stores wait for the pool's end */
+    DAG_MEM_READ = 1,     /* nothing is stored */
+    DAG_MEM_WRITE = 2,    /* nothing is read: stores are immediate, WRITE flows may live there */
+    DAG_MEM_INPLACE = 3   /* each element is fetched once at most, before any store to it, and
+                             stored if fetched: writers may work in place */
+} dag_memory_mode;
+
+/** A collection of the program. */
+typedef struct dag_slot {
+    const char *name;     /* of the global */
+    dag_memory_mode mode; /* proven at compile time */
+} dag_slot;
+
+typedef struct dag_program {
+    int abi; /* DAG_JDF_ABI */
+    const char *name;
+    const char *file;
+    uint64_t hash; /* of the canonical source: ranks compare it */
+    size_t globals_bytes;
+    int nclasses;
+    const dag_class *const *classes;
+    int nslots;
+    const dag_slot *slots;
+    int dynamic; /* 1: tasks cannot be counted, the end is found by counting waves */
+} dag_program;
+
+/* ---- constructors ----------------------------------------------------------------------- */
+
+/**
+ * Start to make a pool: allocates it with its zeroed globals. NULL with dag_message() when out of
+ * memory or when the ABI differs.
+ */
+dag_taskpool *dag_pool_new(dag_context *context, const dag_program *program, dag_precision prec);
+void *dag_pool_globals(dag_taskpool *pool);
+/** Bind collection `slot`; NULL collections are an error kept in the pool. */
+void dag_pool_collection(dag_taskpool *pool, int slot, dag_collection *collection);
+/** dag_pool_collection() for a matrix, checking its element type (prec < 0: any). */
+void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec);
+/** Mix a scalar global into the hash that ranks compare. */
+void dag_pool_scalar(dag_taskpool *pool, int64_t value);
+/** A %assume or a range check of the constructor: when !holds, the text becomes the error. */
+void dag_pool_require(dag_taskpool *pool, int holds, const char *text);
+/** Finish: returns the pool, or frees it and returns NULL when an error was kept. */
+dag_taskpool *dag_pool_ready(dag_taskpool *pool);
+
+/* ---- inputs and stores ------------------------------------------------------------------ */
+
+/** Flow <- slot(index...). Out of bounds or remote: a graph error. */
+void dag_bind_memory(struct dag_task *task, int flow, int slot, const int64_t *index);
+/** Flow <- NEW of a shape. */
+void dag_bind_new(struct dag_task *task, int flow, const dag_shape *shape);
+/** Flow <- NEW shaped like an element; with `in_memory` the flow is stored there by this very task
+ *  and nowhere else, so that it may be made in place when the slot's mode allows. */
+void dag_bind_new_like(struct dag_task *task, int flow, int slot, const int64_t *index,
+                       int in_memory);
+/** Flow <- NULL. */
+void dag_bind_null(struct dag_task *task, int flow);
+/** Flow -> slot(index...), the given region of it. */
+void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, int region);
+
+/** Record that the graph contradicts itself; the pool ends with DAG_ERR_GRAPH on all ranks.
+ *  `task` may be NULL where only the pool's class is known (then cls/locals name it). */
+void dag_graph_error(const void *globals, const dag_class *cls, const int32_t *locals, int line,
+                     const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 5, 6)))
+#endif
+    ;
+
+/** The pool that a globals block belongs to (they are one allocation). */
+dag_taskpool *dag_globals_pool(const void *globals);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
