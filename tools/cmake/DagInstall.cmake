@@ -1,0 +1,111 @@
+# Installation: programs, libraries, headers, the CMake package `dagcc`, dag.pc and the man page.
+# Nothing installed contains the prefix, so an installed tree can be moved.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dagcc")
+
+# Drivers of dsl-examples belong to users as well.
+function(dag_collect_drivers dir variable)
+    set(found "")
+    get_property(targets DIRECTORY "${dir}" PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(target IN LISTS targets)
+        get_target_property(type ${target} TYPE)
+        get_target_property(out ${target} RUNTIME_OUTPUT_DIRECTORY)
+        if(type STREQUAL "EXECUTABLE" AND target MATCHES "^dag_"
+                AND out STREQUAL "${PROJECT_BINARY_DIR}/bin")
+            list(APPEND found ${target})
+        endif()
+    endforeach()
+    get_property(subdirs DIRECTORY "${dir}" PROPERTY SUBDIRECTORIES)
+    foreach(subdir IN LISTS subdirs)
+        dag_collect_drivers("${subdir}" more)
+        list(APPEND found ${more})
+    endforeach()
+    set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+set(installed dag_headers dag_mpi dag_blas dag_hwloc)
+foreach(target IN ITEMS dagcc dag dag_kernels dag_la)
+    if(TARGET ${target})
+        list(APPEND installed ${target})
+    endif()
+endforeach()
+foreach(pair IN ITEMS dag:runtime dag_kernels:kernels dag_la:la)
+    string(REPLACE ":" ";" pair ${pair})
+    list(GET pair 0 target)
+    list(GET pair 1 name)
+    if(TARGET ${target})
+        set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+    endif()
+endforeach()
+install(TARGETS ${installed} EXPORT dagccTargets
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(EXISTS "${PROJECT_SOURCE_DIR}/dsl-examples/CMakeLists.txt")
+    dag_collect_drivers("${PROJECT_SOURCE_DIR}/dsl-examples" drivers)
+    if(drivers)
+        install(TARGETS ${drivers} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
+endif()
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/dag" "${PROJECT_BINARY_DIR}/include/dag"
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.h")
+install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1" OPTIONAL
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+install(EXPORT dagccTargets NAMESPACE dag:: DESTINATION ${package_dir})
+configure_package_config_file(tools/cmake/dagccConfig.cmake.in
+    "${PROJECT_BINARY_DIR}/cmake/dagccConfig.cmake"
+    INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/dagccConfigVersion.cmake"
+    COMPATIBILITY SameMinorVersion)
+install(FILES
+    "${PROJECT_BINARY_DIR}/cmake/dagccConfig.cmake"
+    "${PROJECT_BINARY_DIR}/cmake/dagccConfigVersion.cmake"
+    "${PROJECT_SOURCE_DIR}/tools/cmake/DagAddJdf.cmake"
+    DESTINATION ${package_dir})
+
+# The link line of dag.pc. A static library brings no dependencies of its own, so its users must
+# name them; a shared one hides them behind --static.
+function(dag_link_words variable)
+    set(words "")
+    foreach(lib IN LISTS ARGN)
+        if(lib MATCHES "^/.*/lib([^/]+)\\.(so|a|dylib)$")
+            set(name "${CMAKE_MATCH_1}")
+            cmake_path(GET lib PARENT_PATH dir)
+            if(NOT dir IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
+                list(APPEND words "-L${dir}")
+            endif()
+            list(APPEND words "-l${name}")
+        else()
+            list(APPEND words "${lib}")
+        endif()
+    endforeach()
+    list(JOIN words " " words)
+    set(${variable} "${words}" PARENT_SCOPE)
+endfunction()
+
+set(private_libs ${DAG_PC_HWLOC_LDFLAGS} -pthread -lm)
+set(private_cflags "")
+if(DAG_HAVE_MPI)
+    list(APPEND private_libs ${MPI_C_LIBRARIES})
+    foreach(dir IN LISTS MPI_C_INCLUDE_DIRS)
+        string(APPEND private_cflags " -I${dir}")
+    endforeach()
+endif()
+dag_link_words(private_libs ${private_libs})
+set(DAG_PC_LIBS "")
+set(DAG_PC_LIBS_PRIVATE "${private_libs}")
+if(NOT BUILD_SHARED_LIBS)
+    set(DAG_PC_LIBS " ${private_libs}")
+    set(DAG_PC_LIBS_PRIVATE "")
+endif()
+set(DAG_PC_CFLAGS "${private_cflags}")
+file(RELATIVE_PATH DAG_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" DAG_PC_PREFIX "${DAG_PC_PREFIX}")
+configure_file(tools/cmake/dag.pc.in "${PROJECT_BINARY_DIR}/cmake/dag.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/dag.pc"
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

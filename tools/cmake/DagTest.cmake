@@ -1,0 +1,128 @@
+# Functions that register tests.
+#
+#   dag_add_unit_test(<name> SOURCES file... [LIBS lib...] [LABELS label...] [TIMEOUT seconds])
+#   dag_add_mpi_test(<name> NP ranks COMMAND program arg... [THREADS n] [EXIT status]
+#                    [LABELS label...] [TIMEOUT seconds] [ENVIRONMENT var=value...])
+#   dag_add_script_test(<name> COMMAND program arg... [PROCESSORS n]
+#                    [LABELS label...] [TIMEOUT seconds] [ENVIRONMENT var=value...])
+#
+# Labels: unit, compiler, integration, property say what a test is; sanitize puts it into the
+# reduced runs of the sanitizer builds; full keeps it out of everything but `tools/test --full`.
+# A test that cannot run on this machine ends with status 77 and says why: it counts as skipped.
+# TIMEOUT is for a release build; the sanitizer builds multiply it.
+include_guard(GLOBAL)
+
+cmake_path(SET DAG_MPIRUN NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../mpirun")
+set(DAG_EXPECT_EXIT "${CMAKE_CURRENT_LIST_DIR}/expect-exit.sh")
+
+# What the tests find in their environment besides the user's: settings of the sanitizers (the same
+# as in CMakePresets.json, for those who call ctest without a preset) and the launcher to use.
+set(DAG_TEST_ENVIRONMENT "")
+set(supp "${PROJECT_SOURCE_DIR}/tests/suppressions")
+if(DAG_SANITIZE MATCHES "address")
+    list(APPEND DAG_TEST_ENVIRONMENT
+        "ASAN_OPTIONS=exitcode=99:strict_string_checks=1:suppressions=${supp}/asan.supp"
+        "LSAN_OPTIONS=suppressions=${supp}/lsan.supp:print_suppressions=0"
+        "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1")
+elseif(DAG_SANITIZE MATCHES "thread")
+    list(APPEND DAG_TEST_ENVIRONMENT
+        "TSAN_OPTIONS=exitcode=99:halt_on_error=1:suppressions=${supp}/tsan.supp")
+endif()
+if(DAG_HAVE_MPI)
+    list(APPEND DAG_TEST_ENVIRONMENT "MPIRUN=${MPIEXEC_EXECUTABLE}")
+else()
+    list(APPEND DAG_TEST_ENVIRONMENT "MPIRUN=none")
+endif()
+
+# The slow-down of a sanitizer, as its makers state it for the worst case.
+function(dag_scaled_timeout variable seconds)
+    if(DAG_SANITIZE MATCHES "address")
+        math(EXPR seconds "${seconds} * 3")
+    elseif(DAG_SANITIZE MATCHES "thread")
+        math(EXPR seconds "${seconds} * 8")
+    endif()
+    set(${variable} ${seconds} PARENT_SCOPE)
+endfunction()
+
+function(dag_test_properties name labels timeout environment)
+    list(REMOVE_DUPLICATES labels)
+    set_tests_properties(${name} PROPERTIES
+        LABELS "${labels}"
+        TIMEOUT ${timeout}
+        SKIP_RETURN_CODE 77
+        ENVIRONMENT "${DAG_TEST_ENVIRONMENT};${environment}")
+endfunction()
+
+# One program written with Check. Each of its test cases runs in a process of its own.
+function(dag_add_unit_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBS;LABELS")
+    if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "dag_add_unit_test(${name}): SOURCES missing, or unknown words: "
+            "${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    if(NOT DAG_HAVE_CHECK)
+        return() # the summary of the configuration says that unit tests are not built
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 60)
+    endif()
+    add_executable(${name} ${arg_SOURCES})
+    target_link_libraries(${name} PRIVATE ${arg_LIBS} dag_headers dag_check Threads::Threads)
+    add_test(NAME ${name} COMMAND ${name})
+    dag_scaled_timeout(timeout ${arg_TIMEOUT})
+    # Check's own limit of 4 s per test case is for a machine that does nothing else.
+    dag_test_properties(${name} "unit;${arg_LABELS}" ${timeout}
+        "CK_DEFAULT_TIMEOUT=${timeout};CK_VERBOSITY=normal")
+endfunction()
+
+# COMMAND on NP ranks through tools/mpirun. When the time is over the launcher is asked to end the
+# job before ctest would kill it, so that no rank outlives its test.
+function(dag_add_mpi_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "NP;THREADS;EXIT;TIMEOUT"
+        "COMMAND;LABELS;ENVIRONMENT")
+    if(NOT arg_COMMAND OR NOT arg_NP OR arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "dag_add_mpi_test(${name}): NP or COMMAND missing, or unknown words: "
+            "${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    if(NOT DAG_HAVE_MPI AND arg_NP GREATER 1)
+        set_property(GLOBAL APPEND PROPERTY DAG_TESTS_LEFT_OUT ${name})
+        return()
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 120)
+    endif()
+    dag_scaled_timeout(timeout ${arg_TIMEOUT})
+    math(EXPR last_timeout "${timeout} + 20")
+    set(launch "${DAG_MPIRUN}" -np ${arg_NP} --timeout ${timeout})
+    if(arg_THREADS)
+        list(APPEND launch --threads ${arg_THREADS})
+    endif()
+    if(DEFINED arg_EXIT)
+        list(PREPEND launch "${BASH_EXECUTABLE}" "${DAG_EXPECT_EXIT}" ${arg_EXIT})
+    endif()
+    list(POP_FRONT arg_COMMAND program)
+    if(TARGET ${program})
+        set(program "$<TARGET_FILE:${program}>")
+    endif()
+    add_test(NAME ${name} COMMAND ${launch} "${program}" ${arg_COMMAND})
+    dag_test_properties(${name} "integration;${arg_LABELS}" ${last_timeout} "${arg_ENVIRONMENT}")
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${arg_NP})
+endfunction()
+
+function(dag_add_script_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROCESSORS;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
+    if(NOT arg_COMMAND OR arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "dag_add_script_test(${name}): COMMAND missing, or unknown words: "
+            "${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 120)
+    endif()
+    if(NOT arg_PROCESSORS)
+        set(arg_PROCESSORS 1)
+    endif()
+    add_test(NAME ${name} COMMAND ${arg_COMMAND})
+    dag_scaled_timeout(timeout ${arg_TIMEOUT})
+    dag_test_properties(${name} "${arg_LABELS}" ${timeout} "${arg_ENVIRONMENT}")
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${arg_PROCESSORS})
+endfunction()
