@@ -1,0 +1,159 @@
+/*
+ * The interface of communication: two layers and the messages between ranks.
+ *
+ * Lower layer, the engine (struct dagi_engine): active messages with bounded eager credit, bulk
+ * transfers of 2D views, progress. Implementations: engine_mpi.c, engine_self.c (one rank, or a
+ * build without MPI). It knows nothing of tasks.
+ *
+ * Upper layer, remote.c (dagi_comm_*): activations, broadcast trees, data movement, end agreement
+ * messages. It knows task classes only through struct dag_class.
+ *
+ * Who calls: any worker may call dagi_comm_activate() and dagi_comm_send_control(); they queue, and
+ * whoever holds the progress lock drains. dagi_comm_progress() is called by workers between tasks
+ * and when idle; it takes the lock by try-lock, so MPI is entered by one thread at a time
+ * (MPI_THREAD_SERIALIZED, or SINGLE with one worker). Handlers run under the lock, on the worker
+ * that makes progress, and may hand ready tasks to that worker.
+ *
+ * Messages (sender -> receiver: fields; reply). All integers little-endian as in memory; ranks of a
+ * job are alike.
+ *   ACTIVATE  producer or relay -> rank in the broadcast: pool id, class, parameters, mask of
+ *             flows, [dynamic] bits, poison flag, sub-list of ranks to relay to and tree shape; for
+ *             each flow in the mask: m, n, elem, region, and either the packed bytes or the tag
+ *             of a bulk transfer posted with it. No reply; credit flows back as below.
+ *   CREDIT    receiver -> sender: bytes of eager messages consumed. Sent when half the window is
+ *             used and nothing else travels that way; piggybacked on every message otherwise.
+ *   END_UP    child -> parent in the tree over ranks: pool id, status, smallest info, program hash,
+ *             text of the first error.
+ *   END_DOWN  parent -> child: the same, agreed.
+ *   WAVE_*    the counting waves of pools that cannot be counted, and of the stall detector:
+ *             sent, received, idle flags up; verdict down.
+ *   BARRIER_* up and down.
+ * CREDIT, END_*, WAVE_* and BARRIER_* are control: they have reserved credit and are never queued
+ * behind ACTIVATE.
+ */
+#ifndef DAGI_COMM_H
+#define DAGI_COMM_H
+
+#include <dag/jdf.h>
+
+struct dagi_worker;
+
+/* ---- lower layer ------------------------------------------------------------------------ */
+
+/* A 2D column-major view with the region of it that travels. */
+typedef struct dagi_view {
+    void *ptr;
+    int64_t m, n, ld;
+    size_t elem;
+    dag_region region;
+} dagi_view;
+
+/* Bytes of a view when packed: the region's items alone. */
+size_t dagi_view_bytes(const dagi_view *view);
+void dagi_view_pack(const dagi_view *view, void *out);
+void dagi_view_unpack(const dagi_view *view, const void *in);
+
+/* Completed exactly once, by the engine, under the progress lock. */
+typedef void (*dagi_done_fn)(void *arg, dag_status status);
+/* `data` is valid during the call only. */
+typedef void (*dagi_am_fn)(void *arg, int source, const void *data, size_t bytes);
+
+typedef struct dagi_engine dagi_engine;
+typedef struct dagi_engine_ops {
+    const char *name;
+    void (*fini)(dagi_engine *e);
+    /* 1 when all ranks of the node together have at most one thread per core. */
+    int (*spare_cores)(const dagi_engine *e);
+    /* Send an active message; the bytes are copied or sent before return. Returns 0, or 1 when it
+     * would exceed the credit towards dest: nothing was sent, try again after progress. Control
+     * messages (control = 1) are always accepted. */
+    int (*am_send)(dagi_engine *e, int dest, int control, const void *data, size_t bytes);
+    /* Bulk transfers; `tag` from tag_next(), unique per (source, dest) while in flight. */
+    uint32_t (*tag_next)(dagi_engine *e, int dest);
+    void (*send)(dagi_engine *e, int dest, uint32_t tag, const dagi_view *v, dagi_done_fn, void *);
+    void (*recv)(dagi_engine *e, int src, uint32_t tag, const dagi_view *v, dagi_done_fn, void *);
+    /* Handle arrivals and completions; number of events handled. Never blocks. */
+    int (*progress)(dagi_engine *e);
+    size_t (*am_max)(const dagi_engine *e); /* most bytes of one active message */
+} dagi_engine_ops;
+
+struct dagi_engine {
+    const dagi_engine_ops *ops;
+    int rank, size;
+    dagi_am_fn on_message;
+    void *on_message_arg;
+};
+
+/* Pick and start an engine. `comm` is an MPI_Comm* or NULL (MPI_COMM_WORLD); threads > 1 asks for
+ * MPI_THREAD_SERIALIZED. */
+dag_status dagi_engine_new(dag_context *ctx, void *comm, int workers, dagi_engine **out, char *why,
+                           size_t why_size);
+
+/* ---- upper layer: called by core -------------------------------------------------------- */
+
+dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size);
+void dagi_comm_fini(dag_context *ctx);
+
+/* Ranks that one completed task sends to, by flow mask: filled through dagi_fanout_add() while
+ * core visits the successors in DAG_VISIT_RANKS mode; one per worker, reused. A rank that needs
+ * flows {A} and one that needs {A, B} are different groups. */
+typedef struct dagi_fanout dagi_fanout;
+dagi_fanout *dagi_fanout_new(dag_context *ctx);
+void dagi_fanout_free(dagi_fanout *f);
+void dagi_fanout_add(dagi_fanout *f, int rank, const dag_edge *edge, int group);
+int dagi_fanout_empty(const dagi_fanout *f);
+/* Number of references that sending will hold on the value of data flow `flow`. */
+int dagi_fanout_refs(const dagi_fanout *f, int flow);
+
+/* Send what was gathered, and clear f. `task` is the completed task; its flow values have one
+ * reference added per dagi_fanout_refs(), which comm drops by dagi_value_release() as sends
+ * complete. Counts the sends in pool->sends_pending (see core). Never blocks. */
+void dagi_comm_activate(struct dagi_worker *w, struct dag_task *task, dagi_fanout *f,
+                        uint64_t dynamic_bits);
+
+/* Tell comm that a pool is known now: messages that came early are delivered. */
+void dagi_comm_pool_added(struct dagi_worker *w, dag_taskpool *pool);
+
+/* This rank's part of the pool has ended (tasks done, stores applied, sends complete). Comm runs
+ * the tree reduction and calls dagi_pool_end() with the agreed result. */
+void dagi_comm_pool_local_end(struct dagi_worker *w, dag_taskpool *pool, dag_status status,
+                              int64_t info, const char *message);
+
+/* Make progress if nobody else does; returns the number of events handled, -1 when another worker
+ * is at it. `w` receives ready tasks. */
+int dagi_comm_progress(struct dagi_worker *w);
+
+dag_status dagi_comm_barrier(struct dagi_worker *w);
+
+/* Quiescence: messages sent and received so far, for the waves. */
+void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received);
+
+/* ---- upper layer: called by comm, provided by core -------------------------------------- */
+
+/* A task of another rank completed: release its successors on this rank. values[f] for f in mask
+ * (data flows) are handed over with one reference each; CTL flows have none. poison: see values.md. */
+void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
+                  const int32_t *params, uint32_t mask, uint64_t dynamic, int poison,
+                  dag_value **values);
+
+/* NULL when no such pool has been added yet on this rank. */
+dag_taskpool *dagi_pool_find(dag_context *ctx, uint32_t id);
+uint32_t dagi_pool_id(const dag_taskpool *pool);
+uint64_t dagi_pool_hash(const dag_taskpool *pool);
+const dag_program *dagi_pool_program(const dag_taskpool *pool);
+int dagi_pool_poisoned(const dag_taskpool *pool);
+
+/* One more / one less thing of this pool under way in comm: sends, relays, receives. The pool does
+ * not end locally before the count is zero. */
+void dagi_pool_hold(dag_taskpool *pool);
+void dagi_pool_drop(struct dagi_worker *w, dag_taskpool *pool);
+void dagi_pool_sent(dag_taskpool *pool, int64_t messages, int64_t bytes); /* statistics */
+
+/* First error wins; poisons the pool. */
+void dagi_pool_fail(dag_taskpool *pool, dag_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The agreed end. */
+void dagi_pool_end(dag_taskpool *pool, dag_status status, int64_t info, const char *message);
+
+#endif
