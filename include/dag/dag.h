@@ -134,6 +134,21 @@ dag_status dag_cancel(dag_taskpool *pool);
 /** Free a pool that has ended or was never added; NULL is allowed. */
 void dag_taskpool_free(dag_taskpool *pool);
 
+/**
+ * dag_add(), dag_wait() and dag_taskpool_free() in one: run a pool to its end on all ranks.
+ * @param pool  consumed; NULL (a constructor that failed) gives DAG_ERR_ARG, dag_message() says why.
+ */
+static inline dag_status dag_run(dag_context *context, dag_taskpool *pool)
+{
+    if (pool == NULL)
+        return DAG_ERR_ARG;
+    dag_status status = dag_add(context, pool);
+    if (status == DAG_SUCCESS)
+        status = dag_wait(pool);
+    dag_taskpool_free(pool);
+    return status;
+}
+
 /** What a pool did on this rank; valid once it has ended. */
 typedef struct dag_pool_stats {
     int64_t tasks;          /**< bodies run (or skipped after an error) on this rank */
