@@ -154,7 +154,8 @@ static inline dag_range dag_range_owned(const dag_collection *c, int d, int64_t 
 {
     int64_t period = c->period[d];
     int64_t x = (c->mine[d] - (lo + shift + c->offset[d])) % period;
-    return (dag_range){lo + (x < 0 ? x + period : x), hi, period};
+    dag_range owned = {lo + (x < 0 ? x + period : x), hi, period};
+    return owned;
 }
 
 /**
@@ -169,7 +170,8 @@ static inline dag_range dag_visit_range(const dag_visit *v, const dag_collection
         return dag_range_owned(c, d, shift, lo, hi);
     if (c->cyclic && hi - lo >= c->period[d])
         hi = lo + c->period[d] - 1;
-    return (dag_range){lo, hi, 1};
+    dag_range all = {lo, hi, 1};
+    return all;
 }
 
 /** Values of lo..hi..step; step 0 is an error that the caller reports. */

@@ -1,0 +1,45 @@
+# headers.sh <compiler> <language> <standard> <flag>...
+# Each public header compiles alone, and twice in a row, as strictly as the compiler can be.
+set -u
+compiler=$1 language=$2 standard=$3
+shift 3
+flags=(-x "$language" "-std=$standard" -pedantic-errors -Wall -Wextra -Wshadow -Wcast-qual -Werror
+    -fsyntax-only "$@")
+case $language in
+c) flags+=(-Wmissing-prototypes -Wstrict-prototypes) ;;
+esac
+
+tried=0 failed=0
+try() {
+    tried=$((tried + 1))
+    if ! "$compiler" "${flags[@]}" - <<<"$2"; then
+        echo "does not compile: $1" >&2
+        failed=$((failed + 1))
+    fi
+}
+
+headers=()
+for flag in "$@"; do
+    [[ $flag == -I* ]] && headers+=("${flag#-I}"/dag/*.h)
+done
+for header in "${headers[@]}"; do
+    name=dag/${header##*/}
+    case $name in
+    dag/precision.h | dag/precision_undef.h | dag/kernels_decl.h) continue ;; # templates: below
+    esac
+    try "$name" "#include <$name>
+#include <$name>
+int main(void) { return 0; }"
+done
+for letter in s d c z; do
+    try "dag/precision.h for $letter" "#include <dag/types.h>
+#define DAG_PRECISION $letter
+#include <dag/precision.h>
+elem_t first(const elem_t *x);
+elem_t first(const elem_t *x) { return CONJ(*x); }
+#include <dag/precision_undef.h>
+int main(void) { return 0; }"
+done
+
+echo "$((tried - failed)) of $tried compile with $compiler -std=$standard"
+[ $failed -eq 0 ] && [ $tried -gt 4 ]
