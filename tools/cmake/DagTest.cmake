@@ -2,7 +2,7 @@
 #
 #   dag_add_unit_test(<name> SOURCES file... [LIBS lib...] [LABELS label...] [TIMEOUT seconds])
 #   dag_add_mpi_test(<name> NP ranks COMMAND program arg... [THREADS n] [EXIT status]
-#                    [LABELS label...] [TIMEOUT seconds] [ENVIRONMENT var=value...])
+#                    [OUTPUT text] [LABELS label...] [TIMEOUT seconds] [ENVIRONMENT var=value...])
 #   dag_add_script_test(<name> COMMAND program arg... [PROCESSORS n]
 #                    [LABELS label...] [TIMEOUT seconds] [ENVIRONMENT var=value...])
 #
@@ -10,10 +10,13 @@
 # reduced runs of the sanitizer builds; full keeps it out of everything but `tools/test --full`.
 # A test that cannot run on this machine ends with status 77 and says why: it counts as skipped.
 # TIMEOUT is for a release build; the sanitizer builds multiply it.
+#
+# A test whose program or library is not part of this build (no MPI, no BLAS) is left out; the end of
+# the configuration counts those, and <build>/tests-left-out.txt names them with the reason.
 include_guard(GLOBAL)
 
 cmake_path(SET DAG_MPIRUN NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../mpirun")
-set(DAG_EXPECT_EXIT "${CMAKE_CURRENT_LIST_DIR}/expect-exit.sh")
+set(DAG_EXPECT "${CMAKE_CURRENT_LIST_DIR}/expect.sh")
 
 # What the tests find in their environment besides the user's: settings of the sanitizers (the same
 # as in CMakePresets.json, for those who call ctest without a preset) and the launcher to use.
@@ -44,6 +47,10 @@ function(dag_scaled_timeout variable seconds)
     set(${variable} ${seconds} PARENT_SCOPE)
 endfunction()
 
+function(dag_leave_out name why)
+    set_property(GLOBAL APPEND PROPERTY DAG_TESTS_LEFT_OUT "${name}: ${why}")
+endfunction()
+
 function(dag_test_properties name labels timeout environment)
     list(REMOVE_DUPLICATES labels)
     set_tests_properties(${name} PROPERTIES
@@ -61,8 +68,15 @@ function(dag_add_unit_test name)
             "${arg_UNPARSED_ARGUMENTS}")
     endif()
     if(NOT DAG_HAVE_CHECK)
-        return() # the summary of the configuration says that unit tests are not built
+        dag_leave_out(${name} "Check was not found")
+        return()
     endif()
+    foreach(lib IN LISTS arg_LIBS)
+        if(lib MATCHES "^dag" AND NOT TARGET ${lib})
+            dag_leave_out(${name} "library ${lib} is not part of this build")
+            return()
+        endif()
+    endforeach()
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 60)
     endif()
@@ -78,15 +92,26 @@ endfunction()
 # COMMAND on NP ranks through tools/mpirun. When the time is over the launcher is asked to end the
 # job before ctest would kill it, so that no rank outlives its test.
 function(dag_add_mpi_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "NP;THREADS;EXIT;TIMEOUT"
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "NP;THREADS;EXIT;OUTPUT;TIMEOUT"
         "COMMAND;LABELS;ENVIRONMENT")
     if(NOT arg_COMMAND OR NOT arg_NP OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "dag_add_mpi_test(${name}): NP or COMMAND missing, or unknown words: "
             "${arg_UNPARSED_ARGUMENTS}")
     endif()
     if(NOT DAG_HAVE_MPI AND arg_NP GREATER 1)
-        set_property(GLOBAL APPEND PROPERTY DAG_TESTS_LEFT_OUT ${name})
+        dag_leave_out(${name} "it needs several ranks, and MPI is off")
         return()
+    endif()
+    list(POP_FRONT arg_COMMAND program)
+    if(program MATCHES "^\\$<TARGET_FILE:(.*)>$")
+        set(program ${CMAKE_MATCH_1})
+        if(NOT TARGET ${program})
+            dag_leave_out(${name} "program ${program} is not part of this build")
+            return()
+        endif()
+    endif()
+    if(TARGET ${program})
+        set(program "$<TARGET_FILE:${program}>")
     endif()
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 120)
@@ -97,12 +122,11 @@ function(dag_add_mpi_test name)
     if(arg_THREADS)
         list(APPEND launch --threads ${arg_THREADS})
     endif()
-    if(DEFINED arg_EXIT)
-        list(PREPEND launch "${BASH_EXECUTABLE}" "${DAG_EXPECT_EXIT}" ${arg_EXIT})
-    endif()
-    list(POP_FRONT arg_COMMAND program)
-    if(TARGET ${program})
-        set(program "$<TARGET_FILE:${program}>")
+    if(DEFINED arg_EXIT OR DEFINED arg_OUTPUT)
+        if(NOT DEFINED arg_EXIT)
+            set(arg_EXIT 0)
+        endif()
+        list(PREPEND launch "${BASH_EXECUTABLE}" "${DAG_EXPECT}" ${arg_EXIT} "${arg_OUTPUT}")
     endif()
     add_test(NAME ${name} COMMAND ${launch} "${program}" ${arg_COMMAND})
     dag_test_properties(${name} "integration;${arg_LABELS}" ${last_timeout} "${arg_ENVIRONMENT}")

@@ -1,0 +1,57 @@
+# launcher.sh <tools/mpirun> <rank program>
+set -u
+mpirun=$1 rank=$2
+mark=launcher-test-$$
+failed=0
+
+# expect <status> <text in the output> command...
+expect() {
+    local want=$1 text=$2 output got
+    shift 2
+    output=$("$@" 2>&1)
+    got=$?
+    if [ "$got" -ne "$want" ] || [[ $output != *"$text"* ]]; then
+        echo "FAILED: $*"
+        echo "  status $got, expected $want; output should contain '$text':"
+        echo "$output"
+        failed=1
+    fi
+}
+
+no_orphans() {
+    local tries process left=''
+    for tries in 1 2 3 4 5 6 7 8 9 10; do
+        left=''
+        for process in /proc/[0-9]*; do
+            if tr '\0' ' ' 2>/dev/null <"$process/cmdline" | grep -q "^$rank $mark"; then
+                left+=" ${process#/proc/}"
+            fi
+        done
+        [ -n "$left" ] || return
+        sleep 0.5
+    done
+    echo "FAILED: processes outlived their job:$left"
+    failed=1
+}
+
+expect 0 'usage: tools/mpirun' "$mpirun" --help
+expect 2 'say how many ranks' "$mpirun" "$rank"
+expect 2 'no program given' "$mpirun" -np 1
+expect 2 "positive number, not '0'" "$mpirun" -np 0 "$rank"
+expect 2 "positive number, not '2x'" "$mpirun" -np 1 --threads 2x "$rank"
+expect 2 "unknown option '--bogus'" "$mpirun" -np 1 --bogus "$rank"
+expect 2 'no such program' "$mpirun" -np 1 ./no-such-program
+expect 2 'need MPI' env MPIRUN=none "$mpirun" -np 2 "$rank"
+expect 0 'ranks=1 threads=unset' "$mpirun" -np 1 "$rank" "$mark"
+expect 0 'ranks=1 threads=3' "$mpirun" -np 1 --threads 3 "$rank" "$mark"
+expect 7 '' "$mpirun" -np 1 "$rank" "$mark" exit 0 7
+if [ "${MPIRUN:-}" != none ]; then
+    expect 0 'ranks=3 threads=unset' "$mpirun" -np 3 "$rank" "$mark"
+    expect 0 'ranks=2 threads=1' "$mpirun" -np 2 --threads 1 "$rank" "$mark"
+    expect 7 '' "$mpirun" -np 3 "$rank" "$mark" exit 2 7
+    expect 137 'rank 1' "$mpirun" -np 3 "$rank" "$mark" kill 1
+    no_orphans
+    expect 124 '' "$mpirun" -np 3 --timeout 2 "$rank" "$mark" kill 9
+    no_orphans
+fi
+exit $failed
