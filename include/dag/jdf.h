@@ -266,6 +266,8 @@ typedef struct dag_program {
     int nslots;
     const dag_slot *slots;
     int dynamic; /* 1: tasks cannot be counted, the end is found by counting waves */
+    int aliased; /* 1: memory is live (--std=parsec): nothing is renamed, an input from memory is
+                    the memory, a store to where the value lives is nothing; slots are INPLACE */
 } dag_program;
 
 /* ---- constructors ----------------------------------------------------------------------- */
@@ -303,7 +305,8 @@ void dag_bind_null(struct dag_task *task, int flow);
 void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, int region);
 
 /** Record that the graph contradicts itself; the pool ends with DAG_ERR_GRAPH on all ranks.
- *  `task` may be NULL where only the pool's class is known (then cls/locals name it). */
+ *  cls and locals name the instance; either may be NULL where it is not known, line may be 0. Also
+ *  called from constructors, before dag_pool_ready(). */
 void dag_graph_error(const void *globals, const dag_class *cls, const int32_t *locals, int line,
                      const char *format, ...)
 #if defined(__GNUC__)
@@ -313,6 +316,8 @@ void dag_graph_error(const void *globals, const dag_class *cls, const int32_t *l
 
 /** The pool that a globals block belongs to (they are one allocation). */
 dag_taskpool *dag_globals_pool(const void *globals);
+
+#include <dag/jdf_ops.h>
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,217 @@
+/**
+ * @file jdf_ops.h
+ * Small operations that generated code is written in: arithmetic that cannot trap, loops over the
+ * part of a range that matters, resumable enumeration, access to values. Included by jdf.h only;
+ * not for programs.
+ */
+#ifndef DAG_JDF_OPS_H
+#define DAG_JDF_OPS_H
+
+/** Block-scope names that a body need not use. */
+#define DAG_UNUSED __attribute__((unused))
+
+/** Name of a function that exists once per precision, where <dag/precision.h> is active. */
+#define DAG_PER_PRECISION(name) DAG_PRECISION_CAT(name, DAG_PRECISION)
+
+/* ---- arithmetic: C's operators, but an error of the graph instead of undefined behaviour -- */
+
+static inline int64_t dag_div(const void *globals, int64_t a, int64_t b)
+{
+    if (b == 0)
+        dag_graph_error(globals, NULL, NULL, 0, "division by zero");
+    if (b == 0)
+        return 0;
+    return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+
+static inline int64_t dag_mod(const void *globals, int64_t a, int64_t b)
+{
+    if (b == 0)
+        dag_graph_error(globals, NULL, NULL, 0, "division by zero");
+    return b == 0 || b == -1 ? 0 : a % b;
+}
+
+/** Shifts by less than 0 or more than 63 shift everything out. */
+static inline int64_t dag_shl(int64_t a, int64_t b)
+{
+    return b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b);
+}
+
+static inline int64_t dag_shr(int64_t a, int64_t b)
+{
+    return a >> (b < 0 || b > 63 ? 63 : b);
+}
+
+/* ---- parameters are 32 bits wide --------------------------------------------------------- */
+
+/**
+ * An argument of an edge as a parameter. What does not fit becomes INT32_MIN or INT32_MAX, which no
+ * space contains (dag_bound, dag_fits), so that the target is reported as outside of its space.
+ */
+static inline int32_t dag_narrow(int64_t x)
+{
+    return x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : (int32_t)x;
+}
+
+/** 1 when a bound of a parameter's range is usable. */
+static inline int dag_fits(int64_t x)
+{
+    return x > INT32_MIN && x < INT32_MAX;
+}
+
+/** A bound of a parameter's range that could not be checked in the constructor. */
+static inline int64_t dag_bound(const void *globals, const dag_class *cls, int line, int64_t x)
+{
+    if (dag_fits(x))
+        return x;
+    dag_graph_error(globals, cls, NULL, line, "the range of a parameter ends at %lld, which does "
+                    "not fit in 32 bits", (long long)x);
+    return 0;
+}
+
+/** The value of derived local `at`. */
+static inline int32_t dag_derived(const void *globals, const dag_class *cls, const int32_t *locals,
+                                  int line, int at, int64_t x)
+{
+    if (x != (int32_t)x)
+        dag_graph_error(globals, cls, locals, line, "the value of %s is %lld, which does not fit "
+                        "in 32 bits", cls->local_names[at], (long long)x);
+    return (int32_t)x;
+}
+
+/** The step of a range, which must not be 0. `locals` may be NULL. */
+static inline int64_t dag_step(const void *globals, const dag_class *cls, const int32_t *locals,
+                               int line, int64_t step)
+{
+    if (step != 0)
+        return step;
+    dag_graph_error(globals, cls, locals, line, "the step of a range is 0");
+    return 1;
+}
+
+/** 1 when x is one of lo..hi..step. */
+static inline int dag_range_has(int64_t lo, int64_t hi, int64_t step, int64_t x)
+{
+    if (step > 0)
+        return lo <= x && x <= hi && (x - lo) % step == 0;
+    return step < 0 && hi <= x && x <= lo && (lo - x) % -step == 0;
+}
+
+/* ---- walking the own part ---------------------------------------------------------------- */
+
+/** 1 when this process has a place in the closed form of the distribution. */
+static inline int dag_in_grid(const dag_collection *c)
+{
+    int64_t rank = 0;
+    for (int d = 0; d < c->nindex; d++) {
+        if (c->mine[d] < 0 || c->mine[d] >= c->period[d])
+            return 0;
+        rank += c->mine[d] * c->stride[d];
+    }
+    return c->cyclic && rank == c->rank;
+}
+
+/**
+ * As dag_visit_range(), where one period of the range would not show every rank: the owned values
+ * for LOCAL, all for RANKS.
+ */
+static inline dag_range dag_visit_owned(const dag_visit *v, const dag_collection *c, int d,
+                                        int64_t shift, int64_t lo, int64_t hi)
+{
+    if (v->mode == DAG_VISIT_LOCAL)
+        return dag_range_owned(c, d, shift, lo, hi);
+    return (dag_range){lo, hi, 1};
+}
+
+/**
+ * Local instances of a class in its innermost loop: local `at` takes the values of `r`, and the
+ * loops have restricted every dimension of the placement to what this process owns, so that with a
+ * closed form they need not be looked at.
+ */
+static inline int64_t dag_count_local(const void *globals, const dag_class *cls,
+                                      const dag_collection *c, int32_t *locals, int at, dag_range r)
+{
+    if (c->cyclic)
+        return dag_in_grid(c) ? dag_range_count(r.first, r.last, r.step) : 0;
+    int64_t count = 0;
+    for (int64_t x = r.first; x <= r.last; x += r.step) {
+        locals[at] = (int32_t)x;
+        count += cls->locals(globals, locals) && cls->rank(globals, locals) == c->rank;
+    }
+    return count;
+}
+
+/* ---- resuming an enumeration: see dag_cursor --------------------------------------------- */
+
+/** First value of loop `at`: where the enumeration stopped, when it goes on. */
+static inline int64_t dag_resume(const dag_cursor *cursor, int at, int64_t first)
+{
+    return cursor->resume ? cursor->at[at] : first;
+}
+
+/** 1 once, when the loops are back at the instance that was named last. */
+static inline int dag_resumed(dag_cursor *cursor)
+{
+    int resumed = cursor->resume;
+    cursor->resume = 0;
+    return resumed;
+}
+
+/** Keep the loop variables; the value that `start` returns. */
+static inline int dag_pause(dag_cursor *cursor, int count, const int64_t *at)
+{
+    for (int i = 0; i < count; i++)
+        cursor->at[i] = at[i];
+    cursor->resume = 1;
+    return 1;
+}
+
+/* ---- flows ------------------------------------------------------------------------------- */
+
+/** Reports that not exactly one input of a flow is active; the value that `inputs` returns. */
+static inline int64_t dag_inputs_error(const void *globals, const dag_class *cls,
+                                       const int32_t *locals, int flow, int64_t active)
+{
+    dag_graph_error(globals, cls, locals, cls->flows[flow].line,
+                    "flow %s has %lld active inputs, exactly one is needed", cls->flows[flow].name,
+                    (long long)active);
+    return -1;
+}
+
+/** Parts of a flow that may be NULL. */
+static inline void *dag_value_ptr(const dag_value *value)
+{
+    return value ? value->ptr : NULL;
+}
+static inline int dag_value_ld(const dag_value *value)
+{
+    return value ? (int)value->ld : 0;
+}
+static inline int dag_value_m(const dag_value *value)
+{
+    return value ? (int)value->m : 0;
+}
+static inline int dag_value_n(const dag_value *value)
+{
+    return value ? (int)value->n : 0;
+}
+/** Bytes of an untyped value. */
+static inline size_t dag_value_size(const dag_value *value)
+{
+    return value ? (size_t)value->m * (size_t)value->n * value->elem : 0;
+}
+
+/* ---- constructors ------------------------------------------------------------------------ */
+
+/** dag_pool_scalar() for a value of any type without padding. */
+static inline void dag_pool_bytes(dag_taskpool *pool, const void *value, size_t size)
+{
+    for (size_t i = 0; i < size; i += sizeof(int64_t)) {
+        int64_t word = 0;
+        __builtin_memcpy(&word, (const char *)value + i,
+                         size - i < sizeof word ? size - i : sizeof word);
+        dag_pool_scalar(pool, word);
+    }
+}
+
+#endif
