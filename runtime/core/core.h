@@ -1,0 +1,311 @@
+/*
+ * The heart of the runtime: contexts, workers, taskpools.
+ *
+ * Every structure says for each group of fields who may touch it. Three words are used:
+ *   fixed    written before anybody else can see the structure, read by everybody afterwards
+ *   owner    one worker (or the application thread) alone, no synchronisation
+ *   shared   atomics, or guarded by the lock named beside it
+ *
+ * Locks, in the order in which they may be nested (outer first); whoever holds one may take those
+ * further down only:
+ *   comm's progress lock > ctx->pools_lock > pool->lock > shard locks of deps.c, queue locks of
+ *   sched/ > ctx->park_lock > ctx->message_lock
+ * No lock is held while a body or a function of generated code runs, with one exception: the shard
+ * lock is held while inputs() of the class is evaluated.
+ */
+#ifndef DAGI_CORE_H
+#define DAGI_CORE_H
+
+#include <dag/config.h>
+#include <dag/jdf.h>
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is written by different threads is kept this far apart (two lines: the prefetcher of
+ * current processors fetches pairs). */
+#define DAGI_LINE 128
+
+#define DAGI_MAX_WORKERS 1024
+
+struct dagi_worker;
+struct dagi_fanout;
+struct dagi_sched_ops;
+struct dagi_value_cache;
+struct dagi_value_depot;
+struct dagi_pool_data;
+struct dagi_topology;
+struct dagi_task_store;
+
+/* ---- settings (settings.c) -------------------------------------------------------------- */
+
+/* Every setting has an entry in the table of settings.c and a field here. Units in the table. */
+typedef struct dagi_settings {
+    int64_t threads; /* 0 = from the cpuset */
+    int bind;        /* 0 none, 1 auto */
+    char sched[16];  /* name of the scheduler */
+    int64_t eager_bytes;
+    int64_t credit_bytes;
+    int bcast;         /* dag_bcast; DAG_BCAST_AUTO unless forced */
+    uint64_t chaos;    /* 0 = off, else the seed */
+    double stall_time; /* seconds; 0 = at once */
+    int summary;       /* 1: print dag_summary() to stderr at dag_init */
+    int warnings;      /* 1: warnings go to stderr */
+} dagi_settings;
+
+/* ---- context ---------------------------------------------------------------------------- */
+
+/*
+ * `activity` counts in its low 16 bits the workers that are not idle and above them how often one
+ * ceased to be idle. A worker is idle when it holds no task, has found none to pop, steal or start
+ * and has flushed its counts; it becomes active again *before* it takes a task, and the one that
+ * makes tasks ready while idle (a message handler) does so first. Hence: two reads of equal
+ * activity with zero active workers, and in between every pool seen without ready tasks and without
+ * instances to start, prove that no task ran in between.
+ */
+#define DAGI_ACTIVE_MASK UINT64_C(0xffff)
+#define DAGI_ACTIVE_ONE (UINT64_C(0x10000) + 1)
+
+struct dag_context {
+    /* -- fixed after dag_init() */
+    int rank, size;
+    int nworkers;
+    int single;         /* nworkers == 1: no other thread exists, locks of core are skipped */
+    int oversubscribed; /* more workers than processors in reach: never spin */
+    dagi_settings settings;
+    struct dagi_config *config; /* values with their origin, for dag_settings_print() */
+    struct dagi_worker **workers;
+    const struct dagi_sched_ops *sched;
+    struct dagi_topology *topology;
+    char summary[256];
+
+    /* -- comm's: set by dagi_comm_init() (with rank and size above), freed by dagi_comm_fini();
+     *    NULL without comm. What is behind it is guarded as comm says. */
+    void *comm;
+    /* -- runtime/data: memory of values; guarded as data.h says */
+    struct dagi_value_depot *values;
+
+    /* -- pools added and not yet ended everywhere, and the next id; pools_lock */
+    pthread_mutex_t pools_lock;
+    struct dag_taskpool *pools; /* linked by pool->next, ascending ids */
+    uint32_t pools_added;       /* ids given so far: 1..pools_added */
+
+    /* -- shared */
+    _Alignas(DAGI_LINE) _Atomic uint64_t activity; /* see above */
+    _Alignas(DAGI_LINE) _Atomic int starting; /* pools that may still have instances to start */
+    _Atomic int parked;                       /* workers asleep or about to be; sched/park */
+    _Atomic int stopping;                     /* 1: background workers leave */
+    _Atomic int polling; /* 1: one idle worker keeps comm moving, the others may sleep */
+    pthread_mutex_t park_lock;
+    struct dagi_worker *park_list; /* park_lock; linked by worker->park_next */
+
+    pthread_mutex_t message_lock;
+    char message[1024]; /* message_lock; the text of dag_message() is a copy made for the caller */
+    char message_out[1024]; /* application thread */
+
+    /* Task memory shared between workers; task.c */
+    struct dagi_task_store *task_store;
+};
+
+/* ---- workers ---------------------------------------------------------------------------- */
+
+/* Task memory comes in classes of 64 bytes; see task.c. */
+#define DAGI_TASK_GRAIN 64
+#define DAGI_TASK_CLASSES 8
+
+typedef struct dagi_magazine {
+    struct dag_task *head;
+    int count;
+} dagi_magazine;
+
+struct dagi_worker {
+    /* -- fixed */
+    dag_context *ctx;
+    int index;
+    int cpu; /* processor it is bound to, -1: not bound */
+    pthread_t thread; /* of workers 1.. */
+
+    /* -- owner: the worker's own thread; for worker 0 the application thread inside the library */
+    uint64_t random;           /* dagi_random() */
+    struct dagi_value_cache *values; /* runtime/data: free lists of values */
+    struct dagi_fanout *fanout; /* runtime/comm, NULL when size == 1 */
+    struct dag_task *next;     /* the task to run next, kept for its warm data */
+    int active;                /* 1: counted in ctx->activity */
+    dag_taskpool *count_pool;  /* tasks completed and not yet taken off count_pool->open */
+    int64_t count;
+    dagi_magazine magazine[DAGI_TASK_CLASSES];
+    char *edges;               /* buffer of release.c */
+    size_t edges_capacity;
+    void *workspace;           /* dag_task_workspace() */
+    size_t workspace_bytes;
+    uint64_t last_progress;    /* dagi_ticks() of the last look at comm */
+    int idle_rounds;           /* since a task or a message was last seen */
+    uint64_t idle_since;       /* dagi_now(), valid while idle_rounds > 0 */
+    uint64_t last_wave;        /* dagi_now() of the last request for a wave */
+
+    /* -- shared: what the scheduler keeps per worker; guarded as sched/ says */
+    void *queue;
+
+    /* -- shared: sleeping; park_lock of the context, and the pair below for the sleep itself */
+    _Alignas(DAGI_LINE) struct dagi_worker *park_next;
+    pthread_mutex_t sleep_lock;
+    pthread_cond_t sleep_cond;
+    int sleeping; /* sleep_lock */
+};
+
+/* ---- taskpools -------------------------------------------------------------------------- */
+
+/* What the run time derives from a class once. Fixed, but for the hint. */
+typedef struct dagi_class_info {
+    const dag_class *cls;
+    uint32_t write_mask;  /* data flows that the body may write */
+    uint8_t memory_class; /* of its tasks */
+    _Atomic uint8_t many; /* hint: an instance with several arrivals has been seen */
+    /* start-up; pool->start_lock */
+    dag_cursor cursor;
+    int started; /* 1: nothing left to start */
+} dagi_class_info;
+
+/* A part of the dependency table; deps.c says how it is used. */
+typedef struct dagi_shard {
+    _Alignas(64) _Atomic int lock;
+    uint32_t mask; /* buckets - 1; 0 while there are none */
+    uint64_t count;
+    struct dag_task **buckets;
+} dagi_shard;
+
+/*
+ * Life of a pool on one rank; state only grows:
+ *   NEW      being made, or made and not added: the application's alone
+ *   QUEUED   added, waits for earlier pools that name one of its collections. Messages may create
+ *            tasks; those that become ready are kept in `early`.
+ *   RUNNING  its tasks run
+ *   LOCAL    this rank's part is over: no task, no send, no receive left, stores applied
+ *   ENDED    agreed by all ranks; nothing of the runtime refers to it any more
+ */
+enum dagi_pool_state {
+    DAGI_POOL_NEW = 0x10,
+    DAGI_POOL_QUEUED,
+    DAGI_POOL_RUNNING,
+    DAGI_POOL_LOCAL,
+    DAGI_POOL_ENDED
+};
+
+struct dag_taskpool {
+    /* -- fixed once dag_pool_ready() has returned (id: once dag_add() has) */
+    dag_context *ctx;
+    const dag_program *program;
+    void *globals; /* behind this struct, in the same allocation */
+    dag_precision prec;
+    uint32_t id;
+    uint64_t hash; /* of the program and its scalar globals; ranks compare it */
+    dagi_class_info *classes; /* [program->nclasses] */
+    struct dagi_pool_data *data; /* runtime/data: bound collections with their effective modes,
+                                    fetched elements, put-off stores; guarded as data.h says */
+    void *comm;                  /* runtime/comm: what it keeps per pool, set in
+                                    dagi_comm_pool_added(), freed before dagi_pool_end() */
+    int countable;           /* 0: the end is found by waves */
+
+    /* -- application thread, constructor: first error kept for dag_pool_ready() */
+    dag_status made_status;
+
+    /* -- shared: guarded by `lock` */
+    pthread_mutex_t lock;
+    dag_status status; /* of this rank, the agreed one in ENDED */
+    char *message;     /* of `status`, or NULL; owned */
+    int64_t info;      /* smallest reported > 0; 0 = none; the agreed one in ENDED */
+    struct dag_task *early; /* ready in QUEUED, linked by next */
+    int waits;              /* earlier pools it still waits for */
+    struct dag_taskpool **followers; /* pools that wait for this one */
+    int nfollowers, followers_capacity;
+
+    /* -- guarded by ctx->pools_lock */
+    struct dag_taskpool *next;
+
+    /* -- shared atomics */
+    _Atomic int state;    /* enum dagi_pool_state; written under lock */
+    _Atomic int poisoned; /* only ever 0 -> 1: bodies and stores are skipped */
+
+    /*
+     * What keeps this rank's part from being over: tasks not completed + holds of comm + 1 while
+     * start-up is not finished. Whoever takes it to zero ends the part. Countable pools enter all
+     * their tasks at the start; the others enter each task when it is made and keep one for the
+     * waves to take.
+     */
+    _Alignas(DAGI_LINE) _Atomic int64_t open;
+    _Atomic int64_t waiting; /* tasks in the dependency table, kept up to date when it matters: see
+                                dagi_deps_count() */
+
+    /* -- start-up: start_lock is a try-lock; its holder alone touches the cursors */
+    _Alignas(DAGI_LINE) _Atomic int start_lock;
+    int start_class; /* start_lock: class whose cursor is at work */
+    _Atomic int start_done;
+
+    /* -- statistics */
+    _Atomic int64_t tasks, renames, messages, bytes_sent, deferred_stores;
+
+    /* -- dependency table */
+    dagi_shard *shards;
+    int nshards; /* a power of two */
+};
+
+/* ---- helpers for all parts -------------------------------------------------------------- */
+
+/* Keep the sentence that dag_message() returns. */
+void dagi_set_message(dag_context *ctx, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Warning to stderr, `dag: rank R: ...`, unless warnings are off. */
+void dagi_warn(const dag_context *ctx, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Write "Class(1, 2)" of an instance; always ends the text. Returns the length. */
+size_t dagi_describe(char *text, size_t size, const dag_class *cls, const int32_t *locals);
+
+/* Monotonic time in nanoseconds, and a cheaper one in units of its own. */
+uint64_t dagi_now(void);
+static inline uint64_t dagi_ticks(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return dagi_now();
+#endif
+}
+
+/* Random numbers of this worker: a stream that depends on (seed, rank, worker) only. */
+static inline uint64_t dagi_random(struct dagi_worker *w)
+{
+    uint64_t x = (w->random += UINT64_C(0x9e3779b97f4a7c15));
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* True under DAG_CHAOS, once in `n` times. */
+static inline bool dagi_chaos(struct dagi_worker *w, uint32_t n)
+{
+    return w->ctx->settings.chaos && dagi_random(w) % n == 0;
+}
+/* Under DAG_CHAOS: now and then wait a moment, or let somebody else run. */
+void dagi_chaos_delay(struct dagi_worker *w);
+
+/* The worker that the calling thread is; NULL for a thread that is none. */
+struct dagi_worker *dagi_worker_self(dag_context *ctx);
+
+/*
+ * Compute and make progress until done(arg) is nonzero; the way to wait for anything. Worker 0 on
+ * the application thread only. done() is called without a lock, at least once per round.
+ */
+void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg);
+/* Wake worker 0 if it sleeps in dagi_run_until(): something it may wait for has happened. */
+void dagi_wake_application(dag_context *ctx);
+
+static inline bool dagi_pool_is_poisoned(const dag_taskpool *pool)
+{
+    return atomic_load_explicit(&pool->poisoned, memory_order_relaxed) != 0;
+}
+
+#endif
