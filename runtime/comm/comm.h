@@ -123,10 +123,34 @@ void dagi_comm_pool_local_end(struct dagi_worker *w, dag_taskpool *pool, dag_sta
  * is at it. `w` receives ready tasks. */
 int dagi_comm_progress(struct dagi_worker *w);
 
+/* Blocks in dagi_run_until() (core.h), so that tasks that others wait for still run here. */
 dag_status dagi_comm_barrier(struct dagi_worker *w);
 
 /* Quiescence: messages sent and received so far, for the waves. */
 void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received);
+
+/*
+ * Counting waves: has everything come to rest although pools are unfinished? Rank 0 starts one when
+ * core asks for it (core does so on rank 0 only, when it has been idle for a while); a request
+ * while one is under way is ignored. Each rank forwards it down the tree at once and answers, when
+ * its children have, with what dagi_wave_look() says of it, combined field by field. Rank 0 starts a
+ * second wave right behind a first that looks quiet, and when both are quiet and their sums of
+ * sent, received and activity are the same tells all ranks, which call dagi_wave_quiet(). Quiet: all
+ * idle, sent == received, added_min == added_max, first_open != UINT32_MAX. A wave that is not quiet
+ * ends without a word.
+ */
+typedef struct dagi_wave {
+    int idle;            /* and: no ready or running task, nothing to start, no hold, and (comm's
+                            part) nothing queued or in flight in comm */
+    uint32_t first_open; /* min: lowest id of a pool whose part here is not over; UINT32_MAX none */
+    uint32_t added_min, added_max; /* min, max: pools added so far */
+    int64_t sent, received;        /* sums of dagi_comm_counts(); filled by comm */
+    uint64_t activity;             /* sum: how often a worker ceased to be idle */
+} dagi_wave;
+void dagi_comm_wave(struct dagi_worker *w);
+/* The two below: provided by core, called by comm under the progress lock. */
+void dagi_wave_look(dag_context *ctx, dagi_wave *mine); /* all fields but sent and received */
+void dagi_wave_quiet(struct dagi_worker *w, uint32_t first_open);
 
 /* ---- upper layer: called by comm, provided by core -------------------------------------- */
 
@@ -144,7 +168,9 @@ const dag_program *dagi_pool_program(const dag_taskpool *pool);
 int dagi_pool_poisoned(const dag_taskpool *pool);
 
 /* One more / one less thing of this pool under way in comm: sends, relays, receives. The pool does
- * not end locally before the count is zero. */
+ * not end locally before the count is zero. A drop that takes the last one applies stores and calls
+ * dagi_comm_pool_local_end() on this thread before it returns. While a receive is outstanding its
+ * tasks keep the pool open, so holding is needed only for what no task of this rank waits for. */
 void dagi_pool_hold(dag_taskpool *pool);
 void dagi_pool_drop(struct dagi_worker *w, dag_taskpool *pool);
 void dagi_pool_sent(dag_taskpool *pool, int64_t messages, int64_t bytes); /* statistics */
