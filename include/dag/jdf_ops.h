@@ -7,6 +7,8 @@
 #ifndef DAG_JDF_OPS_H
 #define DAG_JDF_OPS_H
 
+#include <dag/jdf.h>
+
 /** Block-scope names that a body need not use. */
 #define DAG_UNUSED __attribute__((unused))
 
@@ -120,7 +122,8 @@ static inline dag_range dag_visit_owned(const dag_visit *v, const dag_collection
 {
     if (v->mode == DAG_VISIT_LOCAL)
         return dag_range_owned(c, d, shift, lo, hi);
-    return (dag_range){lo, hi, 1};
+    dag_range all = {lo, hi, 1};
+    return all;
 }
 
 /**
