@@ -1,10 +1,10 @@
-# headers.sh <compiler> <language> <standard> <flag>...
+# headers.sh <compiler> <language> <standard> <include dir> <flag>...
 # Each public header compiles alone, and twice in a row, as strictly as the compiler can be.
 set -u
-compiler=$1 language=$2 standard=$3
-shift 3
+compiler=$1 language=$2 standard=$3 include=$4
+shift 4
 flags=(-x "$language" "-std=$standard" -pedantic-errors -Wall -Wextra -Wshadow -Wcast-qual -Werror
-    -fsyntax-only "$@")
+    -fsyntax-only "-I$include" "$@")
 case $language in
 c) flags+=(-Wmissing-prototypes -Wstrict-prototypes) ;;
 esac
@@ -18,11 +18,7 @@ try() {
     fi
 }
 
-headers=()
-for flag in "$@"; do
-    [[ $flag == -I* ]] && headers+=("${flag#-I}"/dag/*.h)
-done
-for header in "${headers[@]}"; do
+for header in "$include"/dag/*.h; do
     name=dag/${header##*/}
     case $name in
     dag/precision.h | dag/precision_undef.h | dag/kernels_decl.h) continue ;; # templates: below

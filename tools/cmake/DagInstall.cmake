@@ -50,9 +50,8 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/dsl-examples/CMakeLists.txt")
     endif()
 endif()
 
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/dag" "${PROJECT_BINARY_DIR}/include/dag"
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.h")
+install(FILES ${headers} "${PROJECT_BINARY_DIR}/include/dag/config.h"
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dag)
 install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1" OPTIONAL
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
