@@ -35,6 +35,13 @@ extern "C" {
  */
 bool dag_kernels_init(const char **how);
 
+/**
+ * What is known to make the kernels slow on this machine and how to change it, for instance a
+ * BLAS library that does not know the processor and runs kernels made for an old one.
+ * @return a static text, or NULL if nothing is known to be wrong. Never changes anything.
+ */
+const char *dag_kernels_advice(void);
+
 /** Operations known to the registry. */
 typedef enum dag_kernel_op {
     DAG_OP_POTRF,

@@ -73,8 +73,9 @@ void FN(laset)(dag_region region, int m, int n, elem_t off, elem_t diag, elem_t 
 
 /**
  * B (m by n) := alpha op(A) + beta B on the region of B; A is m by n, or n by m if transposed.
- * beta = 0 writes B without reading it. A and B may be the same tile with the same leading
- * dimension if trans is DAG_NO_TRANS.
+ * beta = 0 writes B without reading it, alpha = 0 does not read A. A and B may be the same tile
+ * if no element is read under one index and written under another: without transposition, or
+ * with a strict region.
  */
 void FN(geadd)(dag_region region, dag_trans trans, int m, int n, elem_t alpha, const elem_t *A,
                int lda, elem_t beta, elem_t *B, int ldb);

@@ -1,0 +1,71 @@
+/* Matrix products and solves: CBLAS with checked shapes. Template over the element type. */
+
+void FN(trmm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int m, int n,
+              elem_t alpha, const elem_t *A, int lda, elem_t *B, int ldb)
+{
+    ASSERT_ORDER(side == DAG_LEFT ? m : n, lda);
+    ASSERT_TILE(m, n, ldb);
+    if (m == 0 || n == 0)
+        return;
+    CBLAS(trmm)(CblasColMajor, (CBLAS_SIDE)side, (CBLAS_UPLO)uplo, (CBLAS_TRANSPOSE)trans,
+                (CBLAS_DIAG)diag, m, n, SCALAR(alpha), A, lda, B, ldb);
+}
+
+void FN(syrk)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const elem_t *A,
+              int lda, elem_t beta, elem_t *C, int ldc)
+{
+    ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, lda);
+    ASSERT_TILE(n, n, ldc);
+    assert(!DAG_COMPLEX || trans != DAG_CONJ_TRANS);
+    if (n == 0)
+        return;
+    CBLAS(syrk)(CblasColMajor, (CBLAS_UPLO)uplo,
+                trans == DAG_NO_TRANS ? CblasNoTrans : CblasTrans, n, k, SCALAR(alpha), A, lda,
+                SCALAR(beta), C, ldc);
+}
+
+void FN(herk)(dag_uplo uplo, dag_trans trans, int n, int k, real_t alpha, const elem_t *A,
+              int lda, real_t beta, elem_t *C, int ldc)
+{
+#if DAG_COMPLEX
+    ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, lda);
+    ASSERT_TILE(n, n, ldc);
+    assert(trans != DAG_TRANS);
+    if (n == 0)
+        return;
+    CBLAS(herk)(CblasColMajor, (CBLAS_UPLO)uplo, (CBLAS_TRANSPOSE)trans, n, k, alpha, A, lda,
+                beta, C, ldc);
+#else
+    FN(syrk)(uplo, trans, n, k, alpha, A, lda, beta, C, ldc);
+#endif
+}
+
+void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t alpha,
+              const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C,
+              int ldc)
+{
+    ASSERT_TILE(transa == DAG_NO_TRANS ? m : k, transa == DAG_NO_TRANS ? k : m, lda);
+    ASSERT_TILE(transb == DAG_NO_TRANS ? k : n, transb == DAG_NO_TRANS ? n : k, ldb);
+    ASSERT_TILE(m, n, ldc);
+    if (m == 0 || n == 0)
+        return;
+    CBLAS(gemm)(CblasColMajor, (CBLAS_TRANSPOSE)transa, (CBLAS_TRANSPOSE)transb, m, n, k,
+                SCALAR(alpha), A, lda, B, ldb, SCALAR(beta), C, ldc);
+}
+
+void FN(hemm)(dag_side side, dag_uplo uplo, int m, int n, elem_t alpha, const elem_t *A, int lda,
+              const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc)
+{
+    ASSERT_ORDER(side == DAG_LEFT ? m : n, lda);
+    ASSERT_TILE(m, n, ldb);
+    ASSERT_TILE(m, n, ldc);
+    if (m == 0 || n == 0)
+        return;
+#if DAG_COMPLEX
+    CBLAS(hemm)
+#else
+    CBLAS(symm)
+#endif
+    (CblasColMajor, (CBLAS_SIDE)side, (CBLAS_UPLO)uplo, m, n, SCALAR(alpha), A, lda, B, ldb,
+     SCALAR(beta), C, ldc);
+}

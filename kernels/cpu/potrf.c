@@ -1,0 +1,8 @@
+#include "cpu/cpu.h"
+
+#include <lapacke.h>
+
+#define LAPACK(op) DAG_PRECISION_CAT(DAG_PRECISION_CAT(LAPACKE_, DAG_PRECISION), op)
+
+#define DAG_TEMPLATE "cpu/potrf.inc.c"
+#include "each_precision.h"

@@ -1,0 +1,20 @@
+/*
+ * Cholesky factorisation of a tile. Template over the element type.
+ *
+ * The library's own routine: halving the tile down to blocks of 16 to 128, with these left to the
+ * library or to loops of our own, was measured between 0.6 and 1.15 of its speed for tiles of 64
+ * to 320 (OpenBLAS 0.3.21 with three sets of kernels), nowhere better by enough to matter.
+ */
+int FN(potrf)(dag_uplo uplo, int n, elem_t *A, int lda)
+{
+    ASSERT_ORDER(n, lda);
+    if (n == 0)
+        return 0;
+    int info = LAPACK(potrf_work)(LAPACK_COL_MAJOR, uplo == DAG_LOWER ? 'L' : 'U', n, A, lda);
+    /* Some libraries let a NaN pivot pass. It stays NaN in the factor, so it is found there. */
+    int columns = info > 0 ? info - 1 : n;
+    for (int j = 0; j < columns; j++)
+        if (!(DAG_REAL(A[AT(j, j, lda)]) > 0))
+            return j + 1;
+    return info;
+}

@@ -1,0 +1,55 @@
+/*
+ * Triangular solve. Template over the element type.
+ *
+ * BLAS libraries are often far slower in trsm than in gemm at the size of a tile (measured:
+ * tools/bench/kernels.c), so the triangle is halved until it is small and the squares between
+ * become products.
+ */
+
+/* One half of the triangle, in the order in which the solve needs them. */
+static void LOCAL(solve)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int m,
+                         int n, elem_t alpha, const elem_t *A, int lda, elem_t *B, int ldb)
+{
+    int order = side == DAG_LEFT ? m : n;
+    if (order <= TRSM_LEAF) {
+        CBLAS(trsm)(CblasColMajor, (CBLAS_SIDE)side, (CBLAS_UPLO)uplo, (CBLAS_TRANSPOSE)trans,
+                    (CBLAS_DIAG)diag, m, n, SCALAR(alpha), A, lda, B, ldb);
+        return;
+    }
+    int n1 = split(order, TRSM_LEAF), n2 = order - n1;
+    bool left = side == DAG_LEFT;
+    /* op(A) is lower triangular: from the left the first unknowns come first, from the right
+     * the last. */
+    bool op_lower = (uplo == DAG_LOWER) == (trans == DAG_NO_TRANS);
+    bool first = op_lower == left;
+    const elem_t *square = uplo == DAG_LOWER ? A + n1 : &A[AT(0, n1, lda)];
+    const elem_t *A1 = A, *A2 = &A[AT(n1, n1, lda)];
+    elem_t *B1 = B, *B2 = left ? B + n1 : &B[AT(0, n1, ldb)];
+    const elem_t one = 1, minus_one = -1;
+
+    elem_t *solved = first ? B1 : B2, *rest = first ? B2 : B1;
+    int n_solved = first ? n1 : n2, n_rest = first ? n2 : n1;
+    LOCAL(solve)(side, uplo, trans, diag, left ? n_solved : m, left ? n : n_solved, alpha,
+                 first ? A1 : A2, lda, solved, ldb);
+    if (left)
+        FN(gemm)(trans, DAG_NO_TRANS, n_rest, n, n_solved, minus_one, square, lda, solved, ldb,
+                 alpha, rest, ldb);
+    else
+        FN(gemm)(DAG_NO_TRANS, trans, m, n_rest, n_solved, minus_one, solved, ldb, square, lda,
+                 alpha, rest, ldb);
+    LOCAL(solve)(side, uplo, trans, diag, left ? n_rest : m, left ? n : n_rest, one,
+                 first ? A2 : A1, lda, rest, ldb);
+}
+
+void FN(trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int m, int n,
+              elem_t alpha, const elem_t *A, int lda, elem_t *B, int ldb)
+{
+    ASSERT_ORDER(side == DAG_LEFT ? m : n, lda);
+    ASSERT_TILE(m, n, ldb);
+    if (m == 0 || n == 0)
+        return;
+    if (alpha == 0)
+        FN(laset)(DAG_REGION_FULL, m, n, alpha, alpha, B, ldb);
+    else
+        LOCAL(solve)(side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb);
+}

@@ -1,0 +1,79 @@
+/* The table of kernels by operation, precision and kind of device. */
+#include <dag/kernels.h>
+
+/*
+ * Written during start-up only (dag_kernel_register), read by all threads afterwards; entries
+ * with fn == NULL are free. The CPU entries are there from the start.
+ */
+#define CPU_KERNEL(code, op, letter, prec) \
+    [code][prec][DAG_DEVICE_CPU] = {code, prec, DAG_DEVICE_CPU, \
+                                    (dag_kernel_fn)dag_tile_##letter##op, \
+                                    "dag_tile_" #letter #op}
+
+#define CPU_KERNELS(code, op) \
+    CPU_KERNEL(code, op, s, DAG_S), CPU_KERNEL(code, op, d, DAG_D), \
+    CPU_KERNEL(code, op, c, DAG_C), CPU_KERNEL(code, op, z, DAG_Z)
+
+static dag_kernel table[DAG_OP_COUNT][DAG_PRECISION_COUNT][DAG_DEVICE_KIND_COUNT] = {
+    CPU_KERNELS(DAG_OP_POTRF, potrf),
+    CPU_KERNELS(DAG_OP_TRSM, trsm),
+    CPU_KERNELS(DAG_OP_TRMM, trmm),
+    CPU_KERNELS(DAG_OP_HERK, herk),
+    CPU_KERNELS(DAG_OP_SYRK, syrk),
+    CPU_KERNELS(DAG_OP_GEMM, gemm),
+    CPU_KERNELS(DAG_OP_HEMM, hemm),
+    CPU_KERNELS(DAG_OP_LACPY, lacpy),
+    CPU_KERNELS(DAG_OP_LASET, laset),
+    CPU_KERNELS(DAG_OP_GEADD, geadd),
+    CPU_KERNELS(DAG_OP_LANGE_MAX, lange_max),
+    CPU_KERNELS(DAG_OP_LANGE_ONE, lange_one),
+    CPU_KERNELS(DAG_OP_LANGE_INF, lange_inf),
+    CPU_KERNELS(DAG_OP_LANGE_FRO, lange_fro),
+    CPU_KERNELS(DAG_OP_ABSGEMM, absgemm),
+    CPU_KERNELS(DAG_OP_PLRNT, plrnt),
+    CPU_KERNELS(DAG_OP_PLGHE, plghe),
+};
+
+static const char *const op_names[DAG_OP_COUNT] = {
+    [DAG_OP_POTRF] = "potrf",         [DAG_OP_TRSM] = "trsm",
+    [DAG_OP_TRMM] = "trmm",           [DAG_OP_HERK] = "herk",
+    [DAG_OP_SYRK] = "syrk",           [DAG_OP_GEMM] = "gemm",
+    [DAG_OP_HEMM] = "hemm",           [DAG_OP_LACPY] = "lacpy",
+    [DAG_OP_LASET] = "laset",         [DAG_OP_GEADD] = "geadd",
+    [DAG_OP_LANGE_MAX] = "lange_max", [DAG_OP_LANGE_ONE] = "lange_one",
+    [DAG_OP_LANGE_INF] = "lange_inf", [DAG_OP_LANGE_FRO] = "lange_fro",
+    [DAG_OP_ABSGEMM] = "absgemm",     [DAG_OP_PLRNT] = "plrnt",
+    [DAG_OP_PLGHE] = "plghe",
+};
+
+/* The place of an entry, or NULL if the key is out of range. */
+static dag_kernel *place(dag_kernel_op op, dag_precision precision, dag_device_kind device)
+{
+    if ((unsigned)op >= DAG_OP_COUNT || (unsigned)precision >= DAG_PRECISION_COUNT ||
+        (unsigned)device >= DAG_DEVICE_KIND_COUNT)
+        return NULL;
+    return &table[op][precision][device];
+}
+
+const dag_kernel *dag_kernel_find(dag_kernel_op op, dag_precision precision,
+                                  dag_device_kind device)
+{
+    const dag_kernel *kernel = place(op, precision, device);
+    return kernel != NULL && kernel->fn != NULL ? kernel : NULL;
+}
+
+bool dag_kernel_register(const dag_kernel *entry)
+{
+    dag_kernel *kernel = place(entry->op, entry->precision, entry->device);
+    if (kernel == NULL || entry->fn == NULL || entry->name == NULL)
+        return false;
+    if (kernel->fn != NULL && kernel->fn != entry->fn)
+        return false;
+    *kernel = *entry;
+    return true;
+}
+
+const char *dag_kernel_op_name(dag_kernel_op op)
+{
+    return (unsigned)op < DAG_OP_COUNT ? op_names[op] : NULL;
+}

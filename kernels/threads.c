@@ -1,0 +1,124 @@
+/*
+ * One BLAS thread per worker. BLAS libraries are controlled through their own functions, found at
+ * run time, because which library is behind the CBLAS interface is decided by the dynamic linker.
+ */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include <dag/kernels.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef enum setter_type { TAKES_INT, TAKES_INT64 } setter_type;
+
+/* How one BLAS library sets and reports its number of threads. */
+typedef struct blas_library {
+    const char *name;
+    const char *setter;
+    const char *getter;
+    setter_type type;
+} blas_library;
+
+static const blas_library libraries[] = {
+    {"OpenBLAS", "openblas_set_num_threads", "openblas_get_num_threads", TAKES_INT},
+    {"OpenBLAS (64-bit integers)", "openblas_set_num_threads64_", "openblas_get_num_threads64_",
+     TAKES_INT},
+    {"FlexiBLAS", "flexiblas_set_num_threads", "flexiblas_get_num_threads", TAKES_INT},
+    {"MKL", "MKL_Set_Num_Threads", "MKL_Get_Max_Threads", TAKES_INT},
+    {"BLIS", "bli_thread_set_num_threads", "bli_thread_get_num_threads", TAKES_INT64},
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool init_ok;
+static char init_text[512];
+static char advice_text[512];
+
+static void append(const char *text)
+{
+    size_t used = strlen(init_text);
+    snprintf(init_text + used, sizeof init_text - used, "%s%s", used > 0 ? "; " : "", text);
+}
+
+/* Looks a function up. ISO C has no cast from void * to a function; POSIX prescribes this. */
+static dag_kernel_fn find_function(const char *name)
+{
+    dag_kernel_fn fn = NULL;
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+    memcpy(&fn, &symbol, sizeof fn);
+    return fn;
+}
+
+/* Sets one library to one thread; returns what it then says. */
+static long set_one_thread(const blas_library *library, dag_kernel_fn set, dag_kernel_fn get)
+{
+    if (library->type == TAKES_INT) {
+        ((void (*)(int))set)(1);
+        return ((int (*)(void))get)();
+    }
+    ((void (*)(int64_t))set)(1);
+    return (long)((int64_t (*)(void))get)();
+}
+
+/*
+ * OpenBLAS chooses its kernels by processor model when it is loaded, and takes those of an old
+ * processor if it does not know a new one, at a fraction of the speed.
+ */
+static void check_openblas_core(void)
+{
+#if defined(__x86_64__)
+    static const char *const without_avx2[] = {"Prescott", "Core2", "Penryn", "Dunnington",
+                                               "Nehalem", "Sandybridge", "Generic"};
+    dag_kernel_fn get = find_function("openblas_get_corename");
+    if (get == NULL)
+        return;
+    const char *core = ((const char *(*)(void))get)();
+    const char *better = __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") ?
+        "SKYLAKEX" : __builtin_cpu_supports("avx2") ? "HASWELL" : NULL;
+    if (core == NULL || better == NULL)
+        return;
+    for (size_t i = 0; i < sizeof without_avx2 / sizeof without_avx2[0]; i++)
+        if (strcmp(core, without_avx2[i]) == 0)
+            snprintf(advice_text, sizeof advice_text,
+                     "OpenBLAS does not know this processor and uses its kernels for '%s', which "
+                     "are several times slower than possible; set OPENBLAS_CORETYPE=%s in the "
+                     "environment of every rank, or install a newer OpenBLAS", core, better);
+#endif
+}
+
+static void init_once(void)
+{
+    init_ok = true;
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
+        const blas_library *library = &libraries[i];
+        dag_kernel_fn set = find_function(library->setter), get = find_function(library->getter);
+        if (set == NULL || get == NULL)
+            continue;
+        long threads = set_one_thread(library, set, get);
+        char text[128];
+        snprintf(text, sizeof text, "%s: %ld thread%s by %s", library->name, threads,
+                 threads == 1 ? "" : "s", library->setter);
+        append(text);
+        init_ok = init_ok && threads == 1;
+    }
+    if (init_text[0] == '\0') {
+        init_ok = false;
+        append("no BLAS library with a known thread control is loaded; if it is multithreaded, "
+               "set its number of threads to 1 in the environment (OMP_NUM_THREADS=1)");
+    }
+    check_openblas_core();
+}
+
+bool dag_kernels_init(const char **how)
+{
+    pthread_once(&once, init_once);
+    if (how != NULL)
+        *how = init_text;
+    return init_ok;
+}
+
+const char *dag_kernels_advice(void)
+{
+    pthread_once(&once, init_once);
+    return advice_text[0] != '\0' ? advice_text : NULL;
+}

@@ -1,0 +1,9 @@
+# Unit tests of kernels/ and of the Matrix Market library.
+if(NOT DAG_HAVE_BLAS)
+    return()
+endif()
+
+# The benchmark is built with the tests, and run for a moment, so that it keeps working.
+add_executable(bench_kernels "${PROJECT_SOURCE_DIR}/tools/bench/kernels.c")
+target_link_libraries(bench_kernels PRIVATE dag_kernels)
+dag_add_script_test(bench_kernels COMMAND bench_kernels -s 0.0001 1 33 LABELS unit)
