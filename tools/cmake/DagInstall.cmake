@@ -87,7 +87,7 @@ function(dag_link_words variable)
     set(${variable} "${words}" PARENT_SCOPE)
 endfunction()
 
-set(private_libs ${DAG_PC_HWLOC_LDFLAGS} -pthread -lm)
+set(private_libs ${DAG_HWLOC_LIBS} -pthread -lm)
 set(private_cflags "")
 if(DAG_HAVE_MPI)
     list(APPEND private_libs ${MPI_C_LIBRARIES})

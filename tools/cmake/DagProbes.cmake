@@ -8,11 +8,12 @@ set(DAG_PROBE_DIR "${CMAKE_CURRENT_LIST_DIR}/probes")
 
 # dag_probe(<variable> <source> [LIBS <lib>...] [INCLUDES <dir>...] [DEFINITIONS <-Dx>...])
 # Compiles tools/cmake/probes/<source>, links and runs it. <variable> becomes TRUE or FALSE,
-# <variable>_WHY the reason in one line. The result is cached while the arguments stay the same.
+# <variable>_WHY the reason in one line. A success is cached while the arguments stay the same; a
+# failure is not, because the package may be installed meanwhile.
 function(dag_probe variable source)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LIBS;INCLUDES;DEFINITIONS")
     set(key "${CMAKE_C_COMPILER};${ARGN}")
-    if(NOT DEFINED ${variable}_RESULT OR NOT "${${variable}_KEY}" STREQUAL "${key}")
+    if(NOT ${variable}_RESULT OR NOT "${${variable}_KEY}" STREQUAL "${key}")
         try_run(ran compiled
             SOURCE_FROM_FILE ${source} "${DAG_PROBE_DIR}/${source}"
             NO_CACHE
@@ -85,12 +86,21 @@ function(dag_optional_pkg name target source pkg package loss)
         pkg_check_modules(DAG_PC_${name} QUIET ${pkg})
     endif()
     if(DAG_PC_${name}_FOUND)
+        set(libs ${DAG_PC_${name}_LDFLAGS})
         dag_probe(DAG_PROBE_${name} ${source}
-            LIBS ${DAG_PC_${name}_LDFLAGS} INCLUDES ${DAG_PC_${name}_INCLUDE_DIRS})
+            LIBS ${libs} INCLUDES ${DAG_PC_${name}_INCLUDE_DIRS})
+        if(NOT DAG_PROBE_${name})
+            # Some .pc files name what only a static library needs, and that may not be installed.
+            list(TRANSFORM DAG_PC_${name}_LIBRARY_DIRS PREPEND "-L" OUTPUT_VARIABLE libs)
+            list(GET DAG_PC_${name}_LIBRARIES 0 library)
+            list(APPEND libs "-l${library}")
+            dag_probe(DAG_PROBE_${name} ${source}
+                LIBS ${libs} INCLUDES ${DAG_PC_${name}_INCLUDE_DIRS})
+        endif()
         set(why "${DAG_PROBE_${name}_WHY}")
         if(DAG_PROBE_${name})
             set(have 1)
-            target_link_libraries(${target} INTERFACE ${DAG_PC_${name}_LDFLAGS})
+            target_link_libraries(${target} INTERFACE ${libs})
             target_include_directories(${target} SYSTEM INTERFACE
                 "$<BUILD_INTERFACE:${DAG_PC_${name}_INCLUDE_DIRS}>")
         endif()
@@ -101,7 +111,7 @@ function(dag_optional_pkg name target source pkg package loss)
         dag_summary(${name} "off (${why}): ${loss}")
     endif()
     set(DAG_HAVE_${name} ${have} PARENT_SCOPE)
-    set(DAG_PC_${name}_LDFLAGS "${DAG_PC_${name}_LDFLAGS}" PARENT_SCOPE)
+    set(DAG_${name}_LIBS "${libs}" PARENT_SCOPE)
 endfunction()
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
