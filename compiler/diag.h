@@ -20,6 +20,7 @@
 
 typedef enum diag_severity {
     DIAG_OFF,           /* not reported unless asked for with -Wname */
+    DIAG_NOTE,          /* information: counts neither as a warning nor as an error */
     DIAG_WARNING,
     DIAG_ERROR,
     DIAG_FATAL,         /* an error that no option can turn into something less */
@@ -73,6 +74,10 @@ diag_severity diag_report(diag *d, const diag_check *check, src_range where,
                           const char *fmt, ...) UTIL_PRINTF(4, 5);
 diag_severity diag_vreport(diag *d, const diag_check *check, src_range where,
                            const char *fmt, va_list ap);
+/* The same with `base` in place of the check's default severity, for a finding that is less grave
+ * than what the check usually reports. Options apply as ever. */
+diag_severity diag_vreport_as(diag *d, const diag_check *check, diag_severity base,
+                              src_range where, const char *fmt, va_list ap);
 /* A note on the last report: the other end of the problem, or advice (none range). */
 void diag_note(diag *d, src_range where, const char *fmt, ...) UTIL_PRINTF(3, 4);
 /* A machine-applicable correction of the last report: replace `where` by `replacement`. Printed
