@@ -33,13 +33,15 @@ typedef struct dag_matrix {
     /* the rest is for C */
     dag_precision prec;
     dag_layout layout;
-    dag_uplo uplo;           /**< DAG_LOWER/UPPER: tiles outside the triangle do not exist; or DAG_GENERAL */
-    int prow, pcol;          /**< this process in the grid, -1 when outside */
-    int64_t m_loc, n_loc;    /**< rows and columns of the local part */
-    int64_t lld;             /**< leading dimension of a slab */
-    char *base;              /**< slab or user memory, NULL for tile storage */
-    char **tiles;            /**< tile storage: local tiles, allocated at first touch */
-    int owns;                /**< storage is freed with the matrix */
+    dag_uplo uplo;       /**< DAG_LOWER/UPPER: tiles outside the triangle do not exist; or DAG_GENERAL */
+    int prow, pcol;      /**< this process in the grid, -1 when outside */
+    int64_t m_loc, n_loc; /**< rows and columns of the local part */
+    int64_t lld;         /**< leading dimension of a slab */
+    dag_context *context;
+    char *base;          /**< start of the local storage; NULL when it is empty */
+    int64_t *column;     /**< tile storage: where each local block column starts, in bytes */
+    size_t bytes;        /**< storage that the library owns */
+    int owns;            /**< storage is freed with the matrix */
 } dag_matrix;
 
 /** How a matrix is cut, dealt and stored; zero what you do not care about. */
@@ -51,15 +53,18 @@ typedef struct dag_matrix_desc {
     dag_layout layout;
     dag_uplo uplo;
     void *local;    /**< user's local array in slab layout (LAPACK's array on one rank), or NULL */
-    int64_t lld;    /**< its leading dimension; 0 = local rows */
+    int64_t lld;    /**< leading dimension of slab layout; 0 = local rows */
     const char *name; /**< for messages; copied; NULL = "matrix" */
 } dag_matrix_desc;
 
 /**
  * Create a matrix; collective in the sense that all ranks give the same desc (but for `local`).
- * Tiles that the library owns are allocated and zeroed at first touch.
- * @param[out] matrix  owned by the caller, dag_matrix_free().
- * @return DAG_ERR_ARG with dag_message() for sizes < 0, grids larger than the job, lld too small.
+ * Storage that the library owns is zero; it takes memory where and when it is first touched. A
+ * triangular matrix (uplo) has square tiles; in tile layout the other triangle takes no memory, in
+ * slab layout the whole local array exists and its other triangle is never referenced.
+ * @param[out] matrix  owned by the caller, dag_matrix_free(). Set only on success.
+ * @return DAG_ERR_ARG with dag_message() for sizes < 0 or too large, a grid larger than the job,
+ *         user memory in another layout than slab, lld too small; DAG_ERR_NOMEM.
  */
 dag_status dag_matrix_new(dag_context *context, const dag_matrix_desc *desc, dag_matrix **matrix);
 /** Free a matrix that no running pool names; user memory stays. NULL is allowed. */
@@ -78,17 +83,32 @@ static inline int64_t dag_matrix_tile_cols(const dag_matrix *a, int64_t j)
 /** 1 when tile (i,j) exists and belongs to this process. */
 int dag_matrix_is_local(const dag_matrix *a, int64_t i, int64_t j);
 
-/** A local tile; allocates it when it has not been touched. */
+/**
+ * A local tile.
+ * @return DAG_ERR_ARG when the tile does not exist or belongs to another process.
+ */
 dag_status dag_matrix_tile(dag_matrix *a, int64_t i, int64_t j, dag_element *tile);
 
-/** Bytes of tile storage held by this process now. */
+/**
+ * Bytes of storage that this process keeps for the matrix: its tiles, 0 for user memory. The
+ * operating system provides them page by page when they are first touched, in zeroed pages.
+ */
 size_t dag_matrix_bytes(const dag_matrix *a);
+
+/** The pointer of a local tile as dag_matrix_tile() gives it, NULL when the tile is not local. */
+void *dag_matrix_at(const dag_matrix *a, int64_t i, int64_t j, int64_t *ld);
 
 /** Call `fn` for every local tile, in column order; stops at the first status != DAG_SUCCESS. */
 dag_status dag_matrix_each_local(dag_matrix *a,
                                  dag_status (*fn)(dag_matrix *a, int64_t i, int64_t j,
                                                   const dag_element *tile, void *arg),
                                  void *arg);
+
+/**
+ * Grid of dag_matrix_desc from what is given: both 0 = as square as `size` allows with p <= q and
+ * p * q == size; one given = the other is size / given. Nothing is checked.
+ */
+void dag_matrix_grid(int size, int *p, int *q);
 
 /**
  * Copy between this process's tiles and a rank-0 array in LAPACK layout, collective. `full` is

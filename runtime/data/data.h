@@ -1,6 +1,9 @@
 /*
  * Values (reference-counted views) and what the runtime does with collections.
  * The rules are in docs/design/values.md.
+ *
+ * What core keeps for this part, opaque: per context a dagi_value_depot, per worker a
+ * dagi_value_cache (dagi_worker.values), per pool a dagi_pool_data (dag_taskpool.data).
  */
 #ifndef DAGI_DATA_H
 #define DAGI_DATA_H
@@ -18,33 +21,83 @@ enum dagi_value_flags {
     DAGI_VALUE_EXTERNAL = 16 /* buffer belongs to somebody else (views) */
 };
 
+/* A store that waits: for the last holder of the element's home value (INPLACE) or for the local
+ * end of the pool (DEFERRED). Holds one reference on `value`. */
+typedef struct dagi_pending_store {
+    struct dagi_pending_store *next;
+    dag_value *value;
+    dag_element element;
+    dag_region region;
+} dagi_pending_store;
+
 /*
  * refs counts holders; whoever takes it to zero frees (release/acquire, so all uses of the buffer
  * happen before its reuse). flags is written by the creator, and STORED by the task that stores,
- * while it is a holder and before it activates successors.
+ * while it is a holder and before it activates successors. next and waiting of a TRACKED value are
+ * guarded by the lock of its shard of the table; next is the free list's once the value is dead.
  */
 typedef struct dagi_value {
     dag_value v; /* first */
     _Atomic int32_t refs;
     _Atomic uint32_t flags;
     dag_taskpool *pool;
-    size_t capacity;  /* bytes of an owned buffer */
-    void *home_entry; /* TRACKED: entry of the table */
-    struct dagi_value *next;
+    size_t capacity;                    /* bytes of the buffer behind this header; 0 = none */
+    struct dagi_value *next;            /* bucket of the table, or free list */
+    struct dagi_pending_store *waiting; /* TRACKED: stores to this element, latest first */
 } dagi_value;
+
+/* ---- memory of values ------------------------------------------------------------------- */
+
+/* The depot of a context: what is free beyond the workers' own lists, bounded. */
+typedef struct dagi_value_depot dagi_value_depot;
+typedef struct dagi_value_cache dagi_value_cache;
+
+dagi_value_depot *dagi_value_depot_new(void); /* NULL = out of memory */
+void dagi_value_depot_free(dagi_value_depot *depot);
+/* The lists of one worker; only that worker may use them, or anybody while it does not run. */
+dagi_value_cache *dagi_value_cache_new(dagi_value_depot *depot); /* NULL = out of memory */
+void dagi_value_cache_free(dagi_value_cache *cache);             /* before its depot */
+/* Bytes that values hold and that lie free in the depot, for tests and reports. */
+void dagi_value_depot_bytes(dagi_value_depot *depot, size_t *allocated, size_t *idle);
+
+/* ---- values ----------------------------------------------------------------------------- */
 
 /* Fresh value with one reference and an owned, uninitialised 64-byte aligned buffer (poisoned with
  * 0xA5.. in debug builds); NULL = out of memory. Buffers are reused through per-worker lists. */
 dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_shape *shape);
-/* A value over memory of a collection; no buffer. */
+/* A value over memory of a collection; no buffer. With TRACKED it is entered in the pool's table
+ * until its last holder releases it. */
 dag_value *dagi_value_home(struct dagi_worker *w, dag_taskpool *pool, const dag_element *e,
                            uint32_t flags);
 void dagi_value_retain(dag_value *v, int count);
+/* Drop one reference; NULL is allowed. */
 void dagi_value_release(struct dagi_worker *w, dag_value *v);
 /* Ready to be written by a holder: itself when it may be modified in place, else a copy (the
- * holder's reference moves to it, *renamed = 1). NULL = out of memory. */
+ * holder's reference moves to it, *renamed = 1). NULL = out of memory; the holder keeps v. */
 dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *v, int *renamed);
 /* Copy the region of src to dst (same shape or dst at least as large). */
 void dagi_copy_region(dag_value *dst, const dag_value *src, dag_region region);
+
+/* ---- what a pool knows of its collections ------------------------------------------------ */
+
+typedef struct dagi_pool_data dagi_pool_data;
+
+/* NULL = out of memory. All slots are unbound. */
+dagi_pool_data *dagi_pool_data_new(const dag_program *program);
+void dagi_pool_data_free(dagi_pool_data *data); /* NULL is allowed */
+
+/* Called by dag_pool_collection(), in any order of slots, before the pool starts. A collection
+ * bound to two slots one of which is stored makes both DEFERRED. */
+void dagi_data_bind_slot(dagi_pool_data *data, int slot, dag_collection *collection);
+dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot); /* NULL = unbound */
+
+/* At the local end of a pool, when no task and no transfer of it holds a value any more: apply the
+ * stores that waited for it (they are counted in pool->deferred_stores). Fails the pool when
+ * something still holds a fetched element, which is a bug. */
+void dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool);
+
+/* dagi_set_message(), returning `status`. context may be NULL: then there is no message. */
+dag_status dagi_data_error(dag_context *context, dag_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,0 +1,260 @@
+/*
+ * Inputs from memory and stores to it: the functions that generated code calls in `bind` and
+ * `stores`. Both run on the worker that runs the task.
+ */
+#include "table.h"
+
+#include "../comm/comm.h"
+#include "../core/core.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const int32_t *locals_of(struct dag_task *task)
+{
+    return (const int32_t *)(dag_task_flows(task) + task->cls->ndata);
+}
+
+/* "A(1, 2)" */
+static const char *reference(char *text, size_t size, const dagi_pool_data *data, int slot,
+                             const int64_t *index)
+{
+    const dag_collection *c = data->slot[slot].collection;
+    size_t at = (size_t)snprintf(text, size, "%s(", data->program->slots[slot].name);
+    for (int d = 0; d < c->nindex && at < size; d++)
+        at += (size_t)snprintf(text + at, size - at, d > 0 ? ", %" PRId64 : "%" PRId64, index[d]);
+    if (at < size)
+        snprintf(text + at, size - at, ")");
+    return text;
+}
+
+#define ERROR(task, flow, ...)                                                                     \
+    dag_graph_error((task)->pool->globals, (task)->cls, locals_of(task),                           \
+                    (task)->cls->flows[flow].line, __VA_ARGS__)
+
+static void no_memory(struct dag_task *task, int flow)
+{
+    char name[256];
+    dagi_describe(name, sizeof(name), task->cls, locals_of(task));
+    dagi_pool_fail(task->pool, DAG_ERR_NOMEM, "no memory for flow %s of %s",
+                   task->cls->flows[flow].name, name);
+}
+
+/* The element `index` of a slot, or NULL after the error was reported. `what` is "reads", .... */
+static const dag_element *locate(struct dag_task *task, int flow, int slot, const int64_t *index,
+                                 const char *what, dag_element *element)
+{
+    dagi_pool_data *data = task->pool->data;
+    dag_collection *c = data->slot[slot].collection;
+    const char *flow_name = task->cls->flows[flow].name;
+    char text[128];
+    if (!c->ops->contains(c, index)) {
+        ERROR(task, flow, "flow %s %s %s, which is outside of the collection \"%s\"", flow_name,
+              what, reference(text, sizeof(text), data, slot, index), c->name);
+        return NULL;
+    }
+    int owner = dag_rank_of(c, index);
+    if (owner != c->rank) {
+        ERROR(task, flow,
+              "flow %s %s %s, which belongs to rank %d, while the task runs on rank %d; memory is "
+              "reached by tasks of its owner only",
+              flow_name, what, reference(text, sizeof(text), data, slot, index), owner, c->rank);
+        return NULL;
+    }
+    dag_status status = c->ops->element(c, index, element);
+    if (status != DAG_SUCCESS) {
+        char name[256];
+        dagi_describe(name, sizeof(name), task->cls, locals_of(task));
+        dagi_pool_fail(task->pool, status, "%s for flow %s of %s: %s",
+                       reference(text, sizeof(text), data, slot, index), flow_name, name,
+                       dag_strerror(status));
+        return NULL;
+    }
+    return element;
+}
+
+void dag_bind_memory(struct dag_task *task, int flow, int slot, const int64_t *index)
+{
+    dagi_pool_data *data = task->pool->data;
+    dag_value **value = &dag_task_flows(task)[flow];
+    dag_element e;
+    *value = NULL;
+    if (locate(task, flow, slot, index, "reads", &e) == NULL)
+        return;
+    uint32_t flags = 0;
+    /* An empty element has no bytes to protect, and may share its address with others. */
+    if (data->slot[slot].mode == DAG_MEM_INPLACE && !data->program->aliased && e.shape.m > 0 &&
+        e.shape.n > 0)
+        flags = DAGI_VALUE_INPLACE | DAGI_VALUE_TRACKED;
+    *value = dagi_value_home(task->owner, task->pool, &e, flags);
+    if (*value == NULL)
+        no_memory(task, flow);
+}
+
+void dag_bind_new(struct dag_task *task, int flow, const dag_shape *shape)
+{
+    dag_value **value = &dag_task_flows(task)[flow];
+    *value = NULL;
+    if (shape->m < 0 || shape->n < 0) {
+        ERROR(task, flow, "flow %s is NEW with %" PRId64 " rows and %" PRId64 " columns",
+              task->cls->flows[flow].name, shape->m, shape->n);
+        return;
+    }
+    *value = dagi_value_new(task->owner, task->pool, shape);
+    if (*value == NULL)
+        no_memory(task, flow);
+}
+
+/* 1 when a WRITE flow may be made in the element: nobody reads what is there. */
+static int made_in_place(const dagi_pool_data *data, int slot)
+{
+    /* Of INPLACE slots an element may still be read; finding out costs more than the copy. */
+    return data->slot[slot].mode == DAG_MEM_WRITE || data->program->aliased;
+}
+
+void dag_bind_new_like(struct dag_task *task, int flow, int slot, const int64_t *index,
+                       int in_memory)
+{
+    dagi_pool_data *data = task->pool->data;
+    dag_collection *c = data->slot[slot].collection;
+    dag_value **value = &dag_task_flows(task)[flow];
+    *value = NULL;
+    if (in_memory && made_in_place(data, slot)) {
+        dag_element e;
+        if (locate(task, flow, slot, index, "is shaped like", &e) == NULL)
+            return;
+        *value = dagi_value_home(task->owner, task->pool, &e, 0);
+    } else {
+        char text[128];
+        dag_shape shape;
+        if (!c->ops->contains(c, index)) {
+            ERROR(task, flow, "flow %s is shaped like %s, which is outside of the collection "
+                  "\"%s\"", task->cls->flows[flow].name,
+                  reference(text, sizeof(text), data, slot, index), c->name);
+            return;
+        }
+        c->ops->shape_of(c, index, &shape);
+        *value = dagi_value_new(task->owner, task->pool, &shape);
+    }
+    if (*value == NULL)
+        no_memory(task, flow);
+}
+
+void dag_bind_null(struct dag_task *task, int flow)
+{
+    dag_task_flows(task)[flow] = NULL;
+}
+
+/* ---- stores ------------------------------------------------------------------------------ */
+
+void dagi_store_now(const dag_element *e, const dag_value *value, dag_region region)
+{
+    dag_value home = {e->ptr, e->ld, e->shape.m, e->shape.n, e->shape.elem};
+    if (value->m == home.m && value->n == home.n && value->elem == home.elem)
+        dagi_copy_region(&home, value, region);
+    else /* untyped bytes on one side: store_fits() has seen that both are contiguous */
+        memmove(home.ptr, value->ptr, (size_t)value->m * (size_t)value->n * value->elem);
+}
+
+/* 1 when the value can be stored to the element; the error is reported otherwise. */
+static int store_fits(struct dag_task *task, int flow, int slot, const int64_t *index,
+                      const dag_element *e)
+{
+    const dag_value *v = dag_task_flows(task)[flow];
+    const dag_shape *s = &e->shape;
+    if (v != NULL && v->m == s->m && v->n == s->n && v->elem == s->elem)
+        return 1;
+    char where[128];
+    reference(where, sizeof(where), task->pool->data, slot, index);
+    if (v == NULL) {
+        ERROR(task, flow, "flow %s is NULL and cannot be stored to %s",
+              task->cls->flows[flow].name, where);
+        return 0;
+    }
+    int flat = (v->ld == v->m || v->n <= 1) && (e->ld == s->m || s->n <= 1);
+    if (flat && (size_t)v->m * (size_t)v->n * v->elem ==
+                    (size_t)s->m * (size_t)s->n * s->elem)
+        return 1;
+    ERROR(task, flow,
+          "flow %s is %" PRId64 " x %" PRId64 " items of %zu bytes and cannot be stored to %s, "
+          "which is %" PRId64 " x %" PRId64 " items of %zu bytes",
+          task->cls->flows[flow].name, v->m, v->n, v->elem, where, s->m, s->n, s->elem);
+    return 0;
+}
+
+/* The value is where it belongs: whoever writes it from now on has to copy. */
+static void mark_stored(dag_value *v)
+{
+    atomic_fetch_or_explicit(&((dagi_value *)v)->flags, DAGI_VALUE_STORED, memory_order_relaxed);
+}
+
+static void store_inplace(struct dag_task *task, int flow, const dag_element *e, dag_region region)
+{
+    dagi_pool_data *data = task->pool->data;
+    dag_value *v = dag_task_flows(task)[flow];
+    /* Fetches of the element came before this store, so an absent one stays absent. */
+    if (!dagi_table_wait(data, e, NULL)) {
+        dagi_store_now(e, v, region);
+        return;
+    }
+    dagi_pending_store *s = dagi_pending_new(v, e, region);
+    if (s == NULL) {
+        no_memory(task, flow);
+        return;
+    }
+    if (dagi_table_wait(data, e, s))
+        return;
+    /* Its last holder has left in between. */
+    dagi_store_now(e, v, region);
+    dagi_pending_free(s);
+    dagi_value_release(task->owner, v);
+}
+
+static void store_deferred(struct dag_task *task, int flow, const dag_element *e,
+                           dag_region region)
+{
+    dagi_pool_data *data = task->pool->data;
+    dag_value *v = dag_task_flows(task)[flow], *kept = v;
+    uint32_t flags = atomic_load_explicit(&((dagi_value *)v)->flags, memory_order_relaxed);
+    if (flags & DAGI_VALUE_HOME) {
+        /* Another deferred store may change that memory before this one reads it. */
+        const dag_shape shape = {v->m, v->n, v->elem};
+        kept = dagi_value_new(task->owner, task->pool, &shape);
+        if (kept != NULL)
+            dagi_copy_region(kept, v, DAG_REGION_FULL);
+    }
+    dagi_pending_store *s = kept != NULL ? dagi_pending_new(kept, e, region) : NULL;
+    if (kept != NULL && kept != v)
+        dagi_value_release(task->owner, kept); /* the record holds it now */
+    if (s == NULL) {
+        no_memory(task, flow);
+        return;
+    }
+    s->next = atomic_load_explicit(&data->deferred, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&data->deferred, &s->next, s,
+                                                  memory_order_release, memory_order_relaxed))
+        continue;
+    atomic_fetch_add_explicit(&task->pool->deferred_stores, 1, memory_order_relaxed);
+}
+
+void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, int region)
+{
+    dagi_pool_data *data = task->pool->data;
+    dag_value *v = dag_task_flows(task)[flow];
+    dag_element e;
+    if (locate(task, flow, slot, index, "is stored to", &e) == NULL ||
+        !store_fits(task, flow, slot, index, &e) || e.shape.m == 0 || e.shape.n == 0)
+        return;
+    dag_memory_mode mode = data->slot[slot].mode;
+    if (v->ptr == e.ptr && v->ld == e.ld) {
+        if (mode != DAG_MEM_DEFERRED && !data->program->aliased)
+            mark_stored(v);
+    } else if (mode == DAG_MEM_DEFERRED) {
+        store_deferred(task, flow, &e, region);
+    } else if (mode == DAG_MEM_INPLACE && !data->program->aliased) {
+        store_inplace(task, flow, &e, region);
+    } else {
+        dagi_store_now(&e, v, region);
+    }
+}

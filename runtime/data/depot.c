@@ -1,0 +1,244 @@
+/*
+ * Memory of values: per-worker free lists by size class over a bounded depot per context.
+ *
+ * A worker takes from and gives to its own lists, without any atomic operation. Values travel
+ * between workers (made where they are received or written, freed where they are read last), so a
+ * list that grows beyond its limit hands its older half to the depot, and a worker whose list is
+ * empty looks there before it asks malloc. The depot keeps no more than a quarter of all that is
+ * allocated, or DEPOT_FLOOR; the rest is freed. So peak memory stays proportional to live values.
+ */
+#include "depot.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define DEPOT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define DEPOT_ASAN 1
+#endif
+#endif
+#ifdef DEPOT_ASAN
+#include <sanitizer/asan_interface.h>
+#define HIDE(p, n) __asan_poison_memory_region(p, n)
+#define SHOW(p, n) __asan_unpoison_memory_region(p, n)
+#else
+#define HIDE(p, n) ((void)(p), (void)(n))
+#define SHOW(p, n) ((void)(p), (void)(n))
+#endif
+
+enum {
+    ALIGNMENT = 64,
+    HEADER = 128,       /* bytes before the buffer */
+    STEPS = 4,          /* classes per doubling, beyond STEPS * ALIGNMENT bytes */
+    LINEAR_LOG = 8,     /* log2 of that */
+    CLASSES = 1 + STEPS + (47 - LINEAR_LOG) * STEPS,
+    LIST_COUNT = 64,    /* most blocks of one list of a worker */
+};
+#define LIST_BYTES ((size_t)1 << 20)  /* most bytes of one list of a worker */
+#define DEPOT_FLOOR ((size_t)8 << 20) /* what the depot may keep however little is in use */
+
+_Static_assert(sizeof(dagi_value) <= HEADER, "the header of a value has grown");
+
+struct list {
+    dagi_value *head;
+    int count;
+};
+
+/* lock guards everything. */
+struct dagi_value_depot {
+    pthread_mutex_t lock;
+    size_t allocated; /* bytes of all blocks that exist, wherever they are */
+    size_t idle;      /* bytes of the blocks in list[] */
+    struct list list[CLASSES];
+};
+
+/* Of one worker; nobody else touches it while the worker runs. */
+struct dagi_value_cache {
+    dagi_value_depot *depot;
+    struct list list[CLASSES];
+};
+
+/* Class of a buffer, and the capacity of that class; -1 when there is none so large. */
+static int class_of(size_t bytes, size_t *capacity)
+{
+    if (bytes <= (size_t)1 << LINEAR_LOG) {
+        int class = (int)((bytes + ALIGNMENT - 1) / ALIGNMENT);
+        *capacity = (size_t)class * ALIGNMENT;
+        return class;
+    }
+    int log = 63 - __builtin_clzll((unsigned long long)(bytes - 1));
+    size_t base = (size_t)1 << log, step = base / STEPS;
+    size_t k = (bytes - 1 - base) / step;
+    int class = 1 + STEPS + (log - LINEAR_LOG) * STEPS + (int)k;
+    if (class >= CLASSES)
+        return -1;
+    *capacity = base + (k + 1) * step;
+    return class;
+}
+
+static dagi_value *list_pop(struct list *list)
+{
+    dagi_value *v = list->head;
+    if (v != NULL) {
+        list->head = v->next;
+        list->count--;
+    }
+    return v;
+}
+
+static void list_push(struct list *list, dagi_value *v)
+{
+    v->next = list->head;
+    list->head = v;
+    list->count++;
+}
+
+dagi_value_depot *dagi_value_depot_new(void)
+{
+    dagi_value_depot *depot = calloc(1, sizeof(*depot));
+    if (depot != NULL && pthread_mutex_init(&depot->lock, NULL) != 0) {
+        free(depot);
+        depot = NULL;
+    }
+    return depot;
+}
+
+static void block_free(dagi_value *v)
+{
+    SHOW(v, HEADER + v->capacity);
+    free(v);
+}
+
+void dagi_value_depot_free(dagi_value_depot *depot)
+{
+    if (depot == NULL)
+        return;
+    for (int c = 0; c < CLASSES; c++)
+        for (dagi_value *v; (v = list_pop(&depot->list[c])) != NULL;)
+            block_free(v);
+    pthread_mutex_destroy(&depot->lock);
+    free(depot);
+}
+
+void dagi_value_depot_bytes(dagi_value_depot *depot, size_t *allocated, size_t *idle)
+{
+    pthread_mutex_lock(&depot->lock);
+    *allocated = depot->allocated;
+    *idle = depot->idle;
+    pthread_mutex_unlock(&depot->lock);
+}
+
+dagi_value_cache *dagi_value_cache_new(dagi_value_depot *depot)
+{
+    dagi_value_cache *cache = calloc(1, sizeof(*cache));
+    if (cache != NULL)
+        cache->depot = depot;
+    return cache;
+}
+
+/* Blocks that a list gives up: kept by the depot up to its bound, the others freed. */
+static void depot_take(dagi_value_depot *depot, int class, dagi_value *blocks)
+{
+    dagi_value *excess = NULL;
+    pthread_mutex_lock(&depot->lock);
+    while (blocks != NULL) {
+        dagi_value *v = blocks;
+        size_t bytes = HEADER + v->capacity;
+        size_t bound = depot->allocated / 4 > DEPOT_FLOOR ? depot->allocated / 4 : DEPOT_FLOOR;
+        blocks = v->next;
+        if (depot->idle + bytes <= bound) {
+            list_push(&depot->list[class], v);
+            depot->idle += bytes;
+        } else {
+            v->next = excess;
+            excess = v;
+            depot->allocated -= bytes;
+        }
+    }
+    pthread_mutex_unlock(&depot->lock);
+    while (excess != NULL) {
+        dagi_value *v = excess;
+        excess = v->next;
+        block_free(v);
+    }
+}
+
+static dagi_value *depot_give(dagi_value_depot *depot, int class, size_t capacity)
+{
+    size_t bytes = HEADER + capacity;
+    pthread_mutex_lock(&depot->lock);
+    dagi_value *v = list_pop(&depot->list[class]);
+    if (v != NULL)
+        depot->idle -= bytes;
+    else
+        depot->allocated += bytes;
+    pthread_mutex_unlock(&depot->lock);
+    if (v != NULL)
+        return v;
+    v = aligned_alloc(ALIGNMENT, bytes);
+    if (v == NULL) {
+        pthread_mutex_lock(&depot->lock);
+        depot->allocated -= bytes;
+        pthread_mutex_unlock(&depot->lock);
+        return NULL;
+    }
+    v->capacity = capacity;
+    return v;
+}
+
+void dagi_value_cache_free(dagi_value_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    for (int c = 0; c < CLASSES; c++)
+        if (cache->list[c].head != NULL)
+            depot_take(cache->depot, c, cache->list[c].head);
+    free(cache);
+}
+
+dagi_value *dagi_block_get(dagi_value_cache *cache, size_t bytes)
+{
+    size_t capacity;
+    int class = class_of(bytes, &capacity);
+    if (class < 0)
+        return NULL;
+    dagi_value *v = list_pop(&cache->list[class]);
+    if (v == NULL)
+        v = depot_give(cache->depot, class, capacity);
+    if (v == NULL)
+        return NULL;
+    v->v.ptr = (char *)v + HEADER;
+    SHOW(v->v.ptr, capacity);
+#ifndef NDEBUG
+    memset(v->v.ptr, 0xA5, capacity);
+#endif
+    return v;
+}
+
+void dagi_block_put(dagi_value_cache *cache, dagi_value *v)
+{
+    size_t capacity;
+    int class = class_of(v->capacity, &capacity);
+    struct list *list = &cache->list[class];
+    HIDE((char *)v + HEADER, capacity);
+    list_push(list, v);
+    size_t bytes = (size_t)list->count * (HEADER + capacity);
+    if (list->count <= LIST_COUNT && bytes <= LIST_BYTES)
+        return;
+    /* Keep the half that was used last, whose memory is warm. */
+    int keep = list->count / 2;
+    dagi_value *last = NULL, *rest = list->head;
+    for (int i = 0; i < keep; i++) {
+        last = rest;
+        rest = rest->next;
+    }
+    if (last != NULL)
+        last->next = NULL;
+    else
+        list->head = NULL;
+    list->count = keep;
+    depot_take(cache->depot, class, rest);
+}

@@ -1,0 +1,217 @@
+/* Per-pool knowledge of collections: slots, the table of fetched elements, waiting stores. */
+#include "table.h"
+
+#include "../comm/comm.h"
+#include "../core/core.h"
+
+#include <stdlib.h>
+
+dagi_pool_data *dagi_pool_data_new(const dag_program *program)
+{
+    dagi_pool_data *data = calloc(1, sizeof(*data));
+    if (data == NULL)
+        return NULL;
+    data->program = program;
+    data->slot = calloc(program->nslots > 0 ? (size_t)program->nslots : 1, sizeof(*data->slot));
+    if (data->slot == NULL) {
+        free(data);
+        return NULL;
+    }
+    for (int i = 0; i < program->nslots; i++)
+        data->slot[i].mode = program->slots[i].mode;
+    for (int i = 0; i < DAGI_DATA_SHARDS; i++)
+        pthread_mutex_init(&data->shard[i].lock, NULL);
+    return data;
+}
+
+void dagi_pool_data_free(dagi_pool_data *data)
+{
+    if (data == NULL)
+        return;
+    for (int i = 0; i < DAGI_DATA_SHARDS; i++) {
+        pthread_mutex_destroy(&data->shard[i].lock);
+        free(data->shard[i].bucket);
+    }
+    free(data->slot);
+    free(data);
+}
+
+void dagi_data_bind_slot(dagi_pool_data *data, int slot, dag_collection *collection)
+{
+    struct dagi_data_slot *mine = &data->slot[slot];
+    mine->collection = collection;
+    for (int i = 0; i < data->program->nslots; i++) {
+        struct dagi_data_slot *other = &data->slot[i];
+        if (i == slot || other->collection != collection)
+            continue;
+        if (mine->mode == DAG_MEM_READ && other->mode == DAG_MEM_READ)
+            continue;
+        /* dagcc took them for distinct when it proved the modes. */
+        mine->mode = DAG_MEM_DEFERRED;
+        other->mode = DAG_MEM_DEFERRED;
+    }
+}
+
+dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot)
+{
+    return data->slot[slot].collection;
+}
+
+/* ---- the table -------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const void *ptr)
+{
+    uint64_t h = (uint64_t)(uintptr_t)ptr * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
+}
+
+static struct dagi_data_shard *shard_of(dagi_pool_data *data, uint64_t hash)
+{
+    return &data->shard[hash % DAGI_DATA_SHARDS];
+}
+
+static dagi_value **bucket_of(struct dagi_data_shard *s, uint64_t hash)
+{
+    return &s->bucket[hash / DAGI_DATA_SHARDS & (s->nbuckets - 1)];
+}
+
+/* Under the lock. Failing to grow is an error only when there is nothing yet. */
+static int shard_grow(struct dagi_data_shard *s)
+{
+    if (s->count < s->nbuckets)
+        return 0;
+    struct dagi_data_shard bigger = {.nbuckets = s->nbuckets > 0 ? 2 * s->nbuckets : 16};
+    bigger.bucket = calloc(bigger.nbuckets, sizeof(dagi_value *));
+    if (bigger.bucket == NULL)
+        return s->nbuckets == 0;
+    for (size_t i = 0; i < s->nbuckets; i++)
+        for (dagi_value *v = s->bucket[i], *next; v != NULL; v = next) {
+            dagi_value **b = bucket_of(&bigger, hash_of(v->v.ptr));
+            next = v->next;
+            v->next = *b;
+            *b = v;
+        }
+    free(s->bucket);
+    s->bucket = bigger.bucket;
+    s->nbuckets = bigger.nbuckets;
+    return 0;
+}
+
+int dagi_table_enter(dagi_pool_data *data, dagi_value *v)
+{
+    uint64_t hash = hash_of(v->v.ptr);
+    struct dagi_data_shard *s = shard_of(data, hash);
+    pthread_mutex_lock(&s->lock);
+    int failed = shard_grow(s);
+    if (!failed) {
+        dagi_value **b = bucket_of(s, hash);
+        v->next = *b;
+        *b = v;
+        s->count++;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return failed;
+}
+
+/* Records were put in front; those of one region have to be applied in the order they came. */
+static dagi_pending_store *reversed(dagi_pending_store *s)
+{
+    dagi_pending_store *list = NULL;
+    while (s != NULL) {
+        dagi_pending_store *next = s->next;
+        s->next = list;
+        list = s;
+        s = next;
+    }
+    return list;
+}
+
+dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v)
+{
+    uint64_t hash = hash_of(v->v.ptr);
+    struct dagi_data_shard *s = shard_of(data, hash);
+    pthread_mutex_lock(&s->lock);
+    for (dagi_value **at = bucket_of(s, hash); *at != NULL; at = &(*at)->next)
+        if (*at == v) {
+            *at = v->next;
+            s->count--;
+            break;
+        }
+    dagi_pending_store *done = reversed(v->waiting);
+    v->waiting = NULL;
+    /* Under the lock: a later store to the element must not overtake these. */
+    for (const dagi_pending_store *p = done; p != NULL; p = p->next)
+        dagi_pending_apply(p);
+    pthread_mutex_unlock(&s->lock);
+    return done;
+}
+
+int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_pending_store *store)
+{
+    uint64_t hash = hash_of(e->ptr);
+    struct dagi_data_shard *s = shard_of(data, hash);
+    dagi_value *v = NULL;
+    pthread_mutex_lock(&s->lock);
+    if (s->nbuckets > 0)
+        v = *bucket_of(s, hash);
+    while (v != NULL && v->v.ptr != e->ptr)
+        v = v->next;
+    if (v != NULL && store != NULL) {
+        store->next = v->waiting;
+        v->waiting = store;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return v != NULL;
+}
+
+size_t dagi_table_count(dagi_pool_data *data)
+{
+    size_t count = 0;
+    for (int i = 0; i < DAGI_DATA_SHARDS; i++) {
+        struct dagi_data_shard *s = &data->shard[i];
+        pthread_mutex_lock(&s->lock);
+        count += s->count;
+        pthread_mutex_unlock(&s->lock);
+    }
+    return count;
+}
+
+/* ---- stores that wait ------------------------------------------------------------------- */
+
+dagi_pending_store *dagi_pending_new(dag_value *value, const dag_element *e, dag_region region)
+{
+    dagi_pending_store *s = malloc(sizeof(*s));
+    if (s == NULL)
+        return NULL;
+    dagi_value_retain(value, 1);
+    *s = (dagi_pending_store){.value = value, .element = *e, .region = region};
+    return s;
+}
+
+void dagi_pending_apply(const dagi_pending_store *s)
+{
+    dagi_store_now(&s->element, s->value, s->region);
+}
+
+void dagi_pending_free(dagi_pending_store *s)
+{
+    free(s);
+}
+
+void dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool)
+{
+    dagi_pool_data *data = pool->data;
+    dagi_pending_store *list = reversed(
+        atomic_exchange_explicit(&data->deferred, NULL, memory_order_acquire));
+    while (list != NULL) {
+        dagi_pending_store *s = list;
+        list = s->next;
+        dagi_pending_apply(s);
+        dagi_value_release(w, s->value);
+        dagi_pending_free(s);
+    }
+    size_t left = dagi_table_count(data);
+    if (left != 0 && !dagi_pool_is_poisoned(pool))
+        dagi_pool_fail(pool, DAG_ERR_INTERNAL, "%zu elements are still held at the end of %s", left,
+                       data->program->name);
+}

@@ -1,0 +1,55 @@
+/*
+ * What a pool knows of its collections: modes of the slots, the table of fetched elements, the
+ * stores that wait. For value.c and bind.c.
+ */
+#ifndef DAGI_TABLE_H
+#define DAGI_TABLE_H
+
+#include "data.h"
+
+#include <pthread.h>
+
+enum { DAGI_DATA_SHARDS = 64 };
+
+/*
+ * The living home values of INPLACE slots, by address of their element. A value is in the table
+ * from its fetch until its last holder has left and the stores that waited for that are applied;
+ * then the element will not be fetched again (docs/design/values.md), so an element that is absent
+ * may be written at once. lock guards the rest, and next and waiting of the values in it.
+ */
+struct dagi_data_shard {
+    pthread_mutex_t lock;
+    dagi_value **bucket;
+    size_t nbuckets, count; /* nbuckets: 0 or a power of two */
+};
+
+struct dagi_data_slot {
+    dag_collection *collection;
+    dag_memory_mode mode; /* the program's, or a weaker one */
+};
+
+struct dagi_pool_data {
+    const dag_program *program;
+    struct dagi_data_slot *slot;          /* read-only once the pool runs */
+    _Atomic(dagi_pending_store *) deferred; /* latest first; pushed by tasks, taken at the end */
+    struct dagi_data_shard shard[DAGI_DATA_SHARDS];
+};
+
+/* Enter a TRACKED value; nonzero = out of memory. */
+int dagi_table_enter(dagi_pool_data *data, dagi_value *v);
+/* Take out a value that nobody holds any more, apply what waited for it, and return that list: the
+ * caller releases the values and frees the records. */
+dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v);
+/* 1 when the element has a living home value; then *s, unless NULL, is kept with it. */
+int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_pending_store *s);
+/* Number of values in the table. */
+size_t dagi_table_count(dagi_pool_data *data);
+
+/* A record holding one more reference on `value`; NULL = out of memory. */
+dagi_pending_store *dagi_pending_new(dag_value *value, const dag_element *e, dag_region region);
+void dagi_pending_apply(const dagi_pending_store *s);
+/* Copy the region of a value whose shape was checked to an element. */
+void dagi_store_now(const dag_element *e, const dag_value *value, dag_region region);
+void dagi_pending_free(dagi_pending_store *s);
+
+#endif

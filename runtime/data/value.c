@@ -1,0 +1,162 @@
+/* Values: views with a count of references, and the copies that value semantics asks for. */
+#include "depot.h"
+#include "table.h"
+
+#include "../core/core.h"
+
+#include <assert.h>
+#include <string.h>
+
+static dagi_value *of(dag_value *v)
+{
+    return (dagi_value *)v;
+}
+
+static void view_set(dag_value *v, const dag_shape *shape)
+{
+    v->m = shape->m;
+    v->n = shape->n;
+    v->ld = shape->m > 0 ? shape->m : 1;
+    v->elem = shape->elem;
+}
+
+/* Bytes of a contiguous shape; 0 on success, 1 when no memory can hold it. */
+static int shape_bytes(const dag_shape *shape, size_t *bytes)
+{
+    size_t items;
+    if (shape->m < 0 || shape->n < 0)
+        return 1;
+    return __builtin_mul_overflow((size_t)shape->m, (size_t)shape->n, &items) ||
+           __builtin_mul_overflow(items, shape->elem, bytes);
+}
+
+static void value_init(dagi_value *v, dag_taskpool *pool, uint32_t flags)
+{
+    atomic_store_explicit(&v->refs, 1, memory_order_relaxed);
+    atomic_store_explicit(&v->flags, flags, memory_order_relaxed);
+    v->pool = pool;
+    v->next = NULL;
+    v->waiting = NULL;
+}
+
+dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_shape *shape)
+{
+    size_t bytes;
+    if (shape_bytes(shape, &bytes))
+        return NULL;
+    dagi_value *v = dagi_block_get(w->values, bytes);
+    if (v == NULL)
+        return NULL;
+    value_init(v, pool, 0);
+    view_set(&v->v, shape);
+    return &v->v;
+}
+
+dag_value *dagi_value_home(struct dagi_worker *w, dag_taskpool *pool, const dag_element *e,
+                           uint32_t flags)
+{
+    dagi_value *v = dagi_block_get(w->values, 0);
+    if (v == NULL)
+        return NULL;
+    value_init(v, pool, flags | DAGI_VALUE_HOME);
+    view_set(&v->v, &e->shape);
+    v->v.ptr = e->ptr;
+    v->v.ld = e->ld;
+    if ((flags & DAGI_VALUE_TRACKED) && dagi_table_enter(pool->data, v) != 0) {
+        dagi_block_put(w->values, v);
+        return NULL;
+    }
+    return &v->v;
+}
+
+void dagi_value_retain(dag_value *v, int count)
+{
+    if (v != NULL && count != 0)
+        atomic_fetch_add_explicit(&of(v)->refs, count, memory_order_relaxed);
+}
+
+void dagi_value_release(struct dagi_worker *w, dag_value *value)
+{
+    if (value == NULL)
+        return;
+    dagi_value *v = of(value);
+    /* Release: my uses of the buffer come before its reuse by whoever takes the count to zero, or
+     * before a writer in dagi_value_writable() who sees that it is alone. */
+    int32_t before = atomic_fetch_sub_explicit(&v->refs, 1, memory_order_acq_rel);
+    assert(before >= 1);
+    if (before != 1)
+        return;
+    uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
+    dagi_pending_store *done = NULL;
+    if (flags & DAGI_VALUE_TRACKED)
+        done = dagi_table_leave(v->pool->data, v);
+    dagi_block_put(w->values, v);
+    while (done != NULL) {
+        dagi_pending_store *s = done;
+        done = s->next;
+        dagi_value_release(w, s->value);
+        dagi_pending_free(s);
+    }
+}
+
+dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *value, int *renamed)
+{
+    dagi_value *v = of(value);
+    *renamed = 0;
+    /* Acquire pairs with the release of the holders who left. A count of one cannot grow: new
+     * references are made by holders, and I am the only one. */
+    if (atomic_load_explicit(&v->refs, memory_order_acquire) == 1) {
+        uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
+        if (!(flags & (DAGI_VALUE_HOME | DAGI_VALUE_EXTERNAL)) ||
+            (flags & (DAGI_VALUE_INPLACE | DAGI_VALUE_STORED)) == DAGI_VALUE_INPLACE)
+            return value;
+    }
+    if (v->pool->program->aliased)
+        return value; /* live memory: whoever shares it sees the change, as the dialect says */
+    const dag_shape shape = {value->m, value->n, value->elem};
+    dag_value *copy = dagi_value_new(w, v->pool, &shape);
+    if (copy == NULL)
+        return NULL;
+    dagi_copy_region(copy, value, DAG_REGION_FULL);
+    dagi_value_release(w, value);
+    *renamed = 1;
+    return copy;
+}
+
+static char *item(const dag_value *v, int64_t i, int64_t j)
+{
+    return (char *)v->ptr + ((size_t)i + (size_t)j * (size_t)v->ld) * v->elem;
+}
+
+static void copy_rows(dag_value *dst, const dag_value *src, int64_t j, int64_t first, int64_t end)
+{
+    if (first < end)
+        memcpy(item(dst, first, j), item(src, first, j), (size_t)(end - first) * src->elem);
+}
+
+void dagi_copy_region(dag_value *dst, const dag_value *src, dag_region region)
+{
+    int64_t m = src->m;
+    assert(dst->m >= m && dst->n >= src->n && dst->elem == src->elem);
+    if ((dst->ptr == src->ptr && dst->ld == src->ld) || m == 0 || src->n == 0)
+        return;
+    if (region == DAG_REGION_FULL && dst->ld == m && src->ld == m) {
+        memcpy(dst->ptr, src->ptr, (size_t)m * (size_t)src->n * src->elem);
+        return;
+    }
+    for (int64_t j = 0; j < src->n; j++) {
+        int64_t above = j < m ? j : m, below = j + 1 < m ? j + 1 : m; /* of the diagonal */
+        switch (region) {
+        case DAG_REGION_FULL: copy_rows(dst, src, j, 0, m); break;
+        case DAG_REGION_LOWER: copy_rows(dst, src, j, above, m); break;
+        case DAG_REGION_UPPER: copy_rows(dst, src, j, 0, below); break;
+        default:
+            if (region & DAG_REGION_UPPER_STRICT)
+                copy_rows(dst, src, j, 0, above);
+            if (region & DAG_REGION_DIAGONAL)
+                copy_rows(dst, src, j, above, below);
+            if (region & DAG_REGION_LOWER_STRICT)
+                copy_rows(dst, src, j, below, m);
+        }
+    }
+}
