@@ -7,3 +7,8 @@ endif()
 add_executable(bench_kernels "${PROJECT_SOURCE_DIR}/tools/bench/kernels.c")
 target_link_libraries(bench_kernels PRIVATE dag_kernels)
 dag_add_script_test(bench_kernels COMMAND bench_kernels -s 0.0001 1 33 LABELS unit)
+
+dag_add_unit_test(test_kernels SOURCES test_kernels.c LIBS dag_kernels m ${CMAKE_DL_LIBS}
+    LABELS sanitize)
+
+dag_add_unit_test(test_gen SOURCES test_gen.c LIBS dag_kernels m LABELS sanitize)
