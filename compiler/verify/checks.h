@@ -1,0 +1,53 @@
+/* The proofs. Each looks at the whole model and reports what contradicts it. */
+#ifndef DAGCC_VERIFY_CHECKS_H
+#define DAGCC_VERIFY_CHECKS_H
+
+#include "report.h"
+
+/* All task edges between one flow and another, seen from both ends. */
+typedef struct verify_pair {
+    const sema_flow *from, *to;
+    verify_edge **outs, **ins;      /* in textual order */
+    size_t n_outs, n_ins;
+} verify_pair;
+
+typedef struct verify_pairs {
+    verify_pair *items;
+    size_t n;
+} verify_pairs;
+
+/* In the model's arena. */
+verify_pairs verify_make_pairs(verify_model *m);
+
+/* The edge as producer[params] -> consumer[params], restricted to both spaces. */
+isl_map *verify_forward(const verify_model *m, const verify_edge *e);
+/* The union of edges, forward; those that are exact, or all. An empty relation where there are
+ * none. */
+isl_map *verify_union(verify_model *m, const sema_flow *from, const sema_flow *to,
+                      verify_edge *const *edges, size_t n, bool exact_only);
+isl_map *verify_empty_relation(verify_model *m, const sema_flow *from, const sema_flow *to);
+
+void verify_check_inputs(verify_model *m, bool *proven);    /* inputs.c: gap, overlap, null-forward */
+void verify_check_targets(verify_model *m);                 /* targets.c: out-of-space, -bounds */
+void verify_check_edges(verify_model *m, const verify_pairs *pairs);    /* edges.c */
+void verify_check_duplicates(verify_model *m, const verify_pairs *pairs);
+
+/* mend.c: notes that say how two disagreeing ends could be made to agree. */
+void verify_suggest(verify_model *m, const verify_pair *pair);
+/* mend.c: the line that the other side of `edge` has to be; false when it cannot be written. */
+bool verify_derive_side(verify_model *m, const verify_edge *edge, text *out);
+
+/* memory.c: what the runtime may do in the memory of one collection. */
+typedef struct verify_home {
+    plan_memory mode;
+    bool used;                  /* some flow reads or stores it */
+    const char *why;            /* DEFERRED: what could not be shown */
+    src_range where;            /* the place that prevents it; none if there is no single one */
+} verify_home;
+
+verify_home verify_memory_of(verify_model *m, const verify_pairs *pairs, const sema_global *g,
+                             const bool *input_proven);
+/* rename.c: lists where the runtime may have to copy. homes: by sema_global.index. */
+void verify_check_renames(verify_model *m, const verify_pairs *pairs, const verify_home *homes);
+
+#endif

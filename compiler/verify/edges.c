@@ -1,0 +1,320 @@
+/* Both ends of every task edge: is what one flow sends what the other waits for? */
+#include "checks.h"
+
+#include <stdlib.h>
+
+/* ---- pairs ---------------------------------------------------------------------------------- */
+
+static verify_pair *find_pair(verify_model *m, verify_pairs *all, const sema_flow *from,
+                              const sema_flow *to)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].from == from && all->items[i].to == to)
+            return &all->items[i];
+    /* One pair for each edge at most: allocated once. */
+    verify_pair *p = &all->items[all->n++];
+    *p = (verify_pair){.from = from, .to = to};
+    p->outs = arena_alloc(m->arena, m->n_edges * sizeof(*p->outs));
+    p->ins = arena_alloc(m->arena, m->n_edges * sizeof(*p->ins));
+    return p;
+}
+
+verify_pairs verify_make_pairs(verify_model *m)
+{
+    verify_pairs all = {.items = arena_alloc(m->arena, (m->n_edges + 1) * sizeof(verify_pair))};
+    for (size_t i = 0; i < m->n_edges; i++) {
+        verify_edge *e = &m->edges[i];
+        if (e->sema->end != SEMA_END_TASK)
+            continue;
+        if (e->sema->dir == AST_OUT) {
+            verify_pair *p = find_pair(m, &all, e->sema->flow, e->sema->target_flow);
+            p->outs[p->n_outs++] = e;
+        } else {
+            verify_pair *p = find_pair(m, &all, e->sema->target_flow, e->sema->flow);
+            p->ins[p->n_ins++] = e;
+        }
+    }
+    return all;
+}
+
+isl_map *verify_forward(const verify_model *m, const verify_edge *e)
+{
+    isl_map *rel = isl_map_copy(e->rel);
+    const verify_class *target = verify_class_of(m, e->sema->target_class);
+    rel = isl_map_intersect_range(rel, isl_set_copy(target->space));
+    return e->sema->dir == AST_OUT ? rel : isl_map_reverse(rel);
+}
+
+isl_map *verify_empty_relation(verify_model *m, const sema_flow *from, const sema_flow *to)
+{
+    isl_space *in = isl_set_get_space(verify_class_of(m, from->cls)->space);
+    isl_space *out = isl_set_get_space(verify_class_of(m, to->cls)->space);
+    return isl_map_empty(isl_space_map_from_domain_and_range(in, out));
+}
+
+isl_map *verify_union(verify_model *m, const sema_flow *from, const sema_flow *to,
+                      verify_edge *const *edges, size_t n, bool exact_only)
+{
+    isl_map *all = verify_empty_relation(m, from, to);
+    for (size_t i = 0; i < n; i++) {
+        const verify_class *target = verify_class_of(m, edges[i]->sema->target_class);
+        if (exact_only && !(edges[i]->exact && target->exact))
+            continue;
+        all = isl_map_union(all, verify_forward(m, edges[i]));
+    }
+    return isl_map_coalesce(all);
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static bool holds_at(const verify_witness *w, const verify_edge *e, const int64_t *at, size_t n)
+{
+    isl_set *image = verify_image(w, isl_map_copy(e->rel), at, n);
+    bool some = isl_set_is_empty(image) == isl_bool_false;
+    isl_set_free(image);
+    return some;
+}
+
+/* The edge of the list whose relation holds (from its own end) between two instances. */
+static const verify_edge *edge_at(const verify_witness *w, verify_edge *const *edges, size_t n,
+                                  const int64_t *here, size_t n_here, const int64_t *there,
+                                  size_t n_there)
+{
+    for (size_t i = 0; i < n; i++) {
+        isl_set *image = verify_image(w, isl_map_copy(edges[i]->rel), here, n_here);
+        for (size_t k = 0; k < n_there; k++)
+            image = isl_set_fix_si(image, isl_dim_set, (unsigned)k, (int)there[k]);
+        bool some = isl_set_is_empty(image) == isl_bool_false;
+        isl_set_free(image);
+        if (some)
+            return edges[i];
+    }
+    return n ? edges[0] : NULL;
+}
+
+/* What an active input of an instance is, in words. */
+static void put_source(verify_model *m, const verify_witness *w, const verify_edge *e,
+                       const int64_t *at, size_t n, const char *usual_flow, text *out)
+{
+    size_t n_args = e->sema->call->n_args;
+    int64_t *to = util_alloc((n_args + 1) * sizeof(*to));
+    isl_set *image = verify_image(w, isl_map_copy(e->rel), at, n);
+    bool known = verify_first_point(m, image, to, n_args) && e->exact;
+    switch (e->sema->end) {
+    case SEMA_END_TASK:
+        text_puts(out, "waits for ");
+        if (e->sema->target_flow->name != usual_flow)
+            text_printf(out, "%s of ", e->sema->target_flow->name);
+        break;
+    case SEMA_END_MEMORY:
+        text_puts(out, "reads ");
+        break;
+    case SEMA_END_NEW:
+        text_puts(out, "starts as NEW");
+        break;
+    case SEMA_END_NULL:
+        text_puts(out, "is NULL");
+        break;
+    }
+    if (e->sema->end == SEMA_END_TASK || e->sema->end == SEMA_END_MEMORY) {
+        if (known)
+            verify_put_tuple(out, e->sema->call->target.text, to, n_args);
+        else
+            text_printf(out, "%s(...)", e->sema->call->target.text);
+    }
+    free(to);
+}
+
+/* ", but that flow waits for TRSM(2, 1)". Returns the edge that decides, for a note. */
+static const verify_edge *put_what_receiver_does(verify_model *m, const verify_witness *w,
+                                                 const verify_pair *pair, const int64_t *at,
+                                                 text *out)
+{
+    const verify_class *c = verify_class_of(m, pair->to->cls);
+    size_t n = c->sema->n_params;
+    if (pair->to->ast->kind == AST_CTL) {
+        text_puts(out, ", but that flow does not wait for it");
+        return pair->n_ins ? pair->ins[0] : NULL;
+    }
+    for (size_t i = 0; i < pair->to->n_edges; i++) {
+        const verify_edge *e = verify_edge_of(m, &pair->to->edges[i]);
+        if (e->sema->dir != AST_IN || !holds_at(w, e, at, n))
+            continue;
+        text_puts(out, ", but that flow ");
+        put_source(m, w, e, at, n, pair->from->name, out);
+        return e;
+    }
+    text_puts(out, ", but that flow has no input there");
+    return pair->n_ins ? pair->ins[0] : NULL;
+}
+
+/* ", but that task sends it to GEMM(3, 2, 0)" */
+static const verify_edge *put_what_sender_does(verify_model *m, const verify_witness *w,
+                                               const verify_pair *pair, const int64_t *at,
+                                               text *out)
+{
+    const verify_class *c = verify_class_of(m, pair->from->cls);
+    for (size_t i = 0; i < pair->n_outs; i++) {
+        const verify_edge *e = pair->outs[i];
+        size_t n_args = e->sema->call->n_args;
+        int64_t *to = util_alloc((n_args + 1) * sizeof(*to));
+        isl_set *image = verify_image(w, isl_map_copy(e->rel), at, c->sema->n_params);
+        bool some = verify_first_point(m, image, to, n_args);
+        if (some) {
+            text_puts(out, ", but that task sends it to ");
+            verify_put_tuple(out, e->sema->call->target.text, to, n_args);
+        }
+        free(to);
+        if (some)
+            return e;
+    }
+    text_puts(out, ", but that task does not send it");
+    return pair->n_outs ? pair->outs[0] : NULL;
+}
+
+static void note_other_end(verify_model *m, const verify_edge *e)
+{
+    if (e)
+        diag_note(m->d, e->sema->dep->node.range, "the other end is here");
+}
+
+/* ---- edge-mismatch --------------------------------------------------------------------------- */
+
+static void report_unexpected(verify_model *m, const verify_pair *pair, isl_map *extra)
+{
+    verify_witness w;
+    isl_set *params = isl_map_params(isl_map_copy(extra));
+    if (verify_smallest_pair(m, extra, &w)) {
+        const verify_class *from = verify_class_of(m, pair->from->cls);
+        const verify_class *to = verify_class_of(m, pair->to->cls);
+        const int64_t *s = w.at, *t = w.at + from->sema->n_params;
+        const verify_edge *e = edge_at(&w, pair->outs, pair->n_outs, s, from->sema->n_params, t,
+                                       to->sema->n_params);
+        text msg = {0};
+        verify_put_instance(&msg, from, s);
+        text_printf(&msg, " sends %s to ", pair->from->name);
+        verify_put_instance(&msg, to, t);
+        text_printf(&msg, ".%s", pair->to->name);
+        const verify_edge *other = put_what_receiver_does(m, &w, pair, t, &msg);
+        if (verify_report(m, "edge-mismatch", e->sema->call->node.range, params, false, "%s",
+                          text_str(&msg))) {
+            note_other_end(m, other);
+            verify_suggest(m, pair);
+            verify_report_end(m, params, &w);
+        }
+        text_free(&msg);
+    }
+    isl_set_free(params);
+}
+
+static void report_unsent(verify_model *m, const verify_pair *pair, isl_map *missing)
+{
+    verify_witness w;
+    isl_set *params = isl_map_params(isl_map_copy(missing));
+    if (verify_smallest_pair(m, missing, &w)) {
+        const verify_class *from = verify_class_of(m, pair->from->cls);
+        const verify_class *to = verify_class_of(m, pair->to->cls);
+        const int64_t *s = w.at, *t = w.at + from->sema->n_params;
+        const verify_edge *e = edge_at(&w, pair->ins, pair->n_ins, t, to->sema->n_params, s,
+                                       from->sema->n_params);
+        text msg = {0};
+        verify_put_instance(&msg, to, t);
+        text_printf(&msg, ".%s waits for %s of ", pair->to->name, pair->from->name);
+        verify_put_instance(&msg, from, s);
+        const verify_edge *other = put_what_sender_does(m, &w, pair, s, &msg);
+        if (verify_report(m, "edge-mismatch", e->sema->call->node.range, params, false, "%s",
+                          text_str(&msg))) {
+            note_other_end(m, other);
+            verify_suggest(m, pair);
+            verify_report_end(m, params, &w);
+        }
+        text_free(&msg);
+    }
+    isl_set_free(params);
+}
+
+/* Is `a` (taken) contained in `b` (taken) for the parameters that matter? If not, *rest (when the
+ * answer is known) is what is left, else NULL. */
+static bool contained(verify_model *m, isl_map *a, isl_map *b, isl_map **rest)
+{
+    a = isl_map_intersect_params(a, isl_set_copy(m->facts));
+    isl_bool yes = isl_map_is_subset(a, b);
+    *rest = NULL;
+    if (yes == isl_bool_false)
+        *rest = isl_map_coalesce(isl_map_subtract(a, b));
+    else {
+        isl_map_free(a);
+        isl_map_free(b);
+    }
+    return yes == isl_bool_true;
+}
+
+static void check_agreement(verify_model *m, const verify_pair *p)
+{
+    isl_map *rest = NULL;
+    isl_map *out = verify_union(m, p->from, p->to, p->outs, p->n_outs, true);
+    isl_map *in = verify_union(m, p->from, p->to, p->ins, p->n_ins, false);
+    if (!contained(m, out, in, &rest) && rest) {
+        report_unexpected(m, p, rest);
+        if (m->reported != DIAG_WARNING)
+            return;         /* the other direction is most likely the same mistake */
+    }
+    in = verify_union(m, p->from, p->to, p->ins, p->n_ins, true);
+    out = verify_union(m, p->from, p->to, p->outs, p->n_outs, false);
+    if (!contained(m, in, out, &rest) && rest)
+        report_unsent(m, p, rest);
+}
+
+/* ---- missing-side ---------------------------------------------------------------------------- */
+
+static void check_missing(verify_model *m, const verify_pair *p)
+{
+    bool no_input = p->n_ins == 0;
+    verify_edge **edges = no_input ? p->outs : p->ins;
+    size_t n = no_input ? p->n_outs : p->n_ins;
+    isl_map *all = verify_union(m, p->from, p->to, edges, n, false);
+    all = isl_map_intersect_params(all, isl_set_copy(m->facts));
+    isl_set *params = isl_map_params(isl_map_copy(all));
+    verify_witness w;
+    if (isl_map_is_empty(all) != isl_bool_false || !verify_smallest_pair(m, isl_map_copy(all), &w)) {
+        isl_map_free(all);
+        isl_set_free(params);
+        return;
+    }
+    const sema_flow *here = no_input ? p->from : p->to, *there = no_input ? p->to : p->from;
+    bool reported = verify_report(
+        m, "missing-side", edges[0]->sema->call->node.range, params, false,
+        no_input ? "%s.%s sends to %s.%s, which has no matching input"
+                 : "%s.%s waits for %s.%s, which has no matching output",
+        here->cls->name, here->name, there->cls->name, there->name);
+    if (reported) {
+        for (size_t i = 0; i < n; i++) {
+            text line = {0};
+            if (verify_derive_side(m, edges[i], &line))
+                diag_note(m->d, there->ast->node.range, "flow '%s' of '%s' needs '%s'",
+                          there->name, there->cls->name, text_str(&line));
+            else
+                diag_note(m->d, there->ast->node.range, "the flow that lacks it is here");
+            text_free(&line);
+        }
+        verify_report_end(m, params, &w);
+    }
+    isl_map_free(all);
+    isl_set_free(params);
+}
+
+void verify_check_edges(verify_model *m, const verify_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->n; i++) {
+        const verify_pair *p = &pairs->items[i];
+        verify_begin(m);
+        if (p->n_ins == 0 || p->n_outs == 0)
+            check_missing(m, p);
+        else
+            check_agreement(m, p);
+        if (verify_failed(m)) {
+            const verify_edge *e = p->n_outs ? p->outs[0] : p->ins[0];
+            verify_undecided(m, e->sema->dep->node.range, "whether both ends of this edge agree");
+        }
+    }
+}

@@ -1,0 +1,437 @@
+/* Task classes as sets and edges as relations. */
+#include "model.h"
+
+#include <isl/options.h>
+#include <stdlib.h>
+
+/* ---- the variables of a scope --------------------------------------------------------------- */
+
+/* Order of dimensions: parameters as declared, arguments of the edge, everything else. What is
+ * else is projected out again. */
+typedef struct layout {
+    lift_scope scope;
+    isl_set *set;               /* constraints gathered so far */
+    size_t n_params, n_args;
+    int next;                   /* next free dimension behind the arguments */
+    bool exact;
+    bool guard_exact;
+    src_range opaque_at;        /* first */
+    const char *why;
+} layout;
+
+static size_t count_indices(const ast_indices *list)
+{
+    return list ? list->n : 0;
+}
+
+static size_t count_value_indices(ast_value **values, size_t n)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += count_indices(values[i]->indices);
+    return total;
+}
+
+static void opaque(layout *l)
+{
+    if (l->exact) {
+        l->opaque_at = l->scope.opaque_at;
+        l->why = l->scope.why;
+    }
+    l->exact = false;
+}
+
+static void require(layout *l, isl_set *set)
+{
+    l->set = isl_set_intersect(l->set, set);
+}
+
+static isl_pw_aff *variable(layout *l, int dim)
+{
+    isl_local_space *ls = isl_local_space_from_space(isl_space_copy(l->scope.space));
+    return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_set, (unsigned)dim));
+}
+
+static void bind_variable(layout *l, const void *key, int dim, bool is_opaque)
+{
+    if (l->scope.n_vars == LIFT_MAX_VARS)
+        return;                 /* its uses are refused as names without a value */
+    l->scope.vars[l->scope.n_vars++] =
+        (lift_var){.key = key, .dim = dim, .opaque = is_opaque};
+}
+
+/* dim >= lo (or <=), and in step from it; an end that is opaque leaves dim free there. */
+static void require_range(layout *l, int dim, const ast_expr *lo_expr, const ast_expr *hi_expr,
+                          const ast_expr *step_expr)
+{
+    int64_t step = 1;
+    if (step_expr) {
+        isl_pw_aff *pa = lift_value(&l->scope, step_expr);
+        if (!pa || !lift_constant(pa, &step) || step == 0) {
+            if (pa) {
+                l->scope.opaque_at = step_expr->node.range;
+                l->scope.why = "a step whose sign and value are not known";
+            }
+            opaque(l);
+            isl_pw_aff_free(pa);
+            return;
+        }
+        isl_pw_aff_free(pa);
+    }
+    isl_pw_aff *lo = lift_value(&l->scope, lo_expr);
+    if (!lo)
+        opaque(l);
+    else
+        require(l, step > 0 ? isl_pw_aff_ge_set(variable(l, dim), isl_pw_aff_copy(lo))
+                            : isl_pw_aff_le_set(variable(l, dim), isl_pw_aff_copy(lo)));
+    isl_pw_aff *hi = lift_value(&l->scope, hi_expr);
+    if (!hi)
+        opaque(l);
+    else
+        require(l, step > 0 ? isl_pw_aff_le_set(variable(l, dim), hi)
+                            : isl_pw_aff_ge_set(variable(l, dim), hi));
+    if (lo && step != 1 && step != -1) {
+        isl_val *by = isl_val_int_from_si(l->scope.model->isl, step < 0 ? -step : step);
+        isl_pw_aff *off = isl_pw_aff_sub(variable(l, dim), isl_pw_aff_copy(lo));
+        require(l, isl_pw_aff_zero_set(isl_pw_aff_mod_val(off, by)));
+    }
+    isl_pw_aff_free(lo);
+}
+
+/* dim == e; false when e is opaque (the dimension stays free). */
+static bool require_value(layout *l, int dim, const ast_expr *e)
+{
+    isl_pw_aff *value = lift_value(&l->scope, e);
+    if (!value)
+        return false;
+    require(l, isl_pw_aff_eq_set(variable(l, dim), value));
+    return true;
+}
+
+static void add_indices(layout *l, const ast_indices *list)
+{
+    for (size_t i = 0; list && i < list->n; i++) {
+        const ast_index *item = list->items[i];
+        int dim = l->next++;
+        bool known = true;
+        if (item->hi)
+            require_range(l, dim, item->lo, item->hi, item->step);
+        else
+            known = require_value(l, dim, item->lo);
+        bind_variable(l, item, dim, !known);
+    }
+}
+
+/* dim takes every value of v. False when v is one opaque value. */
+static bool require_ast_value(layout *l, int dim, const ast_value *v)
+{
+    add_indices(l, v->indices);
+    if (!v->hi)
+        return require_value(l, dim, v->lo);
+    require_range(l, dim, v->lo, v->hi, v->step);
+    return true;
+}
+
+static void add_locals(layout *l, const sema_class *cls)
+{
+    for (size_t i = 0; i < cls->n_locals; i++) {
+        const sema_local *local = &cls->locals[i];
+        int dim = local->param >= 0 ? local->param : l->next++;
+        bool known = require_ast_value(l, dim, local->ast->value);
+        if (!known && local->param >= 0) {
+            opaque(l);
+            known = true;       /* free, which is an over-approximation of the space */
+        }
+        bind_variable(l, local, dim, !known);
+    }
+}
+
+static layout layout_begin(verify_model *m, const sema_class *cls, size_t n_args,
+                           size_t n_indices)
+{
+    size_t hidden = n_indices;
+    for (size_t i = 0; i < cls->n_locals; i++)
+        hidden += count_indices(cls->locals[i].ast->value->indices) +
+                  (cls->locals[i].param < 0);
+    isl_space *space = isl_space_set_from_params(isl_space_copy(m->param_space));
+    space = isl_space_add_dims(space, isl_dim_set,
+                               (unsigned)(cls->n_params + n_args + hidden));
+    layout l = {
+        .scope = {.model = m, .space = space},
+        .set = isl_set_universe(isl_space_copy(space)),
+        .n_params = cls->n_params,
+        .n_args = n_args,
+        .next = (int)(cls->n_params + n_args),
+        .exact = true,
+        .guard_exact = true,
+    };
+    l.set = isl_set_intersect_params(l.set, isl_set_copy(m->facts));
+    add_locals(&l, cls);
+    return l;
+}
+
+/* ---- classes -------------------------------------------------------------------------------- */
+
+static void project_rest(layout *l)
+{
+    unsigned keep = (unsigned)(l->n_params + l->n_args);
+    isl_size dims = isl_set_dim(l->set, isl_dim_set);
+    if (dims > (isl_size)keep)
+        l->set = isl_set_project_out(l->set, isl_dim_set, keep, (unsigned)dims - keep);
+}
+
+static void lift_class(verify_model *m, verify_class *c)
+{
+    layout l = layout_begin(m, c->sema, 0, 0);
+    project_rest(&l);
+    c->id = isl_id_alloc(m->isl, c->sema->name, c);
+    c->space = isl_set_coalesce(isl_set_set_tuple_id(l.set, isl_id_copy(c->id)));
+    c->exact = l.exact;
+    c->opaque_at = l.opaque_at;
+    c->why = l.why;
+    isl_space_free(l.scope.space);
+}
+
+/* ---- edges ---------------------------------------------------------------------------------- */
+
+static void add_arguments(layout *l, const ast_call *call)
+{
+    add_indices(l, call->indices);
+    for (size_t i = 0; i < call->n_args; i++)
+        if (!require_ast_value(l, (int)(l->n_params + i), call->args[i]))
+            opaque(l);
+}
+
+/* set over [params, rest] -> relation cls[params] -> [rest]. */
+static isl_map *split(isl_set *set, const verify_class *c)
+{
+    isl_size dims = isl_set_dim(set, isl_dim_set);
+    unsigned np = (unsigned)c->sema->n_params;
+    isl_map *map = isl_map_from_domain(set);
+    map = isl_map_move_dims(map, isl_dim_out, 0, isl_dim_in, np,
+                            dims < 0 ? 0 : (unsigned)dims - np);
+    return isl_map_set_tuple_id(map, isl_dim_in, isl_id_copy(c->id));
+}
+
+static isl_id *target_id(verify_model *m, const sema_edge *e)
+{
+    switch (e->end) {
+    case SEMA_END_TASK:
+        return isl_id_copy(m->classes[e->target_class->index].id);
+    case SEMA_END_MEMORY:
+        return isl_id_alloc(m->isl, e->target->name, (void *)(uintptr_t)(e->target->index + 1));
+    case SEMA_END_NEW:
+        return isl_id_alloc(m->isl, "NEW", NULL);
+    case SEMA_END_NULL:
+        break;
+    }
+    return isl_id_alloc(m->isl, "NULL", NULL);
+}
+
+/* [params, everything else] -> [params, arguments], to see whether two index tuples name the same
+ * target. */
+static isl_map *multiplicity(const layout *l)
+{
+    isl_size dims = isl_set_dim(l->set, isl_dim_set);
+    unsigned keep = (unsigned)(l->n_params + l->n_args);
+    if (dims < 0)
+        return NULL;
+    isl_space *space = isl_set_get_space(l->set);
+    isl_multi_aff *all = isl_multi_aff_identity(isl_space_map_from_set(space));
+    isl_multi_aff *kept = isl_multi_aff_drop_dims(all, isl_dim_out, keep, (unsigned)dims - keep);
+    return isl_map_intersect_domain(isl_map_from_multi_aff(kept), isl_set_copy(l->set));
+}
+
+/* The guard of the edge, as far as it is understood. */
+static void add_guard(layout *l, const sema_edge *e)
+{
+    if (e->cond) {
+        bool exact = true;
+        require(l, lift_cond(&l->scope, e->cond, e->negate, &exact));
+        if (!exact)
+            opaque(l);
+    }
+    if (e->dynamic && l->exact) {
+        l->scope.opaque_at = e->cond ? e->cond->node.range : e->dep->node.range;
+        l->scope.why = "a [dynamic] guard";
+        opaque(l);
+    }
+    l->guard_exact = l->exact;
+}
+
+static isl_map *finish_edge(verify_model *m, layout *l, const verify_edge *edge)
+{
+    project_rest(l);
+    isl_map *rel = split(l->set, edge->cls);
+    isl_space_free(l->scope.space);
+    return isl_map_coalesce(isl_map_set_tuple_id(rel, isl_dim_out, target_id(m, edge->sema)));
+}
+
+static size_t count_edge_indices(const sema_edge *e)
+{
+    return count_indices(e->dep->indices) + count_indices(e->call->indices) +
+           count_value_indices(e->call->args, e->call->n_args);
+}
+
+static void lift_edge(verify_model *m, verify_edge *edge)
+{
+    const sema_edge *e = edge->sema;
+    size_t n_indices = count_edge_indices(e);
+    layout l = layout_begin(m, edge->cls->sema, e->call->n_args, n_indices);
+    add_indices(&l, e->dep->indices);
+    add_guard(&l, e);
+    add_arguments(&l, e->call);
+    if (n_indices && l.exact)
+        edge->multi = multiplicity(&l);
+    edge->exact = l.exact;
+    edge->guard_exact = l.guard_exact;
+    edge->opaque_at = l.opaque_at;
+    edge->why = l.why;
+    edge->rel = finish_edge(m, &l, edge);
+    edge->when = isl_set_coalesce(isl_map_domain(isl_map_copy(edge->rel)));
+}
+
+isl_map *verify_unguarded(verify_model *m, const verify_edge *edge)
+{
+    const sema_edge *e = edge->sema;
+    layout l = layout_begin(m, edge->cls->sema, e->call->n_args, count_edge_indices(e));
+    add_indices(&l, e->dep->indices);
+    add_arguments(&l, e->call);
+    bool exact = l.exact;
+    isl_map *rel = finish_edge(m, &l, edge);
+    if (exact)
+        return rel;
+    isl_map_free(rel);
+    return NULL;
+}
+
+/* --std=parsec: of several inputs the first whose guard holds is taken. */
+static void first_input_wins(verify_model *m)
+{
+    for (size_t i = 0; i < m->n_edges; i++) {
+        verify_edge *later = &m->edges[i];
+        const sema_flow *flow = later->sema->flow;
+        if (later->sema->dir != AST_IN || flow->ast->kind == AST_CTL)
+            continue;
+        for (size_t k = 0; k < later->sema->index; k++) {
+            const verify_edge *e = verify_edge_of(m, &flow->edges[k]);
+            if (e->sema->dir != AST_IN)
+                continue;
+            if (e->guard_exact) {
+                later->rel = isl_map_subtract_domain(later->rel, isl_set_copy(e->when));
+            } else if (e->sema->dep != later->sema->dep) {
+                later->exact = later->guard_exact = false;
+                later->opaque_at = later->why ? later->opaque_at : e->opaque_at;
+                later->why = later->why ? later->why : e->why;
+            }
+        }
+        isl_set_free(later->when);
+        later->when = isl_set_coalesce(isl_map_domain(isl_map_copy(later->rel)));
+    }
+}
+
+/* ---- the model ------------------------------------------------------------------------------ */
+
+static void make_tables(verify_model *m)
+{
+    m->classes = util_alloc(m->n_classes * sizeof(*m->classes) + 1);
+    for (size_t i = 0; i < m->n_classes; i++) {
+        const sema_class *cls = &m->sema->classes[i];
+        m->classes[i].sema = cls;
+        for (size_t f = 0; f < cls->n_flows; f++)
+            m->n_edges += cls->flows[f].n_edges;
+    }
+    m->edges = util_alloc(m->n_edges * sizeof(*m->edges) + 1);
+    verify_edge *next = m->edges;
+    for (size_t i = 0; i < m->n_classes; i++) {
+        verify_class *c = &m->classes[i];
+        c->first = arena_alloc(m->arena, (c->sema->n_flows + 1) * sizeof(*c->first));
+        size_t n = 0;
+        for (size_t f = 0; f < c->sema->n_flows; f++) {
+            c->first[f] = n;
+            for (size_t e = 0; e < c->sema->flows[f].n_edges; e++, n++)
+                *next++ = (verify_edge){.sema = &c->sema->flows[f].edges[e], .cls = c};
+        }
+        c->first[c->sema->n_flows] = n;
+        c->edges = arena_alloc(m->arena, (n + 1) * sizeof(*c->edges));
+        for (size_t e = 0; e < n; e++)
+            c->edges[e] = next - n + e;
+    }
+}
+
+verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
+                          const verify_options *options)
+{
+    verify_model *m = util_alloc(sizeof(*m));
+    m->sema = sema;
+    m->file = file;
+    m->d = d;
+    m->options = options;
+    m->arena = arena_new();
+    m->isl = isl_ctx_alloc();
+    m->n_classes = sema->n_classes;
+    isl_options_set_on_error(m->isl, ISL_ON_ERROR_CONTINUE);
+    isl_ctx_set_max_operations(m->isl, options && options->max_operations
+                                           ? options->max_operations
+                                           : VERIFY_MAX_OPERATIONS);
+    make_tables(m);
+    lift_parameters(m);
+    verify_begin(m);
+    lift_facts(m);
+    for (size_t i = 0; i < m->n_classes; i++)
+        lift_class(m, &m->classes[i]);
+    for (size_t i = 0; i < m->n_edges; i++) {
+        if (!verify_failed(m))
+            isl_ctx_reset_operations(m->isl);
+        lift_edge(m, &m->edges[i]);
+    }
+    if (sema->dialect == DIALECT_PARSEC)
+        first_input_wins(m);
+    m->gave_up = verify_failed(m);
+    return m;
+}
+
+void verify_model_free(verify_model *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n_edges; i++) {
+        isl_map_free(m->edges[i].rel);
+        isl_set_free(m->edges[i].when);
+        isl_map_free(m->edges[i].multi);
+    }
+    for (size_t i = 0; i < m->n_classes; i++) {
+        isl_set_free(m->classes[i].space);
+        isl_id_free(m->classes[i].id);
+    }
+    isl_set_free(m->facts);
+    isl_space_free(m->param_space);
+    isl_ctx_free(m->isl);
+    free(m->params);
+    free(m->classes);
+    free(m->edges);
+    arena_free(m->arena);
+    free(m);
+}
+
+void verify_begin(verify_model *m)
+{
+    isl_ctx_reset_error(m->isl);
+    isl_ctx_reset_operations(m->isl);
+}
+
+bool verify_failed(const verify_model *m)
+{
+    return isl_ctx_last_error(m->isl) != isl_error_none;
+}
+
+verify_edge *verify_edge_of(const verify_model *m, const sema_edge *e)
+{
+    const verify_class *c = &m->classes[e->flow->cls->index];
+    return c->edges[c->first[e->flow->index] + e->index];
+}
+
+verify_class *verify_class_of(const verify_model *m, const sema_class *c)
+{
+    return &m->classes[c->index];
+}

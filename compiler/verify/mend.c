@@ -1,0 +1,279 @@
+/* Suggestions: what the other end of an edge has to be, and how two disagreeing ends could be made
+ * to agree. */
+#include "checks.h"
+
+#include <stdlib.h>
+
+/* ---- the derived other side ------------------------------------------------------------------ */
+
+/* The relation target[params] -> source[params] of an edge, as "(guard) ? C TRSM(m, k)". Source
+ * parameters that are not functions of the target's become ranges, one after the other. */
+
+typedef struct bounds {
+    isl_aff *lo, *hi;
+} bounds;
+
+/* The single affine piece of pa on the whole of its domain, or NULL. Takes pa. */
+static isl_aff *single_piece(isl_pw_aff *pa)
+{
+    isl_aff *aff = NULL;
+    pa = isl_pw_aff_coalesce(pa);
+    isl_set *domain = isl_pw_aff_domain(isl_pw_aff_copy(pa));
+    pa = isl_pw_aff_gist(pa, domain);
+    if (isl_pw_aff_n_piece(pa) == 1 && isl_pw_aff_isa_aff(pa) == isl_bool_true)
+        aff = isl_pw_aff_as_aff(isl_pw_aff_copy(pa));
+    isl_pw_aff_free(pa);
+    return aff;
+}
+
+/* Lowest and highest value of output dimension `pos` for each input. */
+static bounds range_of(isl_map *map, unsigned pos)
+{
+    isl_size n = isl_map_dim(map, isl_dim_out);
+    isl_map *one = isl_map_copy(map);
+    if (n > (isl_size)pos + 1)
+        one = isl_map_project_out(one, isl_dim_out, pos + 1, (unsigned)n - pos - 1);
+    one = isl_map_project_out(one, isl_dim_out, 0, pos);
+    isl_pw_multi_aff *lo = isl_map_lexmin_pw_multi_aff(isl_map_copy(one));
+    isl_pw_multi_aff *hi = isl_map_lexmax_pw_multi_aff(one);
+    bounds b = {0};
+    b.lo = lo ? single_piece(isl_pw_multi_aff_get_pw_aff(lo, 0)) : NULL;
+    b.hi = hi ? single_piece(isl_pw_multi_aff_get_pw_aff(hi, 0)) : NULL;
+    isl_pw_multi_aff_free(lo);
+    isl_pw_multi_aff_free(hi);
+    return b;
+}
+
+static bool put_bounds(text *out, bounds *b, const verify_class *c, bool *ranged)
+{
+    bool ok = b->lo && b->hi && verify_put_aff(out, b->lo, c);
+    if (ok && isl_aff_plain_is_equal(b->lo, b->hi) != isl_bool_true) {
+        *ranged = true;
+        text_puts(out, " .. ");
+        ok = verify_put_aff(out, b->hi, c);
+    }
+    isl_aff_free(b->lo);
+    isl_aff_free(b->hi);
+    return ok;
+}
+
+bool verify_derive_side(verify_model *m, const verify_edge *edge, text *out)
+{
+    const verify_class *here = verify_class_of(m, edge->sema->target_class);
+    isl_map *map = verify_forward(m, edge);
+    if (edge->sema->dir == AST_OUT)
+        map = isl_map_reverse(map);
+    map = isl_map_coalesce(isl_map_intersect_params(map, isl_set_copy(m->facts)));
+    text line = {0};
+    text_printf(&line, edge->sema->dir == AST_OUT ? "<- " : "-> ");
+    isl_set *when = isl_map_domain(isl_map_copy(map));
+    isl_set *guard = isl_set_gist(when, isl_set_copy(here->space));
+    bool ok = edge->exact;
+    if (ok && isl_set_plain_is_universe(guard) != isl_bool_true) {
+        text_putc(&line, '(');
+        ok = verify_put_condition(&line, guard, here);
+        text_puts(&line, ") ? ");
+    }
+    isl_set_free(guard);
+    text_printf(&line, "%s %s(", edge->sema->flow->name, edge->cls->sema->name);
+    bool ranged = false;
+    for (size_t i = 0; ok && i < edge->cls->sema->n_params; i++) {
+        bounds b = range_of(map, (unsigned)i);
+        text_puts(&line, i ? ", " : "");
+        ok = put_bounds(&line, &b, here, &ranged);
+    }
+    text_putc(&line, ')');
+    isl_map_free(map);
+    /* A data input cannot be a range: then the graph needs more than a line. */
+    bool data_input = edge->sema->dir == AST_OUT && edge->sema->flow->ast->kind != AST_CTL;
+    ok = ok && !(ranged && data_input);
+    if (ok)
+        text_puts(out, text_str(&line));
+    text_free(&line);
+    return ok;
+}
+
+/* ---- making two ends agree ------------------------------------------------------------------- */
+
+/* One change of the reference of an edge: an argument moved, two arguments swapped, or another
+ * guard. */
+typedef struct change {
+    size_t arg, other;          /* swap when they differ */
+    int shift;
+    bool guard;
+} change;
+
+static void put_shifted(text *out, const verify_model *m, const ast_expr *e, int shift)
+{
+    if (shift == 0) {
+        unparse_expr(m->file, e, out);
+        return;
+    }
+    int64_t constant = shift;
+    if (e->kind == AST_INT) {
+        text_printf(out, "%lld", (long long)(e->u.integer.value + shift));
+        return;
+    }
+    if (e->kind == AST_BINARY && e->u.binary.right->kind == AST_INT &&
+        (e->u.binary.op == AST_OP_ADD || e->u.binary.op == AST_OP_SUB)) {
+        int64_t old = e->u.binary.right->u.integer.value;
+        constant += e->u.binary.op == AST_OP_ADD ? old : -old;
+        e = e->u.binary.left;
+    }
+    bool simple = e->kind == AST_NAME || e->kind == AST_MEMBER || e->parens > 0;
+    text_puts(out, simple ? "" : "(");
+    unparse_expr(m->file, e, out);
+    text_puts(out, simple ? "" : ")");
+    if (constant)
+        text_printf(out, "%s%lld", constant > 0 ? "+" : "-",
+                    (long long)(constant > 0 ? constant : -constant));
+}
+
+static void put_argument(text *out, const verify_model *m, const ast_value *v, int shift)
+{
+    put_shifted(out, m, v->lo, shift);
+    if (!v->hi)
+        return;
+    text_puts(out, " .. ");
+    put_shifted(out, m, v->hi, shift);
+    if (v->step) {
+        text_puts(out, " .. ");
+        unparse_expr(m->file, v->step, out);
+    }
+}
+
+static void put_changed(text *out, const verify_model *m, const verify_edge *e, change c)
+{
+    const ast_call *call = e->sema->call;
+    text_printf(out, "%s %s(", call->flow.text, call->target.text);
+    for (size_t i = 0; i < call->n_args; i++) {
+        size_t from = i;
+        if (!c.guard && c.arg != c.other)
+            from = i == c.arg ? c.other : i == c.other ? c.arg : i;
+        text_puts(out, i ? ", " : "");
+        put_argument(out, m, call->args[from], !c.guard && c.arg == c.other && i == c.arg ? c.shift : 0);
+    }
+    text_putc(out, ')');
+}
+
+/* The relation of the edge, seen from its own end, with its arguments changed. */
+static isl_map *changed(const verify_edge *e, change c)
+{
+    isl_space *space = isl_space_range(isl_map_get_space(e->rel));
+    isl_multi_aff *ma = isl_multi_aff_identity(isl_space_map_from_set(space));
+    isl_aff *a = isl_multi_aff_get_aff(ma, (int)c.arg);
+    if (c.arg == c.other) {
+        ma = isl_multi_aff_set_aff(ma, (int)c.arg, isl_aff_add_constant_si(a, c.shift));
+    } else {
+        isl_aff *b = isl_multi_aff_get_aff(ma, (int)c.other);
+        ma = isl_multi_aff_set_aff(ma, (int)c.arg, b);
+        ma = isl_multi_aff_set_aff(ma, (int)c.other, a);
+    }
+    return isl_map_apply_range(isl_map_copy(e->rel), isl_map_from_multi_aff(ma));
+}
+
+typedef struct side {
+    verify_model *m;
+    const verify_pair *pair;
+    const verify_edge *edge;    /* the one to be changed */
+    isl_map *rest;              /* the other edges of its side, forward */
+    isl_map *target;            /* the other side, forward */
+} side;
+
+/* Would the edge, replaced by `rel` (its own orientation; taken), make both sides equal? */
+static bool agrees(const side *s, isl_map *rel)
+{
+    const verify_edge *e = s->edge;
+    rel = isl_map_intersect_range(
+        rel, isl_set_copy(verify_class_of(s->m, e->sema->target_class)->space));
+    if (e->sema->dir == AST_IN)
+        rel = isl_map_reverse(rel);
+    rel = isl_map_union(rel, isl_map_copy(s->rest));
+    rel = isl_map_intersect_params(rel, isl_set_copy(s->m->facts));
+    bool yes = isl_map_is_equal(rel, s->target) == isl_bool_true;
+    isl_map_free(rel);
+    return yes;
+}
+
+static bool note_change(const side *s, change c)
+{
+    if (!agrees(s, changed(s->edge, c)))
+        return false;
+    text t = {0};
+    put_changed(&t, s->m, s->edge, c);
+    diag_note(s->m->d, s->edge->sema->call->node.range, "'%s' here would agree with the other end",
+              text_str(&t));
+    text_free(&t);
+    return true;
+}
+
+/* The same reference under another guard. */
+static bool note_guard(const side *s)
+{
+    const verify_edge *e = s->edge;
+    isl_map *rel = e->sema->dep->no || e->sema->dep->indices ? NULL : verify_unguarded(s->m, e);
+    if (!rel)
+        return false;
+    isl_map *need = isl_map_subtract(isl_map_copy(s->target), isl_map_copy(s->rest));
+    isl_set *when = e->sema->dir == AST_OUT ? isl_map_domain(need) : isl_map_range(need);
+    bool ok = agrees(s, isl_map_intersect_domain(rel, isl_set_copy(when)));
+    isl_set *guard = isl_set_gist(when, isl_set_copy(e->cls->space));
+    text t = {0};
+    if (ok && isl_set_plain_is_universe(guard) != isl_bool_true) {
+        text_putc(&t, '(');
+        ok = verify_put_condition(&t, guard, e->cls);
+        text_puts(&t, ") ? ");
+    }
+    isl_set_free(guard);
+    put_changed(&t, s->m, e, (change){.guard = true});
+    if (ok)
+        diag_note(s->m->d, e->sema->dep->node.range, "'%s' here would agree with the other end",
+                  text_str(&t));
+    text_free(&t);
+    return ok;
+}
+
+static bool try_changes(const side *s)
+{
+    static const int shifts[] = {1, -1, 2, -2};
+    size_t n = s->edge->sema->call->n_args;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < UTIL_COUNT(shifts); k++)
+            if (note_change(s, (change){.arg = i, .other = i, .shift = shifts[k]}))
+                return true;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++)
+            if (note_change(s, (change){.arg = i, .other = j}))
+                return true;
+    return note_guard(s);
+}
+
+static void suggest_side(verify_model *m, const verify_pair *pair, bool out)
+{
+    verify_edge **edges = out ? pair->outs : pair->ins;
+    size_t n = out ? pair->n_outs : pair->n_ins;
+    isl_map *target = verify_union(m, pair->from, pair->to, out ? pair->ins : pair->outs,
+                                   out ? pair->n_ins : pair->n_outs, false);
+    target = isl_map_intersect_params(target, isl_set_copy(m->facts));
+    for (size_t i = 0; i < n; i++) {
+        verify_edge **others = util_alloc((n + 1) * sizeof(verify_edge *));
+        size_t k = 0;
+        for (size_t j = 0; j < n; j++)
+            if (j != i)
+                others[k++] = edges[j];
+        side s = {.m = m, .pair = pair, .edge = edges[i], .target = target};
+        s.rest = verify_union(m, pair->from, pair->to, others, k, false);
+        bool found = edges[i]->exact && try_changes(&s);
+        isl_map_free(s.rest);
+        free(others);
+        if (found)
+            break;
+    }
+    isl_map_free(target);
+}
+
+void verify_suggest(verify_model *m, const verify_pair *pair)
+{
+    suggest_side(m, pair, true);
+    suggest_side(m, pair, false);
+}

@@ -1,0 +1,136 @@
+/* The affine picture of a checked file: what the proofs work on.
+ *
+ * Each distinct spelling of a global or a member ("NT", "A->mt") is one isl parameter; a task class
+ * is a set of named tuples TRSM[m, k] with the parameters in their declared order; an edge is a
+ * relation between two such tuples. What isl cannot express is over-approximated and marked: such a
+ * set or relation has `exact == false`, holds at least the true points, and `why` says the reason.
+ *
+ * Ownership: the model owns every isl object in it. All isl calls run with errors returned as NULL
+ * or isl_bool_error and under a bound on operations (verify_begin), so that no input can make the
+ * compiler abort or hang.
+ */
+#ifndef DAGCC_VERIFY_MODEL_H
+#define DAGCC_VERIFY_MODEL_H
+
+#include "../sema.h"
+#include "verify.h"
+
+#include <isl/aff.h>
+#include <isl/ctx.h>
+#include <isl/id.h>
+#include <isl/local_space.h>
+#include <isl/map.h>
+#include <isl/set.h>
+#include <isl/space.h>
+#include <isl/val.h>
+
+typedef struct verify_param {
+    const char *name;           /* the spelling; interned in the arena of the model */
+    const sema_global *root;    /* global the spelling starts with */
+    const char *field;          /* last member, NULL for the global itself */
+    bool count;                 /* a tile count: mt, nt and the like */
+    bool scalar;                /* an integer global the caller is free to choose */
+} verify_param;
+
+typedef struct verify_class verify_class;
+typedef struct verify_edge verify_edge;
+typedef struct verify_model verify_model;
+
+struct verify_class {
+    const sema_class *sema;
+    isl_id *id;
+    isl_set *space;             /* NAME[params], facts included; never NULL in a good model */
+    bool exact;
+    src_range opaque_at;
+    const char *why;
+    verify_edge **edges;        /* by flow, then by edge: edges[first[flow] + edge] */
+    size_t *first;
+};
+
+struct verify_edge {
+    const sema_edge *sema;
+    verify_class *cls;          /* the class it is written in */
+    /* cls[params] -> target[arguments], over all index tuples; target[] for NEW and NULL. Not
+     * restricted to the target's space. */
+    isl_map *rel;
+    isl_set *when;              /* instances on which it is active: domain of rel */
+    bool exact;
+    bool guard_exact;           /* `when` is exact although arguments are not */
+    src_range opaque_at;        /* the first construct that could not be lifted */
+    const char *why;
+    /* [params, index variables] -> [params, arguments] when index lists multiply the edge, to see
+     * one target named twice; else NULL. */
+    isl_map *multi;
+};
+
+struct verify_model {
+    const sema_info *sema;
+    const ast_file *file;
+    diag *d;
+    const verify_options *options;
+    arena *arena;
+    isl_ctx *isl;
+    verify_param *params;
+    size_t n_params;
+    isl_space *param_space;     /* all parameters, in this order */
+    isl_set *facts;             /* what holds for the parameters; only ever narrowed */
+    verify_class *classes;      /* index of sema_class */
+    size_t n_classes;
+    verify_edge *edges;
+    size_t n_edges;
+    const char *command;        /* verify_command, NULL until asked for */
+    diag_severity reported;     /* of the last verify_report */
+    bool gave_up;               /* the bound on operations was met while lifting */
+};
+
+/* lift.c: NULL is never returned; gave_up tells of the bound. */
+verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
+                          const verify_options *options);
+void verify_model_free(verify_model *m);
+
+/* Start of one question to isl: renews its allowance of operations. */
+void verify_begin(verify_model *m);
+/* True when the allowance was exceeded (or isl failed) since verify_begin. */
+bool verify_failed(const verify_model *m);
+
+/* The relation of an edge on its whole class, guard left out; NULL when that is not affine. */
+isl_map *verify_unguarded(verify_model *m, const verify_edge *edge);
+
+verify_edge *verify_edge_of(const verify_model *m, const sema_edge *e);
+verify_class *verify_class_of(const verify_model *m, const sema_class *c);
+
+/* lift_expr.c ------------------------------------------------------------------------------- */
+
+typedef struct lift_var {
+    const void *key;            /* sema_local or ast_index */
+    int dim;                    /* set dimension in the scope's space */
+    bool opaque;                /* its value is not known to isl */
+} lift_var;
+
+#define LIFT_MAX_VARS 128
+
+/* Where an expression is read: a set space with one dimension for each variable. */
+typedef struct lift_scope {
+    verify_model *model;
+    isl_space *space;
+    lift_var vars[LIFT_MAX_VARS];
+    size_t n_vars;
+    src_range opaque_at;        /* of the last expression that was refused */
+    const char *why;
+} lift_scope;
+
+/* The value of e as a function of the scope's variables; NULL: opaque (scope->why) or isl failed. */
+isl_pw_aff *lift_value(lift_scope *s, const ast_expr *e);
+/* The points where e is not zero; *exact is cleared when that is an over-approximation. */
+isl_set *lift_cond(lift_scope *s, const ast_expr *e, bool negate, bool *exact);
+/* The literal value of a pw_aff that is one constant. Keeps pa. */
+bool lift_constant(isl_pw_aff *pa, int64_t *value);
+/* Spelling of a global or member ("A->mt") appended to out; false when e is neither. */
+bool lift_spelling(const verify_model *m, const ast_expr *e, text *out, const sema_global **root);
+
+/* lift_facts.c: the parameters of a file and what is known about them. */
+void lift_parameters(verify_model *m);
+void lift_facts(verify_model *m);
+int lift_find_param(const verify_model *m, const char *name);
+
+#endif

@@ -1,0 +1,236 @@
+/* Reporting: severities of the two dialects, parameters of a counter-example, assumptions. */
+#include "report.h"
+
+#include <string.h>
+
+const diag_check *verify_check(const verify_model *m, const char *name)
+{
+    return diag_find(m->d, name);
+}
+
+bool verify_wants(const verify_model *m, const char *name)
+{
+    return diag_severity_of(m->d, verify_check(m, name)) != DIAG_OFF;
+}
+
+void verify_put_tuple(text *out, const char *name, const int64_t *at, size_t n)
+{
+    text_printf(out, "%s(", name);
+    for (size_t i = 0; i < n; i++)
+        text_printf(out, "%s%lld", i ? ", " : "", (long long)at[i]);
+    text_putc(out, ')');
+}
+
+void verify_put_instance(text *out, const verify_class *c, const int64_t *at)
+{
+    text_printf(out, "%s(", c->sema->name);
+    for (size_t i = 0; i < c->sema->n_params; i++)
+        text_printf(out, "%s%s=%lld", i ? ", " : "", c->sema->params[i]->name, (long long)at[i]);
+    text_putc(out, ')');
+}
+
+/* ---- severity ------------------------------------------------------------------------------- */
+
+static isl_pw_aff *param_value(const verify_model *m, size_t pos)
+{
+    isl_local_space *ls = isl_local_space_from_space(
+        isl_space_set_from_params(isl_space_copy(m->param_space)));
+    return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_param, (unsigned)pos));
+}
+
+static isl_pw_aff *number(const verify_model *m, long value)
+{
+    isl_local_space *ls = isl_local_space_from_space(
+        isl_space_set_from_params(isl_space_copy(m->param_space)));
+    return isl_pw_aff_from_aff(
+        isl_aff_val_on_domain(ls, isl_val_int_from_si(m->isl, value)));
+}
+
+/* Tile counts all equal. */
+static isl_set *equal_counts(const verify_model *m)
+{
+    isl_set *set = isl_set_universe(isl_space_copy(m->param_space));
+    size_t first = m->n_params;
+    for (size_t i = 0; i < m->n_params; i++) {
+        if (!m->params[i].count)
+            continue;
+        if (first == m->n_params)
+            first = i;
+        else
+            set = isl_set_intersect(
+                set, isl_set_params(isl_pw_aff_eq_set(param_value(m, i), param_value(m, first))));
+    }
+    return set;
+}
+
+static isl_set *counts_at_least(const verify_model *m, long low)
+{
+    isl_set *set = isl_set_universe(isl_space_copy(m->param_space));
+    for (size_t i = 0; i < m->n_params; i++)
+        if (m->params[i].count)
+            set = isl_set_intersect(
+                set, isl_set_params(isl_pw_aff_ge_set(param_value(m, i), number(m, low))));
+    return set;
+}
+
+static isl_set *drop_params(isl_set *set, const verify_model *m, bool scalars)
+{
+    for (size_t i = 0; i < m->n_params; i++) {
+        const verify_param *p = &m->params[i];
+        if (scalars ? p->scalar : !p->scalar && !p->count)
+            set = isl_set_eliminate(set, isl_dim_param, (unsigned)i, 1);
+    }
+    return set;
+}
+
+/* Does the contradiction show for square matrices of two tiles or more, whatever values the free
+ * integers have? Older files take that much for granted, and nothing else. */
+static bool unconditional(const verify_model *m, isl_set *where_set)
+{
+    isl_set *usual = isl_set_intersect(equal_counts(m), counts_at_least(m, 2));
+    usual = isl_set_intersect(usual, isl_set_copy(m->facts));
+    isl_set *shows = isl_set_intersect(isl_set_copy(usual), isl_set_copy(where_set));
+    shows = drop_params(shows, m, false);
+    isl_set *hides = isl_set_subtract(drop_params(usual, m, false), isl_set_copy(shows));
+    shows = isl_set_subtract(drop_params(shows, m, true), drop_params(hides, m, true));
+    bool empty = isl_set_is_empty(shows) != isl_bool_false;
+    isl_set_free(shows);
+    return !empty;
+}
+
+bool verify_report(verify_model *m, const char *name, src_range where, isl_set *where_set,
+                   bool weak, const char *fmt, ...)
+{
+    const diag_check *check = verify_check(m, name);
+    diag_severity base = m->sema->dialect == DIALECT_DAG ? check->dag : check->parsec;
+    if (m->sema->dialect == DIALECT_PARSEC && base == DIAG_ERROR &&
+        (weak || !unconditional(m, where_set)))
+        base = DIAG_WARNING;
+    va_list ap;
+    va_start(ap, fmt);
+    m->reported = diag_vreport_as(m->d, check, base, where, fmt, ap);
+    va_end(ap);
+    return m->reported != DIAG_OFF;
+}
+
+/* ---- parameters and assumptions ------------------------------------------------------------- */
+
+static void note_params(verify_model *m, const verify_witness *w)
+{
+    text t = {0};
+    for (size_t i = 0; i < m->n_params; i++)
+        if (w->shown[i])
+            text_printf(&t, "%s%s = %lld", t.len ? ", " : "", m->params[i].name,
+                        (long long)w->params[i]);
+    if (t.len)
+        diag_note(m->d, (src_range){0}, "the smallest case is %s", text_str(&t));
+    text_free(&t);
+}
+
+/* Does `assume` (taken) exclude every contradiction and leave something? */
+static bool excludes(verify_model *m, isl_set *where_set, isl_set *assume)
+{
+    isl_set *left = isl_set_intersect(isl_set_copy(m->facts), assume);
+    isl_bool some = isl_set_is_empty(left);
+    isl_bool disjoint = isl_set_is_disjoint(left, where_set);
+    bool yes = some == isl_bool_false && disjoint == isl_bool_true;
+    if (yes) {
+        isl_set_free(m->facts);
+        m->facts = isl_set_coalesce(isl_set_copy(left));
+    }
+    isl_set_free(left);
+    return yes;
+}
+
+static bool assume_at_least_one(verify_model *m, isl_set *where_set, text *t)
+{
+    for (size_t i = 0; i < m->n_params; i++) {
+        if (!m->params[i].count)
+            continue;
+        isl_set *set = isl_set_params(isl_pw_aff_ge_set(param_value(m, i), number(m, 1)));
+        if (excludes(m, where_set, set)) {
+            text_printf(t, "%s >= 1", m->params[i].name);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool assume_pair_equal(verify_model *m, isl_set *where_set, text *t)
+{
+    for (size_t i = 0; i < m->n_params; i++) {
+        for (size_t j = i + 1; j < m->n_params; j++) {
+            if (!m->params[i].count || !m->params[j].count)
+                continue;
+            isl_set *set = isl_set_params(isl_pw_aff_eq_set(param_value(m, i),
+                                                            param_value(m, j)));
+            if (excludes(m, where_set, set)) {
+                text_printf(t, "%s == %s", m->params[i].name, m->params[j].name);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool assume_square(verify_model *m, isl_set *where_set, text *t)
+{
+    if (!excludes(m, where_set, isl_set_intersect(equal_counts(m), counts_at_least(m, 1))))
+        return false;
+    const char *first = NULL;
+    for (size_t i = 0; i < m->n_params; i++) {
+        if (!m->params[i].count)
+            continue;
+        if (first)
+            text_printf(t, " && %s == %s", first, m->params[i].name);
+        else
+            text_printf(t, "%s >= 1", m->params[i].name);
+        first = first ? first : m->params[i].name;
+    }
+    return true;
+}
+
+/* The exact complement, if it is short. */
+static bool assume_complement(verify_model *m, isl_set *where_set, text *t)
+{
+    isl_set *rest = isl_set_subtract(isl_set_copy(m->facts), isl_set_copy(where_set));
+    isl_set *gist = isl_set_gist(isl_set_coalesce(rest), isl_set_copy(m->facts));
+    isl_set *bare = isl_set_coalesce(gist);
+    bool ok = isl_set_n_basic_set(bare) == 1 &&
+              verify_put_condition(t, bare, NULL) && excludes(m, where_set, isl_set_copy(bare));
+    isl_set_free(bare);
+    return ok;
+}
+
+void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness *w)
+{
+    note_params(m, w);
+    if (m->sema->dialect != DIALECT_PARSEC || m->reported != DIAG_WARNING)
+        return;
+    text t = {0};
+    if (assume_at_least_one(m, where_set, &t) || assume_pair_equal(m, where_set, &t) ||
+        assume_square(m, where_set, &t) || assume_complement(m, where_set, &t))
+        diag_note(m->d, (src_range){0}, "'%%assume %s' excludes it", text_str(&t));
+    text_free(&t);
+}
+
+void verify_undecided(verify_model *m, src_range where, const char *what)
+{
+    diag_report(m->d, verify_check(m, "undecided"), where,
+                "could not decide %s for all sizes within the bound on operations; check small "
+                "sizes with '%s'", what, verify_command(m));
+}
+
+const char *verify_command(verify_model *m)
+{
+    if (m->command)
+        return m->command;
+    text t = {0};
+    text_puts(&t, "dagcc --enumerate");
+    for (size_t i = 0; i < m->n_params; i++)
+        text_printf(&t, "%s%s=4", i ? "," : " '", m->params[i].name);
+    text_printf(&t, "%s %s", m->n_params ? "'" : "", src_name(m->file->sources, m->file->file));
+    m->command = arena_strndup(m->arena, text_str(&t), t.len);
+    text_free(&t);
+    return m->command;
+}

@@ -1,0 +1,58 @@
+/* From a set of contradictions to a diagnostic: the smallest instance, its text, its severity. */
+#ifndef DAGCC_VERIFY_REPORT_H
+#define DAGCC_VERIFY_REPORT_H
+
+#include "model.h"
+
+/* One concrete contradiction. */
+typedef struct verify_witness {
+    int64_t *params;            /* one value per parameter of the model */
+    bool *shown;                /* parameters the contradiction depends on */
+    int64_t *at;                /* coordinates: of a set its tuple, of a map input then output */
+    size_t n_at;
+} verify_witness;
+
+/* The smallest point of `set`: minimal sum of |parameters|, then lexicographic. False when the set
+ * is empty, when the bound on operations was met, or for a NULL set (takes the set). The witness
+ * lives in the model's arena. */
+bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w);
+bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w);
+
+/* set with its parameters fixed to the witness's. Takes set. */
+isl_set *verify_at_params(const verify_witness *w, isl_set *set);
+/* The image of the instance `at` (of map's domain) under map, at the witness's parameters. Takes
+ * map. */
+isl_set *verify_image(const verify_witness *w, isl_map *map, const int64_t *at, size_t n);
+/* Smallest point of a set whose parameters are fixed; false when empty. Takes set. */
+bool verify_first_point(verify_model *m, isl_set *set, int64_t *at, size_t n);
+
+/* "TRSM(m=2, k=0)", and "TRSM(2, 0)" for any tuple. */
+void verify_put_instance(text *out, const verify_class *c, const int64_t *at);
+void verify_put_tuple(text *out, const char *name, const int64_t *at, size_t n);
+
+/* The check called `name`; it must be registered. */
+const diag_check *verify_check(const verify_model *m, const char *name);
+bool verify_wants(const verify_model *m, const char *name);
+
+/* Reports a contradiction that holds for the parameters in `where_set` (kept). Under --std=parsec it
+ * is a warning at most unless it shows for square matrices of two tiles and more, whatever the free
+ * integers are; `weak` makes it a warning there in any case. Notes may follow; verify_report_end
+ * must: it says which parameters show it and, for such a warning, which %assume excludes it, and
+ * takes that assumption from then on. */
+bool verify_report(verify_model *m, const char *check, src_range where, isl_set *where_set,
+                   bool weak, const char *fmt, ...) UTIL_PRINTF(6, 7);
+void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness *w);
+
+/* Says that a question about `where` could not be decided. */
+void verify_undecided(verify_model *m, src_range where, const char *what);
+
+/* The command line that would check by enumeration what cannot be proven. */
+const char *verify_command(verify_model *m);
+
+/* print.c: isl objects in the words of the language. Each appends to out and returns false when the
+ * object cannot be written that way (then out is as before). `c` names the set dimensions; NULL
+ * where there are none. */
+bool verify_put_condition(text *out, isl_set *set, const verify_class *c);
+bool verify_put_aff(text *out, isl_aff *aff, const verify_class *c);
+
+#endif

@@ -1,0 +1,113 @@
+/* Every task named exists, and every element named lies in its collection. */
+#include "checks.h"
+
+#include <string.h>
+
+static void report_out_of_space(verify_model *m, const verify_edge *e, isl_map *outside)
+{
+    verify_witness w;
+    isl_set *params = isl_map_params(isl_map_copy(outside));
+    bool sends = e->sema->dir == AST_OUT;
+    if (verify_smallest_pair(m, outside, &w)) {
+        const verify_class *target = verify_class_of(m, e->sema->target_class);
+        text from = {0}, to = {0};
+        verify_put_instance(&from, e->cls, w.at);
+        verify_put_instance(&to, target, w.at + e->cls->sema->n_params);
+        bool reported =
+            sends ? verify_report(m, "out-of-space", e->sema->call->node.range, params, true,
+                                  "%s sends %s to %s, which does not exist", text_str(&from),
+                                  e->sema->flow->name, text_str(&to))
+                  : verify_report(m, "out-of-space", e->sema->call->node.range, params, false,
+                                  "%s.%s waits for %s, which does not exist", text_str(&from),
+                                  e->sema->flow->name, text_str(&to));
+        if (reported) {
+            diag_note(m->d, target->sema->ast->head, "the tasks of '%s' are defined here",
+                      target->sema->name);
+            verify_report_end(m, params, &w);
+        }
+        text_free(&from);
+        text_free(&to);
+    }
+    isl_set_free(params);
+}
+
+static void check_space(verify_model *m, const verify_edge *e)
+{
+    const verify_class *target = verify_class_of(m, e->sema->target_class);
+    isl_map *inside = isl_map_intersect_range(isl_map_copy(e->rel), isl_set_copy(target->space));
+    isl_map *rel = isl_map_intersect_params(isl_map_copy(e->rel), isl_set_copy(m->facts));
+    if (e->exact && isl_map_is_subset(rel, inside) == isl_bool_false)
+        report_out_of_space(m, e, isl_map_coalesce(isl_map_subtract(isl_map_copy(rel),
+                                                                    isl_map_copy(inside))));
+    isl_map_free(rel);
+    isl_map_free(inside);
+}
+
+static int size_param(const verify_model *m, const sema_global *g, const char *field)
+{
+    for (size_t i = 0; i < m->n_params; i++)
+        if (m->params[i].root == g && m->params[i].field &&
+            strcmp(m->params[i].field, field) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* 0 <= dim < parameter, in a set space. */
+static isl_set *within(isl_set *set, unsigned dim, int param)
+{
+    isl_local_space *ls = isl_local_space_from_space(isl_set_get_space(set));
+    isl_aff *x = isl_aff_var_on_domain(isl_local_space_copy(ls), isl_dim_set, dim);
+    isl_aff *end = isl_aff_var_on_domain(ls, isl_dim_param, (unsigned)param);
+    set = isl_set_intersect(set, isl_set_from_basic_set(isl_aff_lt_basic_set(x, end)));
+    return isl_set_lower_bound_si(set, isl_dim_set, dim, 0);
+}
+
+static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map *outside)
+{
+    verify_witness w;
+    isl_set *params = isl_map_params(isl_map_copy(outside));
+    if (verify_smallest_pair(m, outside, &w)) {
+        text task = {0}, element = {0};
+        verify_put_instance(&task, e->cls, w.at);
+        verify_put_tuple(&element, e->sema->target->name, w.at + e->cls->sema->n_params,
+                         e->sema->call->n_args);
+        if (verify_report(m, "out-of-bounds", e->sema->call->node.range, params, false,
+                          "%s.%s %s %s, which is outside '%s'", text_str(&task),
+                          e->sema->flow->name, e->sema->dir == AST_IN ? "reads" : "is stored to",
+                          text_str(&element), e->sema->target->name))
+            verify_report_end(m, params, &w);
+        text_free(&task);
+        text_free(&element);
+    }
+    isl_set_free(params);
+}
+
+static void check_bounds(verify_model *m, const verify_edge *e)
+{
+    int rows = size_param(m, e->sema->target, "mt"), cols = size_param(m, e->sema->target, "nt");
+    if (rows < 0 || cols < 0 || e->sema->call->n_args != 2 || !e->exact)
+        return;
+    isl_set *inside = isl_set_universe(isl_space_range(isl_map_get_space(e->rel)));
+    inside = within(within(inside, 0, rows), 1, cols);
+    isl_map *rel = isl_map_intersect_params(isl_map_copy(e->rel), isl_set_copy(m->facts));
+    isl_map *good = isl_map_intersect_range(isl_map_copy(rel), inside);
+    if (isl_map_is_subset(rel, good) == isl_bool_false)
+        report_out_of_bounds(m, e, isl_map_coalesce(isl_map_subtract(isl_map_copy(rel),
+                                                                     isl_map_copy(good))));
+    isl_map_free(rel);
+    isl_map_free(good);
+}
+
+void verify_check_targets(verify_model *m)
+{
+    for (size_t i = 0; i < m->n_edges; i++) {
+        const verify_edge *e = &m->edges[i];
+        verify_begin(m);
+        if (e->sema->end == SEMA_END_TASK)
+            check_space(m, e);
+        else if (e->sema->end == SEMA_END_MEMORY)
+            check_bounds(m, e);
+        if (verify_failed(m))
+            verify_undecided(m, e->sema->dep->node.range, "where this edge leads");
+    }
+}
