@@ -12,6 +12,9 @@
 
 #include "src.h"
 
+/* No expression is nested deeper (a diagnosed error otherwise). */
+#define AST_MAX_DEPTH 1000
+
 typedef struct ast_node {
     uint32_t id;
     src_range range;            /* from the first to behind the last byte of the construct */
@@ -70,6 +73,7 @@ struct ast_expr {
     ast_node node;              /* range includes enclosing parentheses */
     ast_expr_kind kind;
     uint16_t parens;            /* number of parentheses written around it */
+    uint16_t depth;             /* nesting of the tree below, bounded so that walks may recurse */
     union {
         struct {
             int64_t value;      /* never negative: the minus is a unary operator */

@@ -78,6 +78,7 @@ typedef struct plan_var {
     const char *name;           /* as written in the source */
     const char *c_name;         /* in generated code */
     int local;                  /* position in the task's locals, -1: index or range variable */
+    bool narrow;                /* every value lies strictly between INT32_MIN and INT32_MAX */
     bool has_min;               /* no value is smaller than min */
     int64_t min;
     unsigned mark;              /* emitters: number of the function that last used it */
@@ -154,7 +155,7 @@ typedef struct plan_level {
     const plan_global *place;
     int dim;
     int64_t shift;
-    bool check_lo, check_hi;    /* the bound may leave 32 bits: the code checks it */
+    bool check_lo, check_hi;    /* the bound may leave 32 bits: the code checks it (LET: hi) */
     int line;
 } plan_level;
 
@@ -181,6 +182,7 @@ typedef struct plan_edge {
     bool bit_negated;
     plan_nest nest;
     const plan_expr **args;     /* parameters of the target */
+    bool *narrow;               /* by argument: it may leave 32 bits */
     bool space_test;            /* instances outside the target's space are skipped */
     int index;                  /* in the edge table */
     int line;

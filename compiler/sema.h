@@ -226,9 +226,7 @@ struct sema_info {
 sema_info *sema_analyse(const ast_file *file, diag *d);
 void sema_free(sema_info *info);
 
-/* The checks of lexer, parser and sema. */
-extern const diag_check *const sema_checks;
-extern const size_t sema_check_count;
+/* The named checks of lexer, parser and sema are in checks.h. */
 
 /* ---- look-ups ---------------------------------------------------------------------------- */
 

@@ -43,7 +43,7 @@ void text_add(text *t, const char *bytes, size_t len);
 void text_puts(text *t, const char *str);
 void text_putc(text *t, char c);
 void text_printf(text *t, const char *fmt, ...) UTIL_PRINTF(2, 3);
-void text_vprintf(text *t, const char *fmt, va_list ap);
+void text_vprintf(text *t, const char *fmt, va_list ap) UTIL_PRINTF(2, 0);
 const char *text_str(const text *t);            /* never NULL */
 void text_free(text *t);
 
