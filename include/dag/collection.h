@@ -80,6 +80,18 @@ void dag_collection_init(dag_collection *c, const dag_context *context,
 void dag_collection_set_cyclic(dag_collection *c, const int64_t *period, const int64_t *offset,
                                const int64_t *stride);
 
+/**
+ * For implementers of collections and of libraries of algorithms: keep a printf-style sentence as
+ * dag_message() of the context.
+ * @param context  NULL = keep nothing.
+ * @return status, so that a function can end with it.
+ */
+dag_status dag_error(dag_context *context, dag_status status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
 /** Rank that owns an element: the closed form inline, the table otherwise. */
 static inline int dag_rank_of(const dag_collection *c, const int64_t *index)
 {

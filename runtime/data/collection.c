@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-dag_status dagi_data_error(dag_context *context, dag_status status, const char *format, ...)
+dag_status dag_error(dag_context *context, dag_status status, const char *format, ...)
 {
     char text[sizeof(context->message)];
     va_list args;

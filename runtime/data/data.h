@@ -96,8 +96,4 @@ dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot); /* NULL = 
  * something still holds a fetched element, which is a bug. */
 void dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool);
 
-/* dagi_set_message(), returning `status`. context may be NULL: then there is no message. */
-dag_status dagi_data_error(dag_context *context, dag_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 #endif

@@ -85,12 +85,18 @@ static int64_t count_root(const void *globals)
 
 static int start_walk(dag_cursor *cursor, const dag_matrix *a, struct walk w)
 {
-    for (int64_t j = dag_resume(cursor, 1, w.col); j < a->nt; j += w.col_step)
-        for (int64_t i = dag_resume(cursor, 0, w.row); i < a->mt; i += w.row_step) {
-            if (dag_resumed(cursor) || !a->super.ops->contains(&a->super, (const int64_t[2]){i, j}))
+    int64_t i = cursor->resume ? cursor->at[0] + w.row_step : w.row;
+    int64_t j = cursor->resume ? cursor->at[1] : w.col;
+    for (; j < a->nt; j += w.col_step, i = w.row)
+        for (; i < a->mt; i += w.row_step) {
+            if (!a->super.ops->contains(&a->super, (const int64_t[2]){i, j}))
                 continue;
-            if (dag_start_task(cursor, (const int32_t[2]){(int32_t)i, (int32_t)j}))
-                return dag_pause(cursor, 2, (const int64_t[2]){i, j});
+            if (dag_start_task(cursor, (const int32_t[2]){(int32_t)i, (int32_t)j})) {
+                cursor->at[0] = i;
+                cursor->at[1] = j;
+                cursor->resume = 1;
+                return 1;
+            }
         }
     return 0;
 }

@@ -128,13 +128,13 @@ static int64_t local_items(int64_t n, int64_t nb, int64_t x, int64_t p)
 static dag_status check_dimension(dag_context *ctx, const char *what, int64_t n, int64_t nb)
 {
     if (n < 0)
-        return dagi_data_error(ctx, DAG_ERR_ARG, "dag_matrix_new: %s is %" PRId64
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: %s is %" PRId64
                                "; it must not be negative", what, n);
     if (nb < 1 || nb > INT_MAX)
-        return dagi_data_error(ctx, DAG_ERR_ARG, "dag_matrix_new: the tile size for %s is %" PRId64
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: the tile size for %s is %" PRId64
                                "; it must be between 1 and %d", what, nb, INT_MAX);
     if (n / nb > INT_MAX - 2)
-        return dagi_data_error(ctx, DAG_ERR_ARG, "dag_matrix_new: %s = %" PRId64 " in tiles of %"
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: %s = %" PRId64 " in tiles of %"
                                PRId64 " makes more than 2^31 tiles in a row; take larger tiles",
                                what, n, nb);
     return DAG_SUCCESS;
@@ -144,15 +144,15 @@ static dag_status check_desc(dag_context *ctx, const dag_matrix_desc *d)
 {
     int size = dag_size(ctx);
     if ((unsigned)d->prec >= DAG_PRECISION_COUNT)
-        return dagi_data_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown precision %d",
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown precision %d",
                                (int)d->prec);
     if (d->layout != DAG_LAYOUT_TILE && d->layout != DAG_LAYOUT_SLAB)
-        return dagi_data_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown layout %d",
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown layout %d",
                                (int)d->layout);
     if (d->uplo != DAG_LOWER && d->uplo != DAG_UPPER && d->uplo != DAG_GENERAL)
-        return dagi_data_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown uplo %d", (int)d->uplo);
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown uplo %d", (int)d->uplo);
     if (d->p < 1 || d->q < 1 || d->p > size / d->q)
-        return dagi_data_error(ctx, DAG_ERR_ARG,
+        return dag_error(ctx, DAG_ERR_ARG,
                                "dag_matrix_new: a grid of %d x %d does not fit %d ranks", d->p,
                                d->q, size);
     dag_status status = check_dimension(ctx, "m", d->m, d->mb);
@@ -161,10 +161,10 @@ static dag_status check_desc(dag_context *ctx, const dag_matrix_desc *d)
     if (status != DAG_SUCCESS)
         return status;
     if (d->uplo != DAG_GENERAL && d->mb != d->nb)
-        return dagi_data_error(ctx, DAG_ERR_ARG, "dag_matrix_new: a triangular matrix needs square "
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: a triangular matrix needs square "
                                "tiles, not %" PRId64 " x %" PRId64, d->mb, d->nb);
     if (d->local != NULL && d->layout != DAG_LAYOUT_SLAB)
-        return dagi_data_error(ctx, DAG_ERR_ARG,
+        return dag_error(ctx, DAG_ERR_ARG,
                                "dag_matrix_new: user memory must be in slab layout");
     return DAG_SUCCESS;
 }
@@ -190,7 +190,7 @@ static dag_status slab_bytes(dag_matrix *a, const dag_matrix_desc *d)
     int64_t rows = a->m_loc > 0 ? a->m_loc : 1;
     a->lld = d->lld != 0 ? d->lld : rows;
     if (a->lld < rows || a->lld > INT_MAX)
-        return dagi_data_error(a->context, DAG_ERR_ARG,
+        return dag_error(a->context, DAG_ERR_ARG,
                                "dag_matrix_new: the leading dimension is %" PRId64 "; with %" PRId64
                                " local rows it must be between that and %d",
                                a->lld, a->m_loc, INT_MAX);
@@ -199,7 +199,7 @@ static dag_status slab_bytes(dag_matrix *a, const dag_matrix_desc *d)
     size_t items;
     if (__builtin_mul_overflow((size_t)a->lld, (size_t)a->n_loc, &items) ||
         __builtin_mul_overflow(items, dag_precision_size(a->prec), &a->bytes))
-        return dagi_data_error(a->context, DAG_ERR_NOMEM,
+        return dag_error(a->context, DAG_ERR_NOMEM,
                                "dag_matrix_new: %" PRId64 " x %" PRId64
                                " local items are more than memory can hold", a->lld, a->n_loc);
     return DAG_SUCCESS;
@@ -214,11 +214,11 @@ static dag_status tile_bytes(dag_matrix *a)
     size_t limit = (size_t)INT64_MAX / 2, total = 0;
     a->column = malloc((size_t)columns * sizeof(*a->column));
     if (a->column == NULL)
-        return dagi_data_error(a->context, DAG_ERR_NOMEM, "dag_matrix_new: out of memory");
+        return dag_error(a->context, DAG_ERR_NOMEM, "dag_matrix_new: out of memory");
     size_t column_items;
     if (__builtin_mul_overflow((size_t)a->m, (size_t)(a->nb < a->n ? a->nb : a->n),
                                &column_items) || column_items > limit / 32)
-        return dagi_data_error(a->context, DAG_ERR_NOMEM, "dag_matrix_new: a block column of %"
+        return dag_error(a->context, DAG_ERR_NOMEM, "dag_matrix_new: a block column of %"
                                PRId64 " rows is more than memory can hold", a->m);
     for (int64_t l = 0; l < columns; l++) {
         int64_t j = a->pcol + l * a->q, i = first_row(a, j);
@@ -233,7 +233,7 @@ static dag_status tile_bytes(dag_matrix *a)
         size_t bytes = (size_t)tiles * tile_stride(a, j) - cut;
         total += bytes < ALIGN_FROM ? bytes : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         if (total > limit)
-            return dagi_data_error(a->context, DAG_ERR_NOMEM, "dag_matrix_new: the local tiles are "
+            return dag_error(a->context, DAG_ERR_NOMEM, "dag_matrix_new: the local tiles are "
                                    "more than memory can hold");
     }
     a->bytes = total;
@@ -248,7 +248,7 @@ static dag_status allocate(dag_matrix *a)
     void *p = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
-        return dagi_data_error(a->context, DAG_ERR_NOMEM,
+        return dag_error(a->context, DAG_ERR_NOMEM,
                                "dag_matrix_new: no memory for the %zu bytes of matrix \"%s\" on "
                                "rank %d", a->bytes, a->super.name, a->super.rank);
     a->base = p;
@@ -282,7 +282,7 @@ dag_status dag_matrix_new(dag_context *context, const dag_matrix_desc *desc, dag
     if (a == NULL || name == NULL) {
         free(a);
         free(name);
-        return dagi_data_error(context, DAG_ERR_NOMEM, "dag_matrix_new: out of memory");
+        return dag_error(context, DAG_ERR_NOMEM, "dag_matrix_new: out of memory");
     }
     dag_collection_init(&a->super, context, &matrix_ops, 2, name);
     const int64_t period[2] = {d.p, d.q}, offset[2] = {0, 0}, stride[2] = {d.q, 1};
@@ -348,10 +348,10 @@ dag_status dag_matrix_tile(dag_matrix *a, int64_t i, int64_t j, dag_element *til
 {
     const int64_t index[2] = {i, j};
     if (!exists(a, i, j))
-        return dagi_data_error(a->context, DAG_ERR_ARG, "dag_matrix_tile: \"%s\" has no tile (%"
+        return dag_error(a->context, DAG_ERR_ARG, "dag_matrix_tile: \"%s\" has no tile (%"
                                PRId64 ", %" PRId64 ")", a->super.name, i, j);
     if (!dag_matrix_is_local(a, i, j))
-        return dagi_data_error(a->context, DAG_ERR_ARG, "dag_matrix_tile: tile (%" PRId64 ", %"
+        return dag_error(a->context, DAG_ERR_ARG, "dag_matrix_tile: tile (%" PRId64 ", %"
                                PRId64 ") of \"%s\" belongs to rank %d, not to rank %d", i, j,
                                a->super.name, matrix_rank_of(&a->super, index), a->super.rank);
     return matrix_element(&a->super, index, tile);

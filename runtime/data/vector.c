@@ -45,12 +45,12 @@ static const dag_collection_ops vector_ops = {
 dag_status dag_vector_new(dag_context *context, int64_t count, size_t bytes, dag_vector **vector)
 {
     if (count < 0)
-        return dagi_data_error(context, DAG_ERR_ARG,
+        return dag_error(context, DAG_ERR_ARG,
                                 "dag_vector_new: count is %lld; it must not be negative",
                                 (long long)count);
     dag_vector *v = calloc(1, sizeof(*v));
     if (v == NULL)
-        return dagi_data_error(context, DAG_ERR_NOMEM, "dag_vector_new: out of memory");
+        return dag_error(context, DAG_ERR_NOMEM, "dag_vector_new: out of memory");
     dag_collection_init(&v->super, context, &vector_ops, 1, "vector");
     const int64_t period[1] = {v->super.size}, offset[1] = {0}, stride[1] = {1};
     dag_collection_set_cyclic(&v->super, period, offset, stride);
@@ -61,7 +61,7 @@ dag_status dag_vector_new(dag_context *context, int64_t count, size_t bytes, dag
         v->data = calloc((size_t)v->local, bytes);
         if (v->data == NULL) {
             free(v);
-            return dagi_data_error(context, DAG_ERR_NOMEM,
+            return dag_error(context, DAG_ERR_NOMEM,
                                     "dag_vector_new: no memory for %lld elements of %zu bytes",
                                     (long long)count, bytes);
         }

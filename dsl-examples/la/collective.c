@@ -1,0 +1,41 @@
+/* Small agreements between ranks, by task graphs: no other way of communication is needed. */
+#include <dag/la.h>
+#include <dag/vector.h>
+
+#include "allreduce.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+dag_status dag_allreduce(dag_context *ctx, dag_reduce_op op, double *x, int64_t count)
+{
+    int size = dag_size(ctx);
+    size_t bytes = (size_t)count * sizeof(double);
+    if (size == 1 || count == 0)
+        return DAG_SUCCESS;
+    dag_vector *v;
+    dag_status status = dag_vector_new(ctx, size, bytes, &v);
+    if (status != DAG_SUCCESS)
+        return status;
+    memcpy(dag_vector_at(v, dag_rank(ctx)), x, bytes);
+    status = dag_run(ctx, allreduce_new(ctx, v, size, (int)op));
+    if (status == DAG_SUCCESS)
+        memcpy(x, dag_vector_at(v, dag_rank(ctx)), bytes);
+    dag_vector_free(v);
+    return status;
+}
+
+dag_status dag_agree(dag_context *ctx, dag_status mine, int *where)
+{
+    enum { STEP = 256 }; /* more than any status */
+    double first = mine == DAG_SUCCESS ? DBL_MAX : (double)dag_rank(ctx) * STEP + (double)mine;
+    dag_status status = dag_allreduce(ctx, DAG_MIN, &first, 1);
+    if (where != NULL)
+        *where = -1;
+    if (status != DAG_SUCCESS || first == DBL_MAX)
+        return status;
+    if (where != NULL)
+        *where = (int)(first / STEP);
+    return (dag_status)((int64_t)first % STEP);
+}

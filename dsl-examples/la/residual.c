@@ -1,0 +1,294 @@
+/*
+ * How good a factorisation or a solution is.
+ *
+ * Solutions are judged in double precision whatever the element type. A few columns of X and B at a
+ * time are collected on every rank; each rank runs over its part of the elements of A; the sums
+ * over the ranks give A X, |A| |X| and the row sums of |A|. No rank needs more of A than its part.
+ */
+#include <dag/kernels.h>
+#include <dag/la.h>
+
+#include "residual_L.h"
+#include "residual_U.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 16 }; /* right-hand sides at a time */
+
+static double eps_of(dag_precision prec)
+{
+    return dag_precision_real(prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
+}
+
+/* ---- factorisations ---------------------------------------------------------------------- */
+
+struct squares {
+    double scale, sum; /* scale^2 * sum */
+};
+
+/* Adds `times` times the squares in a region of a tile. */
+static void add_squares(struct squares *to, dag_precision prec, dag_region region, double times,
+                        const dag_element *e)
+{
+    int m = (int)e->shape.m, n = (int)e->shape.n, ld = (int)e->ld;
+    float fscale = 0, fsum = 1;
+    double scale = 0, sum = 1;
+    switch (prec) {
+    case DAG_S: dag_tile_slange_fro(region, m, n, e->ptr, ld, &fscale, &fsum); break;
+    case DAG_D: dag_tile_dlange_fro(region, m, n, e->ptr, ld, &scale, &sum); break;
+    case DAG_C: dag_tile_clange_fro(region, m, n, e->ptr, ld, &fscale, &fsum); break;
+    case DAG_Z: dag_tile_zlange_fro(region, m, n, e->ptr, ld, &scale, &sum); break;
+    }
+    if (dag_precision_real(prec) == DAG_S) {
+        scale = fscale;
+        sum = fsum;
+    }
+    if (scale == 0)
+        return;
+    double larger = scale > to->scale || isnan(scale) ? scale : to->scale;
+    double mine = to->scale / larger, its = scale / larger;
+    to->sum = to->sum * mine * mine + times * sum * its * its;
+    to->scale = larger;
+}
+
+struct norm {
+    struct squares squares;
+    dag_uplo uplo;
+};
+
+static dag_status norm_tile(dag_matrix *a, int64_t i, int64_t j, const dag_element *e, void *arg)
+{
+    struct norm *norm = arg;
+    dag_region strict = norm->uplo == DAG_LOWER ? DAG_REGION_LOWER_STRICT : DAG_REGION_UPPER_STRICT;
+    if (i == j) {
+        add_squares(&norm->squares, a->prec, strict, 2, e);
+        add_squares(&norm->squares, a->prec, DAG_REGION_DIAGONAL, 1, e);
+    } else if ((i > j) == (norm->uplo == DAG_LOWER)) {
+        add_squares(&norm->squares, a->prec, DAG_REGION_FULL, 2, e);
+    }
+    return DAG_SUCCESS;
+}
+
+dag_status dag_norm_fro_he(dag_context *ctx, dag_uplo uplo, dag_matrix *A, double *norm)
+{
+    struct norm mine = {.uplo = uplo};
+    (void)dag_matrix_each_local(A, norm_tile, &mine);
+    double scale = mine.squares.scale;
+    dag_status status = dag_allreduce(ctx, DAG_MAX, &scale, 1);
+    if (status != DAG_SUCCESS)
+        return status;
+    double part = scale == 0 ? 0 : mine.squares.scale / scale;
+    double sum = isinf(scale) ? 1 : mine.squares.sum * part * part;
+    status = dag_allreduce(ctx, DAG_SUM, &sum, 1);
+    *norm = scale * sqrt(sum);
+    return status;
+}
+
+dag_status dag_potrf_residual(dag_context *ctx, dag_uplo uplo, dag_matrix *F, dag_matrix *A,
+                              double *residual)
+{
+    static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *, dag_matrix *) = {
+        {residual_L_s_new, residual_L_d_new, residual_L_c_new, residual_L_z_new},
+        {residual_U_s_new, residual_U_d_new, residual_U_c_new, residual_U_z_new}};
+    double before, after;
+    if (F->prec != A->prec)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_potrf_residual: the matrices hold different types");
+    dag_status status = dag_norm_fro_he(ctx, uplo, A, &before);
+    if (status == DAG_SUCCESS)
+        status = dag_run(ctx, make[uplo == DAG_UPPER][F->prec](ctx, F, A));
+    if (status == DAG_SUCCESS)
+        status = dag_norm_fro_he(ctx, uplo, A, &after);
+    if (status == DAG_SUCCESS)
+        *residual = after == 0 ? 0 : after / (before * (double)F->m * eps_of(F->prec));
+    return status;
+}
+
+/* ---- columns of a matrix on every rank --------------------------------------------------- */
+
+struct panel {
+    int64_t first, count;
+    double *to;
+};
+
+static void item(dag_precision prec, const void *tile, size_t at, double *to)
+{
+    const float *f = tile;
+    const double *d = tile;
+    to[1] = 0;
+    switch (prec) {
+    case DAG_S: to[0] = f[at]; break;
+    case DAG_D: to[0] = d[at]; break;
+    case DAG_C: to[0] = f[2 * at]; to[1] = f[2 * at + 1]; break;
+    case DAG_Z: to[0] = d[2 * at]; to[1] = d[2 * at + 1]; break;
+    }
+}
+
+static dag_status panel_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+{
+    const struct panel *p = arg;
+    for (int64_t j = 0; j < e->shape.n; j++) {
+        int64_t col = tj * a->nb + j - p->first;
+        if (col < 0 || col >= p->count)
+            continue;
+        double *to = p->to + 2 * (size_t)(ti * a->mb + col * a->m);
+        for (int64_t i = 0; i < e->shape.m; i++)
+            item(a->prec, e->ptr, (size_t)(i + j * e->ld), to + 2 * i);
+    }
+    return DAG_SUCCESS;
+}
+
+dag_status dag_matrix_panel(dag_context *ctx, dag_matrix *A, int64_t first, int64_t count,
+                            double *panel)
+{
+    struct panel p = {first, count, panel};
+    if (first < 0 || count < 0 || count > A->n - first)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_panel: the columns are not in the matrix");
+    memset(panel, 0, 2 * (size_t)(A->m * count) * sizeof(double));
+    (void)dag_matrix_each_local(A, panel_tile, &p);
+    /* Each item has one owner and is zero elsewhere, so the sum is exact. */
+    return dag_allreduce(ctx, DAG_SUM, panel, 2 * A->m * count);
+}
+
+/* ---- solutions --------------------------------------------------------------------------- */
+
+/* One block of memory; what has to be summed over the ranks lies at the front, in one piece. */
+struct solve {
+    int64_t n, count;
+    double *ax;    /* 2 n count: A X */
+    double *abs;   /* n count: |A| |X| */
+    double *rows;  /* n: row sums of |A| */
+    double *x, *b; /* 2 n count each */
+};
+
+static void solve_add(void *to, int64_t i, int64_t j, double re, double im)
+{
+    const struct solve *s = to;
+    double magnitude = im == 0 ? fabs(re) : hypot(re, im);
+    s->rows[i] += magnitude;
+    for (int64_t c = 0; c < s->count; c++) {
+        const double *x = s->x + 2 * (j + c * s->n);
+        double *ax = s->ax + 2 * (i + c * s->n);
+        ax[0] += re * x[0] - im * x[1];
+        ax[1] += re * x[1] + im * x[0];
+        s->abs[i + c * s->n] += magnitude * (x[1] == 0 ? fabs(x[0]) : hypot(x[0], x[1]));
+    }
+}
+
+static double larger(double a, double b)
+{
+    return b > a || isnan(b) ? b : a;
+}
+
+/* Largest backward errors of the columns in s. */
+static void judge(const struct solve *s, double norm_a, dag_solve_error *error)
+{
+    for (int64_t c = 0; c < s->count; c++) {
+        double norm_r = 0, norm_x = 0, norm_b = 0, component = 0;
+        for (int64_t i = 0; i < s->n; i++) {
+            size_t at = (size_t)(i + c * s->n);
+            double b = hypot(s->b[2 * at], s->b[2 * at + 1]);
+            double r = hypot(s->b[2 * at] - s->ax[2 * at], s->b[2 * at + 1] - s->ax[2 * at + 1]);
+            double scale = s->abs[at] + b;
+            norm_r = larger(norm_r, r);
+            norm_b = larger(norm_b, b);
+            norm_x = larger(norm_x, hypot(s->x[2 * at], s->x[2 * at + 1]));
+            if (r != 0)
+                component = larger(component, r / scale);
+        }
+        if (norm_r != 0)
+            error->normwise = larger(error->normwise, norm_r / (norm_a * norm_x + norm_b));
+        error->componentwise = larger(error->componentwise, component);
+    }
+}
+
+static dag_status solve_chunk(dag_context *ctx, const dag_element_source *A, dag_matrix *B,
+                              dag_matrix *X, int64_t first, struct solve *s, dag_solve_error *error)
+{
+    int64_t summed = s->n * (3 * s->count + 1);
+    dag_status status = dag_matrix_panel(ctx, X, first, s->count, s->x);
+    if (status == DAG_SUCCESS)
+        status = dag_matrix_panel(ctx, B, first, s->count, s->b);
+    if (status != DAG_SUCCESS)
+        return status;
+    memset(s->ax, 0, (size_t)summed * sizeof(double));
+    status = dag_agree(ctx, A->each(A->arg, solve_add, s), NULL);
+    if (status == DAG_SUCCESS)
+        status = dag_allreduce(ctx, DAG_SUM, s->ax, summed);
+    if (status != DAG_SUCCESS)
+        return status;
+    double norm_a = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        norm_a = larger(norm_a, s->rows[i]);
+    judge(s, norm_a, error);
+    return DAG_SUCCESS;
+}
+
+dag_status dag_solve_residual(dag_context *ctx, const dag_element_source *A, dag_matrix *B,
+                              dag_matrix *X, dag_solve_error *error)
+{
+    *error = (dag_solve_error){0, 0};
+    if (B->m != X->m || B->n != X->n)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_solve_residual: B and X have different sizes");
+    size_t n = (size_t)B->m, chunk = (size_t)(B->n < CHUNK ? B->n : CHUNK);
+    double *memory = malloc((n * (7 * chunk + 1) + 1) * sizeof(double));
+    dag_status status = dag_agree(ctx, memory == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS, NULL);
+    if (status == DAG_ERR_NOMEM)
+        dag_error(ctx, status, "dag_solve_residual: no memory for %zu columns", 7 * chunk + 1);
+    for (int64_t j = 0; status == DAG_SUCCESS && j < B->n; j += CHUNK) {
+        struct solve s = {.n = B->m, .count = B->n - j < CHUNK ? B->n - j : CHUNK, .ax = memory};
+        s.abs = s.ax + 2 * s.n * s.count;
+        s.rows = s.abs + s.n * s.count;
+        s.x = s.rows + s.n;
+        s.b = s.x + 2 * s.n * s.count;
+        status = solve_chunk(ctx, A, B, X, j, &s, error);
+    }
+    free(memory);
+    return status;
+}
+
+/* ---- right-hand sides -------------------------------------------------------------------- */
+
+static void row_add(void *to, int64_t i, int64_t j, double re, double im)
+{
+    double *sums = to;
+    (void)j;
+    sums[2 * i] += re;
+    sums[2 * i + 1] += im;
+}
+
+static dag_status row_tile(dag_matrix *b, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+{
+    const double *sums = arg;
+    (void)tj;
+    for (int64_t j = 0; j < e->shape.n; j++)
+        for (int64_t i = 0; i < e->shape.m; i++) {
+            const double *from = sums + 2 * (ti * b->mb + i);
+            size_t at = (size_t)(i + j * e->ld);
+            float *f = e->ptr;
+            double *d = e->ptr;
+            switch (b->prec) {
+            case DAG_S: f[at] = (float)from[0]; break;
+            case DAG_D: d[at] = from[0]; break;
+            case DAG_C: f[2 * at] = (float)from[0]; f[2 * at + 1] = (float)from[1]; break;
+            case DAG_Z: d[2 * at] = from[0]; d[2 * at + 1] = from[1]; break;
+            }
+        }
+    return DAG_SUCCESS;
+}
+
+dag_status dag_row_sums(dag_context *ctx, const dag_element_source *A, dag_matrix *B)
+{
+    double *sums = calloc(2 * (size_t)B->m + 1, sizeof(*sums));
+    dag_status status = dag_agree(ctx, sums == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS, NULL);
+    if (status == DAG_SUCCESS)
+        status = dag_agree(ctx, A->each(A->arg, row_add, sums), NULL);
+    if (status == DAG_SUCCESS)
+        status = dag_allreduce(ctx, DAG_SUM, sums, 2 * B->m);
+    if (status == DAG_SUCCESS)
+        status = dag_matrix_each_local(B, row_tile, sums);
+    free(sums);
+    return status;
+}
