@@ -1,0 +1,220 @@
+/* Resolves the names of every expression, each in its scope, and checks reserved names. */
+#include "sema_ctx.h"
+
+#include <string.h>
+
+/* ---- expressions of the file ----------------------------------------------------------------- */
+
+static void resolve_global(sema *s, const sema_global *g)
+{
+    /* a default may use what is declared before it */
+    sema_scope sc = {.n_globals = g->index};
+    bool integer = g->kind == SEMA_INT;
+    if (g->init)
+        sema_check_expr(s, &sc, g->init, integer && g->init->kind != AST_STRING);
+    sc.n_globals = s->info->n_globals;
+    sema_check_expr(s, &sc, g->size, true);
+    if (g->ast)
+        sema_check_props(s, &sc, g->ast->props, PLACE_GLOBAL);
+}
+
+static void resolve_args(sema *s, const sema_scope *sc, const ast_call *call)
+{
+    for (size_t i = 0; i < call->n_args; i++)
+        sema_check_value(s, sc, call->args[i]);
+}
+
+static void resolve_call(sema *s, const sema_scope *sc, const ast_call *call)
+{
+    if (!call)
+        return;
+    size_t mark = sema_push_indices(s, sc, call->indices);
+    resolve_args(s, sc, call);
+    sema_pop_indices(s, mark);
+}
+
+static void resolve_dep(sema *s, const sema_scope *sc, const ast_dep *d)
+{
+    size_t mark = sema_push_indices(s, sc, d->indices);
+    sema_check_expr(s, sc, d->cond, true);
+    resolve_call(s, sc, d->yes);
+    resolve_call(s, sc, d->no);
+    sema_scope with_flows = *sc;
+    with_flows.flows = true;
+    sema_check_props(s, &with_flows, d->props, PLACE_DEP);
+    sema_pop_indices(s, mark);
+}
+
+static void check_local_shadow(sema *s, const sema_local *l)
+{
+    const sema_global *g = map_get(&s->globals, l->name);
+    if (!g || !g->ast)
+        return;
+    sema_report(s, CHECK_SHADOW, l->ast->name.range, "'%s' hides the global of that name",
+                l->name);
+    diag_note(s->d, g->ast->name.range, "the global is declared here");
+}
+
+static void resolve_class(sema *s, sema_class *c)
+{
+    const ast_class *ast = c->ast;
+    sema_scope sc = scope_of_class(s, c);
+    for (size_t i = 0; i < c->n_locals; i++) {
+        sc.n_locals = i;
+        sema_check_value(s, &sc, c->locals[i].ast->value);
+        sema_check_props(s, &sc, c->locals[i].ast->props, PLACE_LOCAL);
+        check_local_shadow(s, &c->locals[i]);
+    }
+    sc.n_locals = c->n_locals;
+    sema_check_props(s, &sc, ast->props, PLACE_CLASS);
+    sema_check_expr(s, &sc, ast->simcost, true);
+    if (ast->placement)
+        resolve_call(s, &sc, ast->placement);
+    for (size_t i = 0; i < ast->n_flows; i++)
+        for (size_t j = 0; j < ast->flows[i]->n_deps; j++)
+            resolve_dep(s, &sc, ast->flows[i]->deps[j]);
+    sc.priority = true;
+    sema_check_expr(s, &sc, ast->priority, true);
+}
+
+static const ast_expr *value_of(const ast_props *props, const char *name)
+{
+    const ast_prop *p = ast_find_prop(props, name);
+    return p ? p->value : NULL;
+}
+
+static bool is_off(const ast_expr *e)
+{
+    int64_t v;
+    return sema_constant(e, &v) && v == 0;
+}
+
+/* What the properties of a class say, for later stages. */
+static void class_properties(sema *s, sema_class *c)
+{
+    const ast_class *ast = c->ast;
+    c->flops = value_of(ast->props, "flops");
+    c->bytes = value_of(ast->props, "bytes");
+    c->time_estimate = value_of(ast->props, "time_estimate");
+    c->profile = !is_off(value_of(ast->props, "profile"));
+    c->high_priority = ast_find_prop(ast->props, "high_priority") &&
+                       !is_off(value_of(ast->props, "high_priority"));
+    if (!ast->simcost)
+        return;
+    if (s->strict)
+        sema_report(s, CHECK_PARSEC_ONLY, ast->simcost_range,
+                    "SIMCOST belongs to --std=parsec; write [flops = expr] at the class");
+    else
+        sema_refuse(s, ast->simcost_range, "SIMCOST");
+}
+
+void sema_resolve(sema *s)
+{
+    s->needed = util_alloc(s->info->n_globals + 1);
+    for (size_t i = 0; i < s->info->n_globals; i++)
+        resolve_global(s, s->info->globals[i]);
+    sema_scope file = {.n_globals = s->info->n_globals};
+    for (size_t i = 0; i < s->ast->n_assumes; i++) {
+        sema_check_expr(s, &file, s->ast->assumes[i]->expr, true);
+        if (!s->strict && s->ast->assumes[i]->node.range.file == s->ast->file)
+            sema_report(s, CHECK_EXTENSION, s->ast->assumes[i]->node.range,
+                        "%%assume belongs to --std=dag; PaRSEC's compiler does not know it");
+    }
+    EACH_CLASS(s, c) {
+        resolve_class(s, c);
+        class_properties(s, c);
+    }
+}
+
+/* ---- globals ------------------------------------------------------------------------------- */
+
+void sema_check_global_uses(sema *s)
+{
+    for (size_t i = 0; i < s->info->n_globals; i++) {
+        const sema_global *g = s->info->globals[i];
+        if (!g->ast || g->hidden || !(g->init || g->init_c))
+            continue;
+        if (!s->strict && g->used && !s->needed[g->index])
+            continue;                       /* it only steers priorities: harmless */
+        sema_report(s, CHECK_OVERWRITTEN_ARGUMENT, g->ast->name.range,
+                    "global '%s' is an argument of the constructor, %s its default; add "
+                    "'hidden = on' or remove the default", g->name,
+                    s->strict ? "which would make nothing of" : "overwritten by");
+    }
+}
+
+/* ---- reserved names -------------------------------------------------------------------------- */
+
+static bool is_c_keyword(const char *name)
+{
+    static const char *const words[] = {
+        "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+        "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
+        "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch",
+        "typedef", "union", "unsigned", "void", "volatile", "while", "class", "this", "template",
+        "new", "delete", "namespace", "operator", "private", "public", "try", "catch", "throw",
+    };
+    for (size_t i = 0; i < UTIL_COUNT(words); i++)
+        if (strcmp(words[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), m = strlen(suffix);
+    return n > m && strcmp(name + n - m, suffix) == 0;
+}
+
+static void check_name(sema *s, const ast_ident *name, const char *what)
+{
+    static const char *const words[] = {"elem_t", "real_t", "CONJ", "FN"};
+    static const char *const suffixes[] = {"_ld", "_m", "_n", "_size"};
+    static const char *const prefixes[] = {"dag_", "dagi_", "DAG_", "__"};
+    const char *why = is_c_keyword(name->text) ? "is a keyword of C or C++" : NULL;
+    for (size_t i = 0; s->strict && i < UTIL_COUNT(words); i++)
+        if (strcmp(words[i], name->text) == 0)
+            why = "is reserved for %precision";
+    for (size_t i = 0; s->strict && !why && i < UTIL_COUNT(suffixes); i++)
+        if (ends_with(name->text, suffixes[i]))
+            why = arena_printf(s->arena, "is reserved: names in %s belong to flows (C gives "
+                               "C_ld, C_m, C_n, C_size)", suffixes[i]);
+    for (size_t i = 0; s->strict && !why && i < UTIL_COUNT(prefixes); i++)
+        if (strncmp(name->text, prefixes[i], strlen(prefixes[i])) == 0)
+            why = arena_printf(s->arena, "is reserved: names with %s belong to the runtime",
+                               prefixes[i]);
+    if (why)
+        sema_report(s, CHECK_RESERVED_NAME, name->range, "the name '%s' of this %s %s",
+                    name->text, what, why);
+}
+
+static void check_class_names(sema *s, const sema_class *c)
+{
+    check_name(s, &c->ast->name, "task class");
+    for (size_t i = 0; i < c->n_locals; i++)
+        check_name(s, &c->locals[i].ast->name, "definition");
+    EACH_FLOW(c, f) {
+        check_name(s, &f->ast->name, "flow");
+        const sema_global *g = map_get(&s->globals, f->name);
+        if (g && g->ast) {
+            sema_report(s, CHECK_FLOW_SHADOWS_GLOBAL, f->ast->name.range,
+                        "flow '%s' has the name of a global", f->name);
+            diag_note(s->d, g->ast->name.range, "the global is declared here");
+        }
+        for (size_t i = 0; i < c->n_locals; i++)
+            if (c->locals[i].name == f->name) {
+                sema_report(s, CHECK_FLOW_SHADOWS_LOCAL, f->ast->name.range,
+                            "flow '%s' has the name of a local", f->name);
+                diag_note(s->d, c->locals[i].ast->name.range, "the local is defined here");
+            }
+    }
+}
+
+void sema_check_reserved(sema *s)
+{
+    for (size_t i = 0; i < s->info->n_globals; i++)
+        if (s->info->globals[i]->ast)
+            check_name(s, &s->info->globals[i]->ast->name, "global");
+    EACH_CLASS(s, c)
+        check_class_names(s, c);
+}
