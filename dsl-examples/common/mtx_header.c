@@ -4,7 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define HEADER_FORM "'%%MatrixMarket matrix coordinate|array real|integer|complex " \
+/* Part of format strings: shows as %%MatrixMarket. */
+#define HEADER_FORM "'%%%%MatrixMarket matrix coordinate|array real|integer|complex " \
                     "general|symmetric|skew-symmetric|hermitian'"
 
 enum { HEADER_WORDS = 5 };

@@ -1,4 +1,11 @@
-# Unit tests of kernels/ and of the Matrix Market library.
+# Unit tests of the Matrix Market library and of kernels/.
+set(mtx "${PROJECT_SOURCE_DIR}/dsl-examples/common")
+dag_add_unit_test(test_mtx
+    SOURCES test_mtx.c "${mtx}/mtx_header.c" "${mtx}/mtx_lines.c" "${mtx}/mtx_number.c"
+            "${mtx}/mtx_read.c" "${mtx}/mtx_write.c"
+    LIBS m
+    LABELS sanitize)
+
 if(NOT DAG_HAVE_BLAS)
     return()
 endif()
