@@ -55,44 +55,88 @@ void dagi_view_unpack(const dagi_view *view, const void *in);
 
 /* Completed exactly once, by the engine, under the progress lock. */
 typedef void (*dagi_done_fn)(void *arg, dag_status status);
-/* `data` is valid during the call only. */
-typedef void (*dagi_am_fn)(void *arg, int source, const void *data, size_t bytes);
+/* `data` is valid during the call only, 8-byte aligned. Returns 0, or 1 when the message is kept by
+ * the receiver for later: its credit goes back only when am_consumed() is called for it. */
+typedef int (*dagi_am_fn)(void *arg, int source, const void *data, size_t bytes);
 
 typedef struct dagi_engine dagi_engine;
+/*
+ * All functions but am_max() are called under the progress lock. Nothing blocks but fini().
+ *
+ * Credit: every message that is not control is charged to the window (setting credit_bytes) of its
+ * (sender, receiver) pair, by its bytes and a fixed amount for what MPI keeps per message, at most
+ * half a window. The receiver gives the charge back after the message has been handled.
+ */
 typedef struct dagi_engine_ops {
     const char *name;
-    void (*fini)(dagi_engine *e);
-    /* 1 when all ranks of the node together have at most one thread per core. */
-    int (*spare_cores)(const dagi_engine *e);
-    /* Send an active message; the bytes are copied or sent before return. Returns 0, or 1 when it
-     * would exceed the credit towards dest: nothing was sent, try again after progress. Control
-     * messages (control = 1) are always accepted. */
-    int (*am_send)(dagi_engine *e, int dest, int control, const void *data, size_t bytes);
-    /* Bulk transfers; `tag` from tag_next(), unique per (source, dest) while in flight. */
-    uint32_t (*tag_next)(dagi_engine *e, int dest);
+    void (*fini)(dagi_engine *e); /* collective; frees e */
+    /* Begin an active message: where to write its `bytes` (8-byte aligned), or NULL when it would
+     * exceed the credit towards dest: try again after progress. Control messages are always
+     * accepted. am_send() sends the message begun; nothing else is called in between. */
+    void *(*am_begin)(dagi_engine *e, int dest, int control, size_t bytes);
+    void (*am_send)(dagi_engine *e);
+    /* A message that the handler kept is done with: return its credit. */
+    void (*am_consumed)(dagi_engine *e, int source, size_t bytes);
+    size_t (*am_max)(const dagi_engine *e); /* most bytes of one active message */
+    /* Messages handed to am_send() and messages handled, control included, CREDIT too. Messages
+     * whose first byte is DAGI_AM_UNCOUNTED are left out. */
+    void (*am_counts)(const dagi_engine *e, int64_t *sent, int64_t *received);
+    /* First of `count` consecutive tags towards dest, none of them in flight. */
+    uint32_t (*tag_next)(dagi_engine *e, int dest, int count);
+    /* Bulk transfers of a view that stays valid and (send) unchanged until `done`. */
     void (*send)(dagi_engine *e, int dest, uint32_t tag, const dagi_view *v, dagi_done_fn, void *);
     void (*recv)(dagi_engine *e, int src, uint32_t tag, const dagi_view *v, dagi_done_fn, void *);
-    /* Handle arrivals and completions; number of events handled. Never blocks. */
+    /* Handle arrivals and completions; number of events handled. */
     int (*progress)(dagi_engine *e);
-    size_t (*am_max)(const dagi_engine *e); /* most bytes of one active message */
 } dagi_engine_ops;
+
+/* What a message is charged beyond its bytes: about what MPI keeps for one that nobody has received
+ * yet. */
+#define DAGI_AM_CHARGE 1024
+
+/* First byte of messages that the waves themselves travel in. */
+#define DAGI_AM_UNCOUNTED 0xff
 
 struct dagi_engine {
     const dagi_engine_ops *ops;
     int rank, size;
+    /* Ranks of this job on this node that run on the same set of processors, and which of them this
+     * one is. */
+    int sharing, share_index;
+    int main_only;   /* 1: MPI may be called by the thread that initialised it alone */
+    int hold_credit; /* set by the upper layer: 1 = do not return credit for now */
     dagi_am_fn on_message;
     void *on_message_arg;
 };
 
-/* Pick and start an engine. `comm` is an MPI_Comm* or NULL (MPI_COMM_WORLD); threads > 1 asks for
- * MPI_THREAD_SERIALIZED. */
-dag_status dagi_engine_new(dag_context *ctx, void *comm, int workers, dagi_engine **out, char *why,
+/* What an engine has to know; filled from the settings of the context. */
+typedef struct dagi_engine_options {
+    void *comm;  /* MPI_Comm * or NULL for MPI_COMM_WORLD */
+    int workers; /* 1: MPI_THREAD_SINGLE suffices; more, or 0 = not known yet: SERIALIZED */
+    size_t am_max; /* most bytes of an active message */
+    int64_t credit_bytes;
+    uint64_t chaos;
+} dagi_engine_options;
+
+dag_status dagi_engine_self_new(dagi_engine **out);
+dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine **out, char *why,
+                               size_t why_size);
+
+/* Start MPI's engine where the build has MPI and the program was started by a launcher, or MPI is
+ * initialised already, or options->comm is given; else that of one process. */
+dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out, char *why,
                            size_t why_size);
 
 /* ---- upper layer: called by core -------------------------------------------------------- */
 
+/* Sets ctx->rank, size and comm. Reads ctx->settings and ctx->nworkers, which may be 0 when it is to
+ * be settled by dagi_comm_sharing(); then it must be set before anything else is called. */
 dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size);
+/* Collective. All pools have ended and background workers are gone. */
 void dagi_comm_fini(dag_context *ctx);
+/* Number of ranks on this node that run on the very set of processors of this one, this one
+ * included, and (index may be NULL) which of them it is. */
+int dagi_comm_sharing(const dag_context *ctx, int *index);
 
 /* Ranks that one completed task sends to, by flow mask: filled through dagi_fanout_add() while
  * core visits the successors in DAG_VISIT_RANKS mode; one per worker, reused. A rank that needs
@@ -100,10 +144,11 @@ void dagi_comm_fini(dag_context *ctx);
 typedef struct dagi_fanout dagi_fanout;
 dagi_fanout *dagi_fanout_new(dag_context *ctx);
 void dagi_fanout_free(dagi_fanout *f);
+/* Ranks outside 0..size-1 are the caller's to report; they and this rank itself are left out. */
 void dagi_fanout_add(dagi_fanout *f, int rank, const dag_edge *edge, int group);
 int dagi_fanout_empty(const dagi_fanout *f);
 /* Number of references that sending will hold on the value of data flow `flow`. */
-int dagi_fanout_refs(const dagi_fanout *f, int flow);
+int dagi_fanout_refs(dagi_fanout *f, int flow);
 
 /* Send what was gathered, and clear f. `task` is the completed task; its flow values have one
  * reference added per dagi_fanout_refs(), which comm drops by dagi_value_release() as sends
@@ -118,6 +163,14 @@ void dagi_comm_pool_added(struct dagi_worker *w, dag_taskpool *pool);
  * the tree reduction and calls dagi_pool_end() with the agreed result. */
 void dagi_comm_pool_local_end(struct dagi_worker *w, dag_taskpool *pool, dag_status status,
                               int64_t info, const char *message);
+
+/*
+ * Back-pressure. 1: so much waits to be sent that workers should not start further tasks, but call
+ * dagi_comm_progress() until it says 0. One relaxed load. No deadlock: a congested rank goes on
+ * handling arrivals and returns credit for them at once, whatever dagi_ready_many() says, so the
+ * queues towards it drain; a rank that is not congested runs tasks.
+ */
+int dagi_comm_congested(const dag_context *ctx);
 
 /* Make progress if nobody else does; returns the number of events handled, -1 when another worker
  * is at it. `w` receives ready tasks. */
@@ -153,6 +206,11 @@ void dagi_wave_look(dag_context *ctx, dagi_wave *mine); /* all fields but sent a
 void dagi_wave_quiet(struct dagi_worker *w, uint32_t first_open);
 
 /* ---- upper layer: called by comm, provided by core -------------------------------------- */
+
+/* 1: so many tasks are ready here (some thousands) that peers should not send more work for now.
+ * Cheap, may be stale. Comm then keeps back the credit of the messages it handles, so what a flood
+ * of messages can pile up is bounded; critical messages under way are delivered all the same. */
+int dagi_ready_many(const dag_context *ctx);
 
 /* A task of another rank completed: release its successors on this rank. values[f] for f in mask
  * (data flows) are handed over with one reference each; CTL flows have none. poison: see values.md. */

@@ -1,0 +1,327 @@
+/*
+ * What all ranks agree on: the end of a pool, and barriers. Both are one reduction up the tree over
+ * all ranks and one broadcast down.
+ *
+ * A rank reports a pool to its parent when its own part has ended and both children have reported
+ * theirs; a report may come before the pool has been added here.
+ */
+#include "remote.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint8_t *bytes_of(const void *p)
+{
+    return p;
+}
+
+/* ---- messages along the tree ------------------------------------------------------------- */
+
+static void send_control(dagi_comm *c, int dest, const void *head, size_t head_bytes,
+                         const void *text, size_t text_bytes)
+{
+    char *out = c->engine->ops->am_begin(c->engine, dest, 1, head_bytes + text_bytes);
+    memcpy(out, head, head_bytes);
+    if (text_bytes)
+        memcpy(out + head_bytes, text, text_bytes);
+    c->engine->ops->am_send(c->engine);
+}
+
+void dagi_tree_send_up(dagi_comm *c, const void *data, size_t bytes)
+{
+    send_control(c, (c->rank - 1) / 2, data, bytes, NULL, 0);
+}
+
+void dagi_tree_send_down(dagi_comm *c, const void *data, size_t bytes)
+{
+    for (int i = 1; i <= dagi_tree_nchildren(c); i++)
+        send_control(c, 2 * c->rank + i, data, bytes, NULL, 0);
+}
+
+/* ---- pools ------------------------------------------------------------------------------- */
+
+static dagi_pool_comm **bucket_of(dagi_comm *c, uint32_t id)
+{
+    return &c->bucket[id % DAGI_POOL_BUCKETS];
+}
+
+dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make)
+{
+    dagi_pool_comm *p = *bucket_of(c, id);
+    while (p && p->id != id)
+        p = p->next;
+    if (p || !make)
+        return p;
+    p = dagi_comm_alloc(sizeof *p);
+    memset(p, 0, sizeof *p);
+    p->id = id;
+    p->early_end = &p->early;
+    p->next = *bucket_of(c, id);
+    *bucket_of(c, id) = p;
+    return p;
+}
+
+static void drop_early(dagi_comm *c, dagi_pool_comm *p)
+{
+    while (p->early) {
+        dagi_early *early = p->early;
+        p->early = early->next;
+        c->engine->ops->am_consumed(c->engine, early->source, early->bytes);
+        c->nearly--;
+        free(early);
+    }
+    p->early_end = &p->early;
+}
+
+static void pool_comm_free(dagi_comm *c, dagi_pool_comm *p)
+{
+    dagi_pool_comm **link = bucket_of(c, p->id);
+    while (*link != p)
+        link = &(*link)->next;
+    *link = p->next;
+    drop_early(c, p);
+    free(p);
+}
+
+void dagi_agree_free(dagi_comm *c)
+{
+    for (int i = 0; i < DAGI_POOL_BUCKETS; i++) {
+        while (c->bucket[i]) {
+            dagi_pool_comm *p = c->bucket[i];
+            c->bucket[i] = p->next;
+            while (p->early) {
+                dagi_early *early = p->early;
+                p->early = early->next;
+                free(early);
+            }
+            free(p);
+        }
+    }
+}
+
+/* The pool is known from now on: what came early is delivered. */
+void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool)
+{
+    dagi_pool_comm *p = dagi_pool_comm_find(c, dagi_pool_id(pool), 1);
+    p->pool = pool;
+    pool->comm = p;
+    if (p->id > c->added)
+        c->added = p->id;
+    while (p->early) {
+        dagi_early *early = p->early;
+        p->early = early->next;
+        c->nearly--;
+        dagi_recv_activate(c, early->source, early->data, early->bytes);
+        c->engine->ops->am_consumed(c->engine, early->source, early->bytes);
+        free(early);
+    }
+    p->early_end = &p->early;
+}
+
+void dagi_comm_pool_added(struct dagi_worker *w, dag_taskpool *pool)
+{
+    dagi_comm *c = dagi_comm_of(w->ctx);
+    if (dagi_comm_enter(c, w)) {
+        dagi_agree_pool(c, pool);
+        dagi_comm_leave(c);
+        return;
+    }
+    dagi_pool_item *item = dagi_comm_alloc(sizeof *item);
+    *item = (dagi_pool_item){.item.kind = DAGI_ITEM_POOL, .pool = pool};
+    dagi_comm_post(c, &item->item);
+    if (dagi_comm_enter(c, w))
+        dagi_comm_leave(c);
+}
+
+/* ---- the agreed end ---------------------------------------------------------------------- */
+
+/* Which of two errors is told: the one that explains the other. Ranks that run different programs
+ * also stall; a cancelled or stalled rank may be so because of another's error. */
+static int gravity(int status)
+{
+    switch (status) {
+    case DAG_SUCCESS: return 0;
+    case DAG_ERR_STALL: return 1;
+    case DAG_ERR_CANCELLED: return 2;
+    case DAG_ERR_MISMATCH: return 4;
+    default: return 3;
+    }
+}
+
+static int worse(const dagi_verdict *a, const dagi_verdict *b)
+{
+    int x = gravity(a->status), y = gravity(b->status);
+    return x != y ? x > y : a->status && a->origin < b->origin;
+}
+
+/* Merge the verdict of other ranks into mine. */
+static void merge(dagi_comm *c, dagi_verdict *mine, const dagi_verdict *other)
+{
+    if (other->info && (!mine->info || other->info < mine->info))
+        mine->info = other->info;
+    if (worse(other, mine)) {
+        mine->status = other->status;
+        mine->origin = other->origin;
+        memcpy(mine->message, other->message, sizeof mine->message);
+    }
+    if (mine->hash && other->hash && mine->hash != other->hash &&
+        mine->status != DAG_ERR_MISMATCH) {
+        mine->status = DAG_ERR_MISMATCH;
+        mine->origin = c->rank;
+        snprintf(mine->message, sizeof mine->message,
+                 "the ranks do not run the same taskpool: rank %d differs from a rank at or below "
+                 "rank %d in the tree of ranks. All ranks must add the same programs in the same "
+                 "order, made with the same scalar arguments", c->rank, c->rank);
+    }
+    if (!mine->hash)
+        mine->hash = other->hash;
+}
+
+static void send_verdict(dagi_comm *c, int dest, int kind, uint32_t id, const dagi_verdict *v)
+{
+    size_t text = strnlen(v->message, sizeof v->message - 1);
+    dagi_wire_end wire = {
+        .kind = (uint8_t)kind,
+        .pool = id,
+        .status = v->status,
+        .origin = v->origin,
+        .info = v->info,
+        .hash = v->hash,
+        .text_bytes = (uint32_t)text,
+    };
+    send_control(c, dest, &wire, sizeof wire, v->message, text);
+}
+
+static void end_pool(dagi_comm *c, dagi_pool_comm *p, const dagi_verdict *verdict)
+{
+    dagi_verdict v = *verdict; /* p goes first: the pool may be freed as soon as it has ended */
+    dag_taskpool *pool = p->pool;
+    for (int i = 1; i <= dagi_tree_nchildren(c); i++)
+        send_verdict(c, 2 * c->rank + i, DAGI_WIRE_END_DOWN, p->id, &v);
+    pool->comm = NULL;
+    pool_comm_free(c, p);
+    dagi_pool_end(pool, (dag_status)v.status, v.info, v.message);
+}
+
+static void report_if_complete(dagi_comm *c, dagi_pool_comm *p)
+{
+    if (!p->local_done || p->ups < dagi_tree_nchildren(c))
+        return;
+    if (c->rank == 0)
+        end_pool(c, p, &p->verdict);
+    else
+        send_verdict(c, (c->rank - 1) / 2, DAGI_WIRE_END_UP, p->id, &p->verdict);
+}
+
+void dagi_agree_local(dagi_comm *c, const dagi_end_item *item)
+{
+    dagi_pool_comm *p = dagi_pool_comm_find(c, dagi_pool_id(item->pool), 1);
+    p->pool = item->pool;
+    p->local_done = 1;
+    merge(c, &p->verdict, &item->verdict);
+    report_if_complete(c, p);
+}
+
+void dagi_comm_pool_local_end(struct dagi_worker *w, dag_taskpool *pool, dag_status status,
+                              int64_t info, const char *message)
+{
+    dagi_comm *c = dagi_comm_of(w->ctx);
+    dagi_end_item *item = dagi_comm_alloc(sizeof *item);
+    *item = (dagi_end_item){
+        .item.kind = DAGI_ITEM_END,
+        .pool = pool,
+        .verdict = {.status = status, .origin = c->rank, .info = info,
+                    .hash = dagi_pool_hash(pool)},
+    };
+    snprintf(item->verdict.message, sizeof item->verdict.message, "%s", message ? message : "");
+    dagi_comm_post(c, &item->item);
+    if (dagi_comm_enter(c, w))
+        dagi_comm_leave(c);
+}
+
+void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes)
+{
+    dagi_wire_end wire;
+    memcpy(&wire, data, sizeof wire);
+    dagi_verdict v = {
+        .status = wire.status,
+        .origin = wire.origin,
+        .info = wire.info,
+        .hash = wire.hash,
+    };
+    size_t text = wire.text_bytes;
+    if (text > bytes - sizeof wire)
+        text = bytes - sizeof wire;
+    if (text >= sizeof v.message)
+        text = sizeof v.message - 1;
+    memcpy(v.message, bytes_of(data) + sizeof wire, text);
+    dagi_pool_comm *p = dagi_pool_comm_find(c, wire.pool, 1);
+    if (kind == DAGI_WIRE_END_DOWN) {
+        end_pool(c, p, &v);
+        return;
+    }
+    p->ups++;
+    merge(c, &p->verdict, &v);
+    report_if_complete(c, p);
+}
+
+/* ---- barrier ----------------------------------------------------------------------------- */
+
+static void barrier_complete(dagi_comm *c)
+{
+    uint8_t down[8] = {DAGI_WIRE_BARRIER_DOWN};
+    dagi_tree_send_down(c, down, sizeof down);
+    atomic_fetch_add(&c->barriers_done, 1);
+    dagi_wake_application(c->ctx);
+}
+
+static void barrier_report_if_complete(dagi_comm *c)
+{
+    if (!c->barrier_here || c->barrier_ups < dagi_tree_nchildren(c))
+        return;
+    c->barrier_here = 0;
+    c->barrier_ups = 0;
+    uint8_t up[8] = {DAGI_WIRE_BARRIER_UP};
+    if (c->rank == 0)
+        barrier_complete(c);
+    else
+        dagi_tree_send_up(c, up, sizeof up);
+}
+
+void dagi_barrier_message(dagi_comm *c, int kind)
+{
+    if (kind == DAGI_WIRE_BARRIER_DOWN) {
+        barrier_complete(c);
+        return;
+    }
+    c->barrier_ups++;
+    barrier_report_if_complete(c);
+}
+
+/* The way into the barrier is itself something to wait for: the lock may be taken. */
+typedef struct barrier_wait {
+    dagi_comm *c;
+    struct dagi_worker *w;
+    int entered;
+} barrier_wait;
+
+static int barrier_over(void *arg)
+{
+    barrier_wait *b = arg;
+    if (!b->entered && dagi_comm_enter(b->c, b->w)) {
+        b->entered = 1;
+        b->c->barrier_here = 1;
+        barrier_report_if_complete(b->c);
+        dagi_comm_leave(b->c);
+    }
+    return b->entered && atomic_load(&b->c->barriers_done) >= b->c->barriers_begun;
+}
+
+dag_status dagi_comm_barrier(struct dagi_worker *w)
+{
+    barrier_wait b = {.c = dagi_comm_of(w->ctx), .w = w};
+    b.c->barriers_begun++;
+    dagi_run_until(w, barrier_over, &b);
+    return DAG_SUCCESS;
+}

@@ -1,0 +1,249 @@
+/* MPI's engine: start, end, completion of requests. */
+#define _GNU_SOURCE /* CPU_EQUAL */
+#include "engine_mpi.h"
+
+#if DAG_HAVE_MPI
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *dagi_mpi_alloc(size_t bytes)
+{
+    void *p = malloc(bytes ? bytes : 1);
+    if (!p) {
+        fprintf(stderr, "dag: out of memory: %zu bytes of the communication layer\n", bytes);
+        MPI_Abort(MPI_COMM_WORLD, DAG_ERR_NOMEM);
+        abort();
+    }
+    return p;
+}
+
+/* ---- requests ---------------------------------------------------------------------------- */
+
+static void grow(dagi_mpi *m)
+{
+    int capacity = m->capacity ? 2 * m->capacity : 256;
+    MPI_Request *requests = dagi_mpi_alloc((size_t)capacity * sizeof *requests);
+    dagi_pending *pending = dagi_mpi_alloc((size_t)capacity * sizeof *pending);
+    int *indices = dagi_mpi_alloc((size_t)capacity * sizeof *indices);
+    if (m->nrequests) {
+        memcpy(requests, m->requests, (size_t)m->nrequests * sizeof *requests);
+        memcpy(pending, m->pending, (size_t)m->nrequests * sizeof *pending);
+    }
+    free(m->requests);
+    free(m->pending);
+    free(m->indices);
+    m->requests = requests;
+    m->pending = pending;
+    m->indices = indices;
+    m->capacity = capacity;
+}
+
+MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_pending *pending)
+{
+    if (m->nrequests == m->capacity)
+        grow(m);
+    m->pending[m->nrequests] = *pending;
+    return &m->requests[m->nrequests++];
+}
+
+/* A completion may start new requests: they are added behind, the completed ones leave first. */
+static int complete_some(dagi_mpi *m)
+{
+    enum { BATCH = 64 };
+    dagi_pending finished[BATCH];
+    int n = 0;
+    if (m->nrequests == 0)
+        return 0;
+    MPI_Testsome(m->nrequests, m->requests, &n, m->indices, MPI_STATUSES_IGNORE);
+    if (n == MPI_UNDEFINED || n == 0)
+        return 0;
+    /* All n are null requests now: take them out, then report in portions. */
+    dagi_pending *all = n <= BATCH ? finished : dagi_mpi_alloc((size_t)n * sizeof *all);
+    for (int i = 0; i < n; i++)
+        all[i] = m->pending[m->indices[i]];
+    int kept = 0;
+    for (int i = 0; i < m->nrequests; i++) {
+        if (m->requests[i] == MPI_REQUEST_NULL)
+            continue;
+        m->requests[kept] = m->requests[i];
+        m->pending[kept++] = m->pending[i];
+    }
+    m->nrequests = kept;
+    for (int i = 0; i < n; i++) {
+        if (all[i].buffer)
+            dagi_mpi_am_recycle(m, all[i].buffer);
+        else
+            all[i].done(all[i].arg, DAG_SUCCESS);
+    }
+    if (all != finished)
+        free(all);
+    return n;
+}
+
+static int mpi_progress(dagi_engine *e)
+{
+    dagi_mpi *m = dagi_mpi_of(e);
+    return dagi_mpi_am_progress(m) + complete_some(m);
+}
+
+static size_t mpi_am_max(const dagi_engine *e)
+{
+    return ((const dagi_mpi *)e)->am_max;
+}
+
+static void mpi_am_counts(const dagi_engine *e, int64_t *sent, int64_t *received)
+{
+    const dagi_mpi *m = (const dagi_mpi *)e;
+    *sent = m->sent;
+    *received = m->received;
+}
+
+/* ---- start -------------------------------------------------------------------------------- */
+
+static dag_status init_mpi(dagi_mpi *m, int workers, char *why, size_t why_size)
+{
+    int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
+    MPI_Initialized(&initialised);
+    MPI_Finalized(&finalised);
+    if (finalised) {
+        snprintf(why, why_size, "MPI has been finalised and cannot be started twice; initialise MPI "
+                 "in the program itself to make several contexts one after the other");
+        return DAG_ERR_STATE;
+    }
+    if (initialised) {
+        MPI_Query_thread(&level);
+        if (workers != 1 && level == MPI_THREAD_SINGLE) {
+            snprintf(why, why_size, "MPI was initialised for one thread; several workers need "
+                     "MPI_Init_thread() with MPI_THREAD_FUNNELED or more, or set threads = 1");
+            return DAG_ERR_STATE;
+        }
+    } else {
+        MPI_Init_thread(NULL, NULL, workers == 1 ? MPI_THREAD_SINGLE : MPI_THREAD_SERIALIZED,
+                        &level);
+        m->finalize = 1;
+    }
+    m->super.main_only = workers != 1 && level < MPI_THREAD_SERIALIZED;
+    return DAG_SUCCESS;
+}
+
+/* Who of this node runs on the very same processors? */
+static void find_sharing(dagi_mpi *m)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    cpu_set_t mine;
+    int ranks = 1, index = 0;
+    m->super.sharing = 1;
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0)
+        CPU_ZERO(&mine);
+    MPI_Comm_split_type(m->am, MPI_COMM_TYPE_SHARED, m->super.rank, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &ranks);
+    MPI_Comm_rank(node, &index);
+    cpu_set_t *all = dagi_mpi_alloc((size_t)ranks * sizeof *all);
+    MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, node);
+    m->super.sharing = 0;
+    for (int i = 0; i < ranks; i++) {
+        if (!CPU_EQUAL(&all[i], &mine))
+            continue;
+        if (i == index)
+            m->super.share_index = m->super.sharing;
+        m->super.sharing++;
+    }
+    free(all);
+    MPI_Comm_free(&node);
+}
+
+static void find_tag_limit(dagi_mpi *m)
+{
+    void *value = NULL;
+    int found = 0;
+    MPI_Comm_get_attr(m->bulk, MPI_TAG_UB, &value, &found);
+    m->tag_limit = found ? (uint32_t)*(int *)value : 32767;
+}
+
+/* ---- end ---------------------------------------------------------------------------------- */
+
+/* Everybody has come here, so nobody waits for a message any more; but some (CREDIT, waves) may
+ * still be under way. They are received before the receives are taken back. */
+static void mpi_fini(dagi_engine *e)
+{
+    dagi_mpi *m = dagi_mpi_of(e);
+    MPI_Request barrier;
+    int done = 0;
+    while (m->nrequests || m->late_out)
+        mpi_progress(e);
+    MPI_Ibarrier(m->am, &barrier);
+    while (!done) {
+        MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
+        mpi_progress(e);
+    }
+    while (m->nrequests || m->late_out)
+        mpi_progress(e);
+    dagi_mpi_am_fini(m);
+    dagi_mpi_type_fini(m);
+    MPI_Comm_free(&m->am);
+    MPI_Comm_free(&m->bulk);
+    if (m->finalize)
+        MPI_Finalize();
+    free(m->requests);
+    free(m->pending);
+    free(m->indices);
+    free(m->peers);
+    free(m->returns);
+    free(m);
+}
+
+static const dagi_engine_ops mpi_ops = {
+    .name = "mpi",
+    .fini = mpi_fini,
+    .am_begin = dagi_mpi_am_begin,
+    .am_send = dagi_mpi_am_send,
+    .am_consumed = dagi_mpi_am_consumed,
+    .am_max = mpi_am_max,
+    .am_counts = mpi_am_counts,
+    .tag_next = dagi_mpi_tag_next,
+    .send = dagi_mpi_send,
+    .recv = dagi_mpi_recv,
+    .progress = mpi_progress,
+};
+
+dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine **out, char *why,
+                               size_t why_size)
+{
+    dagi_mpi *m = calloc(1, sizeof *m);
+    if (!m) {
+        snprintf(why, why_size, "out of memory");
+        return DAG_ERR_NOMEM;
+    }
+    m->super.ops = &mpi_ops;
+    dag_status status = init_mpi(m, options->workers, why, why_size);
+    if (status) {
+        free(m);
+        return status;
+    }
+    MPI_Comm user = options->comm ? *(MPI_Comm *)options->comm : MPI_COMM_WORLD;
+    MPI_Comm_dup(user, &m->am);
+    MPI_Comm_dup(user, &m->bulk);
+    /* A rank that is gone or a message that cannot be sent ends the job, by the launcher. */
+    MPI_Comm_set_errhandler(m->am, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_rank(m->am, &m->super.rank);
+    MPI_Comm_size(m->am, &m->super.size);
+    if (options->chaos)
+        m->random = (options->chaos + (uint64_t)m->super.rank) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    find_sharing(m);
+    find_tag_limit(m);
+    status = dagi_mpi_am_init(m, options);
+    if (status) {
+        snprintf(why, why_size, "out of memory for the buffers of messages");
+        return status; /* the job cannot go on: the caller ends it */
+    }
+    *out = &m->super;
+    return DAG_SUCCESS;
+}
+
+#else
+typedef int dagi_engine_mpi_is_left_out;
+#endif

@@ -1,0 +1,201 @@
+/* Who gets what of a completed task: gathers ranks, groups them by what they need, sends. */
+#include "remote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A destination. */
+typedef struct target {
+    int32_t rank;
+    int32_t group; /* of [bcast = hier(group)] */
+    uint32_t mask; /* flows, CTL included */
+    uint8_t region[DAG_MAX_FLOWS]; /* union over the edges to this rank */
+    uint8_t bcast;
+    int32_t next; /* in its part, -1 at the end */
+} target;
+
+/* Targets that need the same; one send. */
+typedef struct part {
+    int32_t first, last, count;
+} part;
+
+/* One per worker, that worker's alone. slot[rank] is 1 + its place in target[], 0 for none. */
+struct dagi_fanout {
+    int rank, size;
+    int sealed; /* parts are up to date */
+    int32_t ntargets, nparts;
+    int32_t targets_capacity, parts_capacity;
+    int32_t *slot;
+    target *target;
+    part *part;
+};
+
+dagi_fanout *dagi_fanout_new(dag_context *ctx)
+{
+    dagi_fanout *f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->rank = ctx->rank;
+    f->size = ctx->size;
+    f->slot = calloc((size_t)ctx->size, sizeof *f->slot);
+    if (!f->slot) {
+        free(f);
+        return NULL;
+    }
+    return f;
+}
+
+void dagi_fanout_free(dagi_fanout *f)
+{
+    if (!f)
+        return;
+    free(f->slot);
+    free(f->target);
+    free(f->part);
+    free(f);
+}
+
+static void *grown(void *array, int32_t *capacity, size_t size)
+{
+    *capacity = *capacity ? 2 * *capacity : 16;
+    return dagi_comm_realloc(array, (size_t)*capacity * size);
+}
+
+static target *target_of(dagi_fanout *f, int rank)
+{
+    if (f->slot[rank])
+        return &f->target[f->slot[rank] - 1];
+    if (f->ntargets == f->targets_capacity)
+        f->target = grown(f->target, &f->targets_capacity, sizeof *f->target);
+    target *t = &f->target[f->ntargets++];
+    memset(t, 0, sizeof *t);
+    t->rank = rank;
+    f->slot[rank] = f->ntargets;
+    return t;
+}
+
+void dagi_fanout_add(dagi_fanout *f, int rank, const dag_edge *edge, int group)
+{
+    if (rank == f->rank || rank < 0 || rank >= f->size)
+        return;
+    target *t = target_of(f, rank);
+    t->mask |= UINT32_C(1) << edge->source_flow;
+    t->region[edge->source_flow] |= edge->region;
+    if (edge->bcast && !t->bcast) {
+        t->bcast = edge->bcast;
+        t->group = edge->bcast == DAG_BCAST_HIER && group > 0 ? group : 1;
+    }
+    f->sealed = 0;
+}
+
+int dagi_fanout_empty(const dagi_fanout *f)
+{
+    return f->ntargets == 0;
+}
+
+static int same(const target *a, const target *b)
+{
+    return a->mask == b->mask && a->bcast == b->bcast && a->group == b->group &&
+           memcmp(a->region, b->region, sizeof a->region) == 0;
+}
+
+/* Put the targets into parts; one that is as long as a message may list is closed. */
+static void seal(dagi_fanout *f)
+{
+    if (f->sealed)
+        return;
+    f->nparts = 0;
+    for (int32_t i = 0; i < f->ntargets; i++) {
+        int32_t k = 0;
+        f->target[i].next = -1;
+        while (k < f->nparts && (f->part[k].count == DAGI_WIRE_LIST_MAX ||
+                                 !same(&f->target[f->part[k].first], &f->target[i])))
+            k++;
+        if (k < f->nparts) {
+            f->target[f->part[k].last].next = i;
+            f->part[k].last = i;
+            f->part[k].count++;
+            continue;
+        }
+        if (f->nparts == f->parts_capacity)
+            f->part = grown(f->part, &f->parts_capacity, sizeof *f->part);
+        f->part[f->nparts++] = (part){i, i, 1};
+    }
+    f->sealed = 1;
+}
+
+int dagi_fanout_refs(dagi_fanout *f, int flow)
+{
+    int refs = 0;
+    seal(f);
+    for (int32_t i = 0; i < f->nparts; i++)
+        refs += (f->target[f->part[i].first].mask >> flow) & 1;
+    return refs;
+}
+
+static void clear(dagi_fanout *f)
+{
+    for (int32_t i = 0; i < f->ntargets; i++)
+        f->slot[f->target[i].rank] = 0;
+    f->ntargets = f->nparts = 0;
+    f->sealed = 0;
+}
+
+/* ---- sending ----------------------------------------------------------------------------- */
+
+static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const dagi_fanout *f,
+                          const part *p, uint64_t dynamic)
+{
+    const target *t = &f->target[p->first];
+    const dag_class *cls = task->cls;
+    uint32_t data = t->mask & ((UINT32_C(1) << cls->ndata) - 1);
+    int poison = dagi_pool_poisoned(task->pool);
+    dagi_send *s = dagi_send_new(__builtin_popcount(data), cls->nparams, p->count);
+    s->pool = task->pool;
+    s->pool_id = dagi_pool_id(task->pool);
+    s->hash = dagi_wire_hash(dagi_pool_hash(task->pool));
+    s->class_id = (uint16_t)cls->id;
+    s->priority = task->priority;
+    s->dynamic = dynamic;
+    s->mask = t->mask;
+    s->data = data;
+    s->shape = t->bcast;
+    s->group = t->group;
+    s->poison = (uint8_t)poison;
+    int n = 0;
+    for (int flow = 0; flow < cls->ndata; flow++) {
+        if (!(data >> flow & 1))
+            continue;
+        dag_value *value = dag_task_flows(task)[flow];
+        if (poison) {
+            dagi_value_release(w, value);
+            value = NULL;
+        }
+        s->cargo[n++] = (dagi_cargo){.value = value, .flow = (uint8_t)flow,
+                                     .region = t->region[flow]};
+    }
+    memcpy(s->params, dag_task_flows(task) + cls->ndata, cls->nparams * sizeof *s->params);
+    n = 0;
+    for (int32_t i = p->first; i >= 0; i = f->target[i].next)
+        s->dests[n++] = f->target[i].rank;
+    return s;
+}
+
+void dagi_comm_activate(struct dagi_worker *w, struct dag_task *task, dagi_fanout *f,
+                        uint64_t dynamic_bits)
+{
+    dagi_comm *c = dagi_comm_of(w->ctx);
+    seal(f);
+    int entered = dagi_comm_enter(c, w);
+    for (int32_t i = 0; i < f->nparts; i++) {
+        dagi_send *s = send_of(w, task, f, &f->part[i], dynamic_bits);
+        dagi_pool_hold(task->pool);
+        if (entered)
+            dagi_send_launch(c, s);
+        else
+            dagi_comm_post(c, &s->item);
+    }
+    clear(f);
+    if (entered || dagi_comm_enter(c, w))
+        dagi_comm_leave(c);
+}

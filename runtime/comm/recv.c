@@ -1,0 +1,352 @@
+/*
+ * Messages in. A message without bulk data and without ranks to relay to is delivered as it comes.
+ * Any other becomes an arrival: when there is a place among the transfers in flight, its receives
+ * are posted and its children are told, in this order; so a place is only ever taken for data whose
+ * source has one, and the sources of all are producers, which have the data. Segments are passed on
+ * as they come in; delivery is when all are.
+ */
+#include "remote.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+static dag_value *new_value(dagi_comm *c, dag_taskpool *pool, const dagi_wire_cargo *wire)
+{
+    dag_shape shape = {wire->m, wire->n, (size_t)wire->elem};
+    dag_value *v = dagi_value_new(c->w, pool, &shape);
+    if (!v)
+        dagi_pool_fail(pool, DAG_ERR_NOMEM,
+                       "no memory for %lld x %lld items of %zu bytes received from another rank",
+                       (long long)wire->m, (long long)wire->n, (size_t)wire->elem);
+    return v;
+}
+
+/* The value of an INLINE cargo; NULL when there is no memory. Moves *payload on. */
+static dag_value *unpack(dagi_comm *c, dag_taskpool *pool, const dagi_wire_cargo *wire,
+                         const char **payload)
+{
+    dag_value *value = new_value(c, pool, wire);
+    dagi_view v = {NULL, wire->m, wire->n, wire->m, (size_t)wire->elem, (dag_region)wire->region};
+    size_t bytes = dagi_view_bytes(&v);
+    if (value) {
+        v.ptr = value->ptr;
+        v.ld = value->ld;
+        dagi_view_unpack(&v, *payload);
+    }
+    *payload += dagi_wire_align(bytes);
+    return value;
+}
+
+/* ---- delivery ------------------------------------------------------------------------------ */
+
+/* At once: nothing is under way and nobody else is to get it. */
+static void deliver_now(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view *m)
+{
+    dag_value *values[DAG_MAX_FLOWS];
+    const char *payload = m->payload;
+    int poison = m->head->poison;
+    memset(values, 0, sizeof values);
+    for (int i = 0; i < m->head->ncargo; i++) {
+        if (m->cargo[i].how != DAGI_HOW_INLINE)
+            continue;
+        dag_value *v = unpack(c, pool, &m->cargo[i], &payload);
+        values[m->cargo[i].flow] = v;
+        poison |= !v;
+    }
+    dagi_deliver(c->w, pool, dagi_pool_program(pool)->classes[m->head->class_id], m->params,
+                 m->head->mask, m->head->dynamic, poison, values);
+}
+
+/* All data of an arrival are here. Its values are handed over, or shared with the children. */
+static void deliver(dagi_comm *c, dagi_arrival *a)
+{
+    dagi_send *s = a->send;
+    dag_value *values[DAG_MAX_FLOWS];
+    c->unfinished--;
+    if (!a->mismatch) {
+        memset(values, 0, sizeof values);
+        for (int i = 0; i < s->ncargo; i++) {
+            dagi_cargo *cargo = &s->cargo[i];
+            values[cargo->flow] = cargo->value;
+            if (!a->nchildren)
+                cargo->value = NULL;
+            else if (cargo->value)
+                dagi_value_retain(cargo->value, 1);
+        }
+        dagi_deliver(c->w, s->pool, dagi_pool_program(s->pool)->classes[s->class_id], s->params,
+                     s->mask, s->dynamic, s->poison, values);
+    }
+    dagi_send_finish(c, s);
+}
+
+/* ---- transfers ----------------------------------------------------------------------------- */
+
+static void on_received(void *arg, dag_status status)
+{
+    dagi_segment *g = arg;
+    dagi_arrival *a = g->arrival;
+    dagi_send *s = a->send;
+    dagi_comm *c = dagi_comm_of(s->pool->ctx);
+    int segments = s->cargo[g->cargo].segments;
+    uint32_t number = (uint32_t)(g - a->segment);
+    (void)status; /* errors of MPI are fatal */
+    c->in_flight--;
+    g->here = 1;
+    for (int i = 0; i < a->nchildren; i++) {
+        dagi_child *child = &a->child[i];
+        if (child->open && g->index != child->skip)
+            dagi_send_segment(c, s, s->dests[child->first], child->tag + number, g->cargo,
+                              segments, g->index);
+    }
+    if (--a->missing == 0)
+        deliver(c, a);
+}
+
+void dagi_recv_segment(dagi_comm *c, dagi_segment *g, int source, uint32_t tag)
+{
+    const dagi_send *s = g->arrival->send;
+    dagi_view whole = dagi_cargo_view(s, g->cargo);
+    dagi_view v = dagi_view_segment(&whole, s->cargo[g->cargo].segments, g->index);
+    if (!whole.ptr)
+        v.ptr = NULL;
+    c->in_flight++;
+    c->engine->ops->recv(c->engine, source, tag, &v, on_received, g);
+}
+
+/* ---- arrivals ------------------------------------------------------------------------------ */
+
+/* Describe the message as a send, so that it can be passed on. */
+static dagi_send *send_of(dag_taskpool *pool, const dagi_wire_view *m)
+{
+    const dagi_wire_activate *head = m->head;
+    dagi_send *s = dagi_send_new(head->ncargo, head->nparams, head->nlist);
+    s->pool = pool;
+    s->pool_id = head->pool;
+    s->hash = head->hash;
+    s->class_id = head->class_id;
+    s->priority = head->priority;
+    s->dynamic = head->dynamic;
+    s->mask = head->mask;
+    s->data = head->data;
+    s->shape = head->shape;
+    s->group = head->group;
+    s->poison = head->poison;
+    s->root = head->root;
+    s->serial = head->serial;
+    memcpy(s->params, m->params, head->nparams * sizeof *s->params);
+    memcpy(s->dests, m->list, head->nlist * sizeof *s->dests);
+    for (int i = 0; i < head->ncargo; i++) {
+        const dagi_wire_cargo *wire = &m->cargo[i];
+        s->cargo[i] = (dagi_cargo){.flow = wire->flow, .region = wire->region, .how = wire->how,
+                                   .segments = wire->segments};
+        s->bulk |= wire->how == DAGI_HOW_BULK;
+    }
+    return s;
+}
+
+static int children_of(dagi_comm *c, const dagi_wire_activate *head, const int32_t *list,
+                       dagi_child *child)
+{
+    dagi_tree_child found[DAGI_TREE_MAX_CHILDREN];
+    if (head->shape == DAG_BCAST_SCATTER) {
+        int32_t next = (head->index + 1) % head->nlist;
+        child[0] = (dagi_child){.first = next, .count = 1, .skip = next};
+        return 1;
+    }
+    int n = dagi_tree_children(head->shape, head->group ? head->group : 1, c->rank, list,
+                               head->nlist, found);
+    for (int i = 0; i < n; i++)
+        child[i] = (dagi_child){.first = found[i].first, .count = found[i].count, .skip = -1};
+    return n;
+}
+
+static dagi_arrival *arrival_of(dagi_comm *c, int source, dag_taskpool *pool,
+                                const dagi_wire_view *m)
+{
+    dagi_child child[DAGI_TREE_MAX_CHILDREN];
+    int nchildren = children_of(c, m->head, m->list, child);
+    int ncargo = m->head->ncargo;
+    size_t nsegments = 0;
+    for (int i = 0; i < ncargo; i++)
+        nsegments += m->cargo[i].how == DAGI_HOW_BULK ? m->cargo[i].segments : 0;
+    dagi_arrival *a = dagi_comm_alloc(sizeof *a + (size_t)ncargo * sizeof *a->shape +
+                                      nsegments * sizeof *a->segment +
+                                      (size_t)nchildren * sizeof *child);
+    *a = (dagi_arrival){
+        .send = send_of(pool, m),
+        .source = source,
+        .tag = m->head->tag,
+        .nsegments = (int)nsegments,
+        .missing = (int)nsegments,
+        .nchildren = nchildren,
+        .index = m->head->index,
+    };
+    a->shape = (dag_shape *)(a + 1);
+    a->segment = (dagi_segment *)(a->shape + ncargo);
+    a->child = (dagi_child *)(a->segment + nsegments);
+    memcpy(a->child, child, (size_t)nchildren * sizeof *child);
+    dagi_segment *g = a->segment;
+    for (int i = 0; i < ncargo; i++) {
+        const dagi_wire_cargo *wire = &m->cargo[i];
+        a->shape[i] = (dag_shape){wire->m, wire->n, (size_t)wire->elem};
+        for (int k = 0; wire->how == DAGI_HOW_BULK && k < wire->segments; k++)
+            *g++ = (dagi_segment){.arrival = a, .cargo = (uint16_t)i, .index = (uint16_t)k};
+    }
+    a->send->arrival = a;
+    a->send->pending = 1;
+    return a;
+}
+
+/* Without memory for one flow none is kept: what is to come is received and forgotten, and the
+ * message goes on as one of a pool that has failed. */
+static void give_up_values(dagi_comm *c, dagi_send *s)
+{
+    s->poison = 1;
+    for (int i = 0; i < s->ncargo; i++) {
+        dagi_value_release(c->w, s->cargo[i].value);
+        s->cargo[i].value = NULL;
+        if (s->cargo[i].how == DAGI_HOW_INLINE)
+            s->cargo[i].how = DAGI_HOW_ABSENT;
+    }
+}
+
+static void allocate_values(dagi_comm *c, dagi_arrival *a)
+{
+    dagi_send *s = a->send;
+    int failed = s->poison;
+    for (int i = 0; i < s->ncargo && !failed; i++) {
+        dagi_cargo *cargo = &s->cargo[i];
+        const dag_shape *shape = &a->shape[i];
+        dagi_wire_cargo wire = {.m = shape->m, .n = shape->n, .elem = shape->elem};
+        if (cargo->how != DAGI_HOW_BULK)
+            continue;
+        cargo->value = new_value(c, s->pool, &wire);
+        failed = !cargo->value;
+    }
+    if (failed)
+        give_up_values(c, s);
+}
+
+static void start(dagi_comm *c, dagi_arrival *a)
+{
+    dagi_send *s = a->send;
+    int scatter = s->shape == DAG_BCAST_SCATTER;
+    allocate_values(c, a);
+    if (scatter) {
+        dagi_scatter_begin(c, a);
+        return;
+    }
+    for (int i = 0; i < a->nsegments; i++)
+        dagi_recv_segment(c, &a->segment[i], a->source, a->tag + (uint32_t)i);
+    for (int i = 0; i < a->nchildren; i++)
+        dagi_send_message(c, s, a->child[i].first, a->child[i].count);
+    if (a->nsegments == 0)
+        deliver(c, a);
+}
+
+/* Pieces of a scatter come from a neighbour that waits for its own, so they need no place. */
+static int has_place(const dagi_comm *c, const dagi_arrival *a)
+{
+    return a->nsegments == 0 || a->send->shape == DAG_BCAST_SCATTER || c->in_flight == 0 ||
+           c->in_flight + a->nsegments <= DAGI_BULK_IN_FLIGHT;
+}
+
+int dagi_recv_admit(dagi_comm *c)
+{
+    int events = 0;
+    while (c->wait && has_place(c, c->wait)) {
+        dagi_arrival *a = c->wait;
+        c->wait = a->next;
+        if (!c->wait)
+            c->wait_end = &c->wait;
+        start(c, a);
+        events++;
+    }
+    return events;
+}
+
+static void admit(dagi_comm *c, dagi_arrival *a)
+{
+    c->unfinished++;
+    if (has_place(c, a)) {
+        start(c, a);
+        return;
+    }
+    a->next = NULL;
+    *c->wait_end = a;
+    c->wait_end = &a->next;
+}
+
+/* ---- the message ---------------------------------------------------------------------------- */
+
+static int keep_early(dagi_comm *c, uint32_t id, int source, const void *data, size_t bytes)
+{
+    dagi_pool_comm *p = dagi_pool_comm_find(c, id, 1);
+    dagi_early *early = dagi_comm_alloc(sizeof *early + bytes);
+    *early = (dagi_early){.source = source, .bytes = bytes};
+    memcpy(early->data, data, bytes);
+    *p->early_end = early;
+    p->early_end = &early->next;
+    c->nearly++;
+    return 1;
+}
+
+static int is_mismatch(int source, dag_taskpool *pool, const dagi_wire_activate *head)
+{
+    if (head->hash == dagi_wire_hash(dagi_pool_hash(pool)))
+        return 0;
+    dagi_pool_fail(pool, DAG_ERR_MISMATCH,
+                   "rank %d runs another program as taskpool %u, or the same with other scalar "
+                   "arguments; this rank runs %s. All ranks must add the same pools in the same "
+                   "order", source, head->pool, dagi_pool_program(pool)->name);
+    return 1;
+}
+
+static int is_simple(const dagi_wire_view *m)
+{
+    if (m->head->nlist)
+        return 0;
+    for (int i = 0; i < m->head->ncargo; i++)
+        if (m->cargo[i].how == DAGI_HOW_BULK)
+            return 0;
+    return 1;
+}
+
+int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes)
+{
+    dagi_wire_view m;
+    if (!dagi_wire_read(data, bytes, &m)) {
+        fprintf(stderr, "dag: rank %d: malformed message of %zu bytes from rank %d\n", c->rank,
+                bytes, source);
+        abort();
+    }
+    const dagi_pool_comm *p = dagi_pool_comm_find(c, m.head->pool, 0);
+    if (!p || !p->pool) {
+        /* Of a pool that has ended: an edge that leads nowhere; the end has been agreed on. */
+        if (m.head->pool <= c->added)
+            return 0;
+        return keep_early(c, m.head->pool, source, data, bytes);
+    }
+    dag_taskpool *pool = p->pool;
+    int mismatch = is_mismatch(source, pool, m.head);
+    if (is_simple(&m)) {
+        if (!mismatch)
+            deliver_now(c, pool, &m);
+        return 0;
+    }
+    dagi_arrival *a = arrival_of(c, source, pool, &m);
+    const char *payload = m.payload;
+    dagi_pool_hold(pool);
+    a->mismatch = mismatch;
+    for (int i = 0; i < m.head->ncargo; i++) {
+        if (m.cargo[i].how != DAGI_HOW_INLINE)
+            continue;
+        a->send->cargo[i].value = unpack(c, pool, &m.cargo[i], &payload);
+        a->send->poison |= !a->send->cargo[i].value;
+    }
+    admit(c, a);
+    return 0;
+}

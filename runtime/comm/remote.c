@@ -1,0 +1,235 @@
+/* The upper layer's frame: start and end, the progress lock, the inbox, dispatch of messages. */
+#include "remote.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *dagi_comm_realloc(void *old, size_t bytes)
+{
+    void *p = realloc(old, bytes ? bytes : 1);
+    if (!p) {
+        fprintf(stderr, "dag: out of memory: %zu bytes for a message between ranks\n", bytes);
+        abort();
+    }
+    return p;
+}
+
+void *dagi_comm_alloc(size_t bytes)
+{
+    return dagi_comm_realloc(NULL, bytes);
+}
+
+/* ---- lock and inbox --------------------------------------------------------------------- */
+
+int dagi_comm_enter(dagi_comm *c, struct dagi_worker *w)
+{
+    if (c->engine->main_only && w->index != 0)
+        return 0;
+    if (atomic_load_explicit(&c->lock, memory_order_relaxed) ||
+        atomic_exchange_explicit(&c->lock, 1, memory_order_acquire))
+        return 0;
+    c->w = w;
+    return 1;
+}
+
+void dagi_comm_post(dagi_comm *c, dagi_item *item)
+{
+    dagi_item *head = atomic_load_explicit(&c->inbox, memory_order_relaxed);
+    do
+        item->next = head;
+    while (!atomic_compare_exchange_weak_explicit(&c->inbox, &head, item, memory_order_release,
+                                                  memory_order_relaxed));
+}
+
+static void handle_item(dagi_comm *c, dagi_item *item)
+{
+    switch (item->kind) {
+    case DAGI_ITEM_SEND:
+        dagi_send_launch(c, (dagi_send *)item);
+        break;
+    case DAGI_ITEM_POOL:
+        dagi_agree_pool(c, ((dagi_pool_item *)item)->pool);
+        free(item);
+        break;
+    case DAGI_ITEM_END:
+        dagi_agree_local(c, (dagi_end_item *)item);
+        free(item);
+        break;
+    }
+}
+
+/* Handle what others have left, in the order in which they did. Handling may leave more. */
+static int drain_inbox(dagi_comm *c)
+{
+    int events = 0;
+    while (atomic_load_explicit(&c->inbox, memory_order_relaxed)) {
+        dagi_item *latest = atomic_exchange_explicit(&c->inbox, NULL, memory_order_acquire);
+        dagi_item *first = NULL;
+        while (latest) {
+            dagi_item *next = latest->next;
+            latest->next = first;
+            first = latest;
+            latest = next;
+        }
+        while (first) {
+            dagi_item *next = first->next;
+            handle_item(c, first);
+            first = next;
+            events++;
+        }
+    }
+    return events;
+}
+
+/* The exchange that releases is sequentially consistent, like the one of the next to enter: either
+ * the poster of an item sees the lock free, or the look after the release sees its item. */
+void dagi_comm_leave(dagi_comm *c)
+{
+    struct dagi_worker *w = c->w;
+    do {
+        drain_inbox(c);
+        c->w = NULL;
+        atomic_store(&c->lock, 0);
+    } while (atomic_load(&c->inbox) && dagi_comm_enter(c, w));
+}
+
+/* ---- progress --------------------------------------------------------------------------- */
+
+static int on_message(void *arg, int source, const void *data, size_t bytes)
+{
+    dagi_comm *c = arg;
+    const uint8_t *first = data;
+    switch (*first) {
+    case DAGI_WIRE_ACTIVATE:
+        return dagi_recv_activate(c, source, data, bytes);
+    case DAGI_WIRE_PIECES:
+        dagi_recv_pieces(c, source, data);
+        return 0;
+    case DAGI_WIRE_END_UP:
+    case DAGI_WIRE_END_DOWN:
+        dagi_agree_message(c, *first, data, bytes);
+        return 0;
+    case DAGI_WIRE_BARRIER_UP:
+    case DAGI_WIRE_BARRIER_DOWN:
+        dagi_barrier_message(c, *first);
+        return 0;
+    case DAGI_WIRE_WAVE:
+        dagi_wave_message(c, data);
+        return 0;
+    default:
+        fprintf(stderr, "dag: rank %d: message of unknown kind %d from rank %d: are all ranks of "
+                "the same version?\n", c->rank, *first, source);
+        abort();
+    }
+}
+
+/* Look at the network until it gives nothing more, but come back now and then. */
+static int progress_locked(dagi_comm *c)
+{
+    enum { ROUNDS = 16 };
+    int events = drain_inbox(c);
+    if (c->size == 1)
+        return events;
+    c->engine->hold_credit = !dagi_comm_congested(c->ctx) && dagi_ready_many(c->ctx);
+    for (int i = 0; i < ROUNDS; i++) {
+        int now = c->engine->ops->progress(c->engine);
+        now += dagi_recv_admit(c);
+        now += dagi_send_flush(c);
+        now += drain_inbox(c);
+        if (!now)
+            break;
+        events += now;
+    }
+    return events;
+}
+
+int dagi_comm_progress(struct dagi_worker *w)
+{
+    dagi_comm *c = dagi_comm_of(w->ctx);
+    if (!dagi_comm_enter(c, w))
+        return -1;
+    int events = progress_locked(c);
+    dagi_comm_leave(c);
+    return events;
+}
+
+int dagi_comm_congested(const dag_context *ctx)
+{
+    return atomic_load_explicit(&dagi_comm_of(ctx)->congested, memory_order_relaxed);
+}
+
+void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received)
+{
+    dagi_engine *e = dagi_comm_of(ctx)->engine;
+    e->ops->am_counts(e, sent, received);
+}
+
+int dagi_comm_sharing(const dag_context *ctx, int *index)
+{
+    const dagi_engine *e = dagi_comm_of(ctx)->engine;
+    if (index)
+        *index = e->share_index;
+    return e->sharing;
+}
+
+/* ---- start and end ---------------------------------------------------------------------- */
+
+dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size)
+{
+    dagi_engine_options options = {
+        .comm = mpi_comm,
+        .workers = ctx->nworkers,
+        .credit_bytes = ctx->settings.credit_bytes,
+        .am_max = dagi_wire_max_bytes((size_t)ctx->settings.eager_bytes),
+        .chaos = ctx->settings.chaos,
+    };
+    dagi_engine *engine = NULL;
+    dag_status status = dagi_engine_new(&options, &engine, why, why_size);
+    if (status)
+        return status;
+    dagi_comm *c = aligned_alloc(DAGI_LINE, (sizeof *c + DAGI_LINE - 1) / DAGI_LINE * DAGI_LINE);
+    if (!c) {
+        engine->ops->fini(engine);
+        snprintf(why, why_size, "out of memory");
+        return DAG_ERR_NOMEM;
+    }
+    memset(c, 0, sizeof *c);
+    c->ctx = ctx;
+    c->engine = engine;
+    c->rank = ctx->rank = engine->rank;
+    c->size = ctx->size = engine->size;
+    c->bcast = ctx->settings.bcast;
+    c->inline_max = dagi_send_inline_max(&ctx->settings);
+    c->wait_end = &c->wait;
+    c->random = ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
+    c->heap = calloc((size_t)c->size, sizeof(dagi_heap *));
+    c->blocked = calloc((size_t)c->size, sizeof(int32_t));
+    if (!c->heap || !c->blocked) {
+        free(c->heap);
+        free(c->blocked);
+        free(c);
+        engine->ops->fini(engine);
+        snprintf(why, why_size, "out of memory");
+        return DAG_ERR_NOMEM;
+    }
+    engine->on_message = on_message;
+    engine->on_message_arg = c;
+    ctx->comm = c;
+    return DAG_SUCCESS;
+}
+
+void dagi_comm_fini(dag_context *ctx)
+{
+    dagi_comm *c = dagi_comm_of(ctx);
+    if (!c)
+        return;
+    c->w = ctx->workers ? ctx->workers[0] : NULL;
+    c->engine->ops->fini(c->engine);
+    dagi_agree_free(c);
+    dagi_send_free(c);
+    free(c->heap);
+    free(c->blocked);
+    free(c);
+    ctx->comm = NULL;
+}

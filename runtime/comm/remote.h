@@ -1,0 +1,322 @@
+/*
+ * Inside of the upper layer. Files: fanout.c (who gets what), tree.c (in what shape), wire.c (how it
+ * looks as bytes), send.c (queues and transfers out), recv.c (arrivals, relays), scatter.c (pieces
+ * of scatter broadcasts), agree.c (end of pools, barrier), wave.c (counting waves), remote.c (lock,
+ * inbox, progress).
+ *
+ * One lock, dagi_comm.lock, guards everything here unless a field says otherwise; it is only ever
+ * taken by try-lock. Who does not get it leaves an item in the inbox; whoever holds it looks into
+ * the inbox before letting go and once more after, so no item stays behind.
+ */
+#ifndef DAGI_COMM_REMOTE_H
+#define DAGI_COMM_REMOTE_H
+
+#include "comm.h"
+#include "tree.h"
+#include "view.h"
+#include "wire.h"
+
+#include "../core/core.h"
+#include "../data/data.h"
+
+/* Bounds. Queued: what waits for credit, in bytes of our own (messages with what they would carry
+ * inline; values that bulk transfers keep alive). */
+#define DAGI_QUEUED_BYTES (INT64_C(4) << 20)
+#define DAGI_QUEUED_BULK_BYTES (INT64_C(256) << 20)
+/* Bulk transfers under way, each direction. */
+#define DAGI_BULK_IN_FLIGHT 64
+/* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
+#define DAGI_SEGMENT_BYTES (128 << 10)
+#define DAGI_SEGMENTS_MAX 256
+
+/* ---- items of the inbox ----------------------------------------------------------------- */
+
+enum dagi_item_kind { DAGI_ITEM_SEND, DAGI_ITEM_POOL, DAGI_ITEM_END };
+
+typedef struct dagi_item {
+    struct dagi_item *next;
+    enum dagi_item_kind kind;
+} dagi_item;
+
+/* ---- sends ------------------------------------------------------------------------------ */
+
+/* A data flow on its way. */
+typedef struct dagi_cargo {
+    dag_value *value; /* one reference held; NULL = absent */
+    uint16_t segments;
+    uint8_t flow;
+    uint8_t region;
+    uint8_t how; /* enum dagi_how, settled by dagi_send_launch() */
+} dagi_cargo;
+
+/*
+ * One completed task's message to a group of ranks that need the same flows of it: made by
+ * dagi_comm_activate() at the producer and by an arrival at a relay. Owned by comm from then on;
+ * freed when `pending` falls to zero, after its references and its hold on the pool are dropped.
+ * In one allocation: the struct, cargo[ncargo], params[nparams], dests[ndest].
+ */
+typedef struct dagi_send {
+    dagi_item item;
+    dag_taskpool *pool;
+    struct dagi_arrival *arrival; /* at a relay; NULL at the producer */
+    dagi_cargo *cargo;
+    int32_t *params;
+    int32_t *dests;
+    int64_t priority;
+    uint64_t dynamic;
+    int64_t queued, queued_bulk; /* what it adds to the sums in dagi_comm */
+    uint32_t pool_id, hash;
+    uint32_t mask, data; /* flows; those of them that are cargo */
+    uint32_t serial;     /* SCATTER: number of the broadcast at its root */
+    int32_t ndest, group;
+    int32_t pending; /* messages not sent + transfers not complete + 1 during launch */
+    int32_t root;    /* SCATTER */
+    uint16_t class_id;
+    uint8_t nparams, ncargo, shape, poison;
+    uint8_t bulk; /* some cargo travels by bulk */
+} dagi_send;
+
+/* A message of a send that waits for credit. */
+typedef struct dagi_waiting {
+    int64_t priority;
+    uint64_t serial; /* first come, first served among equals */
+    dagi_send *send;
+    int32_t first, count; /* dests[first], with its list behind it */
+} dagi_waiting;
+
+/* Binary heap, largest priority first. */
+typedef struct dagi_heap {
+    dagi_waiting *entry;
+    size_t count, capacity;
+} dagi_heap;
+
+/* ---- arrivals --------------------------------------------------------------------------- */
+
+/* A relay's child. */
+typedef struct dagi_child {
+    int32_t first, count; /* in send.dests */
+    uint32_t tag;
+    int32_t skip; /* SCATTER: segment that it has already; else -1 */
+    uint8_t open; /* announced: segments may be sent */
+} dagi_child;
+
+/* A segment of a bulk cargo, by number within the message. */
+typedef struct dagi_segment {
+    struct dagi_arrival *arrival;
+    uint16_t cargo, index;
+    uint8_t here;
+} dagi_segment;
+
+/*
+ * A message whose data are under way, or that is to be relayed. It lives as long as `send`, which
+ * it keeps alive (one of `pending`) until all segments are in. In one allocation: the struct,
+ * shape[ncargo], segment[nsegments], child[nchildren].
+ */
+typedef struct dagi_arrival {
+    struct dagi_arrival *next; /* of those that wait for a place, or of those in scatters */
+    dagi_send *send;           /* the message; its cargo values are what is received */
+    dag_shape *shape; /* of each cargo */
+    dagi_segment *segment;
+    dagi_child *child;
+    int source;
+    uint32_t tag;
+    int nsegments, missing, nchildren;
+    int32_t index; /* SCATTER: own place in dests */
+    int mismatch;  /* another program's: received and passed on, not delivered */
+} dagi_arrival;
+
+/* A PIECES message that came before its ACTIVATE. */
+typedef struct dagi_early_pieces {
+    struct dagi_early_pieces *next;
+    int source;
+    dagi_wire_pieces wire;
+} dagi_early_pieces;
+
+/* ---- pools ------------------------------------------------------------------------------ */
+
+/* A message that came before its pool was added here; its credit is kept back. */
+typedef struct dagi_early {
+    struct dagi_early *next;
+    int source;
+    size_t bytes;
+    _Alignas(8) char data[];
+} dagi_early;
+
+/* Result of a part of the ranks, on its way through the tree. */
+typedef struct dagi_verdict {
+    int status, origin; /* origin: rank that `message` is from */
+    int64_t info;
+    uint64_t hash;
+    char message[512];
+} dagi_verdict;
+
+/* What comm knows of a pool: from dagi_comm_pool_added() or the first message of it, to the agreed
+ * end. */
+typedef struct dagi_pool_comm {
+    struct dagi_pool_comm *next; /* bucket */
+    dag_taskpool *pool;          /* NULL before it is added here */
+    uint32_t id;
+    int ups;        /* children that have reported */
+    int local_done; /* this rank has */
+    dagi_verdict verdict;
+    dagi_early *early, **early_end;
+} dagi_pool_comm;
+
+/* The end of this rank's part of a pool, on its way to the lock. */
+typedef struct dagi_end_item {
+    dagi_item item;
+    dag_taskpool *pool;
+    dagi_verdict verdict;
+} dagi_end_item;
+
+/* The addition of a pool, likewise. */
+typedef struct dagi_pool_item {
+    dagi_item item;
+    dag_taskpool *pool;
+} dagi_pool_item;
+
+/* ---- the whole -------------------------------------------------------------------------- */
+
+#define DAGI_POOL_BUCKETS 64
+
+typedef struct dagi_comm {
+    dag_context *ctx;    /* fixed */
+    dagi_engine *engine; /* fixed; its functions only under the lock */
+    int rank, size;      /* fixed */
+    int64_t inline_max;  /* fixed: most payload bytes in an ACTIVATE */
+    int bcast;           /* fixed: shape forced by the setting, or AUTO */
+
+    _Alignas(DAGI_LINE) _Atomic int lock;     /* the progress lock */
+    _Alignas(DAGI_LINE) _Atomic(dagi_item *) inbox; /* latest first */
+    _Alignas(DAGI_LINE) _Atomic int congested; /* written under the lock */
+
+    struct dagi_worker *w; /* holder of the lock */
+    uint64_t random;       /* chaos */
+
+    /* sends */
+    dagi_heap **heap;   /* [size], made when first needed */
+    int32_t *blocked;   /* ranks with a heap that is not empty */
+    int32_t nblocked;
+    uint64_t next_serial;
+    uint32_t next_scatter;
+    int64_t queued, queued_bulk;
+    int out_flight; /* bulk transfers */
+
+    /* arrivals */
+    dagi_arrival *wait, **wait_end; /* for a place among the transfers in flight */
+    int in_flight;
+    int unfinished; /* arrivals that exist */
+    dagi_arrival *scatters;
+    dagi_early_pieces *early_pieces;
+
+    /* pools */
+    dagi_pool_comm *bucket[DAGI_POOL_BUCKETS];
+    uint32_t added; /* pools 1..added have been added here */
+    int nearly;     /* early messages kept */
+
+    /* barrier */
+    int barrier_ups, barrier_here;
+    _Atomic int64_t barriers_done;
+    int64_t barriers_begun; /* application thread */
+
+    /* waves */
+    struct {
+        int active, ups, again;
+        uint32_t number;
+        dagi_wave sum, last;
+    } wave;
+} dagi_comm;
+
+static inline dagi_comm *dagi_comm_of(const dag_context *ctx)
+{
+    return ctx->comm;
+}
+
+/* ---- between the files; all under the lock unless noted ---------------------------------- */
+
+/* remote.c */
+int dagi_comm_enter(dagi_comm *c, struct dagi_worker *w); /* try-lock: 1 = entered */
+void dagi_comm_leave(dagi_comm *c);
+void dagi_comm_post(dagi_comm *c, dagi_item *item); /* into the inbox; any thread, no lock */
+static inline uint32_t dagi_comm_random(dagi_comm *c, uint32_t n)
+{
+    c->random ^= c->random << 13;
+    c->random ^= c->random >> 7;
+    c->random ^= c->random << 17;
+    return (uint32_t)(c->random >> 32) % n;
+}
+static inline int dagi_comm_chaos(dagi_comm *c, uint32_t n)
+{
+    return c->ctx->settings.chaos && dagi_comm_random(c, n) == 0;
+}
+/* Memory for bookkeeping, a few hundred bytes at a time. A rank that cannot have that can neither send
+ * nor receive, so it says so and aborts, and the launcher ends the job. (Memory for data is another
+ * matter: its lack becomes a status of the pool.) */
+void *dagi_comm_alloc(size_t bytes);
+void *dagi_comm_realloc(void *old, size_t bytes);
+
+/* send.c */
+int64_t dagi_send_inline_max(const dagi_settings *settings);
+dagi_send *dagi_send_new(int ncargo, int nparams, int ndest);
+void dagi_send_launch(dagi_comm *c, dagi_send *s);
+void dagi_send_finish(dagi_comm *c, dagi_send *s); /* pending--, and the end of it at zero */
+/* Send its message for dests[first .. first+count-1] to the first of them, now or when it can be. */
+void dagi_send_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count);
+/* Send one segment to a child that is open. */
+void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int cargo, int count,
+                       int index);
+/* Send to a child that has just been announced what has arrived already. */
+void dagi_send_arrived(dagi_comm *c, dagi_arrival *a, dagi_child *child);
+int dagi_send_flush(dagi_comm *c); /* messages sent of those that waited */
+void dagi_send_free(dagi_comm *c);
+/* The data of a cargo. Where there was no memory for what arrives, ptr is NULL: the engine then
+ * receives into nothing, and sends something of that size. */
+static inline dagi_view dagi_cargo_view(const dagi_send *s, int i)
+{
+    const dagi_cargo *cargo = &s->cargo[i];
+    const dag_value *v = cargo->value;
+    if (v)
+        return (dagi_view){v->ptr, v->m, v->n, v->ld, v->elem, (dag_region)cargo->region};
+    if (!s->arrival)
+        return (dagi_view){.ld = 1, .elem = 1};
+    const dag_shape *shape = &s->arrival->shape[i];
+    return (dagi_view){NULL, shape->m, shape->n, shape->m, shape->elem,
+                       (dag_region)cargo->region};
+}
+
+/* heap.c */
+void dagi_heap_push(dagi_heap *h, const dagi_waiting *entry);
+void dagi_heap_pop(dagi_heap *h);
+
+/* recv.c */
+int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes);
+int dagi_recv_admit(dagi_comm *c); /* arrivals that waited for a place; number admitted */
+/* Post the receive of one segment. */
+void dagi_recv_segment(dagi_comm *c, dagi_segment *segment, int source, uint32_t tag);
+
+/* scatter.c */
+void dagi_recv_pieces(dagi_comm *c, int source, const void *data);
+/* Post the own piece, tell the neighbour, and wait for the other neighbour's word. */
+void dagi_scatter_begin(dagi_comm *c, dagi_arrival *a);
+
+/* agree.c */
+dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make);
+void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool);
+void dagi_agree_local(dagi_comm *c, const dagi_end_item *item);
+void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes);
+void dagi_agree_free(dagi_comm *c);
+void dagi_barrier_message(dagi_comm *c, int kind);
+void dagi_tree_send_up(dagi_comm *c, const void *data, size_t bytes);
+void dagi_tree_send_down(dagi_comm *c, const void *data, size_t bytes);
+
+/* wave.c */
+void dagi_wave_message(dagi_comm *c, const void *data);
+
+/* The tree over all ranks of ends, waves and barriers: parent (r-1)/2, children 2r+1 and 2r+2. */
+static inline int dagi_tree_nchildren(const dagi_comm *c)
+{
+    int64_t first = 2 * (int64_t)c->rank + 1;
+    return first >= c->size ? 0 : first + 1 >= c->size ? 1 : 2;
+}
+
+#endif

@@ -1,0 +1,432 @@
+/*
+ * Messages out. A send is launched once: it is settled how each flow travels and in what shape, and
+ * each child gets its message, now if there is credit (and a place among the bulk transfers), else
+ * from the child's heap, by priority. Messages towards one rank are not overtaken from outside: what
+ * comes later goes through the heap, too, as long as it is not empty.
+ */
+#include "remote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int64_t dagi_send_inline_max(const dagi_settings *settings)
+{
+    /* A message with its head is to fit into half a window. */
+    int64_t room = settings->credit_bytes / 2 - DAGI_AM_CHARGE - 256;
+    int64_t most = settings->eager_bytes < room ? settings->eager_bytes : room;
+    return most > 0 ? most : 0;
+}
+
+/* ---- life of a send ---------------------------------------------------------------------- */
+
+dagi_send *dagi_send_new(int ncargo, int nparams, int ndest)
+{
+    size_t ints = (size_t)nparams + (size_t)ndest;
+    dagi_send *s = dagi_comm_alloc(sizeof *s + (size_t)ncargo * sizeof(dagi_cargo) +
+                                   ints * sizeof(int32_t));
+    memset(s, 0, sizeof *s);
+    s->item.kind = DAGI_ITEM_SEND;
+    s->cargo = (dagi_cargo *)(s + 1);
+    s->params = (int32_t *)(s->cargo + ncargo);
+    s->dests = s->params + nparams;
+    s->ncargo = (uint8_t)ncargo;
+    s->nparams = (uint8_t)nparams;
+    s->ndest = ndest;
+    return s;
+}
+
+static int is_home(const dag_value *v)
+{
+    return (atomic_load_explicit(&((const dagi_value *)v)->flags, memory_order_relaxed) &
+            DAGI_VALUE_HOME) != 0;
+}
+
+static void update_congested(dagi_comm *c)
+{
+    int congested = c->queued > DAGI_QUEUED_BYTES || c->queued_bulk > DAGI_QUEUED_BULK_BYTES;
+    if (congested != atomic_load_explicit(&c->congested, memory_order_relaxed))
+        atomic_store_explicit(&c->congested, congested, memory_order_relaxed);
+}
+
+/* A send that could not leave at once counts towards congestion until it is gone. Relays do not:
+ * holding back tasks here would not hold them back. */
+static void account(dagi_comm *c, dagi_send *s)
+{
+    if (s->queued || s->arrival)
+        return;
+    s->queued = (int64_t)sizeof *s + (int64_t)sizeof(dagi_waiting) + s->nparams * 4 +
+                (int64_t)s->ndest * 4;
+    for (int i = 0; i < s->ncargo; i++) {
+        const dagi_cargo *cargo = &s->cargo[i];
+        if (!cargo->value || is_home(cargo->value))
+            continue;
+        dagi_view v = dagi_cargo_view(s, i);
+        int64_t bytes = v.m * v.n * (int64_t)v.elem;
+        if (cargo->how == DAGI_HOW_BULK)
+            s->queued_bulk += bytes;
+        else
+            s->queued += bytes + (int64_t)sizeof(dagi_value);
+    }
+    c->queued += s->queued;
+    c->queued_bulk += s->queued_bulk;
+    update_congested(c);
+}
+
+void dagi_send_finish(dagi_comm *c, dagi_send *s)
+{
+    if (--s->pending > 0)
+        return;
+    if (s->queued) {
+        c->queued -= s->queued;
+        c->queued_bulk -= s->queued_bulk;
+        update_congested(c);
+    }
+    for (int i = 0; i < s->ncargo; i++)
+        dagi_value_release(c->w, s->cargo[i].value);
+    dag_taskpool *pool = s->pool;
+    free(s->arrival);
+    free(s);
+    dagi_pool_drop(c->w, pool);
+}
+
+/* ---- how it travels ---------------------------------------------------------------------- */
+
+/* Small flows travel inside the message as long as there is room. Returns the bytes of the rest. */
+static size_t settle_how(dagi_comm *c, dagi_send *s)
+{
+    int64_t room = c->inline_max;
+    size_t bulk = 0;
+    for (int i = 0; i < s->ncargo; i++) {
+        dagi_cargo *cargo = &s->cargo[i];
+        cargo->segments = 0;
+        cargo->how = DAGI_HOW_ABSENT;
+        if (!cargo->value)
+            continue;
+        dagi_view v = dagi_cargo_view(s, i);
+        int64_t bytes = (int64_t)dagi_view_bytes(&v);
+        if (bytes == 0 || (bytes <= room && !dagi_comm_chaos(c, 3))) {
+            cargo->how = DAGI_HOW_INLINE;
+            room -= bytes;
+            continue;
+        }
+        cargo->how = DAGI_HOW_BULK;
+        cargo->segments = 1;
+        s->bulk = 1;
+        bulk += (size_t)bytes;
+    }
+    return bulk;
+}
+
+/* A scatter needs at least one line of each flow for each destination. */
+static int can_scatter(const dagi_send *s)
+{
+    if (!s->bulk || s->ndest < 2)
+        return 0;
+    for (int i = 0; i < s->ncargo; i++) {
+        if (s->cargo[i].how != DAGI_HOW_BULK)
+            continue;
+        dagi_view v = dagi_cargo_view(s, i);
+        if (dagi_view_max_segments(&v) < s->ndest)
+            return 0;
+    }
+    return 1;
+}
+
+static void settle_shape(dagi_comm *c, dagi_send *s, size_t bulk)
+{
+    if (s->ndest == 1) {
+        s->shape = DAG_BCAST_BINOMIAL;
+        return;
+    }
+    if (s->shape == DAG_BCAST_AUTO)
+        s->shape = (uint8_t)c->bcast;
+    if (s->shape == DAG_BCAST_AUTO)
+        s->shape = (uint8_t)dagi_tree_choose(bulk, s->ndest);
+    if (c->ctx->settings.chaos) {
+        s->shape = (uint8_t)(1 + dagi_comm_random(c, DAG_BCAST_HIER));
+        s->group = 1 + (int32_t)dagi_comm_random(c, 4);
+    }
+    if (s->group < 1)
+        s->group = 1;
+    if (s->group > UINT16_MAX)
+        s->group = UINT16_MAX;
+    if (s->shape == DAG_BCAST_SCATTER && !can_scatter(s))
+        s->shape = DAG_BCAST_BINOMIAL;
+}
+
+static void settle_segments(dagi_comm *c, dagi_send *s)
+{
+    for (int i = 0; i < s->ncargo; i++) {
+        dagi_cargo *cargo = &s->cargo[i];
+        if (cargo->how != DAGI_HOW_BULK)
+            continue;
+        dagi_view v = dagi_cargo_view(s, i);
+        int64_t most = dagi_view_max_segments(&v);
+        if (most > DAGI_SEGMENTS_MAX)
+            most = DAGI_SEGMENTS_MAX;
+        int64_t want = 1;
+        if (s->shape == DAG_BCAST_SCATTER)
+            want = most = s->ndest;
+        else if (s->shape == DAG_BCAST_CHAIN && c->ctx->settings.chaos)
+            want = 1 + dagi_comm_random(c, 7);
+        else if (s->shape == DAG_BCAST_CHAIN)
+            want = (int64_t)(dagi_view_bytes(&v) / DAGI_SEGMENT_BYTES);
+        cargo->segments = (uint16_t)(want < 1 ? 1 : want > most ? most : want);
+    }
+}
+
+/* ---- one message -------------------------------------------------------------------------- */
+
+/* Transfers that the root starts with one message, or tags that a relay needs. */
+static int transfers_of(const dagi_send *s)
+{
+    int count = 0;
+    for (int i = 0; i < s->ncargo; i++) {
+        if (s->cargo[i].how == DAGI_HOW_BULK)
+            count += s->shape == DAG_BCAST_SCATTER ? 1 : s->cargo[i].segments;
+    }
+    return count;
+}
+
+static size_t inline_bytes(const dagi_send *s)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < s->ncargo; i++) {
+        if (s->cargo[i].how == DAGI_HOW_INLINE) {
+            dagi_view v = dagi_cargo_view(s, i);
+            bytes += dagi_wire_align(dagi_view_bytes(&v));
+        }
+    }
+    return bytes;
+}
+
+static void write_cargo(const dagi_send *s, char *out)
+{
+    dagi_wire_cargo *wire = (dagi_wire_cargo *)(void *)out;
+    char *payload = (char *)(wire + s->ncargo);
+    for (int i = 0; i < s->ncargo; i++, wire++) {
+        const dagi_cargo *cargo = &s->cargo[i];
+        memset(wire, 0, sizeof *wire);
+        wire->flow = cargo->flow;
+        wire->region = cargo->region;
+        wire->how = cargo->how;
+        wire->segments = cargo->segments;
+        if (cargo->how == DAGI_HOW_ABSENT)
+            continue;
+        dagi_view v = dagi_cargo_view(s, i);
+        wire->m = v.m;
+        wire->n = v.n;
+        wire->elem = v.elem;
+        if (cargo->how == DAGI_HOW_INLINE) {
+            dagi_view_pack(&v, payload);
+            payload += dagi_wire_align(dagi_view_bytes(&v));
+        }
+    }
+}
+
+static void write_activate(const dagi_send *s, int32_t first, int32_t count, uint32_t tag, char *out)
+{
+    int scatter = s->shape == DAG_BCAST_SCATTER;
+    int32_t nlist = scatter ? s->ndest : count - 1;
+    dagi_wire_activate *head = (dagi_wire_activate *)(void *)out;
+    *head = (dagi_wire_activate){
+        .kind = DAGI_WIRE_ACTIVATE,
+        .shape = (uint8_t)dagi_tree_relay_shape(s->shape),
+        .nparams = s->nparams,
+        .ncargo = s->ncargo,
+        .class_id = s->class_id,
+        .nlist = (uint16_t)nlist,
+        .pool = s->pool_id,
+        .hash = s->hash,
+        .mask = s->mask,
+        .data = s->data,
+        .tag = tag,
+        .group = (uint16_t)s->group,
+        .poison = s->poison,
+        .dynamic = s->dynamic,
+        .priority = s->priority,
+        .index = scatter ? first : 0,
+        .root = s->root,
+        .serial = s->serial,
+    };
+    int32_t *words = (int32_t *)(head + 1);
+    memcpy(words, s->params, s->nparams * sizeof *words);
+    if (nlist)
+        memcpy(words + s->nparams, s->dests + (scatter ? 0 : first + 1),
+               (size_t)nlist * sizeof *words);
+    size_t bytes = dagi_wire_align(((size_t)s->nparams + (size_t)nlist) * sizeof *words);
+    write_cargo(s, (char *)words + bytes);
+}
+
+static void on_sent(void *arg, dag_status status)
+{
+    dagi_send *s = arg;
+    dagi_comm *c = dagi_comm_of(s->pool->ctx);
+    (void)status; /* errors of MPI are fatal */
+    c->out_flight--;
+    dagi_send_finish(c, s);
+}
+
+void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int cargo, int count,
+                       int index)
+{
+    dagi_view whole = dagi_cargo_view(s, cargo);
+    dagi_view v = dagi_view_segment(&whole, count, index);
+    if (!whole.ptr)
+        v.ptr = NULL;
+    s->pending++;
+    c->out_flight++;
+    dagi_pool_sent(s->pool, 0, (int64_t)dagi_view_bytes(&v));
+    c->engine->ops->send(c->engine, dest, tag, &v, on_sent, s);
+}
+
+/* The producer has all segments: send those that belong to this message. */
+static void send_all(dagi_comm *c, dagi_send *s, int32_t first, uint32_t tag)
+{
+    for (int i = 0; i < s->ncargo; i++) {
+        const dagi_cargo *cargo = &s->cargo[i];
+        if (cargo->how != DAGI_HOW_BULK)
+            continue;
+        if (s->shape == DAG_BCAST_SCATTER) {
+            dagi_send_segment(c, s, s->dests[first], tag++, i, s->ndest, first);
+            continue;
+        }
+        for (int k = 0; k < cargo->segments; k++)
+            dagi_send_segment(c, s, s->dests[first], tag++, i, cargo->segments, k);
+    }
+}
+
+void dagi_send_arrived(dagi_comm *c, dagi_arrival *a, dagi_child *child)
+{
+    for (int k = 0; k < a->nsegments; k++) {
+        const dagi_segment *g = &a->segment[k];
+        if (g->here && g->index != child->skip)
+            dagi_send_segment(c, a->send, a->send->dests[child->first], child->tag + (uint32_t)k,
+                              g->cargo, a->send->cargo[g->cargo].segments, g->index);
+    }
+}
+
+static void open_child(dagi_comm *c, dagi_arrival *a, int32_t first, uint32_t tag)
+{
+    dagi_child *child = a->child;
+    while (child->first != first)
+        child++;
+    child->open = 1;
+    child->tag = tag;
+    dagi_send_arrived(c, a, child);
+}
+
+/* Returns 1 when the message has left. */
+static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
+{
+    dagi_engine *e = c->engine;
+    int dest = s->dests[first];
+    int transfers = s->bulk ? transfers_of(s) : 0;
+    /* A relay has taken its place among the arrivals, and must be able to pass on. */
+    if (transfers && !s->arrival && c->out_flight &&
+        c->out_flight + transfers > DAGI_BULK_IN_FLIGHT)
+        return 0;
+    if (dagi_comm_chaos(c, 4))
+        return 0;
+    int32_t nlist = s->shape == DAG_BCAST_SCATTER ? s->ndest : count - 1;
+    size_t payload = inline_bytes(s);
+    size_t bytes = dagi_wire_activate_bytes(s->nparams, nlist, s->ncargo) + payload;
+    uint32_t tag = transfers ? e->ops->tag_next(e, dest, transfers) : 0;
+    char *out = e->ops->am_begin(e, dest, 0, bytes);
+    if (!out)
+        return 0;
+    write_activate(s, first, count, tag, out);
+    e->ops->am_send(e);
+    dagi_pool_sent(s->pool, 1, (int64_t)payload);
+    if (s->arrival && s->bulk)
+        open_child(c, s->arrival, first, tag);
+    else if (transfers)
+        send_all(c, s, first, tag);
+    dagi_send_finish(c, s);
+    return 1;
+}
+
+/* ---- queues ------------------------------------------------------------------------------- */
+
+static void enqueue(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
+{
+    int dest = s->dests[first];
+    if (!c->heap[dest]) {
+        c->heap[dest] = dagi_comm_alloc(sizeof *c->heap[dest]);
+        *c->heap[dest] = (dagi_heap){0};
+    }
+    if (c->heap[dest]->count == 0)
+        c->blocked[c->nblocked++] = dest;
+    dagi_waiting waiting = {
+        .priority = s->priority,
+        .serial = c->next_serial++,
+        .send = s,
+        .first = first,
+        .count = count,
+    };
+    if (c->ctx->settings.chaos)
+        waiting.priority = dagi_comm_random(c, 1u << 20);
+    dagi_heap_push(c->heap[dest], &waiting);
+    account(c, s);
+}
+
+void dagi_send_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
+{
+    const dagi_heap *h = c->heap[s->dests[first]];
+    s->pending++;
+    if ((h && h->count) || !try_message(c, s, first, count))
+        enqueue(c, s, first, count);
+}
+
+int dagi_send_flush(dagi_comm *c)
+{
+    int events = 0;
+    for (int32_t i = 0; i < c->nblocked;) {
+        dagi_heap *h = c->heap[c->blocked[i]];
+        while (h->count) {
+            dagi_waiting top = h->entry[0];
+            if (!try_message(c, top.send, top.first, top.count))
+                break;
+            dagi_heap_pop(h);
+            events++;
+        }
+        if (h->count)
+            i++;
+        else
+            c->blocked[i] = c->blocked[--c->nblocked];
+    }
+    return events;
+}
+
+void dagi_send_free(dagi_comm *c)
+{
+    for (int i = 0; i < c->size; i++) {
+        if (c->heap[i])
+            free(c->heap[i]->entry);
+        free(c->heap[i]);
+    }
+}
+
+/* ---- launch ------------------------------------------------------------------------------- */
+
+void dagi_send_launch(dagi_comm *c, dagi_send *s)
+{
+    dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
+    size_t bulk = settle_how(c, s);
+    settle_shape(c, s, bulk);
+    settle_segments(c, s);
+    s->pending = 1;
+    if (s->ndest > 1)
+        dagi_tree_order(s->shape, s->group, c->rank, c->size, s->dests, s->ndest);
+    if (s->shape == DAG_BCAST_SCATTER) {
+        s->root = c->rank;
+        s->serial = c->next_scatter++;
+        for (int32_t i = 0; i < s->ndest; i++)
+            dagi_send_message(c, s, i, 1);
+    } else {
+        int n = dagi_tree_children(s->shape, s->group, c->rank, s->dests, s->ndest, child);
+        for (int i = 0; i < n; i++)
+            dagi_send_message(c, s, child[i].first, child[i].count);
+    }
+    dagi_send_finish(c, s);
+}

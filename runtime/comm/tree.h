@@ -1,0 +1,42 @@
+/*
+ * Shapes of broadcasts. Pure functions on lists of ranks; any thread.
+ *
+ * The producer puts the destinations into the order that its shape wants. Whoever holds a list of
+ * ranks still to be served (the producer, then every relay) gives each of its children one run of
+ * it: the head of the run is the child, the rest is the child's own list.
+ */
+#ifndef DAGI_COMM_TREE_H
+#define DAGI_COMM_TREE_H
+
+#include <dag/jdf.h>
+
+/* Most children of one rank for lists of up to 2^31 ranks: two levels of halvings. */
+#define DAGI_TREE_MAX_CHILDREN 64
+
+typedef struct dagi_tree_child {
+    int32_t first, count; /* child ranks[first], its list ranks[first+1 .. first+count-1] */
+} dagi_tree_child;
+
+/*
+ * Shapes on the way (dag_bcast, never AUTO):
+ *   BINOMIAL  halves the list; about log2 rounds, everyone sends whole data
+ *   CHAIN     one child; data in segments, so a relay sends one while it receives the next
+ *   RING      two chains without segments, up and down the ring of ranks from the producer: the
+ *             producer sends twice, the next neighbours have everything after one hop
+ *   SCATTER   every rank is a child with one n-th of the data; the pieces then go round the ring of
+ *             the destinations (send.c, recv.c). Lists are not split.
+ *   HIER      binomial over groups of `group` consecutive ranks, then binomial within each
+ */
+int dagi_tree_choose(size_t bytes, int ndest);
+
+/* Order the n destinations of `root` for a shape, in place. group >= 1. */
+void dagi_tree_order(int shape, int group, int root, int size, int32_t *ranks, int n);
+
+/* The children of `self` for its list, in the order in which to serve them; returns how many. */
+int dagi_tree_children(int shape, int group, int self, const int32_t *ranks, int n,
+                       dagi_tree_child child[DAGI_TREE_MAX_CHILDREN]);
+
+/* The shape that children of the producer go on with. */
+int dagi_tree_relay_shape(int shape);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * Counting waves: has everything come to rest? The interface and the conditions are in comm.h.
+ *
+ * Why two waves prove it. Let a wave find all ranks idle with as many messages received as sent.
+ * A rank may still have been woken, after its look, by a message sent before the sender's look that
+ * came from a rank not yet looked at. Then that rank became active (activity counts it) or counted a
+ * message, so the sums of a second wave differ. If the sums are equal, no rank did anything between
+ * its two looks, and at the moment between the waves all were at rest with nothing under way.
+ * Messages of the waves themselves are not counted; CREDIT, END and BARRIER are.
+ *
+ * A message that waits here for credit does not count as activity: only a message from its receiver
+ * can set it free, and that would be counted.
+ */
+#include "remote.h"
+
+#include <string.h>
+
+static void look(dagi_comm *c, dagi_wave *w)
+{
+    memset(w, 0, sizeof *w);
+    dagi_wave_look(c->ctx, w);
+    dagi_comm_counts(c->ctx, &w->sent, &w->received);
+    if (c->out_flight || c->in_flight || c->unfinished || atomic_load(&c->inbox))
+        w->idle = 0;
+}
+
+static void combine(dagi_wave *a, const dagi_wave *b)
+{
+    a->idle = a->idle && b->idle;
+    if (b->first_open < a->first_open)
+        a->first_open = b->first_open;
+    if (b->added_min < a->added_min)
+        a->added_min = b->added_min;
+    if (b->added_max > a->added_max)
+        a->added_max = b->added_max;
+    a->sent += b->sent;
+    a->received += b->received;
+    a->activity += b->activity;
+}
+
+static int looks_quiet(const dagi_wave *w)
+{
+    return w->idle && w->sent == w->received && w->added_min == w->added_max &&
+           w->first_open != UINT32_MAX;
+}
+
+static int equal(const dagi_wave *a, const dagi_wave *b)
+{
+    return a->sent == b->sent && a->received == b->received && a->activity == b->activity &&
+           a->first_open == b->first_open && a->added_max == b->added_max;
+}
+
+static void send_down(dagi_comm *c, int wave_kind, uint32_t number, const dagi_wave *w)
+{
+    dagi_wire_wave wire = {.kind = DAGI_WIRE_WAVE, .wave_kind = (uint8_t)wave_kind,
+                           .number = number, .wave = *w};
+    dagi_tree_send_down(c, &wire, sizeof wire);
+}
+
+static void begin(dagi_comm *c, uint32_t number)
+{
+    static const dagi_wave nothing;
+    c->wave.active = 1;
+    c->wave.number = number;
+    c->wave.ups = 0;
+    memset(&c->wave.sum, 0, sizeof c->wave.sum);
+    send_down(c, DAGI_WAVE_START, number, &nothing);
+}
+
+static void quiet(dagi_comm *c, uint32_t first_open)
+{
+    dagi_wave w = {.first_open = first_open};
+    send_down(c, DAGI_WAVE_QUIET, 0, &w);
+    dagi_wave_quiet(c->w, first_open);
+}
+
+/* Rank 0: the wave is back. */
+static void judge(dagi_comm *c)
+{
+    dagi_wave *sum = &c->wave.sum;
+    int was_second = c->wave.again;
+    c->wave.again = 0;
+    if (!looks_quiet(sum))
+        return;
+    if (was_second && equal(sum, &c->wave.last)) {
+        quiet(c, sum->first_open);
+        return;
+    }
+    c->wave.last = *sum;
+    c->wave.again = 1;
+    begin(c, c->wave.number + 1);
+}
+
+static void answer_if_complete(dagi_comm *c)
+{
+    while (c->wave.active && c->wave.ups == dagi_tree_nchildren(c)) {
+        dagi_wave mine;
+        look(c, &mine);
+        if (c->wave.ups)
+            combine(&c->wave.sum, &mine);
+        else
+            c->wave.sum = mine;
+        c->wave.active = 0;
+        if (c->rank == 0) {
+            judge(c); /* alone, the next wave is complete at once: hence the loop */
+            continue;
+        }
+        dagi_wire_wave wire = {.kind = DAGI_WIRE_WAVE, .wave_kind = DAGI_WAVE_UP,
+                               .number = c->wave.number, .wave = c->wave.sum};
+        dagi_tree_send_up(c, &wire, sizeof wire);
+    }
+}
+
+void dagi_comm_wave(struct dagi_worker *w)
+{
+    dagi_comm *c = dagi_comm_of(w->ctx);
+    if (c->rank != 0 || !dagi_comm_enter(c, w))
+        return;
+    if (!c->wave.active) {
+        c->wave.again = 0;
+        begin(c, c->wave.number + 1);
+        answer_if_complete(c);
+    }
+    dagi_comm_leave(c);
+}
+
+void dagi_wave_message(dagi_comm *c, const void *data)
+{
+    dagi_wire_wave wire;
+    memcpy(&wire, data, sizeof wire);
+    switch (wire.wave_kind) {
+    case DAGI_WAVE_START:
+        begin(c, wire.number);
+        break;
+    case DAGI_WAVE_UP:
+        if (c->wave.ups++)
+            combine(&c->wave.sum, &wire.wave);
+        else
+            c->wave.sum = wire.wave;
+        break;
+    default:
+        quiet(c, wire.wave.first_open);
+        return;
+    }
+    answer_if_complete(c);
+}

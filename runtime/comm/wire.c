@@ -1,0 +1,30 @@
+/* Reading of messages. */
+#include "wire.h"
+
+int dagi_wire_read(const void *data, size_t bytes, dagi_wire_view *view)
+{
+    const dagi_wire_activate *head = data;
+    if (bytes < sizeof *head)
+        return 0;
+    size_t fixed = dagi_wire_activate_bytes(head->nparams, head->nlist, head->ncargo);
+    if (bytes < fixed || head->nparams > DAG_MAX_LOCALS || head->ncargo > DAG_MAX_FLOWS)
+        return 0;
+    const int32_t *params = (const int32_t *)(head + 1);
+    size_t words = (size_t)head->nparams + head->nlist;
+    const char *after = (const char *)params + dagi_wire_align(words * sizeof *params);
+    view->head = head;
+    view->params = params;
+    view->list = params + head->nparams;
+    view->cargo = (const dagi_wire_cargo *)(const void *)after;
+    view->payload = (const char *)(view->cargo + head->ncargo);
+    size_t payload = 0;
+    for (int i = 0; i < head->ncargo; i++) {
+        const dagi_wire_cargo *c = &view->cargo[i];
+        if (c->flow >= DAG_MAX_FLOWS || c->m < 0 || c->n < 0)
+            return 0;
+        dagi_view v = {NULL, c->m, c->n, c->m, (size_t)c->elem, (dag_region)c->region};
+        if (c->how == DAGI_HOW_INLINE)
+            payload += dagi_wire_align(dagi_view_bytes(&v));
+    }
+    return bytes - fixed >= payload;
+}

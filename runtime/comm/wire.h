@@ -1,0 +1,124 @@
+/*
+ * Messages of the upper layer as bytes. The first byte says what it is. Vocabulary: README.md.
+ * An ACTIVATE is, in this order and each part 8-byte aligned:
+ *   dagi_wire_activate
+ *   int32 params[nparams], int32 list[nlist]
+ *   dagi_wire_cargo[ncargo]
+ *   for each cargo that is INLINE its packed bytes
+ */
+#ifndef DAGI_COMM_WIRE_H
+#define DAGI_COMM_WIRE_H
+
+#include "comm.h"
+
+enum dagi_wire_kind {
+    DAGI_WIRE_ACTIVATE = 1,
+    DAGI_WIRE_PIECES,
+    DAGI_WIRE_END_UP,
+    DAGI_WIRE_END_DOWN,
+    DAGI_WIRE_BARRIER_UP,
+    DAGI_WIRE_BARRIER_DOWN,
+    /* Waves do not count themselves; the second byte tells them apart. */
+    DAGI_WIRE_WAVE = DAGI_AM_UNCOUNTED
+};
+
+enum dagi_wire_wave_kind { DAGI_WAVE_START = 1, DAGI_WAVE_UP, DAGI_WAVE_QUIET };
+
+/* How a flow travels. */
+enum dagi_how { DAGI_HOW_ABSENT, DAGI_HOW_INLINE, DAGI_HOW_BULK };
+
+typedef struct dagi_wire_activate {
+    uint8_t kind;
+    uint8_t shape;
+    uint8_t nparams;
+    uint8_t ncargo;
+    uint16_t class_id;
+    uint16_t nlist; /* ranks to relay to; SCATTER: all destinations */
+    uint32_t pool;
+    uint32_t hash;
+    uint32_t mask, data;
+    uint32_t tag; /* of the first bulk transfer; the others follow, cargo after cargo */
+    uint16_t group;
+    uint8_t poison;
+    uint8_t unused;
+    uint64_t dynamic;
+    int64_t priority;
+    int32_t index, root; /* SCATTER: place in the list; who numbers the broadcast */
+    uint32_t serial;     /* SCATTER */
+    uint32_t unused2;
+} dagi_wire_activate;
+
+typedef struct dagi_wire_cargo {
+    int64_t m, n;
+    uint64_t elem;
+    uint16_t segments;
+    uint8_t flow, region, how;
+    uint8_t unused[3];
+} dagi_wire_cargo;
+
+/* SCATTER, neighbour to neighbour: the other pieces of a broadcast come with these tags. */
+typedef struct dagi_wire_pieces {
+    uint8_t kind;
+    uint8_t unused[3];
+    int32_t root;
+    uint32_t serial;
+    uint32_t tag; /* of segment j of cargo k: tag + k * segments + j */
+} dagi_wire_pieces;
+
+/* END_UP and END_DOWN; the text follows. */
+typedef struct dagi_wire_end {
+    uint8_t kind;
+    uint8_t unused[3];
+    uint32_t pool;
+    int32_t status, origin;
+    int64_t info;
+    uint64_t hash;
+    uint32_t text_bytes;
+    uint32_t unused2;
+} dagi_wire_end;
+
+typedef struct dagi_wire_wave {
+    uint8_t kind, wave_kind;
+    uint8_t unused[2];
+    uint32_t number;
+    dagi_wave wave;
+} dagi_wire_wave;
+
+/* An ACTIVATE being read. Pointers lead into the message. */
+typedef struct dagi_wire_view {
+    const dagi_wire_activate *head;
+    const int32_t *params, *list;
+    const dagi_wire_cargo *cargo;
+    const char *payload;
+} dagi_wire_view;
+
+/* What an ACTIVATE carries of a pool's hash. */
+static inline uint32_t dagi_wire_hash(uint64_t hash)
+{
+    return (uint32_t)(hash ^ (hash >> 32));
+}
+
+static inline size_t dagi_wire_align(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
+/* Bytes of an ACTIVATE without its inline payload. */
+static inline size_t dagi_wire_activate_bytes(int nparams, int nlist, int ncargo)
+{
+    return sizeof(dagi_wire_activate) + dagi_wire_align(((size_t)nparams + (size_t)nlist) * 4) +
+           (size_t)ncargo * sizeof(dagi_wire_cargo);
+}
+
+/* Most bytes of an ACTIVATE with `payload` bytes inside, the packing of each flow aligned. */
+#define DAGI_WIRE_LIST_MAX 1024
+static inline size_t dagi_wire_max_bytes(size_t payload)
+{
+    return dagi_wire_activate_bytes(DAG_MAX_LOCALS, DAGI_WIRE_LIST_MAX, DAG_MAX_FLOWS) + payload +
+           8 * DAG_MAX_FLOWS;
+}
+
+/* Check the lengths and find the parts; 0 when the message does not hold together. */
+int dagi_wire_read(const void *data, size_t bytes, dagi_wire_view *view);
+
+#endif
