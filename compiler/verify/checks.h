@@ -37,6 +37,10 @@ void verify_suggest(verify_model *m, const verify_pair *pair);
 /* mend.c: the line that the other side of `edge` has to be; false when it cannot be written. */
 bool verify_derive_side(verify_model *m, const verify_edge *edge, text *out);
 
+/* region.c: the parts of an element that a memory reference touches: at most, or for certain. */
+enum { VERIFY_STRICT_LOWER = 1, VERIFY_DIAGONAL = 2, VERIFY_STRICT_UPPER = 4, VERIFY_WHOLE = 7 };
+int verify_region(const sema_edge *e, bool most);
+
 /* memory.c: what the runtime may do in the memory of one collection. */
 typedef struct verify_home {
     plan_memory mode;
@@ -49,5 +53,8 @@ verify_home verify_memory_of(verify_model *m, const verify_pairs *pairs, const s
                              const bool *input_proven);
 /* rename.c: lists where the runtime may have to copy. homes: by sema_global.index. */
 void verify_check_renames(verify_model *m, const verify_pairs *pairs, const verify_home *homes);
+
+void verify_check_remote(verify_model *m);      /* remote.c */
+void verify_check_guards(verify_model *m);      /* guards.c: constant-guard, dead-class */
 
 #endif

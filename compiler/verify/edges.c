@@ -196,7 +196,7 @@ static void report_unexpected(verify_model *m, const verify_pair *pair, isl_map 
         verify_put_instance(&msg, to, t);
         text_printf(&msg, ".%s", pair->to->name);
         const verify_edge *other = put_what_receiver_does(m, &w, pair, t, &msg);
-        if (verify_report(m, "edge-mismatch", e->sema->call->node.range, params, false, "%s",
+        if (verify_report(m, "edge-mismatch", e->sema->call->node.range, params, VERIFY_GRAVE, "%s",
                           text_str(&msg))) {
             note_other_end(m, other);
             verify_suggest(m, pair);
@@ -222,7 +222,7 @@ static void report_unsent(verify_model *m, const verify_pair *pair, isl_map *mis
         text_printf(&msg, ".%s waits for %s of ", pair->to->name, pair->from->name);
         verify_put_instance(&msg, from, s);
         const verify_edge *other = put_what_sender_does(m, &w, pair, s, &msg);
-        if (verify_report(m, "edge-mismatch", e->sema->call->node.range, params, false, "%s",
+        if (verify_report(m, "edge-mismatch", e->sema->call->node.range, params, VERIFY_GRAVE, "%s",
                           text_str(&msg))) {
             note_other_end(m, other);
             verify_suggest(m, pair);
@@ -265,56 +265,16 @@ static void check_agreement(verify_model *m, const verify_pair *p)
         report_unsent(m, p, rest);
 }
 
-/* ---- missing-side ---------------------------------------------------------------------------- */
-
-static void check_missing(verify_model *m, const verify_pair *p)
-{
-    bool no_input = p->n_ins == 0;
-    verify_edge **edges = no_input ? p->outs : p->ins;
-    size_t n = no_input ? p->n_outs : p->n_ins;
-    isl_map *all = verify_union(m, p->from, p->to, edges, n, false);
-    all = isl_map_intersect_params(all, isl_set_copy(m->facts));
-    isl_set *params = isl_map_params(isl_map_copy(all));
-    verify_witness w;
-    if (isl_map_is_empty(all) != isl_bool_false || !verify_smallest_pair(m, isl_map_copy(all), &w)) {
-        isl_map_free(all);
-        isl_set_free(params);
-        return;
-    }
-    const sema_flow *here = no_input ? p->from : p->to, *there = no_input ? p->to : p->from;
-    bool reported = verify_report(
-        m, "missing-side", edges[0]->sema->call->node.range, params, false,
-        no_input ? "%s.%s sends to %s.%s, which has no matching input"
-                 : "%s.%s waits for %s.%s, which has no matching output",
-        here->cls->name, here->name, there->cls->name, there->name);
-    if (reported) {
-        for (size_t i = 0; i < n; i++) {
-            text line = {0};
-            if (verify_derive_side(m, edges[i], &line))
-                diag_note(m->d, there->ast->node.range, "flow '%s' of '%s' needs '%s'",
-                          there->name, there->cls->name, text_str(&line));
-            else
-                diag_note(m->d, there->ast->node.range, "the flow that lacks it is here");
-            text_free(&line);
-        }
-        verify_report_end(m, params, &w);
-    }
-    isl_map_free(all);
-    isl_set_free(params);
-}
-
 void verify_check_edges(verify_model *m, const verify_pairs *pairs)
 {
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
-        verify_begin(m);
         if (p->n_ins == 0 || p->n_outs == 0)
-            check_missing(m, p);
-        else
-            check_agreement(m, p);
-        if (verify_failed(m)) {
-            const verify_edge *e = p->n_outs ? p->outs[0] : p->ins[0];
-            verify_undecided(m, e->sema->dep->node.range, "whether both ends of this edge agree");
-        }
+            continue;           /* missing-side was reported by name */
+        verify_begin(m);
+        check_agreement(m, p);
+        if (verify_failed(m))
+            verify_undecided(m, p->outs[0]->sema->dep->node.range,
+                             "whether both ends of this edge agree");
     }
 }

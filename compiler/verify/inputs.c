@@ -36,7 +36,7 @@ static bool check_gap(verify_model *m, const verify_class *c, const sema_flow *f
         verify_smallest(m, isl_set_copy(rest), &w)) {
         text msg = {0};
         verify_put_instance(&msg, c, w.at);
-        if (verify_report(m, "input-gap", flow->ast->name.range, params, false,
+        if (verify_report(m, "input-gap", flow->ast->name.range, params, VERIFY_GRAVE,
                           "%s.%s has no input", text_str(&msg), flow->name)) {
             text guard = {0};
             isl_set *gist = isl_set_gist(isl_set_copy(rest), isl_set_copy(c->space));
@@ -62,7 +62,7 @@ static void report_overlap(verify_model *m, const verify_edge *a, const verify_e
     if (verify_smallest(m, both, &w)) {
         text msg = {0};
         put_flow_instance(&msg, a, &w);
-        if (verify_report(m, "input-overlap", b->sema->dep->node.range, params, false,
+        if (verify_report(m, "input-overlap", b->sema->dep->node.range, params, VERIFY_GRAVE,
                           "%s has two inputs", text_str(&msg))) {
             diag_note(m->d, a->sema->dep->node.range, "the first one is here");
             verify_report_end(m, params, &w);
@@ -115,7 +115,7 @@ static void check_null(verify_model *m, const verify_edge *null, const verify_ed
         text msg = {0};
         put_flow_instance(&msg, null, &w);
         bool store = out->sema->end == SEMA_END_MEMORY;
-        if (verify_report(m, "null-forward", out->sema->dep->node.range, params, false,
+        if (verify_report(m, "null-forward", out->sema->dep->node.range, params, VERIFY_GRAVE,
                           "%s is NULL and is %s '%s'", text_str(&msg),
                           store ? "stored to" : "sent to", out->sema->call->target.text)) {
             diag_note(m->d, null->sema->call->node.range, "it becomes NULL here");

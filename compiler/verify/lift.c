@@ -305,6 +305,21 @@ isl_map *verify_unguarded(verify_model *m, const verify_edge *edge)
     return NULL;
 }
 
+isl_map *verify_placement(verify_model *m, const verify_class *c)
+{
+    const ast_call *call = c->sema->ast->placement;
+    layout l = layout_begin(m, c->sema, call->n_args, count_value_indices(call->args,
+                                                                          call->n_args));
+    add_arguments(&l, call);
+    project_rest(&l);
+    isl_map *map = split(l.set, c);
+    isl_space_free(l.scope.space);
+    if (l.exact)
+        return isl_map_coalesce(map);
+    isl_map_free(map);
+    return NULL;
+}
+
 /* --std=parsec: of several inputs the first whose guard holds is taken. */
 static void first_input_wins(verify_model *m)
 {

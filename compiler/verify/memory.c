@@ -48,34 +48,6 @@ static bool touches(const verify_edge *e, const sema_global *g, ast_dir dir)
     return e->sema->end == SEMA_END_MEMORY && e->sema->target == g && e->sema->dir == dir;
 }
 
-/* ---- regions ------------------------------------------------------------------------------- */
-
-enum { STRICT_LOWER = 1, DIAGONAL = 2, STRICT_UPPER = 4, WHOLE = 7 };
-
-/* The parts of an element that a memory reference may (`most`) or must touch. */
-static int region_of(const sema_edge *e, bool most)
-{
-    const sema_shape *s = e->type_data.kind != SEMA_SHAPE_NONE ? &e->type_data : &e->type;
-    switch (s->kind) {
-    case SEMA_SHAPE_NONE:
-    case SEMA_SHAPE_FULL:
-        return WHOLE;
-    case SEMA_SHAPE_LOWER:
-        return STRICT_LOWER | DIAGONAL;
-    case SEMA_SHAPE_UPPER:
-        return STRICT_UPPER | DIAGONAL;
-    case SEMA_SHAPE_LOWER_STRICT:
-        return STRICT_LOWER;
-    case SEMA_SHAPE_UPPER_STRICT:
-        return STRICT_UPPER;
-    case SEMA_SHAPE_GLOBAL:
-    case SEMA_SHAPE_NAME:
-    case SEMA_SHAPE_C:
-        break;
-    }
-    return most ? WHOLE : 0;
-}
-
 /* Elements of g touched in `part` by edges of one direction. */
 static isl_set *elements(proof *p, ast_dir dir, int part)
 {
@@ -83,7 +55,7 @@ static isl_set *elements(proof *p, ast_dir dir, int part)
     for (size_t i = 0; i < p->m->n_edges; i++) {
         const verify_edge *e = &p->m->edges[i];
         if (!touches(e, p->g, dir) || (dir == AST_OUT && !e->exact) ||
-            !(region_of(e->sema, dir == AST_IN) & part))
+            !(verify_region(e->sema, dir == AST_IN) & part))
             continue;
         all = isl_set_union(all, isl_map_range(isl_map_copy(e->rel)));
     }
@@ -138,7 +110,7 @@ static bool fetched_once(proof *p)
 
 static bool stored_if_fetched(proof *p)
 {
-    static const int parts[] = {STRICT_LOWER, DIAGONAL, STRICT_UPPER};
+    static const int parts[] = {VERIFY_STRICT_LOWER, VERIFY_DIAGONAL, VERIFY_STRICT_UPPER};
     for (size_t i = 0; i < UTIL_COUNT(parts); i++) {
         isl_set *rest = isl_set_subtract(elements(p, AST_IN, parts[i]),
                                          elements(p, AST_OUT, parts[i]));
@@ -149,7 +121,7 @@ static bool stored_if_fetched(proof *p)
         bool whole = true;
         for (size_t k = 0; k < p->m->n_edges; k++)
             if (touches(&p->m->edges[k], p->g, AST_OUT))
-                whole = whole && region_of(p->m->edges[k].sema, false) == WHOLE;
+                whole = whole && verify_region(p->m->edges[k].sema, false) == VERIFY_WHOLE;
         text element = {0};
         put_first(p, rest, &element);
         fails(p, (src_range){0}, "%s is read and %s is never stored", text_str(&element),
@@ -355,7 +327,7 @@ static bool prove_inplace(proof *p)
     for (size_t i = 0; !p->element && i < m->n_edges; i++)
         if (touches(&m->edges[i], p->g, AST_IN))
             p->element = isl_space_range(isl_map_get_space(m->edges[i].rel));
-    p->fetched = elements(p, AST_IN, WHOLE);
+    p->fetched = elements(p, AST_IN, VERIFY_WHOLE);
     return fetched_once(p) && stored_if_fetched(p) && fetched_before_stored(p);
 }
 

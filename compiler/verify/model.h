@@ -96,6 +96,9 @@ bool verify_failed(const verify_model *m);
 /* The relation of an edge on its whole class, guard left out; NULL when that is not affine. */
 isl_map *verify_unguarded(verify_model *m, const verify_edge *edge);
 
+/* cls[params] -> [index] of the placement; NULL when it is not affine. */
+isl_map *verify_placement(verify_model *m, const verify_class *c);
+
 verify_edge *verify_edge_of(const verify_model *m, const sema_edge *e);
 verify_class *verify_class_of(const verify_model *m, const sema_class *c);
 

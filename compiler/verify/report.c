@@ -99,12 +99,14 @@ static bool unconditional(const verify_model *m, isl_set *where_set)
 }
 
 bool verify_report(verify_model *m, const char *name, src_range where, isl_set *where_set,
-                   bool weak, const char *fmt, ...)
+                   verify_weight weight, const char *fmt, ...)
 {
     const diag_check *check = verify_check(m, name);
     diag_severity base = m->sema->dialect == DIALECT_DAG ? check->dag : check->parsec;
-    if (m->sema->dialect == DIALECT_PARSEC && base == DIAG_ERROR &&
-        (weak || !unconditional(m, where_set)))
+    bool parsec = m->sema->dialect == DIALECT_PARSEC;
+    if (base == DIAG_ERROR &&
+        (weight == VERIFY_DOUBT ||
+         (parsec && (weight == VERIFY_LAX || !unconditional(m, where_set)))))
         base = DIAG_WARNING;
     va_list ap;
     va_start(ap, fmt);

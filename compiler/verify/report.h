@@ -34,13 +34,19 @@ void verify_put_tuple(text *out, const char *name, const int64_t *at, size_t n);
 const diag_check *verify_check(const verify_model *m, const char *name);
 bool verify_wants(const verify_model *m, const char *name);
 
+/* How grave a finding is, compared with others of its check. */
+typedef enum verify_weight {
+    VERIFY_GRAVE,
+    VERIFY_LAX,                 /* --std=parsec tolerates it: a warning there */
+    VERIFY_DOUBT,               /* not certain: a warning in both dialects */
+} verify_weight;
+
 /* Reports a contradiction that holds for the parameters in `where_set` (kept). Under --std=parsec it
  * is a warning at most unless it shows for square matrices of two tiles and more, whatever the free
- * integers are; `weak` makes it a warning there in any case. Notes may follow; verify_report_end
- * must: it says which parameters show it and, for such a warning, which %assume excludes it, and
+ * integers are. Notes may follow; verify_report_end must: it says which parameters show it and, for such a warning, which %assume excludes it, and
  * takes that assumption from then on. */
 bool verify_report(verify_model *m, const char *check, src_range where, isl_set *where_set,
-                   bool weak, const char *fmt, ...) UTIL_PRINTF(6, 7);
+                   verify_weight weight, const char *fmt, ...) UTIL_PRINTF(6, 7);
 void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness *w);
 
 /* Says that a question about `where` could not be decided. */

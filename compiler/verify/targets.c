@@ -14,10 +14,10 @@ static void report_out_of_space(verify_model *m, const verify_edge *e, isl_map *
         verify_put_instance(&from, e->cls, w.at);
         verify_put_instance(&to, target, w.at + e->cls->sema->n_params);
         bool reported =
-            sends ? verify_report(m, "out-of-space", e->sema->call->node.range, params, true,
+            sends ? verify_report(m, "out-of-space", e->sema->call->node.range, params, VERIFY_LAX,
                                   "%s sends %s to %s, which does not exist", text_str(&from),
                                   e->sema->flow->name, text_str(&to))
-                  : verify_report(m, "out-of-space", e->sema->call->node.range, params, false,
+                  : verify_report(m, "out-of-space", e->sema->call->node.range, params, VERIFY_GRAVE,
                                   "%s.%s waits for %s, which does not exist", text_str(&from),
                                   e->sema->flow->name, text_str(&to));
         if (reported) {
@@ -71,7 +71,7 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
         verify_put_instance(&task, e->cls, w.at);
         verify_put_tuple(&element, e->sema->target->name, w.at + e->cls->sema->n_params,
                          e->sema->call->n_args);
-        if (verify_report(m, "out-of-bounds", e->sema->call->node.range, params, false,
+        if (verify_report(m, "out-of-bounds", e->sema->call->node.range, params, VERIFY_GRAVE,
                           "%s.%s %s %s, which is outside '%s'", text_str(&task),
                           e->sema->flow->name, e->sema->dir == AST_IN ? "reads" : "is stored to",
                           text_str(&element), e->sema->target->name))

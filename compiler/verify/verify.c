@@ -2,6 +2,7 @@
 #include "verify.h"
 
 #include "checks.h"
+#include "order.h"
 
 #include <stdlib.h>
 
@@ -56,10 +57,17 @@ static void run_checks(verify_model *m, plan_facts *facts)
     bool *proven = util_alloc(m->file->node_count * sizeof(*proven) + 1);
     verify_home *homes = util_alloc((m->sema->n_globals + 1) * sizeof(*homes));
     verify_pairs pairs = verify_make_pairs(m);
+    unsigned errors = diag_errors(m->d);
     verify_check_targets(m);
     verify_check_inputs(m, proven);
     verify_check_edges(m, &pairs);
     verify_check_duplicates(m, &pairs);
+    verify_check_guards(m);
+    verify_check_remote(m);
+    if (diag_errors(m->d) == errors) {          /* both follow edges that agree */
+        verify_check_cycles(m, &pairs);
+        verify_check_races(m, &pairs);
+    }
     for (size_t i = 0; i < m->sema->n_globals; i++) {
         const sema_global *g = m->sema->globals[i];
         if (g->kind == SEMA_MATRIX || g->kind == SEMA_COLLECTION)

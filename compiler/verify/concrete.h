@@ -1,0 +1,84 @@
+/* The graph of one set of parameter values, task by task.
+ *
+ * Expressions are evaluated as the generated code would: in 64 bits, with C's / and %. Inline C is
+ * evaluated by a function the caller provides. A graph that is too large, or an expression that has
+ * no value (division by zero, inline C without an evaluator), makes the graph incomplete: `failed`
+ * says why.
+ */
+#ifndef DAGCC_VERIFY_CONCRETE_H
+#define DAGCC_VERIFY_CONCRETE_H
+
+#include "model.h"
+
+#define CONCRETE_NONE UINT32_MAX
+
+typedef struct concrete_task {
+    uint32_t cls;
+    uint32_t first_value;       /* its parameters: values[first_value ...] */
+    uint32_t first_ref, n_refs; /* its edges, in textual order */
+} concrete_task;
+
+/* One active edge of one task with one target. */
+typedef struct concrete_ref {
+    uint32_t task;
+    uint32_t target;            /* task; CONCRETE_NONE: it does not exist, or no task is meant */
+    uint32_t first_value;       /* its arguments: values[first_value ...] */
+    const sema_edge *edge;
+} concrete_ref;
+
+typedef struct concrete_env concrete_env;
+
+/* The value of an inline C expression in env; false when it has none. */
+typedef bool concrete_code_fn(void *arg, const ast_expr *e, const concrete_env *env,
+                              int64_t *value);
+
+typedef struct concrete_graph {
+    const sema_info *sema;
+    const verify_model *model;  /* names of the parameters */
+    const int64_t *params;      /* one value for each parameter of the model */
+    concrete_code_fn *code;     /* NULL: inline C has no value */
+    void *code_arg;
+    size_t max_tasks, max_refs;
+
+    concrete_task *tasks;
+    size_t n_tasks, cap_tasks;
+    concrete_ref *refs;
+    size_t n_refs, cap_refs;
+    int64_t *values;
+    size_t n_values, cap_values;
+    uint32_t *hash;             /* task number + 1 by (class, parameters) */
+    size_t hash_size;
+    uint32_t *class_count;      /* tasks of each class */
+    int *param_of;              /* by node id: parameter of a name or member; -1, -2: not looked up */
+
+    const char *failed;         /* NULL: complete */
+    src_range failed_at;
+} concrete_graph;
+
+struct concrete_env {
+    concrete_graph *graph;
+    const sema_class *cls;      /* NULL: globals only */
+    int64_t *locals;            /* by sema_local.index; those defined so far */
+    struct {
+        const ast_index *index;
+        int64_t value;
+    } indices[32];
+    size_t n_indices;
+};
+
+/* Enumerates; g has been zeroed and its first members set. Always needs concrete_free. */
+void concrete_build(concrete_graph *g);
+void concrete_free(concrete_graph *g);
+
+bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value);
+/* Does `cond` (an expression over globals) hold for g->params? Unknown counts as true. */
+bool concrete_holds(concrete_graph *g, const ast_expr *cond);
+
+uint32_t concrete_find(const concrete_graph *g, uint32_t cls, const int64_t *at);
+const int64_t *concrete_at(const concrete_graph *g, uint32_t task);
+void concrete_put_task(const concrete_graph *g, uint32_t task, text *out);
+
+/* Calls fn with the values of a placement or any other call without ranges for one task. */
+bool concrete_args(concrete_graph *g, uint32_t task, const ast_call *call, int64_t *at);
+
+#endif

@@ -1,0 +1,197 @@
+/* Evaluation of expressions for given values. */
+#include "concrete.h"
+
+static bool fail(concrete_env *env, const ast_expr *e, const char *why)
+{
+    if (!env->graph->failed) {
+        env->graph->failed = why;
+        env->graph->failed_at = e->node.range;
+    }
+    return false;
+}
+
+static bool eval_param(concrete_env *env, const ast_expr *e, int64_t *value)
+{
+    concrete_graph *g = env->graph;
+    int *cached = &g->param_of[e->node.id];
+    if (*cached == -2) {
+        text spelling = {0};
+        const sema_global *root = NULL;
+        *cached = lift_spelling(g->model, e, &spelling, &root)
+                      ? lift_find_param(g->model, text_str(&spelling))
+                      : -1;
+        text_free(&spelling);
+    }
+    if (*cached < 0)
+        return fail(env, e, "this name has no value");
+    *value = g->params[*cached];
+    return true;
+}
+
+static bool eval_name(concrete_env *env, const ast_expr *e, int64_t *value)
+{
+    sema_ref ref = sema_ref_of(env->graph->sema, e);
+    switch (ref.kind) {
+    case SEMA_REF_LOCAL:
+        *value = env->locals[ref.u.local->index];
+        return true;
+    case SEMA_REF_INDEX:
+        for (size_t i = env->n_indices; i-- > 0;) {
+            if (env->indices[i].index == ref.u.index) {
+                *value = env->indices[i].value;
+                return true;
+            }
+        }
+        return fail(env, e, "this index has no value here");
+    case SEMA_REF_GLOBAL:
+        if (ref.u.global->init)
+            return concrete_eval(env, ref.u.global->init, value);
+        return eval_param(env, e, value);
+    case SEMA_REF_NONE:
+    case SEMA_REF_FLOW:
+        break;
+    }
+    return fail(env, e, "this name has no value");
+}
+
+static bool eval_unary(concrete_env *env, const ast_expr *e, int64_t *value)
+{
+    if (!concrete_eval(env, e->u.unary.operand, value))
+        return false;
+    if (e->u.unary.op == AST_OP_NOT)
+        *value = !*value;
+    else if (__builtin_sub_overflow((int64_t)0, *value, value))
+        return fail(env, e, "the value does not fit in 64 bits");
+    return true;
+}
+
+static bool eval_logic(concrete_env *env, const ast_expr *e, int64_t *value)
+{
+    bool is_and = e->u.binary.op == AST_OP_AND;
+    if (!concrete_eval(env, e->u.binary.left, value))
+        return false;
+    if ((*value != 0) == is_and && !concrete_eval(env, e->u.binary.right, value))
+        return false;
+    *value = *value != 0;
+    return true;
+}
+
+static bool eval_arithmetic(concrete_env *env, const ast_expr *e, int64_t a, int64_t b,
+                            int64_t *value)
+{
+    bool overflow = false;
+    switch (e->u.binary.op) {
+    case AST_OP_ADD:
+        overflow = __builtin_add_overflow(a, b, value);
+        break;
+    case AST_OP_SUB:
+        overflow = __builtin_sub_overflow(a, b, value);
+        break;
+    case AST_OP_MUL:
+        overflow = __builtin_mul_overflow(a, b, value);
+        break;
+    case AST_OP_DIV:
+    case AST_OP_MOD:
+        if (b == 0)
+            return fail(env, e, "a division by zero");
+        if (b == -1)
+            overflow = e->u.binary.op == AST_OP_DIV && __builtin_sub_overflow((int64_t)0, a, value);
+        else
+            *value = e->u.binary.op == AST_OP_DIV ? a / b : a % b;
+        if (b == -1 && e->u.binary.op == AST_OP_MOD)
+            *value = 0;
+        break;
+    case AST_OP_SHL:
+    case AST_OP_SHR:
+        if (b < 0 || b > 62)
+            return fail(env, e, "a shift by more than 62 bits or less than 0");
+        if (e->u.binary.op == AST_OP_SHL)
+            overflow = __builtin_mul_overflow(a, (int64_t)1 << b, value);
+        else
+            *value = a >> b;
+        break;
+    default:
+        *value = a ^ b;
+        break;
+    }
+    return overflow ? fail(env, e, "the value does not fit in 64 bits") : true;
+}
+
+static bool eval_binary(concrete_env *env, const ast_expr *e, int64_t *value)
+{
+    ast_op op = e->u.binary.op;
+    int64_t a = 0, b = 0;
+    if (op == AST_OP_AND || op == AST_OP_OR)
+        return eval_logic(env, e, value);
+    if (!concrete_eval(env, e->u.binary.left, &a) || !concrete_eval(env, e->u.binary.right, &b))
+        return false;
+    switch (op) {
+    case AST_OP_EQ:
+        *value = a == b;
+        return true;
+    case AST_OP_NE:
+        *value = a != b;
+        return true;
+    case AST_OP_LT:
+        *value = a < b;
+        return true;
+    case AST_OP_LE:
+        *value = a <= b;
+        return true;
+    case AST_OP_GT:
+        *value = a > b;
+        return true;
+    case AST_OP_GE:
+        *value = a >= b;
+        return true;
+    default:
+        return eval_arithmetic(env, e, a, b, value);
+    }
+}
+
+bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value)
+{
+    switch (e->kind) {
+    case AST_INT:
+        *value = e->u.integer.value;
+        return true;
+    case AST_BOOL:
+        *value = e->u.boolean;
+        return true;
+    case AST_NAME:
+        return eval_name(env, e, value);
+    case AST_MEMBER:
+        return eval_param(env, e, value);
+    case AST_UNARY:
+        return eval_unary(env, e, value);
+    case AST_BINARY:
+        return eval_binary(env, e, value);
+    case AST_COND:
+        if (!concrete_eval(env, e->u.cond.test, value))
+            return false;
+        return concrete_eval(env, *value ? e->u.cond.yes : e->u.cond.no, value);
+    case AST_STRING:
+        if (e->u.string.parsed)
+            return concrete_eval(env, e->u.string.parsed, value);
+        break;
+    case AST_INLINE_C:
+        if (env->graph->code && env->graph->code(env->graph->code_arg, e, env, value))
+            return true;
+        return fail(env, e, "inline C");
+    case AST_CALL_VALUE:
+    case AST_BAD:
+        break;
+    }
+    return fail(env, e, "this is not an integer expression");
+}
+
+bool concrete_holds(concrete_graph *g, const ast_expr *cond)
+{
+    concrete_env env = {.graph = g};
+    int64_t value = 0;
+    const char *failed = g->failed;
+    if (concrete_eval(&env, cond, &value))
+        return value != 0;
+    g->failed = failed;
+    return true;
+}

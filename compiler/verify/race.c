@@ -1,0 +1,279 @@
+/* Two stores to one element, or to one region of it, that no path of edges orders. */
+#include "concrete.h"
+#include "order.h"
+
+#include <isl/union_set.h>
+
+#include <stdlib.h>
+
+static bool regions_meet(const sema_edge *a, const sema_edge *b)
+{
+    return (verify_region(a, true) & verify_region(b, true)) != 0;
+}
+
+/* ---- proofs ----------------------------------------------------------------------------------- */
+
+/* Pairs of instances (of the classes of a and b) that store to one element; for one edge with itself
+ * without the identity. */
+static isl_map *conflicts(verify_model *m, const verify_edge *a, const verify_edge *b)
+{
+    isl_map *both = isl_map_apply_range(isl_map_copy(a->rel), isl_map_reverse(isl_map_copy(b->rel)));
+    if (a == b)
+        both = isl_map_subtract(both, isl_map_identity(isl_map_get_space(both)));
+    return isl_map_intersect_params(both, isl_set_copy(m->facts));
+}
+
+/* Every edge of the graph between tasks, by what tasks wait for. */
+static isl_union_map *all_edges(verify_model *m, const verify_pairs *pairs)
+{
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    for (size_t i = 0; i < pairs->n; i++) {
+        const verify_pair *p = &pairs->items[i];
+        isl_map *rel = verify_union(m, p->from, p->to, p->ins, p->n_ins, true);
+        all = isl_union_map_union(all, isl_union_map_from_map(rel));
+    }
+    return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
+}
+
+/* rest minus the pairs that `order` (taken) puts behind each other, in either direction. */
+static isl_union_map *discharge(isl_union_map *rest, isl_union_map *order)
+{
+    rest = isl_union_map_subtract(rest, isl_union_map_copy(order));
+    return isl_union_map_subtract(rest, isl_union_map_reverse(order));
+}
+
+/* An exact closure of `edges` (kept), or NULL. */
+static isl_union_map *exact_closure(verify_model *m, isl_union_map *edges)
+{
+    isl_bool exact = isl_bool_false;
+    isl_union_map *closure = isl_union_map_transitive_closure(isl_union_map_copy(edges), &exact);
+    if (closure && exact == isl_bool_true)
+        return closure;
+    isl_union_map_free(closure);
+    verify_begin(m);
+    return NULL;
+}
+
+/* Edges that stay within one class. */
+static isl_union_map *own_edges(verify_model *m, const verify_pairs *pairs, const sema_class *cls)
+{
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    for (size_t i = 0; i < pairs->n; i++) {
+        const verify_pair *p = &pairs->items[i];
+        if (p->from->cls == cls && p->to->cls == cls)
+            all = isl_union_map_union(all, isl_union_map_from_map(verify_union(
+                                               m, p->from, p->to, p->ins, p->n_ins, true)));
+    }
+    return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
+}
+
+/* closure or identity of the edges within a class */
+static isl_union_map *own_order(verify_model *m, const verify_pairs *pairs, const verify_class *c)
+{
+    isl_union_map *own = own_edges(m, pairs, c->sema);
+    isl_union_map *closure = exact_closure(m, own);
+    isl_union_map_free(own);
+    isl_union_set *all = isl_union_set_from_set(isl_set_copy(c->space));
+    isl_union_map *same = isl_union_set_identity(all);
+    return closure ? isl_union_map_union(closure, same) : same;
+}
+
+/* Is every pair of `both` (taken) ordered by a path? */
+static bool ordered(verify_model *m, const verify_pairs *pairs, const verify_edge *a,
+                    const verify_edge *b, isl_map *both)
+{
+    isl_union_map *rest = isl_union_map_from_map(both);
+    isl_union_map *edges = all_edges(m, pairs);
+    rest = discharge(rest, isl_union_map_copy(edges));
+    if (isl_union_map_is_empty(rest) == isl_bool_false) {
+        /* own* . any edge . own*: a chain of either class with one step between them */
+        isl_union_map *head = own_order(m, pairs, a->cls), *tail = own_order(m, pairs, b->cls);
+        isl_union_map *path = isl_union_map_apply_range(isl_union_map_copy(head),
+                                                        isl_union_map_copy(edges));
+        path = isl_union_map_apply_range(path, isl_union_map_copy(tail));
+        rest = discharge(rest, path);
+        path = isl_union_map_apply_range(tail, isl_union_map_copy(edges));
+        path = isl_union_map_apply_range(path, head);
+        rest = discharge(rest, path);
+    }
+    if (isl_union_map_is_empty(rest) == isl_bool_false) {
+        isl_union_map *closure = exact_closure(m, edges);
+        if (closure)
+            rest = discharge(rest, closure);
+    }
+    bool yes = isl_union_map_is_empty(rest) == isl_bool_true;
+    isl_union_map_free(rest);
+    isl_union_map_free(edges);
+    return yes;
+}
+
+/* ---- enumeration ------------------------------------------------------------------------------ */
+
+typedef struct race {
+    const sema_edge *a, *b;
+    bool found;
+    text first, second, element;
+    isl_set *params;
+    verify_witness w;
+} race;
+
+/* Is there a path from one task to another? */
+static bool reaches(const concrete_graph *g, uint32_t from, uint32_t to)
+{
+    /* Walk back from `to` along its inputs. */
+    bool *seen = util_alloc(g->n_tasks + 1);
+    uint32_t *stack = util_alloc((g->n_tasks + 1) * sizeof(*stack));
+    size_t n = 0;
+    stack[n++] = to;
+    seen[to] = true;
+    while (n > 0 && !seen[from]) {
+        const concrete_task *t = &g->tasks[stack[--n]];
+        for (uint32_t i = t->first_ref; i < t->first_ref + t->n_refs; i++) {
+            uint32_t p = g->refs[i].target;
+            if (g->refs[i].edge->dir == AST_IN && p != CONCRETE_NONE && !seen[p]) {
+                seen[p] = true;
+                stack[n++] = p;
+            }
+        }
+    }
+    bool yes = seen[from];
+    free(seen);
+    free(stack);
+    return yes;
+}
+
+static bool same_element(const concrete_graph *g, const concrete_ref *x, const concrete_ref *y)
+{
+    for (size_t i = 0; i < x->edge->call->n_args; i++)
+        if (g->values[x->first_value + i] != g->values[y->first_value + i])
+            return false;
+    return true;
+}
+
+static void set_witness(verify_model *m, const concrete_graph *g, verify_witness *w)
+{
+    w->params = arena_alloc(m->arena, (m->n_params + 1) * sizeof(int64_t));
+    w->shown = arena_alloc(m->arena, m->n_params + 1);
+    for (size_t i = 0; i < m->n_params; i++) {
+        w->params[i] = g->params[i];
+        w->shown[i] = true;
+    }
+}
+
+static bool find_race(verify_model *m, const concrete_graph *g, void *arg)
+{
+    race *r = arg;
+    for (size_t i = 0; i < g->n_refs; i++) {
+        const concrete_ref *x = &g->refs[i];
+        for (size_t k = 0; x->edge == r->a && k < g->n_refs; k++) {
+            const concrete_ref *y = &g->refs[k];
+            if (y->edge != r->b || x == y || (r->a == r->b && k < i) || !same_element(g, x, y))
+                continue;
+            if (x->task != y->task &&
+                (reaches(g, x->task, y->task) || reaches(g, y->task, x->task)))
+                continue;
+            r->found = true;
+            concrete_put_task(g, x->task, &r->first);
+            concrete_put_task(g, y->task, &r->second);
+            verify_put_tuple(&r->element, r->a->target->name, g->values + x->first_value,
+                             r->a->call->n_args);
+            set_witness(m, g, &r->w);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void report_race(verify_model *m, const race *r)
+{
+    const char *flow = r->b->flow->name;
+    if (!verify_report(m, "write-race", r->b->call->node.range, m->facts, VERIFY_GRAVE,
+                       "%s.%s and %s.%s are both stored to %s, in no order", text_str(&r->first),
+                       r->a->flow->name, text_str(&r->second), flow, text_str(&r->element)))
+        return;
+    if (r->a != r->b)
+        diag_note(m->d, r->a->call->node.range, "the other store is here");
+    verify_report_end(m, m->facts, &r->w);
+}
+
+static void enumerate(verify_model *m, const verify_edge *a, const verify_edge *b)
+{
+    race r = {.a = a->sema, .b = b->sema};
+    bool complete = verify_each_small(m, find_race, &r);
+    if (r.found)
+        report_race(m, &r);
+    else
+        diag_report(m->d, verify_check(m, "race-undecided"), b->sema->call->node.range,
+                    "could not show that this store and that of '%s' to the same element of '%s' "
+                    "are ordered%s", a->sema->flow->cls->name, a->sema->target->name,
+                    complete ? "; sizes up to 6 show no race" : "");
+    text_free(&r.first);
+    text_free(&r.second);
+    text_free(&r.element);
+}
+
+/* ---- the check -------------------------------------------------------------------------------- */
+
+static bool is_store(const verify_edge *e)
+{
+    return e->sema->end == SEMA_END_MEMORY && e->sema->dir == AST_OUT;
+}
+
+/* One task that stores two values to one element: a contradiction without any order. */
+static bool check_same_task(verify_model *m, const verify_edge *a, const verify_edge *b)
+{
+    if (a == b || a->cls != b->cls)
+        return false;
+    isl_map *both = isl_map_intersect(isl_map_copy(a->rel), isl_map_copy(b->rel));
+    both = isl_map_intersect_params(both, isl_set_copy(m->facts));
+    verify_witness w;
+    bool bad = isl_map_is_empty(both) == isl_bool_false && a->exact && b->exact &&
+               verify_smallest_pair(m, isl_map_copy(both), &w);
+    if (bad) {
+        isl_set *params = isl_map_params(isl_map_copy(both));
+        text task = {0}, element = {0};
+        size_t n = a->cls->sema->n_params;
+        verify_put_instance(&task, a->cls, w.at);
+        verify_put_tuple(&element, a->sema->target->name, w.at + n, a->sema->call->n_args);
+        if (verify_report(m, "write-race", b->sema->call->node.range, params, VERIFY_GRAVE,
+                          "%s stores to %s twice", text_str(&task), text_str(&element))) {
+            diag_note(m->d, a->sema->call->node.range, "the other store is here");
+            verify_report_end(m, params, &w);
+        }
+        text_free(&task);
+        text_free(&element);
+        isl_set_free(params);
+    }
+    isl_map_free(both);
+    return bad;
+}
+
+static void check_two(verify_model *m, const verify_pairs *pairs, const verify_edge *a,
+                      const verify_edge *b)
+{
+    verify_begin(m);
+    if (check_same_task(m, a, b))
+        return;
+    isl_map *both = conflicts(m, a, b);
+    if (isl_map_is_empty(both) == isl_bool_true) {
+        isl_map_free(both);
+        return;
+    }
+    if (!ordered(m, pairs, a, b, both))
+        enumerate(m, a, b);
+}
+
+void verify_check_races(verify_model *m, const verify_pairs *pairs)
+{
+    if (!verify_wants(m, "write-race") && !verify_wants(m, "race-undecided"))
+        return;
+    for (size_t i = 0; i < m->n_edges; i++) {
+        const verify_edge *a = &m->edges[i];
+        for (size_t k = i; is_store(a) && k < m->n_edges; k++) {
+            const verify_edge *b = &m->edges[k];
+            if (is_store(b) && b->sema->target == a->sema->target &&
+                regions_meet(a->sema, b->sema))
+                check_two(m, pairs, a, b);
+        }
+    }
+}

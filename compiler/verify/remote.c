@@ -1,0 +1,119 @@
+/* Memory references must name elements of the rank on which the task runs.
+ *
+ * Decided from the maps: the reference's and the placement's element have the same index, in the
+ * same collection or in one that is declared aligned with it. For matrices, which are dealt block
+ * cyclically, another index is another rank on some grid; for other collections nothing is known.
+ */
+#include "checks.h"
+
+#include <string.h>
+
+static const sema_global *root_of(const sema_global *g)
+{
+    for (int i = 0; g && g->aligned && i < 64; i++)
+        g = g->aligned;
+    return g;
+}
+
+/* Is the grid known to have one row (field p) or one column (q)? */
+static bool one_wide(const verify_model *m, const sema_global *g, const char *field)
+{
+    for (size_t i = 0; i < m->n_params; i++) {
+        const verify_param *p = &m->params[i];
+        if (!p->field || root_of(p->root) != root_of(g) || strcmp(p->field, field) != 0)
+            continue;
+        isl_set *other = isl_set_lower_bound_si(isl_set_copy(m->facts), isl_dim_param, (unsigned)i,
+                                                2);
+        bool one = isl_set_is_empty(other) == isl_bool_true;
+        isl_set_free(other);
+        return one;
+    }
+    return false;
+}
+
+/* Instances on which the reference's index differs from the placement's where that matters. */
+static isl_map *elsewhere(verify_model *m, const verify_edge *e, isl_map *placement)
+{
+    static const char *const fields[] = {"p", "q"};
+    isl_map *ref = isl_map_intersect_params(isl_map_copy(e->rel), isl_set_copy(m->facts));
+    isl_map *here = isl_map_set_tuple_id(isl_map_copy(placement), isl_dim_out,
+                                         isl_map_get_tuple_id(ref, isl_dim_out));
+    for (size_t d = 0; d < UTIL_COUNT(fields) && e->sema->call->n_args == 2; d++) {
+        if (!one_wide(m, e->sema->target, fields[d]))
+            continue;
+        isl_map *any = isl_map_universe(isl_map_get_space(here));
+        any = isl_map_intersect_domain(any, isl_map_domain(isl_map_copy(here)));
+        isl_map *eliminated = isl_map_eliminate(here, isl_dim_out, (unsigned)d, 1);
+        here = isl_map_intersect(eliminated, any);
+    }
+    return isl_map_subtract(ref, here);
+}
+
+static void report_remote(verify_model *m, const verify_edge *e, isl_map *away)
+{
+    const sema_global *g = e->sema->target;
+    verify_witness w;
+    isl_set *params = isl_map_params(isl_map_copy(away));
+    if (verify_smallest_pair(m, away, &w)) {
+        text task = {0}, element = {0};
+        verify_put_instance(&task, e->cls, w.at);
+        verify_put_tuple(&element, g->name, w.at + e->cls->sema->n_params,
+                         e->sema->call->n_args);
+        bool certain = g->kind == SEMA_MATRIX && e->exact;
+        if (verify_report(m, "remote-memory", e->sema->call->node.range, params,
+                          certain ? VERIFY_GRAVE : VERIFY_DOUBT,
+                          "%s.%s %s %s, which %s on another rank", text_str(&task),
+                          e->sema->flow->name,
+                          e->sema->dir == AST_IN ? "reads" : "is stored to", text_str(&element),
+                          certain ? "is" : "may be")) {
+            diag_note(m->d, e->cls->sema->ast->placement->node.range,
+                      "the tasks of '%s' are placed here", e->cls->sema->name);
+            verify_report_end(m, params, &w);
+        }
+        text_free(&task);
+        text_free(&element);
+    }
+    isl_set_free(params);
+}
+
+static void check_reference(verify_model *m, const verify_edge *e, isl_map *placement)
+{
+    const sema_global *g = e->sema->target, *place = e->cls->sema->placement;
+    if (root_of(g) != root_of(place)) {
+        if (verify_report(m, "remote-memory", e->sema->call->node.range, m->facts, VERIFY_DOUBT,
+                          "nothing is known about where '%s' lies when the task runs where '%s' "
+                          "does", g->name, place->name))
+            diag_note(m->d, (src_range){0}, "if both are dealt out in the same way, declare it: "
+                      "%s [... aligned = %s]", g->name, place->name);
+        return;
+    }
+    if (!placement || e->sema->call->n_args != e->cls->sema->ast->placement->n_args)
+        return;
+    isl_map *away = elsewhere(m, e, placement);
+    if (isl_map_is_empty(away) == isl_bool_false)
+        report_remote(m, e, isl_map_copy(away));
+    isl_map_free(away);
+}
+
+void verify_check_remote(verify_model *m)
+{
+    if (!verify_wants(m, "remote-memory"))
+        return;
+    for (size_t i = 0; i < m->n_classes; i++) {
+        const verify_class *c = &m->classes[i];
+        size_t n = c->first[c->sema->n_flows];
+        isl_map *placement = NULL;
+        for (size_t k = 0; k < n; k++) {
+            const verify_edge *e = c->edges[k];
+            if (e->sema->end != SEMA_END_MEMORY)
+                continue;
+            verify_begin(m);
+            if (!placement)
+                placement = verify_placement(m, c);
+            check_reference(m, e, placement);
+            if (verify_failed(m))
+                verify_undecided(m, e->sema->dep->node.range, "where this element lies");
+        }
+        isl_map_free(placement);
+    }
+}
