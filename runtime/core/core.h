@@ -8,8 +8,8 @@
  *
  * Locks, in the order in which they may be nested (outer first); whoever holds one may take those
  * further down only:
- *   comm's progress lock > ctx->pools_lock > pool->lock > shard locks of deps.c, queue locks of
- *   sched/ > ctx->park_lock > ctx->message_lock
+ *   comm's progress lock > ctx->pools_lock > shard locks of deps.c > pool->lock > queue locks of
+ *   sched/ > ctx->park_lock > worker->sleep_lock > ctx->message_lock
  * No lock is held while a body or a function of generated code runs, with one exception: the shard
  * lock is held while inputs() of the class is evaluated.
  */
@@ -77,7 +77,7 @@ struct dag_context {
     int single;         /* nworkers == 1: no other thread exists, locks of core are skipped */
     int oversubscribed; /* more workers than processors in reach: never spin */
     dagi_settings settings;
-    struct dagi_config *config; /* values with their origin, for dag_settings_print() */
+    struct dag_config *config;  /* values with their origin, for dag_settings_print() */
     struct dagi_worker **workers;
     const struct dagi_sched_ops *sched;
     struct dagi_topology *topology;
@@ -97,23 +97,28 @@ struct dag_context {
     /* -- shared */
     _Alignas(DAGI_LINE) _Atomic uint64_t activity; /* see above */
     _Alignas(DAGI_LINE) _Atomic int starting; /* pools that may still have instances to start */
-    _Atomic int parked;                       /* workers asleep or about to be; sched/park */
-    _Atomic int stopping;                     /* 1: background workers leave */
-    _Atomic int polling; /* 1: one idle worker keeps comm moving, the others may sleep */
+    _Atomic int searching; /* workers awake that look for a task and have none */
+    _Atomic int parked;    /* workers asleep or about to be: length of park_list */
+    _Atomic int open_pools; /* pools whose part here is not over */
+    _Atomic int uncounted;  /* those of them that cannot be counted */
+    _Atomic int stopping;   /* 1: background workers leave */
+    _Atomic int polling;   /* 1: an idle background worker keeps comm moving, others may sleep */
+    _Atomic int app_polls; /* 1: worker 0 is idle in the library and does so */
+    _Atomic int news;      /* 1: worker 0 should ask its done() */
     pthread_mutex_t park_lock;
     struct dagi_worker *park_list; /* park_lock; linked by worker->park_next */
 
     pthread_mutex_t message_lock;
-    char message[1024]; /* message_lock; the text of dag_message() is a copy made for the caller */
-    char message_out[1024]; /* application thread */
+    char message[4096]; /* message_lock; the text of dag_message() is a copy made for the caller */
+    char message_out[4096]; /* application thread */
 
-    /* Task memory shared between workers; task.c */
+    /* Task memory shared between workers; memory.c */
     struct dagi_task_store *task_store;
 };
 
 /* ---- workers ---------------------------------------------------------------------------- */
 
-/* Task memory comes in classes of 64 bytes; see task.c. */
+/* Task memory comes in classes of 64 bytes; see memory.c. */
 #define DAGI_TASK_GRAIN 64
 #define DAGI_TASK_CLASSES 8
 
@@ -127,25 +132,31 @@ struct dagi_worker {
     dag_context *ctx;
     int index;
     int cpu; /* processor it is bound to, -1: not bound */
-    pthread_t thread; /* of workers 1.. */
+    pthread_t thread; /* of workers 1.., when started */
+    int started;
 
     /* -- owner: the worker's own thread; for worker 0 the application thread inside the library */
     uint64_t random;           /* dagi_random() */
     struct dagi_value_cache *values; /* runtime/data: free lists of values */
     struct dagi_fanout *fanout; /* runtime/comm, NULL when size == 1 */
     struct dag_task *next;     /* the task to run next, kept for its warm data */
+    struct dag_task *overflow; /* ready tasks that the scheduler had no memory for */
     int active;                /* 1: counted in ctx->activity */
     dag_taskpool *count_pool;  /* tasks completed and not yet taken off count_pool->open */
     int64_t count;
     dagi_magazine magazine[DAGI_TASK_CLASSES];
-    char *edges;               /* buffer of release.c */
-    size_t edges_capacity;
+    char *edges;               /* buffer of release.c, used as a stack */
+    size_t edges_used, edges_capacity;
     void *workspace;           /* dag_task_workspace() */
     size_t workspace_bytes;
     uint64_t last_progress;    /* dagi_ticks() of the last look at comm */
-    int idle_rounds;           /* since a task or a message was last seen */
-    uint64_t idle_since;       /* dagi_now(), valid while idle_rounds > 0 */
+    int searching;             /* 1: counted in ctx->searching */
+    int polls;                 /* 1: holds ctx->polling */
+    uint64_t idle_since;       /* dagi_now() when the last task or message was seen; 0 = busy */
     uint64_t last_wave;        /* dagi_now() of the last request for a wave */
+    int (*done)(void *arg);    /* worker 0 in dagi_run_until(), NULL otherwise */
+    void *done_arg;
+    int one_task;              /* 1: worker 0 in dag_test(), look at the clock after each task */
 
     /* -- shared: what the scheduler keeps per worker; guarded as sched/ says */
     void *queue;
@@ -170,12 +181,12 @@ typedef struct dagi_class_info {
     int started; /* 1: nothing left to start */
 } dagi_class_info;
 
-/* A part of the dependency table; deps.c says how it is used. */
+/* A part of the dependency table; deps.c says how it is used. All guarded by `lock`. */
 typedef struct dagi_shard {
     _Alignas(64) _Atomic int lock;
-    uint32_t mask; /* buckets - 1; 0 while there are none */
-    uint64_t count;
-    struct dag_task **buckets;
+    uint32_t mask;              /* buckets - 1 */
+    uint64_t count;             /* tasks in the buckets */
+    struct dag_task **buckets;  /* chains linked by next; NULL while there are none */
 } dagi_shard;
 
 /*
@@ -204,18 +215,16 @@ struct dag_taskpool {
     uint32_t id;
     uint64_t hash; /* of the program and its scalar globals; ranks compare it */
     dagi_class_info *classes; /* [program->nclasses] */
+    dag_collection **collections; /* [program->nslots], as bound */
     struct dagi_pool_data *data; /* runtime/data: bound collections with their effective modes,
                                     fetched elements, put-off stores; guarded as data.h says */
     void *comm;                  /* runtime/comm: what it keeps per pool, set in
                                     dagi_comm_pool_added(), freed before dagi_pool_end() */
     int countable;           /* 0: the end is found by waves */
 
-    /* -- application thread, constructor: first error kept for dag_pool_ready() */
-    dag_status made_status;
-
     /* -- shared: guarded by `lock` */
     pthread_mutex_t lock;
-    dag_status status; /* of this rank, the agreed one in ENDED */
+    dag_status status; /* of this rank (of the constructor in NEW); the agreed one in ENDED */
     char *message;     /* of `status`, or NULL; owned */
     int64_t info;      /* smallest reported > 0; 0 = none; the agreed one in ENDED */
     struct dag_task *early; /* ready in QUEUED, linked by next */
@@ -237,8 +246,6 @@ struct dag_taskpool {
      * waves to take.
      */
     _Alignas(DAGI_LINE) _Atomic int64_t open;
-    _Atomic int64_t waiting; /* tasks in the dependency table, kept up to date when it matters: see
-                                dagi_deps_count() */
 
     /* -- start-up: start_lock is a try-lock; its holder alone touches the cursors */
     _Alignas(DAGI_LINE) _Atomic int start_lock;

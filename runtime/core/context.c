@@ -1,0 +1,260 @@
+/* Contexts: start and end of the runtime on this rank. */
+#include "core_impl.h"
+#include "settings.h"
+#include "topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "init.h"
+
+static const dagi_sched_ops *const schedulers[] = {&dagi_sched_local, &dagi_sched_global};
+
+/* ---- workers ---------------------------------------------------------------------------- */
+
+static void free_worker(struct dagi_worker *w)
+{
+    if (!w)
+        return;
+    dagi_value_cache_free(w->values);
+    dagi_fanout_free(w->fanout);
+    free(w->edges);
+    free(w->workspace);
+    pthread_mutex_destroy(&w->sleep_lock);
+    pthread_cond_destroy(&w->sleep_cond);
+    free(w);
+}
+
+static struct dagi_worker *new_worker(dag_context *ctx, int index, bool bind)
+{
+    size_t bytes = (sizeof(struct dagi_worker) + DAGI_LINE - 1) & ~(size_t)(DAGI_LINE - 1);
+    struct dagi_worker *w = aligned_alloc(DAGI_LINE, bytes);
+    if (!w)
+        return NULL;
+    memset((void *)w, 0, bytes);
+    w->ctx = ctx;
+    w->index = index;
+    /* The application's thread is its own: it is never bound. */
+    w->cpu = bind && index > 0 ? index : -1;
+    w->random = (ctx->settings.chaos * UINT64_C(0x2545f4914f6cdd1d)) ^
+                ((uint64_t)ctx->rank << 32) ^ (uint64_t)index;
+    pthread_mutex_init(&w->sleep_lock, NULL);
+    pthread_cond_init(&w->sleep_cond, NULL);
+    w->values = dagi_value_cache_new(ctx->values);
+    if (ctx->size > 1)
+        w->fanout = dagi_fanout_new(ctx);
+    if (!w->values || (ctx->size > 1 && !w->fanout)) {
+        free_worker(w);
+        return NULL;
+    }
+    return w;
+}
+
+static dag_status make_workers(dag_context *ctx, bool bind)
+{
+    ctx->task_store = dagi_task_store_new();
+    ctx->values = dagi_value_depot_new();
+    ctx->workers = calloc((size_t)ctx->nworkers, sizeof(struct dagi_worker *));
+    if (!ctx->task_store || !ctx->values || !ctx->workers)
+        return DAG_ERR_NOMEM;
+    for (int i = 0; i < ctx->nworkers; i++) {
+        ctx->workers[i] = new_worker(ctx, i, bind);
+        if (!ctx->workers[i])
+            return DAG_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < sizeof schedulers / sizeof schedulers[0]; i++) {
+        if (strcmp(schedulers[i]->name, ctx->settings.sched) == 0)
+            ctx->sched = schedulers[i];
+    }
+    if (!ctx->sched)
+        return DAG_ERR_INTERNAL;
+    dag_status status = ctx->sched->init(ctx);
+    if (status != DAG_SUCCESS)
+        ctx->sched = NULL;
+    return status;
+}
+
+/* ---- where the workers run -------------------------------------------------------------- */
+
+static void warn_about_cpuset(const dag_context *ctx)
+{
+    int cores = dagi_topology_cores(ctx->topology);
+    int machine = dagi_topology_machine_cores(ctx->topology);
+    if (ctx->nworkers <= cores || machine <= cores)
+        return;
+    char set[128];
+    dagi_topology_describe(ctx->topology, set, sizeof set);
+    dagi_warn(ctx, "%d workers will share %d core%s (processors %s), though this machine has %d: "
+              "whatever started this process has bound it to them. Under mpirun use "
+              "--map-by slot:PE=%d --bind-to core, or --bind-to none", ctx->nworkers, cores,
+              cores > 1 ? "s" : "", set, machine, ctx->nworkers);
+}
+
+/* Settle the number of workers; true when background workers are to be bound. */
+static bool place_workers(dag_context *ctx)
+{
+    int index = 0, sharing = ctx->size > 1 ? dagi_comm_sharing(ctx, &index) : 1;
+    int cores = dagi_topology_cores(ctx->topology);
+    if (sharing > 1)
+        dagi_topology_share(ctx->topology, index, sharing);
+    int share = dagi_topology_share_cores(ctx->topology);
+    if (ctx->nworkers == 0)
+        ctx->nworkers = share < DAGI_MAX_WORKERS ? share : DAGI_MAX_WORKERS;
+    ctx->single = ctx->nworkers == 1;
+    ctx->oversubscribed = ctx->nworkers > share || sharing > cores;
+    bool bind = ctx->settings.bind && !ctx->oversubscribed && !ctx->single;
+    char set[128];
+    dagi_topology_describe(ctx->topology, set, sizeof set);
+    snprintf(ctx->summary, sizeof ctx->summary,
+             "rank %d of %d: %d worker%s on processors %s%s%s, scheduler %s", ctx->rank, ctx->size,
+             ctx->nworkers, ctx->single ? "" : "s", set, bind ? " (bound)" : "",
+             ctx->oversubscribed ? " (shared with others)" : "", ctx->settings.sched);
+    warn_about_cpuset(ctx);
+    return bind;
+}
+
+/* ---- start and end ---------------------------------------------------------------------- */
+
+static void destroy(dag_context *ctx)
+{
+    if (ctx->workers)
+        dagi_workers_stop(ctx);
+    if (ctx->comm)
+        dagi_comm_fini(ctx);
+    if (ctx->sched)
+        ctx->sched->fini(ctx);
+    for (int i = 0; ctx->workers && i < ctx->nworkers; i++)
+        free_worker(ctx->workers[i]);
+    free(ctx->workers);
+    if (ctx->values)
+        dagi_value_depot_free(ctx->values);
+    dagi_task_store_free(ctx->task_store);
+    dagi_topology_free(ctx->topology);
+    dag_config_free(ctx->config);
+    pthread_mutex_destroy(&ctx->pools_lock);
+    pthread_mutex_destroy(&ctx->park_lock);
+    pthread_mutex_destroy(&ctx->message_lock);
+    free(ctx);
+}
+
+static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_comm, char *why,
+                        size_t size)
+{
+    dag_status status = dagi_settings_resolve(config, &ctx->config, &ctx->settings, why, size);
+    if (status == DAG_SUCCESS)
+        status = dagi_topology_new(&ctx->topology, why, size);
+    if (status != DAG_SUCCESS)
+        return status;
+    ctx->nworkers = (int)ctx->settings.threads;
+    if (ctx->nworkers == 0 && dagi_topology_cores(ctx->topology) == 1)
+        ctx->nworkers = 1;
+    status = dagi_comm_init(ctx, mpi_comm, why, size);
+    if (status != DAG_SUCCESS)
+        return status;
+    status = make_workers(ctx, place_workers(ctx));
+    if (status == DAG_SUCCESS)
+        status = dagi_workers_start(ctx);
+    if (status == DAG_ERR_NOMEM)
+        snprintf(why, size, "cannot set up %d workers: out of memory or of threads", ctx->nworkers);
+    return status;
+}
+
+dag_status dagi_init(dag_context **context, const dag_config *config, void *mpi_comm, char *why,
+                     size_t why_size)
+{
+    char scratch[1];
+    if (!why || why_size == 0) {
+        why = scratch;
+        why_size = sizeof scratch;
+    }
+    why[0] = '\0';
+    if (!context) {
+        snprintf(why, why_size, "dag_init: context is NULL");
+        return DAG_ERR_ARG;
+    }
+    size_t bytes = (sizeof(dag_context) + DAGI_LINE - 1) & ~(size_t)(DAGI_LINE - 1);
+    dag_context *ctx = aligned_alloc(DAGI_LINE, bytes);
+    if (!ctx) {
+        snprintf(why, why_size, "dag_init: out of memory");
+        return DAG_ERR_NOMEM;
+    }
+    memset((void *)ctx, 0, bytes);
+    ctx->size = 1;
+    pthread_mutex_init(&ctx->pools_lock, NULL);
+    pthread_mutex_init(&ctx->park_lock, NULL);
+    pthread_mutex_init(&ctx->message_lock, NULL);
+    dag_status status = build(ctx, config, mpi_comm, why, why_size);
+    if (status != DAG_SUCCESS) {
+        destroy(ctx);
+        return status;
+    }
+    if (ctx->settings.summary)
+        fprintf(stderr, "dag: %s\n", ctx->summary);
+    *context = ctx;
+    return DAG_SUCCESS;
+}
+
+dag_status dag_init(dag_context **context, const dag_config *config, char *why, size_t why_size)
+{
+    return dagi_init(context, config, NULL, why, why_size);
+}
+
+static int no_pools(void *arg)
+{
+    dag_context *ctx = arg;
+    pthread_mutex_lock(&ctx->pools_lock);
+    int none = ctx->pools == NULL;
+    pthread_mutex_unlock(&ctx->pools_lock);
+    return none;
+}
+
+dag_status dag_fini(dag_context *context)
+{
+    if (!context)
+        return DAG_ERR_ARG;
+    if (dagi_worker_self(context)) {
+        dagi_set_message(context, "dag_fini: called from a body");
+        return DAG_ERR_STATE;
+    }
+    dagi_run_until(context->workers[0], no_pools, context);
+    destroy(context);
+    return DAG_SUCCESS;
+}
+
+/* ---- what a context tells ----------------------------------------------------------------- */
+
+int dag_rank(const dag_context *context)
+{
+    return context->rank;
+}
+
+int dag_size(const dag_context *context)
+{
+    return context->size;
+}
+
+int dag_workers(const dag_context *context)
+{
+    return context->nworkers;
+}
+
+const char *dag_summary(const dag_context *context)
+{
+    return context->summary;
+}
+
+void dag_settings_print(const dag_context *context, FILE *out)
+{
+    dagi_settings_print_config(context->config, out);
+}
+
+dag_status dag_barrier(dag_context *context)
+{
+    if (!context)
+        return DAG_ERR_ARG;
+    if (dagi_worker_self(context)) {
+        dagi_set_message(context, "dag_barrier: called from a body");
+        return DAG_ERR_STATE;
+    }
+    return context->size > 1 ? dagi_comm_barrier(context->workers[0]) : DAG_SUCCESS;
+}

@@ -1,0 +1,131 @@
+/*
+ * What the files of runtime/core/ offer each other. In the order of a task's life.
+ */
+#ifndef DAGI_CORE_IMPL_H
+#define DAGI_CORE_IMPL_H
+
+#include "../comm/comm.h"
+#include "../data/data.h"
+#include "../sched/sched.h"
+#include "core.h"
+
+#define DAGI_LIKELY(x) __builtin_expect(!!(x), 1)
+#define DAGI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* ---- memory.c: task memory -------------------------------------------------------------- */
+
+struct dagi_task_store *dagi_task_store_new(void);
+void dagi_task_store_free(struct dagi_task_store *store);
+/* More tasks of this class for w; nonzero = out of memory. */
+int dagi_task_refill(struct dagi_worker *w, int memory_class);
+/* Give half of what w has of this class to the others. */
+void dagi_task_spill(struct dagi_worker *w, int memory_class);
+/* Class of a task of so many bytes; -1 = too large. */
+int dagi_task_class(uint32_t bytes);
+
+enum { DAGI_TASK_BATCH = 64 };
+
+static inline struct dag_task *dagi_task_alloc(struct dagi_worker *w, int memory_class)
+{
+    dagi_magazine *m = &w->magazine[memory_class];
+    if (DAGI_UNLIKELY(!m->head) && dagi_task_refill(w, memory_class) != 0)
+        return NULL;
+    struct dag_task *t = m->head;
+    m->head = t->next;
+    m->count--;
+    return t;
+}
+
+static inline void dagi_task_free(struct dagi_worker *w, struct dag_task *t, int memory_class)
+{
+    dagi_magazine *m = &w->magazine[memory_class];
+    t->next = m->head;
+    m->head = t;
+    if (DAGI_UNLIKELY(++m->count >= 2 * DAGI_TASK_BATCH) && !w->ctx->single)
+        dagi_task_spill(w, memory_class);
+}
+
+/* ---- task.c ----------------------------------------------------------------------------- */
+
+static inline int32_t *dagi_task_locals(struct dag_task *t)
+{
+    return (int32_t *)(void *)(dag_task_flows(t) + t->cls->ndata);
+}
+
+/* A task with these locals and no value; not counted, on no list. Fails the pool and returns NULL
+ * when memory is short. */
+struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_class_info *info,
+                               const int32_t *locals);
+/* Run a ready task on w, and all that follows from its completion. */
+void dagi_task_run(struct dagi_worker *w, struct dag_task *t);
+/* Forget a task that will not run: its values are released. */
+void dagi_task_drop(struct dagi_worker *w, struct dag_task *t);
+
+/* ---- deps.c: the dependency table --------------------------------------------------------- */
+
+int dagi_deps_init(dag_taskpool *pool); /* nonzero = out of memory */
+void dagi_deps_fini(dag_taskpool *pool);
+/* Where an arrival comes from, for messages. */
+typedef struct dagi_source {
+    const dag_class *cls;
+    const int32_t *locals;
+} dagi_source;
+/* One arrival at an instance of edge->target; takes over the reference on `value` (NULL for CTL and
+ * for what a poisoned pool lacks). Returns the task when this was its last, else NULL. */
+struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, const dag_edge *edge,
+                                  const int32_t *params, dag_value *value,
+                                  const dagi_source *source);
+/* Tasks in the table. Exact when no worker is active. */
+int64_t dagi_deps_count(const dag_taskpool *pool);
+/* Call fn for each task in the table until it returns nonzero; no worker may be active. */
+void dagi_deps_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg), void *arg);
+/* Drop all tasks; how many there were. No worker may be active in the pool. */
+int64_t dagi_deps_clear(struct dagi_worker *w, dag_taskpool *pool);
+
+/* ---- release.c -------------------------------------------------------------------------- */
+
+/* Stores, messages, successors of a task whose body has run; frees it. */
+void dagi_task_complete(struct dagi_worker *w, struct dag_task *t);
+
+/* ---- startup.c -------------------------------------------------------------------------- */
+
+/* Start some instances of a pool that has any left; 0 = found none. */
+int dagi_startup(struct dagi_worker *w);
+
+/* ---- pool.c, pool_life.c ---------------------------------------------------------------- */
+
+/* Take `count` completed tasks off w's account. Nothing of the pool may be touched afterwards. */
+void dagi_pool_count(struct dagi_worker *w, dag_taskpool *pool, int64_t count, int64_t tasks);
+void dagi_pool_vfail(dag_taskpool *pool, dag_status status, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+/* End this rank's part by force: nobody works on it and nothing of it is under way. */
+void dagi_pool_force(struct dagi_worker *w, dag_taskpool *pool);
+/* Nonzero when the pool is queued: the task was kept until it runs. */
+int dagi_pool_keep_early(dag_taskpool *pool, struct dag_task *t);
+
+/* ---- worker.c --------------------------------------------------------------------------- */
+
+/* Tasks are ready: give the list (linked by next) to the scheduler and wake who can run them. */
+void dagi_ready(struct dagi_worker *w, struct dag_task *list);
+/* Become active before making or taking a task. */
+void dagi_activate(struct dagi_worker *w);
+/* The application thread leaves the library: it keeps no task and is idle. */
+void dagi_leave(struct dagi_worker *w);
+/* Take what w has completed off the pool's account. */
+void dagi_flush(struct dagi_worker *w);
+/* There is something to start: wake a sleeping worker. */
+void dagi_wake_one(dag_context *ctx);
+/* Run something or make progress for about that long, at least one round. */
+void dagi_run_for(struct dagi_worker *w, uint64_t nanoseconds, int (*done)(void *arg), void *arg);
+dag_status dagi_workers_start(dag_context *ctx);
+void dagi_workers_stop(dag_context *ctx);
+
+/* ---- stall.c ---------------------------------------------------------------------------- */
+
+/* Called by an idle worker of a context with one rank: have all come to rest in vain? Then the first
+ * pool concerned is ended; nonzero. */
+int dagi_stall_check(struct dagi_worker *w);
+/* Called by an idle worker of rank 0 of several: ask for a wave when it is time. */
+void dagi_stall_wave(struct dagi_worker *w);
+
+#endif

@@ -1,0 +1,315 @@
+/*
+ * The dependency table of a pool: the tasks that have got some of their inputs and wait for others.
+ * docs/design/dependencies.md says why it is a sharded hash table.
+ *
+ * Key: class and parameters. A task is in the table from its first arrival until its last; an
+ * instance that waits for one arrival only never enters it.
+ *
+ * Synchronisation: everything of a shard, and of the tasks in it the fields next, pending, arrived
+ * and the flows, is guarded by the lock of the shard. The last arrival takes the task out, from then
+ * on it belongs to the worker that brought it. Unlock and lock make what the producers wrote into
+ * values visible to whoever runs the task. With one worker there is one shard and no lock is taken.
+ */
+#include "core_impl.h"
+#include "lock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { START_BUCKETS = 64 };
+
+int dagi_deps_init(dag_taskpool *pool)
+{
+    int shards = 1;
+    if (!pool->ctx->single) {
+        while (shards < 8 * pool->ctx->nworkers && shards < 512)
+            shards *= 2;
+    }
+    pool->shards = aligned_alloc(_Alignof(dagi_shard), (size_t)shards * sizeof *pool->shards);
+    if (!pool->shards)
+        return 1;
+    memset(pool->shards, 0, (size_t)shards * sizeof *pool->shards);
+    pool->nshards = shards;
+    return 0;
+}
+
+void dagi_deps_fini(dag_taskpool *pool)
+{
+    for (int s = 0; s < pool->nshards; s++)
+        free(pool->shards[s].buckets);
+    free(pool->shards);
+    pool->shards = NULL;
+    pool->nshards = 0;
+}
+
+static inline uint64_t hash(const dag_class *cls, const int32_t *params)
+{
+    uint64_t h = (uint64_t)(unsigned)cls->id;
+    for (int i = 0; i < cls->nparams; i++)
+        h = (h + (uint32_t)params[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ (h >> 32);
+}
+
+static inline int matches(struct dag_task *t, const dag_class *cls, const int32_t *params)
+{
+    if (t->cls != cls)
+        return 0;
+    const int32_t *locals = dagi_task_locals(t);
+    for (int i = 0; i < cls->nparams; i++) {
+        if (locals[i] != params[i])
+            return 0;
+    }
+    return 1;
+}
+
+/* Shards are told apart by the upper bits, buckets by the lower ones. */
+static inline dagi_shard *shard_of(const dag_taskpool *pool, uint64_t h)
+{
+    return &pool->shards[h >> 48 & (uint64_t)(pool->nshards - 1)];
+}
+
+static int grow(dagi_shard *s)
+{
+    uint64_t old = s->buckets ? (uint64_t)s->mask + 1 : 0;
+    uint64_t size = old ? 2 * old : START_BUCKETS;
+    if (size > UINT64_C(1) << 31)
+        return s->buckets == NULL; /* longer chains, no harm */
+    struct dag_task **buckets = calloc(size, sizeof *buckets);
+    if (!buckets)
+        return s->buckets == NULL;
+    for (uint64_t b = 0; b < old; b++) {
+        for (struct dag_task *t = s->buckets[b], *next; t; t = next) {
+            next = t->next;
+            struct dag_task **at = &buckets[hash(t->cls, dagi_task_locals(t)) & (size - 1)];
+            t->next = *at;
+            *at = t;
+        }
+    }
+    free(s->buckets);
+    s->buckets = buckets;
+    s->mask = (uint32_t)(size - 1);
+    return 0;
+}
+
+/* The link that points to the task, or NULL. */
+static inline struct dag_task **find(dagi_shard *s, uint64_t h, const dag_class *cls,
+                                     const int32_t *params)
+{
+    if (s->count == 0)
+        return NULL;
+    for (struct dag_task **link = &s->buckets[h & s->mask]; *link; link = &(*link)->next) {
+        if (matches(*link, cls, params))
+            return link;
+    }
+    return NULL;
+}
+
+static int insert(dagi_shard *s, uint64_t h, struct dag_task *t)
+{
+    if ((!s->buckets || s->count > s->mask) && grow(s) != 0)
+        return 1;
+    struct dag_task **at = &s->buckets[h & s->mask];
+    t->next = *at;
+    *at = t;
+    s->count++;
+    return 0;
+}
+
+/* ---- arrivals --------------------------------------------------------------------------- */
+
+struct arrival {
+    struct dagi_worker *w;
+    dag_taskpool *pool;
+    dagi_class_info *info; /* of the target */
+    const dag_edge *edge;
+    const int32_t *params;
+    dag_value *value;
+    const dagi_source *source;
+};
+
+/* The graph delivers what the target does not expect; the value is dropped. */
+static struct dag_task *refuse(const struct arrival *a, const char *problem)
+{
+    char from[256], to[256];
+    dagi_describe(from, sizeof from, a->source->cls, a->source->locals);
+    dagi_describe(to, sizeof to, a->edge->target, a->params);
+    dag_graph_error(a->pool->globals, NULL, NULL, a->edge->line, "%s sends flow %s to flow %s of %s, %s",
+                    from, a->source->cls->flows[a->edge->source_flow].name,
+                    a->edge->target->flows[a->edge->target_flow].name, to, problem);
+    dagi_value_release(a->w, a->value);
+    return NULL;
+}
+
+/* Enter the arrival in the task; nonzero when the flow has a value already. */
+static inline int enter(const struct arrival *a, struct dag_task *t)
+{
+    unsigned f = a->edge->target_flow;
+    if (f < a->edge->target->ndata) {
+        if (DAGI_UNLIKELY(t->arrived >> f & 1))
+            return 1;
+        t->arrived |= UINT64_C(1) << f;
+        dag_task_flows(t)[f] = a->value;
+    }
+    t->pending--;
+    return 0;
+}
+
+/* First arrival as far as we know: how many are there to be? Makes the task; *inputs as the class
+ * says, or 0 when there is nothing more to do. */
+static struct dag_task *make(const struct arrival *a, int64_t *inputs)
+{
+    const dag_class *cls = a->edge->target;
+    int32_t locals[DAG_MAX_LOCALS];
+    *inputs = 0;
+    for (int i = 0; i < cls->nparams; i++)
+        locals[i] = a->params[i];
+    if (DAGI_UNLIKELY(!cls->locals(a->pool->globals, locals)))
+        return refuse(a, "which does not exist: its parameters are outside of the class's space");
+    int64_t n = cls->inputs ? cls->inputs(a->pool->globals, locals) : 0;
+    if (DAGI_UNLIKELY(n <= 0)) {
+        if (n == 0)
+            return refuse(a, "which waits for no input");
+        dagi_value_release(a->w, a->value); /* inputs() has reported */
+        return NULL;
+    }
+    struct dag_task *t = dagi_task_new(a->w, a->pool, a->info, locals);
+    if (!t) {
+        dagi_value_release(a->w, a->value);
+        return NULL;
+    }
+    t->pending = n;
+    *inputs = n;
+    return t;
+}
+
+/* An instance that nobody has sent anything to yet is entered in the table. */
+static struct dag_task *insert_first(const struct arrival *a, dagi_shard *s, uint64_t h,
+                                     struct dag_task *t)
+{
+    enter(a, t);
+    if (DAGI_UNLIKELY(insert(s, h, t) != 0)) {
+        dagi_pool_fail(a->pool, DAG_ERR_NOMEM, "no memory for the dependency table");
+        dagi_task_drop(a->w, t);
+        return NULL;
+    }
+    if (!atomic_load_explicit(&a->info->many, memory_order_relaxed))
+        atomic_store_explicit(&a->info->many, 1, memory_order_relaxed);
+    if (!a->pool->countable)
+        atomic_fetch_add_explicit(&a->pool->open, 1, memory_order_relaxed);
+    return NULL;
+}
+
+static struct dag_task *arrive_at(const struct arrival *a, dagi_shard *s, struct dag_task **link)
+{
+    struct dag_task *t = *link;
+    if (DAGI_UNLIKELY(enter(a, t) != 0))
+        return refuse(a, "which has got that flow already");
+    if (t->pending > 0)
+        return NULL;
+    *link = t->next;
+    s->count--;
+    t->next = NULL;
+    return t;
+}
+
+/* With the shard locked. */
+static struct dag_task *arrive_locked(const struct arrival *a, dagi_shard *s, uint64_t h,
+                                      struct dag_task *fresh)
+{
+    struct dag_task **link = find(s, h, a->edge->target, a->params);
+    if (link) {
+        if (fresh) /* somebody else was first */
+            dagi_task_free(a->w, fresh, a->info->memory_class);
+        return arrive_at(a, s, link);
+    }
+    int64_t inputs = 2;
+    if (!fresh)
+        fresh = make(a, &inputs);
+    if (!fresh)
+        return NULL;
+    if (inputs > 1)
+        return insert_first(a, s, h, fresh);
+    enter(a, fresh);
+    if (!a->pool->countable)
+        atomic_fetch_add_explicit(&a->pool->open, 1, memory_order_relaxed);
+    return fresh;
+}
+
+struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, const dag_edge *edge,
+                                  const int32_t *params, dag_value *value,
+                                  const dagi_source *source)
+{
+    struct arrival a = {w, pool, &pool->classes[edge->target->id], edge, params, value, source};
+    struct dag_task *fresh = NULL;
+    /* Classes all of whose instances wait for one arrival never look at the table. */
+    if (!atomic_load_explicit(&a.info->many, memory_order_relaxed)) {
+        int64_t inputs;
+        fresh = make(&a, &inputs);
+        if (inputs == 0)
+            return NULL;
+        if (inputs == 1) {
+            enter(&a, fresh);
+            if (!pool->countable)
+                atomic_fetch_add_explicit(&pool->open, 1, memory_order_relaxed);
+            return fresh;
+        }
+    }
+    uint64_t h = hash(edge->target, params);
+    dagi_shard *s = shard_of(pool, h);
+    if (w->ctx->single)
+        return arrive_locked(&a, s, h, fresh);
+    dagi_chaos_delay(w);
+    dagi_lock(&s->lock);
+    struct dag_task *ready = arrive_locked(&a, s, h, fresh);
+    dagi_unlock(&s->lock);
+    return ready;
+}
+
+/* ---- the table as a whole --------------------------------------------------------------- */
+
+int64_t dagi_deps_count(const dag_taskpool *pool)
+{
+    int64_t count = 0;
+    for (int i = 0; i < pool->nshards; i++) {
+        dagi_shard *s = &pool->shards[i];
+        dagi_lock(&s->lock);
+        count += (int64_t)s->count;
+        dagi_unlock(&s->lock);
+    }
+    return count;
+}
+
+void dagi_deps_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg), void *arg)
+{
+    for (int i = 0; i < pool->nshards; i++) {
+        const dagi_shard *s = &pool->shards[i];
+        for (uint64_t b = 0; s->buckets && b <= s->mask; b++) {
+            for (struct dag_task *t = s->buckets[b], *next; t; t = next) {
+                next = t->next;
+                if (fn(t, arg) != 0)
+                    return;
+            }
+        }
+    }
+}
+
+static int drop(struct dag_task *t, void *arg)
+{
+    dagi_task_drop(arg, t);
+    return 0;
+}
+
+int64_t dagi_deps_clear(struct dagi_worker *w, dag_taskpool *pool)
+{
+    int64_t count = dagi_deps_count(pool);
+    if (count == 0)
+        return 0;
+    dagi_deps_each(pool, drop, w);
+    for (int i = 0; i < pool->nshards; i++) {
+        free(pool->shards[i].buckets);
+        pool->shards[i].buckets = NULL;
+        pool->shards[i].count = 0;
+        pool->shards[i].mask = 0;
+    }
+    return count;
+}

@@ -1,0 +1,232 @@
+/*
+ * Completion of a task, here or on another rank: who gets its values.
+ *
+ * The order matters, see docs/design/values.md: stores; then all receivers are named, local ones
+ * into a buffer and ranks into the fanout; then every value gets its final number of references;
+ * only then is anybody told. So no receiver can see a count that is still to grow.
+ */
+#include "core_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A named local successor in the buffer of the worker; `size` bytes on is the next. */
+struct named {
+    const dag_edge *edge;
+    int32_t size;
+    int32_t params[];
+};
+
+/* A visit that collects; first the visit itself, so that the callback finds the rest. */
+struct gather {
+    dag_visit visit;
+    struct dagi_worker *w;
+    dag_taskpool *pool;
+    uint32_t ndata;               /* of the source */
+    int32_t refs[DAG_MAX_FLOWS]; /* receivers of each data flow */
+    bool failed;
+};
+
+static int grow_edges(struct gather *g, size_t bytes)
+{
+    struct dagi_worker *w = g->w;
+    size_t capacity = w->edges_capacity ? 2 * w->edges_capacity : 16384;
+    while (capacity < w->edges_used + bytes)
+        capacity *= 2;
+    char *edges = realloc(w->edges, capacity);
+    if (!edges) {
+        dagi_pool_fail(g->pool, DAG_ERR_NOMEM, "no memory to list the successors of a task");
+        g->failed = true;
+        return 1;
+    }
+    w->edges = edges;
+    w->edges_capacity = capacity;
+    return 0;
+}
+
+static void name_local(dag_visit *v, const dag_edge *edge, const int32_t *params)
+{
+    struct gather *g = (struct gather *)(void *)v;
+    struct dagi_worker *w = g->w;
+    int nparams = edge->target->nparams;
+    size_t bytes = (sizeof(struct named) + (size_t)nparams * sizeof *params + 7) & ~(size_t)7;
+    if (DAGI_UNLIKELY(w->edges_used + bytes > w->edges_capacity) && grow_edges(g, bytes) != 0)
+        return;
+    struct named *n = (struct named *)(void *)(w->edges + w->edges_used);
+    w->edges_used += bytes;
+    n->edge = edge;
+    n->size = (int32_t)bytes;
+    for (int i = 0; i < nparams; i++)
+        n->params[i] = params[i];
+    if (edge->source_flow < g->ndata && edge->target_flow < edge->target->ndata)
+        g->refs[edge->source_flow]++;
+}
+
+static void name_rank(dag_visit *v, const dag_edge *edge, const int32_t *params)
+{
+    struct gather *g = (struct gather *)(void *)v;
+    const dag_class *cls = edge->target;
+    int32_t locals[DAG_MAX_LOCALS];
+    for (int i = 0; i < cls->nparams; i++)
+        locals[i] = params[i];
+    if (DAGI_UNLIKELY(!cls->locals(g->pool->globals, locals))) {
+        char to[256];
+        dagi_describe(to, sizeof to, cls, params);
+        dag_graph_error(g->pool->globals, v->task->cls, dagi_task_locals(v->task), edge->line,
+                        "it sends to %s, which does not exist: its parameters are outside of the "
+                        "class's space", to);
+        return;
+    }
+    int rank = cls->rank(g->pool->globals, locals);
+    if (rank != g->pool->ctx->rank)
+        dagi_fanout_add(g->w->fanout, rank, edge, v->group);
+}
+
+/* Each value gets one reference per receiver; the one we hold is among them. */
+static void share_values(struct gather *g, dag_value **values, dagi_fanout *fanout,
+                         uint32_t mask)
+{
+    for (uint32_t f = 0; f < g->ndata; f++) {
+        if (!(mask >> f & 1) || !values[f])
+            continue;
+        int refs = g->refs[f] + (fanout ? dagi_fanout_refs(fanout, (int)f) : 0);
+        if (refs == 0)
+            dagi_value_release(g->w, values[f]);
+        else if (refs > 1)
+            dagi_value_retain(values[f], refs - 1);
+    }
+}
+
+/* Activate what was named at buffer offsets from `at` on. The ready ones: the best of all (the first
+ * among equals) is returned, the others are on *rest, the last named first, so that a queue that
+ * gives the youngest first runs them in the order in which they were named. */
+static struct dag_task *activate_named(struct gather *g, size_t at, dag_value **values,
+                                       const dagi_source *source, struct dag_task **rest)
+{
+    struct dagi_worker *w = g->w;
+    struct dag_task *best = NULL;
+    size_t end = w->edges_used;
+    while (at < end) {
+        const struct named *n = (const struct named *)(void *)(w->edges + at);
+        const dag_edge *edge = n->edge;
+        at += (size_t)n->size;
+        dag_value *value = edge->source_flow < g->ndata && edge->target_flow < edge->target->ndata
+                               ? values[edge->source_flow]
+                               : NULL;
+        struct dag_task *t = dagi_deps_arrive(w, g->pool, edge, n->params, value, source);
+        if (!t)
+            continue;
+        if (best && best->priority >= t->priority) {
+            t->next = *rest;
+            *rest = t;
+            continue;
+        }
+        if (best) {
+            best->next = *rest;
+            *rest = best;
+        }
+        best = t;
+    }
+    return best;
+}
+
+/* Name the successors of a task of this rank. In a poisoned pool the guards that look at what the
+ * body computed cannot be asked; they count as false. */
+static void visit(struct gather *g, struct dag_task *t, enum dag_visit_mode mode)
+{
+    g->visit.mode = mode;
+    g->visit.edge = mode == DAG_VISIT_LOCAL ? name_local : name_rank;
+    g->visit.at_producer = !dagi_pool_is_poisoned(g->pool);
+    t->cls->successors(&g->visit, g->pool->globals, dagi_task_locals(t));
+}
+
+void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
+{
+    dag_taskpool *pool = t->pool;
+    const dag_class *cls = t->cls;
+    dag_value **values = dag_task_flows(t);
+    struct dag_task *best = NULL, *rest = NULL;
+    if (cls->stores && !dagi_pool_is_poisoned(pool))
+        cls->stores(t, pool->globals);
+    if (!cls->successors) {
+        for (int f = 0; f < cls->ndata; f++)
+            dagi_value_release(w, values[f]);
+    } else {
+        struct gather g;
+        g.visit.mask = UINT32_MAX;
+        g.visit.dynamic = 0;
+        g.visit.task = t;
+        g.visit.group = 0;
+        g.w = w;
+        g.pool = pool;
+        g.ndata = cls->ndata;
+        g.failed = false;
+        for (uint32_t f = 0; f < g.ndata; f++)
+            g.refs[f] = 0;
+        size_t mark = w->edges_used;
+        dagi_fanout *fanout = NULL;
+        if (w->ctx->size > 1) {
+            fanout = w->fanout;
+            visit(&g, t, DAG_VISIT_RANKS);
+        }
+        visit(&g, t, DAG_VISIT_LOCAL);
+        share_values(&g, values, fanout, UINT32_MAX);
+        dagi_source source = {cls, dagi_task_locals(t)};
+        if (fanout && !dagi_fanout_empty(fanout))
+            dagi_comm_activate(w, t, fanout, g.visit.dynamic);
+        best = activate_named(&g, mark, values, &source, &rest);
+        w->edges_used = mark;
+    }
+    dagi_task_free(w, t, pool->classes[cls->id].memory_class);
+    w->count++;
+    if (rest)
+        dagi_ready(w, rest);
+    w->next = best; /* dagi_task_run() is never entered with a task in w->next */
+}
+
+void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
+                  const int32_t *params, uint32_t mask, uint64_t dynamic, int poison,
+                  dag_value **values)
+{
+    struct gather g = {.visit = {.mode = DAG_VISIT_LOCAL,
+                                 .mask = mask,
+                                 .dynamic = dynamic,
+                                 .edge = name_local},
+                       .w = w,
+                       .pool = pool,
+                       .ndata = cls->ndata};
+    int32_t locals[DAG_MAX_LOCALS];
+    dagi_activate(w);
+    if (poison)
+        atomic_store_explicit(&pool->poisoned, 1, memory_order_relaxed);
+    for (int i = 0; i < cls->nparams; i++)
+        locals[i] = params[i];
+    size_t mark = w->edges_used;
+    if (atomic_load(&pool->state) >= DAGI_POOL_LOCAL)
+        dagi_warn(pool->ctx, "a message of class %s came after the end of its pool", cls->name);
+    else if (!cls->locals(pool->globals, locals))
+        dag_graph_error(pool->globals, cls, params, cls->line,
+                        "another rank ran this instance, which does not exist here");
+    else
+        cls->successors(&g.visit, pool->globals, locals);
+    share_values(&g, values, NULL, mask);
+    dagi_source source = {cls, locals};
+    struct dag_task *rest = NULL;
+    struct dag_task *best = activate_named(&g, mark, values, &source, &rest);
+    w->edges_used = mark;
+    struct dag_task **link = &rest;
+    while (*link)
+        link = &(*link)->next;
+    *link = best; /* last in, first out */
+    /* A pool that waits for its turn keeps them. */
+    for (link = &rest; *link;) {
+        struct dag_task *t = *link;
+        struct dag_task *next = t->next;
+        if (atomic_load(&pool->state) == DAGI_POOL_QUEUED && dagi_pool_keep_early(pool, t))
+            *link = next;
+        else
+            link = &t->next;
+    }
+    if (rest)
+        dagi_ready(w, rest);
+}

@@ -1,0 +1,416 @@
+#include "settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+extern char **environ;
+
+typedef enum kind { KIND_COUNT, KIND_BYTES, KIND_SEED, KIND_SECONDS, KIND_SWITCH, KIND_CHOICE } kind;
+
+typedef struct choice {
+    const char *name;
+    int value;
+} choice;
+
+typedef struct setting {
+    const char *name;
+    kind kind;
+    size_t offset; /* of its field in dagi_settings */
+    const char *fallback;
+    double least, most; /* of numbers */
+    const choice *choices; /* KIND_CHOICE: into an int; with value -1 the name itself is kept */
+    const char *meaning;
+} setting;
+
+static const choice bind_choices[] = {{"none", 0}, {"auto", 1}, {NULL, 0}};
+static const choice sched_choices[] = {{"local", -1}, {"global", -1}, {NULL, 0}};
+static const choice bcast_choices[] = {{"auto", DAG_BCAST_AUTO},       {"binomial", DAG_BCAST_BINOMIAL},
+                                       {"chain", DAG_BCAST_CHAIN},     {"ring", DAG_BCAST_RING},
+                                       {"scatter", DAG_BCAST_SCATTER}, {"hier", DAG_BCAST_HIER},
+                                       {NULL, 0}};
+
+#define FIELD(name) offsetof(dagi_settings, name)
+
+static const setting table[] = {
+    {"threads", KIND_COUNT, FIELD(threads), "0", 0, DAGI_MAX_WORKERS, NULL,
+     "workers of this process, the calling thread included; 0 = one per core of its share"},
+    {"bind", KIND_CHOICE, FIELD(bind), "auto", 0, 0, bind_choices,
+     "bind background workers to cores of the inherited cpuset: auto (where each gets one), none"},
+    {"sched", KIND_CHOICE, FIELD(sched), "local", 0, 0, sched_choices,
+     "ready queues: local (one per worker, stealing from near ones first), global (one for all)"},
+    {"eager_bytes", KIND_BYTES, FIELD(eager_bytes), "4096", 0, 1 << 20, NULL,
+     "data up to this many bytes travel inside the message that announces them"},
+    {"credit_bytes", KIND_BYTES, FIELD(credit_bytes), "1M", 4096, 1e12, NULL,
+     "eager bytes that may be under way to one rank before the sender waits"},
+    {"bcast", KIND_CHOICE, FIELD(bcast), "auto", 0, 0, bcast_choices,
+     "shape of all broadcasts; auto = by size and number of receivers, or as the JDF says"},
+    {"chaos", KIND_SEED, FIELD(chaos), "0", 0, 1.8e19, NULL,
+     "seed of random schedules, delays and message orders, for tests; 0 = off"},
+    {"stall_time", KIND_SECONDS, FIELD(stall_time), "1", 0, 1e6, NULL,
+     "seconds of rest after which several ranks ask each other whether they all wait in vain"},
+    {"summary", KIND_SWITCH, FIELD(summary), "off", 0, 0, NULL,
+     "print one line about workers and cores to stderr at start"},
+    {"warnings", KIND_SWITCH, FIELD(warnings), "on", 0, 0, NULL, "print warnings to stderr"},
+};
+enum { NSETTINGS = sizeof table / sizeof table[0] };
+
+static const char *const origin_names[] = {"default", "file", "environment", "API"};
+
+struct dag_config {
+    char *text[NSETTINGS]; /* NULL = not given */
+    dagi_origin origin[NSETTINGS];
+};
+
+static dag_status reason(char *why, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static dag_status reason(char *why, size_t size, const char *format, ...)
+{
+    if (why && size > 0) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(why, size, format, args);
+        va_end(args);
+    }
+    return DAG_ERR_SETTING;
+}
+
+/* ---- names ------------------------------------------------------------------------------ */
+
+static int find(const char *name)
+{
+    for (int i = 0; i < NSETTINGS; i++) {
+        if (strcasecmp(table[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* Letters to insert, delete, replace or swap to make one of the other; names are short. */
+static int edit_distance(const char *a, const char *b)
+{
+    enum { MOST = 40 };
+    int la = (int)strnlen(a, MOST), lb = (int)strnlen(b, MOST);
+    int d[MOST + 1][MOST + 1];
+    for (int i = 0; i <= la; i++)
+        d[i][0] = i;
+    for (int j = 0; j <= lb; j++)
+        d[0][j] = j;
+    for (int i = 1; i <= la; i++) {
+        for (int j = 1; j <= lb; j++) {
+            int differ = tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
+            int best = d[i - 1][j - 1] + differ;
+            if (d[i - 1][j] + 1 < best)
+                best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best)
+                best = d[i][j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    }
+    return d[la][lb];
+}
+
+static const char *nearest_setting(const char *name)
+{
+    const char *best = table[0].name;
+    int least = INT_MAX;
+    for (int i = 0; i < NSETTINGS; i++) {
+        int distance = edit_distance(name, table[i].name);
+        if (distance < least) {
+            least = distance;
+            best = table[i].name;
+        }
+    }
+    return best;
+}
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+static bool parse_number(const char *text, double *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && errno == 0 && isfinite(*out);
+}
+
+static bool parse_count(const char *text, bool bytes, uint64_t *out)
+{
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno != 0)
+        return false;
+    int shift = 0;
+    if (bytes && *end != '\0') {
+        const char *units = "kmg", *unit = strchr(units, tolower((unsigned char)*end));
+        if (!unit)
+            return false;
+        shift = 10 * (int)(unit - units + 1);
+        end++;
+        if (*end == 'i' || *end == 'I')
+            end++;
+        if (*end == 'b' || *end == 'B')
+            end++;
+    }
+    if (*end != '\0' || value > UINT64_MAX >> shift)
+        return false;
+    *out = (uint64_t)value << shift;
+    return true;
+}
+
+static bool parse_switch(const char *text, int *out)
+{
+    static const choice words[] = {{"on", 1},  {"yes", 1}, {"true", 1},  {"1", 1},
+                                   {"off", 0}, {"no", 0},  {"false", 0}, {"0", 0}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcasecmp(words[i].name, text) == 0) {
+            *out = words[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static dag_status parse_choice(const setting *s, const char *text, void *field, char *why,
+                               size_t size)
+{
+    char names[128] = "";
+    for (const choice *c = s->choices; c->name; c++) {
+        if (strcasecmp(c->name, text) == 0) {
+            if (c->value < 0)
+                strcpy(field, c->name);
+            else
+                *(int *)field = c->value;
+            return DAG_SUCCESS;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", c->name);
+    }
+    return reason(why, size, "%s = %s: must be one of %s", s->name, text, names);
+}
+
+/* Parse `text` into the field of `s`. */
+static dag_status parse(const setting *s, const char *text, dagi_settings *settings, char *why,
+                        size_t size)
+{
+    void *field = (char *)settings + s->offset;
+    uint64_t count;
+    double number;
+    switch (s->kind) {
+    case KIND_CHOICE:
+        return parse_choice(s, text, field, why, size);
+    case KIND_SWITCH:
+        if (!parse_switch(text, field))
+            return reason(why, size, "%s = %s: must be on or off", s->name, text);
+        return DAG_SUCCESS;
+    case KIND_SECONDS:
+        if (!parse_number(text, &number) || number < s->least || number > s->most)
+            return reason(why, size, "%s = %s: must be a number of seconds from %g to %g", s->name,
+                          text, s->least, s->most);
+        *(double *)field = number;
+        return DAG_SUCCESS;
+    case KIND_SEED:
+        if (!parse_count(text, false, field))
+            return reason(why, size, "%s = %s: must be a whole number >= 0", s->name, text);
+        return DAG_SUCCESS;
+    case KIND_BYTES:
+    case KIND_COUNT:
+        if (!parse_count(text, s->kind == KIND_BYTES, &count) || (double)count < s->least ||
+            (double)count > s->most)
+            return reason(why, size, "%s = %s: must be a whole number from %.0f to %.0f%s", s->name,
+                          text, s->least, s->most, s->kind == KIND_BYTES ? " (k, M, G allowed)" : "");
+        *(int64_t *)field = (int64_t)count;
+        return DAG_SUCCESS;
+    }
+    return DAG_ERR_INTERNAL;
+}
+
+/* ---- configurations --------------------------------------------------------------------- */
+
+dag_config *dag_config_new(void)
+{
+    return calloc(1, sizeof(dag_config));
+}
+
+void dag_config_free(dag_config *config)
+{
+    if (!config)
+        return;
+    for (int i = 0; i < NSETTINGS; i++)
+        free(config->text[i]);
+    free(config);
+}
+
+/* Keep `value` for setting `i`. `from` names the place for messages. */
+static dag_status keep(dag_config *config, int i, const char *value, dagi_origin origin,
+                       const char *from, char *why, size_t size)
+{
+    dagi_settings scratch;
+    char detail[256];
+    dag_status status = parse(&table[i], value, &scratch, detail, sizeof detail);
+    if (status != DAG_SUCCESS)
+        return reason(why, size, "%s: %s", from, detail);
+    char *copy = strdup(value);
+    if (!copy) {
+        reason(why, size, "out of memory");
+        return DAG_ERR_NOMEM;
+    }
+    free(config->text[i]);
+    config->text[i] = copy;
+    config->origin[i] = origin;
+    return DAG_SUCCESS;
+}
+
+dag_status dag_config_set(dag_config *config, const char *key, const char *value, char *why,
+                          size_t why_size)
+{
+    if (!config || !key || !value) {
+        reason(why, why_size, "dag_config_set: config, key and value must not be NULL");
+        return DAG_ERR_ARG;
+    }
+    int i = find(key);
+    if (i < 0)
+        return reason(why, why_size, "dag_config_set: there is no setting '%s'; did you mean '%s'?",
+                      key, nearest_setting(key));
+    return keep(config, i, value, DAGI_ORIGIN_API, "dag_config_set", why, why_size);
+}
+
+/* Cut blanks off both ends, in place. */
+static char *trim(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    size_t length = strlen(text);
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        text[--length] = '\0';
+    return text;
+}
+
+static dag_status read_line(dag_config *config, const char *path, int number, char *line,
+                            int *seen_at, char *why, size_t size)
+{
+    char *comment = strchr(line, '#');
+    if (comment)
+        *comment = '\0';
+    char *key = trim(line);
+    if (*key == '\0')
+        return DAG_SUCCESS;
+    char *equals = strchr(key, '=');
+    if (!equals)
+        return reason(why, size, "%s:%d: expected 'key = value'", path, number);
+    *equals = '\0';
+    key = trim(key);
+    int i = find(key);
+    if (i < 0)
+        return reason(why, size, "%s:%d: there is no setting '%s'; did you mean '%s'?", path, number,
+                      key, nearest_setting(key));
+    if (seen_at[i])
+        return reason(why, size, "%s:%d: '%s' is given twice, first in line %d", path, number, key,
+                      seen_at[i]);
+    seen_at[i] = number;
+    char from[PATH_MAX + 16];
+    snprintf(from, sizeof from, "%s:%d", path, number);
+    return keep(config, i, trim(equals + 1), DAGI_ORIGIN_FILE, from, why, size);
+}
+
+static dag_status read_file(dag_config *config, const char *path, char *why, size_t size)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        reason(why, size, "DAG_CONFIG: cannot read '%s': %s", path, strerror(errno));
+        return DAG_ERR_IO;
+    }
+    int seen_at[NSETTINGS] = {0};
+    char *line = NULL;
+    size_t capacity = 0;
+    dag_status status = DAG_SUCCESS;
+    for (int number = 1; status == DAG_SUCCESS && getline(&line, &capacity, file) >= 0; number++)
+        status = read_line(config, path, number, line, seen_at, why, size);
+    free(line);
+    fclose(file);
+    return status;
+}
+
+static dag_status read_environment(dag_config *config, char *why, size_t size)
+{
+    for (char **entry = environ; entry && *entry; entry++) {
+        const char *equals = strchr(*entry, '=');
+        char name[64];
+        if (strncmp(*entry, "DAG_", 4) != 0 || !equals)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(equals - *entry), *entry);
+        if (strcmp(name, "DAG_CONFIG") == 0)
+            continue;
+        int i = find(name + 4);
+        for (const char *c = name + 4; *c; c++) {
+            if (islower((unsigned char)*c))
+                i = -1;
+        }
+        if (i < 0) {
+            char upper[32];
+            snprintf(upper, sizeof upper, "%s", nearest_setting(name + 4));
+            for (char *c = upper; *c; c++)
+                *c = (char)toupper((unsigned char)*c);
+            return reason(why, size, "environment: there is no setting %s; did you mean DAG_%s?",
+                          name, upper);
+        }
+        char from[80];
+        snprintf(from, sizeof from, "environment, %s", name);
+        dag_status status = keep(config, i, equals + 1, DAGI_ORIGIN_ENVIRONMENT, from, why, size);
+        if (status != DAG_SUCCESS)
+            return status;
+    }
+    return DAG_SUCCESS;
+}
+
+dag_status dagi_settings_resolve(const dag_config *api, dag_config **resolved,
+                                 dagi_settings *settings, char *why, size_t why_size)
+{
+    dag_config *config = dag_config_new();
+    if (!config)
+        return DAG_ERR_NOMEM;
+    memset(settings, 0, sizeof *settings);
+    dag_status status = DAG_SUCCESS;
+    for (int i = 0; i < NSETTINGS && status == DAG_SUCCESS; i++)
+        status = keep(config, i, table[i].fallback, DAGI_ORIGIN_DEFAULT, "default", why, why_size);
+    const char *path = getenv("DAG_CONFIG");
+    if (status == DAG_SUCCESS && path && *path)
+        status = read_file(config, path, why, why_size);
+    if (status == DAG_SUCCESS)
+        status = read_environment(config, why, why_size);
+    for (int i = 0; i < NSETTINGS && status == DAG_SUCCESS && api; i++) {
+        if (api->text[i])
+            status = keep(config, i, api->text[i], DAGI_ORIGIN_API, "dag_config", why, why_size);
+    }
+    for (int i = 0; i < NSETTINGS && status == DAG_SUCCESS; i++)
+        status = parse(&table[i], config->text[i], settings, why, why_size);
+    if (status != DAG_SUCCESS) {
+        dag_config_free(config);
+        return status;
+    }
+    *resolved = config;
+    return DAG_SUCCESS;
+}
+
+dagi_origin dagi_settings_origin(const dag_config *config, const char *key)
+{
+    return config->origin[find(key)];
+}
+
+void dagi_settings_print_config(const dag_config *config, FILE *out)
+{
+    for (int i = 0; i < NSETTINGS; i++)
+        fprintf(out, "%-12s = %-8s (%s) %s\n", table[i].name, config->text[i],
+                origin_names[config->origin[i]], table[i].meaning);
+}

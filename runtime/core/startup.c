@@ -1,0 +1,88 @@
+/*
+ * Start-up: the instances that wait for nothing are made lazily, a chunk at a time, by workers that
+ * have run out of other tasks. So a pool of any size holds few tasks at once, and what is under way
+ * is finished before more is begun.
+ */
+#include "core_impl.h"
+#include "lock.h"
+
+enum { CHUNK = 64 };
+
+/* What dag_start_task() fills. */
+struct batch {
+    struct dagi_worker *w;
+    struct dag_task *list; /* youngest first */
+    int count, limit;
+};
+
+int dag_start_task(dag_cursor *cursor, const int32_t *locals)
+{
+    struct batch *b = cursor->batch;
+    dag_taskpool *pool = cursor->pool;
+    struct dag_task *t = dagi_task_new(b->w, pool, &pool->classes[cursor->cls->id], locals);
+    if (!t)
+        return 1; /* the pool has failed */
+    t->next = b->list;
+    b->list = t;
+    return ++b->count >= b->limit;
+}
+
+/* A pool with something left to start, its start_lock taken; NULL = none. */
+static dag_taskpool *claim(dag_context *ctx)
+{
+    pthread_mutex_lock(&ctx->pools_lock);
+    dag_taskpool *pool = ctx->pools;
+    for (; pool; pool = pool->next) {
+        if (atomic_load(&pool->state) != DAGI_POOL_RUNNING || atomic_load(&pool->start_done) ||
+            !dagi_try_lock(&pool->start_lock))
+            continue;
+        if (!atomic_load(&pool->start_done))
+            break;
+        dagi_unlock(&pool->start_lock);
+    }
+    pthread_mutex_unlock(&ctx->pools_lock);
+    return pool;
+}
+
+/* One chunk of the pool, of one class after the other. */
+static void fill(dag_taskpool *pool, struct batch *b)
+{
+    int nclasses = pool->program->nclasses;
+    while (pool->start_class < nclasses && b->count < b->limit) {
+        dagi_class_info *info = &pool->classes[pool->start_class];
+        info->cursor.batch = b;
+        if (!info->cls->start || !info->cls->start(&info->cursor, pool->globals))
+            pool->start_class++;
+        else if (b->count < b->limit)
+            break; /* stopped early: no memory, the pool has failed */
+    }
+}
+
+int dagi_startup(struct dagi_worker *w)
+{
+    dag_context *ctx = w->ctx;
+    if (atomic_load(&ctx->starting) == 0)
+        return 0;
+    dag_taskpool *pool = claim(ctx);
+    if (!pool)
+        return 0;
+    struct batch b = {.w = w, .limit = CHUNK};
+    if (dagi_chaos(w, 2))
+        b.limit = 1 + (int)(dagi_random(w) % CHUNK);
+    fill(pool, &b);
+    if (!pool->countable && b.count > 0)
+        atomic_fetch_add_explicit(&pool->open, b.count, memory_order_relaxed);
+    int done = pool->start_class == pool->program->nclasses;
+    if (done) {
+        atomic_store(&pool->start_done, 1);
+        atomic_fetch_sub(&ctx->starting, 1);
+    }
+    dagi_unlock(&pool->start_lock);
+    /* Until here the pool could not end. The tasks, or the share of open that stands for start-up,
+     * keep it until they are given away. */
+    if (b.list)
+        dagi_ready(w, b.list);
+    if (done && pool->countable)
+        dagi_pool_count(w, pool, 1, 0);
+    return 1;
+}

@@ -1,0 +1,163 @@
+/* One task: made, run, dropped; and what its body may ask of it. */
+#include "core_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* High priority classes stand above all others, whatever their priority expression says. */
+static int64_t lift(int64_t priority)
+{
+    const int64_t step = INT64_C(1) << 62;
+    return priority > INT64_MAX - step ? INT64_MAX : priority + step;
+}
+
+struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_class_info *info,
+                               const int32_t *locals)
+{
+    const dag_class *cls = info->cls;
+    struct dag_task *t = dagi_task_alloc(w, info->memory_class);
+    if (DAGI_UNLIKELY(!t)) {
+        dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a task of class %s", cls->name);
+        return NULL;
+    }
+    t->next = NULL;
+    t->cls = cls;
+    t->pool = pool;
+    t->owner = NULL;
+    t->arrived = 0;
+    t->pending = 0;
+    t->priority = cls->priority ? cls->priority(pool->globals, locals) : 0;
+    if (cls->high_priority)
+        t->priority = lift(t->priority);
+    dag_value **flow = dag_task_flows(t);
+    for (int f = 0; f < cls->ndata; f++)
+        flow[f] = NULL;
+    int32_t *to = dagi_task_locals(t);
+    for (int i = 0; i < cls->nlocals; i++)
+        to[i] = locals[i];
+    return t;
+}
+
+void dagi_task_drop(struct dagi_worker *w, struct dag_task *t)
+{
+    dag_value **flow = dag_task_flows(t);
+    for (int f = 0; f < t->cls->ndata; f++)
+        dagi_value_release(w, flow[f]);
+    dagi_task_free(w, t, t->pool->classes[t->cls->id].memory_class);
+}
+
+/* Give each flow that the body may write a value of its own. */
+static void make_writable(struct dagi_worker *w, struct dag_task *t, uint32_t mask)
+{
+    dag_value **flow = dag_task_flows(t);
+    for (; mask; mask &= mask - 1) {
+        int f = __builtin_ctz(mask);
+        dagi_value *v = (dagi_value *)(void *)flow[f];
+        if (!v)
+            continue;
+        /* The common case, decided here: a buffer of its own and no other holder. The load pairs
+         * with the release in dagi_value_release() of those who read it. */
+        if (DAGI_LIKELY(atomic_load_explicit(&v->refs, memory_order_acquire) == 1 &&
+                        atomic_load_explicit(&v->flags, memory_order_relaxed) == 0))
+            continue;
+        int renamed = 0;
+        dag_value *own = dagi_value_writable(w, flow[f], &renamed);
+        if (!own) {
+            dagi_pool_fail(t->pool, DAG_ERR_NOMEM, "no memory to copy flow %s of class %s",
+                           t->cls->flows[f].name, t->cls->name);
+            return;
+        }
+        flow[f] = own;
+        if (renamed)
+            atomic_fetch_add_explicit(&t->pool->renames, 1, memory_order_relaxed);
+    }
+}
+
+static void run_body(struct dag_task *t)
+{
+    dag_taskpool *pool = t->pool;
+    const dag_class *cls = t->cls;
+    for (int b = 0; b < cls->nbodies; b++) {
+        const dag_body *body = &cls->bodies[b];
+        if (body->evaluate && !body->evaluate(pool->globals, dagi_task_locals(t)))
+            continue;
+        if (DAGI_UNLIKELY(body->fn[pool->prec](t, pool->globals) != DAG_BODY_DONE))
+            dag_task_fail(t, "its body returned an error");
+        return;
+    }
+    if (cls->nbodies > 0)
+        dag_graph_error(pool->globals, cls, dagi_task_locals(t), cls->line,
+                        "none of its bodies may run it: the 'evaluate' of each says no");
+}
+
+void dagi_task_run(struct dagi_worker *w, struct dag_task *t)
+{
+    dag_taskpool *pool = t->pool;
+    if (DAGI_UNLIKELY(pool != w->count_pool)) {
+        dagi_flush(w);
+        w->count_pool = pool;
+    }
+    t->owner = w;
+    if (DAGI_LIKELY(!dagi_pool_is_poisoned(pool))) {
+        const dagi_class_info *info = &pool->classes[t->cls->id];
+        if (t->cls->bind)
+            t->cls->bind(t, pool->globals);
+        if (info->write_mask)
+            make_writable(w, t, info->write_mask);
+        if (DAGI_LIKELY(!dagi_pool_is_poisoned(pool)))
+            run_body(t);
+    }
+    dagi_task_complete(w, t);
+}
+
+/* ---- inside a body ---------------------------------------------------------------------- */
+
+int dag_task_worker(const struct dag_task *task)
+{
+    return ((const struct dagi_worker *)task->owner)->index;
+}
+
+dag_context *dag_task_context(const struct dag_task *task)
+{
+    return task->pool->ctx;
+}
+
+void *dag_task_workspace(struct dag_task *task, size_t bytes)
+{
+    struct dagi_worker *w = task->owner;
+    if (bytes > SIZE_MAX - 4096)
+        return NULL;
+    if (bytes > w->workspace_bytes || !w->workspace) {
+        size_t rounded = (bytes + 4095) & ~(size_t)4095;
+        if (rounded == 0)
+            rounded = 4096;
+        free(w->workspace);
+        w->workspace = aligned_alloc(64, rounded);
+        w->workspace_bytes = w->workspace ? rounded : 0;
+    }
+    return w->workspace;
+}
+
+void dag_task_info(struct dag_task *task, int64_t info)
+{
+    dag_taskpool *pool = task->pool;
+    if (info <= 0)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    if (pool->info == 0 || info < pool->info)
+        pool->info = info;
+    atomic_store_explicit(&pool->poisoned, 1, memory_order_relaxed);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void dag_task_fail(struct dag_task *task, const char *format, ...)
+{
+    char name[256], text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    dagi_describe(name, sizeof name, task->cls, dagi_task_locals(task));
+    dagi_pool_fail(task->pool, DAG_ERR_TASK, "%s: task %s of class at line %d: %s",
+                   task->pool->program->file, name, task->cls->line, text);
+}

@@ -1,0 +1,46 @@
+/*
+ * The processors that this process may use: the cpuset it inherited, cut into cores, or the share of
+ * it that is left to this rank when several ranks of the node have the same. Never widened.
+ */
+#ifndef DAGI_TOPOLOGY_H
+#define DAGI_TOPOLOGY_H
+
+#include <dag/dag.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Processors by their number in the operating system. */
+enum { DAGI_CPUSET_WORDS = 64 };
+typedef struct dagi_cpuset {
+    uint64_t word[DAGI_CPUSET_WORDS];
+} dagi_cpuset;
+
+typedef struct dagi_topology dagi_topology;
+
+dag_status dagi_topology_new(dagi_topology **out, char *why, size_t why_size);
+void dagi_topology_free(dagi_topology *t);
+
+/* The inherited set. */
+const dagi_cpuset *dagi_topology_cpuset(const dagi_topology *t);
+/* Cores of the inherited set, of the share, and of the whole machine as far as it is allowed. */
+int dagi_topology_cores(const dagi_topology *t);
+int dagi_topology_share_cores(const dagi_topology *t);
+int dagi_topology_machine_cores(const dagi_topology *t);
+
+/* This rank is number `index` of `count` on the node with the same set: it takes its part of the
+ * cores, at least one (then ranks overlap). */
+void dagi_topology_share(dagi_topology *t, int index, int count);
+
+/* Bind the calling thread to the core of worker `worker`; its first processor, or -1 when that is
+ * not possible. */
+int dagi_topology_bind(const dagi_topology *t, int worker);
+
+/* The other workers of 0..n-1, near ones first: order[0..n-2]. */
+void dagi_topology_neighbours(const dagi_topology *t, int worker, int n, int *order);
+
+/* "0-3,8" : processors of the share. */
+void dagi_topology_describe(const dagi_topology *t, char *text, size_t size);
+
+#endif

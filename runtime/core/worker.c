@@ -1,0 +1,459 @@
+/*
+ * Workers: the loop that finds tasks, runs them, and rests when there are none.
+ *
+ * Whoever makes tasks ready must see to it that somebody runs them, without a system call for each.
+ * A worker without a task first *searches* for a while (it is awake and counted in ctx->searching),
+ * then *parks* (sleeps, listed in ctx->park_list). Whoever pushes tasks wakes a parked worker only
+ * if nobody is searching; a searcher that finds work and was the last one wakes the next. No task is
+ * left behind, because in the order of the sequentially consistent accesses either the pusher's look
+ * at `searching` comes after the parker has left it, and then the pusher finds it in the list; or
+ * before, and then the parker's second look at the queues, after leaving `searching`, finds the task.
+ *
+ * With several ranks one idle worker per rank keeps communication moving: worker 0 whenever it is
+ * idle in the library, else one background worker. That one does not park.
+ */
+#include "core_impl.h"
+#include "lock.h"
+#include "topology.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* Nanoseconds of searching after which a worker counts as idle, parks, yields, sleeps. On an
+ * oversubscribed machine a waiting worker is in the way of those that compute: it yields at once. */
+enum { IDLE_AFTER = 5000, PARK_AFTER = 30000, YIELD_AFTER = 100000, SLEEP_AFTER = 1000000 };
+enum { CROWDED_PARK_AFTER = 2000, CROWDED_SLEEP_AFTER = 20000 };
+enum { SHORTEST_SLEEP = 5000, LONGEST_SLEEP = 50000, SLEEP_WITHOUT_POOLS = 1000000 };
+/* dagi_ticks() between looks at communication from a worker that is busy with short tasks. */
+enum { PROGRESS_TICKS = 4000 };
+/* Ready tasks from which on peers should not send more work. */
+enum { MANY_READY = 4096 };
+
+static _Thread_local struct dagi_worker *self;
+
+struct dagi_worker *dagi_worker_self(dag_context *ctx)
+{
+    return self && self->ctx == ctx ? self : NULL;
+}
+
+/* ---- activity --------------------------------------------------------------------------- */
+
+void dagi_activate(struct dagi_worker *w)
+{
+    if (w->active)
+        return;
+    w->active = 1;
+    atomic_fetch_add(&w->ctx->activity, DAGI_ACTIVE_ONE);
+}
+
+static void deactivate(struct dagi_worker *w)
+{
+    if (!w->active)
+        return;
+    w->active = 0;
+    atomic_fetch_sub(&w->ctx->activity, 1);
+}
+
+void dagi_flush(struct dagi_worker *w)
+{
+    int64_t count = w->count;
+    dag_taskpool *pool = w->count_pool;
+    w->count = 0;
+    w->count_pool = NULL;
+    if (count > 0)
+        dagi_pool_count(w, pool, count, count);
+}
+
+/* ---- sleep and wake --------------------------------------------------------------------- */
+
+static void unlink_parked(dag_context *ctx, struct dagi_worker **link)
+{
+    *link = (*link)->park_next;
+    atomic_fetch_sub(&ctx->parked, 1);
+}
+
+/* Wake `who`, or any (NULL), if it is parked. The woken one is searching from now on. */
+static void unpark(dag_context *ctx, const struct dagi_worker *who)
+{
+    pthread_mutex_lock(&ctx->park_lock);
+    struct dagi_worker **link = &ctx->park_list;
+    while (*link && who && *link != who)
+        link = &(*link)->park_next;
+    struct dagi_worker *w = *link;
+    if (w) {
+        unlink_parked(ctx, link);
+        atomic_fetch_add(&ctx->searching, 1);
+    }
+    pthread_mutex_unlock(&ctx->park_lock);
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->sleep_lock);
+    w->sleeping = 0;
+    pthread_cond_signal(&w->sleep_cond);
+    pthread_mutex_unlock(&w->sleep_lock);
+}
+
+void dagi_wake_one(dag_context *ctx)
+{
+    if (ctx->single)
+        return;
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with the one in park() */
+    if (atomic_load(&ctx->searching) == 0 && atomic_load(&ctx->parked) > 0)
+        unpark(ctx, NULL);
+}
+
+void dagi_wake_application(dag_context *ctx)
+{
+    atomic_store(&ctx->news, 1);
+    if (!ctx->single)
+        unpark(ctx, ctx->workers[0]);
+}
+
+/* There seems to be something to take or to start. */
+static bool something(struct dagi_worker *w)
+{
+    return w->overflow || w->ctx->sched->some(w) || atomic_load(&w->ctx->starting) > 0;
+}
+
+/* A reason not to sleep. */
+static bool must_stay(struct dagi_worker *w)
+{
+    dag_context *ctx = w->ctx;
+    return something(w) || atomic_load(&ctx->stopping) || (w->done && w->done(w->done_arg)) ||
+           (ctx->size > 1 && !atomic_load(&ctx->polling) && !atomic_load(&ctx->app_polls));
+}
+
+/* Take w off the list again; false when somebody is about to wake it. */
+static bool unlist(struct dagi_worker *w)
+{
+    dag_context *ctx = w->ctx;
+    pthread_mutex_lock(&ctx->park_lock);
+    struct dagi_worker **link = &ctx->park_list;
+    while (*link && *link != w)
+        link = &(*link)->park_next;
+    bool found = *link != NULL;
+    if (found) {
+        unlink_parked(ctx, link);
+        atomic_fetch_add(&ctx->searching, 1);
+    }
+    pthread_mutex_unlock(&ctx->park_lock);
+    return found;
+}
+
+static void park(struct dagi_worker *w)
+{
+    dag_context *ctx = w->ctx;
+    w->sleeping = 1; /* nobody looks before we are on the list */
+    pthread_mutex_lock(&ctx->park_lock);
+    w->park_next = ctx->park_list;
+    ctx->park_list = w;
+    atomic_fetch_add(&ctx->parked, 1);
+    pthread_mutex_unlock(&ctx->park_lock);
+    atomic_fetch_sub(&ctx->searching, 1);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with the one in dagi_wake_one() */
+    if (!must_stay(w) || !unlist(w)) {
+        pthread_mutex_lock(&w->sleep_lock);
+        while (w->sleeping)
+            pthread_cond_wait(&w->sleep_cond, &w->sleep_lock);
+        pthread_mutex_unlock(&w->sleep_lock);
+    }
+    w->sleeping = 0;
+    w->idle_since = dagi_now(); /* searching, as counted by who took us off the list */
+}
+
+/* ---- searching -------------------------------------------------------------------------- */
+
+static void begin_search(struct dagi_worker *w)
+{
+    w->idle_since = dagi_now();
+    if (!w->ctx->single && !w->searching) {
+        w->searching = 1;
+        atomic_fetch_add(&w->ctx->searching, 1);
+    }
+}
+
+static void stop_polling(struct dagi_worker *w)
+{
+    if (!w->polls)
+        return;
+    w->polls = 0;
+    atomic_store(w->index == 0 ? &w->ctx->app_polls : &w->ctx->polling, 0);
+}
+
+/* w is busy again, or leaves. The last searcher passes the search on if there is a reason. */
+static void end_search(struct dagi_worker *w)
+{
+    dag_context *ctx = w->ctx;
+    w->idle_since = 0;
+    stop_polling(w);
+    if (!w->searching)
+        return;
+    w->searching = 0;
+    if (atomic_fetch_sub(&ctx->searching, 1) == 1 && atomic_load(&ctx->parked) > 0 &&
+        (ctx->size > 1 || something(w)))
+        dagi_wake_one(ctx);
+}
+
+/* Be the one who keeps communication moving, if there is none. */
+static bool polls(struct dagi_worker *w)
+{
+    dag_context *ctx = w->ctx;
+    if (ctx->size == 1)
+        return false;
+    if (w->polls) {
+        if (w->index == 0 || !atomic_load(&ctx->app_polls))
+            return true;
+        stop_polling(w); /* worker 0 does it */
+        return false;
+    }
+    int expected = 0;
+    if (w->index == 0)
+        atomic_store(&ctx->app_polls, 1);
+    else if (atomic_load(&ctx->app_polls) ||
+             !atomic_compare_exchange_strong(&ctx->polling, &expected, 1))
+        return false;
+    w->polls = 1;
+    return true;
+}
+
+static void doze(uint64_t nanoseconds)
+{
+    struct timespec t = {0, (long)nanoseconds};
+    nanosleep(&t, NULL);
+}
+
+/* Wait for a moment, the longer the longer nothing has happened. */
+static void wait_a_moment(struct dagi_worker *w, uint64_t idle)
+{
+    const dag_context *ctx = w->ctx;
+    if (!ctx->oversubscribed && idle < YIELD_AFTER) {
+        dagi_pause();
+    } else if (idle < (ctx->oversubscribed ? CROWDED_SLEEP_AFTER : SLEEP_AFTER)) {
+        sched_yield();
+    } else if (!w->done && idle > SLEEP_AFTER && atomic_load(&ctx->open_pools) == 0) {
+        doze(SLEEP_WITHOUT_POOLS);
+    } else {
+        uint64_t sleep = idle / 8;
+        doze(sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep > LONGEST_SLEEP ? LONGEST_SLEEP : sleep);
+    }
+}
+
+/* Found nothing to run. */
+static void rest(struct dagi_worker *w)
+{
+    dag_context *ctx = w->ctx;
+    dagi_flush(w);
+    if (ctx->size > 1 && dagi_comm_progress(w) > 0) {
+        if (w->idle_since)
+            w->idle_since = dagi_now();
+        return;
+    }
+    bool look = w->idle_since == 0;
+    if (look)
+        begin_search(w);
+    uint64_t idle = ctx->single && ctx->size == 1 ? 0 : dagi_now() - w->idle_since;
+    if (w->active && (ctx->single || ctx->oversubscribed || idle >= IDLE_AFTER)) {
+        deactivate(w);
+        look = true;
+    }
+    if ((atomic_load(&ctx->activity) & DAGI_ACTIVE_MASK) == 0) {
+        if (ctx->size > 1)
+            dagi_stall_wave(w);
+        else if (look && dagi_stall_check(w))
+            return;
+    }
+    if (!ctx->single && !polls(w) && !w->active &&
+        idle >= (ctx->oversubscribed ? CROWDED_PARK_AFTER : PARK_AFTER))
+        park(w);
+    else
+        wait_a_moment(w, idle);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------ */
+
+/* What the scheduler has no memory for is kept in a list. */
+static void keep_overflow(struct dagi_worker *w, struct dag_task *list)
+{
+    while (list) {
+        struct dag_task *next = list->next;
+        list->next = w->overflow;
+        w->overflow = list;
+        list = next;
+    }
+}
+
+void dagi_ready(struct dagi_worker *w, struct dag_task *list)
+{
+    if (DAGI_UNLIKELY(w->ctx->sched->push(w, &list) != 0))
+        keep_overflow(w, list);
+    dagi_wake_one(w->ctx);
+}
+
+int dagi_ready_many(const dag_context *ctx)
+{
+    return ctx->sched->ready(ctx) > MANY_READY;
+}
+
+static inline struct dag_task *find(struct dagi_worker *w)
+{
+    const dagi_sched_ops *sched = w->ctx->sched;
+    struct dag_task *t = w->next;
+    if (t) {
+        w->next = NULL;
+        if (DAGI_LIKELY(!sched->above(w, t->priority)))
+            return t;
+        t->next = NULL;
+        if (sched->push(w, &t) != 0)
+            return t;
+    }
+    if (DAGI_UNLIKELY(w->overflow)) {
+        t = w->overflow;
+        w->overflow = t->next;
+        return t;
+    }
+    t = sched->pop(w);
+    if (!t && dagi_startup(w))
+        t = sched->pop(w);
+    if (!t && !w->ctx->single)
+        t = sched->steal(w);
+    return t;
+}
+
+/* Time to look after messages? */
+static inline bool progress_is_due(const struct dagi_worker *w)
+{
+    return w->ctx->size > 1 && dagi_ticks() - w->last_progress > PROGRESS_TICKS;
+}
+
+/* Messages between tasks. False when so much waits to be sent that no task should run. */
+static bool look_after_messages(struct dagi_worker *w)
+{
+    dag_context *ctx = w->ctx;
+    dagi_comm_progress(w);
+    w->last_progress = dagi_ticks();
+    if (!dagi_comm_congested(ctx))
+        return true;
+    sched_yield();
+    return false;
+}
+
+/* Run tasks for a while, or rest a little. */
+static void work(struct dagi_worker *w)
+{
+    dag_context *ctx = w->ctx;
+    if (progress_is_due(w) && !look_after_messages(w))
+        return;
+    if (!w->active) {
+        if (!w->next && !something(w)) {
+            rest(w);
+            return;
+        }
+        dagi_activate(w);
+    }
+    struct dag_task *t = find(w);
+    if (!t) {
+        rest(w);
+        return;
+    }
+    if (w->idle_since)
+        end_search(w);
+    while (t) {
+        dagi_task_run(w, t);
+        if (w->index == 0 && (w->one_task || atomic_load_explicit(&ctx->news, memory_order_relaxed)))
+            return;
+        if (progress_is_due(w))
+            return;
+        t = find(w);
+    }
+}
+
+void dagi_leave(struct dagi_worker *w)
+{
+    dagi_flush(w);
+    if (w->next) {
+        struct dag_task *t = w->next;
+        w->next = NULL;
+        t->next = NULL;
+        dagi_ready(w, t);
+    }
+    end_search(w);
+    deactivate(w);
+}
+
+static void enter(struct dagi_worker *w, int (*done)(void *arg), void *arg)
+{
+    self = w;
+    w->done = done;
+    w->done_arg = arg;
+}
+
+static void leave(struct dagi_worker *w)
+{
+    dagi_leave(w);
+    w->done = NULL;
+    self = NULL;
+}
+
+void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg)
+{
+    enter(w, done, arg);
+    for (;;) {
+        atomic_store(&w->ctx->news, 0);
+        if (done(arg))
+            break;
+        work(w);
+    }
+    leave(w);
+}
+
+void dagi_run_for(struct dagi_worker *w, uint64_t nanoseconds, int (*done)(void *arg), void *arg)
+{
+    uint64_t start = dagi_now();
+    enter(w, done, arg);
+    w->one_task = 1;
+    do {
+        atomic_store(&w->ctx->news, 0);
+        if (done(arg))
+            break;
+        work(w);
+    } while (dagi_now() - start < nanoseconds);
+    w->one_task = 0;
+    leave(w);
+}
+
+/* ---- background workers ----------------------------------------------------------------- */
+
+static void *background(void *arg)
+{
+    struct dagi_worker *w = arg;
+    self = w;
+    if (w->cpu >= 0)
+        dagi_topology_bind(w->ctx->topology, w->index);
+    while (!atomic_load(&w->ctx->stopping))
+        work(w);
+    dagi_leave(w);
+    return NULL;
+}
+
+dag_status dagi_workers_start(dag_context *ctx)
+{
+    for (int i = 1; i < ctx->nworkers; i++) {
+        struct dagi_worker *w = ctx->workers[i];
+        if (pthread_create(&w->thread, NULL, background, w) != 0)
+            return DAG_ERR_NOMEM;
+        w->started = 1;
+    }
+    return DAG_SUCCESS;
+}
+
+void dagi_workers_stop(dag_context *ctx)
+{
+    atomic_store(&ctx->stopping, 1);
+    for (int i = 1; i < ctx->nworkers; i++) {
+        if (!ctx->workers[i]->started)
+            continue;
+        unpark(ctx, ctx->workers[i]);
+        pthread_join(ctx->workers[i]->thread, NULL);
+        ctx->workers[i]->started = 0;
+    }
+}

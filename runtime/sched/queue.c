@@ -1,0 +1,166 @@
+#include "queue.h"
+
+#include <stdlib.h>
+
+enum { RING_START = 256, HEAP_START = 64 };
+
+int dagi_queue_init(dagi_queue *q)
+{
+    *q = (dagi_queue){.mask = RING_START - 1, .top = INT64_MIN};
+    q->ring = malloc(RING_START * sizeof *q->ring);
+    return q->ring == NULL;
+}
+
+void dagi_queue_fini(dagi_queue *q)
+{
+    free(q->ring);
+    free(q->heap);
+    q->ring = NULL;
+    q->heap = NULL;
+}
+
+static bool entry_before(const dagi_entry *a, const dagi_entry *b)
+{
+    return a->priority != b->priority ? a->priority > b->priority : a->age > b->age;
+}
+
+static int heap_push(dagi_queue *q, struct dag_task *task)
+{
+    if (q->heap_count == q->heap_capacity) {
+        size_t capacity = q->heap_capacity ? 2 * q->heap_capacity : HEAP_START;
+        dagi_entry *heap = realloc(q->heap, capacity * sizeof *heap);
+        if (!heap)
+            return 1;
+        q->heap = heap;
+        q->heap_capacity = capacity;
+    }
+    dagi_entry e = {task->priority, q->age++, task};
+    size_t i = q->heap_count++;
+    while (i > 0 && entry_before(&e, &q->heap[(i - 1) / 2])) {
+        q->heap[i] = q->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    q->heap[i] = e;
+    return 0;
+}
+
+static struct dag_task *heap_pop(dagi_queue *q)
+{
+    struct dag_task *first = q->heap[0].task;
+    dagi_entry last = q->heap[--q->heap_count];
+    size_t i = 0, child;
+    while ((child = 2 * i + 1) < q->heap_count) {
+        if (child + 1 < q->heap_count && entry_before(&q->heap[child + 1], &q->heap[child]))
+            child++;
+        if (!entry_before(&q->heap[child], &last))
+            break;
+        q->heap[i] = q->heap[child];
+        i = child;
+    }
+    q->heap[i] = last;
+    return first;
+}
+
+static int ring_push(dagi_queue *q, struct dag_task *task)
+{
+    if (q->young - q->old > q->mask) {
+        uint64_t capacity = 2 * ((uint64_t)q->mask + 1);
+        struct dag_task **ring = capacity <= UINT32_C(1) << 31 ? malloc(capacity * sizeof *ring)
+                                                               : NULL;
+        if (!ring)
+            return 1;
+        for (uint32_t i = q->old; i != q->young; i++)
+            ring[i & (capacity - 1)] = q->ring[i & q->mask];
+        free(q->ring);
+        q->ring = ring;
+        q->mask = (uint32_t)(capacity - 1);
+    }
+    q->ring[q->young++ & q->mask] = task;
+    return 0;
+}
+
+/* The ring changes its level when the tasks that come now have another priority and only a few of
+ * the old one are left; those move to the heap. */
+static bool change_level(dagi_queue *q, int64_t priority)
+{
+    enum { FEW = 4 };
+    if (q->young - q->old > FEW || priority != q->last_priority)
+        return false;
+    while (q->old != q->young) {
+        if (heap_push(q, q->ring[q->old & q->mask]) != 0)
+            return false;
+        q->old++;
+    }
+    q->level = priority;
+    return true;
+}
+
+static void update(dagi_queue *q)
+{
+    int64_t top = q->old != q->young ? q->level : INT64_MIN;
+    if (q->heap_count > 0 && q->heap[0].priority > top)
+        top = q->heap[0].priority;
+    atomic_store_explicit(&q->top, top, memory_order_relaxed);
+    atomic_store_explicit(&q->count, (int64_t)(q->young - q->old) + (int64_t)q->heap_count,
+                          memory_order_relaxed);
+}
+
+int dagi_queue_push(dagi_queue *q, struct dag_task *task)
+{
+    int64_t priority = task->priority;
+    if (q->old == q->young)
+        q->level = priority;
+    int failed = priority == q->level || change_level(q, priority) ? ring_push(q, task)
+                                                                   : heap_push(q, task);
+    q->last_priority = priority;
+    update(q);
+    return failed;
+}
+
+static bool heap_is_next(const dagi_queue *q)
+{
+    return q->heap_count > 0 && (q->old == q->young || q->heap[0].priority > q->level);
+}
+
+struct dag_task *dagi_queue_pop(dagi_queue *q)
+{
+    struct dag_task *task = NULL;
+    if (heap_is_next(q))
+        task = heap_pop(q);
+    else if (q->old != q->young)
+        task = q->ring[--q->young & q->mask];
+    update(q);
+    return task;
+}
+
+struct dag_task *dagi_queue_take(dagi_queue *q)
+{
+    struct dag_task *task = NULL;
+    if (heap_is_next(q))
+        task = heap_pop(q);
+    else if (q->old != q->young)
+        task = q->ring[q->old++ & q->mask];
+    update(q);
+    return task;
+}
+
+const char *dagi_queue_check(const dagi_queue *q)
+{
+    int64_t top = INT64_MIN;
+    for (uint32_t i = q->old; i != q->young; i++) {
+        if (q->ring[i & q->mask]->priority != q->level)
+            return "a task of the ring has another priority than its level";
+        top = q->level;
+    }
+    for (size_t i = 1; i < q->heap_count; i++) {
+        if (entry_before(&q->heap[i], &q->heap[(i - 1) / 2]))
+            return "the heap is out of order";
+    }
+    if (q->heap_count > 0 && q->heap[0].priority > top)
+        top = q->heap[0].priority;
+    if (top != atomic_load(&q->top))
+        return "top is not the priority of the next task";
+    if (atomic_load(&q->count) != (int64_t)(q->young - q->old) + (int64_t)q->heap_count)
+        return "count is not the number of tasks";
+    return NULL;
+}

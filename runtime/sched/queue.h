@@ -1,0 +1,54 @@
+/*
+ * A queue of ready tasks in order of priority that costs next to nothing while priorities are
+ * equal. It has two parts:
+ *   ring  tasks of one priority, `level`: the owner works at the young end (last in, first out: its
+ *         data are warm), thieves take from the old end
+ *   heap  tasks of any priority; a binary heap by (priority, younger first)
+ * The next task is the heap's first when it is above `level`, else the youngest of the ring.
+ *
+ * Invariants, under `lock`: every task in the ring has priority == level; heap[(i-1)/2] is not below
+ * heap[i]; count == tasks in ring and heap; top == priority of the next task, INT64_MIN when empty.
+ *
+ * Synchronisation: all fields are guarded by `lock`, which the functions below do not take (a
+ * context with one worker has no need of it). count and top are written under the lock and may be
+ * read without it: a hint.
+ */
+#ifndef DAGI_QUEUE_H
+#define DAGI_QUEUE_H
+
+#include <dag/jdf.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct dagi_entry {
+    int64_t priority;
+    uint64_t age; /* grows with each push */
+    struct dag_task *task;
+} dagi_entry;
+
+typedef struct dagi_queue {
+    _Alignas(128) _Atomic int lock;
+    _Atomic int64_t count;
+    _Atomic int64_t top;
+    int64_t level;
+    uint32_t old, young; /* tasks are ring[old & mask] ... ring[(young - 1) & mask] */
+    uint32_t mask;       /* capacity of the ring - 1 */
+    struct dag_task **ring;
+    dagi_entry *heap;
+    size_t heap_count, heap_capacity;
+    uint64_t age;
+    int64_t last_priority; /* of the last push */
+} dagi_queue;
+
+int dagi_queue_init(dagi_queue *q); /* nonzero = out of memory */
+void dagi_queue_fini(dagi_queue *q);
+int dagi_queue_push(dagi_queue *q, struct dag_task *task); /* nonzero = out of memory */
+struct dag_task *dagi_queue_pop(dagi_queue *q);
+/* For a thief: the first of the heap when that is next, else the oldest of the ring. */
+struct dag_task *dagi_queue_take(dagi_queue *q);
+/* Verify the invariants; the text of the first violation, or NULL. */
+const char *dagi_queue_check(const dagi_queue *q);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * Ready tasks: who runs what next. A scheduler is one table of functions, chosen by name (setting
+ * `sched`). Tasks come in once, with push, and go out once, with pop or steal; a scheduler may keep
+ * them in any order, but should prefer larger priority.
+ */
+#ifndef DAGI_SCHED_H
+#define DAGI_SCHED_H
+
+#include <dag/jdf.h>
+
+#include <stdint.h>
+
+struct dagi_worker;
+
+typedef struct dagi_sched_ops {
+    const char *name;
+    /* Set up and clear away worker->queue of all workers of the context; no other thread runs. */
+    dag_status (*init)(dag_context *ctx);
+    void (*fini)(dag_context *ctx);
+    /* Take over a list of ready tasks linked by `next`. Called on the thread of w. Returns 0, or 1
+     * when memory is short: *list then begins with what was not taken. */
+    int (*push)(struct dagi_worker *w, struct dag_task **list);
+    /* A task for w among its own; NULL = none. On the thread of w. */
+    struct dag_task *(*pop)(struct dagi_worker *w);
+    /* A task for w among those of others; NULL = none found, though there may be some: a lock that
+     * is held is passed by. On the thread of w. */
+    struct dag_task *(*steal)(struct dagi_worker *w);
+    /* Nonzero when pop() would return a task of priority above `priority`. May err on both sides
+     * while others work on the queue. */
+    int (*above)(struct dagi_worker *w, int64_t priority);
+    /* Nonzero when there seems to be a task that w could pop or steal. Never 0 once all pushes
+     * happened before the call and none of their tasks was taken. */
+    int (*some)(struct dagi_worker *w);
+    /* About how many tasks are ready. Cheap, from any thread. */
+    int64_t (*ready)(const dag_context *ctx);
+} dagi_sched_ops;
+
+extern const dagi_sched_ops dagi_sched_local;
+extern const dagi_sched_ops dagi_sched_global;
+
+#endif
