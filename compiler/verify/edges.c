@@ -249,13 +249,24 @@ static bool contained(verify_model *m, isl_map *a, isl_map *b, isl_map **rest)
     return yes == isl_bool_true;
 }
 
+static void mark_mismatched(const verify_pair *p)
+{
+    for (size_t i = 0; i < p->n_outs; i++)
+        p->outs[i]->mismatched = true;
+    for (size_t i = 0; i < p->n_ins; i++)
+        p->ins[i]->mismatched = true;
+}
+
 static void check_agreement(verify_model *m, const verify_pair *p)
 {
+    m->reported = DIAG_OFF;
     isl_map *rest = NULL;
     isl_map *out = verify_union(m, p->from, p->to, p->outs, p->n_outs, true);
     isl_map *in = verify_union(m, p->from, p->to, p->ins, p->n_ins, false);
     if (!contained(m, out, in, &rest) && rest) {
         report_unexpected(m, p, rest);
+        if (m->reported == DIAG_ERROR)
+            mark_mismatched(p);
         if (m->reported != DIAG_WARNING)
             return;         /* the other direction is most likely the same mistake */
     }
@@ -263,6 +274,8 @@ static void check_agreement(verify_model *m, const verify_pair *p)
     out = verify_union(m, p->from, p->to, p->outs, p->n_outs, false);
     if (!contained(m, in, out, &rest) && rest)
         report_unsent(m, p, rest);
+    if (m->reported == DIAG_ERROR)
+        mark_mismatched(p);
 }
 
 void verify_check_edges(verify_model *m, const verify_pairs *pairs)

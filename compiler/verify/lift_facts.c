@@ -91,7 +91,10 @@ static void collect_call(verify_model *m, const ast_call *c, const sema_global *
     collect_indices(m, c->indices);
     for (size_t i = 0; i < c->n_args; i++)
         collect_value(m, c->args[i]);
-    if (!collection || c->n_args != 2 || !is_matrix(collection))
+    /* Sizes that the file does not mention: under --std=parsec nothing is known about them and
+     * nothing was promised. */
+    if (m->sema->dialect == DIALECT_PARSEC || !collection || c->n_args != 2 ||
+        !is_matrix(collection))
         return;
     static const char *const fields[] = {"mt", "nt"};
     bool pointer = collection->c_type && strchr(collection->c_type, '*');

@@ -217,7 +217,9 @@ static bool note_guard(const side *s)
     isl_map *need = isl_map_subtract(isl_map_copy(s->target), isl_map_copy(s->rest));
     isl_set *when = e->sema->dir == AST_OUT ? isl_map_domain(need) : isl_map_range(need);
     bool ok = agrees(s, isl_map_intersect_domain(rel, isl_set_copy(when)));
-    isl_set *guard = isl_set_gist(when, isl_set_copy(e->cls->space));
+    isl_set *known = isl_set_intersect_params(isl_set_copy(e->cls->space),
+                                              isl_set_copy(s->m->facts));
+    isl_set *guard = isl_set_gist(when, known);
     text t = {0};
     if (ok && isl_set_plain_is_universe(guard) != isl_bool_true) {
         text_putc(&t, '(');

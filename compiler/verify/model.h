@@ -56,6 +56,7 @@ struct verify_edge {
     isl_set *when;              /* instances on which it is active: domain of rel */
     bool exact;
     bool guard_exact;           /* `when` is exact although arguments are not */
+    bool mismatched;            /* edge-mismatch was reported as an error for its pair */
     src_range opaque_at;        /* the first construct that could not be lifted */
     const char *why;
     /* [params, index variables] -> [params, arguments] when index lists multiply the edge, to see

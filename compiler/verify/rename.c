@@ -63,7 +63,7 @@ static isl_map *direct(verify_model *m, const verify_pairs *pairs, const sema_fl
 }
 
 /* writer gets a value that user gets too, and user is not known to come before the writer. */
-static void check_shared(verify_model *m, const verify_pairs *pairs, const verify_pair *writer,
+static bool check_shared(verify_model *m, const verify_pairs *pairs, const verify_pair *writer,
                          const verify_pair *user)
 {
     isl_map *both = isl_map_apply_range(isl_map_reverse(sent(m, writer)), sent(m, user));
@@ -73,8 +73,9 @@ static void check_shared(verify_model *m, const verify_pairs *pairs, const verif
     }
     both = isl_map_subtract(both, isl_map_reverse(direct(m, pairs, user->to, writer->to)));
     verify_witness w;
-    if (isl_map_is_empty(both) == isl_bool_false &&
-        verify_smallest_pair(m, isl_map_copy(both), &w)) {
+    bool shared = isl_map_is_empty(both) == isl_bool_false &&
+                  verify_smallest_pair(m, isl_map_copy(both), &w);
+    if (shared) {
         text a = {0}, b = {0};
         const verify_class *c = verify_class_of(m, writer->to->cls);
         verify_put_instance(&a, c, w.at);
@@ -87,6 +88,7 @@ static void check_shared(verify_model *m, const verify_pairs *pairs, const verif
         text_free(&b);
     }
     isl_map_free(both);
+    return shared;
 }
 
 /* The value is stored and a later task writes to it. */
@@ -120,11 +122,12 @@ void verify_check_renames(verify_model *m, const verify_pairs *pairs, const veri
             continue;
         verify_begin(m);
         check_stored(m, writer);
-        for (size_t j = 0; j < pairs->n; j++) {
+        bool shared = false;
+        for (size_t j = 0; j < pairs->n && !shared; j++) {
             const verify_pair *user = &pairs->items[j];
             bool once = user->to->ast->kind == AST_RW && j < i;     /* seen the other way round */
             if (user->from == writer->from && is_data(user->to) && !once)
-                check_shared(m, pairs, writer, user);
+                shared = check_shared(m, pairs, writer, user);
         }
         if (verify_failed(m))
             verify_undecided(m, writer->to->ast->name.range, "whether this flow needs copies");

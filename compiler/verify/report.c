@@ -228,10 +228,7 @@ const char *verify_command(verify_model *m)
     if (m->command)
         return m->command;
     text t = {0};
-    text_puts(&t, "dagcc --enumerate");
-    for (size_t i = 0; i < m->n_params; i++)
-        text_printf(&t, "%s%s=4", i ? "," : " '", m->params[i].name);
-    text_printf(&t, "%s %s", m->n_params ? "'" : "", src_name(m->file->sources, m->file->file));
+    text_printf(&t, "dagcc --enumerate N=4 %s", src_name(m->file->sources, m->file->file));
     m->command = arena_strndup(m->arena, text_str(&t), t.len);
     text_free(&t);
     return m->command;

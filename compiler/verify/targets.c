@@ -33,6 +33,8 @@ static void report_out_of_space(verify_model *m, const verify_edge *e, isl_map *
 
 static void check_space(verify_model *m, const verify_edge *e)
 {
+    if (e->mismatched)
+        return;                 /* said with more detail already */
     const verify_class *target = verify_class_of(m, e->sema->target_class);
     isl_map *inside = isl_map_intersect_range(isl_map_copy(e->rel), isl_set_copy(target->space));
     isl_map *rel = isl_map_intersect_params(isl_map_copy(e->rel), isl_set_copy(m->facts));
@@ -85,10 +87,13 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
 static void check_bounds(verify_model *m, const verify_edge *e)
 {
     int rows = size_param(m, e->sema->target, "mt"), cols = size_param(m, e->sema->target, "nt");
-    if (rows < 0 || cols < 0 || e->sema->call->n_args != 2 || !e->exact)
+    if (e->sema->call->n_args != 2 || !e->exact)
         return;
     isl_set *inside = isl_set_universe(isl_space_range(isl_map_get_space(e->rel)));
-    inside = within(within(inside, 0, rows), 1, cols);
+    if (rows >= 0)
+        inside = within(inside, 0, rows);
+    if (cols >= 0)
+        inside = within(inside, 1, cols);
     isl_map *rel = isl_map_intersect_params(isl_map_copy(e->rel), isl_set_copy(m->facts));
     isl_map *good = isl_map_intersect_range(isl_map_copy(rel), inside);
     if (isl_map_is_subset(rel, good) == isl_bool_false)
@@ -98,16 +103,22 @@ static void check_bounds(verify_model *m, const verify_edge *e)
     isl_map_free(good);
 }
 
-void verify_check_targets(verify_model *m)
+static void check_each(verify_model *m, sema_end end,
+                       void (*check)(verify_model *m, const verify_edge *e))
 {
     for (size_t i = 0; i < m->n_edges; i++) {
         const verify_edge *e = &m->edges[i];
+        if (e->sema->end != end)
+            continue;
         verify_begin(m);
-        if (e->sema->end == SEMA_END_TASK)
-            check_space(m, e);
-        else if (e->sema->end == SEMA_END_MEMORY)
-            check_bounds(m, e);
+        check(m, e);
         if (verify_failed(m))
             verify_undecided(m, e->sema->dep->node.range, "where this edge leads");
     }
+}
+
+void verify_check_targets(verify_model *m)
+{
+    check_each(m, SEMA_END_TASK, check_space);
+    check_each(m, SEMA_END_MEMORY, check_bounds);
 }

@@ -58,9 +58,9 @@ static void run_checks(verify_model *m, plan_facts *facts)
     verify_home *homes = util_alloc((m->sema->n_globals + 1) * sizeof(*homes));
     verify_pairs pairs = verify_make_pairs(m);
     unsigned errors = diag_errors(m->d);
+    verify_check_edges(m, &pairs);
     verify_check_targets(m);
     verify_check_inputs(m, proven);
-    verify_check_edges(m, &pairs);
     verify_check_duplicates(m, &pairs);
     verify_check_guards(m);
     verify_check_remote(m);
