@@ -59,7 +59,10 @@ typedef enum plan_storage {
 struct plan_global {
     const sema_global *sema;
     const char *name;
-    const char *c_type;         /* in the .c file */
+    const char *arg;            /* name of the constructor's argument */
+    const char *c_type;         /* in bodies and, unless it speaks of elem_t, in the .c file */
+    const char *generic;        /* a pointer to elem_t or real_t: void * outside of bodies; else
+                                   NULL */
     const char *header_type;    /* in the .h file: verbatim or "void *"; NULL for hidden ones */
     const char *header_struct;  /* struct tag to declare in the .h file, or NULL */
     plan_storage storage;
@@ -163,6 +166,9 @@ struct plan_nest {
     plan_level *levels;
     size_t n, cap;
 };
+
+/* Does a level of the nest from number `from` on use or define var? */
+bool plan_nest_uses(const plan_nest *nest, size_t from, const plan_var *var);
 
 /* ---- flows and edges --------------------------------------------------------------------- */
 
@@ -283,6 +289,7 @@ struct plan_class {
     bool enumerates;            /* some dimension of the affinity is not solved */
 
     bool waits;                 /* inputs is not 0 for all */
+    const plan_expr *arrivals;  /* those that need no walk: sum of the flows' waits */
     plan_bind *binds;
     size_t n_binds;
     plan_store *stores;

@@ -300,13 +300,45 @@ bool px_min_value(const plan_expr *e, int64_t *min)
     return !__builtin_add_overflow(shift, var ? var->min : 0, min);
 }
 
+/* e = base + shift; base NULL: a constant. */
+void px_split(const plan_expr *e, const plan_expr **base, int64_t *shift)
+{
+    *base = e;
+    *shift = 0;
+    if (e->kind == PLAN_INT) {
+        *base = NULL;
+        *shift = e->u.integer;
+    } else if (e->kind == PLAN_BINARY && e->u.op.b->kind == PLAN_INT
+               && e->u.op.b->u.integer != INT64_MIN
+               && (e->u.op.op == AST_OP_ADD || e->u.op.op == AST_OP_SUB)) {
+        *base = e->u.op.a;
+        *shift = e->u.op.op == AST_OP_ADD ? e->u.op.b->u.integer : -e->u.op.b->u.integer;
+    }
+}
+
+/* Does a check of the constructor bound e from this side? */
+static bool required(const builder *b, const plan_expr *e, bool upper)
+{
+    const plan_expr *base, *checked;
+    int64_t shift, checked_shift;
+    px_split(e, &base, &shift);
+    for (size_t i = 0; i < b->p->n_requires; i++) {
+        if (!b->p->requires[i].fits)
+            continue;
+        px_split(b->p->requires[i].expr, &checked, &checked_shift);
+        if (px_same(base, checked) && shift > -INT32_MAX && shift < INT32_MAX
+            && (upper ? shift <= checked_shift : shift >= checked_shift))
+            return true;
+    }
+    return false;
+}
+
 bool px_fits(const builder *b, const plan_expr *e, bool upper)
 {
     plan_var *var;
     int64_t shift;
-    for (size_t i = 0; i < b->p->n_requires; i++)
-        if (b->p->requires[i].fits && px_same(b->p->requires[i].expr, e))
-            return true;
+    if (required(b, e, upper))
+        return true;
     if (e->kind == PLAN_COND)
         return px_fits(b, e->u.cond.yes, upper) && px_fits(b, e->u.cond.no, upper);
     if (!px_linear(e, &var, &shift))

@@ -94,6 +94,9 @@ static void storage(builder *b, plan_global *g)
 {
     type_words t = scan_type(g->c_type);
     g->storage = PLAN_STORE_TYPE;
+    if (t.elem && t.stars > 0)
+        g->generic = strncmp(g->c_type, "const ", 6) == 0 && t.stars == 1 ? "const void *"
+                                                                          : "void *";
     if (g->sema->kind == SEMA_INT)
         g->storage = PLAN_STORE_INT;
     else if (strcmp(g->c_type, "elem_t") == 0)
@@ -114,6 +117,7 @@ void plan_globals(builder *b)
         plan_global *g = &p->globals[i];
         g->sema = b->info->globals[i];
         g->name = g->sema->name;
+        g->arg = plan_clear_name(b, g->name);
         g->c_type = g->sema->c_type;
         g->slot = -1;
         if (g->sema->kind == SEMA_MATRIX || g->sema->kind == SEMA_COLLECTION)

@@ -73,6 +73,7 @@ const plan_expr *px_replace(builder *b, const plan_expr *e, const px_map *map, s
 /* True when no value of e is too large (upper) or too small for a parameter, because the variables
  * are narrow, or because the constructor checks that very expression. */
 bool px_fits(const builder *b, const plan_expr *e, bool upper);
+void px_split(const plan_expr *e, const plan_expr **base, int64_t *shift);
 bool px_global_only(const plan_expr *e);
 
 /* ---- plan_lower.c: from trees to expressions ---------------------------------------------- */
@@ -85,6 +86,8 @@ plan_var *plan_index_var(builder *b, plan_class *cls, const ast_index *index);
 /* A variable of a generated loop, named after `base` but like nothing in the class or nest. */
 plan_var *plan_new_var(builder *b, const plan_class *cls, const plan_nest *nest,
                        const char *base);
+/* `name`, with a '_' where generated functions have a variable of their own with that name. */
+const char *plan_clear_name(builder *b, const char *name);
 bool plan_code_reads_flows(const plan_expr *e);
 int plan_line(const builder *b, src_range range);
 
@@ -106,7 +109,6 @@ void nest_edge(builder *b, plan_class *cls, plan_nest *nest, const sema_edge *ed
 size_t nest_place_of(const plan_nest *nest, const plan_expr *cond);
 /* Removes LETs whose variable nothing behind them uses and that are no parameter of the class. */
 void nest_prune(plan_nest *nest, const plan_class *cls);
-bool nest_uses(const plan_nest *nest, size_t from, const plan_var *var);
 
 /* ---- plan_space.c, plan_inputs.c, plan_outputs.c ------------------------------------------ */
 

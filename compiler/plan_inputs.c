@@ -273,6 +273,7 @@ static void data_binds(builder *b, plan_class *cls, plan_flow *flow)
 
 void plan_inputs(builder *b, plan_class *cls)
 {
+    cls->arrivals = px_int(b, 0);
     for (size_t i = 0; i < cls->n_flows; i++) {
         plan_flow *flow = &cls->flows[i];
         if (i >= cls->n_data) {
@@ -281,6 +282,7 @@ void plan_inputs(builder *b, plan_class *cls)
             data_arrivals(b, cls, flow);
             data_binds(b, cls, flow);
         }
+        cls->arrivals = px_binary(b, AST_OP_ADD, cls->arrivals, flow->waits);
         if (!px_is_int(flow->waits, 0) || flow->n_gathers || (!flow->proven && !flow->or_null))
             cls->waits = true;
     }

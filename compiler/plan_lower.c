@@ -12,11 +12,10 @@ int plan_line(const builder *b, src_range range)
 
 /* What the emitters call their own things; variables of the source get a '_' to keep clear. */
 static const char *const own_names[] = {
-    "g", "l", "v", "n", "t", "p", "c", "globals", "cursor", "task", "count", "active", "found",
-    "context", "pool", "prec",
+    "g", "l", "v", "t", "p", "c", "globals", "cursor", "task", "total", "context", "pool", "prec",
 };
 
-static const char *clear_name(builder *b, const char *name)
+const char *plan_clear_name(builder *b, const char *name)
 {
     for (size_t i = 0; i < UTIL_COUNT(own_names); i++)
         if (strcmp(name, own_names[i]) == 0)
@@ -40,7 +39,7 @@ plan_var *plan_new_var(builder *b, const plan_class *cls, const plan_nest *nest,
 {
     plan_var *var = arena_alloc(b->a, sizeof *var);
     var->name = base;
-    var->c_name = clear_name(b, base);
+    var->c_name = plan_clear_name(b, base);
     for (int i = 2; taken(cls, nest, var->c_name); i++)
         var->c_name = arena_printf(b->a, "%s_%d", base, i);
     var->local = -1;

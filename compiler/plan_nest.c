@@ -23,10 +23,10 @@ plan_level *nest_add(builder *b, plan_nest *nest, plan_level_kind kind, int line
 static bool level_uses(const plan_level *level, const plan_var *var)
 {
     return px_uses(level->lo, var) || px_uses(level->hi, var) || px_uses(level->step, var)
-           || px_uses(level->expr, var) || (level->inner && nest_uses(level->inner, 0, var));
+           || px_uses(level->expr, var) || (level->inner && plan_nest_uses(level->inner, 0, var));
 }
 
-bool nest_uses(const plan_nest *nest, size_t from, const plan_var *var)
+bool plan_nest_uses(const plan_nest *nest, size_t from, const plan_var *var)
 {
     for (size_t i = from; i < nest->n; i++)
         if (level_uses(&nest->levels[i], var) || nest->levels[i].var == var)
@@ -134,7 +134,7 @@ void nest_prune(plan_nest *nest, const plan_class *cls)
         const plan_level *level = &nest->levels[i];
         bool param = level->var && level->var->local >= 0
                      && (size_t)level->var->local < cls->n_params;
-        if (level->kind == PLAN_LET && !param && !nest_uses(nest, i + 1, level->var)) {
+        if (level->kind == PLAN_LET && !param && !plan_nest_uses(nest, i + 1, level->var)) {
             memmove(&nest->levels[i], &nest->levels[i + 1],
                     (nest->n - 1 - i) * sizeof *nest->levels);
             nest->n--;

@@ -57,9 +57,6 @@ static void require_fits(builder *b, const plan_class *cls, const plan_var *var,
                          const plan_expr *bound)
 {
     plan *p = b->p;
-    for (size_t i = 0; i < p->n_requires; i++)
-        if (p->requires[i].fits && px_same(p->requires[i].expr, bound))
-            return;
     p->requires = util_realloc(p->requires, (p->n_requires + 1) * sizeof *p->requires);
     p->requires[p->n_requires++] = (plan_require){
         .expr = bound, .fits = true,

@@ -15,6 +15,12 @@
 /** Name of a function that exists once per precision, where <dag/precision.h> is active. */
 #define DAG_PER_PRECISION(name) DAG_PRECISION_CAT(name, DAG_PRECISION)
 
+/** The layout of a generated task struct that the runtime counts on. */
+#define DAG_TASK_LAYOUT(type, first_local, ndata)                                                  \
+    _Static_assert(offsetof(type, first_local)                                                     \
+                       == sizeof(struct dag_task) + (ndata) * sizeof(dag_value *),                 \
+                   "layout of a task")
+
 /* ---- arithmetic: C's operators, but an error of the graph instead of undefined behaviour -- */
 
 static inline int64_t dag_div(const void *globals, int64_t a, int64_t b)
@@ -126,6 +132,14 @@ static inline dag_range dag_visit_owned(const dag_visit *v, const dag_collection
     return all;
 }
 
+/** 1 when the instance with these parameters is in the space and on this rank; fills the derived
+ *  locals. */
+static inline int dag_is_local(const void *globals, const dag_class *cls, const dag_collection *c,
+                               int32_t *locals)
+{
+    return cls->locals(globals, locals) && cls->rank(globals, locals) == c->rank;
+}
+
 /**
  * Local instances of a class in its innermost loop: local `at` takes the values of `r`, and the
  * loops have restricted every dimension of the placement to what this process owns, so that with a
@@ -139,10 +153,16 @@ static inline int64_t dag_count_local(const void *globals, const dag_class *cls,
     int64_t count = 0;
     for (int64_t x = r.first; x <= r.last; x += r.step) {
         locals[at] = (int32_t)x;
-        count += cls->locals(globals, locals) && cls->rank(globals, locals) == c->rank;
+        count += dag_is_local(globals, cls, c, locals);
     }
     return count;
 }
+
+/** for every x of a dag_range */
+#define DAG_EACH(x, range)                                                                         \
+    for (dag_range x##_range = (range); x##_range.first <= x##_range.last;                         \
+         x##_range.first += x##_range.step)                                                        \
+        for (int64_t x = x##_range.first, x##_once = 1; x##_once; x##_once = 0)
 
 /* ---- resuming an enumeration: see dag_cursor --------------------------------------------- */
 
@@ -152,12 +172,26 @@ static inline int64_t dag_resume(const dag_cursor *cursor, int at, int64_t first
     return cursor->resume ? cursor->at[at] : first;
 }
 
-/** 1 once, when the loops are back at the instance that was named last. */
-static inline int dag_resumed(dag_cursor *cursor)
+static inline dag_range dag_resume_range(const dag_cursor *cursor, int at, dag_range r)
+{
+    return (dag_range){dag_resume(cursor, at, r.first), r.last, r.step};
+}
+
+/**
+ * Name an instance if it is local; with `ask`, and if its `inputs` say that it waits for nothing.
+ * Returns nonzero when the chunk is full. The instance at which the enumeration stopped is passed
+ * over.
+ */
+static inline int dag_start_local(dag_cursor *cursor, const void *globals, const dag_class *cls,
+                                  const dag_collection *c, int32_t *locals, int ask)
 {
     int resumed = cursor->resume;
     cursor->resume = 0;
-    return resumed;
+    if (resumed || !dag_is_local(globals, cls, c, locals))
+        return 0;
+    if (ask && cls->inputs(globals, locals) > 0)
+        return 0;
+    return dag_start_task(cursor, locals);
 }
 
 /** Keep the loop variables; the value that `start` returns. */
@@ -179,6 +213,12 @@ static inline int64_t dag_inputs_error(const void *globals, const dag_class *cls
                     "flow %s has %lld active inputs, exactly one is needed", cls->flows[flow].name,
                     (long long)active);
     return -1;
+}
+
+/** Parameters and derived locals of a task. */
+static inline int32_t *dag_task_locals(struct dag_task *task)
+{
+    return (int32_t *)(dag_task_flows(task) + task->cls->ndata);
 }
 
 /** Parts of a flow that may be NULL. */
@@ -205,6 +245,18 @@ static inline size_t dag_value_size(const dag_value *value)
 }
 
 /* ---- constructors ------------------------------------------------------------------------ */
+
+/** An argument of type elem_t or real_t: member DAG_PRECISION is the one in use. */
+typedef union dag_any_elem {
+    float s;
+    double d;
+    dag_scomplex c;
+    dag_dcomplex z;
+} dag_any_elem;
+typedef union dag_any_real {
+    float s, c;
+    double d, z;
+} dag_any_real;
 
 /** dag_pool_scalar() for a value of any type without padding. */
 static inline void dag_pool_bytes(dag_taskpool *pool, const void *value, size_t size)

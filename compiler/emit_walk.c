@@ -1,0 +1,199 @@
+/* The functions of a class that walk: over its space, and over successors. */
+#include "emit_impl.h"
+
+#define FN "static %s %s_%s_%s("
+
+/* (int32_t[n]){the parameters that the loops define, 0 for the rest} */
+static void emit_instance(emitter *e, const plan_class *cls, const plan_var *without)
+{
+    size_t n = cls->n_locals ? cls->n_locals : 1;
+    emit_add(e, "(int32_t[%zu]){", n);
+    for (size_t i = 0; i < cls->n_params; i++) {
+        text_puts(&e->body, i ? ", " : "");
+        if (&cls->locals[i] == without)
+            text_putc(&e->body, '0');
+        else
+            emit_var(e, &cls->locals[i]);
+    }
+    emit_add(e, "%s}", cls->n_params ? "" : "0");
+}
+
+/* ---- count ------------------------------------------------------------------------------- */
+
+static void leaf_count_instance(emitter *e, const void *arg)
+{
+    const plan_class *cls = arg;
+    emit_begin(e);
+    emit_add(e, "total += dag_is_local(g, &%s_%s_class, c, ", e->name, cls->name);
+    emit_instance(e, cls, NULL);
+    text_puts(&e->body, ");\n");
+}
+
+static void leaf_count_loop(emitter *e, const void *arg)
+{
+    const plan_class *cls = arg;
+    const plan_level *last = &cls->count.levels[cls->count.n - 1];
+    emit_begin(e);
+    emit_add(e, "total += dag_count_local(g, &%s_%s_class, c, ", e->name, cls->name);
+    emit_instance(e, cls, last->var);
+    emit_add(e, ", %d,\n", last->var->local);
+    emit_begin(e);
+    text_puts(&e->body, "                         ");
+    emit_range(e, last);
+    text_puts(&e->body, ");\n");
+}
+
+static void emit_place(emitter *e, const plan_class *cls)
+{
+    emit_begin(e);
+    text_puts(&e->body, "const dag_collection *c = ");
+    emit_collection(e, cls->place);
+    text_puts(&e->body, ";\n");
+}
+
+void emit_count(emitter *e, const plan_class *cls)
+{
+    emit_fn_begin(e, cls);
+    if (!cls->countable) {
+        emit_line(e, "return -1; /* a [dynamic] guard decides which instances there are */");
+    } else {
+        emit_place(e, cls);
+        emit_line(e, "int64_t total = 0;");
+        if (cls->count_closed)
+            emit_nest(e, &cls->count, cls->count.n - 1, false, leaf_count_loop, cls);
+        else
+            emit_nest(e, &cls->count, cls->count.n, false, leaf_count_instance, cls);
+        emit_line(e, "return total;");
+    }
+    emit_fn_end(e, EMIT_FROM_NONE, 0, FN "const void *globals)", "int64_t", e->name, cls->name,
+                "count");
+}
+
+/* ---- start ------------------------------------------------------------------------------- */
+
+static void leaf_start(emitter *e, const void *arg)
+{
+    const plan_class *cls = arg;
+    emit_begin(e);
+    emit_add(e, "if (dag_start_local(cursor, g, &%s_%s_class, c, ", e->name, cls->name);
+    emit_instance(e, cls, NULL);
+    emit_add(e, ", %d))\n", cls->start_asks_inputs);
+    emit_begin(e);
+    emit_add(e, "    return dag_pause(cursor, %d, (int64_t[]){", e->n_loops);
+    for (int i = 0; i < e->n_loops; i++)
+        emit_add(e, "%s%s", i ? ", " : "", e->loop_vars[i]->c_name);
+    text_puts(&e->body, e->n_loops ? "});\n" : "0});\n");
+}
+
+void emit_start(emitter *e, const plan_class *cls)
+{
+    emit_fn_begin(e, cls);
+    e->resumes = true;
+    emit_place(e, cls);
+    emit_nest(e, &cls->start, cls->start.n, true, leaf_start, cls);
+    emit_line(e, "return 0;");
+    emit_fn_end(e, EMIT_FROM_NONE, 0, FN "dag_cursor *cursor, const void *globals)", "int",
+                e->name, cls->name, "start");
+}
+
+/* ---- successors -------------------------------------------------------------------------- */
+
+static void emit_args(emitter *e, const plan_edge *edge)
+{
+    for (size_t i = 0; i < edge->target->n_params; i++) {
+        text_puts(&e->body, i ? ", " : "");
+        if (edge->narrow[i]) {
+            text_puts(&e->body, "dag_narrow(");
+            emit_expr(e, edge->args[i], EMIT_PREC_COND);
+            text_putc(&e->body, ')');
+        } else {
+            emit_expr(e, edge->args[i], EMIT_PREC_COND);
+        }
+    }
+    text_puts(&e->body, edge->target->n_params ? "" : "0");
+}
+
+static void leaf_edge(emitter *e, const void *arg)
+{
+    const plan_edge *edge = arg;
+    const plan_class *target = edge->target;
+    if (edge->group) {
+        emit_begin(e);
+        text_puts(&e->body, "v->group = (int)");
+        emit_expr(e, edge->group, EMIT_PREC_ATOM);
+        text_puts(&e->body, ";\n");
+    }
+    if (edge->space_test) {
+        e->uses_globals = true;
+        emit_begin(e);
+        emit_add(e, "int32_t p[%zu] = {", target->n_locals ? target->n_locals : 1);
+        emit_args(e, edge);
+        text_puts(&e->body, "};\n");
+        emit_line(e, "if (%s_%s_locals(g, p))", e->name, target->name);
+        emit_line(e, "    dag_visit_edge(v, &%s_%s_edges[%d], p);", e->name, e->cls->name,
+                  edge->index);
+        return;
+    }
+    emit_begin(e);
+    emit_add(e, "dag_visit_edge(v, &%s_%s_edges[%d], (int32_t[]){", e->name, e->cls->name,
+             edge->index);
+    emit_args(e, edge);
+    text_puts(&e->body, "});\n");
+}
+
+static void emit_edge(emitter *e, const plan_edge *edge)
+{
+    bool block = edge->space_test || edge->group;
+    if (edge->bit >= 0) {
+        emit_line(e, "if (%s(v->dynamic >> %d & 1)) {", edge->bit_negated ? "!" : "",
+                  edge->bit);
+        e->indent++;
+    }
+    emit_nest(e, &edge->nest, edge->nest.n, block, leaf_edge, edge);
+    if (edge->bit >= 0) {
+        e->indent--;
+        emit_line(e, "}");
+    }
+}
+
+static void emit_bits(emitter *e, const plan_class *cls)
+{
+    if (cls->n_bits == 0)
+        return;
+    emit_line(e, "if (v->at_producer) {");
+    e->indent++;
+    e->task = "v->task";
+    for (size_t i = 0; i < cls->n_bits; i++) {
+        emit_begin(e);
+        emit_add(e, "v->dynamic |= (uint64_t)((");
+        emit_expr(e, cls->bits[i].cond, EMIT_PREC_COND);
+        emit_add(e, ") != 0) << %zu;\n", i);
+    }
+    e->task = NULL;
+    e->indent--;
+    emit_line(e, "}");
+}
+
+void emit_successors(emitter *e, const plan_class *cls)
+{
+    emit_fn_begin(e, cls);
+    e->locals = "l";
+    emit_bits(e, cls);
+    for (size_t f = 0; f < cls->n_flows; f++) {
+        size_t n = 0;
+        for (size_t i = 0; i < cls->n_edges; i++)
+            n += cls->edges[i].source == &cls->flows[f];
+        if (n == 0)
+            continue;
+        emit_line(e, "if (v->mask & 1u << %zu) { /* %s */", f, cls->flows[f].name);
+        e->indent++;
+        for (size_t i = 0; i < cls->n_edges; i++)
+            if (cls->edges[i].source == &cls->flows[f])
+                emit_edge(e, &cls->edges[i]);
+        e->indent--;
+        emit_line(e, "}");
+    }
+    emit_fn_end(e, EMIT_FROM_ARRAY, cls->n_locals,
+                FN "dag_visit *v, const void *globals, const int32_t *l)", "void", e->name,
+                cls->name, "successors");
+}
