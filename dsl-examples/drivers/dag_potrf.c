@@ -1,0 +1,69 @@
+/* dag_potrf: Cholesky factorisation of a random matrix, or of one from a file. */
+#include "driver.h"
+#include "load.h"
+
+static dag_status make_matrix(dag_context *ctx, const options *o, dag_matrix **a)
+{
+    if (o->matrix != NULL)
+        return load_matrix(ctx, o, a);
+    dag_status status = driver_matrix(ctx, o, o->n, o->n, o->uplo, a);
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_plghe(ctx, *a, (double)o->n, o->seed));
+    return status;
+}
+
+static dag_status check(dag_context *ctx, const options *o, dag_matrix *factor, double *residual)
+{
+    dag_matrix *a = NULL;
+    dag_status status = make_matrix(ctx, o, &a);
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_potrf_residual(ctx, o->uplo, factor, a, residual));
+    dag_matrix_free(a);
+    return status;
+}
+
+static dag_status factor(dag_context *ctx, const options *o, dag_matrix *a, report *r)
+{
+    double n = (double)a->n, start = driver_time(ctx);
+    dag_status status = driver_collective(ctx, dag_potrf(ctx, o->uplo, a, &r->info));
+    r->seconds = driver_time(ctx) - start;
+    r->m = a->m;
+    r->n = a->n;
+    r->nb = a->nb;
+    r->p = (int)a->p;
+    r->q = (int)a->q;
+    r->flops = driver_flops(a->prec, n * n * n / 6 + n * n / 2 + n / 3, n * n * n / 6 - n / 6);
+    r->bound = DAG_POTRF_BOUND;
+    if (status == DAG_SUCCESS && r->info == 0 && o->check)
+        status = check(ctx, o, a, &r->residual);
+    return status;
+}
+
+static dag_status run(dag_context *ctx, const options *o, report *r)
+{
+    dag_matrix *a = NULL;
+    dag_status status = make_matrix(ctx, o, &a);
+    if (status == DAG_SUCCESS)
+        status = factor(ctx, o, a, r);
+    dag_matrix_free(a);
+    return status;
+}
+
+static const driver potrf = {
+    .scope = {.program = "dag_potrf",
+              .purpose =
+                  "Cholesky factorisation A = L L^H (or U^H U) of a symmetric or Hermitian positive\n"
+                  "definite matrix: a random one of order N, or one from a Matrix Market file.\n"
+                  "\n"
+                  "With --check the residual is ||A - L L^H|| / (||A|| n eps) in the Frobenius norm,\n"
+                  "eps being that of the element type; its bound is 10. The check takes as long as\n"
+                  "the factorisation and memory for a second matrix.",
+              .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_MATRIX)},
+    .routine = "potrf",
+    .run = run,
+};
+
+int main(int argc, char **argv)
+{
+    return driver_main(&potrf, argc, argv);
+}

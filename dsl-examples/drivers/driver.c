@@ -1,0 +1,178 @@
+/* Start and end of a driver, its errors and its results. */
+#include "driver.h"
+
+#include <dag/kernels.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const char *program = "dag"; /* for messages; set once by driver_main() */
+
+/* ---- errors ------------------------------------------------------------------------------ */
+
+static void print_error(const dag_context *ctx, dag_status status)
+{
+    const char *message = dag_message(ctx);
+    fprintf(stderr, "%s: %s\n", program, message[0] != '\0' ? message : dag_strerror(status));
+}
+
+dag_status driver_collective(dag_context *ctx, dag_status status)
+{
+    if (status != DAG_SUCCESS && dag_rank(ctx) == 0)
+        print_error(ctx, status);
+    return status;
+}
+
+dag_status driver_agreed(dag_context *ctx, dag_status mine)
+{
+    int where;
+    char message[1024];
+    snprintf(message, sizeof(message), "%s", dag_message(ctx));
+    dag_status status = dag_agree(ctx, mine, &where);
+    if (where < 0)
+        return driver_collective(ctx, status);
+    if (where == dag_rank(ctx))
+        fprintf(stderr, "%s: %s\n", program,
+                message[0] != '\0' ? message : dag_strerror(mine));
+    return status;
+}
+
+/* ---- help for the drivers ---------------------------------------------------------------- */
+
+dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_uplo uplo,
+                         dag_matrix **matrix)
+{
+    const dag_matrix_desc desc = {.prec = o->prec, .m = m, .n = n, .mb = o->nb, .nb = o->nb,
+                                  .p = o->p, .q = o->q, .layout = o->layout, .uplo = uplo};
+    return driver_agreed(ctx, dag_matrix_new(ctx, &desc, matrix));
+}
+
+double driver_flops(dag_precision prec, double muls, double adds)
+{
+    return dag_precision_is_complex(prec) ? 6 * muls + 2 * adds : muls + adds;
+}
+
+double driver_time(dag_context *ctx)
+{
+    struct timespec t;
+    (void)dag_barrier(ctx);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- results ----------------------------------------------------------------------------- */
+
+static void print_number(const char *key, double x)
+{
+    if (isfinite(x))
+        printf(", \"%s\": %.6g", key, x);
+    else
+        printf(", \"%s\": null", key); /* JSON has no other word for it */
+}
+
+static void print_json(const driver *d, const dag_context *ctx, const options *o, const report *r)
+{
+    printf("{\"routine\": \"%s\", \"prec\": \"%c\", \"m\": %" PRId64 ", \"n\": %" PRId64
+           ", \"nb\": %" PRId64 ", \"ranks\": %d, \"grid\": \"%dx%d\", \"threads\": %d"
+           ", \"gpus\": 0",
+           d->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
+           dag_workers(ctx));
+    print_number("time_s", r->seconds);
+    print_number("gflops", r->flops / r->seconds * 1e-9);
+    print_number("residual", r->residual);
+    printf(", \"info\": %" PRId64, r->info);
+    if (d->solves) {
+        print_number("normwise", r->normwise);
+        print_number("componentwise", r->componentwise);
+    }
+    printf("}\n");
+}
+
+static void print_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
+{
+    printf("%s: prec %c, n %" PRId64 ", nb %" PRId64 ", %d ranks as %dx%d, %d threads each: "
+           "%.4g s, %.4g GFlop/s\n",
+           d->routine, dag_precision_letter(o->prec), r->n, r->nb, dag_size(ctx), r->p, r->q,
+           dag_workers(ctx), r->seconds, r->flops / r->seconds * 1e-9);
+    if (r->info != 0)
+        return;
+    if (d->solves)
+        printf("%s: backward error %.3g normwise, %.3g componentwise\n", d->routine, r->normwise,
+               r->componentwise);
+    else if (!isnan(r->residual))
+        printf("%s: scaled backward error %.3g (bound %.3g)\n", d->routine, r->residual, r->bound);
+}
+
+/* Prints the result on rank 0; the exit status of the run. */
+static int conclude(const driver *d, const dag_context *ctx, const options *o, const report *r)
+{
+    int speaks = dag_rank(ctx) == 0;
+    if (speaks) {
+        (o->json ? print_json : print_text)(d, ctx, o, r);
+        fflush(stdout);
+    }
+    if (r->info > 0) {
+        if (speaks)
+            fprintf(stderr, "%s: the matrix is not positive definite: its leading minor of order "
+                    "%" PRId64 " is not (info = %" PRId64 ")\n", program, r->info, r->info);
+        return DRIVER_NOT_POSITIVE;
+    }
+    if (o->check && !(r->residual <= r->bound)) {
+        if (speaks)
+            fprintf(stderr, "%s: check failed: the backward error %g exceeds the bound %g\n",
+                    program, r->residual, r->bound);
+        return DRIVER_FAILED;
+    }
+    return DRIVER_OK;
+}
+
+/* ---- main -------------------------------------------------------------------------------- */
+
+static dag_status start(const options *o, dag_context **ctx)
+{
+    char why[512] = "", threads[16];
+    dag_config *config = dag_config_new();
+    dag_status status = config == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS;
+    if (status == DAG_SUCCESS && o->threads > 0) {
+        snprintf(threads, sizeof(threads), "%d", o->threads);
+        status = dag_config_set(config, "threads", threads, why, sizeof(why));
+    }
+    if (status == DAG_SUCCESS)
+        status = dag_init(ctx, config, why, sizeof(why));
+    dag_config_free(config);
+    if (status != DAG_SUCCESS)
+        fprintf(stderr, "%s: %s\n", program, why[0] != '\0' ? why : dag_strerror(status));
+    return status;
+}
+
+int driver_main(const driver *d, int argc, char **argv)
+{
+    options o;
+    dag_context *ctx;
+    const char *how;
+    program = d->scope.program;
+    int end = options_parse(&o, &d->scope, argc, argv);
+    if (end >= 0)
+        return end;
+    bool one_thread = dag_kernels_init(&how);
+    if (start(&o, &ctx) != DAG_SUCCESS)
+        return DRIVER_FAILED;
+    if (!one_thread && dag_rank(ctx) == 0)
+        fprintf(stderr, "%s: warning: %s\n", program, how);
+    end = DRIVER_OK;
+    for (int64_t i = 0; i < o.runs; i++) {
+        report r = {.residual = NAN, .normwise = NAN, .componentwise = NAN};
+        dag_status status = d->run(ctx, &o, &r);
+        int this = status == DAG_SUCCESS ? conclude(d, ctx, &o, &r) : DRIVER_FAILED;
+        if (end == DRIVER_OK)
+            end = this;
+        if (status != DAG_SUCCESS)
+            break; /* the next run would fail likewise */
+    }
+    if (dag_fini(ctx) != DAG_SUCCESS && end == DRIVER_OK)
+        end = DRIVER_FAILED;
+    return end;
+}

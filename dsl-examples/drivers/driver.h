@@ -1,0 +1,46 @@
+/* What the drivers have in common: start and end, errors, results. */
+#ifndef DRIVERS_DRIVER_H
+#define DRIVERS_DRIVER_H
+
+#include "options.h"
+
+#include <dag/la.h>
+
+/* One result; NaN = not computed. */
+typedef struct report {
+    int64_t m, n, nb;
+    int p, q;
+    double seconds, flops;
+    double residual;
+    double normwise, componentwise; /* solvers */
+    int64_t info;
+    double bound; /* of residual */
+} report;
+
+typedef struct driver {
+    option_scope scope;
+    const char *routine; /* "potrf" */
+    int solves;          /* 1: reports normwise and componentwise errors */
+    /* One run; fills *r. Returns DAG_SUCCESS when there is a result; else the error has been
+     * printed. The same on all ranks. */
+    dag_status (*run)(dag_context *ctx, const options *o, report *r);
+} driver;
+
+/* main() of a driver: returns the exit status. */
+int driver_main(const driver *d, int argc, char **argv);
+
+/* The status of a collective call, printing dag_message() on rank 0 when it is an error. */
+dag_status driver_collective(dag_context *ctx, dag_status status);
+/* The agreed status of work that each rank did alone; the first rank that failed prints why. */
+dag_status driver_agreed(dag_context *ctx, dag_status mine);
+
+/* A new matrix with the options' tiles, grid, storage and element type. */
+dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_uplo uplo,
+                         dag_matrix **matrix);
+/* Floating point operations, complex ones counted as four multiplications or additions each way:
+ * `muls` and `adds` in the element type. */
+double driver_flops(dag_precision prec, double muls, double adds);
+/* Seconds of some clock, after all ranks have arrived. */
+double driver_time(dag_context *ctx);
+
+#endif

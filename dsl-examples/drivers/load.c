@@ -1,0 +1,380 @@
+/* Matrices from Matrix Market files. */
+#include "load.h"
+
+#include <dag/mtx.h>
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- errors ------------------------------------------------------------------------------ */
+
+static dag_status status_of(dag_context *ctx, dag_mtx_result result, const char *text)
+{
+    switch (result) {
+    case DAG_MTX_OK: return DAG_SUCCESS;
+    case DAG_MTX_IO: return dag_error(ctx, DAG_ERR_IO, "%s", text);
+    case DAG_MTX_NO_MEMORY: return dag_error(ctx, DAG_ERR_NOMEM, "%s", text);
+    default: return dag_error(ctx, DAG_ERR_ARG, "%s", text);
+    }
+}
+
+/* ---- elements of a tile ------------------------------------------------------------------ */
+
+/* Adds to item (i, j) of the matrix if it is in a tile of this rank; 1 when it is. */
+static int add_item(const dag_matrix *a, int64_t i, int64_t j, double re, double im)
+{
+    int64_t ld;
+    void *tile = dag_matrix_at(a, i / a->mb, j / a->nb, &ld);
+    if (tile == NULL)
+        return 0;
+    size_t at = (size_t)(i % a->mb + j % a->nb * ld);
+    float *f = tile;
+    double *d = tile;
+    switch (a->prec) {
+    case DAG_S: f[at] += (float)re; break;
+    case DAG_D: d[at] += re; break;
+    case DAG_C: f[2 * at] += (float)re; f[2 * at + 1] += (float)im; break;
+    case DAG_Z: d[2 * at] += re; d[2 * at + 1] += im; break;
+    }
+    return 1;
+}
+
+static void get_item(dag_precision prec, const void *tile, size_t at, double value[2])
+{
+    const float *f = tile;
+    const double *d = tile;
+    value[1] = 0;
+    switch (prec) {
+    case DAG_S: value[0] = f[at]; break;
+    case DAG_D: value[0] = d[at]; break;
+    case DAG_C: value[0] = f[2 * at]; value[1] = f[2 * at + 1]; break;
+    case DAG_Z: value[0] = d[2 * at]; value[1] = d[2 * at + 1]; break;
+    }
+}
+
+/* ---- one pass over a file ---------------------------------------------------------------- */
+
+/* Where the entries of a file go. */
+struct sink {
+    dag_matrix *a;      /* the triangle that is kept, or the whole right-hand side */
+    dag_matrix *mirror; /* general files: the other triangle, mirrored; else NULL */
+    int symmetric;      /* the file has the lower triangle only */
+    int64_t overflow_i, overflow_j; /* first item that single precision cannot hold, or -1 */
+};
+
+static bool take(void *user, int64_t i, int64_t j, double re, double im)
+{
+    struct sink *s = user;
+    const dag_matrix *a = s->a;
+    if (dag_precision_real(a->prec) == DAG_S && s->overflow_i < 0 &&
+        (fabs(re) > FLT_MAX || fabs(im) > FLT_MAX)) {
+        s->overflow_i = i;
+        s->overflow_j = j;
+    }
+    int kept = a->uplo == DAG_GENERAL || i == j || (i > j) == (a->uplo == DAG_LOWER);
+    if (kept)
+        add_item(a, i, j, re, im);
+    else
+        add_item(s->symmetric ? a : s->mirror, j, i, re, -im);
+    return true;
+}
+
+static dag_status read_entries(dag_context *ctx, const char *path, dag_mtx *file, struct sink *s)
+{
+    char text[DAG_MTX_ERRLEN];
+    s->overflow_i = -1;
+    dag_mtx_result result = dag_mtx_each(file, take, s, text);
+    if (result != DAG_MTX_OK)
+        return status_of(ctx, result, text);
+    int64_t line, count = dag_mtx_nonfinite(file, &line);
+    if (count > 0)
+        return dag_error(ctx, DAG_ERR_ARG, "%s:%" PRId64 ": an entry is infinite or not a number "
+                         "(%" PRId64 " such entries)", path, line, count);
+    if (s->overflow_i >= 0)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: entry (%" PRId64 ", %" PRId64 ") does not fit "
+                         "single precision; use --prec d or z", path, s->overflow_i + 1,
+                         s->overflow_j + 1);
+    return DAG_SUCCESS;
+}
+
+/* Opens a file and lets `check` refuse its header. The file is open only on success. */
+static dag_status open_file(dag_context *ctx, const options *o, const char *path,
+                            const char *(*check)(const options *o, const dag_mtx_info *info),
+                            dag_mtx **file)
+{
+    char text[DAG_MTX_ERRLEN];
+    dag_status mine = status_of(ctx, dag_mtx_open(path, file, text), text);
+    if (mine == DAG_SUCCESS) {
+        const char *why = check(o, dag_mtx_get_info(*file));
+        if (why != NULL)
+            mine = dag_error(ctx, DAG_ERR_ARG, "%s: %s", path, why);
+    }
+    dag_status status = driver_agreed(ctx, mine);
+    if (status != DAG_SUCCESS) {
+        dag_mtx_close(*file);
+        *file = NULL;
+    }
+    return status;
+}
+
+/* ---- the matrix -------------------------------------------------------------------------- */
+
+static const char *check_matrix(const options *o, const dag_mtx_info *info)
+{
+    if (info->rows != info->cols)
+        return "the matrix is not square; a symmetric (Hermitian) positive definite one is needed";
+    if (info->field == DAG_MTX_COMPLEX && !dag_precision_is_complex(o->prec))
+        return "the matrix is complex; use --prec z or c";
+    if (info->symmetry == DAG_MTX_SKEW_SYMMETRIC)
+        return "a skew-symmetric matrix is not positive definite";
+    if (info->symmetry == DAG_MTX_SYMMETRIC && info->field == DAG_MTX_COMPLEX)
+        return "a complex symmetric matrix is not Hermitian; a Hermitian positive definite one is "
+               "needed";
+    return NULL;
+}
+
+/* The first place, in column order of the lower triangle, where a matrix differs from its mirror
+ * image. */
+struct search {
+    const dag_matrix *mirror; /* NULL: look at imaginary parts of the diagonal only */
+    double place;             /* j * n + i, or DBL_MAX */
+    double low[2], up[2];     /* the two items there */
+};
+
+static int differ(const dag_matrix *a, const double x[2], const double y[2])
+{
+    double eps = dag_precision_real(a->prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
+    double size = fmax(hypot(x[0], x[1]), hypot(y[0], y[1]));
+    return hypot(x[0] - y[0], x[1] - y[1]) > 8 * eps * size;
+}
+
+static dag_status search_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag_element *e,
+                              void *arg)
+{
+    struct search *s = arg;
+    int64_t ld = 1;
+    const void *other = s->mirror != NULL ? dag_matrix_at(s->mirror, ti, tj, &ld) : NULL;
+    for (int64_t j = 0; j < e->shape.n; j++)
+        for (int64_t i = 0; i < e->shape.m; i++) {
+            int64_t row = ti * a->mb + i, col = tj * a->nb + j;
+            double x[2], y[2];
+            get_item(a->prec, e->ptr, (size_t)(i + j * e->ld), x);
+            if (row == col) { /* its own mirror image: must be real */
+                y[0] = x[0];
+                y[1] = -x[1];
+            } else if (other != NULL && (row > col) == (a->uplo == DAG_LOWER)) {
+                get_item(a->prec, other, (size_t)(i + j * ld), y);
+            } else {
+                continue;
+            }
+            double place = (double)(row > col ? col : row) * (double)a->n +
+                           (double)(row > col ? row : col);
+            if (!differ(a, x, y) || place >= s->place)
+                continue;
+            int lower = a->uplo == DAG_LOWER; /* x is the item of the lower triangle */
+            s->place = place;
+            s->low[0] = lower ? x[0] : y[0];
+            s->low[1] = lower ? x[1] : -y[1];
+            s->up[0] = lower ? y[0] : x[0];
+            s->up[1] = lower ? -y[1] : x[1];
+        }
+    return DAG_SUCCESS;
+}
+
+static void format_item(char *text, size_t size, const double x[2])
+{
+    if (x[1] == 0)
+        snprintf(text, size, "%.10g", x[0]);
+    else
+        snprintf(text, size, "%.10g%+.10gi", x[0], x[1]);
+}
+
+static dag_status check_symmetry(dag_context *ctx, const char *path, dag_matrix *a,
+                                 const dag_matrix *mirror)
+{
+    struct search mine = {.mirror = mirror, .place = DBL_MAX};
+    (void)dag_matrix_each_local(a, search_tile, &mine);
+    double first = mine.place;
+    dag_status status = driver_collective(ctx, dag_allreduce(ctx, DAG_MIN, &first, 1));
+    if (status != DAG_SUCCESS || first == DBL_MAX)
+        return status;
+    /* The owner of the place knows the numbers and speaks. */
+    if (first != mine.place)
+        return driver_agreed(ctx, DAG_SUCCESS);
+    char low[64], up[64];
+    int64_t i = (int64_t)fmod(first, (double)a->n), j = (int64_t)(first / (double)a->n);
+    format_item(low, sizeof(low), mine.low);
+    format_item(up, sizeof(up), mine.up);
+    if (i == j)
+        status = dag_error(ctx, DAG_ERR_ARG, "%s: the matrix is not Hermitian: its diagonal "
+                           "element (%" PRId64 ", %" PRId64 ") is %s, not real", path, i + 1,
+                           j + 1, low);
+    else
+        status = dag_error(ctx, DAG_ERR_ARG, "%s: the matrix is not %s: element (%" PRId64
+                           ", %" PRId64 ") is %s, but (%" PRId64 ", %" PRId64 ") is %s; a "
+                           "positive definite one is needed", path,
+                           dag_precision_is_complex(a->prec) ? "Hermitian" : "symmetric", i + 1,
+                           j + 1, low, j + 1, i + 1, up);
+    return driver_agreed(ctx, status);
+}
+
+static dag_status fill_matrix(dag_context *ctx, const options *o, dag_mtx *file, dag_matrix *a)
+{
+    const dag_mtx_info *info = dag_mtx_get_info(file);
+    struct sink sink = {.a = a, .symmetric = info->symmetry != DAG_MTX_GENERAL};
+    dag_status status = DAG_SUCCESS;
+    if (!sink.symmetric) /* both triangles, until they have been compared */
+        status = driver_matrix(ctx, o, a->m, a->n, o->uplo, &sink.mirror);
+    if (status == DAG_SUCCESS)
+        status = driver_agreed(ctx, read_entries(ctx, o->matrix, file, &sink));
+    if (status == DAG_SUCCESS)
+        status = check_symmetry(ctx, o->matrix, a, sink.mirror);
+    dag_matrix_free(sink.mirror);
+    return status;
+}
+
+dag_status load_matrix(dag_context *ctx, const options *o, dag_matrix **matrix)
+{
+    dag_mtx *file = NULL;
+    dag_matrix *a = NULL;
+    dag_status status = open_file(ctx, o, o->matrix, check_matrix, &file);
+    if (status != DAG_SUCCESS)
+        return status;
+    int64_t n = dag_mtx_get_info(file)->rows;
+    status = driver_matrix(ctx, o, n, n, o->uplo, &a);
+    if (status == DAG_SUCCESS)
+        status = fill_matrix(ctx, o, file, a);
+    dag_mtx_close(file);
+    if (status == DAG_SUCCESS)
+        *matrix = a;
+    else
+        dag_matrix_free(a);
+    return status;
+}
+
+/* ---- right-hand sides -------------------------------------------------------------------- */
+
+static const char *check_rhs(const options *o, const dag_mtx_info *info)
+{
+    if (info->symmetry != DAG_MTX_GENERAL)
+        return "right-hand sides must be a general matrix";
+    if (info->field == DAG_MTX_COMPLEX && !dag_precision_is_complex(o->prec))
+        return "the right-hand sides are complex; use --prec z or c";
+    return NULL;
+}
+
+dag_status load_rhs(dag_context *ctx, const options *o, int64_t rows, dag_matrix **rhs)
+{
+    dag_mtx *file = NULL;
+    struct sink sink = {.a = NULL};
+    dag_status status = open_file(ctx, o, o->rhs, check_rhs, &file);
+    if (status != DAG_SUCCESS)
+        return status;
+    const dag_mtx_info *info = dag_mtx_get_info(file);
+    if (info->rows != rows)
+        status = driver_agreed(ctx, dag_error(ctx, DAG_ERR_ARG, "%s: the right-hand sides have %"
+                                              PRId64 " rows, the matrix has %" PRId64, o->rhs,
+                                              info->rows, rows));
+    if (status == DAG_SUCCESS)
+        status = driver_matrix(ctx, o, info->rows, info->cols, DAG_GENERAL, &sink.a);
+    if (status == DAG_SUCCESS)
+        status = driver_agreed(ctx, read_entries(ctx, o->rhs, file, &sink));
+    dag_mtx_close(file);
+    if (status == DAG_SUCCESS)
+        *rhs = sink.a;
+    else
+        dag_matrix_free(sink.a);
+    return status;
+}
+
+/* ---- the file as a source ---------------------------------------------------------------- */
+
+struct giver {
+    dag_element_fn add;
+    void *to;
+    double mirror; /* 0: the file has both triangles; 1 */
+    int rank, size;
+    int64_t count;
+};
+
+static bool give(void *user, int64_t i, int64_t j, double re, double im)
+{
+    struct giver *g = user;
+    if (g->count++ % g->size != g->rank)
+        return true;
+    g->add(g->to, i, j, re, im);
+    if (g->mirror != 0 && i != j)
+        g->add(g->to, j, i, re, -im);
+    return true;
+}
+
+dag_status load_each(void *arg, dag_element_fn add, void *to)
+{
+    const load_source *source = arg;
+    char text[DAG_MTX_ERRLEN];
+    dag_mtx *file;
+    dag_mtx_result result = dag_mtx_open(source->path, &file, text);
+    if (result == DAG_MTX_OK) {
+        struct giver g = {add, to, dag_mtx_get_info(file)->symmetry != DAG_MTX_GENERAL,
+                          dag_rank(source->ctx), dag_size(source->ctx), 0};
+        result = dag_mtx_each(file, give, &g, text);
+        dag_mtx_close(file);
+    }
+    return status_of(source->ctx, result, text);
+}
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+static dag_status write_panel(dag_context *ctx, dag_mtx_writer *writer, dag_precision prec,
+                              double *panel, int64_t count)
+{
+    char text[DAG_MTX_ERRLEN];
+    if (!dag_precision_is_complex(prec))
+        for (int64_t i = 0; i < count; i++)
+            panel[i] = panel[2 * i];
+    return status_of(ctx, dag_mtx_writer_put(writer, panel, count, text), text);
+}
+
+static dag_status write_columns(dag_context *ctx, dag_matrix *X, dag_mtx_writer *writer,
+                                double *panel, int64_t width)
+{
+    for (int64_t j = 0; j < X->n; j += width) {
+        int64_t count = X->n - j < width ? X->n - j : width;
+        dag_status status = driver_collective(ctx, dag_matrix_panel(ctx, X, j, count, panel));
+        if (status != DAG_SUCCESS)
+            return status;
+        dag_status mine = writer == NULL ? DAG_SUCCESS
+                                         : write_panel(ctx, writer, X->prec, panel, X->m * count);
+        status = driver_agreed(ctx, mine);
+        if (status != DAG_SUCCESS)
+            return status;
+    }
+    return DAG_SUCCESS;
+}
+
+dag_status load_write(dag_context *ctx, const options *o, dag_matrix *X)
+{
+    char text[DAG_MTX_ERRLEN];
+    dag_mtx_writer *writer = NULL;
+    dag_mtx_field field = dag_precision_is_complex(X->prec) ? DAG_MTX_COMPLEX : DAG_MTX_REAL;
+    int64_t width = X->n < 16 ? X->n : 16;
+    double *panel = malloc(2 * (size_t)(X->m * width) * sizeof(double) + 1);
+    dag_status mine = panel != NULL ? DAG_SUCCESS
+                                    : dag_error(ctx, DAG_ERR_NOMEM, "no memory for %" PRId64
+                                                " columns of the solution", width);
+    if (mine == DAG_SUCCESS && dag_rank(ctx) == 0)
+        mine = status_of(ctx, dag_mtx_writer_open(o->out, field, X->m, X->n, "solution by dag_posv",
+                                                  &writer, text), text);
+    dag_status status = driver_agreed(ctx, mine);
+    if (status == DAG_SUCCESS)
+        status = write_columns(ctx, X, writer, panel, width);
+    mine = DAG_SUCCESS;
+    if (status != DAG_SUCCESS)
+        dag_mtx_writer_abort(writer);
+    else if (writer != NULL)
+        mine = status_of(ctx, dag_mtx_writer_close(writer, text), text);
+    free(panel);
+    return status != DAG_SUCCESS ? status : driver_agreed(ctx, mine);
+}

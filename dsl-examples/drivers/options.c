@@ -1,0 +1,297 @@
+/* The options that all drivers share: one table, one parser. */
+#include "options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct option_row {
+    const char *name, *value, *meaning; /* value: NULL = takes none */
+} option_row;
+
+static const option_row table[OPT_COUNT] = {
+    [OPT_M] = {"m", "M", "rows of the matrix"},
+    [OPT_N] = {"n", "N", "order of the matrix (1000)"},
+    [OPT_K] = {"k", "K", "inner dimension"},
+    [OPT_NB] = {"nb", "NB", "rows and columns of a tile (192)"},
+    [OPT_PREC] = {"prec", "s|d|c|z", "element type: float, double, complex of either (d)"},
+    [OPT_GRID] = {"grid", "PxQ", "process grid (as square as the number of ranks allows)"},
+    [OPT_THREADS] = {"threads", "T", "workers per rank (the cores of the rank)"},
+    [OPT_GPUS] = {"gpus", "G", "devices per rank; this build has none, so only 0 (0)"},
+    [OPT_RUNS] = {"runs", "R", "repeat the whole R times (1)"},
+    [OPT_CHECK] = {"check", NULL, "fail if the backward error exceeds its bound"},
+    [OPT_JSON] = {"json", NULL, "print one JSON object per run on standard output"},
+    [OPT_TRACE] = {"trace", "FILE", "write a trace; this build cannot"},
+    [OPT_SEED] = {"seed", "S", "seed of the random matrix (1)"},
+    [OPT_LAYOUT] = {"layout", "tile|slab", "storage of the matrix (tile)"},
+    [OPT_UPLO] = {"uplo", "lower|upper", "triangle that is stored and factored (lower)"},
+    [OPT_NRHS] = {"nrhs", "R", "number of right-hand sides (1)"},
+    [OPT_MATRIX] = {"matrix", "FILE.mtx", "read the matrix from a Matrix Market file"},
+    [OPT_RHS] = {"rhs", "FILE.mtx", "read the right-hand sides from a file"},
+    [OPT_OUT] = {"out", "FILE.mtx", "write the solution to a file"},
+    [OPT_HELP] = {"help", NULL, "print this text"},
+    [OPT_VERSION] = {"version", NULL, "print the version"},
+};
+
+/* Every rank parses; the first one speaks. Asked of the launcher, because MPI has not started. */
+static bool speaks(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *rank = getenv(names[i]);
+        if (rank != NULL)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+__attribute__((format(printf, 2, 3)))
+static int usage_error(const option_scope *scope, const char *format, ...)
+{
+    if (speaks()) {
+        va_list args;
+        va_start(args, format);
+        fprintf(stderr, "%s: ", scope->program);
+        vfprintf(stderr, format, args);
+        fprintf(stderr, "\n%s: --help lists the options\n", scope->program);
+        va_end(args);
+    }
+    return DRIVER_USAGE;
+}
+
+static void print_help(const option_scope *scope)
+{
+    printf("usage: %s [option...]\n\n%s\n\noptions\n", scope->program, scope->purpose);
+    for (int id = 0; id < OPT_COUNT; id++) {
+        char left[40];
+        if (!(scope->used & OPT_BIT(id)))
+            continue;
+        snprintf(left, sizeof(left), "--%s %s", table[id].name,
+                 table[id].value != NULL ? table[id].value : "");
+        printf("  %-22s %s\n", left, table[id].meaning);
+    }
+    printf("\nexit status\n"
+           "  %d  all went well\n"
+           "  %d  an error, or with --check a backward error beyond its bound\n"
+           "  %d  the matrix is not positive definite; info says where\n"
+           "  %d  the command line makes no sense\n",
+           DRIVER_OK, DRIVER_FAILED, DRIVER_NOT_POSITIVE, DRIVER_USAGE);
+}
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+/* Edit distance, for short words; longer ones count as far away. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { MOST = 32 };
+    size_t la = strlen(a), lb = strlen(b), row[MOST + 1];
+    if (la > MOST || lb > MOST)
+        return MOST;
+    for (size_t j = 0; j <= lb; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= la; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= lb; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[lb];
+}
+
+/* The option called `name`, or -1 with an error message. */
+static int find(const option_scope *scope, const char *name)
+{
+    int nearest = -1;
+    size_t best = 3;
+    for (int id = 0; id < OPT_COUNT; id++) {
+        if (strcmp(name, table[id].name) == 0) {
+            if (scope->used & OPT_BIT(id))
+                return id;
+            usage_error(scope, "option --%s means nothing to this program", name);
+            return -1;
+        }
+        size_t d = distance(name, table[id].name);
+        if ((scope->used & OPT_BIT(id)) && d < best && d < strlen(name)) {
+            best = d;
+            nearest = id;
+        }
+    }
+    if (nearest >= 0)
+        usage_error(scope, "unknown option --%s; did you mean --%s?", name, table[nearest].name);
+    else
+        usage_error(scope, "unknown option --%s", name);
+    return -1;
+}
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+static bool parse_integer(const char *text, int64_t low, int64_t high, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || v < low || v > high)
+        return false;
+    *value = v;
+    return true;
+}
+
+static bool parse_int(const char *text, int64_t low, int64_t high, int *value)
+{
+    int64_t v;
+    if (!parse_integer(text, low, high, &v))
+        return false;
+    *value = (int)v;
+    return true;
+}
+
+static bool parse_grid(const char *text, int *p, int *q)
+{
+    char first[16];
+    size_t length = strcspn(text, "xX");
+    if (text[length] == '\0' || length >= sizeof(first))
+        return false;
+    memcpy(first, text, length);
+    first[length] = '\0';
+    return parse_int(first, 1, INT32_MAX, p) && parse_int(text + length + 1, 1, INT32_MAX, q);
+}
+
+/* `text` is a or b, perhaps shortened to one letter: 0 or 1; else -1. */
+static int parse_word(const char *text, const char *a, const char *b)
+{
+    const char *const words[2] = {a, b};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(text, words[i]) == 0 ||
+            (text[1] == '\0' && (text[0] | 0x20) == words[i][0]))
+            return i;
+    return -1;
+}
+
+/* NULL, or what the value should have been. */
+static const char *set_number(options *o, int id, const char *text)
+{
+    const int64_t most = (int64_t)1 << 40;
+    switch (id) {
+    case OPT_M: return parse_integer(text, 0, most, &o->m) ? NULL : "a number >= 0";
+    case OPT_N: return parse_integer(text, 0, most, &o->n) ? NULL : "a number >= 0";
+    case OPT_K: return parse_integer(text, 0, most, &o->k) ? NULL : "a number >= 0";
+    case OPT_NB:
+        return parse_integer(text, 1, INT32_MAX, &o->nb) ? NULL : "a number from 1 to 2147483647";
+    case OPT_NRHS: return parse_integer(text, 0, most, &o->nrhs) ? NULL : "a number >= 0";
+    case OPT_RUNS: return parse_integer(text, 1, most, &o->runs) ? NULL : "a number >= 1";
+    case OPT_SEED:
+        return parse_integer(text, INT64_MIN, INT64_MAX, &o->seed) ? NULL : "a 64-bit integer";
+    default: return parse_int(text, 1, 1024, &o->threads) ? NULL : "a number from 1 to 1024";
+    }
+}
+
+static const char *set_word(options *o, int id, const char *text)
+{
+    int word;
+    switch (id) {
+    case OPT_PREC:
+        return text[0] != '\0' && text[1] == '\0' && dag_precision_parse(text[0], &o->prec)
+                   ? NULL : "one of s, d, c, z";
+    case OPT_GRID: return parse_grid(text, &o->p, &o->q) ? NULL : "of the form PxQ, such as 2x3";
+    case OPT_LAYOUT:
+        word = parse_word(text, "tile", "slab");
+        o->layout = word == 1 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE;
+        return word >= 0 ? NULL : "tile or slab";
+    case OPT_UPLO:
+        word = parse_word(text, "lower", "upper");
+        o->uplo = word == 1 ? DAG_UPPER : DAG_LOWER;
+        return word >= 0 ? NULL : "lower or upper";
+    case OPT_MATRIX: o->matrix = text; return NULL;
+    case OPT_RHS: o->rhs = text; return NULL;
+    default: o->out = text; return NULL;
+    }
+}
+
+static int set(options *o, const option_scope *scope, int id, const char *text)
+{
+    const char *wanted = NULL;
+    switch (id) {
+    case OPT_CHECK: o->check = 1; break;
+    case OPT_JSON: o->json = 1; break;
+    case OPT_HELP:
+        if (speaks())
+            print_help(scope);
+        return DRIVER_OK;
+    case OPT_VERSION:
+        if (speaks())
+            printf("%s %s\n", scope->program, dag_version());
+        return DRIVER_OK;
+    case OPT_GPUS:
+        if (strcmp(text, "0") != 0)
+            return usage_error(scope, "--gpus %s: this build has no device code; leave the option "
+                               "out or give 0", text);
+        break;
+    case OPT_TRACE:
+        return usage_error(scope, "--trace %s: this build cannot write traces", text);
+    case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO:
+    case OPT_MATRIX: case OPT_RHS: case OPT_OUT:
+        wanted = set_word(o, id, text);
+        break;
+    default: wanted = set_number(o, id, text);
+    }
+    if (wanted != NULL)
+        return usage_error(scope, "--%s takes %s, not '%s'", table[id].name, wanted, text);
+    return -1;
+}
+
+/* Options that exclude one another. */
+static int check_together(const options *o, const option_scope *scope)
+{
+    static const struct { int a, b; const char *why; } pairs[] = {
+        {OPT_MATRIX, OPT_N, "the order is that of the file"},
+        {OPT_MATRIX, OPT_SEED, "the matrix is not random"},
+        {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if ((o->given & OPT_BIT(pairs[i].a)) && (o->given & OPT_BIT(pairs[i].b)))
+            return usage_error(scope, "--%s and --%s do not go together: %s",
+                               table[pairs[i].a].name, table[pairs[i].b].name, pairs[i].why);
+    return -1;
+}
+
+int options_parse(options *o, const option_scope *scope, int argc, char **argv)
+{
+    *o = (options){.n = 1000, .nb = 192, .nrhs = 1, .runs = 1, .seed = 1, .prec = DAG_D,
+                   .layout = DAG_LAYOUT_TILE, .uplo = DAG_LOWER};
+    for (int i = 1; i < argc; i++) {
+        char name[32];
+        if (strncmp(argv[i], "--", 2) != 0)
+            return usage_error(scope, "unexpected argument '%s'; options begin with --", argv[i]);
+        size_t length = strcspn(argv[i] + 2, "=");
+        if (length >= sizeof(name))
+            return usage_error(scope, "unknown option %s", argv[i]);
+        memcpy(name, argv[i] + 2, length);
+        name[length] = '\0';
+        int id = find(scope, name);
+        if (id < 0)
+            return DRIVER_USAGE;
+        const char *value = argv[i][2 + length] == '=' ? argv[i] + 3 + length : NULL;
+        if (table[id].value == NULL && value != NULL)
+            return usage_error(scope, "--%s takes no value", name);
+        if (table[id].value != NULL && value == NULL) {
+            if (i + 1 == argc)
+                return usage_error(scope, "--%s needs a value: %s", name, table[id].value);
+            value = argv[++i];
+        }
+        o->given |= OPT_BIT(id);
+        int end = set(o, scope, id, value);
+        if (end >= 0)
+            return end;
+    }
+    return check_together(o, scope);
+}

@@ -1,0 +1,73 @@
+/* The options that all drivers share. */
+#ifndef DRIVERS_OPTIONS_H
+#define DRIVERS_OPTIONS_H
+
+#include <dag/matrix.h>
+
+/* How a driver ends. */
+enum driver_exit {
+    DRIVER_OK = 0,
+    DRIVER_FAILED = 1,       /* an error, or a check that was not passed */
+    DRIVER_NOT_POSITIVE = 2, /* the matrix is not positive definite: info > 0 */
+    DRIVER_USAGE = 3         /* the command line makes no sense */
+};
+
+enum option_id {
+    OPT_M,
+    OPT_N,
+    OPT_K,
+    OPT_NB,
+    OPT_PREC,
+    OPT_GRID,
+    OPT_THREADS,
+    OPT_GPUS,
+    OPT_RUNS,
+    OPT_CHECK,
+    OPT_JSON,
+    OPT_TRACE,
+    OPT_SEED,
+    OPT_LAYOUT,
+    OPT_UPLO,
+    OPT_NRHS,
+    OPT_MATRIX,
+    OPT_RHS,
+    OPT_OUT,
+    OPT_HELP,
+    OPT_VERSION,
+    OPT_COUNT
+};
+#define OPT_BIT(id) (UINT32_C(1) << (id))
+/* What every driver understands. */
+#define OPT_COMMON                                                                                 \
+    (OPT_BIT(OPT_N) | OPT_BIT(OPT_NB) | OPT_BIT(OPT_PREC) | OPT_BIT(OPT_GRID) |                    \
+     OPT_BIT(OPT_THREADS) | OPT_BIT(OPT_GPUS) | OPT_BIT(OPT_RUNS) | OPT_BIT(OPT_CHECK) |           \
+     OPT_BIT(OPT_JSON) | OPT_BIT(OPT_TRACE) | OPT_BIT(OPT_SEED) | OPT_BIT(OPT_LAYOUT) |            \
+     OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION))
+
+/* What a driver says of itself. */
+typedef struct option_scope {
+    const char *program; /* "dag_potrf" */
+    const char *purpose; /* for --help: what is computed, what the check means */
+    uint32_t used;       /* OPT_BIT of the options that mean something to it */
+} option_scope;
+
+typedef struct options {
+    uint32_t given; /* OPT_BIT of the options on the command line */
+    int64_t m, n, k, nb, nrhs, runs, seed;
+    int p, q;    /* 0 = as square as possible */
+    int threads; /* 0 = the runtime's default */
+    int check, json;
+    dag_precision prec;
+    dag_layout layout;
+    dag_uplo uplo;
+    const char *matrix, *rhs, *out; /* point into argv */
+} options;
+
+/*
+ * Reads the command line into *o, which gets the defaults first. Returns -1 to go on, or the exit
+ * status: after --help and --version, or after an error, which is printed to stderr. Under a
+ * launcher only the first rank prints.
+ */
+int options_parse(options *o, const option_scope *scope, int argc, char **argv);
+
+#endif
