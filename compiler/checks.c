@@ -204,8 +204,4 @@ NULL},
 [CHECK_UNUSED_FLOW] = {"unused-flow", WARN, OFF,
 "a data flow that no body reads and no task receives", NULL},
 [CHECK_NO_CLASSES] = {"no-classes", WARN, WARN, "a file without task classes", NULL},
-[CHECK_CHECKED_ONLY] = {"checked-only", FATAL, FATAL,
-"C was asked for, but the file uses constructs that are only checked",
-"dagcc checks, draws, counts and formats files written for PaRSEC, but makes C only of those that\n"
-"do not depend on PaRSEC's own C interface; docs/language.md lists every construct.\n"},
 };

@@ -1,0 +1,23 @@
+/* What the driver does with generated text. Private to driver*.c. */
+#ifndef DAGCC_DRIVER_COMPILE_H
+#define DAGCC_DRIVER_COMPILE_H
+
+#include "driver.h"
+
+/* One .jdf file and what was made of it. */
+typedef struct unit {
+    const char *input;
+    bool precisions;            /* a %precision file */
+    text out;                   /* C, or what --emit and --format print */
+    text header;
+} unit;
+
+/* Name of the output for an input under the current action; "-" is standard output. */
+const char *compile_output(const driver_options *o, const char *input);
+const char *compile_temp_path(const driver_options *o, const char *dir, const char *input,
+                              const char *extension);
+bool compile_write_emitted(const driver_options *o, const unit *u);
+/* -c and linking; returns the exit status. */
+int compile_units(const driver_options *o, const unit *units, size_t n, const char *temp_dir);
+
+#endif
