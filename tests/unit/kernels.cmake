@@ -15,7 +15,15 @@ add_executable(bench_kernels "${PROJECT_SOURCE_DIR}/tools/bench/kernels.c")
 target_link_libraries(bench_kernels PRIVATE dag_kernels)
 dag_add_script_test(bench_kernels COMMAND bench_kernels -s 0.0001 1 33 LABELS unit)
 
+# The kernels themselves know nothing of threads, and their plain reference is very slow under the
+# thread sanitizer: there only the part about the library is run.
+set(labels sanitize)
+if(DAG_SANITIZE MATCHES "thread")
+    set(labels full)
+    dag_add_script_test(test_kernels_library COMMAND test_kernels
+        LABELS unit sanitize ENVIRONMENT CK_RUN_CASE=library)
+endif()
 dag_add_unit_test(test_kernels SOURCES test_kernels.c LIBS dag_kernels m ${CMAKE_DL_LIBS}
-    LABELS sanitize)
+    LABELS ${labels} TIMEOUT 120)
 
 dag_add_unit_test(test_gen SOURCES test_gen.c LIBS dag_kernels m LABELS sanitize)

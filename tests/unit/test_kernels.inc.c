@@ -185,7 +185,7 @@ static void LOCAL(all_rank_k)(bool hermitian)
     int turn = 0;
     for (int in = 0; in < SIZE_COUNT; in++)
         for (int ik = 0; ik < SIZE_COUNT; ik++)
-            for (int u = 0; u < 2; u++)
+            for (int u = 0; u < 2 && (in < SMALL_COUNT || ik < SMALL_COUNT || in == ik); u++)
                 for (int transposed = 0; transposed < 2; transposed++, turn++)
                     LOCAL(rank_k)(hermitian, sizes[in], sizes[ik], uplos[u], transposed, turn);
 }
