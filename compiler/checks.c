@@ -96,7 +96,7 @@ const diag_check check_table[CHECK_COUNT] = {
 "order of use, so that a misspelt name compiles. Declare it: A [type = \"dag_matrix *\"].\n"},
 [CHECK_NOT_A_COLLECTION] = {"not-a-collection", FATAL, ERROR,
 "a global that is no collection is used as one",
-"Collections have type \"dag_matrix *\" or \"dag_collection *\".\n"},
+"A collection is a pointer to a dag_matrix, a dag_collection, or a struct that begins with one.\n"},
 
 [CHECK_UNKNOWN_PROPERTY] = {"unknown-property", ERROR, WARN, "a property nobody knows",
 "PaRSEC ignores unknown properties, so that a misspelt one has no effect.\n"},

@@ -59,7 +59,7 @@ static sema_global_kind kind_of_type(const char *t)
         return SEMA_REAL;
     if (strcmp(t, "dag_matrix *") == 0)
         return SEMA_MATRIX;
-    if (strcmp(t, "dag_collection *") == 0)
+    if (strcmp(t, "dag_collection *") == 0 || strcmp(t, "dag_vector *") == 0)
         return SEMA_COLLECTION;
     return strcmp(t, "dag_shape *") == 0 ? SEMA_SHAPE : SEMA_OPAQUE;
 }
@@ -137,9 +137,9 @@ static void set_collection_types(sema *s, sema_global *g)
         sema_report(s, CHECK_MISSING_ELEM, g->ast->name.range,
                     "matrix '%s' does not state its element; write [type = \"dag_matrix *\" "
                     "elem = double], or %%precision", g->name);
-    if (elem && g->kind != SEMA_MATRIX)
+    if (elem && (g->kind == SEMA_INT || g->kind == SEMA_REAL || g->kind == SEMA_SHAPE))
         sema_report(s, CHECK_MISPLACED_PROPERTY, elem->node.range,
-                    "only a global of type \"dag_matrix *\" has an elem");
+                    "only a collection has elements; '%s' has type '%s'", g->name, g->c_type);
 }
 
 static void build_global(sema *s, const ast_global *ast)

@@ -40,20 +40,37 @@ static sema_global *report_undeclared(sema *s, const ast_call *call)
     return s->strict ? NULL : undeclared_collection(s, call);
 }
 
+/* A pointer to a struct may be a collection: one that begins with a dag_collection. */
+static bool may_be_collection(const sema_global *g)
+{
+    static const char *const scalars[] = {"void ", "char ", "short ", "int ", "long ", "float ",
+                                          "double ", "bool ", "unsigned ", "size_t ", "elem_t ",
+                                          "real_t ", "int32_t ", "int64_t ", "uint8_t "};
+    const char *type = strncmp(g->c_type, "const ", 6) == 0 ? g->c_type + 6 : g->c_type;
+    const char *star = strchr(type, '*');
+    if (g->kind != SEMA_OPAQUE || !star || strcmp(star, "*") != 0)
+        return false;
+    for (size_t i = 0; i < UTIL_COUNT(scalars); i++)
+        if (strncmp(type, scalars[i], strlen(scalars[i])) == 0)
+            return false;
+    return true;
+}
+
 static bool make_collection(sema *s, sema_global *g, const ast_call *call)
 {
     if (g->kind == SEMA_MATRIX || g->kind == SEMA_COLLECTION)
         return true;
     bool untyped = g->ast && !ast_find_prop(g->ast->props, "type");
-    if (!s->strict && (untyped || (g->kind == SEMA_OPAQUE && strchr(g->c_type, '*')))) {
+    if ((!s->strict && untyped) || may_be_collection(g)) {
         if (untyped)
             g->c_type = "parsec_data_collection_t *";
         g->kind = SEMA_COLLECTION;
         return true;
     }
     sema_report(s, CHECK_NOT_A_COLLECTION, call->target.range,
-                "global '%s' has type '%s' and is no collection; collections have type "
-                "\"dag_matrix *\" or \"dag_collection *\"", g->name, g->c_type);
+                "global '%s' has type '%s' and is no collection; a collection is a pointer "
+                "to a dag_matrix, a dag_collection or a struct that begins with one", g->name,
+                g->c_type);
     if (g->ast)
         diag_note(s->d, g->ast->name.range, "it is declared here");
     g->kind = SEMA_COLLECTION;              /* say it once */
