@@ -1,8 +1,8 @@
-# consumer.sh <build dir> <project dir> <work dir> <mpirun> <cc>
+# consumer.sh <build dir> <project dir> <work dir> <mpirun> <cc> <tutorial dir>
 # Installs the build, moves the installation to another place, and makes the project from there:
 # by find_package with CMake, by pkg-config with make. Both programs must run.
 set -eu
-build=$1 project=$2 work=$3 mpirun=$4 cc=$5
+build=$1 project=$2 work=$3 mpirun=$4 cc=$5 tutorial=$6
 
 rm -rf "$work"
 mkdir -p "$work"
@@ -21,6 +21,11 @@ for file in bin/dagcc include/dag/dag.h include/dag/config.h share/man/man1/dagc
         exit 1
     }
 done
+
+echo "== dagcc, like cc"
+mkdir "$work/direct"
+(cd "$work/direct" && "$prefix/bin/dagcc" "$tutorial/hello.jdf")
+"$mpirun" -np 1 "$work/direct/a.out" | grep 'Hello(5)'
 
 echo "== find_package"
 cmake -S "$project" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc"
