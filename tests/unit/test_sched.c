@@ -1,0 +1,171 @@
+/* The queue of the schedulers against a model, and by many threads. */
+#include "core/lock.h"
+#include "sched/queue.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t state;
+static uint64_t draw(uint64_t n)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (state >> 33) % n;
+}
+
+START_TEST(last_in_first_out_among_equals)
+{
+    struct dag_task task[1000];
+    dagi_queue q;
+    ck_assert_int_eq(dagi_queue_init(&q), 0);
+    for (int i = 0; i < 1000; i++) {
+        task[i].priority = 5;
+        ck_assert_int_eq(dagi_queue_push(&q, &task[i]), 0);
+    }
+    ck_assert_int_eq(atomic_load(&q.count), 1000);
+    ck_assert_ptr_eq(dagi_queue_take(&q), &task[0]); /* a thief gets the oldest */
+    for (int i = 999; i > 0; i--)
+        ck_assert_ptr_eq(dagi_queue_pop(&q), &task[i]);
+    ck_assert_ptr_null(dagi_queue_pop(&q));
+    ck_assert_ptr_null(dagi_queue_take(&q));
+    ck_assert_int_eq(q.heap_count, 0);
+    dagi_queue_fini(&q);
+}
+END_TEST
+
+/* Random pushes, pops and takes with few or many priorities: always one of the best comes out, none
+ * is lost or doubled, and the invariants hold. */
+START_TEST(model)
+{
+    enum { TASKS = 600, STEPS = 20000 };
+    static const int64_t spread[] = {1, 2, 5, 1000000};
+    static struct dag_task task[TASKS];
+    bool queued[TASKS] = {false};
+    dagi_queue q;
+    state = (uint64_t)_i * 77 + 1;
+    ck_assert_int_eq(dagi_queue_init(&q), 0);
+    for (int step = 0; step < STEPS; step++) {
+        int i = (int)draw(TASKS);
+        bool fill = step / 2000 % 2 == 0;
+        if (draw(4) < (fill ? 3u : 1u)) {
+            if (queued[i])
+                continue;
+            task[i].priority = (int64_t)draw((uint64_t)spread[_i % 4]) - 1;
+            ck_assert_int_eq(dagi_queue_push(&q, &task[i]), 0);
+            queued[i] = true;
+        } else {
+            int64_t best = INT64_MIN;
+            for (int k = 0; k < TASKS; k++) {
+                if (queued[k] && task[k].priority > best)
+                    best = task[k].priority;
+            }
+            struct dag_task *t = draw(2) ? dagi_queue_pop(&q) : dagi_queue_take(&q);
+            if (!t) {
+                ck_assert_int_eq(best, INT64_MIN);
+                continue;
+            }
+            ck_assert_int_eq(t->priority, best);
+            ck_assert(queued[t - task]);
+            queued[t - task] = false;
+        }
+        const char *broken = dagi_queue_check(&q);
+        ck_assert_msg(!broken, "step %d: %s", step, broken);
+    }
+    dagi_queue_fini(&q);
+}
+END_TEST
+
+START_TEST(check_sees_violations)
+{
+    struct dag_task a = {.priority = 1}, b = {.priority = 2}, c = {.priority = 3};
+    dagi_queue q;
+    ck_assert_int_eq(dagi_queue_init(&q), 0);
+    dagi_queue_push(&q, &a);
+    dagi_queue_push(&q, &b);
+    dagi_queue_push(&q, &c);
+    ck_assert_ptr_null(dagi_queue_check(&q));
+    a.priority = 9;
+    ck_assert_ptr_nonnull(dagi_queue_check(&q));
+    a.priority = 1;
+    dagi_entry e = q.heap[0];
+    q.heap[0] = q.heap[1];
+    q.heap[1] = e;
+    ck_assert_ptr_nonnull(dagi_queue_check(&q));
+    dagi_queue_fini(&q);
+}
+END_TEST
+
+/* Owner and thieves at work: each task comes out once. */
+enum { MANY = 200000, THIEVES = 3 };
+static struct dag_task *many;
+static _Atomic int seen[MANY];
+static dagi_queue shared;
+static _Atomic int over;
+
+static void *thief(void *arg)
+{
+    (void)arg;
+    while (!atomic_load(&over)) {
+        if (atomic_load(&shared.count) == 0 || !dagi_try_lock(&shared.lock)) {
+            sched_yield();
+            continue;
+        }
+        struct dag_task *t = dagi_queue_take(&shared);
+        dagi_unlock(&shared.lock);
+        if (t)
+            atomic_fetch_add(&seen[t - many], 1);
+    }
+    return NULL;
+}
+
+START_TEST(thieves)
+{
+    pthread_t threads[THIEVES];
+    many = calloc(MANY, sizeof *many);
+    ck_assert_ptr_nonnull(many);
+    ck_assert_int_eq(dagi_queue_init(&shared), 0);
+    for (int i = 0; i < THIEVES; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, thief, NULL), 0);
+    for (int i = 0; i < MANY; i++) {
+        many[i].priority = _i ? i % 7 : 0;
+        dagi_lock(&shared.lock);
+        dagi_queue_push(&shared, &many[i]);
+        struct dag_task *t = i % 3 == 0 ? dagi_queue_pop(&shared) : NULL;
+        dagi_unlock(&shared.lock);
+        if (t)
+            atomic_fetch_add(&seen[t - many], 1);
+    }
+    for (struct dag_task *t = NULL;;) {
+        dagi_lock(&shared.lock);
+        t = dagi_queue_pop(&shared);
+        dagi_unlock(&shared.lock);
+        if (!t)
+            break;
+        atomic_fetch_add(&seen[t - many], 1);
+    }
+    atomic_store(&over, 1);
+    for (int i = 0; i < THIEVES; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_int_eq(atomic_load(&seen[i]), 1);
+    dagi_queue_fini(&shared);
+    free(many);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("queue");
+    tcase_add_test(t, last_in_first_out_among_equals);
+    tcase_add_loop_test(t, model, 0, 8);
+    tcase_add_test(t, check_sees_violations);
+    tcase_add_loop_test(t, thieves, 0, 2);
+    Suite *s = suite_create("sched");
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

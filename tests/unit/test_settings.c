@@ -1,0 +1,204 @@
+/* The settings: sources and their order, parsing, messages. */
+#include "settings.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static dag_config *resolved;
+static dagi_settings settings;
+static char why[512];
+
+static dag_status resolve(const dag_config *api)
+{
+    dag_config_free(resolved);
+    resolved = NULL;
+    why[0] = '\0';
+    return dagi_settings_resolve(api, &resolved, &settings, why, sizeof why);
+}
+
+static void setup(void)
+{
+    unsetenv("DAG_CONFIG");
+    unsetenv("DAG_THREADS");
+    unsetenv("DAG_CHAOS");
+}
+
+static void teardown(void)
+{
+    dag_config_free(resolved);
+    resolved = NULL;
+}
+
+/* A file that the test removes. */
+static char path[64];
+static void write_file(const char *text)
+{
+    strcpy(path, "/tmp/dag_settings_XXXXXX");
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    setenv("DAG_CONFIG", path, 1);
+}
+
+START_TEST(defaults)
+{
+    ck_assert_int_eq(resolve(NULL), DAG_SUCCESS);
+    ck_assert_int_eq(settings.threads, 0);
+    ck_assert_int_eq(settings.bind, 1);
+    ck_assert_str_eq(settings.sched, "local");
+    ck_assert_int_eq(settings.credit_bytes, 1 << 20);
+    ck_assert(settings.stall_time == 1.0);
+    ck_assert_int_eq(settings.warnings, 1);
+    ck_assert_int_eq(dagi_settings_origin(resolved, "threads"), DAGI_ORIGIN_DEFAULT);
+}
+END_TEST
+
+START_TEST(later_sources_win)
+{
+    write_file("# a comment\nthreads = 3\n\n  sched=global # another\neager_bytes = 8k\n");
+    ck_assert_int_eq(resolve(NULL), DAG_SUCCESS);
+    ck_assert_int_eq(settings.threads, 3);
+    ck_assert_str_eq(settings.sched, "global");
+    ck_assert_int_eq(settings.eager_bytes, 8192);
+    setenv("DAG_THREADS", "4", 1);
+    ck_assert_int_eq(resolve(NULL), DAG_SUCCESS);
+    ck_assert_int_eq(settings.threads, 4);
+    ck_assert_int_eq(dagi_settings_origin(resolved, "threads"), DAGI_ORIGIN_ENVIRONMENT);
+    ck_assert_int_eq(dagi_settings_origin(resolved, "sched"), DAGI_ORIGIN_FILE);
+    dag_config *api = dag_config_new();
+    ck_assert_int_eq(dag_config_set(api, "threads", "5", why, sizeof why), DAG_SUCCESS);
+    ck_assert_int_eq(resolve(api), DAG_SUCCESS);
+    ck_assert_int_eq(settings.threads, 5);
+    ck_assert_int_eq(dagi_settings_origin(resolved, "threads"), DAGI_ORIGIN_API);
+    dag_config_free(api);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(unknown_keys_are_errors)
+{
+    setenv("DAG_TREADS", "4", 1);
+    ck_assert_int_eq(resolve(NULL), DAG_ERR_SETTING);
+    ck_assert_msg(strstr(why, "DAG_TREADS") && strstr(why, "DAG_THREADS"), "%s", why);
+    unsetenv("DAG_TREADS");
+    setenv("DAG_threads", "4", 1);
+    ck_assert_int_eq(resolve(NULL), DAG_ERR_SETTING);
+    unsetenv("DAG_threads");
+    dag_config *api = dag_config_new();
+    ck_assert_int_eq(dag_config_set(api, "shced", "local", why, sizeof why), DAG_ERR_SETTING);
+    ck_assert_msg(strstr(why, "did you mean 'sched'") != NULL, "%s", why);
+    dag_config_free(api);
+    write_file("threads = 2\nwarning = on\n");
+    ck_assert_int_eq(resolve(NULL), DAG_ERR_SETTING);
+    ck_assert_msg(strstr(why, ":2:") && strstr(why, "'warnings'"), "%s", why);
+    unlink(path);
+}
+END_TEST
+
+static const struct bad {
+    const char *key, *value;
+} bad[] = {
+    {"threads", "-1"},     {"threads", "two"},     {"threads", ""},        {"threads", "3x"},
+    {"threads", "100000"}, {"sched", "fast"},      {"bind", "maybe"},      {"chaos", "-3"},
+    {"chaos", "0x10"},     {"credit_bytes", "1"},  {"credit_bytes", "1z"}, {"stall_time", "soon"},
+    {"stall_time", "-1"},  {"stall_time", "nan"},  {"summary", "perhaps"}, {"bcast", "tree"},
+    {"credit_bytes", "99999999999G"},              {"threads", "99999999999999999999"},
+};
+
+START_TEST(bad_values_are_errors)
+{
+    const struct bad *b = &bad[_i];
+    dag_config *api = dag_config_new();
+    ck_assert_int_eq(dag_config_set(api, b->key, b->value, why, sizeof why), DAG_ERR_SETTING);
+    ck_assert_msg(strstr(why, b->key) != NULL, "%s", why);
+    ck_assert_int_eq(resolve(api), DAG_SUCCESS); /* nothing was kept */
+    dag_config_free(api);
+}
+END_TEST
+
+START_TEST(good_values)
+{
+    dag_config *api = dag_config_new();
+    const struct bad good[] = {{"threads", "1"},   {"chaos", "18446744073709551615"},
+                               {"stall_time", "0.25"}, {"summary", "YES"},
+                               {"bcast", "ring"},  {"credit_bytes", "2MiB"}};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        ck_assert_int_eq(dag_config_set(api, good[i].key, good[i].value, why, sizeof why),
+                         DAG_SUCCESS);
+    ck_assert_int_eq(resolve(api), DAG_SUCCESS);
+    ck_assert_int_eq(settings.threads, 1);
+    ck_assert(settings.chaos == UINT64_MAX);
+    ck_assert(settings.stall_time == 0.25);
+    ck_assert_int_eq(settings.summary, 1);
+    ck_assert_int_eq(settings.bcast, DAG_BCAST_RING);
+    ck_assert_int_eq(settings.credit_bytes, 2 << 20);
+    dag_config_free(api);
+}
+END_TEST
+
+START_TEST(bad_files)
+{
+    write_file("threads\n");
+    ck_assert_int_eq(resolve(NULL), DAG_ERR_SETTING);
+    ck_assert_msg(strstr(why, "key = value") != NULL, "%s", why);
+    unlink(path);
+    write_file("threads = 1\nthreads = 2\n");
+    ck_assert_int_eq(resolve(NULL), DAG_ERR_SETTING);
+    ck_assert_msg(strstr(why, "twice") != NULL, "%s", why);
+    unlink(path);
+    ck_assert_int_eq(resolve(NULL), DAG_ERR_IO);
+}
+END_TEST
+
+START_TEST(print_names_every_setting)
+{
+    ck_assert_int_eq(resolve(NULL), DAG_SUCCESS);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    dagi_settings_print_config(resolved, out);
+    fclose(out);
+    const char *names[] = {"threads", "bind", "sched", "eager_bytes", "credit_bytes", "bcast",
+                           "chaos", "stall_time", "summary", "warnings"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        ck_assert_msg(strstr(text, names[i]) != NULL, "%s is missing", names[i]);
+    ck_assert_ptr_nonnull(strstr(text, "(default)"));
+    free(text);
+}
+END_TEST
+
+START_TEST(null_arguments)
+{
+    dag_config *api = dag_config_new();
+    ck_assert_int_eq(dag_config_set(NULL, "threads", "1", NULL, 0), DAG_ERR_ARG);
+    ck_assert_int_eq(dag_config_set(api, NULL, "1", NULL, 0), DAG_ERR_ARG);
+    ck_assert_int_eq(dag_config_set(api, "threads", NULL, NULL, 0), DAG_ERR_ARG);
+    ck_assert_int_eq(dag_config_set(api, "nonsense", "1", NULL, 0), DAG_ERR_SETTING);
+    dag_config_free(api);
+    dag_config_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("settings");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, defaults);
+    tcase_add_test(t, later_sources_win);
+    tcase_add_test(t, unknown_keys_are_errors);
+    tcase_add_loop_test(t, bad_values_are_errors, 0, (int)(sizeof bad / sizeof bad[0]));
+    tcase_add_test(t, good_values);
+    tcase_add_test(t, bad_files);
+    tcase_add_test(t, print_names_every_setting);
+    tcase_add_test(t, null_arguments);
+    Suite *s = suite_create("settings");
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
