@@ -556,17 +556,33 @@ START_TEST(test_random_numbers)
 }
 END_TEST
 
-/* Where the user's decimal point is a comma, the file's is not. Needs such a locale. */
-START_TEST(test_locale)
+/* Selects a locale with a decimal comma: an installed one, or one compiled for the occasion. */
+static bool select_comma_locale(void)
 {
     static const char *const with_comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "nl_NL.UTF-8"};
-    const char *found = NULL;
-    for (int k = 0; k < 4 && found == NULL; k++)
-        found = setlocale(LC_ALL, with_comma[k]);
-    if (found == NULL) {
+    char command[256];
+    for (int k = 0; k < 4; k++)
+        if (setlocale(LC_ALL, with_comma[k]) != NULL)
+            return true;
+    snprintf(command, sizeof command,
+             "localedef -c -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", directory);
+    bool found = system(command) == 0 && setenv("LOCPATH", directory, 1) == 0 &&
+                 setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
+    snprintf(command, sizeof command, "rm -rf %s/de_DE.UTF-8", directory);
+    ck_assert_int_eq(system(command), 0);
+    return found;
+}
+
+/* Where the user's decimal point is a comma, the file's is not. */
+START_TEST(test_locale)
+{
+    if (!select_comma_locale()) {
         fprintf(stderr, "test_locale: no locale with a decimal comma here, nothing tested\n");
         return;
     }
+    char point[8];
+    snprintf(point, sizeof point, "%.1f", 0.5);
+    ck_assert_str_eq(point, "0,5");
     char error[DAG_MTX_ERRLEN];
     dag_mtx_writer *w;
     const double value = 0.1 + 0.2; /* takes the slow way when read */
