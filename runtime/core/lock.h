@@ -44,4 +44,17 @@ static inline void dagi_unlock(_Atomic int *lock)
     atomic_store_explicit(lock, 0, memory_order_release);
 }
 
+/* Orders all accesses before it before all after it, for every thread that has one too. */
+static inline void dagi_full_fence(void)
+{
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan" /* it is about waking sleepers, no data depend on it */
+    atomic_thread_fence(memory_order_seq_cst);
+#pragma GCC diagnostic pop
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
 #endif

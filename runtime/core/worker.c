@@ -97,7 +97,7 @@ void dagi_wake_one(dag_context *ctx)
 {
     if (ctx->single)
         return;
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with the one in park() */
+    dagi_full_fence(); /* pairs with the one in park() */
     if (atomic_load(&ctx->searching) == 0 && atomic_load(&ctx->parked) > 0)
         unpark(ctx, NULL);
 }
@@ -150,7 +150,7 @@ static void park(struct dagi_worker *w)
     atomic_fetch_add(&ctx->parked, 1);
     pthread_mutex_unlock(&ctx->park_lock);
     atomic_fetch_sub(&ctx->searching, 1);
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with the one in dagi_wake_one() */
+    dagi_full_fence(); /* pairs with the one in dagi_wake_one() */
     if (!must_stay(w) || !unlist(w)) {
         pthread_mutex_lock(&w->sleep_lock);
         while (w->sleeping)

@@ -207,16 +207,17 @@ static int threads_of_process(void)
 
 START_TEST(one_worker_means_no_thread)
 {
+    int mine = threads_of_process(); /* 1, but for sanitizers with a thread of their own */
     dag_context *ctx = start(&hows[0]);
-    ck_assert_int_eq(threads_of_process(), 1);
+    ck_assert_int_eq(threads_of_process(), mine);
     run_graph(ctx, GRAPH_STENCIL, 20, 20);
-    ck_assert_int_eq(threads_of_process(), 1);
+    ck_assert_int_eq(threads_of_process(), mine);
     dag_fini(ctx);
     ctx = start(&(struct how){"3", "local", "0"});
     ck_assert_int_eq(dag_workers(ctx), 3);
-    ck_assert_int_eq(threads_of_process(), 3);
+    ck_assert_int_eq(threads_of_process(), mine + 2);
     dag_fini(ctx);
-    ck_assert_int_eq(threads_of_process(), 1);
+    ck_assert_int_eq(threads_of_process(), mine);
 }
 END_TEST
 
