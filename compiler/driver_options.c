@@ -156,9 +156,9 @@ static bool set_diagnostics(driver_options *o, const char *value)
 
 static bool set_color(driver_options *o, const char *value)
 {
-    static const char *const names[] = {"auto", "never", "always"};
-    for (size_t i = 0; i < UTIL_COUNT(names); i++)
-        if (strcmp(names[i], value) == 0) {
+    static const char *const whens[] = {"auto", "never", "always"};
+    for (size_t i = 0; i < UTIL_COUNT(whens); i++)
+        if (strcmp(whens[i], value) == 0) {
             o->color = (diag_color)i;
             return true;
         }

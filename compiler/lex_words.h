@@ -23,7 +23,7 @@ void lex_single(parse_ctx *p, src_range r, const char *have, const char *want);
 void lex_junk(parse_ctx *p, src_range r, const char *bytes, size_t len);
 void lex_body_junk(parse_ctx *p, src_range r);
 void lex_check_extern(parse_ctx *p, src_range r, const char *match);
-/* True when the word behind % is no operand but a misspelt directive (reported). */
+/* True when the word that begins a line is no operand but a misspelt directive (reported). */
 bool lex_unknown_directive(parse_ctx *p, src_range r, const char *word);
 /* BODY at line start inside a body: true when it ends the body (reported). */
 bool lex_body_in_body(parse_ctx *p, src_range r, const char *match);

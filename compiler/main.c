@@ -144,9 +144,10 @@ static void lower(const driver_options *o, frontend *f, unit *u, const char *tem
     free(name);
 }
 
-static void translate(const driver_options *o, frontend *f, unit *u, const char *temp_dir)
+/* `before`: errors reported before this file was parsed. */
+static void translate(const driver_options *o, frontend *f, unit *u, const char *temp_dir,
+                      unsigned before)
 {
-    unsigned before = diag_errors(f->diag);
     if (!prints_source(o->action)) {
         for (size_t i = 0; i < o->assumes.n; i++)
             frontend_assume(f, o->assumes.items[i]);
@@ -172,9 +173,10 @@ static bool translate_all(const driver_options *o, frontend *f, unit *units, con
     bool ok = true;
     for (size_t i = 0; i < o->inputs.n; i++) {
         const char *error;
+        unsigned before = diag_errors(f->diag);
         units[i].input = o->inputs.items[i];
         if (frontend_parse_file(f, units[i].input, &error)) {
-            translate(o, f, &units[i], temp_dir);
+            translate(o, f, &units[i], temp_dir, before);
         } else {
             fprintf(stderr, "dagcc: error: cannot read %s: %s\n", units[i].input, error);
             ok = false;

@@ -46,7 +46,8 @@ struct sema_global {
     const char *init_c;         /* default that is opaque C text (--std=parsec), else NULL */
     const ast_expr *size;       /* property size, or NULL */
     const sema_global *aligned; /* property aligned, or NULL */
-    src_range first_use;        /* for undeclared ones: where */
+    src_range first_use;        /* collections: the first reference to an element */
+    bool misused;               /* used as a collection, but it is none (reported) */
     bool used;
 };
 

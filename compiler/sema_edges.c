@@ -20,6 +20,8 @@ static sema_global *undeclared_collection(sema *s, const ast_call *call)
 static sema_global *report_undeclared(sema *s, const ast_call *call)
 {
     const char *name = call->target.text;
+    if (s->ast->has_errors)
+        return NULL;                        /* it may be in a part that was not understood */
     const sema_class *cls = map_get(&s->classes, name);
     if (cls) {
         sema_report(s, CHECK_UNDECLARED_COLLECTION, call->target.range,
@@ -58,6 +60,8 @@ static bool may_be_collection(const sema_global *g)
 
 static bool make_collection(sema *s, sema_global *g, const ast_call *call)
 {
+    if (g->misused)
+        return false;
     if (g->kind == SEMA_MATRIX || g->kind == SEMA_COLLECTION)
         return true;
     bool untyped = g->ast && !ast_find_prop(g->ast->props, "type");
@@ -73,8 +77,7 @@ static bool make_collection(sema *s, sema_global *g, const ast_call *call)
                 g->c_type);
     if (g->ast)
         diag_note(s->d, g->ast->name.range, "it is declared here");
-    g->kind = SEMA_COLLECTION;              /* say it once */
-    g->used = true;
+    g->misused = g->used = true;            /* say it once */
     return false;
 }
 
@@ -94,12 +97,11 @@ static const sema_global *resolve_collection(sema *s, const ast_call *call)
     }
     if (matrix)
         g->arity = 2;
-    if (n == g->arity)
+    if (n == g->arity || s->ast->has_errors)
         return g;
-    sema_report(s, CHECK_COLLECTION_ARITY, call->node.range, matrix ?
-                "matrix '%s' takes %d indices, not %d" :
-                "collection '%s' is used with %d indices elsewhere, not with %d", g->name,
-                g->arity, n);
+    sema_report(s, CHECK_COLLECTION_ARITY, call->node.range, "%s '%s' has %d ind%s%s, not %d",
+                matrix ? "matrix" : "collection", g->name, g->arity,
+                g->arity == 1 ? "ex" : "ices", matrix ? "" : " elsewhere", n);
     if (matrix && g->ast)
         diag_note(s->d, g->ast->name.range, "the matrix is declared here");
     else
@@ -113,6 +115,8 @@ static void resolve_task(sema *s, sema_edge *e)
 {
     const ast_call *call = e->call;
     e->target_class = map_get(&s->classes, call->target.text);
+    if (!e->target_class && s->ast->has_errors)
+        return;                             /* it may be in a part that was not understood */
     if (!e->target_class) {
         util_guess g = {.word = call->target.text};
         EACH_CLASS(s, c)
@@ -125,10 +129,10 @@ static void resolve_task(sema *s, sema_edge *e)
     EACH_FLOW(e->target_class, f)
         if (f->name == call->flow.text)
             e->target_flow = f;
-    if (e->target_flow) {
+    if (e->target_flow)
         e->target_flow->used = true;
+    if (e->target_flow || s->ast->has_errors)
         return;
-    }
     util_guess g = {.word = call->flow.text};
     EACH_FLOW(e->target_class, f)
         util_guess_add(&g, f->name);
@@ -257,7 +261,7 @@ void sema_build_edges(sema *s)
 static void check_class_arity(sema *s, const sema_edge *e)
 {
     size_t have = e->call->n_args, want = e->target_class->ast->n_params;
-    if (have == want)
+    if (have == want || s->ast->has_errors)
         return;
     sema_report(s, CHECK_CLASS_ARITY, e->call->args_range, "task class '%s' has %zu parameter%s, "
                 "but %zu argument%s given", e->target_class->name, want, want == 1 ? "" : "s",

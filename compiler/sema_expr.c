@@ -192,6 +192,8 @@ static void report_unbound(sema *s, const sema_scope *sc, const ast_expr *e)
     for (size_t i = 0; i < sc->n_globals; i++)
         util_guess_add(&g, s->info->globals[i]->name);
     const sema_flow *flow = sc->cls ? sema_find_flow(sc->cls, name) : NULL;
+    if (s->ast->has_errors && !flow)
+        return;                             /* it may be in a part that was not understood */
     if (flow) {
         sema_report(s, CHECK_NOT_AN_INTEGER, e->node.range,
                     "flow '%s' carries data and cannot be used in an expression", name);
@@ -302,8 +304,7 @@ static void check_member(sema *s, const sema_scope *sc, const ast_expr *e)
 
 static bool is_comparison(const ast_expr *e)
 {
-    return e->kind == AST_BINARY && e->parens == 0 && e->u.binary.op >= AST_OP_LT &&
-           e->u.binary.op <= AST_OP_GE;
+    return e->kind == AST_BINARY && e->u.binary.op >= AST_OP_LT && e->u.binary.op <= AST_OP_GE;
 }
 
 static void check_binary(sema *s, const sema_scope *sc, const ast_expr *e)
@@ -319,7 +320,7 @@ static void check_binary(sema *s, const sema_scope *sc, const ast_expr *e)
     else if (known_right && sema_constant(left, &a) && fold_op(op, a, b, &v) == FOLD_OVERFLOW)
         sema_report(s, CHECK_CONSTANT_OVERFLOW, e->node.range,
                     "the value of this expression does not fit in 64 bits");
-    if (is_comparison(e) && is_comparison(left))
+    if (is_comparison(e) && is_comparison(left) && left->parens == 0)
         sema_report(s, CHECK_CHAINED_COMPARISON, e->node.range,
                     "this compares the truth value of a comparison; write 'a %s b && b %s c'",
                     ast_op_text(left->u.binary.op), ast_op_text(op));

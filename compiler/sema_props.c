@@ -114,7 +114,7 @@ static void report_unknown(sema *s, const ast_prop *p, sema_place place)
         if (strcmp(known[i].name, p->name.text) == 0)
             elsewhere = &known[i];
     }
-    const char *effect = s->strict ? "" : "; PaRSEC ignores it";
+    const char *effect = s->strict ? "" : " (PaRSEC ignores it)";
     if (elsewhere && elsewhere->owned && !p->owner.text)
         sema_report(s, CHECK_MISPLACED_PROPERTY, p->node.range,
                     "property '%s' belongs to a flow; write FLOW.%s", p->name.text, p->name.text);
@@ -124,8 +124,7 @@ static void report_unknown(sema *s, const ast_prop *p, sema_place place)
                     place_name(elsewhere->places), place_name(place), effect);
     else
         sema_report(s, CHECK_UNKNOWN_PROPERTY, p->name.range, "unknown property '%s' of %s%s%s",
-                    p->name.text, place_name(place), g.best ? sema_did_you_mean(s, &g) : "",
-                    effect);
+                    p->name.text, place_name(place), effect, sema_did_you_mean(s, &g));
     if (!elsewhere)
         sema_fixit_guess(s, p->name.range, &g);
 }
@@ -206,8 +205,8 @@ static void check_device(sema *s, const ast_prop *p)
         util_guess_add(&g, devices[i]);
     }
     sema_report(s, CHECK_UNKNOWN_DEVICE, v->node.range, "unknown type of device '%s'%s%s",
-                v->u.name, g.best ? sema_did_you_mean(s, &g) : "; known are CPU CUDA HIP OPENCL",
-                s->strict ? "" : "; PaRSEC compiles this body out");
+                v->u.name, s->strict ? "" : " (PaRSEC compiles this body out)",
+                g.best ? sema_did_you_mean(s, &g) : "; known are CPU CUDA HIP OPENCL");
     sema_fixit_guess(s, v->node.range, &g);
 }
 
@@ -380,8 +379,8 @@ static void check_option(sema *s, const ast_option *o)
     }
     if (!found) {
         sema_report(s, CHECK_UNKNOWN_OPTION, p->name.range, "unknown option '%s'%s%s",
-                    p->name.text, sema_did_you_mean(s, &g), s->strict ? "" :
-                    "; PaRSEC ignores it");
+                    p->name.text, s->strict ? "" : " (PaRSEC ignores it)",
+                    sema_did_you_mean(s, &g));
         if (strcmp(p->name.text, "dynamic") == 0)
             diag_note(s->d, (src_range){0}, "the termination detector is chosen by "
                       "%%option termdet = \"dynamic\"");

@@ -137,9 +137,9 @@ void sema_check_global_uses(sema *s)
         if (!s->strict && g->used && !s->needed[g->index])
             continue;                       /* it only steers priorities: harmless */
         sema_report(s, CHECK_OVERWRITTEN_ARGUMENT, g->ast->name.range,
-                    "global '%s' is an argument of the constructor, %s its default; add "
-                    "'hidden = on' or remove the default", g->name,
-                    s->strict ? "which would make nothing of" : "overwritten by");
+                    "global '%s' is an argument of the constructor%s; add 'hidden = on' or remove "
+                    "the default", g->name, s->strict ? ", so that its default has no effect" :
+                    " and overwritten by its default");
     }
 }
 

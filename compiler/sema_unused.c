@@ -64,7 +64,7 @@ static void check_cpu_bodies(sema *s, const sema_class *c)
         if (c->bodies[i].device != SEMA_DEV_CPU)
             continue;
         n_cpu++;
-        if (open) {
+        if (open && !s->ast->has_errors) {
             sema_report(s, CHECK_SEVERAL_CPU_BODIES, c->bodies[i].ast->keyword,
                         "this body of '%s' is never used: one before it always applies; give that "
                         "one an 'evaluate'", c->name);

@@ -323,7 +323,9 @@ void util_guess_add(util_guess *g, const char *candidate)
     unsigned distance = util_distance(g->word, candidate);
     if (distance > 2 * limit && !(longer == 1 && distance == 1))
         return;
-    if (!g->best || distance < g->best_distance) {
+    bool as_long = strlen(candidate) == a;
+    if (!g->best || distance < g->best_distance ||
+        (distance == g->best_distance && as_long && strlen(g->best) != a)) {
         g->best = candidate;
         g->best_distance = distance;
     }

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Golden tests of dagcc.
+
+    golden.py DAGCC [--update] [--jdf DIR...] [NAME...]
+
+Below this directory, NAME.bad.jdf must be answered with exactly the text of NAME.bad.err (messages
+with their carets, last line `exit N`); after an error no output file may exist. NAME.ok.jdf must be
+accepted without a word. A first line `// options: ...` is handed to dagcc.
+
+checks/NAME.bad.jdf and checks/NAME.ok.jdf belong to the check NAME: the first must be answered by
+[-WNAME], and every check that dagcc lists must have both.
+
+--jdf names directories whose .jdf files must survive a round trip: the canonical form of a file has
+the same syntax tree as the file, and is its own canonical form.
+
+--update writes the expected texts anew; read the difference before you commit it.
+"""
+import argparse
+import difflib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Tester:
+    def __init__(self, dagcc, update):
+        self.dagcc = os.path.abspath(dagcc)
+        self.update = update
+        self.failures = 0
+        self.count = 0
+
+    def fail(self, name, why):
+        self.failures += 1
+        print(f"FAIL {name}: {why}")
+
+    def run(self, directory, *args):
+        environment = dict(os.environ, LC_ALL="C", TERM="dumb")
+        return subprocess.run([self.dagcc, *args], cwd=directory, env=environment, timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              encoding="utf-8", errors="surrogateescape")
+
+    def options(self, path):
+        with open(path, encoding="utf-8", errors="surrogateescape") as f:
+            first = f.readline()
+        match = re.match(r"// options: (.*)", first)
+        return match.group(1).split() if match else []
+
+    def expect(self, name, path, have):
+        """Compares with, or rewrites, the expected text."""
+        if self.update:
+            with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
+                f.write(have)
+            return
+        want = ""
+        if os.path.exists(path):
+            with open(path, encoding="utf-8", errors="surrogateescape") as f:
+                want = f.read()
+        if want != have:
+            diff = difflib.unified_diff(want.splitlines(True), have.splitlines(True),
+                                        "expected", "printed")
+            self.fail(name, "messages differ\n" + "".join(diff))
+
+    def bad(self, path):
+        directory, base = os.path.split(path)
+        name = os.path.relpath(path, HERE)
+        options = self.options(path)
+        r = self.run(directory, "-fsyntax-only", *options, base)
+        self.expect(name, path[:-len(".jdf")] + ".err", f"{r.stderr}exit {r.returncode}\n")
+        if r.stdout:
+            self.fail(name, f"something on standard output: {r.stdout}")
+        if os.path.basename(directory) == "checks":
+            check = base[:-len(".bad.jdf")]
+            if f"[-W{check}]" not in r.stderr:
+                self.fail(name, f"check {check} does not report")
+        if r.returncode != 0:
+            self.no_output(name, directory, base, options)
+
+    def no_output(self, name, directory, base, options):
+        with tempfile.TemporaryDirectory() as out:
+            target = os.path.join(out, "x.c")
+            r = self.run(directory, "--emit=c", *options, "-MD", "-o", target, base)
+            if r.returncode == 0:
+                self.fail(name, "an error under -fsyntax-only, but C is emitted")
+            if os.listdir(out):
+                self.fail(name, f"files written after an error: {os.listdir(out)}")
+
+    def ok(self, path):
+        directory, base = os.path.split(path)
+        r = self.run(directory, "-fsyntax-only", *self.options(path), base)
+        if r.returncode != 0 or r.stderr or r.stdout:
+            self.fail(os.path.relpath(path, HERE),
+                      f"exit {r.returncode}\n{r.stdout}{r.stderr}")
+
+    def tree(self, path, options):
+        r = self.run(os.path.dirname(path), "--emit=ast", *options, path)
+        text = re.sub(r" <\d+:\d+-\d+:\d+>$", "", r.stdout, flags=re.M)
+        return r.returncode, text, r.stderr
+
+    def round_trip(self, path):
+        name = os.path.relpath(path)
+        options = self.options(path) + ["-Wno-arrow-comparison", "-Wno-string-expression"]
+        status, tree, errors = self.tree(path, options)
+        if status != 0:
+            return self.fail(name, f"does not parse\n{errors}")
+        once = self.run(os.path.dirname(path), "--format", *options, path)
+        with tempfile.TemporaryDirectory() as out:
+            copy = os.path.join(out, "copy.jdf")
+            with open(copy, "w", encoding="utf-8", errors="surrogateescape", newline="") as f:
+                f.write(once.stdout)
+            status, tree_again, errors = self.tree(copy, options)
+            if status != 0:
+                return self.fail(name, f"canonical form does not parse\n{errors}")
+            if tree != tree_again:
+                diff = difflib.unified_diff(tree.splitlines(True), tree_again.splitlines(True))
+                return self.fail(name, "canonical form has another tree\n" + "".join(diff))
+            twice = self.run(out, "--format", *options, copy)
+            if twice.stdout != once.stdout:
+                diff = difflib.unified_diff(once.stdout.splitlines(True),
+                                            twice.stdout.splitlines(True))
+                return self.fail(name, "formatting twice differs\n" + "".join(diff))
+            self.run(out, "--format", "-i", *options, copy)
+            with open(copy, encoding="utf-8", errors="surrogateescape", newline="") as f:
+                if f.read() != once.stdout:
+                    self.fail(name, "--format -i and --format differ")
+        return None
+
+    def complete(self):
+        """Every named check has a failing and a passing input."""
+        have = {}
+        for directory, _, files in os.walk(HERE):
+            for f in files:
+                match = re.match(r"(.*)\.(bad|ok)\.jdf$", f)
+                if match and os.path.basename(directory) == "checks":
+                    have.setdefault(match.group(1), set()).add(match.group(2))
+        listed = self.run(HERE, "--list-checks").stdout.splitlines()[1:]
+        names = [line.split()[0] for line in listed]
+        for name in names:
+            missing = {"bad", "ok"} - have.get(name, set())
+            if missing:
+                self.fail(name, f"no test checks/{name}.{'/'.join(sorted(missing))}.jdf")
+            if self.run(HERE, "--explain", name).returncode != 0:
+                self.fail(name, "--explain does not know it")
+        for name in sorted(set(have) - set(names)):
+            self.fail(name, "tests for a check that does not exist")
+
+
+def files_below(directory, suffix):
+    found = []
+    for where, _, files in os.walk(directory):
+        found += [os.path.join(where, f) for f in files if f.endswith(suffix)]
+    return sorted(found)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dagcc")
+    parser.add_argument("names", nargs="*", help="only tests whose path contains one of these")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--jdf", action="append", default=[])
+    args = parser.parse_args()
+    t = Tester(args.dagcc, args.update)
+
+    def wanted(path):
+        return not args.names or any(n in path for n in args.names)
+
+    for path in filter(wanted, files_below(HERE, ".bad.jdf")):
+        t.count += 1
+        t.bad(path)
+    for path in filter(wanted, files_below(HERE, ".ok.jdf")):
+        t.count += 1
+        t.ok(path)
+    round_trips = files_below(HERE, ".ok.jdf") + files_below(HERE, ".format.jdf")
+    for directory in args.jdf:
+        round_trips += files_below(directory, ".jdf")
+    for path in filter(wanted, round_trips):
+        t.count += 1
+        t.round_trip(os.path.abspath(path))
+    if not args.names:
+        t.complete()
+    print(f"{t.count} tests, {t.failures} failures")
+    return t.failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
