@@ -174,7 +174,8 @@ static inline int64_t dag_resume(const dag_cursor *cursor, int at, int64_t first
 
 static inline dag_range dag_resume_range(const dag_cursor *cursor, int at, dag_range r)
 {
-    return (dag_range){dag_resume(cursor, at, r.first), r.last, r.step};
+    r.first = dag_resume(cursor, at, r.first);
+    return r;
 }
 
 /**
