@@ -338,6 +338,16 @@ bool concrete_args(concrete_graph *g, uint32_t task, const ast_call *call, int64
     return ok;
 }
 
+bool concrete_value(concrete_graph *g, uint32_t task, const ast_expr *e, int64_t *value)
+{
+    concrete_env env = {.graph = g,
+                        .locals = util_alloc(most_locals(g->sema) * sizeof(int64_t))};
+    load_task(&env, task);
+    bool ok = set_locals(&env, 0) && concrete_eval(&env, e, value);
+    free(env.locals);
+    return ok;
+}
+
 void concrete_put_task(const concrete_graph *g, uint32_t task, text *out)
 {
     const sema_class *cls = &g->sema->classes[g->tasks[task].cls];

@@ -71,14 +71,14 @@ void concrete_build(concrete_graph *g);
 void concrete_free(concrete_graph *g);
 
 bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value);
-/* Does `cond` (an expression over globals) hold for g->params? Unknown counts as true. */
-bool concrete_holds(concrete_graph *g, const ast_expr *cond);
 
 uint32_t concrete_find(const concrete_graph *g, uint32_t cls, const int64_t *at);
 const int64_t *concrete_at(const concrete_graph *g, uint32_t task);
 void concrete_put_task(const concrete_graph *g, uint32_t task, text *out);
 
-/* Calls fn with the values of a placement or any other call without ranges for one task. */
+/* The value of an expression over the locals of a task, and the arguments of a call without ranges
+ * (its placement). False when there is none. */
+bool concrete_value(concrete_graph *g, uint32_t task, const ast_expr *e, int64_t *value);
 bool concrete_args(concrete_graph *g, uint32_t task, const ast_call *call, int64_t *at);
 
 #endif

@@ -184,14 +184,3 @@ bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value)
     }
     return fail(env, e, "this is not an integer expression");
 }
-
-bool concrete_holds(concrete_graph *g, const ast_expr *cond)
-{
-    concrete_env env = {.graph = g};
-    int64_t value = 0;
-    const char *failed = g->failed;
-    if (concrete_eval(&env, cond, &value))
-        return value != 0;
-    g->failed = failed;
-    return true;
-}

@@ -243,23 +243,34 @@ static bool find_circle(verify_model *m, const concrete_graph *g, void *arg)
     return c->found;
 }
 
+static void report_circle(verify_model *m, circle *c)
+{
+    /* Every larger size contains the circle, as a rule: no excuse under --std=parsec. */
+    if (c->found && verify_report(m, "cycle", c->edge->dep->node.range, m->facts, VERIFY_GRAVE,
+                                  "tasks wait for each other: %s", text_str(&c->path)))
+        verify_report_end(m, c->params, &c->w);
+    isl_set_free(c->params);
+    text_free(&c->path);
+}
+
+void verify_cycle_in(verify_model *m, const concrete_graph *g)
+{
+    circle c = {0};
+    find_circle(m, g, &c);
+    report_circle(m, &c);
+}
+
 static void enumerate(verify_model *m, size_t cls)
 {
     circle c = {0};
     bool complete = verify_each_small(m, find_circle, &c);
-    if (c.found) {
-        /* Every larger size contains the circle, as a rule: no excuse under --std=parsec. */
-        if (verify_report(m, "cycle", c.edge->dep->node.range, m->facts, VERIFY_GRAVE,
-                          "tasks wait for each other: %s", text_str(&c.path)))
-            verify_report_end(m, c.params, &c.w);
-    } else {
+    if (!c.found) {
         diag_report(m->d, verify_check(m, "cycle-undecided"), m->classes[cls].sema->ast->head,
                     "could not show that the tasks around '%s' do not wait for each other%s",
                     m->classes[cls].sema->name,
                     complete ? "; sizes up to 6 have no circle" : "");
     }
-    isl_set_free(c.params);
-    text_free(&c.path);
+    report_circle(m, &c);
 }
 
 void verify_check_cycles(verify_model *m, const verify_pairs *pairs)

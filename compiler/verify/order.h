@@ -3,6 +3,7 @@
 #define DAGCC_VERIFY_ORDER_H
 
 #include "checks.h"
+#include "concrete.h"
 
 #include <isl/union_map.h>
 
@@ -12,8 +13,11 @@ void verify_check_races(verify_model *m, const verify_pairs *pairs);
 /* small.c: all graphs with parameters 0 .. 6, within a bound on work. `look` is called for each;
  * it returns true to stop. False when some parameter combination could not be enumerated. */
 #define VERIFY_SMALL 6
-struct concrete_graph;
-typedef bool verify_small_fn(verify_model *m, const struct concrete_graph *g, void *arg);
+typedef bool verify_small_fn(verify_model *m, const concrete_graph *g, void *arg);
 bool verify_each_small(verify_model *m, verify_small_fn *look, void *arg);
+
+/* The same questions about one graph; reported. */
+void verify_cycle_in(verify_model *m, const concrete_graph *g);
+void verify_races_in(verify_model *m, const concrete_graph *g);
 
 #endif

@@ -160,28 +160,43 @@ static void set_witness(verify_model *m, const concrete_graph *g, verify_witness
     }
 }
 
+/* The references of one edge. Returns their number; the caller frees *refs. */
+static size_t refs_of(const concrete_graph *g, const sema_edge *e, const concrete_ref ***refs)
+{
+    size_t n = 0;
+    *refs = util_alloc((g->n_refs + 1) * sizeof(**refs));
+    for (size_t i = 0; i < g->n_refs; i++)
+        if (g->refs[i].edge == e)
+            (*refs)[n++] = &g->refs[i];
+    return n;
+}
+
+static bool is_race(const concrete_graph *g, const concrete_ref *x, const concrete_ref *y)
+{
+    return x != y && same_element(g, x, y) &&
+           (x->task == y->task || !(reaches(g, x->task, y->task) || reaches(g, y->task, x->task)));
+}
+
 static bool find_race(verify_model *m, const concrete_graph *g, void *arg)
 {
     race *r = arg;
-    for (size_t i = 0; i < g->n_refs; i++) {
-        const concrete_ref *x = &g->refs[i];
-        for (size_t k = 0; x->edge == r->a && k < g->n_refs; k++) {
-            const concrete_ref *y = &g->refs[k];
-            if (y->edge != r->b || x == y || (r->a == r->b && k < i) || !same_element(g, x, y))
-                continue;
-            if (x->task != y->task &&
-                (reaches(g, x->task, y->task) || reaches(g, y->task, x->task)))
+    const concrete_ref **a, **b;
+    size_t n_a = refs_of(g, r->a, &a), n_b = refs_of(g, r->b, &b);
+    for (size_t i = 0; i < n_a && !r->found; i++) {
+        for (size_t k = r->a == r->b ? i + 1 : 0; k < n_b && !r->found; k++) {
+            if (!is_race(g, a[i], b[k]))
                 continue;
             r->found = true;
-            concrete_put_task(g, x->task, &r->first);
-            concrete_put_task(g, y->task, &r->second);
-            verify_put_tuple(&r->element, r->a->target->name, g->values + x->first_value,
+            concrete_put_task(g, a[i]->task, &r->first);
+            concrete_put_task(g, b[k]->task, &r->second);
+            verify_put_tuple(&r->element, r->a->target->name, g->values + a[i]->first_value,
                              r->a->call->n_args);
             set_witness(m, g, &r->w);
-            return true;
         }
     }
-    return false;
+    free(a);
+    free(b);
+    return r->found;
 }
 
 static void report_race(verify_model *m, const race *r)
@@ -196,6 +211,36 @@ static void report_race(verify_model *m, const race *r)
     verify_report_end(m, m->facts, &r->w);
 }
 
+static void race_free(race *r)
+{
+    text_free(&r->first);
+    text_free(&r->second);
+    text_free(&r->element);
+}
+
+static bool is_store(const verify_edge *e)
+{
+    return e->sema->end == SEMA_END_MEMORY && e->sema->dir == AST_OUT;
+}
+
+static bool may_meet(const verify_edge *a, const verify_edge *b)
+{
+    return is_store(a) && is_store(b) && a->sema->target == b->sema->target &&
+           regions_meet(a->sema, b->sema);
+}
+
+void verify_races_in(verify_model *m, const concrete_graph *g)
+{
+    for (size_t i = 0; i < m->n_edges; i++) {
+        for (size_t k = i; k < m->n_edges; k++) {
+            race r = {.a = m->edges[i].sema, .b = m->edges[k].sema};
+            if (may_meet(&m->edges[i], &m->edges[k]) && find_race(m, g, &r))
+                report_race(m, &r);
+            race_free(&r);
+        }
+    }
+}
+
 static void enumerate(verify_model *m, const verify_edge *a, const verify_edge *b)
 {
     race r = {.a = a->sema, .b = b->sema};
@@ -207,17 +252,10 @@ static void enumerate(verify_model *m, const verify_edge *a, const verify_edge *
                     "could not show that this store and that of '%s' to the same element of '%s' "
                     "are ordered%s", a->sema->flow->cls->name, a->sema->target->name,
                     complete ? "; sizes up to 6 show no race" : "");
-    text_free(&r.first);
-    text_free(&r.second);
-    text_free(&r.element);
+    race_free(&r);
 }
 
 /* ---- the check -------------------------------------------------------------------------------- */
-
-static bool is_store(const verify_edge *e)
-{
-    return e->sema->end == SEMA_END_MEMORY && e->sema->dir == AST_OUT;
-}
 
 /* One task that stores two values to one element: a contradiction without any order. */
 static bool check_same_task(verify_model *m, const verify_edge *a, const verify_edge *b)
@@ -269,11 +307,8 @@ void verify_check_races(verify_model *m, const verify_pairs *pairs)
         return;
     for (size_t i = 0; i < m->n_edges; i++) {
         const verify_edge *a = &m->edges[i];
-        for (size_t k = i; is_store(a) && k < m->n_edges; k++) {
-            const verify_edge *b = &m->edges[k];
-            if (is_store(b) && b->sema->target == a->sema->target &&
-                regions_meet(a->sema, b->sema))
-                check_two(m, pairs, a, b);
-        }
+        for (size_t k = i; k < m->n_edges; k++)
+            if (may_meet(a, &m->edges[k]))
+                check_two(m, pairs, a, &m->edges[k]);
     }
 }

@@ -129,14 +129,15 @@ static void note_params(verify_model *m, const verify_witness *w)
     text_free(&t);
 }
 
-/* Does `assume` (taken) exclude every contradiction and leave something? */
+/* Does `assume` (taken) exclude every contradiction and leave something? Under --std=parsec it then
+ * holds from now on. */
 static bool excludes(verify_model *m, isl_set *where_set, isl_set *assume)
 {
     isl_set *left = isl_set_intersect(isl_set_copy(m->facts), assume);
     isl_bool some = isl_set_is_empty(left);
     isl_bool disjoint = isl_set_is_disjoint(left, where_set);
     bool yes = some == isl_bool_false && disjoint == isl_bool_true;
-    if (yes) {
+    if (yes && m->sema->dialect == DIALECT_PARSEC) {
         isl_set_free(m->facts);
         m->facts = isl_set_coalesce(isl_set_copy(left));
     }
@@ -207,12 +208,15 @@ static bool assume_complement(verify_model *m, isl_set *where_set, text *t)
 void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness *w)
 {
     note_params(m, w);
-    if (m->sema->dialect != DIALECT_PARSEC || m->reported != DIAG_WARNING)
+    bool parsec = m->sema->dialect == DIALECT_PARSEC;
+    if (parsec ? m->reported != DIAG_WARNING : !m->may_assume)
         return;
     text t = {0};
     if (assume_at_least_one(m, where_set, &t) || assume_pair_equal(m, where_set, &t) ||
         assume_square(m, where_set, &t) || assume_complement(m, where_set, &t))
-        diag_note(m->d, (src_range){0}, "'%%assume %s' excludes it", text_str(&t));
+        diag_note(m->d, (src_range){0},
+                  parsec ? "'%%assume %s' excludes it"
+                         : "if the program sees to it, write '%%assume %s'", text_str(&t));
     text_free(&t);
 }
 

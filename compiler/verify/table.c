@@ -7,6 +7,7 @@
 #define NOTE DIAG_NOTE
 #define WARN DIAG_WARNING
 #define ERROR DIAG_ERROR
+#define FATAL DIAG_FATAL
 
 static const diag_check table[] = {
 {"edge-mismatch", ERROR, ERROR, "the two ends of an edge disagree",
@@ -71,6 +72,10 @@ static const diag_check table[] = {
 "question for given sizes.\n"},
 {"empty-assume", ERROR, ERROR, "the assumptions contradict each other",
 "No values satisfy all %assume and --assume at once, so that every proof would hold.\n"},
+{"values", FATAL, FATAL, "parameter values on the command line that cannot be used",
+"--enumerate, --count and --emit=dot take NAME=VALUE,... where a name is spelled as in the file\n"
+"(NT=5, A->mt=5). N stands for every tile count and free integer that is not named, P and Q for the\n"
+"process grid (1 if not given).\n"},
 };
 
 const diag_check *const verify_checks = table;

@@ -76,8 +76,11 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
         if (verify_report(m, "out-of-bounds", e->sema->call->node.range, params, VERIFY_GRAVE,
                           "%s.%s %s %s, which is outside '%s'", text_str(&task),
                           e->sema->flow->name, e->sema->dir == AST_IN ? "reads" : "is stored to",
-                          text_str(&element), e->sema->target->name))
+                          text_str(&element), e->sema->target->name)) {
+            m->may_assume = true;
             verify_report_end(m, params, &w);
+            m->may_assume = false;
+        }
         text_free(&task);
         text_free(&element);
     }

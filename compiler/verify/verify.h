@@ -15,12 +15,28 @@
 
 typedef struct verify_options {
     unsigned long max_operations;   /* 0: VERIFY_MAX_OPERATIONS */
+    const char *const *cc;          /* words of the command that compiles inline C for given
+                                       values, NULL-terminated; NULL: "cc" */
 } verify_options;
 
 /* Runs every check that is not switched off and reports to d; fills *facts (may be NULL) with what
  * was proven for the planner. Returns false when an error was reported. `options` may be NULL. */
 bool verify_file(const ast_file *file, const sema_info *sema, diag *d,
                  const verify_options *options, plan_facts *facts);
+
+/* For given parameter values: "N=5,P=2,Q=2" (see --explain values). Each reports what is wrong with
+ * the values or with inline C to d, and returns false after an error.
+ *
+ * All checks on the graph of these values, task by task, inline C included. */
+bool verify_enumerate(const ast_file *file, const sema_info *sema, diag *d, const char *values,
+                      const verify_options *options);
+/* What the graph consists of, as text or as one JSON object: tasks of each class, edges, bytes that
+ * travel between ranks, length of the critical path in tasks and in flops. */
+bool verify_count(const ast_file *file, const sema_info *sema, diag *d, const char *values,
+                  const verify_options *options, bool json, text *out);
+/* The graph of the tasks for Graphviz. */
+bool verify_dot(const ast_file *file, const sema_info *sema, diag *d, const char *values,
+                const verify_options *options, text *out);
 
 /* The checks of this stage, to be registered with diag_register. */
 extern const diag_check *const verify_checks;

@@ -1,0 +1,312 @@
+/* The checks on the graph of given parameter values, task by task. */
+#include "exhaust.h"
+
+#include "checks.h"
+#include "order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reporting -------------------------------------------------------------------------------- */
+
+static src_range place_of(const sema_edge *e)
+{
+    return e->call->node.range;
+}
+
+/* Is this the first report of the check for the edge? */
+static bool fresh(exhaust *x, const sema_edge *e, int check)
+{
+    uint16_t *seen = &x->seen[e->call->node.id];
+    bool first = !(*seen & (1 << check));
+    *seen |= (uint16_t)(1 << check);
+    return first;
+}
+
+enum { SPACE, BOUNDS, REMOTE, MATCH, TWICE, GAP, OVERLAP, NULLS, RACE };
+
+static void put_target(const exhaust *x, const concrete_ref *r, text *out)
+{
+    verify_put_tuple(out, r->edge->call->target.text, x->g->values + r->first_value,
+                     r->edge->call->n_args);
+}
+
+static void finish(exhaust *x)
+{
+    verify_witness w = {.params = x->values->params, .shown = util_alloc(x->m->n_params + 1)};
+    for (size_t i = 0; i < x->m->n_params; i++)
+        w.shown[i] = x->m->params[i].field || !x->m->params[i].root->init;
+    verify_report_end(x->m, x->m->facts, &w);
+    free(w.shown);
+}
+
+static bool say(exhaust *x, const char *check, src_range where, verify_weight weight,
+                const char *fmt, ...) UTIL_PRINTF(5, 6);
+
+static bool say(exhaust *x, const char *check, src_range where, verify_weight weight,
+                const char *fmt, ...)
+{
+    text t = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    text_vprintf(&t, fmt, ap);
+    va_end(ap);
+    bool reported = verify_report(x->m, check, where, x->m->facts, weight, "%s", text_str(&t));
+    text_free(&t);
+    return reported;
+}
+
+/* ---- targets ---------------------------------------------------------------------------------- */
+
+static void check_space(exhaust *x, const concrete_ref *r)
+{
+    if (r->edge->end != SEMA_END_TASK || r->target != CONCRETE_NONE || !fresh(x, r->edge, SPACE))
+        return;
+    text task = {0}, target = {0};
+    bool sends = r->edge->dir == AST_OUT;
+    concrete_put_task(x->g, r->task, &task);
+    put_target(x, r, &target);
+    if (sends ? say(x, "out-of-space", place_of(r->edge), VERIFY_LAX,
+                    "%s sends %s to %s, which does not exist", text_str(&task),
+                    r->edge->flow->name, text_str(&target))
+              : say(x, "out-of-space", place_of(r->edge), VERIFY_GRAVE,
+                    "%s.%s waits for %s, which does not exist", text_str(&task),
+                    r->edge->flow->name, text_str(&target)))
+        finish(x);
+    text_free(&task);
+    text_free(&target);
+}
+
+static int64_t size_of(const exhaust *x, const sema_global *g, const char *field)
+{
+    for (size_t i = 0; i < x->m->n_params; i++)
+        if (x->m->params[i].root == g && x->m->params[i].field &&
+            strcmp(x->m->params[i].field, field) == 0)
+            return x->values->params[i];
+    return INT64_MAX;
+}
+
+static void check_memory(exhaust *x, const concrete_ref *r)
+{
+    const sema_edge *e = r->edge;
+    if (e->end != SEMA_END_MEMORY)
+        return;
+    const int64_t *at = x->g->values + r->first_value;
+    const char *verb = e->dir == AST_IN ? "reads" : "is stored to";
+    bool matrix = e->call->n_args == 2 && verify_rank_of(x->values, e->target, at, 2) >= -1;
+    text task = {0}, target = {0};
+    concrete_put_task(x->g, r->task, &task);
+    put_target(x, r, &target);
+    bool outside = matrix && e->target->kind != SEMA_COLLECTION &&
+                   (at[0] < 0 || at[1] < 0 || at[0] >= size_of(x, e->target, "mt") ||
+                    at[1] >= size_of(x, e->target, "nt"));
+    if (outside && fresh(x, e, BOUNDS) &&
+        say(x, "out-of-bounds", place_of(e), VERIFY_GRAVE, "%s.%s %s %s, which is outside '%s'",
+            text_str(&task), e->flow->name, verb, text_str(&target), e->target->name))
+        finish(x);
+    int64_t there = outside ? -1 : verify_rank_of(x->values, e->target, at, e->call->n_args);
+    int64_t here = there < 0 ? -1 : exhaust_rank(x, r->task);
+    if (here >= 0 && here != there && fresh(x, e, REMOTE) &&
+        say(x, "remote-memory", place_of(e), VERIFY_GRAVE,
+            "%s.%s %s %s, which is on rank %lld; the task runs on rank %lld", text_str(&task),
+            e->flow->name, verb, text_str(&target), (long long)there, (long long)here))
+        finish(x);
+    text_free(&task);
+    text_free(&target);
+}
+
+int64_t exhaust_rank(exhaust *x, uint32_t task)
+{
+    const sema_class *cls = &x->m->sema->classes[x->g->tasks[task].cls];
+    int64_t at[16] = {0};
+    if (cls->ast->placement->n_args > UTIL_COUNT(at) ||
+        !concrete_args(x->g, task, cls->ast->placement, at))
+        return -1;
+    return verify_rank_of(x->values, cls->placement, at, cls->ast->placement->n_args);
+}
+
+/* ---- inputs ----------------------------------------------------------------------------------- */
+
+static void report_gap(exhaust *x, uint32_t t, const sema_flow *flow)
+{
+    text task = {0};
+    concrete_put_task(x->g, t, &task);
+    if (fresh(x, &flow->edges[0], GAP) &&
+        say(x, "input-gap", flow->ast->name.range, VERIFY_GRAVE, "%s.%s has no input",
+            text_str(&task), flow->name))
+        finish(x);
+    text_free(&task);
+}
+
+static void report_overlap(exhaust *x, uint32_t t, const sema_edge *a, const sema_edge *b)
+{
+    text task = {0};
+    concrete_put_task(x->g, t, &task);
+    if (fresh(x, b, OVERLAP) &&
+        say(x, "input-overlap", b->dep->node.range, VERIFY_GRAVE, "%s.%s has two inputs",
+            text_str(&task), b->flow->name)) {
+        diag_note(x->m->d, a->dep->node.range, "the first one is here");
+        finish(x);
+    }
+    text_free(&task);
+}
+
+static void report_null(exhaust *x, uint32_t t, const sema_edge *null, const sema_edge *out)
+{
+    text task = {0};
+    concrete_put_task(x->g, t, &task);
+    if (fresh(x, out, NULLS) &&
+        say(x, "null-forward", out->dep->node.range, VERIFY_GRAVE, "%s.%s is NULL and is %s '%s'",
+            text_str(&task), out->flow->name,
+            out->end == SEMA_END_MEMORY ? "stored to" : "sent to", out->call->target.text)) {
+        diag_note(x->m->d, null->call->node.range, "it becomes NULL here");
+        finish(x);
+    }
+    text_free(&task);
+}
+
+static void check_flow(exhaust *x, uint32_t t, const sema_flow *flow)
+{
+    const concrete_task *task = &x->g->tasks[t];
+    const concrete_ref *in = NULL, *out = NULL;
+    bool has_inputs = false;
+    for (size_t i = 0; i < flow->n_edges; i++)
+        has_inputs = has_inputs || flow->edges[i].dir == AST_IN;
+    for (uint32_t i = task->first_ref; i < task->first_ref + task->n_refs; i++) {
+        const concrete_ref *r = &x->g->refs[i];
+        if (r->edge->flow != flow)
+            continue;
+        if (r->edge->dir == AST_OUT)
+            out = out ? out : r;
+        else if (in)
+            report_overlap(x, t, in->edge, r->edge);
+        else
+            in = r;
+    }
+    if (!in && has_inputs && flow->ast->kind != AST_WRITE)
+        report_gap(x, t, flow);
+    if (in && out && in->edge->end == SEMA_END_NULL)
+        report_null(x, t, in->edge, out->edge);
+}
+
+/* ---- both ends of edges ------------------------------------------------------------------------ */
+
+typedef struct arc {
+    uint32_t from, to;
+    const sema_flow *from_flow, *to_flow;
+    const concrete_ref *ref;
+} arc;
+
+static int compare_arcs(const void *pa, const void *pb)
+{
+    const arc *a = pa, *b = pb;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    if (a->from_flow != b->from_flow)
+        return a->from_flow < b->from_flow ? -1 : 1;
+    if (a->to_flow != b->to_flow)
+        return a->to_flow < b->to_flow ? -1 : 1;
+    return 0;
+}
+
+static size_t collect_arcs(const concrete_graph *g, ast_dir dir, arc *arcs)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->n_refs; i++) {
+        const concrete_ref *r = &g->refs[i];
+        if (r->edge->end != SEMA_END_TASK || r->edge->dir != dir || r->target == CONCRETE_NONE)
+            continue;
+        arcs[n++] = dir == AST_OUT
+                        ? (arc){r->task, r->target, r->edge->flow, r->edge->target_flow, r}
+                        : (arc){r->target, r->task, r->edge->target_flow, r->edge->flow, r};
+    }
+    qsort(arcs, n, sizeof(*arcs), compare_arcs);
+    return n;
+}
+
+static void report_twice(exhaust *x, const arc *a, const arc *b)
+{
+    text from = {0}, to = {0};
+    bool out = b->ref->edge->dir == AST_OUT;
+    bool data = b->to_flow->ast->kind != AST_CTL;
+    concrete_put_task(x->g, a->from, &from);
+    concrete_put_task(x->g, a->to, &to);
+    if ((out || !data) && fresh(x, b->ref->edge, TWICE) &&
+        (out ? say(x, "duplicate-edge", place_of(b->ref->edge), VERIFY_GRAVE,
+                   "%s sends %s twice to %s.%s", text_str(&from), a->from_flow->name,
+                   text_str(&to), a->to_flow->name)
+             : say(x, "duplicate-edge", place_of(b->ref->edge), VERIFY_GRAVE,
+                   "%s.%s waits twice for %s of %s", text_str(&to), a->to_flow->name,
+                   a->from_flow->name, text_str(&from)))) {
+        if (a->ref->edge != b->ref->edge)
+            diag_note(x->m->d, place_of(a->ref->edge), "the first time is here");
+        finish(x);
+    }
+    text_free(&from);
+    text_free(&to);
+}
+
+static void report_mismatch(exhaust *x, const arc *a, bool sent)
+{
+    if (!fresh(x, a->ref->edge, MATCH))
+        return;
+    text from = {0}, to = {0};
+    concrete_put_task(x->g, a->from, &from);
+    concrete_put_task(x->g, a->to, &to);
+    if (sent ? say(x, "edge-mismatch", place_of(a->ref->edge), VERIFY_GRAVE,
+                   "%s sends %s to %s.%s, but that flow does not wait for it", text_str(&from),
+                   a->from_flow->name, text_str(&to), a->to_flow->name)
+             : say(x, "edge-mismatch", place_of(a->ref->edge), VERIFY_GRAVE,
+                   "%s.%s waits for %s of %s, but that task does not send it", text_str(&to),
+                   a->to_flow->name, a->from_flow->name, text_str(&from)))
+        finish(x);
+    text_free(&from);
+    text_free(&to);
+}
+
+static void check_arcs(exhaust *x)
+{
+    arc *outs = util_alloc((x->g->n_refs + 1) * sizeof(*outs));
+    arc *ins = util_alloc((x->g->n_refs + 1) * sizeof(*ins));
+    size_t n_outs = collect_arcs(x->g, AST_OUT, outs), n_ins = collect_arcs(x->g, AST_IN, ins);
+    for (size_t i = 1; i < n_outs; i++)
+        if (compare_arcs(&outs[i - 1], &outs[i]) == 0)
+            report_twice(x, &outs[i - 1], &outs[i]);
+    for (size_t i = 1; i < n_ins; i++)
+        if (compare_arcs(&ins[i - 1], &ins[i]) == 0)
+            report_twice(x, &ins[i - 1], &ins[i]);
+    for (size_t i = 0, k = 0; i < n_outs || k < n_ins;) {
+        int order = i == n_outs ? 1 : k == n_ins ? -1 : compare_arcs(&outs[i], &ins[k]);
+        if (order < 0)
+            report_mismatch(x, &outs[i++], true);
+        else if (order > 0)
+            report_mismatch(x, &ins[k++], false);
+        else
+            i++, k++;
+    }
+    free(outs);
+    free(ins);
+}
+
+/* ---- all --------------------------------------------------------------------------------------- */
+
+void exhaust_check(exhaust *x)
+{
+    x->seen = util_alloc((x->m->file->node_count + 1) * sizeof(*x->seen));
+    for (size_t i = 0; i < x->g->n_refs; i++) {
+        check_space(x, &x->g->refs[i]);
+        check_memory(x, &x->g->refs[i]);
+    }
+    for (uint32_t t = 0; t < x->g->n_tasks; t++) {
+        const sema_class *cls = &x->m->sema->classes[x->g->tasks[t].cls];
+        for (size_t f = 0; f < cls->n_flows; f++)
+            if (cls->flows[f].ast->kind != AST_CTL)
+                check_flow(x, t, &cls->flows[f]);
+    }
+    check_arcs(x);
+    verify_cycle_in(x->m, x->g);
+    verify_races_in(x->m, x->g);
+    free(x->seen);
+}

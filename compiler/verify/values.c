@@ -1,0 +1,190 @@
+/* Reading parameter values. */
+#include "values.h"
+
+#include "report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reader {
+    verify_model *m;
+    verify_values *v;
+    bool *given;                /* by parameter */
+    bool has_default;
+} reader;
+
+static bool complain(verify_model *m, const char *fmt, ...) UTIL_PRINTF(2, 3);
+
+static bool complain(verify_model *m, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    diag_vreport(m->d, verify_check(m, "values"), (src_range){0}, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+static bool unknown_name(reader *r, const char *name)
+{
+    util_guess guess = {.word = name};
+    for (size_t i = 0; i < r->m->n_params; i++)
+        util_guess_add(&guess, r->m->params[i].name);
+    if (guess.best)
+        return complain(r->m, "no parameter of the graph is called '%s'; did you mean '%s'?", name,
+                        guess.best);
+    text list = {0};
+    for (size_t i = 0; i < r->m->n_params; i++)
+        text_printf(&list, "%s%s", i ? ", " : "", r->m->params[i].name);
+    complain(r->m, "no parameter of the graph is called '%s'; there %s %s", name,
+             r->m->n_params == 1 ? "is" : "are", list.len ? text_str(&list) : "none");
+    text_free(&list);
+    return false;
+}
+
+static bool set_one(reader *r, const char *name, int64_t value)
+{
+    int pos = lift_find_param(r->m, name);
+    if (pos >= 0) {
+        r->v->params[pos] = value;
+        r->given[pos] = true;
+    } else if (strcmp(name, "N") == 0) {
+        r->has_default = true;
+        r->v->fallback = value;
+    } else if (strcmp(name, "P") == 0 || strcmp(name, "Q") == 0) {
+        if (value < 1)
+            return complain(r->m, "the grid needs %s >= 1", name);
+        *(*name == 'P' ? &r->v->p : &r->v->q) = value;
+    } else {
+        return unknown_name(r, name);
+    }
+    return true;
+}
+
+static bool read_list(reader *r, const char *list)
+{
+    char *copy = util_strdup(list), *rest = copy, *word;
+    bool ok = true;
+    while (ok && (word = strsep(&rest, ","))) {
+        char *equals = strrchr(word, '='), *end = NULL;
+        errno = 0;
+        long value = equals ? strtol(equals + 1, &end, 0) : 0;
+        if (!equals || equals == word || end == equals + 1 || *end || errno ||
+            value > 1000000000 || value < -1000000000) {
+            ok = complain(r->m, "'%s' is not NAME=VALUE", word);
+            break;
+        }
+        *equals = '\0';
+        ok = set_one(r, word, value);
+    }
+    free(copy);
+    return ok;
+}
+
+static bool is_field(const verify_param *p, const char *name)
+{
+    return p->field && strcmp(p->field, name) == 0;
+}
+
+/* Number of the parameter that is another member of the same global, or -1. */
+static int sibling(const verify_model *m, const verify_param *p, const char *field)
+{
+    for (size_t i = 0; i < m->n_params; i++)
+        if (m->params[i].root == p->root && is_field(&m->params[i], field))
+            return (int)i;
+    return -1;
+}
+
+/* Sizes of a matrix that were not given follow from its tile counts. */
+static bool derive(reader *r, size_t i)
+{
+    static const char *const rows[][3] = {{"m", "mt", "mb"}, {"n", "nt", "nb"},
+                                          {"lm", "lmt", "mb"}, {"ln", "lnt", "nb"}};
+    const verify_param *p = &r->m->params[i];
+    int64_t *value = &r->v->params[i];
+    enum { TILE = 2 };
+    if (is_field(p, "mb") || is_field(p, "nb")) {
+        *value = TILE;
+        return true;
+    }
+    if (is_field(p, "p") || is_field(p, "q")) {
+        *value = is_field(p, "p") ? r->v->p : r->v->q;
+        return true;
+    }
+    for (size_t k = 0; k < UTIL_COUNT(rows); k++) {
+        if (!is_field(p, rows[k][0]))
+            continue;
+        int tiles = sibling(r->m, p, rows[k][1]), size = sibling(r->m, p, rows[k][2]);
+        int64_t count = tiles >= 0 ? r->v->params[tiles] : r->v->fallback;
+        *value = count * (size >= 0 && r->given[size] ? r->v->params[size] : TILE);
+        return true;
+    }
+    return false;
+}
+
+static bool fill(reader *r)
+{
+    for (int pass = 0; pass < 2; pass++) {      /* counts first, what follows from them second */
+        for (size_t i = 0; i < r->m->n_params; i++) {
+            const verify_param *p = &r->m->params[i];
+            bool plain = p->count || !p->field;
+            if (r->given[i] || plain == (pass == 1) || (!p->field && p->root->init))
+                continue;
+            if (pass == 1 && derive(r, i))
+                continue;
+            if (!r->has_default)
+                return complain(r->m, "%s has no value; add %s=VALUE, or N=VALUE for all sizes",
+                                p->name, p->name);
+            r->v->params[i] = r->v->fallback;
+        }
+    }
+    return true;
+}
+
+bool verify_value_of(verify_model *m, const verify_values *v, const ast_expr *e, int64_t *value)
+{
+    concrete_graph g = {.sema = m->sema, .model = m, .params = v->params};
+    concrete_env env = {.graph = &g};
+    g.param_of = util_alloc((m->file->node_count + 1) * sizeof(*g.param_of));
+    for (uint32_t i = 0; i < m->file->node_count; i++)
+        g.param_of[i] = -2;
+    bool known = concrete_eval(&env, e, value);
+    concrete_free(&g);
+    return known;
+}
+
+static bool assumptions_hold(verify_model *m, const verify_values *v)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < m->file->n_assumes; i++) {
+        const ast_expr *e = m->file->assumes[i]->expr;
+        int64_t value = 0;
+        ok = !verify_value_of(m, v, e, &value) || value != 0;
+        if (!ok)
+            diag_report(m->d, verify_check(m, "values"), e->node.range,
+                        "the values given contradict this assumption");
+    }
+    for (size_t i = 0; ok && i < m->n_params; i++)
+        if (m->params[i].count && v->params[i] < 0)
+            ok = complain(m, "%s cannot be negative", m->params[i].name);
+    return ok;
+}
+
+bool verify_read_values(verify_model *m, const char *list, verify_values *v)
+{
+    *v = (verify_values){
+        .params = arena_alloc(m->arena, (m->n_params + 1) * sizeof(int64_t)), .p = 1, .q = 1};
+    reader r = {.m = m, .v = v, .given = util_alloc(m->n_params + 1)};
+    bool ok = (*list == '\0' || read_list(&r, list)) && fill(&r) && assumptions_hold(m, v);
+    free(r.given);
+    return ok;
+}
+
+int64_t verify_rank_of(const verify_values *v, const sema_global *g, const int64_t *index,
+                       size_t n)
+{
+    if (n != 2 || index[0] < 0 || index[1] < 0 ||
+        (g->kind != SEMA_MATRIX && !(g->c_type && strstr(g->c_type, "matrix"))))
+        return -1;
+    return index[0] % v->p * v->q + index[1] % v->q;
+}
