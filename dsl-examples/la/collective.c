@@ -19,7 +19,7 @@ dag_status dag_allreduce(dag_context *ctx, dag_reduce_op op, double *x, int64_t 
     if (status != DAG_SUCCESS)
         return status;
     memcpy(dag_vector_at(v, dag_rank(ctx)), x, bytes);
-    status = dag_run(ctx, allreduce_new(ctx, v, size, (int)op));
+    status = dag_run(ctx, allreduce_new(ctx, &v->super, size, (int)op));
     if (status == DAG_SUCCESS)
         memcpy(x, dag_vector_at(v, dag_rank(ctx)), bytes);
     dag_vector_free(v);
