@@ -91,14 +91,14 @@ static void fake_context_end(dag_context *ctx)
     dagi_value_depot_free(ctx->values);
 }
 
-static void fake_worker(dag_context *ctx, struct dagi_worker *w)
+__attribute__((unused)) static void fake_worker(dag_context *ctx, struct dagi_worker *w)
 {
     memset(w, 0, sizeof(*w));
     w->ctx = ctx;
     w->values = dagi_value_cache_new(ctx->values);
 }
 
-static void fake_worker_end(struct dagi_worker *w)
+__attribute__((unused)) static void fake_worker_end(struct dagi_worker *w)
 {
     dagi_value_cache_free(w->values);
 }
