@@ -119,7 +119,7 @@ typedef struct dag_edge {
 } dag_edge;
 
 enum dag_visit_mode {
-    DAG_VISIT_LOCAL, /* name every successor that this rank owns */
+    DAG_VISIT_LOCAL, /* name every successor that this rank owns; others are passed over */
     DAG_VISIT_RANKS  /* name at least one successor on every rank that has any */
 };
 

@@ -44,11 +44,28 @@ static int grow_edges(struct gather *g, size_t bytes)
     return 0;
 }
 
+/* 1 when the target of an edge runs on this rank. A visit for LOCAL may name others as well: only
+ * ranges with a closed form are cut down to the own part by the generated code. */
+static bool is_local(const struct gather *g, const dag_class *target, const int32_t *params)
+{
+    const dag_context *ctx = g->pool->ctx;
+    if (ctx->size == 1)
+        return true;
+    int32_t locals[DAG_MAX_LOCALS];
+    for (int i = 0; i < target->nparams; i++)
+        locals[i] = params[i];
+    /* outside of the space: reported when the producer named its ranks */
+    return target->locals(g->pool->globals, locals)
+           && target->rank(g->pool->globals, locals) == ctx->rank;
+}
+
 static void name_local(dag_visit *v, const dag_edge *edge, const int32_t *params)
 {
     struct gather *g = (struct gather *)(void *)v;
     struct dagi_worker *w = g->w;
     int nparams = edge->target->nparams;
+    if (!is_local(g, edge->target, params))
+        return;
     size_t bytes = (sizeof(struct named) + (size_t)nparams * sizeof *params + 7) & ~(size_t)7;
     if (DAGI_UNLIKELY(w->edges_used + bytes > w->edges_capacity) && grow_edges(g, bytes) != 0)
         return;
