@@ -21,6 +21,8 @@ typedef enum driver_action {
     ACTION_EMIT_C, ACTION_EMIT_HEADER, ACTION_EMIT_JDF, ACTION_EMIT_AST, ACTION_EMIT_DOT,
     ACTION_EMIT_PLAN,
     ACTION_FORMAT,              /* --format */
+    ACTION_ENUMERATE, ACTION_COUNT, ACTION_EMIT_TASKS,  /* for the parameters in `values` */
+    ACTION_COMPLETE,            /* --complete */
     ACTION_HELP, ACTION_VERSION, ACTION_LIST_CHECKS, ACTION_EXPLAIN,
 } driver_action;
 
@@ -34,6 +36,7 @@ typedef struct driver_options {
     words warnings;             /* -W options of dagcc, in order, without -W */
     const char *output;         /* -o, or NULL */
     const char *explain;
+    const char *values;         /* "N=5,P=2", for the actions that look at one graph */
     bool in_place;              /* --format -i */
     bool verbose;
     bool json;

@@ -49,6 +49,7 @@ const char *compile_output(const driver_options *o, const char *input)
     case ACTION_COMPILE:
         return driver_output_name(o->arena, input, ".o");
     case ACTION_FORMAT:
+    case ACTION_COMPLETE:
         return o->in_place ? input : "-";
     default:
         return "-";
@@ -62,7 +63,7 @@ bool compile_write_emitted(const driver_options *o, const unit *u)
     if (o->action == ACTION_EMIT_HEADER)
         return driver_write_file(path, &u->header, true);
     if (o->action != ACTION_EMIT_C)
-        return driver_write_file(path, &u->out, o->action == ACTION_FORMAT);
+        return driver_write_file(path, &u->out, o->in_place);
     if (is_file &&
         !driver_write_file(driver_replace_extension(o->arena, path, ".h"), &u->header, true))
         return false;

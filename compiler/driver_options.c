@@ -46,6 +46,11 @@ static const char help[] =
 "                      canonical source, syntax tree, graph of the classes, lowered form\n"
 "  -fsyntax-only       nothing, only check\n"
 "  --format [-i]       print the canonical source of files, or rewrite them (-i)\n"
+"  --complete [-i]     print the source with missing sides of edges added, or rewrite it\n"
+"  --enumerate VALUES  check the graph of these parameters task by task, inline C included;\n"
+"                      VALUES is N=5,P=2,Q=2 or A->mt=5,... (see --explain values)\n"
+"  --count VALUES      tasks, edges, bytes between ranks, critical path of that graph\n"
+"  --emit=dot:VALUES   the tasks of that graph for Graphviz\n"
 "  -o FILE             name of the output; '-' is standard output\n"
 "\n"
 "Language and checks\n"
@@ -123,6 +128,11 @@ static bool is_long(const char *arg, const char *name)
 
 static bool set_emit(driver_options *o, const char *what)
 {
+    if (strncmp(what, "dot:", 4) == 0) {
+        o->action = ACTION_EMIT_TASKS;
+        o->values = what + 4;
+        return true;
+    }
     static const struct { const char *name; driver_action action; } kinds[] = {
         {"c", ACTION_EMIT_C}, {"header", ACTION_EMIT_HEADER}, {"jdf", ACTION_EMIT_JDF},
         {"ast", ACTION_EMIT_AST}, {"dot", ACTION_EMIT_DOT}, {"plan", ACTION_EMIT_PLAN},
@@ -200,11 +210,17 @@ static bool long_option(cursor *c)
         words_add(&o->assumes, v);
         return true;
     }
-    if (is_long(arg, "--complete"))
-        return usage("%s is not part of this version; the notes of missing-side errors show the "
-                     "lines to add", "--complete");
+    if (is_long(arg, "--enumerate")) {
+        o->action = ACTION_ENUMERATE;
+        return (o->values = long_value(c, "--enumerate")) != NULL;
+    }
+    if (is_long(arg, "--count")) {
+        o->action = ACTION_COUNT;
+        return (o->values = long_value(c, "--count")) != NULL;
+    }
     static const struct { const char *name; driver_action action; } plain[] = {
-        {"--format", ACTION_FORMAT}, {"--list-checks", ACTION_LIST_CHECKS},
+        {"--format", ACTION_FORMAT}, {"--complete", ACTION_COMPLETE},
+        {"--list-checks", ACTION_LIST_CHECKS},
         {"--help", ACTION_HELP}, {"--version", ACTION_VERSION},
     };
     util_guess g = {.word = arg};
@@ -216,7 +232,8 @@ static bool long_option(cursor *c)
         util_guess_add(&g, plain[i].name);
     }
     static const char *const valued[] = {"--std", "--emit", "--diagnostics", "--color",
-                                         "--max-errors", "--explain", "--assume"};
+                                         "--max-errors", "--explain", "--assume",
+                                         "--enumerate", "--count"};
     const char *name = arena_strndup(o->arena, arg, strcspn(arg, "="));
     g.word = name;
     for (size_t i = 0; i < UTIL_COUNT(valued); i++)
@@ -380,8 +397,8 @@ static bool check_combination(const driver_options *o)
         return usage("%s", "no input file");
     if (o->output && many && o->action != ACTION_LINK)
         return usage("-o %s cannot name the outputs of several files", o->output);
-    if (o->in_place && o->action != ACTION_FORMAT)
-        return usage("%s belongs to --format", "-i");
+    if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE)
+        return usage("%s belongs to --format and --complete", "-i");
     for (size_t i = 0; i < o->inputs.n; i++)
         if (strcmp(o->inputs.items[i], "-") == 0 &&
             (o->in_place || o->action == ACTION_LINK || o->action == ACTION_COMPILE))

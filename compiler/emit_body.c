@@ -63,8 +63,11 @@ void emit_prologue(emitter *e, const ast_code *code)
 {
     if (code == NULL)
         return;
+    src_range range = code->text;
+    if (*src_text(e->p->ast->sources, range) == '\n' && src_range_len(range) > 1)
+        range.begin++;
     text_putc(e->out, '\n');
-    emit_user_text(e, code->text);
+    emit_user_text(e, range);
 }
 
 /* ---- which names a text mentions --------------------------------------------------------- */

@@ -28,6 +28,7 @@ static void print_type(const char *type, char prec, text *out)
 
 void emit_prototype(const plan *p, char prec, text *out)
 {
+    size_t line = out->len;
     if (prec)
         text_printf(out, "dag_taskpool *%s_%c_new(dag_context *context", p->name, prec);
     else
@@ -36,9 +37,17 @@ void emit_prototype(const plan *p, char prec, text *out)
         const plan_global *g = &p->globals[i];
         if (g->sema->hidden)
             continue;
-        text_puts(out, ", ");
-        print_type(g->header_type, prec, out);
-        text_puts(out, g->arg);
+        text arg = {0};
+        print_type(g->header_type, prec, &arg);
+        text_puts(&arg, g->arg);
+        if (out->len - line + arg.len > 95) {
+            text_puts(out, ",\n    ");
+            line = out->len - 4;
+        } else {
+            text_puts(out, ", ");
+        }
+        text_add(out, text_str(&arg), arg.len);
+        text_free(&arg);
     }
     text_putc(out, ')');
 }

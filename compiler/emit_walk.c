@@ -143,16 +143,20 @@ static void leaf_edge(emitter *e, const void *arg)
 
 static void emit_edge(emitter *e, const plan_edge *edge)
 {
-    bool block = edge->space_test || edge->group;
+    bool block = edge->space_test || edge->group, braces = block || edge->nest.n > 0;
     if (edge->bit >= 0) {
-        emit_line(e, "if (%s(v->dynamic >> %d & 1)) {", edge->bit_negated ? "!" : "",
-                  edge->bit);
+                emit_begin(e);
+        text_puts(&e->body, "if (");
+        emit_add(e, edge->bit_negated ? "!(v->dynamic >> %d & 1)" : "v->dynamic >> %d & 1",
+                 edge->bit);
+        text_puts(&e->body, braces ? ") {\n" : ")\n");
         e->indent++;
     }
     emit_nest(e, &edge->nest, edge->nest.n, block, leaf_edge, edge);
     if (edge->bit >= 0) {
         e->indent--;
-        emit_line(e, "}");
+        if (braces)
+            emit_line(e, "}");
     }
 }
 
@@ -165,9 +169,9 @@ static void emit_bits(emitter *e, const plan_class *cls)
     e->task = "v->task";
     for (size_t i = 0; i < cls->n_bits; i++) {
         emit_begin(e);
-        emit_add(e, "v->dynamic |= (uint64_t)((");
-        emit_expr(e, cls->bits[i].cond, EMIT_PREC_COND);
-        emit_add(e, ") != 0) << %zu;\n", i);
+        emit_add(e, "v->dynamic |= (uint64_t)(");
+        emit_expr(e, cls->bits[i].cond, EMIT_PREC_SUM);
+        emit_add(e, " != 0) << %zu;\n", i);
     }
     e->task = NULL;
     e->indent--;

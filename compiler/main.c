@@ -91,6 +91,8 @@ static void configure(const driver_options *o, diag *d)
     diag_set_color(d, o->color);
     diag_set_max_errors(d, o->max_errors);
     diag_set_werror(d, o->werror);
+    if (o->action == ACTION_COMPLETE)       /* it mends them */
+        diag_apply(d, DIAG_OPT_NO_ERROR, "missing-side");
     for (size_t i = 0; i < o->warnings.n; i++)
         apply_warning(d, o->warnings.items[i]);
 }
@@ -124,6 +126,36 @@ static void generate(const driver_options *o, const plan *p, unit *u, const char
         emit_c(p, &eo, &u->out);
     emit_header(p, &u->header);
     u->precisions = *p->precisions != '\0';
+}
+
+/* --enumerate, --count, --emit=dot:...: one graph, task by task. --complete. */
+static bool looks_at_graph(driver_action a)
+{
+    return a == ACTION_ENUMERATE || a == ACTION_COUNT || a == ACTION_EMIT_TASKS ||
+           a == ACTION_COMPLETE;
+}
+
+static void look_at_graph(const driver_options *o, frontend *f, unit *u)
+{
+#if DAGCC_HAVE_VERIFY
+    words cc = {0};
+    driver_cc_command(o, &cc);
+    verify_options vo = {.cc = cc.items};
+    if (o->action == ACTION_ENUMERATE)
+        verify_enumerate(f->ast, f->sema, f->diag, o->values, &vo);
+    else if (o->action == ACTION_COUNT)
+        verify_count(f->ast, f->sema, f->diag, o->values, &vo, o->json, &u->out);
+    else if (o->action == ACTION_EMIT_TASKS)
+        verify_dot(f->ast, f->sema, f->diag, o->values, &vo, &u->out);
+    else
+        verify_complete(f->ast, f->sema, f->diag, &u->out);
+    words_free(&cc);
+#else
+    (void)o;
+    diag_report(f->diag, diag_find(f->diag, "checked-only"), f->ast->node.range,
+                "this dagcc was built without isl, which enumeration and --complete need");
+    (void)u;
+#endif
 }
 
 /* Everything behind sema. */
@@ -161,6 +193,8 @@ static void translate(const driver_options *o, frontend *f, unit *u, const char 
         unparse_file(f->ast, &u->out);
     else if (o->action == ACTION_EMIT_DOT)
         emit_dot(f->sema, &u->out);
+    else if (looks_at_graph(o->action))
+        look_at_graph(o, f, u);
     else
         lower(o, f, u, temp_dir);
 }
@@ -189,7 +223,7 @@ static bool translate_all(const driver_options *o, frontend *f, unit *units, con
 
 static int write_all(const driver_options *o, const unit *units, const char *temp_dir)
 {
-    if (o->action == ACTION_CHECK)
+    if (o->action == ACTION_CHECK || o->action == ACTION_ENUMERATE)
         return 0;
     if (temp_dir)
         return compile_units(o, units, o->inputs.n, temp_dir);

@@ -134,14 +134,30 @@ class
         class_finish(p, $1, @$, $2, $3, $4, $6);
         $$ = $1;
     }
-    | head error bodies {
-        class_finish(p, $1, @$, NULL, NULL, NULL, $3);
+    | head placement flows priority bodies {
+        class_finish(p, $1, @$, NULL, $2, $3, $5);
         $$ = $1;
+    }
+    | head locals error bodies {
+        class_finish(p, $1, @$, $2, NULL, NULL, $4);
+        $$ = $1;
+    }
+    | NAME params error bodies {
+        $$ = p->cls = class_head(p, src_join(@1, @2), ident_at($1, @1), $2);
+        class_finish(p, $$, @$, NULL, NULL, NULL, $4);
+    }
+    | NAME params props error bodies {
+        $$ = p->cls = class_head(p, src_join(@1, @2), ident_at($1, @1), $2);
+        $$->props = $3;
+        class_finish(p, $$, @$, NULL, NULL, NULL, $5);
     }
     ;
 
 head
-    : NAME params props_opt {
+    : NAME params {
+        $$ = p->cls = class_head(p, @$, ident_at($1, @1), $2);
+    }
+    | NAME params props {
         $$ = p->cls = class_head(p, src_join(@1, @2), ident_at($1, @1), $2);
         $$->props = $3;
     }
@@ -163,13 +179,20 @@ names
     ;
 
 locals
-    : %empty                        { $$ = list_new(); }
+    : local                         { $$ = list_add(NULL, $1); }
     | locals local                  { $$ = list_add($1, $2); }
     ;
 
 local
     : NAME '=' value props_opt      { $$ = local_new(p, @$, ident_at($1, @1), $3, $4); }
     | NAME '=' error                { $$ = local_new(p, src_join(@1, @2), ident_at($1, @1), NULL, NULL); }
+    | keyword '=' value props_opt   { $$ = NULL; keyword_as_name(p, @1); }
+    ;
+
+keyword
+    : KIND                          { }
+    | NEW
+    | NULL
     ;
 
 simcost

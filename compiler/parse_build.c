@@ -458,6 +458,13 @@ void missing_colon(parse_ctx *p, const ast_call *placement)
     diag_fixit(p->d, at, ": ");
 }
 
+void keyword_as_name(parse_ctx *p, src_range r)
+{
+    parse_report(p, CHECK_SYNTAX, r, "'%.*s' is a keyword and cannot be the name of a parameter or "
+                 "local", (int)src_range_len(r), src_text(p->sources, r));
+    p->ast->has_errors = true;
+}
+
 /* ---- file level -------------------------------------------------------------------------- */
 
 static ast_item *add_item(parse_ctx *p, ast_item_kind kind)

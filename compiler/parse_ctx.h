@@ -113,6 +113,7 @@ ast_class *class_head(parse_ctx *p, src_range r, ast_ident name, parse_list *par
 void class_finish(parse_ctx *p, ast_class *c, src_range r, parse_list *locals,
                   ast_call *placement, parse_list *flows, parse_list *bodies);
 void missing_colon(parse_ctx *p, const ast_call *placement);
+void keyword_as_name(parse_ctx *p, src_range r);
 
 ast_global *global_new(parse_ctx *p, src_range r, ast_ident name, ast_expr *value,
                        ast_props *props);

@@ -379,9 +379,9 @@ static void check_shapes(sema *s, const sema_edge *e)
     if (bcast && (e->dir == AST_IN || (e->end != SEMA_END_TASK && !e->dep->no)))
         sema_report(s, CHECK_MISPLACED_PROPERTY, bcast->node.range,
                     "bcast belongs to an output to tasks");
-    if (dynamic && !e->cond)
+    if (dynamic && !e->cond && e->dir == AST_OUT)
         sema_report(s, CHECK_MISPLACED_PROPERTY, dynamic->node.range,
-                    "dynamic belongs to a dependency with a guard");
+                    "dynamic belongs to an output with a guard, and to the inputs it feeds");
 }
 
 static bool same_values(const ast_value *a, const ast_value *b)

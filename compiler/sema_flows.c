@@ -10,12 +10,26 @@ static void count_edges(const sema_flow *f, size_t *inputs, size_t *outputs)
         ++*(e->dir == AST_IN ? inputs : outputs);
 }
 
+/* Some task sends to the flow, which then lacks the other side of that edge: missing-side says so
+ * and shows the line. */
+static bool lacks_side(sema *s, const sema_flow *f)
+{
+    if (diag_severity_of(s->d, &check_table[CHECK_MISSING_SIDE]) == DIAG_OFF)
+        return false;
+    EACH_CLASS(s, c)
+        EACH_FLOW(c, o)
+            EACH_EDGE(o, e)
+                if (e->dir == AST_OUT && e->target_flow == f)
+                    return true;
+    return false;
+}
+
 static void check_counts(sema *s, const sema_flow *f)
 {
     size_t inputs, outputs;
     count_edges(f, &inputs, &outputs);
     src_range at = f->ast->name.range;
-    if (f->kind != AST_WRITE && inputs == 0)
+    if (f->kind != AST_WRITE && inputs == 0 && !lacks_side(s, f))
         sema_report(s, CHECK_NO_INPUT, at, "%s flow '%s' has no input%s",
                     ast_flow_kind_text(f->kind), f->name,
                     f->kind == AST_RW ? "; a flow that only produces data is WRITE" : "");

@@ -381,7 +381,7 @@ static void check_option(sema *s, const ast_option *o)
         sema_report(s, CHECK_UNKNOWN_OPTION, p->name.range, "unknown option '%s'%s%s",
                     p->name.text, s->strict ? "" : " (PaRSEC ignores it)",
                     sema_did_you_mean(s, &g));
-        if (strcmp(p->name.text, "dynamic") == 0)
+        if (!s->strict && strcmp(p->name.text, "dynamic") == 0)
             diag_note(s->d, (src_range){0}, "the termination detector is chosen by "
                       "%%option termdet = \"dynamic\"");
         sema_fixit_guess(s, p->name.range, &g);

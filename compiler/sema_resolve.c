@@ -36,11 +36,11 @@ static void resolve_call(sema *s, const sema_scope *sc, const ast_call *call)
 static void resolve_dep(sema *s, const sema_scope *sc, const ast_dep *d)
 {
     size_t mark = sema_push_indices(s, sc, d->indices);
-    sema_check_expr(s, sc, d->cond, true);
+    sema_scope with_flows = *sc;            /* for the inline C of a [dynamic] guard */
+    with_flows.flows = true;
+    sema_check_expr(s, &with_flows, d->cond, true);
     resolve_call(s, sc, d->yes);
     resolve_call(s, sc, d->no);
-    sema_scope with_flows = *sc;
-    with_flows.flows = true;
     sema_check_props(s, &with_flows, d->props, PLACE_DEP);
     sema_pop_indices(s, mark);
 }

@@ -231,8 +231,6 @@ static void put_code(printer *p, const ast_code *c)
     begin(p, c->node.range, 0);
     const char *bytes = src_text(p->file->sources, c->text);
     text_puts(p->out, "extern \"C\" %{");
-    if (src_range_len(c->text) == 0 || bytes[strspn(bytes, " \t\r")] != '\n')
-        text_putc(p->out, '\n');
     text_add(p->out, bytes, src_range_len(c->text));
     text_puts(p->out, "%}");
     end(p, c->node.range);

@@ -17,13 +17,15 @@ typedef struct session {
 } session;
 
 static bool session_start(session *s, const ast_file *file, const sema_info *sema, diag *d,
-                          const char *values, const verify_options *options)
+                          const char *values, const verify_options *options,
+                          bool with_flops)
 {
     bool failed = false;
     *s = (session){.m = verify_lift(file, sema, d, options)};
+    s->m->values_given = true;
     if (!verify_read_values(s->m, values, &s->values))
         return false;
-    s->code = inline_start(s->m, &s->values, options ? options->cc : NULL, &failed);
+    s->code = inline_start(s->m, &s->values, options ? options->cc : NULL, with_flops, &failed);
     if (failed)
         return false;
     s->g = (concrete_graph){.sema = sema, .model = s->m, .params = s->values.params,
@@ -31,8 +33,9 @@ static bool session_start(session *s, const ast_file *file, const sema_info *sem
                             .max_tasks = MAX_TASKS, .max_refs = MAX_REFS};
     concrete_build(&s->g);
     if (s->g.failed) {
-        diag_report(d, verify_check(s->m, "values"), s->g.failed_at,
-                    "the tasks cannot be enumerated: %s", s->g.failed);
+        if (!inline_died(s->code))
+            diag_report(d, verify_check(s->m, "values"), s->g.failed_at,
+                        "the tasks cannot be enumerated: %s", s->g.failed);
         return false;
     }
     return true;
@@ -50,7 +53,7 @@ bool verify_enumerate(const ast_file *file, const sema_info *sema, diag *d, cons
 {
     session s;
     unsigned errors = diag_errors(d);
-    if (session_start(&s, file, sema, d, values, options)) {
+    if (session_start(&s, file, sema, d, values, options, false)) {
         exhaust x = {.m = s.m, .g = &s.g, .values = &s.values};
         exhaust_check(&x);
     }
@@ -231,7 +234,7 @@ bool verify_count(const ast_file *file, const sema_info *sema, diag *d, const ch
 {
     session s;
     unsigned errors = diag_errors(d);
-    if (session_start(&s, file, sema, d, values, options)) {
+    if (session_start(&s, file, sema, d, values, options, true)) {
         totals t = {.n_ranks = s.values.p * s.values.q};
         t.bytes = util_alloc((size_t)(t.n_ranks * t.n_ranks) * sizeof(*t.bytes));
         t.sent = util_alloc((size_t)t.n_ranks);
@@ -253,7 +256,7 @@ bool verify_dot(const ast_file *file, const sema_info *sema, diag *d, const char
 {
     session s;
     unsigned errors = diag_errors(d);
-    if (session_start(&s, file, sema, d, values, options)) {
+    if (session_start(&s, file, sema, d, values, options, false)) {
         text_puts(out, "digraph tasks {\n    node [shape = box, style = filled, "
                        "fillcolor = white, colorscheme = set312];\n");
         for (uint32_t t = 0; t < s.g.n_tasks; t++) {

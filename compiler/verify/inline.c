@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -87,14 +88,15 @@ static void find_in_call(inline_c *c, const ast_call *call)
         find_in_value(c, call->args[i]);
 }
 
-static void find_all(inline_c *c)
+static void find_all(inline_c *c, bool with_flops)
 {
     for (size_t i = 0; i < c->m->n_classes; i++) {
         const sema_class *cls = c->m->classes[i].sema;
         for (size_t k = 0; k < cls->n_locals; k++)
             find_in_value(c, cls->locals[k].ast->value);
         find_in_call(c, cls->ast->placement);
-        find_in(cls->flops, c);
+        if (with_flops)
+            find_in(cls->flops, c);
     }
     for (size_t i = 0; i < c->m->n_edges; i++) {
         const sema_edge *e = c->m->edges[i].sema;
@@ -182,11 +184,11 @@ static void put_function(const inline_c *c, size_t i, text *out)
     text_puts(out, "\n}\n");
 }
 
-static void put_source(const inline_c *c, const verify_values *v, text *out)
+static void put_source(const inline_c *c, const verify_values *v, bool prologue, text *out)
 {
     if (c->m->sema->dialect == DIALECT_DAG)
         text_puts(out, "#include <dag/matrix.h>\n");
-    if (c->m->file->prologue) {
+    if (prologue && c->m->file->prologue) {
         src_range r = c->m->file->prologue->text;
         text_printf(out, "#line %u \"%s\"\n", src_begin(c->m->file->sources, r).line,
                     src_name(c->m->file->sources, c->m->file->file));
@@ -282,10 +284,11 @@ static bool start_child(inline_c *c, const char *object)
 
 /* ---- compiling ----------------------------------------------------------------------------------- */
 
-static bool write_source(const inline_c *c, const char *path, const verify_values *v)
+static bool write_source(const inline_c *c, const char *path, const verify_values *v,
+                         bool prologue)
 {
     text source = {0};
-    put_source(c, v, &source);
+    put_source(c, v, prologue, &source);
     FILE *f = fopen(path, "w");
     bool ok = f && fwrite(source.data, 1, source.len, f) == source.len;
     if (f)
@@ -294,9 +297,13 @@ static bool write_source(const inline_c *c, const char *path, const verify_value
     return ok;
 }
 
-static bool compile(const char *const *cc, char *source, char *object)
+static bool compile(const char *const *cc, char *source, char *object, bool quiet)
 {
     size_t n = 0;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (quiet)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     while (cc[n])
         n++;
     char flags[][16] = {"-shared", "-fPIC", "-w", "-x", "c", "-o"};
@@ -310,10 +317,11 @@ static bool compile(const char *const *cc, char *source, char *object)
     args[k++] = source;
     pid_t pid;
     int status = 1;
-    bool ok = posix_spawnp(&pid, args[0], NULL, NULL, args, environ) == 0;
+    bool ok = posix_spawnp(&pid, args[0], &actions, NULL, args, environ) == 0;
     if (ok)
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
+    posix_spawn_file_actions_destroy(&actions);
     for (size_t i = 0; i < n; i++)
         free(args[i]);
     free(args);
@@ -328,7 +336,7 @@ static void free_inline(inline_c *c)
 }
 
 inline_c *inline_start(verify_model *m, const verify_values *v, const char *const *cc,
-                       bool *failed)
+                       bool with_flops, bool *failed)
 {
     static const char *const plain[] = {"cc", NULL};
     inline_c *c = util_alloc(sizeof(*c));
@@ -336,7 +344,7 @@ inline_c *inline_start(verify_model *m, const verify_values *v, const char *cons
     c->number = util_alloc((m->file->node_count + 1) * sizeof(*c->number));
     for (uint32_t i = 0; i < m->file->node_count; i++)
         c->number[i] = -1;
-    find_all(c);
+    find_all(c, with_flops);
     *failed = false;
     if (c->n_exprs == 0) {
         free_inline(c);
@@ -348,7 +356,10 @@ inline_c *inline_start(verify_model *m, const verify_values *v, const char *cons
     bool ok = mkdtemp(c->dir) != NULL;
     snprintf(source, sizeof(source), "%s/inline.c", c->dir);
     snprintf(object, sizeof(object), "%s/inline.so", c->dir);
-    ok = ok && write_source(c, source, v) && compile(cc ? cc : plain, source, object) &&
+    cc = cc ? cc : plain;
+    ok = ok && ((m->file->prologue && write_source(c, source, v, true) &&
+                 compile(cc, source, object, true)) ||
+                (write_source(c, source, v, false) && compile(cc, source, object, false))) &&
          start_child(c, object);
     if (!ok) {
         diag_report(m->d, verify_check(m, "values"), c->exprs[0]->node.range,
@@ -381,6 +392,11 @@ void inline_stop(inline_c *c)
     unlink(path);
     rmdir(c->dir);
     free_inline(c);
+}
+
+bool inline_died(const inline_c *c)
+{
+    return c && c->dead;
 }
 
 static int64_t captured(const concrete_env *env, const sema_ref *ref)

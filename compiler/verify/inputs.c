@@ -140,7 +140,8 @@ void verify_check_inputs(verify_model *m, bool *proven)
         const verify_class *c = &m->classes[i];
         for (size_t f = 0; f < c->sema->n_flows; f++) {
             const sema_flow *flow = &c->sema->flows[f];
-            if (flow->ast->kind == AST_CTL || count_inputs(m, flow) == 0)
+            bool fresh = flow->ast->kind == AST_WRITE && count_inputs(m, flow) == 0;
+            if (flow->ast->kind == AST_CTL || fresh)
                 continue;
             verify_begin(m);
             bool one = flow->ast->kind != AST_WRITE ? check_gap(m, c, flow) : true;

@@ -125,7 +125,8 @@ static void note_params(verify_model *m, const verify_witness *w)
             text_printf(&t, "%s%s = %lld", t.len ? ", " : "", m->params[i].name,
                         (long long)w->params[i]);
     if (t.len)
-        diag_note(m->d, (src_range){0}, "the smallest case is %s", text_str(&t));
+        diag_note(m->d, (src_range){0}, m->values_given ? "this is for %s"
+                                                        : "the smallest case is %s", text_str(&t));
     text_free(&t);
 }
 

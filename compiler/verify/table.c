@@ -72,6 +72,9 @@ static const diag_check table[] = {
 "question for given sizes.\n"},
 {"empty-assume", ERROR, ERROR, "the assumptions contradict each other",
 "No values satisfy all %assume and --assume at once, so that every proof would hold.\n"},
+{"not-completed", ERROR, ERROR, "--complete could not derive the other side of an edge",
+"The other end is no function of the target's parameters that could be written as one line, or the\n"
+"edge is not affine. Write it by hand; edge-mismatch checks it.\n"},
 {"values", FATAL, FATAL, "parameter values on the command line that cannot be used",
 "--enumerate, --count and --emit=dot take NAME=VALUE,... where a name is spelled as in the file\n"
 "(NT=5, A->mt=5). N stands for every tile count and free integer that is not named, P and Q for the\n"

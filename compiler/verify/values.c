@@ -52,8 +52,8 @@ static bool set_one(reader *r, const char *name, int64_t value)
         r->has_default = true;
         r->v->fallback = value;
     } else if (strcmp(name, "P") == 0 || strcmp(name, "Q") == 0) {
-        if (value < 1)
-            return complain(r->m, "the grid needs %s >= 1", name);
+        if (value < 1 || value > 1024)
+            return complain(r->m, "the grid needs 1 <= %s <= 1024", name);
         *(*name == 'P' ? &r->v->p : &r->v->q) = value;
     } else {
         return unknown_name(r, name);

@@ -38,6 +38,10 @@ bool verify_count(const ast_file *file, const sema_info *sema, diag *d, const ch
 bool verify_dot(const ast_file *file, const sema_info *sema, diag *d, const char *values,
                 const verify_options *options, text *out);
 
+/* The source of the file with the missing sides of its edges added, derived from the other ends.
+ * False (after a report) where one cannot be written as a line. */
+bool verify_complete(const ast_file *file, const sema_info *sema, diag *d, text *out);
+
 /* The checks of this stage, to be registered with diag_register. */
 extern const diag_check *const verify_checks;
 extern const size_t verify_check_count;

@@ -1,0 +1,102 @@
+/* --complete: the source with the missing sides of edges added. */
+#include "checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A line to be inserted behind byte `at` of the source. */
+typedef struct insertion {
+    uint32_t at;
+    size_t order;
+    char *line;
+} insertion;
+
+typedef struct insertions {
+    insertion *items;
+    size_t n;
+} insertions;
+
+static int compare_insertions(const void *pa, const void *pb)
+{
+    const insertion *a = pa, *b = pb;
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    return a->order < b->order ? -1 : 1;
+}
+
+/* The column in which the flow's arrows stand, 0-based; the place behind its name for a flow that
+ * has none yet. */
+static size_t arrow_column(const verify_model *m, const sema_flow *flow)
+{
+    const ast_flow *f = flow->ast;
+    src_range at = f->n_deps ? f->deps[0]->arrow : f->name.range;
+    return src_begin(m->file->sources, at).col - 1 + (f->n_deps ? 0 : src_range_len(at) + 1);
+}
+
+/* End of the flow's last dependency, or of its name. */
+static uint32_t end_of(const sema_flow *flow)
+{
+    const ast_flow *f = flow->ast;
+    return f->n_deps ? f->deps[f->n_deps - 1]->node.range.end : f->name.range.end;
+}
+
+static void add(verify_model *m, insertions *list, const sema_flow *flow, const char *line)
+{
+    list->items = util_realloc(list->items, (list->n + 1) * sizeof(*list->items));
+    text t = {0};
+    if (flow->ast->n_deps) {
+        text_putc(&t, '\n');
+        for (size_t i = arrow_column(m, flow); i > 0; i--)
+            text_putc(&t, ' ');
+    } else {
+        text_putc(&t, ' ');
+    }
+    text_puts(&t, line);
+    list->items[list->n] = (insertion){end_of(flow), list->n, util_strdup(text_str(&t))};
+    list->n++;
+    text_free(&t);
+}
+
+static void complete_pair(verify_model *m, const verify_pair *p, insertions *list)
+{
+    bool no_input = p->n_ins == 0;
+    verify_edge *const *edges = no_input ? p->outs : p->ins;
+    size_t n = no_input ? p->n_outs : p->n_ins;
+    const sema_flow *there = no_input ? p->to : p->from;
+    for (size_t i = 0; i < n; i++) {
+        text line = {0};
+        verify_begin(m);
+        if (verify_derive_side(m, edges[i], &line))
+            add(m, list, there, text_str(&line));
+        else
+            diag_report(m->d, verify_check(m, "not-completed"), edges[i]->sema->dep->node.range,
+                        "could not derive the other side of this edge, in flow '%s' of '%s'",
+                        there->name, there->cls->name);
+        text_free(&line);
+    }
+}
+
+bool verify_complete(const ast_file *file, const sema_info *sema, diag *d, text *out)
+{
+    unsigned errors = diag_errors(d);
+    verify_model *m = verify_lift(file, sema, d, NULL);
+    insertions list = {0};
+    verify_pairs pairs = verify_make_pairs(m);
+    for (size_t i = 0; i < pairs.n; i++)
+        if (pairs.items[i].n_ins == 0 || pairs.items[i].n_outs == 0)
+            complete_pair(m, &pairs.items[i], &list);
+    if (list.n)
+        qsort(list.items, list.n, sizeof(*list.items), compare_insertions);
+    const char *source = src_bytes(file->sources, file->file);
+    size_t done = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        text_add(out, source + done, list.items[i].at - done);
+        text_puts(out, list.items[i].line);
+        done = list.items[i].at;
+        free(list.items[i].line);
+    }
+    text_add(out, source + done, src_len(file->sources, file->file) - done);
+    free(list.items);
+    verify_model_free(m);
+    return diag_errors(d) == errors;
+}
