@@ -39,9 +39,11 @@ class Tester:
 
     def run(self, directory, *args):
         environment = dict(os.environ, LC_ALL="C", TERM="dumb")
-        return subprocess.run([self.dagcc, *args], cwd=directory, env=environment, timeout=120,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              encoding="utf-8", errors="surrogateescape")
+        r = subprocess.run([self.dagcc, *args], cwd=directory, env=environment, timeout=120,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        r.stdout = r.stdout.decode("utf-8", "surrogateescape")
+        r.stderr = r.stderr.decode("utf-8", "surrogateescape")
+        return r
 
     def options(self, path):
         with open(path, encoding="utf-8", errors="surrogateescape") as f:
@@ -162,7 +164,7 @@ def main():
     parser.add_argument("names", nargs="*", help="only tests whose path contains one of these")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--jdf", action="append", default=[])
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     t = Tester(args.dagcc, args.update)
 
     def wanted(path):
