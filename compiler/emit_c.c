@@ -93,14 +93,17 @@ static void emit_instances(emitter *e)
                  "#include <dag/precision_undef.h>\n", *prec, self);
     }
     bool several = e->p->precisions[1] != '\0';
-    emit_out(e, several ? "#define %s_BODIES(fn) " : "", e->name);
+    if (several)
+        emit_out(e, "#define %s_BODIES(fn) ", e->name);
     for (const char *prec = e->p->precisions; several && *prec; prec++)
         emit_out(e, "%s[DAG_%c] = fn##%c", prec > e->p->precisions ? ", " : "",
                  *prec - 'a' + 'A', *prec);
-    emit_out(e, several ? "\n#else\n" : "");
+    if (several)
+        emit_out(e, "\n#else\n");
     emit_out(e, "#define %s_BODIES(fn) [DAG_%c] = fn##%c\n", e->name,
              e->p->precisions[0] - 'a' + 'A', e->p->precisions[0]);
-    emit_out(e, several ? "#endif\n" : "");
+    if (several)
+        emit_out(e, "#endif\n");
 }
 
 static void emit_all_bodies(emitter *e)

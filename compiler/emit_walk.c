@@ -129,7 +129,7 @@ static void leaf_edge(emitter *e, const void *arg)
         emit_add(e, "int32_t p[%zu] = {", target->n_locals ? target->n_locals : 1);
         emit_args(e, edge);
         text_puts(&e->body, "};\n");
-        emit_line(e, "if (%s_%s_locals(g, p))", e->name, target->name);
+        emit_line(e, "if (%s_%s_class.locals(g, p))", e->name, target->name);
         emit_line(e, "    dag_visit_edge(v, &%s_%s_edges[%d], p);", e->name, e->cls->name,
                   edge->index);
         return;
