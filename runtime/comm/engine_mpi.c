@@ -2,8 +2,6 @@
 #define _GNU_SOURCE /* CPU_EQUAL */
 #include "engine_mpi.h"
 
-#if DAG_HAVE_MPI
-
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,7 +241,3 @@ dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine *
     *out = &m->super;
     return DAG_SUCCESS;
 }
-
-#else
-typedef int dagi_engine_mpi_is_left_out;
-#endif

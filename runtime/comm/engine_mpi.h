@@ -2,16 +2,13 @@
  * Inside of MPI's engine. Files: engine_mpi.c (start, end, progress), mpi_am.c (active messages and
  * credit), mpi_bulk.c (bulk transfers), mpi_type.c (datatypes of views).
  *
- * Everything is guarded by the progress lock of the upper layer.
+ * Builds without MPI leave these files out (runtime/CMakeLists.txt goes by the names). Everything is
+ * guarded by the progress lock of the upper layer.
  */
 #ifndef DAGI_ENGINE_MPI_H
 #define DAGI_ENGINE_MPI_H
 
 #include "comm.h"
-
-#include <dag/config.h>
-
-#if DAG_HAVE_MPI
 
 #include <mpi.h>
 
@@ -138,5 +135,4 @@ void dagi_mpi_recv(dagi_engine *e, int source, uint32_t tag, const dagi_view *v,
 MPI_Datatype dagi_mpi_type(dagi_mpi *m, const dagi_view *v, int *count);
 void dagi_mpi_type_fini(dagi_mpi *m);
 
-#endif
 #endif

@@ -6,8 +6,6 @@
  */
 #include "engine_mpi.h"
 
-#if DAG_HAVE_MPI
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,7 +117,10 @@ void dagi_mpi_am_send(dagi_engine *e)
     dagi_am_buffer *b = m->begun;
     uint8_t kind = (uint8_t)b->data[sizeof(dagi_am_head)];
     m->sent += kind != DAGI_AM_UNCOUNTED;
-    if (m->random && dagi_mpi_random(m, 3) == 0) {
+    const dagi_am_head *head = (const dagi_am_head *)(const void *)b->data;
+    /* Not control messages: who has been told the end of a pool may leave the library for long, and
+     * must have passed it on by then. */
+    if (m->random && !(head->flags & DAGI_AM_CONTROL) && dagi_mpi_random(m, 3) == 0) {
         b->delay = 1 + (int)dagi_mpi_random(m, 20);
         b->next = m->late_out;
         m->late_out = b;
@@ -292,7 +293,3 @@ void dagi_mpi_am_fini(dagi_mpi *m)
     buffers_free(m->late_out);
     buffers_free(m->late_in);
 }
-
-#else
-typedef int dagi_mpi_am_is_left_out;
-#endif

@@ -1,8 +1,6 @@
 /* Bulk transfers over MPI. */
 #include "engine_mpi.h"
 
-#if DAG_HAVE_MPI
-
 /* True when a tag towards dest is still in flight; looked at only after the tags have wrapped. */
 static int in_flight(const dagi_mpi *m, int dest, uint32_t first, int count)
 {
@@ -53,7 +51,3 @@ void dagi_mpi_recv(dagi_engine *e, int source, uint32_t tag, const dagi_view *v,
     MPI_Irecv(v->ptr ? v->ptr : m->sink, count, type, source, (int)tag, m->bulk,
               dagi_mpi_request(m, &pending));
 }
-
-#else
-typedef int dagi_mpi_bulk_is_left_out;
-#endif

@@ -8,8 +8,6 @@
  */
 #include "engine_mpi.h"
 
-#if DAG_HAVE_MPI
-
 #include "view.h"
 
 #include <limits.h>
@@ -143,7 +141,3 @@ void dagi_mpi_type_fini(dagi_mpi *m)
         MPI_Type_free(&m->gigabyte);
     free(m->sink);
 }
-
-#else
-typedef int dagi_mpi_type_is_left_out;
-#endif

@@ -19,10 +19,11 @@
 #include "../core/core.h"
 #include "../data/data.h"
 
-/* Bounds. Queued: what waits for credit, in bytes of our own (messages with what they would carry
- * inline; values that bulk transfers keep alive). */
+/* Bounds of what may wait to be sent before no further task is started: bytes of messages and small
+ * values, and bytes of large values (no collection's memory). */
 #define DAGI_QUEUED_BYTES (INT64_C(4) << 20)
 #define DAGI_QUEUED_BULK_BYTES (INT64_C(256) << 20)
+#define DAGI_QUEUED_LARGE (16 << 10)
 /* Bulk transfers under way, each direction. */
 #define DAGI_BULK_IN_FLIGHT 64
 /* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
@@ -147,7 +148,7 @@ typedef struct dagi_verdict {
     int status, origin; /* origin: rank that `message` is from */
     int64_t info;
     uint64_t hash;
-    char message[512];
+    char message[2048];
 } dagi_verdict;
 
 /* What comm knows of a pool: from dagi_comm_pool_added() or the first message of it, to the agreed

@@ -62,7 +62,7 @@ static void account(dagi_comm *c, dagi_send *s)
             continue;
         dagi_view v = dagi_cargo_view(s, i);
         int64_t bytes = v.m * v.n * (int64_t)v.elem;
-        if (cargo->how == DAGI_HOW_BULK)
+        if (bytes > DAGI_QUEUED_LARGE)
             s->queued_bulk += bytes;
         else
             s->queued += bytes + (int64_t)sizeof(dagi_value);

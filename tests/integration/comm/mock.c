@@ -1,0 +1,314 @@
+#define _GNU_SOURCE
+#include "mock.h"
+
+#include <malloc.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct mock mock;
+
+static const dag_class *const classes[] = {&mock_class};
+const dag_class mock_class = {
+    .name = "Task",
+    .nparams = MOCK_PARAMS,
+    .nlocals = MOCK_PARAMS,
+    .ndata = MOCK_DATA,
+    .nflows = MOCK_FLOWS,
+};
+const dag_program mock_program = {.name = "mock", .file = "mock.jdf", .nclasses = 1,
+                                  .classes = classes};
+
+_Noreturn void mock_abort(void)
+{
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort();
+}
+
+double mock_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+long mock_rss(void)
+{
+    long pages = 0, ignored;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld %ld", &ignored, &pages) != 2)
+        mock_abort();
+    fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_shape *shape)
+{
+    (void)w;
+    if (mock.fail_values)
+        return NULL;
+    dagi_value *v = calloc(1, sizeof *v);
+    size_t bytes = (size_t)shape->m * (size_t)shape->n * shape->elem;
+    v->v = (dag_value){malloc(bytes ? bytes : 1), shape->m ? shape->m : 1, shape->m, shape->n,
+                       shape->elem};
+    memset(v->v.ptr, 0xa5, bytes);
+    v->capacity = bytes;
+    v->pool = pool;
+    atomic_store(&v->refs, 1);
+    mock.values++;
+    mock.value_bytes += (int64_t)bytes;
+    return &v->v;
+}
+
+void dagi_value_retain(dag_value *value, int count)
+{
+    atomic_fetch_add(&((dagi_value *)value)->refs, count);
+}
+
+void dagi_value_release(struct dagi_worker *w, dag_value *value)
+{
+    dagi_value *v = (dagi_value *)value;
+    (void)w;
+    if (!v)
+        return;
+    int before = atomic_fetch_sub(&v->refs, 1);
+    CHECK(before > 0, "%d references before release", before);
+    if (before > 1)
+        return;
+    mock.values--;
+    mock.value_bytes -= (int64_t)v->capacity;
+    free(v->v.ptr);
+    free(v);
+}
+
+/* ---- pools -------------------------------------------------------------------------------- */
+
+static mock_pool *of(const dag_taskpool *pool)
+{
+    return (mock_pool *)(uintptr_t)pool;
+}
+
+uint32_t dagi_pool_id(const dag_taskpool *pool)
+{
+    return pool->id;
+}
+
+uint64_t dagi_pool_hash(const dag_taskpool *pool)
+{
+    return pool->hash;
+}
+
+const dag_program *dagi_pool_program(const dag_taskpool *pool)
+{
+    return pool->program;
+}
+
+int dagi_pool_poisoned(const dag_taskpool *pool)
+{
+    return atomic_load(&pool->poisoned);
+}
+
+void dagi_pool_hold(dag_taskpool *pool)
+{
+    of(pool)->holds++;
+}
+
+void dagi_pool_drop(struct dagi_worker *w, dag_taskpool *pool)
+{
+    (void)w;
+    CHECK(of(pool)->holds > 0, "pool %u dropped too often", pool->id);
+    of(pool)->holds--;
+    mock_pool_check(of(pool));
+}
+
+void dagi_pool_sent(dag_taskpool *pool, int64_t messages, int64_t bytes)
+{
+    (void)pool, (void)bytes;
+    mock.messages += messages;
+}
+
+void dagi_pool_fail(dag_taskpool *pool, dag_status status, const char *format, ...)
+{
+    mock_pool *p = of(pool);
+    atomic_store(&pool->poisoned, 1);
+    if (p->failed)
+        return;
+    p->failed = status;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p->message, sizeof p->message, format, args);
+    va_end(args);
+}
+
+void dagi_pool_end(dag_taskpool *pool, dag_status status, int64_t info, const char *message)
+{
+    mock_pool *p = of(pool);
+    CHECK(!p->ended, "pool %u ends twice", pool->id);
+    p->ended = 1;
+    p->status = status;
+    p->agreed_info = info;
+    snprintf(p->message, sizeof p->message, "%s", message);
+}
+
+void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
+                  const int32_t *params, uint32_t mask, uint64_t dynamic, int poison,
+                  dag_value **values)
+{
+    mock_pool *p = of(pool);
+    CHECK(w == &mock.worker && cls == &mock_class, "wrong worker or class");
+    CHECK(p->expected > 0, "delivery of (%d, %d) not expected", params[0], params[1]);
+    p->expected--;
+    if (poison)
+        atomic_store(&pool->poisoned, 1);
+    mock.activity++;
+    mock.deliver(p, params, mask, dynamic, poison, values);
+    mock_pool_check(p);
+}
+
+/* ---- the rest of core --------------------------------------------------------------------- */
+
+int dagi_ready_many(const dag_context *ctx)
+{
+    (void)ctx;
+    return mock.ready_many;
+}
+
+void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg)
+{
+    while (!done(arg))
+        if (dagi_comm_progress(w) == 0)
+            sched_yield();
+}
+
+void dagi_wake_application(dag_context *ctx)
+{
+    (void)ctx;
+}
+
+void dagi_wave_look(dag_context *ctx, dagi_wave *mine)
+{
+    (void)ctx;
+    mine->idle = mock.idle;
+    mine->first_open = UINT32_MAX;
+    for (int i = mock.npools - 1; i >= 0; i--)
+        if (mock.pools[i] && !mock.pools[i]->reported)
+            mine->first_open = mock.pools[i]->pool.id;
+    mine->added_min = mine->added_max = (uint32_t)mock.npools;
+    mine->activity = mock.activity;
+}
+
+void dagi_wave_quiet(struct dagi_worker *w, uint32_t first_open)
+{
+    (void)w, (void)first_open;
+    mock.quiet++;
+}
+
+/* ---- for tests ---------------------------------------------------------------------------- */
+
+void mock_start(int64_t eager, int64_t credit, uint64_t chaos, int bcast)
+{
+    char why[256];
+    mallopt(M_MMAP_THRESHOLD, 64 << 20); /* values are reused, as those of the real ones are */
+    memset(&mock, 0, sizeof mock);
+    mock.ctx.nworkers = 1;
+    mock.ctx.single = 1;
+    mock.ctx.settings.eager_bytes = eager;
+    mock.ctx.settings.credit_bytes = credit;
+    mock.ctx.settings.chaos = chaos;
+    mock.ctx.settings.bcast = bcast;
+    mock.workers[0] = &mock.worker;
+    mock.ctx.workers = mock.workers;
+    mock.worker.ctx = &mock.ctx;
+    dag_status status = dagi_comm_init(&mock.ctx, NULL, why, sizeof why);
+    CHECK(status == DAG_SUCCESS, "%s", why);
+    mock.worker.fanout = dagi_fanout_new(&mock.ctx);
+}
+
+void mock_stop(void)
+{
+    dagi_comm_barrier(&mock.worker);
+    CHECK(mock.values == 0, "%lld values are left", (long long)mock.values);
+    dagi_fanout_free(mock.worker.fanout);
+    dagi_comm_fini(&mock.ctx);
+}
+
+mock_pool *mock_pool_new(uint64_t hash, int expected)
+{
+    mock_pool *p = aligned_alloc(DAGI_LINE, (sizeof *p + DAGI_LINE - 1) / DAGI_LINE * DAGI_LINE);
+    memset(p, 0, sizeof *p);
+    p->pool.ctx = &mock.ctx;
+    p->pool.program = &mock_program;
+    p->pool.hash = hash;
+    p->expected = expected;
+    p->holds = 1; /* until the test has completed its own tasks */
+    return p;
+}
+
+void mock_pool_add(mock_pool *p)
+{
+    mock.pools[mock.npools++] = p;
+    p->pool.id = (uint32_t)mock.npools;
+    dagi_comm_pool_added(&mock.worker, &p->pool);
+}
+
+void mock_pool_check(mock_pool *p)
+{
+    if (p->reported || p->holds || p->expected)
+        return;
+    p->reported = 1;
+    mock.activity++;
+    dagi_comm_pool_local_end(&mock.worker, &p->pool, p->failed, p->info, p->message);
+}
+
+int mock_pool_wait(mock_pool *p, double seconds)
+{
+    double end = mock_now() + seconds;
+    while (!p->ended) {
+        if (dagi_comm_progress(&mock.worker) == 0)
+            sched_yield();
+        if (mock_now() > end)
+            return 0;
+    }
+    return 1;
+}
+
+void mock_pool_free(mock_pool *p)
+{
+    mock.pools[p->pool.id - 1] = NULL;
+    CHECK(p->holds == 0 && p->expected == 0, "%d holds, %d expected", p->holds, p->expected);
+    free(p);
+}
+
+void mock_complete(mock_pool *p, int32_t a, int32_t b, int64_t priority, dag_value **values,
+                   const mock_dest *dest, int ndest, int bcast, int group, uint64_t dynamic)
+{
+    struct {
+        struct dag_task task;
+        dag_value *flow[MOCK_DATA];
+        int32_t local[MOCK_PARAMS];
+    } t = {.task = {.cls = &mock_class, .pool = &p->pool, .priority = priority}, .local = {a, b}};
+    dagi_fanout *f = mock.worker.fanout;
+    for (int i = 0; i < MOCK_DATA; i++)
+        t.flow[i] = values[i];
+    for (int i = 0; i < ndest; i++) {
+        for (uint8_t flow = 0; flow < MOCK_FLOWS; flow++) {
+            dag_edge edge = {.source_flow = flow, .region = dest[i].region,
+                             .bcast = (uint8_t)bcast};
+            if (dest[i].mask >> flow & 1)
+                dagi_fanout_add(f, dest[i].rank, &edge, group);
+        }
+    }
+    for (int i = 0; i < MOCK_DATA; i++) {
+        if (values[i] && dagi_fanout_refs(f, i))
+            dagi_value_retain(values[i], dagi_fanout_refs(f, i));
+        dagi_value_release(&mock.worker, values[i]);
+    }
+    if (!dagi_fanout_empty(f))
+        dagi_comm_activate(&mock.worker, &t.task, f, dynamic);
+}

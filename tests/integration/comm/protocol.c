@@ -1,0 +1,238 @@
+/*
+ * Special situations of the protocol, each a function below, over several settings in one launch:
+ * pools added late, failed pools, ranks that disagree, memory that runs out, waves, barriers.
+ */
+#include "mock.h"
+
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int poisoned, delivered;
+
+static void on_deliver(mock_pool *p, const int32_t *params, uint32_t mask, uint64_t dynamic,
+                       int poison, dag_value **values)
+{
+    (void)p, (void)params, (void)mask, (void)dynamic;
+    delivered++;
+    poisoned += poison;
+    for (int f = 0; f < MOCK_DATA; f++) {
+        CHECK(!values[f] || !poison || mock.fail_values, "a value in an empty message");
+        dagi_value_release(&mock.worker, values[f]);
+    }
+}
+
+static void begin(int64_t eager, int64_t credit, uint64_t chaos, int bcast)
+{
+    mock_start(eager, credit, chaos, bcast);
+    mock.deliver = on_deliver;
+    poisoned = delivered = 0;
+}
+
+/* One task of this rank that sends `bytes` bytes to all others. */
+static void send_to_all(mock_pool *p, int64_t bytes)
+{
+    dag_shape shape = {bytes, 1, 1};
+    mock_dest dest[64];
+    int n = 0;
+    dag_value *values[MOCK_DATA] = {dagi_value_new(&mock.worker, &p->pool, &shape)};
+    if (!values[0])
+        CHECK(0, "no value");
+    for (int r = 0; r < mock.ctx.size; r++)
+        if (r != mock.ctx.rank)
+            dest[n++] = (mock_dest){r, 1, DAG_REGION_FULL};
+    mock_complete(p, mock.ctx.rank, 0, 0, values, dest, n, DAG_BCAST_AUTO, 1, 0);
+}
+
+static void progress_for(double seconds)
+{
+    for (double end = mock_now() + seconds; mock_now() < end;)
+        if (dagi_comm_progress(&mock.worker) == 0)
+            sched_yield();
+}
+
+/* ---- cases -------------------------------------------------------------------------------- */
+
+/* Each rank in turn adds its pool late, while the others flood it. */
+static void late_pools(int64_t credit, uint64_t chaos)
+{
+    enum { MESSAGES = 60 };
+    begin(512, credit, chaos, DAG_BCAST_AUTO);
+    int size = mock.ctx.size, rank = mock.ctx.rank;
+    for (int late = 0; late < size; late++) {
+        mock_pool *p = mock_pool_new(5, MESSAGES * (size - 1));
+        if (rank == late) {
+            progress_for(0.05);
+            int64_t kept = dagi_comm_of(&mock.ctx)->nearly;
+            int64_t charge = credit / 2 < DAGI_AM_CHARGE ? credit / 2 : DAGI_AM_CHARGE;
+            CHECK(kept * charge <= (size - 1) * credit, "%lld early messages", (long long)kept);
+            CHECK(size == 1 || kept > 0, "no early message: the test tests nothing");
+        }
+        mock_pool_add(p);
+        for (int i = 0; i < MESSAGES; i++)
+            send_to_all(p, i % 2 ? 100 : 3000);
+        dagi_pool_drop(&mock.worker, &p->pool);
+        CHECK(mock_pool_wait(p, 60), "late rank %d", late);
+        CHECK(p->status == DAG_SUCCESS, "status %d", p->status);
+        mock_pool_free(p);
+    }
+    mock_stop();
+}
+
+/* The last rank fails; everybody hears of it, and of the smallest info. */
+static void failure(int bcast)
+{
+    begin(512, 1 << 20, 0, bcast);
+    int size = mock.ctx.size, rank = mock.ctx.rank;
+    mock_pool *p = mock_pool_new(5, size - 1);
+    mock_pool_add(p);
+    p->info = 10 + rank;
+    if (rank == size - 1)
+        dagi_pool_fail(&p->pool, DAG_ERR_TASK, "task Foo(%d) failed", rank);
+    send_to_all(p, 5000);
+    dagi_pool_drop(&mock.worker, &p->pool);
+    CHECK(mock_pool_wait(p, 60), "pool does not end");
+    char expected[64];
+    snprintf(expected, sizeof expected, "task Foo(%d) failed", size - 1);
+    CHECK(p->status == DAG_ERR_TASK && p->agreed_info == 10, "status %d info %lld", p->status,
+          (long long)p->agreed_info);
+    CHECK(strcmp(p->message, expected) == 0, "message '%s'", p->message);
+    CHECK(size == 1 || rank == size - 1 || poisoned > 0, "not poisoned");
+    mock_pool_free(p);
+    mock_stop();
+}
+
+/* What core does at the verdict of a stall. */
+static void wait_for_quiet(mock_pool *p)
+{
+    double end = mock_now() + 60;
+    mock.idle = 1;
+    while (!mock.quiet) {
+        dagi_comm_progress(&mock.worker);
+        if (mock.ctx.rank == 0 && !mock.quiet)
+            dagi_comm_wave(&mock.worker);
+        sched_yield();
+        CHECK(mock_now() < end, "no verdict");
+    }
+    p->expected = 0;
+    if (!p->failed)
+        p->failed = DAG_ERR_STALL;
+    mock_pool_check(p);
+}
+
+/* One rank runs another program: a stall for some, but told as what it is to all. */
+static void mismatch(int bcast)
+{
+    begin(512, 1 << 20, 0, bcast);
+    int size = mock.ctx.size, rank = mock.ctx.rank;
+    mock_pool *p = mock_pool_new(rank == size - 1 ? 6 : 5, size - 1);
+    mock_pool_add(p);
+    send_to_all(p, 300000);
+    dagi_pool_drop(&mock.worker, &p->pool);
+    if (size > 1)
+        wait_for_quiet(p);
+    CHECK(mock_pool_wait(p, 60), "pool does not end");
+    CHECK(size == 1 || p->status == DAG_ERR_MISMATCH, "status %d %s", p->status, p->message);
+    CHECK(size == 1 || strstr(p->message, "other"), "message '%s'", p->message);
+    mock_pool_free(p);
+    mock_stop();
+}
+
+/* Programs differ, but all messages fit: seen at the end. */
+static void silent_mismatch(void)
+{
+    begin(512, 1 << 20, 0, 0);
+    mock_pool *p = mock_pool_new(mock.ctx.rank == 0 ? 5 : 6, 0);
+    mock_pool_add(p);
+    dagi_pool_drop(&mock.worker, &p->pool);
+    CHECK(mock_pool_wait(p, 60), "pool does not end");
+    CHECK(mock.ctx.size == 1 || p->status == DAG_ERR_MISMATCH, "status %d", p->status);
+    mock_pool_free(p);
+    mock_stop();
+}
+
+/* A relay has no memory for what it receives. */
+static void no_memory(int64_t eager, int bcast)
+{
+    begin(eager, 1 << 20, 0, bcast);
+    int size = mock.ctx.size, rank = mock.ctx.rank;
+    int poor = size / 2;
+    mock_pool *p = mock_pool_new(5, rank == 0 ? 0 : 3);
+    mock_pool_add(p);
+    for (int i = 0; i < 3 && rank == 0; i++)
+        send_to_all(p, i == 1 ? 1000 : 300000);
+    if (rank == poor && rank != 0)
+        mock.fail_values = 1;
+    dagi_pool_drop(&mock.worker, &p->pool);
+    CHECK(mock_pool_wait(p, 60), "pool does not end");
+    CHECK(size == 1 || p->status == DAG_ERR_NOMEM, "status %d", p->status);
+    CHECK(rank == 0 || delivered == 3, "%d deliveries", delivered);
+    mock.fail_values = 0;
+    mock_pool_free(p);
+    mock_stop();
+}
+
+/* No verdict while a rank is at work or a message waits; then one, on all ranks. */
+static void waves(uint64_t chaos)
+{
+    begin(512, 1 << 20, chaos, 0);
+    int size = mock.ctx.size, rank = mock.ctx.rank;
+    mock_pool *p = mock_pool_new(5, size); /* one more than will come */
+    mock_pool_add(p);
+    mock.idle = rank != size - 1;
+    for (double end = mock_now() + 0.05; mock_now() < end;) {
+        dagi_comm_progress(&mock.worker);
+        dagi_comm_wave(&mock.worker);
+    }
+    CHECK(!mock.quiet, "a verdict while rank %d is at work", size - 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    send_to_all(p, rank % 2 ? 100 : 100000);
+    dagi_pool_drop(&mock.worker, &p->pool);
+    wait_for_quiet(p);
+    CHECK(delivered == size - 1, "%d deliveries before the verdict", delivered);
+    CHECK(mock_pool_wait(p, 60), "pool does not end");
+    CHECK(p->status == DAG_ERR_STALL, "status %d", p->status);
+    mock_pool_free(p);
+    mock_stop();
+}
+
+/* Nobody leaves a barrier before the last has come. */
+static void barriers(uint64_t chaos)
+{
+    begin(512, 1 << 20, chaos, 0);
+    for (int i = 0; i < 2 * mock.ctx.size; i++) {
+        if (i % mock.ctx.size == mock.ctx.rank)
+            for (double end = mock_now() + 0.005; mock_now() < end;)
+                sched_yield();
+        double in = mock_now(), last_in, out, first_out;
+        dagi_comm_barrier(&mock.worker);
+        out = mock_now();
+        MPI_Allreduce(&in, &last_in, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Allreduce(&out, &first_out, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+        CHECK(first_out >= last_in, "left %g s before the last came", last_in - first_out);
+    }
+    mock_stop();
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    late_pools(4096, 0);
+    late_pools(1 << 20, 0);
+    late_pools(4096, 3);
+    for (int bcast = DAG_BCAST_AUTO; bcast <= DAG_BCAST_HIER; bcast++) {
+        failure(bcast);
+        mismatch(bcast);
+        no_memory(4096, bcast);
+        no_memory(0, bcast);
+    }
+    silent_mismatch();
+    for (uint64_t chaos = 0; chaos < 4; chaos++) {
+        waves(chaos);
+        barriers(chaos);
+    }
+    MPI_Finalize();
+    return 0;
+}
