@@ -159,7 +159,7 @@ static dag_status search_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag_e
     for (int64_t j = 0; j < e->shape.n; j++)
         for (int64_t i = 0; i < e->shape.m; i++) {
             int64_t row = ti * a->mb + i, col = tj * a->nb + j;
-            double x[2], y[2];
+            double x[2] = {0.0, 0.0}, y[2] = {0.0, 0.0};
             get_item(a->prec, e->ptr, (size_t)(i + j * e->ld), x);
             if (row == col) { /* its own mirror image: must be real */
                 y[0] = x[0];

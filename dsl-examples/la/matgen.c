@@ -69,7 +69,7 @@ static dag_status give_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag_ele
         for (int64_t i = 0; i < e->shape.m; i++) {
             int64_t row = i0 + i, col = j0 + j;
             int below = row > col;
-            double re, im;
+            double re = 0.0, im = 0.0;
             if (a->uplo == DAG_GENERAL ? 0 : row != col && below != (a->uplo == DAG_LOWER))
                 continue; /* the other half of a tile on the diagonal: given as a mirror image */
             item(a->prec, s->tile, (size_t)(i + j * e->shape.m), &re, &im);

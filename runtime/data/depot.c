@@ -220,7 +220,7 @@ dagi_value *dagi_block_get(dagi_value_cache *cache, size_t bytes)
 
 void dagi_block_put(dagi_value_cache *cache, dagi_value *v)
 {
-    size_t capacity;
+    size_t capacity = v->capacity; /* of a block that was given out: the size of its class */
     int class = class_of(v->capacity, &capacity);
     struct list *list = &cache->list[class];
     HIDE((char *)v + HEADER, capacity);
