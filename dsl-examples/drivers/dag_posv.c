@@ -3,6 +3,7 @@
 #include "load.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 /* What one run works on. */
@@ -66,6 +67,8 @@ static dag_status solve(dag_context *ctx, const options *o, struct problem *p, r
     r->q = (int)p->a->q;
     r->flops = driver_flops(o->prec, n * n * n / 6 + n * n / 2 + n / 3 + n * (n + 1) * nrhs,
                             n * n * n / 6 - n / 6 + n * (n - 1) * nrhs);
+    if (r->info != 0)
+        r->flops = NAN; /* it ended early */
     r->bound = DAG_SOLVE_BOUND *
                (dag_precision_real(o->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON);
     return status;
@@ -109,14 +112,14 @@ static const driver posv = {
               .purpose =
                   "Solves A X = B by Cholesky factorisation. A is symmetric or Hermitian positive\n"
                   "definite: a random matrix of order N, or one from a Matrix Market file, which\n"
-                  "every rank reads, keeping its part. B comes from --rhs; without it, B is random\n"
-                  "for a random A, and the row sums of A for one from a file, so that all elements\n"
-                  "of the solution are 1.\n"
+                  "every rank reads, keeping its part. B comes from --rhs; without it, B is\n"
+                  "random for a random A, and the row sums of A for one from a file, so that all\n"
+                  "elements of the solution are 1.\n"
                   "\n"
                   "The normwise backward error is ||B - A X|| / (||A|| ||X|| + ||B||) in infinity\n"
                   "norms, the componentwise one max |B - A X| / (|A| |X| + |B|), both the largest\n"
-                  "over the right-hand sides. `residual` is the normwise one; with --check its bound\n"
-                  "is 40 eps, eps being that of the element type.",
+                  "over the right-hand sides. `residual` is the normwise one; with --check its\n"
+                  "bound is 40 eps, eps being that of the element type.",
               .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
                       OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT)},
     .routine = "posv",

@@ -2,6 +2,8 @@
 #include "driver.h"
 #include "load.h"
 
+#include <math.h>
+
 static dag_status make_matrix(dag_context *ctx, const options *o, dag_matrix **a)
 {
     if (o->matrix != NULL)
@@ -34,6 +36,8 @@ static dag_status factor(dag_context *ctx, const options *o, dag_matrix *a, repo
     r->q = (int)a->q;
     r->flops = driver_flops(a->prec, n * n * n / 6 + n * n / 2 + n / 3, n * n * n / 6 - n / 6);
     r->bound = DAG_POTRF_BOUND;
+    if (r->info != 0)
+        r->flops = NAN; /* it ended early */
     if (status == DAG_SUCCESS && r->info == 0 && o->check)
         status = check(ctx, o, a, &r->residual);
     return status;
@@ -52,12 +56,13 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 static const driver potrf = {
     .scope = {.program = "dag_potrf",
               .purpose =
-                  "Cholesky factorisation A = L L^H (or U^H U) of a symmetric or Hermitian positive\n"
-                  "definite matrix: a random one of order N, or one from a Matrix Market file.\n"
+                  "Cholesky factorisation A = L L^H (or U^H U) of a symmetric or Hermitian\n"
+                  "positive definite matrix: a random one of order N, or one from a Matrix Market\n"
+                  "file.\n"
                   "\n"
-                  "With --check the residual is ||A - L L^H|| / (||A|| n eps) in the Frobenius norm,\n"
-                  "eps being that of the element type; its bound is 10. The check takes as long as\n"
-                  "the factorisation and memory for a second matrix.",
+                  "With --check the residual is ||A - L L^H|| / (||A|| n eps) in the Frobenius\n"
+                  "norm, eps being that of the element type; its bound is 10. The check takes as\n"
+                  "long as the factorisation, and memory for a second matrix.",
               .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_MATRIX)},
     .routine = "potrf",
     .run = run,

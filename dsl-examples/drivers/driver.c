@@ -93,12 +93,15 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
 
 static void print_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
-    printf("%s: prec %c, n %" PRId64 ", nb %" PRId64 ", %d ranks as %dx%d, %d threads each: "
-           "%.4g s, %.4g GFlop/s\n",
-           d->routine, dag_precision_letter(o->prec), r->n, r->nb, dag_size(ctx), r->p, r->q,
-           dag_workers(ctx), r->seconds, r->flops / r->seconds * 1e-9);
-    if (r->info != 0)
+    printf("%s: prec %c, n %" PRId64 ", nb %" PRId64 ", grid %dx%d, %d %s with %d %s: %.4g s",
+           d->routine, dag_precision_letter(o->prec), r->n, r->nb, r->p, r->q, dag_size(ctx),
+           dag_size(ctx) == 1 ? "rank" : "ranks", dag_workers(ctx),
+           dag_workers(ctx) == 1 ? "thread" : "threads", r->seconds);
+    if (r->info != 0) {
+        printf(", not positive definite, info %" PRId64 "\n", r->info);
         return;
+    }
+    printf(", %.4g GFlop/s\n", r->flops / r->seconds * 1e-9);
     if (d->solves)
         printf("%s: backward error %.3g normwise, %.3g componentwise\n", d->routine, r->normwise,
                r->componentwise);

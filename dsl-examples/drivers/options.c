@@ -202,7 +202,8 @@ static const char *set_word(options *o, int id, const char *text)
     case OPT_PREC:
         return text[0] != '\0' && text[1] == '\0' && dag_precision_parse(text[0], &o->prec)
                    ? NULL : "one of s, d, c, z";
-    case OPT_GRID: return parse_grid(text, &o->p, &o->q) ? NULL : "of the form PxQ, such as 2x3";
+    case OPT_GRID:
+        return parse_grid(text, &o->p, &o->q) ? NULL : "a grid of the form PxQ, such as 2x3";
     case OPT_LAYOUT:
         word = parse_word(text, "tile", "slab");
         o->layout = word == 1 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE;

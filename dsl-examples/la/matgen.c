@@ -44,7 +44,7 @@ static void item(dag_precision prec, const void *tile, size_t at, double *re, do
 {
     const float *f = tile;
     const double *d = tile;
-    *im = 0;
+    *re = *im = 0;
     switch (prec) {
     case DAG_S: *re = f[at]; break;
     case DAG_D: *re = d[at]; break;

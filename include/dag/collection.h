@@ -59,11 +59,13 @@ struct dag_collection {
     /**
      * Closed form of the distribution, where there is one: index d is owned by coordinate
      * (index[d] + offset[d]) mod period[d], this process has coordinate mine[d], and rank_of is
-     * sum over d of coordinate[d] * stride[d]. `cyclic` is 0 where there is no such form; then every
-     * period is 1 and rank_of() decides. An index that does not matter has period 1, stride 0.
+     * sum over d of coordinate[d] * stride[d]. `cyclic` is 0 where there is no such form; then
+     * every period is 1 and rank_of() decides. An index that does not matter has period 1, stride
+     * 0. A process outside of the grid has coordinates -1.
      */
     int cyclic;
-    int64_t period[DAG_MAX_INDEX], offset[DAG_MAX_INDEX], mine[DAG_MAX_INDEX], stride[DAG_MAX_INDEX];
+    int64_t period[DAG_MAX_INDEX], offset[DAG_MAX_INDEX];
+    int64_t mine[DAG_MAX_INDEX], stride[DAG_MAX_INDEX];
     /** Last pool that named this collection on this rank; runtime only. */
     dag_taskpool *last_pool;
 };

@@ -31,8 +31,9 @@ extern "C" {
  * @param uplo  the triangle that is stored in A and overwritten with the factor. The other one is
  *              neither read nor written.
  * @param A     n x n in square tiles. Its own uplo must be the same or DAG_GENERAL.
- * @param[out] info  0, or the order k >= 1 of the first leading minor that is not positive definite;
- *              then the triangle is partly overwritten. The same on all ranks. May be NULL.
+ * @param[out] info  0, or the order k >= 1 of the first leading minor that is not positive
+ *              definite; then the triangle is partly overwritten. The same on all ranks. May be
+ *              NULL.
  */
 dag_status dag_potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info);
 
@@ -138,9 +139,9 @@ typedef void (*dag_element_fn)(void *to, int64_t i, int64_t j, double re, double
 
 /**
  * Where the elements of the original matrix come from, since a solver overwrites it: a file read
- * again, a generator run again. `each` calls add(to, i, j, re, im) for some elements; over all ranks
- * together each element of the whole matrix (both triangles) is given exactly once, or in parts
- * that add up to it. Zeros may be left out. Not collective, may be called several times.
+ * again, a generator run again. `each` calls add(to, i, j, re, im) for some elements; over all
+ * ranks together each element of the whole matrix (both triangles) is given exactly once, or in
+ * parts that add up to it. Zeros may be left out. Not collective, may be called several times.
  */
 typedef struct dag_element_source {
     dag_status (*each)(void *arg, dag_element_fn add, void *to);

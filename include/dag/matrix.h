@@ -33,15 +33,15 @@ typedef struct dag_matrix {
     /* the rest is for C */
     dag_precision prec;
     dag_layout layout;
-    dag_uplo uplo;       /**< DAG_LOWER/UPPER: tiles outside the triangle do not exist; or DAG_GENERAL */
-    int prow, pcol;      /**< this process in the grid, -1 when outside */
+    dag_uplo uplo;        /**< LOWER, UPPER: tiles outside the triangle do not exist; GENERAL */
+    int prow, pcol;       /**< this process in the grid, -1 when outside */
     int64_t m_loc, n_loc; /**< rows and columns of the local part */
-    int64_t lld;         /**< leading dimension of a slab */
+    int64_t lld;          /**< leading dimension of a slab */
     dag_context *context;
-    char *base;          /**< start of the local storage; NULL when it is empty */
-    int64_t *column;     /**< tile storage: where each local block column starts, in bytes */
-    size_t bytes;        /**< storage that the library owns */
-    int owns;            /**< storage is freed with the matrix */
+    char *base;           /**< start of the local storage; NULL when it is empty */
+    int64_t *column;      /**< tile storage: where each local block column starts, in bytes */
+    size_t bytes;         /**< storage that the library owns */
+    int owns;             /**< storage is freed with the matrix */
 } dag_matrix;
 
 /** How a matrix is cut, dealt and stored; zero what you do not care about. */

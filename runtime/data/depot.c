@@ -64,6 +64,7 @@ struct dagi_value_cache {
 /* Class of a buffer, and the capacity of that class; -1 when there is none so large. */
 static int class_of(size_t bytes, size_t *capacity)
 {
+    *capacity = 0;
     if (bytes <= (size_t)1 << LINEAR_LOG) {
         int class = (int)((bytes + ALIGNMENT - 1) / ALIGNMENT);
         *capacity = (size_t)class * ALIGNMENT;

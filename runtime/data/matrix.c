@@ -129,14 +129,14 @@ static dag_status check_dimension(dag_context *ctx, const char *what, int64_t n,
 {
     if (n < 0)
         return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: %s is %" PRId64
-                               "; it must not be negative", what, n);
+                         "; it must not be negative", what, n);
     if (nb < 1 || nb > INT_MAX)
         return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: the tile size for %s is %" PRId64
-                               "; it must be between 1 and %d", what, nb, INT_MAX);
+                         "; it must be between 1 and %d", what, nb, INT_MAX);
     if (n / nb > INT_MAX - 2)
         return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: %s = %" PRId64 " in tiles of %"
-                               PRId64 " makes more than 2^31 tiles in a row; take larger tiles",
-                               what, n, nb);
+                         PRId64 " makes more than 2^31 tiles in a row; take larger tiles",
+                         what, n, nb);
     return DAG_SUCCESS;
 }
 
@@ -145,16 +145,18 @@ static dag_status check_desc(dag_context *ctx, const dag_matrix_desc *d)
     int size = dag_size(ctx);
     if ((unsigned)d->prec >= DAG_PRECISION_COUNT)
         return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown precision %d",
-                               (int)d->prec);
+                         (int)d->prec);
     if (d->layout != DAG_LAYOUT_TILE && d->layout != DAG_LAYOUT_SLAB)
         return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown layout %d",
-                               (int)d->layout);
+                         (int)d->layout);
     if (d->uplo != DAG_LOWER && d->uplo != DAG_UPPER && d->uplo != DAG_GENERAL)
         return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown uplo %d", (int)d->uplo);
-    if (d->p < 1 || d->q < 1 || d->p > size / d->q)
-        return dag_error(ctx, DAG_ERR_ARG,
-                               "dag_matrix_new: a grid of %d x %d does not fit %d ranks", d->p,
-                               d->q, size);
+    if (d->p < 1 || d->q < 1)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: a grid of %d x %d makes no sense", d->p,
+                         d->q);
+    if (d->p > size / d->q)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: a grid of %d x %d needs %" PRId64
+                         " ranks; the job has %d", d->p, d->q, (int64_t)d->p * d->q, size);
     dag_status status = check_dimension(ctx, "m", d->m, d->mb);
     if (status == DAG_SUCCESS)
         status = check_dimension(ctx, "n", d->n, d->nb);
@@ -162,10 +164,10 @@ static dag_status check_desc(dag_context *ctx, const dag_matrix_desc *d)
         return status;
     if (d->uplo != DAG_GENERAL && d->mb != d->nb)
         return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: a triangular matrix needs square "
-                               "tiles, not %" PRId64 " x %" PRId64, d->mb, d->nb);
+                         "tiles, not %" PRId64 " x %" PRId64, d->mb, d->nb);
     if (d->local != NULL && d->layout != DAG_LAYOUT_SLAB)
         return dag_error(ctx, DAG_ERR_ARG,
-                               "dag_matrix_new: user memory must be in slab layout");
+                         "dag_matrix_new: user memory must be in slab layout");
     return DAG_SUCCESS;
 }
 
@@ -191,17 +193,17 @@ static dag_status slab_bytes(dag_matrix *a, const dag_matrix_desc *d)
     a->lld = d->lld != 0 ? d->lld : rows;
     if (a->lld < rows || a->lld > INT_MAX)
         return dag_error(a->context, DAG_ERR_ARG,
-                               "dag_matrix_new: the leading dimension is %" PRId64 "; with %" PRId64
-                               " local rows it must be between that and %d",
-                               a->lld, a->m_loc, INT_MAX);
+                         "dag_matrix_new: the leading dimension is %" PRId64 "; with %" PRId64
+                         " local rows it must be between that and %d",
+                         a->lld, a->m_loc, INT_MAX);
     if (a->m_loc == 0 || a->n_loc == 0)
         return DAG_SUCCESS;
     size_t items;
     if (__builtin_mul_overflow((size_t)a->lld, (size_t)a->n_loc, &items) ||
         __builtin_mul_overflow(items, dag_precision_size(a->prec), &a->bytes))
         return dag_error(a->context, DAG_ERR_NOMEM,
-                               "dag_matrix_new: %" PRId64 " x %" PRId64
-                               " local items are more than memory can hold", a->lld, a->n_loc);
+                         "dag_matrix_new: %" PRId64 " x %" PRId64
+                         " local items are more than memory can hold", a->lld, a->n_loc);
     return DAG_SUCCESS;
 }
 
@@ -219,7 +221,7 @@ static dag_status tile_bytes(dag_matrix *a)
     if (__builtin_mul_overflow((size_t)a->m, (size_t)(a->nb < a->n ? a->nb : a->n),
                                &column_items) || column_items > limit / 32)
         return dag_error(a->context, DAG_ERR_NOMEM, "dag_matrix_new: a block column of %"
-                               PRId64 " rows is more than memory can hold", a->m);
+                         PRId64 " rows is more than memory can hold", a->m);
     for (int64_t l = 0; l < columns; l++) {
         int64_t j = a->pcol + l * a->q, i = first_row(a, j);
         int64_t end = a->uplo == DAG_UPPER && j + 1 < a->mt ? j + 1 : a->mt;
@@ -234,7 +236,7 @@ static dag_status tile_bytes(dag_matrix *a)
         total += bytes < ALIGN_FROM ? bytes : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         if (total > limit)
             return dag_error(a->context, DAG_ERR_NOMEM, "dag_matrix_new: the local tiles are "
-                                   "more than memory can hold");
+                             "more than memory can hold");
     }
     a->bytes = total;
     return DAG_SUCCESS;
@@ -249,8 +251,8 @@ static dag_status allocate(dag_matrix *a)
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return dag_error(a->context, DAG_ERR_NOMEM,
-                               "dag_matrix_new: no memory for the %zu bytes of matrix \"%s\" on "
-                               "rank %d", a->bytes, a->super.name, a->super.rank);
+                         "dag_matrix_new: no memory for the %zu bytes of matrix \"%s\" on "
+                         "rank %d", a->bytes, a->super.name, a->super.rank);
     a->base = p;
 #ifdef MADV_HUGEPAGE
     if (a->bytes >= HUGE_FROM)
@@ -349,11 +351,11 @@ dag_status dag_matrix_tile(dag_matrix *a, int64_t i, int64_t j, dag_element *til
     const int64_t index[2] = {i, j};
     if (!exists(a, i, j))
         return dag_error(a->context, DAG_ERR_ARG, "dag_matrix_tile: \"%s\" has no tile (%"
-                               PRId64 ", %" PRId64 ")", a->super.name, i, j);
+                         PRId64 ", %" PRId64 ")", a->super.name, i, j);
     if (!dag_matrix_is_local(a, i, j))
         return dag_error(a->context, DAG_ERR_ARG, "dag_matrix_tile: tile (%" PRId64 ", %"
-                               PRId64 ") of \"%s\" belongs to rank %d, not to rank %d", i, j,
-                               a->super.name, matrix_rank_of(&a->super, index), a->super.rank);
+                         PRId64 ") of \"%s\" belongs to rank %d, not to rank %d", i, j,
+                         a->super.name, matrix_rank_of(&a->super, index), a->super.rank);
     return matrix_element(&a->super, index, tile);
 }
 

@@ -46,8 +46,8 @@ dag_status dag_vector_new(dag_context *context, int64_t count, size_t bytes, dag
 {
     if (count < 0)
         return dag_error(context, DAG_ERR_ARG,
-                                "dag_vector_new: count is %lld; it must not be negative",
-                                (long long)count);
+                          "dag_vector_new: count is %lld; it must not be negative",
+                          (long long)count);
     dag_vector *v = calloc(1, sizeof(*v));
     if (v == NULL)
         return dag_error(context, DAG_ERR_NOMEM, "dag_vector_new: out of memory");
@@ -62,8 +62,8 @@ dag_status dag_vector_new(dag_context *context, int64_t count, size_t bytes, dag
         if (v->data == NULL) {
             free(v);
             return dag_error(context, DAG_ERR_NOMEM,
-                                    "dag_vector_new: no memory for %lld elements of %zu bytes",
-                                    (long long)count, bytes);
+                              "dag_vector_new: no memory for %lld elements of %zu bytes",
+                              (long long)count, bytes);
         }
     }
     *vector = v;

@@ -39,7 +39,8 @@ START_TEST(cyclic_forms_agree_with_ranks)
                     ck_assert(c.mine[0] == -1 && c.mine[1] == -1);
                 for (int64_t i = 0; i < 12; i++)
                     for (int64_t j = 0; j < 12; j++) {
-                        int is_mine = (i + 5) % period[0] == c.mine[0] && j % period[1] == c.mine[1];
+                        int is_mine = (i + 5) % period[0] == c.mine[0] &&
+                                      j % period[1] == c.mine[1];
                         ck_assert_int_eq(dag_rank_of(&c, (int64_t[]){i, j}) == ctx.rank, is_mine);
                     }
             }
@@ -230,7 +231,8 @@ START_TEST(user_memory_is_used_in_place)
 }
 END_TEST
 
-static dag_status count_tile(dag_matrix *a, int64_t i, int64_t j, const dag_element *tile, void *arg)
+static dag_status count_tile(dag_matrix *a, int64_t i, int64_t j, const dag_element *tile,
+                             void *arg)
 {
     int *left = arg;
     ck_assert(dag_matrix_is_local(a, i, j));
@@ -296,8 +298,8 @@ START_TEST(bad_descriptions_are_refused)
     refuse((dag_matrix_desc){.m = 1, .n = 1, .nb = -1}, DAG_ERR_ARG, "tile size");
     refuse((dag_matrix_desc){.m = 1, .n = 1, .mb = big}, DAG_ERR_ARG, "tile size");
     refuse((dag_matrix_desc){.m = 1, .n = 1, .p = 2, .q = 3}, DAG_ERR_ARG,
-           "a grid of 2 x 3 does not fit 4 ranks");
-    refuse((dag_matrix_desc){.m = 1, .n = 1, .p = -2, .q = 1}, DAG_ERR_ARG, "does not fit");
+           "a grid of 2 x 3 needs 6 ranks; the job has 4");
+    refuse((dag_matrix_desc){.m = 1, .n = 1, .p = -2, .q = 1}, DAG_ERR_ARG, "no sense");
     refuse((dag_matrix_desc){.m = big, .n = 1, .mb = 1}, DAG_ERR_ARG, "more than 2^31 tiles");
     refuse((dag_matrix_desc){.m = 8, .n = 8, .mb = 4, .nb = 2, .uplo = DAG_LOWER}, DAG_ERR_ARG,
            "square tiles");
