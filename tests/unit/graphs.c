@@ -29,11 +29,20 @@ typedef struct task2_two {
 
 static const char *const names2[] = {"i", "j"};
 
-static int rank0(const void *globals, const int32_t *locals)
+/* Neighbours of every graph live on different ranks, if there are several. */
+int graph_rank(const graph_globals *g, int64_t i, int64_t j)
 {
-    (void)globals;
-    (void)locals;
-    return 0;
+    return (int)((3 * i + j) % g->size);
+}
+
+static int rank1(const void *globals, const int32_t *locals)
+{
+    return graph_rank(globals, locals[0], 0);
+}
+
+static int rank2(const void *globals, const int32_t *locals)
+{
+    return graph_rank(globals, locals[0], locals[1]);
 }
 
 static int in_box(const void *globals, int32_t *locals)
@@ -46,20 +55,31 @@ static int in_row(const void *globals, int32_t *locals)
     return locals[0] >= 0 && locals[0] < G->n;
 }
 
+static int64_t count_local(const graph_globals *g, int64_t n, int64_t m)
+{
+    int64_t count = 0;
+    if (g->size == 1)
+        return n * m;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < m; j++)
+            count += graph_rank(g, i, j) == g->rank;
+    }
+    return count;
+}
+
 static int64_t count_box(const void *globals)
 {
-    return G->n * G->m;
+    return count_local(globals, G->n, G->m);
 }
 
 static int64_t count_row(const void *globals)
 {
-    return G->n;
+    return count_local(globals, G->n, 1);
 }
 
 static int64_t count_one(const void *globals)
 {
-    (void)globals;
-    return 1;
+    return count_local(globals, 1, 1);
 }
 
 /* What every body does. */
@@ -74,6 +94,8 @@ static int body(struct dag_task *t, const graph_globals *g, int64_t number)
         atomic_fetch_add_explicit(g->sum, number, memory_order_relaxed);
     if (number == g->info_at)
         dag_task_info(t, number + 1);
+    if (number == g->cancel_at)
+        dag_cancel(dag_globals_pool(g));
     if (number == g->fail_at) {
         dag_task_fail(t, "number %lld was told to", (long long)number);
         return DAG_BODY_DONE;
@@ -88,18 +110,24 @@ static void send(dag_visit *v, const dag_edge *edge, int64_t i, int64_t j)
         dag_visit_edge(v, edge, params);
 }
 
-/* start() over lo..hi of the first parameter, second fixed at 0. */
-static int start_row(dag_cursor *c, int64_t last)
+/* start() over 0..last of one parameter, the other fixed at 0. */
+static int start_along(dag_cursor *c, const graph_globals *g, int which, int64_t last)
 {
-    for (int64_t i = c->resume ? c->at[0] + 1 : 0; i <= last; i++) {
-        int32_t locals[2] = {(int32_t)i, 0};
-        if (dag_start_task(c, locals)) {
-            c->at[0] = i;
+    for (int64_t i = c->resume ? c->at[which] + 1 : 0; i <= last; i++) {
+        int32_t locals[2] = {0, 0};
+        locals[which] = (int32_t)i;
+        if (graph_rank(g, locals[0], locals[1]) == g->rank && dag_start_task(c, locals)) {
+            c->at[which] = i;
             c->resume = 1;
             return 1;
         }
     }
     return 0;
+}
+
+static int start_row(dag_cursor *c, const void *globals, int64_t last)
+{
+    return start_along(c, globals, 0, last);
 }
 
 static int64_t *number_of(dag_value *v)
@@ -117,13 +145,13 @@ static int indep_body(struct dag_task *t, const void *globals)
 }
 static int row_start(dag_cursor *c, const void *globals)
 {
-    return start_row(c, G->n - 1);
+    return start_row(c, globals, G->n - 1);
 }
 static const dag_body indep_bodies[] = {{{indep_body}, NULL}};
 static const dag_class indep = {
     .name = "T", .id = 0, .line = 10, .nparams = 1, .nlocals = 1, .nbodies = 1,
     .task_bytes = sizeof(task2_ctl), .local_names = names2, .bodies = indep_bodies,
-    .locals = in_row, .rank = rank0, .count = count_row, .start = row_start};
+    .locals = in_row, .rank = rank1, .count = count_row, .start = row_start};
 
 /* ---- CTL_CHAINS ------------------------------------------------------------------------- */
 
@@ -149,7 +177,7 @@ static const dag_body ctl_bodies[] = {{{ctl_body}, NULL}};
 static const dag_class ctl = {
     .name = "T", .id = 0, .line = 20, .nparams = 2, .nlocals = 2, .nflows = 1, .nbodies = 1,
     .task_bytes = sizeof(task2_ctl), .local_names = names2, .flows = ctl_flows,
-    .bodies = ctl_bodies, .locals = in_box, .rank = rank0, .inputs = chain_inputs,
+    .bodies = ctl_bodies, .locals = in_box, .rank = rank2, .inputs = chain_inputs,
     .successors = ctl_successors, .count = count_box, .start = row_start};
 
 /* ---- DATA_CHAINS ------------------------------------------------------------------------ */
@@ -181,7 +209,7 @@ static const dag_body chain_bodies[] = {{{chain_body}, NULL}};
 static const dag_class chain = {
     .name = "T", .id = 0, .line = 30, .nparams = 2, .nlocals = 2, .ndata = 1, .nflows = 1,
     .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = chain_flows,
-    .bodies = chain_bodies, .locals = in_box, .rank = rank0, .inputs = chain_inputs,
+    .bodies = chain_bodies, .locals = in_box, .rank = rank2, .inputs = chain_inputs,
     .bind = chain_bind, .successors = chain_successors, .count = count_box, .start = row_start};
 
 /* ---- WAVEFRONT: A(i,j) = number of paths, modulo 2^64, out[0] = that of the last ---------- */
@@ -224,13 +252,13 @@ static int wave_body(struct dag_task *t, const void *globals)
 }
 static int wave_start(dag_cursor *c, const void *globals)
 {
-    return G->n > 0 && G->m > 0 ? start_row(c, 0) : 0;
+    return G->n > 0 && G->m > 0 ? start_row(c, globals, 0) : 0;
 }
 static const dag_body wave_bodies[] = {{{wave_body}, NULL}};
 static const dag_class wave = {
     .name = "W", .id = 0, .line = 40, .nparams = 2, .nlocals = 2, .ndata = 2, .nflows = 2,
     .nbodies = 1, .task_bytes = sizeof(task2_two), .local_names = names2, .flows = wave_flows,
-    .bodies = wave_bodies, .locals = in_box, .rank = rank0, .inputs = wave_inputs,
+    .bodies = wave_bodies, .locals = in_box, .rank = rank2, .inputs = wave_inputs,
     .bind = wave_bind, .successors = wave_successors, .count = count_box, .start = wave_start};
 
 /* ---- STENCIL: X(t,x) = left + right + own + 1, values wrap; out[x] = the last step -------- */
@@ -280,21 +308,13 @@ static int stencil_body(struct dag_task *t, const void *globals)
 }
 static int stencil_start(dag_cursor *c, const void *globals)
 {
-    for (int64_t x = c->resume ? c->at[1] + 1 : 0; x < G->m && G->n > 0; x++) {
-        int32_t locals[2] = {0, (int32_t)x};
-        if (dag_start_task(c, locals)) {
-            c->at[1] = x;
-            c->resume = 1;
-            return 1;
-        }
-    }
-    return 0;
+    return G->n > 0 ? start_along(c, globals, 1, G->m - 1) : 0;
 }
 static const dag_body stencil_bodies[] = {{{stencil_body}, NULL}};
 static const dag_class stencil = {
     .name = "S", .id = 0, .line = 50, .nparams = 2, .nlocals = 2, .ndata = 3, .nflows = 3,
     .nbodies = 1, .task_bytes = sizeof(task2), .local_names = names2, .flows = stencil_flows,
-    .bodies = stencil_bodies, .locals = in_box, .rank = rank0, .inputs = stencil_inputs,
+    .bodies = stencil_bodies, .locals = in_box, .rank = rank2, .inputs = stencil_inputs,
     .bind = stencil_bind, .successors = stencil_successors, .count = count_box,
     .start = stencil_start};
 
@@ -359,8 +379,7 @@ static int join_body(struct dag_task *t, const void *globals)
 }
 static int zero_start(dag_cursor *c, const void *globals)
 {
-    (void)globals;
-    return start_row(c, 0);
+    return start_row(c, globals, 0);
 }
 static const dag_body root_bodies[] = {{{root_body}, NULL}};
 static const dag_body leaf_bodies[] = {{{leaf_body}, NULL}};
@@ -368,17 +387,17 @@ static const dag_body join_bodies[] = {{{join_body}, NULL}};
 static const dag_class root = {
     .name = "Root", .id = 0, .line = 60, .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 1,
     .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = root_flows,
-    .bodies = root_bodies, .locals = is_zero, .rank = rank0, .bind = root_bind,
+    .bodies = root_bodies, .locals = is_zero, .rank = rank1, .bind = root_bind,
     .successors = root_successors, .count = count_one, .start = zero_start};
 static const dag_class leaf = {
     .name = "Leaf", .id = 1, .line = 63, .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 2,
     .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = leaf_flows,
-    .bodies = leaf_bodies, .locals = in_row, .rank = rank0, .inputs = one_input,
+    .bodies = leaf_bodies, .locals = in_row, .rank = rank1, .inputs = one_input,
     .successors = leaf_successors, .count = count_row};
 static const dag_class join = {
     .name = "Join", .id = 2, .line = 66, .nparams = 1, .nlocals = 1, .nflows = 1, .nbodies = 1,
     .task_bytes = sizeof(task2_ctl), .local_names = names2, .flows = join_flows,
-    .bodies = join_bodies, .locals = is_zero, .rank = rank0, .inputs = all_inputs,
+    .bodies = join_bodies, .locals = is_zero, .rank = rank1, .inputs = all_inputs,
     .count = count_one};
 
 /* ---- PRIORITY --------------------------------------------------------------------------- */
@@ -405,11 +424,11 @@ static const dag_body prio_bodies[] = {{{priority_body}, NULL}};
 static const dag_class prio_root = {
     .name = "Root", .id = 0, .line = 70, .nparams = 1, .nlocals = 1, .nflows = 1,
     .task_bytes = sizeof(task2_ctl), .local_names = names2, .flows = ctl_flows, .locals = is_zero,
-    .rank = rank0, .successors = prio_successors, .count = count_one, .start = zero_start};
+    .rank = rank1, .successors = prio_successors, .count = count_one, .start = zero_start};
 static const dag_class prio = {
     .name = "T", .id = 1, .line = 71, .nparams = 1, .nlocals = 1, .nflows = 1, .nbodies = 1,
     .task_bytes = sizeof(task2_ctl), .local_names = names2, .flows = ctl_flows,
-    .bodies = prio_bodies, .locals = in_row, .rank = rank0, .priority = scattered,
+    .bodies = prio_bodies, .locals = in_row, .rank = rank1, .priority = scattered,
     .inputs = one_input, .count = count_row};
 
 /* ---- graphs that contradict themselves -------------------------------------------------- */
@@ -421,7 +440,7 @@ static int64_t cycle_inputs(const void *globals, const int32_t *l)
 static const dag_class cycle = {
     .name = "T", .id = 0, .line = 80, .nparams = 1, .nlocals = 1, .nflows = 1, .nbodies = 1,
     .task_bytes = sizeof(task2_ctl), .local_names = names2, .flows = ctl_flows,
-    .bodies = indep_bodies, .locals = in_row, .rank = rank0, .inputs = cycle_inputs,
+    .bodies = indep_bodies, .locals = in_row, .rank = rank1, .inputs = cycle_inputs,
     .count = count_row};
 
 static const dag_class half_a, half_b, twice_a, twice_b, lost_a, lost_b;
@@ -442,12 +461,12 @@ static void half_successors(dag_visit *v, const void *globals, const int32_t *l)
 static const dag_class half_a = {
     .name = "A", .id = 0, .line = 90, .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 1,
     .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = root_flows,
-    .bodies = root_bodies, .locals = is_zero, .rank = rank0, .bind = root_bind,
+    .bodies = root_bodies, .locals = is_zero, .rank = rank1, .bind = root_bind,
     .successors = half_successors, .count = count_one, .start = zero_start};
 static const dag_class half_b = {
     .name = "B", .id = 1, .line = 95, .nparams = 1, .nlocals = 1, .ndata = 2, .nflows = 3,
     .nbodies = 1, .task_bytes = sizeof(task2_two), .local_names = names2, .flows = half_flows,
-    .bodies = join_bodies, .locals = is_zero, .rank = rank0, .inputs = two_inputs,
+    .bodies = join_bodies, .locals = is_zero, .rank = rank1, .inputs = two_inputs,
     .count = count_one};
 
 static const dag_edge twice_edge = {&twice_b, 0, 0, DAG_REGION_FULL, 0, 0, 97};
@@ -461,12 +480,12 @@ static void twice_successors(dag_visit *v, const void *globals, const int32_t *l
 static const dag_class twice_a = {
     .name = "A", .id = 0, .line = 96, .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 1,
     .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = root_flows,
-    .bodies = root_bodies, .locals = is_zero, .rank = rank0, .bind = root_bind,
+    .bodies = root_bodies, .locals = is_zero, .rank = rank1, .bind = root_bind,
     .successors = twice_successors, .count = count_one, .start = zero_start};
 static const dag_class twice_b = {
     .name = "B", .id = 1, .line = 98, .nparams = 1, .nlocals = 1, .ndata = 2, .nflows = 2,
     .nbodies = 1, .task_bytes = sizeof(task2_two), .local_names = names2, .flows = half_flows,
-    .bodies = join_bodies, .locals = is_zero, .rank = rank0, .inputs = two_inputs,
+    .bodies = join_bodies, .locals = is_zero, .rank = rank1, .inputs = two_inputs,
     .count = count_one};
 
 static const dag_edge lost_edge = {&lost_b, 0, 0, DAG_REGION_FULL, 0, 0, 101};
@@ -479,12 +498,12 @@ static void lost_successors(dag_visit *v, const void *globals, const int32_t *l)
 static const dag_class lost_a = {
     .name = "A", .id = 0, .line = 100, .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 1,
     .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = root_flows,
-    .bodies = root_bodies, .locals = is_zero, .rank = rank0, .bind = root_bind,
+    .bodies = root_bodies, .locals = is_zero, .rank = rank1, .bind = root_bind,
     .successors = lost_successors, .count = count_one, .start = zero_start};
 static const dag_class lost_b = {
     .name = "B", .id = 1, .line = 102, .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 1,
     .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = half_flows,
-    .bodies = join_bodies, .locals = is_zero, .rank = rank0, .inputs = one_input,
+    .bodies = join_bodies, .locals = is_zero, .rank = rank1, .inputs = one_input,
     .count = count_one};
 
 /* ---- DYNAMIC ---------------------------------------------------------------------------- */
@@ -525,7 +544,7 @@ static const dag_body dynamic_bodies[] = {{{dynamic_body}, NULL}};
 static const dag_class dynamic = {
     .name = "T", .id = 0, .line = 110, .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 1,
     .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = chain_flows,
-    .bodies = dynamic_bodies, .locals = in_row, .rank = rank0, .inputs = first_inputs,
+    .bodies = dynamic_bodies, .locals = in_row, .rank = rank1, .inputs = first_inputs,
     .bind = dynamic_bind, .successors = dynamic_successors, .count = uncountable,
     .start = zero_start};
 
@@ -561,7 +580,9 @@ graph graph_new(dag_context *ctx, enum graph_kind kind, int64_t n, int64_t m)
     graph_globals *g = dag_pool_globals(pool);
     g->n = n;
     g->m = m;
-    g->fail_at = g->info_at = -1;
+    g->rank = dag_rank(ctx);
+    g->size = dag_size(ctx);
+    g->fail_at = g->info_at = g->cancel_at = -1;
     dag_pool_scalar(pool, n);
     dag_pool_scalar(pool, m);
     return (graph){dag_pool_ready(pool), g};

@@ -1,6 +1,7 @@
 /*
  * Task graphs for the tests of the core, written by hand against <dag/jdf.h> as dagcc would write
- * them, so that the core can be tested, and led astray, without the compiler. One rank.
+ * them, so that the core can be tested, and led astray, without the compiler. On several ranks the
+ * instances are dealt out one by one (graph_rank()).
  */
 #ifndef TESTS_GRAPHS_H
 #define TESTS_GRAPHS_H
@@ -12,11 +13,13 @@
 /* What all graphs share. `hits` is one counter per instance, `sum` what bodies add up. */
 typedef struct graph_globals {
     int64_t n, m;
+    int rank, size;
     _Atomic int *hits;
     _Atomic int64_t *sum;
     int64_t *out;
     int64_t fail_at; /* number of the instance whose body fails, -1 = none */
     int64_t info_at; /* likewise, reports info = number + 1 */
+    int64_t cancel_at; /* likewise, cancels the pool */
     int64_t work;    /* turns of a loop in each body */
 } graph_globals;
 
@@ -43,6 +46,8 @@ enum graph_kind {
 
 /* A pool of this kind, not yet added; NULL = see dag_message(). sum, hits and out may be NULL. */
 graph graph_new(dag_context *ctx, enum graph_kind kind, int64_t n, int64_t m);
+/* Where an instance runs; j = 0 for classes with one parameter. */
+int graph_rank(const graph_globals *g, int64_t i, int64_t j);
 /* Bodies that a pool of this kind runs. */
 int64_t graph_tasks(enum graph_kind kind, int64_t n, int64_t m);
 

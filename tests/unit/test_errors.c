@@ -92,10 +92,8 @@ START_TEST(cancelled)
     dag_context *ctx = start(_i);
     graph g = graph_new(ctx, GRAPH_DATA_CHAINS, 100, 300);
     ck_assert_int_eq(dag_cancel(g.pool), DAG_ERR_STATE);
-    g.globals->work = 100;
-    ck_assert_int_eq(dag_add(ctx, g.pool), DAG_SUCCESS);
-    ck_assert_int_eq(dag_cancel(g.pool), DAG_SUCCESS);
-    ck_assert_int_eq(dag_wait(g.pool), DAG_ERR_CANCELLED);
+    g.globals->cancel_at = 400;
+    ck_assert_int_eq(run(ctx, g), DAG_ERR_CANCELLED);
     says(ctx, "cancelled");
     ck_assert_int_eq(dag_cancel(g.pool), DAG_SUCCESS); /* too late, no harm */
     dag_taskpool_free(g.pool);

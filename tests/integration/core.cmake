@@ -1,0 +1,18 @@
+# Tests of runtime/core over several ranks.
+if(NOT TARGET dag)
+    return()
+endif()
+add_executable(core_graphs core/graphs.c ../unit/graphs.c)
+target_link_libraries(core_graphs PRIVATE dag)
+foreach(np IN ITEMS 1 2 4 6)
+    dag_add_mpi_test(core_graphs_np${np} NP ${np} THREADS 1 COMMAND core_graphs LABELS sanitize)
+endforeach()
+dag_add_mpi_test(core_graphs_threads NP 2 THREADS 2 COMMAND core_graphs LABELS sanitize)
+foreach(seed IN ITEMS 1 2 3)
+    dag_add_mpi_test(core_graphs_chaos${seed} NP 3 THREADS ${seed} COMMAND core_graphs
+        ENVIRONMENT DAG_CHAOS=${seed})
+endforeach()
+dag_add_mpi_test(core_graphs_global NP 2 THREADS 3 COMMAND core_graphs
+    ENVIRONMENT "DAG_SCHED=global;DAG_CHAOS=9")
+dag_add_mpi_test(core_graphs_credit NP 2 THREADS 1 COMMAND core_graphs
+    ENVIRONMENT "DAG_CREDIT_BYTES=4096;DAG_EAGER_BYTES=0")
