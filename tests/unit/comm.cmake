@@ -1,0 +1,7 @@
+# Parts of runtime/comm that are functions of their arguments alone.
+dag_add_unit_test(test_view LABELS sanitize
+    SOURCES test_view.c "${PROJECT_SOURCE_DIR}/runtime/comm/view.c")
+dag_add_unit_test(test_tree LABELS sanitize
+    SOURCES test_tree.c "${PROJECT_SOURCE_DIR}/runtime/comm/tree.c")
+dag_add_unit_test(test_heap LABELS sanitize
+    SOURCES test_heap.c "${PROJECT_SOURCE_DIR}/runtime/comm/heap.c")

@@ -1,0 +1,50 @@
+/* The queue of messages that wait for credit: by priority, then first come first served. */
+#include "../../runtime/comm/remote.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+/* heap.c's only need of the rest of comm. */
+void *dagi_comm_realloc(void *old, size_t bytes)
+{
+    return realloc(old, bytes);
+}
+
+START_TEST(comes_out_in_order)
+{
+    dagi_heap h = {0};
+    uint64_t serial = 0;
+    int64_t inside = 0;
+    srand((unsigned)_i);
+    for (int round = 0; round < 300; round++) {
+        for (int k = rand() % 20; k > 0; k--, inside++) {
+            dagi_waiting w = {.priority = rand() % (_i + 1), .serial = serial++};
+            dagi_heap_push(&h, &w);
+        }
+        dagi_waiting last = {.priority = INT64_MAX};
+        for (int k = rand() % 20; k > 0 && h.count; k--, inside--) {
+            dagi_waiting top = h.entry[0];
+            ck_assert_int_le(top.priority, last.priority);
+            if (top.priority == last.priority)
+                ck_assert_uint_gt(top.serial, last.serial);
+            last = top;
+            dagi_heap_pop(&h);
+        }
+        ck_assert_int_eq((int64_t)h.count, inside);
+    }
+    free(h.entry);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("heap");
+    TCase *c = tcase_create("heap");
+    tcase_add_loop_test(c, comes_out_in_order, 0, 10);
+    suite_add_tcase(suite, c);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
