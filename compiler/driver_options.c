@@ -61,6 +61,7 @@ static const char help[] =
 "  --list-checks       names of the checks, with their severity in the two dialects\n"
 "  --explain NAME      what a check is about\n"
 "  --max-errors=N      stop after N errors (20; 0: never)\n"
+"  --max-operations=N  work allowed for one question about the graph\n"
 "  --diagnostics=text|json\n"
 "                      messages for people, or for tools in the format of gcc\n"
 "  --color=auto|always|never\n"
@@ -185,6 +186,15 @@ static bool set_max_errors(driver_options *o, const char *value)
     return true;
 }
 
+static bool set_max_operations(driver_options *o, const char *value)
+{
+    char *end;
+    o->max_operations = strtoul(value, &end, 10);
+    if (*end || end == value || value[0] == '-' || o->max_operations == 0)
+        return usage("--max-operations takes a number from 1, not '%s'", value);
+    return true;
+}
+
 /* Options that begin with two dashes. */
 static bool long_option(cursor *c)
 {
@@ -200,6 +210,8 @@ static bool long_option(cursor *c)
         return (v = long_value(c, "--color")) && set_color(o, v);
     if (is_long(arg, "--max-errors"))
         return (v = long_value(c, "--max-errors")) && set_max_errors(o, v);
+    if (is_long(arg, "--max-operations"))
+        return (v = long_value(c, "--max-operations")) && set_max_operations(o, v);
     if (is_long(arg, "--explain")) {
         o->action = ACTION_EXPLAIN;
         return (o->explain = long_value(c, "--explain")) != NULL;
@@ -233,7 +245,7 @@ static bool long_option(cursor *c)
     }
     static const char *const valued[] = {"--std", "--emit", "--diagnostics", "--color",
                                          "--max-errors", "--explain", "--assume",
-                                         "--enumerate", "--count"};
+                                         "--enumerate", "--count", "--max-operations"};
     const char *name = arena_strndup(o->arena, arg, strcspn(arg, "="));
     g.word = name;
     for (size_t i = 0; i < UTIL_COUNT(valued); i++)
@@ -397,6 +409,9 @@ static bool check_combination(const driver_options *o)
         return usage("%s", "no input file");
     if (o->output && many && o->action != ACTION_LINK)
         return usage("-o %s cannot name the outputs of several files", o->output);
+    if (!DAGCC_HAVE_VERIFY && o->action >= ACTION_ENUMERATE)
+        return usage("%s", "this dagcc was built without isl, which --enumerate, --count, "
+                     "--emit=dot:VALUES and --complete need");
     if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE)
         return usage("%s belongs to --format and --complete", "-i");
     for (size_t i = 0; i < o->inputs.n; i++)

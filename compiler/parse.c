@@ -21,6 +21,8 @@ static bool run(parse_ctx *p, const char *bytes, size_t len, int start)
         util_out_of_memory();
     lex__scan_bytes(bytes, (int)len, scanner);
     bool ok = parse_parse(p, scanner) == 0;
+    if (!ok)
+        p->ast->has_errors = true;          /* given up: no recovery was possible */
     lex_lex_destroy(scanner);
     return ok && !p->failed;
 }
@@ -142,8 +144,7 @@ ast_file *parse_file(const src_set *sources, uint32_t file, diag *d)
     parse_ctx p = {.d = d, .sources = sources, .file = file, .dialect = diag_get_dialect(d),
                    .ast = ast, .arena = ast->arena, .names = ast->names};
     ast->node = (ast_node){ast->node_count++, {file, 0, (uint32_t)len}};
-    if (!run(&p, src_bytes(sources, file), len, TOK_START_FILE) && diag_errors(d) == 0)
-        ast->has_errors = true;
+    run(&p, src_bytes(sources, file), len, TOK_START_FILE);
     for (size_t i = 0; i < p.strings.n; i++)
         parse_in_string(&p, p.strings.items[i]);
     index_items(&p);

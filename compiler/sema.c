@@ -102,7 +102,8 @@ typedef struct sema_pass {
 } sema_pass;
 
 #define NO_NEEDS {CHECK_COUNT}
-#define WHOLE_TREE CHECK_SYNTAX, CHECK_MISSING_END, CHECK_TOO_DEEP, CHECK_UNFINISHED
+/* Every error that leaves a hole in the tree sets has_errors, which CHECK_SYNTAX stands for. */
+#define WHOLE_TREE CHECK_SYNTAX
 
 static const sema_pass passes[] = {
     {sema_build_globals, NO_NEEDS},
@@ -124,11 +125,12 @@ static const sema_pass passes[] = {
                          CHECK_COUNT}},
 };
 
+/* In this file: the counts of diag go on over several. */
 static bool failed(const sema *s, check_id id)
 {
-    if (id == CHECK_SYNTAX && s->ast->has_errors)
-        return true;
-    return diag_errors_of(s->d, &check_table[id]) > 0;
+    if (id == CHECK_SYNTAX)
+        return s->ast->has_errors;
+    return diag_errors_of(s->d, &check_table[id]) > s->errors_before[id];
 }
 
 static bool may_run(const sema *s, const sema_pass *pass)
@@ -151,6 +153,8 @@ sema_info *sema_analyse(const ast_file *file, diag *d)
     sema s = {.info = info, .ast = file, .d = d, .arena = info->arena,
               .strict = info->dialect == DIALECT_DAG};
     s.index_used = util_alloc(file->node_count);
+    for (size_t i = 0; i < CHECK_COUNT; i++)
+        s.errors_before[i] = diag_errors_of(d, &check_table[i]);
     for (size_t i = 0; i < UTIL_COUNT(passes); i++)
         if (may_run(&s, &passes[i]))
             passes[i].run(&s);

@@ -24,6 +24,7 @@ struct sema {
     diag *d;
     arena *arena;
     bool strict;                    /* --std=dag */
+    unsigned errors_before[CHECK_COUNT];    /* of files analysed earlier, and of the parser */
     sema_map globals, classes;
     bool *index_used;               /* by node id of an ast_index */
     bool *needed;                   /* by global index: used by more than priorities */

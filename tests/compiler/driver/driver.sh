@@ -1,0 +1,228 @@
+#!/usr/bin/env bash
+# dagcc behaves like cc: outputs, exit statuses, dependency files, options for the C compiler.
+#   driver.sh DAGCC [runtime]      runtime: libdag is part of this build, programs can be linked
+set -u
+dagcc=$(realpath "$1")
+runtime=${2:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C TERM=dumb TMPDIR="$work/tmp"
+unset DAGCC_CC
+mkdir tmp
+failures=0
+
+fail() {
+    echo "FAIL: $*"
+    [ -s err ] && sed 's/^/  | /' err
+    failures=$((failures + 1))
+}
+# expect STATUS arguments...: runs dagcc, its output goes to out and err
+expect() {
+    local want=$1
+    shift
+    "$dagcc" "$@" >out 2>err
+    local have=$?
+    [ "$have" = "$want" ] || fail "exit $have instead of $want: dagcc $*"
+}
+says() { grep -qF -- "$1" "${2:-err}" || fail "'$1' is not in ${2:-err}"; }
+silent() { [ ! -s err ] || fail "something on stderr: $*"; }
+exists() { [ -e "$1" ] || fail "no file $1"; }
+missing() { [ ! -e "$1" ] || fail "there is a file $1"; }
+
+cat >good.jdf <<'JDF'
+D [type = "dag_collection *"]
+N [type = int]
+
+T(k)
+  k = 0 .. N-1
+: D(k)
+RW X <- D(k)
+     -> D(k)
+BODY
+  double *x = X;
+  x[0] += k;
+END
+JDF
+sed 's/N-1/Q-1/' good.jdf >bad.jdf
+sed 's/x\[0\] += k;/x[0] += undeclared;/' good.jdf >badc.jdf
+{ echo '%precision s d c z'; sed 's/  double \*x = X;/  elem_t *x = X;/' badc.jdf; } >badp.jdf
+sed 's/^RW X/  m = k\n&/;s/^: D(k)$//;s/  m = k/  m = k\n: D(k)/' good.jdf >warn.jdf
+
+# ---- information
+expect 0 --help; says "--std=dag|parsec" out; silent
+expect 0 --version; says dagcc out; silent
+expect 0 --list-checks; says unbound-name out
+expect 0 --explain unbound-name; says "Names of C" out
+expect 2 --explain unbuond-name; says "did you mean 'unbound-name'"
+expect 2; says "no input file"
+expect 2 --nonsense good.jdf; says "unknown option '--nonsense'"
+expect 2 --formta good.jdf; says "did you mean '--format'"
+expect 2 --std=c99 good.jdf; says "dag or parsec"
+expect 2 --emit=asm good.jdf; says "not 'asm'"
+expect 2 --max-errors=many good.jdf; says "takes a number"
+expect 2 -o; says "needs a value"
+expect 2 good.txt; says "does not end in .jdf"
+expect 2 -Wunbuond-name -fsyntax-only good.jdf; says "did you mean 'unbound-name'"
+expect 2 -i -fsyntax-only good.jdf; says "belongs to --format"
+expect 2 -c -o x.o good.jdf bad.jdf; says "cannot name the outputs"
+expect 1 -fsyntax-only absent.jdf; says "cannot read absent.jdf: No such file"
+
+# ---- checking
+expect 0 -fsyntax-only good.jdf; silent
+expect 1 -fsyntax-only bad.jdf; says "bad.jdf:5:12: error: 'Q' is not declared"
+expect 1 -fsyntax-only good.jdf bad.jdf warn.jdf; says "bad.jdf:5:12"; says "warn.jdf:"
+expect 0 -fsyntax-only - <good.jdf; silent
+expect 1 -fsyntax-only - <bad.jdf; says "<stdin>:5:12: error"
+expect 0 -fsyntax-only warn.jdf; says "[-Wunused-definition]"
+expect 0 -fsyntax-only -Wno-unused-definition warn.jdf; silent
+expect 1 -fsyntax-only -Werror warn.jdf; says "error: 'm' is never used"
+expect 1 -fsyntax-only -Werror=unused-definition warn.jdf; says "error: 'm' is never used"
+expect 0 -fsyntax-only -Werror -Wno-error=unused-definition warn.jdf; says "warning: 'm'"
+expect 1 -fsyntax-only -Wno-unbound-name bad.jdf; says "'Q' is not declared"
+expect 1 -fsyntax-only --color=always bad.jdf; says $'\033['
+expect 1 -fsyntax-only bad.jdf; ! grep -q $'\033' err || fail "colour in a file"
+expect 0 -fsyntax-only -Wextra -Wfoo-bar-baz good.jdf; silent
+expect 1 -fsyntax-only --assume 'M > 0' good.jdf; says "--assume:1:1: error: 'M' is not declared"
+expect 0 -fsyntax-only --assume 'N > 0' good.jdf; silent
+[ -z "$(find . -newer warn.jdf -type f ! -name out ! -name err)" ] || fail "-fsyntax-only wrote files"
+
+# ---- JSON
+expect 1 -fsyntax-only --diagnostics=json bad.jdf warn.jdf
+python3 - err <<'PY' || fail "JSON"
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert len(d) == 2, d
+e = d[0]
+assert e["kind"] == "error" and e["option"] == "-Wunbound-name", e
+caret = e["locations"][0]["caret"]
+assert (caret["file"], caret["line"], caret["column"]) == ("bad.jdf", 5, 12), caret
+assert d[1]["kind"] == "warning" and d[1]["children"] == [], d[1]
+PY
+expect 0 -fsyntax-only --diagnostics=json good.jdf
+[ "$(cat err)" = "[]" ] || fail "JSON of a file without messages"
+
+# ---- C
+mkdir d
+expect 0 --emit=c -o d/x.c good.jdf; exists d/x.c; exists d/x.h; silent
+touch -d '2001-01-01' d/x.h
+expect 0 --emit=c -o d/x.c good.jdf
+[ d/x.h -ot good.jdf ] || fail "an unchanged header was replaced"
+[ d/x.c -nt d/x.h ] || fail "the C file was not replaced"
+expect 0 --emit=c good.jdf; exists good.c; exists good.h
+rm -f good.h good.c
+expect 0 --emit=header good.jdf; exists good.h; missing good.c
+expect 0 --emit=c -o - good.jdf; says "BODY" good.jdf; says "good" out; missing stdout.c
+expect 0 --emit=dot good.jdf; says "digraph" out
+expect 0 --emit=plan good.jdf; [ -s out ] || fail "no plan"
+expect 0 --emit=jdf good.jdf; cmp -s out <("$dagcc" --format good.jdf) || fail "--emit=jdf"
+expect 0 --emit=ast good.jdf; says "class T <4:1-" out
+expect 1 --emit=c -o d/bad.c bad.jdf; missing d/bad.c; missing d/bad.h
+expect 1 --emit=c -o d/two.c -Werror warn.jdf; missing d/two.c
+expect 1 --emit=c -o absent/x.c good.jdf; says "absent/x"
+expect 1 --emit=c good.jdf bad.jdf; missing good.c
+
+# ---- dependency files
+expect 0 --emit=c -MD -o d/x.c good.jdf; says "d/x.c: good.jdf" d/x.d
+expect 0 --emit=c -MD -MF dep -MT 'target one' -MP -o d/x.c good.jdf; says "target one: good.jdf" dep
+expect 0 --emit=c -MD -MF dep -MQ 'a b$c' -o d/x.c good.jdf; says 'a\ b$$c: good.jdf' dep
+
+# ---- formatting
+tr -s ' ' <good.jdf >ugly.jdf
+expect 0 --format ugly.jdf; cp out pretty
+expect 0 --format -i ugly.jdf; cmp -s ugly.jdf pretty || fail "--format -i"
+expect 0 --format - <pretty; cmp -s out pretty || fail "--format of formatted text"
+touch -d '2001-01-01' ugly.jdf
+expect 0 --format -i ugly.jdf; [ ugly.jdf -ot pretty ] || fail "formatted file was rewritten"
+echo 'T(k' >broken.jdf; cp broken.jdf broken.orig
+expect 1 --format -i broken.jdf; cmp -s broken.jdf broken.orig || fail "broken file was changed"
+
+# ---- the C compiler
+cat >fakecc <<'SH'
+#!/bin/sh
+printf ' %s\n' "$*" >>"$CCLOG"
+for a; do case $p in -o) echo object >"$a" ;; esac; p=$a; done
+exit ${CCEXIT:-0}
+SH
+chmod +x fakecc
+export CCLOG="$work/cclog"
+DAGCC_CC="./fakecc -fake" expect 0 -c -O2 -g -Iinc -DX=1 -UY -fno-common -march=native -Wextra \
+    -std=gnu11 -pthread good.jdf
+exists good.o
+for word in -fake -O2 -g -Iinc -DX=1 -UY -fno-common -march=native -Wextra -std=gnu11 -pthread -c; do
+    says " $word" cclog
+done
+rm -f good.o
+CCEXIT=3 DAGCC_CC=./fakecc expect 1 -c good.jdf
+DAGCC_CC=./no-such-cc expect 1 -c good.jdf; says "cannot run the C compiler"
+DAGCC_CC=./fakecc expect 0 -v -c -o y.o good.jdf; says "fakecc"; exists y.o
+[ -z "$(ls tmp)" ] || fail "temporary files are left: $(ls tmp)"
+
+if "$dagcc" -c good.jdf >out 2>err; then
+    exists good.o
+    expect 0 -c -MD -o d/g.o good.jdf; says "d/g.o: good.jdf" d/g.d; says "dag/" d/g.d
+    ! grep -q "$TMPDIR" d/g.d || fail "temporary files among the dependencies"
+    expect 1 -c badc.jdf; says "badc.jdf:11:11: error"; missing badc.o
+    expect 1 -c badp.jdf; says "badp.jdf:12:11: error"
+    [ "$(grep -c 'error:' err)" = 1 ] || fail "an error in a %precision file is repeated"
+    printf '#include "extra.h"\n' >extra.txt
+    mkdir sub
+    { echo 'extern "C" %{'; echo '#include "extra.h"'; echo '%}'; cat good.jdf; } >sub/inc.jdf
+    echo '#define FROM_HEADER 1' >sub/extra.h
+    expect 0 -c -MD sub/inc.jdf; says "extra.h" inc.d
+else
+    fail "-c good.jdf"
+fi
+[ -z "$(ls tmp)" ] || fail "temporary files are left: $(ls tmp)"
+
+if [ -n "$runtime" ]; then
+    cat >prog.jdf <<'JDF'
+extern "C" %{
+#include <stdio.h>
+%}
+D [type = "dag_vector *"]
+N [type = int]
+
+Hello(i)
+  i = 0 .. N-1
+: D(i)
+RW X <- D(i)
+     -> D(i)
+BODY
+  *(double *)X = i;
+END
+
+extern "C" %{
+int other(void);
+int main(void)
+{
+    dag_context *ctx;
+    dag_vector *v;
+    char why[256];
+    if (dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS)
+        return 1;
+    if (dag_vector_new(ctx, 5, sizeof(double), &v) != DAG_SUCCESS)
+        return 2;
+    dag_taskpool *pool = prog_new(ctx, v, 5);
+    int bad = !pool || dag_add(ctx, pool) != DAG_SUCCESS || dag_wait(pool) != DAG_SUCCESS;
+    printf("%s %d\n", bad ? "bad" : "good", other());
+    dag_taskpool_free(pool);
+    dag_vector_free(v);
+    dag_fini(ctx);
+    return bad;
+}
+%}
+JDF
+    echo 'int other(void) { return 42; }' >other.c
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_base_warn_component_unused=0
+    expect 0 prog.jdf good.jdf other.c; exists a.out
+    [ "$(./a.out 2>err)" = "good 42" ] || fail "a.out"
+    expect 0 -O1 -o prog prog.jdf other.c -lm; exists prog
+    expect 1 -o prog2 prog.jdf; missing prog2
+    mkdir twice; cp good.jdf twice
+    expect 1 prog.jdf good.jdf twice/good.jdf other.c; says "would both generate"
+    [ -z "$(ls tmp)" ] || fail "temporary files are left: $(ls tmp)"
+fi
+
+echo "$failures failures"
+[ "$failures" = 0 ]
