@@ -43,6 +43,7 @@ typedef struct driver_options {
     bool werror;
     diag_color color;
     unsigned max_errors;
+    unsigned long max_operations;   /* of a proof; 0: the default */
     bool depend;                /* -MD */
     bool depend_phony;          /* -MP */
     const char *depend_file;    /* -MF, or NULL */

@@ -27,8 +27,10 @@ isl_map *verify_union(verify_model *m, const sema_flow *from, const sema_flow *t
                       verify_edge *const *edges, size_t n, bool exact_only);
 isl_map *verify_empty_relation(verify_model *m, const sema_flow *from, const sema_flow *to);
 
-void verify_check_inputs(verify_model *m, bool *proven);    /* inputs.c: gap, overlap, null-forward */
-void verify_check_targets(verify_model *m);                 /* targets.c: out-of-space, -bounds */
+/* inputs.c: input-gap, input-overlap, null-forward. Sets proven[node id of the ast_flow] where
+ * exactly one input is active in every instance. */
+void verify_check_inputs(verify_model *m, bool *proven);
+void verify_check_targets(verify_model *m);     /* targets.c: out-of-space, out-of-bounds */
 void verify_check_edges(verify_model *m, const verify_pairs *pairs);    /* edges.c */
 void verify_check_duplicates(verify_model *m, const verify_pairs *pairs);
 

@@ -49,7 +49,8 @@ typedef struct concrete_graph {
     uint32_t *hash;             /* task number + 1 by (class, parameters) */
     size_t hash_size;
     uint32_t *class_count;      /* tasks of each class */
-    int *param_of;              /* by node id: parameter of a name or member; -1, -2: not looked up */
+    int *param_of;              /* by node id: parameter of a name or member; -1: none, -2: not
+                                   looked up yet */
 
     const char *failed;         /* NULL: complete */
     src_range failed_at;

@@ -17,8 +17,8 @@ static void report_twice(verify_model *m, const verify_edge *a, const verify_edg
         verify_put_instance(&msg, verify_class_of(m, a->sema->target_class), w.at + n);
         if (out)
             text_printf(&msg, ".%s", a->sema->target_flow->name);
-        if (verify_report(m, "duplicate-edge", b->sema->call->node.range, params, VERIFY_GRAVE, "%s",
-                          text_str(&msg))) {
+        if (verify_report(m, "duplicate-edge", b->sema->call->node.range, params, VERIFY_GRAVE,
+                          "%s", text_str(&msg))) {
             if (a != b)
                 diag_note(m->d, a->sema->call->node.range, "the first time is here");
             else

@@ -61,7 +61,7 @@ bool verify_enumerate(const ast_file *file, const sema_info *sema, diag *d, cons
     return diag_errors(d) == errors;
 }
 
-/* ---- critical path ------------------------------------------------------------------------------ */
+/* ---- critical path --------------------------------------------------------------------------- */
 
 typedef struct path {
     size_t tasks;
@@ -120,7 +120,7 @@ static bool longest(session *s, path *best)
     return all;
 }
 
-/* ---- counting ----------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 static int64_t elem_bytes(const char *elem)
 {
@@ -249,7 +249,7 @@ bool verify_count(const ast_file *file, const sema_info *sema, diag *d, const ch
     return diag_errors(d) == errors;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------ */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 bool verify_dot(const ast_file *file, const sema_info *sema, diag *d, const char *values,
                 const verify_options *options, text *out)

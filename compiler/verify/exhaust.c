@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- reporting -------------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 static src_range place_of(const sema_edge *e)
 {
@@ -56,7 +56,7 @@ static bool say(exhaust *x, const char *check, src_range where, verify_weight we
     return reported;
 }
 
-/* ---- targets ---------------------------------------------------------------------------------- */
+/* ---- targets --------------------------------------------------------------------------------- */
 
 static void check_space(exhaust *x, const concrete_ref *r)
 {
@@ -125,7 +125,7 @@ int64_t exhaust_rank(exhaust *x, uint32_t task)
     return verify_rank_of(x->values, cls->placement, at, cls->ast->placement->n_args);
 }
 
-/* ---- inputs ----------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static void report_gap(exhaust *x, uint32_t t, const sema_flow *flow)
 {
@@ -189,7 +189,7 @@ static void check_flow(exhaust *x, uint32_t t, const sema_flow *flow)
         report_null(x, t, in->edge, out->edge);
 }
 
-/* ---- both ends of edges ------------------------------------------------------------------------ */
+/* ---- both ends of edges ---------------------------------------------------------------------- */
 
 typedef struct arc {
     uint32_t from, to;
@@ -290,7 +290,7 @@ static void check_arcs(exhaust *x)
     free(ins);
 }
 
-/* ---- all --------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 void exhaust_check(exhaust *x)
 {

@@ -44,7 +44,7 @@ struct inline_c {
     void (*old_sigpipe)(int);
 };
 
-/* ---- finding the expressions -------------------------------------------------------------------- */
+/* ---- finding the expressions ----------------------------------------------------------------- */
 
 static void find_in(const ast_expr *e, void *arg)
 {
@@ -106,7 +106,7 @@ static void find_all(inline_c *c, bool with_flops)
     }
 }
 
-/* ---- the C text ---------------------------------------------------------------------------------- */
+/* ---- the C text ------------------------------------------------------------------------------ */
 
 static const char *name_of(const sema_ref *ref)
 {
@@ -201,7 +201,7 @@ static void put_source(const inline_c *c, const verify_values *v, bool prologue,
         put_function(c, i, out);
 }
 
-/* ---- the child ----------------------------------------------------------------------------------- */
+/* ---- the child ------------------------------------------------------------------------------- */
 
 typedef long long function(const long long *);
 
@@ -278,11 +278,12 @@ static bool start_child(inline_c *c, const char *object)
     close(from[1]);
     c->to_child = to[1];
     c->from_child = from[0];
-    c->old_sigpipe = signal(SIGPIPE, SIG_IGN);   /* a dead child is noticed when it does not answer */
+    /* A dead child is noticed when it does not answer. */
+    c->old_sigpipe = signal(SIGPIPE, SIG_IGN);
     return c->pid > 0;
 }
 
-/* ---- compiling ----------------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 static bool write_source(const inline_c *c, const char *path, const verify_values *v,
                          bool prologue)

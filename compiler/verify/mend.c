@@ -120,12 +120,14 @@ static void put_shifted(text *out, const verify_model *m, const ast_expr *e, int
         constant += e->u.binary.op == AST_OP_ADD ? old : -old;
         e = e->u.binary.left;
     }
-    bool simple = e->kind == AST_NAME || e->kind == AST_MEMBER || e->parens > 0;
-    text_puts(out, simple ? "" : "(");
+    bool bare = constant == 0 || e->kind != AST_COND;
+    if (e->kind == AST_BINARY && constant != 0)
+        bare = e->parens > 0 || e->u.binary.op >= AST_OP_ADD;   /* binds as tightly as + */
+    text_puts(out, bare ? "" : "(");
     unparse_expr(m->file, e, out);
-    text_puts(out, simple ? "" : ")");
+    text_puts(out, bare ? "" : ")");
     if (constant)
-        text_printf(out, "%s%lld", constant > 0 ? "+" : "-",
+        text_printf(out, "%s%lld", constant > 0 ? " + " : " - ",
                     (long long)(constant > 0 ? constant : -constant));
 }
 
@@ -151,7 +153,8 @@ static void put_changed(text *out, const verify_model *m, const verify_edge *e, 
         if (!c.guard && c.arg != c.other)
             from = i == c.arg ? c.other : i == c.other ? c.arg : i;
         text_puts(out, i ? ", " : "");
-        put_argument(out, m, call->args[from], !c.guard && c.arg == c.other && i == c.arg ? c.shift : 0);
+        bool moved = !c.guard && c.arg == c.other && i == c.arg;
+        put_argument(out, m, call->args[from], moved ? c.shift : 0);
     }
     text_putc(out, ')');
 }

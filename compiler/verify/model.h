@@ -125,7 +125,8 @@ typedef struct lift_scope {
     const char *why;
 } lift_scope;
 
-/* The value of e as a function of the scope's variables; NULL: opaque (scope->why) or isl failed. */
+/* The value of e as a function of the scope's variables; NULL: opaque (scope->why), or isl
+ * failed. */
 isl_pw_aff *lift_value(lift_scope *s, const ast_expr *e);
 /* The points where e is not zero; *exact is cleared when that is an over-approximation. */
 isl_set *lift_cond(lift_scope *s, const ast_expr *e, bool negate, bool *exact);

@@ -11,13 +11,14 @@ static bool regions_meet(const sema_edge *a, const sema_edge *b)
     return (verify_region(a, true) & verify_region(b, true)) != 0;
 }
 
-/* ---- proofs ----------------------------------------------------------------------------------- */
+/* ---- proofs ---------------------------------------------------------------------------------- */
 
-/* Pairs of instances (of the classes of a and b) that store to one element; for one edge with itself
- * without the identity. */
+/* Pairs of instances (of the classes of a and b) that store to one element; without the identity
+ * for an edge and itself. */
 static isl_map *conflicts(verify_model *m, const verify_edge *a, const verify_edge *b)
 {
-    isl_map *both = isl_map_apply_range(isl_map_copy(a->rel), isl_map_reverse(isl_map_copy(b->rel)));
+    isl_map *both = isl_map_apply_range(isl_map_copy(a->rel),
+                                        isl_map_reverse(isl_map_copy(b->rel)));
     if (a == b)
         both = isl_map_subtract(both, isl_map_identity(isl_map_get_space(both)));
     return isl_map_intersect_params(both, isl_set_copy(m->facts));
@@ -107,7 +108,7 @@ static bool ordered(verify_model *m, const verify_pairs *pairs, const verify_edg
     return yes;
 }
 
-/* ---- enumeration ------------------------------------------------------------------------------ */
+/* ---- enumeration ----------------------------------------------------------------------------- */
 
 typedef struct race {
     const sema_edge *a, *b;
@@ -255,7 +256,7 @@ static void enumerate(verify_model *m, const verify_edge *a, const verify_edge *
     race_free(&r);
 }
 
-/* ---- the check -------------------------------------------------------------------------------- */
+/* ---- the check ------------------------------------------------------------------------------- */
 
 /* One task that stores two values to one element: a contradiction without any order. */
 static bool check_same_task(verify_model *m, const verify_edge *a, const verify_edge *b)

@@ -41,10 +41,10 @@ typedef enum verify_weight {
     VERIFY_DOUBT,               /* not certain: a warning in both dialects */
 } verify_weight;
 
-/* Reports a contradiction that holds for the parameters in `where_set` (kept). Under --std=parsec it
- * is a warning at most unless it shows for square matrices of two tiles and more, whatever the free
- * integers are. Notes may follow; verify_report_end must: it says which parameters show it and, for such a warning, which %assume excludes it, and
- * takes that assumption from then on. */
+/* Reports a contradiction that holds for the parameters in `where_set` (kept). Under --std=parsec
+ * it is a warning at most unless it shows for square matrices of two tiles and more, whatever the
+ * free integers are. Notes may follow; verify_report_end must: it says which parameters show it
+ * and, for such a warning, which %assume excludes it, and takes that assumption from then on. */
 bool verify_report(verify_model *m, const char *check, src_range where, isl_set *where_set,
                    verify_weight weight, const char *fmt, ...) UTIL_PRINTF(6, 7);
 void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness *w);

@@ -8,16 +8,17 @@ static void report_out_of_space(verify_model *m, const verify_edge *e, isl_map *
     verify_witness w;
     isl_set *params = isl_map_params(isl_map_copy(outside));
     bool sends = e->sema->dir == AST_OUT;
+    src_range where = e->sema->call->node.range;
     if (verify_smallest_pair(m, outside, &w)) {
         const verify_class *target = verify_class_of(m, e->sema->target_class);
         text from = {0}, to = {0};
         verify_put_instance(&from, e->cls, w.at);
         verify_put_instance(&to, target, w.at + e->cls->sema->n_params);
         bool reported =
-            sends ? verify_report(m, "out-of-space", e->sema->call->node.range, params, VERIFY_LAX,
+            sends ? verify_report(m, "out-of-space", where, params, VERIFY_LAX,
                                   "%s sends %s to %s, which does not exist", text_str(&from),
                                   e->sema->flow->name, text_str(&to))
-                  : verify_report(m, "out-of-space", e->sema->call->node.range, params, VERIFY_GRAVE,
+                  : verify_report(m, "out-of-space", where, params, VERIFY_GRAVE,
                                   "%s.%s waits for %s, which does not exist", text_str(&from),
                                   e->sema->flow->name, text_str(&to));
         if (reported) {

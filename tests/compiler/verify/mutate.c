@@ -1,0 +1,363 @@
+/* The mutation test: are mistakes in task graphs found at compile time?
+ *
+ *   mutate [-v] FILE.jdf...
+ *
+ * Every file must be accepted. Then one place of it is changed at a time: an index of a task edge by
+ * one, two indices swapped, a guard dropped or its comparison flipped, one side of an edge dropped,
+ * a class removed; an index of a memory reference by one, or two swapped. Enumeration for N = 6 on
+ * a 2 x 2 grid decides whether a change of a task edge matters (the graph differs) and whether one
+ * of a memory reference does (it is out of bounds, remote or racing). At least 98 % of the mutants
+ * that matter must be refused. -v lists those that are not.
+ */
+#include "frontend.h"
+#include "verify/exhaust.h"
+#include "verify/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REQUIRED_PERCENT 98
+static const char values[] = "N=6,P=2,Q=2";
+
+/* ---- one version of a file ------------------------------------------------------------------- */
+
+typedef struct version {
+    frontend f;
+    bool refused;               /* by the front end or the proofs */
+    bool enumerated;
+    bool bad_memory;            /* enumeration found a reference out of bounds, remote or racing */
+    uint64_t *lines;            /* hashes of tasks, edges and references: the graph */
+    size_t n_lines;
+    const char *first_error;
+} version;
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+    h = (h ^ x) * 0x9e3779b97f4a7c15u;
+    return h ^ (h >> 29);
+}
+
+static uint64_t mix_name(uint64_t h, const char *name)
+{
+    while (*name)
+        h = mix(h, (unsigned char)*name++);
+    return mix(h, 0);
+}
+
+static uint64_t hash_task(const concrete_graph *g, uint32_t t)
+{
+    const sema_class *cls = &g->sema->classes[g->tasks[t].cls];
+    uint64_t h = mix_name(1, cls->name);
+    for (size_t i = 0; i < cls->n_params; i++)
+        h = mix(h, (uint64_t)concrete_at(g, t)[i]);
+    return h;
+}
+
+static uint64_t hash_ref(const concrete_graph *g, const concrete_ref *r)
+{
+    uint64_t h = mix(hash_task(g, r->task), r->edge->dir + 2u);
+    h = mix_name(h, r->edge->flow->name);
+    h = mix_name(h, r->edge->call->target.text);
+    if (r->edge->end == SEMA_END_TASK)
+        h = mix_name(h, r->edge->target_flow->name);
+    for (size_t i = 0; i < r->edge->call->n_args; i++)
+        h = mix(h, (uint64_t)g->values[r->first_value + i]);
+    return h;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void describe_graph(version *v, const concrete_graph *g)
+{
+    v->lines = util_alloc((g->n_tasks + g->n_refs + 1) * sizeof(*v->lines));
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        v->lines[v->n_lines++] = hash_task(g, t);
+    for (size_t i = 0; i < g->n_refs; i++)
+        v->lines[v->n_lines++] = hash_ref(g, &g->refs[i]);
+    qsort(v->lines, v->n_lines, sizeof(*v->lines), compare_hashes);
+}
+
+static unsigned errors_of(const diag *d, const char *check)
+{
+    return diag_errors_of(d, diag_find(d, check));
+}
+
+/* The graph for the values; checks of memory references. */
+static void enumerate(version *v)
+{
+    verify_model *m = verify_lift(v->f.ast, v->f.sema, v->f.diag, NULL);
+    verify_values vv;
+    if (verify_read_values(m, values, &vv)) {
+        concrete_graph g = {.sema = v->f.sema, .model = m, .params = vv.params,
+                            .max_tasks = 100000, .max_refs = 1000000};
+        concrete_build(&g);
+        v->enumerated = !g.failed;
+        if (!g.failed) {
+            describe_graph(v, &g);
+            unsigned before = errors_of(v->f.diag, "out-of-bounds") +
+                              errors_of(v->f.diag, "remote-memory") +
+                              errors_of(v->f.diag, "write-race");
+            exhaust x = {.m = m, .g = &g, .values = &vv};
+            exhaust_check(&x);
+            v->bad_memory = before < errors_of(v->f.diag, "out-of-bounds") +
+                                         errors_of(v->f.diag, "remote-memory") +
+                                         errors_of(v->f.diag, "write-race");
+        }
+        concrete_free(&g);
+    }
+    verify_model_free(m);
+}
+
+static void version_make(version *v, const char *name, const char *bytes, size_t len, FILE *show)
+{
+    const char *error;
+    *v = (version){0};
+    frontend_init(&v->f, DIALECT_DAG);
+    diag_register(v->f.diag, verify_checks, verify_check_count);
+    diag_set_max_errors(v->f.diag, 0);
+    if (!frontend_parse(&v->f, name, bytes, len, &error))
+        exit(2);
+    frontend_analyse(&v->f);
+    bool sound = diag_errors(v->f.diag) == 0;
+    if (sound)
+        verify_file(v->f.ast, v->f.sema, v->f.diag, NULL, NULL);
+    v->refused = diag_errors(v->f.diag) > 0;
+    if (show && v->refused)
+        diag_flush(v->f.diag, show);
+    if (sound)
+        enumerate(v);
+}
+
+static void version_free(version *v)
+{
+    free(v->lines);
+    frontend_free(&v->f);
+}
+
+/* ---- mutants ----------------------------------------------------------------------------------- */
+
+typedef enum kind {
+    SHIFT_INDEX, SWAP_INDICES, DROP_GUARD, FLIP_COMPARISON, DROP_SIDE, REMOVE_CLASS,
+    SHIFT_MEMORY, SWAP_MEMORY, N_KINDS
+} kind;
+
+static const char *const kind_names[] = {
+    "index +-1", "indices swapped", "guard dropped", "comparison flipped", "side dropped",
+    "class removed", "memory index +-1", "memory indices swapped",
+};
+
+typedef struct count {
+    unsigned made, matter, refused;
+} count;
+
+typedef struct campaign {
+    const char *name;
+    const char *source;
+    size_t len;
+    version base;
+    count counts[N_KINDS];
+    bool verbose;
+} campaign;
+
+static bool matters(const campaign *c, const version *v, kind k)
+{
+    if (!v->enumerated)
+        return true;            /* no graph at all: refused by the front end, or infinite */
+    if (k == SHIFT_MEMORY || k == SWAP_MEMORY)
+        return v->bad_memory;
+    return v->n_lines != c->base.n_lines ||
+           memcmp(v->lines, c->base.lines, v->n_lines * sizeof(*v->lines)) != 0;
+}
+
+/* Replaces [begin, end) by `with`, and [begin2, end2), further on, by with2. */
+static void mutate(campaign *c, kind k, src_range at, const char *with, src_range at2,
+                   const char *with2)
+{
+    text t = {0};
+    text_add(&t, c->source, at.begin);
+    text_puts(&t, with);
+    if (at2.file) {
+        text_add(&t, c->source + at.end, at2.begin - at.end);
+        text_puts(&t, with2);
+        at.end = at2.end;
+    }
+    text_add(&t, c->source + at.end, c->len - at.end);
+    version v;
+    version_make(&v, c->name, t.data, t.len, NULL);
+    c->counts[k].made++;
+    if (matters(c, &v, k)) {
+        c->counts[k].matter++;
+        c->counts[k].refused += v.refused;
+        if (!v.refused && c->verbose) {
+            src_pos pos = src_begin(c->base.f.sources, at);
+            printf("%s:%u:%u: not refused: %s: '%.*s' -> '%s'\n", c->name, pos.line, pos.col,
+                   kind_names[k], (int)src_range_len(at2.file ? (src_range){at.file, at.begin,
+                   at2.end} : at), c->source + at.begin, with);
+        }
+    }
+    version_free(&v);
+    text_free(&t);
+}
+
+static const src_range nowhere;
+
+static void shift_expr(campaign *c, kind k, const ast_expr *e)
+{
+    static const char *const shifts[] = {" + 1", " - 1"};
+    for (size_t i = 0; e && i < UTIL_COUNT(shifts); i++) {
+        text t = {0};
+        text_putc(&t, '(');
+        text_add(&t, c->source + e->node.range.begin, src_range_len(e->node.range));
+        text_printf(&t, ")%s", shifts[i]);
+        mutate(c, k, e->node.range, text_str(&t), nowhere, NULL);
+        text_free(&t);
+    }
+}
+
+static void mutate_call(campaign *c, const ast_call *call)
+{
+    bool memory = call->kind == AST_CALL_MEMORY;
+    for (size_t i = 0; i < call->n_args; i++) {
+        shift_expr(c, memory ? SHIFT_MEMORY : SHIFT_INDEX, call->args[i]->lo);
+        shift_expr(c, memory ? SHIFT_MEMORY : SHIFT_INDEX, call->args[i]->hi);
+    }
+    for (size_t i = 0; i < call->n_args; i++) {
+        for (size_t k = i + 1; k < call->n_args; k++) {
+            src_range a = call->args[i]->node.range, b = call->args[k]->node.range;
+            text ta = {0}, tb = {0};
+            text_add(&ta, c->source + a.begin, src_range_len(a));
+            text_add(&tb, c->source + b.begin, src_range_len(b));
+            if (strcmp(text_str(&ta), text_str(&tb)) != 0)
+                mutate(c, memory ? SWAP_MEMORY : SWAP_INDICES, a, text_str(&tb), b, text_str(&ta));
+            text_free(&ta);
+            text_free(&tb);
+        }
+    }
+}
+
+static void flip(const ast_expr *e, void *arg)
+{
+    static const struct { ast_op op; const char *to[2]; } flips[] = {
+        {AST_OP_EQ, {"!=", ">="}}, {AST_OP_NE, {"==", NULL}}, {AST_OP_LT, {">=", "<="}},
+        {AST_OP_LE, {">", "<"}}, {AST_OP_GT, {"<=", ">="}}, {AST_OP_GE, {"<", ">"}},
+    };
+    campaign *c = arg;
+    for (size_t i = 0; e->kind == AST_BINARY && i < UTIL_COUNT(flips); i++)
+        for (size_t k = 0; flips[i].op == e->u.binary.op && k < 2 && flips[i].to[k]; k++)
+            mutate(c, FLIP_COMPARISON, e->u.binary.op_range, flips[i].to[k], nowhere, NULL);
+    ast_each_child(e, flip, c);
+}
+
+static bool goes_to_task(const ast_dep *d)
+{
+    return d->yes->kind == AST_CALL_TASK || (d->no && d->no->kind == AST_CALL_TASK);
+}
+
+static void mutate_dep(campaign *c, const ast_dep *d)
+{
+    mutate_call(c, d->yes);
+    if (d->no)
+        mutate_call(c, d->no);
+    if (d->cond) {
+        src_range guard = {d->cond->node.range.file, d->cond->node.range.begin,
+                           d->yes->node.range.begin};
+        src_range rest = d->no ? (src_range){guard.file, d->yes->node.range.end,
+                                             d->no->node.range.end} : nowhere;
+        mutate(c, DROP_GUARD, guard, "", rest, "");
+        flip(d->cond, c);
+    }
+    if (goes_to_task(d))
+        mutate(c, DROP_SIDE, d->node.range, "", nowhere, NULL);
+}
+
+static void mutate_class(campaign *c, const ast_class *cls)
+{
+    for (size_t f = 0; f < cls->n_flows; f++)
+        for (size_t i = 0; i < cls->flows[f]->n_deps; i++)
+            mutate_dep(c, cls->flows[f]->deps[i]);
+}
+
+/* ---- the table --------------------------------------------------------------------------------- */
+
+static bool run(campaign *c, const char *path)
+{
+    src_set *set = src_set_new();
+    const char *error;
+    uint32_t file = src_add_file(set, path, &error);
+    if (!file) {
+        fprintf(stderr, "mutate: cannot read %s: %s\n", path, error);
+        src_set_free(set);
+        return false;
+    }
+    c->name = path;
+    c->source = src_bytes(set, file);
+    c->len = src_len(set, file);
+    version_make(&c->base, path, c->source, c->len, stderr);
+    bool ok = !c->base.refused && c->base.enumerated;
+    if (!ok)
+        fprintf(stderr, "mutate: %s is refused as it is\n", path);
+    const ast_file *ast = c->base.f.ast;
+    for (size_t i = 0; ok && i < ast->n_classes; i++) {
+        mutate_class(c, ast->classes[i]);
+        if (ast->n_classes > 1) /* without tasks there is nothing to be refused */
+            mutate(c, REMOVE_CLASS, ast->classes[i]->node.range, "", nowhere, NULL);
+    }
+    version_free(&c->base);
+    src_set_free(set);
+    return ok;
+}
+
+static void add(count *to, const count *from)
+{
+    to->made += from->made;
+    to->matter += from->matter;
+    to->refused += from->refused;
+}
+
+static double percent(const count *c)
+{
+    return c->matter ? 100.0 * c->refused / c->matter : 100.0;
+}
+
+static void put_row(const char *name, const count *c)
+{
+    printf("%-44s %7u %7u %7u %7.1f\n", name, c->made, c->matter, c->refused, percent(c));
+}
+
+int main(int argc, char **argv)
+{
+    campaign all = {0};
+    count total = {0};
+    bool ok = true, verbose = false;
+    printf("%-44s %7s %7s %7s %7s\n", "", "mutants", "matter", "refused", "%");
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-v") == 0) {
+            verbose = true;
+            continue;
+        }
+        campaign c = {.verbose = verbose};
+        count sum = {0};
+        ok = run(&c, argv[i]) && ok;
+        for (size_t k = 0; k < N_KINDS; k++) {
+            add(&sum, &c.counts[k]);
+            add(&all.counts[k], &c.counts[k]);
+        }
+        const char *slash = strrchr(argv[i], '/');
+        put_row(slash ? slash + 1 : argv[i], &sum);
+        add(&total, &sum);
+    }
+    printf("\n");
+    for (size_t k = 0; k < N_KINDS; k++)
+        put_row(kind_names[k], &all.counts[k]);
+    printf("\n");
+    put_row("all", &total);
+    if (percent(&total) < REQUIRED_PERCENT) {
+        printf("fewer than %d %% of the mutants that matter are refused\n", REQUIRED_PERCENT);
+        ok = false;
+    }
+    return !ok;
+}
