@@ -201,13 +201,16 @@ plan *plan_build(const sema_info *info, const plan_facts *facts, const char *nam
 {
     arena *a = arena_new();
     plan *p = arena_alloc(a, sizeof *p);
-    builder b = {.p = p, .info = info, .facts = facts, .d = d, .a = a};
+    /* The other dialect lets a file contradict itself (outputs outside of the space, missing
+     * inputs): nothing that was proven of the graph may be relied on. */
+    bool lax = info->dialect == DIALECT_PARSEC;
+    builder b = {.p = p, .info = info, .facts = lax ? NULL : facts, .d = d, .a = a};
     p->arena = a;
     p->sema = info;
     p->ast = info->ast;
     p->name = arena_strndup(a, name, strlen(name));
     p->precisions = info->precisions ? info->precisions : "";
-    p->aliased = info->dialect == DIALECT_PARSEC;
+    p->aliased = lax;
     b.index_vars = arena_alloc(a, (info->ast->node_count + 1) * sizeof(*b.index_vars));
     b.codes = arena_alloc(a, (info->ast->node_count + 1) * sizeof(*b.codes));
     plan_refuse(&b);
