@@ -3,6 +3,7 @@
 #   driver.sh DAGCC [runtime]      runtime: libdag is part of this build, programs can be linked
 set -u
 dagcc=$(realpath "$1")
+manual=$(realpath "$(dirname "$0")/../../../docs/dagcc.1")
 runtime=${2:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -68,6 +69,12 @@ expect 2 -i -fsyntax-only good.jdf; says "belongs to --format"
 expect 2 -c -o x.o good.jdf bad.jdf; says "cannot name the outputs"
 expect 1 -fsyntax-only absent.jdf; says "cannot read absent.jdf: No such file"
 
+# ---- the manual knows every option of --help
+"$dagcc" --help >help
+for word in $(grep -oE '(^| )--[a-z-]+' help | sort -u) $(grep -oE '(^| )-(M[A-Z]|[a-zA-Z])( |$)' help); do
+    sed 's/\\-/-/g' "$manual" | grep -qF -- "$word" || fail "$word is not in docs/dagcc.1"
+done
+
 # ---- checking
 expect 0 -fsyntax-only good.jdf; silent
 expect 1 -fsyntax-only bad.jdf; says "bad.jdf:5:12: error: 'Q' is not declared"
@@ -85,7 +92,7 @@ expect 1 -fsyntax-only bad.jdf; ! grep -q $'\033' err || fail "colour in a file"
 expect 0 -fsyntax-only -Wextra -Wfoo-bar-baz good.jdf; silent
 expect 1 -fsyntax-only --assume 'M > 0' good.jdf; says "--assume:1:1: error: 'M' is not declared"
 expect 0 -fsyntax-only --assume 'N > 0' good.jdf; silent
-[ -z "$(find . -newer warn.jdf -type f ! -name out ! -name err)" ] || fail "-fsyntax-only wrote files"
+[ -z "$(find . -newer warn.jdf -type f ! -name out ! -name err ! -name help)" ] || fail "-fsyntax-only wrote files"
 
 # ---- JSON
 expect 1 -fsyntax-only --diagnostics=json bad.jdf warn.jdf
