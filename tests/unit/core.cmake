@@ -10,4 +10,11 @@ if(TARGET dag)
     dag_add_unit_test(test_errors SOURCES test_errors.c graphs.c LIBS dag LABELS sanitize)
     dag_add_unit_test(test_topology SOURCES test_topology.c LIBS dag)
     target_include_directories(test_topology PRIVATE "${PROJECT_SOURCE_DIR}/runtime/core")
+
+    if(TARGET dagcc)
+        add_subdirectory("${PROJECT_SOURCE_DIR}/tools/bench/tasks"
+            "${PROJECT_BINARY_DIR}/tools/bench/tasks")
+        dag_add_script_test(bench_tasks COMMAND bench_tasks --tasks 1000 --runs 1 --threads 1,2
+            LABELS unit)
+    endif()
 endif()
