@@ -3,6 +3,7 @@
 #include "checks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the derived other side ------------------------------------------------------------------ */
 
@@ -103,36 +104,48 @@ typedef struct change {
     bool guard;
 } change;
 
+static void put_verbatim(text *out, const verify_model *m, const ast_expr *e)
+{
+    text_add(out, src_text(m->file->sources, e->node.range), src_range_len(e->node.range));
+}
+
+/* e + shift, with the blanks of e around the operator. */
 static void put_shifted(text *out, const verify_model *m, const ast_expr *e, int shift)
 {
     if (shift == 0) {
-        unparse_expr(m->file, e, out);
+        put_verbatim(out, m, e);
         return;
     }
     int64_t constant = shift;
+    bool blanks = memchr(src_text(m->file->sources, e->node.range), ' ',
+                         src_range_len(e->node.range));
     if (e->kind == AST_INT) {
         text_printf(out, "%lld", (long long)(e->u.integer.value + shift));
         return;
     }
-    if (e->kind == AST_BINARY && e->u.binary.right->kind == AST_INT &&
+    if (e->kind == AST_BINARY && e->u.binary.right->kind == AST_INT && e->parens == 0 &&
         (e->u.binary.op == AST_OP_ADD || e->u.binary.op == AST_OP_SUB)) {
         int64_t old = e->u.binary.right->u.integer.value;
         constant += e->u.binary.op == AST_OP_ADD ? old : -old;
         e = e->u.binary.left;
     }
-    bool bare = constant == 0 || e->kind != AST_COND;
+    bool bare = constant == 0 || e->kind != AST_COND || e->parens > 0;
     if (e->kind == AST_BINARY && constant != 0)
         bare = e->parens > 0 || e->u.binary.op >= AST_OP_ADD;   /* binds as tightly as + */
     text_puts(out, bare ? "" : "(");
-    unparse_expr(m->file, e, out);
+    put_verbatim(out, m, e);
     text_puts(out, bare ? "" : ")");
     if (constant)
-        text_printf(out, "%s%lld", constant > 0 ? " + " : " - ",
+        text_printf(out, blanks ? " %c %lld" : "%c%lld", constant > 0 ? '+' : '-',
                     (long long)(constant > 0 ? constant : -constant));
 }
 
 static void put_argument(text *out, const verify_model *m, const ast_value *v, int shift)
 {
+    if (shift == 0) {
+        text_add(out, src_text(m->file->sources, v->node.range), src_range_len(v->node.range));
+        return;
+    }
     put_shifted(out, m, v->lo, shift);
     if (!v->hi)
         return;
@@ -140,7 +153,7 @@ static void put_argument(text *out, const verify_model *m, const ast_value *v, i
     put_shifted(out, m, v->hi, shift);
     if (v->step) {
         text_puts(out, " .. ");
-        unparse_expr(m->file, v->step, out);
+        put_verbatim(out, m, v->step);
     }
 }
 
