@@ -228,9 +228,10 @@ static isl_id *target_id(verify_model *m, const sema_edge *e)
     return isl_id_alloc(m->isl, "NULL", NULL);
 }
 
-/* [params, everything else] -> [params, arguments], to see whether two index tuples name the same
- * target. */
-static isl_map *multiplicity(const layout *l)
+/* [params, arguments, index tuple] -> [params, arguments], to see whether two index tuples name the
+ * same target. The derived locals, in front of dimension `first`, are no part of the tuple: one that
+ * is not understood would be free. */
+static isl_map *multiplicity(const layout *l, int first)
 {
     isl_size dims = isl_set_dim(l->set, isl_dim_set);
     unsigned keep = (unsigned)(l->n_params + l->n_args);
@@ -239,7 +240,8 @@ static isl_map *multiplicity(const layout *l)
     isl_space *space = isl_set_get_space(l->set);
     isl_multi_aff *all = isl_multi_aff_identity(isl_space_map_from_set(space));
     isl_multi_aff *kept = isl_multi_aff_drop_dims(all, isl_dim_out, keep, (unsigned)dims - keep);
-    return isl_map_intersect_domain(isl_map_from_multi_aff(kept), isl_set_copy(l->set));
+    isl_map *map = isl_map_intersect_domain(isl_map_from_multi_aff(kept), isl_set_copy(l->set));
+    return isl_map_project_out(map, isl_dim_in, keep, (unsigned)first - keep);
 }
 
 /* The guard of the edge, as far as it is understood. */
@@ -278,11 +280,12 @@ static void lift_edge(verify_model *m, verify_edge *edge)
     const sema_edge *e = edge->sema;
     size_t n_indices = count_edge_indices(e);
     layout l = layout_begin(m, edge->cls->sema, e->call->n_args, n_indices);
+    int first_index = l.next;
     add_indices(&l, e->dep->indices);
     add_guard(&l, e);
     add_arguments(&l, e->call);
     if (n_indices && l.exact)
-        edge->multi = multiplicity(&l);
+        edge->multi = multiplicity(&l, first_index);
     edge->exact = l.exact;
     edge->guard_exact = l.guard_exact;
     edge->opaque_at = l.opaque_at;
