@@ -56,7 +56,7 @@ bool driver_parse_options(driver_options *o, const diag *d, int argc, char **arg
 void driver_free_options(driver_options *o);
 void driver_print_help(FILE *out);
 
-/* ---- files (driver_files.c) ------------------------------------------------------------------- */
+/* ---- files (driver_files.c) --------------------------------------------------------------- */
 
 /* Writes a temporary beside `path` and renames it; "-" is standard output. With only_if_changed an
  * equal file is left alone. False and a message on stderr on failure. */
@@ -77,7 +77,7 @@ void driver_read_depends(arena *a, const char *path, const char *skip_dir, words
 /* Text as a name in a make rule. */
 const char *driver_quote_make(arena *a, const char *name);
 
-/* ---- the C compiler (driver_cc.c) --------------------------------------------------------------- */
+/* ---- the C compiler (driver_cc.c) --------------------------------------------------------- */
 
 /* Runs a command and waits; prints it first if verbose. Returns its exit status, 1 if it could not
  * be run or was killed (said on stderr). */

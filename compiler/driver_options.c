@@ -338,7 +338,8 @@ static bool short_option(cursor *c)
             words_add(&o->cc, c->argv[++c->i]);
         return true;
     }
-    if (strcmp(arg, "-static") == 0 || strcmp(arg, "-shared") == 0 || strcmp(arg, "-rdynamic") == 0) {
+    if (strcmp(arg, "-static") == 0 || strcmp(arg, "-shared") == 0 ||
+        strcmp(arg, "-rdynamic") == 0) {
         words_add(&o->link, arg);
         return true;
     }

@@ -84,7 +84,8 @@ static void *grow_array(arena *a, void *old, size_t n, size_t size)
 }
 
 #define PUSH(ast, list, count, item)                                                            \
-    ((list) = grow_array((ast)->arena, (list), (count), sizeof(*(list))), (list)[(count)++] = (item))
+    ((list) = grow_array((ast)->arena, (list), (count), sizeof(*(list))),                       \
+     (list)[(count)++] = (item))
 
 static void place_code(parse_ctx *p, ast_code *code, size_t i)
 {

@@ -107,9 +107,13 @@ items
     ;
 
 item
-    : NAME props_opt                { add_global(p, global_new(p, @$, ident_at($1, @1), NULL, $2)); }
+    : NAME props_opt {
+        add_global(p, global_new(p, @$, ident_at($1, @1), NULL, $2));
+    }
     | NAME '=' expr props_opt       { add_global(p, global_new(p, @$, ident_at($1, @1), $3, $4)); }
-    | NAME '=' error                { add_global(p, global_new(p, @$, ident_at($1, @1), NULL, NULL)); }
+    | NAME '=' error {
+        add_global(p, global_new(p, @$, ident_at($1, @1), NULL, NULL));
+    }
     | OPTION prop                   { add_option(p, @$, $2); }
     | OPTION error
     | ASSUME expr                   { add_assume(p, @$, $2); }
@@ -185,7 +189,9 @@ locals
 
 local
     : NAME '=' value props_opt      { $$ = local_new(p, @$, ident_at($1, @1), $3, $4); }
-    | NAME '=' error                { $$ = local_new(p, src_join(@1, @2), ident_at($1, @1), NULL, NULL); }
+    | NAME '=' error {
+        $$ = local_new(p, src_join(@1, @2), ident_at($1, @1), NULL, NULL);
+    }
     | keyword '=' value props_opt   { $$ = NULL; keyword_as_name(p, @1); }
     ;
 
@@ -203,7 +209,10 @@ simcost
 placement
     : simcost ':' plain_call        { $$ = $3; }
     | simcost ':' error             { $$ = NULL; }
-    | NAME args                     { $$ = call_new(p, @$, AST_CALL_MEMORY, (ast_ident){0}, ident_at($1, @1), $2, @2); missing_colon(p, $$); }
+    | NAME args {
+        $$ = call_new(p, @$, AST_CALL_MEMORY, (ast_ident){0}, ident_at($1, @1), $2, @2);
+        missing_colon(p, $$);
+    }
     ;
 
 priority
@@ -218,10 +227,14 @@ flows
     ;
 
 flow
-    : KIND NAME deps                { $$ = flow_new(p, @$, ident_at($1, @1), ident_at($2, @2), $3); }
+    : KIND NAME deps {
+        $$ = flow_new(p, @$, ident_at($1, @1), ident_at($2, @2), $3);
+    }
     | KIND error deps               { $$ = NULL; list_free($3); }
     | NAME deps1                    { $$ = flow_without_kind(p, @$, ident_at($1, @1), $2); }
-    | NAME NAME deps                { $$ = flow_bad_kind(p, @$, ident_at($1, @1), ident_at($2, @2), $3); }
+    | NAME NAME deps {
+        $$ = flow_bad_kind(p, @$, ident_at($1, @1), ident_at($2, @2), $3);
+    }
     ;
 
 deps
@@ -253,10 +266,18 @@ call
     ;
 
 plain_call
-    : NAME NAME args                { $$ = call_new(p, @$, AST_CALL_TASK, ident_at($1, @1), ident_at($2, @2), $3, @3); }
-    | NAME args                     { $$ = call_new(p, @$, AST_CALL_MEMORY, (ast_ident){0}, ident_at($1, @1), $2, @2); }
-    | NEW                           { $$ = call_new(p, @$, AST_CALL_NEW, (ast_ident){0}, ident_at("NEW", @1), list_new(), @1); }
-    | NULL                          { $$ = call_new(p, @$, AST_CALL_NULL, (ast_ident){0}, ident_at("NULL", @1), list_new(), @1); }
+    : NAME NAME args {
+        $$ = call_new(p, @$, AST_CALL_TASK, ident_at($1, @1), ident_at($2, @2), $3, @3);
+    }
+    | NAME args {
+        $$ = call_new(p, @$, AST_CALL_MEMORY, (ast_ident){0}, ident_at($1, @1), $2, @2);
+    }
+    | NEW {
+        $$ = call_new(p, @$, AST_CALL_NEW, (ast_ident){0}, ident_at("NEW", @1), list_new(), @1);
+    }
+    | NULL {
+        $$ = call_new(p, @$, AST_CALL_NULL, (ast_ident){0}, ident_at("NULL", @1), list_new(), @1);
+    }
     ;
 
 args
@@ -303,8 +324,12 @@ index_list
     ;
 
 index
-    : NAME '=' expr                         { $$ = index_new(p, @$, ident_at($1, @1), $3, NULL, NULL); }
-    | NAME '=' expr RANGE expr              { $$ = index_new(p, @$, ident_at($1, @1), $3, $5, NULL); }
+    : NAME '=' expr {
+        $$ = index_new(p, @$, ident_at($1, @1), $3, NULL, NULL);
+    }
+    | NAME '=' expr RANGE expr {
+        $$ = index_new(p, @$, ident_at($1, @1), $3, $5, NULL);
+    }
     | NAME '=' expr RANGE expr RANGE expr   { $$ = index_new(p, @$, ident_at($1, @1), $3, $5, $7); }
     ;
 
@@ -324,9 +349,13 @@ prop_list
     ;
 
 prop
-    : NAME                          { $$ = prop_new(p, @$, (ast_ident){0}, ident_at($1, @1), NULL); }
+    : NAME {
+        $$ = prop_new(p, @$, (ast_ident){0}, ident_at($1, @1), NULL);
+    }
     | NAME '=' prop_value           { $$ = prop_new(p, @$, (ast_ident){0}, ident_at($1, @1), $3); }
-    | NAME '.' field '=' prop_value { $$ = prop_new(p, @$, ident_at($1, @1), ident_at($3, @3), $5); }
+    | NAME '.' field '=' prop_value {
+        $$ = prop_new(p, @$, ident_at($1, @1), ident_at($3, @3), $5);
+    }
     ;
 
 prop_value

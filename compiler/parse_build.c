@@ -98,6 +98,9 @@ ast_expr *parse_integer(parse_ctx *p, src_range r, const char *bytes, size_t len
     if (overflow)
         parse_report(p, CHECK_INTEGER_OVERFLOW, r,
                      "this integer does not fit in 64 bits (largest: 9223372036854775807)");
+    else if (value > INT32_MAX && p->dialect == DIALECT_PARSEC)
+        parse_report(p, CHECK_WIDE_INTEGER, r, "PaRSEC reads this integer as %d: it has 32 bits "
+                     "there", (int)(uint32_t)value);
     ast_expr *e = expr_new(p, AST_INT, r);
     e->u.integer.value = overflow ? 1 : (int64_t)value;
     return e;

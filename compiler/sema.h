@@ -93,7 +93,7 @@ typedef struct sema_body {
     const ast_expr *device_index;   /* property device; NULL */
     const ast_expr *weight;     /* NULL */
     bool batch;
-    sema_ref *captures;         /* names of the class and globals that the text mentions, each once */
+    sema_ref *captures;         /* names of class and globals that the text mentions, once each */
     size_t n_captures;
 } sema_body;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- collections ----------------------------------------------------------------------------- */
+/* ---- collections -------------------------------------------------------------------------- */
 
 static sema_global *undeclared_collection(sema *s, const ast_call *call)
 {
@@ -109,7 +109,7 @@ static const sema_global *resolve_collection(sema *s, const ast_call *call)
     return g;
 }
 
-/* ---- tasks ----------------------------------------------------------------------------------- */
+/* ---- tasks -------------------------------------------------------------------------------- */
 
 static void resolve_task(sema *s, sema_edge *e)
 {
@@ -142,7 +142,7 @@ static void resolve_task(sema *s, sema_edge *e)
     sema_fixit_guess(s, call->flow.range, &g);
 }
 
-/* ---- properties of dependencies --------------------------------------------------------------- */
+/* ---- properties of dependencies ----------------------------------------------------------- */
 
 static sema_shape shape_of(const sema *s, const ast_props *props, const char *name)
 {
@@ -256,7 +256,7 @@ void sema_build_edges(sema *s)
         prepend_undeclared(s);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls -------------------------------------------------------------------------------- */
 
 static void check_class_arity(sema *s, const sema_edge *e)
 {
@@ -326,7 +326,7 @@ void sema_check_calls(sema *s)
     }
 }
 
-/* ---- edges ------------------------------------------------------------------------------------ */
+/* ---- edges -------------------------------------------------------------------------------- */
 
 static const char *other_kind(ast_flow_kind k)
 {
@@ -432,7 +432,7 @@ void sema_check_edges(sema *s)
             }
 }
 
-/* ---- both sides -------------------------------------------------------------------------------- */
+/* ---- both sides --------------------------------------------------------------------------- */
 
 static bool has_reverse(const sema_edge *e)
 {

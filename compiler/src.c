@@ -187,7 +187,8 @@ src_range src_join(src_range a, src_range b)
         return b;
     if (src_range_is_none(b) || a.file != b.file)
         return a;
-    return (src_range){a.file, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
+    return (src_range){a.file, a.begin < b.begin ? a.begin : b.begin,
+                       a.end > b.end ? a.end : b.end};
 }
 
 src_range src_point(uint32_t file, uint32_t offset)
