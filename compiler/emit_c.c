@@ -79,6 +79,9 @@ static void emit_class_title(emitter *e, const plan_class *cls)
     for (size_t i = 0; i < cls->n_params; i++)
         emit_out(e, "%s%s", i ? ", " : "", cls->locals[i].name);
     emit_out(e, ") ---- */\n");
+    if (cls->n_bodies < cls->sema->n_bodies)
+        emit_out(e, "/* left out: %zu bodies for devices that this build lacks */\n",
+                 cls->sema->n_bodies - cls->n_bodies);
 }
 
 /* The file includes itself once per precision: only the bodies are different. */

@@ -3,14 +3,18 @@
 
 #define FN "static %s %s_%s_%s("
 
-/* (int32_t[n]){the parameters that the loops define, 0 for the rest} */
-static void emit_instance(emitter *e, const plan_class *cls, const plan_var *without)
+/* (int32_t[n]){the parameters that the loops define, 0 for the rest}; the last `tail` levels of the
+ * count are no loops. */
+static void emit_instance(emitter *e, const plan_class *cls, size_t tail)
 {
     size_t n = cls->n_locals ? cls->n_locals : 1;
     emit_add(e, "(int32_t[%zu]){", n);
     for (size_t i = 0; i < cls->n_params; i++) {
+        bool counted = false;
+        for (size_t k = 0; k < tail; k++)
+            counted |= cls->count.levels[cls->count.n - 1 - k].var == &cls->locals[i];
         text_puts(&e->body, i ? ", " : "");
-        if (&cls->locals[i] == without)
+        if (counted)
             text_putc(&e->body, '0');
         else
             emit_var(e, &cls->locals[i]);
@@ -25,22 +29,28 @@ static void leaf_count_instance(emitter *e, const void *arg)
     const plan_class *cls = arg;
     emit_begin(e);
     emit_add(e, "total += dag_is_local(g, &%s_%s_class, c, ", e->name, cls->name);
-    emit_instance(e, cls, NULL);
+    emit_instance(e, cls, 0);
     text_puts(&e->body, ");\n");
 }
 
-static void leaf_count_loop(emitter *e, const void *arg)
+static void leaf_count_tail(emitter *e, const void *arg)
 {
     const plan_class *cls = arg;
-    const plan_level *last = &cls->count.levels[cls->count.n - 1];
+    const plan_level *tail = &cls->count.levels[cls->count.n - cls->count_tail];
     emit_begin(e);
     emit_add(e, "total += dag_count_local(g, &%s_%s_class, c, ", e->name, cls->name);
-    emit_instance(e, cls, last->var);
-    emit_add(e, ", %d,\n", last->var->local);
-    emit_begin(e);
-    text_puts(&e->body, "                         ");
-    emit_range(e, last);
-    text_puts(&e->body, ");\n");
+    emit_instance(e, cls, cls->count_tail);
+    emit_add(e, ", %zu, (int[]){", cls->count_tail);
+    for (size_t i = 0; i < cls->count_tail; i++)
+        emit_add(e, "%s%d", i ? ", " : "", tail[i].var->local);
+    text_puts(&e->body, "},\n");
+    for (size_t i = 0; i < cls->count_tail; i++) {
+        emit_begin(e);
+        text_puts(&e->body, i ? "                                       "
+                              : "                         (dag_range[]){");
+        emit_range(e, &tail[i]);
+        text_puts(&e->body, i + 1 < cls->count_tail ? ",\n" : "});\n");
+    }
 }
 
 static void emit_place(emitter *e, const plan_class *cls)
@@ -59,10 +69,8 @@ void emit_count(emitter *e, const plan_class *cls)
     } else {
         emit_place(e, cls);
         emit_line(e, "int64_t total = 0;");
-        if (cls->count_closed)
-            emit_nest(e, &cls->count, cls->count.n - 1, false, leaf_count_loop, cls);
-        else
-            emit_nest(e, &cls->count, cls->count.n, false, leaf_count_instance, cls);
+        emit_nest(e, &cls->count, cls->count.n - cls->count_tail, false,
+                  cls->count_tail ? leaf_count_tail : leaf_count_instance, cls);
         emit_line(e, "return total;");
     }
     emit_fn_end(e, EMIT_FROM_NONE, 0, FN "const void *globals)", "int64_t", e->name, cls->name,
@@ -76,7 +84,7 @@ static void leaf_start(emitter *e, const void *arg)
     const plan_class *cls = arg;
     emit_begin(e);
     emit_add(e, "if (dag_start_local(cursor, g, &%s_%s_class, c, ", e->name, cls->name);
-    emit_instance(e, cls, NULL);
+    emit_instance(e, cls, 0);
     emit_add(e, ", %d))\n", cls->start_asks_inputs);
     emit_begin(e);
     emit_add(e, "    return dag_pause(cursor, %d, (int64_t[]){", e->n_loops);

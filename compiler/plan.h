@@ -281,7 +281,8 @@ struct plan_class {
 
     plan_nest member;           /* LET, TEST, FOUND: is an instance in the space */
     plan_nest count;            /* LOOP, LET, TEST over the space */
-    bool count_closed;          /* the last level is a loop and is counted without walking it */
+    size_t count_tail;          /* so many last levels are loops that do not depend on one another,
+                                   and are counted without walking them */
     bool countable;             /* false: reached through [dynamic] */
     bool starts;                /* false: no instance can start without an arrival */
     plan_nest start;

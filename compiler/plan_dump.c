@@ -167,7 +167,8 @@ static void dump_class(const plan_class *cls, text *out)
     text_printf(out, "%s%s\n", cls->enumerates ? " enumerates" : "",
                 cls->countable ? "" : " dynamic");
     dump_nest("member", &cls->member, out);
-    dump_nest(cls->count_closed ? "count closed" : "count", &cls->count, out);
+    text_printf(out, "  count, last %zu closed", cls->count_tail);
+    dump_nest("", &cls->count, out);
     if (cls->starts)
         dump_nest(cls->start_asks_inputs ? "start asks" : "start", &cls->start, out);
     if (cls->priority) {

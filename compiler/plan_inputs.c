@@ -184,6 +184,11 @@ static bool bind_shape(builder *b, plan_class *cls, plan_flow *flow, const sema_
                        const plan_expr *cond, int line)
 {
     const sema_global *shape = type->global;
+    if (type->kind == SEMA_SHAPE_NAME || type->kind == SEMA_SHAPE_C) {
+        plan_error(b, PLAN_CHECK_REFUSED, type->expr->node.range,
+                   "NEW takes its shape from a global of type dag_shape * or from a matrix");
+        return true;
+    }
     if (!shape && flow->sema->type.kind == SEMA_TYPE_NAMED && flow->sema->type.shape)
         shape = sema_find_global(b->info, flow->sema->type.shape);
     if (!shape)
@@ -206,6 +211,10 @@ static void bind_like(builder *b, plan_class *cls, plan_flow *flow, const plan_e
         const sema_edge *edge = &flow->sema->edges[i];
         stores += edge->dir == AST_OUT && edge->end == SEMA_END_MEMORY;
     }
+    if (stores == 0)
+        plan_error(b, PLAN_CHECK_REFUSED, flow->sema->ast->node.range,
+                   "nothing says how large the fresh buffer of `%s` is: write [type = ...] on NEW",
+                   flow->name);
     bool first = true;
     for (size_t i = 0; i < flow->sema->n_edges && !always; i++) {
         const sema_edge *edge = &flow->sema->edges[i];

@@ -151,6 +151,27 @@ static size_t solve(builder *b, plan_class *cls)
     return solved;
 }
 
+/* How many of the last levels are loops over parameters whose values do not depend on each other. */
+static size_t closed_tail(const plan_nest *nest)
+{
+    size_t from = nest->n;
+    while (from > 0) {
+        const plan_level *level = &nest->levels[from - 1];
+        bool rises = !level->step || (level->step->kind == PLAN_INT && level->step->u.integer > 0);
+        if (level->kind != PLAN_LOOP || level->var->local < 0 || !rises)
+            break;
+        bool used = false;
+        for (size_t i = from; i < nest->n; i++) {
+            const plan_level *inner = &nest->levels[i];
+            used |= px_uses(inner->lo, level->var) || px_uses(inner->hi, level->var);
+        }
+        if (used)
+            break;
+        from--;
+    }
+    return nest->n - from;
+}
+
 static void report_enumeration(builder *b, const plan_class *cls)
 {
     diag_report(b->d, &plan_check_table[PLAN_CHECK_ENUMERATE], cls->sema->ast->placement->node.range,
@@ -174,12 +195,8 @@ void plan_space(builder *b, plan_class *cls)
         member(b, cls, local);
     }
     bool all = solve(b, cls) == cls->n_place;
-    const plan_level *last = cls->count.n ? &cls->count.levels[cls->count.n - 1] : NULL;
     nest_prune(&cls->count, cls);
-    last = cls->count.n ? &cls->count.levels[cls->count.n - 1] : NULL;
-    cls->count_closed = all && last && last->kind == PLAN_LOOP && last->var->local >= 0
-                        && (!last->step || (last->step->kind == PLAN_INT
-                                            && last->step->u.integer > 0));
+    cls->count_tail = all ? closed_tail(&cls->count) : 0;
     if (cls->enumerates)
         report_enumeration(b, cls);
 }

@@ -130,8 +130,10 @@ enum dag_visit_mode {
 typedef struct dag_visit {
     enum dag_visit_mode mode;
     uint32_t mask;       /* bit f: outputs of source flow f are wanted (numbering of the class) */
-    uint64_t dynamic;    /* values of the [dynamic] guards, filled at the producer */
-    int at_producer;     /* 1: evaluate [dynamic] guards and set bits; 0: read the bits */
+    uint64_t dynamic;    /* values of the [dynamic] guards, 0 before the producer's first visit */
+    int at_producer;     /* 1: evaluate [dynamic] guards and set bits, only right behind the body: a
+                            guard reads the task's flows. 0: read the bits, as in every later visit,
+                            at the producer too (docs/design/dynamic.md) */
     struct dag_task *task; /* the producer's task; NULL on a receiver */
     int group;           /* hier(group): set by generated code before dag_visit_edge() */
     /** Runtime's callback. `locals` holds the target's parameters only. */

@@ -141,21 +141,32 @@ static inline int dag_is_local(const void *globals, const dag_class *cls, const 
 }
 
 /**
- * Local instances of a class in its innermost loop: local `at` takes the values of `r`, and the
- * loops have restricted every dimension of the placement to what this process owns, so that with a
- * closed form they need not be looked at.
+ * Local instances of a class in its innermost loops, which do not depend on one another: local
+ * at[i] takes the values of r[i], i < n. All loops together have restricted every dimension of the
+ * placement to what this process owns, so that with a closed form nothing need be walked.
  */
 static inline int64_t dag_count_local(const void *globals, const dag_class *cls,
-                                      const dag_collection *c, int32_t *locals, int at, dag_range r)
+                                      const dag_collection *c, int32_t *locals, int n,
+                                      const int *at, const dag_range *r)
 {
-    if (c->cyclic)
-        return dag_in_grid(c) ? dag_range_count(r.first, r.last, r.step) : 0;
-    int64_t count = 0;
-    for (int64_t x = r.first; x <= r.last; x += r.step) {
-        locals[at] = (int32_t)x;
-        count += dag_is_local(globals, cls, c, locals);
+    int64_t product = c->cyclic && !dag_in_grid(c) ? 0 : 1, count = 0;
+    for (int i = 0; i < n; i++) {
+        product *= dag_range_count(r[i].first, r[i].last, r[i].step);
+        locals[at[i]] = (int32_t)r[i].first;
     }
-    return count;
+    if (c->cyclic || product == 0)
+        return product;
+    for (;;) {
+        count += dag_is_local(globals, cls, c, locals);
+        int i = n - 1;
+        while (i >= 0 && locals[at[i]] + r[i].step > r[i].last) {
+            locals[at[i]] = (int32_t)r[i].first;
+            i--;
+        }
+        if (i < 0)
+            return count;
+        locals[at[i]] += (int32_t)r[i].step;
+    }
 }
 
 /** for every x of a dag_range */
