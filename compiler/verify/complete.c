@@ -79,7 +79,7 @@ static void complete_pair(verify_model *m, const verify_pair *p, insertions *lis
 bool verify_complete(const ast_file *file, const sema_info *sema, diag *d, text *out)
 {
     unsigned errors = diag_errors(d);
-    verify_model *m = verify_lift(file, sema, d, NULL);
+    verify_model *m = verify_lift(file, sema, d, NULL, NULL);
     insertions list = {0};
     verify_pairs pairs = verify_make_pairs(m);
     for (size_t i = 0; i < pairs.n; i++)

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* About a second. */
+enum { MAX_STEPS = 100000000 };
+
 typedef bool step_fn(concrete_env *env, void *arg);
 
 /* ---- loops ---------------------------------------------------------------------------------- */
@@ -35,6 +38,14 @@ static bool in_range(const range *r, int64_t x)
     return r->step > 0 ? x <= r->hi : x >= r->hi;
 }
 
+/* The value behind *x; false at the end of the range, of 64 bits, or of the work allowed. */
+static bool advance(concrete_graph *g, const range *r, int64_t *x)
+{
+    if (++g->steps > MAX_STEPS && !g->failed)
+        g->failed = "the graph is too large to be enumerated";
+    return !g->failed && !__builtin_add_overflow(*x, r->step, x) && in_range(r, *x);
+}
+
 /* Runs `then` for each tuple of an index list. */
 static bool each_index(concrete_env *env, const ast_indices *list, size_t i, step_fn *then,
                        void *arg)
@@ -51,13 +62,16 @@ static bool each_index(concrete_env *env, const ast_indices *list, size_t i, ste
     }
     size_t slot = env->n_indices++;
     bool ok = true;
-    for (int64_t x = r.lo; ok && in_range(&r, x); x += r.step) {
+    int64_t x = r.lo;
+    bool more = in_range(&r, x);
+    while (more && ok) {
         env->indices[slot].index = item;
         env->indices[slot].value = x;
         ok = each_index(env, list, i + 1, then, arg);
+        more = advance(env->graph, &r, &x);
     }
     env->n_indices--;
-    return ok;
+    return ok && !env->graph->failed;
 }
 
 /* Runs `then` for each value of v, which is put into *slot. */
@@ -74,12 +88,13 @@ static bool value_step(concrete_env *env, void *arg)
     range r;
     if (!eval_range(env, l->v->lo, l->v->hi, l->v->step, &r))
         return false;
-    for (int64_t x = r.lo; in_range(&r, x); x += r.step) {
+    int64_t x = r.lo;
+    for (bool more = in_range(&r, x); more; more = advance(env->graph, &r, &x)) {
         *l->slot = x;
         if (!l->then(env, l->arg))
             return false;
     }
-    return true;
+    return !env->graph->failed;
 }
 
 static bool each_value(concrete_env *env, const ast_value *v, int64_t *slot, step_fn *then,

@@ -39,6 +39,7 @@ typedef struct concrete_graph {
     concrete_code_fn *code;     /* NULL: inline C has no value */
     void *code_arg;
     size_t max_tasks, max_refs;
+    size_t steps;               /* values of ranges walked so far: at most MAX_STEPS */
 
     concrete_task *tasks;
     size_t n_tasks, cap_tasks;

@@ -233,7 +233,7 @@ static bool find_circle(verify_model *m, const concrete_graph *g, void *arg)
         for (size_t i = 0; i < m->n_params; i++) {
             c->w.params[i] = g->params[i];
             c->w.shown[i] = true;
-            c->params = isl_set_fix_si(c->params, isl_dim_param, (unsigned)i, (int)g->params[i]);
+            c->params = verify_fix(c->params, isl_dim_param, i, g->params[i]);
         }
     }
     free(pending);

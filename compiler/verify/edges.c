@@ -83,7 +83,7 @@ static const verify_edge *edge_at(const verify_witness *w, verify_edge *const *e
     for (size_t i = 0; i < n; i++) {
         isl_set *image = verify_image(w, isl_map_copy(edges[i]->rel), here, n_here);
         for (size_t k = 0; k < n_there; k++)
-            image = isl_set_fix_si(image, isl_dim_set, (unsigned)k, (int)there[k]);
+            image = verify_fix(image, isl_dim_set, k, there[k]);
         bool some = isl_set_is_empty(image) == isl_bool_false;
         isl_set_free(image);
         if (some)

@@ -21,7 +21,7 @@ static bool session_start(session *s, const ast_file *file, const sema_info *sem
                           bool with_flops)
 {
     bool failed = false;
-    *s = (session){.m = verify_lift(file, sema, d, options)};
+    *s = (session){.m = verify_lift(file, sema, d, options, NULL)};
     s->m->values_given = true;
     if (!verify_read_values(s->m, values, &s->values))
         return false;

@@ -3,6 +3,7 @@
 
 #include <isl/options.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the variables of a scope --------------------------------------------------------------- */
 
@@ -378,9 +379,11 @@ static void make_tables(verify_model *m)
 }
 
 verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
-                          const verify_options *options)
+                          const verify_options *options, const int64_t *grid)
 {
     verify_model *m = util_alloc(sizeof(*m));
+    if (grid)
+        memcpy(m->grid, grid, sizeof(m->grid));
     m->sema = sema;
     m->file = file;
     m->d = d;

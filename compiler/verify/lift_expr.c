@@ -75,8 +75,13 @@ static isl_pw_aff *lift_global(lift_scope *s, const ast_expr *e)
     }
     if (!pa) {
         int pos = lift_find_param(m, text_str(&spelling));
-        pa = pos >= 0 ? dimension(s, isl_dim_param, pos)
-                      : refuse(s, e, "this name is not an integer");
+        const verify_param *p = pos >= 0 ? &m->params[pos] : NULL;
+        if (!p)
+            pa = refuse(s, e, "this name is not an integer");
+        else if (m->grid[0] && (p->rows || p->cols))
+            pa = constant(s, m->grid[p->cols]);
+        else
+            pa = dimension(s, isl_dim_param, pos);
     }
     text_free(&spelling);
     return pa;

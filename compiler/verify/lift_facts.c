@@ -40,6 +40,8 @@ static void add_param(verify_model *m, const char *name, const sema_global *root
         .field = field,
         .count = field && is_matrix(root) && one_of(field, counts),
         .scalar = !field && !root->init,
+        .rows = field ? is_matrix(root) && strcmp(field, "p") == 0 : strcmp(name, "P") == 0,
+        .cols = field ? is_matrix(root) && strcmp(field, "q") == 0 : strcmp(name, "Q") == 0,
     };
 }
 

@@ -175,6 +175,23 @@ static isl_map *own_home(proof *p, const sema_flow *flow)
     return NULL;
 }
 
+/* From an instance of a flow back along its own chain: {x -> x and everything before it}. It need
+ * not be exact, since the edges are held against the home map afterwards. */
+static isl_map *own_chain(proof *p, const sema_flow *flow)
+{
+    isl_map *step = verify_empty_relation(p->m, flow, flow);
+    for (size_t i = 0; i < p->pairs->n; i++) {
+        const verify_pair *pair = &p->pairs->items[i];
+        if (pair->from == flow && pair->to == flow)
+            step = isl_map_union(step, verify_union(p->m, flow, flow, pair->ins, pair->n_ins,
+                                                    true));
+    }
+    isl_bool exact = isl_bool_false;
+    isl_map *back = isl_map_transitive_closure(isl_map_reverse(step), &exact);
+    isl_set *space = isl_set_copy(verify_class_of(p->m, flow->cls)->space);
+    return isl_map_union(back, isl_set_identity(space));
+}
+
 /* The home of `flow` seen through its neighbours that have one. */
 static isl_map *derived_home(proof *p, const sema_flow *flow)
 {
@@ -198,6 +215,8 @@ static isl_map *derived_home(proof *p, const sema_flow *flow)
         rel = isl_map_subtract_domain(rel, isl_map_domain(isl_map_copy(home)));
         home = isl_map_union(home, rel);
     }
+    if (isl_map_is_empty(home) == isl_bool_false && !is_function_on(home, c->space))
+        home = isl_map_apply_range(own_chain(p, flow), home);
     if (is_function_on(home, c->space))
         return isl_map_coalesce(home);
     isl_map_free(home);

@@ -30,6 +30,7 @@ typedef struct verify_param {
     const char *field;          /* last member, NULL for the global itself */
     bool count;                 /* a tile count: mt, nt and the like */
     bool scalar;                /* an integer global the caller is free to choose */
+    bool rows, cols;            /* of the process grid: P, Q, A->p, A->q */
 } verify_param;
 
 typedef struct verify_class verify_class;
@@ -79,6 +80,8 @@ struct verify_model {
     size_t n_classes;
     verify_edge *edges;
     size_t n_edges;
+    int64_t grid[2];            /* rows and columns of the grid that is looked at; 0: all grids */
+    bool grids_checked;         /* small grids were looked at one by one */
     const char *command;        /* verify_command, NULL until asked for */
     diag_severity reported;     /* of the last verify_report */
     bool values_given;          /* one graph is looked at: parameters are the user's */
@@ -86,9 +89,11 @@ struct verify_model {
     bool gave_up;               /* the bound on operations was met while lifting */
 };
 
-/* lift.c: NULL is never returned; gave_up tells of the bound. */
+/* lift.c: NULL is never returned; gave_up tells of the bound. With `grid` (rows and columns, may be
+ * NULL) the parameters of the process grid are these numbers, so that expressions that are not
+ * affine in them become so. */
 verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
-                          const verify_options *options);
+                          const verify_options *options, const int64_t *grid);
 void verify_model_free(verify_model *m);
 
 /* Start of one question to isl: renews its allowance of operations. */

@@ -120,10 +120,13 @@ bool verify_report(verify_model *m, const char *name, src_range where, isl_set *
 static void note_params(verify_model *m, const verify_witness *w)
 {
     text t = {0};
-    for (size_t i = 0; i < m->n_params; i++)
-        if (w->shown[i])
-            text_printf(&t, "%s%s = %lld", t.len ? ", " : "", m->params[i].name,
-                        (long long)w->params[i]);
+    for (size_t i = 0; i < m->n_params; i++) {
+        const verify_param *p = &m->params[i];
+        bool grid = m->grid[0] && (p->rows || p->cols);
+        if (w->shown[i] || grid)
+            text_printf(&t, "%s%s = %lld", t.len ? ", " : "", p->name,
+                        (long long)(grid ? m->grid[p->cols] : w->params[i]));
+    }
     if (t.len)
         diag_note(m->d, (src_range){0}, m->values_given ? "this is for %s"
                                                         : "the smallest case is %s", text_str(&t));

@@ -14,10 +14,12 @@ typedef struct verify_witness {
 
 /* The smallest point of `set`: minimal sum of |parameters|, then lexicographic. False when the set
  * is empty, when the bound on operations was met, or for a NULL set (takes the set). The witness
- * lives in the model's arena. */
+ * lives in the model's arena. Coordinates beyond 62 bits are clamped. */
 bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w);
 bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w);
 
+/* set with one dimension fixed. Takes set. */
+isl_set *verify_fix(isl_set *set, enum isl_dim_type type, size_t pos, int64_t value);
 /* set with its parameters fixed to the witness's. Takes set. */
 isl_set *verify_at_params(const verify_witness *w, isl_set *set);
 /* The image of the instance `at` (of map's domain) under map, at the witness's parameters. Takes

@@ -11,7 +11,7 @@ static bool satisfies_facts(const verify_model *m, const int64_t *params)
 {
     isl_set *set = isl_set_copy(m->facts);
     for (size_t i = 0; i < m->n_params; i++)
-        set = isl_set_fix_si(set, isl_dim_param, (unsigned)i, (int)params[i]);
+        set = verify_fix(set, isl_dim_param, i, params[i]);
     bool yes = isl_set_is_empty(set) == isl_bool_false;
     isl_set_free(set);
     return yes;
@@ -73,7 +73,7 @@ bool verify_each_small(verify_model *m, verify_small_fn *look, void *arg)
     int64_t *params = util_alloc((m->n_params + 1) * sizeof(*params));
     int64_t top = highest_value(m);
     bool complete = true, stop = false;
-    size_t graphs = 0;
+    size_t graphs = 0, steps = 0;
     do {
         for (size_t i = 0; i < m->n_params; i++)
             if (!runs(&m->params[i]))
@@ -82,8 +82,9 @@ bool verify_each_small(verify_model *m, verify_small_fn *look, void *arg)
         if (!satisfies_facts(m, params))
             continue;
         concrete_graph g = {.sema = m->sema, .model = m, .params = params,
-                            .max_tasks = MAX_TASKS, .max_refs = MAX_REFS};
+                            .max_tasks = MAX_TASKS, .max_refs = MAX_REFS, .steps = steps};
         concrete_build(&g);
+        steps = g.steps;        /* one allowance for all graphs */
         complete = complete && !g.failed;
         stop = !g.failed && look(m, &g, arg);
         concrete_free(&g);

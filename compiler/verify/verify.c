@@ -5,13 +5,32 @@
 #include "order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* What was not understood is named, with the command that checks it in another way. */
-static void list_opaque(verify_model *m)
+enum { MAX_GRID = 4 };
+
+/* What decides whether the graph is consistent, as far as it is affine. */
+static void check_graph(verify_model *m, const verify_pairs *pairs, bool *proven)
+{
+    unsigned errors = diag_errors(m->d);
+    verify_check_edges(m, pairs);
+    verify_check_targets(m);
+    verify_check_inputs(m, proven);
+    verify_check_duplicates(m, pairs);
+    /* Both follow edges that agree; where the grid matters they were asked for each grid. */
+    if (diag_errors(m->d) == errors && !m->grids_checked) {
+        verify_check_cycles(m, pairs);
+        verify_check_races(m, pairs);
+    }
+}
+
+/* ---- what is not affine ------------------------------------------------------------------------- */
+
+static void list_opaque(verify_model *m, const bool *by_grid)
 {
     for (size_t i = 0; i < m->n_classes; i++) {
         const verify_class *c = &m->classes[i];
-        if (c->exact)
+        if (c->exact || by_grid[m->n_edges + i])
             continue;
         diag_report(m->d, verify_check(m, "opaque"), c->opaque_at,
                     "the tasks of '%s' are not checked for all sizes: %s", c->sema->name, c->why);
@@ -21,11 +40,69 @@ static void list_opaque(verify_model *m)
         const verify_edge *e = &m->edges[i];
         if (e->exact || !e->cls->exact || !e->why)
             continue;
+        if (by_grid[i]) {
+            diag_report(m->d, verify_check(m, "opaque"), e->opaque_at,
+                        "this edge is proven for process grids up to %d x %d only, and for all "
+                        "values of everything else: %s", MAX_GRID, MAX_GRID, e->why);
+            continue;
+        }
         diag_report(m->d, verify_check(m, "opaque"), e->opaque_at,
                     "this edge is not checked for all sizes: %s", e->why);
         diag_note(m->d, (src_range){0}, "check small sizes with '%s'", verify_command(m));
     }
 }
+
+/* How many rows and columns of the process grid have to be tried; 0: numbers for it would not make
+ * more of the file affine. */
+static void grids_to_try(const verify_model *m, int64_t *rows, int64_t *cols)
+{
+    bool inexact = false;
+    *rows = *cols = 1;
+    for (size_t i = 0; i < m->n_params; i++) {
+        *rows = m->params[i].rows ? MAX_GRID : *rows;
+        *cols = m->params[i].cols ? MAX_GRID : *cols;
+    }
+    for (size_t i = 0; i < m->n_edges; i++)
+        inexact = inexact || !m->edges[i].exact;
+    if (!inexact || *rows * *cols == 1)
+        *rows = *cols = 0;
+}
+
+/* Proves the graph for one grid; by_grid keeps what was exact in all. */
+static void check_grid(verify_model *base, const int64_t *grid, bool *by_grid)
+{
+    verify_model *m = verify_lift(base->file, base->sema, base->d, base->options, grid);
+    bool possible = !m->gave_up && isl_set_is_empty(m->facts) == isl_bool_false;
+    for (size_t i = 0; i < m->n_edges; i++)
+        by_grid[i] = by_grid[i] && (!possible || m->edges[i].exact);
+    for (size_t i = 0; i < m->n_classes; i++)
+        by_grid[m->n_edges + i] = by_grid[m->n_edges + i] && (!possible || m->classes[i].exact);
+    if (possible) {
+        bool *proven = util_alloc(m->file->node_count * sizeof(*proven) + 1);
+        verify_pairs pairs = verify_make_pairs(m);
+        check_graph(m, &pairs, proven);
+        free(proven);
+    }
+    verify_model_free(m);
+}
+
+/* Edges that are not affine only because of the grid are proven for each small grid. by_grid: one
+ * entry for each edge, then one for each class; true where that made it exact. */
+static void check_grids(verify_model *m, bool *by_grid)
+{
+    unsigned errors = diag_errors(m->d);
+    int64_t rows, cols;
+    grids_to_try(m, &rows, &cols);
+    m->grids_checked = rows > 0;
+    memset(by_grid, m->grids_checked, m->n_edges + m->n_classes);
+    for (int64_t p = 1; p <= rows; p++)
+        for (int64_t q = 1; q <= cols && diag_errors(m->d) == errors; q++)
+            check_grid(m, (int64_t[]){p, q}, by_grid);
+    if (diag_errors(m->d) > errors)             /* nothing was proven */
+        memset(by_grid, false, m->n_edges + m->n_classes);
+}
+
+/* ---- the checks --------------------------------------------------------------------------------- */
 
 static bool facts_hold_somewhere(verify_model *m)
 {
@@ -55,19 +132,14 @@ static void publish(verify_model *m, const verify_home *homes, const bool *prove
 static void run_checks(verify_model *m, plan_facts *facts)
 {
     bool *proven = util_alloc(m->file->node_count * sizeof(*proven) + 1);
+    bool *by_grid = util_alloc(m->n_edges + m->n_classes + 1);
     verify_home *homes = util_alloc((m->sema->n_globals + 1) * sizeof(*homes));
     verify_pairs pairs = verify_make_pairs(m);
-    unsigned errors = diag_errors(m->d);
-    verify_check_edges(m, &pairs);
-    verify_check_targets(m);
-    verify_check_inputs(m, proven);
-    verify_check_duplicates(m, &pairs);
+    check_grids(m, by_grid);
+    list_opaque(m, by_grid);
+    check_graph(m, &pairs, proven);
     verify_check_guards(m);
     verify_check_remote(m);
-    if (diag_errors(m->d) == errors) {          /* both follow edges that agree */
-        verify_check_cycles(m, &pairs);
-        verify_check_races(m, &pairs);
-    }
     for (size_t i = 0; i < m->sema->n_globals; i++) {
         const sema_global *g = m->sema->globals[i];
         if (g->kind == SEMA_MATRIX || g->kind == SEMA_COLLECTION)
@@ -76,6 +148,7 @@ static void run_checks(verify_model *m, plan_facts *facts)
     verify_check_renames(m, &pairs, homes);
     publish(m, homes, proven, facts);
     free(homes);
+    free(by_grid);
     free(proven);
 }
 
@@ -83,14 +156,13 @@ bool verify_file(const ast_file *file, const sema_info *sema, diag *d,
                  const verify_options *options, plan_facts *facts)
 {
     unsigned errors = diag_errors(d);
-    verify_model *m = verify_lift(file, sema, d, options);
+    verify_model *m = verify_lift(file, sema, d, options, NULL);
     if (facts)
         *facts = (plan_facts){0};
     if (m->gave_up) {
         verify_undecided(m, file->n_classes ? file->classes[0]->head : (src_range){0},
                          "anything about this file");
     } else if (facts_hold_somewhere(m)) {
-        list_opaque(m);
         run_checks(m, facts);
     }
     verify_model_free(m);

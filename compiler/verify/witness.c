@@ -4,15 +4,31 @@
 #include <isl/point.h>
 #include <stdlib.h>
 
+isl_set *verify_fix(isl_set *set, enum isl_dim_type type, size_t pos, int64_t value)
+{
+    isl_val *v = isl_val_int_from_si(isl_set_get_ctx(set), value);
+    return isl_set_fix_val(set, type, (unsigned)pos, v);
+}
+
+/* Coordinates too large for 63 bits are shown as the largest that fit. */
+static int64_t clamp(isl_val *v)
+{
+    static const long most = INT64_MAX / 2;
+    int64_t value = isl_val_cmp_si(v, most) > 0    ? most
+                    : isl_val_cmp_si(v, -most) < 0 ? -most
+                                                   : isl_val_get_num_si(v);
+    isl_val_free(v);
+    return value;
+}
+
 static bool read_point(isl_set *set, int64_t *at, size_t n)
 {
     isl_point *p = isl_set_sample_point(set);
     bool found = p && isl_point_is_void(p) == isl_bool_false;
     for (size_t i = 0; found && i < n; i++) {
         isl_val *v = isl_point_get_coordinate_val(p, isl_dim_set, (int)i);
-        found = v && isl_val_is_int(v) == isl_bool_true;
-        at[i] = found ? isl_val_get_num_si(v) : 0;
-        isl_val_free(v);
+        found = v != NULL;
+        at[i] = v ? clamp(v) : 0;
     }
     isl_point_free(p);
     return found;
@@ -71,12 +87,12 @@ static bool least_absolute(isl_set *set, unsigned k, int64_t *at)
     int64_t *found = util_alloc((k + 1) * sizeof(*found));
     bool ok = read_point(lifted, found, k + 1);
     for (unsigned i = 0; ok && i < k; i++) {
-        isl_set *fixed = isl_set_fix_si(isl_set_copy(set), isl_dim_set, i, (int)found[1 + i]);
+        isl_set *fixed = verify_fix(isl_set_copy(set), isl_dim_set, i, found[1 + i]);
         at[i] = found[1 + i];
         if (isl_set_is_empty(fixed) == isl_bool_true) {
             isl_set_free(fixed);
             at[i] = -found[1 + i];
-            fixed = isl_set_fix_si(isl_set_copy(set), isl_dim_set, i, (int)at[i]);
+            fixed = verify_fix(isl_set_copy(set), isl_dim_set, i, at[i]);
         }
         isl_set_free(set);
         set = fixed;
@@ -119,7 +135,7 @@ isl_set *verify_at_params(const verify_witness *w, isl_set *set)
     isl_size n = isl_set_dim(set, isl_dim_param);
     for (isl_size i = 0; i < n; i++)
         if (w->shown[i])
-            set = isl_set_fix_si(set, isl_dim_param, (unsigned)i, (int)w->params[i]);
+            set = verify_fix(set, isl_dim_param, i, w->params[i]);
     return set;
 }
 
@@ -132,11 +148,17 @@ bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w)
         .at = arena_alloc(m->arena, ((n < 0 ? 0 : (size_t)n) + 1) * sizeof(int64_t)),
         .n_at = n < 0 ? 0 : (size_t)n,
     };
-    if (n < 0 || !least_params(m, isl_set_params(isl_set_copy(set)), w)) {
+    if (isl_set_is_empty(set) != isl_bool_false) {
         isl_set_free(set);
         return false;
     }
-    return verify_first_point(m, verify_at_params(w, set), w->at, w->n_at);
+    /* From here on there is a contradiction, and it is reported even if clamped parameters keep the
+     * point from being found. */
+    if (least_params(m, isl_set_params(isl_set_copy(set)), w))
+        verify_first_point(m, verify_at_params(w, set), w->at, w->n_at);
+    else
+        isl_set_free(set);
+    return !verify_failed(m);
 }
 
 bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w)
@@ -147,6 +169,7 @@ bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w)
 isl_set *verify_image(const verify_witness *w, isl_map *map, const int64_t *at, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        map = isl_map_fix_si(map, isl_dim_in, (unsigned)i, (int)at[i]);
+        map = isl_map_fix_val(map, isl_dim_in, (unsigned)i,
+                              isl_val_int_from_si(isl_map_get_ctx(map), at[i]));
     return verify_at_params(w, isl_map_range(map));
 }

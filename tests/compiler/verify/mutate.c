@@ -89,7 +89,7 @@ static unsigned errors_of(const diag *d, const char *check)
 /* The graph for the values; checks of memory references. */
 static void enumerate(version *v)
 {
-    verify_model *m = verify_lift(v->f.ast, v->f.sema, v->f.diag, NULL);
+    verify_model *m = verify_lift(v->f.ast, v->f.sema, v->f.diag, NULL, NULL);
     verify_values vv;
     if (verify_read_values(m, values, &vv)) {
         concrete_graph g = {.sema = v->f.sema, .model = m, .params = vv.params,
