@@ -24,11 +24,14 @@ void *dagi_comm_alloc(size_t bytes)
 
 int dagi_comm_enter(dagi_comm *c, struct dagi_worker *w)
 {
-    if (c->engine->main_only && w->index != 0)
+    if (atomic_load(&c->lock))
         return 0;
-    if (atomic_load_explicit(&c->lock, memory_order_relaxed) ||
-        atomic_exchange_explicit(&c->lock, 1, memory_order_acquire))
+    if (c->ctx->single) { /* no other thread: the lock only keeps us from entering twice */
+        atomic_store_explicit(&c->lock, 1, memory_order_relaxed);
+    } else if ((c->engine->main_only && w->index != 0) ||
+               atomic_exchange_explicit(&c->lock, 1, memory_order_acquire)) {
         return 0;
+    }
     c->w = w;
     return 1;
 }
@@ -38,8 +41,7 @@ void dagi_comm_post(dagi_comm *c, dagi_item *item)
     dagi_item *head = atomic_load_explicit(&c->inbox, memory_order_relaxed);
     do
         item->next = head;
-    while (!atomic_compare_exchange_weak_explicit(&c->inbox, &head, item, memory_order_release,
-                                                  memory_order_relaxed));
+    while (!atomic_compare_exchange_weak(&c->inbox, &head, item));
 }
 
 static void handle_item(dagi_comm *c, dagi_item *item)
@@ -82,11 +84,17 @@ static int drain_inbox(dagi_comm *c)
     return events;
 }
 
-/* The exchange that releases is sequentially consistent, like the one of the next to enter: either
- * the poster of an item sees the lock free, or the look after the release sees its item. */
+/* With other threads: the store that releases and the look behind it are sequentially consistent,
+ * and so are the post of an item and the look at the lock behind it (dagi_comm_enter()). So either
+ * the poster finds the lock free, or the look finds its item. */
 void dagi_comm_leave(dagi_comm *c)
 {
     struct dagi_worker *w = c->w;
+    if (c->ctx->single) {
+        drain_inbox(c);
+        atomic_store_explicit(&c->lock, 0, memory_order_relaxed);
+        return;
+    }
     do {
         drain_inbox(c);
         c->w = NULL;

@@ -57,7 +57,8 @@ dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_s
     size_t bytes = (size_t)shape->m * (size_t)shape->n * shape->elem;
     v->v = (dag_value){malloc(bytes ? bytes : 1), shape->m ? shape->m : 1, shape->m, shape->n,
                        shape->elem};
-    memset(v->v.ptr, 0xa5, bytes);
+    if (!mock.raw_values)
+        memset(v->v.ptr, 0xa5, bytes);
     v->capacity = bytes;
     v->pool = pool;
     atomic_store(&v->refs, 1);
@@ -214,7 +215,8 @@ void dagi_wave_quiet(struct dagi_worker *w, uint32_t first_open)
 void mock_start(int64_t eager, int64_t credit, uint64_t chaos, int bcast)
 {
     char why[256];
-    mallopt(M_MMAP_THRESHOLD, 64 << 20); /* values are reused, as those of the real ones are */
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* buffers are reused, as the real ones are */
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
     memset(&mock, 0, sizeof mock);
     mock.ctx.nworkers = 1;
     mock.ctx.single = 1;

@@ -45,6 +45,7 @@ extern struct mock {
     mock_deliver_fn deliver;
     int64_t values;  /* alive */
     int64_t value_bytes;
+    int raw_values;  /* 1: new values are not filled */
     int fail_values; /* 1: dagi_value_new() finds no memory */
     int64_t messages;
     int ready_many, idle;

@@ -1,8 +1,9 @@
 /*
  * Two ranks pass a value to and fro through activations: checks what arrives, and prints the time of
- * one hop beside that of a plain MPI message of the same size.
+ * one hop beside that of a plain MPI message of the same size: the best of batches, since other
+ * programs may share the cores.
  *
- * usage: comm_pingpong [hops of 8 bytes]
+ * usage: comm_pingpong [hops of 8 bytes [largest size]]
  */
 #include "mock.h"
 
@@ -21,10 +22,27 @@ static void on_deliver(mock_pool *p, const int32_t *params, uint32_t mask, uint6
     arrived = values[0];
 }
 
-static double hop(int64_t bytes, int hops)
+/* Time per hop: the best batch. */
+typedef struct stopwatch {
+    double start, best;
+    int hops, batch;
+} stopwatch;
+
+static void tick(stopwatch *s)
+{
+    if (s->hops++ % s->batch)
+        return;
+    double now = mock_now(), time = (now - s->start) / s->batch;
+    if (s->hops > 1 && (s->best == 0 || time < s->best))
+        s->best = time;
+    s->start = now;
+}
+
+static double hop(int64_t bytes, int hops, int batch)
 {
     mock_start(4096, 1 << 20, 0, 0);
     mock.deliver = on_deliver;
+    mock.raw_values = 1;
     int rank = mock.ctx.rank;
     mock_pool *p = mock_pool_new(3, rank < 2 ? hops / 2 : 0);
     mock_pool_add(p);
@@ -35,8 +53,9 @@ static double hop(int64_t bytes, int hops)
         memset(arrived->ptr, 0, (size_t)bytes);
     }
     dagi_comm_barrier(&mock.worker);
-    double start = mock_now();
+    stopwatch watch = {.batch = batch};
     for (int i = 0; rank < 2 && i < hops; i++) {
+        tick(&watch);
         if (i % 2 != rank) {
             while (!arrived)
                 dagi_comm_progress(&mock.worker);
@@ -51,42 +70,44 @@ static double hop(int64_t bytes, int hops)
         arrived = NULL;
         mock_complete(p, rank, i, 0, values, &dest, 1, 0, 1, 0);
     }
-    double time = (mock_now() - start) / hops;
     dagi_value_release(&mock.worker, arrived);
     arrived = NULL;
     dagi_pool_drop(&mock.worker, &p->pool);
     CHECK(mock_pool_wait(p, 60), "does not end");
     mock_pool_free(p);
     mock_stop();
-    return time;
+    return watch.best;
 }
 
-static double plain_hop(int64_t bytes, int hops)
+static double plain_hop(int64_t bytes, int hops, int batch)
 {
     int rank;
     char *data = calloc((size_t)bytes, 1);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
-    double start = mock_now();
+    stopwatch watch = {.batch = batch};
     for (int i = 0; rank < 2 && i < hops; i++) {
+        tick(&watch);
         if (i % 2 == rank)
             MPI_Send(data, (int)bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
         else
             MPI_Recv(data, (int)bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     free(data);
-    return (mock_now() - start) / hops;
+    return watch.best;
 }
 
 int main(int argc, char **argv)
 {
     static const int64_t sizes[] = {8, 1024, 4096, 8192, 16384, 65536, 262144, 1 << 20, 8 << 20};
     int hops = argc > 1 ? atoi(argv[1]) : 20000, rank;
+    int64_t largest = argc > 2 ? atoll(argv[2]) : INT64_MAX;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        int n = (int)(hops / (1 + sizes[i] / 16384)) / 2 * 2 + 2;
-        double raw = plain_hop(sizes[i], n), ours = hop(sizes[i], n);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] <= largest; i++) {
+        int batch = sizes[i] < 65536 ? 50 : 2;
+        int n = (int)(hops / (1 + sizes[i] / 16384)) / batch * batch + 4 * batch;
+        double raw = plain_hop(sizes[i], n, batch), ours = hop(sizes[i], n, batch);
         if (rank == 0)
             fprintf(stderr, "%8lld bytes: %8.2f us per hop, plain MPI %8.2f us; %6.2f of %.2f GB/s\n",
                     (long long)sizes[i], ours * 1e6, raw * 1e6, 1e-9 * (double)sizes[i] / ours,
