@@ -64,7 +64,7 @@ void serial_element(dag_taskpool *pool, int slot, const int64_t *index, dag_elem
     dag_collection *c = pool->slots[slot];
     memset(element, 0, sizeof *element);
     if (!c->ops->contains(c, index)) {
-        serial_fail(pool, DAG_ERR_GRAPH, "element (%lld, %lld) of %s does not exist",
+        serial_fail(pool, DAG_ERR_GRAPH, "element (%lld, %lld) is outside of the collection %s",
                     (long long)index[0], (long long)(c->nindex > 1 ? index[1] : 0),
                     pool->program->slots[slot].name);
         return;
