@@ -106,6 +106,7 @@ typedef struct sema_pass {
 #define WHOLE_TREE CHECK_SYNTAX
 
 static const sema_pass passes[] = {
+    {sema_read_macros, NO_NEEDS},
     {sema_build_globals, NO_NEEDS},
     {sema_build_classes, NO_NEEDS},
     {sema_build_edges, NO_NEEDS},
@@ -163,6 +164,7 @@ sema_info *sema_analyse(const ast_file *file, diag *d)
     free(s.index_used);
     free(s.needed);
     free(s.indices);
+    map_free(&s.macro_names);
     free(s.undeclared);
     map_free(&s.globals);
     map_free(&s.classes);

@@ -18,6 +18,14 @@ void map_free(sema_map *m);
 void *map_get(const sema_map *m, const char *key);
 void map_put(sema_map *m, const char *key, void *value);
 
+/* #define of the prologue: who uses it mentions the names in its text. */
+typedef struct sema_macro sema_macro;
+struct sema_macro {
+    const char *begin, *end;        /* parameters and text */
+    unsigned scan;                  /* number of the last scan that looked at it */
+    sema_macro *next;               /* in the queue of that scan */
+};
+
 struct sema {
     sema_info *info;
     const ast_file *ast;
@@ -30,6 +38,9 @@ struct sema {
     bool *needed;                   /* by global index: used by more than priorities */
     const ast_index **indices;      /* local indices in scope, innermost last */
     size_t n_indices, cap_indices;
+    sema_map macro_names;           /* sema_macro */
+    sema_macro *macro_queue;        /* to be looked at in the scan that is going on */
+    unsigned scans;
     sema_refusal *refusals;         /* on the heap until the end */
     size_t cap_refusals;
     sema_global **undeclared;       /* in order of first use; --std=parsec */
@@ -49,6 +60,7 @@ sema_scope scope_of_class(const sema *s, sema_class *c);
 
 /* ---- passes, in the order of the table in sema.c --------------------------------------------- */
 
+void sema_read_macros(sema *s);
 void sema_build_globals(sema *s);
 void sema_build_classes(sema *s);
 void sema_build_edges(sema *s);
@@ -80,7 +92,9 @@ void sema_check_value(sema *s, const sema_scope *sc, const ast_value *v);
 /* Brings the items of a list into scope one by one; pop with sema_pop_indices(s, mark). */
 size_t sema_push_indices(sema *s, const sema_scope *sc, const ast_indices *list);
 void sema_pop_indices(sema *s, size_t mark);
-/* Names of the scope that a piece of C mentions, each once, ended by NONE; marks them used. */
+sema_ref sema_find_name(sema *s, const sema_scope *sc, const char *name);
+void sema_mark_used(sema *s, const sema_scope *sc, sema_ref r);
+/* sema_scan.c: names of the scope that a piece of C mentions, each once, ended by NONE; marks them used. */
 sema_ref *sema_scan_c(sema *s, const sema_scope *sc, src_range c_text, size_t *count);
 
 /* sema_props.c: checks a property list and resolves what its values name. */

@@ -1,7 +1,6 @@
 /* Names and values in expressions. */
 #include "sema_ctx.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,7 +144,7 @@ bool sema_same_expr(const ast_expr *a, const ast_expr *b)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-static sema_ref find_name(sema *s, const sema_scope *sc, const char *name)
+sema_ref sema_find_name(sema *s, const sema_scope *sc, const char *name)
 {
     for (size_t i = s->n_indices; i-- > 0;)
         if (s->indices[i]->name.text == name)
@@ -159,7 +158,7 @@ static sema_ref find_name(sema *s, const sema_scope *sc, const char *name)
     return (sema_ref){0};
 }
 
-static void mark_used(sema *s, const sema_scope *sc, sema_ref r)
+void sema_mark_used(sema *s, const sema_scope *sc, sema_ref r)
 {
     switch (r.kind) {
     case SEMA_REF_GLOBAL:
@@ -247,12 +246,12 @@ static void require_integer(sema *s, const ast_expr *e, sema_ref r)
 
 static sema_ref resolve_name(sema *s, const sema_scope *sc, const ast_expr *e)
 {
-    sema_ref r = find_name(s, sc, e->u.name);
+    sema_ref r = sema_find_name(s, sc, e->u.name);
     if (r.kind == SEMA_REF_NONE) {
         report_unbound(s, sc, e);
         return r;
     }
-    mark_used(s, sc, r);
+    sema_mark_used(s, sc, r);
     if (too_early(s, sc, e, r))
         return (sema_ref){0};
     s->info->refs[e->node.id] = r;
@@ -410,7 +409,7 @@ size_t sema_push_indices(sema *s, const sema_scope *sc, const ast_indices *list)
             s->cap_indices = s->cap_indices ? 2 * s->cap_indices : 8;
             s->indices = util_realloc(s->indices, s->cap_indices * sizeof(*s->indices));
         }
-        sema_ref hidden = find_name(s, sc, x->name.text);
+        sema_ref hidden = sema_find_name(s, sc, x->name.text);
         if (hidden.kind == SEMA_REF_LOCAL || hidden.kind == SEMA_REF_GLOBAL)
             sema_report(s, CHECK_SHADOW, x->name.range, "local index '%s' hides a %s of that name",
                         x->name.text, hidden.kind == SEMA_REF_LOCAL ? "local" : "global");
@@ -432,114 +431,4 @@ void sema_check_value(sema *s, const sema_scope *sc, const ast_value *v)
     sema_check_expr(s, sc, v->step, true);
     check_range(s, v->lo, v->hi, v->step);
     sema_pop_indices(s, mark);
-}
-
-/* ---- names in C -------------------------------------------------------------------------- */
-
-/* Skips a comment, string or character constant at c; returns c if there is none. */
-static const char *skip_c_text(const char *c, const char *end)
-{
-    if (*c == '/' && c + 1 < end && c[1] == '/') {
-        while (c < end && *c != '\n')
-            c++;
-    } else if (*c == '/' && c + 1 < end && c[1] == '*') {
-        for (c += 2; c < end && !(*c == '*' && c + 1 < end && c[1] == '/'); c++)
-            ;
-        c = end - c > 2 ? c + 2 : end;
-    } else if (*c == '"' || *c == '\'') {
-        char quote = *c++;
-        while (c < end && *c != quote && *c != '\n')
-            c += *c == '\\' && c + 1 < end ? 2 : 1;
-        c += c < end;
-    }
-    return c;
-}
-
-/* A flow, or one of the names that come with it (X_ld, X_m, X_n, X_size, PaRSEC's _f_X). */
-static const sema_flow *flow_of_word(sema *s, const sema_class *c, const char *word, size_t len)
-{
-    static const char *const suffixes[] = {"", "_ld", "_m", "_n", "_size"};
-    if (!s->strict && len > 3 && strncmp(word, "_f_", 3) == 0)
-        word += 3, len -= 3;
-    for (size_t i = 0; i < c->n_flows; i++) {
-        size_t n = strlen(c->flows[i].name);
-        if (n > len || strncmp(word, c->flows[i].name, n) != 0)
-            continue;
-        for (size_t j = 0; j < UTIL_COUNT(suffixes); j++)
-            if (strlen(suffixes[j]) == len - n && strncmp(word + n, suffixes[j], len - n) == 0)
-                return &c->flows[i];
-    }
-    return NULL;
-}
-
-static sema_ref ref_of_word(sema *s, const sema_scope *sc, const char *word, size_t len)
-{
-    const char *name = names_find(s->ast->names, word, len);
-    sema_ref r = name ? find_name(s, sc, name) : (sema_ref){0};
-    if (r.kind == SEMA_REF_NONE && sc->flows && sc->cls) {
-        const sema_flow *f = flow_of_word(s, sc->cls, word, len);
-        if (f)
-            r = (sema_ref){SEMA_REF_FLOW, {.flow = f}};
-    }
-    if (r.kind == SEMA_REF_LOCAL && r.u.local->index >= sc->n_locals)
-        r.kind = SEMA_REF_NONE;
-    return r;
-}
-
-typedef struct ref_list {
-    sema_ref *refs;
-    size_t n, cap;
-} ref_list;
-
-static void add_ref(ref_list *l, sema_ref r)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (l->refs[i].kind == r.kind && l->refs[i].u.global == r.u.global)
-            return;
-    if (l->n == l->cap) {
-        l->cap = l->cap ? 2 * l->cap : 8;
-        l->refs = util_realloc(l->refs, l->cap * sizeof(*l->refs));
-    }
-    l->refs[l->n++] = r;
-}
-
-static bool is_word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-sema_ref *sema_scan_c(sema *s, const sema_scope *sc, src_range c_text, size_t *count)
-{
-    const char *c = src_text(s->ast->sources, c_text), *end = c + src_range_len(c_text);
-    ref_list list = {0};
-    bool member = false;                    /* the next word follows . or -> */
-    while (c < end) {
-        const char *next = skip_c_text(c, end);
-        if (next > c) {
-            c = next;
-            continue;
-        }
-        if (!is_word_char(*c)) {
-            if (!isspace((unsigned char)*c))
-                member = *c == '.' || (*c == '>' && c[-1] == '-');
-            c++;
-            continue;
-        }
-        const char *word = c;
-        while (c < end && is_word_char(*c))
-            c++;
-        if (!member && !isdigit((unsigned char)*word)) {
-            sema_ref r = ref_of_word(s, sc, word, (size_t)(c - word));
-            mark_used(s, sc, r);
-            if (r.kind != SEMA_REF_NONE)
-                add_ref(&list, r);
-        }
-        member = false;
-    }
-    sema_ref *copy = arena_alloc(s->arena, (list.n + 1) * sizeof(*copy));
-    if (list.n)
-        memcpy(copy, list.refs, list.n * sizeof(*copy));
-    free(list.refs);
-    *count = list.n;
-    return copy;
 }
