@@ -180,6 +180,7 @@ dag_status dagi_init(dag_context **context, const dag_config *config, void *mpi_
     }
     memset((void *)ctx, 0, bytes);
     ctx->size = 1;
+    ctx->pools_end = &ctx->pools;
     pthread_mutex_init(&ctx->pools_lock, NULL);
     pthread_mutex_init(&ctx->park_lock, NULL);
     pthread_mutex_init(&ctx->message_lock, NULL);

@@ -91,7 +91,7 @@ struct dag_context {
 
     /* -- pools added and not yet ended everywhere, and the next id; pools_lock */
     pthread_mutex_t pools_lock;
-    struct dag_taskpool *pools; /* linked by pool->next, ascending ids */
+    struct dag_taskpool *pools, **pools_end; /* linked by pool->next, ascending ids */
     uint32_t pools_added;       /* ids given so far: 1..pools_added */
 
     /* -- shared */

@@ -129,8 +129,11 @@ void dagi_pool_end(dag_taskpool *pool, dag_status status, int64_t info, const ch
     dag_taskpool **link = &ctx->pools;
     while (*link && *link != pool)
         link = &(*link)->next;
-    if (*link)
+    if (*link) {
         *link = pool->next;
+        if (!*link)
+            ctx->pools_end = link;
+    }
     pthread_mutex_unlock(&ctx->pools_lock);
     pthread_mutex_lock(&pool->lock);
     pool->status = status;
@@ -244,10 +247,9 @@ static dag_status enlist(dag_taskpool *pool)
     atomic_store(&pool->state, DAGI_POOL_QUEUED);
     for (int s = 0; s < pool->program->nslots && status == DAG_SUCCESS; s++)
         status = follow(pool, pool->collections[s]);
-    dag_taskpool **end = &ctx->pools;
-    while (*end)
-        end = &(*end)->next;
-    *end = pool;
+    pool->next = NULL;
+    *ctx->pools_end = pool;
+    ctx->pools_end = &pool->next;
     pthread_mutex_unlock(&ctx->pools_lock);
     return status;
 }

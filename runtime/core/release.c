@@ -95,6 +95,14 @@ static void name_rank(dag_visit *v, const dag_edge *edge, const int32_t *params)
         return;
     }
     int rank = cls->rank(g->pool->globals, locals);
+    if (DAGI_UNLIKELY(rank < 0 || rank >= g->pool->ctx->size)) {
+        char to[256];
+        dagi_describe(to, sizeof to, cls, params);
+        dag_graph_error(g->pool->globals, NULL, NULL, cls->line,
+                        "%s is placed on rank %d, but ranks are 0 to %d", to, rank,
+                        g->pool->ctx->size - 1);
+        return;
+    }
     if (rank != g->pool->ctx->rank)
         dagi_fanout_add(g->w->fanout, rank, edge, v->group);
 }

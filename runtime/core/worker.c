@@ -18,6 +18,9 @@
 
 #include <stdlib.h>
 #include <time.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 /* Nanoseconds of searching after which a worker counts as idle, parks, yields, sleeps. On an
  * oversubscribed machine a waiting worker is in the way of those that compute: it yields at once. */
@@ -216,10 +219,20 @@ static bool polls(struct dagi_worker *w)
     return true;
 }
 
+/* Linux rounds short sleeps up by 50 us to save energy, many times what a message takes; not so
+ * here. The thread may be the application's, so its setting is put back. */
 static void doze(uint64_t nanoseconds)
 {
     struct timespec t = {0, (long)nanoseconds};
+#ifdef __linux__
+    int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
     nanosleep(&t, NULL);
+    if (slack > 0)
+        prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
+#else
+    nanosleep(&t, NULL);
+#endif
 }
 
 /* Wait for a moment, the longer the longer nothing has happened. */
