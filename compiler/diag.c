@@ -9,7 +9,7 @@
 typedef struct check_state {
     const diag_check *check;
     bool enabled, disabled, as_error, not_error;    /* options seen; later ones clear earlier */
-    unsigned errors;
+    unsigned errors, reports;
 } check_state;
 
 struct diag {
@@ -202,6 +202,7 @@ diag_severity diag_vreport_as(diag *d, const diag_check *check, diag_severity ba
     diag_severity sev = s ? state_severity(d, s, base) : DIAG_OFF;
     if (sev == DIAG_OFF)
         return sev;
+    s->reports++;
     if (sev == DIAG_WARNING) {
         d->warnings++;
     } else if (sev != DIAG_NOTE) {
@@ -274,6 +275,12 @@ unsigned diag_errors_of(const diag *d, const diag_check *check)
 {
     const check_state *s = state_of(d, check);
     return s ? s->errors : 0;
+}
+
+unsigned diag_reports_of(const diag *d, const diag_check *check)
+{
+    const check_state *s = state_of(d, check);
+    return s ? s->reports : 0;
 }
 
 bool diag_full(const diag *d)

@@ -89,6 +89,8 @@ unsigned diag_errors(const diag *d);
 unsigned diag_warnings(const diag *d);
 /* How often this check was reported as an error: checks that depend on it consult this. */
 unsigned diag_errors_of(const diag *d, const diag_check *check);
+/* How often this check was reported, in whatever severity. */
+unsigned diag_reports_of(const diag *d, const diag_check *check);
 /* More errors than the cap were reported: stop looking for more. */
 bool diag_full(const diag *d);
 
