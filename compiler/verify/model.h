@@ -85,6 +85,7 @@ struct verify_model {
     const char *command;        /* verify_command, NULL until asked for */
     diag_severity reported;     /* of the last verify_report */
     bool values_given;          /* one graph is looked at: parameters are the user's */
+    bool conditional;           /* the last verify_report: unusual sizes are to blame */
     bool may_assume;            /* the finding may be excluded by an assumption about sizes */
     bool gave_up;               /* the bound on operations was met while lifting */
 };

@@ -104,9 +104,9 @@ bool verify_report(verify_model *m, const char *name, src_range where, isl_set *
     const diag_check *check = verify_check(m, name);
     diag_severity base = m->sema->dialect == DIALECT_DAG ? check->dag : check->parsec;
     bool parsec = m->sema->dialect == DIALECT_PARSEC;
-    if (base == DIAG_ERROR &&
-        (weight == VERIFY_DOUBT ||
-         (parsec && (weight == VERIFY_LAX || !unconditional(m, where_set)))))
+    m->conditional = (parsec || m->may_assume) && !unconditional(m, where_set);
+    if (base == DIAG_ERROR && (weight == VERIFY_DOUBT ||
+                               (parsec && (weight == VERIFY_LAX || m->conditional))))
         base = DIAG_WARNING;
     va_list ap;
     va_start(ap, fmt);
@@ -213,7 +213,7 @@ void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness
 {
     note_params(m, w);
     bool parsec = m->sema->dialect == DIALECT_PARSEC;
-    if (parsec ? m->reported != DIAG_WARNING : !m->may_assume)
+    if (!m->conditional || (parsec && m->reported != DIAG_WARNING))
         return;
     text t = {0};
     if (assume_at_least_one(m, where_set, &t) || assume_pair_equal(m, where_set, &t) ||

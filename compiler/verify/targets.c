@@ -74,14 +74,13 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
         verify_put_instance(&task, e->cls, w.at);
         verify_put_tuple(&element, e->sema->target->name, w.at + e->cls->sema->n_params,
                          e->sema->call->n_args);
+        m->may_assume = true;
         if (verify_report(m, "out-of-bounds", e->sema->call->node.range, params, VERIFY_GRAVE,
                           "%s.%s %s %s, which is outside '%s'", text_str(&task),
                           e->sema->flow->name, e->sema->dir == AST_IN ? "reads" : "is stored to",
-                          text_str(&element), e->sema->target->name)) {
-            m->may_assume = true;
+                          text_str(&element), e->sema->target->name))
             verify_report_end(m, params, &w);
-            m->may_assume = false;
-        }
+        m->may_assume = false;
         text_free(&task);
         text_free(&element);
     }
