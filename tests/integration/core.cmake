@@ -13,6 +13,6 @@ foreach(seed IN ITEMS 1 2 3)
         ENVIRONMENT DAG_CHAOS=${seed})
 endforeach()
 dag_add_mpi_test(core_graphs_global NP 2 THREADS 3 COMMAND core_graphs
-    ENVIRONMENT "DAG_SCHED=global;DAG_CHAOS=9")
+    ENVIRONMENT DAG_SCHED=global DAG_CHAOS=9)
 dag_add_mpi_test(core_graphs_credit NP 2 THREADS 1 COMMAND core_graphs
-    ENVIRONMENT "DAG_CREDIT_BYTES=4096;DAG_EAGER_BYTES=0")
+    ENVIRONMENT DAG_CREDIT_BYTES=4096 DAG_EAGER_BYTES=0)

@@ -233,7 +233,9 @@ int main(int argc, char **argv)
     dag_config *config = dag_config_new();
     dag_config_set(config, "stall_time", "0.1", NULL, 0);
     dag_config_set(config, "warnings", "off", NULL, 0);
-    if (dag_init(&ctx, config, why, sizeof why) != DAG_SUCCESS) {
+    dag_status status = dag_init(&ctx, config, why, sizeof why);
+    dag_config_free(config);
+    if (status != DAG_SUCCESS) {
         fprintf(stderr, "%s\n", why);
         return 1;
     }
@@ -247,8 +249,7 @@ int main(int argc, char **argv)
         if (dag_size(ctx) >= parts[p].ranks && (!*only || strcmp(only, parts[p].name) == 0))
             parts[p].run();
     }
-    dag_config_free(config);
-    dag_status status = dag_fini(ctx);
+    status = dag_fini(ctx);
     if (status != DAG_SUCCESS)
         fprintf(stderr, "dag_fini: %s\n", dag_strerror(status));
     return failures > 0 || status != DAG_SUCCESS;
