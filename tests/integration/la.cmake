@@ -26,3 +26,23 @@ foreach(seed IN ITEMS 1 2)
 endforeach()
 dag_add_mpi_test(la_api_credit NP 4 THREADS 1 COMMAND la_api
     ENVIRONMENT "DAG_CREDIT_BYTES=4096;DAG_EAGER_BYTES=0")
+
+# The programs as users run them. Matrices of the Harwell-Boeing collection are looked for beside
+# the source tree; RealMatrices is skipped without them.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+if(NOT Python3_FOUND)
+    dag_leave_out(la_drivers "Python 3 was not found")
+    return()
+endif()
+set(most_ranks 1)
+if(DAG_HAVE_MPI)
+    set(most_ranks 6)
+endif()
+foreach(part IN ITEMS Options Results Files RealMatrices)
+    string(TOLOWER la_drivers_${part} name)
+    dag_add_script_test(${name}
+        COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/la/drivers.py" "${DAG_MPIRUN}"
+            "$<TARGET_FILE_DIR:dag_posv>" ${most_ranks} "${PROJECT_SOURCE_DIR}/../shared/data"
+            ${part}
+        LABELS integration PROCESSORS 2 TIMEOUT 600)
+endforeach()

@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""Runs dag_potrf and dag_posv as a user does: options, files, results, exit statuses.
+
+usage: drivers.py MPIRUN BINDIR MOST_RANKS DATADIR [CLASS...]
+DATADIR may hold matrices of the Harwell-Boeing collection; they are used if they are there. CLASS
+names parts of this file: Options, Results, Files, RealMatrices.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MPIRUN, BIN, MOST, DATA = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+RANKS = [n for n in (1, 2, 4, 6) if n <= MOST]
+FIELDS = ["routine", "prec", "m", "n", "nb", "ranks", "grid", "threads", "gpus", "time_s", "gflops",
+          "residual", "info"]
+
+
+def run(driver, *args, ranks=1):
+    """(exit status, stdout, stderr)"""
+    command = [os.path.join(BIN, driver)] + [str(a) for a in args]
+    if ranks > 1:
+        command = [MPIRUN, "-np", str(ranks), "--threads", "1", "--timeout", "100"] + command
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env=dict(os.environ, DAG_THREADS="1"))
+    return done.returncode, done.stdout, done.stderr
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.TemporaryDirectory()
+
+    def tearDown(self):
+        self.dir.cleanup()
+
+    def file(self, text, name="A.mtx"):
+        path = os.path.join(self.dir.name, name)
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+    def good(self, driver, *args, ranks=1):
+        """The JSON objects of a run that ends well."""
+        status, out, err = run(driver, *args, "--json", ranks=ranks)
+        self.assertEqual(status, 0, err)
+        return [json.loads(line) for line in out.splitlines()]
+
+    def bad(self, status, text, driver, *args, ranks=1):
+        got, out, err = run(driver, *args, ranks=ranks)
+        self.assertEqual(got, status, err)
+        self.assertIn(text, err)
+        self.assertEqual(err.count(text), 1, "said once, not by every rank:\n" + err)
+        return out
+
+
+class Options(Case):
+    def test_usage_errors(self):
+        for text, *args in [
+                ("unknown option --matix; did you mean --matrix?", "--matix", "x"),
+                ("unknown option --frobnicate", "--frobnicate"),
+                ("unexpected argument '12'", "12"),
+                ("--n takes a number >= 0, not 'ten'", "--n", "ten"),
+                ("--n takes a number >= 0, not '-3'", "--n", "-3"),
+                ("--n takes a number >= 0, not '99999999999999999999'", "--n", "9" * 20),
+                ("--n needs a value", "--n"),
+                ("--nb takes a number from 1", "--nb", "0"),
+                ("--prec takes one of s, d, c, z, not 'q'", "--prec", "q"),
+                ("--prec takes one of s, d, c, z, not 'double'", "--prec", "double"),
+                ("--grid takes a grid of the form PxQ", "--grid", "2"),
+                ("--grid takes a grid of the form PxQ", "--grid", "2x"),
+                ("--grid takes a grid of the form PxQ", "--grid", "0x2"),
+                ("--layout takes tile or slab", "--layout", "row"),
+                ("--uplo takes lower or upper", "--uplo", "diagonal"),
+                ("--threads takes a number from 1 to 1024", "--threads", "0"),
+                ("--runs takes a number >= 1", "--runs", "0"),
+                ("--json takes no value", "--json=1"),
+                ("--gpus 2: this build has no device code", "--gpus", "2"),
+                ("--trace x: this build cannot write traces", "--trace", "x"),
+                ("--matrix and --n do not go together", "--matrix", "x", "--n", "3"),
+                ("option --k means nothing to this program", "--k", "3"),
+        ]:
+            with self.subTest(args=args):
+                self.bad(3, text, "dag_posv", *args)
+        self.bad(3, "option --nrhs means nothing", "dag_potrf", "--nrhs", "2")
+        self.bad(3, "unknown option --cheque", "dag_potrf", "--cheque", ranks=RANKS[-1])
+
+    def test_help_and_version(self):
+        for driver in "dag_potrf", "dag_posv":
+            status, out, err = run(driver, "--help")
+            self.assertEqual((status, err), (0, ""))
+            for word in "--matrix FILE.mtx", "--layout tile|slab", "exit status", "backward error":
+                if word != "backward error" or driver == "dag_posv":
+                    self.assertIn(word, out)
+            status, out, err = run(driver, "--version", ranks=RANKS[-1])
+            self.assertEqual(status, 0)
+            self.assertRegex(out, r"^%s \d+\.\d+\.\d+\n$" % driver)
+
+    def test_grid_and_threads(self):
+        self.bad(1, "a grid of 3 x 5 needs 15 ranks; the job has 1", "dag_potrf", "--grid", "3x5")
+        r, = self.good("dag_potrf", "--n", 50, "--nb", 8, "--grid", "1x1", "--threads", 3,
+                       "--check", ranks=RANKS[1] if len(RANKS) > 1 else 1)
+        self.assertEqual((r["grid"], r["threads"]), ("1x1", 3))
+
+    def test_json(self):
+        for driver, more in (("dag_potrf", []), ("dag_posv", ["normwise", "componentwise"])):
+            results = self.good(driver, "--n", 130, "--nb=32", "--runs", 3, "--check",
+                                ranks=RANKS[-1])
+            self.assertEqual(len(results), 3)
+            for r in results:
+                self.assertEqual(list(r), FIELDS + more)
+                self.assertEqual((r["routine"], r["prec"], r["m"], r["n"], r["nb"], r["ranks"],
+                                  r["threads"], r["gpus"], r["info"]),
+                                 (driver[4:], "d", 130, 130, 32, RANKS[-1], 1, 0, 0))
+                self.assertGreater(r["time_s"], 0)
+                self.assertGreater(r["gflops"], 0)
+        r, = self.good("dag_potrf", "--n", 0)
+        self.assertEqual((r["n"], r["info"], r["residual"]), (0, 0, None))
+
+    def test_text(self):
+        status, out, err = run("dag_posv", "--n", 40, "--check", "--prec", "c")
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(out, r"posv: prec c, n 40, nb 192, grid 1x1, 1 rank with 1 thread: .* s, "
+                              r".* GFlop/s\nposv: backward error .* normwise, .* componentwise\n")
+
+
+class Results(Case):
+    def test_all_ways(self):
+        for ranks in RANKS:
+            for k, (prec, uplo, layout) in enumerate(
+                    (p, u, l) for p in "sdcz" for u in ("lower", "upper") for l in ("tile", "slab")):
+                if (k + ranks) % 3:
+                    continue
+                with self.subTest(ranks=ranks, prec=prec, uplo=uplo, layout=layout):
+                    args = ["--n", 150, "--nb", 40, "--prec", prec, "--uplo", uplo, "--layout",
+                            layout, "--check", "--seed", k]
+                    self.good("dag_potrf", *args, ranks=ranks)
+                    r, = self.good("dag_posv", *args, "--nrhs", 1 + k, ranks=ranks)
+                    self.assertLess(r["normwise"], 1e-14 if prec in "dz" else 1e-5)
+
+    def test_not_positive_definite(self):
+        n, bad = 200, 117
+        text = "%%MatrixMarket matrix coordinate real symmetric\n" + f"{n} {n} {n}\n"
+        path = self.file(text + "".join(f"{i} {i} {-1 if i == bad else 2}\n"
+                                        for i in range(1, n + 1)))
+        for ranks in RANKS:
+            for driver in "dag_potrf", "dag_posv":
+                out = self.bad(2, "minor of order 117 is not (info = 117)", driver, "--matrix",
+                               path, "--nb", 32, "--json", "--check", ranks=ranks)
+                r = json.loads(out)
+                self.assertEqual((r["info"], r["residual"], r["gflops"]), (bad, None, None))
+
+
+DENSE = """%%MatrixMarket matrix array real general
+3 3
+4
+1
+0
+1
+5
+-2
+0
+-2
+6
+"""
+
+
+class Files(Case):
+    def solution(self, path):
+        """Columns of a dense file."""
+        with open(path) as f:
+            self.header = f.readline()
+            lines = [l for l in f.read().splitlines() if not l.startswith("%")]
+        rows, cols = map(int, lines[0].split())
+        values = [tuple(map(float, l.split())) for l in lines[1:]]
+        self.assertEqual(len(values), rows * cols)
+        return [values[c * rows:(c + 1) * rows] for c in range(cols)]
+
+    def test_general_that_is_symmetric(self):
+        path = self.file(DENSE)
+        out = os.path.join(self.dir.name, "x.mtx")
+        for ranks in RANKS:
+            for uplo in "lower", "upper":
+                for prec in "d", "z":
+                    r, = self.good("dag_posv", "--matrix", path, "--nb", 2, "--uplo", uplo,
+                                   "--prec", prec, "--out", out, "--check", ranks=ranks)
+                    self.assertEqual(r["n"], 3)
+                    for x in self.solution(out)[0]:
+                        self.assertAlmostEqual(x[0], 1, places=14)
+
+    def test_right_hand_sides(self):
+        n, nrhs = 37, 20
+        a = self.file("%%MatrixMarket matrix coordinate real symmetric\n" + f"{n} {n} {n}\n" +
+                      "".join(f"{i} {i} {4**(i % 3)}\n" for i in range(1, n + 1)))
+        b = self.file("%%MatrixMarket matrix array real general\n" + f"{n} {nrhs}\n" +
+                      "".join(f"{8 * (i + 100 * j)}\n" for j in range(nrhs)
+                              for i in range(1, n + 1)), "b.mtx")
+        out = os.path.join(self.dir.name, "x.mtx")
+        for ranks in RANKS:
+            for layout in "tile", "slab":
+                r, = self.good("dag_posv", "--matrix", a, "--rhs", b, "--out", out, "--nb", 8,
+                               "--layout", layout, ranks=ranks)
+                self.assertEqual(r["normwise"], 0)
+                for j, column in enumerate(self.solution(out)):
+                    for i, x in enumerate(column, 1):
+                        self.assertEqual(x[0], 8 * (i + 100 * j) / 4**(i % 3))
+
+    def test_complex(self):
+        a = self.file("%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n"
+                      "1 1 3 0\n2 1 1 -1\n2 2 4 0\n")
+        b = self.file("%%MatrixMarket matrix array complex general\n2 1\n4 1\n5 -1\n", "b.mtx")
+        out = os.path.join(self.dir.name, "x.mtx")
+        for uplo in "lower", "upper":
+            self.good("dag_posv", "--matrix", a, "--rhs", b, "--prec", "z", "--uplo", uplo,
+                      "--out", out, "--check", ranks=RANKS[-1])
+            x = [complex(*v) for v in self.solution(out)[0]]
+            self.assertIn("complex", self.header)
+            self.assertAlmostEqual(abs(3 * x[0] + (1 + 1j) * x[1] - (4 + 1j)), 0, places=13)
+            self.assertAlmostEqual(abs((1 - 1j) * x[0] + 4 * x[1] - (5 - 1j)), 0, places=13)
+
+    def test_refused(self):
+        head = "%%MatrixMarket matrix coordinate "
+        for text, body, *args in [
+                ("A.mtx: the matrix is not square", "real general\n2 3 1\n1 1 1\n"),
+                ("field 'pattern' stores the positions of entries but not their values",
+                 "pattern symmetric\n2 2 1\n1 1\n"),
+                ("skew-symmetric matrix is not positive definite",
+                 "real skew-symmetric\n2 2 1\n2 1 1\n"),
+                ("the matrix is complex; use --prec z or c",
+                 "complex hermitian\n1 1 1\n1 1 1 0\n"),
+                ("complex symmetric matrix is not Hermitian",
+                 "complex symmetric\n1 1 1\n1 1 1 0\n", "--prec", "z"),
+                ("A.mtx: the matrix is not symmetric: element (3, 2) is 7, but (2, 3) is 6.5",
+                 "real general\n4 4 7\n1 1 1\n2 2 1\n3 3 1\n4 4 1\n3 2 7\n2 3 6.5\n4 3 1\n"),
+                ("not symmetric: element (4, 1) is 0, but (1, 4) is -1",
+                 "real general\n4 4 2\n1 4 -1\n1 1 1\n"),
+                ("entry (2, 2) has imaginary part 1",
+                 "complex hermitian\n2 2 2\n1 1 1 0\n2 2 1 1\n", "--prec", "z"),
+                ("not Hermitian: its diagonal element (2, 2) is 1+1i, not real",
+                 "complex general\n2 2 2\n1 1 1 0\n2 2 1 1\n", "--prec", "z"),
+                ("not Hermitian: element (2, 1) is 1+1i, but (1, 2) is 1+1i",
+                 "complex general\n2 2 4\n1 1 3 0\n2 2 3 0\n2 1 1 1\n1 2 1 1\n", "--prec", "z"),
+                ("A.mtx:4: an entry is infinite or not a number (1 such entries)",
+                 "real symmetric\n2 2 2\n1 1 1\n2 2 inf\n"),
+                ("entry (2, 2) does not fit single precision",
+                 "real symmetric\n2 2 2\n1 1 1\n2 2 1e40\n", "--prec", "s"),
+        ]:
+            with self.subTest(text=text):
+                path = self.file(head + body)
+                for ranks in (1, RANKS[-1]):
+                    for uplo in "lower", "upper":
+                        out = self.bad(1, text, "dag_posv", "--matrix", path, "--nb", 2, "--uplo",
+                                       uplo, "--json", *args, ranks=ranks)
+                        self.assertEqual(out, "")
+        self.bad(1, "No such file", "dag_posv", "--matrix", "/nowhere/A.mtx", ranks=RANKS[-1])
+
+    def test_rounding_is_not_asymmetry(self):
+        path = self.file("%%MatrixMarket matrix array real general\n2 2\n3\n1\n"
+                         "1.0000000000000002\n3\n")
+        self.good("dag_posv", "--matrix", path, "--check")
+
+    def test_right_hand_sides_refused(self):
+        a = self.file(DENSE)
+        general = "%%MatrixMarket matrix array "
+        for text, body in [
+                ("the right-hand sides have 2 rows, the matrix has 3", "real general\n2 1\n1\n2\n"),
+                ("the right-hand sides are complex", "complex general\n3 1\n1 0\n2 0\n3 0\n"),
+                ("must be a general matrix", "real symmetric\n1 1\n1\n"),
+        ]:
+            b = self.file(general + body, "b.mtx")
+            self.bad(1, text, "dag_posv", "--matrix", a, "--rhs", b, ranks=RANKS[-1])
+        out = os.path.join(self.dir.name, "nowhere", "x.mtx")
+        self.bad(1, "nowhere", "dag_posv", "--matrix", a, "--out", out, ranks=RANKS[-1])
+
+
+@unittest.skipUnless(os.path.exists(os.path.join(DATA, "bcsstk16.mtx")), "no matrices in " + DATA)
+class RealMatrices(Case):
+    def path(self, name):
+        return os.path.join(DATA, name + ".mtx")
+
+    def test_stiffness(self):
+        for ranks in RANKS:
+            for k, nb in enumerate((64, 100, 192, 5000)):
+                layout = ("tile", "slab")[(k + ranks // 2) % 2]
+                r, = self.good("dag_posv", "--matrix", self.path("bcsstk16"), "--check", "--nb", nb,
+                               "--layout", layout, ranks=ranks)
+                self.assertLess(r["normwise"], 1e-14)
+                self.assertEqual(r["n"], 4884)
+
+    def test_others(self):
+        for ranks in RANKS:
+            for layout in "tile", "slab":
+                r, = self.good("dag_posv", "--matrix", self.path("mhd1280b"), "--prec", "z", "--nb",
+                               100, "--layout", layout, "--check", ranks=ranks)
+                self.assertLess(r["normwise"], 1e-14)
+            r, = self.good("dag_posv", "--matrix", self.path("bcsstk01"), "--check", "--nb", 10,
+                           "--prec", "z", "--nrhs", 3, ranks=ranks)
+            self.assertLess(r["normwise"], 1e-14)
+            self.bad(1, "fs_183_1.mtx: the matrix is not symmetric: element (2, 1) is",
+                     "dag_posv", "--matrix", self.path("fs_183_1"), "--nb", 64, ranks=ranks)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=1)
