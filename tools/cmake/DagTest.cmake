@@ -20,8 +20,8 @@ include_guard(GLOBAL)
 cmake_path(SET DAG_MPIRUN NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../mpirun")
 set(DAG_EXPECT "${CMAKE_CURRENT_LIST_DIR}/expect.sh")
 
-# What the tests find in their environment besides the user's: settings of the sanitizers (the same
-# as in CMakePresets.json, for those who call ctest without a preset) and the launcher to use.
+# What the tests find in their environment besides the user's: settings of the sanitizers and the
+# launcher to use.
 set(DAG_TEST_ENVIRONMENT "")
 set(supp "${PROJECT_SOURCE_DIR}/tests/suppressions")
 if(DAG_SANITIZE MATCHES "address")
