@@ -122,8 +122,8 @@ void dagi_workers_stop(dag_context *ctx);
 
 /* ---- stall.c ---------------------------------------------------------------------------- */
 
-/* Called by an idle worker of a context with one rank: have all come to rest in vain? Then the first
- * pool concerned is ended; nonzero. */
+/* Called by an idle worker of a context with one rank: have all come to rest in vain? Then the
+ * first pool concerned is ended; nonzero. */
 int dagi_stall_check(struct dagi_worker *w);
 /* Called by an idle worker of rank 0 of several: ask for a wave when it is time. */
 void dagi_stall_wave(struct dagi_worker *w);

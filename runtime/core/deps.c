@@ -6,9 +6,10 @@
  * instance that waits for one arrival only never enters it.
  *
  * Synchronisation: everything of a shard, and of the tasks in it the fields next, pending, arrived
- * and the flows, is guarded by the lock of the shard. The last arrival takes the task out, from then
- * on it belongs to the worker that brought it. Unlock and lock make what the producers wrote into
- * values visible to whoever runs the task. With one worker there is one shard and no lock is taken.
+ * and the flows, is guarded by the lock of the shard. The last arrival takes the task out, from
+ * then on it belongs to the worker that brought it. Unlock and lock make what the producers wrote
+ * into values visible to whoever runs the task. With one worker there is one shard and no lock is
+ * taken.
  */
 #include "core_impl.h"
 #include "lock.h"
@@ -133,8 +134,9 @@ static struct dag_task *refuse(const struct arrival *a, const char *problem)
     char from[256], to[256];
     dagi_describe(from, sizeof from, a->source->cls, a->source->locals);
     dagi_describe(to, sizeof to, a->edge->target, a->params);
-    dag_graph_error(a->pool->globals, NULL, NULL, a->edge->line, "%s sends flow %s to flow %s of %s, %s",
-                    from, a->source->cls->flows[a->edge->source_flow].name,
+    dag_graph_error(a->pool->globals, NULL, NULL, a->edge->line,
+                    "%s sends flow %s to flow %s of %s, %s", from,
+                    a->source->cls->flows[a->edge->source_flow].name,
                     a->edge->target->flows[a->edge->target_flow].name, to, problem);
     dagi_value_release(a->w, a->value);
     return NULL;

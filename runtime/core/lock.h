@@ -1,7 +1,7 @@
 /*
  * A lock for a few instructions: test and set, with a bounded wait before the processor is given
- * away, since its holder may have been preempted on an oversubscribed machine. Release of the holder
- * pairs with acquire of the next one, so all that was done under the lock is visible.
+ * away, since its holder may have been preempted on an oversubscribed machine. Release of the
+ * holder pairs with acquire of the next one, so all that was done under the lock is visible.
  */
 #ifndef DAGI_LOCK_H
 #define DAGI_LOCK_H

@@ -32,8 +32,8 @@ static bool class_fits(dag_context *ctx, const dag_program *program, const dag_c
     if (cls->ndata <= DAG_MAX_FLOWS && cls->nflows <= DAG_MAX_FLOWS &&
         cls->nlocals <= DAG_MAX_LOCALS && dagi_task_class(cls->task_bytes) >= 0)
         return true;
-    dagi_set_message(ctx, "%s: class %s is too large: at most %d flows and %d parameters and locals",
-                     program->file, cls->name, DAG_MAX_FLOWS, DAG_MAX_LOCALS);
+    dagi_set_message(ctx, "%s: class %s is too large: at most %d flows and %d parameters and "
+                     "locals", program->file, cls->name, DAG_MAX_FLOWS, DAG_MAX_LOCALS);
     return false;
 }
 
@@ -117,9 +117,9 @@ void dag_pool_collection(dag_taskpool *pool, int slot, dag_collection *collectio
         return;
     }
     if (collection->size != pool->ctx->size || collection->rank != pool->ctx->rank) {
-        dagi_pool_fail(pool, DAG_ERR_ARG, "%s: collection %s was made for rank %d of %d, this is rank "
-                       "%d of %d", pool->program->name, name, collection->rank, collection->size,
-                       pool->ctx->rank, pool->ctx->size);
+        dagi_pool_fail(pool, DAG_ERR_ARG, "%s: collection %s was made for rank %d of %d, this is "
+                       "rank %d of %d", pool->program->name, name, collection->rank,
+                       collection->size, pool->ctx->rank, pool->ctx->size);
         return;
     }
     pool->collections[slot] = collection;
@@ -130,8 +130,9 @@ void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec)
 {
     static const char *const names[] = {"float", "double", "float complex", "double complex"};
     if (matrix && prec >= 0 && matrix->prec != (dag_precision)prec) {
-        dagi_pool_fail(pool, DAG_ERR_ARG, "%s: matrix %s holds %s, %s is needed", pool->program->name,
-                       pool->program->slots[slot].name, names[matrix->prec], names[prec]);
+        dagi_pool_fail(pool, DAG_ERR_ARG, "%s: matrix %s holds %s, %s is needed",
+                       pool->program->name, pool->program->slots[slot].name, names[matrix->prec],
+                       names[prec]);
         return;
     }
     dag_pool_collection(pool, slot, matrix ? &matrix->super : NULL);
@@ -223,7 +224,8 @@ dag_status dag_cancel(dag_taskpool *pool)
 {
     int state = atomic_load(&pool->state);
     if (state == DAGI_POOL_NEW) {
-        dagi_set_message(pool->ctx, "dag_cancel: the pool of %s was not added", pool->program->name);
+        dagi_set_message(pool->ctx, "dag_cancel: the pool of %s was not added",
+                         pool->program->name);
         return DAG_ERR_STATE;
     }
     if (state < DAGI_POOL_LOCAL)

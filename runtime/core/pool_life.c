@@ -2,8 +2,8 @@
  * The life of a taskpool on this rank: added, queued behind pools that name the same collections,
  * run, over here, ended everywhere. The states are in core.h.
  *
- * Who may still touch a pool: `open` keeps it alive. It counts tasks that are not completed, holds of
- * comm, and one for start-up; whoever takes it to zero runs local_over(), and after ENDED is
+ * Who may still touch a pool: `open` keeps it alive. It counts tasks that are not completed, holds
+ * of comm, and one for start-up; whoever takes it to zero runs local_over(), and after ENDED is
  * visible the application may free the pool at any time. So nobody touches a pool after giving up
  * his share of `open`, and the store of ENDED is the last access of the runtime.
  */

@@ -122,9 +122,9 @@ static void share_values(struct gather *g, dag_value **values, dagi_fanout *fano
     }
 }
 
-/* Activate what was named at buffer offsets from `at` on. The ready ones: the best of all (the first
- * among equals) is returned, the others are on *rest, the last named first, so that a queue that
- * gives the youngest first runs them in the order in which they were named. */
+/* Activate what was named at buffer offsets from `at` on. The ready ones: the best of all (the
+ * first among equals) is returned, the others are on *rest, the last named first, so that a queue
+ * that gives the youngest first runs them in the order in which they were named. */
 static struct dag_task *activate_named(struct gather *g, size_t at, dag_value **values,
                                        const dagi_source *source, struct dag_task **rest)
 {

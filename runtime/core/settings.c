@@ -10,7 +10,14 @@
 
 extern char **environ;
 
-typedef enum kind { KIND_COUNT, KIND_BYTES, KIND_SEED, KIND_SECONDS, KIND_SWITCH, KIND_CHOICE } kind;
+typedef enum kind {
+    KIND_COUNT,
+    KIND_BYTES,
+    KIND_SEED,
+    KIND_SECONDS,
+    KIND_SWITCH,
+    KIND_CHOICE
+} kind;
 
 typedef struct choice {
     const char *name;
@@ -29,10 +36,10 @@ typedef struct setting {
 
 static const choice bind_choices[] = {{"none", 0}, {"auto", 1}, {NULL, 0}};
 static const choice sched_choices[] = {{"local", -1}, {"global", -1}, {NULL, 0}};
-static const choice bcast_choices[] = {{"auto", DAG_BCAST_AUTO},       {"binomial", DAG_BCAST_BINOMIAL},
-                                       {"chain", DAG_BCAST_CHAIN},     {"ring", DAG_BCAST_RING},
-                                       {"scatter", DAG_BCAST_SCATTER}, {"hier", DAG_BCAST_HIER},
-                                       {NULL, 0}};
+static const choice bcast_choices[] = {
+    {"auto", DAG_BCAST_AUTO}, {"binomial", DAG_BCAST_BINOMIAL}, {"chain", DAG_BCAST_CHAIN},
+    {"ring", DAG_BCAST_RING}, {"scatter", DAG_BCAST_SCATTER},   {"hier", DAG_BCAST_HIER},
+    {NULL, 0}};
 
 #define FIELD(name) offsetof(dagi_settings, name)
 
@@ -229,7 +236,8 @@ static dag_status parse(const setting *s, const char *text, dagi_settings *setti
         if (!parse_count(text, s->kind == KIND_BYTES, &count) || (double)count < s->least ||
             (double)count > s->most)
             return reason(why, size, "%s = %s: must be a whole number from %.0f to %.0f%s", s->name,
-                          text, s->least, s->most, s->kind == KIND_BYTES ? " (k, M, G allowed)" : "");
+                          text, s->least, s->most,
+                          s->kind == KIND_BYTES ? " (k, M, G allowed)" : "");
         *(int64_t *)field = (int64_t)count;
         return DAG_SUCCESS;
     }
@@ -313,8 +321,8 @@ static dag_status read_line(dag_config *config, const char *path, int number, ch
     key = trim(key);
     int i = find(key);
     if (i < 0)
-        return reason(why, size, "%s:%d: there is no setting '%s'; did you mean '%s'?", path, number,
-                      key, nearest_setting(key));
+        return reason(why, size, "%s:%d: there is no setting '%s'; did you mean '%s'?", path,
+                      number, key, nearest_setting(key));
     if (seen_at[i])
         return reason(why, size, "%s:%d: '%s' is given twice, first in line %d", path, number, key,
                       seen_at[i]);

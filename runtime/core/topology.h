@@ -1,6 +1,6 @@
 /*
- * The processors that this process may use: the cpuset it inherited, cut into cores, or the share of
- * it that is left to this rank when several ranks of the node have the same. Never widened.
+ * The processors that this process may use: the cpuset it inherited, cut into cores, or the share
+ * of it that is left to this rank when several ranks of the node have the same. Never widened.
  */
 #ifndef DAGI_TOPOLOGY_H
 #define DAGI_TOPOLOGY_H

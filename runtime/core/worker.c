@@ -4,10 +4,11 @@
  * Whoever makes tasks ready must see to it that somebody runs them, without a system call for each.
  * A worker without a task first *searches* for a while (it is awake and counted in ctx->searching),
  * then *parks* (sleeps, listed in ctx->park_list). Whoever pushes tasks wakes a parked worker only
- * if nobody is searching; a searcher that finds work and was the last one wakes the next. No task is
- * left behind, because in the order of the sequentially consistent accesses either the pusher's look
- * at `searching` comes after the parker has left it, and then the pusher finds it in the list; or
- * before, and then the parker's second look at the queues, after leaving `searching`, finds the task.
+ * if nobody is searching; a searcher that finds work and was the last one wakes the next. No task
+ * is left behind, because in the order of the sequentially consistent accesses either the pusher's
+ * look at `searching` comes after the parker has left it, and then the pusher finds it in the list;
+ * or before, and then the parker's second look at the queues, after leaving `searching`, finds the
+ * task.
  *
  * With several ranks one idle worker per rank keeps communication moving: worker 0 whenever it is
  * idle in the library, else one background worker. That one does not park.
@@ -23,7 +24,8 @@
 #endif
 
 /* Nanoseconds of searching after which a worker counts as idle, parks, yields, sleeps. On an
- * oversubscribed machine a waiting worker is in the way of those that compute: it yields at once. */
+ * oversubscribed machine a waiting worker is in the way of those that compute: it yields at
+ * once. */
 enum { IDLE_AFTER = 5000, PARK_AFTER = 30000, YIELD_AFTER = 100000, SLEEP_AFTER = 1000000 };
 enum { CROWDED_PARK_AFTER = 2000, CROWDED_SLEEP_AFTER = 20000 };
 enum { SHORTEST_SLEEP = 5000, LONGEST_SLEEP = 50000, SLEEP_WITHOUT_POOLS = 1000000 };
@@ -247,7 +249,9 @@ static void wait_a_moment(struct dagi_worker *w, uint64_t idle)
         doze(SLEEP_WITHOUT_POOLS);
     } else {
         uint64_t sleep = idle / 8;
-        doze(sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep > LONGEST_SLEEP ? LONGEST_SLEEP : sleep);
+        if (sleep < SHORTEST_SLEEP)
+            sleep = SHORTEST_SLEEP;
+        doze(sleep < LONGEST_SLEEP ? sleep : LONGEST_SLEEP);
     }
 }
 
@@ -372,7 +376,8 @@ static void work(struct dagi_worker *w)
         end_search(w);
     while (t) {
         dagi_task_run(w, t);
-        if (w->index == 0 && (w->one_task || atomic_load_explicit(&ctx->news, memory_order_relaxed)))
+        if (w->index == 0 &&
+            (w->one_task || atomic_load_explicit(&ctx->news, memory_order_relaxed)))
             return;
         if (progress_is_due(w))
             return;

@@ -48,7 +48,8 @@ static dag_status local_init(dag_context *ctx)
     int n = ctx->nworkers;
     for (int i = 0; i < n; i++) {
         size_t bytes = sizeof(struct local) + (size_t)n * sizeof(struct local *);
-        struct local *mine = aligned_alloc(DAGI_LINE, (bytes + DAGI_LINE - 1) & ~(size_t)(DAGI_LINE - 1));
+        bytes = (bytes + DAGI_LINE - 1) & ~(size_t)(DAGI_LINE - 1);
+        struct local *mine = aligned_alloc(DAGI_LINE, bytes);
         if (!mine || dagi_queue_init(&mine->queue) != 0) {
             free(mine);
             local_fini(ctx);

@@ -6,8 +6,9 @@
  *   heap  tasks of any priority; a binary heap by (priority, younger first)
  * The next task is the heap's first when it is above `level`, else the youngest of the ring.
  *
- * Invariants, under `lock`: every task in the ring has priority == level; heap[(i-1)/2] is not below
- * heap[i]; count == tasks in ring and heap; top == priority of the next task, INT64_MIN when empty.
+ * Invariants, under `lock`: every task in the ring has priority == level; heap[(i-1)/2] is not
+ * below heap[i]; count == tasks in ring and heap; top == priority of the next task, INT64_MIN when
+ * empty.
  *
  * Synchronisation: all fields are guarded by `lock`, which the functions below do not take (a
  * context with one worker has no need of it). count and top are written under the lock and may be

@@ -1,4 +1,5 @@
-/* Task graphs through the whole core on one rank: every instance once, right values, any schedule. */
+/* Task graphs through the whole core on one rank: every instance once, right values, whatever the
+ * schedule. */
 #include "graphs.h"
 
 #include <check.h>
@@ -49,7 +50,8 @@ static void check_results(enum graph_kind kind, int64_t n, int64_t m, const int6
         for (int64_t i = 0; i < n; i++)
             ck_assert_int_eq(out[i], 1000 + i);
     } else if (kind == GRAPH_STENCIL && n > 0) {
-        uint64_t *now = calloc((size_t)m + 2, sizeof *now), *old = calloc((size_t)m + 2, sizeof *old);
+        uint64_t *now = calloc((size_t)m + 2, sizeof *now);
+        uint64_t *old = calloc((size_t)m + 2, sizeof *old);
         for (int64_t t = 0; t < n; t++) {
             for (int64_t x = 1; x <= m; x++)
                 now[x] = (uint64_t)x + old[x - 1] + old[x] + old[x + 1];

@@ -1,4 +1,4 @@
-/* What goes wrong ends, and says why: failing bodies, contradictions of the graph, stalls, misuse. */
+/* What goes wrong ends, and says why: failing bodies, contradictory graphs, stalls, misuse. */
 #include "graphs.h"
 
 #include <check.h>
