@@ -16,6 +16,7 @@ the same syntax tree as the file, and is its own canonical form.
 --update writes the expected texts anew; read the difference before you commit it.
 """
 import argparse
+import concurrent.futures
 import difflib
 import os
 import re
@@ -31,7 +32,6 @@ class Tester:
         self.dagcc = os.path.abspath(dagcc)
         self.update = update
         self.failures = 0
-        self.count = 0
 
     def fail(self, name, why):
         self.failures += 1
@@ -170,21 +170,19 @@ def main():
     def wanted(path):
         return not args.names or any(n in path for n in args.names)
 
-    for path in filter(wanted, files_below(HERE, ".bad.jdf")):
-        t.count += 1
-        t.bad(path)
-    for path in filter(wanted, files_below(HERE, ".ok.jdf")):
-        t.count += 1
-        t.ok(path)
     round_trips = files_below(HERE, ".ok.jdf") + files_below(HERE, ".format.jdf")
     for directory in args.jdf:
         round_trips += files_below(directory, ".jdf")
-    for path in filter(wanted, round_trips):
-        t.count += 1
-        t.round_trip(os.path.abspath(path))
+    tests = [(t.bad, p) for p in files_below(HERE, ".bad.jdf")]
+    tests += [(t.ok, p) for p in files_below(HERE, ".ok.jdf")]
+    tests += [(t.round_trip, os.path.abspath(p)) for p in round_trips]
+    tests = [(test, path) for test, path in tests if wanted(path)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for job in [pool.submit(test, path) for test, path in tests]:
+            job.result()
     if not args.names:
         t.complete()
-    print(f"{t.count} tests, {t.failures} failures")
+    print(f"{len(tests)} tests, {t.failures} failures")
     return t.failures != 0
 
 
