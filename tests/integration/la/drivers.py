@@ -3,10 +3,12 @@
 
 usage: drivers.py MPIRUN BINDIR MOST_RANKS DATADIR [CLASS...]
 DATADIR may hold matrices of the Harwell-Boeing collection; they are used if they are there. CLASS
-names parts of this file: Options, Results, Files, RealMatrices.
+names parts of this file: Options, Results, Files, RealMatrices, Memory. The last needs a program
+that does nothing but start MPI, named in the environment as MPI_ONLY.
 """
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -272,6 +274,53 @@ class Files(Case):
             self.bad(1, text, "dag_posv", "--matrix", a, "--rhs", b, ranks=RANKS[-1])
         out = os.path.join(self.dir.name, "nowhere", "x.mtx")
         self.bad(1, "nowhere", "dag_posv", "--matrix", a, "--out", out, ranks=RANKS[-1])
+
+
+class Memory(Case):
+    """Peak resident memory, in KiB, of the largest process below a command."""
+
+    def peak(self, *command):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:  # a process of our own, because the kernel keeps one maximum per parent
+            done = subprocess.run([str(c) for c in command], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, env=dict(os.environ, DAG_THREADS="1"))
+            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+            os.write(writer, b"%d %d" % (done.returncode, peak))
+            os._exit(0)
+        os.waitpid(child, 0)
+        os.close(writer)
+        with os.fdopen(reader) as f:
+            status, peak = map(int, f.read().split())
+        return status, peak
+
+    def test_factorisation(self):
+        n, nb = 4000, 192
+        sizes = [nb] * (n // nb) + [n % nb]
+        lower = sum(a * b for j, b in enumerate(sizes) for a in sizes[j:]) * 8 / 1024
+        _, base = self.peak(os.environ["MPI_ONLY"])
+        for layout, tiles in (("tile", lower), ("slab", n * n * 8 / 1024)):
+            status, peak = self.peak(os.path.join(BIN, "dag_potrf"), "--n", n, "--layout", layout)
+            self.assertEqual(status, 0)
+            self.assertLess(peak - base, 1.05 * tiles + 10 * 1024, layout)
+
+    @unittest.skipUnless(MOST >= 4, "needs 4 ranks")
+    def test_reading(self):
+        # Each rank keeps its quarter of the triangle, whatever the file has. The factorisation
+        # ends with the first element, so that only reading is measured.
+        n, nb = 2400, 192
+        path = os.path.join(self.dir.name, "A.mtx")
+        with open(path, "w") as f:
+            f.write("%%MatrixMarket matrix array real symmetric\n" + f"{n} {n}\n-1\n")
+            for j in range(n):
+                f.write("1\n" * (n - j - (j == 0)))
+        launch = [MPIRUN, "-np", "4", "--threads", "1", os.path.join(BIN, "dag_posv")]
+        _, base = self.peak(*launch, "--n", 10)
+        status, peak = self.peak(*launch, "--matrix", path, "--nb", nb)
+        self.assertEqual(status, 2)
+        share, block = n * (n + nb) / 2 / 4 * 8 / 1024, n * nb * 8 / 1024
+        self.assertLess(peak - base, 1.25 * share + block + 4 * 1024)
+        self.assertGreater(n * n / 2 * 8 / 1024, 1.25 * share + block + 4 * 1024)
 
 
 @unittest.skipUnless(os.path.exists(os.path.join(DATA, "bcsstk16.mtx")), "no matrices in " + DATA)
