@@ -196,8 +196,8 @@ static void emit_head(emitter *e, const plan_class *cls, bool globals)
     if (globals)
         emit_out(e, "    const %s_globals *const dag_g = dag_globals;\n", e->name);
     if (cls)
-        emit_out(e, "    DAG_UNUSED const %s_%s_task *const dag_t = (const %s_%s_task *)dag_task;\n",
-                 e->name, cls->name, e->name, cls->name);
+        emit_out(e, "    DAG_UNUSED const %s_%s_task *const dag_t ="
+                 " (const %s_%s_task *)dag_task;\n", e->name, cls->name, e->name, cls->name);
 }
 
 /* ---- inline C ---------------------------------------------------------------------------- */

@@ -57,9 +57,9 @@ void emit_collection(emitter *e, const plan_global *g);
 /* {a, b, c} */
 void emit_index(emitter *e, const plan_expr *const *index, size_t n);
 
-/* Functions: begin, print into the body, end. `head` is everything up to the opening brace; %s in
- * it is replaced by DAG_UNUSED when g is not used. n_locals: how many of the class's locals are read
- * from `source` ("l[%d]" or "t->%s"). */
+/* Functions: begin, print into the body, end. The format makes everything up to the opening brace;
+ * parameters that turned out to be unused are marked. n_locals: how many of the class's locals may be
+ * read from the array `l` or the task `t`. */
 typedef enum emit_source { EMIT_FROM_NONE, EMIT_FROM_ARRAY, EMIT_FROM_TASK } emit_source;
 void emit_fn_begin(emitter *e, const plan_class *cls);
 void emit_fn_end(emitter *e, emit_source source, size_t n_locals, const char *fmt, ...)

@@ -226,7 +226,8 @@ static void emit_requires(emitter *e)
         text quoted = {0};
         emit_quoted(r->text, &quoted);
         emit_begin(e);
-        text_puts(&e->body, r->fits ? "dag_pool_require(pool, dag_fits(" : "dag_pool_require(pool, ");
+        text_puts(&e->body, "dag_pool_require(pool, ");
+        text_puts(&e->body, r->fits ? "dag_fits(" : "");
         if (r->fits) {
             emit_expr(e, r->expr, EMIT_PREC_COND);
             text_puts(&e->body, "),\n");

@@ -30,7 +30,7 @@ static void class_locals(builder *b, plan_class *cls)
     const sema_class *sema = cls->sema;
     if (sema->n_locals > PLAN_MAX_LOCALS)
         plan_error(b, PLAN_CHECK_REFUSED, sema->ast->head,
-                   "class `%s` has %zu parameters and derived values, at most %d are possible",
+                   "class '%s' has %zu parameters and derived values, at most %d are possible",
                    cls->name, sema->n_locals, PLAN_MAX_LOCALS);
     cls->n_params = sema->n_params;
     size_t n = sema->n_locals > sema->n_params ? sema->n_locals : sema->n_params;
@@ -50,7 +50,7 @@ static void class_flows(builder *b, plan_class *cls)
     const sema_class *sema = cls->sema;
     if (sema->n_flows > PLAN_MAX_FLOWS)
         plan_error(b, PLAN_CHECK_REFUSED, sema->ast->head,
-                   "class `%s` has %zu flows, at most %d are possible", cls->name,
+                   "class '%s' has %zu flows, at most %d are possible", cls->name,
                    sema->n_flows, PLAN_MAX_FLOWS);
     cls->n_flows = sema->n_flows;
     cls->flows = arena_alloc(b->a, (cls->n_flows + 1) * sizeof *cls->flows);
@@ -89,7 +89,7 @@ static void class_bodies(builder *b, plan_class *cls)
     }
     if (cls->n_bodies == 0)
         plan_error(b, PLAN_CHECK_REFUSED, sema->ast->head,
-                   "class `%s` has no body that this build can run; it has no devices but the CPU",
+                   "class '%s' has no body that this build can run; it has no devices but the CPU",
                    cls->name);
 }
 

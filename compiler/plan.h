@@ -69,7 +69,7 @@ struct plan_global {
     int slot;                   /* number of the collection in the program, -1: none */
     plan_memory memory;         /* collections */
     bool fetched, stored;       /* collections: named by a memory input, by a store */
-    const plan_expr *init;      /* value in the constructor; NULL: the argument, or zero if hidden */
+    const plan_expr *init;      /* value in the constructor; NULL: the argument, or 0 */
     plan_member **members;
     size_t n_members;
 };

@@ -66,7 +66,7 @@ static void header_type(builder *b, plan_global *g)
     type_words t = scan_type(g->c_type);
     if (t.stars == 0 && (t.unknown || t.tag || t.strange)) {
         plan_error(b, PLAN_CHECK_HEADER, g->sema->ast ? g->sema->ast->node.range : (src_range){0},
-                   "the header cannot name type `%s` of argument `%s`; pass a pointer to it",
+                   "the header cannot name type '%s' of argument '%s'; pass a pointer to it",
                    g->c_type, g->name);
         return;
     }
@@ -105,7 +105,22 @@ static void storage(builder *b, plan_global *g)
         g->storage = PLAN_STORE_REAL;
     else if (t.elem && t.stars == 0)
         plan_error(b, PLAN_CHECK_REFUSED, g->sema->ast->node.range,
-                   "type `%s` of `%s`: write elem_t, real_t or a pointer", g->c_type, g->name);
+                   "type '%s' of '%s': write elem_t, real_t or a pointer", g->c_type, g->name);
+}
+
+/* Types of PaRSEC: a collection without a written type is a dag_collection here; one that was
+ * written cannot be had. */
+static void own_type(builder *b, plan_global *g)
+{
+    if (strncmp(g->c_type, "parsec_", 7) != 0)
+        return;
+    const ast_global *ast = g->sema->ast;
+    if (g->slot >= 0 && (!ast || !ast_find_prop(ast->props, "type")))
+        g->c_type = "dag_collection *";
+    else
+        plan_error(b, PLAN_CHECK_REFUSED, ast ? ast->node.range : g->sema->first_use,
+                   "no C is generated for '%s' of type '%s'; a collection of this library is a "
+                   "dag_collection *, a matrix a dag_matrix *", g->name, g->c_type);
 }
 
 void plan_globals(builder *b)
@@ -123,11 +138,12 @@ void plan_globals(builder *b)
         if (g->sema->kind == SEMA_MATRIX || g->sema->kind == SEMA_COLLECTION)
             add_slot(b, g);
         storage(b, g);
+        own_type(b, g);
         if (!g->sema->hidden)
             header_type(b, g);
         if (g->sema->init_c)
             plan_error(b, PLAN_CHECK_REFUSED, g->sema->ast->node.range,
-                       "the default of `%s` is no expression", g->name);
+                       "the default of '%s' is no expression", g->name);
     }
 }
 

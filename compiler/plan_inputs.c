@@ -213,7 +213,7 @@ static void bind_like(builder *b, plan_class *cls, plan_flow *flow, const plan_e
     }
     if (stores == 0)
         plan_error(b, PLAN_CHECK_REFUSED, flow->sema->ast->node.range,
-                   "nothing says how large the fresh buffer of `%s` is: write [type = ...] on NEW",
+                   "nothing says how large the fresh buffer of '%s' is: write [type = ...] on NEW",
                    flow->name);
     bool first = true;
     for (size_t i = 0; i < flow->sema->n_edges && !always; i++) {

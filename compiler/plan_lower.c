@@ -212,13 +212,13 @@ static const plan_expr *lower_name(builder *b, plan_class *cls, const ast_expr *
     case SEMA_REF_INDEX: return px_var(b, plan_index_var(b, cls, ref.u.index));
     case SEMA_REF_GLOBAL:
         if (ref.u.global->kind != SEMA_INT)
-            plan_error(b, PLAN_CHECK_REFUSED, e->node.range, "`%s` is not an integer", e->u.name);
+            plan_error(b, PLAN_CHECK_REFUSED, e->node.range, "'%s' is not an integer", e->u.name);
         x = arena_alloc(b->a, sizeof *x);
         x->kind = PLAN_GLOBAL;
         x->u.global = plan_global_of(b, ref.u.global);
         return x;
     default:
-        plan_error(b, PLAN_CHECK_REFUSED, e->node.range, "`%s` has no value here", e->u.name);
+        plan_error(b, PLAN_CHECK_REFUSED, e->node.range, "'%s' has no value here", e->u.name);
         return px_int(b, 0);
     }
 }

@@ -98,12 +98,12 @@ static void walk_local(builder *b, plan_class *cls, const sema_local *local)
                                                        || check_bound(b, cls, var, expr, false);
 }
 
-/* The placement with derived locals replaced by what they are, so that an index is seen to be a
- * parameter plus a constant. */
-static const plan_expr *resolved(builder *b, const plan_class *cls, const plan_expr *e)
+/* e with derived locals replaced by what they are, so that an index of the placement is seen to be
+ * a parameter plus a constant, and a condition to be about one parameter. */
+static const plan_expr *resolved(builder *b, const plan_nest *nest, const plan_expr *e)
 {
-    for (size_t i = cls->count.n; i-- > 0;) {
-        const plan_level *level = &cls->count.levels[i];
+    for (size_t i = nest->n; i-- > 0;) {
+        const plan_level *level = &nest->levels[i];
         if (level->kind == PLAN_LET)
             e = px_replace(b, e, &(px_map){level->var, level->expr}, 1);
     }
@@ -127,7 +127,7 @@ static size_t solve(builder *b, plan_class *cls)
     for (size_t d = 0; d < cls->n_place; d++) {
         plan_var *var;
         int64_t shift;
-        const plan_expr *index = resolved(b, cls, cls->place_index[d]);
+        const plan_expr *index = resolved(b, &cls->count, cls->place_index[d]);
         plan_level *loop = NULL;
         if (px_linear(index, &var, &shift))
             loop = loop_of(&cls->count, var);
@@ -140,7 +140,7 @@ static size_t solve(builder *b, plan_class *cls)
         solved++;
     }
     for (size_t d = 0; d < cls->n_place; d++) {
-        const plan_expr *index = resolved(b, cls, cls->place_index[d]);
+        const plan_expr *index = resolved(b, &cls->count, cls->place_index[d]);
         for (size_t i = 0; i < cls->count.n; i++) {
             const plan_level *level = &cls->count.levels[i];
             if (level->kind == PLAN_LOOP && level->walk == PLAN_WALK_ALL
@@ -151,7 +151,7 @@ static size_t solve(builder *b, plan_class *cls)
     return solved;
 }
 
-/* How many of the last levels are loops over parameters whose values do not depend on each other. */
+/* How many of the last levels are loops over parameters that do not depend on each other. */
 static size_t closed_tail(const plan_nest *nest)
 {
     size_t from = nest->n;
@@ -163,7 +163,8 @@ static size_t closed_tail(const plan_nest *nest)
         bool used = false;
         for (size_t i = from; i < nest->n; i++) {
             const plan_level *inner = &nest->levels[i];
-            used |= px_uses(inner->lo, level->var) || px_uses(inner->hi, level->var);
+            used |= px_uses(inner->lo, level->var) || px_uses(inner->hi, level->var)
+                    || px_uses(inner->expr, level->var);
         }
         if (used)
             break;
@@ -174,8 +175,9 @@ static size_t closed_tail(const plan_nest *nest)
 
 static void report_enumeration(builder *b, const plan_class *cls)
 {
-    diag_report(b->d, &plan_check_table[PLAN_CHECK_ENUMERATE], cls->sema->ast->placement->node.range,
-                "every rank walks the whole space of `%s` to find its own tasks", cls->name);
+    diag_report(b->d, &plan_check_table[PLAN_CHECK_ENUMERATE],
+                cls->sema->ast->placement->node.range,
+                "every rank walks the whole space of '%s' to find its own tasks", cls->name);
     diag_note(b->d, (src_range){0}, "an index of the placement that is a parameter of unit step "
               "plus a constant lets a rank visit its own part only");
 }
@@ -187,7 +189,7 @@ void plan_space(builder *b, plan_class *cls)
         const ast_value *value = local->ast->value;
         if (local->param < 0 && (value->hi || value->indices)) {
             plan_error(b, PLAN_CHECK_REFUSED, value->node.range,
-                       "`%s` is not a parameter of `%s` and has to have one value", local->name,
+                       "'%s' is not a parameter of '%s' and has to have one value", local->name,
                        cls->name);
             continue;
         }
@@ -195,6 +197,8 @@ void plan_space(builder *b, plan_class *cls)
         member(b, cls, local);
     }
     bool all = solve(b, cls) == cls->n_place;
+    for (size_t i = 0; i < cls->count.n; i++)
+        *nest_add(b, &cls->start, PLAN_LET, 0) = cls->count.levels[i];
     nest_prune(&cls->count, cls);
     cls->count_tail = all ? closed_tail(&cls->count) : 0;
     if (cls->enumerates)
@@ -278,6 +282,7 @@ static bool narrow(builder *b, plan_nest *nest, const plan_expr *cond)
 
 static void start_where(builder *b, plan_class *cls, const plan_expr *cond)
 {
+    cond = resolved(b, &cls->start, cond);
     if (cond->kind == PLAN_BINARY && cond->u.op.op == AST_OP_AND) {
         start_where(b, cls, cond->u.op.a);
         start_where(b, cls, cond->u.op.b);
@@ -311,9 +316,6 @@ static const plan_expr *gather_idle(builder *b, const plan_nest *nest)
 void plan_start(builder *b, plan_class *cls)
 {
     cls->starts = true;
-    cls->start = (plan_nest){0};
-    for (size_t i = 0; i < cls->count.n; i++)
-        *nest_add(b, &cls->start, PLAN_LET, 0) = cls->count.levels[i];
     for (size_t f = 0; f < cls->n_flows && cls->starts; f++) {
         const plan_flow *flow = &cls->flows[f];
         start_where(b, cls, px_not(b, flow->waits));

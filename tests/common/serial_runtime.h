@@ -20,7 +20,7 @@
  * order of tasks (default 1, or SERIAL_SEED), instances per call of `start` (default 3). */
 void serial_configure(int ranks, unsigned seed, int chunk);
 
-/* Become another virtual rank: changes what the closed forms of the pool's collections say is mine. */
+/* Become another virtual rank: changes what the pool's collections say is mine. */
 void serial_set_rank(dag_taskpool *pool, int rank);
 
 /* Tasks that ran, per class of the pool's program (index dag_class.id). Valid after dag_wait(). */
