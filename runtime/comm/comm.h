@@ -166,7 +166,7 @@ void dagi_comm_pool_local_end(struct dagi_worker *w, dag_taskpool *pool, dag_sta
 
 /*
  * Back-pressure. 1: so much waits to be sent that workers should not start further tasks, but call
- * dagi_comm_progress() until it says 0. One relaxed load. No deadlock: a congested rank goes on
+ * dagi_comm_progress() until it says 0. Two relaxed loads. No deadlock: a congested rank goes on
  * handling arrivals and returns credit for them at once, whatever dagi_ready_many() says, so the
  * queues towards it drain; a rank that is not congested runs tasks.
  */

@@ -42,6 +42,7 @@ void dagi_comm_post(dagi_comm *c, dagi_item *item)
     do
         item->next = head;
     while (!atomic_compare_exchange_weak(&c->inbox, &head, item));
+    atomic_fetch_add_explicit(&c->inbox_count, 1, memory_order_relaxed);
 }
 
 static void handle_item(dagi_comm *c, dagi_item *item)
@@ -68,17 +69,19 @@ static int drain_inbox(dagi_comm *c)
     while (atomic_load_explicit(&c->inbox, memory_order_relaxed)) {
         dagi_item *latest = atomic_exchange_explicit(&c->inbox, NULL, memory_order_acquire);
         dagi_item *first = NULL;
-        while (latest) {
+        int count = 0;
+        for (; latest; count++) {
             dagi_item *next = latest->next;
             latest->next = first;
             first = latest;
             latest = next;
         }
+        atomic_fetch_sub_explicit(&c->inbox_count, count, memory_order_relaxed);
+        events += count;
         while (first) {
             dagi_item *next = first->next;
             handle_item(c, first);
             first = next;
-            events++;
         }
     }
     return events;
@@ -139,7 +142,8 @@ static int progress_locked(dagi_comm *c)
     int events = drain_inbox(c);
     if (c->size == 1)
         return events;
-    c->engine->hold_credit = !dagi_comm_congested(c->ctx) && dagi_ready_many(c->ctx);
+    c->engine->hold_credit = !atomic_load_explicit(&c->congested, memory_order_relaxed) &&
+                             dagi_ready_many(c->ctx);
     for (int i = 0; i < ROUNDS; i++) {
         int now = c->engine->ops->progress(c->engine);
         now += dagi_recv_admit(c);
@@ -164,7 +168,9 @@ int dagi_comm_progress(struct dagi_worker *w)
 
 int dagi_comm_congested(const dag_context *ctx)
 {
-    return atomic_load_explicit(&dagi_comm_of(ctx)->congested, memory_order_relaxed);
+    const dagi_comm *c = dagi_comm_of(ctx);
+    return atomic_load_explicit(&c->congested, memory_order_relaxed) ||
+           atomic_load_explicit(&c->inbox_count, memory_order_relaxed) > DAGI_INBOX_MANY;
 }
 
 void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received)

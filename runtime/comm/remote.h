@@ -24,6 +24,7 @@
 #define DAGI_QUEUED_BYTES (INT64_C(4) << 20)
 #define DAGI_QUEUED_BULK_BYTES (INT64_C(256) << 20)
 #define DAGI_QUEUED_LARGE (16 << 10)
+#define DAGI_INBOX_MANY 512
 /* Bulk transfers under way, each direction. */
 #define DAGI_BULK_IN_FLIGHT 64
 /* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
@@ -189,6 +190,7 @@ typedef struct dagi_comm {
 
     _Alignas(DAGI_LINE) _Atomic int lock;     /* the progress lock */
     _Alignas(DAGI_LINE) _Atomic(dagi_item *) inbox; /* latest first */
+    _Atomic int inbox_count;                        /* about: counted after the post */
     _Alignas(DAGI_LINE) _Atomic int congested; /* written under the lock */
 
     struct dagi_worker *w; /* holder of the lock */

@@ -358,7 +358,8 @@ static bool look_after_messages(struct dagi_worker *w)
 static void work(struct dagi_worker *w)
 {
     dag_context *ctx = w->ctx;
-    if (progress_is_due(w) && !look_after_messages(w))
+    if ((progress_is_due(w) || (ctx->size > 1 && dagi_comm_congested(ctx))) &&
+        !look_after_messages(w))
         return;
     if (!w->active) {
         if (!w->next && !something(w)) {

@@ -17,3 +17,14 @@ if(DAG_HAVE_MPI)
     endforeach()
     dag_add_mpi_test(comm_pingpong_2 NP 2 COMMAND comm_pingpong)
 endif()
+
+# The same flood through the whole runtime.
+add_executable(comm_messages)
+dag_add_jdf(comm_messages comm/messages.jdf)
+foreach(threads IN ITEMS 1 2)
+    dag_add_mpi_test(comm_messages_t${threads} NP 2 THREADS ${threads} COMMAND comm_messages)
+    dag_add_mpi_test(comm_messages_kib_t${threads} NP 2 THREADS ${threads}
+        COMMAND comm_messages 200000 128)
+    dag_add_mpi_test(comm_messages_least_t${threads} NP 2 THREADS ${threads}
+        COMMAND comm_messages 20000 128 ENVIRONMENT DAG_CREDIT_BYTES=4096)
+endforeach()
