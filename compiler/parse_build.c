@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- lists ------------------------------------------------------------------------------- */
 
@@ -481,6 +482,9 @@ static ast_item *add_item(parse_ctx *p, ast_item_kind kind)
 ast_global *global_new(parse_ctx *p, src_range r, ast_ident name, ast_expr *value,
                        ast_props *props)
 {
+    if (strcasecmp(name.text, "body") == 0 && strcmp(name.text, "BODY") != 0)
+        parse_report(p, CHECK_SYNTAX, name.range, "a global cannot be called '%s': alone on a line "
+                     "it begins a body", name.text);
     ast_global *g = arena_alloc(p->arena, sizeof(*g));
     *g = (ast_global){node_at(p, r), name, value, props};
     if (value && value->kind == AST_STRING)
