@@ -25,7 +25,7 @@ foreach(seed IN ITEMS 1 2)
         ENVIRONMENT DAG_CHAOS=${seed})
 endforeach()
 dag_add_mpi_test(la_api_credit NP 4 THREADS 1 COMMAND la_api
-    ENVIRONMENT "DAG_CREDIT_BYTES=4096;DAG_EAGER_BYTES=0")
+    ENVIRONMENT DAG_CREDIT_BYTES=4096 DAG_EAGER_BYTES=0)
 
 # The programs as users run them. Matrices of the Harwell-Boeing collection are looked for beside
 # the source tree; RealMatrices is skipped without them.

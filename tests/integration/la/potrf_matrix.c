@@ -108,6 +108,8 @@ static void get(dag_precision prec, const void *a, size_t at, double x[2])
 static void original(dag_precision prec, int64_t n, void *a)
 {
     int m = (int)n;
+    if (n == 0)
+        return;
     switch (prec) {
     case DAG_S: dag_tile_splghe((float)n, m, m, a, m, n, 0, 0, 3); break;
     case DAG_D: dag_tile_dplghe((double)n, m, m, a, m, n, 0, 0, 3); break;
