@@ -172,6 +172,8 @@ static void bind_memory(builder *b, plan_class *cls, plan_flow *flow, const sema
                                plan_line(b, edge->dep->node.range));
     place->fetched = true;
     bind->place = place;
+    plan_region_of(b, &edge->type);         /* the whole element is there: only to refuse others */
+    plan_region_of(b, &edge->type_data);
     nest_test(b, &bind->nest, cond, bind->line);
     bind_index(b, cls, bind, edge->call);
     if (edge->has_range)

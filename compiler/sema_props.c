@@ -88,7 +88,8 @@ static bool only_checked(const char *name)
     static const char *const list[] = {
         "time_estimate", "make_key_fn", "hash_struct", "startup_fn", "find_deps_fn",
         "alloc_deps_fn", "free_deps_fn", "stage_in", "stage_out", "dyld", "dyldtype", "hook",
-        "dc",
+        "dc", "count_deps", "mask_deps", "immediate", "layout", "layout_data", "layout_remote",
+        "count", "count_data", "count_remote", "displ", "displ_data", "displ_remote",
     };
     for (size_t i = 0; i < UTIL_COUNT(list); i++)
         if (strcmp(list[i], name) == 0)

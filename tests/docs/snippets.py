@@ -102,6 +102,7 @@ def main():
     parser.add_argument("--work", required=True, help="directory for files made on the way")
     parser.add_argument("files", nargs="+")
     args = parser.parse_args()
+    args.dagcc, args.mpirun = os.path.abspath(args.dagcc), os.path.abspath(args.mpirun)
     os.makedirs(args.work, exist_ok=True)
     checker = Checker(args)
     for path in args.files:
