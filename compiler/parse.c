@@ -145,7 +145,12 @@ ast_file *parse_file(const src_set *sources, uint32_t file, diag *d)
     parse_ctx p = {.d = d, .sources = sources, .file = file, .dialect = diag_get_dialect(d),
                    .ast = ast, .arena = ast->arena, .names = ast->names};
     ast->node = (ast_node){ast->node_count++, {file, 0, (uint32_t)len}};
+    unsigned errors = diag_errors(d);
     run(&p, src_bytes(sources, file), len, TOK_START_FILE);
+    /* What left a hole may have been no more than a warning; later stages need a whole tree. */
+    if (ast->has_errors && diag_errors(d) == errors)
+        parse_report(&p, CHECK_SYNTAX, src_point(file, (uint32_t)len),
+                     "the end of the file comes too early");
     for (size_t i = 0; i < p.strings.n; i++)
         parse_in_string(&p, p.strings.items[i]);
     index_items(&p);

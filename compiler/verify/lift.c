@@ -229,9 +229,9 @@ static isl_id *target_id(verify_model *m, const sema_edge *e)
     return isl_id_alloc(m->isl, "NULL", NULL);
 }
 
-/* [params, arguments, index tuple] -> [params, arguments], to see whether two index tuples name the
- * same target. The derived locals, in front of dimension `first`, are no part of the tuple: one that
- * is not understood would be free. */
+/* [params, arguments, index tuple] -> [params, arguments], to see whether two index tuples name
+ * the same target. The derived locals, in front of dimension `first`, are no part of the tuple: one
+ * that is not understood would be free. */
 static isl_map *multiplicity(const layout *l, int first)
 {
     isl_size dims = isl_set_dim(l->set, isl_dim_set);
@@ -392,9 +392,9 @@ verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
     m->isl = isl_ctx_alloc();
     m->n_classes = sema->n_classes;
     isl_options_set_on_error(m->isl, ISL_ON_ERROR_CONTINUE);
-    isl_ctx_set_max_operations(m->isl, options && options->max_operations
-                                           ? options->max_operations
-                                           : VERIFY_MAX_OPERATIONS);
+    m->max_operations = options && options->max_operations ? options->max_operations
+                                                           : VERIFY_MAX_OPERATIONS;
+    isl_ctx_set_max_operations(m->isl, m->max_operations);
     make_tables(m);
     lift_parameters(m);
     verify_begin(m);
@@ -437,6 +437,11 @@ void verify_model_free(verify_model *m)
 
 void verify_begin(verify_model *m)
 {
+    enum { FEWEST = 2000 };
+    if (isl_ctx_last_error(m->isl) == isl_error_quota && m->max_operations / 2 >= FEWEST) {
+        m->max_operations /= 2;     /* many hard questions must not add up to a hang */
+        isl_ctx_set_max_operations(m->isl, m->max_operations);
+    }
     isl_ctx_reset_error(m->isl);
     isl_ctx_reset_operations(m->isl);
 }

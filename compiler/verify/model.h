@@ -87,6 +87,7 @@ struct verify_model {
     bool values_given;          /* one graph is looked at: parameters are the user's */
     bool conditional;           /* the last verify_report: unusual sizes are to blame */
     bool may_assume;            /* the finding may be excluded by an assumption about sizes */
+    unsigned long max_operations;   /* of the next question */
     bool gave_up;               /* the bound on operations was met while lifting */
 };
 
@@ -97,7 +98,8 @@ verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
                           const verify_options *options, const int64_t *grid);
 void verify_model_free(verify_model *m);
 
-/* Start of one question to isl: renews its allowance of operations. */
+/* Start of one question to isl: forgets an earlier failure and renews the allowance of operations,
+ * which is halved after each failure. */
 void verify_begin(verify_model *m);
 /* True when the allowance was exceeded (or isl failed) since verify_begin. */
 bool verify_failed(const verify_model *m);

@@ -10,6 +10,10 @@
 void verify_check_cycles(verify_model *m, const verify_pairs *pairs);
 void verify_check_races(verify_model *m, const verify_pairs *pairs);
 
+/* Is every pair of `both` (taken) ordered by a path of edges: from its input to its output, or in
+ * either direction? False when that is not known. */
+bool verify_ordered(verify_model *m, const verify_pairs *pairs, isl_map *both, bool either);
+
 /* small.c: all graphs with parameters 0 .. 6, within a bound on work. `look` is called for each;
  * it returns true to stop. False when some parameter combination could not be enumerated. */
 #define VERIFY_SMALL 6

@@ -36,13 +36,6 @@ static isl_union_map *all_edges(verify_model *m, const verify_pairs *pairs)
     return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
 }
 
-/* rest minus the pairs that `order` (taken) puts behind each other, in either direction. */
-static isl_union_map *discharge(isl_union_map *rest, isl_union_map *order)
-{
-    rest = isl_union_map_subtract(rest, isl_union_map_copy(order));
-    return isl_union_map_subtract(rest, isl_union_map_reverse(order));
-}
-
 /* An exact closure of `edges` (kept), or NULL. */
 static isl_union_map *exact_closure(verify_model *m, isl_union_map *edges)
 {
@@ -68,44 +61,65 @@ static isl_union_map *own_edges(verify_model *m, const verify_pairs *pairs, cons
     return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
 }
 
-/* closure or identity of the edges within a class */
-static isl_union_map *own_order(verify_model *m, const verify_pairs *pairs, const verify_class *c)
+/* No step, or any number of steps within one class (where their closure is exact). */
+static isl_union_map *own_chains(verify_model *m, const verify_pairs *pairs)
 {
-    isl_union_map *own = own_edges(m, pairs, c->sema);
-    isl_union_map *closure = exact_closure(m, own);
-    isl_union_map_free(own);
-    isl_union_set *all = isl_union_set_from_set(isl_set_copy(c->space));
-    isl_union_map *same = isl_union_set_identity(all);
-    return closure ? isl_union_map_union(closure, same) : same;
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    for (size_t i = 0; i < m->n_classes; i++) {
+        const verify_class *c = &m->classes[i];
+        isl_union_map *own = own_edges(m, pairs, c->sema);
+        isl_union_map *closure = exact_closure(m, own);
+        isl_union_map_free(own);
+        all = isl_union_map_union(all, isl_union_set_identity(isl_union_set_from_set(
+                                           isl_set_copy(c->space))));
+        if (closure)
+            all = isl_union_map_union(all, closure);
+    }
+    return isl_union_map_coalesce(all);
 }
 
-/* Is every pair of `both` (taken) ordered by a path? */
-static bool ordered(verify_model *m, const verify_pairs *pairs, const verify_edge *a,
-                    const verify_edge *b, isl_map *both)
+/* rest minus the pairs that `order` (kept) puts behind each other, forward or in either
+ * direction. */
+static isl_union_map *discharge(isl_union_map *rest, isl_union_map *order, bool either)
 {
+    rest = isl_union_map_subtract(rest, isl_union_map_copy(order));
+    if (either)
+        rest = isl_union_map_subtract(rest, isl_union_map_reverse(isl_union_map_copy(order)));
+    return rest;
+}
+
+bool verify_ordered(verify_model *m, const verify_pairs *pairs, isl_map *both, bool either)
+{
+    enum { STEPS = 4 };
     isl_union_map *rest = isl_union_map_from_map(both);
     isl_union_map *edges = all_edges(m, pairs);
-    rest = discharge(rest, isl_union_map_copy(edges));
-    if (isl_union_map_is_empty(rest) == isl_bool_false) {
-        /* own* . any edge . own*: a chain of either class with one step between them */
-        isl_union_map *head = own_order(m, pairs, a->cls), *tail = own_order(m, pairs, b->cls);
-        isl_union_map *path = isl_union_map_apply_range(isl_union_map_copy(head),
-                                                        isl_union_map_copy(edges));
-        path = isl_union_map_apply_range(path, isl_union_map_copy(tail));
-        rest = discharge(rest, path);
-        path = isl_union_map_apply_range(tail, isl_union_map_copy(edges));
-        path = isl_union_map_apply_range(path, head);
-        rest = discharge(rest, path);
+    rest = discharge(rest, edges, either);
+    bool done = isl_union_map_is_empty(rest) == isl_bool_true;
+    /* Chains within classes, with up to STEPS edges between them. */
+    isl_union_map *own = done ? NULL : own_chains(m, pairs);
+    isl_union_map *path = done ? NULL : isl_union_map_copy(own);
+    for (int i = 0; i < STEPS && !done && !verify_failed(m); i++) {
+        path = isl_union_map_apply_range(path, isl_union_map_copy(edges));
+        path = isl_union_map_apply_range(path, isl_union_map_copy(own));
+        path = isl_union_map_coalesce(path);
+        rest = discharge(rest, path, either);
+        done = isl_union_map_is_empty(rest) == isl_bool_true;
     }
-    if (isl_union_map_is_empty(rest) == isl_bool_false) {
-        isl_union_map *closure = exact_closure(m, edges);
-        if (closure)
-            rest = discharge(rest, closure);
+    isl_union_map_free(own);
+    isl_union_map_free(path);
+    isl_union_map *closure = done ? NULL : exact_closure(m, edges);
+    if (closure) {
+        rest = discharge(rest, closure, either);
+        done = isl_union_map_is_empty(rest) == isl_bool_true;
     }
-    bool yes = isl_union_map_is_empty(rest) == isl_bool_true;
+    isl_union_map_free(closure);
     isl_union_map_free(rest);
     isl_union_map_free(edges);
-    return yes;
+    if (verify_failed(m)) {
+        verify_begin(m);
+        return false;
+    }
+    return done;
 }
 
 /* ---- enumeration ----------------------------------------------------------------------------- */
@@ -298,7 +312,7 @@ static void check_two(verify_model *m, const verify_pairs *pairs, const verify_e
         isl_map_free(both);
         return;
     }
-    if (!ordered(m, pairs, a, b, both))
+    if (!verify_ordered(m, pairs, both, true))
         enumerate(m, a, b);
 }
 

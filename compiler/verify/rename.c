@@ -1,5 +1,6 @@
 /* -Wrename: where the runtime may have to copy a value, and why. */
 #include "checks.h"
+#include "order.h"
 
 static bool is_data(const sema_flow *f)
 {
@@ -49,19 +50,6 @@ static isl_map *sent(verify_model *m, const verify_pair *p)
     return isl_map_intersect_params(rel, isl_set_copy(m->facts));
 }
 
-/* All task edges from one class to another, control flows included. */
-static isl_map *direct(verify_model *m, const verify_pairs *pairs, const sema_flow *from,
-                       const sema_flow *to)
-{
-    isl_map *all = verify_empty_relation(m, from, to);
-    for (size_t i = 0; i < pairs->n; i++) {
-        const verify_pair *p = &pairs->items[i];
-        if (p->from->cls == from->cls && p->to->cls == to->cls)
-            all = isl_map_union(all, verify_union(m, p->from, p->to, p->ins, p->n_ins, true));
-    }
-    return all;
-}
-
 /* writer gets a value that user gets too, and user is not known to come before the writer. */
 static bool check_shared(verify_model *m, const verify_pairs *pairs, const verify_pair *writer,
                          const verify_pair *user)
@@ -71,9 +59,9 @@ static bool check_shared(verify_model *m, const verify_pairs *pairs, const verif
         isl_map *same = isl_map_identity(isl_map_get_space(both));
         both = isl_map_subtract(both, same);
     }
-    both = isl_map_subtract(both, isl_map_reverse(direct(m, pairs, user->to, writer->to)));
     verify_witness w;
     bool shared = isl_map_is_empty(both) == isl_bool_false &&
+                  !verify_ordered(m, pairs, isl_map_reverse(isl_map_copy(both)), false) &&
                   verify_smallest_pair(m, isl_map_copy(both), &w);
     if (shared) {
         text a = {0}, b = {0};

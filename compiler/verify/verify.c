@@ -24,7 +24,7 @@ static void check_graph(verify_model *m, const verify_pairs *pairs, bool *proven
     }
 }
 
-/* ---- what is not affine ------------------------------------------------------------------------- */
+/* ---- what is not affine ------------------------------------------------------------------- */
 
 static void list_opaque(verify_model *m, const bool *by_grid)
 {
@@ -102,7 +102,7 @@ static void check_grids(verify_model *m, bool *by_grid)
         memset(by_grid, false, m->n_edges + m->n_classes);
 }
 
-/* ---- the checks --------------------------------------------------------------------------------- */
+/* ---- the checks --------------------------------------------------------------------------- */
 
 static bool facts_hold_somewhere(verify_model *m)
 {
@@ -156,9 +156,11 @@ bool verify_file(const ast_file *file, const sema_info *sema, diag *d,
                  const verify_options *options, plan_facts *facts)
 {
     unsigned errors = diag_errors(d);
-    verify_model *m = verify_lift(file, sema, d, options, NULL);
     if (facts)
         *facts = (plan_facts){0};
+    if (file->has_errors)       /* the tree has holes; that was reported */
+        return false;
+    verify_model *m = verify_lift(file, sema, d, options, NULL);
     if (m->gave_up) {
         verify_undecided(m, file->n_classes ? file->classes[0]->head : (src_range){0},
                          "anything about this file");

@@ -10,8 +10,9 @@
 #include "../plan.h"
 #include "../sema.h"
 
-/* isl operations allowed for one question: about a second. */
-#define VERIFY_MAX_OPERATIONS 20000000UL
+/* isl operations allowed for one question: a second or two at worst, and ten times what any shipped
+ * file needs. Each question that is given up halves it for those that follow. */
+#define VERIFY_MAX_OPERATIONS 250000UL
 
 typedef struct verify_options {
     unsigned long max_operations;   /* 0: VERIFY_MAX_OPERATIONS */
