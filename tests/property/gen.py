@@ -643,7 +643,9 @@ class Graph:
             conds = [subst(in_c(c), names) for c in link.conds]
             conds += ["%s == %s" % (subst(in_c(a.text), names), v.name)
                       for v, a in zip(link.other.space.vars, link.args)]
-            out.append("    if (%s)" % (conj("(%s)" % c for c in conds) or "1"))
+            # A single condition stays bare: clang takes "((x == y))" for a slip.
+            test = conj("(%s)" % c for c in conds) if len(conds) > 1 else "".join(conds) or "1"
+            out.append("    if (%s)" % test)
             out.append("        prop_expect(seen, %s, %s);" % (
                 self.task_id(cls, cls.space.names()),
                 self.task_id(link.dep, [names[n] for n in link.dep.space.names()])))
