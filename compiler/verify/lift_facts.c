@@ -216,10 +216,12 @@ void lift_facts(verify_model *m)
 {
     lift_scope s = param_scope(m);
     m->facts = isl_set_universe(isl_space_copy(m->param_space));
+    m->assume_exact = arena_alloc(m->arena, m->file->n_assumes * sizeof(bool) + 1);
     matrix_facts(&s);
     for (size_t i = 0; i < m->file->n_assumes; i++) {
-        bool exact = true;      /* an over-approximated fact says less, which is safe */
-        know(&s, lift_cond(&s, m->file->assumes[i]->expr, false, &exact));
+        bool *exact = &m->assume_exact[i];      /* an over-approximated fact says less: safe */
+        *exact = true;
+        know(&s, lift_cond(&s, m->file->assumes[i]->expr, false, exact));
     }
     m->facts = isl_set_coalesce(m->facts);
     isl_space_free(s.space);

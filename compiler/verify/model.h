@@ -76,6 +76,7 @@ struct verify_model {
     size_t n_params;
     isl_space *param_space;     /* all parameters, in this order */
     isl_set *facts;             /* what holds for the parameters; only ever narrowed */
+    bool *assume_exact;         /* by number of the %assume: all of it went into the facts */
     verify_class *classes;      /* index of sema_class */
     size_t n_classes;
     verify_edge *edges;

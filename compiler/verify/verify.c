@@ -28,6 +28,10 @@ static void check_graph(verify_model *m, const verify_pairs *pairs, bool *proven
 
 static void list_opaque(verify_model *m, const bool *by_grid)
 {
+    for (size_t i = 0; i < m->file->n_assumes; i++)
+        if (!m->assume_exact[i])
+            diag_report(m->d, verify_check(m, "opaque"), m->file->assumes[i]->expr->node.range,
+                        "this assumption is not affine and does not help the proofs");
     for (size_t i = 0; i < m->n_classes; i++) {
         const verify_class *c = &m->classes[i];
         if (c->exact || by_grid[m->n_edges + i])

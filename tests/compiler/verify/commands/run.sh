@@ -1,0 +1,53 @@
+#!/bin/bash
+# Commands that look at the graph of given parameters, and --complete.
+#   run.sh DAGCC POTRF.jdf
+set -u
+dagcc=$1
+potrf=$2
+cd "$(dirname "$0")" || exit 1
+out=$(mktemp -d) || exit 1
+trap 'rm -rf "$out"' EXIT
+failures=0
+
+fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+
+# expect STATUS TEXT COMMAND...: the exit status, and TEXT somewhere in what is printed
+expect() {
+    local status=$1 text=$2 have
+    shift 2
+    have=$("$@" 2>&1)
+    local got=$?
+    [ $got -eq "$status" ] || fail "exit $got, not $status: $*"$'\n'"$have"
+    case $have in *"$text"*) ;; *) fail "no '$text' from: $*"$'\n'"$have" ;; esac
+}
+
+# Cholesky with 5 tiles: 5 + 10 + 10 + 10 tasks, 4 * 3 + 1 tasks in a row.
+"$dagcc" --count N=5,P=2,Q=2 --diagnostics=json "$potrf" > "$out/count" 2> /dev/null
+grep -q '"POTRF": 5, "TRSM": 10, "HERK": 10, "GEMM": 10}, "total": 35, "edges": 60' "$out/count" ||
+    fail "--count: $(cat "$out/count")"
+grep -q '"path_tasks": 13' "$out/count" || fail "critical path: $(cat "$out/count")"
+expect 0 "sends between ranks                 0" "$dagcc" --count N=5 "$potrf"
+expect 0 'label = "GEMM(m=2, n=1, k=0)"' "$dagcc" --emit=dot:N=3 "$potrf"
+expect 0 "" "$dagcc" --enumerate N=5,P=2,Q=2 "$potrf"
+expect 1 "contradict this assumption" "$dagcc" --enumerate 'A->mt=3,A->nt=4' "$potrf"
+expect 1 "did you mean" "$dagcc" --enumerate 'A->nm=3' "$potrf"
+expect 1 "is not NAME=VALUE" "$dagcc" --enumerate 5 "$potrf"
+expect 1 "has no value" "$dagcc" --enumerate P=2 "$potrf"
+
+# Inline C: evaluated in a process with limits.
+expect 0 "" "$dagcc" --enumerate N=20 inline.jdf
+expect 1 "Node(k=2) sends out to Node(k=1).in, but that flow does not wait for it" \
+    "$dagcc" --enumerate N=3 inline-wrong.jdf
+expect 1 "took more than its share" "$dagcc" --enumerate N=3 inline-hang.jdf
+[ -z "$(ls -d "${TMPDIR:-/tmp}"/dagcc-?????? 2> /dev/null)" ] || fail "temporary files are left"
+
+# A completed file is accepted and complete.
+expect 1 "has no '<- X T1(...)'" "$dagcc" -fsyntax-only incomplete.jdf
+"$dagcc" --complete incomplete.jdf > "$out/complete.jdf" 2> /dev/null || fail "--complete"
+expect 0 "" "$dagcc" -fsyntax-only "$out/complete.jdf"
+"$dagcc" --complete "$out/complete.jdf" > "$out/again.jdf" || fail "--complete, again"
+cmp -s "$out/complete.jdf" "$out/again.jdf" || fail "--complete changes a complete file"
+grep -q "CTL c <- c T2(0 .. N - 1)" "$out/complete.jdf" || fail "$(cat "$out/complete.jdf")"
+
+[ $failures -eq 0 ] && echo "all commands work"
+exit $((failures != 0))
