@@ -25,34 +25,27 @@ function(dag_collect_drivers dir variable)
     set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
-set(installed dag_headers dag_mpi dag_blas dag_hwloc)
-foreach(target IN ITEMS dagcc dag dag_kernels dag_la)
-    if(TARGET ${target})
-        list(APPEND installed ${target})
+# dag_kernels and dag_la are not there without BLAS.
+set(installed dag_headers dag_mpi dag_blas dag_hwloc dagcc dag)
+set_target_properties(dag PROPERTIES EXPORT_NAME runtime)
+foreach(target IN ITEMS kernels la)
+    if(TARGET dag_${target})
+        set_target_properties(dag_${target} PROPERTIES EXPORT_NAME ${target})
+        list(APPEND installed dag_${target})
     endif()
 endforeach()
-foreach(pair IN ITEMS dag:runtime dag_kernels:kernels dag_la:la)
-    string(REPLACE ":" ";" pair ${pair})
-    list(GET pair 0 target)
-    list(GET pair 1 name)
-    if(TARGET ${target})
-        set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
-    endif()
-endforeach()
+dag_collect_drivers("${PROJECT_SOURCE_DIR}/dsl-examples" drivers)
 install(TARGETS ${installed} EXPORT dagccTargets
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(EXISTS "${PROJECT_SOURCE_DIR}/dsl-examples/CMakeLists.txt")
-    dag_collect_drivers("${PROJECT_SOURCE_DIR}/dsl-examples" drivers)
-    if(drivers)
-        install(TARGETS ${drivers} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-    endif()
+if(drivers)
+    install(TARGETS ${drivers} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
 install(FILES ${headers} "${PROJECT_BINARY_DIR}/include/dag/config.h"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dag)
-install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1" OPTIONAL
+install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1"
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 install(EXPORT dagccTargets NAMESPACE dag:: DESTINATION ${package_dir})
