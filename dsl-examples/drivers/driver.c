@@ -163,8 +163,13 @@ int driver_main(const driver *d, int argc, char **argv)
     bool one_thread = dag_kernels_init(&how);
     if (start(&o, &ctx) != DAG_SUCCESS)
         return DRIVER_FAILED;
-    if (!one_thread && dag_rank(ctx) == 0)
-        fprintf(stderr, "%s: warning: %s\n", program, how);
+    if (dag_rank(ctx) == 0) {
+        const char *advice = dag_kernels_advice();
+        if (!one_thread)
+            fprintf(stderr, "%s: warning: %s\n", program, how);
+        if (advice != NULL)
+            fprintf(stderr, "%s: warning: %s\n", program, advice);
+    }
     end = DRIVER_OK;
     for (int64_t i = 0; i < o.runs; i++) {
         report r = {.residual = NAN, .normwise = NAN, .componentwise = NAN};

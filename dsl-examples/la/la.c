@@ -1,4 +1,5 @@
 /* Entry points named after LAPACK: check the arguments, pick the graph. */
+#include <dag/kernels.h>
 #include <dag/la.h>
 
 #include "potrf_L.h"
@@ -61,6 +62,7 @@ dag_taskpool *dag_potrf_new(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
         {potrf_U_s_new, potrf_U_d_new, potrf_U_c_new, potrf_U_z_new}};
     if (check_triangle(ctx, "dag_potrf", uplo, A) != DAG_SUCCESS)
         return NULL;
+    (void)dag_kernels_init(NULL); /* the caller asks for the result if it matters to it */
     return make[uplo == DAG_UPPER][A->prec](ctx, A);
 }
 
@@ -85,6 +87,7 @@ dag_taskpool *dag_potrs_new(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_
         {potrs_U_s_new, potrs_U_d_new, potrs_U_c_new, potrs_U_z_new}};
     if (check_solve(ctx, "dag_potrs", uplo, A, B) != DAG_SUCCESS)
         return NULL;
+    (void)dag_kernels_init(NULL);
     return make[uplo == DAG_UPPER][A->prec](ctx, A, B);
 }
 

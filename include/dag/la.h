@@ -10,6 +10,9 @@
  * The forms that end in _new return a taskpool, to be handed to dag_add() and dag_wait(), so that
  * several may run at once; the others run to the end.
  *
+ * The first call makes the BLAS library single-threaded (dag_kernels_init()), because every worker
+ * calls it; programs that want to know whether that worked call dag_kernels_init() themselves.
+ *
  * Errors: DAG_ERR_ARG when arguments disagree, with dag_message() saying how, before anything
  * happens; what dag_wait() returns otherwise. A matrix that is not positive definite is no error:
  * the call succeeds and *info says where it ended, on all ranks alike.

@@ -122,7 +122,9 @@ class Options(Case):
 
     def test_text(self):
         status, out, err = run("dag_posv", "--n", 40, "--check", "--prec", "c")
-        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(status, 0)
+        for line in err.splitlines():
+            self.assertIn("warning", line)  # of a slow BLAS, for instance
         self.assertRegex(out, r"posv: prec c, n 40, nb 192, grid 1x1, 1 rank with 1 thread: .* s, "
                               r".* GFlop/s\nposv: backward error .* normwise, .* componentwise\n")
 
