@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# kill.sh <tools/mpirun> <program> <times>
+# One random rank of a running job is killed with SIGKILL: the job ends with a non-zero status within
+# 10 s, the launcher names the rank, and no process of the job is left.
+set -u
+mpirun=$1 program=$2 times=$3
+[ -z "${DAGCC_TEST_FULL:-}" ] || times=20
+mark=kill-test-$$
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+failed=0
+
+fail() {
+    echo "FAILED ($what): $*"
+    sed 's/^/  | /' "$log"
+    failed=1
+}
+
+now_ms() { date +%s%3N; }
+
+started() { # ranks
+    local tries
+    for ((tries = 0; tries < 600; tries++)); do
+        [ "$(grep -c ' is process ' "$log")" -lt "$1" ] || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+left() {
+    local process
+    for process in /proc/[0-9]*; do
+        if tr '\0' ' ' 2>/dev/null <"$process/cmdline" | grep -q "$program $mark"; then
+            echo "${process#/proc/}"
+        fi
+    done
+}
+
+for ((n = 0; n < times; n++)); do
+    ranks=$((2 + RANDOM % 3)) bytes=$((RANDOM % 2 ? 1000 : 100000)) victim=$((RANDOM % ranks))
+    what="kill $n: rank $victim of $ranks, $bytes bytes"
+    "$mpirun" -np $ranks --threads $((1 + RANDOM % 2)) "$program" $mark $bytes >"$log" 2>&1 &
+    launcher=$!
+    if ! started $ranks; then
+        fail "the job did not start"
+        kill $launcher
+        wait $launcher
+        break
+    fi
+    sleep 0.$((RANDOM % 5))
+    pid=$(sed -n "s/^rank $victim is process //p" "$log")
+    begin=$(now_ms)
+    kill -KILL "$pid"
+    wait $launcher
+    status=$?
+    took=$(($(now_ms) - begin))
+    [ $status -ne 0 ] || fail "the job ended with status 0"
+    [ $took -lt 10000 ] || fail "the job took $took ms to end"
+    grep -q "rank $victim .*\(signal 9\|[Kk]illed\)" "$log" || fail "the launcher does not name the rank"
+    for tries in 1 2 3 4 5 6; do
+        orphans=$(left)
+        [ -n "$orphans" ] || break
+        sleep 0.5
+    done
+    [ -z "$orphans" ] || fail "processes are left: $orphans"
+    [ $failed -eq 0 ] || break
+    echo "$what: ended with $status after $took ms"
+done
+exit $failed
