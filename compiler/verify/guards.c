@@ -6,7 +6,7 @@ static void check_guard(verify_model *m, const verify_edge *e)
     if (!e->sema->cond || !e->guard_exact || !e->cls->exact || e->sema->negate)
         return;
     isl_set *space = isl_set_intersect_params(isl_set_copy(e->cls->space),
-                                              isl_set_copy(m->facts));
+                                              isl_set_copy(m->given));
     if (isl_set_is_empty(space) == isl_bool_false) {
         isl_set *when = isl_set_copy(e->when);
         if (isl_set_is_disjoint(space, when) == isl_bool_true)
@@ -22,7 +22,7 @@ static void check_guard(verify_model *m, const verify_edge *e)
 
 static void check_class(verify_model *m, const verify_class *c)
 {
-    isl_set *space = isl_set_intersect_params(isl_set_copy(c->space), isl_set_copy(m->facts));
+    isl_set *space = isl_set_intersect_params(isl_set_copy(c->space), isl_set_copy(m->given));
     if (isl_set_is_empty(space) == isl_bool_true)
         diag_report(m->d, verify_check(m, "dead-class"), c->sema->ast->head,
                     "'%s' has no tasks, whatever the sizes are", c->sema->name);

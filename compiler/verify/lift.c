@@ -399,6 +399,7 @@ verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
     lift_parameters(m);
     verify_begin(m);
     lift_facts(m);
+    m->given = isl_set_copy(m->facts);
     for (size_t i = 0; i < m->n_classes; i++)
         lift_class(m, &m->classes[i]);
     for (size_t i = 0; i < m->n_edges; i++) {
@@ -426,6 +427,7 @@ void verify_model_free(verify_model *m)
         isl_id_free(m->classes[i].id);
     }
     isl_set_free(m->facts);
+    isl_set_free(m->given);
     isl_space_free(m->param_space);
     isl_ctx_free(m->isl);
     free(m->params);

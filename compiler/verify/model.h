@@ -75,7 +75,8 @@ struct verify_model {
     verify_param *params;
     size_t n_params;
     isl_space *param_space;     /* all parameters, in this order */
-    isl_set *facts;             /* what holds for the parameters; only ever narrowed */
+    isl_set *given;             /* what holds for the parameters by what the file says */
+    isl_set *facts;             /* the same, narrowed by what reports of --std=parsec excluded */
     bool *assume_exact;         /* by number of the %assume: all of it went into the facts */
     verify_class *classes;      /* index of sema_class */
     size_t n_classes;

@@ -133,14 +133,27 @@ static void note_params(verify_model *m, const verify_witness *w)
     text_free(&t);
 }
 
-/* Does `assume` (taken) exclude every contradiction and leave something? Under --std=parsec it then
+/* Is there a task for some of these parameters? */
+static bool has_tasks(const verify_model *m, isl_set *params)
+{
+    for (size_t i = 0; i < m->n_classes; i++) {
+        isl_set *space = isl_set_intersect_params(isl_set_copy(m->classes[i].space),
+                                                  isl_set_copy(params));
+        isl_bool empty = isl_set_is_empty(space);
+        isl_set_free(space);
+        if (empty == isl_bool_false)
+            return true;
+    }
+    return false;
+}
+
+/* Does `assume` (taken) exclude every contradiction and leave some task? Under --std=parsec it then
  * holds from now on. */
 static bool excludes(verify_model *m, isl_set *where_set, isl_set *assume)
 {
     isl_set *left = isl_set_intersect(isl_set_copy(m->facts), assume);
-    isl_bool some = isl_set_is_empty(left);
     isl_bool disjoint = isl_set_is_disjoint(left, where_set);
-    bool yes = some == isl_bool_false && disjoint == isl_bool_true;
+    bool yes = disjoint == isl_bool_true && has_tasks(m, left);
     if (yes && m->sema->dialect == DIALECT_PARSEC) {
         isl_set_free(m->facts);
         m->facts = isl_set_coalesce(isl_set_copy(left));

@@ -121,7 +121,8 @@ static bool facts_hold_somewhere(verify_model *m)
 static void publish(verify_model *m, const verify_home *homes, const bool *proven,
                     plan_facts *facts)
 {
-    if (!facts)
+    /* What was proven after a report holds for the sizes that it left only. */
+    if (!facts || isl_set_is_equal(m->facts, m->given) != isl_bool_true)
         return;
     arena *a = m->sema->arena;
     plan_memory *modes = arena_alloc(a, (m->sema->n_globals + 1) * sizeof(*modes));
