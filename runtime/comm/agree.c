@@ -62,16 +62,24 @@ dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make)
     return p;
 }
 
-static void drop_early(dagi_comm *c, dagi_pool_comm *p)
+/* The next message that came early, or NULL; to be given to finish_early(). */
+static dagi_early *take_early(dagi_comm *c, dagi_pool_comm *p)
 {
-    while (p->early) {
-        dagi_early *early = p->early;
-        p->early = early->next;
-        c->engine->ops->am_consumed(c->engine, early->source, early->bytes);
-        c->nearly--;
-        free(early);
+    dagi_early *early = p->early;
+    if (!early) {
+        p->early_end = &p->early;
+        return NULL;
     }
-    p->early_end = &p->early;
+    p->early = early->next;
+    c->nearly--;
+    c->kept_transfers -= early->transfers;
+    return early;
+}
+
+static void finish_early(dagi_comm *c, dagi_early *early)
+{
+    c->engine->ops->am_consumed(c->engine, early->source, early->bytes);
+    free(early);
 }
 
 static void pool_comm_free(dagi_comm *c, dagi_pool_comm *p)
@@ -80,7 +88,6 @@ static void pool_comm_free(dagi_comm *c, dagi_pool_comm *p)
     while (*link != p)
         link = &(*link)->next;
     *link = p->next;
-    drop_early(c, p);
     free(p);
 }
 
@@ -100,23 +107,47 @@ void dagi_agree_free(dagi_comm *c)
     }
 }
 
+static void merge(dagi_comm *c, dagi_verdict *mine, const dagi_verdict *other);
+static void report_if_complete(dagi_comm *c, dagi_pool_comm *p);
+
 /* The pool is known from now on: what came early is delivered. */
 void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool)
 {
     dagi_pool_comm *p = dagi_pool_comm_find(c, dagi_pool_id(pool), 1);
+    dagi_early *early;
     p->pool = pool;
     pool->comm = p;
     if (p->id > c->added)
         c->added = p->id;
-    while (p->early) {
-        dagi_early *early = p->early;
-        p->early = early->next;
-        c->nearly--;
+    if (p->missing) /* after all, but too late */
+        dagi_pool_fail(pool, DAG_ERR_MISMATCH, "%s", p->verdict.message);
+    while ((early = take_early(c, p))) {
         dagi_recv_activate(c, early->source, early->data, early->bytes);
-        c->engine->ops->am_consumed(c->engine, early->source, early->bytes);
-        free(early);
+        finish_early(c, early);
     }
-    p->early_end = &p->early;
+}
+
+/* This rank waits for something else, and so does everybody: it will not add these pools. It takes
+ * part in the agreement on their end all the same, or nobody would see it. */
+void dagi_agree_missing(dagi_comm *c, uint32_t last)
+{
+    for (uint32_t id = c->added + 1; id <= last; id++) {
+        dagi_pool_comm *p = dagi_pool_comm_find(c, id, 1);
+        dagi_early *early;
+        if (p->missing)
+            continue;
+        dagi_verdict mine = {.status = DAG_ERR_MISMATCH, .origin = c->rank};
+        snprintf(mine.message, sizeof mine.message,
+                 "rank %d has not added taskpool number %u, and waits for something else. All ranks "
+                 "must add the same pools in the same order", c->rank, id);
+        p->missing = p->local_done = 1;
+        while ((early = take_early(c, p))) {
+            dagi_recv_unwanted(c, early->source, early->data, early->bytes);
+            finish_early(c, early);
+        }
+        merge(c, &p->verdict, &mine);
+        report_if_complete(c, p);
+    }
 }
 
 void dagi_comm_pool_added(struct dagi_worker *w, dag_taskpool *pool)
@@ -193,15 +224,22 @@ static void send_verdict(dagi_comm *c, int dest, int kind, uint32_t id, const da
     send_control(c, dest, &wire, sizeof wire, v->message, text);
 }
 
-static void end_pool(dagi_comm *c, dagi_pool_comm *p, const dagi_verdict *verdict)
+static void tell_core(dagi_comm *c, dagi_pool_comm *p)
 {
-    dagi_verdict v = *verdict; /* p goes first: the pool may be freed as soon as it has ended */
+    dagi_verdict v = p->verdict; /* p goes first: the pool may be freed as soon as it has ended */
     dag_taskpool *pool = p->pool;
-    for (int i = 1; i <= dagi_tree_nchildren(c); i++)
-        send_verdict(c, 2 * c->rank + i, DAGI_WIRE_END_DOWN, p->id, &v);
     pool->comm = NULL;
     pool_comm_free(c, p);
     dagi_pool_end(pool, (dag_status)v.status, v.info, v.message);
+}
+
+static void end_pool(dagi_comm *c, dagi_pool_comm *p)
+{
+    for (int i = 1; i <= dagi_tree_nchildren(c); i++)
+        send_verdict(c, 2 * c->rank + i, DAGI_WIRE_END_DOWN, p->id, &p->verdict);
+    p->agreed = 1;
+    if (!p->missing || p->late)
+        tell_core(c, p);
 }
 
 static void report_if_complete(dagi_comm *c, dagi_pool_comm *p)
@@ -209,7 +247,7 @@ static void report_if_complete(dagi_comm *c, dagi_pool_comm *p)
     if (!p->local_done || p->ups < dagi_tree_nchildren(c))
         return;
     if (c->rank == 0)
-        end_pool(c, p, &p->verdict);
+        end_pool(c, p);
     else
         send_verdict(c, (c->rank - 1) / 2, DAGI_WIRE_END_UP, p->id, &p->verdict);
 }
@@ -218,6 +256,12 @@ void dagi_agree_local(dagi_comm *c, const dagi_end_item *item)
 {
     dagi_pool_comm *p = dagi_pool_comm_find(c, dagi_pool_id(item->pool), 1);
     p->pool = item->pool;
+    if (p->missing) { /* it was, for too long */
+        p->late = 1;
+        if (p->agreed)
+            tell_core(c, p);
+        return;
+    }
     p->local_done = 1;
     merge(c, &p->verdict, &item->verdict);
     report_if_complete(c, p);
@@ -258,7 +302,8 @@ void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes)
     memcpy(v.message, bytes_of(data) + sizeof wire, text);
     dagi_pool_comm *p = dagi_pool_comm_find(c, wire.pool, 1);
     if (kind == DAGI_WIRE_END_DOWN) {
-        end_pool(c, p, &v);
+        p->verdict = v;
+        end_pool(c, p);
         return;
     }
     p->ups++;

@@ -189,20 +189,27 @@ void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received);
  * its children have, with what dagi_wave_look() says of it, combined field by field. Rank 0 starts a
  * second wave right behind a first that looks quiet, and when both are quiet and their sums of
  * sent, received and activity are the same tells all ranks, which call dagi_wave_quiet(). Quiet: all
- * idle, sent == received, added_min == added_max, first_open != UINT32_MAX. A wave that is not quiet
- * ends without a word.
+ * idle, sent == received, flights == 0, and
+ *   - all ranks have added the same pools and one is open: core ends it, as stalled unless it is one
+ *     that cannot be counted; or
+ *   - they have not, and all are blocked: some will never be added where they lack. On such a rank
+ *     comm speaks for them in the agreement on their end (DAG_ERR_MISMATCH); core ends the first
+ *     open one, if any.
+ * A wave that is not quiet ends without a word.
  */
 typedef struct dagi_wave {
     int idle;            /* and: no ready or running task, nothing to start, no hold, and (comm's
                             part) nothing queued or in flight in comm */
     uint32_t first_open; /* min: lowest id of a pool whose part here is not over; UINT32_MAX none */
     uint32_t added_min, added_max; /* min, max: pools added so far */
+    int blocked;         /* and: the application thread is inside dagi_run_until() */
     int64_t sent, received;        /* sums of dagi_comm_counts(); filled by comm */
+    int64_t flights;     /* sum, by comm: transfers sent, less those of messages kept for later */
     uint64_t activity;             /* sum: how often a worker ceased to be idle */
 } dagi_wave;
 void dagi_comm_wave(struct dagi_worker *w);
 /* The two below: provided by core, called by comm under the progress lock. */
-void dagi_wave_look(dag_context *ctx, dagi_wave *mine); /* all fields but sent and received */
+void dagi_wave_look(dag_context *ctx, dagi_wave *mine); /* all fields but comm's */
 void dagi_wave_quiet(struct dagi_worker *w, uint32_t first_open);
 
 /* ---- upper layer: called by comm, provided by core -------------------------------------- */

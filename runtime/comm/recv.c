@@ -66,7 +66,7 @@ static void deliver(dagi_comm *c, dagi_arrival *a)
     dagi_send *s = a->send;
     dag_value *values[DAG_MAX_FLOWS];
     c->unfinished--;
-    if (!a->mismatch) {
+    if (!a->unwanted) {
         memset(values, 0, sizeof values);
         for (int i = 0; i < s->ncargo; i++) {
             dagi_cargo *cargo = &s->cargo[i];
@@ -89,7 +89,7 @@ static void on_received(void *arg, dag_status status)
     dagi_segment *g = arg;
     dagi_arrival *a = g->arrival;
     dagi_send *s = a->send;
-    dagi_comm *c = dagi_comm_of(s->pool->ctx);
+    dagi_comm *c = s->comm;
     int segments = s->cargo[g->cargo].segments;
     uint32_t number = (uint32_t)(g - a->segment);
     (void)status; /* errors of MPI are fatal */
@@ -119,10 +119,10 @@ void dagi_recv_segment(dagi_comm *c, dagi_segment *g, int source, uint32_t tag)
 /* ---- arrivals ------------------------------------------------------------------------------ */
 
 /* Describe the message as a send, so that it can be passed on. */
-static dagi_send *send_of(dag_taskpool *pool, const dagi_wire_view *m)
+static dagi_send *send_of(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view *m)
 {
     const dagi_wire_activate *head = m->head;
-    dagi_send *s = dagi_send_new(head->ncargo, head->nparams, head->nlist);
+    dagi_send *s = dagi_send_new(c, head->ncargo, head->nparams, head->nlist);
     s->pool = pool;
     s->pool_id = head->pool;
     s->hash = head->hash;
@@ -176,7 +176,7 @@ static dagi_arrival *arrival_of(dagi_comm *c, int source, dag_taskpool *pool,
                                       nsegments * sizeof *a->segment +
                                       (size_t)nchildren * sizeof *child);
     *a = (dagi_arrival){
-        .send = send_of(pool, m),
+        .send = send_of(c, pool, m),
         .source = source,
         .tag = m->head->tag,
         .nsegments = (int)nsegments,
@@ -282,15 +282,25 @@ static void admit(dagi_comm *c, dagi_arrival *a)
 
 /* ---- the message ---------------------------------------------------------------------------- */
 
-static int keep_early(dagi_comm *c, uint32_t id, int source, const void *data, size_t bytes)
+static int transfers_of(const dagi_wire_view *m)
 {
-    dagi_pool_comm *p = dagi_pool_comm_find(c, id, 1);
+    int transfers = 0;
+    for (int i = 0; i < m->head->ncargo; i++)
+        if (m->cargo[i].how == DAGI_HOW_BULK)
+            transfers += m->head->shape == DAG_BCAST_SCATTER ? 1 : m->cargo[i].segments;
+    return transfers;
+}
+
+static int keep_early(dagi_comm *c, const dagi_wire_view *m, int source, size_t bytes)
+{
+    dagi_pool_comm *p = dagi_pool_comm_find(c, m->head->pool, 1);
     dagi_early *early = dagi_comm_alloc(sizeof *early + bytes);
-    *early = (dagi_early){.source = source, .bytes = bytes};
-    memcpy(early->data, data, bytes);
+    *early = (dagi_early){.source = source, .bytes = bytes, .transfers = transfers_of(m)};
+    memcpy(early->data, m->head, bytes);
     *p->early_end = early;
     p->early_end = &early->next;
     c->nearly++;
+    c->kept_transfers += early->transfers;
     return 1;
 }
 
@@ -305,34 +315,54 @@ static int is_mismatch(int source, dag_taskpool *pool, const dagi_wire_activate 
     return 1;
 }
 
-static int is_simple(const dagi_wire_view *m)
+static void read_or_abort(const dagi_comm *c, int source, const void *data, size_t bytes,
+                          dagi_wire_view *m)
 {
-    if (m->head->nlist)
-        return 0;
-    for (int i = 0; i < m->head->ncargo; i++)
-        if (m->cargo[i].how == DAGI_HOW_BULK)
-            return 0;
-    return 1;
+    if (dagi_wire_read(data, bytes, m))
+        return;
+    fprintf(stderr, "dag: rank %d: malformed message of %zu bytes from rank %d\n", c->rank, bytes,
+            source);
+    abort();
+}
+
+/* Not passed on: whoever waits for it has given up, too. */
+void dagi_recv_unwanted(dagi_comm *c, int source, const void *data, size_t bytes)
+{
+    dagi_wire_view m;
+    read_or_abort(c, source, data, bytes, &m);
+    dagi_arrival *a = arrival_of(c, source, NULL, &m);
+    uint32_t tag = a->tag;
+    a->unwanted = 1;
+    a->nchildren = 0;
+    a->missing = 1; /* ourselves, while we look */
+    c->unfinished++;
+    give_up_values(c, a->send);
+    for (int i = 0; i < a->nsegments; i++) {
+        if (m.head->shape == DAG_BCAST_SCATTER && a->segment[i].index != a->index)
+            continue; /* from a neighbour, which has not heard of us */
+        a->missing++;
+        dagi_recv_segment(c, &a->segment[i], source, tag++);
+    }
+    if (--a->missing == 0)
+        deliver(c, a);
 }
 
 int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes)
 {
     dagi_wire_view m;
-    if (!dagi_wire_read(data, bytes, &m)) {
-        fprintf(stderr, "dag: rank %d: malformed message of %zu bytes from rank %d\n", c->rank,
-                bytes, source);
-        abort();
-    }
+    read_or_abort(c, source, data, bytes, &m);
     const dagi_pool_comm *p = dagi_pool_comm_find(c, m.head->pool, 0);
     if (!p || !p->pool) {
-        /* Of a pool that has ended: an edge that leads nowhere; the end has been agreed on. */
-        if (m.head->pool <= c->added)
-            return 0;
-        return keep_early(c, m.head->pool, source, data, bytes);
+        if (p && p->missing)
+            dagi_recv_unwanted(c, source, data, bytes);
+        else if (m.head->pool > c->added)
+            return keep_early(c, &m, source, bytes);
+        /* else of a pool that has ended: an edge that leads nowhere; the end has been agreed on */
+        return 0;
     }
     dag_taskpool *pool = p->pool;
     int mismatch = is_mismatch(source, pool, m.head);
-    if (is_simple(&m)) {
+    if (m.head->nlist == 0 && transfers_of(&m) == 0) {
         if (!mismatch)
             deliver_now(c, pool, &m);
         return 0;
@@ -340,7 +370,7 @@ int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes)
     dagi_arrival *a = arrival_of(c, source, pool, &m);
     const char *payload = m.payload;
     dagi_pool_hold(pool);
-    a->mismatch = mismatch;
+    a->unwanted = mismatch;
     for (int i = 0; i < m.head->ncargo; i++) {
         if (m.cargo[i].how != DAGI_HOW_INLINE)
             continue;

@@ -40,6 +40,8 @@ typedef struct dagi_item {
     enum dagi_item_kind kind;
 } dagi_item;
 
+typedef struct dagi_comm dagi_comm;
+
 /* ---- sends ------------------------------------------------------------------------------ */
 
 /* A data flow on its way. */
@@ -59,7 +61,8 @@ typedef struct dagi_cargo {
  */
 typedef struct dagi_send {
     dagi_item item;
-    dag_taskpool *pool;
+    dagi_comm *comm;
+    dag_taskpool *pool; /* NULL: of a pool that will never be added here */
     struct dagi_arrival *arrival; /* at a relay; NULL at the producer */
     dagi_cargo *cargo;
     int32_t *params;
@@ -124,7 +127,7 @@ typedef struct dagi_arrival {
     uint32_t tag;
     int nsegments, missing, nchildren;
     int32_t index; /* SCATTER: own place in dests */
-    int mismatch;  /* another program's: received and passed on, not delivered */
+    int unwanted;  /* received and passed on, not delivered */
 } dagi_arrival;
 
 /* A PIECES message that came before its ACTIVATE. */
@@ -140,6 +143,7 @@ typedef struct dagi_early_pieces {
 typedef struct dagi_early {
     struct dagi_early *next;
     int source;
+    int transfers; /* that come with it */
     size_t bytes;
     _Alignas(8) char data[];
 } dagi_early;
@@ -160,6 +164,9 @@ typedef struct dagi_pool_comm {
     uint32_t id;
     int ups;        /* children that have reported */
     int local_done; /* this rank has */
+    /* This rank has spoken for a pool that it did not have. It is told as ended, with the agreed
+     * verdict, should it be added and end here after all. */
+    int missing, agreed, late;
     dagi_verdict verdict;
     dagi_early *early, **early_end;
 } dagi_pool_comm;
@@ -181,7 +188,7 @@ typedef struct dagi_pool_item {
 
 #define DAGI_POOL_BUCKETS 64
 
-typedef struct dagi_comm {
+struct dagi_comm {
     dag_context *ctx;    /* fixed */
     dagi_engine *engine; /* fixed; its functions only under the lock */
     int rank, size;      /* fixed */
@@ -216,6 +223,7 @@ typedef struct dagi_comm {
     dagi_pool_comm *bucket[DAGI_POOL_BUCKETS];
     uint32_t added; /* pools 1..added have been added here */
     int nearly;     /* early messages kept */
+    int64_t kept_transfers; /* that come with them */
 
     /* barrier */
     int barrier_ups, barrier_here;
@@ -228,7 +236,7 @@ typedef struct dagi_comm {
         uint32_t number;
         dagi_wave sum, last;
     } wave;
-} dagi_comm;
+};
 
 static inline dagi_comm *dagi_comm_of(const dag_context *ctx)
 {
@@ -260,7 +268,7 @@ void *dagi_comm_realloc(void *old, size_t bytes);
 
 /* send.c */
 int64_t dagi_send_inline_max(const dagi_settings *settings);
-dagi_send *dagi_send_new(int ncargo, int nparams, int ndest);
+dagi_send *dagi_send_new(dagi_comm *c, int ncargo, int nparams, int ndest);
 void dagi_send_launch(dagi_comm *c, dagi_send *s);
 void dagi_send_finish(dagi_comm *c, dagi_send *s); /* pending--, and the end of it at zero */
 /* Send its message for dests[first .. first+count-1] to the first of them, now or when it can be. */
@@ -293,6 +301,8 @@ void dagi_heap_pop(dagi_heap *h);
 
 /* recv.c */
 int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes);
+/* A message of a pool that will never be added: receive what comes with it, and forget it. */
+void dagi_recv_unwanted(dagi_comm *c, int source, const void *data, size_t bytes);
 int dagi_recv_admit(dagi_comm *c); /* arrivals that waited for a place; number admitted */
 /* Post the receive of one segment. */
 void dagi_recv_segment(dagi_comm *c, dagi_segment *segment, int source, uint32_t tag);
@@ -307,6 +317,8 @@ dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make);
 void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool);
 void dagi_agree_local(dagi_comm *c, const dagi_end_item *item);
 void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes);
+/* Pools up to this number that have not been added here never will be. */
+void dagi_agree_missing(dagi_comm *c, uint32_t last);
 void dagi_agree_free(dagi_comm *c);
 void dagi_barrier_message(dagi_comm *c, int kind);
 void dagi_tree_send_up(dagi_comm *c, const void *data, size_t bytes);

@@ -19,13 +19,14 @@ int64_t dagi_send_inline_max(const dagi_settings *settings)
 
 /* ---- life of a send ---------------------------------------------------------------------- */
 
-dagi_send *dagi_send_new(int ncargo, int nparams, int ndest)
+dagi_send *dagi_send_new(dagi_comm *c, int ncargo, int nparams, int ndest)
 {
     size_t ints = (size_t)nparams + (size_t)ndest;
     dagi_send *s = dagi_comm_alloc(sizeof *s + (size_t)ncargo * sizeof(dagi_cargo) +
                                    ints * sizeof(int32_t));
     memset(s, 0, sizeof *s);
     s->item.kind = DAGI_ITEM_SEND;
+    s->comm = c;
     s->cargo = (dagi_cargo *)(s + 1);
     s->params = (int32_t *)(s->cargo + ncargo);
     s->dests = s->params + nparams;
@@ -86,7 +87,8 @@ void dagi_send_finish(dagi_comm *c, dagi_send *s)
     dag_taskpool *pool = s->pool;
     free(s->arrival);
     free(s);
-    dagi_pool_drop(c->w, pool);
+    if (pool)
+        dagi_pool_drop(c->w, pool);
 }
 
 /* ---- how it travels ---------------------------------------------------------------------- */
@@ -261,7 +263,7 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
 static void on_sent(void *arg, dag_status status)
 {
     dagi_send *s = arg;
-    dagi_comm *c = dagi_comm_of(s->pool->ctx);
+    dagi_comm *c = s->comm;
     (void)status; /* errors of MPI are fatal */
     c->out_flight--;
     dagi_send_finish(c, s);
@@ -276,7 +278,8 @@ void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int c
         v.ptr = NULL;
     s->pending++;
     c->out_flight++;
-    dagi_pool_sent(s->pool, 0, (int64_t)dagi_view_bytes(&v));
+    if (s->pool)
+        dagi_pool_sent(s->pool, 0, (int64_t)dagi_view_bytes(&v));
     c->engine->ops->send(c->engine, dest, tag, &v, on_sent, s);
 }
 
@@ -337,7 +340,8 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
         return 0;
     write_activate(s, first, count, tag, out);
     e->ops->am_send(e);
-    dagi_pool_sent(s->pool, 1, (int64_t)payload);
+    if (s->pool)
+        dagi_pool_sent(s->pool, 1, (int64_t)payload);
     if (s->arrival && s->bulk)
         open_child(c, s->arrival, first, tag);
     else if (transfers)

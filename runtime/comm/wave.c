@@ -9,7 +9,8 @@
  * Messages of the waves themselves are not counted; CREDIT, END and BARRIER are.
  *
  * A message that waits here for credit does not count as activity: only a message from its receiver
- * can set it free, and that would be counted.
+ * can set it free, and that would be counted. Nor does a bulk transfer whose message the receiver
+ * keeps, because its pool has not been added there.
  */
 #include "remote.h"
 
@@ -18,15 +19,18 @@
 static void look(dagi_comm *c, dagi_wave *w)
 {
     memset(w, 0, sizeof *w);
+    dagi_send_flush(c); /* credit that has come leaves nothing waiting that could go */
     dagi_wave_look(c->ctx, w);
     dagi_comm_counts(c->ctx, &w->sent, &w->received);
-    if (c->out_flight || c->in_flight || c->unfinished || atomic_load(&c->inbox))
+    w->flights = c->out_flight - c->kept_transfers;
+    if (c->in_flight || c->unfinished || atomic_load(&c->inbox))
         w->idle = 0;
 }
 
 static void combine(dagi_wave *a, const dagi_wave *b)
 {
     a->idle = a->idle && b->idle;
+    a->blocked = a->blocked && b->blocked;
     if (b->first_open < a->first_open)
         a->first_open = b->first_open;
     if (b->added_min < a->added_min)
@@ -35,13 +39,15 @@ static void combine(dagi_wave *a, const dagi_wave *b)
         a->added_max = b->added_max;
     a->sent += b->sent;
     a->received += b->received;
+    a->flights += b->flights;
     a->activity += b->activity;
 }
 
 static int looks_quiet(const dagi_wave *w)
 {
-    return w->idle && w->sent == w->received && w->added_min == w->added_max &&
-           w->first_open != UINT32_MAX;
+    if (!w->idle || w->sent != w->received || w->flights)
+        return 0;
+    return w->added_min == w->added_max ? w->first_open != UINT32_MAX : w->blocked;
 }
 
 static int equal(const dagi_wave *a, const dagi_wave *b)
@@ -67,11 +73,12 @@ static void begin(dagi_comm *c, uint32_t number)
     send_down(c, DAGI_WAVE_START, number, &nothing);
 }
 
-static void quiet(dagi_comm *c, uint32_t first_open)
+static void quiet(dagi_comm *c, const dagi_wave *w)
 {
-    dagi_wave w = {.first_open = first_open};
-    send_down(c, DAGI_WAVE_QUIET, 0, &w);
-    dagi_wave_quiet(c->w, first_open);
+    send_down(c, DAGI_WAVE_QUIET, 0, w);
+    dagi_agree_missing(c, w->added_max);
+    if (w->first_open != UINT32_MAX)
+        dagi_wave_quiet(c->w, w->first_open);
 }
 
 /* Rank 0: the wave is back. */
@@ -83,7 +90,7 @@ static void judge(dagi_comm *c)
     if (!looks_quiet(sum))
         return;
     if (was_second && equal(sum, &c->wave.last)) {
-        quiet(c, sum->first_open);
+        quiet(c, sum);
         return;
     }
     c->wave.last = *sum;
@@ -139,7 +146,7 @@ void dagi_wave_message(dagi_comm *c, const void *data)
             c->wave.sum = wire.wave;
         break;
     default:
-        quiet(c, wire.wave.first_open);
+        quiet(c, &wire.wave);
         return;
     }
     answer_if_complete(c);

@@ -218,6 +218,8 @@ dag_status dag_fini(dag_context *context)
         return DAG_ERR_STATE;
     }
     dagi_run_until(context->workers[0], no_pools, context);
+    if (context->size > 1) /* here a rank that never comes is still noticed */
+        dagi_comm_barrier(context->workers[0]);
     destroy(context);
     return DAG_SUCCESS;
 }

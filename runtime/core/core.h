@@ -102,6 +102,9 @@ struct dag_context {
     _Atomic int open_pools; /* pools whose part here is not over */
     _Atomic int uncounted;  /* those of them that cannot be counted */
     _Atomic int stopping;   /* 1: background workers leave */
+    /* Odd: the application thread is inside dagi_run_until() and has found nothing to return for.
+     * Half of it: how often it was. */
+    _Atomic uint64_t blocked;
     _Atomic int polling;   /* 1: an idle background worker keeps comm moving, others may sleep */
     _Atomic int app_polls; /* 1: worker 0 is idle in the library and does so */
     _Atomic int news;      /* 1: worker 0 should ask its done() */

@@ -155,7 +155,7 @@ void dagi_stall_wave(struct dagi_worker *w)
         pause = WAVE_PAUSE_UNCOUNTED;
     uint64_t now = dagi_now();
     if (now - w->idle_since < pause || now - w->last_wave < pause ||
-        atomic_load(&ctx->open_pools) == 0)
+        (atomic_load(&ctx->open_pools) == 0 && !(atomic_load(&ctx->blocked) & 1)))
         return;
     w->last_wave = now;
     dagi_comm_wave(w);
@@ -164,12 +164,13 @@ void dagi_stall_wave(struct dagi_worker *w)
 void dagi_wave_look(dag_context *ctx, dagi_wave *mine)
 {
     pthread_mutex_lock(&ctx->pools_lock);
-    uint64_t activity = atomic_load(&ctx->activity);
+    uint64_t activity = atomic_load(&ctx->activity), blocked = atomic_load(&ctx->blocked);
     const dag_taskpool *pool = first_open(ctx);
     mine->idle = at_rest(ctx->workers[0], activity);
     mine->first_open = pool ? pool->id : UINT32_MAX;
     mine->added_min = mine->added_max = ctx->pools_added;
-    mine->activity = activity >> 16;
+    mine->blocked = blocked & 1;
+    mine->activity = (activity >> 16) + (blocked >> 1);
     pthread_mutex_unlock(&ctx->pools_lock);
 }
 

@@ -415,11 +415,17 @@ static void leave(struct dagi_worker *w)
 
 void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg)
 {
+    dag_context *ctx = w->ctx;
     enter(w, done, arg);
-    for (;;) {
-        atomic_store(&w->ctx->news, 0);
-        if (done(arg))
+    for (int blocked = 0;; blocked = 1) {
+        atomic_store(&ctx->news, 0);
+        if (done(arg)) {
+            if (blocked)
+                atomic_fetch_add(&ctx->blocked, 1);
             break;
+        }
+        if (!blocked)
+            atomic_fetch_add(&ctx->blocked, 1);
         work(w);
     }
     leave(w);

@@ -196,6 +196,7 @@ void dagi_wave_look(dag_context *ctx, dagi_wave *mine)
 {
     (void)ctx;
     mine->idle = mock.idle;
+    mine->blocked = mock.blocked;
     mine->first_open = UINT32_MAX;
     for (int i = mock.npools - 1; i >= 0; i--)
         if (mock.pools[i] && !mock.pools[i]->reported)

@@ -48,7 +48,7 @@ extern struct mock {
     int raw_values;  /* 1: new values are not filled */
     int fail_values; /* 1: dagi_value_new() finds no memory */
     int64_t messages;
-    int ready_many, idle;
+    int ready_many, idle, blocked;
     int quiet; /* verdicts of waves heard */
     uint64_t activity;
 } mock;

@@ -140,6 +140,50 @@ static void mismatch(int bcast)
     mock_stop();
 }
 
+/* One rank never adds the pool that the others run, but waits for something else. */
+static void missing(int bcast, int64_t credit, int late)
+{
+    begin(512, credit, 0, bcast);
+    int size = mock.ctx.size, rank = mock.ctx.rank;
+    int absent = rank == size / 2;
+    mock_pool *p = mock_pool_new(5, absent ? 0 : size - 1);
+    mock.blocked = 1;
+    if (!absent) {
+        mock_pool_add(p);
+        send_to_all(p, 300000);
+        for (int i = 0; i < 20; i++)
+            send_to_all(p, 100);
+        p->expected = 21 * (size - 1);
+        dagi_pool_drop(&mock.worker, &p->pool);
+        if (size > 1)
+            wait_for_quiet(p);
+        CHECK(mock_pool_wait(p, 60), "pool does not end: %d holds", p->holds);
+        CHECK(size == 1 || (p->status == DAG_ERR_MISMATCH && strstr(p->message, "has not added")),
+              "status %d, %s", p->status, p->message);
+        mock_pool_free(p);
+    } else {
+        mock.idle = 1;
+        double end = mock_now() + 60;
+        while (!dagi_comm_of(&mock.ctx)->bucket[1] || !dagi_comm_of(&mock.ctx)->bucket[1]->agreed) {
+            dagi_comm_progress(&mock.worker);
+            if (rank == 0)
+                dagi_comm_wave(&mock.worker);
+            sched_yield();
+            CHECK(mock_now() < end, "nothing agreed");
+        }
+        if (late) {
+            mock_pool_add(p);
+            CHECK(atomic_load(&p->pool.poisoned), "not failed");
+            dagi_pool_drop(&mock.worker, &p->pool);
+            CHECK(p->ended && p->status == DAG_ERR_MISMATCH, "status %d", p->status);
+            mock_pool_free(p);
+        } else {
+            free(p);
+        }
+    }
+    mock_stop();
+}
+
 /* Programs differ, but all messages fit: seen at the end. */
 static void silent_mismatch(void)
 {
@@ -229,6 +273,14 @@ int main(int argc, char **argv)
         no_memory(0, bcast);
     }
     silent_mismatch();
+    static const int shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING};
+    for (int i = 0, size; i < 3; i++) {
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        if (size > 1) {
+            missing(shapes[i], 1 << 20, 0);
+            missing(shapes[i], 4096, 1);
+        }
+    }
     for (uint64_t chaos = 0; chaos < 4; chaos++) {
         waves(chaos);
         barriers(chaos);
