@@ -261,17 +261,17 @@ static long resident_kib(void)
     return resident * 4;
 }
 
-/* Millions of independent tasks are never all there, nor do the tasks of a chain pile up. */
+/* Half a million independent tasks are never all there, nor do the tasks of a chain pile up. */
 START_TEST(memory_follows_live_tasks)
 {
     dag_context *ctx = start(&hows[_i]);
     run_graph(ctx, GRAPH_INDEPENDENT, 1000, 1);
     long before = resident_kib();
-    graph g = graph_new(ctx, GRAPH_INDEPENDENT, 2000000, 1);
+    graph g = graph_new(ctx, GRAPH_INDEPENDENT, 500000, 1);
     dag_add(ctx, g.pool);
     ck_assert_int_eq(dag_wait(g.pool), DAG_SUCCESS);
     dag_taskpool_free(g.pool);
-    g = graph_new(ctx, GRAPH_DATA_CHAINS, 2000, 500);
+    g = graph_new(ctx, GRAPH_DATA_CHAINS, 1000, 200);
     dag_add(ctx, g.pool);
     ck_assert_int_eq(dag_wait(g.pool), DAG_SUCCESS);
     dag_taskpool_free(g.pool);
