@@ -189,12 +189,11 @@ void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received);
  * its children have, with what dagi_wave_look() says of it, combined field by field. Rank 0 starts a
  * second wave right behind a first that looks quiet, and when both are quiet and their sums of
  * sent, received and activity are the same tells all ranks, which call dagi_wave_quiet(). Quiet: all
- * idle, sent == received, flights == 0, and
- *   - all ranks have added the same pools and one is open: core ends it, as stalled unless it is one
- *     that cannot be counted; or
- *   - they have not, and all are blocked: some will never be added where they lack. On such a rank
- *     comm speaks for them in the agreement on their end (DAG_ERR_MISMATCH); core ends the first
- *     open one, if any.
+ * idle, sent == received, flights == 0, and either all ranks have added the same pools and one is
+ * open, or they have not and all are blocked. The first open pool, if all ranks have added it, is ended by core: as stalled, unless it is one
+ * that cannot be counted. If not all have, those that lack it never will add it, nor any later one:
+ * comm speaks for them in the agreement on their end (DAG_ERR_MISMATCH), and core ends the first
+ * open one where it is.
  * A wave that is not quiet ends without a word.
  */
 typedef struct dagi_wave {

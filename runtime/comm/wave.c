@@ -76,7 +76,8 @@ static void begin(dagi_comm *c, uint32_t number)
 static void quiet(dagi_comm *c, const dagi_wave *w)
 {
     send_down(c, DAGI_WAVE_QUIET, 0, w);
-    dagi_agree_missing(c, w->added_max);
+    if (w->first_open > w->added_min)
+        dagi_agree_missing(c, w->added_max);
     if (w->first_open != UINT32_MAX)
         dagi_wave_quiet(c->w, w->first_open);
 }

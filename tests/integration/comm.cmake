@@ -28,3 +28,13 @@ foreach(threads IN ITEMS 1 2)
     dag_add_mpi_test(comm_messages_least_t${threads} NP 2 THREADS ${threads}
         COMMAND comm_messages 20000 128 ENVIRONMENT DAG_CREDIT_BYTES=4096)
 endforeach()
+
+# Ranks that do not do the same end all the same.
+add_executable(comm_disagree)
+dag_add_jdf(comm_disagree comm/disagree.jdf)
+foreach(mode IN ITEMS missing late scalar order)
+    foreach(odd IN ITEMS 0 1 2)
+        dag_add_mpi_test(comm_disagree_${mode}_${odd} NP 3 COMMAND comm_disagree ${mode} ${odd}
+            ENVIRONMENT DAG_STALL_TIME=0.1 DAG_WARNINGS=0 TIMEOUT 60)
+    endforeach()
+endforeach()
