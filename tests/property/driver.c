@@ -38,6 +38,7 @@ static struct {
     int only_config, only_late;
     long only_case;
     uint32_t *seen;     /* of all ranks, PROP_MAX_POOLS tables */
+    int *all_failures;  /* of all ranks, behind the tables */
     uint32_t *expected; /* the oracle's */
     int failures;
     long done;
@@ -86,7 +87,7 @@ static void end_mpi(void)
 /* The ranks of the test are processes of one machine. */
 static void share_tables(void)
 {
-    size_t bytes = sizeof(uint32_t) * PROP_IDS * PROP_MAX_POOLS;
+    size_t tables = sizeof(uint32_t) * PROP_IDS * PROP_MAX_POOLS, bytes = tables + sizeof(int);
     char name[64] = "/tmp/dag-property-XXXXXX";
     int file = test.rank == 0 ? mkstemp(name) : -1;
     if (test.rank == 0 && (file < 0 || ftruncate(file, (off_t)bytes) != 0))
@@ -105,7 +106,8 @@ static void share_tables(void)
     if (test.rank == 0)
         unlink(name);
     close(file);
-    test.expected = malloc(bytes);
+    test.all_failures = (int *)(void *)((char *)test.seen + tables);
+    test.expected = malloc(tables);
     if (!test.expected)
         die("out of memory");
 }
@@ -123,6 +125,7 @@ static void fail(const char *format, ...)
     va_end(args);
     fprintf(stderr, "property: rank %d: %s\n  in %s", test.rank, text, test.current);
     test.failures++;
+    __atomic_fetch_add(test.all_failures, 1, __ATOMIC_RELAXED);
 }
 
 static void sleep_us(unsigned us)
@@ -257,6 +260,13 @@ static void one_run(dag_context *context, const prop_run *run)
         prop_data_free(got[d]);
         prop_oracle_free(want[d]);
     }
+    dag_barrier(context); /* everyone's failures are counted */
+}
+
+/* The same answer on all ranks: the last barrier lies behind, the next one is in the next run. */
+static bool go_on(void)
+{
+    return __atomic_load_n(test.all_failures, __ATOMIC_RELAXED) < MOST_FAILURES;
 }
 
 /* ---- all runs --------------------------------------------------------------------------- */
@@ -307,11 +317,11 @@ static void do_config(int number)
         do_run(context, &config, number, test.only_case, test.only_late);
     } else if (test.runs == 0) {
         for (int late = -1; late < ranks; late++)
-            for (long k = 0; k < cases && test.failures < MOST_FAILURES; k++)
+            for (long k = 0; k < cases && go_on(); k++)
                 do_run(context, &config, number, k, late);
     } else {
         /* the configurations share the files out; the late rank goes round */
-        for (long r = 0; r < test.runs && test.failures < MOST_FAILURES; r++)
+        for (long r = 0; r < test.runs && go_on(); r++)
             do_run(context, &config, number, (r * CONFIGS + number) % cases,
                    (int)(r % (ranks + 1)) - 1);
     }
@@ -359,12 +369,12 @@ int main(int argc, char **argv)
     signal(SIGALRM, on_alarm);
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    for (int c = 0; c < CONFIGS && test.failures < MOST_FAILURES; c++)
+    for (int c = 0; c < CONFIGS && go_on(); c++)
         if (!test.only || c == test.only_config)
             do_config(c);
     clock_gettime(CLOCK_MONOTONIC, &end);
     if (test.rank == 0)
-        printf("%ld runs on %d ranks, %d failed, %.1f s\n", test.done, test.size, test.failures,
+        printf("%ld runs on %d ranks, %d failures, %.1f s\n", test.done, test.size, *test.all_failures,
                (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
     int failed = test.failures > 0;
 #ifdef DAG_HAVE_MPI
