@@ -1,6 +1,7 @@
 /*
  * Writing dense Matrix Market files. A regular file is written under a temporary name in the same
- * directory and renamed when it is complete, so nobody ever sees half of it.
+ * directory and renamed when it is complete, so nobody ever sees half of it. A link stays a link:
+ * the file it leads to is replaced.
  */
 #include "mtx_internal.h"
 
@@ -13,7 +14,8 @@
 #include <unistd.h>
 
 struct dag_mtx_writer {
-    char *path;
+    char *path;         /* as the caller wrote it, for messages */
+    char *target;       /* the file that gets the name: `path`, or where the link `path` leads */
     char *temporary;    /* NULL if `path` is written to directly */
     FILE *stream;
     locale_t c_locale;
@@ -38,22 +40,23 @@ static void destroy(dag_mtx_writer *w)
     if (w->c_locale != (locale_t)0)
         freelocale(w->c_locale);
     free(w->temporary);
+    free(w->target);
     free(w->path);
     free(w);
 }
 
 /*
- * Creates a file beside `path` under a name nobody has; open, unlike mkstemp, gives it the
+ * Creates a file beside the target under a name nobody has; open, unlike mkstemp, gives it the
  * permissions the user wants for new files. Returns the descriptor, or -1 with errno.
  */
 static int create_temporary(dag_mtx_writer *w)
 {
-    size_t size = strlen(w->path) + 64;
+    size_t size = strlen(w->target) + 64;
     w->temporary = malloc(size);
     if (w->temporary == NULL)
         return -1;
     for (int attempt = 0; attempt < 1000; attempt++) {
-        snprintf(w->temporary, size, "%s.tmp-%ld-%d", w->path, (long)getpid(), attempt);
+        snprintf(w->temporary, size, "%s.tmp-%ld-%d", w->target, (long)getpid(), attempt);
         int fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST) {
             if (fd < 0) { /* nothing of ours to remove */
@@ -71,13 +74,88 @@ static int create_temporary(dag_mtx_writer *w)
     return -1;
 }
 
+/* The directory of `path`, to be freed, without links; NULL with errno. */
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return realpath(".", NULL);
+    char *name = strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    char *directory = name != NULL ? realpath(name, NULL) : NULL;
+    free(name);
+    return directory;
+}
+
+static bool is_below(const char *directory, const char *top)
+{
+    size_t length = strlen(top);
+    return strncmp(directory, top, length) == 0 &&
+           (directory[length] == '/' || directory[length] == '\0');
+}
+
+/*
+ * Whether a link, or one it leads to, belongs to the system (/dev/stdout, /proc/self/fd/1): it
+ * stands for an open file, which must be written to and not replaced. -1 with errno.
+ */
+static int is_system_link(const char *path)
+{
+    char *at = strdup(path);
+    int found = at != NULL ? 0 : -1;
+    for (int depth = 0; found == 0 && depth < 40; depth++) {
+        char to[4096];
+        ssize_t length = readlink(at, to, sizeof(to) - 1);
+        if (length < 0)
+            break; /* the end of the chain */
+        to[length] = '\0';
+        char *directory = directory_of(at), *next = NULL;
+        if (directory == NULL) {
+            found = -1;
+        } else if (is_below(directory, "/dev") || is_below(directory, "/proc")) {
+            found = 1;
+        } else {
+            size_t size = strlen(directory) + (size_t)length + 2;
+            next = malloc(size);
+            if (next == NULL)
+                found = -1;
+            else
+                snprintf(next, size, "%s%s%s", to[0] == '/' ? "" : directory,
+                         to[0] == '/' ? "" : "/", to);
+        }
+        free(directory);
+        free(at);
+        at = next;
+    }
+    free(at);
+    return found;
+}
+
+/* Opens what exists as it is. Standard output is shared, so that neither writer covers the other's
+ * lines when it is a file. */
+static int open_directly(const dag_mtx_writer *w, const struct stat *status)
+{
+    struct stat standard;
+    if (fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == status->st_dev &&
+        standard.st_ino == status->st_ino)
+        return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    return open(w->path, O_WRONLY | O_CLOEXEC);
+}
+
 /* Opens what is written to; returns the descriptor, or -1 with errno. */
 static int open_output(dag_mtx_writer *w)
 {
-    struct stat status;
-    if (stat(w->path, &status) == 0 && !S_ISREG(status.st_mode))
-        return open(w->path, O_WRONLY | O_CLOEXEC);
-    return create_temporary(w);
+    struct stat link, status;
+    bool exists = stat(w->path, &status) == 0;
+    if (exists && !S_ISREG(status.st_mode))
+        return open_directly(w, &status);
+    if (lstat(w->path, &link) != 0 || !S_ISLNK(link.st_mode)) {
+        w->target = strdup(w->path);
+    } else {
+        int system = is_system_link(w->path);
+        if (system != 0)
+            return system < 0 || !exists ? -1 : open_directly(w, &status);
+        w->target = realpath(w->path, NULL); /* a link to nothing is an error */
+    }
+    return w->target != NULL ? create_temporary(w) : -1;
 }
 
 /* The header; a failure shows in ferror(). */
@@ -170,7 +248,7 @@ static dag_mtx_result finish(dag_mtx_writer *w, char *error)
         return fail_io(w, "write", errno, error);
     if (w->temporary == NULL)
         return DAG_MTX_OK;
-    if (rename(w->temporary, w->path) != 0)
+    if (rename(w->temporary, w->target) != 0)
         return fail_io(w, "rename the complete file to this name", errno, error);
     free(w->temporary);
     w->temporary = NULL;

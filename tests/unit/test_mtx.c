@@ -745,6 +745,72 @@ START_TEST(test_write_is_atomic)
 }
 END_TEST
 
+/* Writes one element to `name` in the directory. */
+static dag_mtx_result write_one(const char *name, char *error)
+{
+    const double one = 1;
+    dag_mtx_writer *w;
+    char whole[sizeof directory + 64];
+    snprintf(whole, sizeof whole, "%s/%s", directory, name);
+    dag_mtx_result result = dag_mtx_writer_open(whole, DAG_MTX_REAL, 1, 1, NULL, &w, error);
+    if (result == DAG_MTX_OK)
+        result = dag_mtx_writer_put(w, &one, 1, error);
+    return result == DAG_MTX_OK ? dag_mtx_writer_close(w, error) : result;
+}
+
+static void check_link(const char *name)
+{
+    struct stat status;
+    char whole[sizeof directory + 64];
+    snprintf(whole, sizeof whole, "%s/%s", directory, name);
+    ck_assert_int_eq(lstat(whole, &status), 0);
+    ck_assert(S_ISLNK(status.st_mode));
+}
+
+/* A link stays; what it leads to is replaced, or written to if it is no file of its own. */
+START_TEST(test_write_links)
+{
+    const char *text = "%%MatrixMarket matrix array real general\n1 1\n1\n";
+    char error[DAG_MTX_ERRLEN], to[64];
+    ck_assert_int_eq(chdir(directory), 0);
+    put_text("old");
+    ck_assert_int_eq(mkdir("sub", 0777), 0);
+    ck_assert_int_eq(symlink(strrchr(path, '/') + 1, "near"), 0);
+    ck_assert_int_eq(symlink("../near", "sub/far"), 0);
+    ck_assert_int_eq(write_one("sub/far", error), DAG_MTX_OK);
+    check_link("sub/far");
+    check_link("near");
+    ck_assert_str_eq(get_text(), text);
+
+    ck_assert_int_eq(symlink("/dev/null", "null"), 0);
+    ck_assert_int_eq(write_one("null", error), DAG_MTX_OK);
+    check_link("null");
+
+    put_text("");
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    struct stat before, after;
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(fstat(fd, &before), 0);
+    snprintf(to, sizeof to, "/proc/self/fd/%d", fd);
+    ck_assert_int_eq(symlink(to, "open"), 0);
+    ck_assert_int_eq(write_one("open", error), DAG_MTX_OK);
+    check_link("open");
+    ck_assert_int_eq(stat(path, &after), 0);
+    ck_assert(before.st_ino == after.st_ino); /* whoever has it open sees the text */
+    ck_assert_str_eq(get_text(), text);
+    close(fd);
+
+    ck_assert_int_eq(symlink("nothing", "dangling"), 0);
+    ck_assert_int_eq(write_one("dangling", error), DAG_MTX_IO);
+    ck_assert_ptr_nonnull(strstr(error, "dangling: cannot create: No such file or directory"));
+    for (size_t i = 0; i < 4; i++)
+        unlink((const char *[]){"sub/far", "near", "null", "open"}[i]);
+    unlink("dangling");
+    rmdir("sub");
+    ck_assert_int_eq(chdir("/"), 0);
+}
+END_TEST
+
 START_TEST(test_write_misuse)
 {
     char error[DAG_MTX_ERRLEN];
@@ -844,6 +910,7 @@ int main(void)
     tcase_add_test(tc, test_write_text);
     tcase_add_test(tc, test_round_trip);
     tcase_add_test(tc, test_write_is_atomic);
+    tcase_add_test(tc, test_write_links);
     tcase_add_test(tc, test_write_misuse);
     tcase_add_test(tc, test_disk_full);
     suite_add_tcase(suite, tc);
