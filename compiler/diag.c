@@ -188,6 +188,25 @@ static void collect(diag *d, diag_message *m)
     d->messages[d->n_messages++] = m;
 }
 
+/* Counts and keeps a message, unless there were too many errors. */
+static void record(diag *d, const diag_check *check, diag_severity sev, src_range where,
+                   const char *fmt, va_list ap)
+{
+    d->last = NULL;
+    d->warnings += sev == DIAG_WARNING;
+    d->errors += sev == DIAG_ERROR || sev == DIAG_FATAL;
+    if (diag_full(d))
+        return;
+    diag_message *m = arena_alloc(d->arena, sizeof(*m));
+    m->check = check;
+    m->severity = sev;
+    m->where = where;
+    m->message = format_message(d->arena, fmt, ap);
+    m->seq = d->n_messages;
+    collect(d, m);
+    d->last = m;
+}
+
 diag_severity diag_vreport(diag *d, const diag_check *check, src_range where, const char *fmt,
                            va_list ap)
 {
@@ -203,23 +222,17 @@ diag_severity diag_vreport_as(diag *d, const diag_check *check, diag_severity ba
     if (sev == DIAG_OFF)
         return sev;
     s->reports++;
-    if (sev == DIAG_WARNING) {
-        d->warnings++;
-    } else if (sev != DIAG_NOTE) {
-        s->errors++;
-        d->errors++;
-    }
-    if (d->max_errors && d->errors > d->max_errors)
-        return sev;
-    diag_message *m = arena_alloc(d->arena, sizeof(*m));
-    m->check = check;
-    m->severity = sev;
-    m->where = where;
-    m->message = format_message(d->arena, fmt, ap);
-    m->seq = d->n_messages;
-    collect(d, m);
-    d->last = m;
+    s->errors += sev == DIAG_ERROR || sev == DIAG_FATAL;
+    record(d, check, sev, where, fmt, ap);
     return sev;
+}
+
+void diag_report_plain(diag *d, diag_severity severity, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    record(d, NULL, severity, (src_range){0}, fmt, ap);
+    va_end(ap);
 }
 
 diag_severity diag_report(diag *d, const diag_check *check, src_range where, const char *fmt, ...)

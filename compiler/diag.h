@@ -5,7 +5,7 @@
  *         |            ^
  *   file:3:1: note: ...
  *
- * Every diagnostic carries the name of a check. A module that reports describes its checks in a
+ * Every diagnostic about a text carries the name of a check. A module that reports describes its checks in a
  * static table of diag_check and registers it once per engine; --list-checks, --explain, -W...
  * and -Werror=... work on what is registered. Syntax and file errors are checks too.
  *
@@ -78,6 +78,8 @@ diag_severity diag_vreport(diag *d, const diag_check *check, src_range where,
  * than what the check usually reports. Options apply as ever. */
 diag_severity diag_vreport_as(diag *d, const diag_check *check, diag_severity base,
                               src_range where, const char *fmt, va_list ap);
+/* What concerns no text and no check, such as a file that cannot be read: always reported. */
+void diag_report_plain(diag *d, diag_severity severity, const char *fmt, ...) UTIL_PRINTF(3, 4);
 /* A note on the last report: the other end of the problem, or advice (none range). */
 void diag_note(diag *d, src_range where, const char *fmt, ...) UTIL_PRINTF(3, 4);
 /* A machine-applicable correction of the last report: replace `where` by `replacement`. Printed

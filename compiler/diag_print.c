@@ -134,9 +134,11 @@ void diag_print_text(const src_set *sources, const diag_message *m, bool color, 
     if (color)
         fputs(color_bold, out);
     put_place(sources, m->where, out);
-    fprintf(out, "%s%s:%s %s%s%s [-W%s]\n", color ? paint : "", diag_severity_name(m->severity),
-            color ? color_off : "", color ? color_bold : "", m->message, color ? color_off : "",
-            m->check->name);
+    fprintf(out, "%s%s:%s %s%s%s", color ? paint : "", diag_severity_name(m->severity),
+            color ? color_off : "", color ? color_bold : "", m->message, color ? color_off : "");
+    if (m->check)
+        fprintf(out, " [-W%s]", m->check->name);
+    putc('\n', out);
     if (!src_range_is_none(m->where))
         put_excerpt(sources, m->where, m->fixits, color ? paint : "", out);
     for (const diag_extra *n = m->notes; n; n = n->next)
@@ -145,11 +147,34 @@ void diag_print_text(const src_set *sources, const diag_message *m, bool color, 
 
 /* ---- JSON, in the schema of gcc -fdiagnostics-format=json ---------------------------------- */
 
+/* Bytes of the UTF-8 character that begins at p; 0 when none does. */
+static size_t utf8_length(const unsigned char *p)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t n = *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : *p >> 3 == 30 ? 4 : 0;
+    if (n <= 1)
+        return n;
+    uint32_t c = *p & (0x7fU >> n);
+    for (size_t i = 1; i < n; i++) {
+        if (!is_continuation((char)p[i]))
+            return 0;
+        c = c << 6 | (p[i] & 0x3fU);
+    }
+    return c < smallest[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
+}
+
+/* JSON is UTF-8: any other byte is shown as the text \xNN. */
 static void put_json_string(const char *str, FILE *out)
 {
     putc('"', out);
     for (const unsigned char *p = (const unsigned char *)str; *p; p++) {
-        if (*p == '"' || *p == '\\')
+        size_t n = utf8_length(p);
+        if (n == 0) {
+            fprintf(out, "\\\\x%02x", *p);
+        } else if (n > 1) {
+            fwrite(p, 1, n, out);
+            p += n - 1;
+        } else if (*p == '"' || *p == '\\')
             fprintf(out, "\\%c", *p);
         else if (*p == '\n')
             fputs("\\n", out);
@@ -223,8 +248,9 @@ void diag_print_json(const src_set *sources, const diag_message *m, FILE *out)
 {
     fprintf(out, "{\"kind\": \"%s\", \"message\": ", diag_severity_name(m->severity));
     put_json_string(m->message, out);
-    fprintf(out, ", \"option\": \"-W%s\", \"column-origin\": 1, \"escape-source\": false, ",
-            m->check->name);
+    if (m->check)
+        fprintf(out, ", \"option\": \"-W%s\"", m->check->name);
+    fputs(", \"column-origin\": 1, \"escape-source\": false, ", out);
     put_json_locations(sources, m->where, out);
     put_json_fixits(sources, m->fixits, out);
     fputs(", \"children\": [", out);

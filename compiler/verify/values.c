@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LARGEST = 1000000000 };     /* so that sums of a few values fit easily */
+
 typedef struct reader {
     verify_model *m;
     verify_values *v;
@@ -69,9 +71,13 @@ static bool read_list(reader *r, const char *list)
         char *equals = strrchr(word, '='), *end = NULL;
         errno = 0;
         long value = equals ? strtol(equals + 1, &end, 0) : 0;
-        if (!equals || equals == word || end == equals + 1 || *end || errno ||
-            value > 1000000000 || value < -1000000000) {
+        if (!equals || equals == word) {
             ok = complain(r->m, "'%s' is not NAME=VALUE", word);
+            break;
+        }
+        if (end == equals + 1 || *end || errno || value > LARGEST || value < -LARGEST) {
+            ok = complain(r->m, "'%s': the value must be an integer from -%d to %d", word, LARGEST,
+                          LARGEST);
             break;
         }
         *equals = '\0';

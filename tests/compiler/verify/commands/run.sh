@@ -32,6 +32,8 @@ expect 0 "" "$dagcc" --enumerate N=5,P=2,Q=2 "$potrf"
 expect 1 "contradict this assumption" "$dagcc" --enumerate 'A->mt=3,A->nt=4' "$potrf"
 expect 1 "did you mean" "$dagcc" --enumerate 'A->nm=3' "$potrf"
 expect 1 "is not NAME=VALUE" "$dagcc" --enumerate 5 "$potrf"
+expect 1 "must be an integer from" "$dagcc" --enumerate N=x "$potrf"
+expect 1 "must be an integer from" "$dagcc" --enumerate N=99999999999 "$potrf"
 expect 1 "has no value" "$dagcc" --enumerate P=2 "$potrf"
 
 # Inline C: evaluated in a process with limits.
