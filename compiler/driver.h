@@ -58,9 +58,11 @@ void driver_print_help(FILE *out);
 
 /* ---- files (driver_files.c) --------------------------------------------------------------- */
 
-/* Writes a temporary beside `path` and renames it; "-" is standard output. With only_if_changed an
- * equal file is left alone. False and a message on stderr on failure. */
+/* Writes a temporary beside `path`, or beside the file that a link of this name leads to, and
+ * renames it; devices are written directly, "-" is standard output. With only_if_changed an equal
+ * file is left alone. False and a message on stderr on failure. */
 bool driver_write_file(const char *path, const text *content, bool only_if_changed);
+bool driver_copy_file(const char *from, const char *to);        /* the same with a file's content */
 /* A new directory for temporaries, from the arena; NULL and a message on failure. */
 const char *driver_temp_dir(arena *a);
 void driver_remove_dir(const char *dir);

@@ -125,9 +125,6 @@ static int compile_unit(const driver_options *o, const unit *u, const char *temp
     words_add(&command, object);
     int status = driver_run(&command, o->verbose);
     words_free(&command);
-    if (status == 0 && !write_depends(o, u, o->output ? o->output : compile_output(o, u->input),
-                                      d_path, temp_dir))
-        status = 1;
     return status;
 }
 
@@ -153,7 +150,7 @@ static int link_program(const driver_options *o, const unit *units, size_t n, co
 }
 
 /* Base names make the names of generated functions and of temporary files. */
-static bool names_differ(const driver_options *o, const unit *units, size_t n)
+bool compile_names_differ(const driver_options *o, const unit *units, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
@@ -169,13 +166,28 @@ static bool names_differ(const driver_options *o, const unit *units, size_t n)
 
 int compile_units(const driver_options *o, const unit *units, size_t n, const char *temp_dir)
 {
-    if (!names_differ(o, units, n))
+    if (!compile_names_differ(o, units, n))
         return 1;
+    bool link = o->action == ACTION_LINK;
+    bool direct = !link && n == 1;      /* cc leaves nothing behind when it fails */
     for (size_t i = 0; i < n; i++) {
-        const char *object = o->action == ACTION_COMPILE ? compile_output(o, units[i].input) :
+        const char *object = direct ? compile_output(o, units[i].input) :
                              compile_temp_path(o, temp_dir, units[i].input, ".o");
         if (compile_unit(o, &units[i], temp_dir, object) != 0)
             return 1;
     }
-    return o->action == ACTION_LINK ? link_program(o, units, n, temp_dir) != 0 : 0;
+    if (link && link_program(o, units, n, temp_dir) != 0)
+        return 1;
+    /* Outputs appear when nothing can be wrong in a file any more. */
+    for (size_t i = 0; i < n; i++) {
+        const char *input = units[i].input;
+        const char *output = !link ? compile_output(o, input) : o->output ? o->output : "a.out";
+        if (!link && !direct &&
+            !driver_copy_file(compile_temp_path(o, temp_dir, input, ".o"), output))
+            return 1;
+        if (!write_depends(o, &units[i], output, compile_temp_path(o, temp_dir, input, ".d"),
+                           temp_dir))
+            return 1;
+    }
+    return 0;
 }

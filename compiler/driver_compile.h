@@ -16,6 +16,8 @@ typedef struct unit {
 const char *compile_output(const driver_options *o, const char *input);
 const char *compile_temp_path(const driver_options *o, const char *dir, const char *input,
                               const char *extension);
+/* False and a message when the base names of two inputs are equal. */
+bool compile_names_differ(const driver_options *o, const unit *units, size_t n);
 bool compile_write_emitted(const driver_options *o, const unit *u);
 /* -c and linking; returns the exit status. */
 int compile_units(const driver_options *o, const unit *units, size_t n, const char *temp_dir);

@@ -49,25 +49,68 @@ static mode_t mode_for(const char *path)
     return 0666 & ~mask;
 }
 
-static bool is_special(const char *path)
+/* Names in /dev and /proc stand for devices and open files, such as /dev/stdout: a new file in
+ * their place would be another one. */
+static bool in_special_dir(const char *dir)
 {
-    struct stat st;
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    return (strncmp(dir, "/dev", 4) == 0 && (dir[4] == '\0' || dir[4] == '/') &&
+            strncmp(dir, "/dev/shm", 8) != 0) ||
+           (strncmp(dir, "/proc", 5) == 0 && (dir[5] == '\0' || dir[5] == '/'));
 }
 
-bool driver_write_file(const char *path, const text *content, bool only_if_changed)
+/* The real name of the directory that a path lies in; NULL when there is none. */
+static char *real_dir(const char *path)
 {
-    if (strcmp(path, "-") == 0)
-        return write_stream(stdout, content, "standard output");
-    if (only_if_changed && same_content(path, content))
-        return true;
-    if (is_special(path)) {                 /* /dev/null and friends cannot be replaced */
-        FILE *out = fopen(path, "wb");
-        bool ok = out ? write_stream(out, content, path) : io_error("cannot write", path);
-        if (out)
-            fclose(out);
-        return ok;
+    char *dir = util_strdup(path), *slash = strrchr(dir, '/');
+    if (slash)
+        slash[slash == dir] = '\0';
+    char *real = realpath(slash ? dir : ".", NULL);
+    free(dir);
+    return real;
+}
+
+/* The name of the file that takes the place of `path`, links followed; to be freed. NULL when it
+ * must be written where it is: what is no regular file, and whatever /dev and /proc hold. */
+static char *replaced_file(const char *path)
+{
+    char *name = util_strdup(path);
+    for (int links = 0; links < 40; links++) {
+        struct stat st;
+        char *dir = real_dir(name);
+        bool special = dir && in_special_dir(dir);
+        bool exists = !special && lstat(name, &st) == 0;
+        if (!special && (!exists || S_ISREG(st.st_mode))) {
+            free(dir);
+            return name;
+        }
+        char link[4096];
+        ssize_t n = !special && S_ISLNK(st.st_mode) ? readlink(name, link, sizeof(link) - 1) : 0;
+        free(name);
+        if (n > 0) {
+            link[n] = '\0';
+            name = util_alloc(strlen(dir) + (size_t)n + 2);
+            sprintf(name, "%s%s%s", *link == '/' ? "" : dir, *link == '/' ? "" : "/", link);
+        }
+        free(dir);
+        if (n <= 0)
+            return NULL;
     }
+    free(name);
+    return NULL;
+}
+
+static bool write_directly(const char *path, const text *content)
+{
+    FILE *out = fopen(path, "wb");
+    if (!out)
+        return io_error("cannot write", path);
+    bool ok = write_stream(out, content, path);
+    return (fclose(out) == 0 || !ok || io_error("cannot write", path)) && ok;
+}
+
+/* A temporary beside the file takes its place once it is complete. */
+static bool replace_file(const char *path, const text *content)
+{
     char *temp = util_alloc(strlen(path) + 16);
     sprintf(temp, "%s.tmpXXXXXX", path);
     int fd = mkstemp(temp);
@@ -83,6 +126,40 @@ bool driver_write_file(const char *path, const text *content, bool only_if_chang
             unlink(temp);
     }
     free(temp);
+    return ok;
+}
+
+bool driver_write_file(const char *path, const text *content, bool only_if_changed)
+{
+    if (strcmp(path, "-") == 0)
+        return write_stream(stdout, content, "standard output");
+    if (only_if_changed && same_content(path, content))
+        return true;
+    char *target = replaced_file(path);
+    bool ok = target ? replace_file(target, content) : write_directly(path, content);
+    free(target);
+    return ok;
+}
+
+static bool read_file(const char *path, text *content)
+{
+    FILE *in = fopen(path, "rb");
+    if (!in)
+        return false;
+    char buffer[4096];
+    for (size_t n; (n = fread(buffer, 1, sizeof(buffer), in)) > 0;)
+        text_add(content, buffer, n);
+    bool ok = !ferror(in);
+    fclose(in);
+    return ok;
+}
+
+bool driver_copy_file(const char *from, const char *to)
+{
+    text content = {0};
+    bool ok = read_file(from, &content) ? driver_write_file(to, &content, false)
+                                        : io_error("cannot read", from);
+    text_free(&content);
     return ok;
 }
 
@@ -172,14 +249,9 @@ static const char *next_word(arena *a, const char **at)
 
 void driver_read_depends(arena *a, const char *path, const char *skip_dir, words *out)
 {
-    FILE *in = fopen(path, "rb");
-    if (!in)
-        return;
     text t = {0};
-    char buffer[4096];
-    for (size_t n; (n = fread(buffer, 1, sizeof(buffer), in)) > 0;)
-        text_add(&t, buffer, n);
-    fclose(in);
+    if (!read_file(path, &t))
+        return;
     const char *at = strchr(text_str(&t), ':');
     for (const char *w; at && (w = next_word(a, at[0] == ':' ? (at++, &at) : &at));)
         if (strncmp(w, skip_dir, strlen(skip_dir)) != 0)

@@ -92,7 +92,8 @@ static bool usage(const char *fmt, const char *arg)
 {
     fputs("dagcc: ", stderr);
     fprintf(stderr, fmt, arg);
-    fputs("; dagcc --help lists the options\n", stderr);
+    /* A message that ends with a question has said enough. */
+    fputs(fmt[strlen(fmt) - 1] == '?' ? "\n" : "; dagcc --help lists the options\n", stderr);
     return false;
 }
 
@@ -400,6 +401,21 @@ static bool add_input(driver_options *o, const char *name)
     return usage("'%s' does not end in .jdf, and is nothing for the linker", name);
 }
 
+/* No output may take the place of another one or of an input. */
+static bool check_output(const driver_options *o)
+{
+    if (!o->output || strcmp(o->output, "-") == 0)
+        return true;
+    if (o->action == ACTION_EMIT_C && ends_in(o->output, ".h"))
+        return usage("the header would overwrite the C file %s; give it another extension",
+                     o->output);
+    for (size_t i = 0; i < o->inputs.n; i++)
+        if (o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE &&
+            strcmp(o->inputs.items[i], o->output) == 0)
+            return usage("the output would overwrite the input %s", o->output);
+    return true;
+}
+
 static bool check_combination(const driver_options *o)
 {
     bool informs = o->action >= ACTION_HELP;
@@ -415,6 +431,8 @@ static bool check_combination(const driver_options *o)
                      "--emit=dot:VALUES and --complete need");
     if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE)
         return usage("%s belongs to --format and --complete", "-i");
+    if (!check_output(o))
+        return false;
     for (size_t i = 0; i < o->inputs.n; i++)
         if (strcmp(o->inputs.items[i], "-") == 0 &&
             (o->in_place || o->action == ACTION_LINK || o->action == ACTION_COMPILE))

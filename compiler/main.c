@@ -78,8 +78,13 @@ static void apply_warning(diag *d, const char *word)
     for (size_t i = 0; i < UTIL_COUNT(forms); i++) {
         size_t len = strlen(forms[i].prefix);
         if (strncmp(word, forms[i].prefix, len) == 0 &&
-            diag_apply(d, forms[i].option, word + len))
+            diag_apply(d, forms[i].option, word + len)) {
+            bool less = forms[i].option != DIAG_OPT_ERROR;
+            if (less && diag_severity_of(d, diag_find(d, word + len)) == DIAG_FATAL)
+                diag_report_plain(d, DIAG_WARNING, "option -W%s has no effect: %s is an error that "
+                                  "cannot be switched off", word, word + len);
             return;
+        }
     }
     diag_apply(d, DIAG_OPT_ENABLE, word);
 }
@@ -202,21 +207,18 @@ static void translate(const driver_options *o, frontend *f, unit *u, const char 
 /* Translates every input into memory; true when there was no error in any. */
 static bool translate_all(const driver_options *o, frontend *f, unit *units, const char *temp_dir)
 {
-    bool ok = true;
     for (size_t i = 0; i < o->inputs.n; i++) {
         const char *error;
         unsigned before = diag_errors(f->diag);
         units[i].input = o->inputs.items[i];
-        if (frontend_parse_file(f, units[i].input, &error)) {
+        if (frontend_parse_file(f, units[i].input, &error))
             translate(o, f, &units[i], temp_dir, before);
-        } else {
-            fprintf(stderr, "dagcc: error: cannot read %s: %s\n", units[i].input, error);
-            ok = false;
-        }
+        else
+            diag_report_plain(f->diag, DIAG_ERROR, "cannot read %s: %s", units[i].input, error);
         diag_flush(f->diag, stderr);
         frontend_next(f);
     }
-    return ok && diag_errors(f->diag) == 0;
+    return diag_errors(f->diag) == 0;
 }
 
 static int write_all(const driver_options *o, const unit *units, const char *temp_dir)
@@ -225,6 +227,9 @@ static int write_all(const driver_options *o, const unit *units, const char *tem
         return 0;
     if (temp_dir)
         return compile_units(o, units, o->inputs.n, temp_dir);
+    if ((o->action == ACTION_EMIT_C || o->action == ACTION_EMIT_HEADER) &&
+        !compile_names_differ(o, units, o->inputs.n))
+        return 1;
     for (size_t i = 0; i < o->inputs.n; i++)
         if (!compile_write_emitted(o, &units[i]))
             return 1;
@@ -252,6 +257,16 @@ static int process(const driver_options *o, frontend *f)
     return status;
 }
 
+/* What was printed may still be in a buffer: a full disk shows here. */
+static int finish_output(int status)
+{
+    bool ok = fflush(stdout) == 0 && !ferror(stdout);
+    if (ok || status != 0)
+        return status;
+    fputs("dagcc: error: cannot write standard output\n", stderr);
+    return 1;
+}
+
 /* Exit status: 0 done, 1 an error in a file or a tool, 2 a wrong command line. */
 int main(int argc, char **argv)
 {
@@ -266,5 +281,5 @@ int main(int argc, char **argv)
     }
     driver_free_options(&o);
     frontend_free(&f);
-    return status;
+    return finish_output(status);
 }

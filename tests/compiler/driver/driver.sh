@@ -59,6 +59,13 @@ expect 2 --explain unbuond-name; says "did you mean 'unbound-name'"
 expect 2; says "no input file"
 expect 2 --nonsense good.jdf; says "unknown option '--nonsense'"
 expect 2 --formta good.jdf; says "did you mean '--format'"
+[ "$(cat err)" = "dagcc: unknown option '--formta'; did you mean '--format'?" ] || fail "wording"
+if [ -w /dev/full ]; then
+    for options in --help --version --list-checks "--explain values" "--emit=jdf good.jdf"; do
+        "$dagcc" $options >/dev/full 2>err && fail "exit 0 of dagcc $options >/dev/full"
+        says "standard output"
+    done
+fi
 expect 2 --std=c99 good.jdf; says "dag or parsec"
 expect 2 --emit=asm good.jdf; says "not 'asm'"
 expect 2 --max-errors=many good.jdf; says "takes a number"
@@ -86,7 +93,9 @@ expect 0 -fsyntax-only -Wno-unused-definition warn.jdf; silent
 expect 1 -fsyntax-only -Werror warn.jdf; says "error: 'm' is never used"
 expect 1 -fsyntax-only -Werror=unused-definition warn.jdf; says "error: 'm' is never used"
 expect 0 -fsyntax-only -Werror -Wno-error=unused-definition warn.jdf; says "warning: 'm'"
-expect 1 -fsyntax-only -Wno-unbound-name bad.jdf; says "'Q' is not declared"
+expect 1 -fsyntax-only -Wno-unbound-name bad.jdf; says "'Q' is not declared"; says "cannot be switched off"
+expect 0 -fsyntax-only -Wno-error=unbound-name good.jdf; says "cannot be switched off"
+expect 0 -fsyntax-only -Werror=unbound-name -Wunbound-name good.jdf; silent
 expect 1 -fsyntax-only --color=always bad.jdf; says $'\033['
 expect 1 -fsyntax-only bad.jdf; ! grep -q $'\033' err || fail "colour in a file"
 expect 0 -fsyntax-only -Wextra -Wfoo-bar-baz good.jdf; silent
@@ -106,6 +115,17 @@ caret = e["locations"][0]["caret"]
 assert (caret["file"], caret["line"], caret["column"]) == ("bad.jdf", 5, 12), caret
 assert d[1]["kind"] == "warning" and d[1]["children"] == [], d[1]
 PY
+name=$(printf 'latin\351"\303\251.jdf'); cp bad.jdf "$name"
+expect 1 -fsyntax-only --diagnostics=json bad.jdf absent.jdf "$name"
+python3 - err <<'PY' || fail "JSON of files that cannot be read or named"
+import json, sys
+d = json.loads(open(sys.argv[1], "rb").read().decode("utf-8"))
+assert len(d) == 3, d
+assert d[1]["message"] == "cannot read absent.jdf: No such file or directory", d[1]
+assert d[1]["kind"] == "error" and d[1]["locations"] == [] and "option" not in d[1], d[1]
+assert d[2]["locations"][0]["caret"]["file"] == 'latin\\xe9"\u00e9.jdf', d[2]
+PY
+rm -f "$name"
 expect 0 -fsyntax-only --diagnostics=json good.jdf
 [ "$(cat err)" = "[]" ] || fail "JSON of a file without messages"
 
@@ -128,6 +148,36 @@ expect 1 --emit=c -o d/bad.c bad.jdf; missing d/bad.c; missing d/bad.h
 expect 1 --emit=c -o d/two.c -Werror warn.jdf; missing d/two.c
 expect 1 --emit=c -o absent/x.c good.jdf; says "absent/x"
 expect 1 --emit=c good.jdf bad.jdf; missing good.c
+
+expect 2 --emit=c -o d/own.h good.jdf; says "header would overwrite"; missing d/own.h
+expect 2 --emit=c -o good.jdf good.jdf; says "overwrite the input"
+mkdir same; cp good.jdf same
+expect 1 --emit=c good.jdf same/good.jdf; says "would both generate"; missing good.c
+rm -f good.h
+expect 1 --emit=header good.jdf same/good.jdf; says "would both generate"; missing good.h
+
+# ---- outputs that are links
+mkdir real
+echo old >real/linked.c; ln -s real/linked.c linked.c; ln -s linked.c twice.c
+ln -s real/new.c dangling.c; ln -s /dev/null null.c; cp good.jdf real/format.jdf
+ln -s "$PWD/real/format.jdf" format.jdf
+expect 0 --emit=c -o twice.c good.jdf; silent
+[ -L twice.c ] && [ -L linked.c ] || fail "a link was replaced"
+says "dag_taskpool" real/linked.c
+expect 0 --emit=c -o dangling.c good.jdf; [ -L dangling.c ] || fail "a link was replaced"
+says "dag_taskpool" real/new.c
+expect 0 --emit=c -o null.c good.jdf
+[ -L null.c ] && [ -c /dev/null ] || fail "/dev/null or its link was replaced"
+tr -s ' ' <good.jdf >real/format.jdf
+"$dagcc" --format real/format.jdf >pretty
+expect 0 --format -i format.jdf; [ -L format.jdf ] || fail "--format -i replaced a link"
+cmp -s real/format.jdf pretty || fail "--format -i of a link"
+"$dagcc" --emit=jdf -o /proc/self/fd/3 good.jdf 3>viafd 2>err; says "k = 0" viafd
+ln -s /proc/self/fd/3 tofd; "$dagcc" --emit=jdf -o tofd good.jdf 3>viafd2 2>err
+[ -L tofd ] || fail "a link to an open file was replaced"
+says "k = 0" viafd2
+[ "$(ls real)" = "$(printf 'format.jdf\nlinked.c\nnew.c')" ] || fail "temporaries are left in real"
+rm -f twice.h linked.h dangling.h null.h
 
 # ---- dependency files
 expect 0 --emit=c -MD -o d/x.c good.jdf; says "d/x.c: good.jdf" d/x.d
@@ -170,6 +220,9 @@ if "$dagcc" -c good.jdf >out 2>err; then
     expect 0 -c -MD -o d/g.o good.jdf; says "d/g.o: good.jdf" d/g.d; says "dag/" d/g.d
     ! grep -q "$TMPDIR" d/g.d || fail "temporary files among the dependencies"
     expect 1 -c badc.jdf; says "badc.jdf:11:11: error"; missing badc.o
+    rm -f good.o; expect 1 -c -MD good.jdf badc.jdf; missing good.o; missing good.d
+    cp good.jdf other.jdf
+    expect 0 -c -MD good.jdf other.jdf; exists good.o; exists other.o; says "other.o: other.jdf" other.d
     expect 1 -c badp.jdf; says "badp.jdf:12:11: error"
     [ "$(grep -c 'error:' err)" = 1 ] || fail "an error in a %precision file is repeated"
     printf '#include "extra.h"\n' >extra.txt
