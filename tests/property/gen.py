@@ -123,7 +123,7 @@ class Link:
     """An edge between classes: dep's task q is tied to other's task args(q) where conds hold."""
 
     def __init__(self, dep, other, args, exact=None):
-        self.dep, self.other, self.args = dep, other, args
+        self.dep, self.other, self.args, self.dynamic = dep, other, args, False
         self.conds = []
         names = {}
         for v, a in zip(other.space.vars, args):
@@ -158,6 +158,7 @@ class Inverse:
     """The tasks q of link.dep with args(q) == p, as seen from p: guard, indices, arguments."""
 
     def __init__(self, rng, link, extra):
+        self.dynamic = False
         dep = link.dep.space
         renamed = dict(zip(dep.names(), FRESH))
         solved, guards = {}, []
@@ -245,6 +246,7 @@ class Flow:
         self.inputs, self.outputs = [], []
         self.nullable = False       # some input is NULL: nothing may follow from it
         self.fresh = []             # guards under which the contents are undefined at first
+        self.chain = False          # stored already
         self.home = False           # holds the shape of the element at the placement
 
 
@@ -253,7 +255,8 @@ class Class:
         self.index, self.space = index, space
         self.name = "C%d" % index
         self.flows, self.ctl, self.checks, self.locals = [], [], [], []
-        self.place = None           # (collection, index texts, guards that make it injective)
+        # (collection, index texts, guards that make it injective, what they fix)
+        self.place = None
 
 
 class Graph:
@@ -262,8 +265,9 @@ class Graph:
         self.seed, self.name = seed, "p%03d" % seed
         self.elem = rng.choice(list(ELEMS))
         self.precisions = rng.random() < 0.15
-        self.classes, self.used = [], set()
+        self.classes, self.fetched = [], set()
         self.ragged = True          # every store of a tile suits tiles of different shapes
+        self.home = set()           # collections that are worked on in place
         self.tokens = {}
         for c in "VWUAB":
             full = [("FULL", None)]
@@ -273,6 +277,8 @@ class Graph:
         self.stored = set()
         for k in range(rng.randint(3, 7)):
             self.add_class(k)
+        if rng.random() < 0.3:
+            self.add_dynamic(len(self.classes))
         for cls in self.classes:
             self.add_stores(cls)
 
@@ -301,7 +307,7 @@ class Graph:
         def add(weight, col, index, fixed=()):
             """fixed: guards of a store, a name of a parameter or a text; None = cannot store"""
             guards = None if fixed is None else [firm.get(g, g) for g in fixed]
-            places.extend([(col, index, guards)] * weight)
+            places.extend([(col, index, guards, fixed)] * weight)
 
         for col in "VVU":
             for v in names:
@@ -338,7 +344,6 @@ class Graph:
                 if others:
                     add(1, "A", [last, others[0]])
         cls.place = rng.choice(places)
-        self.used.add(cls.place[0])
 
     # ---- edges ---------------------------------------------------------------------------
 
@@ -392,6 +397,8 @@ class Graph:
         region = "FULL"
         if kind == "m" and rng.random() < 0.35:
             region = rng.choice(list(REGIONS))
+        if rng.random() < 0.4 and self.add_home_flow(cls, name):
+            return
         access = rng.choice(["RW"] * 5 + ["READ"] * 4 + ["WRITE"] * 2)
         memory = self.memory_for(cls, kind)
         flow = Flow(name, access, kind, region)
@@ -425,6 +432,56 @@ class Graph:
             negated.append("!(%s)" % conj(link.conds))
         cls.flows.append(flow)
 
+    def add_home_flow(self, cls, name):
+        """A flow that fetches each element once, works on it and stores it back: what a compiler may
+        prove to be in place."""
+        col, index, guards, fixed = cls.place
+        other = {"V": "W", "A": "B", "U": "U"}[col]
+        free = [c for c in (col, other) if self.tokens[c] == [("FULL", None)]
+                and c not in self.home and c not in self.fetched]
+        if guards is None or not free or any(f != "t" for f in fixed):
+            return False
+        where = self.rng.choice(free)
+        self.tokens[where] = []
+        self.home.add(where)
+        self.stored.add(where)
+        flow = Flow(name, "RW", "m" if col == "A" else "v", "FULL")
+        flow.home = flow.chain = True
+        timed = cls.space.order == "time"
+        element = "%s(%s)" % (where, ", ".join(index))
+        alts = []
+        if timed:
+            args = [unit("t", -1)] + [unit(v.name) for v in cls.space.vars[1:]]
+            alts = [(Link(cls, cls, args), flow)]
+            self.connect(cls, flow, alts[0][0], flow, [])
+        flow.inputs = [alts, element]
+        flow.outputs.append((("", "t == T-1" if timed else "", element), None, "FULL"))
+        cls.flows.append(flow)
+        return True
+
+    def add_dynamic(self, k):
+        """A class that runs if a byte of its predecessor's value is odd."""
+        rng = self.rng
+        cls = Class(k, Space(rng))
+        self.choose_place(cls)
+        cls.space.order = None
+        choices = [s for s in self.sources("v", "FULL", cls) + self.sources("m", "FULL", cls)]
+        for _ in range(20):
+            if not choices:
+                return
+            other, source = rng.choice(choices)
+            link = Link(cls, other, self.some_args(cls, other))
+            inverse = Inverse(rng, link, [])
+            if any(mentions(g, FRESH) for g in inverse.guards):
+                continue
+            flow = Flow("X", "RW", source.kind, "FULL")
+            link.dynamic = inverse.dynamic = True
+            self.close_inputs(cls, flow, self.memory_for(cls, flow.kind), [(link, source)])
+            source.outputs.append((inverse, "X %s" % cls.name, "FULL"))
+            cls.flows.append(flow)
+            self.classes.append(cls)
+            return
+
     def stays(self, cls, link):
         """The edge keeps the element of the placement."""
         names = {v.name: "(%s)" % a.text for v, a in zip(cls.space.vars, link.args)}
@@ -432,11 +489,14 @@ class Graph:
         return moved == [x.replace("(", "").replace(")", "") for x in cls.place[1]]
 
     def memory_for(self, cls, kind):
-        col, index, _ = cls.place
+        col, index = cls.place[:2]
         if (kind == "m") != (col == "A"):
             return None
         other = {"V": "W", "A": "B", "U": "U"}[col]
-        return (col if self.rng.random() < 0.6 else other, index)
+        where = col if self.rng.random() < 0.6 else other
+        if where in self.home and self.rng.random() < 0.9:
+            where = next((c for c in (col, other) if c not in self.home), None)
+        return where and (where, index)
 
     def close_inputs(self, cls, flow, memory, alts):
         """What holds where no alternative does."""
@@ -445,7 +505,7 @@ class Graph:
         if alts and not alts[-1][0].conds:
             rest = None
         elif memory and rng.random() < 0.8:
-            self.used.add(memory[0])
+            self.fetched.add(memory[0])
             rest = "%s(%s)" % (memory[0], ", ".join(memory[1]))
         elif flow.access == "READ" and rng.random() < 0.6 and \
                 not any(source is flow for _, source in alts):
@@ -499,10 +559,10 @@ class Graph:
 
     def add_stores(self, cls):
         rng = self.rng
-        col, index, guards = cls.place
+        col, index, guards, _ = cls.place
         for flow in cls.flows:
             plain = flow.access == "WRITE"
-            if guards is not None and not flow.nullable and rng.random() < 0.75 and \
+            if guards is not None and not flow.nullable and not flow.chain and rng.random() < 0.75 and \
                     (flow.kind == "m") == (col == "A"):
                 for where in rng.sample([col, {"V": "W", "A": "B", "U": "U"}[col]], 2):
                     if self.add_store(cls, flow, where, index, guards):
@@ -523,7 +583,6 @@ class Graph:
             if region == "NONE":
                 continue
             self.tokens[where].remove(token)
-            self.used.add(where)
             self.stored.add(where)
             conds = list(guards)
             if condition:
@@ -537,11 +596,12 @@ class Graph:
 
     # ---- text ----------------------------------------------------------------------------
 
-    def properties(self, region, memory, bcast):
-        rng, props = self.rng, []
+    def properties(self, region, memory, bcast, dynamic=False):
+        rng, props = self.rng, ["dynamic"] if dynamic else []
         if region and region != "FULL":
-            props.append("%s = %s" % ("type_data" if memory and rng.random() < 0.5 else "type",
-                                      region))
+            limited = rng.random() < 0.5
+            kind = "type" if not limited else "type_data" if memory else "type_remote"
+            props.append("%s = %s" % (kind, region))
         if bcast and rng.random() < 0.4:
             props.append("bcast = %s" % rng.choice(BCASTS))
         return "  [%s]" % " ".join(props) if props else ""
@@ -558,12 +618,13 @@ class Graph:
         lines, before = [], []
         texts = ["%s %s(%s)" % (source.name, link.other.name, link.args_text())
                  for link, source in alts]
-        if len(alts) == 1 and rest and flow.region == "FULL" and rest != "NEW":
+        if len(alts) == 1 and rest and flow.region == "FULL" and rest != "NEW" and \
+                not alts[0][0].dynamic:
             return ["<- (%s) ? %s : %s" % (conj(alts[0][0].conds), texts[0], rest)]
         for (link, _), text in zip(alts, texts):
             guard = conj(before + link.conds)
             lines.append("<- %s%s%s" % ("(%s) ? " % guard if guard else "", text,
-                                        self.properties(flow.region, False, False)))
+                                        self.properties(flow.region, False, False, link.dynamic)))
             before.append("!(%s)" % conj(link.conds))
         if rest:
             lines.append("<- %s%s%s" % ("(%s) ? " % conj(before) if before else "", rest,
@@ -574,9 +635,13 @@ class Graph:
         lines = []
         for where, target, region in flow.outputs:
             indices, guard, text = where.text(target) if target else where
+            dynamic = target and where.dynamic
+            if dynamic:
+                odd = "%%{ return *(const unsigned char *)%s & 1; %%}" % flow.name
+                guard = conj(([guard] if guard else []) + [odd])
             lines.append("-> %s%s%s%s" % (indices, "(%s) ? " % guard if guard else "", text,
-                                          self.properties(region, target is None, True
-                                                          if target and flow.kind else False)))
+                                          self.properties(region, target is None,
+                                                          target and flow.kind, dynamic)))
         self.rng.shuffle(lines)
         return lines
 
@@ -601,7 +666,7 @@ class Graph:
         out = ["", "%s(%s)%s" % (cls.name, ", ".join(names),
                                  rng.choice(["", "", "", " [high_priority = on]"]))]
         out += ["  %s = %s" % (v.name, self.span(v)) for v in cls.space.vars]
-        col, index, _ = cls.place
+        col, index = cls.place[:2]
         place = list(index)
         for k, text in enumerate(place):
             if rng.random() < 0.3 or "%" in text:
