@@ -115,7 +115,8 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
     int speaks = dag_rank(ctx) == 0;
     if (speaks) {
         (o->json ? print_json : print_text)(d, ctx, o, r);
-        fflush(stdout);
+        if (!options_flush(program))
+            return DRIVER_FAILED;
     }
     if (r->info > 0) {
         if (speaks)
@@ -146,9 +147,45 @@ static dag_status start(const options *o, dag_context **ctx)
     if (status == DAG_SUCCESS)
         status = dag_init(ctx, config, why, sizeof(why));
     dag_config_free(config);
+    if (status == DAG_ERR_SETTING && !options_speaks()) {
+        /* Most likely the environment, which is the same on all ranks: the first one says so, and
+         * the launcher ends this one while it waits. If not, this one has to speak. */
+        struct timespec patience = {.tv_sec = 2};
+        while (nanosleep(&patience, &patience) != 0) /* a signal that is not the last */
+            continue;
+    }
     if (status != DAG_SUCCESS)
         fprintf(stderr, "%s: %s\n", program, why[0] != '\0' ? why : dag_strerror(status));
     return status;
+}
+
+/* Whether the job has the ranks for --grid; a complaint on rank 0 if not. */
+static bool grid_fits(const dag_context *ctx, const options *o)
+{
+    int64_t needed = (int64_t)o->p * o->q;
+    if (needed <= dag_size(ctx))
+        return true;
+    if (dag_rank(ctx) == 0)
+        fprintf(stderr, "%s: --grid %dx%d needs %" PRId64 " ranks, but the job has %d; start it "
+                "with as many (mpirun -np %" PRId64 "), or leave --grid out\n", program, o->p, o->q,
+                needed, dag_size(ctx), needed);
+    return false;
+}
+
+/* Runs the driver as often as asked; the exit status of the first run that did not go well. */
+static int run_all(const driver *d, dag_context *ctx, const options *o)
+{
+    int end = DRIVER_OK;
+    for (int64_t i = 0; i < o->runs; i++) {
+        report r = {.residual = NAN, .normwise = NAN, .componentwise = NAN};
+        dag_status status = d->run(ctx, o, &r);
+        int this = status == DAG_SUCCESS ? conclude(d, ctx, o, &r) : DRIVER_FAILED;
+        if (end == DRIVER_OK)
+            end = this;
+        if (status != DAG_SUCCESS)
+            break; /* the next run would fail likewise */
+    }
+    return end;
 }
 
 int driver_main(const driver *d, int argc, char **argv)
@@ -170,16 +207,7 @@ int driver_main(const driver *d, int argc, char **argv)
         if (advice != NULL)
             fprintf(stderr, "%s: warning: %s\n", program, advice);
     }
-    end = DRIVER_OK;
-    for (int64_t i = 0; i < o.runs; i++) {
-        report r = {.residual = NAN, .normwise = NAN, .componentwise = NAN};
-        dag_status status = d->run(ctx, &o, &r);
-        int this = status == DAG_SUCCESS ? conclude(d, ctx, &o, &r) : DRIVER_FAILED;
-        if (end == DRIVER_OK)
-            end = this;
-        if (status != DAG_SUCCESS)
-            break; /* the next run would fail likewise */
-    }
+    end = grid_fits(ctx, &o) ? run_all(d, ctx, &o) : DRIVER_USAGE;
     if (dag_fini(ctx) != DAG_SUCCESS && end == DRIVER_OK)
         end = DRIVER_FAILED;
     return end;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +35,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_VERSION] = {"version", NULL, "print the version"},
 };
 
-/* Every rank parses; the first one speaks. Asked of the launcher, because MPI has not started. */
-static bool speaks(void)
+bool options_speaks(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                         "SLURM_PROCID"};
@@ -51,7 +50,7 @@ static bool speaks(void)
 __attribute__((format(printf, 2, 3)))
 static int usage_error(const option_scope *scope, const char *format, ...)
 {
-    if (speaks()) {
+    if (options_speaks()) {
         va_list args;
         va_start(args, format);
         fprintf(stderr, "%s: ", scope->program);
@@ -60,6 +59,16 @@ static int usage_error(const option_scope *scope, const char *format, ...)
         va_end(args);
     }
     return DRIVER_USAGE;
+}
+
+bool options_flush(const char *program)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    fprintf(stderr, "%s: cannot write to standard output: %s\n", program,
+            errno != 0 ? strerror(errno) : "earlier output was lost");
+    return false;
 }
 
 static void print_help(const option_scope *scope)
@@ -198,6 +207,8 @@ static const char *set_number(options *o, int id, const char *text)
 static const char *set_word(options *o, int id, const char *text)
 {
     int word;
+    if ((id == OPT_MATRIX || id == OPT_RHS || id == OPT_OUT) && text[0] == '\0')
+        return "the name of a file";
     switch (id) {
     case OPT_PREC:
         return text[0] != '\0' && text[1] == '\0' && dag_precision_parse(text[0], &o->prec)
@@ -225,13 +236,13 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_CHECK: o->check = 1; break;
     case OPT_JSON: o->json = 1; break;
     case OPT_HELP:
-        if (speaks())
+        if (options_speaks())
             print_help(scope);
-        return DRIVER_OK;
+        return options_flush(scope->program) ? DRIVER_OK : DRIVER_FAILED;
     case OPT_VERSION:
-        if (speaks())
+        if (options_speaks())
             printf("%s %s\n", scope->program, dag_version());
-        return DRIVER_OK;
+        return options_flush(scope->program) ? DRIVER_OK : DRIVER_FAILED;
     case OPT_GPUS:
         if (strcmp(text, "0") != 0)
             return usage_error(scope, "--gpus %s: this build has no device code; leave the option "

@@ -4,6 +4,8 @@
 
 #include <dag/matrix.h>
 
+#include <stdbool.h>
+
 /* How a driver ends. */
 enum driver_exit {
     DRIVER_OK = 0,
@@ -69,5 +71,12 @@ typedef struct options {
  * launcher only the first rank prints.
  */
 int options_parse(options *o, const option_scope *scope, int argc, char **argv);
+
+/* Whether this is the rank that speaks of what all ranks know, as far as the launcher tells:
+ * for use before MPI has started. */
+bool options_speaks(void);
+
+/* Flushes standard output; false, with a message, when any of it was lost. */
+bool options_flush(const char *program);
 
 #endif

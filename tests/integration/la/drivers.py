@@ -78,6 +78,9 @@ class Options(Case):
                 ("--threads takes a number from 1 to 1024", "--threads", "0"),
                 ("--runs takes a number >= 1", "--runs", "0"),
                 ("--json takes no value", "--json=1"),
+                ("--matrix takes the name of a file, not ''", "--matrix", ""),
+                ("--rhs takes the name of a file, not ''", "--rhs="),
+                ("--out takes the name of a file, not ''", "--out="),
                 ("--gpus 2: this build has no device code", "--gpus", "2"),
                 ("--trace x: this build cannot write traces", "--trace", "x"),
                 ("--matrix and --n do not go together", "--matrix", "x", "--n", "3"),
@@ -100,7 +103,9 @@ class Options(Case):
             self.assertRegex(out, r"^%s \d+\.\d+\.\d+\n$" % driver)
 
     def test_grid_and_threads(self):
-        self.bad(1, "a grid of 3 x 5 needs 15 ranks; the job has 1", "dag_potrf", "--grid", "3x5")
+        for ranks in 1, RANKS[-1]:
+            self.bad(3, f"--grid 3x5 needs 15 ranks, but the job has {ranks}", "dag_potrf",
+                     "--grid", "3x5", ranks=ranks)
         r, = self.good("dag_potrf", "--n", 50, "--nb", 8, "--grid", "1x1", "--threads", 3,
                        "--check", ranks=RANKS[1] if len(RANKS) > 1 else 1)
         self.assertEqual((r["grid"], r["threads"]), ("1x1", 3))
@@ -119,6 +124,22 @@ class Options(Case):
                 self.assertGreater(r["gflops"], 0)
         r, = self.good("dag_potrf", "--n", 0)
         self.assertEqual((r["n"], r["info"], r["residual"]), (0, 0, None))
+
+    def test_results_that_are_lost(self):
+        for args in ["--n", "10", "--json"], ["--n", "10"], ["--help"], ["--version"]:
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([os.path.join(BIN, "dag_potrf")] + args, stdout=full,
+                                      stderr=subprocess.PIPE, text=True,
+                                      env=dict(os.environ, DAG_THREADS="1"))
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("dag_potrf: cannot write to standard output: No space", done.stderr)
+
+    def test_environment(self):
+        os.environ["DAG_EAGER_BYTES"] = "many"
+        try:
+            self.bad(1, "DAG_EAGER_BYTES", "dag_potrf", "--n", "10", ranks=RANKS[-1])
+        finally:
+            del os.environ["DAG_EAGER_BYTES"]
 
     def test_text(self):
         status, out, err = run("dag_posv", "--n", 40, "--check", "--prec", "c")
