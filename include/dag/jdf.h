@@ -286,7 +286,8 @@ void dag_pool_collection(dag_taskpool *pool, int slot, dag_collection *collectio
 void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec);
 /** Mix a scalar global into the hash that ranks compare. */
 void dag_pool_scalar(dag_taskpool *pool, int64_t value);
-/** A %assume or a range check of the constructor: when !holds, the text becomes the error. */
+/** A %assume or a range check of the constructor: when !holds, the text, a whole sentence, becomes
+ *  the error. */
 void dag_pool_require(dag_taskpool *pool, int holds, const char *text);
 /** Finish: returns the pool, or frees it and returns NULL when an error was kept. */
 dag_taskpool *dag_pool_ready(dag_taskpool *pool);

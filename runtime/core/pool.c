@@ -135,6 +135,12 @@ void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec)
                        names[prec]);
         return;
     }
+    if (matrix) { /* the ranks must agree on it */
+        const int64_t what[] = {matrix->m, matrix->n, matrix->mb, matrix->nb,
+                                matrix->p, matrix->q, (int64_t)matrix->prec};
+        for (size_t i = 0; i < sizeof what / sizeof what[0]; i++)
+            dag_pool_scalar(pool, what[i]);
+    }
     dag_pool_collection(pool, slot, matrix ? &matrix->super : NULL);
 }
 
@@ -146,7 +152,7 @@ void dag_pool_scalar(dag_taskpool *pool, int64_t value)
 void dag_pool_require(dag_taskpool *pool, int holds, const char *text)
 {
     if (!holds)
-        dagi_pool_fail(pool, DAG_ERR_ARG, "%s: %s does not hold", pool->program->name, text);
+        dagi_pool_fail(pool, DAG_ERR_ARG, "%s: %s", pool->program->name, text);
 }
 
 dag_taskpool *dag_pool_ready(dag_taskpool *pool)
@@ -222,6 +228,8 @@ void dag_graph_error(const void *globals, const dag_class *cls, const int32_t *l
 
 dag_status dag_cancel(dag_taskpool *pool)
 {
+    if (!pool)
+        return DAG_ERR_ARG;
     int state = atomic_load(&pool->state);
     if (state == DAGI_POOL_NEW) {
         dagi_set_message(pool->ctx, "dag_cancel: the pool of %s was not added",
@@ -257,11 +265,16 @@ int dagi_pool_poisoned(const dag_taskpool *pool)
 
 int64_t dag_taskpool_info(const dag_taskpool *pool)
 {
-    return atomic_load(&pool->state) == DAGI_POOL_ENDED ? pool->info : 0;
+    return pool && atomic_load(&pool->state) == DAGI_POOL_ENDED ? pool->info : 0;
 }
 
 void dag_taskpool_stats(const dag_taskpool *pool, dag_pool_stats *stats)
 {
+    if (!stats)
+        return;
+    *stats = (dag_pool_stats){0};
+    if (!pool)
+        return;
     *stats = (dag_pool_stats){.tasks = atomic_load(&pool->tasks),
                               .renames = atomic_load(&pool->renames),
                               .messages = atomic_load(&pool->messages),

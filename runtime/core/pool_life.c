@@ -305,20 +305,24 @@ static dag_status verdict(dag_taskpool *pool)
     return pool->status;
 }
 
-static dag_status may_wait(dag_taskpool *pool)
+static dag_status may_wait(dag_taskpool *pool, const char *caller)
 {
+    const char *what = NULL;
     if (atomic_load(&pool->state) == DAGI_POOL_NEW)
-        return out_of_order(pool->ctx, "dag_wait: the pool was not added");
-    if (dagi_worker_self(pool->ctx))
-        return out_of_order(pool->ctx, "dag_wait: called from a body");
-    return DAG_SUCCESS;
+        what = "the pool was not added";
+    else if (dagi_worker_self(pool->ctx))
+        what = "called from a body";
+    if (!what)
+        return DAG_SUCCESS;
+    dagi_set_message(pool->ctx, "%s: %s", caller, what);
+    return DAG_ERR_STATE;
 }
 
 dag_status dag_wait(dag_taskpool *pool)
 {
     if (!pool)
         return DAG_ERR_ARG;
-    dag_status status = may_wait(pool);
+    dag_status status = may_wait(pool, "dag_wait");
     if (status != DAG_SUCCESS)
         return status;
     dagi_run_until(pool->ctx->workers[0], has_ended, pool);
@@ -331,7 +335,7 @@ dag_status dag_test(dag_taskpool *pool, int *done)
     if (!pool || !done)
         return DAG_ERR_ARG;
     *done = 0;
-    dag_status status = may_wait(pool);
+    dag_status status = may_wait(pool, "dag_test");
     if (status != DAG_SUCCESS)
         return status;
     dagi_run_for(pool->ctx->workers[0], NANOSECONDS, has_ended, pool);

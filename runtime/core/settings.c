@@ -125,18 +125,28 @@ static int edit_distance(const char *a, const char *b)
     return d[la][lb];
 }
 
-static const char *nearest_setting(const char *name)
+/* "; did you mean 'sched'?" in `text`, or nothing when no setting is near. `upper`: as the name of
+ * an environment variable, of which CONFIG is one more. */
+static const char *suggestion(char *text, size_t size, const char *name, bool upper)
 {
-    const char *best = table[0].name;
-    int least = INT_MAX;
-    for (int i = 0; i < NSETTINGS; i++) {
-        int distance = edit_distance(name, table[i].name);
+    int most = (int)(strlen(name) / 3), least = (most > 1 ? most : 1) + 1;
+    const char *best = NULL;
+    for (int i = 0; i < NSETTINGS + upper; i++) {
+        const char *known = i < NSETTINGS ? table[i].name : "config";
+        int distance = edit_distance(name, known);
         if (distance < least) {
             least = distance;
-            best = table[i].name;
+            best = known;
         }
     }
-    return best;
+    text[0] = '\0';
+    if (!best)
+        return text;
+    int at = snprintf(text, size, upper ? "; did you mean DAG_" : "; did you mean '");
+    for (const char *c = best; *c && at + 4 < (int)size; c++)
+        text[at++] = (char)(upper ? toupper((unsigned char)*c) : *c);
+    snprintf(text + at, size - (size_t)at, upper ? "?" : "'?");
+    return text;
 }
 
 /* ---- values ----------------------------------------------------------------------------- */
@@ -287,10 +297,11 @@ dag_status dag_config_set(dag_config *config, const char *key, const char *value
         reason(why, why_size, "dag_config_set: config, key and value must not be NULL");
         return DAG_ERR_ARG;
     }
+    char near[64];
     int i = find(key);
     if (i < 0)
-        return reason(why, why_size, "dag_config_set: there is no setting '%s'; did you mean '%s'?",
-                      key, nearest_setting(key));
+        return reason(why, why_size, "dag_config_set: there is no setting '%s'%s", key,
+                      suggestion(near, sizeof near, key, false));
     return keep(config, i, value, DAGI_ORIGIN_API, "dag_config_set", why, why_size);
 }
 
@@ -319,10 +330,11 @@ static dag_status read_line(dag_config *config, const char *path, int number, ch
         return reason(why, size, "%s:%d: expected 'key = value'", path, number);
     *equals = '\0';
     key = trim(key);
+    char near[64];
     int i = find(key);
     if (i < 0)
-        return reason(why, size, "%s:%d: there is no setting '%s'; did you mean '%s'?", path,
-                      number, key, nearest_setting(key));
+        return reason(why, size, "%s:%d: there is no setting '%s'%s", path, number, key,
+                      suggestion(near, sizeof near, key, false));
     if (seen_at[i])
         return reason(why, size, "%s:%d: '%s' is given twice, first in line %d", path, number, key,
                       seen_at[i]);
@@ -345,6 +357,10 @@ static dag_status read_file(dag_config *config, const char *path, char *why, siz
     dag_status status = DAG_SUCCESS;
     for (int number = 1; status == DAG_SUCCESS && getline(&line, &capacity, file) >= 0; number++)
         status = read_line(config, path, number, line, seen_at, why, size);
+    if (status == DAG_SUCCESS && ferror(file)) {
+        reason(why, size, "DAG_CONFIG: cannot read '%s': %s", path, strerror(errno));
+        status = DAG_ERR_IO;
+    }
     free(line);
     fclose(file);
     return status;
@@ -366,12 +382,9 @@ static dag_status read_environment(dag_config *config, char *why, size_t size)
                 i = -1;
         }
         if (i < 0) {
-            char upper[32];
-            snprintf(upper, sizeof upper, "%s", nearest_setting(name + 4));
-            for (char *c = upper; *c; c++)
-                *c = (char)toupper((unsigned char)*c);
-            return reason(why, size, "environment: there is no setting %s; did you mean DAG_%s?",
-                          name, upper);
+            char near[64];
+            return reason(why, size, "environment: there is no setting %s%s", name,
+                          suggestion(near, sizeof near, name + 4, true));
         }
         char from[80];
         snprintf(from, sizeof from, "environment, %s", name);

@@ -275,6 +275,9 @@ static dag_status storage(dag_matrix *a, const dag_matrix_desc *d)
 
 dag_status dag_matrix_new(dag_context *context, const dag_matrix_desc *desc, dag_matrix **matrix)
 {
+    if (!context || !desc || !matrix)
+        return dag_error(context, DAG_ERR_ARG, "dag_matrix_new: context, desc and matrix must not "
+                         "be NULL");
     const dag_matrix_desc d = completed(context, desc);
     dag_status status = check_desc(context, &d);
     if (status != DAG_SUCCESS)

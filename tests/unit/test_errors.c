@@ -198,6 +198,11 @@ START_TEST(misuse)
     ck_assert_int_eq(dag_add(NULL, NULL), DAG_ERR_ARG);
     ck_assert_int_eq(dag_wait(NULL), DAG_ERR_ARG);
     ck_assert_int_eq(dag_test(NULL, &done), DAG_ERR_ARG);
+    ck_assert_int_eq(dag_cancel(NULL), DAG_ERR_ARG);
+    ck_assert_int_eq(dag_taskpool_info(NULL), 0);
+    dag_pool_stats stats;
+    dag_taskpool_stats(NULL, &stats);
+    ck_assert_int_eq(stats.tasks, 0);
     ck_assert_int_eq(dag_fini(NULL), DAG_ERR_ARG);
     ck_assert_int_eq(dag_barrier(NULL), DAG_ERR_ARG);
     ck_assert_int_eq(dag_init(NULL, NULL, NULL, 0), DAG_ERR_ARG);
@@ -254,8 +259,8 @@ START_TEST(constructors)
     says(ctx, "collection A is not bound");
     pool = dag_pool_new(ctx, &one, DAG_S);
     dag_pool_require(pool, 1, "1 > 0");
-    dag_pool_require(pool, 0, "N >= 1");
-    dag_pool_require(pool, 0, "M >= 1");
+    dag_pool_require(pool, 0, "N >= 1 does not hold");
+    dag_pool_require(pool, 0, "M >= 1 does not hold");
     ck_assert_ptr_null(dag_pool_ready(pool));
     says(ctx, "one: N >= 1 does not hold");
     ck_assert_ptr_null(dag_pool_ready(NULL));

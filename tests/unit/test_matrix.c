@@ -292,6 +292,11 @@ START_TEST(bad_descriptions_are_refused)
 {
     double user[4];
     const int64_t big = (int64_t)1 << 40;
+    dag_matrix *none = NULL;
+    const dag_matrix_desc one = {.m = 1, .n = 1};
+    ck_assert_int_eq(dag_matrix_new(&ctx, NULL, &none), DAG_ERR_ARG);
+    ck_assert_int_eq(dag_matrix_new(&ctx, &one, NULL), DAG_ERR_ARG);
+    ck_assert_ptr_null(none);
     ctx.size = 4;
     refuse((dag_matrix_desc){.m = -1, .n = 1}, DAG_ERR_ARG, "m is -1");
     refuse((dag_matrix_desc){.m = 1, .n = -5}, DAG_ERR_ARG, "n is -5");

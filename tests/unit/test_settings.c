@@ -87,6 +87,14 @@ START_TEST(unknown_keys_are_errors)
     setenv("DAG_threads", "4", 1);
     ck_assert_int_eq(resolve(NULL), DAG_ERR_SETTING);
     unsetenv("DAG_threads");
+    setenv("DAG_FOO", "4", 1); /* near nothing */
+    ck_assert_int_eq(resolve(NULL), DAG_ERR_SETTING);
+    ck_assert_msg(strstr(why, "DAG_FOO") && !strstr(why, "mean"), "%s", why);
+    unsetenv("DAG_FOO");
+    setenv("DAG_CONFG", "4", 1);
+    ck_assert_int_eq(resolve(NULL), DAG_ERR_SETTING);
+    ck_assert_msg(strstr(why, "did you mean DAG_CONFIG?") != NULL, "%s", why);
+    unsetenv("DAG_CONFG");
     dag_config *api = dag_config_new();
     ck_assert_int_eq(dag_config_set(api, "shced", "local", why, sizeof why), DAG_ERR_SETTING);
     ck_assert_msg(strstr(why, "did you mean 'sched'") != NULL, "%s", why);
@@ -95,6 +103,14 @@ START_TEST(unknown_keys_are_errors)
     ck_assert_int_eq(resolve(NULL), DAG_ERR_SETTING);
     ck_assert_msg(strstr(why, ":2:") && strstr(why, "'warnings'"), "%s", why);
     unlink(path);
+}
+END_TEST
+
+START_TEST(a_directory_is_no_file)
+{
+    setenv("DAG_CONFIG", "/", 1);
+    ck_assert_int_eq(resolve(NULL), DAG_ERR_IO);
+    ck_assert_msg(strstr(why, "'/'") != NULL, "%s", why);
 }
 END_TEST
 
@@ -189,6 +205,7 @@ int main(void)
     tcase_add_test(t, defaults);
     tcase_add_test(t, later_sources_win);
     tcase_add_test(t, unknown_keys_are_errors);
+    tcase_add_test(t, a_directory_is_no_file);
     tcase_add_loop_test(t, bad_values_are_errors, 0, (int)(sizeof bad / sizeof bad[0]));
     tcase_add_test(t, good_values);
     tcase_add_test(t, bad_files);
