@@ -124,7 +124,7 @@ void dag_bind_new_like(struct dag_task *task, int flow, int slot, const int64_t 
         dag_element e;
         if (locate(task, flow, slot, index, "is shaped like", &e) == NULL)
             return;
-        *value = dagi_value_home(task->owner, task->pool, &e, 0);
+        *value = dagi_value_home(task->owner, task->pool, &e, DAGI_VALUE_INPLACE);
     } else {
         char text[128];
         dag_shape shape;

@@ -416,6 +416,9 @@ START_TEST(write_mode_makes_values_in_place)
     int64_t i = 2;
     dag_bind_new_like(&t.task, 0, WRITE, &i, 1);
     ck_assert_ptr_eq(t.flow[0]->ptr, data[WRITE].item[2]);
+    int renamed = 1;
+    ck_assert_ptr_eq(dagi_value_writable(&w, t.flow[0], &renamed), t.flow[0]);
+    ck_assert_int_eq(renamed, 0); /* the body writes where it belongs */
     store(0, WRITE, 2, DAG_REGION_FULL);
     dag_bind_new_like(&t.task, 1, WRITE, &i, 0);
     ck_assert_ptr_ne(t.flow[1]->ptr, data[WRITE].item[2]);
