@@ -175,7 +175,8 @@ static void mpi_fini(dagi_engine *e)
     MPI_Ibarrier(m->am, &barrier);
     while (!done) {
         MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
-        mpi_progress(e);
+        if (!mpi_progress(e))
+            sched_yield(); /* others may need the processor to get here */
     }
     while (m->nrequests || m->late_out)
         mpi_progress(e);

@@ -105,6 +105,7 @@ struct dag_context {
     /* Odd: the application thread is inside dagi_run_until() and has found nothing to return for.
      * Half of it: how often it was. */
     _Atomic uint64_t blocked;
+    _Atomic int inside;    /* 1: the application thread waits or polls inside the library */
     _Atomic int polling;   /* 1: an idle background worker keeps comm moving, others may sleep */
     _Atomic int app_polls; /* 1: worker 0 is idle in the library and does so */
     _Atomic int news;      /* 1: worker 0 should ask its done() */
@@ -156,6 +157,7 @@ struct dagi_worker {
     int searching;             /* 1: counted in ctx->searching */
     int polls;                 /* 1: holds ctx->polling */
     uint64_t idle_since;       /* dagi_now() when the last task or message was seen; 0 = busy */
+    uint64_t congested_since;  /* dagi_now() since when comm has been congested and still; 0 = not */
     uint64_t last_wave;        /* dagi_now() of the last request for a wave */
     int (*done)(void *arg);    /* worker 0 in dagi_run_until(), NULL otherwise */
     void *done_arg;

@@ -228,7 +228,8 @@ void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cl
         locals[i] = params[i];
     size_t mark = w->edges_used;
     if (atomic_load(&pool->state) >= DAGI_POOL_LOCAL)
-        dagi_warn(pool->ctx, "a message of class %s came after the end of its pool", cls->name);
+        dagi_warn(pool->ctx, "%s: a message of class %s came after the end of its pool: tasks are "
+                  "lost", pool->program->file, cls->name);
     else if (!cls->locals(pool->globals, locals))
         dag_graph_error(pool->globals, cls, params, cls->line,
                         "another rank ran this instance, which does not exist here");

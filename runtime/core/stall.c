@@ -154,10 +154,14 @@ void dagi_stall_wave(struct dagi_worker *w)
     if (atomic_load(&ctx->uncounted) > 0)
         pause = WAVE_PAUSE_UNCOUNTED;
     uint64_t now = dagi_now();
-    if (now - w->idle_since < pause || now - w->last_wave < pause ||
-        (atomic_load(&ctx->open_pools) == 0 && !(atomic_load(&ctx->blocked) & 1)))
+    if (now - w->last_wave < pause) /* not of the time idle: who polls is idle for moments only */
         return;
     w->last_wave = now;
+    pthread_mutex_lock(&ctx->pools_lock);
+    bool pools = ctx->pools != NULL; /* over here or not: others may wait in vain */
+    pthread_mutex_unlock(&ctx->pools_lock);
+    if (!pools && !(atomic_load(&ctx->blocked) & 1))
+        return;
     dagi_comm_wave(w);
 }
 
@@ -166,10 +170,12 @@ void dagi_wave_look(dag_context *ctx, dagi_wave *mine)
     pthread_mutex_lock(&ctx->pools_lock);
     uint64_t activity = atomic_load(&ctx->activity), blocked = atomic_load(&ctx->blocked);
     const dag_taskpool *pool = first_open(ctx);
-    mine->idle = at_rest(ctx->workers[0], activity);
+    /* A first open pool that does not run yet is being added: its start-up is to come. */
+    mine->idle = at_rest(ctx->workers[0], activity) &&
+                 (!pool || atomic_load(&pool->state) == DAGI_POOL_RUNNING);
     mine->first_open = pool ? pool->id : UINT32_MAX;
     mine->added_min = mine->added_max = ctx->pools_added;
-    mine->blocked = blocked & 1;
+    mine->blocked = (blocked & 1) && !atomic_load(&ctx->news);
     mine->activity = (activity >> 16) + (blocked >> 1);
     pthread_mutex_unlock(&ctx->pools_lock);
 }

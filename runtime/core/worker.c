@@ -31,6 +31,8 @@ enum { CROWDED_PARK_AFTER = 2000, CROWDED_SLEEP_AFTER = 20000 };
 enum { SHORTEST_SLEEP = 5000, LONGEST_SLEEP = 50000, SLEEP_WITHOUT_POOLS = 1000000 };
 /* dagi_ticks() between looks at communication from a worker that is busy with short tasks. */
 enum { PROGRESS_TICKS = 4000 };
+/* Nanoseconds of standstill after which a congested rank with several pools runs some tasks. */
+enum { VALVE_AFTER = 1000000 };
 /* Ready tasks from which on peers should not send more work. */
 enum { MANY_READY = 4096 };
 
@@ -346,10 +348,22 @@ static inline bool progress_is_due(const struct dagi_worker *w)
 static bool look_after_messages(struct dagi_worker *w)
 {
     dag_context *ctx = w->ctx;
-    dagi_comm_progress(w);
+    int events = dagi_comm_progress(w);
     w->last_progress = dagi_ticks();
-    if (!dagi_comm_congested(ctx))
+    if (!dagi_comm_congested(ctx)) {
+        w->congested_since = 0;
         return true;
+    }
+    if (events > 0 || atomic_load(&ctx->open_pools) < 2) {
+        w->congested_since = 0;
+    } else if (w->congested_since == 0) {
+        w->congested_since = dagi_now();
+    } else if (dagi_now() - w->congested_since > VALVE_AFTER) {
+        /* It may be a pool that its receivers will not add before an older one has ended, which
+         * has tasks here. */
+        w->congested_since = 0;
+        return true;
+    }
     sched_yield();
     return false;
 }
@@ -404,6 +418,7 @@ static void enter(struct dagi_worker *w, int (*done)(void *arg), void *arg)
     self = w;
     w->done = done;
     w->done_arg = arg;
+    atomic_store(&w->ctx->inside, 1);
 }
 
 static void leave(struct dagi_worker *w)
@@ -411,6 +426,7 @@ static void leave(struct dagi_worker *w)
     dagi_leave(w);
     w->done = NULL;
     self = NULL;
+    atomic_store(&w->ctx->inside, 0);
 }
 
 void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg)
@@ -475,8 +491,8 @@ void dagi_workers_stop(dag_context *ctx)
 {
     atomic_store(&ctx->stopping, 1);
     for (int i = 1; i < ctx->nworkers; i++) {
-        if (!ctx->workers[i]->started)
-            continue;
+        if (!ctx->workers[i] || !ctx->workers[i]->started)
+            continue; /* the start failed half way */
         unpark(ctx, ctx->workers[i]);
         pthread_join(ctx->workers[i]->thread, NULL);
         ctx->workers[i]->started = 0;
