@@ -28,6 +28,7 @@ typedef enum driver_action {
 
 typedef struct driver_options {
     driver_action action;
+    const char *making;         /* the option that chose the action, or NULL */
     diag_dialect dialect;
     words inputs;               /* .jdf files */
     words link;                 /* for the linker, in order: other inputs, -l, -L, -Wl,... */

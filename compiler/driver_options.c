@@ -128,22 +128,33 @@ static bool is_long(const char *arg, const char *name)
     return strncmp(arg, name, len) == 0 && (arg[len] == '\0' || arg[len] == '=');
 }
 
+/* An option that says what to make. There can be one, but -fsyntax-only may follow or precede -c,
+ * as when an editor checks a file with the options of its compilation. */
+static bool choose(driver_options *o, driver_action action, const char *option, const char *values)
+{
+    if (o->action >= ACTION_HELP || (action == ACTION_COMPILE && o->action == ACTION_CHECK))
+        return true;
+    bool same = action == o->action && (!values || strcmp(values, o->values) == 0);
+    if (o->making && !same && !(action == ACTION_CHECK && o->action == ACTION_COMPILE))
+        return usage(arena_printf(o->arena, "%s and %%s exclude each other", o->making), option);
+    o->action = action;
+    o->making = option;
+    o->values = values;
+    return true;
+}
+
 static bool set_emit(driver_options *o, const char *what)
 {
-    if (strncmp(what, "dot:", 4) == 0) {
-        o->action = ACTION_EMIT_TASKS;
-        o->values = what + 4;
-        return true;
-    }
+    if (strncmp(what, "dot:", 4) == 0)
+        return choose(o, ACTION_EMIT_TASKS, "--emit=dot:VALUES", what + 4);
     static const struct { const char *name; driver_action action; } kinds[] = {
         {"c", ACTION_EMIT_C}, {"header", ACTION_EMIT_HEADER}, {"jdf", ACTION_EMIT_JDF},
         {"ast", ACTION_EMIT_AST}, {"dot", ACTION_EMIT_DOT}, {"plan", ACTION_EMIT_PLAN},
     };
     for (size_t i = 0; i < UTIL_COUNT(kinds); i++)
-        if (strcmp(kinds[i].name, what) == 0) {
-            o->action = kinds[i].action;
-            return true;
-        }
+        if (strcmp(kinds[i].name, what) == 0)
+            return choose(o, kinds[i].action, arena_printf(o->arena, "--emit=%s", kinds[i].name),
+                          NULL);
     return usage("--emit takes c, header, jdf, ast, dot or plan, not '%s'", what);
 }
 
@@ -196,6 +207,15 @@ static bool set_max_operations(driver_options *o, const char *value)
     return true;
 }
 
+/* An option without a value: --help and the like win over whatever is to be made. */
+static bool say_or_choose(driver_options *o, driver_action action, const char *option)
+{
+    if (action < ACTION_HELP)
+        return choose(o, action, option, NULL);
+    o->action = action;
+    return true;
+}
+
 /* Options that begin with two dashes. */
 static bool long_option(cursor *c)
 {
@@ -223,14 +243,10 @@ static bool long_option(cursor *c)
         words_add(&o->assumes, v);
         return true;
     }
-    if (is_long(arg, "--enumerate")) {
-        o->action = ACTION_ENUMERATE;
-        return (o->values = long_value(c, "--enumerate")) != NULL;
-    }
-    if (is_long(arg, "--count")) {
-        o->action = ACTION_COUNT;
-        return (o->values = long_value(c, "--count")) != NULL;
-    }
+    if (is_long(arg, "--enumerate"))
+        return (v = long_value(c, "--enumerate")) && choose(o, ACTION_ENUMERATE, "--enumerate", v);
+    if (is_long(arg, "--count"))
+        return (v = long_value(c, "--count")) && choose(o, ACTION_COUNT, "--count", v);
     static const struct { const char *name; driver_action action; } plain[] = {
         {"--format", ACTION_FORMAT}, {"--complete", ACTION_COMPLETE},
         {"--list-checks", ACTION_LIST_CHECKS},
@@ -238,10 +254,8 @@ static bool long_option(cursor *c)
     };
     util_guess g = {.word = arg};
     for (size_t i = 0; i < UTIL_COUNT(plain); i++) {
-        if (strcmp(arg, plain[i].name) == 0) {
-            o->action = plain[i].action;
-            return true;
-        }
+        if (strcmp(arg, plain[i].name) == 0)
+            return say_or_choose(o, plain[i].action, plain[i].name);
         util_guess_add(&g, plain[i].name);
     }
     static const char *const valued[] = {"--std", "--emit", "--diagnostics", "--color",
@@ -328,10 +342,8 @@ static bool short_option(cursor *c)
 {
     driver_options *o = c->o;
     const char *arg = c->argv[c->i];
-    if (strcmp(arg, "-fsyntax-only") == 0) {
-        o->action = ACTION_CHECK;
-        return true;
-    }
+    if (strcmp(arg, "-fsyntax-only") == 0)
+        return choose(o, ACTION_CHECK, arg, NULL);
     if (strcmp(arg, "-pthread") == 0 || strncmp(arg, "-std=", 5) == 0 ||
         strncmp(arg, "-isystem", 8) == 0 || strcmp(arg, "-pipe") == 0) {
         words_add(&o->cc, arg);
@@ -368,8 +380,8 @@ static bool short_option(cursor *c)
         break;
     }
     if (strcmp(arg, "-c") == 0)
-        o->action = ACTION_COMPILE;
-    else if (strcmp(arg, "-i") == 0)
+        return choose(o, ACTION_COMPILE, arg, NULL);
+    if (strcmp(arg, "-i") == 0)
         o->in_place = true;
     else if (strcmp(arg, "-v") == 0)
         o->verbose = true;
@@ -431,6 +443,10 @@ static bool check_combination(const driver_options *o)
                      "--emit=dot:VALUES and --complete need");
     if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE)
         return usage("%s belongs to --format and --complete", "-i");
+    if (many && o->depend_file)
+        return usage("-MF %s cannot name the dependency files of several files", o->depend_file);
+    if (many && o->depend && o->action == ACTION_LINK)
+        return usage("%s with several files needs -c", "-MD");
     if (!check_output(o))
         return false;
     for (size_t i = 0; i < o->inputs.n; i++)

@@ -72,6 +72,11 @@ static void describe_junk(text *t, const char *bytes, size_t len)
 
 void lex_junk(parse_ctx *p, src_range r, const char *bytes, size_t len)
 {
+    if (r.begin == 0 && len == 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
+        parse_report(p, CHECK_UNKNOWN_CHARACTER, r, "the file begins with a byte order mark; save "
+                     "it as UTF-8 without one");
+        return;
+    }
     const char *advice = "";
     if (bytes[0] == '{' || bytes[0] == '}')
         advice = "; C belongs between BODY and END or into %{ ... %}";

@@ -89,6 +89,21 @@ static void apply_warning(diag *d, const char *word)
     diag_apply(d, DIAG_OPT_ENABLE, word);
 }
 
+/* Options that have no effect beside the others. */
+static void warn_ignored(const driver_options *o, diag *d)
+{
+    bool has_depends = o->action == ACTION_LINK || o->action == ACTION_COMPILE ||
+                       (o->action == ACTION_EMIT_C && strcmp(o->output ? o->output : "", "-") != 0);
+    if (o->depend && !has_depends)
+        diag_report_plain(d, DIAG_WARNING, "-MD is ignored: only programs, object files and the "
+                          "files of --emit=c have a dependency file");
+    if (!o->depend && (o->depend_file || o->depend_phony || o->depend_targets.n))
+        diag_report_plain(d, DIAG_WARNING, "-MF, -MT, -MQ and -MP are ignored without -MD");
+    if (o->output && (o->action == ACTION_CHECK || o->action == ACTION_ENUMERATE))
+        diag_report_plain(d, DIAG_WARNING, "-o %s is ignored: %s writes no file", o->output,
+                          o->making);
+}
+
 static void configure(const driver_options *o, diag *d)
 {
     diag_set_dialect(d, o->dialect);
@@ -100,6 +115,8 @@ static void configure(const driver_options *o, diag *d)
         diag_apply(d, DIAG_OPT_NO_ERROR, "missing-side");
     for (size_t i = 0; i < o->warnings.n; i++)
         apply_warning(d, o->warnings.items[i]);
+    if (o->action < ACTION_HELP)
+        warn_ignored(o, d);
 }
 
 /* Only the syntax matters for these. */

@@ -74,6 +74,21 @@ expect 2 good.txt; says "does not end in .jdf"
 expect 2 -Wunbuond-name -fsyntax-only good.jdf; says "did you mean 'unbound-name'"
 expect 2 -i -fsyntax-only good.jdf; says "belongs to --format"
 expect 2 -c -o x.o good.jdf bad.jdf; says "cannot name the outputs"
+expect 2 --emit=c --emit=dot good.jdf; says "--emit=c and --emit=dot exclude each other"
+expect 2 --count N=3 --emit=dot:N=3 good.jdf; says "exclude each other"
+expect 2 -c --format good.jdf; says "-c and --format exclude each other"
+expect 2 --count N=3 --count N=4 good.jdf; says "exclude each other"
+expect 0 -c -fsyntax-only good.jdf; silent
+expect 0 -fsyntax-only -c good.jdf; silent; missing good.o
+expect 0 --emit=jdf --emit=jdf good.jdf; silent
+expect 0 --help -c --format; says "Usage" out
+expect 0 -fsyntax-only -o x.o good.jdf; says "-o x.o is ignored"; missing x.o
+expect 0 --emit=jdf -MD good.jdf; says "-MD is ignored"
+expect 0 -fsyntax-only -MF x.d good.jdf; says "ignored without -MD"
+expect 2 -c -MD -MF x.d good.jdf warn.jdf; says "dependency files of several"
+expect 2 -MD good.jdf warn.jdf; says "needs -c"
+printf '\xef\xbb\xbf' | cat - good.jdf >bom.jdf; touch -r good.jdf bom.jdf
+expect 1 -fsyntax-only bom.jdf; says "bom.jdf:1:1: error: the file begins with a byte order mark"
 expect 1 -fsyntax-only absent.jdf; says "cannot read absent.jdf: No such file"
 
 # ---- the manual knows every option of --help
