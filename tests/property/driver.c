@@ -42,6 +42,8 @@ static struct {
     uint32_t *expected; /* the oracle's */
     int failures;
     long done;
+    double slowest;
+    char slowest_name[64];
     char current[1500]; /* what the watchdog says */
 } test = {.seed = 1, .runs = 12, .limit = 30};
 
@@ -126,6 +128,13 @@ static void fail(const char *format, ...)
     fprintf(stderr, "property: rank %d: %s\n  in %s", test.rank, text, test.current);
     test.failures++;
     __atomic_fetch_add(test.all_failures, 1, __ATOMIC_RELAXED);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void sleep_us(unsigned us)
@@ -301,9 +310,14 @@ static void do_run(dag_context *context, const prop_config *config, int number, 
     snprintf(test.current, sizeof test.current, "--seed %llu --only %d/%ld/%d on %d ranks: %s\n",
              (unsigned long long)test.seed, number, k, late, test.size, text);
     alarm(test.limit);
+    double begin = now();
     one_run(context, &run);
     alarm(0);
     test.done++;
+    if (now() - begin > test.slowest) {
+        test.slowest = now() - begin;
+        snprintf(test.slowest_name, sizeof test.slowest_name, "%d/%ld/%d", number, k, late);
+    }
 }
 
 static void do_config(int number)
@@ -367,15 +381,14 @@ int main(int argc, char **argv)
     read_options(argc, argv);
     share_tables();
     signal(SIGALRM, on_alarm);
-    struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    double begin = now();
     for (int c = 0; c < CONFIGS && go_on(); c++)
         if (!test.only || c == test.only_config)
             do_config(c);
-    clock_gettime(CLOCK_MONOTONIC, &end);
     if (test.rank == 0)
-        printf("%ld runs on %d ranks, %d failures, %.1f s\n", test.done, test.size, *test.all_failures,
-               (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
+        printf("%ld runs on %d ranks, %d failures, %.1f s; the longest was %s with %.2f s\n",
+               test.done, test.size, *test.all_failures, now() - begin, test.slowest_name,
+               test.slowest);
     int failed = test.failures > 0;
 #ifdef DAG_HAVE_MPI
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
