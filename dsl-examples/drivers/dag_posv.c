@@ -13,6 +13,7 @@ struct problem {
     dag_element_source source;
     dag_plghe_source random;
     load_source file;
+    dag_mtx_writer *out; /* on rank 0, with --out */
 };
 
 static dag_status make_matrix(dag_context *ctx, const options *o, struct problem *p)
@@ -74,7 +75,7 @@ static dag_status solve(dag_context *ctx, const options *o, struct problem *p, r
     return status;
 }
 
-static dag_status judge(dag_context *ctx, const options *o, struct problem *p, report *r)
+static dag_status judge(dag_context *ctx, struct problem *p, report *r)
 {
     dag_solve_error error;
     dag_status status =
@@ -84,7 +85,14 @@ static dag_status judge(dag_context *ctx, const options *o, struct problem *p, r
     r->normwise = error.normwise;
     r->componentwise = error.componentwise;
     r->residual = error.normwise;
-    return o->out != NULL ? load_write(ctx, o, p->b) : DAG_SUCCESS;
+    return DAG_SUCCESS;
+}
+
+/* A file that cannot be written must not cost the user the result of a long computation. */
+static void write_solution(dag_context *ctx, struct problem *p, report *r)
+{
+    r->incomplete = load_write(ctx, p->out, p->b) != DAG_SUCCESS;
+    p->out = NULL;
 }
 
 static dag_status run(dag_context *ctx, const options *o, report *r)
@@ -97,10 +105,15 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
         status = driver_matrix(ctx, o, p.rhs->m, p.rhs->n, DAG_GENERAL, &p.b);
     if (status == DAG_SUCCESS)
         status = dag_matrix_each_local(p.b, copy_tile, p.rhs);
+    if (status == DAG_SUCCESS && o->out != NULL) /* found unwritable before the work, not after */
+        status = load_create(ctx, o, p.b->m, p.b->n, &p.out);
     if (status == DAG_SUCCESS)
         status = solve(ctx, o, &p, r);
     if (status == DAG_SUCCESS && r->info == 0)
-        status = judge(ctx, o, &p, r);
+        status = judge(ctx, &p, r);
+    if (status == DAG_SUCCESS && r->info == 0 && o->out != NULL)
+        write_solution(ctx, &p, r);
+    dag_mtx_writer_abort(p.out);
     dag_matrix_free(p.a);
     dag_matrix_free(p.b);
     dag_matrix_free(p.rhs);

@@ -130,7 +130,7 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
                     program, r->residual, r->bound);
         return DRIVER_FAILED;
     }
-    return DRIVER_OK;
+    return r->incomplete ? DRIVER_FAILED : DRIVER_OK;
 }
 
 /* ---- main -------------------------------------------------------------------------------- */

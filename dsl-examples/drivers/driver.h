@@ -14,7 +14,8 @@ typedef struct report {
     double residual;
     double normwise, componentwise; /* solvers */
     int64_t info;
-    double bound; /* of residual */
+    double bound;   /* of residual */
+    int incomplete; /* something else failed after the computation, and has been said */
 } report;
 
 typedef struct driver {

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* ---- errors ------------------------------------------------------------------------------ */
 
@@ -99,19 +100,58 @@ static dag_status read_entries(dag_context *ctx, const char *path, dag_mtx *file
     return DAG_SUCCESS;
 }
 
+/* Opening a pipe may wait for ever, and only a file can be read from its start again. */
+static dag_status check_regular(dag_context *ctx, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+        return DAG_SUCCESS; /* opening says what is wrong, if anything is */
+    return dag_error(ctx, DAG_ERR_ARG, "%s is not a regular file; it is read several times, copy "
+                     "it to disk first", path);
+}
+
+/* Every rank opens the path, but on nodes with disks of their own that may be another file. */
+static dag_status check_same(dag_context *ctx, const char *path, const dag_mtx_info *info)
+{
+    enum { COUNT = 6 };
+    const double mine[COUNT] = {(double)info->rows,   (double)info->cols,  (double)info->entries,
+                                (double)info->format, (double)info->field, (double)info->symmetry};
+    double first[COUNT] = {0};
+    dag_status status = DAG_SUCCESS;
+    if (dag_rank(ctx) == 0)
+        for (int k = 0; k < COUNT; k++)
+            first[k] = mine[k];
+    status = driver_collective(ctx, dag_allreduce(ctx, DAG_SUM, first, COUNT));
+    if (status != DAG_SUCCESS)
+        return status;
+    for (int k = 0; k < COUNT && status == DAG_SUCCESS; k++)
+        if (mine[k] != first[k])
+            status = dag_error(ctx, DAG_ERR_ARG, "rank %d reads another %s than rank 0 (%" PRId64
+                               " x %" PRId64 " with %" PRId64 " entries, not %.0f x %.0f with %.0f,"
+                               " or of another kind); give all ranks the same file", dag_rank(ctx),
+                               path, info->rows, info->cols, info->entries, first[0], first[1],
+                               first[2]);
+    return driver_agreed(ctx, status);
+}
+
 /* Opens a file and lets `check` refuse its header. The file is open only on success. */
 static dag_status open_file(dag_context *ctx, const options *o, const char *path,
                             const char *(*check)(const options *o, const dag_mtx_info *info),
                             dag_mtx **file)
 {
     char text[DAG_MTX_ERRLEN];
-    dag_status mine = status_of(ctx, dag_mtx_open(path, file, text), text);
+    dag_status mine = check_regular(ctx, path);
+    *file = NULL;
+    if (mine == DAG_SUCCESS)
+        mine = status_of(ctx, dag_mtx_open(path, file, text), text);
     if (mine == DAG_SUCCESS) {
         const char *why = check(o, dag_mtx_get_info(*file));
         if (why != NULL)
             mine = dag_error(ctx, DAG_ERR_ARG, "%s: %s", path, why);
     }
     dag_status status = driver_agreed(ctx, mine);
+    if (status == DAG_SUCCESS)
+        status = check_same(ctx, path, dag_mtx_get_info(*file));
     if (status != DAG_SUCCESS) {
         dag_mtx_close(*file);
         *file = NULL;
@@ -354,19 +394,32 @@ static dag_status write_columns(dag_context *ctx, dag_matrix *X, dag_mtx_writer 
     return DAG_SUCCESS;
 }
 
-dag_status load_write(dag_context *ctx, const options *o, dag_matrix *X)
+dag_status load_create(dag_context *ctx, const options *o, int64_t rows, int64_t cols,
+                       dag_mtx_writer **writer)
 {
     char text[DAG_MTX_ERRLEN];
-    dag_mtx_writer *writer = NULL;
-    dag_mtx_field field = dag_precision_is_complex(X->prec) ? DAG_MTX_COMPLEX : DAG_MTX_REAL;
+    dag_mtx_field field = dag_precision_is_complex(o->prec) ? DAG_MTX_COMPLEX : DAG_MTX_REAL;
+    dag_status mine = DAG_SUCCESS;
+    *writer = NULL;
+    if (dag_rank(ctx) == 0)
+        mine = status_of(ctx, dag_mtx_writer_open(o->out, field, rows, cols,
+                                                  "solution by dag_posv", writer, text), text);
+    dag_status status = driver_agreed(ctx, mine);
+    if (status != DAG_SUCCESS) {
+        dag_mtx_writer_abort(*writer);
+        *writer = NULL;
+    }
+    return status;
+}
+
+dag_status load_write(dag_context *ctx, dag_mtx_writer *writer, dag_matrix *X)
+{
+    char text[DAG_MTX_ERRLEN];
     int64_t width = X->n < 16 ? X->n : 16;
     double *panel = malloc(2 * (size_t)(X->m * width) * sizeof(double) + 1);
     dag_status mine = panel != NULL ? DAG_SUCCESS
                                     : dag_error(ctx, DAG_ERR_NOMEM, "no memory for %" PRId64
                                                 " columns of the solution", width);
-    if (mine == DAG_SUCCESS && dag_rank(ctx) == 0)
-        mine = status_of(ctx, dag_mtx_writer_open(o->out, field, X->m, X->n, "solution by dag_posv",
-                                                  &writer, text), text);
     dag_status status = driver_agreed(ctx, mine);
     if (status == DAG_SUCCESS)
         status = write_columns(ctx, X, writer, panel, width);

@@ -4,6 +4,8 @@
 
 #include "driver.h"
 
+#include <dag/mtx.h>
+
 /*
  * The triangle options.uplo of the symmetric or Hermitian matrix in options.matrix. The file may be
  * symmetric, Hermitian, or general if its numbers are symmetric up to rounding; everything else is
@@ -22,7 +24,12 @@ typedef struct load_source {
 } load_source;
 dag_status load_each(void *source, dag_element_fn add, void *to);
 
-/* Writes X to options.out through rank 0, some columns at a time. */
-dag_status load_write(dag_context *ctx, const options *o, dag_matrix *X);
+/* Starts the file options.out for a solution of this size. The writer is there on rank 0 and NULL
+ * elsewhere; it is ended by load_write() or by dag_mtx_writer_abort(). */
+dag_status load_create(dag_context *ctx, const options *o, int64_t rows, int64_t cols,
+                       dag_mtx_writer **writer);
+
+/* Writes X through rank 0, some columns at a time, and ends the writer. */
+dag_status load_write(dag_context *ctx, dag_mtx_writer *writer, dag_matrix *X);
 
 #endif

@@ -296,7 +296,36 @@ class Files(Case):
             b = self.file(general + body, "b.mtx")
             self.bad(1, text, "dag_posv", "--matrix", a, "--rhs", b, ranks=RANKS[-1])
         out = os.path.join(self.dir.name, "nowhere", "x.mtx")
-        self.bad(1, "nowhere", "dag_posv", "--matrix", a, "--out", out, ranks=RANKS[-1])
+        result = self.bad(1, "nowhere", "dag_posv", "--matrix", a, "--out", out, ranks=RANKS[-1])
+        self.assertEqual(result, "", "said before the work")
+
+    def test_solution_that_is_lost(self):
+        for ranks in 1, RANKS[-1]:
+            result = self.bad(1, "/dev/full: cannot write: No space", "dag_posv", "--n", "50",
+                              "--json", "--out", "/dev/full", ranks=ranks)
+            self.assertEqual(json.loads(result)["info"], 0)
+
+    def test_pipes(self):
+        fifo = os.path.join(self.dir.name, "fifo")
+        os.mkfifo(fifo)
+        for ranks in 1, RANKS[-1]:
+            self.bad(1, "fifo is not a regular file", "dag_posv", "--matrix", fifo, ranks=ranks)
+            self.bad(1, "fifo is not a regular file", "dag_posv", "--n", "3", "--rhs", fifo,
+                     ranks=ranks)
+
+    @unittest.skipUnless(MOST >= 2, "needs 2 ranks")
+    def test_other_file_elsewhere(self):
+        head = "%%MatrixMarket matrix array real symmetric\n"
+        for k, body in enumerate(("1 1\n1\n", "2 2\n1\n0\n1\n")):
+            os.mkdir(os.path.join(self.dir.name, str(k)))
+            self.file(head + body, f"{k}/A.mtx")
+        command = f"cd {self.dir.name}/$((${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} > 0)) && " \
+                  f"exec {BIN}/dag_posv --matrix A.mtx"
+        done = subprocess.run([MPIRUN, "-np", "2", "--threads", "1", "--timeout", "100", "sh", "-c",
+                               command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stderr.count("rank 1 reads another A.mtx than rank 0 (2 x 2"), 1,
+                         done.stderr)
 
 
 class Memory(Case):
