@@ -81,7 +81,7 @@ static void check_precision_type(sema *s, const ast_prop *p, const char *type)
     if (!s->strict || *s->info->precisions || !type || !p)
         return;
     if (strncmp(type, "elem_t", 6) == 0 || strncmp(type, "real_t", 6) == 0)
-        sema_report(s, CHECK_NO_PRECISION, p->value->node.range,
+        sema_report(s, CHECK_MISSING_PRECISION, p->value->node.range,
                     "%.6s has a meaning only after %%precision", type);
 }
 
@@ -349,6 +349,6 @@ void sema_build_classes(sema *s)
     for (size_t i = 0; i < s->ast->n_classes; i++)
         build_class(s, s->ast->classes[i]);
     if (s->ast->n_classes == 0 && !s->ast->has_errors)
-        sema_report(s, CHECK_NO_CLASSES, src_point(s->ast->file, 0),
+        sema_report(s, CHECK_EMPTY_FILE, src_point(s->ast->file, 0),
                     "this file has no task class");
 }

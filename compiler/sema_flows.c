@@ -30,11 +30,12 @@ static void check_counts(sema *s, const sema_flow *f)
     count_edges(f, &inputs, &outputs);
     src_range at = f->ast->name.range;
     if (f->kind != AST_WRITE && inputs == 0 && !lacks_side(s, f))
-        sema_report(s, CHECK_NO_INPUT, at, "%s flow '%s' has no input%s",
+        sema_report(s, CHECK_MISSING_INPUT, at, "%s flow '%s' has no input%s",
                     ast_flow_kind_text(f->kind), f->name,
                     f->kind == AST_RW ? "; a flow that only produces data is WRITE" : "");
     if (outputs == 0 && (f->kind == AST_WRITE || (f->kind == AST_RW && s->strict)))
-        sema_report(s, CHECK_NO_OUTPUT, at, "what the body writes to '%s' goes nowhere%s", f->name,
+        sema_report(s, CHECK_MISSING_OUTPUT, at, "what the body writes to '%s' goes nowhere%s",
+                    f->name,
                     f->kind == AST_RW ? "; add an output, or make it READ" : "; add an output");
 }
 

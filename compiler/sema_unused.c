@@ -74,7 +74,7 @@ static void check_cpu_bodies(sema *s, const sema_class *c)
             open = &c->bodies[i];
     }
     if (n_cpu == 0 && c->n_bodies > 0)
-        sema_report(s, CHECK_NO_CPU_BODY, c->ast->name.range,
+        sema_report(s, CHECK_MISSING_CPU_BODY, c->ast->name.range,
                     "task class '%s' has no body for the CPU", c->name);
 }
 
