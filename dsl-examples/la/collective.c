@@ -1,5 +1,6 @@
 /* Small agreements between ranks, by task graphs: no other way of communication is needed. */
-#include <dag/la.h>
+#include "agreed.h"
+
 #include <dag/vector.h>
 
 #include "allreduce.h"
@@ -38,4 +39,22 @@ dag_status dag_agree(dag_context *ctx, dag_status mine, int *where)
     if (where != NULL)
         *where = (int)(first / STEP);
     return (dag_status)((int64_t)first % STEP);
+}
+
+dag_status dagi_la_agreed(dag_context *ctx, const char *routine, dag_status mine)
+{
+    int where;
+    dag_status status = dag_agree(ctx, mine, &where);
+    if (mine == DAG_SUCCESS && where >= 0)
+        return dag_error(ctx, status, "%s: rank %d has refused its arguments; its message says why",
+                         routine, where);
+    return status;
+}
+
+dag_status dagi_la_present(dag_context *ctx, const char *routine, const char *name,
+                           const void *argument)
+{
+    if (argument != NULL)
+        return DAG_SUCCESS;
+    return dag_error(ctx, DAG_ERR_ARG, "%s: %s is NULL", routine, name);
 }

@@ -1,6 +1,7 @@
 /* Entry points named after LAPACK: check the arguments, pick the graph. */
+#include "agreed.h"
+
 #include <dag/kernels.h>
-#include <dag/la.h>
 
 #include "potrf_L.h"
 #include "potrf_U.h"
@@ -12,6 +13,9 @@
 static dag_status check_triangle(dag_context *ctx, const char *routine, dag_uplo uplo,
                                  const dag_matrix *A)
 {
+    dag_status status = dagi_la_present(ctx, routine, "A", A);
+    if (status != DAG_SUCCESS)
+        return status;
     if (uplo != DAG_LOWER && uplo != DAG_UPPER)
         return dag_error(ctx, DAG_ERR_ARG, "%s: uplo is %d; it must be DAG_LOWER or DAG_UPPER",
                          routine, (int)uplo);
@@ -32,6 +36,8 @@ static dag_status check_solve(dag_context *ctx, const char *routine, dag_uplo up
                               const dag_matrix *A, const dag_matrix *B)
 {
     dag_status status = check_triangle(ctx, routine, uplo, A);
+    if (status == DAG_SUCCESS)
+        status = dagi_la_present(ctx, routine, "B", B);
     if (status != DAG_SUCCESS)
         return status;
     if (B->prec != A->prec)
@@ -46,29 +52,57 @@ static dag_status check_solve(dag_context *ctx, const char *routine, dag_uplo up
     return DAG_SUCCESS;
 }
 
-static dag_status check_precision(dag_context *ctx, const char *routine, dag_precision prec,
+/* `prec` of the following is the element type that a typed routine wants, or ANY. */
+enum { ANY = -1 };
+
+static dag_status check_precision(dag_context *ctx, const char *routine, int prec,
                                   const dag_matrix *A)
 {
-    if (A->prec == prec)
+    if (prec == ANY || A == NULL || (int)A->prec == prec) /* NULL is found later */
         return DAG_SUCCESS;
     return dag_error(ctx, DAG_ERR_ARG, "dag_%c%s: A holds '%c' elements",
-                     dag_precision_letter(prec), routine, dag_precision_letter(A->prec));
+                     dag_precision_letter((dag_precision)prec), routine,
+                     dag_precision_letter(A->prec));
 }
 
-dag_taskpool *dag_potrf_new(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
+/* ---- pools ------------------------------------------------------------------------------- */
+
+/* Arguments have been checked. */
+static dag_taskpool *potrf_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
 {
     static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *) = {
         {potrf_L_s_new, potrf_L_d_new, potrf_L_c_new, potrf_L_z_new},
         {potrf_U_s_new, potrf_U_d_new, potrf_U_c_new, potrf_U_z_new}};
-    if (check_triangle(ctx, "dag_potrf", uplo, A) != DAG_SUCCESS)
-        return NULL;
     (void)dag_kernels_init(NULL); /* the caller asks for the result if it matters to it */
     return make[uplo == DAG_UPPER][A->prec](ctx, A);
 }
 
-dag_status dag_potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)
+static dag_taskpool *potrs_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
 {
-    dag_taskpool *pool = dag_potrf_new(ctx, uplo, A);
+    static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *, dag_matrix *) = {
+        {potrs_L_s_new, potrs_L_d_new, potrs_L_c_new, potrs_L_z_new},
+        {potrs_U_s_new, potrs_U_d_new, potrs_U_c_new, potrs_U_z_new}};
+    (void)dag_kernels_init(NULL);
+    return make[uplo == DAG_UPPER][A->prec](ctx, A, B);
+}
+
+dag_taskpool *dag_potrf_new(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
+{
+    dag_status status = check_triangle(ctx, "dag_potrf", uplo, A);
+    return status == DAG_SUCCESS ? potrf_pool(ctx, uplo, A) : NULL;
+}
+
+dag_taskpool *dag_potrs_new(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
+{
+    dag_status status = check_solve(ctx, "dag_potrs", uplo, A, B);
+    return status == DAG_SUCCESS ? potrs_pool(ctx, uplo, A, B) : NULL;
+}
+
+/* ---- runs to the end --------------------------------------------------------------------- */
+
+static dag_status run_potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)
+{
+    dag_taskpool *pool = potrf_pool(ctx, uplo, A);
     if (pool == NULL)
         return DAG_ERR_ARG;
     dag_status status = dag_add(ctx, pool);
@@ -80,37 +114,59 @@ dag_status dag_potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *in
     return status;
 }
 
-dag_taskpool *dag_potrs_new(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
+static dag_status do_potrf(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, int64_t *info)
 {
-    static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *, dag_matrix *) = {
-        {potrs_L_s_new, potrs_L_d_new, potrs_L_c_new, potrs_L_z_new},
-        {potrs_U_s_new, potrs_U_d_new, potrs_U_c_new, potrs_U_z_new}};
-    if (check_solve(ctx, "dag_potrs", uplo, A, B) != DAG_SUCCESS)
-        return NULL;
-    (void)dag_kernels_init(NULL);
-    return make[uplo == DAG_UPPER][A->prec](ctx, A, B);
+    dag_status status = check_precision(ctx, "potrf", prec, A);
+    if (status == DAG_SUCCESS)
+        status = check_triangle(ctx, "dag_potrf", uplo, A);
+    status = dagi_la_agreed(ctx, "dag_potrf", status);
+    return status == DAG_SUCCESS ? run_potrf(ctx, uplo, A, info) : status;
+}
+
+static dag_status do_potrs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
+{
+    dag_status status = check_precision(ctx, "potrs", prec, A);
+    if (status == DAG_SUCCESS)
+        status = check_solve(ctx, "dag_potrs", uplo, A, B);
+    status = dagi_la_agreed(ctx, "dag_potrs", status);
+    return status == DAG_SUCCESS ? dag_run(ctx, potrs_pool(ctx, uplo, A, B)) : status;
+}
+
+static dag_status do_posv(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, dag_matrix *B,
+                          int64_t *info)
+{
+    dag_status status = check_precision(ctx, "posv", prec, A);
+    if (status == DAG_SUCCESS)
+        status = check_solve(ctx, "dag_posv", uplo, A, B);
+    if (status == DAG_SUCCESS)
+        status = dagi_la_present(ctx, "dag_posv", "info", info);
+    status = dagi_la_agreed(ctx, "dag_posv", status);
+    if (status == DAG_SUCCESS)
+        status = run_potrf(ctx, uplo, A, info);
+    if (status == DAG_SUCCESS && *info == 0)
+        status = dag_run(ctx, potrs_pool(ctx, uplo, A, B));
+    return status;
+}
+
+dag_status dag_potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)
+{
+    return do_potrf(ctx, ANY, uplo, A, info);
 }
 
 dag_status dag_potrs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
 {
-    return dag_run(ctx, dag_potrs_new(ctx, uplo, A, B));
+    return do_potrs(ctx, ANY, uplo, A, B);
 }
 
 dag_status dag_posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B, int64_t *info)
 {
-    dag_status status = check_solve(ctx, "dag_posv", uplo, A, B);
-    if (status == DAG_SUCCESS)
-        status = dag_potrf(ctx, uplo, A, info);
-    if (status == DAG_SUCCESS && *info == 0)
-        status = dag_potrs(ctx, uplo, A, B);
-    return status;
+    return do_posv(ctx, ANY, uplo, A, B, info);
 }
 
 #define TYPED(p, PREC)                                                                             \
     dag_status dag_##p##potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)       \
     {                                                                                              \
-        dag_status status = check_precision(ctx, "potrf", PREC, A);                                \
-        return status != DAG_SUCCESS ? status : dag_potrf(ctx, uplo, A, info);                     \
+        return do_potrf(ctx, PREC, uplo, A, info);                                                 \
     }                                                                                              \
     dag_taskpool *dag_##p##potrf_new(dag_context *ctx, dag_uplo uplo, dag_matrix *A)               \
     {                                                                                              \
@@ -119,8 +175,7 @@ dag_status dag_posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *
     }                                                                                              \
     dag_status dag_##p##potrs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B)       \
     {                                                                                              \
-        dag_status status = check_precision(ctx, "potrs", PREC, A);                                \
-        return status != DAG_SUCCESS ? status : dag_potrs(ctx, uplo, A, B);                        \
+        return do_potrs(ctx, PREC, uplo, A, B);                                                    \
     }                                                                                              \
     dag_taskpool *dag_##p##potrs_new(dag_context *ctx, dag_uplo uplo, dag_matrix *A,               \
                                      dag_matrix *B)                                                \
@@ -131,8 +186,7 @@ dag_status dag_posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *
     dag_status dag_##p##posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B,        \
                              int64_t *info)                                                        \
     {                                                                                              \
-        dag_status status = check_precision(ctx, "posv", PREC, A);                                 \
-        return status != DAG_SUCCESS ? status : dag_posv(ctx, uplo, A, B, info);                   \
+        return do_posv(ctx, PREC, uplo, A, B, info);                                               \
     }
 TYPED(s, DAG_S)
 TYPED(d, DAG_D)

@@ -1,6 +1,7 @@
 /* Random test matrices, as tiles and as a source of elements. */
+#include "agreed.h"
+
 #include <dag/kernels.h>
-#include <dag/la.h>
 
 #include "plghe.h"
 #include "plrnt.h"
@@ -12,8 +13,12 @@ dag_status dag_plghe(dag_context *ctx, dag_matrix *A, double bump, int64_t seed)
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int, int, double,
                                           int64_t) = {plghe_s_new, plghe_d_new, plghe_c_new,
                                                       plghe_z_new};
-    if (A->m != A->n)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_plghe: the matrix must be square");
+    dag_status status = dagi_la_present(ctx, "dag_plghe", "A", A);
+    if (status == DAG_SUCCESS && A->m != A->n)
+        status = dag_error(ctx, DAG_ERR_ARG, "dag_plghe: the matrix must be square");
+    status = dagi_la_agreed(ctx, "dag_plghe", status);
+    if (status != DAG_SUCCESS)
+        return status;
     return dag_run(ctx, make[A->prec](ctx, A, A->uplo == DAG_LOWER, A->uplo == DAG_UPPER, bump,
                                       seed));
 }
@@ -22,9 +27,11 @@ dag_status dag_plrnt(dag_context *ctx, dag_matrix *A, int64_t seed)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int64_t) = {
         plrnt_s_new, plrnt_d_new, plrnt_c_new, plrnt_z_new};
-    if (A->uplo != DAG_GENERAL)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_plrnt: the matrix must have all its tiles");
-    return dag_run(ctx, make[A->prec](ctx, A, seed));
+    dag_status status = dagi_la_present(ctx, "dag_plrnt", "A", A);
+    if (status == DAG_SUCCESS && A->uplo != DAG_GENERAL)
+        status = dag_error(ctx, DAG_ERR_ARG, "dag_plrnt: the matrix must have all its tiles");
+    status = dagi_la_agreed(ctx, "dag_plrnt", status);
+    return status == DAG_SUCCESS ? dag_run(ctx, make[A->prec](ctx, A, seed)) : status;
 }
 
 /* Fills a tile of element (i0, j0) on with the matrix of dag_plghe(). */

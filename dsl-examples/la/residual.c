@@ -5,8 +5,9 @@
  * time are collected on every rank; each rank runs over its part of the elements of A; the sums
  * over the ranks give A X, |A| |X| and the row sums of |A|. No rank needs more of A than its part.
  */
+#include "agreed.h"
+
 #include <dag/kernels.h>
-#include <dag/la.h>
 
 #include "residual_L.h"
 #include "residual_U.h"
@@ -75,9 +76,13 @@ static dag_status norm_tile(dag_matrix *a, int64_t i, int64_t j, const dag_eleme
 dag_status dag_norm_fro_he(dag_context *ctx, dag_uplo uplo, dag_matrix *A, double *norm)
 {
     struct norm mine = {.uplo = uplo};
+    dag_status status = dagi_la_present(ctx, "dag_norm_fro_he", "A", A);
+    status = dagi_la_agreed(ctx, "dag_norm_fro_he", status);
+    if (status != DAG_SUCCESS)
+        return status;
     (void)dag_matrix_each_local(A, norm_tile, &mine);
     double scale = mine.squares.scale;
-    dag_status status = dag_allreduce(ctx, DAG_MAX, &scale, 1);
+    status = dag_allreduce(ctx, DAG_MAX, &scale, 1);
     if (status != DAG_SUCCESS)
         return status;
     double part = scale == 0 ? 0 : mine.squares.scale / scale;
@@ -94,9 +99,18 @@ dag_status dag_potrf_residual(dag_context *ctx, dag_uplo uplo, dag_matrix *F, da
         {residual_L_s_new, residual_L_d_new, residual_L_c_new, residual_L_z_new},
         {residual_U_s_new, residual_U_d_new, residual_U_c_new, residual_U_z_new}};
     double before, after;
-    if (F->prec != A->prec)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_potrf_residual: the matrices hold different types");
-    dag_status status = dag_norm_fro_he(ctx, uplo, A, &before);
+    dag_status status = dagi_la_present(ctx, "dag_potrf_residual", "F", F);
+    if (status == DAG_SUCCESS)
+        status = dagi_la_present(ctx, "dag_potrf_residual", "A", A);
+    if (status == DAG_SUCCESS && F->prec != A->prec)
+        status = dag_error(ctx, DAG_ERR_ARG, "dag_potrf_residual: the matrices hold different "
+                           "types");
+    if (status == DAG_SUCCESS && (F->m != A->m || F->n != A->n || F->mb != A->mb))
+        status = dag_error(ctx, DAG_ERR_ARG, "dag_potrf_residual: the matrices have different "
+                           "sizes or tiles");
+    status = dagi_la_agreed(ctx, "dag_potrf_residual", status);
+    if (status == DAG_SUCCESS)
+        status = dag_norm_fro_he(ctx, uplo, A, &before);
     if (status == DAG_SUCCESS)
         status = dag_run(ctx, make[uplo == DAG_UPPER][F->prec](ctx, F, A));
     if (status == DAG_SUCCESS)
@@ -144,8 +158,12 @@ dag_status dag_matrix_panel(dag_context *ctx, dag_matrix *A, int64_t first, int6
                             double *panel)
 {
     struct panel p = {first, count, panel};
-    if (first < 0 || count < 0 || count > A->n - first)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_panel: the columns are not in the matrix");
+    dag_status status = dagi_la_present(ctx, "dag_matrix_panel", "A", A);
+    if (status == DAG_SUCCESS && (first < 0 || count < 0 || count > A->n - first))
+        status = dag_error(ctx, DAG_ERR_ARG, "dag_matrix_panel: the columns are not in the matrix");
+    status = dagi_la_agreed(ctx, "dag_matrix_panel", status);
+    if (status != DAG_SUCCESS)
+        return status;
     memset(panel, 0, 2 * (size_t)(A->m * count) * sizeof(double));
     (void)dag_matrix_each_local(A, panel_tile, &p);
     /* Each item has one owner and is zero elsewhere, so the sum is exact. */
@@ -230,11 +248,17 @@ dag_status dag_solve_residual(dag_context *ctx, const dag_element_source *A, dag
                               dag_matrix *X, dag_solve_error *error)
 {
     *error = (dag_solve_error){0, 0};
-    if (B->m != X->m || B->n != X->n)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_solve_residual: B and X have different sizes");
+    dag_status status = dagi_la_present(ctx, "dag_solve_residual", "B", B);
+    if (status == DAG_SUCCESS)
+        status = dagi_la_present(ctx, "dag_solve_residual", "X", X);
+    if (status == DAG_SUCCESS && (B->m != X->m || B->n != X->n))
+        status = dag_error(ctx, DAG_ERR_ARG, "dag_solve_residual: B and X have different sizes");
+    status = dagi_la_agreed(ctx, "dag_solve_residual", status);
+    if (status != DAG_SUCCESS)
+        return status;
     size_t n = (size_t)B->m, chunk = (size_t)(B->n < CHUNK ? B->n : CHUNK);
     double *memory = malloc((n * (7 * chunk + 1) + 1) * sizeof(double));
-    dag_status status = dag_agree(ctx, memory == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS, NULL);
+    status = dag_agree(ctx, memory == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS, NULL);
     if (status == DAG_ERR_NOMEM)
         dag_error(ctx, status, "dag_solve_residual: no memory for %zu columns", 7 * chunk + 1);
     for (int64_t j = 0; status == DAG_SUCCESS && j < B->n; j += CHUNK) {
@@ -281,8 +305,12 @@ static dag_status row_tile(dag_matrix *b, int64_t ti, int64_t tj, const dag_elem
 
 dag_status dag_row_sums(dag_context *ctx, const dag_element_source *A, dag_matrix *B)
 {
+    dag_status status = dagi_la_present(ctx, "dag_row_sums", "B", B);
+    status = dagi_la_agreed(ctx, "dag_row_sums", status);
+    if (status != DAG_SUCCESS)
+        return status;
     double *sums = calloc(2 * (size_t)B->m + 1, sizeof(*sums));
-    dag_status status = dag_agree(ctx, sums == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS, NULL);
+    status = dag_agree(ctx, sums == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS, NULL);
     if (status == DAG_SUCCESS)
         status = dag_agree(ctx, A->each(A->arg, row_add, sums), NULL);
     if (status == DAG_SUCCESS)

@@ -8,7 +8,8 @@
  * of one call need equal tile rows, but not equal grids.
  *
  * The forms that end in _new return a taskpool, to be handed to dag_add() and dag_wait(), so that
- * several may run at once; the others run to the end.
+ * several may run at once; the others run to the end. The latter compare notes on their arguments:
+ * what one rank refuses is refused on all. A constructor looks at its own rank only.
  *
  * The first call makes the BLAS library single-threaded (dag_kernels_init()), because every worker
  * calls it; programs that want to know whether that worked call dag_kernels_init() themselves.

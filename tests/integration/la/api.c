@@ -292,6 +292,32 @@ static void test_arguments(void)
     dag_matrix_free(high);
 }
 
+/* What one rank refuses, all refuse; none waits for it. */
+static void test_one_refuses(void)
+{
+    int64_t info;
+    double number;
+    for (int bad = 0; bad < dag_size(ctx); bad += 2) {
+        dag_matrix *a = matrix((dag_matrix_desc){.prec = DAG_D, .m = 20, .n = 20, .nb = 8});
+        dag_matrix *b = matrix((dag_matrix_desc){.prec = DAG_D, .m = 20, .n = 2, .nb = 8});
+        dag_matrix *wide = matrix((dag_matrix_desc){.prec = DAG_D, .m = 20, .n = 21, .nb = 8});
+        int me = dag_rank(ctx) == bad;
+        refuse((me ? dag_spotrf : dag_dpotrf)(ctx, DAG_LOWER, a, &info), "dag_");
+        refuse(dag_potrf(ctx, DAG_LOWER, me ? wide : a, &info), me ? "square" : "rank ");
+        refuse(dag_dpotrf(ctx, DAG_LOWER, me ? NULL : a, &info), me ? "A is NULL" : "rank ");
+        refuse(dag_potrs(ctx, DAG_LOWER, a, me ? NULL : b), me ? "B is NULL" : "rank ");
+        refuse(dag_posv(ctx, DAG_LOWER, a, b, me ? NULL : &info), me ? "info is NULL" : "rank ");
+        refuse(dag_plghe(ctx, me ? wide : a, 1, 1), me ? "square" : "rank ");
+        refuse(dag_plrnt(ctx, me ? NULL : b, 1), me ? "A is NULL" : "rank ");
+        refuse(dag_norm_fro_he(ctx, DAG_LOWER, me ? NULL : a, &number), me ? "A is NULL" : "rank ");
+        CHECK(dag_plghe(ctx, a, 20, 1) == DAG_SUCCESS, "usable afterwards");
+        dag_matrix_free(a);
+        dag_matrix_free(b);
+        dag_matrix_free(wide);
+    }
+    CHECK(dag_potrf_new(ctx, DAG_LOWER, NULL) == NULL, "a pool of nothing");
+}
+
 /* Four factorisations at once, the next pools already added behind them. */
 static void test_pools(void)
 {
@@ -358,6 +384,7 @@ int main(void)
     test_gather(DAG_UPPER, DAG_LAYOUT_SLAB, 70, 70);
     test_gather(DAG_GENERAL, DAG_LAYOUT_TILE, 5, 0);
     test_arguments();
+    test_one_refuses();
     test_solves();
     test_spoiled();
     test_info();
