@@ -76,10 +76,27 @@ static dagi_early *take_early(dagi_comm *c, dagi_pool_comm *p)
     return early;
 }
 
+static void return_credit(dagi_comm *c, dagi_early *early)
+{
+    if (!early->charged)
+        return;
+    early->charged = 0;
+    c->ncharged--;
+    c->engine->ops->am_consumed(c->engine, early->source, early->bytes);
+}
+
 static void finish_early(dagi_comm *c, dagi_early *early)
 {
-    c->engine->ops->am_consumed(c->engine, early->source, early->bytes);
+    return_credit(c, early);
     free(early);
+}
+
+void dagi_agree_return_credit(dagi_comm *c)
+{
+    for (int i = 0; i < DAGI_POOL_BUCKETS; i++)
+        for (const dagi_pool_comm *p = c->bucket[i]; p; p = p->next)
+            for (dagi_early *early = p->early; early; early = early->next)
+                return_credit(c, early);
 }
 
 static void pool_comm_free(dagi_comm *c, dagi_pool_comm *p)
@@ -224,8 +241,11 @@ static void send_verdict(dagi_comm *c, int dest, int kind, uint32_t id, const da
     send_control(c, dest, &wire, sizeof wire, v->message, text);
 }
 
-static void tell_core(dagi_comm *c, dagi_pool_comm *p)
+/* Tell core when all is over: agreed by all, ended here, nothing of ours on its way. */
+static void tell_core_if_over(dagi_comm *c, dagi_pool_comm *p)
 {
+    if (!p->agreed || p->sends || (p->missing && !p->late))
+        return;
     dagi_verdict v = p->verdict; /* p goes first: the pool may be freed as soon as it has ended */
     dag_taskpool *pool = p->pool;
     pool->comm = NULL;
@@ -238,8 +258,20 @@ static void end_pool(dagi_comm *c, dagi_pool_comm *p)
     for (int i = 1; i <= dagi_tree_nchildren(c); i++)
         send_verdict(c, 2 * c->rank + i, DAGI_WIRE_END_DOWN, p->id, &p->verdict);
     p->agreed = 1;
-    if (!p->missing || p->late)
-        tell_core(c, p);
+    tell_core_if_over(c, p);
+}
+
+void dagi_agree_hold(dag_taskpool *pool)
+{
+    ((dagi_pool_comm *)pool->comm)->sends++;
+}
+
+void dagi_agree_drop(dagi_comm *c, dag_taskpool *pool)
+{
+    dagi_pool_comm *p = pool->comm;
+    dagi_pool_drop(c->w, pool);
+    p->sends--;
+    tell_core_if_over(c, p);
 }
 
 static void report_if_complete(dagi_comm *c, dagi_pool_comm *p)
@@ -258,8 +290,7 @@ void dagi_agree_local(dagi_comm *c, const dagi_end_item *item)
     p->pool = item->pool;
     if (p->missing) { /* it was, for too long */
         p->late = 1;
-        if (p->agreed)
-            tell_core(c, p);
+        tell_core_if_over(c, p);
         return;
     }
     p->local_done = 1;

@@ -72,7 +72,7 @@ typedef struct dagi_engine_ops {
     void (*fini)(dagi_engine *e); /* collective; frees e */
     /* Begin an active message: where to write its `bytes` (8-byte aligned), or NULL when it would
      * exceed the credit towards dest: try again after progress. Control messages are always
-     * accepted. am_send() sends the message begun; nothing else is called in between. */
+     * accepted. am_send() sends the message begun; only tag_next() is called in between. */
     void *(*am_begin)(dagi_engine *e, int dest, int control, size_t bytes);
     void (*am_send)(dagi_engine *e);
     /* A message that the handler kept is done with: return its credit. */
@@ -201,6 +201,8 @@ typedef struct dagi_wave {
                             part) nothing queued or in flight in comm */
     uint32_t first_open; /* min: lowest id of a pool whose part here is not over; UINT32_MAX none */
     uint32_t added_min, added_max; /* min, max: pools added so far */
+    uint32_t waiting;    /* min, by comm: lowest id of a pool with a message that waits to be sent;
+                            UINT32_MAX none */
     int blocked;         /* and: the application thread is inside dagi_run_until() */
     int64_t sent, received;        /* sums of dagi_comm_counts(); filled by comm */
     int64_t flights;     /* sum, by comm: transfers sent, less those of messages kept for later */

@@ -187,6 +187,8 @@ void dagi_comm_activate(struct dagi_worker *w, struct dag_task *task, dagi_fanou
     dagi_comm *c = dagi_comm_of(w->ctx);
     seal(f);
     int entered = dagi_comm_enter(c, w);
+    if (entered)
+        dagi_comm_drain(c); /* the pool itself may be in there */
     for (int32_t i = 0; i < f->nparts; i++) {
         dagi_send *s = send_of(w, task, f, &f->part[i], dynamic_bits);
         dagi_pool_hold(task->pool);

@@ -1,8 +1,10 @@
-/* Binary heap of messages that wait for credit: largest priority first, then first come. */
+/* Binary heap of messages that wait: of the oldest pool first, then by priority, then first come. */
 #include "remote.h"
 
 static int before(const dagi_waiting *a, const dagi_waiting *b)
 {
+    if (a->pool_id != b->pool_id)
+        return a->pool_id < b->pool_id;
     return a->priority != b->priority ? a->priority > b->priority : a->serial < b->serial;
 }
 

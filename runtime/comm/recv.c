@@ -84,6 +84,15 @@ static void deliver(dagi_comm *c, dagi_arrival *a)
 
 /* ---- transfers ----------------------------------------------------------------------------- */
 
+/* Where a receive is counted. The pieces of a scatter that its ring brings come from a neighbour that
+ * waits for pieces, too: were they to take places, rings could wait for each other. */
+static int *flights_of(dagi_comm *c, const dagi_segment *g)
+{
+    const dagi_arrival *a = g->arrival;
+    int ring = a->send->shape == DAG_BCAST_SCATTER && g->index != a->index;
+    return ring ? &c->in_ring : &c->in_flight;
+}
+
 static void on_received(void *arg, dag_status status)
 {
     dagi_segment *g = arg;
@@ -93,7 +102,7 @@ static void on_received(void *arg, dag_status status)
     int segments = s->cargo[g->cargo].segments;
     uint32_t number = (uint32_t)(g - a->segment);
     (void)status; /* errors of MPI are fatal */
-    c->in_flight--;
+    --*flights_of(c, g);
     g->here = 1;
     for (int i = 0; i < a->nchildren; i++) {
         dagi_child *child = &a->child[i];
@@ -112,7 +121,7 @@ void dagi_recv_segment(dagi_comm *c, dagi_segment *g, int source, uint32_t tag)
     dagi_view v = dagi_view_segment(&whole, s->cargo[g->cargo].segments, g->index);
     if (!whole.ptr)
         v.ptr = NULL;
-    c->in_flight++;
+    ++*flights_of(c, g);
     c->engine->ops->recv(c->engine, source, tag, &v, on_received, g);
 }
 
@@ -295,13 +304,15 @@ static int keep_early(dagi_comm *c, const dagi_wire_view *m, int source, size_t 
 {
     dagi_pool_comm *p = dagi_pool_comm_find(c, m->head->pool, 1);
     dagi_early *early = dagi_comm_alloc(sizeof *early + bytes);
-    *early = (dagi_early){.source = source, .bytes = bytes, .transfers = transfers_of(m)};
+    *early = (dagi_early){.source = source, .bytes = bytes, .transfers = transfers_of(m),
+                          .charged = !atomic_load(&c->ctx->inside)};
     memcpy(early->data, m->head, bytes);
     *p->early_end = early;
     p->early_end = &early->next;
     c->nearly++;
+    c->ncharged += early->charged;
     c->kept_transfers += early->transfers;
-    return 1;
+    return early->charged;
 }
 
 static int is_mismatch(int source, dag_taskpool *pool, const dagi_wire_activate *head)
@@ -360,6 +371,10 @@ int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes)
         /* else of a pool that has ended: an edge that leads nowhere; the end has been agreed on */
         return 0;
     }
+    if (p->local_done && dagi_pool_poisoned(p->pool)) { /* ended by force */
+        dagi_recv_unwanted(c, source, data, bytes);
+        return 0;
+    }
     dag_taskpool *pool = p->pool;
     int mismatch = is_mismatch(source, pool, m.head);
     if (m.head->nlist == 0 && transfers_of(&m) == 0) {
@@ -370,6 +385,7 @@ int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes)
     dagi_arrival *a = arrival_of(c, source, pool, &m);
     const char *payload = m.payload;
     dagi_pool_hold(pool);
+    dagi_agree_hold(pool);
     a->unwanted = mismatch;
     for (int i = 0; i < m.head->ncargo; i++) {
         if (m.cargo[i].how != DAGI_HOW_INLINE)

@@ -63,7 +63,7 @@ static void handle_item(dagi_comm *c, dagi_item *item)
 }
 
 /* Handle what others have left, in the order in which they did. Handling may leave more. */
-static int drain_inbox(dagi_comm *c)
+int dagi_comm_drain(dagi_comm *c)
 {
     int events = 0;
     while (atomic_load_explicit(&c->inbox, memory_order_relaxed)) {
@@ -94,12 +94,12 @@ void dagi_comm_leave(dagi_comm *c)
 {
     struct dagi_worker *w = c->w;
     if (c->ctx->single) {
-        drain_inbox(c);
+        dagi_comm_drain(c);
         atomic_store_explicit(&c->lock, 0, memory_order_relaxed);
         return;
     }
     do {
-        drain_inbox(c);
+        dagi_comm_drain(c);
         c->w = NULL;
         atomic_store(&c->lock, 0);
     } while (atomic_load(&c->inbox) && dagi_comm_enter(c, w));
@@ -139,16 +139,18 @@ static int on_message(void *arg, int source, const void *data, size_t bytes)
 static int progress_locked(dagi_comm *c)
 {
     enum { ROUNDS = 16 };
-    int events = drain_inbox(c);
+    int events = dagi_comm_drain(c);
     if (c->size == 1)
         return events;
     c->engine->hold_credit = !atomic_load_explicit(&c->congested, memory_order_relaxed) &&
                              dagi_ready_many(c->ctx);
+    if (c->ncharged && atomic_load(&c->ctx->inside))
+        dagi_agree_return_credit(c);
     for (int i = 0; i < ROUNDS; i++) {
         int now = c->engine->ops->progress(c->engine);
         now += dagi_recv_admit(c);
         now += dagi_send_flush(c);
-        now += drain_inbox(c);
+        now += dagi_comm_drain(c);
         if (!now)
             break;
         events += now;

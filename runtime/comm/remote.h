@@ -25,7 +25,7 @@
 #define DAGI_QUEUED_BULK_BYTES (INT64_C(256) << 20)
 #define DAGI_QUEUED_LARGE (16 << 10)
 #define DAGI_INBOX_MANY 512
-/* Bulk transfers under way, each direction. */
+/* Bulk transfers under way: in, and out per pool. Receives of scatter's ring come on top. */
 #define DAGI_BULK_IN_FLIGHT 64
 /* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
 #define DAGI_SEGMENT_BYTES (128 << 10)
@@ -83,13 +83,14 @@ typedef struct dagi_send {
 
 /* A message of a send that waits for credit. */
 typedef struct dagi_waiting {
-    int64_t priority;
+    uint32_t pool_id; /* of older pools first: these must not wait for younger ones */
+    int64_t priority; /* then the largest */
     uint64_t serial; /* first come, first served among equals */
     dagi_send *send;
     int32_t first, count; /* dests[first], with its list behind it */
 } dagi_waiting;
 
-/* Binary heap, largest priority first. */
+/* Binary heap, in the order said above. */
 typedef struct dagi_heap {
     dagi_waiting *entry;
     size_t count, capacity;
@@ -139,11 +140,13 @@ typedef struct dagi_early_pieces {
 
 /* ---- pools ------------------------------------------------------------------------------ */
 
-/* A message that came before its pool was added here; its credit is kept back. */
+/* A message that came before its pool was added here. Its credit is kept back as long as this rank
+ * is merely late: one that waits for an older pool must not stop the messages of that. */
 typedef struct dagi_early {
     struct dagi_early *next;
     int source;
     int transfers; /* that come with it */
+    int charged;   /* 1: the credit is kept back */
     size_t bytes;
     _Alignas(8) char data[];
 } dagi_early;
@@ -164,9 +167,12 @@ typedef struct dagi_pool_comm {
     uint32_t id;
     int ups;        /* children that have reported */
     int local_done; /* this rank has */
+    int64_t flights; /* bulk transfers out */
+    int64_t sends;  /* that hold the pool: a pool that is ended by force may have some left */
     /* This rank has spoken for a pool that it did not have. It is told as ended, with the agreed
      * verdict, should it be added and end here after all. */
-    int missing, agreed, late;
+    int missing, late;
+    int agreed; /* `verdict` is that of all ranks */
     dagi_verdict verdict;
     dagi_early *early, **early_end;
 } dagi_pool_comm;
@@ -210,11 +216,12 @@ struct dagi_comm {
     uint64_t next_serial;
     uint32_t next_scatter;
     int64_t queued, queued_bulk;
-    int out_flight; /* bulk transfers */
+    int64_t out_flight; /* bulk transfers */
 
     /* arrivals */
     dagi_arrival *wait, **wait_end; /* for a place among the transfers in flight */
-    int in_flight;
+    int in_flight; /* transfers that need a place */
+    int in_ring;   /* those of scatter's rings, which need none */
     int unfinished; /* arrivals that exist */
     dagi_arrival *scatters;
     dagi_early_pieces *early_pieces;
@@ -223,6 +230,7 @@ struct dagi_comm {
     dagi_pool_comm *bucket[DAGI_POOL_BUCKETS];
     uint32_t added; /* pools 1..added have been added here */
     int nearly;     /* early messages kept */
+    int ncharged;   /* those of them whose credit is */
     int64_t kept_transfers; /* that come with them */
 
     /* barrier */
@@ -248,6 +256,7 @@ static inline dagi_comm *dagi_comm_of(const dag_context *ctx)
 /* remote.c */
 int dagi_comm_enter(dagi_comm *c, struct dagi_worker *w); /* try-lock: 1 = entered */
 void dagi_comm_leave(dagi_comm *c);
+int dagi_comm_drain(dagi_comm *c); /* the inbox; number of items */
 void dagi_comm_post(dagi_comm *c, dagi_item *item); /* into the inbox; any thread, no lock */
 static inline uint32_t dagi_comm_random(dagi_comm *c, uint32_t n)
 {
@@ -316,6 +325,11 @@ void dagi_scatter_begin(dagi_comm *c, dagi_arrival *a);
 dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make);
 void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool);
 void dagi_agree_local(dagi_comm *c, const dagi_end_item *item);
+/* A send holds the pool; it has dropped it. */
+void dagi_agree_hold(dag_taskpool *pool);
+void dagi_agree_drop(dagi_comm *c, dag_taskpool *pool);
+/* This rank waits: give back the credit of all early messages. */
+void dagi_agree_return_credit(dagi_comm *c);
 void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes);
 /* Pools up to this number that have not been added here never will be. */
 void dagi_agree_missing(dagi_comm *c, uint32_t last);

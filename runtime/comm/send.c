@@ -88,7 +88,7 @@ void dagi_send_finish(dagi_comm *c, dagi_send *s)
     free(s->arrival);
     free(s);
     if (pool)
-        dagi_pool_drop(c->w, pool);
+        dagi_agree_drop(c, pool);
 }
 
 /* ---- how it travels ---------------------------------------------------------------------- */
@@ -260,12 +260,19 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
     write_cargo(s, (char *)words + bytes);
 }
 
+static dagi_pool_comm *pool_comm_of(const dagi_send *s)
+{
+    return s->pool->comm;
+}
+
 static void on_sent(void *arg, dag_status status)
 {
     dagi_send *s = arg;
     dagi_comm *c = s->comm;
     (void)status; /* errors of MPI are fatal */
     c->out_flight--;
+    if (s->pool)
+        pool_comm_of(s)->flights--;
     dagi_send_finish(c, s);
 }
 
@@ -278,6 +285,8 @@ void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int c
         v.ptr = NULL;
     s->pending++;
     c->out_flight++;
+    if (s->pool)
+        pool_comm_of(s)->flights++;
     if (s->pool)
         dagi_pool_sent(s->pool, 0, (int64_t)dagi_view_bytes(&v));
     c->engine->ops->send(c->engine, dest, tag, &v, on_sent, s);
@@ -319,25 +328,32 @@ static void open_child(dagi_comm *c, dagi_arrival *a, int32_t first, uint32_t ta
     dagi_send_arrived(c, a, child);
 }
 
+/* Is there a place among the transfers of its pool? Those of other pools do not count: they may be
+ * towards a rank that will not add these pools before this one has ended. A relay has taken its place
+ * among the arrivals, and must be able to pass on; the pieces of a scatter need none there. */
+static int has_place(const dagi_send *s, int transfers)
+{
+    if (!transfers || s->arrival || s->shape == DAG_BCAST_SCATTER)
+        return 1;
+    int64_t flights = pool_comm_of(s)->flights;
+    return flights == 0 || flights + transfers <= DAGI_BULK_IN_FLIGHT;
+}
+
 /* Returns 1 when the message has left. */
 static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 {
     dagi_engine *e = c->engine;
     int dest = s->dests[first];
     int transfers = s->bulk ? transfers_of(s) : 0;
-    /* A relay has taken its place among the arrivals, and must be able to pass on. */
-    if (transfers && !s->arrival && c->out_flight &&
-        c->out_flight + transfers > DAGI_BULK_IN_FLIGHT)
-        return 0;
-    if (dagi_comm_chaos(c, 4))
+    if (!has_place(s, transfers) || dagi_comm_chaos(c, 4))
         return 0;
     int32_t nlist = s->shape == DAG_BCAST_SCATTER ? s->ndest : count - 1;
     size_t payload = inline_bytes(s);
     size_t bytes = dagi_wire_activate_bytes(s->nparams, nlist, s->ncargo) + payload;
-    uint32_t tag = transfers ? e->ops->tag_next(e, dest, transfers) : 0;
     char *out = e->ops->am_begin(e, dest, 0, bytes);
     if (!out)
         return 0;
+    uint32_t tag = transfers ? e->ops->tag_next(e, dest, transfers) : 0;
     write_activate(s, first, count, tag, out);
     e->ops->am_send(e);
     if (s->pool)
@@ -362,6 +378,7 @@ static void enqueue(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     if (c->heap[dest]->count == 0)
         c->blocked[c->nblocked++] = dest;
     dagi_waiting waiting = {
+        .pool_id = s->pool_id,
         .priority = s->priority,
         .serial = c->next_serial++,
         .send = s,
@@ -417,6 +434,7 @@ void dagi_send_launch(dagi_comm *c, dagi_send *s)
 {
     dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
     size_t bulk = settle_how(c, s);
+    dagi_agree_hold(s->pool);
     settle_shape(c, s, bulk);
     settle_segments(c, s);
     s->pending = 1;

@@ -8,9 +8,9 @@
  * its two looks, and at the moment between the waves all were at rest with nothing under way.
  * Messages of the waves themselves are not counted; CREDIT, END and BARRIER are.
  *
- * A message that waits here for credit does not count as activity: only a message from its receiver
- * can set it free, and that would be counted. Nor does a bulk transfer whose message the receiver
- * keeps, because its pool has not been added there.
+ * A message that waits here to be sent counts as work to do if its pool is to be ended and has been
+ * added by all ranks; one towards a rank that lacks the pool may wait for ever. Nor does a bulk transfer whose message the receiver
+ * keeps, because its pool has not been added there, count as one under way.
  */
 #include "remote.h"
 
@@ -23,7 +23,13 @@ static void look(dagi_comm *c, dagi_wave *w)
     dagi_wave_look(c->ctx, w);
     dagi_comm_counts(c->ctx, &w->sent, &w->received);
     w->flights = c->out_flight - c->kept_transfers;
-    if (c->in_flight || c->unfinished || atomic_load(&c->inbox))
+    w->waiting = UINT32_MAX;
+    for (int32_t i = 0; i < c->nblocked; i++) {
+        uint32_t id = c->heap[c->blocked[i]]->entry[0].pool_id; /* the least of its heap */
+        if (id < w->waiting)
+            w->waiting = id;
+    }
+    if (c->in_flight || c->in_ring || c->unfinished || atomic_load(&c->inbox))
         w->idle = 0;
 }
 
@@ -33,6 +39,8 @@ static void combine(dagi_wave *a, const dagi_wave *b)
     a->blocked = a->blocked && b->blocked;
     if (b->first_open < a->first_open)
         a->first_open = b->first_open;
+    if (b->waiting < a->waiting)
+        a->waiting = b->waiting;
     if (b->added_min < a->added_min)
         a->added_min = b->added_min;
     if (b->added_max > a->added_max)
@@ -46,6 +54,9 @@ static void combine(dagi_wave *a, const dagi_wave *b)
 static int looks_quiet(const dagi_wave *w)
 {
     if (!w->idle || w->sent != w->received || w->flights)
+        return 0;
+    /* Where all have the pool its messages can leave, sooner or later. */
+    if (w->waiting <= w->first_open && w->first_open <= w->added_min)
         return 0;
     return w->added_min == w->added_max ? w->first_open != UINT32_MAX : w->blocked;
 }
@@ -80,6 +91,7 @@ static void quiet(dagi_comm *c, const dagi_wave *w)
         dagi_agree_missing(c, w->added_max);
     if (w->first_open != UINT32_MAX)
         dagi_wave_quiet(c->w, w->first_open);
+    dagi_comm_drain(c); /* the end of the pool, before any message that comes for it */
 }
 
 /* Rank 0: the wave is back. */

@@ -1,4 +1,4 @@
-/* The queue of messages that wait for credit: by priority, then first come first served. */
+/* The queue of messages that wait for credit: by age of the pool, by priority, then first come first served. */
 #include "../../runtime/comm/remote.h"
 
 #include <check.h>
@@ -18,14 +18,17 @@ START_TEST(comes_out_in_order)
     srand((unsigned)_i);
     for (int round = 0; round < 300; round++) {
         for (int k = rand() % 20; k > 0; k--, inside++) {
-            dagi_waiting w = {.priority = rand() % (_i + 1), .serial = serial++};
+            dagi_waiting w = {.pool_id = (uint32_t)(rand() % (1 + _i / 3)),
+                              .priority = rand() % (_i + 1), .serial = serial++};
             dagi_heap_push(&h, &w);
         }
-        dagi_waiting last = {.priority = INT64_MAX};
+        dagi_waiting last = {.pool_id = 0, .priority = INT64_MAX};
         for (int k = rand() % 20; k > 0 && h.count; k--, inside--) {
             dagi_waiting top = h.entry[0];
-            ck_assert_int_le(top.priority, last.priority);
-            if (top.priority == last.priority)
+            ck_assert_uint_ge(top.pool_id, last.pool_id);
+            if (top.pool_id == last.pool_id)
+                ck_assert_int_le(top.priority, last.priority);
+            if (top.pool_id == last.pool_id && top.priority == last.priority)
                 ck_assert_uint_gt(top.serial, last.serial);
             last = top;
             dagi_heap_pop(&h);

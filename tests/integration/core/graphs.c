@@ -139,6 +139,20 @@ static void right_results(void)
     }
 }
 
+/* The others wait for one pool before they add the next, for which rank 0 has sent them more than
+ * there is credit and place for by then. */
+static void older_pools_first(enum graph_kind younger)
+{
+    run a = run_new(GRAPH_CTL_CHAINS, 2, 300), b = run_new(younger, 3000, 2);
+    run_add(&a);
+    if (dag_rank(ctx) == 0)
+        run_add(&b);
+    run_end(&a, DAG_SUCCESS);
+    if (dag_rank(ctx) != 0)
+        run_add(&b);
+    run_end(&b, DAG_SUCCESS);
+}
+
 /* Each rank in turn is late: messages for a pool come before it has been added. */
 static void late_pools(void)
 {
