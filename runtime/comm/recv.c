@@ -84,8 +84,8 @@ static void deliver(dagi_comm *c, dagi_arrival *a)
 
 /* ---- transfers ----------------------------------------------------------------------------- */
 
-/* Where a receive is counted. The pieces of a scatter that its ring brings come from a neighbour that
- * waits for pieces, too: were they to take places, rings could wait for each other. */
+/* Where a receive is counted. The pieces that the ring of a scatter brings come from a neighbour
+ * that waits for pieces, too: were they to take places, rings could wait for each other. */
 static int *flights_of(dagi_comm *c, const dagi_segment *g)
 {
     const dagi_arrival *a = g->arrival;

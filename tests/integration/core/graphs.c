@@ -141,7 +141,7 @@ static void right_results(void)
 
 /* The others wait for one pool before they add the next, for which rank 0 has sent them more than
  * there is credit and place for by then. */
-static void older_pools_first(enum graph_kind younger)
+static void older_pool_first(enum graph_kind younger)
 {
     run a = run_new(GRAPH_CTL_CHAINS, 2, 300), b = run_new(younger, 3000, 2);
     run_add(&a);
@@ -151,6 +151,12 @@ static void older_pools_first(enum graph_kind younger)
     if (dag_rank(ctx) != 0)
         run_add(&b);
     run_end(&b, DAG_SUCCESS);
+}
+
+static void older_pools_first(void)
+{
+    older_pool_first(GRAPH_CTL_CHAINS);
+    older_pool_first(GRAPH_DATA_CHAINS);
 }
 
 /* Each rank in turn is late: messages for a pool come before it has been added. */
@@ -258,6 +264,7 @@ int main(int argc, char **argv)
         void (*run)(void);
         int ranks;
     } parts[] = {{"results", right_results, 1}, {"late", late_pools, 1}, {"errors", errors, 1},
+                 {"older", older_pools_first, 1},
                  {"stalls", stalls, 1},         {"mismatch", mismatch, 2}, {"barriers", barriers, 1}};
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
         if (dag_size(ctx) >= parts[p].ranks && (!*only || strcmp(only, parts[p].name) == 0))
