@@ -54,3 +54,11 @@ mkdir "$work/make"
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -C "$work/make" -f "$project/Makefile" \
     SOURCE="$project" CC="$cc"
 "$mpirun" -np 1 "$work/make/hello"
+if [ -e "$prefix/lib/pkgconfig/dag_la.pc" ]; then
+    PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -C "$work/make" -f "$project/Makefile" \
+        SOURCE="$project" CC="$cc" solve
+    "$mpirun" -np 1 "$work/make/solve"
+elif [ -e "$prefix/lib/libdag_la.a" ] || [ -e "$prefix/lib/libdag_la.so" ]; then
+    echo "not installed: dag_la.pc" >&2
+    exit 1
+fi

@@ -1,4 +1,4 @@
-# Installation: programs, libraries, headers, the CMake package `dagcc`, dag.pc and the man page.
+# Installation: programs, libraries, headers, the CMake package `dagcc`, dag.pc, dag_la.pc and the man page.
 # Nothing installed contains the prefix, so an installed tree can be moved.
 
 include(CMakePackageConfigHelpers)
@@ -72,6 +72,8 @@ function(dag_link_words variable)
                 list(APPEND words "-L${dir}")
             endif()
             list(APPEND words "-l${name}")
+        elseif(lib MATCHES "^[A-Za-z0-9_]+$") # as CMake writes dl
+            list(APPEND words "-l${lib}")
         else()
             list(APPEND words "${lib}")
         endif()
@@ -100,4 +102,19 @@ file(RELATIVE_PATH DAG_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" DAG_PC_PREFIX "${DAG_PC_PREFIX}")
 configure_file(tools/cmake/dag.pc.in "${PROJECT_BINARY_DIR}/cmake/dag.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/cmake/dag.pc"
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(NOT TARGET dag_la)
+    return() # no BLAS, no algorithms
+endif()
+get_target_property(blas_libs dag_blas INTERFACE_LINK_LIBRARIES)
+dag_link_words(blas_libs ${blas_libs} ${CMAKE_DL_LIBS} -pthread -lm)
+set(DAG_LA_PC_LIBS "")
+set(DAG_LA_PC_LIBS_PRIVATE "${blas_libs}")
+if(NOT BUILD_SHARED_LIBS)
+    set(DAG_LA_PC_LIBS " ${blas_libs}")
+    set(DAG_LA_PC_LIBS_PRIVATE "")
+endif()
+configure_file(tools/cmake/dag_la.pc.in "${PROJECT_BINARY_DIR}/cmake/dag_la.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/dag_la.pc"
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
