@@ -6,8 +6,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char *program = "dag"; /* for messages; set once by driver_main() */
 
@@ -42,12 +44,56 @@ dag_status driver_agreed(dag_context *ctx, dag_status mine)
 
 /* ---- help for the drivers ---------------------------------------------------------------- */
 
+/*
+ * Storage is provided when it is touched, so a matrix that is too large would be found out by the
+ * system ending processes. Refuses it while it takes nothing: the parts of the ranks on one node
+ * have to fit its memory.
+ */
+static dag_status check_memory(dag_context *ctx, const dag_matrix *a)
+{
+    char host[256] = "";
+    double *nodes = calloc(2 * (size_t)dag_size(ctx), sizeof(*nodes)); /* name and bytes of each */
+    dag_status status = driver_agreed(ctx, nodes != NULL ? DAG_SUCCESS : DAG_ERR_NOMEM);
+    if (status != DAG_SUCCESS) {
+        free(nodes);
+        return status;
+    }
+    double bytes = (double)dag_matrix_bytes(a), name = 0, needed = 0;
+    if (a->uplo != DAG_GENERAL && a->layout == DAG_LAYOUT_SLAB)
+        bytes /= 2; /* the other triangle is never touched */
+    (void)gethostname(host, sizeof(host) - 1);
+    for (const char *c = host; *c != '\0'; c++)
+        name = fmod(name * 257 + (unsigned char)*c, 0x1p40);
+    nodes[2 * dag_rank(ctx)] = name;
+    nodes[2 * dag_rank(ctx) + 1] = bytes;
+    status = driver_collective(ctx, dag_allreduce(ctx, DAG_SUM, nodes, 2 * dag_size(ctx)));
+    for (int r = 0; r < dag_size(ctx); r++)
+        if (nodes[2 * r] == name)
+            needed += nodes[2 * r + 1];
+    free(nodes);
+    if (status != DAG_SUCCESS)
+        return status;
+    double present = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (present > 0 && needed > present)
+        status = dag_error(ctx, DAG_ERR_NOMEM, "a matrix of %" PRId64 " x %" PRId64 " needs %.0f "
+                           "bytes on %s, which has %.0f; use more nodes or a smaller matrix", a->m,
+                           a->n, needed, host, present);
+    return driver_agreed(ctx, status);
+}
+
 dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_uplo uplo,
                          dag_matrix **matrix)
 {
     const dag_matrix_desc desc = {.prec = o->prec, .m = m, .n = n, .mb = o->nb, .nb = o->nb,
                                   .p = o->p, .q = o->q, .layout = o->layout, .uplo = uplo};
-    return driver_agreed(ctx, dag_matrix_new(ctx, &desc, matrix));
+    dag_status status = driver_agreed(ctx, dag_matrix_new(ctx, &desc, matrix));
+    if (status == DAG_SUCCESS)
+        status = check_memory(ctx, *matrix);
+    if (status != DAG_SUCCESS) {
+        dag_matrix_free(*matrix);
+        *matrix = NULL;
+    }
+    return status;
 }
 
 double driver_flops(dag_precision prec, double muls, double adds)

@@ -134,6 +134,12 @@ class Options(Case):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn("dag_potrf: cannot write to standard output: No space", done.stderr)
 
+    def test_more_than_memory(self):
+        for ranks in 1, RANKS[-1]:
+            for layout in "tile", "slab":
+                self.bad(1, "a matrix of 3000000 x 3000000 needs", "dag_potrf", "--n", "3000000",
+                         "--layout", layout, "--nb", "1000", ranks=ranks)
+
     def test_environment(self):
         os.environ["DAG_EAGER_BYTES"] = "many"
         try:
