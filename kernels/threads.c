@@ -33,6 +33,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool init_ok;
 static char init_text[512];
 static char advice_text[512];
+static const char *better_core;
 
 static void append(const char *text)
 {
@@ -79,10 +80,13 @@ static void check_openblas_core(void)
         return;
     for (size_t i = 0; i < sizeof without_avx2 / sizeof without_avx2[0]; i++)
         if (strcmp(core, without_avx2[i]) == 0)
-            snprintf(advice_text, sizeof advice_text,
-                     "OpenBLAS does not know this processor and uses its kernels for '%s', which "
-                     "are several times slower than possible; set OPENBLAS_CORETYPE=%s in the "
-                     "environment of every rank, or install a newer OpenBLAS", core, better);
+            better_core = better;
+    if (better_core == NULL)
+        return;
+    snprintf(advice_text, sizeof advice_text,
+             "OpenBLAS does not know this processor and uses its kernels for '%s', which are "
+             "several times slower than possible; set OPENBLAS_CORETYPE=%s in the environment of "
+             "every rank, or install a newer OpenBLAS", core, better);
 #endif
 }
 
@@ -115,6 +119,12 @@ bool dag_kernels_init(const char **how)
     if (how != NULL)
         *how = init_text;
     return init_ok;
+}
+
+const char *dag_kernels_better_core(void)
+{
+    pthread_once(&once, init_once);
+    return better_core;
 }
 
 const char *dag_kernels_advice(void)

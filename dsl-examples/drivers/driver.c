@@ -234,6 +234,17 @@ static int run_all(const driver *d, dag_context *ctx, const options *o)
     return end;
 }
 
+/* An OpenBLAS that does not know this processor is several times slower than it could be, and takes
+ * the remedy from the environment at load time only: start again with it. Not when the user has set
+ * the variable, and only before MPI is up. */
+static void start_with_fast_blas(char **argv)
+{
+    const char *core = dag_kernels_better_core();
+    if (core == NULL || setenv("OPENBLAS_CORETYPE", core, 0) != 0)
+        return;
+    execv("/proc/self/exe", argv); /* returns on failure only: the advice is printed then */
+}
+
 int driver_main(const driver *d, int argc, char **argv)
 {
     options o;
@@ -243,6 +254,8 @@ int driver_main(const driver *d, int argc, char **argv)
     int end = options_parse(&o, &d->scope, argc, argv);
     if (end >= 0)
         return end;
+    if (getenv("OPENBLAS_CORETYPE") == NULL)
+        start_with_fast_blas(argv);
     bool one_thread = dag_kernels_init(&how);
     if (start(&o, &ctx) != DAG_SUCCESS)
         return DRIVER_FAILED;

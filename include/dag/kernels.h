@@ -42,6 +42,13 @@ bool dag_kernels_init(const char **how);
  */
 const char *dag_kernels_advice(void);
 
+/**
+ * The value of OPENBLAS_CORETYPE that makes OpenBLAS use this processor, when it runs kernels made
+ * for an old one. OpenBLAS reads it when it is loaded, so that a program has to be started with it.
+ * @return a static text, or NULL if there is nothing to gain.
+ */
+const char *dag_kernels_better_core(void);
+
 /** Operations known to the registry. */
 typedef enum dag_kernel_op {
     DAG_OP_POTRF,
