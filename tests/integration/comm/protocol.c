@@ -64,6 +64,9 @@ static void late_pools(int64_t credit, uint64_t chaos)
     for (int late = 0; late < size; late++) {
         mock_pool *p = mock_pool_new(5, MESSAGES * (size - 1));
         if (rank == late) {
+            double end = mock_now() + 30;
+            while (size > 1 && !dagi_comm_of(&mock.ctx)->nearly && mock_now() < end)
+                progress_for(0.001);
             progress_for(0.05);
             int64_t kept = dagi_comm_of(&mock.ctx)->nearly;
             int64_t charge = credit / 2 < DAGI_AM_CHARGE ? credit / 2 : DAGI_AM_CHARGE;
