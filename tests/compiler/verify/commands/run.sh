@@ -7,6 +7,7 @@ potrf=$2
 cd "$(dirname "$0")" || exit 1
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
+mkdir "$out/tmp" && export TMPDIR="$out/tmp" # where nobody else leaves files
 failures=0
 
 fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
@@ -41,7 +42,7 @@ expect 0 "" "$dagcc" --enumerate N=20 inline.jdf
 expect 1 "Node(k=2) sends out to Node(k=1).in, but that flow does not wait for it" \
     "$dagcc" --enumerate N=3 inline-wrong.jdf
 expect 1 "took more than its share" "$dagcc" --enumerate N=3 inline-hang.jdf
-[ -z "$(ls -d "${TMPDIR:-/tmp}"/dagcc-?????? 2> /dev/null)" ] || fail "temporary files are left"
+[ -z "$(ls -A "$TMPDIR")" ] || fail "temporary files are left: $(ls -A "$TMPDIR")"
 
 # A completed file is accepted and complete.
 expect 1 "has no '<- X T1(...)'" "$dagcc" -fsyntax-only incomplete.jdf
