@@ -27,10 +27,14 @@ started() { # ranks
     return 1
 }
 
+is_ours() { # pid
+    tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline" | grep -q "^$program $mark"
+}
+
 left() {
     local process
     for process in /proc/[0-9]*; do
-        if tr '\0' ' ' 2>/dev/null <"$process/cmdline" | grep -q "$program $mark"; then
+        if is_ours "${process#/proc/}"; then
             echo "${process#/proc/}"
         fi
     done
@@ -39,7 +43,8 @@ left() {
 for ((n = 0; n < times; n++)); do
     ranks=$((2 + RANDOM % 3)) bytes=$((RANDOM % 2 ? 1000 : 100000)) victim=$((RANDOM % ranks))
     what="kill $n: rank $victim of $ranks, $bytes bytes"
-    "$mpirun" -np $ranks --threads $((1 + RANDOM % 2)) "$program" $mark $bytes >"$log" 2>&1 &
+    : >"$log" # now: the job's own redirection may come after the first look at it
+    "$mpirun" -np $ranks --timeout 200 --threads $((1 + RANDOM % 2)) "$program" $mark $bytes >"$log" 2>&1 &
     launcher=$!
     if ! started $ranks; then
         fail "the job did not start"
@@ -49,6 +54,12 @@ for ((n = 0; n < times; n++)); do
     fi
     sleep 0.$((RANDOM % 5))
     pid=$(sed -n "s/^rank $victim is process //p" "$log")
+    if ! is_ours "$pid"; then
+        fail "process '$pid' is none of the job"
+        kill $launcher
+        wait $launcher
+        break
+    fi
     begin=$(now_ms)
     kill -KILL "$pid"
     wait $launcher
