@@ -364,11 +364,11 @@ int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes)
     read_or_abort(c, source, data, bytes, &m);
     const dagi_pool_comm *p = dagi_pool_comm_find(c, m.head->pool, 0);
     if (!p || !p->pool) {
-        if (p && p->missing)
-            dagi_recv_unwanted(c, source, data, bytes);
-        else if (m.head->pool > c->added)
+        if (m.head->pool > c->added && !(p && p->missing))
             return keep_early(c, &m, source, bytes);
-        /* else of a pool that has ended: an edge that leads nowhere; the end has been agreed on */
+        /* Of a pool that has ended, or that we shall never have: from an edge that leads nowhere, or
+         * a rank that adds the pool after all have given it up. The end has been agreed on. */
+        dagi_recv_unwanted(c, source, data, bytes);
         return 0;
     }
     if (p->local_done && dagi_pool_poisoned(p->pool)) { /* ended by force */
