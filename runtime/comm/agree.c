@@ -155,8 +155,8 @@ void dagi_agree_missing(dagi_comm *c, uint32_t last)
             continue;
         dagi_verdict mine = {.status = DAG_ERR_MISMATCH, .origin = c->rank};
         snprintf(mine.message, sizeof mine.message,
-                 "rank %d has not added taskpool number %u, and waits for something else. All ranks "
-                 "must add the same pools in the same order", c->rank, id);
+                 "rank %d has not added taskpool number %u, and waits for something else. All "
+                 "ranks must add the same pools in the same order", c->rank, id);
         p->missing = p->local_done = 1;
         while ((early = take_early(c, p))) {
             dagi_recv_unwanted(c, early->source, early->data, early->bytes);

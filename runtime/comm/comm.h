@@ -129,8 +129,8 @@ dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out
 
 /* ---- upper layer: called by core -------------------------------------------------------- */
 
-/* Sets ctx->rank, size and comm. Reads ctx->settings and ctx->nworkers, which may be 0 when it is to
- * be settled by dagi_comm_sharing(); then it must be set before anything else is called. */
+/* Sets ctx->rank, size and comm. Reads ctx->settings and ctx->nworkers, which may be 0 when it is
+ * to be settled by dagi_comm_sharing(); then it must be set before anything else is called. */
 dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size);
 /* Collective. All pools have ended and background workers are gone. */
 void dagi_comm_fini(dag_context *ctx);
@@ -186,15 +186,15 @@ void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received);
  * Counting waves: has everything come to rest although pools are unfinished? Rank 0 starts one when
  * core asks for it (core does so on rank 0 only, when it has been idle for a while); a request
  * while one is under way is ignored. Each rank forwards it down the tree at once and answers, when
- * its children have, with what dagi_wave_look() says of it, combined field by field. Rank 0 starts a
- * second wave right behind a first that looks quiet, and when both are quiet and their sums of
- * sent, received and activity are the same tells all ranks, which call dagi_wave_quiet(). Quiet: all
- * idle, sent == received, flights == 0, and either all ranks have added the same pools and one is
- * open, or they have not and all are blocked. The first open pool, if all ranks have added it, is ended by core: as stalled, unless it is one
- * that cannot be counted. If not all have, those that lack it never will add it, nor any later one:
- * comm speaks for them in the agreement on their end (DAG_ERR_MISMATCH), and core ends the first
- * open one where it is.
- * A wave that is not quiet ends without a word.
+ * its children have, with what dagi_wave_look() says of it, combined field by field. Rank 0 starts
+ * a second wave right behind a first that looks quiet, and when both are quiet and their sums of
+ * sent, received and activity are the same tells all ranks, which call dagi_wave_quiet(). Quiet:
+ * all idle, sent == received, flights == 0, and either all ranks have added the same pools and one
+ * is open, or they have not and all are blocked. The first open pool, if all ranks have added it,
+ * is ended by core: as stalled, unless it is one that cannot be counted. If not all have, those
+ * that lack it never will add it, nor any later one: comm speaks for them in the agreement on their
+ * end (DAG_ERR_MISMATCH), and core ends the first open one where it is. A wave that is not quiet
+ * ends without a word.
  */
 typedef struct dagi_wave {
     int idle;            /* and: no ready or running task, nothing to start, no hold, and (comm's
@@ -221,7 +221,8 @@ void dagi_wave_quiet(struct dagi_worker *w, uint32_t first_open);
 int dagi_ready_many(const dag_context *ctx);
 
 /* A task of another rank completed: release its successors on this rank. values[f] for f in mask
- * (data flows) are handed over with one reference each; CTL flows have none. poison: see values.md. */
+ * (data flows) are handed over with one reference each; CTL flows have none. poison: see
+ * values.md. */
 void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                   const int32_t *params, uint32_t mask, uint64_t dynamic, int poison,
                   dag_value **values);

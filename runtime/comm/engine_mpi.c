@@ -107,8 +107,8 @@ static dag_status init_mpi(dagi_mpi *m, int workers, char *why, size_t why_size)
     MPI_Initialized(&initialised);
     MPI_Finalized(&finalised);
     if (finalised) {
-        snprintf(why, why_size, "MPI has been finalised and cannot be started twice; initialise MPI "
-                 "in the program itself to make several contexts one after the other");
+        snprintf(why, why_size, "MPI has been finalised and cannot be started twice; initialise "
+                 "MPI in the program itself to make several contexts one after the other");
         return DAG_ERR_STATE;
     }
     if (initialised) {

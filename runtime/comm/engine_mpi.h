@@ -2,8 +2,8 @@
  * Inside of MPI's engine. Files: engine_mpi.c (start, end, progress), mpi_am.c (active messages and
  * credit), mpi_bulk.c (bulk transfers), mpi_type.c (datatypes of views).
  *
- * Builds without MPI leave these files out (runtime/CMakeLists.txt goes by the names). Everything is
- * guarded by the progress lock of the upper layer.
+ * Builds without MPI leave these files out (runtime/CMakeLists.txt goes by the names). Everything
+ * is guarded by the progress lock of the upper layer.
  */
 #ifndef DAGI_ENGINE_MPI_H
 #define DAGI_ENGINE_MPI_H
@@ -130,8 +130,8 @@ void dagi_mpi_send(dagi_engine *e, int dest, uint32_t tag, const dagi_view *v, d
 void dagi_mpi_recv(dagi_engine *e, int source, uint32_t tag, const dagi_view *v, dagi_done_fn done,
                    void *arg);
 
-/* mpi_type.c: what travels of a view as (type, count), to be used at once; for views without memory,
- * a type that stays in one place (m->sink). */
+/* mpi_type.c: what travels of a view as (type, count), to be used at once; for views without
+ * memory, a type that stays in one place (m->sink). */
 MPI_Datatype dagi_mpi_type(dagi_mpi *m, const dagi_view *v, int *count);
 void dagi_mpi_type_fini(dagi_mpi *m);
 

@@ -150,7 +150,8 @@ static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const da
     const dag_class *cls = task->cls;
     uint32_t data = t->mask & ((UINT32_C(1) << cls->ndata) - 1);
     int poison = dagi_pool_poisoned(task->pool);
-    dagi_send *s = dagi_send_new(dagi_comm_of(w->ctx), __builtin_popcount(data), cls->nparams, p->count);
+    dagi_send *s = dagi_send_new(dagi_comm_of(w->ctx), __builtin_popcount(data), cls->nparams,
+                                 p->count);
     s->pool = task->pool;
     s->pool_id = dagi_pool_id(task->pool);
     s->hash = dagi_wire_hash(dagi_pool_hash(task->pool));

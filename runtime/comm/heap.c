@@ -1,4 +1,5 @@
-/* Binary heap of messages that wait: of the oldest pool first, then by priority, then first come. */
+/* Binary heap of messages that wait: of the oldest pool first, then by priority, then first
+ * come. */
 #include "remote.h"
 
 static int before(const dagi_waiting *a, const dagi_waiting *b)

@@ -63,9 +63,9 @@ static MPI_Datatype make_columns(const dagi_view *v)
     return type;
 }
 
-/* Nowhere: every run of a few KiB goes to the same place. Overlapping runs are not what the standard
- * wants of a receive, but what lands there is never looked at, and it is the one way to take a
- * message that there is no memory for. */
+/* Nowhere: every run of a few KiB goes to the same place. Overlapping runs are not what the
+ * standard wants of a receive, but what lands there is never looked at, and it is the one way to
+ * take a message that there is no memory for. */
 static MPI_Datatype make_sink(dagi_mpi *m, size_t bytes)
 {
     if (!m->sink)

@@ -366,8 +366,8 @@ int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes)
     if (!p || !p->pool) {
         if (m.head->pool > c->added && !(p && p->missing))
             return keep_early(c, &m, source, bytes);
-        /* Of a pool that has ended, or that we shall never have: from an edge that leads nowhere, or
-         * a rank that adds the pool after all have given it up. The end has been agreed on. */
+        /* Of a pool that has ended, or that we shall never have: from an edge that leads nowhere,
+         * or a rank that adds the pool after all have given it up. The end has been agreed on. */
         dagi_recv_unwanted(c, source, data, bytes);
         return 0;
     }

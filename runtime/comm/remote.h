@@ -1,8 +1,8 @@
 /*
- * Inside of the upper layer. Files: fanout.c (who gets what), tree.c (in what shape), wire.c (how it
- * looks as bytes), send.c (queues and transfers out), recv.c (arrivals, relays), scatter.c (pieces
- * of scatter broadcasts), agree.c (end of pools, barrier), wave.c (counting waves), remote.c (lock,
- * inbox, progress).
+ * Inside of the upper layer. Files: fanout.c (who gets what), tree.c (in what shape), wire.c (how
+ * it looks as bytes), send.c (queues and transfers out), recv.c (arrivals, relays), scatter.c
+ * (pieces of scatter broadcasts), agree.c (end of pools, barrier), wave.c (counting waves),
+ * remote.c (lock, inbox, progress).
  *
  * One lock, dagi_comm.lock, guards everything here unless a field says otherwise; it is only ever
  * taken by try-lock. Who does not get it leaves an item in the inbox; whoever holds it looks into
@@ -269,9 +269,9 @@ static inline int dagi_comm_chaos(dagi_comm *c, uint32_t n)
 {
     return c->ctx->settings.chaos && dagi_comm_random(c, n) == 0;
 }
-/* Memory for bookkeeping, a few hundred bytes at a time. A rank that cannot have that can neither send
- * nor receive, so it says so and aborts, and the launcher ends the job. (Memory for data is another
- * matter: its lack becomes a status of the pool.) */
+/* Memory for bookkeeping, a few hundred bytes at a time. A rank that cannot have that can neither
+ * send nor receive, so it says so and aborts, and the launcher ends the job. (Memory for data is
+ * another matter: its lack becomes a status of the pool.) */
 void *dagi_comm_alloc(size_t bytes);
 void *dagi_comm_realloc(void *old, size_t bytes);
 
@@ -280,7 +280,8 @@ int64_t dagi_send_inline_max(const dagi_settings *settings);
 dagi_send *dagi_send_new(dagi_comm *c, int ncargo, int nparams, int ndest);
 void dagi_send_launch(dagi_comm *c, dagi_send *s);
 void dagi_send_finish(dagi_comm *c, dagi_send *s); /* pending--, and the end of it at zero */
-/* Send its message for dests[first .. first+count-1] to the first of them, now or when it can be. */
+/* Send its message for dests[first .. first+count-1] to the first of them, now or when it can
+ * be. */
 void dagi_send_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count);
 /* Send one segment to a child that is open. */
 void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int cargo, int count,

@@ -1,8 +1,8 @@
 /*
  * Scatter broadcasts. The producer gives each of the n destinations one n-th of every bulk flow and
- * the list of all; then each piece goes round the ring of the destinations. Rank i of the list tells
- * rank i+1 with a PIECES message which tags to expect, and passes on every piece it has or gets but
- * number i+1, which its neighbour has from the producer.
+ * the list of all; then each piece goes round the ring of the destinations. Rank i of the list
+ * tells rank i+1 with a PIECES message which tags to expect, and passes on every piece it has or
+ * gets but number i+1, which its neighbour has from the producer.
  */
 #include "remote.h"
 

@@ -1,8 +1,8 @@
 /*
  * Messages out. A send is launched once: it is settled how each flow travels and in what shape, and
  * each child gets its message, now if there is credit (and a place among the bulk transfers), else
- * from the child's heap, by priority. Messages towards one rank are not overtaken from outside: what
- * comes later goes through the heap, too, as long as it is not empty.
+ * from the child's heap, by priority. Messages towards one rank are not overtaken from outside:
+ * what comes later goes through the heap, too, as long as it is not empty.
  */
 #include "remote.h"
 
@@ -226,7 +226,8 @@ static void write_cargo(const dagi_send *s, char *out)
     }
 }
 
-static void write_activate(const dagi_send *s, int32_t first, int32_t count, uint32_t tag, char *out)
+static void write_activate(const dagi_send *s, int32_t first, int32_t count, uint32_t tag,
+                           char *out)
 {
     int scatter = s->shape == DAG_BCAST_SCATTER;
     int32_t nlist = scatter ? s->ndest : count - 1;
@@ -329,8 +330,9 @@ static void open_child(dagi_comm *c, dagi_arrival *a, int32_t first, uint32_t ta
 }
 
 /* Is there a place among the transfers of its pool? Those of other pools do not count: they may be
- * towards a rank that will not add these pools before this one has ended. A relay has taken its place
- * among the arrivals, and must be able to pass on; the pieces of a scatter need none there. */
+ * towards a rank that will not add these pools before this one has ended. A relay has taken its
+ * place among the arrivals, and must be able to pass on; the pieces of a scatter need none
+ * there. */
 static int has_place(const dagi_send *s, int transfers)
 {
     if (!transfers || s->arrival || s->shape == DAG_BCAST_SCATTER)

@@ -11,8 +11,8 @@ int dagi_view_is_contiguous(const dagi_view *v);
 /* Rows first .. first+count-1 of column j travel. */
 void dagi_view_column(const dagi_view *v, int64_t j, int64_t *first, int64_t *count);
 
-/* Most segments a view can be cut into, at least 1; and segment `index` of `count` of them, itself a
- * view. The segments of a view cover its region, each item once. */
+/* Most segments a view can be cut into, at least 1; and segment `index` of `count` of them, itself
+ * a view. The segments of a view cover its region, each item once. */
 int64_t dagi_view_max_segments(const dagi_view *v);
 dagi_view dagi_view_segment(const dagi_view *v, int count, int index);
 

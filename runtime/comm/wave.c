@@ -1,16 +1,17 @@
 /*
  * Counting waves: has everything come to rest? The interface and the conditions are in comm.h.
  *
- * Why two waves prove it. Let a wave find all ranks idle with as many messages received as sent.
- * A rank may still have been woken, after its look, by a message sent before the sender's look that
- * came from a rank not yet looked at. Then that rank became active (activity counts it) or counted a
- * message, so the sums of a second wave differ. If the sums are equal, no rank did anything between
- * its two looks, and at the moment between the waves all were at rest with nothing under way.
- * Messages of the waves themselves are not counted; CREDIT, END and BARRIER are.
+ * Why two waves prove it. Let a wave find all ranks idle with as many messages received as sent. A
+ * rank may still have been woken, after its look, by a message sent before the sender's look that
+ * came from a rank not yet looked at. Then that rank became active (activity counts it) or counted
+ * a message, so the sums of a second wave differ. If the sums are equal, no rank did anything
+ * between its two looks, and at the moment between the waves all were at rest with nothing under
+ * way. Messages of the waves themselves are not counted; CREDIT, END and BARRIER are.
  *
  * A message that waits here to be sent counts as work to do if its pool is to be ended and has been
- * added by all ranks; one towards a rank that lacks the pool may wait for ever. Nor does a bulk transfer whose message the receiver
- * keeps, because its pool has not been added there, count as one under way.
+ * added by all ranks; one towards a rank that lacks the pool may wait for ever. Nor does a bulk
+ * transfer whose message the receiver keeps, because its pool has not been added there, count as
+ * one under way.
  */
 #include "remote.h"
 

@@ -1,4 +1,5 @@
-/* The queue of messages that wait for credit: by age of the pool, by priority, then first come first served. */
+/* The queue of messages that wait for credit: by age of the pool, by priority, then first come
+ * first served. */
 #include "../../runtime/comm/remote.h"
 
 #include <check.h>

@@ -1,7 +1,8 @@
 /*
  * 200,000 small messages from one rank to a busy one: neither may grow by more than 20 MiB. The
  * receiver looks at the network now and then only, between tasks that take longer than the sender
- * needs for a message. Then a tenth of them with the smallest window. With more ranks all others send.
+ * needs for a message. Then a tenth of them with the smallest window. With more ranks all others
+ * send.
  */
 #include "mock.h"
 

@@ -1,6 +1,6 @@
 /*
- * Two ranks pass a value to and fro through activations: checks what arrives, and prints the time of
- * one hop beside that of a plain MPI message of the same size: the best of batches, since other
+ * Two ranks pass a value to and fro through activations: checks what arrives, and prints the time
+ * of one hop beside that of a plain MPI message of the same size: the best of batches, since other
  * programs may share the cores.
  *
  * usage: comm_pingpong [hops of 8 bytes [largest size]]
@@ -109,7 +109,8 @@ int main(int argc, char **argv)
         int n = (int)(hops / (1 + sizes[i] / 16384)) / batch * batch + 4 * batch;
         double raw = plain_hop(sizes[i], n, batch), ours = hop(sizes[i], n, batch);
         if (rank == 0)
-            fprintf(stderr, "%8lld bytes: %8.2f us per hop, plain MPI %8.2f us; %6.2f of %.2f GB/s\n",
+            fprintf(stderr, "%8lld bytes: %8.2f us per hop, plain MPI %8.2f us; %6.2f of %.2f "
+                    "GB/s\n",
                     (long long)sizes[i], ours * 1e6, raw * 1e6, 1e-9 * (double)sizes[i] / ours,
                     1e-9 * (double)sizes[i] / raw);
     }
