@@ -233,7 +233,7 @@ _Noreturn static void serve(const char *object, size_t n, int in, int out)
 {
     struct rlimit cpu = {CPU_SECONDS, CPU_SECONDS}, memory = {memory_limit, memory_limit};
     setrlimit(RLIMIT_CPU, &cpu);
-#ifndef __SANITIZE_ADDRESS__    /* the sanitizer itself reserves more address space */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they reserve address space */
     setrlimit(RLIMIT_AS, &memory);
 #else
     (void)memory;
