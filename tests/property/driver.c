@@ -289,7 +289,7 @@ static dag_context *make_context(const prop_config *c)
                                     {"chaos", c->chaos}, {"bcast", c->bcast},
                                     {"sched", c->sched}, {"warnings", "off"},
                                     {"credit_bytes", c->low_credit ? "4096" : "1M"}};
-    dag_context *context;
+    dag_context *context = NULL;
     dag_status status = config ? DAG_SUCCESS : DAG_ERR_NOMEM;
     for (size_t i = 0; status == DAG_SUCCESS && i < sizeof pairs / sizeof pairs[0]; i++)
         status = dag_config_set(config, pairs[i][0], pairs[i][1], why, sizeof why);
