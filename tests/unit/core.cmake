@@ -1,15 +1,15 @@
 # Tests of runtime/core and runtime/sched.
 if(TARGET dag)
-    dag_add_unit_test(test_settings SOURCES test_settings.c LIBS dag LABELS sanitize)
-    target_include_directories(test_settings PRIVATE "${PROJECT_SOURCE_DIR}/runtime/core")
+    dag_add_unit_test(test_settings SOURCES test_settings.c LIBS dag LABELS sanitize
+        INCLUDES "${PROJECT_SOURCE_DIR}/runtime/core")
 
-    dag_add_unit_test(test_sched SOURCES test_sched.c LIBS dag LABELS sanitize)
-    target_include_directories(test_sched PRIVATE "${PROJECT_SOURCE_DIR}/runtime")
+    dag_add_unit_test(test_sched SOURCES test_sched.c LIBS dag LABELS sanitize
+        INCLUDES "${PROJECT_SOURCE_DIR}/runtime")
 
     dag_add_unit_test(test_core SOURCES test_core.c graphs.c LIBS dag LABELS sanitize TIMEOUT 120)
     dag_add_unit_test(test_errors SOURCES test_errors.c graphs.c LIBS dag LABELS sanitize)
-    dag_add_unit_test(test_topology SOURCES test_topology.c LIBS dag)
-    target_include_directories(test_topology PRIVATE "${PROJECT_SOURCE_DIR}/runtime/core")
+    dag_add_unit_test(test_topology SOURCES test_topology.c LIBS dag
+        INCLUDES "${PROJECT_SOURCE_DIR}/runtime/core")
 
     if(TARGET dagcc)
         add_subdirectory("${PROJECT_SOURCE_DIR}/tools/bench/tasks"

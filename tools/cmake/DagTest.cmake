@@ -66,7 +66,7 @@ endfunction()
 
 # One program written with Check. Each of its test cases runs in a process of its own.
 function(dag_add_unit_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBS;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBS;LABELS;INCLUDES")
     if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "dag_add_unit_test(${name}): SOURCES missing, or unknown words: "
             "${arg_UNPARSED_ARGUMENTS}")
@@ -85,6 +85,7 @@ function(dag_add_unit_test name)
         set(arg_TIMEOUT 60)
     endif()
     add_executable(${name} ${arg_SOURCES})
+    target_include_directories(${name} PRIVATE ${arg_INCLUDES})
     target_link_libraries(${name} PRIVATE ${arg_LIBS} dag_headers dag_check Threads::Threads)
     add_test(NAME ${name} COMMAND ${name})
     dag_scaled_timeout(timeout ${arg_TIMEOUT})
