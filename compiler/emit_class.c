@@ -312,7 +312,10 @@ void emit_class_functions(emitter *e, const plan_class *cls)
         emit_stores(e, cls);
     if (cls->n_edges)
         emit_successors(e, cls);
+    if (cls->receives)
+        emit_sources(e, cls);
     emit_count(e, cls);
+    emit_each(e, cls);
     if (cls->starts)
         emit_start(e, cls);
     for (size_t i = 0; i < cls->n_bodies; i++) {

@@ -20,6 +20,7 @@ typedef struct emitter {
     const char *locals;         /* C text for the instance in error messages: "l" or "NULL" */
     const char *task;           /* C text for the task that inline C may read */
     bool resumes;               /* loops start where the cursor says */
+    bool whole;                 /* loops walk everything, not the own part */
     int n_loops;                /* loops around the current place that resume */
     const plan_var *loop_vars[64];
     size_t counted, lines;      /* newlines in out->data[0..counted) */
@@ -83,6 +84,8 @@ void emit_class_functions(emitter *e, const plan_class *cls);
 void emit_count(emitter *e, const plan_class *cls);
 void emit_start(emitter *e, const plan_class *cls);
 void emit_successors(emitter *e, const plan_class *cls);
+void emit_sources(emitter *e, const plan_class *cls);
+void emit_each(emitter *e, const plan_class *cls);
 void emit_class_tables(emitter *e, const plan_class *cls);
 void emit_edge_tables(emitter *e);
 void emit_program(emitter *e);

@@ -154,7 +154,7 @@ static void emit_counted_loop(emitter *e, const plan_level *level)
 
 static void emit_loop(emitter *e, const plan_level *level)
 {
-    if (level->walk != PLAN_WALK_ALL) {
+    if (level->walk != PLAN_WALK_ALL && !e->whole) {
         text_puts(&e->body, "DAG_EACH(");
         emit_var(e, level->var);
         text_puts(&e->body, ", ");
@@ -265,6 +265,7 @@ void emit_fn_begin(emitter *e, const plan_class *cls)
     e->locals = "NULL";
     e->task = NULL;
     e->resumes = false;
+    e->whole = false;
     e->n_loops = 0;
 }
 

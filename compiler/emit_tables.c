@@ -110,6 +110,8 @@ static void emit_class(emitter *e, const plan_class *cls)
     emit_field(e, cls, "successors", cls->n_edges > 0);
     emit_field(e, cls, "count", true);
     emit_field(e, cls, "start", cls->starts);
+    emit_field(e, cls, "sources", cls->receives);
+    emit_field(e, cls, "each", true);
     emit_out(e, "\n};\n");
 }
 

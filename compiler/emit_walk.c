@@ -104,21 +104,43 @@ void emit_start(emitter *e, const plan_class *cls)
                 e->name, cls->name, "start");
 }
 
+/* ---- each -------------------------------------------------------------------------------- */
+
+static void leaf_each(emitter *e, const void *arg)
+{
+    const plan_class *cls = arg;
+    emit_begin(e);
+    emit_add(e, "if (dag_each_instance(v, g, &%s_%s_class, ", e->name, cls->name);
+    emit_instance(e, cls, 0);
+    text_puts(&e->body, "))\n");
+    emit_line(e, "    return;");
+    e->uses_globals = true;
+}
+
+void emit_each(emitter *e, const plan_class *cls)
+{
+    emit_fn_begin(e, cls);
+    e->whole = true;
+    emit_nest(e, &cls->count, cls->count.n, true, leaf_each, cls);
+    emit_fn_end(e, EMIT_FROM_NONE, 0, FN "dag_each *v, const void *globals)", "void", e->name,
+                cls->name, "each");
+}
+
 /* ---- successors -------------------------------------------------------------------------- */
 
-static void emit_args(emitter *e, const plan_edge *edge)
+static void emit_args(emitter *e, size_t n, const plan_expr *const *args, const bool *narrow)
 {
-    for (size_t i = 0; i < edge->target->n_params; i++) {
+    for (size_t i = 0; i < n; i++) {
         text_puts(&e->body, i ? ", " : "");
-        if (edge->narrow[i]) {
+        if (narrow[i]) {
             text_puts(&e->body, "dag_narrow(");
-            emit_expr(e, edge->args[i], EMIT_PREC_COND);
+            emit_expr(e, args[i], EMIT_PREC_COND);
             text_putc(&e->body, ')');
         } else {
-            emit_expr(e, edge->args[i], EMIT_PREC_COND);
+            emit_expr(e, args[i], EMIT_PREC_COND);
         }
     }
-    text_puts(&e->body, edge->target->n_params ? "" : "0");
+    text_puts(&e->body, n ? "" : "0");
 }
 
 static void leaf_edge(emitter *e, const void *arg)
@@ -135,7 +157,7 @@ static void leaf_edge(emitter *e, const void *arg)
         e->uses_globals = true;
         emit_begin(e);
         emit_add(e, "int32_t p[%zu] = {", target->n_locals ? target->n_locals : 1);
-        emit_args(e, edge);
+        emit_args(e, target->n_params, edge->args, edge->narrow);
         text_puts(&e->body, "};\n");
         emit_line(e, "if (%s_%s_class.locals(g, p))", e->name, target->name);
         emit_line(e, "    dag_visit_edge(v, &%s_%s_edges[%d], p);", e->name, e->cls->name,
@@ -145,7 +167,7 @@ static void leaf_edge(emitter *e, const void *arg)
     emit_begin(e);
     emit_add(e, "dag_visit_edge(v, &%s_%s_edges[%d], (int32_t[]){", e->name, e->cls->name,
              edge->index);
-    emit_args(e, edge);
+    emit_args(e, target->n_params, edge->args, edge->narrow);
     text_puts(&e->body, "});\n");
 }
 
@@ -208,4 +230,33 @@ void emit_successors(emitter *e, const plan_class *cls)
     emit_fn_end(e, EMIT_FROM_ARRAY, cls->n_locals,
                 FN "dag_visit *v, const void *globals, const int32_t *l)", "void", e->name,
                 cls->name, "successors");
+}
+
+/* ---- sources ----------------------------------------------------------------------------- */
+
+static void leaf_source(emitter *e, const void *arg)
+{
+    const plan_source *source = arg;
+    emit_begin(e);
+    emit_add(e, "dag_source_edge(v, &%s_%s_class, %d, %d, %d, (int32_t[]){", e->name,
+             source->cls->name, source->flow->index, source->line, source->dynamic);
+    emit_args(e, source->cls->n_params, source->args, source->narrow);
+    text_puts(&e->body, "});\n");
+}
+
+void emit_sources(emitter *e, const plan_class *cls)
+{
+    emit_fn_begin(e, cls);
+    e->locals = "l";
+    for (size_t f = 0; f < cls->n_flows; f++) {
+        const plan_flow *flow = &cls->flows[f];
+        if (flow->n_sources)
+            emit_line(e, "v->flow = %zu; /* %s */", f, flow->name);
+        for (size_t i = 0; i < flow->n_sources; i++)
+            emit_nest(e, &flow->sources[i].nest, flow->sources[i].nest.n, false, leaf_source,
+                      &flow->sources[i]);
+    }
+    emit_fn_end(e, EMIT_FROM_ARRAY, cls->n_locals,
+                FN "dag_sources *v, const void *globals, const int32_t *l)", "void", e->name,
+                cls->name, "sources");
 }

@@ -233,6 +233,17 @@ typedef struct plan_arrival {
     plan_nest nest;             /* counts 1 per tuple */
 } plan_arrival;
 
+/* A task input as seen from its receiver: whom it comes from. */
+typedef struct plan_source {
+    plan_class *cls;
+    const plan_flow *flow;      /* of cls */
+    plan_nest nest;
+    const plan_expr **args;     /* parameters of cls */
+    bool *narrow;               /* by argument: it may leave 32 bits */
+    bool dynamic;
+    int line;
+} plan_source;
+
 struct plan_flow {
     const sema_flow *sema;
     const char *name;
@@ -248,6 +259,8 @@ struct plan_flow {
     const plan_expr *active;
     plan_arrival *gathers;
     size_t n_gathers;
+    plan_source *sources;       /* its task inputs, for reports */
+    size_t n_sources;
     const char *elem;           /* C type of an element, NULL: untyped */
 };
 
@@ -290,6 +303,7 @@ struct plan_class {
     bool enumerates;            /* some dimension of the affinity is not solved */
 
     bool waits;                 /* inputs is not 0 for all */
+    bool receives;              /* some flow has a task input */
     const plan_expr *arrivals;  /* those that need no walk: sum of the flows' waits */
     plan_bind *binds;
     size_t n_binds;

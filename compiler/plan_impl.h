@@ -107,6 +107,9 @@ void nest_edge(builder *b, plan_class *cls, plan_nest *nest, const sema_edge *ed
                const plan_expr *guard);
 /* Where a test may stand: the number of outer levels that define what it uses. */
 size_t nest_place_of(const plan_nest *nest, const plan_expr *cond);
+/* The arguments of a call of `target` as its parameters; narrow[i]: may leave 32 bits. */
+void nest_args(builder *b, plan_class *cls, plan_nest *nest, const ast_call *call,
+               const plan_class *target, const plan_expr ***args, bool **narrow);
 /* Removes LETs whose variable nothing behind them uses and that are no parameter of the class. */
 void nest_prune(plan_nest *nest, const plan_class *cls);
 

@@ -140,6 +140,29 @@ static void ctl_arrivals(builder *b, plan_class *cls, plan_flow *flow)
     flow->waits = flow->active = px_binary(b, AST_OP_ADD, sum, late);
 }
 
+/* ---- whom the arrivals come from --------------------------------------------------------- */
+
+static void flow_sources(builder *b, plan_class *cls, plan_flow *flow)
+{
+    flow->sources = arena_alloc(b->a, (flow->sema->n_edges + 1) * sizeof *flow->sources);
+    for (size_t i = 0; i < flow->sema->n_edges; i++) {
+        const sema_edge *edge = &flow->sema->edges[i];
+        if (edge->dir != AST_IN || edge->end != SEMA_END_TASK)
+            continue;
+        plan_source *source = &flow->sources[flow->n_sources++];
+        cls->receives = true;
+        plan_class *from = plan_class_of(b, edge->target_class);
+        *source = (plan_source){
+            .cls = from, .flow = plan_flow_of(from, edge->target_flow), .dynamic = edge->dynamic,
+            .line = plan_line(b, edge->dep->node.range),
+        };
+        nest_edge(b, cls, &source->nest, edge,
+                  flow->index < (int)cls->n_data ? active_cond(b, cls, flow->sema, i)
+                                                 : plan_lower_guard(b, cls, edge));
+        nest_args(b, cls, &source->nest, edge->call, from, &source->args, &source->narrow);
+    }
+}
+
 /* ---- fetching ---------------------------------------------------------------------------- */
 
 static plan_bind *add_bind(builder *b, plan_class *cls, const plan_flow *flow,
@@ -293,6 +316,7 @@ void plan_inputs(builder *b, plan_class *cls)
             data_arrivals(b, cls, flow);
             data_binds(b, cls, flow);
         }
+        flow_sources(b, cls, flow);
         cls->arrivals = px_binary(b, AST_OP_ADD, cls->arrivals, flow->waits);
         if (!px_is_int(flow->waits, 0) || flow->n_gathers || (!flow->proven && !flow->or_null))
             cls->waits = true;

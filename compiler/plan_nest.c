@@ -128,6 +128,23 @@ void nest_edge(builder *b, plan_class *cls, plan_nest *nest, const sema_edge *ed
     nest_test(b, nest, guard, plan_line(b, edge->dep->node.range));
 }
 
+void nest_args(builder *b, plan_class *cls, plan_nest *nest, const ast_call *call,
+               const plan_class *target, const plan_expr ***args, bool **narrow)
+{
+    size_t n = target->n_params;
+    *args = arena_alloc(b->a, (n + 1) * sizeof **args);
+    *narrow = arena_alloc(b->a, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        const plan_expr *arg = nest_value(b, cls, nest, call->args[i], target->locals[i].name);
+        plan_var *var;
+        int64_t shift;
+        (*args)[i] = arg;
+        (*narrow)[i] = !px_linear(arg, &var, &shift)
+                       || (var ? !var->narrow || shift < -1 || shift > 1
+                               : shift <= INT32_MIN || shift >= INT32_MAX);
+    }
+}
+
 void nest_prune(plan_nest *nest, const plan_class *cls)
 {
     for (size_t i = nest->n; i-- > 0;) {

@@ -167,19 +167,7 @@ static void add_edge(builder *b, plan_class *cls, plan_flow *flow, const sema_ed
     cls->n_edges++;
     if (from->bcast_arg)
         edge->group = plan_lower(b, cls, from->bcast_arg);
-    size_t n = edge->target->n_params;
-    edge->args = arena_alloc(b->a, (n + 1) * sizeof(*edge->args));
-    edge->narrow = arena_alloc(b->a, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        const plan_expr *arg = nest_value(b, cls, &edge->nest, from->call->args[i],
-                                          edge->target->locals[i].name);
-        plan_var *var;
-        int64_t shift;
-        edge->args[i] = arg;
-        edge->narrow[i] = !px_linear(arg, &var, &shift)
-                          || (var ? !var->narrow || shift < -1 || shift > 1
-                                  : shift <= INT32_MIN || shift >= INT32_MAX);
-    }
+    nest_args(b, cls, &edge->nest, from->call, edge->target, &edge->args, &edge->narrow);
     nest_prune(&edge->nest, cls);
     solve_edge(b, edge);
 }

@@ -85,10 +85,16 @@ void dag_settings_print(const dag_context *context, FILE *out);
  * @param[out] context  owned by the caller, ended by dag_fini(). Set only on success.
  * @param config        may be NULL; not kept.
  * @param why           buffer for the reason of a failure, may be NULL.
+ * @return what went wrong. Ranks that have come to know of each other agree: where one cannot start,
+ *         all return an error.
  */
 dag_status dag_init(dag_context **context, const dag_config *config, char *why, size_t why_size);
 
-/** End the runtime; collective. Pools still running are waited for first. */
+/**
+ * End the runtime; collective. Pools still running are waited for first.
+ * @return DAG_ERR_MISMATCH when another rank was in dag_barrier() meanwhile; `context` is freed all
+ *         the same, as soon as all ranks have come here.
+ */
 dag_status dag_fini(dag_context *context);
 
 int dag_rank(const dag_context *context);    /**< this process, 0 <= rank < size */
@@ -101,7 +107,10 @@ const char *dag_message(const dag_context *context);
 /** `rank 0: 4 workers on cores 0-3, ...`; valid as long as the context. */
 const char *dag_summary(const dag_context *context);
 
-/** Collective over the context's ranks: everyone has arrived. Makes progress meanwhile. */
+/**
+ * Collective over the context's ranks: everyone has arrived. Makes progress meanwhile.
+ * @return DAG_ERR_MISMATCH, on all ranks here, when another rank has called dag_fini() instead.
+ */
 dag_status dag_barrier(dag_context *context);
 
 /* ---- taskpools -------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@
 #include <dag/matrix.h>
 #include <dag/types.h>
 
-#define DAG_JDF_ABI 1
+#define DAG_JDF_ABI 2
 /** Most parameters plus derived locals of a class, and most flows. */
 #define DAG_MAX_LOCALS 24
 #define DAG_MAX_FLOWS 24
@@ -120,7 +120,8 @@ typedef struct dag_edge {
 
 enum dag_visit_mode {
     DAG_VISIT_LOCAL, /* name every successor that this rank owns; others are passed over */
-    DAG_VISIT_RANKS  /* name at least one successor on every rank that has any */
+    DAG_VISIT_RANKS, /* name at least one successor on every rank that has any */
+    DAG_VISIT_ALL    /* name every successor, wherever it runs; for reports and checks */
 };
 
 /**
@@ -170,7 +171,7 @@ static inline dag_range dag_visit_range(const dag_visit *v, const dag_collection
 {
     if (v->mode == DAG_VISIT_LOCAL)
         return dag_range_owned(c, d, shift, lo, hi);
-    if (c->cyclic && hi - lo >= c->period[d])
+    if (v->mode == DAG_VISIT_RANKS && c->cyclic && hi - lo >= c->period[d])
         hi = lo + c->period[d] - 1;
     dag_range all = {lo, hi, 1};
     return all;
@@ -183,6 +184,29 @@ static inline int64_t dag_range_count(int64_t lo, int64_t hi, int64_t step)
         return hi < lo ? 0 : (hi - lo) / step + 1;
     return lo < hi ? 0 : (lo - hi) / -step + 1;
 }
+
+/* ---- the graph backwards, and as a whole: for reports and checks -------------------------- */
+
+/** Who asks for the predecessors of an instance. `sources` sets `flow` (numbering of the class) and
+ *  calls dag_source_edge() for each active input that comes from a task. */
+typedef struct dag_sources {
+    int flow;
+    /** Runtime's callback. `params`: the predecessor's parameters; `source_flow` in the numbering
+     *  of `cls`; dynamic: the input may be absent. */
+    void (*edge)(struct dag_sources *v, const struct dag_class *cls, int source_flow, int line,
+                 int dynamic, const int32_t *params);
+} dag_sources;
+
+static inline void dag_source_edge(dag_sources *v, const struct dag_class *cls, int source_flow,
+                                   int line, int dynamic, const int32_t *params)
+{
+    v->edge(v, cls, source_flow, line, dynamic, params);
+}
+
+/** Who asks for all instances of a class, of all ranks. A nonzero result ends the walk. */
+typedef struct dag_each {
+    int (*instance)(struct dag_each *v, const struct dag_class *cls, const int32_t *locals);
+} dag_each;
 
 /* ---- start-up --------------------------------------------------------------------------- */
 
@@ -239,6 +263,10 @@ typedef struct dag_class {
     int64_t (*count)(const void *globals);
     /** NULL: no instance can start without an arrival. */
     int (*start)(dag_cursor *cursor, const void *globals);
+    /** Predecessors of an instance. NULL: it has none, or they are not known. */
+    void (*sources)(dag_sources *v, const void *globals, const int32_t *locals);
+    /** All instances of the class, of all ranks, in the order of its loops. NULL: not known. */
+    void (*each)(dag_each *v, const void *globals);
 } dag_class;
 
 /** How a pool may treat the memory of one of its collections; decided by dagcc, see

@@ -169,6 +169,13 @@ static inline int64_t dag_count_local(const void *globals, const dag_class *cls,
     }
 }
 
+/** Name an instance, on whatever rank, if it is in the space; nonzero = no more are wanted. */
+static inline int dag_each_instance(dag_each *v, const void *globals, const dag_class *cls,
+                                    int32_t *locals)
+{
+    return cls->locals(globals, locals) && v->instance(v, cls, locals);
+}
+
 /** for every x of a dag_range */
 #define DAG_EACH(x, range)                                                                         \
     for (dag_range x##_range = (range); x##_range.first <= x##_range.last;                         \
