@@ -19,7 +19,7 @@ dag_add_script_test(bench_kernels COMMAND bench_kernels -s 0.0001 1 33 LABELS un
 # thread sanitizer: there only the part about the library is run.
 set(labels sanitize)
 if(DAG_SANITIZE MATCHES "thread")
-    set(labels full)
+    set(labels full sanitize) # the preset takes nothing but sanitize
     dag_add_script_test(test_kernels_library COMMAND test_kernels
         LABELS unit sanitize ENVIRONMENT CK_RUN_CASE=library)
 endif()
