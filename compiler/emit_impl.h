@@ -51,6 +51,8 @@ void emit_nest(emitter *e, const plan_nest *nest, size_t to, bool block, emit_le
                const void *arg);
 /* A dag_range of a loop level, restricted as the plan says. */
 void emit_range(emitter *e, const plan_level *level);
+/* The same without bounds: all values of a loop of unit step that this process owns. */
+void emit_everywhere(emitter *e, const plan_level *level);
 /* The step of a loop level; 0 is an error of the graph. */
 void emit_step(emitter *e, const plan_level *level);
 /* The collection of a global as a `const dag_collection *`. */

@@ -66,6 +66,16 @@ void emit_step(emitter *e, const plan_level *level)
     }
 }
 
+/* The rest of dag_range_also(), for a variable that decides two dimensions. */
+static void emit_also(emitter *e, const plan_level *level)
+{
+    if (!level->also)
+        return;
+    text_puts(&e->body, ", ");
+    emit_collection(e, level->place);
+    emit_add(e, ", %d, %lld)", level->also, (long long)level->also_shift);
+}
+
 void emit_range(emitter *e, const plan_level *level)
 {
     static const char *const fns[] = {
@@ -75,6 +85,7 @@ void emit_range(emitter *e, const plan_level *level)
     if (level->walk == PLAN_WALK_ALL) {
         text_puts(&e->body, "(dag_range){");
     } else {
+        text_puts(&e->body, level->also ? "dag_range_also(" : "");
         text_puts(&e->body, fns[level->walk]);
         emit_collection(e, level->place);
         emit_add(e, ", %d, %lld, ", level->dim, (long long)level->shift);
@@ -87,6 +98,19 @@ void emit_range(emitter *e, const plan_level *level)
         emit_step(e, level);
     }
     text_putc(&e->body, level->walk == PLAN_WALK_ALL ? '}' : ')');
+    emit_also(e, level);
+}
+
+void emit_everywhere(emitter *e, const plan_level *level)
+{
+    if (level->walk == PLAN_WALK_ALL) {
+        text_puts(&e->body, "(dag_range){0, DAG_EVERYWHERE, 1}");
+        return;
+    }
+    emit_add(e, "%sdag_range_owned(", level->also ? "dag_range_also(" : "");
+    emit_collection(e, level->place);
+    emit_add(e, ", %d, %lld, 0, DAG_EVERYWHERE)", level->dim, (long long)level->shift);
+    emit_also(e, level);
 }
 
 /* x = lo, or where the cursor says. */

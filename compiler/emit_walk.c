@@ -53,6 +53,35 @@ static void leaf_count_tail(emitter *e, const void *arg)
     }
 }
 
+static void emit_affine(emitter *e, const plan_affine *affine)
+{
+    text_puts(&e->body, "(dag_affine){");
+    emit_expr(e, affine->base, EMIT_PREC_COND);
+    emit_add(e, ", %lld}", (long long)affine->slope);
+}
+
+static void leaf_count_pair(emitter *e, const void *arg)
+{
+    const plan_class *cls = arg;
+    const plan_level *outer = &cls->count.levels[cls->count.n - 2], *inner = outer + 1;
+    emit_begin(e);
+    emit_add(e, "total += dag_count_pair(g, &%s_%s_class, c, ", e->name, cls->name);
+    emit_instance(e, cls, 2);
+    emit_add(e, ", (int[]){%d, %d},\n", outer->var->local, inner->var->local);
+    e->indent++;
+    emit_begin(e);
+    emit_range(e, outer);
+    text_puts(&e->body, ", ");
+    emit_affine(e, &cls->pair_lo);
+    text_puts(&e->body, ", ");
+    emit_affine(e, &cls->pair_hi);
+    text_puts(&e->body, ",\n");
+    emit_begin(e);
+    emit_everywhere(e, inner);
+    emit_add(e, ", %d);\n", inner->check_lo || inner->check_hi ? inner->line : 0);
+    e->indent--;
+}
+
 static void emit_place(emitter *e, const plan_class *cls)
 {
     emit_begin(e);
@@ -70,7 +99,10 @@ void emit_count(emitter *e, const plan_class *cls)
         emit_place(e, cls);
         emit_line(e, "int64_t total = 0;");
         emit_nest(e, &cls->count, cls->count.n - cls->count_tail, false,
-                  cls->count_tail ? leaf_count_tail : leaf_count_instance, cls);
+                  cls->count_pair   ? leaf_count_pair
+                  : cls->count_tail ? leaf_count_tail
+                                    : leaf_count_instance,
+                  cls);
         emit_line(e, "return total;");
     }
     emit_fn_end(e, EMIT_FROM_NONE, 0, FN "const void *globals)", "int64_t", e->name, cls->name,

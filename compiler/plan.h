@@ -147,6 +147,12 @@ typedef enum plan_walk {
 
 typedef struct plan_nest plan_nest;
 
+/* base + slope * some variable that base does not use. */
+typedef struct plan_affine {
+    const plan_expr *base;
+    int64_t slope;
+} plan_affine;
+
 typedef struct plan_level {
     plan_level_kind kind;
     plan_var *var;
@@ -158,6 +164,9 @@ typedef struct plan_level {
     const plan_global *place;
     int dim;
     int64_t shift;
+    int also;                   /* WALK_OWNED: (var + also_shift) is owned in this dimension too;
+                                   0: no other, since it comes behind `dim` */
+    int64_t also_shift;
     bool check_lo, check_hi;    /* the bound may leave 32 bits: the code checks it (LET: hi) */
     int line;
 } plan_level;
@@ -294,8 +303,11 @@ struct plan_class {
 
     plan_nest member;           /* LET, TEST, FOUND: is an instance in the space */
     plan_nest count;            /* LOOP, LET, TEST over the space */
-    size_t count_tail;          /* so many last levels are loops that do not depend on one another,
-                                   and are counted without walking them */
+    size_t count_tail;          /* so many last levels are loops that are counted without walking
+                                   them */
+    bool count_pair;            /* ... two, and the bounds of the inner one are pair_lo and pair_hi
+                                   of the outer variable; false: they do not depend on each other */
+    plan_affine pair_lo, pair_hi;
     bool countable;             /* false: reached through [dynamic] */
     bool starts;                /* false: no instance can start without an arrival */
     plan_nest start;

@@ -85,6 +85,8 @@ static void dump_level(const plan_level *level, text *out)
     if (level->walk != PLAN_WALK_ALL)
         text_printf(out, "%s %s[%d%+lld]", walks[level->walk], level->place->name, level->dim,
                     (long long)level->shift);
+    if (level->also)
+        text_printf(out, " and [%d%+lld]", level->also, (long long)level->also_shift);
     text_puts(out, level->check_lo || level->check_hi ? " checked" : "");
 }
 

@@ -289,6 +289,24 @@ bool px_linear(const plan_expr *e, plan_var **var, int64_t *shift)
     return true;
 }
 
+bool px_affine(builder *b, const plan_expr *e, const plan_var *var, plan_affine *affine)
+{
+    enum { STEEP = 1024 };      /* keeps the arithmetic of dag_count_pair() far from overflow */
+    bool sum = e->kind == PLAN_BINARY && (e->u.op.op == AST_OP_ADD || e->u.op.op == AST_OP_SUB);
+    plan_affine l, r;
+    if (!px_uses(e, var)) {
+        *affine = (plan_affine){.base = e};
+    } else if (e->kind == PLAN_VAR) {
+        *affine = (plan_affine){.base = px_int(b, 0), .slope = 1};
+    } else if (sum && px_affine(b, e->u.op.a, var, &l) && px_affine(b, e->u.op.b, var, &r)) {
+        affine->base = px_binary(b, e->u.op.op, l.base, r.base);
+        affine->slope = e->u.op.op == AST_OP_ADD ? l.slope + r.slope : l.slope - r.slope;
+    } else {
+        return false;
+    }
+    return affine->slope >= -STEEP && affine->slope <= STEEP;
+}
+
 bool px_min_value(const plan_expr *e, int64_t *min)
 {
     plan_var *var;

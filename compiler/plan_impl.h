@@ -62,6 +62,8 @@ bool px_uses(const plan_expr *e, const plan_var *var);
 bool px_uses_other(const plan_expr *e, plan_var *const *vars, size_t n);
 /* e = var + shift (unit coefficient); with *var NULL: e = shift. */
 bool px_linear(const plan_expr *e, plan_var **var, int64_t *shift);
+/* e as an affine function of var with a literal slope, whatever else is in it. */
+bool px_affine(builder *b, const plan_expr *e, const plan_var *var, plan_affine *affine);
 /* A lower bound that holds for all values of the variables in 32 bits, if one is evident. */
 bool px_min_value(const plan_expr *e, int64_t *min);
 /* Replaces variables by expressions. */

@@ -131,7 +131,14 @@ static size_t solve(builder *b, plan_class *cls)
         plan_level *loop = NULL;
         if (px_linear(index, &var, &shift))
             loop = loop_of(&cls->count, var);
-        if (!loop || loop->step || loop->walk != PLAN_WALK_ALL)
+        if (!loop || loop->step)
+            continue;
+        if (loop->walk == PLAN_WALK_OWNED && !loop->also) {
+            loop->also = (int)d;
+            loop->also_shift = shift;
+            solved++;
+        }
+        if (loop->walk != PLAN_WALK_ALL)
             continue;
         loop->walk = PLAN_WALK_OWNED;
         loop->place = cls->place;
@@ -173,6 +180,19 @@ static size_t closed_tail(const plan_nest *nest)
     return nest->n - from;
 }
 
+/* The last two levels as one sum, where the inner bounds are affine in the outer variable. */
+static bool closed_pair(builder *b, plan_class *cls)
+{
+    const plan_nest *nest = &cls->count;
+    if (nest->n < 2)
+        return false;
+    const plan_level *outer = &nest->levels[nest->n - 2], *inner = outer + 1;
+    bool rises = !outer->step || (outer->step->kind == PLAN_INT && outer->step->u.integer > 0);
+    return outer->kind == PLAN_LOOP && outer->var->local >= 0 && rises && !inner->step
+           && px_affine(b, inner->lo, outer->var, &cls->pair_lo)
+           && px_affine(b, inner->hi, outer->var, &cls->pair_hi);
+}
+
 static void report_enumeration(builder *b, const plan_class *cls)
 {
     diag_report(b->d, &plan_check_table[PLAN_CHECK_ENUMERATE],
@@ -201,6 +221,8 @@ void plan_space(builder *b, plan_class *cls)
         *nest_add(b, &cls->start, PLAN_LET, 0) = cls->count.levels[i];
     nest_prune(&cls->count, cls);
     cls->count_tail = all ? closed_tail(&cls->count) : 0;
+    cls->count_pair = cls->count_tail == 1 && closed_pair(b, cls);
+    cls->count_tail += cls->count_pair;
     if (cls->enumerates)
         report_enumeration(b, cls);
 }

@@ -162,6 +162,33 @@ static inline dag_range dag_range_owned(const dag_collection *c, int d, int64_t 
 }
 
 /**
+ * The values x of `r`, whose step is the period of a dimension, with (x + shift) owned by this
+ * process in dimension d as well: one value in lcm(periods), or none. After the Chinese remainder
+ * theorem; the inverse comes from Euclid's algorithm.
+ */
+static inline dag_range dag_range_also(dag_range r, const dag_collection *c, int d, int64_t shift)
+{
+    int64_t period = c->period[d], a = r.step % period, b = period, u = 1, v = 0;
+    int64_t off = (c->mine[d] - shift - c->offset[d] - r.first % period) % period;
+    while (b) {                 /* a = u * r.step, b = v * r.step (mod period) */
+        int64_t q = a / b, a_rest = a - q * b, u_rest = u - q * v;
+        a = b;
+        u = v;
+        b = a_rest;
+        v = u_rest;
+    }
+    dag_range none = {0, -1, 1};
+    if (off % a != 0)
+        return none;
+    int64_t steps = off / a % (period / a) * u % (period / a);
+    if (steps < 0)
+        steps += period / a;
+    r.first += steps * r.step;
+    r.step *= period / a;
+    return r;
+}
+
+/**
  * The values of a range of targets that a visitor has to look at when the placement of the target
  * takes (x + shift) as index d of c and the edge has no guard on x: the owned ones for LOCAL, one
  * period for RANKS.

@@ -169,6 +169,93 @@ static inline int64_t dag_count_local(const void *globals, const dag_class *cls,
     }
 }
 
+/** base + slope * x */
+typedef struct dag_affine {
+    int64_t base, slope;
+} dag_affine;
+
+/** Largest value of a range without bounds: far beyond 32 bits, and sums of two do not overflow. */
+#define DAG_EVERYWHERE (INT64_MAX / 4)
+
+static inline int64_t dag_floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/**
+ * Sum of floor((a * i + b) / m) over 0 <= i < n, m >= 1, in the time of Euclid's algorithm for a
+ * and m: the sum counts points of the grid under a line, and with whole multiples taken off,
+ * exchanging the axes turns (a, m) into (m, a).
+ */
+static inline int64_t dag_floor_sum(int64_t n, int64_t m, int64_t a, int64_t b)
+{
+    uint64_t sum = 0;           /* wraps round in between, not in the end */
+    if (a < 0) {                /* last term first, so that nothing grows beyond the terms */
+        b += a * (n - 1);
+        a = -a;
+    }
+    for (;;) {
+        int64_t whole_a = a / m, whole_b = dag_floor_div(b, m);
+        sum += (uint64_t)n * (uint64_t)(n - 1) / 2 * (uint64_t)whole_a
+               + (uint64_t)n * (uint64_t)whole_b;
+        a -= whole_a * m;
+        b -= whole_b * m;
+        int64_t top = a * n + b, width = m;
+        if (top < m)
+            return (int64_t)sum;
+        n = top / m;
+        b = top % m;
+        m = a;
+        a = width;
+    }
+}
+
+/**
+ * Local instances of a class in its two innermost loops: local at[0] takes the values x of r, and
+ * local at[1] those values of `inner` that lie in lo(x)..hi(x); `inner` has no bounds of its own.
+ * With a closed form of the distribution neither loop is walked. With a `line`, lo and hi have to
+ * fit in 32 bits.
+ */
+static inline int64_t dag_count_pair(const void *globals, const dag_class *cls,
+                                     const dag_collection *c, int32_t *locals, const int *at,
+                                     dag_range r, dag_affine lo, dag_affine hi, dag_range inner,
+                                     int line)
+{
+    int64_t count = 0, n = dag_range_count(r.first, r.last, r.step), from = 0;
+    if (!c->cyclic) {
+        for (int64_t x = r.first; x <= r.last; x += r.step) {
+            dag_range all = {lo.base + lo.slope * x, hi.base + hi.slope * x, 1};
+            locals[at[0]] = (int32_t)x;
+            count += dag_count_local(globals, cls, c, locals, 1, at + 1, &all);
+        }
+        return count;
+    }
+    for (int i = 0; line && n > 0 && i < 2; i++) {      /* the extremes are at the ends */
+        int64_t x = r.first + i * (n - 1) * r.step;
+        int64_t a = lo.base + lo.slope * x, b = hi.base + hi.slope * x;
+        if (!dag_fits(a) || !dag_fits(b))
+            return dag_bound(globals, cls, line, dag_fits(a) ? b : a);
+    }
+    if (n == 0 || inner.first > inner.last || !dag_in_grid(c))
+        return 0;
+    /* The inner loop runs for those x for which last + growth * i >= first - 1. */
+    int64_t first = lo.base + lo.slope * r.first, last = hi.base + hi.slope * r.first;
+    int64_t growth = (hi.slope - lo.slope) * r.step, room = last - first + 1;
+    if (growth > 0 && room < 0)
+        from = -dag_floor_div(room, growth);
+    else if (growth < 0)
+        n = room < 0 ? 0 : (room / -growth < n - 1 ? room / -growth + 1 : n);
+    else if (room < 0)
+        n = 0;
+    n -= from;
+    if (n <= 0)
+        return 0;
+    first += lo.slope * r.step * from;
+    last += hi.slope * r.step * from;
+    return dag_floor_sum(n, inner.step, hi.slope * r.step, last - inner.first)
+           - dag_floor_sum(n, inner.step, lo.slope * r.step, first - 1 - inner.first);
+}
+
 /** Name an instance, on whatever rank, if it is in the space; nonzero = no more are wanted. */
 static inline int dag_each_instance(dag_each *v, const void *globals, const dag_class *cls,
                                     int32_t *locals)
