@@ -14,13 +14,18 @@ static src_range place_of(const sema_edge *e)
     return e->call->node.range;
 }
 
-/* Is this the first report of the check for the edge? */
-static bool fresh(exhaust *x, const sema_edge *e, int check)
+/* Is this the first report of the check for the call? */
+static bool fresh_call(exhaust *x, const ast_call *call, int check)
 {
-    uint16_t *seen = &x->seen[e->call->node.id];
+    uint16_t *seen = &x->seen[call->node.id];
     bool first = !(*seen & (1 << check));
     *seen |= (uint16_t)(1 << check);
     return first;
+}
+
+static bool fresh(exhaust *x, const sema_edge *e, int check)
+{
+    return fresh_call(x, e->call, check);
 }
 
 enum { SPACE, BOUNDS, REMOTE, MATCH, TWICE, GAP, OVERLAP, NULLS, RACE };
@@ -86,6 +91,33 @@ static int64_t size_of(const exhaust *x, const sema_global *g, const char *field
     return INT64_MAX;
 }
 
+/* Is A(at) outside of the matrix? Nothing is known about other collections. */
+static bool is_outside(const exhaust *x, const sema_global *g, const int64_t *at, size_t n)
+{
+    return n == 2 && g->kind != SEMA_COLLECTION && verify_rank_of(x->values, g, at, 2) >= -1 &&
+           (at[0] < 0 || at[1] < 0 || at[0] >= size_of(x, g, "mt") ||
+            at[1] >= size_of(x, g, "nt"));
+}
+
+static void check_placement(exhaust *x, uint32_t t)
+{
+    const sema_class *cls = &x->m->sema->classes[x->g->tasks[t].cls];
+    const ast_call *call = cls->ast->placement;
+    int64_t at[16] = {0};
+    if (call->n_args > UTIL_COUNT(at) || !concrete_args(x->g, t, call, at) ||
+        !is_outside(x, cls->placement, at, call->n_args) || !fresh_call(x, call, BOUNDS))
+        return;
+    text task = {0}, element = {0};
+    concrete_put_task(x->g, t, &task);
+    verify_put_tuple(&element, cls->placement->name, at, call->n_args);
+    if (say(x, "out-of-bounds", call->node.range, VERIFY_GRAVE,
+            "%s is placed at %s, which is outside '%s'", text_str(&task), text_str(&element),
+            cls->placement->name))
+        finish(x);
+    text_free(&task);
+    text_free(&element);
+}
+
 static void check_memory(exhaust *x, const concrete_ref *r)
 {
     const sema_edge *e = r->edge;
@@ -93,13 +125,10 @@ static void check_memory(exhaust *x, const concrete_ref *r)
         return;
     const int64_t *at = x->g->values + r->first_value;
     const char *verb = e->dir == AST_IN ? "reads" : "is stored to";
-    bool matrix = e->call->n_args == 2 && verify_rank_of(x->values, e->target, at, 2) >= -1;
     text task = {0}, target = {0};
     concrete_put_task(x->g, r->task, &task);
     put_target(x, r, &target);
-    bool outside = matrix && e->target->kind != SEMA_COLLECTION &&
-                   (at[0] < 0 || at[1] < 0 || at[0] >= size_of(x, e->target, "mt") ||
-                    at[1] >= size_of(x, e->target, "nt"));
+    bool outside = is_outside(x, e->target, at, e->call->n_args);
     if (outside && fresh(x, e, BOUNDS) &&
         say(x, "out-of-bounds", place_of(e), VERIFY_GRAVE, "%s.%s %s %s, which is outside '%s'",
             text_str(&task), e->flow->name, verb, text_str(&target), e->target->name))
@@ -301,6 +330,7 @@ void exhaust_check(exhaust *x)
     }
     for (uint32_t t = 0; t < x->g->n_tasks; t++) {
         const sema_class *cls = &x->m->sema->classes[x->g->tasks[t].cls];
+        check_placement(x, t);
         for (size_t f = 0; f < cls->n_flows; f++)
             if (cls->flows[f].ast->kind != AST_CTL)
                 check_flow(x, t, &cls->flows[f]);

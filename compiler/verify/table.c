@@ -43,7 +43,8 @@ static const diag_check table[] = {
 "    -> X T(k+1)                    k = N-1 sends to T(N)\n"
 "    -> (k < N-1) ? X T(k+1)\n"},
 {"out-of-bounds", ERROR, ERROR, "a memory reference outside its matrix",
-"A(i, j) needs 0 <= i < A->mt and 0 <= j < A->nt. If the program guarantees a relation\n"
+"A(i, j) needs 0 <= i < A->mt and 0 <= j < A->nt, on an edge and in the placement of a class,\n"
+"whose tasks run where that element lies. If the program guarantees a relation\n"
 "between sizes, say so; it becomes a check in the constructor:\n"
 "\n"
 "    %assume A->mt == A->nt\n"},

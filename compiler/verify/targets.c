@@ -1,4 +1,5 @@
-/* Every task named exists, and every element named lies in its collection. */
+/* Every task named exists, and every element named, by an edge or to say where tasks run, lies in
+ * its collection. */
 #include "checks.h"
 
 #include <string.h>
@@ -87,23 +88,70 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
     isl_set_free(params);
 }
 
-static void check_bounds(verify_model *m, const verify_edge *e)
+/* What of rel (taken: instances -> index of matrix g) leaves the matrix; NULL when nothing does. */
+static isl_map *outside_of(verify_model *m, const sema_global *g, isl_map *rel)
 {
-    int rows = size_param(m, e->sema->target, "mt"), cols = size_param(m, e->sema->target, "nt");
-    if (e->sema->call->n_args != 2 || !e->exact)
-        return;
-    isl_set *inside = isl_set_universe(isl_space_range(isl_map_get_space(e->rel)));
+    int rows = size_param(m, g, "mt"), cols = size_param(m, g, "nt");
+    isl_set *inside = isl_set_universe(isl_space_range(isl_map_get_space(rel)));
     if (rows >= 0)
         inside = within(inside, 0, rows);
     if (cols >= 0)
         inside = within(inside, 1, cols);
-    isl_map *rel = isl_map_intersect_params(isl_map_copy(e->rel), isl_set_copy(m->facts));
+    rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
     isl_map *good = isl_map_intersect_range(isl_map_copy(rel), inside);
     if (isl_map_is_subset(rel, good) == isl_bool_false)
-        report_out_of_bounds(m, e, isl_map_coalesce(isl_map_subtract(isl_map_copy(rel),
-                                                                     isl_map_copy(good))));
+        return isl_map_coalesce(isl_map_subtract(rel, good));
     isl_map_free(rel);
     isl_map_free(good);
+    return NULL;
+}
+
+static void check_bounds(verify_model *m, const verify_edge *e)
+{
+    if (e->sema->call->n_args != 2 || !e->exact)
+        return;
+    isl_map *outside = outside_of(m, e->sema->target, isl_map_copy(e->rel));
+    if (outside)
+        report_out_of_bounds(m, e, outside);
+}
+
+/* ---- placements ----------------------------------------------------------------------------- */
+
+static void report_misplaced(verify_model *m, const verify_class *c, isl_map *outside)
+{
+    verify_witness w;
+    const sema_global *g = c->sema->placement;
+    const ast_call *call = c->sema->ast->placement;
+    isl_set *params = isl_map_params(isl_map_copy(outside));
+    if (verify_smallest_pair(m, outside, &w)) {
+        text task = {0}, element = {0};
+        verify_put_instance(&task, c, w.at);
+        verify_put_tuple(&element, g->name, w.at + c->sema->n_params, call->n_args);
+        m->may_assume = true;
+        if (verify_report(m, "out-of-bounds", call->node.range, params, VERIFY_GRAVE,
+                          "%s is placed at %s, which is outside '%s'", text_str(&task),
+                          text_str(&element), g->name))
+            verify_report_end(m, params, &w);
+        m->may_assume = false;
+        text_free(&task);
+        text_free(&element);
+    }
+    isl_set_free(params);
+}
+
+/* The tasks of a class run where an element lies; there has to be one. */
+static void check_placement(verify_model *m, const verify_class *c)
+{
+    if (c->sema->ast->placement->n_args != 2 || c->sema->placement->kind == SEMA_COLLECTION ||
+        !c->exact)
+        return;
+    verify_begin(m);
+    isl_map *placement = verify_placement(m, c);
+    isl_map *outside = placement ? outside_of(m, c->sema->placement, placement) : NULL;
+    if (outside)
+        report_misplaced(m, c, outside);
+    if (verify_failed(m))
+        verify_undecided(m, c->sema->ast->placement->node.range, "where these tasks run");
 }
 
 static void check_each(verify_model *m, sema_end end,
@@ -124,4 +172,6 @@ void verify_check_targets(verify_model *m)
 {
     check_each(m, SEMA_END_TASK, check_space);
     check_each(m, SEMA_END_MEMORY, check_bounds);
+    for (size_t i = 0; i < m->n_classes; i++)
+        check_placement(m, &m->classes[i]);
 }

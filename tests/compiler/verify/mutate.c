@@ -142,12 +142,13 @@ static void version_free(version *v)
 
 typedef enum kind {
     SHIFT_INDEX, SWAP_INDICES, DROP_GUARD, FLIP_COMPARISON, DROP_SIDE, REMOVE_CLASS,
-    SHIFT_MEMORY, SWAP_MEMORY, N_KINDS
+    SHIFT_MEMORY, SWAP_MEMORY, SHIFT_PLACEMENT, SWAP_PLACEMENT, N_KINDS
 } kind;
 
 static const char *const kind_names[] = {
     "index +-1", "indices swapped", "guard dropped", "comparison flipped", "side dropped",
     "class removed", "memory index +-1", "memory indices swapped",
+    "placement index +-1", "placement indices swapped",
 };
 
 typedef struct count {
@@ -167,7 +168,7 @@ static bool matters(const campaign *c, const version *v, kind k)
 {
     if (!v->enumerated)
         return true;            /* no graph at all: refused by the front end, or infinite */
-    if (k == SHIFT_MEMORY || k == SWAP_MEMORY)
+    if (k >= SHIFT_MEMORY)
         return v->bad_memory;
     return v->n_lines != c->base.n_lines ||
            memcmp(v->lines, c->base.lines, v->n_lines * sizeof(*v->lines)) != 0;
@@ -218,12 +219,11 @@ static void shift_expr(campaign *c, kind k, const ast_expr *e)
     }
 }
 
-static void mutate_call(campaign *c, const ast_call *call)
+static void mutate_indices(campaign *c, const ast_call *call, kind shift, kind swap)
 {
-    bool memory = call->kind == AST_CALL_MEMORY;
     for (size_t i = 0; i < call->n_args; i++) {
-        shift_expr(c, memory ? SHIFT_MEMORY : SHIFT_INDEX, call->args[i]->lo);
-        shift_expr(c, memory ? SHIFT_MEMORY : SHIFT_INDEX, call->args[i]->hi);
+        shift_expr(c, shift, call->args[i]->lo);
+        shift_expr(c, shift, call->args[i]->hi);
     }
     for (size_t i = 0; i < call->n_args; i++) {
         for (size_t k = i + 1; k < call->n_args; k++) {
@@ -232,11 +232,18 @@ static void mutate_call(campaign *c, const ast_call *call)
             text_add(&ta, c->source + a.begin, src_range_len(a));
             text_add(&tb, c->source + b.begin, src_range_len(b));
             if (strcmp(text_str(&ta), text_str(&tb)) != 0)
-                mutate(c, memory ? SWAP_MEMORY : SWAP_INDICES, a, text_str(&tb), b, text_str(&ta));
+                mutate(c, swap, a, text_str(&tb), b, text_str(&ta));
             text_free(&ta);
             text_free(&tb);
         }
     }
+}
+
+static void mutate_call(campaign *c, const ast_call *call)
+{
+    bool memory = call->kind == AST_CALL_MEMORY;
+    mutate_indices(c, call, memory ? SHIFT_MEMORY : SHIFT_INDEX,
+                   memory ? SWAP_MEMORY : SWAP_INDICES);
 }
 
 static void flip(const ast_expr *e, void *arg)
@@ -276,6 +283,7 @@ static void mutate_dep(campaign *c, const ast_dep *d)
 
 static void mutate_class(campaign *c, const ast_class *cls)
 {
+    mutate_indices(c, cls->placement, SHIFT_PLACEMENT, SWAP_PLACEMENT);
     for (size_t f = 0; f < cls->n_flows; f++)
         for (size_t i = 0; i < cls->flows[f]->n_deps; i++)
             mutate_dep(c, cls->flows[f]->deps[i]);
