@@ -426,6 +426,7 @@ void verify_model_free(verify_model *m)
         isl_set_free(m->classes[i].space);
         isl_id_free(m->classes[i].id);
     }
+    verify_order_free(m->order);
     isl_set_free(m->facts);
     isl_set_free(m->given);
     isl_space_free(m->param_space);
@@ -446,6 +447,13 @@ void verify_begin(verify_model *m)
     }
     isl_ctx_reset_error(m->isl);
     isl_ctx_reset_operations(m->isl);
+}
+
+void verify_spend(verify_model *m, unsigned long max_operations)
+{
+    if (m->max_operations > max_operations)
+        m->max_operations = max_operations;
+    isl_ctx_set_max_operations(m->isl, m->max_operations);
 }
 
 bool verify_failed(const verify_model *m)

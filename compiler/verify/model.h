@@ -36,6 +36,7 @@ typedef struct verify_param {
 typedef struct verify_class verify_class;
 typedef struct verify_edge verify_edge;
 typedef struct verify_model verify_model;
+typedef struct verify_order verify_order;
 
 struct verify_class {
     const sema_class *sema;
@@ -90,6 +91,7 @@ struct verify_model {
     bool conditional;           /* the last verify_report: unusual sizes are to blame */
     bool may_assume;            /* the finding may be excluded by an assumption about sizes */
     unsigned long max_operations;   /* of the next question */
+    verify_order *order;        /* order of tasks as far as it was asked for; see race.c */
     bool gave_up;               /* the bound on operations was met while lifting */
 };
 
@@ -100,9 +102,13 @@ verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
                           const verify_options *options, const int64_t *grid);
 void verify_model_free(verify_model *m);
 
+void verify_order_free(verify_order *o);        /* race.c; NULL is fine */
+
 /* Start of one question to isl: forgets an earlier failure and renews the allowance of operations,
  * which is halved after each failure. */
 void verify_begin(verify_model *m);
+/* No more than so many operations for each question from now on. */
+void verify_spend(verify_model *m, unsigned long max_operations);
 /* True when the allowance was exceeded (or isl failed) since verify_begin. */
 bool verify_failed(const verify_model *m);
 

@@ -61,21 +61,33 @@ static isl_union_map *own_edges(verify_model *m, const verify_pairs *pairs, cons
     return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
 }
 
-/* No step, or any number of steps within one class (where their closure is exact). */
-static isl_union_map *own_chains(verify_model *m, const verify_pairs *pairs)
+/* Any number of steps within one class, at least one, where their closure is exact. Takes the steps
+ * that are covered so out of *between. */
+static isl_union_map *own_chains(verify_model *m, const verify_pairs *pairs,
+                                 isl_union_map **between)
 {
     isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
     for (size_t i = 0; i < m->n_classes; i++) {
-        const verify_class *c = &m->classes[i];
-        isl_union_map *own = own_edges(m, pairs, c->sema);
+        isl_union_map *own = own_edges(m, pairs, m->classes[i].sema);
         isl_union_map *closure = exact_closure(m, own);
-        isl_union_map_free(own);
-        all = isl_union_map_union(all, isl_union_set_identity(isl_union_set_from_set(
-                                           isl_set_copy(c->space))));
-        if (closure)
+        if (closure) {
+            *between = isl_union_map_subtract(*between, own);
             all = isl_union_map_union(all, closure);
+        } else {
+            isl_union_map_free(own);
+        }
     }
     return isl_union_map_coalesce(all);
+}
+
+/* chains, or no step. */
+static isl_union_map *or_none(verify_model *m, isl_union_map *chains)
+{
+    for (size_t i = 0; i < m->n_classes; i++) {
+        isl_union_set *space = isl_union_set_from_set(isl_set_copy(m->classes[i].space));
+        chains = isl_union_map_union(chains, isl_union_set_identity(space));
+    }
+    return isl_union_map_coalesce(chains);
 }
 
 /* rest minus the pairs that `order` (kept) puts behind each other, forward or in either
@@ -88,33 +100,74 @@ static isl_union_map *discharge(isl_union_map *rest, isl_union_map *order, bool 
     return rest;
 }
 
+/* What is known of the order, from cheap to dear: the edges; chains within classes, with none and up
+ * to STEPS edges between them; the closure. Made once for each model, when a question gets that far:
+ * facts only become narrower, and what is ordered for more sizes is ordered for fewer. */
+enum { EDGES, CHAINS, STEPS = 4, CLOSURE = CHAINS + STEPS + 1, STAGES };
+
+struct verify_order {
+    isl_union_map *stage[STAGES];   /* NULL: not made, or not within the bound on operations */
+    isl_union_map *between;         /* edges that no chain of one class covers */
+    int made;
+};
+
+static isl_union_map *make_stage(verify_model *m, const verify_pairs *pairs, verify_order *o,
+                                 int stage)
+{
+    isl_union_map *edges = o->stage[EDGES], *chains = o->stage[CHAINS];
+    if (stage == EDGES)
+        return all_edges(m, pairs);
+    if (stage == CHAINS) {
+        o->between = isl_union_map_copy(edges);
+        return own_chains(m, pairs, &o->between);
+    }
+    if (stage == CLOSURE)
+        return edges ? exact_closure(m, edges) : NULL;
+    isl_union_map *any = or_none(m, isl_union_map_copy(chains));
+    isl_union_map *path = isl_union_map_copy(stage == CHAINS + 1 ? any : o->stage[stage - 1]);
+    path = isl_union_map_apply_range(path, isl_union_map_copy(o->between));
+    path = isl_union_map_apply_range(path, any);
+    return isl_union_map_coalesce(path);
+}
+
+static isl_union_map *order_stage(verify_model *m, const verify_pairs *pairs, int stage)
+{
+    if (!m->order)
+        m->order = util_alloc(sizeof(*m->order));
+    verify_order *o = m->order;
+    if (o->made <= stage) {
+        verify_begin(m);
+        isl_union_map *made = make_stage(m, pairs, o, stage);
+        if (verify_failed(m))
+            made = isl_union_map_free(made);
+        verify_begin(m);
+        o->stage[stage] = made;
+        o->made = stage + 1;
+    }
+    return o->stage[stage];
+}
+
+void verify_order_free(verify_order *o)
+{
+    for (int i = 0; o && i < STAGES; i++)
+        isl_union_map_free(o->stage[i]);
+    if (o)
+        isl_union_map_free(o->between);
+    free(o);
+}
+
 bool verify_ordered(verify_model *m, const verify_pairs *pairs, isl_map *both, bool either)
 {
-    enum { STEPS = 4 };
     isl_union_map *rest = isl_union_map_from_map(both);
-    isl_union_map *edges = all_edges(m, pairs);
-    rest = discharge(rest, edges, either);
-    bool done = isl_union_map_is_empty(rest) == isl_bool_true;
-    /* Chains within classes, with up to STEPS edges between them. */
-    isl_union_map *own = done ? NULL : own_chains(m, pairs);
-    isl_union_map *path = done ? NULL : isl_union_map_copy(own);
-    for (int i = 0; i < STEPS && !done && !verify_failed(m); i++) {
-        path = isl_union_map_apply_range(path, isl_union_map_copy(edges));
-        path = isl_union_map_apply_range(path, isl_union_map_copy(own));
-        path = isl_union_map_coalesce(path);
-        rest = discharge(rest, path, either);
+    bool done = false;
+    for (int i = 0; i < STAGES && !done && !verify_failed(m); i++) {
+        isl_union_map *order = order_stage(m, pairs, i);
+        if (!order)
+            continue;
+        rest = discharge(rest, order, either);
         done = isl_union_map_is_empty(rest) == isl_bool_true;
     }
-    isl_union_map_free(own);
-    isl_union_map_free(path);
-    isl_union_map *closure = done ? NULL : exact_closure(m, edges);
-    if (closure) {
-        rest = discharge(rest, closure, either);
-        done = isl_union_map_is_empty(rest) == isl_bool_true;
-    }
-    isl_union_map_free(closure);
     isl_union_map_free(rest);
-    isl_union_map_free(edges);
     if (verify_failed(m)) {
         verify_begin(m);
         return false;

@@ -151,6 +151,7 @@ static void run_checks(verify_model *m, plan_facts *facts)
             homes[i] = verify_memory_of(m, &pairs, g, proven);
     }
     verify_check_renames(m, &pairs, homes);
+    verify_begin(m);
     publish(m, homes, proven, facts);
     free(homes);
     free(by_grid);
