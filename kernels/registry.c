@@ -32,6 +32,11 @@ static dag_kernel table[DAG_OP_COUNT][DAG_PRECISION_COUNT][DAG_DEVICE_KIND_COUNT
     CPU_KERNELS(DAG_OP_ABSGEMM, absgemm),
     CPU_KERNELS(DAG_OP_PLRNT, plrnt),
     CPU_KERNELS(DAG_OP_PLGHE, plghe),
+    CPU_KERNELS(DAG_OP_GETRF, getrf),
+    CPU_KERNELS(DAG_OP_GETRF_NOPIV, getrf_nopiv),
+    CPU_KERNELS(DAG_OP_GETRF_COLUMN, getrf_column),
+    CPU_KERNELS(DAG_OP_GETRF_SEARCH, getrf_search),
+    CPU_KERNELS(DAG_OP_LASWP, laswp),
 };
 
 static const char *const op_names[DAG_OP_COUNT] = {
@@ -43,7 +48,11 @@ static const char *const op_names[DAG_OP_COUNT] = {
     [DAG_OP_LANGE_MAX] = "lange_max", [DAG_OP_LANGE_ONE] = "lange_one",
     [DAG_OP_LANGE_INF] = "lange_inf", [DAG_OP_LANGE_FRO] = "lange_fro",
     [DAG_OP_ABSGEMM] = "absgemm",     [DAG_OP_PLRNT] = "plrnt",
-    [DAG_OP_PLGHE] = "plghe",
+    [DAG_OP_PLGHE] = "plghe",         [DAG_OP_GETRF] = "getrf",
+    [DAG_OP_GETRF_NOPIV] = "getrf_nopiv",
+    [DAG_OP_GETRF_COLUMN] = "getrf_column",
+    [DAG_OP_GETRF_SEARCH] = "getrf_search",
+    [DAG_OP_LASWP] = "laswp",
 };
 
 /* The place of an entry, or NULL if the key is out of range. */

@@ -68,6 +68,11 @@ typedef enum dag_kernel_op {
     DAG_OP_ABSGEMM,
     DAG_OP_PLRNT,
     DAG_OP_PLGHE,
+    DAG_OP_GETRF,
+    DAG_OP_GETRF_NOPIV,
+    DAG_OP_GETRF_COLUMN,
+    DAG_OP_GETRF_SEARCH,
+    DAG_OP_LASWP,
     DAG_OP_COUNT
 } dag_kernel_op;
 

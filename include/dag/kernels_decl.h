@@ -127,3 +127,39 @@ void FN(plrnt)(real_t bump, int m, int n, elem_t *A, int lda, int64_t gM, int64_
  */
 void FN(plghe)(real_t bump, int m, int n, elem_t *A, int lda, int64_t gM, int64_t i0,
                int64_t j0, uint64_t seed);
+
+/**
+ * LU factorisation with partial pivoting of a panel A (m by n) in place, P A = L U.
+ * @param first  number of the first row of A in the matrix that it is part of.
+ * @param[out] pivot  min(m, n) items: pivot[i] is the row that row first + i was exchanged with, counted
+ *               as `first` is, from 0.
+ * @return LAPACK's info: 0, or k >= 1 when U(k,k) is exactly zero; the factorisation is complete.
+ */
+int FN(getrf)(int m, int n, elem_t *A, int lda, int64_t first, int64_t *pivot);
+
+/** LU factorisation of A (m by n) in place without pivoting; info as from getrf. */
+int FN(getrf_nopiv)(int m, int n, elem_t *A, int lda);
+
+/**
+ * For a panel that is spread over several processes: eliminates column j with the pivots known so
+ * far from m rows of the panel that are not pivots. To be called for j = 0, 1, ..., pivots-1.
+ * @param n       columns of the panel.
+ * @param T       pivots by n, the pivot rows in their order, of which rows 0..j are there: row j as
+ *                it was when it was chosen. In the end L and U of the top block.
+ * @param A       the rows; in the end their part of L.
+ */
+void FN(getrf_column)(int m, int n, int j, int pivots, elem_t *T, int ldt, elem_t *A, int lda);
+
+/**
+ * The first of the largest of m elements, by |re| + |im|; a NaN is larger than all numbers.
+ * @param[out] size  of that element, -1 if m is 0.
+ * @return its index, -1 if m is 0.
+ */
+int FN(getrf_search)(int m, const elem_t *x, double *size);
+
+/**
+ * Exchanges rows of A, n columns: row i with row pivot[i], for i = first, ..., last-1, or in the
+ * opposite order. Rows and the index of `pivot` are counted from the first row of A.
+ */
+void FN(laswp)(int n, elem_t *A, int lda, int64_t first, int64_t last, const int64_t *pivot,
+               bool backward);

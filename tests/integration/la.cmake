@@ -5,7 +5,8 @@ endif()
 
 add_executable(potrf_matrix la/potrf_matrix.c)
 add_executable(la_api la/api.c)
-foreach(name IN ITEMS potrf_matrix la_api)
+add_executable(lu_matrix la/lu_matrix.c)
+foreach(name IN ITEMS potrf_matrix la_api lu_matrix)
     target_link_libraries(${name} PRIVATE dag_la m)
 endforeach()
 
@@ -17,6 +18,9 @@ foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(potrf_matrix_full_np${np} NP ${np} THREADS 1 COMMAND potrf_matrix full
         LABELS full TIMEOUT 3000)
     dag_add_mpi_test(la_api_np${np} NP ${np} THREADS 1 COMMAND la_api LABELS sanitize)
+    dag_add_mpi_test(lu_matrix_np${np} NP ${np} THREADS 1 COMMAND lu_matrix LABELS sanitize)
+    dag_add_mpi_test(lu_matrix_full_np${np} NP ${np} THREADS 1 COMMAND lu_matrix full
+        LABELS full TIMEOUT 1200)
 endforeach()
 dag_add_mpi_test(potrf_matrix_threads NP 1 THREADS 3 COMMAND potrf_matrix small LABELS sanitize)
 dag_add_mpi_test(la_api_threads NP 2 THREADS 2 COMMAND la_api LABELS sanitize)

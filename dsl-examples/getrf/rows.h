@@ -1,0 +1,184 @@
+/*
+ * Rows of a matrix dealt to P process rows in blocks of NB, and what the exchanges of a panel come
+ * to. Row g of the matrix is row la_local_row(g) of the stack of its process row. Included by the
+ * prologue of task graphs, once per generated file.
+ */
+#ifndef LA_ROWS_H
+#define LA_ROWS_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline int la_owner(int64_t g, int nb, int P)
+{
+    return (int)(g / nb % P);
+}
+
+static inline int la_local_row(int64_t g, int nb, int P)
+{
+    return (int)(g / nb / P * nb + g % nb);
+}
+
+static inline int64_t la_global_row(int local, int nb, int P, int p)
+{
+    return ((int64_t)(local / nb) * P + p) * nb + local % nb;
+}
+
+/* The first row of process row p at or below block row k; `rows` where there is none. */
+static inline int la_first_row(int64_t k, int nb, int P, int p, int rows)
+{
+    int64_t first = k > p ? (k - p + P - 1) / P * nb : 0;
+    return first < rows ? (int)first : rows;
+}
+
+/*
+ * The exchanges pivot[top], ..., pivot[top+count-1], made one after the other, as a permutation.
+ * The first `count` rows of a block row at `top` get the old rows source[i]; row to[i] below them
+ * gets the old row top + from[i]. No row below comes from another such row: a row that has come up
+ * is not touched again.
+ */
+typedef struct la_moves {
+    int64_t top;
+    int count; /* rows of the block row that take part */
+    int nb;
+    int down;  /* rows that go down */
+    int64_t *source, *to;
+    int *from;
+} la_moves;
+
+/* A block of memory for the moves within nb rows; la_moves_of_panel() lays it out. */
+static inline size_t la_moves_bytes(int nb)
+{
+    return sizeof(la_moves) + (size_t)nb * (2 * sizeof(int64_t) + sizeof(int));
+}
+
+static inline void la_moves_layout(la_moves *m, int64_t top, int count, int nb)
+{
+    m->top = top;
+    m->count = count;
+    m->nb = nb;
+    m->down = 0;
+    m->source = (int64_t *)(m + 1);
+    m->to = m->source + nb;
+    m->from = (int *)(m->to + nb);
+    for (int i = 0; i < count; i++)
+        m->source[i] = top + i;
+}
+
+/* One exchange, of row top + i with row r >= top. */
+static inline void la_moves_exchange(la_moves *m, int i, int64_t r)
+{
+    if (r < m->top + m->count) { /* both take part */
+        int64_t t = m->source[i];
+        m->source[i] = m->source[r - m->top];
+        m->source[r - m->top] = t;
+        return;
+    }
+    int d = 0;
+    while (d < m->down && m->to[d] != r)
+        d++;
+    int64_t up = r;
+    if (d < m->down)
+        up = m->top + m->from[d];
+    else
+        m->to[m->down++] = r;
+    m->from[d] = (int)(m->source[i] - m->top);
+    m->source[i] = up;
+}
+
+/* In the order of the factorisation. `pivot` is indexed by rows of the matrix. */
+static inline void la_moves_of_panel(la_moves *m, int64_t top, int count, int nb,
+                                     const int64_t *pivot)
+{
+    la_moves_layout(m, top, count, nb);
+    for (int i = 0; i < count; i++)
+        la_moves_exchange(m, i, pivot[top + i]);
+}
+
+/* Step s of the exchanges of the first K rows in KT block rows, from the end when undone. The
+ * inverse of a permutation that takes `source` up and `from` down takes them the other way. */
+static inline void la_moves_of_step(la_moves *m, int s, int KT, int64_t K, int nb,
+                                    const int64_t *pivot, int backward)
+{
+    int64_t top = (int64_t)(backward ? KT - 1 - s : s) * nb;
+    int count = K - top < nb ? (int)(K - top) : nb;
+    la_moves_layout(m, top, count, nb);
+    for (int i = 0; i < count; i++)
+        la_moves_exchange(m, backward ? count - 1 - i : i, pivot[top + (backward ? count - 1 - i : i)]);
+}
+
+/* Columns of `item` bytes: what of the stack of process row p goes into W. */
+static inline void la_moves_pick(const la_moves *m, int P, int p, const void *stack, int64_t ld,
+                                 int columns, void *W, size_t item)
+{
+    size_t height = 2 * (size_t)m->nb;
+    int mine = la_owner(m->top, m->nb, P) == p;
+    int first = la_local_row(m->top, m->nb, P);
+    for (int j = 0; j < columns; j++) {
+        const char *c = (const char *)stack + (size_t)j * (size_t)ld * item;
+        char *w = (char *)W + (size_t)j * height * item;
+        for (int i = 0; i < m->count; i++)
+            if (la_owner(m->source[i], m->nb, P) == p)
+                memcpy(w + (size_t)i * item,
+                       c + (size_t)la_local_row(m->source[i], m->nb, P) * item, item);
+        if (mine)
+            memcpy(w + (size_t)m->nb * item, c + (size_t)first * item, (size_t)m->count * item);
+    }
+}
+
+/* What of W belongs into the stack of process row p. */
+static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, void *stack,
+                                int64_t ld, int columns, size_t item)
+{
+    size_t height = 2 * (size_t)m->nb;
+    int mine = la_owner(m->top, m->nb, P) == p;
+    int first = la_local_row(m->top, m->nb, P);
+    for (int j = 0; j < columns; j++) {
+        char *c = (char *)stack + (size_t)j * (size_t)ld * item;
+        const char *w = (const char *)W + (size_t)j * height * item;
+        if (mine)
+            memcpy(c + (size_t)first * item, w, (size_t)m->count * item);
+        for (int i = 0; i < m->down; i++)
+            if (la_owner(m->to[i], m->nb, P) == p)
+                memcpy(c + (size_t)la_local_row(m->to[i], m->nb, P) * item,
+                       w + ((size_t)m->nb + (size_t)m->from[i]) * item, item);
+    }
+}
+
+/* ---- the search for a pivot -------------------------------------------------------------- */
+
+/* What process rows send each other about one column of a panel; behind it lie two rows of the
+ * panel: the row itself and, where `diagonal` is set, the row whose place it would take. */
+typedef struct lu_candidate {
+    double size;  /* of the element: |re| + |im|, as LAPACK measures it */
+    int64_t row;  /* of the matrix; -1: none */
+    int64_t diagonal;
+    int64_t unused; /* rows behind this are aligned for every element type */
+} lu_candidate;
+
+static inline void *lu_row(const lu_candidate *c, int which, int nb, size_t item)
+{
+    union { /* READ flows are const, and the same layout is written by the owner */
+        const lu_candidate *in;
+        char *out;
+    } u = {c + 1};
+    return u.out + (size_t)which * (size_t)nb * item;
+}
+
+/* Of equal elements the upper one wins, as in LAPACK. */
+static inline void lu_combine(lu_candidate *best, const lu_candidate *other, int nb, size_t item)
+{
+    size_t bytes = (size_t)nb * item;
+    if (other->row >= 0 && (best->row < 0 || other->size > best->size ||
+                            (other->size == best->size && other->row < best->row))) {
+        best->size = other->size;
+        best->row = other->row;
+        memcpy(lu_row(best, 0, nb, item), lu_row(other, 0, nb, item), bytes);
+    }
+    if (other->diagonal) {
+        best->diagonal = 1;
+        memcpy(lu_row(best, 1, nb, item), lu_row(other, 1, nb, item), bytes);
+    }
+}
+
+#endif

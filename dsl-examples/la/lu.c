@@ -1,0 +1,296 @@
+/* LU factorisation: checks the arguments, picks the graph, keeps the pivots. */
+#include "agreed.h"
+#include "stacks.h"
+
+#include <dag/kernels.h>
+#include <dag/lu.h>
+#include <dag/vector.h>
+
+#include "getrf_1.h"
+#include "getrf_nopiv.h"
+#include "getrf_p.h"
+#include "laswp_1.h"
+#include "laswp_p.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANY = -1 };
+enum { CANDIDATE = 32 }; /* bytes before the rows of a candidate, lu_candidate in rows.h */
+
+static int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static dag_status check(dag_context *ctx, const char *routine, int prec, const dag_matrix *A)
+{
+    dag_status status = dagi_la_present(ctx, routine, "A", A);
+    if (status != DAG_SUCCESS)
+        return status;
+    if (prec != ANY && (int)A->prec != prec)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: A holds '%c' elements, not '%c'", routine,
+                         dag_precision_letter(A->prec), dag_precision_letter((dag_precision)prec));
+    if (A->uplo != DAG_GENERAL)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: A must have all its tiles", routine);
+    return DAG_SUCCESS;
+}
+
+static dag_status check_square_tiles(dag_context *ctx, const char *routine, int prec,
+                                     const dag_matrix *A)
+{
+    dag_status status = check(ctx, routine, prec, A);
+    if (status == DAG_SUCCESS && A->mb != A->nb)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: the tiles of A are %" PRId64 " x %" PRId64
+                         "; they must be square", routine, A->mb, A->nb);
+    return status;
+}
+
+/* ---- slabs ------------------------------------------------------------------------------- */
+
+static dag_status copy_tile(dag_matrix *to, int64_t i, int64_t j, const dag_element *e, void *arg)
+{
+    const dag_matrix *from = arg;
+    int64_t ld;
+    const char *source = dag_matrix_at(from, i, j, &ld);
+    (void)to;
+    for (int64_t c = 0; c < e->shape.n; c++)
+        memcpy((char *)e->ptr + (size_t)(c * e->ld) * e->shape.elem,
+               source + (size_t)(c * ld) * e->shape.elem, (size_t)e->shape.m * e->shape.elem);
+    return DAG_SUCCESS;
+}
+
+/* *slab is A, or a copy of it in slab layout. */
+static dag_status slab_of(dag_context *ctx, dag_matrix *A, dag_matrix **slab)
+{
+    *slab = A;
+    if (A->layout == DAG_LAYOUT_SLAB)
+        return DAG_SUCCESS;
+    *slab = NULL;
+    const dag_matrix_desc desc = {.prec = A->prec, .m = A->m, .n = A->n, .mb = A->mb, .nb = A->nb,
+                                  .p = (int)A->p, .q = (int)A->q, .layout = DAG_LAYOUT_SLAB,
+                                  .name = "slabs of a matrix in tiles"};
+    dag_status status = dag_matrix_new(ctx, &desc, slab);
+    if (status == DAG_SUCCESS)
+        status = dag_matrix_each_local(*slab, copy_tile, A);
+    return status;
+}
+
+/* Ends what slab_of() began; the copy goes back if all went well. */
+static dag_status slab_back(dag_matrix *A, dag_matrix *slab, dag_status status)
+{
+    if (slab == A)
+        return status;
+    if (status == DAG_SUCCESS)
+        status = dag_matrix_each_local(A, copy_tile, slab);
+    dag_matrix_free(slab);
+    return status;
+}
+
+/* ---- exchanges of rows ------------------------------------------------------------------- */
+
+/* The first k exchanges in all block columns of the stacks, or in each only those of block rows
+ * below its diagonal block. `pivot` counts from 0. */
+static dag_status swap_stacks(dag_context *ctx, dag_matrix *stacks, int64_t k, const int64_t *pivot,
+                              int left, int backward)
+{
+    static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, const int64_t *, int64_t,
+                                         int) = {laswp_1_s_new, laswp_1_d_new, laswp_1_c_new,
+                                                 laswp_1_z_new};
+    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_shape *,
+                                             const int64_t *, int64_t, int, int, int, int) = {
+        laswp_p_s_new, laswp_p_d_new, laswp_p_c_new, laswp_p_z_new};
+    dag_shape buffer = {2 * stacks->mb, stacks->nb, dag_precision_size(stacks->prec)};
+    int panels = (int)((k + stacks->mb - 1) / stacks->mb);
+    if (k == 0 || stacks->n == 0 || (left && panels < 2))
+        return DAG_SUCCESS;
+    if (stacks->mt == 1 && !left)
+        return dag_run(ctx, one[stacks->prec](ctx, stacks, pivot, k, backward));
+    return dag_run(ctx, several[stacks->prec](ctx, stacks, &buffer, pivot, k, panels,
+                                              (int)stacks->mb, left, backward));
+}
+
+/* LAPACK's pivots to and from ours, which count from 0. */
+static void shift(int64_t *pivot, int64_t count, int64_t by)
+{
+    for (int64_t i = 0; i < count; i++)
+        pivot[i] += by;
+}
+
+static dag_status check_pivots(dag_context *ctx, const dag_matrix *A, int64_t k,
+                               const int64_t *ipiv)
+{
+    if (k < 0 || k > A->m)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_laswp: %" PRId64 " exchanges in a matrix of %"
+                         PRId64 " rows", k, A->m);
+    for (int64_t i = 0; i < k; i++)
+        if (ipiv[i] < i + 1 || ipiv[i] > A->m)
+            return dag_error(ctx, DAG_ERR_ARG, "dag_laswp: ipiv[%" PRId64 "] is %" PRId64
+                             "; it must be between %" PRId64 " and %" PRId64, i, ipiv[i], i + 1,
+                             A->m);
+    return DAG_SUCCESS;
+}
+
+dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *ipiv, int backward)
+{
+    int64_t *pivot = NULL;
+    dag_matrix *slab = A, stacks;
+    dag_status status = check(ctx, "dag_laswp", ANY, A);
+    if (status == DAG_SUCCESS && k > 0)
+        status = dagi_la_present(ctx, "dag_laswp", "ipiv", ipiv);
+    if (status == DAG_SUCCESS)
+        status = check_pivots(ctx, A, k, ipiv);
+    if (status == DAG_SUCCESS && k > 0 && (pivot = malloc((size_t)k * sizeof(*pivot))) == NULL)
+        status = dag_error(ctx, DAG_ERR_NOMEM, "dag_laswp: no memory for the pivots");
+    if (status == DAG_SUCCESS)
+        status = slab_of(ctx, A, &slab);
+    status = dagi_la_agreed(ctx, "dag_laswp", status);
+    if (status == DAG_SUCCESS && k > 0) {
+        memcpy(pivot, ipiv, (size_t)k * sizeof(*pivot));
+        shift(pivot, k, -1);
+        dagi_la_stacks(slab, &stacks);
+        status = swap_stacks(ctx, &stacks, k, pivot, 0, backward != 0);
+    }
+    free(pivot);
+    return slab_back(A, slab, status);
+}
+
+/* ---- partial pivoting -------------------------------------------------------------------- */
+
+/* What the task graphs need besides the matrix. */
+typedef struct lu_shapes {
+    dag_shape pivots, candidate, top, buffer;
+    int panels, last; /* panels, pivots of the last one */
+} lu_shapes;
+
+static lu_shapes shapes_of(const dag_matrix *A)
+{
+    size_t item = dag_precision_size(A->prec);
+    int64_t rank = min(A->m, A->n), nb = A->nb;
+    lu_shapes s = {
+        .pivots = {(rank + 1) * (int64_t)sizeof(int64_t), 1, 1},
+        .candidate = {CANDIDATE + 2 * nb * (int64_t)item, 1, 1},
+        .top = {nb, nb, item},
+        .buffer = {2 * nb, nb, item},
+        .panels = (int)((rank + nb - 1) / nb),
+    };
+    s.last = (int)(rank - (int64_t)(s.panels - 1) * nb);
+    return s;
+}
+
+static dag_taskpool *getrf_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
+                                lu_shapes *s, int ahead)
+{
+    static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
+                                         int, int) = {getrf_1_s_new, getrf_1_d_new, getrf_1_c_new,
+                                                      getrf_1_z_new};
+    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
+                                             dag_shape *, dag_shape *, dag_shape *, int, int, int,
+                                             int) = {getrf_p_s_new, getrf_p_d_new, getrf_p_c_new,
+                                                     getrf_p_z_new};
+    (void)dag_kernels_init(NULL);
+    if (stacks->mt == 1)
+        return one[stacks->prec](ctx, stacks, pivots, &s->pivots, s->panels, ahead);
+    return several[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->candidate, &s->top,
+                                 &s->buffer, s->panels, (int)stacks->nb, s->last, ahead);
+}
+
+/* Factors a matrix in slab layout that has elements; pivots count from 0, those of `kept` behind
+ * info. */
+static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots, int ahead)
+{
+    lu_shapes s = shapes_of(slab);
+    dag_matrix stacks;
+    dagi_la_stacks(slab, &stacks);
+    if (ahead < 0)
+        ahead = stacks.q == 1 ? s.panels : 3;
+    dag_status status = dag_run(ctx, getrf_pool(ctx, &stacks, pivots, &s, ahead));
+    if (status == DAG_SUCCESS && stacks.mt > 1) {
+        const int64_t *kept = dag_vector_at(pivots, dag_rank(ctx));
+        status = swap_stacks(ctx, &stacks, min(slab->m, slab->n), kept + 1, 1, 0);
+    }
+    return status;
+}
+
+static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *ipiv, int ahead,
+                           int64_t *info)
+{
+    dag_vector *pivots = NULL;
+    dag_matrix *slab = A;
+    dag_status status = check_square_tiles(ctx, "dag_getrf", prec, A);
+    int64_t rank = status == DAG_SUCCESS ? min(A->m, A->n) : 0;
+    if (rank > 0)
+        status = dagi_la_present(ctx, "dag_getrf", "ipiv", ipiv);
+    if (status == DAG_SUCCESS && rank > 0)
+        status = dag_vector_new(ctx, dag_size(ctx), (size_t)(rank + 1) * sizeof(int64_t), &pivots);
+    if (status == DAG_SUCCESS)
+        status = slab_of(ctx, A, &slab);
+    status = dagi_la_agreed(ctx, "dag_getrf", status);
+    if (status == DAG_SUCCESS && rank > 0)
+        status = factor(ctx, slab, pivots, ahead);
+    if (status == DAG_SUCCESS) {
+        const int64_t *kept = rank > 0 ? dag_vector_at(pivots, dag_rank(ctx)) : NULL;
+        if (rank > 0) {
+            memcpy(ipiv, kept + 1, (size_t)rank * sizeof(*ipiv));
+            shift(ipiv, rank, 1);
+        }
+        if (info != NULL)
+            *info = rank > 0 ? kept[0] : 0;
+    }
+    dag_vector_free(pivots);
+    return slab_back(A, slab, status);
+}
+
+dag_status dag_getrf_ahead(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int lookahead,
+                           int64_t *info)
+{
+    return do_getrf(ctx, ANY, A, ipiv, lookahead, info);
+}
+
+dag_status dag_getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info)
+{
+    return do_getrf(ctx, ANY, A, ipiv, -1, info);
+}
+
+/* ---- without pivoting -------------------------------------------------------------------- */
+
+static dag_status do_getrf_nopiv(dag_context *ctx, int prec, dag_matrix *A, int64_t *info)
+{
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) = {
+        getrf_nopiv_s_new, getrf_nopiv_d_new, getrf_nopiv_c_new, getrf_nopiv_z_new};
+    dag_status status = check_square_tiles(ctx, "dag_getrf_nopiv", prec, A);
+    status = dagi_la_agreed(ctx, "dag_getrf_nopiv", status);
+    if (status != DAG_SUCCESS)
+        return status;
+    (void)dag_kernels_init(NULL);
+    dag_taskpool *pool = make[A->prec](ctx, A, (int)min(A->mt, A->nt));
+    if (pool == NULL)
+        return DAG_ERR_ARG;
+    status = dag_add(ctx, pool);
+    if (status == DAG_SUCCESS)
+        status = dag_wait(pool);
+    if (status == DAG_SUCCESS && info != NULL)
+        *info = dag_taskpool_info(pool);
+    dag_taskpool_free(pool);
+    return status;
+}
+
+dag_status dag_getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info)
+{
+    return do_getrf_nopiv(ctx, ANY, A, info);
+}
+
+#define TYPED(p, PREC)                                                                             \
+    dag_status dag_##p##getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info)       \
+    {                                                                                              \
+        return do_getrf(ctx, PREC, A, ipiv, -1, info);                                             \
+    }                                                                                              \
+    dag_status dag_##p##getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info)                \
+    {                                                                                              \
+        return do_getrf_nopiv(ctx, PREC, A, info);                                                 \
+    }
+TYPED(s, DAG_S)
+TYPED(d, DAG_D)
+TYPED(c, DAG_C)
+TYPED(z, DAG_Z)

@@ -1,0 +1,71 @@
+/**
+ * @file lu.h
+ * LU factorisation of general matrices and what is solved with it. Included by la.h, whose
+ * conventions hold: every function is collective, and exists for the four element types and once
+ * without a letter.
+ *
+ * Pivots are LAPACK's: ipiv[i] = k says that row i+1 was exchanged with row k (counted from 1).
+ * Every rank passes an array of min(m, n) items and gets all of them.
+ *
+ * Tiles are square. A matrix in slab layout (ScaLAPACK's local array) is factored where it lies; one
+ * in tile layout is copied to slabs and back, which takes its memory once more.
+ *
+ * A U(k,k) that is exactly zero is no error: the factorisation is completed, *info = k (from 1, the
+ * first one) on all ranks, and nothing can be solved with it. NaN and infinity go through to the
+ * result.
+ */
+#ifndef DAG_LU_H
+#define DAG_LU_H
+
+#include <dag/matrix.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * LU factorisation with partial pivoting, P A = L U, in place; L has a unit diagonal. Pivots are
+ * those of LAPACK's getrf where no two candidates are equal up to rounding, on every grid.
+ * @param A     m x n in square tiles, DAG_GENERAL.
+ * @param ipiv  min(m, n) items on every rank.
+ * @param[out] info  see above; may be NULL.
+ */
+dag_status dag_getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info);
+
+/**
+ * dag_getrf() with at most `lookahead` panels factored ahead of the oldest update that is not done;
+ * 0 goes panel by panel, -1 is the automatic choice: no limit where all panels stay at home (one
+ * process column), else 3, because each panel that is ahead takes memory on all ranks.
+ */
+dag_status dag_getrf_ahead(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int lookahead,
+                           int64_t *info);
+
+/**
+ * LU factorisation without pivoting, A = L U, in place, for matrices that are known not to need it:
+ * diagonally dominant or positive definite ones. On others the result may be worthless without
+ * *info telling.
+ * @param A  m x n in square tiles of any layout, DAG_GENERAL.
+ * @param[out] info  when U(k,k) = 0 the factorisation ends there, *info = k; may be NULL.
+ */
+dag_status dag_getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info);
+
+/**
+ * Exchange rows of A as dag_getrf() did: row i with row ipiv[i], i = 1, ..., k; backward undoes it.
+ * @param A  m x n in slab or tile layout, DAG_GENERAL; mb rows of a tile as in the factorisation or not.
+ */
+dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *ipiv,
+                     int backward);
+
+#define DAG_LU_DECLARE(p)                                                                          \
+    dag_status dag_##p##getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info);      \
+    dag_status dag_##p##getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info);
+DAG_LU_DECLARE(s)
+DAG_LU_DECLARE(d)
+DAG_LU_DECLARE(c)
+DAG_LU_DECLARE(z)
+#undef DAG_LU_DECLARE
+
+#ifdef __cplusplus
+}
+#endif
+#endif

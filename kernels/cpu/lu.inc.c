@@ -1,0 +1,114 @@
+/* LU factorisation of a panel, and exchanges of rows. Template over the element type. */
+
+int FN(getrf)(int m, int n, elem_t *A, int lda, int64_t first, int64_t *pivot)
+{
+    ASSERT_TILE(m, n, lda);
+    int rank = m < n ? m : n;
+    if (rank == 0)
+        return 0;
+    /* The library's pivots, 32 bits each, are put where the result goes and widened from the end,
+     * so that no memory is needed. */
+    char *narrow = (char *)pivot;
+    int info = LAPACK(getrf_work)(LAPACK_COL_MAJOR, m, n, A, lda, (lapack_int *)(void *)narrow);
+    for (int i = rank; i-- > 0;) {
+        lapack_int row;
+        memcpy(&row, narrow + (size_t)i * sizeof(row), sizeof(row));
+        pivot[i] = first + row - 1;
+    }
+    return info;
+}
+
+/* One column at a time: a column of a panel fits the nearest cache, its rows do not. */
+void FN(laswp)(int n, elem_t *A, int lda, int64_t first, int64_t last, const int64_t *pivot,
+               bool backward)
+{
+    for (int j = 0; j < n; j++) {
+        elem_t *a = A + AT(0, j, lda);
+        for (int64_t i = first; i < last; i++) {
+            int64_t r = backward ? first + last - 1 - i : i;
+            elem_t t = a[r];
+            a[r] = a[pivot[r]];
+            a[pivot[r]] = t;
+        }
+    }
+}
+
+/* Columns whose elimination is delayed until the next block of this many pivots is known. */
+enum { LOCAL(INNER) = 32 };
+
+void FN(getrf_column)(int m, int n, int j, int pivots, elem_t *T, int ldt, elem_t *A, int lda)
+{
+    int begin = j / LOCAL(INNER) * LOCAL(INNER);
+    int end = begin + LOCAL(INNER) < pivots ? begin + LOCAL(INNER) : pivots;
+    elem_t pivot = T[AT(j, j, ldt)];
+    elem_t *a = A + AT(0, j, lda);
+    if (DAG_REAL(pivot) != 0 || DAG_IMAG(pivot) != 0) {
+        /* dividing is slower than LAPACK's reciprocal, and never overflows where that would */
+        for (int i = 0; i < m; i++)
+            a[i] /= pivot;
+    }
+    for (int c = j + 1; c < end && m > 0; c++) {
+        elem_t minus = -T[AT(j, c, ldt)];
+        CBLAS(axpy)(m, SCALAR(minus), a, 1, A + AT(0, c, lda), 1);
+    }
+    if (j + 1 < end || end >= n)
+        return;
+    int k = end - begin;
+    FN(trsm)(DAG_LEFT, DAG_LOWER, DAG_NO_TRANS, DAG_UNIT, k, n - end, 1, T + AT(begin, begin, ldt),
+             ldt, T + AT(begin, end, ldt), ldt);
+    FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, m, n - end, k, -1, A + AT(0, begin, lda), lda,
+             T + AT(begin, end, ldt), ldt, 1, A + AT(0, end, lda), lda);
+}
+
+int FN(getrf_search)(int m, const elem_t *x, double *size)
+{
+    int found = -1;
+    *size = -1;
+    for (int i = 0; i < m; i++) {
+        double s = fabs((double)DAG_REAL(x[i])) + fabs((double)DAG_IMAG(x[i]));
+        if (s != s)
+            s = HUGE_VAL; /* a NaN must not hide behind smaller elements */
+        if (s > *size) {
+            *size = s;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Recursion on the columns leaves nearly all of the work to the matrix product. */
+int FN(getrf_nopiv)(int m, int n, elem_t *A, int lda)
+{
+    enum { LEAF = 16 };
+    ASSERT_TILE(m, n, lda);
+    int info = 0;
+    int rank = m < n ? m : n;
+    if (rank > LEAF) {
+        int left = split(rank, LEAF);
+        elem_t *right = A + AT(0, left, lda), *below = A + left;
+        elem_t *rest = A + AT(left, left, lda);
+        info = FN(getrf_nopiv)(m, left, A, lda);
+        FN(trsm)(DAG_LEFT, DAG_LOWER, DAG_NO_TRANS, DAG_UNIT, left, n - left, 1, A, lda, right,
+                 lda);
+        FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, m - left, n - left, left, -1, below, lda, right, lda,
+                 1, rest, lda);
+        int second = FN(getrf_nopiv)(m - left, n - left, rest, lda);
+        return info > 0 ? info : second > 0 ? left + second : 0;
+    }
+    for (int k = 0; k < rank; k++) {
+        elem_t pivot = A[AT(k, k, lda)];
+        if (DAG_REAL(pivot) == 0 && DAG_IMAG(pivot) == 0) {
+            if (info == 0)
+                info = k + 1;
+            continue;
+        }
+        for (int i = k + 1; i < m; i++)
+            A[AT(i, k, lda)] /= pivot;
+        for (int j = k + 1; j < n; j++) {
+            elem_t u = A[AT(k, j, lda)];
+            for (int i = k + 1; i < m; i++)
+                A[AT(i, j, lda)] -= MUL(A[AT(i, k, lda)], u);
+        }
+    }
+    return info;
+}

@@ -1,0 +1,303 @@
+/*
+ * LU factorisation over shapes, tile sizes, grids, element types and storages.
+ *
+ *     lu_matrix [small|full]
+ *
+ * One launch on R ranks runs every case whose grid has R places. Factors are gathered, multiplied
+ * out in the plain way and compared with the rows of the original in the order of the pivots; these
+ * are compared with LAPACK's. Exchanges of rows are made and undone. Matrices that are singular or
+ * hold a NaN end as in LAPACK, on all ranks alike.
+ */
+#include <dag/kernels.h>
+#include <dag/la.h>
+#include <dag/lu.h>
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NSHAPES = 11, NTILES = 5, NGRIDS = 7, SEED = 17 };
+static const int64_t shapes[NSHAPES][2] = {{0, 0},   {0, 5},    {5, 0},    {1, 1},     {7, 7},   {100, 100},
+                                           {193, 193}, {300, 120}, {120, 300}, {257, 64}, {5, 400}};
+static const int64_t tiles[NTILES] = {1, 16, 33, 64, 500};
+static const int grids[NGRIDS][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {2, 3}, {3, 2}, {6, 1}};
+
+static int failures, cases;
+
+typedef struct test_case {
+    int64_t m, n, nb;
+    int p, q;
+    dag_precision prec;
+    dag_layout layout;
+} test_case;
+
+static void fail(dag_context *ctx, const test_case *c, const char *what, double x)
+{
+    failures++;
+    fprintf(stderr, "rank %d: %" PRId64 " x %" PRId64 ", nb %" PRId64 ", grid %dx%d, %c, %s: %s (%g)\n",
+            dag_rank(ctx), c->m, c->n, c->nb, c->p, c->q, dag_precision_letter(c->prec),
+            c->layout == DAG_LAYOUT_SLAB ? "slab" : "tile", what, x);
+}
+
+static int check(dag_context *ctx, const test_case *c, const char *what, dag_status status)
+{
+    if (status == DAG_SUCCESS)
+        return 1;
+    fail(ctx, c, what, status);
+    fprintf(stderr, "    %s\n", dag_message(ctx));
+    return 0;
+}
+
+static void get(dag_precision prec, const void *a, size_t at, double x[2])
+{
+    const float *f = a;
+    const double *d = a;
+    x[0] = dag_precision_real(prec) == DAG_S ? (prec == DAG_C ? f[2 * at] : f[at])
+                                             : (prec == DAG_Z ? d[2 * at] : d[at]);
+    x[1] = prec == DAG_C ? f[2 * at + 1] : prec == DAG_Z ? d[2 * at + 1] : 0;
+}
+
+static void original(const test_case *c, double bump, void *a)
+{
+    int m = (int)c->m, n = (int)c->n, ld = m > 0 ? m : 1;
+    if (m == 0 || n == 0)
+        return;
+    switch (c->prec) {
+    case DAG_S: dag_tile_splrnt((float)bump, m, n, a, ld, m, 0, 0, SEED); break;
+    case DAG_D: dag_tile_dplrnt(bump, m, n, a, ld, m, 0, 0, SEED); break;
+    case DAG_C: dag_tile_cplrnt((float)bump, m, n, a, ld, m, 0, 0, SEED); break;
+    case DAG_Z: dag_tile_zplrnt(bump, m, n, a, ld, m, 0, 0, SEED); break;
+    }
+}
+
+static int lapack(const test_case *c, void *a, int64_t *pivot)
+{
+    int m = (int)c->m, n = (int)c->n, ld = m > 0 ? m : 1;
+    switch (c->prec) {
+    case DAG_S: return dag_tile_sgetrf(m, n, a, ld, 1, pivot);
+    case DAG_D: return dag_tile_dgetrf(m, n, a, ld, 1, pivot);
+    case DAG_C: return dag_tile_cgetrf(m, n, a, ld, 1, pivot);
+    case DAG_Z: return dag_tile_zgetrf(m, n, a, ld, 1, pivot);
+    }
+    return -1;
+}
+
+/* max |P A - L U| / (max |A| min(m, n) eps); rows of A are exchanged. */
+static double plain_error(const test_case *c, const void *f, char *a, const int64_t *ipiv)
+{
+    size_t item = dag_precision_size(c->prec);
+    int64_t rank = c->m < c->n ? c->m : c->n;
+    double eps = dag_precision_real(c->prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
+    double worst = 0, largest = 0;
+    for (int64_t i = 0; ipiv != NULL && i < rank; i++)
+        for (int64_t j = 0; j < c->n && ipiv[i] != i + 1; j++) {
+            char t[16], *x = a + (size_t)(i + j * c->m) * item;
+            char *y = a + (size_t)(ipiv[i] - 1 + j * c->m) * item;
+            memcpy(t, x, item);
+            memcpy(x, y, item);
+            memcpy(y, t, item);
+        }
+    for (int64_t j = 0; j < c->n; j++)
+        for (int64_t i = 0; i < c->m; i++) {
+            double sum[2], l[2], u[2];
+            int64_t last = i < j ? i : j; /* L(i,k) U(k,j) for k = 0..last */
+            get(c->prec, a, (size_t)(i + j * c->m), sum);
+            largest = fmax(largest, hypot(sum[0], sum[1]));
+            for (int64_t k = 0; k <= last && k < rank; k++) {
+                get(c->prec, f, (size_t)(i + k * c->m), l);
+                get(c->prec, f, (size_t)(k + j * c->m), u);
+                if (k == i) {
+                    l[0] = 1;
+                    l[1] = 0;
+                }
+                sum[0] -= l[0] * u[0] - l[1] * u[1];
+                sum[1] -= l[0] * u[1] + l[1] * u[0];
+            }
+            worst = fmax(worst, hypot(sum[0], sum[1]));
+        }
+    return rank == 0 ? 0 : worst / (largest * (double)rank * eps);
+}
+
+static dag_status make(dag_context *ctx, const test_case *c, double bump, dag_matrix **A)
+{
+    const dag_matrix_desc desc = {.prec = c->prec, .m = c->m, .n = c->n, .mb = c->nb, .nb = c->nb,
+                                  .p = c->p, .q = c->q, .layout = c->layout, .name = "A"};
+    dag_status status = dag_matrix_new(ctx, &desc, A);
+    void *a = malloc((size_t)(c->m * c->n + 1) * 16);
+    if (status == DAG_SUCCESS && a == NULL)
+        status = DAG_ERR_NOMEM;
+    if (status == DAG_SUCCESS) {
+        original(c, bump, a);
+        status = dag_matrix_scatter(*A, a, c->m > 0 ? c->m : 1);
+    }
+    free(a);
+    return status;
+}
+
+static void judge(dag_context *ctx, const test_case *c, dag_matrix *A, double bump,
+                  const int64_t *ipiv)
+{
+    char *f = malloc((size_t)(c->m * c->n + 1) * 16), *a = malloc((size_t)(c->m * c->n + 1) * 16);
+    int64_t *expected = malloc((size_t)(c->m + 1) * sizeof(*expected));
+    if (check(ctx, c, "gather", dag_matrix_gather(A, f, c->m > 0 ? c->m : 1)) &&
+        dag_rank(ctx) == 0) {
+        original(c, bump, a);
+        double error = plain_error(c, f, a, ipiv);
+        if (!(error < 30))
+            fail(ctx, c, ipiv != NULL ? "getrf: error" : "getrf_nopiv: error", error);
+        original(c, bump, a);
+        if (ipiv != NULL && c->m > 0 && c->n > 0 && lapack(c, a, expected) == 0)
+            for (int64_t i = 0; i < c->m && i < c->n; i++)
+                if (ipiv[i] != expected[i]) {
+                    fail(ctx, c, "another pivot than LAPACK's in row", (double)i);
+                    break;
+                }
+    }
+    free(f);
+    free(a);
+    free(expected);
+}
+
+/* Rows exchanged and back again: the matrix is what it was. */
+static void exchange(dag_context *ctx, const test_case *c, const int64_t *ipiv)
+{
+    dag_matrix *A = NULL;
+    int64_t k = c->m < c->n ? c->m : c->n;
+    char *a = calloc((size_t)(c->m * c->n + 1), 16), *b = calloc((size_t)(c->m * c->n + 1), 16);
+    int64_t ld = c->m > 0 ? c->m : 1;
+    if (check(ctx, c, "make", make(ctx, c, 0, &A)) &&
+        check(ctx, c, "laswp", dag_laswp(ctx, A, k, ipiv, 0)) &&
+        check(ctx, c, "gather", dag_matrix_gather(A, a, ld)) &&
+        check(ctx, c, "laswp backward", dag_laswp(ctx, A, k, ipiv, 1)) &&
+        check(ctx, c, "gather", dag_matrix_gather(A, b, ld)) && dag_rank(ctx) == 0) {
+        size_t item = dag_precision_size(c->prec);
+        char *o = calloc((size_t)(c->m * c->n + 1), 16);
+        original(c, 0, o);
+        if (memcmp(b, o, (size_t)(c->m * c->n) * item) != 0)
+            fail(ctx, c, "laswp and back changed the matrix", 0);
+        for (int64_t i = 0; i < k; i++)
+            for (int64_t j = 0; j < c->n; j++) {
+                char t[16], *x = o + (size_t)(i + j * c->m) * item;
+                char *y = o + (size_t)(ipiv[i] - 1 + j * c->m) * item;
+                memcpy(t, x, item);
+                memmove(x, y, item);
+                memcpy(y, t, item);
+            }
+        if (memcmp(a, o, (size_t)(c->m * c->n) * item) != 0)
+            fail(ctx, c, "laswp is not what the pivots say", 0);
+        free(o);
+    }
+    dag_matrix_free(A);
+    free(a);
+    free(b);
+}
+
+static void run_case(dag_context *ctx, const test_case *c, int ahead)
+{
+    dag_matrix *A = NULL;
+    int64_t *ipiv = calloc((size_t)(c->m + 1), sizeof(*ipiv)), info = -1;
+    cases++;
+    if (check(ctx, c, "make", make(ctx, c, 0, &A)) &&
+        check(ctx, c, "getrf", dag_getrf_ahead(ctx, A, ipiv, ahead, &info))) {
+        if (info != 0)
+            fail(ctx, c, "info", (double)info);
+        judge(ctx, c, A, 0, ipiv);
+        exchange(ctx, c, ipiv);
+    }
+    dag_matrix_free(A);
+    A = NULL;
+    double bump = (double)(c->m + c->n);
+    if (check(ctx, c, "make", make(ctx, c, bump, &A)) &&
+        check(ctx, c, "getrf_nopiv", dag_getrf_nopiv(ctx, A, &info))) {
+        if (info != 0)
+            fail(ctx, c, "info without pivoting", (double)info);
+        judge(ctx, c, A, bump, NULL);
+    }
+    dag_matrix_free(A);
+    free(ipiv);
+}
+
+/* Column `zero` is zero, or the element below its diagonal a NaN. */
+static void run_odd(dag_context *ctx, const test_case *c, int64_t zero, int nan)
+{
+    dag_matrix *A = NULL;
+    int64_t *ipiv = calloc((size_t)(c->m + 1), sizeof(*ipiv)), info = -1;
+    double *a = calloc((size_t)(c->m * c->n + 1), sizeof(*a));
+    cases++;
+    if (!check(ctx, c, "make", make(ctx, c, 0, &A)))
+        return;
+    original(c, 0, a);
+    if (nan)
+        a[zero + 1 + zero * c->m] = NAN;
+    else
+        memset(a + zero * c->m, 0, (size_t)c->m * sizeof(*a));
+    if (check(ctx, c, "scatter", dag_matrix_scatter(A, a, c->m)) &&
+        check(ctx, c, "getrf", dag_getrf(ctx, A, ipiv, &info))) {
+        if (!nan && info != zero + 1)
+            fail(ctx, c, "info of a singular matrix", (double)info);
+        if (check(ctx, c, "gather", dag_matrix_gather(A, a, c->m)) && nan && dag_rank(ctx) == 0 &&
+            !isnan(a[c->m * c->n - 1]))
+            fail(ctx, c, "a NaN got lost", a[c->m * c->n - 1]);
+    }
+    dag_matrix_free(A);
+    free(ipiv);
+    free(a);
+}
+
+static void refusals(dag_context *ctx)
+{
+    test_case c = {.m = 4, .n = 4, .nb = 2, .p = 1, .q = 1, .prec = DAG_D};
+    dag_matrix *A = NULL;
+    int64_t ipiv[4] = {1, 2, 3, 9}, info;
+    cases++;
+    if (!check(ctx, &c, "make", make(ctx, &c, 0, &A)))
+        return;
+    if (dag_sgetrf(ctx, A, ipiv, &info) != DAG_ERR_ARG)
+        fail(ctx, &c, "a matrix of another element type was taken", 0);
+    if (dag_getrf(ctx, A, dag_rank(ctx) == dag_size(ctx) - 1 ? NULL : ipiv, &info) != DAG_ERR_ARG)
+        fail(ctx, &c, "no place for the pivots on one rank was taken", 0);
+    ipiv[3] = 9;
+    if (dag_laswp(ctx, A, 4, ipiv, 0) != DAG_ERR_ARG)
+        fail(ctx, &c, "a pivot outside the matrix was taken", 0);
+    dag_matrix_free(A);
+}
+
+int main(int argc, char **argv)
+{
+    int full = argc > 1 && strcmp(argv[1], "full") == 0, at = 0;
+    dag_context *ctx;
+    if (dag_init(&ctx, NULL, NULL, 0) != DAG_SUCCESS)
+        return 1;
+    for (int g = 0; g < NGRIDS; g++) {
+        if (grids[g][0] * grids[g][1] != dag_size(ctx))
+            continue;
+        test_case c = {.p = grids[g][0], .q = grids[g][1]};
+        for (int s = 0; s < NSHAPES; s++)
+            for (int t = 0; t < NTILES; t++)
+                for (int v = 0; v < 8; v++) {
+                    c.m = shapes[s][0];
+                    c.n = shapes[s][1];
+                    c.nb = tiles[t];
+                    c.prec = (dag_precision)(v % 4);
+                    c.layout = v / 4 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE;
+                    /* all pairs of (shape, tile), of (type, storage) and of each with each */
+                    if ((c.nb == 1 && c.m * c.n > 10000) || (!full && (at++ + s + 3 * t) % 8 != 0))
+                        continue;
+                    run_case(ctx, &c, v % 3 - 1);
+                }
+        c = (test_case){.m = 130, .n = 130, .nb = 32, .p = c.p, .q = c.q, .prec = DAG_D,
+                        .layout = DAG_LAYOUT_SLAB};
+        for (int64_t zero = 0; zero < 129; zero += 43) {
+            run_odd(ctx, &c, zero, 0);
+            run_odd(ctx, &c, zero, 1);
+        }
+    }
+    refusals(ctx);
+    if (dag_rank(ctx) == 0)
+        printf("%d cases, %d failures\n", cases, failures);
+    dag_fini(ctx);
+    return failures != 0;
+}
