@@ -189,6 +189,35 @@ static void mark_stored(dag_value *v)
     atomic_fetch_or_explicit(&((dagi_value *)v)->flags, DAGI_VALUE_STORED, memory_order_relaxed);
 }
 
+/* What lies in a collection's memory, in a buffer of its own; NULL = no memory. */
+static dag_value *copy_of(struct dag_task *task, const dag_value *v)
+{
+    const dag_shape shape = {v->m, v->n, v->elem};
+    dag_value *copy = dagi_value_new(task->owner, task->pool, &shape);
+    if (copy != NULL)
+        dagi_copy_region(copy, v, DAG_REGION_FULL);
+    return copy;
+}
+
+/* A store of what is at home already, by a holder. Earlier stores of the element, which this one
+ * must win over, may wait for the holders to leave. */
+static void store_at_home(struct dag_task *task, int flow, const dag_element *e, dag_region region)
+{
+    dagi_pool_data *data = task->pool->data;
+    dag_value *v = dag_task_flows(task)[flow];
+    mark_stored(v);
+    if (!dagi_table_waits(data, e))
+        return;
+    dag_value *kept = copy_of(task, v);
+    dagi_pending_store *s = kept != NULL ? dagi_pending_new(kept, e, region) : NULL;
+    if (kept != NULL)
+        dagi_value_release(task->owner, kept); /* the record holds it now */
+    if (s == NULL)
+        no_memory(task, flow);
+    else
+        dagi_table_wait(data, e, s); /* v is there, as this task holds it */
+}
+
 static void store_inplace(struct dag_task *task, int flow, const dag_element *e, dag_region region)
 {
     dagi_pool_data *data = task->pool->data;
@@ -219,10 +248,7 @@ static void store_deferred(struct dag_task *task, int flow, const dag_element *e
     uint32_t flags = atomic_load_explicit(&((dagi_value *)v)->flags, memory_order_relaxed);
     if (flags & DAGI_VALUE_HOME) {
         /* Another deferred store may change that memory before this one reads it. */
-        const dag_shape shape = {v->m, v->n, v->elem};
-        kept = dagi_value_new(task->owner, task->pool, &shape);
-        if (kept != NULL)
-            dagi_copy_region(kept, v, DAG_REGION_FULL);
+        kept = copy_of(task, v);
     }
     dagi_pending_store *s = kept != NULL ? dagi_pending_new(kept, e, region) : NULL;
     if (kept != NULL && kept != v)
@@ -248,7 +274,9 @@ void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, 
         return;
     dag_memory_mode mode = data->slot[slot].mode;
     if (v->ptr == e.ptr && v->ld == e.ld) {
-        if (mode != DAG_MEM_DEFERRED && !data->program->aliased)
+        if (mode == DAG_MEM_INPLACE && !data->program->aliased)
+            store_at_home(task, flow, &e, region);
+        else if (mode != DAG_MEM_DEFERRED && !data->program->aliased)
             mark_stored(v);
     } else if (mode == DAG_MEM_DEFERRED) {
         store_deferred(task, flow, &e, region);

@@ -146,16 +146,32 @@ dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v)
     return done;
 }
 
+/* Under the lock. */
+static dagi_value *find(struct dagi_data_shard *s, uint64_t hash, const void *ptr)
+{
+    dagi_value *v = s->nbuckets > 0 ? *bucket_of(s, hash) : NULL;
+    while (v != NULL && v->v.ptr != ptr)
+        v = v->next;
+    return v;
+}
+
+int dagi_table_waits(dagi_pool_data *data, const dag_element *e)
+{
+    uint64_t hash = hash_of(e->ptr);
+    struct dagi_data_shard *s = shard_of(data, hash);
+    pthread_mutex_lock(&s->lock);
+    const dagi_value *v = find(s, hash, e->ptr);
+    int waits = v != NULL && v->waiting != NULL;
+    pthread_mutex_unlock(&s->lock);
+    return waits;
+}
+
 int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_pending_store *store)
 {
     uint64_t hash = hash_of(e->ptr);
     struct dagi_data_shard *s = shard_of(data, hash);
-    dagi_value *v = NULL;
     pthread_mutex_lock(&s->lock);
-    if (s->nbuckets > 0)
-        v = *bucket_of(s, hash);
-    while (v != NULL && v->v.ptr != e->ptr)
-        v = v->next;
+    dagi_value *v = find(s, hash, e->ptr);
     if (v != NULL && store != NULL) {
         store->next = v->waiting;
         v->waiting = store;

@@ -42,6 +42,8 @@ int dagi_table_enter(dagi_pool_data *data, dagi_value *v);
 dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v);
 /* 1 when the element has a living home value; then *s, unless NULL, is kept with it. */
 int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_pending_store *s);
+/* 1 when stores to the element wait. */
+int dagi_table_waits(dagi_pool_data *data, const dag_element *e);
 /* Number of values in the table. */
 size_t dagi_table_count(dagi_pool_data *data);
 

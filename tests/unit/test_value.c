@@ -379,6 +379,30 @@ START_TEST(waiting_stores_keep_their_order)
 }
 END_TEST
 
+/* The home value itself is stored behind a store that waits for it: the later one wins, in its
+ * region. */
+START_TEST(store_at_home_behind_a_waiting_one)
+{
+    const dag_shape shape = {ROWS, COLS, sizeof(double)};
+    dag_value *home = bind(0, INPLACE, 3);
+    t.flow[1] = dagi_value_new(&w, &pool, &shape);
+    for (int i = 0; i < ROWS * COLS; i++)
+        numbers_of(t.flow[1])[i] = -1;
+    store(1, INPLACE, 3, DAG_REGION_FULL);
+    dagi_value_release(&w, t.flow[1]);
+    t.flow[1] = NULL;
+    numbers_of(home)[1] = 77; /* a sole holder writes in place */
+    store(0, INPLACE, 3, DAG_REGION_LOWER);
+    ck_assert_double_eq(data[INPLACE].item[3][0], 300);
+    dagi_value_release(&w, home);
+    t.flow[0] = NULL;
+    ck_assert_double_eq(data[INPLACE].item[3][0], 300);
+    ck_assert_double_eq(data[INPLACE].item[3][1], 77);
+    ck_assert_double_eq(data[INPLACE].item[3][ROWS], -1);
+    finish();
+}
+END_TEST
+
 /* The values of two elements change places: every input is the start value all the same. */
 START_TEST(deferred_stores_exchange_elements)
 {
@@ -637,6 +661,7 @@ int main(void)
     tcase_add_test(tc, inplace_store_waits_for_readers);
     tcase_add_test(tc, inplace_stores_of_regions);
     tcase_add_test(tc, waiting_stores_keep_their_order);
+    tcase_add_test(tc, store_at_home_behind_a_waiting_one);
     tcase_add_test(tc, deferred_stores_exchange_elements);
     tcase_add_test(tc, deferred_store_protects_its_value);
     tcase_add_test(tc, write_mode_makes_values_in_place);
