@@ -66,6 +66,12 @@ struct dag_collection {
     int cyclic;
     int64_t period[DAG_MAX_INDEX], offset[DAG_MAX_INDEX];
     int64_t mine[DAG_MAX_INDEX], stride[DAG_MAX_INDEX];
+    /**
+     * A number made of all that the ranks must give alike, such as sizes: set it after
+     * dag_collection_init(), which sets 0. Ranks that bind collections of which this, nindex or the
+     * closed form differs do not run the same taskpool (DAG_ERR_MISMATCH).
+     */
+    uint64_t fingerprint;
     /** Last pool that named this collection on this rank; runtime only. */
     dag_taskpool *last_pool;
 };

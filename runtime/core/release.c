@@ -7,6 +7,7 @@
  */
 #include "core_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,6 +210,22 @@ void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
     w->next = best; /* dagi_task_run() is never entered with a task in w->next */
 }
 
+/* A message for tasks of a part that is over. In a pool that has failed it does not matter. In any
+ * other each task has had all inputs that it declares, so some edge leads to a task a second time;
+ * as the end may have been told to the application, it cannot become a status. */
+static void check_late(const dag_taskpool *pool, const dag_class *cls, const int32_t *locals)
+{
+    char name[256];
+    if (dagi_pool_is_poisoned(pool))
+        return;
+    dagi_describe(name, sizeof name, cls, locals);
+    fprintf(stderr, "dag: rank %d: %s:%d: %s, which ran on another rank, sends to a task that had "
+            "all its inputs and has run: an edge that its target does not declare. The pool has "
+            "ended here; the job ends now\n", pool->ctx->rank, pool->program->file, cls->line,
+            name);
+    abort();
+}
+
 void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                   const int32_t *params, uint32_t mask, uint64_t dynamic, int poison,
                   dag_value **values)
@@ -221,15 +238,20 @@ void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cl
                        .pool = pool,
                        .ndata = cls->ndata};
     int32_t locals[DAG_MAX_LOCALS];
+    dagi_source_task before = {0};
     dagi_activate(w);
+    if (DAGI_TRACK(w)) {
+        uint64_t path, from;
+        dagi_comm_delivering(pool->ctx, &path, &from);
+        before = dagi_trace_deliver(DAGI_TRACK(w), from, path);
+    }
     if (poison)
         atomic_store_explicit(&pool->poisoned, 1, memory_order_relaxed);
     for (int i = 0; i < cls->nparams; i++)
         locals[i] = params[i];
     size_t mark = w->edges_used;
     if (atomic_load(&pool->state) >= DAGI_POOL_LOCAL)
-        dagi_warn(pool->ctx, "%s: a message of class %s came after the end of its pool: tasks are "
-                  "lost", pool->program->file, cls->name);
+        check_late(pool, cls, locals);
     else if (!cls->locals(pool->globals, locals))
         dag_graph_error(pool->globals, cls, params, cls->line,
                         "another rank ran this instance, which does not exist here");
@@ -240,6 +262,8 @@ void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cl
     struct dag_task *rest = NULL;
     struct dag_task *best = activate_named(&g, mark, values, &source, &rest);
     w->edges_used = mark;
+    if (DAGI_TRACK(w))
+        DAGI_TRACK(w)->origin = before;
     struct dag_task **link = &rest;
     while (*link)
         link = &(*link)->next;

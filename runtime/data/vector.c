@@ -56,6 +56,7 @@ dag_status dag_vector_new(dag_context *context, int64_t count, size_t bytes, dag
     dag_collection_set_cyclic(&v->super, period, offset, stride);
     v->count = count;
     v->bytes = bytes;
+    v->super.fingerprint = (uint64_t)count * UINT64_C(0x9e3779b97f4a7c15) + bytes;
     v->local = (count - v->super.rank + v->super.size - 1) / v->super.size;
     if (v->local > 0 && bytes > 0) {
         v->data = calloc((size_t)v->local, bytes);

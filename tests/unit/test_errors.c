@@ -1,7 +1,9 @@
 /* What goes wrong ends, and says why: failing bodies, contradictory graphs, stalls, misuse. */
+#include "../../runtime/core/core_impl.h"
 #include "graphs.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,6 +286,33 @@ START_TEST(every_status_has_a_meaning)
 }
 END_TEST
 
+/* A message from another rank for a part that is over: of no matter in a pool that has failed, the
+ * end of the job in any other. */
+static void deliver_late(enum graph_kind kind, dag_status expected)
+{
+    dag_context *ctx = start(0);
+    dag_value *values[DAG_MAX_FLOWS] = {NULL};
+    const int32_t params[DAG_MAX_LOCALS] = {0};
+    graph g = graph_new(ctx, kind, 5, 5);
+    ck_assert_int_eq(run(ctx, g), expected);
+    dagi_deliver(ctx->workers[0], g.pool, dagi_pool_program(g.pool)->classes[0], params, 0, 0, 0,
+                 values);
+    dag_taskpool_free(g.pool);
+    dag_fini(ctx);
+}
+
+START_TEST(late_message_of_a_failed_pool)
+{
+    deliver_late(GRAPH_STALL, DAG_ERR_STALL);
+}
+END_TEST
+
+START_TEST(late_message)
+{
+    deliver_late(GRAPH_CTL_CHAINS, DAG_SUCCESS);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("errors");
@@ -300,6 +329,8 @@ int main(void)
     tcase_add_test(t, failed_init);
     tcase_add_test(t, constructors);
     tcase_add_test(t, every_status_has_a_meaning);
+    tcase_add_test(t, late_message_of_a_failed_pool);
+    tcase_add_test_raise_signal(t, late_message, SIGABRT);
     Suite *s = suite_create("errors");
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
