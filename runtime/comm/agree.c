@@ -18,8 +18,8 @@ static const uint8_t *bytes_of(const void *p)
 
 /* ---- messages along the tree ------------------------------------------------------------- */
 
-static void send_control(dagi_comm *c, int dest, const void *head, size_t head_bytes,
-                         const void *text, size_t text_bytes)
+void dagi_send_control(dagi_comm *c, int dest, const void *head, size_t head_bytes,
+                       const void *text, size_t text_bytes)
 {
     char *out = c->engine->ops->am_begin(c->engine, dest, 1, head_bytes + text_bytes);
     memcpy(out, head, head_bytes);
@@ -30,13 +30,13 @@ static void send_control(dagi_comm *c, int dest, const void *head, size_t head_b
 
 void dagi_tree_send_up(dagi_comm *c, const void *data, size_t bytes)
 {
-    send_control(c, (c->rank - 1) / 2, data, bytes, NULL, 0);
+    dagi_send_control(c, (c->rank - 1) / 2, data, bytes, NULL, 0);
 }
 
 void dagi_tree_send_down(dagi_comm *c, const void *data, size_t bytes)
 {
     for (int i = 1; i <= dagi_tree_nchildren(c); i++)
-        send_control(c, 2 * c->rank + i, data, bytes, NULL, 0);
+        dagi_send_control(c, 2 * c->rank + i, data, bytes, NULL, 0);
 }
 
 /* ---- pools ------------------------------------------------------------------------------- */
@@ -62,42 +62,100 @@ dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make)
     return p;
 }
 
-/* The next message that came early, or NULL; to be given to finish_early(). */
-static dagi_early *take_early(dagi_comm *c, dagi_pool_comm *p)
+/* ---- early messages ---------------------------------------------------------------------- */
+
+static int64_t early_bytes(const dagi_early *early)
+{
+    return (int64_t)(sizeof *early + early->bytes);
+}
+
+static void send_gate(dagi_comm *c, int dest, uint32_t pool)
+{
+    dagi_wire_gate wire = {.kind = DAGI_WIRE_GATE, .pool = pool};
+    dagi_send_control(c, dest, &wire, sizeof wire, NULL, 0);
+}
+
+/* The youngest pool whose messages are taken here whatever they need. */
+static uint32_t accepted(const dagi_comm *c)
+{
+    return c->given_up > c->added ? c->given_up : c->added;
+}
+
+/* What is accepted may have changed, or there is room again: tell those who wait for it. */
+static void open_gates(dagi_comm *c)
+{
+    uint32_t pool = c->early_bytes <= c->early_most / 2 ? UINT32_MAX : accepted(c);
+    for (int r = 0; r < c->size && c->nshut; r++) {
+        if (!c->shut[r])
+            continue;
+        send_gate(c, r, pool);
+        if (pool == UINT32_MAX) {
+            c->shut[r] = 0;
+            c->nshut--;
+        }
+    }
+}
+
+void dagi_gate_message(dagi_comm *c, int source, const void *data)
+{
+    dagi_wire_gate wire;
+    memcpy(&wire, data, sizeof wire);
+    c->gate[source] = wire.pool;
+}
+
+void dagi_agree_keep(dagi_comm *c, dagi_pool_comm *p, int source, const void *data, size_t bytes,
+                     int transfers)
+{
+    dagi_early *early = dagi_comm_alloc(sizeof *early + bytes);
+    *early = (dagi_early){.source = source, .bytes = bytes, .transfers = transfers};
+    memcpy(early->data, data, bytes);
+    *p->early_end = early;
+    p->early_end = &early->next;
+    c->nearly++;
+    c->kept_transfers += transfers;
+    c->early_bytes += early_bytes(early);
+    if (c->early_bytes > c->early_most && !c->shut[source] && p->id > accepted(c)) {
+        c->shut[source] = 1;
+        c->nshut++;
+        send_gate(c, source, accepted(c));
+    }
+}
+
+/* All of them, as a list; each is to be uncounted and freed, or linked again. */
+static dagi_early *take_early(dagi_pool_comm *p)
 {
     dagi_early *early = p->early;
-    if (!early) {
-        p->early_end = &p->early;
-        return NULL;
-    }
-    p->early = early->next;
-    c->nearly--;
-    c->kept_transfers -= early->transfers;
+    p->early = NULL;
+    p->early_end = &p->early;
     return early;
 }
 
-static void return_credit(dagi_comm *c, dagi_early *early)
+static void uncount_early(dagi_comm *c, const dagi_early *early)
 {
-    if (!early->charged)
-        return;
-    early->charged = 0;
-    c->ncharged--;
-    c->engine->ops->am_consumed(c->engine, early->source, early->bytes);
+    c->nearly--;
+    c->kept_transfers -= early->transfers;
+    c->early_bytes -= early_bytes(early);
 }
 
-static void finish_early(dagi_comm *c, dagi_early *early)
+/* Receive and forget what was kept of a pool that is not wanted, as far as that may be now. */
+static void forget_early(dagi_comm *c, dagi_pool_comm *p)
 {
-    return_credit(c, early);
-    free(early);
+    dagi_early *next;
+    for (dagi_early *early = take_early(p); early; early = next) {
+        next = early->next;
+        if (dagi_recv_must_wait(p, early->data)) {
+            early->next = NULL;
+            *p->early_end = early;
+            p->early_end = &early->next;
+            continue;
+        }
+        uncount_early(c, early);
+        dagi_recv_unwanted(c, early->source, early->data, early->bytes);
+        free(early);
+    }
 }
 
-void dagi_agree_return_credit(dagi_comm *c)
-{
-    for (int i = 0; i < DAGI_POOL_BUCKETS; i++)
-        for (const dagi_pool_comm *p = c->bucket[i]; p; p = p->next)
-            for (dagi_early *early = p->early; early; early = early->next)
-                return_credit(c, early);
-}
+/* ---- pools ------------------------------------------------------------------------------- */
 
 static void pool_comm_free(dagi_comm *c, dagi_pool_comm *p)
 {
@@ -131,17 +189,20 @@ static void report_if_complete(dagi_comm *c, dagi_pool_comm *p);
 void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool)
 {
     dagi_pool_comm *p = dagi_pool_comm_find(c, dagi_pool_id(pool), 1);
-    dagi_early *early;
+    dagi_early *next;
     p->pool = pool;
     pool->comm = p;
     if (p->id > c->added)
         c->added = p->id;
     if (p->missing) /* after all, but too late */
         dagi_pool_fail(pool, DAG_ERR_MISMATCH, "%s", p->verdict.message);
-    while ((early = take_early(c, p))) {
+    for (dagi_early *early = take_early(p); early; early = next) {
+        next = early->next;
+        uncount_early(c, early);
         dagi_recv_activate(c, early->source, early->data, early->bytes);
-        finish_early(c, early);
+        free(early);
     }
+    open_gates(c);
 }
 
 /* This rank waits for something else, and so does everybody: it will not add these pools. It takes
@@ -150,7 +211,6 @@ void dagi_agree_missing(dagi_comm *c, uint32_t last)
 {
     for (uint32_t id = c->added + 1; id <= last; id++) {
         dagi_pool_comm *p = dagi_pool_comm_find(c, id, 1);
-        dagi_early *early;
         if (p->missing)
             continue;
         dagi_verdict mine = {.status = DAG_ERR_MISMATCH, .origin = c->rank};
@@ -158,13 +218,12 @@ void dagi_agree_missing(dagi_comm *c, uint32_t last)
                  "rank %d has not added taskpool number %u, and waits for something else. All "
                  "ranks must add the same pools in the same order", c->rank, id);
         p->missing = p->local_done = 1;
-        while ((early = take_early(c, p))) {
-            dagi_recv_unwanted(c, early->source, early->data, early->bytes);
-            finish_early(c, early);
-        }
+        c->given_up = id;
+        forget_early(c, p);
         merge(c, &p->verdict, &mine);
         report_if_complete(c, p);
     }
+    open_gates(c);
 }
 
 void dagi_comm_pool_added(struct dagi_worker *w, dag_taskpool *pool)
@@ -238,7 +297,7 @@ static void send_verdict(dagi_comm *c, int dest, int kind, uint32_t id, const da
         .hash = v->hash,
         .text_bytes = (uint32_t)text,
     };
-    send_control(c, dest, &wire, sizeof wire, v->message, text);
+    dagi_send_control(c, dest, &wire, sizeof wire, v->message, text);
 }
 
 /* Tell core when all is over: agreed by all, ended here, nothing of ours on its way. */
@@ -258,6 +317,7 @@ static void end_pool(dagi_comm *c, dagi_pool_comm *p)
     for (int i = 1; i <= dagi_tree_nchildren(c); i++)
         send_verdict(c, 2 * c->rank + i, DAGI_WIRE_END_DOWN, p->id, &p->verdict);
     p->agreed = 1;
+    forget_early(c, p);
     tell_core_if_over(c, p);
 }
 
@@ -344,10 +404,23 @@ void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes)
 
 /* ---- barrier ----------------------------------------------------------------------------- */
 
-static void barrier_complete(dagi_comm *c)
+static int32_t lower(int32_t a, int32_t b)
 {
-    uint8_t down[8] = {DAGI_WIRE_BARRIER_DOWN};
-    dagi_tree_send_down(c, down, sizeof down);
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+static void barrier_merge(dagi_comm *c, const int32_t *first)
+{
+    for (int i = 0; i < 2; i++)
+        c->barrier_first[i] = lower(c->barrier_first[i], first[i]);
+}
+
+static void barrier_complete(dagi_comm *c, const dagi_wire_barrier *wire)
+{
+    dagi_wire_barrier down = *wire;
+    down.kind = DAGI_WIRE_BARRIER_DOWN;
+    dagi_tree_send_down(c, &down, sizeof down);
+    c->barrier_last = down;
     atomic_fetch_add(&c->barriers_done, 1);
     dagi_wake_application(c->ctx);
 }
@@ -356,22 +429,27 @@ static void barrier_report_if_complete(dagi_comm *c)
 {
     if (!c->barrier_here || c->barrier_ups < dagi_tree_nchildren(c))
         return;
+    dagi_wire_barrier up = {.kind = DAGI_WIRE_BARRIER_UP,
+                            .first = {c->barrier_first[0], c->barrier_first[1]}};
     c->barrier_here = 0;
     c->barrier_ups = 0;
-    uint8_t up[8] = {DAGI_WIRE_BARRIER_UP};
+    c->barrier_first[0] = c->barrier_first[1] = -1;
     if (c->rank == 0)
-        barrier_complete(c);
+        barrier_complete(c, &up);
     else
-        dagi_tree_send_up(c, up, sizeof up);
+        dagi_tree_send_up(c, &up, sizeof up);
 }
 
-void dagi_barrier_message(dagi_comm *c, int kind)
+void dagi_barrier_message(dagi_comm *c, const void *data)
 {
-    if (kind == DAGI_WIRE_BARRIER_DOWN) {
-        barrier_complete(c);
+    dagi_wire_barrier wire;
+    memcpy(&wire, data, sizeof wire);
+    if (wire.kind == DAGI_WIRE_BARRIER_DOWN) {
+        barrier_complete(c, &wire);
         return;
     }
     c->barrier_ups++;
+    barrier_merge(c, wire.first);
     barrier_report_if_complete(c);
 }
 
@@ -379,6 +457,7 @@ void dagi_barrier_message(dagi_comm *c, int kind)
 typedef struct barrier_wait {
     dagi_comm *c;
     struct dagi_worker *w;
+    enum dagi_barrier which;
     int entered;
 } barrier_wait;
 
@@ -386,18 +465,27 @@ static int barrier_over(void *arg)
 {
     barrier_wait *b = arg;
     if (!b->entered && dagi_comm_enter(b->c, b->w)) {
+        int32_t mine[2] = {-1, -1};
+        mine[b->which] = b->c->rank;
         b->entered = 1;
         b->c->barrier_here = 1;
+        barrier_merge(b->c, mine);
         barrier_report_if_complete(b->c);
         dagi_comm_leave(b->c);
     }
     return b->entered && atomic_load(&b->c->barriers_done) >= b->c->barriers_begun;
 }
 
-dag_status dagi_comm_barrier(struct dagi_worker *w)
+dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which)
 {
-    barrier_wait b = {.c = dagi_comm_of(w->ctx), .w = w};
+    barrier_wait b = {.c = dagi_comm_of(w->ctx), .w = w, .which = which};
     b.c->barriers_begun++;
     dagi_run_until(w, barrier_over, &b);
-    return DAG_SUCCESS;
+    const int32_t *first = b.c->barrier_last.first;
+    if (first[DAGI_BARRIER] < 0 || first[DAGI_BARRIER_FINI] < 0)
+        return DAG_SUCCESS;
+    dagi_set_message(w->ctx, "rank %d has called dag_fini, while rank %d is in dag_barrier. All "
+                     "ranks must make the same calls in the same order",
+                     first[DAGI_BARRIER_FINI], first[DAGI_BARRIER]);
+    return DAG_ERR_MISMATCH;
 }

@@ -55,13 +55,13 @@ void dagi_view_unpack(const dagi_view *view, const void *in);
 
 /* Completed exactly once, by the engine, under the progress lock. */
 typedef void (*dagi_done_fn)(void *arg, dag_status status);
-/* `data` is valid during the call only, 8-byte aligned. Returns 0, or 1 when the message is kept by
- * the receiver for later: its credit goes back only when am_consumed() is called for it. */
-typedef int (*dagi_am_fn)(void *arg, int source, const void *data, size_t bytes);
+/* `data` is valid during the call only, 8-byte aligned. */
+typedef void (*dagi_am_fn)(void *arg, int source, const void *data, size_t bytes);
 
 typedef struct dagi_engine dagi_engine;
 /*
- * All functions but am_max() are called under the progress lock. Nothing blocks but fini().
+ * All functions but am_max() are called under the progress lock. Nothing blocks but agree() and
+ * fini().
  *
  * Credit: every message that is not control is charged to the window (setting credit_bytes) of its
  * (sender, receiver) pair, by its bytes and a fixed amount for what MPI keeps per message, at most
@@ -69,14 +69,15 @@ typedef struct dagi_engine dagi_engine;
  */
 typedef struct dagi_engine_ops {
     const char *name;
+    /* Collective, and it blocks: the worst (largest) of the statuses that the ranks give, and the
+     * lowest rank that gives it. Once, before anything is sent. */
+    dag_status (*agree)(dagi_engine *e, dag_status mine, int *origin);
     void (*fini)(dagi_engine *e); /* collective; frees e */
     /* Begin an active message: where to write its `bytes` (8-byte aligned), or NULL when it would
      * exceed the credit towards dest: try again after progress. Control messages are always
      * accepted. am_send() sends the message begun; only tag_next() is called in between. */
     void *(*am_begin)(dagi_engine *e, int dest, int control, size_t bytes);
     void (*am_send)(dagi_engine *e);
-    /* A message that the handler kept is done with: return its credit. */
-    void (*am_consumed)(dagi_engine *e, int source, size_t bytes);
     size_t (*am_max)(const dagi_engine *e); /* most bytes of one active message */
     /* Messages handed to am_send() and messages handled, control included, CREDIT too. Messages
      * whose first byte is DAGI_AM_UNCOUNTED are left out. */
@@ -96,6 +97,19 @@ typedef struct dagi_engine_ops {
 
 /* First byte of messages that the waves themselves travel in. */
 #define DAGI_AM_UNCOUNTED 0xff
+/* First byte of messages of the trace; whoever observes handles them. */
+#define DAGI_AM_TRACE 0xfe
+
+/* Who watches what goes over the network. All are called under the progress lock. */
+typedef struct dagi_observer {
+    /* A message is sent (out) or handled. */
+    void (*message)(void *arg, int out, int peer, const void *data, size_t bytes);
+    /* A bulk transfer that clock() saw begin is complete. */
+    void (*transfer)(void *arg, int out, int peer, uint32_t tag, size_t bytes, uint64_t begin);
+    uint64_t (*clock)(void);
+    /* A message of the trace has come. */
+    void (*trace)(void *arg, int source, const void *data, size_t bytes);
+} dagi_observer;
 
 struct dagi_engine {
     const dagi_engine_ops *ops;
@@ -107,6 +121,9 @@ struct dagi_engine {
     int hold_credit; /* set by the upper layer: 1 = do not return credit for now */
     dagi_am_fn on_message;
     void *on_message_arg;
+    const dagi_observer *observer; /* NULL = nobody */
+    void *observer_arg;
+    int word; /* options->word of rank 0 */
 };
 
 /* What an engine has to know; filled from the settings of the context. */
@@ -116,6 +133,7 @@ typedef struct dagi_engine_options {
     size_t am_max; /* most bytes of an active message */
     int64_t credit_bytes;
     uint64_t chaos;
+    int word; /* all ranks are given that of rank 0 */
 } dagi_engine_options;
 
 dag_status dagi_engine_self_new(dagi_engine **out);
@@ -132,6 +150,12 @@ dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out
 /* Sets ctx->rank, size and comm. Reads ctx->settings and ctx->nworkers, which may be 0 when it is
  * to be settled by dagi_comm_sharing(); then it must be set before anything else is called. */
 dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size);
+/* The end of a start, collective over all ranks that came through dagi_comm_init(): if one of them
+ * gives another status than success, all get one. Until then nobody enters the progress lock. */
+dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t why_size);
+/* 1: the program has started MPI, so other ranks may be waiting for this one in
+ * dagi_comm_init(). */
+int dagi_engine_is_up(void);
 /* Collective. All pools have ended and background workers are gone. */
 void dagi_comm_fini(dag_context *ctx);
 /* Number of ranks on this node that run on the very set of processors of this one, this one
@@ -176,8 +200,10 @@ int dagi_comm_congested(const dag_context *ctx);
  * is at it. `w` receives ready tasks. */
 int dagi_comm_progress(struct dagi_worker *w);
 
-/* Blocks in dagi_run_until() (core.h), so that tasks that others wait for still run here. */
-dag_status dagi_comm_barrier(struct dagi_worker *w);
+/* Blocks in dagi_run_until() (core.h), so that tasks that others wait for still run here.
+ * DAG_ERR_MISMATCH, with a message, on all ranks: not all wait in the same place. */
+enum dagi_barrier { DAGI_BARRIER, DAGI_BARRIER_FINI };
+dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which);
 
 /* Quiescence: messages sent and received so far, for the waves. */
 void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received);
@@ -203,15 +229,36 @@ typedef struct dagi_wave {
     uint32_t added_min, added_max; /* min, max: pools added so far */
     uint32_t waiting;    /* min, by comm: lowest id of a pool with a message that waits to be sent;
                             UINT32_MAX none */
+    uint32_t ringing;    /* min, by comm: lowest id of a pool with a scatter that lacks pieces */
     int blocked;         /* and: the application thread is inside dagi_run_until() */
     int64_t sent, received;        /* sums of dagi_comm_counts(); filled by comm */
-    int64_t flights;     /* sum, by comm: transfers sent, less those of messages kept for later */
+    int64_t flights;     /* sum, by comm: transfers begun, less those that have come and those of
+                            messages kept for later */
     uint64_t activity;             /* sum: how often a worker ceased to be idle */
 } dagi_wave;
 void dagi_comm_wave(struct dagi_worker *w);
 /* The two below: provided by core, called by comm under the progress lock. */
 void dagi_wave_look(dag_context *ctx, dagi_wave *mine); /* all fields but comm's */
 void dagi_wave_quiet(struct dagi_worker *w, uint32_t first_open);
+
+/* ---- upper layer: for those who watch (observe.c) ----------------------------------------- */
+
+/* To be called while no other thread may make progress. */
+void dagi_comm_observe(dag_context *ctx, const dagi_observer *observer, void *arg);
+/* What the network holds in store, as the last holder of the lock left it. Any thread, cheap. */
+enum { DAGI_COMM_INCOMING = 1, DAGI_COMM_OUTGOING = 2 };
+int dagi_comm_outlook(const dag_context *ctx);
+/* Of the task whose completion is being delivered, for dagi_deliver(): what ACTIVATE says for the
+ * trace. */
+void dagi_comm_delivering(const dag_context *ctx, uint64_t *path, uint64_t *from);
+/* Send a message of the trace; 0 = somebody else holds the lock, try again. */
+int dagi_comm_trace_message(struct dagi_worker *w, int dest, const void *data, size_t bytes);
+/* The same from the observer's trace(), which is called under the lock. */
+void dagi_comm_trace_reply(dag_context *ctx, int dest, const void *data, size_t bytes);
+/* Send (out) or receive bytes in bulk; `done` is called under the lock. Returns the tag of what is
+ * sent, which the receiver has to name. No other thread of the runtime may run. */
+uint32_t dagi_comm_trace_transfer(struct dagi_worker *w, int out, int peer, uint32_t tag,
+                                  void *data, size_t bytes, dagi_done_fn done, void *arg);
 
 /* ---- upper layer: called by comm, provided by core -------------------------------------- */
 

@@ -12,6 +12,13 @@
 
 /* ---- one process ------------------------------------------------------------------------ */
 
+static dag_status self_agree(dagi_engine *e, dag_status mine, int *origin)
+{
+    (void)e;
+    *origin = 0;
+    return mine;
+}
+
 static void self_fini(dagi_engine *e)
 {
     free(e);
@@ -33,12 +40,6 @@ static void *self_am_begin(dagi_engine *e, int dest, int control, size_t bytes)
 static void self_am_send(dagi_engine *e)
 {
     (void)e;
-    self_unreachable();
-}
-
-static void self_am_consumed(dagi_engine *e, int source, size_t bytes)
-{
-    (void)e, (void)source, (void)bytes;
     self_unreachable();
 }
 
@@ -75,10 +76,10 @@ static int self_progress(dagi_engine *e)
 
 static const dagi_engine_ops self_ops = {
     .name = "self",
+    .agree = self_agree,
     .fini = self_fini,
     .am_begin = self_am_begin,
     .am_send = self_am_send,
-    .am_consumed = self_am_consumed,
     .am_max = self_am_max,
     .am_counts = self_am_counts,
     .tag_next = self_tag_next,
@@ -123,6 +124,16 @@ static int mpi_is_used(const dagi_engine_options *options)
 }
 #endif
 
+int dagi_engine_is_up(void)
+{
+    int initialised = 0, finalised = 0;
+#if DAG_HAVE_MPI
+    MPI_Initialized(&initialised);
+    MPI_Finalized(&finalised);
+#endif
+    return initialised && !finalised;
+}
+
 dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out, char *why,
                            size_t why_size)
 {
@@ -138,5 +149,7 @@ dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out
     dag_status status = dagi_engine_self_new(out);
     if (status)
         snprintf(why, why_size, "out of memory");
+    else
+        (*out)->word = options->word;
     return status;
 }

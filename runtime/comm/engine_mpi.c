@@ -161,6 +161,16 @@ static void find_tag_limit(dagi_mpi *m)
     m->tag_limit = found ? (uint32_t)*(int *)value : 32767;
 }
 
+static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
+{
+    struct {
+        int status, rank;
+    } in = {(int)mine, e->rank}, out;
+    MPI_Allreduce(&in, &out, 1, MPI_2INT, MPI_MAXLOC, dagi_mpi_of(e)->am);
+    *origin = out.rank;
+    return (dag_status)out.status;
+}
+
 /* ---- end ---------------------------------------------------------------------------------- */
 
 /* Everybody has come here, so nobody waits for a message any more; but some (CREDIT, waves) may
@@ -175,7 +185,7 @@ static void mpi_fini(dagi_engine *e)
     MPI_Ibarrier(m->am, &barrier);
     while (!done) {
         MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
-        if (!mpi_progress(e))
+        if (!m->nreceives || !mpi_progress(e)) /* no receives: the start has failed here */
             sched_yield(); /* others may need the processor to get here */
     }
     while (m->nrequests || m->late_out)
@@ -196,10 +206,10 @@ static void mpi_fini(dagi_engine *e)
 
 static const dagi_engine_ops mpi_ops = {
     .name = "mpi",
+    .agree = mpi_agree,
     .fini = mpi_fini,
     .am_begin = dagi_mpi_am_begin,
     .am_send = dagi_mpi_am_send,
-    .am_consumed = dagi_mpi_am_consumed,
     .am_max = mpi_am_max,
     .am_counts = mpi_am_counts,
     .tag_next = dagi_mpi_tag_next,
@@ -218,7 +228,7 @@ dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine *
     }
     m->super.ops = &mpi_ops;
     dag_status status = init_mpi(m, options->workers, why, why_size);
-    if (status) {
+    if (status && !dagi_engine_is_up()) {
         free(m);
         return status;
     }
@@ -234,10 +244,16 @@ dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine *
         m->random = (options->chaos + (uint64_t)m->super.rank) * UINT64_C(0x9e3779b97f4a7c15) | 1;
     find_sharing(m);
     find_tag_limit(m);
-    status = dagi_mpi_am_init(m, options);
-    if (status) {
-        snprintf(why, why_size, "out of memory for the buffers of messages");
-        return status; /* the job cannot go on: the caller ends it */
+    if (!status) {
+        status = dagi_mpi_am_init(m, options);
+        if (status)
+            snprintf(why, why_size, "out of memory for the buffers of messages");
+    }
+    if (status) { /* the others are on their way to an agreement, and to fini */
+        int origin;
+        mpi_agree(&m->super, status, &origin);
+        mpi_fini(&m->super);
+        return status;
     }
     *out = &m->super;
     return DAG_SUCCESS;

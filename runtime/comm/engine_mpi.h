@@ -50,6 +50,9 @@ typedef struct dagi_pending {
     void *arg;
     int peer;
     uint32_t tag; /* sends */
+    uint64_t begin; /* for the observer, if there is one: when, from whom if not to whom, how much */
+    int source;
+    size_t bytes;
 } dagi_pending;
 
 #define DAGI_TYPE_SETS 64
@@ -119,7 +122,6 @@ dag_status dagi_mpi_am_init(dagi_mpi *m, const dagi_engine_options *options);
 void dagi_mpi_am_fini(dagi_mpi *m);
 void *dagi_mpi_am_begin(dagi_engine *e, int dest, int control, size_t bytes);
 void dagi_mpi_am_send(dagi_engine *e);
-void dagi_mpi_am_consumed(dagi_engine *e, int source, size_t bytes);
 void dagi_mpi_am_recycle(dagi_mpi *m, dagi_am_buffer *b);
 int dagi_mpi_am_progress(dagi_mpi *m);
 

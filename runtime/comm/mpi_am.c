@@ -159,15 +159,9 @@ static void handle(dagi_mpi *m, int source, const char *data, size_t bytes)
     const char *message = data + sizeof head;
     size_t size = bytes - sizeof head;
     m->received += (uint8_t)*message != DAGI_AM_UNCOUNTED;
-    int kept = m->super.on_message(m->super.on_message_arg, source, message, size);
-    if (!kept && !(head.flags & DAGI_AM_CONTROL))
+    m->super.on_message(m->super.on_message_arg, source, message, size);
+    if (!(head.flags & DAGI_AM_CONTROL))
         owe(m, source, charge_of(m, size));
-}
-
-void dagi_mpi_am_consumed(dagi_engine *e, int source, size_t bytes)
-{
-    dagi_mpi *m = dagi_mpi_of(e);
-    owe(m, source, charge_of(m, bytes));
 }
 
 static void put_off(dagi_mpi *m, int source, const char *data, size_t bytes)
@@ -271,8 +265,10 @@ dag_status dagi_mpi_am_init(dagi_mpi *m, const dagi_engine_options *options)
     m->returns = calloc((size_t)size, sizeof *m->returns);
     m->receives = calloc((size_t)m->nreceives, sizeof(MPI_Request));
     m->receive_data = malloc((size_t)m->nreceives * slot);
-    if (!m->peers || !m->returns || !m->receives || !m->receive_data)
+    if (!m->peers || !m->returns || !m->receives || !m->receive_data) {
+        m->nreceives = 0;
         return DAG_ERR_NOMEM;
+    }
     for (int i = 0; i < size; i++)
         m->peers[i].avail = m->window;
     for (int i = 0; i < m->nreceives; i++)

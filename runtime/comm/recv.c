@@ -56,6 +56,8 @@ static void deliver_now(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view *
         values[m->cargo[i].flow] = v;
         poison |= !v;
     }
+    c->path = m->head->path;
+    c->from = m->head->from;
     dagi_deliver(c->w, pool, dagi_pool_program(pool)->classes[m->head->class_id], m->params,
                  m->head->mask, m->head->dynamic, poison, values);
 }
@@ -66,7 +68,8 @@ static void deliver(dagi_comm *c, dagi_arrival *a)
     dagi_send *s = a->send;
     dag_value *values[DAG_MAX_FLOWS];
     c->unfinished--;
-    if (!a->unwanted) {
+    /* An arrival holds its pool: one that is over here all the same was ended by force. */
+    if (!a->unwanted && !((const dagi_pool_comm *)s->pool->comm)->local_done) {
         memset(values, 0, sizeof values);
         for (int i = 0; i < s->ncargo; i++) {
             dagi_cargo *cargo = &s->cargo[i];
@@ -76,21 +79,24 @@ static void deliver(dagi_comm *c, dagi_arrival *a)
             else if (cargo->value)
                 dagi_value_retain(cargo->value, 1);
         }
+        c->path = s->path;
+        c->from = s->from;
         dagi_deliver(c->w, s->pool, dagi_pool_program(s->pool)->classes[s->class_id], s->params,
                      s->mask, s->dynamic, s->poison, values);
     }
+    if (s->shape == DAG_BCAST_SCATTER)
+        dagi_scatter_leave(c, a);
     dagi_send_finish(c, s);
 }
 
 /* ---- transfers ----------------------------------------------------------------------------- */
 
-/* Where a receive is counted. The pieces that the ring of a scatter brings come from a neighbour
+/* Does a receive take a place? The pieces of a scatter that its ring brings come from a neighbour
  * that waits for pieces, too: were they to take places, rings could wait for each other. */
-static int *flights_of(dagi_comm *c, const dagi_segment *g)
+static int takes_place(const dagi_segment *g)
 {
     const dagi_arrival *a = g->arrival;
-    int ring = a->send->shape == DAG_BCAST_SCATTER && g->index != a->index;
-    return ring ? &c->in_ring : &c->in_flight;
+    return a->send->shape != DAG_BCAST_SCATTER || g->index == a->index;
 }
 
 static void on_received(void *arg, dag_status status)
@@ -102,7 +108,8 @@ static void on_received(void *arg, dag_status status)
     int segments = s->cargo[g->cargo].segments;
     uint32_t number = (uint32_t)(g - a->segment);
     (void)status; /* errors of MPI are fatal */
-    --*flights_of(c, g);
+    c->in_flight -= takes_place(g);
+    c->transfers_in++;
     g->here = 1;
     for (int i = 0; i < a->nchildren; i++) {
         dagi_child *child = &a->child[i];
@@ -121,7 +128,7 @@ void dagi_recv_segment(dagi_comm *c, dagi_segment *g, int source, uint32_t tag)
     dagi_view v = dagi_view_segment(&whole, s->cargo[g->cargo].segments, g->index);
     if (!whole.ptr)
         v.ptr = NULL;
-    ++*flights_of(c, g);
+    c->in_flight += takes_place(g);
     c->engine->ops->recv(c->engine, source, tag, &v, on_received, g);
 }
 
@@ -138,6 +145,8 @@ static dagi_send *send_of(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view
     s->class_id = head->class_id;
     s->priority = head->priority;
     s->dynamic = head->dynamic;
+    s->path = head->path;
+    s->from = head->from;
     s->mask = head->mask;
     s->data = head->data;
     s->shape = head->shape;
@@ -300,21 +309,6 @@ static int transfers_of(const dagi_wire_view *m)
     return transfers;
 }
 
-static int keep_early(dagi_comm *c, const dagi_wire_view *m, int source, size_t bytes)
-{
-    dagi_pool_comm *p = dagi_pool_comm_find(c, m->head->pool, 1);
-    dagi_early *early = dagi_comm_alloc(sizeof *early + bytes);
-    *early = (dagi_early){.source = source, .bytes = bytes, .transfers = transfers_of(m),
-                          .charged = !atomic_load(&c->ctx->inside)};
-    memcpy(early->data, m->head, bytes);
-    *p->early_end = early;
-    p->early_end = &early->next;
-    c->nearly++;
-    c->ncharged += early->charged;
-    c->kept_transfers += early->transfers;
-    return early->charged;
-}
-
 static int is_mismatch(int source, dag_taskpool *pool, const dagi_wire_activate *head)
 {
     if (head->hash == dagi_wire_hash(dagi_pool_hash(pool)))
@@ -336,51 +330,67 @@ static void read_or_abort(const dagi_comm *c, int source, const void *data, size
     abort();
 }
 
-/* Not passed on: whoever waits for it has given up, too. */
 void dagi_recv_unwanted(dagi_comm *c, int source, const void *data, size_t bytes)
 {
     dagi_wire_view m;
     read_or_abort(c, source, data, bytes, &m);
     dagi_arrival *a = arrival_of(c, source, NULL, &m);
-    uint32_t tag = a->tag;
     a->unwanted = 1;
-    a->nchildren = 0;
-    a->missing = 1; /* ourselves, while we look */
     c->unfinished++;
     give_up_values(c, a->send);
-    for (int i = 0; i < a->nsegments; i++) {
-        if (m.head->shape == DAG_BCAST_SCATTER && a->segment[i].index != a->index)
-            continue; /* from a neighbour, which has not heard of us */
-        a->missing++;
-        dagi_recv_segment(c, &a->segment[i], source, tag++);
+    if (m.head->shape == DAG_BCAST_SCATTER) {
+        dagi_scatter_begin(c, a); /* others wait for what goes round */
+        return;
     }
-    if (--a->missing == 0)
+    a->nchildren = 0; /* whoever waits for it has given up, too */
+    for (int i = 0; i < a->nsegments; i++)
+        dagi_recv_segment(c, &a->segment[i], source, a->tag + (uint32_t)i);
+    if (a->nsegments == 0)
         deliver(c, a);
 }
 
-int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes)
+/* What goes round is for all its ranks: an empty piece must not come to one that still wants it. */
+int dagi_recv_must_wait(const dagi_pool_comm *p, const void *data)
+{
+    const dagi_wire_activate *head = data;
+    return head->shape == DAG_BCAST_SCATTER && p && !p->agreed;
+}
+
+static void unwanted(dagi_comm *c, dagi_pool_comm *p, int source, const dagi_wire_view *m,
+                     size_t bytes)
+{
+    if (dagi_recv_must_wait(p, m->head))
+        dagi_agree_keep(c, p, source, m->head, bytes, transfers_of(m));
+    else
+        dagi_recv_unwanted(c, source, m->head, bytes);
+}
+
+void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes)
 {
     dagi_wire_view m;
     read_or_abort(c, source, data, bytes, &m);
-    const dagi_pool_comm *p = dagi_pool_comm_find(c, m.head->pool, 0);
+    dagi_pool_comm *p = dagi_pool_comm_find(c, m.head->pool, 0);
     if (!p || !p->pool) {
-        if (m.head->pool > c->added && !(p && p->missing))
-            return keep_early(c, &m, source, bytes);
-        /* Of a pool that has ended, or that we shall never have: from an edge that leads nowhere,
-         * or a rank that adds the pool after all have given it up. The end has been agreed on. */
-        dagi_recv_unwanted(c, source, data, bytes);
-        return 0;
+        if (m.head->pool > c->added && !(p && p->missing)) {
+            p = dagi_pool_comm_find(c, m.head->pool, 1);
+            dagi_agree_keep(c, p, source, data, bytes, transfers_of(&m));
+        } else {
+            /* Of a pool that has ended, or that we shall never have: from an edge that leads
+             * nowhere, or a rank that adds the pool after all have given it up. */
+            unwanted(c, p, source, &m, bytes);
+        }
+        return;
     }
     if (p->local_done && dagi_pool_poisoned(p->pool)) { /* ended by force */
-        dagi_recv_unwanted(c, source, data, bytes);
-        return 0;
+        unwanted(c, p, source, &m, bytes);
+        return;
     }
     dag_taskpool *pool = p->pool;
     int mismatch = is_mismatch(source, pool, m.head);
     if (m.head->nlist == 0 && transfers_of(&m) == 0) {
         if (!mismatch)
             deliver_now(c, pool, &m);
-        return 0;
+        return;
     }
     dagi_arrival *a = arrival_of(c, source, pool, &m);
     const char *payload = m.payload;
@@ -394,5 +404,4 @@ int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes)
         a->send->poison |= !a->send->cargo[i].value;
     }
     admit(c, a);
-    return 0;
 }

@@ -107,27 +107,20 @@ void dagi_comm_leave(dagi_comm *c)
 
 /* ---- progress --------------------------------------------------------------------------- */
 
-static int on_message(void *arg, int source, const void *data, size_t bytes)
+static void on_message(void *arg, int source, const void *data, size_t bytes)
 {
     dagi_comm *c = arg;
     const uint8_t *first = data;
     switch (*first) {
-    case DAGI_WIRE_ACTIVATE:
-        return dagi_recv_activate(c, source, data, bytes);
-    case DAGI_WIRE_PIECES:
-        dagi_recv_pieces(c, source, data);
-        return 0;
+    case DAGI_WIRE_ACTIVATE: dagi_recv_activate(c, source, data, bytes); break;
+    case DAGI_WIRE_PIECES: dagi_recv_pieces(c, source, data); break;
+    case DAGI_WIRE_READY: dagi_recv_ready(c, data); break;
+    case DAGI_WIRE_GATE: dagi_gate_message(c, source, data); break;
     case DAGI_WIRE_END_UP:
-    case DAGI_WIRE_END_DOWN:
-        dagi_agree_message(c, *first, data, bytes);
-        return 0;
+    case DAGI_WIRE_END_DOWN: dagi_agree_message(c, *first, data, bytes); break;
     case DAGI_WIRE_BARRIER_UP:
-    case DAGI_WIRE_BARRIER_DOWN:
-        dagi_barrier_message(c, *first);
-        return 0;
-    case DAGI_WIRE_WAVE:
-        dagi_wave_message(c, data);
-        return 0;
+    case DAGI_WIRE_BARRIER_DOWN: dagi_barrier_message(c, data); break;
+    case DAGI_WIRE_WAVE: dagi_wave_message(c, data); break;
     default:
         fprintf(stderr, "dag: rank %d: message of unknown kind %d from rank %d: are all ranks of "
                 "the same version?\n", c->rank, *first, source);
@@ -144,8 +137,6 @@ static int progress_locked(dagi_comm *c)
         return events;
     c->engine->hold_credit = !atomic_load_explicit(&c->congested, memory_order_relaxed) &&
                              dagi_ready_many(c->ctx);
-    if (c->ncharged && atomic_load(&c->ctx->inside))
-        dagi_agree_return_credit(c);
     for (int i = 0; i < ROUNDS; i++) {
         int now = c->engine->ops->progress(c->engine);
         now += dagi_recv_admit(c);
@@ -191,6 +182,23 @@ int dagi_comm_sharing(const dag_context *ctx, int *index)
 
 /* ---- start and end ---------------------------------------------------------------------- */
 
+static dag_status give_up(dagi_engine *engine, char *why, size_t why_size)
+{
+    int origin;
+    engine->ops->agree(engine, DAG_ERR_NOMEM, &origin); /* the others wait for this */
+    engine->ops->fini(engine);
+    snprintf(why, why_size, "out of memory");
+    return DAG_ERR_NOMEM;
+}
+
+static void free_tables(dagi_comm *c)
+{
+    free(c->heap);
+    free(c->blocked);
+    free(c->gate);
+    free(c->shut);
+}
+
 dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size)
 {
     dagi_engine_options options = {
@@ -205,11 +213,8 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     if (status)
         return status;
     dagi_comm *c = aligned_alloc(DAGI_LINE, (sizeof *c + DAGI_LINE - 1) / DAGI_LINE * DAGI_LINE);
-    if (!c) {
-        engine->ops->fini(engine);
-        snprintf(why, why_size, "out of memory");
-        return DAG_ERR_NOMEM;
-    }
+    if (!c)
+        return give_up(engine, why, why_size);
     memset(c, 0, sizeof *c);
     c->ctx = ctx;
     c->engine = engine;
@@ -221,18 +226,33 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     c->random = ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
     c->heap = calloc((size_t)c->size, sizeof(dagi_heap *));
     c->blocked = calloc((size_t)c->size, sizeof(int32_t));
-    if (!c->heap || !c->blocked) {
-        free(c->heap);
-        free(c->blocked);
+    c->gate = malloc((size_t)c->size * sizeof *c->gate);
+    c->shut = calloc((size_t)c->size, sizeof *c->shut);
+    if (!c->heap || !c->blocked || !c->gate || !c->shut) {
+        free_tables(c);
         free(c);
-        engine->ops->fini(engine);
-        snprintf(why, why_size, "out of memory");
-        return DAG_ERR_NOMEM;
+        return give_up(engine, why, why_size);
     }
+    memset(c->gate, 0xff, (size_t)c->size * sizeof *c->gate); /* all pools */
+    c->early_most = DAGI_EARLY_BYTES;
+    c->barrier_first[0] = c->barrier_first[1] = -1;
+    atomic_store(&c->lock, 1);
     engine->on_message = on_message;
     engine->on_message_arg = c;
     ctx->comm = c;
     return DAG_SUCCESS;
+}
+
+dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t why_size)
+{
+    dagi_comm *c = dagi_comm_of(ctx);
+    int origin;
+    dag_status agreed = c->engine->ops->agree(c->engine, mine, &origin);
+    atomic_store(&c->lock, 0);
+    if (mine || !agreed)
+        return mine;
+    snprintf(why, why_size, "rank %d could not start: %s", origin, dag_strerror(agreed));
+    return agreed;
 }
 
 void dagi_comm_fini(dag_context *ctx)
@@ -243,9 +263,9 @@ void dagi_comm_fini(dag_context *ctx)
     c->w = ctx->workers ? ctx->workers[0] : NULL;
     c->engine->ops->fini(c->engine);
     dagi_agree_free(c);
+    dagi_scatter_free(c);
     dagi_send_free(c);
-    free(c->heap);
-    free(c->blocked);
+    free_tables(c);
     free(c);
     ctx->comm = NULL;
 }

@@ -27,6 +27,8 @@
 #define DAGI_INBOX_MANY 512
 /* Bulk transfers under way: in, and out per pool. Receives of scatter's ring come on top. */
 #define DAGI_BULK_IN_FLIGHT 64
+/* What early messages may take here before senders are told to keep them. */
+#define DAGI_EARLY_BYTES (INT64_C(32) << 20)
 /* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
 #define DAGI_SEGMENT_BYTES (128 << 10)
 #define DAGI_SEGMENTS_MAX 256
@@ -70,6 +72,7 @@ typedef struct dagi_send {
     int64_t priority;
     uint64_t dynamic;
     int64_t queued, queued_bulk; /* what it adds to the sums in dagi_comm */
+    uint64_t path, from; /* of the producer, for the trace; see trace/file/format.h */
     uint32_t pool_id, hash;
     uint32_t mask, data; /* flows; those of them that are cargo */
     uint32_t serial;     /* SCATTER: number of the broadcast at its root */
@@ -103,7 +106,7 @@ typedef struct dagi_child {
     int32_t first, count; /* in send.dests */
     uint32_t tag;
     int32_t skip; /* SCATTER: segment that it has already; else -1 */
-    uint8_t open; /* announced: segments may be sent */
+    uint8_t open; /* announced (SCATTER: and ready): segments may be sent */
 } dagi_child;
 
 /* A segment of a bulk cargo, by number within the message. */
@@ -119,7 +122,7 @@ typedef struct dagi_segment {
  * shape[ncargo], segment[nsegments], child[nchildren].
  */
 typedef struct dagi_arrival {
-    struct dagi_arrival *next; /* of those that wait for a place, or of those in scatters */
+    struct dagi_arrival *next; /* of those that wait for a place, or of dagi_comm.scatters */
     dagi_send *send;           /* the message; its cargo values are what is received */
     dag_shape *shape; /* of each cargo */
     dagi_segment *segment;
@@ -140,13 +143,12 @@ typedef struct dagi_early_pieces {
 
 /* ---- pools ------------------------------------------------------------------------------ */
 
-/* A message that came before its pool was added here. Its credit is kept back as long as this rank
- * is merely late: one that waits for an older pool must not stop the messages of that. */
+/* A message that came before its pool was added here, or a scatter of a pool that has been given up
+ * here and not yet by all. Its credit has been returned: messages of older pools need it. */
 typedef struct dagi_early {
     struct dagi_early *next;
     int source;
     int transfers; /* that come with it */
-    int charged;   /* 1: the credit is kept back */
     size_t bytes;
     _Alignas(8) char data[];
 } dagi_early;
@@ -207,6 +209,7 @@ struct dagi_comm {
     _Alignas(DAGI_LINE) _Atomic int congested; /* written under the lock */
 
     struct dagi_worker *w; /* holder of the lock */
+    uint64_t path, from;   /* of what is being delivered, for the trace */
     uint64_t random;       /* chaos */
 
     /* sends */
@@ -216,27 +219,35 @@ struct dagi_comm {
     uint64_t next_serial;
     uint32_t next_scatter;
     int64_t queued, queued_bulk;
-    int64_t out_flight; /* bulk transfers */
+    /* Bulk transfers begun and received, ever. */
+    int64_t transfers_out, transfers_in;
+    uint32_t *gate; /* [size]: the youngest pool of which that rank wants messages now */
 
     /* arrivals */
     dagi_arrival *wait, **wait_end; /* for a place among the transfers in flight */
-    int in_flight; /* transfers that need a place */
-    int in_ring;   /* those of scatter's rings, which need none */
+    int in_flight; /* transfers that need a place; those of scatter's rings do not */
     int unfinished; /* arrivals that exist */
-    dagi_arrival *scatters;
+    dagi_arrival *scatters; /* that wait for pieces, or for a neighbour to be ready */
     dagi_early_pieces *early_pieces;
 
     /* pools */
     dagi_pool_comm *bucket[DAGI_POOL_BUCKETS];
     uint32_t added; /* pools 1..added have been added here */
+    uint32_t given_up; /* pools up to this one are known to be missing here */
     int nearly;     /* early messages kept */
-    int ncharged;   /* those of them whose credit is */
     int64_t kept_transfers; /* that come with them */
+    int64_t early_bytes, early_most; /* that they take; from when on senders are told */
+    uint8_t *shut; /* [size]: 1 = that rank has been told */
+    int nshut;
 
     /* barrier */
     int barrier_ups, barrier_here;
+    int32_t barrier_first[2]; /* of this part of the tree; see dagi_wire_barrier */
+    dagi_wire_barrier barrier_last; /* written before barriers_done */
     _Atomic int64_t barriers_done;
     int64_t barriers_begun; /* application thread */
+
+    _Atomic int outlook; /* of dagi_comm_outlook(); written under the lock */
 
     /* waves */
     struct {
@@ -310,17 +321,24 @@ void dagi_heap_push(dagi_heap *h, const dagi_waiting *entry);
 void dagi_heap_pop(dagi_heap *h);
 
 /* recv.c */
-int dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes);
-/* A message of a pool that will never be added: receive what comes with it, and forget it. */
+void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes);
+/* A message of a pool that is over or will never be added: receive what comes with it, and forget
+ * it. A scatter goes round, empty, so all ranks must have given up its pool. */
 void dagi_recv_unwanted(dagi_comm *c, int source, const void *data, size_t bytes);
+/* 1: a message that is not wanted here, but may be elsewhere. */
+int dagi_recv_must_wait(const dagi_pool_comm *p, const void *data);
 int dagi_recv_admit(dagi_comm *c); /* arrivals that waited for a place; number admitted */
 /* Post the receive of one segment. */
 void dagi_recv_segment(dagi_comm *c, dagi_segment *segment, int source, uint32_t tag);
 
 /* scatter.c */
 void dagi_recv_pieces(dagi_comm *c, int source, const void *data);
+void dagi_recv_ready(dagi_comm *c, const void *data);
 /* Post the own piece, tell the neighbour, and wait for the other neighbour's word. */
 void dagi_scatter_begin(dagi_comm *c, dagi_arrival *a);
+/* Forget an arrival that has all, if its neighbour is ready, too. */
+void dagi_scatter_leave(dagi_comm *c, dagi_arrival *a);
+void dagi_scatter_free(dagi_comm *c);
 
 /* agree.c */
 dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make);
@@ -329,15 +347,22 @@ void dagi_agree_local(dagi_comm *c, const dagi_end_item *item);
 /* A send holds the pool; it has dropped it. */
 void dagi_agree_hold(dag_taskpool *pool);
 void dagi_agree_drop(dagi_comm *c, dag_taskpool *pool);
-/* This rank waits: give back the credit of all early messages. */
-void dagi_agree_return_credit(dagi_comm *c);
+/* Keep a message for later. */
+void dagi_agree_keep(dagi_comm *c, dagi_pool_comm *p, int source, const void *data, size_t bytes,
+                     int transfers);
+void dagi_gate_message(dagi_comm *c, int source, const void *data);
 void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes);
 /* Pools up to this number that have not been added here never will be. */
 void dagi_agree_missing(dagi_comm *c, uint32_t last);
 void dagi_agree_free(dagi_comm *c);
-void dagi_barrier_message(dagi_comm *c, int kind);
+void dagi_barrier_message(dagi_comm *c, const void *data);
+void dagi_send_control(dagi_comm *c, int dest, const void *head, size_t head_bytes,
+                       const void *text, size_t text_bytes);
 void dagi_tree_send_up(dagi_comm *c, const void *data, size_t bytes);
 void dagi_tree_send_down(dagi_comm *c, const void *data, size_t bytes);
+
+/* observe.c */
+void dagi_observe_outlook(dagi_comm *c);
 
 /* wave.c */
 void dagi_wave_message(dagi_comm *c, const void *data);

@@ -251,6 +251,8 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
         .index = scatter ? first : 0,
         .root = s->root,
         .serial = s->serial,
+        .path = s->path,
+        .from = s->from,
     };
     int32_t *words = (int32_t *)(head + 1);
     memcpy(words, s->params, s->nparams * sizeof *words);
@@ -271,7 +273,6 @@ static void on_sent(void *arg, dag_status status)
     dagi_send *s = arg;
     dagi_comm *c = s->comm;
     (void)status; /* errors of MPI are fatal */
-    c->out_flight--;
     if (s->pool)
         pool_comm_of(s)->flights--;
     dagi_send_finish(c, s);
@@ -285,7 +286,7 @@ void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int c
     if (!whole.ptr)
         v.ptr = NULL;
     s->pending++;
-    c->out_flight++;
+    c->transfers_out++;
     if (s->pool)
         pool_comm_of(s)->flights++;
     if (s->pool)
@@ -347,7 +348,7 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     dagi_engine *e = c->engine;
     int dest = s->dests[first];
     int transfers = s->bulk ? transfers_of(s) : 0;
-    if (!has_place(s, transfers) || dagi_comm_chaos(c, 4))
+    if (s->pool_id > c->gate[dest] || !has_place(s, transfers) || dagi_comm_chaos(c, 4))
         return 0;
     int32_t nlist = s->shape == DAG_BCAST_SCATTER ? s->ndest : count - 1;
     size_t payload = inline_bytes(s);

@@ -11,7 +11,9 @@
  * A message that waits here to be sent counts as work to do if its pool is to be ended and has been
  * added by all ranks; one towards a rank that lacks the pool may wait for ever. Nor does a bulk
  * transfer whose message the receiver keeps, because its pool has not been added there, count as
- * one under way.
+ * one under way. (Transfers are counted where they begin and where they have come; that a send is
+ * complete says nothing, for MPI may have taken a short one into its own memory.) The ring of a
+ * scatter stands still if one of its ranks lacks the pool; no piece of it is under way then.
  */
 #include "remote.h"
 
@@ -23,14 +25,22 @@ static void look(dagi_comm *c, dagi_wave *w)
     dagi_send_flush(c); /* credit that has come leaves nothing waiting that could go */
     dagi_wave_look(c->ctx, w);
     dagi_comm_counts(c->ctx, &w->sent, &w->received);
-    w->flights = c->out_flight - c->kept_transfers;
-    w->waiting = UINT32_MAX;
+    w->flights = c->transfers_out - c->transfers_in - c->kept_transfers;
+    w->waiting = w->ringing = UINT32_MAX;
     for (int32_t i = 0; i < c->nblocked; i++) {
         uint32_t id = c->heap[c->blocked[i]]->entry[0].pool_id; /* the least of its heap */
         if (id < w->waiting)
             w->waiting = id;
     }
-    if (c->in_flight || c->in_ring || c->unfinished || atomic_load(&c->inbox))
+    int rings = 0;
+    for (const dagi_arrival *a = c->scatters; a; a = a->next) {
+        if (!a->missing)
+            continue;
+        rings++;
+        if (a->send->pool_id < w->ringing)
+            w->ringing = a->send->pool_id;
+    }
+    if (c->in_flight || c->unfinished > rings || atomic_load(&c->inbox))
         w->idle = 0;
 }
 
@@ -42,6 +52,8 @@ static void combine(dagi_wave *a, const dagi_wave *b)
         a->first_open = b->first_open;
     if (b->waiting < a->waiting)
         a->waiting = b->waiting;
+    if (b->ringing < a->ringing)
+        a->ringing = b->ringing;
     if (b->added_min < a->added_min)
         a->added_min = b->added_min;
     if (b->added_max > a->added_max)
@@ -58,6 +70,8 @@ static int looks_quiet(const dagi_wave *w)
         return 0;
     /* Where all have the pool its messages can leave, sooner or later. */
     if (w->waiting <= w->first_open && w->first_open <= w->added_min)
+        return 0;
+    if (w->ringing <= w->added_min)
         return 0;
     return w->added_min == w->added_max ? w->first_open != UINT32_MAX : w->blocked;
 }

@@ -14,6 +14,8 @@
 enum dagi_wire_kind {
     DAGI_WIRE_ACTIVATE = 1,
     DAGI_WIRE_PIECES,
+    DAGI_WIRE_READY,
+    DAGI_WIRE_GATE,
     DAGI_WIRE_END_UP,
     DAGI_WIRE_END_DOWN,
     DAGI_WIRE_BARRIER_UP,
@@ -46,6 +48,7 @@ typedef struct dagi_wire_activate {
     int32_t index, root; /* SCATTER: place in the list; who numbers the broadcast */
     uint32_t serial;     /* SCATTER */
     uint32_t unused2;
+    uint64_t path, from; /* of the producer, for the trace; 0 where there is none */
 } dagi_wire_activate;
 
 typedef struct dagi_wire_cargo {
@@ -56,7 +59,8 @@ typedef struct dagi_wire_cargo {
     uint8_t unused[3];
 } dagi_wire_cargo;
 
-/* SCATTER, neighbour to neighbour: the other pieces of a broadcast come with these tags. */
+/* SCATTER, neighbour to neighbour: the other pieces of a broadcast come with these tags, as soon as
+ * READY has come back. */
 typedef struct dagi_wire_pieces {
     uint8_t kind;
     uint8_t unused[3];
@@ -64,6 +68,21 @@ typedef struct dagi_wire_pieces {
     uint32_t serial;
     uint32_t tag; /* of segment j of cargo k: tag + k * segments + j */
 } dagi_wire_pieces;
+
+/* Messages of pools beyond `pool` are to wait at the sender. */
+typedef struct dagi_wire_gate {
+    uint8_t kind;
+    uint8_t unused[3];
+    uint32_t pool;
+} dagi_wire_gate;
+
+/* BARRIER_UP and BARRIER_DOWN: of these ranks, who waits where. */
+typedef struct dagi_wire_barrier {
+    uint8_t kind;
+    uint8_t unused[3];
+    int32_t first[2]; /* lowest rank in each enum dagi_barrier; -1 = none */
+    uint32_t unused2;
+} dagi_wire_barrier;
 
 /* END_UP and END_DOWN; the text follows. */
 typedef struct dagi_wire_end {

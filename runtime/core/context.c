@@ -137,6 +137,17 @@ static void destroy(dag_context *ctx)
     free(ctx);
 }
 
+/* This rank cannot start. Where others may be on their way, it tells them. */
+static dag_status give_up(dag_context *ctx, void *mpi_comm, dag_status status)
+{
+    char ignored[1];
+    ctx->nworkers = 1;
+    if (dagi_engine_is_up() &&
+        dagi_comm_init(ctx, mpi_comm, ignored, sizeof ignored) == DAG_SUCCESS)
+        dagi_comm_open(ctx, status, ignored, sizeof ignored);
+    return status;
+}
+
 static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_comm, char *why,
                         size_t size)
 {
@@ -144,7 +155,7 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
     if (status == DAG_SUCCESS)
         status = dagi_topology_new(&ctx->topology, why, size);
     if (status != DAG_SUCCESS)
-        return status;
+        return give_up(ctx, mpi_comm, status);
     ctx->nworkers = (int)ctx->settings.threads;
     if (ctx->nworkers == 0 && dagi_topology_cores(ctx->topology) == 1)
         ctx->nworkers = 1;
@@ -156,7 +167,7 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
         status = dagi_workers_start(ctx);
     if (status == DAG_ERR_NOMEM)
         snprintf(why, size, "cannot set up %d workers: out of memory or of threads", ctx->nworkers);
-    return status;
+    return dagi_comm_open(ctx, status, why, size);
 }
 
 dag_status dagi_init(dag_context **context, const dag_config *config, void *mpi_comm, char *why,
@@ -218,10 +229,15 @@ dag_status dag_fini(dag_context *context)
         return DAG_ERR_STATE;
     }
     dagi_run_until(context->workers[0], no_pools, context);
-    if (context->size > 1) /* here a rank that never comes is still noticed */
-        dagi_comm_barrier(context->workers[0]);
+    dag_status status = DAG_SUCCESS;
+    /* Here a rank that never comes is still noticed. */
+    while (context->size > 1 &&
+           dagi_comm_barrier(context->workers[0], DAGI_BARRIER_FINI) != DAG_SUCCESS) {
+        status = DAG_ERR_MISMATCH;
+        dagi_warn(context, "dag_fini: %s", dag_message(context));
+    }
     destroy(context);
-    return DAG_SUCCESS;
+    return status;
 }
 
 /* ---- what a context tells ----------------------------------------------------------------- */
@@ -259,5 +275,5 @@ dag_status dag_barrier(dag_context *context)
         dagi_set_message(context, "dag_barrier: called from a body");
         return DAG_ERR_STATE;
     }
-    return context->size > 1 ? dagi_comm_barrier(context->workers[0]) : DAG_SUCCESS;
+    return context->size > 1 ? dagi_comm_barrier(context->workers[0], DAGI_BARRIER) : DAG_SUCCESS;
 }

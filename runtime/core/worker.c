@@ -418,7 +418,6 @@ static void enter(struct dagi_worker *w, int (*done)(void *arg), void *arg)
     self = w;
     w->done = done;
     w->done_arg = arg;
-    atomic_store(&w->ctx->inside, 1);
 }
 
 static void leave(struct dagi_worker *w)
@@ -426,7 +425,6 @@ static void leave(struct dagi_worker *w)
     dagi_leave(w);
     w->done = NULL;
     self = NULL;
-    atomic_store(&w->ctx->inside, 0);
 }
 
 void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg)

@@ -36,9 +36,39 @@ endif()
 # Ranks that do not do the same end all the same.
 add_executable(comm_disagree)
 dag_add_jdf(comm_disagree comm/disagree.jdf)
-foreach(mode IN ITEMS missing late scalar order)
+foreach(mode IN ITEMS missing late scalar order shape fini)
     foreach(odd IN ITEMS 0 1 2)
         dag_add_mpi_test(comm_disagree_${mode}_${odd} NP 3 COMMAND comm_disagree ${mode} ${odd}
             LABELS sanitize ENVIRONMENT DAG_STALL_TIME=0.1 DAG_WARNINGS=0 TIMEOUT 60)
     endforeach()
 endforeach()
+
+# Scatter broadcasts with many segments, and towards a rank that never adds the pool.
+add_executable(comm_scatter)
+dag_add_jdf(comm_scatter comm/scatter.jdf)
+dag_add_mpi_test(comm_scatter_6 NP 6 COMMAND comm_scatter TIMEOUT 60)
+dag_add_mpi_test(comm_scatter_chaos NP 6 COMMAND comm_scatter TIMEOUT 60 ENVIRONMENT DAG_CHAOS=4)
+foreach(absent IN ITEMS 0 2)
+    dag_add_mpi_test(comm_scatter_missing_${absent} NP 4 COMMAND comm_scatter ${absent}
+        LABELS sanitize ENVIRONMENT DAG_STALL_TIME=0.1 DAG_WARNINGS=0 TIMEOUT 60)
+endforeach()
+
+# Data that MPI sends before anybody has asked for them are no reason to wait for ever.
+dag_add_mpi_test(comm_disagree_small NP 3 COMMAND comm_disagree missing 1
+    ENVIRONMENT DAG_STALL_TIME=0.1 DAG_WARNINGS=0 DAG_EAGER_BYTES=0 DAG_CHAOS=3 TIMEOUT 60)
+
+add_executable(comm_stores)
+dag_add_jdf(comm_stores comm/stores.jdf)
+foreach(np IN ITEMS 1 2)
+    dag_add_mpi_test(comm_stores_${np} NP ${np} COMMAND comm_stores)
+endforeach()
+
+# A rank that cannot start. Sanitizers take memory of their own.
+if(DAG_HAVE_MPI AND NOT DAG_SANITIZE)
+    add_executable(comm_start comm/start.c)
+    target_link_libraries(comm_start PRIVATE dag dag_mpi ${CMAKE_DL_LIBS})
+    foreach(why IN ITEMS setting memory threads)
+        dag_add_mpi_test(comm_start_${why} NP 3 COMMAND comm_start ${why} TIMEOUT 60
+            ENVIRONMENT DAG_THREADS=3)
+    endforeach()
+endif()

@@ -192,6 +192,19 @@ void dagi_wake_application(dag_context *ctx)
     (void)ctx;
 }
 
+void dagi_set_message(dag_context *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(ctx->message, sizeof ctx->message, format, args);
+    va_end(args);
+}
+
+const char *dag_strerror(dag_status status)
+{
+    return status ? "error" : "success";
+}
+
 void dagi_wave_look(dag_context *ctx, dagi_wave *mine)
 {
     (void)ctx;
@@ -229,13 +242,15 @@ void mock_start(int64_t eager, int64_t credit, uint64_t chaos, int bcast)
     mock.ctx.workers = mock.workers;
     mock.worker.ctx = &mock.ctx;
     dag_status status = dagi_comm_init(&mock.ctx, NULL, why, sizeof why);
+    if (status == DAG_SUCCESS)
+        status = dagi_comm_open(&mock.ctx, DAG_SUCCESS, why, sizeof why);
     CHECK(status == DAG_SUCCESS, "%s", why);
     mock.worker.fanout = dagi_fanout_new(&mock.ctx);
 }
 
 void mock_stop(void)
 {
-    dagi_comm_barrier(&mock.worker);
+    dagi_comm_barrier(&mock.worker, DAGI_BARRIER);
     CHECK(mock.values == 0, "%lld values are left", (long long)mock.values);
     dagi_fanout_free(mock.worker.fanout);
     dagi_comm_fini(&mock.ctx);
@@ -262,7 +277,7 @@ void mock_pool_add(mock_pool *p)
 
 void mock_pool_check(mock_pool *p)
 {
-    if (p->reported || p->holds || p->expected)
+    if (p->reported || (!p->forced && (p->holds || p->expected)))
         return;
     p->reported = 1;
     mock.activity++;

@@ -26,6 +26,7 @@ typedef struct mock_pool {
     dag_taskpool pool; /* first */
     int holds;         /* under way in comm */
     int expected;      /* deliveries still to come */
+    int forced;        /* 1: our part ends whatever is under way */
     int reported;      /* 1: the end of our part has been told */
     int ended;
     dag_status failed, status; /* ours, the agreed */

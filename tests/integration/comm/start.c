@@ -1,0 +1,94 @@
+/*
+ * One rank cannot start: dag_init() returns an error on all of them, and none waits.
+ *
+ * usage: start setting|memory|threads
+ */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include <dag/dag.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static int no_threads;
+
+/* In the place of the C library's. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+    static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (no_threads)
+        return EAGAIN;
+    if (!real) {
+        void *found = dlsym(RTLD_NEXT, "pthread_create");
+        memcpy(&real, &found, sizeof real);
+    }
+    return real(thread, attr, start, arg);
+}
+
+/* Leave `bytes` of address space beyond what is used; 0 = as much as there is. */
+static void limit_memory(size_t bytes)
+{
+    struct rlimit limit;
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld", &pages) != 1)
+        exit(1);
+    fclose(f);
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = bytes ? (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + bytes : limit.rlim_max;
+    setrlimit(RLIMIT_AS, &limit);
+}
+
+/* A start in which rank 1 fails with `expected`; 1 when all ranks hear of it. */
+static int failing_start(const char *mode, int rank)
+{
+    char why[256] = "";
+    dag_context *ctx = NULL;
+    dag_status expected = DAG_ERR_NOMEM;
+    if (strcmp(mode, "setting") == 0) {
+        expected = DAG_ERR_SETTING;
+        if (rank == 1)
+            setenv("DAG_EAGER_BYTES", "many", 1);
+    } else if (strcmp(mode, "memory") == 0) {
+        setenv("DAG_EAGER_BYTES", "1M", 1); /* several MiB for receives */
+        if (rank == 1)
+            limit_memory(3 << 20);
+    } else {
+        no_threads = rank == 1;
+    }
+    dag_status status = dag_init(&ctx, NULL, why, sizeof why);
+    no_threads = 0;
+    limit_memory(0);
+    unsetenv("DAG_EAGER_BYTES");
+    int good = status == expected && *why && (rank == 1 || strstr(why, "rank 1 could not start"));
+    if (!good)
+        fprintf(stderr, "rank %d: status %d, not %d: '%s'\n", rank, status, expected, why);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    int level, rank;
+    char why[256] = "";
+    dag_context *ctx;
+    if (argc != 2)
+        return 2;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int good = failing_start(argv[1], rank);
+    /* and afterwards all is well again */
+    if (dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS) {
+        fprintf(stderr, "rank %d: %s\n", rank, why);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    good = dag_barrier(ctx) == DAG_SUCCESS && good;
+    good = dag_fini(ctx) == DAG_SUCCESS && good;
+    MPI_Finalize();
+    return !good;
+}
