@@ -37,6 +37,9 @@ static dag_kernel table[DAG_OP_COUNT][DAG_PRECISION_COUNT][DAG_DEVICE_KIND_COUNT
     CPU_KERNELS(DAG_OP_GETRF_COLUMN, getrf_column),
     CPU_KERNELS(DAG_OP_GETRF_SEARCH, getrf_search),
     CPU_KERNELS(DAG_OP_LASWP, laswp),
+    CPU_KERNELS(DAG_OP_SYMM, symm),
+    CPU_KERNELS(DAG_OP_SYR2K, syr2k),
+    CPU_KERNELS(DAG_OP_HER2K, her2k),
 };
 
 static const char *const op_names[DAG_OP_COUNT] = {
@@ -53,6 +56,8 @@ static const char *const op_names[DAG_OP_COUNT] = {
     [DAG_OP_GETRF_COLUMN] = "getrf_column",
     [DAG_OP_GETRF_SEARCH] = "getrf_search",
     [DAG_OP_LASWP] = "laswp",
+    [DAG_OP_SYMM] = "symm",
+    [DAG_OP_SYR2K] = "syr2k",         [DAG_OP_HER2K] = "her2k",
 };
 
 /* The place of an entry, or NULL if the key is out of range. */

@@ -73,6 +73,9 @@ typedef enum dag_kernel_op {
     DAG_OP_GETRF_COLUMN,
     DAG_OP_GETRF_SEARCH,
     DAG_OP_LASWP,
+    DAG_OP_SYMM,
+    DAG_OP_SYR2K,
+    DAG_OP_HER2K,
     DAG_OP_COUNT
 } dag_kernel_op;
 

@@ -62,6 +62,29 @@ void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t al
 void FN(hemm)(dag_side side, dag_uplo uplo, int m, int n, elem_t alpha, const elem_t *A, int lda,
               const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc);
 
+/** As hemm with a symmetric A, in all precisions: no conjugation. */
+void FN(symm)(dag_side side, dag_uplo uplo, int m, int n, elem_t alpha, const elem_t *A, int lda,
+              const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc);
+
+/**
+ * Symmetric rank-2k update of the stored triangle of C (n by n):
+ * C := alpha A B^T + alpha B A^T + beta C (DAG_NO_TRANS; A and B are n by k) or
+ * alpha A^T B + alpha B^T A + beta C (DAG_TRANS; A and B are k by n; DAG_CONJ_TRANS is accepted in
+ * s and d only). No conjugation in any precision.
+ */
+void FN(syr2k)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const elem_t *A,
+               int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc);
+
+/**
+ * Hermitian rank-2k update of the stored triangle of C (n by n):
+ * C := alpha A B^H + conj(alpha) B A^H + beta C (DAG_NO_TRANS; A and B are n by k) or
+ * alpha A^H B + conj(alpha) B^H A + beta C (DAG_CONJ_TRANS; A and B are k by n; DAG_TRANS is
+ * accepted in s and d only). beta is real. The imaginary parts of the diagonal are set to zero. In
+ * s and d this is syr2k.
+ */
+void FN(her2k)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const elem_t *A,
+               int lda, const elem_t *B, int ldb, real_t beta, elem_t *C, int ldc);
+
 /** Copies the region of A (m by n) to B; the rest of B stays as it is. */
 void FN(lacpy)(dag_region region, int m, int n, const elem_t *A, int lda, elem_t *B, int ldb);
 

@@ -24,6 +24,7 @@
  * | DAG_IMAG(x)   | imaginary part, a real_t                                       |
  * | DAG_ABS(x)    | absolute value, a real_t                                       |
  * | DAG_ELEM(r,i) | an element from its real and imaginary part (ignored in s, d)  |
+ * | DAG_SCALAR(z) | an element from a dag_dcomplex; in s and d its real part         |
  * | DAG_EPS       | unit roundoff times two: FLT_EPSILON or DBL_EPSILON            |
  *
  * The compiler's builtins are used because <complex.h> would define the macro I.
@@ -108,4 +109,10 @@
 #else
 #define DAG_ABS(x) __builtin_fabs(x)
 #endif
+#endif
+
+#ifdef __cplusplus
+#define DAG_SCALAR(z) DAG_ELEM((z).real(), (z).imag())
+#else
+#define DAG_SCALAR(z) DAG_ELEM(__builtin_creal(z), __builtin_cimag(z))
 #endif

@@ -12,6 +12,7 @@
 #undef DAG_IMAG
 #undef DAG_ABS
 #undef DAG_ELEM
+#undef DAG_SCALAR
 #undef DAG_EPS
 #undef DAG_PRECISION_IS_s
 #undef DAG_PRECISION_IS_d

@@ -69,3 +69,46 @@ void FN(hemm)(dag_side side, dag_uplo uplo, int m, int n, elem_t alpha, const el
     (CblasColMajor, (CBLAS_SIDE)side, (CBLAS_UPLO)uplo, m, n, SCALAR(alpha), A, lda, B, ldb,
      SCALAR(beta), C, ldc);
 }
+
+void FN(symm)(dag_side side, dag_uplo uplo, int m, int n, elem_t alpha, const elem_t *A, int lda,
+              const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc)
+{
+    ASSERT_ORDER(side == DAG_LEFT ? m : n, lda);
+    ASSERT_TILE(m, n, ldb);
+    ASSERT_TILE(m, n, ldc);
+    if (m == 0 || n == 0)
+        return;
+    CBLAS(symm)(CblasColMajor, (CBLAS_SIDE)side, (CBLAS_UPLO)uplo, m, n, SCALAR(alpha), A, lda, B,
+                ldb, SCALAR(beta), C, ldc);
+}
+
+void FN(syr2k)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const elem_t *A,
+               int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc)
+{
+    ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, lda);
+    ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, ldb);
+    ASSERT_TILE(n, n, ldc);
+    assert(!DAG_COMPLEX || trans != DAG_CONJ_TRANS);
+    if (n == 0)
+        return;
+    CBLAS(syr2k)(CblasColMajor, (CBLAS_UPLO)uplo,
+                 trans == DAG_NO_TRANS ? CblasNoTrans : CblasTrans, n, k, SCALAR(alpha), A, lda, B,
+                 ldb, SCALAR(beta), C, ldc);
+}
+
+void FN(her2k)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const elem_t *A,
+               int lda, const elem_t *B, int ldb, real_t beta, elem_t *C, int ldc)
+{
+#if DAG_COMPLEX
+    ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, lda);
+    ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, ldb);
+    ASSERT_TILE(n, n, ldc);
+    assert(trans != DAG_TRANS);
+    if (n == 0)
+        return;
+    CBLAS(her2k)(CblasColMajor, (CBLAS_UPLO)uplo, (CBLAS_TRANSPOSE)trans, n, k, SCALAR(alpha), A,
+                 lda, B, ldb, beta, C, ldc);
+#else
+    FN(syr2k)(uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+#endif
+}

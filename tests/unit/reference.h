@@ -126,6 +126,17 @@ static inline ref_matrix ref_hermitian(ref_matrix a, dag_uplo uplo)
     return h;
 }
 
+/* The symmetric matrix of which a triangle is given. */
+static inline ref_matrix ref_symmetric(ref_matrix a, dag_uplo uplo)
+{
+    ref_matrix h = ref_new(a.m, a.n);
+    for (int j = 0; j < a.n; j++)
+        for (int i = 0; i < a.m; i++)
+            *ref_at(h, i, j) = (i >= j) == (uplo == DAG_LOWER) || i == j ? *ref_at(a, i, j)
+                                                                         : *ref_at(a, j, i);
+    return h;
+}
+
 /* Whether element (i, j) belongs to a region, by its definition. */
 static inline bool ref_in_region(dag_region region, int i, int j)
 {

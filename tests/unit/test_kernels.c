@@ -98,6 +98,9 @@ static int leading_dimension(int m)
 
 FOUR_TESTS(gemm)
 FOUR_TESTS(hemm)
+FOUR_TESTS(symm)
+FOUR_TESTS(syr2k)
+FOUR_TESTS(her2k)
 FOUR_TESTS(herk)
 FOUR_TESTS(syrk)
 FOUR_TESTS(trmm)
@@ -288,6 +291,9 @@ int main(int argc, char **argv)
     tcase_add_checked_fixture(tc, one_blas_thread, NULL);
     tcase_add_loop_test(tc, test_gemm, 0, 4);
     tcase_add_loop_test(tc, test_hemm, 0, 4);
+    tcase_add_loop_test(tc, test_symm, 0, 4);
+    tcase_add_loop_test(tc, test_syr2k, 0, 4);
+    tcase_add_loop_test(tc, test_her2k, 0, 4);
     tcase_add_loop_test(tc, test_herk, 0, 4);
     tcase_add_loop_test(tc, test_syrk, 0, 4);
     tcase_add_loop_test(tc, test_trmm, 0, 4);

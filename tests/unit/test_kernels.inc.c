@@ -126,7 +126,8 @@ static void LOCAL(gemm)(void)
             }
 }
 
-static void LOCAL(hemm)(void)
+/* hemm and symm: they differ in what the triangle stands for. */
+static void LOCAL(mirrored)(bool hermitian)
 {
     int turn = 0;
     for (int s = 0; s < SHAPE_COUNT; s++)
@@ -140,14 +141,25 @@ static void LOCAL(hemm)(void)
                 LOCAL(tile) c = LOCAL(random_tile)(d.m, d.n, 3);
                 LOCAL(hide)(&a, dag_uplo_region(uplos[u]));
                 elem_t alpha = LOCAL(scalar)(turn), beta = LOCAL(scalar)(turn / 3 + s);
-                ref_matrix h = ref_hermitian(LOCAL(to_ref)(&a), uplos[u]);
+                ref_matrix h = hermitian ? ref_hermitian(LOCAL(to_ref)(&a), uplos[u])
+                                         : ref_symmetric(LOCAL(to_ref)(&a), uplos[u]);
                 ref_matrix rb = LOCAL(to_ref)(&b), c0 = LOCAL(to_ref)(&c);
-                FN(hemm)(sides[side], uplos[u], d.m, d.n, alpha, a.a, a.ld, b.a, b.ld, beta, c.a,
-                         c.ld);
+                (hermitian ? FN(hemm) : FN(symm))(sides[side], uplos[u], d.m, d.n, alpha, a.a,
+                                                  a.ld, b.a, b.ld, beta, c.a, c.ld);
                 LOCAL(check_product)(&c, DAG_REGION_FULL, alpha, left ? h : rb, left ? rb : h,
-                                     beta, c0, "hemm");
+                                     beta, c0, hermitian ? "hemm" : "symm");
                 ref_free_all();
             }
+}
+
+static void LOCAL(hemm)(void)
+{
+    LOCAL(mirrored)(true);
+}
+
+static void LOCAL(symm)(void)
+{
+    LOCAL(mirrored)(false);
 }
 
 /* herk and syrk for one shape: they differ in the operation that makes the second factor. */
@@ -198,6 +210,63 @@ static void LOCAL(herk)(void)
 static void LOCAL(syrk)(void)
 {
     LOCAL(all_rank_k)(false);
+}
+
+/* her2k and syr2k for one shape. */
+static void LOCAL(rank_2k)(bool hermitian, int n, int k, dag_uplo uplo, bool transposed, int turn)
+{
+    dag_trans turned = hermitian && DAG_COMPLEX ? DAG_CONJ_TRANS : DAG_TRANS;
+    dag_trans trans = transposed ? turned : DAG_NO_TRANS;
+    dag_region region = dag_uplo_region(uplo);
+    LOCAL(tile) a = LOCAL(random_tile)(transposed ? k : n, transposed ? n : k, 1);
+    LOCAL(tile) b = LOCAL(random_tile)(transposed ? k : n, transposed ? n : k, 2);
+    LOCAL(tile) c = LOCAL(random_tile)(n, n, 3);
+    for (int i = 0; hermitian && i < n; i++)
+        c.a[i + i * c.ld] = DAG_REAL(c.a[i + i * c.ld]);
+    LOCAL(hide)(&c, region);
+    elem_t alpha = LOCAL(scalar)(turn), beta = LOCAL(scalar)(turn / 3 + n);
+    if (hermitian)
+        beta = DAG_REAL(beta);
+    ref_matrix ra = LOCAL(to_ref)(&a), rb = LOCAL(to_ref)(&b), c0 = LOCAL(to_ref)(&c);
+    if (hermitian)
+        FN(her2k)(uplo, trans, n, k, alpha, a.a, a.ld, b.a, b.ld, DAG_REAL(beta), c.a, c.ld);
+    else
+        FN(syr2k)(uplo, trans, n, k, alpha, a.a, a.ld, b.a, b.ld, beta, c.a, c.ld);
+    ref_matrix left[2] = {ra, rb}, right[2] = {ref_op(rb, turned), ref_op(ra, turned)};
+    if (transposed) {
+        left[0] = ref_op(ra, turned), left[1] = ref_op(rb, turned);
+        right[0] = rb, right[1] = ra;
+    }
+    ref_matrix part = ref_add(ref_mul(hermitian ? CONJ(alpha) : alpha, left[1], right[1]), beta, c0);
+    ref_matrix want = ref_add(ref_mul(alpha, left[0], right[0]), 1, part);
+    ref_matrix bound = ref_add(ref_mul(DAG_ABS(alpha), ref_abs(left[0]), ref_abs(right[0])), 1,
+                               ref_add(ref_mul(DAG_ABS(alpha), ref_abs(left[1]),
+                                               ref_abs(right[1])), DAG_ABS(beta), ref_abs(c0)));
+    LOCAL(check)(&c, region, want, bound, 2 * k, hermitian ? "her2k" : "syr2k");
+    for (int i = 0; hermitian && i < n; i++)
+        if (DAG_IMAG(c.a[i + i * c.ld]) != 0)
+            ck_abort_msg("her2k: element (%d, %d) is not real", i, i);
+    ref_free_all();
+}
+
+static void LOCAL(all_rank_2k)(bool hermitian)
+{
+    int turn = 0;
+    for (int in = 0; in < SIZE_COUNT; in++)
+        for (int ik = 0; ik < SIZE_COUNT; ik++)
+            for (int u = 0; u < 2 && (in < SMALL_COUNT || ik < SMALL_COUNT); u++)
+                for (int transposed = 0; transposed < 2; transposed++, turn++)
+                    LOCAL(rank_2k)(hermitian, sizes[in], sizes[ik], uplos[u], transposed, turn);
+}
+
+static void LOCAL(her2k)(void)
+{
+    LOCAL(all_rank_2k)(true);
+}
+
+static void LOCAL(syr2k)(void)
+{
+    LOCAL(all_rank_2k)(false);
 }
 
 /*
