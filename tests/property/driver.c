@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef DAG_HAVE_MPI
+#if DAG_HAVE_MPI
 #include <mpi.h>
 #endif
 
@@ -75,7 +75,7 @@ static void die(const char *what)
 static void start_mpi(int *argc, char ***argv)
 {
     test.size = 1;
-#ifdef DAG_HAVE_MPI
+#if DAG_HAVE_MPI
     int level;
     MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &test.rank);
@@ -88,7 +88,7 @@ static void start_mpi(int *argc, char ***argv)
 
 static void end_mpi(void)
 {
-#ifdef DAG_HAVE_MPI
+#if DAG_HAVE_MPI
     MPI_Finalize();
 #endif
 }
@@ -101,7 +101,7 @@ static void share_tables(void)
     int file = test.rank == 0 ? mkstemp(name) : -1;
     if (test.rank == 0 && (file < 0 || ftruncate(file, (off_t)bytes) != 0))
         die("cannot make a file in /tmp");
-#ifdef DAG_HAVE_MPI
+#if DAG_HAVE_MPI
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
 #endif
     if (test.rank != 0)
@@ -109,7 +109,7 @@ static void share_tables(void)
     test.seen = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (test.seen == MAP_FAILED)
         die("cannot share memory with the other ranks");
-#ifdef DAG_HAVE_MPI
+#if DAG_HAVE_MPI
     MPI_Barrier(MPI_COMM_WORLD);
 #endif
     if (test.rank == 0)
@@ -398,7 +398,7 @@ int main(int argc, char **argv)
                test.done, test.size, *test.all_failures, now() - begin, test.slowest_name,
                test.slowest);
     int failed = test.failures > 0;
-#ifdef DAG_HAVE_MPI
+#if DAG_HAVE_MPI
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 #endif
     end_mpi();
