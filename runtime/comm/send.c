@@ -251,8 +251,6 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
         .index = scatter ? first : 0,
         .root = s->root,
         .serial = s->serial,
-        .path = s->path,
-        .from = s->from,
     };
     int32_t *words = (int32_t *)(head + 1);
     memcpy(words, s->params, s->nparams * sizeof *words);
