@@ -105,7 +105,7 @@ void verify_check_renames(verify_model *m, const verify_pairs *pairs, const veri
         return;
     list_memory(m, homes);
     /* What is not known to be ordered within this bound may be copied, as the message says. */
-    verify_spend(m, 60000);
+    verify_spend(m, 40000);
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *writer = &pairs->items[i];
         if (writer->to->ast->kind != AST_RW || !is_data(writer->from))
