@@ -4,10 +4,10 @@
  *
  * Every file must be accepted. Then one place of it is changed at a time: an index of a task edge by
  * one, two indices swapped, a guard dropped or its comparison flipped, one side of an edge dropped,
- * a class removed; an index of a memory reference by one, or two swapped. Enumeration for N = 6 on
- * a 2 x 2 grid decides whether a change of a task edge matters (the graph differs) and whether one
- * of a memory reference does (it is out of bounds, remote or racing). At least 98 % of the mutants
- * that matter must be refused. -v lists those that are not.
+ * a class removed; an index of a memory reference or of a placement by one, or two swapped.
+ * Enumeration for N = 6 on a 2 x 2 grid decides whether a change of a task edge matters (the graph
+ * differs) and whether one of the others does (something is out of bounds, remote or racing). At
+ * least 98 % of the mutants that matter must be refused. -v lists those that are not.
  */
 #include "frontend.h"
 #include "verify/exhaust.h"
