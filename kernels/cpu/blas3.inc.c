@@ -1,4 +1,8 @@
-/* Matrix products and solves: CBLAS with checked shapes. Template over the element type. */
+/*
+ * Matrix products: CBLAS with checked shapes. Template over the element type.
+ *
+ * Updates of tiles that micro.h can do are done by it: see there for why and micro.inc.c for how.
+ */
 
 void FN(trmm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int m, int n,
               elem_t alpha, const elem_t *A, int lda, elem_t *B, int ldb)
@@ -19,6 +23,12 @@ void FN(syrk)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const 
     assert(!DAG_COMPLEX || trans != DAG_CONJ_TRANS);
     if (n == 0)
         return;
+#if !DAG_COMPLEX
+    if (uplo == DAG_LOWER && trans == DAG_NO_TRANS && beta == 1 && MICRO_FITS(n, n, k)) {
+        MICRO_NOW->syrk(n, k, alpha, A, lda, C, ldc);
+        return;
+    }
+#endif
     CBLAS(syrk)(CblasColMajor, (CBLAS_UPLO)uplo,
                 trans == DAG_NO_TRANS ? CblasNoTrans : CblasTrans, n, k, SCALAR(alpha), A, lda,
                 SCALAR(beta), C, ldc);
@@ -49,6 +59,12 @@ void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t al
     ASSERT_TILE(m, n, ldc);
     if (m == 0 || n == 0)
         return;
+#if !DAG_COMPLEX
+    if (transa == DAG_NO_TRANS && beta == 1 && MICRO_FITS(m, n, k)) {
+        MICRO_NOW->gemm(transb != DAG_NO_TRANS, m, n, k, alpha, A, lda, B, ldb, C, ldc);
+        return;
+    }
+#endif
     CBLAS(gemm)(CblasColMajor, (CBLAS_TRANSPOSE)transa, (CBLAS_TRANSPOSE)transb, m, n, k,
                 SCALAR(alpha), A, lda, B, ldb, SCALAR(beta), C, ldc);
 }

@@ -5,6 +5,8 @@
 #ifndef DAG_KERNELS_CPU_H
 #define DAG_KERNELS_CPU_H
 
+#include "cpu/micro.h"
+
 #include <dag/kernels.h>
 
 #include <assert.h>
@@ -27,6 +29,11 @@ static_assert((int)DAG_NO_TRANS == (int)CblasNoTrans && (int)DAG_TRANS == (int)C
               (int)DAG_CONJ_TRANS == (int)CblasConjTrans, "trans");
 static_assert((int)DAG_LEFT == (int)CblasLeft && (int)DAG_RIGHT == (int)CblasRight, "side");
 static_assert((int)DAG_UNIT == (int)CblasUnit && (int)DAG_NON_UNIT == (int)CblasNonUnit, "diag");
+
+/* The kernels of micro.h for the element type, where this processor has them and the shape suits. */
+#define MICRO_NOW DAG_PRECISION_CAT(dagi_micro_, DAG_PRECISION)()
+#define MICRO_FITS(m, n, k) \
+    ((m) <= MICRO_MAX && (n) <= MICRO_MAX && (k) <= MICRO_MAX && MICRO_NOW != NULL)
 
 /* Offset of element (i, j): in size_t, because a tile may have more than 2^31 elements. */
 #define AT(i, j, ld) ((size_t)(i) + (size_t)(j) * (size_t)(ld))

@@ -5,6 +5,8 @@
  */
 #include "reference.h"
 
+#include "cpu/micro.h"
+
 #include <dag/kernels.h>
 
 #include <check.h>
@@ -23,6 +25,7 @@ enum { SIZE_COUNT = sizeof sizes / sizeof sizes[0], SMALL_COUNT = 5 };
 static const int large_shapes[][3] = {
     {63, 64, 65}, {64, 64, 64}, {65, 100, 63}, {100, 7, 192}, {192, 1, 100}, {1, 192, 64},
     {192, 100, 65}, {192, 192, 192},
+    {70, 65, 290}, {513, 8, 24}, {25, 12, 513},
 };
 enum { LARGE_COUNT = sizeof large_shapes / sizeof large_shapes[0] };
 enum { SHAPE_COUNT = SMALL_COUNT * SMALL_COUNT * SMALL_COUNT + LARGE_COUNT };
@@ -234,6 +237,39 @@ static void one_blas_thread(void)
     dag_kernels_init(NULL);
 }
 
+/* As one_blas_thread, and with what processors without AVX-512, and without AVX2, use. */
+static void with_avx2(void)
+{
+    one_blas_thread();
+    (void)dagi_micro_limit(1);
+}
+
+static void with_library(void)
+{
+    one_blas_thread();
+    ck_assert_int_eq(dagi_micro_limit(0), 0);
+}
+
+static void with_all(void)
+{
+    (void)dagi_micro_limit(2);
+}
+
+/* The kernels that have instances for several instruction sets, in s and d. */
+static void add_instances(Suite *suite, const char *name, SFun set_up)
+{
+    TCase *tc = tcase_create(name);
+    tcase_add_checked_fixture(tc, set_up, with_all);
+    tcase_add_loop_test(tc, test_gemm, 0, 2);
+    tcase_add_loop_test(tc, test_herk, 0, 2);
+    tcase_add_loop_test(tc, test_syrk, 0, 2);
+    tcase_add_loop_test(tc, test_trsm, 0, 2);
+    tcase_add_loop_test(tc, test_potrf, 0, 2);
+    tcase_add_loop_test(tc, test_potrf_info, 0, 2);
+    tcase_set_timeout(tc, 60);
+    suite_add_tcase(suite, tc);
+}
+
 static int print_advice(void)
 {
     const char *core = "unknown";
@@ -289,6 +325,7 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("kernels");
     TCase *tc = tcase_create("kernels");
     tcase_add_checked_fixture(tc, one_blas_thread, NULL);
+    tcase_set_timeout(tc, 60); /* on a machine with much else to do */
     tcase_add_loop_test(tc, test_gemm, 0, 4);
     tcase_add_loop_test(tc, test_hemm, 0, 4);
     tcase_add_loop_test(tc, test_symm, 0, 4);
@@ -309,6 +346,8 @@ int main(int argc, char **argv)
     tcase_add_loop_test(tc, test_lange_special, 0, 4);
     tcase_add_loop_test(tc, test_absgemm, 0, 4);
     suite_add_tcase(suite, tc);
+    add_instances(suite, "avx2", with_avx2);
+    add_instances(suite, "no instance", with_library);
     tc = tcase_create("library");
     tcase_add_test(tc, test_precisions);
     tcase_add_test(tc, test_registry_is_complete);

@@ -200,6 +200,8 @@ static void LOCAL(all_rank_k)(bool hermitian)
             for (int u = 0; u < 2 && (in < SMALL_COUNT || ik < SMALL_COUNT || in == ik); u++)
                 for (int transposed = 0; transposed < 2; transposed++, turn++)
                     LOCAL(rank_k)(hermitian, sizes[in], sizes[ik], uplos[u], transposed, turn);
+    for (int i = 0; i < SCALAR_COUNT; i++) /* deeper than a kernel may want to go at once */
+        LOCAL(rank_k)(hermitian, 65, 290 + i, DAG_LOWER, false, 3 * i);
 }
 
 static void LOCAL(herk)(void)

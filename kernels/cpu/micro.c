@@ -1,0 +1,95 @@
+/* Instances of micro.inc.c, and the choice among them. */
+#include "cpu/micro.h"
+
+#include "cpu/cpu.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#define MICRO_SQRT_s __builtin_sqrtf
+#define MICRO_SQRT_d __builtin_sqrt
+#define MICRO_SQRT DAG_PRECISION_CAT(MICRO_SQRT_, DAG_PRECISION)
+#define MICRO_TYPE DAG_PRECISION_CAT(DAG_PRECISION_CAT(dagi_micro_, DAG_PRECISION), _table)
+
+/* AVX-512 */
+#define MICRO_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma")))
+#define MICRO_BYTES 64
+#define MICRO_COLS 8
+#define MICRO(name) DAG_PRECISION_CAT(name##_avx512_, DAG_PRECISION)
+#define DAG_PRECISION s
+#include <dag/precision.h>
+#include "cpu/micro.inc.c"
+#include <dag/precision_undef.h>
+#define DAG_PRECISION d
+#include <dag/precision.h>
+#include "cpu/micro.inc.c"
+#include <dag/precision_undef.h>
+#undef MICRO
+#undef MICRO_COLS
+#undef MICRO_BYTES
+#undef MICRO_TARGET
+
+/* AVX2 */
+#define MICRO_TARGET __attribute__((target("avx2,fma")))
+#define MICRO_BYTES 32
+#define MICRO_COLS 4
+#define MICRO(name) DAG_PRECISION_CAT(name##_avx2_, DAG_PRECISION)
+#define DAG_PRECISION s
+#include <dag/precision.h>
+#include "cpu/micro.inc.c"
+#include <dag/precision_undef.h>
+#define DAG_PRECISION d
+#include <dag/precision.h>
+#include "cpu/micro.inc.c"
+#include <dag/precision_undef.h>
+
+static int limit = 2;
+
+static int level(void)
+{
+    if (limit >= 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return 2;
+    return limit >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+int dagi_micro_limit(int wanted)
+{
+    limit = wanted;
+    return level();
+}
+
+const dagi_micro_s_table *dagi_micro_s(void)
+{
+    static const dagi_micro_s_table *const tables[] = {NULL, &table_avx2_s, &table_avx512_s};
+    return tables[level()];
+}
+
+const dagi_micro_d_table *dagi_micro_d(void)
+{
+    static const dagi_micro_d_table *const tables[] = {NULL, &table_avx2_d, &table_avx512_d};
+    return tables[level()];
+}
+
+#else
+
+int dagi_micro_limit(int wanted)
+{
+    (void)wanted;
+    return 0;
+}
+
+const dagi_micro_s_table *dagi_micro_s(void)
+{
+    return NULL;
+}
+
+const dagi_micro_d_table *dagi_micro_d(void)
+{
+    return NULL;
+}
+
+#endif
