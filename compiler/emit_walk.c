@@ -33,12 +33,19 @@ static void leaf_count_instance(emitter *e, const void *arg)
     text_puts(&e->body, ");\n");
 }
 
+/* Nothing is walked at all: the leaf is the result. */
+static bool counted_at_once(const plan_class *cls)
+{
+    return cls->count_tail > 0 && cls->count.n == cls->count_tail;
+}
+
 static void leaf_count_tail(emitter *e, const void *arg)
 {
     const plan_class *cls = arg;
     const plan_level *tail = &cls->count.levels[cls->count.n - cls->count_tail];
     emit_begin(e);
-    emit_add(e, "total += dag_count_local(g, &%s_%s_class, c, ", e->name, cls->name);
+    emit_add(e, "%s dag_count_local(g, &%s_%s_class, c, ",
+             counted_at_once(cls) ? "return" : "total +=", e->name, cls->name);
     emit_instance(e, cls, cls->count_tail);
     emit_add(e, ", %zu, (int[]){", cls->count_tail);
     for (size_t i = 0; i < cls->count_tail; i++)
@@ -65,7 +72,8 @@ static void leaf_count_pair(emitter *e, const void *arg)
     const plan_class *cls = arg;
     const plan_level *outer = &cls->count.levels[cls->count.n - 2], *inner = outer + 1;
     emit_begin(e);
-    emit_add(e, "total += dag_count_pair(g, &%s_%s_class, c, ", e->name, cls->name);
+    emit_add(e, "%s dag_count_pair(g, &%s_%s_class, c, ",
+             counted_at_once(cls) ? "return" : "total +=", e->name, cls->name);
     emit_instance(e, cls, 2);
     emit_add(e, ", (int[]){%d, %d},\n", outer->var->local, inner->var->local);
     e->indent++;
@@ -97,13 +105,15 @@ void emit_count(emitter *e, const plan_class *cls)
         emit_line(e, "return -1; /* a [dynamic] guard decides which instances there are */");
     } else {
         emit_place(e, cls);
-        emit_line(e, "int64_t total = 0;");
+        if (!counted_at_once(cls))
+            emit_line(e, "int64_t total = 0;");
         emit_nest(e, &cls->count, cls->count.n - cls->count_tail, false,
                   cls->count_pair   ? leaf_count_pair
                   : cls->count_tail ? leaf_count_tail
                                     : leaf_count_instance,
                   cls);
-        emit_line(e, "return total;");
+        if (!counted_at_once(cls))
+            emit_line(e, "return total;");
     }
     emit_fn_end(e, EMIT_FROM_NONE, 0, FN "const void *globals)", "int64_t", e->name, cls->name,
                 "count");
@@ -144,8 +154,7 @@ static void leaf_each(emitter *e, const void *arg)
     emit_begin(e);
     emit_add(e, "if (dag_each_instance(v, g, &%s_%s_class, ", e->name, cls->name);
     emit_instance(e, cls, 0);
-    text_puts(&e->body, "))\n");
-    emit_line(e, "    return;");
+    text_puts(&e->body, ")) return;\n");
     e->uses_globals = true;
 }
 
@@ -153,7 +162,7 @@ void emit_each(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
     e->whole = true;
-    emit_nest(e, &cls->count, cls->count.n, true, leaf_each, cls);
+    emit_nest(e, &cls->count, cls->count.n, false, leaf_each, cls);
     emit_fn_end(e, EMIT_FROM_NONE, 0, FN "dag_each *v, const void *globals)", "void", e->name,
                 cls->name, "each");
 }
