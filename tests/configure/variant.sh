@@ -5,6 +5,7 @@
 # Configures the project in one way, from nothing; --hide: as if pkg-config did not know that
 # package. The configuration must end without a complaint of CMake, its summary must have the
 # expected line (an extended regular expression), every target and test must have what it names.
+# With DAGCC_TEST_FULL set it is built as well, warnings being errors.
 set -euo pipefail
 source=$1 work=$2 generator=$3 cc=$4 cxx=$5 expected=$6
 shift 6
@@ -49,6 +50,12 @@ cmake --build "$work/build" -- -n >"$work/build.log" 2>&1 || {
     tail -20 "$work/build.log"
     fail "the build has no rule for something"
 }
+if [ -n "${DAGCC_TEST_FULL:-}" ]; then
+    cmake --build "$work/build" --parallel 2 >"$work/build.log" 2>&1 || {
+        grep -E -A6 'error|FAILED' "$work/build.log" | head -60
+        fail "it does not build"
+    }
+fi
 tests=$(ctest --test-dir "$work/build" -N | sed -n 's/^Total Tests: //p')
 [ "${tests:-0}" -gt 0 ] || [[ " $* " = *" -DBUILD_TESTING=OFF "* ]] || fail "no test is registered"
 echo "$tests tests; left out: $(wc -l <"$work/build/tests-left-out.txt")"
