@@ -9,6 +9,10 @@ case $language in
 c) flags+=(-Wmissing-prototypes -Wstrict-prototypes) ;;
 esac
 
+has_mpi=yes
+if grep -q '^#define DAG_HAVE_MPI 0' "$include/dag/config.h"; then
+    has_mpi=no
+fi
 tried=0 failed=0
 try() {
     tried=$((tried + 1))
@@ -22,6 +26,7 @@ for header in "$include"/dag/*.h; do
     name=dag/${header##*/}
     case $name in
     dag/precision.h | dag/precision_undef.h | dag/kernels_decl.h) continue ;; # templates: below
+    dag/mpi.h) [ $has_mpi = yes ] || continue ;;
     esac
     try "$name" "#include <$name>
 #include <$name>

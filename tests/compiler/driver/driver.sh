@@ -61,7 +61,7 @@ expect 2 --nonsense good.jdf; says "unknown option '--nonsense'"
 expect 2 --formta good.jdf; says "did you mean '--format'"
 [ "$(cat err)" = "dagcc: unknown option '--formta'; did you mean '--format'?" ] || fail "wording"
 if [ -w /dev/full ]; then
-    for options in --help --version --list-checks "--explain values" "--emit=jdf good.jdf"; do
+    for options in --help --version --list-checks "--explain unbound-name" "--emit=jdf good.jdf"; do
         "$dagcc" $options >/dev/full 2>err && fail "exit 0 of dagcc $options >/dev/full"
         says "standard output"
     done
