@@ -84,9 +84,15 @@ static dag_status check_memory(dag_context *ctx, const dag_matrix *a)
 dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_uplo uplo,
                          dag_matrix **matrix)
 {
-    const dag_matrix_desc desc = {.prec = o->prec, .m = m, .n = n, .mb = o->nb, .nb = o->nb,
+    int64_t nb = o->nb;
+    dag_status status = DAG_SUCCESS;
+    if (nb == 0) /* by rows, so that right-hand sides get the tiles of their matrix */
+        status = driver_collective(ctx, dag_la_nb(ctx, m, &nb));
+    if (status != DAG_SUCCESS)
+        return status;
+    const dag_matrix_desc desc = {.prec = o->prec, .m = m, .n = n, .mb = nb, .nb = nb,
                                   .p = o->p, .q = o->q, .layout = o->layout, .uplo = uplo};
-    dag_status status = driver_agreed(ctx, dag_matrix_new(ctx, &desc, matrix));
+    status = driver_agreed(ctx, dag_matrix_new(ctx, &desc, matrix));
     if (status == DAG_SUCCESS)
         status = check_memory(ctx, *matrix);
     if (status != DAG_SUCCESS) {

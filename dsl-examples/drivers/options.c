@@ -15,7 +15,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_M] = {"m", "M", "rows of the matrix"},
     [OPT_N] = {"n", "N", "order of the matrix (1000)"},
     [OPT_K] = {"k", "K", "inner dimension"},
-    [OPT_NB] = {"nb", "NB", "rows and columns of a tile (192)"},
+    [OPT_NB] = {"nb", "NB", "rows and columns of a tile, 0: what suits N (0)"},
     [OPT_PREC] = {"prec", "s|d|c|z", "element type: float, double, complex of either (d)"},
     [OPT_GRID] = {"grid", "PxQ", "process grid (as square as the number of ranks allows)"},
     [OPT_THREADS] = {"threads", "T", "workers per rank (the cores of the rank)"},
@@ -195,7 +195,7 @@ static const char *set_number(options *o, int id, const char *text)
     case OPT_N: return parse_integer(text, 0, most, &o->n) ? NULL : "a number >= 0";
     case OPT_K: return parse_integer(text, 0, most, &o->k) ? NULL : "a number >= 0";
     case OPT_NB:
-        return parse_integer(text, 1, INT32_MAX, &o->nb) ? NULL : "a number from 1 to 2147483647";
+        return parse_integer(text, 0, INT32_MAX, &o->nb) ? NULL : "a number from 0 to 2147483647";
     case OPT_NRHS: return parse_integer(text, 0, most, &o->nrhs) ? NULL : "a number >= 0";
     case OPT_RUNS: return parse_integer(text, 1, most, &o->runs) ? NULL : "a number >= 1";
     case OPT_SEED:
@@ -278,7 +278,7 @@ static int check_together(const options *o, const option_scope *scope)
 
 int options_parse(options *o, const option_scope *scope, int argc, char **argv)
 {
-    *o = (options){.n = 1000, .nb = 192, .nrhs = 1, .runs = 1, .seed = 1, .prec = DAG_D,
+    *o = (options){.n = 1000, .nrhs = 1, .runs = 1, .seed = 1, .prec = DAG_D,
                    .layout = DAG_LAYOUT_TILE, .uplo = DAG_LOWER};
     for (int i = 1; i < argc; i++) {
         char name[32];

@@ -55,7 +55,8 @@ typedef struct option_scope {
 
 typedef struct options {
     uint32_t given; /* OPT_BIT of the options on the command line */
-    int64_t m, n, k, nb, nrhs, runs, seed;
+    int64_t m, n, k, nrhs, runs, seed;
+    int64_t nb;  /* 0 = dag_la_nb() */
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
     int check, json;

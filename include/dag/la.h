@@ -27,6 +27,15 @@
 extern "C" {
 #endif
 
+/* ---- sizes ------------------------------------------------------------------------------- */
+
+/**
+ * The tile size that suits a factorisation of order n on the workers of all ranks. A rule that knows
+ * these two numbers only, so that every run gets the same. Collective.
+ * @param[out] nb  1 <= nb <= max(n, 1); n itself where more than one task does not pay.
+ */
+dag_status dag_la_nb(dag_context *ctx, int64_t n, int64_t *nb);
+
 /* ---- Cholesky ---------------------------------------------------------------------------- */
 
 /**

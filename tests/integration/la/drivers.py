@@ -67,7 +67,7 @@ class Options(Case):
                 ("--n takes a number >= 0, not '-3'", "--n", "-3"),
                 ("--n takes a number >= 0, not '99999999999999999999'", "--n", "9" * 20),
                 ("--n needs a value", "--n"),
-                ("--nb takes a number from 1", "--nb", "0"),
+                ("--nb takes a number from 0", "--nb", "-1"),
                 ("--prec takes one of s, d, c, z, not 'q'", "--prec", "q"),
                 ("--prec takes one of s, d, c, z, not 'double'", "--prec", "double"),
                 ("--grid takes a grid of the form PxQ", "--grid", "2"),
@@ -152,7 +152,7 @@ class Options(Case):
         self.assertEqual(status, 0)
         for line in err.splitlines():
             self.assertIn("warning", line)  # of a slow BLAS, for instance
-        self.assertRegex(out, r"posv: prec c, n 40, nb 192, grid 1x1, 1 rank with 1 thread: .* s, "
+        self.assertRegex(out, r"posv: prec c, n 40, nb 40, grid 1x1, 1 rank with 1 thread: .* s, "
                               r".* GFlop/s\nposv: backward error .* normwise, .* componentwise\n")
 
 

@@ -1,0 +1,148 @@
+"""Dense linear algebra: ours beside ScaLAPACK, StarPU and the BLAS library's own LAPACK, with dgemm
+on the same threads as practical peak, and the bound that our kernels set."""
+from harness.figures import Contestant, Figure, Point
+
+TARGETS = ["dag_potrf", "bench_bound"]
+
+BLAS = ["-lopenblas"]
+LAPACK = ["-llapacke", *BLAS]
+TILES = (96, 128, 160, 192, 256, 320)
+
+
+def first(env, out):
+    return env.objects(out)[0]["gflops"]
+
+
+def median(values):
+    values = sorted(values)
+    return values[len(values) // 2]
+
+
+def best_setting(settings, measure):
+    """The setting of highest rate: each is tried twice, the better time counts."""
+    return max(settings, key=lambda s: max(measure(s), measure(s)))
+
+
+class Tuned:
+    """A contestant with a parameter: at each point its best one is found first, not timed."""
+
+    def __init__(self, settings, measure):
+        self.settings, self.measure, self.chosen = settings, measure, {}
+
+    def __call__(self, p):
+        key = (p.x, p.series)
+        if key not in self.chosen:
+            self.chosen[key] = best_setting(self.settings(p), lambda s: self.measure(p, s))
+        return self.measure(p, self.chosen[key])
+
+
+def repeats(n):
+    """Runs within one process: the first warms up."""
+    return 41 if n <= 300 else 11 if n <= 1000 else 5 if n <= 2000 else 3
+
+
+class Potrf:
+    def __init__(self, env):
+        self.env = env
+        env.core = blas_core(env)
+        self.tile = {}
+
+    def ours(self, p):
+        out = self.env.mpirun(p.ranks, [self.env.program("dag_potrf"), "--n", p.n, "--nb", 0,
+                                        "--runs", repeats(p.n), "--json"], p.threads)
+        runs = self.env.objects(out)
+        self.tile[(p.x, p.series)] = runs[0]["nb"]
+        return median([r["gflops"] for r in runs[1:]])
+
+    def bound(self, p):
+        tile = self.tile.get((p.x, p.series))
+        if tile is None:
+            return 0.0  # the round that warms up may begin with this one
+        return first(self.env, self.env.command(
+            [self.env.program("bench_bound"), p.n, tile, p.ranks * p.threads], self.env.core))
+
+    def library(self, path, what):
+        def measure(p):
+            n = 4000 if what == "gemm" else p.n
+            if self.env.mode == "tiny":
+                n = p.n
+            threads = p.threads if p.ranks == 1 else min(p.ranks, self.env.cpus)
+            if what == "potrf" and p.ranks > 1:
+                return None
+            runs = 2 if what == "gemm" else repeats(n)
+            return first(self.env, self.env.command(
+                [path, what, n, runs], {**self.env.core, "OPENBLAS_NUM_THREADS": str(threads)}))
+        return measure
+
+    def scalapack(self, path):
+        def settings(p):
+            grids = [(r, p.ranks // r) for r in (1, 2) if p.ranks % r == 0 and p.ranks >= r]
+            return [(nb, r, q) for nb in (32, 64, 96, 128, 192) for r, q in grids
+                    if nb <= p.n] if self.env.mode != "tiny" else [(32, 1, p.ranks)]
+
+        def measure(p, s):
+            return first(self.env, self.env.mpirun(p.ranks, [path, p.n, *s, repeats(p.n)], 1,
+                                                   env={**self.env.core,
+                                                        "OPENBLAS_NUM_THREADS": "1"}))
+        tuned = Tuned(settings, measure)
+        return lambda p: tuned(p) if p.threads == 1 else None
+
+    def starpu(self, path):
+        def settings(p):
+            if self.env.mode == "tiny":
+                return [(64, "lws")]
+            return [(nb, s) for nb in TILES for s in ("lws", "prio") if nb <= p.n]
+
+        def measure(p, s):
+            return first(self.env, self.env.command(
+                [path, p.n, s[0], repeats(p.n)],
+                {**self.env.core, "OPENBLAS_NUM_THREADS": "1", "STARPU_SCHED": s[1],
+                 "STARPU_NCPU": str(p.threads), "STARPU_SILENT": "1"}))
+        tuned = Tuned(settings, measure)
+        return lambda p: tuned(p) if p.ranks == 1 else None
+
+
+def blas_core(env):
+    """The same kernels of OpenBLAS for all: those that our drivers choose for themselves."""
+    flags = open("/proc/cpuinfo", encoding="utf-8").read()
+    return {"OPENBLAS_CORETYPE": "SKYLAKEX"} if " avx512dq " in flags else {}
+
+
+def goals(n, ranks, threads):
+    wanted = {(1000, 1, 2): 0.80, (2000, 1, 2): 0.93, (4000, 1, 2): 0.96, (4000, 1, 1): 0.95,
+              (2000, 2, 1): 0.80, (4000, 2, 1): 0.90, (4000, 4, 1): 0.80}.get((n, ranks, threads))
+    result = [("ratio", wanted, "dgemm 4000")] if wanted else []
+    if ranks == 1 and 200 <= n <= 1000:
+        result.append(("ratio", 1.0, "OpenBLAS"))
+    if ranks > 1:
+        result.append(("ratio", 1.25, "ScaLAPACK"))
+    return result
+
+
+def figures(env):
+    potrf = Potrf(env)
+    library, why_library = env.compile("la_openblas", ["la/openblas.c"], libs=LAPACK)
+    scalapack, why_scalapack = env.compile("la_scalapack", ["la/scalapack.c"], cc="mpicc",
+                                           libs=["-lscalapack-openmpi", *BLAS])
+    flags = env.pkg_config("starpu-1.3")
+    starpu, why_starpu = (None, "there is no starpu-1.3") if flags is None else env.compile(
+        "la_starpu", ["la/starpu.c"], flags=flags[0], libs=[*flags[1], *LAPACK])
+    sizes = env.scaled((200, 300, 500, 700, 1000, 2000, 4000, 8000),
+                       (200, 500, 1000, 2000, 4000), (100,))
+    several = env.scaled((1000, 2000, 4000, 8000), (1000, 2000, 4000), (100,))
+    points = [Point(n, f"{t} thr", n=n, ranks=1, threads=t, goals=goals(n, 1, t))
+              for t in env.threads for n in sizes]
+    points += [Point(n, f"{r} ranks", n=n, ranks=r, threads=1, goals=goals(n, r, 1))
+               for r in (2, 4) for n in several]
+    return [Figure(
+        "potrf", "Cholesky factorisation, double precision", "GFlop/s", points,
+        [Contestant("dagcc", potrf.ours),
+         Contestant("bound of our kernels", potrf.bound),
+         Contestant("dgemm 4000", potrf.library(library, "gemm"), absent=why_library,
+                    package="libopenblas-dev"),
+         Contestant("OpenBLAS", potrf.library(library, "potrf"), absent=why_library,
+                    package="libopenblas-dev"),
+         Contestant("StarPU", potrf.starpu(starpu), absent=why_starpu, package="libstarpu-dev"),
+         Contestant("ScaLAPACK", potrf.scalapack(scalapack), absent=why_scalapack,
+                    package="libscalapack-openmpi-dev")],
+        better="higher", plot="lines", xlabel="order", logx=True, logy=False)]

@@ -1,0 +1,51 @@
+/* What the programs of the other systems share: the clock, the test matrix, and the result. */
+#ifndef BENCH_SPD_H
+#define BENCH_SPD_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static inline double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Element (i, j) of a symmetric positive definite matrix of order n: n on top of noise. */
+static inline double spd(int64_t i, int64_t j, int64_t n)
+{
+    uint64_t a = (uint64_t)(i > j ? i : j), b = (uint64_t)(i > j ? j : i);
+    uint64_t x = (a * UINT64_C(0x9E3779B97F4A7C15)) ^ (b * UINT64_C(0xC2B2AE3D27D4EB4F));
+    x ^= x >> 31;
+    x *= UINT64_C(0xBF58476D1CE4E5B9);
+    return (double)(x >> 11) * 0x1p-53 - 0.5 + (i == j ? (double)n : 0);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Prints the median rate of the runs after the first, which warms up. */
+static inline void report(double flops, double *times, int runs)
+{
+    int first = runs > 1;
+    qsort(times + first, (size_t)(runs - first), sizeof(*times), ascending);
+    printf("{\"gflops\": %.4f}\n", flops / times[first + (runs - first) / 2] * 1e-9);
+}
+
+static inline int argument(int argc, char **argv, int which, const char *name)
+{
+    int value = which < argc ? atoi(argv[which]) : 0;
+    if (value < 1) {
+        fprintf(stderr, "%s: argument %d has to be %s >= 1\n", argv[0], which, name);
+        exit(2);
+    }
+    return value;
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* Tile Cholesky as StarPU's users write it: starpu N NB RUNS. The scheduler and the number of
+ * workers come from STARPU_SCHED and STARPU_NCPU; the priorities are ours. */
+#include "spd.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <starpu.h>
+
+static double *tile(void *buffer)
+{
+    return (double *)STARPU_MATRIX_GET_PTR(buffer);
+}
+
+static int rows(void *buffer)
+{
+    return (int)STARPU_MATRIX_GET_NX(buffer);
+}
+
+static int columns(void *buffer)
+{
+    return (int)STARPU_MATRIX_GET_NY(buffer);
+}
+
+static int leading(void *buffer)
+{
+    return (int)STARPU_MATRIX_GET_LD(buffer);
+}
+
+static void potrf(void *b[], void *unused)
+{
+    (void)unused;
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', rows(b[0]), tile(b[0]), leading(b[0])) != 0)
+        exit(1);
+}
+
+static void trsm(void *b[], void *unused)
+{
+    (void)unused;
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows(b[1]),
+                columns(b[1]), 1, tile(b[0]), leading(b[0]), tile(b[1]), leading(b[1]));
+}
+
+static void syrk(void *b[], void *unused)
+{
+    (void)unused;
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, rows(b[1]), columns(b[0]), -1, tile(b[0]),
+                leading(b[0]), 1, tile(b[1]), leading(b[1]));
+}
+
+static void gemm(void *b[], void *unused)
+{
+    (void)unused;
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, rows(b[2]), columns(b[2]), columns(b[0]),
+                -1, tile(b[0]), leading(b[0]), tile(b[1]), leading(b[1]), 1, tile(b[2]),
+                leading(b[2]));
+}
+
+static struct starpu_codelet cl_potrf = {.cpu_funcs = {potrf}, .nbuffers = 1, .modes = {STARPU_RW}};
+static struct starpu_codelet cl_trsm = {.cpu_funcs = {trsm}, .nbuffers = 2,
+                                        .modes = {STARPU_R, STARPU_RW}};
+static struct starpu_codelet cl_syrk = {.cpu_funcs = {syrk}, .nbuffers = 2,
+                                        .modes = {STARPU_R, STARPU_RW}};
+static struct starpu_codelet cl_gemm = {.cpu_funcs = {gemm}, .nbuffers = 3,
+                                        .modes = {STARPU_R, STARPU_R, STARPU_RW}};
+
+static void insert_all(starpu_data_handle_t *h, int nt)
+{
+    for (int k = 0; k < nt; k++) {
+        starpu_task_insert(&cl_potrf, STARPU_PRIORITY, 3 * (nt - k) - 2, STARPU_RW, h[k + k * nt],
+                           0);
+        for (int m = k + 1; m < nt; m++)
+            starpu_task_insert(&cl_trsm, STARPU_PRIORITY, 3 * nt - 2 * m - k - 1, STARPU_R,
+                               h[k + k * nt], STARPU_RW, h[m + k * nt], 0);
+        for (int m = k + 1; m < nt; m++) {
+            int priority = 3 * nt - 2 * m - k - 2;
+            for (int n = k + 1; n < m; n++)
+                starpu_task_insert(&cl_gemm, STARPU_PRIORITY, priority, STARPU_R, h[m + k * nt],
+                                   STARPU_R, h[n + k * nt], STARPU_RW, h[m + n * nt], 0);
+            starpu_task_insert(&cl_syrk, STARPU_PRIORITY, priority, STARPU_R, h[m + k * nt],
+                               STARPU_RW, h[m + m * nt], 0);
+        }
+    }
+}
+
+static void fill(double *a, int64_t m, int64_t n, int64_t i0, int64_t j0, int64_t order)
+{
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < m; i++)
+            a[i + j * m] = spd(i0 + i, j0 + j, order);
+}
+
+int main(int argc, char **argv)
+{
+    int n = argument(argc, argv, 1, "N"), nb = argument(argc, argv, 2, "NB");
+    int runs = argument(argc, argv, 3, "RUNS"), nt = (n + nb - 1) / nb;
+    if (starpu_init(NULL) != 0)
+        return 1;
+    double **a = calloc((size_t)nt * (size_t)nt, sizeof(*a));
+    starpu_data_handle_t *h = calloc((size_t)nt * (size_t)nt, sizeof(*h));
+    double *times = malloc((size_t)runs * sizeof(*times));
+    for (int r = 0; r < runs; r++) {
+        for (int j = 0; j < nt; j++)
+            for (int i = j; i < nt; i++) {
+                int64_t m = i + 1 < nt ? nb : n - i * nb, w = j + 1 < nt ? nb : n - j * nb;
+                double **t = &a[i + j * nt];
+                if (*t == NULL)
+                    *t = aligned_alloc(64, ((size_t)nb * (size_t)nb * sizeof(double) + 63) / 64 * 64);
+                fill(*t, m, w, (int64_t)i * nb, (int64_t)j * nb, n);
+                starpu_matrix_data_register(&h[i + j * nt], STARPU_MAIN_RAM, (uintptr_t)*t,
+                                            (uint32_t)m, (uint32_t)m, (uint32_t)w, sizeof(double));
+            }
+        double start = seconds();
+        insert_all(h, nt);
+        starpu_task_wait_for_all();
+        times[r] = seconds() - start;
+        for (int j = 0; j < nt; j++)
+            for (int i = j; i < nt; i++)
+                starpu_data_unregister(h[i + j * nt]);
+    }
+    report(1.0 / 3 * n * n * n, times, runs);
+    starpu_shutdown();
+    return 0;
+}
