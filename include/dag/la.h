@@ -21,6 +21,9 @@
 #ifndef DAG_LA_H
 #define DAG_LA_H
 
+#include <dag/auxiliary.h>
+#include <dag/blas3.h>
+#include <dag/matgen.h>
 #include <dag/matrix.h>
 
 #ifdef __cplusplus

@@ -1,0 +1,52 @@
+/*
+ * Inside of the library of algorithms: checks of arguments. A check keeps the first complaint; the
+ * calls after it do nothing, so that what comes later may rely on what came before.
+ */
+#ifndef LA_CHECK_H
+#define LA_CHECK_H
+
+#include <dag/la.h>
+
+#include <stdbool.h>
+
+typedef struct dagi_check {
+    dag_context *ctx;
+    const char *routine; /* "dag_gemm" */
+    dag_status status;   /* DAG_SUCCESS, or what the first complaint was */
+} dagi_check;
+
+dagi_check dagi_check_start(dag_context *ctx, const char *routine);
+
+/* Complains, as printf, with the name of the routine in front. */
+void dagi_check_fail(dagi_check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Not NULL. */
+void dagi_check_present(dagi_check *c, const char *name, const void *argument);
+/* Two matrices hold elements of the same type. */
+void dagi_check_same_type(dagi_check *c, const char *a, const dag_matrix *A, const char *b,
+                          const dag_matrix *B);
+/* A matrix has all its tiles. */
+void dagi_check_general(dagi_check *c, const char *name, const dag_matrix *A);
+/* uplo is a triangle (or, where `general`, the whole), and A has its tiles, which are square. */
+void dagi_check_triangle(dagi_check *c, const char *name, dag_uplo uplo, bool general,
+                         const dag_matrix *A);
+/* The same for a square matrix and a proper triangle. */
+void dagi_check_square(dagi_check *c, const char *name, dag_uplo uplo, const dag_matrix *A);
+/* Lengths that have to be the same, and the tiles along them: `what` names them, "the rows of
+ * ...". */
+void dagi_check_cut(dagi_check *c, const char *what, int64_t length, int64_t tile,
+                    const char *other, int64_t its_length, int64_t its_tile);
+/* Values of the enumerations. */
+void dagi_check_trans(dagi_check *c, const char *name, dag_trans trans);
+void dagi_check_side(dagi_check *c, dag_side side);
+void dagi_check_diag(dagi_check *c, dag_diag diag);
+/* alpha or beta is real where the matrix is. */
+void dagi_check_scalar(dagi_check *c, const char *name, dag_dcomplex value, const dag_matrix *A);
+/* The result is not one of the other arguments. */
+void dagi_check_distinct(dagi_check *c, const char *result, const dag_matrix *C, const char *name,
+                         const dag_matrix *A);
+
+/* Makes the ranks agree: true when all are content. Else c->status is what it is on all of them. */
+bool dagi_check_agreed(dagi_check *c);
+
+#endif

@@ -1,0 +1,11 @@
+/* Inside of the library of algorithms: pools that several routines need. Arguments are good. */
+#ifndef LA_POOLS_H
+#define LA_POOLS_H
+
+#include <dag/matrix.h>
+
+/* A := alpha A, all of it or a triangle; herm: and the diagonal becomes real. */
+dag_taskpool *dagi_scale_pool(dag_context *ctx, dag_uplo uplo, int herm, dag_dcomplex alpha,
+                              dag_matrix *A);
+
+#endif

@@ -1,0 +1,138 @@
+/**
+ * @file blas3.h
+ * Products and triangular solves of distributed matrices: the level 3 of BLAS. Part of dag/la.h,
+ * whose rules hold here.
+ *
+ * op(X) is X, X^T or X^H by a dag_trans argument; in s and d, DAG_CONJ_TRANS means DAG_TRANS.
+ * alpha and beta of the functions without a letter are dag_dcomplex, whose imaginary parts must be
+ * 0 where the matrices are real. As in BLAS, alpha = 0 does not read A and B, beta = 0 does not
+ * read C (so that NaN in it is overwritten), and any dimension may be 0.
+ *
+ * Matrices may have different grids and storages. Where rows or columns of two matrices correspond,
+ * they must be cut into tiles alike: for C := A B, A->mb == C->mb, B->nb == C->nb, A->nb == B->mb.
+ * Triangular, symmetric and Hermitian matrices have square tiles, and of the triangle that is not
+ * named nothing is read or written; they may have been made with that uplo or with DAG_GENERAL. The
+ * result may not be one of the other arguments.
+ *
+ * The tiles of the result stay on the ranks where they are; the others are sent along their rows
+ * and columns, at most 8 block rows and columns of them ahead of what is done. Graphs:
+ * dsl-examples/gemm, symm, syrk, trsm, trmm. The scheme is SUMMA (van de Geijn and Watts, 1997).
+ */
+#ifndef DAG_BLAS3_H
+#define DAG_BLAS3_H
+
+#include <dag/matrix.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * C := alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) is k x n and C is m x n.
+ *
+ * Where A is sent less by leaving it in place (C has few columns next to the rows and columns of
+ * A), or where C has too few tiles for the workers, tiles of B and partial sums of C travel
+ * instead.
+ */
+dag_status dag_gemm(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
+                    dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C);
+
+/** C := alpha A B + beta C (DAG_LEFT) or alpha B A + beta C (DAG_RIGHT) with a symmetric A, of
+ *  which the triangle uplo is read; B and C are m x n. */
+dag_status dag_symm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_dcomplex alpha,
+                    dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C);
+
+/** dag_symm() with a Hermitian A; the imaginary parts of its diagonal are taken as 0. */
+dag_status dag_hemm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_dcomplex alpha,
+                    dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C);
+
+/**
+ * Triangle uplo of C := alpha A A^T + beta C (DAG_NO_TRANS; A is n x k) or alpha A^T A + beta C
+ * (DAG_TRANS; A is k x n; DAG_CONJ_TRANS in s and d only). C is n x n.
+ */
+dag_status dag_syrk(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
+                    dag_matrix *A, dag_dcomplex beta, dag_matrix *C);
+
+/** The same with ^H in place of ^T (DAG_CONJ_TRANS; DAG_TRANS in s and d only); alpha and beta are
+ *  real, and the diagonal of C becomes so. */
+dag_status dag_herk(dag_context *ctx, dag_uplo uplo, dag_trans trans, double alpha, dag_matrix *A,
+                    double beta, dag_matrix *C);
+
+/** Triangle uplo of C := alpha A B^T + alpha B A^T + beta C, or with A^T B and B^T A; as
+ *  dag_syrk(). */
+dag_status dag_syr2k(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
+                     dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C);
+
+/** Triangle uplo of C := alpha A B^H + conj(alpha) B A^H + beta C, or with A^H B and B^H A; as
+ *  dag_herk(). */
+dag_status dag_her2k(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
+                     dag_matrix *A, dag_matrix *B, double beta, dag_matrix *C);
+
+/** B := alpha op(A) B (DAG_LEFT) or alpha B op(A) (DAG_RIGHT) with a triangular A, in place. With
+ *  DAG_UNIT the diagonal of A is 1 and not read. */
+dag_status dag_trmm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag,
+                    dag_dcomplex alpha, dag_matrix *A, dag_matrix *B);
+
+/** Solve op(A) X = alpha B (DAG_LEFT) or X op(A) = alpha B (DAG_RIGHT) with a triangular A; X
+ *  overwrites B. There is no test for singularity: a zero on the diagonal gives infinities. */
+dag_status dag_trsm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag,
+                    dag_dcomplex alpha, dag_matrix *A, dag_matrix *B);
+
+/**
+ * The same as taskpools, for dag_add() and dag_wait(). The matrices have to live until the pool has
+ * ended. NULL with dag_message() when the arguments disagree.
+ */
+dag_taskpool *dag_gemm_new(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
+                           dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C);
+dag_taskpool *dag_symm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_dcomplex alpha,
+                           dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C);
+dag_taskpool *dag_hemm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_dcomplex alpha,
+                           dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C);
+dag_taskpool *dag_syrk_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
+                           dag_matrix *A, dag_dcomplex beta, dag_matrix *C);
+dag_taskpool *dag_herk_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, double alpha,
+                           dag_matrix *A, double beta, dag_matrix *C);
+dag_taskpool *dag_syr2k_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
+                            dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C);
+dag_taskpool *dag_her2k_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
+                            dag_matrix *A, dag_matrix *B, double beta, dag_matrix *C);
+dag_taskpool *dag_trmm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,
+                           dag_diag diag, dag_dcomplex alpha, dag_matrix *A, dag_matrix *B);
+dag_taskpool *dag_trsm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,
+                           dag_diag diag, dag_dcomplex alpha, dag_matrix *A, dag_matrix *B);
+
+/** The same for one element type, with alpha and beta of that type; matrices of another one are
+ *  DAG_ERR_ARG. */
+#define DAG_BLAS3_DECLARE(p, elem, real)                                                           \
+    dag_status dag_##p##gemm(dag_context *ctx, dag_trans transa, dag_trans transb, elem alpha,     \
+                             dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C);              \
+    dag_status dag_##p##symm(dag_context *ctx, dag_side side, dag_uplo uplo, elem alpha,           \
+                             dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C);              \
+    dag_status dag_##p##syrk(dag_context *ctx, dag_uplo uplo, dag_trans trans, elem alpha,         \
+                             dag_matrix *A, elem beta, dag_matrix *C);                             \
+    dag_status dag_##p##syr2k(dag_context *ctx, dag_uplo uplo, dag_trans trans, elem alpha,        \
+                              dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C);             \
+    dag_status dag_##p##trmm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,      \
+                             dag_diag diag, elem alpha, dag_matrix *A, dag_matrix *B);             \
+    dag_status dag_##p##trsm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,      \
+                             dag_diag diag, elem alpha, dag_matrix *A, dag_matrix *B);
+#define DAG_BLAS3_DECLARE_HERMITIAN(p, elem, real)                                                 \
+    dag_status dag_##p##hemm(dag_context *ctx, dag_side side, dag_uplo uplo, elem alpha,           \
+                             dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C);              \
+    dag_status dag_##p##herk(dag_context *ctx, dag_uplo uplo, dag_trans trans, real alpha,         \
+                             dag_matrix *A, real beta, dag_matrix *C);                             \
+    dag_status dag_##p##her2k(dag_context *ctx, dag_uplo uplo, dag_trans trans, elem alpha,        \
+                              dag_matrix *A, dag_matrix *B, real beta, dag_matrix *C);
+DAG_BLAS3_DECLARE(s, float, float)
+DAG_BLAS3_DECLARE(d, double, double)
+DAG_BLAS3_DECLARE(c, dag_scomplex, float)
+DAG_BLAS3_DECLARE(z, dag_dcomplex, double)
+DAG_BLAS3_DECLARE_HERMITIAN(c, dag_scomplex, float)
+DAG_BLAS3_DECLARE_HERMITIAN(z, dag_dcomplex, double)
+#undef DAG_BLAS3_DECLARE
+#undef DAG_BLAS3_DECLARE_HERMITIAN
+
+#ifdef __cplusplus
+}
+#endif
+#endif
