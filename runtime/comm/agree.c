@@ -262,12 +262,38 @@ static int worse(const dagi_verdict *a, const dagi_verdict *b)
     return x != y ? x > y : a->status && a->origin < b->origin;
 }
 
+/* What several ranks wait for in vain is one report, lower ranks first. */
+static void join_reports(dagi_verdict *mine, const dagi_verdict *other)
+{
+    const dagi_verdict *part[2] = {other, mine};
+    dagi_verdict sum = *mine;
+    size_t used = 0, most = sizeof sum.message - 1;
+    if (mine->origin < other->origin) {
+        part[0] = mine;
+        part[1] = other;
+    }
+    for (int i = 0; i < 2; i++) {
+        size_t bytes = strnlen(part[i]->message, most);
+        if (i > 0 && used < most)
+            sum.message[used++] = '\n';
+        if (bytes > most - used)
+            bytes = most - used;
+        memcpy(sum.message + used, part[i]->message, bytes);
+        used += bytes;
+    }
+    sum.message[used] = '\0';
+    sum.origin = part[0]->origin;
+    *mine = sum;
+}
+
 /* Merge the verdict of other ranks into mine. */
 static void merge(dagi_comm *c, dagi_verdict *mine, const dagi_verdict *other)
 {
     if (other->info && (!mine->info || other->info < mine->info))
         mine->info = other->info;
-    if (worse(other, mine)) {
+    if (mine->status == DAG_ERR_STALL && other->status == DAG_ERR_STALL) {
+        join_reports(mine, other);
+    } else if (worse(other, mine)) {
         mine->status = other->status;
         mine->origin = other->origin;
         memcpy(mine->message, other->message, sizeof mine->message);

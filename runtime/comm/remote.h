@@ -157,7 +157,7 @@ typedef struct dagi_verdict {
     int status, origin; /* origin: rank that `message` is from */
     int64_t info;
     uint64_t hash;
-    char message[2048];
+    char message[3072];
 } dagi_verdict;
 
 /* What comm knows of a pool: from dagi_comm_pool_added() or the first message of it, to the agreed

@@ -1,4 +1,5 @@
 /* Contexts: start and end of the runtime on this rank. */
+#include "../watch/watch.h"
 #include "core_impl.h"
 #include "settings.h"
 #include "topology.h"
@@ -100,7 +101,7 @@ static bool place_workers(dag_context *ctx)
     int share = dagi_topology_share_cores(ctx->topology);
     if (ctx->nworkers == 0)
         ctx->nworkers = share < DAGI_MAX_WORKERS ? share : DAGI_MAX_WORKERS;
-    ctx->single = ctx->nworkers == 1;
+    ctx->single = ctx->unlocked = ctx->nworkers == 1;
     ctx->oversubscribed = ctx->nworkers > share || sharing > cores;
     bool bind = ctx->settings.bind && !ctx->oversubscribed && !ctx->single;
     char set[128];
@@ -119,6 +120,7 @@ static void destroy(dag_context *ctx)
 {
     if (ctx->workers)
         dagi_workers_stop(ctx);
+    dagi_watch_stop(ctx);
     if (ctx->comm)
         dagi_comm_fini(ctx);
     if (ctx->sched)
@@ -163,6 +165,8 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
     if (status != DAG_SUCCESS)
         return status;
     status = make_workers(ctx, place_workers(ctx));
+    if (status == DAG_SUCCESS)
+        status = dagi_watch_start(ctx, why, size);
     if (status == DAG_SUCCESS)
         status = dagi_workers_start(ctx);
     if (status == DAG_ERR_NOMEM)

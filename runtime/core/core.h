@@ -40,6 +40,9 @@ struct dagi_value_depot;
 struct dagi_pool_data;
 struct dagi_topology;
 struct dagi_task_store;
+struct dagi_watch;
+struct dagi_watched;
+struct dagi_race;
 
 /* ---- settings (settings.c) -------------------------------------------------------------- */
 
@@ -55,6 +58,12 @@ typedef struct dagi_settings {
     double stall_time; /* seconds; 0 = at once */
     int summary;       /* 1: print dag_summary() to stderr at dag_init */
     int warnings;      /* 1: warnings go to stderr */
+    int report_signal; /* number of the signal, 0 = none */
+    double task_timeout; /* seconds; 0 = off */
+    int task_timeout_end; /* 1: the process ends when a body has exceeded it */
+    int check;         /* 0 nothing, 1 races */
+    int serial;        /* 1: one worker, a fixed order */
+    int64_t lose;      /* number of the message to drop, for tests; 0 = none */
 } dagi_settings;
 
 /* ---- context ---------------------------------------------------------------------------- */
@@ -76,12 +85,15 @@ struct dag_context {
     int nworkers;
     int single;         /* nworkers == 1: no other thread exists, locks of core are skipped */
     int oversubscribed; /* more workers than processors in reach: never spin */
+    int unlocked; /* single, and nobody else looks: no locks in dependency tables */
     dagi_settings settings;
     struct dag_config *config;  /* values with their origin, for dag_settings_print() */
     struct dagi_worker **workers;
     const struct dagi_sched_ops *sched;
     struct dagi_topology *topology;
     char summary[256];
+    struct dagi_watch *watcher; /* runtime/watch: observes bodies; NULL = nobody does */
+    struct dagi_race *race;   /* runtime/watch: looks for races; NULL = off */
 
     /* -- comm's: set by dagi_comm_init() (with rank and size above), freed by dagi_comm_fini();
      *    NULL without comm. What is behind it is guarded as comm says. */
@@ -161,6 +173,8 @@ struct dagi_worker {
     int (*done)(void *arg);    /* worker 0 in dagi_run_until(), NULL otherwise */
     void *done_arg;
     int one_task;              /* 1: worker 0 in dag_test(), look at the clock after each task */
+    struct dagi_watched *watched; /* runtime/watch: what it is at; NULL = nobody observes */
+    int64_t lost;              /* of worker 0, under comm's lock: messages counted for `lose` */
 
     /* -- shared: what the scheduler keeps per worker; guarded as sched/ says */
     void *queue;

@@ -77,7 +77,9 @@ struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, con
                                   const dagi_source *source);
 /* Tasks in the table. Exact when no worker is active. */
 int64_t dagi_deps_count(const dag_taskpool *pool);
-/* Call fn for each task in the table until it returns nonzero; no worker may be active. */
+/* The task of an instance, or NULL. No worker may be active. */
+struct dag_task *dagi_deps_find(dag_taskpool *pool, const dag_class *cls, const int32_t *params);
+/* Call fn for each task in the table until it returns nonzero, with the lock of its shard held. */
 void dagi_deps_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg), void *arg);
 /* Drop all tasks; how many there were. No worker may be active in the pool. */
 int64_t dagi_deps_clear(struct dagi_worker *w, dag_taskpool *pool);

@@ -8,8 +8,8 @@
  * Synchronisation: everything of a shard, and of the tasks in it the fields next, pending, arrived
  * and the flows, is guarded by the lock of the shard. The last arrival takes the task out, from
  * then on it belongs to the worker that brought it. Unlock and lock make what the producers wrote
- * into values visible to whoever runs the task. With one worker there is one shard and no lock is
- * taken.
+ * into values visible to whoever runs the task. With one worker, and nobody who watches it,
+ * there is one shard and no lock is taken.
  */
 #include "core_impl.h"
 #include "lock.h"
@@ -258,7 +258,7 @@ struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, con
     }
     uint64_t h = hash(edge->target, params);
     dagi_shard *s = shard_of(pool, h);
-    if (w->ctx->single)
+    if (w->ctx->unlocked)
         return arrive_locked(&a, s, h, fresh);
     dagi_chaos_delay(w);
     dagi_lock(&s->lock);
@@ -283,16 +283,25 @@ int64_t dagi_deps_count(const dag_taskpool *pool)
 
 void dagi_deps_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg), void *arg)
 {
-    for (int i = 0; i < pool->nshards; i++) {
-        const dagi_shard *s = &pool->shards[i];
-        for (uint64_t b = 0; s->buckets && b <= s->mask; b++) {
-            for (struct dag_task *t = s->buckets[b], *next; t; t = next) {
+    int stop = 0;
+    for (int i = 0; i < pool->nshards && !stop; i++) {
+        dagi_shard *s = &pool->shards[i];
+        dagi_lock(&s->lock);
+        for (uint64_t b = 0; s->buckets && b <= s->mask && !stop; b++) {
+            for (struct dag_task *t = s->buckets[b], *next; t && !stop; t = next) {
                 next = t->next;
-                if (fn(t, arg) != 0)
-                    return;
+                stop = fn(t, arg);
             }
         }
+        dagi_unlock(&s->lock);
     }
+}
+
+struct dag_task *dagi_deps_find(dag_taskpool *pool, const dag_class *cls, const int32_t *params)
+{
+    uint64_t h = hash(cls, params);
+    struct dag_task **link = find(shard_of(pool, h), h, cls, params);
+    return link ? *link : NULL;
 }
 
 static int drop(struct dag_task *t, void *arg)

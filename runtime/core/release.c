@@ -244,7 +244,11 @@ void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cl
     for (int i = 0; i < cls->nparams; i++)
         locals[i] = params[i];
     size_t mark = w->edges_used;
-    if (atomic_load(&pool->state) >= DAGI_POOL_LOCAL)
+    if (DAGI_UNLIKELY(w->ctx->settings.lose) &&
+        ++w->ctx->workers[0]->lost == w->ctx->settings.lose)
+        dagi_warn(pool->ctx, "%s: a message of class %s is dropped, as the setting 'lose' says",
+                  pool->program->file, cls->name);
+    else if (atomic_load(&pool->state) >= DAGI_POOL_LOCAL)
         check_late(pool, cls, locals);
     else if (!cls->locals(pool->globals, locals))
         dag_graph_error(pool->globals, cls, params, cls->line,

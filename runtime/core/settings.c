@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -41,6 +42,10 @@ static const choice bcast_choices[] = {
     {"ring", DAG_BCAST_RING}, {"scatter", DAG_BCAST_SCATTER},   {"hier", DAG_BCAST_HIER},
     {NULL, 0}};
 
+static const choice signal_choices[] = {{"none", 0}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
+                                        {NULL, 0}};
+static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
+
 #define FIELD(name) offsetof(dagi_settings, name)
 
 static const setting table[] = {
@@ -63,6 +68,18 @@ static const setting table[] = {
     {"summary", KIND_SWITCH, FIELD(summary), "off", 0, 0, NULL,
      "print one line about workers and cores to stderr at start"},
     {"warnings", KIND_SWITCH, FIELD(warnings), "on", 0, 0, NULL, "print warnings to stderr"},
+    {"report_signal", KIND_CHOICE, FIELD(report_signal), "none", 0, 0, signal_choices,
+     "signal upon which a process prints what its workers do and what its tasks wait for"},
+    {"task_timeout", KIND_SECONDS, FIELD(task_timeout), "0", 0, 1e6, NULL,
+     "seconds after which a running body is reported; 0 = never"},
+    {"task_timeout_end", KIND_SWITCH, FIELD(task_timeout_end), "on", 0, 0, NULL,
+     "on: a process with such a body ends after the report; off: it goes on"},
+    {"check", KIND_CHOICE, FIELD(check), "none", 0, 0, check_choices,
+     "race: look for accesses to the same memory that nothing puts in order (slow)"},
+    {"serial", KIND_SWITCH, FIELD(serial), "off", 0, 0, NULL,
+     "run the tasks of each process one by one, in the same order every time"},
+    {"lose", KIND_COUNT, FIELD(lose), "0", 0, 1e15, NULL,
+     "number of the message from another rank's task that is dropped, for tests; 0 = none"},
 };
 enum { NSETTINGS = sizeof table / sizeof table[0] };
 
@@ -432,6 +449,6 @@ dagi_origin dagi_settings_origin(const dag_config *config, const char *key)
 void dagi_settings_print_config(const dag_config *config, FILE *out)
 {
     for (int i = 0; i < NSETTINGS; i++)
-        fprintf(out, "%-12s = %-8s (%s) %s\n", table[i].name, config->text[i],
+        fprintf(out, "%-16s = %-8s (%s) %s\n", table[i].name, config->text[i],
                 origin_names[config->origin[i]], table[i].meaning);
 }

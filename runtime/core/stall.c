@@ -4,94 +4,49 @@
  * dag_context.activity). Between ranks two counting waves show the same (comm.h). Pools that cannot
  * be counted end in the same way, if nothing waits.
  */
+#include "../watch/cause.h"
+#include "../watch/waiting.h"
 #include "core_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WAVE_PAUSE_UNCOUNTED = 200000, SHORTEST_PAUSE = 1000000 }; /* nanoseconds */
-enum { LISTED = 10 }; /* instances in a report */
 
 /* ---- the report ------------------------------------------------------------------------- */
 
-/* The first LISTED tasks in the order of class and parameters. */
-struct listing {
-    struct dag_task *task[LISTED + 1];
-    int count;
-};
-
-static int before(struct dag_task *a, struct dag_task *b)
+static void write_report(dag_taskpool *pool, int64_t waiting, FILE *out)
 {
-    if (a->cls != b->cls)
-        return a->cls->id < b->cls->id;
-    const int32_t *x = dagi_task_locals(a), *y = dagi_task_locals(b);
-    for (int i = 0; i < a->cls->nparams; i++) {
-        if (x[i] != y[i])
-            return x[i] < y[i];
-    }
-    return 0;
-}
-
-static int list_task(struct dag_task *t, void *arg)
-{
-    struct listing *l = arg;
-    int at = l->count;
-    for (; at > 0 && before(t, l->task[at - 1]); at--)
-        l->task[at] = l->task[at - 1];
-    l->task[at] = t;
-    if (l->count < LISTED)
-        l->count++;
-    return 0;
-}
-
-static void append(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
-
-/* "Gemm(3, 2, 1) misses 1 of: A (line 40), C (line 42)". Which of the flows without a value come
- * from memory is not known here, so all are named. */
-static void describe_waiting(char *text, size_t size, struct dag_task *t)
-{
-    const dag_class *cls = t->cls;
-    char name[256];
-    dagi_describe(name, sizeof name, cls, dagi_task_locals(t));
-    append(text, size, "\n  %s (line %d) misses %lld of:", name, cls->line, (long long)t->pending);
-    const char *comma = "";
-    for (int f = 0; f < cls->nflows; f++) {
-        if (f < cls->ndata && (t->arrived >> f & 1))
-            continue;
-        append(text, size, "%s %s%s (line %d)", comma, f < cls->ndata ? "" : "CTL ",
-               cls->flows[f].name, cls->flows[f].line);
-        comma = ",";
-    }
+    const dag_context *ctx = pool->ctx;
+    long long open = atomic_load(&pool->open);
+    fprintf(out, "%s: ", pool->program->file);
+    if (ctx->size > 1)
+        fprintf(out, "rank %d: ", ctx->rank);
+    fprintf(out, "%lld tasks wait for inputs that nobody will send", (long long)waiting);
+    if (pool->countable && open > waiting)
+        fprintf(out, "%s%lld more have not got any input", waiting ? ", " : "; ",
+                open - (long long)waiting);
+    dagi_cause_write(pool, out);
+    dagi_waiting_write(pool, waiting, out);
 }
 
 static void report(dag_taskpool *pool, int64_t waiting)
 {
-    char text[3500] = "";
-    struct listing list = {.count = 0};
-    long long open = atomic_load(&pool->open);
-    dagi_deps_each(pool, list_task, &list);
-    append(text, sizeof text, "%s: %lld tasks wait for inputs that nobody will send",
-           pool->program->file, (long long)waiting);
-    if (pool->countable && open > waiting)
-        append(text, sizeof text, "%s%lld more have not got any input", waiting ? ", " : "; ",
-               open - (long long)waiting);
-    for (int i = 0; i < list.count; i++)
-        describe_waiting(text, sizeof text, list.task[i]);
-    if (waiting > list.count)
-        append(text, sizeof text, "\n  ... and %lld more", (long long)waiting - list.count);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out) {
+        write_report(pool, waiting, out);
+        if (fclose(out) != 0) {
+            free(text);
+            text = NULL;
+        }
+    }
+    const char *what = text ? text : "tasks wait for inputs that nobody will send";
     if (pool->ctx->size > 1)
-        dagi_warn(pool->ctx, "%s", text);
-    dagi_pool_fail(pool, DAG_ERR_STALL, "%s", text);
+        dagi_warn(pool->ctx, "%s", what);
+    dagi_pool_fail(pool, DAG_ERR_STALL, "%s", what);
+    free(text);
 }
 
 /* Nothing can happen in this pool any more: it ends here, one way or the other. */

@@ -57,7 +57,7 @@ void dagi_warn(const dag_context *ctx, const char *format, ...)
 {
     if (!ctx->settings.warnings)
         return;
-    char text[1024];
+    char text[4096];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);

@@ -1,4 +1,5 @@
 /* One task: made, run, dropped; and what its body may ask of it. */
+#include "../watch/watch.h"
 #include "core_impl.h"
 
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static void make_writable(struct dagi_worker *w, struct dag_task *t, uint32_t ma
     }
 }
 
-static void run_body(struct dag_task *t)
+static void run_body(struct dagi_worker *w, struct dag_task *t)
 {
     dag_taskpool *pool = t->pool;
     const dag_class *cls = t->cls;
@@ -81,8 +82,12 @@ static void run_body(struct dag_task *t)
         const dag_body *body = &cls->bodies[b];
         if (body->evaluate && !body->evaluate(pool->globals, dagi_task_locals(t)))
             continue;
+        if (DAGI_UNLIKELY(w->watched != NULL))
+            dagi_watch_begin(w->watched, t);
         if (DAGI_UNLIKELY(body->fn[pool->prec](t, pool->globals) != DAG_BODY_DONE))
             dag_task_fail(t, "its body returned an error");
+        if (DAGI_UNLIKELY(w->watched != NULL))
+            dagi_watch_end(w->watched);
         return;
     }
     if (cls->nbodies > 0)
@@ -105,7 +110,7 @@ void dagi_task_run(struct dagi_worker *w, struct dag_task *t)
         if (info->write_mask)
             make_writable(w, t, info->write_mask);
         if (DAGI_LIKELY(!dagi_pool_is_poisoned(pool)))
-            run_body(t);
+            run_body(w, t);
     }
     dagi_task_complete(w, t);
 }

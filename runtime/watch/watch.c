@@ -1,0 +1,325 @@
+/*
+ * The thread that watches. It sleeps on a semaphore, which the signal handler posts (the one thing a
+ * handler may do), and with a time-out wakes by itself to look at the bodies.
+ *
+ * What it reads of running pools: the list under pools_lock, which keeps every pool in it alive; the
+ * dependency tables under the locks of their shards (ctx->unlocked is 0 where somebody watches);
+ * atomics; constants of the program.
+ */
+#include "watch.h"
+
+#include "../core/core_impl.h"
+#include "../core/lock.h"
+#include "waiting.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TICKS = 8 };                /* looks per time-out */
+enum { LONGEST_TICK = 250000000 }; /* nanoseconds */
+
+struct dagi_watch {
+    dag_context *ctx;
+    dagi_watched *slots; /* [nworkers] */
+    pthread_t thread;
+    sem_t wake;
+    _Atomic int leave;
+    _Atomic int asked; /* signals not yet answered */
+    int signal;        /* 0 = none */
+    struct sigaction before;
+};
+
+/* The one that the handler serves: a signal belongs to the process. Set while its handler is. */
+static struct dagi_watch *_Atomic served;
+
+static void on_signal(int number)
+{
+    int kept = errno;
+    struct dagi_watch *watch = atomic_load(&served);
+    (void)number;
+    if (watch) {
+        atomic_fetch_add(&watch->asked, 1);
+        sem_post(&watch->wake);
+    }
+    errno = kept;
+}
+
+/* ---- around bodies ---------------------------------------------------------------------- */
+
+void dagi_watch_begin(dagi_watched *slot, const struct dag_task *t)
+{
+    dagi_lock(&slot->lock);
+    slot->cls = t->cls;
+    slot->file = t->pool->program->file;
+    memcpy(slot->local, dag_task_flows((struct dag_task *)(uintptr_t)t) + t->cls->ndata,
+           t->cls->nlocals * sizeof *slot->local);
+    slot->since = dagi_now();
+    slot->number++;
+    dagi_unlock(&slot->lock);
+}
+
+void dagi_watch_end(dagi_watched *slot)
+{
+    dagi_lock(&slot->lock);
+    slot->cls = NULL;
+    dagi_unlock(&slot->lock);
+}
+
+/* ---- reports ---------------------------------------------------------------------------- */
+
+static void put_body(const dagi_watched *slot, uint64_t ran, FILE *out)
+{
+    char name[256];
+    dagi_describe(name, sizeof name, slot->cls, slot->local);
+    fprintf(out, "runs %s (%s:%d) since %.1f s", name, slot->file, slot->cls->line,
+            (double)ran * 1e-9);
+}
+
+static void put_workers(const struct dagi_watch *watch, FILE *out)
+{
+    const dag_context *ctx = watch->ctx;
+    uint64_t now = dagi_now();
+    for (int i = 0; i < ctx->nworkers; i++) {
+        dagi_watched *slot = &watch->slots[i];
+        fprintf(out, "\n  worker %d ", i);
+        dagi_lock(&slot->lock);
+        bool busy = slot->cls != NULL;
+        if (busy)
+            put_body(slot, now - slot->since, out);
+        dagi_unlock(&slot->lock);
+        if (!busy)
+            fputs(i == 0 && !(atomic_load(&ctx->blocked) & 1) ? "waits for nothing: its thread is "
+                                                                "the application's"
+                                                              : "runs no body", out);
+    }
+}
+
+static const char *state_name(int state)
+{
+    switch (state) {
+    case DAGI_POOL_QUEUED: return "waits for earlier pools";
+    case DAGI_POOL_RUNNING: return "runs";
+    case DAGI_POOL_LOCAL: return "is over here and waits for other ranks";
+    }
+    return "has ended";
+}
+
+static void put_pool(dag_taskpool *pool, FILE *out)
+{
+    int state = atomic_load(&pool->state);
+    int64_t waiting = dagi_deps_count(pool);
+    fprintf(out, "\n pool %u of %s %s: %lld tasks completed", pool->id, pool->program->file,
+            state_name(state), (long long)atomic_load(&pool->tasks));
+    if (state < DAGI_POOL_LOCAL && pool->countable)
+        fprintf(out, ", %lld left here", (long long)atomic_load(&pool->open));
+    fprintf(out, ", %lld wait for inputs", (long long)waiting);
+    if (state < DAGI_POOL_LOCAL)
+        dagi_waiting_write(pool, waiting, out);
+}
+
+static void put_report(const struct dagi_watch *watch, FILE *out)
+{
+    dag_context *ctx = watch->ctx;
+    fprintf(out, "dag: rank %d of %d: report: %lld tasks ready", ctx->rank, ctx->size,
+            (long long)ctx->sched->ready(ctx));
+    put_workers(watch, out);
+    pthread_mutex_lock(&ctx->pools_lock);
+    if (!ctx->pools)
+        fputs("\n no pools", out);
+    for (dag_taskpool *pool = ctx->pools; pool; pool = pool->next)
+        put_pool(pool, out);
+    pthread_mutex_unlock(&ctx->pools_lock);
+    fputc('\n', out);
+}
+
+/* In one piece: ranks write to the same terminal. */
+static void print(const struct dagi_watch *watch, void (*put)(const struct dagi_watch *, FILE *))
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return;
+    put(watch, out);
+    if (fclose(out) == 0) {
+        fwrite(text, 1, size, stderr);
+        fflush(stderr);
+    }
+    free(text);
+}
+
+/* ---- time-out --------------------------------------------------------------------------- */
+
+static void put_late(const struct dagi_watch *watch, FILE *out)
+{
+    const dag_context *ctx = watch->ctx;
+    for (int i = 0; i < ctx->nworkers; i++) {
+        dagi_watched *slot = &watch->slots[i];
+        dagi_lock(&slot->lock);
+        if (slot->cls && slot->told && slot->seen == slot->number) {
+            fprintf(out, "dag: rank %d: time-out: worker %d ", ctx->rank, i);
+            put_body(slot, slot->ran, out);
+            fprintf(out, ", longer than task_timeout = %g s\n", ctx->settings.task_timeout);
+        }
+        dagi_unlock(&slot->lock);
+    }
+}
+
+/* Enter that `passed` nanoseconds have gone by; true when a body has become late. Bodies are timed
+ * by the looks at them: the time in which this process was stopped does not count. */
+static bool look(struct dagi_watch *watch, uint64_t passed)
+{
+    uint64_t limit = (uint64_t)(watch->ctx->settings.task_timeout * 1e9);
+    bool late = false;
+    for (int i = 0; i < watch->ctx->nworkers; i++) {
+        dagi_watched *slot = &watch->slots[i];
+        dagi_lock(&slot->lock);
+        if (slot->number != slot->seen || !slot->cls) {
+            slot->seen = slot->number;
+            slot->ran = 0;
+            slot->told = false;
+        } else {
+            slot->ran += passed;
+            if (slot->ran > limit && !slot->told)
+                late = slot->told = true;
+        }
+        dagi_unlock(&slot->lock);
+    }
+    return late;
+}
+
+static void end_late(const struct dagi_watch *watch)
+{
+    print(watch, put_late);
+    if (!watch->ctx->settings.task_timeout_end)
+        return;
+    print(watch, put_report);
+    fprintf(stderr, "dag: rank %d: a body cannot be stopped from outside: this process ends "
+            "(task_timeout_end = off would go on)\n", watch->ctx->rank);
+    abort();
+}
+
+/* ---- the thread ------------------------------------------------------------------------- */
+
+static void sleep_until_woken(struct dagi_watch *watch, uint64_t tick)
+{
+    struct timespec t;
+    if (tick == 0) {
+        while (sem_wait(&watch->wake) != 0 && errno == EINTR)
+            continue;
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &t);
+    uint64_t nanoseconds = (uint64_t)t.tv_nsec + tick;
+    t.tv_sec += (time_t)(nanoseconds / 1000000000);
+    t.tv_nsec = (long)(nanoseconds % 1000000000);
+    while (sem_timedwait(&watch->wake, &t) != 0 && errno == EINTR)
+        continue;
+}
+
+static void *watch_thread(void *arg)
+{
+    struct dagi_watch *watch = arg;
+    double timeout = watch->ctx->settings.task_timeout * 1e9 / TICKS;
+    uint64_t tick = timeout > LONGEST_TICK ? LONGEST_TICK : (uint64_t)timeout;
+    if (timeout > 0 && tick == 0)
+        tick = 1;
+    for (uint64_t before = dagi_now();;) {
+        sleep_until_woken(watch, tick);
+        if (atomic_load(&watch->leave))
+            return NULL;
+        if (atomic_exchange(&watch->asked, 0) > 0)
+            print(watch, put_report);
+        uint64_t now = dagi_now(), passed = now - before;
+        before = now;
+        if (tick && look(watch, passed < 2 * tick ? passed : 2 * tick))
+            end_late(watch);
+    }
+}
+
+/* ---- start and end ---------------------------------------------------------------------- */
+
+/* With all signals blocked: the application's are for the application's threads. */
+static int start_thread(struct dagi_watch *watch)
+{
+    sigset_t all, kept;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &kept);
+    int failed = pthread_create(&watch->thread, NULL, watch_thread, watch);
+    pthread_sigmask(SIG_SETMASK, &kept, NULL);
+    return failed;
+}
+
+static dag_status take_signal(struct dagi_watch *watch, char *why, size_t why_size)
+{
+    struct dagi_watch *none = NULL;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    if (!watch->ctx->settings.report_signal)
+        return DAG_SUCCESS;
+    if (!atomic_compare_exchange_strong(&served, &none, watch)) {
+        snprintf(why, why_size, "report_signal: another context of this process has the signal");
+        return DAG_ERR_STATE;
+    }
+    watch->signal = watch->ctx->settings.report_signal;
+    sigemptyset(&action.sa_mask);
+    sigaction(watch->signal, &action, &watch->before);
+    return DAG_SUCCESS;
+}
+
+static void release(struct dagi_watch *watch)
+{
+    if (watch->signal) {
+        sigaction(watch->signal, &watch->before, NULL);
+        atomic_store(&served, NULL);
+    }
+    sem_destroy(&watch->wake);
+    free(watch->slots);
+    free(watch);
+}
+
+dag_status dagi_watch_start(dag_context *ctx, char *why, size_t why_size)
+{
+    if (!ctx->settings.report_signal && ctx->settings.task_timeout <= 0)
+        return DAG_SUCCESS;
+    struct dagi_watch *watch = calloc(1, sizeof *watch);
+    size_t bytes = (size_t)ctx->nworkers * sizeof *watch->slots;
+    dagi_watched *slots = aligned_alloc(DAGI_LINE, bytes);
+    if (!watch || !slots) {
+        free(watch);
+        free(slots);
+        return DAG_ERR_NOMEM;
+    }
+    memset((void *)slots, 0, bytes);
+    watch->ctx = ctx;
+    watch->slots = slots;
+    sem_init(&watch->wake, 0, 0);
+    dag_status status = take_signal(watch, why, why_size);
+    if (status == DAG_SUCCESS && start_thread(watch) != 0)
+        status = DAG_ERR_NOMEM;
+    if (status != DAG_SUCCESS) {
+        release(watch);
+        return status;
+    }
+    ctx->watcher = watch;
+    ctx->unlocked = 0;
+    for (int i = 0; i < ctx->nworkers; i++)
+        ctx->workers[i]->watched = &slots[i];
+    return DAG_SUCCESS;
+}
+
+void dagi_watch_stop(dag_context *ctx)
+{
+    struct dagi_watch *watch = ctx->watcher;
+    if (!watch)
+        return;
+    atomic_store(&watch->leave, 1);
+    sem_post(&watch->wake);
+    pthread_join(watch->thread, NULL);
+    ctx->watcher = NULL;
+    release(watch);
+}

@@ -1,0 +1,58 @@
+# Broken programs: each ends by itself and says what is wrong, with the task and the flow. Sound ones
+# that take long say nothing.
+if(NOT TARGET dag)
+    return()
+endif()
+add_executable(broken_graph)
+dag_add_jdf(broken_graph broken/graph.jdf)
+set(broken "${CMAKE_CURRENT_SOURCE_DIR}/broken")
+
+# broken(name NP ranks MODE mode SAYS text... [ENVIRONMENT var=value...] [TIMEOUT s])
+function(broken name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "NP;MODE" "SAYS;ENVIRONMENT;LABELS")
+    if(arg_NP GREATER 1 AND NOT DAG_HAVE_MPI)
+        dag_leave_out(broken_${name} "it needs several ranks, and MPI is off")
+        return()
+    endif()
+    dag_add_script_test(broken_${name} LABELS integration ${arg_LABELS} TIMEOUT 60
+        PROCESSORS ${arg_NP}
+        ENVIRONMENT DAG_STALL_TIME=0.1 DAG_THREADS=1 ${arg_ENVIRONMENT}
+        COMMAND "${BASH_EXECUTABLE}" "${broken}/broken.sh" "${DAG_MPIRUN}" ${arg_NP}
+            "$<TARGET_FILE:broken_graph>" ${arg_MODE} ${arg_SAYS})
+endfunction()
+
+foreach(np IN ITEMS 1 2)
+    broken(missing_np${np} NP ${np} MODE missing SAYS
+        "graph.jdf:58: missing edge: Join(2)" "waits in flow B for flow X of Work(2)"
+        "which does not send it there (flow X of Work, line 42)")
+    broken(cycle_np${np} NP ${np} MODE cycle SAYS
+        "cycle: Ring(" "waits in flow C (line 67) for Ring(")
+    broken(absent_np${np} NP ${np} MODE absent SAYS
+        "graph.jdf:58: Join(3)" "waits in flow B for flow X of Work(15), which does not exist")
+    broken(nowhere_np${np} NP ${np} MODE nowhere SAYS
+        "graph.jdf:43: Work(2)" "Join(13), which does not exist")
+    broken(twice_np${np} NP ${np} MODE twice SAYS "Join(1)" "Work(2)")
+    broken(range_np${np} NP ${np} MODE range SAYS
+        "Keep(1): flow X is stored to D(9), which is outside of the collection")
+    broken(fails_np${np} NP ${np} MODE fails SAYS
+        "task Work(2) of class at line 39: its body returned an error")
+    broken(blocks_np${np} NP ${np} MODE blocks ENVIRONMENT DAG_TASK_TIMEOUT=0.5 SAYS
+        "time-out: worker 0 runs Work(2) (" "graph.jdf:39) since")
+    broken(exits_np${np} NP ${np} MODE exits)
+endforeach()
+broken(missing_threads NP 2 MODE missing ENVIRONMENT DAG_THREADS=2 DAG_CHAOS=5 LABELS sanitize SAYS
+    "missing edge: Join(2)")
+broken(lost NP 2 MODE sound ENVIRONMENT DAG_LOSE=3 SAYS "is dropped, as the setting 'lose' says"
+    "waits in flow" "nothing in the graph keeps that from running")
+broken(spare NP 2 MODE spare SAYS "rank 1 has not added taskpool number 1")
+broken(globals NP 2 MODE globals SAYS "runs another program as taskpool 1")
+
+if(DAG_HAVE_MPI)
+    set(mpirun "${DAG_MPIRUN}")
+else()
+    set(mpirun none)
+endif()
+dag_add_script_test(broken_none LABELS integration TIMEOUT 60 PROCESSORS 2
+    COMMAND "${BASH_EXECUTABLE}" "${broken}/long.sh" "${mpirun}" "$<TARGET_FILE:broken_graph>" 3 2)
+dag_add_script_test(broken_none_full LABELS full TIMEOUT 400 PROCESSORS 2
+    COMMAND "${BASH_EXECUTABLE}" "${broken}/long.sh" "${mpirun}" "$<TARGET_FILE:broken_graph>" 50 30)
