@@ -53,6 +53,8 @@ echo "== pkg-config and make"
 mkdir "$work/make"
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -C "$work/make" -f "$project/Makefile" \
     SOURCE="$project" CC="$cc"
+# pkg-config names no place to load shared libraries from: that is up to whoever installs them.
+export LD_LIBRARY_PATH=$prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 "$mpirun" -np 1 "$work/make/hello"
 if [ -e "$prefix/lib/pkgconfig/dag_la.pc" ]; then
     PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -C "$work/make" -f "$project/Makefile" \
