@@ -1,0 +1,15 @@
+# tools/bench: its programs are built with the tests, and the command is run for a moment.
+if(NOT TARGET dagcc OR NOT TARGET dag)
+    return()
+endif()
+add_subdirectory("${PROJECT_SOURCE_DIR}/tools/bench/comm" "${PROJECT_BINARY_DIR}/tools/bench/comm")
+foreach(mode IN ITEMS hop bcast rate wait)
+    dag_add_mpi_test(bench_comm_${mode} NP 2 THREADS 1 COMMAND bench_comm ${mode} 100000 20 1)
+endforeach()
+# The sanitizers have nothing to find in Python, and the programs are tests of their own.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+if(Python3_FOUND AND DAG_HAVE_MPI AND NOT DAG_SANITIZE)
+    dag_add_script_test(bench_run LABELS integration TIMEOUT 200 PROCESSORS 2
+        COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/bench/selftest.py"
+            "${PROJECT_SOURCE_DIR}/tools/bench" "${PROJECT_BINARY_DIR}")
+endif()

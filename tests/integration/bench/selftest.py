@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""The statistics of tools/bench against values from tables, and the command itself on the smallest
+problems: the JSON has what it should, and a contestant that is absent is named.
+
+usage: selftest.py tools/bench BUILD"""
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BENCH, BUILD = Path(sys.argv[1]), sys.argv[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(BENCH))
+
+from harness import figures, measure, report, stats  # noqa: E402
+
+
+def check(what, got, want):
+    if got != want:
+        sys.exit(f"{what}: {got!r}, expected {want!r}")
+
+
+def statistics():
+    check("median of 4", stats.median([4, 1, 3, 2]), 2.5)
+    # Tables of the sign test: ranks 4 and 12 of 15 (96.5 %), 1 and 6 of 6 (96.9 %), 6 and 15 of 20.
+    for n, low, high, coverage in ((15, 4, 12, 0.9648), (6, 1, 6, 0.9688), (20, 6, 15, 0.9586)):
+        got = stats.interval(list(range(1, n + 1)))
+        check(f"interval of {n}", (got[0], got[1], round(got[2], 4)), (low, high, coverage))
+    check("interval of 5", stats.interval([5, 4, 3, 2, 1])[:2], (1, 5))
+    check("interval of 1", stats.interval([7])[:2], (7, 7))
+
+
+def comparison():
+    """Who is twice as slow, who breaks, who is absent."""
+    order = []
+
+    def one(name, value):
+        def take(_):
+            order.append(name)
+            return value
+        return take
+
+    def broken(_):
+        raise RuntimeError("no")
+
+    figure = figures.Figure(
+        "f", "F", "ns",
+        [figures.Point("p", goals=[("value", 10), ("ratio", 3, "slow"), ("ratio", 1, "gone")])],
+        [figures.Contestant("ours", one("ours", 10)), figures.Contestant("slow", one("slow", 20)),
+         figures.Contestant("broken", broken),
+         figures.Contestant("gone", None, absent="not installed", package="libgone")])
+    result = measure.run_figure(figure, 3)
+    point = result["points"][0]
+    check("order", order, ["slow", "ours", "ours", "slow", "slow", "ours", "ours", "slow"])
+    check("ratio", point["ratios"]["slow"]["median"], 2)
+    check("goals", [g["met"] for g in point["goals"]], [True, False, None])
+    check("failed", list(point["failed"]), ["broken"])
+    check("absent", result["absent"]["gone"]["package"], "libgone")
+    table = report.table(result)
+    for text in ("gone is absent: not installed (package libgone)", "**missed**", "2.00x"):
+        check(f"'{text}' in the table", text in table, True)
+
+
+def run(group, only, points):
+    with tempfile.TemporaryDirectory() as out:
+        command = [str(BENCH / "run"), group, "--tiny", "--json", "--no-install", "--build", BUILD,
+                   "--out", out, "--only", only]
+        r = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           check=False, timeout=180)
+        check(f"{' '.join(command)}\n{r.stderr}\nexit status", r.returncode, 0)
+        document = json.loads(r.stdout)
+        check("file", json.loads((Path(out) / f"{group}.json").read_text()), document)
+        found = {f"{f['name']}/{p['x']} {p['series']}".strip(): p
+                 for f in document["figures"] for p in f["points"]}
+        check(f"points of {group}", sorted(found), sorted(points))
+        for name, p in found.items():
+            ours = p["values"].get("dagcc")
+            check(f"{name}: {p['failed']}: a positive value of ours",
+                  bool(ours) and ours["median"] > 0, True)
+            check(f"{name}: samples", ours["n"], 1)
+
+
+def main():
+    statistics()
+    comparison()
+    run("tasks", "^overhead/(random|stencil) 1|^metg/stencil 1",
+        ["overhead/random 1 thr", "overhead/stencil 1 thr", "metg/stencil 1 thr"])
+    run("comm", "^hop/8 B|^waiting/2", ["hop/8 B", "waiting/2 ranks"])
+    run("compile", "^lines/|^front-end", ["lines/potrf/potrf_L", "front-end/many classes"])
+    r = subprocess.run([str(BENCH / "run"), "nothing"], stderr=subprocess.PIPE, text=True,
+                       check=False)
+    check("unknown group", (r.returncode, "unknown group 'nothing'" in r.stderr), (2, True))
+
+
+main()
