@@ -187,20 +187,34 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
 
 /* ---- main -------------------------------------------------------------------------------- */
 
+/* The settings that options stand for. */
+static dag_status configure(const options *o, dag_config *config, char *why, size_t why_size)
+{
+    char threads[16];
+    snprintf(threads, sizeof(threads), "%d", o->threads);
+    const struct { const char *key, *value; } settings[] = {
+        {"threads", o->threads > 0 ? threads : NULL},
+        {"trace", o->trace},
+        {"report", o->report ? "on" : NULL},
+        {"progress", o->progress ? "on" : NULL},
+    };
+    dag_status status = config == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS;
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && status == DAG_SUCCESS; i++)
+        if (settings[i].value != NULL)
+            status = dag_config_set(config, settings[i].key, settings[i].value, why, why_size);
+    return status;
+}
+
 static dag_status start(const options *o, dag_context **ctx)
 {
-    char why[512] = "", threads[16];
+    char why[512] = "";
     dag_config *config = dag_config_new();
-    dag_status status = config == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS;
-    if (status == DAG_SUCCESS && o->threads > 0) {
-        snprintf(threads, sizeof(threads), "%d", o->threads);
-        status = dag_config_set(config, "threads", threads, why, sizeof(why));
-    }
+    dag_status status = configure(o, config, why, sizeof(why));
     if (status == DAG_SUCCESS)
         status = dag_init(ctx, config, why, sizeof(why));
     dag_config_free(config);
-    if (status == DAG_ERR_SETTING && !options_speaks()) {
-        /* Most likely the environment, which is the same on all ranks: the first one says so, and
+    if ((status == DAG_ERR_SETTING || status == DAG_ERR_IO) && !options_speaks()) {
+        /* Most likely the environment or a file, the same on all ranks: the first one says so, and
          * the launcher ends this one while it waits. If not, this one has to speak. */
         struct timespec patience = {.tv_sec = 2};
         while (nanosleep(&patience, &patience) != 0) /* a signal that is not the last */
@@ -224,6 +238,61 @@ static bool grid_fits(const dag_context *ctx, const options *o)
     return false;
 }
 
+/* One multiplication of tiles of zeros. */
+static void multiply(dag_precision prec, int64_t nb, void *const tile[3])
+{
+    int n = (int)nb;
+    switch (prec) {
+    case DAG_S:
+        dag_tile_sgemm(DAG_NO_TRANS, DAG_TRANS, n, n, n, -1, tile[0], n, tile[1], n, 1, tile[2], n);
+        break;
+    case DAG_D:
+        dag_tile_dgemm(DAG_NO_TRANS, DAG_TRANS, n, n, n, -1, tile[0], n, tile[1], n, 1, tile[2], n);
+        break;
+    case DAG_C:
+        dag_tile_cgemm(DAG_NO_TRANS, DAG_TRANS, n, n, n, -1, tile[0], n, tile[1], n, 1, tile[2], n);
+        break;
+    case DAG_Z:
+        dag_tile_zgemm(DAG_NO_TRANS, DAG_TRANS, n, n, n, -1, tile[0], n, tile[1], n, 1, tile[2], n);
+        break;
+    }
+}
+
+/* How fast one worker could be: its rate in the multiplication of tiles, the fastest of all kernels
+ * and the one that most work consists of. 0 = not to be had. */
+static double measure_peak(const options *o, int64_t nb)
+{
+    enum { LEAST = 30 }; /* milliseconds; and it is the best of several that counts */
+    size_t count = (size_t)(nb * nb), bytes = count * dag_precision_size(o->prec);
+    void *tiles[3] = {malloc(bytes), malloc(bytes), malloc(bytes)};
+    double best = 0, total = 0, n = (double)nb, flops = driver_flops(o->prec, n * n * n, n * n * n);
+    for (int i = 0; i < 3 && tiles[i] != NULL; i++)
+        memset(tiles[i], 0, bytes);
+    while (tiles[0] != NULL && tiles[1] != NULL && tiles[2] != NULL && total < LEAST * 1e-3) {
+        struct timespec a, b;
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        multiply(o->prec, nb, tiles);
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        double t = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+        total += t + 1e-9;
+        if (t > 0 && flops / t > best)
+            best = flops / t;
+    }
+    for (int i = 0; i < 3; i++)
+        free(tiles[i]);
+    return best;
+}
+
+/* What the runtime's report cannot know. */
+static void tell_report(dag_context *ctx, const options *o, const report *r)
+{
+    if (!dag_reports(ctx) || dag_rank(ctx) != 0 || !(r->flops > 0))
+        return;
+    const dag_work work = {.flops = r->flops, .seconds = r->seconds,
+                           .peak = measure_peak(o, r->nb), .nb = r->nb, .p = r->p, .q = r->q};
+    dag_report_work(ctx, &work);
+}
+
 /* Runs the driver as often as asked; the exit status of the first run that did not go well. */
 static int run_all(const driver *d, dag_context *ctx, const options *o)
 {
@@ -231,6 +300,8 @@ static int run_all(const driver *d, dag_context *ctx, const options *o)
     for (int64_t i = 0; i < o->runs; i++) {
         report r = {.residual = NAN, .normwise = NAN, .componentwise = NAN};
         dag_status status = d->run(ctx, o, &r);
+        if (status == DAG_SUCCESS)
+            tell_report(ctx, o, &r);
         int this = status == DAG_SUCCESS ? conclude(d, ctx, o, &r) : DRIVER_FAILED;
         if (end == DRIVER_OK)
             end = this;

@@ -23,7 +23,9 @@ static const option_row table[OPT_COUNT] = {
     [OPT_RUNS] = {"runs", "R", "repeat the whole R times (1)"},
     [OPT_CHECK] = {"check", NULL, "fail if the backward error exceeds its bound"},
     [OPT_JSON] = {"json", NULL, "print one JSON object per run on standard output"},
-    [OPT_TRACE] = {"trace", "FILE", "write a trace; this build cannot"},
+    [OPT_TRACE] = {"trace", "FILE", "write a trace: *.html, *.json (Perfetto), or for dag_trace"},
+    [OPT_REPORT] = {"report", NULL, "say at the end where the time went, and what would help"},
+    [OPT_PROGRESS] = {"progress", NULL, "show a bar while tasks run, on a terminal"},
     [OPT_SEED] = {"seed", "S", "seed of the random matrix (1)"},
     [OPT_LAYOUT] = {"layout", "tile|slab", "storage of the matrix (tile)"},
     [OPT_UPLO] = {"uplo", "lower|upper", "triangle that is stored and factored (lower)"},
@@ -207,7 +209,7 @@ static const char *set_number(options *o, int id, const char *text)
 static const char *set_word(options *o, int id, const char *text)
 {
     int word;
-    if ((id == OPT_MATRIX || id == OPT_RHS || id == OPT_OUT) && text[0] == '\0')
+    if ((id == OPT_MATRIX || id == OPT_RHS || id == OPT_OUT || id == OPT_TRACE) && text[0] == '\0')
         return "the name of a file";
     switch (id) {
     case OPT_PREC:
@@ -225,6 +227,7 @@ static const char *set_word(options *o, int id, const char *text)
         return word >= 0 ? NULL : "lower or upper";
     case OPT_MATRIX: o->matrix = text; return NULL;
     case OPT_RHS: o->rhs = text; return NULL;
+    case OPT_TRACE: o->trace = text; return NULL;
     default: o->out = text; return NULL;
     }
 }
@@ -248,10 +251,10 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
             return usage_error(scope, "--gpus %s: this build has no device code; leave the option "
                                "out or give 0", text);
         break;
-    case OPT_TRACE:
-        return usage_error(scope, "--trace %s: this build cannot write traces", text);
+    case OPT_REPORT: o->report = 1; break;
+    case OPT_PROGRESS: o->progress = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO:
-    case OPT_MATRIX: case OPT_RHS: case OPT_OUT:
+    case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE:
         wanted = set_word(o, id, text);
         break;
     default: wanted = set_number(o, id, text);

@@ -27,6 +27,8 @@ enum option_id {
     OPT_CHECK,
     OPT_JSON,
     OPT_TRACE,
+    OPT_REPORT,
+    OPT_PROGRESS,
     OPT_SEED,
     OPT_LAYOUT,
     OPT_UPLO,
@@ -43,8 +45,8 @@ enum option_id {
 #define OPT_COMMON                                                                                 \
     (OPT_BIT(OPT_N) | OPT_BIT(OPT_NB) | OPT_BIT(OPT_PREC) | OPT_BIT(OPT_GRID) |                    \
      OPT_BIT(OPT_THREADS) | OPT_BIT(OPT_GPUS) | OPT_BIT(OPT_RUNS) | OPT_BIT(OPT_CHECK) |           \
-     OPT_BIT(OPT_JSON) | OPT_BIT(OPT_TRACE) | OPT_BIT(OPT_SEED) | OPT_BIT(OPT_LAYOUT) |            \
-     OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION))
+     OPT_BIT(OPT_JSON) | OPT_BIT(OPT_TRACE) | OPT_BIT(OPT_REPORT) | OPT_BIT(OPT_PROGRESS) |         \
+     OPT_BIT(OPT_SEED) | OPT_BIT(OPT_LAYOUT) | OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION))
 
 /* What a driver says of itself. */
 typedef struct option_scope {
@@ -59,11 +61,11 @@ typedef struct options {
     int64_t nb;  /* 0 = dag_la_nb() */
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
-    int check, json;
+    int check, json, report, progress;
     dag_precision prec;
     dag_layout layout;
     dag_uplo uplo;
-    const char *matrix, *rhs, *out; /* point into argv */
+    const char *matrix, *rhs, *out, *trace; /* point into argv */
 } options;
 
 /*

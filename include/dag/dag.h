@@ -113,6 +113,27 @@ const char *dag_summary(const dag_context *context);
  */
 dag_status dag_barrier(dag_context *context);
 
+/* ---- seeing what happens ----------------------------------------------------------------- */
+
+/** Nonzero when a report is printed at the end (setting `report`): then dag_report_work() is worth
+ *  its trouble. */
+int dag_reports(const dag_context *context);
+
+/** What the runtime cannot know of the work it does; fields that are 0 are not known. */
+typedef struct dag_work {
+    double flops;   /**< floating point operations of the part that was timed, all ranks together */
+    double seconds; /**< how long that took */
+    double peak;    /**< operations per second of the fastest kernel on one worker, as measured */
+    int64_t nb;     /**< rows and columns of a tile */
+    int64_t p, q;   /**< process grid */
+} dag_work;
+
+/**
+ * Tell the report of the work done; the last call counts. On rank 0; nothing happens on others, or
+ * when no report is wanted.
+ */
+void dag_report_work(dag_context *context, const dag_work *work);
+
 /* ---- taskpools -------------------------------------------------------------------------- */
 
 /**

@@ -97,6 +97,19 @@ typedef struct dagi_engine_ops {
 
 /* First byte of messages that the waves themselves travel in. */
 #define DAGI_AM_UNCOUNTED 0xff
+/* First byte of messages of the trace; whoever observes handles them. */
+#define DAGI_AM_TRACE 0xfe
+
+/* Who watches what goes over the network. All are called under the progress lock. */
+typedef struct dagi_observer {
+    /* A message is sent (out) or handled. */
+    void (*message)(void *arg, int out, int peer, const void *data, size_t bytes);
+    /* A bulk transfer that clock() saw begin is complete. */
+    void (*transfer)(void *arg, int out, int peer, uint32_t tag, size_t bytes, uint64_t begin);
+    uint64_t (*clock)(void);
+    /* A message of the trace has come. */
+    void (*trace)(void *arg, int source, const void *data, size_t bytes);
+} dagi_observer;
 
 struct dagi_engine {
     const dagi_engine_ops *ops;
@@ -108,6 +121,9 @@ struct dagi_engine {
     int hold_credit; /* set by the upper layer: 1 = do not return credit for now */
     dagi_am_fn on_message;
     void *on_message_arg;
+    const dagi_observer *observer; /* NULL = nobody */
+    void *observer_arg;
+    int word; /* options->word of rank 0 */
 };
 
 /* What an engine has to know; filled from the settings of the context. */
@@ -117,6 +133,7 @@ typedef struct dagi_engine_options {
     size_t am_max; /* most bytes of an active message */
     int64_t credit_bytes;
     uint64_t chaos;
+    int word; /* all ranks are given that of rank 0 */
 } dagi_engine_options;
 
 dag_status dagi_engine_self_new(dagi_engine **out);
@@ -223,6 +240,25 @@ void dagi_comm_wave(struct dagi_worker *w);
 /* The two below: provided by core, called by comm under the progress lock. */
 void dagi_wave_look(dag_context *ctx, dagi_wave *mine); /* all fields but comm's */
 void dagi_wave_quiet(struct dagi_worker *w, uint32_t first_open);
+
+/* ---- upper layer: for those who watch (observe.c) ----------------------------------------- */
+
+/* To be called while no other thread may make progress. */
+void dagi_comm_observe(dag_context *ctx, const dagi_observer *observer, void *arg);
+/* What the network holds in store, as the last holder of the lock left it. Any thread, cheap. */
+enum { DAGI_COMM_INCOMING = 1, DAGI_COMM_OUTGOING = 2 };
+int dagi_comm_outlook(const dag_context *ctx);
+/* Of the task whose completion is being delivered, for dagi_deliver(): what ACTIVATE says for the
+ * trace. */
+void dagi_comm_delivering(const dag_context *ctx, uint64_t *path, uint64_t *from);
+/* Send a message of the trace; 0 = somebody else holds the lock, try again. */
+int dagi_comm_trace_message(struct dagi_worker *w, int dest, const void *data, size_t bytes);
+/* The same from the observer's trace(), which is called under the lock. */
+void dagi_comm_trace_reply(dag_context *ctx, int dest, const void *data, size_t bytes);
+/* Send (out) or receive bytes in bulk; `done` is called under the lock. Returns the tag of what is
+ * sent, which the receiver has to name. No other thread of the runtime may run. */
+uint32_t dagi_comm_trace_transfer(struct dagi_worker *w, int out, int peer, uint32_t tag,
+                                  void *data, size_t bytes, dagi_done_fn done, void *arg);
 
 /* ---- upper layer: called by comm, provided by core -------------------------------------- */
 

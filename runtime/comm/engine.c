@@ -149,5 +149,7 @@ dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out
     dag_status status = dagi_engine_self_new(out);
     if (status)
         snprintf(why, why_size, "out of memory");
+    else
+        (*out)->word = options->word;
     return status;
 }

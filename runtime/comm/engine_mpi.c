@@ -47,6 +47,13 @@ MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_pending *pending)
     return &m->requests[m->nrequests++];
 }
 
+static void tell_observer(const dagi_mpi *m, const dagi_pending *p)
+{
+    int out = p->peer >= 0;
+    m->super.observer->transfer(m->super.observer_arg, out, out ? p->peer : p->source, p->tag,
+                                p->bytes, p->begin);
+}
+
 /* A completion may start new requests: they are added behind, the completed ones leave first. */
 static int complete_some(dagi_mpi *m)
 {
@@ -71,10 +78,13 @@ static int complete_some(dagi_mpi *m)
     }
     m->nrequests = kept;
     for (int i = 0; i < n; i++) {
-        if (all[i].buffer)
+        if (all[i].buffer) {
             dagi_mpi_am_recycle(m, all[i].buffer);
-        else
-            all[i].done(all[i].arg, DAG_SUCCESS);
+            continue;
+        }
+        if (m->super.observer)
+            tell_observer(m, &all[i]);
+        all[i].done(all[i].arg, DAG_SUCCESS);
     }
     if (all != finished)
         free(all);
@@ -240,6 +250,8 @@ dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine *
     MPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_rank(m->am, &m->super.rank);
     MPI_Comm_size(m->am, &m->super.size);
+    m->super.word = options->word;
+    MPI_Bcast(&m->super.word, 1, MPI_INT, 0, m->am);
     if (options->chaos)
         m->random = (options->chaos + (uint64_t)m->super.rank) * UINT64_C(0x9e3779b97f4a7c15) | 1;
     find_sharing(m);

@@ -50,6 +50,9 @@ typedef struct dagi_pending {
     void *arg;
     int peer;
     uint32_t tag; /* sends */
+    uint64_t begin; /* for the observer, if there is one: when, from whom if not to whom, how much */
+    int source;
+    size_t bytes;
 } dagi_pending;
 
 #define DAGI_TYPE_SETS 64

@@ -1,4 +1,5 @@
 /* Who gets what of a completed task: gathers ranks, groups them by what they need, sends. */
+#include "../trace/trace.h"
 #include "remote.h"
 
 #include <stdlib.h>
@@ -163,6 +164,10 @@ static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const da
     s->shape = t->bcast;
     s->group = t->group;
     s->poison = (uint8_t)poison;
+    if (DAGI_TRACK(w)) {
+        s->path = DAGI_TRACK(w)->origin.path;
+        s->from = DAGI_TRACK(w)->origin.id;
+    }
     int n = 0;
     for (int flow = 0; flow < cls->ndata; flow++) {
         if (!(data >> flow & 1))

@@ -117,6 +117,9 @@ void dagi_mpi_am_send(dagi_engine *e)
     dagi_am_buffer *b = m->begun;
     uint8_t kind = (uint8_t)b->data[sizeof(dagi_am_head)];
     m->sent += kind != DAGI_AM_UNCOUNTED;
+    if (m->super.observer)
+        m->super.observer->message(m->super.observer_arg, 1, b->peer,
+                                   b->data + sizeof(dagi_am_head), b->bytes - sizeof(dagi_am_head));
     const dagi_am_head *head = (const dagi_am_head *)(const void *)b->data;
     /* Not control messages: who has been told the end of a pool may leave the library for long, and
      * must have passed it on by then. */
@@ -159,6 +162,8 @@ static void handle(dagi_mpi *m, int source, const char *data, size_t bytes)
     const char *message = data + sizeof head;
     size_t size = bytes - sizeof head;
     m->received += (uint8_t)*message != DAGI_AM_UNCOUNTED;
+    if (m->super.observer)
+        m->super.observer->message(m->super.observer_arg, 0, source, message, size);
     m->super.on_message(m->super.on_message_arg, source, message, size);
     if (!(head.flags & DAGI_AM_CONTROL))
         owe(m, source, charge_of(m, size));

@@ -56,6 +56,8 @@ static void deliver_now(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view *
         values[m->cargo[i].flow] = v;
         poison |= !v;
     }
+    c->path = m->head->path;
+    c->from = m->head->from;
     dagi_deliver(c->w, pool, dagi_pool_program(pool)->classes[m->head->class_id], m->params,
                  m->head->mask, m->head->dynamic, poison, values);
 }
@@ -77,6 +79,8 @@ static void deliver(dagi_comm *c, dagi_arrival *a)
             else if (cargo->value)
                 dagi_value_retain(cargo->value, 1);
         }
+        c->path = s->path;
+        c->from = s->from;
         dagi_deliver(c->w, s->pool, dagi_pool_program(s->pool)->classes[s->class_id], s->params,
                      s->mask, s->dynamic, s->poison, values);
     }
@@ -141,6 +145,8 @@ static dagi_send *send_of(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view
     s->class_id = head->class_id;
     s->priority = head->priority;
     s->dynamic = head->dynamic;
+    s->path = head->path;
+    s->from = head->from;
     s->mask = head->mask;
     s->data = head->data;
     s->shape = head->shape;

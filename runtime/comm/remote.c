@@ -93,6 +93,8 @@ int dagi_comm_drain(dagi_comm *c)
 void dagi_comm_leave(dagi_comm *c)
 {
     struct dagi_worker *w = c->w;
+    if (c->engine->observer)
+        dagi_observe_outlook(c);
     if (c->ctx->single) {
         dagi_comm_drain(c);
         atomic_store_explicit(&c->lock, 0, memory_order_relaxed);
@@ -121,6 +123,10 @@ static void on_message(void *arg, int source, const void *data, size_t bytes)
     case DAGI_WIRE_BARRIER_UP:
     case DAGI_WIRE_BARRIER_DOWN: dagi_barrier_message(c, data); break;
     case DAGI_WIRE_WAVE: dagi_wave_message(c, data); break;
+    case DAGI_AM_TRACE:
+        if (c->engine->observer)
+            c->engine->observer->trace(c->engine->observer_arg, source, data, bytes);
+        break;
     default:
         fprintf(stderr, "dag: rank %d: message of unknown kind %d from rank %d: are all ranks of "
                 "the same version?\n", c->rank, *first, source);
@@ -207,6 +213,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
         .credit_bytes = ctx->settings.credit_bytes,
         .am_max = dagi_wire_max_bytes((size_t)ctx->settings.eager_bytes),
         .chaos = ctx->settings.chaos,
+        .word = ctx->recorded,
     };
     dagi_engine *engine = NULL;
     dag_status status = dagi_engine_new(&options, &engine, why, why_size);
@@ -220,6 +227,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     c->engine = engine;
     c->rank = ctx->rank = engine->rank;
     c->size = ctx->size = engine->size;
+    ctx->recorded = engine->word;
     c->bcast = ctx->settings.bcast;
     c->inline_max = dagi_send_inline_max(&ctx->settings);
     c->wait_end = &c->wait;

@@ -72,6 +72,7 @@ typedef struct dagi_send {
     int64_t priority;
     uint64_t dynamic;
     int64_t queued, queued_bulk; /* what it adds to the sums in dagi_comm */
+    uint64_t path, from; /* of the producer, for the trace; see trace/file/format.h */
     uint32_t pool_id, hash;
     uint32_t mask, data; /* flows; those of them that are cargo */
     uint32_t serial;     /* SCATTER: number of the broadcast at its root */
@@ -208,6 +209,7 @@ struct dagi_comm {
     _Alignas(DAGI_LINE) _Atomic int congested; /* written under the lock */
 
     struct dagi_worker *w; /* holder of the lock */
+    uint64_t path, from;   /* of what is being delivered, for the trace */
     uint64_t random;       /* chaos */
 
     /* sends */
@@ -219,6 +221,7 @@ struct dagi_comm {
     int64_t queued, queued_bulk;
     /* Bulk transfers begun and received, ever. */
     int64_t transfers_out, transfers_in;
+    int64_t transfers_sent; /* of those out: complete here */
     uint32_t *gate; /* [size]: the youngest pool of which that rank wants messages now */
 
     /* arrivals */
@@ -244,6 +247,8 @@ struct dagi_comm {
     dagi_wire_barrier barrier_last; /* written before barriers_done */
     _Atomic int64_t barriers_done;
     int64_t barriers_begun; /* application thread */
+
+    _Atomic int outlook; /* of dagi_comm_outlook(); written under the lock */
 
     /* waves */
     struct {
@@ -356,6 +361,9 @@ void dagi_send_control(dagi_comm *c, int dest, const void *head, size_t head_byt
                        const void *text, size_t text_bytes);
 void dagi_tree_send_up(dagi_comm *c, const void *data, size_t bytes);
 void dagi_tree_send_down(dagi_comm *c, const void *data, size_t bytes);
+
+/* observe.c */
+void dagi_observe_outlook(dagi_comm *c);
 
 /* wave.c */
 void dagi_wave_message(dagi_comm *c, const void *data);

@@ -251,6 +251,8 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
         .index = scatter ? first : 0,
         .root = s->root,
         .serial = s->serial,
+        .path = s->path,
+        .from = s->from,
     };
     int32_t *words = (int32_t *)(head + 1);
     memcpy(words, s->params, s->nparams * sizeof *words);
@@ -271,6 +273,7 @@ static void on_sent(void *arg, dag_status status)
     dagi_send *s = arg;
     dagi_comm *c = s->comm;
     (void)status; /* errors of MPI are fatal */
+    c->transfers_sent++;
     if (s->pool)
         pool_comm_of(s)->flights--;
     dagi_send_finish(c, s);

@@ -48,6 +48,7 @@ typedef struct dagi_wire_activate {
     int32_t index, root; /* SCATTER: place in the list; who numbers the broadcast */
     uint32_t serial;     /* SCATTER */
     uint32_t unused2;
+    uint64_t path, from; /* of the producer, for the trace; 0 where there is none */
 } dagi_wire_activate;
 
 typedef struct dagi_wire_cargo {

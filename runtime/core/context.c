@@ -125,6 +125,7 @@ static void destroy(dag_context *ctx)
         dagi_comm_fini(ctx);
     if (ctx->sched)
         ctx->sched->fini(ctx);
+    dagi_trace_free(ctx);
     for (int i = 0; ctx->workers && i < ctx->nworkers; i++)
         free_worker(ctx->workers[i]);
     free(ctx->workers);
@@ -161,17 +162,23 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
     ctx->nworkers = (int)ctx->settings.threads;
     if (ctx->nworkers == 0 && dagi_topology_cores(ctx->topology) == 1)
         ctx->nworkers = 1;
+    ctx->recorded = dagi_trace_wanted(&ctx->settings);
     status = dagi_comm_init(ctx, mpi_comm, why, size);
     if (status != DAG_SUCCESS)
         return status;
     status = make_workers(ctx, place_workers(ctx));
+    if (status == DAG_SUCCESS && ctx->recorded)
+        status = dagi_trace_new(ctx, why, size);
     if (status == DAG_SUCCESS)
         status = dagi_watch_start(ctx, why, size);
     if (status == DAG_SUCCESS)
         status = dagi_workers_start(ctx);
     if (status == DAG_ERR_NOMEM)
         snprintf(why, size, "cannot set up %d workers: out of memory or of threads", ctx->nworkers);
-    return dagi_comm_open(ctx, status, why, size);
+    status = dagi_comm_open(ctx, status, why, size);
+    if (status == DAG_SUCCESS && ctx->trace)
+        dagi_trace_start(ctx);
+    return status;
 }
 
 dag_status dagi_init(dag_context **context, const dag_config *config, void *mpi_comm, char *why,
@@ -239,6 +246,11 @@ dag_status dag_fini(dag_context *context)
            dagi_comm_barrier(context->workers[0], DAGI_BARRIER_FINI) != DAG_SUCCESS) {
         status = DAG_ERR_MISMATCH;
         dagi_warn(context, "dag_fini: %s", dag_message(context));
+    }
+    if (context->trace) {
+        dagi_workers_stop(context);
+        dag_status traced = dagi_trace_finish(context);
+        status = status == DAG_SUCCESS ? traced : status;
     }
     destroy(context);
     return status;

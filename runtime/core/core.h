@@ -9,7 +9,7 @@
  * Locks, in the order in which they may be nested (outer first); whoever holds one may take those
  * further down only:
  *   comm's progress lock > ctx->pools_lock > shard locks of deps.c > pool->lock > queue locks of
- *   sched/ > ctx->park_lock > worker->sleep_lock > ctx->message_lock
+ *   sched/ > ctx->park_lock > worker->sleep_lock > ctx->message_lock > trace->lock
  * No lock is held while a body or a function of generated code runs, with one exception: the shard
  * lock is held while inputs() of the class is evaluated.
  */
@@ -43,6 +43,8 @@ struct dagi_task_store;
 struct dagi_watch;
 struct dagi_watched;
 struct dagi_race;
+struct dagi_track;
+struct dagi_trace;
 
 /* ---- settings (settings.c) -------------------------------------------------------------- */
 
@@ -64,6 +66,10 @@ typedef struct dagi_settings {
     int check;         /* 0 nothing, 1 races */
     int serial;        /* 1: one worker, a fixed order */
     int64_t lose;      /* number of the message to drop, for tests; 0 = none */
+    char trace[1024];  /* file to write a trace to; "" = none */
+    int64_t trace_bytes; /* most memory for events */
+    int report;        /* 1: report to stderr at dag_fini() */
+    int progress;      /* 1: bar on a terminal */
 } dagi_settings;
 
 /* ---- context ---------------------------------------------------------------------------- */
@@ -86,6 +92,8 @@ struct dag_context {
     int single;         /* nworkers == 1: no other thread exists, locks of core are skipped */
     int oversubscribed; /* more workers than processors in reach: never spin */
     int unlocked; /* single, and nobody else looks: no locks in dependency tables */
+    int recorded;       /* what rank 0 wants recorded: DAGI_TRACE_... of trace/trace.h */
+    struct dagi_trace *trace; /* runtime/trace; NULL = nothing is recorded */
     dagi_settings settings;
     struct dag_config *config;  /* values with their origin, for dag_settings_print() */
     struct dagi_worker **workers;
@@ -154,6 +162,7 @@ struct dagi_worker {
     uint64_t random;           /* dagi_random() */
     struct dagi_value_cache *values; /* runtime/data: free lists of values */
     struct dagi_fanout *fanout; /* runtime/comm, NULL when size == 1 */
+    struct dagi_track *track;  /* runtime/trace, NULL when nothing is recorded */
     struct dag_task *next;     /* the task to run next, kept for its warm data */
     struct dag_task *overflow; /* ready tasks that the scheduler had no memory for */
     int active;                /* 1: counted in ctx->activity */

@@ -7,6 +7,7 @@
 #include "../comm/comm.h"
 #include "../data/data.h"
 #include "../sched/sched.h"
+#include "../trace/trace.h"
 #include "core.h"
 
 #define DAGI_LIKELY(x) __builtin_expect(!!(x), 1)

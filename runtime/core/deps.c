@@ -206,6 +206,8 @@ static struct dag_task *arrive_at(const struct arrival *a, dagi_shard *s, struct
     struct dag_task *t = *link;
     if (DAGI_UNLIKELY(enter(a, t) != 0))
         return refuse(a, "which has got that flow already");
+    if (DAGI_UNLIKELY(DAGI_TRACK(a->w)))
+        dagi_trace_arrival(DAGI_TRACK(a->w), t);
     if (t->pending > 0)
         return NULL;
     *link = t->next;

@@ -40,7 +40,10 @@ static bool class_fits(dag_context *ctx, const dag_program *program, const dag_c
 static void derive_class(dag_taskpool *pool, dagi_class_info *info, const dag_class *cls)
 {
     info->cls = cls;
-    info->memory_class = (uint8_t)dagi_task_class(cls->task_bytes);
+    uint32_t bytes = cls->task_bytes;
+    if (DAGI_TRACE(pool->ctx))
+        bytes = dagi_trace_task_bytes(bytes);
+    info->memory_class = (uint8_t)dagi_task_class(bytes);
     for (int f = 0; f < cls->ndata && !pool->program->aliased; f++) {
         if (cls->flows[f].access & DAG_WRITE)
             info->write_mask |= UINT32_C(1) << f;

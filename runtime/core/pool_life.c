@@ -141,6 +141,8 @@ void dagi_pool_end(dag_taskpool *pool, dag_status status, int64_t info, const ch
     free(pool->message);
     pool->message = status != DAG_SUCCESS && message ? strdup(message) : NULL;
     pthread_mutex_unlock(&pool->lock);
+    if (DAGI_TRACE(ctx))
+        dagi_trace_pool_end(DAGI_TRACE(ctx), pool);
     atomic_store(&pool->state, DAGI_POOL_ENDED); /* last access */
     dagi_wake_application(ctx);
 }
@@ -275,8 +277,11 @@ dag_status dag_add(dag_context *context, dag_taskpool *pool)
     struct dagi_worker *w = context->workers[0];
     /* One for start-up; a pool that cannot be counted keeps it until the waves find the end. */
     atomic_store(&pool->open, count_tasks(pool) + 1);
+    int64_t tasks = pool->countable ? atomic_load(&pool->open) - 1 : -1;
     if (enlist(pool) != DAG_SUCCESS)
         dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory to queue a pool of %s", pool->program->name);
+    if (DAGI_TRACE(context))
+        dagi_trace_pool(DAGI_TRACE(context), pool, tasks);
     if (context->size > 1)
         dagi_comm_pool_added(w, pool);
     pthread_mutex_lock(&pool->lock);

@@ -238,7 +238,13 @@ void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cl
                        .pool = pool,
                        .ndata = cls->ndata};
     int32_t locals[DAG_MAX_LOCALS];
+    dagi_source_task before = {0};
     dagi_activate(w);
+    if (DAGI_TRACK(w)) {
+        uint64_t path, from;
+        dagi_comm_delivering(pool->ctx, &path, &from);
+        before = dagi_trace_deliver(DAGI_TRACK(w), from, path);
+    }
     if (poison)
         atomic_store_explicit(&pool->poisoned, 1, memory_order_relaxed);
     for (int i = 0; i < cls->nparams; i++)
@@ -260,6 +266,8 @@ void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cl
     struct dag_task *rest = NULL;
     struct dag_task *best = activate_named(&g, mark, values, &source, &rest);
     w->edges_used = mark;
+    if (DAGI_TRACK(w))
+        DAGI_TRACK(w)->origin = before;
     struct dag_task **link = &rest;
     while (*link)
         link = &(*link)->next;

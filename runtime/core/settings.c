@@ -17,7 +17,8 @@ typedef enum kind {
     KIND_SEED,
     KIND_SECONDS,
     KIND_SWITCH,
-    KIND_CHOICE
+    KIND_CHOICE,
+    KIND_TEXT /* into a char[]; `most` is its length */
 } kind;
 
 typedef struct choice {
@@ -80,6 +81,14 @@ static const setting table[] = {
      "run the tasks of each process one by one, in the same order every time"},
     {"lose", KIND_COUNT, FIELD(lose), "0", 0, 1e15, NULL,
      "number of the message from another rank's task that is dropped, for tests; 0 = none"},
+    {"trace", KIND_TEXT, FIELD(trace), "", 0, sizeof((dagi_settings *)0)->trace - 1, NULL,
+     "file for a trace of the run: *.html a page, *.json for Perfetto, else for dag_trace"},
+    {"trace_bytes", KIND_BYTES, FIELD(trace_bytes), "512M", 65536, 1e15, NULL,
+     "most memory per rank for the events of a trace; what comes later is dropped, and said so"},
+    {"report", KIND_SWITCH, FIELD(report), "off", 0, 0, NULL,
+     "print a report to stderr at the end: speed, critical path, idle time by cause, links"},
+    {"progress", KIND_SWITCH, FIELD(progress), "off", 0, 0, NULL,
+     "show a bar while tasks run, where there is a terminal"},
 };
 enum { NSETTINGS = sizeof table / sizeof table[0] };
 
@@ -247,6 +256,11 @@ static dag_status parse(const setting *s, const char *text, dagi_settings *setti
     case KIND_SWITCH:
         if (!parse_switch(text, field))
             return reason(why, size, "%s = %s: must be on or off", s->name, text);
+        return DAG_SUCCESS;
+    case KIND_TEXT:
+        if (strlen(text) > (size_t)s->most)
+            return reason(why, size, "%s: longer than %.0f bytes", s->name, s->most);
+        strcpy(field, text);
         return DAG_SUCCESS;
     case KIND_SECONDS:
         if (!parse_number(text, &number) || number < s->least || number > s->most)

@@ -69,6 +69,8 @@ int dagi_startup(struct dagi_worker *w)
     struct batch b = {.w = w, .limit = CHUNK};
     if (dagi_chaos(w, 2))
         b.limit = 1 + (int)(dagi_random(w) % CHUNK);
+    if (DAGI_TRACK(w))
+        dagi_trace_startup(DAGI_TRACK(w));
     fill(pool, &b);
     if (!pool->countable && b.count > 0)
         atomic_fetch_add_explicit(&pool->open, b.count, memory_order_relaxed);

@@ -36,6 +36,8 @@ struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_c
     int32_t *to = dagi_task_locals(t);
     for (int i = 0; i < cls->nlocals; i++)
         to[i] = locals[i];
+    if (DAGI_UNLIKELY(DAGI_TRACK(w)))
+        dagi_trace_task_new(DAGI_TRACK(w), t);
     return t;
 }
 
@@ -95,6 +97,27 @@ static void run_body(struct dagi_worker *w, struct dag_task *t)
                         "none of its bodies may run it: the 'evaluate' of each says no");
 }
 
+static inline void execute(struct dagi_worker *w, struct dag_task *t)
+{
+    dag_taskpool *pool = t->pool;
+    const dagi_class_info *info = &pool->classes[t->cls->id];
+    if (DAGI_UNLIKELY(dagi_pool_is_poisoned(pool)))
+        return;
+    if (t->cls->bind)
+        t->cls->bind(t, pool->globals);
+    if (info->write_mask)
+        make_writable(w, t, info->write_mask);
+    if (DAGI_LIKELY(!dagi_pool_is_poisoned(pool)))
+        run_body(w, t);
+}
+
+static void execute_recorded(struct dagi_worker *w, struct dag_task *t)
+{
+    uint64_t begin = dagi_clock();
+    execute(w, t);
+    dagi_trace_task(DAGI_TRACK(w), t, begin);
+}
+
 void dagi_task_run(struct dagi_worker *w, struct dag_task *t)
 {
     dag_taskpool *pool = t->pool;
@@ -103,15 +126,10 @@ void dagi_task_run(struct dagi_worker *w, struct dag_task *t)
         w->count_pool = pool;
     }
     t->owner = w;
-    if (DAGI_LIKELY(!dagi_pool_is_poisoned(pool))) {
-        const dagi_class_info *info = &pool->classes[t->cls->id];
-        if (t->cls->bind)
-            t->cls->bind(t, pool->globals);
-        if (info->write_mask)
-            make_writable(w, t, info->write_mask);
-        if (DAGI_LIKELY(!dagi_pool_is_poisoned(pool)))
-            run_body(w, t);
-    }
+    if (DAGI_UNLIKELY(DAGI_TRACK(w)))
+        execute_recorded(w, t);
+    else
+        execute(w, t);
     dagi_task_complete(w, t);
 }
 

@@ -159,6 +159,8 @@ static void park(struct dagi_worker *w)
     atomic_fetch_sub(&ctx->searching, 1);
     dagi_full_fence(); /* pairs with the one in dagi_wake_one() */
     if (!must_stay(w) || !unlist(w)) {
+        if (DAGI_TRACK(w))
+            dagi_trace_idle(DAGI_TRACK(w), 0, 1);
         pthread_mutex_lock(&w->sleep_lock);
         while (w->sleeping)
             pthread_cond_wait(&w->sleep_cond, &w->sleep_lock);
@@ -257,12 +259,22 @@ static void wait_a_moment(struct dagi_worker *w, uint64_t idle)
     }
 }
 
+/* Look after messages; number of events, as dagi_comm_progress(). */
+static int make_progress(struct dagi_worker *w)
+{
+    uint64_t begin = DAGI_TRACK(w) ? dagi_clock() : 0;
+    int events = dagi_comm_progress(w);
+    if (DAGI_TRACK(w) && events > 0)
+        dagi_trace_comm(DAGI_TRACK(w), begin, events);
+    return events;
+}
+
 /* Found nothing to run. */
 static void rest(struct dagi_worker *w)
 {
     dag_context *ctx = w->ctx;
     dagi_flush(w);
-    if (ctx->size > 1 && dagi_comm_progress(w) > 0) {
+    if (ctx->size > 1 && make_progress(w) > 0) {
         if (w->idle_since)
             w->idle_since = dagi_now();
         return;
@@ -270,6 +282,8 @@ static void rest(struct dagi_worker *w)
     bool look = w->idle_since == 0;
     if (look)
         begin_search(w);
+    if (DAGI_TRACK(w))
+        dagi_trace_idle(DAGI_TRACK(w), 0, 0);
     uint64_t idle = ctx->single && ctx->size == 1 ? 0 : dagi_now() - w->idle_since;
     if (w->active && (ctx->single || ctx->oversubscribed || idle >= IDLE_AFTER)) {
         deactivate(w);
@@ -333,8 +347,11 @@ static inline struct dag_task *find(struct dagi_worker *w)
     t = sched->pop(w);
     if (!t && dagi_startup(w))
         t = sched->pop(w);
-    if (!t && !w->ctx->single)
+    if (!t && !w->ctx->single) {
         t = sched->steal(w);
+        if (t && DAGI_TRACK(w))
+            dagi_trace_steal(DAGI_TRACK(w));
+    }
     return t;
 }
 
@@ -348,7 +365,7 @@ static inline bool progress_is_due(const struct dagi_worker *w)
 static bool look_after_messages(struct dagi_worker *w)
 {
     dag_context *ctx = w->ctx;
-    int events = dagi_comm_progress(w);
+    int events = make_progress(w);
     w->last_progress = dagi_ticks();
     if (!dagi_comm_congested(ctx)) {
         w->congested_since = 0;
@@ -364,6 +381,8 @@ static bool look_after_messages(struct dagi_worker *w)
         w->congested_since = 0;
         return true;
     }
+    if (DAGI_TRACK(w))
+        dagi_trace_idle(DAGI_TRACK(w), 1, 0);
     sched_yield();
     return false;
 }
@@ -418,11 +437,15 @@ static void enter(struct dagi_worker *w, int (*done)(void *arg), void *arg)
     self = w;
     w->done = done;
     w->done_arg = arg;
+    if (DAGI_TRACK(w))
+        dagi_trace_enter(DAGI_TRACK(w));
 }
 
 static void leave(struct dagi_worker *w)
 {
     dagi_leave(w);
+    if (DAGI_TRACK(w))
+        dagi_trace_leave(DAGI_TRACK(w));
     w->done = NULL;
     self = NULL;
 }
@@ -471,6 +494,8 @@ static void *background(void *arg)
     while (!atomic_load(&w->ctx->stopping))
         work(w);
     dagi_leave(w);
+    if (DAGI_TRACK(w))
+        dagi_trace_idle(DAGI_TRACK(w), 0, 0); /* to the end */
     return NULL;
 }
 

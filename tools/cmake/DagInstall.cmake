@@ -27,6 +27,7 @@ endfunction()
 
 # dag_kernels and dag_la are not there without BLAS.
 set(installed dag_headers dag_mpi dag_blas dag_hwloc dagcc dag)
+install(TARGETS dag_trace RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 set_target_properties(dag PROPERTIES EXPORT_NAME runtime)
 foreach(target IN ITEMS kernels la)
     if(TARGET dag_${target})
@@ -45,7 +46,7 @@ endif()
 
 install(FILES ${headers} "${PROJECT_BINARY_DIR}/include/dag/config.h"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dag)
-install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1"
+install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1" "${PROJECT_SOURCE_DIR}/docs/dag_trace.1"
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 install(EXPORT dagccTargets NAMESPACE dag:: DESTINATION ${package_dir})

@@ -1,0 +1,254 @@
+/* What a trace says: where time went, what bounds it, what went over the network. */
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- workers ------------------------------------------------------------------------------ */
+
+void dagt_worker_times(const dagt_rank *r, const dagt_track *track, dagt_times *times)
+{
+    *times = (dagt_times){.wall = r->end - r->begin, .tasks = track->ntasks,
+                          .steals = track->steals};
+    int64_t known = 0;
+    for (size_t i = 0; i < track->ntasks; i++)
+        times->bodies += track->tasks[i].end - track->tasks[i].begin;
+    known = times->bodies;
+    for (size_t i = 0; i < track->nspans; i++) {
+        const dagt_span *s = &track->spans[i];
+        int64_t length = s->end - s->begin;
+        known += length;
+        if (s->kind == DAGT_COMM)
+            times->comm += length;
+        else if (s->kind == DAGT_OUTSIDE)
+            times->outside += length;
+        else
+            times->idle[s->cause] += length;
+        if (s->asleep)
+            times->asleep += length;
+    }
+    times->runtime = times->wall - known;
+}
+
+/* ---- classes ------------------------------------------------------------------------------ */
+
+static dagt_class_times *entry(dagt_class_times **list, size_t *n, const char *name,
+                               const char *file)
+{
+    for (size_t i = 0; i < *n; i++) {
+        if (strcmp((*list)[i].name, name) == 0 && strcmp((*list)[i].file, file) == 0)
+            return &(*list)[i];
+    }
+    dagt_class_times *grown = realloc(*list, (*n + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    *list = grown;
+    grown[*n] = (dagt_class_times){.name = name, .file = file, .least = INT64_MAX};
+    return &grown[(*n)++];
+}
+
+static void add_task(dagt_class_times *c, const dagt_task *task)
+{
+    int64_t length = task->end - task->begin, wait = task->begin - task->ready;
+    int bin = length > 0 ? 63 - __builtin_clzll((unsigned long long)length) : 0;
+    c->count++;
+    c->total += length;
+    c->wait += wait > 0 ? wait : 0;
+    if (length < c->least)
+        c->least = length;
+    if (length > c->most)
+        c->most = length;
+    c->bin[bin < DAGT_BINS ? bin : DAGT_BINS - 1]++;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const dagt_class_times *x = a, *y = b;
+    return (x->total < y->total) - (x->total > y->total);
+}
+
+dagt_class_times *dagt_classes(const dagt_trace *t, size_t *n)
+{
+    dagt_class_times *list = NULL;
+    *n = 0;
+    for (int r = 0; r < t->nranks; r++) {
+        const dagt_rank *rank = &t->ranks[r];
+        for (int k = 0; k < rank->ntracks; k++) {
+            const dagt_track *track = &rank->tracks[k];
+            const dagt_task *last = NULL;
+            size_t at = 0; /* of its class in the list: mostly the same as before */
+            for (size_t i = 0; i < track->ntasks; i++) {
+                const dagt_task *task = &track->tasks[i];
+                if (!last || last->pool != task->pool || last->cls != task->cls) {
+                    const dagt_pool *pool = dagt_pool_of(rank, task->pool);
+                    const dagt_class *cls = dagt_class_of(rank, task);
+                    const char *file = cls ? rank->programs[pool->program].file : "?";
+                    dagt_class_times *c = entry(&list, n, cls ? cls->name : "?", file);
+                    if (!c)
+                        return list;
+                    at = (size_t)(c - list);
+                }
+                add_task(&list[at], task);
+                last = task;
+            }
+        }
+    }
+    if (list)
+        qsort(list, *n, sizeof *list, longest_first);
+    return list;
+}
+
+/* ---- critical paths ----------------------------------------------------------------------- */
+
+static void mark(const dagt_trace *t, dagt_task *task, dagt_path *path)
+{
+    /* A damaged file could have a circle; a task is marked once. */
+    while (task && !task->critical) {
+        task->critical = 1;
+        path->steps++;
+        task = dagt_find(t, task->from);
+    }
+}
+
+dagt_path *dagt_critical(dagt_trace *t, size_t *n)
+{
+    const dagt_rank *first = &t->ranks[0];
+    *n = (size_t)first->npools;
+    dagt_path *paths = calloc(*n + 1, sizeof *paths);
+    dagt_task **last = calloc(*n + 1, sizeof(dagt_task *));
+    if (!paths || !last) {
+        free(paths);
+        free(last);
+        return NULL;
+    }
+    for (size_t i = 0; i < *n; i++) {
+        const dagt_pool *p = &first->pools[i];
+        paths[i].pool = (uint32_t)p->id;
+        paths[i].program = p->program >= 0 ? first->programs[p->program].name : "?";
+        paths[i].begin = p->begin;
+        paths[i].end = p->end;
+    }
+    for (int r = 0; r < t->nranks; r++) {
+        for (int k = 0; k < t->ranks[r].ntracks; k++) {
+            const dagt_track *track = &t->ranks[r].tracks[k];
+            for (size_t i = 0; i < track->ntasks; i++) {
+                dagt_task *task = &track->tasks[i];
+                const dagt_pool *p = dagt_pool_of(first, task->pool);
+                if (!p)
+                    continue;
+                size_t at = (size_t)(p - first->pools);
+                int64_t length = task->path + task->end - task->begin;
+                paths[at].tasks++;
+                task->critical = 0;
+                if (last[at] && length <= paths[at].length)
+                    continue;
+                last[at] = task;
+                paths[at].length = length;
+            }
+        }
+    }
+    for (size_t i = 0; i < *n; i++)
+        mark(t, last[i], &paths[i]);
+    free(last);
+    return paths;
+}
+
+/* ---- overlap ------------------------------------------------------------------------------ */
+
+typedef struct edge {
+    int64_t time;
+    int comm, body; /* +1 begins, -1 ends */
+} edge;
+
+static int by_time(const void *a, const void *b)
+{
+    const edge *x = a, *y = b;
+    return (x->time > y->time) - (x->time < y->time);
+}
+
+int dagt_overlap_of(const dagt_rank *r, dagt_overlap *overlap)
+{
+    size_t n = 0, used = 0;
+    *overlap = (dagt_overlap){0, 0};
+    for (int k = 0; k < r->ntracks; k++)
+        n += 2 * (r->tracks[k].ntasks + r->tracks[k].nflights);
+    edge *edges = malloc((n + 1) * sizeof *edges);
+    if (!edges)
+        return 1;
+    for (int k = 0; k < r->ntracks; k++) {
+        const dagt_track *t = &r->tracks[k];
+        for (size_t i = 0; i < t->ntasks; i++) {
+            edges[used++] = (edge){t->tasks[i].begin, 0, 1};
+            edges[used++] = (edge){t->tasks[i].end, 0, -1};
+        }
+        for (size_t i = 0; i < t->nflights; i++) {
+            edges[used++] = (edge){t->flights[i].begin, 1, 0};
+            edges[used++] = (edge){t->flights[i].end, -1, 0};
+        }
+    }
+    qsort(edges, used, sizeof *edges, by_time);
+    int comm = 0, body = 0;
+    for (size_t i = 0; i + 1 < used; i++) {
+        comm += edges[i].comm;
+        body += edges[i].body;
+        int64_t length = edges[i + 1].time - edges[i].time;
+        if (comm > 0)
+            overlap->comm += length;
+        if (comm > 0 && body > 0)
+            overlap->both += length;
+    }
+    free(edges);
+    return 0;
+}
+
+/* ---- links -------------------------------------------------------------------------------- */
+
+static dagt_link *link_of(dagt_link **list, size_t *n, size_t *capacity, uint32_t from, uint32_t to)
+{
+    for (size_t i = *n; i-- > 0;) { /* those of the same rank are at the end */
+        if ((*list)[i].from == from && (*list)[i].to == to)
+            return &(*list)[i];
+    }
+    if (*n == *capacity) {
+        size_t more = *capacity ? 2 * *capacity : 64;
+        dagt_link *grown = realloc(*list, more * sizeof *grown);
+        if (!grown)
+            return NULL;
+        *list = grown;
+        *capacity = more;
+    }
+    (*list)[*n] = (dagt_link){.from = from, .to = to};
+    return &(*list)[(*n)++];
+}
+
+static int by_ends(const void *a, const void *b)
+{
+    const dagt_link *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+dagt_link *dagt_links(const dagt_trace *t, size_t *n)
+{
+    dagt_link *list = NULL;
+    size_t capacity = 0;
+    *n = 0;
+    for (int r = 0; r < t->nranks; r++) {
+        for (int k = 0; k < t->ranks[r].ntracks; k++) {
+            const dagt_track *track = &t->ranks[r].tracks[k];
+            for (size_t i = 0; i < track->nflights; i++) {
+                const dagt_flight *f = &track->flights[i];
+                dagt_link *l = f->out ? link_of(&list, n, &capacity, (uint32_t)r, f->peer)
+                                      : link_of(&list, n, &capacity, f->peer, (uint32_t)r);
+                if (!l)
+                    return list;
+                *(f->out ? &l->sent : &l->received) += 1;
+                *(f->out ? &l->bytes : &l->bytes_received) += f->bytes;
+            }
+        }
+    }
+    if (list)
+        qsort(list, *n, sizeof *list, by_ends);
+    return list;
+}

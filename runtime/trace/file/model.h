@@ -1,0 +1,157 @@
+/*
+ * A trace in memory, and what can be made of it. Depends on nothing but the C library: the runtime
+ * uses it for the report and the page at the end of a run, the program dag_trace for files.
+ *
+ * All times are nanoseconds (int64_t) on the clock of rank 0, 0 being when its recording began.
+ */
+#ifndef DAGT_MODEL_H
+#define DAGT_MODEL_H
+
+#include "format.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct dagt_class {
+    char *name;
+    int line, nparams;
+    char **params;
+} dagt_class;
+
+typedef struct dagt_program {
+    char *name, *file;
+    int nclasses;
+    dagt_class *classes;
+} dagt_program;
+
+typedef struct dagt_pool {
+    uint64_t id;
+    int program; /* index in dagt_rank.programs; -1 = not in the trace */
+    int64_t begin, end;
+    uint64_t tasks, renames, messages, bytes;
+} dagt_pool;
+
+typedef struct dagt_task {
+    int64_t begin, end, ready;
+    int64_t path; /* longest chain of bodies before it */
+    uint64_t from;
+    int64_t priority;
+    uint32_t pool; /* id */
+    uint16_t cls;
+    uint8_t critical; /* 1: on the critical path of its pool; dagt_critical() */
+    uint32_t params;  /* place of the first in dagt_track.params */
+} dagt_task;
+
+/* What a worker did that is no task: idle (with cause), outside, handling messages. */
+typedef struct dagt_span {
+    int64_t begin, end;
+    uint8_t kind; /* enum dagt_event */
+    uint8_t cause, asleep;
+    uint32_t events; /* DAGT_COMM: messages handled */
+} dagt_span;
+
+/* A transfer, or a message from its sending to its handling, as one rank saw it. */
+typedef struct dagt_flight {
+    int64_t begin, end;
+    uint64_t bytes;
+    uint32_t peer;
+    uint8_t out;
+    uint8_t message; /* kind of message; 0 = transfer */
+    uint32_t tag;
+} dagt_flight;
+
+typedef struct dagt_track {
+    int kind, index;
+    dagt_task *tasks;
+    dagt_span *spans;
+    dagt_flight *flights;
+    int32_t *params;
+    size_t ntasks, nspans, nflights, nparams;
+    size_t steals;
+} dagt_track;
+
+typedef struct dagt_rank {
+    dagt_rank_head head;
+    int64_t begin, end;
+    int nprograms, npools, ntracks;
+    dagt_program *programs;
+    dagt_pool *pools;
+    dagt_track *tracks; /* workers first, then links */
+} dagt_rank;
+
+typedef struct dagt_trace {
+    int nranks;
+    dagt_rank *ranks;
+    int64_t begin, end; /* of all ranks */
+    size_t ntasks;
+} dagt_trace;
+
+/* ---- read.c ------------------------------------------------------------------------------- */
+
+/* The trace at the file's position; NULL with the reason. Messages are matched with their
+ * receptions and become flights. Freed by dagt_free(). */
+dagt_trace *dagt_read(FILE *in, char *why, size_t why_size);
+void dagt_free(dagt_trace *t);
+const dagt_pool *dagt_pool_of(const dagt_rank *r, uint32_t id);
+/* NULL when the trace does not know. */
+const dagt_class *dagt_class_of(const dagt_rank *r, const dagt_task *task);
+/* The task with this number, NULL = there is none (0, or it was dropped). */
+dagt_task *dagt_find(const dagt_trace *t, uint64_t id);
+/* Write "Gemm(3, 2, 1)"; returns `text`. */
+char *dagt_name(char *text, size_t size, const dagt_rank *r, const dagt_track *track,
+                const dagt_task *task);
+
+/* ---- analyse.c ---------------------------------------------------------------------------- */
+
+/* Where the time of a worker went; adds up to its wall time. */
+typedef struct dagt_times {
+    int64_t wall, bodies, comm, outside, idle[DAGT_CAUSES], asleep;
+    int64_t runtime; /* the rest: making, queueing and releasing tasks */
+    size_t tasks, steals;
+} dagt_times;
+void dagt_worker_times(const dagt_rank *r, const dagt_track *track, dagt_times *times);
+
+/* What a class of tasks took; classes of one name and file on all ranks are one. */
+enum { DAGT_BINS = 40 }; /* bin i: 2^i <= nanoseconds < 2^(i+1) */
+typedef struct dagt_class_times {
+    const char *name, *file;
+    size_t count;
+    int64_t total, least, most, wait; /* wait: from ready to begin */
+    size_t bin[DAGT_BINS];
+} dagt_class_times;
+/* Sorted by total time, longest first. NULL = out of memory or none; freed by the caller. */
+dagt_class_times *dagt_classes(const dagt_trace *t, size_t *n);
+
+/* The longest chain of bodies of a pool: no number of workers could have been faster. */
+typedef struct dagt_path {
+    uint32_t pool;
+    const char *program;
+    int64_t length;
+    int64_t begin, end; /* of the pool on rank 0 */
+    size_t steps;
+    uint64_t tasks; /* of all ranks */
+} dagt_path;
+/* One for each pool of rank 0, in order; marks the tasks. NULL = out of memory or none. */
+dagt_path *dagt_critical(dagt_trace *t, size_t *n);
+
+/* How long rank r had transfers or messages under way, and how much of that bodies ran meanwhile. */
+typedef struct dagt_overlap {
+    int64_t comm, both;
+} dagt_overlap;
+int dagt_overlap_of(const dagt_rank *r, dagt_overlap *overlap); /* nonzero = out of memory */
+
+/* What went from a rank to another, as the sender and as the receiver saw it. */
+typedef struct dagt_link {
+    uint32_t from, to;
+    uint64_t sent, received;     /* messages and transfers */
+    uint64_t bytes, bytes_received;
+} dagt_link;
+/* Only links that were used, sorted. NULL = out of memory or none. */
+dagt_link *dagt_links(const dagt_trace *t, size_t *n);
+
+/* ---- json.c, html.c: nonzero = write error, errno says which ------------------------------- */
+
+int dagt_write_json(dagt_trace *t, FILE *out);
+int dagt_write_html(dagt_trace *t, FILE *out);
+
+#endif

@@ -1,0 +1,478 @@
+/* Reading of traces; format.h says what a file looks like. Nothing in a file is believed. */
+#include "model.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A section while it is parsed. Once `bad` is set nothing more is read. */
+typedef struct reader {
+    const uint64_t *at, *end;
+    const dagt_rank_head *head;
+    bool bad, no_memory;
+} reader;
+
+static dagt_trace *refuse(dagt_trace *t, char *why, size_t size, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static dagt_trace *refuse(dagt_trace *t, char *why, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, size, format, args);
+    va_end(args);
+    dagt_free(t);
+    return NULL;
+}
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+static uint64_t take(reader *r)
+{
+    if (r->bad || r->at == r->end) {
+        r->bad = true;
+        return 0;
+    }
+    return *r->at++;
+}
+
+static const uint64_t *take_words(reader *r, uint64_t n)
+{
+    if (r->bad || (uint64_t)(r->end - r->at) < n) {
+        r->bad = true;
+        return NULL;
+    }
+    const uint64_t *words = r->at;
+    r->at += n;
+    return words;
+}
+
+/* n items of some size, zeroed; each takes at least a word of the file. */
+static void *make(reader *r, uint64_t n, size_t size)
+{
+    if (r->bad || n > (uint64_t)(r->end - r->at)) {
+        r->bad = true;
+        return NULL;
+    }
+    void *p = calloc((size_t)n + 1, size);
+    if (!p)
+        r->bad = r->no_memory = true;
+    return p;
+}
+
+static char *take_string(reader *r)
+{
+    uint64_t length = take(r);
+    const uint64_t *words = length > 1u << 20 ? NULL : take_words(r, (length + 7) / 8);
+    char *text = words || length == 0 ? calloc((size_t)length + 1, 1) : NULL;
+    if (!text) {
+        r->bad = true;
+        return NULL;
+    }
+    if (length)
+        memcpy(text, words, (size_t)length);
+    return text;
+}
+
+static int64_t time_of(const reader *r, uint64_t ticks)
+{
+    double ns = r->head->start + (double)(int64_t)(ticks - r->head->begin) * r->head->ns_per_tick;
+    return ns > -9e18 && ns < 9e18 ? (int64_t)ns : 0;
+}
+
+/* ---- programs and pools ------------------------------------------------------------------- */
+
+static void read_class(reader *r, dagt_class *c)
+{
+    c->name = take_string(r);
+    uint64_t word = take(r);
+    c->line = (int)(word & 0x7fffffff);
+    uint64_t n = word >> 32;
+    c->params = make(r, n, sizeof *c->params);
+    for (; !r->bad && (uint64_t)c->nparams < n; c->nparams++)
+        c->params[c->nparams] = take_string(r);
+}
+
+static void read_programs(reader *r, dagt_rank *rank)
+{
+    uint64_t n = rank->head.programs;
+    rank->programs = make(r, n, sizeof *rank->programs);
+    for (; !r->bad && (uint64_t)rank->nprograms < n; rank->nprograms++) {
+        dagt_program *p = &rank->programs[rank->nprograms];
+        p->name = take_string(r);
+        p->file = take_string(r);
+        uint64_t classes = take(r);
+        p->classes = make(r, classes, sizeof *p->classes);
+        for (; !r->bad && (uint64_t)p->nclasses < classes; p->nclasses++)
+            read_class(r, &p->classes[p->nclasses]);
+    }
+}
+
+static void read_pools(reader *r, dagt_rank *rank)
+{
+    uint64_t n = rank->head.pools;
+    rank->pools = make(r, n, sizeof *rank->pools);
+    for (; !r->bad && (uint64_t)rank->npools < n; rank->npools++) {
+        dagt_pool_head head;
+        const uint64_t *words = take_words(r, sizeof head / 8);
+        if (!words)
+            return;
+        memcpy(&head, words, sizeof head);
+        rank->pools[rank->npools] = (dagt_pool){
+            .id = head.id,
+            .program = head.program < (uint64_t)rank->nprograms ? (int)head.program : -1,
+            .begin = time_of(r, head.begin),
+            .end = head.end ? time_of(r, head.end) : rank->end,
+            .tasks = head.tasks,
+            .renames = head.renames,
+            .messages = head.messages,
+            .bytes = head.bytes,
+        };
+    }
+}
+
+/* ---- tracks ------------------------------------------------------------------------------- */
+
+static void count_events(const uint64_t *at, const uint64_t *end, dagt_track *t)
+{
+    while (at < end) {
+        unsigned kind = *at & 0xff, words = *at >> 8 & 0xff;
+        if (words == 0 || (ptrdiff_t)words > end - at)
+            return;
+        if (kind == DAGT_TASK && words >= 7) {
+            t->ntasks++;
+            t->nparams += 2 * (words - 7);
+        } else if (kind == DAGT_IDLE || kind == DAGT_OUTSIDE || kind == DAGT_COMM) {
+            t->nspans++;
+        } else if (kind >= DAGT_MESSAGE_OUT) {
+            t->nflights++;
+        }
+        at += words;
+    }
+}
+
+static void read_task(const reader *r, const uint64_t *e, unsigned words, dagt_track *t)
+{
+    dagt_task *task = &t->tasks[t->ntasks++];
+    *task = (dagt_task){
+        .begin = time_of(r, e[1]),
+        .end = time_of(r, e[2]),
+        .ready = time_of(r, e[3]),
+        .from = e[4],
+        .path = (int64_t)e[5],
+        .priority = (int64_t)e[6],
+        .pool = (uint32_t)(e[0] >> 32),
+        .cls = (uint16_t)(e[0] >> 16),
+        .params = (uint32_t)t->nparams,
+    };
+    memcpy(t->params + t->nparams, e + 7, (words - 7) * sizeof *e);
+    t->nparams += 2 * (words - 7);
+}
+
+static void read_flight(const reader *r, const uint64_t *e, unsigned kind, dagt_track *t)
+{
+    int message = kind == DAGT_MESSAGE_OUT || kind == DAGT_MESSAGE_IN;
+    int64_t begin = time_of(r, e[1]);
+    t->flights[t->nflights++] = (dagt_flight){
+        .begin = begin,
+        .end = message ? begin : time_of(r, e[2]),
+        .bytes = message ? e[2] : e[3],
+        .peer = (uint32_t)(e[0] >> 32),
+        .out = kind == DAGT_MESSAGE_OUT || kind == DAGT_TRANSFER_OUT,
+        .message = message ? (uint8_t)(e[0] >> 16) : 0,
+        .tag = message ? 0 : (uint32_t)e[4],
+    };
+}
+
+static void read_event(const reader *r, const uint64_t *e, unsigned kind, unsigned words,
+                       dagt_track *t)
+{
+    static const unsigned least[DAGT_EVENTS] = {0, 7, 3, 3, 3, 2, 3, 3, 5, 5};
+    if (kind == 0 || kind >= DAGT_EVENTS || words < least[kind])
+        return;
+    if (kind == DAGT_TASK) {
+        read_task(r, e, words, t);
+    } else if (kind == DAGT_STEAL) {
+        t->steals++;
+    } else if (kind >= DAGT_MESSAGE_OUT) {
+        read_flight(r, e, kind, t);
+    } else {
+        unsigned a = e[0] >> 16 & 0xffff;
+        t->spans[t->nspans++] = (dagt_span){
+            .begin = time_of(r, e[1]),
+            .end = time_of(r, e[2]),
+            .kind = (uint8_t)kind,
+            .cause = (uint8_t)((a & 0xff) < DAGT_CAUSES ? a & 0xff : DAGT_NO_TASK),
+            .asleep = (a & DAGT_ASLEEP) != 0,
+            .events = (uint32_t)(e[0] >> 32),
+        };
+    }
+}
+
+static void read_track(reader *r, dagt_track *t)
+{
+    if (take(r) != DAGT_TRACK)
+        r->bad = true;
+    uint64_t what = take(r);
+    take(r); /* events */
+    uint64_t words = take(r);
+    const uint64_t *at = take_words(r, words), *end = at + words;
+    if (!at)
+        return;
+    t->kind = (int)(what & 0xff);
+    t->index = (int)(what >> 32);
+    count_events(at, end, t);
+    t->tasks = calloc(t->ntasks + 1, sizeof *t->tasks);
+    t->spans = calloc(t->nspans + 1, sizeof *t->spans);
+    t->flights = calloc(t->nflights + 1, sizeof *t->flights);
+    t->params = calloc(t->nparams + 1, sizeof *t->params);
+    t->ntasks = t->nspans = t->nflights = t->nparams = 0;
+    if (!t->tasks || !t->spans || !t->flights || !t->params) {
+        r->bad = r->no_memory = true;
+        return;
+    }
+    for (unsigned n; at < end; at += n) {
+        n = *at >> 8 & 0xff;
+        if (n == 0 || (ptrdiff_t)n > end - at) {
+            r->bad = true;
+            return;
+        }
+        read_event(r, at, *at & 0xff, n, t);
+    }
+}
+
+static void read_section(reader *r, dagt_rank *rank)
+{
+    const uint64_t *head = take_words(r, sizeof rank->head / 8);
+    if (!head)
+        return;
+    memcpy(&rank->head, head, sizeof rank->head);
+    r->head = &rank->head;
+    rank->begin = time_of(r, rank->head.begin);
+    rank->end = time_of(r, rank->head.end);
+    read_programs(r, rank);
+    read_pools(r, rank);
+    uint64_t n = rank->head.tracks;
+    rank->tracks = make(r, n, sizeof *rank->tracks);
+    for (; !r->bad && (uint64_t)rank->ntracks < n; rank->ntracks++)
+        read_track(r, &rank->tracks[rank->ntracks]);
+    if (r->bad && rank->tracks && (uint64_t)rank->ntracks < n)
+        rank->ntracks++; /* a part of it may have been allocated */
+}
+
+/* ---- messages ----------------------------------------------------------------------------- */
+
+/* Messages of a pair of ranks are handled in the order in which they were sent, so the k-th sent is
+ * the k-th received: give both ends both times. */
+typedef struct cursor {
+    dagt_flight **of; /* by peer */
+    size_t *count;
+} cursor;
+
+static bool by_peer(const dagt_rank *rank, int out, int nranks, cursor *c)
+{
+    size_t total = 0;
+    c->count = calloc((size_t)nranks + 1, sizeof *c->count);
+    for (int pass = 0; c->count && pass < 2; pass++) {
+        for (int k = 0; k < rank->ntracks; k++) {
+            const dagt_track *t = &rank->tracks[k];
+            for (size_t i = 0; i < t->nflights; i++) {
+                dagt_flight *f = &t->flights[i];
+                if (!f->message || f->out != out || f->peer >= (uint32_t)nranks)
+                    continue;
+                if (pass == 0)
+                    c->count[f->peer + 1]++, total++;
+                else
+                    c->of[c->count[f->peer]++] = f;
+            }
+        }
+        if (pass == 1)
+            break;
+        for (int p = 0; p < nranks; p++)
+            c->count[p + 1] += c->count[p];
+        c->of = calloc(total + 1, sizeof(dagt_flight *));
+        if (!c->of)
+            break;
+    }
+    return c->count && c->of; /* count[p]: now the end of those of p */
+}
+
+static void match(const cursor *out, int from, const cursor *in, int to)
+{
+    size_t o = to ? out->count[to - 1] : 0, i = from ? in->count[from - 1] : 0;
+    for (; o < out->count[to] && i < in->count[from]; o++, i++) {
+        int64_t begin = out->of[o]->begin, end = in->of[i]->begin;
+        if (end < begin)
+            end = begin; /* clocks are not that exact */
+        out->of[o]->end = in->of[i]->end = end;
+        in->of[i]->begin = begin;
+    }
+}
+
+static bool match_messages(dagt_trace *t)
+{
+    cursor *out = calloc((size_t)t->nranks, sizeof *out), *in = calloc((size_t)t->nranks, sizeof *in);
+    bool ok = out && in;
+    for (int r = 0; ok && r < t->nranks; r++)
+        ok = by_peer(&t->ranks[r], 1, t->nranks, &out[r]) &&
+             by_peer(&t->ranks[r], 0, t->nranks, &in[r]);
+    for (int a = 0; ok && a < t->nranks; a++)
+        for (int b = 0; b < t->nranks; b++)
+            match(&out[a], a, &in[b], b);
+    for (int r = 0; r < t->nranks; r++) {
+        for (int k = 0; k < 2; k++) {
+            cursor *c = k ? in : out;
+            if (c) {
+                free(c[r].of);
+                free(c[r].count);
+            }
+        }
+    }
+    free(out);
+    free(in);
+    return ok;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+static dagt_trace *finish(dagt_trace *t, char *why, size_t size)
+{
+    t->begin = t->ranks[0].begin;
+    t->end = t->ranks[0].end;
+    for (int r = 0; r < t->nranks; r++) {
+        const dagt_rank *rank = &t->ranks[r];
+        if (rank->begin < t->begin)
+            t->begin = rank->begin;
+        if (rank->end > t->end)
+            t->end = rank->end;
+        for (int k = 0; k < rank->ntracks; k++)
+            t->ntasks += rank->tracks[k].ntasks;
+    }
+    if (!match_messages(t))
+        return refuse(t, why, size, "out of memory");
+    return t;
+}
+
+dagt_trace *dagt_read(FILE *in, char *why, size_t size)
+{
+    uint64_t head[2];
+    dagt_trace *t = NULL;
+    size_t got = fread(head, 1, sizeof head, in);
+    if (got == 0 && !ferror(in))
+        return refuse(t, why, size, "it is empty: the run that was to write it has not ended, or "
+                      "failed");
+    if (got == sizeof head && head[0] == __builtin_bswap64(DAGT_MAGIC))
+        return refuse(t, why, size, "it was written on a machine of another byte order");
+    if (got < sizeof head || head[0] != DAGT_MAGIC)
+        return refuse(t, why, size, "it is not a trace");
+    uint32_t version = (uint32_t)head[1], nranks = (uint32_t)(head[1] >> 32);
+    if (version != DAGT_VERSION)
+        return refuse(t, why, size, "it has version %u of the format, this program reads version "
+                      "%d", version, DAGT_VERSION);
+    if (nranks < 1 || nranks > 1u << 20)
+        return refuse(t, why, size, "it is damaged: it claims to have %u ranks", nranks);
+    t = calloc(1, sizeof *t);
+    if (t)
+        t->ranks = calloc(nranks, sizeof *t->ranks);
+    if (!t || !t->ranks)
+        return refuse(t, why, size, "out of memory");
+    t->nranks = (int)nranks;
+    for (uint32_t r = 0; r < nranks; r++) {
+        if (fread(head, sizeof *head, 2, in) != 2)
+            return refuse(t, why, size, "it ends early: rank %u of %u is missing", r, nranks);
+        if (head[0] != DAGT_SECTION || head[1] > UINT64_C(1) << 40)
+            return refuse(t, why, size, "it is damaged where rank %u should begin", r);
+        uint64_t *words = malloc((size_t)head[1] * sizeof *words + 8);
+        if (!words)
+            return refuse(t, why, size, "out of memory");
+        got = fread(words, sizeof *words, (size_t)head[1], in);
+        reader section = {.at = words, .end = words + got};
+        if (got == head[1])
+            read_section(&section, &t->ranks[r]);
+        free(words);
+        if (got < head[1])
+            return refuse(t, why, size, "it ends early, in the part of rank %u of %u", r, nranks);
+        if (section.bad)
+            return refuse(t, why, size, section.no_memory ? "out of memory"
+                                                          : "it is damaged in the part of rank %u",
+                          r);
+    }
+    return finish(t, why, size);
+}
+
+void dagt_free(dagt_trace *t)
+{
+    for (int r = 0; t && t->ranks && r < t->nranks; r++) {
+        dagt_rank *rank = &t->ranks[r];
+        for (int p = 0; rank->programs && p < (int)rank->head.programs; p++) {
+            dagt_program *program = &rank->programs[p];
+            for (int c = 0; program->classes && c <= program->nclasses; c++) {
+                dagt_class *cls = &program->classes[c];
+                for (int i = 0; cls->params && i <= cls->nparams; i++)
+                    free(cls->params[i]);
+                free(cls->params);
+                free(cls->name);
+            }
+            free(program->classes);
+            free(program->name);
+            free(program->file);
+        }
+        for (int k = 0; rank->tracks && k < rank->ntracks; k++) {
+            free(rank->tracks[k].tasks);
+            free(rank->tracks[k].spans);
+            free(rank->tracks[k].flights);
+            free(rank->tracks[k].params);
+        }
+        free(rank->programs);
+        free(rank->pools);
+        free(rank->tracks);
+    }
+    if (t)
+        free(t->ranks);
+    free(t);
+}
+
+/* ---- look-ups ----------------------------------------------------------------------------- */
+
+const dagt_pool *dagt_pool_of(const dagt_rank *r, uint32_t id)
+{
+    /* Ids ascend, mostly without gaps. */
+    for (int i = r->npools - 1; i >= 0; i--) {
+        if (id >= 1 && id <= (uint32_t)r->npools && r->pools[id - 1].id == id)
+            return &r->pools[id - 1];
+        if (r->pools[i].id == id)
+            return &r->pools[i];
+    }
+    return NULL;
+}
+
+const dagt_class *dagt_class_of(const dagt_rank *r, const dagt_task *task)
+{
+    const dagt_pool *pool = dagt_pool_of(r, task->pool);
+    if (!pool || pool->program < 0)
+        return NULL;
+    const dagt_program *p = &r->programs[pool->program];
+    return task->cls < p->nclasses ? &p->classes[task->cls] : NULL;
+}
+
+dagt_task *dagt_find(const dagt_trace *t, uint64_t id)
+{
+    uint64_t rank = id >> 44, worker = id >> 34 & 1023, place = id & ((UINT64_C(1) << 34) - 1);
+    if (id == 0 || rank >= (uint64_t)t->nranks || worker >= (uint64_t)t->ranks[rank].ntracks)
+        return NULL;
+    const dagt_track *track = &t->ranks[rank].tracks[worker];
+    return place >= 1 && place <= track->ntasks ? &track->tasks[place - 1] : NULL;
+}
+
+char *dagt_name(char *text, size_t size, const dagt_rank *r, const dagt_track *track,
+                const dagt_task *task)
+{
+    const dagt_class *cls = dagt_class_of(r, task);
+    size_t used = (size_t)snprintf(text, size, "%s(", cls ? cls->name : "?");
+    for (int i = 0; cls && i < cls->nparams && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%d", i ? ", " : "",
+                                 (int)track->params[task->params + (uint32_t)i]);
+    if (used < size)
+        snprintf(text + used, size - used, ")");
+    return text;
+}

@@ -1,0 +1,328 @@
+/*
+ * Events as they happen. Each function is called by the thread whose track it writes. An idle
+ * worker has an open interval (`since`), which ends with the next thing that it does.
+ */
+#include "trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t first_word(enum dagt_event kind, unsigned words, unsigned a, uint32_t b)
+{
+    return (uint64_t)kind | (uint64_t)words << 8 | (uint64_t)a << 16 | (uint64_t)b << 32;
+}
+
+static void interval(dagi_buffer *buffer, enum dagt_event kind, unsigned a, uint32_t b,
+                     uint64_t begin, uint64_t end)
+{
+    uint64_t *e = dagi_buffer_event(buffer, 3);
+    if (!e)
+        return;
+    e[0] = first_word(kind, 3, a, b);
+    e[1] = begin;
+    e[2] = end;
+}
+
+static int recording(const struct dagi_trace *trace)
+{
+    return atomic_load_explicit(&trace->recording, memory_order_acquire);
+}
+
+/* What is idle now is so until `now` only. It may be so from before the start. */
+static void close_idle(dagi_track *track, uint64_t now)
+{
+    uint64_t begin = track->since;
+    track->since = 0;
+    if (!begin || !recording(track->trace))
+        return;
+    if (begin < track->trace->head.begin)
+        begin = track->trace->head.begin;
+    if (now > begin)
+        interval(&track->buffer, DAGT_IDLE, track->cause, 0, begin, now);
+}
+
+/* ---- tasks -------------------------------------------------------------------------------- */
+
+void dagi_trace_task_new(dagi_track *track, struct dag_task *t)
+{
+    dagi_task_trace *mine = dagi_trace_of(t);
+    mine->ready = track->origin.time;
+    mine->path = track->origin.path;
+    mine->from = track->origin.id;
+}
+
+void dagi_trace_arrival(const dagi_track *track, struct dag_task *t)
+{
+    dagi_task_trace *mine = dagi_trace_of(t);
+    if (track->origin.time > mine->ready)
+        mine->ready = track->origin.time;
+    if (track->origin.path > mine->path) {
+        mine->path = track->origin.path;
+        mine->from = track->origin.id;
+    }
+}
+
+void dagi_trace_task(dagi_track *track, struct dag_task *t, uint64_t begin)
+{
+    struct dagi_trace *trace = track->trace;
+    uint64_t end = dagi_clock();
+    const dagi_task_trace *mine = dagi_trace_of(t);
+    if (track->since)
+        close_idle(track, begin);
+    uint64_t place = ++track->tasks;
+    if (recording(trace)) {
+        unsigned n = t->cls->nparams, words = 7 + (n + 1) / 2;
+        uint64_t *e = dagi_buffer_event(&track->buffer, words);
+        if (e) {
+            e[0] = first_word(DAGT_TASK, words, (unsigned)t->cls->id, t->pool->id);
+            e[1] = begin;
+            e[2] = end;
+            e[3] = mine->ready;
+            e[4] = mine->from;
+            e[5] = mine->path;
+            e[6] = (uint64_t)t->priority;
+            if (n % 2)
+                e[words - 1] = 0;
+            memcpy(e + 7, dag_task_flows(t) + t->cls->ndata, n * sizeof(int32_t));
+        }
+    }
+    track->origin.id = DAGT_TASK_ID(trace->head.rank, track->worker->index, place);
+    track->origin.path = mine->path + (uint64_t)((double)(end - begin) * trace->ns_per_tick);
+    track->origin.time = end;
+    atomic_store_explicit(&track->done, place, memory_order_relaxed);
+    if (end > track->next_look && trace->progress)
+        dagi_progress_look(track, end);
+}
+
+void dagi_trace_startup(dagi_track *track)
+{
+    track->origin = (dagi_source_task){0, 0, dagi_clock()};
+}
+
+dagi_source_task dagi_trace_deliver(dagi_track *track, uint64_t id, uint64_t path)
+{
+    dagi_source_task before = track->origin;
+    track->origin = (dagi_source_task){id, path, dagi_clock()};
+    return before;
+}
+
+/* ---- idle --------------------------------------------------------------------------------- */
+
+/* All tasks of the pools added so far have run here. */
+static int no_tasks_left(const struct dagi_trace *trace)
+{
+    int64_t left = atomic_load_explicit(&trace->expected, memory_order_relaxed);
+    for (int i = 0; i < trace->ctx->nworkers && left > 0; i++)
+        left -= (int64_t)atomic_load_explicit(&trace->ctx->workers[i]->track->done,
+                                              memory_order_relaxed);
+    return left <= 0;
+}
+
+static unsigned cause_of(const dagi_track *track, int congested)
+{
+    const struct dagi_worker *w = track->worker;
+    const dag_context *ctx = w->ctx;
+    if (congested)
+        return DAGT_SEND;
+    if (atomic_load_explicit(&ctx->open_pools, memory_order_relaxed) == 0)
+        return DAGT_SLEEPING;
+    if (ctx->size == 1)
+        return DAGT_NO_TASK;
+    int outlook = dagi_comm_outlook(ctx);
+    uint64_t active = atomic_load_explicit(&ctx->activity, memory_order_relaxed) & DAGI_ACTIVE_MASK;
+    if (outlook & DAGI_COMM_INCOMING)
+        return DAGT_DATA;
+    if (active > (w->active ? 1u : 0u))
+        return DAGT_NO_TASK;
+    /* Nothing here can make a task ready any more: it is up to others, if any task is left. */
+    return (outlook & DAGI_COMM_OUTGOING) && no_tasks_left(track->trace) ? DAGT_SEND : DAGT_DATA;
+}
+
+void dagi_trace_idle(dagi_track *track, int congested, int asleep)
+{
+    unsigned cause = cause_of(track, congested) | (asleep ? DAGT_ASLEEP : 0u);
+    if (track->since && cause == track->cause && !track->trace->progress)
+        return;
+    uint64_t now = dagi_clock();
+    if (!track->since || cause != track->cause) {
+        close_idle(track, now);
+        track->since = now;
+        track->cause = cause;
+    }
+    if (now > track->next_look && track->trace->progress)
+        dagi_progress_look(track, now);
+}
+
+void dagi_trace_comm(dagi_track *track, uint64_t begin, int events)
+{
+    uint64_t now = dagi_clock();
+    int idle = track->since != 0;
+    /* What others told while we were in there may lie before. */
+    if (idle)
+        close_idle(track, begin);
+    if (recording(track->trace))
+        interval(&track->buffer, DAGT_COMM, 0, (uint32_t)events, begin, now);
+    if (idle)
+        track->since = now;
+}
+
+void dagi_trace_steal(dagi_track *track)
+{
+    if (!recording(track->trace))
+        return;
+    uint64_t *e = dagi_buffer_event(&track->buffer, 2);
+    if (e) {
+        e[0] = first_word(DAGT_STEAL, 2, 0, 0);
+        e[1] = dagi_clock();
+    }
+}
+
+void dagi_trace_enter(dagi_track *track)
+{
+    if (track->left && recording(track->trace))
+        interval(&track->buffer, DAGT_OUTSIDE, 0, 0, track->left, dagi_clock());
+    track->left = 0;
+}
+
+void dagi_trace_leave(dagi_track *track)
+{
+    uint64_t now = dagi_clock();
+    close_idle(track, now);
+    track->left = now;
+}
+
+void dagi_trace_end(dagi_track *track, uint64_t now)
+{
+    close_idle(track, now);
+    if (track->left && recording(track->trace))
+        interval(&track->buffer, DAGT_OUTSIDE, 0, 0, track->left, now);
+}
+
+/* ---- pools -------------------------------------------------------------------------------- */
+
+/* Double an array when its next place is the first that it lacks; the caller holds the lock. */
+static int reserve(void **array, int used, int *capacity, size_t size)
+{
+    if (used < *capacity)
+        return 1;
+    int more = *capacity ? 2 * *capacity : 16;
+    void *grown = realloc(*array, (size_t)more * size);
+    if (!grown)
+        return 0;
+    *array = grown;
+    *capacity = more;
+    return 1;
+}
+
+/* Number of a program in the table, -1 = out of memory. */
+static int64_t number_of(struct dagi_trace *trace, const dag_program *program)
+{
+    void *array = (void *)trace->programs;
+    for (int i = 0; i < trace->nprograms; i++) {
+        if (trace->programs[i] == program)
+            return i;
+    }
+    if (!reserve(&array, trace->nprograms, &trace->programs_capacity, sizeof *trace->programs))
+        return -1;
+    trace->programs = array;
+    trace->programs[trace->nprograms] = program;
+    return trace->nprograms++;
+}
+
+static int no_pools(dag_context *ctx)
+{
+    pthread_mutex_lock(&ctx->pools_lock);
+    int none = ctx->pools == NULL;
+    pthread_mutex_unlock(&ctx->pools_lock);
+    return none;
+}
+
+void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t tasks)
+{
+    if (trace->progress)
+        dagi_progress_added(trace, tasks);
+    if (tasks > 0)
+        atomic_fetch_add_explicit(&trace->expected, tasks, memory_order_relaxed);
+    if (!recording(trace))
+        return;
+    pthread_mutex_lock(&trace->lock);
+    void *array = trace->pools;
+    int64_t program = number_of(trace, pool->program);
+    if (program >= 0 &&
+        reserve(&array, trace->npools, &trace->pools_capacity, sizeof *trace->pools)) {
+        trace->pools = array;
+        trace->pools[trace->npools++] =
+            (dagt_pool_head){.id = pool->id, .program = (uint64_t)program, .begin = dagi_clock()};
+    }
+    pthread_mutex_unlock(&trace->lock);
+}
+
+void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool)
+{
+    if (trace->progress && no_pools(trace->ctx))
+        dagi_progress_idle(trace, pool->status != DAG_SUCCESS);
+    if (!recording(trace))
+        return;
+    pthread_mutex_lock(&trace->lock);
+    for (int i = trace->npools - 1; i >= 0; i--) {
+        dagt_pool_head *head = &trace->pools[i];
+        if (head->id != pool->id)
+            continue;
+        head->end = dagi_clock();
+        head->tasks = (uint64_t)atomic_load(&pool->tasks);
+        head->renames = (uint64_t)atomic_load(&pool->renames);
+        head->messages = (uint64_t)atomic_load(&pool->messages);
+        head->bytes = (uint64_t)atomic_load(&pool->bytes_sent);
+        break;
+    }
+    pthread_mutex_unlock(&trace->lock);
+}
+
+/* ---- messages and transfers ---------------------------------------------------------------- */
+
+static void on_message(void *arg, int out, int peer, const void *data, size_t bytes)
+{
+    struct dagi_trace *trace = arg;
+    const uint8_t *kind = data;
+    if (!recording(trace) || *kind == DAGI_AM_TRACE)
+        return; /* what we do ourselves is nobody's concern */
+    uint64_t *e = dagi_buffer_event(&trace->links, 3);
+    if (!e)
+        return;
+    e[0] = first_word(out ? DAGT_MESSAGE_OUT : DAGT_MESSAGE_IN, 3, *kind, (uint32_t)peer);
+    e[1] = dagi_clock();
+    e[2] = bytes;
+}
+
+static void on_transfer(void *arg, int out, int peer, uint32_t tag, size_t bytes, uint64_t begin)
+{
+    struct dagi_trace *trace = arg;
+    if (!recording(trace))
+        return;
+    uint64_t *e = dagi_buffer_event(&trace->links, 5);
+    if (!e)
+        return;
+    e[0] = first_word(out ? DAGT_TRANSFER_OUT : DAGT_TRANSFER_IN, 5, 0, (uint32_t)peer);
+    e[1] = begin;
+    e[2] = dagi_clock();
+    e[3] = bytes;
+    e[4] = tag;
+}
+
+static uint64_t on_clock(void)
+{
+    return dagi_clock();
+}
+
+static void on_trace(void *arg, int source, const void *data, size_t bytes)
+{
+    struct dagi_trace *trace = arg;
+    dagi_gather_message(trace->gather, source, data, bytes);
+}
+
+const dagi_observer dagi_trace_observer = {
+    .message = on_message,
+    .transfer = on_transfer,
+    .clock = on_clock,
+    .trace = on_trace,
+};

@@ -1,0 +1,375 @@
+/* Start and end of recording: settings, the file, what becomes of it. */
+#include "trace.h"
+
+#include "file/model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int dagi_trace_wanted(const dagi_settings *settings)
+{
+#ifdef DAG_NO_TRACE
+    (void)settings;
+    return 0;
+#else
+    return (settings->trace[0] ? DAGI_TRACE_FILE : 0) | (settings->report ? DAGI_TRACE_REPORT : 0) |
+           (settings->progress ? DAGI_TRACE_PROGRESS : 0);
+#endif
+}
+
+static dagi_track *new_track(struct dagi_trace *trace, struct dagi_worker *w)
+{
+    dagi_track *track = aligned_alloc(DAGI_LINE, (sizeof *track + DAGI_LINE - 1) / DAGI_LINE *
+                                                     DAGI_LINE);
+    if (!track)
+        return NULL;
+    memset((void *)track, 0, sizeof *track);
+    track->trace = trace;
+    track->worker = w;
+    dagi_buffer_init(&track->buffer, &trace->room);
+    return track;
+}
+
+static void free_tracks(dag_context *ctx)
+{
+    for (int i = 0; ctx->workers && i < ctx->nworkers; i++) {
+        struct dagi_worker *w = ctx->workers[i];
+        if (!w || !w->track)
+            continue;
+        dagi_buffer_free(&w->track->buffer);
+        free(w->track);
+        w->track = NULL;
+    }
+}
+
+void dagi_trace_free(dag_context *ctx)
+{
+    struct dagi_trace *trace = ctx->trace;
+    if (!trace)
+        return;
+    free_tracks(ctx);
+    dagi_buffer_free(&trace->links);
+    dagi_gather_free(trace->gather);
+    dagi_progress_free(trace);
+    if (trace->file)
+        fclose(trace->file);
+    free(trace->pools);
+    free((void *)trace->programs);
+    pthread_mutex_destroy(&trace->lock);
+    free(trace);
+    ctx->trace = NULL;
+}
+
+/* ---- start -------------------------------------------------------------------------------- */
+
+/* Rank 0 opens the file before the work, so that a wrong name costs nothing but this. */
+static dag_status open_file(struct dagi_trace *trace, char *why, size_t why_size)
+{
+    const char *path = trace->ctx->settings.trace;
+    struct stat info;
+    if (trace->ctx->rank != 0 || !(trace->wanted & DAGI_TRACE_FILE))
+        return DAG_SUCCESS;
+    trace->file = fopen(path, "w+");
+    if (!trace->file && errno != EISDIR) /* a pipe or a terminal cannot be read as well */
+        trace->file = fopen(path, "w");
+    if (!trace->file) {
+        snprintf(why, why_size, "cannot write the trace '%s': %s; give the setting 'trace' a file "
+                 "that can be written", path, strerror(errno));
+        return DAG_ERR_IO;
+    }
+    trace->regular = fstat(fileno(trace->file), &info) == 0 && S_ISREG(info.st_mode);
+    return DAG_SUCCESS;
+}
+
+/* About how long a tick is; the exact figure is known in the end. */
+static void calibrate(struct dagi_trace *trace)
+{
+    enum { NANOSECONDS = 1000000 };
+    uint64_t ticks[2] = {0}, ns[2] = {0};
+    dagi_clock_init();
+    dagi_clock_pair(&ticks[0], &ns[0]);
+    while (dagi_now() - ns[0] < NANOSECONDS)
+        continue;
+    dagi_clock_pair(&ticks[1], &ns[1]);
+    trace->ns_per_tick = (double)(ns[1] - ns[0]) / (double)(ticks[1] - ticks[0]);
+}
+
+static dag_status make_tracks(struct dagi_trace *trace)
+{
+    for (int i = 0; i < trace->ctx->nworkers; i++) {
+        struct dagi_worker *w = trace->ctx->workers[i];
+        w->track = new_track(trace, w);
+        if (!w->track)
+            return DAG_ERR_NOMEM;
+        w->track->since = i ? dagi_clock() : 0;
+        w->track->cause = DAGT_SLEEPING;
+    }
+    return DAG_SUCCESS;
+}
+
+dag_status dagi_trace_new(dag_context *ctx, char *why, size_t why_size)
+{
+    struct dagi_trace *trace = calloc(1, sizeof *trace);
+    if (!trace)
+        return DAG_ERR_NOMEM;
+    ctx->trace = trace;
+    trace->ctx = ctx;
+    trace->wanted = ctx->recorded;
+    trace->head.rank = (uint64_t)ctx->rank;
+    trace->head.workers = (uint64_t)ctx->nworkers;
+    pthread_mutex_init(&trace->lock, NULL);
+    atomic_store(&trace->room, ctx->settings.trace_bytes / (int64_t)sizeof(dagi_chunk) + 1);
+    dagi_buffer_init(&trace->links, &trace->room);
+    calibrate(trace);
+    trace->gather = dagi_gather_new(trace);
+    if (!trace->gather || make_tracks(trace) != DAG_SUCCESS ||
+        ((trace->wanted & DAGI_TRACE_PROGRESS) && dagi_progress_new(trace) != 0))
+        return DAG_ERR_NOMEM;
+    if (ctx->size > 1)
+        dagi_comm_observe(ctx, &dagi_trace_observer, trace);
+    return open_file(trace, why, why_size);
+}
+
+/* Ranks compare clocks, and recording begins. What was idle or outside before is so from now on;
+ * what others had under way is cut off at the start (record.c). */
+void dagi_trace_start(dag_context *ctx)
+{
+    struct dagi_trace *trace = ctx->trace;
+    dagi_gather_clocks(trace->gather);
+    dagi_clock_pair(&trace->head.begin, &trace->begin_ns);
+    ctx->workers[0]->track->left = trace->head.begin;
+    if (trace->wanted & (DAGI_TRACE_FILE | DAGI_TRACE_REPORT))
+        atomic_store_explicit(&trace->recording, 1, memory_order_release);
+}
+
+/* ---- the section of this rank --------------------------------------------------------------- */
+
+/* Words are counted first (out = NULL), then written. */
+typedef struct writer {
+    uint64_t *out;
+    size_t used;
+} writer;
+
+static void put(writer *w, uint64_t word)
+{
+    if (w->out)
+        w->out[w->used] = word;
+    w->used++;
+}
+
+static void put_struct(writer *w, const void *data, size_t bytes)
+{
+    if (w->out)
+        memcpy(w->out + w->used, data, bytes);
+    w->used += bytes / 8;
+}
+
+static void put_string(writer *w, const char *text)
+{
+    size_t length = text ? strlen(text) : 0, words = (length + 7) / 8;
+    put(w, length);
+    if (w->out && words) {
+        w->out[w->used + words - 1] = 0;
+        memcpy(w->out + w->used, text, length);
+    }
+    w->used += words;
+}
+
+static void put_program(writer *w, const dag_program *program)
+{
+    put_string(w, program->name);
+    put_string(w, program->file);
+    put(w, (uint64_t)program->nclasses);
+    for (int c = 0; c < program->nclasses; c++) {
+        const dag_class *cls = program->classes[c];
+        put_string(w, cls->name);
+        put(w, (uint64_t)cls->line | (uint64_t)cls->nparams << 32);
+        for (int i = 0; i < cls->nparams; i++)
+            put_string(w, cls->local_names ? cls->local_names[i] : "");
+    }
+}
+
+static void put_track(writer *w, enum dagt_track_kind kind, int index, dagi_buffer *b)
+{
+    uint64_t words = dagi_buffer_words(b);
+    put(w, DAGT_TRACK);
+    put(w, (uint64_t)kind | (uint64_t)index << 32);
+    put(w, b->events);
+    put(w, words);
+    if (w->out)
+        dagi_buffer_move(b, w->out + w->used);
+    w->used += words;
+}
+
+static void put_section(writer *w, struct dagi_trace *trace)
+{
+    dag_context *ctx = trace->ctx;
+    put_struct(w, &trace->head, sizeof trace->head);
+    for (int i = 0; i < trace->nprograms; i++)
+        put_program(w, trace->programs[i]);
+    put_struct(w, trace->pools, (size_t)trace->npools * sizeof *trace->pools);
+    for (int i = 0; i < ctx->nworkers; i++)
+        put_track(w, DAGT_TRACK_WORKER, i, &ctx->workers[i]->track->buffer);
+    put_track(w, DAGT_TRACK_LINKS, 0, &trace->links);
+}
+
+uint64_t *dagi_trace_section(struct dagi_trace *trace, size_t *words)
+{
+    writer count = {NULL, 2}, write = {NULL, 0};
+    put_section(&count, trace);
+    write.out = malloc(count.used * sizeof(uint64_t));
+    if (!write.out)
+        return NULL;
+    put(&write, DAGT_SECTION);
+    put(&write, count.used - 2);
+    put_section(&write, trace);
+    *words = write.used;
+    return write.out;
+}
+
+/* ---- end ------------------------------------------------------------------------------------ */
+
+/* Recording ends: what is open is closed, and how long a tick is becomes known. */
+static void end(struct dagi_trace *trace)
+{
+    dag_context *ctx = trace->ctx;
+    uint64_t ns = 0;
+    dagi_clock_pair(&trace->head.end, &ns);
+    trace->head.ns_per_tick =
+        (double)(ns - trace->begin_ns) / (double)(trace->head.end - trace->head.begin);
+    for (int i = 0; i < ctx->nworkers; i++) {
+        dagi_track *track = ctx->workers[i]->track;
+        dagi_trace_end(track, trace->head.end);
+        dagi_buffer_close(&track->buffer);
+        trace->head.dropped += track->buffer.dropped;
+    }
+    dagi_buffer_close(&trace->links);
+    trace->head.dropped += trace->links.dropped;
+    trace->head.tracks = (uint64_t)ctx->nworkers + 1;
+    trace->head.pools = (uint64_t)trace->npools;
+    trace->head.programs = (uint64_t)trace->nprograms;
+    atomic_store(&trace->recording, 0);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcasecmp(text + n - m, end) == 0;
+}
+
+static dag_status copy_file(FILE *from, FILE *to)
+{
+    char buffer[1 << 16];
+    size_t n;
+    rewind(from);
+    while ((n = fread(buffer, 1, sizeof buffer, from)) > 0)
+        if (fwrite(buffer, 1, n, to) != n)
+            return DAG_ERR_IO;
+    return ferror(from) ? DAG_ERR_IO : DAG_SUCCESS;
+}
+
+/* Rank 0: `store` holds all sections; make of it what was asked for. */
+static dag_status deliver(struct dagi_trace *trace, FILE *store, char *why, size_t why_size)
+{
+    const char *path = trace->ctx->settings.trace;
+    bool html = trace->file && ends_with(path, ".html"), json = trace->file &&
+                                                                ends_with(path, ".json");
+    dag_status status = DAG_SUCCESS;
+    if (html || json || (trace->wanted & DAGI_TRACE_REPORT)) {
+        rewind(store);
+        dagt_trace *t = dagt_read(store, why, why_size);
+        if (!t)
+            return DAG_ERR_NOMEM;
+        if (html || json)
+            status = (html ? dagt_write_html : dagt_write_json)(t, trace->file) ? DAG_ERR_IO
+                                                                                : DAG_SUCCESS;
+        if (trace->wanted & DAGI_TRACE_REPORT)
+            dagi_report_print(t, stderr);
+        dagt_free(t);
+    }
+    if (trace->file && !html && !json && store != trace->file)
+        status = copy_file(store, trace->file);
+    return status;
+}
+
+/* Rank 0: gather and deliver. */
+static dag_status write_all(struct dagi_trace *trace, char *why, size_t why_size)
+{
+    const char *path = trace->ctx->settings.trace;
+    bool direct = trace->regular && !ends_with(path, ".html") && !ends_with(path, ".json");
+    FILE *store = direct ? trace->file : tmpfile();
+    dag_status status = store ? DAG_SUCCESS : DAG_ERR_IO;
+    const char *where = direct ? path : "a temporary file";
+    errno = 0;
+    if (status == DAG_SUCCESS)
+        status = dagi_gather_lead(trace->gather, store);
+    if (status == DAG_SUCCESS) {
+        where = path;
+        errno = 0;
+        status = deliver(trace, store, why, why_size);
+    }
+    if (status == DAG_SUCCESS && trace->file && fflush(trace->file) != 0)
+        status = DAG_ERR_IO;
+    if (status == DAG_ERR_IO)
+        snprintf(why, why_size, "cannot write the trace to %s: %s", where,
+                 errno ? strerror(errno) : "unknown error");
+    else if (status != DAG_SUCCESS && !why[0])
+        snprintf(why, why_size, "no memory to gather the trace");
+    if (store && store != trace->file)
+        fclose(store);
+    return status;
+}
+
+static void warn_of_loss(const struct dagi_trace *trace)
+{
+    if (trace->head.dropped)
+        dagi_warn(trace->ctx, "the trace lacks the last %llu events of this rank: there was no room "
+                  "for more in %lld bytes; raise the setting trace_bytes",
+                  (unsigned long long)trace->head.dropped,
+                  (long long)trace->ctx->settings.trace_bytes);
+}
+
+dag_status dagi_trace_finish(dag_context *ctx)
+{
+    struct dagi_trace *trace = ctx->trace;
+    char why[512] = "";
+    end(trace);
+    if (!(trace->wanted & (DAGI_TRACE_FILE | DAGI_TRACE_REPORT)))
+        return DAG_SUCCESS;
+    warn_of_loss(trace);
+    if (ctx->rank > 0)
+        return dagi_gather_follow(trace->gather);
+    dagi_gather_clocks(trace->gather);
+    dag_status status = write_all(trace, why, sizeof why);
+    dagi_gather_conclude(trace->gather, status);
+    if (status != DAG_SUCCESS) {
+        dagi_warn(ctx, "%s%s", why, trace->regular ? "; the incomplete file has been removed" : "");
+        if (trace->regular)
+            unlink(ctx->settings.trace);
+    }
+    return status;
+}
+
+/* ---- what the program says of its work ------------------------------------------------------ */
+
+int dag_reports(const dag_context *context)
+{
+    return context && context->trace && (context->trace->wanted & DAGI_TRACE_REPORT);
+}
+
+void dag_report_work(dag_context *context, const dag_work *work)
+{
+    if (!context || !context->trace || !work)
+        return;
+    dagt_rank_head *head = &context->trace->head;
+    head->flops = work->flops;
+    head->seconds = work->seconds;
+    head->peak = work->peak;
+    head->nb = (uint64_t)work->nb;
+    head->p = (uint64_t)work->p;
+    head->q = (uint64_t)work->q;
+}

@@ -1,0 +1,243 @@
+/*
+ * Recording of what a rank does, for traces, the report at the end and the progress bar. README.md
+ * of this directory says how the parts fit together.
+ *
+ * The rest of the runtime calls the functions below and nothing else, always behind a look at
+ * DAGI_TRACK(w) or DAGI_TRACE(ctx), which are NULL while nothing is recorded. With -DDAG_NO_TRACE
+ * they are constants, and all calls are gone: a build to compare with.
+ */
+#ifndef DAGI_TRACE_H
+#define DAGI_TRACE_H
+
+#include "../comm/comm.h"
+#include "../core/core.h"
+#include "file/format.h"
+
+#include <stdio.h>
+
+#ifdef DAG_NO_TRACE
+#define DAGI_TRACK(w) ((struct dagi_track *)NULL)
+#define DAGI_TRACE(ctx) ((struct dagi_trace *)NULL)
+#else
+#define DAGI_TRACK(w) ((w)->track)
+#define DAGI_TRACE(ctx) ((ctx)->trace)
+#endif
+
+/* ---- buffers (buffer.c) ------------------------------------------------------------------- */
+
+enum { DAGI_CHUNK_WORDS = 8190 }; /* a chunk is 64 KiB with its head */
+
+typedef struct dagi_chunk {
+    struct dagi_chunk *next;
+    uint64_t used; /* words; of the last chunk of a track: written when the track is closed */
+    uint64_t word[DAGI_CHUNK_WORDS];
+} dagi_chunk;
+
+/*
+ * A sequence of events with one writer: the worker, or for the track of links whoever holds the
+ * lock of comm. Chunks are only ever added, and what is written stays; nobody reads before the
+ * writer has stopped for good (joined threads), so nothing is locked and nothing is atomic.
+ * Invariant: first..last are linked in order; `at` points into last; at <= end = its end. A track
+ * that got no further chunk has full = 1 and counts what it drops.
+ */
+typedef struct dagi_buffer {
+    uint64_t *at, *end;
+    dagi_chunk *first, *last;
+    _Atomic int64_t *room; /* chunks that the rank may still allocate; shared by its tracks */
+    uint64_t events, dropped;
+    int full;
+} dagi_buffer;
+
+/* Room for an event of that many words, which the caller fills at once; NULL = dropped. */
+uint64_t *dagi_buffer_grow(dagi_buffer *b, unsigned words);
+static inline uint64_t *dagi_buffer_event(dagi_buffer *b, unsigned words)
+{
+    if (__builtin_expect(b->end - b->at < (ptrdiff_t)words, 0))
+        return dagi_buffer_grow(b, words);
+    uint64_t *event = b->at;
+    b->at += words;
+    b->events++;
+    return event;
+}
+void dagi_buffer_init(dagi_buffer *b, _Atomic int64_t *room);
+/* No more is written. */
+void dagi_buffer_close(dagi_buffer *b);
+uint64_t dagi_buffer_words(const dagi_buffer *b); /* closed */
+/* Copy all of it to `out` and free the chunks. */
+void dagi_buffer_move(dagi_buffer *b, uint64_t *out);
+void dagi_buffer_free(dagi_buffer *b);
+
+/* ---- clock (clock.c) ---------------------------------------------------------------------- */
+
+/* Of this rank, all threads; ticks of unknown length, set by dagi_clock_init(). */
+extern int dagi_clock_is_tsc;
+void dagi_clock_init(void);
+static inline uint64_t dagi_clock(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_expect(dagi_clock_is_tsc, 1))
+        return __builtin_ia32_rdtsc();
+#endif
+    return dagi_now();
+}
+/* The same moment in ticks and in nanoseconds of dagi_now(). */
+void dagi_clock_pair(uint64_t *ticks, uint64_t *ns);
+
+/* Exchanges with another rank: `there` of its ticks came between `before` and `after` of ours. */
+typedef struct dagi_clock_sample {
+    uint64_t before, there, after;
+} dagi_clock_sample;
+/* What is best known of a rank's clock: its `there` was our `here`, give or take `error`. */
+typedef struct dagi_clock_point {
+    double here, there, error;
+} dagi_clock_point;
+dagi_clock_point dagi_clock_best(const dagi_clock_sample *sample, int n);
+/* Our ticks per tick of theirs, from two points, 0 when they are too near each other to tell. */
+double dagi_clock_rate(const dagi_clock_point *first, const dagi_clock_point *last);
+
+/* ---- tracks ------------------------------------------------------------------------------- */
+
+/* Behind the struct of every task while something is recorded. Written by whoever creates the task
+ * and, under the lock of its shard, by those that bring its inputs. */
+typedef struct dagi_task_trace {
+    uint64_t ready, path, from; /* as in format.h */
+} dagi_task_trace;
+
+static inline uint32_t dagi_trace_task_bytes(uint32_t task_bytes)
+{
+    return ((task_bytes + 7u) & ~7u) + (uint32_t)sizeof(dagi_task_trace);
+}
+static inline dagi_task_trace *dagi_trace_of(struct dag_task *t)
+{
+    return (dagi_task_trace *)(void *)((char *)t + ((t->cls->task_bytes + 7u) & ~7u));
+}
+
+/* What makes tasks ready now, on this worker. */
+typedef struct dagi_source_task {
+    uint64_t id, path, time;
+} dagi_source_task;
+
+/* A worker's track. All but `done` is the worker's own. */
+typedef struct dagi_track {
+    _Alignas(DAGI_LINE) dagi_buffer buffer;
+    struct dagi_trace *trace;
+    struct dagi_worker *worker;
+    dagi_source_task origin;
+    uint64_t tasks;       /* begun here; the place of the latest */
+    uint64_t since;       /* idle since, ticks; 0 = is not */
+    unsigned cause;       /* then: a of DAGT_IDLE */
+    uint64_t left;        /* worker 0: outside of the library since; 0 = inside */
+    uint64_t next_look;   /* ticks when progress is to be looked at again */
+    _Alignas(DAGI_LINE) _Atomic uint64_t done; /* tasks */
+} dagi_track;
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+enum { DAGI_TRACE_FILE = 1, DAGI_TRACE_REPORT = 2, DAGI_TRACE_PROGRESS = 4 };
+
+struct dagi_trace_program;
+struct dagi_gather;
+struct dagi_progress;
+
+struct dagi_trace {
+    /* -- fixed after dagi_trace_new() */
+    dag_context *ctx;
+    int wanted;    /* DAGI_TRACE_..., agreed by all ranks */
+    double ns_per_tick; /* about; the file has it exactly */
+    /* -- application thread */
+    FILE *file;    /* rank 0 */
+    int regular;   /* 1: `file` is one on disk, made by us */
+    struct dagi_gather *gather;
+    dagt_rank_head head; /* what the program said of its work */
+    uint64_t begin_ns;   /* dagi_now() at head.begin */
+    /* -- the holder of comm's lock */
+    dagi_buffer links;
+    /* -- shared */
+    /* 1: events are kept. Released after head.begin is set, acquired by those that look at it. */
+    _Atomic int recording;
+    _Atomic int64_t room;   /* chunks that may still be allocated */
+    _Atomic int64_t expected; /* tasks of this rank in all pools that can be counted */
+    pthread_mutex_t lock;   /* innermost of all locks; guards all below */
+    dagt_pool_head *pools;
+    const dag_program **programs;
+    int npools, pools_capacity, nprograms, programs_capacity;
+    struct dagi_progress *progress; /* progress.c says who touches what */
+};
+
+/* ---- start and end (trace.c) -------------------------------------------------------------- */
+
+/* What the settings of this rank ask for. */
+int dagi_trace_wanted(const dagi_settings *settings);
+/* Make ctx->trace for what rank 0 wants (ctx->recorded), with a track for each worker; rank 0 opens the
+ * file. Before other threads run. DAG_ERR_IO with the reason: the file cannot be written. */
+dag_status dagi_trace_new(dag_context *ctx, char *why, size_t why_size);
+/* Collective: clocks are compared, recording begins. */
+void dagi_trace_start(dag_context *ctx);
+/* Collective: everything comes to rank 0, is written and reported. Other threads have gone.
+ * DAG_ERR_IO on all ranks when it could not be written, which has been said. */
+dag_status dagi_trace_finish(dag_context *ctx);
+void dagi_trace_free(dag_context *ctx);
+
+/* ---- what happens (record.c); only while DAGI_TRACK(w) is not NULL ------------------------- */
+
+void dagi_trace_task_new(struct dagi_track *track, struct dag_task *t);
+void dagi_trace_arrival(const struct dagi_track *track, struct dag_task *t);
+/* The body of t, begun at `begin`, has run: it is what makes tasks ready from now on. */
+void dagi_trace_task(struct dagi_track *track, struct dag_task *t, uint64_t begin);
+/* Tasks that are made next are made by nobody: start-up. */
+void dagi_trace_startup(struct dagi_track *track);
+/* Tasks that are made next are made by a message; returns what made them before. */
+dagi_source_task dagi_trace_deliver(struct dagi_track *track, uint64_t id, uint64_t path);
+/* Found nothing to do: why? Called again and again while that is so. */
+void dagi_trace_idle(struct dagi_track *track, int congested, int asleep);
+/* Messages were handled since `begin`. */
+void dagi_trace_comm(struct dagi_track *track, uint64_t begin, int events);
+void dagi_trace_steal(struct dagi_track *track);
+/* Worker 0 comes into the library and leaves it. */
+void dagi_trace_enter(struct dagi_track *track);
+void dagi_trace_leave(struct dagi_track *track);
+/* Recording ends: whatever is open is closed. */
+void dagi_trace_end(struct dagi_track *track, uint64_t now);
+/* A pool has been added, has ended. */
+void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t tasks);
+void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool);
+extern const dagi_observer dagi_trace_observer;
+
+/* ---- gathering (gather.c) ----------------------------------------------------------------- */
+
+struct dagi_gather *dagi_gather_new(struct dagi_trace *trace); /* listens to messages */
+void dagi_gather_free(struct dagi_gather *g);
+/* Rank 0 learns of the clocks of all: once at the start, when all call it, and once at the end, when
+ * the others are in dagi_gather_follow(). */
+void dagi_gather_clocks(struct dagi_gather *g);
+/* At the end. Rank 0 appends the sections of all ranks to `out`; the others give theirs, and return
+ * what rank 0 concludes. */
+dag_status dagi_gather_lead(struct dagi_gather *g, FILE *out);
+dag_status dagi_gather_follow(struct dagi_gather *g);
+/* Rank 0 tells all how it went. */
+void dagi_gather_conclude(struct dagi_gather *g, dag_status status);
+/* Tell rank 0 of progress; 0 = not now. Any worker. */
+int dagi_gather_tell(struct dagi_worker *w, const void *data, size_t bytes);
+/* A message of trace or progress, under the lock of comm. */
+void dagi_gather_message(struct dagi_gather *g, int source, const void *data, size_t bytes);
+
+/* The section of this rank, as words; frees the buffers. NULL = out of memory. */
+uint64_t *dagi_trace_section(struct dagi_trace *trace, size_t *words);
+
+/* ---- progress (progress.c) ---------------------------------------------------------------- */
+
+int dagi_progress_new(struct dagi_trace *trace); /* nonzero = out of memory */
+void dagi_progress_free(struct dagi_trace *trace);
+void dagi_progress_added(struct dagi_trace *trace, int64_t tasks); /* -1: not known */
+/* It is time to tell others or the user how far we are; from any worker. */
+void dagi_progress_look(struct dagi_track *track, uint64_t now);
+void dagi_progress_told(struct dagi_trace *trace, int rank, const void *data, size_t bytes);
+/* The last pool has ended: so does the line. */
+void dagi_progress_idle(struct dagi_trace *trace, int failed);
+
+/* ---- report (report.c) -------------------------------------------------------------------- */
+
+typedef struct dagt_trace dagt_trace;
+void dagi_report_print(dagt_trace *trace, FILE *out);
+
+#endif
