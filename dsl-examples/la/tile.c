@@ -4,23 +4,23 @@
 #include <math.h>
 
 /*
- * A rule instead of a search, so that all runs get the same. It rests on what
- * tools/bench/la/bound.c says of greedy schedules with measured kernels: a Cholesky factorisation
- * on w workers wants TILES * sqrt(w) tiles along each side; fewer leave workers idle at both ends,
- * more cost kernel speed, which grows with the tile until about MOST and falls steeply below LEAST.
- * Products and LU have more to do at once and lose less.
+ * A rule instead of a search, so that all runs get the same. It rests on measurements of Cholesky
+ * factorisations and on what tools/bench/la/bound.c says of greedy schedules: w workers want some
+ * 6.4 sqrt(w) tiles along each side. Fewer leave workers idle at both ends, more cost time in the
+ * runtime and speed in the kernels, which grows with the tile until about MOST and falls below
+ * LEAST. Products and LU have more to do at once and lose less.
  */
-enum { TILES = 6, LEAST = 48, MOST = 240, STEP = 24, WHOLE = 160, WHOLE_ALONE = 480 };
+enum { LEAST = 96, MOST = 240, STEP = 24 };
 
 static int64_t tile(double workers, int64_t n)
 {
-    /* Small ones are left to one kernel. */
-    if (n <= (workers > 1 ? WHOLE : WHOLE_ALONE))
+    const int64_t whole = workers > 1 ? 160 : 480; /* up to here one kernel is faster */
+    if (n <= whole)
         return n > 1 ? n : 1;
     if (workers <= 1)
         return MOST;
-    double nb = (double)n / (TILES * sqrt(workers));
-    nb = nb < LEAST ? LEAST : nb > MOST ? MOST : nb;
+    double least = n < 3 * LEAST ? (double)n / 3 : LEAST, nb = (double)n / (6.4 * sqrt(workers));
+    nb = nb < least ? least : nb > MOST ? MOST : nb;
     return (int64_t)(nb / STEP + 0.5) * STEP;
 }
 

@@ -212,9 +212,10 @@ static void print(int workers)
             for (int m = j; m < nt; m++) {
                 task *t = at(m, j, k);
                 double volume = (double)rows(m) * rows(j) * rows(k);
+                double each = t->class == GEMM ? 2 : t->class == POTRF ? 1.0 / 3 : 1;
                 spent[t->class] += t->seconds;
                 total += t->seconds;
-                flops[t->class] += volume * (t->class == GEMM ? 2 : t->class == POTRF ? 1.0 / 3 : 1);
+                flops[t->class] += volume * each;
             }
     length = schedule(workers);
     printf("{\"gflops\": %.4f, \"idle\": %.4f", 1.0 / 3 * n * n * n / length * 1e-9,

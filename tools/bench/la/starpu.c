@@ -104,7 +104,7 @@ int main(int argc, char **argv)
                 int64_t m = i + 1 < nt ? nb : n - i * nb, w = j + 1 < nt ? nb : n - j * nb;
                 double **t = &a[i + j * nt];
                 if (*t == NULL)
-                    *t = aligned_alloc(64, ((size_t)nb * (size_t)nb * sizeof(double) + 63) / 64 * 64);
+                    *t = aligned_alloc(64, ((size_t)nb * (size_t)nb + 7) / 8 * 64);
                 fill(*t, m, w, (int64_t)i * nb, (int64_t)j * nb, n);
                 starpu_matrix_data_register(&h[i + j * nt], STARPU_MAIN_RAM, (uintptr_t)*t,
                                             (uint32_t)m, (uint32_t)m, (uint32_t)w, sizeof(double));
