@@ -33,6 +33,11 @@ static const option_row table[OPT_COUNT] = {
     [OPT_MATRIX] = {"matrix", "FILE.mtx", "read the matrix from a Matrix Market file"},
     [OPT_RHS] = {"rhs", "FILE.mtx", "read the right-hand sides from a file"},
     [OPT_OUT] = {"out", "FILE.mtx", "write the solution to a file"},
+    [OPT_ROUTINE] = {"routine", "NAME", "gemm, symm, hemm, syrk, herk, syr2k, her2k, trmm or trsm (gemm)"},
+    [OPT_SIDE] = {"side", "left|right", "where the symmetric or triangular matrix stands (left)"},
+    [OPT_TRANSA] = {"transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)"},
+    [OPT_TRANSB] = {"transb", "n|t|c", "op(B) (n)"},
+    [OPT_DIAG] = {"diag", "nonunit|unit", "diagonal of a triangular matrix (nonunit)"},
     [OPT_HELP] = {"help", NULL, "print this text"},
     [OPT_VERSION] = {"version", NULL, "print the version"},
 };
@@ -188,6 +193,17 @@ static int parse_word(const char *text, const char *a, const char *b)
     return -1;
 }
 
+static bool parse_trans(const char *text, dag_trans *trans)
+{
+    static const dag_trans values[] = {DAG_NO_TRANS, DAG_TRANS, DAG_CONJ_TRANS};
+    static const char letters[] = "ntc";
+    const char *at = text[0] != '\0' ? strchr(letters, text[0] | 0x20) : NULL;
+    if (at == NULL || text[1] != '\0')
+        return false;
+    *trans = values[at - letters];
+    return true;
+}
+
 /* NULL, or what the value should have been. */
 static const char *set_number(options *o, int id, const char *text)
 {
@@ -225,6 +241,17 @@ static const char *set_word(options *o, int id, const char *text)
         word = parse_word(text, "lower", "upper");
         o->uplo = word == 1 ? DAG_UPPER : DAG_LOWER;
         return word >= 0 ? NULL : "lower or upper";
+    case OPT_SIDE:
+        word = parse_word(text, "left", "right");
+        o->side = word == 1 ? DAG_RIGHT : DAG_LEFT;
+        return word >= 0 ? NULL : "left or right";
+    case OPT_DIAG:
+        word = parse_word(text, "nonunit", "unit");
+        o->diag = word == 1 ? DAG_UNIT : DAG_NON_UNIT;
+        return word >= 0 ? NULL : "nonunit or unit";
+    case OPT_TRANSA: return parse_trans(text, &o->transa) ? NULL : "n, t or c";
+    case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
+    case OPT_ROUTINE: o->routine = text; return NULL;
     case OPT_MATRIX: o->matrix = text; return NULL;
     case OPT_RHS: o->rhs = text; return NULL;
     case OPT_TRACE: o->trace = text; return NULL;
@@ -253,7 +280,8 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
         break;
     case OPT_REPORT: o->report = 1; break;
     case OPT_PROGRESS: o->progress = 1; break;
-    case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO:
+    case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
+    case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG:
     case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE:
         wanted = set_word(o, id, text);
         break;
@@ -282,7 +310,8 @@ static int check_together(const options *o, const option_scope *scope)
 int options_parse(options *o, const option_scope *scope, int argc, char **argv)
 {
     *o = (options){.n = 1000, .nrhs = 1, .runs = 1, .seed = 1, .prec = DAG_D,
-                   .layout = DAG_LAYOUT_TILE, .uplo = DAG_LOWER};
+                   .layout = DAG_LAYOUT_TILE, .uplo = DAG_LOWER, .side = DAG_LEFT,
+                   .transa = DAG_NO_TRANS, .transb = DAG_NO_TRANS, .diag = DAG_NON_UNIT};
     for (int i = 1; i < argc; i++) {
         char name[32];
         if (strncmp(argv[i], "--", 2) != 0)

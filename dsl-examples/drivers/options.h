@@ -36,6 +36,11 @@ enum option_id {
     OPT_MATRIX,
     OPT_RHS,
     OPT_OUT,
+    OPT_ROUTINE,
+    OPT_SIDE,
+    OPT_TRANSA,
+    OPT_TRANSB,
+    OPT_DIAG,
     OPT_HELP,
     OPT_VERSION,
     OPT_COUNT
@@ -65,6 +70,10 @@ typedef struct options {
     dag_precision prec;
     dag_layout layout;
     dag_uplo uplo;
+    dag_side side;
+    dag_trans transa, transb;
+    dag_diag diag;
+    const char *routine;                    /* NULL when not given */
     const char *matrix, *rhs, *out, *trace; /* point into argv */
 } options;
 
