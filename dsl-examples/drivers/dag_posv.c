@@ -1,127 +1,20 @@
 /* dag_posv: solution of A X = B with a positive definite matrix, random or from files. */
-#include "driver.h"
-#include "load.h"
+#include "solve.h"
 
-#include <float.h>
-#include <math.h>
-#include <string.h>
-
-/* What one run works on. */
-struct problem {
-    dag_matrix *a, *b; /* overwritten with the factor and the solution */
-    dag_matrix *rhs;   /* B as it was */
-    dag_element_source source;
-    dag_plghe_source random;
-    load_source file;
-    dag_mtx_writer *out; /* on rank 0, with --out */
-};
-
-static dag_status make_matrix(dag_context *ctx, const options *o, struct problem *p)
+static dag_status posv(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
+                       int64_t *info)
 {
-    if (o->matrix != NULL) {
-        p->file = (load_source){ctx, o->matrix};
-        p->source = (dag_element_source){load_each, &p->file};
-        return load_matrix(ctx, o, &p->a);
-    }
-    dag_status status = driver_matrix(ctx, o, o->n, o->n, o->uplo, &p->a);
-    p->random = (dag_plghe_source){p->a, (double)o->n, o->seed};
-    p->source = (dag_element_source){dag_plghe_each, &p->random};
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_plghe(ctx, p->a, (double)o->n, o->seed));
-    return status;
+    return dag_posv(ctx, o->uplo, A, B, info);
 }
 
-static dag_status make_rhs(dag_context *ctx, const options *o, struct problem *p)
+static void count(double n, double nrhs, double *muls, double *adds)
 {
-    if (o->rhs != NULL)
-        return load_rhs(ctx, o, p->a->n, &p->rhs);
-    dag_status status = driver_matrix(ctx, o, p->a->n, o->nrhs, DAG_GENERAL, &p->rhs);
-    if (status == DAG_SUCCESS && o->matrix != NULL)
-        status = driver_collective(ctx, dag_row_sums(ctx, &p->source, p->rhs));
-    else if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_plrnt(ctx, p->rhs, o->seed + 1));
-    return status;
+    *muls = n * n * n / 6 + n * n / 2 + n / 3 + n * (n + 1) * nrhs;
+    *adds = n * n * n / 6 - n / 6 + n * (n - 1) * nrhs;
 }
 
-static dag_status copy_tile(dag_matrix *b, int64_t i, int64_t j, const dag_element *e, void *arg)
-{
-    dag_matrix *from = arg;
-    int64_t ld;
-    const char *source = dag_matrix_at(from, i, j, &ld);
-    size_t elem = e->shape.elem;
-    (void)b;
-    for (int64_t c = 0; c < e->shape.n; c++)
-        memcpy((char *)e->ptr + (size_t)(c * e->ld) * elem, source + (size_t)(c * ld) * elem,
-               (size_t)e->shape.m * elem);
-    return DAG_SUCCESS;
-}
-
-static dag_status solve(dag_context *ctx, const options *o, struct problem *p, report *r)
-{
-    double n = (double)p->a->n, nrhs = (double)p->b->n, start = driver_time(ctx);
-    dag_status status = driver_collective(ctx, dag_posv(ctx, o->uplo, p->a, p->b, &r->info));
-    r->seconds = driver_time(ctx) - start;
-    r->m = p->a->m;
-    r->n = p->a->n;
-    r->nb = p->a->nb;
-    r->p = (int)p->a->p;
-    r->q = (int)p->a->q;
-    r->flops = driver_flops(o->prec, n * n * n / 6 + n * n / 2 + n / 3 + n * (n + 1) * nrhs,
-                            n * n * n / 6 - n / 6 + n * (n - 1) * nrhs);
-    if (r->info != 0)
-        r->flops = NAN; /* it ended early */
-    r->bound = DAG_SOLVE_BOUND *
-               (dag_precision_real(o->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON);
-    return status;
-}
-
-static dag_status judge(dag_context *ctx, struct problem *p, report *r)
-{
-    dag_solve_error error;
-    dag_status status =
-        driver_collective(ctx, dag_solve_residual(ctx, &p->source, p->rhs, p->b, &error));
-    if (status != DAG_SUCCESS)
-        return status;
-    r->normwise = error.normwise;
-    r->componentwise = error.componentwise;
-    r->residual = error.normwise;
-    return DAG_SUCCESS;
-}
-
-/* A file that cannot be written must not cost the user the result of a long computation. */
-static void write_solution(dag_context *ctx, struct problem *p, report *r)
-{
-    r->incomplete = load_write(ctx, p->out, p->b) != DAG_SUCCESS;
-    p->out = NULL;
-}
-
-static dag_status run(dag_context *ctx, const options *o, report *r)
-{
-    struct problem p = {0};
-    dag_status status = make_matrix(ctx, o, &p);
-    if (status == DAG_SUCCESS)
-        status = make_rhs(ctx, o, &p);
-    if (status == DAG_SUCCESS)
-        status = driver_matrix(ctx, o, p.rhs->m, p.rhs->n, DAG_GENERAL, &p.b);
-    if (status == DAG_SUCCESS)
-        status = dag_matrix_each_local(p.b, copy_tile, p.rhs);
-    if (status == DAG_SUCCESS && o->out != NULL) /* found unwritable before the work, not after */
-        status = load_create(ctx, o, p.b->m, p.b->n, &p.out);
-    if (status == DAG_SUCCESS)
-        status = solve(ctx, o, &p, r);
-    if (status == DAG_SUCCESS && r->info == 0)
-        status = judge(ctx, &p, r);
-    if (status == DAG_SUCCESS && r->info == 0 && o->out != NULL)
-        write_solution(ctx, &p, r);
-    dag_mtx_writer_abort(p.out);
-    dag_matrix_free(p.a);
-    dag_matrix_free(p.b);
-    dag_matrix_free(p.rhs);
-    return status;
-}
-
-static const driver posv = {
-    .scope = {.program = "dag_posv",
+static const solver method = {
+    .base = {.scope = {.program = "dag_posv",
               .purpose =
                   "Solves A X = B by Cholesky factorisation. A is symmetric or Hermitian positive\n"
                   "definite: a random matrix of order N, or one from a Matrix Market file, which\n"
@@ -135,12 +28,14 @@ static const driver posv = {
                   "bound is 40 eps, eps being that of the element type.",
               .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
                       OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT)},
-    .routine = "posv",
-    .solves = 1,
-    .run = run,
+             .routine = "posv",
+             .solves = 1},
+    .triangle = 1,
+    .solve = posv,
+    .count = count,
 };
 
 int main(int argc, char **argv)
 {
-    return driver_main(&posv, argc, argv);
+    return solve_main(&method, argc, argv);
 }

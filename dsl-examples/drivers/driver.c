@@ -150,7 +150,8 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
            dag_size(ctx) == 1 ? "rank" : "ranks", dag_workers(ctx),
            dag_workers(ctx) == 1 ? "thread" : "threads", r->seconds);
     if (r->info != 0) {
-        printf(", not positive definite, info %" PRId64 "\n", r->info);
+        printf(", %s, info %" PRId64 "\n", d->singular ? "singular" : "not positive definite",
+               r->info);
         return;
     }
     printf(", %.4g GFlop/s\n", r->flops / r->seconds * 1e-9);
@@ -171,7 +172,10 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
             return DRIVER_FAILED;
     }
     if (r->info > 0) {
-        if (speaks)
+        if (speaks && d->singular)
+            fprintf(stderr, "%s: the matrix is singular: pivot %" PRId64 " is exactly zero (info = %"
+                    PRId64 ")\n", program, r->info, r->info);
+        else if (speaks)
             fprintf(stderr, "%s: the matrix is not positive definite: its leading minor of order "
                     "%" PRId64 " is not (info = %" PRId64 ")\n", program, r->info, r->info);
         return DRIVER_NOT_POSITIVE;

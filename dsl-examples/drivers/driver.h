@@ -22,6 +22,7 @@ typedef struct driver {
     option_scope scope;
     const char *routine; /* "potrf" */
     int solves;          /* 1: reports normwise and componentwise errors */
+    int singular;        /* what info > 0 means: 1 a zero pivot, 0 not positive definite */
     /* One run; fills *r. Returns DAG_SUCCESS when there is a result; else the error has been
      * printed. The same on all ranks. */
     dag_status (*run)(dag_context *ctx, const options *o, report *r);

@@ -59,11 +59,20 @@ static void get_item(dag_precision prec, const void *tile, size_t at, double val
 
 /* Where the entries of a file go. */
 struct sink {
-    dag_matrix *a;      /* the triangle that is kept, or the whole right-hand side */
+    dag_matrix *a;      /* the triangle that is kept, or all of it */
     dag_matrix *mirror; /* general files: the other triangle, mirrored; else NULL */
-    int symmetric;      /* the file has the lower triangle only */
+    dag_mtx_symmetry symmetry; /* anything but GENERAL: the file has the lower triangle only */
     int64_t overflow_i, overflow_j; /* first item that single precision cannot hold, or -1 */
 };
+
+/* Entry (j, i) of a matrix whose entry (i, j) is x. */
+static void reflect(dag_mtx_symmetry symmetry, double *re, double *im)
+{
+    if (symmetry == DAG_MTX_SKEW_SYMMETRIC)
+        *re = -*re;
+    if (symmetry != DAG_MTX_SYMMETRIC)
+        *im = -*im;
+}
 
 static bool take(void *user, int64_t i, int64_t j, double re, double im)
 {
@@ -74,11 +83,14 @@ static bool take(void *user, int64_t i, int64_t j, double re, double im)
         s->overflow_i = i;
         s->overflow_j = j;
     }
+    int half = s->symmetry != DAG_MTX_GENERAL;
     int kept = a->uplo == DAG_GENERAL || i == j || (i > j) == (a->uplo == DAG_LOWER);
     if (kept)
         add_item(a, i, j, re, im);
-    else
-        add_item(s->symmetric ? a : s->mirror, j, i, re, -im);
+    if (!kept || (a->uplo == DAG_GENERAL && half && i != j)) {
+        reflect(half ? s->symmetry : DAG_MTX_HERMITIAN, &re, &im);
+        add_item(kept || half ? a : s->mirror, j, i, re, im);
+    }
     return true;
 }
 
@@ -263,9 +275,9 @@ static dag_status check_symmetry(dag_context *ctx, const char *path, dag_matrix 
 static dag_status fill_matrix(dag_context *ctx, const options *o, dag_mtx *file, dag_matrix *a)
 {
     const dag_mtx_info *info = dag_mtx_get_info(file);
-    struct sink sink = {.a = a, .symmetric = info->symmetry != DAG_MTX_GENERAL};
+    struct sink sink = {.a = a, .symmetry = info->symmetry};
     dag_status status = DAG_SUCCESS;
-    if (!sink.symmetric) /* both triangles, until they have been compared */
+    if (info->symmetry == DAG_MTX_GENERAL) /* both triangles, until they have been compared */
         status = driver_matrix(ctx, o, a->m, a->n, o->uplo, &sink.mirror);
     if (status == DAG_SUCCESS)
         status = driver_agreed(ctx, read_entries(ctx, o->matrix, file, &sink));
@@ -291,6 +303,37 @@ dag_status load_matrix(dag_context *ctx, const options *o, dag_matrix **matrix)
         *matrix = a;
     else
         dag_matrix_free(a);
+    return status;
+}
+
+/* ---- a general matrix -------------------------------------------------------------------- */
+
+static const char *check_general(const options *o, const dag_mtx_info *info)
+{
+    if (info->rows != info->cols)
+        return "the matrix is not square";
+    if (info->field == DAG_MTX_COMPLEX && !dag_precision_is_complex(o->prec))
+        return "the matrix is complex; use --prec z or c";
+    return NULL;
+}
+
+dag_status load_general(dag_context *ctx, const options *o, dag_matrix **matrix)
+{
+    dag_mtx *file = NULL;
+    struct sink sink = {.a = NULL};
+    dag_status status = open_file(ctx, o, o->matrix, check_general, &file);
+    if (status != DAG_SUCCESS)
+        return status;
+    const dag_mtx_info *info = dag_mtx_get_info(file);
+    sink.symmetry = info->symmetry;
+    status = driver_matrix(ctx, o, info->rows, info->cols, DAG_GENERAL, &sink.a);
+    if (status == DAG_SUCCESS)
+        status = driver_agreed(ctx, read_entries(ctx, o->matrix, file, &sink));
+    dag_mtx_close(file);
+    if (status == DAG_SUCCESS)
+        *matrix = sink.a;
+    else
+        dag_matrix_free(sink.a);
     return status;
 }
 
@@ -334,7 +377,7 @@ dag_status load_rhs(dag_context *ctx, const options *o, int64_t rows, dag_matrix
 struct giver {
     dag_element_fn add;
     void *to;
-    double mirror; /* 0: the file has both triangles; 1 */
+    dag_mtx_symmetry symmetry;
     int rank, size;
     int64_t count;
 };
@@ -345,8 +388,10 @@ static bool give(void *user, int64_t i, int64_t j, double re, double im)
     if (g->count++ % g->size != g->rank)
         return true;
     g->add(g->to, i, j, re, im);
-    if (g->mirror != 0 && i != j)
-        g->add(g->to, j, i, re, -im);
+    if (g->symmetry != DAG_MTX_GENERAL && i != j) {
+        reflect(g->symmetry, &re, &im);
+        g->add(g->to, j, i, re, im);
+    }
     return true;
 }
 
@@ -357,7 +402,7 @@ dag_status load_each(void *arg, dag_element_fn add, void *to)
     dag_mtx *file;
     dag_mtx_result result = dag_mtx_open(source->path, &file, text);
     if (result == DAG_MTX_OK) {
-        struct giver g = {add, to, dag_mtx_get_info(file)->symmetry != DAG_MTX_GENERAL,
+        struct giver g = {add, to, dag_mtx_get_info(file)->symmetry,
                           dag_rank(source->ctx), dag_size(source->ctx), 0};
         result = dag_mtx_each(file, give, &g, text);
         dag_mtx_close(file);
@@ -403,7 +448,7 @@ dag_status load_create(dag_context *ctx, const options *o, int64_t rows, int64_t
     *writer = NULL;
     if (dag_rank(ctx) == 0)
         mine = status_of(ctx, dag_mtx_writer_open(o->out, field, rows, cols,
-                                                  "solution by dag_posv", writer, text), text);
+                                                  "solution of A X = B", writer, text), text);
     dag_status status = driver_agreed(ctx, mine);
     if (status != DAG_SUCCESS) {
         dag_mtx_writer_abort(*writer);

@@ -9,6 +9,8 @@
 #include "getrf_1.h"
 #include "getrf_nopiv.h"
 #include "getrf_p.h"
+#include "getrs_N.h"
+#include "getrs_T.h"
 #include "laswp_1.h"
 #include "laswp_p.h"
 
@@ -118,34 +120,32 @@ static void shift(int64_t *pivot, int64_t count, int64_t by)
         pivot[i] += by;
 }
 
-static dag_status check_pivots(dag_context *ctx, const dag_matrix *A, int64_t k,
-                               const int64_t *ipiv)
+static dag_status check_pivots(dag_context *ctx, const char *routine, const dag_matrix *A,
+                               int64_t k, const int64_t *ipiv)
 {
     if (k < 0 || k > A->m)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_laswp: %" PRId64 " exchanges in a matrix of %"
-                         PRId64 " rows", k, A->m);
-    for (int64_t i = 0; i < k; i++)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: %" PRId64 " exchanges in a matrix of %" PRId64
+                         " rows", routine, k, A->m);
+    dag_status status = k > 0 ? dagi_la_present(ctx, routine, "ipiv", ipiv) : DAG_SUCCESS;
+    for (int64_t i = 0; i < k && status == DAG_SUCCESS; i++)
         if (ipiv[i] < i + 1 || ipiv[i] > A->m)
-            return dag_error(ctx, DAG_ERR_ARG, "dag_laswp: ipiv[%" PRId64 "] is %" PRId64
-                             "; it must be between %" PRId64 " and %" PRId64, i, ipiv[i], i + 1,
-                             A->m);
-    return DAG_SUCCESS;
+            status = dag_error(ctx, DAG_ERR_ARG, "%s: ipiv[%" PRId64 "] is %" PRId64
+                               "; it must be between %" PRId64 " and %" PRId64, routine, i, ipiv[i],
+                               i + 1, A->m);
+    return status;
 }
 
-dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *ipiv, int backward)
+/* Arguments have been checked on this rank, with the outcome `status`. */
+static dag_status swap_rows(dag_context *ctx, const char *routine, dag_status status, dag_matrix *A,
+                            int64_t k, const int64_t *ipiv, int backward)
 {
     int64_t *pivot = NULL;
     dag_matrix *slab = A, stacks;
-    dag_status status = check(ctx, "dag_laswp", ANY, A);
-    if (status == DAG_SUCCESS && k > 0)
-        status = dagi_la_present(ctx, "dag_laswp", "ipiv", ipiv);
-    if (status == DAG_SUCCESS)
-        status = check_pivots(ctx, A, k, ipiv);
     if (status == DAG_SUCCESS && k > 0 && (pivot = malloc((size_t)k * sizeof(*pivot))) == NULL)
-        status = dag_error(ctx, DAG_ERR_NOMEM, "dag_laswp: no memory for the pivots");
+        status = dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory for the pivots", routine);
     if (status == DAG_SUCCESS)
         status = slab_of(ctx, A, &slab);
-    status = dagi_la_agreed(ctx, "dag_laswp", status);
+    status = dagi_la_agreed(ctx, routine, status);
     if (status == DAG_SUCCESS && k > 0) {
         memcpy(pivot, ipiv, (size_t)k * sizeof(*pivot));
         shift(pivot, k, -1);
@@ -154,6 +154,14 @@ dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *
     }
     free(pivot);
     return slab_back(A, slab, status);
+}
+
+dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *ipiv, int backward)
+{
+    dag_status status = check(ctx, "dag_laswp", ANY, A);
+    if (status == DAG_SUCCESS)
+        status = check_pivots(ctx, "dag_laswp", A, k, ipiv);
+    return swap_rows(ctx, "dag_laswp", status, A, k, ipiv, backward);
 }
 
 /* ---- partial pivoting -------------------------------------------------------------------- */
@@ -281,6 +289,87 @@ dag_status dag_getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info)
     return do_getrf_nopiv(ctx, ANY, A, info);
 }
 
+/* ---- solving ----------------------------------------------------------------------------- */
+
+static dag_status check_solve(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
+                              const int64_t *ipiv, const dag_matrix *B)
+{
+    dag_status status = check_square_tiles(ctx, routine, prec, A);
+    if (status == DAG_SUCCESS && A->m != A->n)
+        status = dag_error(ctx, DAG_ERR_ARG, "%s: A is %" PRId64 " x %" PRId64
+                           "; it must be square", routine, A->m, A->n);
+    if (status == DAG_SUCCESS)
+        status = check(ctx, routine, (int)A->prec, B);
+    if (status == DAG_SUCCESS && (B->m != A->m || B->mb != A->mb))
+        status = dag_error(ctx, DAG_ERR_ARG, "%s: A has %" PRId64 " rows in tiles of %" PRId64
+                           ", B has %" PRId64 " in tiles of %" PRId64 "; they must be the same",
+                           routine, A->m, A->mb, B->m, B->mb);
+    if (status == DAG_SUCCESS && ipiv != NULL)
+        status = check_pivots(ctx, routine, A, A->m, ipiv);
+    return status;
+}
+
+/* Arguments have been checked and agreed on. */
+static dag_status run_getrs(dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv,
+                            dag_matrix *B)
+{
+    static dag_taskpool *(*const plain[4])(dag_context *, dag_matrix *, dag_matrix *) = {
+        getrs_N_s_new, getrs_N_d_new, getrs_N_c_new, getrs_N_z_new};
+    static dag_taskpool *(*const transposed[4])(dag_context *, int, dag_matrix *, dag_matrix *) = {
+        getrs_T_s_new, getrs_T_d_new, getrs_T_c_new, getrs_T_z_new};
+    dag_status status = DAG_SUCCESS;
+    (void)dag_kernels_init(NULL);
+    if (ipiv != NULL && trans == DAG_NO_TRANS)
+        status = swap_rows(ctx, "dag_getrs", status, B, A->m, ipiv, 0);
+    if (status != DAG_SUCCESS)
+        return status;
+    if (trans == DAG_NO_TRANS)
+        return dag_run(ctx, plain[A->prec](ctx, A, B));
+    status = dag_run(ctx, transposed[A->prec](ctx, (int)trans, A, B));
+    if (status == DAG_SUCCESS && ipiv != NULL)
+        status = swap_rows(ctx, "dag_getrs", status, B, A->m, ipiv, 1);
+    return status;
+}
+
+static dag_status do_getrs(dag_context *ctx, int prec, dag_trans trans, dag_matrix *A,
+                           const int64_t *ipiv, dag_matrix *B)
+{
+    dag_status status = check_solve(ctx, "dag_getrs", prec, A, ipiv, B);
+    if (status == DAG_SUCCESS && trans != DAG_NO_TRANS && trans != DAG_TRANS &&
+        trans != DAG_CONJ_TRANS)
+        status = dag_error(ctx, DAG_ERR_ARG, "dag_getrs: trans is %d; it must be DAG_NO_TRANS, "
+                           "DAG_TRANS or DAG_CONJ_TRANS", (int)trans);
+    status = dagi_la_agreed(ctx, "dag_getrs", status);
+    return status == DAG_SUCCESS ? run_getrs(ctx, trans, A, ipiv, B) : status;
+}
+
+static dag_status do_gesv(dag_context *ctx, int prec, dag_matrix *A, int64_t *ipiv, dag_matrix *B,
+                          int64_t *info)
+{
+    dag_status status = check_solve(ctx, "dag_gesv", prec, A, NULL, B);
+    if (status == DAG_SUCCESS)
+        status = dagi_la_present(ctx, "dag_gesv", "info", info);
+    if (status == DAG_SUCCESS && A->m > 0)
+        status = dagi_la_present(ctx, "dag_gesv", "ipiv", ipiv);
+    status = dagi_la_agreed(ctx, "dag_gesv", status);
+    if (status == DAG_SUCCESS)
+        status = do_getrf(ctx, ANY, A, ipiv, -1, info);
+    if (status == DAG_SUCCESS && *info == 0)
+        status = run_getrs(ctx, DAG_NO_TRANS, A, ipiv, B);
+    return status;
+}
+
+dag_status dag_getrs(dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv,
+                     dag_matrix *B)
+{
+    return do_getrs(ctx, ANY, trans, A, ipiv, B);
+}
+
+dag_status dag_gesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B, int64_t *info)
+{
+    return do_gesv(ctx, ANY, A, ipiv, B, info);
+}
+
 #define TYPED(p, PREC)                                                                             \
     dag_status dag_##p##getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info)       \
     {                                                                                              \
@@ -289,6 +378,16 @@ dag_status dag_getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info)
     dag_status dag_##p##getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info)                \
     {                                                                                              \
         return do_getrf_nopiv(ctx, PREC, A, info);                                                 \
+    }                                                                                              \
+    dag_status dag_##p##getrs(dag_context *ctx, dag_trans trans, dag_matrix *A,                    \
+                              const int64_t *ipiv, dag_matrix *B)                                  \
+    {                                                                                              \
+        return do_getrs(ctx, PREC, trans, A, ipiv, B);                                             \
+    }                                                                                              \
+    dag_status dag_##p##gesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,        \
+                             int64_t *info)                                                        \
+    {                                                                                              \
+        return do_gesv(ctx, PREC, A, ipiv, B, info);                                               \
     }
 TYPED(s, DAG_S)
 TYPED(d, DAG_D)

@@ -34,17 +34,37 @@ dag_status dag_plrnt(dag_context *ctx, dag_matrix *A, int64_t seed)
     return status == DAG_SUCCESS ? dag_run(ctx, make[A->prec](ctx, A, seed)) : status;
 }
 
-/* Fills a tile of element (i0, j0) on with the matrix of dag_plghe(). */
-static void make_tile(const dag_plghe_source *s, int m, int n, void *tile, int64_t i0, int64_t j0)
+/* A random matrix that is made again, tile by tile. */
+struct sink {
+    dag_matrix *like;
+    double bump;
+    uint64_t seed;
+    int hermitian; /* that of dag_plghe(), else of dag_plrnt() */
+    void *tile;
+    dag_element_fn add;
+    void *to;
+};
+
+/* Fills the tile with the elements from (i0, j0) on. */
+static void make_tile(const struct sink *s, int m, int n, int64_t i0, int64_t j0)
 {
     int64_t order = s->like->m;
-    uint64_t seed = (uint64_t)s->seed;
+    double bump = s->bump;
+    void *t = s->tile;
+#define MAKE(PREC, p, real)                                                                        \
+    case PREC:                                                                                     \
+        if (s->hermitian)                                                                          \
+            dag_tile_##p##plghe((real)bump, m, n, t, m, order, i0, j0, s->seed);                   \
+        else                                                                                       \
+            dag_tile_##p##plrnt((real)bump, m, n, t, m, order, i0, j0, s->seed);                   \
+        break
     switch (s->like->prec) {
-    case DAG_S: dag_tile_splghe((float)s->bump, m, n, tile, m, order, i0, j0, seed); break;
-    case DAG_D: dag_tile_dplghe(s->bump, m, n, tile, m, order, i0, j0, seed); break;
-    case DAG_C: dag_tile_cplghe((float)s->bump, m, n, tile, m, order, i0, j0, seed); break;
-    case DAG_Z: dag_tile_zplghe(s->bump, m, n, tile, m, order, i0, j0, seed); break;
+        MAKE(DAG_S, s, float);
+        MAKE(DAG_D, d, double);
+        MAKE(DAG_C, c, float);
+        MAKE(DAG_Z, z, double);
     }
+#undef MAKE
 }
 
 static void item(dag_precision prec, const void *tile, size_t at, double *re, double *im)
@@ -60,18 +80,11 @@ static void item(dag_precision prec, const void *tile, size_t at, double *re, do
     }
 }
 
-struct sink {
-    const dag_plghe_source *source;
-    void *tile;
-    dag_element_fn add;
-    void *to;
-};
-
 static dag_status give_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag_element *e, void *arg)
 {
     const struct sink *s = arg;
     int64_t i0 = ti * a->mb, j0 = tj * a->nb;
-    make_tile(s->source, (int)e->shape.m, (int)e->shape.n, s->tile, i0, j0);
+    make_tile(s, (int)e->shape.m, (int)e->shape.n, i0, j0);
     for (int64_t j = 0; j < e->shape.n; j++)
         for (int64_t i = 0; i < e->shape.m; i++) {
             int64_t row = i0 + i, col = j0 + j;
@@ -87,19 +100,31 @@ static dag_status give_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag_ele
     return DAG_SUCCESS;
 }
 
-dag_status dag_plghe_each(void *arg, dag_element_fn add, void *to)
+static dag_status give_all(struct sink *s, const char *routine)
 {
-    const dag_plghe_source *source = arg;
-    dag_matrix *a = source->like;
+    dag_matrix *a = s->like;
     size_t rows = (size_t)(a->mb < a->m ? a->mb : a->m);
     size_t cols = (size_t)(a->nb < a->n ? a->nb : a->n);
     if (rows == 0 || cols == 0)
         return DAG_SUCCESS;
-    void *tile = malloc(rows * cols * dag_precision_size(a->prec));
-    if (tile == NULL)
-        return dag_error(a->context, DAG_ERR_NOMEM, "dag_plghe_each: no memory for a tile");
-    struct sink sink = {source, tile, add, to};
-    dag_status status = dag_matrix_each_local(a, give_tile, &sink);
-    free(tile);
+    s->tile = malloc(rows * cols * dag_precision_size(a->prec));
+    if (s->tile == NULL)
+        return dag_error(a->context, DAG_ERR_NOMEM, "%s: no memory for a tile", routine);
+    dag_status status = dag_matrix_each_local(a, give_tile, s);
+    free(s->tile);
     return status;
+}
+
+dag_status dag_plghe_each(void *arg, dag_element_fn add, void *to)
+{
+    const dag_plghe_source *source = arg;
+    struct sink s = {source->like, source->bump, (uint64_t)source->seed, 1, NULL, add, to};
+    return give_all(&s, "dag_plghe_each");
+}
+
+dag_status dag_plrnt_each(void *arg, dag_element_fn add, void *to)
+{
+    const dag_plrnt_source *source = arg;
+    struct sink s = {source->like, 0, (uint64_t)source->seed, 0, NULL, add, to};
+    return give_all(&s, "dag_plrnt_each");
 }

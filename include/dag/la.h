@@ -23,6 +23,7 @@
 
 #include <dag/auxiliary.h>
 #include <dag/blas3.h>
+#include <dag/lu.h>
 #include <dag/matgen.h>
 #include <dag/matrix.h>
 
@@ -197,6 +198,13 @@ typedef struct dag_plghe_source {
     int64_t seed;
 } dag_plghe_source;
 dag_status dag_plghe_each(void *arg, dag_element_fn add, void *to);
+
+/** The random matrix of dag_plrnt() likewise. */
+typedef struct dag_plrnt_source {
+    dag_matrix *like; /**< m x n, DAG_GENERAL */
+    int64_t seed;
+} dag_plrnt_source;
+dag_status dag_plrnt_each(void *arg, dag_element_fn add, void *to);
 
 #ifdef __cplusplus
 }

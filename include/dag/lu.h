@@ -41,6 +41,23 @@ dag_status dag_getrf_ahead(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int l
                            int64_t *info);
 
 /**
+ * Solve op(A) X = B with the factors of dag_getrf(), op(A) being A, A^T or A^H.
+ * @param A     n x n, as dag_getrf() left it. Not modified.
+ * @param ipiv  its pivots, n items on every rank; NULL after dag_getrf_nopiv().
+ * @param B     n x nrhs, DAG_GENERAL, of the same element type and with the same tile rows
+ *              (B->mb == A->mb); any number and width of block columns. Overwritten with X. In tile
+ *              layout it is copied, as A is by dag_getrf().
+ */
+dag_status dag_getrs(dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv,
+                     dag_matrix *B);
+
+/**
+ * Solve A X = B: dag_getrf() and then dag_getrs(). When *info > 0, B is as it was. `info` must not
+ * be NULL.
+ */
+dag_status dag_gesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B, int64_t *info);
+
+/**
  * LU factorisation without pivoting, A = L U, in place, for matrices that are known not to need it:
  * diagonally dominant or positive definite ones. On others the result may be worthless without
  * *info telling.
@@ -58,7 +75,11 @@ dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *
 
 #define DAG_LU_DECLARE(p)                                                                          \
     dag_status dag_##p##getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info);      \
-    dag_status dag_##p##getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info);
+    dag_status dag_##p##getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info);               \
+    dag_status dag_##p##getrs(dag_context *ctx, dag_trans trans, dag_matrix *A,                    \
+                              const int64_t *ipiv, dag_matrix *B);                                 \
+    dag_status dag_##p##gesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,        \
+                             int64_t *info);
 DAG_LU_DECLARE(s)
 DAG_LU_DECLARE(d)
 DAG_LU_DECLARE(c)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs dag_potrf and dag_posv as a user does: options, files, results, exit statuses.
+"""Runs dag_potrf, dag_posv and dag_gesv as a user does: options, files, results, exit statuses.
 
 usage: drivers.py MPIRUN BINDIR MOST_RANKS DATADIR [CLASS...]
 DATADIR may hold matrices of the Harwell-Boeing collection; they are used if they are there. CLASS
@@ -181,6 +181,21 @@ class Results(Case):
                                path, "--nb", 32, "--json", "--check", ranks=ranks)
                 r = json.loads(out)
                 self.assertEqual((r["info"], r["residual"], r["gflops"]), (bad, None, None))
+
+    def test_general(self):
+        for ranks in RANKS:
+            for layout in "tile", "slab":
+                for prec in "sdcz":
+                    r, = self.good("dag_gesv", "--n", 150, "--nb", 40, "--prec", prec, "--layout",
+                                   layout, "--nrhs", 3, "--check", ranks=ranks)
+                    self.assertEqual((r["routine"], r["info"]), ("gesv", 0))
+
+    def test_singular(self):
+        # the second column is twice the first
+        text = "%%MatrixMarket matrix array real general\n3 3\n" + "\n".join("124248369")
+        for ranks in RANKS:
+            self.bad(2, "pivot 2 is exactly zero", "dag_gesv", "--matrix", self.file(text), "--nb",
+                     2, ranks=ranks)
 
 
 DENSE = """%%MatrixMarket matrix array real general
@@ -383,6 +398,15 @@ class Memory(Case):
 
 @unittest.skipUnless(os.path.exists(os.path.join(DATA, "bcsstk16.mtx")), "no matrices in " + DATA)
 class RealMatrices(Case):
+    def test_general(self):
+        for name, prec in ("west0067", "d"), ("fs_183_1", "d"), ("young1c", "z"):
+            path = os.path.join(DATA, name + ".mtx")
+            if not os.path.exists(path):
+                self.skipTest(path + " is not there")
+            for ranks in RANKS:
+                r, = self.good("dag_gesv", "--matrix", path, "--prec", prec, "--nb", 48, "--check",
+                               ranks=ranks)
+                self.assertLess(r["normwise"], 1e-14)
     def path(self, name):
         return os.path.join(DATA, name + ".mtx")
 

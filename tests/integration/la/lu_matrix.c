@@ -195,6 +195,53 @@ static void exchange(dag_context *ctx, const test_case *c, const int64_t *ipiv)
     free(b);
 }
 
+/* op(A) X = B for the factors of A, judged by |B - op(A) X| against |A| |X| max(n, 1) eps. */
+static void solve(dag_context *ctx, const test_case *c, dag_matrix *F, const int64_t *ipiv,
+                  dag_trans trans)
+{
+    enum { NRHS = 3 };
+    int n = (int)c->m;
+    dag_matrix *B = NULL;
+    size_t item = dag_precision_size(c->prec);
+    double eps = dag_precision_real(c->prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
+    const dag_matrix_desc desc = {.prec = c->prec, .m = n, .n = NRHS, .mb = c->nb, .nb = 2,
+                                  .p = c->p, .q = c->q, .layout = c->layout, .name = "B"};
+    char *a = calloc((size_t)n * (size_t)n + 1, 16), *x = calloc((size_t)n * NRHS + 1, item);
+    if (check(ctx, c, "make", dag_matrix_new(ctx, &desc, &B)) &&
+        check(ctx, c, "plrnt", dag_plrnt(ctx, B, 5))) {
+        char *b = calloc((size_t)n * NRHS + 1, item);
+        if (check(ctx, c, "gather", dag_matrix_gather(B, b, n > 0 ? n : 1)) &&
+            check(ctx, c, "getrs", dag_getrs(ctx, trans, F, ipiv, B)) &&
+            check(ctx, c, "gather", dag_matrix_gather(B, x, n > 0 ? n : 1)) &&
+            dag_rank(ctx) == 0) {
+            double worst = 0, size = 0;
+            original(c, 0, a);
+            for (int j = 0; j < NRHS; j++)
+                for (int i = 0; i < n; i++) {
+                    double sum[2], e[2], y[2], scale = 0;
+                    get(c->prec, b, (size_t)(i + j * n), sum);
+                    for (int k = 0; k < n; k++) {
+                        get(c->prec, a, (size_t)(trans == DAG_NO_TRANS ? i + k * n : k + i * n), e);
+                        get(c->prec, x, (size_t)(k + j * n), y);
+                        if (trans == DAG_CONJ_TRANS)
+                            e[1] = -e[1];
+                        sum[0] -= e[0] * y[0] - e[1] * y[1];
+                        sum[1] -= e[0] * y[1] + e[1] * y[0];
+                        scale += hypot(e[0], e[1]) * hypot(y[0], y[1]);
+                    }
+                    worst = fmax(worst, hypot(sum[0], sum[1]));
+                    size = fmax(size, scale);
+                }
+            if (n > 0 && !(worst / (size * (double)n * eps) < 30))
+                fail(ctx, c, "getrs: error", worst / (size * (double)n * eps));
+        }
+        free(b);
+    }
+    dag_matrix_free(B);
+    free(a);
+    free(x);
+}
+
 static void run_case(dag_context *ctx, const test_case *c, int ahead)
 {
     dag_matrix *A = NULL;
@@ -206,6 +253,10 @@ static void run_case(dag_context *ctx, const test_case *c, int ahead)
             fail(ctx, c, "info", (double)info);
         judge(ctx, c, A, 0, ipiv);
         exchange(ctx, c, ipiv);
+        if (c->m == c->n) {
+            solve(ctx, c, A, ipiv, DAG_NO_TRANS);
+            solve(ctx, c, A, ipiv, cases % 2 ? DAG_TRANS : DAG_CONJ_TRANS);
+        }
     }
     dag_matrix_free(A);
     A = NULL;

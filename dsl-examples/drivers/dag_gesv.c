@@ -1,0 +1,49 @@
+/* dag_gesv: solution of A X = B with a general matrix, random or from files. */
+#include "solve.h"
+
+#include <stdlib.h>
+
+static dag_status gesv(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
+                       int64_t *info)
+{
+    int64_t *ipiv = malloc((size_t)A->m * sizeof(*ipiv) + 1);
+    (void)o;
+    dag_status status = dag_gesv(ctx, A, ipiv, B, info); /* refuses NULL on all ranks */
+    free(ipiv);
+    return status;
+}
+
+static void count(double n, double nrhs, double *muls, double *adds)
+{
+    *muls = n * n * n / 3 - n / 3 + n * n * nrhs;
+    *adds = n * n * n / 3 - n * n / 2 + n / 6 + n * (n - 1) * nrhs;
+}
+
+static const solver method = {
+    .base = {.scope = {.program = "dag_gesv",
+                       .purpose =
+                           "Solves A X = B by LU factorisation with partial pivoting. A is a random\n"
+                           "matrix of order N, or one from a Matrix Market file, which every rank\n"
+                           "reads, keeping its part. B comes from --rhs; without it, B is random for\n"
+                           "a random A, and the row sums of A for one from a file, so that all\n"
+                           "elements of the solution are 1. `info` is the number of the first pivot\n"
+                           "that is exactly zero: the matrix is singular, and there is no solution.\n"
+                           "\n"
+                           "The normwise backward error is ||B - A X|| / (||A|| ||X|| + ||B||) in\n"
+                           "infinity norms, the componentwise one max |B - A X| / (|A| |X| + |B|),\n"
+                           "both the largest over the right-hand sides. `residual` is the normwise\n"
+                           "one; with --check its bound is 40 eps, eps being that of the element\n"
+                           "type. Slab storage is factored in place, tile storage is copied.",
+                       .used = OPT_COMMON | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
+                               OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT)},
+             .routine = "gesv",
+             .solves = 1,
+             .singular = 1},
+    .solve = gesv,
+    .count = count,
+};
+
+int main(int argc, char **argv)
+{
+    return solve_main(&method, argc, argv);
+}

@@ -1,0 +1,147 @@
+/* Solution of A X = B, random or from files: what the methods have in common. */
+#include "solve.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* The driver that this program is; drivers get no argument of their own. */
+static const solver *method;
+
+/* What one run works on. */
+struct problem {
+    dag_matrix *a, *b; /* overwritten with the factor and the solution */
+    dag_matrix *rhs;   /* B as it was */
+    dag_element_source source;
+    union {
+        dag_plghe_source hermitian;
+        dag_plrnt_source general;
+    } random;
+    load_source file;
+    dag_mtx_writer *out; /* on rank 0, with --out */
+};
+
+static dag_status random_matrix(dag_context *ctx, const options *o, struct problem *p)
+{
+    dag_status status;
+    if (!method->triangle) {
+        status = driver_matrix(ctx, o, o->n, o->n, DAG_GENERAL, &p->a);
+        p->random.general = (dag_plrnt_source){p->a, o->seed};
+        p->source = (dag_element_source){dag_plrnt_each, &p->random.general};
+        return status != DAG_SUCCESS ? status
+                                     : driver_collective(ctx, dag_plrnt(ctx, p->a, o->seed));
+    }
+    status = driver_matrix(ctx, o, o->n, o->n, o->uplo, &p->a);
+    p->random.hermitian = (dag_plghe_source){p->a, (double)o->n, o->seed};
+    p->source = (dag_element_source){dag_plghe_each, &p->random.hermitian};
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_plghe(ctx, p->a, (double)o->n, o->seed));
+    return status;
+}
+
+static dag_status make_matrix(dag_context *ctx, const options *o, struct problem *p)
+{
+    if (o->matrix == NULL)
+        return random_matrix(ctx, o, p);
+    p->file = (load_source){ctx, o->matrix};
+    p->source = (dag_element_source){load_each, &p->file};
+    return method->triangle ? load_matrix(ctx, o, &p->a) : load_general(ctx, o, &p->a);
+}
+
+static dag_status make_rhs(dag_context *ctx, const options *o, struct problem *p)
+{
+    if (o->rhs != NULL)
+        return load_rhs(ctx, o, p->a->n, &p->rhs);
+    dag_status status = driver_matrix(ctx, o, p->a->n, o->nrhs, DAG_GENERAL, &p->rhs);
+    if (status == DAG_SUCCESS && o->matrix != NULL)
+        status = driver_collective(ctx, dag_row_sums(ctx, &p->source, p->rhs));
+    else if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_plrnt(ctx, p->rhs, o->seed + 1));
+    return status;
+}
+
+static dag_status copy_tile(dag_matrix *b, int64_t i, int64_t j, const dag_element *e, void *arg)
+{
+    dag_matrix *from = arg;
+    int64_t ld;
+    const char *source = dag_matrix_at(from, i, j, &ld);
+    size_t elem = e->shape.elem;
+    (void)b;
+    for (int64_t c = 0; c < e->shape.n; c++)
+        memcpy((char *)e->ptr + (size_t)(c * e->ld) * elem, source + (size_t)(c * ld) * elem,
+               (size_t)e->shape.m * elem);
+    return DAG_SUCCESS;
+}
+
+static dag_status solve(dag_context *ctx, const options *o, struct problem *p, report *r)
+{
+    double n = (double)p->a->n, nrhs = (double)p->b->n, start = driver_time(ctx);
+    dag_status status = driver_collective(ctx, method->solve(ctx, o, p->a, p->b, &r->info));
+    r->seconds = driver_time(ctx) - start;
+    r->m = p->a->m;
+    r->n = p->a->n;
+    r->nb = p->a->nb;
+    r->p = (int)p->a->p;
+    r->q = (int)p->a->q;
+    double muls, adds;
+    method->count(n, nrhs, &muls, &adds);
+    r->flops = driver_flops(o->prec, muls, adds);
+    if (r->info != 0)
+        r->flops = NAN; /* it ended early */
+    r->bound = DAG_SOLVE_BOUND *
+               (dag_precision_real(o->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON);
+    return status;
+}
+
+static dag_status judge(dag_context *ctx, struct problem *p, report *r)
+{
+    dag_solve_error error;
+    dag_status status =
+        driver_collective(ctx, dag_solve_residual(ctx, &p->source, p->rhs, p->b, &error));
+    if (status != DAG_SUCCESS)
+        return status;
+    r->normwise = error.normwise;
+    r->componentwise = error.componentwise;
+    r->residual = error.normwise;
+    return DAG_SUCCESS;
+}
+
+/* A file that cannot be written must not cost the user the result of a long computation. */
+static void write_solution(dag_context *ctx, struct problem *p, report *r)
+{
+    r->incomplete = load_write(ctx, p->out, p->b) != DAG_SUCCESS;
+    p->out = NULL;
+}
+
+static dag_status solve_run(dag_context *ctx, const options *o, report *r)
+{
+    struct problem p = {0};
+    dag_status status = make_matrix(ctx, o, &p);
+    if (status == DAG_SUCCESS)
+        status = make_rhs(ctx, o, &p);
+    if (status == DAG_SUCCESS)
+        status = driver_matrix(ctx, o, p.rhs->m, p.rhs->n, DAG_GENERAL, &p.b);
+    if (status == DAG_SUCCESS)
+        status = dag_matrix_each_local(p.b, copy_tile, p.rhs);
+    if (status == DAG_SUCCESS && o->out != NULL) /* found unwritable before the work, not after */
+        status = load_create(ctx, o, p.b->m, p.b->n, &p.out);
+    if (status == DAG_SUCCESS)
+        status = solve(ctx, o, &p, r);
+    if (status == DAG_SUCCESS && r->info == 0)
+        status = judge(ctx, &p, r);
+    if (status == DAG_SUCCESS && r->info == 0 && o->out != NULL)
+        write_solution(ctx, &p, r);
+    dag_mtx_writer_abort(p.out);
+    dag_matrix_free(p.a);
+    dag_matrix_free(p.b);
+    dag_matrix_free(p.rhs);
+    return status;
+}
+
+int solve_main(const solver *s, int argc, char **argv)
+{
+    driver d = s->base;
+    d.run = solve_run;
+    method = s;
+    return driver_main(&d, argc, argv);
+}

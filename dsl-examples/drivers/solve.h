@@ -1,0 +1,21 @@
+/* What the drivers that solve A X = B have in common; they differ in the matrix and the method. */
+#ifndef DRIVERS_SOLVE_H
+#define DRIVERS_SOLVE_H
+
+#include "driver.h"
+#include "load.h"
+
+typedef struct solver {
+    driver base; /* its run is solve_run */
+    int triangle; /* 1: A is positive definite, of which the triangle options.uplo is kept */
+    /* Overwrites A with what the method leaves of it and B with X; collective. */
+    dag_status (*solve)(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
+                        int64_t *info);
+    /* multiplications and additions for an n x n matrix and nrhs right-hand sides */
+    void (*count)(double n, double nrhs, double *muls, double *adds);
+} solver;
+
+/* main() of such a driver. */
+int solve_main(const solver *s, int argc, char **argv);
+
+#endif
