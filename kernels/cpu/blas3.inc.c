@@ -24,8 +24,8 @@ void FN(syrk)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const 
     if (n == 0)
         return;
 #if !DAG_COMPLEX
-    if (uplo == DAG_LOWER && trans == DAG_NO_TRANS && beta == 1 && MICRO_FITS(n, n, k)) {
-        MICRO_NOW->syrk(n, k, alpha, A, lda, C, ldc);
+    if (beta == 1 && MICRO_FITS(n, n, k)) {
+        MICRO_NOW->syrk(uplo == DAG_LOWER, trans != DAG_NO_TRANS, n, k, alpha, A, lda, C, ldc);
         return;
     }
 #endif
@@ -60,8 +60,9 @@ void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t al
     if (m == 0 || n == 0)
         return;
 #if !DAG_COMPLEX
-    if (transa == DAG_NO_TRANS && beta == 1 && MICRO_FITS(m, n, k)) {
-        MICRO_NOW->gemm(transb != DAG_NO_TRANS, m, n, k, alpha, A, lda, B, ldb, C, ldc);
+    if (beta == 1 && MICRO_FITS(m, n, k)) {
+        MICRO_NOW->gemm(transa != DAG_NO_TRANS, transb != DAG_NO_TRANS, m, n, k, alpha, A, lda, B,
+                        ldb, C, ldc);
         return;
     }
 #endif

@@ -30,7 +30,7 @@ static_assert((int)DAG_NO_TRANS == (int)CblasNoTrans && (int)DAG_TRANS == (int)C
 static_assert((int)DAG_LEFT == (int)CblasLeft && (int)DAG_RIGHT == (int)CblasRight, "side");
 static_assert((int)DAG_UNIT == (int)CblasUnit && (int)DAG_NON_UNIT == (int)CblasNonUnit, "diag");
 
-/* The kernels of micro.h for the element type, where this processor has them and the shape suits. */
+/* The kernels of micro.h for the element type, if this processor has any, and for what shapes. */
 #define MICRO_NOW DAG_PRECISION_CAT(dagi_micro_, DAG_PRECISION)()
 #define MICRO_FITS(m, n, k) \
     ((m) <= MICRO_MAX && (n) <= MICRO_MAX && (k) <= MICRO_MAX && MICRO_NOW != NULL)

@@ -34,8 +34,8 @@ typedef struct MICRO(ahead) {
 #define EACH_COL(j) _Pragma("GCC unroll 8") for (int j = 0; j < MICRO_COLS; j++)
 #define EACH_VEC(i) _Pragma("GCC unroll 3") for (int i = 0; i < vecs; i++)
 
-/* acc += A B^T (b_row = 1, b_col = ldb) or A B (b_row = ldb, b_col = 1), where element (j, p) of the
- * right operand is B[j * b_row + p * b_col]. */
+/* acc += A B^T (b_row = 1, b_col = ldb) or A B (b_row = ldb, b_col = 1), where element (j, p) of
+ * the right operand is B[j * b_row + p * b_col]. */
 INLINE void MICRO(product)(int vecs, ptrdiff_t k, const elem_t *A, ptrdiff_t lda, const elem_t *B,
                            ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next, MICRO(block) *acc)
 {
@@ -119,117 +119,130 @@ static void MICRO(pack)(int rows, int padded, int k, const elem_t *A, ptrdiff_t 
             to[i + p * padded] = i < rows ? A[i * row_step + p * col_step] : 0;
 }
 
-/* Adds a block kept aside to C: rows x cols, of these only i + shift >= j. */
-static void MICRO(add_part)(int rows, int cols, int shift, const elem_t *block, elem_t *C,
-                            ptrdiff_t ldc)
+/* Adds a block kept aside to C: of rows x cols, what lies in the region when the block begins
+ * `shift` rows below the column it begins with. */
+static void MICRO(add_part)(dag_region region, int rows, int cols, int shift, const elem_t *block,
+                            elem_t *C, ptrdiff_t ldc)
 {
-    for (int j = 0; j < cols; j++)
-        for (int i = j > shift ? j - shift : 0; i < rows; i++)
+    for (int j = 0; j < cols; j++) {
+        int first = region == DAG_REGION_LOWER && j > shift ? j - shift : 0;
+        int end = region == DAG_REGION_UPPER && j - shift + 1 < rows ? j - shift + 1 : rows;
+        for (int i = first; i < end; i++)
             C[i + j * ldc] += block[i + j * MICRO_ROWS];
+    }
 }
 
 /* ---- products ---------------------------------------------------------------------------- */
 
-/* The right operand of an update: see MICRO(product). `edge` has the last, narrower block of
- * columns, padded. */
-typedef struct MICRO(right) {
-    const elem_t *B;
+/* Element (i, p) of an operand of an update is at[i * row + p * col], p being the inner index. */
+typedef struct MICRO(operand) {
+    const elem_t *at;
     ptrdiff_t row, col;
-    const elem_t *edge;
-} MICRO(right);
+} MICRO(operand);
 
-/* A panel of up to MICRO_ROWS rows: C += alpha A op(B). `shift` = row of C that the panel begins
- * with, minus column: elements with i + shift < j are left alone; a large one keeps all. */
-static MICRO_TARGET void MICRO(panel)(int rows, int n, int k, int shift, elem_t alpha,
-                                      const elem_t *A, ptrdiff_t lda, const MICRO(right) *right,
-                                      MICRO(ahead) next, elem_t *C, ptrdiff_t ldc)
+/* An update C += alpha A B^T, only in a region of C; up to MICRO_DEPTH of the inner dimension. */
+typedef struct MICRO(job) {
+    dag_region region; /* FULL, LOWER or UPPER */
+    int m, n, k;
+    elem_t alpha;
+    MICRO(operand) A, B;
+    const elem_t *B_edge; /* the last, narrower block of rows of B, padded */
+    elem_t *C;
+    ptrdiff_t ldc;
+} MICRO(job);
+
+/* Up to MICRO_ROWS rows of C from row i on; A is where they are read from, by columns. */
+static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, const elem_t *A,
+                                      ptrdiff_t lda, MICRO(ahead) next)
 {
     int vecs = (rows + LANES - 1) / LANES;
-    const elem_t *next_a = next.a, *next_b = next.b;
-    for (int j = 0; j < n && j < shift + rows; j += MICRO_COLS) {
-        int cols = n - j < MICRO_COLS ? n - j : MICRO_COLS;
-        /* Vectors above the diagonal are not computed. */
-        int skip = j > shift ? (j - shift) / LANES : 0;
-        const elem_t *B = cols < MICRO_COLS ? right->edge : right->B + j * right->row;
-        ptrdiff_t b_row = cols < MICRO_COLS ? 1 : right->row;
-        ptrdiff_t b_col = cols < MICRO_COLS ? MICRO_COLS : right->col;
+    int first = job->region == DAG_REGION_UPPER ? i - i % MICRO_COLS : 0;
+    int end = job->region == DAG_REGION_LOWER && i + rows < job->n ? i + rows : job->n;
+    const elem_t *next_a = next.a;
+    for (int j = first; j < end; j += MICRO_COLS) {
+        int cols = job->n - j < MICRO_COLS ? job->n - j : MICRO_COLS;
+        /* Vectors above the diagonal of a lower triangle are not computed. */
+        int skip = job->region == DAG_REGION_LOWER && j > i ? (j - i) / LANES : 0;
+        int top = i + skip * LANES;
+        bool inside = job->region == DAG_REGION_FULL ||
+                      (job->region == DAG_REGION_LOWER ? j + cols - 1 <= top : i + rows - 1 <= j);
+        MICRO(operand) B = {job->B.at + j * job->B.row, job->B.row, job->B.col};
+        if (cols < MICRO_COLS)
+            B = (MICRO(operand)){job->B_edge, 1, MICRO_COLS};
         const elem_t *a = A + skip * LANES;
-        elem_t *c = C + skip * LANES + j * ldc;
+        elem_t *c = job->C + top + j * job->ldc;
         next.a = next_a + j / MICRO_COLS % 3 * LANES;
-        next.b = next_b != NULL ? next_b + (j + MICRO_COLS) * right->row : a;
-        int below = j + cols - 1 <= shift + skip * LANES;
-        if (below && cols == MICRO_COLS && rows % LANES == 0) {
-            MICRO(multiply)(vecs - skip, k, alpha, a, lda, B, b_row, b_col, next, c, ldc);
+        next.b = next.b_step != 0 ? B.at + MICRO_COLS * B.row : a;
+        if (inside && cols == MICRO_COLS && rows % LANES == 0) {
+            MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, c,
+                            job->ldc);
         } else {
             MICRO(vector) aside[MICRO_COLS * 3] = {{0}};
-            MICRO(multiply)(vecs - skip, k, alpha, a, lda, B, b_row, b_col, next,
+            MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next,
                             (elem_t *)aside, MICRO_ROWS);
-            MICRO(add_part)(rows - skip * LANES, cols, shift + skip * LANES - j,
-                            (elem_t *)aside, c, ldc);
+            MICRO(add_part)(job->region, rows - skip * LANES, cols, top - j, (elem_t *)aside, c,
+                            job->ldc);
         }
     }
 }
 
-/* C += alpha A op(B) for up to MICRO_DEPTH of the inner dimension; only the lower triangle when
- * `lower`. */
-static MICRO_TARGET void MICRO(slice)(bool lower, bool transb, int m, int n, int k, elem_t alpha,
-                                      const elem_t *A, int lda, const elem_t *B, int ldb,
-                                      elem_t *C, int ldc)
+static MICRO_TARGET void MICRO(slice)(MICRO(job) job)
 {
-    MICRO(vector) rows_edge[MICRO_DEPTH * 3];
-    elem_t cols_edge[MICRO_DEPTH * MICRO_COLS];
-    MICRO(right) right = {B, transb ? 1 : ldb, transb ? ldb : 1, cols_edge};
-    int whole = n - n % MICRO_COLS;
-    if (whole < n)
-        MICRO(pack)(n - whole, MICRO_COLS, k, B + whole * right.row, right.row, right.col,
-                    cols_edge);
-    for (int i = 0; i < m; i += MICRO_ROWS) {
-        int rows = m - i < MICRO_ROWS ? m - i : MICRO_ROWS;
+    MICRO(vector) packed[MICRO_DEPTH * 3];
+    elem_t edge[MICRO_DEPTH * MICRO_COLS];
+    int whole = job.n - job.n % MICRO_COLS;
+    if (whole < job.n)
+        MICRO(pack)(job.n - whole, MICRO_COLS, job.k, job.B.at + whole * job.B.row,
+                    job.B.row, job.B.col, edge);
+    job.B_edge = edge;
+    for (int i = 0; i < job.m; i += MICRO_ROWS) {
+        int rows = job.m - i < MICRO_ROWS ? job.m - i : MICRO_ROWS;
         int padded = (rows + LANES - 1) / LANES * LANES;
-        const elem_t *a = A + i;
-        ptrdiff_t step = lda;
-        if (rows < padded) {
-            MICRO(pack)(rows, padded, k, a, 1, lda, (elem_t *)rows_edge);
-            a = (const elem_t *)rows_edge;
+        const elem_t *a = job.A.at + i * job.A.row;
+        ptrdiff_t step = job.A.col;
+        if (rows < padded || job.A.row != 1) { /* transposed ones are packed in any case */
+            MICRO(pack)(rows, padded, job.k, a, job.A.row, job.A.col, (elem_t *)packed);
+            a = (const elem_t *)packed;
             step = padded;
         }
-        MICRO(ahead) next = {.a = a, .a_step = 0, .b = NULL, .b_step = 0};
-        if (i + MICRO_ROWS < m) {
-            next.a = A + i + MICRO_ROWS;
-            next.a_step = lda;
+        MICRO(ahead) next = {.a = a, .b_step = i == 0 ? job.B.col : 0};
+        if (i + MICRO_ROWS < job.m && job.A.row == 1) {
+            next.a = a + MICRO_ROWS;
+            next.a_step = step;
         }
-        if (i == 0) {
-            next.b = B;
-            next.b_step = right.col;
-        }
-        MICRO(panel)(rows, n, k, lower ? i : m + n, alpha, a, step, &right, next, C + i, ldc);
+        MICRO(panel)(&job, i, rows, a, step, next);
     }
 }
 
-static MICRO_TARGET void MICRO(update)(bool lower, bool transb, int m, int n, int k, elem_t alpha,
-                                       const elem_t *A, int lda, const elem_t *B, int ldb,
-                                       elem_t *C, int ldc)
+static MICRO_TARGET void MICRO(update)(MICRO(job) job)
 {
-    int slices = (k + MICRO_DEPTH - 1) / MICRO_DEPTH;
+    int k = job.k, slices = (k + MICRO_DEPTH - 1) / MICRO_DEPTH;
     for (int s = 0, first = 0; s < slices; s++) {
         int end = (int)((int64_t)k * (s + 1) / slices);
-        MICRO(slice)(lower, transb, m, n, end - first, alpha, A + (ptrdiff_t)first * lda, lda,
-                     transb ? B + (ptrdiff_t)first * ldb : B + first, ldb, C, ldc);
+        job.k = end - first;
+        MICRO(slice)(job);
+        job.A.at += job.k * job.A.col;
+        job.B.at += job.k * job.B.col;
         first = end;
     }
 }
 
-static MICRO_TARGET void MICRO(gemm)(bool transb, int m, int n, int k, elem_t alpha,
+static MICRO_TARGET void MICRO(gemm)(bool transa, bool transb, int m, int n, int k, elem_t alpha,
                                      const elem_t *A, int lda, const elem_t *B, int ldb,
                                      elem_t *C, int ldc)
 {
-    MICRO(update)(false, transb, m, n, k, alpha, A, lda, B, ldb, C, ldc);
+    MICRO(update)((MICRO(job)){.region = DAG_REGION_FULL, .m = m, .n = n, .k = k, .alpha = alpha,
+                               .A = {A, transa ? lda : 1, transa ? 1 : lda},
+                               .B = {B, transb ? 1 : ldb, transb ? ldb : 1}, .C = C, .ldc = ldc});
 }
 
-static MICRO_TARGET void MICRO(syrk)(int n, int k, elem_t alpha, const elem_t *A, int lda,
-                                     elem_t *C, int ldc)
+static MICRO_TARGET void MICRO(syrk)(bool lower, bool trans, int n, int k, elem_t alpha,
+                                     const elem_t *A, int lda, elem_t *C, int ldc)
 {
-    MICRO(update)(true, true, n, n, k, alpha, A, lda, A, lda, C, ldc);
+    MICRO(operand) both = {A, trans ? lda : 1, trans ? 1 : lda};
+    MICRO(update)((MICRO(job)){.region = lower ? DAG_REGION_LOWER : DAG_REGION_UPPER, .m = n,
+                               .n = n, .k = k, .alpha = alpha, .A = both, .B = both, .C = C,
+                               .ldc = ldc});
 }
 
 /* ---- solves ------------------------------------------------------------------------------ */
@@ -238,14 +251,14 @@ static MICRO_TARGET void MICRO(syrk)(int n, int k, elem_t alpha, const elem_t *A
  * the columns are solved for one after the other, all in registers. X is the whole panel, L the
  * rows of the block, `inverse` the reciprocals of its diagonal. */
 INLINE void MICRO(solve_block)(int vecs, ptrdiff_t done, const elem_t *X, ptrdiff_t ldx,
-                               const elem_t *L, ptrdiff_t ldl, const elem_t *inverse,
-                               MICRO(ahead) next, elem_t *B, ptrdiff_t ldb)
+                               MICRO(operand) L, const elem_t *inverse, MICRO(ahead) next,
+                               elem_t *B, ptrdiff_t ldb)
 {
     MICRO(block) acc;
-    const elem_t *triangle = L + done * ldl;
+    const elem_t *triangle = L.at + done * L.col;
     MICRO(fetch_target)(vecs, B, ldb);
     MICRO(clear)(vecs, &acc);
-    MICRO(product)(vecs, done, X, ldx, L, 1, ldl, next, &acc);
+    MICRO(product)(vecs, done, X, ldx, L.at, L.row, L.col, next, &acc);
     EACH_COL(j)
         EACH_VEC(i)
             acc.v[j][i] = *(MICRO(loose) *)(B + i * LANES + j * ldb) - acc.v[j][i];
@@ -257,16 +270,16 @@ INLINE void MICRO(solve_block)(int vecs, ptrdiff_t done, const elem_t *X, ptrdif
         EACH_COL(j)
             if (j > p)
                 EACH_VEC(i)
-                    acc.v[j][i] -= acc.v[p][i] * triangle[j + p * ldl];
+                    acc.v[j][i] -= acc.v[p][i] * triangle[j * L.row + p * L.col];
     }
 }
 
 #define MICRO_SOLVE(vecs)                                                                          \
     static MICRO_TARGET void MICRO(solve_##vecs)(                                                  \
-        ptrdiff_t done, const elem_t *X, ptrdiff_t ldx, const elem_t *L, ptrdiff_t ldl,            \
-        const elem_t *inverse, MICRO(ahead) next, elem_t *B, ptrdiff_t ldb)                        \
+        ptrdiff_t done, const elem_t *X, ptrdiff_t ldx, MICRO(operand) L, const elem_t *inverse,   \
+        MICRO(ahead) next, elem_t *B, ptrdiff_t ldb)                                               \
     {                                                                                              \
-        MICRO(solve_block)(vecs, done, X, ldx, L, ldl, inverse, next, B, ldb);                     \
+        MICRO(solve_block)(vecs, done, X, ldx, L, inverse, next, B, ldb);                          \
     }
 MICRO_SOLVE(1)
 MICRO_SOLVE(2)
@@ -275,11 +288,28 @@ MICRO_SOLVE(3)
 
 /* The triangle as the solves take it. */
 typedef struct MICRO(factor) {
-    const elem_t *L;
-    int n, ld;
-    elem_t inverse[MICRO_MAX];                /* of the diagonal; 1 beyond the last column */
-    elem_t edge[MICRO_MAX * MICRO_COLS];      /* the last, narrower block of rows, padded */
+    MICRO(operand) L;
+    int n;
+    elem_t inverse[MICRO_MAX];           /* of the diagonal; 1 beyond the last column */
+    elem_t edge[MICRO_MAX * MICRO_COLS]; /* the last, narrower block of rows, padded */
 } MICRO(factor);
+
+static void MICRO(prepare)(MICRO(factor) *f, bool unit, int n, MICRO(operand) L)
+{
+    int whole = n - n % MICRO_COLS;
+    f->L = L;
+    f->n = n;
+    for (int j = 0; j < n; j++)
+        f->inverse[j] = unit ? 1 : 1 / L.at[j * L.row + j * L.col];
+    if (whole == n)
+        return;
+    for (int j = n; j < whole + MICRO_COLS; j++)
+        f->inverse[j] = 1;
+    MICRO(pack)(n - whole, MICRO_COLS, n, L.at + whole * L.row, L.row, L.col, f->edge);
+    for (int p = n; p < whole + MICRO_COLS; p++)
+        for (int i = 0; i < MICRO_COLS; i++)
+            f->edge[i + p * MICRO_COLS] = 0;
+}
 
 /* A panel of whole vectors; columns beyond n do not exist. */
 static MICRO_TARGET void MICRO(solve_panel)(int vecs, const MICRO(factor) *f, MICRO(ahead) next,
@@ -289,107 +319,112 @@ static MICRO_TARGET void MICRO(solve_panel)(int vecs, const MICRO(factor) *f, MI
     for (int j = 0; j < f->n; j += MICRO_COLS) {
         MICRO(vector) aside[MICRO_COLS * 3] = {{0}};
         bool whole = f->n - j >= MICRO_COLS;
-        const elem_t *L = whole ? f->L + j : f->edge;
-        ptrdiff_t ldl = whole ? f->ld : MICRO_COLS, ldb = whole ? ldx : MICRO_ROWS;
+        MICRO(operand) L = {f->L.at + j * f->L.row, f->L.row, f->L.col};
+        ptrdiff_t ldb = whole ? ldx : MICRO_ROWS;
         elem_t *B = whole ? X + j * ldx : (elem_t *)aside;
+        if (!whole)
+            L = (MICRO(operand)){f->edge, 1, MICRO_COLS};
         next.a = next_a + j / MICRO_COLS % 3 * LANES;
-        next.b = first && whole ? L + MICRO_COLS : X;
-        next.b_step = first && whole ? ldl : 0;
+        next.b = first && whole ? L.at + MICRO_COLS * L.row : X;
+        next.b_step = first && whole ? L.col : 0;
         for (int c = 0; !whole && c < f->n - j; c++)
             memcpy(B + c * ldb, X + (j + c) * ldx, (size_t)(vecs * LANES) * sizeof(elem_t));
         if (vecs == 3)
-            MICRO(solve_3)(j, X, ldx, L, ldl, f->inverse + j, next, B, ldb);
+            MICRO(solve_3)(j, X, ldx, L, f->inverse + j, next, B, ldb);
         else if (vecs == 2)
-            MICRO(solve_2)(j, X, ldx, L, ldl, f->inverse + j, next, B, ldb);
+            MICRO(solve_2)(j, X, ldx, L, f->inverse + j, next, B, ldb);
         else
-            MICRO(solve_1)(j, X, ldx, L, ldl, f->inverse + j, next, B, ldb);
+            MICRO(solve_1)(j, X, ldx, L, f->inverse + j, next, B, ldb);
         for (int c = 0; !whole && c < f->n - j; c++)
             memcpy(X + (j + c) * ldx, B + c * ldb, (size_t)(vecs * LANES) * sizeof(elem_t));
     }
 }
 
-static void MICRO(prepare)(MICRO(factor) *f, bool unit, int n, const elem_t *L, int ldl)
-{
-    int whole = n - n % MICRO_COLS;
-    f->L = L;
-    f->n = n;
-    f->ld = ldl;
-    for (int j = 0; j < n; j++)
-        f->inverse[j] = unit ? 1 : 1 / L[j + (ptrdiff_t)j * ldl];
-    if (whole == n)
-        return;
-    for (int j = n; j < whole + MICRO_COLS; j++)
-        f->inverse[j] = 1;
-    MICRO(pack)(n - whole, MICRO_COLS, n, L + whole, 1, ldl, f->edge);
-    for (int p = n; p < whole + MICRO_COLS; p++)
-        for (int i = 0; i < MICRO_COLS; i++)
-            f->edge[i + p * MICRO_COLS] = 0;
-}
-
-static MICRO_TARGET void MICRO(trsm)(bool unit, int m, int n, const elem_t *L, int ldl, elem_t *B,
-                                     int ldb)
+/* Panel by panel; those that are not whole vectors or not by columns (b_row != 1) are copied. */
+static MICRO_TARGET void MICRO(solve)(bool unit, int m, int n, MICRO(operand) L, elem_t *B,
+                                      ptrdiff_t b_row, ptrdiff_t b_col)
 {
     MICRO(factor) factor;
-    MICRO(prepare)(&factor, unit, n, L, ldl);
+    MICRO(prepare)(&factor, unit, n, L);
     for (int i = 0; i < m; i += MICRO_ROWS) {
         int rows = m - i < MICRO_ROWS ? m - i : MICRO_ROWS;
         int padded = (rows + LANES - 1) / LANES * LANES;
-        MICRO(ahead) next = {.a = B + i, .a_step = 0};
-        if (i + MICRO_ROWS < m) {
-            next.a = B + i + MICRO_ROWS;
-            next.a_step = ldb;
-        }
-        if (rows == padded) {
-            MICRO(solve_panel)(padded / LANES, &factor, next, i == 0, B + i, ldb);
+        elem_t *b = B + i * b_row;
+        MICRO(ahead) next = {.a = b};
+        if (rows == padded && b_row == 1) {
+            if (i + MICRO_ROWS < m) {
+                next.a = b + MICRO_ROWS;
+                next.a_step = b_col;
+            }
+            MICRO(solve_panel)(padded / LANES, &factor, next, i == 0, b, b_col);
             continue;
         }
-        MICRO(vector) X[MICRO_MAX * 3];
-        MICRO(pack)(rows, padded, n, B + i, 1, ldb, (elem_t *)X);
-        MICRO(solve_panel)(padded / LANES, &factor, next, i == 0, (elem_t *)X, padded);
+        MICRO(vector) copy[MICRO_MAX * 3];
+        elem_t *X = (elem_t *)copy;
+        MICRO(pack)(rows, padded, n, b, b_row, b_col, X);
+        MICRO(solve_panel)(padded / LANES, &factor, next, i == 0, X, padded);
         for (int j = 0; j < n; j++)
-            memcpy(B + i + (ptrdiff_t)j * ldb, (elem_t *)X + j * padded,
-                   (size_t)rows * sizeof(elem_t));
+            for (int r = 0; r < rows; r++)
+                b[r * b_row + j * b_col] = X[r + j * padded];
     }
+}
+
+static MICRO_TARGET void MICRO(trsm_lower)(bool unit, int m, int n, const elem_t *L, int ldl,
+                                           elem_t *B, int ldb)
+{
+    MICRO(solve)(unit, m, n, (MICRO(operand)){L, 1, ldl}, B, 1, ldb);
+}
+
+static MICRO_TARGET void MICRO(trsm_upper)(bool unit, int m, int n, const elem_t *U, int ldu,
+                                           elem_t *B, int ldb)
+{
+    MICRO(solve)(unit, n, m, (MICRO(operand)){U, ldu, 1}, B, ldb, 1); /* B^T := B^T U^-1 */
 }
 
 /* ---- Cholesky ---------------------------------------------------------------------------- */
 
-/* Column by column; for a few columns. */
-static int MICRO(potrf_leaf)(int n, elem_t *A, ptrdiff_t lda)
+/* Column by column; for a few columns. Element (i, j) of the lower triangle, or of the transpose of
+ * the upper one, is A[i * row + j * col]. */
+static int MICRO(potrf_leaf)(int n, elem_t *A, ptrdiff_t row, ptrdiff_t col)
 {
     for (int j = 0; j < n; j++) {
-        elem_t *column = A + j * lda, d = column[j];
+        elem_t *column = A + j * col, d = column[j * row];
         if (!(d > 0)) /* nor a NaN */
             return j + 1;
         d = MICRO_SQRT(d);
         elem_t inverse = 1 / d;
-        column[j] = d;
+        column[j * row] = d;
         for (int i = j + 1; i < n; i++)
-            column[i] *= inverse;
+            column[i * row] *= inverse;
         for (int c = j + 1; c < n; c++)
             for (int i = c; i < n; i++)
-                A[i + c * lda] -= column[i] * column[c];
+                A[i * row + c * col] -= column[i * row] * column[c * row];
     }
     return 0;
 }
 
-static MICRO_TARGET int MICRO(potrf)(int n, elem_t *A, int lda)
+static MICRO_TARGET int MICRO(potrf)(bool lower, int n, elem_t *A, int lda)
 {
     if (n <= MICRO_COLS)
-        return MICRO(potrf_leaf)(n, A, lda);
+        return MICRO(potrf_leaf)(n, A, lower ? 1 : lda, lower ? lda : 1);
     /* Near the middle, at a multiple of what the blocks like. */
     int unit = n > 2 * MICRO_ROWS ? MICRO_ROWS : MICRO_COLS, n1 = split(n, unit), n2 = n - n1;
-    elem_t *A21 = A + n1, *A22 = A21 + (ptrdiff_t)n1 * lda;
-    int info = MICRO(potrf)(n1, A, lda);
+    elem_t *square = A + (lower ? n1 : (ptrdiff_t)n1 * lda);
+    elem_t *A22 = A + n1 + (ptrdiff_t)n1 * lda;
+    int info = MICRO(potrf)(lower, n1, A, lda);
     if (info != 0)
         return info;
-    MICRO(trsm)(false, n2, n1, A, lda, A21, lda);
-    MICRO(syrk)(n2, n1, -1, A21, lda, A22, lda);
-    info = MICRO(potrf)(n2, A22, lda);
+    if (lower)
+        MICRO(trsm_lower)(false, n2, n1, A, lda, square, lda);
+    else
+        MICRO(trsm_upper)(false, n1, n2, A, lda, square, lda);
+    MICRO(syrk)(lower, !lower, n2, n1, -1, square, lda, A22, lda);
+    info = MICRO(potrf)(lower, n2, A22, lda);
     return info == 0 ? 0 : n1 + info;
 }
 
-static const MICRO_TYPE MICRO(table) = {MICRO(gemm), MICRO(syrk), MICRO(trsm), MICRO(potrf)};
+static const MICRO_TYPE MICRO(table) = {MICRO(gemm), MICRO(syrk), MICRO(trsm_lower),
+                                        MICRO(trsm_upper), MICRO(potrf)};
 
 #undef LANES
 #undef MICRO_ROWS

@@ -1,7 +1,7 @@
 /*
  * Cholesky factorisation of a tile. Template over the element type.
  *
- * In s and d, lower triangle, that of micro.h: halved down to a few columns, with the solves and
+ * In s and d that of micro.h: halved down to a few columns, with the solves and
  * updates of micro.inc.c, which lose little on small blocks. Else the library's own routine: with
  * the library's solves and updates, halving the tile down to blocks of 16 to 128, with these left
  * to the library or to loops of our own, was measured for tiles of 64 to 320 with three sets of
@@ -14,8 +14,8 @@ int FN(potrf)(dag_uplo uplo, int n, elem_t *A, int lda)
     if (n == 0)
         return 0;
 #if !DAG_COMPLEX
-    if (uplo == DAG_LOWER && MICRO_FITS(n, n, n))
-        return MICRO_NOW->potrf(n, A, lda);
+    if (MICRO_FITS(n, n, n))
+        return MICRO_NOW->potrf(uplo == DAG_LOWER, n, A, lda);
 #endif
     int info = LAPACK(potrf_work)(LAPACK_COL_MAJOR, uplo == DAG_LOWER ? 'L' : 'U', n, A, lda);
     /* Some libraries let a NaN pivot pass. It stays NaN in the factor, so it is found there. */

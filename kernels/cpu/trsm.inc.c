@@ -1,11 +1,11 @@
 /*
  * Triangular solve. Template over the element type.
  *
- * The one case that micro.h has is left to it: B L^-T, which solves in registers and reaches the
- * speed of a product. For the others the triangle is halved until it is small and the squares between become products. With the
- * AVX-512 kernels of OpenBLAS 0.3.21 this makes d up to twice as fast, because their trsm runs at
- * a third of the speed of their gemm; with its other kernels it costs or gains a few percent
- * (tools/bench/kernels.c). Few right-hand sides gain as well.
+ * The cases that micro.h has are left to it: B L^-T and U^-T B, which it solves in registers at the
+ * speed of a product. For the others the triangle is halved until it is small and the squares
+ * between become products. With the AVX-512 kernels of OpenBLAS 0.3.21 this makes d up to twice as
+ * fast, because their trsm runs at a third of the speed of their gemm; with its other kernels it
+ * costs or gains a few percent (tools/bench/kernels.c). Few right-hand sides gain as well.
  */
 
 /* One half of the triangle, in the order in which the solve needs them. */
@@ -55,9 +55,11 @@ void FN(trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int 
         return;
     }
 #if !DAG_COMPLEX
-    if (side == DAG_RIGHT && uplo == DAG_LOWER && trans != DAG_NO_TRANS && alpha == 1 &&
-        MICRO_FITS(m, n, n)) {
-        MICRO_NOW->trsm(diag == DAG_UNIT, m, n, A, lda, B, ldb);
+    bool right = side == DAG_RIGHT;
+    if (right == (uplo == DAG_LOWER) && trans != DAG_NO_TRANS && alpha == 1 &&
+        MICRO_FITS(m, n, 1)) {
+        (right ? MICRO_NOW->trsm_lower : MICRO_NOW->trsm_upper)(diag == DAG_UNIT, m, n, A, lda, B,
+                                                                ldb);
         return;
     }
 #endif

@@ -1,0 +1,26 @@
+#include "cpu/cpu.h"
+
+#include <lapacke.h>
+#include <math.h>
+
+#define LAPACK(op) DAG_PRECISION_CAT(DAG_PRECISION_CAT(LAPACKE_, DAG_PRECISION), op)
+
+/* A := A + a x y^H, and the sum of squares of n elements, as CBLAS names them. */
+#define GER_0 CBLAS(ger)
+#define GER_1 CBLAS(gerc)
+#define GER DAG_PRECISION_CAT(GER_, DAG_COMPLEX)
+#define SQUARES_s(n, x) ((float)cblas_sdot(n, x, 1, x, 1))
+#define SQUARES_d(n, x) cblas_ddot(n, x, 1, x, 1)
+#define SQUARES_c(n, x) ((float)cblas_sdot(2 * (n), (const float *)(x), 1, (const float *)(x), 1))
+#define SQUARES_z(n, x) cblas_ddot(2 * (n), (const double *)(x), 1, (const double *)(x), 1)
+#define SQUARES DAG_PRECISION_CAT(SQUARES_, DAG_PRECISION)
+
+/* Squares between these bounds have lost nothing to underflow or overflow. */
+#define SQUARES_MIN (DAG_PREC == DAG_S || DAG_PREC == DAG_C ? 1e-28 : 1e-280)
+#define SQUARES_MAX (DAG_PREC == DAG_S || DAG_PREC == DAG_C ? 1e+36 : 1e+300)
+
+/* Columns that are reduced one by one. */
+enum { QR_LEAF = 8 };
+
+#define DAG_TEMPLATE "cpu/qr.inc.c"
+#include "each_precision.h"
