@@ -31,6 +31,8 @@ typedef struct MICRO(ahead) {
 } MICRO(ahead);
 
 #define INLINE static inline __attribute__((always_inline)) MICRO_TARGET
+/* Functions with large buffers: never inlined, so that recursion does not multiply them. */
+#define APART static __attribute__((noinline)) MICRO_TARGET
 #define EACH_COL(j) _Pragma("GCC unroll 8") for (int j = 0; j < MICRO_COLS; j++)
 #define EACH_VEC(i) _Pragma("GCC unroll 3") for (int i = 0; i < vecs; i++)
 
@@ -186,7 +188,7 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
     }
 }
 
-static MICRO_TARGET void MICRO(slice)(MICRO(job) job)
+APART void MICRO(slice)(MICRO(job) job)
 {
     MICRO(vector) packed[MICRO_DEPTH * 3];
     elem_t edge[MICRO_DEPTH * MICRO_COLS];
@@ -341,8 +343,8 @@ static MICRO_TARGET void MICRO(solve_panel)(int vecs, const MICRO(factor) *f, MI
 }
 
 /* Panel by panel; those that are not whole vectors or not by columns (b_row != 1) are copied. */
-static MICRO_TARGET void MICRO(solve)(bool unit, int m, int n, MICRO(operand) L, elem_t *B,
-                                      ptrdiff_t b_row, ptrdiff_t b_col)
+APART void MICRO(solve)(bool unit, int m, int n, MICRO(operand) L, elem_t *B, ptrdiff_t b_row,
+                        ptrdiff_t b_col)
 {
     MICRO(factor) factor;
     MICRO(prepare)(&factor, unit, n, L);
@@ -430,5 +432,6 @@ static const MICRO_TYPE MICRO(table) = {MICRO(gemm), MICRO(syrk), MICRO(trsm_low
 #undef MICRO_ROWS
 #undef MICRO_DEPTH
 #undef INLINE
+#undef APART
 #undef EACH_COL
 #undef EACH_VEC
