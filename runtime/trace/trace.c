@@ -315,7 +315,7 @@ static dag_status write_all(struct dagi_trace *trace, char *why, size_t why_size
     if (status == DAG_SUCCESS && trace->file && fflush(trace->file) != 0)
         status = DAG_ERR_IO;
     if (status == DAG_ERR_IO)
-        snprintf(why, why_size, "cannot write the trace to %s: %s", where,
+        snprintf(why, why_size, "cannot write the trace to %.200s: %s", where,
                  errno ? strerror(errno) : "unknown error");
     else if (status != DAG_SUCCESS && !why[0])
         snprintf(why, why_size, "no memory to gather the trace");
