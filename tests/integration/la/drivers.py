@@ -189,6 +189,8 @@ class Results(Case):
                     r, = self.good("dag_gesv", "--n", 150, "--nb", 40, "--prec", prec, "--layout",
                                    layout, "--nrhs", 3, "--check", ranks=ranks)
                     self.assertEqual((r["routine"], r["info"]), ("gesv", 0))
+                self.good("dag_getrf", "--n", 150, "--nb", 40, "--layout", layout, "--check",
+                          ranks=ranks)
 
     def test_singular(self):
         # the second column is twice the first

@@ -1,0 +1,103 @@
+/* dag_getrf: LU factorisation of a random matrix, or of one from a file. */
+#include "driver.h"
+#include "load.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct problem {
+    dag_matrix *a;
+    int64_t *ipiv;
+    dag_element_source source;
+    dag_plrnt_source random;
+    load_source file;
+};
+
+static dag_status make_matrix(dag_context *ctx, const options *o, struct problem *p)
+{
+    if (o->matrix != NULL) {
+        p->file = (load_source){ctx, o->matrix};
+        p->source = (dag_element_source){load_each, &p->file};
+        return load_general(ctx, o, &p->a);
+    }
+    dag_status status = driver_matrix(ctx, o, o->n, o->n, DAG_GENERAL, &p->a);
+    p->random = (dag_plrnt_source){p->a, o->seed};
+    p->source = (dag_element_source){dag_plrnt_each, &p->random};
+    return status != DAG_SUCCESS ? status
+                                 : driver_collective(ctx, dag_plrnt(ctx, p->a, o->seed));
+}
+
+/* The factors are good if they solve a system well. */
+static dag_status check(dag_context *ctx, const options *o, struct problem *p, report *r)
+{
+    dag_matrix *b = NULL, *x = NULL;
+    dag_solve_error error;
+    dag_status status = driver_matrix(ctx, o, p->a->n, 1, DAG_GENERAL, &b);
+    if (status == DAG_SUCCESS)
+        status = driver_matrix(ctx, o, p->a->n, 1, DAG_GENERAL, &x);
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_plrnt(ctx, b, o->seed + 1));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_plrnt(ctx, x, o->seed + 1));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_getrs(ctx, DAG_NO_TRANS, p->a, p->ipiv, x));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_solve_residual(ctx, &p->source, b, x, &error));
+    if (status == DAG_SUCCESS)
+        r->residual = error.normwise;
+    dag_matrix_free(b);
+    dag_matrix_free(x);
+    return status;
+}
+
+static dag_status factor(dag_context *ctx, const options *o, struct problem *p, report *r)
+{
+    double n = (double)p->a->n, start = driver_time(ctx);
+    dag_status status = driver_collective(ctx, dag_getrf(ctx, p->a, p->ipiv, &r->info));
+    r->seconds = driver_time(ctx) - start;
+    r->m = p->a->m;
+    r->n = p->a->n;
+    r->nb = p->a->nb;
+    r->p = (int)p->a->p;
+    r->q = (int)p->a->q;
+    r->flops = driver_flops(o->prec, n * n * n / 3 - n / 3, n * n * n / 3 - n * n / 2 + n / 6);
+    r->bound = DAG_SOLVE_BOUND *
+               (dag_precision_real(o->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON);
+    if (status == DAG_SUCCESS && r->info == 0 && o->check)
+        status = check(ctx, o, p, r);
+    return status;
+}
+
+static dag_status run(dag_context *ctx, const options *o, report *r)
+{
+    struct problem p = {0};
+    dag_status status = make_matrix(ctx, o, &p);
+    if (status == DAG_SUCCESS) {
+        p.ipiv = malloc((size_t)p.a->m * sizeof(*p.ipiv) + 1);
+        status = factor(ctx, o, &p, r); /* refuses NULL on all ranks */
+    }
+    dag_matrix_free(p.a);
+    free(p.ipiv);
+    return status;
+}
+
+static const driver getrf = {
+    .scope = {.program = "dag_getrf",
+              .purpose =
+                  "LU factorisation with partial pivoting, P A = L U, of a random matrix of order\n"
+                  "N, or of a square one from a Matrix Market file. Slab storage is factored in\n"
+                  "place, tile storage is copied to slabs and back.\n"
+                  "\n"
+                  "With --check a system with a random right-hand side is solved by the factors;\n"
+                  "the residual is its normwise backward error, as that of dag_gesv.",
+              .used = OPT_COMMON | OPT_BIT(OPT_MATRIX)},
+    .routine = "getrf",
+    .singular = 1,
+    .run = run,
+};
+
+int main(int argc, char **argv)
+{
+    return driver_main(&getrf, argc, argv);
+}
