@@ -13,6 +13,16 @@ static dag_status gesv(dag_context *ctx, const options *o, dag_matrix *A, dag_ma
     return status;
 }
 
+static dag_status mixed(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
+                        dag_matrix *X, int *iter, int64_t *info)
+{
+    int64_t *ipiv = malloc((size_t)A->m * sizeof(*ipiv) + 1);
+    (void)o;
+    dag_status status = dag_gesv_mixed(ctx, A, ipiv, B, X, iter, info);
+    free(ipiv);
+    return status;
+}
+
 static void count(double n, double nrhs, double *muls, double *adds)
 {
     *muls = n * n * n / 3 - n / 3 + n * n * nrhs;
@@ -33,13 +43,20 @@ static const solver method = {
                            "infinity norms, the componentwise one max |B - A X| / (|A| |X| + |B|),\n"
                            "both the largest over the right-hand sides. `residual` is the normwise\n"
                            "one; with --check its bound is 40 eps, eps being that of the element\n"
-                           "type. Slab storage is factored in place, tile storage is copied.",
+                           "type. Slab storage is factored in place, tile storage is copied.\n"
+                           "\n"
+                           "With --mixed the matrix is factored in single precision, and the\n"
+                           "solution is refined to the same error; `iter` is the number of steps, or\n"
+                           "negative if the system had to be solved in double precision after all:\n"
+                           "-2 a number did not fit, -3 the factors were singular, -31 it did not\n"
+                           "converge.",
                        .used = OPT_COMMON | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
-                               OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT)},
+                               OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_MIXED)},
              .routine = "gesv",
              .solves = 1,
              .singular = 1},
     .solve = gesv,
+    .mixed = mixed,
     .count = count,
 };
 

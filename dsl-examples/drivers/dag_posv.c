@@ -7,6 +7,12 @@ static dag_status posv(dag_context *ctx, const options *o, dag_matrix *A, dag_ma
     return dag_posv(ctx, o->uplo, A, B, info);
 }
 
+static dag_status mixed(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
+                        dag_matrix *X, int *iter, int64_t *info)
+{
+    return dag_posv_mixed(ctx, o->uplo, A, B, X, iter, info);
+}
+
 static void count(double n, double nrhs, double *muls, double *adds)
 {
     *muls = n * n * n / 6 + n * n / 2 + n / 3 + n * (n + 1) * nrhs;
@@ -25,13 +31,20 @@ static const solver method = {
                   "The normwise backward error is ||B - A X|| / (||A|| ||X|| + ||B||) in infinity\n"
                   "norms, the componentwise one max |B - A X| / (|A| |X| + |B|), both the largest\n"
                   "over the right-hand sides. `residual` is the normwise one; with --check its\n"
-                  "bound is 40 eps, eps being that of the element type.",
+                  "bound is 40 eps, eps being that of the element type.\n"
+                  "\n"
+                  "With --mixed the matrix is factored in single precision, and the solution is\n"
+                  "refined to the same error; `iter` is the number of steps, or negative if the\n"
+                  "system had to be solved in double precision after all: -2 a number did not fit,\n"
+                  "-3 the matrix was not positive definite in single precision, -31 it did not\n"
+                  "converge.",
               .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
-                      OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT)},
+                      OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_MIXED)},
              .routine = "posv",
              .solves = 1},
     .triangle = 1,
     .solve = posv,
+    .mixed = mixed,
     .count = count,
 };
 

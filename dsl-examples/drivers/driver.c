@@ -136,11 +136,27 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
     print_number("gflops", r->flops / r->seconds * 1e-9);
     print_number("residual", r->residual);
     printf(", \"info\": %" PRId64, r->info);
+    if (r->mixed)
+        printf(", \"iter\": %d", r->iter);
     if (d->solves) {
         print_number("normwise", r->normwise);
         print_number("componentwise", r->componentwise);
     }
     printf("}\n");
+}
+
+/* What became of mixed precision. */
+static void print_mixed(const driver *d, const report *r)
+{
+    if (r->iter >= 0)
+        printf("%s: factored in single precision, refined %d %s\n", d->routine, r->iter,
+               r->iter == 1 ? "time" : "times");
+    else
+        printf("%s: solved in double precision, because %s (iter %d)\n", d->routine,
+               r->iter == DAG_MIXED_OVERFLOW ? "a number does not fit single precision"
+               : r->iter == DAG_MIXED_FACTOR ? "the factorisation in single precision ended early"
+                                             : "the refinement did not converge",
+               r->iter);
 }
 
 static void print_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
@@ -155,6 +171,8 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
         return;
     }
     printf(", %.4g GFlop/s\n", r->flops / r->seconds * 1e-9);
+    if (r->mixed)
+        print_mixed(d, r);
     if (d->solves)
         printf("%s: backward error %.3g normwise, %.3g componentwise\n", d->routine, r->normwise,
                r->componentwise);

@@ -14,6 +14,7 @@ typedef struct report {
     double residual;
     double normwise, componentwise; /* solvers */
     int64_t info;
+    int mixed, iter; /* solved in mixed precision, with iter as dag/refine.h says */
     double bound;   /* of residual */
     int incomplete; /* something else failed after the computation, and has been said */
 } report;

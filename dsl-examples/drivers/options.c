@@ -33,6 +33,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_MATRIX] = {"matrix", "FILE.mtx", "read the matrix from a Matrix Market file"},
     [OPT_RHS] = {"rhs", "FILE.mtx", "read the right-hand sides from a file"},
     [OPT_OUT] = {"out", "FILE.mtx", "write the solution to a file"},
+    [OPT_MIXED] = {"mixed", NULL, "factor in single precision, refine in double precision"},
     [OPT_ROUTINE] = {"routine", "NAME", "gemm, symm, hemm, syrk, herk, syr2k, her2k, trmm or trsm (gemm)"},
     [OPT_SIDE] = {"side", "left|right", "where the symmetric or triangular matrix stands (left)"},
     [OPT_TRANSA] = {"transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)"},
@@ -280,6 +281,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
         break;
     case OPT_REPORT: o->report = 1; break;
     case OPT_PROGRESS: o->progress = 1; break;
+    case OPT_MIXED: o->mixed = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
     case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG:
     case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE:
@@ -304,6 +306,9 @@ static int check_together(const options *o, const option_scope *scope)
         if ((o->given & OPT_BIT(pairs[i].a)) && (o->given & OPT_BIT(pairs[i].b)))
             return usage_error(scope, "--%s and --%s do not go together: %s",
                                table[pairs[i].a].name, table[pairs[i].b].name, pairs[i].why);
+    if (o->mixed && dag_precision_real(o->prec) != DAG_D)
+        return usage_error(scope, "--mixed solves in double precision with factors in single "
+                           "precision: it needs --prec d or z");
     return -1;
 }
 

@@ -36,6 +36,7 @@ enum option_id {
     OPT_MATRIX,
     OPT_RHS,
     OPT_OUT,
+    OPT_MIXED,
     OPT_ROUTINE,
     OPT_SIDE,
     OPT_TRANSA,
@@ -66,7 +67,7 @@ typedef struct options {
     int64_t nb;  /* 0 = dag_la_nb() */
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
-    int check, json, report, progress;
+    int check, json, report, progress, mixed;
     dag_precision prec;
     dag_layout layout;
     dag_uplo uplo;

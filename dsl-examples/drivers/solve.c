@@ -76,8 +76,11 @@ static dag_status copy_tile(dag_matrix *b, int64_t i, int64_t j, const dag_eleme
 static dag_status solve(dag_context *ctx, const options *o, struct problem *p, report *r)
 {
     double n = (double)p->a->n, nrhs = (double)p->b->n, start = driver_time(ctx);
-    dag_status status = driver_collective(ctx, method->solve(ctx, o, p->a, p->b, &r->info));
+    dag_status status = o->mixed ? method->mixed(ctx, o, p->a, p->rhs, p->b, &r->iter, &r->info)
+                                 : method->solve(ctx, o, p->a, p->b, &r->info);
+    status = driver_collective(ctx, status);
     r->seconds = driver_time(ctx) - start;
+    r->mixed = o->mixed;
     r->m = p->a->m;
     r->n = p->a->n;
     r->nb = p->a->nb;

@@ -11,6 +11,9 @@ typedef struct solver {
     /* Overwrites A with what the method leaves of it and B with X; collective. */
     dag_status (*solve)(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
                         int64_t *info);
+    /* The same in mixed precision: B stays as it is, A mostly. */
+    dag_status (*mixed)(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
+                        dag_matrix *X, int *iter, int64_t *info);
     /* multiplications and additions for an n x n matrix and nrhs right-hand sides */
     void (*count)(double n, double nrhs, double *muls, double *adds);
 } solver;

@@ -1,5 +1,6 @@
 /* Small agreements between ranks, by task graphs: no other way of communication is needed. */
 #include "agreed.h"
+#include "pools.h"
 
 #include <dag/vector.h>
 
@@ -57,4 +58,17 @@ dag_status dagi_la_present(dag_context *ctx, const char *routine, const char *na
     if (argument != NULL)
         return DAG_SUCCESS;
     return dag_error(ctx, DAG_ERR_ARG, "%s: %s is NULL", routine, name);
+}
+
+dag_status dagi_run_info(dag_context *ctx, dag_taskpool *pool, int64_t *info)
+{
+    if (pool == NULL)
+        return DAG_ERR_ARG;
+    dag_status status = dag_add(ctx, pool);
+    if (status == DAG_SUCCESS)
+        status = dag_wait(pool);
+    if (status == DAG_SUCCESS && info != NULL)
+        *info = dag_taskpool_info(pool);
+    dag_taskpool_free(pool);
+    return status;
 }

@@ -8,4 +8,7 @@
 dag_taskpool *dagi_scale_pool(dag_context *ctx, dag_uplo uplo, int herm, dag_dcomplex alpha,
                               dag_matrix *A);
 
+/* dag_run(), and the info of the pool on all ranks (which may be NULL). */
+dag_status dagi_run_info(dag_context *ctx, dag_taskpool *pool, int64_t *info);
+
 #endif

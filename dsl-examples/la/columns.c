@@ -1,0 +1,38 @@
+/* What is known of the columns of a matrix: loops over the tiles of this rank. For right-hand sides,
+ * whose columns are few. */
+#include "columns.h"
+
+#include <math.h>
+
+void dagi_element(dag_precision prec, const void *tile, int64_t at, double part[2])
+{
+    const float *f = tile;
+    const double *d = tile;
+    part[1] = 0;
+    switch (prec) {
+    case DAG_S: part[0] = (double)f[at]; break;
+    case DAG_D: part[0] = d[at]; break;
+    case DAG_C: part[0] = (double)f[2 * at]; part[1] = (double)f[2 * at + 1]; break;
+    case DAG_Z: part[0] = d[2 * at]; part[1] = d[2 * at + 1]; break;
+    }
+}
+
+static dag_status maxima(dag_matrix *A, int64_t ti, int64_t tj, const dag_element *e, void *most)
+{
+    double *to = (double *)most + tj * A->nb;
+    (void)ti;
+    for (int64_t j = 0; j < e->shape.n; j++)
+        for (int64_t i = 0; i < e->shape.m; i++) {
+            double x[2], size;
+            dagi_element(A->prec, e->ptr, i + j * e->ld, x);
+            size = fabs(x[0]) + fabs(x[1]);
+            if (size > to[j] || isnan(size))
+                to[j] = size;
+        }
+    return DAG_SUCCESS;
+}
+
+void dagi_column_maxima(dag_matrix *A, double *most)
+{
+    (void)dag_matrix_each_local(A, maxima, most);
+}

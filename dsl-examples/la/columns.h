@@ -1,0 +1,14 @@
+/* Inside of the library of algorithms: what is known of the columns of a matrix. */
+#ifndef LA_COLUMNS_H
+#define LA_COLUMNS_H
+
+#include <dag/matrix.h>
+
+/* most[j] becomes the largest |re| + |im| in the local part of column j, if larger than it is; a NaN
+ * is larger than all numbers. A->n items. */
+void dagi_column_maxima(dag_matrix *A, double *most);
+
+/* Element `at` of a tile: its real and imaginary part. */
+void dagi_element(dag_precision prec, const void *tile, int64_t at, double part[2]);
+
+#endif

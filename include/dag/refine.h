@@ -1,0 +1,63 @@
+/**
+ * @file refine.h
+ * Solution of linear systems with iterative refinement: in mixed precision, and in working precision
+ * with componentwise backward errors. Part of dag/la.h, whose rules hold here.
+ */
+#ifndef DAG_REFINE_H
+#define DAG_REFINE_H
+
+#include <dag/matrix.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Why a mixed-precision solver went back to double precision, or how often it refined: see
+ *  dag_dsgesv(). */
+enum {
+    DAG_MIXED_OVERFLOW = -2,  /**< a number does not fit single precision */
+    DAG_MIXED_FACTOR = -3,    /**< the factorisation in single precision ended early */
+    DAG_MIXED_DIVERGED = -31  /**< no convergence in 30 steps, or a solution that is not finite */
+};
+
+/**
+ * Solve A X = B, A general in double precision (d, and zcgesv: z), by an LU factorisation in single
+ * precision and refinement of the solution in double precision, as LAPACK's dsgesv: it ends when
+ *
+ *     max |r| <= max |x| ||A||_inf eps sqrt(n)      (eps = 2^-53)
+ *
+ * for each right-hand side, r = b - A x, after at most 30 steps. Where that cannot be had the system
+ * is solved in double precision, with the result of dag_gesv(). Half the time of dag_gesv() at best;
+ * the same error. Takes memory for A in single precision and twice that of B.
+ * @param A     n x n in square tiles, DAG_GENERAL. As it was when *iter >= 0, else its factors.
+ * @param ipiv  n items on every rank: the pivots of whichever factorisation was used.
+ * @param B     n x nrhs, of the same type and tile rows, DAG_GENERAL; not modified.
+ * @param X     like B: same size, type and tiles; any grid and storage. Receives the solution.
+ * @param[out] iter  steps of refinement, >= 0, or one of DAG_MIXED_*. May be NULL.
+ * @param[out] info  that of dag_getrf() in double precision: when > 0, X is undefined.
+ */
+dag_status dag_dsgesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B, dag_matrix *X,
+                      int *iter, int64_t *info);
+dag_status dag_zcgesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B, dag_matrix *X,
+                      int *iter, int64_t *info);
+/** dag_dsgesv() or dag_zcgesv(), whatever A holds; a matrix in single precision is DAG_ERR_ARG. */
+dag_status dag_gesv_mixed(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,
+                          dag_matrix *X, int *iter, int64_t *info);
+
+/**
+ * The same for a positive definite A of which the triangle `uplo` is given, by Cholesky
+ * factorisation, as LAPACK's dsposv and zcposv. A may have that uplo or be DAG_GENERAL; the other
+ * triangle is neither read nor written.
+ * @param[out] info  that of dag_potrf() in double precision.
+ */
+dag_status dag_dsposv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B, dag_matrix *X,
+                      int *iter, int64_t *info);
+dag_status dag_zcposv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B, dag_matrix *X,
+                      int *iter, int64_t *info);
+dag_status dag_posv_mixed(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B,
+                          dag_matrix *X, int *iter, int64_t *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
