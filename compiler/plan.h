@@ -37,6 +37,9 @@ typedef struct plan_facts {
     /* By sema_global.index: what is proven about each collection. PLAN_MEM_DEFERRED: nothing.
      * READ and WRITE need no proof and are found by the plan. NULL: nothing is proven. */
     const plan_memory *memory;
+    /* By node id of the ast_dep: its store, if it has one, names elements that no other task and no
+     * other edge stores to. NULL: nothing is proven. */
+    const bool *stored_alone;
 } plan_facts;
 
 /* ---- globals ----------------------------------------------------------------------------- */

@@ -226,6 +226,14 @@ static bool bind_shape(builder *b, plan_class *cls, plan_flow *flow, const sema_
     return true;
 }
 
+/* A value that is made in an element is there for all who get it: no other store may change it.
+ * Where memory is live it may. */
+static bool stored_alone(const builder *b, const sema_edge *edge)
+{
+    return b->p->aliased
+           || (b->facts && b->facts->stored_alone && b->facts->stored_alone[edge->dep->node.id]);
+}
+
 /* A fresh buffer with no [type]: like the element that the flow is stored to. */
 static void bind_like(builder *b, plan_class *cls, plan_flow *flow, const plan_expr *cond,
                       int line)
@@ -252,7 +260,8 @@ static void bind_like(builder *b, plan_class *cls, plan_flow *flow, const plan_e
                                                                          : &edge->type;
         plan_region region = plan_region_of(b, part);
         bind->place = plan_global_of(b, edge->target);
-        bind->in_memory = stores == 1 && (!region || region == PLAN_REGION_FULL);
+        bind->in_memory = stores == 1 && (!region || region == PLAN_REGION_FULL)
+                          && stored_alone(b, edge);
         bind->chained = !first;
         nest_test(b, &bind->nest, px_and(b, cond, guard), line);
         bind_index(b, cls, bind, edge->call);

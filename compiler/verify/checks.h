@@ -53,6 +53,8 @@ typedef struct verify_home {
 
 verify_home verify_memory_of(verify_model *m, const verify_pairs *pairs, const sema_global *g,
                              const bool *input_proven);
+/* memory.c: does no other task and no other edge store to the elements that `store` stores to? */
+bool verify_stored_alone(verify_model *m, const verify_edge *store);
 /* rename.c: lists where the runtime may have to copy. homes: by sema_global.index. */
 void verify_check_renames(verify_model *m, const verify_pairs *pairs, const verify_home *homes);
 

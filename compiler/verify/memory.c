@@ -320,6 +320,26 @@ static bool fetched_before_stored(proof *p)
     return true;
 }
 
+/* ---- stored by one task ----------------------------------------------------------------------- */
+
+bool verify_stored_alone(verify_model *m, const verify_edge *store)
+{
+    verify_begin(m);
+    isl_map *rel = isl_map_intersect_params(isl_map_copy(store->rel), isl_set_copy(m->facts));
+    bool alone = isl_map_is_injective(rel) == isl_bool_true;
+    isl_set *mine = isl_map_range(rel);
+    for (size_t i = 0; alone && i < m->n_edges; i++) {
+        const verify_edge *other = &m->edges[i];
+        if (other == store || !touches(other, store->sema->target, AST_OUT))
+            continue;
+        isl_set *others = isl_map_range(isl_map_copy(other->rel));
+        alone = isl_set_is_disjoint(mine, others) == isl_bool_true;
+        isl_set_free(others);
+    }
+    isl_set_free(mine);
+    return alone && !verify_failed(m);
+}
+
 /* ---- the decision --------------------------------------------------------------------------- */
 
 static void proof_free(proof *p)

@@ -128,9 +128,17 @@ static void publish(verify_model *m, const verify_home *homes, const bool *prove
     plan_memory *modes = arena_alloc(a, (m->sema->n_globals + 1) * sizeof(*modes));
     for (size_t i = 0; i < m->sema->n_globals; i++)
         modes[i] = homes[i].mode;
+    bool *alone = arena_alloc(a, m->file->node_count * sizeof(*alone) + 1);
+    for (size_t i = 0; i < m->n_edges; i++) {
+        const verify_edge *e = &m->edges[i];
+        if (e->sema->end == SEMA_END_MEMORY && e->sema->dir == AST_OUT
+            && modes[e->sema->target->index] == PLAN_MEM_WRITE)
+            alone[e->sema->dep->node.id] = verify_stored_alone(m, e);
+    }
     *facts = (plan_facts){
         .flow_input_proven = arena_copy(a, proven, m->file->node_count, sizeof(*proven)),
         .memory = modes,
+        .stored_alone = alone,
     };
 }
 

@@ -354,7 +354,8 @@ void dag_bind_memory(struct dag_task *task, int flow, int slot, const int64_t *i
 /** Flow <- NEW of a shape. */
 void dag_bind_new(struct dag_task *task, int flow, const dag_shape *shape);
 /** Flow <- NEW shaped like an element; with `in_memory` the flow is stored there by this very task
- *  and nowhere else, so that it may be made in place when the slot's mode allows. */
+ *  and nowhere else, and nothing else is stored there, so that it may be made in place when the
+ *  slot's mode allows. */
 void dag_bind_new_like(struct dag_task *task, int flow, int slot, const int64_t *index,
                        int in_memory);
 /** Flow <- NULL. */

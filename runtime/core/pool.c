@@ -147,7 +147,8 @@ void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec)
     }
     if (matrix) { /* the ranks must agree on it */
         const int64_t what[] = {matrix->m, matrix->n, matrix->mb, matrix->nb,
-                                matrix->p, matrix->q, (int64_t)matrix->prec};
+                                matrix->p, matrix->q, (int64_t)matrix->prec,
+                                (int64_t)matrix->uplo};
         for (size_t i = 0; i < sizeof what / sizeof what[0]; i++)
             dag_pool_scalar(pool, what[i]);
     }

@@ -43,6 +43,16 @@ foreach(mode IN ITEMS missing late scalar order shape fini)
     endforeach()
 endforeach()
 
+# Matrices of which the ranks have different ideas.
+if(DAG_HAVE_MPI)
+    add_executable(comm_shapes)
+    dag_add_jdf(comm_shapes comm/shapes.jdf)
+    dag_add_mpi_test(comm_shapes_2 NP 2 COMMAND comm_shapes LABELS sanitize
+        ENVIRONMENT DAG_STALL_TIME=0.1 DAG_WARNINGS=0 TIMEOUT 60)
+    dag_add_mpi_test(comm_shapes_3 NP 3 THREADS 2 COMMAND comm_shapes
+        ENVIRONMENT DAG_STALL_TIME=0.1 DAG_WARNINGS=0 DAG_CHAOS=3 TIMEOUT 60)
+endif()
+
 # Scatter broadcasts with many segments, and towards a rank that never adds the pool.
 add_executable(comm_scatter)
 dag_add_jdf(comm_scatter comm/scatter.jdf)
@@ -61,6 +71,14 @@ add_executable(comm_stores)
 dag_add_jdf(comm_stores comm/stores.jdf)
 foreach(np IN ITEMS 1 2)
     dag_add_mpi_test(comm_stores_${np} NP ${np} COMMAND comm_stores)
+endforeach()
+
+# An element that is stored again while the first value is in use.
+add_executable(comm_overwrite)
+dag_add_jdf(comm_overwrite comm/overwrite.jdf)
+foreach(np IN ITEMS 1 2)
+    dag_add_mpi_test(comm_overwrite_${np} NP ${np} THREADS 2 COMMAND comm_overwrite LABELS sanitize
+        ENVIRONMENT DAG_CHAOS=${np})
 endforeach()
 
 # A rank that cannot start. Sanitizers take memory of their own.

@@ -86,7 +86,7 @@ for want in "$here"/golden/*.plan; do
     jdf=$(ls "$here/cases/$name.jdf" "$top"/dsl-examples/*/"$name.jdf" 2> "$work/which" | head -1)
     "$dagcc" --emit=plan -o "$work/$name.plan" "$jdf" 2> "$work/messages" ||
         fail "dagcc --emit=plan $jdf: $(cat "$work/messages")"
-    sed -i -E 's/ memory (deferred|read|write|in-place)/ memory/; s/ proven//; s/ active .*//;
+    sed -i -E 's/ memory (deferred|read|write|in-place)/ memory/; s/ proven//; s/ active .*//; s/ in-memory//;
                s/start asks:/start:/' "$work/$name.plan"
     if [ "${UPDATE_GOLDEN:-0}" = 1 ]; then
         cp "$work/$name.plan" "$want"

@@ -44,6 +44,12 @@ expect 1 "Node(k=2) sends out to Node(k=1).in, but that flow does not wait for i
 expect 1 "took more than its share" "$dagcc" --enumerate N=3 inline-hang.jdf
 [ -z "$(ls -A "$TMPDIR")" ] || fail "temporary files are left: $(ls -A "$TMPDIR")"
 
+# A flow is made in its element only where nothing else is stored: not in D, where Twice overwrites
+# a part, nor in E, of which one element is stored several times; in F it is.
+"$dagcc" --emit=plan -o "$out/plan" stored.jdf 2> "$out/messages" || fail "$(cat "$out/messages")"
+[ "$(sed -n 's/^ *bind \([A-Z]\) new-like \([^(]*\)(.*/\1 \2/p' "$out/plan" | tr '\n' ';')" = \
+    "P D;Q E;R in-memory F;X D;" ] || fail "$(grep new-like "$out/plan")"
+
 # A completed file is accepted and complete.
 expect 1 "has no '<- X T1(...)'" "$dagcc" -fsyntax-only incomplete.jdf
 "$dagcc" --complete incomplete.jdf > "$out/complete.jdf" 2> /dev/null || fail "--complete"
