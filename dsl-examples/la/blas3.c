@@ -12,6 +12,7 @@
 #include "syrk.h"
 #include "trmm_L.h"
 #include "trmm_R.h"
+#include "trsm_A.h"
 #include "trsm_L.h"
 #include "trsm_R.h"
 
@@ -376,20 +377,31 @@ static dagi_check check_triangular(const char *routine, int prec, const struct t
     return c;
 }
 
+/*
+ * Whether a solve leaves A in place. B in place sends half of A once along its rows; A in place sends
+ * a tile of B from tile to tile of A, so that a B narrower than half a tile travels less.
+ */
+static int solves_in_a(const struct triangular *t)
+{
+    return t->solve && t->side == DAG_LEFT && t->A->p * t->A->q > 1 && 2 * t->B->n <= t->A->nb;
+}
+
 static dag_taskpool *triangular_pool(void *call)
 {
-    /* [solve][side]; the first number: 1 for the direction that is natural to the graph */
-    static dag_taskpool *(*const make[2][2][4])(dag_context *, dag_matrix *, dag_matrix *, int, int,
+    /* [trmm, trsm, trsm with A in place][side]; the first int: 1 for the direction that is natural
+     * to the graph */
+    static dag_taskpool *(*const make[3][2][4])(dag_context *, dag_matrix *, dag_matrix *, int, int,
                                                 dag_trans, dag_diag, dag_dcomplex) = {
-        {FOUR(trmm_L), FOUR(trmm_R)}, {FOUR(trsm_L), FOUR(trsm_R)}};
+        {FOUR(trmm_L), FOUR(trmm_R)}, {FOUR(trsm_L), FOUR(trsm_R)}, {FOUR(trsm_A), {NULL}}};
     const struct triangular *t = call;
     int right = t->side == DAG_RIGHT, turned = t->trans != DAG_NO_TRANS;
     int lower = (t->uplo == DAG_LOWER) != turned; /* op(A) */
     int natural = t->solve && right ? !lower : lower;
     if (t->B->m == 0 || t->B->n == 0 || t->alpha == 0)
         return dagi_scale_pool(t->ctx, DAG_GENERAL, 0, 0, t->B);
-    return make[t->solve][right][t->B->prec](t->ctx, t->A, t->B, natural, turned, t->trans, t->diag,
-                                             t->alpha);
+    int graph = t->solve + solves_in_a(t);
+    return make[graph][right][t->B->prec](t->ctx, t->A, t->B, natural, turned, t->trans, t->diag,
+                                          t->alpha);
 }
 
 static dag_taskpool *new_triangular(const char *routine, struct triangular t)

@@ -26,70 +26,9 @@ static double eps_of(dag_precision prec)
 
 /* ---- factorisations ---------------------------------------------------------------------- */
 
-struct squares {
-    double scale, sum; /* scale^2 * sum */
-};
-
-/* Adds `times` times the squares in a region of a tile. */
-static void add_squares(struct squares *to, dag_precision prec, dag_region region, double times,
-                        const dag_element *e)
-{
-    int m = (int)e->shape.m, n = (int)e->shape.n, ld = (int)e->ld;
-    float fscale = 0, fsum = 1;
-    double scale = 0, sum = 1;
-    switch (prec) {
-    case DAG_S: dag_tile_slange_fro(region, m, n, e->ptr, ld, &fscale, &fsum); break;
-    case DAG_D: dag_tile_dlange_fro(region, m, n, e->ptr, ld, &scale, &sum); break;
-    case DAG_C: dag_tile_clange_fro(region, m, n, e->ptr, ld, &fscale, &fsum); break;
-    case DAG_Z: dag_tile_zlange_fro(region, m, n, e->ptr, ld, &scale, &sum); break;
-    }
-    if (dag_precision_real(prec) == DAG_S) {
-        scale = fscale;
-        sum = fsum;
-    }
-    if (scale == 0)
-        return;
-    double larger = scale > to->scale || isnan(scale) ? scale : to->scale;
-    double mine = to->scale / larger, its = scale / larger;
-    to->sum = to->sum * mine * mine + times * sum * its * its;
-    to->scale = larger;
-}
-
-struct norm {
-    struct squares squares;
-    dag_uplo uplo;
-};
-
-static dag_status norm_tile(dag_matrix *a, int64_t i, int64_t j, const dag_element *e, void *arg)
-{
-    struct norm *norm = arg;
-    dag_region strict = norm->uplo == DAG_LOWER ? DAG_REGION_LOWER_STRICT : DAG_REGION_UPPER_STRICT;
-    if (i == j) {
-        add_squares(&norm->squares, a->prec, strict, 2, e);
-        add_squares(&norm->squares, a->prec, DAG_REGION_DIAGONAL, 1, e);
-    } else if ((i > j) == (norm->uplo == DAG_LOWER)) {
-        add_squares(&norm->squares, a->prec, DAG_REGION_FULL, 2, e);
-    }
-    return DAG_SUCCESS;
-}
-
 dag_status dag_norm_fro_he(dag_context *ctx, dag_uplo uplo, dag_matrix *A, double *norm)
 {
-    struct norm mine = {.uplo = uplo};
-    dag_status status = dagi_la_present(ctx, "dag_norm_fro_he", "A", A);
-    status = dagi_la_agreed(ctx, "dag_norm_fro_he", status);
-    if (status != DAG_SUCCESS)
-        return status;
-    (void)dag_matrix_each_local(A, norm_tile, &mine);
-    double scale = mine.squares.scale;
-    status = dag_allreduce(ctx, DAG_MAX, &scale, 1);
-    if (status != DAG_SUCCESS)
-        return status;
-    double part = scale == 0 ? 0 : mine.squares.scale / scale;
-    double sum = isinf(scale) ? 1 : mine.squares.sum * part * part;
-    status = dag_allreduce(ctx, DAG_SUM, &sum, 1);
-    *norm = scale * sqrt(sum);
-    return status;
+    return dag_lanhe(ctx, DAG_NORM_FRO, uplo, A, norm);
 }
 
 dag_status dag_potrf_residual(dag_context *ctx, dag_uplo uplo, dag_matrix *F, dag_matrix *A,

@@ -33,7 +33,7 @@ struct dag_maker {
 static void random_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
 {
     uint64_t seed = (uint64_t)g->desc.seed;
-    if (g->desc.complex) {
+    if (g->desc.is_complex) {
         dag_dcomplex z;
         dag_tile_zplrnt(0, 1, 1, &z, 1, g->desc.m, i, j, seed);
         part[0] = __builtin_creal(z);
@@ -334,9 +334,9 @@ static dag_status fill_vectors(dag_maker *g, int needs)
         for (int64_t k = 0; k < g->k; k++)
             g->d[k] = value(o->spectrum, o->cond, k, g->k);
     if (o->m > 0)
-        random_unit_vector(g->u, o->m, (uint64_t)o->seed ^ UINT64_C(0x75), o->complex);
+        random_unit_vector(g->u, o->m, (uint64_t)o->seed ^ UINT64_C(0x75), o->is_complex);
     if (needs & RIGHT && o->n > 0)
-        random_unit_vector(g->v, o->n, (uint64_t)o->seed ^ UINT64_C(0x76), o->complex);
+        random_unit_vector(g->v, o->n, (uint64_t)o->seed ^ UINT64_C(0x76), o->is_complex);
     for (int64_t k = 0; needs & VALUES && k < g->k; k++)
         add_outer(g->udv, g->d[k], g->v + 2 * k, g->u + 2 * k);
     return DAG_SUCCESS;
@@ -423,7 +423,7 @@ dag_status dag_maker_fill(dag_context *ctx, const dag_maker *maker, dag_matrix *
         dagi_check_fail(&c,
                         "the maker makes %" PRId64 " x %" PRId64 ", A is %" PRId64 " x %" PRId64,
                         maker->desc.m, maker->desc.n, A->m, A->n);
-    if (c.status == DAG_SUCCESS && maker->desc.complex && !dag_precision_is_complex(A->prec))
+    if (c.status == DAG_SUCCESS && maker->desc.is_complex && !dag_precision_is_complex(A->prec))
         dagi_check_fail(&c, "the maker makes complex numbers, A holds real ones");
     return dagi_check_agreed(&c) ? fill(ctx, maker, A) : c.status;
 }
@@ -439,7 +439,7 @@ dag_status dag_matgen(dag_context *ctx, const char *kind, double cond, int64_t s
                                      .n = A->n,
                                      .cond = cond,
                                      .seed = seed,
-                                     .complex = dag_precision_is_complex(A->prec)};
+                                     .is_complex = dag_precision_is_complex(A->prec)};
         c.status = dag_maker_new(ctx, &desc, &maker);
     }
     dag_status status = dagi_check_agreed(&c) ? fill(ctx, maker, A) : c.status;

@@ -74,7 +74,8 @@ dag_status dag_trmm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans tr
                     dag_dcomplex alpha, dag_matrix *A, dag_matrix *B);
 
 /** Solve op(A) X = alpha B (DAG_LEFT) or X op(A) = alpha B (DAG_RIGHT) with a triangular A; X
- *  overwrites B. There is no test for singularity: a zero on the diagonal gives infinities. */
+ *  overwrites B. There is no test for singularity: a zero on the diagonal gives infinities. On several
+ *  ranks, a B on the left of at most half a tile's columns travels to the tiles of A. */
 dag_status dag_trsm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag,
                     dag_dcomplex alpha, dag_matrix *A, dag_matrix *B);
 

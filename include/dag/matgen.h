@@ -59,7 +59,7 @@ typedef enum dag_spectrum {
 typedef struct dag_maker_desc {
     const char *kind; /**< a name of the table above */
     int64_t m, n;     /**< size of the matrix */
-    int complex;      /**< 1: random numbers are complex; so must be the matrix */
+    int is_complex;   /**< 1: random numbers are complex; so must be the matrix */
     double cond;      /**< condition of svd and spd, growth of gfpp; 0 = 1e6; else >= 1 */
     dag_spectrum spectrum;
     int64_t seed;

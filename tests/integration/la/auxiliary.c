@@ -319,7 +319,7 @@ static void test_kinds(void)
                                .n = N,
                                .cond = 100,
                                .seed = 4,
-                               .complex = dag_precision_is_complex(prec)};
+                               .is_complex = dag_precision_is_complex(prec)};
         dag_maker *maker = NULL;
         CHECK(dag_maker_new(ctx, &desc, &maker) == DAG_SUCCESS, "%s", desc.kind);
         whole w = whole_new(prec, N, N);
@@ -377,7 +377,7 @@ static void test_spectrum(void)
                                .m = M,
                                .n = N,
                                .cond = cond,
-                               .complex = 1,
+                               .is_complex = 1,
                                .seed = 9,
                                .spectrum = (dag_spectrum)spectrum};
         dag_maker *maker = NULL;

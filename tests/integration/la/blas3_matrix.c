@@ -1,12 +1,12 @@
 /*
- * Level 3 of BLAS over the product of routines with all their options, shapes, tiles, grids,
- * element types, storages and scalars.
+ * Level 3 of BLAS over the product of routines with all their options, shapes, tiles, grids and
+ * element types; storages and scalars take turns.
  *
- *     blas3_matrix [some|full] [routine]
+ *     blas3_matrix [few|some|full] [routine]
  *
- * One launch on R ranks runs the cases whose grid has R places: all of them (full), or one in some
- * hundred, chosen by a fixed random sequence so that every value of every factor occurs often
- * (some, the default). Each rank makes the operands as a whole, computes the result with the
+ * One launch on R ranks runs the cases whose grid has R places: all of them (full), or 120 of each
+ * routine, chosen by a fixed random sequence so that every value of every factor occurs often
+ * (some, the default), or 12 (few). Each rank makes the operands as a whole, computes the result with the
  * kernel for one tile, and compares its tiles: the difference, divided by the unit of LAPACK's
  * tests (eps times the length of the sums times the sizes of the operands), must be below 30. With
  * beta = 0 the result begins as NaN, and so do the parts of triangles that must not be read, in
@@ -27,7 +27,7 @@ static const char *const names[ROUTINES] = {"gemm",  "symm",  "hemm", "syrk", "h
 /* m, n, k: empty, one, ragged, long in each direction; tile sizes are chosen against them. */
 static const int64_t shapes[][3] = {{0, 5, 7},    {5, 0, 7},    {5, 7, 0},     {1, 1, 1},
                                     {37, 23, 41}, {64, 64, 64}, {9, 90, 13},   {90, 9, 130},
-                                    {7, 5, 300},  {100, 60, 3}, {150, 33, 150}};
+                                    {7, 5, 300},  {100, 60, 3}, {150, 33, 150}, {70, 5, 20}};
 static const int64_t tiles[][3] = {{1, 1, 1}, {8, 8, 8}, {10, 7, 9}, {16, 12, 5}, {500, 500, 500}};
 static const int grids[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {2, 3}, {3, 2}};
 /* alpha and beta, imaginary parts used in c and z only */
@@ -341,22 +341,24 @@ static int run(dag_context *ctx, const test_case *c)
 
 /* ---- all of them ------------------------------------------------------------------------- */
 
-/* Calls run() for every case, or for about `wanted` of each routine; returns how many failed. */
+/* Calls run() for every case (wanted = 0), or for so many; returns how many failed. */
 static int run_routine(dag_context *ctx, routine what, int wanted, int *count)
 {
     int failed = 0, tried = 0;
     uint64_t state = 88172645463325252u + (uint64_t)what;
     int64_t product = 1;
-    for (int f = 1; f < FACTORS; f++)
+    for (int f = 1; f < F_LAYOUT; f++)
         product *= values[f];
     for (int64_t k = 0; wanted > 0 ? tried < wanted : k < product; k++) {
         int at[FACTORS] = {what};
         int64_t rest = k;
         for (int f = FACTORS - 1; f > 0; f--) {
             state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            at[f] =
-                wanted > 0 ? (int)((state >> 33) % (uint64_t)values[f]) : (int)(rest % values[f]);
-            rest /= values[f];
+            at[f] = (int)((state >> 33) % (uint64_t)values[f]);
+            if (wanted == 0 && f < F_LAYOUT) {
+                at[f] = (int)(rest % values[f]);
+                rest /= values[f];
+            }
         }
         test_case c = decode(at);
         if (!is_valid(&c, dag_size(ctx)))

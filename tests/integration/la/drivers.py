@@ -214,6 +214,36 @@ DENSE = """%%MatrixMarket matrix array real general
 """
 
 
+class Products(Case):
+    ROUTINES = "gemm symm hemm syrk herk syr2k her2k trmm trsm".split()
+
+    def test_all_routines(self):
+        for k, routine in enumerate(self.ROUTINES):
+            prec, ranks = "dszc"[k % 4], RANKS[k % len(RANKS)]
+            trans = "c" if routine in ("herk", "her2k") else "t"
+            for options in [], ["--transa", trans, "--side", "right", "--uplo", "upper",
+                                "--diag", "unit", "--layout", "slab"]:
+                with self.subTest(routine=routine, options=options):
+                    r, = self.good("dag_blas3", "--routine", routine, "--n", 90, "--m", 70, "--k", 40,
+                                   "--nb", 16, "--prec", prec, "--check", *options, ranks=ranks)
+                    self.assertEqual(r["routine"], routine)
+                    self.assertLess(r["residual"], 1)
+
+    def test_gemm(self):
+        for shape in (0, 7, 5), (7, 7, 0), (300, 4, 90), (6, 5, 400):
+            for ranks in RANKS:
+                args = [x for pair in zip(("--m", "--n", "--k"), shape) for x in pair]
+                r, = self.good("dag_gemm", *args, "--nb", 10, "--check", "--transb", "t", ranks=ranks)
+                self.assertLess(r["residual"], 1)
+
+    def test_refused(self):
+        self.bad(1, "there is no routine 'gem'", "dag_blas3", "--routine", "gem", ranks=RANKS[-1])
+        self.bad(3, "n, t or c", "dag_gemm", "--transa", "x")
+        self.bad(3, "left or right", "dag_blas3", "--side", "up")
+        self.bad(1, "trans is DAG_TRANS", "dag_blas3", "--routine", "herk", "--prec", "z", "--transa",
+                 "t", "--n", 9, ranks=RANKS[-1])
+
+
 class Files(Case):
     def solution(self, path):
         """Columns of a dense file."""

@@ -235,7 +235,7 @@ static void run_diverging(dag_context *ctx, test_case *c)
 {
     dag_maker *maker = NULL;
     const dag_maker_desc desc = {.kind = c->uplo == DAG_GENERAL ? "svd" : "spd", .m = c->n,
-                                 .n = c->n, .complex = dag_precision_is_complex(c->prec),
+                                 .n = c->n, .is_complex = dag_precision_is_complex(c->prec),
                                  .cond = 1e11, .seed = 5};
     c->what = "ill-conditioned";
     problem p = make(ctx, c);
