@@ -24,7 +24,9 @@ void dagi_task_spill(struct dagi_worker *w, int memory_class);
 /* Class of a task of so many bytes; -1 = too large. */
 int dagi_task_class(uint32_t bytes);
 
-enum { DAGI_TASK_BATCH = 64 };
+/* Tasks move between workers in batches; a worker keeps up to DAGI_TASK_KEEP, more than a chunk of
+ * start-up, so that one that runs what it has started gives none away. */
+enum { DAGI_TASK_BATCH = 64, DAGI_TASK_KEEP = 4 * DAGI_TASK_BATCH };
 
 static inline struct dag_task *dagi_task_alloc(struct dagi_worker *w, int memory_class)
 {
@@ -42,7 +44,7 @@ static inline void dagi_task_free(struct dagi_worker *w, struct dag_task *t, int
     dagi_magazine *m = &w->magazine[memory_class];
     t->next = m->head;
     m->head = t;
-    if (DAGI_UNLIKELY(++m->count >= 2 * DAGI_TASK_BATCH) && !w->ctx->single)
+    if (DAGI_UNLIKELY(++m->count >= DAGI_TASK_KEEP) && !w->ctx->single)
         dagi_task_spill(w, memory_class);
 }
 

@@ -63,9 +63,16 @@ static inline int matches(struct dag_task *t, const dag_class *cls, const int32_
     return 1;
 }
 
-/* Shards are told apart by the upper bits, buckets by the lower ones. */
-static inline dagi_shard *shard_of(const dag_taskpool *pool, uint64_t h)
+/* Neighbours in the space share a shard: a worker that stays in a corner of the graph finds the
+ * lock and the buckets in its cache, where spreading them evenly would have each other worker take
+ * them away. Blocks are small, so that graphs of few tasks use many shards, too. */
+static inline dagi_shard *shard_of(const dag_taskpool *pool, const dag_class *cls,
+                                   const int32_t *params)
 {
+    enum { BLOCK_LOG = 2 };
+    uint64_t h = (uint64_t)(unsigned)cls->id;
+    for (int i = 0; i < cls->nparams; i++)
+        h = (h + (uint32_t)(params[i] >> BLOCK_LOG)) * UINT64_C(0x9e3779b97f4a7c15);
     return &pool->shards[h >> 48 & (uint64_t)(pool->nshards - 1)];
 }
 
@@ -259,9 +266,9 @@ struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, con
         }
     }
     uint64_t h = hash(edge->target, params);
-    dagi_shard *s = shard_of(pool, h);
-    if (w->ctx->unlocked)
-        return arrive_locked(&a, s, h, fresh);
+    if (w->ctx->unlocked) /* there is one shard */
+        return arrive_locked(&a, pool->shards, h, fresh);
+    dagi_shard *s = shard_of(pool, edge->target, params);
     dagi_chaos_delay(w);
     dagi_lock(&s->lock);
     struct dag_task *ready = arrive_locked(&a, s, h, fresh);
@@ -302,7 +309,7 @@ void dagi_deps_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg)
 struct dag_task *dagi_deps_find(dag_taskpool *pool, const dag_class *cls, const int32_t *params)
 {
     uint64_t h = hash(cls, params);
-    struct dag_task **link = find(shard_of(pool, h), h, cls, params);
+    struct dag_task **link = find(shard_of(pool, cls, params), h, cls, params);
     return link ? *link : NULL;
 }
 

@@ -1,8 +1,8 @@
 /*
  * Task memory. Each worker has a list of free tasks per class of sizes (its magazine), and takes
  * and returns them without synchronisation. Tasks are often freed by another worker than the one
- * that made them; so that no worker runs dry while another hoards, a magazine that has grown to two
- * batches gives one to the store, and an empty one takes one from there. Fresh memory comes in
+ * that made them; so that no worker runs dry while another hoards, a magazine that has grown to
+ * DAGI_TASK_KEEP gives a batch to the store, and an empty one takes one from there. Fresh memory comes in
  * slabs, which live as long as the context.
  */
 #include "core_impl.h"

@@ -6,7 +6,7 @@
 #include "core_impl.h"
 #include "lock.h"
 
-enum { CHUNK = 64 };
+enum { CHUNK = 128 };
 
 /* What dag_start_task() fills. */
 struct batch {
@@ -27,20 +27,41 @@ int dag_start_task(dag_cursor *cursor, const int32_t *locals)
     return ++b->count >= b->limit;
 }
 
-/* A pool with something left to start, its start_lock taken; NULL = none. */
-static dag_taskpool *claim(dag_context *ctx)
+/* A pool with something left to start, its start_lock taken; NULL = none, and *busy tells whether
+ * another worker is at one. */
+static dag_taskpool *claim(dag_context *ctx, int *busy)
 {
+    *busy = 0;
     pthread_mutex_lock(&ctx->pools_lock);
     dag_taskpool *pool = ctx->pools;
     for (; pool; pool = pool->next) {
-        if (atomic_load(&pool->state) != DAGI_POOL_RUNNING || atomic_load(&pool->start_done) ||
-            !dagi_try_lock(&pool->start_lock))
+        if (atomic_load(&pool->state) != DAGI_POOL_RUNNING || atomic_load(&pool->start_done))
             continue;
+        if (!dagi_try_lock(&pool->start_lock)) {
+            *busy = 1;
+            continue;
+        }
         if (!atomic_load(&pool->start_done))
             break;
         dagi_unlock(&pool->start_lock);
     }
     pthread_mutex_unlock(&ctx->pools_lock);
+    return pool;
+}
+
+/* Like claim(). A worker that finds another one making a chunk waits a moment for its own: to make
+ * tasks is cheaper than to steal those whose memory another core has just written. On an
+ * oversubscribed machine the other one may not be running, so nobody waits. */
+static dag_taskpool *claim_or_wait(dag_context *ctx)
+{
+    enum { TRIES = 6, PAUSES = 16 };
+    int busy;
+    dag_taskpool *pool = claim(ctx, &busy);
+    for (int k = 0; !pool && busy && !ctx->oversubscribed && k < TRIES; k++) {
+        for (int p = 0; p < PAUSES; p++)
+            dagi_pause();
+        pool = claim(ctx, &busy);
+    }
     return pool;
 }
 
@@ -63,7 +84,7 @@ int dagi_startup(struct dagi_worker *w)
     dag_context *ctx = w->ctx;
     if (atomic_load(&ctx->starting) == 0)
         return 0;
-    dag_taskpool *pool = claim(ctx);
+    dag_taskpool *pool = claim_or_wait(ctx);
     if (!pool)
         return 0;
     struct batch b = {.w = w, .limit = CHUNK};
