@@ -73,8 +73,21 @@ def build(targets):
         sys.exit("tools/bench/run: the build failed")
 
 
+def document(name, figures, env):
+    return {"group": name, "mode": env.mode, "machine": env.machine(),
+            "command": " ".join(["tools/bench/run", *sys.argv[1:]]), "figures": figures}
+
+
+def save(name, figures, env):
+    env.out.mkdir(parents=True, exist_ok=True)
+    (env.out / f"{name}.json").write_text(json.dumps(document(name, figures, env), indent=1) + "\n")
+
+
 def run_group(name, module, env, args):
+    """[(figure, result)]. The file is written after each figure, so that a run that is broken off
+    has not been in vain."""
     rounds = args.rounds or ROUNDS[env.mode]
+    probe = None if args.list else env.between_cores()
     wanted = re.compile(args.only)
     file = env.out / f"{name}.json"
     old = {}
@@ -87,24 +100,21 @@ def run_group(name, module, env, args):
         if args.list:
             print("\n".join(f"{name}: {figure.name}/{p.label()}" for p in figure.points))
             continue
-        result = old.get(figure.name)
+        result = old.pop(figure.name, None)
         if figure.points:
-            new = measure.run_figure(figure, rounds)
+            new = measure.run_figure(figure, rounds, probe)
             if result:
                 points = {(p["x"], p["series"]): p for p in result["points"] + new["points"]}
                 new["points"] = [points[k] for k in every if k in points]
             result = new
         if result:
             results.append((figure, result))
+            save(name, [r for _, r in results] + list(old.values()), env)
     return results
 
 
 def write(name, results, env, args):
-    document = {"group": name, "mode": env.mode, "machine": env.machine(),
-                "command": " ".join(["tools/bench/run", *sys.argv[1:]]),
-                "figures": [r for _, r in results]}
-    env.out.mkdir(parents=True, exist_ok=True)
-    (env.out / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
+    """The tables and plots of all figures; on standard output the tables or the JSON."""
     tables = "\n".join(report.table(r) for _, r in results)
     (env.out / f"{name}.md").write_text(tables)
     if plot.available():
@@ -112,7 +122,7 @@ def write(name, results, env, args):
             plot.draw(figure, result, env.out / f"{name}-{result['name']}.svg")
     else:
         measure.note("bench: no plots: matplotlib is absent (package python3-matplotlib)")
-    print(json.dumps(document) if args.json else tables, flush=True)
+    print((env.out / f"{name}.json").read_text() if args.json else tables, flush=True)
 
 
 def with_matplotlib():

@@ -84,6 +84,11 @@ class Environment:
         except (RuntimeError, FileNotFoundError):
             return None
 
+    def between_cores(self):
+        """A function that tells how many ns a cache line takes between two cores, or None."""
+        path, why = self.compile("between_cores", ["harness/between_cores.c"], ["-pthread"])
+        return None if why or self.cpus < 2 else lambda: float(self.command([path]))
+
     def machine(self):
         cpu = platform.processor()
         try:

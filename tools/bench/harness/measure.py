@@ -10,12 +10,16 @@ def note(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def sample_point(point, contestants, rounds):
-    """{name: [samples]}, {name: why}. Round r runs all contestants forwards or backwards in turn; a
-    first round, not counted, warms up. Who fails once is out, with its error."""
+def sample_point(point, contestants, rounds, probe):
+    """{name: [samples]}, {name: why}, [probes]. Round r runs all contestants forwards or backwards in
+    turn; a first round, not counted, warms up. Who fails once is out, with its error. `probe` is
+    taken once a round."""
     samples = {c.name: [] for c in contestants}
     failed = {}
+    probes = []
     for r in range(-1, rounds):
+        if probe and r >= 0:
+            probes.append(probe())
         for c in contestants if r % 2 == 0 else reversed(contestants):
             if c.name in failed:
                 continue
@@ -29,7 +33,7 @@ def sample_point(point, contestants, rounds):
                 failed[c.name] = "does not take part"
             elif r >= 0:
                 samples[c.name].append(value)
-    return samples, failed
+    return samples, failed, probes
 
 
 def ratios(samples, ours, better):
@@ -54,7 +58,8 @@ def judge(goal, value, ratio, better):
             else r["high"] >= goal[1]}
 
 
-def run_figure(figure, rounds):
+def run_figure(figure, rounds, probe=None):
+    """`probe`: function that tells a property of the machine that may change during the run."""
     present = [c for c in figure.contestants if not c.absent]
     ours = figure.contestants[0].name
     if not present or present[0].name != ours:
@@ -65,7 +70,7 @@ def run_figure(figure, rounds):
                          for c in figure.contestants if c.absent}}
     for p in figure.points:
         note(f"bench: {figure.name}: {p.label()}")
-        samples, failed = sample_point(p, present, rounds)
+        samples, failed, probes = sample_point(p, present, rounds, probe)
         if not samples[ours]:
             raise RuntimeError(f"{figure.name}: {p.label()}: {ours}: {failed.get(ours)}")
         values = {n: stats.summary(v) for n, v in samples.items() if v}
@@ -74,5 +79,6 @@ def run_figure(figure, rounds):
             "x": p.x, "series": p.series,
             "date": datetime.datetime.now().isoformat(timespec="seconds"),
             "values": values, "ratios": ratio, "samples": samples, "failed": failed,
+            "between_cores_ns": probes,
             "goals": [judge(g, values[ours], ratio, figure.better) for g in p.goals]})
     return result

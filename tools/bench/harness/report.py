@@ -1,4 +1,5 @@
 """The table of a figure, in the notation of Markdown."""
+from . import stats
 
 
 def number(x):
@@ -37,6 +38,10 @@ def table(result):
             row.append(with_interval(v) + (f" {number(r['median'])}x" if r else ""))
         label = f"{p['x']} {p['series']}".strip()
         lines.append(f"| {label} | " + " | ".join(row) + f" | {goals(p)} |")
+    probes = [x for p in result["points"] for x in p.get("between_cores_ns", [])]
+    if probes:
+        lines.append(f"\nA cache line took {number(min(probes))} to {number(max(probes))} ns from core "
+                     f"to core meanwhile, {number(stats.median(probes))} in the median.")
     for name, a in result["absent"].items():
         package = f" (package {a['package']})" if a["package"] else ""
         lines.append(f"\n{name} is absent: {a['why']}{package}")

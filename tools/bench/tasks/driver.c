@@ -18,7 +18,7 @@ static const char usage[] =
     "  --only NAME     one of independent ctl ctl16 chain chain16 wavefront stencil tree alltoall\n"
     "                  random\n"
     "  --work LIST     bodies that take so many nanoseconds, like 0,500,1000 (default: 0); the\n"
-    "                  number of tasks is cut down so that a run has 0.1 s of work per worker\n"
+    "                  number of tasks is cut down so that a run has 0.02 s of work per worker\n"
     "  --json          one object per line on stdout\n";
 
 static const struct pattern {
@@ -100,8 +100,8 @@ typedef struct options {
 static void measure(const bench_system *sys, const struct pattern *p, const options *o)
 {
     int tasks = o->tasks;
-    if (o->work > 0 && 1e8 * o->threads / o->work < tasks)
-        tasks = (int)(1e8 * o->threads / o->work) + 1;
+    if (o->work > 0 && 2e7 * o->threads / o->work < tasks)
+        tasks = (int)(2e7 * o->threads / o->work) + 1;
     bench_graph g = sized(p, tasks);
     g.steps = (int)(o->work / o->step + 0.5);
     double count = (double)g.n * g.m;

@@ -60,12 +60,12 @@ def programs(env):
                                 flags[1])
     else:
         path, why = None, "pkg-config does not know starpu-1.3"
-    found.append(("StarPU", Program(env, "StarPU", path, 0.05), why, "libstarpu-dev"))
+    found.append(("StarPU", Program(env, "StarPU", path, 0.02), why, "libstarpu-dev"))
     for name, cc, package in (("OpenMP gcc", "gcc", "gcc"),
                               ("OpenMP clang", "clang", "clang and libomp-dev")):
         path, why = env.compile(f"openmp_tasks_{cc}", ["tasks/openmp_tasks.c", *COMMON],
                                 ["-fopenmp"], cc=cc)
-        found.append((name, Program(env, name, path, 0.1), why, package))
+        found.append((name, Program(env, name, path, 0.05), why, package))
     path, why = env.compile("loop_tasks", ["tasks/loop_tasks.c", *COMMON])
     if why:
         raise RuntimeError(why)
