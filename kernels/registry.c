@@ -40,6 +40,10 @@ static dag_kernel table[DAG_OP_COUNT][DAG_PRECISION_COUNT][DAG_DEVICE_KIND_COUNT
     CPU_KERNELS(DAG_OP_SYMM, symm),
     CPU_KERNELS(DAG_OP_SYR2K, syr2k),
     CPU_KERNELS(DAG_OP_HER2K, her2k),
+    CPU_KERNELS(DAG_OP_GEQRT, geqrt),
+    CPU_KERNELS(DAG_OP_GEMQRT, gemqrt),
+    CPU_KERNELS(DAG_OP_TPQRT, tpqrt),
+    CPU_KERNELS(DAG_OP_TPMQRT, tpmqrt),
 };
 
 static const char *const op_names[DAG_OP_COUNT] = {
@@ -58,6 +62,8 @@ static const char *const op_names[DAG_OP_COUNT] = {
     [DAG_OP_LASWP] = "laswp",
     [DAG_OP_SYMM] = "symm",
     [DAG_OP_SYR2K] = "syr2k",         [DAG_OP_HER2K] = "her2k",
+    [DAG_OP_GEQRT] = "geqrt",         [DAG_OP_GEMQRT] = "gemqrt",
+    [DAG_OP_TPQRT] = "tpqrt",         [DAG_OP_TPMQRT] = "tpmqrt",
 };
 
 /* The place of an entry, or NULL if the key is out of range. */

@@ -55,3 +55,52 @@ void dagi_la_stacks(const dag_matrix *A, dag_matrix *stacks)
     stacks->owns = 0;
     stacks->column = NULL;
 }
+
+/* ---- several stacks per process row ------------------------------------------------------ */
+
+static const dagi_la_pieces *pieces_of(const dag_collection *c)
+{
+    return (const dagi_la_pieces *)(const void *)c; /* the matrix and its base come first */
+}
+
+static int piece_rank(const dag_collection *c, const int64_t *index)
+{
+    const dag_matrix *s = stacks_of(c);
+    return (int)(index[0] % s->p * s->q + index[1] % s->q);
+}
+
+static void piece_shape(const dag_collection *c, const int64_t *index, dag_shape *shape)
+{
+    const int64_t p = stacks_of(c)->p, height = pieces_of(c)->height;
+    const int64_t stack[2] = {index[0] % p, index[1]};
+    stack_shape(c, stack, shape);
+    int64_t rows = shape->m - index[0] / p * height;
+    shape->m = rows < 0 ? 0 : rows > height ? height : rows;
+}
+
+static dag_status piece_element(dag_collection *c, const int64_t *index, dag_element *element)
+{
+    const int64_t p = stacks_of(c)->p;
+    const int64_t stack[2] = {index[0] % p, index[1]};
+    dag_status status = stack_element(c, stack, element);
+    piece_shape(c, index, &element->shape);
+    if (element->shape.m > 0)
+        element->ptr = (char *)element->ptr + (size_t)(index[0] / p * pieces_of(c)->height) *
+                                                  element->shape.elem;
+    return status;
+}
+
+static const dag_collection_ops piece_ops = {
+    .rank_of = piece_rank,
+    .contains = stack_exists,
+    .shape_of = piece_shape,
+    .element = piece_element,
+};
+
+void dagi_la_cut(const dag_matrix *A, int64_t tiles, int64_t per_row, dagi_la_pieces *stacks)
+{
+    dagi_la_stacks(A, &stacks->super);
+    stacks->super.super.ops = &piece_ops;
+    stacks->super.mt *= per_row;
+    stacks->height = tiles * A->mb;
+}

@@ -12,4 +12,17 @@
  */
 void dagi_la_stacks(const dag_matrix *A, dag_matrix *stacks);
 
+/* Stacks of which several lie on one process row. */
+typedef struct dagi_la_pieces {
+    dag_matrix super;
+    int64_t height; /* rows of each but the last one of a process row */
+} dagi_la_pieces;
+
+/*
+ * dagi_la_stacks() with `per_row` stacks on each process row, `tiles` tiles in each but the last:
+ * stack p + P i is the i-th one on process row p, of the P that hold anything. More than one per
+ * process row only if that is the whole grid.
+ */
+void dagi_la_cut(const dag_matrix *A, int64_t tiles, int64_t per_row, dagi_la_pieces *stacks);
+
 #endif

@@ -76,6 +76,10 @@ typedef enum dag_kernel_op {
     DAG_OP_SYMM,
     DAG_OP_SYR2K,
     DAG_OP_HER2K,
+    DAG_OP_GEQRT,
+    DAG_OP_GEMQRT,
+    DAG_OP_TPQRT,
+    DAG_OP_TPMQRT,
     DAG_OP_COUNT
 } dag_kernel_op;
 

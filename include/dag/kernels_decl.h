@@ -186,3 +186,37 @@ int FN(getrf_search)(int m, const elem_t *x, double *size);
  */
 void FN(laswp)(int n, elem_t *A, int lda, int64_t first, int64_t last, const int64_t *pivot,
                bool backward);
+
+/**
+ * QR factorisation of A (m by n) in place, A = Q R with Q = I - V T V^H, as LAPACK's geqrt with an
+ * inner block as wide as the tile: R on and above the diagonal, below it V, m by k unit lower
+ * trapezoidal, k = min(m, n).
+ * @param[out] T  n by n, of which the upper triangle of order k is T and what is left of k rows is
+ *                set to zero or used as workspace.
+ */
+void FN(geqrt)(int m, int n, elem_t *A, int lda, elem_t *T, int ldt);
+
+/**
+ * C (m by n) := op(Q) C with Q of geqrt, given by its first k columns: V is m by k, k <= m. `trans`
+ * is DAG_NO_TRANS or DAG_CONJ_TRANS.
+ * @param W  workspace, k by n.
+ */
+void FN(gemqrt)(dag_trans trans, int m, int n, int k, const elem_t *V, int ldv, const elem_t *T,
+                int ldt, elem_t *C, int ldc, elem_t *W, int ldw);
+
+/**
+ * QR factorisation of a triangle A (n by n) on top of B (m by n, m >= n), upper triangular in its
+ * last n rows: LAPACK's tpqrt with l = n and an inner block of n columns. A becomes R, B becomes V
+ * of the same shape, Q = I - (I; V) T (I; V)^H. What is below the triangles is neither read nor
+ * written.
+ * @param[out] T  n by n, zero below the diagonal.
+ */
+void FN(tpqrt)(int m, int n, elem_t *A, int lda, elem_t *B, int ldb, elem_t *T, int ldt);
+
+/**
+ * (A; B) := op(Q) (A; B) with Q of tpqrt: V is m by k and upper triangular in its last k rows, A is
+ * k by n, B m by n. `trans` is DAG_NO_TRANS or DAG_CONJ_TRANS.
+ * @param W  workspace, k by n.
+ */
+void FN(tpmqrt)(dag_trans trans, int m, int n, int k, const elem_t *V, int ldv, const elem_t *T,
+                int ldt, elem_t *A, int lda, elem_t *B, int ldb, elem_t *W, int ldw);

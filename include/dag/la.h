@@ -26,6 +26,7 @@
 #include <dag/lu.h>
 #include <dag/matgen.h>
 #include <dag/matrix.h>
+#include <dag/qr.h>
 #include <dag/refine.h>
 
 #ifdef __cplusplus

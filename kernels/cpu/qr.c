@@ -6,9 +6,11 @@
 #define LAPACK(op) DAG_PRECISION_CAT(DAG_PRECISION_CAT(LAPACKE_, DAG_PRECISION), op)
 
 /* A := A + a x y^H, and the sum of squares of n elements, as CBLAS names them. */
-#define GER_0 CBLAS(ger)
-#define GER_1 CBLAS(gerc)
-#define GER DAG_PRECISION_CAT(GER_, DAG_COMPLEX)
+#define GER_s cblas_sger
+#define GER_d cblas_dger
+#define GER_c cblas_cgerc
+#define GER_z cblas_zgerc
+#define GER DAG_PRECISION_CAT(GER_, DAG_PRECISION)
 #define SQUARES_s(n, x) ((float)cblas_sdot(n, x, 1, x, 1))
 #define SQUARES_d(n, x) cblas_ddot(n, x, 1, x, 1)
 #define SQUARES_c(n, x) ((float)cblas_sdot(2 * (n), (const float *)(x), 1, (const float *)(x), 1))

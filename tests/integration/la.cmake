@@ -6,11 +6,12 @@ endif()
 add_executable(potrf_matrix la/potrf_matrix.c)
 add_executable(la_api la/api.c)
 add_executable(lu_matrix la/lu_matrix.c)
+add_executable(qr_matrix la/qr_matrix.c)
 add_executable(refine_matrix la/refine_matrix.c)
 target_link_libraries(refine_matrix PRIVATE dag_la m)
 add_executable(blas3_matrix la/blas3_matrix.c)
 add_executable(la_auxiliary la/auxiliary.c)
-foreach(name IN ITEMS potrf_matrix la_api lu_matrix blas3_matrix la_auxiliary)
+foreach(name IN ITEMS potrf_matrix la_api lu_matrix qr_matrix blas3_matrix la_auxiliary)
     target_link_libraries(${name} PRIVATE dag_la m)
 endforeach()
 
@@ -24,6 +25,9 @@ foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(la_api_np${np} NP ${np} THREADS 1 COMMAND la_api LABELS sanitize)
     dag_add_mpi_test(lu_matrix_np${np} NP ${np} THREADS 1 COMMAND lu_matrix LABELS sanitize)
     dag_add_mpi_test(lu_matrix_full_np${np} NP ${np} THREADS 1 COMMAND lu_matrix full
+        LABELS full TIMEOUT 1200)
+    dag_add_mpi_test(qr_matrix_np${np} NP ${np} THREADS 1 COMMAND qr_matrix LABELS sanitize)
+    dag_add_mpi_test(qr_matrix_full_np${np} NP ${np} THREADS 1 COMMAND qr_matrix full
         LABELS full TIMEOUT 1200)
     dag_add_mpi_test(refine_matrix_np${np} NP ${np} THREADS 1 COMMAND refine_matrix)
     dag_add_mpi_test(refine_matrix_full_np${np} NP ${np} THREADS 1 COMMAND refine_matrix full

@@ -1,0 +1,328 @@
+/* QR factorisation: checks the arguments, chooses the stacks, keeps Q. */
+#include "agreed.h"
+#include "slabs.h"
+#include "stacks.h"
+
+#include <dag/kernels.h>
+#include <dag/la.h>
+#include <dag/qr.h>
+
+#include "geqrf.h"
+#include "stack.h"
+#include "unmqr_C.h"
+#include "unmqr_N.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANY = -1 };
+
+struct dag_qr {
+    int64_t m, n, nb;
+    dag_precision prec;
+    int p, q;   /* grid */
+    int rows;   /* process rows that hold anything */
+    int stacks; /* per process row */
+    int tiles;  /* of a stack */
+    int panels;
+    dag_matrix *T;    /* of the stacks; NULL for a matrix without elements */
+    dag_matrix *tree; /* V and T; NULL where there is one stack */
+};
+
+static int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t quotient_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static dag_status check(dag_context *ctx, const char *routine, int prec, const dag_matrix *A)
+{
+    dag_status status = dagi_la_present(ctx, routine, "A", A);
+    if (status != DAG_SUCCESS)
+        return status;
+    if (prec != ANY && (int)A->prec != prec)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: A holds '%c' elements, not '%c'", routine,
+                         dag_precision_letter(A->prec), dag_precision_letter((dag_precision)prec));
+    if (A->uplo != DAG_GENERAL)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: A must have all its tiles", routine);
+    if (A->mb != A->nb)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: the tiles of A are %" PRId64 " x %" PRId64
+                         "; they must be square", routine, A->mb, A->nb);
+    return DAG_SUCCESS;
+}
+
+/* B is multiplied by Q, or by a matrix of A's kind, from the left. */
+static dag_status check_right(dag_context *ctx, const char *routine, const char *name,
+                              const dag_matrix *A, const dag_matrix *B, int64_t rows)
+{
+    dag_status status = dagi_la_present(ctx, routine, name, B);
+    if (status != DAG_SUCCESS)
+        return status;
+    if (B->prec != A->prec || B->uplo != DAG_GENERAL)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: %s must hold the same elements as A, and have all "
+                         "its tiles", routine, name);
+    if (B->m != rows || B->mb != A->mb || B->p != A->p)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: %s has %" PRId64 " rows in tiles of %" PRId64
+                         " on %" PRId64 " process rows; needed are %" PRId64 ", %" PRId64
+                         " and %" PRId64, routine, name, B->m, B->mb, B->p, rows, A->mb, A->p);
+    return DAG_SUCCESS;
+}
+
+static dag_status check_trans(dag_context *ctx, const char *routine, dag_precision prec,
+                              dag_trans *trans)
+{
+    if (*trans == DAG_TRANS && !dag_precision_is_complex(prec))
+        *trans = DAG_CONJ_TRANS;
+    if (*trans == DAG_NO_TRANS || *trans == DAG_CONJ_TRANS)
+        return DAG_SUCCESS;
+    return dag_error(ctx, DAG_ERR_ARG, "%s: trans is %d; it must be DAG_NO_TRANS, DAG_CONJ_TRANS or, "
+                     "for real matrices, DAG_TRANS", routine, (int)*trans);
+}
+
+/* ---- stacks ------------------------------------------------------------------------------ */
+
+/* Stacks that pay: high enough that the tree costs little next to them, and enough of them for the
+ * workers where there are few block columns to share. */
+static int64_t stack_of(const dag_matrix *A, int64_t mine, int64_t top, double workers)
+{
+    enum { LEAST = 2048 }; /* rows */
+    int64_t least = quotient_up(LEAST, A->nb);
+    if (mine <= 4 * top || workers <= 1)
+        return mine;
+    int64_t each = quotient_up(mine, (int64_t)(2 * workers));
+    return each > least ? each : least;
+}
+
+/* All ranks come to the same: `workers` is that of the whole job. */
+static void plan(const dag_matrix *A, int64_t wanted, double workers, dag_qr *qr)
+{
+    int64_t panels = min(A->mt, A->nt), rows = min(A->mt, A->p);
+    int64_t mine = quotient_up(A->mt, rows), top = quotient_up(panels, rows) + 1;
+    int64_t tiles = wanted > 0 ? wanted : stack_of(A, mine, top, workers / (double)rows);
+    tiles = tiles < top ? top : tiles;
+    tiles = tiles > mine ? mine : tiles;
+    *qr = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
+                   .q = (int)A->q, .rows = (int)rows, .stacks = (int)quotient_up(mine, tiles),
+                   .tiles = (int)tiles, .panels = (int)panels};
+}
+
+static dag_status make_factors(dag_context *ctx, dag_qr *qr)
+{
+    int64_t stacks = (int64_t)qr->rows * qr->stacks;
+    int64_t columns = min(qr->n, qr->panels * qr->nb);
+    int64_t slots = qr_slots(qr->rows, qr->stacks);
+    dag_matrix_desc desc = {.prec = qr->prec, .m = stacks * qr->nb, .n = columns, .mb = qr->nb,
+                            .nb = qr->nb, .p = qr->p, .q = qr->q, .name = "T of the stacks"};
+    dag_status status = dag_matrix_new(ctx, &desc, &qr->T);
+    if (status != DAG_SUCCESS || stacks == 1)
+        return status;
+    desc.mb = 2 * slots * qr->nb;
+    desc.m = stacks * desc.mb;
+    desc.name = "V and T of the tree";
+    return dag_matrix_new(ctx, &desc, &qr->tree);
+}
+
+void dag_qr_free(dag_qr *qr)
+{
+    if (qr == NULL)
+        return;
+    dag_matrix_free(qr->T);
+    dag_matrix_free(qr->tree);
+    free(qr);
+}
+
+/* ---- factorisation ----------------------------------------------------------------------- */
+
+/* A graph without a tree names no tree, but gets a matrix all the same. */
+static dag_matrix *tree_of(const dag_qr *qr)
+{
+    return qr->tree != NULL ? qr->tree : qr->T;
+}
+
+static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, int ahead)
+{
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
+                                          dag_shape *, int, int, int, int, int, int) = {
+        geqrf_s_new, geqrf_d_new, geqrf_c_new, geqrf_z_new};
+    dag_shape head = {qr->nb, qr->nb, dag_precision_size(qr->prec)};
+    dagi_la_pieces S;
+    (void)dag_kernels_init(NULL);
+    dagi_la_cut(slab, qr->tiles, qr->stacks, &S);
+    if (ahead < 0)
+        ahead = slab->q == 1 ? qr->panels : 3;
+    return dag_run(ctx, make[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &head, qr->rows,
+                                       qr->stacks, qr->tree != NULL, qr->tiles, qr->panels, ahead));
+}
+
+static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_qr_options *options,
+                           dag_qr **qr)
+{
+    dag_qr *made = NULL;
+    dag_matrix *slab = A;
+    dag_qr_options o = options != NULL ? *options : (dag_qr_options){0};
+    dag_status status = check(ctx, "dag_geqrf", prec, A);
+    int usable = status == DAG_SUCCESS;
+    if (usable)
+        status = dagi_la_present(ctx, "dag_geqrf", "qr", qr);
+    if (status == DAG_SUCCESS && (o.stack < 0 || o.lookahead < 0))
+        status = dag_error(ctx, DAG_ERR_ARG, "dag_geqrf: options must not be negative");
+    if (status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
+        status = dag_error(ctx, DAG_ERR_NOMEM, "dag_geqrf: no memory");
+    double workers = dag_workers(ctx);
+    status = dagi_la_agreed(ctx, "dag_geqrf", status);
+    if (status == DAG_SUCCESS && dag_size(ctx) > 1)
+        status = dag_allreduce(ctx, DAG_MIN, &workers, 1);
+    if (status == DAG_SUCCESS) {
+        int empty = A->m == 0 || A->n == 0;
+        if (empty)
+            *made = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
+                             .q = (int)A->q};
+        else
+            plan(A, o.stack, workers * (double)(A->p * A->q), made);
+        if (!empty)
+            status = make_factors(ctx, made);
+        if (status == DAG_SUCCESS)
+            status = dagi_la_slab(ctx, A, &slab);
+        status = dagi_la_agreed(ctx, "dag_geqrf", status);
+        if (status == DAG_SUCCESS && !empty)
+            status = factor(ctx, slab, made, o.lookahead - 1);
+        status = dagi_la_slab_end(A, slab, 1, status);
+    }
+    if (status == DAG_SUCCESS)
+        *qr = made;
+    else
+        dag_qr_free(made);
+    return status;
+}
+
+dag_status dag_geqrf_with(dag_context *ctx, dag_matrix *A, const dag_qr_options *options,
+                          dag_qr **qr)
+{
+    return do_geqrf(ctx, ANY, A, options, qr);
+}
+
+dag_status dag_geqrf(dag_context *ctx, dag_matrix *A, dag_qr **qr)
+{
+    return do_geqrf(ctx, ANY, A, NULL, qr);
+}
+
+/* ---- Q ----------------------------------------------------------------------------------- */
+
+static dag_status check_q(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
+                          const dag_qr *qr)
+{
+    dag_status status = check(ctx, routine, prec, A);
+    if (status == DAG_SUCCESS)
+        status = dagi_la_present(ctx, routine, "qr", qr);
+    if (status == DAG_SUCCESS && (qr->m != A->m || qr->n != A->n || qr->nb != A->nb ||
+                                  qr->prec != A->prec || qr->p != A->p || qr->q != A->q))
+        status = dag_error(ctx, DAG_ERR_ARG, "%s: A is not the matrix that qr was made with", routine);
+    return status;
+}
+
+/* Both are in slab layout and have elements. `identity`: B holds columns of it. */
+static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *A, const dag_qr *qr,
+                           const dag_matrix *B, int identity)
+{
+    static dag_taskpool *(*const forward[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
+                                             dag_matrix *, dag_shape *, int, int, int, int, int,
+                                             int) = {unmqr_C_s_new, unmqr_C_d_new, unmqr_C_c_new,
+                                                     unmqr_C_z_new};
+    static dag_taskpool *(*const backward[4])(dag_context *, dag_matrix *, dag_matrix *,
+                                              dag_matrix *, dag_matrix *, dag_shape *, int, int, int,
+                                              int, int, int, int) = {
+        unmqr_N_s_new, unmqr_N_d_new, unmqr_N_c_new, unmqr_N_z_new};
+    dagi_la_pieces S, X;
+    dag_shape head = {qr->nb, B->nb, dag_precision_size(qr->prec)};
+    int tree = qr->tree != NULL, ahead = A->q == 1 && B->q == 1 ? qr->panels : 3;
+    (void)dag_kernels_init(NULL);
+    dagi_la_cut(A, qr->tiles, qr->stacks, &S);
+    dagi_la_cut(B, qr->tiles, qr->stacks, &X);
+    if (trans == DAG_NO_TRANS)
+        return dag_run(ctx, backward[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &X.super, &head,
+                                               qr->rows, qr->stacks, tree, qr->tiles, qr->panels,
+                                               ahead, identity));
+    return dag_run(ctx, forward[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &X.super, &head,
+                                          qr->rows, qr->stacks, tree, qr->tiles, qr->panels, ahead));
+}
+
+/* Arguments have been checked on this rank, with the outcome `status`. */
+static dag_status multiply_any(dag_context *ctx, const char *routine, dag_status status,
+                               dag_trans trans, dag_matrix *A, const dag_qr *qr, dag_matrix *B,
+                               int identity)
+{
+    dag_matrix *a = A, *b = B;
+    status = dagi_la_agreed(ctx, routine, status);
+    if (status != DAG_SUCCESS || A->m == 0 || A->n == 0 || B->n == 0)
+        return status;
+    status = dagi_la_slab(ctx, A, &a);
+    if (status == DAG_SUCCESS)
+        status = dagi_la_slab(ctx, B, &b);
+    status = dagi_la_agreed(ctx, routine, status);
+    if (status == DAG_SUCCESS)
+        status = multiply(ctx, trans, a, qr, b, identity);
+    status = dagi_la_slab_end(B, b, 1, status);
+    return dagi_la_slab_end(A, a, 0, status);
+}
+
+static dag_status do_unmqr(dag_context *ctx, int prec, dag_trans trans, dag_matrix *A,
+                           const dag_qr *qr, dag_matrix *B)
+{
+    dag_status status = check_q(ctx, "dag_unmqr", prec, A, qr);
+    if (status == DAG_SUCCESS)
+        status = check_trans(ctx, "dag_unmqr", A->prec, &trans);
+    if (status == DAG_SUCCESS)
+        status = check_right(ctx, "dag_unmqr", "B", A, B, A->m);
+    return multiply_any(ctx, "dag_unmqr", status, trans, A, qr, B, 0);
+}
+
+dag_status dag_unmqr(dag_context *ctx, dag_trans trans, dag_matrix *A, const dag_qr *qr,
+                     dag_matrix *B)
+{
+    return do_unmqr(ctx, ANY, trans, A, qr, B);
+}
+
+static dag_status do_ungqr(dag_context *ctx, int prec, dag_matrix *A, const dag_qr *qr,
+                           dag_matrix *Q)
+{
+    dag_status status = check_q(ctx, "dag_ungqr", prec, A, qr);
+    if (status == DAG_SUCCESS)
+        status = check_right(ctx, "dag_ungqr", "Q", A, Q, A->m);
+    if (status == DAG_SUCCESS && (Q->nb != A->nb || Q->n > A->m || Q->n < min(A->m, A->n)))
+        status = dag_error(ctx, DAG_ERR_ARG, "dag_ungqr: Q has %" PRId64 " columns in tiles of %"
+                           PRId64 "; there must be %" PRId64 " to %" PRId64 " in tiles of %" PRId64,
+                           Q->n, Q->nb, min(A->m, A->n), A->m, A->nb);
+    status = dagi_la_agreed(ctx, "dag_ungqr", status);
+    if (status == DAG_SUCCESS && Q->m > 0 && Q->n > 0)
+        status = dag_laset(ctx, DAG_GENERAL, 0, 1, Q);
+    return multiply_any(ctx, "dag_ungqr", status, DAG_NO_TRANS, A, qr, Q, 1);
+}
+
+dag_status dag_ungqr(dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q)
+{
+    return do_ungqr(ctx, ANY, A, qr, Q);
+}
+
+#define DEFINE(p, unm, ung, prec)                                                                  \
+    dag_status dag_##p##geqrf(dag_context *ctx, dag_matrix *A, dag_qr **qr)                        \
+    {                                                                                              \
+        return do_geqrf(ctx, prec, A, NULL, qr);                                                   \
+    }                                                                                              \
+    dag_status dag_##p##unm##qr(dag_context *ctx, dag_trans trans, dag_matrix *A, const dag_qr *qr, \
+                                dag_matrix *B)                                                     \
+    {                                                                                              \
+        return do_unmqr(ctx, prec, trans, A, qr, B);                                               \
+    }                                                                                              \
+    dag_status dag_##p##ung##qr(dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q)  \
+    {                                                                                              \
+        return do_ungqr(ctx, prec, A, qr, Q);                                                      \
+    }
+DEFINE(s, orm, org, DAG_S)
+DEFINE(d, orm, org, DAG_D)
+DEFINE(c, unm, ung, DAG_C)
+DEFINE(z, unm, ung, DAG_Z)

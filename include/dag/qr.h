@@ -1,0 +1,109 @@
+/**
+ * @file qr.h
+ * QR factorisation and what is solved with it: least squares and minimum norm. Included by la.h,
+ * whose conventions hold: every function is collective.
+ *
+ * Tiles are square. A matrix in slab layout (ScaLAPACK's local array) is factored where it lies; one
+ * in tile layout is copied to slabs and back, which takes its memory once more.
+ *
+ * The tiles of a block column that lie on one process row are cut into one or several *stacks*. Each
+ * panel factors its stacks on their own and then the triangles that are left in a binary tree
+ * (Demmel, Grigori, Hoemmen and Langou, 2012), first within a process row, then across them. With
+ * one process row and one stack, this is LAPACK's blocked algorithm, and R and V are LAPACK's up to
+ * rounding.
+ */
+#ifndef DAG_QR_H
+#define DAG_QR_H
+
+#include <dag/matrix.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * The part of Q that dag_geqrf() does not leave in A. Q is the product over the panels k of
+ * Q(0,k) Q(1,k) ... C(k), where
+ * - Q(d,k) = I - V T V^H acts on the rows of stack d from tile row k on; V is unit lower
+ *   trapezoidal and lies in A below the diagonal of the first tile of the stack that takes part;
+ * - C(k) is the tree: it acts on the first nb rows of all of them.
+ * T of the stacks (one nb x nb tile per stack and panel: the inner block is as wide as a tile), and
+ * V and T of the tree (a pair of nb x nb triangles per stack but one, and panel) are kept here, each
+ * on the rank that holds the stack, in about (m / height of a stack) n nb elements.
+ */
+typedef struct dag_qr dag_qr;
+
+/**
+ * QR factorisation A = Q R, in place: R on and above the diagonal.
+ * @param A   m x n in square tiles, DAG_GENERAL; any m and n.
+ * @param[out] qr  the rest of Q, owned by the caller: dag_qr_free(). Set on success only.
+ */
+dag_status dag_geqrf(dag_context *ctx, dag_matrix *A, dag_qr **qr);
+
+/** How dag_geqrf_with() goes about it; 0 leaves the choice to it. */
+typedef struct dag_qr_options {
+    int64_t stack; /**< tiles of a stack at most; all the tiles of a process row that hold parts of
+                        R, and one more, are always in one stack */
+    int lookahead; /**< panels that may be factored ahead of the oldest update that is not done,
+                        plus 1: 1 goes panel by panel */
+} dag_qr_options;
+
+/** dag_geqrf() with options, the same on all ranks; NULL = all 0. */
+dag_status dag_geqrf_with(dag_context *ctx, dag_matrix *A, const dag_qr_options *options,
+                          dag_qr **qr);
+
+/** Free what dag_geqrf() made; NULL is allowed. */
+void dag_qr_free(dag_qr *qr);
+
+/**
+ * B := op(Q) B (dag_unmqr(), dag_ormqr()): op(Q) is Q or Q^H by trans, DAG_NO_TRANS or
+ * DAG_CONJ_TRANS; in s and d also DAG_TRANS.
+ * @param A   as dag_geqrf() left it, with qr. Not modified.
+ * @param B   m x nrhs, DAG_GENERAL, of the same element type, with as many process rows as A and
+ *            B->mb == A->mb; any number and width of block columns.
+ */
+dag_status dag_unmqr(dag_context *ctx, dag_trans trans, dag_matrix *A, const dag_qr *qr,
+                     dag_matrix *B);
+
+/**
+ * The first columns of Q.
+ * @param A   as dag_geqrf() left it, with qr. Not modified.
+ * @param Q   m x l with min(m, n) <= l <= m, in tiles, process rows and element type as A.
+ *            Overwritten.
+ */
+dag_status dag_ungqr(dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q);
+
+/**
+ * Solves over- and underdetermined systems with a matrix of full rank, as LAPACK's gels. For op(A)
+ * with at least as many rows as columns X minimises ||B - op(A) X||, else X is the solution of
+ * op(A) X = B of least norm. A matrix with m < n is not factored as L Q: A^H = Q R is the same
+ * factorisation, and A is turned into it.
+ * @param trans  DAG_NO_TRANS or DAG_CONJ_TRANS (in s and d also DAG_TRANS).
+ * @param A      m x n in square tiles, DAG_GENERAL. For m >= n overwritten with its factorisation.
+ * @param B      max(m, n) x nrhs with B->mb == A->mb, as many process rows as A, and the same element
+ *               type. The first rows of op(A) hold the right-hand sides; the first columns of op(A)
+ *               rows get X. When X minimises, the squares of what is below it add up to those of the
+ *               residual, column by column.
+ * @param[out] info  0, or k if R(k,k) is exactly zero: then A has no full rank and there is no
+ *               solution. The same on all ranks; must not be NULL.
+ */
+dag_status dag_gels(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B, int64_t *info);
+
+/** The same for one element type; a matrix of another one is DAG_ERR_ARG. */
+#define DAG_QR_DECLARE(p, unm, ung)                                                                \
+    dag_status dag_##p##geqrf(dag_context *ctx, dag_matrix *A, dag_qr **qr);                       \
+    dag_status dag_##p##unm##qr(dag_context *ctx, dag_trans trans, dag_matrix *A, const dag_qr *qr, \
+                                dag_matrix *B);                                                    \
+    dag_status dag_##p##ung##qr(dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q); \
+    dag_status dag_##p##gels(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B,      \
+                             int64_t *info);
+DAG_QR_DECLARE(s, orm, org)
+DAG_QR_DECLARE(d, orm, org)
+DAG_QR_DECLARE(c, unm, ung)
+DAG_QR_DECLARE(z, unm, ung)
+#undef DAG_QR_DECLARE
+
+#ifdef __cplusplus
+}
+#endif
+#endif

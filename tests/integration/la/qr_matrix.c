@@ -1,0 +1,241 @@
+/*
+ * QR factorisation over shapes, tile sizes, stacks, grids, element types and storages.
+ *
+ *     qr_matrix [full]
+ *
+ * One launch on R ranks runs every case whose grid has R places. Q is made and judged on rank 0 in
+ * double precision: A - Q R and I - Q^H Q, in LAPACK's units. Products with op(Q) are compared with
+ * Q itself, solutions by the normal equations or the residual.
+ */
+#include <dag/kernels.h>
+#include <dag/la.h>
+#include <dag/qr.h>
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NSHAPES = 12, NTILES = 5, NGRIDS = 7, NRHS = 5, SEED = 23 };
+static const int64_t shapes[NSHAPES][2] = {{0, 0},  {0, 5},    {5, 0},    {1, 1},   {7, 7},    {40, 40},
+                                           {97, 97}, {150, 60}, {60, 150}, {300, 9}, {257, 33}, {9, 200}};
+static const int64_t tiles[NTILES] = {1, 7, 16, 33, 500};
+static const int grids[NGRIDS][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {2, 3}, {3, 2}, {6, 1}};
+
+static int failures, cases;
+
+typedef struct test_case {
+    int64_t m, n, nb, stack;
+    int p, q;
+    dag_precision prec;
+    dag_layout layout;
+} test_case;
+
+/* A small dense matrix in double precision. */
+typedef struct dense {
+    int64_t m, n;
+    dag_dcomplex *a;
+} dense;
+
+static dag_dcomplex *at(dense x, int64_t i, int64_t j)
+{
+    return &x.a[i + j * x.m];
+}
+
+static dense dense_new(int64_t m, int64_t n)
+{
+    dense x = {m, n, calloc((size_t)(m * n + 1), sizeof(*x.a))};
+    if (x.a == NULL)
+        abort();
+    return x;
+}
+
+static void fail(dag_context *ctx, const test_case *c, const char *what, double x)
+{
+    failures++;
+    fprintf(stderr, "rank %d: %" PRId64 " x %" PRId64 ", nb %" PRId64 ", stacks of %" PRId64
+            ", grid %dx%d, %c, %s: %s (%g)\n", dag_rank(ctx), c->m, c->n, c->nb, c->stack, c->p,
+            c->q, dag_precision_letter(c->prec), c->layout == DAG_LAYOUT_SLAB ? "slab" : "tile", what,
+            x);
+}
+
+static int check(dag_context *ctx, const test_case *c, const char *what, dag_status status)
+{
+    if (status == DAG_SUCCESS)
+        return 1;
+    fail(ctx, c, what, status);
+    fprintf(stderr, "    %s\n", dag_message(ctx));
+    return 0;
+}
+
+static double eps_of(const test_case *c)
+{
+    return dag_precision_real(c->prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
+}
+
+/* All of A on rank 0; elsewhere zeros. Collective. */
+static dense gather(dag_context *ctx, const test_case *c, dag_matrix *A)
+{
+    dense x = dense_new(A->m, A->n);
+    void *full = calloc((size_t)(A->m * A->n + 1), 16);
+    if (check(ctx, c, "gather", dag_matrix_gather(A, full, A->m > 0 ? A->m : 1)) &&
+        dag_rank(ctx) == 0)
+        for (int64_t i = 0; i < A->m * A->n; i++)
+            switch (c->prec) {
+            case DAG_S: x.a[i] = ((float *)full)[i]; break;
+            case DAG_D: x.a[i] = ((double *)full)[i]; break;
+            case DAG_C: x.a[i] = ((dag_scomplex *)full)[i]; break;
+            case DAG_Z: x.a[i] = ((dag_dcomplex *)full)[i]; break;
+            }
+    free(full);
+    return x;
+}
+
+/* op(a) b */
+static dense times(dense a, int adjoint, dense b)
+{
+    dense c = dense_new(adjoint ? a.n : a.m, b.n);
+    for (int64_t j = 0; j < c.n; j++)
+        for (int64_t k = 0; k < b.m; k++)
+            for (int64_t i = 0; i < c.m; i++)
+                *at(c, i, j) += (adjoint ? __builtin_conj(*at(a, k, i)) : *at(a, i, k)) * *at(b, k, j);
+    return c;
+}
+
+/* Largest column sum of x, less y where there is one. */
+static double norm(dense x, const dense *y)
+{
+    double largest = 0;
+    for (int64_t j = 0; j < x.n; j++) {
+        double sum = 0;
+        for (int64_t i = 0; i < x.m; i++)
+            sum += __builtin_cabs(y != NULL ? *at(x, i, j) - *at(*y, i, j) : *at(x, i, j));
+        largest = sum > largest || isnan(sum) ? sum : largest;
+    }
+    return largest;
+}
+
+static double smallest_norm(double x)
+{
+    return x > 0 ? x : 1;
+}
+
+static void judge(dag_context *ctx, const test_case *c, const char *what, double error)
+{
+    if (!(error < 30))
+        fail(ctx, c, what, error);
+}
+
+static dag_status make(dag_context *ctx, const test_case *c, int64_t m, int64_t n, int64_t nb,
+                       int64_t seed, dag_matrix **A)
+{
+    const dag_matrix_desc desc = {.prec = c->prec, .m = m, .n = n, .mb = c->nb, .nb = nb,
+                                  .p = c->p, .q = c->q, .layout = c->layout, .name = "A"};
+    dag_status status = dag_matrix_new(ctx, &desc, A);
+    return status == DAG_SUCCESS ? dag_plrnt(ctx, *A, seed) : status;
+}
+
+/* B := op(Q) B against q, all m columns of Q. */
+static void multiply(dag_context *ctx, const test_case *c, dag_matrix *A, const dag_qr *qr, dense q,
+                     dag_trans trans)
+{
+    dag_matrix *B = NULL;
+    if (!check(ctx, c, "make", make(ctx, c, c->m, NRHS, 2, 4, &B)))
+        return;
+    dense b = gather(ctx, c, B);
+    if (check(ctx, c, "unmqr", dag_unmqr(ctx, trans, A, qr, B))) {
+        dense got = gather(ctx, c, B);
+        if (dag_rank(ctx) == 0) {
+            dense want = times(q, trans != DAG_NO_TRANS, b);
+            judge(ctx, c, trans == DAG_NO_TRANS ? "Q B" : "Q^H B",
+                  norm(got, &want) / (smallest_norm(norm(b, NULL)) * smallest_norm((double)c->m) *
+                                      eps_of(c)));
+            free(want.a);
+        }
+        free(got.a);
+    }
+    free(b.a);
+    dag_matrix_free(B);
+}
+
+static void factor(dag_context *ctx, const test_case *c)
+{
+    dag_matrix *A = NULL, *Q = NULL;
+    dag_qr *qr = NULL;
+    const dag_qr_options options = {.stack = c->stack, .lookahead = cases % 4};
+    if (!check(ctx, c, "make", make(ctx, c, c->m, c->n, c->nb, SEED, &A)))
+        return;
+    dense a = gather(ctx, c, A);
+    if (check(ctx, c, "geqrf", dag_geqrf_with(ctx, A, &options, &qr)) &&
+        check(ctx, c, "make", make(ctx, c, c->m, c->m, c->nb, 1, &Q)) &&
+        check(ctx, c, "ungqr", dag_ungqr(ctx, A, qr, Q))) {
+        dense q = gather(ctx, c, Q), r = gather(ctx, c, A);
+        if (dag_rank(ctx) == 0) {
+            dense unit = dense_new(c->m, c->m);
+            for (int64_t j = 0; j < r.n; j++)
+                for (int64_t i = j + 1; i < r.m; i++)
+                    *at(r, i, j) = 0;
+            for (int64_t j = 0; j < c->m; j++)
+                *at(unit, j, j) = 1;
+            dense product = times(q, 0, r), gram = times(q, 1, q);
+            double larger = (double)(c->m > c->n ? c->m : c->n);
+            judge(ctx, c, "A - Q R",
+                  norm(product, &a) / (smallest_norm(norm(a, NULL)) * smallest_norm(larger) * eps_of(c)));
+            judge(ctx, c, "I - Q^H Q", norm(gram, &unit) / (smallest_norm((double)c->m) * eps_of(c)));
+            free(product.a);
+            free(gram.a);
+            free(unit.a);
+        }
+        multiply(ctx, c, A, qr, q, DAG_NO_TRANS);
+        multiply(ctx, c, A, qr, q, DAG_CONJ_TRANS);
+        free(q.a);
+        free(r.a);
+    }
+    free(a.a);
+    dag_qr_free(qr);
+    dag_matrix_free(Q);
+    dag_matrix_free(A);
+}
+
+static void run_case(dag_context *ctx, const test_case *c)
+{
+    cases++;
+    factor(ctx, c);
+}
+
+int main(int argc, char **argv)
+{
+    int full = argc > 1 && strcmp(argv[1], "full") == 0, count = 0;
+    dag_context *ctx;
+    if (dag_init(&ctx, NULL, NULL, 0) != DAG_SUCCESS)
+        return 1;
+    for (int g = 0; g < NGRIDS; g++) {
+        if (grids[g][0] * grids[g][1] != dag_size(ctx))
+            continue;
+        test_case c = {.p = grids[g][0], .q = grids[g][1]};
+        for (int s = 0; s < NSHAPES; s++)
+            for (int t = 0; t < NTILES; t++)
+                for (int v = 0; v < 16; v++) {
+                    c.m = shapes[s][0];
+                    c.n = shapes[s][1];
+                    c.nb = tiles[t];
+                    c.prec = (dag_precision)(v % 4);
+                    c.layout = v / 4 % 2 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE;
+                    c.stack = v / 8; /* the automatic choice, or as many stacks as there may be */
+                    if ((c.nb == 1 && c.m * c.n > 3000) || (!full && (count++ + s + 5 * t) % 16 != 0))
+                        continue;
+                    run_case(ctx, &c);
+                }
+    }
+    if (cases == 0) {
+        fprintf(stderr, "no grid has %d places\n", dag_size(ctx));
+        failures++;
+    }
+    int rank = dag_rank(ctx);
+    dag_fini(ctx);
+    if (rank == 0)
+        printf("%d cases, %d failures\n", cases, failures);
+    return failures != 0;
+}
