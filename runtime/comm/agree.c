@@ -180,6 +180,7 @@ void dagi_agree_free(dagi_comm *c)
             free(p);
         }
     }
+    free(c->failed);
 }
 
 static void merge(dagi_comm *c, dagi_verdict *mine, const dagi_verdict *other);
@@ -326,6 +327,23 @@ static void send_verdict(dagi_comm *c, int dest, int kind, uint32_t id, const da
     dagi_send_control(c, dest, &wire, sizeof wire, v->message, text);
 }
 
+static void remember_failed(dagi_comm *c, uint32_t id)
+{
+    if (c->nfailed == c->failed_capacity) {
+        c->failed_capacity = c->failed_capacity ? 2 * c->failed_capacity : 16;
+        c->failed = dagi_comm_realloc(c->failed, c->failed_capacity * sizeof *c->failed);
+    }
+    c->failed[c->nfailed++] = id;
+}
+
+int dagi_agree_failed(const dagi_comm *c, uint32_t id)
+{
+    size_t i = c->nfailed;
+    while (i > 0 && c->failed[i - 1] != id)
+        i--;
+    return i > 0;
+}
+
 /* Tell core when all is over: agreed by all, ended here, nothing of ours on its way. */
 static void tell_core_if_over(dagi_comm *c, dagi_pool_comm *p)
 {
@@ -333,6 +351,8 @@ static void tell_core_if_over(dagi_comm *c, dagi_pool_comm *p)
         return;
     dagi_verdict v = p->verdict; /* p goes first: the pool may be freed as soon as it has ended */
     dag_taskpool *pool = p->pool;
+    if (v.status || v.info)
+        remember_failed(c, p->id);
     pool->comm = NULL;
     pool_comm_free(c, p);
     dagi_pool_end(pool, (dag_status)v.status, v.info, v.message);

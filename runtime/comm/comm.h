@@ -274,6 +274,10 @@ void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cl
                   const int32_t *params, uint32_t mask, uint64_t dynamic, int poison,
                   dag_value **values);
 
+/* A message has come for tasks of a part that is over and went well: ends the job. */
+_Noreturn void dagi_deliver_late(const dag_taskpool *pool, const dag_class *cls,
+                                 const int32_t *params);
+
 /* NULL when no such pool has been added yet on this rank. */
 dag_taskpool *dagi_pool_find(dag_context *ctx, uint32_t id);
 uint32_t dagi_pool_id(const dag_taskpool *pool);
@@ -284,8 +288,9 @@ int dagi_pool_poisoned(const dag_taskpool *pool);
 /* One more / one less thing of this pool under way in comm: sends, relays, receives. The pool does
  * not end locally before the count is zero. A drop that takes the last one applies stores and calls
  * dagi_comm_pool_local_end() on this thread before it returns. While a receive is outstanding its
- * tasks keep the pool open, so holding is needed only for what no task of this rank waits for. */
-void dagi_pool_hold(dag_taskpool *pool);
+ * tasks keep the pool open, so holding is needed only for what no task of this rank waits for.
+ * 0 = not held: this rank's part is over. */
+int dagi_pool_hold(dag_taskpool *pool);
 void dagi_pool_drop(struct dagi_worker *w, dag_taskpool *pool);
 void dagi_pool_sent(dag_taskpool *pool, int64_t messages, int64_t bytes); /* statistics */
 

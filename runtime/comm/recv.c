@@ -365,6 +365,20 @@ static void unwanted(dagi_comm *c, dagi_pool_comm *p, int source, const dagi_wir
         dagi_recv_unwanted(c, source, m->head, bytes);
 }
 
+/* All have agreed on the end of a pool that went well, and every message of a right graph is for
+ * tasks without which there is no end. Both dialects take a second arrival in a flow for an
+ * error while the task waits, so it is none the less one here. */
+static _Noreturn void too_late(const dagi_comm *c, int source, const dagi_wire_view *m)
+{
+    fprintf(stderr, "dag: rank %d: a task of class number %d", c->rank, m->head->class_id);
+    for (int i = 0; i < m->head->nparams; i++)
+        fprintf(stderr, "%s%d", i ? ", " : " (", m->params[i]);
+    fprintf(stderr, "%s of taskpool number %u has sent to this rank, by way of rank %d, after all "
+            "tasks had run and the end was told: an edge that its target does not declare. The job "
+            "ends now\n", m->head->nparams ? ")" : "", m->head->pool, source);
+    abort();
+}
+
 void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes)
 {
     dagi_wire_view m;
@@ -374,27 +388,34 @@ void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes
         if (m.head->pool > c->added && !(p && p->missing)) {
             p = dagi_pool_comm_find(c, m.head->pool, 1);
             dagi_agree_keep(c, p, source, data, bytes, transfers_of(&m));
-        } else {
-            /* Of a pool that has ended, or that we shall never have: from an edge that leads
-             * nowhere, or a rank that adds the pool after all have given it up. */
+        } else if (p || dagi_agree_failed(c, m.head->pool)) {
+            /* Of a pool that has failed, or that we shall never have: from a rank that was not at
+             * the same point, or adds the pool after all have given it up. */
             unwanted(c, p, source, &m, bytes);
+        } else {
+            too_late(c, source, &m);
         }
         return;
     }
-    if (p->local_done && dagi_pool_poisoned(p->pool)) { /* ended by force */
+    dag_taskpool *pool = p->pool;
+    if (p->local_done && dagi_pool_poisoned(pool)) { /* ended by force */
         unwanted(c, p, source, &m, bytes);
         return;
     }
-    dag_taskpool *pool = p->pool;
     int mismatch = is_mismatch(source, pool, m.head);
     if (m.head->nlist == 0 && transfers_of(&m) == 0) {
         if (!mismatch)
             deliver_now(c, pool, &m);
         return;
     }
+    if (!dagi_pool_hold(pool)) {
+        if (!dagi_pool_poisoned(pool))
+            dagi_deliver_late(pool, dagi_pool_program(pool)->classes[m.head->class_id], m.params);
+        unwanted(c, p, source, &m, bytes);
+        return;
+    }
     dagi_arrival *a = arrival_of(c, source, pool, &m);
     const char *payload = m.payload;
-    dagi_pool_hold(pool);
     dagi_agree_hold(pool);
     a->unwanted = mismatch;
     for (int i = 0; i < m.head->ncargo; i++) {

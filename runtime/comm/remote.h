@@ -234,6 +234,8 @@ struct dagi_comm {
     /* pools */
     dagi_pool_comm *bucket[DAGI_POOL_BUCKETS];
     uint32_t added; /* pools 1..added have been added here */
+    uint32_t *failed; /* [nfailed]: pools that ended with an error or an info, oldest first */
+    size_t nfailed, failed_capacity;
     uint32_t given_up; /* pools up to this one are known to be missing here */
     int nearly;     /* early messages kept */
     int64_t kept_transfers; /* that come with them */
@@ -344,6 +346,8 @@ void dagi_scatter_free(dagi_comm *c);
 /* agree.c */
 dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make);
 void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool);
+/* 1: this pool has ended, and not well. */
+int dagi_agree_failed(const dagi_comm *c, uint32_t id);
 void dagi_agree_local(dagi_comm *c, const dagi_end_item *item);
 /* A send holds the pool; it has dropped it. */
 void dagi_agree_hold(dag_taskpool *pool);

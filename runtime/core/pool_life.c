@@ -25,9 +25,14 @@ void dagi_pool_count(struct dagi_worker *w, dag_taskpool *pool, int64_t count, i
         local_over(w, pool);
 }
 
-void dagi_pool_hold(dag_taskpool *pool)
+int dagi_pool_hold(dag_taskpool *pool)
 {
-    atomic_fetch_add_explicit(&pool->open, 1, memory_order_relaxed);
+    int64_t open = atomic_load_explicit(&pool->open, memory_order_relaxed);
+    while (open > 0)
+        if (atomic_compare_exchange_weak_explicit(&pool->open, &open, open + 1,
+                                                  memory_order_relaxed, memory_order_relaxed))
+            return 1;
+    return 0;
 }
 
 void dagi_pool_drop(struct dagi_worker *w, dag_taskpool *pool)

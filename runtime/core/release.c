@@ -210,20 +210,24 @@ void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
     w->next = best; /* dagi_task_run() is never entered with a task in w->next */
 }
 
-/* A message for tasks of a part that is over. In a pool that has failed it does not matter. In any
- * other each task has had all inputs that it declares, so some edge leads to a task a second time;
- * as the end may have been told to the application, it cannot become a status. */
-static void check_late(const dag_taskpool *pool, const dag_class *cls, const int32_t *locals)
+/* Each task has had all inputs that it declares, so some edge leads to a task a second time; as the
+ * end may have been told to the application, it cannot become a status. */
+void dagi_deliver_late(const dag_taskpool *pool, const dag_class *cls, const int32_t *params)
 {
     char name[256];
-    if (dagi_pool_is_poisoned(pool))
-        return;
-    dagi_describe(name, sizeof name, cls, locals);
+    dagi_describe(name, sizeof name, cls, params);
     fprintf(stderr, "dag: rank %d: %s:%d: %s, which ran on another rank, sends to a task that had "
             "all its inputs and has run: an edge that its target does not declare. The pool has "
             "ended here; the job ends now\n", pool->ctx->rank, pool->program->file, cls->line,
             name);
     abort();
+}
+
+/* Of no matter in a pool that has failed. */
+static void check_late(const dag_taskpool *pool, const dag_class *cls, const int32_t *params)
+{
+    if (!dagi_pool_is_poisoned(pool))
+        dagi_deliver_late(pool, cls, params);
 }
 
 void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
@@ -255,7 +259,7 @@ void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cl
         dagi_warn(pool->ctx, "%s: a message of class %s is dropped, as the setting 'lose' says",
                   pool->program->file, cls->name);
     else if (atomic_load(&pool->state) >= DAGI_POOL_LOCAL)
-        check_late(pool, cls, locals);
+        check_late(pool, cls, params);
     else if (!cls->locals(pool->globals, locals))
         dag_graph_error(pool->globals, cls, params, cls->line,
                         "another rank ran this instance, which does not exist here");

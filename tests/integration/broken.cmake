@@ -5,20 +5,25 @@ if(NOT TARGET dag)
 endif()
 add_executable(broken_graph)
 dag_add_jdf(broken_graph broken/graph.jdf)
+add_executable(broken_late)
+dag_add_jdf(broken_late broken/late.jdf)
 set(broken "${CMAKE_CURRENT_SOURCE_DIR}/broken")
 
-# broken(name NP ranks MODE mode SAYS text... [ENVIRONMENT var=value...] [TIMEOUT s])
+# broken(name NP ranks MODE mode [PROGRAM target] SAYS text... [ENVIRONMENT var=value...] [TIMEOUT s])
 function(broken name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "NP;MODE" "SAYS;ENVIRONMENT;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "NP;MODE;PROGRAM" "SAYS;ENVIRONMENT;LABELS")
     if(arg_NP GREATER 1 AND NOT DAG_HAVE_MPI)
         dag_leave_out(broken_${name} "it needs several ranks, and MPI is off")
         return()
+    endif()
+    if(NOT arg_PROGRAM)
+        set(arg_PROGRAM broken_graph)
     endif()
     dag_add_script_test(broken_${name} LABELS integration ${arg_LABELS} TIMEOUT 60
         PROCESSORS ${arg_NP}
         ENVIRONMENT DAG_STALL_TIME=0.1 DAG_THREADS=1 ${arg_ENVIRONMENT}
         COMMAND "${BASH_EXECUTABLE}" "${broken}/broken.sh" "${DAG_MPIRUN}" ${arg_NP}
-            "$<TARGET_FILE:broken_graph>" ${arg_MODE} ${arg_SAYS})
+            "$<TARGET_FILE:${arg_PROGRAM}>" ${arg_MODE} ${arg_SAYS})
 endfunction()
 
 foreach(np IN ITEMS 1 2)
@@ -46,6 +51,15 @@ broken(lost NP 2 MODE sound ENVIRONMENT DAG_LOSE=3 SAYS "is dropped, as the sett
     "waits in flow" "nothing in the graph keeps that from running")
 broken(spare NP 2 MODE spare SAYS "rank 1 has not added taskpool number 1")
 broken(globals NP 2 MODE globals SAYS "runs another program as taskpool 1")
+foreach(mode IN ITEMS small bulk)
+    broken(late_${mode} NP 2 PROGRAM broken_late MODE ${mode} SAYS
+        "late.jdf:18: Extra(0), which ran on another rank, sends to a task that had all its inputs")
+endforeach()
+if(DAG_HAVE_MPI) # when all ranks have agreed on the end
+    broken(late_agreed NP 3 PROGRAM comm_protocol MODE late SAYS
+        "a task of class number 0 (7, 8) of taskpool number 2 has sent to this rank, by way of rank 0"
+        "the message for pool 1 is forgotten")
+endif()
 
 if(DAG_HAVE_MPI)
     set(mpirun "${DAG_MPIRUN}")

@@ -115,9 +115,19 @@ int dagi_pool_poisoned(const dag_taskpool *pool)
     return atomic_load(&pool->poisoned);
 }
 
-void dagi_pool_hold(dag_taskpool *pool)
+int dagi_pool_hold(dag_taskpool *pool)
 {
+    if (of(pool)->reported)
+        return 0;
     of(pool)->holds++;
+    return 1;
+}
+
+void dagi_deliver_late(const dag_taskpool *pool, const dag_class *cls, const int32_t *params)
+{
+    (void)cls;
+    CHECK(0, "(%d, %d) for pool %u, which is over", params[0], params[1], pool->id);
+    abort();
 }
 
 void dagi_pool_drop(struct dagi_worker *w, dag_taskpool *pool)

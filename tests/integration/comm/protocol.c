@@ -306,9 +306,41 @@ static void barriers(uint64_t chaos)
     mock_stop();
 }
 
+/* A message for a pool on whose end all have agreed: of no matter if that has failed, the end of
+ * the job if it went well. */
+static void message_after_the_end(void)
+{
+    begin(512, 1 << 20, 0, DAG_BCAST_AUTO);
+    for (uint32_t id = 1; id <= 2; id++) {
+        mock_pool *p = mock_pool_new(5, 0);
+        mock_pool_add(p);
+        if (id == 1 && mock.ctx.rank == 1)
+            dagi_pool_fail(&p->pool, DAG_ERR_TASK, "it failed");
+        dagi_pool_drop(&mock.worker, &p->pool);
+        CHECK(mock_pool_wait(p, 60), "pool does not end");
+        mock_pool_free(p);
+        dagi_comm_barrier(&mock.worker, DAGI_BARRIER);
+        dagi_wire_activate head = {.kind = DAGI_WIRE_ACTIVATE, .nparams = MOCK_PARAMS, .pool = id,
+                                   .hash = dagi_wire_hash(5)};
+        const int32_t params[MOCK_PARAMS] = {7, 8};
+        if (mock.ctx.rank == 0)
+            dagi_send_control(dagi_comm_of(&mock.ctx), mock.ctx.size - 1, &head, sizeof head,
+                              params, sizeof params);
+        progress_for(0.3);
+        dagi_comm_barrier(&mock.worker, DAGI_BARRIER);
+        fprintf(stderr, "the message for pool %u is forgotten\n", id);
+    }
+    mock_stop();
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
+    if (argc > 1 && strcmp(argv[1], "late") == 0) {
+        message_after_the_end();
+        MPI_Finalize();
+        return 0;
+    }
     late_pools(4096, 0);
     late_pools(1 << 20, 0);
     late_pools(4096, 3);
