@@ -13,7 +13,7 @@ BENCH, BUILD = Path(sys.argv[1]), sys.argv[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(BENCH))
 
-from harness import figures, measure, report, stats  # noqa: E402
+from harness import cli, environment, figures, measure, report, stats  # noqa: E402
 
 
 def check(what, got, want):
@@ -62,6 +62,23 @@ def comparison():
         check(f"'{text}' in the table", text in table, True)
 
 
+def document():
+    """Tables go between the marks, twice as well as once; a file without marks is refused."""
+    with tempfile.TemporaryDirectory() as d:
+        file, env = Path(d) / "doc.md", environment.Environment(BUILD, d, "tiny")
+        file.write_text("a\n<!-- bench g -->\nold\n<!-- end g -->\nb\n")
+        for _ in range(2):
+            cli.into_document(file, "g", "new table\n", env)
+        text = file.read_text()
+        check("document", [text.count(w) for w in ("a\n<!--", "old", "new table", "-->\nb\n")],
+              [1, 0, 1, 1])
+        try:
+            cli.into_document(file, "h", "", env)
+        except SystemExit:
+            return
+        sys.exit("a document without marks was not refused")
+
+
 def run(group, only, points):
     with tempfile.TemporaryDirectory() as out:
         command = [str(BENCH / "run"), group, "--tiny", "--json", "--no-install", "--build", BUILD,
@@ -84,6 +101,7 @@ def run(group, only, points):
 def main():
     statistics()
     comparison()
+    document()
     run("tasks", "^overhead/(random|stencil) 1|^metg/stencil 1",
         ["overhead/random 1 thr", "overhead/stencil 1 thr", "metg/stencil 1 thr"])
     run("comm", "^hop/8 B|^waiting/2", ["hop/8 B", "waiting/2 ranks"])

@@ -1,5 +1,6 @@
 """The command line: which groups, how thoroughly, where to."""
 import argparse
+import datetime
 import importlib.util
 import json
 import os
@@ -34,6 +35,8 @@ def parse():
     p.add_argument("--build", help="use this build directory as it is; without it, build/ is "
                    "configured and built")
     p.add_argument("--out", help="directory for results (default: bench in the build directory)")
+    p.add_argument("--doc", metavar="FILE", help="also put the tables into this file, between "
+                   "'<!-- bench GROUP -->' and '<!-- end GROUP -->'")
     p.add_argument("--no-install", action="store_true",
                    help="do not install missing packages of contestants")
     args = p.parse_args()
@@ -117,12 +120,27 @@ def write(name, results, env, args):
     """The tables and plots of all figures; on standard output the tables or the JSON."""
     tables = "\n".join(report.table(r) for _, r in results)
     (env.out / f"{name}.md").write_text(tables)
+    if args.doc:
+        into_document(args.doc, name, tables, env)
     if plot.available():
         for figure, result in results:
             plot.draw(figure, result, env.out / f"{name}-{result['name']}.svg")
     else:
         measure.note("bench: no plots: matplotlib is absent (package python3-matplotlib)")
     print((env.out / f"{name}.json").read_text() if args.json else tables, flush=True)
+
+
+def into_document(file, name, tables, env):
+    """Replace what stands between the marks of a group by its tables."""
+    begin, end = f"<!-- bench {name} -->", f"<!-- end {name} -->"
+    text = Path(file).read_text()
+    if begin not in text or end not in text.split(begin, 1)[1]:
+        sys.exit(f"tools/bench/run: {file} has no '{begin}' ... '{end}'")
+    before, rest = text.split(begin, 1)
+    machine = env.machine()
+    head = (f"{datetime.date.today().isoformat()}, {machine['cpu']}, {machine['cpus']} processors, "
+            f"{machine['system']}.")
+    Path(file).write_text(f"{before}{begin}\n{head}\n\n{tables}{end}{rest.split(end, 1)[1]}")
 
 
 def with_matplotlib():
