@@ -76,6 +76,15 @@ dag_status dag_config_set(dag_config *config, const char *key, const char *value
 /** Print every setting: name, value, origin, meaning; one line each. */
 void dag_settings_print(const dag_context *context, FILE *out);
 
+/** One setting of a context; the texts live as long as the context. */
+typedef struct dag_setting {
+    const char *name, *value;
+    const char *origin; /**< "default", "file", "environment" or "API" */
+    const char *meaning;
+} dag_setting;
+/** Setting number `index`, from 0 on. @return 1, or 0 behind the last one. */
+int dag_setting_get(const dag_context *context, int index, dag_setting *setting);
+
 /* ---- context ---------------------------------------------------------------------------- */
 
 /**

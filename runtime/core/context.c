@@ -1,4 +1,5 @@
 /* Contexts: start and end of the runtime on this rank. */
+#include "../watch/race.h"
 #include "../watch/watch.h"
 #include "core_impl.h"
 #include "settings.h"
@@ -67,6 +68,8 @@ static dag_status make_workers(dag_context *ctx, bool bind)
         if (strcmp(schedulers[i]->name, ctx->settings.sched) == 0)
             ctx->sched = schedulers[i];
     }
+    if (ctx->settings.serial)
+        ctx->sched = &dagi_sched_serial;
     if (!ctx->sched)
         return DAG_ERR_INTERNAL;
     dag_status status = ctx->sched->init(ctx);
@@ -121,6 +124,7 @@ static void destroy(dag_context *ctx)
     if (ctx->workers)
         dagi_workers_stop(ctx);
     dagi_watch_stop(ctx);
+    dagi_race_free(ctx->race);
     if (ctx->comm)
         dagi_comm_fini(ctx);
     if (ctx->sched)
@@ -160,6 +164,8 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
     if (status != DAG_SUCCESS)
         return give_up(ctx, mpi_comm, status);
     ctx->nworkers = (int)ctx->settings.threads;
+    if (ctx->settings.serial)
+        ctx->nworkers = 1;
     if (ctx->nworkers == 0 && dagi_topology_cores(ctx->topology) == 1)
         ctx->nworkers = 1;
     ctx->recorded = dagi_trace_wanted(&ctx->settings);
@@ -169,6 +175,8 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
     status = make_workers(ctx, place_workers(ctx));
     if (status == DAG_SUCCESS && ctx->recorded)
         status = dagi_trace_new(ctx, why, size);
+    if (status == DAG_SUCCESS && ctx->settings.check && !(ctx->race = dagi_race_new(ctx)))
+        status = DAG_ERR_NOMEM;
     if (status == DAG_SUCCESS)
         status = dagi_watch_start(ctx, why, size);
     if (status == DAG_SUCCESS)
@@ -281,6 +289,11 @@ const char *dag_summary(const dag_context *context)
 void dag_settings_print(const dag_context *context, FILE *out)
 {
     dagi_settings_print_config(context->config, out);
+}
+
+int dag_setting_get(const dag_context *context, int index, dag_setting *setting)
+{
+    return context && setting ? dagi_settings_get(context->config, index, setting) : 0;
 }
 
 dag_status dag_barrier(dag_context *context)

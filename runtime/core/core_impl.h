@@ -59,6 +59,8 @@ static inline int32_t *dagi_task_locals(struct dag_task *t)
  * when memory is short. */
 struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_class_info *info,
                                const int32_t *locals);
+/* The priority of an instance. */
+int64_t dagi_task_priority(const dag_taskpool *pool, const dag_class *cls, const int32_t *locals);
 /* Run a ready task on w, and all that follows from its completion. */
 void dagi_task_run(struct dagi_worker *w, struct dag_task *t);
 /* Forget a task that will not run: its values are released. */

@@ -7,6 +7,7 @@
  * visible the application may free the pool at any time. So nobody touches a pool after giving up
  * his share of `open`, and the store of ENDED is the last access of the runtime.
  */
+#include "../watch/race.h"
 #include "core_impl.h"
 
 #include <stdlib.h>
@@ -130,6 +131,8 @@ static void local_over(struct dagi_worker *w, dag_taskpool *pool)
 void dagi_pool_end(dag_taskpool *pool, dag_status status, int64_t info, const char *message)
 {
     dag_context *ctx = pool->ctx;
+    if (ctx->race)
+        dagi_race_pool_ended(pool);
     pthread_mutex_lock(&ctx->pools_lock);
     dag_taskpool **link = &ctx->pools;
     while (*link && *link != pool)
@@ -283,10 +286,15 @@ dag_status dag_add(dag_context *context, dag_taskpool *pool)
     /* One for start-up; a pool that cannot be counted keeps it until the waves find the end. */
     atomic_store(&pool->open, count_tasks(pool) + 1);
     int64_t tasks = pool->countable ? atomic_load(&pool->open) - 1 : -1;
+    if (context->settings.serial && context->size > 1 && !pool->countable)
+        dagi_pool_fail(pool, DAG_ERR_UNSUPPORTED, "%s: a serial run on several ranks needs a graph "
+                       "without [dynamic] guards: use one rank", pool->program->file);
     if (enlist(pool) != DAG_SUCCESS)
         dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory to queue a pool of %s", pool->program->name);
     if (DAGI_TRACE(context))
         dagi_trace_pool(DAGI_TRACE(context), pool, tasks);
+    if (context->race)
+        dagi_race_pool_added(pool);
     if (context->size > 1)
         dagi_comm_pool_added(w, pool);
     pthread_mutex_lock(&pool->lock);

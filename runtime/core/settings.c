@@ -466,3 +466,14 @@ void dagi_settings_print_config(const dag_config *config, FILE *out)
         fprintf(out, "%-16s = %-8s (%s) %s\n", table[i].name, config->text[i],
                 origin_names[config->origin[i]], table[i].meaning);
 }
+
+int dagi_settings_get(const dag_config *config, int index, dag_setting *out)
+{
+    if (index < 0 || index >= NSETTINGS)
+        return 0;
+    *out = (dag_setting){.name = table[index].name,
+                             .value = config->text[index],
+                             .origin = origin_names[config->origin[index]],
+                             .meaning = table[index].meaning};
+    return 1;
+}

@@ -21,6 +21,7 @@ typedef enum dagi_origin {
 dag_status dagi_settings_resolve(const dag_config *api, dag_config **resolved,
                                  dagi_settings *settings, char *why, size_t why_size);
 void dagi_settings_print_config(const dag_config *config, FILE *out);
+int dagi_settings_get(const dag_config *config, int index, dag_setting *out);
 /* The origin of `key`, which must be in the table. */
 dagi_origin dagi_settings_origin(const dag_config *config, const char *key);
 

@@ -1,4 +1,5 @@
 /* One task: made, run, dropped; and what its body may ask of it. */
+#include "../watch/race.h"
 #include "../watch/watch.h"
 #include "core_impl.h"
 
@@ -10,6 +11,12 @@ static int64_t lift(int64_t priority)
 {
     const int64_t step = INT64_C(1) << 62;
     return priority > INT64_MAX - step ? INT64_MAX : priority + step;
+}
+
+int64_t dagi_task_priority(const dag_taskpool *pool, const dag_class *cls, const int32_t *locals)
+{
+    int64_t priority = cls->priority ? cls->priority(pool->globals, locals) : 0;
+    return cls->high_priority ? lift(priority) : priority;
 }
 
 struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_class_info *info,
@@ -27,9 +34,7 @@ struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_c
     t->owner = NULL;
     t->arrived = 0;
     t->pending = 0;
-    t->priority = cls->priority ? cls->priority(pool->globals, locals) : 0;
-    if (cls->high_priority)
-        t->priority = lift(t->priority);
+    t->priority = dagi_task_priority(pool, cls, locals);
     dag_value **flow = dag_task_flows(t);
     for (int f = 0; f < cls->ndata; f++)
         flow[f] = NULL;
@@ -86,8 +91,12 @@ static void run_body(struct dagi_worker *w, struct dag_task *t)
             continue;
         if (DAGI_UNLIKELY(w->watched != NULL))
             dagi_watch_begin(w->watched, t);
+        if (DAGI_UNLIKELY(w->ctx->race != NULL))
+            dagi_race_begin(w, t);
         if (DAGI_UNLIKELY(body->fn[pool->prec](t, pool->globals) != DAG_BODY_DONE))
             dag_task_fail(t, "its body returned an error");
+        if (DAGI_UNLIKELY(w->ctx->race != NULL))
+            dagi_race_end(w, t);
         if (DAGI_UNLIKELY(w->watched != NULL))
             dagi_watch_end(w->watched);
         return;

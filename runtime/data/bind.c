@@ -6,6 +6,7 @@
 
 #include "../comm/comm.h"
 #include "../core/core.h"
+#include "../watch/race.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,6 +91,8 @@ void dag_bind_memory(struct dag_task *task, int flow, int slot, const int64_t *i
     *value = dagi_value_home(task->owner, task->pool, &e, flags);
     if (*value == NULL)
         no_memory(task, flow);
+    else
+        ((dagi_value *)(void *)*value)->slot = slot;
 }
 
 void dag_bind_new(struct dag_task *task, int flow, const dag_shape *shape)
@@ -125,6 +128,8 @@ void dag_bind_new_like(struct dag_task *task, int flow, int slot, const int64_t 
         if (locate(task, flow, slot, index, "is shaped like", &e) == NULL)
             return;
         *value = dagi_value_home(task->owner, task->pool, &e, DAGI_VALUE_INPLACE);
+        if (*value != NULL)
+            ((dagi_value *)(void *)*value)->slot = slot;
     } else {
         char text[128];
         dag_shape shape;
@@ -272,6 +277,8 @@ void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, 
     if (locate(task, flow, slot, index, "is stored to", &e) == NULL ||
         !store_fits(task, flow, slot, index, &e) || e.shape.m == 0 || e.shape.n == 0)
         return;
+    if (__builtin_expect(task->pool->ctx->race != NULL, 0))
+        dagi_race_store(task, flow, data->slot[slot].collection, &e, region);
     dag_memory_mode mode = data->slot[slot].mode;
     if (v->ptr == e.ptr && v->ld == e.ld) {
         if (mode == DAG_MEM_INPLACE && !data->program->aliased)

@@ -41,6 +41,7 @@ typedef struct dagi_value {
     _Atomic int32_t refs;
     _Atomic uint32_t flags;
     dag_taskpool *pool;
+    int slot;                           /* HOME: whose memory; for the check for races */
     size_t capacity;                    /* bytes of the buffer behind this header; 0 = none */
     struct dagi_value *next;            /* bucket of the table, or free list */
     struct dagi_pending_store *waiting; /* TRACKED: stores to this element, latest first */

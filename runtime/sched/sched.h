@@ -37,5 +37,6 @@ typedef struct dagi_sched_ops {
 
 extern const dagi_sched_ops dagi_sched_local;
 extern const dagi_sched_ops dagi_sched_global;
+extern const dagi_sched_ops dagi_sched_serial; /* by the setting `serial`, with one worker */
 
 #endif

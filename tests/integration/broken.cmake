@@ -70,3 +70,47 @@ dag_add_script_test(broken_none LABELS integration TIMEOUT 60 PROCESSORS 2
     COMMAND "${BASH_EXECUTABLE}" "${broken}/long.sh" "${mpirun}" "$<TARGET_FILE:broken_graph>" 3 2)
 dag_add_script_test(broken_none_full LABELS full TIMEOUT 400 PROCESSORS 2
     COMMAND "${BASH_EXECUTABLE}" "${broken}/long.sh" "${mpirun}" "$<TARGET_FILE:broken_graph>" 50 30)
+
+# Races that values cannot prevent, and the serial order.
+foreach(name IN ITEMS race order)
+    add_executable(broken_${name})
+    dag_add_jdf(broken_${name} broken/${name}.jdf)
+endforeach()
+add_executable(broken_live)
+dag_add_jdf(broken_live broken/live.jdf OPTIONS --std=parsec)
+function(race name program mode)
+    cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SAYS")
+    dag_add_script_test(race_${name} LABELS integration TIMEOUT 60
+        ENVIRONMENT DAG_CHECK=race DAG_THREADS=2
+        COMMAND "${BASH_EXECUTABLE}" "${broken}/broken.sh" "${DAG_MPIRUN}" 1
+            "$<TARGET_FILE:${program}>" ${mode} ${arg_SAYS})
+endfunction()
+race(body broken_race body SAYS "flow X of Look(2) is READ, but its bytes changed")
+race(alias broken_race alias SAYS "race: " "Make(" "flow Y" "flow X" "nothing puts them in order")
+race(stores broken_race stores SAYS "race: " "Make(1)" "Make(3)" "stores flow Y")
+race(live broken_live late SAYS "race: " "First(1)" "Second(1)" "writes flow X")
+dag_add_mpi_test(race_none NP 1 THREADS 2 COMMAND broken_race sound ENVIRONMENT DAG_CHECK=race)
+dag_add_mpi_test(race_none_live NP 1 THREADS 2 COMMAND broken_live sound
+    ENVIRONMENT DAG_CHECK=race)
+dag_add_mpi_test(race_none_graph NP 2 THREADS 1 COMMAND broken_graph sound
+    ENVIRONMENT DAG_CHECK=race)
+find_package(Python3 COMPONENTS Interpreter QUIET)
+if(Python3_FOUND)
+    dag_add_script_test(serial_order LABELS integration TIMEOUT 120 PROCESSORS 2
+        COMMAND "${Python3_EXECUTABLE}" "${broken}/serial.py" "${mpirun}"
+            "$<TARGET_FILE:broken_order>")
+endif()
+
+# dag_doctor finds what is wrong where something is.
+if(DAG_HAVE_OPENBLAS AND NOT DAG_SANITIZE)
+    add_library(broken_shim SHARED broken/shim.c)
+    set(shim "$<TARGET_FILE:broken_shim>")
+else()
+    set(shim none)
+endif()
+if(NOT TARGET dag_doctor)
+    return()
+endif()
+dag_add_script_test(doctor LABELS integration TIMEOUT 180 PROCESSORS 2
+    COMMAND "${BASH_EXECUTABLE}" "${broken}/doctor.sh" "${mpirun}" "$<TARGET_FILE:dag_doctor>"
+        "$<TARGET_FILE:dag_info>" "${shim}")

@@ -1,0 +1,156 @@
+/* dag_info: what this build and this machine are, and every setting with its origin. */
+#include "machine.h"
+#include "ranks.h"
+
+#include <dag/config.h>
+#include <dag/dag.h>
+#if DAG_HAVE_BLAS
+#include <dag/kernels.h>
+
+#include <cblas.h>
+#endif
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct info {
+    machine m;
+    machine_gpu gpu;
+    char mpi[256], cpuset[512];
+    const char *blas, *advice;
+    rank_view *ranks;
+    int size;
+    dag_context *context;
+} info;
+
+static const char *yes(int have)
+{
+    return have ? "yes" : "no";
+}
+
+static void print_text(const info *i)
+{
+    const machine *m = &i->m;
+    printf("dagcc      %s\n", dag_version());
+    printf("build      MPI %s, BLAS %s, hwloc %s, isl %s, CUDA %s\n", yes(DAG_HAVE_MPI),
+           yes(DAG_HAVE_BLAS), yes(DAG_HAVE_HWLOC), yes(DAG_HAVE_ISL), yes(DAG_HAVE_CUDA));
+    printf("host       %s: %s\n", m->host, m->model);
+    printf("machine    %d processors, %d package%s, %d NUMA node%s, %.1f GiB%s%s\n", m->cpus,
+           m->packages, m->packages > 1 ? "s" : "", m->nodes, m->nodes > 1 ? "s" : "",
+           (double)m->memory / (1 << 30), *m->caches ? ", " : "", m->caches);
+    printf("cpuset     %s: %d processor%s on %d core%s\n", i->cpuset, m->allowed_cpus,
+           m->allowed_cpus > 1 ? "s" : "", m->allowed_cores, m->allowed_cores > 1 ? "s" : "");
+    printf("MPI        %s\n", i->mpi);
+    printf("BLAS       %s\n", i->blas);
+    if (i->advice)
+        printf("           %s\n", i->advice);
+    printf("GPUs       %s\n", i->gpu.reason);
+    for (int r = 0; r < i->size && i->ranks; r++)
+        printf("%-10s %s: %s\n", r ? "" : "ranks", i->ranks[r].host, i->ranks[r].summary);
+    puts("settings   name = value (origin) meaning");
+    dag_setting s;
+    for (int k = 0; dag_setting_get(i->context, k, &s); k++)
+        printf("           %s = %s (%s) %s\n", s.name, s.value, s.origin, s.meaning);
+}
+
+static void put(const char *name, const char *value, const char *behind)
+{
+    printf("\"%s\": ", name);
+    machine_json(stdout, value);
+    fputs(behind, stdout);
+}
+
+static void print_json(const info *i)
+{
+    const machine *m = &i->m;
+    fputs("{", stdout);
+    put("version", dag_version(), ", ");
+    printf("\"build\": {\"mpi\": %d, \"blas\": %d, \"hwloc\": %d, \"isl\": %d, \"cuda\": %d}, ",
+           DAG_HAVE_MPI, DAG_HAVE_BLAS, DAG_HAVE_HWLOC, DAG_HAVE_ISL, DAG_HAVE_CUDA);
+    put("host", m->host, ", ");
+    put("model", m->model, ", ");
+    printf("\"processors\": %d, \"packages\": %d, \"numa_nodes\": %d, \"memory_bytes\": %lld, ",
+           m->cpus, m->packages, m->nodes, (long long)m->memory);
+    put("caches", m->caches, ", ");
+    put("cpuset", i->cpuset, ", ");
+    printf("\"cpuset_processors\": %d, \"cpuset_cores\": %d, ", m->allowed_cpus, m->allowed_cores);
+    put("mpi", i->mpi, ", ");
+    put("blas", i->blas, ", ");
+    put("advice", i->advice ? i->advice : "", ", ");
+    printf("\"gpus\": {\"devices\": %d, \"usable\": %d, ", i->gpu.devices, i->gpu.usable);
+    put("reason", i->gpu.reason, "}, \"ranks\": [");
+    for (int r = 0; r < i->size && i->ranks; r++) {
+        fputs(r ? ", {" : "{", stdout);
+        put("host", i->ranks[r].host, ", ");
+        put("summary", i->ranks[r].summary, "}");
+    }
+    fputs("], \"settings\": [", stdout);
+    dag_setting s;
+    for (int k = 0; dag_setting_get(i->context, k, &s); k++) {
+        fputs(k ? ", {" : "{", stdout);
+        put("name", s.name, ", ");
+        put("value", s.value, ", ");
+        put("origin", s.origin, ", ");
+        put("meaning", s.meaning, "}");
+    }
+    puts("]}");
+}
+
+static void fill(info *i, const char *root)
+{
+    machine_read(&i->m, root);
+    machine_gpus(&i->gpu, root);
+    machine_list(i->m.allowed, i->cpuset, sizeof i->cpuset);
+    ranks_library(i->mpi, sizeof i->mpi);
+#if DAG_HAVE_BLAS
+    double none = 0;
+    cblas_dscal(0, 1, &none, 1); /* or the linker would leave the library out */
+    dag_kernels_init(&i->blas);
+    i->advice = dag_kernels_advice();
+#else
+    i->blas = "none: this build has no BLAS, so there are no kernels";
+#endif
+    rank_view mine = {.workers = dag_workers(i->context), .cores = i->m.allowed_cores};
+    memcpy(mine.host, i->m.host, sizeof mine.host);
+    snprintf(mine.summary, sizeof mine.summary, "%s", dag_summary(i->context));
+    i->ranks = ranks_gather(&mine, &i->size);
+}
+
+int main(int argc, char **argv)
+{
+    info i = {0};
+    int json = 0;
+    char why[512];
+    const char *root = "";
+    for (int a = 1; a < argc; a++) {
+        if (strcmp(argv[a], "--json") == 0) {
+            json = 1;
+        } else if (strcmp(argv[a], "--root") == 0 && a + 1 < argc) {
+            root = argv[++a];
+        } else if (strcmp(argv[a], "--version") == 0) {
+            printf("dag_info %s\n", dag_version());
+            return 0;
+        } else {
+            int help = strcmp(argv[a], "--help") == 0;
+            fprintf(help ? stdout : stderr,
+                    "usage: dag_info [--json] [--version]\n"
+                    "Prints what this build and this machine are, and every setting of the runtime "
+                    "with its\nvalue, origin and meaning. Under mpirun rank 0 prints, for all.\n");
+            return help ? 0 : 2;
+        }
+    }
+    if (dag_init(&i.context, NULL, why, sizeof why) != DAG_SUCCESS) {
+        fprintf(stderr, "dag_info: %s\n", why);
+        return 1;
+    }
+    fill(&i, root);
+    if (dag_rank(i.context) == 0) {
+        if (json)
+            print_json(&i);
+        else
+            print_text(&i);
+    }
+    free(i.ranks);
+    dag_fini(i.context);
+    return fflush(stdout) != 0;
+}
