@@ -1,0 +1,72 @@
+/*
+ * The QR kernels, in four precisions: Q of a tile and of a triangle on top of another is unitary,
+ * and Q^H A is R. Triangles that must not be read hold NaN.
+ */
+#include <dag/kernels.h>
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NSIZES = 11 };
+static const int sizes[NSIZES][2] = {{1, 1},   {5, 3},   {3, 5},    {8, 8},   {9, 9},  {20, 20},
+                                     {50, 17}, {17, 50}, {200, 64}, {0, 4}, {130, 100}};
+
+#define NAME(x) DAG_PRECISION_CAT(x##_, DAG_PRECISION)
+
+#define DAG_PRECISION s
+#include <dag/precision.h>
+#include "test_kernels_qr.inc.c"
+#include <dag/precision_undef.h>
+
+#define DAG_PRECISION d
+#include <dag/precision.h>
+#include "test_kernels_qr.inc.c"
+#include <dag/precision_undef.h>
+
+#define DAG_PRECISION c
+#include <dag/precision.h>
+#include "test_kernels_qr.inc.c"
+#include <dag/precision_undef.h>
+
+#define DAG_PRECISION z
+#include <dag/precision.h>
+#include "test_kernels_qr.inc.c"
+#include <dag/precision_undef.h>
+
+START_TEST(test_geqrt)
+{
+    static void (*const run[4])(int, int, double) = {geqrt_s, geqrt_d, geqrt_c, geqrt_z};
+    for (int i = 0; i < NSIZES; i++)
+        run[_i](sizes[i][0], sizes[i][1], 1);
+    run[_i](20, 7, 1e-30); /* squares underflow in s and c */
+    run[_i](20, 7, 1e+25); /* and overflow */
+}
+END_TEST
+
+START_TEST(test_tpqrt)
+{
+    static void (*const run[4])(int, int) = {tpqrt_s, tpqrt_d, tpqrt_c, tpqrt_z};
+    for (int i = 0; i < NSIZES; i++) {
+        run[_i](sizes[i][1], sizes[i][1]);
+        run[_i](sizes[i][1] + i, sizes[i][1]);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    (void)dag_kernels_init(NULL);
+    Suite *suite = suite_create("kernels_qr");
+    TCase *tc = tcase_create("kernels_qr");
+    tcase_add_loop_test(tc, test_geqrt, 0, 4);
+    tcase_add_loop_test(tc, test_tpqrt, 0, 4);
+    tcase_set_timeout(tc, 60);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
