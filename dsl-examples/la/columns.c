@@ -1,5 +1,5 @@
-/* What is known of the columns of a matrix: loops over the tiles of this rank. For right-hand sides,
- * whose columns are few. */
+/* What is known of the columns of a matrix: loops over the tiles of this rank. For right-hand
+ * sides, whose columns are few. */
 #include "columns.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 
 #include <dag/matrix.h>
 
-/* most[j] becomes the largest |re| + |im| in the local part of column j, if larger than it is; a NaN
- * is larger than all numbers. A->n items. */
+/* most[j] becomes the largest |re| + |im| in the local part of column j, if larger than it is; a
+ * NaN is larger than all numbers. A->n items. */
 void dagi_column_maxima(dag_matrix *A, double *most);
 
 /* Element `at` of a tile: its real and imaginary part. */

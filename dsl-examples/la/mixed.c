@@ -3,8 +3,8 @@
  * and double precision throughout where that does not lead to the end.
  *
  * Langou, Langou, Luszczek, Kurzak, Buttari and Dongarra, 2006; the rules are those of LAPACK's
- * dsgesv and dsposv, with one exception: a residual that is not a number ends the refinement, while
- * LAPACK's comparison takes it for small.
+ * dsgesv and dsposv, with one exception: a residual that is not a number ends the refinement,
+ * while LAPACK's comparison takes it for small.
  */
 #include "agreed.h"
 #include "check.h"
@@ -133,7 +133,7 @@ static dag_status solve(mixed *s, dag_matrix *A, dag_matrix *X)
                                   : dag_potrs(s->ctx, s->uplo, A, X);
 }
 
-/* R := B - A X; *small: 1 if it is small enough in all columns, 0 if not, -1 if it never will be. */
+/* R := B - A X; *small: 1 if it is small enough in all columns, 0 if not, -1 if it never will. */
 static dag_status residual(mixed *s, int *small)
 {
     int64_t nrhs = s->B->n;

@@ -23,6 +23,7 @@
 
 #include <dag/auxiliary.h>
 #include <dag/blas3.h>
+#include <dag/inverse.h>
 #include <dag/lu.h>
 #include <dag/matgen.h>
 #include <dag/matrix.h>

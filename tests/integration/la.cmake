@@ -9,6 +9,8 @@ add_executable(lu_matrix la/lu_matrix.c)
 add_executable(qr_matrix la/qr_matrix.c)
 add_executable(refine_matrix la/refine_matrix.c)
 target_link_libraries(refine_matrix PRIVATE dag_la m)
+add_executable(inverse_matrix la/inverse_matrix.c)
+target_link_libraries(inverse_matrix PRIVATE dag_la m)
 add_executable(blas3_matrix la/blas3_matrix.c)
 add_executable(la_auxiliary la/auxiliary.c)
 foreach(name IN ITEMS potrf_matrix la_api lu_matrix qr_matrix blas3_matrix la_auxiliary)
@@ -31,6 +33,9 @@ foreach(np IN ITEMS 1 2 4 6)
         LABELS full TIMEOUT 1200)
     dag_add_mpi_test(refine_matrix_np${np} NP ${np} THREADS 1 COMMAND refine_matrix)
     dag_add_mpi_test(refine_matrix_full_np${np} NP ${np} THREADS 1 COMMAND refine_matrix full
+        LABELS full TIMEOUT 1200)
+    dag_add_mpi_test(inverse_matrix_np${np} NP ${np} THREADS 1 COMMAND inverse_matrix)
+    dag_add_mpi_test(inverse_matrix_full_np${np} NP ${np} THREADS 1 COMMAND inverse_matrix full
         LABELS full TIMEOUT 1200)
     dag_add_mpi_test(blas3_matrix_np${np} NP ${np} THREADS 1 COMMAND blas3_matrix some)
     dag_add_mpi_test(blas3_matrix_full_np${np} NP ${np} THREADS 1 COMMAND blas3_matrix full
