@@ -34,6 +34,8 @@ foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(refine_matrix_np${np} NP ${np} THREADS 1 COMMAND refine_matrix)
     dag_add_mpi_test(refine_matrix_full_np${np} NP ${np} THREADS 1 COMMAND refine_matrix full
         LABELS full TIMEOUT 1200)
+    dag_add_mpi_test(la_kriging_np${np} NP ${np} THREADS 1
+        COMMAND dag_kriging --n 301 --m 70 --nb 32 --fit --check)
     dag_add_mpi_test(inverse_matrix_np${np} NP ${np} THREADS 1 COMMAND inverse_matrix)
     dag_add_mpi_test(inverse_matrix_full_np${np} NP ${np} THREADS 1 COMMAND inverse_matrix full
         LABELS full TIMEOUT 1200)
