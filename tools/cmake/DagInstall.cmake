@@ -46,7 +46,8 @@ endif()
 
 install(FILES ${headers} "${PROJECT_BINARY_DIR}/include/dag/config.h"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dag)
-install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1" "${PROJECT_SOURCE_DIR}/docs/dag_trace.1"
+install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1" "${PROJECT_SOURCE_DIR}/docs/dag_info.1"
+    "${PROJECT_SOURCE_DIR}/docs/dag_doctor.1" "${PROJECT_SOURCE_DIR}/docs/dag_trace.1"
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 install(EXPORT dagccTargets NAMESPACE dag:: DESTINATION ${package_dir})
