@@ -308,20 +308,25 @@ dag_status load_matrix(dag_context *ctx, const options *o, dag_matrix **matrix)
 
 /* ---- a general matrix -------------------------------------------------------------------- */
 
-static const char *check_general(const options *o, const dag_mtx_info *info)
+static const char *check_rectangular(const options *o, const dag_mtx_info *info)
 {
-    if (info->rows != info->cols)
-        return "the matrix is not square";
     if (info->field == DAG_MTX_COMPLEX && !dag_precision_is_complex(o->prec))
         return "the matrix is complex; use --prec z or c";
     return NULL;
 }
 
-dag_status load_general(dag_context *ctx, const options *o, dag_matrix **matrix)
+static const char *check_general(const options *o, const dag_mtx_info *info)
+{
+    return info->rows != info->cols ? "the matrix is not square" : check_rectangular(o, info);
+}
+
+static dag_status load_checked(dag_context *ctx, const options *o,
+                               const char *(*check)(const options *, const dag_mtx_info *),
+                               dag_matrix **matrix)
 {
     dag_mtx *file = NULL;
     struct sink sink = {.a = NULL};
-    dag_status status = open_file(ctx, o, o->matrix, check_general, &file);
+    dag_status status = open_file(ctx, o, o->matrix, check, &file);
     if (status != DAG_SUCCESS)
         return status;
     const dag_mtx_info *info = dag_mtx_get_info(file);
@@ -335,6 +340,16 @@ dag_status load_general(dag_context *ctx, const options *o, dag_matrix **matrix)
     else
         dag_matrix_free(sink.a);
     return status;
+}
+
+dag_status load_general(dag_context *ctx, const options *o, dag_matrix **matrix)
+{
+    return load_checked(ctx, o, check_general, matrix);
+}
+
+dag_status load_rectangular(dag_context *ctx, const options *o, dag_matrix **matrix)
+{
+    return load_checked(ctx, o, check_rectangular, matrix);
 }
 
 /* ---- right-hand sides -------------------------------------------------------------------- */

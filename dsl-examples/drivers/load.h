@@ -16,6 +16,9 @@ dag_status load_matrix(dag_context *ctx, const options *o, dag_matrix **matrix);
 /* All of the square matrix in options.matrix, whatever symmetry the file has. */
 dag_status load_general(dag_context *ctx, const options *o, dag_matrix **matrix);
 
+/* The same for a matrix of any shape. */
+dag_status load_rectangular(dag_context *ctx, const options *o, dag_matrix **matrix);
+
 /* The right-hand sides in options.rhs; `rows` of them are needed, in tiles like the matrix. */
 dag_status load_rhs(dag_context *ctx, const options *o, int64_t rows, dag_matrix **rhs);
 

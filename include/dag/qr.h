@@ -89,6 +89,17 @@ dag_status dag_ungqr(dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matr
  */
 dag_status dag_gels(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B, int64_t *info);
 
+/**
+ * How good a factorisation is, in the units of LAPACK's tests: ||A - Q R|| / (||A|| max(m, n) eps)
+ * and ||I - Q^H Q|| / (m eps) in the one-norm. Good ones have a few tenths; DAG_QR_BOUND is where
+ * `--check` draws the line. Costs more than the factorisation, and memory for Q.
+ * @param F   as dag_geqrf() left it, with qr.
+ * @param A   what was factored, same size and tiles; overwritten with the difference.
+ */
+dag_status dag_geqrf_residual(dag_context *ctx, dag_matrix *F, const dag_qr *qr, dag_matrix *A,
+                              double *residual, double *orthogonality);
+#define DAG_QR_BOUND 30.0
+
 /** The same for one element type; a matrix of another one is DAG_ERR_ARG. */
 #define DAG_QR_DECLARE(p, unm, ung)                                                                \
     dag_status dag_##p##geqrf(dag_context *ctx, dag_matrix *A, dag_qr **qr);                       \

@@ -199,10 +199,159 @@ static void factor(dag_context *ctx, const test_case *c)
     dag_matrix_free(A);
 }
 
+static dense part(dense x, int64_t rows)
+{
+    dense y = dense_new(rows, x.n);
+    for (int64_t j = 0; j < y.n; j++)
+        for (int64_t i = 0; i < rows; i++)
+            *at(y, i, j) = *at(x, i, j);
+    return y;
+}
+
+static dense adjoint(dense x)
+{
+    dense y = dense_new(x.n, x.m);
+    for (int64_t j = 0; j < y.n; j++)
+        for (int64_t i = 0; i < y.m; i++)
+            *at(y, i, j) = __builtin_conj(*at(x, j, i));
+    return y;
+}
+
+/* Where X minimises ||b - a X||, the residual is orthogonal to a; else a X = b. */
+static void judge_solution(dag_context *ctx, const test_case *c, dense a, dense x, dense b)
+{
+    double scale = eps_of(c) * (double)(a.m > a.n ? a.m : a.n);
+    dense ax = times(a, 0, x), r = dense_new(b.m, b.n);
+    for (int64_t i = 0; i < r.m * r.n; i++)
+        r.a[i] = b.a[i] - ax.a[i];
+    if (a.m > a.n) {
+        dense g = times(a, 1, r);
+        judge(ctx, c, "gels: A^H (B - A X)",
+              norm(g, NULL) / (norm(a, NULL) * smallest_norm(norm(b, NULL)) * scale *
+                               (1 + norm(x, NULL))));
+        free(g.a);
+    } else {
+        judge(ctx, c, "gels: B - A X",
+              norm(r, NULL) / (norm(a, NULL) * smallest_norm(norm(x, NULL)) * scale));
+    }
+    free(ax.a);
+    free(r.a);
+}
+
+/* A solution of least norm has no part in the null space of op(A) = a, which the last columns of
+ * the unitary q span. */
+static void judge_norm(dag_context *ctx, const test_case *c, dense q, int64_t rank, dense x)
+{
+    dense rest = {q.m, q.m - rank, q.a + rank * q.m};
+    dense g = times(rest, 1, x);
+    judge(ctx, c, "gels: part of X in the null space",
+          norm(g, NULL) / (smallest_norm(norm(x, NULL)) * eps_of(c) * (double)q.m *
+                           (double)q.m)); /* its condition enters: some of q.m */
+    free(g.a);
+}
+
+/* op(A) X = B, in the sense of its shape. */
+static void solve(dag_context *ctx, const test_case *c, dag_trans trans)
+{
+    dag_matrix *A = NULL, *B = NULL, *H = NULL, *Q = NULL;
+    dag_qr *qr = NULL;
+    int64_t high = c->m > c->n ? c->m : c->n, low = c->m + c->n - high, info = -1;
+    int64_t rows = trans == DAG_NO_TRANS ? c->m : c->n, cols = c->m + c->n - rows;
+    if (!check(ctx, c, "make", make(ctx, c, c->m, c->n, c->nb, SEED, &A)) ||
+        !check(ctx, c, "make", make(ctx, c, high, NRHS, 3, 6, &B)))
+        return;
+    dense a = gather(ctx, c, A), b = gather(ctx, c, B);
+    if (check(ctx, c, "gels", dag_gels(ctx, trans, A, B, &info))) {
+        dense x = gather(ctx, c, B);
+        if (info != 0)
+            fail(ctx, c, "gels: info", (double)info);
+        if (dag_rank(ctx) == 0 && low > 0) {
+            dense op = trans == DAG_NO_TRANS ? part(a, a.m) : adjoint(a);
+            dense rhs = part(b, rows), solution = part(x, cols);
+            judge_solution(ctx, c, op, solution, rhs);
+            free(op.a);
+            free(rhs.a);
+            free(solution.a);
+        }
+        if (rows < cols && low > 0 && /* an independent Q of op(A)^H */
+            check(ctx, c, "make", make(ctx, c, high, low, c->nb, SEED, &H)) &&
+            check(ctx, c, "make", make(ctx, c, high, high, c->nb, 1, &Q))) {
+            dag_matrix *again = NULL;
+            if (c->m < c->n) {
+                if (check(ctx, c, "make", make(ctx, c, c->m, c->n, c->nb, SEED, &again)))
+                    (void)check(ctx, c, "geadd",
+                                dag_geadd(ctx, DAG_GENERAL, DAG_CONJ_TRANS, 1, again, 0, H));
+                dag_matrix_free(again);
+            }
+            if (check(ctx, c, "geqrf", dag_geqrf(ctx, H, &qr)) &&
+                check(ctx, c, "ungqr", dag_ungqr(ctx, H, qr, Q))) {
+                dense q = gather(ctx, c, Q);
+                if (dag_rank(ctx) == 0)
+                    judge_norm(ctx, c, q, low, x);
+                free(q.a);
+            }
+        }
+        free(x.a);
+    }
+    free(a.a);
+    free(b.a);
+    dag_qr_free(qr);
+    dag_matrix_free(Q);
+    dag_matrix_free(H);
+    dag_matrix_free(B);
+    dag_matrix_free(A);
+}
+
 static void run_case(dag_context *ctx, const test_case *c)
 {
     cases++;
     factor(ctx, c);
+    solve(ctx, c, DAG_NO_TRANS);
+    solve(ctx, c, DAG_CONJ_TRANS);
+}
+
+/* A column of zeros: R has a zero on its diagonal, and gels says where, on all ranks. */
+static void run_deficient(dag_context *ctx, const test_case *c, int64_t zero)
+{
+    dag_matrix *A = NULL, *B = NULL;
+    int64_t info = -1;
+    double *a = calloc((size_t)(c->m * c->n), sizeof(*a));
+    cases++;
+    if (a != NULL && check(ctx, c, "make", make(ctx, c, c->m, c->n, c->nb, 1, &A)) &&
+        check(ctx, c, "make", make(ctx, c, c->m, NRHS, 3, 6, &B)) &&
+        check(ctx, c, "gather", dag_matrix_gather(A, a, c->m))) {
+        memset(a + zero * c->m, 0, (size_t)c->m * sizeof(*a));
+        if (check(ctx, c, "scatter", dag_matrix_scatter(A, a, c->m)) &&
+            check(ctx, c, "gels", dag_gels(ctx, DAG_NO_TRANS, A, B, &info)) && info != zero + 1)
+            fail(ctx, c, "info of a matrix with a zero column", (double)info);
+    }
+    dag_matrix_free(A);
+    dag_matrix_free(B);
+    free(a);
+}
+
+static void refusals(dag_context *ctx)
+{
+    test_case c = {.m = 6, .n = 4, .nb = 2, .p = 1, .q = 1, .prec = DAG_D};
+    dag_matrix *A = NULL, *B = NULL;
+    dag_qr *qr = NULL;
+    int64_t info;
+    cases++;
+    if (!check(ctx, &c, "make", make(ctx, &c, 6, 4, 2, 1, &A)) ||
+        !check(ctx, &c, "make", make(ctx, &c, 5, 2, 2, 1, &B)))
+        return;
+    if (dag_sgeqrf(ctx, A, &qr) != DAG_ERR_ARG)
+        fail(ctx, &c, "a matrix of another element type was taken", 0);
+    if (dag_geqrf(ctx, A, dag_rank(ctx) == dag_size(ctx) - 1 ? NULL : &qr) != DAG_ERR_ARG)
+        fail(ctx, &c, "no place for Q on one rank was taken", 0);
+    if (dag_gels(ctx, DAG_NO_TRANS, A, B, &info) != DAG_ERR_ARG)
+        fail(ctx, &c, "right-hand sides with too few rows were taken", 0);
+    if (check(ctx, &c, "geqrf", dag_geqrf(ctx, A, &qr)) &&
+        dag_unmqr(ctx, DAG_NO_TRANS, B, qr, A) != DAG_ERR_ARG)
+        fail(ctx, &c, "Q of another matrix was taken", 0);
+    dag_qr_free(qr);
+    dag_matrix_free(A);
+    dag_matrix_free(B);
 }
 
 int main(int argc, char **argv)
@@ -228,8 +377,13 @@ int main(int argc, char **argv)
                         continue;
                     run_case(ctx, &c);
                 }
+        c = (test_case){.m = 90, .n = 40, .nb = 16, .p = c.p, .q = c.q, .prec = DAG_D,
+                        .layout = DAG_LAYOUT_SLAB};
+        for (int64_t zero = 0; zero < 40; zero += 13)
+            run_deficient(ctx, &c, zero);
     }
-    if (cases == 0) {
+    refusals(ctx);
+    if (cases == 1) {
         fprintf(stderr, "no grid has %d places\n", dag_size(ctx));
         failures++;
     }

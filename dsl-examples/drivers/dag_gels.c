@@ -1,0 +1,166 @@
+/* dag_gels: least squares and minimum norm, random or from files. */
+#include "driver.h"
+#include "load.h"
+
+#include <dag/la.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+struct problem {
+    options o; /* with the tiles of A for all matrices */
+    dag_matrix *a, *b, *rhs, *x;
+    dag_mtx_writer *out;
+};
+
+static dag_status make_matrix(dag_context *ctx, const options *o, dag_matrix **a)
+{
+    if (o->matrix != NULL)
+        return load_rectangular(ctx, o, a);
+    dag_status status = driver_matrix(ctx, o, o->given & OPT_BIT(OPT_M) ? o->m : o->n, o->n,
+                                      DAG_GENERAL, a);
+    return status != DAG_SUCCESS ? status : driver_collective(ctx, dag_plrnt(ctx, *a, o->seed));
+}
+
+/* The rows that both have; `e` is a tile of the matrix that is written. */
+static dag_status copy_rows(dag_matrix *to, int64_t i, int64_t j, const dag_element *e, void *arg)
+{
+    const dag_matrix *from = arg;
+    int64_t ld, rows = from->m - i * from->mb;
+    if (rows <= 0)
+        return DAG_SUCCESS;
+    rows = rows < e->shape.m ? rows : e->shape.m;
+    const char *source = dag_matrix_at(from, i, j, &ld);
+    (void)to;
+    for (int64_t c = 0; c < e->shape.n; c++)
+        memcpy((char *)e->ptr + (size_t)(c * e->ld) * e->shape.elem,
+               source + (size_t)(c * ld) * e->shape.elem, (size_t)rows * e->shape.elem);
+    return DAG_SUCCESS;
+}
+
+static dag_status make_rhs(dag_context *ctx, struct problem *p)
+{
+    const options *o = &p->o;
+    int64_t m = p->a->m, n = p->a->n;
+    dag_status status = o->rhs != NULL
+                            ? load_rhs(ctx, o, m, &p->rhs)
+                            : driver_matrix(ctx, o, m, o->nrhs, DAG_GENERAL, &p->rhs);
+    if (status == DAG_SUCCESS && o->rhs == NULL)
+        status = driver_collective(ctx, dag_plrnt(ctx, p->rhs, o->seed + 1));
+    if (status == DAG_SUCCESS)
+        status = driver_matrix(ctx, o, m > n ? m : n, p->rhs->n, DAG_GENERAL, &p->b);
+    if (status == DAG_SUCCESS)
+        status = driver_matrix(ctx, o, n, p->rhs->n, DAG_GENERAL, &p->x);
+    if (status == DAG_SUCCESS)
+        status = dag_matrix_each_local(p->b, copy_rows, p->rhs);
+    return status;
+}
+
+static dag_status norm(dag_context *ctx, dag_matrix *A, double *value)
+{
+    return driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, A, value));
+}
+
+/* X against A, made again: the residual itself, or for m > n how far it is from being orthogonal to
+ * the columns of A. */
+static dag_status judge(dag_context *ctx, struct problem *p, report *r)
+{
+    dag_matrix *a = NULL, *g = NULL;
+    double of_a = 0, of_b = 0, of_x = 0, of_r = 0;
+    double larger = (double)(r->m > r->n ? r->m : r->n);
+    double eps = dag_precision_real(p->o.prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON;
+    dag_status status = make_matrix(ctx, &p->o, &a);
+    if (status == DAG_SUCCESS)
+        status = norm(ctx, a, &of_a);
+    if (status == DAG_SUCCESS)
+        status = norm(ctx, p->rhs, &of_b);
+    if (status == DAG_SUCCESS)
+        status = norm(ctx, p->x, &of_x);
+    if (status == DAG_SUCCESS)
+        status = driver_collective(
+            ctx, dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, -1, a, p->x, 1, p->rhs));
+    if (status == DAG_SUCCESS && r->m > r->n) {
+        status = driver_matrix(ctx, &p->o, r->n, p->x->n, DAG_GENERAL, &g);
+        if (status == DAG_SUCCESS)
+            status = driver_collective(
+                ctx, dag_gemm(ctx, DAG_CONJ_TRANS, DAG_NO_TRANS, 1, a, p->rhs, 0, g));
+        of_b = of_a * (of_b + of_a * of_x);
+    } else {
+        of_b += of_a * of_x;
+    }
+    if (status == DAG_SUCCESS)
+        status = norm(ctx, g != NULL ? g : p->rhs, &of_r);
+    r->residual = of_r == 0 ? 0 : of_r / (of_b * larger * eps);
+    dag_matrix_free(a);
+    dag_matrix_free(g);
+    return status;
+}
+
+static dag_status solve(dag_context *ctx, struct problem *p, report *r)
+{
+    double start = driver_time(ctx);
+    dag_status status =
+        driver_collective(ctx, dag_gels(ctx, DAG_NO_TRANS, p->a, p->b, &r->info));
+    r->seconds = driver_time(ctx) - start;
+    double m = (double)p->a->m, n = (double)p->a->n, k = m < n ? m : n, l = m + n - k;
+    double half = k * k * l - k * k * k / 3 + (2 * k * l - k * k / 2) * (double)p->b->n;
+    r->m = p->a->m;
+    r->n = p->a->n;
+    r->nb = p->a->nb;
+    r->p = (int)p->a->p;
+    r->q = (int)p->a->q;
+    r->flops = r->info == 0 ? driver_flops(p->o.prec, half, half) : NAN;
+    r->bound = DAG_QR_BOUND;
+    if (status == DAG_SUCCESS)
+        status = dag_matrix_each_local(p->x, copy_rows, p->b);
+    return status;
+}
+
+static dag_status run(dag_context *ctx, const options *o, report *r)
+{
+    struct problem p = {.o = *o};
+    dag_status status = make_matrix(ctx, o, &p.a);
+    if (status == DAG_SUCCESS) {
+        p.o.nb = p.a->nb;
+        status = make_rhs(ctx, &p);
+    }
+    if (status == DAG_SUCCESS && o->out != NULL)
+        status = load_create(ctx, &p.o, p.x->m, p.x->n, &p.out);
+    if (status == DAG_SUCCESS)
+        status = solve(ctx, &p, r);
+    if (status == DAG_SUCCESS && r->info == 0)
+        status = judge(ctx, &p, r);
+    if (status == DAG_SUCCESS && r->info == 0 && o->out != NULL) {
+        r->incomplete = load_write(ctx, p.out, p.x) != DAG_SUCCESS;
+        p.out = NULL;
+    }
+    dag_mtx_writer_abort(p.out);
+    dag_matrix_free(p.a);
+    dag_matrix_free(p.b);
+    dag_matrix_free(p.rhs);
+    dag_matrix_free(p.x);
+    return status;
+}
+
+static const driver gels = {
+    .scope = {.program = "dag_gels",
+              .purpose =
+                  "Solves A X = B by QR factorisation in the sense of least squares (M >= N), or\n"
+                  "with the least norm of X (M < N). A is a random M x N matrix of full rank (M = N\n"
+                  "unless given), or one from a Matrix Market file; B comes from --rhs or is random.\n"
+                  "`info` is the number of the first zero on the diagonal of R: A has no full rank.\n"
+                  "\n"
+                  "The residual is ||B - A X|| / ((||A|| ||X|| + ||B||) max(M,N) eps) in one-norms,\n"
+                  "for M > N that of A^H (B - A X), with another ||A|| below.",
+              .used = OPT_COMMON | OPT_BIT(OPT_M) | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
+                      OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT)},
+    .routine = "gels",
+    .singular = 1,
+    .run = run,
+};
+
+int main(int argc, char **argv)
+{
+    return driver_main(&gels, argc, argv);
+}

@@ -1,0 +1,69 @@
+/* dag_geqrf: QR factorisation of a random matrix. */
+#include "driver.h"
+
+#include <dag/la.h>
+
+#include <math.h>
+
+static dag_status check(dag_context *ctx, const options *o, dag_matrix *a, const dag_qr *qr,
+                        report *r)
+{
+    dag_matrix *original = NULL;
+    double residual = NAN, orthogonality = NAN;
+    dag_status status = driver_matrix(ctx, o, a->m, a->n, DAG_GENERAL, &original);
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_plrnt(ctx, original, o->seed));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(
+            ctx, dag_geqrf_residual(ctx, a, qr, original, &residual, &orthogonality));
+    r->residual = residual > orthogonality || isnan(residual) ? residual : orthogonality;
+    dag_matrix_free(original);
+    return status;
+}
+
+static dag_status run(dag_context *ctx, const options *o, report *r)
+{
+    dag_matrix *a = NULL;
+    dag_qr *qr = NULL;
+    int64_t rows = o->given & OPT_BIT(OPT_M) ? o->m : o->n;
+    dag_status status = driver_matrix(ctx, o, rows, o->n, DAG_GENERAL, &a);
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_plrnt(ctx, a, o->seed));
+    if (status == DAG_SUCCESS) {
+        double start = driver_time(ctx);
+        status = driver_collective(ctx, dag_geqrf(ctx, a, &qr));
+        r->seconds = driver_time(ctx) - start;
+        double m = (double)a->m, n = (double)a->n, k = m < n ? m : n;
+        double half = 2 * k * m * n - k * k * (m + n) + 2 * k * k * k / 3; /* to leading order */
+        r->m = a->m;
+        r->n = a->n;
+        r->nb = a->nb;
+        r->p = (int)a->p;
+        r->q = (int)a->q;
+        r->flops = driver_flops(o->prec, half, half);
+        r->bound = DAG_QR_BOUND;
+    }
+    if (status == DAG_SUCCESS && o->check)
+        status = check(ctx, o, a, qr, r);
+    dag_qr_free(qr);
+    dag_matrix_free(a);
+    return status;
+}
+
+static const driver geqrf = {
+    .scope = {.program = "dag_geqrf",
+              .purpose =
+                  "QR factorisation, A = Q R, of a random M x N matrix (M = N unless given). Slab\n"
+                  "storage is factored in place, tile storage is copied to slabs and back.\n"
+                  "\n"
+                  "With --check the residual is the larger of ||A - Q R|| / (||A|| max(M,N) eps)\n"
+                  "and ||I - Q^H Q|| / (M eps) in the one-norm, the units of LAPACK's tests.",
+              .used = OPT_COMMON | OPT_BIT(OPT_M)},
+    .routine = "geqrf",
+    .run = run,
+};
+
+int main(int argc, char **argv)
+{
+    return driver_main(&geqrf, argc, argv);
+}
