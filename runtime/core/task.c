@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A part of dagi_task_run(), though it is called from two places. */
+#define HOT static inline __attribute__((always_inline))
+
 /* High priority classes stand above all others, whatever their priority expression says. */
 static int64_t lift(int64_t priority)
 {
@@ -28,8 +31,10 @@ struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_c
         dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a task of class %s", cls->name);
         return NULL;
     }
-    t->next = NULL;
     t->cls = cls;
+    if (DAGI_UNLIKELY(DAGI_TRACK(w)))
+        dagi_trace_task_new(DAGI_TRACK(w), t);
+    t->next = NULL;
     t->pool = pool;
     t->owner = NULL;
     t->arrived = 0;
@@ -41,8 +46,6 @@ struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_c
     int32_t *to = dagi_task_locals(t);
     for (int i = 0; i < cls->nlocals; i++)
         to[i] = locals[i];
-    if (DAGI_UNLIKELY(DAGI_TRACK(w)))
-        dagi_trace_task_new(DAGI_TRACK(w), t);
     return t;
 }
 
@@ -55,7 +58,7 @@ void dagi_task_drop(struct dagi_worker *w, struct dag_task *t)
 }
 
 /* Give each flow that the body may write a value of its own. */
-static void make_writable(struct dagi_worker *w, struct dag_task *t, uint32_t mask)
+HOT void make_writable(struct dagi_worker *w, struct dag_task *t, uint32_t mask)
 {
     dag_value **flow = dag_task_flows(t);
     for (; mask; mask &= mask - 1) {
@@ -81,7 +84,7 @@ static void make_writable(struct dagi_worker *w, struct dag_task *t, uint32_t ma
     }
 }
 
-static void run_body(struct dagi_worker *w, struct dag_task *t)
+HOT void run_body(struct dagi_worker *w, struct dag_task *t)
 {
     dag_taskpool *pool = t->pool;
     const dag_class *cls = t->cls;
@@ -106,7 +109,7 @@ static void run_body(struct dagi_worker *w, struct dag_task *t)
                         "none of its bodies may run it: the 'evaluate' of each says no");
 }
 
-static inline void execute(struct dagi_worker *w, struct dag_task *t)
+HOT void execute(struct dagi_worker *w, struct dag_task *t)
 {
     dag_taskpool *pool = t->pool;
     const dagi_class_info *info = &pool->classes[t->cls->id];
@@ -120,11 +123,13 @@ static inline void execute(struct dagi_worker *w, struct dag_task *t)
         run_body(w, t);
 }
 
-static void execute_recorded(struct dagi_worker *w, struct dag_task *t)
+/* Apart from dagi_task_run(), so that it has nothing to save for this while nothing is recorded. */
+static __attribute__((noinline, cold)) void run_recorded(struct dagi_worker *w, struct dag_task *t)
 {
     uint64_t begin = dagi_clock();
     execute(w, t);
     dagi_trace_task(DAGI_TRACK(w), t, begin);
+    dagi_task_complete(w, t);
 }
 
 void dagi_task_run(struct dagi_worker *w, struct dag_task *t)
@@ -135,10 +140,11 @@ void dagi_task_run(struct dagi_worker *w, struct dag_task *t)
         w->count_pool = pool;
     }
     t->owner = w;
-    if (DAGI_UNLIKELY(DAGI_TRACK(w)))
-        execute_recorded(w, t);
-    else
-        execute(w, t);
+    if (DAGI_UNLIKELY(DAGI_TRACK(w))) {
+        run_recorded(w, t);
+        return;
+    }
+    execute(w, t);
     dagi_task_complete(w, t);
 }
 

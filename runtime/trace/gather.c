@@ -7,7 +7,8 @@
  * more than a piece of another's section.
  *
  *   PING    0 -> r   what time is it there?                       PONG
- *   STATUS  0 -> r   the clocks are known, or: all is written; or it failed
+ *   BEGIN   0 -> r   clocks are known: record from now on         BEGUN
+ *   STATUS  0 -> r   all record; at the end: all is written, or it failed
  *   ASK     0 -> r   the next piece of your section               PIECE and a bulk transfer
  *   TOLD    r -> 0   progress: tasks done and in all (progress.c)
  */
@@ -21,7 +22,7 @@
 enum { SAMPLES = 12 };
 enum { PIECE_WORDS = 1 << 20 };
 
-enum what { PING = 1, PONG, STATUS, ASK, PIECE, TOLD };
+enum what { PING = 1, PONG, BEGIN, BEGUN, STATUS, ASK, PIECE, TOLD };
 
 typedef struct message {
     uint8_t kind; /* DAGI_AM_TRACE */
@@ -83,6 +84,10 @@ void dagi_gather_message(struct dagi_gather *g, int source, const void *data, si
     if (m->what == PING) { /* at once: each moment makes the answer worth less */
         message pong = {.kind = DAGI_AM_TRACE, .what = PONG, .a = m->a, .b = dagi_clock()};
         dagi_comm_trace_reply(g->trace->ctx, source, &pong, sizeof pong);
+    } else if (m->what == BEGIN) { /* before the next message, which is to be in the trace */
+        message begun = {.kind = DAGI_AM_TRACE, .what = BEGUN};
+        dagi_trace_begin(g->trace);
+        dagi_comm_trace_reply(g->trace->ctx, source, &begun, sizeof begun);
     } else if (m->what == TOLD) {
         dagi_progress_told(g->trace, source, m + 1, bytes - sizeof *m);
     } else {
@@ -159,16 +164,25 @@ void dagi_gather_clocks(struct dagi_gather *g)
 {
     const dag_context *ctx = g->trace->ctx;
     dagi_clock_point *points = g->compared++ ? g->last : g->first;
-    if (ctx->size == 1)
-        return;
-    if (ctx->rank > 0) {
+    for (int r = 1; r < ctx->size; r++)
+        points[r] = ask_clock(g, r);
+}
+
+/* Nobody goes on before all record, so no message is in the trace of one of its ranks only. */
+void dagi_gather_begin(struct dagi_gather *g)
+{
+    const dag_context *ctx = g->trace->ctx;
+    if (ctx->rank > 0) { /* BEGIN comes before */
         wait_for_news(g);
         return;
     }
-    for (int r = 1; r < ctx->size; r++)
-        points[r] = ask_clock(g, r);
-    if (points == g->first)
-        tell_all(g, DAG_SUCCESS);
+    dagi_gather_clocks(g);
+    dagi_trace_begin(g->trace);
+    for (int r = 1; r < ctx->size; r++) {
+        send(g, r, (message){.what = BEGIN});
+        wait_for_news(g);
+    }
+    tell_all(g, DAG_SUCCESS);
 }
 
 /* Where the clock of a rank lies on ours. */

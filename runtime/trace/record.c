@@ -28,22 +28,28 @@ static int recording(const struct dagi_trace *trace)
     return atomic_load_explicit(&trace->recording, memory_order_acquire);
 }
 
-/* What is idle now is so until `now` only. It may be so from before the start. */
-static void close_idle(dagi_track *track, uint64_t now)
+/* An interval that may have begun (0: has not) before recording did. */
+static void close_interval(dagi_track *track, enum dagt_event kind, unsigned a, uint64_t begin,
+                           uint64_t now)
 {
-    uint64_t begin = track->since;
-    track->since = 0;
     if (!begin || !recording(track->trace))
         return;
     if (begin < track->trace->head.begin)
         begin = track->trace->head.begin;
     if (now > begin)
-        interval(&track->buffer, DAGT_IDLE, track->cause, 0, begin, now);
+        interval(&track->buffer, kind, a, 0, begin, now);
+}
+
+/* What is idle now is so until `now` only. */
+static void close_idle(dagi_track *track, uint64_t now)
+{
+    close_interval(track, DAGT_IDLE, track->cause, track->since, now);
+    track->since = 0;
 }
 
 /* ---- tasks -------------------------------------------------------------------------------- */
 
-void dagi_trace_task_new(dagi_track *track, struct dag_task *t)
+void dagi_trace_task_new(const dagi_track *track, struct dag_task *t)
 {
     dagi_task_trace *mine = dagi_trace_of(t);
     mine->ready = track->origin.time;
@@ -160,7 +166,7 @@ void dagi_trace_comm(dagi_track *track, uint64_t begin, int events)
     /* What others told while we were in there may lie before. */
     if (idle)
         close_idle(track, begin);
-    if (recording(track->trace))
+    if (recording(track->trace) && begin >= track->trace->head.begin)
         interval(&track->buffer, DAGT_COMM, 0, (uint32_t)events, begin, now);
     if (idle)
         track->since = now;
@@ -179,8 +185,8 @@ void dagi_trace_steal(dagi_track *track)
 
 void dagi_trace_enter(dagi_track *track)
 {
-    if (track->left && recording(track->trace))
-        interval(&track->buffer, DAGT_OUTSIDE, 0, 0, track->left, dagi_clock());
+    uint64_t now = dagi_clock();
+    close_interval(track, DAGT_OUTSIDE, 0, track->left, now);
     track->left = 0;
 }
 
@@ -194,8 +200,7 @@ void dagi_trace_leave(dagi_track *track)
 void dagi_trace_end(dagi_track *track, uint64_t now)
 {
     close_idle(track, now);
-    if (track->left && recording(track->trace))
-        interval(&track->buffer, DAGT_OUTSIDE, 0, 0, track->left, now);
+    close_interval(track, DAGT_OUTSIDE, 0, track->left, now);
 }
 
 /* ---- pools -------------------------------------------------------------------------------- */
@@ -284,8 +289,9 @@ static void on_message(void *arg, int out, int peer, const void *data, size_t by
 {
     struct dagi_trace *trace = arg;
     const uint8_t *kind = data;
-    if (!recording(trace) || *kind == DAGI_AM_TRACE)
-        return; /* what we do ourselves is nobody's concern */
+    /* What we do ourselves is nobody's concern; waves go on while recording ends. */
+    if (!recording(trace) || *kind == DAGI_AM_TRACE || *kind == DAGI_AM_UNCOUNTED)
+        return;
     uint64_t *e = dagi_buffer_event(&trace->links, 3);
     if (!e)
         return;

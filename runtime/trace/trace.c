@@ -79,6 +79,8 @@ static dag_status open_file(struct dagi_trace *trace, char *why, size_t why_size
     if (!trace->file) {
         snprintf(why, why_size, "cannot write the trace '%s': %s; give the setting 'trace' a file "
                  "that can be written", path, strerror(errno));
+        if (trace->ctx->size > 1) /* the launcher may end this rank before it is told */
+            dagi_warn(trace->ctx, "%s", why);
         return DAG_ERR_IO;
     }
     trace->regular = fstat(fileno(trace->file), &info) == 0 && S_ISREG(info.st_mode);
@@ -134,16 +136,20 @@ dag_status dagi_trace_new(dag_context *ctx, char *why, size_t why_size)
     return open_file(trace, why, why_size);
 }
 
-/* Ranks compare clocks, and recording begins. What was idle or outside before is so from now on;
- * what others had under way is cut off at the start (record.c). */
+/* What others had under way is cut off at the start (record.c). */
+void dagi_trace_begin(struct dagi_trace *trace)
+{
+    dagi_clock_pair(&trace->head.begin, &trace->begin_ns);
+    if (trace->wanted & (DAGI_TRACE_FILE | DAGI_TRACE_REPORT))
+        atomic_store_explicit(&trace->recording, 1, memory_order_release);
+}
+
 void dagi_trace_start(dag_context *ctx)
 {
     struct dagi_trace *trace = ctx->trace;
-    dagi_gather_clocks(trace->gather);
-    dagi_clock_pair(&trace->head.begin, &trace->begin_ns);
-    ctx->workers[0]->track->left = trace->head.begin;
-    if (trace->wanted & (DAGI_TRACE_FILE | DAGI_TRACE_REPORT))
-        atomic_store_explicit(&trace->recording, 1, memory_order_release);
+    dagi_gather_begin(trace->gather);
+    if (ctx->size == 1) /* otherwise worker 0 has been inside, and left */
+        ctx->workers[0]->track->left = trace->head.begin;
 }
 
 /* ---- the section of this rank --------------------------------------------------------------- */

@@ -173,6 +173,8 @@ int dagi_trace_wanted(const dagi_settings *settings);
 dag_status dagi_trace_new(dag_context *ctx, char *why, size_t why_size);
 /* Collective: clocks are compared, recording begins. */
 void dagi_trace_start(dag_context *ctx);
+/* Events are kept from now on. Called when worker 0 waits for it, by any worker. */
+void dagi_trace_begin(struct dagi_trace *trace);
 /* Collective: everything comes to rank 0, is written and reported. Other threads have gone.
  * DAG_ERR_IO on all ranks when it could not be written, which has been said. */
 dag_status dagi_trace_finish(dag_context *ctx);
@@ -180,7 +182,8 @@ void dagi_trace_free(dag_context *ctx);
 
 /* ---- what happens (record.c); only while DAGI_TRACK(w) is not NULL ------------------------- */
 
-void dagi_trace_task_new(struct dagi_track *track, struct dag_task *t);
+/* Of a new task only the class is known so far. */
+void dagi_trace_task_new(const struct dagi_track *track, struct dag_task *t);
 void dagi_trace_arrival(const struct dagi_track *track, struct dag_task *t);
 /* The body of t, begun at `begin`, has run: it is what makes tasks ready from now on. */
 void dagi_trace_task(struct dagi_track *track, struct dag_task *t, uint64_t begin);
@@ -207,8 +210,9 @@ extern const dagi_observer dagi_trace_observer;
 
 struct dagi_gather *dagi_gather_new(struct dagi_trace *trace); /* listens to messages */
 void dagi_gather_free(struct dagi_gather *g);
-/* Rank 0 learns of the clocks of all: once at the start, when all call it, and once at the end, when
- * the others are in dagi_gather_follow(). */
+/* Collective: rank 0 learns of the clocks of all, and all call dagi_trace_begin(). */
+void dagi_gather_begin(struct dagi_gather *g);
+/* Rank 0: the clocks once more, when the others are in dagi_gather_follow(). */
 void dagi_gather_clocks(struct dagi_gather *g);
 /* At the end. Rank 0 appends the sections of all ranks to `out`; the others give theirs, and return
  * what rank 0 concludes. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char usage[] =
     "usage: dag_trace [summary] [--workers] FILE   where the time of a run went\n"
@@ -78,12 +79,14 @@ static int convert(const arguments *a)
     char name[4096];
     const char *path = a->out;
     int failed = 1;
+    struct stat info;
     if (!path && snprintf(name, sizeof name, "%s.%s", a->file[0], a->command) < (int)sizeof name)
         path = name;
     dagt_trace *t = path ? open_trace(a->file[0]) : NULL;
     if (!t)
         return FAILED;
     FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "wb");
+    int regular = out && out != stdout && fstat(fileno(out), &info) == 0 && S_ISREG(info.st_mode);
     if (out) {
         failed = strcmp(a->command, "html") == 0 ? dagt_write_html(t, out) : dagt_write_json(t, out);
         int error = errno;
@@ -92,8 +95,8 @@ static int convert(const arguments *a)
     }
     if (failed) {
         fprintf(stderr, "dag_trace: cannot write '%s': %s\n", path, strerror(errno));
-        if (out && out != stdout)
-            remove(path);
+        if (regular)
+            remove(path); /* a part of it helps nobody */
     }
     dagt_free(t);
     return failed ? FAILED : DONE;

@@ -82,7 +82,7 @@ class Options(Case):
                 ("--rhs takes the name of a file, not ''", "--rhs="),
                 ("--out takes the name of a file, not ''", "--out="),
                 ("--gpus 2: this build has no device code", "--gpus", "2"),
-                ("--trace x: this build cannot write traces", "--trace", "x"),
+                ("--trace takes the name of a file, not ''", "--trace="),
                 ("--matrix and --n do not go together", "--matrix", "x", "--n", "3"),
                 ("option --k means nothing to this program", "--k", "3"),
         ]:

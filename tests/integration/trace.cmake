@@ -1,0 +1,41 @@
+# Traces, the report, the progress bar.
+if(NOT TARGET dag)
+    return()
+endif()
+add_executable(trace_grid trace/check.c)
+dag_add_jdf(trace_grid trace/grid.jdf)
+target_include_directories(trace_grid PRIVATE trace "${PROJECT_SOURCE_DIR}/runtime/trace/file")
+
+# The trace against what is known of the run. RUN_SERIAL: what the runtime takes between bodies is to
+# be less than 1 %, which nobody can promise on cores that others use as well.
+set(dir "${CMAKE_CURRENT_BINARY_DIR}")
+foreach(np IN ITEMS 1 2 4)
+    dag_add_mpi_test(trace_grid_np${np} NP ${np} THREADS 1
+        COMMAND trace_grid "${dir}/grid${np}.trace" 3000)
+    dag_add_mpi_test(trace_grid_small_np${np} NP ${np} THREADS 1
+        COMMAND trace_grid "${dir}/small${np}.trace" 3000 64)
+endforeach()
+dag_add_mpi_test(trace_grid_threads NP 1 THREADS 2 COMMAND trace_grid "${dir}/threads.trace" 3000)
+dag_add_mpi_test(trace_grid_both NP 2 THREADS 2 COMMAND trace_grid "${dir}/both.trace" 3000
+    LABELS sanitize)
+dag_add_mpi_test(trace_grid_chaos NP 3 THREADS 2 COMMAND trace_grid "${dir}/chaos.trace" 3000
+    ENVIRONMENT DAG_CHAOS=5)
+
+set(mpirun none)
+if(DAG_HAVE_MPI)
+    set(mpirun "${DAG_MPIRUN}")
+endif()
+set(files "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/trace/files.sh")
+add_executable(trace_run)
+dag_add_jdf(trace_run trace/run.jdf)
+foreach(part IN ITEMS formats refused errors report progress)
+    dag_add_script_test(trace_${part} LABELS integration PROCESSORS 2
+        COMMAND ${files} ${part} "$<TARGET_FILE:trace_run>" "$<TARGET_FILE:dag_trace>" "${mpirun}")
+endforeach()
+dag_add_script_test(trace_browser LABELS integration PROCESSORS 2 TIMEOUT 180
+    COMMAND ${files} browser "$<TARGET_FILE:trace_run>" "$<TARGET_FILE:dag_trace>" "${mpirun}")
+if(TARGET bench_tasks AND NOT DAG_SANITIZE AND NOT DAG_NO_TRACE)
+    dag_add_script_test(trace_cost LABELS integration full PROCESSORS 2 TIMEOUT 900
+        COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/trace/cost.sh"
+            "${PROJECT_SOURCE_DIR}" "$<TARGET_FILE:bench_tasks>")
+endif()

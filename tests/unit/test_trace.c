@@ -1,0 +1,300 @@
+/* Buffers of events, clocks of several ranks, and the reading of files that may be damaged. */
+#include "trace/file/model.h"
+#include "trace/trace.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- buffers ------------------------------------------------------------------------------ */
+
+START_TEST(buffers_keep_all_in_order)
+{
+    _Atomic int64_t room = 100;
+    dagi_buffer b;
+    uint64_t next = 0, count = 0;
+    dagi_buffer_init(&b, &room);
+    for (int i = 0; i < 30000; i++) {
+        unsigned words = 2 + (unsigned)(i * 7 + _i) % 9;
+        uint64_t *e = dagi_buffer_event(&b, words);
+        ck_assert_ptr_nonnull(e);
+        e[0] = words;
+        for (unsigned k = 1; k < words; k++)
+            e[k] = next++;
+        count++;
+    }
+    dagi_buffer_close(&b);
+    ck_assert_uint_eq(b.events, count);
+    ck_assert_uint_eq(b.dropped, 0);
+    uint64_t words = dagi_buffer_words(&b), at = 0, seen = 0;
+    ck_assert_uint_eq(words, next + count);
+    uint64_t *out = malloc(words * sizeof *out);
+    dagi_buffer_move(&b, out);
+    for (next = 0; at < words; seen++) {
+        uint64_t n = out[at];
+        ck_assert_uint_ge(n, 2);
+        for (uint64_t k = 1; k < n; k++)
+            ck_assert_uint_eq(out[at + k], next++);
+        at += n;
+    }
+    ck_assert_uint_eq(seen, count);
+    free(out);
+    dagi_buffer_free(&b);
+}
+END_TEST
+
+START_TEST(buffers_drop_what_exceeds_their_room)
+{
+    _Atomic int64_t room = 3;
+    dagi_buffer a, b;
+    uint64_t kept = 0, dropped = 0;
+    dagi_buffer_init(&a, &room);
+    dagi_buffer_init(&b, &room);
+    for (int i = 0; i < 20000; i++) {
+        dagi_buffer *to = i % 2 ? &a : &b;
+        uint64_t *e = dagi_buffer_event(to, 4);
+        if (e)
+            memset(e, 0, 4 * sizeof *e), kept++;
+        else
+            dropped++;
+    }
+    ck_assert_uint_eq(a.events + b.events, kept);
+    ck_assert_uint_eq(a.dropped + b.dropped, dropped);
+    ck_assert_uint_gt(dropped, 0);
+    ck_assert_uint_ge(kept, 3 * (DAGI_CHUNK_WORDS / 4) - 2);
+    dagi_buffer_close(&a);
+    dagi_buffer_close(&b);
+    ck_assert_uint_eq(dagi_buffer_words(&a) + dagi_buffer_words(&b), 4 * kept);
+    dagi_buffer_free(&a);
+    dagi_buffer_free(&b);
+}
+END_TEST
+
+/* ---- clocks ------------------------------------------------------------------------------- */
+
+/* What an exchange finds when the other clock shows offset + rate * ours. */
+static dagi_clock_sample exchange(double now, double there, double back, double offset, double rate)
+{
+    return (dagi_clock_sample){(uint64_t)now, (uint64_t)(offset + rate * (now + there)),
+                               (uint64_t)(now + there + back)};
+}
+
+START_TEST(clocks_are_aligned_within_their_error)
+{
+    const double offset = 5e12, rate = 1 + 3e-5 * (_i - 2);
+    dagi_clock_point point[2];
+    srand((unsigned)_i);
+    for (int p = 0; p < 2; p++) {
+        dagi_clock_sample sample[12];
+        for (int i = 0; i < 12; i++) /* one way takes much longer than the other, now and then */
+            sample[i] = exchange(1e9 + p * 3e10 + i * 1e6, 2000 + rand() % 3000 * (i % 3),
+                                 2000 + rand() % 90000 * (i % 2), offset, rate);
+        point[p] = dagi_clock_best(sample, 12);
+        double truth = offset + rate * point[p].here;
+        ck_assert_double_ge(point[p].error, 0);
+        ck_assert_double_le(point[p].error, 2100);
+        ck_assert_double_le(truth - point[p].there, point[p].error + 2);
+        ck_assert_double_le(point[p].there - truth, point[p].error + 2);
+    }
+    double found = dagi_clock_rate(&point[0], &point[1]);
+    ck_assert_double_eq_tol(found, 1 / rate, 5000 / 3e10);
+}
+END_TEST
+
+START_TEST(clocks_too_near_each_other_tell_no_rate)
+{
+    dagi_clock_point a = {1000, 500, 100}, b = {3000, 2500, 100};
+    ck_assert_double_eq(dagi_clock_rate(&a, &b), 0);
+    ck_assert_double_eq(dagi_clock_rate(&b, &a), 0);
+}
+END_TEST
+
+START_TEST(the_clock_goes_on)
+{
+    dagi_clock_init();
+    uint64_t ticks[2] = {0}, ns[2] = {0}, last = dagi_clock();
+    dagi_clock_pair(&ticks[0], &ns[0]);
+    for (int i = 0; i < 100000; i++) {
+        uint64_t now = dagi_clock();
+        ck_assert_uint_ge(now, last);
+        last = now;
+    }
+    dagi_clock_pair(&ticks[1], &ns[1]);
+    ck_assert_uint_gt(ticks[1], ticks[0]);
+    ck_assert_uint_gt(ns[1], ns[0]);
+}
+END_TEST
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+enum { WORDS = 400 };
+
+typedef struct file {
+    uint64_t word[WORDS];
+    size_t n;
+} file;
+
+static void add(file *f, uint64_t word)
+{
+    ck_assert_uint_lt(f->n, WORDS);
+    f->word[f->n++] = word;
+}
+
+static void add_text(file *f, const char *text)
+{
+    size_t n = strlen(text);
+    add(f, n);
+    memcpy(f->word + f->n, text, n);
+    f->n += (n + 7) / 8;
+}
+
+/* One rank, one worker with two tasks, the second of which follows the first, and one that slept. */
+static file example(void)
+{
+    file f = {.n = 0};
+    add(&f, DAGT_MAGIC);
+    add(&f, DAGT_VERSION | UINT64_C(1) << 32);
+    add(&f, DAGT_SECTION);
+    add(&f, 0);
+    size_t start = f.n;
+    dagt_rank_head head = {.workers = 1, .begin = 1000, .end = 9000, .ns_per_tick = 2,
+                           .programs = 1, .pools = 1, .tracks = 1};
+    memcpy(f.word + f.n, &head, sizeof head);
+    f.n += sizeof head / 8;
+    add_text(&f, "prog");
+    add_text(&f, "prog.jdf");
+    add(&f, 1);
+    add_text(&f, "Task");
+    add(&f, 7 | UINT64_C(1) << 32);
+    add_text(&f, "k");
+    dagt_pool_head pool = {.id = 1, .begin = 1000, .end = 8000, .tasks = 2};
+    memcpy(f.word + f.n, &pool, sizeof pool);
+    f.n += sizeof pool / 8;
+    add(&f, DAGT_TRACK);
+    add(&f, DAGT_TRACK_WORKER);
+    add(&f, 3);
+    add(&f, 8 + 8 + 3);
+    for (uint64_t k = 0; k < 2; k++) {
+        uint64_t begin = 2000 + 2000 * k;
+        add(&f, DAGT_TASK | 8 << 8 | UINT64_C(1) << 32);
+        add(&f, begin);
+        add(&f, begin + 1000);
+        add(&f, begin - 100);
+        add(&f, k ? DAGT_TASK_ID(0, 0, 1) : 0);
+        add(&f, k * 2000);
+        add(&f, 5);
+        add(&f, k);
+    }
+    add(&f, DAGT_IDLE | 3 << 8 | (uint64_t)(DAGT_SLEEPING | DAGT_ASLEEP) << 16);
+    add(&f, 5000);
+    add(&f, 9000);
+    f.word[start - 1] = f.n - start;
+    return f;
+}
+
+static dagt_trace *read_bytes(const file *f, size_t bytes, char *why, size_t why_size)
+{
+    char copy[sizeof f->word + 1];
+    memcpy(copy, f->word, bytes);
+    FILE *in = bytes ? fmemopen(copy, bytes, "rb") : tmpfile();
+    dagt_trace *t = dagt_read(in, why, why_size);
+    fclose(in);
+    return t;
+}
+
+START_TEST(files_are_read_as_written)
+{
+    file f = example();
+    char why[256] = "", name[64];
+    size_t n;
+    dagt_trace *t = read_bytes(&f, f.n * 8, why, sizeof why);
+    ck_assert_msg(t != NULL, "%s", why);
+    const dagt_rank *r = &t->ranks[0];
+    const dagt_track *w = &r->tracks[0];
+    ck_assert_uint_eq(t->ntasks, 2);
+    ck_assert_int_eq(w->tasks[1].begin, 6000);
+    ck_assert_int_eq(w->tasks[1].end, 8000);
+    ck_assert_str_eq(dagt_name(name, sizeof name, r, w, &w->tasks[1]), "Task(1)");
+    dagt_times times;
+    dagt_worker_times(r, w, &times);
+    ck_assert_int_eq(times.wall, 16000);
+    ck_assert_int_eq(times.bodies, 4000);
+    ck_assert_int_eq(times.idle[DAGT_SLEEPING], 8000);
+    ck_assert_int_eq(times.asleep, 8000);
+    ck_assert_int_eq(times.runtime, 4000);
+    dagt_path *paths = dagt_critical(t, &n);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_int_eq(paths[0].length, 4000);
+    ck_assert_uint_eq(paths[0].steps, 2);
+    free(paths);
+    dagt_free(t);
+}
+END_TEST
+
+START_TEST(shorter_files_are_refused)
+{
+    file f = example();
+    for (size_t bytes = 0; bytes < f.n * 8; bytes++) {
+        char why[256] = "";
+        ck_assert_ptr_null(read_bytes(&f, bytes, why, sizeof why));
+        ck_assert_str_ne(why, "");
+    }
+}
+END_TEST
+
+/* Any word may be anything: refused, or read without harm (sanitizers look on). */
+START_TEST(damaged_files_do_no_harm)
+{
+    srand((unsigned)_i);
+    for (int round = 0; round < 2000; round++) {
+        file f = example();
+        for (int k = rand() % 3; k >= 0; k--) {
+            size_t at = (size_t)rand() % f.n;
+            switch (rand() % 4) {
+            case 0: f.word[at] = (uint64_t)rand() << 32 ^ (uint64_t)rand(); break;
+            case 1: f.word[at] ^= UINT64_C(1) << rand() % 64; break;
+            case 2: f.word[at] = UINT64_MAX; break;
+            default: f.word[at] = (uint64_t)(rand() % 300); break;
+            }
+        }
+        char why[256] = "";
+        size_t n;
+        dagt_trace *t = read_bytes(&f, f.n * 8, why, sizeof why);
+        if (!t) {
+            ck_assert_str_ne(why, "");
+            continue;
+        }
+        FILE *sink = fopen("/dev/null", "w");
+        free(dagt_critical(t, &n));
+        free(dagt_classes(t, &n));
+        free(dagt_links(t, &n));
+        dagt_write_json(t, sink);
+        dagt_write_html(t, sink);
+        fclose(sink);
+        dagt_free(t);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("trace");
+    TCase *buffers = tcase_create("buffers"), *clocks = tcase_create("clocks"),
+          *files = tcase_create("files");
+    tcase_add_loop_test(buffers, buffers_keep_all_in_order, 0, 3);
+    tcase_add_test(buffers, buffers_drop_what_exceeds_their_room);
+    tcase_add_loop_test(clocks, clocks_are_aligned_within_their_error, 0, 5);
+    tcase_add_test(clocks, clocks_too_near_each_other_tell_no_rate);
+    tcase_add_test(clocks, the_clock_goes_on);
+    tcase_add_test(files, files_are_read_as_written);
+    tcase_add_test(files, shorter_files_are_refused);
+    tcase_add_loop_test(files, damaged_files_do_no_harm, 0, 3);
+    suite_add_tcase(suite, buffers);
+    suite_add_tcase(suite, clocks);
+    suite_add_tcase(suite, files);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
