@@ -7,7 +7,8 @@
  *   shared   atomics, or guarded by the lock named beside it
  *
  * Locks, in the order in which they may be nested (outer first); whoever holds one may take those
- * further down only:
+ * further down only (that of watch/race.c stands before pool->lock, those of watch/watch.h before
+ * nothing):
  *   comm's progress lock > ctx->pools_lock > shard locks of deps.c > pool->lock > queue locks of
  *   sched/ > ctx->park_lock > worker->sleep_lock > ctx->message_lock > trace->lock
  * No lock is held while a body or a function of generated code runs, with one exception: the shard
