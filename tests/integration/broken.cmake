@@ -71,6 +71,9 @@ dag_add_script_test(broken_none LABELS integration TIMEOUT 60 PROCESSORS 2
 dag_add_script_test(broken_none_full LABELS full TIMEOUT 400 PROCESSORS 2
     COMMAND "${BASH_EXECUTABLE}" "${broken}/long.sh" "${mpirun}" "$<TARGET_FILE:broken_graph>" 50 30)
 
+dag_add_script_test(broken_signal LABELS integration TIMEOUT 60
+    COMMAND "${BASH_EXECUTABLE}" "${broken}/signal.sh" "$<TARGET_FILE:broken_graph>")
+
 # Races that values cannot prevent, and the serial order.
 foreach(name IN ITEMS race order)
     add_executable(broken_${name})
