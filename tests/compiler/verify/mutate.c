@@ -1,13 +1,14 @@
 /* The mutation test: are mistakes in task graphs found at compile time?
  *
- *   mutate [-v] FILE.jdf...
+ *   mutate [-v] [-n K] FILE.jdf...
  *
  * Every file must be accepted. Then one place of it is changed at a time: an index of a task edge by
  * one, two indices swapped, a guard dropped or its comparison flipped, one side of an edge dropped,
  * a class removed; an index of a memory reference or of a placement by one, or two swapped.
  * Enumeration for N = 6 on a 2 x 2 grid decides whether a change of a task edge matters (the graph
  * differs) and whether one of the others does (something is out of bounds, remote or racing). At
- * least 98 % of the mutants that matter must be refused. -v lists those that are not.
+ * least 98 % of the mutants that matter must be refused. -v lists those that are not. With -n K no
+ * more than about K mutants of each file are made, evenly spread.
  */
 #include "frontend.h"
 #include "verify/exhaust.h"
@@ -18,7 +19,9 @@
 
 #define REQUIRED_PERCENT 98
 /* The first that a file's assumptions allow. */
-static const char *const values[] = {"N=6,P=2,Q=2", "N=6,P=2,Q=2,S->mt=1", "N=6,P=2,Q=2,left=0"};
+static const char *const values[] = {"N=6,P=2,Q=2", "N=6,P=2,Q=2,S->mt=1", "N=6,P=2,Q=2,left=0",
+                                     "N=6,P=2,Q=2,ta=0,tb=0", "N=6,P=2,Q=2,W=3,TREE=1",
+                                     "N=6,P=2,Q=2,W=3,TREE=1,SKIP=0"};
 
 /* ---- one version of a file ------------------------------------------------------------------- */
 
@@ -166,6 +169,8 @@ typedef struct campaign {
     version base;
     count counts[N_KINDS];
     bool verbose;
+    unsigned most;              /* about as many mutants are made; 0: all */
+    unsigned every, passed;     /* one of so many is made, none if 0; passed by so far */
 } campaign;
 
 static bool matters(const campaign *c, const version *v, kind k)
@@ -182,6 +187,10 @@ static bool matters(const campaign *c, const version *v, kind k)
 static void mutate(campaign *c, kind k, src_range at, const char *with, src_range at2,
                    const char *with2)
 {
+    bool made = c->every && c->passed % c->every == 0;
+    c->passed++;
+    if (!made)
+        return;
     text t = {0};
     text_add(&t, c->source, at.begin);
     text_puts(&t, with);
@@ -293,6 +302,15 @@ static void mutate_class(campaign *c, const ast_class *cls)
             mutate_dep(c, cls->flows[f]->deps[i]);
 }
 
+static void mutate_file(campaign *c, const ast_file *ast)
+{
+    for (size_t i = 0; i < ast->n_classes; i++) {
+        mutate_class(c, ast->classes[i]);
+        if (ast->n_classes > 1) /* without tasks there is nothing to be refused */
+            mutate(c, REMOVE_CLASS, ast->classes[i]->node.range, "", nowhere, NULL);
+    }
+}
+
 /* ---- the table --------------------------------------------------------------------------------- */
 
 static bool run(campaign *c, const char *path)
@@ -312,12 +330,15 @@ static bool run(campaign *c, const char *path)
     bool ok = !c->base.refused && c->base.enumerated;
     if (!ok)
         fprintf(stderr, "mutate: %s is refused as it is\n", path);
-    const ast_file *ast = c->base.f.ast;
-    for (size_t i = 0; ok && i < ast->n_classes; i++) {
-        mutate_class(c, ast->classes[i]);
-        if (ast->n_classes > 1) /* without tasks there is nothing to be refused */
-            mutate(c, REMOVE_CLASS, ast->classes[i]->node.range, "", nowhere, NULL);
+    if (ok && c->most) {
+        mutate_file(c, c->base.f.ast); /* counts them */
+        c->every = (c->passed / c->most) | 1; /* odd: of +1 and -1 not always the same */
+        c->passed = 0;
+    } else {
+        c->every = 1;
     }
+    if (ok)
+        mutate_file(c, c->base.f.ast);
     version_free(&c->base);
     src_set_free(set);
     return ok;
@@ -345,13 +366,18 @@ int main(int argc, char **argv)
     campaign all = {0};
     count total = {0};
     bool ok = true, verbose = false;
+    int most = 0;
     printf("%-44s %7s %7s %7s %7s\n", "", "mutants", "matter", "refused", "%");
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-v") == 0) {
             verbose = true;
             continue;
         }
-        campaign c = {.verbose = verbose};
+        if (strcmp(argv[i], "-n") == 0 && i + 1 < argc) {
+            most = atoi(argv[++i]);
+            continue;
+        }
+        campaign c = {.verbose = verbose, .most = most > 0 ? (unsigned)most : 0};
         count sum = {0};
         ok = run(&c, argv[i]) && ok;
         for (size_t k = 0; k < N_KINDS; k++) {
