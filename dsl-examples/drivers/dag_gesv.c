@@ -1,26 +1,25 @@
 /* dag_gesv: solution of A X = B with a general matrix, random or from files. */
 #include "solve.h"
 
-#include <stdlib.h>
-
-static dag_status gesv(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
-                       int64_t *info)
+static dag_status gesv(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
+                       dag_matrix *B, int64_t *info)
 {
-    int64_t *ipiv = malloc((size_t)A->m * sizeof(*ipiv) + 1);
     (void)o;
-    dag_status status = dag_gesv(ctx, A, ipiv, B, info); /* refuses NULL on all ranks */
-    free(ipiv);
-    return status;
+    return dag_gesv(ctx, A, ipiv, B, info);
 }
 
-static dag_status mixed(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
-                        dag_matrix *X, int *iter, int64_t *info)
+static dag_status mixed(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
+                        dag_matrix *B, dag_matrix *X, int *iter, int64_t *info)
 {
-    int64_t *ipiv = malloc((size_t)A->m * sizeof(*ipiv) + 1);
     (void)o;
-    dag_status status = dag_gesv_mixed(ctx, A, ipiv, B, X, iter, info);
-    free(ipiv);
-    return status;
+    return dag_gesv_mixed(ctx, A, ipiv, B, X, iter, info);
+}
+
+static dag_status refine(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *F,
+                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr)
+{
+    (void)o;
+    return dag_gerfs(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, berr);
 }
 
 static void count(double n, double nrhs, double *muls, double *adds)
@@ -51,12 +50,14 @@ static const solver method = {
                            "-2 a number did not fit, -3 the factors were singular, -31 it did not\n"
                            "converge.",
                        .used = OPT_COMMON | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
-                               OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_MIXED)},
+                               OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_MIXED) |
+                               OPT_BIT(OPT_REFINE)},
              .routine = "gesv",
              .solves = 1,
              .singular = 1},
     .solve = gesv,
     .mixed = mixed,
+    .refine = refine,
     .count = count,
 };
 

@@ -1,16 +1,25 @@
 /* dag_posv: solution of A X = B with a positive definite matrix, random or from files. */
 #include "solve.h"
 
-static dag_status posv(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
-                       int64_t *info)
+static dag_status posv(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
+                       dag_matrix *B, int64_t *info)
 {
+    (void)ipiv;
     return dag_posv(ctx, o->uplo, A, B, info);
 }
 
-static dag_status mixed(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
-                        dag_matrix *X, int *iter, int64_t *info)
+static dag_status mixed(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
+                        dag_matrix *B, dag_matrix *X, int *iter, int64_t *info)
 {
+    (void)ipiv;
     return dag_posv_mixed(ctx, o->uplo, A, B, X, iter, info);
+}
+
+static dag_status refine(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *F,
+                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr)
+{
+    (void)ipiv;
+    return dag_porfs(ctx, o->uplo, A, F, B, X, berr);
 }
 
 static void count(double n, double nrhs, double *muls, double *adds)
@@ -39,12 +48,14 @@ static const solver method = {
                   "-3 the matrix was not positive definite in single precision, -31 it did not\n"
                   "converge.",
               .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
-                      OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_MIXED)},
+                      OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_MIXED) |
+                      OPT_BIT(OPT_REFINE)},
              .routine = "posv",
              .solves = 1},
     .triangle = 1,
     .solve = posv,
     .mixed = mixed,
+    .refine = refine,
     .count = count,
 };
 

@@ -34,6 +34,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_RHS] = {"rhs", "FILE.mtx", "read the right-hand sides from a file"},
     [OPT_OUT] = {"out", "FILE.mtx", "write the solution to a file"},
     [OPT_MIXED] = {"mixed", NULL, "factor in single precision, refine in double precision"},
+    [OPT_REFINE] = {"refine", NULL, "refine the solution: componentwise errors near eps"},
     [OPT_ROUTINE] = {"routine", "NAME", "gemm, symm, hemm, syrk, herk, syr2k, her2k, trmm or trsm (gemm)"},
     [OPT_SIDE] = {"side", "left|right", "where the symmetric or triangular matrix stands (left)"},
     [OPT_TRANSA] = {"transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)"},
@@ -282,6 +283,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_REPORT: o->report = 1; break;
     case OPT_PROGRESS: o->progress = 1; break;
     case OPT_MIXED: o->mixed = 1; break;
+    case OPT_REFINE: o->refine = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
     case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG:
     case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE:
@@ -300,6 +302,7 @@ static int check_together(const options *o, const option_scope *scope)
     static const struct { int a, b; const char *why; } pairs[] = {
         {OPT_MATRIX, OPT_N, "the order is that of the file"},
         {OPT_MATRIX, OPT_SEED, "the matrix is not random"},
+        {OPT_MIXED, OPT_REFINE, "--mixed refines by itself"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The driver that this program is; drivers get no argument of their own. */
@@ -12,6 +13,9 @@ static const solver *method;
 struct problem {
     dag_matrix *a, *b; /* overwritten with the factor and the solution */
     dag_matrix *rhs;   /* B as it was */
+    dag_matrix *kept;  /* A as it was, with --refine */
+    int64_t *ipiv;     /* for the method */
+    double *berr;      /* of each right-hand side, with --refine */
     dag_element_source source;
     union {
         dag_plghe_source hermitian;
@@ -73,12 +77,36 @@ static dag_status copy_tile(dag_matrix *b, int64_t i, int64_t j, const dag_eleme
     return DAG_SUCCESS;
 }
 
+/* Room for what the methods need besides the matrices. */
+static dag_status make_room(dag_context *ctx, const options *o, struct problem *p)
+{
+    p->ipiv = malloc((size_t)p->a->m * sizeof(*p->ipiv) + 1);
+    p->berr = malloc((size_t)p->b->n * sizeof(*p->berr) + 1);
+    dag_status status = DAG_SUCCESS;
+    if (p->ipiv == NULL || p->berr == NULL)
+        status = dag_error(ctx, DAG_ERR_NOMEM, "no memory for pivots");
+    status = driver_agreed(ctx, status);
+    if (status == DAG_SUCCESS && o->refine)
+        status = driver_matrix(ctx, o, p->a->m, p->a->n, p->a->uplo, &p->kept);
+    if (status == DAG_SUCCESS && o->refine)
+        status = dag_matrix_each_local(p->kept, copy_tile, p->a);
+    return status;
+}
+
+static dag_status call_method(dag_context *ctx, const options *o, struct problem *p, report *r)
+{
+    if (o->mixed)
+        return method->mixed(ctx, o, p->a, p->ipiv, p->rhs, p->b, &r->iter, &r->info);
+    dag_status status = method->solve(ctx, o, p->a, p->ipiv, p->b, &r->info);
+    if (status == DAG_SUCCESS && o->refine && r->info == 0)
+        status = method->refine(ctx, o, p->kept, p->a, p->ipiv, p->rhs, p->b, p->berr);
+    return status;
+}
+
 static dag_status solve(dag_context *ctx, const options *o, struct problem *p, report *r)
 {
     double n = (double)p->a->n, nrhs = (double)p->b->n, start = driver_time(ctx);
-    dag_status status = o->mixed ? method->mixed(ctx, o, p->a, p->rhs, p->b, &r->iter, &r->info)
-                                 : method->solve(ctx, o, p->a, p->b, &r->info);
-    status = driver_collective(ctx, status);
+    dag_status status = driver_collective(ctx, call_method(ctx, o, p, r));
     r->seconds = driver_time(ctx) - start;
     r->mixed = o->mixed;
     r->m = p->a->m;
@@ -126,6 +154,8 @@ static dag_status solve_run(dag_context *ctx, const options *o, report *r)
         status = driver_matrix(ctx, o, p.rhs->m, p.rhs->n, DAG_GENERAL, &p.b);
     if (status == DAG_SUCCESS)
         status = dag_matrix_each_local(p.b, copy_tile, p.rhs);
+    if (status == DAG_SUCCESS)
+        status = make_room(ctx, o, &p);
     if (status == DAG_SUCCESS && o->out != NULL) /* found unwritable before the work, not after */
         status = load_create(ctx, o, p.b->m, p.b->n, &p.out);
     if (status == DAG_SUCCESS)
@@ -138,6 +168,9 @@ static dag_status solve_run(dag_context *ctx, const options *o, report *r)
     dag_matrix_free(p.a);
     dag_matrix_free(p.b);
     dag_matrix_free(p.rhs);
+    dag_matrix_free(p.kept);
+    free(p.ipiv);
+    free(p.berr);
     return status;
 }
 

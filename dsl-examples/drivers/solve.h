@@ -9,11 +9,14 @@ typedef struct solver {
     driver base; /* its run is solve_run */
     int triangle; /* 1: A is positive definite, of which the triangle options.uplo is kept */
     /* Overwrites A with what the method leaves of it and B with X; collective. */
-    dag_status (*solve)(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
-                        int64_t *info);
+    dag_status (*solve)(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
+                        dag_matrix *B, int64_t *info);
     /* The same in mixed precision: B stays as it is, A mostly. */
-    dag_status (*mixed)(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *B,
-                        dag_matrix *X, int *iter, int64_t *info);
+    dag_status (*mixed)(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
+                        dag_matrix *B, dag_matrix *X, int *iter, int64_t *info);
+    /* Improves X, which solve() found, by F and ipiv, which it left. */
+    dag_status (*refine)(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *F,
+                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr);
     /* multiplications and additions for an n x n matrix and nrhs right-hand sides */
     void (*count)(double n, double nrhs, double *muls, double *adds);
 } solver;

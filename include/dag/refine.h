@@ -1,7 +1,7 @@
 /**
  * @file refine.h
- * Solution of linear systems with iterative refinement: in mixed precision, and in working precision
- * with componentwise backward errors. Part of dag/la.h, whose rules hold here.
+ * Solution of linear systems with iterative refinement: in mixed precision, and in working
+ * precision with componentwise backward errors. Part of dag/la.h, whose rules hold here.
  */
 #ifndef DAG_REFINE_H
 #define DAG_REFINE_H
@@ -21,14 +21,15 @@ enum {
 };
 
 /**
- * Solve A X = B, A general in double precision (d, and zcgesv: z), by an LU factorisation in single
- * precision and refinement of the solution in double precision, as LAPACK's dsgesv: it ends when
+ * Solve A X = B, A general in double precision (d, and zcgesv: z), by an LU factorisation in
+ * single precision and refinement of the solution in double precision, as LAPACK's dsgesv: it
+ * ends when
  *
  *     max |r| <= max |x| ||A||_inf eps sqrt(n)      (eps = 2^-53)
  *
- * for each right-hand side, r = b - A x, after at most 30 steps. Where that cannot be had the system
- * is solved in double precision, with the result of dag_gesv(). Half the time of dag_gesv() at best;
- * the same error. Takes memory for A in single precision and twice that of B.
+ * for each right-hand side, r = b - A x, after at most 30 steps. Where that cannot be had the
+ * system is solved in double precision, with the result of dag_gesv(). Half the time of
+ * dag_gesv() at best; the same error. Takes memory for A in single precision and twice that of B.
  * @param A     n x n in square tiles, DAG_GENERAL. As it was when *iter >= 0, else its factors.
  * @param ipiv  n items on every rank: the pivots of whichever factorisation was used.
  * @param B     n x nrhs, of the same type and tile rows, DAG_GENERAL; not modified.
@@ -56,6 +57,41 @@ dag_status dag_zcposv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix
                       int *iter, int64_t *info);
 dag_status dag_posv_mixed(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B,
                           dag_matrix *X, int *iter, int64_t *info);
+
+/**
+ * Improve a solution of op(A) X = B by iterative refinement, as LAPACK's gerfs: a column is
+ * refined while its componentwise backward error
+ *
+ *     max over i of |b - op(A) x|_i / (|op(A)| |x| + |b|)_i
+ *
+ * is above eps and at least halved by a step, 5 steps at most. Everything is in the precision of
+ * A.
+ * @param A     n x n in square tiles, DAG_GENERAL, as it was before dag_getrf().
+ * @param F     what dag_getrf() made of it: same type, size and tiles.
+ * @param ipiv  its pivots.
+ * @param B     n x nrhs with the tile rows of A, DAG_GENERAL.
+ * @param X     like B: same size, type and tiles; any grid and storage. The solution of
+ *              dag_getrs(), improved.
+ * @param[out] berr  nrhs items on every rank: the backward errors of what is in X now.
+ */
+dag_status dag_gerfs(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *F,
+                     const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr);
+
+/** The same for a positive definite A of which the triangle `uplo` is given, and what dag_potrf()
+ *  made of it; as LAPACK's porfs. */
+dag_status dag_porfs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F, dag_matrix *B,
+                     dag_matrix *X, double *berr);
+
+#define DAG_REFINE_DECLARE(p)                                                                      \
+    dag_status dag_##p##gerfs(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *F,     \
+                              const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr);    \
+    dag_status dag_##p##porfs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F,       \
+                              dag_matrix *B, dag_matrix *X, double *berr);
+DAG_REFINE_DECLARE(s)
+DAG_REFINE_DECLARE(d)
+DAG_REFINE_DECLARE(c)
+DAG_REFINE_DECLARE(z)
+#undef DAG_REFINE_DECLARE
 
 #ifdef __cplusplus
 }

@@ -192,6 +192,27 @@ class Results(Case):
                 self.good("dag_getrf", "--n", 150, "--nb", 40, "--layout", layout, "--check",
                           ranks=ranks)
 
+    def test_mixed_and_refined(self):
+        for driver in "dag_gesv", "dag_posv":
+            for prec in "d", "z":
+                for ranks in RANKS[0], RANKS[-1]:
+                    r, = self.good(driver, "--n", 150, "--nb", 40, "--prec", prec, "--nrhs", 3,
+                                   "--mixed", "--check", ranks=ranks)
+                    self.assertIn(r["iter"], range(1, 6))
+            for prec in "sdcz":
+                eps = 2.0**-52 if prec in "dz" else 2.0**-23
+                r, = self.good(driver, "--n", 150, "--nb", 40, "--prec", prec, "--nrhs", 3,
+                               "--refine", "--check", ranks=RANKS[-1])
+                self.assertNotIn("iter", r)
+                self.assertLess(r["componentwise"], 5 * eps)
+            self.bad(3, "--mixed solves in double precision", driver, "--mixed", "--prec", "s")
+            self.bad(3, "--mixed and --refine do not go together", driver, "--mixed", "--refine")
+        large = self.file("%%MatrixMarket matrix array real general\n2 2\n1e200\n1\n1\n3\n")
+        r, = self.good("dag_gesv", "--matrix", large, "--mixed", "--check")
+        self.assertEqual(r["iter"], -2)
+        status, out, err = run("dag_gesv", "--matrix", large, "--mixed")
+        self.assertIn("because a number does not fit single precision (iter -2)", out)
+
     def test_singular(self):
         # the second column is twice the first
         text = "%%MatrixMarket matrix array real general\n3 3\n" + "\n".join("124248369")

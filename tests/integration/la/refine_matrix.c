@@ -1,5 +1,6 @@
 /*
- * Solvers in mixed precision over shapes, tile sizes, grids, element types and storages.
+ * Solvers in mixed precision and iterative refinement over shapes, tile sizes, grids, element
+ * types and storages.
  *
  *     refine_matrix [full]
  *
@@ -75,8 +76,8 @@ static whole original(const test_case *c)
             state = state * 6364136223846793005u + 1442695040888963407u;
             double re = (double)(state >> 11) * 0x1p-53 - 0.5;
             state = state * 6364136223846793005u + 1442695040888963407u;
-            double im = dag_precision_is_complex(c->prec) ? (double)(state >> 11) * 0x1p-53 - 0.5 : 0;
-            dag_dcomplex x = __builtin_complex(re, im);
+            double im = (double)(state >> 11) * 0x1p-53 - 0.5;
+            dag_dcomplex x = dag_precision_is_complex(c->prec) ? __builtin_complex(re, im) : re;
             if (i == j)
                 x = c->uplo == DAG_GENERAL ? x + 2 * sqrt((double)c->n) : (double)c->n;
             if (c->uplo != DAG_GENERAL && i < j)
@@ -261,6 +262,87 @@ static void run_diverging(dag_context *ctx, test_case *c)
     unmake(&p);
 }
 
+/* ---- refinement in working precision -------------------------------------------------------- */
+
+static dag_status refine(dag_context *ctx, const test_case *c, dag_trans trans, problem *p,
+                         dag_matrix *F, double *berr)
+{
+    if (c->uplo == DAG_GENERAL)
+        return dag_gerfs(ctx, trans, p->A, F, p->ipiv, p->B, p->X, berr);
+    return dag_porfs(ctx, c->uplo, p->A, F, p->B, p->X, berr);
+}
+
+static dag_status factor_and_solve(dag_context *ctx, const test_case *c, dag_trans trans,
+                                   problem *p, dag_matrix *F)
+{
+    int64_t info;
+    dag_status status = dag_lacpy(ctx, DAG_GENERAL, p->B, p->X);
+    if (status == DAG_SUCCESS)
+        status = c->uplo == DAG_GENERAL ? dag_getrf(ctx, F, p->ipiv, &info)
+                                        : dag_potrf(ctx, c->uplo, F, &info);
+    if (status != DAG_SUCCESS)
+        return status;
+    return c->uplo == DAG_GENERAL ? dag_getrs(ctx, trans, F, p->ipiv, p->X)
+                                  : dag_potrs(ctx, c->uplo, F, p->X);
+}
+
+static void turn(whole a, dag_trans trans)
+{
+    for (int64_t j = 0; trans != DAG_NO_TRANS && j < a.n; j++)
+        for (int64_t i = 0; i <= j; i++) {
+            dag_dcomplex x = whole_get(a, i, j), y = whole_get(a, j, i);
+            whole_put(a, j, i, trans == DAG_TRANS ? x : __builtin_conj(x));
+            whole_put(a, i, j, trans == DAG_TRANS ? y : __builtin_conj(y));
+        }
+}
+
+/* berr is what dag_solve_residual() finds, within `relative` of it or both below `small`. */
+static void compare(dag_context *ctx, const test_case *c, dag_trans trans, problem *p,
+                    const double *berr, double relative, double small)
+{
+    struct all s = {ctx, whole_new(c->prec, c->n, c->n)};
+    dag_element_source source = {each_of_all, &s};
+    dag_solve_error e;
+    double most = 0;
+    memcpy(s.a.a, p->a.a, (size_t)(c->n * c->n) * dag_precision_size(c->prec));
+    turn(s.a, trans);
+    for (int64_t j = 0; j < c->nrhs; j++)
+        most = fmax(most, isnan(berr[j]) ? INFINITY : berr[j]);
+    if (good(ctx, c, "residual", dag_solve_residual(ctx, &source, p->B, p->X, &e)) &&
+        !(e.componentwise < small && most < small) &&
+        !(small == 0 && fabs(e.componentwise - most) <= relative * most))
+        fail(ctx, c, small == 0 ? "berr is wrong" : "componentwise error", most - e.componentwise);
+    free(s.a.a);
+}
+
+/* A good solution is made worse, and improved again; with factors that say nothing berr is that of
+ * the solution as it is. */
+static void run_refinement(dag_context *ctx, const test_case *c, dag_trans trans)
+{
+    problem p = make(ctx, c);
+    dag_matrix_desc d = {.prec = c->prec, .m = c->n, .n = c->n, .mb = c->nb, .nb = c->nb,
+                         .p = c->p, .q = c->q, .layout = c->layout, .uplo = c->uplo};
+    dag_matrix *F = matrix_of(ctx, d);
+    double eps = dag_precision_real(c->prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
+    double *berr = allocate((size_t)c->nrhs * sizeof(*berr));
+    cases++;
+    fill_from(F, p.a);
+    if (good(ctx, c, "factor", factor_and_solve(ctx, c, trans, &p, F)) &&
+        good(ctx, c, "worse", dag_lascl(ctx, DAG_GENERAL, 1, 1.01, p.X)) &&
+        good(ctx, c, "refine", refine(ctx, c, trans, &p, F, berr)))
+        compare(ctx, c, trans, &p, berr, 0, 10 * eps);
+    for (int64_t i = 0; i < c->n; i++)
+        p.ipiv[i] = i + 1;
+    if (c->nrhs > 0 && c->n > 0 &&
+        good(ctx, c, "laset", dag_laset(ctx, c->uplo, 0, 1e16, F)) &&
+        good(ctx, c, "worse", dag_lascl(ctx, DAG_GENERAL, 1, 1.01, p.X)) &&
+        good(ctx, c, "refine", refine(ctx, c, trans, &p, F, berr)))
+        compare(ctx, c, trans, &p, berr, 1e-3, 0);
+    dag_matrix_free(F);
+    unmake(&p);
+    free(berr);
+}
+
 static void refusals(dag_context *ctx)
 {
     test_case c = {.n = 4, .nb = 2, .nrhs = 1, .p = 1, .q = 1, .prec = DAG_D, .uplo = DAG_GENERAL,
@@ -298,6 +380,15 @@ static void run_grid(dag_context *ctx, int p, int q, int full)
                     continue;
                 run_case(ctx, &c);
             }
+    for (int v = 0; v < 48; v++) { /* type, method, storage; orders and tiles take turns */
+        static const dag_trans ops[3] = {DAG_NO_TRANS, DAG_TRANS, DAG_CONJ_TRANS};
+        c = (test_case){.n = orders[(v + p) % NORDERS], .nb = tiles[1 + (v + v / 4) % (NTILES - 1)],
+                        .nrhs = v / 3 % 4, .p = p, .q = q, .prec = (dag_precision)(v % 4),
+                        .layout = v / 12 % 2 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE,
+                        .uplo = methods[v / 4 % 3], .what = "refinement"};
+        if (full || (v / 4 + v + p) % 2 == 0)
+            run_refinement(ctx, &c, c.uplo == DAG_GENERAL ? ops[v % 3] : DAG_NO_TRANS);
+    }
     c = (test_case){.n = 50, .nb = 16, .nrhs = 2, .p = p, .q = q};
     for (int v = 0; v < 6; v++) {
         if (!full && (v + p) % 3 != 0)

@@ -1,0 +1,221 @@
+/* Iterative refinement in working precision, with the rules of LAPACK's gerfs and porfs. */
+#include "agreed.h"
+#include "check.h"
+#include "columns.h"
+
+#include <dag/kernels.h>
+#include <dag/la.h>
+
+#include "backward.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 5 }; /* LAPACK's ITMAX */
+enum { ANY = -1 };
+
+typedef struct refinement {
+    dag_context *ctx;
+    const char *routine;
+    int prec;       /* the type that is wanted, or ANY */
+    dag_uplo uplo;  /* DAG_GENERAL: LU; else Cholesky */
+    dag_trans trans;
+    dag_matrix *A, *F, *B, *X; /* F: the factors of A */
+    const int64_t *ipiv;
+    dag_matrix *R, *W; /* as backward.jdf makes them */
+    double *error;     /* of each column: backward error */
+    double *last;      /* that before the last step; -1 for a column that is done */
+} refinement;
+
+static dagi_check check(const refinement *s)
+{
+    dagi_check c = dagi_check_start(s->ctx, s->routine);
+    dagi_check_present(&c, "A", s->A);
+    dagi_check_present(&c, "the factor", s->F);
+    dagi_check_present(&c, "B", s->B);
+    dagi_check_present(&c, "X", s->X);
+    dagi_check_trans(&c, "trans", s->trans);
+    if (c.status != DAG_SUCCESS)
+        return c;
+    if (s->prec != ANY && (int)s->A->prec != s->prec)
+        dagi_check_fail(&c, "A holds '%c' elements", dag_precision_letter(s->A->prec));
+    if (s->uplo == DAG_GENERAL) {
+        dagi_check_general(&c, "A", s->A);
+        dagi_check_general(&c, "the factor", s->F);
+        if (s->A->n > 0)
+            dagi_check_present(&c, "ipiv", s->ipiv);
+    }
+    dag_uplo triangle = s->uplo == DAG_GENERAL ? DAG_UPPER : s->uplo;
+    dagi_check_square(&c, "A", triangle, s->A);
+    dagi_check_square(&c, "the factor", triangle, s->F);
+    dagi_check_same_type(&c, "A", s->A, "the factor", s->F);
+    dagi_check_same_type(&c, "A", s->A, "B", s->B);
+    dagi_check_same_type(&c, "A", s->A, "X", s->X);
+    dagi_check_general(&c, "B", s->B);
+    dagi_check_general(&c, "X", s->X);
+    dagi_check_cut(&c, "the rows of A", s->A->m, s->A->mb, "those of the factor", s->F->m,
+                   s->F->mb);
+    dagi_check_cut(&c, "the rows of A", s->A->m, s->A->mb, "those of B", s->B->m, s->B->mb);
+    dagi_check_cut(&c, "the rows of B", s->B->m, s->B->mb, "those of X", s->X->m, s->X->mb);
+    dagi_check_cut(&c, "the columns of B", s->B->n, s->B->nb, "those of X", s->X->n, s->X->nb);
+    dagi_check_distinct(&c, "the factor", s->F, "A", s->A);
+    dagi_check_distinct(&c, "X", s->X, "B", s->B);
+    if (s->B->n > 0)
+        dagi_check_present(&c, "berr", s->error);
+    return c;
+}
+
+static dag_status allocate(refinement *s)
+{
+    const dag_matrix *B = s->B;
+    dag_matrix_desc desc = {.prec = B->prec, .m = B->m, .n = B->n, .mb = B->mb, .nb = B->nb,
+                            .p = (int)B->p, .q = (int)B->q, .layout = B->layout,
+                            .name = "residuals"};
+    dag_status status = dag_matrix_new(s->ctx, &desc, &s->R);
+    desc.name = "sizes of residuals";
+    if (status == DAG_SUCCESS)
+        status = dag_matrix_new(s->ctx, &desc, &s->W);
+    s->last = malloc((size_t)B->n * sizeof(*s->last) + 1);
+    if (status == DAG_SUCCESS && s->last == NULL)
+        status = dag_error(s->ctx, DAG_ERR_NOMEM, "%s: no memory for errors", s->routine);
+    return dagi_la_agreed(s->ctx, s->routine, status);
+}
+
+/* Largest quotients of the elements of R and W in each column. As in LAPACK both grow a little
+ * where the quotient would be that of two numbers near underflow. */
+static dag_status quotients(dag_matrix *R, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+{
+    const refinement *s = arg;
+    bool single = dag_precision_real(R->prec) == DAG_S;
+    double eps = (single ? (double)FLT_EPSILON : DBL_EPSILON) / 2;
+    double safe = (double)(R->m + 1) * (single ? (double)FLT_MIN : DBL_MIN);
+    int64_t ld;
+    const void *sizes = dag_matrix_at(s->W, ti, tj, &ld);
+    for (int64_t j = 0; j < e->shape.n; j++)
+        for (int64_t i = 0; i < e->shape.m; i++) {
+            double r[2], w[2], *most = &s->error[tj * R->nb + j];
+            dagi_element(R->prec, e->ptr, i + j * e->ld, r);
+            dagi_element(R->prec, sizes, i + j * ld, w);
+            double small = w[0] > safe / eps ? 0 : safe;
+            double quotient = (hypot(r[0], r[1]) + small) / (w[0] + small);
+            if (quotient > *most || isnan(quotient))
+                *most = quotient;
+        }
+    return DAG_SUCCESS;
+}
+
+/* R, W and the backward errors of X. */
+static dag_status judge(refinement *s)
+{
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
+                                          dag_matrix *, dag_matrix *, int, int, int, dag_trans) = {
+        backward_s_new, backward_d_new, backward_c_new, backward_z_new};
+    int herm = s->uplo != DAG_GENERAL, turned = s->trans != DAG_NO_TRANS;
+    dag_status status =
+        dag_run(s->ctx, make[s->A->prec](s->ctx, s->A, s->B, s->X, s->R, s->W, herm,
+                                         s->uplo == DAG_LOWER, turned, s->trans));
+    for (int64_t j = 0; j < s->B->n; j++)
+        s->error[j] = 0;
+    if (status != DAG_SUCCESS)
+        return status;
+    (void)dag_matrix_each_local(s->R, quotients, s);
+    return dag_allreduce(s->ctx, DAG_MAX, s->error, s->B->n);
+}
+
+/* Residuals of columns that are done become 0, so that a step leaves these columns alone. */
+static dag_status silence(dag_matrix *R, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+{
+    const refinement *s = arg;
+    size_t item = dag_precision_size(R->prec);
+    (void)ti;
+    for (int64_t j = 0; j < e->shape.n; j++)
+        if (s->last[tj * R->nb + j] < 0)
+            memset((char *)e->ptr + (size_t)(j * e->ld) * item, 0, (size_t)e->shape.m * item);
+    return DAG_SUCCESS;
+}
+
+/* Whether a column is left that gains by another step: its error is above eps and has been halved
+ * by the last one. */
+static bool go_on(refinement *s)
+{
+    double eps = (dag_precision_real(s->A->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON) / 2;
+    bool any = false;
+    for (int64_t j = 0; j < s->B->n; j++) {
+        bool gains = s->last[j] >= 0 && s->error[j] > eps && 2 * s->error[j] <= s->last[j];
+        s->last[j] = gains ? s->error[j] : -1;
+        any |= gains;
+    }
+    return any;
+}
+
+static dag_status step(refinement *s)
+{
+    (void)dag_matrix_each_local(s->R, silence, s);
+    dag_status status = s->uplo == DAG_GENERAL
+                            ? dag_getrs(s->ctx, s->trans, s->F, s->ipiv, s->R)
+                            : dag_potrs(s->ctx, s->uplo, s->F, s->R);
+    if (status == DAG_SUCCESS)
+        status = dag_geadd(s->ctx, DAG_GENERAL, DAG_NO_TRANS, 1, s->R, 1, s->X);
+    return status == DAG_SUCCESS ? judge(s) : status;
+}
+
+static dag_status run(refinement s)
+{
+    dagi_check c = check(&s);
+    if (!dagi_check_agreed(&c))
+        return c.status;
+    (void)dag_kernels_init(NULL);
+    dag_status status = allocate(&s);
+    for (int64_t j = 0; j < s.B->n && status == DAG_SUCCESS; j++) {
+        s.error[j] = 0;
+        s.last[j] = 3;
+    }
+    if (status == DAG_SUCCESS && s.A->n > 0 && s.B->n > 0) {
+        status = judge(&s);
+        for (int i = 0; status == DAG_SUCCESS && i < STEPS && go_on(&s); i++)
+            status = step(&s);
+    }
+    dag_matrix_free(s.R);
+    dag_matrix_free(s.W);
+    free(s.last);
+    return status;
+}
+
+static dag_status gerfs(dag_context *ctx, int prec, dag_trans trans, dag_matrix *A, dag_matrix *F,
+                        const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr)
+{
+    return run((refinement){.ctx = ctx, .routine = "dag_gerfs", .prec = prec, .uplo = DAG_GENERAL,
+                            .trans = trans, .A = A, .F = F, .ipiv = ipiv, .B = B, .X = X,
+                            .error = berr});
+}
+
+static dag_status porfs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, dag_matrix *F,
+                        dag_matrix *B, dag_matrix *X, double *berr)
+{
+    dagi_check c = dagi_check_start(ctx, "dag_porfs");
+    if (uplo != DAG_LOWER && uplo != DAG_UPPER) /* DAG_GENERAL has another meaning in run() */
+        dagi_check_fail(&c, "uplo is %d; it must be DAG_LOWER or DAG_UPPER", (int)uplo);
+    if (!dagi_check_agreed(&c))
+        return c.status;
+    return run((refinement){.ctx = ctx, .routine = "dag_porfs", .prec = prec, .uplo = uplo,
+                            .trans = DAG_NO_TRANS, .A = A, .F = F, .B = B, .X = X, .error = berr});
+}
+
+#define ENTRIES(p, PREC)                                                                           \
+    dag_status dag_##p##gerfs(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *F,     \
+                              const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr)     \
+    {                                                                                              \
+        return gerfs(ctx, PREC, trans, A, F, ipiv, B, X, berr);                                    \
+    }                                                                                              \
+    dag_status dag_##p##porfs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F,       \
+                              dag_matrix *B, dag_matrix *X, double *berr)                          \
+    {                                                                                              \
+        return porfs(ctx, PREC, uplo, A, F, B, X, berr);                                           \
+    }
+ENTRIES(, ANY)
+ENTRIES(s, DAG_S)
+ENTRIES(d, DAG_D)
+ENTRIES(c, DAG_C)
+ENTRIES(z, DAG_Z)
