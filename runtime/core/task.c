@@ -124,7 +124,7 @@ HOT void execute(struct dagi_worker *w, struct dag_task *t)
 }
 
 /* Apart from dagi_task_run(), so that it has nothing to save for this while nothing is recorded. */
-static __attribute__((noinline, cold)) void run_recorded(struct dagi_worker *w, struct dag_task *t)
+static __attribute__((noinline)) void run_recorded(struct dagi_worker *w, struct dag_task *t)
 {
     uint64_t begin = dagi_clock();
     execute(w, t);
