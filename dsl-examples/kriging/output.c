@@ -63,7 +63,7 @@ static void axis(FILE *f, const frame *s, int vertical)
 {
     double from = vertical ? s->y0 : s->x0, to = vertical ? s->y1 : s->x1;
     double step = pow(10, floor(log10(to - from)));
-    if ((to - from) / step < 4)
+    while ((to - from) / step < 4)
         step /= 2;
     for (double v = ceil(from / step) * step; v <= to; v += step) {
         double shown = fabs(v) < step * 1e-6 ? 0 : v;
