@@ -86,24 +86,23 @@ static dag_status check_trans(dag_context *ctx, const char *routine, dag_precisi
 
 /* ---- stacks ------------------------------------------------------------------------------ */
 
-/* Stacks that pay: high enough that the tree costs little next to them, and enough of them for the
- * workers where there are few block columns to share. */
-static int64_t stack_of(const dag_matrix *A, int64_t mine, int64_t top, double workers)
+/* Where there are few block columns to share among the workers, stacks share the panels; of about
+ * 2000 rows, so that a panel of one stays in the cache while it is reduced column by column. Else
+ * all the tiles of a process row make one stack. */
+static int64_t stack_of(const dag_matrix *A, int64_t mine, int64_t top)
 {
-    enum { LEAST = 2048 }; /* rows */
-    int64_t least = quotient_up(LEAST, A->nb);
-    if (mine <= 4 * top || workers <= 1)
+    enum { ROWS = 2048, TILES = 8, NARROW = 16 };
+    if (A->nt > NARROW || mine <= 4 * top)
         return mine;
-    int64_t each = quotient_up(mine, (int64_t)(2 * workers));
-    return each > least ? each : least;
+    int64_t each = quotient_up(ROWS, A->nb);
+    return each > TILES ? each : TILES;
 }
 
-/* All ranks come to the same: `workers` is that of the whole job. */
-static void plan(const dag_matrix *A, int64_t wanted, double workers, dag_qr *qr)
+static void plan(const dag_matrix *A, int64_t wanted, dag_qr *qr)
 {
     int64_t panels = min(A->mt, A->nt), rows = min(A->mt, A->p);
     int64_t mine = quotient_up(A->mt, rows), top = quotient_up(panels, rows) + 1;
-    int64_t tiles = wanted > 0 ? wanted : stack_of(A, mine, top, workers / (double)rows);
+    int64_t tiles = wanted > 0 ? wanted : stack_of(A, mine, top);
     tiles = tiles < top ? top : tiles;
     tiles = tiles > mine ? mine : tiles;
     *qr = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
@@ -173,17 +172,14 @@ static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_
         status = dag_error(ctx, DAG_ERR_ARG, "dag_geqrf: options must not be negative");
     if (status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
         status = dag_error(ctx, DAG_ERR_NOMEM, "dag_geqrf: no memory");
-    double workers = dag_workers(ctx);
     status = dagi_la_agreed(ctx, "dag_geqrf", status);
-    if (status == DAG_SUCCESS && dag_size(ctx) > 1)
-        status = dag_allreduce(ctx, DAG_MIN, &workers, 1);
     if (status == DAG_SUCCESS) {
         int empty = A->m == 0 || A->n == 0;
         if (empty)
             *made = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
                              .q = (int)A->q};
         else
-            plan(A, o.stack, workers * (double)(A->p * A->q), made);
+            plan(A, o.stack, made);
         if (!empty)
             status = make_factors(ctx, made);
         if (status == DAG_SUCCESS)
