@@ -4,7 +4,7 @@ import json
 
 from harness.figures import Contestant, Figure, Point
 
-TARGETS = ["dag_potrf", "bench_bound"]
+TARGETS = ["dag_potrf", "dag_getrf", "dag_geqrf", "dag_gemm", "bench_bound"]
 
 BLAS = ["-lopenblas"]
 LAPACK = ["-llapacke", *BLAS]
@@ -49,23 +49,35 @@ def repeats(n):
     return 41 if n <= 300 else 11 if n <= 1000 else 5 if n <= 2000 else 2
 
 
-class Potrf:
-    def __init__(self, env):
+class Routine:
+    """One routine and those who have it. Our tile size is what the driver chooses by itself where
+    `tiles` is empty, else the best of them."""
+
+    def __init__(self, env, name, arguments=(), tiles=()):
         self.env = env
+        self.name = name
+        self.arguments = arguments
         env.core = blas_core(env)
         self.tile = {}
         self.bounds = {}
         self.peaks = {}
+        self.tuned = Tuned(f"{name}-ours", env, lambda p: [[nb] for nb in tiles if nb <= p.n],
+                           self.with_tile) if tiles and env.mode != "tiny" else None
 
-    def ours(self, p):
-        out = self.env.mpirun(p.ranks, [self.env.program("dag_potrf"), "--n", p.n, "--nb", 0,
-                                        "--runs", repeats(p.n), "--json"], p.threads)
+    def with_tile(self, p, setting):
+        grid = ["--grid", f"1x{p.ranks}"] if self.name in ("getrf", "geqrf") and p.ranks < 4 else []
+        out = self.env.mpirun(p.ranks, [self.env.program(f"dag_{self.name}"), "--n", p.n, "--nb",
+                                        setting[0], *grid, *self.arguments, "--runs",
+                                        repeats(p.n), "--json"], p.threads)
         runs = self.env.objects(out)
         self.tile[p.label()] = runs[0]["nb"]
         return median([r["gflops"] for r in runs[1:]])
 
+    def ours(self, p):
+        return self.tuned(p) if self.tuned else self.with_tile(p, [0])
+
     def bound(self, p):
-        """Computed from the fastest calls of several runs, so once per point is enough."""
+        """For Cholesky. Computed from the fastest calls of several runs: once per point is enough."""
         key = p.label()
         if key not in self.tile:
             return 0.0  # the round that warms up may begin with this one
@@ -92,7 +104,7 @@ class Potrf:
             if p.ranks > 1:
                 return None
             return first(self.env, self.env.command(
-                [path, "potrf", p.n, repeats(p.n)],
+                [path, self.name, p.n, repeats(p.n)],
                 {**self.env.core, "OPENBLAS_NUM_THREADS": str(p.threads)}))
         return measure
 
@@ -103,10 +115,11 @@ class Potrf:
                     if nb <= p.n] if self.env.mode != "tiny" else [(32, 1, p.ranks)]
 
         def measure(p, s):
-            return first(self.env, self.env.mpirun(p.ranks, [path, p.n, *s, repeats(p.n)], 1,
+            command = [path, self.name, p.n, *s, repeats(p.n)]
+            return first(self.env, self.env.mpirun(p.ranks, command, 1,
                                                    env={**self.env.core,
                                                         "OPENBLAS_NUM_THREADS": "1"}))
-        tuned = Tuned("scalapack", self.env, settings, measure)
+        tuned = Tuned(f"{self.name}-scalapack", self.env, settings, measure)
         return lambda p: tuned(p) if p.threads == 1 else None
 
     def starpu(self, path):
@@ -121,7 +134,7 @@ class Potrf:
                 [path, p.n, s[0], repeats(p.n)],
                 {**self.env.core, "OPENBLAS_NUM_THREADS": "1", "STARPU_SCHED": s[1],
                  "STARPU_NCPU": str(p.threads), "STARPU_SILENT": "1"}))
-        tuned = Tuned("starpu", self.env, settings, measure)
+        tuned = Tuned(f"{self.name}-starpu", self.env, settings, measure)
         return lambda p: tuned(p) if p.ranks == 1 else None
 
 
@@ -142,8 +155,43 @@ def goals(n, ranks, threads):
     return result
 
 
+# name, title, our arguments, our tiles, peers and goals by (threads or ranks): ratio to dgemm
+OTHERS = (
+    ("gemm", "Matrix product, double precision", (), (192, 256, 320, 384),
+     {(4000, 1, 2): 0.97, (4000, 2, 1): 0.93}),
+    ("getrf", "LU factorisation with partial pivoting, double precision", ("--layout", "slab"),
+     (64, 96, 128, 160, 192), {(4000, 1, 2): 0.92, (4000, 2, 1): 0.85}),
+    ("geqrf", "QR factorisation, double precision", ("--layout", "slab"), (96, 128, 160, 192),
+     {(4000, 1, 2): 0.80, (4000, 2, 1): 0.78}),
+)
+
+
+def figure(env, name, title, arguments, tiles, wanted, blas):
+    library, why_library, scalapack, why_scalapack = blas
+    routine = Routine(env, name, arguments, tiles)
+    sizes = env.scaled((1000, 2000, 4000, 8000), (1000, 2000, 4000), (100,))
+    points = []
+    for ranks, threads, series in [(1, t, f"{t} thr") for t in env.threads] + \
+            [(2, 1, "2 ranks"), (4, 1, "4 ranks")]:
+        for n in sizes:
+            ratio = wanted.get((n, ranks, threads))
+            goal = [("ratio", ratio, PEAK)] if ratio else []
+            goal += [("ratio", 1.0, "ScaLAPACK")] if ranks > 1 else []
+            points.append(Point(n, series, n=n, ranks=ranks, threads=threads, goals=goal))
+    contestants = [Contestant("dagcc", routine.ours),
+                   Contestant(PEAK, routine.peak(library), absent=why_library,
+                              package="libopenblas-dev")]
+    if name != "gemm":
+        contestants.append(Contestant("OpenBLAS", routine.library(library), absent=why_library,
+                                      package="libopenblas-dev"))
+    contestants.append(Contestant("ScaLAPACK", routine.scalapack(scalapack), absent=why_scalapack,
+                                  package="libscalapack-openmpi-dev"))
+    return Figure(name, title, "GFlop/s", points, contestants, better="higher", plot="lines",
+                  xlabel="order", logx=True, logy=False)
+
+
 def figures(env):
-    potrf = Potrf(env)
+    potrf = Routine(env, "potrf")
     library, why_library = env.compile("la_openblas", ["la/openblas.c"], libs=LAPACK)
     scalapack, why_scalapack = env.compile("la_scalapack", ["la/scalapack.c"], cc="mpicc",
                                            libs=["-lscalapack-openmpi", *BLAS])
@@ -157,7 +205,7 @@ def figures(env):
               for t in env.threads for n in sizes]
     points += [Point(n, f"{r} ranks", n=n, ranks=r, threads=1, goals=goals(n, r, 1))
                for r in (2, 4) for n in several]
-    return [Figure(
+    cholesky = Figure(
         "potrf", "Cholesky factorisation, double precision", "GFlop/s", points,
         [Contestant("dagcc", potrf.ours),
          Contestant("bound of our kernels", potrf.bound),
@@ -168,4 +216,6 @@ def figures(env):
          Contestant("StarPU", potrf.starpu(starpu), absent=why_starpu, package="libstarpu-dev"),
          Contestant("ScaLAPACK", potrf.scalapack(scalapack), absent=why_scalapack,
                     package="libscalapack-openmpi-dev")],
-        better="higher", plot="lines", xlabel="order", logx=True, logy=False)]
+        better="higher", plot="lines", xlabel="order", logx=True, logy=False)
+    blas = (library, why_library, scalapack, why_scalapack)
+    return [cholesky] + [figure(env, *what, blas) for what in OTHERS]

@@ -1,4 +1,4 @@
-/* ScaLAPACK's pdpotrf: scalapack N NB P Q RUNS on P * Q ranks. */
+/* ScaLAPACK: scalapack ROUTINE N NB P Q RUNS on P * Q ranks. */
 #include "spd.h"
 
 #include <mpi.h>
@@ -14,6 +14,14 @@ void descinit_(int *desc, const int *m, const int *n, const int *mb, const int *
                const int *row, const int *col, const int *context, const int *ld, int *info);
 void pdpotrf_(const char *uplo, const int *n, double *a, const int *i, const int *j,
               const int *desc, int *info);
+void pdgetrf_(const int *m, const int *n, double *a, const int *i, const int *j, const int *desc,
+              int *pivot, int *info);
+void pdgeqrf_(const int *m, const int *n, double *a, const int *i, const int *j, const int *desc,
+              double *tau, double *work, const int *size, int *info);
+void pdgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+             const double *alpha, const double *a, const int *ia, const int *ja, const int *desca,
+             const double *b, const int *ib, const int *jb, const int *descb, const double *beta,
+             double *c, const int *ic, const int *jc, const int *descc);
 
 /* Local item x of process `mine` of `procs` is this global one. */
 static int64_t global(int x, int nb, int mine, int procs)
@@ -21,12 +29,48 @@ static int64_t global(int x, int nb, int mine, int procs)
     return (int64_t)(x / nb * procs + mine) * nb + x % nb;
 }
 
+static double element(enum routine what, int64_t i, int64_t j, int n)
+{
+    return what == POTRF ? spd(i, j, n) : noise(i, j);
+}
+
+/* This process's part. */
+struct local {
+    int n;
+    double *a, *b, *c, *tau;
+    int *pivot, *desc;
+};
+
+static int run(enum routine what, struct local *l)
+{
+    const int one = 1, ask = -1;
+    const double minus = -1, plus = 1;
+    double best;
+    int info = 0;
+    switch (what) {
+    case GEMM:
+        pdgemm_("N", "T", &l->n, &l->n, &l->n, &minus, l->a, &one, &one, l->desc, l->b, &one, &one,
+                l->desc, &plus, l->c, &one, &one, l->desc);
+        return 0;
+    case POTRF: pdpotrf_("L", &l->n, l->a, &one, &one, l->desc, &info); return info;
+    case GETRF: pdgetrf_(&l->n, &l->n, l->a, &one, &one, l->desc, l->pivot, &info); return info;
+    default: break;
+    }
+    pdgeqrf_(&l->n, &l->n, l->a, &one, &one, l->desc, l->tau, &best, &ask, &info);
+    int size = (int)best;
+    double *work = malloc((size_t)size * sizeof(*work));
+    pdgeqrf_(&l->n, &l->n, l->a, &one, &one, l->desc, l->tau, work, &size, &info);
+    free(work);
+    return info;
+}
+
 int main(int argc, char **argv)
 {
-    int n = argument(argc, argv, 1, "N"), nb = argument(argc, argv, 2, "NB");
-    int p = argument(argc, argv, 3, "P"), q = argument(argc, argv, 4, "Q");
-    int runs = argument(argc, argv, 5, "RUNS"), rank, size, context, row, col, info;
-    const int zero = 0, one = 1;
+    enum routine what = routine(argc, argv, 1);
+    int n = argument(argc, argv, 2, "N"), nb = argument(argc, argv, 3, "NB");
+    int p = argument(argc, argv, 4, "P"), q = argument(argc, argv, 5, "Q");
+    int runs = argument(argc, argv, 6, "RUNS"), rank, size, context, row, col, info;
+    const int zero = 0;
     Cblacs_pinfo(&rank, &size);
     Cblacs_get(-1, 0, &context);
     Cblacs_gridinit(&context, "Row", p, q);
@@ -34,16 +78,23 @@ int main(int argc, char **argv)
     int rows = numroc_(&n, &nb, &row, &zero, &p), cols = numroc_(&n, &nb, &col, &zero, &q);
     int ld = rows > 1 ? rows : 1, desc[9];
     descinit_(desc, &n, &n, &nb, &nb, &zero, &zero, &context, &ld, &info);
-    double *a = malloc((size_t)ld * (size_t)(cols > 0 ? cols : 1) * sizeof(*a));
+    size_t items = (size_t)ld * (size_t)(cols > 0 ? cols : 1);
+    struct local l = {.n = n, .a = malloc(items * sizeof(double)), .desc = desc};
+    if (what == GEMM) {
+        l.b = calloc(items, sizeof(double));
+        l.c = calloc(items, sizeof(double));
+    }
+    l.tau = malloc((size_t)(cols + nb) * sizeof(double));
+    l.pivot = malloc((size_t)(rows + nb) * sizeof(int));
     double *times = malloc((size_t)runs * sizeof(*times));
     for (int r = 0; r < runs; r++) {
         for (int j = 0; j < cols; j++)
             for (int i = 0; i < rows; i++)
-                a[i + (size_t)j * (size_t)ld] =
-                    spd(global(i, nb, row, p), global(j, nb, col, q), n);
+                l.a[i + (size_t)j * (size_t)ld] = element(what, global(i, nb, row, p),
+                                                          global(j, nb, col, q), n);
         MPI_Barrier(MPI_COMM_WORLD);
         double start = seconds();
-        pdpotrf_("L", &n, a, &one, &one, desc, &info);
+        info = run(what, &l);
         MPI_Barrier(MPI_COMM_WORLD);
         times[r] = seconds() - start;
         if (info != 0) {
@@ -52,7 +103,7 @@ int main(int argc, char **argv)
         }
     }
     if (rank == 0)
-        report(1.0 / 3 * n * n * n, times, runs);
+        report(flops(what, n), times, runs);
     Cblacs_gridexit(context);
     Cblacs_exit(0);
     return 0;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static inline double seconds(void)
@@ -14,14 +15,39 @@ static inline double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Element (i, j) of a symmetric positive definite matrix of order n: n on top of noise. */
-static inline double spd(int64_t i, int64_t j, int64_t n)
+/* Element (i, j) of a random matrix, uniform in [-0.5, 0.5). */
+static inline double noise(int64_t i, int64_t j)
 {
-    uint64_t a = (uint64_t)(i > j ? i : j), b = (uint64_t)(i > j ? j : i);
+    uint64_t a = (uint64_t)i, b = (uint64_t)j;
     uint64_t x = (a * UINT64_C(0x9E3779B97F4A7C15)) ^ (b * UINT64_C(0xC2B2AE3D27D4EB4F));
     x ^= x >> 31;
     x *= UINT64_C(0xBF58476D1CE4E5B9);
-    return (double)(x >> 11) * 0x1p-53 - 0.5 + (i == j ? (double)n : 0);
+    return (double)(x >> 11) * 0x1p-53 - 0.5;
+}
+
+/* Element (i, j) of a symmetric positive definite matrix of order n: n on top of noise. */
+static inline double spd(int64_t i, int64_t j, int64_t n)
+{
+    return noise(i > j ? i : j, i > j ? j : i) + (i == j ? (double)n : 0);
+}
+
+/* What is measured, and its floating point operations for n x n matrices. */
+enum routine { GEMM, POTRF, GETRF, GEQRF, ROUTINES };
+
+static inline enum routine routine(int argc, char **argv, int which)
+{
+    static const char *const names[ROUTINES] = {"gemm", "potrf", "getrf", "geqrf"};
+    for (int r = 0; which < argc && r < ROUTINES; r++)
+        if (strcmp(argv[which], names[r]) == 0)
+            return (enum routine)r;
+    fprintf(stderr, "%s: argument %d has to be gemm, potrf, getrf or geqrf\n", argv[0], which);
+    exit(2);
+}
+
+static inline double flops(enum routine r, double n)
+{
+    static const double factor[ROUTINES] = {2, 1.0 / 3, 2.0 / 3, 4.0 / 3};
+    return factor[r] * n * n * n;
 }
 
 static int ascending(const void *a, const void *b)
@@ -31,11 +57,11 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Prints the median rate of the runs after the first, which warms up. */
-static inline void report(double flops, double *times, int runs)
+static inline void report(double work, double *times, int runs)
 {
     int first = runs > 1;
     qsort(times + first, (size_t)(runs - first), sizeof(*times), ascending);
-    printf("{\"gflops\": %.4f}\n", flops / times[first + (runs - first) / 2] * 1e-9);
+    printf("{\"gflops\": %.4f}\n", work / times[first + (runs - first) / 2] * 1e-9);
 }
 
 static inline int argument(int argc, char **argv, int which, const char *name)
