@@ -77,7 +77,7 @@ class Routine:
         return self.tuned(p) if self.tuned else self.with_tile(p, [0])
 
     def bound(self, p):
-        """For Cholesky. Computed from the fastest calls of several runs: once per point is enough."""
+        """For Cholesky. Computed from the fastest calls of several runs, once per point."""
         key = p.label()
         if key not in self.tile:
             return 0.0  # the round that warms up may begin with this one
