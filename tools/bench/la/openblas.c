@@ -27,11 +27,11 @@ static int run(enum routine r, int n, double *a, const double *b, double *c, dou
     double size;
     int info;
     switch (r) {
-    case GEMM:
+    case RUN_GEMM:
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, n, n, n, -1, a, n, b, n, 1, c, n);
         return 0;
-    case POTRF: return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a, n);
-    case GETRF: return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, a, n, pivot);
+    case RUN_POTRF: return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, a, n);
+    case RUN_GETRF: return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, a, n, pivot);
     default: break;
     }
     info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, n, n, a, n, t, &size, -1);
@@ -46,12 +46,12 @@ int main(int argc, char **argv)
 {
     enum routine what = routine(argc, argv, 1);
     int n = argument(argc, argv, 2, "N"), runs = argument(argc, argv, 3, "RUNS");
-    double *a = matrix((size_t)n, what == POTRF), *b = matrix((size_t)n, what == POTRF);
-    double *c = what == GEMM ? matrix((size_t)n, 0) : NULL;
+    double *a = matrix((size_t)n, what == RUN_POTRF), *b = matrix((size_t)n, what == RUN_POTRF);
+    double *c = what == RUN_GEMM ? matrix((size_t)n, 0) : NULL;
     double *t = malloc((size_t)n * sizeof(*t)), *times = malloc((size_t)runs * sizeof(*times));
     int *pivot = malloc((size_t)n * sizeof(*pivot));
     for (int r = 0; r < runs; r++) {
-        if (what != GEMM)
+        if (what != RUN_GEMM)
             memcpy(a, b, (size_t)n * (size_t)n * sizeof(double));
         double start = seconds();
         int info = run(what, n, a, b, c, t, pivot);

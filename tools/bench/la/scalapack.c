@@ -31,7 +31,7 @@ static int64_t global(int x, int nb, int mine, int procs)
 
 static double element(enum routine what, int64_t i, int64_t j, int n)
 {
-    return what == POTRF ? spd(i, j, n) : noise(i, j);
+    return what == RUN_POTRF ? spd(i, j, n) : noise(i, j);
 }
 
 /* This process's part. */
@@ -48,12 +48,12 @@ static int run(enum routine what, struct local *l)
     double best;
     int info = 0;
     switch (what) {
-    case GEMM:
+    case RUN_GEMM:
         pdgemm_("N", "T", &l->n, &l->n, &l->n, &minus, l->a, &one, &one, l->desc, l->b, &one, &one,
                 l->desc, &plus, l->c, &one, &one, l->desc);
         return 0;
-    case POTRF: pdpotrf_("L", &l->n, l->a, &one, &one, l->desc, &info); return info;
-    case GETRF: pdgetrf_(&l->n, &l->n, l->a, &one, &one, l->desc, l->pivot, &info); return info;
+    case RUN_POTRF: pdpotrf_("L", &l->n, l->a, &one, &one, l->desc, &info); return info;
+    case RUN_GETRF: pdgetrf_(&l->n, &l->n, l->a, &one, &one, l->desc, l->pivot, &info); return info;
     default: break;
     }
     pdgeqrf_(&l->n, &l->n, l->a, &one, &one, l->desc, l->tau, &best, &ask, &info);
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     descinit_(desc, &n, &n, &nb, &nb, &zero, &zero, &context, &ld, &info);
     size_t items = (size_t)ld * (size_t)(cols > 0 ? cols : 1);
     struct local l = {.n = n, .a = malloc(items * sizeof(double)), .desc = desc};
-    if (what == GEMM) {
+    if (what == RUN_GEMM) {
         l.b = calloc(items, sizeof(double));
         l.c = calloc(items, sizeof(double));
     }

@@ -32,12 +32,12 @@ static inline double spd(int64_t i, int64_t j, int64_t n)
 }
 
 /* What is measured, and its floating point operations for n x n matrices. */
-enum routine { GEMM, POTRF, GETRF, GEQRF, ROUTINES };
+enum routine { RUN_GEMM, RUN_POTRF, RUN_GETRF, RUN_GEQRF, RUN_COUNT };
 
 static inline enum routine routine(int argc, char **argv, int which)
 {
-    static const char *const names[ROUTINES] = {"gemm", "potrf", "getrf", "geqrf"};
-    for (int r = 0; which < argc && r < ROUTINES; r++)
+    static const char *const names[RUN_COUNT] = {"gemm", "potrf", "getrf", "geqrf"};
+    for (int r = 0; which < argc && r < RUN_COUNT; r++)
         if (strcmp(argv[which], names[r]) == 0)
             return (enum routine)r;
     fprintf(stderr, "%s: argument %d has to be gemm, potrf, getrf or geqrf\n", argv[0], which);
@@ -46,7 +46,7 @@ static inline enum routine routine(int argc, char **argv, int which)
 
 static inline double flops(enum routine r, double n)
 {
-    static const double factor[ROUTINES] = {2, 1.0 / 3, 2.0 / 3, 4.0 / 3};
+    static const double factor[RUN_COUNT] = {2, 1.0 / 3, 2.0 / 3, 4.0 / 3};
     return factor[r] * n * n * n;
 }
 
