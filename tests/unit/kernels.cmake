@@ -28,8 +28,8 @@ if(DAG_SANITIZE MATCHES "thread")
         LABELS unit sanitize ENVIRONMENT CK_RUN_CASE=library)
 endif()
 dag_add_unit_test(test_kernels SOURCES test_kernels.c LIBS dag_kernels m ${CMAKE_DL_LIBS}
+    INCLUDES "${PROJECT_SOURCE_DIR}/kernels" # cpu/micro.h
     LABELS ${labels} TIMEOUT 120)
-target_include_directories(test_kernels PRIVATE "${PROJECT_SOURCE_DIR}/kernels") # cpu/micro.h
 
 dag_add_unit_test(test_kernels_qr SOURCES test_kernels_qr.c LIBS dag_kernels m LABELS sanitize)
 
