@@ -52,7 +52,7 @@ dag_add_mpi_test(geqrf_driver NP 4 THREADS 1
     COMMAND dag_geqrf --m 300 --n 120 --nb 32 --prec z --check)
 dag_add_mpi_test(gels_driver NP 2 THREADS 1 COMMAND dag_gels --m 120 --n 300 --nb 32 --check)
 dag_add_mpi_test(blas3_matrix_threads NP 2 THREADS 2 COMMAND blas3_matrix few LABELS sanitize)
-dag_add_mpi_test(blas3_matrix_chaos NP 3 THREADS 2 COMMAND blas3_matrix few
+dag_add_mpi_test(blas3_matrix_chaos NP 4 THREADS 2 COMMAND blas3_matrix few
     ENVIRONMENT DAG_CHAOS=3)
 dag_add_mpi_test(la_auxiliary_threads NP 2 THREADS 2 COMMAND la_auxiliary LABELS sanitize)
 dag_add_mpi_test(potrf_matrix_threads NP 1 THREADS 3 COMMAND potrf_matrix small LABELS sanitize)

@@ -341,6 +341,15 @@ static int run(dag_context *ctx, const test_case *c)
 
 /* ---- all of them ------------------------------------------------------------------------- */
 
+/* A number of ranks that no grid has would leave nothing to draw from. */
+static int has_grid(int ranks)
+{
+    for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++)
+        if (grids[g][0] * grids[g][1] == ranks)
+            return 1;
+    return 0;
+}
+
 /* Calls run() for every case (wanted = 0), or for so many; returns how many failed. */
 static int run_routine(dag_context *ctx, routine what, int wanted, int *count)
 {
@@ -379,6 +388,11 @@ int main(int argc, char **argv)
     dag_kernels_init(NULL);
     if (dag_init(&ctx, NULL, why, sizeof(why)) != DAG_SUCCESS) {
         fprintf(stderr, "blas3_matrix: %s\n", why);
+        return 1;
+    }
+    if (!has_grid(dag_size(ctx))) {
+        fprintf(stderr, "blas3_matrix: no grid of the test has %d places\n", dag_size(ctx));
+        dag_fini(ctx);
         return 1;
     }
     int wanted = strcmp(what, "full") == 0 ? 0 : strcmp(what, "few") == 0 ? 12 : 120;
