@@ -39,7 +39,7 @@ static void forward(int64_t n, const double *l, double *v)
 int plain_regression(const data *d, answer *a)
 {
     int64_t n = d->n;
-    double *l = malloc((size_t)(n * n) * sizeof(*l)), *u = malloc((size_t)n * sizeof(*u));
+    double *l = calloc((size_t)(n * n), sizeof(*l)), *u = malloc((size_t)n * sizeof(*u));
     double *v = malloc((size_t)n * sizeof(*v));
     int failed = l == NULL || u == NULL || v == NULL || factor(d, l) != 0;
     if (!failed) {

@@ -353,6 +353,30 @@ static dagt_trace *finish(dagt_trace *t, char *why, size_t size)
     return t;
 }
 
+/* Up to `count` words. What a damaged file claims to hold takes no memory before it has come. */
+static uint64_t *read_words(FILE *in, size_t count, size_t *got)
+{
+    size_t room = count < 1 << 17 ? count + 1 : 1 << 17;
+    uint64_t *words = malloc(room * sizeof *words);
+    *got = 0;
+    while (words && *got < count) {
+        if (*got == room) {
+            room = room < count / 2 ? 2 * room : count;
+            uint64_t *more = realloc(words, room * sizeof *words);
+            if (!more)
+                free(words);
+            words = more;
+            continue;
+        }
+        size_t want = room < count ? room - *got : count - *got;
+        size_t came = fread(words + *got, sizeof *words, want, in);
+        *got += came;
+        if (came < want)
+            break;
+    }
+    return words;
+}
+
 dagt_trace *dagt_read(FILE *in, char *why, size_t size)
 {
     uint64_t head[2];
@@ -382,10 +406,9 @@ dagt_trace *dagt_read(FILE *in, char *why, size_t size)
             return refuse(t, why, size, "it ends early: rank %u of %u is missing", r, nranks);
         if (head[0] != DAGT_SECTION || head[1] > UINT64_C(1) << 40)
             return refuse(t, why, size, "it is damaged where rank %u should begin", r);
-        uint64_t *words = malloc((size_t)head[1] * sizeof *words + 8);
+        uint64_t *words = read_words(in, (size_t)head[1], &got);
         if (!words)
             return refuse(t, why, size, "out of memory");
-        got = fread(words, sizeof *words, (size_t)head[1], in);
         reader section = {.at = words, .end = words + got};
         if (got == head[1])
             read_section(&section, &t->ranks[r]);
