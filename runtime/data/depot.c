@@ -179,11 +179,11 @@ static void depot_take(dagi_value_depot *depot, int class, dagi_value *blocks)
 
 static void *allocate(size_t bytes)
 {
-    if (bytes < HUGE_PAGE)
-        return aligned_alloc(ALIGNMENT, bytes);
-    void *block = aligned_alloc(HUGE_PAGE, bytes);
+    void *block; /* aligned_alloc() would want a multiple of the alignment */
+    if (posix_memalign(&block, bytes < HUGE_PAGE ? ALIGNMENT : HUGE_PAGE, bytes) != 0)
+        return NULL;
 #ifdef MADV_HUGEPAGE
-    if (block != NULL)
+    if (bytes >= HUGE_PAGE)
         madvise(block, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* a wish: failure does no harm */
 #endif
     return block;
