@@ -27,10 +27,10 @@ foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(potrf_matrix_full_np${np} NP ${np} THREADS 1 COMMAND potrf_matrix full
         LABELS full TIMEOUT 3000)
     dag_add_mpi_test(la_api_np${np} NP ${np} THREADS 1 COMMAND la_api LABELS sanitize)
-    dag_add_mpi_test(lu_matrix_np${np} NP ${np} THREADS 1 COMMAND lu_matrix LABELS sanitize)
+    dag_add_mpi_test(lu_matrix_np${np} NP ${np} THREADS 1 COMMAND lu_matrix)
     dag_add_mpi_test(lu_matrix_full_np${np} NP ${np} THREADS 1 COMMAND lu_matrix full
         LABELS full TIMEOUT 1200)
-    dag_add_mpi_test(qr_matrix_np${np} NP ${np} THREADS 1 COMMAND qr_matrix LABELS sanitize)
+    dag_add_mpi_test(qr_matrix_np${np} NP ${np} THREADS 1 COMMAND qr_matrix)
     dag_add_mpi_test(qr_matrix_full_np${np} NP ${np} THREADS 1 COMMAND qr_matrix full
         LABELS full TIMEOUT 1200)
     dag_add_mpi_test(refine_matrix_np${np} NP ${np} THREADS 1 COMMAND refine_matrix)
@@ -47,6 +47,7 @@ foreach(np IN ITEMS 1 2 4 6)
         LABELS full TIMEOUT 6000)
     dag_add_mpi_test(la_auxiliary_np${np} NP ${np} THREADS 1 COMMAND la_auxiliary)
 endforeach()
+dag_add_mpi_test(lu_matrix_threads NP 2 THREADS 2 COMMAND lu_matrix LABELS sanitize)
 dag_add_mpi_test(qr_matrix_threads NP 2 THREADS 2 COMMAND qr_matrix LABELS sanitize)
 dag_add_mpi_test(geqrf_driver NP 4 THREADS 1
     COMMAND dag_geqrf --m 300 --n 120 --nb 32 --prec z --check)
