@@ -216,9 +216,10 @@ static void read_track(reader *r, dagt_track *t)
     uint64_t what = take(r);
     take(r); /* events */
     uint64_t words = take(r);
-    const uint64_t *at = take_words(r, words), *end = at + words;
+    const uint64_t *at = take_words(r, words);
     if (!at)
         return;
+    const uint64_t *end = at + words;
     t->kind = (int)(what & 0xff);
     t->index = (int)(what >> 32);
     count_events(at, end, t);
