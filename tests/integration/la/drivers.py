@@ -183,14 +183,14 @@ class Results(Case):
                 self.assertEqual((r["info"], r["residual"], r["gflops"]), (bad, None, None))
 
     def test_general(self):
-        for ranks in RANKS:
-            for layout in "tile", "slab":
-                for prec in "sdcz":
-                    r, = self.good("dag_gesv", "--n", 150, "--nb", 40, "--prec", prec, "--layout",
-                                   layout, "--nrhs", 3, "--check", ranks=ranks)
-                    self.assertEqual((r["routine"], r["info"]), ("gesv", 0))
-                self.good("dag_getrf", "--n", 150, "--nb", 40, "--layout", layout, "--check",
-                          ranks=ranks)
+        for at, ranks in enumerate(RANKS):
+            for layout, precisions in ("tile", "sdcz"), ("slab", "zsdc"):
+                prec = precisions[at]
+                r, = self.good("dag_gesv", "--n", 150, "--nb", 40, "--prec", prec, "--layout",
+                               layout, "--nrhs", 3, "--check", ranks=ranks)
+                self.assertEqual((r["routine"], r["info"]), ("gesv", 0))
+            self.good("dag_getrf", "--n", 150, "--nb", 40, "--prec", "dzsc"[at], "--layout",
+                      "slab", "--check", ranks=ranks)
 
     def test_mixed_and_refined(self):
         for driver in "dag_gesv", "dag_posv":
