@@ -1,5 +1,6 @@
 /* LU factorisation: checks the arguments, picks the graph, keeps the pivots. */
 #include "agreed.h"
+#include "slabs.h"
 #include "stacks.h"
 
 #include <dag/kernels.h>
@@ -46,47 +47,6 @@ static dag_status check_square_tiles(dag_context *ctx, const char *routine, int 
     if (status == DAG_SUCCESS && A->mb != A->nb)
         return dag_error(ctx, DAG_ERR_ARG, "%s: the tiles of A are %" PRId64 " x %" PRId64
                          "; they must be square", routine, A->mb, A->nb);
-    return status;
-}
-
-/* ---- slabs ------------------------------------------------------------------------------- */
-
-static dag_status copy_tile(dag_matrix *to, int64_t i, int64_t j, const dag_element *e, void *arg)
-{
-    const dag_matrix *from = arg;
-    int64_t ld;
-    const char *source = dag_matrix_at(from, i, j, &ld);
-    (void)to;
-    for (int64_t c = 0; c < e->shape.n; c++)
-        memcpy((char *)e->ptr + (size_t)(c * e->ld) * e->shape.elem,
-               source + (size_t)(c * ld) * e->shape.elem, (size_t)e->shape.m * e->shape.elem);
-    return DAG_SUCCESS;
-}
-
-/* *slab is A, or a copy of it in slab layout. */
-static dag_status slab_of(dag_context *ctx, dag_matrix *A, dag_matrix **slab)
-{
-    *slab = A;
-    if (A->layout == DAG_LAYOUT_SLAB)
-        return DAG_SUCCESS;
-    *slab = NULL;
-    const dag_matrix_desc desc = {.prec = A->prec, .m = A->m, .n = A->n, .mb = A->mb, .nb = A->nb,
-                                  .p = (int)A->p, .q = (int)A->q, .layout = DAG_LAYOUT_SLAB,
-                                  .name = "slabs of a matrix in tiles"};
-    dag_status status = dag_matrix_new(ctx, &desc, slab);
-    if (status == DAG_SUCCESS)
-        status = dag_matrix_each_local(*slab, copy_tile, A);
-    return status;
-}
-
-/* Ends what slab_of() began; the copy goes back if all went well. */
-static dag_status slab_back(dag_matrix *A, dag_matrix *slab, dag_status status)
-{
-    if (slab == A)
-        return status;
-    if (status == DAG_SUCCESS)
-        status = dag_matrix_each_local(A, copy_tile, slab);
-    dag_matrix_free(slab);
     return status;
 }
 
@@ -144,7 +104,7 @@ static dag_status swap_rows(dag_context *ctx, const char *routine, dag_status st
     if (status == DAG_SUCCESS && k > 0 && (pivot = malloc((size_t)k * sizeof(*pivot))) == NULL)
         status = dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory for the pivots", routine);
     if (status == DAG_SUCCESS)
-        status = slab_of(ctx, A, &slab);
+        status = dagi_la_slab(ctx, A, &slab);
     status = dagi_la_agreed(ctx, routine, status);
     if (status == DAG_SUCCESS && k > 0) {
         memcpy(pivot, ipiv, (size_t)k * sizeof(*pivot));
@@ -153,7 +113,7 @@ static dag_status swap_rows(dag_context *ctx, const char *routine, dag_status st
         status = swap_stacks(ctx, &stacks, k, pivot, 0, backward != 0);
     }
     free(pivot);
-    return slab_back(A, slab, status);
+    return dagi_la_slab_end(A, slab, 1, status);
 }
 
 dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *ipiv, int backward)
@@ -233,7 +193,7 @@ static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *i
     if (status == DAG_SUCCESS && rank > 0)
         status = dag_vector_new(ctx, dag_size(ctx), (size_t)(rank + 1) * sizeof(int64_t), &pivots);
     if (status == DAG_SUCCESS)
-        status = slab_of(ctx, A, &slab);
+        status = dagi_la_slab(ctx, A, &slab);
     status = dagi_la_agreed(ctx, "dag_getrf", status);
     if (status == DAG_SUCCESS && rank > 0)
         status = factor(ctx, slab, pivots, ahead);
@@ -247,7 +207,7 @@ static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *i
             *info = rank > 0 ? kept[0] : 0;
     }
     dag_vector_free(pivots);
-    return slab_back(A, slab, status);
+    return dagi_la_slab_end(A, slab, 1, status);
 }
 
 dag_status dag_getrf_ahead(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int lookahead,
