@@ -70,7 +70,7 @@ for triangle in L U; do
     lines=$((lines + n))
     [ "$n" -le $(($(wc -l < "$jdf") * 9)) ] || fail "$jdf makes $n lines, more than 9 per line"
 done
-[ $lines -lt 1400 ] || fail "Cholesky makes $lines lines of C"
+[ $lines -lt 1300 ] || fail "Cholesky makes $lines lines of C"
 
 # A mistake in C is reported once, at its line and column.
 c=$(translate "$here/errors/columns.jdf")
