@@ -2,8 +2,8 @@
  * QR factorisation of tiles and of pairs of triangles. Template over the element type.
  *
  * Columns are halved down to QR_LEAF of them (Elmroth and Gustavson, 2000), so that nearly all of
- * the work is products; T of a block reflector is as large as the block has columns, since cutting
- * it into narrower blocks saves a little arithmetic and costs much more speed in the products.
+ * the work is products. T of a block reflector is as large as the block has columns: more arithmetic
+ * than with narrower inner blocks, in larger products. Which is faster has not been compared.
  */
 
 /*
