@@ -14,4 +14,10 @@ dag_status dagi_la_agreed(dag_context *ctx, const char *routine, dag_status mine
 dag_status dagi_la_present(dag_context *ctx, const char *routine, const char *name,
                            const void *argument);
 
+/* The same if A is NULL, holds elements of another type than `prec` (negative: any), or lacks
+ * tiles; the second also if its tiles are not square. */
+dag_status dagi_la_whole(dag_context *ctx, const char *routine, int prec, const dag_matrix *A);
+dag_status dagi_la_square_tiles(dag_context *ctx, const char *routine, int prec,
+                                const dag_matrix *A);
+
 #endif

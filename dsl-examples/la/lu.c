@@ -1,5 +1,6 @@
 /* LU factorisation: checks the arguments, picks the graph, keeps the pivots. */
 #include "agreed.h"
+#include "pools.h"
 #include "slabs.h"
 #include "stacks.h"
 
@@ -25,29 +26,6 @@ enum { CANDIDATE = 32 }; /* bytes before the rows of a candidate, lu_candidate i
 static int64_t min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-static dag_status check(dag_context *ctx, const char *routine, int prec, const dag_matrix *A)
-{
-    dag_status status = dagi_la_present(ctx, routine, "A", A);
-    if (status != DAG_SUCCESS)
-        return status;
-    if (prec != ANY && (int)A->prec != prec)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: A holds '%c' elements, not '%c'", routine,
-                         dag_precision_letter(A->prec), dag_precision_letter((dag_precision)prec));
-    if (A->uplo != DAG_GENERAL)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: A must have all its tiles", routine);
-    return DAG_SUCCESS;
-}
-
-static dag_status check_square_tiles(dag_context *ctx, const char *routine, int prec,
-                                     const dag_matrix *A)
-{
-    dag_status status = check(ctx, routine, prec, A);
-    if (status == DAG_SUCCESS && A->mb != A->nb)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: the tiles of A are %" PRId64 " x %" PRId64
-                         "; they must be square", routine, A->mb, A->nb);
-    return status;
 }
 
 /* ---- exchanges of rows ------------------------------------------------------------------- */
@@ -118,7 +96,7 @@ static dag_status swap_rows(dag_context *ctx, const char *routine, dag_status st
 
 dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *ipiv, int backward)
 {
-    dag_status status = check(ctx, "dag_laswp", ANY, A);
+    dag_status status = dagi_la_whole(ctx, "dag_laswp", ANY, A);
     if (status == DAG_SUCCESS)
         status = check_pivots(ctx, "dag_laswp", A, k, ipiv);
     return swap_rows(ctx, "dag_laswp", status, A, k, ipiv, backward);
@@ -186,7 +164,7 @@ static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *i
 {
     dag_vector *pivots = NULL;
     dag_matrix *slab = A;
-    dag_status status = check_square_tiles(ctx, "dag_getrf", prec, A);
+    dag_status status = dagi_la_square_tiles(ctx, "dag_getrf", prec, A);
     int64_t rank = status == DAG_SUCCESS ? min(A->m, A->n) : 0;
     if (rank > 0)
         status = dagi_la_present(ctx, "dag_getrf", "ipiv", ipiv);
@@ -227,21 +205,12 @@ static dag_status do_getrf_nopiv(dag_context *ctx, int prec, dag_matrix *A, int6
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) = {
         getrf_nopiv_s_new, getrf_nopiv_d_new, getrf_nopiv_c_new, getrf_nopiv_z_new};
-    dag_status status = check_square_tiles(ctx, "dag_getrf_nopiv", prec, A);
+    dag_status status = dagi_la_square_tiles(ctx, "dag_getrf_nopiv", prec, A);
     status = dagi_la_agreed(ctx, "dag_getrf_nopiv", status);
     if (status != DAG_SUCCESS)
         return status;
     (void)dag_kernels_init(NULL);
-    dag_taskpool *pool = make[A->prec](ctx, A, (int)min(A->mt, A->nt));
-    if (pool == NULL)
-        return DAG_ERR_ARG;
-    status = dag_add(ctx, pool);
-    if (status == DAG_SUCCESS)
-        status = dag_wait(pool);
-    if (status == DAG_SUCCESS && info != NULL)
-        *info = dag_taskpool_info(pool);
-    dag_taskpool_free(pool);
-    return status;
+    return dagi_run_info(ctx, make[A->prec](ctx, A, (int)min(A->mt, A->nt)), info);
 }
 
 dag_status dag_getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info)
@@ -254,12 +223,12 @@ dag_status dag_getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info)
 static dag_status check_solve(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
                               const int64_t *ipiv, const dag_matrix *B)
 {
-    dag_status status = check_square_tiles(ctx, routine, prec, A);
+    dag_status status = dagi_la_square_tiles(ctx, routine, prec, A);
     if (status == DAG_SUCCESS && A->m != A->n)
         status = dag_error(ctx, DAG_ERR_ARG, "%s: A is %" PRId64 " x %" PRId64
                            "; it must be square", routine, A->m, A->n);
     if (status == DAG_SUCCESS)
-        status = check(ctx, routine, (int)A->prec, B);
+        status = dagi_la_whole(ctx, routine, (int)A->prec, B);
     if (status == DAG_SUCCESS && (B->m != A->m || B->mb != A->mb))
         status = dag_error(ctx, DAG_ERR_ARG, "%s: A has %" PRId64 " rows in tiles of %" PRId64
                            ", B has %" PRId64 " in tiles of %" PRId64 "; they must be the same",

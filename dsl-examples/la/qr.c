@@ -40,22 +40,6 @@ static int64_t quotient_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-static dag_status check(dag_context *ctx, const char *routine, int prec, const dag_matrix *A)
-{
-    dag_status status = dagi_la_present(ctx, routine, "A", A);
-    if (status != DAG_SUCCESS)
-        return status;
-    if (prec != ANY && (int)A->prec != prec)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: A holds '%c' elements, not '%c'", routine,
-                         dag_precision_letter(A->prec), dag_precision_letter((dag_precision)prec));
-    if (A->uplo != DAG_GENERAL)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: A must have all its tiles", routine);
-    if (A->mb != A->nb)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: the tiles of A are %" PRId64 " x %" PRId64
-                         "; they must be square", routine, A->mb, A->nb);
-    return DAG_SUCCESS;
-}
-
 /* B is multiplied by Q, or by a matrix of A's kind, from the left. */
 static dag_status check_right(dag_context *ctx, const char *routine, const char *name,
                               const dag_matrix *A, const dag_matrix *B, int64_t rows)
@@ -164,7 +148,7 @@ static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_
     dag_qr *made = NULL;
     dag_matrix *slab = A;
     dag_qr_options o = options != NULL ? *options : (dag_qr_options){0};
-    dag_status status = check(ctx, "dag_geqrf", prec, A);
+    dag_status status = dagi_la_square_tiles(ctx, "dag_geqrf", prec, A);
     int usable = status == DAG_SUCCESS;
     if (usable)
         status = dagi_la_present(ctx, "dag_geqrf", "qr", qr);
@@ -212,7 +196,7 @@ dag_status dag_geqrf(dag_context *ctx, dag_matrix *A, dag_qr **qr)
 static dag_status check_q(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
                           const dag_qr *qr)
 {
-    dag_status status = check(ctx, routine, prec, A);
+    dag_status status = dagi_la_square_tiles(ctx, routine, prec, A);
     if (status == DAG_SUCCESS)
         status = dagi_la_present(ctx, routine, "qr", qr);
     if (status == DAG_SUCCESS && (qr->m != A->m || qr->n != A->n || qr->nb != A->nb ||
