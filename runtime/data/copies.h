@@ -1,0 +1,138 @@
+/*
+ * Copies of a value in several memories, and which of them are valid: MOESI.
+ *
+ * The unit is a value (a datum in one version). Space 0 is the host, 1.. are devices. Every value
+ * has its place on the host (home memory or a buffer of its own), so the host is where a device's
+ * copy can always be saved to. A value that has only ever been on the host has no record at all
+ * (dagi_value.copies == NULL): what follows costs programs without devices one look at a pointer.
+ *
+ * Value semantics does most of the work: whoever writes holds the only reference (a reader that
+ * was issued on a device has given its own back and left a ticket instead), so no copy is ever
+ * written while a task that may still be started reads it. What remains is to know which copies
+ * hold the present version, and until when the memory of the others is still being read.
+ *
+ * States:
+ *   M  the only valid copy, newer than home
+ *   O  newer than home; others share it; answers for the write-back
+ *   E  the only valid copy, equal to home, or nobody needs it at home (the host's first state)
+ *   S  one of several equal copies, another of which is O, or the host's
+ *   I  not valid
+ * Invariants (dagi_copies_check): at most one of M, O, E over all spaces; M or E anywhere => all
+ * others I; S anywhere => another O or S; at least one valid, unless the value is NEW and nobody
+ * has written it yet; every valid copy has the version of the value, and memory.
+ *
+ * Transitions, see the table in copies.c: dagi_copies_apply() is the only function that writes
+ * state and version.
+ */
+#ifndef DAGI_COPIES_H
+#define DAGI_COPIES_H
+
+#include "data.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DAGI_MAX_DEVICES = 16, DAGI_HOST = 0, DAGI_MAX_SPACES = DAGI_MAX_DEVICES + 1 };
+/* Users of one copy that are remembered apart. */
+enum { DAGI_COPY_TICKETS = 8 };
+
+typedef enum dagi_copy_state {
+    DAGI_INVALID = 0,
+    DAGI_SHARED,
+    DAGI_EXCLUSIVE,
+    DAGI_OWNED,
+    DAGI_MODIFIED
+} dagi_copy_state;
+
+/* What others see of a queue of a device (device/device_impl.h): how much of it is done. */
+typedef struct dagi_queue_order {
+    _Atomic uint64_t passed; /* only grows; release, so that what was done is visible */
+} dagi_queue_order;
+
+/* A point in the order of a queue: all that was enqueued up to `count`. queue NULL: the past. */
+typedef struct dagi_ticket {
+    dagi_queue_order *queue;
+    uint64_t count;
+} dagi_ticket;
+
+static inline int dagi_ticket_passed(dagi_ticket t)
+{
+    return t.queue == NULL ||
+           atomic_load_explicit(&t.queue->passed, memory_order_acquire) >= t.count;
+}
+
+/* One copy. `written`: its content is there when this has passed. `used`: until all of these have
+ * passed its memory is read or written by what is under way. */
+typedef struct dagi_copy {
+    uint8_t state; /* dagi_copy_state */
+    uint8_t nused;
+    uint32_t version;  /* of the content, when valid */
+    void *memory;      /* block of the device's memory (memory.h); NULL on the host and when none */
+    dagi_ticket written;
+    dagi_ticket used[DAGI_COPY_TICKETS];
+} dagi_copy;
+
+/*
+ * The record. All of it is guarded by `lock`, which is held for a few instructions and is the
+ * innermost lock of all. Allocated with the first copy on a device, freed with the value.
+ */
+typedef struct dagi_copies {
+    _Atomic int lock;
+    uint32_t version;
+    int nspaces;
+    int home; /* 1: the host's place is home memory */
+    dagi_copy copy[]; /* [nspaces] */
+} dagi_copies;
+
+typedef enum dagi_copy_event {
+    DAGI_COPY_FILL,  /* space gets the content of a valid copy elsewhere */
+    DAGI_COPY_WRITE, /* a task on space makes the next version */
+    DAGI_COPY_SAVE,  /* the host gets the content of the copy in space, which answers for it */
+    DAGI_COPY_EVICT, /* space gives its memory up */
+    DAGI_COPY_DROP   /* nobody needs the value any more */
+} dagi_copy_event;
+
+typedef enum dagi_copy_action {
+    DAGI_COPY_DONE = 0,  /* the state has changed, nothing is to be moved */
+    DAGI_COPY_MOVE,      /* the state has changed; the caller moves the bytes, see below */
+    DAGI_COPY_SAVE_FIRST,/* nothing has changed: the only copy would be lost; SAVE it first */
+    DAGI_COPY_NONE       /* nothing has changed: there is no valid copy to take it from */
+} dagi_copy_action;
+
+/*
+ * The one place where state and version change; the caller holds the lock.
+ *   FILL   I -> S, and the source M -> O, E -> S. Action MOVE with *source set: the caller enqueues
+ *          the copy behind source.written, enters it in `used` of the source, and as `written` of
+ *          the space. If valid already: DONE (its `written` may still be to come). The source is the
+ *          host where it is valid, else `prefer` where that is, else any.
+ *   WRITE  -> M, all others -> I; version + 1. The caller has seen that the writer is alone, and has
+ *          FILLed before unless nothing is read. Memory of the others stays with them until the
+ *          caller has taken it (dagi_copies_stale()).
+ *   SAVE   the host I -> S; M, O -> S. MOVE with *source set; DONE if the host is valid.
+ *   EVICT  S -> I; E -> I if the host is valid or equal to home; O -> I when others share it, one of
+ *          which becomes O (M if it is left alone); M: SAVE_FIRST.
+ *   DROP   all -> I.
+ */
+dagi_copy_action dagi_copies_apply(dagi_copies *c, int space, dagi_copy_event event, int prefer,
+                                   int *source);
+
+/* The record of a value, made when there is none: the host has the only copy, E at home and M
+ * elsewhere; with `fresh` nobody has written it yet and no copy is valid. NULL = out of memory.
+ * Several managers may ask at the same time. */
+dagi_copies *dagi_copies_of(dag_value *v, int nspaces, int fresh);
+/* The copy in a space that is not valid any more but has memory: takes it off the record into
+ * *copy. 0 = none left. The caller holds the lock. */
+int dagi_copies_stale(dagi_copies *c, dagi_copy *copy, int *space);
+/* Remember a user of a copy; the caller holds the lock. When all places are taken by users that
+ * have not passed, 1: the caller must wait for c->copy[space].used[0] in its queue first, and call
+ * again with that one removed (dagi_copies_join()). */
+int dagi_copies_use(dagi_copies *c, int space, dagi_ticket t);
+void dagi_copies_join(dagi_copies *c, int space, dagi_ticket waited_for, dagi_ticket t);
+
+/* Whether the value is valid on the host and its content there. Any thread. */
+int dagi_copies_on_host(const dag_value *v);
+
+/* For tests and debug builds: NULL, or what is wrong, with all states. */
+const char *dagi_copies_check(dagi_copies *c);
+
+#endif

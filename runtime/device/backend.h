@@ -1,0 +1,92 @@
+/*
+ * What a back end offers: memory, queues and kernels of devices of one kind. CUDA's is a plug-in
+ * that is loaded when there is such a device (cuda/), so that one binary runs everywhere.
+ *
+ * Threads: a device has one manager at a time (manager.c). All functions that take a device, a
+ * queue or an event are called by the manager of that device, apart from pin, unpin, and `query`
+ * and `wait` of events of other devices, which any thread may call. Nothing here blocks but open,
+ * close, alloc, free, pin, unpin and queue_free.
+ */
+#ifndef DAGI_BACKEND_H
+#define DAGI_BACKEND_H
+
+#include <dag/kernels.h>
+#include <dag/types.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DAGI_BACKEND_ABI 1
+
+typedef enum dagi_result {
+    DAGI_OK = 0,
+    DAGI_BUSY,    /* query: not yet */
+    DAGI_NOMEM,   /* memory is short; nothing was done */
+    DAGI_REFUSED, /* this call failed before it did anything; the device goes on */
+    DAGI_LOST     /* the device cannot be used any more; what was under way there is lost */
+} dagi_result;
+
+typedef struct dagi_backend_info {
+    char name[256];      /* of the product */
+    char bus[32];        /* PCI address as hwloc wants it, "0000:01:00.0"; "" = unknown */
+    size_t memory;       /* bytes that the device has */
+    size_t memory_free;  /* and has free now */
+} dagi_backend_info;
+
+/* A copy of m x n items of `elem` bytes between column-major arrays; leading dimensions in items. */
+typedef struct dagi_copy_job {
+    void *to;
+    const void *from;
+    int64_t to_ld, from_ld;
+    int64_t m, n;
+    size_t elem;
+} dagi_copy_job;
+
+typedef struct dagi_backend {
+    int abi; /* DAGI_BACKEND_ABI */
+    const char *name; /* "cuda" */
+    dag_device_kind kind;
+    const dag_kernel *kernels; /* to be entered in the registry of kernels */
+    int nkernels;
+
+    /* Devices that can be used. 0: `why` is a sentence. */
+    int (*count)(char *why, size_t size);
+    dagi_result (*open)(int index, void **device, dagi_backend_info *info);
+    void (*close)(void *device);
+    /* What the last call of this thread that failed says, with the name of the call. */
+    const char *(*error)(void);
+
+    dagi_result (*alloc)(void *device, size_t bytes, void **at); /* 256-byte aligned */
+    void (*free)(void *device, void *at);
+    /* Make host memory fast to copy from and to, for all devices. */
+    dagi_result (*pin)(void *at, size_t bytes);
+    void (*unpin)(void *at);
+    /* Let `device` copy from `other` directly. REFUSED: such copies go through the host. */
+    dagi_result (*peer)(void *device, void *other);
+
+    /* Queues run what is enqueued in order. Urgent ones go first where the device can. */
+    dagi_result (*queue_new)(void *device, int urgent, void **queue);
+    void (*queue_free)(void *queue); /* waits for what is in it, unless the device is lost */
+    /* cudaStream_t and the like, for bodies that launch kernels of their own. */
+    void *(*stream)(void *queue);
+    dagi_result (*copy_in)(void *queue, const dagi_copy_job *job);     /* host -> device */
+    dagi_result (*copy_out)(void *queue, const dagi_copy_job *job);    /* device -> host */
+    dagi_result (*copy_within)(void *queue, const dagi_copy_job *job); /* on this device */
+    dagi_result (*copy_peer)(void *queue, void *from_device, void *to, const void *from,
+                             size_t bytes); /* the queue is of the receiving device */
+    /* The worst result of the kernels launched through this queue since the last call. Kernels
+     * return nothing: a body need not look after errors. */
+    dagi_result (*launched)(void *queue);
+
+    dagi_result (*event_new)(void *device, void **event);
+    void (*event_free)(void *event);
+    dagi_result (*record)(void *event, void *queue);
+    dagi_result (*wait)(void *queue, void *event); /* of any device of this back end */
+    dagi_result (*query)(void *event); /* OK: all that was before it is done; BUSY; LOST */
+} dagi_backend;
+
+/* The one symbol of a plug-in; its name is DAGI_BACKEND_SYMBOL. */
+#define DAGI_BACKEND_SYMBOL "dagi_backend_get"
+typedef const dagi_backend *(*dagi_backend_getter)(void);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Devices, as the rest of the runtime sees them. docs/design/devices.md says how it works.
+ *
+ * Everything is behind a look at ctx->devices, which is NULL where there is no device: programs on
+ * cores alone pay one load and branch where a task becomes ready and where it runs.
+ */
+#ifndef DAGI_DEVICE_H
+#define DAGI_DEVICE_H
+
+#include "../core/core.h"
+
+struct dagi_devices;
+
+/* ---- life (device.c, plugin.c) ------------------------------------------------------------ */
+
+/* Find and open the devices that the settings allow; ctx->devices stays NULL when there is none.
+ * A device that was asked for and cannot be had is an error with a sentence. */
+dag_status dagi_devices_init(dag_context *ctx);
+void dagi_devices_fini(dag_context *ctx);
+
+/* ---- tasks -------------------------------------------------------------------------------- */
+
+/*
+ * A task has become ready; called for each before it goes to the scheduler. 1: a device has taken
+ * it over. 0: it runs on a core: give it to the scheduler.
+ */
+int dagi_device_take(struct dagi_worker *w, struct dag_task *t);
+
+/*
+ * A task is about to run on a core, its memory inputs are bound. 1: its inputs are on the host and
+ * (for what it writes) nobody else's copy is valid any more. 0: some have to come from a device
+ * first; the task comes back as ready when they have, and must not be touched any more.
+ */
+int dagi_device_host_ready(struct dagi_worker *w, struct dag_task *t);
+
+/* The last reference to a value with copies is gone; any thread. Takes its record over. */
+void dagi_device_forget(struct dag_value *v);
+
+/* ---- the manager (manager.c) -------------------------------------------------------------- */
+
+/* Work for a manager that nobody looks after: pending or under way on a device without a manager,
+ * or something for this worker, which is one, to do. Cheap; called where workers decide whether to
+ * rest. */
+int dagi_device_wants(struct dagi_worker *w);
+/* Become manager of a device that has none and has work, or go on managing: one round over it. The
+ * number of events (issued, completed, saved), 0 = nothing moved. */
+int dagi_device_progress(struct dagi_worker *w);
+/* The worker leaves the library or rests for good: it manages nothing any more. */
+void dagi_device_leave(struct dagi_worker *w);
+/* Nonzero while a device has tasks or transfers pending or under way: no stall. */
+int dagi_devices_busy(const dag_context *ctx);
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+/* Host memory that values will lie in was allocated, or is going to be freed. */
+void dagi_device_pin(dag_context *ctx, void *at, size_t bytes);
+void dagi_device_unpin(dag_context *ctx, void *at);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * Memory of one device: one piece of it, taken once, cut into blocks; a cache of values.
+ *
+ * Everything here belongs to the manager of the device and is not locked, but for
+ * dagi_memory_return(), which any thread may call.
+ *
+ * Invariants: blocks partition the piece; two neighbours are never both free; a block is FREE,
+ * RETIRING (nobody wants it, but what is under way still reads or writes it), or HELD by one copy
+ * of one value or as workspace; every HELD block with pins == 0 and a value is on the list of what
+ * may be evicted, in the order of their next use.
+ */
+#ifndef DAGI_MEMORY_H
+#define DAGI_MEMORY_H
+
+#include "../data/copies.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DAGI_BLOCK_GRAIN = 256 };
+
+typedef struct dagi_block dagi_block;
+typedef struct dagi_memory dagi_memory;
+
+struct dagi_block {
+    void *at; /* device address */
+    size_t bytes; /* rounded */
+    dag_value *value; /* whose copy lies here; NULL = workspace, or none any more */
+    int pins; /* tasks reserved or issued and not retired, transfers under way */
+    /* Next use: the highest priority among the tasks that are queued for this device and use it;
+     * INT64_MIN = none known. Among equals the least recently used goes first, clean ones before
+     * those that must be saved. */
+    int64_t next_use;
+    /* -- memory.c's own behind this */
+    dagi_block *above, *below, *free_next, *free_prev, *use_next, *use_prev;
+    int state;
+    int nused;
+    dagi_ticket used[DAGI_COPY_TICKETS];
+};
+
+dagi_memory *dagi_memory_new(void *at, size_t bytes); /* NULL = out of (host) memory */
+void dagi_memory_free(dagi_memory *m);
+
+/* Bytes that a request takes in the piece. */
+static inline size_t dagi_memory_rounded(size_t bytes)
+{
+    return bytes == 0 ? DAGI_BLOCK_GRAIN
+                      : (bytes + DAGI_BLOCK_GRAIN - 1) / DAGI_BLOCK_GRAIN * DAGI_BLOCK_GRAIN;
+}
+
+/*
+ * All or nothing: blocks for `count` requests of bytes[i], each HELD with one pin. 0 on success.
+ * 1: does not fit now; nothing has changed but that RETIRING blocks whose users have passed became
+ * free. 2: it could not fit if everything were evicted (largest request against the whole piece,
+ * fragmentation by pinned blocks aside).
+ */
+int dagi_memory_reserve(dagi_memory *m, const size_t *bytes, int count, dagi_block **blocks);
+/* Candidates for eviction that together make room for the request, best first; how many (0 = none
+ * can be made now). The manager evicts them (saving what must be) and reserves again. Prefers to
+ * evict few and clean blocks, and such that free neighbouring space for the largest request. */
+int dagi_memory_victims(dagi_memory *m, const size_t *bytes, int count, dagi_block **victims,
+                        int most);
+void dagi_memory_pin(dagi_memory *m, dagi_block *b);
+void dagi_memory_unpin(dagi_memory *m, dagi_block *b); /* at 0 it may be evicted: most recent */
+void dagi_memory_next_use(dagi_memory *m, dagi_block *b, int64_t priority);
+/* The content is not needed any more; the block is free when `used` has passed. By the manager,
+ * and from any thread (dagi_memory_return(): put on a list that the manager takes up). */
+void dagi_memory_release(dagi_memory *m, dagi_block *b, const dagi_ticket *used, int nused);
+void dagi_memory_return(dagi_memory *m, dagi_block *b, const dagi_ticket *used, int nused);
+
+typedef struct dagi_memory_stats {
+    size_t bytes, held, retiring, largest_free, high_water;
+    int64_t evictions, returned;
+} dagi_memory_stats;
+void dagi_memory_stats_get(const dagi_memory *m, dagi_memory_stats *stats);
+/* For tests: NULL or what is wrong. */
+const char *dagi_memory_check(const dagi_memory *m);
+
+#endif
