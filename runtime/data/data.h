@@ -45,6 +45,7 @@ typedef struct dagi_value {
     size_t capacity;                    /* bytes of the buffer behind this header; 0 = none */
     struct dagi_value *next;            /* bucket of the table, or free list */
     struct dagi_pending_store *waiting; /* TRACKED: stores to this element, latest first */
+    _Atomic(struct dagi_copies *) copies; /* on devices, copies.h; NULL = only ever on the host */
 } dagi_value;
 
 /* ---- memory of values ------------------------------------------------------------------- */

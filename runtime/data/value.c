@@ -37,6 +37,7 @@ static void value_init(dagi_value *v, dag_taskpool *pool, uint32_t flags)
     v->pool = pool;
     v->next = NULL;
     v->waiting = NULL;
+    atomic_store_explicit(&v->copies, NULL, memory_order_relaxed);
 }
 
 dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_shape *shape)
