@@ -12,17 +12,19 @@
  * hold the present version, and until when the memory of the others is still being read.
  *
  * States:
- *   M  the only valid copy, newer than home
- *   O  newer than home; others share it; answers for the write-back
- *   E  the only valid copy, equal to home, or nobody needs it at home (the host's first state)
+ *   M  the only valid copy, written where it is
+ *   O  like M, but others share it; on a device it answers for the host's copy
+ *   E  the only valid copy, on the host, nothing of it newer than home (the host's first state)
  *   S  one of several equal copies, another of which is O, or the host's
  *   I  not valid
  * Invariants (dagi_copies_check): at most one of M, O, E over all spaces; M or E anywhere => all
- * others I; S anywhere => another O or S; at least one valid, unless the value is NEW and nobody
- * has written it yet; every valid copy has the version of the value, and memory.
+ * others I; O or S anywhere => another that is valid; a device has O or M exactly where the host's
+ * copy is not valid, so a device's copy in state S can always be given up; at least one is valid,
+ * unless the value is NEW and nobody has written it yet (version 0) or it was dropped; every valid
+ * copy has the version of the value, and memory; versions only grow.
  *
  * Transitions, see the table in copies.c: dagi_copies_apply() is the only function that writes
- * state and version.
+ * state and version. The protocol with managers, transfers and evictions is checked in tests/model.
  */
 #ifndef DAGI_COPIES_H
 #define DAGI_COPIES_H
@@ -74,13 +76,15 @@ typedef struct dagi_copy {
 
 /*
  * The record. All of it is guarded by `lock`, which is held for a few instructions and is the
- * innermost lock of all. Allocated with the first copy on a device, freed with the value.
+ * innermost lock of all. Allocated with the first copy on a device, freed with the value: whoever
+ * takes it over (dagi_device_forget) gives it to free().
  */
 typedef struct dagi_copies {
     _Atomic int lock;
-    uint32_t version;
+    uint32_t version; /* 0: nobody has written it yet */
     int nspaces;
-    int home; /* 1: the host's place is home memory */
+    int home;    /* 1: the host's place is home memory */
+    int dropped; /* 1: after DROP; nothing may be asked of it but dagi_copies_stale() */
     dagi_copy copy[]; /* [nspaces] */
 } dagi_copies;
 
@@ -108,10 +112,15 @@ typedef enum dagi_copy_action {
  *   WRITE  -> M, all others -> I; version + 1. The caller has seen that the writer is alone, and has
  *          FILLed before unless nothing is read. Memory of the others stays with them until the
  *          caller has taken it (dagi_copies_stale()).
- *   SAVE   the host I -> S; M, O -> S. MOVE with *source set; DONE if the host is valid.
- *   EVICT  S -> I; E -> I if the host is valid or equal to home; O -> I when others share it, one of
- *          which becomes O (M if it is left alone); M: SAVE_FIRST.
- *   DROP   all -> I.
+ *   SAVE   the host I -> S; all others that are valid -> S. MOVE with *source set (`space` where that
+ *          is valid, else any); DONE if the host is valid. FILL of the host means the same.
+ *   EVICT  S, O -> I: what it shared with stays. One that is left alone becomes M (E on the host if it
+ *          was S); where neither the host nor an owner is left one becomes O. M, E: SAVE_FIRST.
+ *          dagi_copies_stale() then yields the memory. It also undoes a FILL, and of the host a
+ *          SAVE, whose transfer could not be enqueued.
+ *   DROP   all -> I. The record's last event.
+ * State and version change, memory and tickets do not. The caller sets the memory of a space before
+ * it lets go of the lock.
  */
 dagi_copy_action dagi_copies_apply(dagi_copies *c, int space, dagi_copy_event event, int prefer,
                                    int *source);
@@ -125,14 +134,16 @@ dagi_copies *dagi_copies_of(dag_value *v, int nspaces, int fresh);
 int dagi_copies_stale(dagi_copies *c, dagi_copy *copy, int *space);
 /* Remember a user of a copy; the caller holds the lock. When all places are taken by users that
  * have not passed, 1: the caller must wait for c->copy[space].used[0] in its queue first, and call
- * again with that one removed (dagi_copies_join()). */
-int dagi_copies_use(dagi_copies *c, int space, dagi_ticket t);
-void dagi_copies_join(dagi_copies *c, int space, dagi_ticket waited_for, dagi_ticket t);
+ * again with that one removed (dagi_copies_join()), which says 1 again when others have come. */
+int dagi_copies_use(dagi_copies *c, int space, dagi_ticket t) __attribute__((warn_unused_result));
+int dagi_copies_join(dagi_copies *c, int space, dagi_ticket waited_for, dagi_ticket t)
+    __attribute__((warn_unused_result));
 
-/* Whether the value is valid on the host and its content there. Any thread. */
+/* Whether the value is valid on the host and its content there. Any thread that holds it. */
 int dagi_copies_on_host(const dag_value *v);
 
-/* For tests and debug builds: NULL, or what is wrong, with all states. */
-const char *dagi_copies_check(dagi_copies *c);
+/* For tests and debug builds: NULL, or what is wrong, with all states (text of this thread). The
+ * caller holds the lock. */
+const char *dagi_copies_check(const dagi_copies *c);
 
 #endif
