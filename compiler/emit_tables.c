@@ -40,6 +40,18 @@ static void emit_edge_table(emitter *e, const plan_class *cls)
     emit_out(e, "};\n");
 }
 
+/* A member of dag_body with one function per precision. */
+static void emit_body_fns(emitter *e, const plan_class *cls, const plan_body *body,
+                          const char *member, const char *what)
+{
+    const char *lead = strcmp(what, "body") == 0 ? "{" : ", ";
+    if (emit_has_precisions(e))
+        emit_out(e, "%s%s = {%s_BODIES(%s_%s_%s%d_)}", lead, member, e->name, e->name, cls->name,
+                 what, body->number);
+    else
+        emit_out(e, "%s%s = {%s_%s_%s%d}", lead, member, e->name, cls->name, what, body->number);
+}
+
 static void emit_small_tables(emitter *e, const plan_class *cls)
 {
     const char *name = e->name;
@@ -59,16 +71,13 @@ static void emit_small_tables(emitter *e, const plan_class *cls)
     emit_out(e, "static const dag_body %s_%s_bodies[] = {", name, cls->name);
     for (size_t i = 0; i < cls->n_bodies; i++) {
         const plan_body *body = &cls->bodies[i];
-        const char *fn = emit_has_precisions(e) ? "%s{{%s_BODIES(%s_%s_body%d_)}, "
-                                                : "%s{{%s_%s_body%d}, ";
-        if (emit_has_precisions(e))
-            emit_out(e, fn, i ? ", " : "", name, name, cls->name, body->number);
-        else
-            emit_out(e, fn, i ? ", " : "", name, cls->name, body->number);
+        emit_out(e, i ? ",\n    " : "");
+        emit_body_fns(e, cls, body, ".fn", "body");
         if (body->evaluate)
-            emit_out(e, "%s_%s_evaluate%d}", name, cls->name, body->number);
-        else
-            emit_out(e, "%s}", body->evaluate_fn ? body->evaluate_fn : "NULL");
+            emit_out(e, ", .evaluate = %s_%s_evaluate%d", name, cls->name, body->number);
+        else if (body->evaluate_fn)
+            emit_out(e, ", .evaluate = %s", body->evaluate_fn);
+        emit_out(e, "}");
     }
     emit_out(e, "};\n");
 }

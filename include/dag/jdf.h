@@ -21,10 +21,11 @@
 
 #include <dag/collection.h>
 #include <dag/dag.h>
+#include <dag/device.h>
 #include <dag/matrix.h>
 #include <dag/types.h>
 
-#define DAG_JDF_ABI 2
+#define DAG_JDF_ABI 3
 /** Most parameters plus derived locals of a class, and most flows. */
 #define DAG_MAX_LOCALS 24
 #define DAG_MAX_FLOWS 24
@@ -88,11 +89,23 @@ typedef struct dag_flow {
 /** What a body returns; falling off its end is DONE. */
 enum { DAG_BODY_DONE = 0, DAG_BODY_ERROR = 1 };
 
-/** A body: one function per precision (index dag_precision; [0] alone without %precision). */
+/**
+ * A body: one function per precision (index dag_precision; [0] alone without %precision).
+ *
+ * `fn` of a body for a device is called by the device's manager. It takes pointers and leading
+ * dimensions from dag_device_views(), enqueues kernels and returns; ERROR: it refused before it
+ * enqueued anything.
+ */
 typedef struct dag_body {
     int (*fn[4])(struct dag_task *task, const void *globals);
     /** NULL, or nonzero = this body may run this task. Bodies are tried in order. */
     int (*evaluate)(const void *globals, const int32_t *locals);
+    uint8_t device; /* dag_device_kind; 0 = cores */
+    /** NULL, or the device that the body should run on, modulo their number; negative: any. */
+    int64_t (*device_index)(const void *globals, const int32_t *locals);
+    /** NULL, or the bytes of workspace on the device. Called when all flows are bound, on any thread
+     *  and any number of times: it reads the shapes of flows, and of their content nothing. */
+    size_t (*workspace[4])(struct dag_task *task, const void *globals);
 } dag_body;
 
 /* ---- edges ------------------------------------------------------------------------------ */

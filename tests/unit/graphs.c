@@ -147,7 +147,7 @@ static int row_start(dag_cursor *c, const void *globals)
 {
     return start_row(c, globals, G->n - 1);
 }
-static const dag_body indep_bodies[] = {{{indep_body}, NULL}};
+static const dag_body indep_bodies[] = {{.fn = {indep_body}}};
 static const dag_class indep = {
     .name = "T", .id = 0, .line = 10, .nparams = 1, .nlocals = 1, .nbodies = 1,
     .task_bytes = sizeof(task2_ctl), .local_names = names2, .bodies = indep_bodies,
@@ -173,7 +173,7 @@ static int ctl_body(struct dag_task *t, const void *globals)
     const int32_t *l = ((task2_ctl *)t)->local;
     return body(t, globals, l[0] * G->m + l[1]);
 }
-static const dag_body ctl_bodies[] = {{{ctl_body}, NULL}};
+static const dag_body ctl_bodies[] = {{.fn = {ctl_body}}};
 static const dag_class ctl = {
     .name = "T", .id = 0, .line = 20, .nparams = 2, .nlocals = 2, .nflows = 1, .nbodies = 1,
     .task_bytes = sizeof(task2_ctl), .local_names = names2, .flows = ctl_flows,
@@ -205,7 +205,7 @@ static int chain_body(struct dag_task *t, const void *globals)
         G->out[me->local[0]] = *x;
     return body(t, globals, me->local[0] * G->m + me->local[1]);
 }
-static const dag_body chain_bodies[] = {{{chain_body}, NULL}};
+static const dag_body chain_bodies[] = {{.fn = {chain_body}}};
 static const dag_class chain = {
     .name = "T", .id = 0, .line = 30, .nparams = 2, .nlocals = 2, .ndata = 1, .nflows = 1,
     .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = chain_flows,
@@ -254,7 +254,7 @@ static int wave_start(dag_cursor *c, const void *globals)
 {
     return G->n > 0 && G->m > 0 ? start_row(c, globals, 0) : 0;
 }
-static const dag_body wave_bodies[] = {{{wave_body}, NULL}};
+static const dag_body wave_bodies[] = {{.fn = {wave_body}}};
 static const dag_class wave = {
     .name = "W", .id = 0, .line = 40, .nparams = 2, .nlocals = 2, .ndata = 2, .nflows = 2,
     .nbodies = 1, .task_bytes = sizeof(task2_two), .local_names = names2, .flows = wave_flows,
@@ -310,7 +310,7 @@ static int stencil_start(dag_cursor *c, const void *globals)
 {
     return G->n > 0 ? start_along(c, globals, 1, G->m - 1) : 0;
 }
-static const dag_body stencil_bodies[] = {{{stencil_body}, NULL}};
+static const dag_body stencil_bodies[] = {{.fn = {stencil_body}}};
 static const dag_class stencil = {
     .name = "S", .id = 0, .line = 50, .nparams = 2, .nlocals = 2, .ndata = 3, .nflows = 3,
     .nbodies = 1, .task_bytes = sizeof(task2), .local_names = names2, .flows = stencil_flows,
@@ -381,9 +381,9 @@ static int zero_start(dag_cursor *c, const void *globals)
 {
     return start_row(c, globals, 0);
 }
-static const dag_body root_bodies[] = {{{root_body}, NULL}};
-static const dag_body leaf_bodies[] = {{{leaf_body}, NULL}};
-static const dag_body join_bodies[] = {{{join_body}, NULL}};
+static const dag_body root_bodies[] = {{.fn = {root_body}}};
+static const dag_body leaf_bodies[] = {{.fn = {leaf_body}}};
+static const dag_body join_bodies[] = {{.fn = {join_body}}};
 static const dag_class root = {
     .name = "Root", .id = 0, .line = 60, .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 1,
     .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = root_flows,
@@ -420,7 +420,7 @@ static void prio_successors(dag_visit *v, const void *globals, const int32_t *l)
     for (int64_t i = 0; i < G->n; i++)
         send(v, &prio_edge, i, 0);
 }
-static const dag_body prio_bodies[] = {{{priority_body}, NULL}};
+static const dag_body prio_bodies[] = {{.fn = {priority_body}}};
 static const dag_class prio_root = {
     .name = "Root", .id = 0, .line = 70, .nparams = 1, .nlocals = 1, .nflows = 1,
     .task_bytes = sizeof(task2_ctl), .local_names = names2, .flows = ctl_flows, .locals = is_zero,
@@ -540,7 +540,7 @@ static int dynamic_body(struct dag_task *t, const void *globals)
     *x = me->local[0] == 0 ? 1 : *x + 1;
     return body(t, globals, me->local[0]);
 }
-static const dag_body dynamic_bodies[] = {{{dynamic_body}, NULL}};
+static const dag_body dynamic_bodies[] = {{.fn = {dynamic_body}}};
 static const dag_class dynamic = {
     .name = "T", .id = 0, .line = 110, .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 1,
     .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = chain_flows,

@@ -341,7 +341,7 @@ static int probe_space(const void *globals, int32_t *locals)
 
 START_TEST(what_bodies_may_ask)
 {
-    static const dag_body bodies[] = {{{probe_body}, NULL}};
+    static const dag_body bodies[] = {{.fn = {probe_body}}};
     static const char *const names[] = {"i"};
     static const dag_class cls = {
         .name = "Probe", .line = 1, .nparams = 1, .nlocals = 1, .nbodies = 1,
