@@ -12,10 +12,19 @@ static uint64_t first_word(enum dagt_event kind, unsigned words, unsigned a, uin
     return (uint64_t)kind | (uint64_t)words << 8 | (uint64_t)a << 16 | (uint64_t)b << 32;
 }
 
-static void interval(dagi_buffer *buffer, enum dagt_event kind, unsigned a, uint32_t b,
-                     uint64_t begin, uint64_t end)
+static int recording(const struct dagi_trace *trace)
 {
-    uint64_t *e = dagi_buffer_event(buffer, 3);
+    return atomic_load_explicit(&trace->recording, memory_order_acquire);
+}
+
+void dagi_trace_interval(const struct dagi_trace *trace, dagi_buffer *buffer, enum dagt_event kind,
+                         unsigned a, uint32_t b, uint64_t begin, uint64_t end)
+{
+    if (!recording(trace))
+        return;
+    if (begin < trace->head.begin)
+        begin = trace->head.begin;
+    uint64_t *e = end > begin ? dagi_buffer_event(buffer, 3) : NULL;
     if (!e)
         return;
     e[0] = first_word(kind, 3, a, b);
@@ -23,21 +32,12 @@ static void interval(dagi_buffer *buffer, enum dagt_event kind, unsigned a, uint
     e[2] = end;
 }
 
-static int recording(const struct dagi_trace *trace)
-{
-    return atomic_load_explicit(&trace->recording, memory_order_acquire);
-}
-
-/* An interval that may have begun (0: has not) before recording did. */
+/* An interval that is under way unless begin is 0. */
 static void close_interval(dagi_track *track, enum dagt_event kind, unsigned a, uint64_t begin,
                            uint64_t now)
 {
-    if (!begin || !recording(track->trace))
-        return;
-    if (begin < track->trace->head.begin)
-        begin = track->trace->head.begin;
-    if (now > begin)
-        interval(&track->buffer, kind, a, 0, begin, now);
+    if (begin)
+        dagi_trace_interval(track->trace, &track->log.buffer, kind, a, 0, begin, now);
 }
 
 /* What is idle now is so until `now` only. */
@@ -53,8 +53,8 @@ void dagi_trace_task_new(const dagi_track *track, struct dag_task *t)
 {
     dagi_task_trace *mine = dagi_trace_of(t);
     mine->ready = track->origin.time;
-    mine->path = track->origin.path;
     mine->from = track->origin.id;
+    mine->path = track->origin.path;
 }
 
 void dagi_trace_arrival(const dagi_track *track, struct dag_task *t)
@@ -68,47 +68,102 @@ void dagi_trace_arrival(const dagi_track *track, struct dag_task *t)
     }
 }
 
+/* As a DAGT_TASK, which holds anything. */
+static __attribute__((noinline)) uint64_t *write_long(dagi_log *log, struct dag_task *t,
+                                                      uint64_t begin, uint64_t end)
+{
+    const dagi_task_trace *mine = dagi_trace_of(t);
+    unsigned words = 6 + (t->cls->nparams + 1u) / 2;
+    uint64_t *e = dagi_buffer_event(&log->buffer, words);
+    if (!e)
+        return NULL;
+    e[0] = first_word(DAGT_TASK, words, (unsigned)t->cls->id, t->pool->id);
+    e[1] = begin;
+    e[2] = end;
+    e[3] = mine->ready;
+    e[4] = mine->from;
+    e[5] = (uint64_t)t->priority;
+    log->pool = t->pool->id;
+    if (t->cls->nparams % 2)
+        e[words - 1] = 0;
+    return e + 6;
+}
+
+/*
+ * Every page of events costs more than all that is done for the events in it, since it is touched for
+ * the first time: hence the DAGT_BRIEF of four or five words.
+ */
+static inline void write_task(dagi_log *log, struct dag_task *t, uint64_t begin, uint64_t end)
+{
+    const dagi_task_trace *mine = dagi_trace_of(t);
+    uint64_t length = end - begin, gap = begin - log->last, wait = begin - mine->ready;
+    unsigned n = t->cls->nparams;
+    int32_t *to;
+    if (__builtin_expect(((length | gap | wait) >> 32) == 0 && t->pool->id == log->pool &&
+                         t->priority == (int32_t)t->priority, 1)) {
+        unsigned words = 3 + (n + 2) / 2;
+        uint64_t *e = dagi_buffer_event(&log->buffer, words);
+        if (!e)
+            return;
+        e[0] = first_word(DAGT_BRIEF, words, (unsigned)t->cls->id, (uint32_t)length);
+        e[1] = gap | wait << 32;
+        e[2] = mine->from;
+        e[words - 1] = 0;
+        to = (int32_t *)(void *)(e + 3);
+        *to++ = (int32_t)t->priority;
+    } else {
+        to = (int32_t *)(void *)write_long(log, t, begin, end);
+        if (!to)
+            return;
+    }
+    const int32_t *from = (const int32_t *)(const void *)(dag_task_flows(t) + t->cls->ndata);
+    log->last = end;
+    for (unsigned i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
+static inline void add_task(dagi_log *log, dagi_track *track, struct dag_task *t,
+                            uint64_t begin, uint64_t end)
+{
+    const struct dagi_trace *trace = track->trace;
+    uint64_t length = end - begin, low = (UINT64_C(1) << DAGI_SCALE_BITS) - 1;
+    log->id++;
+    if (recording(trace))
+        write_task(log, t, begin, end);
+    track->origin.time = end;
+    track->origin.id = log->id;
+    track->origin.path = dagi_trace_of(t)->path +
+                         (length >> DAGI_SCALE_BITS) * trace->scale +
+                         ((length & low) * trace->scale >> DAGI_SCALE_BITS);
+    uint64_t done = atomic_load_explicit(&track->done, memory_order_relaxed);
+    atomic_store_explicit(&track->done, done + 1, memory_order_relaxed);
+}
+
 void dagi_trace_task(dagi_track *track, struct dag_task *t, uint64_t begin)
 {
-    struct dagi_trace *trace = track->trace;
     uint64_t end = dagi_clock();
-    const dagi_task_trace *mine = dagi_trace_of(t);
     if (track->since)
         close_idle(track, begin);
-    uint64_t place = ++track->tasks;
-    if (recording(trace)) {
-        unsigned n = t->cls->nparams, words = 7 + (n + 1) / 2;
-        uint64_t *e = dagi_buffer_event(&track->buffer, words);
-        if (e) {
-            e[0] = first_word(DAGT_TASK, words, (unsigned)t->cls->id, t->pool->id);
-            e[1] = begin;
-            e[2] = end;
-            e[3] = mine->ready;
-            e[4] = mine->from;
-            e[5] = mine->path;
-            e[6] = (uint64_t)t->priority;
-            if (n % 2)
-                e[words - 1] = 0;
-            memcpy(e + 7, dag_task_flows(t) + t->cls->ndata, n * sizeof(int32_t));
-        }
-    }
-    track->origin.id = DAGT_TASK_ID(trace->head.rank, track->worker->index, place);
-    track->origin.path = mine->path + (uint64_t)((double)(end - begin) * trace->ns_per_tick);
-    track->origin.time = end;
-    atomic_store_explicit(&track->done, place, memory_order_relaxed);
-    if (end > track->next_look && trace->progress)
+    add_task(&track->log, track, t, begin, end);
+    if (end > track->next_look && track->trace->progress)
         dagi_progress_look(track, end);
+}
+
+void dagi_trace_task_on(dagi_log *log, dagi_track *track, struct dag_task *t, uint64_t begin,
+                        uint64_t end)
+{
+    add_task(log, track, t, begin, end);
 }
 
 void dagi_trace_startup(dagi_track *track)
 {
-    track->origin = (dagi_source_task){0, 0, dagi_clock()};
+    track->origin = (dagi_source_task){.time = dagi_clock()};
 }
 
 dagi_source_task dagi_trace_deliver(dagi_track *track, uint64_t id, uint64_t path)
 {
     dagi_source_task before = track->origin;
-    track->origin = (dagi_source_task){id, path, dagi_clock()};
+    track->origin = (dagi_source_task){dagi_clock(), id, path};
     return before;
 }
 
@@ -159,24 +214,27 @@ void dagi_trace_idle(dagi_track *track, int congested, int asleep)
         dagi_progress_look(track, now);
 }
 
-void dagi_trace_comm(dagi_track *track, uint64_t begin, int events)
+void dagi_trace_busy(dagi_track *track, enum dagt_event kind, uint64_t begin, int events)
 {
     uint64_t now = dagi_clock();
     int idle = track->since != 0;
-    /* What others told while we were in there may lie before. */
     if (idle)
         close_idle(track, begin);
-    if (recording(track->trace) && begin >= track->trace->head.begin)
-        interval(&track->buffer, DAGT_COMM, 0, (uint32_t)events, begin, now);
+    dagi_trace_interval(track->trace, &track->log.buffer, kind, 0, (uint32_t)events, begin, now);
     if (idle)
         track->since = now;
+}
+
+void dagi_trace_comm(dagi_track *track, uint64_t begin, int events)
+{
+    dagi_trace_busy(track, DAGT_COMM, begin, events);
 }
 
 void dagi_trace_steal(dagi_track *track)
 {
     if (!recording(track->trace))
         return;
-    uint64_t *e = dagi_buffer_event(&track->buffer, 2);
+    uint64_t *e = dagi_buffer_event(&track->log.buffer, 2);
     if (e) {
         e[0] = first_word(DAGT_STEAL, 2, 0, 0);
         e[1] = dagi_clock();
@@ -205,8 +263,7 @@ void dagi_trace_end(dagi_track *track, uint64_t now)
 
 /* ---- pools -------------------------------------------------------------------------------- */
 
-/* Double an array when its next place is the first that it lacks; the caller holds the lock. */
-static int reserve(void **array, int used, int *capacity, size_t size)
+int dagi_trace_reserve(void **array, int used, int *capacity, size_t size)
 {
     if (used < *capacity)
         return 1;
@@ -227,7 +284,7 @@ static int64_t number_of(struct dagi_trace *trace, const dag_program *program)
         if (trace->programs[i] == program)
             return i;
     }
-    if (!reserve(&array, trace->nprograms, &trace->programs_capacity, sizeof *trace->programs))
+    if (!dagi_trace_reserve(&array, trace->nprograms, &trace->programs_capacity, sizeof *trace->programs))
         return -1;
     trace->programs = array;
     trace->programs[trace->nprograms] = program;
@@ -254,7 +311,7 @@ void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t
     void *array = trace->pools;
     int64_t program = number_of(trace, pool->program);
     if (program >= 0 &&
-        reserve(&array, trace->npools, &trace->pools_capacity, sizeof *trace->pools)) {
+        dagi_trace_reserve(&array, trace->npools, &trace->pools_capacity, sizeof *trace->pools)) {
         trace->pools = array;
         trace->pools[trace->npools++] =
             (dagt_pool_head){.id = pool->id, .program = (uint64_t)program, .begin = dagi_clock()};

@@ -26,18 +26,15 @@ static void add_worker(sums *s, const dagt_rank *rank, const dagt_track *track, 
 {
     dagt_times w;
     dagt_worker_times(rank, track, &w);
-    s->all.wall += w.wall;
-    s->all.bodies += w.bodies;
-    s->all.comm += w.comm;
-    s->all.outside += w.outside;
-    s->all.runtime += w.runtime;
-    s->all.asleep += w.asleep;
-    s->all.steals += w.steals;
-    for (int c = 0; c < DAGT_CAUSES; c++)
-        s->all.idle[c] += w.idle[c];
+    dagt_times_add(&s->all, &w);
     s->workers++;
-    s->tasks += w.tasks;
     *busy += w.bodies;
+}
+
+/* Of a worker or a stream. */
+static void add_tasks(sums *s, const dagt_track *track)
+{
+    s->tasks += track->ntasks;
     if (!track->ntasks)
         return;
     if (track->tasks[0].begin < s->begin)
@@ -52,9 +49,12 @@ static sums sum_up(const dagt_trace *t)
     for (int r = 0; r < t->nranks; r++) {
         const dagt_rank *rank = &t->ranks[r];
         int64_t busy = 0;
-        for (int k = 0; k < rank->ntracks; k++)
+        for (int k = 0; k < rank->ntracks; k++) {
             if (rank->tracks[k].kind == DAGT_TRACK_WORKER)
                 add_worker(&s, rank, &rank->tracks[k], &busy);
+            if (dagt_runs_tasks(&rank->tracks[k]))
+                add_tasks(&s, &rank->tracks[k]);
+        }
         for (int i = 0; i < rank->npools; i++) {
             s.renames += rank->pools[i].renames;
             s.bytes += rank->pools[i].bytes;
@@ -107,9 +107,11 @@ static void print_paths(const dagt_path *paths, size_t n, FILE *out)
 static void print_times(const char *name, const dagt_times *w, FILE *out)
 {
     double wall = (double)w->wall;
-    fprintf(out, "dag:   %-18s %6.1f %7.1f %8.1f %8.1f %8.1f %6.1f %6.1f %9.1f %8zu %7zu\n", name,
+    fprintf(out, "dag:   %-18s %6.1f %7.1f %8.1f %7.1f %8.1f %8.1f %6.1f %6.1f %9.1f %8zu %7zu\n",
+            name,
             share((double)w->bodies, wall), share((double)w->runtime, wall),
-            share((double)w->comm, wall), share((double)w->outside, wall),
+            share((double)w->comm, wall), share((double)w->drive, wall),
+            share((double)w->outside, wall),
             share((double)w->idle[DAGT_NO_TASK], wall), share((double)w->idle[DAGT_DATA], wall),
             share((double)w->idle[DAGT_SEND], wall), share((double)w->idle[DAGT_SLEEPING], wall),
             w->tasks, w->steals);
@@ -119,20 +121,18 @@ static void print_workers(const dagt_trace *t, const sums *s, FILE *out)
 {
     enum { LISTED = 64 };
     int listed = 0;
-    fprintf(out, "dag:   %-18s %6s %7s %8s %8s %24s %17s %7s\n", "percent of time", "bodies",
-            "runtime", "messages", "outside", "idle: no task   data", "send  sleeping  ", "");
-    fprintf(out, "dag:   %-18s %6s %7s %8s %8s %8s %6s %6s %9s %8s %7s\n", "", "", "", "", "", "",
-            "", "", "", "tasks", "stolen");
+    fprintf(out, "dag:   %-18s %6s %7s %8s %7s %8s %8s %6s %6s %9s %8s %7s\n", "percent of time",
+            "bodies", "runtime", "messages", "devices", "outside", "no task", "data", "send",
+            "sleeping", "tasks", "stolen");
     for (int r = 0; r < t->nranks; r++) {
         for (int k = 0; k < t->ranks[r].ntracks; k++) {
             const dagt_track *track = &t->ranks[r].tracks[k];
-            char name[32];
+            char name[64];
             dagt_times w;
             if (track->kind != DAGT_TRACK_WORKER || listed++ >= LISTED)
                 continue;
             dagt_worker_times(&t->ranks[r], track, &w);
-            snprintf(name, sizeof name, "rank %d worker %d", r, track->index);
-            print_times(name, &w, out);
+            print_times(dagt_label(name, sizeof name, r, track), &w, out);
         }
     }
     dagt_times all = s->all;
@@ -141,23 +141,62 @@ static void print_workers(const dagt_trace *t, const sums *s, FILE *out)
         print_times("all", &all, out);
 }
 
+static void print_streams(const dagt_trace *t, FILE *out)
+{
+    enum { LISTED = 64 };
+    int listed = 0;
+    for (int r = 0; r < t->nranks; r++) {
+        for (int k = 0; k < t->ranks[r].ntracks; k++) {
+            const dagt_track *track = &t->ranks[r].tracks[k];
+            char name[64];
+            dagt_busy busy;
+            if (track->kind != DAGT_TRACK_STREAM || listed++ >= LISTED)
+                continue;
+            dagt_device_busy(track, &busy);
+            fprintf(out, "dag:   %s: %zu tasks, busy for %.4g s, %.1f %% of the time\n",
+                    dagt_label(name, sizeof name, r, track), busy.count, (double)busy.time * 1e-9,
+                    share((double)busy.time, (double)(t->ranks[r].end - t->ranks[r].begin)));
+        }
+    }
+}
+
+static void print_overlap(const dagt_trace *t, int r, FILE *out)
+{
+    dagt_overlap o;
+    if (dagt_overlap_of(&t->ranks[r], &o) != 0)
+        return;
+    if (o.comm > 0)
+        fprintf(out, "dag:   rank %d: communication for %.4g s, %.0f %% of it while bodies ran\n", r,
+                (double)o.comm * 1e-9, share((double)o.both, (double)o.comm));
+    if (o.copy > 0)
+        fprintf(out, "dag:   rank %d: copies for %.4g s, %.0f %% of it while bodies ran\n", r,
+                (double)o.copy * 1e-9, share((double)o.copy_both, (double)o.copy));
+}
+
+static void print_link(const dagt_link *l, FILE *out)
+{
+    char from[40], to[40];
+    fprintf(out, "dag:   link %s -> %s: %llu %s, %.4g MB",
+            dagt_link_end(from, sizeof from, l->from, l->from_device),
+            dagt_link_end(to, sizeof to, l->to, l->to_device), (unsigned long long)l->sent,
+            l->busy ? "copies" : "messages and transfers", (double)l->bytes * 1e-6);
+    if (l->busy)
+        fprintf(out, ", %.3g GB/s", (double)l->bytes / (double)l->busy);
+    fputc('\n', out);
+}
+
 static void print_links(const dagt_trace *t, FILE *out)
 {
     enum { LISTED = 16 };
     size_t n;
     dagt_link *links = dagt_links(t, &n);
     for (size_t i = 0; links && i < n && i < LISTED; i++)
-        fprintf(out, "dag:   link %u -> %u: %llu messages and transfers, %.4g MB\n", links[i].from,
-                links[i].to, (unsigned long long)links[i].sent, (double)links[i].bytes * 1e-6);
+        print_link(&links[i], out);
     if (n > LISTED)
         fprintf(out, "dag:   ... and %zu more links\n", n - LISTED);
     free(links);
-    for (int r = 0; n > 0 && r < t->nranks && r < LISTED; r++) {
-        dagt_overlap o;
-        if (dagt_overlap_of(&t->ranks[r], &o) == 0 && o.comm > 0)
-            fprintf(out, "dag:   rank %d: communication for %.4g s, %.0f %% of it while bodies ran\n",
-                    r, (double)o.comm * 1e-9, share((double)o.both, (double)o.comm));
-    }
+    for (int r = 0; n > 0 && r < t->nranks && r < LISTED; r++)
+        print_overlap(t, r, out);
 }
 
 /* ---- advice ------------------------------------------------------------------------------- */
@@ -226,6 +265,7 @@ void dagi_report_print(dagt_trace *t, FILE *out)
     if (paths)
         print_paths(paths, n, out);
     print_workers(t, &s, out);
+    print_streams(t, out);
     print_links(t, out);
     fprintf(out, "dag:   %zu tasks stolen, %llu values copied because others still read them, "
             "%.4g MB of data sent\n", s.all.steals, (unsigned long long)s.renames,

@@ -30,7 +30,8 @@ static dagi_track *new_track(struct dagi_trace *trace, struct dagi_worker *w)
     memset((void *)track, 0, sizeof *track);
     track->trace = trace;
     track->worker = w;
-    dagi_buffer_init(&track->buffer, &trace->room);
+    track->log.id = DAGT_TASK_ID(trace->head.rank, w->index, 0);
+    dagi_buffer_init(&track->log.buffer, &trace->room);
     return track;
 }
 
@@ -40,7 +41,7 @@ static void free_tracks(dag_context *ctx)
         struct dagi_worker *w = ctx->workers[i];
         if (!w || !w->track)
             continue;
-        dagi_buffer_free(&w->track->buffer);
+        dagi_buffer_free(&w->track->log.buffer);
         free(w->track);
         w->track = NULL;
     }
@@ -52,6 +53,11 @@ void dagi_trace_free(dag_context *ctx)
     if (!trace)
         return;
     free_tracks(ctx);
+    for (int i = 0; i < trace->ndevice_tracks; i++) {
+        dagi_buffer_free(&trace->device_tracks[i]->log.buffer);
+        free(trace->device_tracks[i]);
+    }
+    free(trace->device_tracks);
     dagi_buffer_free(&trace->links);
     dagi_gather_free(trace->gather);
     dagi_progress_free(trace);
@@ -98,6 +104,7 @@ static void calibrate(struct dagi_trace *trace)
         continue;
     dagi_clock_pair(&ticks[1], &ns[1]);
     trace->ns_per_tick = (double)(ns[1] - ns[0]) / (double)(ticks[1] - ticks[0]);
+    trace->scale = (uint64_t)(trace->ns_per_tick * (1 << DAGI_SCALE_BITS));
 }
 
 static dag_status make_tracks(struct dagi_trace *trace)
@@ -199,7 +206,7 @@ static void put_program(writer *w, const dag_program *program)
     }
 }
 
-static void put_track(writer *w, enum dagt_track_kind kind, int index, dagi_buffer *b)
+static void put_track(writer *w, enum dagt_track_kind kind, uint32_t index, dagi_buffer *b)
 {
     uint64_t words = dagi_buffer_words(b);
     put(w, DAGT_TRACK);
@@ -219,7 +226,10 @@ static void put_section(writer *w, struct dagi_trace *trace)
         put_program(w, trace->programs[i]);
     put_struct(w, trace->pools, (size_t)trace->npools * sizeof *trace->pools);
     for (int i = 0; i < ctx->nworkers; i++)
-        put_track(w, DAGT_TRACK_WORKER, i, &ctx->workers[i]->track->buffer);
+        put_track(w, DAGT_TRACK_WORKER, (uint32_t)i, &ctx->workers[i]->track->log.buffer);
+    for (int i = 0; i < trace->ndevice_tracks; i++)
+        put_track(w, trace->device_tracks[i]->kind, trace->device_tracks[i]->index,
+                  &trace->device_tracks[i]->log.buffer);
     put_track(w, DAGT_TRACK_LINKS, 0, &trace->links);
 }
 
@@ -239,6 +249,12 @@ uint64_t *dagi_trace_section(struct dagi_trace *trace, size_t *words)
 
 /* ---- end ------------------------------------------------------------------------------------ */
 
+static void close_buffer(struct dagi_trace *trace, dagi_buffer *b)
+{
+    dagi_buffer_close(b);
+    trace->head.dropped += b->dropped;
+}
+
 /* Recording ends: what is open is closed, and how long a tick is becomes known. */
 static void end(struct dagi_trace *trace)
 {
@@ -250,12 +266,12 @@ static void end(struct dagi_trace *trace)
     for (int i = 0; i < ctx->nworkers; i++) {
         dagi_track *track = ctx->workers[i]->track;
         dagi_trace_end(track, trace->head.end);
-        dagi_buffer_close(&track->buffer);
-        trace->head.dropped += track->buffer.dropped;
+        close_buffer(trace, &track->log.buffer);
     }
-    dagi_buffer_close(&trace->links);
-    trace->head.dropped += trace->links.dropped;
-    trace->head.tracks = (uint64_t)ctx->nworkers + 1;
+    for (int i = 0; i < trace->ndevice_tracks; i++)
+        close_buffer(trace, &trace->device_tracks[i]->log.buffer);
+    close_buffer(trace, &trace->links);
+    trace->head.tracks = (uint64_t)(ctx->nworkers + trace->ndevice_tracks + 1);
     trace->head.pools = (uint64_t)trace->npools;
     trace->head.programs = (uint64_t)trace->nprograms;
     atomic_store(&trace->recording, 0);

@@ -100,7 +100,8 @@ double dagi_clock_rate(const dagi_clock_point *first, const dagi_clock_point *la
 /* Behind the struct of every task while something is recorded. Written by whoever creates the task
  * and, under the lock of its shard, by those that bring its inputs. */
 typedef struct dagi_task_trace {
-    uint64_t ready, path, from; /* as in format.h */
+    uint64_t ready, from; /* as in format.h */
+    uint64_t path;        /* nanoseconds of the longest chain of bodies that ends just before it */
 } dagi_task_trace;
 
 static inline uint32_t dagi_trace_task_bytes(uint32_t task_bytes)
@@ -112,27 +113,44 @@ static inline dagi_task_trace *dagi_trace_of(struct dag_task *t)
     return (dagi_task_trace *)(void *)((char *)t + ((t->cls->task_bytes + 7u) & ~7u));
 }
 
-/* What makes tasks ready now, on this worker. */
+/* What makes tasks ready now, on this worker: what they get, in the same order. */
 typedef struct dagi_source_task {
-    uint64_t id, path, time;
+    uint64_t time, id, path;
 } dagi_source_task;
+
+/* Events of a track on which tasks run. */
+typedef struct dagi_log {
+    dagi_buffer buffer;
+    uint64_t last;  /* end of the latest task in it, ticks: the next is told relative to that */
+    uint64_t pool;  /* of that task; 0 = there is none */
+    uint64_t id;    /* of the latest task of the track: DAGT_TASK_ID */
+} dagi_log;
 
 /* A worker's track. All but `done` is the worker's own. */
 typedef struct dagi_track {
-    _Alignas(DAGI_LINE) dagi_buffer buffer;
+    _Alignas(DAGI_LINE) dagi_log log;
     struct dagi_trace *trace;
-    struct dagi_worker *worker;
     dagi_source_task origin;
-    uint64_t tasks;       /* begun here; the place of the latest */
+    struct dagi_worker *worker;
     uint64_t since;       /* idle since, ticks; 0 = is not */
     unsigned cause;       /* then: a of DAGT_IDLE */
     uint64_t left;        /* worker 0: outside of the library since; 0 = inside */
     uint64_t next_look;   /* ticks when progress is to be looked at again */
-    _Alignas(DAGI_LINE) _Atomic uint64_t done; /* tasks */
+    _Alignas(DAGI_LINE) _Atomic uint64_t done; /* tasks that have ended here, of devices too */
 } dagi_track;
+
+/* A track of a device. Written by whoever drives the device. */
+struct dagi_device_track {
+    dagi_log log;
+    struct dagi_trace *trace;
+    enum dagt_track_kind kind;
+    uint32_t index;  /* as in format.h */
+};
+typedef struct dagi_device_track dagi_device_track;
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
+enum { DAGI_SCALE_BITS = 24 };
 enum { DAGI_TRACE_FILE = 1, DAGI_TRACE_REPORT = 2, DAGI_TRACE_PROGRESS = 4 };
 
 struct dagi_trace_program;
@@ -144,6 +162,7 @@ struct dagi_trace {
     dag_context *ctx;
     int wanted;    /* DAGI_TRACE_..., agreed by all ranks */
     double ns_per_tick; /* about; the file has it exactly */
+    uint64_t scale;     /* the same times 2^DAGI_SCALE_BITS */
     /* -- application thread */
     FILE *file;    /* rank 0 */
     int regular;   /* 1: `file` is one on disk, made by us */
@@ -161,6 +180,8 @@ struct dagi_trace {
     dagt_pool_head *pools;
     const dag_program **programs;
     int npools, pools_capacity, nprograms, programs_capacity;
+    dagi_device_track **device_tracks; /* number k is track nworkers + k of the rank */
+    int ndevice_tracks, device_tracks_capacity;
     struct dagi_progress *progress; /* progress.c says who touches what */
 };
 
@@ -187,6 +208,16 @@ void dagi_trace_task_new(const struct dagi_track *track, struct dag_task *t);
 void dagi_trace_arrival(const struct dagi_track *track, struct dag_task *t);
 /* The body of t, begun at `begin`, has run: it is what makes tasks ready from now on. */
 void dagi_trace_task(struct dagi_track *track, struct dag_task *t, uint64_t begin);
+/* The same for a task that ran elsewhere and whose end the worker of `track` has found out. */
+void dagi_trace_task_on(dagi_log *log, struct dagi_track *track, struct dag_task *t, uint64_t begin,
+                        uint64_t end);
+/* An event with begin and end; begin is cut off at the start of recording. */
+void dagi_trace_interval(const struct dagi_trace *trace, dagi_buffer *buffer, enum dagt_event kind,
+                         unsigned a, uint32_t b, uint64_t begin, uint64_t end);
+/* The worker has been busy with something since `begin`, maybe in the midst of being idle. */
+void dagi_trace_busy(dagi_track *track, enum dagt_event kind, uint64_t begin, int events);
+/* Double an array when its next place is the first that it lacks; the caller holds trace->lock. */
+int dagi_trace_reserve(void **array, int used, int *capacity, size_t size);
 /* Tasks that are made next are made by nobody: start-up. */
 void dagi_trace_startup(struct dagi_track *track);
 /* Tasks that are made next are made by a message; returns what made them before. */
@@ -205,6 +236,46 @@ void dagi_trace_end(struct dagi_track *track, uint64_t now);
 void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t tasks);
 void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool);
 extern const dagi_observer dagi_trace_observer;
+
+/* ---- devices (device.c) ------------------------------------------------------------------- */
+
+/*
+ * For whoever drives a device: the worker that manages it, or a thread. A device has a track for each
+ * stream on which tasks run, and one for each link over which copies go, in one direction. They are
+ * made when the device is opened, if DAGI_TRACE(ctx) is not NULL then, and freed with the trace.
+ *
+ *     stream = dagi_trace_stream(trace, 0, 2);                  -- device 0, stream 2
+ *     to = dagi_trace_link(trace, DAGI_TRACE_HOST, 0);          -- host to device 0
+ *     ...
+ *     dagi_trace_copy(to, begin, end, bytes);
+ *     dagi_trace_kernel(stream, DAGI_TRACK(w), task, begin, end);
+ *     ... release the successors of the task ...
+ *     dagi_trace_drive(DAGI_TRACK(w), since);
+ *
+ * A track has one writer at a time; that it passes from one to the next is ordered by what makes one
+ * the driver of the device. Events of a track come in the order of their ends. Times are ticks of
+ * dagi_clock(). A device that tells nanoseconds since some event of its own adds them to a moment of
+ * which both are known: ticks + dagi_trace_ticks(trace, ns). The length of a tick is known to about
+ * 1e-4 only, so take a new such moment every few milliseconds of what you tell.
+ */
+enum { DAGI_TRACE_HOST = -1 };
+
+/* Further tracks: any thread, any time before dag_fini(). NULL = out of memory, or the rank has
+ * DAGT_MAX_TRACKS; the functions below do nothing for NULL. */
+dagi_device_track *dagi_trace_stream(struct dagi_trace *trace, int device, int number);
+dagi_device_track *dagi_trace_link(struct dagi_trace *trace, int from, int to);
+/* t ran on the stream from begin to end. Whoever has found out is about to release its successors, and
+ * is worker `driver`: t is what makes tasks ready from now on. */
+void dagi_trace_kernel(dagi_device_track *stream, dagi_track *driver, struct dag_task *t,
+                       uint64_t begin, uint64_t end);
+void dagi_trace_copy(dagi_device_track *link, uint64_t begin, uint64_t end, size_t bytes);
+/* The worker was busy with a device since `begin`: submitting, asking for what has ended. Neither
+ * tasks that it ran meanwhile nor waiting for something to end belong here. */
+void dagi_trace_drive(dagi_track *driver, uint64_t begin);
+static inline uint64_t dagi_trace_ticks(const struct dagi_trace *trace, double ns)
+{
+    return (uint64_t)(int64_t)(ns / trace->ns_per_tick);
+}
 
 /* ---- gathering (gather.c) ----------------------------------------------------------------- */
 

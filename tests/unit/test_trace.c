@@ -173,17 +173,23 @@ static file example(void)
     add(&f, DAGT_TRACK);
     add(&f, DAGT_TRACK_WORKER);
     add(&f, 3);
-    add(&f, 8 + 8 + 3);
+    add(&f, 7 + 4 + 3);
     for (uint64_t k = 0; k < 2; k++) {
         uint64_t begin = 2000 + 2000 * k;
-        add(&f, DAGT_TASK | 8 << 8 | UINT64_C(1) << 32);
-        add(&f, begin);
-        add(&f, begin + 1000);
-        add(&f, begin - 100);
-        add(&f, k ? DAGT_TASK_ID(0, 0, 1) : 0);
-        add(&f, k * 2000);
-        add(&f, 5);
-        add(&f, k);
+        if (k == 0) {
+            add(&f, DAGT_TASK | 7 << 8 | UINT64_C(1) << 32);
+            add(&f, begin);
+            add(&f, begin + 1000);
+            add(&f, begin - 100);
+            add(&f, 0);
+            add(&f, 5);
+            add(&f, 0);
+        } else { /* 1000 after that before, of 1000, ready for 100, priority 5, parameter 1 */
+            add(&f, DAGT_BRIEF | 4 << 8 | UINT64_C(1000) << 32);
+            add(&f, 1000 | UINT64_C(100) << 32);
+            add(&f, DAGT_TASK_ID(0, 0, 1));
+            add(&f, 5 | UINT64_C(1) << 32);
+        }
     }
     add(&f, DAGT_IDLE | 3 << 8 | (uint64_t)(DAGT_SLEEPING | DAGT_ASLEEP) << 16);
     add(&f, 5000);

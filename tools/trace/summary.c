@@ -31,20 +31,6 @@ static const char *duration(char text[16], double ns)
 
 /* ---- summary ------------------------------------------------------------------------------ */
 
-static void add(dagt_times *sum, const dagt_times *w)
-{
-    sum->wall += w->wall;
-    sum->bodies += w->bodies;
-    sum->comm += w->comm;
-    sum->outside += w->outside;
-    sum->runtime += w->runtime;
-    sum->asleep += w->asleep;
-    sum->tasks += w->tasks;
-    sum->steals += w->steals;
-    for (int c = 0; c < DAGT_CAUSES; c++)
-        sum->idle[c] += w->idle[c];
-}
-
 static int sum_workers(const dagt_trace *t, dagt_times *sum)
 {
     int workers = 0;
@@ -55,7 +41,7 @@ static int sum_workers(const dagt_trace *t, dagt_times *sum)
             if (t->ranks[r].tracks[k].kind != DAGT_TRACK_WORKER)
                 continue;
             dagt_worker_times(&t->ranks[r], &t->ranks[r].tracks[k], &w);
-            add(sum, &w);
+            dagt_times_add(sum, &w);
             workers++;
         }
     }
@@ -64,9 +50,10 @@ static int sum_workers(const dagt_trace *t, dagt_times *sum)
 
 static void print_row(const char *name, const dagt_times *w, FILE *out)
 {
-    fprintf(out, "  %-20s %7.2f %8.2f %9.2f %12.2f %8.2f %7.2f %7.2f %9.2f %9zu %7zu\n", name,
+    fprintf(out, "  %-20s %7.2f %8.2f %9.2f %8.2f %12.2f %8.2f %7.2f %7.2f %9.2f %9zu %7zu\n",
+            name,
             percent(w->bodies, w->wall), percent(w->runtime, w->wall), percent(w->comm, w->wall),
-            percent(w->outside, w->wall), percent(w->idle[0], w->wall),
+            percent(w->drive, w->wall), percent(w->outside, w->wall), percent(w->idle[0], w->wall),
             percent(w->idle[1], w->wall), percent(w->idle[2], w->wall),
             percent(w->idle[3], w->wall), w->tasks, w->steals);
 }
@@ -76,18 +63,17 @@ static void print_workers(const dagt_trace *t, int each, FILE *out)
     dagt_times sum;
     int workers = sum_workers(t, &sum);
     fprintf(out, "\nwhere the time of the workers went, percent\n"
-            "  %-20s %7s %8s %9s %12s %8s %7s %7s %9s %9s %7s\n", "", "bodies", "runtime",
-            "messages", "application", "no task", "data", "send", "sleeping", "tasks", "stolen");
+            "  %-20s %7s %8s %9s %8s %12s %8s %7s %7s %9s %9s %7s\n", "", "bodies", "runtime",
+            "messages", "devices", "application", "no task", "data", "send", "sleeping", "tasks", "stolen");
     for (int r = 0; each && r < t->nranks; r++) {
         for (int k = 0; k < t->ranks[r].ntracks; k++) {
             const dagt_track *track = &t->ranks[r].tracks[k];
-            char name[32];
+            char name[64];
             dagt_times w;
             if (track->kind != DAGT_TRACK_WORKER)
                 continue;
             dagt_worker_times(&t->ranks[r], track, &w);
-            snprintf(name, sizeof name, "rank %d worker %d", r, track->index);
-            print_row(name, &w, out);
+            print_row(dagt_label(name, sizeof name, r, track), &w, out);
         }
     }
     if (!each || workers > 1)
@@ -126,15 +112,39 @@ static void print_pools(dagt_trace *t, FILE *out)
     free(paths);
 }
 
+static void print_streams(const dagt_trace *t, FILE *out)
+{
+    char name[64];
+    const char *title = "\nstreams of devices\n";
+    for (int r = 0; r < t->nranks; r++) {
+        for (int k = 0; k < t->ranks[r].ntracks; k++) {
+            const dagt_track *track = &t->ranks[r].tracks[k];
+            dagt_busy busy;
+            if (track->kind != DAGT_TRACK_STREAM)
+                continue;
+            dagt_device_busy(track, &busy);
+            fprintf(out, "%s  %-28s %9zu tasks, busy for %.4g s, %.1f %% of the time\n", title,
+                    dagt_label(name, sizeof name, r, track), busy.count, seconds(busy.time),
+                    percent(busy.time, t->ranks[r].end - t->ranks[r].begin));
+            title = "";
+        }
+    }
+}
+
 static void print_network(const dagt_trace *t, FILE *out)
 {
     size_t n;
+    char from[40], to[40];
     dagt_link *links = dagt_links(t, &n);
     if (n)
-        fprintf(out, "\nlinks\n  %5s    %5s %12s %14s\n", "from", "to", "sent", "bytes");
+        fprintf(out, "\nlinks\n  %12s    %12s %12s %14s\n", "from", "to", "sent", "bytes");
     for (size_t i = 0; links && i < n; i++) {
-        fprintf(out, "  %5u -> %5u %12llu %14llu", links[i].from, links[i].to,
+        fprintf(out, "  %12s -> %12s %12llu %14llu",
+                dagt_link_end(from, sizeof from, links[i].from, links[i].from_device),
+                dagt_link_end(to, sizeof to, links[i].to, links[i].to_device),
                 (unsigned long long)links[i].sent, (unsigned long long)links[i].bytes);
+        if (links[i].busy)
+            fprintf(out, "  %.3g GB/s", (double)links[i].bytes / (double)links[i].busy);
         if (links[i].received != links[i].sent || links[i].bytes_received != links[i].bytes)
             fprintf(out, "  (received: %llu, %llu bytes)", (unsigned long long)links[i].received,
                     (unsigned long long)links[i].bytes_received);
@@ -143,9 +153,14 @@ static void print_network(const dagt_trace *t, FILE *out)
     free(links);
     for (int r = 0; n && r < t->nranks; r++) {
         dagt_overlap o;
-        if (dagt_overlap_of(&t->ranks[r], &o) == 0 && o.comm > 0)
+        if (dagt_overlap_of(&t->ranks[r], &o) != 0)
+            continue;
+        if (o.comm > 0)
             fprintf(out, "  rank %d: communication for %.4g s, %.1f %% of it while bodies ran\n", r,
                     seconds(o.comm), percent(o.both, o.comm));
+        if (o.copy > 0)
+            fprintf(out, "  rank %d: copies for %.4g s, %.1f %% of it while bodies ran\n", r,
+                    seconds(o.copy), percent(o.copy_both, o.copy));
     }
 }
 
@@ -170,6 +185,7 @@ void print_summary(dagt_trace *t, int workers, FILE *out)
     print_workers(t, workers, out);
     print_classes(t, out);
     print_pools(t, out);
+    print_streams(t, out);
     print_network(t, out);
 }
 
@@ -232,6 +248,7 @@ void print_comparison(dagt_trace *a, dagt_trace *b, const char *name_a, const ch
     compare(out, "bodies", (double)x.bodies / na, (double)y.bodies / nb);
     compare(out, "runtime", (double)x.runtime / na, (double)y.runtime / nb);
     compare(out, "messages", (double)x.comm / na, (double)y.comm / nb);
+    compare(out, "devices", (double)x.drive / na, (double)y.drive / nb);
     compare(out, "application", (double)x.outside / na, (double)y.outside / nb);
     for (int c = 0; c < DAGT_CAUSES; c++)
         compare(out, causes[c], (double)x.idle[c] / na, (double)y.idle[c] / nb);
@@ -268,7 +285,7 @@ static int in_order(const void *a, const void *b)
 void print_path(dagt_trace *t, FILE *out)
 {
     size_t n, used = 0, total = 0;
-    char a[16], b[16], c[16], name[256];
+    char a[16], b[16], c[16], name[256], where[64];
     dagt_path *paths = dagt_critical(t, &n);
     for (size_t i = 0; paths && i < n; i++)
         total += paths[i].steps;
@@ -288,10 +305,11 @@ void print_path(dagt_trace *t, FILE *out)
     for (size_t i = 0; i < used; i++) {
         const dagt_task *task = steps[i].task;
         int64_t wait = task->begin > task->ready ? task->begin - task->ready : 0;
-        fprintf(out, "%5u %-28s  %s  %s  %s  rank %d worker %d\n", task->pool,
+        fprintf(out, "%5u %-28s  %s  %s  %s  %s\n", task->pool,
                 dagt_name(name, sizeof name, &t->ranks[steps[i].rank], steps[i].track, task),
                 duration(a, (double)task->begin), duration(b, (double)(task->end - task->begin)),
-                duration(c, (double)wait), steps[i].rank, steps[i].track->index);
+                duration(c, (double)wait),
+                dagt_label(where, sizeof where, steps[i].rank, steps[i].track));
     }
     free(steps);
 }

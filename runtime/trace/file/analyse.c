@@ -22,12 +22,56 @@ void dagt_worker_times(const dagt_rank *r, const dagt_track *track, dagt_times *
             times->comm += length;
         else if (s->kind == DAGT_OUTSIDE)
             times->outside += length;
+        else if (s->kind == DAGT_DRIVE)
+            times->drive += length;
         else
             times->idle[s->cause] += length;
         if (s->asleep)
             times->asleep += length;
     }
     times->runtime = times->wall - known;
+}
+
+void dagt_times_add(dagt_times *sum, const dagt_times *w)
+{
+    sum->wall += w->wall;
+    sum->bodies += w->bodies;
+    sum->comm += w->comm;
+    sum->outside += w->outside;
+    sum->drive += w->drive;
+    sum->runtime += w->runtime;
+    sum->asleep += w->asleep;
+    sum->tasks += w->tasks;
+    sum->steals += w->steals;
+    for (int c = 0; c < DAGT_CAUSES; c++)
+        sum->idle[c] += w->idle[c];
+}
+
+/* ---- devices ------------------------------------------------------------------------------ */
+
+/* Events of a track come in the order of their ends: from the last to the first, what is not covered
+ * yet lies before the earliest begin so far. */
+static void cover(int64_t begin, int64_t end, int64_t *earliest, int64_t *time)
+{
+    if (end > *earliest)
+        end = *earliest;
+    if (begin < end) {
+        *time += end - begin;
+        *earliest = begin;
+    }
+}
+
+void dagt_device_busy(const dagt_track *track, dagt_busy *busy)
+{
+    int64_t earliest = INT64_MAX;
+    *busy = (dagt_busy){.count = track->ntasks + track->nflights};
+    for (size_t i = track->ntasks; i-- > 0;)
+        cover(track->tasks[i].begin, track->tasks[i].end, &earliest, &busy->time);
+    earliest = INT64_MAX;
+    for (size_t i = track->nflights; i-- > 0;) {
+        cover(track->flights[i].begin, track->flights[i].end, &earliest, &busy->time);
+        busy->bytes += track->flights[i].bytes;
+    }
 }
 
 /* ---- classes ------------------------------------------------------------------------------ */
@@ -100,6 +144,33 @@ dagt_class_times *dagt_classes(const dagt_trace *t, size_t *n)
 
 /* ---- critical paths ----------------------------------------------------------------------- */
 
+/* The longest chain before a task: that before its `from`, and `from` itself. Goes back to where it is
+ * known, and returns by links that meanwhile stand where the lengths will. */
+static int64_t path_before(const dagt_trace *t, dagt_task *asked)
+{
+    dagt_task *task = asked, *next = NULL; /* next: what the present one is the `from` of */
+    while (task->state == 0) {
+        dagt_task *from = dagt_find(t, task->from);
+        task->state = 1;
+        if (!from || from->state == 1) { /* the first, or a circle in a damaged file */
+            task->path = 0;
+            task->state = 2;
+            break;
+        }
+        task->path = (int64_t)(intptr_t)next;
+        next = task;
+        task = from;
+    }
+    while (next) {
+        dagt_task *after = (dagt_task *)(intptr_t)next->path;
+        next->path = task->path + task->end - task->begin;
+        next->state = 2;
+        task = next;
+        next = after;
+    }
+    return asked->path;
+}
+
 static void mark(const dagt_trace *t, dagt_task *task, dagt_path *path)
 {
     /* A damaged file could have a circle; a task is marked once. */
@@ -137,7 +208,7 @@ dagt_path *dagt_critical(dagt_trace *t, size_t *n)
                 if (!p)
                     continue;
                 size_t at = (size_t)(p - first->pools);
-                int64_t length = task->path + task->end - task->begin;
+                int64_t length = path_before(t, task) + task->end - task->begin;
                 paths[at].tasks++;
                 task->critical = 0;
                 if (last[at] && length <= paths[at].length)
@@ -157,7 +228,7 @@ dagt_path *dagt_critical(dagt_trace *t, size_t *n)
 
 typedef struct edge {
     int64_t time;
-    int comm, body; /* +1 begins, -1 ends */
+    int comm, copy, body; /* +1 begins, -1 ends */
 } edge;
 
 static int by_time(const void *a, const void *b)
@@ -169,7 +240,7 @@ static int by_time(const void *a, const void *b)
 int dagt_overlap_of(const dagt_rank *r, dagt_overlap *overlap)
 {
     size_t n = 0, used = 0;
-    *overlap = (dagt_overlap){0, 0};
+    *overlap = (dagt_overlap){0};
     for (int k = 0; k < r->ntracks; k++)
         n += 2 * (r->tracks[k].ntasks + r->tracks[k].nflights);
     edge *edges = malloc((n + 1) * sizeof *edges);
@@ -178,24 +249,30 @@ int dagt_overlap_of(const dagt_rank *r, dagt_overlap *overlap)
     for (int k = 0; k < r->ntracks; k++) {
         const dagt_track *t = &r->tracks[k];
         for (size_t i = 0; i < t->ntasks; i++) {
-            edges[used++] = (edge){t->tasks[i].begin, 0, 1};
-            edges[used++] = (edge){t->tasks[i].end, 0, -1};
+            edges[used++] = (edge){t->tasks[i].begin, 0, 0, 1};
+            edges[used++] = (edge){t->tasks[i].end, 0, 0, -1};
         }
+        int copies = t->kind == DAGT_TRACK_COPIES;
         for (size_t i = 0; i < t->nflights; i++) {
-            edges[used++] = (edge){t->flights[i].begin, 1, 0};
-            edges[used++] = (edge){t->flights[i].end, -1, 0};
+            edges[used++] = (edge){t->flights[i].begin, !copies, copies, 0};
+            edges[used++] = (edge){t->flights[i].end, -!copies, -copies, 0};
         }
     }
     qsort(edges, used, sizeof *edges, by_time);
-    int comm = 0, body = 0;
+    int comm = 0, copy = 0, body = 0;
     for (size_t i = 0; i + 1 < used; i++) {
         comm += edges[i].comm;
+        copy += edges[i].copy;
         body += edges[i].body;
         int64_t length = edges[i + 1].time - edges[i].time;
         if (comm > 0)
             overlap->comm += length;
         if (comm > 0 && body > 0)
             overlap->both += length;
+        if (copy > 0)
+            overlap->copy += length;
+        if (copy > 0 && body > 0)
+            overlap->copy_both += length;
     }
     free(edges);
     return 0;
@@ -203,10 +280,12 @@ int dagt_overlap_of(const dagt_rank *r, dagt_overlap *overlap)
 
 /* ---- links -------------------------------------------------------------------------------- */
 
-static dagt_link *link_of(dagt_link **list, size_t *n, size_t *capacity, uint32_t from, uint32_t to)
+static dagt_link *link_of(dagt_link **list, size_t *n, size_t *capacity, const dagt_link *ends)
 {
     for (size_t i = *n; i-- > 0;) { /* those of the same rank are at the end */
-        if ((*list)[i].from == from && (*list)[i].to == to)
+        const dagt_link *l = &(*list)[i];
+        if (l->from == ends->from && l->to == ends->to && l->from_device == ends->from_device &&
+            l->to_device == ends->to_device)
             return &(*list)[i];
     }
     if (*n == *capacity) {
@@ -217,7 +296,7 @@ static dagt_link *link_of(dagt_link **list, size_t *n, size_t *capacity, uint32_
         *list = grown;
         *capacity = more;
     }
-    (*list)[*n] = (dagt_link){.from = from, .to = to};
+    (*list)[*n] = *ends;
     return &(*list)[(*n)++];
 }
 
@@ -226,7 +305,30 @@ static int by_ends(const void *a, const void *b)
     const dagt_link *x = a, *y = b;
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
-    return (x->to > y->to) - (x->to < y->to);
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    if (x->from_device != y->from_device)
+        return x->from_device < y->from_device ? -1 : 1;
+    return (x->to_device > y->to_device) - (x->to_device < y->to_device);
+}
+
+/* All copies of a track; 0 = out of memory. */
+static int add_copies(dagt_link **list, size_t *n, size_t *capacity, uint32_t rank,
+                      const dagt_track *track)
+{
+    dagt_link ends = {.from = rank,
+                      .to = rank,
+                      .from_device = (int)(track->index >> 16),
+                      .to_device = (int)(track->index & 0xffff)};
+    dagt_link *l = track->nflights ? link_of(list, n, capacity, &ends) : NULL;
+    dagt_busy busy;
+    if (!l)
+        return track->nflights == 0;
+    dagt_device_busy(track, &busy);
+    l->sent = l->received += busy.count;
+    l->bytes = l->bytes_received += busy.bytes;
+    l->busy += busy.time;
+    return 1;
 }
 
 dagt_link *dagt_links(const dagt_trace *t, size_t *n)
@@ -237,10 +339,15 @@ dagt_link *dagt_links(const dagt_trace *t, size_t *n)
     for (int r = 0; r < t->nranks; r++) {
         for (int k = 0; k < t->ranks[r].ntracks; k++) {
             const dagt_track *track = &t->ranks[r].tracks[k];
-            for (size_t i = 0; i < track->nflights; i++) {
+            if (track->kind == DAGT_TRACK_COPIES && !add_copies(&list, n, &capacity, (uint32_t)r, track))
+                return list;
+            for (size_t i = 0; track->kind == DAGT_TRACK_LINKS && i < track->nflights; i++) {
                 const dagt_flight *f = &track->flights[i];
-                dagt_link *l = f->out ? link_of(&list, n, &capacity, (uint32_t)r, f->peer)
-                                      : link_of(&list, n, &capacity, f->peer, (uint32_t)r);
+                dagt_link ends = {.from = f->out ? (uint32_t)r : f->peer,
+                                  .to = f->out ? f->peer : (uint32_t)r,
+                                  .from_device = -1,
+                                  .to_device = -1};
+                dagt_link *l = link_of(&list, n, &capacity, &ends);
                 if (!l)
                     return list;
                 *(f->out ? &l->sent : &l->received) += 1;

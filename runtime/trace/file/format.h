@@ -13,7 +13,8 @@
  *
  * Times of events are ticks of the rank's own clock; dagt_rank_head says how they become
  * nanoseconds since the start of rank 0. Events of a track are in the order of their ends; intervals
- * of the track of a worker do not overlap.
+ * of the track of a worker do not overlap. The tracks of a rank are those of its workers, by index;
+ * those of its devices; that of its links to other ranks.
  */
 #ifndef DAGT_FORMAT_H
 #define DAGT_FORMAT_H
@@ -21,16 +22,18 @@
 #include <stdint.h>
 
 #define DAGT_MAGIC UINT64_C(0x0a65636172746764) /* "dgtrace\n" */
-#define DAGT_VERSION 1
+#define DAGT_VERSION 2
 #define DAGT_SECTION UINT64_C(0x6b6e6172) /* "rank" */
 #define DAGT_TRACK UINT64_C(0x6b617274)   /* "trak" */
 
-enum dagt_track_kind { DAGT_TRACK_WORKER, DAGT_TRACK_LINKS };
+/* Index of a stream: device << 16 | its number. Index of copies: from << 16 | to, 0 being the host and
+ * d + 1 device d. */
+enum dagt_track_kind { DAGT_TRACK_WORKER, DAGT_TRACK_LINKS, DAGT_TRACK_STREAM, DAGT_TRACK_COPIES };
 
 enum dagt_event {
-    /* a: class, b: pool; begin, end, ready, from, path, priority, parameters two per word. ready:
-     * when its last input was there. path: nanoseconds of the longest chain of bodies that ends
-     * just before it, and from: the last task of that chain (0 = none). */
+    /* a: class, b: pool; begin, end, ready, from, priority, parameters two per word. ready: when its
+     * last input was there. from: the last task of the longest chain of bodies that ends just before
+     * it (0 = none). */
     DAGT_TASK = 1,
     /* a: enum dagt_cause, + DAGT_ASLEEP; begin, end */
     DAGT_IDLE,
@@ -42,6 +45,12 @@ enum dagt_event {
     DAGT_TRANSFER_OUT, /* of data too large for a message. b: the other rank; begin, end, bytes,
                           tag */
     DAGT_TRANSFER_IN,
+    /* A task of the same pool as the task before it on this track, which ended at `last`. a: class,
+     * b: end - begin; (begin - last) | (begin - ready) << 32; from; priority and parameters two per
+     * word, all of these signed. What does not fit is a DAGT_TASK. */
+    DAGT_BRIEF,
+    DAGT_DRIVE, /* a worker was busy with a device; begin, end */
+    DAGT_COPY,  /* of a << 32 | b bytes over the link of the track; begin, end */
     DAGT_EVENTS
 };
 
@@ -55,9 +64,10 @@ enum dagt_cause {
 };
 #define DAGT_ASLEEP 0x100 /* the thread slept; without it, it looked for work */
 
-/* Tasks of a run have numbers: rank << 44 | worker << 34 | place in the track, from 1 on. */
-#define DAGT_TASK_ID(rank, worker, place)                                                          \
-    ((uint64_t)(rank) << 44 | (uint64_t)(worker) << 34 | (uint64_t)(place))
+/* Tasks of a run have numbers: rank << 44 | track << 34 | place in the track, from 1 on. */
+#define DAGT_TASK_ID(rank, track, place)                                                           \
+    ((uint64_t)(rank) << 44 | (uint64_t)(track) << 34 | (uint64_t)(place))
+#define DAGT_MAX_TRACKS 1024 /* of a rank, that have tasks */
 
 typedef struct dagt_rank_head {
     uint64_t rank, workers;

@@ -207,6 +207,7 @@ static void put_spans(bytes *b, const dagt_track *t)
         const dagt_span *s = &t->spans[i];
         put_number(b, s->kind == DAGT_COMM      ? 8u
                       : s->kind == DAGT_OUTSIDE ? 9u
+                      : s->kind == DAGT_DRIVE   ? 10u
                                                 : (unsigned)(s->cause | s->asleep << 2));
         put_signed(b, s->begin - time);
         put_number(b, s->end > s->begin ? (uint64_t)(s->end - s->begin) : 0);
@@ -229,7 +230,8 @@ static size_t put_flights(bytes *b, const dagt_track *t, int out, uint32_t peer)
         return 0;
     }
     for (size_t i = 0; i < t->nflights; i++)
-        if (t->flights[i].out == out && t->flights[i].peer == peer)
+        if (t->kind == DAGT_TRACK_COPIES ||
+            (t->flights[i].out == out && t->flights[i].peer == peer))
             list[n++] = &t->flights[i];
     qsort(list, n, sizeof(dagt_flight *), by_begin);
     int64_t time = 0;
@@ -272,29 +274,49 @@ static void end_row(row_writer *rows, const char *format, ...)
     fputs("}", rows->table);
 }
 
+static void put_task_row(row_writer *rows, const page_classes *p, const dagt_trace *t, int r,
+                         const dagt_track *track)
+{
+    char label[64];
+    begin_row(rows);
+    size_t nparams = put_tasks(&rows->b, p, &t->ranks[r], r, track);
+    put_spans(&rows->b, track);
+    end_row(rows, "\"kind\":\"%s\",\"label\":\"%s\",\"tasks\":%zu,\"spans\":%zu,\"nparams\":%zu",
+            track->kind == DAGT_TRACK_WORKER ? "worker" : "stream",
+            dagt_label(label, sizeof label, r, track), track->ntasks, track->nspans, nparams);
+}
+
+/* Copies, or all that went to one rank or came from it; no row where there is nothing. */
+static void put_link_row(row_writer *rows, const dagt_track *track, int out, int peer,
+                         const char *label)
+{
+    begin_row(rows);
+    size_t n = put_flights(&rows->b, track, out, (uint32_t)peer);
+    if (n)
+        end_row(rows, "\"kind\":\"link\",\"label\":\"%s\",\"copies\":%d,\"flights\":%zu", label,
+                track->kind == DAGT_TRACK_COPIES, n);
+}
+
 static void put_rank(row_writer *rows, const page_classes *p, const dagt_trace *t, int r)
 {
     const dagt_rank *rank = &t->ranks[r];
+    char label[64];
+    for (int k = 0; k < rank->ntracks; k++)
+        if (dagt_runs_tasks(&rank->tracks[k]))
+            put_task_row(rows, p, t, r, &rank->tracks[k]);
+    for (int k = 0; k < rank->ntracks; k++)
+        if (rank->tracks[k].kind == DAGT_TRACK_COPIES)
+            put_link_row(rows, &rank->tracks[k], 1, 0,
+                         dagt_label(label, sizeof label, r, &rank->tracks[k]));
     for (int k = 0; k < rank->ntracks; k++) {
         const dagt_track *track = &rank->tracks[k];
-        if (track->kind != DAGT_TRACK_WORKER)
+        if (track->kind != DAGT_TRACK_LINKS || !track->nflights)
             continue;
-        begin_row(rows);
-        size_t nparams = put_tasks(&rows->b, p, rank, r, track);
-        put_spans(&rows->b, track);
-        end_row(rows, "\"kind\":\"worker\",\"label\":\"rank %d worker %d\",\"tasks\":%zu,"
-                "\"spans\":%zu,\"nparams\":%zu", r, track->index, track->ntasks, track->nspans,
-                nparams);
-    }
-    for (int k = 0; k < rank->ntracks; k++) {
-        const dagt_track *track = &rank->tracks[k];
-        for (int peer = 0; track->nflights && peer < t->nranks; peer++) {
+        for (int peer = 0; peer < t->nranks; peer++) {
             for (int out = 1; out >= 0; out--) {
-                begin_row(rows);
-                size_t n = put_flights(&rows->b, track, out, (uint32_t)peer);
-                if (n)
-                    end_row(rows, "\"kind\":\"link\",\"label\":\"rank %d %s %d\",\"flights\":%zu",
-                            r, out ? "\xe2\x86\x92" : "\xe2\x86\x90", peer, n);
+                snprintf(label, sizeof label, "rank %d %s %d", r,
+                         out ? "\xe2\x86\x92" : "\xe2\x86\x90", peer);
+                put_link_row(rows, track, out, peer, label);
             }
         }
     }
@@ -325,24 +347,39 @@ static void put_class(FILE *out, const page_class *c, const dagt_class_times *li
     fputs("]}", out);
 }
 
-static void put_workers(FILE *out, const dagt_trace *t)
+static void put_worker(FILE *out, const dagt_trace *t, int r, const dagt_track *track)
+{
+    char label[64];
+    dagt_times w;
+    dagt_worker_times(&t->ranks[r], track, &w);
+    fprintf(out, "\n{\"label\":\"%s\",\"wall\":%lld,\"bodies\":%lld,\"runtime\":%lld,\"comm\":%lld,"
+            "\"drive\":%lld,\"outside\":%lld,\"idle\":[%lld,%lld,%lld,%lld],\"tasks\":%zu,"
+            "\"steals\":%zu}", dagt_label(label, sizeof label, r, track), (long long)w.wall,
+            (long long)w.bodies, (long long)w.runtime, (long long)w.comm, (long long)w.drive,
+            (long long)w.outside, (long long)w.idle[0], (long long)w.idle[1], (long long)w.idle[2],
+            (long long)w.idle[3], w.tasks, w.steals);
+}
+
+static void put_stream(FILE *out, const dagt_trace *t, int r, const dagt_track *track)
+{
+    char label[64];
+    dagt_busy busy;
+    dagt_device_busy(track, &busy);
+    fprintf(out, "\n{\"label\":\"%s\",\"wall\":%lld,\"busy\":%lld,\"tasks\":%zu}",
+            dagt_label(label, sizeof label, r, track),
+            (long long)(t->ranks[r].end - t->ranks[r].begin), (long long)busy.time, busy.count);
+}
+
+static void put_tracks(FILE *out, const dagt_trace *t, int kind,
+                       void (*put)(FILE *, const dagt_trace *, int, const dagt_track *))
 {
     const char *comma = "";
-    fputs("],\n\"workers\":[", out);
     for (int r = 0; r < t->nranks; r++) {
         for (int k = 0; k < t->ranks[r].ntracks; k++) {
-            const dagt_track *track = &t->ranks[r].tracks[k];
-            dagt_times w;
-            if (track->kind != DAGT_TRACK_WORKER)
+            if (t->ranks[r].tracks[k].kind != kind)
                 continue;
-            dagt_worker_times(&t->ranks[r], track, &w);
-            fprintf(out, "%s\n{\"label\":\"rank %d worker %d\",\"wall\":%lld,\"bodies\":%lld,"
-                    "\"runtime\":%lld,\"comm\":%lld,\"outside\":%lld,"
-                    "\"idle\":[%lld,%lld,%lld,%lld],\"tasks\":%zu,\"steals\":%zu}", comma, r,
-                    track->index, (long long)w.wall, (long long)w.bodies, (long long)w.runtime,
-                    (long long)w.comm, (long long)w.outside, (long long)w.idle[0],
-                    (long long)w.idle[1], (long long)w.idle[2], (long long)w.idle[3], w.tasks,
-                    w.steals);
+            fputs(comma, out);
+            put(out, t, r, &t->ranks[r].tracks[k]);
             comma = ",";
         }
     }
@@ -351,19 +388,23 @@ static void put_workers(FILE *out, const dagt_trace *t)
 static void put_network(FILE *out, const dagt_trace *t)
 {
     size_t n;
+    char from[40], to[40];
     dagt_link *links = dagt_links(t, &n);
     fputs("],\n\"links\":[", out);
     for (size_t i = 0; links && i < n; i++)
-        fprintf(out, "%s{\"from\":%u,\"to\":%u,\"sent\":%llu,\"bytes\":%llu}", i ? "," : "",
-                links[i].from, links[i].to, (unsigned long long)links[i].sent,
-                (unsigned long long)links[i].bytes);
+        fprintf(out, "%s{\"from\":\"%s\",\"to\":\"%s\",\"sent\":%llu,\"bytes\":%llu,\"busy\":%lld}",
+                i ? "," : "",
+                dagt_link_end(from, sizeof from, links[i].from, links[i].from_device),
+                dagt_link_end(to, sizeof to, links[i].to, links[i].to_device),
+                (unsigned long long)links[i].sent, (unsigned long long)links[i].bytes,
+                (long long)links[i].busy);
     free(links);
     fputs("],\n\"overlap\":[", out);
     for (int r = 0; r < t->nranks; r++) {
-        dagt_overlap o = {0, 0};
+        dagt_overlap o = {0};
         dagt_overlap_of(&t->ranks[r], &o);
-        fprintf(out, "%s{\"comm\":%lld,\"both\":%lld}", r ? "," : "", (long long)o.comm,
-                (long long)o.both);
+        fprintf(out, "%s{\"comm\":%lld,\"both\":%lld,\"copy\":%lld,\"copyBoth\":%lld}", r ? "," : "",
+                (long long)o.comm, (long long)o.both, (long long)o.copy, (long long)o.copy_both);
     }
 }
 
@@ -398,7 +439,10 @@ static void put_tables(FILE *out, const dagt_trace *t, const page_classes *p,
         put_class(out, &p->list[c], times, times ? n : 0);
     }
     free(times);
-    put_workers(out, t);
+    fputs("],\n\"workers\":[", out);
+    put_tracks(out, t, DAGT_TRACK_WORKER, put_worker);
+    fputs("],\n\"streams\":[", out);
+    put_tracks(out, t, DAGT_TRACK_STREAM, put_stream);
     put_network(out, t);
     put_paths(out, paths, npaths);
     fprintf(out, "],\n\"rows\":[%s]}\n</script>\n", row_table);

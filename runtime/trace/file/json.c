@@ -1,11 +1,13 @@
 /*
  * A trace in the JSON of Chrome's trace viewer, which Perfetto (ui.perfetto.dev) reads as well.
- * Processes are ranks; their threads are workers, then one per link and direction, on which
- * transfers that overlap are asynchronous events.
+ * Processes are ranks; their threads are workers, streams and links of devices, then one per link to
+ * another rank and direction, on which transfers that overlap are asynchronous events.
  */
 #include "model.h"
 
 #include <stdlib.h>
+
+enum { FIRST_LINK = 2 * DAGT_MAX_TRACKS }; /* threads before are numbered as the tracks are */
 
 static const char *const causes[] = {"no ready task", "waiting for data", "waiting for send",
                                      "sleeping"};
@@ -35,12 +37,12 @@ static void span(FILE *out, int rank, int thread, int64_t from, int64_t to, cons
             category);
 }
 
-static void put_task(FILE *out, const dagt_rank *rank, int r, const dagt_track *t,
+static void put_task(FILE *out, const dagt_rank *rank, int r, int thread, const dagt_track *t,
                      const dagt_task *task)
 {
     char name[512];
     const dagt_class *cls = dagt_class_of(rank, task);
-    begin(out, "X", r, t->index, task->begin);
+    begin(out, "X", r, thread, task->begin);
     fprintf(out, ",\"dur\":%.3f,\"cat\":\"task", (double)(task->end - task->begin) * 1e-3);
     if (task->critical)
         fputs(",critical", out);
@@ -56,7 +58,7 @@ static void put_task(FILE *out, const dagt_rank *rank, int r, const dagt_track *
 static void put_flight(FILE *out, int r, const dagt_flight *f, uint64_t id)
 {
     const char *kind = f->message ? "message" : "transfer";
-    int thread = 2000 + (int)f->peer * 2 + (f->out ? 0 : 1);
+    int thread = FIRST_LINK + (int)f->peer * 2 + (f->out ? 0 : 1);
     begin(out, "b", r, thread, f->begin);
     fprintf(out, ",\"id\":%llu,\"cat\":\"%s\",\"name\":\"%s\",\"args\":{\"bytes\":%llu}}",
             (unsigned long long)id, f->out ? "send" : "receive", kind,
@@ -66,10 +68,17 @@ static void put_flight(FILE *out, int r, const dagt_flight *f, uint64_t id)
             f->out ? "send" : "receive", kind);
 }
 
-static void name_thread(FILE *out, int rank, int thread, const char *what, int number)
+static void put_copy(FILE *out, int r, int thread, const dagt_flight *f)
+{
+    begin(out, "X", r, thread, f->begin);
+    fprintf(out, ",\"dur\":%.3f,\"name\":\"copy\",\"cat\":\"copy\",\"args\":{\"bytes\":%llu}}",
+            (double)(f->end - f->begin) * 1e-3, (unsigned long long)f->bytes);
+}
+
+static void name_thread(FILE *out, int rank, int thread, const char *name)
 {
     fprintf(out, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{"
-            "\"name\":\"%s %d\"}}", rank, thread, what, number);
+            "\"name\":\"%s\"}}", rank, thread, name);
 }
 
 static void name_links(FILE *out, int rank, int nranks, const dagt_track *t)
@@ -79,32 +88,42 @@ static void name_links(FILE *out, int rank, int nranks, const dagt_track *t)
         if (t->flights[i].peer < (uint32_t)nranks)
             used[2 * t->flights[i].peer + (t->flights[i].out ? 0 : 1)] = 1;
     for (int i = 0; used && i < 2 * nranks; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s rank %d", i % 2 ? "from" : "to", i / 2);
         if (used[i])
-            name_thread(out, rank, 2000 + i, i % 2 ? "from rank" : "to rank", i / 2);
+            name_thread(out, rank, FIRST_LINK + i, name);
     }
     free(used);
 }
 
-static void put_track(FILE *out, const dagt_trace *trace, int r, const dagt_track *t,
-                      uint64_t *flights)
+static void put_track(FILE *out, const dagt_trace *trace, int r, int number, uint64_t *flights)
 {
     const dagt_rank *rank = &trace->ranks[r];
-    if (t->kind == DAGT_TRACK_WORKER)
-        name_thread(out, r, t->index, "worker", t->index);
-    else
+    const dagt_track *t = &rank->tracks[number];
+    char label[64];
+    if (t->kind == DAGT_TRACK_LINKS) {
         name_links(out, r, trace->nranks, t);
+    } else { /* the rank stands above its threads */
+        name_thread(out, r, number, dagt_label(label, sizeof label, -1, t));
+    }
     for (size_t i = 0; i < t->ntasks; i++)
-        put_task(out, rank, r, t, &t->tasks[i]);
+        put_task(out, rank, r, number, t, &t->tasks[i]);
     for (size_t i = 0; i < t->nspans; i++) {
         const dagt_span *s = &t->spans[i];
         if (s->kind == DAGT_IDLE)
-            span(out, r, t->index, s->begin, s->end, causes[s->cause], "idle");
+            span(out, r, number, s->begin, s->end, causes[s->cause], "idle");
         else
-            span(out, r, t->index, s->begin, s->end,
-                 s->kind == DAGT_COMM ? "messages" : "application", "runtime");
+            span(out, r, number, s->begin, s->end,
+                 s->kind == DAGT_COMM    ? "messages"
+                 : s->kind == DAGT_DRIVE ? "driving a device"
+                                         : "application", "runtime");
     }
-    for (size_t i = 0; i < t->nflights; i++)
-        put_flight(out, r, &t->flights[i], ++*flights);
+    for (size_t i = 0; i < t->nflights; i++) {
+        if (t->kind == DAGT_TRACK_COPIES)
+            put_copy(out, r, number, &t->flights[i]);
+        else
+            put_flight(out, r, &t->flights[i], ++*flights);
+    }
 }
 
 int dagt_write_json(dagt_trace *trace, FILE *out)
@@ -120,7 +139,7 @@ int dagt_write_json(dagt_trace *trace, FILE *out)
             fprintf(out, ",\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{"
                     "\"name\":\"rank %d\"}}", r, r);
         for (int k = 0; k < rank->ntracks; k++)
-            put_track(out, trace, r, &rank->tracks[k], &flights);
+            put_track(out, trace, r, k, &flights);
     }
     fputs("\n]}\n", out);
     return fflush(out) != 0 || ferror(out);

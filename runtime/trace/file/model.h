@@ -33,16 +33,17 @@ typedef struct dagt_pool {
 
 typedef struct dagt_task {
     int64_t begin, end, ready;
-    int64_t path; /* longest chain of bodies before it */
+    int64_t path; /* longest chain of bodies before it; dagt_critical() */
     uint64_t from;
     int64_t priority;
     uint32_t pool; /* id */
     uint16_t cls;
     uint8_t critical; /* 1: on the critical path of its pool; dagt_critical() */
+    uint8_t state;    /* of dagt_critical(): 0 = path is not known, 1 = is being found, 2 = known */
     uint32_t params;  /* place of the first in dagt_track.params */
 } dagt_task;
 
-/* What a worker did that is no task: idle (with cause), outside, handling messages. */
+/* What a worker did that is no task: idle (with cause), outside, handling messages, with a device. */
 typedef struct dagt_span {
     int64_t begin, end;
     uint8_t kind; /* enum dagt_event */
@@ -50,18 +51,20 @@ typedef struct dagt_span {
     uint32_t events; /* DAGT_COMM: messages handled */
 } dagt_span;
 
-/* A transfer, or a message from its sending to its handling, as one rank saw it. */
+/* A transfer, or a message from its sending to its handling, as one rank saw it; or a copy between
+ * the memories of a rank, on a track of its own. */
 typedef struct dagt_flight {
     int64_t begin, end;
     uint64_t bytes;
     uint32_t peer;
     uint8_t out;
-    uint8_t message; /* kind of message; 0 = transfer */
+    uint8_t message; /* kind of message; 0 = transfer or copy */
     uint32_t tag;
 } dagt_flight;
 
 typedef struct dagt_track {
-    int kind, index;
+    int kind;
+    uint32_t index;
     dagt_task *tasks;
     dagt_span *spans;
     dagt_flight *flights;
@@ -76,7 +79,7 @@ typedef struct dagt_rank {
     int nprograms, npools, ntracks;
     dagt_program *programs;
     dagt_pool *pools;
-    dagt_track *tracks; /* workers first, then links */
+    dagt_track *tracks; /* in the order of the file */
 } dagt_rank;
 
 typedef struct dagt_trace {
@@ -101,15 +104,33 @@ dagt_task *dagt_find(const dagt_trace *t, uint64_t id);
 char *dagt_name(char *text, size_t size, const dagt_rank *r, const dagt_track *track,
                 const dagt_task *task);
 
+/* What a place of memory or execution is called: "rank 0 worker 1", "rank 0 device 0 stream 2", "rank 0
+ * host to device 0"; rank < 0: without the rank. Returns `text`. */
+char *dagt_label(char *text, size_t size, int rank, const dagt_track *track);
+/* Tasks run on it. */
+static inline int dagt_runs_tasks(const dagt_track *track)
+{
+    return track->kind == DAGT_TRACK_WORKER || track->kind == DAGT_TRACK_STREAM;
+}
+
 /* ---- analyse.c ---------------------------------------------------------------------------- */
 
 /* Where the time of a worker went; adds up to its wall time. */
 typedef struct dagt_times {
-    int64_t wall, bodies, comm, outside, idle[DAGT_CAUSES], asleep;
+    int64_t wall, bodies, comm, outside, drive, idle[DAGT_CAUSES], asleep;
     int64_t runtime; /* the rest: making, queueing and releasing tasks */
     size_t tasks, steals;
 } dagt_times;
 void dagt_worker_times(const dagt_rank *r, const dagt_track *track, dagt_times *times);
+void dagt_times_add(dagt_times *sum, const dagt_times *times);
+
+/* How long something was under way on a stream or a link of a device: overlapping intervals once. */
+typedef struct dagt_busy {
+    int64_t time;
+    size_t count; /* tasks or copies */
+    uint64_t bytes;
+} dagt_busy;
+void dagt_device_busy(const dagt_track *track, dagt_busy *busy);
 
 /* What a class of tasks took; classes of one name and file on all ranks are one. */
 enum { DAGT_BINS = 40 }; /* bin i: 2^i <= nanoseconds < 2^(i+1) */
@@ -134,20 +155,26 @@ typedef struct dagt_path {
 /* One for each pool of rank 0, in order; marks the tasks. NULL = out of memory or none. */
 dagt_path *dagt_critical(dagt_trace *t, size_t *n);
 
-/* How long rank r had transfers or messages under way, and how much of that bodies ran meanwhile. */
+/* How long rank r had transfers or messages under way, and how much of that bodies ran meanwhile, on
+ * workers or devices; the same of copies to, from and between its devices. */
 typedef struct dagt_overlap {
-    int64_t comm, both;
+    int64_t comm, both, copy, copy_both;
 } dagt_overlap;
 int dagt_overlap_of(const dagt_rank *r, dagt_overlap *overlap); /* nonzero = out of memory */
 
-/* What went from a rank to another, as the sender and as the receiver saw it. */
+/* What went from a rank to another, as the sender and as the receiver saw it, or within a rank from a
+ * memory to another. */
 typedef struct dagt_link {
     uint32_t from, to;
+    int from_device, to_device; /* copies: 0 = host, 1 + number of the device; -1 = between ranks */
     uint64_t sent, received;     /* messages and transfers */
     uint64_t bytes, bytes_received;
+    int64_t busy; /* copies: how long any was under way */
 } dagt_link;
 /* Only links that were used, sorted. NULL = out of memory or none. */
 dagt_link *dagt_links(const dagt_trace *t, size_t *n);
+/* "0", "0 host", "1 device 2": the ends of a link; returns `text`. */
+char *dagt_link_end(char *text, size_t size, uint32_t rank, int device);
 
 /* ---- json.c, html.c: nonzero = write error, errno says which ------------------------------- */
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_PARAMS = 255 };
+
 /* A section while it is parsed. Once `bad` is set nothing more is read. */
 typedef struct reader {
     const uint64_t *at, *end;
@@ -88,6 +90,8 @@ static void read_class(reader *r, dagt_class *c)
     uint64_t word = take(r);
     c->line = (int)(word & 0x7fffffff);
     uint64_t n = word >> 32;
+    if (n > MOST_PARAMS)
+        r->bad = true;
     c->params = make(r, n, sizeof *c->params);
     for (; !r->bad && (uint64_t)c->nparams < n; c->nparams++)
         c->params[c->nparams] = take_string(r);
@@ -133,68 +137,90 @@ static void read_pools(reader *r, dagt_rank *rank)
 
 /* ---- tracks ------------------------------------------------------------------------------- */
 
+/* What becomes of the kinds of events, and the words that each has at least. */
+enum { NOTHING, TASK, SPAN, FLIGHT };
+static const uint8_t sort[DAGT_EVENTS] = {
+    [DAGT_TASK] = TASK,           [DAGT_BRIEF] = TASK,        [DAGT_IDLE] = SPAN,
+    [DAGT_OUTSIDE] = SPAN,        [DAGT_COMM] = SPAN,         [DAGT_DRIVE] = SPAN,
+    [DAGT_MESSAGE_OUT] = FLIGHT,  [DAGT_MESSAGE_IN] = FLIGHT, [DAGT_TRANSFER_OUT] = FLIGHT,
+    [DAGT_TRANSFER_IN] = FLIGHT,  [DAGT_COPY] = FLIGHT};
+static const uint8_t least[DAGT_EVENTS] = {
+    [DAGT_TASK] = 6,        [DAGT_BRIEF] = 4,      [DAGT_IDLE] = 3,         [DAGT_OUTSIDE] = 3,
+    [DAGT_COMM] = 3,        [DAGT_DRIVE] = 3,      [DAGT_STEAL] = 2,        [DAGT_MESSAGE_OUT] = 3,
+    [DAGT_MESSAGE_IN] = 3,  [DAGT_TRANSFER_OUT] = 5, [DAGT_TRANSFER_IN] = 5, [DAGT_COPY] = 3};
+
 static void count_events(const uint64_t *at, const uint64_t *end, dagt_track *t)
 {
     while (at < end) {
         unsigned kind = *at & 0xff, words = *at >> 8 & 0xff;
         if (words == 0 || (ptrdiff_t)words > end - at)
             return;
-        if (kind == DAGT_TASK && words >= 7) {
-            t->ntasks++;
-            t->nparams += 2 * (words - 7);
-        } else if (kind == DAGT_IDLE || kind == DAGT_OUTSIDE || kind == DAGT_COMM) {
-            t->nspans++;
-        } else if (kind >= DAGT_MESSAGE_OUT) {
-            t->nflights++;
+        if (kind < DAGT_EVENTS && words >= least[kind]) {
+            t->ntasks += sort[kind] == TASK;
+            t->nspans += sort[kind] == SPAN;
+            t->nflights += sort[kind] == FLIGHT;
+            t->nparams += sort[kind] == TASK ? 2 * words : 0;
         }
         at += words;
     }
 }
 
-static void read_task(const reader *r, const uint64_t *e, unsigned words, dagt_track *t)
+/* What DAGT_BRIEF tells relative to. */
+typedef struct previous {
+    uint64_t last;
+    uint32_t pool;
+} previous;
+
+static void read_task(const reader *r, const uint64_t *e, unsigned words, dagt_track *t,
+                      previous *before)
 {
     dagt_task *task = &t->tasks[t->ntasks++];
+    const int32_t *half = (const int32_t *)(const void *)(e + 3); /* of DAGT_BRIEF, priority first */
+    int brief = (*e & 0xff) == DAGT_BRIEF;
+    uint64_t begin = brief ? before->last + (uint32_t)e[1] : e[1];
+    uint64_t end = brief ? begin + (e[0] >> 32) : e[2];
+    unsigned params = brief ? 2 * (words - 3) - 1 : 2 * (words - 6);
     *task = (dagt_task){
-        .begin = time_of(r, e[1]),
-        .end = time_of(r, e[2]),
-        .ready = time_of(r, e[3]),
-        .from = e[4],
-        .path = (int64_t)e[5],
-        .priority = (int64_t)e[6],
-        .pool = (uint32_t)(e[0] >> 32),
+        .begin = time_of(r, begin),
+        .end = time_of(r, end),
+        .ready = time_of(r, brief ? begin - (e[1] >> 32) : e[3]),
+        .from = brief ? e[2] : e[4],
+        .priority = brief ? *half : (int64_t)e[5],
+        .pool = brief ? before->pool : (uint32_t)(e[0] >> 32),
         .cls = (uint16_t)(e[0] >> 16),
         .params = (uint32_t)t->nparams,
     };
-    memcpy(t->params + t->nparams, e + 7, (words - 7) * sizeof *e);
-    t->nparams += 2 * (words - 7);
+    memcpy(t->params + t->nparams, brief ? half + 1 : (const int32_t *)(const void *)(e + 6),
+           params * sizeof *half);
+    t->nparams += params;
+    *before = (previous){end, task->pool};
 }
 
 static void read_flight(const reader *r, const uint64_t *e, unsigned kind, dagt_track *t)
 {
-    int message = kind == DAGT_MESSAGE_OUT || kind == DAGT_MESSAGE_IN;
+    int message = kind == DAGT_MESSAGE_OUT || kind == DAGT_MESSAGE_IN, copy = kind == DAGT_COPY;
     int64_t begin = time_of(r, e[1]);
     t->flights[t->nflights++] = (dagt_flight){
         .begin = begin,
         .end = message ? begin : time_of(r, e[2]),
-        .bytes = message ? e[2] : e[3],
-        .peer = (uint32_t)(e[0] >> 32),
-        .out = kind == DAGT_MESSAGE_OUT || kind == DAGT_TRANSFER_OUT,
+        .bytes = message ? e[2] : copy ? (e[0] >> 16 & 0xffff) << 32 | e[0] >> 32 : e[3],
+        .peer = copy ? 0 : (uint32_t)(e[0] >> 32),
+        .out = copy || kind == DAGT_MESSAGE_OUT || kind == DAGT_TRANSFER_OUT,
         .message = message ? (uint8_t)(e[0] >> 16) : 0,
-        .tag = message ? 0 : (uint32_t)e[4],
+        .tag = message || copy ? 0 : (uint32_t)e[4],
     };
 }
 
 static void read_event(const reader *r, const uint64_t *e, unsigned kind, unsigned words,
-                       dagt_track *t)
+                       dagt_track *t, previous *before)
 {
-    static const unsigned least[DAGT_EVENTS] = {0, 7, 3, 3, 3, 2, 3, 3, 5, 5};
     if (kind == 0 || kind >= DAGT_EVENTS || words < least[kind])
         return;
-    if (kind == DAGT_TASK) {
-        read_task(r, e, words, t);
+    if (sort[kind] == TASK) {
+        read_task(r, e, words, t, before);
     } else if (kind == DAGT_STEAL) {
         t->steals++;
-    } else if (kind >= DAGT_MESSAGE_OUT) {
+    } else if (sort[kind] == FLIGHT) {
         read_flight(r, e, kind, t);
     } else {
         unsigned a = e[0] >> 16 & 0xffff;
@@ -221,24 +247,25 @@ static void read_track(reader *r, dagt_track *t)
         return;
     const uint64_t *end = at + words;
     t->kind = (int)(what & 0xff);
-    t->index = (int)(what >> 32);
+    t->index = (uint32_t)(what >> 32);
     count_events(at, end, t);
     t->tasks = calloc(t->ntasks + 1, sizeof *t->tasks);
     t->spans = calloc(t->nspans + 1, sizeof *t->spans);
     t->flights = calloc(t->nflights + 1, sizeof *t->flights);
-    t->params = calloc(t->nparams + 1, sizeof *t->params);
+    t->params = calloc(t->nparams + MOST_PARAMS, sizeof *t->params); /* whatever a class claims */
     t->ntasks = t->nspans = t->nflights = t->nparams = 0;
     if (!t->tasks || !t->spans || !t->flights || !t->params) {
         r->bad = r->no_memory = true;
         return;
     }
+    previous before = {0, 0};
     for (unsigned n; at < end; at += n) {
         n = *at >> 8 & 0xff;
         if (n == 0 || (ptrdiff_t)n > end - at) {
             r->bad = true;
             return;
         }
-        read_event(r, at, *at & 0xff, n, t);
+        read_event(r, at, *at & 0xff, n, t, &before);
     }
 }
 
@@ -277,7 +304,7 @@ static bool by_peer(const dagt_rank *rank, int out, int nranks, cursor *c)
     for (int pass = 0; c->count && pass < 2; pass++) {
         for (int k = 0; k < rank->ntracks; k++) {
             const dagt_track *t = &rank->tracks[k];
-            for (size_t i = 0; i < t->nflights; i++) {
+            for (size_t i = 0; t->kind == DAGT_TRACK_LINKS && i < t->nflights; i++) {
                 dagt_flight *f = &t->flights[i];
                 if (!f->message || f->out != out || f->peer >= (uint32_t)nranks)
                     continue;
@@ -481,10 +508,10 @@ const dagt_class *dagt_class_of(const dagt_rank *r, const dagt_task *task)
 
 dagt_task *dagt_find(const dagt_trace *t, uint64_t id)
 {
-    uint64_t rank = id >> 44, worker = id >> 34 & 1023, place = id & ((UINT64_C(1) << 34) - 1);
-    if (id == 0 || rank >= (uint64_t)t->nranks || worker >= (uint64_t)t->ranks[rank].ntracks)
+    uint64_t rank = id >> 44, number = id >> 34 & (DAGT_MAX_TRACKS - 1), place = id & ((UINT64_C(1) << 34) - 1);
+    if (id == 0 || rank >= (uint64_t)t->nranks || number >= (uint64_t)t->ranks[rank].ntracks)
         return NULL;
-    const dagt_track *track = &t->ranks[rank].tracks[worker];
+    const dagt_track *track = &t->ranks[rank].tracks[number];
     return place >= 1 && place <= track->ntasks ? &track->tasks[place - 1] : NULL;
 }
 
@@ -498,5 +525,51 @@ char *dagt_name(char *text, size_t size, const dagt_rank *r, const dagt_track *t
                                  (int)track->params[task->params + (uint32_t)i]);
     if (used < size)
         snprintf(text + used, size - used, ")");
+    return text;
+}
+
+/* 0 = the host, or 1 + the number of a device. */
+static void name_memory(char text[32], unsigned number)
+{
+    if (number == 0)
+        snprintf(text, 32, "host");
+    else
+        snprintf(text, 32, "device %u", number - 1);
+}
+
+char *dagt_label(char *text, size_t size, int rank, const dagt_track *track)
+{
+    char from[32], to[32];
+    unsigned high = track->index >> 16, low = track->index & 0xffff;
+    size_t used = rank < 0 ? 0 : (size_t)snprintf(text, size, "rank %d ", rank);
+    if (used >= size)
+        return text;
+    switch (track->kind) {
+    case DAGT_TRACK_STREAM:
+        snprintf(text + used, size - used, "device %u stream %u", high, low);
+        break;
+    case DAGT_TRACK_COPIES:
+        name_memory(from, high);
+        name_memory(to, low);
+        snprintf(text + used, size - used, "%s to %s", from, to);
+        break;
+    case DAGT_TRACK_WORKER:
+        snprintf(text + used, size - used, "worker %u", track->index);
+        break;
+    default:
+        snprintf(text + used, size - used, "links");
+    }
+    return text;
+}
+
+char *dagt_link_end(char *text, size_t size, uint32_t rank, int device)
+{
+    char memory[32];
+    if (device < 0) {
+        snprintf(text, size, "%u", rank);
+        return text;
+    }
+    name_memory(memory, (unsigned)device);
+    snprintf(text, size, "%u %s", rank, memory);
     return text;
 }

@@ -68,7 +68,7 @@ errors) # before the run, and at its end; on all ranks, which must not hang
         says "3 ranks" 0 "$dag_trace" "$dir/b.trace"
     fi
     # events beyond trace_bytes are dropped, which is said, and the rest can be read
-    DAG_TRACE_BYTES=64k says "lacks the last" 0 traced "$dir/lossy.trace"
+    DAG_TRACE_BYTES=64k DAG_TRACE="$dir/lossy.trace" says "lacks the last" 0 "$program" 0 20000
     says "were dropped" 0 "$dag_trace" "$dir/lossy.trace"
     ;;
 report)
