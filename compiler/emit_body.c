@@ -158,18 +158,45 @@ static void emit_global_name(emitter *e, const plan_global *g)
         emit_out(e, "dag_g->%s.DAG_PRECISION;\n", g->name);
 }
 
-/* The value of a flow and its shape; elem NULL: untyped. */
-static void emit_flow_name(emitter *e, const plan_flow *flow, src_range where, const char *elem)
+/* Where user code stands and what a flow's name means there. */
+typedef enum emit_where {
+    ON_HOST,     /* the value */
+    ON_DEVICE,   /* its copy on the device */
+    BEFORE_COPY  /* the shape that the copy is going to have; there is no pointer yet */
+} emit_where;
+
+/* The pointer of a flow; elem NULL: untyped. */
+static void emit_flow_pointer(emitter *e, const plan_flow *flow, const char *elem, emit_where on)
 {
-    bool aliased = e->p->aliased;
+    const char *constant = flow->sema->kind == AST_READ && !e->p->aliased ? "const " : "";
+    emit_out(e, "    DAG_UNUSED %s%s *const %s = ", constant, elem ? elem : "void", flow->name);
+    if (on == ON_DEVICE)
+        emit_out(e, "dag_views[%d].ptr;\n", flow->index);
+    else
+        emit_out(e, flow->nullable ? "dag_value_ptr(dag_t->%s);\n" : "dag_t->%s->ptr;\n",
+                 flow->name);
+}
+
+/* One number of the shape of a flow: ld, m or n. */
+static void emit_flow_part(emitter *e, const plan_flow *flow, const char *part, emit_where on)
+{
+    if (on == ON_DEVICE)
+        emit_out(e, "(int)dag_views[%d].%s", flow->index, part);
+    else if (on == BEFORE_COPY && strcmp(part, "ld") == 0)
+        emit_out(e, "dag_device_ld(dag_t->%s)", flow->name);
+    else if (on == BEFORE_COPY || flow->nullable)
+        emit_out(e, "dag_value_%s(dag_t->%s)", part, flow->name);
+    else
+        emit_out(e, "(int)dag_t->%s->%s", flow->name, part);
+}
+
+/* The value of a flow and its shape. */
+static void emit_flow_name(emitter *e, const plan_flow *flow, src_range where, const char *elem,
+                           emit_where on)
+{
     const char *name = flow->name;
-    const char *constant = flow->sema->kind == AST_READ && !aliased ? "const " : "";
-    char value[300];
-    snprintf(value, sizeof value, "dag_t->%s", name);
-    if (wanted(e, where, name)) {
-        emit_out(e, "    DAG_UNUSED %s%s *const %s = ", constant, elem ? elem : "void", name);
-        emit_out(e, flow->nullable ? "dag_value_ptr(%s);\n" : "%s->ptr;\n", value);
-    }
+    if (on != BEFORE_COPY && wanted(e, where, name))
+        emit_flow_pointer(e, flow, elem, on);
     static const char *const parts[] = {"ld", "m", "n"};
     const char *lead = "    DAG_UNUSED const int ";
     bool any = false;
@@ -179,16 +206,18 @@ static void emit_flow_name(emitter *e, const plan_flow *flow, src_range where, c
         if (!wanted_part(e, where, name, suffix))
             continue;
         emit_out(e, "%s%s%s = ", any ? ", " : lead, name, suffix);
-        if (flow->nullable)
-            emit_out(e, "dag_value_%s(%s)", parts[i], value);
-        else
-            emit_out(e, "(int)%s->%s", value, parts[i]);
+        emit_flow_part(e, flow, parts[i], on);
         any = true;
     }
     if (any)
         emit_out(e, ";\n");
-    if (wanted_part(e, where, name, "_size"))
-        emit_out(e, "    DAG_UNUSED const size_t %s_size = dag_value_size(%s);\n", name, value);
+    if (!wanted_part(e, where, name, "_size"))
+        return;
+    emit_out(e, "    DAG_UNUSED const size_t %s_size = ", name);
+    if (on == ON_DEVICE)
+        emit_out(e, "dag_value_size(&dag_views[%d]);\n", flow->index);
+    else
+        emit_out(e, "dag_value_size(dag_t->%s);\n", name);
 }
 
 static void emit_head(emitter *e, const plan_class *cls, bool globals)
@@ -219,7 +248,7 @@ void emit_code(emitter *e, const plan_code *code)
         const char *elem = flow.elem;
         bool generic = elem && (strcmp(elem, "elem_t") == 0 || strcmp(elem, "real_t") == 0);
         flow.nullable = true;
-        emit_flow_name(e, &flow, code->ast->u.code.text, generic ? NULL : elem);
+        emit_flow_name(e, &flow, code->ast->u.code.text, generic ? NULL : elem, ON_HOST);
     }
     emit_user_text(e, code->ast->u.code.text);
     emit_out(e, "}\n");
@@ -227,27 +256,26 @@ void emit_code(emitter *e, const plan_code *code)
 
 /* ---- bodies ------------------------------------------------------------------------------ */
 
-static bool body_wants(const emitter *e, const plan_class *cls, const plan_body *body,
+static bool body_wants(const emitter *e, const plan_class *cls, src_range where,
                        const plan_global *g)
 {
-    return wanted(e, body->sema->ast->text, g->name) && !ast_find_flow(cls->sema->ast, g->name)
+    return wanted(e, where, g->name) && !ast_find_flow(cls->sema->ast, g->name)
            && !ast_find_local(cls->sema->ast, g->name);
 }
 
-static void emit_body(emitter *e, const plan_class *cls, const plan_body *body)
+/* The opening of a function that user code stands in, and the names it may use. */
+static void emit_scope(emitter *e, const plan_class *cls, src_range where, emit_where on)
 {
-    src_range where = body->sema->ast->text;
-    if (emit_has_precisions(e))
-        emit_out(e, "\nstatic int DAG_PER_PRECISION(%s_%s_body%d_)(", e->name, cls->name,
-                 body->number);
-    else
-        emit_out(e, "\nstatic int %s_%s_body%d(", e->name, cls->name, body->number);
     bool globals = false;
     for (size_t i = 0; i < e->p->n_globals; i++)
-        globals |= body_wants(e, cls, body, &e->p->globals[i]);
+        globals |= body_wants(e, cls, where, &e->p->globals[i]);
     emit_out(e, "struct dag_task *const dag_task,\n"
              "    %sconst void *const dag_globals)\n{\n", globals ? "" : "DAG_UNUSED ");
     emit_head(e, cls, globals);
+    if (on == ON_DEVICE)
+        emit_out(e, "    DAG_UNUSED dag_device_queue *const dag_queue ="
+                 " dag_device_queue_of(dag_task);\n"
+                 "    DAG_UNUSED const dag_value *const dag_views = dag_device_views(dag_task);\n");
     const char *lead = "    DAG_UNUSED const int ";
     bool any = false;
     for (size_t i = 0; i < cls->n_locals; i++)
@@ -259,10 +287,35 @@ static void emit_body(emitter *e, const plan_class *cls, const plan_body *body)
     if (any)
         emit_out(e, ";\n");
     for (size_t i = 0; i < e->p->n_globals; i++)
-        if (body_wants(e, cls, body, &e->p->globals[i]))
+        if (body_wants(e, cls, where, &e->p->globals[i]))
             emit_global_name(e, &e->p->globals[i]);
     for (size_t i = 0; i < cls->n_data; i++)
-        emit_flow_name(e, &cls->flows[i], where, cls->flows[i].elem);
+        emit_flow_name(e, &cls->flows[i], where, cls->flows[i].elem, on);
+}
+
+/* `static TYPE NAME_CLASS_WHATn(`, with the precision in a file that has any. */
+static void emit_body_begin(emitter *e, const plan_class *cls, const plan_body *body,
+                            const char *type, const char *what)
+{
+    const char *format = emit_has_precisions(e) ? "\nstatic %s DAG_PER_PRECISION(%s_%s_%s%d_)("
+                                                : "\nstatic %s %s_%s_%s%d(";
+    emit_out(e, format, type, e->name, cls->name, what, body->number);
+}
+
+static void emit_workspace(emitter *e, const plan_class *cls, const plan_body *body)
+{
+    src_range where = body->workspace->u.code.text;
+    emit_body_begin(e, cls, body, "size_t", "workspace");
+    emit_scope(e, cls, where, BEFORE_COPY);
+    emit_user_text(e, where);
+    emit_out(e, "}\n");
+}
+
+static void emit_body(emitter *e, const plan_class *cls, const plan_body *body)
+{
+    src_range where = body->sema->ast->text;
+    emit_body_begin(e, cls, body, "int", "body");
+    emit_scope(e, cls, where, body->sema->device == SEMA_DEV_CPU ? ON_HOST : ON_DEVICE);
     emit_out(e, "    {\n");
     emit_user_text(e, where);
     emit_out(e, "    }\n    return DAG_BODY_DONE;\n}\n");
@@ -270,6 +323,9 @@ static void emit_body(emitter *e, const plan_class *cls, const plan_body *body)
 
 void emit_class_bodies(emitter *e, const plan_class *cls)
 {
-    for (size_t i = 0; i < cls->n_bodies; i++)
+    for (size_t i = 0; i < cls->n_bodies; i++) {
+        if (cls->bodies[i].workspace)
+            emit_workspace(e, cls, &cls->bodies[i]);
         emit_body(e, cls, &cls->bodies[i]);
+    }
 }

@@ -71,13 +71,19 @@ static void class_flows(builder *b, plan_class *cls)
     }
 }
 
+/* Bodies for devices of the other dialect are written for its own interface. */
+static bool has_code(const builder *b, const sema_body *body)
+{
+    return body->device == SEMA_DEV_CPU || (body->device == SEMA_DEV_CUDA && !b->p->aliased);
+}
+
 static void class_bodies(builder *b, plan_class *cls)
 {
     const sema_class *sema = cls->sema;
     cls->bodies = arena_alloc(b->a, (sema->n_bodies + 1) * sizeof *cls->bodies);
     for (size_t i = 0; i < sema->n_bodies; i++) {
         const sema_body *from = &sema->bodies[i];
-        if (from->device != SEMA_DEV_CPU)
+        if (!has_code(b, from))
             continue;
         plan_body *body = &cls->bodies[cls->n_bodies];
         body->sema = from;
@@ -86,10 +92,15 @@ static void class_bodies(builder *b, plan_class *cls)
             body->evaluate_fn = from->evaluate->u.name;
         else if (from->evaluate)
             body->evaluate = plan_lower(b, cls, from->evaluate);
+        if (from->device == SEMA_DEV_CPU)
+            continue;
+        if (from->device_index)
+            body->device_index = plan_lower(b, cls, from->device_index);
+        body->workspace = from->workspace;
     }
     if (cls->n_bodies == 0)
         plan_error(b, PLAN_CHECK_REFUSED, sema->ast->head,
-                   "class '%s' has no body that this build can run; it has no devices but the CPU",
+                   "class '%s' has no body that can be run: there is code for CPU and CUDA",
                    cls->name);
 }
 

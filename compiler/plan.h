@@ -288,6 +288,8 @@ typedef struct plan_body {
     int number;
     const plan_expr *evaluate;  /* inline C; NULL: none */
     const char *evaluate_fn;    /* name of a C function; NULL: none */
+    const plan_expr *device_index; /* property device; NULL: any */
+    const ast_expr *workspace;  /* inline C, printed once per precision; NULL: none */
 } plan_body;
 
 struct plan_class {

@@ -158,6 +158,21 @@ static void dump_outputs(const plan_class *cls, text *out)
     }
 }
 
+static void dump_bodies(const plan_class *cls, text *out)
+{
+    for (size_t i = 0; i < cls->n_bodies; i++) {
+        const plan_body *body = &cls->bodies[i];
+        if (body->sema->device == SEMA_DEV_CPU)
+            continue;
+        text_printf(out, "  body %d CUDA%s", body->number, body->workspace ? " workspace" : "");
+        if (body->device_index) {
+            text_puts(out, " device ");
+            dump_expr(body->device_index, out);
+        }
+        text_putc(out, '\n');
+    }
+}
+
 static void dump_class(const plan_class *cls, text *out)
 {
     text_printf(out, "class %s(", cls->name);
@@ -171,6 +186,7 @@ static void dump_class(const plan_class *cls, text *out)
     dump_nest("member", &cls->member, out);
     text_printf(out, "  count, last %zu closed", cls->count_tail);
     dump_nest("", &cls->count, out);
+    dump_bodies(cls, out);
     if (cls->starts)
         dump_nest(cls->start_asks_inputs ? "start asks" : "start", &cls->start, out);
     if (cls->priority) {

@@ -91,6 +91,7 @@ typedef struct sema_body {
     sema_device device;
     const ast_expr *evaluate;   /* name of a C function or inline C; NULL: always usable */
     const ast_expr *device_index;   /* property device; NULL */
+    const ast_expr *workspace;  /* inline C: bytes on the device; NULL */
     const ast_expr *weight;     /* NULL */
     bool batch;
     sema_ref *captures;         /* names of class and globals that the text mentions, once each */

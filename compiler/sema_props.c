@@ -8,6 +8,7 @@ typedef enum value_kind {
     VALUE_INT,          /* an expression */
     VALUE_FLAG,         /* on, off, or nothing */
     VALUE_C_NAME,       /* name of a C function, or inline C */
+    VALUE_C,            /* inline C */
     VALUE_C_TYPE,       /* name or string */
     VALUE_GLOBAL,       /* name of a global */
     VALUE_SHAPE,
@@ -70,6 +71,7 @@ static const prop_desc known[] = {
     {"type", PLACE_BODY, VALUE_DEVICE, BOTH, false},
     {"evaluate", PLACE_BODY, VALUE_C_NAME, BOTH, false},
     {"device", PLACE_BODY, VALUE_INT, BOTH, false},
+    {"workspace", PLACE_BODY, VALUE_C, DAG, false},
     {"batch", PLACE_BODY, VALUE_FLAG, BOTH, false},
     {"weight", PLACE_BODY, VALUE_INT, BOTH, false},
     {"profile", PLACE_BODY, VALUE_FLAG, PARSEC, false},
@@ -260,6 +262,12 @@ static void check_value_kind(sema *s, const sema_scope *sc, const ast_prop *p, v
             sema_check_expr(s, sc, v, false);
         else if (!v || (v->kind != AST_NAME && v->kind != AST_STRING))
             bad_value(s, p, "the name of a C function or inline C");
+        break;
+    case VALUE_C:
+        if (v && v->kind == AST_INLINE_C)
+            sema_check_expr(s, sc, v, false);
+        else
+            bad_value(s, p, "inline C");
         break;
     case VALUE_C_TYPE:
         if (!v || (v->kind != AST_NAME && v->kind != AST_STRING))

@@ -46,11 +46,16 @@ static void build_body(sema *s, sema_class *c, const ast_body *b)
     *x = (sema_body){.ast = b, .device = device_of(b)};
     x->evaluate = body_value(b, "evaluate");
     x->device_index = body_value(b, "device");
+    x->workspace = body_value(b, "workspace");
     x->weight = body_value(b, "weight");
     const ast_prop *batch = ast_find_prop(b->props, "batch");
     int64_t v = 1;
     x->batch = batch && (!batch->value || !sema_constant(batch->value, &v) || v);
     sema_check_props(s, &sc, b->props, PLACE_BODY);
+    if (x->workspace && x->device == SEMA_DEV_CPU)
+        sema_report(s, CHECK_MISPLACED_PROPERTY, ast_find_prop(b->props, "workspace")->node.range,
+                    "property 'workspace' belongs to a body for a device; a body for cores takes "
+                    "memory by dag_task_workspace()");
     x->captures = sema_scan_c(s, &sc, b->text, &x->n_captures);
     if (!s->strict && names_parsec(s, b->text))
         sema_refuse(s, b->keyword, "a body that names PaRSEC's C interface");

@@ -64,6 +64,7 @@ static const char *const op_names[DAG_OP_COUNT] = {
     [DAG_OP_SYR2K] = "syr2k",         [DAG_OP_HER2K] = "her2k",
     [DAG_OP_GEQRT] = "geqrt",         [DAG_OP_GEMQRT] = "gemqrt",
     [DAG_OP_TPQRT] = "tpqrt",         [DAG_OP_TPMQRT] = "tpmqrt",
+    [DAG_OP_POTRF_WORKSPACE] = "potrf_workspace",
 };
 
 /* The place of an entry, or NULL if the key is out of range. */

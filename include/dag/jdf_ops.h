@@ -344,6 +344,11 @@ static inline int dag_value_n(const dag_value *value)
 {
     return value ? (int)value->n : 0;
 }
+/** Leading dimension of a copy on a device: copies there are contiguous. */
+static inline int dag_device_ld(const dag_value *value)
+{
+    return value && value->m > 1 ? (int)value->m : 1;
+}
 /** Bytes of an untyped value. */
 static inline size_t dag_value_size(const dag_value *value)
 {

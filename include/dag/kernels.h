@@ -80,6 +80,7 @@ typedef enum dag_kernel_op {
     DAG_OP_GEMQRT,
     DAG_OP_TPQRT,
     DAG_OP_TPMQRT,
+    DAG_OP_POTRF_WORKSPACE, /**< of devices only: kernels_cuda.h */
     DAG_OP_COUNT
 } dag_kernel_op;
 

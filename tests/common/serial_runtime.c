@@ -356,7 +356,8 @@ static void run_task(dag_taskpool *pool, serial_task *t)
         cls->bind(t->task, pool->globals);
     const dag_body *body = NULL;
     for (int i = 0; i < cls->nbodies && !body; i++)
-        if (!cls->bodies[i].evaluate || cls->bodies[i].evaluate(pool->globals, locals))
+        if (cls->bodies[i].device == DAG_DEVICE_CPU &&
+            (!cls->bodies[i].evaluate || cls->bodies[i].evaluate(pool->globals, locals)))
             body = &cls->bodies[i];
     if (pool->status != DAG_SUCCESS)
         return;

@@ -1,0 +1,28 @@
+/*
+ * Kernels on CUDA devices: calls through the registry, where the plug-in has entered them. Always
+ * built; programs link nothing of CUDA.
+ */
+#include <dag/kernels.h>
+#include <dag/kernels_cuda.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Only bodies for devices come here, and they run only where the plug-in was loaded, whose table is
+ * that of this very version. So nothing sensible is left to do where a kernel is missing. */
+static dag_kernel_fn kernel_of(dag_kernel_op op, dag_precision precision)
+{
+    const dag_kernel *kernel = dag_kernel_find(op, precision, DAG_DEVICE_CUDA);
+    if (kernel == NULL) {
+        fprintf(stderr, "dag: there is no kernel for CUDA devices for %s in precision %c; call it from "
+                "a body of type CUDA only\n", dag_kernel_op_name(op), dag_precision_letter(precision));
+        abort();
+    }
+    return kernel->fn;
+}
+
+/* The kernel that stands behind FN(name). */
+#define KERNEL(op, name) ((__typeof__(&FN(name)))kernel_of(op, DAG_PREC))
+
+#define DAG_TEMPLATE "cuda/launch.inc.c"
+#include "each_precision.h"

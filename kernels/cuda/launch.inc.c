@@ -1,0 +1,88 @@
+/* Each kernel of kernels_cuda_decl.h: a call of what the table has. */
+
+void FN(cuda_potrf)(dag_device_queue *queue, dag_uplo uplo, int n, elem_t *A, int lda, void *work,
+                    int *info)
+{
+    KERNEL(DAG_OP_POTRF, cuda_potrf)(queue, uplo, n, A, lda, work, info);
+}
+
+size_t FN(cuda_potrf_workspace)(dag_uplo uplo, int n)
+{
+    return KERNEL(DAG_OP_POTRF_WORKSPACE, cuda_potrf_workspace)(uplo, n);
+}
+
+void FN(cuda_trsm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
+                   dag_diag diag, int m, int n, elem_t alpha, const elem_t *A, int lda, elem_t *B,
+                   int ldb)
+{
+    KERNEL(DAG_OP_TRSM, cuda_trsm)(queue, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb);
+}
+
+void FN(cuda_trmm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
+                   dag_diag diag, int m, int n, elem_t alpha, const elem_t *A, int lda, elem_t *B,
+                   int ldb)
+{
+    KERNEL(DAG_OP_TRMM, cuda_trmm)(queue, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb);
+}
+
+void FN(cuda_herk)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
+                   real_t alpha, const elem_t *A, int lda, real_t beta, elem_t *C, int ldc)
+{
+    KERNEL(DAG_OP_HERK, cuda_herk)(queue, uplo, trans, n, k, alpha, A, lda, beta, C, ldc);
+}
+
+void FN(cuda_syrk)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
+                   elem_t alpha, const elem_t *A, int lda, elem_t beta, elem_t *C, int ldc)
+{
+    KERNEL(DAG_OP_SYRK, cuda_syrk)(queue, uplo, trans, n, k, alpha, A, lda, beta, C, ldc);
+}
+
+void FN(cuda_gemm)(dag_device_queue *queue, dag_trans transa, dag_trans transb, int m, int n, int k,
+                   elem_t alpha, const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta,
+                   elem_t *C, int ldc)
+{
+    KERNEL(DAG_OP_GEMM, cuda_gemm)(queue, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C,
+                                   ldc);
+}
+
+void FN(cuda_hemm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, int m, int n,
+                   elem_t alpha, const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta,
+                   elem_t *C, int ldc)
+{
+    KERNEL(DAG_OP_HEMM, cuda_hemm)(queue, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc);
+}
+
+void FN(cuda_symm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, int m, int n,
+                   elem_t alpha, const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta,
+                   elem_t *C, int ldc)
+{
+    KERNEL(DAG_OP_SYMM, cuda_symm)(queue, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc);
+}
+
+void FN(cuda_syr2k)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
+                    elem_t alpha, const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta,
+                    elem_t *C, int ldc)
+{
+    KERNEL(DAG_OP_SYR2K, cuda_syr2k)(queue, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+}
+
+void FN(cuda_her2k)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
+                    elem_t alpha, const elem_t *A, int lda, const elem_t *B, int ldb, real_t beta,
+                    elem_t *C, int ldc)
+{
+    KERNEL(DAG_OP_HER2K, cuda_her2k)(queue, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+}
+
+void FN(cuda_gemqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int k, const elem_t *V,
+                     int ldv, const elem_t *T, int ldt, elem_t *C, int ldc, elem_t *W, int ldw)
+{
+    KERNEL(DAG_OP_GEMQRT, cuda_gemqrt)(queue, trans, m, n, k, V, ldv, T, ldt, C, ldc, W, ldw);
+}
+
+void FN(cuda_tpmqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int k, const elem_t *V,
+                     int ldv, const elem_t *T, int ldt, elem_t *A, int lda, elem_t *B, int ldb,
+                     elem_t *W, int ldw)
+{
+    KERNEL(DAG_OP_TPMQRT, cuda_tpmqrt)(queue, trans, m, n, k, V, ldv, T, ldt, A, lda, B, ldb, W,
+                                       ldw);
+}
