@@ -90,6 +90,8 @@ HOT void run_body(struct dagi_worker *w, struct dag_task *t)
     const dag_class *cls = t->cls;
     for (int b = 0; b < cls->nbodies; b++) {
         const dag_body *body = &cls->bodies[b];
+        if (body->device != DAG_DEVICE_CPU)
+            continue;
         if (body->evaluate && !body->evaluate(pool->globals, dagi_task_locals(t)))
             continue;
         if (DAGI_UNLIKELY(w->watched != NULL))
@@ -106,7 +108,8 @@ HOT void run_body(struct dagi_worker *w, struct dag_task *t)
     }
     if (cls->nbodies > 0)
         dag_graph_error(pool->globals, cls, dagi_task_locals(t), cls->line,
-                        "none of its bodies may run it: the 'evaluate' of each says no");
+                        "none of its bodies for cores may run it: there is none, or the "
+                        "'evaluate' of each says no");
 }
 
 HOT void execute(struct dagi_worker *w, struct dag_task *t)
