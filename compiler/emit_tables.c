@@ -111,8 +111,9 @@ static void emit_class(emitter *e, const plan_class *cls)
     emit_out(e, "    .name = \"%s\", .id = %d, .line = %d, .task_bytes = sizeof(%s_%s_task),\n",
              cls->name, cls->index, cls->line, name, cls->name);
     emit_out(e, "    .nparams = %zu, .nlocals = %zu, .ndata = %zu, .nflows = %zu, .nbodies = %zu,"
-             "%s\n   ", cls->n_params, cls->n_locals, cls->n_data, cls->n_flows, cls->n_bodies,
-             cls->sema->high_priority ? " .high_priority = 1," : "");
+             "%s%s\n   ", cls->n_params, cls->n_locals, cls->n_data, cls->n_flows, cls->n_bodies,
+             cls->sema->high_priority ? " .high_priority = 1," : "",
+             cls->sema->profile ? "" : " .unrecorded = 1,");
     emit_field(e, cls, "local_names", cls->n_locals > 0);
     emit_field(e, cls, "flows", cls->n_flows > 0);
     emit_field(e, cls, "bodies", true);

@@ -277,6 +277,7 @@ typedef struct dag_class {
     uint8_t ndata, nflows;    /* data flows; data and CTL flows */
     uint8_t nbodies;
     uint8_t high_priority;
+    uint8_t unrecorded;       /* 1: its tasks leave no events in traces */
     uint32_t task_bytes;
     const char *const *local_names;
     const dag_flow *flows;

@@ -60,12 +60,13 @@ void dagi_trace_task_new(const dagi_track *track, struct dag_task *t)
 void dagi_trace_arrival(const dagi_track *track, struct dag_task *t)
 {
     dagi_task_trace *mine = dagi_trace_of(t);
-    if (track->origin.time > mine->ready)
-        mine->ready = track->origin.time;
-    if (track->origin.path > mine->path) {
-        mine->path = track->origin.path;
-        mine->from = track->origin.id;
-    }
+    const dagi_source_task source = track->origin;
+    /* Which input is the later and which the longer chain nobody can predict: no branches. */
+    uint64_t from = mine->from, path = mine->path, ready = mine->ready;
+    int longer = source.path > path;
+    mine->ready = source.time > ready ? source.time : ready;
+    mine->from = longer ? source.id : from;
+    mine->path = longer ? source.path : path;
 }
 
 /* As a DAGT_TASK, which holds anything. */
@@ -126,15 +127,19 @@ static inline void add_task(dagi_log *log, dagi_track *track, struct dag_task *t
                             uint64_t begin, uint64_t end)
 {
     const struct dagi_trace *trace = track->trace;
+    const dagi_task_trace *mine = dagi_trace_of(t);
     uint64_t length = end - begin, low = (UINT64_C(1) << DAGI_SCALE_BITS) - 1;
-    log->id++;
-    if (recording(trace))
-        write_task(log, t, begin, end);
     track->origin.time = end;
-    track->origin.id = log->id;
-    track->origin.path = dagi_trace_of(t)->path +
-                         (length >> DAGI_SCALE_BITS) * trace->scale +
-                         ((length & low) * trace->scale >> DAGI_SCALE_BITS);
+    if (__builtin_expect(t->cls->unrecorded, 0)) { /* critical paths pass through it */
+        track->origin.id = mine->from;
+        track->origin.path = mine->path;
+    } else {
+        if (recording(trace))
+            write_task(log, t, begin, end);
+        track->origin.id = ++log->id;
+        track->origin.path = mine->path + (length >> DAGI_SCALE_BITS) * trace->scale +
+                             ((length & low) * trace->scale >> DAGI_SCALE_BITS);
+    }
     uint64_t done = atomic_load_explicit(&track->done, memory_order_relaxed);
     atomic_store_explicit(&track->done, done + 1, memory_order_relaxed);
 }

@@ -30,6 +30,11 @@ formats)
     says "task classes" 0 "$dag_trace" "$dir/a.trace"
     says "rank 0 worker 1" 0 "$dag_trace" summary --workers "$dir/a.trace"
     says "waited" 0 "$dag_trace" path "$dir/a.trace"
+    # `profile = off` leaves nothing, and a critical path passes through
+    grep -q Hidden "$dir/b.json" && fail "tasks of a class with profile = off are in the trace"
+    "$dag_trace" path "$dir/a.trace" >"$dir/path"
+    grep -q 'Done(' "$dir/path" || fail "the critical path does not end with Done"
+    [ "$(grep -c 'Step(' "$dir/path")" -eq 250 ] || fail "the critical path is not a chain"
     says "wall time" 0 "$dag_trace" compare "$dir/a.trace" "$dir/a.trace"
     says "" 0 "$dag_trace" json "$dir/a.trace"
     python3 -m json.tool "$dir/a.trace.json" >/dev/null || fail "dag_trace json writes no JSON"

@@ -1,33 +1,41 @@
 #!/bin/bash
-# overhead.sh BUILD: what recording costs while it is on, on an idle machine.
-# dag_potrf n=2000 nb=128 with and without a trace, and nanoseconds per event (one per task) of graphs
-# of empty tasks; seven runs of each in turn, the medians compared. What it costs while it is off is
-# counted by tests/integration/trace/cost.sh.
+# overhead.sh BUILD [ROUNDS]: what recording costs while it is on, on an idle machine.
+# dag_potrf n=2000 nb=128 with and without a trace, and graphs of empty tasks: nanoseconds more per task,
+# of which one record holds begin, end and the moment when it was ready. Fifteen rounds, in alternating
+# order; medians of the differences within a round. What it costs while it is off is counted by
+# tests/integration/trace/cost.sh.
 set -eu
-build=${1:?usage: overhead.sh BUILD}
+build=${1:?usage: overhead.sh BUILD [ROUNDS]}
+rounds=${2:-15}
 threads=$(nproc)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 unset "${!DAG_@}"
+graphs="independent chain wavefront"
 
-potrf() { "$build/bin/dag_potrf" --n 2000 --nb 128 --threads "$threads" --json | jq .time_s; }
-tasks() {
-    "$build/tools/bench/tasks/bench_tasks" --threads 1 --runs 3 --only "$1" --tasks 300000 --json |
-        jq -r .best_ns 2>/dev/null
+# once WHAT: seconds of the factorisation, or nanoseconds per task
+once() {
+    if [ "$1" = potrf ]; then
+        "$build/bin/dag_potrf" --n 2000 --nb 128 --threads "$threads" --json | jq .time_s
+    else
+        "$build/tools/bench/tasks/bench_tasks" --threads 1 --runs 3 --only "$1" --tasks 300000 --json |
+            jq .best_ns
+    fi
 }
-median() { sort -g | sed -n 4p; }
+off() { once "$1" >"$dir/off"; }
+on() { DAG_TRACE=$dir/trace once "$1" >"$dir/on"; }
 
-for i in 1 2 3 4 5 6 7; do
-    potrf >>"$dir/potrf.off"
-    DAG_TRACE=$dir/trace potrf >>"$dir/potrf.on"
-    for graph in independent chain; do
-        tasks $graph >>"$dir/$graph.off"
-        DAG_TRACE=$dir/trace tasks $graph >>"$dir/$graph.on"
+for ((i = 0; i < rounds; i++)); do
+    for what in potrf $graphs; do
+        if ((i % 2)); then off $what && on $what; else on $what && off $what; fi
+        paste -d ' ' "$dir/off" "$dir/on" >>"$dir/$what"
     done
 done
-for what in potrf independent chain; do
-    awk -v what=$what -v off="$(median <"$dir/$what.off")" -v on="$(median <"$dir/$what.on")" 'BEGIN {
-        if (what == "potrf") printf "dag_potrf: %.4g s, with a trace %.4g s: %+.1f %%\n", off, on,
-            100 * (on - off) / off
-        else printf "%s: %.4g ns per task, with a trace %.4g: %+.1f ns\n", what, off, on, on - off }'
+# median of what awk makes of the two columns
+median() { awk "{print $1}" "$2" | sort -g | sed -n "$(((rounds + 1) / 2))p"; }
+printf 'dag_potrf: %.4g s, with a trace %.4g s; %+.1f %%\n' "$(median '$1' "$dir/potrf")" \
+    "$(median '$2' "$dir/potrf")" "$(median '100 * ($2 - $1) / $1' "$dir/potrf")"
+for graph in $graphs; do
+    printf '%s: %.4g ns per task, with a trace %.4g; %+.1f ns\n' $graph "$(median '$1' "$dir/$graph")" \
+        "$(median '$2' "$dir/$graph")" "$(median '$2 - $1' "$dir/$graph")"
 done
