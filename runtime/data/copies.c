@@ -14,8 +14,8 @@ enum { STATES = DAGI_MODIFIED + 1, EVENTS = DAGI_COPY_DROP + 1 };
 /*
  * What an event does, by the state of the copy that it is about (of the space that it names, of the
  * host for SAVE): the next state of that one, what is to be done, and what becomes of each other
- * copy, by the state that this one has. FILL and SAVE from INVALID need a valid copy elsewhere. What
- * EVICT leaves behind is settled by bereaved().
+ * copy, by the state that this one has. FILL and SAVE from INVALID need a valid copy elsewhere.
+ * What EVICT leaves behind is settled by bereaved().
  */
 typedef struct rule {
     uint8_t next;

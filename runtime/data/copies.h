@@ -107,17 +107,17 @@ typedef enum dagi_copy_action {
  * The one place where state and version change; the caller holds the lock.
  *   FILL   I -> S, and the source M -> O, E -> S. Action MOVE with *source set: the caller enqueues
  *          the copy behind source.written, enters it in `used` of the source, and as `written` of
- *          the space. If valid already: DONE (its `written` may still be to come). The source is the
- *          host where it is valid, else `prefer` where that is, else any.
- *   WRITE  -> M, all others -> I; version + 1. The caller has seen that the writer is alone, and has
- *          FILLed before unless nothing is read. Memory of the others stays with them until the
+ *          the space. If valid already: DONE (its `written` may still be to come). The source is
+ *          the host where it is valid, else `prefer` where that is, else any.
+ *   WRITE  -> M, all others -> I; version + 1. The caller has seen that the writer is alone, and
+ *          has FILLed before unless nothing is read. Memory of the others stays with them until the
  *          caller has taken it (dagi_copies_stale()).
- *   SAVE   the host I -> S; all others that are valid -> S. MOVE with *source set (`space` where that
- *          is valid, else any); DONE if the host is valid. FILL of the host means the same.
- *   EVICT  S, O -> I: what it shared with stays. One that is left alone becomes M (E on the host if it
- *          was S); where neither the host nor an owner is left one becomes O. M, E: SAVE_FIRST.
- *          dagi_copies_stale() then yields the memory. It also undoes a FILL, and of the host a
- *          SAVE, whose transfer could not be enqueued.
+ *   SAVE   the host I -> S; all others that are valid -> S. MOVE with *source set (`space` where
+ *          that is valid, else any); DONE if the host is valid. FILL of the host means the same.
+ *   EVICT  S, O -> I: what it shared with stays. One that is left alone becomes M (E on the host
+ *          if it was S); where neither the host nor an owner is left one becomes O. M, E:
+ *          SAVE_FIRST. dagi_copies_stale() then yields the memory. It also undoes a FILL, and of
+ *          the host a SAVE, whose transfer could not be enqueued.
  *   DROP   all -> I. The record's last event.
  * State and version change, memory and tickets do not. The caller sets the memory of a space before
  * it lets go of the lock.

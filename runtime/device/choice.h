@@ -5,12 +5,13 @@
  * core takes a task whose inputs have to come from a device only where it wins with that counted.
  *
  * Places are the memories of copies.h: 0 are the cores of the host, 1.. the devices. Times are kept
- * per class of tasks (program, precision, name), per model of place (all devices with one name learn
- * together) and per size, in steps of a quarter of an octave; the median of the last times counts,
- * so that a few runs that were held up do not. A size without times of its own is estimated from
- * its neighbours, a place without any from a rate for its kind, corrected by what its other
- * kernels took. A place that may be better than it is known to be gets up to DAGI_CHOICE_TRIES
- * tasks of a class and size on trial, when with a quarter of its estimate it would win.
+ * per class of tasks (program, precision, name), per model of place (all devices with one name
+ * learn together) and per size, in steps of a quarter of an octave; the median of the last times
+ * counts, so that a few runs that were held up do not. A size without times of its own is
+ * estimated from its neighbours, a place without any from a rate for its kind, corrected by what
+ * its other kernels took. A place that may be better than it is known to be gets up to
+ * DAGI_CHOICE_TRIES tasks of a class and size on trial, when with a quarter of its estimate it
+ * would win.
  *
  * Threads: all but new, free, load and save may be called by any thread. Invariants: a class, once
  * made, stays at its address until dagi_choice_free(); the list of classes only grows, by
@@ -40,13 +41,14 @@ typedef struct dagi_choice_place {
 dagi_choice *dagi_choice_new(const dagi_choice_place *places, int nplaces);
 void dagi_choice_free(dagi_choice *choice); /* NULL is allowed */
 
-/* The class of that name, made when there is none; some 30 ns, so there is no need to keep it. NULL =
- * out of memory, and taken everywhere below as a class of which nothing is known. */
+/* The class of that name, made when there is none; some 30 ns, so there is no need to keep it.
+ * NULL = out of memory, and taken everywhere below as a class of which nothing is known. */
 dagi_choice_class *dagi_choice_class_of(dagi_choice *choice, const char *program,
                                         dag_precision prec, const char *name);
 
 /* Seconds of one task. `size`: bytes of its flows, or any other number that grows with its work;
- * the same measure whenever the class is named. UNKNOWN: it has not run there, nor at a size near. */
+ * the same measure whenever the class is named. UNKNOWN: it has not run there, nor at a size
+ * near. */
 double dagi_choice_kernel(const dagi_choice *choice, const dagi_choice_class *cls, int place,
                           uint64_t size);
 /* The same, and a guess where it is not known: always > 0. */
@@ -79,8 +81,8 @@ int64_t dagi_choice_trials(const dagi_choice *choice);
  * Keep what was learned in a file (setting perf_model; none by default: a library leaves no files
  * behind unasked, and a run does not depend on those before it). Load before the first task. The
  * file is text, written to a name beside it and renamed, so readers find the old or the new one.
- * 0: done, or there is no such file yet. 1: nothing was read or written; `why` is a sentence. A file
- * that is damaged is read not at all, and replaced when saving; one that is something else is
+ * 0: done, or there is no such file yet. 1: nothing was read or written; `why` is a sentence. A
+ * file that is damaged is read not at all, and replaced when saving; one that is something else is
  * left alone. What the file knows and this process does not is kept when saving.
  */
 int dagi_choice_load(dagi_choice *choice, const char *path, char *why, size_t size);

@@ -1,0 +1,4 @@
+# Parts of the device layer that are functions of their arguments alone, and what they rest on.
+set(device "${PROJECT_SOURCE_DIR}/runtime/device")
+dag_add_unit_test(test_memory
+    SOURCES test_memory.c "${device}/memory.c" "${device}/victims.c" LABELS sanitize)
