@@ -18,6 +18,8 @@ typedef struct verify_pairs {
 
 /* In the model's arena. */
 verify_pairs verify_make_pairs(verify_model *m);
+/* Every edge of the pair is (verify_settled). */
+bool verify_settled_pair(const verify_model *m, const verify_pair *pair);
 
 /* The edge as producer[params] -> consumer[params], restricted to both spaces. */
 isl_map *verify_forward(const verify_model *m, const verify_edge *e);

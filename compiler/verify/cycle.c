@@ -1,8 +1,9 @@
 /* Tasks that wait for each other in a circle.
  *
- * Proven absent when the classes that depend on each other have an affine schedule, or when their
- * (over-approximated) transitive closure does not meet the identity. A failed schedule is no circle
- * yet: what is left is enumerated for small sizes.
+ * Proven absent when the classes that depend on each other have a schedule that is affine in the
+ * parameters and derived locals of a task, or when their (over-approximated) transitive closure does
+ * not meet the identity. A failed schedule is no circle yet: what is left is enumerated for small
+ * sizes.
  */
 #include "concrete.h"
 #include "order.h"
@@ -27,22 +28,59 @@ static bool *class_reach(const verify_model *m, const verify_pairs *pairs)
     return reach;
 }
 
+static bool in_component(const verify_model *m, const bool *reach, size_t cls, const verify_pair *p)
+{
+    size_t n = m->n_classes, a = p->from->cls->index, b = p->to->cls->index;
+    return reach[cls * n + a] && reach[a * n + cls] && reach[cls * n + b] && reach[b * n + cls];
+}
+
 /* Task edges among the classes of the component of `cls`. What tasks wait for decides. */
 static isl_union_map *component_edges(verify_model *m, const verify_pairs *pairs,
                                       const bool *reach, size_t cls)
 {
-    size_t n = m->n_classes;
     isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
-        size_t a = p->from->cls->index, b = p->to->cls->index;
-        if (!(reach[cls * n + a] && reach[a * n + cls] && reach[cls * n + b] &&
-              reach[b * n + cls]))
+        if (!in_component(m, reach, cls, p))
             continue;
         isl_map *rel = verify_union(m, p->from, p->to, p->ins, p->n_ins, false);
         all = isl_union_map_union(all, isl_union_map_from_map(rel));
     }
     return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
+}
+
+/* One convex relation around `rel` (taken), for all parameters at once. */
+static isl_map *around(const verify_model *m, isl_map *rel)
+{
+    rel = isl_map_eliminate(rel, isl_dim_param, 0, (unsigned)m->n_params);
+    return isl_map_from_basic_map(isl_map_simple_hull(rel));
+}
+
+/* The same between tasks that are named by all their coordinates (verify_coordinates). `more`: edge
+ * by edge, at least those there are, in a form in which a schedule is soon found. */
+static isl_union_map *wide_edges(verify_model *m, const verify_pairs *pairs, const bool *reach,
+                                 size_t cls, bool more)
+{
+    isl_map **wide = util_alloc((m->n_classes + 1) * sizeof(*wide));
+    for (size_t i = 0; i < m->n_classes; i++)
+        wide[i] = reach[cls * m->n_classes + i] ? verify_coordinates(m, &m->classes[i]) : NULL;
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    for (size_t i = 0; i < pairs->n; i++) {
+        const verify_pair *p = &pairs->items[i];
+        for (size_t k = 0; k < p->n_ins && in_component(m, reach, cls, p); k++) {
+            isl_map *rel = verify_forward(m, p->ins[k]);
+            rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
+            rel = isl_map_apply_domain(rel, isl_map_copy(wide[p->from->cls->index]));
+            rel = isl_map_apply_range(rel, isl_map_copy(wide[p->to->cls->index]));
+            rel = isl_map_detect_equalities(rel);
+            rel = more ? around(m, rel) : isl_map_coalesce(rel);
+            all = isl_union_map_union(all, isl_union_map_from_map(rel));
+        }
+    }
+    for (size_t i = 0; i < m->n_classes; i++)
+        isl_map_free(wide[i]);
+    free(wide);
+    return all;
 }
 
 /* ---- proofs ---------------------------------------------------------------------------------- */
@@ -59,7 +97,7 @@ static isl_stat all_forward(isl_map *map, void *arg)
     return isl_stat_ok;
 }
 
-/* Does some affine schedule put the start of every edge before its end? Keeps edges. */
+/* Does some affine schedule put the start of every edge before its end? Takes edges. */
 static bool has_schedule(verify_model *m, isl_union_map *edges)
 {
     isl_union_set *domain = isl_union_set_union(isl_union_map_domain(isl_union_map_copy(edges)),
@@ -70,11 +108,12 @@ static bool has_schedule(verify_model *m, isl_union_map *edges)
     bool ok = schedule != NULL;
     if (ok) {
         isl_union_map *map = isl_schedule_get_map(schedule);
-        isl_union_map *times = isl_union_map_apply_domain(isl_union_map_copy(edges),
-                                                          isl_union_map_copy(map));
+        isl_union_map *times = isl_union_map_apply_domain(edges, isl_union_map_copy(map));
         times = isl_union_map_apply_range(times, map);
         ok = isl_union_map_foreach_map(times, all_forward, &ok) == isl_stat_ok && ok;
         isl_union_map_free(times);
+    } else {
+        isl_union_map_free(edges);
     }
     isl_schedule_free(schedule);
     if (!ok)
@@ -82,10 +121,11 @@ static bool has_schedule(verify_model *m, isl_union_map *edges)
     return ok;
 }
 
+/* Takes edges. */
 static bool closure_is_irreflexive(verify_model *m, isl_union_map *edges)
 {
     isl_bool exact = isl_bool_false;
-    isl_union_map *closure = isl_union_map_transitive_closure(isl_union_map_copy(edges), &exact);
+    isl_union_map *closure = isl_union_map_transitive_closure(edges, &exact);
     isl_union_map *same = isl_union_set_identity(isl_union_map_domain(
         isl_union_map_copy(closure)));
     bool ok = isl_union_map_is_disjoint(closure, same) == isl_bool_true;
@@ -273,6 +313,15 @@ static void enumerate(verify_model *m, size_t cls)
     report_circle(m, &c);
 }
 
+/* Cheap ways first. */
+static bool is_acyclic(verify_model *m, const verify_pairs *pairs, const bool *reach, size_t cls)
+{
+    if (has_schedule(m, wide_edges(m, pairs, reach, cls, true)) ||
+        has_schedule(m, wide_edges(m, pairs, reach, cls, false)))
+        return true;
+    return closure_is_irreflexive(m, component_edges(m, pairs, reach, cls));
+}
+
 void verify_check_cycles(verify_model *m, const verify_pairs *pairs)
 {
     size_t n = m->n_classes;
@@ -285,11 +334,7 @@ void verify_check_cycles(verify_model *m, const verify_pairs *pairs)
         for (size_t b = 0; b < n; b++)
             seen[b] = seen[b] || (reach[c * n + b] && reach[b * n + c]);
         verify_begin(m);
-        isl_union_map *edges = component_edges(m, pairs, reach, c);
-        bool proven = isl_union_map_is_empty(edges) == isl_bool_true ||
-                      has_schedule(m, edges) || closure_is_irreflexive(m, edges);
-        isl_union_map_free(edges);
-        if (!proven) {
+        if (!is_acyclic(m, pairs, reach, c)) {
             enumerate(m, c);    /* looks at all components at once */
             enumerated = true;
         }

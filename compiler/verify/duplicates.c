@@ -75,6 +75,8 @@ void verify_check_duplicates(verify_model *m, const verify_pairs *pairs)
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
         bool data = p->to->ast->kind != AST_CTL;
+        if (verify_settled_pair(m, p))
+            continue;
         verify_begin(m);
         for (size_t a = 0; a < p->n_outs; a++) {
             check_one(m, p->outs[a]);

@@ -141,7 +141,7 @@ void verify_check_inputs(verify_model *m, bool *proven)
         for (size_t f = 0; f < c->sema->n_flows; f++) {
             const sema_flow *flow = &c->sema->flows[f];
             bool fresh = flow->ast->kind == AST_WRITE && count_inputs(m, flow) == 0;
-            if (flow->ast->kind == AST_CTL || fresh)
+            if (flow->ast->kind == AST_CTL || fresh || verify_settled_flow(m, flow))
                 continue;
             verify_begin(m);
             bool one = flow->ast->kind != AST_WRITE ? check_gap(m, c, flow) : true;

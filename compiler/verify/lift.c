@@ -10,8 +10,7 @@
 /* Order of dimensions: parameters as declared, arguments of the edge, everything else. What is
  * else is projected out again. */
 typedef struct layout {
-    lift_scope scope;
-    isl_set *set;               /* constraints gathered so far */
+    lift_scope scope;           /* scope.within: the constraints gathered so far */
     size_t n_params, n_args;
     int next;                   /* next free dimension behind the arguments */
     bool exact;
@@ -44,7 +43,7 @@ static void opaque(layout *l)
 
 static void require(layout *l, isl_set *set)
 {
-    l->set = isl_set_intersect(l->set, set);
+    l->scope.within = isl_set_intersect(l->scope.within, set);
 }
 
 static isl_pw_aff *variable(layout *l, int dim)
@@ -133,41 +132,58 @@ static bool require_ast_value(layout *l, int dim, const ast_value *v)
     return true;
 }
 
-static void add_locals(layout *l, const sema_class *cls)
+/* Locals that are no parameters and are used (NULL: all), each a dimension of its own. */
+static void add_derived(layout *l, const sema_class *cls, const bool *used)
 {
     for (size_t i = 0; i < cls->n_locals; i++) {
         const sema_local *local = &cls->locals[i];
-        int dim = local->param >= 0 ? local->param : l->next++;
-        bool known = require_ast_value(l, dim, local->ast->value);
-        if (!known && local->param >= 0) {
-            opaque(l);
-            known = true;       /* free, which is an over-approximation of the space */
+        if (local->param >= 0) {
+            bind_variable(l, local, local->param, false);
+        } else if (!used || used[i]) {
+            int dim = l->next++;
+            bind_variable(l, local, dim, !require_ast_value(l, dim, local->ast->value));
         }
-        bind_variable(l, local, dim, !known);
     }
 }
 
-static layout layout_begin(verify_model *m, const sema_class *cls, size_t n_args,
-                           size_t n_indices)
+static size_t count_derived(const sema_class *cls, const bool *used)
 {
-    size_t hidden = n_indices;
+    size_t n = 0;
     for (size_t i = 0; i < cls->n_locals; i++)
-        hidden += count_indices(cls->locals[i].ast->value->indices) +
-                  (cls->locals[i].param < 0);
+        if (cls->locals[i].param < 0 && (!used || used[i]))
+            n += 1 + count_indices(cls->locals[i].ast->value->indices);
+    return n;
+}
+
+static layout layout_new(verify_model *m, const sema_class *cls, size_t n_args, size_t n_hidden)
+{
     isl_space *space = isl_space_set_from_params(isl_space_copy(m->param_space));
     space = isl_space_add_dims(space, isl_dim_set,
-                               (unsigned)(cls->n_params + n_args + hidden));
-    layout l = {
+                               (unsigned)(cls->n_params + n_args + n_hidden));
+    return (layout){
         .scope = {.model = m, .space = space},
-        .set = isl_set_universe(isl_space_copy(space)),
         .n_params = cls->n_params,
         .n_args = n_args,
         .next = (int)(cls->n_params + n_args),
         .exact = true,
         .guard_exact = true,
     };
-    l.set = isl_set_intersect_params(l.set, isl_set_copy(m->facts));
-    add_locals(&l, cls);
+}
+
+/* The tasks of a class that is lifted, with room for arguments and indices, and the locals that are
+ * used. */
+static layout layout_begin(verify_model *m, const verify_class *c, size_t n_args, size_t n_indices,
+                           const bool *used)
+{
+    layout l = layout_new(m, c->sema, n_args, count_derived(c->sema, used) + n_indices);
+    isl_size dims = isl_space_dim(l.scope.space, isl_dim_set);
+    isl_set *tasks = isl_set_reset_tuple_id(isl_set_copy(c->space));
+    l.scope.within = isl_set_add_dims(tasks, isl_dim_set,
+                                      dims < 0 ? 0 : (unsigned)dims - (unsigned)c->sema->n_params);
+    l.exact = l.guard_exact = c->exact;
+    l.opaque_at = c->opaque_at;
+    l.why = c->why;
+    add_derived(&l, c->sema, used);
     return l;
 }
 
@@ -176,17 +192,44 @@ static layout layout_begin(verify_model *m, const sema_class *cls, size_t n_args
 static void project_rest(layout *l)
 {
     unsigned keep = (unsigned)(l->n_params + l->n_args);
-    isl_size dims = isl_set_dim(l->set, isl_dim_set);
+    isl_size dims = isl_set_dim(l->scope.within, isl_dim_set);
     if (dims > (isl_size)keep)
-        l->set = isl_set_project_out(l->set, isl_dim_set, keep, (unsigned)dims - keep);
+        l->scope.within = isl_set_project_out(l->scope.within, isl_dim_set, keep,
+                                              (unsigned)dims - keep);
+}
+
+/* Parameters, and those of the other locals that shape the set of tasks. */
+static void add_locals(layout *l, const sema_class *cls, const bool *used)
+{
+    for (size_t i = 0; i < cls->n_locals; i++) {
+        const sema_local *local = &cls->locals[i];
+        bool param = local->param >= 0;
+        if (!param && !used[i])
+            continue;
+        int dim = param ? local->param : l->next++;
+        bool known = require_ast_value(l, dim, local->ast->value);
+        if (!known && param) {
+            opaque(l);
+            known = true;       /* free, which is an over-approximation of the space */
+        }
+        bind_variable(l, local, dim, !known);
+    }
 }
 
 static void lift_class(verify_model *m, verify_class *c)
 {
-    layout l = layout_begin(m, c->sema, 0, 0);
+    bool *used = lift_shaping_locals(m, c->sema);
+    size_t hidden = count_derived(c->sema, used);
+    for (size_t i = 0; i < c->sema->n_params; i++)
+        hidden += count_indices(c->sema->params[i]->ast->value->indices);
+    layout l = layout_new(m, c->sema, 0, hidden);
+    l.scope.within = isl_set_universe(isl_space_copy(l.scope.space));
+    l.scope.within = isl_set_intersect_params(l.scope.within, isl_set_copy(m->facts));
+    add_locals(&l, c->sema, used);
+    free(used);
     project_rest(&l);
     c->id = isl_id_alloc(m->isl, c->sema->name, c);
-    c->space = isl_set_coalesce(isl_set_set_tuple_id(l.set, isl_id_copy(c->id)));
+    c->space = isl_set_coalesce(isl_set_set_tuple_id(l.scope.within, isl_id_copy(c->id)));
     c->exact = l.exact;
     c->opaque_at = l.opaque_at;
     c->why = l.why;
@@ -234,14 +277,15 @@ static isl_id *target_id(verify_model *m, const sema_edge *e)
  * that is not understood would be free. */
 static isl_map *multiplicity(const layout *l, int first)
 {
-    isl_size dims = isl_set_dim(l->set, isl_dim_set);
+    isl_size dims = isl_set_dim(l->scope.within, isl_dim_set);
     unsigned keep = (unsigned)(l->n_params + l->n_args);
     if (dims < 0)
         return NULL;
-    isl_space *space = isl_set_get_space(l->set);
+    isl_space *space = isl_set_get_space(l->scope.within);
     isl_multi_aff *all = isl_multi_aff_identity(isl_space_map_from_set(space));
     isl_multi_aff *kept = isl_multi_aff_drop_dims(all, isl_dim_out, keep, (unsigned)dims - keep);
-    isl_map *map = isl_map_intersect_domain(isl_map_from_multi_aff(kept), isl_set_copy(l->set));
+    isl_map *map = isl_map_intersect_domain(isl_map_from_multi_aff(kept),
+                                            isl_set_copy(l->scope.within));
     return isl_map_project_out(map, isl_dim_in, keep, (unsigned)first - keep);
 }
 
@@ -265,7 +309,7 @@ static void add_guard(layout *l, const sema_edge *e)
 static isl_map *finish_edge(verify_model *m, layout *l, const verify_edge *edge)
 {
     project_rest(l);
-    isl_map *rel = split(l->set, edge->cls);
+    isl_map *rel = split(l->scope.within, edge->cls);
     isl_space_free(l->scope.space);
     return isl_map_coalesce(isl_map_set_tuple_id(rel, isl_dim_out, target_id(m, edge->sema)));
 }
@@ -276,16 +320,25 @@ static size_t count_edge_indices(const sema_edge *e)
            count_value_indices(e->call->args, e->call->n_args);
 }
 
+/* Where the arguments of an edge are read; without its guard. */
+static layout edge_layout(verify_model *m, const verify_edge *edge, const ast_expr *cond)
+{
+    const sema_edge *e = edge->sema;
+    bool *used = lift_used_locals(m, edge->cls->sema, e->dep->indices, cond, e->call);
+    layout l = layout_begin(m, edge->cls, e->call->n_args, count_edge_indices(e), used);
+    free(used);
+    return l;
+}
+
 static void lift_edge(verify_model *m, verify_edge *edge)
 {
     const sema_edge *e = edge->sema;
-    size_t n_indices = count_edge_indices(e);
-    layout l = layout_begin(m, edge->cls->sema, e->call->n_args, n_indices);
+    layout l = edge_layout(m, edge, e->cond);
     int first_index = l.next;
     add_indices(&l, e->dep->indices);
     add_guard(&l, e);
     add_arguments(&l, e->call);
-    if (n_indices && l.exact)
+    if (count_edge_indices(e) && l.exact)
         edge->multi = multiplicity(&l, first_index);
     edge->exact = l.exact;
     edge->guard_exact = l.guard_exact;
@@ -298,7 +351,7 @@ static void lift_edge(verify_model *m, verify_edge *edge)
 isl_map *verify_unguarded(verify_model *m, const verify_edge *edge)
 {
     const sema_edge *e = edge->sema;
-    layout l = layout_begin(m, edge->cls->sema, e->call->n_args, count_edge_indices(e));
+    layout l = edge_layout(m, edge, NULL);
     add_indices(&l, e->dep->indices);
     add_arguments(&l, e->call);
     bool exact = l.exact;
@@ -309,19 +362,63 @@ isl_map *verify_unguarded(verify_model *m, const verify_edge *edge)
     return NULL;
 }
 
-isl_map *verify_placement(verify_model *m, const verify_class *c)
+static void lift_placement(verify_model *m, verify_class *c)
 {
     const ast_call *call = c->sema->ast->placement;
-    layout l = layout_begin(m, c->sema, call->n_args, count_value_indices(call->args,
-                                                                          call->n_args));
+    bool *used = lift_used_locals(m, c->sema, NULL, NULL, call);
+    layout l = layout_begin(m, c, call->n_args, count_value_indices(call->args, call->n_args),
+                            used);
+    free(used);
     add_arguments(&l, call);
     project_rest(&l);
-    isl_map *map = split(l.set, c);
+    isl_map *map = split(l.scope.within, c);
     isl_space_free(l.scope.space);
     if (l.exact)
-        return isl_map_coalesce(map);
-    isl_map_free(map);
-    return NULL;
+        c->placement = isl_map_coalesce(map);
+    else
+        isl_map_free(map);
+    c->unplaced_at = l.opaque_at;
+    c->unplaced = l.why;
+}
+
+/* Is `v` a local whose value an affine function of the parameters cannot say? */
+static bool adds_coordinate(layout *l, const sema_local *local, const lift_var *v)
+{
+    const ast_value *value = local->ast->value;
+    if (local->param >= 0 || v->opaque || value->indices || value->hi)
+        return false;
+    isl_pw_aff *pa = lift_value(&l->scope, value->lo);
+    bool one = isl_pw_aff_isa_aff(pa) == isl_bool_true;
+    isl_aff *aff = one ? isl_pw_aff_as_aff(isl_pw_aff_copy(pa)) : NULL;
+    bool adds = pa && !(one && isl_aff_dim(aff, isl_dim_div) == 0);
+    isl_aff_free(aff);
+    isl_pw_aff_free(pa);
+    return adds;
+}
+
+/* cls[params] -> [one hidden dimension], for tasks: what it says of others has no meaning. */
+static isl_map *value_of(const layout *l, const verify_class *c, int dim)
+{
+    unsigned first = (unsigned)l->n_params, behind = (unsigned)(l->next - dim - 1);
+    isl_set *set = isl_set_copy(l->scope.within);
+    set = isl_set_project_out(set, isl_dim_set, (unsigned)dim + 1, behind);
+    set = isl_set_project_out(set, isl_dim_set, first, (unsigned)dim - first);
+    return isl_map_gist_domain(split(set, c), isl_set_copy(c->space));
+}
+
+isl_map *verify_coordinates(verify_model *m, const verify_class *c)
+{
+    layout l = layout_begin(m, c, 0, 0, NULL);
+    isl_map *all = isl_map_identity(isl_space_map_from_set(isl_set_get_space(c->space)));
+    for (size_t i = 0; i < l.scope.n_vars; i++) {
+        const lift_var *v = &l.scope.vars[i];
+        for (size_t k = 0; k < c->sema->n_locals; k++)
+            if (v->key == &c->sema->locals[k] && adds_coordinate(&l, v->key, v))
+                all = isl_map_flat_range_product(all, value_of(&l, c, v->dim));
+    }
+    isl_set_free(l.scope.within);
+    isl_space_free(l.scope.space);
+    return isl_map_set_tuple_id(all, isl_dim_out, isl_id_copy(c->id));
 }
 
 /* --std=parsec: of several inputs the first whose guard holds is taken. */
@@ -400,8 +497,10 @@ verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
     verify_begin(m);
     lift_facts(m);
     m->given = isl_set_copy(m->facts);
-    for (size_t i = 0; i < m->n_classes; i++)
+    for (size_t i = 0; i < m->n_classes; i++) {
         lift_class(m, &m->classes[i]);
+        lift_placement(m, &m->classes[i]);
+    }
     for (size_t i = 0; i < m->n_edges; i++) {
         if (!verify_failed(m))
             isl_ctx_reset_operations(m->isl);
@@ -424,6 +523,7 @@ void verify_model_free(verify_model *m)
     }
     for (size_t i = 0; i < m->n_classes; i++) {
         isl_set_free(m->classes[i].space);
+        isl_map_free(m->classes[i].placement);
         isl_id_free(m->classes[i].id);
     }
     verify_order_free(m->order);
@@ -459,6 +559,28 @@ void verify_spend(verify_model *m, unsigned long max_operations)
 bool verify_failed(const verify_model *m)
 {
     return isl_ctx_last_error(m->isl) != isl_error_none;
+}
+
+bool verify_settled(const verify_model *m, const verify_edge *edge)
+{
+    if (!m->all_grids)
+        return false;
+    const verify_edge *e = verify_edge_of(m->all_grids, edge->sema);
+    const sema_class *target = e->sema->target_class;
+    return e->exact && e->cls->exact && (!target || m->all_grids->classes[target->index].exact);
+}
+
+bool verify_settled_flow(const verify_model *m, const sema_flow *flow)
+{
+    bool settled = m->all_grids && m->all_grids->classes[flow->cls->index].exact;
+    for (size_t i = 0; settled && i < flow->n_edges; i++)
+        settled = verify_edge_of(m->all_grids, &flow->edges[i])->guard_exact;
+    return settled;
+}
+
+bool verify_settled_placement(const verify_model *m, const verify_class *c)
+{
+    return m->all_grids && m->all_grids->classes[c->sema->index].placement;
 }
 
 verify_edge *verify_edge_of(const verify_model *m, const sema_edge *e)

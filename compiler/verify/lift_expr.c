@@ -29,11 +29,16 @@ bool lift_constant(isl_pw_aff *pa, int64_t *value)
     return fits;
 }
 
-static isl_pw_aff *constant(lift_scope *s, int64_t value)
+/* Takes v. */
+static isl_pw_aff *constant_val(lift_scope *s, isl_val *v)
 {
-    isl_val *v = isl_val_int_from_si(s->model->isl, value);
     isl_local_space *ls = isl_local_space_from_space(isl_space_copy(s->space));
     return isl_pw_aff_from_aff(isl_aff_val_on_domain(ls, v));
+}
+
+static isl_pw_aff *constant(lift_scope *s, int64_t value)
+{
+    return constant_val(s, isl_val_int_from_si(s->model->isl, value));
 }
 
 static isl_pw_aff *dimension(lift_scope *s, enum isl_dim_type type, int pos)
@@ -126,6 +131,17 @@ static isl_pw_aff *lift_product(lift_scope *s, const ast_expr *e, isl_pw_aff *a,
     return isl_pw_aff_mul(a, b);
 }
 
+/* Is a (kept) at least 0 wherever its value will be asked for? False when that is not known. */
+static bool never_negative(const lift_scope *s, isl_pw_aff *a)
+{
+    if (!s->within)
+        return false;
+    isl_set *good = isl_pw_aff_nonneg_set(isl_pw_aff_copy(a));
+    bool never = isl_set_is_subset(s->within, good) == isl_bool_true;
+    isl_set_free(good);
+    return never;
+}
+
 /* a / b and a % b with C's truncation towards zero. */
 static isl_pw_aff *lift_quotient(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
 {
@@ -137,10 +153,13 @@ static isl_pw_aff *lift_quotient(lift_scope *s, const ast_expr *e, isl_pw_aff *a
         return refuse(s, e, e->u.binary.op == AST_OP_DIV ? "a division by a variable"
                                                          : "a remainder by a variable");
     }
-    isl_pw_aff *abs_by = constant(s, by < 0 ? -by : by);
-    if (e->u.binary.op == AST_OP_MOD)
-        return isl_pw_aff_tdiv_r(a, abs_by);    /* the sign is that of a */
-    isl_pw_aff *q = isl_pw_aff_tdiv_q(a, abs_by);
+    isl_val *abs_by = isl_val_int_from_si(s->model->isl, by < 0 ? -by : by);
+    bool floor = never_negative(s, a);          /* one piece then */
+    if (e->u.binary.op == AST_OP_MOD)           /* the sign is that of a */
+        return floor ? isl_pw_aff_mod_val(a, abs_by)
+                     : isl_pw_aff_tdiv_r(a, constant_val(s, abs_by));
+    isl_pw_aff *q = floor ? isl_pw_aff_floor(isl_pw_aff_scale_down_val(a, abs_by))
+                          : isl_pw_aff_tdiv_q(a, constant_val(s, abs_by));
     return by < 0 ? isl_pw_aff_neg(q) : q;
 }
 

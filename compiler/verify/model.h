@@ -45,6 +45,9 @@ struct verify_class {
     bool exact;
     src_range opaque_at;
     const char *why;
+    isl_map *placement;         /* NAME[params] -> [index]; NULL: not affine */
+    src_range unplaced_at;      /* why it is not */
+    const char *unplaced;
     verify_edge **edges;        /* by flow, then by edge: edges[first[flow] + edge] */
     size_t *first;
 };
@@ -84,6 +87,8 @@ struct verify_model {
     verify_edge *edges;
     size_t n_edges;
     int64_t grid[2];            /* rows and columns of the grid that is looked at; 0: all grids */
+    /* With a grid: the model without. What is exact there is proven there. */
+    const verify_model *all_grids;
     bool grids_checked;         /* small grids were looked at one by one */
     const char *command;        /* verify_command, NULL until asked for */
     diag_severity reported;     /* of the last verify_report */
@@ -112,11 +117,18 @@ void verify_spend(verify_model *m, unsigned long max_operations);
 /* True when the allowance was exceeded (or isl failed) since verify_begin. */
 bool verify_failed(const verify_model *m);
 
+/* Is the edge, or every guard of the flow, or where tasks run, exact without numbers for the grid,
+ * and this model has them? Then it was looked at before. */
+bool verify_settled(const verify_model *m, const verify_edge *edge);
+bool verify_settled_flow(const verify_model *m, const sema_flow *flow);
+bool verify_settled_placement(const verify_model *m, const verify_class *c);
+
 /* The relation of an edge on its whole class, guard left out; NULL when that is not affine. */
 isl_map *verify_unguarded(verify_model *m, const verify_edge *edge);
 
-/* cls[params] -> [index] of the placement; NULL when it is not affine. */
-isl_map *verify_placement(verify_model *m, const verify_class *c);
+/* cls[params] -> cls[params, locals]: the derived locals whose values are no affine functions of the
+ * parameters, but conditions, quotients, remainders. To be applied to tasks only. */
+isl_map *verify_coordinates(verify_model *m, const verify_class *c);
 
 verify_edge *verify_edge_of(const verify_model *m, const sema_edge *e);
 verify_class *verify_class_of(const verify_model *m, const sema_class *c);
@@ -137,6 +149,7 @@ typedef struct lift_scope {
     isl_space *space;
     lift_var vars[LIFT_MAX_VARS];
     size_t n_vars;
+    isl_set *within;            /* values matter on these points only; NULL: on all */
     src_range opaque_at;        /* of the last expression that was refused */
     const char *why;
 } lift_scope;
@@ -150,6 +163,15 @@ isl_set *lift_cond(lift_scope *s, const ast_expr *e, bool negate, bool *exact);
 bool lift_constant(isl_pw_aff *pa, int64_t *value);
 /* Spelling of a global or member ("A->mt") appended to out; false when e is neither. */
 bool lift_spelling(const verify_model *m, const ast_expr *e, text *out, const sema_global **root);
+
+/* lift_locals.c: by index of the local: is it needed? The caller frees it.
+ *
+ * For the set of tasks: what parameters are made of, and locals that several values or none may be
+ * given. The others have one value in every task and take nothing away. */
+bool *lift_shaping_locals(const verify_model *m, const sema_class *cls);
+/* For an edge or a placement; each part may be NULL, but not call. */
+bool *lift_used_locals(const verify_model *m, const sema_class *cls, const ast_indices *indices,
+                       const ast_expr *cond, const ast_call *call);
 
 /* lift_facts.c: the parameters of a file and what is known about them. */
 void lift_parameters(verify_model *m);

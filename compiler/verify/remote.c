@@ -32,11 +32,11 @@ static bool one_wide(const verify_model *m, const sema_global *g, const char *fi
 }
 
 /* Instances on which the reference's index differs from the placement's where that matters. */
-static isl_map *elsewhere(verify_model *m, const verify_edge *e, isl_map *placement)
+static isl_map *elsewhere(verify_model *m, const verify_edge *e)
 {
     static const char *const fields[] = {"p", "q"};
     isl_map *ref = isl_map_intersect_params(isl_map_copy(e->rel), isl_set_copy(m->facts));
-    isl_map *here = isl_map_set_tuple_id(isl_map_copy(placement), isl_dim_out,
+    isl_map *here = isl_map_set_tuple_id(isl_map_copy(e->cls->placement), isl_dim_out,
                                          isl_map_get_tuple_id(ref, isl_dim_out));
     for (size_t d = 0; d < UTIL_COUNT(fields) && e->sema->call->n_args == 2; d++) {
         if (!one_wide(m, e->sema->target, fields[d]))
@@ -76,7 +76,7 @@ static void report_remote(verify_model *m, const verify_edge *e, isl_map *away)
     isl_set_free(params);
 }
 
-static void check_reference(verify_model *m, const verify_edge *e, isl_map *placement)
+static void check_reference(verify_model *m, const verify_edge *e)
 {
     const sema_global *g = e->sema->target, *place = e->cls->sema->placement;
     if (root_of(g) != root_of(place)) {
@@ -87,9 +87,9 @@ static void check_reference(verify_model *m, const verify_edge *e, isl_map *plac
                       "%s [... aligned = %s]", g->name, place->name);
         return;
     }
-    if (!placement || e->sema->call->n_args != e->cls->sema->ast->placement->n_args)
+    if (!e->cls->placement || e->sema->call->n_args != e->cls->sema->ast->placement->n_args)
         return;
-    isl_map *away = elsewhere(m, e, placement);
+    isl_map *away = elsewhere(m, e);
     if (isl_map_is_empty(away) == isl_bool_false)
         report_remote(m, e, isl_map_copy(away));
     isl_map_free(away);
@@ -99,21 +99,15 @@ void verify_check_remote(verify_model *m)
 {
     if (!verify_wants(m, "remote-memory"))
         return;
-    for (size_t i = 0; i < m->n_classes; i++) {
-        const verify_class *c = &m->classes[i];
-        size_t n = c->first[c->sema->n_flows];
-        isl_map *placement = NULL;
-        for (size_t k = 0; k < n; k++) {
-            const verify_edge *e = c->edges[k];
-            if (e->sema->end != SEMA_END_MEMORY)
-                continue;
-            verify_begin(m);
-            if (!placement)
-                placement = verify_placement(m, c);
-            check_reference(m, e, placement);
-            if (verify_failed(m))
-                verify_undecided(m, e->sema->dep->node.range, "where this element lies");
-        }
-        isl_map_free(placement);
+    for (size_t i = 0; i < m->n_edges; i++) {
+        const verify_edge *e = &m->edges[i];
+        bool exact = e->exact && e->cls->placement;
+        if (e->sema->end != SEMA_END_MEMORY || (m->grids_checked && !exact) ||
+            (verify_settled(m, e) && verify_settled_placement(m, e->cls)))
+            continue;           /* looked at with numbers for the grid, or without */
+        verify_begin(m);
+        check_reference(m, e);
+        if (verify_failed(m))
+            verify_undecided(m, e->sema->dep->node.range, "where this element lies");
     }
 }

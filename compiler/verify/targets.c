@@ -143,11 +143,10 @@ static void report_misplaced(verify_model *m, const verify_class *c, isl_map *ou
 static void check_placement(verify_model *m, const verify_class *c)
 {
     if (c->sema->ast->placement->n_args != 2 || c->sema->placement->kind == SEMA_COLLECTION ||
-        !c->exact)
+        !c->exact || !c->placement || verify_settled_placement(m, c))
         return;
     verify_begin(m);
-    isl_map *placement = verify_placement(m, c);
-    isl_map *outside = placement ? outside_of(m, c->sema->placement, placement) : NULL;
+    isl_map *outside = outside_of(m, c->sema->placement, isl_map_copy(c->placement));
     if (outside)
         report_misplaced(m, c, outside);
     if (verify_failed(m))
@@ -159,7 +158,7 @@ static void check_each(verify_model *m, sema_end end,
 {
     for (size_t i = 0; i < m->n_edges; i++) {
         const verify_edge *e = &m->edges[i];
-        if (e->sema->end != end)
+        if (e->sema->end != end || verify_settled(m, e))
             continue;
         verify_begin(m);
         check(m, e);

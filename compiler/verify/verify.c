@@ -26,34 +26,70 @@ static void check_graph(verify_model *m, const verify_pairs *pairs, bool *proven
 
 /* ---- what is not affine ------------------------------------------------------------------- */
 
-static void list_opaque(verify_model *m, const bool *by_grid)
+/* What became exact in every grid that was looked at, by number of the thing. */
+typedef struct by_grid {
+    bool *assumes, *edges, *classes, *placements;
+} by_grid;
+
+/* Things that are proven for small grids only: the first of them, and how many. */
+typedef struct gridded {
+    src_range where;
+    const char *what, *why;
+    size_t n;
+} gridded;
+
+static void tell_opaque(verify_model *m, src_range where, const char *what, const char *why)
 {
+    diag_report(m->d, verify_check(m, "opaque"), where, "%s not checked for all sizes: %s", what,
+                why);
+    diag_note(m->d, (src_range){0}, "check small sizes with '%s'", verify_command(m));
+}
+
+static void tell_gridded(verify_model *m, const gridded *g)
+{
+    diag_report(m->d, verify_check(m, "opaque"), g->where,
+                "%s proven for process grids up to %d x %d only, and for all values of everything "
+                "else: %s", g->what, MAX_GRID, MAX_GRID, g->why);
+    if (g->n == 2)
+        diag_note(m->d, (src_range){0}, "so is another edge or placement of this file");
+    else if (g->n > 2)
+        diag_note(m->d, (src_range){0}, "so are %zu more edges and placements of this file",
+                  g->n - 1);
+}
+
+static void note_opaque(verify_model *m, gridded *g, bool in_grids, src_range where,
+                        const char *what, const char *why)
+{
+    if (!in_grids)
+        tell_opaque(m, where, what, why);
+    else if (g->n++ == 0)
+        *g = (gridded){where, what, why, 1};
+}
+
+static void list_opaque(verify_model *m, const by_grid *g)
+{
+    gridded in_grids = {0};
     for (size_t i = 0; i < m->file->n_assumes; i++)
-        if (!m->assume_exact[i])
+        if (!m->assume_exact[i] && !g->assumes[i])
             diag_report(m->d, verify_check(m, "opaque"), m->file->assumes[i]->expr->node.range,
                         "this assumption is not affine and does not help the proofs");
     for (size_t i = 0; i < m->n_classes; i++) {
         const verify_class *c = &m->classes[i];
-        if (c->exact || by_grid[m->n_edges + i])
-            continue;
-        diag_report(m->d, verify_check(m, "opaque"), c->opaque_at,
-                    "the tasks of '%s' are not checked for all sizes: %s", c->sema->name, c->why);
-        diag_note(m->d, (src_range){0}, "check small sizes with '%s'", verify_command(m));
-    }
-    for (size_t i = 0; i < m->n_edges; i++) {
-        const verify_edge *e = &m->edges[i];
-        if (e->exact || !e->cls->exact || !e->why)
-            continue;
-        if (by_grid[i]) {
-            diag_report(m->d, verify_check(m, "opaque"), e->opaque_at,
-                        "this edge is proven for process grids up to %d x %d only, and for all "
-                        "values of everything else: %s", MAX_GRID, MAX_GRID, e->why);
-            continue;
+        if (!c->exact)
+            note_opaque(m, &in_grids, g->classes[i], c->opaque_at, "the tasks of this class are",
+                        c->why);
+        else if (!c->placement)
+            note_opaque(m, &in_grids, g->placements[i], c->unplaced_at, "this placement is",
+                        c->unplaced);
+        for (size_t k = 0; c->exact && k < c->first[c->sema->n_flows]; k++) {
+            const verify_edge *e = c->edges[k];
+            if (!e->exact && e->why)
+                note_opaque(m, &in_grids, g->edges[e - m->edges], e->opaque_at, "this edge is",
+                            e->why);
         }
-        diag_report(m->d, verify_check(m, "opaque"), e->opaque_at,
-                    "this edge is not checked for all sizes: %s", e->why);
-        diag_note(m->d, (src_range){0}, "check small sizes with '%s'", verify_command(m));
     }
+    if (in_grids.n)
+        tell_gridded(m, &in_grids);
 }
 
 /* How many rows and columns of the process grid have to be tried; 0: numbers for it would not make
@@ -68,42 +104,54 @@ static void grids_to_try(const verify_model *m, int64_t *rows, int64_t *cols)
     }
     for (size_t i = 0; i < m->n_edges; i++)
         inexact = inexact || !m->edges[i].exact;
+    for (size_t i = 0; i < m->n_classes; i++)
+        inexact = inexact || !m->classes[i].placement;
     if (!inexact || *rows * *cols == 1)
         *rows = *cols = 0;
 }
 
-/* Proves the graph for one grid; by_grid keeps what was exact in all. */
-static void check_grid(verify_model *base, const int64_t *grid, bool *by_grid)
+/* Proves the graph for one grid. */
+static void check_grid(verify_model *base, const int64_t *grid, by_grid *g)
 {
     verify_model *m = verify_lift(base->file, base->sema, base->d, base->options, grid);
+    m->all_grids = base;
     bool possible = !m->gave_up && isl_set_is_empty(m->facts) == isl_bool_false;
-    for (size_t i = 0; i < m->n_edges; i++)
-        by_grid[i] = by_grid[i] && (!possible || m->edges[i].exact);
-    for (size_t i = 0; i < m->n_classes; i++)
-        by_grid[m->n_edges + i] = by_grid[m->n_edges + i] && (!possible || m->classes[i].exact);
+    for (size_t i = 0; possible && i < m->file->n_assumes; i++)
+        g->assumes[i] = g->assumes[i] && m->assume_exact[i];
+    for (size_t i = 0; possible && i < m->n_edges; i++)
+        g->edges[i] = g->edges[i] && m->edges[i].exact;
+    for (size_t i = 0; possible && i < m->n_classes; i++) {
+        g->classes[i] = g->classes[i] && m->classes[i].exact;
+        g->placements[i] = g->placements[i] && m->classes[i].placement;
+    }
     if (possible) {
         bool *proven = util_alloc(m->file->node_count * sizeof(*proven) + 1);
         verify_pairs pairs = verify_make_pairs(m);
         check_graph(m, &pairs, proven);
+        verify_check_remote(m);
         free(proven);
     }
     verify_model_free(m);
 }
 
-/* Edges that are not affine only because of the grid are proven for each small grid. by_grid: one
- * entry for each edge, then one for each class; true where that made it exact. */
-static void check_grids(verify_model *m, bool *by_grid)
+static void expect_all(const verify_model *m, by_grid *g, bool exact)
 {
-    unsigned errors = diag_errors(m->d);
-    int64_t rows, cols;
-    grids_to_try(m, &rows, &cols);
-    m->grids_checked = rows > 0;
-    memset(by_grid, m->grids_checked, m->n_edges + m->n_classes);
+    memset(g->assumes, exact, m->file->n_assumes);
+    memset(g->edges, exact, m->n_edges);
+    memset(g->classes, exact, m->n_classes);
+    memset(g->placements, exact, m->n_classes);
+}
+
+/* What is not affine only because of the grid is proven for each small grid, if nothing was wrong
+ * with the rest. */
+static void check_grids(verify_model *m, int64_t rows, int64_t cols, unsigned errors, by_grid *g)
+{
+    expect_all(m, g, m->grids_checked);
     for (int64_t p = 1; p <= rows; p++)
         for (int64_t q = 1; q <= cols && diag_errors(m->d) == errors; q++)
-            check_grid(m, (int64_t[]){p, q}, by_grid);
-    if (diag_errors(m->d) > errors)             /* nothing was proven */
-        memset(by_grid, false, m->n_edges + m->n_classes);
+            check_grid(m, (int64_t[]){p, q}, g);
+    if (diag_errors(m->d) > errors)
+        expect_all(m, g, false);        /* nothing was proven */
 }
 
 /* ---- the checks --------------------------------------------------------------------------- */
@@ -142,15 +190,34 @@ static void publish(verify_model *m, const verify_home *homes, const bool *prove
     };
 }
 
+/* The graph for all grids at once, then what is left of it in each small grid. */
+static void prove(verify_model *m, const verify_pairs *pairs, bool *proven)
+{
+    by_grid g = {
+        .assumes = util_alloc(m->file->n_assumes + 1),
+        .edges = util_alloc(m->n_edges + 1),
+        .classes = util_alloc(m->n_classes + 1),
+        .placements = util_alloc(m->n_classes + 1),
+    };
+    unsigned errors = diag_errors(m->d);
+    int64_t rows, cols;
+    grids_to_try(m, &rows, &cols);
+    m->grids_checked = rows > 0;
+    check_graph(m, pairs, proven);
+    check_grids(m, rows, cols, errors, &g);
+    list_opaque(m, &g);
+    free(g.assumes);
+    free(g.edges);
+    free(g.classes);
+    free(g.placements);
+}
+
 static void run_checks(verify_model *m, plan_facts *facts)
 {
     bool *proven = util_alloc(m->file->node_count * sizeof(*proven) + 1);
-    bool *by_grid = util_alloc(m->n_edges + m->n_classes + 1);
     verify_home *homes = util_alloc((m->sema->n_globals + 1) * sizeof(*homes));
     verify_pairs pairs = verify_make_pairs(m);
-    check_grids(m, by_grid);
-    list_opaque(m, by_grid);
-    check_graph(m, &pairs, proven);
+    prove(m, &pairs, proven);
     verify_check_guards(m);
     verify_check_remote(m);
     for (size_t i = 0; i < m->sema->n_globals; i++) {
@@ -162,7 +229,6 @@ static void run_checks(verify_model *m, plan_facts *facts)
     verify_begin(m);
     publish(m, homes, proven, facts);
     free(homes);
-    free(by_grid);
     free(proven);
 }
 
