@@ -109,8 +109,10 @@ browser) # the page, with the events of 10^6 tasks
     number() { sed -n "s/.*data-$1=\"\([0-9]*\)\".*/\1/p" "$dir/log"; }
     [ -n "$(number ready)" ] || fail "the page did not open"
     [ "$(number tasks)" -ge "${TASKS:-1000000}" ] || fail "the page shows $(number tasks) tasks"
-    [ "$(number ready)" -lt "${READY:-10000}" ] || fail "it opened after $(number ready) ms"
+    [ "$(number ready)" -lt "${READY:-3000}" ] || fail "it opened after $(number ready) ms"
     [ "$(number frame)" -lt 500 ] || fail "moving about takes $(number frame) ms"
+    [ "$(number moved)" = 40 ] || fail "$(number moved) of 40 turns of the wheel moved the chart"
+    [ "$(number tip)" = 1 ] || fail "no task is named under the pointer"
     [ "$(number hits)" = "$(number expected)" ] || fail "the search finds $(number hits) tasks"
     ;;
 esac
