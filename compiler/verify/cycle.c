@@ -1,9 +1,9 @@
 /* Tasks that wait for each other in a circle.
  *
  * Proven absent when the classes that depend on each other have a schedule that is affine in the
- * parameters and derived locals of a task, or when their (over-approximated) transitive closure does
- * not meet the identity. A failed schedule is no circle yet: what is left is enumerated for small
- * sizes.
+ * parameters and derived locals of a task, or when their (over-approximated) transitive closure
+ * does not meet the identity. A failed schedule is no circle yet: what is left is enumerated for
+ * small sizes.
  */
 #include "concrete.h"
 #include "order.h"

@@ -320,7 +320,7 @@ static bool fetched_before_stored(proof *p)
     return true;
 }
 
-/* ---- stored by one task ----------------------------------------------------------------------- */
+/* ---- stored by one task --------------------------------------------------------------------- */
 
 bool verify_stored_alone(verify_model *m, const verify_edge *store)
 {

@@ -126,8 +126,8 @@ bool verify_settled_placement(const verify_model *m, const verify_class *c);
 /* The relation of an edge on its whole class, guard left out; NULL when that is not affine. */
 isl_map *verify_unguarded(verify_model *m, const verify_edge *edge);
 
-/* cls[params] -> cls[params, locals]: the derived locals whose values are no affine functions of the
- * parameters, but conditions, quotients, remainders. To be applied to tasks only. */
+/* cls[params] -> cls[params, locals]: the derived locals whose values are no affine functions of
+ * the parameters, but conditions, quotients, remainders. To be applied to tasks only. */
 isl_map *verify_coordinates(verify_model *m, const verify_class *c);
 
 verify_edge *verify_edge_of(const verify_model *m, const sema_edge *e);

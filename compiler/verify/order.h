@@ -10,8 +10,8 @@
 void verify_check_cycles(verify_model *m, const verify_pairs *pairs);
 void verify_check_races(verify_model *m, const verify_pairs *pairs);
 
-/* Is every pair of `both` (taken, of this model and its pairs) ordered by a path of edges: from its input to its output, or in
- * either direction? False when that is not known. */
+/* Is every pair of `both` (taken, of this model and its pairs) ordered by a path of edges: from its
+ * input to its output, or in either direction? False when that is not known. */
 bool verify_ordered(verify_model *m, const verify_pairs *pairs, isl_map *both, bool either);
 
 /* small.c: all graphs with parameters 0 .. 6, within a bound on work. `look` is called for each;

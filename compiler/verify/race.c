@@ -100,9 +100,9 @@ static isl_union_map *discharge(isl_union_map *rest, isl_union_map *order, bool 
     return rest;
 }
 
-/* What is known of the order, from cheap to dear: the edges; chains within classes, with none and up
- * to STEPS edges between them; the closure. Made once for each model, when a question gets that far:
- * facts only become narrower, and what is ordered for more sizes is ordered for fewer. */
+/* What is known of the order, from cheap to dear: the edges; chains within classes, with none and
+ * up to STEPS edges between them; the closure. Made once for each model, when a question gets that
+ * far: facts only become narrower, and what is ordered for more sizes is ordered for fewer. */
 enum { EDGES, CHAINS, STEPS = 4, CLOSURE = CHAINS + STEPS + 1, STAGES };
 
 struct verify_order {
