@@ -50,6 +50,15 @@ void FN(herk)(dag_uplo uplo, dag_trans trans, int n, int k, real_t alpha, const 
 #endif
 }
 
+#if !DAG_COMPLEX
+static void LOCAL(scale)(int m, int n, elem_t beta, elem_t *C, int ldc)
+{
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++)
+            C[AT(i, j, ldc)] = beta == 0 ? 0 : beta * C[AT(i, j, ldc)];
+}
+#endif
+
 void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t alpha,
               const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C,
               int ldc)
@@ -60,9 +69,13 @@ void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t al
     if (m == 0 || n == 0)
         return;
 #if !DAG_COMPLEX
-    if (beta == 1 && MICRO_FITS(m, n, k)) {
-        MICRO_NOW->gemm(transa != DAG_NO_TRANS, transb != DAG_NO_TRANS, m, n, k, alpha, A, lda, B,
-                        ldb, C, ldc);
+    /* one long dimension may be that of a panel */
+    if (n <= MICRO_MAX && (m <= MICRO_MAX || k <= MICRO_MAX) && MICRO_NOW != NULL) {
+        if (beta != 1)
+            LOCAL(scale)(m, n, beta, C, ldc);
+        if (alpha != 0)
+            MICRO_NOW->gemm(transa != DAG_NO_TRANS, transb != DAG_NO_TRANS, m, n, k, alpha, A, lda,
+                            B, ldb, C, ldc);
         return;
     }
 #endif

@@ -14,7 +14,19 @@
 #define MICRO_SQRT DAG_PRECISION_CAT(MICRO_SQRT_, DAG_PRECISION)
 #define MICRO_TYPE DAG_PRECISION_CAT(DAG_PRECISION_CAT(dagi_micro_, DAG_PRECISION), _table)
 
+/* Two vectors exchange the lanes that have bit `s` of their number set in the first and clear in the
+ * second: what the first becomes, and the second. Indices of the second follow the first's. */
+#define KEEP_LOW(lanes, i, s) (((i) & (s)) == 0 ? (i) : (lanes) + ((i) ^ (s)))
+#define KEEP_HIGH(lanes, i, s) (((i) & (s)) == 0 ? ((i) ^ (s)) : (lanes) + (i))
+#define LANES_4(keep, n, i, s) \
+    keep(n, i, s), keep(n, i + 1, s), keep(n, i + 2, s), keep(n, i + 3, s)
+#define LANES_8(keep, n, i, s) LANES_4(keep, n, i, s), LANES_4(keep, n, i + 4, s)
+#define LANES_16(keep, n, i, s) LANES_8(keep, n, i, s), LANES_8(keep, n, i + 8, s)
+#define MICRO_LANES DAG_PRECISION_CAT(MICRO_LANES_, DAG_PRECISION)
+
 /* AVX-512 */
+#define MICRO_LANES_s(keep, s) LANES_16(keep, 16, 0, s)
+#define MICRO_LANES_d(keep, s) LANES_8(keep, 8, 0, s)
 #define MICRO_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma")))
 #define MICRO_BYTES 64
 #define MICRO_COLS 8
@@ -31,8 +43,12 @@
 #undef MICRO_COLS
 #undef MICRO_BYTES
 #undef MICRO_TARGET
+#undef MICRO_LANES_s
+#undef MICRO_LANES_d
 
 /* AVX2 */
+#define MICRO_LANES_s(keep, s) LANES_8(keep, 8, 0, s)
+#define MICRO_LANES_d(keep, s) LANES_4(keep, 4, 0, s)
 #define MICRO_TARGET __attribute__((target("avx2,fma")))
 #define MICRO_BYTES 32
 #define MICRO_COLS 4

@@ -5,13 +5,13 @@
  * up to a third on cold. Here nothing is packed: in C - A B^T and C - A B the kernel needs, for
  * each index of the inner dimension, consecutive elements of a column of A and single elements of
  * B, and both are there as they are. What comes next is prefetched while this is multiplied.
- * Only where A is transposed, panels of it are copied, for some 4 % of the time at 200.
+ * Only where A is transposed, panels of it are copied, by transposing squares in registers.
  *
  * There is a table per element type (s, d) and instruction set; dagi_micro_d() is the one for this
  * processor, NULL where there is none (other processors, c and z): then the library is called.
  *
- * Shapes of any size are right, but nothing is blocked for the second-level cache: MICRO_MAX is the
- * largest dimension for which these are meant.
+ * Nothing is blocked for the second-level cache: MICRO_MAX is the largest dimension for which these
+ * are meant. One that only the rows of C, or the inner index, run through may be any, as in panels.
  */
 #ifndef DAG_KERNELS_MICRO_H
 #define DAG_KERNELS_MICRO_H
@@ -28,9 +28,9 @@ enum { MICRO_MAX = 512 };
         /* A triangle of C := C + alpha A A^T, or A^T A when trans; C is n by n. */                \
         void (*syrk)(bool lower, bool trans, int n, int k, elem alpha, const elem *A, int lda,     \
                      elem *C, int ldc);                                                            \
-        /* B := B L^-T, L lower triangular; B := U^-T B, U upper triangular; B is m by n. */       \
-        void (*trsm_lower)(bool unit, int m, int n, const elem *L, int ldl, elem *B, int ldb);     \
-        void (*trsm_upper)(bool unit, int m, int n, const elem *U, int ldu, elem *B, int ldb);     \
+        /* B := op(A)^-1 B (left) or B op(A)^-1 of order MICRO_MAX or less; B is m by n. */        \
+        void (*trsm)(bool left, bool lower, bool trans, bool unit, int m, int n, const elem *A,    \
+                     int lda, elem *B, int ldb);                                                   \
         /* Cholesky factor in place; LAPACK's info. */                                             \
         int (*potrf)(bool lower, int n, elem *A, int lda);                                         \
     } dagi_micro_##p##_table;                                                                      \

@@ -5,6 +5,7 @@
  *     MICRO_BYTES   bytes of a vector register
  *     MICRO_COLS    columns of a register block
  *     MICRO(name)   name of a function of this instance
+ *     MICRO_LANES(keep, s)  indices of a shuffle, see micro.c
  *
  * A register block is MICRO_ROWS = 3 vectors by MICRO_COLS columns: 24 accumulators out of 32
  * registers (AVX-512), or 12 out of 16 (AVX2).
@@ -112,13 +113,86 @@ static MICRO_TARGET void MICRO(multiply)(int vecs, ptrdiff_t k, elem_t alpha, co
 
 /* ---- edges ------------------------------------------------------------------------------- */
 
-/* Copies rows x k of A, padded with zeros to `padded` rows: vectors may then be read whole. */
-static void MICRO(pack)(int rows, int padded, int k, const elem_t *A, ptrdiff_t row_step,
-                        ptrdiff_t col_step, elem_t *to)
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define MICRO_TRANSPOSES 1
+#endif
+#endif
+
+#ifdef MICRO_TRANSPOSES
+/* Row i exchanges lanes with row i + s. */
+#define EXCHANGE(row, i, s)                                                                        \
+    do {                                                                                           \
+        MICRO(vector) low_ = (row)[i], high_ = (row)[(i) + (s)];                                   \
+        (row)[i] = __builtin_shufflevector(low_, high_, MICRO_LANES(KEEP_LOW, s));                 \
+        (row)[(i) + (s)] = __builtin_shufflevector(low_, high_, MICRO_LANES(KEEP_HIGH, s));        \
+    } while (0)
+
+/* A square of LANES x LANES, one bit of the lane number after the other. */
+INLINE void MICRO(transpose)(const elem_t *from, ptrdiff_t from_step, elem_t *to, ptrdiff_t to_step)
 {
-    for (int p = 0; p < k; p++)
+    MICRO(vector) row[LANES];
+    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
+        row[i] = *(const MICRO(loose) *)(from + i * from_step);
+    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
+        if ((i & 1) == 0)
+            EXCHANGE(row, i, 1);
+    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
+        if ((i & 2) == 0)
+            EXCHANGE(row, i, 2);
+    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
+        if (LANES > 4 && (i & 4) == 0)
+            EXCHANGE(row, i, (LANES > 4 ? 4 : 0));
+    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
+        if (LANES > 8 && (i & 8) == 0)
+            EXCHANGE(row, i, (LANES > 8 ? 8 : 0));
+    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
+        *(MICRO(loose) *)(to + i * to_step) = row[i];
+}
+#undef EXCHANGE
+#endif
+
+/* Copies rows x k of A, padded with zeros to `padded` rows: vectors may then be read whole. */
+static MICRO_TARGET void MICRO(pack)(int rows, int padded, int k, const elem_t *A,
+                                     ptrdiff_t row_step, ptrdiff_t col_step, elem_t *to)
+{
+    int done = 0; /* columns */
+#ifdef MICRO_TRANSPOSES
+    enum { AHEAD = 64 }; /* elements; rows are streams, and there are too many for the hardware */
+    bool along = (col_step == 1 || col_step == -1) && rows == padded && rows % LANES == 0;
+    for (; along && done + LANES <= k; done += LANES) {
+        int last = col_step < 0 ? LANES - 1 : 0; /* which column has the lowest address */
+        const elem_t *from = A + (done + last) * col_step;
+        for (int i = 0; i < rows; i += LANES) {
+            for (int l = i; l < i + LANES; l++)
+                __builtin_prefetch(from + l * row_step + col_step * AHEAD);
+            MICRO(transpose)(from + i * row_step, row_step, to + i + (done + last) * padded,
+                             col_step * padded);
+        }
+    }
+#endif
+    for (int p = done; p < k; p++)
         for (int i = 0; i < padded; i++)
             to[i + p * padded] = i < rows ? A[i * row_step + p * col_step] : 0;
+}
+
+/* The way back. */
+static MICRO_TARGET void MICRO(unpack)(int rows, int padded, int k, const elem_t *from, elem_t *A,
+                                       ptrdiff_t row_step, ptrdiff_t col_step)
+{
+    int done = 0;
+#ifdef MICRO_TRANSPOSES
+    bool along = (col_step == 1 || col_step == -1) && rows == padded && rows % LANES == 0;
+    for (; along && done + LANES <= k; done += LANES) {
+        int last = col_step < 0 ? LANES - 1 : 0;
+        for (int i = 0; i < rows; i += LANES)
+            MICRO(transpose)(from + i + (done + last) * padded, col_step * padded,
+                             A + i * row_step + (done + last) * col_step, row_step);
+    }
+#endif
+    for (int p = done; p < k; p++)
+        for (int i = 0; i < rows; i++)
+            A[i * row_step + p * col_step] = from[i + p * padded];
 }
 
 /* Adds a block kept aside to C: of rows x cols, what lies in the region when the block begins
@@ -365,22 +439,26 @@ APART void MICRO(solve)(bool unit, int m, int n, MICRO(operand) L, elem_t *B, pt
         elem_t *X = (elem_t *)copy;
         MICRO(pack)(rows, padded, n, b, b_row, b_col, X);
         MICRO(solve_panel)(padded / LANES, &factor, next, i == 0, X, padded);
-        for (int j = 0; j < n; j++)
-            for (int r = 0; r < rows; r++)
-                b[r * b_row + j * b_col] = X[r + j * padded];
+        MICRO(unpack)(rows, padded, n, X, b, b_row, b_col);
     }
 }
 
-static MICRO_TARGET void MICRO(trsm_lower)(bool unit, int m, int n, const elem_t *L, int ldl,
-                                           elem_t *B, int ldb)
+/* All cases are B := B L^-T: from the left B and A are transposed, and what is solved from the last
+ * unknown to the first is read backwards. */
+static MICRO_TARGET void MICRO(trsm)(bool left, bool lower, bool trans, bool unit, int m, int n,
+                                     const elem_t *A, int lda, elem_t *B, int ldb)
 {
-    MICRO(solve)(unit, m, n, (MICRO(operand)){L, 1, ldl}, B, 1, ldb);
-}
-
-static MICRO_TARGET void MICRO(trsm_upper)(bool unit, int m, int n, const elem_t *U, int ldu,
-                                           elem_t *B, int ldb)
-{
-    MICRO(solve)(unit, n, m, (MICRO(operand)){U, ldu, 1}, B, ldb, 1); /* B^T := B^T U^-1 */
+    int order = left ? m : n, others = left ? n : m;
+    ptrdiff_t b_row = left ? ldb : 1, b_col = left ? 1 : ldb;
+    MICRO(operand) L = {A, left == trans ? lda : 1, left == trans ? 1 : lda};
+    if (lower == (left == trans)) { /* it is an upper triangle */
+        L.at += (order - 1) * (L.row + L.col);
+        L.row = -L.row;
+        L.col = -L.col;
+        B += (order - 1) * b_col;
+        b_col = -b_col;
+    }
+    MICRO(solve)(unit, others, order, L, B, b_row, b_col);
 }
 
 /* ---- Cholesky ---------------------------------------------------------------------------- */
@@ -417,16 +495,15 @@ static MICRO_TARGET int MICRO(potrf)(bool lower, int n, elem_t *A, int lda)
     if (info != 0)
         return info;
     if (lower)
-        MICRO(trsm_lower)(false, n2, n1, A, lda, square, lda);
+        MICRO(trsm)(false, true, true, false, n2, n1, A, lda, square, lda);
     else
-        MICRO(trsm_upper)(false, n1, n2, A, lda, square, lda);
+        MICRO(trsm)(true, false, true, false, n1, n2, A, lda, square, lda);
     MICRO(syrk)(lower, !lower, n2, n1, -1, square, lda, A22, lda);
     info = MICRO(potrf)(lower, n2, A22, lda);
     return info == 0 ? 0 : n1 + info;
 }
 
-static const MICRO_TYPE MICRO(table) = {MICRO(gemm), MICRO(syrk), MICRO(trsm_lower),
-                                        MICRO(trsm_upper), MICRO(potrf)};
+static const MICRO_TYPE MICRO(table) = {MICRO(gemm), MICRO(syrk), MICRO(trsm), MICRO(potrf)};
 
 #undef LANES
 #undef MICRO_ROWS

@@ -21,8 +21,9 @@
 #define SQUARES_MIN (DAG_PREC == DAG_S || DAG_PREC == DAG_C ? 1e-28 : 1e-280)
 #define SQUARES_MAX (DAG_PREC == DAG_S || DAG_PREC == DAG_C ? 1e+36 : 1e+300)
 
-/* Columns that are reduced one by one. */
-enum { QR_LEAF = 8 };
+/* Columns that are reduced one by one, and the order of triangles that are filled up with zeros to
+ * be multiplied as squares. */
+enum { QR_LEAF = 8, QR_SQUARE = 48 };
 
 #define DAG_TEMPLATE "cpu/qr.inc.c"
 #include "each_precision.h"

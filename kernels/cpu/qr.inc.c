@@ -60,6 +60,31 @@ static void LOCAL(geqrt_leaf)(int m, int n, elem_t *A, int lda, elem_t *T, int l
     }
 }
 
+/* C := C + alpha op(A) B for a triangle A of order k; B and C are k by n. Squares on the diagonal are
+ * filled up: a product of small squares costs less than a library's triangular one. */
+static void LOCAL(triangle)(dag_uplo uplo, dag_trans trans, dag_diag diag, int k, int n,
+                            elem_t alpha, const elem_t *A, int lda, const elem_t *B, int ldb,
+                            elem_t *C, int ldc)
+{
+    bool lower = uplo == DAG_LOWER, plain = trans == DAG_NO_TRANS;
+    elem_t square[QR_SQUARE * QR_SQUARE];
+    for (int r = 0; r < k; r += QR_SQUARE) {
+        int b = k - r < QR_SQUARE ? k - r : QR_SQUARE;
+        const elem_t *beside = lower ? A + r : A + AT(0, r, lda);
+        FN(lacpy)(lower ? DAG_REGION_LOWER : DAG_REGION_UPPER, b, b, A + AT(r, r, lda), lda, square,
+                  QR_SQUARE);
+        FN(laset)(lower ? DAG_REGION_UPPER_STRICT : DAG_REGION_LOWER_STRICT, b, b, 0, 0, square,
+                  QR_SQUARE);
+        if (diag == DAG_UNIT)
+            FN(laset)(DAG_REGION_DIAGONAL, b, b, 0, 1, square, QR_SQUARE);
+        FN(gemm)(trans, DAG_NO_TRANS, b, n, b, alpha, square, QR_SQUARE, B + r, ldb, 1, C + r, ldc);
+        if (r > 0 && lower == plain)
+            FN(gemm)(trans, DAG_NO_TRANS, b, n, r, alpha, beside, lda, B, ldb, 1, C + r, ldc);
+        else if (r > 0)
+            FN(gemm)(trans, DAG_NO_TRANS, r, n, b, alpha, beside, lda, B + r, ldb, 1, C, ldc);
+    }
+}
+
 /* W := op(T) (V^H C); C := C - V W. V is unit lower trapezoidal, m by k. */
 void FN(gemqrt)(dag_trans trans, int m, int n, int k, const elem_t *V, int ldv, const elem_t *T,
                 int ldt, elem_t *C, int ldc, elem_t *W, int ldw)
@@ -68,13 +93,11 @@ void FN(gemqrt)(dag_trans trans, int m, int n, int k, const elem_t *V, int ldv, 
     assert(k <= m);
     if (k == 0 || n == 0)
         return;
-    FN(lacpy)(DAG_REGION_FULL, k, n, C, ldc, W, ldw);
-    FN(trmm)(DAG_LEFT, DAG_LOWER, DAG_CONJ_TRANS, DAG_UNIT, k, n, 1, V, ldv, W, ldw);
-    FN(gemm)(DAG_CONJ_TRANS, DAG_NO_TRANS, k, n, m - k, 1, V + k, ldv, C + k, ldc, 1, W, ldw);
+    FN(gemm)(DAG_CONJ_TRANS, DAG_NO_TRANS, k, n, m - k, 1, V + k, ldv, C + k, ldc, 0, W, ldw);
+    LOCAL(triangle)(DAG_LOWER, DAG_CONJ_TRANS, DAG_UNIT, k, n, 1, V, ldv, C, ldc, W, ldw);
     FN(trmm)(DAG_LEFT, DAG_UPPER, trans, DAG_NON_UNIT, k, n, 1, T, ldt, W, ldw);
+    LOCAL(triangle)(DAG_LOWER, DAG_NO_TRANS, DAG_UNIT, k, n, -1, V, ldv, W, ldw, C, ldc);
     FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, m - k, n, k, -1, V + k, ldv, W, ldw, 1, C + k, ldc);
-    FN(trmm)(DAG_LEFT, DAG_LOWER, DAG_NO_TRANS, DAG_UNIT, k, n, 1, V, ldv, W, ldw);
-    FN(geadd)(DAG_REGION_FULL, DAG_NO_TRANS, k, n, -1, W, ldw, 1, C, ldc);
 }
 
 /* m >= n. The block of T right of the diagonal serves as workspace before it gets its value. */
@@ -124,15 +147,15 @@ void FN(tpmqrt)(dag_trans trans, int m, int n, int k, const elem_t *V, int ldv, 
     if (k == 0 || n == 0)
         return;
     int full = m - k;
-    FN(lacpy)(DAG_REGION_FULL, k, n, B + full, ldb, W, ldw);
-    FN(trmm)(DAG_LEFT, DAG_UPPER, DAG_CONJ_TRANS, DAG_NON_UNIT, k, n, 1, V + full, ldv, W, ldw);
+    FN(lacpy)(DAG_REGION_FULL, k, n, A, lda, W, ldw);
+    LOCAL(triangle)(DAG_UPPER, DAG_CONJ_TRANS, DAG_NON_UNIT, k, n, 1, V + full, ldv, B + full, ldb,
+                    W, ldw);
     FN(gemm)(DAG_CONJ_TRANS, DAG_NO_TRANS, k, n, full, 1, V, ldv, B, ldb, 1, W, ldw);
-    FN(geadd)(DAG_REGION_FULL, DAG_NO_TRANS, k, n, 1, A, lda, 1, W, ldw);
     FN(trmm)(DAG_LEFT, DAG_UPPER, trans, DAG_NON_UNIT, k, n, 1, T, ldt, W, ldw);
     FN(geadd)(DAG_REGION_FULL, DAG_NO_TRANS, k, n, -1, W, ldw, 1, A, lda);
     FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, full, n, k, -1, V, ldv, W, ldw, 1, B, ldb);
-    FN(trmm)(DAG_LEFT, DAG_UPPER, DAG_NO_TRANS, DAG_NON_UNIT, k, n, 1, V + full, ldv, W, ldw);
-    FN(geadd)(DAG_REGION_FULL, DAG_NO_TRANS, k, n, -1, W, ldw, 1, B + full, ldb);
+    LOCAL(triangle)(DAG_UPPER, DAG_NO_TRANS, DAG_NON_UNIT, k, n, -1, V + full, ldv, W, ldw,
+                    B + full, ldb);
 }
 
 static void LOCAL(tpqrt_leaf)(int m, int n, elem_t *A, int lda, elem_t *B, int ldb, elem_t *T,

@@ -1,12 +1,21 @@
 /*
  * Triangular solve. Template over the element type.
  *
- * The cases that micro.h has are left to it: B L^-T and U^-T B, which it solves in registers at the
- * speed of a product. For the others the triangle is halved until it is small and the squares
- * between become products. With the AVX-512 kernels of OpenBLAS 0.3.21 this makes d up to twice as
- * fast, because their trsm runs at a third of the speed of their gemm; with its other kernels it
- * costs or gains a few percent (tools/bench/kernels.c). Few right-hand sides gain as well.
+ * In s and d micro.h solves in registers, at nearly the speed of a product. Elsewhere the triangle
+ * is halved until it is small and the squares between become products. With the AVX-512 kernels of
+ * OpenBLAS 0.3.21 this makes d up to twice as fast, because their trsm runs at a third of the speed
+ * of their gemm; with its other kernels it costs or gains a few percent (tools/bench/kernels.c).
+ * Few right-hand sides gain as well.
  */
+
+#if !DAG_COMPLEX
+static void LOCAL(scale)(int m, int n, elem_t alpha, elem_t *B, int ldb)
+{
+    for (int j = 0; alpha != 1 && j < n; j++)
+        for (int i = 0; i < m; i++)
+            B[AT(i, j, ldb)] *= alpha;
+}
+#endif
 
 /* One half of the triangle, in the order in which the solve needs them. */
 static void LOCAL(solve)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int m,
@@ -55,11 +64,10 @@ void FN(trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int 
         return;
     }
 #if !DAG_COMPLEX
-    bool right = side == DAG_RIGHT;
-    if (right == (uplo == DAG_LOWER) && trans != DAG_NO_TRANS && alpha == 1 &&
-        MICRO_FITS(m, n, 1)) {
-        (right ? MICRO_NOW->trsm_lower : MICRO_NOW->trsm_upper)(diag == DAG_UNIT, m, n, A, lda, B,
-                                                                ldb);
+    if ((side == DAG_LEFT ? m : n) <= MICRO_MAX && MICRO_NOW != NULL) {
+        LOCAL(scale)(m, n, alpha, B, ldb);
+        MICRO_NOW->trsm(side == DAG_LEFT, uplo == DAG_LOWER, trans != DAG_NO_TRANS,
+                        diag == DAG_UNIT, m, n, A, lda, B, ldb);
         return;
     }
 #endif
