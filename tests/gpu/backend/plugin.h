@@ -1,0 +1,51 @@
+/* Loading the CUDA back end for a test. DAGCC_TEST_CUDA names it; without devices the test is
+ * skipped. */
+#ifndef DAG_TEST_PLUGIN_H
+#define DAG_TEST_PLUGIN_H
+
+#include "backend.h"
+
+#include <check.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *plugin_handle;
+
+static inline const dagi_backend *plugin_load(void)
+{
+    const char *path = getenv("DAGCC_TEST_CUDA");
+    plugin_handle = dlopen(path ? path : "libdag_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    if (!plugin_handle)
+        ck_abort_msg("%s", dlerror());
+    dagi_backend_getter get = (dagi_backend_getter)dlsym(plugin_handle, DAGI_BACKEND_SYMBOL);
+    ck_assert_ptr_nonnull(get);
+    const dagi_backend *backend = get();
+    ck_assert_int_eq(backend->abi, DAGI_BACKEND_ABI);
+    return backend;
+}
+
+/* Is CUDA the fake one, which can be told to fail? To be asked with the plug-in loaded. */
+static inline int plugin_on_fake(void)
+{
+    return dlsym(plugin_handle, "fake_bytes") != NULL;
+}
+
+/* Nonzero where there is a device to test on; main() of a test ends with 77 otherwise. */
+static inline int plugin_has_device(void)
+{
+    const char *path = getenv("DAGCC_TEST_CUDA");
+    void *handle = dlopen(path ? path : "libdag_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    char why[256] = "";
+    if (!handle) {
+        snprintf(why, sizeof why, "%s", dlerror());
+    } else {
+        dagi_backend_getter get = (dagi_backend_getter)dlsym(handle, DAGI_BACKEND_SYMBOL);
+        if (get && get()->count(why, sizeof why) > 0)
+            return 1;
+    }
+    printf("skipped: %s\n", why);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,285 @@
+/* Part of test_cuda_kernels.c: one precision. A pair holds the same matrix on the host, for the kernel
+ * for cores, and on the device. */
+typedef struct LOCAL(pair) {
+    int m, n, ld;
+    elem_t *host, *back;
+    void *at;
+} LOCAL(pair);
+
+static size_t LOCAL(bytes)(const LOCAL(pair) *p)
+{
+    return sizeof(elem_t) * (size_t)p->ld * (size_t)(p->n > 0 ? p->n : 1);
+}
+
+/* Copies all, padding included. */
+static dagi_copy_job LOCAL(job)(const LOCAL(pair) *p, void *to, const void *from)
+{
+    return (dagi_copy_job){.to = to, .from = from, .to_ld = p->ld, .from_ld = p->ld, .m = p->ld,
+                           .n = p->n > 0 ? p->n : 1, .elem = sizeof(elem_t)};
+}
+
+static void LOCAL(send)(LOCAL(pair) *p)
+{
+    dagi_copy_job job = LOCAL(job)(p, p->at, p->host);
+    ck_assert_int_eq(backend->copy_in(queue, &job), DAGI_OK);
+}
+
+static LOCAL(pair) LOCAL(pair_new)(int m, int n, uint64_t seed)
+{
+    LOCAL(pair) p = {.m = m, .n = n, .ld = m + (int)(seed % 3) + 1};
+    p.host = malloc(LOCAL(bytes)(&p));
+    p.back = malloc(LOCAL(bytes)(&p));
+    FN(plrnt)(m == n ? 4 : 0, p.ld, n > 0 ? n : 1, p.host, p.ld, p.ld, 0, 0, seed);
+    ck_assert_int_eq(backend->alloc(device, LOCAL(bytes)(&p), &p.at), DAGI_OK);
+    LOCAL(send)(&p);
+    return p;
+}
+
+static void LOCAL(pair_free)(LOCAL(pair) *p)
+{
+    backend->free(device, p->at);
+    free(p->host);
+    free(p->back);
+}
+
+/* The device's result is that of the host, and what lies around it is untouched, since the host's
+ * kernels leave it alone. */
+static void LOCAL(compare)(LOCAL(pair) *p, double terms, const char *what)
+{
+    dagi_copy_job job = LOCAL(job)(p, p->back, p->at);
+    ck_assert_int_eq(backend->copy_out(queue, &job), DAGI_OK);
+    finish(what);
+    for (int j = 0; j < p->n; j++)
+        for (int i = 0; i < p->ld; i++) {
+            elem_t got = p->back[i + j * p->ld], want = p->host[i + j * p->ld];
+            if (!(DAG_ABS(got - want) <= 20 * DAG_EPS * (terms + 1) * (1 + DAG_ABS(want))))
+                ck_abort_msg("%s: %d by %d: element (%d, %d) is %g + %g i on the device, %g + %g i "
+                             "on the host", what, p->m, p->n, i, j, (double)DAG_REAL(got),
+                             (double)DAG_IMAG(got), (double)DAG_REAL(want), (double)DAG_IMAG(want));
+        }
+}
+
+/* Used in turn. */
+static const elem_t *LOCAL(scalars)(void)
+{
+    static elem_t values[4];
+    values[0] = 1;
+    values[1] = 0;
+    values[2] = DAG_ELEM(0.75, -0.5);
+    values[3] = -1;
+    return values;
+}
+
+/* Trans arguments that a kernel takes: without `conj` and with it, both where numbers are real. */
+static int LOCAL(takes)(dag_trans trans, int conj)
+{
+    return !DAG_COMPLEX || trans == DAG_NO_TRANS || (trans == DAG_CONJ_TRANS) == conj;
+}
+
+static void LOCAL(gemm)(void)
+{
+    for (int s = 0; s < COUNT(shapes); s++)
+        for (int c = 0; c < 9; c++) {
+            int m = shapes[s][0], n = shapes[s][1], k = shapes[s][2];
+            dag_trans ta = transes[c % 3], tb = transes[c / 3];
+            elem_t alpha = LOCAL(scalars)()[c % 4], beta = LOCAL(scalars)()[(c / 2 + s) % 4];
+            LOCAL(pair) A = ta == DAG_NO_TRANS ? LOCAL(pair_new)(m, k, 1) : LOCAL(pair_new)(k, m, 2);
+            LOCAL(pair) B = tb == DAG_NO_TRANS ? LOCAL(pair_new)(k, n, 3) : LOCAL(pair_new)(n, k, 4);
+            LOCAL(pair) C = LOCAL(pair_new)(m, n, 5);
+            FN(gemm)(ta, tb, m, n, k, alpha, A.host, A.ld, B.host, B.ld, beta, C.host, C.ld);
+            FN(cuda_gemm)(queue, ta, tb, m, n, k, alpha, A.at, A.ld, B.at, B.ld, beta, C.at, C.ld);
+            LOCAL(compare)(&C, k, "gemm");
+            LOCAL(pair_free)(&A);
+            LOCAL(pair_free)(&B);
+            LOCAL(pair_free)(&C);
+        }
+}
+
+/* The stored triangle of C, which has to have a real diagonal for the Hermitian kernels. */
+static LOCAL(pair) LOCAL(hermitian_new)(int n, uint64_t seed)
+{
+    LOCAL(pair) C = LOCAL(pair_new)(n, n, seed);
+    for (int i = 0; i < n; i++)
+        C.host[i + i * C.ld] = DAG_REAL(C.host[i + i * C.ld]);
+    LOCAL(send)(&C);
+    return C;
+}
+
+static void LOCAL(rank_k)(void)
+{
+    for (int s = 0; s < COUNT(shapes); s++)
+        for (int c = 0; c < 12; c++) {
+            int n = shapes[s][0], k = shapes[s][2], conj = c / 6;
+            dag_uplo uplo = uplos[c % 2];
+            dag_trans trans = transes[c / 2 % 3];
+            elem_t alpha = LOCAL(scalars)()[c % 4], beta = LOCAL(scalars)()[(c / 2 + s) % 4];
+            if (!LOCAL(takes)(trans, conj))
+                continue;
+            int plain = trans == DAG_NO_TRANS;
+            LOCAL(pair) A = plain ? LOCAL(pair_new)(n, k, 6) : LOCAL(pair_new)(k, n, 7);
+            LOCAL(pair) C = LOCAL(hermitian_new)(n, 8);
+            if (conj) {
+                FN(herk)(uplo, trans, n, k, DAG_REAL(alpha), A.host, A.ld, DAG_REAL(beta), C.host,
+                         C.ld);
+                FN(cuda_herk)(queue, uplo, trans, n, k, DAG_REAL(alpha), A.at, A.ld, DAG_REAL(beta),
+                              C.at, C.ld);
+            } else {
+                FN(syrk)(uplo, trans, n, k, alpha, A.host, A.ld, beta, C.host, C.ld);
+                FN(cuda_syrk)(queue, uplo, trans, n, k, alpha, A.at, A.ld, beta, C.at, C.ld);
+            }
+            LOCAL(compare)(&C, k, conj ? "herk" : "syrk");
+            LOCAL(pair_free)(&A);
+            LOCAL(pair_free)(&C);
+        }
+}
+
+static void LOCAL(rank_2k)(void)
+{
+    for (int s = 0; s < COUNT(shapes); s++)
+        for (int c = 0; c < 12; c++) {
+            int n = shapes[s][0], k = shapes[s][2], conj = c / 6;
+            dag_uplo uplo = uplos[c % 2];
+            dag_trans trans = transes[c / 2 % 3];
+            elem_t alpha = LOCAL(scalars)()[c % 4], beta = LOCAL(scalars)()[(c / 2 + s) % 4];
+            if (!LOCAL(takes)(trans, conj))
+                continue;
+            int plain = trans == DAG_NO_TRANS;
+            LOCAL(pair) A = plain ? LOCAL(pair_new)(n, k, 9) : LOCAL(pair_new)(k, n, 10);
+            LOCAL(pair) B = plain ? LOCAL(pair_new)(n, k, 11) : LOCAL(pair_new)(k, n, 12);
+            LOCAL(pair) C = LOCAL(hermitian_new)(n, 13);
+            if (conj) {
+                FN(her2k)(uplo, trans, n, k, alpha, A.host, A.ld, B.host, B.ld, DAG_REAL(beta),
+                          C.host, C.ld);
+                FN(cuda_her2k)(queue, uplo, trans, n, k, alpha, A.at, A.ld, B.at, B.ld,
+                               DAG_REAL(beta), C.at, C.ld);
+            } else {
+                FN(syr2k)(uplo, trans, n, k, alpha, A.host, A.ld, B.host, B.ld, beta, C.host, C.ld);
+                FN(cuda_syr2k)(queue, uplo, trans, n, k, alpha, A.at, A.ld, B.at, B.ld, beta, C.at,
+                               C.ld);
+            }
+            LOCAL(compare)(&C, 2 * k, conj ? "her2k" : "syr2k");
+            LOCAL(pair_free)(&A);
+            LOCAL(pair_free)(&B);
+            LOCAL(pair_free)(&C);
+        }
+}
+
+static void LOCAL(symmetric)(void)
+{
+    for (int s = 0; s < COUNT(shapes); s++)
+        for (int c = 0; c < 8; c++) {
+            int m = shapes[s][0], n = shapes[s][1], conj = c / 4;
+            dag_uplo uplo = uplos[c % 2];
+            dag_side side = sides[c / 2 % 2];
+            elem_t alpha = LOCAL(scalars)()[(c + 2) % 4], beta = LOCAL(scalars)()[(c + s) % 4];
+            LOCAL(pair) A = LOCAL(hermitian_new)(side == DAG_LEFT ? m : n, 14);
+            LOCAL(pair) B = LOCAL(pair_new)(m, n, 15), C = LOCAL(pair_new)(m, n, 16);
+            if (conj) {
+                FN(hemm)(side, uplo, m, n, alpha, A.host, A.ld, B.host, B.ld, beta, C.host, C.ld);
+                FN(cuda_hemm)(queue, side, uplo, m, n, alpha, A.at, A.ld, B.at, B.ld, beta, C.at,
+                              C.ld);
+            } else {
+                FN(symm)(side, uplo, m, n, alpha, A.host, A.ld, B.host, B.ld, beta, C.host, C.ld);
+                FN(cuda_symm)(queue, side, uplo, m, n, alpha, A.at, A.ld, B.at, B.ld, beta, C.at,
+                              C.ld);
+            }
+            LOCAL(compare)(&C, m + n, conj ? "hemm" : "symm");
+            LOCAL(pair_free)(&A);
+            LOCAL(pair_free)(&B);
+            LOCAL(pair_free)(&C);
+        }
+}
+
+static void LOCAL(triangular)(void)
+{
+    for (int s = 0; s < COUNT(shapes); s++)
+        for (int c = 0; c < 48; c++) {
+            int m = shapes[s][0], n = shapes[s][1], solve = c % 2;
+            dag_uplo uplo = uplos[c / 2 % 2];
+            dag_side side = sides[c / 4 % 2];
+            dag_diag diag = diags[c / 8 % 2];
+            dag_trans trans = transes[c / 16];
+            elem_t alpha = LOCAL(scalars)()[(c / 2 + s) % 4];
+            LOCAL(pair) A = LOCAL(pair_new)(side == DAG_LEFT ? m : n, side == DAG_LEFT ? m : n, 17);
+            LOCAL(pair) B = LOCAL(pair_new)(m, n, 18);
+            for (int i = 0; i < A.ld * A.n; i++) /* unit triangles must be well conditioned, too */
+                A.host[i] = i % (A.ld + 1) ? A.host[i] / (m + n) : A.host[i];
+            LOCAL(send)(&A);
+            if (solve) {
+                FN(trsm)(side, uplo, trans, diag, m, n, alpha, A.host, A.ld, B.host, B.ld);
+                FN(cuda_trsm)(queue, side, uplo, trans, diag, m, n, alpha, A.at, A.ld, B.at, B.ld);
+            } else {
+                FN(trmm)(side, uplo, trans, diag, m, n, alpha, A.host, A.ld, B.host, B.ld);
+                FN(cuda_trmm)(queue, side, uplo, trans, diag, m, n, alpha, A.at, A.ld, B.at, B.ld);
+            }
+            LOCAL(compare)(&B, m + n, solve ? "trsm" : "trmm");
+            LOCAL(pair_free)(&A);
+            LOCAL(pair_free)(&B);
+        }
+}
+
+static void LOCAL(potrf)(void)
+{
+    static const int orders[] = {0, 1, 2, 5, 33, 65};
+    for (int c = 0; c < 4 * COUNT(orders); c++) {
+        int n = orders[c / 4], bad = c / 2 % 2 && n > 0;
+        dag_uplo uplo = uplos[c % 2];
+        LOCAL(pair) A = LOCAL(pair_new)(n, n, 19), info = LOCAL(pair_new)(1, 1, 20);
+        FN(plghe)(n + 1, n, n, A.host, A.ld, n, 0, 0, 21);
+        if (bad)
+            A.host[n / 2 + n / 2 * A.ld] = -1;
+        LOCAL(send)(&A);
+        memset(info.host, 0, sizeof(elem_t));
+        LOCAL(send)(&info);
+        size_t bytes = FN(cuda_potrf_workspace)(uplo, n);
+        void *work = NULL;
+        ck_assert(bytes != SIZE_MAX && bytes == FN(cuda_potrf_workspace)(uplo, n));
+        ck_assert_int_eq(backend->alloc(device, bytes + 256, &work), DAGI_OK);
+        int want = FN(potrf)(uplo, n, A.host, A.ld), got = -1;
+        FN(cuda_potrf)(queue, uplo, n, A.at, A.ld, work, info.at);
+        dagi_copy_job job = {.to = &got, .from = info.at, .to_ld = 1, .from_ld = 1, .m = 1, .n = 1,
+                             .elem = sizeof got};
+        ck_assert_int_eq(backend->copy_out(queue, &job), DAGI_OK);
+        finish("potrf");
+        ck_assert_int_eq(got, want);
+        ck_assert_int_eq(got, bad ? n / 2 + 1 : 0);
+        if (!bad) /* what is left behind a failure is nobody's business */
+            LOCAL(compare)(&A, n, "potrf");
+        backend->free(device, work);
+        LOCAL(pair_free)(&A);
+        LOCAL(pair_free)(&info);
+    }
+}
+
+/* gemqrt and tpmqrt with what geqrt and tpqrt make on the host. */
+static void LOCAL(qr)(void)
+{
+    static const int cases[][3] = {{4, 3, 4}, {7, 5, 3}, {20, 9, 11}, {33, 1, 33}}; /* m, n, k */
+    for (int c = 0; c < 2 * COUNT(cases); c++) {
+        int m = cases[c / 2][0], n = cases[c / 2][1], k = cases[c / 2][2];
+        dag_trans trans = c % 2 ? DAG_CONJ_TRANS : DAG_NO_TRANS;
+        LOCAL(pair) V = LOCAL(pair_new)(m, k, 22), R = LOCAL(pair_new)(k, k, 23);
+        LOCAL(pair) T = LOCAL(pair_new)(k, k, 24), W = LOCAL(pair_new)(k, n, 25);
+        LOCAL(pair) A = LOCAL(pair_new)(k, n, 26), B = LOCAL(pair_new)(m, n, 27);
+        FN(geqrt)(m, k, V.host, V.ld, T.host, T.ld);
+        LOCAL(send)(&V);
+        LOCAL(send)(&T);
+        FN(gemqrt)(trans, m, n, k, V.host, V.ld, T.host, T.ld, B.host, B.ld, W.host, W.ld);
+        FN(cuda_gemqrt)(queue, trans, m, n, k, V.at, V.ld, T.at, T.ld, B.at, B.ld, W.at, W.ld);
+        LOCAL(compare)(&B, m, "gemqrt");
+        FN(laset)(DAG_REGION_LOWER_STRICT, k, k, 0, 0, V.host + m - k, V.ld);
+        FN(tpqrt)(m, k, R.host, R.ld, V.host, V.ld, T.host, T.ld);
+        FN(laset)(DAG_REGION_LOWER_STRICT, k, k, NAN, NAN, V.host + m - k, V.ld); /* not read */
+        LOCAL(send)(&V);
+        LOCAL(send)(&T);
+        FN(tpmqrt)(trans, m, n, k, V.host, V.ld, T.host, T.ld, A.host, A.ld, B.host, B.ld, W.host,
+                   W.ld);
+        FN(cuda_tpmqrt)(queue, trans, m, n, k, V.at, V.ld, T.at, T.ld, A.at, A.ld, B.at, B.ld, W.at,
+                        W.ld);
+        LOCAL(compare)(&A, m, "tpmqrt, top");
+        LOCAL(compare)(&B, m, "tpmqrt, below");
+        LOCAL(pair) *all[] = {&V, &R, &T, &W, &A, &B};
+        for (int i = 0; i < COUNT(all); i++)
+            LOCAL(pair_free)(all[i]);
+    }
+}

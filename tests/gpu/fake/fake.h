@@ -1,0 +1,180 @@
+/*
+ * Inside of the fake CUDA libraries. README.md says what they do; this header, what their parts and
+ * the host versions of kernels need of each other.
+ *
+ * Memory of a device has two addresses. The program sees one that nobody can access (PROT_NONE);
+ * the fake reads and writes the same pages at fake_shadow() of it.
+ *
+ * Locks, in the order in which they may be taken: a stream's, then that of memory.c, then a mark's.
+ * No operation runs with a lock held.
+ */
+#ifndef FAKE_CUDA_FAKE_H
+#define FAKE_CUDA_FAKE_H
+
+#include "api.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FAKE_MAX_DEVICES 16
+#define FAKE_MAX_RANGES 8
+
+/* Calls of the other fake libraries and of the tests; no part of CUDA. */
+#define FAKE_EXPORT __attribute__((visibility("default")))
+#define FAKE_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+/* ---- config.c ---- */
+
+/* The n-th call fails, or all from the n-th on; 0: none does. */
+typedef struct fake_fault {
+    long n;
+    bool onward;
+    _Atomic long calls;
+} fake_fault;
+
+typedef struct fake_config {
+    long devices;
+    size_t memory;                           /* bytes per device */
+    double h2d, d2h, p2p;                    /* bytes per second; 0: no delay */
+    double kernel_delay;                     /* seconds */
+    bool zero_time, late, no_peer, poison;
+    uint64_t seed;                           /* of late */
+    fake_fault fail_malloc, fail_copy, fail_launch, fail_async;
+    long fail_device, fail_rank;             /* -1: any */
+    const char *report;                      /* file, or NULL */
+    int rank, ranks;                         /* as the launcher says */
+} fake_config;
+
+void fake_config_read(fake_config *config); /* ends the process at a key that it does not know */
+
+/* ---- state.c ---- */
+
+extern fake_config fake_settings;
+
+/* First in every call: starts the fake. True if the call must not be made now; the error is then in
+ * *error. `device` is the one whose sticky error counts, -1 for calls that have none. */
+FAKE_EXPORT bool fake_enter(const char *call, int device, cudaError_t *error);
+FAKE_EXPORT int fake_current_device(void);
+/* Notes the error for cudaGetLastError and returns it. */
+FAKE_EXPORT cudaError_t fake_error(cudaError_t error);
+/* Does this call fail? Counts it. */
+FAKE_EXPORT bool fake_fails(fake_fault *fault, int device);
+cudaError_t fake_sticky(int device);
+void fake_break_device(int device, cudaError_t error); /* from now on: sticky */
+/* Marks this thread as one that runs a function of cudaLaunchHostFunc, which may call nothing. */
+void fake_in_host_function(bool in);
+
+/* A mistake of the program: says so on stderr, and makes the process end with status 97. */
+FAKE_EXPORT void fake_misuse(const char *call, const char *format, ...) FAKE_PRINTF(2, 3);
+/* An argument that the fake does not know: says so and aborts. */
+FAKE_EXPORT _Noreturn void fake_unknown(const char *call, const char *format, ...)
+    FAKE_PRINTF(2, 3);
+/* For tests of the fake: the mistakes so far, which are forgotten. */
+FAKE_EXPORT int fake_take_misuse(void);
+
+/* ---- report.c ---- */
+
+typedef enum fake_direction {
+    FAKE_H2D,
+    FAKE_D2H,
+    FAKE_P2P, /* counted where it arrives */
+    FAKE_D2D, /* within a device */
+    FAKE_SET,
+    FAKE_DIRECTIONS
+} fake_direction;
+
+void fake_count_copy(int device, fake_direction direction, size_t bytes, bool pageable);
+void fake_count_kernel(int device, const char *call);
+void fake_count_memory(int device, size_t used);
+void fake_report_write(int misuse);
+/* For tests of the fake: bytes of one direction so far. */
+FAKE_EXPORT uint64_t fake_bytes(int device, fake_direction direction);
+
+/* ---- memory.c ---- */
+
+/* What an operation touches: `height` columns of `width` bytes, `pitch` apart. */
+typedef struct fake_range {
+    const void *at; /* as the program sees it */
+    size_t width, height, pitch;
+    bool written;
+    char triangle;    /* 'L' or 'U': that part of it only; 0: all */
+    const char *what; /* name of the argument */
+} fake_range;
+
+typedef enum fake_place {
+    FAKE_DEVICE,
+    FAKE_PINNED,
+    FAKE_PAGEABLE,
+    FAKE_NOWHERE /* outside of the allocations of a device, or pinned in part */
+} fake_place;
+
+void fake_memory_start(void);
+FAKE_EXPORT void *fake_shadow(const void *at); /* host memory: the same address */
+FAKE_EXPORT fake_place fake_where(const fake_range *range, int *device);
+size_t fake_extent(const fake_range *range);
+bool fake_overlap(const fake_range *a, const fake_range *b);
+
+/* ---- operations: stream.c, event.c ---- */
+
+/* The completion of what was in a stream when an event was recorded. Held by the event, by the
+ * operation that will complete it and by those that wait for it; the last one frees it. */
+typedef struct fake_mark fake_mark;
+
+fake_mark *fake_mark_new(int device);
+fake_mark *fake_mark_hold(fake_mark *mark);
+void fake_mark_release(fake_mark *mark);
+void fake_mark_complete(fake_mark *mark);
+bool fake_mark_done(const fake_mark *mark);
+void fake_mark_wait(fake_mark *mark);
+
+typedef enum fake_kind { FAKE_KERNEL, FAKE_COPY, FAKE_RECORD, FAKE_WAIT, FAKE_HOST } fake_kind;
+
+typedef struct fake_op fake_op;
+struct fake_op {
+    fake_op *next;
+    fake_kind kind;
+    const char *call;
+    void (*run)(const void *args); /* kernels, copies */
+    fake_mark *mark;               /* record, wait; copies that the caller waits for */
+    cudaHostFn_t function;         /* host */
+    void *user;
+    double seconds; /* that it takes at least */
+    int engine;     /* copies: device * 2 + direction, one copy at a time each; -1: none */
+    bool fails;     /* asynchronously */
+    int nranges;
+    fake_range ranges[FAKE_MAX_RANGES];
+    fake_op *active_next; /* while it runs; memory.c */
+    _Alignas(16) unsigned char args[];
+};
+
+/* A new operation with room for a copy of `args`. */
+fake_op *fake_op_new(fake_kind kind, const char *call, const void *args, size_t size);
+/* Enqueues; the stream frees it. */
+void fake_submit(cudaStream_t stream, fake_op *op);
+/* The device of a stream; -1 and a message if it is none, abort if it is the default stream. */
+FAKE_EXPORT int fake_stream_device(const char *call, cudaStream_t stream);
+void fake_stream_wait_idle(cudaStream_t stream);
+void fake_streams_wait_idle(int device);
+void fake_streams_stop(void);
+/* The call of an operation that is enqueued or runs and touches the range, or NULL. */
+const char *fake_streams_use(const fake_range *range);
+
+/* An operation takes its ranges while it runs. False: it may not touch one of them, which was said;
+ * it is then not to run, and has taken nothing. */
+bool fake_ranges_take(fake_op *op, int device);
+void fake_ranges_give(fake_op *op);
+
+/*
+ * A kernel: `run` is called on a copy of `args`, in the stream's order, and finds the memory of the
+ * device through fake_shadow(). It touches nothing but the ranges. The current device must be the
+ * stream's.
+ */
+FAKE_EXPORT cudaError_t fake_launch(cudaStream_t stream, const char *call,
+                                    void (*run)(const void *args), const void *args, size_t size,
+                                    const fake_range *ranges, int nranges);
+
+double fake_now(void); /* seconds */
+void fake_sleep(double seconds);
+
+#endif
