@@ -4,8 +4,9 @@
 static dag_status gesv(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
                        dag_matrix *B, int64_t *info)
 {
-    (void)o;
-    return dag_gesv(ctx, A, ipiv, B, info);
+    const dag_lu_options how = {.pivoting = o->tournament ? DAG_PIVOT_TOURNAMENT
+                                                          : DAG_PIVOT_PARTIAL};
+    return dag_gesv_with(ctx, A, ipiv, B, &how, info);
 }
 
 static dag_status mixed(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
@@ -31,7 +32,7 @@ static void count(double n, double nrhs, double *muls, double *adds)
 static const solver method = {
     .base = {.scope = {.program = "dag_gesv",
                        .purpose =
-                           "Solves A X = B by LU factorisation with partial pivoting. A is a random\n"
+                           "Solves A X = B by LU factorisation with pivoting, as dag_getrf. A is a random\n"
                            "matrix of order N, or one from a Matrix Market file, which every rank\n"
                            "reads, keeping its part. B comes from --rhs; without it, B is random for\n"
                            "a random A, and the row sums of A for one from a file, so that all\n"
@@ -51,7 +52,7 @@ static const solver method = {
                            "converge.",
                        .used = OPT_COMMON | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
                                OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_MIXED) |
-                               OPT_BIT(OPT_REFINE)},
+                               OPT_BIT(OPT_REFINE) | OPT_BIT(OPT_PIVOTING)},
              .routine = "gesv",
              .solves = 1,
              .singular = 1},

@@ -53,8 +53,11 @@ static dag_status check(dag_context *ctx, const options *o, struct problem *p, r
 
 static dag_status factor(dag_context *ctx, const options *o, struct problem *p, report *r)
 {
+    const dag_lu_options how = {.pivoting = o->tournament ? DAG_PIVOT_TOURNAMENT
+                                                          : DAG_PIVOT_PARTIAL};
     double n = (double)p->a->n, start = driver_time(ctx);
-    dag_status status = driver_collective(ctx, dag_getrf(ctx, p->a, p->ipiv, &r->info));
+    dag_status status =
+        driver_collective(ctx, dag_getrf_with(ctx, p->a, p->ipiv, &how, &r->info));
     r->seconds = driver_time(ctx) - start;
     r->m = p->a->m;
     r->n = p->a->n;
@@ -85,13 +88,15 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 static const driver getrf = {
     .scope = {.program = "dag_getrf",
               .purpose =
-                  "LU factorisation with partial pivoting, P A = L U, of a random matrix of order\n"
-                  "N, or of a square one from a Matrix Market file. Slab storage is factored in\n"
-                  "place, tile storage is copied to slabs and back.\n"
+                  "LU factorisation with pivoting, P A = L U, of a random matrix of order N, or of\n"
+                  "a square one from a Matrix Market file. Slab storage is factored in place, tile\n"
+                  "storage is copied to slabs and back. Pivots are the largest elements of their\n"
+                  "columns (partial), or the winners of a tournament between stacks of rows, which\n"
+                  "takes fewer messages and more arithmetic.\n"
                   "\n"
                   "With --check a system with a random right-hand side is solved by the factors;\n"
                   "the residual is its normwise backward error, as that of dag_gesv.",
-              .used = OPT_COMMON | OPT_BIT(OPT_MATRIX)},
+              .used = OPT_COMMON | OPT_BIT(OPT_MATRIX) | OPT_BIT(OPT_PIVOTING)},
     .routine = "getrf",
     .singular = 1,
     .run = run,

@@ -35,6 +35,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_OUT] = {"out", "FILE.mtx", "write the solution to a file"},
     [OPT_MIXED] = {"mixed", NULL, "factor in single precision, refine in double precision"},
     [OPT_REFINE] = {"refine", NULL, "refine the solution: componentwise errors near eps"},
+    [OPT_PIVOTING] = {"pivoting", "partial|tournament", "how pivots are chosen (partial)"},
     [OPT_ROUTINE] = {"routine", "NAME", "gemm, symm, hemm, syrk, herk, syr2k, her2k, trmm or trsm (gemm)"},
     [OPT_SIDE] = {"side", "left|right", "where the symmetric or triangular matrix stands (left)"},
     [OPT_TRANSA] = {"transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)"},
@@ -251,6 +252,9 @@ static const char *set_word(options *o, int id, const char *text)
         word = parse_word(text, "nonunit", "unit");
         o->diag = word == 1 ? DAG_UNIT : DAG_NON_UNIT;
         return word >= 0 ? NULL : "nonunit or unit";
+    case OPT_PIVOTING:
+        o->tournament = parse_word(text, "partial", "tournament");
+        return o->tournament >= 0 ? NULL : "partial or tournament";
     case OPT_TRANSA: return parse_trans(text, &o->transa) ? NULL : "n, t or c";
     case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
     case OPT_ROUTINE: o->routine = text; return NULL;
@@ -285,7 +289,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_MIXED: o->mixed = 1; break;
     case OPT_REFINE: o->refine = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
-    case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG:
+    case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG: case OPT_PIVOTING:
     case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE:
         wanted = set_word(o, id, text);
         break;
@@ -303,6 +307,7 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_MATRIX, OPT_N, "the order is that of the file"},
         {OPT_MATRIX, OPT_SEED, "the matrix is not random"},
         {OPT_MIXED, OPT_REFINE, "--mixed refines by itself"},
+        {OPT_MIXED, OPT_PIVOTING, "--mixed factors with partial pivoting"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)

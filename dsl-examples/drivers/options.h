@@ -38,6 +38,7 @@ enum option_id {
     OPT_OUT,
     OPT_MIXED,
     OPT_REFINE,
+    OPT_PIVOTING,
     OPT_ROUTINE,
     OPT_SIDE,
     OPT_TRANSA,
@@ -68,7 +69,7 @@ typedef struct options {
     int64_t nb;  /* 0 = dag_la_nb() */
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
-    int check, json, report, progress, mixed, refine;
+    int check, json, report, progress, mixed, refine, tournament;
     dag_precision prec;
     dag_layout layout;
     dag_uplo uplo;

@@ -145,6 +145,88 @@ static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, 
     }
 }
 
+/* pivot[top+i], i < count: the exchanges, made one after the other, that bring row chosen[i] of the
+ * matrix to row top+i. `at` and `here` are workspace for `count` items. */
+static inline void la_exchanges(int64_t top, int count, const int64_t *chosen, int64_t *pivot,
+                                int64_t *at, int64_t *here)
+{
+    for (int i = 0; i < count; i++) {
+        at[i] = chosen[i];   /* where the chosen rows are now */
+        here[i] = top + i;   /* which rows the first ones are now */
+    }
+    for (int i = 0; i < count; i++) {
+        int64_t from = at[i], displaced = here[i];
+        pivot[top + i] = from;
+        if (from < top + count)
+            here[from - top] = displaced;
+        for (int later = i + 1; later < count; later++)
+            if (chosen[later] == displaced)
+                at[later] = from;
+    }
+}
+
+/* ---- candidates of a tournament ---------------------------------------------------------- */
+
+/* Rows of a panel, the best first: the header, the numbers of nb rows of the matrix, and the rows
+ * themselves, nb by nb. */
+typedef struct lu_set {
+    int64_t count;
+    int64_t unused; /* what is behind this is aligned for every element type */
+} lu_set;
+
+static inline int64_t *lu_set_rows(lu_set *s)
+{
+    return (int64_t *)(s + 1);
+}
+
+static inline const int64_t *lu_set_rows_of(const lu_set *s)
+{
+    return (const int64_t *)(s + 1);
+}
+
+static inline size_t lu_set_offset(int nb) /* of the elements */
+{
+    return sizeof(lu_set) + ((size_t)nb + 1) / 2 * 2 * sizeof(int64_t);
+}
+
+static inline void *lu_set_elements(lu_set *s, int nb)
+{
+    return (char *)s + lu_set_offset(nb);
+}
+
+static inline const void *lu_set_elements_of(const lu_set *s, int nb)
+{
+    return (const char *)s + lu_set_offset(nb);
+}
+
+/* Workspace to choose `pivots` of `count` rows: their order (with what FN(getrf_choose) needs), their
+ * numbers, and behind that elements. */
+static inline size_t lu_order_bytes(int count, int pivots)
+{
+    return (2 * (size_t)count + (size_t)pivots + 1) / 2 * 2 * sizeof(int64_t);
+}
+
+static inline void *lu_behind_order(int64_t *order, int count, int pivots)
+{
+    return (char *)order + lu_order_bytes(count, pivots);
+}
+
+/* Row order[i] of A, `count` rows, becomes row i of the set; names[] has the numbers of all rows. */
+static inline void lu_set_take(lu_set *s, int nb, int count, const int64_t *order,
+                               const int64_t *names, const void *A, int64_t lda, int columns,
+                               size_t item)
+{
+    s->count = count;
+    for (int i = 0; i < count; i++)
+        lu_set_rows(s)[i] = names[order[i]];
+    for (int j = 0; j < columns; j++) {
+        const char *a = (const char *)A + (size_t)j * (size_t)lda * item;
+        char *to = (char *)lu_set_elements(s, nb) + (size_t)j * (size_t)nb * item;
+        for (int i = 0; i < count; i++)
+            memcpy(to + (size_t)i * item, a + (size_t)order[i] * item, item);
+    }
+}
+
 /* ---- the search for a pivot -------------------------------------------------------------- */
 
 /* What process rows send each other about one column of a panel; behind it lie two rows of the

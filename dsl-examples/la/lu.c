@@ -11,6 +11,7 @@
 #include "getrf_1.h"
 #include "getrf_nopiv.h"
 #include "getrf_p.h"
+#include "getrf_t.h"
 #include "getrs_N.h"
 #include "getrs_T.h"
 #include "laswp_1.h"
@@ -22,6 +23,7 @@
 
 enum { ANY = -1 };
 enum { CANDIDATE = 32 }; /* bytes before the rows of a candidate, lu_candidate in rows.h */
+enum { SET = 16 };       /* bytes before the numbers of candidates, lu_set in rows.h */
 
 static int64_t min(int64_t a, int64_t b)
 {
@@ -102,11 +104,11 @@ dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *
     return swap_rows(ctx, "dag_laswp", status, A, k, ipiv, backward);
 }
 
-/* ---- partial pivoting -------------------------------------------------------------------- */
+/* ---- with pivoting ----------------------------------------------------------------------- */
 
 /* What the task graphs need besides the matrix. */
 typedef struct lu_shapes {
-    dag_shape pivots, candidate, top, buffer;
+    dag_shape pivots, candidate, set, top, buffer;
     int panels, last; /* panels, pivots of the last one */
 } lu_shapes;
 
@@ -117,6 +119,7 @@ static lu_shapes shapes_of(const dag_matrix *A)
     lu_shapes s = {
         .pivots = {(rank + 1) * (int64_t)sizeof(int64_t), 1, 1},
         .candidate = {CANDIDATE + 2 * nb * (int64_t)item, 1, 1},
+        .set = {SET + (nb + 1) / 2 * 16 + nb * nb * (int64_t)item, 1, 1},
         .top = {nb, nb, item},
         .buffer = {2 * nb, nb, item},
         .panels = (int)((rank + nb - 1) / nb),
@@ -125,8 +128,8 @@ static lu_shapes shapes_of(const dag_matrix *A)
     return s;
 }
 
-static dag_taskpool *getrf_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
-                                lu_shapes *s, int ahead)
+static dag_taskpool *partial_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
+                                  lu_shapes *s, int ahead)
 {
     static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
                                          int, int) = {getrf_1_s_new, getrf_1_d_new, getrf_1_c_new,
@@ -135,46 +138,86 @@ static dag_taskpool *getrf_pool(dag_context *ctx, dag_matrix *stacks, dag_vector
                                              dag_shape *, dag_shape *, dag_shape *, int, int, int,
                                              int) = {getrf_p_s_new, getrf_p_d_new, getrf_p_c_new,
                                                      getrf_p_z_new};
-    (void)dag_kernels_init(NULL);
     if (stacks->mt == 1)
         return one[stacks->prec](ctx, stacks, pivots, &s->pivots, s->panels, ahead);
     return several[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->candidate, &s->top,
                                  &s->buffer, s->panels, (int)stacks->nb, s->last, ahead);
 }
 
+static dag_taskpool *tournament_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
+                                     lu_shapes *s, int per_row, int ahead)
+{
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
+                                          dag_shape *, dag_shape *, int, int, int, int, int,
+                                          int) = {getrf_t_s_new, getrf_t_d_new, getrf_t_c_new,
+                                                  getrf_t_z_new};
+    return make[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->set, &s->buffer,
+                              (int)stacks->mt, per_row, s->panels, (int)stacks->nb, s->last, ahead);
+}
+
+/* Stacks of rows on each process row. Where there are few block columns to share among the
+ * workers, they share the panels; else a panel is factored beside the updates. */
+static int stacks_of(const dag_matrix *A, int64_t wanted)
+{
+    enum { ROWS = 2048, NARROW = 16 };
+    int64_t rows = (A->m + A->p - 1) / A->p, high = rows;
+    if (wanted > 0)
+        high = wanted < rows ? wanted * A->nb : rows;
+    else if (A->nt <= NARROW)
+        high = 4 * A->nb > ROWS ? 4 * A->nb : ROWS;
+    return (int)((rows + high - 1) / high);
+}
+
 /* Factors a matrix in slab layout that has elements; pivots count from 0, those of `kept` behind
  * info. */
-static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots, int ahead)
+static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
+                         const dag_lu_options *o)
 {
     lu_shapes s = shapes_of(slab);
     dag_matrix stacks;
     dagi_la_stacks(slab, &stacks);
-    if (ahead < 0)
-        ahead = stacks.q == 1 ? s.panels : 3;
-    dag_status status = dag_run(ctx, getrf_pool(ctx, &stacks, pivots, &s, ahead));
-    if (status == DAG_SUCCESS && stacks.mt > 1) {
+    int tournament = o->pivoting == DAG_PIVOT_TOURNAMENT;
+    int ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks.q == 1 ? s.panels : 3;
+    (void)dag_kernels_init(NULL);
+    dag_status status = dag_run(
+        ctx, tournament ? tournament_pool(ctx, &stacks, pivots, &s, stacks_of(slab, o->stack), ahead)
+                        : partial_pool(ctx, &stacks, pivots, &s, ahead));
+    if (status == DAG_SUCCESS && (stacks.mt > 1 || tournament)) {
         const int64_t *kept = dag_vector_at(pivots, dag_rank(ctx));
         status = swap_stacks(ctx, &stacks, min(slab->m, slab->n), kept + 1, 1, 0);
     }
     return status;
 }
 
-static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *ipiv, int ahead,
-                           int64_t *info)
+static dag_status check_options(dag_context *ctx, const char *routine, const dag_lu_options *o)
 {
+    if (o->pivoting != DAG_PIVOT_PARTIAL && o->pivoting != DAG_PIVOT_TOURNAMENT)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: pivoting is %d; it must be DAG_PIVOT_PARTIAL or "
+                         "DAG_PIVOT_TOURNAMENT", routine, (int)o->pivoting);
+    if (o->stack < 0 || o->lookahead < 0)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: options must not be negative", routine);
+    return DAG_SUCCESS;
+}
+
+static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *ipiv,
+                           const dag_lu_options *options, int64_t *info)
+{
+    const dag_lu_options o = options != NULL ? *options : (dag_lu_options){0};
     dag_vector *pivots = NULL;
     dag_matrix *slab = A;
     dag_status status = dagi_la_square_tiles(ctx, "dag_getrf", prec, A);
     int64_t rank = status == DAG_SUCCESS ? min(A->m, A->n) : 0;
     if (rank > 0)
         status = dagi_la_present(ctx, "dag_getrf", "ipiv", ipiv);
+    if (status == DAG_SUCCESS)
+        status = check_options(ctx, "dag_getrf", &o);
     if (status == DAG_SUCCESS && rank > 0)
         status = dag_vector_new(ctx, dag_size(ctx), (size_t)(rank + 1) * sizeof(int64_t), &pivots);
     if (status == DAG_SUCCESS)
         status = dagi_la_slab(ctx, A, &slab);
     status = dagi_la_agreed(ctx, "dag_getrf", status);
     if (status == DAG_SUCCESS && rank > 0)
-        status = factor(ctx, slab, pivots, ahead);
+        status = factor(ctx, slab, pivots, &o);
     if (status == DAG_SUCCESS) {
         const int64_t *kept = rank > 0 ? dag_vector_at(pivots, dag_rank(ctx)) : NULL;
         if (rank > 0) {
@@ -188,15 +231,15 @@ static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *i
     return dagi_la_slab_end(A, slab, 1, status);
 }
 
-dag_status dag_getrf_ahead(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int lookahead,
-                           int64_t *info)
+dag_status dag_getrf_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv,
+                          const dag_lu_options *options, int64_t *info)
 {
-    return do_getrf(ctx, ANY, A, ipiv, lookahead, info);
+    return do_getrf(ctx, ANY, A, ipiv, options, info);
 }
 
 dag_status dag_getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info)
 {
-    return do_getrf(ctx, ANY, A, ipiv, -1, info);
+    return do_getrf(ctx, ANY, A, ipiv, NULL, info);
 }
 
 /* ---- without pivoting -------------------------------------------------------------------- */
@@ -273,7 +316,7 @@ static dag_status do_getrs(dag_context *ctx, int prec, dag_trans trans, dag_matr
 }
 
 static dag_status do_gesv(dag_context *ctx, int prec, dag_matrix *A, int64_t *ipiv, dag_matrix *B,
-                          int64_t *info)
+                          const dag_lu_options *options, int64_t *info)
 {
     dag_status status = check_solve(ctx, "dag_gesv", prec, A, NULL, B);
     if (status == DAG_SUCCESS)
@@ -282,7 +325,7 @@ static dag_status do_gesv(dag_context *ctx, int prec, dag_matrix *A, int64_t *ip
         status = dagi_la_present(ctx, "dag_gesv", "ipiv", ipiv);
     status = dagi_la_agreed(ctx, "dag_gesv", status);
     if (status == DAG_SUCCESS)
-        status = do_getrf(ctx, ANY, A, ipiv, -1, info);
+        status = do_getrf(ctx, ANY, A, ipiv, options, info);
     if (status == DAG_SUCCESS && *info == 0)
         status = run_getrs(ctx, DAG_NO_TRANS, A, ipiv, B);
     return status;
@@ -296,13 +339,19 @@ dag_status dag_getrs(dag_context *ctx, dag_trans trans, dag_matrix *A, const int
 
 dag_status dag_gesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B, int64_t *info)
 {
-    return do_gesv(ctx, ANY, A, ipiv, B, info);
+    return do_gesv(ctx, ANY, A, ipiv, B, NULL, info);
+}
+
+dag_status dag_gesv_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,
+                         const dag_lu_options *options, int64_t *info)
+{
+    return do_gesv(ctx, ANY, A, ipiv, B, options, info);
 }
 
 #define TYPED(p, PREC)                                                                             \
     dag_status dag_##p##getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info)       \
     {                                                                                              \
-        return do_getrf(ctx, PREC, A, ipiv, -1, info);                                             \
+        return do_getrf(ctx, PREC, A, ipiv, NULL, info);                                           \
     }                                                                                              \
     dag_status dag_##p##getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info)                \
     {                                                                                              \
@@ -316,7 +365,7 @@ dag_status dag_gesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *
     dag_status dag_##p##gesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,        \
                              int64_t *info)                                                        \
     {                                                                                              \
-        return do_gesv(ctx, PREC, A, ipiv, B, info);                                               \
+        return do_gesv(ctx, PREC, A, ipiv, B, NULL, info);                                         \
     }
 TYPED(s, DAG_S)
 TYPED(d, DAG_D)

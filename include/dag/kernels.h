@@ -72,6 +72,8 @@ typedef enum dag_kernel_op {
     DAG_OP_GETRF_NOPIV,
     DAG_OP_GETRF_COLUMN,
     DAG_OP_GETRF_SEARCH,
+    DAG_OP_GETRF_CHOOSE,
+    DAG_OP_GETRF_BELOW,
     DAG_OP_LASWP,
     DAG_OP_SYMM,
     DAG_OP_SYR2K,

@@ -181,6 +181,20 @@ void FN(getrf_column)(int m, int n, int j, int pivots, elem_t *T, int ldt, elem_
 int FN(getrf_search)(int m, const elem_t *x, double *size);
 
 /**
+ * For tournament pivoting: chooses n rows of A (m by n, m >= n), those that partial pivoting would.
+ * @param work   m n elements.
+ * @param[out] order  m + n items, the last n of which are workspace: the rows, counted from 0, the
+ *               chosen ones first and in the order in which their LU factorisation needs no exchanges.
+ *               All other rows are combinations of those whose pivot is not zero.
+ * @return info as from getrf.
+ */
+int FN(getrf_choose)(int m, int n, const elem_t *A, int lda, elem_t *work, int64_t *order);
+
+/** A := A U^-1: the rows of L that belong to m rows A of a panel, whose top block has been factored
+ *  with n pivots. Columns whose pivot is zero are not divided, as in getrf. */
+void FN(getrf_below)(int m, int n, const elem_t *U, int ldu, elem_t *A, int lda);
+
+/**
  * Exchanges rows of A, n columns: row i with row pivot[i], for i = first, ..., last-1, or in the
  * opposite order. Rows and the index of `pivot` are counted from the first row of A.
  */

@@ -32,13 +32,34 @@ extern "C" {
  */
 dag_status dag_getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info);
 
-/**
- * dag_getrf() with at most `lookahead` panels factored ahead of the oldest update that is not done;
- * 0 goes panel by panel, -1 is the automatic choice: no limit where all panels stay at home (one
- * process column), else 3, because each panel that is ahead takes memory on all ranks.
- */
-dag_status dag_getrf_ahead(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int lookahead,
-                           int64_t *info);
+/** Where dag_getrf_with() takes its pivots from. */
+typedef enum dag_pivoting {
+    DAG_PIVOT_PARTIAL, /**< the largest element of each column, as LAPACK */
+    /**
+     * A tournament (CALU: L. Grigori, J. Demmel and H. Xiang, "CALU: a communication optimal LU
+     * factorization algorithm", SIAM J. Matrix Anal. Appl. 32, 2011): stacks of rows name the nb
+     * pivots that partial pivoting would choose in each alone, and a tree chooses nb among these. A
+     * panel takes messages once, not once per column, and costs twice the arithmetic. Elements of L
+     * may be larger than 1; as a rule by little, and elements grow as they do with partial pivoting.
+     * With one stack in all the pivots are LAPACK's.
+     */
+    DAG_PIVOT_TOURNAMENT
+} dag_pivoting;
+
+/** How dag_getrf_with() goes about it; 0 leaves the choice to it. */
+typedef struct dag_lu_options {
+    dag_pivoting pivoting;
+    int64_t stack; /**< tiles of a stack at most, in a tournament; without a choice one stack per
+                        process row, several in tall matrices of few block columns */
+    int lookahead; /**< panels that may be factored ahead of the oldest update that is not done,
+                        plus 1: 1 goes panel by panel. Without a choice there is no limit where all
+                        panels stay at home (one process column), else 3 panels, because each that is
+                        ahead takes memory on all ranks. */
+} dag_lu_options;
+
+/** dag_getrf() with options, the same on all ranks; NULL = all 0. */
+dag_status dag_getrf_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv,
+                          const dag_lu_options *options, int64_t *info);
 
 /**
  * Solve op(A) X = B with the factors of dag_getrf(), op(A) being A, A^T or A^H.
@@ -56,6 +77,10 @@ dag_status dag_getrs(dag_context *ctx, dag_trans trans, dag_matrix *A, const int
  * be NULL.
  */
 dag_status dag_gesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B, int64_t *info);
+
+/** dag_gesv() with the options of dag_getrf_with(). */
+dag_status dag_gesv_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,
+                         const dag_lu_options *options, int64_t *info);
 
 /**
  * LU factorisation without pivoting, A = L U, in place, for matrices that are known not to need it:

@@ -1,5 +1,6 @@
 #include "cpu/cpu.h"
 
+#include <float.h>
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>

@@ -76,6 +76,91 @@ int FN(getrf_search)(int m, const elem_t *x, double *size)
     return found;
 }
 
+/* Brings A to echelon form by exchanges of rows, which `order` follows. columns[i] becomes the column
+ * of pivot i, in which no row below has anything left. Returns their number. */
+static int LOCAL(echelon)(int m, int n, elem_t *A, int64_t *order, int64_t *columns)
+{
+    int rank = 0;
+    for (int j = 0; j < n && rank < m; j++) {
+        double size;
+        int found = rank + FN(getrf_search)(m - rank, A + AT(rank, j, m), &size);
+        if (size == 0)
+            continue;
+        int64_t row = order[rank];
+        order[rank] = order[found];
+        order[found] = row;
+        CBLAS(swap)(n, A + rank, m, A + found, m);
+        elem_t *a = A + AT(0, j, m), pivot = a[rank];
+        for (int i = rank + 1; i < m; i++)
+            a[i] /= pivot;
+        for (int c = j + 1; c < n; c++) {
+            elem_t u = A[AT(rank, c, m)];
+            for (int i = rank + 1; i < m; i++)
+                A[AT(i, c, m)] -= MUL(a[i], u);
+        }
+        columns[rank++] = j;
+    }
+    return rank;
+}
+
+int FN(getrf_choose)(int m, int n, const elem_t *A, int lda, elem_t *work, int64_t *order)
+{
+    ASSERT_TILE(m, n, lda);
+    assert(m >= n);
+    int64_t *extra = order + m;
+    for (int i = 0; i < m; i++)
+        order[i] = i;
+    if (n == 0)
+        return 0;
+    FN(lacpy)(DAG_REGION_FULL, m, n, A, lda, work, m);
+    int info = FN(getrf)(m, n, work, m, 0, extra);
+    if (info == 0) {
+        for (int i = 0; i < n; i++) {
+            int64_t row = order[i];
+            order[i] = order[extra[i]];
+            order[extra[i]] = row;
+        }
+        return 0;
+    }
+    /* LAPACK spends a row on each column without pivot; here it must be one that nobody needs. */
+    FN(lacpy)(DAG_REGION_FULL, m, n, A, lda, work, m);
+    int rank = LOCAL(echelon)(m, n, work, order, extra), used = 0, spare = 0;
+    for (int j = 0; j < n; j++) {
+        if (used < rank && extra[used] == j) {
+            used++;
+        } else { /* behind the pivots that are left lie the rows that are none */
+            int64_t row = order[rank + spare];
+            memmove(order + j + 1, order + j, (size_t)(rank + spare - j) * sizeof(*order));
+            order[j] = row;
+            spare++;
+        }
+    }
+    return info;
+}
+
+void FN(getrf_below)(int m, int n, const elem_t *U, int ldu, elem_t *A, int lda)
+{
+    ASSERT_TILE(m, n, lda);
+    const real_t least = sizeof(real_t) == sizeof(float) ? (real_t)FLT_MIN : (real_t)DBL_MIN;
+    bool regular = true; /* no pivot is zero or so small that its reciprocal overflows */
+    for (int j = 0; j < n; j++)
+        regular = regular && DAG_ABS(U[AT(j, j, ldu)]) >= least;
+    if (regular) {
+        FN(trsm)(DAG_RIGHT, DAG_UPPER, DAG_NO_TRANS, DAG_NON_UNIT, m, n, 1, U, ldu, A, lda);
+        return;
+    }
+    for (int j = 0; j < n; j++) {
+        elem_t pivot = U[AT(j, j, ldu)], *a = A + AT(0, j, lda);
+        if (DAG_REAL(pivot) != 0 || DAG_IMAG(pivot) != 0)
+            for (int i = 0; i < m; i++)
+                a[i] /= pivot;
+        for (int c = j + 1; c < n; c++) {
+            elem_t minus = -U[AT(j, c, ldu)];
+            CBLAS(axpy)(m, SCALAR(minus), a, 1, A + AT(0, c, lda), 1);
+        }
+    }
+}
+
 /* Recursion on the columns leaves nearly all of the work to the matrix product. */
 int FN(getrf_nopiv)(int m, int n, elem_t *A, int lda)
 {

@@ -191,6 +191,13 @@ class Results(Case):
                 self.assertEqual((r["routine"], r["info"]), ("gesv", 0))
             self.good("dag_getrf", "--n", 150, "--nb", 40, "--prec", "dzsc"[at], "--layout",
                       "slab", "--check", ranks=ranks)
+            for driver in "dag_getrf", "dag_gesv":
+                self.good(driver, "--n", 150, "--nb", 40, "--prec", "dzsc"[at], "--pivoting",
+                          "tournament", "--check", ranks=ranks)
+        self.bad(3, "--pivoting takes partial or tournament, not 'full'", "dag_gesv", "--pivoting",
+                 "full")
+        self.bad(3, "--mixed and --pivoting do not go together", "dag_gesv", "--mixed",
+                 "--pivoting", "partial")
 
     def test_mixed_and_refined(self):
         for driver in "dag_gesv", "dag_posv":

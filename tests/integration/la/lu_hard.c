@@ -1,5 +1,6 @@
 /*
- * gesv on matrices that are hard for partial pivoting, by HPL's measure
+ * gesv on matrices that are hard for partial pivoting, with that and with tournaments, by HPL's
+ * measure
  *
  *     ||A x - b|| / (eps (||A|| ||x|| + ||b||) n) < 16        (infinity norms)
  *
@@ -30,7 +31,13 @@ static const hard matrices[] = {
 
 static int failures, cases;
 
-static void run(dag_context *ctx, const hard *which, dag_precision prec, int p, int q)
+static const char *pivoting_name(const dag_lu_options *options)
+{
+    return options->pivoting == DAG_PIVOT_TOURNAMENT ? "tournament" : "partial";
+}
+
+static void run(dag_context *ctx, const hard *which, dag_precision prec, int p, int q,
+                const dag_lu_options *options)
 {
     hard third = *which, *h = &third;
     if (which->refine && dag_precision_real(prec) == DAG_S)
@@ -59,7 +66,7 @@ static void run(dag_context *ctx, const hard *which, dag_precision prec, int p, 
     if (status == DAG_SUCCESS)
         status = dag_lacpy(ctx, DAG_GENERAL, B, X);
     if (status == DAG_SUCCESS)
-        status = dag_gesv(ctx, F, ipiv, X, &info);
+        status = dag_gesv_with(ctx, F, ipiv, X, options, &info);
     if (status == DAG_SUCCESS && h->refine)
         status = dag_gerfs(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, &berr);
     if (status == DAG_SUCCESS)
@@ -68,12 +75,14 @@ static void run(dag_context *ctx, const hard *which, dag_precision prec, int p, 
     cases++;
     if (status != DAG_SUCCESS || info != 0 || !(hpl < 16)) {
         failures++;
-        fprintf(stderr, "rank %d: %s, n %" PRId64 ", %c, grid %dx%d: residual %g, info %" PRId64
-                ", %s\n", dag_rank(ctx), h->kind, h->n, dag_precision_letter(prec), p, q, hpl, info,
+        fprintf(stderr, "rank %d: %s, n %" PRId64 ", %c, grid %dx%d, %s: residual %g, info %" PRId64
+                ", %s\n", dag_rank(ctx), h->kind, h->n, dag_precision_letter(prec), p, q,
+                pivoting_name(options), hpl, info,
                 status == DAG_SUCCESS ? "ran" : dag_message(ctx));
     }
     if (getenv("LU_HARD_PRINT") != NULL && dag_rank(ctx) == 0)
-        printf("%-12s %c %8.3g\n", h->kind, dag_precision_letter(prec), hpl);
+        printf("%-12s %c %-10s %8.3g\n", h->kind, dag_precision_letter(prec),
+               pivoting_name(options), hpl);
     dag_maker_free(maker);
     dag_matrix_free(A);
     dag_matrix_free(F);
@@ -85,17 +94,25 @@ static void run(dag_context *ctx, const hard *which, dag_precision prec, int p, 
 int main(void)
 {
     static const int grids[][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {2, 3}, {3, 2}};
+    /* tournaments of one stack per process row, and of as many as there may be */
+    static const dag_lu_options ways[] = {{.pivoting = DAG_PIVOT_PARTIAL},
+                                          {.pivoting = DAG_PIVOT_TOURNAMENT},
+                                          {.pivoting = DAG_PIVOT_TOURNAMENT, .stack = 1}};
     dag_context *ctx;
     if (dag_init(&ctx, NULL, NULL, 0) != DAG_SUCCESS)
         return 1;
     for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++)
         for (size_t k = 0; k < sizeof(matrices) / sizeof(matrices[0]); k++)
-            if (grids[g][0] * grids[g][1] == dag_size(ctx)) {
-                run(ctx, &matrices[k], k % 3 ? DAG_D : DAG_Z, grids[g][0], grids[g][1]);
-                if (dag_size(ctx) == 1)
-                    for (int prec = 0; prec < DAG_PRECISION_COUNT; prec++)
-                        run(ctx, &matrices[k], (dag_precision)prec, 1, 1);
-            }
+            if (grids[g][0] * grids[g][1] == dag_size(ctx))
+                for (size_t v = 0; v < sizeof(ways) / sizeof(ways[0]); v++) {
+                    run(ctx, &matrices[k], k % 3 ? DAG_D : DAG_Z, grids[g][0], grids[g][1], &ways[v]);
+                    for (int prec = 0; dag_size(ctx) == 1 && prec < DAG_PRECISION_COUNT; prec++)
+                        run(ctx, &matrices[k], (dag_precision)prec, 1, 1, &ways[v]);
+                }
+    if (cases == 0) {
+        fprintf(stderr, "no grid has %d places\n", dag_size(ctx));
+        failures++;
+    }
     if (dag_rank(ctx) == 0)
         printf("%d cases, %d failures\n", cases, failures);
     dag_fini(ctx);

@@ -5,8 +5,9 @@
  *
  * One launch on R ranks runs every case whose grid has R places. Factors are gathered, multiplied
  * out in the plain way and compared with the rows of the original in the order of the pivots; these
- * are compared with LAPACK's. Exchanges of rows are made and undone. Matrices that are singular or
- * hold a NaN end as in LAPACK, on all ranks alike.
+ * are compared with LAPACK's, but those of a tournament only where it has one stack. Exchanges of
+ * rows are made and undone. Matrices that are singular or hold a NaN end as in LAPACK, on all ranks
+ * alike.
  */
 #include <dag/kernels.h>
 #include <dag/la.h>
@@ -32,14 +33,18 @@ typedef struct test_case {
     int p, q;
     dag_precision prec;
     dag_layout layout;
+    dag_lu_options options;
 } test_case;
 
 static void fail(dag_context *ctx, const test_case *c, const char *what, double x)
 {
     failures++;
-    fprintf(stderr, "rank %d: %" PRId64 " x %" PRId64 ", nb %" PRId64 ", grid %dx%d, %c, %s: %s (%g)\n",
-            dag_rank(ctx), c->m, c->n, c->nb, c->p, c->q, dag_precision_letter(c->prec),
-            c->layout == DAG_LAYOUT_SLAB ? "slab" : "tile", what, x);
+    fprintf(stderr, "rank %d: %" PRId64 " x %" PRId64 ", nb %" PRId64
+            ", grid %dx%d, %c, %s, %s pivoting, stacks of %" PRId64 ": %s (%g)\n", dag_rank(ctx),
+            c->m, c->n, c->nb, c->p, c->q, dag_precision_letter(c->prec),
+            c->layout == DAG_LAYOUT_SLAB ? "slab" : "tile",
+            c->options.pivoting == DAG_PIVOT_TOURNAMENT ? "tournament" : "partial",
+            c->options.stack, what, x);
 }
 
 static int check(dag_context *ctx, const test_case *c, const char *what, dag_status status)
@@ -149,7 +154,9 @@ static void judge(dag_context *ctx, const test_case *c, dag_matrix *A, double bu
         if (!(error < 30))
             fail(ctx, c, ipiv != NULL ? "getrf: error" : "getrf_nopiv: error", error);
         original(c, bump, a);
-        if (ipiv != NULL && c->m > 0 && c->n > 0 && lapack(c, a, expected) == 0)
+        int as_lapack = c->options.pivoting == DAG_PIVOT_PARTIAL ||
+                        ((c->p == 1 || c->m <= c->nb) && c->options.stack == 0);
+        if (ipiv != NULL && as_lapack && c->m > 0 && c->n > 0 && lapack(c, a, expected) == 0)
             for (int64_t i = 0; i < c->m && i < c->n; i++)
                 if (ipiv[i] != expected[i]) {
                     fail(ctx, c, "another pivot than LAPACK's in row", (double)i);
@@ -242,13 +249,13 @@ static void solve(dag_context *ctx, const test_case *c, dag_matrix *F, const int
     free(x);
 }
 
-static void run_case(dag_context *ctx, const test_case *c, int ahead)
+static void run_case(dag_context *ctx, const test_case *c)
 {
     dag_matrix *A = NULL;
     int64_t *ipiv = calloc((size_t)(c->m + 1), sizeof(*ipiv)), info = -1;
     cases++;
     if (check(ctx, c, "make", make(ctx, c, 0, &A)) &&
-        check(ctx, c, "getrf", dag_getrf_ahead(ctx, A, ipiv, ahead, &info))) {
+        check(ctx, c, "getrf", dag_getrf_with(ctx, A, ipiv, &c->options, &info))) {
         if (info != 0)
             fail(ctx, c, "info", (double)info);
         judge(ctx, c, A, 0, ipiv);
@@ -259,8 +266,15 @@ static void run_case(dag_context *ctx, const test_case *c, int ahead)
         }
     }
     dag_matrix_free(A);
-    A = NULL;
+    free(ipiv);
+}
+
+static void run_nopiv(dag_context *ctx, const test_case *c)
+{
+    dag_matrix *A = NULL;
+    int64_t info = -1;
     double bump = (double)(c->m + c->n);
+    cases++;
     if (check(ctx, c, "make", make(ctx, c, bump, &A)) &&
         check(ctx, c, "getrf_nopiv", dag_getrf_nopiv(ctx, A, &info))) {
         if (info != 0)
@@ -268,7 +282,6 @@ static void run_case(dag_context *ctx, const test_case *c, int ahead)
         judge(ctx, c, A, bump, NULL);
     }
     dag_matrix_free(A);
-    free(ipiv);
 }
 
 /* Column `zero` is zero, or the element below its diagonal a NaN. */
@@ -286,7 +299,7 @@ static void run_odd(dag_context *ctx, const test_case *c, int64_t zero, int nan)
     else
         memset(a + zero * c->m, 0, (size_t)c->m * sizeof(*a));
     if (check(ctx, c, "scatter", dag_matrix_scatter(A, a, c->m)) &&
-        check(ctx, c, "getrf", dag_getrf(ctx, A, ipiv, &info))) {
+        check(ctx, c, "getrf", dag_getrf_with(ctx, A, ipiv, &c->options, &info))) {
         if (!nan && info != zero + 1)
             fail(ctx, c, "info of a singular matrix", (double)info);
         if (check(ctx, c, "gather", dag_matrix_gather(A, a, c->m)) && nan && dag_rank(ctx) == 0 &&
@@ -296,6 +309,56 @@ static void run_odd(dag_context *ctx, const test_case *c, int64_t zero, int nan)
     dag_matrix_free(A);
     free(ipiv);
     free(a);
+}
+
+/* Few different rows, many columns that are zero or depend on others; all pivots are 1. */
+static void low_rank(const test_case *c, double *a)
+{
+    for (int64_t j = 0; j < c->n; j++)
+        for (int64_t i = 0; i < c->m; i++)
+            a[i + j * c->m] = j % 3 == 1 && j / 3 % 11 >= i * i % 11;
+}
+
+/* One panel of four columns, the third one zero. The first stack throws a row away because of
+ * row 1; then row 4 or 8, which another stack has, makes row 2 the second pivot, and row 1 must not
+ * be wasted on the zero column. */
+static void needed_row(const test_case *c, double *a)
+{
+    const double rows[5][4] = {{4, 0, 0, 0}, {0, 1, 0, 1}, {3, .75, 0, 0}, {0, 1, 0, 1},
+                               {16, -4, 0, 0}};
+    const int64_t place[5] = {0, 1, 2, c->p > 1 ? 4 * c->p : 4, c->p > 1 ? 4 : 8};
+    for (int r = 0; r < 5; r++)
+        for (int j = 0; j < 4; j++)
+            a[place[r] + j * c->m] = rows[r][j];
+}
+
+/* Matrices of low rank, where it matters which rows a tournament throws away: P A = L U holds. */
+static void run_deficient(dag_context *ctx, test_case c, void (*fill)(const test_case *, double *))
+{
+    dag_matrix *A = NULL;
+    int64_t *ipiv = calloc((size_t)(c.m + 1), sizeof(*ipiv)), info = -1;
+    int64_t *expected = calloc((size_t)(c.m + 1), sizeof(*expected));
+    size_t size = (size_t)(c.m * c.n + 1);
+    double *a = calloc(size, sizeof(*a)), *f = calloc(size, sizeof(*f));
+    fill(&c, a);
+    memcpy(f, a, size * sizeof(*a));
+    int first = lapack(&c, f, expected);
+    cases++;
+    if (check(ctx, &c, "make", make(ctx, &c, 0, &A)) &&
+        check(ctx, &c, "scatter", dag_matrix_scatter(A, a, c.m)) &&
+        check(ctx, &c, "getrf", dag_getrf_with(ctx, A, ipiv, &c.options, &info)) &&
+        check(ctx, &c, "gather", dag_matrix_gather(A, f, c.m))) {
+        if (info != first)
+            fail(ctx, &c, "info of a matrix of low rank", (double)info);
+        double error = dag_rank(ctx) == 0 ? plain_error(&c, f, (char *)a, ipiv) : 0;
+        if (!(error < 30))
+            fail(ctx, &c, "error of a matrix of low rank", error);
+    }
+    dag_matrix_free(A);
+    free(ipiv);
+    free(expected);
+    free(a);
+    free(f);
 }
 
 static void refusals(dag_context *ctx)
@@ -310,6 +373,10 @@ static void refusals(dag_context *ctx)
         fail(ctx, &c, "a matrix of another element type was taken", 0);
     if (dag_getrf(ctx, A, dag_rank(ctx) == dag_size(ctx) - 1 ? NULL : ipiv, &info) != DAG_ERR_ARG)
         fail(ctx, &c, "no place for the pivots on one rank was taken", 0);
+    if (dag_getrf_with(ctx, A, ipiv, &(dag_lu_options){.pivoting = (dag_pivoting)2}, &info) !=
+            DAG_ERR_ARG ||
+        dag_getrf_with(ctx, A, ipiv, &(dag_lu_options){.stack = -1}, &info) != DAG_ERR_ARG)
+        fail(ctx, &c, "options that mean nothing were taken", 0);
     ipiv[3] = 9;
     if (dag_laswp(ctx, A, 4, ipiv, 0) != DAG_ERR_ARG)
         fail(ctx, &c, "a pivot outside the matrix was taken", 0);
@@ -337,14 +404,33 @@ int main(int argc, char **argv)
                     /* all pairs of (shape, tile), of (type, storage) and of each with each */
                     if ((c.nb == 1 && c.m * c.n > 10000) || (!full && (at++ + s + 3 * t) % 8 != 0))
                         continue;
-                    run_case(ctx, &c, v % 3 - 1);
+                    c.options = (dag_lu_options){.lookahead = v % 3};
+                    run_case(ctx, &c);
+                    run_nopiv(ctx, &c);
+                    c.options.pivoting = DAG_PIVOT_TOURNAMENT;
+                    c.options.stack = (s + t + v) % 3;
+                    run_case(ctx, &c);
                 }
         c = (test_case){.m = 130, .n = 130, .nb = 32, .p = c.p, .q = c.q, .prec = DAG_D,
                         .layout = DAG_LAYOUT_SLAB};
-        for (int64_t zero = 0; zero < 129; zero += 43) {
-            run_odd(ctx, &c, zero, 0);
-            run_odd(ctx, &c, zero, 1);
+        for (int v = 0; v < 4; v++) { /* partial, and tournaments of few and of many stacks */
+            c.options = (dag_lu_options){
+                .pivoting = v > 0 ? DAG_PIVOT_TOURNAMENT : DAG_PIVOT_PARTIAL,
+                .stack = v > 0 ? v - 1 : 0};
+            for (int64_t zero = 0; zero < 129; zero += 43) {
+                run_odd(ctx, &c, zero, 0);
+                run_odd(ctx, &c, zero, 1);
+            }
+            run_deficient(ctx, c, low_rank);
         }
+        c.m = 32;
+        c.n = c.nb = 4;
+        c.options = (dag_lu_options){.pivoting = DAG_PIVOT_TOURNAMENT, .stack = c.p > 1 ? 0 : 2};
+        run_deficient(ctx, c, needed_row);
+    }
+    if (cases == 0) {
+        fprintf(stderr, "no grid has %d places\n", dag_size(ctx));
+        failures++;
     }
     refusals(ctx);
     if (dag_rank(ctx) == 0)

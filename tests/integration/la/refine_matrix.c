@@ -410,6 +410,10 @@ int main(int argc, char **argv)
     for (int g = 0; g < NGRIDS; g++)
         if (grids[g][0] * grids[g][1] == dag_size(ctx))
             run_grid(ctx, grids[g][0], grids[g][1], full);
+    if (cases == 0) {
+        fprintf(stderr, "no grid has %d places\n", dag_size(ctx));
+        failures++;
+    }
     refusals(ctx);
     if (dag_rank(ctx) == 0)
         printf("%d cases, %d failures\n", cases, failures);
