@@ -1,0 +1,430 @@
+/* Estimates of kernel times and transfers, and the choice of a place. See choice.h. */
+#include "choice_impl.h"
+
+#include "../core/lock.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Guesses while nothing is known. A core does 20 Gflop/s, a device 2 Tflop/s with 10 us to start. */
+#define CORE_RATE 2e10
+#define DEVICE_RATE 2e12
+#define DEVICE_START 1e-5
+#define LINK_RATE 1e10
+#define LINK_LATENCY 1e-5
+
+enum {
+    SMALL_TRANSFER = 32 << 10,           /* up to here a transfer tells of latency, above of rate */
+    NEAR = 4 * DAGI_SIZE_STEPS,          /* steps between two measured sizes that are interpolated */
+    BESIDE = DAGI_SIZE_STEPS,            /* and from one alone */
+    HOPE = 4                             /* a place on trial may be better by this factor */
+};
+
+/* ---- series --------------------------------------------------------------------------------- */
+
+void dagi_series_add(dagi_series *s, double x)
+{
+    s->last[s->next] = x;
+    s->next = (s->next + 1) % DAGI_SAMPLES;
+    s->count += s->count < DAGI_SAMPLES;
+}
+
+/* count > 0 */
+static double median(const dagi_series *s)
+{
+    double sorted[DAGI_SAMPLES];
+    for (int i = 0; i < s->count; i++) {
+        int j = i;
+        for (; j > 0 && sorted[j - 1] > s->last[i]; j--)
+            sorted[j] = sorted[j - 1];
+        sorted[j] = s->last[i];
+    }
+    return sorted[s->count / 2];
+}
+
+static double get(const _Atomic double *x)
+{
+    return atomic_load_explicit(x, memory_order_relaxed);
+}
+
+static void set(_Atomic double *x, double to)
+{
+    atomic_store_explicit(x, to, memory_order_relaxed);
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static int model_named(dagi_choice *c, const char *name)
+{
+    /* The cores are a model of their own, whatever a device is called. */
+    for (int i = 1; i < c->nmodels; i++) {
+        if (strcmp(c->model[i].name, name) == 0)
+            return i;
+    }
+    dagi_model *made = &c->model[c->nmodels];
+    made->name = strdup(name);
+    set(&made->factor, 1);
+    return made->name != NULL ? c->nmodels++ : -1;
+}
+
+dagi_choice *dagi_choice_new(const dagi_choice_place *places, int nplaces)
+{
+    assert(nplaces >= 1 && nplaces <= DAGI_MAX_SPACES);
+    dagi_choice *c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return NULL;
+    c->nplaces = nplaces;
+    for (int i = 0; i < nplaces; i++) {
+        c->model_of[i] = model_named(c, places[i].model);
+        if (c->model_of[i] < 0) {
+            dagi_choice_free(c);
+            return NULL;
+        }
+    }
+    c->link = calloc((size_t)c->nmodels * (size_t)c->nmodels, sizeof(*c->link));
+    if (c->link == NULL) {
+        dagi_choice_free(c);
+        return NULL;
+    }
+    for (int i = 0; i < c->nmodels * c->nmodels; i++) {
+        set(&c->link[i].latency, LINK_LATENCY);
+        set(&c->link[i].rate, LINK_RATE);
+    }
+    return c;
+}
+
+static void free_class(dagi_choice_class *cls, int nmodels)
+{
+    for (int i = 0; cls->times != NULL && i < nmodels * DAGI_SIZES; i++)
+        free(atomic_load_explicit(&cls->times[i], memory_order_relaxed));
+    free(cls->times);
+    free(cls->program);
+    free(cls->name);
+    free(cls);
+}
+
+void dagi_choice_free(dagi_choice *c)
+{
+    if (c == NULL)
+        return;
+    for (int i = 0; i < DAGI_CLASS_LISTS; i++) {
+        dagi_choice_class *cls = atomic_load_explicit(&c->classes[i], memory_order_relaxed);
+        while (cls != NULL) {
+            dagi_choice_class *next = cls->next;
+            free_class(cls, c->nmodels);
+            cls = next;
+        }
+    }
+    for (int i = 0; i < c->nmodels; i++)
+        free(c->model[i].name);
+    free(c->link);
+    free(c);
+}
+
+/* ---- classes -------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return (hash ^ 0xff) * 0x100000001b3u;
+}
+
+static dagi_choice_class *find_class(dagi_choice_class *from, uint64_t hash, const char *program,
+                                     dag_precision prec, const char *name)
+{
+    for (; from != NULL; from = from->next) {
+        if (from->hash == hash && from->prec == prec && strcmp(from->name, name) == 0 &&
+            strcmp(from->program, program) == 0)
+            return from;
+    }
+    return NULL;
+}
+
+static dagi_choice_class *new_class(const dagi_choice *c, uint64_t hash, const char *program,
+                                    dag_precision prec, const char *name)
+{
+    dagi_choice_class *cls = calloc(1, sizeof(*cls));
+    if (cls == NULL)
+        return NULL;
+    cls->hash = hash;
+    cls->prec = prec;
+    cls->program = strdup(program);
+    cls->name = strdup(name);
+    cls->times = calloc((size_t)c->nmodels * DAGI_SIZES, sizeof(*cls->times));
+    if (cls->program == NULL || cls->name == NULL || cls->times == NULL) {
+        free_class(cls, c->nmodels);
+        return NULL;
+    }
+    return cls;
+}
+
+dagi_choice_class *dagi_choice_class_of(dagi_choice *c, const char *program, dag_precision prec,
+                                        const char *name)
+{
+    uint64_t hash = mix(mix(0xcbf29ce484222325u + (uint64_t)prec, program), name);
+    _Atomic(dagi_choice_class *) *list = &c->classes[hash % DAGI_CLASS_LISTS];
+    /* Acquire pairs with the release of whoever entered the class. */
+    dagi_choice_class *first = atomic_load_explicit(list, memory_order_acquire);
+    dagi_choice_class *found = find_class(first, hash, program, prec, name);
+    if (found != NULL)
+        return found;
+    dagi_choice_class *made = new_class(c, hash, program, prec, name);
+    if (made == NULL)
+        return NULL;
+    do {
+        found = find_class(first, hash, program, prec, name);
+        if (found != NULL) {
+            free_class(made, c->nmodels);
+            return found;
+        }
+        made->next = first;
+    } while (!atomic_compare_exchange_weak_explicit(list, &first, made, memory_order_release,
+                                                    memory_order_acquire));
+    return made;
+}
+
+/* ---- kernel times --------------------------------------------------------------------------- */
+
+/* The step of a size. */
+static int size_step(uint64_t size)
+{
+    if (size < 1)
+        return 0;
+    int log = 63 - __builtin_clzll(size);
+    uint64_t below = log >= 2 ? size >> (log - 2) : size << (2 - log); /* 4..7 */
+    int step = log * DAGI_SIZE_STEPS + (int)(below & 3);
+    return step < DAGI_SIZES ? step : DAGI_SIZES - 1;
+}
+
+/* Those times, made when there are none; NULL = out of memory. The caller holds the lock. */
+static dagi_times *times_of(dagi_choice_class *cls, int model, int step)
+{
+    _Atomic(dagi_times *) *at = &cls->times[model * DAGI_SIZES + step];
+    dagi_times *t = atomic_load_explicit(at, memory_order_relaxed);
+    if (t == NULL && (t = calloc(1, sizeof(*t))) != NULL)
+        atomic_store_explicit(at, t, memory_order_release); /* to times_at() */
+    return t;
+}
+
+static const dagi_times *times_at(const dagi_choice_class *cls, int model, int step)
+{
+    return atomic_load_explicit(&cls->times[model * DAGI_SIZES + step], memory_order_acquire);
+}
+
+/* A median of two says nothing of outliers; and the first runs on a device load its code. */
+static void add_time(dagi_times *t, int model, double seconds)
+{
+    dagi_series_add(&t->seconds, seconds);
+    double estimate = t->seconds.last[0];
+    if (t->seconds.count >= DAGI_CHOICE_TRIES || model == 0)
+        estimate = median(&t->seconds);
+    else if (t->seconds.count == 2)
+        estimate = fmin(estimate, t->seconds.last[1]);
+    set(&t->estimate, estimate);
+    atomic_store_explicit(&t->known, t->seconds.count, memory_order_relaxed);
+}
+
+/* The estimate at exactly that step; 0 = none. */
+static double estimate_at(const dagi_choice_class *cls, int model, int step)
+{
+    if (step < 0 || step >= DAGI_SIZES)
+        return 0;
+    const dagi_times *t = times_at(cls, model, step);
+    return t != NULL ? get(&t->estimate) : 0;
+}
+
+/* From the neighbours: between two on the line through them over the logarithms, beside one in
+ * proportion. 0 = there are none near. */
+static double estimate_near(const dagi_choice_class *cls, int model, int step)
+{
+    double below = 0, above = 0;
+    int down = 0, up = 0;
+    for (int k = 1; k < NEAR && (down == 0 || up == 0); k++) {
+        if (down == 0 && (below = estimate_at(cls, model, step - k)) > 0)
+            down = k;
+        if (up == 0 && (above = estimate_at(cls, model, step + k)) > 0)
+            up = k;
+    }
+    if (down > 0 && up > 0)
+        return below * pow(above / below, (double)down / (down + up));
+    if (down > 0 && down <= BESIDE)
+        return below * exp2((double)down / DAGI_SIZE_STEPS);
+    if (up > 0 && up <= BESIDE)
+        return above * exp2(-(double)up / DAGI_SIZE_STEPS);
+    return 0;
+}
+
+/* As if the task multiplied matrices: of `size` bytes in three tiles. */
+static double guess(int model, uint64_t size)
+{
+    double n = sqrt((double)size / 24), flops = 2 * n * n * n + 1;
+    return model == 0 ? flops / CORE_RATE : DEVICE_START + flops / DEVICE_RATE;
+}
+
+double dagi_choice_kernel(const dagi_choice *c, const dagi_choice_class *cls, int place,
+                          uint64_t size)
+{
+    if (cls == NULL)
+        return DAGI_CHOICE_UNKNOWN;
+    int model = c->model_of[place], step = size_step(size);
+    double seconds = estimate_at(cls, model, step);
+    if (seconds <= 0)
+        seconds = estimate_near(cls, model, step);
+    return seconds > 0 ? seconds : DAGI_CHOICE_UNKNOWN;
+}
+
+double dagi_choice_expect(const dagi_choice *c, const dagi_choice_class *cls, int place,
+                          uint64_t size)
+{
+    double seconds = dagi_choice_kernel(c, cls, place, size);
+    int model = c->model_of[place];
+    return seconds > 0 ? seconds : guess(model, size) * get(&c->model[model].factor);
+}
+
+/* A first estimate that can be relied on tells how far off the guess for this model is. */
+static void correct(dagi_choice *c, int model, uint64_t size, double seconds)
+{
+    dagi_model *m = &c->model[model];
+    dagi_lock(&c->lock);
+    dagi_series_add(&m->correction, log(seconds / guess(model, size)));
+    set(&m->factor, exp(median(&m->correction)));
+    dagi_unlock(&c->lock);
+}
+
+void dagi_choice_learn(dagi_choice *c, dagi_choice_class *cls, int place, uint64_t size,
+                       double seconds)
+{
+    if (cls == NULL || !isfinite(seconds))
+        return;
+    int model = c->model_of[place];
+    double reliable = 0;
+    dagi_lock(&cls->lock);
+    dagi_times *t = times_of(cls, model, size_step(size));
+    if (t != NULL) {
+        /* What a clock with coarse ticks calls nothing is something. */
+        add_time(t, model, fmax(seconds, 1e-9));
+        if (atomic_load_explicit(&t->known, memory_order_relaxed) ==
+            (model == 0 ? 1 : DAGI_CHOICE_TRIES))
+            reliable = get(&t->estimate);
+    }
+    dagi_unlock(&cls->lock);
+    if (reliable > 0)
+        correct(c, model, size, reliable);
+}
+
+/* ---- transfers ------------------------------------------------------------------------------ */
+
+static dagi_link *link_of(const dagi_choice *c, int from, int to)
+{
+    return &c->link[c->model_of[from] * c->nmodels + c->model_of[to]];
+}
+
+double dagi_choice_move(const dagi_choice *c, int from, int to, uint64_t bytes)
+{
+    if (from == to || bytes == 0)
+        return 0;
+    const dagi_link *l = link_of(c, from, to);
+    return get(&l->latency) + (double)bytes / get(&l->rate);
+}
+
+void dagi_choice_learn_move(dagi_choice *c, int from, int to, uint64_t bytes, double seconds)
+{
+    if (from == to || bytes == 0 || !isfinite(seconds))
+        return;
+    seconds = fmax(seconds, 1e-9);
+    dagi_link *l = link_of(c, from, to);
+    dagi_lock(&c->lock);
+    if (bytes <= SMALL_TRANSFER) {
+        dagi_series_add(&l->small, seconds);
+        set(&l->latency, median(&l->small));
+    } else {
+        double rest = fmax(seconds - get(&l->latency), seconds / 2);
+        dagi_series_add(&l->large, (double)bytes / rest);
+        set(&l->rate, median(&l->large));
+    }
+    dagi_unlock(&c->lock);
+}
+
+/* ---- the choice ----------------------------------------------------------------------------- */
+
+/* How long the task would take there in the best case: a quarter of what is expected, where too
+ * little has been tried; for a device whatever its first runs took, since they load its code. */
+static double hope(const dagi_choice *c, const dagi_choice_class *cls, int place, uint64_t size,
+                   double expected)
+{
+    int model = c->model_of[place];
+    double seconds = expected / HOPE;
+    if (dagi_choice_kernel(c, cls, place, size) > 0) {
+        if (model == 0)
+            return expected;
+        seconds = fmin(seconds, guess(model, size) * get(&c->model[model].factor));
+    }
+    return seconds;
+}
+
+/* Whether that place may still be tried; the trial is counted when `take` is set. */
+static int may_try(dagi_choice_class *cls, int model, int step, int take)
+{
+    const dagi_times *known = times_at(cls, model, step);
+    if (known != NULL && (atomic_load_explicit(&known->known, memory_order_relaxed) >=
+                              DAGI_CHOICE_TRIES ||
+                          atomic_load_explicit(&known->tried, memory_order_relaxed) >=
+                              DAGI_CHOICE_TRIES))
+        return 0;
+    if (known == NULL && estimate_near(cls, model, step) > 0)
+        return 0;
+    if (!take)
+        return 1;
+    dagi_lock(&cls->lock);
+    dagi_times *t = times_of(cls, model, step);
+    dagi_unlock(&cls->lock);
+    if (t == NULL)
+        return 0;
+    /* Two may find the last trial at the same time: the second one is not made. */
+    return atomic_fetch_add_explicit(&t->tried, 1, memory_order_relaxed) < DAGI_CHOICE_TRIES;
+}
+
+int dagi_choice_best(dagi_choice *c, dagi_choice_class *cls, uint64_t size,
+                     dagi_candidate *candidates, int count)
+{
+    int best = 0, tried = -1, step = size_step(size);
+    double least = INFINITY, least_hope = INFINITY;
+    assert(count >= 1);
+    for (int i = 0; i < count; i++) {
+        dagi_candidate *d = &candidates[i];
+        d->kernel = dagi_choice_expect(c, cls, d->place, size);
+        double end = d->backlog + d->move + d->kernel;
+        if (end < least) {
+            least = end;
+            best = i;
+        }
+    }
+    if (cls == NULL)
+        return best;
+    for (int i = 0; i < count; i++) {
+        const dagi_candidate *d = &candidates[i];
+        if (!may_try(cls, c->model_of[d->place], step, 0))
+            continue;
+        double end = d->backlog + d->move + hope(c, cls, d->place, size, d->kernel);
+        if (end < least_hope) {
+            least_hope = end;
+            tried = i;
+        }
+    }
+    /* Where the best is on trial itself it is counted, so that trials end. */
+    if (tried < 0 || least_hope >= least)
+        return best;
+    if (!may_try(cls, c->model_of[candidates[tried].place], step, 1))
+        return best;
+    if (tried != best)
+        atomic_fetch_add_explicit(&c->trials, 1, memory_order_relaxed);
+    return tried;
+}
+
+int64_t dagi_choice_trials(const dagi_choice *c)
+{
+    return atomic_load_explicit(&c->trials, memory_order_relaxed);
+}
