@@ -21,6 +21,16 @@ static inline void set(const char *name, const char *value)
     ck_assert_int_eq(setenv(key, value, 1), 0);
 }
 
+/* Most tests leave to the end of the process what they made; here it is no leak. */
+static inline void keep(void *handle)
+{
+    static void *kept[1000];
+    static size_t count;
+    ck_assert_uint_lt(count, sizeof kept / sizeof kept[0]);
+    kept[count++] = handle;
+    ck_assert_ptr_eq(kept[count - 1], handle);
+}
+
 static inline cudaStream_t new_stream(void)
 {
     cudaStream_t stream;
@@ -32,6 +42,7 @@ static inline cudaEvent_t new_event(void)
 {
     cudaEvent_t event;
     OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    keep(event);
     return event;
 }
 

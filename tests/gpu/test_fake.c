@@ -411,6 +411,8 @@ START_TEST(events_have_times)
     float ms = -1;
     OK(cudaEventCreateWithFlags(&start, cudaEventDefault));
     OK(cudaEventCreateWithFlags(&end, cudaEventBlockingSync));
+    keep(start);
+    keep(end);
     OK(cudaEventRecord(start, stream));
     delay(stream);
     OK(cudaEventRecord(end, stream));

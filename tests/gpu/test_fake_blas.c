@@ -1,4 +1,4 @@
-/* The fake cuBLAS and cuSOLVER compute what CBLAS and LAPACKE compute, and check their arguments. */
+/* The fake cuBLAS and cuSOLVER compute what CBLAS and LAPACK do, and check their arguments. */
 #include "fake_test.h"
 
 #include <cblas.h>
@@ -38,6 +38,8 @@ static bench new_bench(void)
     OK(cublasSetStream(b.blas, b.stream));
     OK(cusolverDnCreate(&b.solver));
     OK(cusolverDnSetStream(b.solver, b.stream));
+    keep(b.blas);
+    keep(b.solver);
     return b;
 }
 
@@ -140,6 +142,7 @@ START_TEST(workspaces_are_not_shared)
     cublasHandle_t other;
     cudaStream_t second = new_stream();
     OK(cublasCreate(&other));
+    keep(other);
     OK(cublasSetStream(other, second));
     OK(cublasSetWorkspace(b.blas, b.extra, 1024));
     OK(cublasSetWorkspace(other, b.extra, 1024));

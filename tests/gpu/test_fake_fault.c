@@ -167,6 +167,8 @@ static double milliseconds(cudaStream_t stream, void *to, const void *from, size
     OK(cudaEventRecord(end, stream));
     OK(cudaEventSynchronize(end));
     OK(cudaEventElapsedTime(&ms, start, end));
+    OK(cudaEventDestroy(start));
+    OK(cudaEventDestroy(end));
     return ms;
 }
 

@@ -1,1 +1,366 @@
-int main(void) { return 0; }
+/*
+ * The functions of the CUDA back end and what they answer when something fails. What needs a device
+ * that fails on demand is left out on a real one.
+ */
+#include "plugin.h"
+
+#include <dag/kernels.h>
+#include <dag/kernels_cuda.h>
+
+#include <string.h>
+
+static const dagi_backend *backend;
+
+/* The plug-in with settings of the fake, NAME=VALUE, NULL at the end. 0: this is a real device, which
+ * has no such settings. */
+static int load(const char *const *settings)
+{
+    for (int i = 0; settings && settings[i]; i++)
+        ck_assert_int_eq(putenv((char *)(uintptr_t)settings[i]), 0);
+    backend = plugin_load();
+    for (int i = 0; i < backend->nkernels; i++)
+        ck_assert(dag_kernel_register(&backend->kernels[i]));
+    return !settings || plugin_on_fake();
+}
+
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void *opened(int index)
+{
+    void *device;
+    dagi_backend_info info;
+    ck_assert_int_eq(backend->open(index, &device, &info), DAGI_OK);
+    return device;
+}
+
+static void *new_queue(void *device)
+{
+    void *queue;
+    ck_assert_int_eq(backend->queue_new(device, 0, &queue), DAGI_OK);
+    return queue;
+}
+
+static void *allocated(void *device, size_t bytes)
+{
+    void *at;
+    ck_assert_int_eq(backend->alloc(device, bytes, &at), DAGI_OK);
+    ck_assert(((uintptr_t)at & 255) == 0);
+    return at;
+}
+
+/* What becomes of all that is in the queue. */
+static dagi_result end_of(void *device, void *queue)
+{
+    void *event;
+    ck_assert_int_eq(backend->event_new(device, &event), DAGI_OK);
+    dagi_result result = backend->record(event, queue);
+    while (result == DAGI_OK && (result = backend->query(event)) == DAGI_BUSY)
+        result = DAGI_OK;
+    backend->event_free(event);
+    return result;
+}
+
+static dagi_copy_job job_of(void *to, int64_t to_ld, const void *from, int64_t from_ld, int64_t m,
+                            int64_t n)
+{
+    return (dagi_copy_job){to, from, to_ld, from_ld, m, n, sizeof(double)};
+}
+
+START_TEST(test_no_device)
+{
+    if (!load(SETTINGS("FAKE_CUDA_DEVICES=0")))
+        return;
+    char why[256] = "";
+    ck_assert_int_eq(backend->count(why, sizeof why), 0);
+    ck_assert_str_eq(why, "this machine has no CUDA device");
+    void *device;
+    dagi_backend_info info;
+    ck_assert_int_eq(backend->open(0, &device, &info), DAGI_REFUSED);
+    ck_assert_ptr_nonnull(strstr(backend->error(), "cudaSetDevice"));
+    plugin_take_misuse();
+}
+END_TEST
+
+START_TEST(test_open)
+{
+    load(NULL);
+    char why[256];
+    ck_assert_int_ge(backend->count(why, sizeof why), 1);
+    void *device;
+    dagi_backend_info info;
+    ck_assert_int_eq(backend->open(0, &device, &info), DAGI_OK);
+    ck_assert(info.name[0] != '\0' && info.memory > 0);
+    ck_assert(info.memory_free > 0 && info.memory_free <= info.memory);
+    ck_assert_int_eq((int)strlen(info.bus), (int)strlen("0000:01:00.0"));
+    backend->close(device);
+    ck_assert_int_eq(backend->open(9999, &device, &info), DAGI_REFUSED);
+    plugin_take_misuse();
+}
+END_TEST
+
+START_TEST(test_copies)
+{
+    load(NULL);
+    void *device = opened(0), *queue = new_queue(device);
+    enum { M = 5, N = 4, LD = 7 };
+    double in[LD * N], out[LD * N];
+    for (int i = 0; i < LD * N; i++) {
+        in[i] = i;
+        out[i] = -1;
+    }
+    double *a = allocated(device, sizeof in), *b = allocated(device, sizeof in);
+    dagi_copy_job to_a = job_of(a, M, in, LD, M, N), to_b = job_of(b, LD, a, M, M, N);
+    dagi_copy_job back = job_of(out, LD, b, LD, M, N), flat = job_of(b, M, a, M, M, N);
+    dagi_copy_job none = job_of(a, 1, in, 1, 0, N), nothing = job_of(a, M, in, M, M, 0);
+    ck_assert_int_eq(backend->copy_in(queue, &none), DAGI_OK);
+    ck_assert_int_eq(backend->copy_in(queue, &nothing), DAGI_OK);
+    ck_assert_int_eq(backend->copy_in(queue, &to_a), DAGI_OK);
+    ck_assert_int_eq(backend->copy_within(queue, &to_b), DAGI_OK);
+    ck_assert_int_eq(backend->copy_out(queue, &back), DAGI_OK);
+    ck_assert_int_eq(end_of(device, queue), DAGI_OK);
+    for (int i = 0; i < LD * N; i++)
+        ck_assert(out[i] == (i % LD < M ? in[i] : -1)); /* rows below are not touched */
+    ck_assert_int_eq(backend->copy_within(queue, &flat), DAGI_OK);
+    back = job_of(out, M, b, M, M, N);
+    ck_assert_int_eq(backend->copy_out(queue, &back), DAGI_OK);
+    ck_assert_int_eq(end_of(device, queue), DAGI_OK);
+    ck_assert(out[M] == in[LD] && out[M * N - 1] == in[LD * (N - 1) + M - 1]);
+    ck_assert_ptr_nonnull(backend->stream(queue));
+    backend->free(device, a);
+    backend->free(device, b);
+    backend->queue_free(queue);
+    backend->close(device);
+}
+END_TEST
+
+START_TEST(test_events)
+{
+    /* 256 KiB take 60 ms */
+    if (!load(SETTINGS("FAKE_CUDA_H2D_BANDWIDTH=4000000")))
+        return;
+    enum { ITEMS = 32768 };
+    void *device = opened(0), *in = new_queue(device), *out = new_queue(device), *event, *again;
+    double *host = malloc(ITEMS * sizeof *host), last = 0;
+    ck_assert_int_eq(backend->pin(host, ITEMS * sizeof *host), DAGI_OK);
+    for (int i = 0; i < ITEMS; i++)
+        host[i] = i;
+    double *a = allocated(device, ITEMS * sizeof *host);
+    dagi_copy_job there = job_of(a, ITEMS, host, ITEMS, ITEMS, 1);
+    dagi_copy_job back = job_of(&last, 1, a + ITEMS - 1, 1, 1, 1);
+    ck_assert_int_eq(backend->event_new(device, &event), DAGI_OK);
+    ck_assert_int_eq(backend->copy_in(in, &there), DAGI_OK);
+    ck_assert_int_eq(backend->record(event, in), DAGI_OK);
+    ck_assert_int_eq(backend->query(event), DAGI_BUSY);
+    ck_assert_int_eq(backend->wait(out, event), DAGI_OK);
+    ck_assert_int_eq(backend->copy_out(out, &back), DAGI_OK);
+    ck_assert_int_eq(end_of(device, out), DAGI_OK);
+    ck_assert(last == ITEMS - 1); /* it has waited */
+    ck_assert_int_eq(backend->query(event), DAGI_OK);
+    backend->event_free(event);
+    ck_assert_int_eq(backend->event_new(device, &again), DAGI_OK);
+    ck_assert_ptr_eq(again, event); /* from the pool */
+    backend->event_free(again);
+    backend->unpin(host);
+    free(host);
+    backend->queue_free(in);
+    backend->queue_free(out);
+    backend->free(device, a);
+    backend->close(device);
+}
+END_TEST
+
+START_TEST(test_peers)
+{
+    if (!load(SETTINGS("FAKE_CUDA_DEVICES=2")))
+        return;
+    void *one = opened(0), *two = opened(1), *queue = new_queue(one), *there = new_queue(two);
+    double value = 17, got = 0;
+    double *a = allocated(one, sizeof value), *b = allocated(two, sizeof value);
+    ck_assert_int_eq(backend->peer(two, one), DAGI_OK);
+    ck_assert_int_eq(backend->peer(two, one), DAGI_OK); /* again */
+    dagi_copy_job in = job_of(a, 1, &value, 1, 1, 1), out = job_of(&got, 1, b, 1, 1, 1);
+    ck_assert_int_eq(backend->copy_in(queue, &in), DAGI_OK);
+    void *event;
+    ck_assert_int_eq(backend->event_new(one, &event), DAGI_OK);
+    ck_assert_int_eq(backend->record(event, queue), DAGI_OK);
+    ck_assert_int_eq(backend->wait(there, event), DAGI_OK); /* of the other device */
+    ck_assert_int_eq(backend->copy_peer(there, one, b, a, sizeof value), DAGI_OK);
+    ck_assert_int_eq(backend->copy_peer(there, one, b, a, 0), DAGI_OK);
+    ck_assert_int_eq(backend->copy_out(there, &out), DAGI_OK);
+    ck_assert_int_eq(end_of(two, there), DAGI_OK);
+    ck_assert(got == 17);
+}
+END_TEST
+
+START_TEST(test_no_peers)
+{
+    if (!load(SETTINGS("FAKE_CUDA_DEVICES=2", "FAKE_CUDA_NO_PEER=1")))
+        return;
+    void *one = opened(0), *two = opened(1);
+    ck_assert_int_eq(backend->peer(one, two), DAGI_REFUSED);
+    (void)allocated(one, 1000); /* it goes on */
+}
+END_TEST
+
+START_TEST(test_memory)
+{
+    if (!load(SETTINGS("FAKE_CUDA_MEMORY=8M", "FAKE_CUDA_FAIL_MALLOC=2")))
+        return;
+    void *device = opened(0), *at;
+    (void)allocated(device, 1 << 20);
+    ck_assert_int_eq(backend->alloc(device, 1 << 20, &at), DAGI_NOMEM); /* as told */
+    ck_assert_int_eq(backend->alloc(device, 16 << 20, &at), DAGI_NOMEM); /* more than there is */
+    ck_assert_ptr_nonnull(strstr(backend->error(), "cudaMalloc"));
+    backend->free(device, allocated(device, 6 << 20));
+    backend->free(device, allocated(device, 6 << 20));
+}
+END_TEST
+
+START_TEST(test_pinning)
+{
+    load(NULL);
+    opened(0);
+    void *memory = NULL;
+    ck_assert_int_eq(posix_memalign(&memory, 4096, 1 << 16), 0);
+    ck_assert_int_eq(backend->pin(memory, 1 << 16), DAGI_OK);
+    ck_assert_int_eq(backend->pin(memory, 1 << 16), DAGI_REFUSED); /* is pinned already */
+    plugin_take_misuse();
+    backend->unpin(memory);
+    ck_assert_int_eq(backend->pin(memory, 1 << 16), DAGI_OK);
+    backend->unpin(memory);
+    free(memory);
+}
+END_TEST
+
+/* A few products into the first of three 1 x 1 matrices. */
+static void products(void *queue, double *a, int count)
+{
+    for (int i = 0; i < count; i++)
+        dag_tile_dcuda_gemm(queue, DAG_NO_TRANS, DAG_NO_TRANS, 1, 1, 1, 1, a + 1, 1, a + 2, 1, 1, a,
+                            1);
+}
+
+static double *three(void *device, void *queue)
+{
+    static const double values[] = {0, 2, 3};
+    double *a = allocated(device, sizeof values);
+    dagi_copy_job in = job_of(a, 3, values, 3, 3, 1);
+    ck_assert_int_eq(backend->copy_in(queue, &in), DAGI_OK);
+    return a;
+}
+
+static double first_of(void *device, void *queue, const double *a)
+{
+    double got = -1;
+    dagi_copy_job out = job_of(&got, 1, a, 1, 1, 1);
+    ck_assert_int_eq(backend->copy_out(queue, &out), DAGI_OK);
+    ck_assert_int_eq(end_of(device, queue), DAGI_OK);
+    return got;
+}
+
+START_TEST(test_refused_launch)
+{
+    if (!load(SETTINGS("FAKE_CUDA_FAIL_LAUNCH=2")))
+        return;
+    void *device = opened(0), *queue = new_queue(device);
+    double *a = three(device, queue);
+    products(queue, a, 1);
+    ck_assert_int_eq(backend->launched(queue), DAGI_OK);
+    products(queue, a, 2); /* the first is refused, and then the second not even tried */
+    ck_assert_int_eq(backend->launched(queue), DAGI_REFUSED);
+    ck_assert_ptr_nonnull(strstr(backend->error(), "cublasDgemm"));
+    ck_assert(first_of(device, queue, a) == 6);
+    products(queue, a, 1);
+    ck_assert_int_eq(backend->launched(queue), DAGI_OK);
+    ck_assert(first_of(device, queue, a) == 12);
+}
+END_TEST
+
+START_TEST(test_half_refused)
+{
+    if (!load(SETTINGS("FAKE_CUDA_FAIL_LAUNCH=2")))
+        return;
+    void *device = opened(0), *queue = new_queue(device);
+    products(queue, three(device, queue), 2);
+    ck_assert_int_eq(backend->launched(queue), DAGI_LOST);
+    ck_assert_int_eq(backend->launched(queue), DAGI_OK); /* told once */
+}
+END_TEST
+
+START_TEST(test_no_memory_for_handles)
+{
+    if (!load(SETTINGS("FAKE_CUDA_FAIL_MALLOC=2")))
+        return;
+    void *device = opened(0), *queue = new_queue(device);
+    double *a = three(device, queue);
+    products(queue, a, 2);
+    ck_assert_int_eq(backend->launched(queue), DAGI_NOMEM);
+    products(queue, a, 2);
+    ck_assert_int_eq(backend->launched(queue), DAGI_OK);
+    ck_assert(first_of(device, queue, a) == 12);
+}
+END_TEST
+
+START_TEST(test_refused_copy)
+{
+    if (!load(SETTINGS("FAKE_CUDA_FAIL_COPY=1")))
+        return;
+    void *device = opened(0), *queue = new_queue(device);
+    double value = 1;
+    double *a = allocated(device, sizeof value);
+    dagi_copy_job in = job_of(a, 1, &value, 1, 1, 1);
+    ck_assert_int_eq(backend->copy_in(queue, &in), DAGI_REFUSED);
+    ck_assert_ptr_nonnull(strstr(backend->error(), "cudaMemcpyAsync"));
+    ck_assert_int_eq(backend->copy_in(queue, &in), DAGI_OK);
+    ck_assert(first_of(device, queue, a) == 1);
+}
+END_TEST
+
+START_TEST(test_lost)
+{
+    if (!load(SETTINGS("FAKE_CUDA_DEVICES=2", "FAKE_CUDA_FAIL_ASYNC=1")))
+        return;
+    void *device = opened(0), *queue = new_queue(device), *at;
+    void *other = opened(1), *there = new_queue(other);
+    double *a = three(device, queue);
+    products(queue, a, 1);
+    ck_assert_int_eq(backend->launched(queue), DAGI_OK); /* enqueued it was */
+    ck_assert_int_eq(end_of(device, queue), DAGI_LOST);
+    ck_assert_int_eq(backend->alloc(device, 8, &at), DAGI_LOST);
+    products(queue, a, 1);
+    ck_assert_int_eq(backend->launched(queue), DAGI_LOST);
+    double *b = three(other, there);
+    products(there, b, 1);
+    ck_assert_int_eq(backend->launched(there), DAGI_OK);
+    ck_assert(first_of(other, there, b) == 6);
+    backend->queue_free(queue); /* does not wait */
+    backend->close(device);
+}
+END_TEST
+
+int main(void)
+{
+    if (!plugin_has_device())
+        return 77;
+    Suite *suite = suite_create("cuda");
+    TCase *tc = tcase_create("back end");
+    tcase_add_test(tc, test_no_device);
+    tcase_add_test(tc, test_open);
+    tcase_add_test(tc, test_copies);
+    tcase_add_test(tc, test_events);
+    tcase_add_test(tc, test_peers);
+    tcase_add_test(tc, test_no_peers);
+    tcase_add_test(tc, test_memory);
+    tcase_add_test(tc, test_pinning);
+    tcase_add_test(tc, test_refused_launch);
+    tcase_add_test(tc, test_half_refused);
+    tcase_add_test(tc, test_no_memory_for_handles);
+    tcase_add_test(tc, test_refused_copy);
+    tcase_add_test(tc, test_lost);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}

@@ -423,7 +423,8 @@ cudaError_t fake_launch(cudaStream_t stream, const char *call, void (*run)(const
     op->seconds = fake_settings.kernel_delay;
     op->fails = fake_fails(&fake_settings.fail_async, stream->device);
     op->nranges = nranges;
-    memcpy(op->ranges, ranges, (size_t)nranges * sizeof *ranges);
+    for (int i = 0; i < nranges; i++)
+        op->ranges[i] = ranges[i];
     fake_submit(stream, op);
     return cudaSuccess;
 }
