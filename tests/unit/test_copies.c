@@ -98,7 +98,7 @@ START_TEST(every_transition)
     dagi_value v;
     dagi_copies *c = record(&v, 0, SPACES, 0);
     size_t bytes = sizeof(*c) + SPACES * sizeof(c->copy[0]);
-    dagi_copies *was = malloc(bytes);
+    dagi_copies *was = calloc(1, bytes);
     int legal = 0;
     for (int code = 1; code < CODES; code++) {
         for (int what = 0; what < SPACES * 5 * SPACES; what++) {
