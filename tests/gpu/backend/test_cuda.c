@@ -282,7 +282,7 @@ START_TEST(test_half_refused)
         return;
     void *device = opened(0), *queue = new_queue(device);
     products(queue, three(device, queue), 2);
-    ck_assert_int_eq(backend->launched(queue), DAGI_LOST);
+    ck_assert_int_eq(backend->launched(queue), DAGI_TORN);
     ck_assert_int_eq(backend->launched(queue), DAGI_OK); /* told once */
 }
 END_TEST
