@@ -23,6 +23,7 @@ typedef enum dagi_result {
     DAGI_BUSY,    /* query: not yet */
     DAGI_NOMEM,   /* memory is short; nothing was done */
     DAGI_REFUSED, /* this call failed before it did anything; the device goes on */
+    DAGI_TORN,    /* launched(): a kernel was refused after others of this body were enqueued */
     DAGI_LOST     /* the device cannot be used any more; what was under way there is lost */
 } dagi_result;
 
@@ -74,8 +75,9 @@ typedef struct dagi_backend {
     dagi_result (*copy_within)(void *queue, const dagi_copy_job *job); /* on this device */
     dagi_result (*copy_peer)(void *queue, void *from_device, void *to, const void *from,
                              size_t bytes); /* the queue is of the receiving device */
-    /* The worst result of the kernels launched through this queue since the last call. Kernels
-     * return nothing: a body need not look after errors. */
+    /* What became of the kernels launched through this queue since the last call: OK all, REFUSED none
+     * (the first one failed before it was enqueued), TORN some, LOST. Kernels return nothing: a body
+     * need not look after errors. */
     dagi_result (*launched)(void *queue);
 
     dagi_result (*event_new)(void *device, void **event);

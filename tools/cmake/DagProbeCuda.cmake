@@ -1,17 +1,15 @@
-# CUDA: this version has no device code, so the answer is always off; the toolkit is looked for to
-# say so in words that fit the machine.
+# CUDA: the back end is a plug-in that is built without the toolkit and loaded where there are devices,
+# so nothing has to be found here.
 
 set(DAG_HAVE_CUDA 0)
-if(DAG_WITH_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "DAG_WITH_CUDA=ON, but this version of dagcc has no device code")
-elseif(DAG_WITH_CUDA STREQUAL "OFF")
+if(DAG_WITH_CUDA STREQUAL "OFF")
     dag_summary(CUDA "off (DAG_WITH_CUDA=OFF)")
-else()
-    find_package(CUDAToolkit QUIET)
-    if(CUDAToolkit_FOUND)
-        dag_summary(CUDA
-            "off (toolkit ${CUDAToolkit_VERSION} found, but this version has no device code)")
-    else()
-        dag_summary(CUDA "off (no toolkit found, and this version has no device code)")
+elseif(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    if(DAG_WITH_CUDA STREQUAL "ON")
+        message(FATAL_ERROR "DAG_WITH_CUDA=ON, but CUDA devices are supported on Linux only")
     endif()
+    dag_summary(CUDA "off (supported on Linux only)")
+else()
+    set(DAG_HAVE_CUDA 1)
+    dag_summary(CUDA "on  (a plug-in, loaded where libraries and devices of CUDA 13 are)")
 endif()

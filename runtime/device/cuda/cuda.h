@@ -1,0 +1,90 @@
+/*
+ * Inside of the CUDA back end. A device and what hangs on it belong to the manager of the device, as
+ * backend.h says; what other threads may touch is told below.
+ */
+#ifndef DAGI_CUDA_H
+#define DAGI_CUDA_H
+
+#include "../backend.h"
+#include "api.h"
+
+#include <dag/device.h>
+
+typedef struct dagi_cuda_event dagi_cuda_event;
+
+typedef struct dagi_cuda_device {
+    int index;             /* CUDA's number; constant */
+    size_t blas_workspace; /* bytes for each queue's cuBLAS; constant */
+    int urgent, normal;    /* priorities of streams; constant */
+    dagi_cuda_event *idle; /* events to be used again */
+} dagi_cuda_device;
+
+struct dagi_cuda_event {
+    cudaEvent_t event; /* any thread may ask it */
+    dagi_cuda_device *device;
+    dagi_cuda_event *next; /* among the idle ones */
+};
+
+/* What a body knows as dag_device_queue. Handles are made with the first kernel: queues that only copy
+ * need none. */
+struct dag_device_queue {
+    dagi_cuda_device *device;
+    cudaStream_t stream;
+    cublasHandle_t blas;
+    cusolverDnHandle_t solver;
+    void *workspace; /* of blas */
+    /* Since launched() was asked last. A refused kernel behind one that was enqueued has left the
+     * task's data in an unknown state. */
+    dagi_result worst;
+    int enqueued;
+};
+
+/* ---- error.c ---- */
+
+/* What a result of the runtime library means; keeps it with the name of the call for
+ * dagi_cuda_error(). Takes errors back that do not last. */
+dagi_result dagi_cuda_result(cudaError_t error, const char *call);
+dagi_result dagi_cuda_blas_result(cublasStatus_t status, const char *call);
+dagi_result dagi_cuda_solver_result(cusolverStatus_t status, const char *call);
+const char *dagi_cuda_error(void);
+
+/* Runs a call of the runtime library. */
+#define CUDA(call, ...) dagi_cuda_result(call(__VA_ARGS__), #call)
+
+/* ---- device.c ---- */
+
+int dagi_cuda_count(char *why, size_t size);
+dagi_result dagi_cuda_open(int index, void **device, dagi_backend_info *info);
+void dagi_cuda_close(void *device);
+dagi_result dagi_cuda_alloc(void *device, size_t bytes, void **at);
+void dagi_cuda_free(void *device, void *at);
+dagi_result dagi_cuda_pin(void *at, size_t bytes);
+void dagi_cuda_unpin(void *at);
+dagi_result dagi_cuda_peer(void *device, void *other);
+/* Make a device that was opened the calling thread's, for calls that are for no one in particular. */
+dagi_result dagi_cuda_choose_any(void);
+
+/* ---- queue.c ---- */
+
+dagi_result dagi_cuda_queue_new(void *device, int urgent, void **queue);
+void dagi_cuda_queue_free(void *queue);
+void *dagi_cuda_stream(void *queue);
+dagi_result dagi_cuda_copy_in(void *queue, const dagi_copy_job *job);
+dagi_result dagi_cuda_copy_out(void *queue, const dagi_copy_job *job);
+dagi_result dagi_cuda_copy_within(void *queue, const dagi_copy_job *job);
+dagi_result dagi_cuda_copy_peer(void *queue, void *from_device, void *to, const void *from,
+                                size_t bytes);
+dagi_result dagi_cuda_launched(void *queue);
+dagi_result dagi_cuda_event_new(void *device, void **event);
+void dagi_cuda_event_free(void *event);
+dagi_result dagi_cuda_record(void *event, void *queue);
+dagi_result dagi_cuda_wait(void *queue, void *event);
+dagi_result dagi_cuda_query(void *event);
+void dagi_cuda_events_drop(dagi_cuda_device *device); /* all idle ones */
+
+/* ---- kernels.c ---- */
+
+#define DAGI_CUDA_KERNELS (13 * DAG_PRECISION_COUNT)
+extern const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS];
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * Kernels: cuBLAS and cuSOLVER behind the signatures of dag/kernels_cuda.h, four precisions. Scalars
+ * are passed by value to the kernels and live until the call returns: the handles are in the mode
+ * for pointers to host memory.
+ */
+#include "cuda.h"
+
+#include <dag/kernels_cuda.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static void note(dag_device_queue *q, dagi_result result)
+{
+    if (result == DAGI_OK)
+        q->enqueued++;
+    else if (result > q->worst)
+        q->worst = result;
+}
+
+static dagi_result make_handles(dag_device_queue *q)
+{
+    dagi_result result = DAGI_OK;
+    if (!q->workspace)
+        result = CUDA(cudaMalloc, &q->workspace, q->device->blas_workspace);
+    if (result == DAGI_OK && !q->solver)
+        result = dagi_cuda_solver_result(cusolverDnCreate(&q->solver), "cusolverDnCreate");
+    if (result == DAGI_OK)
+        result = dagi_cuda_solver_result(cusolverDnSetStream(q->solver, q->stream),
+                                         "cusolverDnSetStream");
+    cublasHandle_t blas = NULL;
+    if (result == DAGI_OK)
+        result = dagi_cuda_blas_result(cublasCreate(&blas), "cublasCreate");
+    if (result != DAGI_OK)
+        return result;
+    cublasStatus_t status = cublasSetStream(blas, q->stream);
+    if (status == CUBLAS_STATUS_SUCCESS) /* behind the stream, which sets the library's own */
+        status = cublasSetWorkspace(blas, q->workspace, q->device->blas_workspace);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasSetPointerMode(blas, CUBLAS_POINTER_MODE_HOST);
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        result = dagi_cuda_blas_result(status, "setting up a cuBLAS handle");
+        (void)cublasDestroy(blas);
+        return result;
+    }
+    q->blas = blas;
+    return DAGI_OK;
+}
+
+/* May a kernel be enqueued? Behind one that was refused none is. */
+static int ready(dag_device_queue *q)
+{
+    if (q->worst != DAGI_OK)
+        return 0;
+    dagi_result result = CUDA(cudaSetDevice, q->device->index);
+    if (result == DAGI_OK && !q->blas)
+        result = make_handles(q);
+    if (result != DAGI_OK)
+        note(q, result);
+    return result == DAGI_OK;
+}
+
+/* ---- values of the libraries ------------------------------------------------------------- */
+
+static cublasFillMode_t fill_of(dag_uplo uplo)
+{
+    return uplo == DAG_LOWER ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+}
+
+static cublasOperation_t op_of(dag_trans trans)
+{
+    return trans == DAG_NO_TRANS ? CUBLAS_OP_N : trans == DAG_TRANS ? CUBLAS_OP_T : CUBLAS_OP_C;
+}
+
+/* Without conjugation: real precisions take DAG_CONJ_TRANS as well. */
+static cublasOperation_t plain_op_of(dag_trans trans)
+{
+    return trans == DAG_NO_TRANS ? CUBLAS_OP_N : CUBLAS_OP_T;
+}
+
+static cublasSideMode_t side_of(dag_side side)
+{
+    return side == DAG_LEFT ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT;
+}
+
+static cublasDiagType_t diag_of(dag_diag diag)
+{
+    return diag == DAG_UNIT ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
+}
+
+/* ---- workspace of potrf ------------------------------------------------------------------ */
+
+/*
+ * The library may answer differently when more is loaded or memory is short; what was reserved for a
+ * task must be what its kernel is told later. So each answer is kept. Any thread asks.
+ */
+static struct {
+    pthread_mutex_t lock;
+    cusolverDnHandle_t handle; /* for queries; kept */
+    struct answer {
+        dag_precision precision;
+        dag_uplo uplo;
+        int n, items;
+    } *answers;
+    size_t count, room;
+} workspace = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+typedef cusolverStatus_t (*potrf_query)(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+                                        int *items);
+
+static int known_items(dag_precision precision, dag_uplo uplo, int n)
+{
+    for (size_t i = 0; i < workspace.count; i++) {
+        const struct answer *a = &workspace.answers[i];
+        if (a->precision == precision && a->uplo == uplo && a->n == n)
+            return a->items;
+    }
+    return -1;
+}
+
+static int asked_items(dag_precision precision, dag_uplo uplo, int n, potrf_query query)
+{
+    dagi_result result = dagi_cuda_choose_any();
+    if (result == DAGI_OK && !workspace.handle)
+        result = dagi_cuda_solver_result(cusolverDnCreate(&workspace.handle), "cusolverDnCreate");
+    int items = -1;
+    if (result == DAGI_OK)
+        result = dagi_cuda_solver_result(query(workspace.handle, fill_of(uplo), n, &items),
+                                         "cusolverDnXpotrf_bufferSize");
+    if (result != DAGI_OK)
+        return -1;
+    if (workspace.count == workspace.room) {
+        size_t room = workspace.room ? 2 * workspace.room : 16;
+        struct answer *more = realloc(workspace.answers, room * sizeof *more);
+        if (!more)
+            return -1;
+        workspace.answers = more;
+        workspace.room = room;
+    }
+    workspace.answers[workspace.count++] = (struct answer){precision, uplo, n, items};
+    return items;
+}
+
+/* Items of workspace; -1: no answer. */
+static int workspace_items(dag_precision precision, dag_uplo uplo, int n, potrf_query query)
+{
+    pthread_mutex_lock(&workspace.lock);
+    int items = known_items(precision, uplo, n);
+    if (items < 0)
+        items = asked_items(precision, uplo, n, query);
+    pthread_mutex_unlock(&workspace.lock);
+    return items;
+}
+
+/* ---- the kernels ------------------------------------------------------------------------- */
+
+/* Calls cuBLAS; CUBLAS, CUBLAS_TEXT and CUSOLVER make the names of this precision. */
+#define BLAS(q, routine, ...)                                                                      \
+    note(q, dagi_cuda_blas_result(CUBLAS(routine)((q)->blas, __VA_ARGS__), CUBLAS_TEXT(routine)))
+
+#define DAG_PRECISION s
+#include <dag/precision.h>
+#include "kernels.inc.c"
+#include <dag/precision_undef.h>
+
+#define DAG_PRECISION d
+#include <dag/precision.h>
+#include "kernels.inc.c"
+#include <dag/precision_undef.h>
+
+#define DAG_PRECISION c
+#include <dag/precision.h>
+#include "kernels.inc.c"
+#include <dag/precision_undef.h>
+
+#define DAG_PRECISION z
+#include <dag/precision.h>
+#include "kernels.inc.c"
+#include <dag/precision_undef.h>
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+#define ENTRY(code, name, letter, prec)                                                            \
+    {DAG_OP_##code, prec, DAG_DEVICE_CUDA, (dag_kernel_fn)dag_tile_##letter##cuda_##name,          \
+     "dag_tile_" #letter "cuda_" #name}
+#define ENTRIES(code, name)                                                                        \
+    ENTRY(code, name, s, DAG_S), ENTRY(code, name, d, DAG_D), ENTRY(code, name, c, DAG_C),         \
+        ENTRY(code, name, z, DAG_Z)
+
+const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS] = {
+    ENTRIES(POTRF, potrf),   ENTRIES(POTRF_WORKSPACE, potrf_workspace),
+    ENTRIES(TRSM, trsm),     ENTRIES(TRMM, trmm),
+    ENTRIES(HERK, herk),     ENTRIES(SYRK, syrk),
+    ENTRIES(GEMM, gemm),     ENTRIES(HEMM, hemm),
+    ENTRIES(SYMM, symm),     ENTRIES(SYR2K, syr2k),
+    ENTRIES(HER2K, her2k),   ENTRIES(GEMQRT, gemqrt),
+    ENTRIES(TPMQRT, tpmqrt),
+};
