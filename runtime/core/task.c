@@ -129,7 +129,7 @@ HOT void execute(struct dagi_worker *w, struct dag_task *t)
 /* Apart from dagi_task_run(), so that it has nothing to save for this while nothing is recorded. */
 static __attribute__((noinline)) void run_recorded(struct dagi_worker *w, struct dag_task *t)
 {
-    uint64_t begin = dagi_clock();
+    uint64_t begin = dagi_trace_mark(DAGI_TRACK(w));
     execute(w, t);
     dagi_trace_task(DAGI_TRACK(w), t, begin);
     dagi_task_complete(w, t);

@@ -262,7 +262,7 @@ static void wait_a_moment(struct dagi_worker *w, uint64_t idle)
 /* Look after messages; number of events, as dagi_comm_progress(). */
 static int make_progress(struct dagi_worker *w)
 {
-    uint64_t begin = DAGI_TRACK(w) ? dagi_clock() : 0;
+    uint64_t begin = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
     int events = dagi_comm_progress(w);
     if (DAGI_TRACK(w) && events > 0)
         dagi_trace_comm(DAGI_TRACK(w), begin, events);

@@ -5,6 +5,8 @@
  */
 #include "trace.h"
 
+#include <time.h>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -28,6 +30,13 @@ void dagi_clock_init(void)
         fclose(f);
     }
 #endif
+}
+
+uint64_t dagi_thread_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 void dagi_clock_pair(uint64_t *ticks, uint64_t *ns)

@@ -40,6 +40,38 @@ static void close_interval(dagi_track *track, enum dagt_event kind, unsigned a, 
         dagi_trace_interval(track->trace, &track->log.buffer, kind, a, 0, begin, now);
 }
 
+/* ---- where workers share cores ------------------------------------------------------------- */
+
+enum { LEAST_LOSS = 5000 }; /* nanoseconds; less is not told apart from the work */
+
+/* Of begin..end, in which the thread had `used` ns of processor time: what is left of it, from `begin`
+ * on, for what it did. The rest it was ready to run, and waited for a core. */
+static uint64_t split(dagi_track *track, uint64_t begin, uint64_t end, uint64_t used)
+{
+    double spent = (double)(end - begin) * track->trace->ns_per_tick;
+    if (spent < (double)used + LEAST_LOSS)
+        return end;
+    return begin + (uint64_t)((double)used / track->trace->ns_per_tick);
+}
+
+/* What follows begins now, when the thread has had `time`: if it lost the core meanwhile, that was
+ * not the runtime's work. Nobody knows in which part of the gap; it is put first. */
+static void close_gap(dagi_track *track, uint64_t now, uint64_t time)
+{
+    if (!track->free)
+        return;
+    uint64_t work = split(track, track->free, now, time - track->used) - track->free;
+    if (work < now - track->free)
+        close_interval(track, DAGT_IDLE, DAGT_CORE, track->free, now - work);
+    track->free = 0;
+}
+
+static void open_gap(dagi_track *track, uint64_t now)
+{
+    track->free = now;
+    track->used = dagi_thread_time();
+}
+
 /* What is idle now is so until `now` only. */
 static void close_idle(dagi_track *track, uint64_t now)
 {
@@ -149,7 +181,11 @@ void dagi_trace_task(dagi_track *track, struct dag_task *t, uint64_t begin)
     uint64_t end = dagi_clock();
     if (track->since)
         close_idle(track, begin);
+    if (__builtin_expect(track->shared, 0))
+        close_gap(track, begin, track->mark);
     add_task(&track->log, track, t, begin, end);
+    if (__builtin_expect(track->shared, 0))
+        open_gap(track, end);
     if (end > track->next_look && track->trace->progress)
         dagi_progress_look(track, end);
 }
@@ -211,6 +247,7 @@ void dagi_trace_idle(dagi_track *track, int congested, int asleep)
         return;
     uint64_t now = dagi_clock();
     if (!track->since || cause != track->cause) {
+        close_gap(track, now, track->free ? dagi_thread_time() : 0);
         close_idle(track, now);
         track->since = now;
         track->cause = cause;
@@ -221,13 +258,23 @@ void dagi_trace_idle(dagi_track *track, int congested, int asleep)
 
 void dagi_trace_busy(dagi_track *track, enum dagt_event kind, uint64_t begin, int events)
 {
-    uint64_t now = dagi_clock();
+    uint64_t now = dagi_clock(), end = now;
     int idle = track->since != 0;
     if (idle)
         close_idle(track, begin);
-    dagi_trace_interval(track->trace, &track->log.buffer, kind, 0, (uint32_t)events, begin, now);
+    if (kind == DAGT_DRIVE) { /* nobody looked at the processor time when it began */
+        track->free = 0;
+    } else if (track->shared) {
+        close_gap(track, begin, track->mark);
+        end = split(track, begin, now, dagi_thread_time() - track->mark);
+    }
+    dagi_trace_interval(track->trace, &track->log.buffer, kind, 0, (uint32_t)events, begin, end);
+    if (end < now)
+        close_interval(track, DAGT_IDLE, DAGT_CORE, end, now);
     if (idle)
         track->since = now;
+    else if (track->shared)
+        open_gap(track, now);
 }
 
 void dagi_trace_comm(dagi_track *track, uint64_t begin, int events)
@@ -251,11 +298,14 @@ void dagi_trace_enter(dagi_track *track)
     uint64_t now = dagi_clock();
     close_interval(track, DAGT_OUTSIDE, 0, track->left, now);
     track->left = 0;
+    if (track->shared)
+        open_gap(track, now);
 }
 
 void dagi_trace_leave(dagi_track *track)
 {
     uint64_t now = dagi_clock();
+    close_gap(track, now, track->free ? dagi_thread_time() : 0);
     close_idle(track, now);
     track->left = now;
 }

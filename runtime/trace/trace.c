@@ -30,6 +30,7 @@ static dagi_track *new_track(struct dagi_trace *trace, struct dagi_worker *w)
     memset((void *)track, 0, sizeof *track);
     track->trace = trace;
     track->worker = w;
+    track->shared = trace->ctx->oversubscribed;
     track->log.id = DAGT_TASK_ID(trace->head.rank, w->index, 0);
     dagi_buffer_init(&track->log.buffer, &trace->room);
     return track;

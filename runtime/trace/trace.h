@@ -80,6 +80,8 @@ static inline uint64_t dagi_clock(void)
 #endif
     return dagi_now();
 }
+/* Processor time that the calling thread has had, nanoseconds. */
+uint64_t dagi_thread_time(void);
 /* The same moment in ticks and in nanoseconds of dagi_now(). */
 void dagi_clock_pair(uint64_t *ticks, uint64_t *ns);
 
@@ -134,6 +136,10 @@ typedef struct dagi_track {
     struct dagi_worker *worker;
     uint64_t since;       /* idle since, ticks; 0 = is not */
     unsigned cause;       /* then: a of DAGT_IDLE */
+    int shared;           /* workers share cores: others take them in the midst of anything */
+    uint64_t mark;        /* then: processor time of the thread at the latest dagi_trace_mark(), ns */
+    uint64_t free, used;  /* then: ticks when the latest event ended and nothing followed yet, or 0;
+                             processor time at that moment */
     uint64_t left;        /* worker 0: outside of the library since; 0 = inside */
     uint64_t next_look;   /* ticks when progress is to be looked at again */
     _Alignas(DAGI_LINE) _Atomic uint64_t done; /* tasks that have ended here, of devices too */
@@ -203,6 +209,13 @@ void dagi_trace_free(dag_context *ctx);
 
 /* ---- what happens (record.c); only while DAGI_TRACK(w) is not NULL ------------------------- */
 
+/* Now; to be called where a body or the handling of messages begins. */
+static inline uint64_t dagi_trace_mark(dagi_track *track)
+{
+    if (__builtin_expect(track->shared, 0))
+        track->mark = dagi_thread_time();
+    return dagi_clock();
+}
 /* Of a new task only the class is known so far. */
 void dagi_trace_task_new(const struct dagi_track *track, struct dag_task *t);
 void dagi_trace_arrival(const struct dagi_track *track, struct dag_task *t);

@@ -4,7 +4,8 @@
 #include <string.h>
 
 static const char *const causes[DAGT_CAUSES] = {"no ready task", "waiting for data",
-                                                "waiting for send", "sleeping"};
+                                                "waiting for send", "sleeping",
+                                                "waiting for a core"};
 
 static double percent(int64_t part, int64_t whole)
 {
@@ -50,12 +51,12 @@ static int sum_workers(const dagt_trace *t, dagt_times *sum)
 
 static void print_row(const char *name, const dagt_times *w, FILE *out)
 {
-    fprintf(out, "  %-20s %7.2f %8.2f %9.2f %8.2f %12.2f %8.2f %7.2f %7.2f %9.2f %9zu %7zu\n",
+    fprintf(out, "  %-20s %7.2f %8.2f %9.2f %8.2f %12.2f %8.2f %7.2f %7.2f %9.2f %7.2f %9zu %7zu\n",
             name,
             percent(w->bodies, w->wall), percent(w->runtime, w->wall), percent(w->comm, w->wall),
             percent(w->drive, w->wall), percent(w->outside, w->wall), percent(w->idle[0], w->wall),
             percent(w->idle[1], w->wall), percent(w->idle[2], w->wall),
-            percent(w->idle[3], w->wall), w->tasks, w->steals);
+            percent(w->idle[3], w->wall), percent(w->idle[4], w->wall), w->tasks, w->steals);
 }
 
 static void print_workers(const dagt_trace *t, int each, FILE *out)
@@ -63,8 +64,8 @@ static void print_workers(const dagt_trace *t, int each, FILE *out)
     dagt_times sum;
     int workers = sum_workers(t, &sum);
     fprintf(out, "\nwhere the time of the workers went, percent\n"
-            "  %-20s %7s %8s %9s %8s %12s %8s %7s %7s %9s %9s %7s\n", "", "bodies", "runtime",
-            "messages", "devices", "application", "no task", "data", "send", "sleeping", "tasks", "stolen");
+            "  %-20s %7s %8s %9s %8s %12s %8s %7s %7s %9s %7s %9s %7s\n", "", "bodies", "runtime",
+            "messages", "devices", "application", "no task", "data", "send", "sleeping", "core", "tasks", "stolen");
     for (int r = 0; each && r < t->nranks; r++) {
         for (int k = 0; k < t->ranks[r].ntracks; k++) {
             const dagt_track *track = &t->ranks[r].tracks[k];

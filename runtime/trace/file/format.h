@@ -60,6 +60,7 @@ enum dagt_cause {
     DAGT_DATA,     /* what is to run next waits for another rank */
     DAGT_SEND,     /* so much waits to be sent that no task may start, or sends are all there is */
     DAGT_SLEEPING, /* no taskpool had anything left to do here */
+    DAGT_CORE,     /* it had work and other threads had the core; told where workers share cores */
     DAGT_CAUSES
 };
 #define DAGT_ASLEEP 0x100 /* the thread slept; without it, it looked for work */

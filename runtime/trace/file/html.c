@@ -205,10 +205,10 @@ static void put_spans(bytes *b, const dagt_track *t)
     int64_t time = 0;
     for (size_t i = 0; i < t->nspans; i++) {
         const dagt_span *s = &t->spans[i];
-        put_number(b, s->kind == DAGT_COMM      ? 8u
-                      : s->kind == DAGT_OUTSIDE ? 9u
-                      : s->kind == DAGT_DRIVE   ? 10u
-                                                : (unsigned)(s->cause | s->asleep << 2));
+        put_number(b, s->kind == DAGT_COMM      ? 16u
+                      : s->kind == DAGT_OUTSIDE ? 17u
+                      : s->kind == DAGT_DRIVE   ? 18u
+                                                : (unsigned)(s->cause | s->asleep << 3));
         put_signed(b, s->begin - time);
         put_number(b, s->end > s->begin ? (uint64_t)(s->end - s->begin) : 0);
         time = s->end;
@@ -353,11 +353,11 @@ static void put_worker(FILE *out, const dagt_trace *t, int r, const dagt_track *
     dagt_times w;
     dagt_worker_times(&t->ranks[r], track, &w);
     fprintf(out, "\n{\"label\":\"%s\",\"wall\":%lld,\"bodies\":%lld,\"runtime\":%lld,\"comm\":%lld,"
-            "\"drive\":%lld,\"outside\":%lld,\"idle\":[%lld,%lld,%lld,%lld],\"tasks\":%zu,"
+            "\"drive\":%lld,\"outside\":%lld,\"idle\":[%lld,%lld,%lld,%lld,%lld],\"tasks\":%zu,"
             "\"steals\":%zu}", dagt_label(label, sizeof label, r, track), (long long)w.wall,
             (long long)w.bodies, (long long)w.runtime, (long long)w.comm, (long long)w.drive,
             (long long)w.outside, (long long)w.idle[0], (long long)w.idle[1], (long long)w.idle[2],
-            (long long)w.idle[3], w.tasks, w.steals);
+            (long long)w.idle[3], (long long)w.idle[4], w.tasks, w.steals);
 }
 
 static void put_stream(FILE *out, const dagt_trace *t, int r, const dagt_track *track)

@@ -9,8 +9,8 @@
 
 enum { FIRST_LINK = 2 * DAGT_MAX_TRACKS }; /* threads before are numbered as the tracks are */
 
-static const char *const causes[] = {"no ready task", "waiting for data", "waiting for send",
-                                     "sleeping"};
+static const char *const causes[DAGT_CAUSES] = {"no ready task", "waiting for data", "waiting for send",
+                                     "sleeping", "waiting for a core"};
 
 static void put_name(FILE *out, const char *text)
 {
