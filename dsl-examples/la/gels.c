@@ -57,13 +57,7 @@ static dag_status stand_up(dag_context *ctx, dag_matrix *A, dag_matrix **high)
     *high = NULL;
     if (A->m >= A->n)
         return dagi_la_agreed(ctx, "dag_gels", dagi_la_slab(ctx, A, high));
-    const dag_matrix_desc desc = {.prec = A->prec, .m = A->n, .n = A->m, .mb = A->nb, .nb = A->mb,
-                                  .p = (int)A->p, .q = (int)A->q, .layout = DAG_LAYOUT_SLAB,
-                                  .name = "A^H"};
-    dag_status status = dagi_la_agreed(ctx, "dag_gels", dag_matrix_new(ctx, &desc, high));
-    if (status == DAG_SUCCESS)
-        status = dag_geadd(ctx, DAG_GENERAL, DAG_CONJ_TRANS, 1, A, 0, *high);
-    return status;
+    return dagi_la_adjoint(ctx, "dag_gels", A, (int)A->p, (int)A->q, high);
 }
 
 static int is_zero(dag_precision prec, const void *x)
@@ -117,7 +111,7 @@ static dag_status solve(dag_context *ctx, int minimise, dag_matrix *high, const 
     if (*info != 0)
         return DAG_SUCCESS;
     if (minimise) {
-        status = dag_unmqr(ctx, DAG_CONJ_TRANS, high, qr, b);
+        status = dag_unmqr(ctx, DAG_LEFT, DAG_CONJ_TRANS, high, qr, b);
         return status != DAG_SUCCESS ? status
                                      : dag_trsm(ctx, DAG_LEFT, DAG_UPPER, DAG_NO_TRANS,
                                                 DAG_NON_UNIT, 1, &R, &top);
@@ -125,7 +119,8 @@ static dag_status solve(dag_context *ctx, int minimise, dag_matrix *high, const 
     status = dag_trsm(ctx, DAG_LEFT, DAG_UPPER, DAG_CONJ_TRANS, DAG_NON_UNIT, 1, &R, &top);
     if (status == DAG_SUCCESS)
         status = dag_matrix_each_local(b, clear_below, &k);
-    return status == DAG_SUCCESS ? dag_unmqr(ctx, DAG_NO_TRANS, high, qr, b) : status;
+    return status == DAG_SUCCESS ? dag_unmqr(ctx, DAG_LEFT, DAG_NO_TRANS, high, qr, b)
+                                 : status;
 }
 
 static dag_status do_gels(dag_context *ctx, int prec, dag_trans trans, dag_matrix *A, dag_matrix *B,

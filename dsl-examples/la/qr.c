@@ -41,8 +41,8 @@ static int64_t quotient_up(int64_t a, int64_t b)
 }
 
 /* B is multiplied by Q, or by a matrix of A's kind, from the left. */
-static dag_status check_right(dag_context *ctx, const char *routine, const char *name,
-                              const dag_matrix *A, const dag_matrix *B, int64_t rows)
+static dag_status check_rows(dag_context *ctx, const char *routine, const char *name,
+                             const dag_matrix *A, const dag_matrix *B, int64_t rows)
 {
     dag_status status = dagi_la_present(ctx, routine, name, B);
     if (status != DAG_SUCCESS)
@@ -54,6 +54,22 @@ static dag_status check_right(dag_context *ctx, const char *routine, const char 
         return dag_error(ctx, DAG_ERR_ARG, "%s: %s has %" PRId64 " rows in tiles of %" PRId64
                          " on %" PRId64 " process rows; needed are %" PRId64 ", %" PRId64
                          " and %" PRId64, routine, name, B->m, B->mb, B->p, rows, A->mb, A->p);
+    return DAG_SUCCESS;
+}
+
+/* B is multiplied by Q from the right. */
+static dag_status check_columns(dag_context *ctx, const char *routine, const dag_matrix *A,
+                                const dag_matrix *B)
+{
+    dag_status status = dagi_la_present(ctx, routine, "B", B);
+    if (status != DAG_SUCCESS)
+        return status;
+    if (B->prec != A->prec || B->uplo != DAG_GENERAL)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: B must hold the same elements as A, and have all "
+                         "its tiles", routine);
+    if (B->n != A->m || B->nb != A->nb)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: B has %" PRId64 " columns in tiles of %" PRId64
+                         "; needed are %" PRId64 " and %" PRId64, routine, B->n, B->nb, A->m, A->nb);
     return DAG_SUCCESS;
 }
 
@@ -250,21 +266,44 @@ static dag_status multiply_any(dag_context *ctx, const char *routine, dag_status
     return dagi_la_slab_end(A, a, 0, status);
 }
 
-static dag_status do_unmqr(dag_context *ctx, int prec, dag_trans trans, dag_matrix *A,
-                           const dag_qr *qr, dag_matrix *B)
+/* B Q = (Q^H B^H)^H, and the same for Q^H. */
+static dag_status multiply_right(dag_context *ctx, dag_status status, dag_trans trans, dag_matrix *A,
+                                 const dag_qr *qr, dag_matrix *B)
+{
+    dag_matrix *adjoint = NULL;
+    dag_trans turned = trans == DAG_NO_TRANS ? DAG_CONJ_TRANS : DAG_NO_TRANS;
+    status = dagi_la_agreed(ctx, "dag_unmqr", status);
+    if (status != DAG_SUCCESS || A->m == 0 || A->n == 0 || B->m == 0)
+        return status;
+    status = dagi_la_adjoint(ctx, "dag_unmqr", B, (int)A->p, (int)A->q, &adjoint);
+    if (status == DAG_SUCCESS)
+        status = multiply_any(ctx, "dag_unmqr", status, turned, A, qr, adjoint, 0);
+    if (status == DAG_SUCCESS)
+        status = dag_geadd(ctx, DAG_GENERAL, DAG_CONJ_TRANS, 1, adjoint, 0, B);
+    dag_matrix_free(adjoint);
+    return status;
+}
+
+static dag_status do_unmqr(dag_context *ctx, int prec, dag_side side, dag_trans trans,
+                           dag_matrix *A, const dag_qr *qr, dag_matrix *B)
 {
     dag_status status = check_q(ctx, "dag_unmqr", prec, A, qr);
     if (status == DAG_SUCCESS)
         status = check_trans(ctx, "dag_unmqr", A->prec, &trans);
+    if (status == DAG_SUCCESS && side != DAG_LEFT && side != DAG_RIGHT)
+        status = dag_error(ctx, DAG_ERR_ARG, "dag_unmqr: side is %d; it must be DAG_LEFT or "
+                           "DAG_RIGHT", (int)side);
     if (status == DAG_SUCCESS)
-        status = check_right(ctx, "dag_unmqr", "B", A, B, A->m);
-    return multiply_any(ctx, "dag_unmqr", status, trans, A, qr, B, 0);
+        status = side == DAG_LEFT ? check_rows(ctx, "dag_unmqr", "B", A, B, A->m)
+                                  : check_columns(ctx, "dag_unmqr", A, B);
+    return side == DAG_RIGHT ? multiply_right(ctx, status, trans, A, qr, B)
+                             : multiply_any(ctx, "dag_unmqr", status, trans, A, qr, B, 0);
 }
 
-dag_status dag_unmqr(dag_context *ctx, dag_trans trans, dag_matrix *A, const dag_qr *qr,
-                     dag_matrix *B)
+dag_status dag_unmqr(dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,
+                     const dag_qr *qr, dag_matrix *B)
 {
-    return do_unmqr(ctx, ANY, trans, A, qr, B);
+    return do_unmqr(ctx, ANY, side, trans, A, qr, B);
 }
 
 static dag_status do_ungqr(dag_context *ctx, int prec, dag_matrix *A, const dag_qr *qr,
@@ -272,7 +311,7 @@ static dag_status do_ungqr(dag_context *ctx, int prec, dag_matrix *A, const dag_
 {
     dag_status status = check_q(ctx, "dag_ungqr", prec, A, qr);
     if (status == DAG_SUCCESS)
-        status = check_right(ctx, "dag_ungqr", "Q", A, Q, A->m);
+        status = check_rows(ctx, "dag_ungqr", "Q", A, Q, A->m);
     if (status == DAG_SUCCESS && (Q->nb != A->nb || Q->n > A->m || Q->n < min(A->m, A->n)))
         status = dag_error(ctx, DAG_ERR_ARG, "dag_ungqr: Q has %" PRId64 " columns in tiles of %"
                            PRId64 "; there must be %" PRId64 " to %" PRId64 " in tiles of %" PRId64,
@@ -293,10 +332,10 @@ dag_status dag_ungqr(dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matr
     {                                                                                              \
         return do_geqrf(ctx, prec, A, NULL, qr);                                                   \
     }                                                                                              \
-    dag_status dag_##p##unm##qr(dag_context *ctx, dag_trans trans, dag_matrix *A, const dag_qr *qr, \
-                                dag_matrix *B)                                                     \
+    dag_status dag_##p##unm##qr(dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,   \
+                                const dag_qr *qr, dag_matrix *B)                                   \
     {                                                                                              \
-        return do_unmqr(ctx, prec, trans, A, qr, B);                                               \
+        return do_unmqr(ctx, prec, side, trans, A, qr, B);                                         \
     }                                                                                              \
     dag_status dag_##p##ung##qr(dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q)  \
     {                                                                                              \

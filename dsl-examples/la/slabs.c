@@ -1,5 +1,6 @@
 /* Matrices in slab layout, copies of others if need be, and views of them. */
 #include "slabs.h"
+#include "agreed.h"
 
 #include <dag/la.h>
 
@@ -63,4 +64,16 @@ void dagi_la_top(const dag_matrix *A, int64_t m, int64_t n, dag_matrix *top)
     top->m_loc = local(m, A->mb, A->p, A->prow);
     top->n_loc = local(n, A->nb, A->q, A->pcol);
     top->owns = 0;
+}
+
+dag_status dagi_la_adjoint(dag_context *ctx, const char *routine, dag_matrix *A, int p, int q,
+                           dag_matrix **adjoint)
+{
+    const dag_matrix_desc desc = {.prec = A->prec, .m = A->n, .n = A->m, .mb = A->nb, .nb = A->mb,
+                                  .p = p, .q = q, .layout = DAG_LAYOUT_SLAB, .name = "A^H"};
+    *adjoint = NULL;
+    dag_status status = dagi_la_agreed(ctx, routine, dag_matrix_new(ctx, &desc, adjoint));
+    if (status == DAG_SUCCESS)
+        status = dag_geadd(ctx, DAG_GENERAL, DAG_CONJ_TRANS, 1, A, 0, *adjoint);
+    return status;
 }

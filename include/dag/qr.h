@@ -56,14 +56,16 @@ dag_status dag_geqrf_with(dag_context *ctx, dag_matrix *A, const dag_qr_options 
 void dag_qr_free(dag_qr *qr);
 
 /**
- * B := op(Q) B (dag_unmqr(), dag_ormqr()): op(Q) is Q or Q^H by trans, DAG_NO_TRANS or
- * DAG_CONJ_TRANS; in s and d also DAG_TRANS.
+ * B := op(Q) B (DAG_LEFT) or B := B op(Q) (DAG_RIGHT), dag_unmqr() and dag_ormqr(): op(Q) is Q or
+ * Q^H by trans, DAG_NO_TRANS or DAG_CONJ_TRANS; in s and d also DAG_TRANS.
  * @param A   as dag_geqrf() left it, with qr. Not modified.
- * @param B   m x nrhs, DAG_GENERAL, of the same element type, with as many process rows as A and
- *            B->mb == A->mb; any number and width of block columns.
+ * @param B   DAG_GENERAL, of the same element type. From the left m x nrhs, with as many process
+ *            rows as A and B->mb == A->mb; any number and width of block columns. From the right
+ *            nrhs x m with B->nb == A->nb, otherwise cut and dealt out in any way; takes the memory of
+ *            B once more, because B^H is multiplied.
  */
-dag_status dag_unmqr(dag_context *ctx, dag_trans trans, dag_matrix *A, const dag_qr *qr,
-                     dag_matrix *B);
+dag_status dag_unmqr(dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,
+                     const dag_qr *qr, dag_matrix *B);
 
 /**
  * The first columns of Q.
@@ -72,6 +74,34 @@ dag_status dag_unmqr(dag_context *ctx, dag_trans trans, dag_matrix *A, const dag
  *            Overwritten.
  */
 dag_status dag_ungqr(dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q);
+
+/** The part of Q that dag_gelqf() does not leave in A: that of the QR factorisation of A^H. */
+typedef struct dag_lq dag_lq;
+
+/**
+ * LQ factorisation A = L Q, in place: L on and below the diagonal. It is the QR factorisation of A^H,
+ * which takes the memory of A once more.
+ * @param A   m x n in square tiles, DAG_GENERAL; any m and n.
+ * @param[out] lq  the rest of Q, owned by the caller: dag_lq_free(). Set on success only.
+ */
+dag_status dag_gelqf(dag_context *ctx, dag_matrix *A, dag_lq **lq);
+
+/** Free what dag_gelqf() made; NULL is allowed. */
+void dag_lq_free(dag_lq *lq);
+
+/**
+ * B := op(Q) B or B := B op(Q), as dag_unmqr(), with Q of dag_gelqf(), n x n: what is said there of
+ * m holds for n. Takes the memory of A once more.
+ */
+dag_status dag_unmlq(dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,
+                     const dag_lq *lq, dag_matrix *B);
+
+/**
+ * The first rows of Q.
+ * @param A   as dag_gelqf() left it, with lq. Not modified.
+ * @param Q   l x n with min(m, n) <= l <= n, in tiles and element type as A. Overwritten.
+ */
+dag_status dag_unglq(dag_context *ctx, dag_matrix *A, const dag_lq *lq, dag_matrix *Q);
 
 /**
  * Solves over- and underdetermined systems with a matrix of full rank, as LAPACK's gels. For op(A)
@@ -103,9 +133,13 @@ dag_status dag_geqrf_residual(dag_context *ctx, dag_matrix *F, const dag_qr *qr,
 /** The same for one element type; a matrix of another one is DAG_ERR_ARG. */
 #define DAG_QR_DECLARE(p, unm, ung)                                                                \
     dag_status dag_##p##geqrf(dag_context *ctx, dag_matrix *A, dag_qr **qr);                       \
-    dag_status dag_##p##unm##qr(dag_context *ctx, dag_trans trans, dag_matrix *A, const dag_qr *qr, \
-                                dag_matrix *B);                                                    \
+    dag_status dag_##p##unm##qr(dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,   \
+                                const dag_qr *qr, dag_matrix *B);                                  \
     dag_status dag_##p##ung##qr(dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q); \
+    dag_status dag_##p##gelqf(dag_context *ctx, dag_matrix *A, dag_lq **lq);                       \
+    dag_status dag_##p##unm##lq(dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,   \
+                                const dag_lq *lq, dag_matrix *B);                                  \
+    dag_status dag_##p##ung##lq(dag_context *ctx, dag_matrix *A, const dag_lq *lq, dag_matrix *Q); \
     dag_status dag_##p##gels(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B,      \
                              int64_t *info);
 DAG_QR_DECLARE(s, orm, org)

@@ -4,8 +4,8 @@
  *     qr_matrix [full]
  *
  * One launch on R ranks runs every case whose grid has R places. Q is made and judged on rank 0 in
- * double precision: A - Q R and I - Q^H Q, in LAPACK's units. Products with op(Q) are compared with
- * Q itself, solutions by the normal equations or the residual.
+ * double precision: A - Q R and I - Q^H Q, in LAPACK's units; the same for A = L Q. Products with
+ * op(Q) are compared with Q itself, solutions by the normal equations or the residual.
  */
 #include <dag/kernels.h>
 #include <dag/la.h>
@@ -28,6 +28,7 @@ static int failures, cases;
 
 typedef struct test_case {
     int64_t m, n, nb, stack;
+    int64_t mb; /* rows of a tile, if not nb */
     int p, q;
     dag_precision prec;
     dag_layout layout;
@@ -131,28 +132,56 @@ static void judge(dag_context *ctx, const test_case *c, const char *what, double
 static dag_status make(dag_context *ctx, const test_case *c, int64_t m, int64_t n, int64_t nb,
                        int64_t seed, dag_matrix **A)
 {
-    const dag_matrix_desc desc = {.prec = c->prec, .m = m, .n = n, .mb = c->nb, .nb = nb,
-                                  .p = c->p, .q = c->q, .layout = c->layout, .name = "A"};
+    const dag_matrix_desc desc = {.prec = c->prec, .m = m, .n = n,
+                                  .mb = c->mb > 0 ? c->mb : c->nb, .nb = nb, .p = c->p,
+                                  .q = c->q, .layout = c->layout, .name = "A"};
     dag_status status = dag_matrix_new(ctx, &desc, A);
     return status == DAG_SUCCESS ? dag_plrnt(ctx, *A, seed) : status;
 }
 
-/* B := op(Q) B against q, all m columns of Q. */
-static void multiply(dag_context *ctx, const test_case *c, dag_matrix *A, const dag_qr *qr, dense q,
+static dense adjoint(dense x)
+{
+    dense y = dense_new(x.n, x.m);
+    for (int64_t j = 0; j < y.n; j++)
+        for (int64_t i = 0; i < y.m; i++)
+            *at(y, i, j) = __builtin_conj(*at(x, j, i));
+    return y;
+}
+
+/* Q as the library has it: of a QR or an LQ factorisation. */
+typedef struct factors {
+    dag_matrix *A;
+    const dag_qr *qr; /* or, if NULL, */
+    const dag_lq *lq;
+} factors;
+
+/* B := op(Q) B or B op(Q) against q, all columns of Q. */
+static void multiply(dag_context *ctx, const test_case *c, factors f, dense q, dag_side side,
                      dag_trans trans)
 {
+    static const char *const names[2][2][2] = {{{"Q B", "Q^H B"}, {"B Q", "B Q^H"}},
+                                               {{"LQ: Q B", "LQ: Q^H B"}, {"LQ: B Q", "LQ: B Q^H"}}};
     dag_matrix *B = NULL;
-    if (!check(ctx, c, "make", make(ctx, c, c->m, NRHS, 2, 4, &B)))
+    test_case shape = *c;
+    int left = side == DAG_LEFT;
+    if (!left)
+        shape.mb = 2; /* rows of B are cut in any way */
+    if (!check(ctx, c, "make", make(ctx, &shape, left ? q.m : NRHS, left ? NRHS : q.m,
+                                    left ? 2 : c->nb, 4, &B)))
         return;
     dense b = gather(ctx, c, B);
-    if (check(ctx, c, "unmqr", dag_unmqr(ctx, trans, A, qr, B))) {
+    dag_status status = f.qr != NULL ? dag_unmqr(ctx, side, trans, f.A, f.qr, B)
+                                     : dag_unmlq(ctx, side, trans, f.A, f.lq, B);
+    if (check(ctx, c, "product with Q", status)) {
         dense got = gather(ctx, c, B);
         if (dag_rank(ctx) == 0) {
-            dense want = times(q, trans != DAG_NO_TRANS, b);
-            judge(ctx, c, trans == DAG_NO_TRANS ? "Q B" : "Q^H B",
-                  norm(got, &want) / (smallest_norm(norm(b, NULL)) * smallest_norm((double)c->m) *
+            dense turned = adjoint(q), op = trans == DAG_NO_TRANS ? q : turned;
+            dense want = left ? times(op, 0, b) : times(b, 0, op);
+            judge(ctx, c, names[f.qr == NULL][!left][trans != DAG_NO_TRANS],
+                  norm(got, &want) / (smallest_norm(norm(b, NULL)) * smallest_norm((double)q.m) *
                                       eps_of(c)));
             free(want.a);
+            free(turned.a);
         }
         free(got.a);
     }
@@ -188,13 +217,54 @@ static void factor(dag_context *ctx, const test_case *c)
             free(gram.a);
             free(unit.a);
         }
-        multiply(ctx, c, A, qr, q, DAG_NO_TRANS);
-        multiply(ctx, c, A, qr, q, DAG_CONJ_TRANS);
+        const factors f = {A, qr, NULL};
+        multiply(ctx, c, f, q, DAG_LEFT, DAG_NO_TRANS);
+        multiply(ctx, c, f, q, DAG_LEFT, DAG_CONJ_TRANS);
+        multiply(ctx, c, f, q, DAG_RIGHT, cases % 2 ? DAG_NO_TRANS : DAG_CONJ_TRANS);
         free(q.a);
         free(r.a);
     }
     free(a.a);
     dag_qr_free(qr);
+    dag_matrix_free(Q);
+    dag_matrix_free(A);
+}
+
+/* A = L Q with the n rows of Q. */
+static void factor_lq(dag_context *ctx, const test_case *c)
+{
+    dag_matrix *A = NULL, *Q = NULL;
+    dag_lq *lq = NULL;
+    if (!check(ctx, c, "make", make(ctx, c, c->m, c->n, c->nb, SEED, &A)))
+        return;
+    dense a = gather(ctx, c, A);
+    if (check(ctx, c, "gelqf", dag_gelqf(ctx, A, &lq)) &&
+        check(ctx, c, "make", make(ctx, c, c->n, c->n, c->nb, 1, &Q)) &&
+        check(ctx, c, "unglq", dag_unglq(ctx, A, lq, Q))) {
+        dense q = gather(ctx, c, Q), l = gather(ctx, c, A), unit = dense_new(c->n, c->n);
+        for (int64_t j = 0; j < l.n; j++)
+            for (int64_t i = 0; i < l.m && i < j; i++)
+                *at(l, i, j) = 0;
+        for (int64_t j = 0; j < c->n; j++)
+            *at(unit, j, j) = 1;
+        if (dag_rank(ctx) == 0) {
+            dense product = times(l, 0, q), gram = times(q, 1, q);
+            double larger = (double)(c->m > c->n ? c->m : c->n);
+            judge(ctx, c, "A - L Q",
+                  norm(product, &a) / (smallest_norm(norm(a, NULL)) * smallest_norm(larger) * eps_of(c)));
+            judge(ctx, c, "LQ: I - Q^H Q", norm(gram, &unit) / (smallest_norm((double)c->n) * eps_of(c)));
+            free(product.a);
+            free(gram.a);
+        }
+        const factors f = {A, NULL, lq};
+        multiply(ctx, c, f, q, cases % 4 < 2 ? DAG_LEFT : DAG_RIGHT,
+                 cases % 2 ? DAG_NO_TRANS : DAG_CONJ_TRANS);
+        free(q.a);
+        free(l.a);
+        free(unit.a);
+    }
+    free(a.a);
+    dag_lq_free(lq);
     dag_matrix_free(Q);
     dag_matrix_free(A);
 }
@@ -205,15 +275,6 @@ static dense part(dense x, int64_t rows)
     for (int64_t j = 0; j < y.n; j++)
         for (int64_t i = 0; i < rows; i++)
             *at(y, i, j) = *at(x, i, j);
-    return y;
-}
-
-static dense adjoint(dense x)
-{
-    dense y = dense_new(x.n, x.m);
-    for (int64_t j = 0; j < y.n; j++)
-        for (int64_t i = 0; i < y.m; i++)
-            *at(y, i, j) = __builtin_conj(*at(x, j, i));
     return y;
 }
 
@@ -306,6 +367,8 @@ static void run_case(dag_context *ctx, const test_case *c)
 {
     cases++;
     factor(ctx, c);
+    if (cases % 3 == 0)
+        factor_lq(ctx, c);
     solve(ctx, c, DAG_NO_TRANS);
     solve(ctx, c, DAG_CONJ_TRANS);
 }
@@ -347,8 +410,10 @@ static void refusals(dag_context *ctx)
     if (dag_gels(ctx, DAG_NO_TRANS, A, B, &info) != DAG_ERR_ARG)
         fail(ctx, &c, "right-hand sides with too few rows were taken", 0);
     if (check(ctx, &c, "geqrf", dag_geqrf(ctx, A, &qr)) &&
-        dag_unmqr(ctx, DAG_NO_TRANS, B, qr, A) != DAG_ERR_ARG)
+        dag_unmqr(ctx, DAG_LEFT, DAG_NO_TRANS, B, qr, A) != DAG_ERR_ARG)
         fail(ctx, &c, "Q of another matrix was taken", 0);
+    if (dag_unmqr(ctx, DAG_RIGHT, DAG_NO_TRANS, A, qr, B) != DAG_ERR_ARG)
+        fail(ctx, &c, "a matrix of the wrong width was taken", 0);
     dag_qr_free(qr);
     dag_matrix_free(A);
     dag_matrix_free(B);
