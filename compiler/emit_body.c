@@ -13,6 +13,22 @@ void emit_out(emitter *e, const char *fmt, ...)
     va_end(ap);
 }
 
+void emit_item(emitter *e, const char *fmt, ...)
+{
+    text item = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    text_vprintf(&item, fmt, ap);
+    va_end(ap);
+    size_t line = 0;
+    while (line < e->out->len && e->out->data[e->out->len - 1 - line] != '\n')
+        line++;
+    if (line + 1 + item.len > 100)
+        emit_out(e, "\n   ");
+    emit_out(e, " %s", text_str(&item));
+    text_free(&item);
+}
+
 void emit_quoted(const char *str, text *out)
 {
     text_putc(out, '"');

@@ -51,9 +51,11 @@ static void emit_task_struct(emitter *e, const plan_class *cls)
 
 static void emit_forwards(emitter *e)
 {
-    for (size_t i = 0; i < e->p->n_classes; i++)
-        emit_out(e, "%s%s_%s_class%s", i == 0 ? "\nstatic const dag_class " : "    ", e->name,
-                 e->p->classes[i].name, i + 1 < e->p->n_classes ? ",\n" : ";\n");
+    size_t n = e->p->n_classes;
+    emit_out(e, n ? "\nstatic const dag_class" : "");
+    for (size_t i = 0; i < n; i++)
+        emit_item(e, "%s_%s_class%s", e->name, e->p->classes[i].name, i + 1 < n ? "," : ";");
+    emit_out(e, n ? "\n" : "");
 }
 
 /* ---- the parts of the file --------------------------------------------------------------- */
@@ -69,18 +71,19 @@ static void emit_top(emitter *e)
         emit_out(e, "#include \"%s\"\n", e->o->h_base);
     else
         emit_header(e->p, e->out);
-    emit_out(e, "#if DAG_JDF_ABI != 3\n#error \"dagcc and <dag/jdf.h> are of different versions\"\n"
+    emit_out(e, "#if DAG_JDF_ABI != 4\n#error \"dagcc and <dag/jdf.h> are of different versions\"\n"
              "#endif\n");
 }
 
+/* The first function of the class ends the line. */
 static void emit_class_title(emitter *e, const plan_class *cls)
 {
     emit_out(e, "\n/* ---- %s(", cls->name);
     for (size_t i = 0; i < cls->n_params; i++)
         emit_out(e, "%s%s", i ? ", " : "", cls->locals[i].name);
-    emit_out(e, ") ---- */\n");
+    emit_out(e, ") ---- */");
     if (cls->n_bodies < cls->sema->n_bodies)
-        emit_out(e, "/* left out: %zu bodies for devices that this build lacks */\n",
+        emit_out(e, "\n/* left out: %zu bodies for devices that this build lacks */",
                  cls->sema->n_bodies - cls->n_bodies);
 }
 

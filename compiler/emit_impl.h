@@ -79,6 +79,9 @@ void emit_quoted(const char *str, text *out);
 /* #line back to the generated file. */
 void emit_line_back(emitter *e);
 void emit_out(emitter *e, const char *fmt, ...) UTIL_PRINTF(2, 3);
+/* The same for an item of a list: behind the one before, or on a line of its own, indented, where it
+ * does not fit. */
+void emit_item(emitter *e, const char *fmt, ...) UTIL_PRINTF(2, 3);
 
 /* ---- emit_class.c, emit_walk.c, emit_tables.c -------------------------------------------- */
 

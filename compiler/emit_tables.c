@@ -29,7 +29,7 @@ static void emit_edge_table(emitter *e, const plan_class *cls)
     };
     if (cls->n_edges == 0)
         return;
-    emit_out(e, "\nstatic const dag_edge %s_%s_edges[] = {\n", e->name, cls->name);
+    emit_out(e, "static const dag_edge %s_%s_edges[] = {\n", e->name, cls->name);
     for (size_t i = 0; i < cls->n_edges; i++) {
         const plan_edge *x = &cls->edges[i];
         emit_out(e, "    {&%s_%s_class, %d, %d, %d, DAG_BCAST_%s, %d, %d}, /* %s -> %s %s */\n",
@@ -88,32 +88,27 @@ static void emit_small_tables(emitter *e, const plan_class *cls)
     emit_out(e, "};\n");
 }
 
-/* `.what = NAME_CLASS_what`, as many on a line as fit. */
 static void emit_field(emitter *e, const plan_class *cls, const char *what, bool present)
 {
-    if (!present)
-        return;
-    text field = {0};
-    text_printf(&field, " .%s = %s_%s_%s,", what, e->name, cls->name, what);
-    size_t line = 0;
-    while (line < e->out->len && e->out->data[e->out->len - 1 - line] != '\n')
-        line++;
-    if (line + field.len > 100)
-        emit_out(e, "\n   ");
-    text_puts(e->out, text_str(&field));
-    text_free(&field);
+    if (present)
+        emit_item(e, ".%s = %s_%s_%s,", what, e->name, cls->name, what);
 }
 
 static void emit_class(emitter *e, const plan_class *cls)
 {
     const char *name = e->name;
-    emit_out(e, "static const dag_class %s_%s_class = {\n", name, cls->name);
-    emit_out(e, "    .name = \"%s\", .id = %d, .line = %d, .task_bytes = sizeof(%s_%s_task),\n",
-             cls->name, cls->index, cls->line, name, cls->name);
-    emit_out(e, "    .nparams = %zu, .nlocals = %zu, .ndata = %zu, .nflows = %zu, .nbodies = %zu,"
-             "%s%s\n   ", cls->n_params, cls->n_locals, cls->n_data, cls->n_flows, cls->n_bodies,
-             cls->sema->high_priority ? " .high_priority = 1," : "",
-             cls->sema->profile ? "" : " .unrecorded = 1,");
+    emit_out(e, "static const dag_class %s_%s_class = {\n   ", name, cls->name);
+    emit_item(e, ".name = \"%s\", .id = %d, .line = %d,", cls->name, cls->index, cls->line);
+    emit_item(e, ".task_bytes = sizeof(%s_%s_task),", name, cls->name);
+    emit_item(e, ".nparams = %zu,", cls->n_params);
+    emit_item(e, ".nlocals = %zu,", cls->n_locals);
+    emit_item(e, ".ndata = %zu,", cls->n_data);
+    emit_item(e, ".nflows = %zu,", cls->n_flows);
+    emit_item(e, ".nbodies = %zu,", cls->n_bodies);
+    if (cls->sema->high_priority)
+        emit_item(e, ".high_priority = 1,");
+    if (!cls->sema->profile)
+        emit_item(e, ".unrecorded = 1,");
     emit_field(e, cls, "local_names", cls->n_locals > 0);
     emit_field(e, cls, "flows", cls->n_flows > 0);
     emit_field(e, cls, "bodies", true);
@@ -140,6 +135,7 @@ void emit_class_tables(emitter *e, const plan_class *cls)
 
 void emit_edge_tables(emitter *e)
 {
+    emit_out(e, "\n");
     for (size_t i = 0; i < e->p->n_classes; i++)
         emit_edge_table(e, &e->p->classes[i]);
 }
@@ -154,10 +150,10 @@ void emit_program(emitter *e)
     };
     const plan *p = e->p;
     if (p->n_classes) {
-        emit_out(e, "\nstatic const dag_class *const %s_classes[] = {\n", e->name);
+        emit_out(e, "\nstatic const dag_class *const %s_classes[] = {\n   ", e->name);
         for (size_t i = 0; i < p->n_classes; i++)
-            emit_out(e, "    &%s_%s_class,\n", e->name, p->classes[i].name);
-        emit_out(e, "};\n");
+            emit_item(e, "&%s_%s_class,", e->name, p->classes[i].name);
+        emit_out(e, "\n};\n");
     }
     if (p->n_slots) {
         emit_out(e, "static const dag_slot %s_slots[] = {", e->name);
@@ -168,17 +164,20 @@ void emit_program(emitter *e)
     }
     text file = {0};
     emit_quoted(src_name(p->ast->sources, p->ast->file), &file);
-    emit_out(e, "static const dag_program %s_program = {\n    .abi = DAG_JDF_ABI,"
-             " .name = \"%s\", .file = %s,\n    .hash = UINT64_C(0x%016llx),"
-             " .globals_bytes = sizeof(%s_globals),\n",
-             e->name, e->name, text_str(&file), (unsigned long long)p->hash, e->name);
+    emit_out(e, "static const dag_program %s_program = {\n   ", e->name);
+    emit_item(e, ".abi = DAG_JDF_ABI, .name = \"%s\", .file = %s,", e->name, text_str(&file));
     text_free(&file);
+    emit_item(e, ".hash = UINT64_C(0x%016llx),", (unsigned long long)p->hash);
+    emit_item(e, ".globals_bytes = sizeof(%s_globals),", e->name);
     if (p->n_classes)
-        emit_out(e, "    .nclasses = %zu, .classes = %s_classes,\n", p->n_classes, e->name);
+        emit_item(e, ".nclasses = %zu, .classes = %s_classes,", p->n_classes, e->name);
     if (p->n_slots)
-        emit_out(e, "    .nslots = %zu, .slots = %s_slots,\n", p->n_slots, e->name);
-    emit_out(e, "%s%s};\n", p->dynamic ? "    .dynamic = 1,\n" : "",
-             p->aliased ? "    .aliased = 1,\n" : "");
+        emit_item(e, ".nslots = %zu, .slots = %s_slots,", p->n_slots, e->name);
+    if (p->dynamic)
+        emit_item(e, ".dynamic = 1,");
+    if (p->aliased)
+        emit_item(e, ".aliased = 1,");
+    emit_out(e, "\n};\n");
 }
 
 /* ---- constructors ------------------------------------------------------------------------ */
@@ -303,7 +302,7 @@ static void emit_constructor(emitter *e, char prec)
     static const char letters[] = "sdcz";
     text head = {0};
     emit_prototype(e->p, prec, &head);
-    emit_out(e, "\n%s\n{\n    return %s_make(context, DAG_%c", text_str(&head), e->name,
+    emit_out(e, "%s\n{\n    return %s_make(context, DAG_%c", text_str(&head), e->name,
              prec ? "SDCZ"[strchr(letters, prec) - letters] : 'S');
     text_free(&head);
     for (size_t i = 0; i < e->p->n_globals; i++) {
@@ -323,6 +322,7 @@ static void emit_constructor(emitter *e, char prec)
 void emit_constructors(emitter *e)
 {
     emit_make(e);
+    emit_out(e, "\n");
     if (!emit_has_precisions(e))
         emit_constructor(e, '\0');
     for (const char *prec = e->p->precisions; *prec; prec++)

@@ -22,13 +22,21 @@ static void emit_instance(emitter *e, const plan_class *cls, size_t tail)
     emit_add(e, "%s}", cls->n_params ? "" : "0");
 }
 
+/* The collection that says where tasks run, as an argument. */
+static void emit_place(emitter *e, const plan_class *cls)
+{
+    emit_collection(e, cls->place);
+    text_puts(&e->body, ", ");
+}
+
 /* ---- count ------------------------------------------------------------------------------- */
 
 static void leaf_count_instance(emitter *e, const void *arg)
 {
     const plan_class *cls = arg;
     emit_begin(e);
-    emit_add(e, "total += dag_is_local(g, &%s_%s_class, c, ", e->name, cls->name);
+    emit_add(e, "total += dag_is_local(g, &%s_%s_class, ", e->name, cls->name);
+    emit_place(e, cls);
     emit_instance(e, cls, 0);
     text_puts(&e->body, ");\n");
 }
@@ -44,8 +52,9 @@ static void leaf_count_tail(emitter *e, const void *arg)
     const plan_class *cls = arg;
     const plan_level *tail = &cls->count.levels[cls->count.n - cls->count_tail];
     emit_begin(e);
-    emit_add(e, "%s dag_count_local(g, &%s_%s_class, c, ",
+    emit_add(e, "%s dag_count_local(g, &%s_%s_class, ",
              counted_at_once(cls) ? "return" : "total +=", e->name, cls->name);
+    emit_place(e, cls);
     emit_instance(e, cls, cls->count_tail);
     emit_add(e, ", %zu, (int[]){", cls->count_tail);
     for (size_t i = 0; i < cls->count_tail; i++)
@@ -53,8 +62,7 @@ static void leaf_count_tail(emitter *e, const void *arg)
     text_puts(&e->body, "},\n");
     for (size_t i = 0; i < cls->count_tail; i++) {
         emit_begin(e);
-        text_puts(&e->body, i ? "                                       "
-                              : "                         (dag_range[]){");
+        text_puts(&e->body, i ? "                  " : "    (dag_range[]){");
         emit_range(e, &tail[i]);
         text_puts(&e->body, i + 1 < cls->count_tail ? ",\n" : "});\n");
     }
@@ -72,8 +80,9 @@ static void leaf_count_pair(emitter *e, const void *arg)
     const plan_class *cls = arg;
     const plan_level *outer = &cls->count.levels[cls->count.n - 2], *inner = outer + 1;
     emit_begin(e);
-    emit_add(e, "%s dag_count_pair(g, &%s_%s_class, c, ",
+    emit_add(e, "%s dag_count_pair(g, &%s_%s_class, ",
              counted_at_once(cls) ? "return" : "total +=", e->name, cls->name);
+    emit_place(e, cls);
     emit_instance(e, cls, 2);
     emit_add(e, ", (int[]){%d, %d},\n", outer->var->local, inner->var->local);
     e->indent++;
@@ -90,21 +99,12 @@ static void leaf_count_pair(emitter *e, const void *arg)
     e->indent--;
 }
 
-static void emit_place(emitter *e, const plan_class *cls)
-{
-    emit_begin(e);
-    text_puts(&e->body, "const dag_collection *c = ");
-    emit_collection(e, cls->place);
-    text_puts(&e->body, ";\n");
-}
-
 void emit_count(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
     if (!cls->countable) {
         emit_line(e, "return -1; /* a [dynamic] guard decides which instances there are */");
     } else {
-        emit_place(e, cls);
         if (!counted_at_once(cls))
             emit_line(e, "int64_t total = 0;");
         emit_nest(e, &cls->count, cls->count.n - cls->count_tail, false,
@@ -125,7 +125,8 @@ static void leaf_start(emitter *e, const void *arg)
 {
     const plan_class *cls = arg;
     emit_begin(e);
-    emit_add(e, "if (dag_start_local(cursor, g, &%s_%s_class, c, ", e->name, cls->name);
+    emit_add(e, "if (dag_start_local(cursor, g, &%s_%s_class, ", e->name, cls->name);
+    emit_place(e, cls);
     emit_instance(e, cls, 0);
     emit_add(e, ", %d))\n", cls->start_asks_inputs);
     emit_begin(e);
@@ -139,7 +140,6 @@ void emit_start(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
     e->resumes = true;
-    emit_place(e, cls);
     emit_nest(e, &cls->start, cls->start.n, true, leaf_start, cls);
     emit_line(e, "return 0;");
     emit_fn_end(e, EMIT_FROM_NONE, 0, FN "dag_cursor *cursor, const void *globals)", "int",
@@ -275,12 +275,19 @@ void emit_successors(emitter *e, const plan_class *cls)
 
 /* ---- sources ----------------------------------------------------------------------------- */
 
+typedef struct source_of {
+    const plan_flow *flow;
+    const plan_source *source;
+} source_of;
+
 static void leaf_source(emitter *e, const void *arg)
 {
-    const plan_source *source = arg;
+    const source_of *x = arg;
+    const plan_source *source = x->source;
     emit_begin(e);
-    emit_add(e, "dag_source_edge(v, &%s_%s_class, %d, %d, %d, (int32_t[]){", e->name,
-             source->cls->name, source->flow->index, source->line, source->dynamic);
+    emit_add(e, "dag_source_edge(v, %d /* %s */, &%s_%s_class, %d, %d, %d, (int32_t[]){",
+             x->flow->index, x->flow->name, e->name, source->cls->name, source->flow->index,
+             source->line, source->dynamic);
     emit_args(e, source->cls->n_params, source->args, source->narrow);
     text_puts(&e->body, "});\n");
 }
@@ -291,11 +298,10 @@ void emit_sources(emitter *e, const plan_class *cls)
     e->locals = "l";
     for (size_t f = 0; f < cls->n_flows; f++) {
         const plan_flow *flow = &cls->flows[f];
-        if (flow->n_sources)
-            emit_line(e, "v->flow = %zu; /* %s */", f, flow->name);
-        for (size_t i = 0; i < flow->n_sources; i++)
-            emit_nest(e, &flow->sources[i].nest, flow->sources[i].nest.n, false, leaf_source,
-                      &flow->sources[i]);
+        for (size_t i = 0; i < flow->n_sources; i++) {
+            source_of x = {flow, &flow->sources[i]};
+            emit_nest(e, &x.source->nest, x.source->nest.n, false, leaf_source, &x);
+        }
     }
     emit_fn_end(e, EMIT_FROM_ARRAY, cls->n_locals,
                 FN "dag_sources *v, const void *globals, const int32_t *l)", "void", e->name,

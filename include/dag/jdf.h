@@ -25,7 +25,7 @@
 #include <dag/matrix.h>
 #include <dag/types.h>
 
-#define DAG_JDF_ABI 3
+#define DAG_JDF_ABI 4
 /** Most parameters plus derived locals of a class, and most flows. */
 #define DAG_MAX_LOCALS 24
 #define DAG_MAX_FLOWS 24
@@ -227,8 +227,8 @@ static inline int64_t dag_range_count(int64_t lo, int64_t hi, int64_t step)
 
 /* ---- the graph backwards, and as a whole: for reports and checks -------------------------- */
 
-/** Who asks for the predecessors of an instance. `sources` sets `flow` (numbering of the class) and
- *  calls dag_source_edge() for each active input that comes from a task. */
+/** Who asks for the predecessors of an instance. `sources` calls dag_source_edge() for each active
+ *  input that comes from a task; `flow` is then the flow it is for (numbering of the class). */
 typedef struct dag_sources {
     int flow;
     /** Runtime's callback. `params`: the predecessor's parameters; `source_flow` in the numbering
@@ -237,9 +237,10 @@ typedef struct dag_sources {
                  int dynamic, const int32_t *params);
 } dag_sources;
 
-static inline void dag_source_edge(dag_sources *v, const struct dag_class *cls, int source_flow,
-                                   int line, int dynamic, const int32_t *params)
+static inline void dag_source_edge(dag_sources *v, int flow, const struct dag_class *cls,
+                                   int source_flow, int line, int dynamic, const int32_t *params)
 {
+    v->flow = flow;
     v->edge(v, cls, source_flow, line, dynamic, params);
 }
 
