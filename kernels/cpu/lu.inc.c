@@ -1,24 +1,97 @@
 /* LU factorisation of a panel, and exchanges of rows. Template over the element type. */
 
-int FN(getrf)(int m, int n, elem_t *A, int lda, int64_t first, int64_t *pivot)
+#if !DAG_COMPLEX
+/* Column by column, each brought up to date when its turn comes. n <= LU_LEAF, n <= m. */
+static int LOCAL(getrf_leaf)(int m, int n, elem_t *A, int lda, int64_t *pivot)
 {
-    ASSERT_TILE(m, n, lda);
-    int rank = m < n ? m : n;
-    if (rank == 0)
-        return 0;
-    /* The library's pivots, 32 bits each, are put where the result goes and widened from the end,
-     * so that no memory is needed. */
-    char *narrow = (char *)pivot;
-    int info = LAPACK(getrf_work)(LAPACK_COL_MAJOR, m, n, A, lda, (lapack_int *)(void *)narrow);
-    for (int i = rank; i-- > 0;) {
-        lapack_int row;
-        memcpy(&row, narrow + (size_t)i * sizeof(row), sizeof(row));
-        pivot[i] = first + row - 1;
+    const real_t least = sizeof(real_t) == sizeof(float) ? (real_t)FLT_MIN : (real_t)DBL_MIN;
+    int info = 0;
+    for (int j = 0; j < n; j++) {
+        elem_t *a = A + AT(0, j, lda);
+        for (int p = 0; p < j; p++)
+            for (int i = p + 1; i < j; i++)
+                a[i] -= A[AT(i, p, lda)] * a[p];
+        if (j > 0)
+            CBLAS(gemv)(CblasColMajor, CblasNoTrans, m - j, j, -1, A + j, lda, a, 1, 1, a + j, 1);
+        int best = j + (int)IAMAX(m - j, a + j, 1);
+        elem_t value = a[best];
+        pivot[j] = best;
+        if (value == 0) {
+            info = info > 0 ? info : j + 1;
+            continue;
+        }
+        if (best != j)
+            CBLAS(swap)(n, A + j, lda, A + best, lda);
+        if (value >= least || value <= -least) /* as LAPACK: or its reciprocal overflows */
+            CBLAS(scal)(m - j - 1, 1 / value, a + j + 1, 1);
+        else
+            for (int i = j + 1; i < m; i++)
+                a[i] /= value;
     }
     return info;
 }
 
-/* One column at a time: a column of a panel fits the nearest cache, its rows do not. */
+/* Recursion on the columns leaves nearly all of the work to products. n <= m; pivots count from the
+ * first row of A. */
+static int LOCAL(getrf_halves)(int m, int n, elem_t *A, int lda, int64_t *pivot)
+{
+    if (n <= LU_LEAF)
+        return LOCAL(getrf_leaf)(m, n, A, lda, pivot);
+    int l = split(n, LU_LEAF), r = n - l;
+    elem_t *right = A + AT(0, l, lda);
+    int info = LOCAL(getrf_halves)(m, l, A, lda, pivot);
+    FN(laswp)(r, right, lda, 0, l, pivot, false);
+    FN(trsm)(DAG_LEFT, DAG_LOWER, DAG_NO_TRANS, DAG_UNIT, l, r, 1, A, lda, right, lda);
+    FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, m - l, r, l, -1, A + l, lda, right, lda, 1, right + l,
+             lda);
+    int second = LOCAL(getrf_halves)(m - l, r, right + l, lda, pivot + l);
+    for (int i = l; i < n; i++)
+        pivot[i] += l;
+    FN(laswp)(l, A, lda, l, n, pivot, false);
+    return info > 0 ? info : second > 0 ? l + second : 0;
+}
+#endif
+
+/* The library's pivots, 32 bits each, are put where the result goes and widened from the end, so
+ * that no memory is needed. They count from 1. */
+static int LOCAL(getrf_library)(int m, int n, elem_t *A, int lda, int64_t *pivot)
+{
+    char *narrow = (char *)pivot;
+    int info = LAPACK(getrf_work)(LAPACK_COL_MAJOR, m, n, A, lda, (lapack_int *)(void *)narrow);
+    for (int i = m < n ? m : n; i-- > 0;) {
+        lapack_int row;
+        memcpy(&row, narrow + (size_t)i * sizeof(row), sizeof(row));
+        pivot[i] = row - 1;
+    }
+    return info;
+}
+
+/* With the products of micro.h our own recursion is faster than the library's. */
+int FN(getrf)(int m, int n, elem_t *A, int lda, int64_t first, int64_t *pivot)
+{
+    ASSERT_TILE(m, n, lda);
+    int rank = m < n ? m : n, info;
+    if (rank == 0)
+        return 0;
+#if !DAG_COMPLEX
+    if (n <= MICRO_MAX && MICRO_NOW != NULL) {
+        elem_t *rest = A + AT(0, rank, lda);
+        info = LOCAL(getrf_halves)(m, rank, A, lda, pivot);
+        if (n > rank) {
+            FN(laswp)(n - rank, rest, lda, 0, rank, pivot, false);
+            FN(trsm)(DAG_LEFT, DAG_LOWER, DAG_NO_TRANS, DAG_UNIT, rank, n - rank, 1, A, lda, rest,
+                     lda);
+        }
+    } else
+#endif
+        info = LOCAL(getrf_library)(m, n, A, lda, pivot);
+    for (int i = 0; i < rank; i++)
+        pivot[i] += first;
+    return info;
+}
+
+/* One column at a time: a column of a panel fits the nearest cache, its rows do not. What the next
+ * column needs from afar is fetched meanwhile. */
 void FN(laswp)(int n, elem_t *A, int lda, int64_t first, int64_t last, const int64_t *pivot,
                bool backward)
 {
@@ -27,6 +100,7 @@ void FN(laswp)(int n, elem_t *A, int lda, int64_t first, int64_t last, const int
         for (int64_t i = first; i < last; i++) {
             int64_t r = backward ? first + last - 1 - i : i;
             elem_t t = a[r];
+            __builtin_prefetch(a + pivot[r] + lda, 1);
             a[r] = a[pivot[r]];
             a[pivot[r]] = t;
         }
