@@ -97,6 +97,18 @@ dag_add_mpi_test(race_none_live NP 1 THREADS 2 COMMAND broken_live sound
     ENVIRONMENT DAG_CHECK=race)
 dag_add_mpi_test(race_none_graph NP 2 THREADS 1 COMMAND broken_graph sound
     ENVIRONMENT DAG_CHECK=race)
+# The check for races finds none in factorisations, and they are right one task at a time.
+foreach(name IN ITEMS potrf gesv)
+    if(NOT TARGET dag_${name})
+        dag_leave_out(race_${name} "program dag_${name} is not part of this build")
+        continue()
+    endif()
+    set(call dag_${name} --n 200 --nb 40 --check)
+    dag_add_mpi_test(race_${name} NP 2 THREADS 2 COMMAND ${call} OUTPUT "2 ranks with 2 threads"
+        ENVIRONMENT DAG_CHECK=race)
+    dag_add_mpi_test(serial_${name} NP 2 THREADS 2 COMMAND ${call} OUTPUT "2 ranks with 1 thread:"
+        ENVIRONMENT DAG_SERIAL=on)
+endforeach()
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_FOUND)
     dag_add_script_test(serial_order LABELS integration TIMEOUT 120 PROCESSORS 2
