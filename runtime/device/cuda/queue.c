@@ -39,7 +39,9 @@ void dagi_cuda_queue_free(void *queue)
 
 void *dagi_cuda_stream(void *queue)
 {
-    return ((dag_device_queue *)queue)->stream;
+    dag_device_queue *q = queue;
+    (void)CUDA(cudaSetDevice, q->device->index); /* who launches kernels of his own needs it */
+    return q->stream;
 }
 
 /* ---- copies ------------------------------------------------------------------------------ */
