@@ -267,23 +267,41 @@ static void mark_mismatched(const verify_pair *p)
         p->ins[i]->mismatched = true;
 }
 
+/* One side of a pair: what its edges certainly are, and what they are at most. */
+typedef struct side {
+    isl_map *least, *most;
+} side;
+
+static side make_side(verify_model *m, const verify_pair *p, verify_edge *const *edges, size_t n)
+{
+    side s = {.least = verify_union(m, p->from, p->to, edges, n, true)};
+    bool exact = true;
+    for (size_t i = 0; i < n; i++)
+        exact = exact && edges[i]->exact && verify_class_of(m, edges[i]->sema->target_class)->exact;
+    s.most = exact ? isl_map_copy(s.least) : verify_union(m, p->from, p->to, edges, n, false);
+    return s;
+}
+
+/* Takes the sides. */
+static void compare_sides(verify_model *m, const verify_pair *p, side out, side in)
+{
+    isl_map *rest = NULL;
+    if (!contained(m, out.least, in.most, &rest) && rest) {
+        report_unexpected(m, p, rest);
+        if (m->reported != DIAG_WARNING) {
+            isl_map_free(in.least);         /* the other direction is most likely the same mistake */
+            isl_map_free(out.most);
+            return;
+        }
+    }
+    if (!contained(m, in.least, out.most, &rest) && rest)
+        report_unsent(m, p, rest);
+}
+
 static void check_agreement(verify_model *m, const verify_pair *p)
 {
     m->reported = DIAG_OFF;
-    isl_map *rest = NULL;
-    isl_map *out = verify_union(m, p->from, p->to, p->outs, p->n_outs, true);
-    isl_map *in = verify_union(m, p->from, p->to, p->ins, p->n_ins, false);
-    if (!contained(m, out, in, &rest) && rest) {
-        report_unexpected(m, p, rest);
-        if (m->reported == DIAG_ERROR)
-            mark_mismatched(p);
-        if (m->reported != DIAG_WARNING)
-            return;         /* the other direction is most likely the same mistake */
-    }
-    in = verify_union(m, p->from, p->to, p->ins, p->n_ins, true);
-    out = verify_union(m, p->from, p->to, p->outs, p->n_outs, false);
-    if (!contained(m, in, out, &rest) && rest)
-        report_unsent(m, p, rest);
+    compare_sides(m, p, make_side(m, p, p->outs, p->n_outs), make_side(m, p, p->ins, p->n_ins));
     if (m->reported == DIAG_ERROR)
         mark_mismatched(p);
 }
