@@ -41,6 +41,7 @@ typedef enum dag_status {
     DAG_ERR_NOMEM = 20, /**< memory could not be had */
     DAG_ERR_IO = 21,    /**< a file could not be read or written */
     DAG_ERR_COMM = 22,  /**< the communication layer failed */
+    DAG_ERR_DEVICE = 23, /**< a device failed, and what it held is lost */
     DAG_ERR_INTERNAL = 30 /**< a bug in this library */
 } dag_status;
 
@@ -197,6 +198,31 @@ typedef struct dag_pool_stats {
     int64_t deferred_stores; /**< stores put off to the end of the pool */
 } dag_pool_stats;
 void dag_taskpool_stats(const dag_taskpool *pool, dag_pool_stats *stats);
+
+/* ---- devices ---------------------------------------------------------------------------- */
+
+/** What one device of this process did since dag_init(). Exact while no pool runs. */
+typedef struct dag_device_stats {
+    const char *name;   /**< of the product; lives as long as the context */
+    int failed;         /**< 1: it failed and is not used any more */
+    int64_t memory;     /**< bytes for copies of data */
+    int64_t tasks;      /**< bodies that it ran */
+    int64_t bytes_in;   /**< copied from the host */
+    int64_t bytes_out;  /**< copied to the host */
+    int64_t bytes_peer; /**< copied from other devices */
+    int64_t hits;       /**< data that a task found there */
+    int64_t evictions;  /**< copies that were given up for room */
+    int64_t saves;      /**< copies to the host: results, and what others needed */
+    int64_t renames;    /**< data copied because a writer did not hold the only reference */
+    int64_t retries;    /**< tasks that had to be tried again */
+    double busy;        /**< seconds with a kernel under way */
+} dag_device_stats;
+/** Number of devices that this process uses. */
+int dag_devices(const dag_context *context);
+/** Why there is none, a sentence; "" where there are some. Lives as long as the context. */
+const char *dag_devices_reason(const dag_context *context);
+/** Statistics of device `index`, from 0 on. @return 1, or 0 behind the last one. */
+int dag_device_stats_get(const dag_context *context, int index, dag_device_stats *stats);
 
 /* ---- inside a body ---------------------------------------------------------------------- */
 

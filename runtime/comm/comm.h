@@ -171,6 +171,8 @@ void dagi_fanout_free(dagi_fanout *f);
 /* Ranks outside 0..size-1 are the caller's to report; they and this rank itself are left out. */
 void dagi_fanout_add(dagi_fanout *f, int rank, const dag_edge *edge, int group);
 int dagi_fanout_empty(const dagi_fanout *f);
+/* Forget what was gathered. */
+void dagi_fanout_clear(dagi_fanout *f);
 /* Number of references that sending will hold on the value of data flow `flow`. */
 int dagi_fanout_refs(dagi_fanout *f, int flow);
 

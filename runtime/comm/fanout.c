@@ -134,7 +134,7 @@ int dagi_fanout_refs(dagi_fanout *f, int flow)
     return refs;
 }
 
-static void clear(dagi_fanout *f)
+void dagi_fanout_clear(dagi_fanout *f)
 {
     for (int32_t i = 0; i < f->ntargets; i++)
         f->slot[f->target[i].rank] = 0;
@@ -203,7 +203,7 @@ void dagi_comm_activate(struct dagi_worker *w, struct dag_task *task, dagi_fanou
         else
             dagi_comm_post(c, &s->item);
     }
-    clear(f);
+    dagi_fanout_clear(f);
     if (entered || dagi_comm_enter(c, w))
         dagi_comm_leave(c);
 }

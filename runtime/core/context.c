@@ -130,6 +130,7 @@ static void destroy(dag_context *ctx)
     if (ctx->sched)
         ctx->sched->fini(ctx);
     dagi_trace_free(ctx);
+    dagi_devices_fini(ctx);
     for (int i = 0; ctx->workers && i < ctx->nworkers; i++)
         free_worker(ctx->workers[i]);
     free(ctx->workers);
@@ -142,6 +143,17 @@ static void destroy(dag_context *ctx)
     pthread_mutex_destroy(&ctx->park_lock);
     pthread_mutex_destroy(&ctx->message_lock);
     free(ctx);
+}
+
+/* What the workers look at besides tasks. */
+static void settle_workers(dag_context *ctx)
+{
+    ctx->attend = ctx->size > 1 || ctx->devices != NULL;
+    for (int i = 0; ctx->workers && i < ctx->nworkers; i++) {
+        struct dagi_worker *w = ctx->workers[i];
+        if (w)
+            w->special = DAGI_TRACK(w) != NULL || ctx->devices != NULL;
+    }
 }
 
 /* This rank cannot start. Where others may be on their way, it tells them. */
@@ -177,6 +189,9 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
         status = dagi_trace_new(ctx, why, size);
     if (status == DAG_SUCCESS && ctx->settings.check && !(ctx->race = dagi_race_new(ctx)))
         status = DAG_ERR_NOMEM;
+    if (status == DAG_SUCCESS)
+        status = dagi_devices_init(ctx, why, size);
+    settle_workers(ctx);
     if (status == DAG_SUCCESS)
         status = dagi_watch_start(ctx, why, size);
     if (status == DAG_SUCCESS)

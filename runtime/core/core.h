@@ -46,6 +46,9 @@ struct dagi_watched;
 struct dagi_race;
 struct dagi_track;
 struct dagi_trace;
+struct dagi_devices;
+struct dagi_job;
+struct dagi_store_plan;
 
 /* ---- settings (settings.c) -------------------------------------------------------------- */
 
@@ -71,6 +74,9 @@ typedef struct dagi_settings {
     int64_t trace_bytes; /* most memory for events */
     int report;        /* 1: report to stderr at dag_fini() */
     int progress;      /* 1: bar on a terminal */
+    int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
+    int64_t cuda_memory; /* bytes of a device that are used; 0 = most of what is free */
+    char cuda_plugin[1024]; /* file of the plug-in; "" = looked for */
 } dagi_settings;
 
 /* ---- context ---------------------------------------------------------------------------- */
@@ -103,6 +109,9 @@ struct dag_context {
     char summary[256];
     struct dagi_watch *watcher; /* runtime/watch: observes bodies; NULL = nobody does */
     struct dagi_race *race;   /* runtime/watch: looks for races; NULL = off */
+    struct dagi_devices *devices; /* runtime/device; NULL = there is none, no_devices says why */
+    char no_devices[256];
+    int attend; /* messages or devices have to be looked after between tasks */
 
     /* -- comm's: set by dagi_comm_init() (with rank and size above), freed by dagi_comm_fini();
      *    NULL without comm. What is behind it is guarded as comm says. */
@@ -183,6 +192,11 @@ struct dagi_worker {
     int (*done)(void *arg);    /* worker 0 in dagi_run_until(), NULL otherwise */
     void *done_arg;
     int one_task;              /* 1: worker 0 in dag_test(), look at the clock after each task */
+    int special;               /* 1: tasks are recorded, or there are devices */
+    uint32_t manages;          /* bit i: it is the manager of device i */
+    struct dagi_job *job;      /* whose body it runs for a device */
+    struct dagi_store_plan *store_plan; /* stores are listed, not done; data.h */
+    uint64_t waits_since;      /* dagi_now() since when its devices have had no news; 0 = not */
     struct dagi_watched *watched; /* runtime/watch: what it is at; NULL = nobody observes */
     int64_t lost;              /* of worker 0, under comm's lock: messages counted for `lose` */
 
@@ -203,6 +217,7 @@ typedef struct dagi_class_info {
     const dag_class *cls;
     uint32_t write_mask;  /* data flows that the body may write */
     uint8_t memory_class; /* of its tasks */
+    uint8_t on_device;    /* 1: there are devices that it has a body for */
     _Atomic uint8_t many; /* hint: an instance with several arrivals has been seen */
     /* start-up; pool->start_lock */
     dag_cursor cursor;

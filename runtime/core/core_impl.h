@@ -6,6 +6,7 @@
 
 #include "../comm/comm.h"
 #include "../data/data.h"
+#include "../device/device.h"
 #include "../sched/sched.h"
 #include "../trace/trace.h"
 #include "core.h"
@@ -93,6 +94,16 @@ int64_t dagi_deps_clear(struct dagi_worker *w, dag_taskpool *pool);
 
 /* Stores, messages, successors of a task whose body has run; frees it. */
 void dagi_task_complete(struct dagi_worker *w, struct dag_task *t);
+
+/* For tasks on devices, whose completion comes in two parts. Flows that other ranks get of t. */
+uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t);
+/* It is issued: successors on this rank get its values. Those of the flows in `keep` stay with the
+ * task as well, the other flows are NULL from now on. */
+void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
+/* It has run: control edges, messages; frees it. What was kept is on the host. */
+void dagi_task_retire(struct dagi_worker *w, struct dag_task *t);
+/* dagi_task_complete() outside of dagi_task_run(). */
+void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t);
 
 /* ---- startup.c -------------------------------------------------------------------------- */
 

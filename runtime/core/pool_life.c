@@ -189,6 +189,8 @@ static void start(struct dagi_worker *w, dag_taskpool *pool)
     pool->early = NULL;
     atomic_store(&pool->state, DAGI_POOL_RUNNING);
     pthread_mutex_unlock(&pool->lock);
+    if (ctx->devices)
+        early = dagi_device_filter(w, early);
     if (early)
         dagi_ready(w, early);
     dagi_wake_one(ctx);

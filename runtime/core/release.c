@@ -205,9 +205,127 @@ void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
     }
     dagi_task_free(w, t, pool->classes[cls->id].memory_class);
     w->count++;
+    if (DAGI_UNLIKELY(w->ctx->devices != NULL)) {
+        rest = dagi_device_filter(w, rest);
+        best = dagi_device_filter(w, best);
+    }
     if (rest)
         dagi_ready(w, rest);
     w->next = best; /* dagi_task_run() is never entered with a task in w->next */
+}
+
+/* ---- tasks on devices: completion in parts ------------------------------------------------ */
+
+static void gather_init(struct gather *g, struct dagi_worker *w, struct dag_task *t)
+{
+    memset(g, 0, sizeof *g);
+    g->visit.mask = UINT32_MAX;
+    g->visit.task = t;
+    g->w = w;
+    g->pool = t->pool;
+    g->ndata = t->cls->ndata;
+}
+
+/* Flows of data. */
+static uint32_t data_mask(const struct dag_task *t)
+{
+    return (UINT32_C(1) << t->cls->ndata) - 1;
+}
+
+uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t)
+{
+    struct gather g;
+    uint32_t mask = 0;
+    if (!t->cls->successors)
+        return 0;
+    gather_init(&g, w, t);
+    visit(&g, t, DAG_VISIT_RANKS);
+    for (int f = 0; f < t->cls->ndata; f++)
+        mask |= (uint32_t)(dagi_fanout_refs(w->fanout, f) > 0) << f;
+    dagi_fanout_clear(w->fanout);
+    return mask;
+}
+
+/* Tell those on this rank that are named by flows in `mask`. */
+static void tell_local(struct gather *g, struct dag_task *t, uint32_t mask, uint32_t keep)
+{
+    struct dagi_worker *w = g->w;
+    dag_value **values = dag_task_flows(t);
+    struct dag_task *rest = NULL;
+    size_t mark = w->edges_used;
+    g->visit.mask = mask;
+    if (t->cls->successors)
+        visit(g, t, DAG_VISIT_LOCAL);
+    for (uint32_t f = 0; f < g->ndata; f++)
+        g->refs[f] += (int32_t)(keep >> f & 1);
+    share_values(g, values, NULL, mask);
+    dagi_source source = {t->cls, dagi_task_locals(t)};
+    struct dag_task *best = activate_named(g, mark, values, &source, &rest);
+    w->edges_used = mark;
+    for (uint32_t f = 0; f < g->ndata; f++) {
+        if (mask >> f & ~(keep >> f) & 1)
+            values[f] = NULL;
+    }
+    if (best) { /* last in, first out */
+        struct dag_task **link = &rest;
+        while (*link)
+            link = &(*link)->next;
+        *link = best;
+    }
+    rest = dagi_device_filter(w, rest);
+    if (rest)
+        dagi_ready(w, rest);
+}
+
+void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep)
+{
+    struct gather g;
+    gather_init(&g, w, t);
+    tell_local(&g, t, data_mask(t), keep);
+}
+
+/* Whose count w->count is. */
+static void count_for(struct dagi_worker *w, dag_taskpool *pool)
+{
+    if (pool == w->count_pool)
+        return;
+    dagi_flush(w);
+    w->count_pool = pool;
+}
+
+void dagi_task_retire(struct dagi_worker *w, struct dag_task *t)
+{
+    dag_taskpool *pool = t->pool;
+    const dag_class *cls = t->cls;
+    struct gather g;
+    dagi_fanout *fanout = NULL;
+    count_for(w, pool);
+    gather_init(&g, w, t);
+    if (w->ctx->size > 1 && cls->successors) {
+        fanout = w->fanout;
+        visit(&g, t, DAG_VISIT_RANKS);
+    }
+    share_values(&g, dag_task_flows(t), fanout, data_mask(t));
+    if (fanout && !dagi_fanout_empty(fanout))
+        dagi_comm_activate(w, t, fanout, g.visit.dynamic);
+    if (cls->nflows > cls->ndata)
+        tell_local(&g, t, ~data_mask(t), 0);
+    dagi_task_free(w, t, pool->classes[cls->id].memory_class);
+    w->count++;
+}
+
+void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t)
+{
+    struct dag_task *before = w->next;
+    count_for(w, t->pool);
+    t->owner = w;
+    dagi_task_complete(w, t);
+    struct dag_task *next = w->next;
+    w->next = before;
+    if (next) {
+        next->next = NULL;
+        dagi_ready(w, next);
+    }
 }
 
 /* Each task has had all inputs that it declares, so some edge leads to a task a second time; as the
@@ -285,6 +403,8 @@ void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cl
         else
             link = &t->next;
     }
+    if (w->ctx->devices && atomic_load(&pool->state) != DAGI_POOL_QUEUED)
+        rest = dagi_device_filter(w, rest);
     if (rest)
         dagi_ready(w, rest);
 }

@@ -87,6 +87,13 @@ static const setting table[] = {
      "most memory per rank for the events of a trace; what comes later is dropped, and said so"},
     {"report", KIND_SWITCH, FIELD(report), "off", 0, 0, NULL,
      "print a report to stderr at the end: speed, critical path, idle time by cause, links"},
+    {"gpus", KIND_COUNT, FIELD(gpus), "-1", -1, 16, NULL,
+     "devices that this process uses: -1 all that are there, 0 none, n exactly that many"},
+    {"cuda_memory", KIND_BYTES, FIELD(cuda_memory), "0", 0, 1e15, NULL,
+     "most bytes of each device that are used; 0 = nine tenths of what is free"},
+    {"cuda_plugin", KIND_TEXT, FIELD(cuda_plugin), "", 0,
+     sizeof((dagi_settings *)0)->cuda_plugin - 1, NULL,
+     "file of the library for CUDA devices; empty = looked for beside this library"},
     {"progress", KIND_SWITCH, FIELD(progress), "off", 0, 0, NULL,
      "show a bar while tasks run, where there is a terminal"},
 };
@@ -274,6 +281,10 @@ static dag_status parse(const setting *s, const char *text, dagi_settings *setti
         return DAG_SUCCESS;
     case KIND_BYTES:
     case KIND_COUNT:
+        if (s->least < 0 && strcmp(text, "-1") == 0) {
+            *(int64_t *)field = -1;
+            return DAG_SUCCESS;
+        }
         if (!parse_count(text, s->kind == KIND_BYTES, &count) || (double)count < s->least ||
             (double)count > s->most)
             return reason(why, size, "%s = %s: must be a whole number from %.0f to %.0f%s", s->name,

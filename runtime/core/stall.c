@@ -73,7 +73,7 @@ static dag_taskpool *first_open(dag_context *ctx)
 static bool at_rest(struct dagi_worker *w, uint64_t activity)
 {
     return (activity & DAGI_ACTIVE_MASK) == 0 && atomic_load(&w->ctx->starting) == 0 &&
-           !w->ctx->sched->some(w);
+           !w->ctx->sched->some(w) && !dagi_devices_busy(w->ctx);
 }
 
 int dagi_stall_check(struct dagi_worker *w)

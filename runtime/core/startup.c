@@ -82,7 +82,7 @@ static void fill(dag_taskpool *pool, struct batch *b)
 int dagi_startup(struct dagi_worker *w)
 {
     dag_context *ctx = w->ctx;
-    if (atomic_load(&ctx->starting) == 0)
+    if (atomic_load(&ctx->starting) == 0 || (ctx->devices && dagi_devices_full(ctx)))
         return 0;
     dag_taskpool *pool = claim_or_wait(ctx);
     if (!pool)
@@ -103,6 +103,8 @@ int dagi_startup(struct dagi_worker *w)
     dagi_unlock(&pool->start_lock);
     /* Until here the pool could not end. The tasks, or the share of open that stands for start-up,
      * keep it until they are given away. */
+    if (ctx->devices)
+        b.list = dagi_device_filter(w, b.list);
     if (b.list)
         dagi_ready(w, b.list);
     if (done && pool->countable)

@@ -21,6 +21,7 @@ const char *dag_strerror(dag_status status)
     case DAG_ERR_NOMEM: return "out of memory";
     case DAG_ERR_IO: return "a file could not be read or written";
     case DAG_ERR_COMM: return "communication failed";
+    case DAG_ERR_DEVICE: return "a device failed";
     case DAG_ERR_INTERNAL: return "internal error of the runtime";
     }
     return "unknown status";

@@ -126,12 +126,37 @@ HOT void execute(struct dagi_worker *w, struct dag_task *t)
         run_body(w, t);
 }
 
-/* Apart from dagi_task_run(), so that it has nothing to save for this while nothing is recorded. */
-static __attribute__((noinline)) void run_recorded(struct dagi_worker *w, struct dag_task *t)
+/* The same where there are devices. 0: the task waits for one of them and is not ours any more. */
+static int execute_beside_devices(struct dagi_worker *w, struct dag_task *t)
 {
-    uint64_t begin = dagi_trace_mark(DAGI_TRACK(w));
-    execute(w, t);
-    dagi_trace_task(DAGI_TRACK(w), t, begin);
+    dag_taskpool *pool = t->pool;
+    uint32_t writes = pool->classes[t->cls->id].write_mask;
+    if (dagi_pool_is_poisoned(pool))
+        return 1;
+    if (t->cls->bind && !(t->arrived & DAGI_TASK_BOUND))
+        t->cls->bind(t, pool->globals);
+    t->arrived |= DAGI_TASK_BOUND;
+    if (dagi_pool_is_poisoned(pool))
+        return 1;
+    if (!dagi_device_host_ready(w, t))
+        return 0;
+    make_writable(w, t, writes);
+    dagi_device_host_written(w, t, writes);
+    if (!dagi_pool_is_poisoned(pool))
+        run_body(w, t);
+    return 1;
+}
+
+/* Apart from dagi_task_run(), so that it has nothing to save for this while nothing is recorded. */
+static __attribute__((noinline)) void run_special(struct dagi_worker *w, struct dag_task *t)
+{
+    uint64_t begin = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
+    if (!w->ctx->devices)
+        execute(w, t);
+    else if (!execute_beside_devices(w, t))
+        return;
+    if (DAGI_TRACK(w))
+        dagi_trace_task(DAGI_TRACK(w), t, begin);
     dagi_task_complete(w, t);
 }
 
@@ -143,8 +168,8 @@ void dagi_task_run(struct dagi_worker *w, struct dag_task *t)
         w->count_pool = pool;
     }
     t->owner = w;
-    if (DAGI_UNLIKELY(DAGI_TRACK(w))) {
-        run_recorded(w, t);
+    if (DAGI_UNLIKELY(w->special)) {
+        run_special(w, t);
         return;
     }
     execute(w, t);

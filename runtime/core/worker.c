@@ -119,7 +119,8 @@ void dagi_wake_application(dag_context *ctx)
 /* There seems to be something to take or to start. */
 static bool something(struct dagi_worker *w)
 {
-    return w->overflow || w->ctx->sched->some(w) || atomic_load(&w->ctx->starting) > 0;
+    return w->overflow || w->ctx->sched->some(w) || atomic_load(&w->ctx->starting) > 0 ||
+           (w->ctx->devices && dagi_device_wants(w));
 }
 
 /* A reason not to sleep. */
@@ -284,7 +285,7 @@ static void rest(struct dagi_worker *w)
         begin_search(w);
     if (DAGI_TRACK(w))
         dagi_trace_idle(DAGI_TRACK(w), 0, 0);
-    uint64_t idle = ctx->single && ctx->size == 1 ? 0 : dagi_now() - w->idle_since;
+    uint64_t idle = ctx->single && !ctx->attend ? 0 : dagi_now() - w->idle_since;
     if (w->active && (ctx->single || ctx->oversubscribed || idle >= IDLE_AFTER)) {
         deactivate(w);
         look = true;
@@ -361,6 +362,13 @@ static inline bool progress_is_due(const struct dagi_worker *w)
     return w->ctx->size > 1 && dagi_ticks() - w->last_progress > PROGRESS_TICKS;
 }
 
+/* Time to look after messages or devices? */
+static inline bool attention_is_due(struct dagi_worker *w)
+{
+    return w->ctx->attend &&
+           (progress_is_due(w) || (w->ctx->devices && dagi_device_wants(w)));
+}
+
 /* Messages between tasks. False when so much waits to be sent that no task should run. */
 static bool look_after_messages(struct dagi_worker *w)
 {
@@ -387,10 +395,42 @@ static bool look_after_messages(struct dagi_worker *w)
     return false;
 }
 
+/* Be the manager of devices that have work and none. False when there is time for tasks: nothing to
+ * manage, or nobody else to run them. */
+static bool manage(struct dagi_worker *w)
+{
+    dag_context *ctx = w->ctx;
+    if (!dagi_device_wants(w))
+        return false;
+    int events = dagi_device_progress(w);
+    if (events > 0)
+        w->waits_since = 0;
+    if (events > 0 && w->idle_since)
+        w->idle_since = dagi_now();
+    if (!w->manages || ctx->single)
+        return false;
+    if (w->idle_since)
+        end_search(w);
+    if (ctx->size > 1 && (events == 0 || progress_is_due(w))) {
+        if (make_progress(w) > 0)
+            events++;
+        w->last_progress = dagi_ticks();
+    }
+    if (events > 0)
+        return true;
+    uint64_t now = dagi_now();
+    if (!w->waits_since)
+        w->waits_since = now;
+    wait_a_moment(w, now - w->waits_since);
+    return true;
+}
+
 /* Run tasks for a while, or rest a little. */
 static void work(struct dagi_worker *w)
 {
     dag_context *ctx = w->ctx;
+    if (ctx->devices && manage(w))
+        return;
     if ((progress_is_due(w) || (ctx->size > 1 && dagi_comm_congested(ctx))) &&
         !look_after_messages(w))
         return;
@@ -413,7 +453,7 @@ static void work(struct dagi_worker *w)
         if (w->index == 0 &&
             (w->one_task || atomic_load_explicit(&ctx->news, memory_order_relaxed)))
             return;
-        if (progress_is_due(w))
+        if (attention_is_due(w))
             return;
         t = find(w);
     }
@@ -428,6 +468,8 @@ void dagi_leave(struct dagi_worker *w)
         t->next = NULL;
         dagi_ready(w, t);
     }
+    if (w->ctx->devices)
+        dagi_device_leave(w);
     end_search(w);
     deactivate(w);
 }

@@ -269,6 +269,18 @@ static void store_deferred(struct dag_task *task, int flow, const dag_element *e
     atomic_fetch_add_explicit(&task->pool->deferred_stores, 1, memory_order_relaxed);
 }
 
+/* Enter a store in the plan; see data.h. */
+static void plan_store(struct dag_task *task, int flow, const dag_element *e, dag_memory_mode mode,
+                       dagi_store_plan *plan)
+{
+    dagi_pool_data *data = task->pool->data;
+    const dag_value *v = dag_task_flows(task)[flow];
+    int home = v->ptr == e->ptr && v->ld == e->ld;
+    if (home && mode == DAG_MEM_INPLACE && !data->program->aliased)
+        home = !dagi_table_waits(data, e);
+    *(home ? &plan->home : &plan->away) |= UINT32_C(1) << flow;
+}
+
 void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, int region)
 {
     dagi_pool_data *data = task->pool->data;
@@ -277,6 +289,11 @@ void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, 
     if (locate(task, flow, slot, index, "is stored to", &e) == NULL ||
         !store_fits(task, flow, slot, index, &e) || e.shape.m == 0 || e.shape.n == 0)
         return;
+    if (task->pool->ctx->devices && ((struct dagi_worker *)task->owner)->store_plan) {
+        plan_store(task, flow, &e, data->slot[slot].mode,
+                   ((struct dagi_worker *)task->owner)->store_plan);
+        return;
+    }
     if (__builtin_expect(task->pool->ctx->race != NULL, 0))
         dagi_race_store(task, flow, data->slot[slot].collection, &e, region);
     dag_memory_mode mode = data->slot[slot].mode;

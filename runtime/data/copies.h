@@ -85,6 +85,8 @@ typedef struct dagi_copies {
     int nspaces;
     int home;    /* 1: the host's place is home memory */
     int dropped; /* 1: after DROP; nothing may be asked of it but dagi_copies_stale() */
+    struct dagi_value *value;  /* of a value that dies: itself, and the next one */
+    struct dagi_copies *dying;
     dagi_copy copy[]; /* [nspaces] */
 } dagi_copies;
 

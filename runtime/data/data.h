@@ -48,6 +48,12 @@ typedef struct dagi_value {
     _Atomic(struct dagi_copies *) copies; /* on devices, copies.h; NULL = only ever on the host */
 } dagi_value;
 
+/* While worker.store_plan is set dag_store() writes nothing, but enters the flow here: bit in `home`
+ * when the value lies in the element and a mark is all that is to be done, else in `away`. */
+typedef struct dagi_store_plan {
+    uint32_t home, away;
+} dagi_store_plan;
+
 /* ---- memory of values ------------------------------------------------------------------- */
 
 /* The depot of a context: what is free beyond the workers' own lists, bounded. */

@@ -3,6 +3,7 @@
 #include "table.h"
 
 #include "../core/core.h"
+#include "../device/device.h"
 
 #include <assert.h>
 #include <string.h>
@@ -86,6 +87,8 @@ void dagi_value_release(struct dagi_worker *w, dag_value *value)
     int32_t before = atomic_fetch_sub_explicit(&v->refs, 1, memory_order_acq_rel);
     assert(before >= 1);
     if (before != 1)
+        return;
+    if (atomic_load_explicit(&v->copies, memory_order_relaxed) != NULL && dagi_device_forget(value))
         return;
     uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
     dagi_pending_store *done = NULL;

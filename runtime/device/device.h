@@ -9,14 +9,24 @@
 
 #include "../core/core.h"
 
+/* In dag_task.arrived, above the flows: its memory inputs are bound. */
+#define DAGI_TASK_BOUND (UINT64_C(1) << 63)
+
 struct dagi_devices;
 
 /* ---- life (device.c, plugin.c) ------------------------------------------------------------ */
 
 /* Find and open the devices that the settings allow; ctx->devices stays NULL when there is none.
  * A device that was asked for and cannot be had is an error with a sentence. */
-dag_status dagi_devices_init(dag_context *ctx);
+dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size);
 void dagi_devices_fini(dag_context *ctx);
+/* For tests, before dag_init(): use this back end; NULL = what is there again. */
+struct dagi_backend;
+void dagi_devices_use(const struct dagi_backend *backend);
+
+/* 1: there are devices for which the class has a body. */
+uint8_t dagi_devices_have(const dag_context *ctx, const dag_program *program, const dag_class *cls,
+                          dag_precision prec);
 
 /* ---- tasks -------------------------------------------------------------------------------- */
 
@@ -33,8 +43,17 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t);
  */
 int dagi_device_host_ready(struct dagi_worker *w, struct dag_task *t);
 
-/* The last reference to a value with copies is gone; any thread. Takes its record over. */
-void dagi_device_forget(struct dag_value *v);
+/* Behind it, when flows in `mask` have got values of their own: the task on a core writes them. */
+void dagi_device_host_written(struct dagi_worker *w, struct dag_task *t, uint32_t mask);
+
+/* Of a list of tasks that have become ready, those that run on cores. */
+struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list);
+/* So much is pending that no further instances should be started. */
+int dagi_devices_full(const dag_context *ctx);
+
+/* The last reference to a value with copies is gone; any thread. 0: the record is gone, free the
+ * value. 1: transfers still use its memory on the host, and it is released once more later. */
+int dagi_device_forget(struct dag_value *v);
 
 /* ---- the manager (manager.c) -------------------------------------------------------------- */
 

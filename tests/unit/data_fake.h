@@ -79,6 +79,15 @@ void dagi_race_store(struct dag_task *t, int flow, const dag_collection *collect
     abort();
 }
 
+#include "../../runtime/device/device.h"
+
+/* There are no devices. */
+int dagi_device_forget(dag_value *v)
+{
+    (void)v;
+    abort();
+}
+
 int dag_rank(const dag_context *context)
 {
     return context->rank;

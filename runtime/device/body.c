@@ -1,0 +1,49 @@
+/* What a body for a device may ask for; include/dag/device.h. */
+#include "device_impl.h"
+
+/* There is one back end in a process. */
+static _Atomic(const dagi_backend *) present;
+
+void dagi_body_backend(const dagi_backend *backend)
+{
+    atomic_store(&present, backend);
+}
+
+void *dag_device_stream(dag_device_queue *queue)
+{
+    return atomic_load(&present)->stream(queue);
+}
+
+static dagi_job *job_of(const struct dag_task *task)
+{
+    return ((struct dagi_worker *)task->owner)->job;
+}
+
+dag_device_queue *dag_device_queue_of(const struct dag_task *task)
+{
+    return job_of(task)->lane->queue;
+}
+
+void *dag_device_workspace(const struct dag_task *task)
+{
+    const dagi_block *block = job_of(task)->workspace;
+    return block ? block->at : NULL;
+}
+
+const dag_value *dag_device_views(const struct dag_task *task)
+{
+    return job_of(task)->views;
+}
+
+int *dag_device_info(const struct dag_task *task, int64_t offset)
+{
+    dagi_job *job = job_of(task);
+    dagi_device *d = job->device;
+    /* issue.c keeps that many free before a body runs. */
+    if (job->ninfo == DAGI_JOB_INFOS)
+        return &d->info_device[job->info[DAGI_JOB_INFOS - 1].slot];
+    int slot = d->info_free[--d->ninfo_free];
+    job->info[job->ninfo].slot = slot;
+    job->info[job->ninfo++].offset = offset;
+    return &d->info_device[slot];
+}

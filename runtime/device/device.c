@@ -1,0 +1,285 @@
+/* Devices of a context: found, opened, closed. */
+#include "choice.h"
+#include "device_impl.h"
+
+#include <dag/kernels.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Programs without kernels lack it. */
+extern bool dag_kernel_register(const dag_kernel *entry) __attribute__((weak));
+
+static const dagi_backend *instead; /* of what would be found, for tests */
+
+void dagi_devices_use(const dagi_backend *backend)
+{
+    instead = backend;
+}
+
+uint8_t dagi_devices_have(const dag_context *ctx, const dag_program *program, const dag_class *cls,
+                          dag_precision prec)
+{
+    if (!ctx->devices || program->aliased)
+        return 0;
+    for (int b = 0; b < cls->nbodies; b++) {
+        if (cls->bodies[b].device == (uint8_t)ctx->devices->backend->kind && cls->bodies[b].fn[prec])
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- one device ----------------------------------------------------------------------------- */
+
+static void close_device(dagi_device *d)
+{
+    const dagi_backend *backend = dagi_backend_of(d);
+    for (int i = 0; i < DAGI_EXEC_LANES; i++)
+        dagi_lane_close(&d->exec[i]);
+    dagi_lane_close(&d->in);
+    dagi_lane_close(&d->out);
+    dagi_memory_free(d->memory);
+    if (d->info_device)
+        backend->free(d->handle, d->info_device);
+    if (d->piece)
+        backend->free(d->handle, d->piece);
+    if (d->info_host)
+        backend->unpin(d->info_host);
+    free(d->info_host);
+    free(d->heap);
+    if (d->handle)
+        backend->close(d->handle);
+    free(d);
+}
+
+/* The piece of memory that all copies lie in. Where nobody said how much, less will do. */
+static dagi_result take_memory(dagi_device *d, int64_t limit, int sharers)
+{
+    enum { TRIES = 12 };
+    size_t bytes = d->info.memory_free / 10 * 9 / (size_t)sharers;
+    if (limit > 0 && (size_t)limit < d->info.memory_free)
+        bytes = (size_t)limit;
+    dagi_result result = DAGI_NOMEM;
+    for (int i = 0; i < TRIES && result == DAGI_NOMEM; i++) {
+        d->piece_bytes = bytes / DAGI_BLOCK_GRAIN * DAGI_BLOCK_GRAIN;
+        result = dagi_backend_of(d)->alloc(d->handle, d->piece_bytes, &d->piece);
+        if (limit > 0)
+            break;
+        bytes -= bytes / 8;
+    }
+    return result;
+}
+
+static dagi_result open_lanes(dagi_device *d)
+{
+    dagi_result result = dagi_lane_open(&d->in, d, 1);
+    if (result == DAGI_OK)
+        result = dagi_lane_open(&d->out, d, 1);
+    for (int i = 0; i < DAGI_EXEC_LANES && result == DAGI_OK; i++)
+        result = dagi_lane_open(&d->exec[i], d, i == 0);
+    return result;
+}
+
+/* The ints for what kernels report, all 0. */
+static dagi_result make_infos(dagi_device *d)
+{
+    const size_t bytes = DAGI_INFO_SLOTS * sizeof(int);
+    void *at = NULL;
+    d->info_host = calloc(1, bytes);
+    if (!d->info_host)
+        return DAGI_NOMEM;
+    dagi_backend_of(d)->pin(d->info_host, bytes); /* where that fails copies are slower */
+    dagi_result result = dagi_backend_of(d)->alloc(d->handle, bytes, &at);
+    d->info_device = at;
+    dagi_copy_job zero = {.to = at, .from = d->info_host, .to_ld = DAGI_INFO_SLOTS,
+                          .from_ld = DAGI_INFO_SLOTS, .m = DAGI_INFO_SLOTS, .n = 1,
+                          .elem = sizeof(int)};
+    if (result == DAGI_OK)
+        result = dagi_backend_of(d)->copy_in(d->in.queue, &zero);
+    if (result == DAGI_OK)
+        result = dagi_lane_mark(&d->in, NULL);
+    while (result == DAGI_OK && dagi_lane_busy(&d->in))
+        dagi_lane_poll(&d->in, &result);
+    for (int i = 0; i < DAGI_INFO_SLOTS; i++)
+        d->info_free[d->ninfo_free++] = i;
+    return result;
+}
+
+/* Open device `number` of the back end; NULL with the reason. */
+static dagi_device *open_device(struct dagi_devices *all, int number, int sharers, char *why,
+                                size_t size)
+{
+    const dag_context *ctx = all->ctx;
+    dagi_device *d = calloc(1, sizeof *d);
+    if (!d) {
+        snprintf(why, size, "device %d: out of memory on the host", number);
+        return NULL;
+    }
+    d->all = all;
+    d->index = all->count;
+    d->space = d->index + 1;
+    const char *what = "cannot be opened";
+    dagi_result result = all->backend->open(number, &d->handle, &d->info);
+    if (result == DAGI_OK) {
+        what = "has no memory left";
+        result = take_memory(d, ctx->settings.cuda_memory, sharers);
+    }
+    if (result == DAGI_OK) {
+        what = "gives no queues";
+        result = open_lanes(d);
+    }
+    if (result == DAGI_OK) {
+        what = "cannot be set up";
+        result = make_infos(d);
+    }
+    if (result == DAGI_OK && !(d->memory = dagi_memory_new(d->piece, d->piece_bytes)))
+        result = DAGI_NOMEM;
+    if (result == DAGI_OK)
+        return d;
+    snprintf(why, size, "device %d (%s) %s: %s", number, d->info.name, what,
+             all->backend->error());
+    close_device(d);
+    return NULL;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static void connect_peers(struct dagi_devices *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        for (int j = 0; j < all->count; j++) {
+            if (i != j) /* refused: such copies are staged by the back end */
+                all->backend->peer(all->device[i]->handle, all->device[j]->handle);
+        }
+    }
+}
+
+static dag_status make_choice(struct dagi_devices *all)
+{
+    dagi_choice_place places[DAGI_MAX_SPACES] = {{"cores"}};
+    for (int i = 0; i < all->count; i++)
+        places[i + 1].model = all->device[i]->info.name;
+    all->choice = dagi_choice_new(places, all->count + 1);
+    return all->choice ? DAG_SUCCESS : DAG_ERR_NOMEM;
+}
+
+static void destroy(struct dagi_devices *all)
+{
+    dagi_choice_free(all->choice);
+    for (int i = 0; i < all->count; i++)
+        close_device(all->device[i]);
+    dagi_plugin_unload(all->plugin);
+    free(all);
+}
+
+static int register_kernels(const dagi_backend *backend)
+{
+    for (int i = 0; i < backend->nkernels && dag_kernel_register; i++) {
+        if (!dag_kernel_register(&backend->kernels[i]))
+            return 1;
+    }
+    return 0;
+}
+
+static dag_status open_all(struct dagi_devices *all, int there, char *why, size_t size)
+{
+    dag_context *ctx = all->ctx;
+    int wanted = (int)ctx->settings.gpus;
+    int sharers = ctx->size > 1 ? dagi_comm_sharing(ctx, NULL) : 1;
+    int most = wanted < 0 || wanted > there ? there : wanted;
+    for (int i = 0; i < most && all->count < DAGI_MAX_DEVICES; i++) {
+        char reason[512];
+        dagi_device *d = open_device(all, i, sharers < 1 ? 1 : sharers, reason, sizeof reason);
+        if (d) {
+            all->device[all->count++] = d;
+        } else if (wanted > 0) {
+            snprintf(why, size, "gpus = %d: %s", wanted, reason);
+            return DAG_ERR_DEVICE;
+        } else {
+            dagi_warn(ctx, "%s; it is not used", reason);
+            snprintf(ctx->no_devices, sizeof ctx->no_devices, "%.*s",
+                     (int)sizeof ctx->no_devices - 1, reason);
+        }
+    }
+    return DAG_SUCCESS;
+}
+
+static void summarize(dag_context *ctx)
+{
+    size_t used = strlen(ctx->summary);
+    const struct dagi_devices *all = ctx->devices;
+    snprintf(ctx->summary + used, sizeof ctx->summary - used, ", %d device%s (%s)", all->count,
+             all->count > 1 ? "s" : "", all->device[0]->info.name);
+}
+
+/* Why no device is used, if that is settled beforehand. */
+static const char *excluded(const dag_context *ctx)
+{
+    if (ctx->settings.gpus == 0)
+        return "the setting gpus is 0";
+    if (ctx->settings.serial)
+        return "the setting serial runs one task at a time, on a core";
+    if (ctx->settings.check)
+        return "the setting check looks at what bodies do on cores";
+    return NULL;
+}
+
+dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
+{
+    const char *reason = excluded(ctx);
+    void *plugin = NULL;
+    const dagi_backend *backend = NULL;
+    int there = 0, wanted = (int)ctx->settings.gpus;
+    if (reason)
+        snprintf(ctx->no_devices, sizeof ctx->no_devices, "%s", reason);
+    else if (instead)
+        backend = instead;
+    else
+        backend = dagi_plugin_load(ctx, &plugin, ctx->no_devices, sizeof ctx->no_devices);
+    if (backend)
+        there = backend->count(ctx->no_devices, sizeof ctx->no_devices);
+    if (wanted > 0 && there < wanted && !reason) {
+        snprintf(why, size, "gpus = %d, but %d device%s can be used%s%s", wanted, there,
+                 there == 1 ? "" : "s", there ? "" : ": ", there ? "" : ctx->no_devices);
+        dagi_plugin_unload(plugin);
+        return DAG_ERR_DEVICE;
+    }
+    if (there <= 0) {
+        dagi_plugin_unload(plugin);
+        return DAG_SUCCESS;
+    }
+    struct dagi_devices *all = calloc(1, sizeof *all);
+    if (!all) {
+        dagi_plugin_unload(plugin);
+        return DAG_ERR_NOMEM;
+    }
+    all->ctx = ctx;
+    all->backend = backend;
+    all->plugin = plugin;
+    dag_status status = open_all(all, there, why, size);
+    if (status == DAG_SUCCESS && all->count > 0)
+        status = make_choice(all);
+    if (status == DAG_SUCCESS && all->count > 0 && register_kernels(backend) != 0) {
+        snprintf(why, size, "the kernels of the back end %s do not fit this program",
+                 backend->name);
+        status = DAG_ERR_DEVICE;
+    }
+    if (status != DAG_SUCCESS || all->count == 0) {
+        destroy(all);
+        return status;
+    }
+    atomic_store(&all->alive, all->count);
+    connect_peers(all);
+    dagi_body_backend(backend);
+    ctx->no_devices[0] = '\0';
+    ctx->devices = all;
+    summarize(ctx);
+    return DAG_SUCCESS;
+}
+
+void dagi_devices_fini(dag_context *ctx)
+{
+    if (ctx->devices)
+        destroy(ctx->devices);
+    ctx->devices = NULL;
+}

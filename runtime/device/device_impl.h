@@ -1,0 +1,272 @@
+/*
+ * What the files of the manager offer each other; docs/design/devices.md says how it works.
+ *
+ * Locks: dagi_device.values_lock > the lock of a value's record (copies.h), which is held while a
+ * transfer of that value is enqueued, so that nobody takes a copy for valid that will not come.
+ */
+#ifndef DAGI_DEVICE_IMPL_H
+#define DAGI_DEVICE_IMPL_H
+
+#include "../core/core_impl.h"
+#include "../core/lock.h"
+#include "../data/copies.h"
+#include "backend.h"
+#include "device.h"
+#include "memory.h"
+
+enum {
+    DAGI_EXEC_LANES = 4,      /* queues for kernels of one device; the first is urgent */
+    DAGI_LANE_SLOTS = 512,    /* tickets of one queue under way; a power of two */
+    DAGI_WINDOW = 64,         /* tasks of one device issued and not retired */
+    DAGI_PENDING_MANY = 4096, /* pending tasks from which on no further instances are started */
+    DAGI_INFO_SLOTS = 256,    /* ints of one device for what kernels report */
+    DAGI_JOB_INFOS = 4,       /* of them for one task */
+    DAGI_TRIES = 3            /* of what was refused */
+};
+
+/* ---- lane.c: queues with tickets ------------------------------------------------------------ */
+
+/*
+ * A queue of the back end whose points can be waited for. Its manager gives a ticket to everything
+ * that it enqueues, and records an event behind it in the ticket's slot; a slot is used again when
+ * its ticket has passed, so whoever waits for the event of an old ticket waits too long at worst.
+ */
+typedef struct dagi_lane {
+    dagi_queue_order order; /* first: the queue of a ticket is its lane */
+    _Atomic uint64_t recorded; /* tickets that have their event */
+    struct dagi_device *device;
+    void *queue;
+    uint64_t count; /* tickets given; the manager's */
+    struct dagi_lane_slot {
+        void *event;
+        dag_taskpool *pool; /* of what was enqueued: fails when the device is lost before */
+    } slot[DAGI_LANE_SLOTS];
+} dagi_lane;
+
+dagi_result dagi_lane_open(dagi_lane *lane, struct dagi_device *device, int urgent);
+void dagi_lane_close(dagi_lane *lane);
+/* The ticket of what is enqueued next. */
+static inline dagi_ticket dagi_lane_next(dagi_lane *lane)
+{
+    return (dagi_ticket){&lane->order, lane->count + 1};
+}
+int dagi_lane_room(const dagi_lane *lane); /* tickets that may be given now */
+int dagi_lane_busy(const dagi_lane *lane);
+/* Nonzero when the event of a ticket can be waited for, or need not. */
+int dagi_ticket_recorded(dagi_ticket t);
+/* What is enqueued from now on runs behind the ticket, of any device. */
+dagi_result dagi_lane_wait(dagi_lane *lane, dagi_ticket t);
+/* End what was enqueued for the next ticket, which is given by this. Not OK: the device is lost. */
+dagi_result dagi_lane_mark(dagi_lane *lane, dag_taskpool *pool);
+/* Look what has passed; the number of tickets. *result: OK or LOST. */
+int dagi_lane_poll(dagi_lane *lane, dagi_result *result);
+/* The device is lost: pools of what has not passed fail with this sentence, and all passes. */
+void dagi_lane_abandon(dagi_lane *lane, const char *why);
+
+/* ---- one task on a device ------------------------------------------------------------------- */
+
+typedef enum dagi_flow_use {
+    DAGI_FLOW_NONE = 0, /* no value */
+    DAGI_FLOW_SAME,     /* read, by a flow before this one as well */
+    DAGI_FLOW_READ,
+    DAGI_FLOW_UPDATE,   /* written in place */
+    DAGI_FLOW_REPLACE   /* written, but others hold the value: a new one on the device */
+} dagi_flow_use;
+
+typedef struct dagi_job_flow {
+    uint8_t use;
+    uint8_t content;    /* 1: what the value holds is needed */
+    uint8_t fresh;      /* 1: nobody has written it before */
+    dag_value *old;     /* REPLACE, once the flow has its new value: what it replaces */
+    dagi_block *block;  /* pinned from the reservation until the task is issued */
+    dagi_ticket saved;  /* when its content will be on the host */
+} dagi_job_flow;
+
+/* Belongs to the manager once it is in the inbox. */
+typedef struct dagi_job {
+    struct dagi_job *next;
+    struct dag_task *task;
+    const dag_body *body;
+    struct dagi_device *device;
+    uint64_t order;         /* of arrival */
+    int attempts;
+    int ndata;
+    size_t workspace_bytes;
+    dagi_block *workspace;
+    dagi_lane *lane;        /* where its kernels are */
+    dagi_ticket done;
+    uint64_t issued_at;     /* dagi_now() */
+    int64_t estimate;       /* nanoseconds that it adds to the backlog */
+    size_t bytes;           /* of all flows */
+    int filled;             /* 1: something was copied in for it */
+    uint32_t unsaved;       /* of `save`: their transfer was refused and is to be tried again */
+    uint32_t save;          /* flows whose content has to be on the host before it retires */
+    int late;               /* 1: nothing is released before it retires */
+    int ninfo;
+    struct {
+        int slot;
+        int64_t offset;
+    } info[DAGI_JOB_INFOS];
+    dag_value *views;       /* [ndata], behind the flows */
+    dagi_job_flow flow[];   /* [ndata] */
+} dagi_job;
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+typedef struct dagi_job_list {
+    dagi_job *first, *last;
+} dagi_job_list;
+
+typedef struct dagi_info_slot {
+    int slot;
+    dagi_ticket cleared;
+} dagi_info_slot;
+
+/* Counters; written by the manager alone, read by anybody at rest. */
+typedef struct dagi_device_counts {
+    _Atomic int64_t tasks, bytes_in, bytes_out, bytes_peer, hits, evictions, saves, renames, retries;
+    _Atomic int64_t busy; /* nanoseconds with kernels under way, as the manager saw them */
+} dagi_device_counts;
+
+typedef struct dagi_device {
+    /* -- fixed */
+    struct dagi_devices *all;
+    int index, space; /* space = index + 1 */
+    void *handle;
+    dagi_backend_info info;
+    void *piece;
+    size_t piece_bytes;
+
+    /* -- shared */
+    _Atomic int manager;  /* index of the worker + 1; 0 = nobody */
+    _Atomic int lost;
+    /* Jobs, tasks that wait for content, values that die later: entered by who brings them before
+     * they can be seen, taken off by the manager. */
+    _Atomic int64_t work;
+    _Atomic int flying;   /* 1: transfers or kernels under way */
+    _Atomic int64_t pending; /* jobs that are not issued */
+    _Atomic int64_t backlog; /* nanoseconds, estimated, of jobs that are not retired */
+    _Atomic(dagi_job *) inbox;              /* linked by next, latest first */
+    _Atomic(struct dag_task *) fetches;     /* wait for content on the host; likewise */
+    _Atomic(dagi_copies *) dying;           /* records of values that nobody holds any more */
+    _Atomic int values_lock; /* guards `value` of all blocks */
+
+    /* -- the manager's */
+    dagi_memory *memory;
+    dagi_lane in, out, exec[DAGI_EXEC_LANES];
+    dagi_job **heap; /* pending, best first */
+    int nheap, heap_capacity;
+    uint64_t arrivals;
+    dagi_job *head;  /* taken from the heap, not issued yet */
+    dagi_job_list issued[DAGI_EXEC_LANES];
+    dagi_job *finishing; /* their kernels have passed, transfers have not */
+    int nissued, turn;
+    struct dag_task *waiting; /* taken from fetches */
+    dagi_copies *graves;      /* taken from dying */
+    int *info_device, *info_host;           /* [DAGI_INFO_SLOTS] */
+    int info_free[DAGI_INFO_SLOTS], ninfo_free;
+    dagi_info_slot info_cleared[DAGI_INFO_SLOTS]; /* are being set to 0 */
+    int ninfo_cleared;
+    int refused_saves; /* one after the other */
+    uint64_t last_end; /* when the last kernel was seen to be done */
+    dagi_device_counts counts;
+} dagi_device;
+
+struct dagi_devices {
+    dag_context *ctx;
+    const dagi_backend *backend;
+    void *plugin; /* of dlopen() */
+    int count;
+    _Atomic int alive;
+    struct dagi_choice *choice;
+    dagi_device *device[DAGI_MAX_DEVICES];
+};
+
+static inline dagi_device *dagi_device_at(const struct dagi_devices *all, int space)
+{
+    return all->device[space - 1];
+}
+static inline const dagi_backend *dagi_backend_of(const dagi_device *d)
+{
+    return d->all->backend;
+}
+static inline dagi_value *dagi_value_of(dag_value *v)
+{
+    return (dagi_value *)(void *)v;
+}
+static inline dagi_copies *dagi_copies_get(dag_value *v)
+{
+    return atomic_load_explicit(&dagi_value_of(v)->copies, memory_order_acquire);
+}
+static inline void dagi_count(_Atomic int64_t *counter, int64_t by)
+{
+    int64_t now = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, now + by, memory_order_relaxed);
+}
+
+/* ---- plugin.c ------------------------------------------------------------------------------- */
+
+/* The back end that is there, or NULL with the reason. */
+const dagi_backend *dagi_plugin_load(const dag_context *ctx, void **handle, char *why, size_t size);
+void dagi_plugin_unload(void *handle);
+
+/* ---- pending.c ------------------------------------------------------------------------------ */
+
+dagi_job *dagi_job_new(dagi_device *d, struct dag_task *t, const dag_body *body);
+void dagi_job_free(dagi_job *job);
+/* What the inbox holds goes to the heap. */
+void dagi_pending_collect(struct dagi_worker *w, dagi_device *d);
+dagi_job *dagi_pending_pop(dagi_device *d);
+/* What pending tasks will use next is kept longest. */
+void dagi_pending_next_use(dagi_device *d);
+/* The device cannot take it: another one, a core, or an error with this sentence. */
+void dagi_job_elsewhere(struct dagi_worker *w, dagi_job *job, const char *why);
+
+/* ---- issue.c -------------------------------------------------------------------------------- */
+
+typedef enum dagi_issue_result {
+    DAGI_ISSUED,
+    DAGI_ISSUE_WAIT, /* nothing has happened: for memory, or after something was refused */
+    DAGI_ISSUE_GONE  /* it went elsewhere, or failed */
+} dagi_issue_result;
+/* *device: LOST when it is, whatever became of the job. */
+dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *device);
+
+/* ---- transfer.c ------------------------------------------------------------------------------ */
+
+/* Fill the device's copy of a value from where it is valid, into job flow's block. */
+dagi_result dagi_transfer_fill(dagi_device *d, dag_value *v, dagi_block *block, int fresh);
+/* Have the content on the host; *when: it is there when this has passed. */
+dagi_result dagi_transfer_save(dagi_device *d, dag_value *v, dagi_ticket *when);
+/* Copy the content of v, wherever it is, to `to` through `lane`. */
+dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, dagi_block *to);
+/* What is enqueued in the lane next reads the copy of v here, or updates it: behind whoever uses it. */
+dagi_result dagi_transfer_attach(dagi_device *d, dagi_lane *lane, dag_value *v, int update);
+/* Give up a block; 1 = done, 0 = not now. *result: LOST when it is. */
+int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result);
+/* The copy is off its value's record: its memory goes back to its device. */
+void dagi_copy_return(dagi_device *d, const dagi_copy *copy);
+/* A task on `space` has written v, of which the caller has the only reference. */
+void dagi_copies_written(const struct dagi_devices *all, dag_value *v, int space,
+                         dagi_ticket written);
+
+/* ---- host.c --------------------------------------------------------------------------------- */
+
+/* Tasks that wait for content, and values that die; the number that could go on. */
+int dagi_host_round(struct dagi_worker *w, dagi_device *d, dagi_result *result);
+
+/* ---- retire.c ------------------------------------------------------------------------------- */
+
+int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result);
+/* Everything that was issued ends, done or not. */
+void dagi_retire_all(struct dagi_worker *w, dagi_device *d);
+/* ---- body.c --------------------------------------------------------------------------------- */
+
+void dagi_body_backend(const dagi_backend *backend);
+
+/* ---- manager.c ------------------------------------------------------------------------------ */
+
+/* Something for a device has been entered in `work`: see to it that somebody looks. */
+void dagi_device_alert(dagi_device *d);
+
+#endif

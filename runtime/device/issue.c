@@ -1,0 +1,495 @@
+/*
+ * Issue of one task: its flows are reserved, filled, its body enqueues kernels, and what follows is
+ * told. Until the kernels are enqueued nothing has happened that is not undone.
+ */
+#include "device_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is needed ------------------------------------------------------------------------- */
+
+static size_t bytes_of(const dag_value *v)
+{
+    return (size_t)v->m * (size_t)v->n * v->elem;
+}
+
+/* As dagi_value_writable() sees it: the holder may write in place. */
+static int may_update(dag_value *value)
+{
+    dagi_value *v = dagi_value_of(value);
+    uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
+    return atomic_load_explicit(&v->refs, memory_order_acquire) == 1 &&
+           (!(flags & (DAGI_VALUE_HOME | DAGI_VALUE_EXTERNAL)) ||
+            (flags & (DAGI_VALUE_INPLACE | DAGI_VALUE_STORED)) == DAGI_VALUE_INPLACE);
+}
+
+static void plan_flow(dagi_job *job, int f)
+{
+    struct dag_task *t = job->task;
+    dag_value **flow = dag_task_flows(t);
+    dagi_job_flow *j = &job->flow[f];
+    memset(j, 0, sizeof *j);
+    if (!flow[f])
+        return;
+    dag_access access = t->cls->flows[f].access;
+    int home = (atomic_load_explicit(&dagi_value_of(flow[f])->flags, memory_order_relaxed) &
+                DAGI_VALUE_HOME) != 0;
+    /* Bound as NEW, by this task. */
+    j->fresh = (access & DAG_WRITE) && !home && !(t->arrived >> f & 1);
+    /* Of an element the part that the body leaves alone has to come back as it was. */
+    j->content = access == DAG_WRITE ? home : !j->fresh;
+    if (access & DAG_WRITE) {
+        j->use = may_update(flow[f]) ? DAGI_FLOW_UPDATE : DAGI_FLOW_REPLACE;
+        return;
+    }
+    j->use = DAGI_FLOW_READ;
+    for (int g = 0; g < f; g++) {
+        if (flow[g] == flow[f] && job->flow[g].use == DAGI_FLOW_READ)
+            j->use = DAGI_FLOW_SAME;
+    }
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Pin the copy that is here, if there is a valid one. */
+static dagi_block *pin_resident(dagi_device *d, dag_value *v)
+{
+    dagi_copies *c = dagi_copies_get(v);
+    dagi_block *block = NULL;
+    if (!c)
+        return NULL;
+    dagi_lock(&c->lock);
+    if (c->copy[d->space].state != DAGI_INVALID)
+        block = c->copy[d->space].memory;
+    dagi_unlock(&c->lock);
+    if (block)
+        dagi_memory_pin(d->memory, block);
+    return block;
+}
+
+static void unpin_all(dagi_job *job)
+{
+    for (int f = 0; f < job->ndata; f++) {
+        if (job->flow[f].block)
+            dagi_memory_unpin(job->device->memory, job->flow[f].block);
+        job->flow[f].block = NULL;
+    }
+}
+
+/* Evict what the request needs; the number of blocks. */
+static int make_room(dagi_device *d, const size_t *bytes, int count, dagi_result *result)
+{
+    enum { MOST = 64 };
+    dagi_block *victims[MOST];
+    int done = 0;
+    dagi_pending_next_use(d);
+    int n = dagi_memory_victims(d->memory, bytes, count, victims, MOST);
+    for (int i = 0; i < n && *result == DAGI_OK; i++)
+        done += dagi_transfer_evict(d, victims[i], result);
+    return done;
+}
+
+static int under_way(const dagi_device *d)
+{
+    int busy = dagi_lane_busy(&d->in) || dagi_lane_busy(&d->out);
+    for (int i = 0; i < DAGI_EXEC_LANES; i++)
+        busy |= dagi_lane_busy(&d->exec[i]);
+    return busy;
+}
+
+/* All requests of the job: the flows that have no block, and the workspace. */
+static int list_requests(const dagi_job *job, size_t *bytes, int *which)
+{
+    int n = 0;
+    dag_value **flow = dag_task_flows(job->task);
+    for (int f = 0; f < job->ndata; f++) {
+        uint8_t use = job->flow[f].use;
+        if (use == DAGI_FLOW_NONE || use == DAGI_FLOW_SAME || job->flow[f].block)
+            continue;
+        which[n] = f;
+        bytes[n++] = bytes_of(flow[f]);
+    }
+    if (job->workspace_bytes) {
+        which[n] = -1;
+        bytes[n++] = job->workspace_bytes;
+    }
+    return n;
+}
+
+static int reserve_now(dagi_job *job, size_t *bytes, int *n)
+{
+    int which[DAG_MAX_FLOWS + 1];
+    dagi_block *blocks[DAG_MAX_FLOWS + 1];
+    *n = list_requests(job, bytes, which);
+    int rc = *n ? dagi_memory_reserve(job->device->memory, bytes, *n, blocks) : 0;
+    for (int i = 0; i < *n && rc == 0; i++) {
+        if (which[i] < 0)
+            job->workspace = blocks[i];
+        else
+            job->flow[which[i]].block = blocks[i];
+    }
+    return rc;
+}
+
+/* Reserve all flows and the workspace, or nothing. */
+static dagi_issue_result reserve(dagi_job *job, dagi_result *result)
+{
+    dagi_device *d = job->device;
+    dag_value **flow = dag_task_flows(job->task);
+    size_t bytes[DAG_MAX_FLOWS + 1];
+    int n, hits = 0;
+    for (int f = 0; f < job->ndata; f++) {
+        if (job->flow[f].use == DAGI_FLOW_READ || job->flow[f].use == DAGI_FLOW_UPDATE) {
+            job->flow[f].block = pin_resident(d, flow[f]);
+            hits += job->flow[f].block != NULL;
+        }
+    }
+    int rc = reserve_now(job, bytes, &n);
+    if (rc == 1 && make_room(d, bytes, n, result) > 0)
+        rc = reserve_now(job, bytes, &n);
+    if (rc == 0) {
+        dagi_count(&d->counts.hits, hits);
+        return DAGI_ISSUED;
+    }
+    unpin_all(job);
+    /* With nothing under way nothing will retire: everything goes, what this task would find here
+     * included, so that its flows find room side by side. */
+    if (*result == DAGI_OK && !under_way(d)) {
+        size_t all = d->piece_bytes;
+        while (make_room(d, &all, 1, result) > 0 && *result == DAGI_OK)
+            continue;
+    }
+    return DAGI_ISSUE_WAIT;
+}
+
+/* ---- content -------------------------------------------------------------------------------- */
+
+static dagi_result fill_flow(struct dagi_worker *w, dagi_job *job, int f)
+{
+    dagi_device *d = job->device;
+    dag_value **flow = &dag_task_flows(job->task)[f];
+    dagi_job_flow *j = &job->flow[f];
+    if (j->use == DAGI_FLOW_REPLACE) {
+        const dag_shape shape = {(*flow)->m, (*flow)->n, (*flow)->elem};
+        dag_value *own = dagi_value_new(w, job->task->pool, &shape);
+        if (!own)
+            return DAGI_NOMEM;
+        j->old = *flow;
+        *flow = own;
+        return dagi_transfer_fill(d, own, j->block, 1);
+    }
+    if (j->block->value == *flow)
+        return DAGI_OK; /* it was here */
+    job->filled |= j->content;
+    return dagi_transfer_fill(d, *flow, j->block, !j->content);
+}
+
+static dagi_result fill(struct dagi_worker *w, dagi_job *job)
+{
+    dagi_result result = DAGI_OK;
+    for (int f = 0; f < job->ndata && result == DAGI_OK; f++) {
+        if (job->flow[f].block)
+            result = fill_flow(w, job, f);
+    }
+    return result;
+}
+
+/* A value that was to take the place of another one; the copy to it may be under way. */
+static void drop_own(struct dagi_worker *w, const dagi_job *job, dag_value *own)
+{
+    dagi_copies *c = dagi_copies_get(own);
+    if (c && job->done.queue) {
+        dagi_lock(&c->lock);
+        c->copy[job->device->space].written = job->done;
+        dagi_unlock(&c->lock);
+    }
+    dagi_value_release(w, own);
+}
+
+/* Nothing was launched: the flows are as before. Copies that were filled stay. */
+static void undo(struct dagi_worker *w, dagi_job *job)
+{
+    dagi_device *d = job->device;
+    dag_value **flow = dag_task_flows(job->task);
+    for (int f = 0; f < job->ndata; f++) {
+        dagi_job_flow *j = &job->flow[f];
+        if (j->block && !j->block->value) {
+            j->block->living = NULL;
+            dagi_memory_unpin(d->memory, j->block);
+            dagi_memory_release(d->memory, j->block, NULL, 0);
+        } else if (j->block) {
+            dagi_memory_unpin(d->memory, j->block);
+        }
+        j->block = NULL;
+        if (j->old) {
+            drop_own(w, job, flow[f]);
+            flow[f] = j->old;
+            j->old = NULL;
+        }
+    }
+    if (job->workspace)
+        dagi_memory_release(d->memory, job->workspace, &job->done, job->done.queue != NULL);
+    job->workspace = NULL;
+    for (int i = 0; i < job->ninfo; i++)
+        d->info_free[d->ninfo_free++] = job->info[i].slot;
+    job->ninfo = 0;
+}
+
+/* ---- launch --------------------------------------------------------------------------------- */
+
+/* Behind what a flow waits for anyway, or in turn. */
+static dagi_lane *choose_lane(dagi_job *job)
+{
+    dagi_device *d = job->device;
+    dag_value **flow = dag_task_flows(job->task);
+    if (job->task->cls->high_priority)
+        return &d->exec[0];
+    for (int f = job->ndata - 1; f >= 0; f--) {
+        dagi_copies *c = job->flow[f].use == DAGI_FLOW_UPDATE ? dagi_copies_get(flow[f]) : NULL;
+        if (!c)
+            continue;
+        dagi_lock(&c->lock);
+        dagi_ticket written = c->copy[d->space].written;
+        dagi_unlock(&c->lock);
+        for (int i = 1; i < DAGI_EXEC_LANES; i++) {
+            if (written.queue == &d->exec[i].order && !dagi_ticket_passed(written))
+                return &d->exec[i];
+        }
+    }
+    d->turn = d->turn % (DAGI_EXEC_LANES - 1) + 1;
+    return &d->exec[d->turn];
+}
+
+static dagi_result attach_flows(dagi_job *job)
+{
+    dagi_device *d = job->device;
+    dag_value **flow = dag_task_flows(job->task);
+    dagi_result result = DAGI_OK;
+    for (int f = 0; f < job->ndata && result == DAGI_OK; f++) {
+        const dagi_job_flow *j = &job->flow[f];
+        if (j->use == DAGI_FLOW_REPLACE && j->content)
+            result = dagi_transfer_clone(d, job->lane, j->old, j->block);
+        else if (j->use == DAGI_FLOW_READ || j->use == DAGI_FLOW_UPDATE)
+            result = dagi_transfer_attach(d, job->lane, flow[f], j->use == DAGI_FLOW_UPDATE);
+    }
+    return result;
+}
+
+static void set_views(dagi_job *job)
+{
+    dag_value **flow = dag_task_flows(job->task);
+    for (int f = 0; f < job->ndata; f++) {
+        const dag_value *v = flow[f];
+        const dagi_block *block = job->flow[f].block;
+        for (int g = 0; g < f && job->flow[f].use == DAGI_FLOW_SAME && !block; g++) {
+            if (flow[g] == v && job->flow[g].use == DAGI_FLOW_READ)
+                block = job->flow[g].block;
+        }
+        job->views[f] = (dag_value){0};
+        if (v && block)
+            job->views[f] = (dag_value){block->at, v->m > 0 ? v->m : 1, v->m, v->n, v->elem};
+    }
+}
+
+/* What kernels report is fetched behind them. */
+static dagi_result fetch_info(dagi_job *job)
+{
+    dagi_device *d = job->device;
+    dagi_result result = DAGI_OK;
+    for (int i = 0; i < job->ninfo && result == DAGI_OK; i++) {
+        int slot = job->info[i].slot;
+        dagi_copy_job copy = {.to = &d->info_host[slot], .from = &d->info_device[slot],
+                              .to_ld = 1, .from_ld = 1, .m = 1, .n = 1, .elem = sizeof(int)};
+        result = dagi_backend_of(d)->copy_out(job->lane->queue, &copy);
+    }
+    return result;
+}
+
+static dagi_result run_body(struct dagi_worker *w, dagi_job *job)
+{
+    struct dag_task *t = job->task;
+    const dagi_backend *backend = dagi_backend_of(job->device);
+    w->job = job;
+    int done = job->body->fn[t->pool->prec](t, t->pool->globals);
+    w->job = NULL;
+    dagi_result result = backend->launched(job->lane->queue);
+    if (result == DAGI_OK && done != DAG_BODY_DONE)
+        result = DAGI_REFUSED;
+    if (result == DAGI_OK && fetch_info(job) != DAGI_OK)
+        result = DAGI_TORN;
+    return result;
+}
+
+/* ---- what follows --------------------------------------------------------------------------- */
+
+/* The kernels are enqueued: what they write is the present version. */
+static void commit(struct dagi_worker *w, dagi_job *job)
+{
+    dagi_device *d = job->device;
+    dag_value **flow = dag_task_flows(job->task);
+    for (int f = 0; f < job->ndata; f++) {
+        dagi_job_flow *j = &job->flow[f];
+        if (j->use == DAGI_FLOW_UPDATE || j->use == DAGI_FLOW_REPLACE) {
+            dagi_copies_written(d->all, flow[f], d->space, job->done);
+            dagi_memory_dirty(d->memory, j->block, 1);
+        }
+        if (j->old) {
+            dagi_value_release(w, j->old);
+            j->old = NULL;
+            dagi_count(&d->counts.renames, 1);
+            atomic_fetch_add_explicit(&job->task->pool->renames, 1, memory_order_relaxed);
+        }
+        if (j->block) {
+            dagi_memory_next_use(d->memory, j->block, INT64_MIN);
+            dagi_memory_unpin(d->memory, j->block);
+            j->block = NULL;
+        }
+    }
+    if (job->workspace)
+        dagi_memory_release(d->memory, job->workspace, &job->done, 1);
+    job->workspace = NULL;
+}
+
+static uint32_t nonnull(dagi_job *job)
+{
+    uint32_t mask = 0;
+    for (int f = 0; f < job->ndata; f++)
+        mask |= (uint32_t)(dag_task_flows(job->task)[f] != NULL) << f;
+    return mask;
+}
+
+/* Stores, successors, messages: what can be told now, and what has to come to the host first. */
+static dagi_result follow_up(struct dagi_worker *w, dagi_job *job)
+{
+    struct dag_task *t = job->task;
+    dag_taskpool *pool = t->pool;
+    dagi_store_plan stores = {0, 0};
+    dagi_result result = DAGI_OK;
+    if (t->cls->stores && !dagi_pool_is_poisoned(pool)) {
+        w->store_plan = &stores;
+        t->cls->stores(t, pool->globals);
+        w->store_plan = NULL;
+    }
+    job->late = pool->program->dynamic || stores.away;
+    job->save = stores.home | stores.away;
+    if (pool->program->dynamic)
+        job->save = UINT32_MAX;
+    if (w->ctx->size > 1)
+        job->save |= dagi_task_remote(w, t);
+    job->save &= nonnull(job);
+    if (!job->late && stores.home && !dagi_pool_is_poisoned(pool))
+        t->cls->stores(t, pool->globals); /* only marks */
+    for (int f = 0; f < job->ndata && result != DAGI_LOST; f++) {
+        if (!(job->save >> f & 1))
+            continue;
+        result = dagi_transfer_save(job->device, dag_task_flows(t)[f], &job->flow[f].saved);
+        if (result != DAGI_OK)
+            job->unsaved |= UINT32_C(1) << f;
+    }
+    if (!job->late)
+        dagi_task_release(w, t, job->save);
+    return result == DAGI_LOST ? DAGI_LOST : DAGI_OK;
+}
+
+static void enlist(dagi_job *job)
+{
+    dagi_device *d = job->device;
+    dagi_job_list *list = &d->issued[job->lane - d->exec];
+    job->next = NULL;
+    *(list->first ? &list->last->next : &list->first) = job;
+    list->last = job;
+    d->nissued++;
+    atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
+}
+
+/* The pool has failed: the task does nothing, as on a core. */
+static void skip(struct dagi_worker *w, dagi_job *job)
+{
+    dagi_device *d = job->device;
+    struct dag_task *t = job->task;
+    atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
+    dagi_job_free(job);
+    dagi_task_complete_here(w, t);
+    atomic_fetch_sub(&d->work, 1);
+}
+
+static void fail_torn(dagi_job *job)
+{
+    char name[256];
+    struct dag_task *t = job->task;
+    dagi_describe(name, sizeof name, t->cls, dagi_task_locals(t));
+    dagi_pool_fail(t->pool, DAG_ERR_DEVICE,
+                   "%s: %s began on device %d (%s) and could not be completed: %s",
+                   t->pool->program->file, name, job->device->index, job->device->info.name,
+                   dagi_backend_of(job->device)->error());
+}
+
+/* What was refused is tried again, then done elsewhere. */
+static dagi_issue_result refused(struct dagi_worker *w, dagi_job *job, const char *why)
+{
+    dagi_device *d = job->device;
+    char text[512];
+    snprintf(text, sizeof text, "%s", why && *why ? why : "its body refused");
+    undo(w, job);
+    dagi_count(&d->counts.retries, 1);
+    if (++job->attempts < DAGI_TRIES)
+        return DAGI_ISSUE_WAIT;
+    dagi_job_elsewhere(w, job, text);
+    return DAGI_ISSUE_GONE;
+}
+
+static dagi_result launch(struct dagi_worker *w, dagi_job *job)
+{
+    job->lane = choose_lane(job);
+    job->done = dagi_lane_next(job->lane);
+    dagi_result result = attach_flows(job);
+    if (result == DAGI_OK) {
+        set_views(job);
+        result = run_body(w, job);
+    }
+    /* Whatever became of it: its ticket has been told to others. */
+    if (dagi_lane_mark(job->lane, job->task->pool) != DAGI_OK)
+        result = DAGI_LOST;
+    return result;
+}
+
+dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *device)
+{
+    dagi_device *d = job->device;
+    struct dag_task *t = job->task;
+    dagi_result result = DAGI_OK;
+    if (dagi_pool_is_poisoned(t->pool)) {
+        skip(w, job);
+        return DAGI_ISSUE_GONE;
+    }
+    t->owner = w;
+    job->filled = 0;
+    job->done = (dagi_ticket){NULL, 0};
+    for (int f = 0; f < job->ndata; f++)
+        plan_flow(job, f);
+    if (d->ninfo_free < DAGI_JOB_INFOS)
+        return DAGI_ISSUE_WAIT;
+    if (reserve(job, &result) != DAGI_ISSUED) {
+        *device = result;
+        return DAGI_ISSUE_WAIT;
+    }
+    result = fill(w, job);
+    if (result == DAGI_OK)
+        result = launch(w, job);
+    if (result == DAGI_LOST) {
+        undo(w, job);
+        *device = DAGI_LOST;
+        return DAGI_ISSUE_WAIT;
+    }
+    if (result == DAGI_TORN)
+        fail_torn(job); /* what it wrote is of no use, and its pool is told so */
+    else if (result != DAGI_OK)
+        return refused(w, job, dagi_backend_of(d)->error());
+    job->issued_at = dagi_now();
+    commit(w, job);
+    enlist(job);
+    *device = follow_up(w, job);
+    return DAGI_ISSUED;
+}

@@ -1,0 +1,115 @@
+/* Queues with tickets, see device_impl.h. */
+#include "device_impl.h"
+
+#include <stddef.h>
+
+static dagi_lane *lane_of(dagi_ticket t)
+{
+    return (dagi_lane *)(void *)t.queue;
+}
+
+static uint64_t passed(const dagi_lane *lane)
+{
+    return atomic_load_explicit(&lane->order.passed, memory_order_relaxed);
+}
+
+dagi_result dagi_lane_open(dagi_lane *lane, dagi_device *device, int urgent)
+{
+    lane->device = device;
+    return dagi_backend_of(device)->queue_new(device->handle, urgent, &lane->queue);
+}
+
+void dagi_lane_close(dagi_lane *lane)
+{
+    if (!lane->device)
+        return;
+    const dagi_backend *backend = dagi_backend_of(lane->device);
+    if (lane->queue)
+        backend->queue_free(lane->queue);
+    for (int i = 0; i < DAGI_LANE_SLOTS; i++) {
+        if (lane->slot[i].event)
+            backend->event_free(lane->slot[i].event);
+    }
+}
+
+int dagi_lane_room(const dagi_lane *lane)
+{
+    uint64_t done = passed(lane);
+    return done >= lane->count ? DAGI_LANE_SLOTS : DAGI_LANE_SLOTS - (int)(lane->count - done);
+}
+
+int dagi_lane_busy(const dagi_lane *lane)
+{
+    return passed(lane) < lane->count;
+}
+
+int dagi_ticket_recorded(dagi_ticket t)
+{
+    return dagi_ticket_passed(t) ||
+           atomic_load_explicit(&lane_of(t)->recorded, memory_order_acquire) >= t.count;
+}
+
+dagi_result dagi_lane_wait(dagi_lane *lane, dagi_ticket t)
+{
+    if (t.queue == &lane->order || dagi_ticket_passed(t))
+        return DAGI_OK;
+    dagi_lane *other = lane_of(t);
+    /* Its manager is between giving the ticket and recording it, and does not wait for us. */
+    while (!dagi_ticket_recorded(t))
+        dagi_pause();
+    if (dagi_ticket_passed(t))
+        return DAGI_OK;
+    return dagi_backend_of(lane->device)
+        ->wait(lane->queue, other->slot[t.count % DAGI_LANE_SLOTS].event);
+}
+
+dagi_result dagi_lane_mark(dagi_lane *lane, dag_taskpool *pool)
+{
+    const dagi_backend *backend = dagi_backend_of(lane->device);
+    struct dagi_lane_slot *slot = &lane->slot[(lane->count + 1) % DAGI_LANE_SLOTS];
+    dagi_result result = DAGI_OK;
+    slot->pool = pool;
+    for (int i = 0; i < DAGI_TRIES && !slot->event; i++)
+        result = backend->event_new(lane->device->handle, &slot->event);
+    if (slot->event) {
+        for (int i = 0; i < DAGI_TRIES; i++) {
+            result = backend->record(slot->event, lane->queue);
+            if (result == DAGI_OK || result == DAGI_LOST)
+                break;
+        }
+    }
+    lane->count++;
+    atomic_store_explicit(&lane->recorded, lane->count, memory_order_release);
+    /* Without an event nobody would ever know that it is done. */
+    return result == DAGI_OK ? DAGI_OK : DAGI_LOST;
+}
+
+int dagi_lane_poll(dagi_lane *lane, dagi_result *result)
+{
+    uint64_t at = passed(lane), first = at;
+    while (at < lane->count) {
+        dagi_result r = dagi_backend_of(lane->device)
+                            ->query(lane->slot[(at + 1) % DAGI_LANE_SLOTS].event);
+        if (r == DAGI_BUSY)
+            break;
+        if (r != DAGI_OK) {
+            *result = DAGI_LOST;
+            break;
+        }
+        at++;
+    }
+    if (at != first)
+        atomic_store_explicit(&lane->order.passed, at, memory_order_release);
+    return (int)(at - first);
+}
+
+void dagi_lane_abandon(dagi_lane *lane, const char *why)
+{
+    for (uint64_t at = passed(lane) + 1; at <= lane->count; at++) {
+        dag_taskpool *pool = lane->slot[at % DAGI_LANE_SLOTS].pool;
+        if (pool)
+            dagi_pool_fail(pool, DAG_ERR_DEVICE, "%s", why);
+    }
+    atomic_store_explicit(&lane->recorded, UINT64_MAX, memory_order_release);
+    atomic_store_explicit(&lane->order.passed, UINT64_MAX, memory_order_release);
+}

@@ -1,0 +1,196 @@
+/*
+ * The manager of a device: the worker that looks after it as long as it has work.
+ *
+ * Who brings work counts it in `work`, then looks whether there is a manager; a manager that leaves
+ * gives up its place, then looks at `work`. All four are sequentially consistent, so one of the two
+ * sees the other, and nothing is left behind.
+ */
+#include "choice.h"
+#include "device_impl.h"
+
+#include <stdlib.h>
+
+static int has_work(const dagi_device *d)
+{
+    return atomic_load(&d->work) > 0 || atomic_load(&d->flying);
+}
+
+void dagi_device_alert(dagi_device *d)
+{
+    if (atomic_load(&d->manager) == 0)
+        dagi_wake_one(d->all->ctx);
+}
+
+int dagi_devices_busy(const dag_context *ctx)
+{
+    const struct dagi_devices *all = ctx->devices;
+    for (int i = 0; all && i < all->count; i++) {
+        if (has_work(all->device[i]))
+            return 1;
+    }
+    return 0;
+}
+
+int dagi_device_wants(struct dagi_worker *w)
+{
+    const struct dagi_devices *all = w->ctx->devices;
+    if (w->manages)
+        return 1;
+    for (int i = 0; i < all->count; i++) {
+        const dagi_device *d = all->device[i];
+        if (atomic_load_explicit(&d->manager, memory_order_relaxed) == 0 && has_work(d))
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- loss ----------------------------------------------------------------------------------- */
+
+static void give_away(struct dagi_worker *w, dagi_device *d)
+{
+    dagi_pending_collect(w, d);
+    if (d->head)
+        dagi_job_elsewhere(w, d->head, "the device has failed");
+    d->head = NULL;
+    for (dagi_job *job; (job = dagi_pending_pop(d)) != NULL;)
+        dagi_job_elsewhere(w, job, "the device has failed");
+}
+
+/* The device cannot be used any more. What was under way is lost; the rest goes on elsewhere. */
+static void lose(struct dagi_worker *w, dagi_device *d)
+{
+    char why[768];
+    if (atomic_load(&d->lost))
+        return;
+    snprintf(why, sizeof why, "device %d (%s) has failed: %s", d->index, d->info.name,
+             dagi_backend_of(d)->error());
+    atomic_fetch_sub(&d->all->alive, 1);
+    atomic_store(&d->lost, 1);
+    dagi_warn(d->all->ctx, "%s; tasks go to %s from now on", why,
+              atomic_load(&d->all->alive) > 0 ? "the other devices and to cores" : "cores");
+    for (int i = 0; i < DAGI_EXEC_LANES; i++)
+        dagi_lane_abandon(&d->exec[i], why);
+    dagi_lane_abandon(&d->out, why);
+    dagi_lane_abandon(&d->in, why);
+    dagi_retire_all(w, d);
+    give_away(w, d);
+}
+
+/* ---- a round -------------------------------------------------------------------------------- */
+
+static int room_to_issue(const dagi_device *d)
+{
+    enum { TICKETS = 2 * DAG_MAX_FLOWS + 8 };
+    if (d->nissued >= DAGI_WINDOW || dagi_lane_room(&d->in) < TICKETS ||
+        dagi_lane_room(&d->out) < TICKETS)
+        return 0;
+    for (int i = 0; i < DAGI_EXEC_LANES; i++) {
+        if (dagi_lane_room(&d->exec[i]) < TICKETS)
+            return 0;
+    }
+    return 1;
+}
+
+static int issue_round(struct dagi_worker *w, dagi_device *d, dagi_result *result)
+{
+    enum { MOST = 16 };
+    int events = 0;
+    while (events < MOST && room_to_issue(d)) {
+        dagi_pending_collect(w, d);
+        if (!d->head)
+            d->head = dagi_pending_pop(d);
+        if (!d->head)
+            break;
+        dagi_job *job = d->head;
+        d->head = NULL; /* what follows may look for it */
+        dagi_issue_result r = dagi_issue(w, job, result);
+        if (r == DAGI_ISSUE_WAIT)
+            d->head = job;
+        if (r == DAGI_ISSUE_WAIT || *result == DAGI_LOST)
+            break;
+        events++;
+    }
+    return events;
+}
+
+static int is_flying(const dagi_device *d)
+{
+    int busy = d->nissued > 0 || d->finishing || dagi_lane_busy(&d->in) ||
+               dagi_lane_busy(&d->out);
+    for (int i = 0; i < DAGI_EXEC_LANES; i++)
+        busy |= dagi_lane_busy(&d->exec[i]);
+    return busy;
+}
+
+static int round_of(struct dagi_worker *w, dagi_device *d)
+{
+    dagi_result result = DAGI_OK;
+    dagi_activate(w);
+    if (!atomic_load_explicit(&d->flying, memory_order_relaxed))
+        atomic_store(&d->flying, 1);
+    int events = dagi_retire_round(w, d, &result);
+    events += dagi_host_round(w, d, &result);
+    if (atomic_load_explicit(&d->lost, memory_order_relaxed)) {
+        if (has_work(d))
+            give_away(w, d);
+    } else if (result != DAGI_LOST) {
+        events += issue_round(w, d, &result);
+    }
+    if (result == DAGI_LOST) {
+        lose(w, d);
+        events++;
+    }
+    if (w->count > 0 && events == 0)
+        dagi_flush(w); /* somebody may wait for the end */
+    if (!is_flying(d))
+        atomic_store(&d->flying, 0);
+    return events;
+}
+
+/* A short queue: start more while there are instances. */
+static void start_more(struct dagi_worker *w, const dagi_device *d)
+{
+    if (atomic_load_explicit(&d->pending, memory_order_relaxed) < DAGI_WINDOW &&
+        atomic_load(&w->ctx->starting) > 0)
+        dagi_startup(w);
+}
+
+static void resign(struct dagi_worker *w, dagi_device *d)
+{
+    w->manages &= ~(UINT32_C(1) << d->index);
+    atomic_store(&d->manager, 0);
+    if (has_work(d))
+        dagi_device_alert(d);
+}
+
+int dagi_device_progress(struct dagi_worker *w)
+{
+    struct dagi_devices *all = w->ctx->devices;
+    int events = 0;
+    for (int i = 0; i < all->count; i++) {
+        dagi_device *d = all->device[i];
+        uint32_t bit = UINT32_C(1) << i;
+        if (!(w->manages & bit)) {
+            int nobody = 0;
+            if (!has_work(d) || atomic_load(&d->manager) != 0 ||
+                !atomic_compare_exchange_strong(&d->manager, &nobody, w->index + 1))
+                continue;
+            w->manages |= bit;
+        }
+        events += round_of(w, d);
+        if (!has_work(d))
+            resign(w, d);
+        else
+            start_more(w, d);
+    }
+    return events;
+}
+
+void dagi_device_leave(struct dagi_worker *w)
+{
+    const struct dagi_devices *all = w->ctx->devices;
+    for (int i = 0; i < all->count && w->manages; i++) {
+        if (w->manages >> i & 1)
+            resign(w, all->device[i]);
+    }
+}

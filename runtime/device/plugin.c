@@ -1,0 +1,97 @@
+/*
+ * The back end comes as a library of its own, so that programs run where its own libraries are not.
+ * It is looked for where the setting cuda_plugin says, else beside this library, in device/cuda
+ * of a build tree, and where it is installed.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr() */
+#endif
+#include "device_impl.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef DAG_CUDA_PLUGIN_BUILD
+#define DAG_CUDA_PLUGIN_BUILD ""
+#endif
+#ifndef DAG_CUDA_PLUGIN_INSTALLED
+#define DAG_CUDA_PLUGIN_INSTALLED ""
+#endif
+
+#define PLUGIN_FILE "libdag_cuda.so"
+
+/* The directory of a file's path, with the slash, and `rest` behind it. */
+static void beside(char *out, size_t size, const char *path, const char *rest)
+{
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) + 1 : 0;
+    snprintf(out, size, "%.*s%s", length, path, rest);
+}
+
+/* Candidate number i into `path`; 0 = there are no more. "" = skip it. */
+static int candidate(int i, char *path, size_t size)
+{
+    Dl_info info;
+    char program[PATH_MAX];
+    ssize_t length;
+    path[0] = '\0';
+    switch (i) {
+    case 0: /* beside the library, or the program that contains it */
+        if (dladdr((void *)(uintptr_t)dagi_plugin_load, &info) && info.dli_fname)
+            beside(path, size, info.dli_fname, PLUGIN_FILE);
+        return 1;
+    case 1:
+        length = readlink("/proc/self/exe", program, sizeof program - 1);
+        if (length > 0) {
+            program[length] = '\0';
+            beside(path, size, program, "../lib/" PLUGIN_FILE);
+        }
+        return 1;
+    case 2: snprintf(path, size, "%s", DAG_CUDA_PLUGIN_BUILD); return 1;
+    case 3: snprintf(path, size, "%s", DAG_CUDA_PLUGIN_INSTALLED); return 1;
+    default: return 0;
+    }
+}
+
+static const dagi_backend *open_plugin(const char *path, void **handle, char *why, size_t size)
+{
+    *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!*handle) {
+        snprintf(why, size, "%s", dlerror());
+        return NULL;
+    }
+    dagi_backend_getter get = NULL;
+    void *symbol = dlsym(*handle, DAGI_BACKEND_SYMBOL);
+    memcpy(&get, &symbol, sizeof get); /* POSIX says that they have the same form */
+    const dagi_backend *backend = get ? get() : NULL;
+    if (backend && backend->abi == DAGI_BACKEND_ABI)
+        return backend;
+    snprintf(why, size, "%s is of another version of this library", path);
+    dlclose(*handle);
+    *handle = NULL;
+    return NULL;
+}
+
+const dagi_backend *dagi_plugin_load(const dag_context *ctx, void **handle, char *why, size_t size)
+{
+    const char *given = ctx->settings.cuda_plugin;
+    char path[PATH_MAX];
+    *handle = NULL;
+    if (*given)
+        return open_plugin(given, handle, why, size);
+    snprintf(why, size, "there is no " PLUGIN_FILE);
+    for (int i = 0; candidate(i, path, sizeof path); i++) {
+        if (path[0] && access(path, R_OK) == 0)
+            return open_plugin(path, handle, why, size);
+    }
+    return NULL;
+}
+
+void dagi_plugin_unload(void *handle)
+{
+    /* The libraries below it leave threads and handlers behind, so it stays. */
+    (void)handle;
+}

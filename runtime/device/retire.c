@@ -1,0 +1,188 @@
+/* The end of tasks on a device. */
+#include "choice.h"
+#include "device_impl.h"
+
+/* ---- what kernels report -------------------------------------------------------------------- */
+
+/* The slot is 0 again when it is used next. */
+static void clear_info(dagi_device *d, int slot, dagi_lane *lane)
+{
+    d->info_host[slot] = 0;
+    dagi_copy_job copy = {.to = &d->info_device[slot], .from = &d->info_host[slot],
+                          .to_ld = 1, .from_ld = 1, .m = 1, .n = 1, .elem = sizeof(int)};
+    dagi_result result = DAGI_REFUSED;
+    for (int i = 0; i < DAGI_TRIES && result != DAGI_OK; i++)
+        result = dagi_backend_of(d)->copy_in(lane->queue, &copy);
+    /* Marked, so that a user in another queue comes behind it. A slot that could not be cleared is
+     * not used any more. */
+    if (dagi_lane_mark(lane, NULL) == DAGI_OK && result == DAGI_OK)
+        d->info_cleared[d->ninfo_cleared++] = (dagi_info_slot){slot, {&lane->order, lane->count}};
+}
+
+static void report_info(dagi_job *job)
+{
+    dagi_device *d = job->device;
+    for (int i = 0; i < job->ninfo; i++) {
+        int slot = job->info[i].slot, value = d->info_host[slot];
+        if (atomic_load(&d->lost))
+            continue;
+        if (value > 0)
+            dag_task_info(job->task, job->info[i].offset + value);
+        else if (value < 0)
+            dag_task_fail(job->task, "a kernel on device %d (%s) found argument %d wrong", d->index,
+                          d->info.name, -value);
+        if (value == 0)
+            d->info_free[d->ninfo_free++] = slot;
+        else
+            clear_info(d, slot, job->lane);
+    }
+    job->ninfo = 0;
+}
+
+static void collect_infos(dagi_device *d)
+{
+    for (int i = 0; i < d->ninfo_cleared;) {
+        if (dagi_ticket_passed(d->info_cleared[i].cleared)) {
+            d->info_free[d->ninfo_free++] = d->info_cleared[i].slot;
+            d->info_cleared[i] = d->info_cleared[--d->ninfo_cleared];
+        } else {
+            i++;
+        }
+    }
+}
+
+/* ---- times ---------------------------------------------------------------------------------- */
+
+/* Kernels in several queues share the device: the time between one end and the next is what a task
+ * costs when there are enough of them, and its own when it is alone. */
+static void learn(const dagi_job *job, uint64_t now)
+{
+    dagi_device *d = job->device;
+    struct dag_task *t = job->task;
+    uint64_t begin = job->issued_at > d->last_end ? job->issued_at : d->last_end;
+    int64_t busy = now > begin ? (int64_t)(now - begin) : 0;
+    d->last_end = now;
+    dagi_count(&d->counts.busy, busy);
+    dagi_choice_class *cls = dagi_choice_class_of(d->all->choice, t->pool->program->name,
+                                                  t->pool->prec, t->cls->name);
+    /* A task that waited for its inputs tells little, but better than nothing. */
+    if (!job->filled || dagi_choice_kernel(d->all->choice, cls, d->space, job->bytes) < 0)
+        dagi_choice_learn(d->all->choice, cls, d->space, job->bytes, (double)busy * 1e-9);
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static void retired(struct dagi_worker *w, dagi_job *job)
+{
+    dagi_device *d = job->device;
+    struct dag_task *t = job->task;
+    t->owner = w;
+    report_info(job);
+    if (job->late)
+        dagi_task_complete_here(w, t);
+    else
+        dagi_task_retire(w, t);
+    atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
+    dagi_count(&d->counts.tasks, 1);
+    d->nissued--;
+    dagi_job_free(job);
+    atomic_fetch_sub(&d->work, 1); /* last: the device may be at rest then */
+}
+
+/* Saves that were refused, once more; when they cannot be had the values are as good as lost. */
+static dagi_result save_again(dagi_job *job)
+{
+    dagi_device *d = job->device;
+    dagi_result result = DAGI_OK;
+    for (int f = 0; f < job->ndata && result == DAGI_OK; f++) {
+        if (!(job->unsaved >> f & 1))
+            continue;
+        result = dagi_transfer_save(d, dag_task_flows(job->task)[f], &job->flow[f].saved);
+        if (result == DAGI_OK)
+            job->unsaved &= ~(UINT32_C(1) << f);
+    }
+    if (result == DAGI_OK || result == DAGI_LOST || ++job->attempts < 2 * DAGI_TRIES)
+        return result;
+    dagi_pool_fail(job->task->pool, DAG_ERR_DEVICE,
+                   "%s: a result cannot be copied from device %d (%s) to the host: %s",
+                   job->task->pool->program->file, d->index, d->info.name,
+                   dagi_backend_of(d)->error());
+    job->unsaved = 0;
+    return DAGI_OK;
+}
+
+static int is_saved(const dagi_job *job)
+{
+    if (job->unsaved)
+        return 0;
+    for (int f = 0; f < job->ndata; f++) {
+        if ((job->save >> f & 1) && !dagi_ticket_passed(job->flow[f].saved))
+            return 0;
+    }
+    return 1;
+}
+
+/* Those whose transfers have passed too. */
+static int finish(struct dagi_worker *w, dagi_device *d, dagi_result *result)
+{
+    int events = 0;
+    dagi_job **link = &d->finishing;
+    while (*link) {
+        dagi_job *job = *link;
+        if (job->unsaved && save_again(job) == DAGI_LOST)
+            *result = DAGI_LOST;
+        if (is_saved(job)) {
+            *link = job->next;
+            retired(w, job);
+            events++;
+        } else {
+            link = &job->next;
+        }
+    }
+    return events;
+}
+
+int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result)
+{
+    int events = dagi_lane_poll(&d->in, result) + dagi_lane_poll(&d->out, result);
+    dagi_job **end = &d->finishing;
+    while (*end)
+        end = &(*end)->next;
+    for (int i = 0; i < DAGI_EXEC_LANES; i++) {
+        dagi_job_list *list = &d->issued[i];
+        events += dagi_lane_poll(&d->exec[i], result);
+        uint64_t now = list->first && dagi_ticket_passed(list->first->done) ? dagi_now() : 0;
+        while (list->first && dagi_ticket_passed(list->first->done)) {
+            dagi_job *job = list->first;
+            list->first = job->next;
+            job->next = NULL;
+            learn(job, now);
+            *end = job;
+            end = &job->next;
+        }
+    }
+    if (d->ninfo_cleared)
+        collect_infos(d);
+    return events + finish(w, d, result);
+}
+
+void dagi_retire_all(struct dagi_worker *w, dagi_device *d)
+{
+    dagi_result ignored;
+    for (int i = 0; i < DAGI_EXEC_LANES; i++) {
+        while (d->issued[i].first) {
+            dagi_job *job = d->issued[i].first;
+            d->issued[i].first = job->next;
+            job->next = d->finishing;
+            d->finishing = job;
+        }
+    }
+    for (dagi_job *job = d->finishing; job; job = job->next) {
+        if (job->unsaved)
+            dagi_pool_fail(job->task->pool, DAG_ERR_DEVICE, "%s: a result was lost with device %d "
+                           "(%s), which has failed", job->task->pool->program->file, d->index,
+                           d->info.name);
+        job->unsaved = 0;
+    }
+    finish(w, d, &ignored);
+}

@@ -1,0 +1,429 @@
+/*
+ * Transfers between memories, and the blocks of copies.
+ *
+ * A transfer is decided and enqueued under the lock of the value's record: a copy that is marked as
+ * valid will really come. What it has to wait for must have its event by then; where another
+ * manager is just recording it, we let go of the lock and try again.
+ *
+ * A block names the value whose copy it holds. The value may die on any thread while the manager
+ * looks at the block; so `living` is read, and the record that it leads to used, with values_lock
+ * held, under which whoever ends a value or takes its copy away clears `living` first.
+ */
+#include "device_impl.h"
+
+#include <stdlib.h>
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+static void set_living(dagi_device *d, dagi_block *b, dag_value *v)
+{
+    dagi_lock(&d->values_lock);
+    b->living = v;
+    dagi_unlock(&d->values_lock);
+}
+
+/* The block holds the copy of v from now on. */
+static void assign(dagi_device *d, dagi_block *b, dag_value *v)
+{
+    b->value = v;
+    set_living(d, b, v);
+}
+
+/* Who reads or writes the memory of a copy; at most DAGI_COPY_TICKETS. */
+static int users_of(const dagi_copy *copy, dagi_ticket *users)
+{
+    int n = 0;
+    for (int i = 0; i < copy->nused; i++) {
+        if (!dagi_ticket_passed(copy->used[i]))
+            users[n++] = copy->used[i];
+    }
+    /* What uses a copy runs behind its content's coming, so it matters where nobody does. */
+    if (n < DAGI_COPY_TICKETS && !dagi_ticket_passed(copy->written))
+        users[n++] = copy->written;
+    return n;
+}
+
+void dagi_copy_return(dagi_device *d, const dagi_copy *copy)
+{
+    dagi_ticket users[DAGI_COPY_TICKETS];
+    int n = users_of(copy, users);
+    set_living(d, copy->memory, NULL);
+    dagi_memory_return(d->memory, copy->memory, users, n);
+}
+
+/* Copies that are not valid any more give their memory back. The caller holds a reference. */
+static void return_stale(const struct dagi_devices *all, dagi_copies *c)
+{
+    for (;;) {
+        dagi_copy copy;
+        int space;
+        dagi_lock(&c->lock);
+        int found = dagi_copies_stale(c, &copy, &space);
+        dagi_unlock(&c->lock);
+        if (!found)
+            return;
+        dagi_copy_return(dagi_device_at(all, space), &copy);
+    }
+}
+
+void dagi_copies_written(const struct dagi_devices *all, dag_value *v, int space,
+                         dagi_ticket written)
+{
+    int source;
+    dagi_copies *c = dagi_copies_get(v);
+    dagi_lock(&c->lock);
+    dagi_copies_apply(c, space, DAGI_COPY_WRITE, 0, &source);
+    c->copy[space].written = written;
+    c->copy[space].nused = 0;
+    dagi_unlock(&c->lock);
+    return_stale(all, c);
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+/* Tickets of the lane itself need no event: it runs in order. */
+static int settled(dagi_ticket t, const dagi_lane *lane)
+{
+    return (lane && t.queue == &lane->order) || dagi_ticket_recorded(t);
+}
+
+static int all_recorded(const dagi_copy *copy, const dagi_lane *lane, int users_too)
+{
+    int ready = settled(copy->written, lane);
+    for (int i = 0; i < copy->nused && users_too; i++)
+        ready &= settled(copy->used[i], lane);
+    return ready;
+}
+
+static dagi_result wait_all(dagi_lane *lane, const dagi_copy *copy, int users_too)
+{
+    dagi_result result = dagi_lane_wait(lane, copy->written);
+    for (int i = 0; i < copy->nused && users_too && result == DAGI_OK; i++)
+        result = dagi_lane_wait(lane, copy->used[i]);
+    return result;
+}
+
+/* Lock the record when all that a transfer to `target` through `lane` waits for has its event,
+ * whatever its source. */
+static void lock_settled(dagi_copies *c, int target, const dagi_lane *lane)
+{
+    for (;;) {
+        dagi_lock(&c->lock);
+        int ready = all_recorded(&c->copy[target], lane, 1);
+        for (int i = 0; i < c->nspaces; i++)
+            ready &= all_recorded(&c->copy[i], lane, 0);
+        if (ready)
+            return;
+        dagi_unlock(&c->lock);
+        dagi_pause();
+    }
+}
+
+/* Enter a user of a copy; what is in the way is waited for in the lane. */
+static dagi_result use(dagi_copies *c, int space, dagi_lane *lane, dagi_ticket t)
+{
+    dagi_result result = DAGI_OK;
+    int full = dagi_copies_use(c, space, t);
+    while (full && result == DAGI_OK) {
+        const dagi_copy *copy = &c->copy[space];
+        int i = 0;
+        while (i + 1 < copy->nused && !dagi_ticket_recorded(copy->used[i]))
+            i++;
+        dagi_ticket first = copy->used[i];
+        result = dagi_lane_wait(lane, first);
+        if (result == DAGI_OK)
+            full = dagi_copies_join(c, space, first, t);
+    }
+    return result;
+}
+
+/* ---- copies --------------------------------------------------------------------------------- */
+
+static int64_t ld_of(const dag_value *v)
+{
+    return v->m > 0 ? v->m : 1;
+}
+
+static size_t bytes_of(const dag_value *v)
+{
+    return (size_t)v->m * (size_t)v->n * v->elem;
+}
+
+/* Enqueue the copy of v's content in `source` to device memory `to`. */
+static dagi_result copy_to_device(dagi_device *d, dagi_lane *lane, const dag_value *v,
+                                  const dagi_copies *c, int source, void *to)
+{
+    const dagi_backend *backend = dagi_backend_of(d);
+    size_t bytes = bytes_of(v);
+    if (bytes == 0)
+        return DAGI_OK;
+    dagi_copy_job job = {.to = to, .to_ld = ld_of(v), .m = v->m, .n = v->n, .elem = v->elem};
+    if (source == DAGI_HOST) {
+        job.from = v->ptr;
+        job.from_ld = v->ld;
+        dagi_count(&d->counts.bytes_in, (int64_t)bytes);
+        return backend->copy_in(lane->queue, &job);
+    }
+    dagi_device *from = dagi_device_at(d->all, source);
+    const dagi_block *block = c->copy[source].memory;
+    if (from == d) {
+        job.from = block->at;
+        job.from_ld = ld_of(v);
+        return backend->copy_within(lane->queue, &job);
+    }
+    dagi_count(&d->counts.bytes_peer, (int64_t)bytes);
+    return backend->copy_peer(lane->queue, from->handle, to, block->at, bytes);
+}
+
+static int source_is_lost(const dagi_device *d, int source)
+{
+    return source != DAGI_HOST && atomic_load(&dagi_device_at(d->all, source)->lost);
+}
+
+static dag_taskpool *pool_of(dag_value *v)
+{
+    return dagi_value_of(v)->pool;
+}
+
+static void fail_lost(dag_value *v, const dagi_device *from)
+{
+    dagi_pool_fail(pool_of(v), DAG_ERR_DEVICE,
+                   "%s: a result was lost with device %d (%s), which has failed",
+                   pool_of(v)->program->file, from->index, from->info.name);
+}
+
+/* FILL, under the lock: the copy is enqueued behind what it has to wait for. */
+static dagi_result fill_locked(dagi_device *d, dag_value *v, dagi_copies *c, dagi_block *block)
+{
+    int source = DAGI_HOST;
+    dagi_copy *own = &c->copy[d->space];
+    dagi_copy_action action = dagi_copies_apply(c, d->space, DAGI_COPY_FILL, 0, &source);
+    own->memory = block;
+    own->nused = 0;
+    own->written = (dagi_ticket){NULL, 0};
+    if (action != DAGI_COPY_MOVE)
+        return DAGI_OK; /* nobody has written it yet */
+    if (source_is_lost(d, source)) {
+        fail_lost(v, dagi_device_at(d->all, source));
+        return DAGI_OK;
+    }
+    own->written = dagi_lane_next(&d->in);
+    dagi_result result = use(c, source, &d->in, own->written);
+    if (result == DAGI_OK)
+        result = wait_all(&d->in, &c->copy[source], 0);
+    if (result == DAGI_OK)
+        result = copy_to_device(d, &d->in, v, c, source, block->at);
+    if (dagi_lane_mark(&d->in, pool_of(v)) != DAGI_OK)
+        result = DAGI_LOST;
+    if (result != DAGI_OK) {
+        dagi_copies_apply(c, d->space, DAGI_COPY_EVICT, 0, &source);
+        own->memory = NULL;
+        own->written = (dagi_ticket){NULL, 0};
+    }
+    return result;
+}
+
+dagi_result dagi_transfer_fill(dagi_device *d, dag_value *v, dagi_block *block, int fresh)
+{
+    dagi_copies *c = dagi_copies_of(v, d->all->count + 1, fresh);
+    if (!c)
+        return DAGI_NOMEM;
+    return_stale(d->all, c);
+    assign(d, block, v);
+    lock_settled(c, d->space, &d->in);
+    dagi_result result = DAGI_OK;
+    if (fresh) {
+        c->copy[d->space].memory = block;
+        c->copy[d->space].nused = 0;
+        c->copy[d->space].written = (dagi_ticket){NULL, 0};
+    } else {
+        result = fill_locked(d, v, c, block);
+    }
+    dagi_unlock(&c->lock);
+    if (result != DAGI_OK) {
+        set_living(d, block, NULL);
+        block->value = NULL;
+    }
+    return result;
+}
+
+/* SAVE from this device, under the lock. */
+static dagi_result save_locked(dagi_device *d, dag_value *v, dagi_copies *c)
+{
+    const dagi_backend *backend = dagi_backend_of(d);
+    dagi_copy *host = &c->copy[DAGI_HOST], *own = &c->copy[d->space];
+    const dagi_copy before = *host;
+    int source;
+    if (dagi_copies_apply(c, d->space, DAGI_COPY_SAVE, d->space, &source) != DAGI_COPY_MOVE)
+        return DAGI_OK;
+    dagi_ticket t = dagi_lane_next(&d->out);
+    dagi_result result = use(c, d->space, &d->out, t);
+    if (result == DAGI_OK)
+        result = wait_all(&d->out, own, 0);
+    if (result == DAGI_OK)
+        result = wait_all(&d->out, &before, 1);
+    const dagi_block *block = own->memory;
+    dagi_copy_job job = {.to = v->ptr, .from = block->at, .to_ld = v->ld, .from_ld = ld_of(v),
+                         .m = v->m, .n = v->n, .elem = v->elem};
+    if (result == DAGI_OK && bytes_of(v) > 0)
+        result = backend->copy_out(d->out.queue, &job);
+    if (dagi_lane_mark(&d->out, pool_of(v)) != DAGI_OK)
+        result = DAGI_LOST;
+    if (result != DAGI_OK) {
+        dagi_copies_apply(c, DAGI_HOST, DAGI_COPY_EVICT, 0, &source);
+        return result;
+    }
+    host->written = t;
+    host->nused = 0;
+    dagi_count(&d->counts.saves, 1);
+    dagi_count(&d->counts.bytes_out, (int64_t)bytes_of(v));
+    return DAGI_OK;
+}
+
+dagi_result dagi_transfer_save(dagi_device *d, dag_value *v, dagi_ticket *when)
+{
+    dagi_result result = DAGI_OK;
+    dagi_copies *c = dagi_copies_get(v);
+    *when = (dagi_ticket){NULL, 0};
+    if (!c)
+        return DAGI_OK;
+    lock_settled(c, DAGI_HOST, &d->out);
+    if (c->copy[DAGI_HOST].state == DAGI_INVALID && c->copy[d->space].state != DAGI_INVALID) {
+        result = save_locked(d, v, c);
+        dagi_block *block = c->copy[d->space].memory;
+        if (result == DAGI_OK && block)
+            dagi_memory_dirty(d->memory, block, 0);
+    }
+    *when = c->copy[DAGI_HOST].written;
+    dagi_unlock(&c->lock);
+    return result;
+}
+
+dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, dagi_block *to)
+{
+    dagi_copies *c = dagi_copies_of(v, d->all->count + 1, 0);
+    if (!c)
+        return DAGI_NOMEM;
+    lock_settled(c, d->space, lane);
+    int source = d->space;
+    if (c->copy[source].state == DAGI_INVALID) {
+        for (source = 0; source < c->nspaces && c->copy[source].state == DAGI_INVALID; source++)
+            continue;
+    }
+    dagi_result result = DAGI_OK;
+    if (source < c->nspaces && source_is_lost(d, source)) {
+        fail_lost(v, dagi_device_at(d->all, source));
+    } else if (source < c->nspaces) {
+        result = use(c, source, lane, dagi_lane_next(lane));
+        if (result == DAGI_OK)
+            result = wait_all(lane, &c->copy[source], 0);
+        if (result == DAGI_OK)
+            result = copy_to_device(d, lane, v, c, source, to->at);
+    }
+    dagi_unlock(&c->lock);
+    return result;
+}
+
+dagi_result dagi_transfer_attach(dagi_device *d, dagi_lane *lane, dag_value *v, int update)
+{
+    dagi_copies *c = dagi_copies_get(v);
+    lock_settled(c, d->space, lane);
+    dagi_result result = wait_all(lane, &c->copy[d->space], update);
+    if (result == DAGI_OK && !update)
+        result = use(c, d->space, lane, dagi_lane_next(lane));
+    dagi_unlock(&c->lock);
+    return result;
+}
+
+/* ---- eviction ------------------------------------------------------------------------------- */
+
+int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result)
+{
+    int source, done = 0;
+    dagi_copy copy;
+    dagi_lock(&d->values_lock);
+    dag_value *v = block->living;
+    dagi_copies *c = v ? dagi_copies_get(v) : NULL;
+    if (!c || !dagi_try_lock(&c->lock)) {
+        dagi_unlock(&d->values_lock);
+        return 0; /* it dies, or somebody is at it */
+    }
+    dagi_copy *own = &c->copy[d->space];
+    if (own->memory == block && !c->dropped && block->pins == 0 &&
+        all_recorded(&c->copy[DAGI_HOST], NULL, 1) && all_recorded(own, NULL, 1)) {
+        *result = DAGI_OK;
+        if (dagi_copies_apply(c, d->space, DAGI_COPY_EVICT, 0, &source) == DAGI_COPY_SAVE_FIRST) {
+            *result = dagi_lane_room(&d->out) > 0 ? save_locked(d, v, c) : DAGI_BUSY;
+            if (*result == DAGI_OK)
+                dagi_copies_apply(c, d->space, DAGI_COPY_EVICT, 0, &source);
+        }
+        if (*result == DAGI_OK) {
+            copy = *own;
+            own->memory = NULL;
+            own->nused = 0;
+            own->written = (dagi_ticket){NULL, 0};
+            done = 1;
+        }
+    }
+    dagi_unlock(&c->lock);
+    if (done)
+        block->living = NULL;
+    dagi_unlock(&d->values_lock);
+    if (done) {
+        dagi_ticket users[DAGI_COPY_TICKETS];
+        dagi_memory_release(d->memory, block, users, users_of(&copy, users));
+        dagi_count(&d->counts.evictions, 1);
+    }
+    return done;
+}
+
+/* ---- the end of a value --------------------------------------------------------------------- */
+
+/* A transfer from or to the host's copy that has not passed; queue NULL = none. */
+static dagi_ticket host_busy(const dagi_copies *c)
+{
+    const dagi_copy *host = &c->copy[DAGI_HOST];
+    if (!dagi_ticket_passed(host->written))
+        return host->written;
+    for (int i = 0; i < host->nused; i++) {
+        if (!dagi_ticket_passed(host->used[i]))
+            return host->used[i];
+    }
+    return (dagi_ticket){NULL, 0};
+}
+
+int dagi_device_forget(dag_value *value)
+{
+    dagi_value *v = dagi_value_of(value);
+    dagi_copies *c = dagi_copies_get(value);
+    const struct dagi_devices *all = v->pool->ctx->devices;
+    int source;
+    dagi_lock(&c->lock);
+    dagi_ticket busy = host_busy(c);
+    dagi_unlock(&c->lock);
+    if (busy.queue) {
+        dagi_device *d = ((dagi_lane *)(void *)busy.queue)->device;
+        dagi_pool_hold(v->pool);
+        atomic_store_explicit(&v->refs, 1, memory_order_relaxed);
+        c->value = v;
+        atomic_fetch_add(&d->work, 1);
+        c->dying = atomic_load(&d->dying);
+        while (!atomic_compare_exchange_weak(&d->dying, &c->dying, c))
+            continue;
+        dagi_device_alert(d);
+        return 1;
+    }
+    for (int space = 1; space < c->nspaces; space++) {
+        dagi_block *b = c->copy[space].memory;
+        if (b)
+            set_living(dagi_device_at(all, space), b, NULL);
+    }
+    /* From here on nobody else knows of the record. */
+    dagi_lock(&c->lock);
+    dagi_copies_apply(c, DAGI_HOST, DAGI_COPY_DROP, 0, &source);
+    dagi_unlock(&c->lock);
+    return_stale(all, c);
+    atomic_store_explicit(&v->copies, NULL, memory_order_relaxed);
+    free(c);
+    return 0;
+}

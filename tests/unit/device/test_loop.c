@@ -1,0 +1,150 @@
+/*
+ * Graphs on devices that are none (loop_backend.h), against the same graph on cores. Also under MPI:
+ *   test_loop [rows [tile]]
+ * One line per case; the exit status counts those that went wrong.
+ */
+#include "loop_backend.h"
+#include "mix.h"
+
+#include "loop_chol.h"
+
+#include <dag/dag.h>
+#include <dag/matrix.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct run {
+    const char *what;
+    loop_options loop;
+    int gpus; /* setting; 0: none */
+    const char *threads, *chaos, *memory; /* settings; NULL: 0 */
+    int64_t policy;     /* mix_where() */
+    int bad;            /* step whose kernel reports, plus 1 */
+    dag_status expect;
+    int either;         /* 1: success with the right result is as good */
+} run;
+
+static int failures;
+
+static dag_context *start(const run *r)
+{
+    dag_context *ctx = NULL;
+    char why[512] = "", gpus[16];
+    dag_config *config = dag_config_new();
+    snprintf(gpus, sizeof gpus, "%d", r->gpus);
+    dag_config_set(config, "gpus", gpus, NULL, 0);
+    dag_config_set(config, "threads", r->threads, NULL, 0);
+    dag_config_set(config, "chaos", r->chaos ? r->chaos : "0", NULL, 0);
+    dag_config_set(config, "warnings", "off", NULL, 0);
+    dag_config_set(config, "cuda_memory", r->memory ? r->memory : "0", NULL, 0);
+    dagi_devices_use(r->gpus ? loop_backend(&r->loop) : NULL);
+    if (dag_init(&ctx, config, why, sizeof why) != DAG_SUCCESS) {
+        fprintf(stderr, "%s: dag_init: %s\n", r->what, why);
+        exit(99);
+    }
+    dag_config_free(config);
+    return ctx;
+}
+
+static dag_status fill(dag_matrix *m, int64_t i, int64_t j, const dag_element *tile, void *arg)
+{
+    (void)m;
+    (void)arg;
+    for (int64_t c = 0; c < tile->shape.n; c++) {
+        for (int64_t r = 0; r < tile->shape.m; r++)
+            ((uint64_t *)tile->ptr)[r + c * tile->ld] =
+                (uint64_t)(((i * 1009 + j) * 1009 + r) * 1009 + c) *
+                UINT64_C(0x9e3779b97f4a7c15);
+    }
+    return DAG_SUCCESS;
+}
+
+/* A number that depends on every item of the tiles that are here. */
+static dag_status sum(dag_matrix *m, int64_t i, int64_t j, const dag_element *tile, void *arg)
+{
+    uint64_t *h = arg;
+    (void)m;
+    (void)i;
+    (void)j;
+    for (int64_t c = 0; c < tile->shape.n; c++) {
+        for (int64_t r = 0; r < tile->shape.m; r++)
+            *h = (*h ^ ((uint64_t *)tile->ptr)[r + c * tile->ld]) * UINT64_C(0x100000001b3) + 7;
+    }
+    return DAG_SUCCESS;
+}
+
+static void report(dag_context *ctx, const run *r)
+{
+    dag_device_stats s;
+    if (!getenv("VERBOSE"))
+        return;
+    for (int i = 0; dag_device_stats_get(ctx, i, &s); i++)
+        printf("  rank %d %s: tasks %ld in %ld out %ld peer %ld hits %ld evictions %ld saves %ld "
+               "renames %ld retries %ld failed %d\n", dag_rank(ctx), s.name, (long)s.tasks,
+               (long)s.bytes_in, (long)s.bytes_out, (long)s.bytes_peer, (long)s.hits,
+               (long)s.evictions, (long)s.saves, (long)s.renames, (long)s.retries, s.failed);
+    (void)r;
+}
+
+static dag_status factor(const run *r, int64_t rows, int64_t tile, uint64_t *result)
+{
+    dag_context *ctx = start(r);
+    dag_matrix *m = NULL;
+    const dag_matrix_desc desc = {.prec = DAG_D, .m = rows, .n = rows, .mb = tile, .nb = tile,
+                                  .uplo = DAG_LOWER};
+    if (dag_matrix_new(ctx, &desc, &m) != DAG_SUCCESS) {
+        fprintf(stderr, "%s: %s\n", r->what, dag_message(ctx));
+        exit(99);
+    }
+    dag_matrix_each_local(m, fill, NULL);
+    dag_taskpool *pool = loop_chol_new(ctx, m, (int)r->policy, r->bad - 1);
+    if (!pool) {
+        fprintf(stderr, "%s: %s\n", r->what, dag_message(ctx));
+        exit(99);
+    }
+    dag_add(ctx, pool);
+    dag_status status = dag_wait(pool);
+    if (status == DAG_SUCCESS && dag_taskpool_info(pool) != 0)
+        status = (dag_status)(1000 + dag_taskpool_info(pool));
+    if (status != DAG_SUCCESS && getenv("VERBOSE"))
+        printf("  %s\n", dag_message(ctx));
+    *result = 1;
+    dag_matrix_each_local(m, sum, result);
+    dag_taskpool_free(pool);
+    report(ctx, r);
+    dag_matrix_free(m);
+    dag_fini(ctx);
+    return status;
+}
+
+static void check(const run *r, int64_t rows, int64_t tile)
+{
+    const run plain = {.what = "cores", .threads = "1"};
+    uint64_t want, got;
+    factor(&plain, rows, tile, &want);
+    dag_status status = factor(r, rows, tile, &got);
+    int right = status == r->expect && (status != DAG_SUCCESS || got == want);
+    right |= r->either && status == DAG_SUCCESS && got == want;
+    printf("%-40s %s (%d)\n", r->what, right ? "ok" : "WRONG", (int)status);
+    fflush(stdout);
+    failures += !right;
+}
+
+/* Devices of 64 MiB, all of them used, in an order after the seed. */
+#define DEVICES(n, s)                                                                              \
+    .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s}
+
+int main(int argc, char **argv)
+{
+    int64_t rows = argc > 1 ? atoll(argv[1]) : 75, tile = argc > 2 ? atoll(argv[2]) : 8;
+    const run runs[] = {
+        {.what = "at once, one device", DEVICES(1, 0), .threads = "1", .policy = 2},
+        {.what = "one device", DEVICES(1, 1), .threads = "1", .policy = 2},
+        {.what = "one device, 2 workers", DEVICES(1, 2), .threads = "2", .policy = 2},
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++)
+        check(&runs[i], rows, tile);
+    return failures;
+}
