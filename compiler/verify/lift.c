@@ -381,7 +381,23 @@ static void lift_placement(verify_model *m, verify_class *c)
     c->unplaced = l.why;
 }
 
-/* Is `v` a local whose value an affine function of the parameters cannot say? */
+static isl_stat note_constant(isl_set *where, isl_aff *value, void *arg)
+{
+    bool *constant = arg;
+    *constant = *constant && isl_aff_is_cst(value) == isl_bool_true;
+    isl_set_free(where);
+    isl_aff_free(value);
+    return isl_stat_ok;
+}
+
+/* Does a value take a few constants, as flags do? */
+static bool is_flag(isl_pw_aff *value)
+{
+    bool constant = true;
+    return isl_pw_aff_foreach_piece(value, note_constant, &constant) == isl_stat_ok && constant;
+}
+
+/* Is `v` a local whose value an affine function of the parameters cannot say, and no flag? */
 static bool adds_coordinate(layout *l, const sema_local *local, const lift_var *v)
 {
     const ast_value *value = local->ast->value;
@@ -390,7 +406,7 @@ static bool adds_coordinate(layout *l, const sema_local *local, const lift_var *
     isl_pw_aff *pa = lift_value(&l->scope, value->lo);
     bool one = isl_pw_aff_isa_aff(pa) == isl_bool_true;
     isl_aff *aff = one ? isl_pw_aff_as_aff(isl_pw_aff_copy(pa)) : NULL;
-    bool adds = pa && !(one && isl_aff_dim(aff, isl_dim_div) == 0);
+    bool adds = pa && !(one && isl_aff_dim(aff, isl_dim_div) == 0) && !is_flag(pa);
     isl_aff_free(aff);
     isl_pw_aff_free(pa);
     return adds;

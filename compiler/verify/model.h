@@ -127,7 +127,8 @@ bool verify_settled_placement(const verify_model *m, const verify_class *c);
 isl_map *verify_unguarded(verify_model *m, const verify_edge *edge);
 
 /* cls[params] -> cls[params, locals]: the derived locals whose values are no affine functions of
- * the parameters, but conditions, quotients, remainders. To be applied to tasks only. */
+ * the parameters, but quotients, remainders, one of several functions; not those that are flags. To
+ * be applied to tasks only. */
 isl_map *verify_coordinates(verify_model *m, const verify_class *c);
 
 verify_edge *verify_edge_of(const verify_model *m, const sema_edge *e);
