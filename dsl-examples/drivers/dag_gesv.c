@@ -20,7 +20,7 @@ static dag_status refine(dag_context *ctx, const options *o, dag_matrix *A, dag_
                          const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr)
 {
     (void)o;
-    return dag_gerfs(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, berr);
+    return dag_gerfs(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, NULL, berr);
 }
 
 static void count(double n, double nrhs, double *muls, double *adds)

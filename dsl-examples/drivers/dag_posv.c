@@ -19,7 +19,7 @@ static dag_status refine(dag_context *ctx, const options *o, dag_matrix *A, dag_
                          const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr)
 {
     (void)ipiv;
-    return dag_porfs(ctx, o->uplo, A, F, B, X, berr);
+    return dag_porfs(ctx, o->uplo, A, F, B, X, NULL, berr);
 }
 
 static void count(double n, double nrhs, double *muls, double *adds)

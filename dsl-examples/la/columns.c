@@ -17,6 +17,18 @@ void dagi_element(dag_precision prec, const void *tile, int64_t at, double part[
     }
 }
 
+void dagi_set_element(dag_precision prec, void *tile, int64_t at, const double part[2])
+{
+    float *f = tile;
+    double *d = tile;
+    switch (prec) {
+    case DAG_S: f[at] = (float)part[0]; break;
+    case DAG_D: d[at] = part[0]; break;
+    case DAG_C: f[2 * at] = (float)part[0]; f[2 * at + 1] = (float)part[1]; break;
+    case DAG_Z: d[2 * at] = part[0]; d[2 * at + 1] = part[1]; break;
+    }
+}
+
 static dag_status maxima(dag_matrix *A, int64_t ti, int64_t tj, const dag_element *e, void *most)
 {
     double *to = (double *)most + tj * A->nb;

@@ -10,5 +10,6 @@ void dagi_column_maxima(dag_matrix *A, double *most);
 
 /* Element `at` of a tile: its real and imaginary part. */
 void dagi_element(dag_precision prec, const void *tile, int64_t at, double part[2]);
+void dagi_set_element(dag_precision prec, void *tile, int64_t at, const double part[2]);
 
 #endif

@@ -72,7 +72,8 @@ static dag_status check_q(dag_context *ctx, const char *routine, int prec, const
         status = dagi_la_present(ctx, routine, "lq", lq);
     if (status == DAG_SUCCESS &&
         (lq->m != A->m || lq->n != A->n || lq->nb != A->nb || lq->prec != A->prec))
-        status = dag_error(ctx, DAG_ERR_ARG, "%s: A is not the matrix that lq was made with", routine);
+        status = dag_error(ctx, DAG_ERR_ARG, "%s: A is not the matrix that lq was made with",
+                           routine);
     return dagi_la_agreed(ctx, routine, status);
 }
 

@@ -179,9 +179,10 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
     int tournament = o->pivoting == DAG_PIVOT_TOURNAMENT;
     int ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks.q == 1 ? s.panels : 3;
     (void)dag_kernels_init(NULL);
-    dag_status status = dag_run(
-        ctx, tournament ? tournament_pool(ctx, &stacks, pivots, &s, stacks_of(slab, o->stack), ahead)
-                        : partial_pool(ctx, &stacks, pivots, &s, ahead));
+    dag_taskpool *pool = tournament ? tournament_pool(ctx, &stacks, pivots, &s,
+                                                      stacks_of(slab, o->stack), ahead)
+                                    : partial_pool(ctx, &stacks, pivots, &s, ahead);
+    dag_status status = dag_run(ctx, pool);
     if (status == DAG_SUCCESS && (stacks.mt > 1 || tournament)) {
         const int64_t *kept = dag_vector_at(pivots, dag_rank(ctx));
         status = swap_stacks(ctx, &stacks, min(slab->m, slab->n), kept + 1, 1, 0);

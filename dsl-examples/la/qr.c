@@ -69,7 +69,8 @@ static dag_status check_columns(dag_context *ctx, const char *routine, const dag
                          "its tiles", routine);
     if (B->n != A->m || B->nb != A->nb)
         return dag_error(ctx, DAG_ERR_ARG, "%s: B has %" PRId64 " columns in tiles of %" PRId64
-                         "; needed are %" PRId64 " and %" PRId64, routine, B->n, B->nb, A->m, A->nb);
+                         "; needed are %" PRId64 " and %" PRId64, routine, B->n, B->nb, A->m,
+                         A->nb);
     return DAG_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 #include "agreed.h"
 #include "check.h"
 #include "columns.h"
+#include "estimate.h"
 
 #include <dag/kernels.h>
 #include <dag/la.h>
@@ -25,7 +26,8 @@ typedef struct refinement {
     dag_matrix *A, *F, *B, *X; /* F: the factors of A */
     const int64_t *ipiv;
     dag_matrix *R, *W; /* as backward.jdf makes them */
-    double *error;     /* of each column: backward error */
+    double *error;     /* of each column: backward error, */
+    double *forward;   /* and a bound for that of the solution; may be NULL */
     double *last;      /* that before the last step; -1 for a column that is done */
 } refinement;
 
@@ -161,21 +163,106 @@ static dag_status step(refinement *s)
     return status == DAG_SUCCESS ? judge(s) : status;
 }
 
+/* ---- forward errors ------------------------------------------------------------------------ */
+
+/* W := |r| + (n + 1) eps W, what the residuals may be in exact arithmetic. R and W are those of
+ * the solution as it is. */
+static dag_status widen(dag_matrix *R, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+{
+    const refinement *s = arg;
+    bool single = dag_precision_real(R->prec) == DAG_S;
+    double eps = (single ? (double)FLT_EPSILON : DBL_EPSILON) / 2;
+    double safe = (double)(R->m + 1) * (single ? (double)FLT_MIN : DBL_MIN);
+    int64_t ld;
+    void *sizes = dag_matrix_at(s->W, ti, tj, &ld);
+    for (int64_t j = 0; j < e->shape.n; j++)
+        for (int64_t i = 0; i < e->shape.m; i++) {
+            double r[2], w[2];
+            dagi_element(R->prec, e->ptr, i + j * e->ld, r);
+            dagi_element(R->prec, sizes, i + j * ld, w);
+            double small = w[0] > safe / eps ? 0 : safe;
+            w[0] = hypot(r[0], r[1]) + (double)(R->m + 1) * eps * w[0] + small;
+            w[1] = 0;
+            dagi_set_element(R->prec, sizes, i + j * ld, w);
+        }
+    return DAG_SUCCESS;
+}
+
+static dag_status times_sizes(dag_matrix *X, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+{
+    const refinement *s = arg;
+    int64_t ld;
+    const void *sizes = dag_matrix_at(s->W, ti, tj, &ld);
+    for (int64_t j = 0; j < e->shape.n; j++)
+        for (int64_t i = 0; i < e->shape.m; i++) {
+            double x[2], w[2];
+            dagi_element(X->prec, e->ptr, i + j * e->ld, x);
+            dagi_element(X->prec, sizes, i + j * ld, w);
+            x[0] *= w[0];
+            x[1] *= w[0];
+            dagi_set_element(X->prec, e->ptr, i + j * e->ld, x);
+        }
+    return DAG_SUCCESS;
+}
+
+/* M = (op(A)^-1 diag(W))^H, whose one-norm is the infinity norm of what is wanted. As in LAPACK
+ * the adjoint stands for the transpose where elements are complex, which changes no size. */
+static dag_status spread(void *arg, int adjoint, dag_matrix *X)
+{
+    refinement *s = arg;
+    bool plain = (s->trans == DAG_NO_TRANS) == (adjoint != 0);
+    if (adjoint)
+        (void)dag_matrix_each_local(X, times_sizes, s);
+    dag_status status = s->uplo != DAG_GENERAL
+                            ? dag_potrs(s->ctx, s->uplo, s->F, X)
+                            : dag_getrs(s->ctx, plain ? DAG_NO_TRANS : DAG_CONJ_TRANS, s->F,
+                                        s->ipiv, X);
+    if (status == DAG_SUCCESS && !adjoint)
+        (void)dag_matrix_each_local(X, times_sizes, s);
+    return status;
+}
+
+static dag_status bound(refinement *s)
+{
+    int64_t k = s->B->n;
+    double *largest = s->last; /* needed no more */
+    for (int64_t j = 0; j < k; j++)
+        largest[j] = 0;
+    dagi_column_maxima(s->X, largest);
+    dag_status status = dag_allreduce(s->ctx, DAG_MAX, largest, k);
+    (void)dag_matrix_each_local(s->R, widen, s);
+    if (status == DAG_SUCCESS)
+        status = dagi_la_estimate(s->ctx, spread, s, s->R, s->forward);
+    for (int64_t j = 0; j < k && status == DAG_SUCCESS; j++)
+        if (largest[j] != 0)
+            s->forward[j] /= largest[j];
+    return status;
+}
+
 static dag_status run(refinement s)
 {
     dagi_check c = check(&s);
     if (!dagi_check_agreed(&c))
         return c.status;
     (void)dag_kernels_init(NULL);
-    dag_status status = allocate(&s);
+    double wanted = s.forward != NULL ? 1 : 0; /* on so many ranks */
+    dag_status status = dag_allreduce(s.ctx, DAG_SUM, &wanted, 1);
+    if (status == DAG_SUCCESS && wanted != 0 && wanted < dag_size(s.ctx))
+        return dag_error(s.ctx, DAG_ERR_ARG, "%s: ferr is NULL on some ranks only", s.routine);
+    if (status == DAG_SUCCESS)
+        status = allocate(&s);
     for (int64_t j = 0; j < s.B->n && status == DAG_SUCCESS; j++) {
         s.error[j] = 0;
         s.last[j] = 3;
+        if (s.forward != NULL)
+            s.forward[j] = 0;
     }
     if (status == DAG_SUCCESS && s.A->n > 0 && s.B->n > 0) {
         status = judge(&s);
         for (int i = 0; status == DAG_SUCCESS && i < STEPS && go_on(&s); i++)
             status = step(&s);
+        if (status == DAG_SUCCESS && wanted > 0)
+            status = bound(&s);
     }
     dag_matrix_free(s.R);
     dag_matrix_free(s.W);
@@ -184,15 +271,16 @@ static dag_status run(refinement s)
 }
 
 static dag_status gerfs(dag_context *ctx, int prec, dag_trans trans, dag_matrix *A, dag_matrix *F,
-                        const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr)
+                        const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr,
+                        double *berr)
 {
     return run((refinement){.ctx = ctx, .routine = "dag_gerfs", .prec = prec, .uplo = DAG_GENERAL,
                             .trans = trans, .A = A, .F = F, .ipiv = ipiv, .B = B, .X = X,
-                            .error = berr});
+                            .forward = ferr, .error = berr});
 }
 
 static dag_status porfs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, dag_matrix *F,
-                        dag_matrix *B, dag_matrix *X, double *berr)
+                        dag_matrix *B, dag_matrix *X, double *ferr, double *berr)
 {
     dagi_check c = dagi_check_start(ctx, "dag_porfs");
     if (uplo != DAG_LOWER && uplo != DAG_UPPER) /* DAG_GENERAL has another meaning in run() */
@@ -200,19 +288,21 @@ static dag_status porfs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A
     if (!dagi_check_agreed(&c))
         return c.status;
     return run((refinement){.ctx = ctx, .routine = "dag_porfs", .prec = prec, .uplo = uplo,
-                            .trans = DAG_NO_TRANS, .A = A, .F = F, .B = B, .X = X, .error = berr});
+                            .trans = DAG_NO_TRANS, .A = A, .F = F, .B = B, .X = X,
+                            .forward = ferr, .error = berr});
 }
 
 #define ENTRIES(p, PREC)                                                                           \
     dag_status dag_##p##gerfs(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *F,     \
-                              const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr)     \
+                              const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr,     \
+                              double *berr)                                                        \
     {                                                                                              \
-        return gerfs(ctx, PREC, trans, A, F, ipiv, B, X, berr);                                    \
+        return gerfs(ctx, PREC, trans, A, F, ipiv, B, X, ferr, berr);                              \
     }                                                                                              \
     dag_status dag_##p##porfs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F,       \
-                              dag_matrix *B, dag_matrix *X, double *berr)                          \
+                              dag_matrix *B, dag_matrix *X, double *ferr, double *berr)            \
     {                                                                                              \
-        return porfs(ctx, PREC, uplo, A, F, B, X, berr);                                           \
+        return porfs(ctx, PREC, uplo, A, F, B, X, ferr, berr);                                     \
     }
 ENTRIES(, ANY)
 ENTRIES(s, DAG_S)

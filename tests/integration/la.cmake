@@ -11,6 +11,8 @@ add_executable(refine_matrix la/refine_matrix.c)
 target_link_libraries(refine_matrix PRIVATE dag_la m)
 add_executable(lu_hard la/lu_hard.c)
 target_link_libraries(lu_hard PRIVATE dag_la m)
+add_executable(error_bounds la/error_bounds.c)
+target_link_libraries(error_bounds PRIVATE dag_la m)
 add_executable(inverse_matrix la/inverse_matrix.c)
 target_link_libraries(inverse_matrix PRIVATE dag_la m)
 add_executable(blas3_matrix la/blas3_matrix.c)
@@ -38,6 +40,7 @@ foreach(np IN ITEMS 1 2 4 6)
         LABELS full TIMEOUT 1200)
     dag_add_mpi_test(la_kriging_np${np} NP ${np} THREADS 1
         COMMAND dag_kriging --n 301 --m 70 --nb 32 --fit --check)
+    dag_add_mpi_test(error_bounds_np${np} NP ${np} THREADS 1 COMMAND error_bounds)
     dag_add_mpi_test(lu_hard_np${np} NP ${np} THREADS 1 COMMAND lu_hard)
     dag_add_mpi_test(inverse_matrix_np${np} NP ${np} THREADS 1 COMMAND inverse_matrix)
     dag_add_mpi_test(inverse_matrix_full_np${np} NP ${np} THREADS 1 COMMAND inverse_matrix full
@@ -47,6 +50,12 @@ foreach(np IN ITEMS 1 2 4 6)
         LABELS full TIMEOUT 6000)
     dag_add_mpi_test(la_auxiliary_np${np} NP ${np} THREADS 1 COMMAND la_auxiliary)
 endforeach()
+# Matrices of the Harwell-Boeing collection are looked for beside the source tree.
+set(data "${PROJECT_SOURCE_DIR}/../shared/data")
+dag_add_mpi_test(error_bounds_files NP 2 THREADS 1 COMMAND error_bounds "${data}/west0067.mtx"
+    "${data}/fs_183_1.mtx" "${data}/young1c.mtx")
+dag_add_mpi_test(error_bounds_large_files NP 2 THREADS 1 COMMAND error_bounds
+    "${data}/mhd1280b.mtx" "${data}/bcsstk16.mtx" LABELS full TIMEOUT 600)
 dag_add_mpi_test(lu_matrix_threads NP 2 THREADS 2 COMMAND lu_matrix LABELS sanitize)
 dag_add_mpi_test(qr_matrix_threads NP 2 THREADS 2 COMMAND qr_matrix LABELS sanitize)
 dag_add_mpi_test(geqrf_driver NP 4 THREADS 1

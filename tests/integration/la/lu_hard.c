@@ -68,7 +68,7 @@ static void run(dag_context *ctx, const hard *which, dag_precision prec, int p, 
     if (status == DAG_SUCCESS)
         status = dag_gesv_with(ctx, F, ipiv, X, options, &info);
     if (status == DAG_SUCCESS && h->refine)
-        status = dag_gerfs(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, &berr);
+        status = dag_gerfs(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, NULL, &berr);
     if (status == DAG_SUCCESS)
         status = dag_solve_residual(ctx, &source, B, X, &error);
     double hpl = error.normwise / (eps * (double)h->n);

@@ -268,8 +268,8 @@ static dag_status refine(dag_context *ctx, const test_case *c, dag_trans trans, 
                          dag_matrix *F, double *berr)
 {
     if (c->uplo == DAG_GENERAL)
-        return dag_gerfs(ctx, trans, p->A, F, p->ipiv, p->B, p->X, berr);
-    return dag_porfs(ctx, c->uplo, p->A, F, p->B, p->X, berr);
+        return dag_gerfs(ctx, trans, p->A, F, p->ipiv, p->B, p->X, NULL, berr);
+    return dag_porfs(ctx, c->uplo, p->A, F, p->B, p->X, NULL, berr);
 }
 
 static dag_status factor_and_solve(dag_context *ctx, const test_case *c, dag_trans trans,

@@ -1,0 +1,115 @@
+/* Condition of a matrix from its factors, after LAPACK's gecon and pocon. */
+#include "agreed.h"
+#include "check.h"
+#include "estimate.h"
+
+#include <dag/la.h>
+
+#include <math.h>
+
+enum { ANY = -1 };
+
+typedef struct condition {
+    dag_context *ctx;
+    const char *routine;
+    int prec;
+    dag_norm norm;
+    dag_uplo uplo; /* DAG_GENERAL: LU; else Cholesky */
+    dag_matrix *F;
+    const int64_t *ipiv;
+    double anorm;
+    double *rcond;
+} condition;
+
+static dagi_check check(const condition *s)
+{
+    dagi_check c = dagi_check_start(s->ctx, s->routine);
+    dagi_check_present(&c, "the factor", s->F);
+    dagi_check_present(&c, "rcond", s->rcond);
+    if (s->norm != DAG_NORM_ONE && s->norm != DAG_NORM_INF)
+        dagi_check_fail(&c, "norm is %d; it must be DAG_NORM_ONE or DAG_NORM_INF", (int)s->norm);
+    if (!(s->anorm >= 0) && !isnan(s->anorm))
+        dagi_check_fail(&c, "anorm is %g; no norm is negative", s->anorm);
+    if (c.status != DAG_SUCCESS)
+        return c;
+    if (s->prec != ANY && (int)s->F->prec != s->prec)
+        dagi_check_fail(&c, "the factor holds '%c' elements", dag_precision_letter(s->F->prec));
+    if (s->uplo == DAG_GENERAL) {
+        dagi_check_general(&c, "the factor", s->F);
+        if (s->F->n > 0)
+            dagi_check_present(&c, "ipiv", s->ipiv);
+    }
+    dagi_check_square(&c, "the factor", s->uplo == DAG_GENERAL ? DAG_UPPER : s->uplo, s->F);
+    return c;
+}
+
+/* M is the inverse, or its adjoint: the infinity norm of a matrix is the one-norm of that. */
+static dag_status solve(void *arg, int adjoint, dag_matrix *X)
+{
+    const condition *s = arg;
+    int turned = (adjoint != 0) != (s->norm == DAG_NORM_INF);
+    if (s->uplo != DAG_GENERAL)
+        return dag_potrs(s->ctx, s->uplo, s->F, X);
+    return dag_getrs(s->ctx, turned ? DAG_CONJ_TRANS : DAG_NO_TRANS, s->F, s->ipiv, X);
+}
+
+static dag_status run(condition s)
+{
+    dag_matrix *X = NULL;
+    double inverse = 0;
+    dagi_check c = check(&s);
+    if (!dagi_check_agreed(&c))
+        return c.status;
+    *s.rcond = s.F->n == 0;
+    if (s.F->n == 0 || s.anorm == 0)
+        return DAG_SUCCESS;
+    const dag_matrix_desc desc = {.prec = s.F->prec, .m = s.F->n, .n = 1, .mb = s.F->mb, .nb = 1,
+                                  .p = (int)s.F->p, .q = (int)s.F->q, .layout = DAG_LAYOUT_SLAB,
+                                  .name = "vector of an estimate"};
+    dag_status status = dagi_la_agreed(s.ctx, s.routine, dag_matrix_new(s.ctx, &desc, &X));
+    if (status == DAG_SUCCESS)
+        status = dagi_la_estimate(s.ctx, solve, &s, X, &inverse);
+    if (status == DAG_SUCCESS && isfinite(inverse) && inverse > 0)
+        *s.rcond = 1 / inverse / s.anorm;
+    if (isnan(s.anorm))
+        *s.rcond = s.anorm;
+    dag_matrix_free(X);
+    return status;
+}
+
+static dag_status gecon(dag_context *ctx, int prec, dag_norm norm, dag_matrix *F,
+                        const int64_t *ipiv, double anorm, double *rcond)
+{
+    return run((condition){.ctx = ctx, .routine = "dag_gecon", .prec = prec, .norm = norm,
+                           .uplo = DAG_GENERAL, .F = F, .ipiv = ipiv, .anorm = anorm,
+                           .rcond = rcond});
+}
+
+static dag_status pocon(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *F, double anorm,
+                        double *rcond)
+{
+    dagi_check c = dagi_check_start(ctx, "dag_pocon");
+    if (uplo != DAG_LOWER && uplo != DAG_UPPER) /* DAG_GENERAL has another meaning in run() */
+        dagi_check_fail(&c, "uplo is %d; it must be DAG_LOWER or DAG_UPPER", (int)uplo);
+    if (!dagi_check_agreed(&c))
+        return c.status;
+    return run((condition){.ctx = ctx, .routine = "dag_pocon", .prec = prec, .norm = DAG_NORM_ONE,
+                           .uplo = uplo, .F = F, .anorm = anorm, .rcond = rcond});
+}
+
+#define ENTRIES(p, PREC)                                                                           \
+    dag_status dag_##p##gecon(dag_context *ctx, dag_norm norm, dag_matrix *F, const int64_t *ipiv, \
+                              double anorm, double *rcond)                                         \
+    {                                                                                              \
+        return gecon(ctx, PREC, norm, F, ipiv, anorm, rcond);                                      \
+    }                                                                                              \
+    dag_status dag_##p##pocon(dag_context *ctx, dag_uplo uplo, dag_matrix *F, double anorm,        \
+                              double *rcond)                                                       \
+    {                                                                                              \
+        return pocon(ctx, PREC, uplo, F, anorm, rcond);                                            \
+    }
+ENTRIES(, ANY)
+ENTRIES(s, DAG_S)
+ENTRIES(d, DAG_D)
+ENTRIES(c, DAG_C)
+ENTRIES(z, DAG_Z)
