@@ -46,8 +46,8 @@ static inline int plugin_take_misuse(void)
     return take ? take() : 0;
 }
 
-/* Nonzero where there is a device to test on; main() of a test ends with 77 otherwise. Asks in a process
- * of its own: CUDA cannot be used on both sides of a fork. */
+/* Nonzero where there is a device to test on; main() of a test ends with 77 otherwise. Asks in a
+ * process of its own: CUDA cannot be used on both sides of a fork. */
 static inline int plugin_has_device(void)
 {
     pid_t child = fork();

@@ -49,7 +49,8 @@ static const dag_uplo uplos[] = {DAG_LOWER, DAG_UPPER};
 static const dag_side sides[] = {DAG_LEFT, DAG_RIGHT};
 static const dag_diag diags[] = {DAG_NON_UNIT, DAG_UNIT};
 /* m, n, k of products */
-static const int shapes[][3] = {{1, 1, 1}, {5, 3, 4}, {3, 7, 0}, {0, 4, 2}, {4, 0, 2}, {33, 20, 17}};
+static const int shapes[][3] = {{1, 1, 1}, {5, 3, 4},  {3, 7, 0},
+                                {0, 4, 2}, {4, 0, 2}, {33, 20, 17}};
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
 #define LOCAL(name) DAG_PRECISION_CAT(name##_, DAG_PRECISION)

@@ -1,5 +1,5 @@
-/* Part of test_cuda_kernels.c: one precision. A pair holds the same matrix on the host, for the kernel
- * for cores, and on the device. */
+/* Part of test_cuda_kernels.c: one precision. A pair holds the same matrix on the host, for the
+ * kernel for cores, and on the device. */
 typedef struct LOCAL(pair) {
     int m, n, ld;
     elem_t *host, *back;
@@ -83,8 +83,9 @@ static void LOCAL(gemm)(void)
             int m = shapes[s][0], n = shapes[s][1], k = shapes[s][2];
             dag_trans ta = transes[c % 3], tb = transes[c / 3];
             elem_t alpha = LOCAL(scalars)()[c % 4], beta = LOCAL(scalars)()[(c / 2 + s) % 4];
-            LOCAL(pair) A = ta == DAG_NO_TRANS ? LOCAL(pair_new)(m, k, 1) : LOCAL(pair_new)(k, m, 2);
-            LOCAL(pair) B = tb == DAG_NO_TRANS ? LOCAL(pair_new)(k, n, 3) : LOCAL(pair_new)(n, k, 4);
+            int plain_a = ta == DAG_NO_TRANS, plain_b = tb == DAG_NO_TRANS;
+            LOCAL(pair) A = LOCAL(pair_new)(plain_a ? m : k, plain_a ? k : m, 1);
+            LOCAL(pair) B = LOCAL(pair_new)(plain_b ? k : n, plain_b ? n : k, 3);
             LOCAL(pair) C = LOCAL(pair_new)(m, n, 5);
             FN(gemm)(ta, tb, m, n, k, alpha, A.host, A.ld, B.host, B.ld, beta, C.host, C.ld);
             FN(cuda_gemm)(queue, ta, tb, m, n, k, alpha, A.at, A.ld, B.at, B.ld, beta, C.at, C.ld);
