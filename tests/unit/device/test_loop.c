@@ -7,10 +7,14 @@
 #include "mix.h"
 
 #include "loop_chol.h"
+#include "loop_fork.h"
 
 #include <dag/dag.h>
 #include <dag/matrix.h>
 
+#if DAG_HAVE_MPI
+#include <mpi.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,18 +92,21 @@ static void report(dag_context *ctx, const run *r)
     (void)r;
 }
 
-static dag_status factor(const run *r, int64_t rows, int64_t tile, uint64_t *result)
+/* One graph in one way. */
+static dag_status play(const run *r, int fork, int64_t rows, int64_t tile, uint64_t *result)
 {
     dag_context *ctx = start(r);
     dag_matrix *m = NULL;
     const dag_matrix_desc desc = {.prec = DAG_D, .m = rows, .n = rows, .mb = tile, .nb = tile,
-                                  .uplo = DAG_LOWER};
+                                  .uplo = fork ? DAG_GENERAL : DAG_LOWER};
     if (dag_matrix_new(ctx, &desc, &m) != DAG_SUCCESS) {
         fprintf(stderr, "%s: %s\n", r->what, dag_message(ctx));
         exit(99);
     }
     dag_matrix_each_local(m, fill, NULL);
-    dag_taskpool *pool = loop_chol_new(ctx, m, (int)r->policy, r->bad - 1);
+    dag_shape shape = {tile, tile, sizeof(double)};
+    dag_taskpool *pool = fork ? loop_fork_new(ctx, m, &shape, (int)r->policy)
+                              : loop_chol_new(ctx, m, (int)r->policy, r->bad - 1);
     if (!pool) {
         fprintf(stderr, "%s: %s\n", r->what, dag_message(ctx));
         exit(99);
@@ -119,15 +126,16 @@ static dag_status factor(const run *r, int64_t rows, int64_t tile, uint64_t *res
     return status;
 }
 
-static void check(const run *r, int64_t rows, int64_t tile)
+static void check(const run *r, int fork, int64_t rows, int64_t tile)
 {
     const run plain = {.what = "cores", .threads = "1"};
     uint64_t want, got;
-    factor(&plain, rows, tile, &want);
-    dag_status status = factor(r, rows, tile, &got);
+    play(&plain, fork, rows, tile, &want);
+    dag_status status = play(r, fork, rows, tile, &got);
     int right = status == r->expect && (status != DAG_SUCCESS || got == want);
     right |= r->either && status == DAG_SUCCESS && got == want;
-    printf("%-40s %s (%d)\n", r->what, right ? "ok" : "WRONG", (int)status);
+    printf("%s, %s: %s (%d)\n", fork ? "fork" : "factor", r->what, right ? "ok" : "WRONG",
+           (int)status);
     fflush(stdout);
     failures += !right;
 }
@@ -136,6 +144,27 @@ static void check(const run *r, int64_t rows, int64_t tile)
 #define DEVICES(n, s)                                                                              \
     .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s}
 
+/* Several contexts one after the other need an MPI that stays. */
+static void start_mpi(void)
+{
+#if DAG_HAVE_MPI
+    if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE")) {
+        int level;
+        MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
+    }
+#endif
+}
+
+static void end_mpi(void)
+{
+#if DAG_HAVE_MPI
+    int up;
+    MPI_Initialized(&up);
+    if (up)
+        MPI_Finalize();
+#endif
+}
+
 int main(int argc, char **argv)
 {
     int64_t rows = argc > 1 ? atoll(argv[1]) : 75, tile = argc > 2 ? atoll(argv[2]) : 8;
@@ -143,8 +172,33 @@ int main(int argc, char **argv)
         {.what = "at once, one device", DEVICES(1, 0), .threads = "1", .policy = 2},
         {.what = "one device", DEVICES(1, 1), .threads = "1", .policy = 2},
         {.what = "one device, 2 workers", DEVICES(1, 2), .threads = "2", .policy = 2},
+        {.what = "with cores, 1 worker", DEVICES(1, 3), .threads = "1", .policy = 3},
+        {.what = "with cores, 3 workers", DEVICES(1, 4), .threads = "3", .policy = 4},
+        {.what = "with cores, chaos", DEVICES(1, 5), .threads = "3", .chaos = "5", .policy = 5},
+        {.what = "as it likes", DEVICES(1, 6), .threads = "2", .policy = 0},
+        {.what = "2 devices", DEVICES(2, 7), .threads = "1", .policy = 2},
+        {.what = "2 devices, 3 workers", DEVICES(2, 8), .threads = "3", .policy = 2},
+        {.what = "4 devices and cores, chaos", DEVICES(4, 9), .threads = "4", .chaos = "9",
+         .policy = 6},
+        {.what = "small memory", DEVICES(1, 10), .threads = "1", .policy = 2, .memory = "4096"},
+        {.what = "memory of one task", DEVICES(1, 11), .threads = "2", .policy = 2,
+         .memory = "1536"},
+        {.what = "2 small devices and cores", DEVICES(2, 12), .threads = "3", .policy = 7,
+         .memory = "4096"},
+        {.what = "2 devices of one task, chaos", DEVICES(2, 13), .threads = "3", .chaos = "2",
+         .policy = 3, .memory = "1792"},
+        {.what = "too small, but cores", DEVICES(1, 14), .threads = "2", .memory = "1024"},
+        {.what = "too small", DEVICES(1, 15), .threads = "2", .policy = 2, .memory = "1024",
+         .expect = DAG_ERR_NOMEM},
+        {.what = "a kernel reports", DEVICES(1, 16), .threads = "2", .policy = 2, .bad = 4,
+         .expect = (dag_status)1107},
     };
-    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++)
-        check(&runs[i], rows, tile);
+    start_mpi();
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        check(&runs[i], 0, rows, tile);
+        if (runs[i].expect == DAG_SUCCESS)
+            check(&runs[i], 1, rows, tile);
+    }
+    end_mpi();
     return failures;
 }
