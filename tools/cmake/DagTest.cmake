@@ -6,7 +6,7 @@
 #   dag_add_script_test(<name> COMMAND program arg... [PROCESSORS n]
 #                    [LABELS label...] [TIMEOUT seconds] [ENVIRONMENT var=value...])
 #
-# Labels: unit, compiler, integration, property say what a test is; sanitize puts it into the
+# Labels: unit, compiler, integration, property, model say what a test is; sanitize puts it into the
 # reduced runs of the sanitizer builds; full keeps it out of everything but `tools/test --full`; live
 # are the fuzzers, tests only in a build with DAG_FUZZ_SECONDS.
 # A long test looks at DAGCC_TEST_FULL=1, set by `tools/test --full` (variables DAG_* are settings of the
