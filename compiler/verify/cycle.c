@@ -49,6 +49,13 @@ static isl_union_map *component_edges(verify_model *m, const verify_pairs *pairs
     return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
 }
 
+/* The allowance of operations again, unless it was exceeded: an edge is a question of its own. */
+static void renew(const verify_model *m)
+{
+    if (!verify_failed(m))
+        isl_ctx_reset_operations(m->isl);
+}
+
 /* One convex relation around `rel` (taken), for all parameters at once. */
 static isl_map *around(const verify_model *m, isl_map *rel)
 {
@@ -68,6 +75,7 @@ static isl_union_map *wide_edges(verify_model *m, const verify_pairs *pairs, con
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
         for (size_t k = 0; k < p->n_ins && in_component(m, reach, cls, p); k++) {
+            renew(m);
             isl_map *rel = verify_forward(m, p->ins[k]);
             rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
             rel = isl_map_apply_domain(rel, isl_map_copy(wide[p->from->cls->index]));
@@ -80,6 +88,7 @@ static isl_union_map *wide_edges(verify_model *m, const verify_pairs *pairs, con
     for (size_t i = 0; i < m->n_classes; i++)
         isl_map_free(wide[i]);
     free(wide);
+    renew(m);
     return all;
 }
 
