@@ -95,7 +95,7 @@ static void print_help(const option_scope *scope)
     printf("\nexit status\n"
            "  %d  all went well\n"
            "  %d  an error, or with --check a backward error beyond its bound\n"
-           "  %d  the matrix is not positive definite; info says where\n"
+           "  %d  the matrix is not positive definite, or singular; info says where\n"
            "  %d  the command line makes no sense\n",
            DRIVER_OK, DRIVER_FAILED, DRIVER_NOT_POSITIVE, DRIVER_USAGE);
 }

@@ -49,6 +49,15 @@ install(FILES ${headers} "${PROJECT_BINARY_DIR}/include/dag/config.h"
 install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1" "${PROJECT_SOURCE_DIR}/docs/dag_info.1"
     "${PROJECT_SOURCE_DIR}/docs/dag_doctor.1" "${PROJECT_SOURCE_DIR}/docs/dag_trace.1"
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+if(TARGET dag_la) # one page for all drivers, under the name of each
+    set(pages "${PROJECT_SOURCE_DIR}/docs/dag_drivers.1")
+    foreach(driver IN ITEMS potrf posv getrf gesv geqrf gels gemm blas3)
+        file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/man/dag_${driver}.1"
+            CONTENT ".so man1/dag_drivers.1\n")
+        list(APPEND pages "${PROJECT_BINARY_DIR}/man/dag_${driver}.1")
+    endforeach()
+    install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 
 install(EXPORT dagccTargets NAMESPACE dag:: DESTINATION ${package_dir})
 configure_package_config_file(tools/cmake/dagccConfig.cmake.in

@@ -8,6 +8,7 @@ that does nothing but start MPI, named in the environment as MPI_ONLY.
 """
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import tempfile
 import unittest
 
 MPIRUN, BIN, MOST, DATA = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                      "../../../docs/dag_drivers.1")
 RANKS = [n for n in (1, 2, 4, 6) if n <= MOST]
 FIELDS = ["routine", "prec", "m", "n", "nb", "ranks", "grid", "threads", "gpus", "time_s", "gflops",
           "residual", "info"]
@@ -101,6 +104,18 @@ class Options(Case):
             status, out, err = run(driver, "--version", ranks=RANKS[-1])
             self.assertEqual(status, 0)
             self.assertRegex(out, r"^%s \d+\.\d+\.\d+\n$" % driver)
+
+    def test_manual(self):
+        """Every program and option is on the page, and nothing else is called an option there."""
+        with open(MANUAL) as f:
+            page = f.read().replace("\\-", "-")
+        options = set()
+        for driver in ["dag_" + d for d in "potrf posv getrf gesv geqrf gels gemm blas3".split()]:
+            status, out, err = run(driver, "--help")
+            self.assertEqual((status, err), (0, ""))
+            self.assertIn(f"\n.B {driver}\n", page)
+            options |= set(re.findall(r"^  (--\w+)", out, re.MULTILINE))
+        self.assertEqual(set(re.findall(r"--\w+", page)) - {"--name"}, options)
 
     def test_grid_and_threads(self):
         for ranks in 1, RANKS[-1]:
