@@ -1,10 +1,12 @@
 """Dense linear algebra: ours beside ScaLAPACK, StarPU and the BLAS library's own LAPACK, with dgemm
-on the same threads as practical peak, and the bound that our kernels set."""
+on the same threads as practical peak, and the bound that our kernels set. HPL is that of hpcc."""
 import json
+import re
+import shutil
 
 from harness.figures import Contestant, Figure, Point
 
-TARGETS = ["dag_potrf", "dag_getrf", "dag_geqrf", "dag_gemm", "bench_bound"]
+TARGETS = ["dag_potrf", "dag_getrf", "dag_geqrf", "dag_gemm", "dag_blas3", "bench_bound"]
 
 BLAS = ["-lopenblas"]
 LAPACK = ["-llapacke", *BLAS]
@@ -29,17 +31,19 @@ def best_setting(settings, measure):
 
 class Tuned:
     """A contestant with a parameter: its best one at each point is found first and kept in a file
-    beside the results, so that a later run of some points need not look again."""
+    beside the results, so that a later run of some points need not look again. `choose` finds it
+    where trying the settings one by one takes too long."""
 
-    def __init__(self, name, env, settings, measure):
+    def __init__(self, name, env, settings, measure, choose=None):
         self.settings, self.measure = settings, measure
+        self.choose = choose or (lambda p: best_setting(settings(p), lambda s: measure(p, s)))
         self.file = env.out / f"la-{name}-{env.mode}.json"
         self.chosen = json.loads(self.file.read_text()) if self.file.exists() else {}
 
     def __call__(self, p):
         key = p.label()
         if key not in self.chosen:
-            self.chosen[key] = best_setting(self.settings(p), lambda s: self.measure(p, s))
+            self.chosen[key] = self.choose(p)
             self.file.write_text(json.dumps(self.chosen) + "\n")
         return self.measure(p, self.chosen[key])
 
@@ -56,6 +60,7 @@ class Routine:
     def __init__(self, env, name, arguments=(), tiles=()):
         self.env = env
         self.name = name
+        self.program = "dag_blas3" if "--routine" in arguments else f"dag_{name}"
         self.arguments = arguments
         env.core = blas_core(env)
         self.tile = {}
@@ -66,7 +71,7 @@ class Routine:
 
     def with_tile(self, p, setting):
         grid = ["--grid", f"1x{p.ranks}"] if self.name in ("getrf", "geqrf") and p.ranks < 4 else []
-        out = self.env.mpirun(p.ranks, [self.env.program(f"dag_{self.name}"), "--n", p.n, "--nb",
+        out = self.env.mpirun(p.ranks, [self.env.program(self.program), "--n", p.n, "--nb",
                                         setting[0], *grid, *self.arguments, "--runs",
                                         repeats(p.n), "--json"], p.threads)
         runs = self.env.objects(out)
@@ -138,6 +143,80 @@ class Routine:
         return lambda p: tuned(p) if p.ranks == 1 else None
 
 
+class Linpack:
+    """HPL by way of hpcc, which runs all its other tests as well: so one call tries all settings."""
+    INPUT = """HPL
+
+HPL.out
+6            device out
+1            # of orders
+{n}
+{count}      # of blocks
+{nbs}
+0            row-major processes
+{grids}      # of grids
+{ps}
+{qs}
+16.0         threshold
+1            # of panel factorisations
+2            right-looking
+1            # of recursive stopping criteria
+4
+1            # of panels in recursion
+2
+1            # of recursive panel factorisations
+1            Crout
+1            # of broadcasts
+1            modified ring
+1            # of look-ahead depths
+1
+2            mixed exchanges
+64           and their threshold
+0            L1 transposed
+0            U transposed
+1            equilibration
+8            alignment
+
+0            # of additional orders for PTRANS
+
+0            # of additional blocks for PTRANS
+
+"""
+    # of a line of results: order, block, grid, time, rate
+    RESULT = re.compile(r"^W\w+ +(\d+) +(\d+) +(\d+) +(\d+) +\S+ +(\S+)$", re.M)
+
+    def __init__(self, env, program):
+        self.env, self.program = env, program
+        tuned = Tuned("getrf-hpl", env, None, self.measure, self.choose)
+        self.measure_best = lambda p: tuned(p) if p.ranks == 2 and p.threads == 1 else None
+
+    def results(self, p, nbs, grids):
+        """[(rate, (nb, rows of the grid))]"""
+        place = self.env.out / "hpl"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "hpccoutf.txt").unlink(missing_ok=True)
+        (place / "hpccinf.txt").write_text(self.INPUT.format(
+            n=p.n, count=len(nbs), nbs=" ".join(map(str, nbs)), grids=len(grids),
+            ps=" ".join(map(str, grids)), qs=" ".join(str(p.ranks // r) for r in grids)))
+        self.env.mpirun(p.ranks, ["env", "-C", place, self.program], 1, timeout=900,
+                        env={**self.env.core, "OPENBLAS_NUM_THREADS": "1"})
+        text = (place / "hpccoutf.txt").read_text()
+        found = [(float(rate), (int(nb), int(rows)))
+                 for n, nb, rows, _, rate in self.RESULT.findall(text) if int(n) == p.n]
+        if len(found) != len(nbs) * len(grids) or "Success=1" not in text:
+            raise RuntimeError(f"hpcc: {len(found)} results; see {place}/hpccoutf.txt")
+        return found
+
+    def choose(self, p):
+        if self.env.mode == "tiny":
+            return (32, 1)
+        grids = [r for r in (1, 2) if p.ranks % r == 0]
+        return max(self.results(p, [nb for nb in (96, 128, 160, 192, 256) if nb <= p.n], grids))[1]
+
+    def measure(self, p, setting):
+        return self.results(p, [setting[0]], [setting[1]])[0][0]
+
+
 def blas_core(env):
     """The same kernels of OpenBLAS for all: those that our drivers choose for themselves."""
     flags = open("/proc/cpuinfo", encoding="utf-8").read()
@@ -155,15 +234,21 @@ def goals(n, ranks, threads):
     return result
 
 
-# name, title, our arguments, our tiles, peers and goals by (threads or ranks): ratio to dgemm
+# name, title, our arguments, our tiles, goals by order, ranks and threads: ratio to dgemm
 OTHERS = (
     ("gemm", "Matrix product, double precision", (), (192, 256, 320, 384),
      {(4000, 1, 2): 0.97, (4000, 2, 1): 0.93}),
+    ("syrk", "Symmetric update, double precision", ("--routine", "syrk"), (), {(4000, 1, 2): 0.93}),
+    ("trsm", "Triangular solve, double precision", ("--routine", "trsm"), (), {(4000, 1, 2): 0.93}),
     ("getrf", "LU factorisation with partial pivoting, double precision", ("--layout", "slab"),
      (64, 96, 128, 160, 192), {(4000, 1, 2): 0.92, (4000, 2, 1): 0.85}),
     ("geqrf", "QR factorisation, double precision", ("--layout", "slab"), (96, 128, 160, 192),
      {(4000, 1, 2): 0.80, (4000, 2, 1): 0.78}),
 )
+
+
+# Those that openblas.c and scalapack.c know.
+PEERS = ("gemm", "getrf", "geqrf")
 
 
 def figure(env, name, title, arguments, tiles, wanted, blas):
@@ -176,16 +261,23 @@ def figure(env, name, title, arguments, tiles, wanted, blas):
         for n in sizes:
             ratio = wanted.get((n, ranks, threads))
             goal = [("ratio", ratio, PEAK)] if ratio else []
-            goal += [("ratio", 1.0, "ScaLAPACK")] if ranks > 1 else []
+            goal += [("ratio", 1.0, "ScaLAPACK")] if ranks > 1 and name in PEERS else []
+            if name == "getrf" and ranks == 2 and n in (4000, 8000):
+                goal.append(("ratio", 1.0, "HPL"))
             points.append(Point(n, series, n=n, ranks=ranks, threads=threads, goals=goal))
     contestants = [Contestant("dagcc", routine.ours),
                    Contestant(PEAK, routine.peak(library), absent=why_library,
                               package="libopenblas-dev")]
-    if name != "gemm":
+    if name in PEERS and name != "gemm":
         contestants.append(Contestant("OpenBLAS", routine.library(library), absent=why_library,
                                       package="libopenblas-dev"))
-    contestants.append(Contestant("ScaLAPACK", routine.scalapack(scalapack), absent=why_scalapack,
-                                  package="libscalapack-openmpi-dev"))
+    if name in PEERS:
+        contestants.append(Contestant("ScaLAPACK", routine.scalapack(scalapack),
+                                      absent=why_scalapack, package="libscalapack-openmpi-dev"))
+    if name == "getrf":
+        hpcc = shutil.which("hpcc")
+        contestants.append(Contestant("HPL", Linpack(env, hpcc).measure_best, package="hpcc",
+                                      absent=None if hpcc else "there is no hpcc"))
     return Figure(name, title, "GFlop/s", points, contestants, better="higher", plot="lines",
                   xlabel="order", logx=True, logy=False)
 
