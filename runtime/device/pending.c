@@ -134,9 +134,10 @@ static void too_large(struct dag_task *t, const dagi_device *d, size_t bytes)
                    d->piece_bytes);
 }
 
-/* Of a class with a body for devices: the devices that could run t. */
-static void list_devices(struct options *o, const struct dagi_devices *all, struct dag_task *t,
-                         const dag_body *body, size_t bytes)
+/* Of a class with a body for devices: the devices that could run t. The one that the body wants (the
+ * result, -1 = any) stands alone, unless it cannot. */
+static int list_devices(struct options *o, const struct dagi_devices *all, struct dag_task *t,
+                        const dag_body *body, size_t bytes)
 {
     int wanted = -1;
     if (body->device_index) {
@@ -153,6 +154,7 @@ static void list_devices(struct options *o, const struct dagi_devices *all, stru
         if (wanted < 0)
             break;
     }
+    return wanted;
 }
 
 static int64_t nanoseconds(double seconds)
@@ -173,14 +175,14 @@ static dagi_device *choose(struct dagi_devices *all, struct dag_task *t, const d
         rounded += dagi_memory_rounded(*workspace);
     dagi_choice_class *cls =
         dagi_choice_class_of(all->choice, t->pool->program->name, t->pool->prec, t->cls->name);
-    list_devices(&o, all, t, body, rounded);
+    int wanted = list_devices(&o, all, t, body, rounded);
     if (o.n == 0) {
         if (!core && atomic_load(&all->alive) > 0)
             too_large(t, all->device[0], rounded);
         return NULL;
     }
     int ndevices = o.n;
-    if (core && !body->device_index) {
+    if (core && wanted < 0) {
         double kernel = dagi_choice_expect(all->choice, cls, DAGI_HOST, *size);
         o.at[o.n++] = (dagi_candidate){.place = DAGI_HOST, .backlog = core_backlog(all, kernel),
                                        .move = moving(all, t, DAGI_HOST)};

@@ -27,7 +27,7 @@ void mix(void *p)
 
 int mix_where(int64_t policy, int64_t number)
 {
-    if (policy < 3)
-        return (int)policy;
+    if (policy < 3 || policy == 1000)
+        return (int)(policy % 1000);
     return (int)(word((uint64_t)(policy * 1000003 + number)) % 3);
 }

@@ -165,6 +165,14 @@ static void end_mpi(void)
 #endif
 }
 
+/* Calls that give this result; a call upon which a device is lost. */
+#define FAULT(n, s, which, at, n_times, what_result)                                               \
+    .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s, .call = which,        \
+                        .fail_at = at, .times = n_times, .result = what_result}
+#define LOSS(n, s, which, at)                                                                      \
+    .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s, .call = which,        \
+                        .fail_at = at, .times = 1, .lose = 1}
+
 int main(int argc, char **argv)
 {
     int64_t rows = argc > 1 ? atoll(argv[1]) : 75, tile = argc > 2 ? atoll(argv[2]) : 8;
@@ -187,16 +195,45 @@ int main(int argc, char **argv)
          .memory = "4096"},
         {.what = "2 devices of one task, chaos", DEVICES(2, 13), .threads = "3", .chaos = "2",
          .policy = 3, .memory = "1792"},
+        {.what = "devices that are asked for", DEVICES(3, 17), .threads = "2", .policy = 1000},
         {.what = "too small, but cores", DEVICES(1, 14), .threads = "2", .memory = "1024"},
         {.what = "too small", DEVICES(1, 15), .threads = "2", .policy = 2, .memory = "1024",
          .expect = DAG_ERR_NOMEM},
         {.what = "a kernel reports", DEVICES(1, 16), .threads = "2", .policy = 2, .bad = 4,
          .expect = (dag_status)1107},
+        {.what = "copies in refused", FAULT(1, 21, LOOP_COPY_IN, 9, 2, DAGI_REFUSED),
+         .threads = "2", .policy = 2},
+        {.what = "copies out refused", FAULT(1, 22, LOOP_COPY_OUT, 5, 2, DAGI_REFUSED),
+         .threads = "2", .policy = 2},
+        {.what = "copies within refused", FAULT(2, 23, LOOP_COPY_WITHIN, 2, 2, DAGI_REFUSED),
+         .threads = "2", .policy = 2},
+        {.what = "copies between refused", FAULT(2, 24, LOOP_COPY_PEER, 2, 2, DAGI_REFUSED),
+         .threads = "2", .policy = 2},
+        {.what = "launches refused", FAULT(1, 25, LOOP_LAUNCH, 7, 2, DAGI_REFUSED),
+         .threads = "2", .policy = 2},
+        {.what = "no launch, cores", FAULT(1, 26, LOOP_LAUNCH, 7, 1 << 30, DAGI_REFUSED),
+         .threads = "2", .policy = 1000},
+        {.what = "no launch, no cores", FAULT(1, 27, LOOP_LAUNCH, 7, 1 << 30, DAGI_REFUSED),
+         .threads = "2", .policy = 2, .expect = DAG_ERR_DEVICE},
+        {.what = "no copy in, no cores", FAULT(1, 28, LOOP_COPY_IN, 9, 1 << 30, DAGI_NOMEM),
+         .threads = "1", .policy = 2, .expect = DAG_ERR_DEVICE},
+        {.what = "no copy out", FAULT(1, 29, LOOP_COPY_OUT, 4, 1 << 30, DAGI_REFUSED),
+         .threads = "2", .policy = 2, .expect = DAG_ERR_DEVICE},
+        {.what = "lost in a launch", LOSS(1, 30, LOOP_LAUNCH, 20), .threads = "2", .policy = 2,
+         .expect = DAG_ERR_DEVICE},
+        {.what = "lost before anything", LOSS(1, 31, LOOP_COPY_IN, 2), .threads = "1",
+         .policy = 3, .expect = DAG_ERR_DEVICE, .either = 1},
+        {.what = "one of 2 lost", LOSS(2, 32, LOOP_LAUNCH, 5), .threads = "2", .policy = 2,
+         .expect = DAG_ERR_DEVICE, .either = 1},
+        {.what = "lost in a copy out", LOSS(2, 33, LOOP_COPY_OUT, 5), .threads = "3", .policy = 3,
+         .expect = DAG_ERR_DEVICE, .either = 1},
+        {.what = "lost in a small memory", LOSS(2, 34, LOOP_COPY_OUT, 9), .threads = "2",
+         .policy = 2, .expect = DAG_ERR_DEVICE, .either = 1, .memory = "2048"},
     };
     start_mpi();
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         check(&runs[i], 0, rows, tile);
-        if (runs[i].expect == DAG_SUCCESS)
+        if (runs[i].expect == DAG_SUCCESS || runs[i].either)
             check(&runs[i], 1, rows, tile);
     }
     end_mpi();
