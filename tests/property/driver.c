@@ -1,12 +1,15 @@
 /*
  * Random taskpools against their serial execution.
  *
- *   property [--seed S] [--runs R | --full] [--only C/K/L] [--limit SECONDS]
+ *   property [--seed S] [--runs R | --full] [--only C/K/L] [--limit SECONDS] [--may-lose]
  *
  * A run is named C/K/L: number of the context's configuration, of the case, and the rank that makes
  * its pools late (-1: none). Everything else is drawn from (seed, ranks, C, K), so `--seed S --only
  * C/K/L` on the same number of ranks repeats it alone. --full: every case for every late rank in every
  * configuration; otherwise R runs per configuration.
+ *
+ * --may-lose: a device fails. Pools may end with DAG_ERR_DEVICE, on all ranks, and what their run
+ * leaves is then not looked at; but one at least must.
  */
 #include "driver.h"
 
@@ -35,7 +38,8 @@ static struct {
     long runs; /* per configuration; 0 = full */
     int limit;
     volatile sig_atomic_t seconds; /* of the current run */
-    int only;
+    int only, may_lose;
+    long lost; /* runs that lost a pool */
     int only_config, only_late;
     long only_case;
     uint32_t *seen;     /* of all ranks, PROP_MAX_POOLS tables */
@@ -199,10 +203,21 @@ static void compare_tasks(const prop_run *run)
         }
 }
 
-/* In the order that the run asks for. */
-static void wait_all(dag_context *context, const prop_run *run, dag_taskpool **pools)
+/* The end of a pool: a mistake, or a device that was to fail did. */
+static int check_end(dag_context *context, int p, dag_status status)
 {
-    int done[PROP_MAX_POOLS] = {0}, left = run->npools;
+    if (status == DAG_SUCCESS)
+        return 0;
+    if (test.may_lose && status == DAG_ERR_DEVICE)
+        return 1;
+    fail("pool %d ends with status %d: %s", p, (int)status, dag_message(context));
+    return 0;
+}
+
+/* Waits in the order that the run asks for; a bit for each pool that was lost. */
+static int wait_all(dag_context *context, const prop_run *run, dag_taskpool **pools)
+{
+    int done[PROP_MAX_POOLS] = {0}, left = run->npools, lost = 0;
     for (int i = 0; left > 0; i++) {
         int p = i % run->npools;
         if (run->order == 1)
@@ -219,12 +234,27 @@ static void wait_all(dag_context *context, const prop_run *run, dag_taskpool **p
             done[p] = 1;
         }
         left -= done[p];
-        if (status != DAG_SUCCESS)
-            fail("pool %d ends with status %d: %s", p, (int)status, dag_message(context));
+        lost |= check_end(context, p, status) << p;
     }
+    return lost;
 }
 
-static void run_pools(dag_context *context, const prop_run *run, prop_data **data)
+/* Whether pools were lost; all ranks must think so of the same. */
+static int agree_on_lost(int lost)
+{
+    int least = lost, most = lost;
+#if DAG_HAVE_MPI
+    MPI_Allreduce(&lost, &least, 1, MPI_INT, MPI_BAND, MPI_COMM_WORLD);
+    MPI_Allreduce(&lost, &most, 1, MPI_INT, MPI_BOR, MPI_COMM_WORLD);
+#endif
+    if (least != most)
+        fail("pools lost here: %#x, on other ranks: others", (unsigned)lost);
+    test.lost += most != 0;
+    return most != 0;
+}
+
+/* Nonzero: pools were lost with a device. */
+static int run_pools(dag_context *context, const prop_run *run, prop_data **data)
 {
     dag_taskpool *pools[PROP_MAX_POOLS] = {NULL};
     int late_pool = (int)(run->seed % (uint64_t)run->npools);
@@ -241,9 +271,10 @@ static void run_pools(dag_context *context, const prop_run *run, prop_data **dat
             exit(2);
         }
     }
-    wait_all(context, run, pools);
+    int lost = wait_all(context, run, pools);
     for (int p = 0; p < run->npools; p++)
         dag_taskpool_free(pools[p]);
+    return test.may_lose ? agree_on_lost(lost) : 0;
 }
 
 static void one_run(dag_context *context, const prop_run *run)
@@ -262,15 +293,14 @@ static void one_run(dag_context *context, const prop_run *run)
             die(dag_message(context));
     prop_jitter = run->jitter;
     dag_barrier(context);
-    run_pools(context, run, got);
-    for (int d = 0; d < run->ndata; d++)
+    int lost = run_pools(context, run, got);
+    for (int d = 0; d < run->ndata && !lost; d++)
         compare_data(got[d], want[d]);
-    if (prop_wrong) {
+    if (prop_wrong && !lost)
         fail("%s", prop_what);
-        prop_wrong = 0;
-    }
+    prop_wrong = 0;
     dag_barrier(context);
-    if (test.rank == 0)
+    if (test.rank == 0 && !lost)
         compare_tasks(run);
     for (int d = 0; d < run->ndata; d++) {
         prop_data_free(got[d]);
@@ -353,7 +383,7 @@ static void do_config(int number)
 static void usage(void)
 {
     fprintf(stderr, "usage: property [--seed S] [--runs R | --full] [--only C/K/L] "
-                    "[--limit SECONDS]\n");
+                    "[--limit SECONDS] [--may-lose]\n");
     exit(2);
 }
 
@@ -363,6 +393,10 @@ static void read_options(int argc, char **argv)
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--full") == 0) {
             test.runs = 0;
+            continue;
+        }
+        if (strcmp(argv[i], "--may-lose") == 0) {
+            test.may_lose = 1;
             continue;
         }
         if (strcmp(argv[i], "--seed") == 0)
@@ -394,9 +428,14 @@ int main(int argc, char **argv)
         if (!test.only || c == test.only_config)
             do_config(c);
     if (test.rank == 0)
-        printf("%ld runs on %d ranks, %d failures, %.1f s; the longest was %s with %.2f s\n",
+        printf("%ld runs on %d ranks, %d failures, %.1f s; the longest was %s with %.2f s; %ld "
+               "tasks of rank 0 on devices, %ld runs lost\n",
                test.done, test.size, *test.all_failures, now() - begin, test.slowest_name,
-               test.slowest);
+               test.slowest, prop_kernels, test.lost);
+    if (test.may_lose && test.lost == 0 && test.rank == 0) {
+        fprintf(stderr, "property: no pool was lost, but a device was to fail\n");
+        test.failures++;
+    }
     int failed = test.failures > 0;
 #if DAG_HAVE_MPI
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -1,4 +1,5 @@
 """Writes a drawn graph as JDF."""
+import random
 import re
 
 from draw import REGIONS
@@ -114,14 +115,28 @@ class Jdf:
         return "PROP_ID(%d, %s)" % (cls.index, ", ".join(args))
 
     def body_text(self, cls):
-        out = ["BODY"]
+        """Bodies. What is for devices is drawn by dice of its own: the graph is the same without."""
+        dice = random.Random("%d/%d" % (self.graph.seed, cls.index))
+        out = []
+        if dice.random() < 0.7:
+            place = dice.choice(["", "", "  device = %d" % dice.randrange(4)]
+                                + ["  device = %s" % n for n in cls.space.names()] * 2)
+            out += self.one_body(cls, "BODY [type = CUDA%s]" % place, True)
+        return out + self.one_body(cls, "BODY", False)
+
+    def one_body(self, cls, head, device):
+        out = [head]
+        if device:
+            out.append("    prop_needs needs = {.count = 0};")
+            expect = "prop_need(&needs, "
+        else:
+            expect = "prop_expect(seen, %s, " % self.task_id(cls, cls.space.names())
         for link, forward in cls.checks:
             if forward:
                 guard = in_c(conj(link.conds)) or "1"
                 out.append("    if (%s)" % guard)
-                out.append("        prop_expect(seen, %s, %s);" % (
-                    self.task_id(cls, cls.space.names()),
-                    self.task_id(link.other, [in_c(a.text) for a in link.args])))
+                out.append("        %s%s);" % (
+                    expect, self.task_id(link.other, [in_c(a.text) for a in link.args])))
                 continue
             names = dict(zip(link.dep.space.names(), FRESH))
             for v in link.dep.space.vars:
@@ -134,15 +149,17 @@ class Jdf:
             # A single condition stays bare: clang takes "((x == y))" for a slip.
             test = conj("(%s)" % c for c in conds) if len(conds) > 1 else "".join(conds) or "1"
             out.append("    if (%s)" % test)
-            out.append("        prop_expect(seen, %s, %s);" % (
-                self.task_id(cls, cls.space.names()),
-                self.task_id(link.dep, [names[n] for n in link.dep.space.names()])))
+            out.append("        %s%s);" % (
+                expect, self.task_id(link.dep, [names[n] for n in link.dep.space.names()])))
         flows = ", ".join("{%s, %d, %s}" % (f.name, REGIONS[f.region],
                                             in_c(f.fresh[0]) if f.fresh else "0")
                           for f in cls.flows)
         given = "(const prop_flow[]){%s}" % flows if flows else "NULL"
-        return out + ["    prop_task(dag_task, seen, %s, %d, %s);" % (
-            self.task_id(cls, cls.space.names()), len(cls.flows), given), "END"]
+        args = "seen, %s, %d, %s" % (self.task_id(cls, cls.space.names()), len(cls.flows), given)
+        if device:
+            return out + ["    if (prop_task_on_device(dag_task, dag_queue, &needs, %s) != 0)" % args,
+                          "        return DAG_BODY_ERROR;", "END"]
+        return out + ["    prop_task(dag_task, %s);" % args, "END"]
 
     def whole_text(self):
         body = []

@@ -6,6 +6,7 @@
 #ifndef PROP_H
 #define PROP_H
 
+#include <dag/device.h>
 #include <dag/jdf.h>
 #include <dag/vector.h>
 
@@ -54,6 +55,22 @@ void prop_task(struct dag_task *task, uint32_t *seen, uint32_t id, int nflows,
 
 /* A CTL edge from task `before` to task `id`: the former must have run. */
 void prop_expect(const uint32_t *seen, uint32_t id, uint32_t before);
+
+/* The tasks that CTL edges put in front of one on a device; its kernel looks whether they have run,
+ * since its body may be called before. */
+enum { PROP_MAX_NEEDS = 64 };
+typedef struct prop_needs {
+    int count;
+    uint32_t id[PROP_MAX_NEEDS];
+} prop_needs;
+
+void prop_need(prop_needs *needs, uint32_t before);
+
+/* The same as prop_task(), as a kernel in the queue; not 0 when it could not be launched. */
+int prop_task_on_device(struct dag_task *task, dag_device_queue *queue, const prop_needs *needs,
+                        uint32_t *seen, uint32_t id, int nflows, const prop_flow *flows);
+/* Kernels that were launched. */
+extern long prop_kernels;
 
 /* What bodies found wrong since the start, and the first of it. */
 extern int prop_wrong;

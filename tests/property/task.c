@@ -1,14 +1,18 @@
-/* The one body of all generated tasks. */
+/* The one body of all generated tasks, on cores and on devices. */
 #include "prop.h"
 
+#include <assert.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 int prop_wrong;
 char prop_what[200];
 unsigned prop_jitter;
+long prop_kernels;
 
 static void wrong(const struct dag_task *task, uint32_t id, const char *what, uint32_t other)
 {
@@ -84,27 +88,155 @@ static void sleep_sometimes(uint64_t h)
     nanosleep(&t, NULL);
 }
 
-void prop_task(struct dag_task *task, uint32_t *seen, uint32_t id, int nflows,
-               const prop_flow *flows)
+/* What the body does with the values, NULL for flows that are; written: a bit per flow. */
+static void compute(uint32_t id, int nflows, const dag_value *const *values,
+                    const prop_flow *flows, unsigned written)
 {
     uint64_t h = prop_mix(0x5eed, id);
-    dag_value **values = dag_task_flows(task);
     for (int f = 0; f < nflows; f++) {
-        const dag_value *v = values[f];
-        if (flows[f].ptr != (v ? v->ptr : NULL))
-            wrong(task, id, "a flow's pointer is not that of its value", id);
-        if (v && !flows[f].fresh)
-            h = hash_value(h, v, flows[f].region);
+        if (values[f] && !flows[f].fresh)
+            h = hash_value(h, values[f], flows[f].region);
         else
-            h = prop_mix(h, v ? 1 : 2);
+            h = prop_mix(h, values[f] ? 1 : 2);
     }
     sleep_sometimes(h);
     for (int f = 0; f < nflows; f++) {
         bool fresh = flows[f].fresh;
-        if (values[f] && task->cls->flows[f].access & DAG_WRITE)
+        if (values[f] && written >> f & 1)
             write_value(h + (uint64_t)f, values[f], fresh ? DAG_REGION_FULL : flows[f].region,
                         fresh);
     }
+}
+
+static void count_run(const struct dag_task *task, uint32_t *seen, uint32_t id)
+{
     if (__atomic_fetch_add(&seen[id], 1, __ATOMIC_ACQ_REL) != 0)
         wrong(task, id, "runs twice", id);
+}
+
+static unsigned written_flows(const struct dag_task *task, int nflows)
+{
+    unsigned written = 0;
+    for (int f = 0; f < nflows; f++)
+        if (task->cls->flows[f].access & DAG_WRITE)
+            written |= 1u << f;
+    return written;
+}
+
+void prop_task(struct dag_task *task, uint32_t *seen, uint32_t id, int nflows,
+               const prop_flow *flows)
+{
+    dag_value **values = dag_task_flows(task);
+    for (int f = 0; f < nflows; f++)
+        if (flows[f].ptr != (values[f] ? values[f]->ptr : NULL))
+            wrong(task, id, "a flow's pointer is not that of its value", id);
+    compute(id, nflows, (const dag_value *const *)values, flows, written_flows(task, nflows));
+    count_run(task, seen, id);
+}
+
+/* ---- on a device ------------------------------------------------------------------------ */
+
+/*
+ * The kernel is C, so it runs on the fake CUDA alone, which is looked up because programs do not
+ * depend on CUDA: fake_launch() and fake_shadow() of tests/gpu/fake/fake.h.
+ */
+enum { MAX_FLOWS = 8 };
+
+typedef struct range { /* fake_range */
+    const void *at;
+    size_t width, height, pitch;
+    bool written;
+    char triangle;
+    const char *what;
+} range;
+
+typedef int launch_call(void *stream, const char *call, void (*run)(const void *args),
+                        const void *args, size_t size, const range *ranges, int nranges);
+typedef void *shadow_call(const void *at);
+
+typedef struct kernel_args {
+    prop_needs needs;
+    uint32_t *seen;
+    uint32_t id;
+    int nflows;
+    unsigned written;
+    prop_flow flows[MAX_FLOWS];
+    dag_value views[MAX_FLOWS];
+    shadow_call *shadow;
+} kernel_args;
+
+static void *fake_call(const char *name)
+{
+    void *library = dlopen("libcudart.so.13", RTLD_NOW | RTLD_NOLOAD);
+    void *call = library ? dlsym(library, name) : NULL;
+    if (!call) {
+        fprintf(stderr, "property: a body for a device runs, and the device is not the fake one\n");
+        exit(2);
+    }
+    return call;
+}
+
+static void run_kernel(const void *args)
+{
+    const kernel_args *a = args;
+    dag_value on_host[MAX_FLOWS];
+    const dag_value *values[MAX_FLOWS];
+    for (int f = 0; f < a->nflows; f++) {
+        on_host[f] = a->views[f];
+        on_host[f].ptr = a->views[f].ptr ? a->shadow(a->views[f].ptr) : NULL;
+        values[f] = on_host[f].ptr ? &on_host[f] : NULL;
+    }
+    for (int i = 0; i < a->needs.count; i++)
+        prop_expect(a->seen, a->id, a->needs.id[i]);
+    compute(a->id, a->nflows, values, a->flows, a->written);
+    count_run(NULL, a->seen, a->id);
+}
+
+void prop_need(prop_needs *needs, uint32_t before)
+{
+    assert(needs->count < PROP_MAX_NEEDS);
+    needs->id[needs->count++] = before;
+}
+
+static char triangle_of(int region)
+{
+    bool lower = region & DAG_REGION_LOWER_STRICT, upper = region & DAG_REGION_UPPER_STRICT;
+    return lower == upper ? 0 : lower ? 'L' : 'U';
+}
+
+int prop_task_on_device(struct dag_task *task, dag_device_queue *queue, const prop_needs *needs,
+                        uint32_t *seen, uint32_t id, int nflows, const prop_flow *flows)
+{
+    const dag_value *views = dag_device_views(task);
+    kernel_args args = {.needs = *needs, .seen = seen, .id = id, .nflows = nflows,
+                        .written = written_flows(task, nflows)};
+    range ranges[MAX_FLOWS];
+    int nranges = 0;
+    assert(nflows <= MAX_FLOWS);
+    for (int f = 0; f < nflows; f++) {
+        const dag_value *v = &views[f];
+        args.flows[f] = flows[f];
+        args.views[f] = *v;
+        if (flows[f].ptr != v->ptr)
+            wrong(task, id, "a flow's pointer is not that of its view on the device", id);
+        if (!v->ptr)
+            continue;
+        bool fresh = flows[f].fresh;
+        ranges[nranges++] = (range){.at = v->ptr,
+                                    .width = (size_t)v->m * v->elem,
+                                    .height = (size_t)v->n,
+                                    .pitch = (size_t)v->ld * v->elem,
+                                    .written = args.written >> f & 1,
+                                    .triangle = fresh ? 0 : triangle_of(flows[f].region),
+                                    .what = task->cls->flows[f].name};
+    }
+    union {
+        void *pointer;
+        launch_call *launch;
+        shadow_call *shadow;
+    } launch = {fake_call("fake_launch")}, shadow = {fake_call("fake_shadow")};
+    args.shadow = shadow.shadow;
+    __atomic_fetch_add(&prop_kernels, 1, __ATOMIC_RELAXED);
+    return launch.launch(dag_device_stream(queue), task->cls->name, run_kernel, &args, sizeof args,
+                         ranges, nranges);
 }
