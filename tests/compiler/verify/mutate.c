@@ -19,7 +19,8 @@
 
 #define REQUIRED_PERCENT 98
 /* The first that a file's assumptions allow. */
-static const char *const values[] = {"N=6,P=2,Q=2", "N=6,P=2,Q=2,S->mt=1", "N=6,P=2,Q=2,left=0",
+static const char *const values[] = {"N=6,P=2,Q=2", "N=6,P=2,Q=2,S->mt=1",
+                                     "N=6,P=2,Q=2,S->mt=2", "N=6,P=2,Q=2,left=0",
                                      "N=6,P=2,Q=2,ta=0,tb=0", "N=6,P=2,Q=2,W=3,TREE=1",
                                      "N=6,P=2,Q=2,W=3,TREE=1,SKIP=0"};
 
