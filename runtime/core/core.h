@@ -76,6 +76,7 @@ typedef struct dagi_settings {
     int progress;      /* 1: bar on a terminal */
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
     int64_t cuda_memory; /* bytes of a device that are used; 0 = most of what is free */
+    char perf_model[1024];  /* file of kernel times (device/choice.h); "" = none */
     char cuda_plugin[1024]; /* file of the plug-in; "" = looked for */
 } dagi_settings;
 

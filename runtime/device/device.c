@@ -160,7 +160,13 @@ static dag_status make_choice(struct dagi_devices *all)
     for (int i = 0; i < all->count; i++)
         places[i + 1].model = all->device[i]->info.name;
     all->choice = dagi_choice_new(places, all->count + 1);
-    return all->choice ? DAG_SUCCESS : DAG_ERR_NOMEM;
+    if (!all->choice)
+        return DAG_ERR_NOMEM;
+    char reason[1536];
+    const char *file = all->ctx->settings.perf_model;
+    if (*file && dagi_choice_load(all->choice, file, reason, sizeof reason) != 0)
+        dagi_warn(all->ctx, "%s", reason);
+    return DAG_SUCCESS;
 }
 
 static void destroy(struct dagi_devices *all)
@@ -279,7 +285,12 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
 
 void dagi_devices_fini(dag_context *ctx)
 {
-    if (ctx->devices)
-        destroy(ctx->devices);
+    struct dagi_devices *all = ctx->devices;
+    char reason[1536];
+    const char *file = ctx->settings.perf_model;
+    if (all && *file && dagi_choice_save(all->choice, file, reason, sizeof reason) != 0)
+        dagi_warn(ctx, "%s", reason);
+    if (all)
+        destroy(all);
     ctx->devices = NULL;
 }
