@@ -89,6 +89,8 @@ static const setting table[] = {
      "print a report to stderr at the end: speed, critical path, idle time by cause, links"},
     {"gpus", KIND_COUNT, FIELD(gpus), "-1", -1, 16, NULL,
      "devices that this process uses: -1 all that are there, 0 none, n exactly that many"},
+    {"device_always", KIND_SWITCH, FIELD(device_always), "off", 0, 0, NULL,
+     "run on devices whatever has a body for them, however slow that is, for tests"},
     {"cuda_memory", KIND_BYTES, FIELD(cuda_memory), "0", 0, 1e15, NULL,
      "most bytes of each device that are used; 0 = nine tenths of what is free"},
     {"perf_model", KIND_TEXT, FIELD(perf_model), "", 0,
