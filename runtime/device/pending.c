@@ -240,19 +240,6 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
     return 1;
 }
 
-/* What a core took for a task that a device could have run. */
-void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t nanoseconds)
-{
-    struct dagi_devices *all = w->ctx->devices;
-    size_t rounded;
-    if (!t->pool->classes[t->cls->id].on_device)
-        return;
-    dagi_choice_class *cls =
-        dagi_choice_class_of(all->choice, t->pool->program->name, t->pool->prec, t->cls->name);
-    dagi_choice_learn(all->choice, cls, DAGI_HOST, footprint(t, &rounded),
-                      (double)nanoseconds * 1e-9);
-}
-
 struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list)
 {
     struct dag_task *rest = NULL, **end = &rest;
