@@ -142,8 +142,11 @@ static int execute_beside_devices(struct dagi_worker *w, struct dag_task *t)
         return 0;
     make_writable(w, t, writes);
     dagi_device_host_written(w, t, writes);
-    if (!dagi_pool_is_poisoned(pool))
-        run_body(w, t);
+    if (dagi_pool_is_poisoned(pool))
+        return 1;
+    uint64_t begin = dagi_now();
+    run_body(w, t);
+    dagi_device_core_ran(w, t, dagi_now() - begin);
     return 1;
 }
 

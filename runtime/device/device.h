@@ -51,6 +51,9 @@ struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list
 /* So much is pending that no further instances should be started. */
 int dagi_devices_full(const dag_context *ctx);
 
+/* A body for cores has run so long. */
+void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t nanoseconds);
+
 /* The last reference to a value with copies is gone; any thread. 0: the record is gone, free the
  * value. 1: transfers still use its memory on the host, and it is released once more later. */
 int dagi_device_forget(struct dag_value *v);

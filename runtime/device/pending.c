@@ -182,7 +182,7 @@ static dagi_device *choose(struct dagi_devices *all, struct dag_task *t, const d
         return NULL;
     }
     int ndevices = o.n;
-    if (core && wanted < 0 && !all->ctx->settings.device_always) {
+    if (core && wanted < 0) {
         double kernel = dagi_choice_expect(all->choice, cls, DAGI_HOST, *size);
         o.at[o.n++] = (dagi_candidate){.place = DAGI_HOST, .backlog = core_backlog(all, kernel),
                                        .move = moving(all, t, DAGI_HOST)};
@@ -238,6 +238,19 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
     job->bytes = size;
     push(d, job);
     return 1;
+}
+
+/* What a core took for a task that a device could have run. */
+void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t nanoseconds)
+{
+    struct dagi_devices *all = w->ctx->devices;
+    size_t rounded;
+    if (!t->pool->classes[t->cls->id].on_device)
+        return;
+    dagi_choice_class *cls =
+        dagi_choice_class_of(all->choice, t->pool->program->name, t->pool->prec, t->cls->name);
+    dagi_choice_learn(all->choice, cls, DAGI_HOST, footprint(t, &rounded),
+                      (double)nanoseconds * 1e-9);
 }
 
 struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list)
