@@ -56,7 +56,9 @@ static const diag_check table[] = {
 "None of these tasks can ever start. The message shows the shortest circle that was found.\n"},
 {"cycle-undecided", WARN, WARN, "could not show that no tasks wait for each other in a circle",
 "There is no affine schedule and no exact closure, and no circle among small sizes either.\n"
-"Larger sizes can be tried with dagcc --enumerate.\n"},
+"If something grows along every edge that is no affine function of the parameters, such as\n"
+"r = (p + 3*k) % 4, make it a local of the class: that is tried, and proven, too. Larger sizes\n"
+"can be tried with dagcc --enumerate.\n"},
 {"write-race", ERROR, WARN, "two tasks store the same element in no order",
 "In one taskpool an element, or a region of it, is stored once; or the stores are ordered by\n"
 "a path of edges, then the last one counts. Here neither holds.\n"},
