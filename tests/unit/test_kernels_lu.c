@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum { NSIZES = 8 };
-static const int sizes[NSIZES][2] = {{0, 0}, {4, 0},  {1, 1},   {5, 5},
+static const int sizes[NSIZES][2] = {{4, 0}, {1, 1},  {2, 1},   {5, 5},
                                      {6, 3}, {13, 4}, {40, 17}, {96, 32}};
 
 #define NAME(x) DAG_PRECISION_CAT(x##_, DAG_PRECISION)
