@@ -141,6 +141,10 @@ static int execute_beside_devices(struct dagi_worker *w, struct dag_task *t)
     if (!dagi_device_host_ready(w, t))
         return 0;
     make_writable(w, t, writes);
+    /* Again, now that nobody else holds what is written: a reader may have begun to copy it to a
+     * device and let go of it behind the first look. */
+    if (writes && !dagi_device_host_ready(w, t))
+        return 0;
     dagi_device_host_written(w, t, writes);
     if (dagi_pool_is_poisoned(pool))
         return 1;
