@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The drivers with devices, on the fake CUDA.
+
+usage: run.py FAMILY --mpirun TOOL --bin DIR [--full]
+
+FAMILY is one of
+  right   results: routines, precisions, grids, sizes, devices, capped memory
+  faults  what fails, before a kernel runs or while it does, on one and two ranks
+  bytes   Cholesky moves each tile of the triangle once in and once out
+
+The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_CUDA_PLUGIN. Tasks run on
+devices wherever they can, though the fake is slower than the cores. Without --full a
+subset runs that has each value of each choice at least once. Prints the command of what fails.
+"""
+import argparse
+import glob
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+ELEM = {"s": 4, "d": 8, "c": 8, "z": 16}
+LIMIT = 60          # seconds for one run; a hang is a failure
+LOST = "device"     # what a message about a lost device says
+
+
+class Runner:
+    def __init__(self, options):
+        self.options = options
+        self.runs = self.failures = self.kernels = 0
+
+    def run(self, ranks, driver, arguments, settings):
+        """Exit status, objects of rank 0, messages, reports of the fake."""
+        with tempfile.TemporaryDirectory() as where:
+            env = dict(os.environ, FAKE_CUDA_REPORT=where + "/report", DAG_DEVICE_ALWAYS="on",
+                       **settings)
+            command = [self.options.mpirun, "-np", str(ranks), "--threads", "2",
+                       os.path.join(self.options.bin, driver)] + arguments + ["--json"]
+            self.what = " ".join("%s=%s" % x for x in sorted(settings.items())) + " " + \
+                " ".join(command)
+            self.runs += 1
+            try:
+                done = subprocess.run(command, env=env, capture_output=True, text=True,
+                                      timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                self.fail("no end after %d s" % LIMIT)
+                return None, [], "", []
+            results = [json.loads(x) for x in done.stdout.splitlines() if x.startswith("{")]
+            reports = []
+            for name in glob.glob(where + "/report*"):
+                with open(name) as file:
+                    reports.append(json.load(file))
+        for report in reports:
+            self.kernels += sum(report["kernels"].values())
+            if report["misuse"]:
+                self.fail("CUDA is misused:\n" + done.stderr)
+        return done.returncode, results, done.stderr, reports
+
+    def fail(self, why):
+        self.failures += 1
+        print("FAILED: %s\n  %s" % (why, self.what), flush=True)
+
+    def expect_right(self, *run):
+        status, results, messages, reports = self.run(*run)
+        if status is None:
+            return reports
+        if status != 0 or not results or results[-1]["info"] != 0:
+            self.fail("exit status %s\n%s" % (status, messages))
+        elif results[-1]["residual"] is None:
+            self.fail("nothing was checked")
+        for report in reports:
+            for device in report["devices"]:
+                if device["memory_left"]:
+                    self.fail("%d bytes are left on device %d" % (device["memory_left"],
+                                                                 device["device"]))
+        return reports
+
+
+def task_bytes(prec, nb):
+    """What a product of three tiles needs."""
+    return 3 * nb * nb * ELEM[prec]
+
+
+def right(runner, full):
+    routines = [("dag_potrf", ["--uplo", "lower"]), ("dag_potrf", ["--uplo", "upper"]),
+                ("dag_potrf", ["--layout", "slab"]), ("dag_posv", ["--nrhs", "70"]),
+                ("dag_gemm", [])]
+    sizes = [(1, 32), (127, 32), (300, 64), (433, 96), (512, 64)]
+    grids = [(1, None), (2, "1x2"), (2, "2x1"), (4, "2x2")]
+    devices = ["1", "2", "4"]
+    caps = [None, 1.5, 0.9]
+    product = list(itertools.product(routines, "sdcz", sizes, grids, devices, caps))
+    if not full:
+        random.Random(7).shuffle(product)
+        product = cover(product)
+    for (driver, more), prec, (n, nb), (ranks, grid), count, cap in product:
+        settings = {"FAKE_CUDA_DEVICES": count, "FAKE_CUDA_LATE": str(n + nb)}
+        if cap:
+            settings["DAG_CUDA_MEMORY"] = str(int(cap * task_bytes(prec, nb)))
+        arguments = ["--n", str(n), "--nb", str(nb), "--prec", prec, "--check"] + more
+        runner.expect_right(ranks, driver, arguments + (["--grid", grid] if grid else []), settings)
+
+
+def cover(product):
+    """The first cases that show something new: every two values of two choices are met once."""
+    seen, chosen = set(), []
+    for case in product:
+        pairs = {(i, j, repr(case[i]), repr(case[j]))
+                 for i, j in itertools.combinations(range(len(case)), 2)}
+        if len(pairs - seen) >= 9:
+            seen |= pairs
+            chosen.append(case)
+    return chosen
+
+
+def faults(runner, full):
+    """Before a kernel ran: the result is right. While one runs: right, or an error that says so."""
+    before = ["FAIL_MALLOC=1", "FAIL_MALLOC=1+", "FAIL_COPY=1", "FAIL_COPY=7", "FAIL_COPY=1+",
+              "FAIL_LAUNCH=1", "FAIL_LAUNCH=9", "FAIL_LAUNCH=4+"]
+    during = ["FAIL_ASYNC=1", "FAIL_ASYNC=6", "FAIL_ASYNC=25",
+              "FAIL_COPY=3+"] # what was computed cannot come back
+    places = [(1, "1", {}), (1, "2", {"FAKE_CUDA_FAIL_DEVICE": "1"}), (2, "1", {}),
+              (2, "2", {"FAKE_CUDA_FAIL_RANK": "1"})]
+    product = list(itertools.product(before + during, places))
+    if not full:
+        product = [x for i, x in enumerate(product) if i % 5 == 0]
+    arguments = ["--n", "500", "--nb", "50", "--check"]
+    for fault, (ranks, count, where) in product:
+        key, value = fault.split("=")
+        settings = {"FAKE_CUDA_DEVICES": count, "FAKE_CUDA_" + key: value, "FAKE_CUDA_LATE": "3",
+                    **where}
+        if fault in before:
+            runner.expect_right(ranks, "dag_potrf", arguments, settings)
+            continue
+        status, results, messages, _ = runner.run(ranks, "dag_potrf", arguments, settings)
+        if status == 0 and (not results or results[-1]["residual"] is None):
+            runner.fail("success without a result")
+        elif status not in (None, 0) and (status != 1 or LOST not in messages):
+            runner.fail("exit status %s\n%s" % (status, messages))
+
+
+def bytes_moved(runner, full):
+    """With kernels that take no time everything runs on the device (and computes nothing)."""
+    for prec in "sdcz" if full else "d":
+        for n, nb in ((1600, 100), (1000, 48)) if full else ((1600, 100),):
+            settings = {"FAKE_CUDA_ZERO_TIME": "1"}
+            arguments = ["--n", str(n), "--nb", str(nb), "--prec", prec]
+            status, _, messages, reports = runner.run(1, "dag_potrf", arguments, settings)
+            if status != 0 or len(reports) != 1:
+                runner.fail("exit status %s\n%s" % (status, messages))
+                continue
+            device = reports[0]["devices"][0]
+            tiles = [min(nb, n - i) for i in range(0, n, nb)]
+            triangle = sum(tiles[i] * tiles[j] for i in range(len(tiles)) for j in range(i + 1))
+            most = int(1.02 * triangle * ELEM[prec])
+            print("%s n=%d nb=%d: %d kernels, in %d, out %d of at most %d bytes" % (
+                prec, n, nb, device["kernels"], device["h2d"]["bytes"], device["d2h"]["bytes"],
+                most))
+            for way in "h2d", "d2h":
+                if device[way]["bytes"] > most:
+                    runner.fail("%s: %d bytes, at most %d" % (way, device[way]["bytes"], most))
+            if device["kernels"] < len(tiles) ** 3 // 8:
+                runner.fail("only %d kernels ran on the device" % device["kernels"])
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("family", choices=["right", "faults", "bytes"])
+    parser.add_argument("--mpirun", required=True)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--full", action="store_true")
+    options = parser.parse_args()
+    runner = Runner(options)
+    {"right": right, "faults": faults, "bytes": bytes_moved}[options.family](runner, options.full)
+    if runner.runs and not runner.kernels:
+        runner.what = "all runs"
+        runner.fail("no kernel ran on a device")
+    print("%d runs, %d kernels, %d failures" % (runner.runs, runner.kernels, runner.failures))
+    return runner.failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
