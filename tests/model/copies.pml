@@ -399,6 +399,8 @@ end:
 
 #if WRONG == 5
 #define host_unread(d) true
+#elif WRONG == 7
+#define host_unread(d) looked
 #else
 #define host_unread(d) (used[at(d, 0)] == 0)
 #endif
@@ -408,6 +410,9 @@ proctype core()
 {
     byte t = NONE;
     bit reading = 0;
+#if WRONG == 7
+    bit looked = 0;
+#endif
 end:
     do
     :: atomic { t == NONE && some_task -> pick(t) }
@@ -427,6 +432,10 @@ end:
         t = NONE
        }
 
+#if WRONG == 7
+    :: atomic { t != NONE && !looked && used[at(datum[t], 0)] == 0 -> looked = 1 }
+    :: atomic { t == NONE && looked -> looked = 0 }
+#endif
     /* in place, when nothing reads the host's memory any more */
     :: atomic { t != NONE && mode[t] != READ && alone(t) &&
                 (mode[t] == CREATE || on_host(datum[t])) &&

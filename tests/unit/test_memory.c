@@ -138,6 +138,42 @@ START_TEST(evicts_what_is_used_last)
 }
 END_TEST
 
+/* Among those that will be used equally soon a clean one goes first, though it was used later. */
+START_TEST(evicts_clean_ones_first)
+{
+    dagi_memory *m = dagi_memory_new(piece, 4 * GRAIN);
+    dagi_block *a = hold(m, 2), *b = hold(m, 2), *victim[2];
+    size_t two = 2 * GRAIN;
+    dagi_memory_next_use(m, a, 3);
+    dagi_memory_next_use(m, b, 3);
+    dagi_memory_dirty(m, a, 1);
+    ck_assert_int_eq(dagi_memory_victims(m, &two, 1, victim, 2), 1);
+    ck_assert_ptr_eq(victim[0], b);
+    dagi_memory_dirty(m, a, 0);
+    ck_assert_int_eq(dagi_memory_victims(m, &two, 1, victim, 2), 1);
+    ck_assert_ptr_eq(victim[0], a);
+    dagi_memory_free(m);
+}
+END_TEST
+
+/* Holes of four and three grains take 2, 3 and 2 when the largest is placed first. */
+START_TEST(largest_first)
+{
+    dagi_memory *m = dagi_memory_new(piece, 9 * GRAIN);
+    dagi_block *b[4], *got[3];
+    size_t first[] = {4 * GRAIN, GRAIN, 3 * GRAIN, GRAIN};
+    size_t then[] = {2 * GRAIN, 3 * GRAIN, 2 * GRAIN};
+    for (int i = 0; i < 4; i++)
+        b[i] = hold(m, first[i] / GRAIN);
+    dagi_memory_release(m, b[0], NULL, 0);
+    dagi_memory_release(m, b[2], NULL, 0);
+    ck_assert_int_eq(dagi_memory_victims(m, then, 3, got, 3), 0);
+    ck_assert_int_eq(dagi_memory_reserve(m, then, 3, got), 0);
+    check(m);
+    dagi_memory_free(m);
+}
+END_TEST
+
 /* Rather two neighbours than three blocks apart, and not across a pinned one. */
 START_TEST(evicts_neighbours)
 {
@@ -411,6 +447,8 @@ int main(void)
     tcase_add_test(c, empty_piece);
     tcase_add_test(c, retires_behind_its_users);
     tcase_add_test(c, evicts_what_is_used_last);
+    tcase_add_test(c, evicts_clean_ones_first);
+    tcase_add_test(c, largest_first);
     tcase_add_test(c, evicts_neighbours);
     tcase_add_test(c, waits_rather_than_evict_what_is_wanted);
     tcase_add_loop_test(c, at_random, 0, 12);
