@@ -148,17 +148,19 @@ def bytes_moved(runner, full):
         for n, nb in ((1600, 100), (1000, 48)) if full else ((1600, 100),):
             settings = {"FAKE_CUDA_ZERO_TIME": "1"}
             arguments = ["--n", str(n), "--nb", str(nb), "--prec", prec]
-            status, _, messages, reports = runner.run(1, "dag_potrf", arguments, settings)
-            if status != 0 or len(reports) != 1:
+            status, results, messages, reports = runner.run(1, "dag_potrf", arguments, settings)
+            if status != 0 or len(reports) != 1 or not results:
                 runner.fail("exit status %s\n%s" % (status, messages))
                 continue
             device = reports[0]["devices"][0]
             tiles = [min(nb, n - i) for i in range(0, n, nb)]
             triangle = sum(tiles[i] * tiles[j] for i in range(len(tiles)) for j in range(i + 1))
             most = int(1.02 * triangle * ELEM[prec])
-            print("%s n=%d nb=%d: %d kernels, in %d, out %d of at most %d bytes" % (
-                prec, n, nb, device["kernels"], device["h2d"]["bytes"], device["d2h"]["bytes"],
-                most))
+            print("%s n=%d nb=%d: %d kernels, in %d, out %d of at most %d bytes; %.1f us per task, "
+                  "the fake and its copies included" % (
+                      prec, n, nb, device["kernels"], device["h2d"]["bytes"],
+                      device["d2h"]["bytes"], most,
+                      1e6 * results[-1]["time_s"] / max(device["kernels"], 1)))
             for way in "h2d", "d2h":
                 if device[way]["bytes"] > most:
                     runner.fail("%s: %d bytes, at most %d" % (way, device[way]["bytes"], most))
