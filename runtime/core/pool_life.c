@@ -111,8 +111,7 @@ static void local_over(struct dagi_worker *w, dag_taskpool *pool)
         dagi_pool_fail(pool, DAG_ERR_GRAPH, "%s: more tasks ran than its classes have: an instance "
                        "with one input was sent two", pool->program->file);
     check_left_over(w, pool);
-    if (!dagi_pool_is_poisoned(pool))
-        dagi_apply_deferred(w, pool);
+    dagi_apply_deferred(w, pool);
     release_followers(w, pool);
     /* The pool's verdict; nobody changes it in state LOCAL. */
     pthread_mutex_lock(&pool->lock);

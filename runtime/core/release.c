@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A part of dagi_task_complete(), though others call it too. */
+#define HOT static inline __attribute__((always_inline))
+
 /* A named local successor in the buffer of the worker; `size` bytes on is the next. */
 struct named {
     const dag_edge *edge;
@@ -109,8 +112,7 @@ static void name_rank(dag_visit *v, const dag_edge *edge, const int32_t *params)
 }
 
 /* Each value gets one reference per receiver; the one we hold is among them. */
-static void share_values(struct gather *g, dag_value **values, dagi_fanout *fanout,
-                         uint32_t mask)
+HOT void share_values(struct gather *g, dag_value **values, dagi_fanout *fanout, uint32_t mask)
 {
     for (uint32_t f = 0; f < g->ndata; f++) {
         if (!(mask >> f & 1) || !values[f])
@@ -126,8 +128,8 @@ static void share_values(struct gather *g, dag_value **values, dagi_fanout *fano
 /* Activate what was named at buffer offsets from `at` on. The ready ones: the best of all (the
  * first among equals) is returned, the others are on *rest, the last named first, so that a queue
  * that gives the youngest first runs them in the order in which they were named. */
-static struct dag_task *activate_named(struct gather *g, size_t at, dag_value **values,
-                                       const dagi_source *source, struct dag_task **rest)
+HOT struct dag_task *activate_named(struct gather *g, size_t at, dag_value **values,
+                                    const dagi_source *source, struct dag_task **rest)
 {
     struct dagi_worker *w = g->w;
     struct dag_task *best = NULL;
@@ -166,49 +168,57 @@ static void visit(struct gather *g, struct dag_task *t, enum dag_visit_mode mode
     t->cls->successors(&g->visit, g->pool->globals, dagi_task_locals(t));
 }
 
+/* The common end. */
+HOT void completed(struct dagi_worker *w, struct dag_task *t)
+{
+    dagi_task_free(w, t, t->pool->classes[t->cls->id].memory_class);
+    w->count++;
+}
+
 void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
 {
     dag_taskpool *pool = t->pool;
     const dag_class *cls = t->cls;
     dag_value **values = dag_task_flows(t);
-    struct dag_task *best = NULL, *rest = NULL;
     if (cls->stores && !dagi_pool_is_poisoned(pool))
         cls->stores(t, pool->globals);
     if (!cls->successors) {
         for (int f = 0; f < cls->ndata; f++)
             dagi_value_release(w, values[f]);
-    } else {
-        struct gather g;
-        g.visit.mask = UINT32_MAX;
-        g.visit.dynamic = 0;
-        g.visit.task = t;
-        g.visit.group = 0;
-        g.w = w;
-        g.pool = pool;
-        g.ndata = cls->ndata;
-        g.failed = false;
-        for (uint32_t f = 0; f < g.ndata; f++)
-            g.refs[f] = 0;
-        size_t mark = w->edges_used;
-        dagi_fanout *fanout = NULL;
-        if (w->ctx->size > 1) {
-            fanout = w->fanout;
-            visit(&g, t, DAG_VISIT_RANKS);
-        }
-        visit(&g, t, DAG_VISIT_LOCAL);
-        share_values(&g, values, fanout, UINT32_MAX);
-        dagi_source source = {cls, dagi_task_locals(t)};
-        if (fanout && !dagi_fanout_empty(fanout))
-            dagi_comm_activate(w, t, fanout, g.visit.dynamic);
-        best = activate_named(&g, mark, values, &source, &rest);
-        w->edges_used = mark;
+        completed(w, t);
+        w->next = NULL;
+        return;
     }
-    dagi_task_free(w, t, pool->classes[cls->id].memory_class);
-    w->count++;
+    struct dag_task *best, *rest = NULL;
+    struct gather g;
+    g.visit.mask = UINT32_MAX;
+    g.visit.dynamic = 0;
+    g.visit.task = t;
+    g.visit.group = 0;
+    g.w = w;
+    g.pool = pool;
+    g.ndata = cls->ndata;
+    g.failed = false;
+    for (uint32_t f = 0; f < g.ndata; f++)
+        g.refs[f] = 0;
+    size_t mark = w->edges_used;
+    dagi_fanout *fanout = NULL;
+    if (w->ctx->size > 1) {
+        fanout = w->fanout;
+        visit(&g, t, DAG_VISIT_RANKS);
+    }
+    visit(&g, t, DAG_VISIT_LOCAL);
+    share_values(&g, values, fanout, UINT32_MAX);
+    dagi_source source = {cls, dagi_task_locals(t)};
+    if (fanout && !dagi_fanout_empty(fanout))
+        dagi_comm_activate(w, t, fanout, g.visit.dynamic);
+    best = activate_named(&g, mark, values, &source, &rest);
+    w->edges_used = mark;
     if (DAGI_UNLIKELY(w->ctx->devices != NULL)) {
         rest = dagi_device_filter(w, rest);
         best = dagi_device_filter(w, best);
     }
+    completed(w, t);
     if (rest)
         dagi_ready(w, rest);
     w->next = best; /* dagi_task_run() is never entered with a task in w->next */

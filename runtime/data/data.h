@@ -100,8 +100,8 @@ void dagi_data_bind_slot(dagi_pool_data *data, int slot, dag_collection *collect
 dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot); /* NULL = unbound */
 
 /* At the local end of a pool, when no task and no transfer of it holds a value any more: apply the
- * stores that waited for it (they are counted in pool->deferred_stores). Fails the pool when
- * something still holds a fetched element, which is a bug. */
+ * stores that waited for it (they are counted in pool->deferred_stores), or forget them when it
+ * has failed. Fails the pool when something still holds a fetched element, which is a bug. */
 void dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool);
 
 #endif

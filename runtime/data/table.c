@@ -222,7 +222,8 @@ void dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool)
     while (list != NULL) {
         dagi_pending_store *s = list;
         list = s->next;
-        dagi_pending_apply(s);
+        if (!dagi_pool_is_poisoned(pool))
+            dagi_pending_apply(s);
         dagi_value_release(w, s->value);
         dagi_pending_free(s);
     }
