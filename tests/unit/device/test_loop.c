@@ -1,6 +1,7 @@
 /*
  * Graphs on devices that are none (loop_backend.h), against the same graph on cores. Also under MPI:
  *   test_loop [rows [tile]]
+ *   test_loop time TILES   what a task on a device costs that takes no time itself
  * One line per case; the exit status counts those that went wrong.
  */
 #include "loop_backend.h"
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct run {
     const char *what;
@@ -144,6 +146,36 @@ static void check(const run *r, int fork, int64_t rows, int64_t tile)
 #define DEVICES(n, s)                                                                              \
     .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s}
 
+/* Kernels on single items that run when they are enqueued: what is left is the manager, and the
+ * loop's list of operations. */
+static int measure(int64_t tiles)
+{
+    const run r = {.what = "time", DEVICES(1, 0), .threads = "1", .policy = 2};
+    dag_context *ctx = start(&r);
+    dag_matrix *m = NULL;
+    const dag_matrix_desc desc = {.prec = DAG_D, .m = tiles, .n = tiles, .mb = 1, .nb = 1,
+                                  .uplo = DAG_LOWER};
+    if (dag_matrix_new(ctx, &desc, &m) != DAG_SUCCESS)
+        return 1;
+    for (int i = 0; i < 5; i++) {
+        struct timespec begin, end;
+        dag_pool_stats stats;
+        dag_taskpool *pool = loop_chol_new(ctx, m, 2, -1);
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        if (!pool || dag_add(ctx, pool) != DAG_SUCCESS || dag_wait(pool) != DAG_SUCCESS)
+            return 1;
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        dag_taskpool_stats(pool, &stats);
+        double seconds = (double)(end.tv_sec - begin.tv_sec) +
+                         (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+        printf("%lld tasks, %.2f us each\n", (long long)stats.tasks,
+               seconds * 1e6 / (double)stats.tasks);
+        dag_taskpool_free(pool);
+    }
+    dag_matrix_free(m);
+    return dag_fini(ctx) != DAG_SUCCESS;
+}
+
 /* Several contexts one after the other need an MPI that stays. */
 static void start_mpi(void)
 {
@@ -175,6 +207,8 @@ static void end_mpi(void)
 
 int main(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[1], "time") == 0)
+        return measure(atoll(argv[2]));
     int64_t rows = argc > 1 ? atoll(argv[1]) : 75, tile = argc > 2 ? atoll(argv[2]) : 8;
     const run runs[] = {
         {.what = "at once, one device", DEVICES(1, 0), .threads = "1", .policy = 2},
