@@ -42,6 +42,7 @@ typedef struct dag_matrix {
     int64_t *column;      /**< tile storage: where each local block column starts, in bytes */
     size_t bytes;         /**< storage that the library owns */
     int owns;             /**< storage is freed with the matrix */
+    int pinned;           /**< local storage is pinned for devices; runtime only */
 } dag_matrix;
 
 /** How a matrix is cut, dealt and stored; zero what you do not care about. */

@@ -137,6 +137,16 @@ void dag_pool_collection(dag_taskpool *pool, int slot, dag_collection *collectio
     dagi_data_bind_slot(pool->data, slot, collection);
 }
 
+/* Some class has a body for the devices that are there. */
+static int uses_devices(const dag_taskpool *pool)
+{
+    for (int c = 0; c < pool->program->nclasses; c++) {
+        if (pool->classes[c].on_device)
+            return 1;
+    }
+    return 0;
+}
+
 void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec)
 {
     static const char *const names[] = {"float", "double", "float complex", "double complex"};
@@ -154,6 +164,8 @@ void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec)
             dag_pool_scalar(pool, what[i]);
     }
     dag_pool_collection(pool, slot, matrix ? &matrix->super : NULL);
+    if (pool->ctx->devices && matrix && pool->status == DAG_SUCCESS && uses_devices(pool))
+        dagi_matrix_pin(matrix);
 }
 
 void dag_pool_scalar(dag_taskpool *pool, int64_t value)

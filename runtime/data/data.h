@@ -62,6 +62,10 @@ typedef struct dagi_value_cache dagi_value_cache;
 
 dagi_value_depot *dagi_value_depot_new(void); /* NULL = out of memory */
 void dagi_value_depot_free(dagi_value_depot *depot);
+/* From now on large blocks are pinned when they are allocated. Before the first block. */
+void dagi_value_depot_pin(dagi_value_depot *depot, dag_context *ctx,
+                          int (*pin)(dag_context *ctx, void *at, size_t bytes),
+                          void (*unpin)(void *at));
 /* The lists of one worker; only that worker may use them, or anybody while it does not run. */
 dagi_value_cache *dagi_value_cache_new(dagi_value_depot *depot); /* NULL = out of memory */
 void dagi_value_cache_free(dagi_value_cache *cache);             /* before its depot */
@@ -85,6 +89,9 @@ void dagi_value_release(struct dagi_worker *w, dag_value *v);
 dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *v, int *renamed);
 /* Copy the region of src to dst (same shape or dst at least as large). */
 void dagi_copy_region(dag_value *dst, const dag_value *src, dag_region region);
+
+/* Pin the local part of a matrix that tasks on devices will use, once. Application thread. */
+void dagi_matrix_pin(dag_matrix *a);
 
 /* ---- what a pool knows of its collections ------------------------------------------------ */
 

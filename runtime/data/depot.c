@@ -47,6 +47,7 @@ enum {
 };
 #define LIST_BYTES ((size_t)1 << 20)  /* most bytes of one list of a worker */
 #define HUGE_PAGE ((size_t)2 << 20)
+#define PIN_FROM ((size_t)64 << 10)   /* bytes of a block that is worth a system call to pin it */
 #define DEPOT_FLOOR ((size_t)8 << 20) /* what the depot may keep however little is in use */
 
 _Static_assert(sizeof(dagi_value) <= HEADER, "the header of a value has grown");
@@ -56,8 +57,11 @@ struct list {
     int count;
 };
 
-/* lock guards everything. */
+/* lock guards everything but what is set before the first block. */
 struct dagi_value_depot {
+    dag_context *ctx;
+    int (*pin)(dag_context *ctx, void *at, size_t bytes); /* NULL = nothing is pinned */
+    void (*unpin)(void *at);
     pthread_mutex_t lock;
     size_t allocated; /* bytes of all blocks that exist, wherever they are */
     size_t idle;      /* bytes of the blocks in list[] */
@@ -116,8 +120,19 @@ dagi_value_depot *dagi_value_depot_new(void)
     return depot;
 }
 
-static void block_free(dagi_value *v)
+void dagi_value_depot_pin(dagi_value_depot *depot, dag_context *ctx,
+                          int (*pin)(dag_context *ctx, void *at, size_t bytes),
+                          void (*unpin)(void *at))
 {
+    depot->ctx = ctx;
+    depot->pin = pin;
+    depot->unpin = unpin;
+}
+
+static void block_free(dagi_value_depot *depot, dagi_value *v)
+{
+    if (depot->unpin && v->capacity >= PIN_FROM)
+        depot->unpin(v);
     SHOW(v, HEADER + v->capacity);
     free(v);
 }
@@ -128,7 +143,7 @@ void dagi_value_depot_free(dagi_value_depot *depot)
         return;
     for (int c = 0; c < CLASSES; c++)
         for (dagi_value *v; (v = list_pop(&depot->list[c])) != NULL;)
-            block_free(v);
+            block_free(depot, v);
     pthread_mutex_destroy(&depot->lock);
     free(depot);
 }
@@ -173,7 +188,7 @@ static void depot_take(dagi_value_depot *depot, int class, dagi_value *blocks)
     while (excess != NULL) {
         dagi_value *v = excess;
         excess = v->next;
-        block_free(v);
+        block_free(depot, v);
     }
 }
 
@@ -209,6 +224,8 @@ static dagi_value *depot_give(dagi_value_depot *depot, int class, size_t capacit
         return NULL;
     }
     v->capacity = capacity;
+    if (depot->pin && capacity >= PIN_FROM)
+        depot->pin(depot->ctx, v, bytes); /* where it cannot be, copies are slower */
     return v;
 }
 

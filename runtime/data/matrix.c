@@ -8,6 +8,7 @@
  */
 #include <dag/matrix.h>
 
+#include "../device/device.h"
 #include "data.h"
 
 #include <inttypes.h>
@@ -323,6 +324,8 @@ void dag_matrix_free(dag_matrix *matrix)
 {
     if (matrix == NULL)
         return;
+    if (matrix->pinned)
+        dagi_device_unpin(matrix->base);
     if (matrix->owns && matrix->base != NULL)
         munmap(matrix->base, matrix->bytes);
     free(matrix->column);
@@ -360,6 +363,21 @@ dag_status dag_matrix_tile(dag_matrix *a, int64_t i, int64_t j, dag_element *til
                          PRId64 ") of \"%s\" belongs to rank %d, not to rank %d", i, j,
                          a->super.name, matrix_rank_of(&a->super, index), a->super.rank);
     return matrix_element(&a->super, index, tile);
+}
+
+/* Bytes of the local array, whoever owns it. */
+static size_t reach(const dag_matrix *a)
+{
+    if (a->owns || a->m_loc == 0 || a->n_loc == 0)
+        return a->bytes;
+    return ((size_t)a->lld * (size_t)(a->n_loc - 1) + (size_t)a->m_loc) *
+           dag_precision_size(a->prec);
+}
+
+void dagi_matrix_pin(dag_matrix *a)
+{
+    if (!a->pinned && a->base != NULL)
+        a->pinned = dagi_device_pin(a->context, a->base, reach(a));
 }
 
 size_t dag_matrix_bytes(const dag_matrix *a)

@@ -171,6 +171,7 @@ static dag_status make_choice(struct dagi_devices *all)
 
 static void destroy(struct dagi_devices *all)
 {
+    dagi_pins_drop(all);
     dagi_choice_free(all->choice);
     for (int i = 0; i < all->count; i++)
         close_device(all->device[i]);
@@ -279,6 +280,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     dagi_body_backend(backend);
     ctx->no_devices[0] = '\0';
     ctx->devices = all;
+    dagi_value_depot_pin(ctx->values, ctx, dagi_device_pin, dagi_device_unpin);
     summarize(ctx);
     return DAG_SUCCESS;
 }

@@ -74,8 +74,9 @@ int dagi_devices_busy(const dag_context *ctx);
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-/* Host memory that values will lie in was allocated, or is going to be freed. */
-void dagi_device_pin(dag_context *ctx, void *at, size_t bytes);
-void dagi_device_unpin(dag_context *ctx, void *at);
+/* Pin host memory that values lie in; any thread. 1: it is, and dagi_device_unpin() must come before it
+ * is freed, even if the context has ended. 0: no devices, or it cannot be. */
+int dagi_device_pin(dag_context *ctx, void *at, size_t bytes);
+void dagi_device_unpin(void *at);
 
 #endif

@@ -178,6 +178,7 @@ struct dagi_devices {
     void *plugin; /* of dlopen() */
     int count;
     _Atomic int alive;
+    _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
     struct dagi_choice *choice;
     dagi_device *device[DAGI_MAX_DEVICES];
 };
@@ -209,6 +210,11 @@ static inline void dagi_count(_Atomic int64_t *counter, int64_t by)
 /* The back end that is there, or NULL with the reason. */
 const dagi_backend *dagi_plugin_load(const dag_context *ctx, void **handle, char *why, size_t size);
 void dagi_plugin_unload(void *handle);
+
+/* ---- pin.c ---------------------------------------------------------------------------------- */
+
+/* The context ends: none of its pins is left. */
+void dagi_pins_drop(const struct dagi_devices *all);
 
 /* ---- pending.c ------------------------------------------------------------------------------ */
 

@@ -340,6 +340,32 @@ START_TEST(names_are_kept)
 }
 END_TEST
 
+/* Once, the whole local array, and no longer than the matrix lives. */
+START_TEST(pinned_once_with_devices)
+{
+    double local[7 * 6];
+    dag_matrix *own, *users;
+    dag_matrix_desc d = {.prec = DAG_D, .m = 5, .n = 6, .nb = 2};
+    ck_assert_int_eq(dag_matrix_new(&ctx, &d, &own), DAG_SUCCESS);
+    d.layout = DAG_LAYOUT_SLAB;
+    d.local = local;
+    d.lld = 7;
+    ck_assert_int_eq(dag_matrix_new(&ctx, &d, &users), DAG_SUCCESS);
+    dagi_matrix_pin(own);
+    ck_assert_int_eq(own->pinned, 0); /* it could not be */
+    fake_pinning = 1;
+    dagi_matrix_pin(own);
+    ck_assert_uint_eq(fake_pinned_bytes, own->bytes);
+    dagi_matrix_pin(own);
+    dagi_matrix_pin(users);
+    ck_assert_uint_eq(fake_pinned_bytes, (7 * 5 + 5) * sizeof(double));
+    ck_assert_int_eq(fake_pins, 2);
+    dag_matrix_free(own);
+    dag_matrix_free(users);
+    ck_assert_int_eq(fake_pins, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("matrix");
@@ -355,6 +381,7 @@ int main(void)
     tcase_add_test(tc, default_grid_is_nearly_square);
     tcase_add_test(tc, bad_descriptions_are_refused);
     tcase_add_test(tc, names_are_kept);
+    tcase_add_test(tc, pinned_once_with_devices);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
