@@ -8,7 +8,9 @@ with their carets, last line `exit N`); after an error no output file may exist.
 accepted without a word. A first line `// options: ...` is handed to dagcc.
 
 checks/NAME.bad.jdf and checks/NAME.ok.jdf belong to the check NAME: the first must be answered by
-[-WNAME], and every check that dagcc lists must have both.
+[-WNAME], and every check that dagcc lists must have both. A complete file on the page that
+--explain prints is answered by this check and no other, under the options of the first; the checks
+of task graphs have one.
 
 --jdf names directories whose .jdf files must survive a round trip: the canonical form of a file has
 the same syntax tree as the file, and is its own canonical form.
@@ -25,6 +27,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+PROOFS = os.path.join(HERE, "verify", "checks")
+# Checks of task graphs that the front end names, too.
+SHOWN = {"duplicate-edge", "missing-side", "null-forward", "unused-flow"}
 
 
 def split_options(options):
@@ -145,22 +150,46 @@ class Tester:
                     self.fail(name, "--format -i and --format differ")
         return None
 
+    def explain(self, name, bad, required):
+        """The page shows what the check finds, and the example there is found."""
+        page = self.run(HERE, "--explain", name)
+        if page.returncode != 0:
+            return self.fail(name, "--explain does not know it")
+        blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", page.stdout, flags=re.M)
+        files = [b for b in blocks if re.search(r"^    BODY$", b, flags=re.M)]
+        if required and not files:
+            return self.fail(name, "no example on the page of --explain")
+        making, others = split_options(self.options(bad))
+        for text in files:
+            with tempfile.TemporaryDirectory() as out:
+                with open(os.path.join(out, "example.jdf"), "w", encoding="utf-8") as f:
+                    f.write(re.sub(r"^    ", "", text.lstrip("\n"), flags=re.M))
+                r = self.run(out, *(making or ["-fsyntax-only"]), *others, "example.jdf")
+            allowed = {name} | ({"missing-side"} if "--complete" in making else set())
+            found = set(re.findall(r"\[-W([\w-]+)\]", r.stderr))
+            if name not in found or not found <= allowed:
+                self.fail(name, f"the example of --explain is answered by\n{r.stderr}")
+        return None
+
     def complete(self):
         """Every named check has a failing and a passing input."""
-        have = {}
+        have, bad = {}, {}
         for directory, _, files in os.walk(HERE):
             for f in files:
                 match = re.match(r"(.*)\.(bad|ok)\.jdf$", f)
                 if match and os.path.basename(directory) == "checks":
                     have.setdefault(match.group(1), set()).add(match.group(2))
+                    if match.group(2) == "bad":
+                        bad[match.group(1)] = os.path.join(directory, f)
         listed = self.run(HERE, "--list-checks").stdout.splitlines()[1:]
         names = [line.split()[0] for line in listed]
         for name in names:
             missing = {"bad", "ok"} - have.get(name, set())
             if missing:
                 self.fail(name, f"no test checks/{name}.{'/'.join(sorted(missing))}.jdf")
-            if self.run(HERE, "--explain", name).returncode != 0:
-                self.fail(name, "--explain does not know it")
+                continue
+            self.explain(name, bad[name], name in SHOWN or
+                         name != "values" and PROOFS in bad[name])
         for name in sorted(set(have) - set(names)):
             self.fail(name, "tests for a check that does not exist")
 
