@@ -125,13 +125,31 @@ static void print_number(const char *key, double x)
         printf(", \"%s\": null", key); /* JSON has no other word for it */
 }
 
+/* What the devices of this rank did since the start; nothing where there are none. */
+static void print_devices(const dag_context *ctx)
+{
+    dag_device_stats s;
+    for (int i = 0; dag_device_stats_get(ctx, i, &s); i++) {
+        printf("%s{\"name\": \"%s\", \"failed\": %d, \"memory\": %" PRId64 ", \"tasks\": %" PRId64
+               ", \"bytes_in\": %" PRId64 ", \"bytes_out\": %" PRId64 ", \"bytes_peer\": %" PRId64
+               ", \"hits\": %" PRId64 ", \"evictions\": %" PRId64 ", \"saves\": %" PRId64
+               ", \"renames\": %" PRId64 ", \"retries\": %" PRId64, i > 0 ? ", " : ", \"devices\": [",
+               s.name, s.failed, s.memory, s.tasks, s.bytes_in, s.bytes_out, s.bytes_peer, s.hits,
+               s.evictions, s.saves, s.renames, s.retries);
+        print_number("busy_s", s.busy);
+        printf("}");
+    }
+    if (dag_devices(ctx) > 0)
+        printf("]");
+}
+
 static void print_json(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
     printf("{\"routine\": \"%s\", \"prec\": \"%c\", \"m\": %" PRId64 ", \"n\": %" PRId64
            ", \"nb\": %" PRId64 ", \"ranks\": %d, \"grid\": \"%dx%d\", \"threads\": %d"
-           ", \"gpus\": 0",
+           ", \"gpus\": %d",
            d->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
-           dag_workers(ctx));
+           dag_workers(ctx), dag_devices(ctx));
     print_number("time_s", r->seconds);
     print_number("gflops", r->flops / r->seconds * 1e-9);
     print_number("residual", r->residual);
@@ -142,6 +160,7 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
         print_number("normwise", r->normwise);
         print_number("componentwise", r->componentwise);
     }
+    print_devices(ctx);
     printf("}\n");
 }
 
@@ -212,10 +231,12 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
 /* The settings that options stand for. */
 static dag_status configure(const options *o, dag_config *config, char *why, size_t why_size)
 {
-    char threads[16];
+    char threads[16], gpus[16];
     snprintf(threads, sizeof(threads), "%d", o->threads);
+    snprintf(gpus, sizeof(gpus), "%d", o->gpus);
     const struct { const char *key, *value; } settings[] = {
         {"threads", o->threads > 0 ? threads : NULL},
+        {"gpus", o->gpus >= 0 ? gpus : NULL},
         {"trace", o->trace},
         {"report", o->report ? "on" : NULL},
         {"progress", o->progress ? "on" : NULL},

@@ -19,7 +19,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_PREC] = {"prec", "s|d|c|z", "element type: float, double, complex of either (d)"},
     [OPT_GRID] = {"grid", "PxQ", "process grid (as square as the number of ranks allows)"},
     [OPT_THREADS] = {"threads", "T", "workers per rank (the cores of the rank)"},
-    [OPT_GPUS] = {"gpus", "G", "devices per rank; this build has none, so only 0 (0)"},
+    [OPT_GPUS] = {"gpus", "G", "devices per rank (all that are there)"},
     [OPT_RUNS] = {"runs", "R", "repeat the whole R times (1)"},
     [OPT_CHECK] = {"check", NULL, "fail if the backward error exceeds its bound"},
     [OPT_JSON] = {"json", NULL, "print one JSON object per run on standard output"},
@@ -221,6 +221,7 @@ static const char *set_number(options *o, int id, const char *text)
     case OPT_RUNS: return parse_integer(text, 1, most, &o->runs) ? NULL : "a number >= 1";
     case OPT_SEED:
         return parse_integer(text, INT64_MIN, INT64_MAX, &o->seed) ? NULL : "a 64-bit integer";
+    case OPT_GPUS: return parse_int(text, 0, 16, &o->gpus) ? NULL : "a number from 0 to 16";
     default: return parse_int(text, 1, 1024, &o->threads) ? NULL : "a number from 1 to 1024";
     }
 }
@@ -279,11 +280,6 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
         if (options_speaks())
             printf("%s %s\n", scope->program, dag_version());
         return options_flush(scope->program) ? DRIVER_OK : DRIVER_FAILED;
-    case OPT_GPUS:
-        if (strcmp(text, "0") != 0)
-            return usage_error(scope, "--gpus %s: this build has no device code; leave the option "
-                               "out or give 0", text);
-        break;
     case OPT_REPORT: o->report = 1; break;
     case OPT_PROGRESS: o->progress = 1; break;
     case OPT_MIXED: o->mixed = 1; break;
@@ -322,7 +318,7 @@ static int check_together(const options *o, const option_scope *scope)
 
 int options_parse(options *o, const option_scope *scope, int argc, char **argv)
 {
-    *o = (options){.n = 1000, .nrhs = 1, .runs = 1, .seed = 1, .prec = DAG_D,
+    *o = (options){.n = 1000, .nrhs = 1, .runs = 1, .gpus = -1, .seed = 1, .prec = DAG_D,
                    .layout = DAG_LAYOUT_TILE, .uplo = DAG_LOWER, .side = DAG_LEFT,
                    .transa = DAG_NO_TRANS, .transb = DAG_NO_TRANS, .diag = DAG_NON_UNIT};
     for (int i = 1; i < argc; i++) {

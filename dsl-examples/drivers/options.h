@@ -69,6 +69,7 @@ typedef struct options {
     int64_t nb;  /* 0 = dag_la_nb() */
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
+    int gpus;    /* -1 = all that are there */
     int check, json, report, progress, mixed, refine, tournament;
     dag_precision prec;
     dag_layout layout;
