@@ -1,6 +1,7 @@
 /*
  * Graphs on devices that are none (loop_backend.h), against the same graph on cores. Also under MPI:
  *   test_loop [rows [tile]]
+ *   test_loop random FIRST COUNT   cases drawn from seeds
  *   test_loop time TILES   what a task on a device costs that takes no time itself
  * One line per case; the exit status counts those that went wrong.
  */
@@ -205,10 +206,53 @@ static void end_mpi(void)
     .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s, .call = which,        \
                         .fail_at = at, .times = 1, .lose = 1}
 
+/* A case drawn from a seed. */
+static void draw(run *r, int64_t seed, char *texts)
+{
+    static const char *const memories[] = {"0", "0", "1536", "2048", "4096", "8192"};
+    uint64_t x = (uint64_t)seed * UINT64_C(0x9e3779b97f4a7c15);
+    *r = (run){.what = texts, .memory = memories[(x >> 8) % 6], .expect = DAG_SUCCESS};
+    r->gpus = 1 + (int)((x >> 16) % 3);
+    r->loop = (loop_options){.devices = r->gpus, .memory = (size_t)64 << 20,
+                             .seed = (uint64_t)seed + 1};
+    r->policy = (x >> 20) % 3 == 0 ? 2 : (int64_t)(3 + (x >> 24) % 1000);
+    int threads = 1 + (int)((x >> 34) % 4), chaos = (x >> 40) % 2 ? (int)seed + 1 : 0;
+    snprintf(texts + 64, 16, "%d", threads);
+    snprintf(texts + 80, 16, "%d", chaos);
+    r->threads = texts + 64;
+    r->chaos = texts + 80;
+    if ((x >> 44) % 3 == 0) {
+        r->loop.call = (loop_call)(1 + (x >> 48) % 5);
+        r->loop.fail_at = 1 + (int)((x >> 52) % 64);
+        r->loop.times = 1 + (int)((x >> 58) % 2);
+        r->loop.result = (x >> 60) % 2 ? DAGI_NOMEM : DAGI_REFUSED;
+        r->loop.lose = (x >> 61) % 2;
+        r->expect = r->loop.lose ? DAG_ERR_DEVICE : DAG_SUCCESS;
+        r->either = r->loop.lose;
+    }
+    snprintf(texts, 64, "seed %lld, %d devices, %d threads, memory %s%s", (long long)seed, r->gpus,
+             threads, r->memory, r->loop.lose ? ", loss" : r->loop.fail_at ? ", fault" : "");
+}
+
+static int play_random(int64_t first, int64_t count, int64_t rows, int64_t tile)
+{
+    start_mpi();
+    for (int64_t seed = first; seed < first + count; seed++) {
+        char texts[96];
+        run r;
+        draw(&r, seed, texts);
+        check(&r, (int)(seed % 2), rows, tile);
+    }
+    end_mpi();
+    return failures;
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "time") == 0)
         return measure(atoll(argv[2]));
+    if (argc > 3 && strcmp(argv[1], "random") == 0)
+        return play_random(atoll(argv[2]), atoll(argv[3]), 75, 8);
     int64_t rows = argc > 1 ? atoll(argv[1]) : 75, tile = argc > 2 ? atoll(argv[2]) : 8;
     const run runs[] = {
         {.what = "at once, one device", DEVICES(1, 0), .threads = "1", .policy = 2},
