@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A device that was opened, or -1. Pinning is for all devices, but a thread that asks for it without
+/* Devices that were opened, as bits. Pinning is for all devices, but a thread that asks for it without
  * having chosen one would start the first, which may not be ours. */
-static atomic_int some_device = -1;
+static _Atomic uint64_t opened;
+enum { MOST_DEVICES = 64 };
 
 int dagi_cuda_count(char *why, size_t size)
 {
@@ -68,8 +69,8 @@ dagi_result dagi_cuda_open(int index, void **device, dagi_backend_info *info)
         free(d);
         return result;
     }
-    int none = -1;
-    atomic_compare_exchange_strong(&some_device, &none, index);
+    if (index < MOST_DEVICES)
+        atomic_fetch_or(&opened, UINT64_C(1) << index);
     *device = d;
     return DAGI_OK;
 }
@@ -96,22 +97,51 @@ void dagi_cuda_free(void *device, void *at)
         (void)CUDA(cudaFree, at);
 }
 
+/* Call it with one of ours as the current device; when that one is lost, with the next. */
+static dagi_result with_any(dagi_result (*call)(void *at, size_t bytes), void *at, size_t bytes)
+{
+    dagi_result result = DAGI_LOST;
+    for (int i = 0; i < MOST_DEVICES && result == DAGI_LOST; i++) {
+        if (!(atomic_load(&opened) >> i & 1))
+            continue;
+        result = CUDA(cudaSetDevice, i);
+        if (result == DAGI_OK)
+            result = call(at, bytes);
+    }
+    return result;
+}
+
+static dagi_result nothing(void *at, size_t bytes)
+{
+    (void)at;
+    (void)bytes;
+    return DAGI_OK;
+}
+
 dagi_result dagi_cuda_choose_any(void)
 {
-    int index = atomic_load(&some_device);
-    return index < 0 ? DAGI_OK : CUDA(cudaSetDevice, index);
+    return with_any(nothing, NULL, 0);
+}
+
+static dagi_result pin(void *at, size_t bytes)
+{
+    return CUDA(cudaHostRegister, at, bytes, cudaHostRegisterPortable);
+}
+
+static dagi_result unpin(void *at, size_t bytes)
+{
+    (void)bytes;
+    return CUDA(cudaHostUnregister, at);
 }
 
 dagi_result dagi_cuda_pin(void *at, size_t bytes)
 {
-    dagi_result result = dagi_cuda_choose_any();
-    return result == DAGI_OK ? CUDA(cudaHostRegister, at, bytes, cudaHostRegisterPortable) : result;
+    return with_any(pin, at, bytes);
 }
 
 void dagi_cuda_unpin(void *at)
 {
-    if (dagi_cuda_choose_any() == DAGI_OK)
-        (void)CUDA(cudaHostUnregister, at);
+    (void)with_any(unpin, at, 0);
 }
 
 dagi_result dagi_cuda_peer(void *device, void *other)
