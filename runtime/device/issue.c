@@ -301,7 +301,9 @@ static dagi_result fetch_info(dagi_job *job)
         int slot = job->info[i].slot;
         dagi_copy_job copy = {.to = &d->info_host[slot], .from = &d->info_device[slot],
                               .to_ld = 1, .from_ld = 1, .m = 1, .n = 1, .elem = sizeof(int)};
-        result = dagi_backend_of(d)->copy_out(job->lane->queue, &copy);
+        result = DAGI_REFUSED;
+        for (int k = 0; k < DAGI_TRIES && result != DAGI_OK && result != DAGI_LOST; k++)
+            result = dagi_backend_of(d)->copy_out(job->lane->queue, &copy);
     }
     return result;
 }
@@ -316,9 +318,10 @@ static dagi_result run_body(struct dagi_worker *w, dagi_job *job)
     dagi_result result = backend->launched(job->lane->queue);
     if (result == DAGI_OK && done != DAG_BODY_DONE)
         result = DAGI_REFUSED;
-    if (result == DAGI_OK && fetch_info(job) != DAGI_OK)
-        result = DAGI_TORN;
-    return result;
+    if (result != DAGI_OK)
+        return result;
+    result = fetch_info(job);
+    return result == DAGI_OK || result == DAGI_LOST ? result : DAGI_TORN;
 }
 
 /* ---- what follows --------------------------------------------------------------------------- */
