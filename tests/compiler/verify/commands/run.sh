@@ -27,6 +27,10 @@ expect() {
 grep -q '"POTRF": 5, "TRSM": 10, "HERK": 10, "GEMM": 10}, "total": 35, "edges": 60' "$out/count" ||
     fail "--count: $(cat "$out/count")"
 grep -q '"path_tasks": 13' "$out/count" || fail "critical path: $(cat "$out/count")"
+grep -qF '"bytes": [[0, 96, 96, 0], [96, 0, 32, 0], [0, 96, 0, 96], [0, 96, 32, 0]]' "$out/count" ||
+    fail "bytes between ranks: $(cat "$out/count")"
+expect 0 "critical path, tasks                5
+critical path, flops               20" "$dagcc" --count N=5 work.jdf
 expect 0 "sends between ranks                 0" "$dagcc" --count N=5 "$potrf"
 expect 0 'label = "GEMM(m=2, n=1, k=0)"' "$dagcc" --emit=dot:N=3 "$potrf"
 expect 0 "" "$dagcc" --enumerate N=5,P=2,Q=2 "$potrf"

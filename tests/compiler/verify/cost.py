@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""What the proofs of the shipped files say and cost.
+
+    cost.py DAGCC FILE.jdf...
+
+No file gives a warning. Nothing of them is left opaque, but for what is proven for small process
+grids only. Prints processor time and peak memory of each, the longest first; no file may take more
+than 2 s or 200 MiB, nor half of them more than 0.2 s each.
+"""
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+SECONDS, MEDIAN, MEBIBYTES = 2.0, 0.2, 200
+TRIES = 5       # of a file that took too long: the machine may have been busy
+
+
+def check(dagcc, path):
+    """Seconds, MiB, and what is wrong with the messages."""
+    with tempfile.TemporaryFile() as messages:
+        process = subprocess.Popen([dagcc, "-fsyntax-only", "-Werror", path], stdout=messages,
+                                   stderr=messages)
+        _, status, used = os.wait4(process.pid, 0)      # the cost of this one only
+        process.returncode = os.waitstatus_to_exitcode(status)
+        messages.seek(0)
+        text = messages.read().decode("utf-8", "replace")
+    wrong = ""
+    if process.returncode != 0:
+        wrong = text
+    for line in re.findall(r".*\[-Wopaque\]", text):
+        if "is proven for process grids up to 4 x 4 only" not in line:
+            wrong += line + "\n"
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, wrong
+
+
+def main():
+    dagcc, files = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    costs, failures = [], 0
+    for path in files:
+        seconds, mebibytes, wrong = check(dagcc, path)
+        for _ in range(TRIES - 1):
+            if seconds > SECONDS:
+                seconds = min(seconds, check(dagcc, path)[0])
+        costs.append((seconds, mebibytes, os.path.basename(path)))
+        if wrong:
+            failures += 1
+            print(f"FAIL {path}: not silent\n{wrong}")
+    for seconds, mebibytes, name in sorted(costs, reverse=True):
+        print(f"{name:24} {seconds:6.2f} s {mebibytes:6.0f} MiB")
+        if seconds > SECONDS or mebibytes > MEBIBYTES:
+            failures += 1
+            print(f"FAIL {name}: more than {SECONDS:g} s or {MEBIBYTES} MiB")
+    median = statistics.median(c[0] for c in costs)
+    print(f"median {median:.3f} s")
+    if median > MEDIAN:
+        failures += 1
+        print(f"FAIL: the median is more than {MEDIAN:g} s")
+    return failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
