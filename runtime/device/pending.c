@@ -182,7 +182,7 @@ static dagi_device *choose(struct dagi_devices *all, struct dag_task *t, const d
         return NULL;
     }
     int ndevices = o.n;
-    if (core && wanted < 0) {
+    if (core && wanted < 0 && !all->ctx->settings.device_always) {
         double kernel = dagi_choice_expect(all->choice, cls, DAGI_HOST, *size);
         o.at[o.n++] = (dagi_candidate){.place = DAGI_HOST, .backlog = core_backlog(all, kernel),
                                        .move = moving(all, t, DAGI_HOST)};
