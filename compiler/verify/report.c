@@ -193,6 +193,36 @@ static bool assume_pair_equal(verify_model *m, isl_set *where_set, text *t)
     return false;
 }
 
+/* The first count before i of the same name, rows or columns of tiles; i if there is none. */
+static size_t same_count(const verify_model *m, size_t i)
+{
+    for (size_t k = 0; m->params[i].count && k < i; k++)
+        if (m->params[k].count && strcmp(m->params[k].field, m->params[i].field) == 0)
+            return k;
+    return i;
+}
+
+/* All matrices have as many rows of tiles, and as many columns. */
+static bool assume_same_shape(verify_model *m, isl_set *where_set, text *t)
+{
+    isl_set *set = isl_set_universe(isl_set_get_space(m->facts));
+    text all = {0};
+    for (size_t i = 0; i < m->n_params; i++) {
+        size_t k = same_count(m, i);
+        if (k == i)
+            continue;
+        set = isl_set_intersect(set, isl_set_params(isl_pw_aff_eq_set(param_value(m, k),
+                                                                      param_value(m, i))));
+        text_printf(&all, "%s%s == %s", all.len ? " && " : "", m->params[k].name,
+                    m->params[i].name);
+    }
+    bool ok = excludes(m, where_set, set) && all.len > 0;
+    if (ok)
+        text_puts(t, text_str(&all));
+    text_free(&all);
+    return ok;
+}
+
 static bool assume_square(verify_model *m, isl_set *where_set, text *t)
 {
     if (!excludes(m, where_set, isl_set_intersect(equal_counts(m), counts_at_least(m, 1))))
@@ -230,7 +260,8 @@ void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness
         return;
     text t = {0};
     if (assume_at_least_one(m, where_set, &t) || assume_pair_equal(m, where_set, &t) ||
-        assume_square(m, where_set, &t) || assume_complement(m, where_set, &t))
+        assume_same_shape(m, where_set, &t) || assume_square(m, where_set, &t) ||
+        assume_complement(m, where_set, &t))
         diag_note(m->d, (src_range){0},
                   parsec ? "'%%assume %s' excludes it"
                          : "if the program sees to it, write '%%assume %s'", text_str(&t));

@@ -2,6 +2,8 @@
 #include "concrete.h"
 #include "order.h"
 
+#include <isl/ilp.h>
+#include <isl/val.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,15 +45,39 @@ static int64_t follows(const verify_model *m, const verify_param *p, const int64
     return TILE * VERIFY_SMALL;
 }
 
-/* The next tuple of values 0 .. top, the last one running fastest. */
-static bool next_tuple(const verify_model *m, int64_t *params, int64_t top)
+/* The bound of parameter i in the facts, or `none`. */
+static int64_t bound_of(const verify_model *m, size_t i, bool upper, int64_t none)
+{
+    isl_set *set = isl_set_add_dims(isl_set_from_params(isl_set_copy(m->facts)), isl_dim_set, 1);
+    set = isl_set_equate(set, isl_dim_param, (int)i, isl_dim_set, 0);
+    set = isl_set_project_out(set, isl_dim_param, 0, (unsigned)m->n_params);
+    isl_val *v = upper ? isl_set_dim_max_val(set, 0) : isl_set_dim_min_val(set, 0);
+    int64_t bound = isl_val_is_int(v) == isl_bool_true ? isl_val_get_num_si(v) : none;
+    isl_val_free(v);
+    return bound;
+}
+
+/* Where a parameter begins: at 0, or next to it if the facts exclude all of 0 .. VERIFY_SMALL. */
+static int64_t first_value(const verify_model *m, size_t i)
+{
+    int64_t min = bound_of(m, i, false, 0), max = bound_of(m, i, true, 0);
+    if (min > VERIFY_SMALL && min <= INT32_MAX)
+        return min;
+    return max < 0 && max >= INT32_MIN ? max : 0;
+}
+
+/* The next tuple, the last parameter running fastest: up to `top` steps away from 0. */
+static bool next_tuple(const verify_model *m, int64_t *params, const int64_t *first, int64_t top)
 {
     for (size_t i = m->n_params; i-- > 0;) {
         if (!runs(&m->params[i]))
             continue;
-        if (params[i]++ < top)
+        int64_t step = first[i] < 0 ? -1 : 1;
+        if (params[i] != first[i] + step * top) {
+            params[i] += step;
             return true;
-        params[i] = 0;
+        }
+        params[i] = first[i];
     }
     return false;
 }
@@ -71,8 +97,14 @@ static int64_t highest_value(const verify_model *m)
 bool verify_each_small(verify_model *m, verify_small_fn *look, void *arg)
 {
     int64_t *params = util_alloc((m->n_params + 1) * sizeof(*params));
+    int64_t *first = util_alloc((m->n_params + 1) * sizeof(*first));
     int64_t top = highest_value(m);
     bool complete = true, stop = false;
+    isl_ctx_reset_operations(m->isl);
+    for (size_t i = 0; i < m->n_params; i++) {
+        first[i] = params[i] = runs(&m->params[i]) ? first_value(m, i) : 0;
+        complete = complete && first[i] == 0;
+    }
     size_t graphs = 0, steps = 0;
     do {
         for (size_t i = 0; i < m->n_params; i++)
@@ -89,7 +121,8 @@ bool verify_each_small(verify_model *m, verify_small_fn *look, void *arg)
         stop = !g.failed && look(m, &g, arg);
         concrete_free(&g);
         graphs++;
-    } while (!stop && graphs < MAX_GRAPHS && next_tuple(m, params, top));
+    } while (!stop && graphs < MAX_GRAPHS && next_tuple(m, params, first, top));
     free(params);
-    return complete && top == VERIFY_SMALL && graphs < MAX_GRAPHS;
+    free(first);
+    return complete && top == VERIFY_SMALL && graphs > 0 && graphs < MAX_GRAPHS;
 }
