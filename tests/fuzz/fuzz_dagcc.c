@@ -1,8 +1,10 @@
 /* Fuzzes the front end: any bytes must be answered with diagnostics, without a crash, a leak or a
- * hang, and the canonical form of what parses must parse again to a text that formats to itself.
+ * hang, and the canonical form of what parses must parse again, to the same syntax tree and to a text
+ * that formats to itself.
  *
  * Built with libFuzzer it searches by itself; otherwise its main replays the files and directories
- * named on the command line. The first byte of an input chooses the dialect.
+ * named on the command line. The first byte of an input chooses the dialect; a file x.jdf has none
+ * and is tried in both.
  */
 #include "frontend.h"
 
@@ -11,39 +13,43 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The canonical form of a text, or NULL when it has syntax errors. Caller frees. */
-static char *canonical(const char *bytes, size_t len, diag_dialect dialect, size_t *out_len)
+/* The canonical form of a text, and its tree without places; false when it has syntax errors. */
+static bool canonical(const char *bytes, size_t len, diag_dialect dialect, text *form, text *tree)
 {
     frontend f;
     const char *error;
-    char *copy = NULL;
     frontend_init(&f, dialect);
-    if (frontend_parse(&f, "fuzz.jdf", bytes, len, &error) && diag_errors(f.diag) == 0 &&
-        !f.ast->has_errors) {
-        text t = {0};
-        unparse_file(f.ast, &t);
-        *out_len = t.len;
-        copy = memcpy(util_alloc(t.len + 1), text_str(&t), t.len);
-        text_free(&t);
+    bool parsed = frontend_parse(&f, "fuzz.jdf", bytes, len, &error) && diag_errors(f.diag) == 0 &&
+                  !f.ast->has_errors;
+    if (parsed) {
+        unparse_file(f.ast, form);
+        ast_dump(f.ast, tree, false);
     }
     frontend_free(&f);
-    return copy;
+    return parsed;
+}
+
+static void check_same(const char *what, const text *a, const text *b)
+{
+    if (a->len == b->len && memcmp(text_str(a), text_str(b), a->len) == 0)
+        return;
+    fprintf(stderr, "%s\n--- once\n%.*s\n--- twice\n%.*s\n", what, (int)a->len, text_str(a),
+            (int)b->len, text_str(b));
+    abort();
 }
 
 static void check_round_trip(const char *bytes, size_t len, diag_dialect dialect)
 {
-    size_t n1, n2;
-    char *once = canonical(bytes, len, dialect, &n1);
-    if (!once)
-        return;
-    char *twice = canonical(once, n1, dialect, &n2);
-    if (!twice || n1 != n2 || memcmp(once, twice, n1) != 0) {
-        fprintf(stderr, "formatting is not idempotent\n--- once\n%.*s\n--- twice\n%.*s\n", (int)n1,
-                once, twice ? (int)n2 : 0, twice ? twice : "");
-        abort();
+    text once = {0}, twice = {0}, tree = {0}, tree_again = {0};
+    if (canonical(bytes, len, dialect, &once, &tree)) {
+        canonical(text_str(&once), once.len, dialect, &twice, &tree_again);
+        check_same("formatting is not idempotent", &once, &twice);
+        check_same("the canonical form has another tree", &tree, &tree_again);
     }
-    free(once);
-    free(twice);
+    text_free(&once);
+    text_free(&twice);
+    text_free(&tree);
+    text_free(&tree_again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -66,6 +72,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #include <dirent.h>
 #include <sys/stat.h>
 
+static bool is_jdf(const char *path)
+{
+    size_t len = strlen(path);
+    return len > 4 && strcmp(path + len - 4, ".jdf") == 0;
+}
+
 static int replay_file(const char *path)
 {
     FILE *in = fopen(path, "rb");
@@ -75,10 +87,16 @@ static int replay_file(const char *path)
     }
     text t = {0};
     char buffer[65536];
+    if (is_jdf(path))
+        text_putc(&t, DIALECT_DAG);
     for (size_t n; (n = fread(buffer, 1, sizeof(buffer), in)) > 0;)
         text_add(&t, buffer, n);
     fclose(in);
     LLVMFuzzerTestOneInput((const uint8_t *)text_str(&t), t.len);
+    if (is_jdf(path)) {
+        t.data[0] = DIALECT_PARSEC;
+        LLVMFuzzerTestOneInput((const uint8_t *)text_str(&t), t.len);
+    }
     text_free(&t);
     return 0;
 }
