@@ -225,6 +225,8 @@ void dagi_pending_collect(struct dagi_worker *w, dagi_device *d);
 dagi_job *dagi_pending_pop(dagi_device *d);
 /* What pending tasks will use next is kept longest. */
 void dagi_pending_next_use(dagi_device *d);
+/* The job will not run here: what it would have used is kept for others only. */
+void dagi_pending_forget_use(dagi_device *d, const dagi_job *job);
 /* The device cannot take it: another one, a core, or an error with this sentence. */
 void dagi_job_elsewhere(struct dagi_worker *w, dagi_job *job, const char *why);
 
@@ -244,6 +246,9 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
 dagi_result dagi_transfer_fill(dagi_device *d, dag_value *v, dagi_block *block, int fresh);
 /* Have the content on the host; *when: it is there when this has passed. */
 dagi_result dagi_transfer_save(dagi_device *d, dag_value *v, dagi_ticket *when);
+/* The space that content is copied from: `prefer` or the host where they are valid, else a device that
+ * works, else one that is lost; -1 = nobody has it. The caller holds the record's lock. */
+int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, int prefer);
 /* Copy the content of v, wherever it is, to `to` through `lane`. */
 dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, dagi_block *to);
 /* What is enqueued in the lane next reads the copy of v here, or updates it: behind whoever uses it. */

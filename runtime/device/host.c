@@ -22,10 +22,9 @@ static dagi_device *wait_for(const struct dagi_devices *all, dag_value *v, int w
         if (!dagi_ticket_passed(host->written))
             d = device_of(host->written);
     } else {
-        for (int i = 1; i < c->nspaces && !d; i++) {
-            if (c->copy[i].state != DAGI_INVALID)
-                d = dagi_device_at(all, i);
-        }
+        int source = dagi_transfer_source(all, c, DAGI_HOST);
+        if (source > 0)
+            d = dagi_device_at(all, source);
     }
     for (int i = 0; i < host->nused && write && !d; i++) {
         if (!dagi_ticket_passed(host->used[i]))

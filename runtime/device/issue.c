@@ -413,6 +413,7 @@ static void skip(struct dagi_worker *w, dagi_job *job)
     struct dag_task *t = job->task;
     atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
+    dagi_pending_forget_use(d, job);
     dagi_job_free(job);
     dagi_task_complete_here(w, t);
     atomic_fetch_sub(&d->work, 1);

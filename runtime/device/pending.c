@@ -68,14 +68,8 @@ static double moving(const struct dagi_devices *all, struct dag_task *t, int pla
         int source = DAGI_HOST;
         if (c) {
             dagi_lock(&c->lock);
-            source = place;
-            if (place >= c->nspaces || c->copy[place].state == DAGI_INVALID) {
-                source = c->nspaces - 1;
-                while (source > 0 && c->copy[source].state == DAGI_INVALID)
-                    source--;
-                if (c->copy[DAGI_HOST].state != DAGI_INVALID)
-                    source = DAGI_HOST;
-            }
+            source = dagi_transfer_source(all, c, place);
+            source = source < 0 ? DAGI_HOST : source;
             dagi_unlock(&c->lock);
         }
         seconds += dagi_choice_move(all->choice, source, place, bytes);
@@ -284,6 +278,7 @@ void dagi_job_elsewhere(struct dagi_worker *w, dagi_job *job, const char *why)
     dagi_device *d = job->device;
     atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
     atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
+    dagi_pending_forget_use(d, job);
     dagi_job_free(job);
     int again = atomic_load(&d->lost) && atomic_load(&d->all->alive) > 0;
     if (!(again && dagi_device_take(w, t))) {
@@ -367,6 +362,17 @@ static void will_use(dagi_device *d, const dagi_job *job)
         dagi_block *block = resident(d, flow[f]);
         if (block && block->next_use < job->task->priority)
             dagi_memory_next_use(d->memory, block, job->task->priority);
+    }
+}
+
+/* Others that use it are asked again before anything is evicted. */
+void dagi_pending_forget_use(dagi_device *d, const dagi_job *job)
+{
+    dag_value **flow = dag_task_flows(job->task);
+    for (int f = 0; f < job->ndata; f++) {
+        dagi_block *block = resident(d, flow[f]);
+        if (block)
+            dagi_memory_next_use(d->memory, block, INT64_MIN);
     }
 }
 

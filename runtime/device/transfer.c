@@ -180,6 +180,23 @@ static int source_is_lost(const dagi_device *d, int source)
     return source != DAGI_HOST && atomic_load(&dagi_device_at(d->all, source)->lost);
 }
 
+int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, int prefer)
+{
+    int lost = -1;
+    if (prefer < c->nspaces && c->copy[prefer].state != DAGI_INVALID)
+        return prefer;
+    if (c->copy[DAGI_HOST].state != DAGI_INVALID)
+        return DAGI_HOST;
+    for (int i = 1; i < c->nspaces; i++) {
+        if (c->copy[i].state == DAGI_INVALID)
+            continue;
+        if (!atomic_load(&dagi_device_at(all, i)->lost))
+            return i;
+        lost = lost < 0 ? i : lost;
+    }
+    return lost;
+}
+
 static dag_taskpool *pool_of(dag_value *v)
 {
     return dagi_value_of(v)->pool;
@@ -195,9 +212,9 @@ static void fail_lost(dag_value *v, const dagi_device *from)
 /* FILL, under the lock: the copy is enqueued behind what it has to wait for. */
 static dagi_result fill_locked(dagi_device *d, dag_value *v, dagi_copies *c, dagi_block *block)
 {
-    int source = DAGI_HOST;
+    int source = DAGI_HOST, prefer = dagi_transfer_source(d->all, c, DAGI_HOST);
     dagi_copy *own = &c->copy[d->space];
-    dagi_copy_action action = dagi_copies_apply(c, d->space, DAGI_COPY_FILL, 0, &source);
+    dagi_copy_action action = dagi_copies_apply(c, d->space, DAGI_COPY_FILL, prefer, &source);
     own->memory = block;
     own->nused = 0;
     own->written = (dagi_ticket){NULL, 0};
@@ -305,15 +322,11 @@ dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, d
     if (!c)
         return DAGI_NOMEM;
     lock_settled(c, d->space, lane);
-    int source = d->space;
-    if (c->copy[source].state == DAGI_INVALID) {
-        for (source = 0; source < c->nspaces && c->copy[source].state == DAGI_INVALID; source++)
-            continue;
-    }
+    int source = dagi_transfer_source(d->all, c, d->space);
     dagi_result result = DAGI_OK;
-    if (source < c->nspaces && source_is_lost(d, source)) {
+    if (source >= 0 && source_is_lost(d, source)) {
         fail_lost(v, dagi_device_at(d->all, source));
-    } else if (source < c->nspaces) {
+    } else if (source >= 0) {
         result = use(c, source, lane, dagi_lane_next(lane));
         if (result == DAGI_OK)
             result = wait_all(lane, &c->copy[source], 0);

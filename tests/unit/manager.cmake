@@ -7,4 +7,10 @@ if(TARGET dag AND TARGET dagcc)
     dag_add_jdf(test_loop "${device}/loop_chol.jdf" "${device}/loop_fork.jdf")
     dag_add_script_test(loop COMMAND test_loop LABELS unit sanitize TIMEOUT 60)
     dag_add_mpi_test(loop_ranks NP 2 COMMAND test_loop THREADS 2 LABELS unit sanitize TIMEOUT 60)
+    dag_add_unit_test(test_parts
+        SOURCES "${device}/test_parts.c" "${device}/loop_backend.c" "${device}/mix.c"
+        LIBS dag INCLUDES "${device}" LABELS sanitize)
+    if(TARGET test_parts)
+        dag_add_jdf(test_parts "${device}/loop_chol.jdf")
+    endif()
 endif()

@@ -1,0 +1,170 @@
+/* Parts of the device manager, one at a time, on devices that are none (loop_backend.h): the test is
+ * their manager. */
+#include "loop_backend.h"
+
+#include "../../../runtime/device/choice.h"
+#include "../../../runtime/device/device_impl.h"
+#include "loop_chol.h"
+
+#include <dag/dag.h>
+#include <dag/matrix.h>
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEVICES = 3, ROWS = 8, BYTES = ROWS * ROWS * (int)sizeof(double) };
+
+/* Not ended: each test has a process of its own, and leaves tasks and values behind. */
+static dag_context *ctx;
+static dag_matrix *matrix;
+static dag_taskpool *pool;
+
+static const dag_flow flows[] = {{"A", DAG_READ, 1}};
+static const char *const names[] = {"i"};
+static const dag_class cls = {.name = "Reader", .nparams = 1, .nlocals = 1, .ndata = 1,
+                              .nflows = 1, .local_names = names, .flows = flows,
+                              .task_bytes = sizeof(struct dag_task) + 16};
+
+typedef struct reader {
+    struct dag_task task;
+    dag_value *flow;
+    int32_t local[2];
+} reader;
+
+static void start(void)
+{
+    const loop_options loop = {.devices = DEVICES, .memory = (size_t)1 << 20};
+    const dag_matrix_desc desc = {.prec = DAG_D, .m = 3 * ROWS, .n = 3 * ROWS, .mb = ROWS,
+                                  .nb = ROWS, .uplo = DAG_LOWER};
+    char why[256] = "";
+    dag_config *config = dag_config_new();
+    dag_config_set(config, "threads", "1", NULL, 0);
+    dag_config_set(config, "gpus", "3", NULL, 0);
+    dag_config_set(config, "warnings", "off", NULL, 0);
+    dagi_devices_use(loop_backend(&loop));
+    ck_assert_msg(dag_init(&ctx, config, why, sizeof why) == DAG_SUCCESS, "%s", why);
+    dag_config_free(config);
+    ck_assert_int_eq(dag_matrix_new(ctx, &desc, &matrix), DAG_SUCCESS);
+    pool = loop_chol_new(ctx, matrix, 2, -1);
+    ck_assert_ptr_nonnull(pool);
+}
+
+static dagi_device *device(int i)
+{
+    return ctx->devices->device[i];
+}
+
+static dagi_block *block_on(dagi_device *d)
+{
+    const size_t bytes = BYTES;
+    dagi_block *block = NULL;
+    ck_assert_int_eq(dagi_memory_reserve(d->memory, &bytes, 1, &block), 0);
+    return block;
+}
+
+static dagi_block *fill(dagi_device *d, dag_value *v)
+{
+    dagi_result result = DAGI_OK;
+    dagi_block *block = block_on(d);
+    ck_assert_int_eq(dagi_transfer_fill(d, v, block, 0), DAGI_OK);
+    dagi_lane_poll(&d->in, &result);
+    ck_assert_int_eq(result, DAGI_OK);
+    return block;
+}
+
+static dag_value *new_value(void)
+{
+    const dag_shape shape = {ROWS, ROWS, sizeof(double)};
+    dag_value *v = dagi_value_new(ctx->workers[0], pool, &shape);
+    ck_assert_ptr_nonnull(v);
+    for (int i = 0; i < ROWS * ROWS; i++)
+        ((double *)v->ptr)[i] = i + 1;
+    return v;
+}
+
+/* Written on device 0, read by device 1, not on the host; then device 0 fails. */
+static dag_value *survivor(void)
+{
+    dag_value *v = new_value();
+    fill(device(0), v);
+    dagi_copies_written(ctx->devices, v, 1, (dagi_ticket){NULL, 0});
+    fill(device(1), v);
+    atomic_store(&device(0)->lost, 1);
+    return v;
+}
+
+static void has_content(const dagi_block *block)
+{
+    for (int i = 0; i < ROWS * ROWS; i++)
+        ck_assert_double_eq(((double *)block->at)[i], i + 1);
+    ck_assert_int_eq(dagi_pool_is_poisoned(pool), 0);
+}
+
+START_TEST(content_comes_from_a_device_that_works)
+{
+    start();
+    dag_value *v = survivor();
+    has_content(fill(device(2), v));
+}
+END_TEST
+
+START_TEST(a_clone_comes_from_a_device_that_works)
+{
+    start();
+    dag_value *v = survivor();
+    dagi_block *block = block_on(device(2));
+    ck_assert_int_eq(dagi_transfer_clone(device(2), &device(2)->exec[1], v, block), DAGI_OK);
+    has_content(block);
+}
+END_TEST
+
+START_TEST(a_core_waits_for_a_device_that_works)
+{
+    start();
+    reader r = {.task = {.cls = &cls, .pool = pool}, .flow = survivor()};
+    ck_assert_int_eq(dagi_device_host_ready(ctx->workers[0], &r.task), 0);
+    ck_assert_ptr_null(atomic_load(&device(0)->fetches));
+    ck_assert_ptr_eq(atomic_load(&device(1)->fetches), &r.task);
+}
+END_TEST
+
+/* Blocks are kept for a job that is pending, and not once it has gone elsewhere. */
+START_TEST(a_job_that_leaves_keeps_no_block)
+{
+    start();
+    dagi_device *d = device(0);
+    dag_value *v = new_value();
+    dagi_block *block = fill(d, v);
+    static reader r;
+    r = (reader){.task = {.cls = &cls, .pool = pool, .priority = 5}, .flow = v};
+    dagi_job *job = dagi_job_new(d, &r.task, NULL);
+    ck_assert_ptr_nonnull(job);
+    atomic_store(&d->inbox, job);
+    atomic_store(&d->pending, 1);
+    atomic_store(&d->work, 1);
+    dagi_pending_collect(ctx->workers[0], d);
+    dagi_pending_next_use(d);
+    ck_assert_int_eq(block->next_use, 5);
+    dagi_job_elsewhere(ctx->workers[0], dagi_pending_pop(d), "it is a test");
+    ck_assert(block->next_use == INT64_MIN);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("parts of the device manager");
+    TCase *loss = tcase_create("loss");
+    tcase_add_test(loss, content_comes_from_a_device_that_works);
+    tcase_add_test(loss, a_clone_comes_from_a_device_that_works);
+    tcase_add_test(loss, a_core_waits_for_a_device_that_works);
+    suite_add_tcase(suite, loss);
+    TCase *pending = tcase_create("pending");
+    tcase_add_test(pending, a_job_that_leaves_keeps_no_block);
+    suite_add_tcase(suite, pending);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
