@@ -130,6 +130,7 @@ static void destroy(dag_context *ctx)
     if (ctx->sched)
         ctx->sched->fini(ctx);
     dagi_trace_free(ctx);
+    dagi_devices_unused(ctx);
     dagi_devices_fini(ctx);
     for (int i = 0; ctx->workers && i < ctx->nworkers; i++)
         free_worker(ctx->workers[i]);

@@ -113,6 +113,7 @@ struct dag_context {
     struct dagi_race *race;   /* runtime/watch: looks for races; NULL = off */
     struct dagi_devices *devices; /* runtime/device; NULL = there is none, no_devices says why */
     char no_devices[256];
+    int device_classes; /* 1: a pool had a class with a body for the devices; application thread */
     int attend; /* messages or devices have to be looked after between tasks */
 
     /* -- comm's: set by dagi_comm_init() (with rank and size above), freed by dagi_comm_fini();
@@ -196,6 +197,7 @@ struct dagi_worker {
     int one_task;              /* 1: worker 0 in dag_test(), look at the clock after each task */
     int special;               /* 1: tasks are recorded, or there are devices */
     uint32_t manages;          /* bit i: it is the manager of device i */
+    int64_t ran_beside;        /* tasks it ran on its core for which there was a body for devices */
     struct dagi_job *job;      /* whose body it runs for a device */
     struct dagi_store_plan *store_plan; /* stores are listed, not done; data.h */
     uint64_t waits_since;      /* dagi_now() since when its devices have had no news; 0 = not */

@@ -49,6 +49,7 @@ static void derive_class(dag_taskpool *pool, dagi_class_info *info, const dag_cl
             info->write_mask |= UINT32_C(1) << f;
     }
     info->on_device = dagi_devices_have(pool->ctx, pool->program, cls, pool->prec);
+    pool->ctx->device_classes |= info->on_device;
     info->cursor.pool = pool;
     info->cursor.cls = cls;
 }

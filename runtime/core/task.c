@@ -151,6 +151,7 @@ static int execute_beside_devices(struct dagi_worker *w, struct dag_task *t)
     uint64_t begin = dagi_now();
     run_body(w, t);
     dagi_device_core_ran(w, t, dagi_now() - begin);
+    w->ran_beside += pool->classes[t->cls->id].on_device;
     return 1;
 }
 

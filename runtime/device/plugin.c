@@ -1,7 +1,7 @@
 /*
  * The back end comes as a library of its own, so that programs run where its own libraries are not.
- * It is looked for where the setting cuda_plugin says, else beside this library, in device/cuda
- * of a build tree, and where it is installed.
+ * It is looked for where the setting cuda_plugin says, else beside this library, in ../lib of the
+ * program, in the build tree for programs that lie anywhere in it, and where it is to be installed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr() */
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef DAG_CUDA_PLUGIN_BUILD
-#define DAG_CUDA_PLUGIN_BUILD ""
+#ifndef DAG_BUILD_TREE /* the directory that this library was built in */
+#define DAG_BUILD_TREE ""
 #endif
 #ifndef DAG_CUDA_PLUGIN_INSTALLED
 #define DAG_CUDA_PLUGIN_INSTALLED ""
@@ -31,12 +31,29 @@ static void beside(char *out, size_t size, const char *path, const char *rest)
     snprintf(out, size, "%.*s%s", length, path, rest);
 }
 
+/* The path of the running program; 0 = it is not known. */
+static int program_path(char *path, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    if (length <= 0)
+        return 0;
+    path[length] = '\0';
+    return 1;
+}
+
+/* Only a program of the build tree takes what lies there: an installed one must not load a file from
+ * a directory that anybody may have made since. */
+static int in_build_tree(const char *program)
+{
+    static const char tree[] = DAG_BUILD_TREE "/";
+    return sizeof tree > 2 && strncmp(program, tree, sizeof tree - 1) == 0;
+}
+
 /* Candidate number i into `path`; 0 = there are no more. "" = skip it. */
 static int candidate(int i, char *path, size_t size)
 {
     Dl_info info;
     char program[PATH_MAX];
-    ssize_t length;
     path[0] = '\0';
     switch (i) {
     case 0: /* beside the library, or the program that contains it */
@@ -44,13 +61,13 @@ static int candidate(int i, char *path, size_t size)
             beside(path, size, info.dli_fname, PLUGIN_FILE);
         return 1;
     case 1:
-        length = readlink("/proc/self/exe", program, sizeof program - 1);
-        if (length > 0) {
-            program[length] = '\0';
+        if (program_path(program, sizeof program))
             beside(path, size, program, "../lib/" PLUGIN_FILE);
-        }
         return 1;
-    case 2: snprintf(path, size, "%s", DAG_CUDA_PLUGIN_BUILD); return 1;
+    case 2:
+        if (program_path(program, sizeof program) && in_build_tree(program))
+            snprintf(path, size, "%s", DAG_BUILD_TREE "/lib/" PLUGIN_FILE);
+        return 1;
     case 3: snprintf(path, size, "%s", DAG_CUDA_PLUGIN_INSTALLED); return 1;
     default: return 0;
     }
@@ -80,9 +97,13 @@ const dagi_backend *dagi_plugin_load(const dag_context *ctx, void **handle, char
     const char *given = ctx->settings.cuda_plugin;
     char path[PATH_MAX];
     *handle = NULL;
-    if (*given)
-        return open_plugin(given, handle, why, size);
-    snprintf(why, size, "there is no " PLUGIN_FILE);
+    if (*given) {
+        const dagi_backend *backend = open_plugin(given, handle, why, size);
+        if (!backend && ctx->settings.gpus < 0) /* otherwise it is an error with this sentence */
+            dagi_warn(ctx, "cuda_plugin = %s: no device is used: %s", given, why);
+        return backend;
+    }
+    snprintf(why, size, "there is no " PLUGIN_FILE " (set cuda_plugin)");
     for (int i = 0; candidate(i, path, sizeof path); i++) {
         if (path[0] && access(path, R_OK) == 0)
             return open_plugin(path, handle, why, size);

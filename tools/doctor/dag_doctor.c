@@ -195,7 +195,7 @@ static void check_workers(doctor *d)
 
 /* ---- devices, rates --------------------------------------------------------------------- */
 
-static void check_gpus(doctor *d)
+static void check_gpus(doctor *d, const dag_context *context)
 {
     if (*d->gpu.missing)
         mend(tell(d, "gpu-library", WRONG, "%s", d->gpu.reason), "install the package that contains "
@@ -203,6 +203,10 @@ static void check_gpus(doctor *d)
     else if (d->gpus_wanted > d->gpu.devices)
         mend(tell(d, "gpu-library", WRONG, "%d GPUs are wanted; %s", d->gpus_wanted, d->gpu.reason),
              "ask the batch system for a node with GPUs; in a container, pass the devices on");
+    else if (d->gpu.usable && dag_devices(context) == 0 &&
+             strncmp(dag_devices_reason(context), "the setting", 11) != 0)
+        mend(tell(d, "gpu-library", WRONG, "%s, but none is used: %s", d->gpu.reason,
+                  dag_devices_reason(context)), "see docs/devices.md");
     else
         tell(d, "gpu-library", d->gpu.devices ? FINE : SKIPPED, "%s", d->gpu.reason);
 }
@@ -285,7 +289,7 @@ static int examine(doctor *d, dag_context *context, const char *root, int json)
     check_workers(d);
     check_overlap(d);
     check_blas(d);
-    check_gpus(d);
+    check_gpus(d, context);
     check_rates(d);
     int wrong = 0;
     for (int i = 0; i < d->count; i++)

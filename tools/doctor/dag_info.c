@@ -28,6 +28,17 @@ static const char *yes(int have)
     return have ? "yes" : "no";
 }
 
+/* What the runtime of this rank uses. */
+static void print_devices(const info *i)
+{
+    dag_device_stats s;
+    for (int d = 0; dag_device_stats_get(i->context, d, &s); d++)
+        printf("%-10s device %d: %s, %.1f MiB for data\n", d ? "" : "devices", d, s.name,
+               (double)s.memory / (1 << 20));
+    if (dag_devices(i->context) == 0)
+        printf("devices    none: %s\n", dag_devices_reason(i->context));
+}
+
 static void print_text(const info *i)
 {
     const machine *m = &i->m;
@@ -45,6 +56,7 @@ static void print_text(const info *i)
     if (i->advice)
         printf("           %s\n", i->advice);
     printf("GPUs       %s\n", i->gpu.reason);
+    print_devices(i);
     for (int r = 0; r < i->size && i->ranks; r++)
         printf("%-10s %s: %s\n", r ? "" : "ranks", i->ranks[r].host, i->ranks[r].summary);
     puts("settings   name = value (origin) meaning");
@@ -78,7 +90,15 @@ static void print_json(const info *i)
     put("blas", i->blas, ", ");
     put("advice", i->advice ? i->advice : "", ", ");
     printf("\"gpus\": {\"devices\": %d, \"usable\": %d, ", i->gpu.devices, i->gpu.usable);
-    put("reason", i->gpu.reason, "}, \"ranks\": [");
+    put("reason", i->gpu.reason, "}, \"devices\": [");
+    dag_device_stats device;
+    for (int d = 0; dag_device_stats_get(i->context, d, &device); d++) {
+        fputs(d ? ", {" : "{", stdout);
+        put("name", device.name, ", ");
+        printf("\"memory\": %lld}", (long long)device.memory);
+    }
+    fputs("], ", stdout);
+    put("no_devices", dag_devices_reason(i->context), ", \"ranks\": [");
     for (int r = 0; r < i->size && i->ranks; r++) {
         fputs(r ? ", {" : "{", stdout);
         put("host", i->ranks[r].host, ", ");
