@@ -6,6 +6,7 @@ usage: run.py FAMILY --mpirun TOOL --bin DIR [--full]
 FAMILY is one of
   right   results: routines, precisions, grids, sizes, devices, capped memory
   faults  what fails, before a kernel runs or while it does, on one and two ranks
+  routines  level 3 BLAS, solves with Cholesky and LU, on several ranks with two devices each
   bytes   Cholesky moves each tile of the triangle once in and once out
 
 The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_CUDA_PLUGIN. Tasks run on
@@ -104,6 +105,31 @@ def right(runner, full):
         runner.expect_right(ranks, driver, arguments + (["--grid", grid] if grid else []), settings)
 
 
+def routines(runner, full):
+    """What else runs on devices, on several ranks with two devices each, at awkward sizes."""
+    names = ["gemm", "symm", "hemm", "syrk", "herk", "syr2k", "her2k", "trmm", "trsm"]
+    calls = [("dag_blas3", ["--routine", name]) for name in names]
+    calls += [("dag_blas3", ["--routine", name, "--transa", "t" if name[:3] == "syr" else "c",
+                             "--side", "right", "--uplo", "upper"]) for name in names]
+    calls += [("dag_gesv", ["--nrhs", "33"]), ("dag_gesv", ["--pivoting", "tournament"]),
+              ("dag_gesv", ["--layout", "slab", "--refine"]), ("dag_posv", ["--nrhs", "33"]),
+              ("dag_posv", ["--uplo", "upper", "--layout", "slab"])]
+    sizes = [(1, 32), (33, 32), (190, 64), (257, 48)]
+    ranks = [2, 4]
+    caps = [None, 1.5]
+    product = list(itertools.product(calls, "sdcz", sizes, ranks, caps))
+    if not full: # each kernel once, mostly on two ranks, of sizes with several tiles
+        few = [calls[i] for i in (0, 4, 6, 10, 12, 16, 17, 18, 19, 22)]
+        product = [(call, "sdcz"[i % 4], sizes[2 + i // 2 % 2], ranks[i % 5 == 0], caps[i % 2])
+                   for i, call in enumerate(few)]
+    for (driver, more), prec, (n, nb), np, cap in product:
+        settings = {"FAKE_CUDA_DEVICES": "2", "FAKE_CUDA_LATE": str(n + nb)}
+        if cap:
+            settings["DAG_CUDA_MEMORY"] = str(int(cap * task_bytes(prec, nb)))
+        runner.expect_right(np, driver, ["--n", str(n), "--nb", str(nb), "--prec", prec, "--check"] +
+                            more, settings)
+
+
 def cover(product):
     """The first cases that show something new: every two values of two choices are met once."""
     seen, chosen = set(), []
@@ -170,13 +196,14 @@ def bytes_moved(runner, full):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("family", choices=["right", "faults", "bytes"])
+    parser.add_argument("family", choices=["right", "routines", "faults", "bytes"])
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--full", action="store_true")
     options = parser.parse_args()
     runner = Runner(options)
-    {"right": right, "faults": faults, "bytes": bytes_moved}[options.family](runner, options.full)
+    family = {"right": right, "routines": routines, "faults": faults, "bytes": bytes_moved}
+    family[options.family](runner, options.full)
     if runner.runs and not runner.kernels:
         runner.what = "all runs"
         runner.fail("no kernel ran on a device")
