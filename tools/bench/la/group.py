@@ -6,7 +6,7 @@ import shutil
 
 from harness.figures import Contestant, Figure, Point
 
-TARGETS = ["dag_potrf", "dag_getrf", "dag_geqrf", "dag_gemm", "dag_blas3", "bench_bound"]
+TARGETS = ["dag_potrf", "dag_getrf", "dag_geqrf", "dag_gesv", "dag_gemm", "dag_blas3", "bench_bound"]
 
 BLAS = ["-lopenblas"]
 LAPACK = ["-llapacke", *BLAS]
@@ -282,6 +282,97 @@ def figure(env, name, title, arguments, tiles, wanted, blas):
                   xlabel="order", logx=True, logy=False)
 
 
+def tall_qr(env, blas):
+    """QR of a matrix of many rows and few columns; ScaLAPACK on as many ranks as we have workers."""
+    scalapack, why = blas[2:]
+    m, n = env.scaled((100000, 200), (100000, 200), (300, 20))
+    tiny = env.mode == "tiny"
+
+    def ours(p, nb):
+        out = env.mpirun(p.ranks, [env.program("dag_geqrf"), "--m", m, "--n", n, "--nb", nb, "--grid",
+                                   f"{p.ranks}x1", "--layout", "slab", "--runs", 6, "--json"],
+                         p.threads)
+        return median([r["gflops"] for r in env.objects(out)[1:]])
+
+    def theirs(p, s):
+        ranks = p.ranks * p.threads
+        command = [scalapack, "geqrf", n, s[0], s[1], ranks // s[1], 6, m]
+        return first(env, env.mpirun(ranks, command, 1,
+                                     env={**env.core, "OPENBLAS_NUM_THREADS": "1"}))
+
+    def grids(p):
+        return [(nb, rows) for nb in (16, 32, 64, 100)
+                for rows in {1, p.ranks * p.threads}] if not tiny else [(8, 1)]
+
+    points = [Point(f"{m} x {n}", series, ranks=ranks, threads=threads,
+                    goals=[("ratio", 2.0, "ScaLAPACK")])
+              for ranks, threads, series in ((1, env.threads[-1], f"{env.threads[-1]} thr"),
+                                             (2, 1, "2 ranks"))]
+    return Figure("tall_qr", "QR factorisation of a tall matrix, double precision", "GFlop/s", points,
+                  [Contestant("dagcc", Tuned("tall_qr-ours", env,
+                                             lambda p: [40, 67, 100, 200] if not tiny else [8], ours)),
+                   Contestant("ScaLAPACK", Tuned("tall_qr-scalapack", env, grids, theirs),
+                              absent=why, package="libscalapack-openmpi-dev")],
+                  better="higher", logy=False)
+
+
+class Gesv:
+    """Solution of a general system of equations with our driver; the rate is that of a solution in
+    double precision, however it was found. Keeps the backward errors."""
+
+    def __init__(self, env):
+        self.env = env
+        self.errors = {}
+        self.tuned = {False: self.tuning("double", ()), True: self.tuning("mixed", ("--mixed",))}
+
+    def tuning(self, name, arguments):
+        tiles = (128, 160, 192, 240) if self.env.mode != "tiny" else (32,)
+        return Tuned(f"gesv-{name}", self.env, lambda p: tiles,
+                     lambda p, nb: self.measure(p, nb, arguments))
+
+    def measure(self, p, nb, arguments):
+        out = self.env.mpirun(p.ranks, [self.env.program("dag_gesv"), "--n", p.n, "--nb", nb, "--grid",
+                                        f"1x{p.ranks}", "--layout", "slab", *arguments, "--runs",
+                                        2 if p.n > 4000 else 3, "--json"], p.threads)
+        runs = self.env.objects(out)[1:]
+        self.errors[p.label(), bool(arguments)] = max(r["normwise"] for r in runs)
+        if any(r.get("iter", 0) < 0 for r in runs):
+            raise RuntimeError("the system was solved in double precision after all")
+        return median([r["gflops"] for r in runs])
+
+    def double(self, p):
+        return self.tuned[False](p)
+
+    def mixed(self, p):
+        """Fails where the error is not that of the solution in double precision."""
+        rate = self.tuned[True](p)
+        double = self.errors.get((p.label(), False))
+        if double and self.errors[p.label(), True] > 2 * double:
+            raise RuntimeError(f"backward error {self.errors[p.label(), True]:.3g}, in double "
+                               f"precision {double:.3g}")
+        return rate
+
+
+def systems(env, hpl):
+    """Systems of equations: ours in mixed precision beside double, and ours in double beside HPL."""
+    gesv = Gesv(env)
+    n = env.scaled(4000, 4000, 100)
+    threads = env.threads[-1]
+    yield Figure("gesv_mixed", "Solution of a system in mixed precision", "GFlop/s",
+                 [Point(n, f"{threads} thr", n=n, ranks=1, threads=threads,
+                        goals=[("ratio", 1.5, "double")])],
+                 [Contestant("dagcc", gesv.mixed), Contestant("double", gesv.double)],
+                 better="higher", logy=False)
+    hpcc = shutil.which("hpcc")
+    yield Figure("gesv", "Solution of a system, double precision", "GFlop/s",
+                 [Point(order, "2 ranks", n=order, ranks=2, threads=1, goals=[("ratio", 1.0, "HPL")])
+                  for order in env.scaled((4000, 8000), (4000,), (100,))],
+                 [Contestant("dagcc", gesv.double),
+                  Contestant("HPL", hpl.measure_best, package="hpcc",
+                             absent=None if hpcc else "there is no hpcc")],
+                 better="higher", logy=False)
+
+
 def figures(env):
     potrf = Routine(env, "potrf")
     library, why_library = env.compile("la_openblas", ["la/openblas.c"], libs=LAPACK)
@@ -310,4 +401,5 @@ def figures(env):
                     package="libscalapack-openmpi-dev")],
         better="higher", plot="lines", xlabel="order", logx=True, logy=False)
     blas = (library, why_library, scalapack, why_scalapack)
-    return [cholesky] + [figure(env, *what, blas) for what in OTHERS]
+    return [cholesky, *[figure(env, *what, blas) for what in OTHERS], tall_qr(env, blas),
+            *systems(env, Linpack(env, shutil.which("hpcc")))]

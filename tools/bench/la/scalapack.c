@@ -1,4 +1,4 @@
-/* ScaLAPACK: scalapack ROUTINE N NB P Q RUNS on P * Q ranks. */
+/* ScaLAPACK: scalapack ROUTINE N NB P Q RUNS [M] on P * Q ranks. M: rows, for geqrf. */
 #include "spd.h"
 
 #include <mpi.h>
@@ -36,7 +36,7 @@ static double element(enum routine what, int64_t i, int64_t j, int n)
 
 /* This process's part. */
 struct local {
-    int n;
+    int m, n;
     double *a, *b, *c, *tau;
     int *pivot, *desc;
 };
@@ -56,10 +56,10 @@ static int run(enum routine what, struct local *l)
     case RUN_GETRF: pdgetrf_(&l->n, &l->n, l->a, &one, &one, l->desc, l->pivot, &info); return info;
     default: break;
     }
-    pdgeqrf_(&l->n, &l->n, l->a, &one, &one, l->desc, l->tau, &best, &ask, &info);
+    pdgeqrf_(&l->m, &l->n, l->a, &one, &one, l->desc, l->tau, &best, &ask, &info);
     int size = (int)best;
     double *work = malloc((size_t)size * sizeof(*work));
-    pdgeqrf_(&l->n, &l->n, l->a, &one, &one, l->desc, l->tau, work, &size, &info);
+    pdgeqrf_(&l->m, &l->n, l->a, &one, &one, l->desc, l->tau, work, &size, &info);
     free(work);
     return info;
 }
@@ -69,17 +69,19 @@ int main(int argc, char **argv)
     enum routine what = routine(argc, argv, 1);
     int n = argument(argc, argv, 2, "N"), nb = argument(argc, argv, 3, "NB");
     int p = argument(argc, argv, 4, "P"), q = argument(argc, argv, 5, "Q");
-    int runs = argument(argc, argv, 6, "RUNS"), rank, size, context, row, col, info;
+    int runs = argument(argc, argv, 6, "RUNS");
+    int m = argc > 7 && what == RUN_GEQRF ? argument(argc, argv, 7, "M") : n;
+    int rank, size, context, row, col, info;
     const int zero = 0;
     Cblacs_pinfo(&rank, &size);
     Cblacs_get(-1, 0, &context);
     Cblacs_gridinit(&context, "Row", p, q);
     Cblacs_gridinfo(context, &p, &q, &row, &col);
-    int rows = numroc_(&n, &nb, &row, &zero, &p), cols = numroc_(&n, &nb, &col, &zero, &q);
+    int rows = numroc_(&m, &nb, &row, &zero, &p), cols = numroc_(&n, &nb, &col, &zero, &q);
     int ld = rows > 1 ? rows : 1, desc[9];
-    descinit_(desc, &n, &n, &nb, &nb, &zero, &zero, &context, &ld, &info);
+    descinit_(desc, &m, &n, &nb, &nb, &zero, &zero, &context, &ld, &info);
     size_t items = (size_t)ld * (size_t)(cols > 0 ? cols : 1);
-    struct local l = {.n = n, .a = malloc(items * sizeof(double)), .desc = desc};
+    struct local l = {.m = m, .n = n, .a = malloc(items * sizeof(double)), .desc = desc};
     if (what == RUN_GEMM) {
         l.b = calloc(items, sizeof(double));
         l.c = calloc(items, sizeof(double));
@@ -103,7 +105,7 @@ int main(int argc, char **argv)
         }
     }
     if (rank == 0)
-        report(flops(what, n), times, runs);
+        report(what == RUN_GEQRF ? flops_of_qr(m, n) : flops(what, n), times, runs);
     Cblacs_gridexit(context);
     Cblacs_exit(0);
     return 0;

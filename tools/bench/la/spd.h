@@ -50,6 +50,11 @@ static inline double flops(enum routine r, double n)
     return factor[r] * n * n * n;
 }
 
+static inline double flops_of_qr(double m, double n)
+{
+    return 2 * n * n * (m - n / 3); /* m >= n */
+}
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
