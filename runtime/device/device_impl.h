@@ -24,6 +24,28 @@ enum {
     DAGI_TRIES = 3            /* of what was refused */
 };
 
+/* ---- pace.c: times that follow from looks ------------------------------------------------------ */
+
+/* Things that go on one after the other, or share what they run on. */
+typedef struct dagi_pace {
+    uint64_t last_end; /* when the last end was seen, dagi_now() */
+    uint64_t doubt;    /* by so many nanoseconds it may have been before */
+} dagi_pace;
+
+/* `count` of them have ended, of which the first was begun at *begin, raised to when it had the way
+ * free; seen `now`, after nobody had looked for `away`. Nanoseconds that each took; -1 = it was
+ * seen too late to tell. */
+int64_t dagi_pace_end(dagi_pace *p, uint64_t *begin, uint64_t now, uint64_t away, int count);
+
+/* A transfer in a lane, of which its link is to be learned; bytes 0 = none. */
+typedef struct dagi_move {
+    uint64_t since; /* when it was enqueued */
+    uint64_t bytes;
+    int from, to;   /* spaces */
+    dagi_ticket behind; /* of another lane, what it runs behind */
+    int unclear;    /* 1: there is more than one */
+} dagi_move;
+
 /* ---- lane.c: queues with tickets ------------------------------------------------------------ */
 
 /*
@@ -36,10 +58,14 @@ typedef struct dagi_lane {
     _Atomic uint64_t recorded; /* tickets that have their event */
     struct dagi_device *device;
     void *queue;
-    uint64_t count; /* tickets given; the manager's */
+    uint64_t count; /* tickets given; this and what follows is the manager's, apart from events */
+    dagi_move next;  /* of what is enqueued for the next ticket */
+    dagi_pace pace;  /* of the transfers */
     struct dagi_lane_slot {
         void *event;
         dag_taskpool *pool; /* of what was enqueued: fails when the device is lost before */
+        uint64_t ended_at; /* when it was seen to have passed; 0 = not yet */
+        dagi_move move;
     } slot[DAGI_LANE_SLOTS];
 } dagi_lane;
 
@@ -60,6 +86,10 @@ dagi_result dagi_lane_wait(dagi_lane *lane, dagi_ticket t);
 dagi_result dagi_lane_mark(dagi_lane *lane, dag_taskpool *pool);
 /* Look what has passed; the number of tickets. *result: OK or LOST. */
 int dagi_lane_poll(dagi_lane *lane, dagi_result *result);
+/* A transfer was enqueued for the next ticket. */
+void dagi_lane_move(dagi_lane *lane, int from, int to, size_t bytes);
+/* These tickets have passed: links learn from their transfers. */
+void dagi_lane_moved(dagi_lane *lane, uint64_t first, uint64_t last);
 /* The device is lost: pools of what has not passed fail with this sentence, and all passes. */
 void dagi_lane_abandon(dagi_lane *lane, const char *why);
 
@@ -168,7 +198,10 @@ typedef struct dagi_device {
     dagi_info_slot info_cleared[DAGI_INFO_SLOTS]; /* are being set to 0 */
     int ninfo_cleared;
     int refused_saves; /* one after the other */
-    uint64_t last_end; /* when the last kernel was seen to be done */
+    uint64_t now;  /* when this round began */
+    uint64_t away; /* nanoseconds since the last one had ended */
+    uint64_t left_at;
+    dagi_pace pace; /* of the kernels */
     dagi_device_counts counts;
 } dagi_device;
 
@@ -246,8 +279,8 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
 dagi_result dagi_transfer_fill(dagi_device *d, dag_value *v, dagi_block *block, int fresh);
 /* Have the content on the host; *when: it is there when this has passed. */
 dagi_result dagi_transfer_save(dagi_device *d, dag_value *v, dagi_ticket *when);
-/* The space that content is copied from: `prefer` or the host where they are valid, else a device that
- * works, else one that is lost; -1 = nobody has it. The caller holds the record's lock. */
+/* The space that content is copied from: `prefer` or the host where they are valid, else a device
+ * that works, else one that is lost; -1 = nobody has it. The caller holds the record's lock. */
 int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, int prefer);
 /* Copy the content of v, wherever it is, to `to` through `lane`. */
 dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, dagi_block *to);

@@ -59,6 +59,9 @@ dagi_result dagi_lane_wait(dagi_lane *lane, dagi_ticket t)
         dagi_pause();
     if (dagi_ticket_passed(t))
         return DAGI_OK;
+    lane->next.unclear |= lane->next.behind.queue && lane->next.behind.queue != t.queue;
+    if (lane->next.behind.queue != t.queue || lane->next.behind.count < t.count)
+        lane->next.behind = t;
     return dagi_backend_of(lane->device)
         ->wait(lane->queue, other->slot[t.count % DAGI_LANE_SLOTS].event);
 }
@@ -69,6 +72,9 @@ dagi_result dagi_lane_mark(dagi_lane *lane, dag_taskpool *pool)
     struct dagi_lane_slot *slot = &lane->slot[(lane->count + 1) % DAGI_LANE_SLOTS];
     dagi_result result = DAGI_OK;
     slot->pool = pool;
+    slot->ended_at = 0;
+    slot->move = lane->next;
+    lane->next = (dagi_move){.bytes = 0};
     for (int i = 0; i < DAGI_TRIES && !slot->event; i++)
         result = backend->event_new(lane->device->handle, &slot->event);
     if (slot->event) {
@@ -84,6 +90,14 @@ dagi_result dagi_lane_mark(dagi_lane *lane, dag_taskpool *pool)
     return result == DAGI_OK ? DAGI_OK : DAGI_LOST;
 }
 
+void dagi_lane_move(dagi_lane *lane, int from, int to, size_t bytes)
+{
+    lane->next.since = dagi_now();
+    lane->next.from = from;
+    lane->next.to = to;
+    lane->next.bytes = bytes;
+}
+
 int dagi_lane_poll(dagi_lane *lane, dagi_result *result)
 {
     uint64_t at = passed(lane), first = at;
@@ -97,9 +111,12 @@ int dagi_lane_poll(dagi_lane *lane, dagi_result *result)
             break;
         }
         at++;
+        lane->slot[at % DAGI_LANE_SLOTS].ended_at = lane->device->now;
     }
-    if (at != first)
+    if (at != first) {
         atomic_store_explicit(&lane->order.passed, at, memory_order_release);
+        dagi_lane_moved(lane, first + 1, at);
+    }
     return (int)(at - first);
 }
 

@@ -126,6 +126,8 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
 {
     dagi_result result = DAGI_OK;
     dagi_activate(w);
+    d->now = dagi_now();
+    d->away = d->left_at ? d->now - d->left_at : 0;
     if (!atomic_load_explicit(&d->flying, memory_order_relaxed))
         atomic_store(&d->flying, 1);
     int events = dagi_retire_round(w, d, &result);
@@ -142,8 +144,11 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
     }
     if (w->count > 0 && events == 0)
         dagi_flush(w); /* somebody may wait for the end */
+    d->left_at = 0;
     if (!is_flying(d))
         atomic_store(&d->flying, 0);
+    else
+        d->left_at = dagi_now();
     return events;
 }
 

@@ -54,20 +54,33 @@ static void collect_infos(dagi_device *d)
 /* ---- times ---------------------------------------------------------------------------------- */
 
 /* Kernels in several queues share the device: the time between one end and the next is what a task
- * costs when there are enough of them, and its own when it is alone. */
-static void learn(const dagi_job *job, uint64_t now)
+ * costs when there are enough of them, and its own when it is alone. Those that were found done by
+ * one look share what has gone by since the last one. */
+static void learn(const dagi_device *d, const dagi_job *job, int64_t nanoseconds)
 {
-    dagi_device *d = job->device;
     struct dag_task *t = job->task;
-    uint64_t begin = job->issued_at > d->last_end ? job->issued_at : d->last_end;
-    int64_t busy = now > begin ? (int64_t)(now - begin) : 0;
-    d->last_end = now;
-    dagi_count(&d->counts.busy, busy);
     dagi_choice_class *cls = dagi_choice_class_of(d->all->choice, t->pool->program->name,
                                                   t->pool->prec, t->cls->name);
     /* A task that waited for its inputs tells little, but better than nothing. */
     if (!job->filled || dagi_choice_kernel(d->all->choice, cls, d->space, job->bytes) < 0)
-        dagi_choice_learn(d->all->choice, cls, d->space, job->bytes, (double)busy * 1e-9);
+        dagi_choice_learn(d->all->choice, cls, d->space, job->bytes, (double)nanoseconds * 1e-9);
+}
+
+/* Kernels of these jobs were found done in this round. */
+static void kernels_ended(dagi_device *d, const dagi_job *jobs)
+{
+    int count = 0;
+    uint64_t begin = UINT64_MAX;
+    for (const dagi_job *job = jobs; job; job = job->next) {
+        begin = job->issued_at < begin ? job->issued_at : begin;
+        count++;
+    }
+    if (count == 0)
+        return;
+    int64_t each = dagi_pace_end(&d->pace, &begin, d->now, d->away, count);
+    dagi_count(&d->counts.busy, d->now > begin ? (int64_t)(d->now - begin) : 0);
+    for (const dagi_job *job = jobs; job && each > 0; job = job->next)
+        learn(d, job, each);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -148,19 +161,19 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
     dagi_job **end = &d->finishing;
     while (*end)
         end = &(*end)->next;
+    dagi_job **ended = end;
     for (int i = 0; i < DAGI_EXEC_LANES; i++) {
         dagi_job_list *list = &d->issued[i];
         events += dagi_lane_poll(&d->exec[i], result);
-        uint64_t now = list->first && dagi_ticket_passed(list->first->done) ? dagi_now() : 0;
         while (list->first && dagi_ticket_passed(list->first->done)) {
             dagi_job *job = list->first;
             list->first = job->next;
             job->next = NULL;
-            learn(job, now);
             *end = job;
             end = &job->next;
         }
     }
+    kernels_ended(d, *ended);
     if (d->ninfo_cleared)
         collect_infos(d);
     return events + finish(w, d, result);

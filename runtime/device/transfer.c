@@ -230,6 +230,8 @@ static dagi_result fill_locked(dagi_device *d, dag_value *v, dagi_copies *c, dag
         result = wait_all(&d->in, &c->copy[source], 0);
     if (result == DAGI_OK)
         result = copy_to_device(d, &d->in, v, c, source, block->at);
+    if (result == DAGI_OK)
+        dagi_lane_move(&d->in, source, d->space, bytes_of(v));
     if (dagi_lane_mark(&d->in, pool_of(v)) != DAGI_OK)
         result = DAGI_LOST;
     if (result != DAGI_OK) {
@@ -284,6 +286,8 @@ static dagi_result save_locked(dagi_device *d, dag_value *v, dagi_copies *c)
                          .m = v->m, .n = v->n, .elem = v->elem};
     if (result == DAGI_OK && bytes_of(v) > 0)
         result = backend->copy_out(d->out.queue, &job);
+    if (result == DAGI_OK)
+        dagi_lane_move(&d->out, d->space, DAGI_HOST, bytes_of(v));
     if (dagi_lane_mark(&d->out, pool_of(v)) != DAGI_OK)
         result = DAGI_LOST;
     if (result != DAGI_OK) {

@@ -1,5 +1,5 @@
-/* Parts of the device manager, one at a time, on devices that are none (loop_backend.h): the test is
- * their manager. */
+/* Parts of the device manager, one at a time, on devices that are none (loop_backend.h): the test
+ * is their manager. */
 #include "loop_backend.h"
 
 #include "../../../runtime/device/choice.h"
@@ -151,6 +151,96 @@ START_TEST(a_job_that_leaves_keeps_no_block)
 }
 END_TEST
 
+/* ---- times ---------------------------------------------------------------------------------- */
+
+START_TEST(what_ends_together_shares_its_time)
+{
+    dagi_pace p = {1000, 0};
+    uint64_t begin = 500;
+    ck_assert_int_eq(dagi_pace_end(&p, &begin, 9000, 0, 4), 2000);
+    ck_assert_uint_eq(begin, 1000);
+    begin = 10000; /* the way was free before */
+    ck_assert_int_eq(dagi_pace_end(&p, &begin, 10300, 0, 1), 300);
+    ck_assert_uint_eq(begin, 10000);
+}
+END_TEST
+
+START_TEST(late_looks_tell_nothing)
+{
+    const uint64_t us = 1000;
+    dagi_pace p = {0, 0};
+    uint64_t begin = 1;
+    ck_assert_int_eq(dagi_pace_end(&p, &begin, 500 * us, 400 * us, 1), -1);
+    begin = 2; /* it began behind that one, nobody knows when */
+    ck_assert_int_eq(dagi_pace_end(&p, &begin, 600 * us, 1 * us, 1), -1);
+    begin = 3;
+    ck_assert_int_eq(dagi_pace_end(&p, &begin, 700 * us, 1 * us, 1), 100 * us);
+    begin = 4; /* late, but not against what it took */
+    ck_assert_int_eq(dagi_pace_end(&p, &begin, 10700 * us, 400 * us, 1), 10000 * us);
+}
+END_TEST
+
+/* All tasks that are ready are issued in one round, and found done in the next. */
+START_TEST(tasks_found_done_at_once_are_not_free)
+{
+    start();
+    dag_taskpool_free(pool);
+    dag_matrix *many = NULL;
+    const dag_matrix_desc desc = {.prec = DAG_D, .m = 80, .n = 80, .mb = ROWS, .nb = ROWS,
+                                  .uplo = DAG_LOWER};
+    ck_assert_int_eq(dag_matrix_new(ctx, &desc, &many), DAG_SUCCESS);
+    pool = loop_chol_new(ctx, many, 2, -1);
+    const char *program = pool->program->name;
+    const dag_precision prec = pool->prec;
+    ck_assert_int_eq(dag_run(ctx, pool), DAG_SUCCESS);
+    dagi_choice *choice = ctx->devices->choice;
+    dagi_choice_class *gemm = dagi_choice_class_of(choice, program, prec, "Gemm");
+    int known = 0;
+    for (int place = 1; place <= DEVICES; place++) {
+        double seconds = dagi_choice_kernel(choice, gemm, place, 3 * BYTES);
+        known += seconds > 0;
+        ck_assert(seconds < 0 || seconds > 50e-9);
+    }
+    ck_assert_int_gt(known, 0);
+}
+END_TEST
+
+static double link_time(int from, int to)
+{
+    return dagi_choice_move(ctx->devices->choice, from, to, BYTES);
+}
+
+/* So many seconds after what was enqueued last, and `away` nanoseconds after the last look. */
+static void look(dagi_device *d, dagi_lane *lane, double seconds, uint64_t away)
+{
+    dagi_result result = DAGI_OK;
+    d->now = dagi_now() + (uint64_t)(seconds * 1e9);
+    d->away = away;
+    ck_assert_int_ge(dagi_lane_poll(lane, &result), 1);
+}
+
+START_TEST(links_learn_from_transfers)
+{
+    start();
+    dagi_device *d = device(0);
+    dag_value *v = new_value(), *other = new_value();
+    dagi_ticket when;
+    ck_assert_double_lt(link_time(0, 1), 1e-3);
+    ck_assert_int_eq(dagi_transfer_fill(d, v, block_on(d), 0), DAGI_OK);
+    look(d, &d->in, 1, UINT64_C(900000000)); /* late */
+    ck_assert_double_lt(link_time(0, 1), 1e-3);
+    d->in.pace = (dagi_pace){0, 0};
+    ck_assert_int_eq(dagi_transfer_fill(d, other, block_on(d), 0), DAGI_OK);
+    ck_assert_int_eq(dagi_transfer_fill(d, new_value(), block_on(d), 0), DAGI_OK);
+    look(d, &d->in, 4, 0); /* two of the same size */
+    ck_assert_double_eq_tol(link_time(0, 1), 2, 0.1);
+    dagi_copies_written(ctx->devices, v, 1, (dagi_ticket){NULL, 0});
+    ck_assert_int_eq(dagi_transfer_save(d, v, &when), DAGI_OK);
+    look(d, &d->out, 3, 0);
+    ck_assert_double_eq_tol(link_time(1, 0), 3, 0.1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("parts of the device manager");
@@ -162,6 +252,12 @@ int main(void)
     TCase *pending = tcase_create("pending");
     tcase_add_test(pending, a_job_that_leaves_keeps_no_block);
     suite_add_tcase(suite, pending);
+    TCase *times = tcase_create("times");
+    tcase_add_test(times, what_ends_together_shares_its_time);
+    tcase_add_test(times, late_looks_tell_nothing);
+    tcase_add_test(times, tasks_found_done_at_once_are_not_free);
+    tcase_add_test(times, links_learn_from_transfers);
+    suite_add_tcase(suite, times);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

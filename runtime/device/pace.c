@@ -1,0 +1,70 @@
+/* What things took of which only the order and the moments are known when somebody looked. */
+#include "choice.h"
+#include "device_impl.h"
+
+/* Nanoseconds: looks this far apart are no reason to doubt a time. */
+enum { LOOK = 20000 };
+
+int64_t dagi_pace_end(dagi_pace *p, uint64_t *begin, uint64_t now, uint64_t away, int count)
+{
+    uint64_t doubt = away;
+    if (*begin < p->last_end) {
+        *begin = p->last_end;
+        doubt += p->doubt;
+    }
+    uint64_t interval = now > *begin ? now - *begin : 0;
+    p->last_end = now;
+    p->doubt = away;
+    if (doubt > LOOK && doubt > interval / 8)
+        return -1;
+    return (int64_t)(interval / (uint64_t)count);
+}
+
+/* ---- transfers ------------------------------------------------------------------------------ */
+
+/* When what the transfer ran behind was seen to be done; 0 = not before this look, or who knows. */
+static uint64_t freed_at(const dagi_lane *lane, const dagi_move *move)
+{
+    const dagi_lane *other = (const dagi_lane *)(const void *)move->behind.queue;
+    if (move->unclear || !dagi_ticket_passed(move->behind) || other->device != lane->device ||
+        other->count - move->behind.count >= DAGI_LANE_SLOTS)
+        return 0;
+    uint64_t at = other->slot[move->behind.count % DAGI_LANE_SLOTS].ended_at;
+    return at < lane->device->now ? at : 0;
+}
+
+/* The latency of a transfer is worth that of so many bytes more, about. */
+static double weight(const dagi_move *move)
+{
+    return move->bytes ? (double)move->bytes + 32768 : 0;
+}
+
+void dagi_lane_moved(dagi_lane *lane, uint64_t first, uint64_t last)
+{
+    const dagi_device *d = lane->device;
+    uint64_t begin = 0;
+    double sum = 0;
+    int clear = 1;
+    for (uint64_t i = first; i <= last; i++) {
+        const dagi_move *move = &lane->slot[i % DAGI_LANE_SLOTS].move;
+        if (move->bytes == 0)
+            continue;
+        uint64_t since = move->since;
+        if (move->behind.queue) {
+            uint64_t freed = freed_at(lane, move);
+            clear &= freed > 0;
+            since = freed > since ? freed : since;
+        }
+        begin = begin == 0 ? since : begin;
+        sum += weight(move);
+    }
+    if (sum <= 0)
+        return;
+    int64_t took = dagi_pace_end(&lane->pace, &begin, d->now, d->away, 1);
+    for (uint64_t i = first; i <= last && clear && took > 0; i++) {
+        const dagi_move *move = &lane->slot[i % DAGI_LANE_SLOTS].move;
+        if (move->bytes)
+            dagi_choice_learn_move(d->all->choice, move->from, move->to, move->bytes,
+                                   (double)took * 1e-9 * weight(move) / sum);
+    }
+}
