@@ -6,7 +6,8 @@ import shutil
 
 from harness.figures import Contestant, Figure, Point
 
-TARGETS = ["dag_potrf", "dag_getrf", "dag_geqrf", "dag_gesv", "dag_gemm", "dag_blas3", "bench_bound"]
+TARGETS = ["dag_potrf", "dag_getrf", "dag_geqrf", "dag_gesv", "dag_gemm", "dag_blas3",
+           "bench_bound"]
 
 BLAS = ["-lopenblas"]
 LAPACK = ["-llapacke", *BLAS]
@@ -287,6 +288,7 @@ def tall_qr(env, blas):
     scalapack, why = blas[2:]
     m, n = env.scaled((100000, 200), (100000, 200), (300, 20))
     tiny = env.mode == "tiny"
+    tiles = [8] if tiny else [32, 40, 48, 100]
 
     def ours(p, nb):
         out = env.mpirun(p.ranks, [env.program("dag_geqrf"), "--m", m, "--n", n, "--nb", nb, "--grid",
@@ -309,8 +311,7 @@ def tall_qr(env, blas):
               for ranks, threads, series in ((1, env.threads[-1], f"{env.threads[-1]} thr"),
                                              (2, 1, "2 ranks"))]
     return Figure("tall_qr", "QR factorisation of a tall matrix, double precision", "GFlop/s", points,
-                  [Contestant("dagcc", Tuned("tall_qr-ours", env,
-                                             lambda p: [40, 67, 100, 200] if not tiny else [8], ours)),
+                  [Contestant("dagcc", Tuned("tall_qr-ours", env, lambda p: tiles, ours)),
                    Contestant("ScaLAPACK", Tuned("tall_qr-scalapack", env, grids, theirs),
                               absent=why, package="libscalapack-openmpi-dev")],
                   better="higher", logy=False)
