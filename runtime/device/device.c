@@ -1,4 +1,5 @@
 /* Devices of a context: found, opened, closed. */
+#include "../trace/trace.h"
 #include "choice.h"
 #include "device_impl.h"
 
@@ -277,6 +278,8 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     }
     atomic_store(&all->alive, all->count);
     connect_peers(all);
+    if (DAGI_TRACE(ctx))
+        dagi_record_tracks(all);
     dagi_body_backend(backend);
     ctx->no_devices[0] = '\0';
     ctx->devices = all;

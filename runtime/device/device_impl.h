@@ -24,6 +24,9 @@ enum {
     DAGI_TRIES = 3            /* of what was refused */
 };
 
+struct dagi_device;
+struct dagi_job;
+
 /* ---- pace.c: times that follow from looks ------------------------------------------------------ */
 
 /* Things that go on one after the other, or share what they run on. */
@@ -45,6 +48,15 @@ typedef struct dagi_move {
     dagi_ticket behind; /* of another lane, what it runs behind */
     int unclear;    /* 1: there is more than one */
 } dagi_move;
+
+/* ---- record.c: what traces have; only while DAGI_TRACE(ctx) is not NULL ----------------------- */
+
+void dagi_record_tracks(const struct dagi_devices *all);
+/* The jobs whose kernels in one lane were found done in this round, in order. */
+void dagi_record_kernels(struct dagi_worker *w, struct dagi_device *d, int lane,
+                         const struct dagi_job *jobs, int count);
+void dagi_record_copy(const struct dagi_device *d, const dagi_move *move, uint64_t begin,
+                      uint64_t end);
 
 /* ---- lane.c: queues with tickets ------------------------------------------------------------ */
 
@@ -152,6 +164,14 @@ typedef struct dagi_info_slot {
     dagi_ticket cleared;
 } dagi_info_slot;
 
+/* Where a trace has the device; NULL = nowhere. */
+typedef struct dagi_tracks {
+    struct dagi_device_track *stream[DAGI_EXEC_LANES];
+    struct dagi_device_track *from[DAGI_MAX_SPACES]; /* copies to the device, by their source */
+    struct dagi_device_track *out;                   /* to the host */
+    uint64_t kernel_end[DAGI_EXEC_LANES];            /* of the latest, dagi_now() */
+} dagi_tracks;
+
 /* Counters; written by the manager alone, read by anybody at rest. */
 typedef struct dagi_device_counts {
     _Atomic int64_t tasks, bytes_in, bytes_out, bytes_peer, hits, evictions, saves, renames, retries;
@@ -202,6 +222,8 @@ typedef struct dagi_device {
     uint64_t away; /* nanoseconds since the last one had ended */
     uint64_t left_at;
     dagi_pace pace; /* of the kernels */
+    uint64_t ticks; /* when this round began, dagi_clock(); 0 = nothing is recorded */
+    dagi_tracks tracks;
     dagi_device_counts counts;
 } dagi_device;
 

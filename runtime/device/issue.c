@@ -2,6 +2,7 @@
  * Issue of one task: its flows are reserved, filled, its body enqueues kernels, and what follows is
  * told. Until the kernels are enqueued nothing has happened that is not undone.
  */
+#include "../trace/trace.h"
 #include "device_impl.h"
 
 #include <stdlib.h>
@@ -390,6 +391,8 @@ static dagi_result follow_up(struct dagi_worker *w, dagi_job *job)
         if (result != DAGI_OK)
             job->unsaved |= UINT32_C(1) << f;
     }
+    if (DAGI_TRACK(w))
+        dagi_trace_startup(DAGI_TRACK(w)); /* it has no end to be named as the cause */
     if (!job->late)
         dagi_task_release(w, t, job->save);
     return result == DAGI_LOST ? DAGI_LOST : DAGI_OK;

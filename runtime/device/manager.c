@@ -5,6 +5,7 @@
  * gives up its place, then looks at `work`. All four are sequentially consistent, so one of the two
  * sees the other, and nothing is left behind.
  */
+#include "../trace/trace.h"
 #include "choice.h"
 #include "device_impl.h"
 
@@ -127,6 +128,7 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
     dagi_result result = DAGI_OK;
     dagi_activate(w);
     d->now = dagi_now();
+    d->ticks = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
     d->away = d->left_at ? d->now - d->left_at : 0;
     if (!atomic_load_explicit(&d->flying, memory_order_relaxed))
         atomic_store(&d->flying, 1);
@@ -149,6 +151,8 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
         atomic_store(&d->flying, 0);
     else
         d->left_at = dagi_now();
+    if (d->ticks && events > 0)
+        dagi_trace_drive(DAGI_TRACK(w), d->ticks);
     return events;
 }
 

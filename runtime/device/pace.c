@@ -61,10 +61,16 @@ void dagi_lane_moved(dagi_lane *lane, uint64_t first, uint64_t last)
     if (sum <= 0)
         return;
     int64_t took = dagi_pace_end(&lane->pace, &begin, d->now, d->away, 1);
-    for (uint64_t i = first; i <= last && clear && took > 0; i++) {
+    double interval = d->now > begin ? (double)(d->now - begin) : 0, gone = 0;
+    for (uint64_t i = first; i <= last; i++) {
         const dagi_move *move = &lane->slot[i % DAGI_LANE_SLOTS].move;
-        if (move->bytes)
-            dagi_choice_learn_move(d->all->choice, move->from, move->to, move->bytes,
-                                   (double)took * 1e-9 * weight(move) / sum);
+        double share = interval * weight(move) / sum;
+        if (move->bytes == 0)
+            continue;
+        if (clear && took > 0)
+            dagi_choice_learn_move(d->all->choice, move->from, move->to, move->bytes, share * 1e-9);
+        if (d->ticks)
+            dagi_record_copy(d, move, begin + (uint64_t)gone, begin + (uint64_t)(gone + share));
+        gone += share;
     }
 }

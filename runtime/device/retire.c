@@ -1,4 +1,5 @@
 /* The end of tasks on a device. */
+#include "../trace/trace.h"
 #include "choice.h"
 #include "device_impl.h"
 
@@ -91,6 +92,8 @@ static void retired(struct dagi_worker *w, dagi_job *job)
     struct dag_task *t = job->task;
     t->owner = w;
     report_info(job);
+    if (DAGI_TRACK(w))
+        dagi_trace_startup(DAGI_TRACK(w));
     if (job->late)
         dagi_task_complete_here(w, t);
     else
@@ -164,6 +167,8 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
     dagi_job **ended = end;
     for (int i = 0; i < DAGI_EXEC_LANES; i++) {
         dagi_job_list *list = &d->issued[i];
+        dagi_job **mine = end;
+        int count = 0;
         events += dagi_lane_poll(&d->exec[i], result);
         while (list->first && dagi_ticket_passed(list->first->done)) {
             dagi_job *job = list->first;
@@ -171,7 +176,10 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
             job->next = NULL;
             *end = job;
             end = &job->next;
+            count++;
         }
+        if (d->ticks && count > 0)
+            dagi_record_kernels(w, d, i, *mine, count);
     }
     kernels_ended(d, *ended);
     if (d->ninfo_cleared)

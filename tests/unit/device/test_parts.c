@@ -4,6 +4,7 @@
 
 #include "../../../runtime/device/choice.h"
 #include "../../../runtime/device/device_impl.h"
+#include "../../../runtime/trace/file/model.h"
 #include "loop_chol.h"
 
 #include <dag/dag.h>
@@ -12,6 +13,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEVICES = 3, ROWS = 8, BYTES = ROWS * ROWS * (int)sizeof(double) };
 
@@ -32,7 +34,7 @@ typedef struct reader {
     int32_t local[2];
 } reader;
 
-static void start(void)
+static void start_traced(const char *trace)
 {
     const loop_options loop = {.devices = DEVICES, .memory = (size_t)1 << 20};
     const dag_matrix_desc desc = {.prec = DAG_D, .m = 3 * ROWS, .n = 3 * ROWS, .mb = ROWS,
@@ -42,12 +44,18 @@ static void start(void)
     dag_config_set(config, "threads", "1", NULL, 0);
     dag_config_set(config, "gpus", "3", NULL, 0);
     dag_config_set(config, "warnings", "off", NULL, 0);
+    dag_config_set(config, "trace", trace, NULL, 0);
     dagi_devices_use(loop_backend(&loop));
     ck_assert_msg(dag_init(&ctx, config, why, sizeof why) == DAG_SUCCESS, "%s", why);
     dag_config_free(config);
     ck_assert_int_eq(dag_matrix_new(ctx, &desc, &matrix), DAG_SUCCESS);
     pool = loop_chol_new(ctx, matrix, 2, -1);
     ck_assert_ptr_nonnull(pool);
+}
+
+static void start(void)
+{
+    start_traced("");
 }
 
 static dagi_device *device(int i)
@@ -241,6 +249,48 @@ START_TEST(links_learn_from_transfers)
 }
 END_TEST
 
+/* ---- traces --------------------------------------------------------------------------------- */
+
+#ifndef DAG_NO_TRACE
+START_TEST(a_trace_has_kernels_and_copies)
+{
+    char path[] = "/tmp/test_parts_XXXXXX", why[256] = "";
+    int64_t tasks = 0, moved = 0;
+    uint64_t kernels = 0, copied = 0;
+    dag_device_stats s;
+    size_t n;
+    close(mkstemp(path));
+    start_traced(path);
+    ck_assert_int_eq(dag_run(ctx, pool), DAG_SUCCESS);
+    for (int i = 0; dag_device_stats_get(ctx, i, &s); i++) {
+        ck_assert_int_eq(s.renames, 0);
+        tasks += s.tasks;
+        moved += s.bytes_in + s.bytes_out + s.bytes_peer;
+    }
+    dag_matrix_free(matrix);
+    ck_assert_int_eq(dag_fini(ctx), DAG_SUCCESS);
+    FILE *in = fopen(path, "rb");
+    dagt_trace *t = dagt_read(in, why, sizeof why);
+    fclose(in);
+    unlink(path);
+    ck_assert_msg(t != NULL, "%s", why);
+    for (int i = 0; i < t->ranks[0].ntracks; i++) {
+        if (t->ranks[0].tracks[i].kind == DAGT_TRACK_STREAM)
+            kernels += t->ranks[0].tracks[i].ntasks;
+    }
+    dagt_link *links = dagt_links(t, &n);
+    for (size_t i = 0; i < n; i++)
+        copied += links[i].bytes;
+    ck_assert_int_eq((int64_t)kernels, tasks);
+    ck_assert_int_eq((int64_t)kernels, 10); /* 3 Potrf, 3 Trsm, 3 Syrk, 1 Gemm */
+    ck_assert_int_ge(moved, 12 * BYTES); /* each of 6 tiles comes and goes */
+    ck_assert_int_eq((int64_t)copied, moved);
+    free(links);
+    dagt_free(t);
+}
+END_TEST
+#endif
+
 int main(void)
 {
     Suite *suite = suite_create("parts of the device manager");
@@ -258,6 +308,11 @@ int main(void)
     tcase_add_test(times, tasks_found_done_at_once_are_not_free);
     tcase_add_test(times, links_learn_from_transfers);
     suite_add_tcase(suite, times);
+#ifndef DAG_NO_TRACE
+    TCase *traces = tcase_create("traces");
+    tcase_add_test(traces, a_trace_has_kernels_and_copies);
+    suite_add_tcase(suite, traces);
+#endif
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
