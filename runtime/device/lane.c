@@ -102,8 +102,9 @@ int dagi_lane_poll(dagi_lane *lane, dagi_result *result)
 {
     uint64_t at = passed(lane), first = at;
     while (at < lane->count) {
-        dagi_result r = dagi_backend_of(lane->device)
-                            ->query(lane->slot[(at + 1) % DAGI_LANE_SLOTS].event);
+        void *event = lane->slot[(at + 1) % DAGI_LANE_SLOTS].event;
+        /* Without an event it could not be marked: the device is about to be given up. */
+        dagi_result r = event ? dagi_backend_of(lane->device)->query(event) : DAGI_LOST;
         if (r == DAGI_BUSY)
             break;
         if (r != DAGI_OK) {
@@ -120,8 +121,20 @@ int dagi_lane_poll(dagi_lane *lane, dagi_result *result)
     return (int)(at - first);
 }
 
+/* What is not lost after all must not be at memory any more that is about to be freed. */
+static void drain(dagi_lane *lane)
+{
+    const uint64_t patience = UINT64_C(2000000000), begin = dagi_now();
+    dagi_result result = DAGI_OK;
+    while (dagi_lane_busy(lane) && result == DAGI_OK && dagi_now() - begin < patience) {
+        if (dagi_lane_poll(lane, &result) == 0)
+            dagi_pause();
+    }
+}
+
 void dagi_lane_abandon(dagi_lane *lane, const char *why)
 {
+    drain(lane);
     for (uint64_t at = passed(lane) + 1; at <= lane->count; at++) {
         dag_taskpool *pool = lane->slot[at % DAGI_LANE_SLOTS].pool;
         if (pool)

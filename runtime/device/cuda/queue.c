@@ -72,6 +72,16 @@ dagi_result dagi_cuda_copy_within(void *queue, const dagi_copy_job *job)
     return copy(queue, job, cudaMemcpyDeviceToDevice);
 }
 
+/* A call that has to do with another device failed. That one may be lost, and ours not. */
+static dagi_result of_ours(const dagi_cuda_device *d, dagi_result result)
+{
+    size_t unused, total;
+    if (result == DAGI_LOST && CUDA(cudaSetDevice, d->index) == DAGI_OK &&
+        CUDA(cudaMemGetInfo, &unused, &total) == DAGI_OK)
+        return DAGI_REFUSED;
+    return result;
+}
+
 dagi_result dagi_cuda_copy_peer(void *queue, void *from_device, void *to, const void *from,
                                 size_t bytes)
 {
@@ -79,7 +89,8 @@ dagi_result dagi_cuda_copy_peer(void *queue, void *from_device, void *to, const 
     const dagi_cuda_device *d = from_device;
     if (bytes == 0)
         return DAGI_OK;
-    return CUDA(cudaMemcpyPeerAsync, to, q->device->index, from, d->index, bytes, q->stream);
+    return of_ours(q->device, CUDA(cudaMemcpyPeerAsync, to, q->device->index, from, d->index, bytes,
+                                   q->stream));
 }
 
 dagi_result dagi_cuda_launched(void *queue)
@@ -143,8 +154,9 @@ dagi_result dagi_cuda_record(void *event, void *queue)
 
 dagi_result dagi_cuda_wait(void *queue, void *event)
 {
-    return CUDA(cudaStreamWaitEvent, ((dag_device_queue *)queue)->stream,
-                ((dagi_cuda_event *)event)->event, cudaEventWaitDefault);
+    const dag_device_queue *q = queue;
+    return of_ours(q->device, CUDA(cudaStreamWaitEvent, q->stream,
+                                   ((dagi_cuda_event *)event)->event, cudaEventWaitDefault));
 }
 
 dagi_result dagi_cuda_query(void *event)

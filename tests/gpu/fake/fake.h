@@ -62,6 +62,9 @@ FAKE_EXPORT cudaError_t fake_error(cudaError_t error);
 FAKE_EXPORT bool fake_fails(fake_fault *fault, int device);
 cudaError_t fake_sticky(int device);
 void fake_break_device(int device, cudaError_t error); /* from now on: sticky */
+/* An operation of the device goes to memory; false: it must not, the device is broken. */
+bool fake_begin_access(int device);
+void fake_end_access(int device);
 /* Marks this thread as one that runs a function of cudaLaunchHostFunc, which may call nothing. */
 void fake_in_host_function(bool in);
 

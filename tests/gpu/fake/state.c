@@ -15,6 +15,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pid_t owner; /* a child that never calls CUDA has nothing to report; 0: not started */
 static _Atomic int misuses;
 static _Atomic int sticky[FAKE_MAX_DEVICES]; /* cudaSuccess -> error, once */
+/* Held for reading while an operation is at memory: once an error is sticky the device is at none. */
+static pthread_rwlock_t alive[FAKE_MAX_DEVICES] = {
+    [0 ... FAKE_MAX_DEVICES - 1] = PTHREAD_RWLOCK_INITIALIZER};
 
 static _Thread_local int current;
 static _Thread_local cudaError_t last;
@@ -86,7 +89,23 @@ cudaError_t fake_sticky(int device)
 void fake_break_device(int device, cudaError_t error)
 {
     int none = cudaSuccess;
+    pthread_rwlock_wrlock(&alive[device]);
     atomic_compare_exchange_strong(&sticky[device], &none, (int)error);
+    pthread_rwlock_unlock(&alive[device]);
+}
+
+bool fake_begin_access(int device)
+{
+    pthread_rwlock_rdlock(&alive[device]);
+    if (fake_sticky(device) == cudaSuccess)
+        return true;
+    pthread_rwlock_unlock(&alive[device]);
+    return false;
+}
+
+void fake_end_access(int device)
+{
+    pthread_rwlock_unlock(&alive[device]);
 }
 
 void fake_in_host_function(bool in)

@@ -101,7 +101,10 @@ static void run_work(cudaStream_t stream, fake_op *op)
         return;
     }
     take_time(stream, op); /* and only then: sources are read as late as may be */
-    op->run(op->args);
+    if (fake_begin_access(stream->device)) {
+        op->run(op->args);
+        fake_end_access(stream->device);
+    }
     fake_ranges_give(op);
 }
 
@@ -259,6 +262,8 @@ const char *fake_streams_use(const fake_range *range)
 {
     const char *call = NULL;
     for (cudaStream_t s = all_streams(); s && !call; s = s->next) {
+        if (fake_sticky(s->device) != cudaSuccess)
+            continue; /* nothing of it will run any more */
         pthread_mutex_lock(&s->lock);
         if (op_uses(s->running, range))
             call = s->running->call;
