@@ -197,17 +197,20 @@ START_TEST(tasks_found_done_at_once_are_not_free)
     const dag_matrix_desc desc = {.prec = DAG_D, .m = 80, .n = 80, .mb = ROWS, .nb = ROWS,
                                   .uplo = DAG_LOWER};
     ck_assert_int_eq(dag_matrix_new(ctx, &desc, &many), DAG_SUCCESS);
-    pool = loop_chol_new(ctx, many, 2, -1);
-    const char *program = pool->program->name;
-    const dag_precision prec = pool->prec;
-    ck_assert_int_eq(dag_run(ctx, pool), DAG_SUCCESS);
-    dagi_choice *choice = ctx->devices->choice;
-    dagi_choice_class *gemm = dagi_choice_class_of(choice, program, prec, "Gemm");
     int known = 0;
-    for (int place = 1; place <= DEVICES; place++) {
-        double seconds = dagi_choice_kernel(choice, gemm, place, 3 * BYTES);
-        known += seconds > 0;
-        ck_assert(seconds < 0 || seconds > 50e-9);
+    /* Where the machine is busy with others every look may come late. */
+    for (int run = 0; run < 100 && known == 0; run++) {
+        pool = loop_chol_new(ctx, many, 2, -1);
+        const char *program = pool->program->name;
+        const dag_precision prec = pool->prec;
+        ck_assert_int_eq(dag_run(ctx, pool), DAG_SUCCESS);
+        dagi_choice *choice = ctx->devices->choice;
+        dagi_choice_class *gemm = dagi_choice_class_of(choice, program, prec, "Gemm");
+        for (int place = 1; place <= DEVICES; place++) {
+            double seconds = dagi_choice_kernel(choice, gemm, place, 3 * BYTES);
+            known += seconds > 0;
+            ck_assert(seconds < 0 || seconds > 50e-9);
+        }
     }
     ck_assert_int_gt(known, 0);
 }
