@@ -6,6 +6,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr() */
 #endif
+#include "cuda/api.h"
 #include "device_impl.h"
 
 #include <dlfcn.h>
@@ -73,6 +74,27 @@ static int candidate(int i, char *path, size_t size)
     }
 }
 
+/* The plug-in brings cuBLAS and cuSOLVER with it, hundreds of MiB even where there is no device. The
+ * small library below them knows, so it is asked first. 0 = there is none, with the reason. */
+static int has_device(char *why, size_t size)
+{
+    void *runtime = dlopen("libcudart.so.13", RTLD_NOW | RTLD_LOCAL);
+    void *symbol = runtime ? dlsym(runtime, "cudaGetDeviceCount") : NULL;
+    cudaError_t (*get)(int *) = NULL;
+    int count = 0;
+    if (!symbol)
+        return 1; /* loading the plug-in will tell what is missing */
+    memcpy(&get, &symbol, sizeof get);
+    cudaError_t error = get(&count);
+    if (error == cudaSuccess ? count > 0
+                             : error != cudaErrorNoDevice && error != cudaErrorInsufficientDriver)
+        return 1;
+    snprintf(why, size, "%s", error == cudaErrorInsufficientDriver
+                                  ? "the driver of the CUDA devices is missing, or too old for CUDA 13"
+                                  : "this machine has no CUDA device");
+    return 0;
+}
+
 static const dagi_backend *open_plugin(const char *path, void **handle, char *why, size_t size)
 {
     *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -106,7 +128,7 @@ const dagi_backend *dagi_plugin_load(const dag_context *ctx, void **handle, char
     snprintf(why, size, "there is no " PLUGIN_FILE " (set cuda_plugin)");
     for (int i = 0; candidate(i, path, sizeof path); i++) {
         if (path[0] && access(path, R_OK) == 0)
-            return open_plugin(path, handle, why, size);
+            return has_device(why, size) ? open_plugin(path, handle, why, size) : NULL;
     }
     return NULL;
 }

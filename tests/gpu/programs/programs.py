@@ -108,7 +108,7 @@ def lost(options, ranks):
 
 
 def losses(options):
-    for i in range(10 if options.mpirun == "none" else 20):
+    for i in range(8):
         one_of_two(options, 1 + i % 2 if options.mpirun != "none" else 1)
 
 
