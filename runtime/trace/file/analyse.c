@@ -144,6 +144,16 @@ dagt_class_times *dagt_classes(const dagt_trace *t, size_t *n)
 
 /* ---- critical paths ----------------------------------------------------------------------- */
 
+/* A chain and a task behind it. A damaged file may say more than there is time. */
+static int64_t longer(int64_t path, const dagt_task *task)
+{
+    int64_t length;
+    if (__builtin_sub_overflow(task->end, task->begin, &length) ||
+        __builtin_add_overflow(path, length, &length))
+        return INT64_MAX;
+    return length;
+}
+
 /* The longest chain before a task: that before its `from`, and `from` itself. Goes back to where it is
  * known, and returns by links that meanwhile stand where the lengths will. */
 static int64_t path_before(const dagt_trace *t, dagt_task *asked)
@@ -163,7 +173,7 @@ static int64_t path_before(const dagt_trace *t, dagt_task *asked)
     }
     while (next) {
         dagt_task *after = (dagt_task *)(intptr_t)next->path;
-        next->path = task->path + task->end - task->begin;
+        next->path = longer(task->path, task);
         next->state = 2;
         task = next;
         next = after;
@@ -208,7 +218,7 @@ dagt_path *dagt_critical(dagt_trace *t, size_t *n)
                 if (!p)
                     continue;
                 size_t at = (size_t)(p - first->pools);
-                int64_t length = path_before(t, task) + task->end - task->begin;
+                int64_t length = longer(path_before(t, task), task);
                 paths[at].tasks++;
                 task->critical = 0;
                 if (last[at] && length <= paths[at].length)

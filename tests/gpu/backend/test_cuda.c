@@ -26,19 +26,51 @@ static int load(const char *const *settings)
 
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+/* What is open; teardown() closes what a test has left. */
+static void *devices[4], *queues[4];
+static int ndevices, nqueues;
+
+static void forget(void **list, int *count, const void *item)
+{
+    for (int i = 0; i < *count; i++) {
+        if (list[i] == item)
+            list[i--] = list[--*count];
+    }
+}
+
 static void *opened(int index)
 {
     void *device;
     dagi_backend_info info;
     ck_assert_int_eq(backend->open(index, &device, &info), DAGI_OK);
-    return device;
+    return devices[ndevices++] = device;
+}
+
+static void closed(void *device)
+{
+    forget(devices, &ndevices, device);
+    backend->close(device);
 }
 
 static void *new_queue(void *device)
 {
     void *queue;
     ck_assert_int_eq(backend->queue_new(device, 0, &queue), DAGI_OK);
-    return queue;
+    return queues[nqueues++] = queue;
+}
+
+static void freed(void *queue)
+{
+    forget(queues, &nqueues, queue);
+    backend->queue_free(queue);
+}
+
+static void teardown(void)
+{
+    while (nqueues > 0)
+        freed(queues[0]);
+    while (ndevices > 0)
+        closed(devices[0]);
 }
 
 static void *allocated(void *device, size_t bytes)
@@ -95,7 +127,7 @@ START_TEST(test_open)
     ck_assert(info.name[0] != '\0' && info.memory > 0);
     ck_assert(info.memory_free > 0 && info.memory_free <= info.memory);
     ck_assert_int_eq((int)strlen(info.bus), (int)strlen("0000:01:00.0"));
-    backend->close(device);
+    closed(device);
     ck_assert_int_eq(backend->open(9999, &device, &info), DAGI_REFUSED);
     plugin_take_misuse();
 }
@@ -131,8 +163,8 @@ START_TEST(test_copies)
     ck_assert_ptr_nonnull(backend->stream(queue));
     backend->free(device, a);
     backend->free(device, b);
-    backend->queue_free(queue);
-    backend->close(device);
+    freed(queue);
+    closed(device);
 }
 END_TEST
 
@@ -170,10 +202,10 @@ START_TEST(test_events)
     backend->event_free(again);
     backend->unpin(host);
     free(host);
-    backend->queue_free(in);
-    backend->queue_free(out);
+    freed(in);
+    freed(out);
     backend->free(device, a);
-    backend->close(device);
+    closed(device);
 }
 END_TEST
 
@@ -196,6 +228,7 @@ START_TEST(test_peers)
     ck_assert_int_eq(backend->copy_peer(there, one, b, a, 0), DAGI_OK);
     ck_assert_int_eq(backend->copy_out(there, &out), DAGI_OK);
     ck_assert_int_eq(end_of(two, there), DAGI_OK);
+    backend->event_free(event);
     ck_assert(got == 17);
 }
 END_TEST
@@ -343,8 +376,8 @@ START_TEST(test_lost)
     products(there, b, 1);
     ck_assert_int_eq(backend->launched(there), DAGI_OK);
     ck_assert(first_of(other, there, b) == 6);
-    backend->queue_free(queue); /* does not wait */
-    backend->close(device);
+    freed(queue); /* does not wait */
+    closed(device);
 }
 END_TEST
 
@@ -355,6 +388,7 @@ int main(void)
     Suite *suite = suite_create("cuda");
     TCase *tc = tcase_create("back end");
     tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, NULL, teardown);
     tcase_add_test(tc, test_no_device);
     tcase_add_test(tc, test_open);
     tcase_add_test(tc, test_copies);

@@ -212,6 +212,7 @@ START_TEST(tasks_found_done_at_once_are_not_free)
             ck_assert(seconds < 0 || seconds > 50e-9);
         }
     }
+    dag_matrix_free(many);
 }
 END_TEST
 
