@@ -76,10 +76,13 @@ static char *take_string(reader *r)
     return text;
 }
 
+/* Nanoseconds since rank 0 began. No run takes 50 days: what is beyond is damage, and is left out so
+ * that nobody need fear to add times up. */
 static int64_t time_of(const reader *r, uint64_t ticks)
 {
+    const double longest = 4.3e15;
     double ns = r->head->start + (double)(int64_t)(ticks - r->head->begin) * r->head->ns_per_tick;
-    return ns > -9e18 && ns < 9e18 ? (int64_t)ns : 0;
+    return ns > -longest && ns < longest ? (int64_t)ns : 0;
 }
 
 /* ---- programs and pools ------------------------------------------------------------------- */
