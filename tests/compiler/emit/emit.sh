@@ -61,13 +61,22 @@ for jdf in "$top"/dsl-examples/*/*.jdf; do
     check_compiles "$jdf"
 done
 
-# Size of Cholesky for four precisions, .c and .h together, per line of JDF.
+# Size of Cholesky for four precisions, .c and .h together: per line of JDF, and of both triangles
+# without their bodies for devices.
+lines=0
+mkdir "$work/cores"
 for triangle in L U; do
     jdf=$top/dsl-examples/potrf/potrf_$triangle.jdf
     c=$(translate "$jdf") || continue
     n=$(cat "$c" "${c%.c}.h" | wc -l)
     [ "$n" -le $(($(wc -l < "$jdf") * 8)) ] || fail "$jdf makes $n lines, more than 8 per line"
+    plain=$work/cores/potrf_$triangle.jdf
+    awk '/^BODY \[type = CUDA/ { skip = 1 } !skip; /^END/ { skip = 0 }' "$jdf" > "$plain"
+    cmp -s "$jdf" "$plain" && fail "$jdf has no bodies for devices"
+    c=$(translate "$plain") || continue
+    lines=$((lines + $(cat "$c" "${c%.c}.h" | wc -l)))
 done
+[ $lines -gt 0 ] && [ $lines -lt 1300 ] || fail "Cholesky makes $lines lines of C"
 
 # A mistake in C is reported once, at its line and column.
 c=$(translate "$here/errors/columns.jdf")

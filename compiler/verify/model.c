@@ -1,0 +1,86 @@
+/* A lifted file, once it is there: its end, what isl may spend on it, and where things are in it. */
+#include "model.h"
+
+#include <stdlib.h>
+
+void verify_model_free(verify_model *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n_edges; i++) {
+        isl_map_free(m->edges[i].rel);
+        isl_set_free(m->edges[i].when);
+        isl_map_free(m->edges[i].multi);
+    }
+    for (size_t i = 0; i < m->n_classes; i++) {
+        isl_set_free(m->classes[i].space);
+        isl_map_free(m->classes[i].placement);
+        isl_id_free(m->classes[i].id);
+    }
+    verify_order_free(m->order);
+    isl_set_free(m->facts);
+    isl_set_free(m->given);
+    isl_space_free(m->param_space);
+    isl_ctx_free(m->isl);
+    free(m->params);
+    free(m->classes);
+    free(m->edges);
+    arena_free(m->arena);
+    free(m);
+}
+
+void verify_begin(verify_model *m)
+{
+    enum { FEWEST = 2000 };
+    if (isl_ctx_last_error(m->isl) == isl_error_quota && m->max_operations / 2 >= FEWEST) {
+        m->max_operations /= 2;     /* many hard questions must not add up to a hang */
+        isl_ctx_set_max_operations(m->isl, m->max_operations);
+    }
+    isl_ctx_reset_error(m->isl);
+    isl_ctx_reset_operations(m->isl);
+}
+
+void verify_spend(verify_model *m, unsigned long max_operations)
+{
+    if (m->max_operations > max_operations)
+        m->max_operations = max_operations;
+    isl_ctx_set_max_operations(m->isl, m->max_operations);
+}
+
+bool verify_failed(const verify_model *m)
+{
+    return isl_ctx_last_error(m->isl) != isl_error_none;
+}
+
+bool verify_settled(const verify_model *m, const verify_edge *edge)
+{
+    if (!m->all_grids)
+        return false;
+    const verify_edge *e = verify_edge_of(m->all_grids, edge->sema);
+    const sema_class *target = e->sema->target_class;
+    return e->exact && e->cls->exact && (!target || m->all_grids->classes[target->index].exact);
+}
+
+bool verify_settled_flow(const verify_model *m, const sema_flow *flow)
+{
+    bool settled = m->all_grids && m->all_grids->classes[flow->cls->index].exact;
+    for (size_t i = 0; settled && i < flow->n_edges; i++)
+        settled = verify_edge_of(m->all_grids, &flow->edges[i])->guard_exact;
+    return settled;
+}
+
+bool verify_settled_placement(const verify_model *m, const verify_class *c)
+{
+    return m->all_grids && m->all_grids->classes[c->sema->index].placement;
+}
+
+verify_edge *verify_edge_of(const verify_model *m, const sema_edge *e)
+{
+    const verify_class *c = &m->classes[e->flow->cls->index];
+    return c->edges[c->first[e->flow->index] + e->index];
+}
+
+verify_class *verify_class_of(const verify_model *m, const sema_class *c)
+{
+    return &m->classes[c->index];
+}
