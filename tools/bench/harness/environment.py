@@ -31,12 +31,13 @@ class Environment:
         return {"full": full, "quick": quick, "tiny": tiny}[self.mode]
 
     def program(self, name):
-        """Path of a program of our build, wherever it lies in it."""
+        """Path of a program of our build, wherever it lies in it. Tests leave installed copies
+        deeper in the tree, from whenever they last ran: the one nearest to the root is the build's."""
         if name not in self.programs:
             found = [p for p in self.build.rglob(name) if p.is_file() and os.access(p, os.X_OK)]
             if not found:
                 raise FileNotFoundError(f"{name} is not in {self.build}; is its target built?")
-            self.programs[name] = str(found[0])
+            self.programs[name] = str(min(found, key=lambda p: len(p.parts)))
         return self.programs[name]
 
     def command(self, command, env=None, timeout=120):
