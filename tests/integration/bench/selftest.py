@@ -50,7 +50,7 @@ def comparison():
         [figures.Contestant("ours", one("ours", 10)), figures.Contestant("slow", one("slow", 20)),
          figures.Contestant("broken", broken),
          figures.Contestant("gone", None, absent="not installed", package="libgone")])
-    result = measure.run_figure(figure, 3)
+    result, = measure.run_figure(figure, 3)
     point = result["points"][0]
     check("order", order, ["slow", "ours", "ours", "slow", "slow", "ours", "ours", "slow"])
     check("ratio", point["ratios"]["slow"]["median"], 2)
@@ -60,6 +60,18 @@ def comparison():
     table = report.table(result)
     for text in ("gone is absent: not installed (package libgone)", "**missed**", "2.00x"):
         check(f"'{text}' in the table", text in table, True)
+
+
+def earlier():
+    """Points of an earlier run stay where they were among all; a new one takes its old one's place."""
+    def points(*labels, when):
+        return {"points": [{"x": x, "series": "", "when": when} for x in labels]}
+
+    every = [(x, "") for x in "abc"]
+    both = cli.with_earlier(points("a", "c", when="old"), points("b", "c", when="new"), every)
+    check("earlier points", [(p["x"], p["when"]) for p in both["points"]],
+          [("a", "old"), ("b", "new"), ("c", "new")])
+    check("none earlier", len(cli.with_earlier(None, points("a", when="new"), every)["points"]), 1)
 
 
 def document():
@@ -101,6 +113,7 @@ def run(group, only, points):
 def main():
     statistics()
     comparison()
+    earlier()
     document()
     run("tasks", "^overhead/(random|stencil) 1|^metg/stencil 1",
         ["overhead/random 1 thr", "overhead/stencil 1 thr", "metg/stencil 1 thr"])

@@ -87,8 +87,8 @@ def save(name, figures, env):
 
 
 def run_group(name, module, env, args):
-    """[(figure, result)]. The file is written after each figure, so that a run that is broken off
-    has not been in vain."""
+    """[(figure, result)]. The file is written after each point, so that a run that is broken off has
+    not been in vain."""
     rounds = args.rounds or ROUNDS[env.mode]
     probe = None if args.list else env.between_cores()
     wanted = re.compile(args.only)
@@ -103,17 +103,22 @@ def run_group(name, module, env, args):
         if args.list:
             print("\n".join(f"{name}: {figure.name}/{p.label()}" for p in figure.points))
             continue
-        result = old.pop(figure.name, None)
-        if figure.points:
-            new = measure.run_figure(figure, rounds, probe)
-            if result:
-                points = {(p["x"], p["series"]): p for p in result["points"] + new["points"]}
-                new["points"] = [points[k] for k in every if k in points]
-            result = new
-        if result:
-            results.append((figure, result))
+        before = old.pop(figure.name, None)
+        if before:
+            results.append((figure, before))
+        for new in measure.run_figure(figure, rounds, probe):
+            if results and results[-1][0] is figure:
+                results.pop()
+            results.append((figure, with_earlier(before, new, every)))
             save(name, [r for _, r in results] + list(old.values()), env)
     return results
+
+
+def with_earlier(before, new, every):
+    """The result `new`, and what an earlier one has of other points, in the order of `every`."""
+    points = {(p["x"], p["series"]): p
+              for p in (before["points"] if before else []) + new["points"]}
+    return {**new, "points": [points[k] for k in every if k in points]}
 
 
 def write(name, results, env, args):

@@ -59,7 +59,8 @@ def judge(goal, value, ratio, better):
 
 
 def run_figure(figure, rounds, probe=None):
-    """`probe`: function that tells a property of the machine that may change during the run."""
+    """Yields the figure's result after each point, with all points so far. `probe`: function that
+    tells a property of the machine that may change during the run."""
     present = [c for c in figure.contestants if not c.absent]
     ours = figure.contestants[0].name
     if not present or present[0].name != ours:
@@ -81,4 +82,4 @@ def run_figure(figure, rounds, probe=None):
             "values": values, "ratios": ratio, "samples": samples, "failed": failed,
             "between_cores_ns": probes,
             "goals": [judge(g, values[ours], ratio, figure.better) for g in p.goals]})
-    return result
+        yield result

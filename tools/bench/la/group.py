@@ -288,7 +288,7 @@ def tall_qr(env, blas):
     scalapack, why = blas[2:]
     m, n = env.scaled((100000, 200), (100000, 200), (300, 20))
     tiny = env.mode == "tiny"
-    tiles = [8] if tiny else [32, 40, 48, 100]
+    tiles = [8] if tiny else [40, 100, 200, 240]
 
     def ours(p, nb):
         out = env.mpirun(p.ranks, [env.program("dag_geqrf"), "--m", m, "--n", n, "--nb", nb, "--grid",
