@@ -268,6 +268,7 @@ struct dag_taskpool {
     void *comm;                  /* runtime/comm: what it keeps per pool, set in
                                     dagi_comm_pool_added(), freed before dagi_pool_end() */
     int countable;           /* 0: the end is found by waves */
+    int on_device;           /* 1: some class has a body for the devices that are there */
 
     /* -- shared: guarded by `lock` */
     pthread_mutex_t lock;

@@ -49,6 +49,7 @@ static void derive_class(dag_taskpool *pool, dagi_class_info *info, const dag_cl
             info->write_mask |= UINT32_C(1) << f;
     }
     info->on_device = dagi_devices_have(pool->ctx, pool->program, cls, pool->prec);
+    pool->on_device |= info->on_device;
     pool->ctx->device_classes |= info->on_device;
     info->cursor.pool = pool;
     info->cursor.cls = cls;
@@ -138,16 +139,6 @@ void dag_pool_collection(dag_taskpool *pool, int slot, dag_collection *collectio
     dagi_data_bind_slot(pool->data, slot, collection);
 }
 
-/* Some class has a body for the devices that are there. */
-static int uses_devices(const dag_taskpool *pool)
-{
-    for (int c = 0; c < pool->program->nclasses; c++) {
-        if (pool->classes[c].on_device)
-            return 1;
-    }
-    return 0;
-}
-
 void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec)
 {
     static const char *const names[] = {"float", "double", "float complex", "double complex"};
@@ -165,7 +156,7 @@ void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec)
             dag_pool_scalar(pool, what[i]);
     }
     dag_pool_collection(pool, slot, matrix ? &matrix->super : NULL);
-    if (pool->ctx->devices && matrix && pool->status == DAG_SUCCESS && uses_devices(pool))
+    if (matrix && pool->status == DAG_SUCCESS && pool->on_device)
         dagi_matrix_pin(matrix);
 }
 

@@ -110,6 +110,14 @@ static void local_over(struct dagi_worker *w, dag_taskpool *pool)
     if (atomic_load(&pool->open) < 0)
         dagi_pool_fail(pool, DAG_ERR_GRAPH, "%s: more tasks ran than its classes have: an instance "
                        "with one input was sent two", pool->program->file);
+    if (dagi_data_keeps(pool)) {
+        /* They go before the pool does. Their transfers that have not passed hold it until then, and
+         * whoever lets go of it last comes here again. */
+        atomic_store(&pool->open, 1);
+        dagi_data_let_go(w, pool);
+        dagi_pool_drop(w, pool);
+        return;
+    }
     check_left_over(w, pool);
     dagi_apply_deferred(w, pool);
     release_followers(w, pool);

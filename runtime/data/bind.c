@@ -85,9 +85,15 @@ void dag_bind_memory(struct dag_task *task, int flow, int slot, const int64_t *i
         return;
     uint32_t flags = 0;
     /* An empty element has no bytes to protect, and may share its address with others. */
-    if (data->slot[slot].mode == DAG_MEM_INPLACE && !data->program->aliased && e.shape.m > 0 &&
-        e.shape.n > 0)
+    int bytes = !data->program->aliased && e.shape.m > 0 && e.shape.n > 0;
+    if (data->slot[slot].mode == DAG_MEM_INPLACE && bytes) {
         flags = DAGI_VALUE_INPLACE | DAGI_VALUE_TRACKED;
+    } else if (task->pool->on_device && bytes) { /* READ, DEFERRED: nothing changes it meanwhile */
+        *value = dagi_table_keep(task->owner, task->pool, &e, slot);
+        if (*value == NULL)
+            no_memory(task, flow);
+        return;
+    }
     *value = dagi_value_home(task->owner, task->pool, &e, flags);
     if (*value == NULL)
         no_memory(task, flow);

@@ -18,7 +18,8 @@ enum dagi_value_flags {
     DAGI_VALUE_INPLACE = 2,  /* home memory that a sole holder may modify */
     DAGI_VALUE_TRACKED = 4,  /* entered in the pool's table of fetched elements */
     DAGI_VALUE_STORED = 8,   /* at home and stored: must not be modified any more */
-    DAGI_VALUE_EXTERNAL = 16 /* buffer belongs to somebody else (views) */
+    DAGI_VALUE_EXTERNAL = 16, /* buffer belongs to somebody else (views) */
+    DAGI_VALUE_KEPT = 32      /* in the pool's table, for all fetches of the element */
 };
 
 /* A store that waits: for the last holder of the element's home value (INPLACE) or for the local
@@ -33,8 +34,9 @@ typedef struct dagi_pending_store {
 /*
  * refs counts holders; whoever takes it to zero frees (release/acquire, so all uses of the buffer
  * happen before its reuse). flags is written by the creator, and STORED by the task that stores,
- * while it is a holder and before it activates successors. next and waiting of a TRACKED value are
- * guarded by the lock of its shard of the table; next is the free list's once the value is dead.
+ * while it is a holder and before it activates successors. next and waiting of a TRACKED value, and
+ * next of a KEPT one, are guarded by the lock of its shard of the table; next is the free list's
+ * once the value is dead.
  */
 typedef struct dagi_value {
     dag_value v; /* first */
@@ -106,6 +108,9 @@ void dagi_pool_data_free(dagi_pool_data *data); /* NULL is allowed */
 void dagi_data_bind_slot(dagi_pool_data *data, int slot, dag_collection *collection);
 dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot); /* NULL = unbound */
 
+/* At the local end of a pool: whether it has kept values for further fetches; and give them up. */
+int dagi_data_keeps(const dag_taskpool *pool);
+void dagi_data_let_go(struct dagi_worker *w, dag_taskpool *pool);
 /* At the local end of a pool, when no task and no transfer of it holds a value any more: apply the
  * stores that waited for it (they are counted in pool->deferred_stores), or forget them when it
  * has failed. Fails the pool when something still holds a fetched element, which is a bug. */

@@ -97,18 +97,24 @@ static int shard_grow(struct dagi_data_shard *s)
     return 0;
 }
 
+/* Under the lock; nonzero = out of memory. */
+static int enter(struct dagi_data_shard *s, uint64_t hash, dagi_value *v)
+{
+    if (shard_grow(s) != 0)
+        return 1;
+    dagi_value **b = bucket_of(s, hash);
+    v->next = *b;
+    *b = v;
+    s->count++;
+    return 0;
+}
+
 int dagi_table_enter(dagi_pool_data *data, dagi_value *v)
 {
     uint64_t hash = hash_of(v->v.ptr);
     struct dagi_data_shard *s = shard_of(data, hash);
     pthread_mutex_lock(&s->lock);
-    int failed = shard_grow(s);
-    if (!failed) {
-        dagi_value **b = bucket_of(s, hash);
-        v->next = *b;
-        *b = v;
-        s->count++;
-    }
+    int failed = enter(s, hash, v);
     pthread_mutex_unlock(&s->lock);
     return failed;
 }
@@ -146,11 +152,16 @@ dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v)
     return done;
 }
 
-/* Under the lock. */
+static int is_kept(const dagi_value *v)
+{
+    return (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_KEPT) != 0;
+}
+
+/* The TRACKED value at an address; under the lock. */
 static dagi_value *find(struct dagi_data_shard *s, uint64_t hash, const void *ptr)
 {
     dagi_value *v = s->nbuckets > 0 ? *bucket_of(s, hash) : NULL;
-    while (v != NULL && v->v.ptr != ptr)
+    while (v != NULL && (v->v.ptr != ptr || is_kept(v)))
         v = v->next;
     return v;
 }
@@ -190,6 +201,91 @@ size_t dagi_table_count(dagi_pool_data *data)
         pthread_mutex_unlock(&s->lock);
     }
     return count;
+}
+
+/* ---- values that are kept ----------------------------------------------------------------- */
+
+/* The KEPT value of an element, with one more reference; under the lock. */
+static dagi_value *find_kept(struct dagi_data_shard *s, uint64_t hash, const dag_element *e)
+{
+    dagi_value *v = s->nbuckets > 0 ? *bucket_of(s, hash) : NULL;
+    while (v != NULL && (v->v.ptr != e->ptr || v->v.ld != e->ld || v->v.m != e->shape.m ||
+                         v->v.n != e->shape.n || v->v.elem != e->shape.elem || !is_kept(v)))
+        v = v->next;
+    if (v != NULL)
+        dagi_value_retain(&v->v, 1); /* the table's own reference is there as long as the lock is */
+    return v;
+}
+
+dag_value *dagi_table_keep(struct dagi_worker *w, dag_taskpool *pool, const dag_element *e,
+                           int slot)
+{
+    dagi_pool_data *data = pool->data;
+    uint64_t hash = hash_of(e->ptr);
+    struct dagi_data_shard *s = shard_of(data, hash);
+    pthread_mutex_lock(&s->lock);
+    dagi_value *v = find_kept(s, hash, e);
+    pthread_mutex_unlock(&s->lock);
+    if (v != NULL)
+        return &v->v;
+    dag_value *own = dagi_value_home(w, pool, e, DAGI_VALUE_KEPT);
+    if (own == NULL)
+        return NULL;
+    dagi_value *mine = (dagi_value *)own;
+    mine->slot = slot;
+    atomic_store_explicit(&data->keeps, 1, memory_order_relaxed);
+    pthread_mutex_lock(&s->lock);
+    v = find_kept(s, hash, e); /* somebody else may have been faster */
+    if (v == NULL && enter(s, hash, mine) == 0) { /* without memory for it: a value like others */
+        s->kept++;
+        dagi_value_retain(own, 1);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (v == NULL)
+        return own;
+    dagi_value_release(w, own);
+    return &v->v;
+}
+
+/* Take the KEPT values out of a shard; linked by next. */
+static dagi_value *take_kept(struct dagi_data_shard *s)
+{
+    dagi_value *list = NULL;
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->nbuckets && s->kept > 0; i++) {
+        dagi_value **at = &s->bucket[i];
+        while (*at != NULL) {
+            dagi_value *v = *at;
+            if (!is_kept(v)) {
+                at = &v->next;
+                continue;
+            }
+            *at = v->next;
+            v->next = list;
+            list = v;
+            s->kept--;
+            s->count--;
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    return list;
+}
+
+int dagi_data_keeps(const dag_taskpool *pool)
+{
+    return atomic_load_explicit(&pool->data->keeps, memory_order_relaxed);
+}
+
+void dagi_data_let_go(struct dagi_worker *w, dag_taskpool *pool)
+{
+    dagi_pool_data *data = pool->data;
+    atomic_store_explicit(&data->keeps, 0, memory_order_relaxed);
+    for (int i = 0; i < DAGI_DATA_SHARDS; i++) {
+        for (dagi_value *v = take_kept(&data->shard[i]), *next; v != NULL; v = next) {
+            next = v->next;
+            dagi_value_release(w, &v->v);
+        }
+    }
 }
 
 /* ---- stores that wait ------------------------------------------------------------------- */

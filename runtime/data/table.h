@@ -16,11 +16,17 @@ enum { DAGI_DATA_SHARDS = 64 };
  * from its fetch until its last holder has left and the stores that waited for that are applied;
  * then the element will not be fetched again (docs/design/values.md), so an element that is absent
  * may be written at once. lock guards the rest, and next and waiting of the values in it.
+ *
+ * In pools with bodies for devices also the KEPT values, those of elements that nothing changes
+ * before the pool's end (slots that are READ or DEFERRED): all fetches of an element get the same
+ * value, so that what is copied to a device is copied once. The table holds a reference on each
+ * until dagi_data_let_go().
  */
 struct dagi_data_shard {
     pthread_mutex_t lock;
     dagi_value **bucket;
     size_t nbuckets, count; /* nbuckets: 0 or a power of two */
+    size_t kept;            /* of `count` */
 };
 
 struct dagi_data_slot {
@@ -32,6 +38,7 @@ struct dagi_pool_data {
     const dag_program *program;
     struct dagi_data_slot *slot;          /* read-only once the pool runs */
     _Atomic(dagi_pending_store *) deferred; /* latest first; pushed by tasks, taken at the end */
+    _Atomic int keeps;                      /* 1: there may be KEPT values */
     struct dagi_data_shard shard[DAGI_DATA_SHARDS];
 };
 
@@ -46,6 +53,10 @@ int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_pending_sto
 int dagi_table_waits(dagi_pool_data *data, const dag_element *e);
 /* Number of values in the table. */
 size_t dagi_table_count(dagi_pool_data *data);
+/* The KEPT value of an element of `slot`, made at the first fetch; the caller gets a reference.
+ * NULL = out of memory. */
+dag_value *dagi_table_keep(struct dagi_worker *w, dag_taskpool *pool, const dag_element *e,
+                           int slot);
 
 /* A record holding one more reference on `value`; NULL = out of memory. */
 dagi_pending_store *dagi_pending_new(dag_value *value, const dag_element *e, dag_region region);

@@ -4,7 +4,8 @@ if(TARGET dag AND TARGET dagcc)
     add_executable(test_loop "${device}/test_loop.c" "${device}/loop_backend.c" "${device}/mix.c")
     target_link_libraries(test_loop PRIVATE dag dag_mpi Threads::Threads)
     target_include_directories(test_loop PRIVATE "${device}")
-    dag_add_jdf(test_loop "${device}/loop_chol.jdf" "${device}/loop_fork.jdf")
+    dag_add_jdf(test_loop "${device}/loop_chol.jdf" "${device}/loop_fork.jdf"
+        "${device}/loop_share.jdf")
     dag_add_script_test(loop COMMAND test_loop LABELS unit sanitize TIMEOUT 60)
     dag_add_mpi_test(loop_ranks NP 2 COMMAND test_loop THREADS 2 LABELS unit sanitize TIMEOUT 60)
     dag_add_unit_test(test_parts

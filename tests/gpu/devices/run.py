@@ -7,7 +7,7 @@ FAMILY is one of
   right   results: routines, precisions, grids, sizes, devices, capped memory
   faults  what fails, before a kernel runs or while it does, on one and two ranks
   routines  level 3 BLAS, solves with Cholesky and LU, on several ranks with two devices each
-  bytes   Cholesky moves each tile of the triangle once in and once out
+  bytes   each tile comes to the device once and goes once: Cholesky, products, solves
 
 The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_CUDA_PLUGIN. Tasks run on
 devices wherever they can, though the fake is slower than the cores. Without --full a
@@ -168,30 +168,52 @@ def faults(runner, full):
             runner.fail("exit status %s\n%s" % (status, messages))
 
 
+def triangle(n, nb):
+    """Items of the tiles of a triangle."""
+    tiles = [min(nb, n - i) for i in range(0, n, nb)]
+    return sum(tiles[i] * tiles[j] for i in range(len(tiles)) for j in range(i + 1))
+
+
+def moves(n, nb):
+    """Driver, arguments, items that have to come to the device and go, kernels there at least."""
+    tri, tiles, some = triangle(n, nb), n // nb, 3 * nb
+    return [
+        ("dag_potrf", [], tri, tri, tiles ** 3 // 8),
+        ("dag_gemm", [], 3 * n * n, n * n, tiles ** 3),
+        # C has fewer tiles than there are workers: what is fetched by several tasks is A
+        ("dag_gemm", ["--m", str(some), "--n", str(some), "--k", str(n), "--threads", "16"],
+         2 * some * n, 2 * some * some, 9 * tiles),
+        ("dag_blas3", ["--routine", "trsm"], tri + n * n, n * n, tiles ** 3 // 2),
+        ("dag_blas3", ["--routine", "trmm"], tri + n * n, n * n, tiles ** 3 // 2),
+        # all tasks of a solve fetch the factor
+        ("dag_posv", ["--nrhs", str(some)], 2 * tri + n * some, tri + n * some, 3 * tiles ** 2),
+        ("dag_gesv", ["--nrhs", str(some)], n * n + n * some, n * some, 3 * tiles ** 2),
+    ]
+
+
 def bytes_moved(runner, full):
     """With kernels that take no time everything runs on the device (and computes nothing)."""
     for prec in "sdcz" if full else "d":
-        for n, nb in ((1600, 100), (1000, 48)) if full else ((1600, 100),):
-            settings = {"FAKE_CUDA_ZERO_TIME": "1"}
-            arguments = ["--n", str(n), "--nb", str(nb), "--prec", prec]
-            status, results, messages, reports = runner.run(1, "dag_potrf", arguments, settings)
-            if status != 0 or len(reports) != 1 or not results:
-                runner.fail("exit status %s\n%s" % (status, messages))
-                continue
-            device = reports[0]["devices"][0]
-            tiles = [min(nb, n - i) for i in range(0, n, nb)]
-            triangle = sum(tiles[i] * tiles[j] for i in range(len(tiles)) for j in range(i + 1))
-            most = int(1.02 * triangle * ELEM[prec])
-            print("%s n=%d nb=%d: %d kernels, in %d, out %d of at most %d bytes; %.1f us per task, "
-                  "the fake and its copies included" % (
-                      prec, n, nb, device["kernels"], device["h2d"]["bytes"],
-                      device["d2h"]["bytes"], most,
-                      1e6 * results[-1]["time_s"] / max(device["kernels"], 1)))
-            for way in "h2d", "d2h":
-                if device[way]["bytes"] > most:
-                    runner.fail("%s: %d bytes, at most %d" % (way, device[way]["bytes"], most))
-            if device["kernels"] < len(tiles) ** 3 // 8:
-                runner.fail("only %d kernels ran on the device" % device["kernels"])
+        for n, nb in ((1600, 100), (1000, 48)) if full else ((800, 50),):
+            for driver, more, items_in, items_out, kernels in moves(n, nb):
+                check_moves(runner, driver, ["--n", str(n), "--nb", str(nb), "--prec", prec] + more,
+                            {"h2d": items_in * ELEM[prec], "d2h": items_out * ELEM[prec]}, kernels)
+
+
+def check_moves(runner, driver, arguments, needed, kernels):
+    settings = {"FAKE_CUDA_ZERO_TIME": "1"}
+    status, results, messages, reports = runner.run(1, driver, arguments, settings)
+    if status != 0 or len(reports) != 1 or not results:
+        runner.fail("exit status %s\n%s" % (status, messages))
+        return
+    device = reports[0]["devices"][0]
+    for way in "h2d", "d2h":
+        print("%s %s: %d kernels, %s %d bytes, %d are needed" % (
+            driver, " ".join(arguments), device["kernels"], way, device[way]["bytes"], needed[way]))
+        if device[way]["bytes"] > 1.02 * needed[way]:
+            runner.fail("%s: %d bytes, %d are needed" % (way, device[way]["bytes"], needed[way]))
+    if device["kernels"] < kernels:
+        runner.fail("only %d kernels ran on the device" % device["kernels"])
 
 
 def main():

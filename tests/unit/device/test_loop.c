@@ -10,6 +10,7 @@
 
 #include "loop_chol.h"
 #include "loop_fork.h"
+#include "loop_share.h"
 
 #include <dag/dag.h>
 #include <dag/matrix.h>
@@ -32,6 +33,9 @@ typedef struct run {
     dag_status expect;
     int either;         /* 1: success with the right result is as good */
 } run;
+
+typedef enum graph { FACTOR, FORK, SHARE, GRAPHS } graph;
+static const char *const graph_names[GRAPHS] = {"factor", "fork", "share"};
 
 static int failures;
 
@@ -95,25 +99,50 @@ static void report(dag_context *ctx, const run *r)
     (void)r;
 }
 
+static void give_up(const run *r, const dag_context *ctx)
+{
+    fprintf(stderr, "%s: %s\n", r->what, dag_message(ctx));
+    exit(99);
+}
+
+static dag_matrix *matrix(const run *r, dag_context *ctx, graph g, int64_t rows, int64_t columns,
+                          int64_t tile)
+{
+    dag_matrix *m = NULL;
+    const dag_matrix_desc desc = {.prec = DAG_D, .m = rows, .n = columns, .mb = tile, .nb = tile,
+                                  .p = g == SHARE ? dag_size(ctx) : 0, .q = g == SHARE ? 1 : 0,
+                                  .uplo = g == FACTOR ? DAG_LOWER : DAG_GENERAL};
+    if (dag_matrix_new(ctx, &desc, &m) != DAG_SUCCESS)
+        give_up(r, ctx);
+    dag_matrix_each_local(m, fill, NULL);
+    return m;
+}
+
+static int64_t moved_in; /* bytes, to all devices of this rank, by the last play() */
+
+static void count_moves(const dag_context *ctx)
+{
+    dag_device_stats s;
+    moved_in = 0;
+    for (int i = 0; dag_device_stats_get(ctx, i, &s); i++)
+        moved_in += s.bytes_in + s.bytes_peer;
+}
+
 /* One graph in one way. */
-static dag_status play(const run *r, int fork, int64_t rows, int64_t tile, uint64_t *result)
+static dag_status play(const run *r, graph g, int64_t rows, int64_t tile, uint64_t *result)
 {
     dag_context *ctx = start(r);
-    dag_matrix *m = NULL;
-    const dag_matrix_desc desc = {.prec = DAG_D, .m = rows, .n = rows, .mb = tile, .nb = tile,
-                                  .uplo = fork ? DAG_GENERAL : DAG_LOWER};
-    if (dag_matrix_new(ctx, &desc, &m) != DAG_SUCCESS) {
-        fprintf(stderr, "%s: %s\n", r->what, dag_message(ctx));
-        exit(99);
-    }
-    dag_matrix_each_local(m, fill, NULL);
+    dag_matrix *m = matrix(r, ctx, g, rows, rows, tile), *more = NULL;
     dag_shape shape = {tile, tile, sizeof(double)};
-    dag_taskpool *pool = fork ? loop_fork_new(ctx, m, &shape, (int)r->policy)
-                              : loop_chol_new(ctx, m, (int)r->policy, r->bad - 1);
-    if (!pool) {
-        fprintf(stderr, "%s: %s\n", r->what, dag_message(ctx));
-        exit(99);
-    }
+    dag_taskpool *pool = NULL;
+    if (g == FACTOR)
+        pool = loop_chol_new(ctx, m, (int)r->policy, r->bad - 1);
+    else if (g == FORK)
+        pool = loop_fork_new(ctx, m, &shape, (int)r->policy);
+    else if ((more = matrix(r, ctx, g, rows, 2 * tile, tile)) != NULL)
+        pool = loop_share_new(ctx, m, more, (int)r->policy);
+    if (!pool)
+        give_up(r, ctx);
     dag_add(ctx, pool);
     dag_status status = dag_wait(pool);
     if (status == DAG_SUCCESS && dag_taskpool_info(pool) != 0)
@@ -122,23 +151,26 @@ static dag_status play(const run *r, int fork, int64_t rows, int64_t tile, uint6
         printf("  %s\n", dag_message(ctx));
     *result = 1;
     dag_matrix_each_local(m, sum, result);
+    if (more)
+        dag_matrix_each_local(more, sum, result);
     dag_taskpool_free(pool);
     report(ctx, r);
+    count_moves(ctx);
+    dag_matrix_free(more);
     dag_matrix_free(m);
     dag_fini(ctx);
     return status;
 }
 
-static void check(const run *r, int fork, int64_t rows, int64_t tile)
+static void check(const run *r, graph g, int64_t rows, int64_t tile)
 {
     const run plain = {.what = "cores", .threads = "1"};
     uint64_t want, got;
-    play(&plain, fork, rows, tile, &want);
-    dag_status status = play(r, fork, rows, tile, &got);
+    play(&plain, g, rows, tile, &want);
+    dag_status status = play(r, g, rows, tile, &got);
     int right = status == r->expect && (status != DAG_SUCCESS || got == want);
     right |= r->either && status == DAG_SUCCESS && got == want;
-    printf("%s, %s: %s (%d)\n", fork ? "fork" : "factor", r->what, right ? "ok" : "WRONG",
-           (int)status);
+    printf("%s, %s: %s (%d)\n", graph_names[g], r->what, right ? "ok" : "WRONG", (int)status);
     fflush(stdout);
     failures += !right;
 }
@@ -146,6 +178,21 @@ static void check(const run *r, int fork, int64_t rows, int64_t tile)
 /* Devices of 64 MiB, all of them used, in an order after the seed. */
 #define DEVICES(n, s)                                                                              \
     .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s}
+
+/* However many tasks fetch an element, each device gets it once; a writer's own copy of what others
+ * read comes apart. On one rank, with memory for everything. */
+static void check_moves(int devices, int64_t tiles, int64_t tile)
+{
+    const run r = {.what = "moves", DEVICES(devices, 40 + devices), .threads = "2", .policy = 2};
+    uint64_t ignored;
+    dag_status status = play(&r, SHARE, tiles * tile, tile, &ignored);
+    int64_t one = tile * tile * (int64_t)sizeof(double);
+    int64_t least = (tiles * tiles + 2 * tiles) * one, most = (tiles * tiles + 3 * tiles) * one;
+    int right = status == DAG_SUCCESS && moved_in >= least && moved_in <= devices * most;
+    printf("share, %lld bytes to %d devices, %lld to %lld are needed: %s\n", (long long)moved_in,
+           devices, (long long)least, (long long)(devices * most), right ? "ok" : "WRONG");
+    failures += !right;
+}
 
 /* Kernels on single items that run when they are enqueued: what is left is the manager, and the
  * loop's list of operations. */
@@ -186,6 +233,13 @@ static void start_mpi(void)
         MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     }
 #endif
+}
+
+/* One rank. */
+static int alone(void)
+{
+    const char *ranks = getenv("OMPI_COMM_WORLD_SIZE");
+    return !ranks || strcmp(ranks, "1") == 0;
 }
 
 static void end_mpi(void)
@@ -241,7 +295,7 @@ static int play_random(int64_t first, int64_t count, int64_t rows, int64_t tile)
         char texts[96];
         run r;
         draw(&r, seed, texts);
-        check(&r, (int)(seed % 2), rows, tile);
+        check(&r, (graph)(seed % GRAPHS), rows, tile);
     }
     end_mpi();
     return failures;
@@ -310,10 +364,14 @@ int main(int argc, char **argv)
     };
     start_mpi();
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
-        check(&runs[i], 0, rows, tile);
-        if (runs[i].expect == DAG_SUCCESS || runs[i].either)
-            check(&runs[i], 1, rows, tile);
+        check(&runs[i], FACTOR, rows, tile);
+        for (graph g = FORK; g < GRAPHS; g++) {
+            if (runs[i].expect == DAG_SUCCESS || runs[i].either)
+                check(&runs[i], g, rows, tile);
+        }
     }
+    for (int devices = 1; devices <= 2 && alone(); devices++)
+        check_moves(devices, 6, tile);
     end_mpi();
     return failures;
 }
