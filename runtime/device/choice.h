@@ -34,7 +34,7 @@ typedef struct dagi_choice dagi_choice;
 typedef struct dagi_choice_class dagi_choice_class;
 
 typedef struct dagi_choice_place {
-    const char *model; /* "cores", or the name of the product; copied */
+    const char *model; /* what the cores are, or the name of the product; copied */
 } dagi_choice_place;
 
 /* places[0] are the cores. NULL = out of memory. */

@@ -157,7 +157,9 @@ static void connect_peers(struct dagi_devices *all)
 
 static dag_status make_choice(struct dagi_devices *all)
 {
-    dagi_choice_place places[DAGI_MAX_SPACES] = {{"cores"}};
+    char cores[256];
+    dagi_cores_model("/proc/cpuinfo", cores, sizeof cores);
+    dagi_choice_place places[DAGI_MAX_SPACES] = {{cores}};
     for (int i = 0; i < all->count; i++)
         places[i + 1].model = all->device[i]->info.name;
     all->choice = dagi_choice_new(places, all->count + 1);

@@ -260,6 +260,12 @@ static inline void dagi_count(_Atomic int64_t *counter, int64_t by)
     atomic_store_explicit(counter, now + by, memory_order_relaxed);
 }
 
+/* ---- cores.c -------------------------------------------------------------------------------- */
+
+/* "cores" and what they are, from a file like /proc/cpuinfo: machines of one kind share their times
+ * (perf_model), others do not. */
+void dagi_cores_model(const char *cpuinfo, char *text, size_t size);
+
 /* ---- plugin.c ------------------------------------------------------------------------------- */
 
 /* The back end that is there, or NULL with the reason. */

@@ -252,6 +252,37 @@ START_TEST(links_learn_from_transfers)
 }
 END_TEST
 
+static const char *cores_of(const char *cpuinfo)
+{
+    static char text[2][64];
+    static int turn;
+    char path[] = "/tmp/test_parts_XXXXXX";
+    FILE *f = fdopen(mkstemp(path), "w");
+    fputs(cpuinfo, f);
+    fclose(f);
+    turn = !turn;
+    dagi_cores_model(path, text[turn], sizeof text[turn]);
+    unlink(path);
+    return text[turn];
+}
+
+/* The file of times tells machines apart by what their cores are, not by how many. */
+START_TEST(cores_are_called_what_they_are)
+{
+    const char *x86 = "processor\t: 0\nmodel\t\t: 143\nmodel name\t: Some Processor\n"
+                      "cpu MHz\t\t: 2596.156\n\nprocessor\t: 1\nmodel\t\t: 143\n";
+    ck_assert_str_eq(cores_of(x86), "cores 143 Some Processor");
+    ck_assert_str_eq(cores_of("CPU implementer\t: 0x41\nCPU part\t: 0xd40\n"), "cores 0x41 0xd40");
+    ck_assert_str_eq(cores_of("model\t: 1\nmodel name\t:\n"), "cores 1");
+    ck_assert_int_eq(strlen(cores_of("cpu\t: much longer than any name should be, so that it is "
+                                     "cut off behind its beginning\nmodel\t: 5\n")), 63);
+    ck_assert_int_gt(strlen(cores_of("")), strlen("cores ")); /* the architecture */
+    char text[64];
+    dagi_cores_model("/no/such/file", text, sizeof text);
+    ck_assert_str_eq(text, cores_of(""));
+}
+END_TEST
+
 /* ---- traces --------------------------------------------------------------------------------- */
 
 #ifndef DAG_NO_TRACE
@@ -310,6 +341,7 @@ int main(void)
     tcase_add_test(times, late_looks_tell_nothing);
     tcase_add_test(times, tasks_found_done_at_once_are_not_free);
     tcase_add_test(times, links_learn_from_transfers);
+    tcase_add_test(times, cores_are_called_what_they_are);
     suite_add_tcase(suite, times);
 #ifndef DAG_NO_TRACE
     TCase *traces = tcase_create("traces");
