@@ -64,6 +64,7 @@ void dagi_la_top(const dag_matrix *A, int64_t m, int64_t n, dag_matrix *top)
     top->m_loc = local(m, A->mb, A->p, A->prow);
     top->n_loc = local(n, A->nb, A->q, A->pcol);
     top->owns = 0;
+    top->whole = A->whole != NULL ? A->whole : A;
 }
 
 dag_status dagi_la_adjoint(dag_context *ctx, const char *routine, dag_matrix *A, int p, int q,

@@ -53,6 +53,7 @@ void dagi_la_stacks(const dag_matrix *A, dag_matrix *stacks)
     stacks->mt = A->mt < A->p ? A->mt : A->p;
     stacks->uplo = DAG_GENERAL;
     stacks->owns = 0;
+    stacks->whole = A->whole != NULL ? A->whole : A;
     stacks->column = NULL;
 }
 

@@ -43,6 +43,8 @@ typedef struct dag_matrix {
     size_t bytes;         /**< storage that the library owns */
     int owns;             /**< storage is freed with the matrix */
     int pinned;           /**< local storage is pinned for devices; runtime only */
+    const struct dag_matrix *whole; /**< of a view that C made of another matrix: that one, whose storage
+                                         it is and which it does not outlive; NULL otherwise */
 } dag_matrix;
 
 /** How a matrix is cut, dealt and stored; zero what you do not care about. */

@@ -376,6 +376,12 @@ static size_t reach(const dag_matrix *a)
 
 void dagi_matrix_pin(dag_matrix *a)
 {
+    union { /* who frees the storage must know that it is pinned */
+        const dag_matrix *read_only;
+        dag_matrix *mine;
+    } whole = {.read_only = a->whole};
+    if (whole.mine != NULL)
+        a = whole.mine;
     if (!a->pinned && a->base != NULL)
         a->pinned = dagi_device_pin(a->context, a->base, reach(a));
 }
