@@ -108,6 +108,35 @@ START_TEST(arguments_are_checked)
 }
 END_TEST
 
+START_TEST(results_are_in_place_or_elsewhere)
+{
+    bench b = new_bench();
+    const double one = 1;
+    double *A = b.A, *B = b.B, *C = b.C;
+#define GEAM(A, transa, lda, B, transb, ldb)                                                       \
+    cublasDgeam(b.blas, CUBLAS_OP_##transa, CUBLAS_OP_##transb, 3, 3, &one, A, lda, &one, B, ldb,  \
+                C, LD)
+#define TRMM(B, ldb)                                                                               \
+    cublasDtrmm(b.blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_UNIT,   \
+                3, 3, &one, A, LD, B, ldb, C, LD)
+    OK(GEAM(C, N, LD, B, T, LD));
+    OK(GEAM(A, T, LD, C, N, LD));
+    OK(GEAM(C, N, LD, C, N, LD));
+    OK(GEAM(C + 3, T, LD, C + 3 * LD, N, LD)); /* other blocks of the same matrix */
+    OK(TRMM(C, LD));
+    OK(cudaStreamSynchronize(b.stream));
+    MISUSES(0);
+    FAILS(CUBLAS_STATUS_INVALID_VALUE, GEAM(C, T, LD, B, N, LD));
+    FAILS(CUBLAS_STATUS_INVALID_VALUE, GEAM(A, N, LD, C, N, LD + 1));
+    FAILS(CUBLAS_STATUS_INVALID_VALUE, TRMM(C, LD + 1));
+    MISUSES(3);
+    OK(GEAM(C + 2, N, LD, B, N, LD));
+    OK(TRMM(C + 2 * LD, LD));
+    OK(cudaStreamSynchronize(b.stream));
+    MISUSES(2);
+}
+END_TEST
+
 START_TEST(handles_belong_to_devices)
 {
     set("DEVICES", "2");
@@ -164,6 +193,7 @@ void add_blas_tests(Suite *suite)
     tcase_add_loop_test(blas, blas_routines, 0, 8);
     tcase_add_loop_test(blas, solver_routines, 0, 4);
     tcase_add_test(blas, arguments_are_checked);
+    tcase_add_test(blas, results_are_in_place_or_elsewhere);
     tcase_add_test(blas, handles_belong_to_devices);
     tcase_add_test(blas, launches_fail);
     tcase_add_test(blas, workspaces_are_not_shared);

@@ -238,6 +238,18 @@ static void look_for_race(const fake_op *op, const fake_op *other, int device)
         }
 }
 
+/* What is read and written by one operation is given in one range. */
+static void look_for_alias(const fake_op *op)
+{
+    for (int i = 0; i < op->nranges; i++)
+        for (int j = 0; j < i; j++) {
+            const fake_range *a = &op->ranges[i], *b = &op->ranges[j];
+            if ((a->written || b->written) && fake_overlap(a, b))
+                fake_misuse(op->call, "%s at %p and %s at %p overlap", b->what, b->at, a->what,
+                            a->at);
+        }
+}
+
 bool fake_ranges_take(fake_op *op, int device)
 {
     bool allowed = true;
@@ -245,6 +257,7 @@ bool fake_ranges_take(fake_op *op, int device)
     for (int i = 0; i < op->nranges && allowed; i++)
         allowed = !fake_extent(&op->ranges[i]) || may_touch(op, &op->ranges[i], device);
     if (allowed) {
+        look_for_alias(op);
         for (const fake_op *other = active; other; other = other->active_next)
             look_for_race(op, other, device);
         op->active_next = active;
