@@ -41,6 +41,11 @@ void FN(cuda_her2k)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int
                     elem_t alpha, const elem_t *A, int lda, const elem_t *B, int ldb, real_t beta,
                     elem_t *C, int ldc);
 
+/** All of B, m by n: there is no region. Factors (1, 0) copy, (0, 0) set to zero. A may be B if it is
+ *  not transposed, and apart from that must not overlap it. */
+void FN(cuda_geadd)(dag_device_queue *queue, dag_trans trans, int m, int n, elem_t alpha,
+                    const elem_t *A, int lda, elem_t beta, elem_t *B, int ldb);
+
 void FN(cuda_gemqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int k, const elem_t *V,
                      int ldv, const elem_t *T, int ldt, elem_t *C, int ldc, elem_t *W, int ldw);
 void FN(cuda_tpmqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int k, const elem_t *V,

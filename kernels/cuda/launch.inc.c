@@ -73,6 +73,12 @@ void FN(cuda_her2k)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int
     KERNEL(DAG_OP_HER2K, cuda_her2k)(queue, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
+void FN(cuda_geadd)(dag_device_queue *queue, dag_trans trans, int m, int n, elem_t alpha,
+                    const elem_t *A, int lda, elem_t beta, elem_t *B, int ldb)
+{
+    KERNEL(DAG_OP_GEADD, cuda_geadd)(queue, trans, m, n, alpha, A, lda, beta, B, ldb);
+}
+
 void FN(cuda_gemqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int k, const elem_t *V,
                      int ldv, const elem_t *T, int ldt, elem_t *C, int ldc, elem_t *W, int ldw)
 {

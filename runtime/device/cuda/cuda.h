@@ -84,7 +84,7 @@ void dagi_cuda_events_drop(dagi_cuda_device *device); /* all idle ones */
 
 /* ---- kernels.c ---- */
 
-#define DAGI_CUDA_KERNELS (13 * DAG_PRECISION_COUNT)
+#define DAGI_CUDA_KERNELS (14 * DAG_PRECISION_COUNT)
 extern const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS];
 
 #endif

@@ -194,5 +194,5 @@ const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS] = {
     ENTRIES(GEMM, gemm),     ENTRIES(HEMM, hemm),
     ENTRIES(SYMM, symm),     ENTRIES(SYR2K, syr2k),
     ENTRIES(HER2K, her2k),   ENTRIES(GEMQRT, gemqrt),
-    ENTRIES(TPMQRT, tpmqrt),
+    ENTRIES(TPMQRT, tpmqrt), ENTRIES(GEADD, geadd),
 };

@@ -149,17 +149,16 @@ void FN(cuda_her2k)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int
 #endif
 }
 
-/* ---- products with Q --------------------------------------------------------------------- */
-
-/* B (m by n) := B + alpha A */
-static void FN(add)(dag_device_queue *queue, int m, int n, elem_t alpha, const elem_t *A, int lda,
-                    elem_t *B, int ldb)
+/* cuBLAS takes a matrix with the factor 0 for absent: what lies there is not read. */
+void FN(cuda_geadd)(dag_device_queue *queue, dag_trans trans, int m, int n, elem_t alpha,
+                    const elem_t *A, int lda, elem_t beta, elem_t *B, int ldb)
 {
-    const elem_t one = 1;
     if (m > 0 && n > 0 && ready(queue))
-        BLAS(queue, geam, CUBLAS_OP_N, CUBLAS_OP_N, m, n, IN(&one), IN(B), ldb, IN(&alpha), IN(A),
-             lda, OUT(B), ldb);
+        BLAS(queue, geam, op_of(trans), CUBLAS_OP_N, m, n, IN(&alpha), IN(A), lda, IN(&beta), IN(B),
+             ldb, OUT(B), ldb);
 }
+
+/* ---- products with Q --------------------------------------------------------------------- */
 
 void FN(cuda_gemqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int k, const elem_t *V,
                      int ldv, const elem_t *T, int ldt, elem_t *C, int ldc, elem_t *W, int ldw)
@@ -175,7 +174,7 @@ void FN(cuda_gemqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int
         FN(cuda_gemm)(queue, DAG_NO_TRANS, DAG_NO_TRANS, m - k, n, k, -1, below, ldv, W, ldw, 1,
                       C + k, ldc);
     FN(cuda_trmm)(queue, DAG_LEFT, DAG_LOWER, DAG_NO_TRANS, DAG_UNIT, k, n, 1, V, ldv, W, ldw);
-    FN(add)(queue, k, n, -1, W, ldw, C, ldc);
+    FN(cuda_geadd)(queue, DAG_NO_TRANS, k, n, -1, W, ldw, 1, C, ldc);
 }
 
 void FN(cuda_tpmqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int k, const elem_t *V,
@@ -188,14 +187,14 @@ void FN(cuda_tpmqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int
                 B + full, ldb, W, ldw);
     if (full > 0 && k > 0)
         FN(cuda_gemm)(queue, DAG_CONJ_TRANS, DAG_NO_TRANS, k, n, full, 1, V, ldv, B, ldb, 1, W, ldw);
-    FN(add)(queue, k, n, 1, A, lda, W, ldw);
+    FN(cuda_geadd)(queue, DAG_NO_TRANS, k, n, 1, A, lda, 1, W, ldw);
     FN(cuda_trmm)(queue, DAG_LEFT, DAG_UPPER, trans, DAG_NON_UNIT, k, n, 1, T, ldt, W, ldw);
-    FN(add)(queue, k, n, -1, W, ldw, A, lda);
+    FN(cuda_geadd)(queue, DAG_NO_TRANS, k, n, -1, W, ldw, 1, A, lda);
     if (full > 0 && k > 0)
         FN(cuda_gemm)(queue, DAG_NO_TRANS, DAG_NO_TRANS, full, n, k, -1, V, ldv, W, ldw, 1, B, ldb);
     FN(cuda_trmm)(queue, DAG_LEFT, DAG_UPPER, DAG_NO_TRANS, DAG_NON_UNIT, k, n, 1, triangle, ldv, W,
                   ldw);
-    FN(add)(queue, k, n, -1, W, ldw, B + full, ldb);
+    FN(cuda_geadd)(queue, DAG_NO_TRANS, k, n, -1, W, ldw, 1, B + full, ldb);
 }
 
 #undef CUBLAS

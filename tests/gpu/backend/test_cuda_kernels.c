@@ -89,6 +89,7 @@ FOUR_TESTS(rank_2k)
 FOUR_TESTS(symmetric)
 FOUR_TESTS(triangular)
 FOUR_TESTS(potrf)
+FOUR_TESTS(geadd)
 FOUR_TESTS(qr)
 
 int main(void)
@@ -105,6 +106,7 @@ int main(void)
     tcase_add_loop_test(tc, test_symmetric, 0, 4);
     tcase_add_loop_test(tc, test_triangular, 0, 4);
     tcase_add_loop_test(tc, test_potrf, 0, 4);
+    tcase_add_loop_test(tc, test_geadd, 0, 4);
     tcase_add_loop_test(tc, test_qr, 0, 4);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);

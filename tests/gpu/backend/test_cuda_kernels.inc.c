@@ -252,35 +252,75 @@ static void LOCAL(potrf)(void)
     }
 }
 
-/* gemqrt and tpmqrt with what geqrt and tpqrt make on the host. */
+/* A matrix that is not read is full of NaN. */
+static void LOCAL(geadd)(void)
+{
+    for (int s = 0; s < COUNT(shapes); s++)
+        for (int c = 0; c < 48; c++) {
+            dag_trans trans = transes[c / 16];
+            int m = shapes[s][0], n = shapes[s][1], plain = trans == DAG_NO_TRANS;
+            elem_t alpha = LOCAL(scalars)()[c % 4], beta = LOCAL(scalars)()[c / 4 % 4];
+            LOCAL(pair) A = LOCAL(pair_new)(plain ? m : n, plain ? n : m, 28);
+            LOCAL(pair) B = LOCAL(pair_new)(m, n, 29);
+            if (alpha == 0)
+                FN(laset)(DAG_REGION_FULL, A.m, A.n, NAN, NAN, A.host, A.ld);
+            if (beta == 0)
+                FN(laset)(DAG_REGION_FULL, m, n, NAN, NAN, B.host, B.ld);
+            LOCAL(send)(&A);
+            LOCAL(send)(&B);
+            FN(geadd)(DAG_REGION_FULL, trans, m, n, alpha, A.host, A.ld, beta, B.host, B.ld);
+            FN(cuda_geadd)(queue, trans, m, n, alpha, A.at, A.ld, beta, B.at, B.ld);
+            LOCAL(compare)(&B, 1, "geadd");
+            FN(geadd)(DAG_REGION_FULL, DAG_NO_TRANS, m, n, alpha, B.host, B.ld, beta, B.host,
+                      B.ld);
+            FN(cuda_geadd)(queue, DAG_NO_TRANS, m, n, alpha, B.at, B.ld, beta, B.at, B.ld);
+            LOCAL(compare)(&B, 1, "geadd of a matrix and itself");
+            LOCAL(pair_free)(&A);
+            LOCAL(pair_free)(&B);
+        }
+}
+
+/* op(Q) of what geqrt and tpqrt make. What belongs to R or to nobody is NaN on the device. */
+static void LOCAL(qr_case)(dag_trans trans, int m, int n, int k)
+{
+    LOCAL(pair) V = LOCAL(pair_new)(m, k, 22), R = LOCAL(pair_new)(k, k, 23);
+    LOCAL(pair) T = LOCAL(pair_new)(k, k, 24), W = LOCAL(pair_new)(k, n, 25);
+    LOCAL(pair) A = LOCAL(pair_new)(k, n, 26), B = LOCAL(pair_new)(m, n, 27);
+    FN(geqrt)(m, k, V.host, V.ld, T.host, T.ld);
+    FN(gemqrt)(trans, m, n, k, V.host, V.ld, T.host, T.ld, B.host, B.ld, W.host, W.ld);
+    FN(laset)(DAG_REGION_UPPER, m, k, NAN, NAN, V.host, V.ld);
+    FN(laset)(DAG_REGION_LOWER_STRICT, k, k, NAN, NAN, T.host, T.ld);
+    FN(laset)(DAG_REGION_FULL, k, n, NAN, NAN, W.host, W.ld);
+    LOCAL(send)(&V);
+    LOCAL(send)(&T);
+    LOCAL(send)(&W);
+    FN(cuda_gemqrt)(queue, trans, m, n, k, V.at, V.ld, T.at, T.ld, B.at, B.ld, W.at, W.ld);
+    LOCAL(compare)(&B, m, "gemqrt");
+    FN(plrnt)(0, m, k, V.host, V.ld, m, 0, 0, 30);
+    FN(laset)(DAG_REGION_LOWER_STRICT, k, k, 0, 0, V.host + m - k, V.ld);
+    FN(tpqrt)(m, k, R.host, R.ld, V.host, V.ld, T.host, T.ld);
+    FN(tpmqrt)(trans, m, n, k, V.host, V.ld, T.host, T.ld, A.host, A.ld, B.host, B.ld, W.host,
+               W.ld);
+    FN(laset)(DAG_REGION_LOWER_STRICT, k, k, NAN, NAN, V.host + m - k, V.ld);
+    FN(laset)(DAG_REGION_LOWER_STRICT, k, k, NAN, NAN, T.host, T.ld);
+    FN(laset)(DAG_REGION_FULL, k, n, NAN, NAN, W.host, W.ld);
+    LOCAL(send)(&V);
+    LOCAL(send)(&T);
+    LOCAL(send)(&W);
+    FN(cuda_tpmqrt)(queue, trans, m, n, k, V.at, V.ld, T.at, T.ld, A.at, A.ld, B.at, B.ld, W.at,
+                    W.ld);
+    LOCAL(compare)(&A, m, "tpmqrt, top");
+    LOCAL(compare)(&B, m, "tpmqrt, below");
+    LOCAL(pair) *all[] = {&V, &R, &T, &W, &A, &B};
+    for (int i = 0; i < COUNT(all); i++)
+        LOCAL(pair_free)(all[i]);
+}
+
 static void LOCAL(qr)(void)
 {
-    static const int cases[][3] = {{4, 3, 4}, {7, 5, 3}, {20, 9, 11}, {33, 1, 33}}; /* m, n, k */
-    for (int c = 0; c < 2 * COUNT(cases); c++) {
-        int m = cases[c / 2][0], n = cases[c / 2][1], k = cases[c / 2][2];
-        dag_trans trans = c % 2 ? DAG_CONJ_TRANS : DAG_NO_TRANS;
-        LOCAL(pair) V = LOCAL(pair_new)(m, k, 22), R = LOCAL(pair_new)(k, k, 23);
-        LOCAL(pair) T = LOCAL(pair_new)(k, k, 24), W = LOCAL(pair_new)(k, n, 25);
-        LOCAL(pair) A = LOCAL(pair_new)(k, n, 26), B = LOCAL(pair_new)(m, n, 27);
-        FN(geqrt)(m, k, V.host, V.ld, T.host, T.ld);
-        LOCAL(send)(&V);
-        LOCAL(send)(&T);
-        FN(gemqrt)(trans, m, n, k, V.host, V.ld, T.host, T.ld, B.host, B.ld, W.host, W.ld);
-        FN(cuda_gemqrt)(queue, trans, m, n, k, V.at, V.ld, T.at, T.ld, B.at, B.ld, W.at, W.ld);
-        LOCAL(compare)(&B, m, "gemqrt");
-        FN(laset)(DAG_REGION_LOWER_STRICT, k, k, 0, 0, V.host + m - k, V.ld);
-        FN(tpqrt)(m, k, R.host, R.ld, V.host, V.ld, T.host, T.ld);
-        FN(laset)(DAG_REGION_LOWER_STRICT, k, k, NAN, NAN, V.host + m - k, V.ld); /* not read */
-        LOCAL(send)(&V);
-        LOCAL(send)(&T);
-        FN(tpmqrt)(trans, m, n, k, V.host, V.ld, T.host, T.ld, A.host, A.ld, B.host, B.ld, W.host,
-                   W.ld);
-        FN(cuda_tpmqrt)(queue, trans, m, n, k, V.at, V.ld, T.at, T.ld, A.at, A.ld, B.at, B.ld, W.at,
-                        W.ld);
-        LOCAL(compare)(&A, m, "tpmqrt, top");
-        LOCAL(compare)(&B, m, "tpmqrt, below");
-        LOCAL(pair) *all[] = {&V, &R, &T, &W, &A, &B};
-        for (int i = 0; i < COUNT(all); i++)
-            LOCAL(pair_free)(all[i]);
-    }
+    static const int cases[][3] = {{4, 3, 4}, {7, 5, 3},  {20, 9, 11}, {33, 1, 33},
+                                   {6, 0, 2}, {5, 4, 0}, {90, 70, 64}, {1, 1, 1}}; /* m, n, k */
+    for (int c = 0; c < 2 * COUNT(cases); c++)
+        LOCAL(qr_case)(c % 2 ? DAG_CONJ_TRANS : DAG_NO_TRANS, cases[c / 2][0], cases[c / 2][1],
+                       cases[c / 2][2]);
 }

@@ -6,7 +6,7 @@ usage: run.py FAMILY --mpirun TOOL --bin DIR [--full]
 FAMILY is one of
   right   results: routines, precisions, grids, sizes, devices, capped memory
   faults  what fails, before a kernel runs or while it does, on one and two ranks
-  routines  level 3 BLAS, solves with Cholesky and LU, on several ranks with two devices each
+  routines  level 3 BLAS, solves with Cholesky, LU and QR, on several ranks with two devices each
   bytes   each tile comes to the device once and goes once: Cholesky, products, solves
 
 The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_CUDA_PLUGIN. Tasks run on
@@ -113,13 +113,15 @@ def routines(runner, full):
                              "--side", "right", "--uplo", "upper"]) for name in names]
     calls += [("dag_gesv", ["--nrhs", "33"]), ("dag_gesv", ["--pivoting", "tournament"]),
               ("dag_gesv", ["--layout", "slab", "--refine"]), ("dag_posv", ["--nrhs", "33"]),
-              ("dag_posv", ["--uplo", "upper", "--layout", "slab"])]
+              ("dag_posv", ["--uplo", "upper", "--layout", "slab"]),
+              ("dag_geqrf", ["--m", "300"]), ("dag_geqrf", ["--m", "100", "--layout", "slab"]),
+              ("dag_gels", ["--m", "300", "--nrhs", "33"]), ("dag_gels", ["--m", "100"])]
     sizes = [(1, 32), (33, 32), (190, 64), (257, 48)]
     ranks = [2, 4]
     caps = [None, 1.5]
     product = list(itertools.product(calls, "sdcz", sizes, ranks, caps))
     if not full: # each kernel once, mostly on two ranks, of sizes with several tiles
-        few = [calls[i] for i in (0, 4, 6, 10, 12, 16, 17, 18, 19, 22)]
+        few = [calls[i] for i in (0, 4, 6, 10, 12, 16, 17, 18, 19, 22, 23, 25)]
         product = [(call, "sdcz"[i % 4], sizes[2 + i // 2 % 2], ranks[i % 5 == 0], caps[i % 2])
                    for i, call in enumerate(few)]
     for (driver, more), prec, (n, nb), np, cap in product:
