@@ -74,6 +74,8 @@ struct dag_collection {
     uint64_t fingerprint;
     /** Last pool that named this collection on this rank; runtime only. */
     dag_taskpool *last_pool;
+    /** Set while its elements may stay on devices, dag_resident_begin(); runtime only. */
+    struct dagi_residence *residence;
 };
 
 /** Fill the base of a collection without a closed form; `name` must outlive it. */
@@ -99,6 +101,49 @@ dag_status dag_error(dag_context *context, dag_status status, const char *format
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
+
+/* ---- data that stay on devices ----------------------------------------------------------- */
+
+/** What the memory on the host holds while a collection is resident. */
+typedef enum dag_residence {
+    /** What was stored, as always: a taskpool that has ended has left everything there. */
+    DAG_RESIDENT_SAVED = 0,
+    /** What was stored comes there when somebody asks: dag_resident_home() and the calls below it, a
+     *  task that runs on a core, a message to another rank, or a device that needs the room. */
+    DAG_RESIDENT_DEFERRED = 1
+} dag_residence;
+
+/**
+ * From now on copies of this rank's elements stay on the devices when a taskpool ends, as long as
+ * there is room, and the next taskpool finds them there. Without devices nothing happens.
+ *
+ * Until dag_resident_end() the program must not write the memory of the collection, nor hand it to a
+ * taskpool under another collection, unless it calls dag_resident_drop() first; with
+ * DAG_RESIDENT_DEFERRED it must not read it either without dag_resident_home(). Taskpools may use the
+ * collection as always, whatever they run on. dag_matrix_each_local(), which gives the memory away,
+ * calls dag_resident_drop(); dag_matrix_at() and dag_matrix_tile() do nothing.
+ *
+ * Calls nest, at most 63 deep, and the inner ones may differ from the outer ones: as long as one
+ * defers, so does the collection. A matrix that is freed, and dag_fini(), end it; other collections
+ * must be ended before they are freed.
+ * @return DAG_ERR_STATE while a taskpool that names it has not ended, and from bodies.
+ */
+dag_status dag_resident_begin(dag_context *context, dag_collection *c, dag_residence how);
+
+/**
+ * Waits for the taskpools that name the collection and brings its elements to the host's memory on
+ * this rank, which may be read then. Copies on devices stay. Not collective.
+ * @return DAG_ERR_DEVICE when something was lost with a device. The contents are unspecified then,
+ *         and taskpools that name the collection fail, until dag_resident_drop() or _end().
+ */
+dag_status dag_resident_home(dag_context *context, dag_collection *c);
+
+/** dag_resident_home(), and no copies are left: the memory may be written, up to the next taskpool. */
+dag_status dag_resident_drop(dag_context *context, dag_collection *c);
+
+/** Take the last dag_resident_begin() back: dag_resident_drop() if it was the only one, and
+ *  dag_resident_home() if it was the last one that defers. */
+dag_status dag_resident_end(dag_context *context, dag_collection *c);
 
 /** Rank that owns an element: the closed form inline, the table otherwise. */
 static inline int dag_rank_of(const dag_collection *c, const int64_t *index)

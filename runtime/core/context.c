@@ -1,4 +1,5 @@
 /* Contexts: start and end of the runtime on this rank. */
+#include "../device/resident.h"
 #include "../watch/race.h"
 #include "../watch/watch.h"
 #include "core_impl.h"
@@ -264,6 +265,7 @@ dag_status dag_fini(dag_context *context)
         return DAG_ERR_STATE;
     }
     dagi_run_until(context->workers[0], no_pools, context);
+    dagi_residences_close(context);
     dag_status status = DAG_SUCCESS;
     /* Here a rank that never comes is still noticed. */
     while (context->size > 1 &&

@@ -119,7 +119,8 @@ static void local_over(struct dagi_worker *w, dag_taskpool *pool)
         return;
     }
     check_left_over(w, pool);
-    dagi_apply_deferred(w, pool);
+    if (!dagi_apply_deferred(w, pool))
+        return;
     release_followers(w, pool);
     /* The pool's verdict; nobody changes it in state LOCAL. */
     pthread_mutex_lock(&pool->lock);

@@ -6,6 +6,7 @@
 
 #include "../comm/comm.h"
 #include "../core/core.h"
+#include "../device/resident.h"
 #include "../watch/race.h"
 
 #include <inttypes.h>
@@ -75,6 +76,27 @@ static const dag_element *locate(struct dag_task *task, int flow, int slot, cons
     return element;
 }
 
+static int is_resident(const dagi_pool_data *data, int slot)
+{
+    return data->slot[slot].collection->residence != NULL;
+}
+
+static void bind_home(struct dag_task *task, int flow, int slot, const dag_element *e,
+                      uint32_t flags)
+{
+    dag_value **value = &dag_task_flows(task)[flow];
+    if (is_resident(task->pool->data, slot) && e->shape.m > 0 && e->shape.n > 0) {
+        *value = dagi_resident_bind(task->owner, task->pool,
+                                    task->pool->data->slot[slot].collection, e, flags);
+    } else {
+        *value = dagi_value_home(task->owner, task->pool, e, flags);
+        if (*value != NULL)
+            ((dagi_value *)(void *)*value)->slot = slot;
+    }
+    if (*value == NULL)
+        no_memory(task, flow); /* or it has failed already, and this is not heard */
+}
+
 void dag_bind_memory(struct dag_task *task, int flow, int slot, const int64_t *index)
 {
     dagi_pool_data *data = task->pool->data;
@@ -86,19 +108,16 @@ void dag_bind_memory(struct dag_task *task, int flow, int slot, const int64_t *i
     uint32_t flags = 0;
     /* An empty element has no bytes to protect, and may share its address with others. */
     int bytes = !data->program->aliased && e.shape.m > 0 && e.shape.n > 0;
-    if (data->slot[slot].mode == DAG_MEM_INPLACE && bytes) {
+    if (data->slot[slot].mode == DAG_MEM_INPLACE && bytes)
         flags = DAGI_VALUE_INPLACE | DAGI_VALUE_TRACKED;
-    } else if (task->pool->on_device && bytes) { /* READ, DEFERRED: nothing changes it meanwhile */
+    else if (task->pool->on_device && bytes && !is_resident(data, slot)) {
+        /* READ, DEFERRED: nothing changes it meanwhile */
         *value = dagi_table_keep(task->owner, task->pool, &e, slot);
         if (*value == NULL)
             no_memory(task, flow);
         return;
     }
-    *value = dagi_value_home(task->owner, task->pool, &e, flags);
-    if (*value == NULL)
-        no_memory(task, flow);
-    else
-        ((dagi_value *)(void *)*value)->slot = slot;
+    bind_home(task, flow, slot, &e, flags);
 }
 
 void dag_bind_new(struct dag_task *task, int flow, const dag_shape *shape)
@@ -133,21 +152,19 @@ void dag_bind_new_like(struct dag_task *task, int flow, int slot, const int64_t 
         dag_element e;
         if (locate(task, flow, slot, index, "is shaped like", &e) == NULL)
             return;
-        *value = dagi_value_home(task->owner, task->pool, &e, DAGI_VALUE_INPLACE);
-        if (*value != NULL)
-            ((dagi_value *)(void *)*value)->slot = slot;
-    } else {
-        char text[128];
-        dag_shape shape;
-        if (!c->ops->contains(c, index)) {
-            ERROR(task, flow, "flow %s is shaped like %s, which is outside of the collection "
-                  "\"%s\"", task->cls->flows[flow].name,
-                  reference(text, sizeof(text), data, slot, index), c->name);
-            return;
-        }
-        c->ops->shape_of(c, index, &shape);
-        *value = dagi_value_new(task->owner, task->pool, &shape);
+        bind_home(task, flow, slot, &e, DAGI_VALUE_INPLACE);
+        return;
     }
+    char text[128];
+    dag_shape shape;
+    if (!c->ops->contains(c, index)) {
+        ERROR(task, flow, "flow %s is shaped like %s, which is outside of the collection "
+              "\"%s\"", task->cls->flows[flow].name,
+              reference(text, sizeof(text), data, slot, index), c->name);
+        return;
+    }
+    c->ops->shape_of(c, index, &shape);
+    *value = dagi_value_new(task->owner, task->pool, &shape);
     if (*value == NULL)
         no_memory(task, flow);
 }
@@ -229,13 +246,25 @@ static void store_at_home(struct dag_task *task, int flow, const dag_element *e,
         dagi_table_wait(data, e, s); /* v is there, as this task holds it */
 }
 
-static void store_inplace(struct dag_task *task, int flow, const dag_element *e, dag_region region)
+/* A store to memory that no task has. */
+static void store_element(struct dag_task *task, int flow, dag_collection *c, const dag_element *e,
+                          dag_region region)
+{
+    dag_value *v = dag_task_flows(task)[flow];
+    if (c->residence == NULL)
+        dagi_store_now(e, v, region);
+    else if (dagi_resident_store(task->pool, c, e, v, region) != 0)
+        no_memory(task, flow);
+}
+
+static void store_inplace(struct dag_task *task, int flow, dag_collection *c, const dag_element *e,
+                          dag_region region)
 {
     dagi_pool_data *data = task->pool->data;
     dag_value *v = dag_task_flows(task)[flow];
     /* Fetches of the element came before this store, so an absent one stays absent. */
     if (!dagi_table_wait(data, e, NULL)) {
-        dagi_store_now(e, v, region);
+        store_element(task, flow, c, e, region);
         return;
     }
     dagi_pending_store *s = dagi_pending_new(v, e, region);
@@ -246,12 +275,12 @@ static void store_inplace(struct dag_task *task, int flow, const dag_element *e,
     if (dagi_table_wait(data, e, s))
         return;
     /* Its last holder has left in between. */
-    dagi_store_now(e, v, region);
+    store_element(task, flow, c, e, region);
     dagi_pending_free(s);
     dagi_value_release(task->owner, v);
 }
 
-static void store_deferred(struct dag_task *task, int flow, const dag_element *e,
+static void store_deferred(struct dag_task *task, int flow, dag_collection *c, const dag_element *e,
                            dag_region region)
 {
     dagi_pool_data *data = task->pool->data;
@@ -268,6 +297,7 @@ static void store_deferred(struct dag_task *task, int flow, const dag_element *e
         no_memory(task, flow);
         return;
     }
+    s->resident = c->residence != NULL ? c : NULL;
     s->next = atomic_load_explicit(&data->deferred, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&data->deferred, &s->next, s,
                                                   memory_order_release, memory_order_relaxed))
@@ -276,14 +306,16 @@ static void store_deferred(struct dag_task *task, int flow, const dag_element *e
 }
 
 /* Enter a store in the plan; see data.h. */
-static void plan_store(struct dag_task *task, int flow, const dag_element *e, dag_memory_mode mode,
+static void plan_store(struct dag_task *task, int flow, int slot, const dag_element *e,
                        dagi_store_plan *plan)
 {
     dagi_pool_data *data = task->pool->data;
     const dag_value *v = dag_task_flows(task)[flow];
     int home = v->ptr == e->ptr && v->ld == e->ld;
-    if (home && mode == DAG_MEM_INPLACE && !data->program->aliased)
+    if (home && data->slot[slot].mode == DAG_MEM_INPLACE && !data->program->aliased)
         home = !dagi_table_waits(data, e);
+    if (home && dagi_resident_stays(data->slot[slot].collection))
+        plan->stay |= UINT32_C(1) << flow;
     *(home ? &plan->home : &plan->away) |= UINT32_C(1) << flow;
 }
 
@@ -296,23 +328,23 @@ void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, 
         !store_fits(task, flow, slot, index, &e) || e.shape.m == 0 || e.shape.n == 0)
         return;
     if (task->pool->ctx->devices && ((struct dagi_worker *)task->owner)->store_plan) {
-        plan_store(task, flow, &e, data->slot[slot].mode,
-                   ((struct dagi_worker *)task->owner)->store_plan);
+        plan_store(task, flow, slot, &e, ((struct dagi_worker *)task->owner)->store_plan);
         return;
     }
     if (__builtin_expect(task->pool->ctx->race != NULL, 0))
         dagi_race_store(task, flow, data->slot[slot].collection, &e, region);
     dag_memory_mode mode = data->slot[slot].mode;
+    dag_collection *c = data->slot[slot].collection;
     if (v->ptr == e.ptr && v->ld == e.ld) {
         if (mode == DAG_MEM_INPLACE && !data->program->aliased)
             store_at_home(task, flow, &e, region);
         else if (mode != DAG_MEM_DEFERRED && !data->program->aliased)
             mark_stored(v);
     } else if (mode == DAG_MEM_DEFERRED) {
-        store_deferred(task, flow, &e, region);
+        store_deferred(task, flow, c, &e, region);
     } else if (mode == DAG_MEM_INPLACE && !data->program->aliased) {
-        store_inplace(task, flow, &e, region);
+        store_inplace(task, flow, c, &e, region);
     } else {
-        dagi_store_now(&e, v, region);
+        store_element(task, flow, c, &e, region);
     }
 }

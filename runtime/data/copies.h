@@ -85,6 +85,7 @@ typedef struct dagi_copies {
     int nspaces;
     int home;    /* 1: the host's place is home memory */
     int dropped; /* 1: after DROP; nothing may be asked of it but dagi_copies_stale() */
+    uint8_t save; /* of a value that a manager has: bring it to the host; counts what was refused */
     struct dagi_value *value;  /* of a value that dies: itself, and the next one */
     struct dagi_copies *dying;
     dagi_copy copy[]; /* [nspaces] */

@@ -19,7 +19,8 @@ enum dagi_value_flags {
     DAGI_VALUE_TRACKED = 4,  /* entered in the pool's table of fetched elements */
     DAGI_VALUE_STORED = 8,   /* at home and stored: must not be modified any more */
     DAGI_VALUE_EXTERNAL = 16, /* buffer belongs to somebody else (views) */
-    DAGI_VALUE_KEPT = 32      /* in the pool's table, for all fetches of the element */
+    DAGI_VALUE_KEPT = 32,     /* in the pool's table, for all fetches of the element */
+    DAGI_VALUE_RESIDENT = 64  /* of a resident collection: outlives its holders, device/resident.h */
 };
 
 /* A store that waits: for the last holder of the element's home value (INPLACE) or for the local
@@ -29,6 +30,7 @@ typedef struct dagi_pending_store {
     dag_value *value;
     dag_element element;
     dag_region region;
+    dag_collection *resident; /* DEFERRED: the element's, if it is resident, else NULL */
 } dagi_pending_store;
 
 /*
@@ -51,9 +53,10 @@ typedef struct dagi_value {
 } dagi_value;
 
 /* While worker.store_plan is set dag_store() writes nothing, but enters the flow here: bit in `home`
- * when the value lies in the element and a mark is all that is to be done, else in `away`. */
+ * when the value lies in the element and a mark is all that is to be done, else in `away`. `stay`:
+ * those of `home` that need not come to the host now. */
 typedef struct dagi_store_plan {
-    uint32_t home, away;
+    uint32_t home, away, stay;
 } dagi_store_plan;
 
 /* ---- memory of values ------------------------------------------------------------------- */
@@ -94,6 +97,10 @@ void dagi_copy_region(dag_value *dst, const dag_value *src, dag_region region);
 
 /* Pin the local part of a matrix that tasks on devices will use, once. Application thread. */
 void dagi_matrix_pin(dag_matrix *a);
+/* Bytes of the local array, whoever owns it. */
+size_t dagi_matrix_reach(const dag_matrix *a);
+/* The local memory of a collection that is a matrix, else NULL and 0. */
+void dagi_matrix_memory(const dag_collection *c, const char **from, size_t *bytes);
 
 /* ---- what a pool knows of its collections ------------------------------------------------ */
 
@@ -113,7 +120,9 @@ int dagi_data_keeps(const dag_taskpool *pool);
 void dagi_data_let_go(struct dagi_worker *w, dag_taskpool *pool);
 /* At the local end of a pool, when no task and no transfer of it holds a value any more: apply the
  * stores that waited for it (they are counted in pool->deferred_stores), or forget them when it
- * has failed. Fails the pool when something still holds a fetched element, which is a bug. */
-void dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool);
+ * has failed. Fails the pool when something still holds a fetched element, which is a bug. 0: some
+ * wait for content that a device has; the pool is open until they are done, and whoever closes it
+ * comes here again. */
+int dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool);
 
 #endif

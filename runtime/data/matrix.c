@@ -8,7 +8,7 @@
  */
 #include <dag/matrix.h>
 
-#include "../device/device.h"
+#include "../device/resident.h"
 #include "data.h"
 
 #include <inttypes.h>
@@ -324,6 +324,7 @@ void dag_matrix_free(dag_matrix *matrix)
 {
     if (matrix == NULL)
         return;
+    dagi_residence_leave(&matrix->super, !matrix->owns);
     if (matrix->pinned)
         dagi_device_unpin(matrix->base);
     if (matrix->owns && matrix->base != NULL)
@@ -365,8 +366,7 @@ dag_status dag_matrix_tile(dag_matrix *a, int64_t i, int64_t j, dag_element *til
     return matrix_element(&a->super, index, tile);
 }
 
-/* Bytes of the local array, whoever owns it. */
-static size_t reach(const dag_matrix *a)
+size_t dagi_matrix_reach(const dag_matrix *a)
 {
     if (a->owns || a->m_loc == 0 || a->n_loc == 0)
         return a->bytes;
@@ -383,7 +383,15 @@ void dagi_matrix_pin(dag_matrix *a)
     if (whole.mine != NULL)
         a = whole.mine;
     if (!a->pinned && a->base != NULL)
-        a->pinned = dagi_device_pin(a->context, a->base, reach(a));
+        a->pinned = dagi_device_pin(a->context, a->base, dagi_matrix_reach(a));
+}
+
+void dagi_matrix_memory(const dag_collection *c, const char **from, size_t *bytes)
+{
+    const dag_matrix *a = matrix_of_const(c);
+    int is_matrix = c->ops == &matrix_ops;
+    *from = is_matrix ? a->base : NULL;
+    *bytes = is_matrix ? dagi_matrix_reach(a) : 0;
 }
 
 size_t dag_matrix_bytes(const dag_matrix *a)
@@ -398,6 +406,11 @@ dag_status dag_matrix_each_local(dag_matrix *a,
 {
     if (a->prow < 0)
         return DAG_SUCCESS;
+    if (a->super.residence != NULL) {
+        dag_status dropped = dag_resident_drop(a->context, &a->super);
+        if (dropped != DAG_SUCCESS)
+            return dropped;
+    }
     for (int64_t j = a->pcol; j < a->nt; j += a->q)
         for (int64_t i = first_row(a, j); i < a->mt && exists(a, i, j); i += a->p) {
             const int64_t index[2] = {i, j};

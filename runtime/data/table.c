@@ -3,6 +3,7 @@
 
 #include "../comm/comm.h"
 #include "../core/core.h"
+#include "../device/resident.h"
 
 #include <stdlib.h>
 
@@ -150,6 +151,23 @@ dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v)
         dagi_pending_apply(p);
     pthread_mutex_unlock(&s->lock);
     return done;
+}
+
+int dagi_table_leave_idle(dagi_pool_data *data, dagi_value *v)
+{
+    uint64_t hash = hash_of(v->v.ptr);
+    struct dagi_data_shard *s = shard_of(data, hash);
+    pthread_mutex_lock(&s->lock);
+    int idle = v->waiting == NULL;
+    dagi_value **at = bucket_of(s, hash);
+    while (idle && *at != v)
+        at = &(*at)->next;
+    if (idle) {
+        *at = v->next;
+        s->count--;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return idle;
 }
 
 static int is_kept(const dagi_value *v)
@@ -310,21 +328,39 @@ void dagi_pending_free(dagi_pending_store *s)
     free(s);
 }
 
-void dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool)
+/* A store to a resident element, which may take longer than we can wait: the pool is opened again. */
+static void apply_resident(dag_taskpool *pool, const dagi_pending_store *s, int *opened)
 {
+    if (!*opened)
+        atomic_store(&pool->open, 1);
+    *opened = 1;
+    if (dagi_resident_store(pool, s->resident, &s->element, s->value, s->region) != 0)
+        dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a store of %s", pool->program->name);
+}
+
+int dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool)
+{
+    int opened = 0;
     dagi_pool_data *data = pool->data;
     dagi_pending_store *list = reversed(
         atomic_exchange_explicit(&data->deferred, NULL, memory_order_acquire));
     while (list != NULL) {
         dagi_pending_store *s = list;
         list = s->next;
-        if (!dagi_pool_is_poisoned(pool))
+        if (!dagi_pool_is_poisoned(pool) && s->resident)
+            apply_resident(pool, s, &opened);
+        else if (!dagi_pool_is_poisoned(pool))
             dagi_pending_apply(s);
         dagi_value_release(w, s->value);
         dagi_pending_free(s);
+    }
+    if (opened) {
+        dagi_pool_drop(w, pool);
+        return 0;
     }
     size_t left = dagi_table_count(data);
     if (left != 0 && !dagi_pool_is_poisoned(pool))
         dagi_pool_fail(pool, DAG_ERR_INTERNAL, "%zu elements are still held at the end of %s", left,
                        data->program->name);
+    return 1;
 }

@@ -47,6 +47,8 @@ int dagi_table_enter(dagi_pool_data *data, dagi_value *v);
 /* Take out a value that nobody holds any more, apply what waited for it, and return that list: the
  * caller releases the values and frees the records. */
 dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v);
+/* The same where no store waits; 0: some do, and it stays. */
+int dagi_table_leave_idle(dagi_pool_data *data, dagi_value *v);
 /* 1 when the element has a living home value; then *s, unless NULL, is kept with it. */
 int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_pending_store *s);
 /* 1 when stores to the element wait. */

@@ -3,7 +3,7 @@
 #include "table.h"
 
 #include "../core/core.h"
-#include "../device/device.h"
+#include "../device/resident.h"
 
 #include <assert.h>
 #include <string.h>
@@ -88,9 +88,13 @@ void dagi_value_release(struct dagi_worker *w, dag_value *value)
     assert(before >= 1);
     if (before != 1)
         return;
+    uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
+    if (flags & DAGI_VALUE_RESIDENT) {
+        dagi_resident_rest(w, value);
+        return;
+    }
     if (atomic_load_explicit(&v->copies, memory_order_relaxed) != NULL && dagi_device_forget(value))
         return;
-    uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
     dagi_pending_store *done = NULL;
     if (flags & DAGI_VALUE_TRACKED)
         done = dagi_table_leave(v->pool->data, v);

@@ -1,6 +1,7 @@
 /* dag_vector: elements dealt round-robin, the collection of small programs. */
 #include <dag/vector.h>
 
+#include "../device/resident.h"
 #include "data.h"
 
 #include <stdlib.h>
@@ -75,6 +76,7 @@ void dag_vector_free(dag_vector *vector)
 {
     if (vector == NULL)
         return;
+    dagi_residence_leave(&vector->super, 0);
     free(vector->data);
     free(vector);
 }

@@ -47,6 +47,7 @@ typedef struct dagi_move {
     int from, to;   /* spaces */
     dagi_ticket behind; /* of another lane, what it runs behind */
     int unclear;    /* 1: there is more than one */
+    struct dagi_residence *parked; /* it saves a value of this one that no pool uses; NULL = none */
 } dagi_move;
 
 /* ---- record.c: what traces have; only while DAGI_TRACE(ctx) is not NULL ----------------------- */
@@ -235,6 +236,7 @@ struct dagi_devices {
     _Atomic int alive;
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
     struct dagi_choice *choice;
+    struct dagi_residence *residences; /* resident.c; the application thread's */
     dagi_device *device[DAGI_MAX_DEVICES];
 };
 
@@ -318,11 +320,21 @@ dagi_result dagi_transfer_attach(dagi_device *d, dagi_lane *lane, dag_value *v, 
 int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result);
 /* The copy is off its value's record: its memory goes back to its device. */
 void dagi_copy_return(dagi_device *d, const dagi_copy *copy);
+/* A transfer from or to the host's copy that has not passed; queue NULL = none. The record's lock is
+ * held. */
+dagi_ticket dagi_copies_host_busy(const dagi_copies *c);
+/* Nobody needs the copies of v, which nobody holds, any more: the record ends. If a transfer from or to
+ * the host's memory is under way it does not, and this is the ticket. */
+dagi_ticket dagi_copies_drop(const struct dagi_devices *all, dag_value *v);
 /* A task on `space` has written v, of which the caller has the only reference. */
 void dagi_copies_written(const struct dagi_devices *all, dag_value *v, int space,
                          dagi_ticket written);
 
 /* ---- host.c --------------------------------------------------------------------------------- */
+
+/* A value that nobody holds is released once more by the manager when the host's copy is quiet; its
+ * pool is held meanwhile. */
+void dagi_device_push_dying(dagi_device *d, dagi_copies *c);
 
 /* Tasks that wait for content, and values that die; the number that could go on. */
 int dagi_host_round(struct dagi_worker *w, dagi_device *d, dagi_result *result);

@@ -1,6 +1,7 @@
 /* Content for the host: tasks on cores that need what a device has, and values that outlive their last
  * holder until a transfer has passed. */
 #include "device_impl.h"
+#include "resident.h"
 
 #include <stdlib.h>
 
@@ -160,8 +161,50 @@ static int host_is_quiet(dagi_copies *c)
     return quiet;
 }
 
+void dagi_device_push_dying(dagi_device *d, dagi_copies *c)
+{
+    atomic_fetch_add(&d->work, 1);
+    c->dying = atomic_load(&d->dying);
+    while (!atomic_compare_exchange_weak(&d->dying, &c->dying, c))
+        continue;
+    dagi_device_alert(d);
+}
+
+/* What shall be on the host is on its way: 1. 0: not now. */
+static int is_saved(dagi_device *d, dagi_copies *c, dagi_result *result)
+{
+    dag_value *v = &c->value->v;
+    dagi_ticket when;
+    struct dagi_residence *parked = dagi_residence_parked(v);
+    if (!c->save)
+        return 1;
+    if (atomic_load(&d->lost)) {
+        if (parked)
+            dagi_residence_fail(parked);
+        c->save = 0;
+        return 1;
+    }
+    if (dagi_lane_room(&d->out) <= DAGI_LANE_SLOTS / 4)
+        return 0;
+    dagi_result saved = dagi_transfer_save(d, v, &when);
+    if (saved == DAGI_LOST)
+        *result = DAGI_LOST;
+    if (saved != DAGI_OK && (saved == DAGI_LOST || ++c->save <= DAGI_TRIES))
+        return 0;
+    c->save = 0;
+    if (saved == DAGI_OK)
+        return 1;
+    if (parked)
+        dagi_residence_fail(parked);
+    else
+        dagi_pool_fail(c->value->pool, DAG_ERR_DEVICE, "%s: an element cannot be copied from device "
+                       "%d (%s) to the host: %s", c->value->pool->program->file, d->index,
+                       d->info.name, dagi_backend_of(d)->error());
+    return 1;
+}
+
 /* Values that waited for transfers to pass. */
-static int bury(struct dagi_worker *w, dagi_device *d)
+static int bury(struct dagi_worker *w, dagi_device *d, dagi_result *result)
 {
     int events = 0;
     dagi_copies **link = &d->graves;
@@ -171,15 +214,19 @@ static int bury(struct dagi_worker *w, dagi_device *d)
         *link = atomic_exchange_explicit(&d->dying, NULL, memory_order_acquire);
     for (link = &d->graves; *link;) {
         dagi_copies *c = *link;
-        if (!host_is_quiet(c)) {
+        if (!is_saved(d, c, result) || !host_is_quiet(c)) {
             link = &c->dying;
             continue;
         }
         dagi_value *v = c->value;
         dag_taskpool *pool = v->pool;
+        struct dagi_residence *parked = dagi_residence_parked(&v->v);
         *link = c->dying;
         dagi_value_release(w, &v->v);
-        dagi_pool_drop(w, pool);
+        if (parked)
+            dagi_residence_settled(parked);
+        else
+            dagi_pool_drop(w, pool);
         atomic_fetch_sub(&d->work, 1);
         events++;
     }
@@ -192,6 +239,6 @@ int dagi_host_round(struct dagi_worker *w, dagi_device *d, dagi_result *result)
     if (d->waiting || atomic_load_explicit(&d->fetches, memory_order_relaxed))
         events += settle_tasks(w, d, result);
     if (d->graves || atomic_load_explicit(&d->dying, memory_order_relaxed))
-        events += bury(w, d);
+        events += bury(w, d, result);
     return events;
 }

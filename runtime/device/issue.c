@@ -368,7 +368,7 @@ static dagi_result follow_up(struct dagi_worker *w, dagi_job *job)
 {
     struct dag_task *t = job->task;
     dag_taskpool *pool = t->pool;
-    dagi_store_plan stores = {0, 0};
+    dagi_store_plan stores = {0, 0, 0};
     dagi_result result = DAGI_OK;
     if (t->cls->stores && !dagi_pool_is_poisoned(pool)) {
         w->store_plan = &stores;
@@ -376,7 +376,7 @@ static dagi_result follow_up(struct dagi_worker *w, dagi_job *job)
         w->store_plan = NULL;
     }
     job->late = pool->program->dynamic || stores.away;
-    job->save = stores.home | stores.away;
+    job->save = (stores.home & ~stores.stay) | stores.away;
     if (pool->program->dynamic)
         job->save = UINT32_MAX;
     if (w->ctx->size > 1)

@@ -1,5 +1,6 @@
 /* Queues with tickets, see device_impl.h. */
 #include "device_impl.h"
+#include "resident.h"
 
 #include <stddef.h>
 
@@ -136,9 +137,11 @@ void dagi_lane_abandon(dagi_lane *lane, const char *why)
 {
     drain(lane);
     for (uint64_t at = passed(lane) + 1; at <= lane->count; at++) {
-        dag_taskpool *pool = lane->slot[at % DAGI_LANE_SLOTS].pool;
-        if (pool)
-            dagi_pool_fail(pool, DAG_ERR_DEVICE, "%s", why);
+        const struct dagi_lane_slot *slot = &lane->slot[at % DAGI_LANE_SLOTS];
+        if (slot->pool)
+            dagi_pool_fail(slot->pool, DAG_ERR_DEVICE, "%s", why);
+        if (slot->move.parked)
+            dagi_residence_fail(slot->move.parked);
     }
     atomic_store_explicit(&lane->recorded, UINT64_MAX, memory_order_release);
     atomic_store_explicit(&lane->order.passed, UINT64_MAX, memory_order_release);

@@ -10,6 +10,7 @@
  * held, under which whoever ends a value or takes its copy away clears `living` first.
  */
 #include "device_impl.h"
+#include "resident.h"
 
 #include <stdlib.h>
 
@@ -281,6 +282,7 @@ static dagi_result save_locked(dagi_device *d, dag_value *v, dagi_copies *c)
         result = wait_all(&d->out, own, 0);
     if (result == DAGI_OK)
         result = wait_all(&d->out, &before, 1);
+    d->out.next.parked = dagi_residence_parked(v);
     const dagi_block *block = own->memory;
     dagi_copy_job job = {.to = v->ptr, .from = block->at, .to_ld = v->ld, .from_ld = ld_of(v),
                          .m = v->m, .n = v->n, .elem = v->elem};
@@ -396,8 +398,7 @@ int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result)
 
 /* ---- the end of a value --------------------------------------------------------------------- */
 
-/* A transfer from or to the host's copy that has not passed; queue NULL = none. */
-static dagi_ticket host_busy(const dagi_copies *c)
+dagi_ticket dagi_copies_host_busy(const dagi_copies *c)
 {
     const dagi_copy *host = &c->copy[DAGI_HOST];
     if (!dagi_ticket_passed(host->written))
@@ -409,38 +410,40 @@ static dagi_ticket host_busy(const dagi_copies *c)
     return (dagi_ticket){NULL, 0};
 }
 
-int dagi_device_forget(dag_value *value)
+dagi_ticket dagi_copies_drop(const struct dagi_devices *all, dag_value *v)
 {
-    dagi_value *v = dagi_value_of(value);
-    dagi_copies *c = dagi_copies_get(value);
-    const struct dagi_devices *all = v->pool->ctx->devices;
+    dagi_copies *c = dagi_copies_get(v);
     int source;
-    dagi_lock(&c->lock);
-    dagi_ticket busy = host_busy(c);
-    dagi_unlock(&c->lock);
-    if (busy.queue) {
-        dagi_device *d = ((dagi_lane *)(void *)busy.queue)->device;
-        dagi_pool_hold(v->pool);
-        atomic_store_explicit(&v->refs, 1, memory_order_relaxed);
-        c->value = v;
-        atomic_fetch_add(&d->work, 1);
-        c->dying = atomic_load(&d->dying);
-        while (!atomic_compare_exchange_weak(&d->dying, &c->dying, c))
-            continue;
-        dagi_device_alert(d);
-        return 1;
-    }
+    /* First of all, so that no eviction begins to save it behind the look. */
     for (int space = 1; space < c->nspaces; space++) {
         dagi_block *b = c->copy[space].memory;
         if (b)
             set_living(dagi_device_at(all, space), b, NULL);
     }
-    /* From here on nobody else knows of the record. */
     dagi_lock(&c->lock);
-    dagi_copies_apply(c, DAGI_HOST, DAGI_COPY_DROP, 0, &source);
+    dagi_ticket busy = dagi_copies_host_busy(c);
+    if (!busy.queue)
+        dagi_copies_apply(c, DAGI_HOST, DAGI_COPY_DROP, 0, &source);
     dagi_unlock(&c->lock);
+    if (busy.queue)
+        return busy;
+    /* From here on nobody else knows of the record. */
     return_stale(all, c);
-    atomic_store_explicit(&v->copies, NULL, memory_order_relaxed);
+    atomic_store_explicit(&dagi_value_of(v)->copies, NULL, memory_order_relaxed);
     free(c);
-    return 0;
+    return busy;
+}
+
+int dagi_device_forget(dag_value *value)
+{
+    dagi_value *v = dagi_value_of(value);
+    dagi_ticket busy = dagi_copies_drop(v->pool->ctx->devices, value);
+    if (!busy.queue)
+        return 0;
+    dagi_pool_hold(v->pool);
+    atomic_store_explicit(&v->refs, 1, memory_order_relaxed);
+    dagi_copies *c = dagi_copies_get(value);
+    c->value = v;
+    dagi_device_push_dying(((dagi_lane *)(void *)busy.queue)->device, c);
+    return 1;
 }

@@ -88,6 +88,64 @@ int dagi_device_forget(dag_value *v)
     abort();
 }
 
+#include "../../runtime/device/resident.h"
+
+dag_value *dagi_resident_bind(struct dagi_worker *w, dag_taskpool *p, dag_collection *c,
+                              const dag_element *e, uint32_t flags)
+{
+    (void)w;
+    (void)p;
+    (void)c;
+    (void)e;
+    (void)flags;
+    abort();
+}
+
+void dagi_resident_rest(struct dagi_worker *w, dag_value *value)
+{
+    (void)w;
+    (void)value;
+    abort();
+}
+
+int dagi_resident_store(dag_taskpool *p, dag_collection *c, const dag_element *e, dag_value *value,
+                        dag_region region)
+{
+    (void)p;
+    (void)c;
+    (void)e;
+    (void)value;
+    (void)region;
+    abort();
+}
+
+void dagi_pool_drop(struct dagi_worker *w, dag_taskpool *p)
+{
+    (void)w;
+    (void)p;
+    abort();
+}
+
+int dagi_resident_stays(const dag_collection *c)
+{
+    (void)c;
+    return 0;
+}
+
+dag_status dag_resident_drop(dag_context *context, dag_collection *c)
+{
+    (void)context;
+    (void)c;
+    abort();
+}
+
+void dagi_residence_leave(dag_collection *c, int content)
+{
+    (void)content;
+    if (c->residence != NULL)
+        abort();
+}
+
 /* Pinned memory, when tests want some. */
 static int fake_pinning, fake_pins;
 static size_t fake_pinned_bytes;

@@ -1,0 +1,48 @@
+/*
+ * Collections whose elements may stay on devices between taskpools (dag_resident_begin()).
+ *
+ * Elsewhere a value ends with its last holder, and its copies with it. In a resident collection
+ * each element that was ever bound has one value of its own, which is kept: without a holder it is
+ * parked, with its record, and the next task that binds the element gets it back with all copies
+ * that were not evicted meanwhile. So tasks on cores, stores and messages find out by the record, as
+ * always, that the content lies elsewhere, and eviction saves what only a device has.
+ */
+#ifndef DAGI_RESIDENT_H
+#define DAGI_RESIDENT_H
+
+#include "../data/data.h"
+#include "device.h"
+
+struct dagi_residence;
+
+/* For value.c: the value of an element, with one more reference; flags of data.h. NULL = the pool
+ * has failed, or out of memory. Of an element that is not empty. */
+dag_value *dagi_resident_bind(struct dagi_worker *w, dag_taskpool *pool, dag_collection *c,
+                              const dag_element *e, uint32_t flags);
+/* The last reference to a value with the flag RESIDENT is gone. */
+void dagi_resident_rest(struct dagi_worker *w, dag_value *value);
+/* For bind.c: store to an element that has no living home value. What only a device has of it is
+ * brought to the host first, since a region leaves the rest as it is; the pool is held until then.
+ * Nonzero = out of memory. */
+int dagi_resident_store(dag_taskpool *pool, dag_collection *c, const dag_element *e,
+                        dag_value *value, dag_region region);
+/* 1: what is stored in elements need not come to the host before somebody asks. */
+int dagi_resident_stays(const dag_collection *c);
+
+/* Sentence why a taskpool must not name memory that is resident under another collection; NULL. */
+const char *dagi_resident_conflict(dag_context *ctx, const dag_collection *c, const char *from,
+                                   size_t bytes);
+/* The collection is about to be freed. `content`: its memory lives on, and what devices have of it
+ * is brought home. Application thread. */
+void dagi_residence_leave(dag_collection *c, int content);
+/* The context ends: all collections are left, and brought home. Application thread. */
+void dagi_residences_close(dag_context *ctx);
+
+/* For the manager: such a transfer was lost, or cannot be had. */
+void dagi_residence_fail(struct dagi_residence *home);
+/* The residence of a parked value; NULL = the value is no such one, or a pool uses it. */
+struct dagi_residence *dagi_residence_parked(const dag_value *v);
+/* A value that was given to a manager without a pool is parked again. */
+void dagi_residence_settled(struct dagi_residence *home);
+
+#endif
