@@ -2,6 +2,7 @@
 #include "agreed.h"
 #include "check.h"
 #include "columns.h"
+#include "resident.h"
 
 #include <dag/kernels.h>
 
@@ -101,9 +102,11 @@ static dag_status do_potri(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix
     dagi_check c = check_triangle(ctx, "dag_potri", prec, uplo, A);
     if (!dagi_check_agreed(&c))
         return c.status;
+    bool kept = dagi_la_keep(ctx, A, DAG_RESIDENT_DEFERRED); /* nobody wants to see the triangle */
     dag_status status = run_trtri(ctx, uplo, DAG_NON_UNIT, A, &zero);
     if (status == DAG_SUCCESS && zero == 0)
         status = run_lauum(ctx, uplo, A);
+    status = dagi_la_agreed(ctx, "dag_potri", dagi_la_let_go(ctx, A, kept, status));
     if (info != NULL)
         *info = zero;
     return status;

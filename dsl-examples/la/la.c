@@ -1,5 +1,6 @@
 /* Entry points named after LAPACK: check the arguments, pick the graph. */
 #include "agreed.h"
+#include "resident.h"
 
 #include <dag/kernels.h>
 
@@ -141,11 +142,13 @@ static dag_status do_posv(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix 
     if (status == DAG_SUCCESS)
         status = dagi_la_present(ctx, "dag_posv", "info", info);
     status = dagi_la_agreed(ctx, "dag_posv", status);
-    if (status == DAG_SUCCESS)
-        status = run_potrf(ctx, uplo, A, info);
+    if (status != DAG_SUCCESS)
+        return status;
+    bool kept = dagi_la_keep(ctx, A, DAG_RESIDENT_SAVED);
+    status = run_potrf(ctx, uplo, A, info);
     if (status == DAG_SUCCESS && *info == 0)
         status = dag_run(ctx, potrs_pool(ctx, uplo, A, B));
-    return status;
+    return dagi_la_let_go(ctx, A, kept, status);
 }
 
 dag_status dag_potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)

@@ -10,6 +10,7 @@
 #include "check.h"
 #include "columns.h"
 #include "pools.h"
+#include "resident.h"
 
 #include <dag/kernels.h>
 #include <dag/refine.h>
@@ -229,8 +230,13 @@ static dag_status run(mixed s, int *iter, int64_t *info)
     *info = 0;
     (void)dag_kernels_init(NULL);
     dag_status status = s.A->n > 0 ? allocate(&s) : DAG_SUCCESS;
-    if (status == DAG_SUCCESS && s.A->n > 0)
-        status = refine(&s, &steps);
+    if (status == DAG_SUCCESS && s.A->n > 0) {
+        bool kept = dagi_la_keep(s.ctx, s.A, DAG_RESIDENT_SAVED);
+        /* Until they are freed: nobody wants to see them. */
+        (void)dagi_la_keep(s.ctx, s.S, DAG_RESIDENT_DEFERRED);
+        (void)dagi_la_keep(s.ctx, s.Y, DAG_RESIDENT_DEFERRED);
+        status = dagi_la_let_go(s.ctx, s.A, kept, refine(&s, &steps));
+    }
     dag_matrix_free(s.S);
     dag_matrix_free(s.Y);
     dag_matrix_free(s.R);

@@ -111,11 +111,13 @@ dag_status dag_redistribute(dag_context *ctx, dag_matrix *A, dag_matrix *B)
     if (!dagi_check_agreed(&c))
         return c.status;
     struct cuts rows = cut(A->m, A->mb, B->mb), cols = cut(A->n, A->nb, B->nb);
-    int failed = rows.at == NULL || cols.at == NULL;
-    if (failed)
-        (void)dag_error(ctx, DAG_ERR_NOMEM,
-                        "dag_redistribute: no memory for the list of fragments");
-    dag_status status = dag_agree(ctx, failed ? DAG_ERR_NOMEM : DAG_SUCCESS, NULL);
+    dag_status mine = dag_resident_drop(ctx, &A->super); /* fragments name their memory */
+    if (mine == DAG_SUCCESS)
+        mine = dag_resident_drop(ctx, &B->super);
+    if (mine == DAG_SUCCESS && (rows.at == NULL || cols.at == NULL))
+        mine = dag_error(ctx, DAG_ERR_NOMEM,
+                         "dag_redistribute: no memory for the list of fragments");
+    dag_status status = dag_agree(ctx, mine, NULL);
     if (status == DAG_SUCCESS) {
         struct fragments from, to;
         fragments_init(&from, ctx, A, B, &rows, &cols);

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "columns.h"
 #include "estimate.h"
+#include "resident.h"
 
 #include <dag/kernels.h>
 #include <dag/la.h>
@@ -258,11 +259,13 @@ static dag_status run(refinement s)
             s.forward[j] = 0;
     }
     if (status == DAG_SUCCESS && s.A->n > 0 && s.B->n > 0) {
+        bool kept = dagi_la_keep(s.ctx, s.F, DAG_RESIDENT_SAVED);
         status = judge(&s);
         for (int i = 0; status == DAG_SUCCESS && i < STEPS && go_on(&s); i++)
             status = step(&s);
         if (status == DAG_SUCCESS && wanted > 0)
             status = bound(&s);
+        status = dagi_la_let_go(s.ctx, s.F, kept, status);
     }
     dag_matrix_free(s.R);
     dag_matrix_free(s.W);

@@ -21,6 +21,10 @@ static dag_status copy_tile(dag_matrix *to, int64_t i, int64_t j, const dag_elem
 dag_status dagi_la_slab(dag_context *ctx, dag_matrix *A, dag_matrix **slab)
 {
     *slab = A;
+    /* What follows works on its memory, which is that of views. */
+    dag_status home = dag_resident_drop(ctx, &A->super);
+    if (home != DAG_SUCCESS)
+        return home;
     if (A->layout == DAG_LAYOUT_SLAB)
         return DAG_SUCCESS;
     *slab = NULL;
@@ -57,6 +61,7 @@ void dagi_la_top(const dag_matrix *A, int64_t m, int64_t n, dag_matrix *top)
 {
     *top = *A;
     top->super.last_pool = NULL;
+    top->super.residence = NULL;
     top->m = m;
     top->n = n;
     top->mt = (m + A->mb - 1) / A->mb;

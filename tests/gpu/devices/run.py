@@ -187,8 +187,8 @@ def moves(n, nb):
          2 * some * n, 2 * some * some, 9 * tiles),
         ("dag_blas3", ["--routine", "trsm"], tri + n * n, n * n, tiles ** 3 // 2),
         ("dag_blas3", ["--routine", "trmm"], tri + n * n, n * n, tiles ** 3 // 2),
-        # all tasks of a solve fetch the factor
-        ("dag_posv", ["--nrhs", str(some)], 2 * tri + n * some, tri + n * some, 3 * tiles ** 2),
+        # all tasks of a solve fetch the factor; that of posv is still there
+        ("dag_posv", ["--nrhs", str(some)], tri + n * some, tri + n * some, 3 * tiles ** 2),
         ("dag_gesv", ["--nrhs", str(some)], n * n + n * some, n * some, 3 * tiles ** 2),
     ]
 
