@@ -46,6 +46,8 @@ static dag_kernel table[DAG_OP_COUNT][DAG_PRECISION_COUNT][DAG_DEVICE_KIND_COUNT
     CPU_KERNELS(DAG_OP_GEMQRT, gemqrt),
     CPU_KERNELS(DAG_OP_TPQRT, tpqrt),
     CPU_KERNELS(DAG_OP_TPMQRT, tpmqrt),
+    CPU_KERNELS(DAG_OP_GEQRT_STACK, geqrt_stack),
+    CPU_KERNELS(DAG_OP_GEMQRT_STACK, gemqrt_stack),
 };
 
 static const char *const op_names[DAG_OP_COUNT] = {
@@ -68,6 +70,8 @@ static const char *const op_names[DAG_OP_COUNT] = {
     [DAG_OP_SYR2K] = "syr2k",         [DAG_OP_HER2K] = "her2k",
     [DAG_OP_GEQRT] = "geqrt",         [DAG_OP_GEMQRT] = "gemqrt",
     [DAG_OP_TPQRT] = "tpqrt",         [DAG_OP_TPMQRT] = "tpmqrt",
+    [DAG_OP_GEQRT_STACK] = "geqrt_stack",
+    [DAG_OP_GEMQRT_STACK] = "gemqrt_stack",
     [DAG_OP_POTRF_WORKSPACE] = "potrf_workspace",
 };
 

@@ -112,12 +112,20 @@ static dag_status convert(mixed *s, dag_uplo uplo, dag_matrix *F, dag_matrix *T,
                          info);
 }
 
+static dag_status infinity_norm(mixed *s, dag_matrix *A, double *norm)
+{
+    return s->uplo == DAG_GENERAL ? dag_lange(s->ctx, DAG_NORM_INF, A, norm)
+                                  : dag_lanhe(s->ctx, DAG_NORM_INF, s->uplo, A, norm);
+}
+
+/* The norm of A in single precision does as well, and half as much is read for it; it may overflow,
+ * though. */
 static dag_status set_bound(mixed *s)
 {
     double norm;
-    dag_status status = s->uplo == DAG_GENERAL
-                            ? dag_lange(s->ctx, DAG_NORM_INF, s->A, &norm)
-                            : dag_lanhe(s->ctx, DAG_NORM_INF, s->uplo, s->A, &norm);
+    dag_status status = infinity_norm(s, s->S, &norm);
+    if (status == DAG_SUCCESS && !isfinite(norm))
+        status = infinity_norm(s, s->A, &norm);
     s->bound = norm * (DBL_EPSILON / 2) * sqrt((double)s->A->n);
     return status;
 }
@@ -180,11 +188,11 @@ static dag_status correct(mixed *s, int *fits)
 static dag_status start(mixed *s, int *iter)
 {
     int64_t over = 0, info = 0;
-    dag_status status = set_bound(s);
-    if (status == DAG_SUCCESS)
-        status = convert(s, DAG_GENERAL, s->B, s->Y, &over);
+    dag_status status = convert(s, DAG_GENERAL, s->B, s->Y, &over);
     if (status == DAG_SUCCESS && over == 0)
         status = convert(s, s->uplo, s->A, s->S, &over);
+    if (status == DAG_SUCCESS && over == 0)
+        status = set_bound(s);
     if (status == DAG_SUCCESS && over == 0)
         status = factor(s, s->S, &info);
     *iter = over != 0 ? DAG_MIXED_OVERFLOW : info != 0 ? DAG_MIXED_FACTOR : 0;

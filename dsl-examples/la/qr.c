@@ -13,6 +13,7 @@
 #include "unmqr_N.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct dag_qr {
     int rows;   /* process rows that hold anything */
     int stacks; /* per process row */
     int tiles;  /* of a stack */
+    int block;  /* rows of the blocks of a stack; 0: it is not cut */
     int panels;
     dag_matrix *T;    /* of the stacks; NULL for a matrix without elements */
     dag_matrix *tree; /* V and T; NULL where there is one stack */
@@ -99,16 +101,55 @@ static int64_t stack_of(const dag_matrix *A, int64_t mine, int64_t top)
     return each > TILES ? each : TILES;
 }
 
-static void plan(const dag_matrix *A, int64_t wanted, dag_qr *qr)
+/* Rows of the blocks that a stack is cut into: they leave room in a second-level cache of 1 MiB for
+ * R and for what comes next. */
+static int64_t block_of(const dag_matrix *A)
 {
+    enum { BYTES = 512 * 1024, LEAST = 256, MOST = 2048 };
+    int64_t rows = BYTES / (A->nb * (int64_t)dag_precision_size(A->prec)) / 8 * 8;
+    rows = rows < LEAST ? LEAST : rows > MOST ? MOST : rows;
+    return rows < A->nb ? A->nb : rows;
+}
+
+/* Stacks that are cut into blocks may be high: so many that workers of different speed end
+ * together, because each costs a node of the tree. */
+static int64_t cut_stack_of(const dag_matrix *A, int64_t mine, int64_t block, double workers)
+{
+    int64_t each = quotient_up(mine, 4 * quotient_up((int64_t)workers, min(A->mt, A->p)));
+    int64_t least = quotient_up(4 * block, A->nb);
+    return each < least ? least : each;
+}
+
+/* The same on all ranks, although they need not have equally many workers. */
+static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_options *o, dag_qr *qr)
+{
+    enum { FEW = 2 }; /* block columns */
     int64_t panels = min(A->mt, A->nt), rows = min(A->mt, A->p);
     int64_t mine = quotient_up(A->mt, rows), top = quotient_up(panels, rows) + 1;
-    int64_t tiles = wanted > 0 ? wanted : stack_of(A, mine, top);
+    double present[2] = {dag_workers(ctx), dag_devices(ctx)};
+    dag_status status = DAG_SUCCESS;
+    if (dag_size(ctx) > 1)
+        status = dag_allreduce(ctx, DAG_SUM, present, 2);
+    if (status != DAG_SUCCESS)
+        return status;
+    int64_t block = o->block;
+    if (block > 0 && (block < A->nb || block > INT_MAX))
+        return dag_error(ctx, DAG_ERR_ARG, "dag_geqrf: blocks of %" PRId64 " rows; with tiles of %"
+                         PRId64 " they must have as many, and less than 2^31", block, A->nb);
+    if (block > 0 && present[1] > 0)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_geqrf: blocks within stacks are for processors only, "
+                         "but there are devices; leave the option out, or start without devices");
+    if (block == 0 && A->nt <= FEW && mine > 4 * top && present[1] == 0)
+        block = block_of(A);
+    int64_t tiles = o->stack > 0 ? o->stack
+                    : block > 0  ? cut_stack_of(A, mine, block, present[0])
+                                 : stack_of(A, mine, top);
     tiles = tiles < top ? top : tiles;
     tiles = tiles > mine ? mine : tiles;
     *qr = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
                    .q = (int)A->q, .rows = (int)rows, .stacks = (int)quotient_up(mine, tiles),
-                   .tiles = (int)tiles, .panels = (int)panels};
+                   .tiles = (int)tiles, .block = (int)block, .panels = (int)panels};
+    return DAG_SUCCESS;
 }
 
 static dag_status make_factors(dag_context *ctx, dag_qr *qr)
@@ -116,7 +157,9 @@ static dag_status make_factors(dag_context *ctx, dag_qr *qr)
     int64_t stacks = (int64_t)qr->rows * qr->stacks;
     int64_t columns = min(qr->n, qr->panels * qr->nb);
     int64_t slots = qr_slots(qr->rows, qr->stacks);
-    dag_matrix_desc desc = {.prec = qr->prec, .m = stacks * qr->nb, .n = columns, .mb = qr->nb,
+    int64_t high = qr->block > 0 ? quotient_up(qr->tiles * qr->nb, qr->block) * DAG_QR_INNER
+                                 : qr->nb;
+    dag_matrix_desc desc = {.prec = qr->prec, .m = stacks * high, .n = columns, .mb = high,
                             .nb = qr->nb, .p = qr->p, .q = qr->q, .name = "T of the stacks"};
     dag_status status = dag_matrix_new(ctx, &desc, &qr->T);
     if (status != DAG_SUCCESS || stacks == 1)
@@ -147,7 +190,8 @@ static dag_matrix *tree_of(const dag_qr *qr)
 static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, int ahead)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          dag_shape *, int, int, int, int, int, int) = {
+                                          dag_shape *, int, int, int, int, int, int,
+                                          int) = {
         geqrf_s_new, geqrf_d_new, geqrf_c_new, geqrf_z_new};
     dag_shape head = {qr->nb, qr->nb, dag_precision_size(qr->prec)};
     dagi_la_pieces S;
@@ -156,7 +200,8 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, i
     if (ahead < 0)
         ahead = slab->q == 1 ? qr->panels : 3;
     return dag_run(ctx, make[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &head, qr->rows,
-                                       qr->stacks, qr->tree != NULL, qr->tiles, qr->panels, ahead));
+                                       qr->stacks, qr->tree != NULL, qr->tiles, qr->panels, qr->block,
+                                       ahead));
 }
 
 static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_qr_options *options,
@@ -169,7 +214,7 @@ static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_
     int usable = status == DAG_SUCCESS;
     if (usable)
         status = dagi_la_present(ctx, "dag_geqrf", "qr", qr);
-    if (status == DAG_SUCCESS && (o.stack < 0 || o.lookahead < 0))
+    if (status == DAG_SUCCESS && (o.stack < 0 || o.block < 0 || o.lookahead < 0))
         status = dag_error(ctx, DAG_ERR_ARG, "dag_geqrf: options must not be negative");
     if (status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
         status = dag_error(ctx, DAG_ERR_NOMEM, "dag_geqrf: no memory");
@@ -180,8 +225,8 @@ static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_
             *made = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
                              .q = (int)A->q};
         else
-            plan(A, o.stack, made);
-        if (!empty)
+            status = plan(ctx, A, &o, made);
+        if (!empty && status == DAG_SUCCESS)
             status = make_factors(ctx, made);
         if (status == DAG_SUCCESS)
             status = dagi_la_slab(ctx, A, &slab);
@@ -228,11 +273,11 @@ static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *
 {
     static dag_taskpool *(*const forward[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
                                              dag_matrix *, dag_shape *, int, int, int, int, int,
-                                             int) = {unmqr_C_s_new, unmqr_C_d_new, unmqr_C_c_new,
-                                                     unmqr_C_z_new};
+                                             int, int) = {unmqr_C_s_new, unmqr_C_d_new,
+                                                          unmqr_C_c_new, unmqr_C_z_new};
     static dag_taskpool *(*const backward[4])(dag_context *, dag_matrix *, dag_matrix *,
                                               dag_matrix *, dag_matrix *, dag_shape *, int, int, int,
-                                              int, int, int, int) = {
+                                              int, int, int, int, int) = {
         unmqr_N_s_new, unmqr_N_d_new, unmqr_N_c_new, unmqr_N_z_new};
     dagi_la_pieces S, X;
     dag_shape head = {qr->nb, B->nb, dag_precision_size(qr->prec)};
@@ -243,9 +288,10 @@ static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *
     if (trans == DAG_NO_TRANS)
         return dag_run(ctx, backward[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &X.super, &head,
                                                qr->rows, qr->stacks, tree, qr->tiles, qr->panels,
-                                               ahead, identity));
+                                               qr->block, ahead, identity));
     return dag_run(ctx, forward[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &X.super, &head,
-                                          qr->rows, qr->stacks, tree, qr->tiles, qr->panels, ahead));
+                                          qr->rows, qr->stacks, tree, qr->tiles, qr->panels,
+                                          qr->block, ahead));
 }
 
 /* Arguments have been checked on this rank, with the outcome `status`. */

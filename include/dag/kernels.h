@@ -82,6 +82,8 @@ typedef enum dag_kernel_op {
     DAG_OP_GEMQRT,
     DAG_OP_TPQRT,
     DAG_OP_TPMQRT,
+    DAG_OP_GEQRT_STACK,
+    DAG_OP_GEMQRT_STACK,
     DAG_OP_POTRF_WORKSPACE, /**< of devices only: kernels_cuda.h */
     DAG_OP_COUNT
 } dag_kernel_op;
@@ -116,6 +118,15 @@ bool dag_kernel_register(const dag_kernel *entry);
 
 /** Name of an operation in lower case, "gemm"; NULL if out of range. */
 const char *dag_kernel_op_name(dag_kernel_op op);
+
+/** Columns of a panel within a block of geqrt_stack, the inner block of LAPACK's geqrt. */
+enum { DAG_QR_INNER = 32 };
+
+/** Elements of workspace that geqrt_stack takes for n columns in blocks of `block` rows. */
+static inline size_t dag_qr_stack_work(int n, int block)
+{
+    return block > 0 ? ((size_t)n + (size_t)block + 2 * DAG_QR_INNER + 64) * (size_t)n : 0;
+}
 
 #define DAG_PRECISION s
 #include <dag/precision.h>

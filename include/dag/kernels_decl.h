@@ -219,6 +219,25 @@ void FN(gemqrt)(dag_trans trans, int m, int n, int k, const elem_t *V, int ldv, 
                 int ldt, elem_t *C, int ldc, elem_t *W, int ldw);
 
 /**
+ * QR factorisation of a stack A (m by n) in place. With `block` == 0 this is geqrt. Else A is cut
+ * into blocks of `block` >= n rows: the first is factored, then R on top of each of the others, so
+ * that a block stays in a cache while all its columns are reduced. R is in the upper triangle, V of
+ * a block is where its rows were, of the first one below the diagonal.
+ * @param[out] T  for each block DAG_QR_INNER by n, one below the other: side by side those of panels
+ *                of DAG_QR_INNER columns, triangles on their first columns.
+ * @param W  workspace of dag_qr_stack_work() elements; not used when `block` == 0.
+ */
+void FN(geqrt_stack)(int m, int n, int block, elem_t *A, int lda, elem_t *T, int ldt, elem_t *W);
+
+/**
+ * C (m by n) := op(Q) C with Q of geqrt_stack, of which V has the first k <= m columns. `trans` is
+ * DAG_NO_TRANS or DAG_CONJ_TRANS.
+ * @param W  workspace, k by n when `block` == 0, else 2 DAG_QR_INNER by n.
+ */
+void FN(gemqrt_stack)(dag_trans trans, int m, int n, int k, int block, const elem_t *V, int ldv,
+                      const elem_t *T, int ldt, elem_t *C, int ldc, elem_t *W);
+
+/**
  * QR factorisation of a triangle A (n by n) on top of B (m by n, m >= n), upper triangular in its
  * last n rows: LAPACK's tpqrt with l = n and an inner block of n columns. A becomes R, B becomes V
  * of the same shape, Q = I - (I; V) T (I; V)^H. What is below the triangles is neither read nor

@@ -30,6 +30,12 @@ extern "C" {
  * T of the stacks (one nb x nb tile per stack and panel: the inner block is as wide as a tile), and
  * V and T of the tree (a pair of nb x nb triangles per stack but one, and panel) are kept here, each
  * on the rank that holds the stack, in about (m / height of a stack) n nb elements.
+ *
+ * The stacks of a tall matrix with one or two block columns are cut into blocks of rows that fit a
+ * cache: Q(d,k) is a product over the blocks, from the first to the last, and within each over
+ * panels of DAG_QR_INNER columns, whose T are DAG_QR_INNER by DAG_QR_INNER. A block but the first
+ * has a V without triangle, which lies where its rows were, and acts on the first rows of the stack
+ * besides its own.
  */
 typedef struct dag_qr dag_qr;
 
@@ -44,6 +50,9 @@ dag_status dag_geqrf(dag_context *ctx, dag_matrix *A, dag_qr **qr);
 typedef struct dag_qr_options {
     int64_t stack; /**< tiles of a stack at most; all the tiles of a process row that hold parts of
                         R, and one more, are always in one stack */
+    int64_t block; /**< rows of the blocks that stacks are cut into, at least nb. Without options it
+                        is chosen for up to two block columns, and others are not cut, nor any
+                        where there are devices, which take whole stacks only */
     int lookahead; /**< panels that may be factored ahead of the oldest update that is not done,
                         plus 1: 1 goes panel by panel */
 } dag_qr_options;

@@ -5,7 +5,8 @@
  * up to a third on cold. Here nothing is packed: in C - A B^T and C - A B the kernel needs, for
  * each index of the inner dimension, consecutive elements of a column of A and single elements of
  * B, and both are there as they are. What comes next is prefetched while this is multiplied.
- * Only where A is transposed, panels of it are copied, by transposing squares in registers.
+ * Only where A is transposed, panels of it are copied, by transposing squares in registers; where B
+ * is narrow, columns of both are multiplied as they are, and the lanes added up at the end.
  *
  * There is a table per element type (s, d) and instruction set; dagi_micro_d() is the one for this
  * processor, NULL where there is none (other processors, c and z): then the library is called.
@@ -20,6 +21,9 @@
 
 enum { MICRO_MAX = 512 };
 
+/* Columns that are reduced together by reflectors. */
+enum { MICRO_LEAF = 8 };
+
 #define MICRO_TABLE(p, elem)                                                                       \
     typedef struct dagi_micro_##p##_table {                                                        \
         /* C := C + alpha op(A) op(B); C is m by n, k the inner dimension. */                      \
@@ -33,6 +37,10 @@ enum { MICRO_MAX = 512 };
                      int lda, elem *B, int ldb);                                                   \
         /* Cholesky factor in place; LAPACK's info. */                                             \
         int (*potrf)(bool lower, int n, elem *A, int lda);                                         \
+        /* One pass over the columns x of X, m by MICRO_LEAF. For j >= 0 column j becomes           \
+         * v = scale x, and w[c] v is subtracted from the columns c > j. Then, for j + 1 <          \
+         * MICRO_LEAF, dots[c] is the scalar product of columns j + 1 and c, for all c. */          \
+        void (*reflect)(int m, int j, elem scale, const elem *w, elem *X, int ldx, elem *dots);    \
     } dagi_micro_##p##_table;                                                                      \
     const dagi_micro_##p##_table *dagi_micro_##p(void);
 MICRO_TABLE(s, float)

@@ -208,6 +208,8 @@ static void MICRO(add_part)(dag_region region, int rows, int cols, int shift, co
     }
 }
 
+#include "cpu/micro_columns.inc.c"
+
 /* ---- products ---------------------------------------------------------------------------- */
 
 /* Element (i, p) of an operand of an update is at[i * row + p * col], p being the inner index. */
@@ -307,6 +309,14 @@ static MICRO_TARGET void MICRO(gemm)(bool transa, bool transb, int m, int n, int
                                      const elem_t *A, int lda, const elem_t *B, int ldb,
                                      elem_t *C, int ldc)
 {
+    if (transa && !transb && n <= MICRO_NARROW && k >= 4 * LANES) {
+        MICRO(dots)(m, n, k, alpha, A, lda, B, ldb, C, ldc);
+        return;
+    }
+    if (!transa && n == 1) {
+        MICRO(gemv)(m, k, alpha, A, lda, B, transb ? ldb : 1, C);
+        return;
+    }
     MICRO(update)((MICRO(job)){.region = DAG_REGION_FULL, .m = m, .n = n, .k = k, .alpha = alpha,
                                .A = {A, transa ? lda : 1, transa ? 1 : lda},
                                .B = {B, transb ? 1 : ldb, transb ? ldb : 1}, .C = C, .ldc = ldc});
@@ -503,11 +513,13 @@ static MICRO_TARGET int MICRO(potrf)(bool lower, int n, elem_t *A, int lda)
     return info == 0 ? 0 : n1 + info;
 }
 
-static const MICRO_TYPE MICRO(table) = {MICRO(gemm), MICRO(syrk), MICRO(trsm), MICRO(potrf)};
+static const MICRO_TYPE MICRO(table) = {MICRO(gemm), MICRO(syrk), MICRO(trsm), MICRO(potrf),
+                                        MICRO(reflect)};
 
 #undef LANES
 #undef MICRO_ROWS
 #undef MICRO_DEPTH
+#undef MICRO_NARROW
 #undef INLINE
 #undef APART
 #undef EACH_COL

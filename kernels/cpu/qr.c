@@ -23,7 +23,18 @@
 
 /* Columns that are reduced one by one, and the order of triangles that are filled up with zeros to
  * be multiplied as squares. */
-enum { QR_LEAF = 8, QR_SQUARE = 48 };
+enum { QR_LEAF = MICRO_LEAF, QR_SQUARE = 48 };
+
+/* Columns a multiple of so many bytes apart fall on each other in a cache: they are copied. */
+enum { QR_STRIDE = 2048 };
+
+/* Leading dimension of a copy of `rows` rows: an odd number of cache lines, so that neighbouring
+ * columns do not fall on each other in a cache. */
+static int spread(int rows, size_t item)
+{
+    int lane = 64 / (int)item;
+    return ((rows + lane - 1) / lane | 1) * lane;
+}
 
 #define DAG_TEMPLATE "cpu/qr.inc.c"
 #include "each_precision.h"

@@ -41,10 +41,61 @@ static void LOCAL(column_of_T)(int j, elem_t tau, const elem_t *z, elem_t *T, in
     t[j] = tau;
 }
 
+#if !DAG_COMPLEX
+/*
+ * QR_LEAF columns by passes that reflect one column and multiply the next one with all of them. They
+ * are A, of order QR_LEAF, on top of X, which is m by QR_LEAF: R in the triangle of A and V in X; with
+ * `trapezoid` X follows A in memory, and V lies below the diagonal of A too, else A is a triangle.
+ */
+static void LOCAL(leaf)(bool trapezoid, int m, elem_t *A, int lda, elem_t *X, int ldx, elem_t *T,
+                        int ldt)
+{
+    elem_t dots[QR_LEAF], z[QR_LEAF], w[QR_LEAF] = {0};
+    MICRO_NOW->reflect(m, -1, 1, w, X, ldx, dots);
+    for (int j = 0; j < QR_LEAF; j++) {
+        int high = trapezoid ? QR_LEAF : j + 1; /* end of the rows of v in A */
+        elem_t *a = A + AT(0, j, lda), *x = X + AT(0, j, ldx), tau, scale;
+        elem_t squares = dots[j];
+        for (int i = j + 1; i < high; i++)
+            squares += a[i] * a[i];
+        elem_t all = squares + a[j] * a[j];
+        if (squares > (elem_t)SQUARES_MIN && all < (elem_t)SQUARES_MAX) {
+            elem_t beta = a[j] < 0 ? (elem_t)sqrt((double)all) : -(elem_t)sqrt((double)all);
+            scale = 1 / (a[j] - beta);
+            tau = (beta - a[j]) / beta;
+            a[j] = beta;
+        } else {
+            LAPACK(larfg_work)(m + high - j, a + j, trapezoid ? a + j + 1 : x, 1, &tau);
+            scale = 1;
+            CBLAS(gemv)(CblasColMajor, CblasTrans, m, QR_LEAF, 1, X, ldx, x, 1, 0, dots, 1);
+        }
+        for (int i = j + 1; i < high; i++)
+            a[i] *= scale;
+        for (int c = 0; c < QR_LEAF; c++) {
+            elem_t *other = A + AT(0, c, lda);
+            z[c] = scale * dots[c] + (c > j || trapezoid ? other[j] : 0);
+            for (int i = j + 1; i < high; i++)
+                z[c] += a[i] * other[i];
+            w[c] = tau * z[c];
+            for (int i = j; c > j && i < high; i++)
+                other[i] -= i == j ? w[c] : w[c] * a[i];
+        }
+        MICRO_NOW->reflect(m, j, scale, w, X, ldx, dots);
+        LOCAL(column_of_T)(j, tau, z, T, ldt);
+    }
+}
+#endif
+
 /* m >= n, n <= QR_LEAF */
 static void LOCAL(geqrt_leaf)(int m, int n, elem_t *A, int lda, elem_t *T, int ldt)
 {
     const elem_t one = 1, zero = 0;
+#if !DAG_COMPLEX
+    if (n == QR_LEAF && MICRO_NOW != NULL) {
+        LOCAL(leaf)(true, m - n, A, lda, A + n, lda, T, ldt);
+        return;
+    }
+#endif
     for (int j = 0; j < n; j++) {
         elem_t *v = A + AT(j, j, lda), z[QR_LEAF];
         elem_t tau = LOCAL(reflector)(m - j - 1, v, v + 1), diagonal = *v;
@@ -158,20 +209,27 @@ void FN(tpmqrt)(dag_trans trans, int m, int n, int k, const elem_t *V, int ldv, 
                     B + full, ldb);
 }
 
-static void LOCAL(tpqrt_leaf)(int m, int n, elem_t *A, int lda, elem_t *B, int ldb, elem_t *T,
-                              int ldt)
+/* B has `full` rows and, if `triangle`, below them the upper triangle of order n. */
+static void LOCAL(tpqrt_leaf)(int full, bool triangle, int n, elem_t *A, int lda, elem_t *B, int ldb,
+                              elem_t *T, int ldt)
 {
     const elem_t one = 1;
+#if !DAG_COMPLEX
+    if (n == QR_LEAF && !triangle && MICRO_NOW != NULL) {
+        LOCAL(leaf)(false, full, A, lda, B, ldb, T, ldt);
+        return;
+    }
+#endif
     for (int j = 0; j < n; j++) {
-        int rows = m - n + j + 1;
+        int rows = triangle ? full + j + 1 : full;
         elem_t *x = B + AT(0, j, ldb), z[QR_LEAF];
         elem_t tau = LOCAL(reflector)(rows, A + AT(j, j, lda), x);
         elem_t minus = -CONJ(tau);
         for (int c = 0; c < n; c++) {
             z[c] = c > j ? CONJ(A[AT(j, c, lda)]) : 0;
             if (c != j)
-                CBLAS(gemv)(CblasColMajor, CblasConjTrans, c < j ? m - n + c + 1 : rows, 1,
-                            SCALAR(one), B + AT(0, c, ldb), ldb, x, 1, SCALAR(one), z + c, 1);
+                CBLAS(gemv)(CblasColMajor, CblasConjTrans, triangle && c < j ? full + c + 1 : rows,
+                            1, SCALAR(one), B + AT(0, c, ldb), ldb, x, 1, SCALAR(one), z + c, 1);
             if (c > j)
                 A[AT(j, c, lda)] += MUL(minus, CONJ(z[c]));
         }
@@ -186,7 +244,7 @@ static void LOCAL(tpqrt_halves)(int m, int n, elem_t *A, int lda, elem_t *B, int
                                 int ldt)
 {
     if (n <= QR_LEAF) {
-        LOCAL(tpqrt_leaf)(m, n, A, lda, B, ldb, T, ldt);
+        LOCAL(tpqrt_leaf)(m - n, true, n, A, lda, B, ldb, T, ldt);
         return;
     }
     int l = split(n, QR_LEAF), r = n - l, full = m - n;
@@ -211,4 +269,114 @@ void FN(tpqrt)(int m, int n, elem_t *A, int lda, elem_t *B, int ldb, elem_t *T, 
         return;
     LOCAL(tpqrt_halves)(m, n, A, lda, B, ldb, T, ldt);
     FN(laset)(DAG_REGION_LOWER_STRICT, n, n, 0, 0, T, ldt);
+}
+
+/* ---- stacks cut into blocks of rows ------------------------------------------------------- */
+
+/* As tpmqrt for V without a triangle, m by k, and T with zeros below the diagonal. W: 2 k by n. */
+static void LOCAL(tsmqrt)(dag_trans trans, int m, int n, int k, const elem_t *V, int ldv,
+                          const elem_t *T, int ldt, elem_t *A, int lda, elem_t *B, int ldb,
+                          elem_t *W)
+{
+    elem_t *second = W + AT(0, n, k);
+    if (n == 0)
+        return;
+    FN(lacpy)(DAG_REGION_FULL, k, n, A, lda, W, k);
+    FN(gemm)(DAG_CONJ_TRANS, DAG_NO_TRANS, k, n, m, 1, V, ldv, B, ldb, 1, W, k);
+    FN(gemm)(trans, DAG_NO_TRANS, k, n, k, 1, T, ldt, W, k, 0, second, k);
+    FN(geadd)(DAG_REGION_FULL, DAG_NO_TRANS, k, n, -1, second, k, 1, A, lda);
+    FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, m, n, k, -1, V, ldv, second, k, 1, B, ldb);
+}
+
+/* QR factorisation of a triangle A on top of B, n columns and m rows; T gets zeros below the
+ * diagonal. From left to right: halves would give products of twice the depth, and more of the
+ * small ones with T. W: 2 n by n. */
+static void LOCAL(tsqrt)(int m, int n, elem_t *A, int lda, elem_t *B, int ldb, elem_t *T, int ldt,
+                         elem_t *W)
+{
+    FN(laset)(DAG_REGION_FULL, n, n, 0, 0, T, ldt);
+    for (int j = 0; j < n; j += QR_LEAF) {
+        int b = n - j < QR_LEAF ? n - j : QR_LEAF, right = n - j - b;
+        elem_t *a = A + AT(j, j, lda), *v = B + AT(0, j, ldb), *t = T + AT(j, j, ldt);
+        elem_t *gram = W, *product = W + AT(0, b, n);
+        LOCAL(tpqrt_leaf)(m, false, b, a, lda, v, ldb, t, ldt);
+        LOCAL(tsmqrt)(DAG_CONJ_TRANS, m, right, b, v, ldb, t, ldt, a + AT(0, b, lda), lda,
+                      v + AT(0, b, ldb), ldb, W);
+        if (j == 0)
+            continue;
+        /* T12 = -T11 (V1^H V2) T22 */
+        FN(gemm)(DAG_CONJ_TRANS, DAG_NO_TRANS, j, b, m, 1, B, ldb, v, ldb, 0, gram, j);
+        FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, j, b, b, 1, gram, j, t, ldt, 0, product, j);
+        FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, j, b, j, -1, T, ldt, product, j, 0, T + AT(0, j, ldt),
+                 ldt);
+    }
+}
+
+/* The first block of a stack, as LAPACK's geqrt. */
+static void LOCAL(first_block)(int m, int n, elem_t *A, int lda, elem_t *T, int ldt, elem_t *W)
+{
+    int k = m < n ? m : n;
+    for (int j = 0; j < k; j += DAG_QR_INNER) {
+        int b = k - j < DAG_QR_INNER ? k - j : DAG_QR_INNER;
+        elem_t *a = A + AT(j, j, lda), *t = T + AT(0, j, ldt);
+        FN(geqrt)(m - j, b, a, lda, t, ldt);
+        FN(gemqrt)(DAG_CONJ_TRANS, m - j, n - j - b, b, a, lda, t, ldt, a + AT(0, b, lda), lda, W,
+                   b);
+    }
+}
+
+void FN(geqrt_stack)(int m, int n, int block, elem_t *A, int lda, elem_t *T, int ldt, elem_t *W)
+{
+    ASSERT_TILE(m, n, lda);
+    if (block == 0) {
+        FN(geqrt)(m, n, A, lda, T, ldt);
+        return;
+    }
+    assert(block >= n);
+    bool copied = (size_t)lda * sizeof(elem_t) % QR_STRIDE == 0;
+    int ldr = spread(n, sizeof(elem_t)), ldx = copied ? spread(block, sizeof(elem_t)) : lda;
+    elem_t *R = W, *work = R + AT(0, n, ldr), *copy = work + AT(0, n, 2 * DAG_QR_INNER);
+    for (int row = 0; row < m; row += block, T += DAG_QR_INNER) {
+        int rows = m - row < block ? m - row : block;
+        elem_t *X = copied ? copy : A + row;
+        if (copied)
+            FN(lacpy)(DAG_REGION_FULL, rows, n, A + row, lda, X, ldx);
+        if (row == 0)
+            LOCAL(first_block)(rows, n, X, ldx, T, ldt, work);
+        for (int j = 0; row > 0 && j < n; j += DAG_QR_INNER) {
+            int b = n - j < DAG_QR_INNER ? n - j : DAG_QR_INNER, right = n - j - b;
+            elem_t *r = R + AT(j, j, ldr), *x = X + AT(0, j, ldx), *t = T + AT(0, j, ldt);
+            LOCAL(tsqrt)(rows, b, r, ldr, x, ldx, t, ldt, work);
+            LOCAL(tsmqrt)(DAG_CONJ_TRANS, rows, right, b, x, ldx, t, ldt, r + AT(0, b, ldr), ldr,
+                          x + AT(0, b, ldx), ldx, work);
+        }
+        if (row == 0 && m > block)
+            FN(lacpy)(DAG_REGION_UPPER, n, n, X, ldx, R, ldr);
+        if (copied)
+            FN(lacpy)(DAG_REGION_FULL, rows, n, X, ldx, A + row, lda);
+    }
+    if (m > block)
+        FN(lacpy)(DAG_REGION_UPPER, n, n, R, ldr, A, lda);
+}
+
+void FN(gemqrt_stack)(dag_trans trans, int m, int n, int k, int block, const elem_t *V, int ldv,
+                      const elem_t *T, int ldt, elem_t *C, int ldc, elem_t *W)
+{
+    ASSERT_TILE(m, n, ldc);
+    if (block == 0) {
+        FN(gemqrt)(trans, m, n, k, V, ldv, T, ldt, C, ldc, W, k > 0 ? k : 1);
+        return;
+    }
+    int blocks = (m + block - 1) / block, panels = (k + DAG_QR_INNER - 1) / DAG_QR_INNER;
+    for (int s = 0; s < blocks * panels; s++) { /* Q^H goes from the first to the last */
+        int at = trans == DAG_NO_TRANS ? blocks * panels - 1 - s : s;
+        int i = at / panels, row = i * block, j = at % panels * DAG_QR_INNER;
+        int rows = m - row < block ? m - row : block;
+        int b = k - j < DAG_QR_INNER ? k - j : DAG_QR_INNER;
+        const elem_t *t = T + AT((size_t)i * DAG_QR_INNER, j, ldt), *v = V + AT(row, j, ldv);
+        if (i == 0)
+            FN(gemqrt)(trans, rows - j, n, b, v + j, ldv, t, ldt, C + j, ldc, W, b);
+        else
+            LOCAL(tsmqrt)(trans, rows, n, b, v, ldv, t, ldt, C + j, ldc, C + row, ldc, W);
+    }
 }

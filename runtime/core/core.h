@@ -156,7 +156,7 @@ struct dag_context {
 
 /* Task memory comes in classes of 64 bytes; see memory.c. */
 #define DAGI_TASK_GRAIN 64
-#define DAGI_TASK_CLASSES 8
+#define DAGI_TASK_CLASSES 9
 
 typedef struct dagi_magazine {
     struct dag_task *head;

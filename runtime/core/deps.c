@@ -214,7 +214,7 @@ static struct dag_task *arrive_at(const struct arrival *a, dagi_shard *s, struct
     if (DAGI_UNLIKELY(enter(a, t) != 0))
         return refuse(a, "which has got that flow already");
     if (DAGI_UNLIKELY(DAGI_TRACK(a->w)))
-        dagi_trace_arrival(DAGI_TRACK(a->w), t);
+        dagi_trace_arrival(DAGI_TRACK(a->w), t, a->edge->target_flow);
     if (t->pending > 0)
         return NULL;
     *link = t->next;

@@ -43,7 +43,7 @@ static void derive_class(dag_taskpool *pool, dagi_class_info *info, const dag_cl
     info->cls = cls;
     uint32_t bytes = cls->task_bytes;
     if (DAGI_TRACE(pool->ctx))
-        bytes = dagi_trace_task_bytes(bytes);
+        bytes = dagi_trace_task_bytes(DAGI_TRACE(pool->ctx), cls);
     info->memory_class = (uint8_t)dagi_task_class(bytes);
     for (int f = 0; f < cls->ndata && !pool->program->aliased; f++) {
         if (cls->flows[f].access & DAG_WRITE)

@@ -140,6 +140,8 @@ static int execute_beside_devices(struct dagi_worker *w, struct dag_task *t)
         return 1;
     if (!dagi_device_host_ready(w, t))
         return 0;
+    if (DAGI_TRACK(w))
+        dagi_device_causes(w, t); /* while it has the values that it waited for */
     make_writable(w, t, writes);
     /* Again, now that nobody else holds what is written: a reader may have begun to copy it to a
      * device and let go of it behind the first look. */
@@ -159,6 +161,8 @@ static int execute_beside_devices(struct dagi_worker *w, struct dag_task *t)
 static __attribute__((noinline)) void run_special(struct dagi_worker *w, struct dag_task *t)
 {
     uint64_t begin = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
+    if (!w->ctx->devices && DAGI_TRACK(w) && DAGI_TRACE(w->ctx)->causes)
+        dagi_trace_collect(DAGI_TRACK(w), t, NULL);
     if (!w->ctx->devices)
         execute(w, t);
     else if (!execute_beside_devices(w, t))

@@ -418,6 +418,8 @@ static bool manage(struct dagi_worker *w)
     }
     if (events > 0)
         return true;
+    if (DAGI_TRACK(w))
+        dagi_trace_idle(DAGI_TRACK(w), 0, 0);
     uint64_t now = dagi_now();
     if (!w->waits_since)
         w->waits_since = now;

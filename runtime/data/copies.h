@@ -70,6 +70,8 @@ typedef struct dagi_copy {
     uint8_t nused;
     uint32_t version;  /* of the content, when valid */
     void *memory;      /* block of the device's memory (memory.h); NULL on the host and when none */
+    uint64_t cause;    /* for traces: the copy or the task on a device that brought the content; 0 = who
+                          made the value */
     dagi_ticket written;
     dagi_ticket used[DAGI_COPY_TICKETS];
 } dagi_copy;

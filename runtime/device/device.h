@@ -45,6 +45,9 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t);
  */
 int dagi_device_host_ready(struct dagi_worker *w, struct dag_task *t);
 
+/* While something is recorded, behind that: the trace learns what t waited for. */
+void dagi_device_causes(struct dagi_worker *w, struct dag_task *t);
+
 /* Behind it, when flows in `mask` have got values of their own: the task on a core writes them. */
 void dagi_device_host_written(struct dagi_worker *w, struct dag_task *t, uint32_t mask);
 

@@ -21,11 +21,13 @@ enum {
     DAGI_PENDING_MANY = 4096, /* pending tasks from which on no further instances are started */
     DAGI_INFO_SLOTS = 256,    /* ints of one device for what kernels report */
     DAGI_JOB_INFOS = 4,       /* of them for one task */
-    DAGI_TRIES = 3            /* of what was refused */
+    DAGI_TRIES = 3,           /* of what was refused */
+    DAGI_NEAR_FIRST = 30000   /* nanoseconds that a device waits for a worker that is near */
 };
 
 struct dagi_device;
 struct dagi_job;
+struct dagi_lane;
 
 /* ---- pace.c: times that follow from looks ------------------------------------------------------ */
 
@@ -47,17 +49,32 @@ typedef struct dagi_move {
     int from, to;   /* spaces */
     dagi_ticket behind; /* of another lane, what it runs behind */
     int unclear;    /* 1: there is more than one */
+    uint64_t id, cause; /* for traces: its number, and what it waited for */
     struct dagi_residence *parked; /* it saves a value of this one that no pool uses; NULL = none */
 } dagi_move;
 
 /* ---- record.c: what traces have; only while DAGI_TRACE(ctx) is not NULL ----------------------- */
 
 void dagi_record_tracks(const struct dagi_devices *all);
-/* The jobs whose kernels in one lane were found done in this round, in order. */
-void dagi_record_kernels(struct dagi_worker *w, struct dagi_device *d, int lane,
-                         const struct dagi_job *jobs, int count);
+/* What was found done in this round in one lane: so many tickets, and the jobs behind some of these. */
+void dagi_record_lane(struct dagi_worker *w, struct dagi_device *d, int lane, int tickets,
+                      const struct dagi_job *jobs);
 void dagi_record_copy(const struct dagi_device *d, const dagi_move *move, uint64_t begin,
                       uint64_t end);
+/* The move that was entered for the next ticket of a lane has come to this result: what it is to whoever
+ * needs it, if the content came from `cause`; 0 while nothing is recorded. One that was not enqueued is
+ * none. */
+uint64_t dagi_record_move(struct dagi_device *d, struct dagi_lane *lane, uint64_t cause,
+                          dagi_result result);
+/* What brought the content of v to a space where it is needed, 0 = who made it; it was this. */
+uint64_t dagi_record_content(dag_value *v, int space);
+void dagi_record_brought(dag_value *v, int space, uint64_t cause);
+/* While it is: the inputs of a job are known, its kernels have a place in their lane, its successors on
+ * this rank are to be told, the others are. */
+void dagi_record_inputs(struct dagi_worker *w, struct dagi_job *job);
+void dagi_record_issue(struct dagi_job *job);
+void dagi_record_release(struct dagi_worker *w, const struct dagi_job *job);
+void dagi_record_retire(struct dagi_worker *w, const struct dagi_job *job);
 
 /* ---- lane.c: queues with tickets ------------------------------------------------------------ */
 
@@ -91,6 +108,11 @@ static inline dagi_ticket dagi_lane_next(dagi_lane *lane)
 }
 int dagi_lane_room(const dagi_lane *lane); /* tickets that may be given now */
 int dagi_lane_busy(const dagi_lane *lane);
+/* What was moved for the latest ticket, once that is given. */
+static inline const dagi_move *dagi_lane_latest(const dagi_lane *lane)
+{
+    return &lane->slot[lane->count % DAGI_LANE_SLOTS].move;
+}
 /* Nonzero when the event of a ticket can be waited for, or need not. */
 int dagi_ticket_recorded(dagi_ticket t);
 /* What is enqueued from now on runs behind the ticket, of any device. */
@@ -99,7 +121,7 @@ dagi_result dagi_lane_wait(dagi_lane *lane, dagi_ticket t);
 dagi_result dagi_lane_mark(dagi_lane *lane, dag_taskpool *pool);
 /* Look what has passed; the number of tickets. *result: OK or LOST. */
 int dagi_lane_poll(dagi_lane *lane, dagi_result *result);
-/* A transfer was enqueued for the next ticket. */
+/* A transfer is enqueued for the next ticket; the call may well copy at once, so this comes first. */
 void dagi_lane_move(dagi_lane *lane, int from, int to, size_t bytes);
 /* These tickets have passed: links learn from their transfers. */
 void dagi_lane_moved(dagi_lane *lane, uint64_t first, uint64_t last);
@@ -139,6 +161,7 @@ typedef struct dagi_job {
     dagi_lane *lane;        /* where its kernels are */
     dagi_ticket done;
     uint64_t issued_at;     /* dagi_now() */
+    uint64_t id;            /* for traces: its number */
     int64_t estimate;       /* nanoseconds that it adds to the backlog */
     size_t bytes;           /* of all flows */
     int filled;             /* 1: something was copied in for it */
@@ -171,6 +194,7 @@ typedef struct dagi_tracks {
     struct dagi_device_track *from[DAGI_MAX_SPACES]; /* copies to the device, by their source */
     struct dagi_device_track *out;                   /* to the host */
     uint64_t kernel_end[DAGI_EXEC_LANES];            /* of the latest, dagi_now() */
+    uint64_t input; /* who made what is copied in now, if nobody brought it to where it is */
 } dagi_tracks;
 
 /* Counters; written by the manager alone, read by anybody at rest. */
@@ -185,12 +209,14 @@ typedef struct dagi_device {
     int index, space; /* space = index + 1 */
     void *handle;
     dagi_backend_info info;
+    int has_near; /* 1: workers are bound to that node, and others elsewhere */
     void *piece;
     size_t piece_bytes;
 
     /* -- shared */
     _Atomic int manager;  /* index of the worker + 1; 0 = nobody */
     _Atomic int lost;
+    _Atomic uint64_t vacant; /* since when a worker far away knows of work and no manager; 0 = not */
     /* Jobs, tasks that wait for content, values that die later: entered by who brings them before
      * they can be seen, taken off by the manager. */
     _Atomic int64_t work;
@@ -237,6 +263,7 @@ struct dagi_devices {
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
     struct dagi_choice *choice;
     struct dagi_residence *residences; /* resident.c; the application thread's */
+    int16_t worker_node[DAGI_MAX_WORKERS]; /* NUMA node of a worker that is bound; -1 = not known */
     dagi_device *device[DAGI_MAX_DEVICES];
 };
 
@@ -312,7 +339,7 @@ dagi_result dagi_transfer_save(dagi_device *d, dag_value *v, dagi_ticket *when);
 /* The space that content is copied from: `prefer` or the host where they are valid, else a device
  * that works, else one that is lost; -1 = nobody has it. The caller holds the record's lock. */
 int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, int prefer);
-/* Copy the content of v, wherever it is, to `to` through `lane`. */
+/* Copy the content of v, wherever it is, to `to` through `lane`. The caller marks it. */
 dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, dagi_block *to);
 /* What is enqueued in the lane next reads the copy of v here, or updates it: behind whoever uses it. */
 dagi_result dagi_transfer_attach(dagi_device *d, dagi_lane *lane, dag_value *v, int update);
@@ -350,6 +377,9 @@ void dagi_body_backend(const dagi_backend *backend);
 
 /* ---- manager.c ------------------------------------------------------------------------------ */
 
+/* The worker is to look after a device that has work and no manager. One that is far from it leaves it to
+ * those that are near for DAGI_NEAR_FIRST; `now` is dagi_now(). */
+int dagi_device_is_mine(dagi_device *d, int worker, uint64_t now);
 /* Something for a device has been entered in `work`: see to it that somebody looks. */
 void dagi_device_alert(dagi_device *d);
 

@@ -171,6 +171,8 @@ static dagi_result fill_flow(struct dagi_worker *w, dagi_job *job, int f)
     dagi_device *d = job->device;
     dag_value **flow = &dag_task_flows(job->task)[f];
     dagi_job_flow *j = &job->flow[f];
+    if (DAGI_TRACK(w))
+        d->tracks.input = dagi_trace_input(job->task, f);
     if (j->use == DAGI_FLOW_REPLACE) {
         const dag_shape shape = {(*flow)->m, (*flow)->n, (*flow)->elem};
         dag_value *own = dagi_value_new(w, job->task->pool, &shape);
@@ -262,6 +264,27 @@ static dagi_lane *choose_lane(dagi_job *job)
     return &d->exec[d->turn];
 }
 
+/* Content of values that are replaced; with tickets of their own, so before the users of this one. */
+static dagi_result clone_flows(struct dagi_worker *w, dagi_job *job)
+{
+    dagi_device *d = job->device;
+    dagi_result result = DAGI_OK;
+    for (int f = 0; f < job->ndata && result == DAGI_OK; f++) {
+        const dagi_job_flow *j = &job->flow[f];
+        if (j->use != DAGI_FLOW_REPLACE || !j->content)
+            continue;
+        if (DAGI_TRACK(w))
+            d->tracks.input = dagi_trace_input(job->task, f);
+        result = dagi_transfer_clone(d, job->lane, j->old, j->block);
+        if (dagi_lane_mark(job->lane, job->task->pool) != DAGI_OK)
+            result = DAGI_LOST;
+        if (result == DAGI_OK && DAGI_TRACK(w))
+            dagi_record_brought(dag_task_flows(job->task)[f], d->space,
+                                dagi_lane_latest(job->lane)->id);
+    }
+    return result;
+}
+
 static dagi_result attach_flows(dagi_job *job)
 {
     dagi_device *d = job->device;
@@ -269,9 +292,7 @@ static dagi_result attach_flows(dagi_job *job)
     dagi_result result = DAGI_OK;
     for (int f = 0; f < job->ndata && result == DAGI_OK; f++) {
         const dagi_job_flow *j = &job->flow[f];
-        if (j->use == DAGI_FLOW_REPLACE && j->content)
-            result = dagi_transfer_clone(d, job->lane, j->old, j->block);
-        else if (j->use == DAGI_FLOW_READ || j->use == DAGI_FLOW_UPDATE)
+        if (j->use == DAGI_FLOW_READ || j->use == DAGI_FLOW_UPDATE)
             result = dagi_transfer_attach(d, job->lane, flow[f], j->use == DAGI_FLOW_UPDATE);
     }
     return result;
@@ -336,6 +357,8 @@ static void commit(struct dagi_worker *w, dagi_job *job)
         dagi_job_flow *j = &job->flow[f];
         if (j->use == DAGI_FLOW_UPDATE || j->use == DAGI_FLOW_REPLACE) {
             dagi_copies_written(d->all, flow[f], d->space, job->done);
+            if (job->id)
+                dagi_record_brought(flow[f], d->space, job->id);
             dagi_memory_dirty(d->memory, j->block, 1);
         }
         if (j->old) {
@@ -392,7 +415,7 @@ static dagi_result follow_up(struct dagi_worker *w, dagi_job *job)
             job->unsaved |= UINT32_C(1) << f;
     }
     if (DAGI_TRACK(w))
-        dagi_trace_startup(DAGI_TRACK(w)); /* it has no end to be named as the cause */
+        dagi_record_release(w, job);
     if (!job->late)
         dagi_task_release(w, t, job->save);
     return result == DAGI_LOST ? DAGI_LOST : DAGI_OK;
@@ -450,9 +473,13 @@ static dagi_issue_result refused(struct dagi_worker *w, dagi_job *job, const cha
 static dagi_result launch(struct dagi_worker *w, dagi_job *job)
 {
     job->lane = choose_lane(job);
+    dagi_result result = clone_flows(w, job);
     job->done = dagi_lane_next(job->lane);
-    dagi_result result = attach_flows(job);
+    if (result == DAGI_OK)
+        result = attach_flows(job);
     if (result == DAGI_OK) {
+        if (DAGI_TRACK(w))
+            dagi_record_inputs(w, job);
         set_views(job);
         result = run_body(w, job);
     }
@@ -495,6 +522,8 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
     else if (result != DAGI_OK)
         return refused(w, job, dagi_backend_of(d)->error());
     job->issued_at = dagi_now();
+    if (DAGI_TRACK(w))
+        dagi_record_issue(job);
     commit(w, job);
     enlist(job);
     *device = follow_up(w, job);

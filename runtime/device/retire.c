@@ -93,7 +93,7 @@ static void retired(struct dagi_worker *w, dagi_job *job)
     t->owner = w;
     report_info(job);
     if (DAGI_TRACK(w))
-        dagi_trace_startup(DAGI_TRACK(w));
+        dagi_record_retire(w, job);
     if (job->late)
         dagi_task_complete_here(w, t);
     else
@@ -168,18 +168,17 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
     for (int i = 0; i < DAGI_EXEC_LANES; i++) {
         dagi_job_list *list = &d->issued[i];
         dagi_job **mine = end;
-        int count = 0;
-        events += dagi_lane_poll(&d->exec[i], result);
+        int passed = dagi_lane_poll(&d->exec[i], result);
+        events += passed;
         while (list->first && dagi_ticket_passed(list->first->done)) {
             dagi_job *job = list->first;
             list->first = job->next;
             job->next = NULL;
             *end = job;
             end = &job->next;
-            count++;
         }
-        if (d->ticks && count > 0)
-            dagi_record_kernels(w, d, i, *mine, count);
+        if (d->ticks && passed > 0)
+            dagi_record_lane(w, d, i, passed, *mine);
     }
     kernels_ended(d, *ended);
     if (d->ninfo_cleared)

@@ -76,6 +76,7 @@ void dagi_copies_written(const struct dagi_devices *all, dag_value *v, int space
     dagi_copies_apply(c, space, DAGI_COPY_WRITE, 0, &source);
     c->copy[space].written = written;
     c->copy[space].nused = 0;
+    c->copy[space].cause = 0;
     dagi_unlock(&c->lock);
     return_stale(all, c);
 }
@@ -218,6 +219,7 @@ static dagi_result fill_locked(dagi_device *d, dag_value *v, dagi_copies *c, dag
     dagi_copy_action action = dagi_copies_apply(c, d->space, DAGI_COPY_FILL, prefer, &source);
     own->memory = block;
     own->nused = 0;
+    own->cause = 0;
     own->written = (dagi_ticket){NULL, 0};
     if (action != DAGI_COPY_MOVE)
         return DAGI_OK; /* nobody has written it yet */
@@ -229,10 +231,11 @@ static dagi_result fill_locked(dagi_device *d, dag_value *v, dagi_copies *c, dag
     dagi_result result = use(c, source, &d->in, own->written);
     if (result == DAGI_OK)
         result = wait_all(&d->in, &c->copy[source], 0);
-    if (result == DAGI_OK)
-        result = copy_to_device(d, &d->in, v, c, source, block->at);
-    if (result == DAGI_OK)
+    if (result == DAGI_OK) {
         dagi_lane_move(&d->in, source, d->space, bytes_of(v));
+        result = copy_to_device(d, &d->in, v, c, source, block->at);
+        own->cause = dagi_record_move(d, &d->in, c->copy[source].cause, result);
+    }
     if (dagi_lane_mark(&d->in, pool_of(v)) != DAGI_OK)
         result = DAGI_LOST;
     if (result != DAGI_OK) {
@@ -255,6 +258,7 @@ dagi_result dagi_transfer_fill(dagi_device *d, dag_value *v, dagi_block *block, 
     if (fresh) {
         c->copy[d->space].memory = block;
         c->copy[d->space].nused = 0;
+        c->copy[d->space].cause = 0;
         c->copy[d->space].written = (dagi_ticket){NULL, 0};
     } else {
         result = fill_locked(d, v, c, block);
@@ -286,10 +290,12 @@ static dagi_result save_locked(dagi_device *d, dag_value *v, dagi_copies *c)
     const dagi_block *block = own->memory;
     dagi_copy_job job = {.to = v->ptr, .from = block->at, .to_ld = v->ld, .from_ld = ld_of(v),
                          .m = v->m, .n = v->n, .elem = v->elem};
-    if (result == DAGI_OK && bytes_of(v) > 0)
-        result = backend->copy_out(d->out.queue, &job);
-    if (result == DAGI_OK)
+    if (result == DAGI_OK) {
         dagi_lane_move(&d->out, d->space, DAGI_HOST, bytes_of(v));
+        if (bytes_of(v) > 0)
+            result = backend->copy_out(d->out.queue, &job);
+        host->cause = dagi_record_move(d, &d->out, own->cause, result);
+    }
     if (dagi_lane_mark(&d->out, pool_of(v)) != DAGI_OK)
         result = DAGI_LOST;
     if (result != DAGI_OK) {
@@ -336,8 +342,11 @@ dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, d
         result = use(c, source, lane, dagi_lane_next(lane));
         if (result == DAGI_OK)
             result = wait_all(lane, &c->copy[source], 0);
-        if (result == DAGI_OK)
+        if (result == DAGI_OK) {
+            dagi_lane_move(lane, source, d->space, bytes_of(v));
             result = copy_to_device(d, lane, v, c, source, to->at);
+            dagi_record_move(d, lane, c->copy[source].cause, result);
+        }
     }
     dagi_unlock(&c->lock);
     return result;

@@ -22,6 +22,7 @@ static dagi_device_track *new_track(struct dagi_trace *trace, enum dagt_track_ki
         number = trace->ndevice_tracks++;
         trace->device_tracks[number] = track;
         track->log.id = DAGT_TASK_ID(trace->head.rank, trace->ctx->nworkers + number, 0);
+        track->given = track->log.id;
     }
     pthread_mutex_unlock(&trace->lock);
     if (number < 0) {
@@ -49,11 +50,18 @@ void dagi_trace_kernel(dagi_device_track *stream, dagi_track *driver, struct dag
         dagi_trace_task_on(&stream->log, driver, t, begin, end);
 }
 
-void dagi_trace_copy(dagi_device_track *link, uint64_t begin, uint64_t end, size_t bytes)
+uint64_t dagi_trace_number(dagi_device_track *track)
 {
+    return track ? ++track->given : 0;
+}
+
+void dagi_trace_copy(dagi_device_track *link, uint64_t begin, uint64_t end, size_t bytes, uint64_t id,
+                     uint64_t cause)
+{
+    const uint64_t more[] = {id & (DAGT_IS_JOIN - 1), cause};
     if (link)
-        dagi_trace_interval(link->trace, &link->log.buffer, DAGT_COPY,
-                            (unsigned)(bytes >> 32), (uint32_t)bytes, begin, end);
+        dagi_trace_event(link->trace, &link->log.buffer, dagi_trace_head(DAGT_COPY, 5,
+                         (unsigned)(bytes >> 32), (uint32_t)bytes), begin, end, more);
 }
 
 void dagi_trace_drive(dagi_track *driver, uint64_t begin)

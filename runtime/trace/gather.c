@@ -7,8 +7,8 @@
  * more than a piece of another's section.
  *
  *   PING    0 -> r   what time is it there?                       PONG
- *   BEGIN   0 -> r   clocks are known: record from now on         BEGUN
- *   STATUS  0 -> r   all record; at the end: all is written, or it failed
+ *   BEGIN   0 -> r   clocks are known: record from now on         BEGUN: have you devices?
+ *   STATUS  0 -> r   all record, any has devices; at the end: all is written, or it failed
  *   ASK     0 -> r   the next piece of your section               PIECE and a bulk transfer
  *   TOLD    r -> 0   progress: tasks done and in all (progress.c)
  */
@@ -85,7 +85,8 @@ void dagi_gather_message(struct dagi_gather *g, int source, const void *data, si
         message pong = {.kind = DAGI_AM_TRACE, .what = PONG, .a = m->a, .b = dagi_clock()};
         dagi_comm_trace_reply(g->trace->ctx, source, &pong, sizeof pong);
     } else if (m->what == BEGIN) { /* before the next message, which is to be in the trace */
-        message begun = {.kind = DAGI_AM_TRACE, .what = BEGUN};
+        message begun = {.kind = DAGI_AM_TRACE, .what = BEGUN,
+                         .a = g->trace->ctx->devices != NULL};
         dagi_trace_begin(g->trace);
         dagi_comm_trace_reply(g->trace->ctx, source, &begun, sizeof begun);
     } else if (m->what == TOLD) {
@@ -142,7 +143,8 @@ static void on_transferred(void *arg, dag_status status)
 static void tell_all(struct dagi_gather *g, dag_status status)
 {
     for (int r = 1; r < g->trace->ctx->size; r++)
-        send(g, r, (message){.what = STATUS, .a = (uint64_t)status});
+        send(g, r, (message){.what = STATUS, .a = (uint64_t)status,
+                             .b = (uint64_t)g->trace->causes});
 }
 
 /* ---- clocks ------------------------------------------------------------------------------- */
@@ -173,14 +175,15 @@ void dagi_gather_begin(struct dagi_gather *g)
 {
     const dag_context *ctx = g->trace->ctx;
     if (ctx->rank > 0) { /* BEGIN comes before */
-        wait_for_news(g);
+        g->trace->causes = wait_for_news(g)->b != 0;
         return;
     }
     dagi_gather_clocks(g);
     dagi_trace_begin(g->trace);
+    g->trace->causes = ctx->devices != NULL;
     for (int r = 1; r < ctx->size; r++) {
         send(g, r, (message){.what = BEGIN});
-        wait_for_news(g);
+        g->trace->causes |= wait_for_news(g)->a != 0;
     }
     tell_all(g, DAG_SUCCESS);
 }

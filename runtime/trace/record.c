@@ -2,81 +2,111 @@
  * Events as they happen. Each function is called by the thread whose track it writes. An idle
  * worker has an open interval (`since`), which ends with the next thing that it does.
  */
+#include "../device/device.h"
 #include "trace.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t first_word(enum dagt_event kind, unsigned words, unsigned a, uint32_t b)
-{
-    return (uint64_t)kind | (uint64_t)words << 8 | (uint64_t)a << 16 | (uint64_t)b << 32;
-}
 
 static int recording(const struct dagi_trace *trace)
 {
     return atomic_load_explicit(&trace->recording, memory_order_acquire);
 }
 
-void dagi_trace_interval(const struct dagi_trace *trace, dagi_buffer *buffer, enum dagt_event kind,
-                         unsigned a, uint32_t b, uint64_t begin, uint64_t end)
+void dagi_trace_event(const struct dagi_trace *trace, dagi_buffer *buffer, uint64_t head,
+                      uint64_t begin, uint64_t end, const uint64_t *more)
 {
+    unsigned words = head >> 8 & 0xff;
     if (!recording(trace))
         return;
     if (begin < trace->head.begin)
         begin = trace->head.begin;
-    uint64_t *e = end > begin ? dagi_buffer_event(buffer, 3) : NULL;
+    uint64_t *e = end > begin ? dagi_buffer_event(buffer, words) : NULL;
     if (!e)
         return;
-    e[0] = first_word(kind, 3, a, b);
+    e[0] = head;
     e[1] = begin;
     e[2] = end;
+    for (unsigned i = 3; i < words; i++)
+        e[i] = more[i - 3];
 }
 
-/* An interval that is under way unless begin is 0. */
-static void close_interval(dagi_track *track, enum dagt_event kind, unsigned a, uint64_t begin,
-                           uint64_t now)
+/* The worker was in a state from `begin` to `end`, unless begin is 0. */
+static void put_state(dagi_track *track, enum dagt_event kind, unsigned a, uint32_t b,
+                      uint64_t begin, uint64_t end)
 {
     if (begin)
-        dagi_trace_interval(track->trace, &track->log.buffer, kind, a, 0, begin, now);
+        dagi_trace_event(track->trace, &track->log.buffer, dagi_trace_head(kind, 3, a, b), begin,
+                         end, NULL);
 }
 
-/* ---- where workers share cores ------------------------------------------------------------- */
+/* ---- cores that others take ----------------------------------------------------------------- */
 
+/*
+ * A thread that has less processor time than has gone by was ready to run and waited for a core, or
+ * slept; and it sleeps only while it is idle. Asking for the processor time takes a system call, so it is
+ * done when more time than usual lies between two intervals, when an interval that is no body took that
+ * long, and so often that the answer before is not much older. While it is idle the thread is asked
+ * when it looks for messages or has found a task, if it was not just before, as it may have slept.
+ */
 enum { LEAST_LOSS = 5000 }; /* nanoseconds; less is not told apart from the work */
 
-/* Of begin..end, in which the thread had `used` ns of processor time: what is left of it, from `begin`
- * on, for what it did. The rest it was ready to run, and waited for a core. */
-static uint64_t split(dagi_track *track, uint64_t begin, uint64_t end, uint64_t used)
+static void sample(dagi_track *track, uint64_t now)
 {
-    double spent = (double)(end - begin) * track->trace->ns_per_tick;
-    if (spent < (double)used + LEAST_LOSS)
-        return end;
-    return begin + (uint64_t)((double)used / track->trace->ns_per_tick);
-}
-
-/* What follows begins now, when the thread has had `time`: if it lost the core meanwhile, that was
- * not the runtime's work. Nobody knows in which part of the gap; it is put first. */
-static void close_gap(dagi_track *track, uint64_t now, uint64_t time)
-{
-    if (!track->free)
-        return;
-    uint64_t work = split(track, track->free, now, time - track->used) - track->free;
-    if (work < now - track->free)
-        close_interval(track, DAGT_IDLE, DAGT_CORE, track->free, now - work);
-    track->free = 0;
-}
-
-static void open_gap(dagi_track *track, uint64_t now)
-{
-    track->free = now;
+    track->sampled = now;
     track->used = dagi_thread_time();
+}
+
+/* Ticks without a core since that was asked last, which is done here; no more than `most`. */
+static uint64_t lost(dagi_track *track, uint64_t now, uint64_t most)
+{
+    uint64_t before = track->used;
+    double spent = (double)(now - track->sampled) * track->trace->ns_per_tick;
+    sample(track, now);
+    double without = spent - (double)(track->used - before);
+    if (without < LEAST_LOSS)
+        return 0;
+    uint64_t ticks = (uint64_t)(without / track->trace->ns_per_tick);
+    return ticks < most ? ticks : most;
+}
+
+/* An interval has ended, and nothing is open. */
+static inline void set_last(dagi_track *track, uint64_t end)
+{
+    track->last = end;
+    track->look = end + track->trace->gap;
+}
+
+/* If the thread lost the core since the latest interval, that was not the runtime's work. Nobody knows
+ * in which part of the gap; it is put first. */
+void dagi_trace_late(dagi_track *track, uint64_t now)
+{
+    if (track->since || track->left) {
+        sample(track, now);
+        track->look = now + track->trace->age;
+        return;
+    }
+    uint64_t without = lost(track, now, now - track->last);
+    put_state(track, DAGT_IDLE, DAGT_CORE, 0, track->last, track->last + without);
+    track->last += without;
+    track->look = now + track->trace->gap;
+}
+
+/* A state that is open from `now` on. */
+static void open_state(dagi_track *track, uint64_t *since, uint64_t now)
+{
+    if (now > track->look)
+        dagi_trace_late(track, now);
+    *since = now;
+    track->look = now + track->trace->age;
 }
 
 /* What is idle now is so until `now` only. */
 static void close_idle(dagi_track *track, uint64_t now)
 {
-    close_interval(track, DAGT_IDLE, track->cause, track->since, now);
+    put_state(track, DAGT_IDLE, track->cause, 0, track->since, now);
     track->since = 0;
+    set_last(track, now);
 }
 
 /* ---- tasks -------------------------------------------------------------------------------- */
@@ -87,18 +117,83 @@ void dagi_trace_task_new(const dagi_track *track, struct dag_task *t)
     mine->ready = track->origin.time;
     mine->from = track->origin.id;
     mine->path = track->origin.path;
+    if (__builtin_expect(track->trace->causes, 0)) {
+        uint64_t *by = dagi_trace_causes(t);
+        for (unsigned f = 0; f <= t->cls->ndata; f++)
+            by[f] = DAGI_FIRST;
+    }
 }
 
-void dagi_trace_arrival(const dagi_track *track, struct dag_task *t)
+/* Where a rank has devices. */
+static void keep_cause(dagi_track *track, struct dag_task *t, unsigned flow)
+{
+    dagi_task_trace *mine = dagi_trace_of(t);
+    uint64_t *by = dagi_trace_causes(t), id = track->origin.id;
+    if (track->origin.time > mine->ready)
+        mine->ready = track->origin.time;
+    if (flow < t->cls->ndata)
+        by[flow] = id;
+    else if (by[t->cls->ndata] == DAGI_FIRST)
+        by[t->cls->ndata] = id;
+    else
+        by[t->cls->ndata] = dagi_trace_join(track, by[t->cls->ndata], id);
+}
+
+void dagi_trace_arrival(dagi_track *track, struct dag_task *t, unsigned flow)
 {
     dagi_task_trace *mine = dagi_trace_of(t);
     const dagi_source_task source = track->origin;
+    if (__builtin_expect(track->trace->causes, 0)) {
+        keep_cause(track, t, flow);
+        return;
+    }
     /* Which input is the later and which the longer chain nobody can predict: no branches. */
     uint64_t from = mine->from, path = mine->path, ready = mine->ready;
     int longer = source.path > path;
     mine->ready = source.time > ready ? source.time : ready;
     mine->from = longer ? source.id : from;
     mine->path = longer ? source.path : path;
+}
+
+uint64_t dagi_trace_join(dagi_track *track, uint64_t a, uint64_t b)
+{
+    if (a == 0 || a == b)
+        return b;
+    uint64_t *e = b && recording(track->trace) ? dagi_buffer_event(&track->log.buffer, 3) : NULL;
+    if (!e)
+        return a;
+    e[0] = dagi_trace_head(DAGT_JOIN, 3, 0, 0);
+    e[1] = a;
+    e[2] = b;
+    return DAGT_TASK_ID(track->trace->head.rank, track->worker->index, ++track->joins) | DAGT_IS_JOIN;
+}
+
+uint64_t dagi_trace_input(struct dag_task *t, int flow)
+{
+    uint64_t by = dagi_trace_causes(t)[flow];
+    if (!(t->arrived >> flow & 1))
+        return 0;
+    return by == DAGI_FIRST ? dagi_trace_of(t)->from : by;
+}
+
+void dagi_trace_collect(dagi_track *track, struct dag_task *t, const uint64_t *content)
+{
+    dagi_task_trace *mine = dagi_trace_of(t);
+    uint64_t *by = dagi_trace_causes(t), from = 0;
+    unsigned n = t->cls->ndata;
+    int first = 0; /* whether the first input was one of data */
+    for (unsigned f = 0; f < n; f++) {
+        first |= (t->arrived >> f & 1) && by[f] == DAGI_FIRST;
+        from = dagi_trace_join(track, from, content && content[f] ? content[f]
+                                                                  : dagi_trace_input(t, (int)f));
+    }
+    if (by[n] != DAGI_FIRST)
+        from = dagi_trace_join(track, from, by[n]);
+    if (!first)
+        from = dagi_trace_join(track, from, mine->from);
+    mine->from = from;
+    for (unsigned f = 0; f <= n; f++)
+        by[f] = 0;
 }
 
 /* As a DAGT_TASK, which holds anything. */
@@ -110,7 +205,7 @@ static __attribute__((noinline)) uint64_t *write_long(dagi_log *log, struct dag_
     uint64_t *e = dagi_buffer_event(&log->buffer, words);
     if (!e)
         return NULL;
-    e[0] = first_word(DAGT_TASK, words, (unsigned)t->cls->id, t->pool->id);
+    e[0] = dagi_trace_head(DAGT_TASK, words, (unsigned)t->cls->id, t->pool->id);
     e[1] = begin;
     e[2] = end;
     e[3] = mine->ready;
@@ -138,7 +233,7 @@ static inline void write_task(dagi_log *log, struct dag_task *t, uint64_t begin,
         uint64_t *e = dagi_buffer_event(&log->buffer, words);
         if (!e)
             return;
-        e[0] = first_word(DAGT_BRIEF, words, (unsigned)t->cls->id, (uint32_t)length);
+        e[0] = dagi_trace_head(DAGT_BRIEF, words, (unsigned)t->cls->id, (uint32_t)length);
         e[1] = gap | wait << 32;
         e[2] = mine->from;
         e[words - 1] = 0;
@@ -181,11 +276,10 @@ void dagi_trace_task(dagi_track *track, struct dag_task *t, uint64_t begin)
     uint64_t end = dagi_clock();
     if (track->since)
         close_idle(track, begin);
-    if (__builtin_expect(track->shared, 0))
-        close_gap(track, begin, track->mark);
     add_task(&track->log, track, t, begin, end);
-    if (__builtin_expect(track->shared, 0))
-        open_gap(track, end);
+    set_last(track, end);
+    if (__builtin_expect(end - track->sampled > track->trace->age, 0))
+        sample(track, end);
     if (end > track->next_look && track->trace->progress)
         dagi_progress_look(track, end);
 }
@@ -199,6 +293,11 @@ void dagi_trace_task_on(dagi_log *log, dagi_track *track, struct dag_task *t, ui
 void dagi_trace_startup(dagi_track *track)
 {
     track->origin = (dagi_source_task){.time = dagi_clock()};
+}
+
+void dagi_trace_source(dagi_track *track, uint64_t id)
+{
+    track->origin = (dagi_source_task){.time = dagi_clock(), .id = id};
 }
 
 dagi_source_task dagi_trace_deliver(dagi_track *track, uint64_t id, uint64_t path)
@@ -228,6 +327,8 @@ static unsigned cause_of(const dagi_track *track, int congested)
         return DAGT_SEND;
     if (atomic_load_explicit(&ctx->open_pools, memory_order_relaxed) == 0)
         return DAGT_SLEEPING;
+    if (ctx->devices && dagi_devices_busy(ctx))
+        return DAGT_DEVICE;
     if (ctx->size == 1)
         return DAGT_NO_TASK;
     int outlook = dagi_comm_outlook(ctx);
@@ -247,9 +348,9 @@ void dagi_trace_idle(dagi_track *track, int congested, int asleep)
         return;
     uint64_t now = dagi_clock();
     if (!track->since || cause != track->cause) {
-        close_gap(track, now, track->free ? dagi_thread_time() : 0);
-        close_idle(track, now);
-        track->since = now;
+        if (track->since)
+            close_idle(track, now);
+        open_state(track, &track->since, now);
         track->cause = cause;
     }
     if (now > track->next_look && track->trace->progress)
@@ -258,23 +359,20 @@ void dagi_trace_idle(dagi_track *track, int congested, int asleep)
 
 void dagi_trace_busy(dagi_track *track, enum dagt_event kind, uint64_t begin, int events)
 {
-    uint64_t now = dagi_clock(), end = now;
+    uint64_t now = dagi_clock(), without = 0;
     int idle = track->since != 0;
     if (idle)
         close_idle(track, begin);
-    if (kind == DAGT_DRIVE) { /* nobody looked at the processor time when it began */
-        track->free = 0;
-    } else if (track->shared) {
-        close_gap(track, begin, track->mark);
-        end = split(track, begin, now, dagi_thread_time() - track->mark);
-    }
-    dagi_trace_interval(track->trace, &track->log.buffer, kind, 0, (uint32_t)events, begin, end);
-    if (end < now)
-        close_interval(track, DAGT_IDLE, DAGT_CORE, end, now);
+    if (now - begin > track->trace->gap && kind != DAGT_DRIVE) /* drivers of devices may block */
+        without = lost(track, now, now - begin);
+    else if (now - track->sampled > track->trace->age)
+        sample(track, now);
+    put_state(track, kind, 0, (uint32_t)events, begin, now - without);
+    if (without)
+        put_state(track, DAGT_IDLE, DAGT_CORE, 0, now - without, now);
+    set_last(track, now);
     if (idle)
-        track->since = now;
-    else if (track->shared)
-        open_gap(track, now);
+        open_state(track, &track->since, now);
 }
 
 void dagi_trace_comm(dagi_track *track, uint64_t begin, int events)
@@ -288,7 +386,7 @@ void dagi_trace_steal(dagi_track *track)
         return;
     uint64_t *e = dagi_buffer_event(&track->log.buffer, 2);
     if (e) {
-        e[0] = first_word(DAGT_STEAL, 2, 0, 0);
+        e[0] = dagi_trace_head(DAGT_STEAL, 2, 0, 0);
         e[1] = dagi_clock();
     }
 }
@@ -296,24 +394,25 @@ void dagi_trace_steal(dagi_track *track)
 void dagi_trace_enter(dagi_track *track)
 {
     uint64_t now = dagi_clock();
-    close_interval(track, DAGT_OUTSIDE, 0, track->left, now);
+    put_state(track, DAGT_OUTSIDE, 0, 0, track->left, now);
     track->left = 0;
-    if (track->shared)
-        open_gap(track, now);
+    set_last(track, now);
+    sample(track, now);
 }
 
 void dagi_trace_leave(dagi_track *track)
 {
     uint64_t now = dagi_clock();
-    close_gap(track, now, track->free ? dagi_thread_time() : 0);
-    close_idle(track, now);
-    track->left = now;
+    if (track->since)
+        close_idle(track, now);
+    open_state(track, &track->left, now);
 }
 
 void dagi_trace_end(dagi_track *track, uint64_t now)
 {
-    close_idle(track, now);
-    close_interval(track, DAGT_OUTSIDE, 0, track->left, now);
+    if (track->since)
+        close_idle(track, now);
+    put_state(track, DAGT_OUTSIDE, 0, 0, track->left, now);
 }
 
 /* ---- pools -------------------------------------------------------------------------------- */
@@ -407,7 +506,7 @@ static void on_message(void *arg, int out, int peer, const void *data, size_t by
     uint64_t *e = dagi_buffer_event(&trace->links, 3);
     if (!e)
         return;
-    e[0] = first_word(out ? DAGT_MESSAGE_OUT : DAGT_MESSAGE_IN, 3, *kind, (uint32_t)peer);
+    e[0] = dagi_trace_head(out ? DAGT_MESSAGE_OUT : DAGT_MESSAGE_IN, 3, *kind, (uint32_t)peer);
     e[1] = dagi_clock();
     e[2] = bytes;
 }
@@ -420,7 +519,7 @@ static void on_transfer(void *arg, int out, int peer, uint32_t tag, size_t bytes
     uint64_t *e = dagi_buffer_event(&trace->links, 5);
     if (!e)
         return;
-    e[0] = first_word(out ? DAGT_TRANSFER_OUT : DAGT_TRANSFER_IN, 5, 0, (uint32_t)peer);
+    e[0] = dagi_trace_head(out ? DAGT_TRANSFER_OUT : DAGT_TRANSFER_IN, 5, 0, (uint32_t)peer);
     e[1] = begin;
     e[2] = dagi_clock();
     e[3] = bytes;

@@ -96,9 +96,12 @@ static void print_paths(const dagt_path *paths, size_t n, FILE *out)
         if (p->tasks == 0)
             continue;
         fprintf(out, "dag:   pool %u (%s): %llu tasks, %.4g s; critical path %.4g s (%.0f %%), %zu "
-                "tasks long\n", p->pool, p->program, (unsigned long long)p->tasks,
+                "tasks", p->pool, p->program, (unsigned long long)p->tasks,
                 (double)(p->end - p->begin) * 1e-9, (double)p->length * 1e-9,
                 share((double)p->length, (double)(p->end - p->begin)), p->steps);
+        if (p->copies)
+            fprintf(out, " and %zu copies", p->copies);
+        fputs(" long\n", out);
     }
     if (n > LISTED)
         fprintf(out, "dag:   ... and %zu more pools\n", n - LISTED);
@@ -107,13 +110,14 @@ static void print_paths(const dagt_path *paths, size_t n, FILE *out)
 static void print_times(const char *name, const dagt_times *w, FILE *out)
 {
     double wall = (double)w->wall;
-    fprintf(out, "dag:   %-18s %6.1f %7.1f %8.1f %7.1f %8.1f %8.1f %6.1f %6.1f %9.1f %6.1f %8zu %7zu\n",
+    fprintf(out, "dag:   %-18s %6.1f %7.1f %8.1f %7.1f %8.1f %8.1f %6.1f %6.1f %7.1f %9.1f %6.1f %8zu %7zu\n",
             name,
             share((double)w->bodies, wall), share((double)w->runtime, wall),
             share((double)w->comm, wall), share((double)w->drive, wall),
             share((double)w->outside, wall),
             share((double)w->idle[DAGT_NO_TASK], wall), share((double)w->idle[DAGT_DATA], wall),
-            share((double)w->idle[DAGT_SEND], wall), share((double)w->idle[DAGT_SLEEPING], wall),
+            share((double)w->idle[DAGT_SEND], wall), share((double)w->idle[DAGT_DEVICE], wall),
+            share((double)w->idle[DAGT_SLEEPING], wall),
             share((double)w->idle[DAGT_CORE], wall), w->tasks, w->steals);
 }
 
@@ -121,8 +125,8 @@ static void print_workers(const dagt_trace *t, const sums *s, FILE *out)
 {
     enum { LISTED = 64 };
     int listed = 0;
-    fprintf(out, "dag:   %-18s %6s %7s %8s %7s %8s %8s %6s %6s %9s %6s %8s %7s\n", "percent of time",
-            "bodies", "runtime", "messages", "devices", "outside", "no task", "data", "send",
+    fprintf(out, "dag:   %-18s %6s %7s %8s %7s %8s %8s %6s %6s %7s %9s %6s %8s %7s\n", "percent of time",
+            "bodies", "runtime", "messages", "devices", "outside", "no task", "data", "send", "device",
             "sleeping", "core", "tasks", "stolen");
     for (int r = 0; r < t->nranks; r++) {
         for (int k = 0; k < t->ranks[r].ntracks; k++) {

@@ -21,6 +21,16 @@ int dagi_trace_wanted(const dagi_settings *settings)
 #endif
 }
 
+_Static_assert(sizeof(struct dag_task) + DAG_MAX_FLOWS * sizeof(dag_value *) +
+                       DAG_MAX_LOCALS * sizeof(int32_t) + sizeof(dagi_task_trace) +
+                       (DAG_MAX_FLOWS + 1) * sizeof(uint64_t) <= DAGI_TASK_CLASSES * DAGI_TASK_GRAIN,
+               "every task has room for what is recorded of it");
+uint32_t dagi_trace_task_bytes(const struct dagi_trace *trace, const dag_class *cls)
+{
+    return ((cls->task_bytes + 7u) & ~7u) + (uint32_t)sizeof(dagi_task_trace) +
+           (trace->causes ? (cls->ndata + 1u) * (uint32_t)sizeof(uint64_t) : 0);
+}
+
 static dagi_track *new_track(struct dagi_trace *trace, struct dagi_worker *w)
 {
     dagi_track *track = aligned_alloc(DAGI_LINE, (sizeof *track + DAGI_LINE - 1) / DAGI_LINE *
@@ -30,7 +40,6 @@ static dagi_track *new_track(struct dagi_trace *trace, struct dagi_worker *w)
     memset((void *)track, 0, sizeof *track);
     track->trace = trace;
     track->worker = w;
-    track->shared = trace->ctx->oversubscribed;
     track->log.id = DAGT_TASK_ID(trace->head.rank, w->index, 0);
     dagi_buffer_init(&track->log.buffer, &trace->room);
     return track;
@@ -110,6 +119,9 @@ static void calibrate(struct dagi_trace *trace)
 
 static dag_status make_tracks(struct dagi_trace *trace)
 {
+    enum { GAP = 50000, AGE = 100000 }; /* nanoseconds */
+    trace->gap = dagi_trace_ticks(trace, GAP);
+    trace->age = dagi_trace_ticks(trace, AGE);
     for (int i = 0; i < trace->ctx->nworkers; i++) {
         struct dagi_worker *w = trace->ctx->workers[i];
         w->track = new_track(trace, w);

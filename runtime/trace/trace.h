@@ -99,21 +99,34 @@ double dagi_clock_rate(const dagi_clock_point *first, const dagi_clock_point *la
 
 /* ---- tracks ------------------------------------------------------------------------------- */
 
-/* Behind the struct of every task while something is recorded. Written by whoever creates the task
- * and, under the lock of its shard, by those that bring its inputs. */
+/*
+ * Behind the struct of every task while something is recorded. Written by whoever creates the task
+ * and, under the lock of its shard, by those that bring its inputs.
+ *
+ * Where a rank has devices, what follows a kernel is released before its length is known, so nobody can
+ * tell which of two chains is the longer. On all ranks of such a run (trace->causes) a task therefore
+ * keeps what brought each of its inputs, and before it begins all of them are joined in `from`; lengths
+ * of chains are left to readers.
+ */
 typedef struct dagi_task_trace {
-    uint64_t ready, from; /* as in format.h */
+    uint64_t ready, from; /* as in format.h; from: of the first input until all are joined */
     uint64_t path;        /* nanoseconds of the longest chain of bodies that ends just before it */
 } dagi_task_trace;
 
-static inline uint32_t dagi_trace_task_bytes(uint32_t task_bytes)
-{
-    return ((task_bytes + 7u) & ~7u) + (uint32_t)sizeof(dagi_task_trace);
-}
+/* What brought the input of a data flow and, in the last place, control edges: a number as in format.h,
+ * 0 = nothing, or DAGI_FIRST: dagi_task_trace.from, if anything has come. */
+#define DAGI_FIRST UINT64_MAX
+
 static inline dagi_task_trace *dagi_trace_of(struct dag_task *t)
 {
     return (dagi_task_trace *)(void *)((char *)t + ((t->cls->task_bytes + 7u) & ~7u));
 }
+static inline uint64_t *dagi_trace_causes(struct dag_task *t) /* [ndata + 1] */
+{
+    return (uint64_t *)(void *)(dagi_trace_of(t) + 1);
+}
+/* Bytes of a task of this class with all of that. */
+uint32_t dagi_trace_task_bytes(const struct dagi_trace *trace, const dag_class *cls);
 
 /* What makes tasks ready now, on this worker: what they get, in the same order. */
 typedef struct dagi_source_task {
@@ -136,10 +149,10 @@ typedef struct dagi_track {
     struct dagi_worker *worker;
     uint64_t since;       /* idle since, ticks; 0 = is not */
     unsigned cause;       /* then: a of DAGT_IDLE */
-    int shared;           /* workers share cores: others take them in the midst of anything */
-    uint64_t mark;        /* then: processor time of the thread at the latest dagi_trace_mark(), ns */
-    uint64_t free, used;  /* then: ticks when the latest event ended and nothing followed yet, or 0;
-                             processor time at that moment */
+    uint64_t joins;       /* DAGT_JOIN so far */
+    uint64_t last;        /* ticks when the latest interval ended; of no use while one is open */
+    uint64_t look;        /* ticks from which on the next dagi_trace_mark() asks for processor time */
+    uint64_t sampled, used; /* when that was asked for last; the answer, nanoseconds */
     uint64_t left;        /* worker 0: outside of the library since; 0 = inside */
     uint64_t next_look;   /* ticks when progress is to be looked at again */
     _Alignas(DAGI_LINE) _Atomic uint64_t done; /* tasks that have ended here, of devices too */
@@ -151,6 +164,7 @@ struct dagi_device_track {
     struct dagi_trace *trace;
     enum dagt_track_kind kind;
     uint32_t index;  /* as in format.h */
+    uint64_t given;  /* number of the latest task that was issued, or of the latest copy */
 };
 typedef struct dagi_device_track dagi_device_track;
 
@@ -169,9 +183,12 @@ struct dagi_trace {
     int wanted;    /* DAGI_TRACE_..., agreed by all ranks */
     double ns_per_tick; /* about; the file has it exactly */
     uint64_t scale;     /* the same times 2^DAGI_SCALE_BITS */
+    uint64_t gap;       /* ticks: what is shorter is not asked whether the core was lost in it */
+    uint64_t age;       /* ticks that the latest answer is good for */
     /* -- application thread */
     FILE *file;    /* rank 0 */
     int regular;   /* 1: `file` is one on disk, made by us */
+    int causes;    /* 1: a rank has devices; the same on all, set before there is any pool */
     struct dagi_gather *gather;
     dagt_rank_head head; /* what the program said of its work */
     uint64_t begin_ns;   /* dagi_now() at head.begin */
@@ -209,30 +226,46 @@ void dagi_trace_free(dag_context *ctx);
 
 /* ---- what happens (record.c); only while DAGI_TRACK(w) is not NULL ------------------------- */
 
+/* Something begins now; that was not at once. */
+void dagi_trace_late(dagi_track *track, uint64_t now);
 /* Now; to be called where a body or the handling of messages begins. */
 static inline uint64_t dagi_trace_mark(dagi_track *track)
 {
-    if (__builtin_expect(track->shared, 0))
-        track->mark = dagi_thread_time();
-    return dagi_clock();
+    uint64_t now = dagi_clock();
+    if (__builtin_expect(now > track->look, 0))
+        dagi_trace_late(track, now);
+    return now;
 }
 /* Of a new task only the class is known so far. */
 void dagi_trace_task_new(const struct dagi_track *track, struct dag_task *t);
-void dagi_trace_arrival(const struct dagi_track *track, struct dag_task *t);
+void dagi_trace_arrival(struct dagi_track *track, struct dag_task *t, unsigned flow);
+/* A number for both of two. */
+uint64_t dagi_trace_join(struct dagi_track *track, uint64_t a, uint64_t b);
+/* While trace->causes. What brought the input of a data flow; 0 = nothing did. */
+uint64_t dagi_trace_input(struct dag_task *t, int flow);
+/* All inputs of t are there and it is to begin. content: NULL, or for each data flow what brought its
+ * content to where t runs, 0 = that was the input itself. May be called again. */
+void dagi_trace_collect(struct dagi_track *track, struct dag_task *t, const uint64_t *content);
 /* The body of t, begun at `begin`, has run: it is what makes tasks ready from now on. */
 void dagi_trace_task(struct dagi_track *track, struct dag_task *t, uint64_t begin);
 /* The same for a task that ran elsewhere and whose end the worker of `track` has found out. */
 void dagi_trace_task_on(dagi_log *log, struct dagi_track *track, struct dag_task *t, uint64_t begin,
                         uint64_t end);
-/* An event with begin and end; begin is cut off at the start of recording. */
-void dagi_trace_interval(const struct dagi_trace *trace, dagi_buffer *buffer, enum dagt_event kind,
-                         unsigned a, uint32_t b, uint64_t begin, uint64_t end);
+static inline uint64_t dagi_trace_head(enum dagt_event kind, unsigned words, unsigned a, uint32_t b)
+{
+    return (uint64_t)kind | (uint64_t)words << 8 | (uint64_t)a << 16 | (uint64_t)b << 32;
+}
+/* An event with begin and end, and `more` behind them; begin is cut off at the start of recording. */
+void dagi_trace_event(const struct dagi_trace *trace, dagi_buffer *buffer, uint64_t head,
+                      uint64_t begin, uint64_t end, const uint64_t *more);
 /* The worker has been busy with something since `begin`, maybe in the midst of being idle. */
 void dagi_trace_busy(dagi_track *track, enum dagt_event kind, uint64_t begin, int events);
 /* Double an array when its next place is the first that it lacks; the caller holds trace->lock. */
 int dagi_trace_reserve(void **array, int used, int *capacity, size_t size);
 /* Tasks that are made next are made by nobody: start-up. */
 void dagi_trace_startup(struct dagi_track *track);
+/* They are made by this, which may not have ended yet. */
+void dagi_trace_source(struct dagi_track *track, uint64_t id);
 /* Tasks that are made next are made by a message; returns what made them before. */
 dagi_source_task dagi_trace_deliver(struct dagi_track *track, uint64_t id, uint64_t path);
 /* Found nothing to do: why? Called again and again while that is so. */
@@ -260,7 +293,8 @@ extern const dagi_observer dagi_trace_observer;
  *     stream = dagi_trace_stream(trace, 0, 2);                  -- device 0, stream 2
  *     to = dagi_trace_link(trace, DAGI_TRACE_HOST, 0);          -- host to device 0
  *     ...
- *     dagi_trace_copy(to, begin, end, bytes);
+ *     id = dagi_trace_number(to);                               -- a copy is issued
+ *     dagi_trace_copy(to, begin, end, bytes, id, cause);        -- and has ended
  *     dagi_trace_kernel(stream, DAGI_TRACK(w), task, begin, end);
  *     ... release the successors of the task ...
  *     dagi_trace_drive(DAGI_TRACK(w), since);
@@ -277,11 +311,15 @@ enum { DAGI_TRACE_HOST = -1 };
  * DAGT_MAX_TRACKS; the functions below do nothing for NULL. */
 dagi_device_track *dagi_trace_stream(struct dagi_trace *trace, int device, int number);
 dagi_device_track *dagi_trace_link(struct dagi_trace *trace, int from, int to);
+/* The number of what is issued now: tasks end, and are told, in that order; copies in any. Classes that
+ * leave no events take none. 0 = nowhere. */
+uint64_t dagi_trace_number(dagi_device_track *track);
 /* t ran on the stream from begin to end. Whoever has found out is about to release its successors, and
  * is worker `driver`: t is what makes tasks ready from now on. */
 void dagi_trace_kernel(dagi_device_track *stream, dagi_track *driver, struct dag_task *t,
                        uint64_t begin, uint64_t end);
-void dagi_trace_copy(dagi_device_track *link, uint64_t begin, uint64_t end, size_t bytes);
+void dagi_trace_copy(dagi_device_track *link, uint64_t begin, uint64_t end, size_t bytes, uint64_t id,
+                     uint64_t cause);
 /* The worker was busy with a device since `begin`: submitting, asking for what has ended. Neither
  * tasks that it ran meanwhile nor waiting for something to end belong here. */
 void dagi_trace_drive(dagi_track *driver, uint64_t begin);

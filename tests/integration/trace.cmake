@@ -6,8 +6,7 @@ add_executable(trace_grid trace/check.c)
 dag_add_jdf(trace_grid trace/grid.jdf)
 target_include_directories(trace_grid PRIVATE trace "${PROJECT_SOURCE_DIR}/runtime/trace/file")
 
-# The trace against what is known of the run. RUN_SERIAL: what the runtime takes between bodies is to
-# be less than 1 %, which nobody can promise on cores that others use as well.
+# The trace against what is known of the run.
 set(dir "${CMAKE_CURRENT_BINARY_DIR}")
 foreach(np IN ITEMS 1 2 4)
     dag_add_mpi_test(trace_grid_np${np} NP ${np} THREADS 1

@@ -31,7 +31,8 @@ dag_add_unit_test(test_kernels SOURCES test_kernels.c LIBS dag_kernels m ${CMAKE
     INCLUDES "${PROJECT_SOURCE_DIR}/kernels" # cpu/micro.h
     LABELS ${labels} TIMEOUT 120)
 
-dag_add_unit_test(test_kernels_qr SOURCES test_kernels_qr.c LIBS dag_kernels m LABELS sanitize)
+dag_add_unit_test(test_kernels_qr SOURCES test_kernels_qr.c LIBS dag_kernels m LABELS sanitize
+    INCLUDES "${PROJECT_SOURCE_DIR}/kernels")
 dag_add_unit_test(test_kernels_lu SOURCES test_kernels_lu.c LIBS dag_kernels m LABELS sanitize)
 
 dag_add_unit_test(test_gen SOURCES test_gen.c LIBS dag_kernels m LABELS sanitize)

@@ -2,6 +2,8 @@
  * The QR kernels, in four precisions: Q of a tile and of a triangle on top of another is unitary,
  * and Q^H A is R. Triangles that must not be read hold NaN.
  */
+#include "cpu/micro.h"
+
 #include <dag/kernels.h>
 
 #include <check.h>
@@ -12,6 +14,12 @@
 enum { NSIZES = 11 };
 static const int sizes[NSIZES][2] = {{1, 1},   {5, 3},   {3, 5},    {8, 8},   {9, 9},  {20, 20},
                                      {50, 17}, {17, 50}, {200, 64}, {0, 4}, {130, 100}};
+
+static int rows_of_T(int m, int block)
+{
+    int blocks = (m + block - 1) / block;
+    return (blocks > 0 ? blocks : 1) * DAG_QR_INNER;
+}
 
 #define NAME(x) DAG_PRECISION_CAT(x##_, DAG_PRECISION)
 
@@ -37,11 +45,30 @@ static const int sizes[NSIZES][2] = {{1, 1},   {5, 3},   {3, 5},    {8, 8},   {9
 
 START_TEST(test_geqrt)
 {
-    static void (*const run[4])(int, int, double) = {geqrt_s, geqrt_d, geqrt_c, geqrt_z};
+    static void (*const run[4])(int, int, int, double) = {geqrt_s, geqrt_d, geqrt_c, geqrt_z};
     for (int i = 0; i < NSIZES; i++)
-        run[_i](sizes[i][0], sizes[i][1], 1);
-    run[_i](20, 7, 1e-30); /* squares underflow in s and c */
-    run[_i](20, 7, 1e+25); /* and overflow */
+        run[_i](sizes[i][0], sizes[i][1], 0, 1);
+    for (int n = 7; n <= 9; n++) {
+        run[_i](20, n, 0, 1e-30); /* squares underflow in s and c */
+        run[_i](20, n, 0, 1e+25); /* and overflow */
+    }
+}
+END_TEST
+
+/* Of one block and of several; whole and broken panels and leaves; a last block of a few rows. */
+START_TEST(test_stack)
+{
+    static void (*const run[4])(int, int, int, double) = {geqrt_s, geqrt_d, geqrt_c, geqrt_z};
+    for (int i = 0; i < NSIZES; i++) {
+        run[_i](sizes[i][0], sizes[i][1], sizes[i][0] + sizes[i][1] + 1, 1);
+        run[_i](3 * sizes[i][1] + 2, sizes[i][1], sizes[i][1], 1);
+        run[_i](sizes[i][0] + 99, sizes[i][1], sizes[i][1] + 16, 1);
+    }
+    run[_i](512, 40, 70, 1); /* columns so far apart that blocks are copied */
+    for (int n = 7; n <= 9; n++) {
+        run[_i](50, n, 20, 1e-30);
+        run[_i](50, n, 20, 1e+25);
+    }
 }
 END_TEST
 
@@ -55,15 +82,40 @@ START_TEST(test_tpqrt)
 }
 END_TEST
 
+/* What processors without AVX-512, and without AVX2, use. */
+static void with_avx2(void)
+{
+    (void)dagi_micro_limit(1);
+}
+
+static void with_library(void)
+{
+    ck_assert_int_eq(dagi_micro_limit(0), 0);
+}
+
+static void with_all(void)
+{
+    (void)dagi_micro_limit(2);
+}
+
+static void add(Suite *suite, const char *name, SFun set_up)
+{
+    TCase *tc = tcase_create(name);
+    tcase_add_checked_fixture(tc, set_up, with_all);
+    tcase_add_loop_test(tc, test_geqrt, 0, 4);
+    tcase_add_loop_test(tc, test_stack, 0, 4);
+    tcase_add_loop_test(tc, test_tpqrt, 0, 4);
+    tcase_set_timeout(tc, 60);
+    suite_add_tcase(suite, tc);
+}
+
 int main(void)
 {
     (void)dag_kernels_init(NULL);
     Suite *suite = suite_create("kernels_qr");
-    TCase *tc = tcase_create("kernels_qr");
-    tcase_add_loop_test(tc, test_geqrt, 0, 4);
-    tcase_add_loop_test(tc, test_tpqrt, 0, 4);
-    tcase_set_timeout(tc, 60);
-    suite_add_tcase(suite, tc);
+    add(suite, "kernels_qr", with_all);
+    add(suite, "with AVX2", with_avx2);
+    add(suite, "with the library", with_library);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

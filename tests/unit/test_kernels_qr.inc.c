@@ -20,27 +20,32 @@ static double NAME(far)(int m, int n, const elem_t *a, elem_t *b)
     return (double)FN(lange_max)(DAG_REGION_FULL, m, n, b, ld);
 }
 
-static void NAME(geqrt)(int m, int n, double scale)
+/* A stack, in blocks of rows or, if `block` is 0, as a whole. */
+static void NAME(geqrt)(int m, int n, int block, double scale)
 {
-    int k = m < n ? m : n, ld = m > 0 ? m : 1, ldw = k > 0 ? k : 1;
-    elem_t *A = NAME(new)(m, n), *T = NAME(new)(n, n), *W = NAME(new)(k, m + n);
+    int k = m < n ? m : n, ld = m > 0 ? m : 1, ldt = block > 0 ? rows_of_T(m, block) : n;
+    size_t work = dag_qr_stack_work(n, block), deep = block > 0 ? 2 * DAG_QR_INNER : (size_t)k;
+    elem_t *A = NAME(new)(m, n), *T = NAME(new)(ldt, n), *W = NAME(new)((int)work, 1);
+    elem_t *V = NAME(new)((int)deep, m + n);
     FN(plrnt)(0, m, n, A, ld, ld, 0, 0, 5);
     for (int i = 0; i < m * n; i++)
         A[i] *= (real_t)scale;
     elem_t *product = NAME(copy)(m, n, A), *Q = NAME(new)(m, m), *unit = NAME(new)(m, m);
-    memset(T, 0xff, (size_t)n * (size_t)n * sizeof(*T)); /* NaN: must not be read */
-    FN(geqrt)(m, n, A, ld, T, n);
+    memset(T, 0xff, (size_t)ldt * (size_t)n * sizeof(*T)); /* NaN: must not be read */
+    memset(W, 0xff, work * sizeof(*W));
+    FN(geqrt_stack)(m, n, block, A, ld, T, ldt, W);
     elem_t *R = NAME(new)(m, n);
     FN(lacpy)(DAG_REGION_UPPER, m, n, A, ld, R, ld);
-    FN(gemqrt)(DAG_CONJ_TRANS, m, n, k, A, ld, T, n, product, ld, W, ldw); /* Q^H A = R */
+    /* Q^H A = R */
+    FN(gemqrt_stack)(DAG_CONJ_TRANS, m, n, k, block, A, ld, T, ldt, product, ld, V);
     ck_assert_double_le(NAME(far)(m, n, R, product), 8 * (m + n) * (double)DAG_EPS * scale);
     FN(laset)(DAG_REGION_FULL, m, m, 0, 1, unit, ld);
     memcpy(Q, unit, (size_t)m * (size_t)m * sizeof(*Q));
-    FN(gemqrt)(DAG_NO_TRANS, m, m, k, A, ld, T, n, Q, ld, W, ldw);
+    FN(gemqrt_stack)(DAG_NO_TRANS, m, m, k, block, A, ld, T, ldt, Q, ld, V);
     elem_t *gram = NAME(new)(m, m);
     FN(gemm)(DAG_CONJ_TRANS, DAG_NO_TRANS, m, m, m, 1, Q, ld, Q, ld, 0, gram, ld);
     ck_assert_double_le(NAME(far)(m, m, unit, gram), 8 * (m + n) * (double)DAG_EPS);
-    elem_t *all[] = {A, T, W, product, Q, unit, R, gram};
+    elem_t *all[] = {A, T, W, V, product, Q, unit, R, gram};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
 }

@@ -1,5 +1,5 @@
 /* What the driver of a device records (runtime/trace/device.c): kernels on a stream, copies over links;
- * that the trace has it, and all that is made of a trace. */
+ * that the trace has it, and all that is made of a trace; and time without a core. */
 #define _GNU_SOURCE /* open_memstream */
 #include "graphs.h"
 #include "trace/file/model.h"
@@ -54,8 +54,9 @@ static void drive(dag_context *ctx)
     uint64_t begin = dagi_clock(), ms = dagi_trace_ticks(trace, MS);
     nanosleep(&(struct timespec){.tv_nsec = 12 * MS}, NULL);
     dagi_trace_idle(driver, 0, 0);
-    dagi_trace_copy(to, begin, begin + 2 * ms, COPIED);
-    dagi_trace_copy(back, begin + 4 * ms, begin + 6 * ms, COPIED / 2);
+    uint64_t in = dagi_trace_number(to), out = dagi_trace_number(back);
+    dagi_trace_copy(to, begin, begin + 2 * ms, COPIED, in, 0);
+    dagi_trace_copy(back, begin + 4 * ms, begin + 6 * ms, COPIED / 2, out, 0);
     dagi_trace_startup(driver);
     driver->origin.time = begin + ms;
     uint64_t at = begin + 2 * ms;
@@ -65,7 +66,7 @@ static void drive(dag_context *ctx)
         dagi_trace_kernel(stream, driver, &k[i].task, at, at + (3 + (uint64_t)i) * ms);
         at += 3 * ms;
     }
-    dagi_trace_copy(NULL, begin, at, 1); /* a track for which there was no memory */
+    dagi_trace_copy(NULL, begin, at, 1, 0, 0); /* a track for which there was no memory */
     nanosleep(&(struct timespec){.tv_nsec = 2 * MS}, NULL);
     dagi_trace_drive(driver, dagi_clock() - 2 * ms);
     dagi_trace_leave(driver);
@@ -190,10 +191,55 @@ START_TEST(exports_and_report_show_devices)
 }
 END_TEST
 
+/* A thread that does not run while there is something to do has lost its core: sleep, and others that
+ * take it, look alike. */
+START_TEST(time_without_a_core_is_told_apart)
+{
+    char path[] = "/tmp/test_trace_XXXXXX", why[256] = "";
+    const struct timespec pause = {.tv_nsec = 20 * MS};
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    dag_context *ctx = start(path);
+    dagi_track *track = ctx->workers[0]->track;
+    dagi_trace_enter(track);
+    uint64_t begin = dagi_trace_mark(track);
+    dagi_trace_comm(track, begin, 1);
+    nanosleep(&pause, NULL); /* between two things */
+    begin = dagi_trace_mark(track);
+    nanosleep(&pause, NULL); /* in the midst of one */
+    dagi_trace_comm(track, begin, 1);
+    dagi_trace_idle(track, 0, 0);
+    nanosleep(&pause, NULL); /* idle, which it stays */
+    begin = dagi_trace_mark(track);
+    dagi_trace_comm(track, begin, 1);
+    begin = dagi_trace_mark(track);
+    nanosleep(&pause, NULL); /* a driver that waits for its device */
+    dagi_trace_drive(track, begin);
+    dagi_trace_leave(track);
+    ck_assert_int_eq(dag_fini(ctx), DAG_SUCCESS);
+    FILE *in = fopen(path, "rb");
+    dagt_trace *t = dagt_read(in, why, sizeof why);
+    fclose(in);
+    unlink(path);
+    ck_assert_msg(t != NULL, "%s", why);
+    dagt_times w;
+    dagt_worker_times(&t->ranks[0], &t->ranks[0].tracks[0], &w);
+    ck_assert_int_eq(w.overlap, 0);
+    ck_assert_int_eq(dagt_times_sum(&w), w.wall);
+    ck_assert_int_ge(w.idle[DAGT_CORE], (int64_t)(2 * 0.95 * 20 * MS));
+    ck_assert_int_ge(w.drive, (int64_t)(0.95 * 20 * MS));
+    ck_assert_int_ge(w.wall - w.idle[DAGT_CORE] - w.drive, (int64_t)(0.95 * 20 * MS)); /* idle */
+    ck_assert_int_lt(w.runtime + w.comm, w.idle[DAGT_CORE]);
+    dagt_free(t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("trace of devices");
     TCase *devices = tcase_create("devices");
+    tcase_add_test(devices, time_without_a_core_is_told_apart);
     tcase_add_test(devices, the_trace_has_streams_and_links);
     tcase_add_test(devices, times_paths_and_overlap_count_devices);
     tcase_add_test(devices, exports_and_report_show_devices);

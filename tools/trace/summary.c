@@ -5,7 +5,7 @@
 
 static const char *const causes[DAGT_CAUSES] = {"no ready task", "waiting for data",
                                                 "waiting for send", "sleeping",
-                                                "waiting for a core"};
+                                                "waiting for a core", "waiting for a device"};
 
 static double percent(int64_t part, int64_t whole)
 {
@@ -51,11 +51,11 @@ static int sum_workers(const dagt_trace *t, dagt_times *sum)
 
 static void print_row(const char *name, const dagt_times *w, FILE *out)
 {
-    fprintf(out, "  %-20s %7.2f %8.2f %9.2f %8.2f %12.2f %8.2f %7.2f %7.2f %9.2f %7.2f %9zu %7zu\n",
+    fprintf(out, "  %-20s %7.2f %8.2f %9.2f %8.2f %12.2f %8.2f %7.2f %7.2f %7.2f %9.2f %7.2f %9zu %7zu\n",
             name,
             percent(w->bodies, w->wall), percent(w->runtime, w->wall), percent(w->comm, w->wall),
             percent(w->drive, w->wall), percent(w->outside, w->wall), percent(w->idle[0], w->wall),
-            percent(w->idle[1], w->wall), percent(w->idle[2], w->wall),
+            percent(w->idle[1], w->wall), percent(w->idle[2], w->wall), percent(w->idle[5], w->wall),
             percent(w->idle[3], w->wall), percent(w->idle[4], w->wall), w->tasks, w->steals);
 }
 
@@ -64,8 +64,9 @@ static void print_workers(const dagt_trace *t, int each, FILE *out)
     dagt_times sum;
     int workers = sum_workers(t, &sum);
     fprintf(out, "\nwhere the time of the workers went, percent\n"
-            "  %-20s %7s %8s %9s %8s %12s %8s %7s %7s %9s %7s %9s %7s\n", "", "bodies", "runtime",
-            "messages", "devices", "application", "no task", "data", "send", "sleeping", "core", "tasks", "stolen");
+            "  %-20s %7s %8s %9s %8s %12s %8s %7s %7s %7s %9s %7s %9s %7s\n", "", "bodies", "runtime",
+            "messages", "devices", "application", "no task", "data", "send", "device", "sleeping", "core",
+            "tasks", "stolen");
     for (int r = 0; each && r < t->nranks; r++) {
         for (int k = 0; k < t->ranks[r].ntracks; k++) {
             const dagt_track *track = &t->ranks[r].tracks[k];
@@ -103,13 +104,14 @@ static void print_pools(dagt_trace *t, FILE *out)
     char a[16], b[16];
     dagt_path *paths = dagt_critical(t, &n);
     fprintf(out, "\ntaskpools\n  %4s  %-20s %9s %10s  %-26s %s\n", "", "", "tasks", "time",
-            "critical path", "tasks on it");
+            "critical path", "tasks and copies on it");
     for (size_t i = 0; paths && i < n; i++)
-        fprintf(out, "  %4u  %-20s %9llu  %s  %s  (%5.1f %%)  %11zu\n", paths[i].pool,
+        fprintf(out, "  %4u  %-20s %9llu  %s  %s  (%5.1f %%)  %11zu %6zu\n", paths[i].pool,
                 paths[i].program, (unsigned long long)paths[i].tasks,
                 duration(a, (double)(paths[i].end - paths[i].begin)),
                 duration(b, (double)paths[i].length),
-                percent(paths[i].length, paths[i].end - paths[i].begin), paths[i].steps);
+                percent(paths[i].length, paths[i].end - paths[i].begin), paths[i].steps,
+                paths[i].copies);
     free(paths);
 }
 
@@ -269,48 +271,37 @@ void print_comparison(dagt_trace *a, dagt_trace *b, const char *name_a, const ch
 
 /* ---- critical path ------------------------------------------------------------------------ */
 
-typedef struct step {
-    int rank;
-    const dagt_track *track;
-    const dagt_task *task;
-} step;
-
-static int in_order(const void *a, const void *b)
+static void print_step(const dagt_trace *t, const dagt_path *path, const dagt_step *step,
+                       int64_t before, FILE *out)
 {
-    const dagt_task *x = ((const step *)a)->task, *y = ((const step *)b)->task;
-    if (x->pool != y->pool)
-        return x->pool < y->pool ? -1 : 1;
-    return (x->begin > y->begin) - (x->begin < y->begin);
+    char a[16], b[16], c[16], name[256], where[64];
+    const dagt_rank *rank = &t->ranks[step->rank];
+    const dagt_track *track = &rank->tracks[step->track];
+    const dagt_task *task = step->task;
+    int64_t begin = task ? task->begin : step->copy->begin, end = task ? task->end : step->copy->end;
+    int64_t ready = task ? task->ready : before;
+    if (task)
+        dagt_name(name, sizeof name, rank, track, task);
+    else
+        snprintf(name, sizeof name, "copy of %.4g MB", (double)step->copy->bytes * 1e-6);
+    fprintf(out, "%5u %-28s  %s  %s  %s  %s\n", path->pool, name, duration(a, (double)begin),
+            duration(b, (double)(end - begin)), duration(c, begin > ready ? (double)(begin - ready) : 0),
+            dagt_label(where, sizeof where, step->rank, track));
 }
 
 void print_path(dagt_trace *t, FILE *out)
 {
-    size_t n, used = 0, total = 0;
-    char a[16], b[16], c[16], name[256], where[64];
+    size_t n;
     dagt_path *paths = dagt_critical(t, &n);
-    for (size_t i = 0; paths && i < n; i++)
-        total += paths[i].steps;
-    free(paths);
-    step *steps = calloc(total + 1, sizeof *steps);
-    for (int r = 0; steps && r < t->nranks; r++) {
-        for (int k = 0; k < t->ranks[r].ntracks; k++) {
-            const dagt_track *track = &t->ranks[r].tracks[k];
-            for (size_t i = 0; i < track->ntasks; i++)
-                if (track->tasks[i].critical && used < total)
-                    steps[used++] = (step){r, track, &track->tasks[i]};
-        }
-    }
-    if (steps)
-        qsort(steps, used, sizeof *steps, in_order);
     fprintf(out, "%5s %-28s %10s %10s %10s  where\n", "pool", "task", "begin", "took", "waited");
-    for (size_t i = 0; i < used; i++) {
-        const dagt_task *task = steps[i].task;
-        int64_t wait = task->begin > task->ready ? task->begin - task->ready : 0;
-        fprintf(out, "%5u %-28s  %s  %s  %s  %s\n", task->pool,
-                dagt_name(name, sizeof name, &t->ranks[steps[i].rank], steps[i].track, task),
-                duration(a, (double)task->begin), duration(b, (double)(task->end - task->begin)),
-                duration(c, (double)wait),
-                dagt_label(where, sizeof where, steps[i].rank, steps[i].track));
+    for (size_t i = 0; paths && i < n; i++) {
+        dagt_step *steps = dagt_path_steps(t, &paths[i]);
+        int64_t before = paths[i].begin;
+        for (size_t k = 0; steps && k < paths[i].steps + paths[i].copies; k++) {
+            print_step(t, &paths[i], &steps[k], before, out);
+            before = steps[k].task ? steps[k].task->end : steps[k].copy->end;
+        }
+        free(steps);
     }
-    free(steps);
+    free(paths);
 }

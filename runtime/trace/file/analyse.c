@@ -6,30 +6,61 @@
 
 /* ---- workers ------------------------------------------------------------------------------ */
 
+/* An interval of a worker, behind those before it, which end at *at: what lies between is the runtime's. */
+static void take(dagt_times *times, int64_t *state, int64_t *at, int64_t begin, int64_t end)
+{
+    if (begin < *at)
+        times->overlap += *at - begin;
+    else
+        times->runtime += begin - *at;
+    *state += end - begin;
+    *at = end;
+}
+
+static int64_t *state_of(dagt_times *times, const dagt_span *s)
+{
+    switch (s->kind) {
+    case DAGT_COMM:
+        return &times->comm;
+    case DAGT_OUTSIDE:
+        return &times->outside;
+    case DAGT_DRIVE:
+        return &times->drive;
+    default:
+        return &times->idle[s->cause];
+    }
+}
+
 void dagt_worker_times(const dagt_rank *r, const dagt_track *track, dagt_times *times)
 {
     *times = (dagt_times){.wall = r->end - r->begin, .tasks = track->ntasks,
                           .steals = track->steals};
-    int64_t known = 0;
-    for (size_t i = 0; i < track->ntasks; i++)
-        times->bodies += track->tasks[i].end - track->tasks[i].begin;
-    known = times->bodies;
-    for (size_t i = 0; i < track->nspans; i++) {
-        const dagt_span *s = &track->spans[i];
-        int64_t length = s->end - s->begin;
-        known += length;
-        if (s->kind == DAGT_COMM)
-            times->comm += length;
-        else if (s->kind == DAGT_OUTSIDE)
-            times->outside += length;
-        else if (s->kind == DAGT_DRIVE)
-            times->drive += length;
-        else
-            times->idle[s->cause] += length;
-        if (s->asleep)
-            times->asleep += length;
+    int64_t at = r->begin;
+    for (size_t i = 0, s = 0; i < track->ntasks || s < track->nspans;) {
+        const dagt_task *task = i < track->ntasks ? &track->tasks[i] : NULL;
+        const dagt_span *span = s < track->nspans ? &track->spans[s] : NULL;
+        if (task && (!span || task->begin < span->begin)) {
+            take(times, &times->bodies, &at, task->begin, task->end);
+            i++;
+        } else {
+            take(times, state_of(times, span), &at, span->begin, span->end);
+            if (span->asleep)
+                times->asleep += span->end - span->begin;
+            s++;
+        }
     }
-    times->runtime = times->wall - known;
+    if (at > r->end)
+        times->overlap += at - r->end;
+    else
+        times->runtime += r->end - at;
+}
+
+int64_t dagt_times_sum(const dagt_times *times)
+{
+    int64_t sum = times->bodies + times->runtime + times->comm + times->outside + times->drive;
+    for (int c = 0; c < DAGT_CAUSES; c++)
+        sum += times->idle[c];
+    return sum;
 }
 
 void dagt_times_add(dagt_times *sum, const dagt_times *w)
@@ -40,6 +71,7 @@ void dagt_times_add(dagt_times *sum, const dagt_times *w)
     sum->outside += w->outside;
     sum->drive += w->drive;
     sum->runtime += w->runtime;
+    sum->overlap += w->overlap;
     sum->asleep += w->asleep;
     sum->tasks += w->tasks;
     sum->steals += w->steals;
@@ -144,50 +176,50 @@ dagt_class_times *dagt_classes(const dagt_trace *t, size_t *n)
 
 /* ---- critical paths ----------------------------------------------------------------------- */
 
-/* A chain and a task behind it. A damaged file may say more than there is time. */
-static int64_t longer(int64_t path, const dagt_task *task)
+static dagt_step none(void)
 {
-    int64_t length;
-    if (__builtin_sub_overflow(task->end, task->begin, &length) ||
-        __builtin_add_overflow(path, length, &length))
-        return INT64_MAX;
-    return length;
+    return (dagt_step){.rank = -1};
 }
 
-/* The longest chain before a task: that before its `from`, and `from` itself. Goes back to where it is
- * known, and returns by links that meanwhile stand where the lengths will. */
-static int64_t path_before(const dagt_trace *t, dagt_task *asked)
+static void mark(const dagt_trace *t, dagt_path *path)
 {
-    dagt_task *task = asked, *next = NULL; /* next: what the present one is the `from` of */
-    while (task->state == 0) {
-        dagt_task *from = dagt_find(t, task->from);
-        task->state = 1;
-        if (!from || from->state == 1) { /* the first, or a circle in a damaged file */
-            task->path = 0;
-            task->state = 2;
-            break;
+    dagt_step step = path->last;
+    /* A damaged file could have a circle; each is marked once. */
+    while ((step.task && !step.task->critical) || (step.copy && !step.copy->critical)) {
+        if (step.task) {
+            step.task->critical = 1;
+            path->steps++;
+        } else {
+            step.copy->critical = path->pool;
+            path->copies++;
         }
-        task->path = (int64_t)(intptr_t)next;
-        next = task;
-        task = from;
+        step = dagt_before(t, &step);
     }
-    while (next) {
-        dagt_task *after = (dagt_task *)(intptr_t)next->path;
-        next->path = longer(task->path, task);
-        next->state = 2;
-        task = next;
-        next = after;
-    }
-    return asked->path;
 }
 
-static void mark(const dagt_trace *t, dagt_task *task, dagt_path *path)
+/* The last task of the longest chain of each pool. */
+static void find_last(dagt_trace *t, int r, int k, dagt_path *paths)
 {
-    /* A damaged file could have a circle; a task is marked once. */
-    while (task && !task->critical) {
-        task->critical = 1;
-        path->steps++;
-        task = dagt_find(t, task->from);
+    const dagt_rank *first = &t->ranks[0];
+    dagt_track *track = &t->ranks[r].tracks[k];
+    for (size_t i = 0; i < track->nflights; i++)
+        track->flights[i].critical = 0;
+    for (size_t i = 0; i < track->ntasks; i++) {
+        dagt_task *task = &track->tasks[i];
+        const dagt_pool *p = dagt_pool_of(first, task->pool);
+        task->critical = 0;
+        if (!p)
+            continue;
+        dagt_path *path = &paths[p - first->pools];
+        int64_t length;
+        if (__builtin_sub_overflow(task->end, task->begin, &length) ||
+            __builtin_add_overflow(task->path, length, &length))
+            length = INT64_MAX; /* a damaged file may say more than there is time */
+        path->tasks++;
+        if (path->last.task && length <= path->length)
+            continue;
+        path->last = (dagt_step){.rank = r, .track = k, .task = task};
+        path->length = length;
     }
 }
 
@@ -196,42 +228,34 @@ dagt_path *dagt_critical(dagt_trace *t, size_t *n)
     const dagt_rank *first = &t->ranks[0];
     *n = (size_t)first->npools;
     dagt_path *paths = calloc(*n + 1, sizeof *paths);
-    dagt_task **last = calloc(*n + 1, sizeof(dagt_task *));
-    if (!paths || !last) {
-        free(paths);
-        free(last);
+    if (!paths)
         return NULL;
-    }
     for (size_t i = 0; i < *n; i++) {
         const dagt_pool *p = &first->pools[i];
-        paths[i].pool = (uint32_t)p->id;
-        paths[i].program = p->program >= 0 ? first->programs[p->program].name : "?";
-        paths[i].begin = p->begin;
-        paths[i].end = p->end;
+        paths[i] = (dagt_path){.pool = (uint32_t)p->id,
+                               .program = p->program >= 0 ? first->programs[p->program].name : "?",
+                               .begin = p->begin,
+                               .end = p->end,
+                               .last = none()};
     }
     for (int r = 0; r < t->nranks; r++) {
-        for (int k = 0; k < t->ranks[r].ntracks; k++) {
-            const dagt_track *track = &t->ranks[r].tracks[k];
-            for (size_t i = 0; i < track->ntasks; i++) {
-                dagt_task *task = &track->tasks[i];
-                const dagt_pool *p = dagt_pool_of(first, task->pool);
-                if (!p)
-                    continue;
-                size_t at = (size_t)(p - first->pools);
-                int64_t length = longer(path_before(t, task), task);
-                paths[at].tasks++;
-                task->critical = 0;
-                if (last[at] && length <= paths[at].length)
-                    continue;
-                last[at] = task;
-                paths[at].length = length;
-            }
-        }
+        for (int k = 0; k < t->ranks[r].ntracks; k++)
+            find_last(t, r, k, paths);
     }
     for (size_t i = 0; i < *n; i++)
-        mark(t, last[i], &paths[i]);
-    free(last);
+        mark(t, &paths[i]);
     return paths;
+}
+
+dagt_step *dagt_path_steps(const dagt_trace *t, const dagt_path *path)
+{
+    size_t n = path->steps + path->copies;
+    dagt_step *steps = malloc((n + 1) * sizeof *steps), step = path->last;
+    while (steps && n > 0) {
+        steps[--n] = step;
+        step = dagt_before(t, &step);
+    }
+    return steps;
 }
 
 /* ---- overlap ------------------------------------------------------------------------------ */

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define DAGT_MAGIC UINT64_C(0x0a65636172746764) /* "dgtrace\n" */
-#define DAGT_VERSION 2
+#define DAGT_VERSION 3
 #define DAGT_SECTION UINT64_C(0x6b6e6172) /* "rank" */
 #define DAGT_TRACK UINT64_C(0x6b617274)   /* "trak" */
 
@@ -32,8 +32,10 @@ enum dagt_track_kind { DAGT_TRACK_WORKER, DAGT_TRACK_LINKS, DAGT_TRACK_STREAM, D
 
 enum dagt_event {
     /* a: class, b: pool; begin, end, ready, from, priority, parameters two per word. ready: when its
-     * last input was there. from: the last task of the longest chain of bodies that ends just before
-     * it (0 = none). */
+     * last input was there. from: what it waited for (0 = nothing): the last task of the longest chain
+     * of bodies that ends just before it, or in runs with devices the number of a task, a copy or a
+     * DAGT_JOIN. What follows a kernel may be recorded as ready, or as begun on a device, before the
+     * kernel has ended: readers move it behind (cause.c). */
     DAGT_TASK = 1,
     /* a: enum dagt_cause, + DAGT_ASLEEP; begin, end */
     DAGT_IDLE,
@@ -50,7 +52,10 @@ enum dagt_event {
      * word, all of these signed. What does not fit is a DAGT_TASK. */
     DAGT_BRIEF,
     DAGT_DRIVE, /* a worker was busy with a device; begin, end */
-    DAGT_COPY,  /* of a << 32 | b bytes over the link of the track; begin, end */
+    /* Of a << 32 | b bytes over the link of the track; begin, end, place in its number, from: what it
+     * waited for, as of a task. */
+    DAGT_COPY,
+    DAGT_JOIN, /* both of two numbers; these */
     DAGT_EVENTS
 };
 
@@ -60,7 +65,8 @@ enum dagt_cause {
     DAGT_DATA,     /* what is to run next waits for another rank */
     DAGT_SEND,     /* so much waits to be sent that no task may start, or sends are all there is */
     DAGT_SLEEPING, /* no taskpool had anything left to do here */
-    DAGT_CORE,     /* it had work and other threads had the core; told where workers share cores */
+    DAGT_CORE,     /* it had work and other threads had the core */
+    DAGT_DEVICE,   /* devices work, and what follows waits for them */
     DAGT_CAUSES
 };
 #define DAGT_ASLEEP 0x100 /* the thread slept; without it, it looked for work */
@@ -68,6 +74,9 @@ enum dagt_cause {
 /* Tasks of a run have numbers: rank << 44 | track << 34 | place in the track, from 1 on. */
 #define DAGT_TASK_ID(rank, track, place)                                                           \
     ((uint64_t)(rank) << 44 | (uint64_t)(track) << 34 | (uint64_t)(place))
+/* So have copies, whose place is said in them, and joins, whose place is that among the joins of their
+ * track, with this bit. */
+#define DAGT_IS_JOIN (UINT64_C(1) << 33)
 #define DAGT_MAX_TRACKS 1024 /* of a rank, that have tasks */
 
 typedef struct dagt_rank_head {

@@ -237,7 +237,7 @@ static size_t put_flights(bytes *b, const dagt_track *t, int out, uint32_t peer)
     int64_t time = 0;
     for (size_t i = 0; i < n; i++) {
         const dagt_flight *f = list[i];
-        put_number(b, f->message != 0);
+        put_number(b, (uint64_t)f->critical << 1 | (f->message != 0));
         put_signed(b, f->begin - time);
         put_number(b, f->end > f->begin ? (uint64_t)(f->end - f->begin) : 0);
         put_number(b, f->bytes);
@@ -353,11 +353,11 @@ static void put_worker(FILE *out, const dagt_trace *t, int r, const dagt_track *
     dagt_times w;
     dagt_worker_times(&t->ranks[r], track, &w);
     fprintf(out, "\n{\"label\":\"%s\",\"wall\":%lld,\"bodies\":%lld,\"runtime\":%lld,\"comm\":%lld,"
-            "\"drive\":%lld,\"outside\":%lld,\"idle\":[%lld,%lld,%lld,%lld,%lld],\"tasks\":%zu,"
+            "\"drive\":%lld,\"outside\":%lld,\"idle\":[%lld,%lld,%lld,%lld,%lld,%lld],\"tasks\":%zu,"
             "\"steals\":%zu}", dagt_label(label, sizeof label, r, track), (long long)w.wall,
             (long long)w.bodies, (long long)w.runtime, (long long)w.comm, (long long)w.drive,
             (long long)w.outside, (long long)w.idle[0], (long long)w.idle[1], (long long)w.idle[2],
-            (long long)w.idle[3], (long long)w.idle[4], w.tasks, w.steals);
+            (long long)w.idle[3], (long long)w.idle[4], (long long)w.idle[5], w.tasks, w.steals);
 }
 
 static void put_stream(FILE *out, const dagt_trace *t, int r, const dagt_track *track)
@@ -415,8 +415,9 @@ static void put_paths(FILE *out, const dagt_path *paths, size_t n)
         const dagt_path *p = &paths[i];
         fprintf(out, "%s{\"id\":%u,\"program\":", i ? ",\n" : "\n", p->pool);
         put_text(out, p->program);
-        fprintf(out, ",\"begin\":%lld,\"end\":%lld,\"length\":%lld,\"steps\":%zu,\"tasks\":%llu}",
-                (long long)p->begin, (long long)p->end, (long long)p->length, p->steps,
+        fprintf(out, ",\"begin\":%lld,\"end\":%lld,\"length\":%lld,\"steps\":%zu,\"copies\":%zu,"
+                "\"tasks\":%llu}",
+                (long long)p->begin, (long long)p->end, (long long)p->length, p->steps, p->copies,
                 (unsigned long long)p->tasks);
     }
 }

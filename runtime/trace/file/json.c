@@ -10,7 +10,7 @@
 enum { FIRST_LINK = 2 * DAGT_MAX_TRACKS }; /* threads before are numbered as the tracks are */
 
 static const char *const causes[DAGT_CAUSES] = {"no ready task", "waiting for data", "waiting for send",
-                                     "sleeping", "waiting for a core"};
+                                     "sleeping", "waiting for a core", "waiting for a device"};
 
 static void put_name(FILE *out, const char *text)
 {
@@ -71,8 +71,29 @@ static void put_flight(FILE *out, int r, const dagt_flight *f, uint64_t id)
 static void put_copy(FILE *out, int r, int thread, const dagt_flight *f)
 {
     begin(out, "X", r, thread, f->begin);
-    fprintf(out, ",\"dur\":%.3f,\"name\":\"copy\",\"cat\":\"copy\",\"args\":{\"bytes\":%llu}}",
-            (double)(f->end - f->begin) * 1e-3, (unsigned long long)f->bytes);
+    fprintf(out, ",\"dur\":%.3f,\"name\":\"copy\",\"cat\":\"copy%s\",\"args\":{\"bytes\":%llu}}",
+            (double)(f->end - f->begin) * 1e-3, f->critical ? ",critical" : "",
+            (unsigned long long)f->bytes);
+}
+
+/* Arrows from each step of a critical path to the next. An end of an arrow belongs to the slice around
+ * its time, so the first lies a little before the end of its own. */
+static void put_arrows(FILE *out, const dagt_trace *t, const dagt_path *path, uint64_t *arrows)
+{
+    dagt_step *steps = dagt_path_steps(t, path);
+    for (size_t i = 1; steps && i < path->steps + path->copies; i++) {
+        const dagt_step *a = &steps[i - 1], *b = &steps[i];
+        int64_t from = a->task ? a->task->begin : a->copy->begin;
+        int64_t end = a->task ? a->task->end : a->copy->end;
+        ++*arrows;
+        begin(out, "s", a->rank, a->track, end > from ? end - 1 : from);
+        fprintf(out, ",\"id\":%llu,\"cat\":\"critical\",\"name\":\"critical path\"}",
+                (unsigned long long)*arrows);
+        begin(out, "f", b->rank, b->track, b->task ? b->task->begin : b->copy->begin);
+        fprintf(out, ",\"bp\":\"e\",\"id\":%llu,\"cat\":\"critical\",\"name\":\"critical path\"}",
+                (unsigned long long)*arrows);
+    }
+    free(steps);
 }
 
 static void name_thread(FILE *out, int rank, int thread, const char *name)
@@ -129,8 +150,8 @@ static void put_track(FILE *out, const dagt_trace *trace, int r, int number, uin
 int dagt_write_json(dagt_trace *trace, FILE *out)
 {
     size_t n;
-    uint64_t flights = 0;
-    free(dagt_critical(trace, &n)); /* marks the tasks */
+    uint64_t flights = 0, arrows = 0;
+    dagt_path *paths = dagt_critical(trace, &n); /* marks the tasks */
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
           "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"rank 0\"}}", out);
     for (int r = 0; r < trace->nranks; r++) {
@@ -141,6 +162,9 @@ int dagt_write_json(dagt_trace *trace, FILE *out)
         for (int k = 0; k < rank->ntracks; k++)
             put_track(out, trace, r, k, &flights);
     }
+    for (size_t i = 0; paths && i < n; i++)
+        put_arrows(out, trace, &paths[i], &arrows);
+    free(paths);
     fputs("\n]}\n", out);
     return fflush(out) != 0 || ferror(out);
 }

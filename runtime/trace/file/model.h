@@ -33,13 +33,13 @@ typedef struct dagt_pool {
 
 typedef struct dagt_task {
     int64_t begin, end, ready;
-    int64_t path; /* longest chain of bodies before it; dagt_critical() */
+    int64_t path; /* longest chain of bodies and copies before it; dagt_settle() */
     uint64_t from;
     int64_t priority;
     uint32_t pool; /* id */
     uint16_t cls;
     uint8_t critical; /* 1: on the critical path of its pool; dagt_critical() */
-    uint8_t state;    /* of dagt_critical(): 0 = path is not known, 1 = is being found, 2 = known */
+    uint8_t state;    /* of dagt_settle() */
     uint32_t params;  /* place of the first in dagt_track.params */
 } dagt_task;
 
@@ -59,8 +59,22 @@ typedef struct dagt_flight {
     uint32_t peer;
     uint8_t out;
     uint8_t message; /* kind of message; 0 = transfer or copy */
+    uint8_t state;   /* of copies: dagt_settle() */
     uint32_t tag;
+    uint32_t critical; /* of copies: the pool on whose critical path it is; dagt_critical() */
+    uint32_t pool;     /* and that of the task before it; 0 = none */
+    uint64_t place, from; /* of copies, as in format.h */
+    int64_t path;         /* of copies: as of tasks */
 } dagt_flight;
+
+/* Both of two causes; dagt_settle() finds what is said of them together. */
+typedef struct dagt_join {
+    uint64_t from[2];
+    uint64_t longer;   /* of the two the end of the longer chain */
+    int64_t path, end; /* of that chain; when both had ended */
+    uint32_t pool;     /* of the tasks before it; 0 = none */
+    uint8_t state;
+} dagt_join;
 
 typedef struct dagt_track {
     int kind;
@@ -68,8 +82,10 @@ typedef struct dagt_track {
     dagt_task *tasks;
     dagt_span *spans;
     dagt_flight *flights;
+    dagt_join *joins;
+    size_t *place; /* of a track of copies: 1 + index of the flight with that place, 0 = none */
     int32_t *params;
-    size_t ntasks, nspans, nflights, nparams;
+    size_t ntasks, nspans, nflights, njoins, nplaces, nparams;
     size_t steals;
 } dagt_track;
 
@@ -98,8 +114,6 @@ void dagt_free(dagt_trace *t);
 const dagt_pool *dagt_pool_of(const dagt_rank *r, uint32_t id);
 /* NULL when the trace does not know. */
 const dagt_class *dagt_class_of(const dagt_rank *r, const dagt_task *task);
-/* The task with this number, NULL = there is none (0, or it was dropped). */
-dagt_task *dagt_find(const dagt_trace *t, uint64_t id);
 /* Write "Gemm(3, 2, 1)"; returns `text`. */
 char *dagt_name(char *text, size_t size, const dagt_rank *r, const dagt_track *track,
                 const dagt_task *task);
@@ -113,14 +127,35 @@ static inline int dagt_runs_tasks(const dagt_track *track)
     return track->kind == DAGT_TRACK_WORKER || track->kind == DAGT_TRACK_STREAM;
 }
 
+/* ---- cause.c ------------------------------------------------------------------------------ */
+
+/* Something that a critical path goes through: a task or a copy. */
+typedef struct dagt_step {
+    int rank, track; /* where it is: numbers in dagt_trace.ranks, dagt_rank.tracks */
+    dagt_task *task; /* or NULL */
+    dagt_flight *copy;
+} dagt_step;
+
+/* What has this number; both NULL = nothing has (0, or it was dropped, or it is a join). */
+dagt_step dagt_find(const dagt_trace *t, uint64_t id);
+/* The one that `step` waited for last in the longest chain; both NULL = it is the first. */
+dagt_step dagt_before(const dagt_trace *t, const dagt_step *step);
+/* Find the chains of all tasks, and move what is on devices, and when tasks were ready, behind what
+ * they waited for. Called by dagt_read(). Nonzero = out of memory. */
+int dagt_settle(dagt_trace *t);
+
 /* ---- analyse.c ---------------------------------------------------------------------------- */
 
-/* Where the time of a worker went; adds up to its wall time. */
+/* Where the time of a worker went. At each moment it is in one state, and what lies between the
+ * intervals of the trace is the runtime's own work, so all but the wall time add up to it, exactly,
+ * if `overlap` is 0: time that more than one interval claims, or that is outside of the recording. */
 typedef struct dagt_times {
-    int64_t wall, bodies, comm, outside, drive, idle[DAGT_CAUSES], asleep;
-    int64_t runtime; /* the rest: making, queueing and releasing tasks */
+    int64_t wall, bodies, comm, outside, drive, idle[DAGT_CAUSES];
+    int64_t runtime; /* making, queueing and releasing tasks */
+    int64_t overlap, asleep; /* asleep: of idle */
     size_t tasks, steals;
 } dagt_times;
+int64_t dagt_times_sum(const dagt_times *times); /* of all states */
 void dagt_worker_times(const dagt_rank *r, const dagt_track *track, dagt_times *times);
 void dagt_times_add(dagt_times *sum, const dagt_times *times);
 
@@ -143,17 +178,22 @@ typedef struct dagt_class_times {
 /* Sorted by total time, longest first. NULL = out of memory or none; freed by the caller. */
 dagt_class_times *dagt_classes(const dagt_trace *t, size_t *n);
 
-/* The longest chain of bodies of a pool: no number of workers could have been faster. */
+/* The longest chain of bodies, and of copies between memories, of a pool: no number of workers could
+ * have been faster. */
 typedef struct dagt_path {
     uint32_t pool;
     const char *program;
     int64_t length;
     int64_t begin, end; /* of the pool on rank 0 */
-    size_t steps;
+    size_t steps, copies; /* tasks on it, and copies */
+    dagt_step last;     /* of it; dagt_before() leads to the others */
     uint64_t tasks; /* of all ranks */
 } dagt_path;
-/* One for each pool of rank 0, in order; marks the tasks. NULL = out of memory or none. */
+/* One for each pool of rank 0, in order; marks the tasks and copies. NULL = out of memory or none. */
 dagt_path *dagt_critical(dagt_trace *t, size_t *n);
+/* All that a path goes through, first to last: path->steps + path->copies of them. NULL = out of memory;
+ * freed by the caller. */
+dagt_step *dagt_path_steps(const dagt_trace *t, const dagt_path *path);
 
 /* How long rank r had transfers or messages under way, and how much of that bodies ran meanwhile, on
  * workers or devices; the same of copies to, from and between its devices. */

@@ -141,16 +141,17 @@ static void read_pools(reader *r, dagt_rank *rank)
 /* ---- tracks ------------------------------------------------------------------------------- */
 
 /* What becomes of the kinds of events, and the words that each has at least. */
-enum { NOTHING, TASK, SPAN, FLIGHT };
+enum { NOTHING, TASK, SPAN, FLIGHT, JOIN };
 static const uint8_t sort[DAGT_EVENTS] = {
     [DAGT_TASK] = TASK,           [DAGT_BRIEF] = TASK,        [DAGT_IDLE] = SPAN,
     [DAGT_OUTSIDE] = SPAN,        [DAGT_COMM] = SPAN,         [DAGT_DRIVE] = SPAN,
     [DAGT_MESSAGE_OUT] = FLIGHT,  [DAGT_MESSAGE_IN] = FLIGHT, [DAGT_TRANSFER_OUT] = FLIGHT,
-    [DAGT_TRANSFER_IN] = FLIGHT,  [DAGT_COPY] = FLIGHT};
+    [DAGT_TRANSFER_IN] = FLIGHT,  [DAGT_COPY] = FLIGHT,       [DAGT_JOIN] = JOIN};
 static const uint8_t least[DAGT_EVENTS] = {
     [DAGT_TASK] = 6,        [DAGT_BRIEF] = 4,      [DAGT_IDLE] = 3,         [DAGT_OUTSIDE] = 3,
     [DAGT_COMM] = 3,        [DAGT_DRIVE] = 3,      [DAGT_STEAL] = 2,        [DAGT_MESSAGE_OUT] = 3,
-    [DAGT_MESSAGE_IN] = 3,  [DAGT_TRANSFER_OUT] = 5, [DAGT_TRANSFER_IN] = 5, [DAGT_COPY] = 3};
+    [DAGT_MESSAGE_IN] = 3,  [DAGT_TRANSFER_OUT] = 5, [DAGT_TRANSFER_IN] = 5, [DAGT_COPY] = 5,
+    [DAGT_JOIN] = 3};
 
 static void count_events(const uint64_t *at, const uint64_t *end, dagt_track *t)
 {
@@ -162,6 +163,7 @@ static void count_events(const uint64_t *at, const uint64_t *end, dagt_track *t)
             t->ntasks += sort[kind] == TASK;
             t->nspans += sort[kind] == SPAN;
             t->nflights += sort[kind] == FLIGHT;
+            t->njoins += sort[kind] == JOIN;
             t->nparams += sort[kind] == TASK ? 2 * words : 0;
         }
         at += words;
@@ -211,6 +213,8 @@ static void read_flight(const reader *r, const uint64_t *e, unsigned kind, dagt_
         .out = copy || kind == DAGT_MESSAGE_OUT || kind == DAGT_TRANSFER_OUT,
         .message = message ? (uint8_t)(e[0] >> 16) : 0,
         .tag = message || copy ? 0 : (uint32_t)e[4],
+        .place = copy ? e[3] : 0,
+        .from = copy ? e[4] : 0,
     };
 }
 
@@ -225,6 +229,8 @@ static void read_event(const reader *r, const uint64_t *e, unsigned kind, unsign
         t->steals++;
     } else if (sort[kind] == FLIGHT) {
         read_flight(r, e, kind, t);
+    } else if (sort[kind] == JOIN) {
+        t->joins[t->njoins++] = (dagt_join){.from = {e[1], e[2]}};
     } else {
         unsigned a = e[0] >> 16 & 0xffff;
         t->spans[t->nspans++] = (dagt_span){
@@ -236,6 +242,24 @@ static void read_event(const reader *r, const uint64_t *e, unsigned kind, unsign
             .events = (uint32_t)(e[0] >> 32),
         };
     }
+}
+
+/* Copies are found by their places. Some of these may be missing, of copies that never ended; in a
+ * damaged file a place may be anything. */
+static bool list_places(dagt_track *t)
+{
+    if (t->kind != DAGT_TRACK_COPIES)
+        return true;
+    for (size_t i = 0; i < t->nflights; i++) {
+        uint64_t place = t->flights[i].place;
+        if (place >= t->nplaces && place < 2 * (uint64_t)t->nflights + 4096)
+            t->nplaces = (size_t)place + 1;
+    }
+    t->place = calloc(t->nplaces + 1, sizeof *t->place);
+    for (size_t i = 0; t->place && i < t->nflights; i++)
+        if (t->flights[i].place < t->nplaces)
+            t->place[t->flights[i].place] = i + 1;
+    return t->place != NULL;
 }
 
 static void read_track(reader *r, dagt_track *t)
@@ -255,9 +279,10 @@ static void read_track(reader *r, dagt_track *t)
     t->tasks = calloc(t->ntasks + 1, sizeof *t->tasks);
     t->spans = calloc(t->nspans + 1, sizeof *t->spans);
     t->flights = calloc(t->nflights + 1, sizeof *t->flights);
+    t->joins = calloc(t->njoins + 1, sizeof *t->joins);
     t->params = calloc(t->nparams + MOST_PARAMS, sizeof *t->params); /* whatever a class claims */
-    t->ntasks = t->nspans = t->nflights = t->nparams = 0;
-    if (!t->tasks || !t->spans || !t->flights || !t->params) {
+    t->ntasks = t->nspans = t->nflights = t->njoins = t->nparams = 0;
+    if (!t->tasks || !t->spans || !t->flights || !t->joins || !t->params) {
         r->bad = r->no_memory = true;
         return;
     }
@@ -270,6 +295,8 @@ static void read_track(reader *r, dagt_track *t)
         }
         read_event(r, at, *at & 0xff, n, t, &before);
     }
+    if (!list_places(t))
+        r->bad = r->no_memory = true;
 }
 
 static void read_section(reader *r, dagt_rank *rank)
@@ -379,7 +406,7 @@ static dagt_trace *finish(dagt_trace *t, char *why, size_t size)
         for (int k = 0; k < rank->ntracks; k++)
             t->ntasks += rank->tracks[k].ntasks;
     }
-    if (!match_messages(t))
+    if (!match_messages(t) || dagt_settle(t) != 0)
         return refuse(t, why, size, "out of memory");
     return t;
 }
@@ -475,6 +502,8 @@ void dagt_free(dagt_trace *t)
             free(rank->tracks[k].tasks);
             free(rank->tracks[k].spans);
             free(rank->tracks[k].flights);
+            free(rank->tracks[k].joins);
+            free(rank->tracks[k].place);
             free(rank->tracks[k].params);
         }
         free(rank->programs);
@@ -507,15 +536,6 @@ const dagt_class *dagt_class_of(const dagt_rank *r, const dagt_task *task)
         return NULL;
     const dagt_program *p = &r->programs[pool->program];
     return task->cls < p->nclasses ? &p->classes[task->cls] : NULL;
-}
-
-dagt_task *dagt_find(const dagt_trace *t, uint64_t id)
-{
-    uint64_t rank = id >> 44, number = id >> 34 & (DAGT_MAX_TRACKS - 1), place = id & ((UINT64_C(1) << 34) - 1);
-    if (id == 0 || rank >= (uint64_t)t->nranks || number >= (uint64_t)t->ranks[rank].ntracks)
-        return NULL;
-    const dagt_track *track = &t->ranks[rank].tracks[number];
-    return place >= 1 && place <= track->ntasks ? &track->tasks[place - 1] : NULL;
 }
 
 char *dagt_name(char *text, size_t size, const dagt_rank *r, const dagt_track *track,

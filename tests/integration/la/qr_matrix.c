@@ -27,7 +27,7 @@ static const int grids[NGRIDS][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {2, 3}, {3,
 static int failures, cases;
 
 typedef struct test_case {
-    int64_t m, n, nb, stack;
+    int64_t m, n, nb, stack, block;
     int64_t mb; /* rows of a tile, if not nb */
     int p, q;
     dag_precision prec;
@@ -57,8 +57,8 @@ static void fail(dag_context *ctx, const test_case *c, const char *what, double 
 {
     failures++;
     fprintf(stderr, "rank %d: %" PRId64 " x %" PRId64 ", nb %" PRId64 ", stacks of %" PRId64
-            ", grid %dx%d, %c, %s: %s (%g)\n", dag_rank(ctx), c->m, c->n, c->nb, c->stack, c->p,
-            c->q, dag_precision_letter(c->prec), c->layout == DAG_LAYOUT_SLAB ? "slab" : "tile", what,
+            ", blocks of %" PRId64 ", grid %dx%d, %c, %s: %s (%g)\n", dag_rank(ctx), c->m, c->n,
+            c->nb, c->stack, c->block, c->p, c->q, dag_precision_letter(c->prec), c->layout == DAG_LAYOUT_SLAB ? "slab" : "tile", what,
             x);
 }
 
@@ -193,7 +193,8 @@ static void factor(dag_context *ctx, const test_case *c)
 {
     dag_matrix *A = NULL, *Q = NULL;
     dag_qr *qr = NULL;
-    const dag_qr_options options = {.stack = c->stack, .lookahead = cases % 4};
+    const dag_qr_options options = {.stack = c->stack, .block = c->block,
+                                    .lookahead = cases % 4};
     if (!check(ctx, c, "make", make(ctx, c, c->m, c->n, c->nb, SEED, &A)))
         return;
     dense a = gather(ctx, c, A);
@@ -415,6 +416,8 @@ static void refusals(dag_context *ctx)
     if (dag_unmqr(ctx, DAG_RIGHT, DAG_NO_TRANS, A, qr, B) != DAG_ERR_ARG)
         fail(ctx, &c, "a matrix of the wrong width was taken", 0);
     dag_qr_free(qr);
+    if (dag_geqrf_with(ctx, A, &(dag_qr_options){.block = 1}, &qr) != DAG_ERR_ARG)
+        fail(ctx, &c, "blocks lower than a tile were taken", 0);
     dag_matrix_free(A);
     dag_matrix_free(B);
 }
@@ -439,6 +442,9 @@ int main(int argc, char **argv)
                     c.prec = (dag_precision)(v % 4);
                     c.layout = v / 4 % 2 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE;
                     c.stack = v / 8; /* the automatic choice, or as many stacks as there may be */
+                    /* devices take whole stacks only */
+                    c.block = cases % 3 == 0 || dag_devices(ctx) > 0 ? 0
+                                                                     : c.nb + cases % 3 * 4 - 4;
                     if ((c.nb == 1 && c.m * c.n > 3000) || (few && t != (3 * s + 2) % NTILES) ||
                         (!full && (count++ + s + 5 * t) % 16 != 0))
                         continue;

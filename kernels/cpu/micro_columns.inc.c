@@ -1,0 +1,181 @@
+/*
+ * Part of micro.inc.c: products of columns that are contiguous, several at a time, and what is made of
+ * them. No operand is packed here.
+ */
+
+/* to[i] is the sum of the lanes of v[i]; `count` is a multiple of LANES. */
+INLINE void MICRO(sums)(int count, const MICRO(vector) *v, elem_t *to)
+{
+    for (int g = 0; g < count; g += LANES) {
+#ifdef MICRO_TRANSPOSES
+        MICRO(vector) turned[LANES], sum;
+        MICRO(transpose)((const elem_t *)(v + g), LANES, (elem_t *)turned, LANES);
+        sum = turned[0];
+        for (int i = 1; i < LANES; i++)
+            sum += turned[i];
+        *(MICRO(loose) *)(to + g) = sum;
+#else
+        for (int i = 0; i < LANES; i++) {
+            to[g + i] = 0;
+            for (int l = 0; l < LANES; l++)
+                to[g + i] += v[g + i][l];
+        }
+#endif
+    }
+}
+
+/* Columns of B up to which A^T B is made of scalar products. */
+#define MICRO_NARROW 24
+/* Columns of A and of B in a block of scalar products: a multiple of LANES in all. */
+#define DOT_ROWS (MICRO_COLS / 2)
+#define DOT_COLS 4
+
+/* C := C + alpha A^T B, scalar product by scalar product: better than to transpose A where B has few
+ * columns. Beyond the last column the last is taken again and its result left. */
+static MICRO_TARGET void MICRO(dots)(int m, int n, int k, elem_t alpha, const elem_t *A,
+                                     ptrdiff_t lda, const elem_t *B, ptrdiff_t ldb, elem_t *C,
+                                     ptrdiff_t ldc)
+{
+    for (int j = 0; j < n; j += DOT_COLS)
+        for (int i = 0; i < m; i += DOT_ROWS) {
+            const elem_t *a[DOT_ROWS], *b[DOT_COLS];
+            MICRO(vector) acc[DOT_ROWS * DOT_COLS] = {{0}};
+            elem_t sum[DOT_ROWS * DOT_COLS];
+            ptrdiff_t p = 0;
+            for (int r = 0; r < DOT_ROWS; r++)
+                a[r] = A + (i + r < m ? i + r : m - 1) * lda;
+            for (int c = 0; c < DOT_COLS; c++)
+                b[c] = B + (j + c < n ? j + c : n - 1) * ldb;
+            for (; p + LANES <= k; p += LANES) {
+                MICRO(vector) left[DOT_ROWS];
+                _Pragma("GCC unroll 4") for (int r = 0; r < DOT_ROWS; r++)
+                    left[r] = *(const MICRO(loose) *)(a[r] + p);
+                _Pragma("GCC unroll 4") for (int c = 0; c < DOT_COLS; c++) {
+                    MICRO(vector) right = *(const MICRO(loose) *)(b[c] + p);
+                    _Pragma("GCC unroll 4") for (int r = 0; r < DOT_ROWS; r++)
+                        acc[r + c * DOT_ROWS] += left[r] * right;
+                }
+            }
+            MICRO(sums)(DOT_ROWS * DOT_COLS, acc, sum);
+            for (int c = 0; c < DOT_COLS && j + c < n; c++)
+                for (int r = 0; r < DOT_ROWS && i + r < m; r++) {
+                    elem_t rest = 0;
+                    for (ptrdiff_t q = p; q < k; q++)
+                        rest += a[r][q] * b[c][q];
+                    C[i + r + (j + c) * ldc] += alpha * (sum[r + c * DOT_ROWS] + rest);
+                }
+        }
+}
+
+/* y := y + alpha A x, where x has elements step apart. A is read once, so it is memory that counts:
+ * the columns that come next are fetched meanwhile. */
+static MICRO_TARGET void MICRO(gemv)(int m, int k, elem_t alpha, const elem_t *A, ptrdiff_t lda,
+                                     const elem_t *x, ptrdiff_t step, elem_t *y)
+{
+    enum { COLS = 8 };
+    int p = 0;
+    for (; p + COLS <= k; p += COLS) {
+        const elem_t *a = A + p * lda;
+        ptrdiff_t ahead = p + 2 * COLS <= k ? COLS * lda : 0;
+        elem_t by[COLS];
+        int i = 0;
+        for (int c = 0; c < COLS; c++)
+            by[c] = alpha * x[(p + c) * step];
+        for (; i + LANES <= m; i += LANES) {
+            MICRO(vector) even = *(MICRO(loose) *)(y + i), odd = {0};
+            _Pragma("GCC unroll 8") for (int c = 0; c < COLS; c++) {
+                MICRO(vector) value = *(const MICRO(loose) *)(a + i + c * lda);
+                __builtin_prefetch(a + i + c * lda + ahead);
+                if (c % 2 == 0)
+                    even += value * by[c];
+                else
+                    odd += value * by[c];
+            }
+            *(MICRO(loose) *)(y + i) = even + odd;
+        }
+        for (; i < m; i++)
+            for (int c = 0; c < COLS; c++)
+                y[i] += a[i + c * lda] * by[c];
+    }
+    for (; p < k; p++)
+        for (int i = 0; i < m; i++)
+            y[i] += A[i + p * lda] * (alpha * x[p * step]);
+}
+
+/* ---- reflectors -------------------------------------------------------------------------- */
+
+#define EACH_LEAF(c) _Pragma("GCC unroll 8") for (int c = 0; c < MICRO_LEAF; c++)
+/* Scalar products of a pass, and room for MICRO(sums). */
+#define LEAF_SUMS (LANES > MICRO_LEAF ? LANES : MICRO_LEAF)
+
+INLINE void MICRO(reflect_by)(int j, ptrdiff_t m, elem_t scale, const elem_t *w, elem_t *X,
+                              ptrdiff_t ldx, elem_t *dots)
+{
+    MICRO(vector) acc[LEAF_SUMS] = {{0}};
+    elem_t sum[LEAF_SUMS];
+    const int this = j < 0 ? 0 : j, next = (j + 1) % MICRO_LEAF;
+    ptrdiff_t i = 0;
+    for (; i + LANES <= m; i += LANES) {
+        MICRO(vector) x[MICRO_LEAF];
+        EACH_LEAF(c)
+            x[c] = *(const MICRO(loose) *)(X + i + c * ldx);
+        if (j >= 0) {
+            x[this] *= scale;
+            EACH_LEAF(c) {
+                if (c > j)
+                    x[c] -= w[c] * x[this];
+                if (c >= j)
+                    *(MICRO(loose) *)(X + i + c * ldx) = x[c];
+            }
+        }
+        if (j + 1 < MICRO_LEAF)
+            EACH_LEAF(c)
+                acc[c] += x[next] * x[c];
+    }
+    MICRO(sums)(LEAF_SUMS, acc, sum);
+    for (; i < m; i++) { /* rows that do not fill a vector */
+        elem_t *x = X + i;
+        if (j >= 0)
+            x[this * ldx] *= scale;
+        for (int c = this + 1; j >= 0 && c < MICRO_LEAF; c++)
+            x[c * ldx] -= w[c] * x[this * ldx];
+        for (int c = 0; j + 1 < MICRO_LEAF && c < MICRO_LEAF; c++)
+            sum[c] += x[next * ldx] * x[c * ldx];
+    }
+    for (int c = 0; c < MICRO_LEAF; c++)
+        dots[c] = sum[c];
+}
+
+/* One instance per column, so that each is a plain loop over registers. */
+#define MICRO_REFLECT(name, j)                                                                     \
+    static MICRO_TARGET void MICRO(reflect_##name)(ptrdiff_t m, elem_t scale, const elem_t *w,     \
+                                                   elem_t *X, ptrdiff_t ldx, elem_t *dots)         \
+    {                                                                                              \
+        MICRO(reflect_by)(j, m, scale, w, X, ldx, dots);                                           \
+    }
+MICRO_REFLECT(start, -1)
+MICRO_REFLECT(0, 0)
+MICRO_REFLECT(1, 1)
+MICRO_REFLECT(2, 2)
+MICRO_REFLECT(3, 3)
+MICRO_REFLECT(4, 4)
+MICRO_REFLECT(5, 5)
+MICRO_REFLECT(6, 6)
+MICRO_REFLECT(7, 7)
+#undef MICRO_REFLECT
+
+static MICRO_TARGET void MICRO(reflect)(int m, int j, elem_t scale, const elem_t *w, elem_t *X,
+                                        int ldx, elem_t *dots)
+{
+    static void (*const by[1 + MICRO_LEAF])(ptrdiff_t, elem_t, const elem_t *, elem_t *, ptrdiff_t,
+                                            elem_t *) = {
+        MICRO(reflect_start), MICRO(reflect_0), MICRO(reflect_1), MICRO(reflect_2),
+        MICRO(reflect_3),     MICRO(reflect_4), MICRO(reflect_5), MICRO(reflect_6),
+        MICRO(reflect_7)};
+    by[j + 1](m, scale, w, X, ldx, dots);
+}
+
+#undef DOT_ROWS
+#undef DOT_COLS
+#undef EACH_LEAF
+#undef LEAF_SUMS
