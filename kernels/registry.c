@@ -73,6 +73,7 @@ static const char *const op_names[DAG_OP_COUNT] = {
     [DAG_OP_GEQRT_STACK] = "geqrt_stack",
     [DAG_OP_GEMQRT_STACK] = "gemqrt_stack",
     [DAG_OP_POTRF_WORKSPACE] = "potrf_workspace",
+    [DAG_OP_PICK_ROWS] = "pick_rows", [DAG_OP_PUT_ROWS] = "put_rows",
 };
 
 /* The place of an entry, or NULL if the key is out of range. */

@@ -6,6 +6,8 @@
 #ifndef LA_ROWS_H
 #define LA_ROWS_H
 
+#include <dag/kernels_cuda.h>
+
 #include <stdint.h>
 #include <string.h>
 
@@ -105,6 +107,24 @@ static inline void la_moves_of_step(la_moves *m, int s, int KT, int64_t K, int n
     la_moves_layout(m, top, count, nb);
     for (int i = 0; i < count; i++)
         la_moves_exchange(m, backward ? count - 1 - i : i, pivot[top + (backward ? count - 1 - i : i)]);
+}
+
+/* Those of a panel, for devices; `pivot` is there. */
+static inline dag_cuda_exchanges la_exchanges_of_panel(int k, int count, int nb, int P, int p,
+                                                       const int64_t *pivot)
+{
+    return (dag_cuda_exchanges){.pivot = pivot, .first = (int64_t)k * nb, .count = count, .nb = nb,
+                                .parts = P, .part = p};
+}
+
+/* Those of step s, for devices; `pivot` is on the host. */
+static inline dag_cuda_exchanges la_exchanges_of_step(int s, int KT, int64_t K, int nb, int P, int p,
+                                                      const int64_t *pivot, int backward)
+{
+    int64_t top = (int64_t)(backward ? KT - 1 - s : s) * nb;
+    return (dag_cuda_exchanges){.pivot = pivot, .first = top,
+                                .count = K - top < nb ? (int)(K - top) : nb, .nb = nb, .parts = P,
+                                .part = p, .backward = backward != 0, .pivot_on_host = true};
 }
 
 /* Columns of `item` bytes: what of the stack of process row p goes into W. */

@@ -221,6 +221,8 @@ typedef struct dag_device_stats {
 int dag_devices(const dag_context *context);
 /** Why there is none, a sentence; "" where there are some. Lives as long as the context. */
 const char *dag_devices_reason(const dag_context *context);
+/** What devices in use cannot run because a part of the back end is missing, a sentence; "" if nothing. */
+const char *dag_devices_lack(const dag_context *context);
 /** Statistics of device `index`, from 0 on. @return 1, or 0 behind the last one. */
 int dag_device_stats_get(const dag_context *context, int index, dag_device_stats *stats);
 

@@ -21,6 +21,30 @@
 extern "C" {
 #endif
 
+/**
+ * Exchanges of rows first, ..., first+count-1 of a matrix with rows pivot[first], ... of it, none of
+ * which lies above the row that it is exchanged with.
+ *
+ * Where rows are dealt out to several stacks in blocks of nb, block b to stack b % parts, the exchanged
+ * rows are of one block, and what is said of them is seen from stack `part`.
+ */
+typedef struct dag_cuda_exchanges {
+    const int64_t *pivot; /**< indexed by rows of the matrix; on the device */
+    int64_t first;
+    int count;
+    int nb, parts, part;  /**< 0, 0, 0: one stack has all rows */
+    bool backward;        /**< the last exchange first */
+    bool pivot_on_host;   /**< pivot[] is on the host instead, and read by the call */
+} dag_cuda_exchanges;
+
+/** Bytes of workspace on the device for cuda_laswp, cuda_pick_rows and cuda_put_rows. */
+size_t dag_cuda_exchanges_bytes(int64_t count);
+
+/** Nonzero where cuda_laswp, cuda_pick_rows and cuda_put_rows are there: they are compiled by nvcc, in a
+ *  library of their own that may be missing. To be named as `evaluate` by bodies that use them; the
+ *  arguments say nothing. */
+int dag_cuda_moves_rows(const void *globals, const int32_t *locals);
+
 #define DAG_PRECISION s
 #include <dag/precision.h>
 #include <dag/kernels_cuda_decl.h>

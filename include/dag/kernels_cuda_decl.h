@@ -51,3 +51,23 @@ void FN(cuda_gemqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int
 void FN(cuda_tpmqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int k, const elem_t *V,
                      int ldv, const elem_t *T, int ldt, elem_t *A, int lda, elem_t *B, int ldb,
                      elem_t *W, int ldw);
+
+/**
+ * Exchanges rows of A, m rows and n columns; there is one stack.
+ * @param work  on the device, dag_cuda_exchanges_bytes(e->count) bytes.
+ */
+void FN(cuda_laswp)(dag_device_queue *queue, const dag_cuda_exchanges *e, int m, int n, elem_t *A,
+                    int lda, void *work);
+
+/**
+ * The first half of exchanges between stacks: from C, m rows and n columns of this stack, row i of W
+ * gets what row e->first + i is to become, where that comes from this stack; and row e->nb + i of W what
+ * that row is now, where it lies in this stack. The other rows of W, which has 2 e->nb of them, are left
+ * alone.
+ */
+void FN(cuda_pick_rows)(dag_device_queue *queue, const dag_cuda_exchanges *e, int m, int n,
+                        const elem_t *C, int ldc, elem_t *W, void *work);
+
+/** The second half: what belongs into this stack is put down there, from W of all stacks. */
+void FN(cuda_put_rows)(dag_device_queue *queue, const dag_cuda_exchanges *e, int m, int n,
+                       const elem_t *W, elem_t *C, int ldc, void *work);

@@ -21,6 +21,19 @@ static dag_kernel_fn kernel_of(dag_kernel_op op, dag_precision precision)
     return kernel->fn;
 }
 
+int dag_cuda_moves_rows(const void *globals, const int32_t *locals)
+{
+    (void)globals;
+    (void)locals;
+    return dag_kernel_find(DAG_OP_LASWP, DAG_D, DAG_DEVICE_CUDA) != NULL;
+}
+
+/* Pivots from the host, and three indices for each of them. */
+size_t dag_cuda_exchanges_bytes(int64_t count)
+{
+    return (size_t)count * (sizeof(int64_t) + 3 * sizeof(int));
+}
+
 /* The kernel that stands behind FN(name). */
 #define KERNEL(op, name) ((__typeof__(&FN(name)))kernel_of(op, DAG_PREC))
 

@@ -92,3 +92,21 @@ void FN(cuda_tpmqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int
     KERNEL(DAG_OP_TPMQRT, cuda_tpmqrt)(queue, trans, m, n, k, V, ldv, T, ldt, A, lda, B, ldb, W,
                                        ldw);
 }
+
+void FN(cuda_laswp)(dag_device_queue *queue, const dag_cuda_exchanges *e, int m, int n, elem_t *A,
+                    int lda, void *work)
+{
+    KERNEL(DAG_OP_LASWP, cuda_laswp)(queue, e, m, n, A, lda, work);
+}
+
+void FN(cuda_pick_rows)(dag_device_queue *queue, const dag_cuda_exchanges *e, int m, int n,
+                        const elem_t *C, int ldc, elem_t *W, void *work)
+{
+    KERNEL(DAG_OP_PICK_ROWS, cuda_pick_rows)(queue, e, m, n, C, ldc, W, work);
+}
+
+void FN(cuda_put_rows)(dag_device_queue *queue, const dag_cuda_exchanges *e, int m, int n,
+                       const elem_t *W, elem_t *C, int ldc, void *work)
+{
+    KERNEL(DAG_OP_PUT_ROWS, cuda_put_rows)(queue, e, m, n, W, C, ldc, work);
+}

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DAGI_BACKEND_ABI 1
+#define DAGI_BACKEND_ABI 2
 
 typedef enum dagi_result {
     DAGI_OK = 0,
@@ -49,6 +49,7 @@ typedef struct dagi_backend {
     dag_device_kind kind;
     const dag_kernel *kernels; /* to be entered in the registry of kernels */
     int nkernels;
+    const char *lacks; /* why some are missing, a sentence; NULL or "" = none is */
 
     /* Devices that can be used. 0: `why` is a sentence. */
     int (*count)(char *why, size_t size);

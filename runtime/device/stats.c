@@ -13,6 +13,12 @@ const char *dag_devices_reason(const dag_context *context)
     return context ? context->no_devices : "";
 }
 
+const char *dag_devices_lack(const dag_context *context)
+{
+    const char *lacks = context && context->devices ? context->devices->backend->lacks : NULL;
+    return lacks ? lacks : "";
+}
+
 static int64_t get(const _Atomic int64_t *counter)
 {
     return atomic_load_explicit(counter, memory_order_relaxed);

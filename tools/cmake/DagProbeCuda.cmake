@@ -1,5 +1,6 @@
 # CUDA: the back end is a plug-in that is built without the toolkit and loaded where there are devices,
-# so nothing has to be found here.
+# so nothing has to be found here. Kernels of our own (kernels/cuda) take nvcc; without it the tasks
+# that need them run on cores.
 
 set(DAG_HAVE_CUDA 0)
 if(DAG_WITH_CUDA STREQUAL "OFF")
@@ -11,5 +12,10 @@ elseif(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
     dag_summary(CUDA "off (supported on Linux only)")
 else()
     set(DAG_HAVE_CUDA 1)
-    dag_summary(CUDA "on  (a plug-in, loaded where libraries and devices of CUDA 13 are)")
+    include(DagProbeNvcc)
+    if(DAG_HAVE_NVCC)
+        dag_summary(CUDA "on  (a plug-in, loaded where libraries and devices of CUDA 13 are)")
+    else()
+        dag_summary(CUDA "on  (a plug-in; without kernels of our own: ${DAG_NVCC_WHY})")
+    endif()
 endif()

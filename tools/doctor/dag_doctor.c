@@ -209,6 +209,9 @@ static void check_gpus(doctor *d, const dag_context *context)
                   dag_devices_reason(context)), "see docs/devices.md");
     else
         tell(d, "gpu-library", d->gpu.devices ? FINE : SKIPPED, "%s", d->gpu.reason);
+    if (*dag_devices_lack(context))
+        mend(tell(d, "gpu-kernels", WRONG, "%s", dag_devices_lack(context)), "build dagcc where nvcc "
+             "is, and keep libdag_cuda_kernels.so beside libdag_cuda.so");
 }
 
 static void check_rates(doctor *d)

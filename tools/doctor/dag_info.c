@@ -35,6 +35,8 @@ static void print_devices(const info *i)
     for (int d = 0; dag_device_stats_get(i->context, d, &s); d++)
         printf("%-10s device %d: %s, %.1f MiB for data\n", d ? "" : "devices", d, s.name,
                (double)s.memory / (1 << 20));
+    if (*dag_devices_lack(i->context))
+        printf("           %s\n", dag_devices_lack(i->context));
     if (dag_devices(i->context) == 0)
         printf("devices    none: %s\n", dag_devices_reason(i->context));
 }
@@ -98,7 +100,8 @@ static void print_json(const info *i)
         printf("\"memory\": %lld}", (long long)device.memory);
     }
     fputs("], ", stdout);
-    put("no_devices", dag_devices_reason(i->context), ", \"ranks\": [");
+    put("no_devices", dag_devices_reason(i->context), ", ");
+    put("devices_lack", dag_devices_lack(i->context), ", \"ranks\": [");
     for (int r = 0; r < i->size && i->ranks; r++) {
         fputs(r ? ", {" : "{", stdout);
         put("host", i->ranks[r].host, ", ");

@@ -74,6 +74,10 @@ dagi_result dagi_cuda_copy_out(void *queue, const dagi_copy_job *job);
 dagi_result dagi_cuda_copy_within(void *queue, const dagi_copy_job *job);
 dagi_result dagi_cuda_copy_peer(void *queue, void *from_device, void *to, const void *from,
                                 size_t bytes);
+/* What became of a kernel. */
+void dagi_cuda_note(dag_device_queue *q, dagi_result result);
+/* May a kernel be enqueued? Behind one that was refused none is. */
+int dagi_cuda_ready(dag_device_queue *q);
 dagi_result dagi_cuda_launched(void *queue);
 dagi_result dagi_cuda_event_new(void *device, void **event);
 void dagi_cuda_event_free(void *event);
@@ -86,5 +90,12 @@ void dagi_cuda_events_drop(dagi_cuda_device *device); /* all idle ones */
 
 #define DAGI_CUDA_KERNELS (14 * DAG_PRECISION_COUNT)
 extern const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS];
+
+/* ---- rows.c ---- */
+
+#define DAGI_CUDA_ROW_KERNELS (3 * DAG_PRECISION_COUNT)
+extern const dag_kernel dagi_cuda_row_kernels[DAGI_CUDA_ROW_KERNELS];
+/* Finds the library that these need. 0: there is none, `why` is a sentence. */
+int dagi_cuda_rows_load(char *why, size_t size);
 
 #endif

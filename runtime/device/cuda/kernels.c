@@ -10,14 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-static void note(dag_device_queue *q, dagi_result result)
-{
-    if (result == DAGI_OK)
-        q->enqueued++;
-    else if (result > q->worst)
-        q->worst = result;
-}
-
 static dagi_result make_handles(dag_device_queue *q)
 {
     dagi_result result = DAGI_OK;
@@ -47,16 +39,14 @@ static dagi_result make_handles(dag_device_queue *q)
     return DAGI_OK;
 }
 
-/* May a kernel be enqueued? Behind one that was refused none is. */
+/* May a kernel of the libraries be enqueued? */
 static int ready(dag_device_queue *q)
 {
-    if (q->worst != DAGI_OK)
+    dagi_result result = DAGI_OK;
+    if (!dagi_cuda_ready(q))
         return 0;
-    dagi_result result = CUDA(cudaSetDevice, q->device->index);
-    if (result == DAGI_OK && !q->blas)
-        result = make_handles(q);
-    if (result != DAGI_OK)
-        note(q, result);
+    if (!q->blas && (result = make_handles(q)) != DAGI_OK)
+        dagi_cuda_note(q, result);
     return result == DAGI_OK;
 }
 
@@ -156,7 +146,7 @@ static int workspace_items(dag_precision precision, dag_uplo uplo, int n, potrf_
 
 /* Calls cuBLAS; CUBLAS, CUBLAS_TEXT and CUSOLVER make the names of this precision. */
 #define BLAS(q, routine, ...)                                                                      \
-    note(q, dagi_cuda_blas_result(CUBLAS(routine)((q)->blas, __VA_ARGS__), CUBLAS_TEXT(routine)))
+    dagi_cuda_note(q, dagi_cuda_blas_result(CUBLAS(routine)((q)->blas, __VA_ARGS__), CUBLAS_TEXT(routine)))
 
 #define DAG_PRECISION s
 #include <dag/precision.h>

@@ -43,11 +43,12 @@ void FN(cuda_potrf)(dag_device_queue *queue, dag_uplo uplo, int n, elem_t *A, in
         return;
     int items = workspace_items(DAG_PREC, uplo, n, FN(query_potrf));
     if (items < 0)
-        note(queue, DAGI_REFUSED);
+        dagi_cuda_note(queue, DAGI_REFUSED);
     else
-        note(queue, dagi_cuda_solver_result(CUSOLVER(potrf)(queue->solver, fill_of(uplo), n, OUT(A),
-                                                            lda, work, items, info),
-                                            "cusolverDnXpotrf"));
+        dagi_cuda_note(queue, dagi_cuda_solver_result(CUSOLVER(potrf)(queue->solver, fill_of(uplo),
+                                                                      n, OUT(A), lda, work, items,
+                                                                      info),
+                                                      "cusolverDnXpotrf"));
 }
 
 void FN(cuda_trsm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,

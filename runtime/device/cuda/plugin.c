@@ -1,12 +1,20 @@
 /* The plug-in's table, and the one symbol that it shows. */
 #include "cuda.h"
 
-static const dagi_backend backend = {
+#include <pthread.h>
+#include <string.h>
+
+static dag_kernel kernels[DAGI_CUDA_KERNELS + DAGI_CUDA_ROW_KERNELS];
+static char lacks[1024];
+
+/* Constant once it has been asked for. */
+static dagi_backend backend = {
     .abi = DAGI_BACKEND_ABI,
     .name = "cuda",
     .kind = DAG_DEVICE_CUDA,
-    .kernels = dagi_cuda_kernels,
+    .kernels = kernels,
     .nkernels = DAGI_CUDA_KERNELS,
+    .lacks = lacks,
     .count = dagi_cuda_count,
     .open = dagi_cuda_open,
     .close = dagi_cuda_close,
@@ -33,7 +41,18 @@ static const dagi_backend backend = {
 
 __attribute__((visibility("default"))) const dagi_backend *dagi_backend_get(void);
 
+static void fill(void)
+{
+    memcpy(kernels, dagi_cuda_kernels, sizeof dagi_cuda_kernels);
+    if (!dagi_cuda_rows_load(lacks, sizeof lacks))
+        return;
+    memcpy(kernels + DAGI_CUDA_KERNELS, dagi_cuda_row_kernels, sizeof dagi_cuda_row_kernels);
+    backend.nkernels += DAGI_CUDA_ROW_KERNELS;
+}
+
 const dagi_backend *dagi_backend_get(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill);
     return &backend;
 }

@@ -93,6 +93,24 @@ dagi_result dagi_cuda_copy_peer(void *queue, void *from_device, void *to, const 
                                    q->stream));
 }
 
+void dagi_cuda_note(dag_device_queue *q, dagi_result result)
+{
+    if (result == DAGI_OK)
+        q->enqueued++;
+    else if (result > q->worst)
+        q->worst = result;
+}
+
+int dagi_cuda_ready(dag_device_queue *q)
+{
+    if (q->worst != DAGI_OK)
+        return 0;
+    dagi_result result = CUDA(cudaSetDevice, q->device->index);
+    if (result != DAGI_OK)
+        dagi_cuda_note(q, result);
+    return result == DAGI_OK;
+}
+
 dagi_result dagi_cuda_launched(void *queue)
 {
     dag_device_queue *q = queue;

@@ -189,7 +189,9 @@ def moves(n, nb):
         ("dag_blas3", ["--routine", "trmm"], tri + n * n, n * n, tiles ** 3 // 2),
         # all tasks of a solve fetch the factor; that of posv is still there
         ("dag_posv", ["--nrhs", str(some)], tri + n * some, tri + n * some, 3 * tiles ** 2),
-        ("dag_gesv", ["--nrhs", str(some)], n * n + n * some, n * some, 3 * tiles ** 2),
+        # a panel of LU goes to a core and back; the first needs not come, the last not return
+        ("dag_gesv", ["--nrhs", str(some)], 3 * n * n - 2 * n * nb + 2 * n * some,
+         2 * n * n - 2 * n * nb + 2 * n * some, 3 * tiles ** 2),
     ]
 
 

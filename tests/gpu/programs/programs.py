@@ -186,6 +186,33 @@ def times(options, where):
     run.ends(0, "warning", where + "/absent/times").on_devices(TASKS)
 
 
+def without_own_kernels(options):
+    """Our own kernels are missing: it is said, and what needs them runs on cores."""
+    missing = "LU with pivoting exchanges rows on cores: "
+    info = os.path.join(options.bin, "dag_info")
+    gesv = os.path.join(options.bin, "dag_gesv")
+    given = {"DAG_CUDA_PLUGIN": options.plugin, "DAG_GPUS": "1", "DAG_DEVICE_ALWAYS": "on"}
+    Run([info], **given).ends(0, "device 0").silent(missing)
+    with tempfile.TemporaryDirectory() as where:
+        fake = os.environ["LD_LIBRARY_PATH"].split(":")[0]
+        for name in os.listdir(fake):
+            if name != "libdag_cuda_kernels.so":
+                os.symlink(os.path.join(fake, name), os.path.join(where, name))
+        given["LD_LIBRARY_PATH"] = where
+        Run([info], **given).ends(0, "device 0", missing)
+        run = Run([os.path.join(options.bin, "dag_doctor"), "--look"], **given)
+        run.expect("wrong   gpu-kernels" in run.text and missing in run.text,
+                   "dag_doctor does not say what is missing")
+        if os.path.exists(gesv): # not in every build
+            report = where + "/report"
+            run = Run([gesv, "--n", "200", "--nb", "48", "--check"], FAKE_CUDA_REPORT=report, **given)
+            run.ends(0)
+            with open(report) as file:
+                kernels = json.load(file)["kernels"]
+            run.expect("cublasDgemm" in kernels and "dag_swap" not in kernels,
+                       "kernels on the device: %s" % kernels)
+
+
 def tools(options):
     info = os.path.join(options.bin, "dag_info")
     given = {"DAG_GPUS": "2", "DAG_CUDA_MEMORY": "8M", "DAG_CUDA_PLUGIN": options.plugin,
@@ -201,6 +228,7 @@ def tools(options):
     run.expect([d["memory"] for d in devices] == [8 << 20] * 2 and all(d["name"] for d in devices),
                "devices in the JSON")
     Run([info], DAG_GPUS="0").ends(0, "devices    none: the setting gpus is 0")
+    without_own_kernels(options)
     with tempfile.TemporaryDirectory() as root:
         os.mkdir(root + "/dev")
         with open(root + "/dev/nvidia0", "w") as file:

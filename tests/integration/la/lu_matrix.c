@@ -1,7 +1,7 @@
 /*
  * LU factorisation over shapes, tile sizes, grids, element types and storages.
  *
- *     lu_matrix [small|full]
+ *     lu_matrix [few|full]     few: tiles of one element only where the matrix is tiny
  *
  * One launch on R ranks runs every case whose grid has R places. Factors are gathered, multiplied
  * out in the plain way and compared with the rows of the original in the order of the pivots; these
@@ -386,6 +386,7 @@ static void refusals(dag_context *ctx)
 int main(int argc, char **argv)
 {
     int full = argc > 1 && strcmp(argv[1], "full") == 0, at = 0;
+    int most = argc > 1 && strcmp(argv[1], "few") == 0 ? 100 : 10000; /* elements in tiles of one */
     dag_context *ctx;
     if (dag_init(&ctx, NULL, NULL, 0) != DAG_SUCCESS)
         return 1;
@@ -402,7 +403,7 @@ int main(int argc, char **argv)
                     c.prec = (dag_precision)(v % 4);
                     c.layout = v / 4 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE;
                     /* all pairs of (shape, tile), of (type, storage) and of each with each */
-                    if ((c.nb == 1 && c.m * c.n > 10000) || (!full && (at++ + s + 3 * t) % 8 != 0))
+                    if ((c.nb == 1 && c.m * c.n > most) || (!full && (at++ + s + 3 * t) % 8 != 0))
                         continue;
                     c.options = (dag_lu_options){.lookahead = v % 3};
                     run_case(ctx, &c);
