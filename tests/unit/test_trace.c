@@ -152,7 +152,9 @@ static void add_text(file *f, const char *text)
     f->n += (n + 7) / 8;
 }
 
-/* One rank, one worker with two tasks, the second of which follows the first, and one that slept. */
+/* One rank with a worker: two tasks, the second of which follows the first, and it slept; a stream with
+ * a third one, which follows both a copy of what the first has made and the second, and was told as if
+ * it did not. */
 static file example(void)
 {
     file f = {.n = 0};
@@ -162,7 +164,7 @@ static file example(void)
     add(&f, 0);
     size_t start = f.n;
     dagt_rank_head head = {.workers = 1, .begin = 1000, .end = 9000, .ns_per_tick = 2,
-                           .programs = 1, .pools = 1, .tracks = 1};
+                           .programs = 1, .pools = 1, .tracks = 3};
     memcpy(f.word + f.n, &head, sizeof head);
     f.n += sizeof head / 8;
     add_text(&f, "prog");
@@ -176,8 +178,8 @@ static file example(void)
     f.n += sizeof pool / 8;
     add(&f, DAGT_TRACK);
     add(&f, DAGT_TRACK_WORKER);
-    add(&f, 3);
-    add(&f, 7 + 4 + 3);
+    add(&f, 4);
+    add(&f, 7 + 4 + 3 + 3);
     for (uint64_t k = 0; k < 2; k++) {
         uint64_t begin = 2000 + 2000 * k;
         if (k == 0) {
@@ -198,6 +200,29 @@ static file example(void)
     add(&f, DAGT_IDLE | 3 << 8 | (uint64_t)(DAGT_SLEEPING | DAGT_ASLEEP) << 16);
     add(&f, 5000);
     add(&f, 9000);
+    add(&f, DAGT_JOIN | 3 << 8);
+    add(&f, DAGT_TASK_ID(0, 2, 3));
+    add(&f, DAGT_TASK_ID(0, 0, 2));
+    add(&f, DAGT_TRACK);
+    add(&f, DAGT_TRACK_STREAM);
+    add(&f, 1);
+    add(&f, 7);
+    add(&f, DAGT_TASK | 7 << 8 | UINT64_C(1) << 32);
+    add(&f, 4500);
+    add(&f, 7000);
+    add(&f, 4000);
+    add(&f, DAGT_TASK_ID(0, 0, 1) | DAGT_IS_JOIN);
+    add(&f, 5);
+    add(&f, 2);
+    add(&f, DAGT_TRACK);
+    add(&f, DAGT_TRACK_COPIES | UINT64_C(1) << 32);
+    add(&f, 1);
+    add(&f, 5);
+    add(&f, DAGT_COPY | 5 << 8 | UINT64_C(4096) << 32);
+    add(&f, 2500);
+    add(&f, 6000);
+    add(&f, 3);
+    add(&f, DAGT_TASK_ID(0, 0, 1));
     f.word[start - 1] = f.n - start;
     return f;
 }
@@ -221,7 +246,7 @@ START_TEST(files_are_read_as_written)
     ck_assert_msg(t != NULL, "%s", why);
     const dagt_rank *r = &t->ranks[0];
     const dagt_track *w = &r->tracks[0];
-    ck_assert_uint_eq(t->ntasks, 2);
+    ck_assert_uint_eq(t->ntasks, 3);
     ck_assert_int_eq(w->tasks[1].begin, 6000);
     ck_assert_int_eq(w->tasks[1].end, 8000);
     ck_assert_str_eq(dagt_name(name, sizeof name, r, w, &w->tasks[1]), "Task(1)");
@@ -232,11 +257,42 @@ START_TEST(files_are_read_as_written)
     ck_assert_int_eq(times.idle[DAGT_SLEEPING], 8000);
     ck_assert_int_eq(times.asleep, 8000);
     ck_assert_int_eq(times.runtime, 4000);
+    ck_assert_int_eq(times.overlap, 0);
+    ck_assert_int_eq(dagt_times_sum(&times), times.wall);
     dagt_path *paths = dagt_critical(t, &n);
     ck_assert_uint_eq(n, 1);
-    ck_assert_int_eq(paths[0].length, 4000);
+    dagt_step *steps = dagt_path_steps(t, &paths[0]);
+    const dagt_task *kernel = &r->tracks[1].tasks[0];
+    dagt_flight *copy = &r->tracks[2].flights[0];
+    /* 1st task 2000..4000, copy 3000..10000, of which the part behind the task counts; kernel behind */
+    ck_assert_int_eq(copy->begin, 4000);
+    ck_assert_int_eq(kernel->begin, 10000);
+    ck_assert_int_eq(kernel->ready, 10000);
+    ck_assert_int_eq(paths[0].length, 2000 + 6000 + 2000);
     ck_assert_uint_eq(paths[0].steps, 2);
+    ck_assert_uint_eq(paths[0].copies, 1);
+    ck_assert(steps[0].task == &w->tasks[0] && steps[1].copy == copy && steps[2].task == kernel);
+    ck_assert_uint_eq(copy->critical, 1);
+    free(steps);
     free(paths);
+    dagt_free(t);
+}
+END_TEST
+
+/* States that overlap are found: the sum is no proof by itself. */
+START_TEST(overlaps_are_found)
+{
+    file f = example();
+    char why[256] = "";
+    dagt_times times;
+    for (size_t i = 0; i < f.n; i++)
+        if (f.word[i] == 5000)
+            f.word[i] = 4900; /* it sleeps before the second task has ended */
+    dagt_trace *t = read_bytes(&f, f.n * 8, why, sizeof why);
+    ck_assert_msg(t != NULL, "%s", why);
+    dagt_worker_times(&t->ranks[0], &t->ranks[0].tracks[0], &times);
+    ck_assert_int_eq(times.overlap, 200);
+    ck_assert_int_ne(dagt_times_sum(&times), times.wall);
     dagt_free(t);
 }
 END_TEST
@@ -275,7 +331,10 @@ START_TEST(damaged_files_do_no_harm)
             continue;
         }
         FILE *sink = fopen("/dev/null", "w");
-        free(dagt_critical(t, &n));
+        dagt_path *paths = dagt_critical(t, &n);
+        for (size_t i = 0; paths && i < n; i++)
+            free(dagt_path_steps(t, &paths[i]));
+        free(paths);
         free(dagt_classes(t, &n));
         free(dagt_links(t, &n));
         dagt_write_json(t, sink);
@@ -297,6 +356,7 @@ int main(void)
     tcase_add_test(clocks, clocks_too_near_each_other_tell_no_rate);
     tcase_add_test(clocks, the_clock_goes_on);
     tcase_add_test(files, files_are_read_as_written);
+    tcase_add_test(files, overlaps_are_found);
     tcase_add_test(files, shorter_files_are_refused);
     tcase_add_loop_test(files, damaged_files_do_no_harm, 0, 3);
     suite_add_tcase(suite, buffers);

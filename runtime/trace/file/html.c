@@ -186,7 +186,7 @@ static size_t put_tasks(bytes *b, const page_classes *p, const dagt_rank *rank, 
         put_number(b, (uint64_t)(task->end - task->begin));
         put_number(b, task->begin > task->ready ? (uint64_t)(task->begin - task->ready) : 0);
         put_signed(b, (int64_t)task->pool - pool);
-        put_signed(b, task->priority - priority);
+        put_signed(b, (int64_t)((uint64_t)task->priority - (uint64_t)priority));
         for (int k = 0; k < n; k++) {
             int32_t value = t->params[task->params + (uint32_t)k];
             put_signed(b, (int64_t)value - last[k & 255]);
