@@ -181,6 +181,7 @@ struct dagi_worker {
     int active;                /* 1: counted in ctx->activity */
     dag_taskpool *count_pool;  /* tasks completed and not yet taken off count_pool->open */
     int64_t count;
+    int64_t renames;           /* copies made for those tasks, not yet added to the pool's */
     dagi_magazine magazine[DAGI_TASK_CLASSES];
     char *edges;               /* buffer of release.c, used as a stack */
     size_t edges_used, edges_capacity;
@@ -269,6 +270,8 @@ struct dag_taskpool {
                                     dagi_comm_pool_added(), freed before dagi_pool_end() */
     int countable;           /* 0: the end is found by waves */
     int on_device;           /* 1: some class has a body for the devices that are there */
+    int nshards;             /* of the dependency table; a power of two */
+    dagi_shard *shards;
 
     /* -- shared: guarded by `lock` */
     pthread_mutex_t lock;
@@ -294,18 +297,14 @@ struct dag_taskpool {
      * waves to take.
      */
     _Alignas(DAGI_LINE) _Atomic int64_t open;
+    /* Statistics, on the line that a worker takes anyway when it hands in its counts. What every task
+     * reads does not lie here. */
+    _Atomic int64_t tasks, renames, messages, bytes_sent, deferred_stores;
 
     /* -- start-up: start_lock is a try-lock; its holder alone touches the cursors */
     _Alignas(DAGI_LINE) _Atomic int start_lock;
     int start_class; /* start_lock: class whose cursor is at work */
     _Atomic int start_done;
-
-    /* -- statistics */
-    _Atomic int64_t tasks, renames, messages, bytes_sent, deferred_stores;
-
-    /* -- dependency table */
-    dagi_shard *shards;
-    int nshards; /* a power of two */
 };
 
 /* ---- helpers for all parts -------------------------------------------------------------- */

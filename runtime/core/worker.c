@@ -67,6 +67,10 @@ void dagi_flush(struct dagi_worker *w)
     dag_taskpool *pool = w->count_pool;
     w->count = 0;
     w->count_pool = NULL;
+    if (w->renames > 0) { /* of tasks in count, which keep the pool */
+        atomic_fetch_add_explicit(&pool->renames, w->renames, memory_order_relaxed);
+        w->renames = 0;
+    }
     if (count > 0)
         dagi_pool_count(w, pool, count, count);
 }
