@@ -10,6 +10,10 @@
  * then on it belongs to the worker that brought it. Unlock and lock make what the producers wrote
  * into values visible to whoever runs the task. With one worker, and nobody who watches it,
  * there is one shard and no lock is taken.
+ *
+ * The arrivals that one task brings come one after the other, and neighbours share a shard. So the
+ * lock stays with the worker until it needs that of another shard, or the last has been brought
+ * (dagi_deps_hold): one lock at a time, and between two arrivals only the runtime's own code runs.
  */
 #include "core_impl.h"
 #include "lock.h"
@@ -246,15 +250,34 @@ static struct dag_task *arrive_locked(const struct arrival *a, dagi_shard *s, ui
     return fresh;
 }
 
+void dagi_deps_let_go(dagi_deps_hold *hold)
+{
+    if (hold->shard)
+        dagi_unlock(&hold->shard->lock);
+    hold->shard = NULL;
+}
+
+/* Hold the lock of this shard and of no other. */
+static inline void take_hold(struct dagi_worker *w, dagi_deps_hold *hold, dagi_shard *s)
+{
+    if (hold->shard == s)
+        return;
+    dagi_deps_let_go(hold);
+    dagi_chaos_delay(w);
+    dagi_lock(&s->lock);
+    hold->shard = s;
+}
+
 struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, const dag_edge *edge,
                                   const int32_t *params, dag_value *value,
-                                  const dagi_source *source)
+                                  const dagi_source *source, dagi_deps_hold *hold)
 {
     struct arrival a = {w, pool, &pool->classes[edge->target->id], edge, params, value, source};
     struct dag_task *fresh = NULL;
     /* Classes all of whose instances wait for one arrival never look at the table. */
     if (!atomic_load_explicit(&a.info->many, memory_order_relaxed)) {
         int64_t inputs;
+        dagi_deps_let_go(hold);
         fresh = make(&a, &inputs);
         if (inputs == 0)
             return NULL;
@@ -269,11 +292,8 @@ struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, con
     if (w->ctx->unlocked) /* there is one shard */
         return arrive_locked(&a, pool->shards, h, fresh);
     dagi_shard *s = shard_of(pool, edge->target, params);
-    dagi_chaos_delay(w);
-    dagi_lock(&s->lock);
-    struct dag_task *ready = arrive_locked(&a, s, h, fresh);
-    dagi_unlock(&s->lock);
-    return ready;
+    take_hold(w, hold, s);
+    return arrive_locked(&a, s, h, fresh);
 }
 
 /* ---- the table as a whole --------------------------------------------------------------- */
