@@ -216,7 +216,7 @@ void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
         dagi_comm_activate(w, t, fanout, g.visit.dynamic);
     best = activate_named(&g, mark, values, &source, &rest);
     w->edges_used = mark;
-    if (DAGI_UNLIKELY(w->ctx->devices != NULL)) {
+    if (DAGI_UNLIKELY(w->special) && w->ctx->devices) {
         rest = dagi_device_filter(w, rest);
         best = dagi_device_filter(w, best);
     }

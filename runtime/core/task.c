@@ -89,9 +89,9 @@ HOT void run_body(struct dagi_worker *w, struct dag_task *t)
 {
     dag_taskpool *pool = t->pool;
     const dag_class *cls = t->cls;
-    for (int b = 0; b < cls->nbodies; b++) {
-        const dag_body *body = &cls->bodies[b];
-        if (body->device != DAG_DEVICE_CPU)
+    const dag_body *body = cls->bodies;
+    for (int left = cls->nbodies; left > 0; left--, body++) {
+        if (DAGI_UNLIKELY(body->device != DAG_DEVICE_CPU))
             continue;
         if (body->evaluate && !body->evaluate(pool->globals, dagi_task_locals(t)))
             continue;

@@ -152,8 +152,10 @@ dagi_copies *dagi_copies_of(dag_value *value, int nspaces, int fresh)
         made->copy[DAGI_HOST].state = made->home ? DAGI_EXCLUSIVE : DAGI_MODIFIED;
     }
     if (atomic_compare_exchange_strong_explicit(&v->copies, &c, made, memory_order_acq_rel,
-                                                memory_order_acquire))
+                                                memory_order_acquire)) {
+        atomic_fetch_or_explicit(&v->flags, DAGI_VALUE_COPIED, memory_order_relaxed);
         return made;
+    }
     free(made);
     return c;
 }

@@ -20,7 +20,8 @@ enum dagi_value_flags {
     DAGI_VALUE_STORED = 8,   /* at home and stored: must not be modified any more */
     DAGI_VALUE_EXTERNAL = 16, /* buffer belongs to somebody else (views) */
     DAGI_VALUE_KEPT = 32,     /* in the pool's table, for all fetches of the element */
-    DAGI_VALUE_RESIDENT = 64  /* of a resident collection: outlives its holders, device/resident.h */
+    DAGI_VALUE_RESIDENT = 64, /* of a resident collection: outlives its holders, device/resident.h */
+    DAGI_VALUE_COPIED = 128   /* has a record of copies; said of those that are not resident */
 };
 
 /* A store that waits: for the last holder of the element's home value (INPLACE) or for the local
@@ -36,9 +37,9 @@ typedef struct dagi_pending_store {
 /*
  * refs counts holders; whoever takes it to zero frees (release/acquire, so all uses of the buffer
  * happen before its reuse). flags is written by the creator, and STORED by the task that stores,
- * while it is a holder and before it activates successors. next and waiting of a TRACKED value, and
- * next of a KEPT one, are guarded by the lock of its shard of the table; next is the free list's
- * once the value is dead.
+ * COPIED by who makes the record, while it is a holder and before it activates successors. next and
+ * waiting of a TRACKED value, and next of a KEPT one, are guarded by the lock of its shard of the
+ * table; next is the free list's once the value is dead.
  */
 typedef struct dagi_value {
     dag_value v; /* first */

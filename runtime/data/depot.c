@@ -224,6 +224,7 @@ static dagi_value *depot_give(dagi_value_depot *depot, int class, size_t capacit
         return NULL;
     }
     v->capacity = capacity;
+    atomic_init(&v->copies, NULL); /* as long as nobody makes a record, and again when that is gone */
     if (depot->pin && capacity >= PIN_FROM)
         depot->pin(depot->ctx, v, bytes); /* where it cannot be, copies are slower */
     return v;

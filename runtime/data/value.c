@@ -38,7 +38,6 @@ static void value_init(dagi_value *v, dag_taskpool *pool, uint32_t flags)
     v->pool = pool;
     v->next = NULL;
     v->waiting = NULL;
-    atomic_store_explicit(&v->copies, NULL, memory_order_relaxed);
 }
 
 dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_shape *shape)
@@ -89,12 +88,14 @@ void dagi_value_release(struct dagi_worker *w, dag_value *value)
     if (before != 1)
         return;
     uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
-    if (flags & DAGI_VALUE_RESIDENT) {
-        dagi_resident_rest(w, value);
-        return;
+    if (__builtin_expect(flags & (DAGI_VALUE_COPIED | DAGI_VALUE_RESIDENT), 0)) {
+        if (flags & DAGI_VALUE_RESIDENT) {
+            dagi_resident_rest(w, value);
+            return;
+        }
+        if (dagi_device_forget(value))
+            return;
     }
-    if (atomic_load_explicit(&v->copies, memory_order_relaxed) != NULL && dagi_device_forget(value))
-        return;
     dagi_pending_store *done = NULL;
     if (flags & DAGI_VALUE_TRACKED)
         done = dagi_table_leave(v->pool->data, v);
