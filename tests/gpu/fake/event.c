@@ -5,12 +5,18 @@
 
 struct fake_mark {
     _Atomic int references;
-    atomic_bool done; /* set under the lock, once */
+    _Atomic int waiting; /* threads that have decided to sleep until it is done */
+    atomic_bool done;    /* once; then `waiting` is looked at, as a sleeper looks at done last */
     int device;
     double time; /* of completion; before done */
+};
+
+/* Where threads sleep for marks, by the address of the mark. */
+enum { BEDS = 64 };
+static struct bed {
     pthread_mutex_t lock;
     pthread_cond_t completed;
-};
+} beds[BEDS] = {[0 ... BEDS - 1] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER}};
 
 struct CUevent_st {
     unsigned magic; /* 0: destroyed; the struct stays, in a list of the dead */
@@ -29,8 +35,6 @@ fake_mark *fake_mark_new(int device)
     if (!mark)
         abort();
     *mark = (fake_mark){.references = 1, .device = device};
-    pthread_mutex_init(&mark->lock, NULL);
-    pthread_cond_init(&mark->completed, NULL);
     return mark;
 }
 
@@ -42,20 +46,25 @@ fake_mark *fake_mark_hold(fake_mark *mark)
 
 void fake_mark_release(fake_mark *mark)
 {
-    if (atomic_fetch_sub(&mark->references, 1) > 1)
-        return;
-    pthread_mutex_destroy(&mark->lock);
-    pthread_cond_destroy(&mark->completed);
-    free(mark);
+    if (atomic_fetch_sub(&mark->references, 1) == 1)
+        free(mark);
+}
+
+static struct bed *bed_of(const fake_mark *mark)
+{
+    return &beds[(uintptr_t)mark / sizeof *mark % BEDS];
 }
 
 void fake_mark_complete(fake_mark *mark)
 {
-    pthread_mutex_lock(&mark->lock);
     mark->time = fake_now();
     atomic_store(&mark->done, true);
-    pthread_cond_broadcast(&mark->completed);
-    pthread_mutex_unlock(&mark->lock);
+    if (atomic_load(&mark->waiting) == 0)
+        return;
+    struct bed *bed = bed_of(mark);
+    pthread_mutex_lock(&bed->lock);
+    pthread_cond_broadcast(&bed->completed);
+    pthread_mutex_unlock(&bed->lock);
 }
 
 bool fake_mark_done(const fake_mark *mark)
@@ -65,10 +74,15 @@ bool fake_mark_done(const fake_mark *mark)
 
 void fake_mark_wait(fake_mark *mark)
 {
-    pthread_mutex_lock(&mark->lock);
-    while (!mark->done)
-        pthread_cond_wait(&mark->completed, &mark->lock);
-    pthread_mutex_unlock(&mark->lock);
+    struct bed *bed = bed_of(mark);
+    if (fake_mark_done(mark))
+        return;
+    atomic_fetch_add(&mark->waiting, 1);
+    pthread_mutex_lock(&bed->lock);
+    while (!fake_mark_done(mark))
+        pthread_cond_wait(&bed->completed, &bed->lock);
+    pthread_mutex_unlock(&bed->lock);
+    atomic_fetch_sub(&mark->waiting, 1);
 }
 
 /* The mark of an event, held for the caller; NULL if it was never recorded. */
@@ -134,6 +148,22 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     return fake_error(fake_sticky(event->device));
 }
 
+/* Nothing was in the stream. A mark of ours alone that is done stays so. */
+static void record_now(cudaEvent_t event)
+{
+    pthread_mutex_lock(&event->lock);
+    fake_mark *mark = event->mark;
+    bool same = mark && atomic_load(&mark->references) == 1 && fake_mark_done(mark);
+    if (same && !(event->flags & cudaEventDisableTiming))
+        mark->time = fake_now();
+    pthread_mutex_unlock(&event->lock);
+    if (same)
+        return;
+    mark = fake_mark_new(event->device);
+    fake_mark_complete(mark);
+    set_mark(event, mark);
+}
+
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     cudaError_t error;
@@ -148,6 +178,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     }
     if (fake_enter(__func__, event->device, &error))
         return error;
+    if (fake_stream_at_once(stream)) {
+        record_now(event);
+        return cudaSuccess;
+    }
     fake_op *op = fake_op_new(FAKE_RECORD, __func__, NULL, 0);
     op->mark = fake_mark_new(event->device);
     set_mark(event, fake_mark_hold(op->mark));
@@ -203,6 +237,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     fake_mark *mark = mark_of(event);
     if (!mark)
         return cudaSuccess;
+    if (fake_mark_done(mark)) { /* what comes later comes later */
+        fake_mark_release(mark);
+        return cudaSuccess;
+    }
     fake_op *op = fake_op_new(FAKE_WAIT, __func__, NULL, 0);
     op->mark = mark;
     fake_submit(stream, op);

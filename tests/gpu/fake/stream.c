@@ -204,6 +204,16 @@ static bool at_once(cudaStream_t stream, const fake_op *op)
            (op->kind != FAKE_WAIT || fake_mark_done(op->mark));
 }
 
+bool fake_stream_at_once(cudaStream_t stream)
+{
+    if (!fake_settings.zero_time || fake_settings.late)
+        return false;
+    pthread_mutex_lock(&stream->lock);
+    bool idle = !stream->head && !stream->running;
+    pthread_mutex_unlock(&stream->lock);
+    return idle;
+}
+
 void fake_submit(cudaStream_t stream, fake_op *op)
 {
     pthread_mutex_lock(&stream->lock);
@@ -423,10 +433,13 @@ cudaError_t fake_launch(cudaStream_t stream, const char *call, void (*run)(const
     if (fake_fails(&fake_settings.fail_launch, stream->device))
         return fake_error(cudaErrorLaunchFailure);
     fake_count_kernel(stream->device, call);
+    bool fails = fake_fails(&fake_settings.fail_async, stream->device);
+    if (!fails && fake_stream_at_once(stream))
+        return cudaSuccess; /* and done */
     fake_op *op = fake_op_new(FAKE_KERNEL, call, args, size);
     op->run = run;
     op->seconds = fake_settings.kernel_delay;
-    op->fails = fake_fails(&fake_settings.fail_async, stream->device);
+    op->fails = fails;
     op->nranges = nranges;
     for (int i = 0; i < nranges; i++)
         op->ranges[i] = ranges[i];

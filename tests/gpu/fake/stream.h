@@ -26,4 +26,7 @@ bool fake_bad_stream(const char *call, cudaStream_t stream);
 
 uint64_t fake_random(uint64_t *state);
 
+/* With ZERO_TIME: nothing is in the stream, so what takes no time is done by being called. */
+bool fake_stream_at_once(cudaStream_t stream);
+
 #endif

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""What a task on a device costs the thread that issues it, on the fake CUDA: kernels take no time.
+
+usage: cost.py PROGRAM [--n N] [--time]
+
+PROGRAM is dag_potrf. On one thread it issues everything, and the fake does what is asked for at
+once. Instructions are counted by callgrind, per task, as the difference of two sizes, apart for the
+runtime (with the task's own code), the plug-in, and the fake, each with the calls of the C library
+that it makes. With --time the task's time is printed, too, all of these together.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+NB = 2
+# Instructions of the runtime and the plug-in for one task, at most.
+MOST = 8000
+FAKE = re.compile(r"lib(cudart|cublas|cusolver)\.so")
+PLUGIN = re.compile(r"libdag_cuda\.so")
+
+
+def tasks(n):
+    t = n // NB
+    return t * (t + 1) * (t + 2) // 6
+
+
+def command(program, n, runs=1):
+    return [program, "--n", str(n), "--nb", str(NB), "--threads", "1", "--runs", str(runs), "--json"]
+
+
+def environment():
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("DAG_") or k == "DAG_CUDA_PLUGIN"}
+    return dict(clean, FAKE_CUDA_ZERO_TIME="1", DAG_DEVICE_ALWAYS="on", DAG_GPUS="1")
+
+
+def side(name):
+    return "fake" if FAKE.search(name) else "plugin" if PLUGIN.search(name) else "runtime"
+
+
+class Profile:
+    """A file of callgrind: inclusive instructions of calls from one side to another, and all."""
+
+    def __init__(self, path):
+        self.calls, self.total = {}, 0
+        names, here, there = {}, "", None
+        with open(path) as file:
+            for line in file:
+                if line.startswith("ob="):
+                    here = self.object(names, line[3:])
+                elif line.startswith("cob="):
+                    there = self.object(names, line[4:])
+                elif line.startswith("calls="):
+                    cost = int(next(file).split()[1])
+                    key = side(here), side(there or here)
+                    self.calls[key] = self.calls.get(key, 0) + cost
+                    there = None
+                elif line.startswith("summary:"):
+                    self.total = int(line.split()[1])
+
+    @staticmethod
+    def object(names, text):
+        found = re.match(r"\((\d+)\)(?: (.*))?", text.strip())
+        if found.group(2):
+            names[found.group(1)] = found.group(2)
+        return names[found.group(1)]
+
+    def sides(self):
+        to_fake = sum(cost for (a, b), cost in self.calls.items() if b == "fake" != a)
+        in_plugin = self.calls.get(("runtime", "plugin"), 0) - self.calls.get(("plugin", "fake"), 0)
+        return {"fake": to_fake, "plugin": in_plugin, "runtime": self.total - to_fake - in_plugin}
+
+
+def count(program, n):
+    with tempfile.TemporaryDirectory() as where:
+        profile = where + "/profile"
+        done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=" + profile] +
+                              command(program, n), env=environment(), capture_output=True, text=True)
+        if done.returncode:
+            sys.exit("%s under valgrind: exit status %d\n%s" % (program, done.returncode, done.stderr))
+        ran = json.loads(done.stdout.splitlines()[-1])["devices"][0]["tasks"]
+        if ran != tasks(n):
+            sys.exit("%d of %d tasks ran on the device" % (ran, tasks(n)))
+        return Profile(profile).sides()
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("program")
+    parser.add_argument("--n", type=int, default=60)
+    parser.add_argument("--time", action="store_true")
+    options = parser.parse_args()
+    if not shutil.which("valgrind"):
+        print("no valgrind")
+        return 77
+    small, large = options.n // 2, options.n
+    few, many = count(options.program, small), count(options.program, large)
+    per_task = {k: (many[k] - few[k]) / (tasks(large) - tasks(small)) for k in many}
+    print("instructions per task: %.0f in the runtime, %.0f in the plug-in, %.0f in the fake" % (
+        per_task["runtime"], per_task["plugin"], per_task["fake"]))
+    if options.time:
+        n = 4 * options.n
+        done = subprocess.run(command(options.program, n, 5), env=environment(), text=True,
+                              capture_output=True, check=True)
+        times = sorted(json.loads(x)["time_s"] for x in done.stdout.splitlines())
+        print("%.2f us per task, the fake included" % (1e6 * times[len(times) // 2] / tasks(n)))
+    ours = per_task["runtime"] + per_task["plugin"]
+    if ours > MOST:
+        print("FAILED: %.0f instructions per task, at most %d" % (ours, MOST))
+    return ours > MOST
+
+
+if __name__ == "__main__":
+    sys.exit(main())
