@@ -1,6 +1,6 @@
 /*
- * Part of micro.inc.c: products of columns that are contiguous, several at a time, and what is made of
- * them. No operand is packed here.
+ * Part of micro.inc.c: products of columns that are contiguous, several at a time, and what is made
+ * of them. No operand is packed here.
  */
 
 /* to[i] is the sum of the lanes of v[i]; `count` is a multiple of LANES. */
@@ -30,8 +30,8 @@ INLINE void MICRO(sums)(int count, const MICRO(vector) *v, elem_t *to)
 #define DOT_ROWS (MICRO_COLS / 2)
 #define DOT_COLS 4
 
-/* C := C + alpha A^T B, scalar product by scalar product: better than to transpose A where B has few
- * columns. Beyond the last column the last is taken again and its result left. */
+/* C := C + alpha A^T B, scalar product by scalar product: better than to transpose A where B has
+ * few columns. Beyond the last column the last is taken again and its result left. */
 static MICRO_TARGET void MICRO(dots)(int m, int n, int k, elem_t alpha, const elem_t *A,
                                      ptrdiff_t lda, const elem_t *B, ptrdiff_t ldb, elem_t *C,
                                      ptrdiff_t ldc)

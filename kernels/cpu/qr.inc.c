@@ -43,9 +43,10 @@ static void LOCAL(column_of_T)(int j, elem_t tau, const elem_t *z, elem_t *T, in
 
 #if !DAG_COMPLEX
 /*
- * QR_LEAF columns by passes that reflect one column and multiply the next one with all of them. They
- * are A, of order QR_LEAF, on top of X, which is m by QR_LEAF: R in the triangle of A and V in X; with
- * `trapezoid` X follows A in memory, and V lies below the diagonal of A too, else A is a triangle.
+ * QR_LEAF columns by passes that reflect one column and multiply the next one with all of them.
+ * They are A, of order QR_LEAF, on top of X, which is m by QR_LEAF: R in the triangle of A and V in
+ * X; with `trapezoid` X follows A in memory, and V lies below the diagonal of A too, else A is a
+ * triangle.
  */
 static void LOCAL(leaf)(bool trapezoid, int m, elem_t *A, int lda, elem_t *X, int ldx, elem_t *T,
                         int ldt)

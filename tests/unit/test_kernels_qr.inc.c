@@ -30,7 +30,8 @@ static void NAME(geqrt)(int m, int n, int block, double scale)
     FN(plrnt)(0, m, n, A, ld, ld, 0, 0, 5);
     for (int i = 0; i < m * n; i++)
         A[i] *= (real_t)scale;
-    elem_t *product = NAME(copy)(m, n, A), *Q = NAME(new)(m, m), *unit = NAME(new)(m, m);
+    elem_t *product = NAME(copy)(m, n, A), *original = NAME(copy)(m, n, A);
+    elem_t *Q = NAME(new)(m, m), *unit = NAME(new)(m, m);
     memset(T, 0xff, (size_t)ldt * (size_t)n * sizeof(*T)); /* NaN: must not be read */
     memset(W, 0xff, work * sizeof(*W));
     FN(geqrt_stack)(m, n, block, A, ld, T, ldt, W);
@@ -39,13 +40,16 @@ static void NAME(geqrt)(int m, int n, int block, double scale)
     /* Q^H A = R */
     FN(gemqrt_stack)(DAG_CONJ_TRANS, m, n, k, block, A, ld, T, ldt, product, ld, V);
     ck_assert_double_le(NAME(far)(m, n, R, product), 8 * (m + n) * (double)DAG_EPS * scale);
+    elem_t *back = NAME(copy)(m, n, R); /* Q R = A */
+    FN(gemqrt_stack)(DAG_NO_TRANS, m, n, k, block, A, ld, T, ldt, back, ld, V);
+    ck_assert_double_le(NAME(far)(m, n, original, back), 8 * (m + n) * (double)DAG_EPS * scale);
     FN(laset)(DAG_REGION_FULL, m, m, 0, 1, unit, ld);
     memcpy(Q, unit, (size_t)m * (size_t)m * sizeof(*Q));
     FN(gemqrt_stack)(DAG_NO_TRANS, m, m, k, block, A, ld, T, ldt, Q, ld, V);
     elem_t *gram = NAME(new)(m, m);
     FN(gemm)(DAG_CONJ_TRANS, DAG_NO_TRANS, m, m, m, 1, Q, ld, Q, ld, 0, gram, ld);
     ck_assert_double_le(NAME(far)(m, m, unit, gram), 8 * (m + n) * (double)DAG_EPS);
-    elem_t *all[] = {A, T, W, V, product, Q, unit, R, gram};
+    elem_t *all[] = {A, T, W, V, product, original, Q, unit, R, back, gram};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
 }

@@ -58,8 +58,8 @@ static void fail(dag_context *ctx, const test_case *c, const char *what, double 
     failures++;
     fprintf(stderr, "rank %d: %" PRId64 " x %" PRId64 ", nb %" PRId64 ", stacks of %" PRId64
             ", blocks of %" PRId64 ", grid %dx%d, %c, %s: %s (%g)\n", dag_rank(ctx), c->m, c->n,
-            c->nb, c->stack, c->block, c->p, c->q, dag_precision_letter(c->prec), c->layout == DAG_LAYOUT_SLAB ? "slab" : "tile", what,
-            x);
+            c->nb, c->stack, c->block, c->p, c->q, dag_precision_letter(c->prec),
+            c->layout == DAG_LAYOUT_SLAB ? "slab" : "tile", what, x);
 }
 
 static int check(dag_context *ctx, const test_case *c, const char *what, dag_status status)
