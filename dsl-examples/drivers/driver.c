@@ -137,7 +137,16 @@ static void print_devices(const dag_context *ctx)
                s.name, s.failed, s.memory, s.tasks, s.bytes_in, s.bytes_out, s.bytes_peer, s.hits,
                s.evictions, s.saves, s.renames, s.retries);
         print_number("busy_s", s.busy);
-        printf("}");
+        print_number("flops", s.flops);
+        print_number("copying_s", s.copying);
+        print_number("overlap_percent", s.copying > 0 ? 100 * s.overlapped / s.copying : 0);
+        printf(", \"numa_node\": %d, \"links\": {\"host\": [%" PRId64 ", %" PRId64 "]",
+               s.numa_node, dag_device_link_bytes(ctx, -1, i), dag_device_link_bytes(ctx, i, -1));
+        for (int j = 0; j < dag_devices(ctx); j++)
+            if (j != i)
+                printf(", \"%d\": [%" PRId64 ", %" PRId64 "]", j, dag_device_link_bytes(ctx, j, i),
+                       dag_device_link_bytes(ctx, i, j));
+        printf("}}");
     }
     if (dag_devices(ctx) > 0)
         printf("]");

@@ -216,6 +216,11 @@ typedef struct dag_device_stats {
     int64_t renames;    /**< data copied because a writer did not hold the only reference */
     int64_t retries;    /**< tasks that had to be tried again */
     double busy;        /**< seconds with a kernel under way */
+    double flops;       /**< operations of the kernels of <dag/kernels_cuda.h> that it ran, and of those
+                             that bodies told of (dag_device_flops()) */
+    double copying;     /**< seconds with a copy from or to it under way */
+    double overlapped;  /**< of these, with a kernel under way as well */
+    int numa_node;      /**< that it is near, as the system numbers them; -1 = not known */
 } dag_device_stats;
 /** Number of devices that this process uses. */
 int dag_devices(const dag_context *context);
@@ -225,6 +230,9 @@ const char *dag_devices_reason(const dag_context *context);
 const char *dag_devices_lack(const dag_context *context);
 /** Statistics of device `index`, from 0 on. @return 1, or 0 behind the last one. */
 int dag_device_stats_get(const dag_context *context, int index, dag_device_stats *stats);
+/** Bytes that were copied over one link since dag_init(): between two devices of this process, or one
+ *  and the host (-1); -1 where there is no such link. */
+int64_t dag_device_link_bytes(const dag_context *context, int from, int to);
 
 /* ---- inside a body ---------------------------------------------------------------------- */
 

@@ -44,6 +44,10 @@ void *dag_device_workspace(const struct dag_task *task);
  */
 int *dag_device_info(const struct dag_task *task, int64_t offset);
 
+/** Kernels of the body's own take so many floating point operations, for dag_device_stats; those of
+ *  <dag/kernels_cuda.h> are counted without being told. */
+void dag_device_flops(const struct dag_task *task, double flops);
+
 #ifdef __cplusplus
 }
 #endif

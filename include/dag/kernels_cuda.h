@@ -65,6 +65,10 @@ int dag_cuda_moves_rows(const void *globals, const int32_t *locals);
 #include <dag/kernels_cuda_decl.h>
 #include <dag/precision_undef.h>
 
+/** Floating point operations of the kernels that this thread has launched since the last call, as they
+ *  are counted for LAPACK; the runtime asks behind each body. */
+double dag_kernels_launched_flops(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -21,6 +21,34 @@ static dag_kernel_fn kernel_of(dag_kernel_op op, dag_precision precision)
     return kernel->fn;
 }
 
+/* What this thread has launched since dag_kernels_launched_flops(). */
+static _Thread_local double launched_flops;
+
+double dag_kernels_launched_flops(void)
+{
+    double flops = launched_flops;
+    launched_flops = 0;
+    return flops;
+}
+
+/* Multiplications and additions of a kernel, as they are counted for LAPACK. */
+static void count(double muls, double adds, int pairs)
+{
+    launched_flops += pairs ? 6 * muls + 2 * adds : muls + adds;
+}
+#define COUNT(...) count(__VA_ARGS__, DAG_COMPLEX)
+
+/* Of a triangular or symmetric factor, and of what it is applied to: the other dimension. */
+static double order_of(dag_side side, int m, int n)
+{
+    return side == DAG_LEFT ? m : n;
+}
+
+static double others_of(dag_side side, int m, int n)
+{
+    return side == DAG_LEFT ? n : m;
+}
+
 int dag_cuda_moves_rows(const void *globals, const int32_t *locals)
 {
     (void)globals;

@@ -108,6 +108,37 @@ static int find_cores(dagi_topology *t)
     return t->ncores > 0 ? 0 : -1;
 }
 
+/* The one node that an object is in; -1 = in several, or in all there are. */
+static int node_of(hwloc_topology_t topology, hwloc_obj_t object)
+{
+    if (!object || !object->nodeset || hwloc_bitmap_weight(object->nodeset) != 1 ||
+        hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) < 2)
+        return -1;
+    return hwloc_bitmap_first(object->nodeset);
+}
+
+int dagi_topology_worker_node(const dagi_topology *t, int worker)
+{
+    return node_of(t->hwloc, t->cores[t->first + worker % t->count].object);
+}
+
+int dagi_topology_bus_node(const char *bus)
+{
+    hwloc_topology_t topology;
+    int node = -1;
+    if (*bus == '\0' || hwloc_topology_init(&topology) != 0)
+        return -1;
+    hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+    hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+    if (hwloc_topology_load(topology) == 0) {
+        hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology, bus);
+        if (device)
+            node = node_of(topology, hwloc_get_non_io_ancestor_obj(topology, device));
+    }
+    hwloc_topology_destroy(topology);
+    return node;
+}
+
 /* How much two cores share: the depth of what contains both. */
 static int nearness(const dagi_topology *t, int a, int b)
 {
@@ -134,6 +165,19 @@ static int nearness(const dagi_topology *t, int a, int b)
 {
     (void)t;
     return a == b;
+}
+
+int dagi_topology_worker_node(const dagi_topology *t, int worker)
+{
+    (void)t;
+    (void)worker;
+    return -1;
+}
+
+int dagi_topology_bus_node(const char *bus)
+{
+    (void)bus;
+    return -1;
 }
 #endif
 

@@ -40,6 +40,12 @@ int dagi_topology_bind(const dagi_topology *t, int worker);
 /* The other workers of 0..n-1, near ones first: order[0..n-2]. */
 void dagi_topology_neighbours(const dagi_topology *t, int worker, int n, int *order);
 
+/* The NUMA node of the core of a worker, as the system numbers nodes; -1 = not known, or there is one
+ * only. */
+int dagi_topology_worker_node(const dagi_topology *t, int worker);
+/* That of a PCI device, "0000:01:00.0". Reads the buses of the machine: not for every day. */
+int dagi_topology_bus_node(const char *bus);
+
 /* "0-3,8" : processors of the share. */
 void dagi_topology_describe(const dagi_topology *t, char *text, size_t size);
 

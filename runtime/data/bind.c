@@ -78,7 +78,7 @@ static const dag_element *locate(struct dag_task *task, int flow, int slot, cons
 
 static int is_resident(const dagi_pool_data *data, int slot)
 {
-    return data->slot[slot].collection->residence != NULL;
+    return dagi_is_resident(data->slot[slot].collection);
 }
 
 static void bind_home(struct dag_task *task, int flow, int slot, const dag_element *e,
@@ -251,7 +251,7 @@ static void store_element(struct dag_task *task, int flow, dag_collection *c, co
                           dag_region region)
 {
     dag_value *v = dag_task_flows(task)[flow];
-    if (c->residence == NULL)
+    if (!dagi_is_resident(c))
         dagi_store_now(e, v, region);
     else if (dagi_resident_store(task->pool, c, e, v, region) != 0)
         no_memory(task, flow);
@@ -297,7 +297,7 @@ static void store_deferred(struct dag_task *task, int flow, dag_collection *c, c
         no_memory(task, flow);
         return;
     }
-    s->resident = c->residence != NULL ? c : NULL;
+    s->resident = dagi_is_resident(c) ? c : NULL;
     s->next = atomic_load_explicit(&data->deferred, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&data->deferred, &s->next, s,
                                                   memory_order_release, memory_order_relaxed))

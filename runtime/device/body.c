@@ -47,3 +47,8 @@ int *dag_device_info(const struct dag_task *task, int64_t offset)
     job->info[job->ninfo++].offset = offset;
     return &d->info_device[slot];
 }
+
+void dag_device_flops(const struct dag_task *task, double flops)
+{
+    job_of(task)->flops += flops;
+}

@@ -1,4 +1,5 @@
 /* Devices of a context: found, opened, closed. */
+#include "../core/topology.h"
 #include "../trace/trace.h"
 #include "choice.h"
 #include "device_impl.h"
@@ -119,6 +120,7 @@ static dagi_device *open_device(struct dagi_devices *all, int number, int sharer
     d->all = all;
     d->index = all->count;
     d->space = d->index + 1;
+    d->node = -1;
     const char *what = "cannot be opened";
     dagi_result result = all->backend->open(number, &d->handle, &d->info);
     if (result == DAGI_OK) {
@@ -180,6 +182,24 @@ static void destroy(struct dagi_devices *all)
         close_device(all->device[i]);
     dagi_plugin_unload(all->plugin);
     free(all);
+}
+
+/* Workers that are not bound are nowhere; the application's may be moved. */
+static void find_near(struct dagi_devices *all)
+{
+    const dag_context *ctx = all->ctx;
+    for (int w = 0; w < ctx->nworkers; w++)
+        all->worker_node[w] = (int16_t)(ctx->workers[w] && ctx->workers[w]->cpu >= 0
+                                            ? dagi_topology_worker_node(ctx->topology, w)
+                                            : -1);
+    for (int i = 0; i < all->count; i++) {
+        dagi_device *d = all->device[i];
+        int near = 0;
+        d->node = dagi_topology_bus_node(d->info.bus);
+        for (int w = 0; w < ctx->nworkers; w++)
+            near += d->node >= 0 && all->worker_node[w] == d->node;
+        d->has_near = near > 0 && near < ctx->nworkers;
+    }
 }
 
 static int register_kernels(const dagi_backend *backend)
@@ -280,6 +300,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     }
     atomic_store(&all->alive, all->count);
     connect_peers(all);
+    find_near(all);
     if (DAGI_TRACE(ctx))
         dagi_record_tracks(all);
     dagi_body_backend(backend);

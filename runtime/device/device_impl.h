@@ -162,6 +162,7 @@ typedef struct dagi_job {
     dagi_ticket done;
     uint64_t issued_at;     /* dagi_now() */
     uint64_t id;            /* for traces: its number */
+    double flops;           /* that its kernels take, as far as they are known */
     int64_t estimate;       /* nanoseconds that it adds to the backlog */
     size_t bytes;           /* of all flows */
     int filled;             /* 1: something was copied in for it */
@@ -201,6 +202,9 @@ typedef struct dagi_tracks {
 typedef struct dagi_device_counts {
     _Atomic int64_t tasks, bytes_in, bytes_out, bytes_peer, hits, evictions, saves, renames, retries;
     _Atomic int64_t busy; /* nanoseconds with kernels under way, as the manager saw them */
+    _Atomic int64_t copying, overlapped; /* with copies on links, and with kernels at the same time */
+    _Atomic int64_t flops;
+    _Atomic int64_t from[DAGI_MAX_SPACES]; /* bytes that came from each space */
 } dagi_device_counts;
 
 typedef struct dagi_device {
@@ -209,6 +213,7 @@ typedef struct dagi_device {
     int index, space; /* space = index + 1 */
     void *handle;
     dagi_backend_info info;
+    int node; /* NUMA node that it is near; -1 = not known */
     int has_near; /* 1: workers are bound to that node, and others elsewhere */
     void *piece;
     size_t piece_bytes;
@@ -249,6 +254,8 @@ typedef struct dagi_device {
     uint64_t away; /* nanoseconds since the last one had ended */
     uint64_t left_at;
     dagi_pace pace; /* of the kernels */
+    uint64_t seen_at; /* moment of what follows; 0 = nothing was under way */
+    int seen_copying, seen_computing;
     uint64_t ticks; /* when this round began, dagi_clock(); 0 = nothing is recorded */
     dagi_tracks tracks;
     dagi_device_counts counts;
@@ -374,6 +381,11 @@ void dagi_retire_all(struct dagi_worker *w, dagi_device *d);
 /* ---- body.c --------------------------------------------------------------------------------- */
 
 void dagi_body_backend(const dagi_backend *backend);
+
+/* ---- stats.c -------------------------------------------------------------------------------- */
+
+/* What the device was at since the last round, and what it is at behind this one. */
+void dagi_stats_round(dagi_device *d);
 
 /* ---- manager.c ------------------------------------------------------------------------------ */
 

@@ -330,6 +330,9 @@ static dagi_result fetch_info(dagi_job *job)
     return result;
 }
 
+/* Programs without kernels lack it. */
+extern double dag_kernels_launched_flops(void) __attribute__((weak));
+
 static dagi_result run_body(struct dagi_worker *w, dagi_job *job)
 {
     struct dag_task *t = job->task;
@@ -337,6 +340,8 @@ static dagi_result run_body(struct dagi_worker *w, dagi_job *job)
     w->job = job;
     int done = job->body->fn[t->pool->prec](t, t->pool->globals);
     w->job = NULL;
+    if (dag_kernels_launched_flops)
+        job->flops += dag_kernels_launched_flops();
     dagi_result result = backend->launched(job->lane->queue);
     if (result == DAGI_OK && done != DAG_BODY_DONE)
         result = DAGI_REFUSED;
@@ -500,6 +505,7 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
     }
     t->owner = w;
     job->filled = 0;
+    job->flops = 0;
     job->done = (dagi_ticket){NULL, 0};
     for (int f = 0; f < job->ndata; f++)
         plan_flow(job, f);

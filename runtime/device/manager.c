@@ -146,6 +146,7 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
     }
     if (w->count > 0 && events == 0)
         dagi_flush(w); /* somebody may wait for the end */
+    dagi_stats_round(d);
     d->left_at = 0;
     if (!is_flying(d))
         atomic_store(&d->flying, 0);
@@ -172,6 +173,16 @@ static void resign(struct dagi_worker *w, dagi_device *d)
         dagi_device_alert(d);
 }
 
+int dagi_device_is_mine(dagi_device *d, int worker, uint64_t now)
+{
+    if (!d->has_near || d->all->worker_node[worker] == d->node)
+        return 1;
+    uint64_t since = atomic_load_explicit(&d->vacant, memory_order_relaxed);
+    if (since == 0)
+        atomic_store_explicit(&d->vacant, now, memory_order_relaxed);
+    return since != 0 && now - since > DAGI_NEAR_FIRST;
+}
+
 int dagi_device_progress(struct dagi_worker *w)
 {
     struct dagi_devices *all = w->ctx->devices;
@@ -182,9 +193,11 @@ int dagi_device_progress(struct dagi_worker *w)
         if (!(w->manages & bit)) {
             int nobody = 0;
             if (!has_work(d) || atomic_load(&d->manager) != 0 ||
+                (d->has_near && !dagi_device_is_mine(d, w->index, dagi_now())) ||
                 !atomic_compare_exchange_strong(&d->manager, &nobody, w->index + 1))
                 continue;
             w->manages |= bit;
+            atomic_store_explicit(&d->vacant, 0, memory_order_relaxed);
         }
         events += round_of(w, d);
         if (!has_work(d))

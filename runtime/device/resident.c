@@ -329,9 +329,14 @@ int dagi_resident_store(dag_taskpool *pool, dag_collection *c, const dag_element
     return failed;
 }
 
+int dagi_residence_is_of(const struct dagi_residence *home, const dag_collection *c)
+{
+    return home->collection == c;
+}
+
 int dagi_resident_stays(const dag_collection *c)
 {
-    return c->residence && c->residence->deferred != 0;
+    return dagi_is_resident(c) && c->residence->deferred != 0;
 }
 
 /* ---- for the manager ------------------------------------------------------------------------ */
@@ -524,7 +529,7 @@ dag_status dag_resident_begin(dag_context *ctx, dag_collection *c, dag_residence
     if (is_named(ctx, c))
         return dag_error(ctx, DAG_ERR_STATE, "dag_resident_begin: a taskpool that names \"%s\" has "
                          "not ended", c->name);
-    struct dagi_residence *home = c->residence ? c->residence : found(ctx, c);
+    struct dagi_residence *home = dagi_is_resident(c) ? c->residence : found(ctx, c);
     if (!home)
         return dag_error(ctx, DAG_ERR_NOMEM, "dag_resident_begin: out of memory");
     if (home->depth == DEEPEST)
@@ -537,7 +542,7 @@ dag_status dag_resident_begin(dag_context *ctx, dag_collection *c, dag_residence
 dag_status dag_resident_home(dag_context *ctx, dag_collection *c)
 {
     dag_status status = check(ctx, "dag_resident_home", c);
-    if (status != DAG_SUCCESS || !c->residence)
+    if (status != DAG_SUCCESS || !dagi_is_resident(c))
         return status;
     bring_home(c->residence, 1);
     return verdict(c->residence);
@@ -546,7 +551,7 @@ dag_status dag_resident_home(dag_context *ctx, dag_collection *c)
 dag_status dag_resident_drop(dag_context *ctx, dag_collection *c)
 {
     dag_status status = check(ctx, "dag_resident_drop", c);
-    return status == DAG_SUCCESS && c->residence ? drop(c->residence, 1) : status;
+    return status == DAG_SUCCESS && dagi_is_resident(c) ? drop(c->residence, 1) : status;
 }
 
 dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
@@ -554,9 +559,10 @@ dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
     dag_status status = check(ctx, "dag_resident_end", c);
     if (status != DAG_SUCCESS || !ctx->devices)
         return status;
-    struct dagi_residence *home = c->residence;
-    if (!home)
+    if (!dagi_is_resident(c))
         return dag_error(ctx, DAG_ERR_STATE, "dag_resident_end: \"%s\" is not resident", c->name);
+    struct dagi_residence *home = c->residence;
+    dagi_run_until(ctx->workers[0], no_pool, home); /* tasks look at `deferred` */
     int stayed = home->deferred != 0;
     home->deferred &= ~(UINT64_C(1) << --home->depth);
     if (home->depth == 0) {
@@ -590,9 +596,9 @@ const char *dagi_resident_conflict(dag_context *ctx, const dag_collection *c, co
 
 void dagi_residence_leave(dag_collection *c, int content)
 {
-    struct dagi_residence *home = c->residence;
-    if (!home || home->collection != c)
+    if (!dagi_is_resident(c))
         return;
+    struct dagi_residence *home = c->residence;
     if (drop(home, content) != DAG_SUCCESS)
         dagi_warn(home->all->ctx, "%s", dag_message(home->all->ctx));
     dissolve(home);

@@ -15,6 +15,13 @@
 
 struct dagi_residence;
 
+/* A copy of a collection's struct, such as a view, is not resident, though the pointer is there. */
+int dagi_residence_is_of(const struct dagi_residence *home, const dag_collection *c);
+static inline int dagi_is_resident(const dag_collection *c)
+{
+    return c->residence != NULL && dagi_residence_is_of(c->residence, c);
+}
+
 /* For value.c: the value of an element, with one more reference; flags of data.h. NULL = the pool
  * has failed, or out of memory. Of an element that is not empty. */
 dag_value *dagi_resident_bind(struct dagi_worker *w, dag_taskpool *pool, dag_collection *c,

@@ -44,8 +44,46 @@ int dag_device_stats_get(const dag_context *context, int index, dag_device_stats
         .renames = get(&c->renames),
         .retries = get(&c->retries),
         .busy = (double)get(&c->busy) * 1e-9,
+        .flops = (double)get(&c->flops),
+        .copying = (double)get(&c->copying) * 1e-9,
+        .overlapped = (double)get(&c->overlapped) * 1e-9,
+        .numa_node = d->node,
     };
     return 1;
+}
+
+int64_t dag_device_link_bytes(const dag_context *context, int from, int to)
+{
+    int count = dag_devices(context);
+    if (from < -1 || to < -1 || from >= count || to >= count || from == to)
+        return -1;
+    struct dagi_device *const *device = context->devices->device;
+    return to < 0 ? get(&device[from]->counts.bytes_out) : get(&device[to]->counts.from[from + 1]);
+}
+
+/* Whether the device works at what is first in a lane: it does not where that waits for another one. */
+static int is_running(const dagi_lane *lane, int copies)
+{
+    uint64_t done = atomic_load_explicit(&lane->order.passed, memory_order_relaxed);
+    if (done >= lane->count)
+        return 0;
+    const dagi_move *move = &lane->slot[(done + 1) % DAGI_LANE_SLOTS].move;
+    return (!copies || move->bytes > 0) && dagi_ticket_passed(move->behind);
+}
+
+void dagi_stats_round(dagi_device *d)
+{
+    if (d->seen_at && d->seen_copying) {
+        int64_t time = (int64_t)(d->now - d->seen_at);
+        dagi_count(&d->counts.copying, time);
+        if (d->seen_computing)
+            dagi_count(&d->counts.overlapped, time);
+    }
+    d->seen_at = d->now;
+    d->seen_copying = is_running(&d->in, 1) || is_running(&d->out, 1);
+    d->seen_computing = 0;
+    for (int i = 0; i < DAGI_EXEC_LANES && d->seen_copying && !d->seen_computing; i++)
+        d->seen_computing = is_running(&d->exec[i], 0);
 }
 
 /* Why none of what ran here ran on a device. */

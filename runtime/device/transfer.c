@@ -164,6 +164,7 @@ static dagi_result copy_to_device(dagi_device *d, dagi_lane *lane, const dag_val
         job.from = v->ptr;
         job.from_ld = v->ld;
         dagi_count(&d->counts.bytes_in, (int64_t)bytes);
+        dagi_count(&d->counts.from[DAGI_HOST], (int64_t)bytes);
         return backend->copy_in(lane->queue, &job);
     }
     dagi_device *from = dagi_device_at(d->all, source);
@@ -174,6 +175,7 @@ static dagi_result copy_to_device(dagi_device *d, dagi_lane *lane, const dag_val
         return backend->copy_within(lane->queue, &job);
     }
     dagi_count(&d->counts.bytes_peer, (int64_t)bytes);
+    dagi_count(&d->counts.from[source], (int64_t)bytes);
     return backend->copy_peer(lane->queue, from->handle, to, block->at, bytes);
 }
 

@@ -2,6 +2,7 @@
 #include "topology.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,32 @@ START_TEST(binding_stays_inside)
 }
 END_TEST
 
+#if DAG_HAVE_HWLOC
+/* A machine of two nodes with a device each, as hwloc describes it. */
+START_TEST(devices_are_near_nodes)
+{
+    char file[] = __FILE__, path[4096];
+    *strrchr(file, '/') = '\0';
+    snprintf(path, sizeof path, "%s/two_nodes.xml", file);
+    setenv("HWLOC_XMLFILE", path, 1);
+    ck_assert_int_eq(dagi_topology_bus_node("0000:01:00.0"), 0);
+    ck_assert_int_eq(dagi_topology_bus_node("0000:81:00.0"), 1);
+    ck_assert_int_eq(dagi_topology_bus_node("0000:99:00.0"), -1);
+    ck_assert_int_eq(dagi_topology_bus_node(""), -1);
+    dagi_topology *two = NULL;
+    char why[256] = "", text[64];
+    ck_assert_msg(dagi_topology_new(&two, why, sizeof why) == DAG_SUCCESS, "%s", why);
+    dagi_topology_describe(two, text, sizeof text);
+    if (strcmp(text, "0-1") == 0) { /* both are ours */
+        ck_assert_int_eq(dagi_topology_worker_node(two, 0), 0);
+        ck_assert_int_eq(dagi_topology_worker_node(two, 1), 1);
+    }
+    dagi_topology_free(two);
+    unsetenv("HWLOC_XMLFILE");
+}
+END_TEST
+#endif
+
 int main(void)
 {
     TCase *c = tcase_create("topology");
@@ -85,6 +112,9 @@ int main(void)
     tcase_add_test(c, counts_cores);
     tcase_add_test(c, shares);
     tcase_add_test(c, neighbours);
+#if DAG_HAVE_HWLOC
+    tcase_add_test(c, devices_are_near_nodes);
+#endif
     tcase_add_test(c, binding_stays_inside);
     Suite *s = suite_create("topology");
     suite_add_tcase(s, c);

@@ -32,9 +32,13 @@ static const char *yes(int have)
 static void print_devices(const info *i)
 {
     dag_device_stats s;
-    for (int d = 0; dag_device_stats_get(i->context, d, &s); d++)
-        printf("%-10s device %d: %s, %.1f MiB for data\n", d ? "" : "devices", d, s.name,
+    for (int d = 0; dag_device_stats_get(i->context, d, &s); d++) {
+        printf("%-10s device %d: %s, %.1f MiB for data", d ? "" : "devices", d, s.name,
                (double)s.memory / (1 << 20));
+        if (s.numa_node >= 0)
+            printf(", near NUMA node %d", s.numa_node);
+        putchar('\n');
+    }
     if (*dag_devices_lack(i->context))
         printf("           %s\n", dag_devices_lack(i->context));
     if (dag_devices(i->context) == 0)
@@ -97,7 +101,7 @@ static void print_json(const info *i)
     for (int d = 0; dag_device_stats_get(i->context, d, &device); d++) {
         fputs(d ? ", {" : "{", stdout);
         put("name", device.name, ", ");
-        printf("\"memory\": %lld}", (long long)device.memory);
+        printf("\"memory\": %lld, \"numa_node\": %d}", (long long)device.memory, device.numa_node);
     }
     fputs("], ", stdout);
     put("no_devices", dag_devices_reason(i->context), ", ");

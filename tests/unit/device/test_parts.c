@@ -283,6 +283,49 @@ START_TEST(cores_are_called_what_they_are)
 }
 END_TEST
 
+/* ---- what reports say ------------------------------------------------------------------------ */
+
+static struct dagi_devices two;
+static dagi_device far;
+
+/* A copy and a kernel that does not wait for it; then one that does. */
+START_TEST(copies_overlap_with_kernels)
+{
+    memset(&far, 0, sizeof far);
+    far.in.count = far.exec[1].count = 1;
+    far.in.slot[1].move.bytes = 100;
+    far.now = 1000;
+    dagi_stats_round(&far);
+    far.now = 3000;
+    far.exec[1].slot[1].move.behind = (dagi_ticket){&far.in.order, 1};
+    dagi_stats_round(&far);
+    ck_assert_int_eq(far.counts.copying, 2000);
+    ck_assert_int_eq(far.counts.overlapped, 2000);
+    far.now = 6000;
+    atomic_store(&far.in.order.passed, 1);
+    dagi_stats_round(&far);
+    far.now = 7000;
+    dagi_stats_round(&far);
+    ck_assert_int_eq(far.counts.copying, 5000);
+    ck_assert_int_eq(far.counts.overlapped, 2000);
+}
+END_TEST
+
+/* Worker 1 is on the device's node, worker 0 is not. */
+START_TEST(workers_near_a_device_come_first)
+{
+    memset(&far, 0, sizeof far);
+    far.all = &two;
+    far.node = two.worker_node[1] = 1;
+    ck_assert(dagi_device_is_mine(&far, 0, 1000));
+    far.has_near = 1;
+    ck_assert(!dagi_device_is_mine(&far, 0, 1000));
+    ck_assert(dagi_device_is_mine(&far, 1, 1000));
+    ck_assert(!dagi_device_is_mine(&far, 0, 1000 + DAGI_NEAR_FIRST));
+    ck_assert(dagi_device_is_mine(&far, 0, 1001 + DAGI_NEAR_FIRST));
+}
+END_TEST
+
 /* ---- traces --------------------------------------------------------------------------------- */
 
 #ifndef DAG_NO_TRACE
@@ -343,6 +386,10 @@ int main(void)
     tcase_add_test(times, links_learn_from_transfers);
     tcase_add_test(times, cores_are_called_what_they_are);
     suite_add_tcase(suite, times);
+    TCase *reports = tcase_create("reports");
+    tcase_add_test(reports, copies_overlap_with_kernels);
+    tcase_add_test(reports, workers_near_a_device_come_first);
+    suite_add_tcase(suite, reports);
 #ifndef DAG_NO_TRACE
     TCase *traces = tcase_create("traces");
     tcase_add_test(traces, a_trace_has_kernels_and_copies);

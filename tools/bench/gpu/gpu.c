@@ -1,9 +1,11 @@
 /*
- * Products and Cholesky factorisations on one device: ours from host memory, cuBLAS's product as
- * what the device can do, cuSOLVER's factorisation of a matrix that lies on the device. All in one
- * process, one after the other at each size. Prints a table, and writes JSON where --json says.
+ * Products and Cholesky factorisations on one device: ours from host memory, and of a matrix that
+ * lies on the device already and stays there; cuBLAS's product as what the device can do, cuSOLVER's
+ * factorisation of a matrix that lies on the device. All in one process, one after the other at each
+ * size. Prints a table, and writes JSON where --json says.
  */
 #include "library.h"
+#include "touch.h"
 
 #include <dag/la.h>
 
@@ -209,6 +211,22 @@ static void note_device(dag_context *ctx, result *r, const dag_device_stats *bef
              (long long)(s.evictions - before->evictions));
 }
 
+/* The factor is one of what was factored. */
+static void check_potrf(dag_context *ctx, const char *what, dag_matrix *a)
+{
+    double residual = NAN;
+    if (a->n > opt.check)
+        return;
+    dag_matrix *original = new_matrix(ctx, a->n, DAG_LOWER);
+    if (dag_plghe(ctx, original, (double)a->n, 1) != DAG_SUCCESS ||
+        dag_potrf_residual(ctx, DAG_LOWER, a, original, &residual) != DAG_SUCCESS ||
+        !(residual < 10)) {
+        fprintf(stderr, "bench_gpu: %s of order %lld: residual %g\n", what, (long long)a->n, residual);
+        broken = 1;
+    }
+    dag_matrix_free(original);
+}
+
 static void ours_potrf(int64_t n, const char *cap)
 {
     dag_context *ctx = start(cap);
@@ -228,18 +246,38 @@ static void ours_potrf(int64_t n, const char *cap)
             sample(r, status == DAG_SUCCESS && info == 0 ? seconds : -1, dag_message(ctx));
         note_device(ctx, r, &before);
     }
-    if (n <= opt.check) {
-        double residual = NAN;
-        dag_matrix *original = new_matrix(ctx, n, DAG_LOWER);
-        if (dag_plghe(ctx, original, (double)n, 1) != DAG_SUCCESS ||
-            dag_potrf_residual(ctx, DAG_LOWER, a, original, &residual) != DAG_SUCCESS ||
-            !(residual < 10)) {
-            fprintf(stderr, "bench_gpu: dag_potrf of order %lld: residual %g\n", (long long)n,
-                    residual);
-            broken = 1;
-        }
-        dag_matrix_free(original);
+    check_potrf(ctx, r->what, a);
+    dag_matrix_free(a);
+    dag_fini(ctx);
+}
+
+/* From data that lie on the device, to results that stay there. */
+static void resident_potrf(int64_t n)
+{
+    static dag_taskpool *(*const touch[4])(dag_context *, dag_matrix *) = {
+        touch_s_new, touch_d_new, touch_c_new, touch_z_new};
+    dag_context *ctx = start(NULL);
+    result *r = new_result("dag_potrf, resident", n, cholesky_flops(n));
+    dag_matrix *a = new_matrix(ctx, n, DAG_LOWER);
+    r->nb = a->nb;
+    for (int i = 0; i <= opt.rounds; i++) {
+        int64_t info = 0;
+        dag_device_stats before = {0};
+        if (dag_plghe(ctx, a, (double)n, 1) != DAG_SUCCESS ||
+            dag_resident_begin(ctx, &a->super, DAG_RESIDENT_DEFERRED) != DAG_SUCCESS ||
+            dag_run(ctx, touch[opt.precision](ctx, a)) != DAG_SUCCESS)
+            die("bench_gpu: %s\n", dag_message(ctx));
+        (void)dag_device_stats_get(ctx, 0, &before);
+        double begin = clock_now();
+        dag_status status = dag_potrf(ctx, DAG_LOWER, a, &info);
+        double seconds = clock_now() - begin;
+        if (i > 0 || status != DAG_SUCCESS || info != 0)
+            sample(r, status == DAG_SUCCESS && info == 0 ? seconds : -1, dag_message(ctx));
+        note_device(ctx, r, &before);
+        if (dag_resident_end(ctx, &a->super) != DAG_SUCCESS)
+            die("bench_gpu: %s\n", dag_message(ctx));
     }
+    check_potrf(ctx, r->what, a);
     dag_matrix_free(a);
     dag_fini(ctx);
 }
@@ -382,6 +420,7 @@ int main(int argc, char **argv)
         theirs(opt.sizes[i]);
         ours_gemm(opt.sizes[i]);
         ours_potrf(opt.sizes[i], NULL);
+        resident_potrf(opt.sizes[i]);
     }
     if (opt.capped)
         ours_potrf(opt.capped, opt.cap);
