@@ -36,6 +36,8 @@
 
 #include <dag/jdf.h>
 
+#include <stdbool.h>
+
 struct dagi_worker;
 
 /* ---- lower layer ------------------------------------------------------------------------ */
@@ -89,6 +91,10 @@ typedef struct dagi_engine_ops {
     void (*recv)(dagi_engine *e, int src, uint32_t tag, const dagi_view *v, dagi_done_fn, void *);
     /* Handle arrivals and completions; number of events handled. */
     int (*progress)(dagi_engine *e);
+    /* Wake those near ranks that sleep and have been sent something since. */
+    void (*call)(dagi_engine *e);
+    /* Sends and transfers under way, which may need progress() of this rank. */
+    int (*under_way)(const dagi_engine *e);
 } dagi_engine_ops;
 
 /* What a message is charged beyond its bytes: about what MPI keeps for one that nobody has received
@@ -117,6 +123,10 @@ struct dagi_engine {
     /* Ranks of this job on this node that run on the same set of processors, and which of them this
      * one is. */
     int sharing, share_index;
+    int near; /* ranks of this job on this node */
+    struct dagi_bells *bells; /* bell.h; NULL = there are none, no_bells says why if they lack */
+    struct dagi_bell *bell;   /* of this rank */
+    char no_bells[128];
     int main_only;   /* 1: MPI may be called by the thread that initialised it alone */
     int hold_credit; /* set by the upper layer: 1 = do not return credit for now */
     dagi_am_fn on_message;
@@ -133,6 +143,7 @@ typedef struct dagi_engine_options {
     size_t am_max; /* most bytes of an active message */
     int64_t credit_bytes;
     uint64_t chaos;
+    int bells; /* 1: have some, if possible */
     int word; /* all ranks are given that of rank 0 */
 } dagi_engine_options;
 
@@ -161,6 +172,18 @@ void dagi_comm_fini(dag_context *ctx);
 /* Number of ranks on this node that run on the very set of processors of this one, this one
  * included, and (index may be NULL) which of them it is. */
 int dagi_comm_sharing(const dag_context *ctx, int *index);
+
+/* 1: this worker may sleep in dagi_comm_sleep(), from which messages of other ranks of the node,
+ * and dagi_comm_rouse(), wake it. */
+int dagi_comm_can_sleep(const struct dagi_worker *w);
+/* Look after messages once more, and if there are none and stay(w) is false, sleep until there may
+ * be some, or for a while (2 ms at most; less where not all that matters rings, but longer the
+ * longer nothing has come: `idle` nanoseconds). As dagi_comm_progress(). */
+int dagi_comm_sleep(struct dagi_worker *w, uint64_t idle, bool (*stay)(struct dagi_worker *w));
+/* Wake whoever sleeps there. Any thread. */
+void dagi_comm_rouse(dag_context *ctx);
+/* Why ranks of this node cannot wake each other; "" = they can, or there are none. */
+const char *dagi_comm_no_bells(const dag_context *ctx);
 
 /* Ranks that one completed task sends to, by flow mask: filled through dagi_fanout_add() while
  * core visits the successors in DAG_VISIT_RANKS mode; one per worker, reused. A rank that needs

@@ -74,6 +74,17 @@ static int self_progress(dagi_engine *e)
     return 0;
 }
 
+static void self_call(dagi_engine *e)
+{
+    (void)e;
+}
+
+static int self_under_way(const dagi_engine *e)
+{
+    (void)e;
+    return 0;
+}
+
 static const dagi_engine_ops self_ops = {
     .name = "self",
     .agree = self_agree,
@@ -86,6 +97,8 @@ static const dagi_engine_ops self_ops = {
     .send = self_bulk,
     .recv = self_bulk,
     .progress = self_progress,
+    .call = self_call,
+    .under_way = self_under_way,
 };
 
 dag_status dagi_engine_self_new(dagi_engine **out)

@@ -1,5 +1,4 @@
 /* MPI's engine: start, end, completion of requests. */
-#define _GNU_SOURCE /* CPU_EQUAL */
 #include "engine_mpi.h"
 
 #include <sched.h>
@@ -78,12 +77,14 @@ static int complete_some(dagi_mpi *m)
     }
     m->nrequests = kept;
     for (int i = 0; i < n; i++) {
-        if (all[i].buffer) {
+        if (all[i].buffer) { /* MPI may have kept it until now */
+            dagi_mpi_note_call(m, all[i].peer);
             dagi_mpi_am_recycle(m, all[i].buffer);
             continue;
         }
         if (m->super.observer)
             tell_observer(m, &all[i]);
+        dagi_mpi_note_call(m, all[i].peer >= 0 ? all[i].peer : all[i].source);
         all[i].done(all[i].arg, DAG_SUCCESS);
     }
     if (all != finished)
@@ -94,7 +95,21 @@ static int complete_some(dagi_mpi *m)
 static int mpi_progress(dagi_engine *e)
 {
     dagi_mpi *m = dagi_mpi_of(e);
-    return dagi_mpi_am_progress(m) + complete_some(m);
+    bool yields = dagi_mpi_yields(m, false);
+    int events = dagi_mpi_am_progress(m) + complete_some(m);
+    dagi_mpi_yields(m, yields);
+    dagi_mpi_call(m);
+    return events;
+}
+
+static void mpi_call(dagi_engine *e)
+{
+    dagi_mpi_call(dagi_mpi_of(e));
+}
+
+static int mpi_under_way(const dagi_engine *e)
+{
+    return ((const dagi_mpi *)e)->nrequests || ((const dagi_mpi *)e)->nreturns;
 }
 
 static size_t mpi_am_max(const dagi_engine *e)
@@ -137,32 +152,6 @@ static dag_status init_mpi(dagi_mpi *m, int workers, char *why, size_t why_size)
     return DAG_SUCCESS;
 }
 
-/* Who of this node runs on the very same processors? */
-static void find_sharing(dagi_mpi *m)
-{
-    MPI_Comm node = MPI_COMM_NULL;
-    cpu_set_t mine;
-    int ranks = 1, index = 0;
-    m->super.sharing = 1;
-    if (sched_getaffinity(0, sizeof mine, &mine) != 0)
-        CPU_ZERO(&mine);
-    MPI_Comm_split_type(m->am, MPI_COMM_TYPE_SHARED, m->super.rank, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &ranks);
-    MPI_Comm_rank(node, &index);
-    cpu_set_t *all = dagi_mpi_alloc((size_t)ranks * sizeof *all);
-    MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, node);
-    m->super.sharing = 0;
-    for (int i = 0; i < ranks; i++) {
-        if (!CPU_EQUAL(&all[i], &mine))
-            continue;
-        if (i == index)
-            m->super.share_index = m->super.sharing;
-        m->super.sharing++;
-    }
-    free(all);
-    MPI_Comm_free(&node);
-}
-
 static void find_tag_limit(dagi_mpi *m)
 {
     void *value = NULL;
@@ -183,6 +172,14 @@ static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
 
 /* ---- end ---------------------------------------------------------------------------------- */
 
+static void finish_requests(dagi_mpi *m)
+{
+    while (m->nrequests || m->late_out) {
+        if (!mpi_progress(&m->super))
+            sched_yield();
+    }
+}
+
 /* Everybody has come here, so nobody waits for a message any more; but some (CREDIT, waves) may
  * still be under way. They are received before the receives are taken back. */
 static void mpi_fini(dagi_engine *e)
@@ -190,18 +187,17 @@ static void mpi_fini(dagi_engine *e)
     dagi_mpi *m = dagi_mpi_of(e);
     MPI_Request barrier;
     int done = 0;
-    while (m->nrequests || m->late_out)
-        mpi_progress(e);
+    finish_requests(m);
     MPI_Ibarrier(m->am, &barrier);
     while (!done) {
         MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
         if (!m->nreceives || !mpi_progress(e)) /* no receives: the start has failed here */
             sched_yield(); /* others may need the processor to get here */
     }
-    while (m->nrequests || m->late_out)
-        mpi_progress(e);
+    finish_requests(m);
     dagi_mpi_am_fini(m);
     dagi_mpi_type_fini(m);
+    dagi_mpi_node_fini(m);
     MPI_Comm_free(&m->am);
     MPI_Comm_free(&m->bulk);
     if (m->finalize)
@@ -226,6 +222,8 @@ static const dagi_engine_ops mpi_ops = {
     .send = dagi_mpi_send,
     .recv = dagi_mpi_recv,
     .progress = mpi_progress,
+    .call = mpi_call,
+    .under_way = mpi_under_way,
 };
 
 dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine **out, char *why,
@@ -254,7 +252,7 @@ dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine *
     MPI_Bcast(&m->super.word, 1, MPI_INT, 0, m->am);
     if (options->chaos)
         m->random = (options->chaos + (uint64_t)m->super.rank) * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    find_sharing(m);
+    dagi_mpi_node_init(m, options);
     find_tag_limit(m);
     if (!status) {
         status = dagi_mpi_am_init(m, options);

@@ -1,6 +1,7 @@
 /*
  * Inside of MPI's engine. Files: engine_mpi.c (start, end, progress), mpi_am.c (active messages and
- * credit), mpi_bulk.c (bulk transfers), mpi_type.c (datatypes of views).
+ * credit), mpi_bulk.c (bulk transfers), mpi_type.c (datatypes of views), mpi_node.c (the ranks of
+ * this node and their bells).
  *
  * Builds without MPI leave these files out (runtime/CMakeLists.txt goes by the names). Everything
  * is guarded by the progress lock of the upper layer.
@@ -8,7 +9,10 @@
 #ifndef DAGI_ENGINE_MPI_H
 #define DAGI_ENGINE_MPI_H
 
+#include "bell.h"
 #include "comm.h"
+
+#include "../core/lock.h"
 
 #include <mpi.h>
 
@@ -41,6 +45,7 @@ typedef struct dagi_peer {
     uint32_t tag;
     uint8_t listed;  /* in `returns` */
     uint8_t wrapped; /* tags have started again at 0 */
+    uint8_t called;  /* in `calls` */
 } dagi_peer;
 
 /* A request in flight beside requests[]: a buffer to recycle, or a transfer to report. */
@@ -50,8 +55,8 @@ typedef struct dagi_pending {
     void *arg;
     int peer;
     uint32_t tag; /* sends */
-    uint64_t begin; /* for the observer, if there is one: when, from whom if not to whom, how much */
-    int source;
+    uint64_t begin; /* for the observer, if there is one: when, how much */
+    int source; /* receives */
     size_t bytes;
 } dagi_pending;
 
@@ -94,6 +99,14 @@ typedef struct dagi_mpi {
     int *indices;
     int nrequests, capacity;
 
+    /* With bells: the bell of each rank, -1 = on another node; ranks that have been sent something
+     * since the last dagi_mpi_call(). NULL without. */
+    int32_t *bell_of, *calls;
+    int32_t ncalls;
+    /* Open MPI's switch of what its calls do when they find nothing: give the processor away. We
+     * know better when to. Returns what was set. NULL: another MPI. */
+    bool (*set_yield)(bool on);
+
     dagi_type types[DAGI_TYPE_SETS * DAGI_TYPE_WAYS];
     uint64_t type_clock;
     MPI_Datatype gigabyte; /* 2^30 bytes, made when first needed */
@@ -116,6 +129,24 @@ static inline uint32_t dagi_mpi_random(dagi_mpi *m, uint32_t n)
     return (uint32_t)(m->random >> 32) % n;
 }
 void *dagi_mpi_alloc(size_t bytes);
+
+/* mpi_node.c: sets sharing, share_index, near, bells of the engine. */
+void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options);
+void dagi_mpi_node_fini(dagi_mpi *m);
+/* Something is on its way to this rank: dagi_mpi_call() wakes it if it sleeps. */
+static inline void dagi_mpi_note_call(dagi_mpi *m, int peer)
+{
+    if (!m->calls || m->bell_of[peer] < 0 || m->peers[peer].called)
+        return;
+    m->peers[peer].called = 1;
+    m->calls[m->ncalls++] = peer;
+}
+void dagi_mpi_call(dagi_mpi *m);
+/* MPI's functions do not give the processor away until dagi_mpi_yields(m, what this returns). */
+static inline bool dagi_mpi_yields(dagi_mpi *m, bool on)
+{
+    return m->set_yield && m->set_yield(on);
+}
 
 /* mpi_am.c */
 dag_status dagi_mpi_am_init(dagi_mpi *m, const dagi_engine_options *options);

@@ -83,6 +83,7 @@ static void start_send(dagi_mpi *m, dagi_am_buffer *b)
     MPI_Request *r = dagi_mpi_request(m, &pending);
     int done = 0;
     MPI_Isend(b->data, (int)b->bytes, MPI_BYTE, b->peer, AM_TAG, m->am, r);
+    dagi_mpi_note_call(m, b->peer);
     MPI_Test(r, &done, MPI_STATUS_IGNORE);
     if (done) { /* as good as always, for short messages */
         m->nrequests--;

@@ -30,10 +30,9 @@ uint32_t dagi_mpi_tag_next(dagi_engine *e, int dest, int count)
     return first;
 }
 
-static void note(dagi_mpi *m, dagi_pending *pending, int source, const dagi_view *v)
+static void note(dagi_mpi *m, dagi_pending *pending, const dagi_view *v)
 {
     pending->begin = m->super.observer->clock();
-    pending->source = source;
     pending->bytes = dagi_view_bytes(v);
 }
 
@@ -44,21 +43,24 @@ void dagi_mpi_send(dagi_engine *e, int dest, uint32_t tag, const dagi_view *v, d
     dagi_pending pending = {.done = done, .arg = arg, .peer = dest, .tag = tag};
     int count = 0;
     if (m->super.observer)
-        note(m, &pending, -1, v);
+        note(m, &pending, v);
     MPI_Datatype type = dagi_mpi_type(m, v, &count);
     MPI_Isend(v->ptr ? v->ptr : m->sink, count, type, dest, (int)tag, m->bulk,
               dagi_mpi_request(m, &pending));
+    dagi_mpi_note_call(m, dest);
 }
 
 void dagi_mpi_recv(dagi_engine *e, int source, uint32_t tag, const dagi_view *v, dagi_done_fn done,
                    void *arg)
 {
     dagi_mpi *m = dagi_mpi_of(e);
-    dagi_pending pending = {.done = done, .arg = arg, .peer = -1, .tag = tag};
+    dagi_pending pending = {.done = done, .arg = arg, .peer = -1, .source = source,
+                            .tag = tag};
     int count = 0;
     if (m->super.observer)
-        note(m, &pending, source, v);
+        note(m, &pending, v);
     MPI_Datatype type = dagi_mpi_type(m, v, &count);
     MPI_Irecv(v->ptr ? v->ptr : m->sink, count, type, source, (int)tag, m->bulk,
               dagi_mpi_request(m, &pending));
+    dagi_mpi_note_call(m, source); /* MPI may answer to what has come already */
 }

@@ -1,4 +1,5 @@
 /* The upper layer's frame: start and end, the progress lock, the inbox, dispatch of messages. */
+#include "bell.h"
 #include "remote.h"
 
 #include <stdio.h>
@@ -97,11 +98,13 @@ void dagi_comm_leave(dagi_comm *c)
         dagi_observe_outlook(c);
     if (c->ctx->single) {
         dagi_comm_drain(c);
+        c->engine->ops->call(c->engine);
         atomic_store_explicit(&c->lock, 0, memory_order_relaxed);
         return;
     }
     do {
         dagi_comm_drain(c);
+        c->engine->ops->call(c->engine);
         c->w = NULL;
         atomic_store(&c->lock, 0);
     } while (atomic_load(&c->inbox) && dagi_comm_enter(c, w));
@@ -165,6 +168,68 @@ int dagi_comm_progress(struct dagi_worker *w)
     return events;
 }
 
+/* ---- sleep -------------------------------------------------------------------------------- */
+
+/* Nanoseconds. The longest sleep of a rank that is called whatever comes, and of rank 0 while it
+ * has to ask whether a pool is over; and bounds of the sleep of one that is not always called: it
+ * has transfers under way, which MPI may move in steps; chaos puts messages off; or there are ranks
+ * on other nodes. */
+enum { LONGEST_SLEEP = 2000000, LONGEST_OF_ASKER = 200000 };
+enum { SHORTEST_IN_TRANSFER = 50000, LONGEST_IN_TRANSFER = 500000 };
+enum { SHORTEST_UNCALLED = 5000, LONGEST_UNCALLED = 50000 };
+
+static uint64_t clamp(uint64_t x, uint64_t least, uint64_t most)
+{
+    return x < least ? least : x < most ? x : most;
+}
+
+static uint64_t longest_sleep(const dagi_comm *c, uint64_t idle)
+{
+    if (c->engine->near < c->size || c->ctx->settings.chaos)
+        return clamp(idle / 8, SHORTEST_UNCALLED, LONGEST_UNCALLED);
+    if (c->engine->ops->under_way(c->engine))
+        return clamp(idle / 4, SHORTEST_IN_TRANSFER, LONGEST_IN_TRANSFER);
+    if (c->rank == 0 && atomic_load(&c->ctx->uncounted) > 0)
+        return LONGEST_OF_ASKER;
+    return LONGEST_SLEEP;
+}
+
+int dagi_comm_can_sleep(const struct dagi_worker *w)
+{
+    const dagi_engine *e = dagi_comm_of(w->ctx)->engine;
+    return e->bells && (w->index == 0 || !e->main_only);
+}
+
+int dagi_comm_sleep(struct dagi_worker *w, uint64_t idle, bool (*stay)(struct dagi_worker *w))
+{
+    dagi_comm *c = dagi_comm_of(w->ctx);
+    dagi_bell *bell = c->engine->bell;
+    int events = -1;
+    uint64_t longest = 0;
+    uint32_t heard = dagi_bell_listen(bell);
+    if (dagi_comm_enter(c, w)) {
+        events = progress_locked(c);
+        longest = longest_sleep(c, idle);
+        dagi_comm_leave(c);
+    }
+    if (events <= 0 && !stay(w)) /* where another worker is at it, it may have looked before us */
+        dagi_bell_sleep(bell, heard, events < 0 ? SHORTEST_IN_TRANSFER : longest);
+    dagi_bell_leave(bell);
+    return events;
+}
+
+void dagi_comm_rouse(dag_context *ctx)
+{
+    dagi_bell_ring(dagi_comm_of(ctx)->engine->bell);
+}
+
+const char *dagi_comm_no_bells(const dag_context *ctx)
+{
+    return dagi_comm_of(ctx)->engine->no_bells;
+}
+
+/* ---- back-pressure ------------------------------------------------------------------------ */
+
 int dagi_comm_congested(const dag_context *ctx)
 {
     const dagi_comm *c = dagi_comm_of(ctx);
@@ -213,6 +278,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
         .credit_bytes = ctx->settings.credit_bytes,
         .am_max = dagi_wire_max_bytes((size_t)ctx->settings.eager_bytes),
         .chaos = ctx->settings.chaos,
+        .bells = ctx->settings.bells,
         .word = ctx->recorded,
     };
     dagi_engine *engine = NULL;

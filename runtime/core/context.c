@@ -108,12 +108,14 @@ static bool place_workers(dag_context *ctx)
     ctx->single = ctx->unlocked = ctx->nworkers == 1;
     ctx->oversubscribed = ctx->nworkers > share || sharing > cores;
     bool bind = ctx->settings.bind && !ctx->oversubscribed && !ctx->single;
+    const char *silent = dagi_comm_no_bells(ctx);
     char set[128];
     dagi_topology_describe(ctx->topology, set, sizeof set);
     snprintf(ctx->summary, sizeof ctx->summary,
-             "rank %d of %d: %d worker%s on processors %s%s%s, scheduler %s", ctx->rank, ctx->size,
-             ctx->nworkers, ctx->single ? "" : "s", set, bind ? " (bound)" : "",
-             ctx->oversubscribed ? " (shared with others)" : "", ctx->settings.sched);
+             "rank %d of %d: %d worker%s on processors %s%s%s, scheduler %s%s%s", ctx->rank,
+             ctx->size, ctx->nworkers, ctx->single ? "" : "s", set, bind ? " (bound)" : "",
+             ctx->oversubscribed ? " (shared with others)" : "", ctx->settings.sched,
+             silent[0] ? ", ranks of this node do not wake each other: " : "", silent);
     warn_about_cpuset(ctx);
     return bind;
 }

@@ -59,6 +59,7 @@ typedef struct dagi_settings {
     char sched[16];  /* name of the scheduler */
     int64_t eager_bytes;
     int64_t credit_bytes;
+    int bells;         /* 1: ranks of a node wake each other */
     int bcast;         /* dag_bcast; DAG_BCAST_AUTO unless forced */
     uint64_t chaos;    /* 0 = off, else the seed */
     double stall_time; /* seconds; 0 = at once */
@@ -108,7 +109,7 @@ struct dag_context {
     struct dagi_worker **workers;
     const struct dagi_sched_ops *sched;
     struct dagi_topology *topology;
-    char summary[256];
+    char summary[512];
     struct dagi_watch *watcher; /* runtime/watch: observes bodies; NULL = nobody does */
     struct dagi_race *race;   /* runtime/watch: looks for races; NULL = off */
     struct dagi_devices *devices; /* runtime/device; NULL = there is none, no_devices says why */
@@ -213,6 +214,7 @@ struct dagi_worker {
     pthread_mutex_t sleep_lock;
     pthread_cond_t sleep_cond;
     int sleeping; /* sleep_lock */
+    int at_bell;  /* park_lock: it sleeps in dagi_comm_sleep(), not on sleep_cond */
 };
 
 /* ---- taskpools -------------------------------------------------------------------------- */

@@ -60,6 +60,8 @@ static const setting table[] = {
      "data up to this many bytes travel inside the message that announces them"},
     {"credit_bytes", KIND_BYTES, FIELD(credit_bytes), "1M", 4096, 1e12, NULL,
      "eager bytes that may be under way to one rank before the sender waits"},
+    {"bells", KIND_SWITCH, FIELD(bells), "on", 0, 0, NULL,
+     "ranks of a node wake each other through shared memory; off: idle ones look now and then"},
     {"bcast", KIND_CHOICE, FIELD(bcast), "auto", 0, 0, bcast_choices,
      "shape of all broadcasts; auto = by size and number of receivers, or as the JDF says"},
     {"chaos", KIND_SEED, FIELD(chaos), "0", 0, 1.8e19, NULL,

@@ -11,7 +11,9 @@
  * task.
  *
  * With several ranks one idle worker per rank keeps communication moving: worker 0 whenever it is
- * idle in the library, else one background worker. That one does not park.
+ * idle in the library, else one background worker. When nothing has come for a while it parks as
+ * well, at the bell of the rank (comm/bell.h), where messages from other ranks of the node wake it
+ * too. Where there are no bells it sleeps for moments and looks.
  */
 #include "core_impl.h"
 #include "lock.h"
@@ -25,7 +27,7 @@
 
 /* Nanoseconds of searching after which a worker counts as idle, parks, yields, sleeps. On an
  * oversubscribed machine a waiting worker is in the way of those that compute: it yields at
- * once. */
+ * once, and soon sleeps, where others need not wait until its turn comes round to wake it. */
 enum { IDLE_AFTER = 5000, PARK_AFTER = 30000, YIELD_AFTER = 100000, SLEEP_AFTER = 1000000 };
 enum { CROWDED_PARK_AFTER = 2000, CROWDED_SLEEP_AFTER = 20000 };
 enum { SHORTEST_SLEEP = 5000, LONGEST_SLEEP = 50000, SLEEP_WITHOUT_POOLS = 1000000 };
@@ -91,6 +93,7 @@ static void unpark(dag_context *ctx, const struct dagi_worker *who)
     while (*link && who && *link != who)
         link = &(*link)->park_next;
     struct dagi_worker *w = *link;
+    int at_bell = w && w->at_bell;
     if (w) {
         unlink_parked(ctx, link);
         atomic_fetch_add(&ctx->searching, 1);
@@ -102,6 +105,8 @@ static void unpark(dag_context *ctx, const struct dagi_worker *who)
     w->sleeping = 0;
     pthread_cond_signal(&w->sleep_cond);
     pthread_mutex_unlock(&w->sleep_lock);
+    if (at_bell)
+        dagi_comm_rouse(ctx);
 }
 
 void dagi_wake_one(dag_context *ctx)
@@ -132,7 +137,8 @@ static bool must_stay(struct dagi_worker *w)
 {
     dag_context *ctx = w->ctx;
     return something(w) || atomic_load(&ctx->stopping) || (w->done && w->done(w->done_arg)) ||
-           (ctx->size > 1 && !atomic_load(&ctx->polling) && !atomic_load(&ctx->app_polls));
+           (ctx->size > 1 && !ctx->single && !atomic_load(&ctx->polling) &&
+            !atomic_load(&ctx->app_polls));
 }
 
 /* Take w off the list again; false when somebody is about to wake it. */
@@ -152,27 +158,53 @@ static bool unlist(struct dagi_worker *w)
     return found;
 }
 
-static void park(struct dagi_worker *w)
+static void enlist(struct dagi_worker *w, int at_bell)
 {
     dag_context *ctx = w->ctx;
     w->sleeping = 1; /* nobody looks before we are on the list */
     pthread_mutex_lock(&ctx->park_lock);
+    w->at_bell = at_bell;
     w->park_next = ctx->park_list;
     ctx->park_list = w;
     atomic_fetch_add(&ctx->parked, 1);
     pthread_mutex_unlock(&ctx->park_lock);
     atomic_fetch_sub(&ctx->searching, 1);
     dagi_full_fence(); /* pairs with the one in dagi_wake_one() */
+}
+
+static void wait_until_woken(struct dagi_worker *w)
+{
+    pthread_mutex_lock(&w->sleep_lock);
+    while (w->sleeping)
+        pthread_cond_wait(&w->sleep_cond, &w->sleep_lock);
+    pthread_mutex_unlock(&w->sleep_lock);
+}
+
+static void park(struct dagi_worker *w)
+{
+    enlist(w, 0);
     if (!must_stay(w) || !unlist(w)) {
         if (DAGI_TRACK(w))
             dagi_trace_idle(DAGI_TRACK(w), 0, 1);
-        pthread_mutex_lock(&w->sleep_lock);
-        while (w->sleeping)
-            pthread_cond_wait(&w->sleep_cond, &w->sleep_lock);
-        pthread_mutex_unlock(&w->sleep_lock);
+        wait_until_woken(w);
     }
     w->sleeping = 0;
     w->idle_since = dagi_now(); /* searching, as counted by who took us off the list */
+}
+
+/* The worker that looks after messages sleeps until one comes, or a reason to run tasks. It comes
+ * back by itself now and then, then it has been idle all the time. */
+static void park_at_bell(struct dagi_worker *w, uint64_t idle)
+{
+    bool alone = w->ctx->single;
+    if (!alone)
+        enlist(w, 1);
+    int events = dagi_comm_sleep(w, idle, must_stay);
+    if (!alone && !unlist(w))
+        wait_until_woken(w);
+    w->sleeping = 0;
+    if (events > 0)
+        w->idle_since = dagi_now();
 }
 
 /* ---- searching -------------------------------------------------------------------------- */
@@ -264,6 +296,14 @@ static void wait_a_moment(struct dagi_worker *w, uint64_t idle)
     }
 }
 
+/* For how long a worker looks for something to do before it parks; `looks`: after messages, too. */
+static uint64_t patience(const dag_context *ctx, bool looks)
+{
+    if (looks)
+        return ctx->oversubscribed ? CROWDED_SLEEP_AFTER : SLEEP_AFTER;
+    return ctx->single ? UINT64_MAX : ctx->oversubscribed ? CROWDED_PARK_AFTER : PARK_AFTER;
+}
+
 /* Look after messages; number of events, as dagi_comm_progress(). */
 static int make_progress(struct dagi_worker *w)
 {
@@ -300,11 +340,14 @@ static void rest(struct dagi_worker *w)
         else if (look && dagi_stall_check(w))
             return;
     }
-    if (!ctx->single && !polls(w) && !w->active &&
-        idle >= (ctx->oversubscribed ? CROWDED_PARK_AFTER : PARK_AFTER))
-        park(w);
-    else
+    bool looks = ctx->single ? ctx->size > 1 : polls(w);
+    if (w->active || idle < patience(ctx, looks) ||
+        (looks && (!dagi_comm_can_sleep(w) || something(w))))
         wait_a_moment(w, idle);
+    else if (looks)
+        park_at_bell(w, idle);
+    else
+        park(w);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------ */

@@ -6,6 +6,18 @@ add_subdirectory("${PROJECT_SOURCE_DIR}/tools/bench/comm" "${PROJECT_BINARY_DIR}
 foreach(mode IN ITEMS hop bcast rate wait)
     dag_add_mpi_test(bench_comm_${mode} NP 2 THREADS 1 COMMAND bench_comm ${mode} 100000 20 1)
 endforeach()
+# A rank that waits leaves its processor to others; with and without bells all goes on.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND DAG_HAVE_MPI AND NOT DAG_SANITIZE)
+    dag_add_script_test(comm_waiting LABELS integration TIMEOUT 60 PROCESSORS 2
+        COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/comm/waiting.sh" "${DAG_MPIRUN}"
+            "$<TARGET_FILE:bench_comm>")
+endif()
+foreach(threads IN ITEMS 1 2)
+    dag_add_mpi_test(bench_comm_crowd_t${threads} NP 4 THREADS ${threads} LABELS sanitize
+        COMMAND bench_comm hop 100000 200 1)
+    dag_add_mpi_test(bench_comm_crowd_silent_t${threads} NP 4 THREADS ${threads}
+        COMMAND bench_comm hop 8 200 1 ENVIRONMENT DAG_BELLS=off)
+endforeach()
 # The sanitizers have nothing to find in Python, and the programs are tests of their own.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_FOUND AND DAG_HAVE_MPI AND NOT DAG_SANITIZE)

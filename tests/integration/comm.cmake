@@ -2,7 +2,8 @@
 if(DAG_HAVE_MPI)
     file(GLOB comm_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/comm/*.c")
     add_library(test_comm_alone STATIC ${comm_sources} comm/mock.c)
-    target_link_libraries(test_comm_alone PUBLIC dag_headers dag_mpi Threads::Threads)
+    target_link_libraries(test_comm_alone PUBLIC dag_headers dag_mpi Threads::Threads
+        ${CMAKE_DL_LIBS})
 
     foreach(name IN ITEMS remote protocol flood pingpong)
         add_executable(comm_${name} comm/${name}.c)

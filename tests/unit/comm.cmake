@@ -5,3 +5,7 @@ dag_add_unit_test(test_tree LABELS sanitize
     SOURCES test_tree.c "${PROJECT_SOURCE_DIR}/runtime/comm/tree.c")
 dag_add_unit_test(test_heap LABELS sanitize
     SOURCES test_heap.c "${PROJECT_SOURCE_DIR}/runtime/comm/heap.c")
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    dag_add_unit_test(test_bell LABELS sanitize LIBS Threads::Threads
+        SOURCES test_bell.c "${PROJECT_SOURCE_DIR}/runtime/comm/bell.c")
+endif()

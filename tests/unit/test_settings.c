@@ -177,8 +177,8 @@ START_TEST(print_names_every_setting)
     FILE *out = open_memstream(&text, &size);
     dagi_settings_print_config(resolved, out);
     fclose(out);
-    const char *names[] = {"threads", "bind", "sched", "eager_bytes", "credit_bytes", "bcast",
-                           "chaos", "stall_time", "summary", "warnings"};
+    const char *names[] = {"threads", "bind", "sched", "eager_bytes", "credit_bytes", "bells",
+                           "bcast", "chaos", "stall_time", "summary", "warnings"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         ck_assert_msg(strstr(text, names[i]) != NULL, "%s is missing", names[i]);
     ck_assert_ptr_nonnull(strstr(text, "(default)"));
