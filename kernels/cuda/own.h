@@ -98,7 +98,7 @@ DAGI_ANYWHERE int dagi_cuda_top(const dagi_cuda_exchanges *e)
 /*
  * A row is followed back through the exchanges, the last one first, to where its content comes from.
  * 2 count rows are followed, each by itself: number i < count is row first+i; number count+i is the row
- * that it is exchanged with, unless this lies in the block, or is exchanged again later on.
+ * that it is exchanged with, unless this lies in the block, or a higher number is the same row.
  */
 typedef struct dagi_cuda_trace {
     int64_t start, now;
@@ -120,7 +120,7 @@ DAGI_ANYWHERE void dagi_cuda_trace_step(dagi_cuda_trace *t, const dagi_cuda_exch
                                         int i, int64_t other)
 {
     int own = number - e->count;
-    if (own >= 0 && t->start == other && (e->backward ? i < own : i > own))
+    if (t->start == other && i > own && own >= 0)
         t->idle = 1;
     if (t->now == e->first + i)
         t->now = other;

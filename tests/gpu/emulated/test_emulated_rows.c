@@ -37,6 +37,8 @@ static int64_t *pivots_new(int64_t rows, int64_t first, int count, unsigned seed
         int64_t row = first + i, left = rows - row;
         seed = seed * 1103515245u + 12345u;
         pivot[row] = row + (int64_t)(seed >> 8) % (seed >> 4 & 1 && left > 7 ? 7 : left);
+        if (seed >> 17 & 1) /* the last rows meet again and again */
+            pivot[row] = rows - 1 - (int64_t)(seed >> 8) % (left < 5 ? left : 5);
     }
     return pivot;
 }
@@ -87,11 +89,10 @@ END_TEST
 /* One stack of several, whose W others have filled. */
 START_TEST(test_pick_and_put)
 {
-    enum { NB = 260, PARTS = 3, N = 5, /* two blocks in either direction */
-           M = 4 * NB + 11, LD = 2 * NB + 1 };
+    enum { NB = 260, PARTS = 3, N = 5, M = 8 * NB + 11, LD = 3 * NB };
     int size = sizes[_i], part = _i;
-    dagi_cuda_exchanges e = {.first = NB, .count = NB - part, .backward = part == 1, .nb = NB,
-                             .parts = PARTS, .part = part};
+    dagi_cuda_exchanges e = {.first = (PARTS + 1) * NB, .count = NB - part, .backward = part == 1,
+                             .nb = NB, .parts = PARTS, .part = part}; /* the block is of part 1 */
     int64_t *pivot = pivots_new(M, e.first, e.count, (unsigned)_i);
     size_t in_C = (size_t)size * LD * N, in_W = (size_t)size * 2 * NB * N;
     char *c = random_new(in_C, 1), *w = random_new(in_W, 2);
