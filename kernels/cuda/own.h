@@ -25,7 +25,7 @@ extern "C" {
 struct CUstream_st; /* cudaStream_t points to one */
 
 #define DAGI_CUDA_OWN_FILE "libdag_cuda_kernels.so"
-#define DAGI_CUDA_OWN_ABI 1
+#define DAGI_CUDA_OWN_ABI 2
 
 /* Items that store() takes, and exchanges that swap() takes, at a time. */
 enum { DAGI_CUDA_STORE_MOST = 256, DAGI_CUDA_SWAP_MOST = 512 };
@@ -71,6 +71,9 @@ typedef struct dagi_cuda_own {
     /* pick and put at once, where there is one stack */
     int (*swap)(struct CUstream_st *stream, const dagi_cuda_exchanges *e, const int *moves,
                 const dagi_cuda_rows *C);
+    /* Where *info is 0 it becomes i+1 for the first i < A->n whose diagonal element, or the real part
+     * of it, is not positive: a NaN is not. Parts are of 4 or 8 bytes. */
+    int (*positive)(struct CUstream_st *stream, const dagi_cuda_rows *A, int part, int *info);
 } dagi_cuda_own;
 
 /* The one symbol of the library; its name is DAGI_CUDA_OWN_SYMBOL. */

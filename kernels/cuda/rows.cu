@@ -1,5 +1,5 @@
 /*
- * Exchanges of rows on CUDA devices; own.h says what each kernel does. Columns are contiguous, so the
+ * Kernels of our own for CUDA devices; own.h says what each does. Exchanges of rows: columns are contiguous, so the
  * rows of a block are read and written whole, those that come from and go to elsewhere in pieces of one
  * item, however they are dealt with: the time is that of the memory. A block of threads has a thread
  * per exchange, which keeps its rows in registers while the block goes over a few columns.
@@ -113,6 +113,25 @@ __global__ void __launch_bounds__(DAGI_CUDA_SWAP_MOST)
     }
 }
 
+/* One block; a thread looks at every THREADS-th element, and stops at the first. */
+template <typename real>
+__global__ void __launch_bounds__(THREADS)
+    positive_kernel(const real *diagonal, size_t step, int n, int *info)
+{
+    __shared__ int first[THREADS];
+    int i = (int)threadIdx.x;
+    while (i < n && diagonal[(size_t)i * step] > 0)
+        i += THREADS;
+    first[threadIdx.x] = i;
+    __syncthreads();
+    if (threadIdx.x > 0 || *info != 0)
+        return;
+    for (int t = 1; t < THREADS; t++)
+        i = first[t] < i ? first[t] : i;
+    if (i < n)
+        *info = i + 1;
+}
+
 /* ---- launches ---- */
 
 template <typename kernel, typename... parameters>
@@ -176,7 +195,20 @@ int swap(cudaStream_t stream, const dagi_cuda_exchanges *e, const int *moves,
                           stream, *e, moves, C->at, C->ld, C->n);
 }
 
-const dagi_cuda_own table = {DAGI_CUDA_OWN_ABI, store, moves, pick, put, swap};
+template <typename real>
+int look_at(cudaStream_t stream, const dagi_cuda_rows *A, int *info)
+{
+    size_t step = ((size_t)A->ld + 1) * (size_t)A->item / sizeof(real);
+    return launch(positive_kernel<real>, dim3(1), THREADS, stream, (const real *)A->at, step, A->n,
+                  info);
+}
+
+int positive(cudaStream_t stream, const dagi_cuda_rows *A, int part, int *info)
+{
+    return part == 4 ? look_at<float>(stream, A, info) : look_at<double>(stream, A, info);
+}
+
+const dagi_cuda_own table = {DAGI_CUDA_OWN_ABI, store, moves, pick, put, swap, positive};
 
 } // namespace
 

@@ -97,5 +97,9 @@ extern const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS];
 extern const dag_kernel dagi_cuda_row_kernels[DAGI_CUDA_ROW_KERNELS];
 /* Finds the library that these need. 0: there is none, `why` is a sentence. */
 int dagi_cuda_rows_load(char *why, size_t size);
+/* Behind a factorisation of n x n elements: *info, a device's 0, becomes i+1 where diagonal element i is
+ * not positive. cuSOLVER documents no answer to a NaN. Nothing without that library. */
+void dagi_cuda_positive(dag_device_queue *q, int n, const void *A, int lda, size_t item, size_t part,
+                        int *info);
 
 #endif

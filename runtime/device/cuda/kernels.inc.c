@@ -42,13 +42,14 @@ void FN(cuda_potrf)(dag_device_queue *queue, dag_uplo uplo, int n, elem_t *A, in
     if (n <= 0 || !ready(queue))
         return;
     int items = workspace_items(DAG_PREC, uplo, n, FN(query_potrf));
-    if (items < 0)
+    if (items < 0) {
         dagi_cuda_note(queue, DAGI_REFUSED);
-    else
-        dagi_cuda_note(queue, dagi_cuda_solver_result(CUSOLVER(potrf)(queue->solver, fill_of(uplo),
-                                                                      n, OUT(A), lda, work, items,
-                                                                      info),
-                                                      "cusolverDnXpotrf"));
+        return;
+    }
+    dagi_cuda_note(queue, dagi_cuda_solver_result(CUSOLVER(potrf)(queue->solver, fill_of(uplo), n,
+                                                                  OUT(A), lda, work, items, info),
+                                                  "cusolverDnXpotrf"));
+    dagi_cuda_positive(queue, n, A, lda, sizeof(elem_t), sizeof(real_t), info);
 }
 
 void FN(cuda_trsm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,

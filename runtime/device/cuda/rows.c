@@ -1,5 +1,5 @@
 /*
- * Exchanges of rows, by the library of our own kernels (kernels/cuda/own.h). That is a file of its own
+ * Exchanges of rows and looks at diagonals, by the library of our own kernels (kernels/cuda/own.h). That is a file of its own
  * beside the back end, since it takes nvcc to make it: where it is missing these kernels are not entered
  * into the table, and tasks that need them stay on cores.
  */
@@ -127,6 +127,22 @@ static void put(dag_device_queue *q, const dag_cuda_exchanges *e, const dagi_cud
     dagi_cuda_exchanges x = exchanges_of(e, e->first, e->count);
     if (e->count > 0 && C->m > 0 && C->n > 0 && find_moves(q, e, &x, work))
         launch(q, own->put(q->stream, &x, moves_in(work, x.count), W, C), "putting down rows");
+}
+
+/* A launch that is refused changes nothing. The task has others behind it, which cannot be undone, so
+ * this one is asked for again. */
+void dagi_cuda_positive(dag_device_queue *q, int n, const void *A, int lda, size_t item, size_t part,
+                        int *info)
+{
+    enum { TRIES = 4 };
+    dagi_cuda_rows whole = {(void *)(uintptr_t)A, n, n, lda, (int)item};
+    dagi_result result = DAGI_REFUSED;
+    if (!own || n <= 0 || !dagi_cuda_ready(q))
+        return;
+    for (int i = 0; i < TRIES && result == DAGI_REFUSED; i++)
+        result = dagi_cuda_result((cudaError_t)own->positive(q->stream, &whole, (int)part, info),
+                                  "looking at a diagonal");
+    dagi_cuda_note(q, result);
 }
 
 /* ---- four precisions --------------------------------------------------------------------- */

@@ -222,13 +222,14 @@ static void LOCAL(triangular)(void)
 static void LOCAL(potrf)(void)
 {
     static const int orders[] = {0, 1, 2, 5, 33, 65};
-    for (int c = 0; c < 4 * COUNT(orders); c++) {
-        int n = orders[c / 4], bad = c / 2 % 2 && n > 0;
+    static const real_t pivots[] = {1, -1, NAN};
+    for (int c = 0; c < 6 * COUNT(orders); c++) {
+        int n = orders[c / 6], bad = c / 2 % 3 && n > 0;
         dag_uplo uplo = uplos[c % 2];
         LOCAL(pair) A = LOCAL(pair_new)(n, n, 19), info = LOCAL(pair_new)(1, 1, 20);
         FN(plghe)(n + 1, n, n, A.host, A.ld, n, 0, 0, 21);
         if (bad)
-            A.host[n / 2 + n / 2 * A.ld] = -1;
+            A.host[n / 2 + n / 2 * A.ld] = pivots[c / 2 % 3];
         LOCAL(send)(&A);
         memset(info.host, 0, sizeof(elem_t));
         LOCAL(send)(&info);

@@ -3,6 +3,7 @@
 #include "rows.h" /* of dsl-examples/getrf */
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,34 @@ START_TEST(test_store)
 }
 END_TEST
 
+/* The first of several; what is said already stays. */
+START_TEST(test_positive)
+{
+    enum { N = 600, LD = N + 3 };
+    double *a = calloc((size_t)LD * N, sizeof *a);
+    float *b = calloc(2 * (size_t)LD * N, sizeof *b); /* complex */
+    dagi_cuda_rows A = {a, N, N, LD, sizeof *a}, B = {b, N, N, LD, 2 * sizeof *b};
+    int info[4] = {0, 0, 0, 7};
+    for (size_t i = 0; i < N; i++) {
+        a[i * (LD + 1)] = 1e-300;
+        b[2 * i * (LD + 1)] = 1;
+    }
+    ck_assert_int_eq(own->positive(NULL, &A, sizeof *a, &info[0]), 0);
+    a[599 * (LD + 1)] = 0;
+    ck_assert_int_eq(own->positive(NULL, &A, sizeof *a, &info[1]), 0);
+    ck_assert_int_eq(own->positive(NULL, &A, sizeof *a, &info[3]), 0);
+    b[2 * 300 * (LD + 1)] = -1;
+    b[2 * 290 * (LD + 1)] = nanf("");
+    ck_assert_int_eq(own->positive(NULL, &B, sizeof *b, &info[2]), 0);
+    ck_assert_int_eq(info[0], 0);
+    ck_assert_int_eq(info[1], 600);
+    ck_assert_int_eq(info[2], 291);
+    ck_assert_int_eq(info[3], 7);
+    free(a);
+    free(b);
+}
+END_TEST
+
 int main(void)
 {
     own = dagi_cuda_own_get();
@@ -139,6 +168,7 @@ int main(void)
     tcase_add_loop_test(tc, test_swap, 0, 8);
     tcase_add_loop_test(tc, test_pick_and_put, 0, 3);
     tcase_add_test(tc, test_store);
+    tcase_add_test(tc, test_positive);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

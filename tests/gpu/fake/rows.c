@@ -15,6 +15,7 @@ typedef struct rows_args {
     const void *from;
     void *to;
     dagi_cuda_rows C, W;
+    int part;
     int64_t items[DAGI_CUDA_STORE_MOST];
 } rows_args;
 
@@ -146,6 +147,18 @@ static void run_swap(const void *args)
     }
 }
 
+static void run_positive(const void *args)
+{
+    const rows_args *a = args;
+    const char *A = fake_shadow(a->C.at);
+    int *info = fake_shadow(a->to);
+    for (int i = 0; i < a->C.n && *info == 0; i++) {
+        const void *at = A + (size_t)i * ((size_t)a->C.ld + 1) * (size_t)a->C.item;
+        if (!(a->part == 4 ? *(const float *)at > 0 : *(const double *)at > 0))
+            *info = i + 1;
+    }
+}
+
 /* ---- launches ---- */
 
 static int store(cudaStream_t stream, int64_t *to, const int64_t *from, int count)
@@ -213,10 +226,23 @@ static int swap(cudaStream_t stream, const dagi_cuda_exchanges *e, const int *fr
     return launch(stream, &a, run_swap, ranges, 2);
 }
 
+static int positive(cudaStream_t stream, const dagi_cuda_rows *A, int part, int *info)
+{
+    rows_args a = {.call = "dag_positive", .to = info, .C = *A, .part = part};
+    if (A->n < 1 || A->m != A->n || A->ld < A->n || (part != 4 && part != 8) || A->item % part)
+        fake_unknown(a.call, "the diagonal of %d x %d items of %d bytes in parts of %d, leading "
+                     "dimension %d", A->m, A->n, A->item, part, A->ld);
+    fake_range ranges[] = {array("info", info, sizeof *info, true),
+                           {A->at, (size_t)A->item, (size_t)A->n,
+                            ((size_t)A->ld + 1) * (size_t)A->item, false, 0, "A"}};
+    return launch(stream, &a, run_positive, ranges, 2);
+}
+
 FAKE_EXPORT const dagi_cuda_own *dagi_cuda_own_get(void);
 
 const dagi_cuda_own *dagi_cuda_own_get(void)
 {
-    static const dagi_cuda_own table = {DAGI_CUDA_OWN_ABI, store, moves, pick, put, swap};
+    static const dagi_cuda_own table = {DAGI_CUDA_OWN_ABI, store, moves, pick, put, swap,
+                                        positive};
     return &table;
 }
