@@ -182,10 +182,12 @@ struct dagi_worker {
     int active;                /* 1: counted in ctx->activity */
     dag_taskpool *count_pool;  /* tasks completed and not yet taken off count_pool->open */
     int64_t count;
-    int64_t renames;           /* copies made for those tasks, not yet added to the pool's */
+    int64_t renames;           /* copies made for those tasks and not yet added to the pool's */
     dagi_magazine magazine[DAGI_TASK_CLASSES];
     char *edges;               /* buffer of release.c, used as a stack */
     size_t edges_used, edges_capacity;
+    struct dagi_shard *held;   /* whose lock it keeps between the arrivals of one task (deps.c);
+                                  NULL = none, as always while tables have no locks */
     void *workspace;           /* dag_task_workspace() */
     size_t workspace_bytes;
     uint64_t last_progress;    /* dagi_ticks() of the last look at comm */
@@ -299,8 +301,8 @@ struct dag_taskpool {
      * waves to take.
      */
     _Alignas(DAGI_LINE) _Atomic int64_t open;
-    /* Statistics, on the line that a worker takes anyway when it hands in its counts. What every task
-     * reads does not lie here. */
+    /* Statistics, on the line that a worker takes anyway when it hands in its counts. What every
+     * task reads does not lie here. */
     _Atomic int64_t tasks, renames, messages, bytes_sent, deferred_stores;
 
     /* -- start-up: start_lock is a try-lock; its holder alone touches the cursors */

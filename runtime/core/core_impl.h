@@ -10,6 +10,7 @@
 #include "../sched/sched.h"
 #include "../trace/trace.h"
 #include "core.h"
+#include "lock.h"
 
 #define DAGI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define DAGI_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -76,18 +77,20 @@ typedef struct dagi_source {
     const dag_class *cls;
     const int32_t *locals;
 } dagi_source;
-/* The shard whose lock the worker holds between two arrivals; NULL = none. */
-typedef struct dagi_deps_hold {
-    struct dagi_shard *shard;
-} dagi_deps_hold;
 /* One arrival at an instance of edge->target; takes over the reference on `value` (NULL for CTL and
- * for what a poisoned pool lacks). Returns the task when this was its last, else NULL. `hold`, empty
- * at the first of a row of arrivals, passes the lock from one to the next: behind the last comes
- * dagi_deps_let_go(), and nothing else that takes a lock in between. */
+ * for what a poisoned pool lacks). Returns the task when this was its last, else NULL. The lock of
+ * the shard stays with w (w->held) for the arrival that follows: behind the last of a row comes
+ * dagi_deps_let_go(), and between them nothing that takes a lock. */
 struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, const dag_edge *edge,
                                   const int32_t *params, dag_value *value,
-                                  const dagi_source *source, dagi_deps_hold *hold);
-void dagi_deps_let_go(dagi_deps_hold *hold);
+                                  const dagi_source *source);
+static inline void dagi_deps_let_go(struct dagi_worker *w)
+{
+    if (!w->held)
+        return;
+    dagi_unlock(&w->held->lock);
+    w->held = NULL;
+}
 /* Tasks in the table. Exact when no worker is active. */
 int64_t dagi_deps_count(const dag_taskpool *pool);
 /* The task of an instance, or NULL. No worker may be active. */

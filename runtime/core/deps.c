@@ -12,8 +12,8 @@
  * there is one shard and no lock is taken.
  *
  * The arrivals that one task brings come one after the other, and neighbours share a shard. So the
- * lock stays with the worker until it needs that of another shard, or the last has been brought
- * (dagi_deps_hold): one lock at a time, and between two arrivals only the runtime's own code runs.
+ * lock stays with the worker (w->held) until it needs that of another shard, or the last has been
+ * brought: one lock at a time, and between two arrivals only the runtime's own code runs.
  */
 #include "core_impl.h"
 #include "lock.h"
@@ -250,34 +250,27 @@ static struct dag_task *arrive_locked(const struct arrival *a, dagi_shard *s, ui
     return fresh;
 }
 
-void dagi_deps_let_go(dagi_deps_hold *hold)
-{
-    if (hold->shard)
-        dagi_unlock(&hold->shard->lock);
-    hold->shard = NULL;
-}
-
 /* Hold the lock of this shard and of no other. */
-static inline void take_hold(struct dagi_worker *w, dagi_deps_hold *hold, dagi_shard *s)
+static inline void take_hold(struct dagi_worker *w, dagi_shard *s)
 {
-    if (hold->shard == s)
+    if (w->held == s)
         return;
-    dagi_deps_let_go(hold);
+    dagi_deps_let_go(w);
     dagi_chaos_delay(w);
     dagi_lock(&s->lock);
-    hold->shard = s;
+    w->held = s;
 }
 
 struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, const dag_edge *edge,
                                   const int32_t *params, dag_value *value,
-                                  const dagi_source *source, dagi_deps_hold *hold)
+                                  const dagi_source *source)
 {
     struct arrival a = {w, pool, &pool->classes[edge->target->id], edge, params, value, source};
     struct dag_task *fresh = NULL;
-    /* Classes all of whose instances wait for one arrival never look at the table. */
+    /* Classes all of whose instances wait for one arrival never look at the table. They may be made
+     * under the lock of an earlier arrival, as others are. */
     if (!atomic_load_explicit(&a.info->many, memory_order_relaxed)) {
         int64_t inputs;
-        dagi_deps_let_go(hold);
         fresh = make(&a, &inputs);
         if (inputs == 0)
             return NULL;
@@ -292,7 +285,7 @@ struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, con
     if (w->ctx->unlocked) /* there is one shard */
         return arrive_locked(&a, pool->shards, h, fresh);
     dagi_shard *s = shard_of(pool, edge->target, params);
-    take_hold(w, hold, s);
+    take_hold(w, s);
     return arrive_locked(&a, s, h, fresh);
 }
 

@@ -133,7 +133,6 @@ HOT struct dag_task *activate_named(struct gather *g, size_t at, dag_value **val
 {
     struct dagi_worker *w = g->w;
     struct dag_task *best = NULL;
-    dagi_deps_hold hold = {NULL};
     size_t end = w->edges_used;
     while (at < end) {
         const struct named *n = (const struct named *)(void *)(w->edges + at);
@@ -142,7 +141,7 @@ HOT struct dag_task *activate_named(struct gather *g, size_t at, dag_value **val
         dag_value *value = edge->source_flow < g->ndata && edge->target_flow < edge->target->ndata
                                ? values[edge->source_flow]
                                : NULL;
-        struct dag_task *t = dagi_deps_arrive(w, g->pool, edge, n->params, value, source, &hold);
+        struct dag_task *t = dagi_deps_arrive(w, g->pool, edge, n->params, value, source);
         if (!t)
             continue;
         if (best && best->priority >= t->priority) {
@@ -156,7 +155,7 @@ HOT struct dag_task *activate_named(struct gather *g, size_t at, dag_value **val
         }
         best = t;
     }
-    dagi_deps_let_go(&hold);
+    dagi_deps_let_go(w);
     return best;
 }
 

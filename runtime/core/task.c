@@ -57,11 +57,10 @@ void dagi_task_drop(struct dagi_worker *w, struct dag_task *t)
     dagi_task_free(w, t, t->pool->classes[t->cls->id].memory_class);
 }
 
-/* Give each flow that the body may write a value of its own. Returns how many were copied for it. */
-HOT int make_writable(struct dagi_worker *w, struct dag_task *t, uint32_t mask)
+/* Give each flow that the body may write a value of its own. Copies count for w. */
+HOT void make_writable(struct dagi_worker *w, struct dag_task *t, uint32_t mask)
 {
     dag_value **flow = dag_task_flows(t);
-    int copies = 0;
     for (; mask; mask &= mask - 1) {
         int f = __builtin_ctz(mask);
         dagi_value *v = (dagi_value *)(void *)flow[f];
@@ -77,12 +76,11 @@ HOT int make_writable(struct dagi_worker *w, struct dag_task *t, uint32_t mask)
         if (!own) {
             dagi_pool_fail(t->pool, DAG_ERR_NOMEM, "no memory to copy flow %s of class %s",
                            t->cls->flows[f].name, t->cls->name);
-            return copies;
+            return;
         }
         flow[f] = own;
-        copies += renamed;
+        w->renames += renamed;
     }
-    return copies;
 }
 
 HOT void run_body(struct dagi_worker *w, struct dag_task *t)
@@ -122,7 +120,7 @@ HOT void execute(struct dagi_worker *w, struct dag_task *t)
     if (t->cls->bind)
         t->cls->bind(t, pool->globals);
     if (info->write_mask)
-        w->renames += make_writable(w, t, info->write_mask);
+        make_writable(w, t, info->write_mask);
     if (DAGI_LIKELY(!dagi_pool_is_poisoned(pool)))
         run_body(w, t);
 }
@@ -143,9 +141,12 @@ static int execute_beside_devices(struct dagi_worker *w, struct dag_task *t)
         return 0;
     if (DAGI_TRACK(w))
         dagi_device_causes(w, t); /* while it has the values that it waited for */
-    int copies = make_writable(w, t, writes);
-    if (copies) /* w does not hand it in: t may yet be completed by another worker */
-        atomic_fetch_add_explicit(&pool->renames, copies, memory_order_relaxed);
+    int64_t before = w->renames;
+    make_writable(w, t, writes);
+    if (w->renames != before) { /* not for w to hand in: another worker may yet complete t */
+        atomic_fetch_add_explicit(&pool->renames, w->renames - before, memory_order_relaxed);
+        w->renames = before;
+    }
     /* Again, now that nobody else holds what is written: a reader may have begun to copy it to a
      * device and let go of it behind the first look. */
     if (writes && !dagi_device_host_ready(w, t))
