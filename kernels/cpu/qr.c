@@ -17,8 +17,9 @@
 #define SQUARES_z(n, x) cblas_ddot(2 * (n), (const double *)(x), 1, (const double *)(x), 1)
 #define SQUARES DAG_PRECISION_CAT(SQUARES_, DAG_PRECISION)
 
-/* Squares between these bounds have lost nothing to underflow or overflow. */
-#define SQUARES_MIN (DAG_PREC == DAG_S || DAG_PREC == DAG_C ? 1e-28 : 1e-280)
+/* Squares between these bounds have lost nothing to underflow or overflow. The lower one leaves room
+ * for products with columns that are far smaller, of which the square does not tell. */
+#define SQUARES_MIN (DAG_PREC == DAG_S || DAG_PREC == DAG_C ? 1e-14 : 1e-200)
 #define SQUARES_MAX (DAG_PREC == DAG_S || DAG_PREC == DAG_C ? 1e+36 : 1e+300)
 
 /* Columns that are reduced one by one, and the order of triangles that are filled up with zeros to
@@ -34,6 +35,12 @@ static int spread(int rows, size_t item)
 {
     int lane = 64 / (int)item;
     return ((rows + lane - 1) / lane | 1) * lane;
+}
+
+/* Of a stack of m rows; the last one may be lower. No sum of m and block, which may not fit. */
+static int blocks_of(int m, int block)
+{
+    return m / block + (m % block > 0);
 }
 
 #define DAG_TEMPLATE "cpu/qr.inc.c"

@@ -60,7 +60,10 @@ static void LOCAL(leaf)(bool trapezoid, int m, elem_t *A, int lda, elem_t *X, in
         for (int i = j + 1; i < high; i++)
             squares += a[i] * a[i];
         elem_t all = squares + a[j] * a[j];
-        if (squares > (elem_t)SQUARES_MIN && all < (elem_t)SQUARES_MAX) {
+        bool in_range = squares > (elem_t)SQUARES_MIN && all < (elem_t)SQUARES_MAX;
+        for (int c = 0; c < QR_LEAF; c++) /* column c may be far larger than column j */
+            in_range = in_range && dots[c] < (elem_t)SQUARES_MAX && -dots[c] < (elem_t)SQUARES_MAX;
+        if (in_range) {
             elem_t beta = a[j] < 0 ? (elem_t)sqrt((double)all) : -(elem_t)sqrt((double)all);
             scale = 1 / (a[j] - beta);
             tau = (beta - a[j]) / beta;
@@ -337,8 +340,8 @@ void FN(geqrt_stack)(int m, int n, int block, elem_t *A, int lda, elem_t *T, int
     bool copied = (size_t)lda * sizeof(elem_t) % QR_STRIDE == 0;
     int ldr = spread(n, sizeof(elem_t)), ldx = copied ? spread(block, sizeof(elem_t)) : lda;
     elem_t *R = W, *work = R + AT(0, n, ldr), *copy = work + AT(0, n, 2 * DAG_QR_INNER);
-    for (int row = 0; row < m; row += block, T += DAG_QR_INNER) {
-        int rows = m - row < block ? m - row : block;
+    for (int i = 0; i < blocks_of(m, block); i++, T += DAG_QR_INNER) {
+        int row = i * block, rows = m - row < block ? m - row : block;
         elem_t *X = copied ? copy : A + row;
         if (copied)
             FN(lacpy)(DAG_REGION_FULL, rows, n, A + row, lda, X, ldx);
@@ -368,7 +371,7 @@ void FN(gemqrt_stack)(dag_trans trans, int m, int n, int k, int block, const ele
         FN(gemqrt)(trans, m, n, k, V, ldv, T, ldt, C, ldc, W, k > 0 ? k : 1);
         return;
     }
-    int blocks = (m + block - 1) / block, panels = (k + DAG_QR_INNER - 1) / DAG_QR_INNER;
+    int blocks = blocks_of(m, block), panels = (k + DAG_QR_INNER - 1) / DAG_QR_INNER;
     for (int s = 0; s < blocks * panels; s++) { /* Q^H goes from the first to the last */
         int at = trans == DAG_NO_TRANS ? blocks * panels - 1 - s : s;
         int i = at / panels, row = i * block, j = at % panels * DAG_QR_INNER;

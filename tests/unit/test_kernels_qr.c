@@ -72,6 +72,20 @@ START_TEST(test_stack)
 }
 END_TEST
 
+/* Products of two columns that overflow, or underflow, where those of each with itself do not. */
+START_TEST(test_columns)
+{
+    static void (*const run[4])(int, int, double, double) = {columns_s, columns_d, columns_c,
+                                                             columns_z};
+    int wide = _i % 2; /* double precision */
+    for (int n = 7; n <= 9; n++)
+        for (int block = 0; block <= 20; block += 20) {
+            run[_i](n, block, wide ? 1e+140 : 1e+16, wide ? 1e+180 : 1e+24);
+            run[_i](n, block, wide ? 1e-110 : 1e-12, wide ? 1e-230 : 1e-32);
+        }
+}
+END_TEST
+
 START_TEST(test_tpqrt)
 {
     static void (*const run[4])(int, int) = {tpqrt_s, tpqrt_d, tpqrt_c, tpqrt_z};
@@ -104,6 +118,7 @@ static void add(Suite *suite, const char *name, SFun set_up)
     tcase_add_checked_fixture(tc, set_up, with_all);
     tcase_add_loop_test(tc, test_geqrt, 0, 4);
     tcase_add_loop_test(tc, test_stack, 0, 4);
+    tcase_add_loop_test(tc, test_columns, 0, 4);
     tcase_add_loop_test(tc, test_tpqrt, 0, 4);
     tcase_set_timeout(tc, 60);
     suite_add_tcase(suite, tc);

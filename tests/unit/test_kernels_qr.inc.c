@@ -20,6 +20,35 @@ static double NAME(far)(int m, int n, const elem_t *a, elem_t *b)
     return (double)FN(lange_max)(DAG_REGION_FULL, m, n, b, ld);
 }
 
+/* Column j of R is as large as column j of A, however large the others are. */
+static void NAME(columns)(int n, int block, double first, double second)
+{
+    enum { M = 60 };
+    int ldt = block > 0 ? rows_of_T(M, block) : n;
+    elem_t *A = NAME(new)(M, n), *T = NAME(new)(ldt, n);
+    elem_t *W = NAME(new)((int)dag_qr_stack_work(n, block), 1);
+    FN(plrnt)(0, M, n, A, M, M, 0, 0, 5);
+    elem_t *S = NAME(copy)(M, n, A);
+    for (int i = 0; i < M; i++) {
+        S[i] *= (real_t)first;
+        S[i + M] *= (real_t)second;
+    }
+    FN(geqrt_stack)(M, n, block, A, M, T, ldt, W);
+    FN(geqrt_stack)(M, n, block, S, M, T, ldt, W);
+    S[0] /= (real_t)first;
+    S[M] /= (real_t)second;
+    S[M + 1] /= (real_t)second;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i <= j; i++) {
+            elem_t left = S[i + j * M] - A[i + j * M];
+            ck_assert_double_le(fabs((double)DAG_REAL(left)), 100 * (double)DAG_EPS);
+            ck_assert_double_le(fabs((double)DAG_IMAG(left)), 100 * (double)DAG_EPS);
+        }
+    elem_t *all[] = {A, T, W, S};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+}
+
 /* A stack, in blocks of rows or, if `block` is 0, as a whole. */
 static void NAME(geqrt)(int m, int n, int block, double scale)
 {
