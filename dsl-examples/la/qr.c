@@ -136,9 +136,6 @@ static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_optio
     if (block > 0 && (block < A->nb || block > INT_MAX))
         return dag_error(ctx, DAG_ERR_ARG, "dag_geqrf: blocks of %" PRId64 " rows; with tiles of %"
                          PRId64 " they must have as many, and less than 2^31", block, A->nb);
-    if (block > 0 && present[1] > 0)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_geqrf: blocks within stacks are for processors only, "
-                         "but there are devices; leave the option out, or start without devices");
     if (block == 0 && A->nt <= FEW && mine > 4 * top && present[1] == 0)
         block = block_of(A);
     int64_t tiles = o->stack > 0 ? o->stack
@@ -146,6 +143,7 @@ static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_optio
                                  : stack_of(A, mine, top);
     tiles = tiles < top ? top : tiles;
     tiles = tiles > mine ? mine : tiles;
+    block = min(block, tiles * A->nb); /* higher ones would only cost workspace */
     *qr = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
                    .q = (int)A->q, .rows = (int)rows, .stacks = (int)quotient_up(mine, tiles),
                    .tiles = (int)tiles, .block = (int)block, .panels = (int)panels};

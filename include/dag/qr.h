@@ -52,7 +52,8 @@ typedef struct dag_qr_options {
                         R, and one more, are always in one stack */
     int64_t block; /**< rows of the blocks that stacks are cut into, at least nb. Without options it
                         is chosen for up to two block columns, and others are not cut, nor any
-                        where there are devices, which take whole stacks only */
+                        where there are devices: products with Q of a stack that is cut stay on
+                        cores */
     int lookahead; /**< panels that may be factored ahead of the oldest update that is not done,
                         plus 1: 1 goes panel by panel */
 } dag_qr_options;

@@ -13,6 +13,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -442,9 +443,9 @@ int main(int argc, char **argv)
                     c.prec = (dag_precision)(v % 4);
                     c.layout = v / 4 % 2 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE;
                     c.stack = v / 8; /* the automatic choice, or as many stacks as there may be */
-                    /* devices take whole stacks only */
-                    c.block = cases % 3 == 0 || dag_devices(ctx) > 0 ? 0
-                                                                     : c.nb + cases % 3 * 4 - 4;
+                    const int64_t blocks[] = {0, c.nb, c.nb + 4, 0, INT_MAX};
+                    /* products with Q of a stack that is cut run on cores */
+                    c.block = dag_devices(ctx) > 0 && cases % 2 ? 0 : blocks[cases % 5];
                     if ((c.nb == 1 && c.m * c.n > 3000) || (few && t != (3 * s + 2) % NTILES) ||
                         (!full && (count++ + s + 5 * t) % 16 != 0))
                         continue;
