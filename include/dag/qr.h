@@ -33,9 +33,9 @@ extern "C" {
  *
  * The stacks of a tall matrix with one or two block columns are cut into blocks of rows that fit a
  * cache: Q(d,k) is a product over the blocks, from the first to the last, and within each over
- * panels of DAG_QR_INNER columns, whose T are DAG_QR_INNER by DAG_QR_INNER. A block but the first
- * has a V without triangle, which lies where its rows were, and acts on the first rows of the stack
- * besides its own.
+ * panels of DAG_QR_INNER columns, whose T are DAG_QR_INNER by DAG_QR_INNER: DAG_QR_INNER rows of T per
+ * block instead of nb per stack. A block but the first has a V without triangle, which lies where its
+ * rows were, and acts on the first rows of the stack besides its own.
  */
 typedef struct dag_qr dag_qr;
 

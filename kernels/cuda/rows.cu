@@ -1,8 +1,9 @@
 /*
- * Kernels of our own for CUDA devices; own.h says what each does. Exchanges of rows: columns are contiguous, so the
- * rows of a block are read and written whole, those that come from and go to elsewhere in pieces of one
- * item, however they are dealt with: the time is that of the memory. A block of threads has a thread
- * per exchange, which keeps its rows in registers while the block goes over a few columns.
+ * Kernels of our own for CUDA devices; own.h says what each does. Exchanges of rows: columns are
+ * contiguous, so the rows of a block are read and written whole, those that come from and go to
+ * elsewhere in pieces of one item, however they are dealt with: the time is that of the memory. A block
+ * of threads has a thread per exchange, which keeps its rows in registers while the block goes over a
+ * few columns.
  */
 #include "own.h"
 

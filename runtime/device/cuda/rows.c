@@ -1,7 +1,7 @@
 /*
- * Exchanges of rows and looks at diagonals, by the library of our own kernels (kernels/cuda/own.h). That is a file of its own
- * beside the back end, since it takes nvcc to make it: where it is missing these kernels are not entered
- * into the table, and tasks that need them stay on cores.
+ * Exchanges of rows and looks at diagonals, by the library of our own kernels (kernels/cuda/own.h).
+ * That is a file of its own beside the back end, since it takes nvcc to make it: where it is missing the
+ * exchanges are not entered into the table, and tasks that need them stay on cores.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr() */
