@@ -55,19 +55,23 @@ static int keep_first(struct dag_task *t, void *arg)
     return 1;
 }
 
-/* A task that is left over has been sent more than it declares, after it ran. */
-static void check_left_over(struct dagi_worker *w, dag_taskpool *pool)
+/* A task that is left over has been sent more than it declares, after it ran. 1: there was one; what
+ * it held may have transfers under way, and whoever lets go of the pool last ends it. */
+static int check_left_over(struct dagi_worker *w, dag_taskpool *pool)
 {
     struct dag_task *left = NULL;
     dagi_deps_each(pool, keep_first, &left);
     if (!left)
-        return;
+        return 0;
     char name[256];
     dagi_describe(name, sizeof name, left->cls, dagi_task_locals(left));
     if (!dagi_pool_is_poisoned(pool))
         dagi_pool_fail(pool, DAG_ERR_GRAPH, "%s:%d: %s was sent more inputs than it declares",
                        pool->program->file, left->cls->line, name);
+    atomic_store(&pool->open, 1);
     dagi_deps_clear(w, pool);
+    dagi_pool_drop(w, pool);
+    return 1;
 }
 
 static void start(struct dagi_worker *w, dag_taskpool *pool);
@@ -118,7 +122,8 @@ static void local_over(struct dagi_worker *w, dag_taskpool *pool)
         dagi_pool_drop(w, pool);
         return;
     }
-    check_left_over(w, pool);
+    if (check_left_over(w, pool))
+        return;
     if (!dagi_apply_deferred(w, pool))
         return;
     release_followers(w, pool);

@@ -328,27 +328,27 @@ void dagi_pending_free(dagi_pending_store *s)
     free(s);
 }
 
-/* A store to a resident element, which may take longer than we can wait: the pool is opened again. */
-static void apply_resident(dag_taskpool *pool, const dagi_pending_store *s, int *opened)
+/* A store to a resident element, which may take longer than we can wait. */
+static void apply_resident(dag_taskpool *pool, const dagi_pending_store *s)
 {
-    if (!*opened)
-        atomic_store(&pool->open, 1);
-    *opened = 1;
     if (dagi_resident_store(pool, s->resident, &s->element, s->value, s->region) != 0)
         dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a store of %s", pool->program->name);
 }
 
 int dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool)
 {
-    int opened = 0;
     dagi_pool_data *data = pool->data;
     dagi_pending_store *list = reversed(
         atomic_exchange_explicit(&data->deferred, NULL, memory_order_acquire));
+    /* Values that are let go of here may have transfers under way, which hold the pool. */
+    int opened = list != NULL && pool->ctx->devices != NULL;
+    if (opened)
+        atomic_store(&pool->open, 1);
     while (list != NULL) {
         dagi_pending_store *s = list;
         list = s->next;
         if (!dagi_pool_is_poisoned(pool) && s->resident)
-            apply_resident(pool, s, &opened);
+            apply_resident(pool, s);
         else if (!dagi_pool_is_poisoned(pool))
             dagi_pending_apply(s);
         dagi_value_release(w, s->value);
