@@ -119,9 +119,12 @@ typedef enum dag_residence {
  *
  * Until dag_resident_end() the program must not write the memory of the collection, nor hand it to a
  * taskpool under another collection, unless it calls dag_resident_drop() first; with
- * DAG_RESIDENT_DEFERRED it must not read it either without dag_resident_home(). Taskpools may use the
- * collection as always, whatever they run on. dag_matrix_each_local(), which gives the memory away,
- * calls dag_resident_drop(); dag_matrix_at() and dag_matrix_tile() do nothing.
+ * DAG_RESIDENT_DEFERRED it must not read it either without dag_resident_home(). Nor may elements move
+ * or change their shape without that, and no two of different shapes may share an address. Taskpools
+ * may use the collection as always, whatever they run on; those of --std=parsec programs, which use
+ * the memory directly, fail with DAG_ERR_STATE without a dag_resident_drop().
+ * dag_matrix_each_local(), which gives the memory away, calls dag_resident_drop(); dag_matrix_at() and
+ * dag_matrix_tile() do nothing.
  *
  * Calls nest, at most 63 deep, and the inner ones may differ from the outer ones: as long as one
  * defers, so does the collection. A matrix that is freed, and dag_fini(), end it; other collections

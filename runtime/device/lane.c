@@ -133,13 +133,26 @@ static void drain(dagi_lane *lane)
     }
 }
 
+/* The tickets of what was refused, and of inputs of a task that went elsewhere, may outlive the pool:
+ * only pools that the context still knows are told. */
+static void fail_pool(dag_context *ctx, const dag_taskpool *named, const char *why)
+{
+    pthread_mutex_lock(&ctx->pools_lock);
+    dag_taskpool *pool = ctx->pools;
+    while (pool && pool != named)
+        pool = pool->next;
+    if (pool)
+        dagi_pool_fail(pool, DAG_ERR_DEVICE, "%s", why);
+    pthread_mutex_unlock(&ctx->pools_lock);
+}
+
 void dagi_lane_abandon(dagi_lane *lane, const char *why)
 {
     drain(lane);
     for (uint64_t at = passed(lane) + 1; at <= lane->count; at++) {
         const struct dagi_lane_slot *slot = &lane->slot[at % DAGI_LANE_SLOTS];
         if (slot->pool)
-            dagi_pool_fail(slot->pool, DAG_ERR_DEVICE, "%s", why);
+            fail_pool(lane->device->all->ctx, slot->pool, why);
         if (slot->move.parked)
             dagi_residence_fail(slot->move.parked);
     }

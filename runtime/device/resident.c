@@ -183,6 +183,24 @@ static void give(dagi_resident *r, dagi_device *d, int save)
     dagi_device_push_dying(d, c);
 }
 
+/* Whether the value is of this element, or can be. If not the pool fails: others hold the value, or its
+ * copies are of what lay there. */
+static int fits(dagi_resident *r, const dag_element *e, dag_taskpool *pool,
+                const dag_collection *c)
+{
+    dag_value *v = &r->value.v;
+    if (v->ld == e->ld && v->m == e->shape.m && v->n == e->shape.n && v->elem == e->shape.elem)
+        return 1;
+    if (r->parked && !copies_of(r)) {
+        *v = (dag_value){e->ptr, e->ld, e->shape.m, e->shape.n, e->shape.elem};
+        return 1;
+    }
+    dagi_pool_fail(pool, DAG_ERR_STATE, "%s: two elements of \"%s\" of different shapes have one "
+                   "address, while it is resident on devices: if the shape has changed call "
+                   "dag_resident_drop() first", pool->program->file, c->name);
+    return 0;
+}
+
 static int is_lost(const dagi_device *d)
 {
     return atomic_load(&d->lost);
@@ -206,7 +224,9 @@ dag_value *dagi_resident_bind(struct dagi_worker *w, dag_taskpool *pool, dag_col
     dagi_resident *r = find(s, e->ptr);
     if (!r)
         r = enter(home, s, e);
-    if (r && pool->program->aliased && copies_of(r)) {
+    if (r && !fits(r, e, pool, c)) {
+        r = NULL;
+    } else if (r && pool->program->aliased && copies_of(r)) {
         dagi_pool_fail(pool, DAG_ERR_STATE, "%s uses the memory of \"%s\" directly, while its "
                        "elements are on devices: call dag_resident_drop() first",
                        pool->program->file, c->name);
@@ -313,7 +333,9 @@ int dagi_resident_store(dag_taskpool *pool, dag_collection *c, const dag_element
     pthread_mutex_lock(&s->lock);
     dagi_resident *r = find(s, e->ptr);
     standing at = r ? look(r) : (standing){NULL, NULL};
-    if (at.source && !at.busy && is_lost(at.source)) {
+    if (r && !fits(r, e, pool, c)) {
+        failed = 0; /* it has been told */
+    } else if (at.source && !at.busy && is_lost(at.source)) {
         dagi_residence_fail(home);
         dagi_pool_fail(pool, DAG_ERR_DEVICE, "%s: an element of \"%s\" was lost with device %d "
                        "(%s)", pool->program->file, c->name, at.source->index,
@@ -390,8 +412,8 @@ static void wait_settled(struct dagi_residence *home, int64_t bearable)
 }
 
 /* Give values to managers, MOST at a time: those with a transfer under way, and with `content` those
- * that the host has not got. 1: there may be more. */
-static int begin_settling(struct dagi_residence *home, struct shard *s, int content)
+ * that the host has not got. 1: there may be more. *given: set if there was one. */
+static int begin_settling(struct dagi_residence *home, struct shard *s, int content, int *given)
 {
     enum { MOST = 128 };
     int more = 0;
@@ -408,6 +430,7 @@ static int begin_settling(struct dagi_residence *home, struct shard *s, int cont
             }
             revive(r, NULL, 0);
             give(r, d, content && !at.busy);
+            *given = 1;
             more = atomic_load(&home->settling) >= MOST;
         }
     }
@@ -419,12 +442,17 @@ static int begin_settling(struct dagi_residence *home, struct shard *s, int cont
 static void bring_home(struct dagi_residence *home, int content)
 {
     enum { FEW = 64 };
+    int given;
     dagi_run_until(home->all->ctx->workers[0], no_pool, home);
-    for (int i = 0; i < SHARDS; i++) {
-        while (begin_settling(home, &home->shard[i], content))
-            wait_settled(home, FEW);
-    }
-    wait_settled(home, 0);
+    /* Looked at again: the device that was asked may have evicted its copy, leaving it to another. */
+    do {
+        given = 0;
+        for (int i = 0; i < SHARDS; i++) {
+            while (begin_settling(home, &home->shard[i], content, &given))
+                wait_settled(home, FEW);
+        }
+        wait_settled(home, 0);
+    } while (given && !atomic_load(&home->failed));
 }
 
 static dag_status verdict(struct dagi_residence *home)

@@ -288,7 +288,6 @@ static dagi_result save_locked(dagi_device *d, dag_value *v, dagi_copies *c)
         result = wait_all(&d->out, own, 0);
     if (result == DAGI_OK)
         result = wait_all(&d->out, &before, 1);
-    d->out.next.parked = dagi_residence_parked(v);
     const dagi_block *block = own->memory;
     dagi_copy_job job = {.to = v->ptr, .from = block->at, .to_ld = v->ld, .from_ld = ld_of(v),
                          .m = v->m, .n = v->n, .elem = v->elem};
@@ -298,6 +297,8 @@ static dagi_result save_locked(dagi_device *d, dag_value *v, dagi_copies *c)
             result = backend->copy_out(d->out.queue, &job);
         host->cause = dagi_record_move(d, &d->out, own->cause, result);
     }
+    /* Nobody waits for what was refused, so the residence may end before the ticket has passed. */
+    d->out.next.parked = result == DAGI_OK ? dagi_residence_parked(v) : NULL;
     if (dagi_lane_mark(&d->out, pool_of(v)) != DAGI_OK)
         result = DAGI_LOST;
     if (result != DAGI_OK) {
@@ -425,11 +426,17 @@ dagi_ticket dagi_copies_drop(const struct dagi_devices *all, dag_value *v)
 {
     dagi_copies *c = dagi_copies_get(v);
     int source;
-    /* First of all, so that no eviction begins to save it behind the look. */
+    /* First of all, so that no eviction begins to save it behind the look. A block that an eviction
+     * has taken may lead to another value by now, so both locks are needed. */
     for (int space = 1; space < c->nspaces; space++) {
+        dagi_device *d = dagi_device_at(all, space);
+        dagi_lock(&d->values_lock);
+        dagi_lock(&c->lock);
         dagi_block *b = c->copy[space].memory;
         if (b)
-            set_living(dagi_device_at(all, space), b, NULL);
+            b->living = NULL;
+        dagi_unlock(&c->lock);
+        dagi_unlock(&d->values_lock);
     }
     dagi_lock(&c->lock);
     dagi_ticket busy = dagi_copies_host_busy(c);

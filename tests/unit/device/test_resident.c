@@ -292,6 +292,24 @@ static void refused(void)
     stop(&x);
 }
 
+/* Elements of another shape at addresses of which devices have copies. */
+static void reshaped(void)
+{
+    const loop_options loop = {.devices = 1, .memory = (size_t)2 << 20, .seed = 7};
+    world x = start(&loop, "1", "0");
+    dag_resident_begin(x.ctx, &x.w->super, DAG_RESIDENT_SAVED);
+    run(&x, SHARE, ALL_THERE);
+    x.w->n--;
+    expect(run(&x, SHARE, ALL_THERE) == DAG_ERR_STATE &&
+               strstr(dag_message(x.ctx), "dag_resident_drop"), "another shape is refused");
+    x.w->n++;
+    dag_resident_drop(x.ctx, &x.w->super);
+    x.w->n--;
+    expect(run(&x, SHARE, ALL_THERE) == DAG_SUCCESS, "another shape after a drop");
+    x.w->n++;
+    stop(&x);
+}
+
 /* Nested, the inner one as an algorithm does. */
 static void nested(void)
 {
@@ -448,6 +466,7 @@ int main(int argc, char **argv)
         left_alone(0);
         left_alone(1);
         refused();
+        reshaped();
         nested();
     }
     for (uint64_t seed = first; seed < first + count; seed++)
