@@ -203,7 +203,7 @@ typedef struct dagi_device_counts {
     _Atomic int64_t tasks, bytes_in, bytes_out, bytes_peer, hits, evictions, saves, renames, retries;
     _Atomic int64_t busy; /* nanoseconds with kernels under way, as the manager saw them */
     _Atomic int64_t copying, overlapped; /* with copies on links, and with kernels at the same time */
-    _Atomic int64_t flops;
+    _Atomic double flops; /* may be more than 63 bits hold after some days */
     _Atomic int64_t from[DAGI_MAX_SPACES]; /* bytes that came from each space */
 } dagi_device_counts;
 

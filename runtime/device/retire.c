@@ -100,7 +100,9 @@ static void retired(struct dagi_worker *w, dagi_job *job)
         dagi_task_retire(w, t);
     atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
     dagi_count(&d->counts.tasks, 1);
-    dagi_count(&d->counts.flops, (int64_t)job->flops);
+    atomic_store_explicit(&d->counts.flops,
+                          atomic_load_explicit(&d->counts.flops, memory_order_relaxed) + job->flops,
+                          memory_order_relaxed);
     d->nissued--;
     dagi_job_free(job);
     atomic_fetch_sub(&d->work, 1); /* last: the device may be at rest then */

@@ -44,7 +44,7 @@ int dag_device_stats_get(const dag_context *context, int index, dag_device_stats
         .renames = get(&c->renames),
         .retries = get(&c->retries),
         .busy = (double)get(&c->busy) * 1e-9,
-        .flops = (double)get(&c->flops),
+        .flops = atomic_load_explicit(&c->flops, memory_order_relaxed),
         .copying = (double)get(&c->copying) * 1e-9,
         .overlapped = (double)get(&c->overlapped) * 1e-9,
         .numa_node = d->node,
