@@ -128,6 +128,11 @@ START_TEST(other_processes)
         if (!same)
             _exit(2);
         atomic_store(&same->bell[2].rings, 5);
+        same->count = 1 << 20; /* something else of the same size: it alone is unmapped again */
+        dagi_bells *other = dagi_bells_join(maker, fd, 3, MARK);
+        same->count = 3;
+        if (other)
+            _exit(3);
         dagi_bells_free(same);
         _exit(0);
     }
