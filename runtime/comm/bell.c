@@ -3,6 +3,7 @@
 #include "bell.h"
 
 #include "../core/lock.h"
+#include "../core/slack.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -16,6 +17,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Below this, the end of a sleep matters more than two system calls. */
+enum { EXACT_BELOW = 1000000 };
 
 static size_t bytes_of(uint32_t count)
 {
@@ -67,7 +71,8 @@ dagi_bells *dagi_bells_join(int pid, int fd, uint32_t count, uint64_t mark)
     close(mine);
     if (bells && is_ours(bells, count, mark))
         return bells;
-    dagi_bells_free(bells);
+    if (bells)
+        munmap(bells, bytes_of(count)); /* what it says of itself may be anything */
     errno = ESRCH;
     return NULL;
 }
@@ -93,7 +98,9 @@ void dagi_bell_sleep(dagi_bell *bell, uint32_t heard, uint64_t nanoseconds)
 {
     enum { SECOND = 1000000000 };
     struct timespec limit = {(time_t)(nanoseconds / SECOND), (long)(nanoseconds % SECOND)};
+    int slack = nanoseconds < EXACT_BELOW ? dagi_slack_off() : 0;
     futex(&bell->rings, FUTEX_WAIT, heard, &limit);
+    dagi_slack_restore(slack);
 }
 
 #else
