@@ -95,9 +95,9 @@ static int complete_some(dagi_mpi *m)
 static int mpi_progress(dagi_engine *e)
 {
     dagi_mpi *m = dagi_mpi_of(e);
-    bool yields = dagi_mpi_yields(m, false);
+    dagi_mpi_yields(m, false);
     int events = dagi_mpi_am_progress(m) + complete_some(m);
-    dagi_mpi_yields(m, yields);
+    dagi_mpi_yields(m, true);
     dagi_mpi_call(m);
     return events;
 }

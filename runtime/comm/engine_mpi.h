@@ -104,7 +104,7 @@ typedef struct dagi_mpi {
     int32_t *bell_of, *calls;
     int32_t ncalls;
     /* Open MPI's switch of what its calls do when they find nothing: give the processor away. We
-     * know better when to. Returns what was set. NULL: another MPI. */
+     * know better when to. NULL: another MPI, or it is off all the time. */
     bool (*set_yield)(bool on);
 
     dagi_type types[DAGI_TYPE_SETS * DAGI_TYPE_WAYS];
@@ -142,10 +142,12 @@ static inline void dagi_mpi_note_call(dagi_mpi *m, int peer)
     m->calls[m->ncalls++] = peer;
 }
 void dagi_mpi_call(dagi_mpi *m);
-/* MPI's functions do not give the processor away until dagi_mpi_yields(m, what this returns). */
-static inline bool dagi_mpi_yields(dagi_mpi *m, bool on)
+/* Whether MPI's functions may give the processor away, where they do so at all. Elsewhere than
+ * around a look of ours they may, also if another context looked at the same time. */
+static inline void dagi_mpi_yields(dagi_mpi *m, bool on)
 {
-    return m->set_yield && m->set_yield(on);
+    if (m->set_yield)
+        m->set_yield(on);
 }
 
 /* mpi_am.c */

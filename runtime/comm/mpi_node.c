@@ -96,6 +96,18 @@ static void hang_bells(dagi_mpi *m, MPI_Comm node, const card *cards, int ranks,
     m->super.bell = &bells->bell[index];
 }
 
+/* The switch, if there is one and it is on. */
+static void find_yield(dagi_mpi *m)
+{
+    *(void **)&m->set_yield = dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle");
+    if (!m->set_yield)
+        return;
+    if (m->set_yield(false))
+        m->set_yield(true);
+    else
+        m->set_yield = NULL;
+}
+
 void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options)
 {
     MPI_Comm node = MPI_COMM_NULL;
@@ -112,10 +124,13 @@ void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options)
     m->super.near = ranks;
     if (ranks > 1 && in_own_processes(cards, ranks))
         hang_bells(m, node, cards, ranks, index, options->bells);
+    else if (ranks > 1)
+        snprintf(m->super.no_bells, sizeof m->super.no_bells,
+                 "they are in one process, or in containers that number processes each by itself");
     free(cards);
     MPI_Comm_free(&node);
     if (m->super.bells)
-        *(void **)&m->set_yield = dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle");
+        find_yield(m);
 }
 
 void dagi_mpi_node_fini(dagi_mpi *m)

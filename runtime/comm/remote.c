@@ -2,6 +2,8 @@
 #include "bell.h"
 #include "remote.h"
 
+#include "../core/lock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,10 @@ void dagi_comm_post(dagi_comm *c, dagi_item *item)
         item->next = head;
     while (!atomic_compare_exchange_weak(&c->inbox, &head, item));
     atomic_fetch_add_explicit(&c->inbox_count, 1, memory_order_relaxed);
+    if (c->engine->main_only && c->engine->bell) { /* the one who may handle it may be asleep */
+        dagi_full_fence(); /* pairs with the one in dagi_bell_listen() */
+        dagi_bell_call(c->engine->bell);
+    }
 }
 
 static void handle_item(dagi_comm *c, dagi_item *item)
@@ -177,6 +183,8 @@ int dagi_comm_progress(struct dagi_worker *w)
 enum { LONGEST_SLEEP = 2000000, LONGEST_OF_ASKER = 200000 };
 enum { SHORTEST_IN_TRANSFER = 50000, LONGEST_IN_TRANSFER = 500000 };
 enum { SHORTEST_UNCALLED = 5000, LONGEST_UNCALLED = 50000 };
+/* Where there is no pool, and nobody waits in the library, others can wait as well. */
+enum { SLEEP_WITHOUT_POOLS = 1000000 };
 
 static uint64_t clamp(uint64_t x, uint64_t least, uint64_t most)
 {
@@ -185,8 +193,11 @@ static uint64_t clamp(uint64_t x, uint64_t least, uint64_t most)
 
 static uint64_t longest_sleep(const dagi_comm *c, uint64_t idle)
 {
-    if (c->engine->near < c->size || c->ctx->settings.chaos)
+    if (c->engine->near < c->size || c->ctx->settings.chaos) {
+        if (!c->w->done && idle > SLEEP_WITHOUT_POOLS && atomic_load(&c->ctx->open_pools) == 0)
+            return SLEEP_WITHOUT_POOLS;
         return clamp(idle / 8, SHORTEST_UNCALLED, LONGEST_UNCALLED);
+    }
     if (c->engine->ops->under_way(c->engine))
         return clamp(idle / 4, SHORTEST_IN_TRANSFER, LONGEST_IN_TRANSFER);
     if (c->rank == 0 && atomic_load(&c->ctx->uncounted) > 0)

@@ -17,13 +17,11 @@
  */
 #include "core_impl.h"
 #include "lock.h"
+#include "slack.h"
 #include "topology.h"
 
 #include <stdlib.h>
 #include <time.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 /* Nanoseconds of searching after which a worker counts as idle, parks, yields, sleeps. On an
  * oversubscribed machine a waiting worker is in the way of those that compute: it yields at
@@ -192,19 +190,37 @@ static void park(struct dagi_worker *w)
     w->idle_since = dagi_now(); /* searching, as counted by who took us off the list */
 }
 
+/* The same at the bell. Who woke us before we listened has rung for nothing, and we count as
+ * searching since: nobody else would be woken while we sleep. */
+static bool must_stay_at_bell(struct dagi_worker *w)
+{
+    if (!w->ctx->single) {
+        pthread_mutex_lock(&w->sleep_lock);
+        bool woken = !w->sleeping;
+        pthread_mutex_unlock(&w->sleep_lock);
+        if (woken)
+            return true;
+    }
+    return must_stay(w);
+}
+
 /* The worker that looks after messages sleeps until one comes, or a reason to run tasks. It comes
  * back by itself now and then, then it has been idle all the time. */
 static void park_at_bell(struct dagi_worker *w, uint64_t idle)
 {
     bool alone = w->ctx->single;
+    uint64_t begin = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
     if (!alone)
         enlist(w, 1);
-    int events = dagi_comm_sleep(w, idle, must_stay);
+    int events = dagi_comm_sleep(w, idle, must_stay_at_bell);
     if (!alone && !unlist(w))
         wait_until_woken(w);
     w->sleeping = 0;
-    if (events > 0)
-        w->idle_since = dagi_now();
+    if (events <= 0)
+        return;
+    if (DAGI_TRACK(w))
+        dagi_trace_comm(DAGI_TRACK(w), begin, events);
+    w->idle_since = dagi_now();
 }
 
 /* ---- searching -------------------------------------------------------------------------- */
@@ -262,20 +278,12 @@ static bool polls(struct dagi_worker *w)
     return true;
 }
 
-/* Linux rounds short sleeps up by 50 us to save energy, many times what a message takes; not so
- * here. The thread may be the application's, so its setting is put back. */
 static void doze(uint64_t nanoseconds)
 {
     struct timespec t = {0, (long)nanoseconds};
-#ifdef __linux__
-    int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
-    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+    int slack = dagi_slack_off();
     nanosleep(&t, NULL);
-    if (slack > 0)
-        prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
-#else
-    nanosleep(&t, NULL);
-#endif
+    dagi_slack_restore(slack);
 }
 
 /* Wait for a moment, the longer the longer nothing has happened. */
