@@ -143,7 +143,7 @@ void dagi_leave(struct dagi_worker *w);
 void dagi_flush(struct dagi_worker *w);
 /* There is something to start: wake a sleeping worker. */
 void dagi_wake_one(dag_context *ctx);
-/* Run something or make progress for about that long, at least one round. */
+/* Run something or make progress for about that long, at least one round; never parked. */
 void dagi_run_for(struct dagi_worker *w, uint64_t nanoseconds, int (*done)(void *arg), void *arg);
 dag_status dagi_workers_start(dag_context *ctx);
 void dagi_workers_stop(dag_context *ctx);

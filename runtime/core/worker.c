@@ -349,7 +349,7 @@ static void rest(struct dagi_worker *w)
             return;
     }
     bool looks = ctx->single ? ctx->size > 1 : polls(w);
-    if (w->active || idle < patience(ctx, looks) ||
+    if (w->active || w->one_task || idle < patience(ctx, looks) || /* dag_test() is soon back */
         (looks && (!dagi_comm_can_sleep(w) || something(w))))
         wait_a_moment(w, idle);
     else if (looks)

@@ -172,6 +172,26 @@ START_TEST(many_pools)
 }
 END_TEST
 
+/* dag_test() comes back while another worker is in a long body. */
+START_TEST(test_does_not_wait)
+{
+    dag_context *ctx = start(&hows[3]);
+    graph g = graph_new(ctx, GRAPH_CTL_CHAINS, 1, 2);
+    _Atomic int hits[2] = {0, 0};
+    int done = 0, calls = 0;
+    g.globals->hits = hits;
+    g.globals->work = 50000000;
+    ck_assert_int_eq(dag_add(ctx, g.pool), DAG_SUCCESS);
+    while (!atomic_load(&hits[0])) /* its successor runs next on the same worker */
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    for (; !done; calls++)
+        ck_assert_int_eq(dag_test(g.pool, &done), DAG_SUCCESS);
+    ck_assert_int_gt(calls, 10);
+    dag_taskpool_free(g.pool);
+    dag_fini(ctx);
+}
+END_TEST
+
 START_TEST(fini_waits)
 {
     dag_context *ctx = start(&hows[_i]);
@@ -372,6 +392,7 @@ int main(void)
     tcase_add_loop_test(t, graphs, 0, HOWS);
     tcase_add_loop_test(t, priority_order, 0, 2);
     tcase_add_loop_test(t, many_pools, 0, HOWS);
+    tcase_add_test(t, test_does_not_wait);
     tcase_add_loop_test(t, fini_waits, 0, HOWS);
     tcase_add_loop_test(t, init_twice, 0, HOWS);
     tcase_add_test(t, one_worker_means_no_thread);
