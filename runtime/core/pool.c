@@ -1,5 +1,4 @@
 /* Making of taskpools: the functions that generated constructors call. */
-#include "../device/resident.h"
 #include "core_impl.h"
 
 #include <dag/matrix.h>
@@ -140,19 +139,6 @@ void dag_pool_collection(dag_taskpool *pool, int slot, dag_collection *collectio
     dagi_data_bind_slot(pool->data, slot, collection);
 }
 
-/* Memory whose present content may be on a device, as that of another matrix. */
-static void check_residence(dag_taskpool *pool, int slot, const dag_matrix *matrix)
-{
-    const char *name = matrix && pool->ctx->devices
-                           ? dagi_resident_conflict(pool->ctx, &matrix->super, matrix->base,
-                                                    dagi_matrix_reach(matrix))
-                           : NULL;
-    if (name)
-        dagi_pool_fail(pool, DAG_ERR_STATE, "%s: the memory of matrix %s is that of \"%s\", whose "
-                       "elements are resident on devices: call dag_resident_drop() for that first",
-                       pool->program->name, pool->program->slots[slot].name, name);
-}
-
 void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec)
 {
     static const char *const names[] = {"float", "double", "float complex", "double complex"};
@@ -169,8 +155,9 @@ void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec)
         for (size_t i = 0; i < sizeof what / sizeof what[0]; i++)
             dag_pool_scalar(pool, what[i]);
     }
-    check_residence(pool, slot, matrix);
     dag_pool_collection(pool, slot, matrix ? &matrix->super : NULL);
+    if (matrix && pool->status == DAG_SUCCESS)
+        dagi_data_name_matrix(pool->data, slot, matrix);
     if (matrix && pool->status == DAG_SUCCESS && pool->on_device)
         dagi_matrix_pin(matrix);
 }

@@ -7,6 +7,7 @@
  * visible the application may free the pool at any time. So nobody touches a pool after giving up
  * his share of `open`, and the store of ENDED is the last access of the runtime.
  */
+#include "../device/resident.h"
 #include "../watch/race.h"
 #include "core_impl.h"
 
@@ -279,6 +280,20 @@ static dag_status enlist(dag_taskpool *pool)
     return status;
 }
 
+/* Memory whose present content may be on a device, as that of another matrix. Not all ranks need see it,
+ * so it is an error of the run, not of the call. */
+static void check_residence(dag_taskpool *pool)
+{
+    for (int s = 0; s < pool->program->nslots; s++) {
+        const dag_matrix *matrix = dagi_data_matrix(pool->data, s);
+        const char *name = matrix ? dagi_resident_conflict(pool, matrix) : NULL;
+        if (name)
+            dagi_pool_fail(pool, DAG_ERR_STATE, "%s: the memory of matrix %s is that of \"%s\", whose "
+                           "elements are resident on devices: call dag_resident_drop() for that "
+                           "first", pool->program->name, pool->program->slots[s].name, name);
+    }
+}
+
 static dag_status out_of_order(dag_context *ctx, const char *what)
 {
     dagi_set_message(ctx, "%s", what);
@@ -304,6 +319,8 @@ dag_status dag_add(dag_context *context, dag_taskpool *pool)
     if (context->settings.serial && context->size > 1 && !pool->countable)
         dagi_pool_fail(pool, DAG_ERR_UNSUPPORTED, "%s: a serial run on several ranks needs a graph "
                        "without [dynamic] guards: use one rank", pool->program->file);
+    if (context->devices)
+        check_residence(pool);
     if (enlist(pool) != DAG_SUCCESS)
         dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory to queue a pool of %s", pool->program->name);
     if (DAGI_TRACE(context))

@@ -115,6 +115,9 @@ void dagi_pool_data_free(dagi_pool_data *data); /* NULL is allowed */
  * bound to two slots one of which is stored makes both DEFERRED. */
 void dagi_data_bind_slot(dagi_pool_data *data, int slot, dag_collection *collection);
 dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot); /* NULL = unbound */
+/* The collection of a slot is a matrix, or a view of one; NULL = none that is known to be. */
+void dagi_data_name_matrix(dagi_pool_data *data, int slot, const dag_matrix *matrix);
+const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot);
 
 /* At the local end of a pool: whether it has kept values for further fetches; and give them up. */
 int dagi_data_keeps(const dag_taskpool *pool);

@@ -58,6 +58,16 @@ dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot)
     return data->slot[slot].collection;
 }
 
+void dagi_data_name_matrix(dagi_pool_data *data, int slot, const dag_matrix *matrix)
+{
+    data->slot[slot].matrix = matrix;
+}
+
+const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot)
+{
+    return data->slot[slot].matrix;
+}
+
 /* ---- the table -------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const void *ptr)

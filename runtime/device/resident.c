@@ -603,20 +603,30 @@ dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
     return status;
 }
 
-const char *dagi_resident_conflict(dag_context *ctx, const dag_collection *c, const char *from,
-                                   size_t bytes)
+static int is_in(const dag_taskpool *pool, const dag_collection *c)
 {
+    int slot = 0;
+    while (slot < pool->program->nslots && pool->collections[slot] != c)
+        slot++;
+    return slot < pool->program->nslots;
+}
+
+const char *dagi_resident_conflict(const dag_taskpool *pool, const dag_matrix *matrix)
+{
+    dag_context *ctx = pool->ctx;
+    const char *from = matrix->base;
+    size_t bytes = dagi_matrix_reach(matrix);
     for (struct dagi_residence *home = ctx->devices->residences; home; home = home->next) {
         size_t count = 0;
-        if (home->collection == c || !home->from || !from || from >= home->from + home->bytes ||
-            home->from >= from + bytes)
+        if (home->collection == &matrix->super || !home->from || !from ||
+            from >= home->from + home->bytes || home->from >= from + bytes)
             continue;
         for (int i = 0; i < SHARDS; i++) {
             pthread_mutex_lock(&home->shard[i].lock);
             count += home->shard[i].count;
             pthread_mutex_unlock(&home->shard[i].lock);
         }
-        if (count > 0 || is_named(ctx, home->collection))
+        if (count > 0 || is_named(ctx, home->collection) || is_in(pool, home->collection))
             return home->collection->name;
     }
     return NULL;

@@ -36,9 +36,9 @@ int dagi_resident_store(dag_taskpool *pool, dag_collection *c, const dag_element
 /* 1: what is stored in elements need not come to the host before somebody asks. */
 int dagi_resident_stays(const dag_collection *c);
 
-/* Sentence why a taskpool must not name memory that is resident under another collection; NULL. */
-const char *dagi_resident_conflict(dag_context *ctx, const dag_collection *c, const char *from,
-                                   size_t bytes);
+/* The collection under which memory of a matrix that a taskpool names is resident already, or is used by
+ * the same taskpool or one that has not ended: its name; NULL = none. Application thread. */
+const char *dagi_resident_conflict(const dag_taskpool *pool, const dag_matrix *matrix);
 /* The collection is about to be freed. `content`: its memory lives on, and what devices have of it
  * is brought home. Application thread. */
 void dagi_residence_leave(dag_collection *c, int content);

@@ -283,11 +283,14 @@ static void refused(void)
     view.super.last_pool = NULL;
     view.super.residence = NULL;
     x.m = &view;
-    expect(graph(&x, CHOL, ALL_THERE) == NULL && strstr(dag_message(x.ctx), "dag_resident_drop"),
-           "its memory as another matrix");
+    expect(run(&x, CHOL, ALL_THERE) == DAG_ERR_STATE &&
+               strstr(dag_message(x.ctx), "dag_resident_drop"), "its memory as another matrix");
     dag_resident_drop(x.ctx, &whole->super);
     expect(run(&x, CHOL, ALL_THERE) == DAG_SUCCESS, "after a drop");
+    pool = graph(&x, CHOL, ALL_THERE);
     x.m = whole;
+    run(&x, CHOL, ALL_THERE);
+    expect(dag_run(x.ctx, pool) == DAG_ERR_STATE, "by a pool that was made before");
     dag_resident_end(x.ctx, &x.m->super);
     stop(&x);
 }
