@@ -1,0 +1,279 @@
+/* Collections that are resident: begin and end, and their content at home when the program asks.
+ * All of it is the application thread's. */
+#include "resident_impl.h"
+
+#include <dag/matrix.h>
+
+#include <stdlib.h>
+
+/* ---- at home -------------------------------------------------------------------------------- */
+
+static int is_named(dag_context *ctx, const dag_collection *c)
+{
+    pthread_mutex_lock(&ctx->pools_lock);
+    int named = c->last_pool != NULL;
+    pthread_mutex_unlock(&ctx->pools_lock);
+    return named;
+}
+
+static int no_pool(void *arg)
+{
+    const struct dagi_residence *home = arg;
+    return !is_named(home->all->ctx, home->collection);
+}
+
+static int has_settled(void *arg)
+{
+    const struct dagi_residence *home = arg;
+    return atomic_load(&home->settling) <= home->bearable;
+}
+
+static void wait_settled(struct dagi_residence *home, int64_t bearable)
+{
+    home->bearable = bearable;
+    if (!has_settled(home))
+        dagi_run_until(home->all->ctx->workers[0], has_settled, home);
+}
+
+/* Give values to managers, MOST at a time: those with a transfer under way, and with `content` those
+ * that the host has not got. 1: there may be more. *given: set if there was one. */
+static int begin_settling(struct dagi_residence *home, struct dagi_resident_shard *s, int content,
+                          int *given)
+{
+    enum { MOST = 128 };
+    int more = 0;
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->nbuckets && !more; i++) {
+        for (dagi_resident *r = s->bucket[i]; r && !more; r = r->next) {
+            dagi_standing at = dagi_resident_look(r);
+            dagi_device *d = at.busy ? at.busy : content ? at.source : NULL;
+            if (!r->parked || !d)
+                continue;
+            if (!at.busy && dagi_device_is_lost(d)) {
+                dagi_residence_fail(home);
+                continue;
+            }
+            dagi_resident_revive(r, NULL, 0);
+            dagi_resident_give(r, d, content && !at.busy);
+            *given = 1;
+            more = atomic_load(&home->settling) >= MOST;
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    return more;
+}
+
+/* All that is parked is quiet, and with `content` on the host. */
+static void bring_home(struct dagi_residence *home, int content)
+{
+    enum { FEW = 64 };
+    int given;
+    dagi_run_until(home->all->ctx->workers[0], no_pool, home);
+    /* Looked at again: the device that was asked may have evicted its copy, leaving it to another. */
+    do {
+        given = 0;
+        for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++) {
+            while (begin_settling(home, &home->shard[i], content, &given))
+                wait_settled(home, FEW);
+        }
+        wait_settled(home, 0);
+    } while (given && !atomic_load(&home->failed));
+}
+
+static dag_status verdict(struct dagi_residence *home)
+{
+    if (!atomic_load(&home->failed))
+        return DAG_SUCCESS;
+    return dag_error(home->all->ctx, DAG_ERR_DEVICE, "what \"%s\" had on a device was lost, and its "
+                     "content is not known any more", home->collection->name);
+}
+
+/* Give up the copies of all values that are quiet, and the values; the number of those that are
+ * not. What they hold is on the host, or is not wanted. */
+static int64_t empty(struct dagi_residence *home, struct dagi_resident_shard *s)
+{
+    int64_t left = 0;
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->nbuckets; i++) {
+        dagi_resident **link = &s->bucket[i];
+        while (*link) {
+            dagi_resident *r = *link;
+            if (!r->parked || (dagi_resident_copies(r) &&
+                               dagi_copies_drop(home->all, &r->value.v).queue)) {
+                link = &r->next;
+                left++;
+                continue;
+            }
+            *link = r->next;
+            s->count--;
+            free(r);
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    return left;
+}
+
+/* Everything is on the host, with `content`, and nothing on devices. */
+static dag_status drop(struct dagi_residence *home, int content)
+{
+    bring_home(home, content);
+    dag_status status = verdict(home);
+    int64_t left;
+    do {
+        left = 0;
+        for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++)
+            left += empty(home, &home->shard[i]);
+        if (left > 0) /* an eviction was faster */
+            bring_home(home, 0);
+    } while (left > 0);
+    atomic_store(&home->failed, 0);
+    return status;
+}
+
+static void dissolve(struct dagi_residence *home)
+{
+    struct dagi_residence **link = &home->all->residences;
+    while (*link != home)
+        link = &(*link)->next;
+    *link = home->next;
+    home->collection->residence = NULL;
+    for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++) {
+        pthread_mutex_destroy(&home->shard[i].lock);
+        free(home->shard[i].bucket);
+    }
+    free(home);
+}
+
+/* ---- the interface -------------------------------------------------------------------------- */
+
+enum { DEEPEST = 63 };
+
+static dag_status check(dag_context *ctx, const char *call, const dag_collection *c)
+{
+    if (!ctx || !c)
+        return dag_error(ctx, DAG_ERR_ARG, "%s: context and collection must not be NULL", call);
+    if (dagi_worker_self(ctx))
+        return dag_error(ctx, DAG_ERR_STATE, "%s: called from a body", call);
+    return DAG_SUCCESS;
+}
+
+static struct dagi_residence *found(dag_context *ctx, dag_collection *c)
+{
+    struct dagi_residence *home = calloc(1, sizeof *home);
+    if (!home)
+        return NULL;
+    home->collection = c;
+    home->all = ctx->devices;
+    dagi_matrix_memory(c, &home->from, &home->bytes);
+    for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++)
+        pthread_mutex_init(&home->shard[i].lock, NULL);
+    home->next = home->all->residences;
+    home->all->residences = home;
+    c->residence = home;
+    return home;
+}
+
+dag_status dag_resident_begin(dag_context *ctx, dag_collection *c, dag_residence how)
+{
+    dag_status status = check(ctx, "dag_resident_begin", c);
+    if (status != DAG_SUCCESS || !ctx->devices)
+        return status;
+    if (how != DAG_RESIDENT_SAVED && how != DAG_RESIDENT_DEFERRED)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_resident_begin: unknown way %d", (int)how);
+    if (is_named(ctx, c))
+        return dag_error(ctx, DAG_ERR_STATE, "dag_resident_begin: a taskpool that names \"%s\" has "
+                         "not ended", c->name);
+    struct dagi_residence *home = dagi_is_resident(c) ? c->residence : found(ctx, c);
+    if (!home)
+        return dag_error(ctx, DAG_ERR_NOMEM, "dag_resident_begin: out of memory");
+    if (home->depth == DEEPEST)
+        return dag_error(ctx, DAG_ERR_STATE, "dag_resident_begin: more than %d times for \"%s\"",
+                         DEEPEST, c->name);
+    home->deferred |= (uint64_t)(how == DAG_RESIDENT_DEFERRED) << home->depth++;
+    return DAG_SUCCESS;
+}
+
+dag_status dag_resident_home(dag_context *ctx, dag_collection *c)
+{
+    dag_status status = check(ctx, "dag_resident_home", c);
+    if (status != DAG_SUCCESS || !dagi_is_resident(c))
+        return status;
+    bring_home(c->residence, 1);
+    return verdict(c->residence);
+}
+
+dag_status dag_resident_drop(dag_context *ctx, dag_collection *c)
+{
+    dag_status status = check(ctx, "dag_resident_drop", c);
+    return status == DAG_SUCCESS && dagi_is_resident(c) ? drop(c->residence, 1) : status;
+}
+
+dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
+{
+    dag_status status = check(ctx, "dag_resident_end", c);
+    if (status != DAG_SUCCESS || !ctx->devices)
+        return status;
+    if (!dagi_is_resident(c))
+        return dag_error(ctx, DAG_ERR_STATE, "dag_resident_end: \"%s\" is not resident", c->name);
+    struct dagi_residence *home = c->residence;
+    dagi_run_until(ctx->workers[0], no_pool, home); /* tasks look at `deferred` */
+    int stayed = home->deferred != 0;
+    home->deferred &= ~(UINT64_C(1) << --home->depth);
+    if (home->depth == 0) {
+        status = drop(home, 1);
+        dissolve(home);
+    } else if (stayed && !home->deferred) {
+        bring_home(home, 1);
+        status = verdict(home);
+    }
+    return status;
+}
+
+static int is_in(const dag_taskpool *pool, const dag_collection *c)
+{
+    int slot = 0;
+    while (slot < pool->program->nslots && pool->collections[slot] != c)
+        slot++;
+    return slot < pool->program->nslots;
+}
+
+const char *dagi_resident_conflict(const dag_taskpool *pool, const dag_matrix *matrix)
+{
+    dag_context *ctx = pool->ctx;
+    const char *from = matrix->base;
+    size_t bytes = dagi_matrix_reach(matrix);
+    for (struct dagi_residence *home = ctx->devices->residences; home; home = home->next) {
+        size_t count = 0;
+        if (home->collection == &matrix->super || !home->from || !from ||
+            from >= home->from + home->bytes || home->from >= from + bytes)
+            continue;
+        for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++) {
+            pthread_mutex_lock(&home->shard[i].lock);
+            count += home->shard[i].count;
+            pthread_mutex_unlock(&home->shard[i].lock);
+        }
+        if (count > 0 || is_named(ctx, home->collection) || is_in(pool, home->collection))
+            return home->collection->name;
+    }
+    return NULL;
+}
+
+static void leave(struct dagi_residence *home, int content)
+{
+    if (drop(home, content) != DAG_SUCCESS)
+        dagi_warn(home->all->ctx, "%s", dag_message(home->all->ctx));
+    dissolve(home);
+}
+
+void dagi_residence_leave(dag_collection *c, int content)
+{
+    if (dagi_is_resident(c))
+        leave(c->residence, content);
+}
+
+void dagi_residences_close(dag_context *ctx)
+{
+    /* Not by what the collections say: a program may have initialised one anew. */
+    while (ctx->devices && ctx->devices->residences)
+        leave(ctx->devices->residences, 1);
+}
