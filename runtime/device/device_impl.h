@@ -143,7 +143,8 @@ typedef struct dagi_job_flow {
     uint8_t content;    /* 1: what the value holds is needed */
     uint8_t fresh;      /* 1: nobody has written it before */
     dag_value *old;     /* REPLACE, once the flow has its new value: what it replaces */
-    dagi_block *block;  /* pinned from the reservation until the task is issued */
+    dagi_block *block;  /* pinned from the reservation until the task is issued, and while its save is to
+                           be tried again */
     dagi_ticket saved;  /* when its content will be on the host */
 } dagi_job_flow;
 

@@ -416,8 +416,11 @@ static dagi_result follow_up(struct dagi_worker *w, dagi_job *job)
         if (!(job->save >> f & 1))
             continue;
         result = dagi_transfer_save(job->device, dag_task_flows(t)[f], &job->flow[f].saved);
-        if (result != DAGI_OK)
-            job->unsaved |= UINT32_C(1) << f;
+        if (result == DAGI_OK)
+            continue;
+        job->unsaved |= UINT32_C(1) << f;
+        /* Evicted, it would be another device that has to save it, and nobody would ask that one. */
+        job->flow[f].block = pin_resident(job->device, dag_task_flows(t)[f]);
     }
     if (DAGI_TRACK(w))
         dagi_record_release(w, job);

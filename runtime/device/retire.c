@@ -108,6 +108,18 @@ static void retired(struct dagi_worker *w, dagi_job *job)
     atomic_fetch_sub(&d->work, 1); /* last: the device may be at rest then */
 }
 
+/* They are saved, or will not be: their copies may be evicted again. */
+static void give_up_unsaved(dagi_job *job, uint32_t mask)
+{
+    job->unsaved &= ~mask;
+    for (int f = 0; f < job->ndata; f++) {
+        if (!(mask >> f & 1) || !job->flow[f].block)
+            continue;
+        dagi_memory_unpin(job->device->memory, job->flow[f].block);
+        job->flow[f].block = NULL;
+    }
+}
+
 /* Saves that were refused, once more; when they cannot be had the values are as good as lost. */
 static dagi_result save_again(dagi_job *job)
 {
@@ -118,7 +130,7 @@ static dagi_result save_again(dagi_job *job)
             continue;
         result = dagi_transfer_save(d, dag_task_flows(job->task)[f], &job->flow[f].saved);
         if (result == DAGI_OK)
-            job->unsaved &= ~(UINT32_C(1) << f);
+            give_up_unsaved(job, UINT32_C(1) << f);
     }
     if (result == DAGI_OK || result == DAGI_LOST || ++job->attempts < 2 * DAGI_TRIES)
         return result;
@@ -126,7 +138,7 @@ static dagi_result save_again(dagi_job *job)
                    "%s: a result cannot be copied from device %d (%s) to the host: %s",
                    job->task->pool->program->file, d->index, d->info.name,
                    dagi_backend_of(d)->error());
-    job->unsaved = 0;
+    give_up_unsaved(job, job->unsaved);
     return DAGI_OK;
 }
 
@@ -205,7 +217,7 @@ void dagi_retire_all(struct dagi_worker *w, dagi_device *d)
             dagi_pool_fail(job->task->pool, DAG_ERR_DEVICE, "%s: a result was lost with device %d "
                            "(%s), which has failed", job->task->pool->program->file, d->index,
                            d->info.name);
-        job->unsaved = 0;
+        give_up_unsaved(job, job->unsaved);
     }
     finish(w, d, &ignored);
 }
