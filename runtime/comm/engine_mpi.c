@@ -174,27 +174,42 @@ static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
 
 static void finish_requests(dagi_mpi *m)
 {
-    while (m->nrequests || m->late_out) {
+    while (m->nrequests || m->late_out || m->late_in) {
         if (!mpi_progress(&m->super))
             sched_yield();
     }
 }
 
-/* Everybody has come here, so nobody waits for a message any more; but some (CREDIT, waves) may
- * still be under way. They are received before the receives are taken back. */
+/*
+ * Nobody waits for a message any more, but some (CREDIT, waves) may still be under way, and be answered
+ * by ranks that have come here. One that arrived when its communicator is gone would be taken for
+ * a message of the next one, which may get the same number, and that would wait for ever for its own.
+ * So: two sums over all ranks, the second begun when the first is known, which both say that as many
+ * messages were given to MPI as were taken from it, and that none was in between.
+ */
+static void settle(dagi_mpi *m)
+{
+    int64_t all[2] = {-1, -1}, before[2];
+    do {
+        MPI_Request sum;
+        int done = 0;
+        memcpy(before, all, sizeof before);
+        finish_requests(m);
+        int64_t mine[2] = {m->given, m->taken};
+        MPI_Iallreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, m->am, &sum);
+        while (!done) {
+            MPI_Test(&sum, &done, MPI_STATUS_IGNORE);
+            if (!m->nreceives || !mpi_progress(&m->super)) /* none: the start has failed here */
+                sched_yield(); /* others may need the processor to get here */
+        }
+    } while (all[0] != all[1] || all[0] != before[0] || all[1] != before[1]);
+    finish_requests(m);
+}
+
 static void mpi_fini(dagi_engine *e)
 {
     dagi_mpi *m = dagi_mpi_of(e);
-    MPI_Request barrier;
-    int done = 0;
-    finish_requests(m);
-    MPI_Ibarrier(m->am, &barrier);
-    while (!done) {
-        MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
-        if (!m->nreceives || !mpi_progress(e)) /* no receives: the start has failed here */
-            sched_yield(); /* others may need the processor to get here */
-    }
-    finish_requests(m);
+    settle(m);
     dagi_mpi_am_fini(m);
     dagi_mpi_type_fini(m);
     dagi_mpi_node_fini(m);

@@ -91,6 +91,7 @@ typedef struct dagi_mpi {
     dagi_am_buffer *small, *large; /* free */
     dagi_am_buffer *begun;         /* between am_begin() and am_send() */
     int64_t sent, received;
+    int64_t given, taken; /* messages of any kind: to MPI, and from it */
     dagi_am_buffer *late_out, *late_in; /* chaos */
 
     /* everything that MPI_Testsome() looks at: sends of messages, bulk transfers */

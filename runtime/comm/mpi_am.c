@@ -83,6 +83,7 @@ static void start_send(dagi_mpi *m, dagi_am_buffer *b)
     MPI_Request *r = dagi_mpi_request(m, &pending);
     int done = 0;
     MPI_Isend(b->data, (int)b->bytes, MPI_BYTE, b->peer, AM_TAG, m->am, r);
+    m->given++;
     dagi_mpi_note_call(m, b->peer);
     MPI_Test(r, &done, MPI_STATUS_IGNORE);
     if (done) { /* as good as always, for short messages */
@@ -195,6 +196,7 @@ static int receive_one(dagi_mpi *m)
     MPI_Test(&m->receives[i], &done, &status);
     if (!done)
         return 0;
+    m->taken++;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     const char *data = m->receive_data + (size_t)i * (sizeof(dagi_am_head) + m->am_max);
     if (m->random && dagi_mpi_random(m, 3) == 0)
