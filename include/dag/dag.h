@@ -215,6 +215,9 @@ typedef struct dag_device_stats {
     int64_t saves;      /**< copies to the host: results, and what others needed */
     int64_t renames;    /**< data copied because a writer did not hold the only reference */
     int64_t retries;    /**< tasks that had to be tried again */
+    int64_t largest_task; /**< bytes of its memory, workspace included, that the task needs that needs
+                               most, of all that devices could have run: with less `memory` it went
+                               to a core */
     double busy;        /**< seconds with a kernel under way */
     double flops;       /**< operations of the kernels of <dag/kernels_cuda.h> that it ran, and of those
                              that bodies told of (dag_device_flops()) */

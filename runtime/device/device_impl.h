@@ -268,6 +268,7 @@ struct dagi_devices {
     void *plugin; /* of dlopen() */
     int count;
     _Atomic int alive;
+    _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
     struct dagi_choice *choice;
     struct dagi_residence *residences; /* resident.c; the application thread's */

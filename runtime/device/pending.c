@@ -156,6 +156,15 @@ static int64_t nanoseconds(double seconds)
     return seconds < 1e9 ? (int64_t)(seconds * 1e9) : INT64_C(1000000000000000000);
 }
 
+static void keep_largest(struct dagi_devices *all, int64_t bytes)
+{
+    int64_t known = atomic_load_explicit(&all->largest_task, memory_order_relaxed);
+    while (bytes > known &&
+           !atomic_compare_exchange_weak_explicit(&all->largest_task, &known, bytes,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        continue;
+}
+
 /* The device for a task whose inputs are bound, or NULL: a core. */
 static dagi_device *choose(struct dagi_devices *all, struct dag_task *t, const dag_body *body,
                            size_t *workspace, int64_t *estimate, size_t *size)
@@ -167,6 +176,7 @@ static dagi_device *choose(struct dagi_devices *all, struct dag_task *t, const d
     *workspace = workspace_of(t, body);
     if (*workspace)
         rounded += dagi_memory_rounded(*workspace);
+    keep_largest(all, (int64_t)rounded);
     dagi_choice_class *cls =
         dagi_choice_class_of(all->choice, t->pool->program->name, t->pool->prec, t->cls->name);
     int wanted = list_devices(&o, all, t, body, rounded);

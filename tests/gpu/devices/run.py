@@ -4,10 +4,9 @@
 usage: run.py FAMILY --mpirun TOOL --bin DIR [--full]
 
 FAMILY is one of
-  right   results: routines, precisions, grids, sizes, devices, capped memory
-  faults  what fails, before a kernel runs or while it does, on one and two ranks
-  routines  level 3 BLAS, solves with Cholesky, LU and QR, on several ranks with two devices each
-  bytes   each tile comes to the device once and goes once: Cholesky, products, solves
+  drivers  each driver as users start it; all combinations are in product.py
+  faults   what fails, before a kernel runs or while it does, on one and two ranks
+  bytes    each tile comes to the device once and goes once: Cholesky, products, solves
 
 The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_CUDA_PLUGIN. Tasks run on
 devices wherever they can, though the fake is slower than the cores. Without --full a
@@ -18,7 +17,6 @@ import glob
 import itertools
 import json
 import os
-import random
 import subprocess
 import sys
 import tempfile
@@ -85,63 +83,20 @@ def task_bytes(prec, nb):
     return 3 * nb * nb * ELEM[prec]
 
 
-def right(runner, full):
-    routines = [("dag_potrf", ["--uplo", "lower"]), ("dag_potrf", ["--uplo", "upper"]),
-                ("dag_potrf", ["--layout", "slab"]), ("dag_posv", ["--nrhs", "70"]),
-                ("dag_gemm", [])]
-    sizes = [(1, 32), (127, 32), (300, 64), (433, 96), (512, 64)]
-    grids = [(1, None), (2, "1x2"), (2, "2x1"), (4, "2x2")]
-    devices = ["1", "2", "4"]
-    caps = [None, 1.5, 0.9]
-    product = list(itertools.product(routines, "sdcz", sizes, grids, devices, caps))
-    if not full:
-        random.Random(7).shuffle(product)
-        product = cover(product)
-    for (driver, more), prec, (n, nb), (ranks, grid), count, cap in product:
-        settings = {"FAKE_CUDA_DEVICES": count, "FAKE_CUDA_LATE": str(n + nb)}
-        if cap:
-            settings["DAG_CUDA_MEMORY"] = str(int(cap * task_bytes(prec, nb)))
-        arguments = ["--n", str(n), "--nb", str(nb), "--prec", prec, "--check"] + more
-        runner.expect_right(ranks, driver, arguments + (["--grid", grid] if grid else []), settings)
-
-
-def routines(runner, full):
-    """What else runs on devices, on several ranks with two devices each, at awkward sizes."""
-    names = ["gemm", "symm", "hemm", "syrk", "herk", "syr2k", "her2k", "trmm", "trsm"]
-    calls = [("dag_blas3", ["--routine", name]) for name in names]
-    calls += [("dag_blas3", ["--routine", name, "--transa", "t" if name[:3] == "syr" else "c",
-                             "--side", "right", "--uplo", "upper"]) for name in names]
-    calls += [("dag_gesv", ["--nrhs", "33"]), ("dag_gesv", ["--pivoting", "tournament"]),
-              ("dag_gesv", ["--layout", "slab", "--refine"]), ("dag_posv", ["--nrhs", "33"]),
-              ("dag_posv", ["--uplo", "upper", "--layout", "slab"]),
-              ("dag_geqrf", ["--m", "300"]), ("dag_geqrf", ["--m", "100", "--layout", "slab"]),
-              ("dag_gels", ["--m", "300", "--nrhs", "33"]), ("dag_gels", ["--m", "100"])]
-    sizes = [(1, 32), (33, 32), (190, 64), (257, 48)]
-    ranks = [2, 4]
-    caps = [None, 1.5]
-    product = list(itertools.product(calls, "sdcz", sizes, ranks, caps))
-    if not full: # each kernel once, mostly on two ranks, of sizes with several tiles
-        few = [calls[i] for i in (0, 4, 6, 10, 12, 16, 17, 18, 19, 22, 23, 25)]
-        product = [(call, "sdcz"[i % 4], sizes[2 + i // 2 % 2], ranks[i % 5 == 0], caps[i % 2])
-                   for i, call in enumerate(few)]
-    for (driver, more), prec, (n, nb), np, cap in product:
-        settings = {"FAKE_CUDA_DEVICES": "2", "FAKE_CUDA_LATE": str(n + nb)}
-        if cap:
-            settings["DAG_CUDA_MEMORY"] = str(int(cap * task_bytes(prec, nb)))
-        runner.expect_right(np, driver, ["--n", str(n), "--nb", str(nb), "--prec", prec, "--check"] +
-                            more, settings)
-
-
-def cover(product):
-    """The first cases that show something new: every two values of two choices are met once."""
-    seen, chosen = set(), []
-    for case in product:
-        pairs = {(i, j, repr(case[i]), repr(case[j]))
-                 for i, j in itertools.combinations(range(len(case)), 2)}
-        if len(pairs - seen) >= 9:
-            seen |= pairs
-            chosen.append(case)
-    return chosen
+def drivers(runner, full):
+    """Drivers as users start them; product.py has the combinations."""
+    runs = [("dag_potrf", [], 1, 1), ("dag_posv", ["--uplo", "upper", "--nrhs", "70"], 2, 2),
+            ("dag_gemm", ["--layout", "slab"], 2, 1), ("dag_blas3", ["--routine", "her2k"], 1, 4),
+            ("dag_getrf", ["--pivoting", "tournament"], 2, 2), ("dag_gesv", ["--refine"], 1, 2),
+            ("dag_geqrf", ["--m", "433"], 4, 1), ("dag_gels", ["--m", "100"], 2, 1)]
+    for i, (driver, more, ranks, count) in enumerate(runs):
+        for prec in "sdcz" if full else "sdcz"[i % 4]:
+            for cap in (None, 1.5, 0.9) if full else (None, 1.5, 0.9)[i % 3:i % 3 + 1]:
+                settings = {"FAKE_CUDA_DEVICES": str(count), "FAKE_CUDA_LATE": str(i + 1)}
+                if cap:
+                    settings["DAG_CUDA_MEMORY"] = str(int(cap * task_bytes(prec, 64)))
+                runner.expect_right(ranks, driver, ["--n", "300", "--nb", "64", "--prec", prec,
+                                                    "--check"] + more, settings)
 
 
 def faults(runner, full):
@@ -222,13 +177,13 @@ def check_moves(runner, driver, arguments, needed, kernels):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("family", choices=["right", "routines", "faults", "bytes"])
+    parser.add_argument("family", choices=["drivers", "faults", "bytes"])
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--full", action="store_true")
     options = parser.parse_args()
     runner = Runner(options)
-    family = {"right": right, "routines": routines, "faults": faults, "bytes": bytes_moved}
+    family = {"drivers": drivers, "faults": faults, "bytes": bytes_moved}
     family[options.family](runner, options.full)
     if runner.runs and not runner.kernels:
         runner.what = "all runs"

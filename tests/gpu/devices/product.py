@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""Every routine with devices, on the fake CUDA: precisions, sizes, grids, devices, capped memory.
+
+usage: product.py --mpirun TOOL --cases PROGRAM [--full] [--jobs J] [--only WORD]
+
+A case is one run of a driver with a context of its own. PROGRAM (cases.c) runs many in one job; jobs
+differ in ranks, devices and delays. Each case is run with the memory of the devices as it is, then with
+1.5 times what the largest of its tasks needs, and then with a little less than that task needs, which
+then goes to a core. Expected: the result is right, nothing is left on a device, CUDA is not misused,
+what fits runs on devices, and there is an end within a minute. Without --full a subset runs that has
+every two values of two choices at least once; --only takes the routines with that word in their command.
+Prints how to run what fails alone.
+"""
+import argparse
+import itertools
+import json
+import os
+import queue
+import random
+import selectors
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+LIMIT = 60   # seconds for one case; a hang is a failure
+CHUNK = 300  # cases of one job, times three for the caps
+GRIDS = ["1x1", "2x1", "1x2", "2x2", "2x3", "3x2"]
+DEVICES = [1, 2, 4]
+# n and nb: nothing, one element, one tile that is larger, a tile more than full ones, ragged edges
+SIZES = [(0, 32), (1, 32), (50, 96), (127, 32), (257, 64), (433, 96)]
+# {m}, {l}: more and fewer than n
+CALLS = [
+    "dag_potrf --uplo lower", "dag_potrf --uplo upper", "dag_potrf --layout slab",
+    "dag_posv --nrhs 70", "dag_posv --nrhs 33 --uplo upper --layout slab", "dag_posv --refine",
+    "dag_posv --mixed --nrhs 2",
+    "dag_getrf", "dag_getrf --pivoting tournament --layout slab",
+    "dag_gesv --nrhs 33", "dag_gesv --pivoting tournament", "dag_gesv --layout slab --refine",
+    "dag_gesv --mixed --nrhs 2",
+    "dag_geqrf --m {m}", "dag_geqrf --m {l} --layout slab",
+    "dag_gels --m {m} --nrhs 33", "dag_gels --m {l}",
+    "dag_others --routine getrf_nopiv", "dag_others --routine getrs_t --nrhs 5",
+    "dag_others --routine getri", "dag_others --routine potri",
+    "dag_others --routine potri --uplo upper --layout slab", "dag_others --routine trtri",
+    "dag_others --routine trtri --uplo upper --diag unit",
+    "dag_others --routine gelqf --m {l}", "dag_others --routine gelqf --m {m} --layout slab",
+    "dag_blas3 --routine gemm", "dag_blas3 --routine gemm --m {m} --k {l} --transa c --transb t",
+    "dag_blas3 --routine gemm --m {l} --k {m} --layout slab",
+]
+for _name in "symm", "hemm":
+    CALLS += ["dag_blas3 --routine " + _name,
+              "dag_blas3 --side right --uplo upper --m {l} --routine " + _name]
+for _name in "syrk", "syr2k":
+    CALLS += ["dag_blas3 --routine " + _name,
+              "dag_blas3 --uplo upper --transa t --k {l} --routine " + _name]
+for _name in "herk", "her2k":
+    CALLS += ["dag_blas3 --routine " + _name,
+              "dag_blas3 --uplo upper --transa c --k {m} --routine " + _name]
+for _name in "trmm", "trsm":
+    CALLS += ["dag_blas3 --m {m} --routine " + _name,
+              "dag_blas3 --side right --uplo upper --transa c --m {l} --routine " + _name,
+              "dag_blas3 --transa t --diag unit --layout slab --routine " + _name]
+
+
+def ranks_of(grid):
+    p, q = grid.split("x")
+    return int(p) * int(q)
+
+
+def cases(calls):
+    """All of them: call, precision, size, grid, devices."""
+    for case in itertools.product(calls, "sdcz", SIZES, GRIDS, DEVICES):
+        if "--mixed" not in case[0] or case[1] in "dz":
+            yield case
+
+
+def subset(calls):
+    """Every two values of two choices once, in as few jobs as ranks need."""
+    seen, chosen, devices = set(), [], {1: 4, 2: 2, 4: 1, 6: 2}
+    everything = [c for c in cases(calls) if c[4] == devices[ranks_of(c[3])]]
+    random.Random(7).shuffle(everything)
+    for case in everything:
+        pairs = {(i, j, case[i], case[j]) for i, j in itertools.combinations(range(4), 2)}
+        if len(pairs - seen) >= 4:
+            seen |= pairs
+            chosen.append(case)
+    return chosen
+
+
+class Job:
+    """A job of the program that runs cases; `number` decides the delays of its devices."""
+
+    def __init__(self, options, ranks, devices, number):
+        self.options, self.ranks = options, ranks
+        self.settings = {"FAKE_CUDA_DEVICES": str(devices), "FAKE_CUDA_LATE": str(number),
+                         "FAKE_CUDA_POISON": "1", "FAKE_CUDA_MEMORY": "16M",
+                         "DAG_DEVICE_ALWAYS": "on"}
+        self.command = [options.mpirun, "-np", str(ranks), options.cases]
+        self.process = None
+
+    def start(self):
+        self.messages = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(self.command, env=dict(os.environ, **self.settings),
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.messages, start_new_session=True)
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.process.stdout, selectors.EVENT_READ)
+        self.rest = b""
+
+    def read_line(self, end):
+        """Without the newline; None: the time is over; False: the program has ended."""
+        while b"\n" not in self.rest:
+            if not self.selector.select(max(0, end - time.monotonic())):
+                return None
+            more = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not more:
+                return False
+            self.rest += more
+        line, self.rest = self.rest.split(b"\n", 1)
+        return line.decode()
+
+    def ask(self, line):
+        """What the driver printed as JSON, the verdict or why there is none, and messages."""
+        if not self.process:
+            self.start()
+        try:
+            self.process.stdin.write(line.encode() + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        results, end = [], time.monotonic() + LIMIT
+        while True:
+            answer = self.read_line(end)
+            if answer is None or answer is False:
+                why = "no end after %d s" % LIMIT if answer is None else "the program has died"
+                self.kill()
+                return results, why, self.said()
+            if answer.startswith("{\"status\""):
+                return results, json.loads(answer), self.said()
+            if answer.startswith("{"):
+                results.append(json.loads(answer))
+
+    def said(self):
+        self.messages.seek(0)
+        text = self.messages.read()
+        self.messages.seek(0)
+        self.messages.truncate()
+        return text
+
+    def kill(self):
+        process, self.process = self.process, None
+        for what in signal.SIGTERM, signal.SIGKILL: # asked first, the launcher ends its ranks itself
+            try:
+                os.killpg(process.pid, what)
+                process.wait(timeout=10)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                pass
+
+    def finish(self):
+        """None, or what was wrong at the end."""
+        if not self.process:
+            return None
+        try:
+            self.process.stdin.close()
+            status = self.process.wait(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return "no end of the job after %d s" % LIMIT
+        return "exit status %d of the job\n%s" % (status, self.said()) if status else None
+
+
+class Tester:
+    def __init__(self, options):
+        self.options = options
+        self.lock = threading.Lock()
+        self.count = self.runs = self.tasks = self.failures = 0
+        self.slowest = (0, "")
+
+    def fail(self, job, line, why):
+        with self.lock:
+            self.failures += 1
+            print("FAILED: %s\n  echo %s | %s %s" % (
+                why, shlex.quote(line), " ".join("%s=%s" % x for x in sorted(job.settings.items())),
+                " ".join(job.command)), flush=True)
+
+    def run(self, job, line):
+        """The verdict of a run that went well in itself, or None."""
+        start = time.monotonic()
+        results, verdict, messages = job.ask(line)
+        with self.lock:
+            self.runs += 1
+            self.slowest = max(self.slowest, (time.monotonic() - start, line))
+        if isinstance(verdict, str):
+            self.fail(job, line, verdict + "\n" + messages)
+            return None
+        with self.lock:
+            self.tasks += verdict["tasks"]
+        good = not verdict["status"] and len(results) == 1 and results[0]["info"] == 0
+        if not good:
+            self.fail(job, line, "exit status %d\n%s" % (verdict["status"], messages))
+        elif results[0]["residual"] is None:
+            self.fail(job, line, "nothing was checked")
+        if verdict["misuse"]:
+            self.fail(job, line, "CUDA is misused:\n" + messages)
+        if verdict["left"]:
+            self.fail(job, line, "%d bytes are left on devices" % verdict["left"])
+        return verdict if good else None
+
+    def case(self, job, number, case):
+        call, prec, (n, nb), grid, _ = case
+        line = "%s --n %d --nb %d --prec %s --grid %s --threads %d --check --json" % (
+            call.format(m=n + n // 2 + 3, l=(n + 1) // 3), n, nb, prec, grid, 1 + number % 2)
+        with self.lock:
+            self.count += 1
+        free = self.run(job, line)
+        if free is None or n == 0:
+            return
+        if not free["tasks"]: # what a routine does with a single tile is a core's with some
+            if n > nb:
+                self.fail(job, line, "nothing ran on a device")
+            return
+        needed = free["largest"]
+        roomy = "DAG_CUDA_MEMORY=%d " % (needed * 3 // 2) + line
+        verdict = self.run(job, roomy)
+        if verdict and verdict["tasks"] != free["tasks"]:
+            self.fail(job, roomy, "%d tasks ran on devices, %d without the cap" % (
+                verdict["tasks"], free["tasks"]))
+        below = needed - 1 if number % 4 < 2 else needed * 9 // 10
+        tight = "DAG_CUDA_MEMORY=%d " % below + line
+        verdict = self.run(job, tight)
+        if verdict and verdict["tasks"] >= free["tasks"]:
+            self.fail(job, tight, "%d tasks ran on devices, as without the cap" % verdict["tasks"])
+
+    def chunk(self, number, ranks, devices, chunk):
+        job = Job(self.options, ranks, devices, number)
+        for i, case in enumerate(chunk):
+            self.case(job, number + i, case)
+        wrong = job.finish()
+        if wrong:
+            self.fail(job, "", wrong)
+
+
+def chunks(chosen, size):
+    """Lists of cases for one job each: ranks, devices, cases."""
+    jobs = {}
+    for case in chosen:
+        jobs.setdefault((ranks_of(case[3]), case[4]), []).append(case)
+    for (ranks, devices), all_of_them in sorted(jobs.items(), reverse=True):
+        for i in range(0, len(all_of_them), size):
+            yield ranks, devices, all_of_them[i:i + size]
+
+
+def work(tester, todo):
+    while True:
+        try:
+            number, chunk = todo.get_nowait()
+        except queue.Empty:
+            return
+        start = time.monotonic()
+        tester.chunk(number, *chunk)
+        if tester.options.full:
+            print("%d ranks, %d devices: %d cases in %.0f s" % (
+                chunk[0], chunk[1], len(chunk[2]), time.monotonic() - start), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--mpirun", required=True)
+    parser.add_argument("--cases", required=True)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2, help="at the same time")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    calls = [call for call in CALLS if options.only in call]
+    chosen = list(cases(calls)) if options.full else subset(calls)
+    random.Random(11).shuffle(chosen)
+    tester, todo = Tester(options), queue.Queue()
+    for item in enumerate(chunks(chosen, CHUNK), 1):
+        todo.put(item)
+    workers = [threading.Thread(target=work, args=(tester, todo)) for _ in range(options.jobs)]
+    start = time.monotonic()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    print("%d cases, %d runs, %d tasks on devices, %d failures; %.0f s, the slowest run %.1f s: %s" % (
+        tester.count, tester.runs, tester.tasks, tester.failures, time.monotonic() - start,
+        *tester.slowest))
+    return tester.failures != 0 or not tester.tasks
+
+
+if __name__ == "__main__":
+    sys.exit(main())
