@@ -122,21 +122,23 @@ int dagi_topology_worker_node(const dagi_topology *t, int worker)
     return node_of(t->hwloc, t->cores[t->first + worker % t->count].object);
 }
 
-int dagi_topology_bus_node(const char *bus)
+void dagi_topology_bus_nodes(const dagi_topology *t, int count, const char *const *bus, int *node)
 {
     hwloc_topology_t topology;
-    int node = -1;
-    if (*bus == '\0' || hwloc_topology_init(&topology) != 0)
-        return -1;
+    for (int i = 0; i < count; i++)
+        node[i] = -1;
+    if (count == 0 || hwloc_get_nbobjs_by_type(t->hwloc, HWLOC_OBJ_NUMANODE) < 2 ||
+        hwloc_topology_init(&topology) != 0)
+        return;
     hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
-    if (hwloc_topology_load(topology) == 0) {
-        hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology, bus);
+    int loaded = hwloc_topology_load(topology) == 0;
+    for (int i = 0; i < count && loaded; i++) {
+        hwloc_obj_t device = *bus[i] ? hwloc_get_pcidev_by_busidstring(topology, bus[i]) : NULL;
         if (device)
-            node = node_of(topology, hwloc_get_non_io_ancestor_obj(topology, device));
+            node[i] = node_of(topology, hwloc_get_non_io_ancestor_obj(topology, device));
     }
     hwloc_topology_destroy(topology);
-    return node;
 }
 
 /* How much two cores share: the depth of what contains both. */
@@ -174,10 +176,12 @@ int dagi_topology_worker_node(const dagi_topology *t, int worker)
     return -1;
 }
 
-int dagi_topology_bus_node(const char *bus)
+void dagi_topology_bus_nodes(const dagi_topology *t, int count, const char *const *bus, int *node)
 {
+    (void)t;
     (void)bus;
-    return -1;
+    for (int i = 0; i < count; i++)
+        node[i] = -1;
 }
 #endif
 

@@ -43,8 +43,9 @@ void dagi_topology_neighbours(const dagi_topology *t, int worker, int n, int *or
 /* The NUMA node of the core of a worker, as the system numbers nodes; -1 = not known, or there is one
  * only. */
 int dagi_topology_worker_node(const dagi_topology *t, int worker);
-/* That of a PCI device, "0000:01:00.0". Reads the buses of the machine: not for every day. */
-int dagi_topology_bus_node(const char *bus);
+/* Those of PCI devices, "0000:01:00.0". Reads the buses of a machine with several nodes, which takes
+ * tens of milliseconds: all devices are asked for at once. */
+void dagi_topology_bus_nodes(const dagi_topology *t, int count, const char *const *bus, int *node);
 
 /* "0-3,8" : processors of the share. */
 void dagi_topology_describe(const dagi_topology *t, char *text, size_t size);

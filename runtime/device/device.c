@@ -192,10 +192,15 @@ static void find_near(struct dagi_devices *all)
         all->worker_node[w] = (int16_t)(ctx->workers[w] && ctx->workers[w]->cpu >= 0
                                             ? dagi_topology_worker_node(ctx->topology, w)
                                             : -1);
+    const char *bus[DAGI_MAX_DEVICES];
+    int node[DAGI_MAX_DEVICES];
+    for (int i = 0; i < all->count; i++)
+        bus[i] = all->device[i]->info.bus;
+    dagi_topology_bus_nodes(ctx->topology, all->count, bus, node);
     for (int i = 0; i < all->count; i++) {
         dagi_device *d = all->device[i];
         int near = 0;
-        d->node = dagi_topology_bus_node(d->info.bus);
+        d->node = node[i];
         for (int w = 0; w < ctx->nworkers; w++)
             near += d->node >= 0 && all->worker_node[w] == d->node;
         d->has_near = near > 0 && near < ctx->nworkers;

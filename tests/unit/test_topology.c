@@ -87,13 +87,15 @@ START_TEST(devices_are_near_nodes)
     *strrchr(file, '/') = '\0';
     snprintf(path, sizeof path, "%s/two_nodes.xml", file);
     setenv("HWLOC_XMLFILE", path, 1);
-    ck_assert_int_eq(dagi_topology_bus_node("0000:01:00.0"), 0);
-    ck_assert_int_eq(dagi_topology_bus_node("0000:81:00.0"), 1);
-    ck_assert_int_eq(dagi_topology_bus_node("0000:99:00.0"), -1);
-    ck_assert_int_eq(dagi_topology_bus_node(""), -1);
+    const char *const bus[] = {"0000:01:00.0", "", "0000:81:00.0", "0000:99:00.0"};
+    const int expected[] = {0, -1, 1, -1};
+    int node[4];
     dagi_topology *two = NULL;
     char why[256] = "", text[64];
     ck_assert_msg(dagi_topology_new(&two, why, sizeof why) == DAG_SUCCESS, "%s", why);
+    dagi_topology_bus_nodes(two, 4, bus, node);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(node[i], expected[i]);
     dagi_topology_describe(two, text, sizeof text);
     if (strcmp(text, "0-1") == 0) { /* both are ours */
         ck_assert_int_eq(dagi_topology_worker_node(two, 0), 0);
