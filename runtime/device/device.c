@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Programs without kernels lack it. */
 extern bool dag_kernel_register(const dag_kernel *entry) __attribute__((weak));
@@ -100,8 +101,10 @@ static dagi_result make_infos(dagi_device *d)
         result = dagi_backend_of(d)->copy_in(d->in.queue, &zero);
     if (result == DAGI_OK)
         result = dagi_lane_mark(&d->in, NULL);
-    while (result == DAGI_OK && dagi_lane_busy(&d->in))
-        dagi_lane_poll(&d->in, &result);
+    const struct timespec moment = {.tv_nsec = 20000}; /* processors may be few, ranks many */
+    for (dagi_lane_poll(&d->in, &result); result == DAGI_OK && dagi_lane_busy(&d->in);
+         dagi_lane_poll(&d->in, &result))
+        nanosleep(&moment, NULL);
     for (int i = 0; i < DAGI_INFO_SLOTS; i++)
         d->info_free[d->ninfo_free++] = i;
     return result;
