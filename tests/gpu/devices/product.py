@@ -7,8 +7,8 @@ A case is one run of a driver with a context of its own. PROGRAM (cases.c) runs 
 differ in ranks, devices and delays. Each case is run with the memory of the devices as it is, then with
 1.5 times what the largest of its tasks needs, and then with a little less than that task needs, which
 then goes to a core. Expected: the result is right, nothing is left on a device, CUDA is not misused,
-what fits runs on devices, and there is an end within a minute. Without --full a subset runs that has
-every two values of two choices at least once; --only takes the routines with that word in their command.
+what fits runs on devices, and there is an end within a minute. Without --full each routine runs once,
+with as many pairs of choices as that allows; --only takes the routines with that word in their command.
 Prints how to run what fails alone.
 """
 import argparse
@@ -30,8 +30,8 @@ LIMIT = 60   # seconds for one case; a hang is a failure
 CHUNK = 300  # cases of one job, times three for the caps
 GRIDS = ["1x1", "2x1", "1x2", "2x2", "2x3", "3x2"]
 DEVICES = [1, 2, 4]
-# n and nb: nothing, one element, one tile that is larger, a tile more than full ones, ragged edges
-SIZES = [(0, 32), (1, 32), (50, 96), (127, 32), (257, 64), (433, 96)]
+# n and nb: nothing, one element, a tile that is larger, ragged edges, one element more than full tiles
+SIZES = [(0, 32), (1, 32), (50, 96), (190, 32), (257, 64)]
 # {m}, {l}: more and fewer than n
 CALLS = [
     "dag_potrf --uplo lower", "dag_potrf --uplo upper", "dag_potrf --layout slab",
@@ -72,21 +72,28 @@ def ranks_of(grid):
 
 def cases(calls):
     """All of them: call, precision, size, grid, devices."""
+    few = 0
     for case in itertools.product(calls, "sdcz", SIZES, GRIDS, DEVICES):
-        if "--mixed" not in case[0] or case[1] in "dz":
+        call, prec, (n, nb), grid, devices = case
+        few += n <= nb
+        if n <= nb and devices != DEVICES[(few - 1) // 3 % 3]: # one tile is on one device: they take turns
+            continue
+        if "--mixed" not in call or prec in "dz":
             yield case
 
 
 def subset(calls):
-    """Every two values of two choices once, in as few jobs as ranks need."""
+    """Each call once, with the most new pairs of values, in as few jobs as ranks need."""
     seen, chosen, devices = set(), [], {1: 4, 2: 2, 4: 1, 6: 2}
     everything = [c for c in cases(calls) if c[4] == devices[ranks_of(c[3])]]
     random.Random(7).shuffle(everything)
-    for case in everything:
-        pairs = {(i, j, case[i], case[j]) for i, j in itertools.combinations(range(4), 2)}
-        if len(pairs - seen) >= 4:
-            seen |= pairs
-            chosen.append(case)
+
+    def pairs(case):
+        return {(i, j, case[i], case[j]) for i, j in itertools.combinations(range(4), 2)}
+    for call in calls:
+        best = max((c for c in everything if c[0] == call), key=lambda c: len(pairs(c) - seen))
+        seen |= pairs(best)
+        chosen.append(best)
     return chosen
 
 
@@ -96,7 +103,7 @@ class Job:
     def __init__(self, options, ranks, devices, number):
         self.options, self.ranks = options, ranks
         self.settings = {"FAKE_CUDA_DEVICES": str(devices), "FAKE_CUDA_LATE": str(number),
-                         "FAKE_CUDA_POISON": "1", "FAKE_CUDA_MEMORY": "16M",
+                         "FAKE_CUDA_POISON": "1", "FAKE_CUDA_MEMORY": "4M",
                          "DAG_DEVICE_ALWAYS": "on"}
         self.command = [options.mpirun, "-np", str(ranks), options.cases]
         self.process = None
