@@ -37,8 +37,11 @@ typedef struct dag_cuda_exchanges {
     bool pivot_on_host;   /**< pivot[] is on the host instead, and read by the call */
 } dag_cuda_exchanges;
 
-/** Bytes of workspace on the device for cuda_laswp, cuda_pick_rows and cuda_put_rows. */
+/** Bytes of workspace on the device for cuda_pick_rows and cuda_put_rows. */
 size_t dag_cuda_exchanges_bytes(int64_t count);
+
+/** The same for cuda_laswp, which exchanges some hundred rows at a time: no more than for these. */
+size_t dag_cuda_laswp_bytes(int64_t count);
 
 /** Nonzero where cuda_laswp, cuda_pick_rows and cuda_put_rows are there: they are compiled by nvcc, in a
  *  library of their own that may be missing. To be named as `evaluate` by bodies that use them; the

@@ -54,7 +54,7 @@ void FN(cuda_tpmqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int
 
 /**
  * Exchanges rows of A, m rows and n columns; there is one stack.
- * @param work  on the device, dag_cuda_exchanges_bytes(e->count) bytes.
+ * @param work  on the device, dag_cuda_laswp_bytes(e->count) bytes.
  */
 void FN(cuda_laswp)(dag_device_queue *queue, const dag_cuda_exchanges *e, int m, int n, elem_t *A,
                     int lda, void *work);

@@ -5,6 +5,8 @@
 #include <dag/kernels.h>
 #include <dag/kernels_cuda.h>
 
+#include "own.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,7 +61,12 @@ int dag_cuda_moves_rows(const void *globals, const int32_t *locals)
 /* Pivots from the host, and three indices for each of them. */
 size_t dag_cuda_exchanges_bytes(int64_t count)
 {
-    return (size_t)count * (sizeof(int64_t) + 3 * sizeof(int));
+    return (size_t)count * (sizeof(int64_t) + DAGI_CUDA_MOVES * sizeof(int));
+}
+
+size_t dag_cuda_laswp_bytes(int64_t count)
+{
+    return dag_cuda_exchanges_bytes(count < DAGI_CUDA_SWAP_MOST ? count : DAGI_CUDA_SWAP_MOST);
 }
 
 /* The kernel that stands behind FN(name). */

@@ -35,7 +35,7 @@ static void LOCAL(laswp)(void)
         elem_t *a = LOCAL(random)(ld, n, (uint64_t)c);
         void *A = on_device(a, sizeof(elem_t) * (size_t)ld * (size_t)(n > 0 ? n : 1));
         void *there = on_device(pivot, sizeof *pivot * (size_t)m);
-        void *work = bytes_on_device(dag_cuda_exchanges_bytes(count));
+        void *work = bytes_on_device(dag_cuda_laswp_bytes(count));
         dag_cuda_exchanges e = {.pivot = host ? pivot : there, .first = first, .count = count,
                                 .backward = backward, .pivot_on_host = host};
         FN(laswp)(n, a, ld, first, first + count, pivot, backward);
