@@ -91,6 +91,7 @@ static dag_status judge(dag_context *ctx, struct problem *p, report *r)
     }
     if (status == DAG_SUCCESS)
         status = norm(ctx, g != NULL ? g : p->rhs, &of_r);
+    r->judged = 1;
     r->residual = of_r == 0 ? 0 : of_r / (of_b * larger * eps);
     dag_matrix_free(a);
     dag_matrix_free(g);
@@ -153,7 +154,7 @@ static const driver gels = {
                   "\n"
                   "The residual is ||B - A X|| / ((||A|| ||X|| + ||B||) max(M,N) eps) in one-norms,\n"
                   "for M > N that of A^H (B - A X), with another ||A|| below.",
-              .used = OPT_COMMON | OPT_BIT(OPT_M) | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
+              .used = OPT_COMMON | OPT_BIT(OPT_M) | OPT_BIT(OPT_NRHS) | OPT_FILES |
                       OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT)},
     .routine = "gels",
     .singular = 1,

@@ -4,9 +4,14 @@
 static dag_status gesv(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
                        dag_matrix *B, int64_t *info)
 {
-    const dag_lu_options how = {.pivoting = o->tournament ? DAG_PIVOT_TOURNAMENT
-                                                          : DAG_PIVOT_PARTIAL};
-    return dag_gesv_with(ctx, A, ipiv, B, &how, info);
+    const dag_lu_options how = {.pivoting = o->pivoting == DRIVER_PIVOT_TOURNAMENT
+                                                ? DAG_PIVOT_TOURNAMENT : DAG_PIVOT_PARTIAL};
+    if (o->pivoting != DRIVER_PIVOT_NONE)
+        return dag_gesv_with(ctx, A, ipiv, B, &how, info);
+    dag_status status = dag_getrf_nopiv(ctx, A, info);
+    for (int64_t i = 0; i < A->m; i++) /* for the refinement */
+        ipiv[i] = i + 1;
+    return status == DAG_SUCCESS && *info == 0 ? dag_getrs(ctx, DAG_NO_TRANS, A, NULL, B) : status;
 }
 
 static dag_status mixed(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
@@ -33,8 +38,8 @@ static const solver method = {
     .base = {.scope = {.program = "dag_gesv",
                        .purpose =
                            "Solves A X = B by LU factorisation with pivoting, as dag_getrf. A is a random\n"
-                           "matrix of order N, or one from a Matrix Market file, which every rank\n"
-                           "reads, keeping its part. B comes from --rhs; without it, B is random for\n"
+                           "matrix of order N (without pivoting one whose diagonal is large), or one from a\n"
+                           "Matrix Market file, which every rank reads, keeping its part. B comes from --rhs; without it, B is random for\n"
                            "a random A, and the row sums of A for one from a file, so that all\n"
                            "elements of the solution are 1. `info` is the number of the first pivot\n"
                            "that is exactly zero: the matrix is singular, and there is no solution.\n"
@@ -50,7 +55,7 @@ static const solver method = {
                            "negative if the system had to be solved in double precision after all:\n"
                            "-2 a number did not fit, -3 the factors were singular, -31 it did not\n"
                            "converge.",
-                       .used = OPT_COMMON | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
+                       .used = OPT_COMMON | OPT_BIT(OPT_NRHS) | OPT_FILES |
                                OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_MIXED) |
                                OPT_BIT(OPT_REFINE) | OPT_BIT(OPT_PIVOTING)},
              .routine = "gesv",

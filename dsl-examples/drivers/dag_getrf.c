@@ -10,7 +10,7 @@ struct problem {
     dag_matrix *a;
     int64_t *ipiv;
     dag_element_source source;
-    dag_plrnt_source random;
+    driver_random random;
     load_source file;
 };
 
@@ -22,16 +22,16 @@ static dag_status make_matrix(dag_context *ctx, const options *o, struct problem
         return load_general(ctx, o, &p->a);
     }
     dag_status status = driver_matrix(ctx, o, o->n, o->n, DAG_GENERAL, &p->a);
-    p->random = (dag_plrnt_source){p->a, o->seed};
-    p->source = (dag_element_source){dag_plrnt_each, &p->random};
-    return status != DAG_SUCCESS ? status
-                                 : driver_collective(ctx, dag_plrnt(ctx, p->a, o->seed));
+    if (status == DAG_SUCCESS)
+        status = driver_random_general(ctx, o, p->a, &p->random, &p->source);
+    return status;
 }
 
 /* The factors are good if they solve a system well. */
 static dag_status check(dag_context *ctx, const options *o, struct problem *p, report *r)
 {
     dag_matrix *b = NULL, *x = NULL;
+    const int64_t *pivots = o->pivoting != DRIVER_PIVOT_NONE ? p->ipiv : NULL;
     dag_solve_error error;
     dag_status status = driver_matrix(ctx, o, p->a->n, 1, DAG_GENERAL, &b);
     if (status == DAG_SUCCESS)
@@ -41,7 +41,7 @@ static dag_status check(dag_context *ctx, const options *o, struct problem *p, r
     if (status == DAG_SUCCESS)
         status = driver_collective(ctx, dag_plrnt(ctx, x, o->seed + 1));
     if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_getrs(ctx, DAG_NO_TRANS, p->a, p->ipiv, x));
+        status = driver_collective(ctx, dag_getrs(ctx, DAG_NO_TRANS, p->a, pivots, x));
     if (status == DAG_SUCCESS)
         status = driver_collective(ctx, dag_solve_residual(ctx, &p->source, b, x, &error));
     if (status == DAG_SUCCESS)
@@ -53,11 +53,13 @@ static dag_status check(dag_context *ctx, const options *o, struct problem *p, r
 
 static dag_status factor(dag_context *ctx, const options *o, struct problem *p, report *r)
 {
-    const dag_lu_options how = {.pivoting = o->tournament ? DAG_PIVOT_TOURNAMENT
-                                                          : DAG_PIVOT_PARTIAL};
+    const dag_lu_options how = {.pivoting = o->pivoting == DRIVER_PIVOT_TOURNAMENT
+                                                ? DAG_PIVOT_TOURNAMENT : DAG_PIVOT_PARTIAL};
+    int pivots = o->pivoting != DRIVER_PIVOT_NONE;
     double n = (double)p->a->n, start = driver_time(ctx);
     dag_status status =
-        driver_collective(ctx, dag_getrf_with(ctx, p->a, p->ipiv, &how, &r->info));
+        driver_collective(ctx, pivots ? dag_getrf_with(ctx, p->a, p->ipiv, &how, &r->info)
+                                      : dag_getrf_nopiv(ctx, p->a, &r->info));
     r->seconds = driver_time(ctx) - start;
     r->m = p->a->m;
     r->n = p->a->n;
@@ -92,11 +94,12 @@ static const driver getrf = {
                   "a square one from a Matrix Market file. Slab storage is factored in place, tile\n"
                   "storage is copied to slabs and back. Pivots are the largest elements of their\n"
                   "columns (partial), or the winners of a tournament between stacks of rows, which\n"
-                  "takes fewer messages and more arithmetic.\n"
+                  "takes fewer messages and more arithmetic; or there are none, which suits matrices\n"
+                  "with a large diagonal: such is then the random one.\n"
                   "\n"
                   "With --check a system with a random right-hand side is solved by the factors;\n"
                   "the residual is its normwise backward error, as that of dag_gesv.",
-              .used = OPT_COMMON | OPT_BIT(OPT_MATRIX) | OPT_BIT(OPT_PIVOTING)},
+              .used = OPT_COMMON | OPT_FILES | OPT_BIT(OPT_PIVOTING)},
     .routine = "getrf",
     .singular = 1,
     .run = run,

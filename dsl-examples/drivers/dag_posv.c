@@ -47,7 +47,7 @@ static const solver method = {
                   "system had to be solved in double precision after all: -2 a number did not fit,\n"
                   "-3 the matrix was not positive definite in single precision, -31 it did not\n"
                   "converge.",
-              .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_MATRIX) |
+              .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_NRHS) | OPT_FILES |
                       OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_MIXED) |
                       OPT_BIT(OPT_REFINE)},
              .routine = "posv",

@@ -63,7 +63,7 @@ static const driver potrf = {
                   "With --check the residual is ||A - L L^H|| / (||A|| n eps) in the Frobenius\n"
                   "norm, eps being that of the element type; its bound is 10. The check takes as\n"
                   "long as the factorisation, and memory for a second matrix.",
-              .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_MATRIX)},
+              .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_FILES},
     .routine = "potrf",
     .run = run,
 };

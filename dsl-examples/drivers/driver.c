@@ -102,6 +102,24 @@ dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t 
     return status;
 }
 
+dag_status driver_random_positive(dag_context *ctx, const options *o, dag_matrix *A,
+                                  driver_random *random, dag_element_source *source)
+{
+    random->hermitian = (dag_plghe_source){A, (double)A->n, o->seed};
+    *source = (dag_element_source){dag_plghe_each, &random->hermitian};
+    return driver_collective(ctx, dag_plghe(ctx, A, (double)A->n, o->seed));
+}
+
+dag_status driver_random_general(dag_context *ctx, const options *o, dag_matrix *A,
+                                 driver_random *random, dag_element_source *source)
+{
+    if (o->pivoting == DRIVER_PIVOT_NONE)
+        return driver_random_positive(ctx, o, A, random, source);
+    random->general = (dag_plrnt_source){A, o->seed};
+    *source = (dag_element_source){dag_plrnt_each, &random->general};
+    return driver_collective(ctx, dag_plrnt(ctx, A, o->seed));
+}
+
 double driver_flops(dag_precision prec, double muls, double adds)
 {
     return dag_precision_is_complex(prec) ? 6 * muls + 2 * adds : muls + adds;
@@ -190,8 +208,11 @@ static void print_mixed(const driver *d, const report *r)
 
 static void print_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
-    printf("%s: prec %c, n %" PRId64 ", nb %" PRId64 ", grid %dx%d, %d %s with %d %s: %.4g s",
-           d->routine, dag_precision_letter(o->prec), r->n, r->nb, r->p, r->q, dag_size(ctx),
+    printf("%s: prec %c, ", d->routine, dag_precision_letter(o->prec));
+    if (r->m != r->n)
+        printf("m %" PRId64 ", ", r->m);
+    printf("n %" PRId64 ", nb %" PRId64 ", grid %dx%d, %d %s with %d %s: %.4g s",
+           r->n, r->nb, r->p, r->q, dag_size(ctx),
            dag_size(ctx) == 1 ? "rank" : "ranks", dag_workers(ctx),
            dag_workers(ctx) == 1 ? "thread" : "threads", r->seconds);
     if (r->info != 0) {
@@ -205,7 +226,7 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
     if (d->solves)
         printf("%s: backward error %.3g normwise, %.3g componentwise\n", d->routine, r->normwise,
                r->componentwise);
-    else if (!isnan(r->residual))
+    else if (r->judged || !isnan(r->residual))
         printf("%s: scaled backward error %.3g (bound %.3g)\n", d->routine, r->residual, r->bound);
 }
 

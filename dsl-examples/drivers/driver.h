@@ -12,6 +12,7 @@ typedef struct report {
     int p, q;
     double seconds, flops;
     double residual;
+    int judged; /* 1: the residual is NaN because the result is, not because nobody asked */
     double normwise, componentwise; /* solvers */
     int64_t info;
     int mixed, iter; /* solved in mixed precision, with iter as dag/refine.h says */
@@ -40,6 +41,17 @@ dag_status driver_agreed(dag_context *ctx, dag_status mine);
 /* A new matrix with the options' tiles, grid, storage and element type. */
 dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_uplo uplo,
                          dag_matrix **matrix);
+/* Fills A with a random Hermitian matrix whose diagonal is its order larger: it is positive definite
+ * and LU needs no pivots. The source gives it again; `random` is its own. */
+typedef union driver_random {
+    dag_plghe_source hermitian;
+    dag_plrnt_source general;
+} driver_random;
+dag_status driver_random_positive(dag_context *ctx, const options *o, dag_matrix *A,
+                                  driver_random *random, dag_element_source *source);
+/* The same for a matrix without structure; with --pivoting none for one as above. */
+dag_status driver_random_general(dag_context *ctx, const options *o, dag_matrix *A,
+                                 driver_random *random, dag_element_source *source);
 /* Floating point operations, complex ones counted as four multiplications or additions each way:
  * `muls` and `adds` in the element type. */
 double driver_flops(dag_precision prec, double muls, double adds);

@@ -74,12 +74,18 @@ static void reflect(dag_mtx_symmetry symmetry, double *re, double *im)
         *im = -*im;
 }
 
+/* An infinity fits single precision. */
+static int too_large(double x)
+{
+    return isfinite(x) && fabs(x) > FLT_MAX;
+}
+
 static bool take(void *user, int64_t i, int64_t j, double re, double im)
 {
     struct sink *s = user;
     const dag_matrix *a = s->a;
     if (dag_precision_real(a->prec) == DAG_S && s->overflow_i < 0 &&
-        (fabs(re) > FLT_MAX || fabs(im) > FLT_MAX)) {
+        (too_large(re) || too_large(im))) {
         s->overflow_i = i;
         s->overflow_j = j;
     }
@@ -94,7 +100,8 @@ static bool take(void *user, int64_t i, int64_t j, double re, double im)
     return true;
 }
 
-static dag_status read_entries(dag_context *ctx, const char *path, dag_mtx *file, struct sink *s)
+static dag_status read_entries(dag_context *ctx, const options *o, const char *path, dag_mtx *file,
+                               struct sink *s)
 {
     char text[DAG_MTX_ERRLEN];
     s->overflow_i = -1;
@@ -102,9 +109,10 @@ static dag_status read_entries(dag_context *ctx, const char *path, dag_mtx *file
     if (result != DAG_MTX_OK)
         return status_of(ctx, result, text);
     int64_t line, count = dag_mtx_nonfinite(file, &line);
-    if (count > 0)
+    if (count > 0 && o->check_finite)
         return dag_error(ctx, DAG_ERR_ARG, "%s:%" PRId64 ": an entry is infinite or not a number "
-                         "(%" PRId64 " such entries)", path, line, count);
+                         "(%" PRId64 " such entries); --check-finite no computes with them", path,
+                         line, count);
     if (s->overflow_i >= 0)
         return dag_error(ctx, DAG_ERR_ARG, "%s: entry (%" PRId64 ", %" PRId64 ") does not fit "
                          "single precision; use --prec d or z", path, s->overflow_i + 1,
@@ -280,7 +288,7 @@ static dag_status fill_matrix(dag_context *ctx, const options *o, dag_mtx *file,
     if (info->symmetry == DAG_MTX_GENERAL) /* both triangles, until they have been compared */
         status = driver_matrix(ctx, o, a->m, a->n, o->uplo, &sink.mirror);
     if (status == DAG_SUCCESS)
-        status = driver_agreed(ctx, read_entries(ctx, o->matrix, file, &sink));
+        status = driver_agreed(ctx, read_entries(ctx, o, o->matrix, file, &sink));
     if (status == DAG_SUCCESS)
         status = check_symmetry(ctx, o->matrix, a, sink.mirror);
     dag_matrix_free(sink.mirror);
@@ -333,7 +341,7 @@ static dag_status load_checked(dag_context *ctx, const options *o,
     sink.symmetry = info->symmetry;
     status = driver_matrix(ctx, o, info->rows, info->cols, DAG_GENERAL, &sink.a);
     if (status == DAG_SUCCESS)
-        status = driver_agreed(ctx, read_entries(ctx, o->matrix, file, &sink));
+        status = driver_agreed(ctx, read_entries(ctx, o, o->matrix, file, &sink));
     dag_mtx_close(file);
     if (status == DAG_SUCCESS)
         *matrix = sink.a;
@@ -378,7 +386,7 @@ dag_status load_rhs(dag_context *ctx, const options *o, int64_t rows, dag_matrix
     if (status == DAG_SUCCESS)
         status = driver_matrix(ctx, o, info->rows, info->cols, DAG_GENERAL, &sink.a);
     if (status == DAG_SUCCESS)
-        status = driver_agreed(ctx, read_entries(ctx, o->rhs, file, &sink));
+        status = driver_agreed(ctx, read_entries(ctx, o, o->rhs, file, &sink));
     dag_mtx_close(file);
     if (status == DAG_SUCCESS)
         *rhs = sink.a;

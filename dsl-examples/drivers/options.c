@@ -35,7 +35,9 @@ static const option_row table[OPT_COUNT] = {
     [OPT_OUT] = {"out", "FILE.mtx", "write the solution to a file"},
     [OPT_MIXED] = {"mixed", NULL, "factor in single precision, refine in double precision"},
     [OPT_REFINE] = {"refine", NULL, "refine the solution: componentwise errors near eps"},
-    [OPT_PIVOTING] = {"pivoting", "partial|tournament", "how pivots are chosen (partial)"},
+    [OPT_PIVOTING] = {"pivoting", "partial|tournament|none", "how pivots are chosen (partial)"},
+    [OPT_CHECK_FINITE] = {"check-finite", "yes|no",
+                          "refuse files with a NaN or infinity, or compute with them (yes)"},
     [OPT_ROUTINE] = {"routine", "NAME", "gemm, symm, hemm, syrk, herk, syr2k, her2k, trmm or trsm (gemm)"},
     [OPT_SIDE] = {"side", "left|right", "where the symmetric or triangular matrix stands (left)"},
     [OPT_TRANSA] = {"transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)"},
@@ -185,15 +187,30 @@ static bool parse_grid(const char *text, int *p, int *q)
     return parse_int(first, 1, INT32_MAX, p) && parse_int(text + length + 1, 1, INT32_MAX, q);
 }
 
-/* `text` is a or b, perhaps shortened to one letter: 0 or 1; else -1. */
+/* Perhaps shortened to one letter. */
+static bool is_word(const char *text, const char *word)
+{
+    return strcmp(text, word) == 0 ||
+           (text[0] != '\0' && text[1] == '\0' && (text[0] | 0x20) == word[0]);
+}
+
+/* `text` is a or b: 0 or 1; else -1. */
 static int parse_word(const char *text, const char *a, const char *b)
 {
-    const char *const words[2] = {a, b};
-    for (int i = 0; i < 2; i++)
-        if (strcmp(text, words[i]) == 0 ||
-            (text[1] == '\0' && (text[0] | 0x20) == words[i][0]))
-            return i;
-    return -1;
+    return is_word(text, a) ? 0 : is_word(text, b) ? 1 : -1;
+}
+
+static bool parse_pivoting(const char *text, driver_pivoting *pivoting)
+{
+    static const char *const words[] = {[DRIVER_PIVOT_PARTIAL] = "partial",
+                                        [DRIVER_PIVOT_TOURNAMENT] = "tournament",
+                                        [DRIVER_PIVOT_NONE] = "none"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (is_word(text, words[i])) {
+            *pivoting = (driver_pivoting)i;
+            return true;
+        }
+    return false;
 }
 
 static bool parse_trans(const char *text, dag_trans *trans)
@@ -254,8 +271,11 @@ static const char *set_word(options *o, int id, const char *text)
         o->diag = word == 1 ? DAG_UNIT : DAG_NON_UNIT;
         return word >= 0 ? NULL : "nonunit or unit";
     case OPT_PIVOTING:
-        o->tournament = parse_word(text, "partial", "tournament");
-        return o->tournament >= 0 ? NULL : "partial or tournament";
+        return parse_pivoting(text, &o->pivoting) ? NULL : "partial, tournament or none";
+    case OPT_CHECK_FINITE:
+        word = parse_word(text, "yes", "no");
+        o->check_finite = word == 0;
+        return word >= 0 ? NULL : "yes or no";
     case OPT_TRANSA: return parse_trans(text, &o->transa) ? NULL : "n, t or c";
     case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
     case OPT_ROUTINE: o->routine = text; return NULL;
@@ -285,7 +305,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_MIXED: o->mixed = 1; break;
     case OPT_REFINE: o->refine = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
-    case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG: case OPT_PIVOTING:
+    case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG: case OPT_PIVOTING: case OPT_CHECK_FINITE:
     case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE:
         wanted = set_word(o, id, text);
         break;
@@ -301,6 +321,7 @@ static int check_together(const options *o, const option_scope *scope)
 {
     static const struct { int a, b; const char *why; } pairs[] = {
         {OPT_MATRIX, OPT_N, "the order is that of the file"},
+        {OPT_MATRIX, OPT_M, "the rows are those of the file"},
         {OPT_MATRIX, OPT_SEED, "the matrix is not random"},
         {OPT_MIXED, OPT_REFINE, "--mixed refines by itself"},
         {OPT_MIXED, OPT_PIVOTING, "--mixed factors with partial pivoting"},
@@ -319,6 +340,7 @@ static int check_together(const options *o, const option_scope *scope)
 int options_parse(options *o, const option_scope *scope, int argc, char **argv)
 {
     *o = (options){.n = 1000, .nrhs = 1, .runs = 1, .gpus = -1, .seed = 1, .prec = DAG_D,
+                   .check_finite = 1,
                    .layout = DAG_LAYOUT_TILE, .uplo = DAG_LOWER, .side = DAG_LEFT,
                    .transa = DAG_NO_TRANS, .transb = DAG_NO_TRANS, .diag = DAG_NON_UNIT};
     for (int i = 1; i < argc; i++) {

@@ -39,6 +39,7 @@ enum option_id {
     OPT_MIXED,
     OPT_REFINE,
     OPT_PIVOTING,
+    OPT_CHECK_FINITE,
     OPT_ROUTINE,
     OPT_SIDE,
     OPT_TRANSA,
@@ -48,6 +49,7 @@ enum option_id {
     OPT_VERSION,
     OPT_COUNT
 };
+_Static_assert(OPT_COUNT <= 32, "the options of a driver are the bits of 32");
 #define OPT_BIT(id) (UINT32_C(1) << (id))
 /* What every driver understands. */
 #define OPT_COMMON                                                                                 \
@@ -56,12 +58,22 @@ enum option_id {
      OPT_BIT(OPT_JSON) | OPT_BIT(OPT_TRACE) | OPT_BIT(OPT_REPORT) | OPT_BIT(OPT_PROGRESS) |         \
      OPT_BIT(OPT_SEED) | OPT_BIT(OPT_LAYOUT) | OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION))
 
+/* What a driver understands that reads files. */
+#define OPT_FILES (OPT_BIT(OPT_MATRIX) | OPT_BIT(OPT_CHECK_FINITE))
+
 /* What a driver says of itself. */
 typedef struct option_scope {
     const char *program; /* "dag_potrf" */
     const char *purpose; /* for --help: what is computed, what the check means */
     uint32_t used;       /* OPT_BIT of the options that mean something to it */
 } option_scope;
+
+/* Values of --pivoting. */
+typedef enum driver_pivoting {
+    DRIVER_PIVOT_PARTIAL,
+    DRIVER_PIVOT_TOURNAMENT,
+    DRIVER_PIVOT_NONE
+} driver_pivoting;
 
 typedef struct options {
     uint32_t given; /* OPT_BIT of the options on the command line */
@@ -70,7 +82,8 @@ typedef struct options {
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
     int gpus;    /* -1 = all that are there */
-    int check, json, report, progress, mixed, refine, tournament;
+    int check, json, report, progress, mixed, refine, check_finite;
+    driver_pivoting pivoting;
     dag_precision prec;
     dag_layout layout;
     dag_uplo uplo;

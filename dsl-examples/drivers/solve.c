@@ -17,10 +17,7 @@ struct problem {
     int64_t *ipiv;     /* for the method */
     double *berr;      /* of each right-hand side, with --refine */
     dag_element_source source;
-    union {
-        dag_plghe_source hermitian;
-        dag_plrnt_source general;
-    } random;
+    driver_random random;
     load_source file;
     dag_mtx_writer *out; /* on rank 0, with --out */
 };
@@ -30,16 +27,13 @@ static dag_status random_matrix(dag_context *ctx, const options *o, struct probl
     dag_status status;
     if (!method->triangle) {
         status = driver_matrix(ctx, o, o->n, o->n, DAG_GENERAL, &p->a);
-        p->random.general = (dag_plrnt_source){p->a, o->seed};
-        p->source = (dag_element_source){dag_plrnt_each, &p->random.general};
-        return status != DAG_SUCCESS ? status
-                                     : driver_collective(ctx, dag_plrnt(ctx, p->a, o->seed));
+        if (status == DAG_SUCCESS)
+            status = driver_random_general(ctx, o, p->a, &p->random, &p->source);
+        return status;
     }
     status = driver_matrix(ctx, o, o->n, o->n, o->uplo, &p->a);
-    p->random.hermitian = (dag_plghe_source){p->a, (double)o->n, o->seed};
-    p->source = (dag_element_source){dag_plghe_each, &p->random.hermitian};
     if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_plghe(ctx, p->a, (double)o->n, o->seed));
+        status = driver_random_positive(ctx, o, p->a, &p->random, &p->source);
     return status;
 }
 

@@ -49,6 +49,15 @@ dag_status dag_geadd(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomp
 dag_status dag_redistribute(dag_context *ctx, dag_matrix *A, dag_matrix *B);
 
 /**
+ * Look for an element of A, or of a triangle of it, that is infinite or not a number. The routines of
+ * the library do not: they compute with such elements as their descriptions say.
+ * @param[out] row, col  its place, counted from 0, the first one column by column; -1 both when all
+ *                       elements are finite. The same on all ranks.
+ */
+dag_status dag_find_nonfinite(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *row,
+                              int64_t *col);
+
+/**
  * Norm of a general m x n matrix: largest absolute value of an element, of a column sum, of a row
  * sum, or Frobenius. A NaN in the matrix makes the norm NaN; a matrix without elements has norm 0.
  * Sums within a tile are in the real type of the matrix, those over tiles in double precision; the

@@ -53,7 +53,7 @@ endforeach()
 # Matrices of the Harwell-Boeing collection are looked for beside the source tree.
 set(data "${PROJECT_SOURCE_DIR}/../shared/data")
 dag_add_mpi_test(error_bounds_files NP 2 THREADS 1 COMMAND error_bounds "${data}/west0067.mtx"
-    "${data}/fs_183_1.mtx" "${data}/young1c.mtx")
+    "${data}/fs_183_1.mtx" "${data}/young1c.mtx" "${data}/bcsstk01.mtx")
 dag_add_mpi_test(error_bounds_large_files NP 2 THREADS 1 COMMAND error_bounds
     "${data}/mhd1280b.mtx" "${data}/bcsstk16.mtx" LABELS full TIMEOUT 600)
 dag_add_mpi_test(lu_matrix_threads NP 2 THREADS 2 COMMAND lu_matrix LABELS sanitize)

@@ -51,7 +51,8 @@ install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1" "${PROJECT_SOURCE_DIR}/docs/d
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 if(TARGET dag_la) # one page for all drivers, under the name of each
     set(pages "${PROJECT_SOURCE_DIR}/docs/dag_drivers.1")
-    foreach(driver IN ITEMS potrf posv getrf gesv geqrf gels gemm blas3)
+    foreach(driver IN ITEMS potrf posv potri getrf gesv getri geqrf gelqf gels gemm
+            blas3)
         file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/man/dag_${driver}.1"
             CONTENT ".so man1/dag_drivers.1\n")
         list(APPEND pages "${PROJECT_BINARY_DIR}/man/dag_${driver}.1")

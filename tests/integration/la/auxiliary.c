@@ -199,6 +199,50 @@ static void test_redistribute(void)
             }
 }
 
+/* The first of several is found on all ranks, wherever it lies; what is not meant is not looked at. */
+static void test_nonfinite(void)
+{
+    enum { M = 37, N = 29 };
+    static const int64_t bad[][2] = {{36, 28}, {3, 17}, {30, 12}, {7, 12}, {12, 12}, {0, 0}};
+    for (int k = 0; k < 20; k++) {
+        dag_precision prec = (dag_precision)(k % 4);
+        whole w = some(prec, M, N, k);
+        dag_matrix *a = dealt(prec, M, N, k, DAG_GENERAL);
+        int64_t row = 0, col = 0, least = N;
+        fill_from(a, w);
+        CHECK(dag_find_nonfinite(ctx, DAG_GENERAL, a, &row, &col) == DAG_SUCCESS && row == -1 &&
+                  col == -1, "case %d: (%" PRId64 ", %" PRId64 ")", k, row, col);
+        for (int b = 0; b < 6; b++) { /* one more each time; only the imaginary part where there is one */
+            double x = b % 2 ? INFINITY : NAN;
+            whole_put(w, bad[b][0], bad[b][1],
+                      dag_precision_is_complex(prec) ? __builtin_complex(1.0, x) : x);
+            fill_from(a, w);
+            least = bad[b][1] < least ? bad[b][1] : least;
+            int64_t first = b == 2 ? 30 : b == 3 || b == 4 ? 7 : bad[b][0];
+            CHECK(dag_find_nonfinite(ctx, DAG_GENERAL, a, &row, &col) == DAG_SUCCESS &&
+                      row == first && col == least, "case %d, %d: (%" PRId64 ", %" PRId64 ")", k, b,
+                  row, col);
+        }
+        dag_matrix_free(a);
+        free(w.a);
+    }
+    whole w = some(DAG_D, N, N, 1);
+    dag_matrix *a = dealt(DAG_D, N, N, 0, DAG_GENERAL), *empty = dealt(DAG_D, 0, N, 0, DAG_GENERAL);
+    int64_t row = 0, col = 0;
+    whole_put(w, 9, 4, NAN);
+    fill_from(a, w);
+    CHECK(dag_find_nonfinite(ctx, DAG_UPPER, a, &row, &col) == DAG_SUCCESS && col == -1, "upper");
+    CHECK(dag_find_nonfinite(ctx, DAG_LOWER, a, &row, &col) == DAG_SUCCESS && row == 9 && col == 4,
+          "lower");
+    CHECK(dag_find_nonfinite(ctx, DAG_GENERAL, empty, &row, &col) == DAG_SUCCESS && row == -1,
+          "empty");
+    CHECK(dag_find_nonfinite(ctx, DAG_GENERAL, a, dag_rank(ctx) == 0 ? NULL : &row, &col) ==
+              DAG_ERR_ARG, "no place for the row on one rank");
+    dag_matrix_free(a);
+    dag_matrix_free(empty);
+    free(w.a);
+}
+
 /* Into and out of an array of rank 0. */
 static void test_lapack_layout(void)
 {
@@ -482,6 +526,7 @@ int main(void)
     }
     test_norms();
     test_redistribute();
+    test_nonfinite();
     test_lapack_layout();
     test_regions();
     test_laset_diagonal();

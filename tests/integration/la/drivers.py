@@ -19,6 +19,7 @@ MPIRUN, BIN, MOST, DATA = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "../../../docs/dag_drivers.1")
 RANKS = [n for n in (1, 2, 4, 6) if n <= MOST]
+DRIVERS = ["dag_" + d for d in "potrf posv potri getrf gesv getri geqrf gelqf gels gemm blas3".split()]
 FIELDS = ["routine", "prec", "m", "n", "nb", "ranks", "grid", "threads", "gpus", "time_s", "gflops",
           "residual", "info"]
 
@@ -88,10 +89,13 @@ class Options(Case):
                 ("--trace takes the name of a file, not ''", "--trace="),
                 ("--matrix and --n do not go together", "--matrix", "x", "--n", "3"),
                 ("option --k means nothing to this program", "--k", "3"),
+                ("--check-finite takes yes or no, not 'maybe'", "--check-finite", "maybe"),
+                ("--uplo takes lower or upper, not ''", "--uplo", ""),
         ]:
             with self.subTest(args=args):
                 self.bad(3, text, "dag_posv", *args)
         self.bad(3, "option --nrhs means nothing", "dag_potrf", "--nrhs", "2")
+        self.bad(3, "--matrix and --m do not go together", "dag_gels", "--matrix", "x", "--m", "3")
         self.bad(3, "unknown option --cheque", "dag_potrf", "--cheque", ranks=RANKS[-1])
 
     def test_help_and_version(self):
@@ -110,12 +114,12 @@ class Options(Case):
         with open(MANUAL) as f:
             page = f.read().replace("\\-", "-")
         options = set()
-        for driver in ["dag_" + d for d in "potrf posv getrf gesv geqrf gels gemm blas3".split()]:
+        for driver in DRIVERS:
             status, out, err = run(driver, "--help")
             self.assertEqual((status, err), (0, ""))
             self.assertIn(f"\n.B {driver}\n", page)
-            options |= set(re.findall(r"^  (--\w+)", out, re.MULTILINE))
-        self.assertEqual(set(re.findall(r"--\w+", page)) - {"--name"}, options)
+            options |= set(re.findall(r"^  (--[\w-]+)", out, re.MULTILINE))
+        self.assertEqual(set(re.findall(r"--[\w-]+", page)) - {"--name"}, options)
 
     def test_grid_and_threads(self):
         for ranks in 1, RANKS[-1]:
@@ -208,11 +212,46 @@ class Results(Case):
                       "slab", "--check", ranks=ranks)
             for driver in "dag_getrf", "dag_gesv":
                 self.good(driver, "--n", 150, "--nb", 40, "--prec", "dzsc"[at], "--pivoting",
-                          "tournament", "--check", ranks=ranks)
-        self.bad(3, "--pivoting takes partial or tournament, not 'full'", "dag_gesv", "--pivoting",
+                          "none" if at % 2 else "tournament", "--check", ranks=ranks)
+        r, = self.good("dag_gesv", "--n", 50, "--nb", 16, "--pivoting", "none", "--refine", "--check")
+        self.assertLess(r["componentwise"], 1e-15)
+        self.good("dag_getrf", "--n", 500, "--pivoting", "none", "--check")
+        turned = self.file("%%MatrixMarket matrix array real general\n2 2\n0\n1\n1\n0\n")
+        self.good("dag_gesv", "--matrix", turned, "--check")
+        self.bad(2, "pivot 1 is exactly zero", "dag_gesv", "--matrix", turned, "--pivoting", "none",
+                 ranks=RANKS[-1])
+        self.bad(3, "--pivoting takes partial, tournament or none, not 'full'", "dag_gesv", "--pivoting",
                  "full")
         self.bad(3, "--mixed and --pivoting do not go together", "dag_gesv", "--mixed",
                  "--pivoting", "partial")
+
+    def test_inverse(self):
+        for at, ranks in enumerate(RANKS):
+            turn = [["--uplo", "lower"], ["--uplo", "upper", "--layout", "slab"]][at % 2]
+            for driver, *options in ["dag_potri", *turn], ["dag_getri"]:
+                r, = self.good(driver, "--n", 150, "--nb", 40, "--prec", "dzsc"[at], "--check", *options,
+                               ranks=ranks)
+                self.assertLess(r["residual"], 1)
+        eye = "%%MatrixMarket matrix array real general\n2 2\n2\n0\n0\n{}\n"
+        for driver in "dag_potri", "dag_getri":
+            r, = self.good(driver, "--matrix", self.file(eye.format(4)), "--nb", 1, "--check",
+                           ranks=RANKS[-1])
+            self.assertEqual(r["n"], 2)
+            self.assertLess(r["residual"], 1)
+            self.good(driver, "--n", 0, "--check")
+        self.bad(2, "minor of order 2 is not", "dag_potri", "--matrix", self.file(eye.format(0)))
+        self.bad(2, "pivot 2 is exactly zero", "dag_getri", "--matrix", self.file(eye.format(0)),
+                 ranks=RANKS[-1])
+
+    def test_lq(self):
+        shapes = [(150, 150), (60, 200), (200, 60)]
+        for m, n in (0, 5), (5, 0):
+            self.good("dag_gelqf", "--m", m, "--n", n, "--check")
+        for at, ranks in enumerate(RANKS):
+            for m, n in shapes[at % 3], shapes[(at + 1) % 3]:
+                r, = self.good("dag_gelqf", "--m", m, "--n", n, "--nb", 40, "--prec", "zdcs"[at],
+                               "--layout", ("tile", "slab")[at % 2], "--check", ranks=ranks)
+                self.assertLess(r["residual"], 1)
 
     def test_mixed_and_refined(self):
         for driver in "dag_gesv", "dag_posv":
@@ -381,6 +420,80 @@ class Files(Case):
                          "1.0000000000000002\n3\n")
         self.good("dag_posv", "--matrix", path, "--check")
 
+    def test_broken(self):
+        """What is wrong in a file is said by all who read files, once."""
+        head = "%%MatrixMarket matrix "
+        for at, (text, body) in enumerate([
+                ("A.mtx: the file is empty", ""),
+                ("A.mtx:1: not a Matrix Market file", "1 2\n3 4\n"),
+                ("A.mtx:2: size -1 is negative", head + "coordinate real general\n3 3 -1\n"),
+                ("A.mtx:4: column index 4 is not between 1 and 3",
+                 head + "coordinate real general\n3 3 2\n1 1 1\n2 4 1\n"),
+                ("A.mtx:4: the file ends after 2 of 9 entries",
+                 head + "array real general\n3 3\n1\n2\n"),
+                ("A.mtx:3: 'two' is not a number", head + "array real general\n1 1\ntwo\n"),
+                ("A.mtx:4: unexpected '7' after the last of 1 entries",
+                 head + "array real general\n1 1\n1\n7\n"),
+                ("A.mtx:4: an entry is infinite or not a number (1 such entries)",
+                 head + "array real general\n2 1\n1\nnan\n"),
+        ]):
+            path = self.file(body)
+            drivers = ["dag_gels"] if "2 1" in body else ["dag_gels", "dag_gesv", "dag_posv"]
+            for k, driver in enumerate(drivers):
+                with self.subTest(text=text, driver=driver):
+                    out = self.bad(1, text, driver, "--matrix", path, "--json",
+                                   ranks=RANKS[-1] if at % 3 == k else 1)
+                    self.assertEqual(out, "")
+        square = self.file(DENSE)
+        for driver in "dag_gels", "dag_gesv", "dag_posv":
+            self.bad(1, "b.mtx:3: the file ends after 1 of 3 entries", driver, "--matrix", square,
+                     "--rhs", self.file(head + "array real general\n3 1\n1\n", "b.mtx"))
+            self.bad(1, "the right-hand sides have 2 rows, the matrix has 3", driver, "--matrix",
+                     square, "--rhs", self.file(head + "array real general\n2 1\n1\n2\n", "b.mtx"))
+            self.bad(1, "cannot read: Is a directory", driver, "--matrix", self.dir.name, ranks=RANKS[-1])
+        flat = self.file(head + "array real general\n1 2\n1\n2\n", "flat.mtx")
+        self.bad(1, "flat.mtx: the matrix is not square", "dag_gesv", "--matrix", flat)
+
+    def test_not_finite(self):
+        """--check-finite no: what the algorithms make of a NaN, on any number of ranks."""
+        lines = DENSE.splitlines()
+        lines[2 + 4] = "nan"  # element (2, 2)
+        path = self.file("\n".join(lines) + "\n")
+        for at, ranks in enumerate(RANKS):
+            args = ["--matrix", path, "--nb", 1, "--check-finite", "no", "--layout",
+                    ("tile", "slab")[at % 2]]
+            self.bad(2, "minor of order 2 is not (info = 2)", "dag_posv", *args, ranks=ranks)
+            for driver in "dag_gesv", "dag_gels":
+                r, = self.good(driver, *args, ranks=ranks)
+                self.assertEqual((r["info"], r["residual"]), (0, None))
+        status, out, err = run("dag_gels", *args)
+        self.assertIn("gels: scaled backward error nan", out)
+        for driver in "dag_gesv", "dag_gels":
+            self.bad(1, "check failed: the backward error", driver, *args, "--check")
+        infinite = self.file(DENSE.replace("6", "inf"))
+        self.bad(1, "A.mtx:11: an entry is infinite", "dag_gesv", "--matrix", infinite,
+                 "--check-finite", "yes")
+        self.good("dag_gesv", "--matrix", infinite, "--check-finite", "no", "--prec", "s")
+
+    def test_least_squares(self):
+        """A line through points, and the solution of least norm of one equation."""
+        points = self.file("%%MatrixMarket matrix array real general\n4 2\n1\n1\n1\n1\n0\n1\n2\n3\n")
+        values = self.file("%%MatrixMarket matrix array real general\n4 1\n1\n3\n5\n8\n", "b.mtx")
+        flat = self.file("%%MatrixMarket matrix array real general\n1 3\n2\n0\n1\n", "flat.mtx")
+        ten = self.file("%%MatrixMarket matrix array real general\n1 1\n10\n", "ten.mtx")
+        out = os.path.join(self.dir.name, "x.mtx")
+        for ranks in RANKS:
+            for matrix, rhs, want in (points, values, [0.8, 2.3]), (flat, ten, [4, 0, 2]):
+                self.good("dag_gels", "--matrix", matrix, "--rhs", rhs, "--nb", 1, "--out", out,
+                          "--check", ranks=ranks)
+                got = [x for x, in self.solution(out)[0]]
+                self.assertEqual(len(got), len(want))
+                for x, y in zip(got, want):
+                    self.assertAlmostEqual(x, y, places=13)
+        self.bad(2, "pivot 2 is exactly zero", "dag_gels", "--matrix",
+                 self.file("%%MatrixMarket matrix array real general\n3 2\n1\n1\n1\n0\n0\n0\n"),
+                 ranks=RANKS[-1])
+
     def test_right_hand_sides_refused(self):
         a = self.file(DENSE)
         general = "%%MatrixMarket matrix array "
@@ -482,6 +595,10 @@ class RealMatrices(Case):
                 r, = self.good("dag_gesv", "--matrix", path, "--prec", prec, "--nb", 48, "--check",
                                ranks=ranks)
                 self.assertLess(r["normwise"], 1e-14)
+                r, = self.good("dag_gels", "--matrix", path, "--prec", prec, "--nb", 48, "--check",
+                               ranks=ranks)
+                self.assertLess(r["residual"], 1)
+
     def path(self, name):
         return os.path.join(DATA, name + ".mtx")
 

@@ -1,0 +1,128 @@
+/* dag_gelqf: LQ factorisation of a random matrix. */
+#include "driver.h"
+
+#include <dag/la.h>
+
+#include <float.h>
+#include <math.h>
+
+/* *value becomes the norm of A - L Q; A was made again and is overwritten. */
+static dag_status difference(dag_context *ctx, const options *o, dag_matrix *factor,
+                             const dag_lq *lq, dag_matrix *A, double *value)
+{
+    dag_matrix *product = NULL;
+    dag_status status = driver_matrix(ctx, o, A->m, A->n, DAG_GENERAL, &product); /* it is zero */
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_lacpy(ctx, DAG_LOWER, factor, product));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(
+            ctx, dag_unmlq(ctx, DAG_RIGHT, DAG_NO_TRANS, factor, lq, product));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(
+            ctx, dag_geadd(ctx, DAG_GENERAL, DAG_NO_TRANS, -1, product, 1, A));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, A, value));
+    dag_matrix_free(product);
+    return status;
+}
+
+/* *value becomes the norm of I - Q Q^H for the first rows of Q. */
+static dag_status gram(dag_context *ctx, const options *o, dag_matrix *factor, const dag_lq *lq,
+                       double *value)
+{
+    dag_matrix *Q = NULL, *G = NULL;
+    int64_t rows = factor->m < factor->n ? factor->m : factor->n;
+    dag_status status = driver_matrix(ctx, o, rows, factor->n, DAG_GENERAL, &Q);
+    if (status == DAG_SUCCESS)
+        status = driver_matrix(ctx, o, rows, rows, DAG_GENERAL, &G);
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_unglq(ctx, factor, lq, Q));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_laset(ctx, DAG_GENERAL, 0, 1, G));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(
+            ctx, dag_gemm(ctx, DAG_NO_TRANS, DAG_CONJ_TRANS, -1, Q, Q, 1, G));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, G, value));
+    dag_matrix_free(Q);
+    dag_matrix_free(G);
+    return status;
+}
+
+static dag_status check(dag_context *ctx, const options *o, dag_matrix *factor, const dag_lq *lq,
+                        report *r)
+{
+    dag_matrix *A = NULL;
+    double norm = 0, off = 0, orthogonality = 0;
+    double eps = dag_precision_real(o->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON;
+    double larger = (double)(factor->m > factor->n ? factor->m : factor->n);
+    dag_status status = driver_matrix(ctx, o, factor->m, factor->n, DAG_GENERAL, &A);
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_plrnt(ctx, A, o->seed));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, A, &norm));
+    if (status == DAG_SUCCESS)
+        status = difference(ctx, o, factor, lq, A, &off);
+    if (status == DAG_SUCCESS)
+        status = gram(ctx, o, factor, lq, &orthogonality);
+    off = off == 0 ? 0 : off / (norm * larger * eps);
+    orthogonality = orthogonality == 0 ? 0 : orthogonality / ((double)factor->n * eps);
+    r->residual = off > orthogonality || isnan(off) ? off : orthogonality;
+    dag_matrix_free(A);
+    return status;
+}
+
+static dag_status timed(dag_context *ctx, const options *o, dag_matrix *a, report *r)
+{
+    dag_lq *lq = NULL;
+    double start = driver_time(ctx);
+    dag_status status = driver_collective(ctx, dag_gelqf(ctx, a, &lq));
+    r->seconds = driver_time(ctx) - start;
+    double m = (double)a->m, n = (double)a->n, k = m < n ? m : n;
+    double half = 2 * k * m * n - k * k * (m + n) + 2 * k * k * k / 3; /* to leading order */
+    r->m = a->m;
+    r->n = a->n;
+    r->nb = a->nb;
+    r->p = (int)a->p;
+    r->q = (int)a->q;
+    r->flops = driver_flops(o->prec, half, half);
+    r->bound = DAG_QR_BOUND;
+    if (status == DAG_SUCCESS && o->check) {
+        options tiled = *o; /* all matrices get the tiles of this one */
+        tiled.nb = a->nb;
+        status = check(ctx, &tiled, a, lq, r);
+    }
+    dag_lq_free(lq);
+    return status;
+}
+
+static dag_status run(dag_context *ctx, const options *o, report *r)
+{
+    dag_matrix *a = NULL;
+    int64_t rows = o->given & OPT_BIT(OPT_M) ? o->m : o->n;
+    dag_status status = driver_matrix(ctx, o, rows, o->n, DAG_GENERAL, &a);
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_plrnt(ctx, a, o->seed));
+    if (status == DAG_SUCCESS)
+        status = timed(ctx, o, a, r);
+    dag_matrix_free(a);
+    return status;
+}
+
+static const driver gelqf = {
+    .scope = {.program = "dag_gelqf",
+              .purpose =
+                  "LQ factorisation, A = L Q, of a random M x N matrix (M = N unless given). It is\n"
+                  "the QR factorisation of A^H, which takes the memory of A once more.\n"
+                  "\n"
+                  "With --check the residual is the larger of ||A - L Q|| / (||A|| max(M,N) eps)\n"
+                  "and ||I - Q Q^H|| / (N eps) in the one-norm, the units of LAPACK's tests.",
+              .used = OPT_COMMON | OPT_BIT(OPT_M)},
+    .routine = "gelqf",
+    .run = run,
+};
+
+int main(int argc, char **argv)
+{
+    return driver_main(&gelqf, argc, argv);
+}

@@ -1,0 +1,23 @@
+/* dag_potri: inverse of a positive definite matrix, random or from a file. */
+#include "inverse.h"
+
+static dag_status run(dag_context *ctx, const options *o, report *r)
+{
+    return inverse_run(ctx, o, 1, r);
+}
+
+static const driver potri = {
+    .scope = {.program = "dag_potri",
+              .purpose =
+                  "Inverse of a symmetric or Hermitian positive definite matrix by Cholesky\n"
+                  "factorisation: of a random one of order N, or of one from a Matrix Market file.\n\n"
+                  INVERSE_CHECK,
+              .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_FILES},
+    .routine = "potri",
+    .run = run,
+};
+
+int main(int argc, char **argv)
+{
+    return driver_main(&potri, argc, argv);
+}

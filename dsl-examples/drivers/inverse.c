@@ -1,0 +1,109 @@
+/* Inverses of matrices, random or from files, timed and checked. */
+#include "inverse.h"
+
+#include "load.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+static dag_status make_matrix(dag_context *ctx, const options *o, int positive, dag_matrix **a)
+{
+    driver_random random;
+    dag_element_source unused;
+    if (o->matrix != NULL)
+        return positive ? load_matrix(ctx, o, a) : load_general(ctx, o, a);
+    dag_status status = driver_matrix(ctx, o, o->n, o->n, positive ? o->uplo : DAG_GENERAL, a);
+    if (status != DAG_SUCCESS)
+        return status;
+    return (positive ? driver_random_positive : driver_random_general)(ctx, o, *a, &random,
+                                                                       &unused);
+}
+
+static dag_status invert(dag_context *ctx, const options *o, int positive, dag_matrix *a,
+                         int64_t *ipiv, int64_t *info)
+{
+    dag_status status = positive ? dag_potrf(ctx, o->uplo, a, info) : dag_getrf(ctx, a, ipiv, info);
+    if (status != DAG_SUCCESS || *info != 0)
+        return status;
+    return positive ? dag_potri(ctx, o->uplo, a, info) : dag_getri(ctx, a, ipiv, info);
+}
+
+/* rest := A X - I, where rest is I; of Hermitian ones one triangle is there. */
+static dag_status multiply(dag_context *ctx, const options *o, int positive, dag_matrix *a,
+                           dag_matrix *x, dag_matrix *rest)
+{
+    dag_matrix *whole = NULL;
+    if (!positive)
+        return dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, a, x, -1, rest);
+    dag_status status = driver_matrix(ctx, o, a->m, a->n, DAG_GENERAL, &whole);
+    if (status == DAG_SUCCESS)
+        status = dag_hemm(ctx, DAG_LEFT, o->uplo, 1, x, rest, 0, whole);
+    if (status == DAG_SUCCESS)
+        status = dag_hemm(ctx, DAG_LEFT, o->uplo, 1, a, whole, -1, rest);
+    dag_matrix_free(whole);
+    return status;
+}
+
+static dag_status norm(dag_context *ctx, const options *o, int positive, dag_matrix *a,
+                       double *value)
+{
+    return positive ? dag_lanhe(ctx, DAG_NORM_ONE, o->uplo, a, value)
+                    : dag_lange(ctx, DAG_NORM_ONE, a, value);
+}
+
+static dag_status check(dag_context *ctx, const options *o, int positive, dag_matrix *x, report *r)
+{
+    dag_matrix *a = NULL, *rest = NULL;
+    double of_a = 0, of_x = 0, of_rest = 0;
+    double eps = dag_precision_real(x->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON;
+    dag_status status = make_matrix(ctx, o, positive, &a);
+    if (status == DAG_SUCCESS)
+        status = driver_matrix(ctx, o, x->m, x->n, DAG_GENERAL, &rest);
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_laset(ctx, DAG_GENERAL, 0, 1, rest));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, multiply(ctx, o, positive, a, x, rest));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, norm(ctx, o, positive, a, &of_a));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, norm(ctx, o, positive, x, &of_x));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, rest, &of_rest));
+    r->residual = of_rest == 0 ? 0 : of_rest / (of_a * of_x * (double)x->n * eps);
+    dag_matrix_free(a);
+    dag_matrix_free(rest);
+    return status;
+}
+
+static dag_status timed(dag_context *ctx, const options *o, int positive, dag_matrix *a, report *r)
+{
+    int64_t *ipiv = malloc((size_t)a->m * sizeof(*ipiv) + 1);
+    double n = (double)a->n, start = driver_time(ctx), half = positive ? n * n * n / 2 : n * n * n;
+    /* a NULL is refused on all ranks */
+    dag_status status = driver_collective(ctx, invert(ctx, o, positive, a, ipiv, &r->info));
+    r->seconds = driver_time(ctx) - start;
+    r->m = a->m;
+    r->n = a->n;
+    r->nb = a->nb;
+    r->p = (int)a->p;
+    r->q = (int)a->q;
+    r->flops = driver_flops(o->prec, half, half); /* to leading order */
+    r->bound = 30;
+    free(ipiv);
+    return status;
+}
+
+dag_status inverse_run(dag_context *ctx, const options *o, int positive, report *r)
+{
+    dag_matrix *a = NULL;
+    dag_status status = make_matrix(ctx, o, positive, &a);
+    if (status == DAG_SUCCESS)
+        status = timed(ctx, o, positive, a, r);
+    if (r->info != 0)
+        r->flops = NAN; /* it ended early */
+    if (status == DAG_SUCCESS && r->info == 0 && o->check)
+        status = check(ctx, o, positive, a, r);
+    dag_matrix_free(a);
+    return status;
+}

@@ -1,0 +1,17 @@
+/* Inverses of matrices, random or from files, timed and checked. */
+#ifndef DRIVERS_INVERSE_H
+#define DRIVERS_INVERSE_H
+
+#include "driver.h"
+
+/* One run: `positive` says that the matrix is positive definite, and that the triangle options.uplo
+ * is stored. */
+dag_status inverse_run(dag_context *ctx, const options *o, int positive, report *r);
+
+/* For --help. */
+#define INVERSE_CHECK                                                                              \
+    "The time is that of the factorisation and of the inverse. With --check the residual is\n"     \
+    "||A X - I|| / (||A|| ||X|| N eps) in the one-norm for the inverse X, its bound 30; that\n"    \
+    "takes as long again, and memory for three more matrices."
+
+#endif
