@@ -6,8 +6,8 @@ import shutil
 
 from harness.figures import Contestant, Figure, Point
 
-TARGETS = ["dag_potrf", "dag_getrf", "dag_geqrf", "dag_gesv", "dag_gemm", "dag_blas3",
-           "bench_bound"]
+TARGETS = ["dag_potrf", "dag_potri", "dag_getrf", "dag_getri", "dag_geqrf", "dag_gels", "dag_gesv",
+           "dag_gemm", "dag_blas3", "bench_bound"]
 
 BLAS = ["-lopenblas"]
 LAPACK = ["-llapacke", *BLAS]
@@ -55,13 +55,13 @@ def repeats(n):
 
 
 class Routine:
-    """One routine and those who have it. Our tile size is what the driver chooses by itself where
+    """One routine and those who have it; what follows "_" in its name is a way of doing it. Our tile size is what the driver chooses by itself where
     `tiles` is empty, else the best of them."""
 
     def __init__(self, env, name, arguments=(), tiles=()):
         self.env = env
         self.name = name
-        self.program = "dag_blas3" if "--routine" in arguments else f"dag_{name}"
+        self.program = "dag_blas3" if "--routine" in arguments else f"dag_{name.split('_')[0]}"
         self.arguments = arguments
         env.core = blas_core(env)
         self.tile = {}
@@ -71,7 +71,8 @@ class Routine:
                            self.with_tile) if tiles and env.mode != "tiny" else None
 
     def with_tile(self, p, setting):
-        grid = ["--grid", f"1x{p.ranks}"] if self.name in ("getrf", "geqrf") and p.ranks < 4 else []
+        by_columns = self.program in ("dag_getrf", "dag_geqrf", "dag_gels") and p.ranks < 4
+        grid = ["--grid", f"1x{p.ranks}"] if by_columns else []
         out = self.env.mpirun(p.ranks, [self.env.program(self.program), "--n", p.n, "--nb",
                                         setting[0], *grid, *self.arguments, "--runs",
                                         repeats(p.n), "--json"], p.threads)
@@ -137,7 +138,7 @@ class Routine:
 
         def measure(p, s):
             return first(self.env, self.env.command(
-                [path, p.n, s[0], repeats(p.n)],
+                [path, self.program[len("dag_"):], p.n, s[0], repeats(p.n)],
                 {**self.env.core, "OPENBLAS_NUM_THREADS": "1", "STARPU_SCHED": s[1],
                  "STARPU_NCPU": str(p.threads), "STARPU_SILENT": "1"}))
         tuned = Tuned(f"{self.name}-starpu", self.env, settings, measure)
@@ -247,15 +248,31 @@ OTHERS = (
      {(4000, 1, 2): 0.80, (4000, 2, 1): 0.78}),
 )
 
+# The rest of the library, without goals and peers.
+MORE = (
+    ("symm", "Symmetric product, double precision", ("--routine", "symm"), (), {}),
+    ("syr2k", "Symmetric update of rank 2k, double precision", ("--routine", "syr2k"), (), {}),
+    ("trmm", "Triangular product, double precision", ("--routine", "trmm"), (), {}),
+    ("potri", "Cholesky factorisation and inverse, double precision", (), (), {}),
+    ("getrf_tournament", "LU factorisation with pivots by tournament, double precision",
+     ("--layout", "slab", "--pivoting", "tournament"), (128, 160, 192), {}),
+    ("getrf_nopiv", "LU factorisation without pivots, double precision", ("--pivoting", "none"), (), {}),
+    ("getri", "LU factorisation and inverse, double precision", ("--layout", "slab"), (), {}),
+    ("gels", "Least squares with a square matrix, double precision", ("--layout", "slab"),
+     (128, 160, 192), {}),
+)
+
 
 # Those that openblas.c and scalapack.c know.
 PEERS = ("gemm", "getrf", "geqrf")
 
 
-def figure(env, name, title, arguments, tiles, wanted, blas):
-    library, why_library, scalapack, why_scalapack = blas
+def figure(env, name, title, arguments, tiles, wanted, others):
+    (library, why_library), (scalapack, why_scalapack), (starpu, why_starpu) = others
     routine = Routine(env, name, arguments, tiles)
-    sizes = env.scaled((1000, 2000, 4000, 8000), (1000, 2000, 4000), (100,))
+    sizes = env.scaled((500, 1000, 2000, 4000, 8000), (500, 1000, 2000, 4000), (100,))
+    if not wanted:
+        sizes = env.scaled((1000, 2000, 4000), (1000, 2000), (100,))
     points = []
     for ranks, threads, series in [(1, t, f"{t} thr") for t in env.threads] + \
             [(2, 1, "2 ranks"), (4, 1, "4 ranks")]:
@@ -275,6 +292,9 @@ def figure(env, name, title, arguments, tiles, wanted, blas):
     if name in PEERS:
         contestants.append(Contestant("ScaLAPACK", routine.scalapack(scalapack),
                                       absent=why_scalapack, package="libscalapack-openmpi-dev"))
+    if name in ("getrf", "getrf_nopiv"):
+        contestants.append(Contestant("StarPU, no pivots", routine.starpu(starpu),
+                                      absent=why_starpu, package="libstarpu-dev"))
     if name == "getrf":
         hpcc = shutil.which("hpcc")
         contestants.append(Contestant("HPL", Linpack(env, hpcc).measure_best, package="hpcc",
@@ -283,9 +303,9 @@ def figure(env, name, title, arguments, tiles, wanted, blas):
                   xlabel="order", logx=True, logy=False)
 
 
-def tall_qr(env, blas):
+def tall_qr(env, others):
     """QR of a matrix of many rows and few columns; ScaLAPACK on as many ranks as we have workers."""
-    scalapack, why = blas[2:]
+    scalapack, why = others[1]
     m, n = env.scaled((100000, 200), (100000, 200), (300, 20))
     tiny = env.mode == "tiny"
     tiles = [8] if tiny else [40, 100, 200, 240]
@@ -401,6 +421,6 @@ def figures(env):
          Contestant("ScaLAPACK", potrf.scalapack(scalapack), absent=why_scalapack,
                     package="libscalapack-openmpi-dev")],
         better="higher", plot="lines", xlabel="order", logx=True, logy=False)
-    blas = (library, why_library, scalapack, why_scalapack)
-    return [cholesky, *[figure(env, *what, blas) for what in OTHERS], tall_qr(env, blas),
+    others = ((library, why_library), (scalapack, why_scalapack), (starpu, why_starpu))
+    return [cholesky, *[figure(env, *what, others) for what in OTHERS + MORE], tall_qr(env, others),
             *systems(env, Linpack(env, shutil.which("hpcc")))]

@@ -1,5 +1,6 @@
-/* Tile Cholesky as StarPU's users write it: starpu N NB RUNS. The scheduler and the number of
- * workers come from STARPU_SCHED and STARPU_NCPU; the priorities are ours. */
+/* Tile Cholesky, and tile LU without pivots, as StarPU's users write them: starpu potrf|getrf N NB
+ * RUNS. The scheduler and the number of workers come from STARPU_SCHED and STARPU_NCPU; the priorities
+ * are ours. The matrix of both has a large diagonal, so that LU needs no pivots. */
 #include "spd.h"
 
 #include <cblas.h>
@@ -55,6 +56,58 @@ static void gemm(void *b[], void *unused)
                 leading(b[2]));
 }
 
+/* LU of a tile without pivots: of the left half, of what it leaves of the right one. */
+static void factor(int m, int n, double *a, int ld)
+{
+    int left = n / 2, right = n - left;
+    double *b = a + (size_t)left * (size_t)ld, *rest = b + left;
+    if (n == 1) {
+        cblas_dscal(m - 1, 1 / a[0], a + 1, 1);
+        return;
+    }
+    factor(m, left, a, ld);
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, left, right, 1, a, ld,
+                b, ld);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m - left, right, left, -1, a + left, ld,
+                b, ld, 1, rest, ld);
+    factor(m - left, right, rest, ld);
+}
+
+static void getrf(void *b[], void *unused)
+{
+    (void)unused;
+    factor(rows(b[0]), columns(b[0]), tile(b[0]), leading(b[0]));
+}
+
+static void solve_row(void *b[], void *unused)
+{
+    (void)unused;
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, rows(b[1]),
+                columns(b[1]), 1, tile(b[0]), leading(b[0]), tile(b[1]), leading(b[1]));
+}
+
+static void solve_column(void *b[], void *unused)
+{
+    (void)unused;
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, rows(b[1]),
+                columns(b[1]), 1, tile(b[0]), leading(b[0]), tile(b[1]), leading(b[1]));
+}
+
+static void update(void *b[], void *unused)
+{
+    (void)unused;
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, rows(b[2]), columns(b[2]), columns(b[0]),
+                -1, tile(b[0]), leading(b[0]), tile(b[1]), leading(b[1]), 1, tile(b[2]),
+                leading(b[2]));
+}
+
+static struct starpu_codelet cl_getrf = {.cpu_funcs = {getrf}, .nbuffers = 1, .modes = {STARPU_RW}};
+static struct starpu_codelet cl_row = {.cpu_funcs = {solve_row}, .nbuffers = 2,
+                                       .modes = {STARPU_R, STARPU_RW}};
+static struct starpu_codelet cl_column = {.cpu_funcs = {solve_column}, .nbuffers = 2,
+                                          .modes = {STARPU_R, STARPU_RW}};
+static struct starpu_codelet cl_update = {.cpu_funcs = {update}, .nbuffers = 3,
+                                          .modes = {STARPU_R, STARPU_R, STARPU_RW}};
 static struct starpu_codelet cl_potrf = {.cpu_funcs = {potrf}, .nbuffers = 1, .modes = {STARPU_RW}};
 static struct starpu_codelet cl_trsm = {.cpu_funcs = {trsm}, .nbuffers = 2,
                                         .modes = {STARPU_R, STARPU_RW}};
@@ -63,7 +116,26 @@ static struct starpu_codelet cl_syrk = {.cpu_funcs = {syrk}, .nbuffers = 2,
 static struct starpu_codelet cl_gemm = {.cpu_funcs = {gemm}, .nbuffers = 3,
                                         .modes = {STARPU_R, STARPU_R, STARPU_RW}};
 
-static void insert_all(starpu_data_handle_t *h, int nt)
+static void insert_lu(starpu_data_handle_t *h, int nt)
+{
+    for (int k = 0; k < nt; k++) {
+        starpu_task_insert(&cl_getrf, STARPU_PRIORITY, 3 * (nt - k) - 2, STARPU_RW, h[k + k * nt], 0);
+        for (int i = k + 1; i < nt; i++) {
+            int priority = 3 * nt - 2 * i - k - 1;
+            starpu_task_insert(&cl_column, STARPU_PRIORITY, priority, STARPU_R, h[k + k * nt],
+                               STARPU_RW, h[i + k * nt], 0);
+            starpu_task_insert(&cl_row, STARPU_PRIORITY, priority, STARPU_R, h[k + k * nt],
+                               STARPU_RW, h[k + i * nt], 0);
+        }
+        for (int n = k + 1; n < nt; n++)
+            for (int m = k + 1; m < nt; m++)
+                starpu_task_insert(&cl_update, STARPU_PRIORITY,
+                                   3 * nt - 2 * (m < n ? m : n) - k - 2, STARPU_R, h[m + k * nt],
+                                   STARPU_R, h[k + n * nt], STARPU_RW, h[m + n * nt], 0);
+    }
+}
+
+static void insert_cholesky(starpu_data_handle_t *h, int nt)
 {
     for (int k = 0; k < nt; k++) {
         starpu_task_insert(&cl_potrf, STARPU_PRIORITY, 3 * (nt - k) - 2, STARPU_RW, h[k + k * nt],
@@ -91,8 +163,13 @@ static void fill(double *a, int64_t m, int64_t n, int64_t i0, int64_t j0, int64_
 
 int main(int argc, char **argv)
 {
-    int n = argument(argc, argv, 1, "N"), nb = argument(argc, argv, 2, "NB");
-    int runs = argument(argc, argv, 3, "RUNS"), nt = (n + nb - 1) / nb;
+    enum routine what = routine(argc, argv, 1);
+    int n = argument(argc, argv, 2, "N"), nb = argument(argc, argv, 3, "NB"), lu = what == RUN_GETRF;
+    int runs = argument(argc, argv, 4, "RUNS"), nt = (n + nb - 1) / nb;
+    if (!lu && what != RUN_POTRF) {
+        fprintf(stderr, "%s: argument 1 has to be potrf or getrf\n", argv[0]);
+        return 2;
+    }
     if (starpu_init(NULL) != 0)
         return 1;
     double **a = calloc((size_t)nt * (size_t)nt, sizeof(*a));
@@ -100,7 +177,7 @@ int main(int argc, char **argv)
     double *times = malloc((size_t)runs * sizeof(*times));
     for (int r = 0; r < runs; r++) {
         for (int j = 0; j < nt; j++)
-            for (int i = j; i < nt; i++) {
+            for (int i = lu ? 0 : j; i < nt; i++) {
                 int64_t m = i + 1 < nt ? nb : n - i * nb, w = j + 1 < nt ? nb : n - j * nb;
                 double **t = &a[i + j * nt];
                 if (*t == NULL)
@@ -110,14 +187,14 @@ int main(int argc, char **argv)
                                             (uint32_t)m, (uint32_t)m, (uint32_t)w, sizeof(double));
             }
         double start = seconds();
-        insert_all(h, nt);
+        (lu ? insert_lu : insert_cholesky)(h, nt);
         starpu_task_wait_for_all();
         times[r] = seconds() - start;
         for (int j = 0; j < nt; j++)
-            for (int i = j; i < nt; i++)
+            for (int i = lu ? 0 : j; i < nt; i++)
                 starpu_data_unregister(h[i + j * nt]);
     }
-    report(1.0 / 3 * n * n * n, times, runs);
+    report(flops(what, n), times, runs);
     starpu_shutdown();
     return 0;
 }
