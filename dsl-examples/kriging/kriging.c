@@ -355,7 +355,7 @@ static int parse(settings *s, int argc, char **argv)
         {"seed", 1, NULL, 'r'},   {"nb", 1, NULL, 'b'},    {"table", 1, NULL, 't'},
         {"svg", 1, NULL, 'p'},    {"check", 0, NULL, 'c'}, {"help", 0, NULL, '?' + 1},
         {NULL, 0, NULL, 0}};
-    for (int c, good = 1; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+    for (int c, at = 0, good = 1; (c = getopt_long(argc, argv, "", options, &at)) != -1;) {
         switch (c) {
         case 'n': good = parse_count(optarg, &s->d.n, 1); break;
         case 'm': good = parse_count(optarg, &s->d.m, 1); break;
@@ -372,8 +372,9 @@ static int parse(settings *s, int argc, char **argv)
         default: fputs("dag_kriging: --help lists the options\n", stderr); return 3;
         }
         if (!good) {
-            fprintf(stderr, "dag_kriging: '%s' is no good value; --help lists the options\n",
-                    optarg);
+            fprintf(stderr, "dag_kriging: --%s takes a number %s, not '%s'; --help lists the "
+                    "options\n", options[at].name, c == 'n' || c == 'm' ? ">= 1"
+                    : c == 'l' || c == 'h' ? "> 0" : ">= 0", optarg);
             return 3;
         }
     }
