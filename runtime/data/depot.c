@@ -12,14 +12,12 @@
  * per 2 MiB instead of per 4 KiB, and MPI, which has the kernel copy from process to process, has
  * fewer pages to pin.
  */
+#include "../core/pages.h"
 #include "depot.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #if defined(__SANITIZE_ADDRESS__)
 #define DEPOT_ASAN 1
@@ -46,7 +44,6 @@ enum {
     LIST_COUNT = 64,    /* most blocks of one list of a worker */
 };
 #define LIST_BYTES ((size_t)1 << 20)  /* most bytes of one list of a worker */
-#define HUGE_PAGE ((size_t)2 << 20)
 #define PIN_FROM ((size_t)64 << 10)   /* bytes of a block that is worth a system call to pin it */
 #define DEPOT_FLOOR ((size_t)8 << 20) /* what the depot may keep however little is in use */
 
@@ -192,18 +189,6 @@ static void depot_take(dagi_value_depot *depot, int class, dagi_value *blocks)
     }
 }
 
-static void *allocate(size_t bytes)
-{
-    void *block; /* aligned_alloc() would want a multiple of the alignment */
-    if (posix_memalign(&block, bytes < HUGE_PAGE ? ALIGNMENT : HUGE_PAGE, bytes) != 0)
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    if (bytes >= HUGE_PAGE)
-        madvise(block, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* a wish: failure does no harm */
-#endif
-    return block;
-}
-
 static dagi_value *depot_give(dagi_value_depot *depot, int class, size_t capacity)
 {
     size_t bytes = HEADER + capacity;
@@ -216,7 +201,7 @@ static dagi_value *depot_give(dagi_value_depot *depot, int class, size_t capacit
     pthread_mutex_unlock(&depot->lock);
     if (v != NULL)
         return v;
-    v = allocate(bytes);
+    v = dagi_pages_alloc(bytes);
     if (v == NULL) {
         pthread_mutex_lock(&depot->lock);
         depot->allocated -= bytes;

@@ -1,4 +1,5 @@
 /* Buffers of events: chunks that are only ever added. */
+#include "../core/pages.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -9,12 +10,26 @@ void dagi_buffer_init(dagi_buffer *b, _Atomic int64_t *room)
     *b = (dagi_buffer){.room = room};
 }
 
-/* A further chunk, if the rank may have one. */
+/* Of `chunks` times the size of a small one; NULL: the rank may not have as much, or there is none. */
+static dagi_chunk *chunk_new(dagi_buffer *b, int chunks)
+{
+    if (atomic_fetch_sub_explicit(b->room, chunks, memory_order_relaxed) >= chunks) {
+        dagi_chunk *chunk = dagi_pages_alloc((size_t)chunks * DAGI_CHUNK_BYTES);
+        if (chunk)
+            return chunk;
+    }
+    atomic_fetch_add_explicit(b->room, chunks, memory_order_relaxed);
+    return NULL;
+}
+
+/* The first one is small, as most tracks write little; later ones fill huge pages: on small ones most of
+ * what an event costs is the page fault of its first touch. */
 static int add_chunk(dagi_buffer *b)
 {
-    dagi_chunk *chunk = NULL;
-    if (atomic_fetch_sub_explicit(b->room, 1, memory_order_relaxed) > 0)
-        chunk = malloc(sizeof *chunk);
+    int chunks = b->last ? DAGI_CHUNK_MOST : 1;
+    dagi_chunk *chunk = chunk_new(b, chunks);
+    if (!chunk && chunks > 1)
+        chunk = chunk_new(b, chunks = 1);
     if (!chunk)
         return 0;
     chunk->next = NULL;
@@ -26,7 +41,7 @@ static int add_chunk(dagi_buffer *b)
     }
     b->last = chunk;
     b->at = chunk->word;
-    b->end = chunk->word + DAGI_CHUNK_WORDS;
+    b->end = (uint64_t *)(void *)((char *)chunk + (size_t)chunks * DAGI_CHUNK_BYTES);
     return 1;
 }
 

@@ -144,7 +144,7 @@ dag_status dagi_trace_new(dag_context *ctx, char *why, size_t why_size)
     trace->head.rank = (uint64_t)ctx->rank;
     trace->head.workers = (uint64_t)ctx->nworkers;
     pthread_mutex_init(&trace->lock, NULL);
-    atomic_store(&trace->room, ctx->settings.trace_bytes / (int64_t)sizeof(dagi_chunk) + 1);
+    atomic_store(&trace->room, ctx->settings.trace_bytes / DAGI_CHUNK_BYTES + 1);
     dagi_buffer_init(&trace->links, &trace->room);
     calibrate(trace);
     trace->gather = dagi_gather_new(trace);

@@ -25,13 +25,17 @@
 
 /* ---- buffers (buffer.c) ------------------------------------------------------------------- */
 
-enum { DAGI_CHUNK_WORDS = 8190 }; /* a chunk is 64 KiB with its head */
+/* Chunks are of 64 KiB with their head, or as many times that as fill a huge page. */
+enum { DAGI_CHUNK_BYTES = 64 << 10, DAGI_CHUNK_MOST = 32 };
 
 typedef struct dagi_chunk {
     struct dagi_chunk *next;
     uint64_t used; /* words; of the last chunk of a track: written when the track is closed */
-    uint64_t word[DAGI_CHUNK_WORDS];
+    uint64_t word[];
 } dagi_chunk;
+
+/* Words of a small one. */
+enum { DAGI_CHUNK_WORDS = (DAGI_CHUNK_BYTES - sizeof(dagi_chunk)) / sizeof(uint64_t) };
 
 /*
  * A sequence of events with one writer: the worker, or for the track of links whoever holds the
@@ -43,7 +47,7 @@ typedef struct dagi_chunk {
 typedef struct dagi_buffer {
     uint64_t *at, *end;
     dagi_chunk *first, *last;
-    _Atomic int64_t *room; /* chunks that the rank may still allocate; shared by its tracks */
+    _Atomic int64_t *room; /* small chunks that the rank may still allocate; shared by its tracks */
     uint64_t events, dropped;
     int full;
 } dagi_buffer;
@@ -197,7 +201,7 @@ struct dagi_trace {
     /* -- shared */
     /* 1: events are kept. Released after head.begin is set, acquired by those that look at it. */
     _Atomic int recording;
-    _Atomic int64_t room;   /* chunks that may still be allocated */
+    _Atomic int64_t room;   /* small chunks that may still be allocated */
     _Atomic int64_t expected; /* tasks of this rank in all pools that can be counted */
     pthread_mutex_t lock;   /* innermost of all locks; guards all below */
     dagt_pool_head *pools;

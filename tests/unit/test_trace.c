@@ -65,10 +65,33 @@ START_TEST(buffers_drop_what_exceeds_their_room)
     ck_assert_uint_eq(a.dropped + b.dropped, dropped);
     ck_assert_uint_gt(dropped, 0);
     ck_assert_uint_ge(kept, 3 * (DAGI_CHUNK_WORDS / 4) - 2);
+    ck_assert_uint_le(kept, 3 * (DAGI_CHUNK_WORDS / 4));
     dagi_buffer_close(&a);
     dagi_buffer_close(&b);
     ck_assert_uint_eq(dagi_buffer_words(&a) + dagi_buffer_words(&b), 4 * kept);
     dagi_buffer_free(&a);
+    dagi_buffer_free(&b);
+}
+END_TEST
+
+/* A small chunk, a large one, and small ones where there is no room for another large one. */
+START_TEST(buffers_grow_in_large_steps)
+{
+    enum { SMALL = 3, LARGE_WORDS = DAGI_CHUNK_MOST * (DAGI_CHUNK_BYTES / 8) - 2 };
+    _Atomic int64_t room = SMALL + DAGI_CHUNK_MOST;
+    uint64_t kept = 0;
+    dagi_buffer b;
+    dagi_buffer_init(&b, &room);
+    for (uint64_t *e; (e = dagi_buffer_event(&b, 2)) != NULL; kept++) {
+        if (b.last == b.first->next)
+            ck_assert(b.end - b.last->word == LARGE_WORDS);
+        e[0] = e[1] = kept;
+    }
+    ck_assert_uint_eq(kept, (SMALL * DAGI_CHUNK_WORDS + LARGE_WORDS) / 2);
+    ck_assert_uint_eq(b.dropped, 1);
+    ck_assert_int_eq(atomic_load(&room), 0);
+    dagi_buffer_close(&b);
+    ck_assert_uint_eq(dagi_buffer_words(&b), 2 * kept);
     dagi_buffer_free(&b);
 }
 END_TEST
@@ -152,77 +175,65 @@ static void add_text(file *f, const char *text)
     f->n += (n + 7) / 8;
 }
 
+/* Words one behind the other. */
+#define ADD(f, ...)                                                                                \
+    add_words(f, (const uint64_t[]){__VA_ARGS__},                                                  \
+              sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static void add_words(file *f, const uint64_t *word, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        add(f, word[i]);
+}
+
+static void add_head(file *f)
+{
+    dagt_rank_head head = {.workers = 1, .begin = 1000, .end = 9000, .ns_per_tick = 2,
+                           .programs = 1, .pools = 1, .tracks = 3};
+    memcpy(f->word + f->n, &head, sizeof head);
+    f->n += sizeof head / 8;
+    add_text(f, "prog");
+    add_text(f, "prog.jdf");
+    add(f, 1);
+    add_text(f, "Task");
+    add(f, 7 | UINT64_C(1) << 32);
+    add_text(f, "k");
+    dagt_pool_head pool = {.id = 1, .begin = 1000, .end = 8000, .tasks = 2};
+    memcpy(f->word + f->n, &pool, sizeof pool);
+    f->n += sizeof pool / 8;
+}
+
+static void add_worker(file *f)
+{
+    ADD(f, DAGT_TRACK, DAGT_TRACK_WORKER, 4, 7 + 4 + 3 + 3);
+    ADD(f, DAGT_TASK | 7 << 8 | UINT64_C(1) << 32, 2000, 3000, 1900, 0, 5, 0);
+    /* 1000 after that before, of 1000, ready for 100, priority 5, parameter 1 */
+    ADD(f, DAGT_BRIEF | 4 << 8 | UINT64_C(1000) << 32, 1000 | UINT64_C(100) << 32,
+        DAGT_TASK_ID(0, 0, 1), 5 | UINT64_C(1) << 32);
+    ADD(f, DAGT_IDLE | 3 << 8 | (uint64_t)(DAGT_SLEEPING | DAGT_ASLEEP) << 16, 5000, 9000);
+    ADD(f, DAGT_JOIN | 3 << 8, DAGT_TASK_ID(0, 2, 3), DAGT_TASK_ID(0, 0, 2));
+}
+
+static void add_device(file *f)
+{
+    ADD(f, DAGT_TRACK, DAGT_TRACK_STREAM, 1, 7);
+    ADD(f, DAGT_TASK | 7 << 8 | UINT64_C(1) << 32, 4500, 7000, 4000,
+        DAGT_TASK_ID(0, 0, 1) | DAGT_IS_JOIN, 5, 2);
+    ADD(f, DAGT_TRACK, DAGT_TRACK_COPIES | UINT64_C(1) << 32, 1, 5);
+    ADD(f, DAGT_COPY | 5 << 8 | UINT64_C(4096) << 32, 2500, 6000, 3, DAGT_TASK_ID(0, 0, 1));
+}
+
 /* One rank with a worker: two tasks, the second of which follows the first, and it slept; a stream with
  * a third one, which follows both a copy of what the first has made and the second, and was told as if
  * it did not. */
 static file example(void)
 {
     file f = {.n = 0};
-    add(&f, DAGT_MAGIC);
-    add(&f, DAGT_VERSION | UINT64_C(1) << 32);
-    add(&f, DAGT_SECTION);
-    add(&f, 0);
+    ADD(&f, DAGT_MAGIC, DAGT_VERSION | UINT64_C(1) << 32, DAGT_SECTION, 0);
     size_t start = f.n;
-    dagt_rank_head head = {.workers = 1, .begin = 1000, .end = 9000, .ns_per_tick = 2,
-                           .programs = 1, .pools = 1, .tracks = 3};
-    memcpy(f.word + f.n, &head, sizeof head);
-    f.n += sizeof head / 8;
-    add_text(&f, "prog");
-    add_text(&f, "prog.jdf");
-    add(&f, 1);
-    add_text(&f, "Task");
-    add(&f, 7 | UINT64_C(1) << 32);
-    add_text(&f, "k");
-    dagt_pool_head pool = {.id = 1, .begin = 1000, .end = 8000, .tasks = 2};
-    memcpy(f.word + f.n, &pool, sizeof pool);
-    f.n += sizeof pool / 8;
-    add(&f, DAGT_TRACK);
-    add(&f, DAGT_TRACK_WORKER);
-    add(&f, 4);
-    add(&f, 7 + 4 + 3 + 3);
-    for (uint64_t k = 0; k < 2; k++) {
-        uint64_t begin = 2000 + 2000 * k;
-        if (k == 0) {
-            add(&f, DAGT_TASK | 7 << 8 | UINT64_C(1) << 32);
-            add(&f, begin);
-            add(&f, begin + 1000);
-            add(&f, begin - 100);
-            add(&f, 0);
-            add(&f, 5);
-            add(&f, 0);
-        } else { /* 1000 after that before, of 1000, ready for 100, priority 5, parameter 1 */
-            add(&f, DAGT_BRIEF | 4 << 8 | UINT64_C(1000) << 32);
-            add(&f, 1000 | UINT64_C(100) << 32);
-            add(&f, DAGT_TASK_ID(0, 0, 1));
-            add(&f, 5 | UINT64_C(1) << 32);
-        }
-    }
-    add(&f, DAGT_IDLE | 3 << 8 | (uint64_t)(DAGT_SLEEPING | DAGT_ASLEEP) << 16);
-    add(&f, 5000);
-    add(&f, 9000);
-    add(&f, DAGT_JOIN | 3 << 8);
-    add(&f, DAGT_TASK_ID(0, 2, 3));
-    add(&f, DAGT_TASK_ID(0, 0, 2));
-    add(&f, DAGT_TRACK);
-    add(&f, DAGT_TRACK_STREAM);
-    add(&f, 1);
-    add(&f, 7);
-    add(&f, DAGT_TASK | 7 << 8 | UINT64_C(1) << 32);
-    add(&f, 4500);
-    add(&f, 7000);
-    add(&f, 4000);
-    add(&f, DAGT_TASK_ID(0, 0, 1) | DAGT_IS_JOIN);
-    add(&f, 5);
-    add(&f, 2);
-    add(&f, DAGT_TRACK);
-    add(&f, DAGT_TRACK_COPIES | UINT64_C(1) << 32);
-    add(&f, 1);
-    add(&f, 5);
-    add(&f, DAGT_COPY | 5 << 8 | UINT64_C(4096) << 32);
-    add(&f, 2500);
-    add(&f, 6000);
-    add(&f, 3);
-    add(&f, DAGT_TASK_ID(0, 0, 1));
+    add_head(&f);
+    add_worker(&f);
+    add_device(&f);
     f.word[start - 1] = f.n - start;
     return f;
 }
@@ -352,6 +363,7 @@ int main(void)
           *files = tcase_create("files");
     tcase_add_loop_test(buffers, buffers_keep_all_in_order, 0, 3);
     tcase_add_test(buffers, buffers_drop_what_exceeds_their_room);
+    tcase_add_test(buffers, buffers_grow_in_large_steps);
     tcase_add_loop_test(clocks, clocks_are_aligned_within_their_error, 0, 5);
     tcase_add_test(clocks, clocks_too_near_each_other_tell_no_rate);
     tcase_add_test(clocks, the_clock_goes_on);
