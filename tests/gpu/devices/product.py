@@ -27,7 +27,7 @@ import threading
 import time
 
 LIMIT = 60   # seconds for one case; a hang is a failure
-CHUNK = 300  # cases of one job, times three for the caps
+CHUNK = 80   # cases of one job, times three for the caps
 GRIDS = ["1x1", "2x1", "1x2", "2x2", "2x3", "3x2"]
 DEVICES = [1, 2, 4]
 # n and nb: nothing, one element, a tile that is larger, ragged edges, one element more than full tiles
@@ -230,15 +230,16 @@ class Tester:
                 self.fail(job, line, "nothing ran on a device")
             return
         needed = free["largest"]
+        counted = "--refine" not in call and "--mixed" not in call # steps depend on rounding
         roomy = "DAG_CUDA_MEMORY=%d " % (needed * 3 // 2) + line
         verdict = self.run(job, roomy)
-        if verdict and verdict["tasks"] != free["tasks"]:
+        if verdict and (verdict["tasks"] != free["tasks"] if counted else not verdict["tasks"]):
             self.fail(job, roomy, "%d tasks ran on devices, %d without the cap" % (
                 verdict["tasks"], free["tasks"]))
         below = needed - 1 if number % 4 < 2 else needed * 9 // 10
         tight = "DAG_CUDA_MEMORY=%d " % below + line
         verdict = self.run(job, tight)
-        if verdict and verdict["tasks"] >= free["tasks"]:
+        if verdict and counted and verdict["tasks"] >= free["tasks"]:
             self.fail(job, tight, "%d tasks ran on devices, as without the cap" % verdict["tasks"])
 
     def chunk(self, number, ranks, devices, chunk):
@@ -255,9 +256,11 @@ def chunks(chosen, size):
     jobs = {}
     for case in chosen:
         jobs.setdefault((ranks_of(case[3]), case[4]), []).append(case)
-    for (ranks, devices), all_of_them in sorted(jobs.items(), reverse=True):
-        for i in range(0, len(all_of_them), size):
-            yield ranks, devices, all_of_them[i:i + size]
+    parts = [(ranks, devices, all_of_them[i:i + size])
+             for (ranks, devices), all_of_them in sorted(jobs.items())
+             for i in range(0, len(all_of_them), size)]
+    random.Random(5).shuffle(parts)
+    return parts
 
 
 def work(tester, todo):
@@ -269,8 +272,9 @@ def work(tester, todo):
         start = time.monotonic()
         tester.chunk(number, *chunk)
         if tester.options.full:
-            print("%d ranks, %d devices: %d cases in %.0f s" % (
-                chunk[0], chunk[1], len(chunk[2]), time.monotonic() - start), flush=True)
+            print("%d ranks, %d devices: %d cases in %.0f s; so far %d cases, %d runs" % (
+                chunk[0], chunk[1], len(chunk[2]), time.monotonic() - start, tester.count,
+                tester.runs), flush=True)
 
 
 def main():
