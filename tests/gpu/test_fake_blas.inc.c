@@ -44,107 +44,136 @@ static void LOCAL(expect)(bench *b, const char *what, const void *device, const 
                       "%s: element %d differs", what, i);
 }
 
+/* The factors of a call: on the host and, as the call gets them, there or on the device. */
+typedef struct LOCAL(factors) {
+    elem_t alpha, beta;
+    const CU *al, *be;
+    bool on_device;
+} LOCAL(factors);
+
+static void LOCAL(check_products)(bench *b, const LOCAL(factors) *f)
+{
+    CU *A = b->A, *B = b->B, *C = b->C;
+    LOCAL(fill)(b);
+    OK(CUBLAS(gemm)(b->blas, CUBLAS_OP_T, CUBLAS_OP_C, 5, 4, 3, f->al, A, LD, B, LD, f->be, C, LD));
+    CBLAS(gemm)(CblasColMajor, CblasTrans, CblasConjTrans, 5, 4, 3, SCALAR(f->alpha), b->a, LD,
+                b->b, LD, SCALAR(f->beta), b->c, LD);
+    LOCAL(expect)(b, "gemm", C, b->c);
+
+    LOCAL(fill)(b);
+    OK(CUBLAS(symm)(b->blas, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_UPPER, 5, 4, f->al, A, LD, B, LD,
+                    f->be, C, LD));
+    CBLAS(symm)(CblasColMajor, CblasRight, CblasUpper, 5, 4, SCALAR(f->alpha), b->a, LD, b->b, LD,
+                SCALAR(f->beta), b->c, LD);
+    LOCAL(expect)(b, "symm", C, b->c);
+
+    LOCAL(fill)(b);
+    OK(CUBLAS(syrk)(b->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, 5, 3, f->al, A, LD, f->be, C,
+                    LD));
+    CBLAS(syrk)(CblasColMajor, CblasLower, CblasTrans, 5, 3, SCALAR(f->alpha), b->a, LD,
+                SCALAR(f->beta), b->c, LD);
+    LOCAL(expect)(b, "syrk", C, b->c);
+
+    LOCAL(fill)(b);
+    OK(CUBLAS(syr2k)(b->blas, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, 5, 3, f->al, A, LD, B, LD,
+                     f->be, C, LD));
+    CBLAS(syr2k)(CblasColMajor, CblasUpper, CblasNoTrans, 5, 3, SCALAR(f->alpha), b->a, LD, b->b,
+                 LD, SCALAR(f->beta), b->c, LD);
+    LOCAL(expect)(b, "syr2k", C, b->c);
+}
+
+static void LOCAL(check_triangular)(bench *b, const LOCAL(factors) *f)
+{
+    CU *A = b->A, *B = b->B, *C = b->C;
+    LOCAL(fill)(b);
+    OK(CUBLAS(trsm)(b->blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_C,
+                    CUBLAS_DIAG_NON_UNIT, 5, 4, f->al, A, LD, B, LD));
+    CBLAS(trsm)(CblasColMajor, CblasLeft, CblasLower, CblasConjTrans, CblasNonUnit, 5, 4,
+                SCALAR(f->alpha), b->a, LD, b->b, LD);
+    LOCAL(expect)(b, "trsm", B, b->b);
+
+    LOCAL(fill)(b);
+    OK(CUBLAS(trmm)(b->blas, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
+                    CUBLAS_DIAG_UNIT, 5, 4, f->al, A, LD, B, LD, B, LD));
+    CBLAS(trmm)(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasUnit, 5, 4,
+                SCALAR(f->alpha), b->a, LD, b->b, LD);
+    LOCAL(expect)(b, "trmm in place", B, b->b);
+    LOCAL(fill)(b);
+    OK(CUBLAS(trmm)(b->blas, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
+                    CUBLAS_DIAG_UNIT, LD, LD, f->al, A, LD, B, LD, C, LD));
+    CBLAS(trmm)(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasUnit, LD, LD,
+                SCALAR(f->alpha), b->a, LD, b->b, LD);
+    LOCAL(expect)(b, "trmm", C, b->b);
+}
+
+static void LOCAL(check_items)(bench *b, const LOCAL(factors) *f)
+{
+    CU *A = b->A, *B = b->B, *C = b->C;
+    LOCAL(fill)(b);
+    const elem_t *x = b->a, *y = b->b;
+    OK(CUBLAS(geam)(b->blas, CUBLAS_OP_C, CUBLAS_OP_N, LD, LD, f->al, A, LD, f->be, B, LD, C, LD));
+    for (int i = 0; i < ITEMS; i++)
+        ((elem_t *)b->c)[i] = f->alpha * CONJ(x[i % LD * LD + i / LD]) + f->beta * y[i];
+    LOCAL(expect)(b, "geam", C, b->c);
+
+    LOCAL(fill)(b);
+    OK(CUBLAS(axpy)(b->blas, 7, f->al, A, 3, B, 2));
+    OK(CUBLAS(scal)(b->blas, 7, f->al, B, 2));
+    OK(CUBLAS(copy)(b->blas, 9, B, 1, C, 2));
+    CBLAS(axpy)(7, SCALAR(f->alpha), b->a, 3, b->b, 2);
+    CBLAS(scal)(7, SCALAR(f->alpha), b->b, 2);
+    CBLAS(copy)(9, b->b, 1, b->c, 2);
+    LOCAL(expect)(b, "axpy, scal", B, b->b);
+    LOCAL(expect)(b, "copy", C, b->c);
+}
+
+#if DAG_COMPLEX
+static void LOCAL(check_hermitian)(bench *b, const LOCAL(factors) *f)
+{
+    CU *A = b->A, *B = b->B, *C = b->C;
+    real_t reals[2] = {0.5, -1.5}, *REALS = reals;
+    if (f->on_device) {
+        REALS = on_device(sizeof reals);
+        to_device(REALS, reals, sizeof reals, b->stream);
+    }
+    LOCAL(fill)(b);
+    OK(CUBLAS(herk)(b->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_C, 5, 3, REALS, A, LD, REALS + 1, C,
+                    LD));
+    CBLAS(herk)(CblasColMajor, CblasLower, CblasConjTrans, 5, 3, reals[0], b->a, LD, reals[1], b->c,
+                LD);
+    LOCAL(expect)(b, "herk", C, b->c);
+    LOCAL(fill)(b);
+    OK(CUBLAS(her2k)(b->blas, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, 5, 3, f->al, A, LD, B, LD,
+                     REALS + 1, C, LD));
+    CBLAS(her2k)(CblasColMajor, CblasUpper, CblasNoTrans, 5, 3, &f->alpha, b->a, LD, b->b, LD,
+                 reals[1], b->c, LD);
+    LOCAL(expect)(b, "her2k", C, b->c);
+    LOCAL(fill)(b);
+    OK(CUBLAS(hemm)(b->blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, 5, 4, f->al, A, LD, B, LD,
+                    f->be, C, LD));
+    CBLAS(hemm)(CblasColMajor, CblasLeft, CblasLower, 5, 4, &f->alpha, b->a, LD, b->b, LD,
+                &f->beta, b->c, LD);
+    LOCAL(expect)(b, "hemm", C, b->c);
+}
+#endif
+
 /* The factors on the host, or, in the second run, on the device. */
 static void LOCAL(check_blas)(bool scalars_on_device)
 {
-    bench t = new_bench(), *b = &t;
-    elem_t scalars[2] = {DAG_ELEM(0.5, 0.25), DAG_ELEM(-1.5, 0.75)}, *ALPHA = scalars;
-    elem_t alpha = scalars[0], beta = scalars[1];
+    bench b = new_bench();
+    elem_t scalars[2] = {DAG_ELEM(0.5, 0.25), DAG_ELEM(-1.5, 0.75)}, *at = scalars;
     if (scalars_on_device) {
-        ALPHA = on_device(sizeof scalars);
-        to_device(ALPHA, scalars, sizeof scalars, t.stream);
-        OK(cublasSetPointerMode(t.blas, CUBLAS_POINTER_MODE_DEVICE));
+        at = on_device(sizeof scalars);
+        to_device(at, scalars, sizeof scalars, b.stream);
+        OK(cublasSetPointerMode(b.blas, CUBLAS_POINTER_MODE_DEVICE));
     }
-    const CU *al = (const CU *)ALPHA, *be = (const CU *)(ALPHA + 1);
-    CU *A = t.A, *B = t.B, *C = t.C;
-
-    LOCAL(fill)(b);
-    OK(CUBLAS(gemm)(t.blas, CUBLAS_OP_T, CUBLAS_OP_C, 5, 4, 3, al, A, LD, B, LD, be, C, LD));
-    CBLAS(gemm)(CblasColMajor, CblasTrans, CblasConjTrans, 5, 4, 3, SCALAR(alpha), t.a, LD, t.b,
-                LD, SCALAR(beta), t.c, LD);
-    LOCAL(expect)(b, "gemm", C, t.c);
-
-    LOCAL(fill)(b);
-    OK(CUBLAS(symm)(t.blas, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_UPPER, 5, 4, al, A, LD, B, LD, be,
-                    C, LD));
-    CBLAS(symm)(CblasColMajor, CblasRight, CblasUpper, 5, 4, SCALAR(alpha), t.a, LD, t.b, LD,
-                SCALAR(beta), t.c, LD);
-    LOCAL(expect)(b, "symm", C, t.c);
-
-    LOCAL(fill)(b);
-    OK(CUBLAS(syrk)(t.blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, 5, 3, al, A, LD, be, C, LD));
-    CBLAS(syrk)(CblasColMajor, CblasLower, CblasTrans, 5, 3, SCALAR(alpha), t.a, LD, SCALAR(beta),
-                t.c, LD);
-    LOCAL(expect)(b, "syrk", C, t.c);
-
-    LOCAL(fill)(b);
-    OK(CUBLAS(syr2k)(t.blas, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, 5, 3, al, A, LD, B, LD, be, C,
-                     LD));
-    CBLAS(syr2k)(CblasColMajor, CblasUpper, CblasNoTrans, 5, 3, SCALAR(alpha), t.a, LD, t.b, LD,
-                 SCALAR(beta), t.c, LD);
-    LOCAL(expect)(b, "syr2k", C, t.c);
-
-    LOCAL(fill)(b);
-    OK(CUBLAS(trsm)(t.blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_C,
-                    CUBLAS_DIAG_NON_UNIT, 5, 4, al, A, LD, B, LD));
-    CBLAS(trsm)(CblasColMajor, CblasLeft, CblasLower, CblasConjTrans, CblasNonUnit, 5, 4,
-                SCALAR(alpha), t.a, LD, t.b, LD);
-    LOCAL(expect)(b, "trsm", B, t.b);
-
-    LOCAL(fill)(b);
-    OK(CUBLAS(trmm)(t.blas, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
-                    CUBLAS_DIAG_UNIT, 5, 4, al, A, LD, B, LD, B, LD));
-    CBLAS(trmm)(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasUnit, 5, 4,
-                SCALAR(alpha), t.a, LD, t.b, LD);
-    LOCAL(expect)(b, "trmm in place", B, t.b);
-    LOCAL(fill)(b);
-    OK(CUBLAS(trmm)(t.blas, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
-                    CUBLAS_DIAG_UNIT, LD, LD, al, A, LD, B, LD, C, LD));
-    CBLAS(trmm)(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasUnit, LD, LD,
-                SCALAR(alpha), t.a, LD, t.b, LD);
-    LOCAL(expect)(b, "trmm", C, t.b);
-
-    LOCAL(fill)(b);
-    const elem_t *x = t.a, *y = t.b;
-    OK(CUBLAS(geam)(t.blas, CUBLAS_OP_C, CUBLAS_OP_N, LD, LD, al, A, LD, be, B, LD, C, LD));
-    for (int i = 0; i < ITEMS; i++)
-        ((elem_t *)t.c)[i] = alpha * CONJ(x[i % LD * LD + i / LD]) + beta * y[i];
-    LOCAL(expect)(b, "geam", C, t.c);
-
-    LOCAL(fill)(b);
-    OK(CUBLAS(axpy)(t.blas, 7, al, A, 3, B, 2));
-    OK(CUBLAS(scal)(t.blas, 7, al, B, 2));
-    OK(CUBLAS(copy)(t.blas, 9, B, 1, C, 2));
-    CBLAS(axpy)(7, SCALAR(alpha), t.a, 3, t.b, 2);
-    CBLAS(scal)(7, SCALAR(alpha), t.b, 2);
-    CBLAS(copy)(9, t.b, 1, t.c, 2);
-    LOCAL(expect)(b, "axpy, scal", B, t.b);
-    LOCAL(expect)(b, "copy", C, t.c);
-
+    const LOCAL(factors) f = {scalars[0], scalars[1], (const CU *)at, (const CU *)(at + 1),
+                              scalars_on_device};
+    LOCAL(check_products)(&b, &f);
+    LOCAL(check_triangular)(&b, &f);
+    LOCAL(check_items)(&b, &f);
 #if DAG_COMPLEX
-    real_t reals[2] = {0.5, -1.5}, *REALS = reals;
-    if (scalars_on_device) {
-        REALS = on_device(sizeof reals);
-        to_device(REALS, reals, sizeof reals, t.stream);
-    }
-    LOCAL(fill)(b);
-    OK(CUBLAS(herk)(t.blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_C, 5, 3, REALS, A, LD, REALS + 1, C,
-                    LD));
-    CBLAS(herk)(CblasColMajor, CblasLower, CblasConjTrans, 5, 3, reals[0], t.a, LD, reals[1], t.c,
-                LD);
-    LOCAL(expect)(b, "herk", C, t.c);
-    LOCAL(fill)(b);
-    OK(CUBLAS(her2k)(t.blas, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, 5, 3, al, A, LD, B, LD,
-                     REALS + 1, C, LD));
-    CBLAS(her2k)(CblasColMajor, CblasUpper, CblasNoTrans, 5, 3, &alpha, t.a, LD, t.b, LD, reals[1],
-                 t.c, LD);
-    LOCAL(expect)(b, "her2k", C, t.c);
-    LOCAL(fill)(b);
-    OK(CUBLAS(hemm)(t.blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, 5, 4, al, A, LD, B, LD, be,
-                    C, LD));
-    CBLAS(hemm)(CblasColMajor, CblasLeft, CblasLower, 5, 4, &alpha, t.a, LD, t.b, LD, &beta, t.c,
-                LD);
-    LOCAL(expect)(b, "hemm", C, t.c);
+    LOCAL(check_hermitian)(&b, &f);
 #endif
     MISUSES(0);
 }

@@ -16,6 +16,8 @@ target_link_libraries(error_bounds PRIVATE dag_la m)
 add_executable(inverse_matrix la/inverse_matrix.c)
 target_link_libraries(inverse_matrix PRIVATE dag_la m)
 add_executable(blas3_matrix la/blas3_matrix.c)
+target_include_directories(blas3_matrix PRIVATE
+    "${CMAKE_CURRENT_SOURCE_DIR}/la" "${PROJECT_SOURCE_DIR}/kernels") # each_precision.h
 add_executable(la_auxiliary la/auxiliary.c)
 foreach(name IN ITEMS potrf_matrix la_api lu_matrix qr_matrix blas3_matrix la_auxiliary)
     target_link_libraries(${name} PRIVATE dag_la m)

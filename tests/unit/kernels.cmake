@@ -13,6 +13,8 @@ endif()
 # The benchmark is built with the tests, and run for a moment, so that it keeps working.
 add_executable(bench_kernels "${PROJECT_SOURCE_DIR}/tools/bench/kernels.c")
 target_link_libraries(bench_kernels PRIVATE dag_kernels)
+target_include_directories(bench_kernels PRIVATE
+    "${PROJECT_SOURCE_DIR}/kernels" "${PROJECT_SOURCE_DIR}/tools/bench") # each_precision.h
 dag_add_script_test(bench_kernels COMMAND bench_kernels -s 0.0001 1 33 LABELS unit)
 
 add_executable(bench_bound "${PROJECT_SOURCE_DIR}/tools/bench/la/bound.c")
@@ -27,12 +29,17 @@ if(DAG_SANITIZE MATCHES "thread")
     dag_add_script_test(test_kernels_library COMMAND test_kernels
         LABELS unit sanitize ENVIRONMENT CK_RUN_CASE=library)
 endif()
+# Templates over the precisions and what includes them; cpu/micro.h.
+set(templates "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/kernels"
+    "${PROJECT_SOURCE_DIR}/tests/common")
 dag_add_unit_test(test_kernels SOURCES test_kernels.c LIBS dag_kernels m ${CMAKE_DL_LIBS}
-    INCLUDES "${PROJECT_SOURCE_DIR}/kernels" # cpu/micro.h
+    INCLUDES ${templates}
     LABELS ${labels} TIMEOUT 120)
 
 dag_add_unit_test(test_kernels_qr SOURCES test_kernels_qr.c LIBS dag_kernels m LABELS sanitize
     INCLUDES "${PROJECT_SOURCE_DIR}/kernels")
-dag_add_unit_test(test_kernels_lu SOURCES test_kernels_lu.c LIBS dag_kernels m LABELS sanitize)
+dag_add_unit_test(test_kernels_lu SOURCES test_kernels_lu.c LIBS dag_kernels m LABELS sanitize
+    INCLUDES ${templates})
 
-dag_add_unit_test(test_gen SOURCES test_gen.c LIBS dag_kernels m LABELS sanitize)
+dag_add_unit_test(test_gen SOURCES test_gen.c LIBS dag_kernels m LABELS sanitize
+    INCLUDES ${templates})

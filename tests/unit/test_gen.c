@@ -1,41 +1,15 @@
 /* Random test matrices: every element depends on (seed, i, j) only, whoever makes which tile. */
+#include "precisions.h"
+
 #include <dag/kernels.h>
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOCAL(name) DAG_PRECISION_CAT(name##_, DAG_PRECISION)
-
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "test_gen.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "test_gen.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "test_gen.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "test_gen.inc.c"
-#include <dag/precision_undef.h>
-
-#define FOUR_TESTS(name) \
-    START_TEST(test_##name) \
-    { \
-        static void (*const test[])(void) = {name##_s, name##_d, name##_c, name##_z}; \
-        test[_i](); \
-    } \
-    END_TEST
+#define DAG_TEMPLATE "test_gen.inc.c"
+#include "each_precision.h"
 
 FOUR_TESTS(any_tiling)
 FOUR_TESTS(padding_untouched)

@@ -3,13 +3,13 @@
  * precisions, with awkward sizes and leading dimensions. Each tile is surrounded by padding that
  * a kernel must leave alone, and what a kernel must not read is NaN.
  */
+#include "precisions.h"
 #include "reference.h"
 
 #include "cpu/micro.h"
 
 #include <dag/kernels.h>
 
-#include <check.h>
 #include <dlfcn.h>
 #include <malloc.h>
 #include <math.h>
@@ -68,36 +68,8 @@ static int leading_dimension(int m)
     return ld > 0 ? ld : 1;
 }
 
-#define LOCAL(name) DAG_PRECISION_CAT(name##_, DAG_PRECISION)
-
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "test_kernels.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "test_kernels.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "test_kernels.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "test_kernels.inc.c"
-#include <dag/precision_undef.h>
-
-/* A test of the template, run once per precision. */
-#define FOUR_TESTS(name) \
-    START_TEST(test_##name) \
-    { \
-        static void (*const test[])(void) = {name##_s, name##_d, name##_c, name##_z}; \
-        test[_i](); \
-    } \
-    END_TEST
+#define DAG_TEMPLATE "test_kernels.inc.c"
+#include "each_precision.h"
 
 FOUR_TESTS(gemm)
 FOUR_TESTS(hemm)

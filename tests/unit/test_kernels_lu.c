@@ -2,9 +2,10 @@
  * The kernels of tournament pivoting, in four precisions: the rows that are chosen, in their order,
  * have an LU factorisation from which the other rows follow, also where the rank is not full.
  */
+#include "precisions.h"
+
 #include <dag/kernels.h>
 
-#include <check.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,27 +14,8 @@ enum { NSIZES = 8 };
 static const int sizes[NSIZES][2] = {{4, 0}, {1, 1},  {2, 1},   {5, 5},
                                      {6, 3}, {13, 4}, {40, 17}, {96, 32}};
 
-#define NAME(x) DAG_PRECISION_CAT(x##_, DAG_PRECISION)
-
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "test_kernels_lu.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "test_kernels_lu.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "test_kernels_lu.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "test_kernels_lu.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "test_kernels_lu.inc.c"
+#include "each_precision.h"
 
 START_TEST(test_choose)
 {

@@ -1,7 +1,7 @@
 /* Template over the element type. */
 
 /* Random; `columns` of every three are zero. */
-static void NAME(fill)(int m, int n, int columns, elem_t *A)
+static void LOCAL(fill)(int m, int n, int columns, elem_t *A)
 {
     FN(plrnt)(0, m, n, A, m, m, 0, 0, 5);
     for (int j = 0; j < n; j++)
@@ -10,14 +10,14 @@ static void NAME(fill)(int m, int n, int columns, elem_t *A)
 }
 
 /* The chosen rows are factored without exchanges, the others follow from them: A = L U. */
-static void NAME(choose)(int m, int n, int columns)
+static void LOCAL(choose)(int m, int n, int columns)
 {
     size_t size = (size_t)m * (size_t)n + 1;
     elem_t *A = calloc(size, sizeof(*A)), *F = calloc(size, sizeof(*A));
     elem_t *work = calloc(size, sizeof(*A));
     int64_t *order = calloc((size_t)(m + n + 1), sizeof(*order));
     char *seen = calloc((size_t)m + 1, 1);
-    NAME(fill)(m, n, columns, A);
+    LOCAL(fill)(m, n, columns, A);
     int info = FN(getrf_choose)(m, n, A, m, work, order);
     ck_assert_int_eq(info, columns > 0 && n > 0 ? 1 : 0);
     for (int i = 0; i < m; i++) {
@@ -46,7 +46,7 @@ static void NAME(choose)(int m, int n, int columns)
 }
 
 /* Pivots that are zero, or whose reciprocal overflows. */
-static void NAME(below)(void)
+static void LOCAL(below)(void)
 {
     real_t tiny = (sizeof(real_t) == sizeof(float) ? (real_t)FLT_MIN : (real_t)DBL_MIN) / 16;
     elem_t U[4] = {tiny, NAN, tiny, 0}, A[2] = {tiny / 2, 3};

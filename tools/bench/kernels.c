@@ -81,25 +81,8 @@ static void *tile_alloc(int rows, int nb, size_t size)
 #define CBLAS(op) CAT(CAT(cblas_, DAG_PRECISION), op)
 #define LAPACK(op) CAT(CAT(LAPACKE_, DAG_PRECISION), op)
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "kernels.inc.c"
+#include "each_precision.h"
 
 static int positive(const char *program, const char *what, const char *text)
 {

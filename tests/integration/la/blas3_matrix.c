@@ -200,22 +200,8 @@ static operands make_operands(const test_case *c)
 
 /* ---- the same on one tile ---------------------------------------------------------------- */
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "blas3_whole.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "blas3_whole.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "blas3_whole.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "blas3_whole.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "blas3_whole.inc.c"
+#include "each_precision.h"
 
 static void compute_whole(const test_case *c, operands *o)
 {

@@ -5,6 +5,7 @@
  *   test_loop time TILES   what a task on a device costs that takes no time itself
  * One line per case; the exit status counts those that went wrong.
  */
+#include "lasting_mpi.h"
 #include "loop_backend.h"
 #include "mix.h"
 
@@ -15,9 +16,6 @@
 #include <dag/dag.h>
 #include <dag/matrix.h>
 
-#if DAG_HAVE_MPI
-#include <mpi.h>
-#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,32 +222,11 @@ static int measure(int64_t tiles)
     return dag_fini(ctx) != DAG_SUCCESS;
 }
 
-/* Several contexts one after the other need an MPI that stays. */
-static void start_mpi(void)
-{
-#if DAG_HAVE_MPI
-    if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE")) {
-        int level;
-        MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
-    }
-#endif
-}
-
 /* One rank. */
 static int alone(void)
 {
     const char *ranks = getenv("OMPI_COMM_WORLD_SIZE");
     return !ranks || strcmp(ranks, "1") == 0;
-}
-
-static void end_mpi(void)
-{
-#if DAG_HAVE_MPI
-    int up;
-    MPI_Initialized(&up);
-    if (up)
-        MPI_Finalize();
-#endif
 }
 
 /* Calls that give this result; a call upon which a device is lost. */
@@ -259,6 +236,61 @@ static void end_mpi(void)
 #define LOSS(n, s, which, at)                                                                      \
     .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s, .call = which,        \
                         .fail_at = at, .times = 1, .lose = 1}
+
+static const run runs[] = {
+    {.what = "at once, one device", DEVICES(1, 0), .threads = "1", .policy = 2},
+    {.what = "one device", DEVICES(1, 1), .threads = "1", .policy = 2},
+    {.what = "one device, 2 workers", DEVICES(1, 2), .threads = "2", .policy = 2},
+    {.what = "with cores, 1 worker", DEVICES(1, 3), .threads = "1", .policy = 3},
+    {.what = "with cores, 3 workers", DEVICES(1, 4), .threads = "3", .policy = 4},
+    {.what = "with cores, chaos", DEVICES(1, 5), .threads = "3", .chaos = "5", .policy = 5},
+    {.what = "as it likes", DEVICES(1, 6), .threads = "2", .policy = 0},
+    {.what = "2 devices", DEVICES(2, 7), .threads = "1", .policy = 2},
+    {.what = "2 devices, 3 workers", DEVICES(2, 8), .threads = "3", .policy = 2},
+    {.what = "4 devices and cores, chaos", DEVICES(4, 9), .threads = "4", .chaos = "9",
+     .policy = 6},
+    {.what = "small memory", DEVICES(1, 10), .threads = "1", .policy = 2, .memory = "4096"},
+    {.what = "memory of one task", DEVICES(1, 11), .threads = "2", .policy = 2,
+     .memory = "1536"},
+    {.what = "2 small devices and cores", DEVICES(2, 12), .threads = "3", .policy = 7,
+     .memory = "4096"},
+    {.what = "2 devices of one task, chaos", DEVICES(2, 13), .threads = "3", .chaos = "2",
+     .policy = 3, .memory = "1792"},
+    {.what = "devices that are asked for", DEVICES(3, 17), .threads = "2", .policy = 1000},
+    {.what = "too small, but cores", DEVICES(1, 14), .threads = "2", .memory = "1024"},
+    {.what = "too small", DEVICES(1, 15), .threads = "2", .policy = 2, .memory = "1024",
+     .expect = DAG_ERR_NOMEM},
+    {.what = "a kernel reports", DEVICES(1, 16), .threads = "2", .policy = 2, .bad = 4,
+     .expect = (dag_status)1107},
+    {.what = "copies in refused", FAULT(1, 21, LOOP_COPY_IN, 9, 2, DAGI_REFUSED),
+     .threads = "2", .policy = 2},
+    {.what = "copies out refused", FAULT(1, 22, LOOP_COPY_OUT, 5, 2, DAGI_REFUSED),
+     .threads = "2", .policy = 2},
+    {.what = "copies within refused", FAULT(2, 23, LOOP_COPY_WITHIN, 2, 2, DAGI_REFUSED),
+     .threads = "2", .policy = 2},
+    {.what = "copies between refused", FAULT(2, 24, LOOP_COPY_PEER, 2, 2, DAGI_REFUSED),
+     .threads = "2", .policy = 2},
+    {.what = "launches refused", FAULT(1, 25, LOOP_LAUNCH, 7, 2, DAGI_REFUSED),
+     .threads = "2", .policy = 2},
+    {.what = "no launch, cores", FAULT(1, 26, LOOP_LAUNCH, 7, 1 << 30, DAGI_REFUSED),
+     .threads = "2", .policy = 1000},
+    {.what = "no launch, no cores", FAULT(1, 27, LOOP_LAUNCH, 7, 1 << 30, DAGI_REFUSED),
+     .threads = "2", .policy = 2, .expect = DAG_ERR_DEVICE},
+    {.what = "no copy in, no cores", FAULT(1, 28, LOOP_COPY_IN, 9, 1 << 30, DAGI_NOMEM),
+     .threads = "1", .policy = 2, .expect = DAG_ERR_DEVICE},
+    {.what = "no copy out", FAULT(1, 29, LOOP_COPY_OUT, 4, 1 << 30, DAGI_REFUSED),
+     .threads = "2", .policy = 2, .expect = DAG_ERR_DEVICE},
+    {.what = "lost in a launch", LOSS(1, 30, LOOP_LAUNCH, 20), .threads = "2", .policy = 2,
+     .expect = DAG_ERR_DEVICE},
+    {.what = "lost before anything", LOSS(1, 31, LOOP_COPY_IN, 2), .threads = "1",
+     .policy = 3, .expect = DAG_ERR_DEVICE, .either = 1},
+    {.what = "one of 2 lost", LOSS(2, 32, LOOP_LAUNCH, 5), .threads = "2", .policy = 2,
+     .expect = DAG_ERR_DEVICE, .either = 1},
+    {.what = "lost in a copy out", LOSS(2, 33, LOOP_COPY_OUT, 5), .threads = "3", .policy = 3,
+     .expect = DAG_ERR_DEVICE, .either = 1},
+    {.what = "lost in a small memory", LOSS(2, 34, LOOP_COPY_OUT, 9), .threads = "2",
+     .policy = 2, .expect = DAG_ERR_DEVICE, .either = 1, .memory = "2048"},
+};
 
 /* A case drawn from a seed. */
 static void draw(run *r, int64_t seed, char *texts)
@@ -308,60 +340,6 @@ int main(int argc, char **argv)
     if (argc > 3 && strcmp(argv[1], "random") == 0)
         return play_random(atoll(argv[2]), atoll(argv[3]), 75, 8);
     int64_t rows = argc > 1 ? atoll(argv[1]) : 75, tile = argc > 2 ? atoll(argv[2]) : 8;
-    const run runs[] = {
-        {.what = "at once, one device", DEVICES(1, 0), .threads = "1", .policy = 2},
-        {.what = "one device", DEVICES(1, 1), .threads = "1", .policy = 2},
-        {.what = "one device, 2 workers", DEVICES(1, 2), .threads = "2", .policy = 2},
-        {.what = "with cores, 1 worker", DEVICES(1, 3), .threads = "1", .policy = 3},
-        {.what = "with cores, 3 workers", DEVICES(1, 4), .threads = "3", .policy = 4},
-        {.what = "with cores, chaos", DEVICES(1, 5), .threads = "3", .chaos = "5", .policy = 5},
-        {.what = "as it likes", DEVICES(1, 6), .threads = "2", .policy = 0},
-        {.what = "2 devices", DEVICES(2, 7), .threads = "1", .policy = 2},
-        {.what = "2 devices, 3 workers", DEVICES(2, 8), .threads = "3", .policy = 2},
-        {.what = "4 devices and cores, chaos", DEVICES(4, 9), .threads = "4", .chaos = "9",
-         .policy = 6},
-        {.what = "small memory", DEVICES(1, 10), .threads = "1", .policy = 2, .memory = "4096"},
-        {.what = "memory of one task", DEVICES(1, 11), .threads = "2", .policy = 2,
-         .memory = "1536"},
-        {.what = "2 small devices and cores", DEVICES(2, 12), .threads = "3", .policy = 7,
-         .memory = "4096"},
-        {.what = "2 devices of one task, chaos", DEVICES(2, 13), .threads = "3", .chaos = "2",
-         .policy = 3, .memory = "1792"},
-        {.what = "devices that are asked for", DEVICES(3, 17), .threads = "2", .policy = 1000},
-        {.what = "too small, but cores", DEVICES(1, 14), .threads = "2", .memory = "1024"},
-        {.what = "too small", DEVICES(1, 15), .threads = "2", .policy = 2, .memory = "1024",
-         .expect = DAG_ERR_NOMEM},
-        {.what = "a kernel reports", DEVICES(1, 16), .threads = "2", .policy = 2, .bad = 4,
-         .expect = (dag_status)1107},
-        {.what = "copies in refused", FAULT(1, 21, LOOP_COPY_IN, 9, 2, DAGI_REFUSED),
-         .threads = "2", .policy = 2},
-        {.what = "copies out refused", FAULT(1, 22, LOOP_COPY_OUT, 5, 2, DAGI_REFUSED),
-         .threads = "2", .policy = 2},
-        {.what = "copies within refused", FAULT(2, 23, LOOP_COPY_WITHIN, 2, 2, DAGI_REFUSED),
-         .threads = "2", .policy = 2},
-        {.what = "copies between refused", FAULT(2, 24, LOOP_COPY_PEER, 2, 2, DAGI_REFUSED),
-         .threads = "2", .policy = 2},
-        {.what = "launches refused", FAULT(1, 25, LOOP_LAUNCH, 7, 2, DAGI_REFUSED),
-         .threads = "2", .policy = 2},
-        {.what = "no launch, cores", FAULT(1, 26, LOOP_LAUNCH, 7, 1 << 30, DAGI_REFUSED),
-         .threads = "2", .policy = 1000},
-        {.what = "no launch, no cores", FAULT(1, 27, LOOP_LAUNCH, 7, 1 << 30, DAGI_REFUSED),
-         .threads = "2", .policy = 2, .expect = DAG_ERR_DEVICE},
-        {.what = "no copy in, no cores", FAULT(1, 28, LOOP_COPY_IN, 9, 1 << 30, DAGI_NOMEM),
-         .threads = "1", .policy = 2, .expect = DAG_ERR_DEVICE},
-        {.what = "no copy out", FAULT(1, 29, LOOP_COPY_OUT, 4, 1 << 30, DAGI_REFUSED),
-         .threads = "2", .policy = 2, .expect = DAG_ERR_DEVICE},
-        {.what = "lost in a launch", LOSS(1, 30, LOOP_LAUNCH, 20), .threads = "2", .policy = 2,
-         .expect = DAG_ERR_DEVICE},
-        {.what = "lost before anything", LOSS(1, 31, LOOP_COPY_IN, 2), .threads = "1",
-         .policy = 3, .expect = DAG_ERR_DEVICE, .either = 1},
-        {.what = "one of 2 lost", LOSS(2, 32, LOOP_LAUNCH, 5), .threads = "2", .policy = 2,
-         .expect = DAG_ERR_DEVICE, .either = 1},
-        {.what = "lost in a copy out", LOSS(2, 33, LOOP_COPY_OUT, 5), .threads = "3", .policy = 3,
-         .expect = DAG_ERR_DEVICE, .either = 1},
-        {.what = "lost in a small memory", LOSS(2, 34, LOOP_COPY_OUT, 9), .threads = "2",
-         .policy = 2, .expect = DAG_ERR_DEVICE, .either = 1, .memory = "2048"},
-    };
     start_mpi();
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         check(&runs[i], FACTOR, rows, tile);

@@ -5,6 +5,7 @@
  *   test_resident random FIRST COUNT
  * One line per case; the exit status counts those that went wrong.
  */
+#include "lasting_mpi.h"
 #include "loop_backend.h"
 #include "mix.h"
 
@@ -16,9 +17,6 @@
 #include <dag/dag.h>
 #include <dag/matrix.h>
 
-#if DAG_HAVE_MPI
-#include <mpi.h>
-#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -431,27 +429,6 @@ static void check(uint64_t seed)
     expect(right, text);
     stop(&plain);
     stop(&there);
-}
-
-/* Several contexts one after the other need an MPI that stays. */
-static void start_mpi(void)
-{
-#if DAG_HAVE_MPI
-    if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE")) {
-        int level;
-        MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
-    }
-#endif
-}
-
-static void end_mpi(void)
-{
-#if DAG_HAVE_MPI
-    int up;
-    MPI_Initialized(&up);
-    if (up)
-        MPI_Finalize();
-#endif
 }
 
 int main(int argc, char **argv)
