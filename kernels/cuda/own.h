@@ -1,6 +1,6 @@
 /*
  * Kernels of our own for CUDA devices, where cuBLAS has none: the interface of
- * libdag_cuda_kernels.so. It is compiled by nvcc (rows.cu) where there is one; the back end loads it
+ * libdag_cuda_kernels.so. It is compiled by nvcc (own.cu) where there is one; the back end loads it
  * where it is. The fake CUDA of the tests has a library of the same name, which runs the same steps on
  * the host. What both share stands here: the layouts, and what one exchange comes to.
  *

@@ -1,5 +1,5 @@
 /* Our kernels, compiled for the host, and the threads that they run on. */
-#include "rows.cu"
+#include "own.cu"
 
 #include <pthread.h>
 #include <thread>

@@ -1,4 +1,5 @@
-/* The text of kernels/cuda/rows.cu, run by threads of the host, against exchanges one after the other. */
+/* The text of kernels/cuda/own.cu, run by threads of the host: exchanges of rows against exchanges one
+ * after the other, diagonals against what is in them. */
 #include "own.h"
 #include "rows.h" /* of dsl-examples/getrf */
 
@@ -162,8 +163,8 @@ END_TEST
 int main(void)
 {
     own = dagi_cuda_own_get();
-    Suite *suite = suite_create("emulated rows");
-    TCase *tc = tcase_create("rows");
+    Suite *suite = suite_create("emulated kernels");
+    TCase *tc = tcase_create("kernels");
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, test_swap, 0, 8);
     tcase_add_loop_test(tc, test_pick_and_put, 0, 3);
