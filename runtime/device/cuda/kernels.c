@@ -148,25 +148,8 @@ static int workspace_items(dag_precision precision, dag_uplo uplo, int n, potrf_
 #define BLAS(q, routine, ...)                                                                      \
     dagi_cuda_note(q, dagi_cuda_blas_result(CUBLAS(routine)((q)->blas, __VA_ARGS__), CUBLAS_TEXT(routine)))
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "kernels.inc.c"
+#include "each_precision.h"
 
 /* ---- the table --------------------------------------------------------------------------- */
 

@@ -147,25 +147,8 @@ void dagi_cuda_positive(dag_device_queue *q, int n, const void *A, int lda, size
 
 /* ---- four precisions --------------------------------------------------------------------- */
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "rows.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "rows.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "rows.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "rows.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "rows.inc.c"
+#include "each_precision.h"
 
 /* ---- the table --------------------------------------------------------------------------- */
 
