@@ -27,7 +27,9 @@
 enum { LINE = 1024, WORDS = 64, MAX_DEVICES = 16 };
 
 /* The drivers, whose main() has another name here (CMakeLists.txt). */
-#define DRIVERS(X) X(potrf) X(posv) X(getrf) X(gesv) X(geqrf) X(gels) X(gemm) X(blas3) X(others)
+#define DRIVERS(X)                                                                                 \
+    X(potrf) X(posv) X(potri) X(getrf) X(gesv) X(getri) X(geqrf) X(gelqf) X(gels) X(gemm)          \
+    X(blas3) X(others)
 #define DECLARE(name) int dag_##name##_main(int argc, char **argv);
 DRIVERS(DECLARE)
 
