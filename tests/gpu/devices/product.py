@@ -213,7 +213,10 @@ class Tester:
             self.fail(job, line, "CUDA is misused:\n" + messages)
         if verdict["left"]:
             self.fail(job, line, "%d bytes are left on devices" % verdict["left"])
-        return verdict if good else None
+        if good and not verdict["misuse"] and not verdict["left"]:
+            return verdict
+        job.kill() # what a case leaves behind must not make the next ones fail
+        return None
 
     def case(self, job, number, case):
         call, prec, (n, nb), grid, _ = case
