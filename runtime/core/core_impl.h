@@ -141,12 +141,24 @@ void dagi_activate(struct dagi_worker *w);
 void dagi_leave(struct dagi_worker *w);
 /* Take what w has completed off the pool's account. */
 void dagi_flush(struct dagi_worker *w);
-/* There is something to start: wake a sleeping worker. */
-void dagi_wake_one(dag_context *ctx);
+/* There seems to be something to take or to start. */
+bool dagi_something(struct dagi_worker *w);
 /* Run something or make progress for about that long, at least one round; never parked. */
 void dagi_run_for(struct dagi_worker *w, uint64_t nanoseconds, int (*done)(void *arg), void *arg);
 dag_status dagi_workers_start(dag_context *ctx);
 void dagi_workers_stop(dag_context *ctx);
+
+/* ---- sleep.c ---------------------------------------------------------------------------- */
+
+/* There is something to start or to run: wake a sleeping worker, unless one is awake and searches. */
+void dagi_wake_one(dag_context *ctx);
+/* Wake `who`, or any (NULL), if it is parked. The woken one is searching from now on. */
+void dagi_unpark(dag_context *ctx, const struct dagi_worker *who);
+/* w, which is searching, sleeps until it is woken, unless there is a reason to stay awake. */
+void dagi_park(struct dagi_worker *w);
+/* The worker that looks after messages, idle for so many nanoseconds, sleeps until one comes, or a
+ * reason to run tasks. It comes back by itself now and then, then it has been idle all the time. */
+void dagi_park_at_bell(struct dagi_worker *w, uint64_t idle);
 
 /* ---- stall.c ---------------------------------------------------------------------------- */
 

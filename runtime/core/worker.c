@@ -1,14 +1,6 @@
 /*
- * Workers: the loop that finds tasks, runs them, and rests when there are none.
- *
- * Whoever makes tasks ready must see to it that somebody runs them, without a system call for each.
- * A worker without a task first *searches* for a while (it is awake and counted in ctx->searching),
- * then *parks* (sleeps, listed in ctx->park_list). Whoever pushes tasks wakes a parked worker only
- * if nobody is searching; a searcher that finds work and was the last one wakes the next. No task
- * is left behind, because in the order of the sequentially consistent accesses either the pusher's
- * look at `searching` comes after the parker has left it, and then the pusher finds it in the list;
- * or before, and then the parker's second look at the queues, after leaving `searching`, finds the
- * task.
+ * Workers: the loop that finds tasks, runs them, and rests when there are none: it searches for a
+ * while, then it sleeps (sleep.c).
  *
  * With several ranks one idle worker per rank keeps communication moving: worker 0 whenever it is
  * idle in the library, else one background worker. When nothing has come for a while it parks as
@@ -75,155 +67,13 @@ void dagi_flush(struct dagi_worker *w)
         dagi_pool_count(w, pool, count, count);
 }
 
-/* ---- sleep and wake --------------------------------------------------------------------- */
+/* ---- searching -------------------------------------------------------------------------- */
 
-static void unlink_parked(dag_context *ctx, struct dagi_worker **link)
-{
-    *link = (*link)->park_next;
-    atomic_fetch_sub(&ctx->parked, 1);
-}
-
-/* Wake `who`, or any (NULL), if it is parked. The woken one is searching from now on. */
-static void unpark(dag_context *ctx, const struct dagi_worker *who)
-{
-    pthread_mutex_lock(&ctx->park_lock);
-    struct dagi_worker **link = &ctx->park_list;
-    while (*link && who && *link != who)
-        link = &(*link)->park_next;
-    struct dagi_worker *w = *link;
-    int at_bell = w && w->at_bell;
-    if (w) {
-        unlink_parked(ctx, link);
-        atomic_fetch_add(&ctx->searching, 1);
-    }
-    pthread_mutex_unlock(&ctx->park_lock);
-    if (!w)
-        return;
-    pthread_mutex_lock(&w->sleep_lock);
-    w->sleeping = 0;
-    pthread_cond_signal(&w->sleep_cond);
-    pthread_mutex_unlock(&w->sleep_lock);
-    if (at_bell)
-        dagi_comm_rouse(ctx);
-}
-
-void dagi_wake_one(dag_context *ctx)
-{
-    if (ctx->single)
-        return;
-    dagi_full_fence(); /* pairs with the one in park() */
-    if (atomic_load(&ctx->searching) == 0 && atomic_load(&ctx->parked) > 0)
-        unpark(ctx, NULL);
-}
-
-void dagi_wake_application(dag_context *ctx)
-{
-    atomic_store(&ctx->news, 1);
-    if (!ctx->single)
-        unpark(ctx, ctx->workers[0]);
-}
-
-/* There seems to be something to take or to start. */
-static bool something(struct dagi_worker *w)
+bool dagi_something(struct dagi_worker *w)
 {
     return w->overflow || w->ctx->sched->some(w) || atomic_load(&w->ctx->starting) > 0 ||
            (w->ctx->devices && dagi_device_wants(w));
 }
-
-/* A reason not to sleep. */
-static bool must_stay(struct dagi_worker *w)
-{
-    dag_context *ctx = w->ctx;
-    return something(w) || atomic_load(&ctx->stopping) || (w->done && w->done(w->done_arg)) ||
-           (ctx->size > 1 && !ctx->single && !atomic_load(&ctx->polling) &&
-            !atomic_load(&ctx->app_polls));
-}
-
-/* Take w off the list again; false when somebody is about to wake it. */
-static bool unlist(struct dagi_worker *w)
-{
-    dag_context *ctx = w->ctx;
-    pthread_mutex_lock(&ctx->park_lock);
-    struct dagi_worker **link = &ctx->park_list;
-    while (*link && *link != w)
-        link = &(*link)->park_next;
-    bool found = *link != NULL;
-    if (found) {
-        unlink_parked(ctx, link);
-        atomic_fetch_add(&ctx->searching, 1);
-    }
-    pthread_mutex_unlock(&ctx->park_lock);
-    return found;
-}
-
-static void enlist(struct dagi_worker *w, int at_bell)
-{
-    dag_context *ctx = w->ctx;
-    w->sleeping = 1; /* nobody looks before we are on the list */
-    pthread_mutex_lock(&ctx->park_lock);
-    w->at_bell = at_bell;
-    w->park_next = ctx->park_list;
-    ctx->park_list = w;
-    atomic_fetch_add(&ctx->parked, 1);
-    pthread_mutex_unlock(&ctx->park_lock);
-    atomic_fetch_sub(&ctx->searching, 1);
-    dagi_full_fence(); /* pairs with the one in dagi_wake_one() */
-}
-
-static void wait_until_woken(struct dagi_worker *w)
-{
-    pthread_mutex_lock(&w->sleep_lock);
-    while (w->sleeping)
-        pthread_cond_wait(&w->sleep_cond, &w->sleep_lock);
-    pthread_mutex_unlock(&w->sleep_lock);
-}
-
-static void park(struct dagi_worker *w)
-{
-    enlist(w, 0);
-    if (!must_stay(w) || !unlist(w)) {
-        if (DAGI_TRACK(w))
-            dagi_trace_idle(DAGI_TRACK(w), 0, 1);
-        wait_until_woken(w);
-    }
-    w->sleeping = 0;
-    w->idle_since = dagi_now(); /* searching, as counted by who took us off the list */
-}
-
-/* The same at the bell. Who woke us before we listened has rung for nothing, and we count as
- * searching since: nobody else would be woken while we sleep. */
-static bool must_stay_at_bell(struct dagi_worker *w)
-{
-    if (!w->ctx->single) {
-        pthread_mutex_lock(&w->sleep_lock);
-        bool woken = !w->sleeping;
-        pthread_mutex_unlock(&w->sleep_lock);
-        if (woken)
-            return true;
-    }
-    return must_stay(w);
-}
-
-/* The worker that looks after messages sleeps until one comes, or a reason to run tasks. It comes
- * back by itself now and then, then it has been idle all the time. */
-static void park_at_bell(struct dagi_worker *w, uint64_t idle)
-{
-    bool alone = w->ctx->single;
-    uint64_t begin = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
-    if (!alone)
-        enlist(w, 1);
-    int events = dagi_comm_sleep(w, idle, must_stay_at_bell);
-    if (!alone && !unlist(w))
-        wait_until_woken(w);
-    w->sleeping = 0;
-    if (events <= 0)
-        return;
-    if (DAGI_TRACK(w))
-        dagi_trace_comm(DAGI_TRACK(w), begin, events);
-    w->idle_since = dagi_now();
-}
-
-/* ---- searching -------------------------------------------------------------------------- */
 
 static void begin_search(struct dagi_worker *w)
 {
@@ -252,7 +102,7 @@ static void end_search(struct dagi_worker *w)
         return;
     w->searching = 0;
     if (atomic_fetch_sub(&ctx->searching, 1) == 1 && atomic_load(&ctx->parked) > 0 &&
-        (ctx->size > 1 || something(w)))
+        (ctx->size > 1 || dagi_something(w)))
         dagi_wake_one(ctx);
 }
 
@@ -350,12 +200,12 @@ static void rest(struct dagi_worker *w)
     }
     bool looks = ctx->single ? ctx->size > 1 : polls(w);
     if (w->active || w->one_task || idle < patience(ctx, looks) || /* dag_test() is soon back */
-        (looks && (!dagi_comm_can_sleep(w) || something(w))))
+        (looks && (!dagi_comm_can_sleep(w) || dagi_something(w))))
         wait_a_moment(w, idle);
     else if (looks)
-        park_at_bell(w, idle);
+        dagi_park_at_bell(w, idle);
     else
-        park(w);
+        dagi_park(w);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------ */
@@ -492,7 +342,7 @@ static void work(struct dagi_worker *w)
         !look_after_messages(w))
         return;
     if (!w->active) {
-        if (!w->next && !something(w)) {
+        if (!w->next && !dagi_something(w)) {
             rest(w);
             return;
         }
@@ -615,7 +465,7 @@ void dagi_workers_stop(dag_context *ctx)
     for (int i = 1; i < ctx->nworkers; i++) {
         if (!ctx->workers[i] || !ctx->workers[i]->started)
             continue; /* the start failed half way */
-        unpark(ctx, ctx->workers[i]);
+        dagi_unpark(ctx, ctx->workers[i]);
         pthread_join(ctx->workers[i]->thread, NULL);
         ctx->workers[i]->started = 0;
     }
