@@ -166,6 +166,42 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result)
 
 /* ---- content -------------------------------------------------------------------------------- */
 
+/* Others than this task and the table of its pool are going to use the value, or may be. */
+static int has_others(dag_value *value)
+{
+    dagi_value *v = dagi_value_of(value);
+    uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
+    return (flags & DAGI_VALUE_RESIDENT) || atomic_load_explicit(&v->refs, memory_order_relaxed) >
+                                                (flags & DAGI_VALUE_KEPT ? 2 : 1);
+}
+
+/* What a flow replaces, and others use, comes here once for all of them and is cloned here, if there is
+ * room: else it would come for the clone, and then for the others. */
+static dagi_result bring_old(dagi_job *job, int f)
+{
+    dagi_device *d = job->device;
+    dag_value **flow = dag_task_flows(job->task);
+    size_t bytes = bytes_of(flow[f]);
+    dagi_block *block = pin_resident(d, flow[f]);
+    if (block) {
+        dagi_memory_unpin(d->memory, block);
+        return DAGI_OK;
+    }
+    for (int g = 0; g < job->ndata; g++) {
+        if (flow[g] == flow[f] && job->flow[g].use == DAGI_FLOW_READ)
+            return DAGI_OK; /* that one brings it */
+    }
+    if (!job->flow[f].content || !has_others(flow[f]) ||
+        dagi_memory_reserve(d->memory, &bytes, 1, &block) != 0)
+        return DAGI_OK;
+    job->filled = 1;
+    dagi_result result = dagi_transfer_fill(d, flow[f], block, 0);
+    dagi_memory_unpin(d->memory, block);
+    if (result != DAGI_OK)
+        dagi_memory_release(d->memory, block, NULL, 0);
+    return result;
+}
+
 static dagi_result fill_flow(struct dagi_worker *w, dagi_job *job, int f)
 {
     dagi_device *d = job->device;
@@ -174,6 +210,9 @@ static dagi_result fill_flow(struct dagi_worker *w, dagi_job *job, int f)
     if (DAGI_TRACK(w))
         d->tracks.input = dagi_trace_input(job->task, f);
     if (j->use == DAGI_FLOW_REPLACE) {
+        dagi_result result = bring_old(job, f);
+        if (result != DAGI_OK)
+            return result;
         const dag_shape shape = {(*flow)->m, (*flow)->n, (*flow)->elem};
         dag_value *own = dagi_value_new(w, job->task->pool, &shape);
         if (!own)
@@ -515,6 +554,9 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
     if (d->ninfo_free < DAGI_JOB_INFOS)
         return DAGI_ISSUE_WAIT;
     if (reserve(job, &result) != DAGI_ISSUED) {
+        /* What stands in its way cannot be saved: waiting for room might never end. */
+        if (result == DAGI_REFUSED || result == DAGI_NOMEM)
+            return refused(w, job, dagi_backend_of(d)->error());
         *device = result;
         return DAGI_ISSUE_WAIT;
     }

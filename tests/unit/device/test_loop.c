@@ -11,6 +11,8 @@
 
 #include "loop_chol.h"
 #include "loop_fork.h"
+#include "loop_once.h"
+#include "loop_retry.h"
 #include "loop_share.h"
 
 #include <dag/dag.h>
@@ -32,8 +34,9 @@ typedef struct run {
     int either;         /* 1: success with the right result is as good */
 } run;
 
-typedef enum graph { FACTOR, FORK, SHARE, GRAPHS } graph;
-static const char *const graph_names[GRAPHS] = {"factor", "fork", "share"};
+/* The first GRAPHS are run in all ways. */
+typedef enum graph { FACTOR, FORK, SHARE, GRAPHS, RETRY = GRAPHS, ONCE } graph;
+static const char *const graph_names[] = {"factor", "fork", "share", "retry", "once"};
 
 static int failures;
 
@@ -137,6 +140,10 @@ static dag_status play(const run *r, graph g, int64_t rows, int64_t tile, uint64
         pool = loop_chol_new(ctx, m, (int)r->policy, r->bad - 1);
     else if (g == FORK)
         pool = loop_fork_new(ctx, m, &shape, (int)r->policy);
+    else if (g == RETRY)
+        pool = loop_retry_new(ctx, m, (int)r->policy);
+    else if (g == ONCE)
+        pool = loop_once_new(ctx, m, (int)r->policy);
     else if ((more = matrix(r, ctx, g, rows, 2 * tile, tile)) != NULL)
         pool = loop_share_new(ctx, m, more, (int)r->policy);
     if (!pool)
@@ -192,6 +199,41 @@ static void check_moves(int devices, int64_t tiles, int64_t tile)
     failures += !right;
 }
 
+/* What one task reads and another one changes comes to the device once, though it is changed first. */
+static void check_once(int64_t tiles, int64_t tile)
+{
+    const run r = {.what = "moves", DEVICES(1, 43), .threads = "1", .policy = 2};
+    check(&r, ONCE, tiles * tile, tile);
+    int64_t need = 2 * tiles * tile * tile * (int64_t)sizeof(double);
+    int right = moved_in == need;
+    printf("once, %lld bytes to the device, %lld are needed: %s\n", (long long)moved_in,
+           (long long)need, right ? "ok" : "WRONG");
+    failures += !right;
+}
+
+/* Calls that give this result; a call upon which a device is lost. */
+#define FAULT(n, s, which, at, n_times, what_result)                                               \
+    .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s, .call = which,        \
+                        .fail_at = at, .times = n_times, .result = what_result}
+#define LOSS(n, s, which, at)                                                                      \
+    .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s, .call = which,        \
+                        .fail_at = at, .times = 1, .lose = 1}
+
+/* A result is saved late, while another device has a copy and its own needs the room; or not at all. */
+static void check_retries(int64_t tile)
+{
+    enum { TRIES = 6 }; /* behind the first one */
+    char memory[32], what[64];
+    snprintf(memory, sizeof memory, "%lld", (long long)(2 * tile * tile * (int64_t)sizeof(double)));
+    for (int times = 1; times <= TRIES + 1; times++) {
+        const run r = {.what = what, FAULT(2, 0, LOOP_COPY_OUT, 1, times, DAGI_REFUSED),
+                       .threads = "1", .policy = 2, .memory = memory,
+                       .expect = times > TRIES ? DAG_ERR_DEVICE : DAG_SUCCESS};
+        snprintf(what, sizeof what, "its result is refused %d times", times);
+        check(&r, RETRY, 3 * tile, tile);
+    }
+}
+
 /* Kernels on single items that run when they are enqueued: what is left is the manager, and the
  * loop's list of operations. */
 static int measure(int64_t tiles)
@@ -228,14 +270,6 @@ static int alone(void)
     const char *ranks = getenv("OMPI_COMM_WORLD_SIZE");
     return !ranks || strcmp(ranks, "1") == 0;
 }
-
-/* Calls that give this result; a call upon which a device is lost. */
-#define FAULT(n, s, which, at, n_times, what_result)                                               \
-    .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s, .call = which,        \
-                        .fail_at = at, .times = n_times, .result = what_result}
-#define LOSS(n, s, which, at)                                                                      \
-    .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s, .call = which,        \
-                        .fail_at = at, .times = 1, .lose = 1}
 
 static const run runs[] = {
     {.what = "at once, one device", DEVICES(1, 0), .threads = "1", .policy = 2},
@@ -280,6 +314,9 @@ static const run runs[] = {
      .threads = "1", .policy = 2, .expect = DAG_ERR_DEVICE},
     {.what = "no copy out", FAULT(1, 29, LOOP_COPY_OUT, 4, 1 << 30, DAGI_REFUSED),
      .threads = "2", .policy = 2, .expect = DAG_ERR_DEVICE},
+    {.what = "no copy out, small memory",
+     FAULT(1, 35, LOOP_COPY_OUT, 1, 1 << 30, DAGI_REFUSED), .threads = "2", .policy = 2,
+     .memory = "1536", .expect = DAG_ERR_DEVICE, .either = 1},
     {.what = "lost in a launch", LOSS(1, 30, LOOP_LAUNCH, 20), .threads = "2", .policy = 2,
      .expect = DAG_ERR_DEVICE},
     {.what = "lost before anything", LOSS(1, 31, LOOP_COPY_IN, 2), .threads = "1",
@@ -350,6 +387,10 @@ int main(int argc, char **argv)
     }
     for (int devices = 1; devices <= 2 && alone(); devices++)
         check_moves(devices, 6, tile);
+    if (alone()) {
+        check_once(6, tile);
+        check_retries(tile);
+    }
     end_mpi();
     return failures;
 }
