@@ -61,7 +61,6 @@ void dagi_la_top(const dag_matrix *A, int64_t m, int64_t n, dag_matrix *top)
 {
     *top = *A;
     top->super.last_pool = NULL;
-    top->super.residence = NULL;
     top->m = m;
     top->n = n;
     top->mt = (m + A->mb - 1) / A->mb;

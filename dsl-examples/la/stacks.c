@@ -50,7 +50,6 @@ void dagi_la_stacks(const dag_matrix *A, dag_matrix *stacks)
     *stacks = *A; /* the closed form of the distribution too: element (p, n) lies where tile (p, n) does */
     stacks->super.ops = &stack_ops;
     stacks->super.last_pool = NULL;
-    stacks->super.residence = NULL;
     stacks->mt = A->mt < A->p ? A->mt : A->p;
     stacks->uplo = DAG_GENERAL;
     stacks->owns = 0;

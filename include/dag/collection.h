@@ -74,8 +74,9 @@ struct dag_collection {
     uint64_t fingerprint;
     /** Last pool that named this collection on this rank; runtime only. */
     dag_taskpool *last_pool;
-    /** Set while its elements may stay on devices, dag_resident_begin(); runtime only. */
-    struct dagi_residence *residence;
+    /** Number of the residence that dag_resident_begin() gave to the struct at this address, 0 = none;
+     *  runtime only. In a copy of the struct, and once the residence has ended, it means nothing. */
+    uint64_t residence;
 };
 
 /** Fill the base of a collection without a closed form; `name` must outlive it. */
@@ -128,7 +129,8 @@ typedef enum dag_residence {
  *
  * Calls nest, at most 63 deep, and the inner ones may differ from the outer ones: as long as one
  * defers, so does the collection. A matrix that is freed, and dag_fini(), end it; other collections
- * must be ended before they are freed.
+ * must be ended before they are freed. A copy of the collection's struct is another collection, which is
+ * not resident.
  * @return DAG_ERR_STATE while a taskpool that names it has not ended, and from bodies.
  */
 dag_status dag_resident_begin(dag_context *context, dag_collection *c, dag_residence how);

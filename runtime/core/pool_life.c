@@ -280,11 +280,13 @@ static dag_status enlist(dag_taskpool *pool)
     return status;
 }
 
-/* Memory whose present content may be on a device, as that of another matrix. Not all ranks need see it,
- * so it is an error of the run, not of the call. */
-static void check_residence(dag_taskpool *pool)
+/* Tell the tasks which collections are resident. Memory whose present content may be on a device, as
+ * that of another matrix, is refused: not all ranks need see it, so it is an error of the run, not of
+ * the call. */
+static void find_residences(dag_taskpool *pool)
 {
     for (int s = 0; s < pool->program->nslots; s++) {
+        dagi_data_name_residence(pool->data, s, dagi_residence_in(pool->ctx, pool->collections[s]));
         const dag_matrix *matrix = dagi_data_matrix(pool->data, s);
         const char *name = matrix ? dagi_resident_conflict(pool, matrix) : NULL;
         if (name)
@@ -320,7 +322,7 @@ dag_status dag_add(dag_context *context, dag_taskpool *pool)
         dagi_pool_fail(pool, DAG_ERR_UNSUPPORTED, "%s: a serial run on several ranks needs a graph "
                        "without [dynamic] guards: use one rank", pool->program->file);
     if (context->devices)
-        check_residence(pool);
+        find_residences(pool);
     if (enlist(pool) != DAG_SUCCESS)
         dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory to queue a pool of %s", pool->program->name);
     if (DAGI_TRACE(context))

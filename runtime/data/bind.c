@@ -76,18 +76,13 @@ static const dag_element *locate(struct dag_task *task, int flow, int slot, cons
     return element;
 }
 
-static int is_resident(const dagi_pool_data *data, int slot)
-{
-    return dagi_is_resident(data->slot[slot].collection);
-}
-
 static void bind_home(struct dag_task *task, int flow, int slot, const dag_element *e,
                       uint32_t flags)
 {
     dag_value **value = &dag_task_flows(task)[flow];
-    if (is_resident(task->pool->data, slot) && e->shape.m > 0 && e->shape.n > 0) {
-        *value = dagi_resident_bind(task->owner, task->pool,
-                                    task->pool->data->slot[slot].collection, e, flags);
+    struct dagi_residence *home = task->pool->data->slot[slot].home;
+    if (home != NULL && e->shape.m > 0 && e->shape.n > 0) {
+        *value = dagi_resident_bind(task->pool, home, e, flags);
     } else {
         *value = dagi_value_home(task->owner, task->pool, e, flags);
         if (*value != NULL)
@@ -110,7 +105,7 @@ void dag_bind_memory(struct dag_task *task, int flow, int slot, const int64_t *i
     int bytes = !data->program->aliased && e.shape.m > 0 && e.shape.n > 0;
     if (data->slot[slot].mode == DAG_MEM_INPLACE && bytes)
         flags = DAGI_VALUE_INPLACE | DAGI_VALUE_TRACKED;
-    else if (task->pool->on_device && bytes && !is_resident(data, slot)) {
+    else if (task->pool->on_device && bytes && data->slot[slot].home == NULL) {
         /* READ, DEFERRED: nothing changes it meanwhile */
         *value = dagi_table_keep(task->owner, task->pool, &e, slot);
         if (*value == NULL)
@@ -247,24 +242,24 @@ static void store_at_home(struct dag_task *task, int flow, const dag_element *e,
 }
 
 /* A store to memory that no task has. */
-static void store_element(struct dag_task *task, int flow, dag_collection *c, const dag_element *e,
-                          dag_region region)
+static void store_element(struct dag_task *task, int flow, struct dagi_residence *home,
+                          const dag_element *e, dag_region region)
 {
     dag_value *v = dag_task_flows(task)[flow];
-    if (!dagi_is_resident(c))
+    if (home == NULL)
         dagi_store_now(e, v, region);
-    else if (dagi_resident_store(task->pool, c, e, v, region) != 0)
+    else if (dagi_resident_store(task->pool, home, e, v, region) != 0)
         no_memory(task, flow);
 }
 
-static void store_inplace(struct dag_task *task, int flow, dag_collection *c, const dag_element *e,
-                          dag_region region)
+static void store_inplace(struct dag_task *task, int flow, struct dagi_residence *home,
+                          const dag_element *e, dag_region region)
 {
     dagi_pool_data *data = task->pool->data;
     dag_value *v = dag_task_flows(task)[flow];
     /* Fetches of the element came before this store, so an absent one stays absent. */
     if (!dagi_table_wait(data, e, NULL)) {
-        store_element(task, flow, c, e, region);
+        store_element(task, flow, home, e, region);
         return;
     }
     dagi_pending_store *s = dagi_pending_new(v, e, region);
@@ -275,13 +270,13 @@ static void store_inplace(struct dag_task *task, int flow, dag_collection *c, co
     if (dagi_table_wait(data, e, s))
         return;
     /* Its last holder has left in between. */
-    store_element(task, flow, c, e, region);
+    store_element(task, flow, home, e, region);
     dagi_pending_free(s);
     dagi_value_release(task->owner, v);
 }
 
-static void store_deferred(struct dag_task *task, int flow, dag_collection *c, const dag_element *e,
-                           dag_region region)
+static void store_deferred(struct dag_task *task, int flow, struct dagi_residence *home,
+                           const dag_element *e, dag_region region)
 {
     dagi_pool_data *data = task->pool->data;
     dag_value *v = dag_task_flows(task)[flow], *kept = v;
@@ -297,7 +292,7 @@ static void store_deferred(struct dag_task *task, int flow, dag_collection *c, c
         no_memory(task, flow);
         return;
     }
-    s->resident = dagi_is_resident(c) ? c : NULL;
+    s->resident = home;
     s->next = atomic_load_explicit(&data->deferred, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&data->deferred, &s->next, s,
                                                   memory_order_release, memory_order_relaxed))
@@ -314,7 +309,7 @@ static void plan_store(struct dag_task *task, int flow, int slot, const dag_elem
     int home = v->ptr == e->ptr && v->ld == e->ld;
     if (home && data->slot[slot].mode == DAG_MEM_INPLACE && !data->program->aliased)
         home = !dagi_table_waits(data, e);
-    if (home && dagi_resident_stays(data->slot[slot].collection))
+    if (home && dagi_resident_stays(data->slot[slot].home))
         plan->stay |= UINT32_C(1) << flow;
     *(home ? &plan->home : &plan->away) |= UINT32_C(1) << flow;
 }
@@ -334,17 +329,17 @@ void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, 
     if (__builtin_expect(task->pool->ctx->race != NULL, 0))
         dagi_race_store(task, flow, data->slot[slot].collection, &e, region);
     dag_memory_mode mode = data->slot[slot].mode;
-    dag_collection *c = data->slot[slot].collection;
+    struct dagi_residence *home = data->slot[slot].home;
     if (v->ptr == e.ptr && v->ld == e.ld) {
         if (mode == DAG_MEM_INPLACE && !data->program->aliased)
             store_at_home(task, flow, &e, region);
         else if (mode != DAG_MEM_DEFERRED && !data->program->aliased)
             mark_stored(v);
     } else if (mode == DAG_MEM_DEFERRED) {
-        store_deferred(task, flow, c, &e, region);
+        store_deferred(task, flow, home, &e, region);
     } else if (mode == DAG_MEM_INPLACE && !data->program->aliased) {
-        store_inplace(task, flow, c, &e, region);
+        store_inplace(task, flow, home, &e, region);
     } else {
-        store_element(task, flow, c, &e, region);
+        store_element(task, flow, home, &e, region);
     }
 }

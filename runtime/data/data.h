@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 struct dagi_worker;
+struct dagi_residence;
 
 enum dagi_value_flags {
     DAGI_VALUE_HOME = 1,     /* ptr lies in a collection's memory */
@@ -31,7 +32,7 @@ typedef struct dagi_pending_store {
     dag_value *value;
     dag_element element;
     dag_region region;
-    dag_collection *resident; /* DEFERRED: the element's, if it is resident, else NULL */
+    struct dagi_residence *resident; /* DEFERRED: of the element's collection; NULL = none */
 } dagi_pending_store;
 
 /*
@@ -118,6 +119,9 @@ dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot); /* NULL = 
 /* The collection of a slot is a matrix, or a view of one; NULL = none that is known to be. */
 void dagi_data_name_matrix(dagi_pool_data *data, int slot, const dag_matrix *matrix);
 const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot);
+/* The collection of a slot is resident (device/resident.h), from here to the pool's end; NULL = it is
+ * not. When the pool is added. */
+void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_residence *home);
 
 /* At the local end of a pool: whether it has kept values for further fetches; and give them up. */
 int dagi_data_keeps(const dag_taskpool *pool);

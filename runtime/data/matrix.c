@@ -406,7 +406,7 @@ dag_status dag_matrix_each_local(dag_matrix *a,
 {
     if (a->prow < 0)
         return DAG_SUCCESS;
-    if (dagi_is_resident(&a->super)) {
+    if (dagi_residence_of(&a->super) != NULL) {
         dag_status dropped = dag_resident_drop(a->context, &a->super);
         if (dropped != DAG_SUCCESS)
             return dropped;

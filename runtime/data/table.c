@@ -68,6 +68,11 @@ const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot)
     return data->slot[slot].matrix;
 }
 
+void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_residence *home)
+{
+    data->slot[slot].home = home;
+}
+
 /* ---- the table -------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const void *ptr)

@@ -271,7 +271,6 @@ struct dagi_devices {
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
     struct dagi_choice *choice;
-    struct dagi_residence *residences; /* resident.c; the application thread's */
     int16_t worker_node[DAGI_MAX_WORKERS]; /* NUMA node of a worker that is bound; -1 = not known */
     dagi_device *device[DAGI_MAX_DEVICES];
 };
@@ -365,6 +364,9 @@ dagi_ticket dagi_copies_drop(const struct dagi_devices *all, dag_value *v);
 /* A task on `space` has written v, of which the caller has the only reference. */
 void dagi_copies_written(const struct dagi_devices *all, dag_value *v, int space,
                          dagi_ticket written);
+/* All of v, which nobody holds, is about to be written on the host: no other copy is valid any more. 0:
+ * a transfer from or to its memory is under way, and nothing has changed. */
+int dagi_copies_overwrite(const struct dagi_devices *all, dag_value *v);
 
 /* ---- host.c --------------------------------------------------------------------------------- */
 

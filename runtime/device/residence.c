@@ -4,14 +4,87 @@
 
 #include <dag/matrix.h>
 
+#include <stdio.h>
 #include <stdlib.h>
+
+/* ---- which ---------------------------------------------------------------------------------- */
+
+/* Of all contexts: a matrix that is freed does not know whether its own is still there. lock guards
+ * the list and `numbers`; what a residence holds is its own application thread's. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct dagi_residence *residences;
+static uint64_t numbers; /* given so far */
+
+struct dagi_residence *dagi_residence_of(const dag_collection *c)
+{
+    if (c->residence == 0)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    struct dagi_residence *home = residences;
+    while (home && (home->collection != c || home->number != c->residence))
+        home = home->next;
+    pthread_mutex_unlock(&lock);
+    return home;
+}
+
+struct dagi_residence *dagi_residence_in(const dag_context *ctx, const dag_collection *c)
+{
+    struct dagi_residence *home = dagi_residence_of(c);
+    return home && home->all == ctx->devices ? home : NULL;
+}
+
+/* The one behind `home` in the list that is of this context; NULL = none. */
+static struct dagi_residence *next_of(const dag_context *ctx, const struct dagi_residence *home)
+{
+    pthread_mutex_lock(&lock);
+    struct dagi_residence *next = home ? home->next : residences;
+    while (next && next->all != ctx->devices)
+        next = next->next;
+    pthread_mutex_unlock(&lock);
+    return next;
+}
+
+static void enter(struct dagi_residence *home)
+{
+    pthread_mutex_lock(&lock);
+    home->number = ++numbers;
+    home->next = residences;
+    residences = home;
+    pthread_mutex_unlock(&lock);
+}
+
+static void dissolve(struct dagi_residence *home)
+{
+    pthread_mutex_lock(&lock);
+    struct dagi_residence **link = &residences;
+    while (*link != home)
+        link = &(*link)->next;
+    *link = home->next;
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++) {
+        pthread_mutex_destroy(&home->shard[i].lock);
+        free(home->shard[i].bucket);
+    }
+    free(home);
+}
 
 /* ---- at home -------------------------------------------------------------------------------- */
 
+static int is_in(const dag_taskpool *pool, const dag_collection *c)
+{
+    int slot = 0;
+    while (slot < pool->program->nslots && pool->collections[slot] != c)
+        slot++;
+    return slot < pool->program->nslots;
+}
+
+/* By a pool that is not over on this rank. */
 static int is_named(dag_context *ctx, const dag_collection *c)
 {
+    int named = 0;
     pthread_mutex_lock(&ctx->pools_lock);
-    int named = c->last_pool != NULL;
+    for (dag_taskpool *pool = ctx->pools; pool && !named; pool = pool->next)
+        named = atomic_load(&pool->state) < DAGI_POOL_LOCAL && is_in(pool, c);
     pthread_mutex_unlock(&ctx->pools_lock);
     return named;
 }
@@ -85,7 +158,7 @@ static dag_status verdict(struct dagi_residence *home)
     if (!atomic_load(&home->failed))
         return DAG_SUCCESS;
     return dag_error(home->all->ctx, DAG_ERR_DEVICE, "what \"%s\" had on a device was lost, and its "
-                     "content is not known any more", home->collection->name);
+                     "content is not known any more", home->name);
 }
 
 /* Give up the copies of all values that are quiet, and the values; the number of those that are
@@ -130,20 +203,6 @@ static dag_status drop(struct dagi_residence *home, int content)
     return status;
 }
 
-static void dissolve(struct dagi_residence *home)
-{
-    struct dagi_residence **link = &home->all->residences;
-    while (*link != home)
-        link = &(*link)->next;
-    *link = home->next;
-    home->collection->residence = NULL;
-    for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++) {
-        pthread_mutex_destroy(&home->shard[i].lock);
-        free(home->shard[i].bucket);
-    }
-    free(home);
-}
-
 /* ---- the interface -------------------------------------------------------------------------- */
 
 enum { DEEPEST = 63 };
@@ -164,12 +223,12 @@ static struct dagi_residence *found(dag_context *ctx, dag_collection *c)
         return NULL;
     home->collection = c;
     home->all = ctx->devices;
+    snprintf(home->name, sizeof home->name, "%s", c->name);
     dagi_matrix_memory(c, &home->from, &home->bytes);
     for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++)
         pthread_mutex_init(&home->shard[i].lock, NULL);
-    home->next = home->all->residences;
-    home->all->residences = home;
-    c->residence = home;
+    enter(home);
+    c->residence = home->number;
     return home;
 }
 
@@ -183,7 +242,9 @@ dag_status dag_resident_begin(dag_context *ctx, dag_collection *c, dag_residence
     if (is_named(ctx, c))
         return dag_error(ctx, DAG_ERR_STATE, "dag_resident_begin: a taskpool that names \"%s\" has "
                          "not ended", c->name);
-    struct dagi_residence *home = dagi_is_resident(c) ? c->residence : found(ctx, c);
+    struct dagi_residence *home = dagi_residence_in(ctx, c);
+    if (!home)
+        home = found(ctx, c);
     if (!home)
         return dag_error(ctx, DAG_ERR_NOMEM, "dag_resident_begin: out of memory");
     if (home->depth == DEEPEST)
@@ -196,16 +257,18 @@ dag_status dag_resident_begin(dag_context *ctx, dag_collection *c, dag_residence
 dag_status dag_resident_home(dag_context *ctx, dag_collection *c)
 {
     dag_status status = check(ctx, "dag_resident_home", c);
-    if (status != DAG_SUCCESS || !dagi_is_resident(c))
+    struct dagi_residence *home = status == DAG_SUCCESS ? dagi_residence_in(ctx, c) : NULL;
+    if (!home)
         return status;
-    bring_home(c->residence, 1);
-    return verdict(c->residence);
+    bring_home(home, 1);
+    return verdict(home);
 }
 
 dag_status dag_resident_drop(dag_context *ctx, dag_collection *c)
 {
     dag_status status = check(ctx, "dag_resident_drop", c);
-    return status == DAG_SUCCESS && dagi_is_resident(c) ? drop(c->residence, 1) : status;
+    struct dagi_residence *home = status == DAG_SUCCESS ? dagi_residence_in(ctx, c) : NULL;
+    return home ? drop(home, 1) : status;
 }
 
 dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
@@ -213,15 +276,16 @@ dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
     dag_status status = check(ctx, "dag_resident_end", c);
     if (status != DAG_SUCCESS || !ctx->devices)
         return status;
-    if (!dagi_is_resident(c))
+    struct dagi_residence *home = dagi_residence_in(ctx, c);
+    if (!home)
         return dag_error(ctx, DAG_ERR_STATE, "dag_resident_end: \"%s\" is not resident", c->name);
-    struct dagi_residence *home = c->residence;
     dagi_run_until(ctx->workers[0], no_pool, home); /* tasks look at `deferred` */
     int stayed = home->deferred != 0;
     home->deferred &= ~(UINT64_C(1) << --home->depth);
     if (home->depth == 0) {
         status = drop(home, 1);
         dissolve(home);
+        c->residence = 0;
     } else if (stayed && !home->deferred) {
         bring_home(home, 1);
         status = verdict(home);
@@ -229,22 +293,15 @@ dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
     return status;
 }
 
-static int is_in(const dag_taskpool *pool, const dag_collection *c)
-{
-    int slot = 0;
-    while (slot < pool->program->nslots && pool->collections[slot] != c)
-        slot++;
-    return slot < pool->program->nslots;
-}
-
 const char *dagi_resident_conflict(const dag_taskpool *pool, const dag_matrix *matrix)
 {
     dag_context *ctx = pool->ctx;
     const char *from = matrix->base;
     size_t bytes = dagi_matrix_reach(matrix);
-    for (struct dagi_residence *home = ctx->devices->residences; home; home = home->next) {
+    const struct dagi_residence *own = dagi_residence_of(&matrix->super);
+    for (struct dagi_residence *home = next_of(ctx, NULL); home; home = next_of(ctx, home)) {
         size_t count = 0;
-        if (home->collection == &matrix->super || !home->from || !from ||
+        if (home == own || !home->from || !from ||
             from >= home->from + home->bytes || home->from >= from + bytes)
             continue;
         for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++) {
@@ -253,7 +310,7 @@ const char *dagi_resident_conflict(const dag_taskpool *pool, const dag_matrix *m
             pthread_mutex_unlock(&home->shard[i].lock);
         }
         if (count > 0 || is_named(ctx, home->collection) || is_in(pool, home->collection))
-            return home->collection->name;
+            return home->name;
     }
     return NULL;
 }
@@ -267,13 +324,14 @@ static void leave(struct dagi_residence *home, int content)
 
 void dagi_residence_leave(dag_collection *c, int content)
 {
-    if (dagi_is_resident(c))
-        leave(c->residence, content);
+    struct dagi_residence *home = dagi_residence_of(c);
+    if (home)
+        leave(home, content);
 }
 
 void dagi_residences_close(dag_context *ctx)
 {
-    /* Not by what the collections say: a program may have initialised one anew. */
-    while (ctx->devices && ctx->devices->residences)
-        leave(ctx->devices->residences, 1);
+    struct dagi_residence *home;
+    while (ctx->devices && (home = next_of(ctx, NULL)) != NULL)
+        leave(home, 1);
 }

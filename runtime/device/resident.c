@@ -132,8 +132,7 @@ void dagi_resident_give(dagi_resident *r, dagi_device *d, int save)
 
 /* Whether the value is of this element, or can be. If not the pool fails: others hold the value, or its
  * copies are of what lay there. */
-static int fits(dagi_resident *r, const dag_element *e, dag_taskpool *pool,
-                const dag_collection *c)
+static int fits(dagi_resident *r, const dag_element *e, dag_taskpool *pool)
 {
     dag_value *v = &r->value.v;
     if (v->ld == e->ld && v->m == e->shape.m && v->n == e->shape.n && v->elem == e->shape.elem)
@@ -144,34 +143,32 @@ static int fits(dagi_resident *r, const dag_element *e, dag_taskpool *pool,
     }
     dagi_pool_fail(pool, DAG_ERR_STATE, "%s: two elements of \"%s\" of different shapes have one "
                    "address, while it is resident on devices: if the shape has changed call "
-                   "dag_resident_drop() first", pool->program->file, c->name);
+                   "dag_resident_drop() first", pool->program->file, r->home->name);
     return 0;
 }
 
 /* ---- what tasks do -------------------------------------------------------------------------- */
 
-dag_value *dagi_resident_bind(struct dagi_worker *w, dag_taskpool *pool, dag_collection *c,
+dag_value *dagi_resident_bind(dag_taskpool *pool, struct dagi_residence *home,
                               const dag_element *e, uint32_t flags)
 {
-    struct dagi_residence *home = c->residence;
     struct dagi_resident_shard *s = shard_of(home, e->ptr);
     dag_value *v = NULL;
-    (void)w;
     if (atomic_load_explicit(&home->failed, memory_order_relaxed)) {
         dagi_pool_fail(pool, DAG_ERR_DEVICE, "%s: what \"%s\" had on a device was lost: end its "
-                       "residence, and make its content again", pool->program->file, c->name);
+                       "residence, and make its content again", pool->program->file, home->name);
         return NULL;
     }
     pthread_mutex_lock(&s->lock);
     dagi_resident *r = find(s, e->ptr);
     if (!r)
         r = enter(home, s, e);
-    if (r && !fits(r, e, pool, c)) {
+    if (r && !fits(r, e, pool)) {
         r = NULL;
     } else if (r && pool->program->aliased && dagi_resident_copies(r)) {
         dagi_pool_fail(pool, DAG_ERR_STATE, "%s uses the memory of \"%s\" directly, while its "
                        "elements are on devices: call dag_resident_drop() first",
-                       pool->program->file, c->name);
+                       pool->program->file, home->name);
     } else if (r && !r->parked) {
         atomic_fetch_add_explicit(&r->value.refs, 1, memory_order_relaxed);
         v = &r->value.v;
@@ -219,7 +216,7 @@ static dagi_pending_store *settle(dagi_resident *r)
         /* A store may cover a part only: the rest has to be there. */
         if (at.source && dagi_device_is_lost(at.source))
             dagi_pool_fail(v->pool, DAG_ERR_DEVICE, "%s: an element of \"%s\" was lost with "
-                           "device %d (%s)", v->pool->program->file, r->home->collection->name,
+                           "device %d (%s)", v->pool->program->file, r->home->name,
                            at.source->index, at.source->info.name);
         if (at.source && !dagi_pool_is_poisoned(v->pool)) {
             dagi_resident_give(r, at.source, 1);
@@ -266,41 +263,46 @@ static int store_later(dag_taskpool *pool, dagi_resident *r, dagi_standing at, c
     return 0;
 }
 
-int dagi_resident_store(dag_taskpool *pool, dag_collection *c, const dag_element *e,
+/* Whether a store may be done now: nobody uses the element, and what it leaves alone is on the host, which
+ * has the only valid copy then. *at: where the content stands. The shard is locked. */
+static int may_store(dagi_resident *r, dag_region region, dagi_standing *at)
+{
+    for (;;) {
+        *at = dagi_resident_look(r);
+        if (!r->parked || at->busy || (at->source && region != DAG_REGION_FULL))
+            return 0;
+        if (!dagi_resident_copies(r) || dagi_copies_overwrite(r->home->all, &r->value.v))
+            return 1; /* else an eviction has just begun */
+    }
+}
+
+int dagi_resident_store(dag_taskpool *pool, struct dagi_residence *home, const dag_element *e,
                         dag_value *value, dag_region region)
 {
-    struct dagi_residence *home = c->residence;
     struct dagi_resident_shard *s = shard_of(home, e->ptr);
     int failed = 0;
     pthread_mutex_lock(&s->lock);
     dagi_resident *r = find(s, e->ptr);
-    dagi_standing at = r ? dagi_resident_look(r) : (dagi_standing){NULL, NULL};
-    if (r && !fits(r, e, pool, c)) {
+    dagi_standing at = {NULL, NULL};
+    if (r && !fits(r, e, pool)) {
         failed = 0; /* it has been told */
+    } else if (!r || may_store(r, region, &at)) {
+        dagi_store_now(e, value, region);
     } else if (at.source && !at.busy && dagi_device_is_lost(at.source)) {
         dagi_residence_fail(home);
         dagi_pool_fail(pool, DAG_ERR_DEVICE, "%s: an element of \"%s\" was lost with device %d "
-                       "(%s)", pool->program->file, c->name, at.source->index,
+                       "(%s)", pool->program->file, home->name, at.source->index,
                        at.source->info.name);
-    } else if (r && (!r->parked || at.busy || at.source)) {
-        failed = store_later(pool, r, at, e, value, region);
     } else {
-        if (r && dagi_resident_copies(r))
-            dagi_copies_written(home->all, &r->value.v, DAGI_HOST, (dagi_ticket){NULL, 0});
-        dagi_store_now(e, value, region);
+        failed = store_later(pool, r, at, e, value, region);
     }
     pthread_mutex_unlock(&s->lock);
     return failed;
 }
 
-int dagi_residence_is_of(const struct dagi_residence *home, const dag_collection *c)
+int dagi_resident_stays(const struct dagi_residence *home)
 {
-    return home->collection == c;
-}
-
-int dagi_resident_stays(const dag_collection *c)
-{
-    return dagi_is_resident(c) && c->residence->deferred != 0;
+    return home && home->deferred != 0;
 }
 
 /* ---- for the manager ------------------------------------------------------------------------ */

@@ -15,26 +15,30 @@
 
 struct dagi_residence;
 
-/* A copy of a collection's struct, such as a view, is not resident, though the pointer is there. */
-int dagi_residence_is_of(const struct dagi_residence *home, const dag_collection *c);
-static inline int dagi_is_resident(const dag_collection *c)
-{
-    return c->residence != NULL && dagi_residence_is_of(c->residence, c);
-}
+/*
+ * The residence of a collection, in whatever context; NULL = it is not resident. A collection is known
+ * by the address of its struct and the number in it together, and a residence does not look into the
+ * struct: a copy of it (such as a view), one that was copied back after the end, and one that was
+ * initialised anew are not resident. Application thread: a residence begins and ends while no pool
+ * names its collection, so tasks find it in their pool (dagi_data_name_residence()).
+ */
+struct dagi_residence *dagi_residence_of(const dag_collection *c);
+/* The same for a collection that a pool of this context names. */
+struct dagi_residence *dagi_residence_in(const dag_context *ctx, const dag_collection *c);
 
-/* For value.c: the value of an element, with one more reference; flags of data.h. NULL = the pool
+/* For bind.c: the value of an element, with one more reference; flags of data.h. NULL = the pool
  * has failed, or out of memory. Of an element that is not empty. */
-dag_value *dagi_resident_bind(struct dagi_worker *w, dag_taskpool *pool, dag_collection *c,
+dag_value *dagi_resident_bind(dag_taskpool *pool, struct dagi_residence *home,
                               const dag_element *e, uint32_t flags);
 /* The last reference to a value with the flag RESIDENT is gone. */
 void dagi_resident_rest(struct dagi_worker *w, dag_value *value);
-/* For bind.c: store to an element that has no living home value. What only a device has of it is
- * brought to the host first, since a region leaves the rest as it is; the pool is held until then.
+/* For bind.c: store to an element that has no living home value. Unless it covers the element, what only
+ * a device has of it is brought to the host first; the pool is held until then.
  * Nonzero = out of memory. */
-int dagi_resident_store(dag_taskpool *pool, dag_collection *c, const dag_element *e,
+int dagi_resident_store(dag_taskpool *pool, struct dagi_residence *home, const dag_element *e,
                         dag_value *value, dag_region region);
 /* 1: what is stored in elements need not come to the host before somebody asks. */
-int dagi_resident_stays(const dag_collection *c);
+int dagi_resident_stays(const struct dagi_residence *home);
 
 /* The collection under which memory of a matrix that a taskpool names is resident already, or is used by
  * the same taskpool or one that has not ended: its name; NULL = none. Application thread. */

@@ -34,9 +34,11 @@ struct dagi_resident_shard {
 
 /* Made and freed by the application thread, while no pool names the collection. */
 struct dagi_residence {
-    dag_collection *collection;
+    const dag_collection *collection; /* its address only: nobody knows whether it is still there */
+    uint64_t number;                  /* that the collection has in `residence` */
+    char name[64];                    /* of the collection, for messages */
     struct dagi_devices *all;
-    struct dagi_residence *next; /* of all->residences */
+    struct dagi_residence *next; /* of the list in residence.c */
     const char *from; /* its memory; NULL = not known */
     size_t bytes;
     int depth;         /* of begin without end */

@@ -81,6 +81,24 @@ void dagi_copies_written(const struct dagi_devices *all, dag_value *v, int space
     return_stale(all, c);
 }
 
+int dagi_copies_overwrite(const struct dagi_devices *all, dag_value *v)
+{
+    int source;
+    dagi_copies *c = dagi_copies_get(v);
+    dagi_lock(&c->lock);
+    int quiet = !dagi_copies_host_busy(c).queue;
+    if (quiet) {
+        dagi_copies_apply(c, DAGI_HOST, DAGI_COPY_WRITE, 0, &source);
+        c->copy[DAGI_HOST].written = (dagi_ticket){NULL, 0};
+        c->copy[DAGI_HOST].nused = 0;
+        c->copy[DAGI_HOST].cause = 0;
+    }
+    dagi_unlock(&c->lock);
+    if (quiet)
+        return_stale(all, c);
+    return quiet;
+}
+
 /* ---- waiting -------------------------------------------------------------------------------- */
 
 /* Tickets of the lane itself need no event: it runs in order. */

@@ -90,12 +90,11 @@ int dagi_device_forget(dag_value *v)
 
 #include "../../runtime/device/resident.h"
 
-dag_value *dagi_resident_bind(struct dagi_worker *w, dag_taskpool *p, dag_collection *c,
+dag_value *dagi_resident_bind(dag_taskpool *p, struct dagi_residence *home,
                               const dag_element *e, uint32_t flags)
 {
-    (void)w;
     (void)p;
-    (void)c;
+    (void)home;
     (void)e;
     (void)flags;
     abort();
@@ -108,11 +107,11 @@ void dagi_resident_rest(struct dagi_worker *w, dag_value *value)
     abort();
 }
 
-int dagi_resident_store(dag_taskpool *p, dag_collection *c, const dag_element *e, dag_value *value,
-                        dag_region region)
+int dagi_resident_store(dag_taskpool *p, struct dagi_residence *home, const dag_element *e,
+                        dag_value *value, dag_region region)
 {
     (void)p;
-    (void)c;
+    (void)home;
     (void)e;
     (void)value;
     (void)region;
@@ -126,17 +125,15 @@ void dagi_pool_drop(struct dagi_worker *w, dag_taskpool *p)
     abort();
 }
 
-int dagi_residence_is_of(const struct dagi_residence *home, const dag_collection *c)
+struct dagi_residence *dagi_residence_of(const dag_collection *c)
 {
-    (void)home;
     (void)c;
-    return 0;
+    return NULL;
 }
 
-int dagi_resident_stays(const dag_collection *c)
+int dagi_resident_stays(const struct dagi_residence *home)
 {
-    (void)c;
-    return 0;
+    return home != NULL;
 }
 
 dag_status dag_resident_drop(dag_context *context, dag_collection *c)
@@ -149,7 +146,7 @@ dag_status dag_resident_drop(dag_context *context, dag_collection *c)
 void dagi_residence_leave(dag_collection *c, int content)
 {
     (void)content;
-    if (c->residence != NULL)
+    if (c->residence != 0)
         abort();
 }
 

@@ -279,7 +279,6 @@ static void refused(void)
     run(&x, CHOL, ALL_THERE);
     dag_matrix view = *x.m, *whole = x.m;
     view.super.last_pool = NULL;
-    view.super.residence = NULL;
     x.m = &view;
     expect(run(&x, CHOL, ALL_THERE) == DAG_ERR_STATE &&
                strstr(dag_message(x.ctx), "dag_resident_drop"), "its memory as another matrix");
@@ -328,6 +327,85 @@ static void nested(void)
     run(&x, CHOL, ALL_THERE);
     expect(sum(x.m) == both && again(&x, in, 0), "nested: still resident");
     stop(&x); /* without an end */
+}
+
+/* What is stored over whole elements need not bring home what devices have of them. */
+static void replaced(void)
+{
+    const loop_options loop = {.devices = 1, .memory = (size_t)2 << 20, .seed = 11};
+    world want = start(NULL, "1", "0"), x = start(&loop, "1", "0");
+    run(&want, CHOL, 0);
+    run(&want, FORK, 0);
+    dag_resident_begin(x.ctx, &x.m->super, DAG_RESIDENT_DEFERRED);
+    run(&x, CHOL, ALL_THERE);
+    int64_t before = moved(&x, 1), tile = TILE * TILE * (int64_t)sizeof(double);
+    run(&x, FORK, ALL_THERE); /* which stores two columns of tiles and one more */
+    expect(dag_size(x.ctx) > 1 || moved(&x, 1) - before == (2 * TILES + 1) * tile,
+           "replaced: only what is new comes home");
+    expect(dag_resident_end(x.ctx, &x.m->super) == DAG_SUCCESS && sum(x.m) == sum(want.m),
+           "replaced: the right result");
+    stop(&x);
+    stop(&want);
+}
+
+/* Copies of a collection's struct, of which some outlive the residence. */
+static void copied(void)
+{
+    const loop_options loop = {.devices = 1, .memory = (size_t)2 << 20, .seed = 9};
+    uint64_t once, both = twice(0, &once), salt = 0;
+    world x = start(&loop, "1", "0");
+    dag_matrix *m = x.m;
+    dag_resident_begin(x.ctx, &m->super, DAG_RESIDENT_DEFERRED);
+    run(&x, CHOL, ALL_THERE);
+    dag_matrix copy = *m;
+    expect(dag_resident_end(x.ctx, &copy.super) == DAG_ERR_STATE, "a copy is not resident");
+    expect(dag_resident_home(x.ctx, &copy.super) == DAG_SUCCESS &&
+               dag_resident_drop(x.ctx, &copy.super) == DAG_SUCCESS &&
+               dag_resident_end(x.ctx, &m->super) == DAG_SUCCESS && sum(m) == once,
+           "the original is");
+    int64_t in = moved(&x, 0);
+    x.m = &copy;
+    expect(run(&x, CHOL, ALL_THERE) == DAG_SUCCESS && sum(m) == both && moved(&x, 0) > in,
+           "a copy that outlives the residence finds nothing there");
+    expect(dag_resident_end(x.ctx, &copy.super) == DAG_ERR_STATE &&
+               dag_resident_drop(x.ctx, &copy.super) == DAG_SUCCESS &&
+               dag_matrix_each_local(&copy, fill, &salt) == DAG_SUCCESS, "nor do other calls");
+    x.m = m;
+    *m = copy;
+    in = moved(&x, 0);
+    expect(run(&x, CHOL, ALL_THERE) == DAG_SUCCESS && sum(m) == once && moved(&x, 0) > in,
+           "nor does a struct that is copied back");
+    *m = copy;
+    expect(dag_resident_begin(x.ctx, &m->super, DAG_RESIDENT_DEFERRED) == DAG_SUCCESS &&
+               run(&x, CHOL, ALL_THERE) == DAG_SUCCESS &&
+               dag_resident_end(x.ctx, &m->super) == DAG_SUCCESS && sum(m) == both,
+           "which may begin again");
+    stop(&x);
+}
+
+/* The struct is gone when the context ends; its memory is that of another one. */
+static void gone(void)
+{
+    const loop_options loop = {.devices = 1, .memory = (size_t)2 << 20, .seed = 10};
+    uint64_t once;
+    twice(0, &once);
+    world x = start(&loop, "1", "0");
+    dag_matrix *m = x.m, *other = malloc(sizeof *other);
+    if (!other)
+        exit(99);
+    *other = *m;
+    x.m = other;
+    dag_resident_begin(x.ctx, &other->super, DAG_RESIDENT_DEFERRED);
+    run(&x, CHOL, ALL_THERE);
+    memset(other, 0xee, sizeof *other);
+    free(other);
+    x.m = m;
+    expect(run(&x, CHOL, ALL_THERE) == DAG_ERR_STATE, "memory of a struct that is gone is refused");
+    dag_fini(x.ctx);
+    expect(sum(m) == once, "a struct that is gone is brought home by dag_fini");
+    dag_matrix_free(x.m);
+    dag_matrix_free(x.w);
+    free(x.user);
 }
 
 /* ---- drawn from seeds ---------------------------------------------------------------------- */
@@ -448,6 +526,9 @@ int main(int argc, char **argv)
         refused();
         reshaped();
         nested();
+        replaced();
+        copied();
+        gone();
     }
     for (uint64_t seed = first; seed < first + count; seed++)
         check(seed);
