@@ -1,25 +1,14 @@
-/* Matrix Market files: valid ones of every kind, malformed ones with their messages, writing. */
-#include <dag/mtx.h>
+/* Matrix Market files: valid ones of every kind, malformed ones with their messages. */
+#include "test_mtx.h"
 
-#include <check.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <locale.h>
-#include <math.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- a directory of its own for every test --------------------------------------------- */
 
-static char directory[64];
-static char path[128]; /* of the file under test */
+char directory[64];
+char path[128];
 
 static void make_directory(void)
 {
@@ -43,12 +32,12 @@ static void put_bytes(const char *bytes, size_t size)
     ck_assert_int_eq(fclose(f), 0);
 }
 
-static void put_text(const char *text)
+void put_text(const char *text)
 {
     put_bytes(text, strlen(text));
 }
 
-static char *get_text(void)
+char *get_text(void)
 {
     static char text[4096];
     FILE *f = fopen(path, "r");
@@ -83,7 +72,6 @@ typedef struct valid_case {
 
 #define COORDINATE DAG_MTX_COORDINATE
 #define ARRAY DAG_MTX_ARRAY
-#define HEAD "%%MatrixMarket matrix "
 
 static const valid_case valid_cases[] = {
     {HEAD "coordinate real general\n3 4 2\n1 1 1.5\n3 4 -2e3\n",
@@ -178,7 +166,6 @@ typedef struct invalid_case {
 
 #define FORM "'%%MatrixMarket matrix coordinate|array real|integer|complex " \
              "general|symmetric|skew-symmetric|hermitian'"
-#define CRG HEAD "coordinate real general\n"
 #define CRS HEAD "coordinate real symmetric\n"
 #define BAD DAG_MTX_FORMAT
 
@@ -318,7 +305,7 @@ static dag_mtx_result read_all(char *error)
     return result;
 }
 
-static void check_message(const char *error, const char *message)
+void check_message(const char *error, const char *message)
 {
     size_t length = strlen(path);
     ck_assert_msg(strncmp(error, path, length) == 0, "no path in '%s'", error);
@@ -477,415 +464,6 @@ START_TEST(test_pipe)
 }
 END_TEST
 
-/* ---- numbers --------------------------------------------------------------------------- */
-
-static bool expect_values(void *user, int64_t i, int64_t j, double re, double im)
-{
-    const double *want = user;
-    (void)j, (void)im;
-    if (memcmp(&re, &want[i], sizeof re) != 0)
-        ck_abort_msg("line %" PRId64 ": %.17g instead of %.17g", i + 3, re, want[i]);
-    return true;
-}
-
-/* Reads a column of numbers and compares every bit with what strtod makes of them. */
-static void check_numbers(char *const *numbers, int count)
-{
-    char error[DAG_MTX_ERRLEN];
-    dag_mtx *file;
-    double *want = malloc(sizeof *want * (size_t)count);
-    FILE *f = fopen(path, "w");
-    ck_assert(want != NULL && f != NULL);
-    fprintf(f, "%sarray real general\n%d 1\n", HEAD, count);
-    for (int k = 0; k < count; k++) {
-        want[k] = strtod(numbers[k], NULL);
-        fprintf(f, "%s\n", numbers[k]);
-    }
-    ck_assert_int_eq(fclose(f), 0);
-    ck_assert_msg(dag_mtx_open(path, &file, error) == DAG_MTX_OK, "%s", error);
-    ck_assert_msg(dag_mtx_each(file, expect_values, want, error) == DAG_MTX_OK, "%s", error);
-    dag_mtx_close(file);
-    free(want);
-}
-
-START_TEST(test_odd_numbers)
-{
-    static char *const numbers[] = {
-        "0", "-0", "+0.0", "0e5", "1", "1.", ".1", "-.5e-3", "1E5", "1e+05", "00012", "1e-0",
-        "9007199254740991", "9007199254740992", "9007199254740993", "90071992547409931",
-        "9007199254740993e-1", "1e22", "1e23", "-1e-22", "1e-23", "123456789012345678901234567890",
-        "18446744073709551615", "18446744073709551616", "1844674407370955161.5e1",
-        "0.00000000000000000000000000000000000000000000012345678901234567890",
-        "1000000000000000000000000000000000000000000000000e-40", "2.2250738585072011e-308",
-        "4.9406564584124654e-324", "2e-324", "1e-400", "1.7976931348623157e308", "1e-99999999999",
-        "0.1000000000000000055511151231257827021181583404541015625", "0.3e1", "285559874.9195",
-        "7.2057594037927933e16", "1.00000000000000011102230246251565404236316680908203125",
-        "1.00000000000000011102230246251565404236316680908203124",
-        "1.00000000000000011102230246251565404236316680908203126", "0e99999999999",
-    };
-    check_numbers(numbers, sizeof numbers / sizeof numbers[0]);
-}
-END_TEST
-
-/* Random bit patterns in several notations: more or fewer digits, with and without exponent. */
-START_TEST(test_random_numbers)
-{
-    enum { COUNT = 20000, WIDTH = 40 };
-    static const char *const notations[] = {"%.17g", "%.15g", "%.5e", "%.0e", "%g", "%.18e"};
-    char *text = malloc(COUNT * WIDTH);
-    char **numbers = malloc(COUNT * sizeof *numbers);
-    ck_assert(text != NULL && numbers != NULL);
-    uint64_t state = 12345;
-    for (int k = 0; k < COUNT; k++) {
-        double x;
-        do {
-            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            uint64_t bits = state ^ state >> 29;
-            memcpy(&x, &bits, sizeof x);
-        } while (!isfinite(x));
-        if (k % 2 == 0) /* of a size that occurs in practice */
-            x = frexp(x, &(int){0}) * pow(10, k % 13 - 6);
-        numbers[k] = text + k * WIDTH;
-        snprintf(numbers[k], WIDTH, notations[k / 2 % 6], x);
-        if (isinf(strtod(numbers[k], NULL))) /* rounded up beyond the range */
-            strcpy(numbers[k], "1");
-    }
-    check_numbers(numbers, COUNT);
-    free(numbers);
-    free(text);
-}
-END_TEST
-
-/* Selects a locale with a decimal comma: an installed one, or one compiled for the occasion. */
-static bool select_comma_locale(void)
-{
-    static const char *const with_comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "nl_NL.UTF-8"};
-    char command[256];
-    for (int k = 0; k < 4; k++)
-        if (setlocale(LC_ALL, with_comma[k]) != NULL)
-            return true;
-    snprintf(command, sizeof command,
-             "localedef -c -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", directory);
-    bool found = system(command) == 0 && setenv("LOCPATH", directory, 1) == 0 &&
-                 setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
-    snprintf(command, sizeof command, "rm -rf %s/de_DE.UTF-8", directory);
-    ck_assert_int_eq(system(command), 0);
-    return found;
-}
-
-/* Where the user's decimal point is a comma, the file's is not. */
-START_TEST(test_locale)
-{
-    if (!select_comma_locale()) {
-        fprintf(stderr, "test_locale: no locale with a decimal comma here, nothing tested\n");
-        return;
-    }
-    char point[8];
-    snprintf(point, sizeof point, "%.1f", 0.5);
-    ck_assert_str_eq(point, "0,5");
-    char error[DAG_MTX_ERRLEN];
-    dag_mtx_writer *w;
-    const double value = 0.1 + 0.2; /* takes the slow way when read */
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 1, 1, NULL, &w, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_put(w, &value, 1, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_close(w, error), DAG_MTX_OK);
-    ck_assert_ptr_nonnull(strstr(get_text(), "0.30000000000000004"));
-    dag_mtx *file;
-    double want = value;
-    ck_assert_int_eq(dag_mtx_open(path, &file, error), DAG_MTX_OK);
-    ck_assert_msg(dag_mtx_each(file, expect_values, &want, error) == DAG_MTX_OK, "%s", error);
-    dag_mtx_close(file);
-}
-END_TEST
-
-/* ---- large files ----------------------------------------------------------------------- */
-
-enum { LARGE_ORDER = 100000, LARGE_ENTRIES = 500000 };
-
-static bool check_large(void *user, int64_t i, int64_t j, double re, double im)
-{
-    int64_t *k = user;
-    (void)im;
-    if (i != *k * 7919 % LARGE_ORDER || j != *k % LARGE_ORDER || re != (double)*k / 8)
-        return false;
-    ++*k;
-    return true;
-}
-
-/* Peak resident memory of this process in bytes. */
-static long peak_memory(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss * 1024L;
-}
-
-/* Lines lie across the ends of the buffer in all ways; memory does not grow with the file. */
-START_TEST(test_large)
-{
-    char error[DAG_MTX_ERRLEN];
-    dag_mtx *file;
-    FILE *f = fopen(path, "w");
-    ck_assert_ptr_nonnull(f);
-    fprintf(f, "%s%d %d %d\n", CRG, LARGE_ORDER, LARGE_ORDER, LARGE_ENTRIES);
-    for (int64_t k = 0; k < LARGE_ENTRIES; k++)
-        fprintf(f, "%" PRId64 " %" PRId64 " %.17g\n", k * 7919 % LARGE_ORDER + 1,
-                k % LARGE_ORDER + 1, (double)k / 8);
-    long size = ftell(f);
-    ck_assert_int_eq(fclose(f), 0);
-    ck_assert_int_gt(size, 10000000);
-    long before = peak_memory();
-    ck_assert_int_eq(dag_mtx_open(path, &file, error), DAG_MTX_OK);
-    for (int pass = 0; pass < 2; pass++) {
-        int64_t k = 0;
-        ck_assert_msg(dag_mtx_each(file, check_large, &k, error) == DAG_MTX_OK, "%s", error);
-        ck_assert_int_eq(k, LARGE_ENTRIES);
-    }
-    dag_mtx_close(file);
-    ck_assert_int_lt(peak_memory() - before, 2000000);
-}
-END_TEST
-
-/* ---- writing --------------------------------------------------------------------------- */
-
-START_TEST(test_write_text)
-{
-    char error[DAG_MTX_ERRLEN] = "x";
-    dag_mtx_writer *w;
-    const double real[] = {1, -0.5, 1e300, 1.0 / 3};
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 2, 2, "one\ntwo", &w, error),
-                     DAG_MTX_OK);
-    ck_assert_str_eq(error, "");
-    ck_assert_int_eq(dag_mtx_writer_put(w, real, 3, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_put(w, real, 0, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_put(w, real + 3, 1, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_close(w, error), DAG_MTX_OK);
-    ck_assert_str_eq(get_text(), HEAD "array real general\n% one\n% two\n2 2\n1\n-0.5\n"
-                     "1.0000000000000001e+300\n0.33333333333333331\n");
-
-    const double complex[] = {1, 2, -3, 0};
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_COMPLEX, 2, 1, NULL, &w, error),
-                     DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_put(w, complex, 2, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_close(w, error), DAG_MTX_OK);
-    ck_assert_str_eq(get_text(), HEAD "array complex general\n2 1\n1 2\n-3 0\n");
-
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 0, 3, "", &w, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_close(w, error), DAG_MTX_OK);
-    ck_assert_str_eq(get_text(), HEAD "array real general\n0 3\n");
-}
-END_TEST
-
-/* What was written is read back bit by bit. */
-START_TEST(test_round_trip)
-{
-    enum { COUNT = 5000 };
-    char error[DAG_MTX_ERRLEN];
-    static double values[COUNT];
-    uint64_t state = 99;
-    for (int k = 0; k < COUNT; k++) {
-        do {
-            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            uint64_t bits = state ^ state >> 31;
-            memcpy(&values[k], &bits, sizeof bits);
-        } while (isnan(values[k]));
-    }
-    values[0] = INFINITY;
-    values[1] = -INFINITY;
-    values[2] = -0.0;
-    dag_mtx_writer *w;
-    dag_mtx *file;
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, COUNT, 1, NULL, &w, error),
-                     DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_put(w, values, COUNT, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_close(w, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_open(path, &file, error), DAG_MTX_OK);
-    ck_assert_msg(dag_mtx_each(file, expect_values, values, error) == DAG_MTX_OK, "%s", error);
-    dag_mtx_close(file);
-}
-END_TEST
-
-/* Until close, and after abort, the old file is there, and never a temporary one afterwards. */
-START_TEST(test_write_is_atomic)
-{
-    char error[DAG_MTX_ERRLEN];
-    dag_mtx_writer *w;
-    const double one = 1;
-    put_text("old");
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 1, 1, NULL, &w, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_put(w, &one, 1, error), DAG_MTX_OK);
-    ck_assert_str_eq(get_text(), "old");
-    dag_mtx_writer_abort(w);
-    ck_assert_str_eq(get_text(), "old");
-    dag_mtx_writer_abort(NULL);
-
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 2, 1, NULL, &w, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_put(w, &one, 1, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_close(w, error), DAG_MTX_MISUSE);
-    check_message(error, ": the file has 1 of 2 elements");
-    ck_assert_str_eq(get_text(), "old");
-
-    /* Two writers of the same file do not disturb each other; the last to close wins. */
-    dag_mtx_writer *v;
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 1, 1, NULL, &v, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 1, 1, NULL, &w, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_put(w, &one, 1, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_close(w, error), DAG_MTX_OK);
-    ck_assert_str_eq(get_text(), HEAD "array real general\n1 1\n1\n");
-    dag_mtx_writer_abort(v);
-
-    mode_t old_mask = umask(027);
-    unlink(path);
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 0, 0, NULL, &w, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_close(w, error), DAG_MTX_OK);
-    umask(old_mask);
-    struct stat status;
-    ck_assert_int_eq(stat(path, &status), 0);
-    ck_assert_int_eq(status.st_mode & 0777, 0640);
-}
-END_TEST
-
-/* Writes one element to `name` in the directory. */
-static dag_mtx_result write_one(const char *name, char *error)
-{
-    const double one = 1;
-    dag_mtx_writer *w;
-    char whole[sizeof directory + 64];
-    snprintf(whole, sizeof whole, "%s/%s", directory, name);
-    dag_mtx_result result = dag_mtx_writer_open(whole, DAG_MTX_REAL, 1, 1, NULL, &w, error);
-    if (result == DAG_MTX_OK)
-        result = dag_mtx_writer_put(w, &one, 1, error);
-    return result == DAG_MTX_OK ? dag_mtx_writer_close(w, error) : result;
-}
-
-static void check_link(const char *name)
-{
-    struct stat status;
-    char whole[sizeof directory + 64];
-    snprintf(whole, sizeof whole, "%s/%s", directory, name);
-    ck_assert_int_eq(lstat(whole, &status), 0);
-    ck_assert(S_ISLNK(status.st_mode));
-}
-
-/* A link stays; what it leads to is replaced, or written to if it is no file of its own. */
-START_TEST(test_write_links)
-{
-    const char *text = "%%MatrixMarket matrix array real general\n1 1\n1\n";
-    char error[DAG_MTX_ERRLEN], to[64];
-    ck_assert_int_eq(chdir(directory), 0);
-    put_text("old");
-    ck_assert_int_eq(mkdir("sub", 0777), 0);
-    ck_assert_int_eq(symlink(strrchr(path, '/') + 1, "near"), 0);
-    ck_assert_int_eq(symlink("../near", "sub/far"), 0);
-    ck_assert_int_eq(write_one("sub/far", error), DAG_MTX_OK);
-    check_link("sub/far");
-    check_link("near");
-    ck_assert_str_eq(get_text(), text);
-
-    ck_assert_int_eq(symlink("/dev/null", "null"), 0);
-    ck_assert_int_eq(write_one("null", error), DAG_MTX_OK);
-    check_link("null");
-
-    put_text("");
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    struct stat before, after;
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(fstat(fd, &before), 0);
-    snprintf(to, sizeof to, "/proc/self/fd/%d", fd);
-    ck_assert_int_eq(symlink(to, "open"), 0);
-    ck_assert_int_eq(write_one("open", error), DAG_MTX_OK);
-    check_link("open");
-    ck_assert_int_eq(stat(path, &after), 0);
-    ck_assert(before.st_ino == after.st_ino); /* whoever has it open sees the text */
-    ck_assert_str_eq(get_text(), text);
-    close(fd);
-
-    ck_assert_int_eq(symlink("nothing", "dangling"), 0);
-    ck_assert_int_eq(write_one("dangling", error), DAG_MTX_IO);
-    ck_assert_ptr_nonnull(strstr(error, "dangling: cannot create: No such file or directory"));
-    for (size_t i = 0; i < 4; i++)
-        unlink((const char *[]){"sub/far", "near", "null", "open"}[i]);
-    unlink("dangling");
-    rmdir("sub");
-    ck_assert_int_eq(chdir("/"), 0);
-}
-END_TEST
-
-START_TEST(test_write_misuse)
-{
-    char error[DAG_MTX_ERRLEN];
-    const double two[] = {1, 2};
-    dag_mtx_writer *w;
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, -1, 1, NULL, &w, error),
-                     DAG_MTX_MISUSE);
-    check_message(error, ": cannot write a matrix of -1 by 1");
-    ck_assert_ptr_null(w);
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_INTEGER, 1, 1, NULL, &w, error),
-                     DAG_MTX_MISUSE);
-    check_message(error, ": only real and complex can be written");
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, INT64_MAX, 2, NULL, &w, error),
-                     DAG_MTX_MISUSE);
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 1, 1, NULL, &w, error), DAG_MTX_OK);
-    ck_assert_int_eq(dag_mtx_writer_put(w, two, 2, error), DAG_MTX_MISUSE);
-    check_message(error, ": 2 elements after 0 of 1");
-    ck_assert_int_eq(dag_mtx_writer_put(w, two, -1, error), DAG_MTX_MISUSE);
-    dag_mtx_writer_abort(w);
-
-    strcat(path, "/no/such"); /* its parent is missing */
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 1, 1, NULL, &w, error), DAG_MTX_IO);
-    check_message(error, ": cannot create: No such file or directory");
-    strcpy(path, directory);
-    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 1, 1, NULL, &w, error), DAG_MTX_IO);
-    check_message(error, ": cannot create: Is a directory");
-}
-END_TEST
-
-/* Writes `count` ones to `path` in small pieces; returns the first error, and ends the writer. */
-static dag_mtx_result write_ones(int count, char *error)
-{
-    dag_mtx_writer *w;
-    const double one = 1;
-    dag_mtx_result result = dag_mtx_writer_open(path, DAG_MTX_REAL, count, 1, NULL, &w, error);
-    if (result != DAG_MTX_OK)
-        return result;
-    for (int k = 0; k < count; k++) {
-        result = dag_mtx_writer_put(w, &one, 1, error);
-        if (result != DAG_MTX_OK) {
-            dag_mtx_writer_abort(w);
-            return result;
-        }
-    }
-    return dag_mtx_writer_close(w, error);
-}
-
-/* A full disk is noticed with much and with little to write; devices are written to in place. */
-START_TEST(test_disk_full)
-{
-    char error[DAG_MTX_ERRLEN], keep[sizeof path];
-    strcpy(keep, path);
-    strcpy(path, "/dev/full");
-    for (int count = 0; count <= 100000; count += 100000) {
-        ck_assert_int_eq(write_ones(count, error), DAG_MTX_IO);
-        check_message(error, ": cannot write: No space left on device");
-    }
-    strcpy(path, "/dev/null");
-    ck_assert_int_eq(write_ones(10, error), DAG_MTX_OK);
-    struct stat status;
-    ck_assert_int_eq(stat("/dev/null", &status), 0);
-    ck_assert(S_ISCHR(status.st_mode));
-    strcpy(path, keep);
-
-    /* A file that may not grow: the old one stays. */
-    signal(SIGXFSZ, SIG_IGN);
-    put_text("old");
-    struct rlimit limit = {10000, 10000};
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    ck_assert_int_eq(write_ones(100000, error), DAG_MTX_IO);
-    check_message(error, ": cannot write: File too large");
-    ck_assert_str_eq(get_text(), "old");
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("mtx");
@@ -900,19 +478,11 @@ int main(void)
     tcase_add_test(tc, test_stop);
     tcase_add_test(tc, test_nonfinite);
     tcase_add_test(tc, test_pipe);
-    tcase_add_test(tc, test_odd_numbers);
-    tcase_add_test(tc, test_random_numbers);
-    tcase_add_test(tc, test_locale);
-    tcase_add_test(tc, test_large);
+    add_number_tests(tc);
     suite_add_tcase(suite, tc);
     tc = tcase_create("write");
     tcase_add_checked_fixture(tc, make_directory, remove_directory);
-    tcase_add_test(tc, test_write_text);
-    tcase_add_test(tc, test_round_trip);
-    tcase_add_test(tc, test_write_is_atomic);
-    tcase_add_test(tc, test_write_links);
-    tcase_add_test(tc, test_write_misuse);
-    tcase_add_test(tc, test_disk_full);
+    add_write_tests(tc);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
