@@ -6,7 +6,7 @@ usage: run.py FAMILY --mpirun TOOL --bin DIR [--full]
 FAMILY is one of
   drivers  each driver as users start it; all combinations are in product.py
   faults   what fails, before a kernel runs or while it does, on one and two ranks
-  bytes    each tile comes to the device once and goes once: Cholesky, products, solves
+  bytes    each tile comes to the device once and goes once: Cholesky, products, solves, QR
 
 The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_CUDA_PLUGIN. Tasks run on
 devices wherever they can, though the fake is slower than the cores. Without --full a
@@ -144,9 +144,14 @@ def moves(n, nb):
         ("dag_blas3", ["--routine", "trmm"], tri + n * n, n * n, tiles ** 3 // 2),
         # all tasks of a solve fetch the factor; that of posv is still there
         ("dag_posv", ["--nrhs", str(some)], tri + n * some, tri + n * some, 3 * tiles ** 2),
+        ("dag_blas3", ["--routine", "syrk"], tri + n * n, tri, tiles ** 3 // 2),
+        ("dag_blas3", ["--routine", "syr2k"], tri + 2 * n * n, tri, tiles ** 3 // 2),
+        ("dag_blas3", ["--routine", "symm"], tri + 2 * n * n, n * n, tiles ** 3),
         # a panel of LU goes to a core and back; the first needs not come, the last not return
         ("dag_gesv", ["--nrhs", str(some)], 3 * n * n - 2 * n * nb + 2 * n * some,
          2 * n * n - 2 * n * nb + 2 * n * some, 3 * tiles ** 2),
+        # so does a panel of QR, with T beside it
+        ("dag_geqrf", [], (n - nb) * (2 * n + nb), (n - nb) * n, tiles ** 2 // 2),
     ]
 
 
