@@ -56,30 +56,6 @@ const ast_flow *ast_find_flow(const ast_class *cls, const char *name)
     return NULL;
 }
 
-const ast_class *ast_find_class(const ast_file *file, const char *name)
-{
-    for (size_t i = 0; i < file->n_classes; i++)
-        if (strcmp(file->classes[i]->name.text, name) == 0)
-            return file->classes[i];
-    return NULL;
-}
-
-const ast_global *ast_find_global(const ast_file *file, const char *name)
-{
-    for (size_t i = 0; i < file->n_globals; i++)
-        if (strcmp(file->globals[i]->name.text, name) == 0)
-            return file->globals[i];
-    return NULL;
-}
-
-int ast_param_index(const ast_class *cls, const char *name)
-{
-    for (size_t i = 0; i < cls->n_params; i++)
-        if (strcmp(cls->params[i].text, name) == 0)
-            return (int)i;
-    return -1;
-}
-
 void ast_each_child(const ast_expr *e, void (*fn)(const ast_expr *child, void *arg), void *arg)
 {
     switch (e->kind) {

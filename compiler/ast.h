@@ -332,10 +332,6 @@ const char *ast_flow_kind_text(ast_flow_kind kind);     /* "RW" */
 const ast_prop *ast_find_prop(const ast_props *props, const char *name);
 const ast_local *ast_find_local(const ast_class *cls, const char *name);
 const ast_flow *ast_find_flow(const ast_class *cls, const char *name);
-const ast_class *ast_find_class(const ast_file *file, const char *name);
-const ast_global *ast_find_global(const ast_file *file, const char *name);
-/* Position of name among the parameters, or -1. */
-int ast_param_index(const ast_class *cls, const char *name);
 
 /* Calls fn for each direct subexpression. */
 void ast_each_child(const ast_expr *e, void (*fn)(const ast_expr *child, void *arg), void *arg);

@@ -174,11 +174,6 @@ const plan_expr *px_and(builder *b, const plan_expr *x, const plan_expr *y)
     return !x ? y : !y ? x : px_binary(b, AST_OP_AND, x, y);
 }
 
-const plan_expr *px_or(builder *b, const plan_expr *x, const plan_expr *y)
-{
-    return !x || !y ? NULL : px_binary(b, AST_OP_OR, x, y);
-}
-
 /* ---- questions --------------------------------------------------------------------------- */
 
 bool px_same(const plan_expr *x, const plan_expr *y)

@@ -52,7 +52,6 @@ const plan_expr *px_max(builder *b, const plan_expr *x, const plan_expr *y);
 const plan_expr *px_not(builder *b, const plan_expr *x);
 /* NULL stands for true. */
 const plan_expr *px_and(builder *b, const plan_expr *x, const plan_expr *y);
-const plan_expr *px_or(builder *b, const plan_expr *x, const plan_expr *y);
 bool px_is_int(const plan_expr *e, int64_t value);
 /* True when e is 0 or 1 whatever its variables are. */
 bool px_is_truth(const plan_expr *e);

@@ -193,22 +193,6 @@ const sema_ref *sema_captures_of(const sema_info *info, const ast_expr *e)
     return c ? c : &none;
 }
 
-sema_class *sema_class_of(const sema_info *info, const ast_class *cls)
-{
-    for (size_t i = 0; i < info->n_classes; i++)
-        if (info->classes[i].ast == cls)
-            return &info->classes[i];
-    return NULL;
-}
-
-sema_class *sema_find_class(const sema_info *info, const char *name)
-{
-    for (size_t i = 0; i < info->n_classes; i++)
-        if (strcmp(info->classes[i].name, name) == 0)
-            return &info->classes[i];
-    return NULL;
-}
-
 sema_flow *sema_find_flow(const sema_class *cls, const char *name)
 {
     for (size_t i = 0; i < cls->n_flows; i++)

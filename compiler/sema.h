@@ -236,8 +236,6 @@ void sema_free(sema_info *info);
 sema_ref sema_ref_of(const sema_info *info, const ast_expr *e);
 /* Names mentioned by an inline C expression; ended by an entry of kind SEMA_REF_NONE. */
 const sema_ref *sema_captures_of(const sema_info *info, const ast_expr *e);
-sema_class *sema_class_of(const sema_info *info, const ast_class *cls);
-sema_class *sema_find_class(const sema_info *info, const char *name);
 sema_flow *sema_find_flow(const sema_class *cls, const char *name);
 const sema_global *sema_find_global(const sema_info *info, const char *name);
 
