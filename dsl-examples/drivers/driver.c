@@ -167,8 +167,13 @@ static void print_devices(const dag_context *ctx)
                        dag_device_link_bytes(ctx, i, j));
         printf("}}");
     }
+    dag_device_sends sends;
     if (dag_devices(ctx) > 0)
         printf("]");
+    if (dag_devices(ctx) > 0 && dag_device_sends_get(ctx, &sends))
+        printf(", \"gpu_mpi\": {\"direct\": %d, \"reason\": \"%s\", \"bytes_direct\": %" PRId64
+               ", \"bytes_staged\": %" PRId64 "}", sends.direct, sends.reason, sends.bytes_direct,
+               sends.bytes_staged);
 }
 
 static void print_json(const driver *d, const dag_context *ctx, const options *o, const report *r)

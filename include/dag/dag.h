@@ -233,6 +233,15 @@ const char *dag_devices_reason(const dag_context *context);
 const char *dag_devices_lack(const dag_context *context);
 /** Statistics of device `index`, from 0 on. @return 1, or 0 behind the last one. */
 int dag_device_stats_get(const dag_context *context, int index, dag_device_stats *stats);
+/** How results of devices go to other ranks. */
+typedef struct dag_device_sends {
+    int direct;           /**< 1: MPI reads them where they are, in memory of devices (`gpu_mpi`) */
+    const char *reason;   /**< why it does not, a sentence; lives as long as the context */
+    int64_t bytes_direct; /**< that MPI has read there since dag_init() */
+    int64_t bytes_staged; /**< that came from a device to the host and were sent from there */
+} dag_device_sends;
+/** Bytes are those of this rank. @return 0: there is no context, or no place for the answer. */
+int dag_device_sends_get(const dag_context *context, dag_device_sends *sends);
 /** Bytes that were copied over one link since dag_init(): between two devices of this process, or one
  *  and the host (-1); -1 where there is no such link. */
 int64_t dag_device_link_bytes(const dag_context *context, int from, int to);

@@ -60,6 +60,16 @@ typedef void (*dagi_done_fn)(void *arg, dag_status status);
 /* `data` is valid during the call only, 8-byte aligned. */
 typedef void (*dagi_am_fn)(void *arg, int source, const void *data, size_t bytes);
 
+/* What a rank brings to the question whether MPI can send from memory of devices. */
+typedef struct dagi_direct_question {
+    int wish;     /* enum dagi_gpu_mpi */
+    int ndevices; /* of this rank */
+    size_t room;  /* bytes that each of them has for the test at least; SIZE_MAX = there is none */
+    /* Bytes of a pattern in the memory of a device: where; NULL = it cannot be done. */
+    void *(*put)(void *arg, int device, const void *pattern, size_t bytes);
+    void *arg;
+} dagi_direct_question;
+
 typedef struct dagi_engine dagi_engine;
 /*
  * All functions but am_max() are called under the progress lock. Nothing blocks but agree() and
@@ -93,6 +103,11 @@ typedef struct dagi_engine_ops {
     int (*progress)(dagi_engine *e);
     /* Wake those near ranks that sleep and have been sent something since. */
     void (*call)(dagi_engine *e);
+    /* Collective, and it blocks; once, before anything is sent: may send() read memory of devices?
+     * All ranks get the same answer. 0: `why` is a sentence; where a test has shown it the lowest
+     * rank that has seen it gets *shown = 1. NULL: there are no other ranks. */
+    int (*direct)(dagi_engine *e, const dagi_direct_question *q, char *why, size_t why_size,
+                  int *shown);
     /* Sends and transfers under way, which may need progress() of this rank. */
     int (*under_way)(const dagi_engine *e);
 } dagi_engine_ops;
@@ -167,6 +182,9 @@ dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t w
 /* 1: the program has started MPI, so other ranks may be waiting for this one in
  * dagi_comm_init(). */
 int dagi_engine_is_up(void);
+/* Messages with results of devices: whether MPI reads these there, why not, and the bytes that it read
+ * there and those that came to the host first. */
+int dagi_comm_direct(const dag_context *ctx, const char **why, int64_t *direct, int64_t *staged);
 /* Collective. All pools have ended and background workers are gone. */
 void dagi_comm_fini(dag_context *ctx);
 /* Number of ranks on this node that run on the very set of processors of this one, this one

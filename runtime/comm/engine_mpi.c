@@ -238,6 +238,7 @@ static const dagi_engine_ops mpi_ops = {
     .recv = dagi_mpi_recv,
     .progress = mpi_progress,
     .call = mpi_call,
+    .direct = dagi_mpi_direct,
     .under_way = mpi_under_way,
 };
 

@@ -1,7 +1,7 @@
 /*
  * Inside of MPI's engine. Files: engine_mpi.c (start, end, progress), mpi_am.c (active messages and
  * credit), mpi_bulk.c (bulk transfers), mpi_type.c (datatypes of views), mpi_node.c (the ranks of
- * this node and their bells).
+ * this node and their bells), mpi_direct.c (whether MPI can read memory of devices).
  *
  * Builds without MPI leave these files out (runtime/CMakeLists.txt goes by the names). Everything
  * is guarded by the progress lock of the upper layer.
@@ -165,6 +165,10 @@ void dagi_mpi_send(dagi_engine *e, int dest, uint32_t tag, const dagi_view *v, d
                    void *arg);
 void dagi_mpi_recv(dagi_engine *e, int source, uint32_t tag, const dagi_view *v, dagi_done_fn done,
                    void *arg);
+
+/* mpi_direct.c */
+int dagi_mpi_direct(dagi_engine *e, const dagi_direct_question *q, char *why, size_t why_size,
+                    int *shown);
 
 /* mpi_type.c: what travels of a view as (type, count), to be used at once; for views without
  * memory, a type that stays in one place (m->sink). */

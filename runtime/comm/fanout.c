@@ -177,8 +177,12 @@ static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const da
             dagi_value_release(w, value);
             value = NULL;
         }
-        s->cargo[n++] = (dagi_cargo){.value = value, .flow = (uint8_t)flow,
-                                     .region = t->region[flow]};
+        dagi_cargo *cargo = &s->cargo[n++];
+        *cargo = (dagi_cargo){.value = value, .flow = (uint8_t)flow, .region = t->region[flow]};
+        if (w->sending && value)
+            cargo->departure = dagi_departure_of(w, flow, &cargo->staged);
+        if (cargo->departure) /* MPI copies pieces of a device's memory one by one */
+            cargo->region = DAG_REGION_FULL;
     }
     memcpy(s->params, dag_task_flows(task) + cls->ndata, cls->nparams * sizeof *s->params);
     n = 0;

@@ -36,6 +36,8 @@ int dagi_comm_enter(dagi_comm *c, struct dagi_worker *w)
         return 0;
     }
     c->w = w;
+    if (c->direct && !w->has_device)
+        dagi_device_choose(w);
     return 1;
 }
 
@@ -333,6 +335,8 @@ dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t w
     dagi_comm *c = dagi_comm_of(ctx);
     int origin;
     dag_status agreed = c->engine->ops->agree(c->engine, mine, &origin);
+    if (!agreed)
+        mine = agreed = dagi_direct_settle(c, why, why_size);
     atomic_store(&c->lock, 0);
     if (mine || !agreed)
         return mine;

@@ -1,8 +1,8 @@
 /*
  * Inside of the upper layer. Files: fanout.c (who gets what), tree.c (in what shape), wire.c (how
  * it looks as bytes), send.c (queues and transfers out), recv.c (arrivals, relays), scatter.c
- * (pieces of scatter broadcasts), agree.c (end of pools, barrier), wave.c (counting waves),
- * remote.c (lock, inbox, progress).
+ * (pieces of scatter broadcasts), direct.c (messages from devices), agree.c (end of pools, barrier),
+ * wave.c (counting waves), remote.c (lock, inbox, progress).
  *
  * One lock, dagi_comm.lock, guards everything here unless a field says otherwise; it is only ever
  * taken by try-lock. Who does not get it leaves an item in the inbox; whoever holds it looks into
@@ -18,6 +18,7 @@
 
 #include "../core/core.h"
 #include "../data/data.h"
+#include "../device/device.h"
 
 /* Bounds of what may wait to be sent before no further task is started: bytes of messages and small
  * values, and bytes of large values (no collection's memory). */
@@ -49,10 +50,12 @@ typedef struct dagi_comm dagi_comm;
 /* A data flow on its way. */
 typedef struct dagi_cargo {
     dag_value *value; /* one reference held; NULL = absent */
+    dagi_departure *departure; /* one reference held; NULL = it leaves from the host */
     uint16_t segments;
     uint8_t flow;
     uint8_t region;
     uint8_t how; /* enum dagi_how, settled by dagi_send_launch() */
+    uint8_t staged; /* 1: the host has it from a device, for messages */
 } dagi_cargo;
 
 /*
@@ -71,6 +74,7 @@ typedef struct dagi_send {
     int32_t *dests;
     int64_t priority;
     uint64_t dynamic;
+    int64_t staged; /* bytes inside of each message that are */
     int64_t queued, queued_bulk; /* what it adds to the sums in dagi_comm */
     uint64_t path, from; /* of the producer, for the trace; see trace/file/format.h */
     uint32_t pool_id, hash;
@@ -202,6 +206,8 @@ struct dagi_comm {
     int rank, size;      /* fixed */
     int64_t inline_max;  /* fixed: most payload bytes in an ACTIVATE */
     int bcast;           /* fixed: shape forced by the setting, or AUTO */
+    int direct;          /* fixed: 1 = MPI reads memory of devices */
+    char no_direct[256]; /* fixed: why it does not */
 
     _Alignas(DAGI_LINE) _Atomic int lock;     /* the progress lock */
     _Alignas(DAGI_LINE) _Atomic(dagi_item *) inbox; /* latest first */
@@ -222,6 +228,7 @@ struct dagi_comm {
     /* Bulk transfers begun and received, ever. */
     int64_t transfers_out, transfers_in;
     int64_t transfers_sent; /* of those out: complete here */
+    _Atomic int64_t bytes_direct, bytes_staged; /* of results of devices; written under the lock */
     uint32_t *gate; /* [size]: the youngest pool of which that rank wants messages now */
 
     /* arrivals */
@@ -304,12 +311,17 @@ void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int c
 void dagi_send_arrived(dagi_comm *c, dagi_arrival *a, dagi_child *child);
 int dagi_send_flush(dagi_comm *c); /* messages sent of those that waited */
 void dagi_send_free(dagi_comm *c);
-/* The data of a cargo. Where there was no memory for what arrives, ptr is NULL: the engine then
- * receives into nothing, and sends something of that size. */
+/* The data of a cargo, which may be memory of a device, without gaps: then nobody but MPI may look
+ * at it, and it is sent whole. If the device has been lost since, its place on the host stands for
+ * it, in a pool that has failed (dagi_departure_fail()). Where there was no memory for what arrives,
+ * ptr is NULL: the engine then receives into nothing, and sends something of that size. */
 static inline dagi_view dagi_cargo_view(const dagi_send *s, int i)
 {
     const dagi_cargo *cargo = &s->cargo[i];
     const dag_value *v = cargo->value;
+    void *at = cargo->departure ? dagi_departure_at(cargo->departure) : NULL;
+    if (at)
+        return (dagi_view){at, v->m, v->n, v->m, v->elem, (dag_region)cargo->region};
     if (v)
         return (dagi_view){v->ptr, v->m, v->n, v->ld, v->elem, (dag_region)cargo->region};
     if (!s->arrival)
@@ -318,6 +330,10 @@ static inline dagi_view dagi_cargo_view(const dagi_send *s, int i)
     return (dagi_view){NULL, shape->m, shape->n, shape->m, shape->elem,
                        (dag_region)cargo->region};
 }
+
+/* direct.c: at the end of a start, under the lock, collective. Not success: it is wanted, and cannot
+ * be; `why` says so on all ranks. */
+dag_status dagi_direct_settle(dagi_comm *c, char *why, size_t why_size);
 
 /* heap.c */
 void dagi_heap_push(dagi_heap *h, const dagi_waiting *entry);

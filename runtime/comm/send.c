@@ -82,8 +82,11 @@ void dagi_send_finish(dagi_comm *c, dagi_send *s)
         c->queued_bulk -= s->queued_bulk;
         update_congested(c);
     }
-    for (int i = 0; i < s->ncargo; i++)
+    for (int i = 0; i < s->ncargo; i++) {
         dagi_value_release(c->w, s->cargo[i].value);
+        if (s->cargo[i].departure)
+            dagi_departure_drop(s->cargo[i].departure);
+    }
     dag_taskpool *pool = s->pool;
     free(s->arrival);
     free(s);
@@ -106,9 +109,10 @@ static size_t settle_how(dagi_comm *c, dagi_send *s)
             continue;
         dagi_view v = dagi_cargo_view(s, i);
         int64_t bytes = (int64_t)dagi_view_bytes(&v);
-        if (bytes == 0 || (bytes <= room && !dagi_comm_chaos(c, 3))) {
+        if (bytes == 0 || (!cargo->departure && bytes <= room && !dagi_comm_chaos(c, 3))) {
             cargo->how = DAGI_HOW_INLINE;
             room -= bytes;
+            s->staged += cargo->staged ? bytes : 0;
             continue;
         }
         cargo->how = DAGI_HOW_BULK;
@@ -268,6 +272,23 @@ static dagi_pool_comm *pool_comm_of(const dagi_send *s)
     return s->pool->comm;
 }
 
+static void add(_Atomic int64_t *counter, int64_t bytes)
+{
+    int64_t now = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, now + bytes, memory_order_relaxed);
+}
+
+/* What was to leave from a device that has been lost since has nothing but its size left. */
+static void fail_lost(dagi_send *s)
+{
+    for (int i = 0; i < s->ncargo; i++) {
+        if (!s->cargo[i].departure || dagi_departure_at(s->cargo[i].departure))
+            continue;
+        dagi_departure_fail(s->cargo[i].departure, s->pool);
+        s->poison = 1;
+    }
+}
+
 static void on_sent(void *arg, dag_status status)
 {
     dagi_send *s = arg;
@@ -290,8 +311,13 @@ void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int c
     c->transfers_out++;
     if (s->pool)
         pool_comm_of(s)->flights++;
+    int64_t bytes = (int64_t)dagi_view_bytes(&v);
     if (s->pool)
-        dagi_pool_sent(s->pool, 0, (int64_t)dagi_view_bytes(&v));
+        dagi_pool_sent(s->pool, 0, bytes);
+    if (s->cargo[cargo].departure)
+        add(&c->bytes_direct, bytes);
+    else if (s->cargo[cargo].staged)
+        add(&c->bytes_staged, bytes);
     c->engine->ops->send(c->engine, dest, tag, &v, on_sent, s);
 }
 
@@ -358,10 +384,13 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     if (!out)
         return 0;
     uint32_t tag = transfers ? e->ops->tag_next(e, dest, transfers) : 0;
+    fail_lost(s);
     write_activate(s, first, count, tag, out);
     e->ops->am_send(e);
     if (s->pool)
         dagi_pool_sent(s->pool, 1, (int64_t)payload);
+    if (s->staged)
+        add(&c->bytes_staged, s->staged);
     if (s->arrival && s->bulk)
         open_child(c, s->arrival, first, tag);
     else if (transfers)

@@ -52,6 +52,9 @@ struct dagi_store_plan;
 
 /* ---- settings (settings.c) -------------------------------------------------------------- */
 
+/* Whether MPI is to read memory of devices itself. */
+enum dagi_gpu_mpi { DAGI_GPU_MPI_OFF, DAGI_GPU_MPI_AUTO, DAGI_GPU_MPI_ON, DAGI_GPU_MPI_FORCE };
+
 /* Every setting has an entry in the table of settings.c and a field here. Units in the table. */
 typedef struct dagi_settings {
     int64_t threads; /* 0 = from the cpuset */
@@ -80,6 +83,7 @@ typedef struct dagi_settings {
     int64_t cuda_memory; /* bytes of a device that are used; 0 = most of what is free */
     char perf_model[1024];  /* file of kernel times (device/choice.h); "" = none */
     char cuda_plugin[1024]; /* file of the plug-in; "" = looked for */
+    int gpu_mpi;       /* enum dagi_gpu_mpi */
 } dagi_settings;
 
 /* ---- context ---------------------------------------------------------------------------- */
@@ -203,6 +207,8 @@ struct dagi_worker {
     uint32_t manages;          /* bit i: it is the manager of device i */
     int64_t ran_beside;        /* tasks it ran on its core for which there was a body for devices */
     struct dagi_job *job;      /* whose body it runs for a device */
+    struct dagi_job *sending;  /* whose messages it makes; NULL: of a task on a core */
+    int has_device;            /* 1: one is its thread's, for an MPI that reads memory of devices */
     struct dagi_store_plan *store_plan; /* stores are listed, not done; data.h */
     uint64_t waits_since;      /* dagi_now() since when its devices have had no news; 0 = not */
     struct dagi_watched *watched; /* runtime/watch: what it is at; NULL = nobody observes */

@@ -110,8 +110,11 @@ uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t);
 /* It is issued: successors on this rank get its values. Those of the flows in `keep` stay with the
  * task as well, the other flows are NULL from now on. */
 void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
-/* It has run: control edges, messages; frees it. What was kept is on the host. */
-void dagi_task_retire(struct dagi_worker *w, struct dag_task *t);
+/* Its messages, which take references of their own; before it retires, where they may leave. */
+void dagi_task_send(struct dagi_worker *w, struct dag_task *t);
+/* It has run: control edges, messages unless they are `sent`; frees it. What was kept is on the
+ * host, or was sent from where it is. */
+void dagi_task_retire(struct dagi_worker *w, struct dag_task *t, int sent);
 /* dagi_task_complete() outside of dagi_task_run(). */
 void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t);
 

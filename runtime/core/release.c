@@ -304,7 +304,24 @@ static void count_for(struct dagi_worker *w, dag_taskpool *pool)
     w->count_pool = pool;
 }
 
-void dagi_task_retire(struct dagi_worker *w, struct dag_task *t)
+void dagi_task_send(struct dagi_worker *w, struct dag_task *t)
+{
+    struct gather g;
+    dag_value **values = dag_task_flows(t);
+    if (!t->cls->successors)
+        return;
+    gather_init(&g, w, t);
+    visit(&g, t, DAG_VISIT_RANKS);
+    for (uint32_t f = 0; f < g.ndata; f++) {
+        int refs = values[f] ? dagi_fanout_refs(w->fanout, (int)f) : 0;
+        if (refs > 0)
+            dagi_value_retain(values[f], refs);
+    }
+    if (!dagi_fanout_empty(w->fanout))
+        dagi_comm_activate(w, t, w->fanout, g.visit.dynamic);
+}
+
+void dagi_task_retire(struct dagi_worker *w, struct dag_task *t, int sent)
 {
     dag_taskpool *pool = t->pool;
     const dag_class *cls = t->cls;
@@ -312,7 +329,7 @@ void dagi_task_retire(struct dagi_worker *w, struct dag_task *t)
     dagi_fanout *fanout = NULL;
     count_for(w, pool);
     gather_init(&g, w, t);
-    if (w->ctx->size > 1 && cls->successors) {
+    if (w->ctx->size > 1 && cls->successors && !sent) {
         fanout = w->fanout;
         visit(&g, t, DAG_VISIT_RANKS);
     }

@@ -45,6 +45,9 @@ static const choice bcast_choices[] = {
 
 static const choice signal_choices[] = {{"none", 0}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
                                         {NULL, 0}};
+static const choice gpu_mpi_choices[] = {{"off", DAGI_GPU_MPI_OFF}, {"auto", DAGI_GPU_MPI_AUTO},
+                                         {"on", DAGI_GPU_MPI_ON},   {"force", DAGI_GPU_MPI_FORCE},
+                                         {NULL, 0}};
 static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
 
 #define FIELD(name) offsetof(dagi_settings, name)
@@ -101,6 +104,9 @@ static const setting table[] = {
     {"cuda_plugin", KIND_TEXT, FIELD(cuda_plugin), "", 0,
      sizeof((dagi_settings *)0)->cuda_plugin - 1, NULL,
      "file of the library for CUDA devices; empty = looked for beside this library"},
+    {"gpu_mpi", KIND_CHOICE, FIELD(gpu_mpi), "auto", 0, 0, gpu_mpi_choices,
+     "MPI reads memory of devices itself: auto (where it says so and a test at start proves it), "
+     "off, on (or the start fails), force (as on, without asking MPI)"},
     {"progress", KIND_SWITCH, FIELD(progress), "off", 0, 0, NULL,
      "show a bar while tasks run, where there is a terminal"},
 };

@@ -3,8 +3,8 @@
  * that is loaded when there is such a device (cuda/), so that one binary runs everywhere.
  *
  * Threads: a device has one manager at a time (manager.c). All functions that take a device, a
- * queue or an event are called by the manager of that device, apart from pin, unpin, and `query`
- * and `wait` of events of other devices, which any thread may call. Nothing here blocks but open,
+ * queue or an event are called by the manager of that device, apart from pin, unpin, choose, and
+ * `query` and `wait` of events of other devices, which any thread may call. Nothing here blocks but open,
  * close, alloc, free, pin, unpin and queue_free.
  */
 #ifndef DAGI_BACKEND_H
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DAGI_BACKEND_ABI 2
+#define DAGI_BACKEND_ABI 3
 
 typedef enum dagi_result {
     DAGI_OK = 0,
@@ -63,6 +63,8 @@ typedef struct dagi_backend {
     /* Make host memory fast to copy from and to, for all devices. */
     dagi_result (*pin)(void *at, size_t bytes);
     void (*unpin)(void *at);
+    /* The calling thread's device is this one from now on, for other libraries that it calls. */
+    void (*choose)(void *device);
     /* Let `device` copy from `other` directly. REFUSED: such copies go through the host. */
     dagi_result (*peer)(void *device, void *other);
 

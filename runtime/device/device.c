@@ -41,6 +41,7 @@ static void close_device(dagi_device *d)
         dagi_lane_close(&d->exec[i]);
     dagi_lane_close(&d->in);
     dagi_lane_close(&d->out);
+    dagi_depart_collect(d);
     dagi_memory_free(d->memory);
     if (d->info_device)
         backend->free(d->handle, d->info_device);

@@ -84,4 +84,29 @@ int dagi_devices_busy(const dag_context *ctx);
 int dagi_device_pin(dag_context *ctx, void *at, size_t bytes);
 void dagi_device_unpin(void *at);
 
+/* ---- messages that MPI takes from memory of devices (departure.c) ------------------------- */
+
+/* A copy on a device that stays where and as it is until nobody sends from it any more. */
+typedef struct dagi_departure dagi_departure;
+
+/* Of the task whose messages w makes: how data flow `flow` leaves. NULL: from the host (*staged = 1:
+ * where it came to from a device, for messages). Else with one reference, for whoever asks. */
+dagi_departure *dagi_departure_of(struct dagi_worker *w, int flow, uint8_t *staged);
+/* Any thread. Its address on the device, without gaps between columns; NULL: the device is lost, and
+ * the content with it. */
+void *dagi_departure_at(const dagi_departure *departure);
+/* The device is lost: the pool whose message cannot leave fails. */
+void dagi_departure_fail(const dagi_departure *departure, dag_taskpool *pool);
+void dagi_departure_drop(dagi_departure *departure);
+/* A device is this worker's thread's: before it enters MPI that reads memory of devices. */
+void dagi_device_choose(struct dagi_worker *w);
+
+/* For the test at start, with the devices at rest (dagi_direct_question of comm/comm.h): bytes that
+ * each device holds at least, and the bytes of a pattern in the memory of one: where, NULL = it
+ * cannot be done. */
+size_t dagi_devices_room(const dag_context *ctx);
+void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes);
+/* What came of it: from now on messages are sent from devices. */
+void dagi_devices_send_directly(dag_context *ctx, size_t inline_max);
+
 #endif

@@ -146,6 +146,7 @@ typedef struct dagi_job_flow {
     dagi_block *block;  /* pinned from the reservation until the task is issued, and while its save is to
                            be tried again */
     dagi_ticket saved;  /* when its content will be on the host */
+    dagi_departure *departure; /* messages take it from here; NULL = from the host, or nobody gets it */
 } dagi_job_flow;
 
 /* Belongs to the manager once it is in the inbox. */
@@ -169,6 +170,10 @@ typedef struct dagi_job {
     int filled;             /* 1: something was copied in for it */
     uint32_t unsaved;       /* of `save`: their transfer was refused and is to be tried again */
     uint32_t save;          /* flows whose content has to be on the host before it retires */
+    uint32_t departs;       /* flows that messages take from the device */
+    uint32_t awaited;       /* of `save`: those that its messages take from the host */
+    uint32_t staged;        /* of these: the host has them for messages alone */
+    int sent;               /* 1: its messages are out, before it retires */
     int late;               /* 1: nothing is released before it retires */
     int ninfo;
     struct {
@@ -232,6 +237,7 @@ typedef struct dagi_device {
     _Atomic(dagi_job *) inbox;              /* linked by next, latest first */
     _Atomic(struct dag_task *) fetches;     /* wait for content on the host; likewise */
     _Atomic(dagi_copies *) dying;           /* records of values that nobody holds any more */
+    _Atomic(dagi_departure *) departed;     /* that nobody sends from any more; no work by themselves */
     _Atomic int values_lock; /* guards `value` of all blocks */
 
     /* -- the manager's */
@@ -244,6 +250,7 @@ typedef struct dagi_device {
     dagi_job_list issued[DAGI_EXEC_LANES];
     dagi_job *finishing; /* their kernels have passed, transfers have not */
     int nissued, turn;
+    size_t departing; /* bytes that are kept for messages */
     struct dag_task *waiting; /* taken from fetches */
     dagi_copies *graves;      /* taken from dying */
     int *info_device, *info_host;           /* [DAGI_INFO_SLOTS] */
@@ -269,6 +276,8 @@ struct dagi_devices {
     int count;
     _Atomic int alive;
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
+    int direct;         /* 1: MPI reads memory of devices, fixed when the start is over */
+    size_t direct_most; /* and data up to this many bytes travel inside of messages all the same */
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
     struct dagi_choice *choice;
     int16_t worker_node[DAGI_MAX_WORKERS]; /* NUMA node of a worker that is bound; -1 = not known */
@@ -376,6 +385,16 @@ void dagi_device_push_dying(dagi_device *d, dagi_copies *c);
 
 /* Tasks that wait for content, and values that die; the number that could go on. */
 int dagi_host_round(struct dagi_worker *w, dagi_device *d, dagi_result *result);
+
+/* ---- departure.c ------------------------------------------------------------------------------ */
+
+/* Of the flows of an issued job that other ranks get, those that MPI will take from here: their copies
+ * stay. The others have to come to the host. */
+uint32_t dagi_depart(dagi_job *job, uint32_t remote);
+/* Its messages are out, or will not be: the job gives up its own share. */
+void dagi_depart_done(dagi_job *job);
+/* Copies that nobody sends from any more may be evicted again. */
+void dagi_depart_collect(dagi_device *d);
 
 /* ---- retire.c ------------------------------------------------------------------------------- */
 

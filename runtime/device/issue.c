@@ -91,9 +91,10 @@ static int make_room(dagi_device *d, const size_t *bytes, int count, dagi_result
     return done;
 }
 
+/* Something will give memory back without any eviction; messages that are sent from here, too. */
 static int under_way(const dagi_device *d)
 {
-    int busy = dagi_lane_busy(&d->in) || dagi_lane_busy(&d->out);
+    int busy = dagi_lane_busy(&d->in) || dagi_lane_busy(&d->out) || d->departing > 0;
     for (int i = 0; i < DAGI_EXEC_LANES; i++)
         busy |= dagi_lane_busy(&d->exec[i]);
     return busy;
@@ -446,9 +447,12 @@ static dagi_result follow_up(struct dagi_worker *w, dagi_job *job)
     job->save = (stores.home & ~stores.stay) | stores.away;
     if (pool->program->dynamic)
         job->save = UINT32_MAX;
-    if (w->ctx->size > 1)
-        job->save |= dagi_task_remote(w, t);
-    job->save &= nonnull(job);
+    if (w->ctx->size > 1) {
+        uint32_t remote = dagi_task_remote(w, t) & nonnull(job);
+        job->departs = dagi_depart(job, remote);
+        job->awaited = remote & ~job->departs;
+    }
+    job->save = (job->save | job->awaited) & nonnull(job);
     if (!job->late && stores.home && !dagi_pool_is_poisoned(pool))
         t->cls->stores(t, pool->globals); /* only marks */
     for (int f = 0; f < job->ndata && result != DAGI_LOST; f++) {
@@ -464,7 +468,7 @@ static dagi_result follow_up(struct dagi_worker *w, dagi_job *job)
     if (DAGI_TRACK(w))
         dagi_record_release(w, job);
     if (!job->late)
-        dagi_task_release(w, t, job->save);
+        dagi_task_release(w, t, job->save | job->departs);
     return result == DAGI_LOST ? DAGI_LOST : DAGI_OK;
 }
 

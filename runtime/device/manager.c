@@ -132,6 +132,7 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
     d->away = d->left_at ? d->now - d->left_at : 0;
     if (!atomic_load_explicit(&d->flying, memory_order_relaxed))
         atomic_store(&d->flying, 1);
+    dagi_depart_collect(d);
     int events = dagi_retire_round(w, d, &result);
     events += dagi_host_round(w, d, &result);
     if (atomic_load_explicit(&d->lost, memory_order_relaxed)) {

@@ -86,6 +86,20 @@ static void kernels_ended(dagi_device *d, const dagi_job *jobs)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
+/* Its kernels are done: what messages take from the device, and from the host, is there. */
+static void send(struct dagi_worker *w, dagi_job *job)
+{
+    job->task->owner = w;
+    report_info(job);
+    if (DAGI_TRACK(w))
+        dagi_record_retire(w, job);
+    w->sending = job;
+    dagi_task_send(w, job->task);
+    w->sending = NULL;
+    job->sent = 1;
+    dagi_depart_done(job);
+}
+
 static void retired(struct dagi_worker *w, dagi_job *job)
 {
     dagi_device *d = job->device;
@@ -94,10 +108,12 @@ static void retired(struct dagi_worker *w, dagi_job *job)
     report_info(job);
     if (DAGI_TRACK(w))
         dagi_record_retire(w, job);
+    w->sending = job;
     if (job->late)
         dagi_task_complete_here(w, t);
     else
-        dagi_task_retire(w, t);
+        dagi_task_retire(w, t, job->sent);
+    w->sending = NULL;
     atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
     dagi_count(&d->counts.tasks, 1);
     atomic_store_explicit(&d->counts.flops,
@@ -142,12 +158,13 @@ static dagi_result save_again(dagi_job *job)
     return DAGI_OK;
 }
 
-static int is_saved(const dagi_job *job)
+/* Flows in `mask` are on the host. */
+static int is_saved(const dagi_job *job, uint32_t mask)
 {
-    if (job->unsaved)
+    if (job->unsaved & mask)
         return 0;
     for (int f = 0; f < job->ndata; f++) {
-        if ((job->save >> f & 1) && !dagi_ticket_passed(job->flow[f].saved))
+        if ((mask >> f & 1) && !dagi_ticket_passed(job->flow[f].saved))
             return 0;
     }
     return 1;
@@ -162,7 +179,14 @@ static int finish(struct dagi_worker *w, dagi_device *d, dagi_result *result)
         dagi_job *job = *link;
         if (job->unsaved && save_again(job) == DAGI_LOST)
             *result = DAGI_LOST;
-        if (is_saved(job)) {
+        /* From a device that has just been found lost nothing is sent any more. */
+        int unsent = job->departs && !job->sent;
+        if (unsent && *result != DAGI_LOST && is_saved(job, job->awaited)) {
+            send(w, job);
+            unsent = 0;
+            events++;
+        }
+        if (!unsent && is_saved(job, job->save)) {
             *link = job->next;
             retired(w, job);
             events++;
@@ -203,7 +227,7 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
 
 void dagi_retire_all(struct dagi_worker *w, dagi_device *d)
 {
-    dagi_result ignored;
+    dagi_result ignored = DAGI_OK;
     for (int i = 0; i < DAGI_EXEC_LANES; i++) {
         while (d->issued[i].first) {
             dagi_job *job = d->issued[i].first;
@@ -213,7 +237,7 @@ void dagi_retire_all(struct dagi_worker *w, dagi_device *d)
         }
     }
     for (dagi_job *job = d->finishing; job; job = job->next) {
-        if (job->unsaved)
+        if (job->unsaved || (job->departs && !job->sent))
             dagi_pool_fail(job->task->pool, DAG_ERR_DEVICE, "%s: a result was lost with device %d "
                            "(%s), which has failed", job->task->pool->program->file, d->index,
                            d->info.name);

@@ -53,6 +53,15 @@ int dag_device_stats_get(const dag_context *context, int index, dag_device_stats
     return 1;
 }
 
+int dag_device_sends_get(const dag_context *context, dag_device_sends *sends)
+{
+    if (!context || !context->comm || !sends)
+        return 0;
+    sends->direct = dagi_comm_direct(context, &sends->reason, &sends->bytes_direct,
+                                     &sends->bytes_staged);
+    return 1;
+}
+
 int64_t dag_device_link_bytes(const dag_context *context, int from, int to)
 {
     int count = dag_devices(context);

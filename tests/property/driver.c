@@ -2,6 +2,7 @@
  * Random taskpools against their serial execution.
  *
  *   property [--seed S] [--runs R | --full] [--only C/K/L] [--limit SECONDS] [--may-lose]
+ *            [--not-inside]
  *
  * A run is named C/K/L: number of the context's configuration, of the case, and the rank that makes
  * its pools late (-1: none). Everything else is drawn from (seed, ranks, C, K), so `--seed S --only
@@ -10,6 +11,7 @@
  *
  * --may-lose: a device fails. Pools may end with DAG_ERR_DEVICE, on all ranks, and what their run
  * leaves is then not looked at; but one at least must.
+ * --not-inside: no data travel inside of messages.
  */
 #include "driver.h"
 
@@ -38,7 +40,8 @@ static struct {
     long runs; /* per configuration; 0 = full */
     int limit;
     volatile sig_atomic_t seconds; /* of the current run */
-    int only, may_lose;
+    int only, may_lose, not_inside;
+    int64_t direct, staged; /* bytes of results of devices that rank 0 sent: dag_device_sends */
     long lost; /* runs that lost a pool */
     int only_config, only_late;
     long only_case;
@@ -322,7 +325,8 @@ static dag_context *make_context(const prop_config *c)
     dag_config *config = dag_config_new();
     char threads[8], why[300] = "out of memory";
     snprintf(threads, sizeof threads, "%d", c->threads);
-    const char *const pairs[][2] = {{"threads", threads}, {"eager_bytes", c->eager},
+    const char *inside = test.not_inside ? "0" : c->eager;
+    const char *const pairs[][2] = {{"threads", threads}, {"eager_bytes", inside},
                                     {"chaos", c->chaos}, {"bcast", c->bcast},
                                     {"sched", c->sched}, {"warnings", "off"},
                                     {"credit_bytes", c->low_credit ? "4096" : "1M"}};
@@ -377,13 +381,17 @@ static void do_config(int number)
             do_run(context, &config, number, (r * CONFIGS + number) % cases,
                    (int)(r % (ranks + 1)) - 1);
     }
+    dag_device_sends sends = {0};
+    (void)dag_device_sends_get(context, &sends);
+    test.direct += sends.bytes_direct;
+    test.staged += sends.bytes_staged;
     dag_fini(context);
 }
 
 static void usage(void)
 {
     fprintf(stderr, "usage: property [--seed S] [--runs R | --full] [--only C/K/L] "
-                    "[--limit SECONDS] [--may-lose]\n");
+                    "[--limit SECONDS] [--may-lose] [--not-inside]\n");
     exit(2);
 }
 
@@ -397,6 +405,10 @@ static void read_options(int argc, char **argv)
         }
         if (strcmp(argv[i], "--may-lose") == 0) {
             test.may_lose = 1;
+            continue;
+        }
+        if (strcmp(argv[i], "--not-inside") == 0) {
+            test.not_inside = 1;
             continue;
         }
         if (strcmp(argv[i], "--seed") == 0)
@@ -429,9 +441,11 @@ int main(int argc, char **argv)
             do_config(c);
     if (test.rank == 0)
         printf("%ld runs on %d ranks, %d failures, %.1f s; the longest was %s with %.2f s; %ld "
-               "tasks of rank 0 on devices, %ld runs lost\n",
+               "tasks of rank 0 on devices, which sent %lld bytes from there and %lld by way of the "
+               "host, %ld runs lost\n",
                test.done, test.size, *test.all_failures, now() - begin, test.slowest_name,
-               test.slowest, prop_kernels, test.lost);
+               test.slowest, prop_kernels, (long long)test.direct,
+               (long long)test.staged, test.lost);
     if (test.may_lose && test.lost == 0 && test.rank == 0) {
         fprintf(stderr, "property: no pool was lost, but a device was to fail\n");
         test.failures++;

@@ -32,6 +32,7 @@ static const char *yes(int have)
 static void print_devices(const info *i)
 {
     dag_device_stats s;
+    dag_device_sends sends;
     for (int d = 0; dag_device_stats_get(i->context, d, &s); d++) {
         printf("%-10s device %d: %s, %.1f MiB for data", d ? "" : "devices", d, s.name,
                (double)s.memory / (1 << 20));
@@ -43,6 +44,9 @@ static void print_devices(const info *i)
         printf("           %s\n", dag_devices_lack(i->context));
     if (dag_devices(i->context) == 0)
         printf("devices    none: %s\n", dag_devices_reason(i->context));
+    else if (dag_device_sends_get(i->context, &sends))
+        printf("           results go to other ranks %s%s\n",
+               sends.direct ? "from memory of devices" : "by way of the host: ", sends.reason);
 }
 
 static void print_text(const info *i)
@@ -104,6 +108,10 @@ static void print_json(const info *i)
         printf("\"memory\": %lld, \"numa_node\": %d}", (long long)device.memory, device.numa_node);
     }
     fputs("], ", stdout);
+    dag_device_sends sends = {0};
+    (void)dag_device_sends_get(i->context, &sends);
+    printf("\"gpu_mpi\": {\"direct\": %d, ", sends.direct);
+    put("reason", sends.reason ? sends.reason : "", "}, ");
     put("no_devices", dag_devices_reason(i->context), ", ");
     put("devices_lack", dag_devices_lack(i->context), ", \"ranks\": [");
     for (int r = 0; r < i->size && i->ranks; r++) {

@@ -60,6 +60,7 @@ dagi_result dagi_cuda_alloc(void *device, size_t bytes, void **at);
 void dagi_cuda_free(void *device, void *at);
 dagi_result dagi_cuda_pin(void *at, size_t bytes);
 void dagi_cuda_unpin(void *at);
+void dagi_cuda_choose(void *device);
 dagi_result dagi_cuda_peer(void *device, void *other);
 /* Make a device that was opened the calling thread's, for calls that are for no one in particular. */
 dagi_result dagi_cuda_choose_any(void);

@@ -144,6 +144,12 @@ void dagi_cuda_unpin(void *at)
     (void)with_any(unpin, at, 0);
 }
 
+void dagi_cuda_choose(void *device)
+{
+    const dagi_cuda_device *d = device;
+    (void)CUDA(cudaSetDevice, d->index);
+}
+
 dagi_result dagi_cuda_peer(void *device, void *other)
 {
     const dagi_cuda_device *d = device, *o = other;

@@ -23,6 +23,7 @@ static dagi_backend backend = {
     .free = dagi_cuda_free,
     .pin = dagi_cuda_pin,
     .unpin = dagi_cuda_unpin,
+    .choose = dagi_cuda_choose,
     .peer = dagi_cuda_peer,
     .queue_new = dagi_cuda_queue_new,
     .queue_free = dagi_cuda_queue_free,

@@ -116,6 +116,12 @@ void fake_memory_start(void);
 FAKE_EXPORT void *fake_shadow(const void *at); /* host memory: the same address */
 FAKE_EXPORT fake_place fake_where(const fake_range *range, int *device);
 size_t fake_extent(const fake_range *range);
+/* Another library, a GPU-aware MPI, reads memory of a device until fake_read_end(). It is a mistake
+ * if something that is enqueued or runs writes it, or it is freed meanwhile; `call` is named for it.
+ * If it is not there the process ends. NULL: `at` is no memory of a device. */
+typedef struct fake_op fake_reading;
+FAKE_EXPORT fake_reading *fake_read_begin(const char *call, const void *at, size_t bytes);
+FAKE_EXPORT void fake_read_end(fake_reading *reading);
 bool fake_overlap(const fake_range *a, const fake_range *b);
 
 /* ---- operations: stream.c, event.c ---- */
@@ -160,8 +166,9 @@ FAKE_EXPORT int fake_stream_device(const char *call, cudaStream_t stream);
 void fake_stream_wait_idle(cudaStream_t stream);
 void fake_streams_wait_idle(int device);
 void fake_streams_stop(void);
-/* The call of an operation that is enqueued or runs and touches the range, or NULL. */
-const char *fake_streams_use(const fake_range *range);
+/* The call of an operation that is enqueued or runs and touches the range (with `writes`: writes it),
+ * or NULL. */
+const char *fake_streams_use(const fake_range *range, bool writes);
 
 /* An operation takes its ranges while it runs. False: it may not touch one of them, which was said;
  * it is then not to run, and has taken nothing. */

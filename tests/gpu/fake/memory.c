@@ -277,6 +277,46 @@ void fake_ranges_give(fake_op *op)
     pthread_mutex_unlock(&lock);
 }
 
+/* ---- other libraries ---- */
+
+fake_reading *fake_read_begin(const char *call, const void *at, size_t bytes)
+{
+    int device = device_of((uintptr_t)at);
+    if (device < 0)
+        return NULL;
+    fake_op *op = fake_op_new(FAKE_COPY, call, NULL, 0);
+    op->ranges[0] = (fake_range){.at = at, .width = bytes, .height = 1, .what = "what is sent"};
+    op->nranges = 1;
+    const char *writer = fake_streams_use(&op->ranges[0], true);
+    if (writer)
+        fake_misuse(call, "on device %d: what is sent at %p is still to be written by %s", device,
+                    at, writer);
+    if (!fake_ranges_take(op, device)) {
+        free(op);
+        fake_unknown(call, "%p, %zu bytes", at, bytes);
+    }
+    return op;
+}
+
+void fake_read_end(fake_reading *reading)
+{
+    fake_ranges_give(reading);
+    free(reading);
+}
+
+/* The call that reads a part of the range now, or NULL. */
+static const char *reader_of(const fake_range *range)
+{
+    const char *call = NULL;
+    pthread_mutex_lock(&lock);
+    for (const fake_op *op = active; op && !call; op = op->active_next) {
+        if (op->nranges > 0 && fake_overlap(&op->ranges[0], range))
+            call = op->call;
+    }
+    pthread_mutex_unlock(&lock);
+    return call;
+}
+
 /* ---- memory of devices ---- */
 
 /* The lowest address from `from` on with `size` bytes free in front of the next block; 0: none. */
@@ -363,7 +403,9 @@ cudaError_t cudaFree(void *devPtr)
         fake_misuse(__func__, "%p is not the start of memory that is allocated now", devPtr);
         return fake_error(cudaErrorInvalidValue);
     }
-    const char *call = fake_streams_use(&range);
+    const char *call = fake_streams_use(&range, false);
+    if (!call)
+        call = reader_of(&range);
     if (call)
         fake_misuse(__func__, "%p is in use by %s: wait for it first, cudaFree need not", devPtr,
                     call);
@@ -422,7 +464,7 @@ static cudaError_t unpin(const char *call, void *at, bool allocated)
                     allocated ? "cudaHostAlloc" : "cudaHostRegister");
         return fake_error(allocated ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered);
     }
-    const char *user = fake_streams_use(&range);
+    const char *user = fake_streams_use(&range, false);
     if (user)
         fake_misuse(call, "%p is in use by %s", at, user);
     pthread_mutex_lock(&lock);

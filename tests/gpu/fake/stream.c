@@ -260,25 +260,26 @@ void fake_streams_wait_idle(int device)
             fake_stream_wait_idle(s);
 }
 
-static bool op_uses(const fake_op *op, const fake_range *range)
+static bool op_uses(const fake_op *op, const fake_range *range, bool writes)
 {
     for (int i = 0; op && i < op->nranges; i++)
-        if (fake_extent(&op->ranges[i]) && fake_overlap(&op->ranges[i], range))
+        if ((op->ranges[i].written || !writes) && fake_extent(&op->ranges[i]) &&
+            fake_overlap(&op->ranges[i], range))
             return true;
     return false;
 }
 
-const char *fake_streams_use(const fake_range *range)
+const char *fake_streams_use(const fake_range *range, bool writes)
 {
     const char *call = NULL;
     for (cudaStream_t s = all_streams(); s && !call; s = s->next) {
         if (fake_sticky(s->device) != cudaSuccess)
             continue; /* nothing of it will run any more */
         pthread_mutex_lock(&s->lock);
-        if (op_uses(s->running, range))
+        if (op_uses(s->running, range, writes))
             call = s->running->call;
         for (const fake_op *op = s->head; op && !call; op = op->next)
-            if (op_uses(op, range))
+            if (op_uses(op, range, writes))
                 call = op->call;
         pthread_mutex_unlock(&s->lock);
     }

@@ -227,6 +227,11 @@ static void be_unpin(void *at)
     (void)at;
 }
 
+static void be_choose(void *device)
+{
+    (void)device;
+}
+
 static dagi_result be_peer(void *device, void *other)
 {
     (void)device;
@@ -377,7 +382,8 @@ const dagi_backend *loop_backend(const loop_options *o)
     static const dagi_backend backend = {
         .abi = DAGI_BACKEND_ABI, .name = "loop", .kind = DAG_DEVICE_CUDA,
         .count = be_count, .open = be_open, .close = free, .error = be_error,
-        .alloc = be_alloc, .free = be_free, .pin = be_pin, .unpin = be_unpin, .peer = be_peer,
+        .alloc = be_alloc, .free = be_free, .pin = be_pin, .unpin = be_unpin,
+        .choose = be_choose, .peer = be_peer,
         .queue_new = be_queue_new, .queue_free = be_queue_free, .stream = be_stream,
         .copy_in = be_copy_in, .copy_out = be_copy_out, .copy_within = be_copy_within,
         .copy_peer = be_copy_peer, .launched = be_launched, .event_new = be_event_new,

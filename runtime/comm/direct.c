@@ -1,0 +1,49 @@
+/* Messages that MPI takes from memory of devices: whether it can, settled at start; what it did. */
+#include "remote.h"
+
+#include <stdio.h>
+
+static dag_status refuse(dagi_comm *c, int shown, char *why, size_t why_size)
+{
+    int wish = c->ctx->settings.gpu_mpi;
+    if (wish == DAGI_GPU_MPI_ON || wish == DAGI_GPU_MPI_FORCE) {
+        snprintf(why, why_size, "gpu_mpi = %s, but MPI cannot send from memory of devices: %s",
+                 wish == DAGI_GPU_MPI_ON ? "on" : "force", c->no_direct);
+        return DAG_ERR_DEVICE;
+    }
+    if (shown)
+        dagi_warn(c->ctx, "MPI says that it can read memory of devices, and it cannot: %s. Their "
+                  "results go to other ranks by way of the host", c->no_direct);
+    return DAG_SUCCESS;
+}
+
+dag_status dagi_direct_settle(dagi_comm *c, char *why, size_t why_size)
+{
+    dag_context *ctx = c->ctx;
+    dagi_engine *e = c->engine;
+    int shown = 0;
+    if (c->size == 1 || !e->ops->direct) {
+        snprintf(c->no_direct, sizeof c->no_direct, "there is one rank");
+        return DAG_SUCCESS;
+    }
+    const dagi_direct_question q = {.wish = ctx->settings.gpu_mpi,
+                                    .ndevices = dag_devices(ctx),
+                                    .room = dagi_devices_room(ctx),
+                                    .put = dagi_devices_put,
+                                    .arg = ctx};
+    c->direct = e->ops->direct(e, &q, c->no_direct, sizeof c->no_direct, &shown);
+    if (!c->direct)
+        return refuse(c, shown, why, why_size);
+    c->no_direct[0] = '\0';
+    dagi_devices_send_directly(ctx, (size_t)c->inline_max);
+    return DAG_SUCCESS;
+}
+
+int dagi_comm_direct(const dag_context *ctx, const char **why, int64_t *direct, int64_t *staged)
+{
+    const dagi_comm *c = dagi_comm_of(ctx);
+    *why = c->no_direct;
+    *direct = atomic_load_explicit(&c->bytes_direct, memory_order_relaxed);
+    *staged = atomic_load_explicit(&c->bytes_staged, memory_order_relaxed);
+    return c->direct;
+}
