@@ -76,6 +76,7 @@ typedef struct dagi_settings {
     int64_t lose;      /* number of the message to drop, for tests; 0 = none */
     char trace[1024];  /* file to write a trace to; "" = none */
     int64_t trace_bytes; /* most memory for events */
+    int trace_inputs;  /* 1: traces have all inputs of tasks */
     int report;        /* 1: report to stderr at dag_fini() */
     int progress;      /* 1: bar on a terminal */
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */

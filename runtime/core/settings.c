@@ -90,6 +90,8 @@ static const setting table[] = {
      "file for a trace of the run: *.html a page, *.json for Perfetto, else for dag_trace"},
     {"trace_bytes", KIND_BYTES, FIELD(trace_bytes), "512M", 65536, 1e15, NULL,
      "most memory per rank for the events of a trace; what comes later is dropped, and said so"},
+    {"trace_inputs", KIND_SWITCH, FIELD(trace_inputs), "off", 0, 0, NULL,
+     "on: a trace has all that each task waited for, not only the end of the longest chain"},
     {"report", KIND_SWITCH, FIELD(report), "off", 0, 0, NULL,
      "print a report to stderr at the end: speed, critical path, idle time by cause, links"},
     {"gpus", KIND_COUNT, FIELD(gpus), "-1", -1, 16, NULL,

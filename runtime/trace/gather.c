@@ -180,7 +180,7 @@ void dagi_gather_begin(struct dagi_gather *g)
     }
     dagi_gather_clocks(g);
     dagi_trace_begin(g->trace);
-    g->trace->causes = ctx->devices != NULL;
+    g->trace->causes = ctx->devices != NULL || ctx->settings.trace_inputs;
     for (int r = 1; r < ctx->size; r++) {
         send(g, r, (message){.what = BEGIN});
         g->trace->causes |= wait_for_news(g)->a != 0;

@@ -284,6 +284,7 @@ static void end(struct dagi_trace *trace)
     for (int i = 0; i < trace->ndevice_tracks; i++)
         close_buffer(trace, &trace->device_tracks[i]->log.buffer);
     close_buffer(trace, &trace->links);
+    trace->head.all_inputs = (uint64_t)trace->causes;
     trace->head.tracks = (uint64_t)(ctx->nworkers + trace->ndevice_tracks + 1);
     trace->head.pools = (uint64_t)trace->npools;
     trace->head.programs = (uint64_t)trace->nprograms;

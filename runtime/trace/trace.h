@@ -192,7 +192,8 @@ struct dagi_trace {
     /* -- application thread */
     FILE *file;    /* rank 0 */
     int regular;   /* 1: `file` is one on disk, made by us */
-    int causes;    /* 1: a rank has devices; the same on all, set before there is any pool */
+    int causes;    /* 1: a rank has devices, or rank 0 was told so (setting trace_inputs); the same on
+                      all, set before there is any pool */
     struct dagi_gather *gather;
     dagt_rank_head head; /* what the program said of its work */
     uint64_t begin_ns;   /* dagi_now() at head.begin */

@@ -18,10 +18,20 @@ foreach(threads IN ITEMS 1 2)
     dag_add_mpi_test(bench_comm_crowd_silent_t${threads} NP 4 THREADS ${threads}
         COMMAND bench_comm hop 8 200 1 ENVIRONMENT DAG_BELLS=off)
 endforeach()
+# What graphs and kernels allow, from traces.
+add_executable(bench_bound "${PROJECT_SOURCE_DIR}/tools/bench/la/bound.c"
+    $<TARGET_OBJECTS:dag_trace_file>)
+target_include_directories(bench_bound PRIVATE "${PROJECT_SOURCE_DIR}/runtime/trace/file")
+target_link_libraries(bench_bound PRIVATE dag_headers)
 # The sanitizers have nothing to find in Python, and the programs are tests of their own.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_FOUND AND DAG_HAVE_MPI AND NOT DAG_SANITIZE)
     dag_add_script_test(bench_run LABELS integration TIMEOUT 200 PROCESSORS 2
         COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/bench/selftest.py"
             "${PROJECT_SOURCE_DIR}/tools/bench" "${PROJECT_BINARY_DIR}")
+    if(NOT DAG_NO_TRACE AND TARGET dag_potrf)
+        dag_add_script_test(bench_bound LABELS integration TIMEOUT 200 PROCESSORS 2
+            COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/bench/bound.py"
+                "${PROJECT_SOURCE_DIR}/tools/bench" "${PROJECT_BINARY_DIR}")
+    endif()
 endif()

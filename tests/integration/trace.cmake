@@ -19,6 +19,9 @@ dag_add_mpi_test(trace_grid_both NP 2 THREADS 2 COMMAND trace_grid "${dir}/both.
     LABELS sanitize)
 dag_add_mpi_test(trace_grid_chaos NP 3 THREADS 2 COMMAND trace_grid "${dir}/chaos.trace" 3000
     ENVIRONMENT DAG_CHAOS=5)
+# With all inputs the same chains are found.
+dag_add_mpi_test(trace_grid_inputs NP 2 THREADS 2 COMMAND trace_grid "${dir}/inputs.trace" 3000
+    LABELS sanitize ENVIRONMENT DAG_TRACE_INPUTS=on)
 
 set(mpirun none)
 if(DAG_HAVE_MPI)

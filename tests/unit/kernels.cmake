@@ -17,10 +17,6 @@ target_include_directories(bench_kernels PRIVATE
     "${PROJECT_SOURCE_DIR}/kernels" "${PROJECT_SOURCE_DIR}/tools/bench") # each_precision.h
 dag_add_script_test(bench_kernels COMMAND bench_kernels -s 0.0001 1 33 LABELS unit)
 
-add_executable(bench_bound "${PROJECT_SOURCE_DIR}/tools/bench/la/bound.c")
-target_link_libraries(bench_bound PRIVATE dag_kernels)
-dag_add_script_test(bench_bound COMMAND bench_bound 100 33 2 1 LABELS unit)
-
 # The kernels themselves know nothing of threads, and their plain reference is very slow under the
 # thread sanitizer: there only the part about the library is run.
 set(labels sanitize)

@@ -33,9 +33,9 @@ enum dagt_track_kind { DAGT_TRACK_WORKER, DAGT_TRACK_LINKS, DAGT_TRACK_STREAM, D
 enum dagt_event {
     /* a: class, b: pool; begin, end, ready, from, priority, parameters two per word. ready: when its
      * last input was there. from: what it waited for (0 = nothing): the last task of the longest chain
-     * of bodies that ends just before it, or in runs with devices the number of a task, a copy or a
-     * DAGT_JOIN. What follows a kernel may be recorded as ready, or as begun on a device, before the
-     * kernel has ended: readers move it behind (cause.c). */
+     * of bodies that ends just before it, or where all inputs are kept, as in runs with devices, the
+     * number of a task, a copy or a DAGT_JOIN. What follows a kernel may be recorded as ready, or as
+     * begun on a device, before the kernel has ended: readers move it behind (cause.c). */
     DAGT_TASK = 1,
     /* a: enum dagt_cause, + DAGT_ASLEEP; begin, end */
     DAGT_IDLE,
@@ -90,7 +90,8 @@ typedef struct dagt_rank_head {
     double flops, seconds; /* of the timed part, as the program said; 0 = it did not */
     double peak;           /* floating point operations per second and worker, measured */
     uint64_t nb, p, q;     /* tiles and grid, likewise */
-    uint64_t reserved[4];
+    uint64_t all_inputs;   /* 1: `from` of a task leads, by way of joins, to all that it waited for */
+    uint64_t reserved[3];
 } dagt_rank_head;
 
 typedef struct dagt_pool_head {

@@ -1,259 +1,434 @@
 /*
- * What a tile Cholesky factorisation could reach if the runtime cost nothing: bench_bound N NB
- * THREADS [RUNS]
+ * What a run could reach if the runtime cost nothing: bench_bound TRACE WORKERS [RUNS]
  *
- * The factorisation is done in plain loops on one thread, over a matrix laid out as ours is, and
- * each kernel is timed where it stands, with the data as warm or cold as they are there. A greedy
- * schedule of the same graph with these times, longest path first, gives the rate that is printed.
- * The difference between it and the peak is lost in kernels and in the shape of the graph, that
- * between it and the measured rate in the runtime, and in what workers take from each other.
+ * TRACE is that of a driver which ran RUNS times (1) on one worker with the setting trace_inputs:
+ *
+ *   DAG_TRACE_INPUTS=on dag_potrf --n 2000 --nb 192 --threads 1 --runs 3 --trace potrf.trace
+ *   bench_bound potrf.trace 2 3
+ *
+ * It has the graph, all inputs of each task, and how long the body of each task took where it
+ * stands in the run, with its data as warm or cold as they are there; the fastest of all runs
+ * counts, since an interruption is not the kernel's. A greedy list schedule of that graph with
+ * these times on WORKERS workers, which begins the ready task of highest rank whenever a worker
+ * is free, gives the length that is printed. What lies between peak and bound is lost in kernels
+ * and in the shape of the graph, what lies between bound and measured rate in the runtime, and in
+ * what workers take from each other.
+ *
+ * Two ranks are tried, and the shorter schedule counts: the priority that the task graph gives its
+ * tasks, and among equals the longest path to the end of the graph; and that path alone. If the
+ * second is much the shorter, the priorities are to be looked at.
+ *
+ * Taskpools that fill matrices (their names begin with "pl") are left out. The others of a run
+ * follow one another, and the lengths of their schedules are added up.
  */
-#include "spd.h"
+#include <model.h>
 
-#include <dag/kernels.h>
-
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum { POTRF, TRSM, HERK, GEMM, CLASSES };
-static const char *const names[CLASSES] = {"potrf", "trsm", "herk", "gemm"};
+enum { NONE = -1 };
 
 typedef struct task {
-    int class;
-    int waits;        /* inputs that have not been computed */
-    double seconds;   /* of its kernel */
-    double path;      /* to the end of the graph, itself included */
+    const dagt_class *class;
+    const dagt_task *traced;
+    const int32_t *params;
+    int64_t time;     /* of its body: nanoseconds, the least of all runs */
+    int64_t path;     /* to the end of the graph, itself included */
+    int inputs;       /* edges that come here */
+    int waits;        /* of these, not yet fulfilled in a schedule */
+    size_t next, end; /* its successors: graph.successor[next .. end - 1] */
 } task;
 
-static int n, nb, nt;
-static double *storage;
-static task *tasks; /* tasks[(m * nt + j) * nt + k]: what happens to tile (m, j) in step k <= j */
+/* One taskpool: tasks in the order in which they ran, so each comes behind its inputs. */
+typedef struct graph {
+    task *tasks;
+    int ntasks;
+    int *successor;
+    size_t nedges;
+} graph;
 
-static double *tile(int m, int j)
+typedef struct edge {
+    int from, to;
+} edge;
+
+typedef struct edges {
+    edge *list;
+    size_t count, room;
+} edges;
+
+static _Noreturn void give_up(const char *what)
 {
-    /* by columns of tiles, lower triangle only */
-    size_t before = (size_t)j * (size_t)nt - (size_t)j * (size_t)(j - 1) / 2;
-    return storage + (before + (size_t)(m - j)) * (size_t)nb * (size_t)nb;
+    fprintf(stderr, "bench_bound: %s\n", what);
+    exit(1);
 }
 
-static int rows(int m)
+/* Zeros; at least one. */
+static void *allocate(size_t count, size_t size)
 {
-    return m + 1 < nt ? nb : n - m * nb;
+    void *memory = calloc(count > 0 ? count : 1, size);
+    if (memory == NULL)
+        give_up("out of memory");
+    return memory;
 }
 
-static task *at(int m, int j, int k)
-{
-    return &tasks[((size_t)m * (size_t)nt + (size_t)j) * (size_t)nt + (size_t)k];
-}
+/* ---- from the trace ------------------------------------------------------------------------- */
 
-static void fill(void)
+static dagt_trace *read_trace(const char *path)
 {
-    for (int j = 0; j < nt; j++)
-        for (int m = j; m < nt; m++)
-            for (int c = 0; c < rows(j); c++)
-                for (int r = 0; r < rows(m); r++)
-                    tile(m, j)[r + (size_t)c * (size_t)rows(m)] =
-                        spd((int64_t)m * nb + r, (int64_t)j * nb + c, n);
-}
-
-static int class_of(int m, int j, int k)
-{
-    return m == j ? (j == k ? POTRF : HERK) : j == k ? TRSM : GEMM;
-}
-
-static void compute(int m, int j, int k)
-{
-    double *c = tile(m, j), *l = tile(m, k), *r = tile(j, k);
-    switch (class_of(m, j, k)) {
-    case POTRF: dag_tile_dpotrf(DAG_LOWER, rows(m), c, rows(m)); break;
-    case TRSM:
-        dag_tile_dtrsm(DAG_RIGHT, DAG_LOWER, DAG_CONJ_TRANS, DAG_NON_UNIT, rows(m), rows(j), 1,
-                       tile(k, k), rows(k), c, rows(m));
-        break;
-    case HERK:
-        dag_tile_dherk(DAG_LOWER, DAG_NO_TRANS, rows(m), rows(k), -1, l, rows(m), 1, c, rows(m));
-        break;
-    default:
-        dag_tile_dgemm(DAG_NO_TRANS, DAG_CONJ_TRANS, rows(m), rows(j), rows(k), -1, l, rows(m), r,
-                       rows(j), 1, c, rows(m));
+    char why[256] = "";
+    FILE *in = fopen(path, "rb");
+    if (in == NULL) {
+        fprintf(stderr, "bench_bound: cannot read '%s': %s\n", path, strerror(errno));
+        exit(1);
     }
-}
-
-static void timed(int m, int j, int k)
-{
-    double start = seconds(), spent;
-    compute(m, j, k);
-    spent = seconds() - start;
-    task *t = at(m, j, k);
-    if (t->seconds == 0 || spent < t->seconds)
-        t->seconds = spent; /* the smallest of all runs: an interruption is not the kernel's */
-}
-
-static void run(void)
-{
-    fill();
-    for (int k = 0; k < nt; k++) {
-        timed(k, k, k);
-        for (int m = k + 1; m < nt; m++)
-            timed(m, k, k);
-        for (int j = k + 1; j < nt; j++)
-            for (int m = j; m < nt; m++)
-                timed(m, j, k);
+    dagt_trace *trace = dagt_read(in, why, sizeof why);
+    fclose(in);
+    if (trace == NULL) {
+        fprintf(stderr, "bench_bound: cannot read '%s': %s\n", path, why);
+        exit(1);
     }
+    return trace;
 }
 
-/* Calls visit(successor) for the tasks that take what this one makes. */
-static void successors(int m, int j, int k, void (*visit)(task *, void *), void *arg)
+/* The only track with tasks. */
+static const dagt_track *worker_of(const dagt_trace *trace)
 {
-    if (k < j) {
-        visit(at(m, j, k + 1), arg);
+    const dagt_rank *rank = &trace->ranks[0];
+    if (trace->nranks != 1 || rank->ntracks < 1 || rank->head.workers != 1)
+        give_up("the trace has to be that of one rank with one worker (--threads 1)");
+    if (!rank->head.all_inputs)
+        give_up("the trace does not have all inputs of tasks: run with DAG_TRACE_INPUTS=on");
+    if (rank->head.dropped > 0)
+        give_up("the trace lacks events: raise DAG_TRACE_BYTES");
+    for (int k = 1; k < rank->ntracks; k++)
+        if (rank->tracks[k].ntasks > 0)
+            give_up("the trace has tasks of devices: run with --gpus 0");
+    return &rank->tracks[0];
+}
+
+/* Indices of the taskpools that count, in order; returns their number. */
+static int pools_of(const dagt_rank *rank, int *pools)
+{
+    int count = 0;
+    for (int p = 0; p < rank->npools; p++) {
+        int program = rank->pools[p].program;
+        if (program >= 0 && strncmp(rank->programs[program].name, "pl", 2) != 0)
+            pools[count++] = p;
+    }
+    return count;
+}
+
+static int by_instance(const void *a, const void *b)
+{
+    const task *x = *(task *const *)a, *y = *(task *const *)b;
+    if (x->traced->cls != y->traced->cls)
+        return x->traced->cls < y->traced->cls ? -1 : 1;
+    for (int i = 0; i < x->class->nparams; i++)
+        if (x->params[i] != y->params[i])
+            return x->params[i] < y->params[i] ? -1 : 1;
+    return 0;
+}
+
+/* The tasks of a taskpool; freed by the caller. */
+static task *tasks_of(const dagt_rank *rank, const dagt_track *worker, uint64_t pool, int *count)
+{
+    task *tasks = allocate(worker->ntasks, sizeof(*tasks));
+    *count = 0;
+    for (size_t i = 0; i < worker->ntasks; i++) {
+        const dagt_task *t = &worker->tasks[i];
+        if (t->pool != pool)
+            continue;
+        task *mine = &tasks[(*count)++];
+        mine->class = dagt_class_of(rank, t);
+        mine->traced = t;
+        mine->params = &worker->params[t->params];
+        mine->time = t->end - t->begin;
+        if (mine->class == NULL)
+            give_up("the trace is damaged: a task has no class");
+    }
+    return tasks;
+}
+
+static task **sorted(task *tasks, int count)
+{
+    task **list = allocate((size_t)count, sizeof(task *));
+    for (int i = 0; i < count; i++)
+        list[i] = &tasks[i];
+    qsort(list, (size_t)count, sizeof(task *), by_instance);
+    return list;
+}
+
+/* The same tasks ran in `other`, maybe in another order: the shorter times are kept. */
+static void keep_shorter(graph *g, task *other, int count)
+{
+    if (count != g->ntasks)
+        give_up("the runs differ in their tasks: is RUNS that of the driver?");
+    task **mine = sorted(g->tasks, count), **theirs = sorted(other, count);
+    for (int i = 0; i < count; i++) {
+        if (by_instance(&mine[i], &theirs[i]) != 0)
+            give_up("the runs differ in their tasks: is RUNS that of the driver?");
+        if (theirs[i]->time < mine[i]->time)
+            mine[i]->time = theirs[i]->time;
+    }
+    free(mine);
+    free(theirs);
+}
+
+static void add_edge(edges *e, int from, int to)
+{
+    if (e->count == e->room) {
+        e->room = e->room ? 2 * e->room : 1024;
+        e->list = realloc(e->list, e->room * sizeof(edge));
+        if (e->list == NULL)
+            give_up("out of memory");
+    }
+    e->list[e->count++] = (edge){from, to};
+}
+
+/* Edges to task `to` from all that the number `id` stands for. place: of a task in the track, to
+ * its index in the graph; latest[i]: the successor that got the latest edge from i, so that two
+ * inputs from one task are one edge. */
+static void add_inputs(edges *e, const dagt_track *worker, uint64_t id, int to, const int *place,
+                       int *latest)
+{
+    while (id & DAGT_IS_JOIN) {
+        uint64_t number = id & (DAGT_IS_JOIN - 1);
+        if (number < 1 || number > worker->njoins)
+            give_up("the trace is damaged: it lacks a join");
+        const dagt_join *join = &worker->joins[number - 1];
+        add_inputs(e, worker, join->from[1], to, place, latest);
+        id = join->from[0]; /* where chains of joins are long */
+    }
+    if (id == 0)
         return;
+    if (id > worker->ntasks)
+        give_up("the trace is damaged: it lacks a task");
+    int from = place[id - 1];
+    if (from == NONE || latest[from] == to) /* NONE: left from an earlier taskpool */
+        return;
+    if (from >= to)
+        give_up("the trace is damaged: a task ran before its input");
+    latest[from] = to;
+    add_edge(e, from, to);
+}
+
+static void link_tasks(graph *g, const dagt_track *worker)
+{
+    int *place = allocate(worker->ntasks, sizeof(int));
+    int *latest = allocate((size_t)g->ntasks, sizeof(int));
+    edges e = {0};
+    for (size_t i = 0; i < worker->ntasks; i++)
+        place[i] = NONE;
+    for (int i = 0; i < g->ntasks; i++) {
+        place[g->tasks[i].traced - worker->tasks] = i;
+        latest[i] = NONE;
     }
-    for (int i = k + 1; m == j && i < nt; i++) /* the factor of the diagonal, to its column */
-        visit(at(i, k, k), arg);
-    for (int i = k + 1; m != j && i <= m; i++) /* a solved tile, to its row */
-        visit(at(m, i, k), arg);
-    for (int i = m + 1; m != j && i < nt; i++) /* and to its column */
-        visit(at(i, m, k), arg);
+    for (int i = 0; i < g->ntasks; i++)
+        add_inputs(&e, worker, g->tasks[i].traced->from, i, place, latest);
+
+    /* Sorted by the task that they leave. */
+    g->nedges = e.count;
+    g->successor = allocate(e.count, sizeof(int));
+    for (size_t k = 0; k < e.count; k++) {
+        g->tasks[e.list[k].from].end++;
+        g->tasks[e.list[k].to].inputs++;
+    }
+    size_t before = 0;
+    for (int i = 0; i < g->ntasks; i++) {
+        size_t mine = g->tasks[i].end;
+        g->tasks[i].next = g->tasks[i].end = before;
+        before += mine;
+    }
+    for (size_t k = 0; k < e.count; k++)
+        g->successor[g->tasks[e.list[k].from].end++] = e.list[k].to;
+    free(e.list);
+    free(latest);
+    free(place);
 }
 
-static void longest(task *next, void *arg)
+static void find_paths(graph *g)
 {
-    double *path = arg;
-    if (next->path > *path)
-        *path = next->path;
+    for (int i = g->ntasks - 1; i >= 0; i--) {
+        task *t = &g->tasks[i];
+        int64_t longest = 0;
+        for (size_t k = t->next; k < t->end; k++)
+            if (g->tasks[g->successor[k]].path > longest)
+                longest = g->tasks[g->successor[k]].path;
+        t->path = longest + t->time;
+    }
 }
 
-static void prepare(void)
+/* ---- the schedule --------------------------------------------------------------------------- */
+
+/* A binary heap of tasks that are ready; the first is to begin first. */
+typedef struct heap {
+    task **list;
+    size_t count;
+    int by_priority; /* else by path alone */
+} heap;
+
+static int precedes(const heap *h, const task *a, const task *b)
 {
-    for (int k = nt - 1; k >= 0; k--)
-        for (int j = nt - 1; j >= k; j--)
-            for (int m = nt - 1; m >= j; m--) {
-                /* Backwards in the order of run(), but the diagonal of a step comes last. */
-                task *t = at(m, j, k);
-                double path = 0;
-                successors(m, j, k, longest, &path);
-                t->class = class_of(m, j, k);
-                t->path = path + t->seconds;
-                t->waits = (k > 0) + (t->class == TRSM || t->class == HERK) +
-                           2 * (t->class == GEMM);
-            }
+    if (h->by_priority && a->traced->priority != b->traced->priority)
+        return a->traced->priority > b->traced->priority;
+    return a->path > b->path;
 }
 
-/* ---- the schedule ------------------------------------------------------------------------ */
-
-/* A binary heap of tasks by length of path. */
-static task **ready;
-static size_t ready_count;
-
-static void push(task *t)
+static void push(heap *h, task *t)
 {
-    size_t i = ready_count++;
-    for (; i > 0 && ready[(i - 1) / 2]->path < t->path; i = (i - 1) / 2)
-        ready[i] = ready[(i - 1) / 2];
-    ready[i] = t;
+    size_t i = h->count++;
+    for (; i > 0 && precedes(h, t, h->list[(i - 1) / 2]); i = (i - 1) / 2)
+        h->list[i] = h->list[(i - 1) / 2];
+    h->list[i] = t;
 }
 
-static task *pop(void)
+static task *pop(heap *h)
 {
-    task *top = ready[0], *last = ready[--ready_count];
+    task *top = h->list[0], *last = h->list[--h->count];
     size_t i = 0;
-    for (size_t c; (c = 2 * i + 1) < ready_count; i = c) {
-        if (c + 1 < ready_count && ready[c + 1]->path > ready[c]->path)
+    for (size_t c; (c = 2 * i + 1) < h->count; i = c) {
+        if (c + 1 < h->count && precedes(h, h->list[c + 1], h->list[c]))
             c++;
-        if (ready[c]->path <= last->path)
+        if (!precedes(h, h->list[c], last))
             break;
-        ready[i] = ready[c];
+        h->list[i] = h->list[c];
     }
-    ready[i] = last;
+    h->list[i] = last;
     return top;
 }
 
-static void arrive(task *t, void *arg)
+/* Length of the greedy schedule, nanoseconds. */
+static int64_t schedule(graph *g, int workers, int by_priority)
 {
-    (void)arg;
-    if (--t->waits == 0)
-        push(t);
-}
-
-/* Length of the greedy schedule on `workers` workers. */
-static double schedule(int workers)
-{
-    task *running[workers];
-    double end[workers], now = 0;
-    memset(running, 0, sizeof(running));
-    push(at(0, 0, 0));
-    for (;;) {
-        int first = -1;
+    heap ready = {.list = allocate((size_t)g->ntasks, sizeof(task *)), .by_priority = by_priority};
+    task **running = allocate((size_t)workers, sizeof(task *));
+    int64_t *end = allocate((size_t)workers, sizeof(*end)), now = 0;
+    int done = 0;
+    for (int i = 0; i < g->ntasks; i++) {
+        g->tasks[i].waits = g->tasks[i].inputs;
+        if (g->tasks[i].waits == 0)
+            push(&ready, &g->tasks[i]);
+    }
+    for (; done < g->ntasks; done++) {
+        int first = NONE;
         for (int w = 0; w < workers; w++) {
-            if (running[w] == NULL && ready_count > 0) {
-                running[w] = pop();
-                end[w] = now + running[w]->seconds;
+            if (running[w] == NULL && ready.count > 0) {
+                running[w] = pop(&ready);
+                end[w] = now + running[w]->time;
             }
-            if (running[w] != NULL && (first < 0 || end[w] < end[first]))
+            if (running[w] != NULL && (first == NONE || end[w] < end[first]))
                 first = w;
         }
-        if (first < 0)
-            return now;
-        task *done = running[first];
-        size_t index = (size_t)(done - tasks), order = (size_t)nt;
+        const task *t = running[first]; /* each waits for earlier ones only, so there is one */
         now = end[first];
         running[first] = NULL;
-        successors((int)(index / order / order), (int)(index / order % order),
-                   (int)(index % order), arrive, NULL);
+        for (size_t k = t->next; k < t->end; k++)
+            if (--g->tasks[g->successor[k]].waits == 0)
+                push(&ready, &g->tasks[g->successor[k]]);
+    }
+    free(end);
+    free(running);
+    free(ready.list);
+    return now;
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+typedef struct totals {
+    int64_t by_priority, by_path, length, bodies; /* nanoseconds */
+    int tasks;
+    size_t edges;
+} totals;
+
+/* Name, number of tasks and time of each class of a graph, as JSON. */
+static void print_classes(const graph *g, int *any)
+{
+    for (int i = 0; i < g->ntasks; i++) {
+        const dagt_class *class = g->tasks[i].class;
+        int64_t time = 0;
+        int count = 0, seen = 0;
+        for (int k = 0; k < i && !seen; k++)
+            seen = g->tasks[k].class == class;
+        for (int k = i; k < g->ntasks && !seen; k++) {
+            if (g->tasks[k].class == class) {
+                time += g->tasks[k].time;
+                count++;
+            }
+        }
+        if (!seen)
+            printf("%s{\"name\": \"%s\", \"tasks\": %d, \"seconds\": %.9f}", (*any)++ ? ", " : "",
+                   class->name, count, (double)time * 1e-9);
     }
 }
 
-static void print(int workers)
+/* The taskpool numbered `which` of `each` in a run, pools[] having those of all runs. */
+static graph graph_of(const dagt_rank *rank, const dagt_track *worker, const int *pools, int which,
+                      int each, int runs)
 {
-    double spent[CLASSES] = {0}, flops[CLASSES] = {0}, length, total = 0;
-    for (int k = 0; k < nt; k++)
-        for (int j = k; j < nt; j++)
-            for (int m = j; m < nt; m++) {
-                task *t = at(m, j, k);
-                double volume = (double)rows(m) * rows(j) * rows(k);
-                double each = t->class == GEMM ? 2 : t->class == POTRF ? 1.0 / 3 : 1;
-                spent[t->class] += t->seconds;
-                total += t->seconds;
-                flops[t->class] += volume * each;
-            }
-    length = schedule(workers);
-    printf("{\"gflops\": %.4f, \"idle\": %.4f", 1.0 / 3 * n * n * n / length * 1e-9,
-           1 - total / (length * workers));
-    for (int c = 0; c < CLASSES; c++)
-        if (spent[c] > 0)
-            printf(", \"%s\": %.4f, \"%s_share\": %.4f", names[c], flops[c] / spent[c] * 1e-9,
-                   names[c], spent[c] / total);
-    printf("}\n");
+    graph g = {0};
+    g.tasks = tasks_of(rank, worker, rank->pools[pools[which]].id, &g.ntasks);
+    for (int r = 1; r < runs; r++) {
+        int count;
+        task *other = tasks_of(rank, worker, rank->pools[pools[r * each + which]].id, &count);
+        keep_shorter(&g, other, count);
+        free(other);
+    }
+    link_tasks(&g, worker);
+    find_paths(&g);
+    return g;
+}
+
+static void add(totals *sum, graph *g, int workers)
+{
+    int64_t by_priority = schedule(g, workers, 1), by_path = schedule(g, workers, 0);
+    sum->by_priority += by_priority;
+    sum->by_path += by_path;
+    sum->length += by_path < by_priority ? by_path : by_priority;
+    sum->tasks += g->ntasks;
+    sum->edges += g->nedges;
+    for (int i = 0; i < g->ntasks; i++)
+        sum->bodies += g->tasks[i].time;
+}
+
+static int number(int argc, char **argv, int which, int otherwise)
+{
+    char *rest = "";
+    long value = which < argc ? strtol(argv[which], &rest, 10) : otherwise;
+    if (value < 1 || value > 1 << 20 || *rest != '\0') {
+        fputs("usage: bench_bound TRACE WORKERS [RUNS]\n", stderr);
+        exit(2);
+    }
+    return (int)value;
 }
 
 int main(int argc, char **argv)
 {
-    const size_t page = (size_t)2 << 20;
-    n = argument(argc, argv, 1, "N");
-    nb = argument(argc, argv, 2, "NB");
-    int workers = argument(argc, argv, 3, "THREADS");
-    int runs = argc > 4 ? argument(argc, argv, 4, "RUNS") : 3;
-    nt = (n + nb - 1) / nb;
-    size_t count = (size_t)nt * (size_t)nt * (size_t)nt;
-    size_t tiles = (size_t)nt * (size_t)(nt + 1) / 2;
-    size_t bytes = tiles * (size_t)nb * (size_t)nb * sizeof(double);
-    bytes = (bytes + page - 1) / page * page;
-    storage = aligned_alloc(page, bytes);
-    tasks = calloc(count, sizeof(*tasks));
-    ready = malloc(count * sizeof(task *));
-    if (storage == NULL || tasks == NULL || ready == NULL) {
-        fprintf(stderr, "%s: no memory\n", argv[0]);
-        return 1;
+    int workers = number(argc, argv, 2, 0), runs = number(argc, argv, 3, 1), any = 0;
+    dagt_trace *trace = read_trace(argv[1]);
+    const dagt_track *worker = worker_of(trace);
+    const dagt_rank *rank = &trace->ranks[0];
+    int *pools = allocate((size_t)rank->npools, sizeof(int)), npools = pools_of(rank, pools);
+    totals sum = {0};
+    if (npools == 0)
+        give_up("the trace has no taskpool that does more than fill a matrix");
+    if (npools % runs != 0)
+        give_up("the taskpools of the trace are not RUNS times as many as those of a run");
+    printf("{\"classes\": [");
+    for (int p = 0; p < npools / runs; p++) {
+        graph g = graph_of(rank, worker, pools, p, npools / runs, runs);
+        print_classes(&g, &any);
+        add(&sum, &g, workers);
+        free(g.successor);
+        free(g.tasks);
     }
-    (void)madvise(storage, bytes, MADV_HUGEPAGE);
-    (void)dag_kernels_init(NULL);
-    for (int r = 0; r < runs; r++)
-        run();
-    prepare();
-    print(workers);
-    free(ready);
-    free(tasks);
-    free(storage);
+    printf("], \"tasks\": %d, \"edges\": %zu, \"workers\": %d, \"idle\": %.4f, \"bodies\": %.9f, "
+           "\"seconds\": %.9f, \"by_priority\": %.9f, \"by_path\": %.9f}\n",
+           sum.tasks, sum.edges, workers,
+           sum.length > 0 ? 1 - (double)sum.bodies / ((double)sum.length * workers) : 0,
+           (double)sum.bodies * 1e-9, (double)sum.length * 1e-9, (double)sum.by_priority * 1e-9,
+           (double)sum.by_path * 1e-9);
+    free(pools);
+    dagt_free(trace);
     return 0;
 }
