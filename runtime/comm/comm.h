@@ -82,7 +82,7 @@ typedef struct dagi_engine dagi_engine;
 typedef struct dagi_engine_ops {
     const char *name;
     /* Collective, and it blocks: the worst (largest) of the statuses that the ranks give, and the
-     * lowest rank that gives it. Once, before anything is sent. */
+     * lowest rank that gives it. Before anything is sent. */
     dag_status (*agree)(dagi_engine *e, dag_status mine, int *origin);
     void (*fini)(dagi_engine *e); /* collective; frees e */
     /* Begin an active message: where to write its `bytes` (8-byte aligned), or NULL when it would

@@ -335,8 +335,10 @@ dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t w
     dagi_comm *c = dagi_comm_of(ctx);
     int origin;
     dag_status agreed = c->engine->ops->agree(c->engine, mine, &origin);
-    if (!agreed)
-        mine = agreed = dagi_direct_settle(c, why, why_size);
+    if (!agreed) { /* not all ranks need have the same settings */
+        mine = dagi_direct_settle(c, why, why_size);
+        agreed = c->engine->ops->agree(c->engine, mine, &origin);
+    }
     atomic_store(&c->lock, 0);
     if (mine || !agreed)
         return mine;

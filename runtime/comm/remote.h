@@ -331,8 +331,8 @@ static inline dagi_view dagi_cargo_view(const dagi_send *s, int i)
                        (dag_region)cargo->region};
 }
 
-/* direct.c: at the end of a start, under the lock, collective. Not success: it is wanted, and cannot
- * be; `why` says so on all ranks. */
+/* direct.c: at the end of a start, under the lock, collective. Not success: this rank wants it, and it
+ * cannot be; `why` says so. */
 dag_status dagi_direct_settle(dagi_comm *c, char *why, size_t why_size);
 
 /* heap.c */

@@ -152,6 +152,10 @@ def start(options):
     run = potrf(own=alone % "DAG_GPUS=0").right().direct()
     run.expect(run.mpi.get("bytes_direct", 0) > 0, "nothing was sent from a device")
     potrf(own=alone % "DAG_GPU_MPI=off").right().staged("the setting gpu_mpi is off")
+    # One rank insists on what cannot be: no rank starts.
+    run = potrf(double="none", own=alone % "DAG_GPU_MPI=on")
+    run.expect(run.status not in (0, None), "exit status %s" % run.status)
+    run.expect("gpu_mpi = on, but" in run.text or "rank 1 could not start" in run.text, "no reason")
     run = potrf(DAG_GPUS="0", DAG_GPU_MPI="on")
     run.expect(run.status not in (0, None) and "no rank has a device" in run.text, "it starts")
     driver(options, 1, "dag_potrf", POTRF, DAG_GPU_MPI="on").right() # nobody to send to
