@@ -234,6 +234,68 @@ void dagi_wave_quiet(struct dagi_worker *w, uint32_t first_open)
     mock.quiet++;
 }
 
+/* ---- no devices --------------------------------------------------------------------------- */
+
+void dagi_warn(const dag_context *ctx, const char *format, ...)
+{
+    va_list args;
+    (void)ctx;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+}
+
+int dag_devices(const dag_context *ctx)
+{
+    (void)ctx;
+    return 0;
+}
+
+size_t dagi_devices_room(const dag_context *ctx)
+{
+    (void)ctx;
+    return 0;
+}
+
+void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes)
+{
+    (void)ctx, (void)device, (void)pattern, (void)bytes;
+    return NULL;
+}
+
+void dagi_devices_send_directly(dag_context *ctx, size_t inline_max)
+{
+    (void)ctx, (void)inline_max;
+    CHECK(0, "messages are to be sent from devices, and there is none");
+}
+
+void dagi_device_choose(struct dagi_worker *w)
+{
+    (void)w;
+}
+
+dagi_departure *dagi_departure_of(struct dagi_worker *w, int flow, uint8_t *staged)
+{
+    (void)w, (void)flow, (void)staged;
+    return NULL;
+}
+
+void *dagi_departure_at(const dagi_departure *departure)
+{
+    (void)departure;
+    return NULL;
+}
+
+void dagi_departure_fail(const dagi_departure *departure, dag_taskpool *pool)
+{
+    (void)departure, (void)pool;
+}
+
+void dagi_departure_drop(dagi_departure *departure)
+{
+    (void)departure;
+}
+
 /* ---- for tests ---------------------------------------------------------------------------- */
 
 void mock_start(int64_t eager, int64_t credit, uint64_t chaos, int bcast)
