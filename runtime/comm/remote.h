@@ -56,6 +56,7 @@ typedef struct dagi_cargo {
     uint8_t region;
     uint8_t how; /* enum dagi_how, settled by dagi_send_launch() */
     uint8_t staged; /* 1: the host has it from a device, for messages */
+    uint8_t lost; /* 1: with its device, before it left: every message from then on is poisoned */
 } dagi_cargo;
 
 /*
@@ -312,16 +313,16 @@ void dagi_send_arrived(dagi_comm *c, dagi_arrival *a, dagi_child *child);
 int dagi_send_flush(dagi_comm *c); /* messages sent of those that waited */
 void dagi_send_free(dagi_comm *c);
 /* The data of a cargo, which may be memory of a device, without gaps: then nobody but MPI may look
- * at it, and it is sent whole. If the device has been lost since, its place on the host stands for
- * it, in a pool that has failed (dagi_departure_fail()). Where there was no memory for what arrives,
- * ptr is NULL: the engine then receives into nothing, and sends something of that size. */
+ * at it, and it is sent whole. For one that is lost its place on the host stands, for its size. Where
+ * there was no memory for what arrives, ptr is NULL: the engine then receives into nothing, and sends
+ * something of that size. */
 static inline dagi_view dagi_cargo_view(const dagi_send *s, int i)
 {
     const dagi_cargo *cargo = &s->cargo[i];
     const dag_value *v = cargo->value;
-    void *at = cargo->departure ? dagi_departure_at(cargo->departure) : NULL;
-    if (at)
-        return (dagi_view){at, v->m, v->n, v->m, v->elem, (dag_region)cargo->region};
+    if (cargo->departure && !cargo->lost)
+        return (dagi_view){dagi_departure_at(cargo->departure), v->m, v->n, v->m, v->elem,
+                           (dag_region)cargo->region};
     if (v)
         return (dagi_view){v->ptr, v->m, v->n, v->ld, v->elem, (dag_region)cargo->region};
     if (!s->arrival)

@@ -278,14 +278,16 @@ static void add(_Atomic int64_t *counter, int64_t bytes)
     atomic_store_explicit(counter, now + bytes, memory_order_relaxed);
 }
 
-/* What was to leave from a device that has been lost since has nothing but its size left. */
+/* What was to leave from a device that has been lost since has nothing but its size left. Looked at
+ * once, before the message says whether it is poisoned: its transfers do as that says. */
 static void fail_lost(dagi_send *s)
 {
     for (int i = 0; i < s->ncargo; i++) {
-        if (!s->cargo[i].departure || dagi_departure_at(s->cargo[i].departure))
+        dagi_cargo *cargo = &s->cargo[i];
+        if (!cargo->departure || cargo->lost || !dagi_departure_lost(cargo->departure))
             continue;
-        dagi_departure_fail(s->cargo[i].departure, s->pool);
-        s->poison = 1;
+        dagi_departure_fail(cargo->departure, s->pool);
+        cargo->lost = s->poison = 1;
     }
 }
 
@@ -314,7 +316,7 @@ void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int c
     int64_t bytes = (int64_t)dagi_view_bytes(&v);
     if (s->pool)
         dagi_pool_sent(s->pool, 0, bytes);
-    if (s->cargo[cargo].departure)
+    if (s->cargo[cargo].departure && !s->cargo[cargo].lost)
         add(&c->bytes_direct, bytes);
     else if (s->cargo[cargo].staged)
         add(&c->bytes_staged, bytes);

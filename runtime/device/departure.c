@@ -128,7 +128,12 @@ dagi_departure *dagi_departure_of(struct dagi_worker *w, int flow, uint8_t *stag
 
 void *dagi_departure_at(const dagi_departure *departure)
 {
-    return atomic_load(&departure->device->lost) ? NULL : departure->at;
+    return departure->at;
+}
+
+int dagi_departure_lost(const dagi_departure *departure)
+{
+    return atomic_load(&departure->device->lost);
 }
 
 void dagi_departure_fail(const dagi_departure *departure, dag_taskpool *pool)

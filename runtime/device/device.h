@@ -92,10 +92,11 @@ typedef struct dagi_departure dagi_departure;
 /* Of the task whose messages w makes: how data flow `flow` leaves. NULL: from the host (*staged = 1:
  * where it came to from a device, for messages). Else with one reference, for whoever asks. */
 dagi_departure *dagi_departure_of(struct dagi_worker *w, int flow, uint8_t *staged);
-/* Any thread. Its address on the device, without gaps between columns; NULL: the device is lost, and
- * the content with it. */
+/* Any thread. Its address on the device, without gaps between columns. */
 void *dagi_departure_at(const dagi_departure *departure);
-/* The device is lost: the pool whose message cannot leave fails. */
+/* 1: the device is lost, and the content with it. It may be at any moment: ask once for a message. */
+int dagi_departure_lost(const dagi_departure *departure);
+/* It is: the pool whose message cannot leave fails. */
 void dagi_departure_fail(const dagi_departure *departure, dag_taskpool *pool);
 void dagi_departure_drop(dagi_departure *departure);
 /* A device is this worker's thread's: before it enters MPI that reads memory of devices. */

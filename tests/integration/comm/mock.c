@@ -286,6 +286,12 @@ void *dagi_departure_at(const dagi_departure *departure)
     return NULL;
 }
 
+int dagi_departure_lost(const dagi_departure *departure)
+{
+    (void)departure;
+    return 0;
+}
+
 void dagi_departure_fail(const dagi_departure *departure, dag_taskpool *pool)
 {
     (void)departure, (void)pool;
