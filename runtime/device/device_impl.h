@@ -70,11 +70,11 @@ uint64_t dagi_record_move(struct dagi_device *d, struct dagi_lane *lane, uint64_
 uint64_t dagi_record_content(dag_value *v, int space);
 void dagi_record_brought(dag_value *v, int space, uint64_t cause);
 /* While it is: the inputs of a job are known, its kernels have a place in their lane, its successors on
- * this rank are to be told, the others are. */
+ * this rank are to be told, the others are, behind what has come to the host of the flows `awaited`. */
 void dagi_record_inputs(struct dagi_worker *w, struct dagi_job *job);
 void dagi_record_issue(struct dagi_job *job);
 void dagi_record_release(struct dagi_worker *w, const struct dagi_job *job);
-void dagi_record_retire(struct dagi_worker *w, const struct dagi_job *job);
+void dagi_record_retire(struct dagi_worker *w, const struct dagi_job *job, uint32_t awaited);
 
 /* ---- lane.c: queues with tickets ------------------------------------------------------------ */
 

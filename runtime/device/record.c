@@ -150,12 +150,11 @@ void dagi_record_release(struct dagi_worker *w, const dagi_job *job)
     dagi_trace_source(DAGI_TRACK(w), job->id);
 }
 
-/* Messages and control edges wait for what had to come to the host as well. */
-void dagi_record_retire(struct dagi_worker *w, const dagi_job *job)
+void dagi_record_retire(struct dagi_worker *w, const dagi_job *job, uint32_t awaited)
 {
     uint64_t id = job->id;
     for (int f = 0; f < job->ndata; f++) {
-        if (job->save >> f & 1)
+        if (awaited >> f & 1)
             id = dagi_trace_join(DAGI_TRACK(w), id,
                                  dagi_record_content(dag_task_flows(job->task)[f], DAGI_HOST));
     }

@@ -92,7 +92,7 @@ static void send(struct dagi_worker *w, dagi_job *job)
     job->task->owner = w;
     report_info(job);
     if (DAGI_TRACK(w))
-        dagi_record_retire(w, job);
+        dagi_record_retire(w, job, job->awaited); /* a store may wait for more */
     w->sending = job;
     dagi_task_send(w, job->task);
     w->sending = NULL;
@@ -107,7 +107,7 @@ static void retired(struct dagi_worker *w, dagi_job *job)
     t->owner = w;
     report_info(job);
     if (DAGI_TRACK(w))
-        dagi_record_retire(w, job);
+        dagi_record_retire(w, job, job->save);
     w->sending = job;
     if (job->late)
         dagi_task_complete_here(w, t);
