@@ -190,6 +190,8 @@ void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes)
         result = DAGI_LOST;
     while (result == DAGI_OK && dagi_lane_busy(&d->in))
         dagi_lane_poll(&d->in, &result);
+    /* Who sends later may have any device, so here it is another one, if there is. */
+    all->backend->choose(all->device[(device + 1) % all->count]->handle);
     return result == DAGI_OK ? d->piece : NULL;
 }
 
