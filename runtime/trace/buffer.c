@@ -10,16 +10,21 @@ void dagi_buffer_init(dagi_buffer *b, _Atomic int64_t *room)
     *b = (dagi_buffer){.room = room};
 }
 
-/* Of `chunks` times the size of a small one; NULL: the rank may not have as much, or there is none. */
+/* Of `chunks` times the size of a small one; NULL: the rank may not have as much, or there is none.
+ * Room that is not enough is left alone: another track, which is full for good when it is refused, may
+ * ask for less of it meanwhile. */
 static dagi_chunk *chunk_new(dagi_buffer *b, int chunks)
 {
-    if (atomic_fetch_sub_explicit(b->room, chunks, memory_order_relaxed) >= chunks) {
-        dagi_chunk *chunk = dagi_pages_alloc((size_t)chunks * DAGI_CHUNK_BYTES);
-        if (chunk)
-            return chunk;
-    }
-    atomic_fetch_add_explicit(b->room, chunks, memory_order_relaxed);
-    return NULL;
+    int64_t room = atomic_load_explicit(b->room, memory_order_relaxed);
+    do {
+        if (room < chunks)
+            return NULL;
+    } while (!atomic_compare_exchange_weak_explicit(b->room, &room, room - chunks,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    dagi_chunk *chunk = dagi_pages_alloc((size_t)chunks * DAGI_CHUNK_BYTES);
+    if (!chunk)
+        atomic_fetch_add_explicit(b->room, chunks, memory_order_relaxed);
+    return chunk;
 }
 
 /* The first one is small, as most tracks write little; later ones fill huge pages: on small ones most of

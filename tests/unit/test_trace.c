@@ -3,6 +3,7 @@
 #include "trace/trace.h"
 
 #include <check.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,43 @@ START_TEST(buffers_grow_in_large_steps)
     dagi_buffer_close(&b);
     ck_assert_uint_eq(dagi_buffer_words(&b), 2 * kept);
     dagi_buffer_free(&b);
+}
+END_TEST
+
+enum { RIVALS = 3 };
+static pthread_barrier_t rivals;
+
+/* Returns NULL, or the buffer if it was refused a chunk while there was room. */
+static void *fill_chunks(void *arg)
+{
+    dagi_buffer *b = arg;
+    pthread_barrier_wait(&rivals);
+    while (dagi_buffer_event(b, DAGI_CHUNK_WORDS) != NULL)
+        continue;
+    return atomic_load(b->room) > 0 ? b : NULL;
+}
+
+/* No track is refused a small chunk because another one asks for a large one, which there is not. */
+START_TEST(buffers_share_all_of_their_room)
+{
+    enum { ROUNDS = 1000, SMALL = DAGI_CHUNK_MOST - 1 };
+    pthread_barrier_init(&rivals, NULL, RIVALS);
+    for (int round = 0; round < ROUNDS; round++) {
+        _Atomic int64_t room = SMALL;
+        dagi_buffer b[RIVALS];
+        pthread_t thread[RIVALS];
+        for (int i = 0; i < RIVALS; i++) {
+            dagi_buffer_init(&b[i], &room);
+            ck_assert_int_eq(pthread_create(&thread[i], NULL, fill_chunks, &b[i]), 0);
+        }
+        for (int i = 0; i < RIVALS; i++) {
+            void *refused;
+            pthread_join(thread[i], &refused);
+            ck_assert_ptr_null(refused);
+            dagi_buffer_free(&b[i]);
+        }
+    }
+    pthread_barrier_destroy(&rivals);
 }
 END_TEST
 
@@ -364,6 +402,7 @@ int main(void)
     tcase_add_loop_test(buffers, buffers_keep_all_in_order, 0, 3);
     tcase_add_test(buffers, buffers_drop_what_exceeds_their_room);
     tcase_add_test(buffers, buffers_grow_in_large_steps);
+    tcase_add_test(buffers, buffers_share_all_of_their_room);
     tcase_add_loop_test(clocks, clocks_are_aligned_within_their_error, 0, 5);
     tcase_add_test(clocks, clocks_too_near_each_other_tell_no_rate);
     tcase_add_test(clocks, the_clock_goes_on);
