@@ -228,13 +228,25 @@ static int64_t count_tasks(dag_taskpool *pool)
     return pool->countable ? total : 0;
 }
 
+/* A pool that has not ended; pools_lock is held. What a copy of a collection's struct names may be gone,
+ * so it is not looked into. One that lies at its address now is earlier than who asks, too. */
+static int is_listed(const dag_context *ctx, const dag_taskpool *pool)
+{
+    if (ctx->pools_end == &pool->next)
+        return 1;
+    const dag_taskpool *p = ctx->pools;
+    while (p && p != pool)
+        p = p->next;
+    return p != NULL;
+}
+
 /* Wait for the last pool that named collection `c`, unless it is over here; pools_lock is held. */
 static dag_status follow(dag_taskpool *pool, dag_collection *c)
 {
     dag_taskpool *last = c->last_pool;
     dag_status status = DAG_SUCCESS;
     c->last_pool = pool;
-    if (!last || last == pool)
+    if (!last || last == pool || !is_listed(pool->ctx, last))
         return status;
     pthread_mutex_lock(&last->lock);
     bool known = atomic_load(&last->state) >= DAGI_POOL_LOCAL;

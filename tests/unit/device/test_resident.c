@@ -380,6 +380,14 @@ static void copied(void)
                run(&x, CHOL, ALL_THERE) == DAG_SUCCESS &&
                dag_resident_end(x.ctx, &m->super) == DAG_SUCCESS && sum(m) == both,
            "which may begin again");
+    dag_taskpool *pool = graph(&x, CHOL, ALL_THERE);
+    dag_add(x.ctx, pool);
+    copy = *m;
+    dag_wait(pool);
+    dag_taskpool_free(pool);
+    x.m = &copy;
+    expect(run(&x, CHOL, ALL_THERE) == DAG_SUCCESS, "a copy that was made while a pool ran");
+    x.m = m;
     stop(&x);
 }
 
