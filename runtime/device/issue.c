@@ -555,8 +555,12 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
     job->done = (dagi_ticket){NULL, 0};
     for (int f = 0; f < job->ndata; f++)
         plan_flow(job, f);
-    if (d->ninfo_free < DAGI_JOB_INFOS)
-        return DAGI_ISSUE_WAIT;
+    if (d->ninfo_free < DAGI_JOB_INFOS) {
+        if (d->nissued > 0 || d->ninfo_cleared > 0)
+            return DAGI_ISSUE_WAIT;
+        /* Those that could not be cleared do not come back: waiting for them would never end. */
+        return refused(w, job, "too many places for what kernels report could not be cleared");
+    }
     if (reserve(job, &result) != DAGI_ISSUED) {
         /* What stands in its way cannot be saved: waiting for room might never end. */
         if (result == DAGI_REFUSED || result == DAGI_NOMEM)
