@@ -185,6 +185,15 @@ int dagi_table_leave_idle(dagi_pool_data *data, dagi_value *v)
     return idle;
 }
 
+int dagi_table_covered(dagi_pool_data *data, const dagi_value *v)
+{
+    struct dagi_data_shard *s = shard_of(data, hash_of(v->v.ptr));
+    pthread_mutex_lock(&s->lock);
+    int covered = dagi_pending_covers(v->waiting, &v->v);
+    pthread_mutex_unlock(&s->lock);
+    return covered;
+}
+
 static int is_kept(const dagi_value *v)
 {
     return (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_KEPT) != 0;
@@ -336,6 +345,15 @@ dagi_pending_store *dagi_pending_new(dag_value *value, const dag_element *e, dag
 void dagi_pending_apply(const dagi_pending_store *s)
 {
     dagi_store_now(&s->element, s->value, s->region);
+}
+
+int dagi_pending_covers(const dagi_pending_store *s, const dag_value *v)
+{
+    while (s != NULL && (s->region != DAG_REGION_FULL || s->element.ld != v->ld ||
+                         s->element.shape.m != v->m || s->element.shape.n != v->n ||
+                         s->element.shape.elem != v->elem))
+        s = s->next;
+    return s != NULL;
 }
 
 void dagi_pending_free(dagi_pending_store *s)

@@ -51,6 +51,8 @@ int dagi_table_enter(dagi_pool_data *data, dagi_value *v);
 dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v);
 /* The same where no store waits; 0: some do, and it stays. */
 int dagi_table_leave_idle(dagi_pool_data *data, dagi_value *v);
+/* 1: a store that waits covers the whole value. */
+int dagi_table_covered(dagi_pool_data *data, const dagi_value *v);
 /* 1 when the element has a living home value; then *s, unless NULL, is kept with it. */
 int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_pending_store *s);
 /* 1 when stores to the element wait. */
@@ -65,6 +67,8 @@ dag_value *dagi_table_keep(struct dagi_worker *w, dag_taskpool *pool, const dag_
 /* A record holding one more reference on `value`; NULL = out of memory. */
 dagi_pending_store *dagi_pending_new(dag_value *value, const dag_element *e, dag_region region);
 void dagi_pending_apply(const dagi_pending_store *s);
+/* 1: one of the list leaves nothing as it is of an element over which v is. */
+int dagi_pending_covers(const dagi_pending_store *s, const dag_value *v);
 /* Copy the region of a value whose shape was checked to an element. */
 void dagi_store_now(const dag_element *e, const dag_value *value, dag_region region);
 void dagi_pending_free(dagi_pending_store *s);

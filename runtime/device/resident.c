@@ -185,12 +185,11 @@ dag_value *dagi_resident_bind(dag_taskpool *pool, struct dagi_residence *home,
     return v;
 }
 
-/* The stores that waited for a value that nobody holds, applied; the list, for the caller to free. */
+/* The stores that waited for a value that nobody holds, applied, where the host has its only valid copy;
+ * the list, for the caller to free. */
 static dagi_pending_store *apply_waiting(dagi_resident *r, int tracked)
 {
     dagi_value *v = &r->value;
-    if (dagi_resident_copies(r))
-        dagi_copies_written(r->home->all, &v->v, DAGI_HOST, (dagi_ticket){NULL, 0});
     if (tracked)
         return dagi_table_leave(v->pool->data, v);
     dagi_pending_store *list = v->waiting;
@@ -200,29 +199,43 @@ static dagi_pending_store *apply_waiting(dagi_resident *r, int tracked)
     return list;
 }
 
+/* What a device has of it is brought to the host, since a store that waits leaves a part as it is. 0: none
+ * does, or the pool has failed. */
+static int bring_rest(dagi_resident *r, dagi_device *source, int tracked)
+{
+    dagi_value *v = &r->value;
+    if (tracked ? dagi_table_covered(v->pool->data, v) : dagi_pending_covers(v->waiting, &v->v))
+        return 0;
+    if (dagi_device_is_lost(source))
+        dagi_pool_fail(v->pool, DAG_ERR_DEVICE, "%s: an element of \"%s\" was lost with device %d (%s)",
+                       v->pool->program->file, r->home->name, source->index, source->info.name);
+    if (dagi_pool_is_poisoned(v->pool))
+        return 0;
+    dagi_resident_give(r, source, 1);
+    return 1;
+}
+
 /* Park it, or give it to a manager; the shard is locked. */
 static dagi_pending_store *settle(dagi_resident *r)
 {
     dagi_value *v = &r->value;
     dagi_pending_store *done = NULL;
-    dagi_standing at = dagi_resident_look(r);
-    if (at.busy) {
-        dagi_resident_give(r, at.busy, 0);
-        return NULL;
-    }
     int tracked =
         (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_TRACKED) != 0;
-    if (!(tracked ? dagi_table_leave_idle(v->pool->data, v) : v->waiting == NULL)) {
-        /* A store may cover a part only: the rest has to be there. */
-        if (at.source && dagi_device_is_lost(at.source))
-            dagi_pool_fail(v->pool, DAG_ERR_DEVICE, "%s: an element of \"%s\" was lost with "
-                           "device %d (%s)", v->pool->program->file, r->home->name,
-                           at.source->index, at.source->info.name);
-        if (at.source && !dagi_pool_is_poisoned(v->pool)) {
-            dagi_resident_give(r, at.source, 1);
+    for (;;) {
+        dagi_standing at = dagi_resident_look(r);
+        if (at.busy) {
+            dagi_resident_give(r, at.busy, 0);
             return NULL;
         }
-        done = apply_waiting(r, tracked);
+        if (tracked ? dagi_table_leave_idle(v->pool->data, v) : v->waiting == NULL)
+            break;
+        if (at.source && bring_rest(r, at.source, tracked))
+            return NULL;
+        if (!dagi_resident_copies(r) || dagi_copies_overwrite(r->home->all, &v->v)) {
+            done = apply_waiting(r, tracked);
+            break;
+        } /* else an eviction has just begun */
     }
     park(r);
     return done;

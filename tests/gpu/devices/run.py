@@ -150,6 +150,9 @@ def moves(n, nb):
         # a panel of LU goes to a core and back; the first needs not come, the last not return
         ("dag_gesv", ["--nrhs", str(some)], 3 * n * n - 2 * n * nb + 2 * n * some,
          2 * n * n - 2 * n * nb + 2 * n * some, 3 * tiles ** 2),
+        # two routines; tiles of the diagonal are inverted, and multiplied by themselves, on a core. One
+        # worker: a tile that another one still reads is replaced, not changed in place
+        ("dag_potri", ["--threads", "1"], 2 * tri + 2 * n * nb, 2 * tri, tiles ** 3 // 2),
         # so does a panel of QR, with T beside it
         ("dag_geqrf", [], (n - nb) * (2 * n + nb), (n - nb) * n, tiles ** 2 // 2),
     ]
