@@ -305,6 +305,7 @@ dag_status dag_matrix_new(dag_context *context, const dag_matrix_desc *desc, dag
     a->layout = d.layout;
     a->uplo = d.uplo;
     a->context = context;
+    a->self = a;
     a->prow = (int)a->super.mine[0];
     a->pcol = (int)a->super.mine[1];
     if (a->prow >= 0) {
@@ -382,7 +383,8 @@ void dagi_matrix_pin(dag_matrix *a)
     } whole = {.read_only = a->whole};
     if (whole.mine != NULL)
         a = whole.mine;
-    if (!a->pinned && a->base != NULL)
+    /* A copy of a struct is freed by nobody: its pin would outlive the memory. */
+    if (a->self == a && !a->pinned && a->base != NULL)
         a->pinned = dagi_device_pin(a->context, a->base, dagi_matrix_reach(a));
 }
 

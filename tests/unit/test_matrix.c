@@ -363,6 +363,15 @@ START_TEST(pinned_once_with_devices)
     dag_matrix_free(own);
     dag_matrix_free(users);
     ck_assert_int_eq(fake_pins, 0);
+    ck_assert_int_eq(dag_matrix_new(&ctx, &d, &users), DAG_SUCCESS);
+    dag_matrix copy = *users, view = *users;
+    view.whole = users;
+    dagi_matrix_pin(&copy); /* nobody would unpin what it had pinned */
+    ck_assert_int_eq(fake_pins, 0);
+    dagi_matrix_pin(&view);
+    ck_assert_int_eq(fake_pins, 1);
+    dag_matrix_free(users);
+    ck_assert_int_eq(fake_pins, 0);
 }
 END_TEST
 
