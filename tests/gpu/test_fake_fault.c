@@ -63,6 +63,17 @@ START_TEST(only_on_that_rank)
 }
 END_TEST
 
+START_TEST(only_those_kernels)
+{
+    set("FAIL_LAUNCH", "2+");
+    set("FAIL_KERNEL", _i ? "kern" : "other");
+    void *a = on_device(8);
+    cudaStream_t stream = new_stream();
+    OK(kernel(stream, a, 8));
+    FAILS(_i ? cudaErrorLaunchFailure : cudaSuccess, kernel(stream, a, 8));
+}
+END_TEST
+
 static void note(void *user)
 {
     *(int *)user = 1;
@@ -268,6 +279,7 @@ void add_fault_tests(Suite *suite)
     tcase_add_test(faults, calls_fail);
     tcase_add_test(faults, only_there);
     tcase_add_loop_test(faults, only_on_that_rank, 0, 2);
+    tcase_add_loop_test(faults, only_those_kernels, 0, 2);
     tcase_add_test(faults, device_breaks);
     tcase_add_loop_test(faults, illegal_address, 0, 2);
     tcase_add_loop_test(faults, peers, 0, 3);

@@ -102,9 +102,10 @@ def drivers(runner, full):
 def faults(runner, full):
     """Before a kernel ran: the result is right. While one runs: right, or an error that says so."""
     before = ["FAIL_MALLOC=1", "FAIL_MALLOC=1+", "FAIL_COPY=1", "FAIL_COPY=7", "FAIL_COPY=1+",
-              "FAIL_LAUNCH=1", "FAIL_LAUNCH=9", "FAIL_LAUNCH=4+"]
+              "FAIL_LAUNCH=1", "FAIL_LAUNCH=9", "FAIL_LAUNCH=4+ FAIL_KERNEL=cu"]
     during = ["FAIL_ASYNC=1", "FAIL_ASYNC=6", "FAIL_ASYNC=25",
-              "FAIL_COPY=3+"] # what was computed cannot come back
+              "FAIL_COPY=3+", # what was computed cannot come back
+              "FAIL_LAUNCH=1+ FAIL_KERNEL=dag_positive"] # behind the factorisation of a tile
     places = [(1, "1", {}), (1, "2", {"FAKE_CUDA_FAIL_DEVICE": "1"}), (2, "1", {}),
               (2, "2", {"FAKE_CUDA_FAIL_RANK": "1"})]
     product = list(itertools.product(before + during, places))
@@ -112,9 +113,8 @@ def faults(runner, full):
         product = [x for i, x in enumerate(product) if i % 5 == 0]
     arguments = ["--n", "500", "--nb", "50", "--check"]
     for fault, (ranks, count, where) in product:
-        key, value = fault.split("=")
-        settings = {"FAKE_CUDA_DEVICES": count, "FAKE_CUDA_" + key: value, "FAKE_CUDA_LATE": "3",
-                    **where}
+        settings = {"FAKE_CUDA_DEVICES": count, "FAKE_CUDA_LATE": "3", **where}
+        settings.update(("FAKE_CUDA_" + x).split("=") for x in fault.split())
         if fault in before:
             runner.expect_right(ranks, "dag_potrf", arguments, settings)
             continue

@@ -39,6 +39,7 @@ static const key keys[] = {
     {"FAIL_ASYNC", FAULT, AT(fail_async)},
     {"FAIL_DEVICE", COUNT, AT(fail_device)},
     {"FAIL_RANK", COUNT, AT(fail_rank)},
+    {"FAIL_KERNEL", TEXT, AT(fail_kernel)},
     {"REPORT", TEXT, AT(report)},
 };
 

@@ -42,6 +42,7 @@ typedef struct fake_config {
     uint64_t seed;                           /* of late */
     fake_fault fail_malloc, fail_copy, fail_launch, fail_async;
     long fail_device, fail_rank;             /* -1: any */
+    const char *fail_kernel;                 /* how its name begins, or NULL: any */
     const char *report;                      /* file, or NULL */
     int rank, ranks;                         /* as the launcher says */
 } fake_config;

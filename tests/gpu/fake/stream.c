@@ -431,10 +431,12 @@ cudaError_t fake_launch(cudaStream_t stream, const char *call, void (*run)(const
                     fake_current_device());
         return fake_error(cudaErrorInvalidResourceHandle);
     }
-    if (fake_fails(&fake_settings.fail_launch, stream->device))
+    const char *only = fake_settings.fail_kernel;
+    bool may_fail = !only || strncmp(call, only, strlen(only)) == 0;
+    if (may_fail && fake_fails(&fake_settings.fail_launch, stream->device))
         return fake_error(cudaErrorLaunchFailure);
     fake_count_kernel(stream->device, call);
-    bool fails = fake_fails(&fake_settings.fail_async, stream->device);
+    bool fails = may_fail && fake_fails(&fake_settings.fail_async, stream->device);
     if (!fails && fake_stream_at_once(stream))
         return cudaSuccess; /* and done */
     fake_op *op = fake_op_new(FAKE_KERNEL, call, args, size);
