@@ -3,7 +3,6 @@
 
 #include <dag/la.h>
 
-#include <float.h>
 #include <math.h>
 
 /* *value becomes the norm of A - L Q; A was made again and is overwritten. */
@@ -54,11 +53,9 @@ static dag_status check(dag_context *ctx, const options *o, dag_matrix *factor, 
 {
     dag_matrix *A = NULL;
     double norm = 0, off = 0, orthogonality = 0;
-    double eps = dag_precision_real(o->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON;
+    double eps = dag_la_eps(o->prec);
     double larger = (double)(factor->m > factor->n ? factor->m : factor->n);
-    dag_status status = driver_matrix(ctx, o, factor->m, factor->n, DAG_GENERAL, &A);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_plrnt(ctx, A, o->seed));
+    dag_status status = driver_random_rectangular(ctx, o, &A);
     if (status == DAG_SUCCESS)
         status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, A, &norm));
     if (status == DAG_SUCCESS)
@@ -78,14 +75,8 @@ static dag_status timed(dag_context *ctx, const options *o, dag_matrix *a, repor
     double start = driver_time(ctx);
     dag_status status = driver_collective(ctx, dag_gelqf(ctx, a, &lq));
     r->seconds = driver_time(ctx) - start;
-    double m = (double)a->m, n = (double)a->n, k = m < n ? m : n;
-    double half = 2 * k * m * n - k * k * (m + n) + 2 * k * k * k / 3; /* to leading order */
-    r->m = a->m;
-    r->n = a->n;
-    r->nb = a->nb;
-    r->p = (int)a->p;
-    r->q = (int)a->q;
-    r->flops = driver_flops(o->prec, half, half);
+    driver_shape(r, a);
+    r->flops = driver_qr_flops(a);
     r->bound = DAG_QR_BOUND;
     if (status == DAG_SUCCESS && o->check) {
         options tiled = *o; /* all matrices get the tiles of this one */
@@ -99,10 +90,7 @@ static dag_status timed(dag_context *ctx, const options *o, dag_matrix *a, repor
 static dag_status run(dag_context *ctx, const options *o, report *r)
 {
     dag_matrix *a = NULL;
-    int64_t rows = o->given & OPT_BIT(OPT_M) ? o->m : o->n;
-    dag_status status = driver_matrix(ctx, o, rows, o->n, DAG_GENERAL, &a);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_plrnt(ctx, a, o->seed));
+    dag_status status = driver_random_rectangular(ctx, o, &a);
     if (status == DAG_SUCCESS)
         status = timed(ctx, o, a, r);
     dag_matrix_free(a);

@@ -4,9 +4,7 @@
 
 #include <dag/la.h>
 
-#include <float.h>
 #include <math.h>
-#include <string.h>
 
 struct problem {
     options o; /* with the tiles of A for all matrices */
@@ -18,25 +16,7 @@ static dag_status make_matrix(dag_context *ctx, const options *o, dag_matrix **a
 {
     if (o->matrix != NULL)
         return load_rectangular(ctx, o, a);
-    dag_status status = driver_matrix(ctx, o, o->given & OPT_BIT(OPT_M) ? o->m : o->n, o->n,
-                                      DAG_GENERAL, a);
-    return status != DAG_SUCCESS ? status : driver_collective(ctx, dag_plrnt(ctx, *a, o->seed));
-}
-
-/* The rows that both have; `e` is a tile of the matrix that is written. */
-static dag_status copy_rows(dag_matrix *to, int64_t i, int64_t j, const dag_element *e, void *arg)
-{
-    const dag_matrix *from = arg;
-    int64_t ld, rows = from->m - i * from->mb;
-    if (rows <= 0)
-        return DAG_SUCCESS;
-    rows = rows < e->shape.m ? rows : e->shape.m;
-    const char *source = dag_matrix_at(from, i, j, &ld);
-    (void)to;
-    for (int64_t c = 0; c < e->shape.n; c++)
-        memcpy((char *)e->ptr + (size_t)(c * e->ld) * e->shape.elem,
-               source + (size_t)(c * ld) * e->shape.elem, (size_t)rows * e->shape.elem);
-    return DAG_SUCCESS;
+    return driver_random_rectangular(ctx, o, a);
 }
 
 static dag_status make_rhs(dag_context *ctx, struct problem *p)
@@ -53,7 +33,7 @@ static dag_status make_rhs(dag_context *ctx, struct problem *p)
     if (status == DAG_SUCCESS)
         status = driver_matrix(ctx, o, n, p->rhs->n, DAG_GENERAL, &p->x);
     if (status == DAG_SUCCESS)
-        status = dag_matrix_each_local(p->b, copy_rows, p->rhs);
+        status = driver_copy(p->b, p->rhs);
     return status;
 }
 
@@ -69,7 +49,7 @@ static dag_status judge(dag_context *ctx, struct problem *p, report *r)
     dag_matrix *a = NULL, *g = NULL;
     double of_a = 0, of_b = 0, of_x = 0, of_r = 0;
     double larger = (double)(r->m > r->n ? r->m : r->n);
-    double eps = dag_precision_real(p->o.prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON;
+    double eps = dag_la_eps(p->o.prec);
     dag_status status = make_matrix(ctx, &p->o, &a);
     if (status == DAG_SUCCESS)
         status = norm(ctx, a, &of_a);
@@ -106,15 +86,11 @@ static dag_status solve(dag_context *ctx, struct problem *p, report *r)
     r->seconds = driver_time(ctx) - start;
     double m = (double)p->a->m, n = (double)p->a->n, k = m < n ? m : n, l = m + n - k;
     double half = k * k * l - k * k * k / 3 + (2 * k * l - k * k / 2) * (double)p->b->n;
-    r->m = p->a->m;
-    r->n = p->a->n;
-    r->nb = p->a->nb;
-    r->p = (int)p->a->p;
-    r->q = (int)p->a->q;
+    driver_shape(r, p->a);
     r->flops = r->info == 0 ? driver_flops(p->o.prec, half, half) : NAN;
     r->bound = DAG_QR_BOUND;
     if (status == DAG_SUCCESS)
-        status = dag_matrix_each_local(p->x, copy_rows, p->b);
+        status = driver_copy(p->x, p->b);
     return status;
 }
 

@@ -10,9 +10,7 @@ static dag_status check(dag_context *ctx, const options *o, dag_matrix *a, const
 {
     dag_matrix *original = NULL;
     double residual = NAN, orthogonality = NAN;
-    dag_status status = driver_matrix(ctx, o, a->m, a->n, DAG_GENERAL, &original);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_plrnt(ctx, original, o->seed));
+    dag_status status = driver_random_rectangular(ctx, o, &original);
     if (status == DAG_SUCCESS)
         status = driver_collective(
             ctx, dag_geqrf_residual(ctx, a, qr, original, &residual, &orthogonality));
@@ -25,22 +23,13 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 {
     dag_matrix *a = NULL;
     dag_qr *qr = NULL;
-    int64_t rows = o->given & OPT_BIT(OPT_M) ? o->m : o->n;
-    dag_status status = driver_matrix(ctx, o, rows, o->n, DAG_GENERAL, &a);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_plrnt(ctx, a, o->seed));
+    dag_status status = driver_random_rectangular(ctx, o, &a);
     if (status == DAG_SUCCESS) {
         double start = driver_time(ctx);
         status = driver_collective(ctx, dag_geqrf(ctx, a, &qr));
         r->seconds = driver_time(ctx) - start;
-        double m = (double)a->m, n = (double)a->n, k = m < n ? m : n;
-        double half = 2 * k * m * n - k * k * (m + n) + 2 * k * k * k / 3; /* to leading order */
-        r->m = a->m;
-        r->n = a->n;
-        r->nb = a->nb;
-        r->p = (int)a->p;
-        r->q = (int)a->q;
-        r->flops = driver_flops(o->prec, half, half);
+        driver_shape(r, a);
+        r->flops = driver_qr_flops(a);
         r->bound = DAG_QR_BOUND;
     }
     if (status == DAG_SUCCESS && o->check)

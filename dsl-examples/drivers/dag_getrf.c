@@ -2,8 +2,6 @@
 #include "driver.h"
 #include "load.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 
 struct problem {
@@ -61,14 +59,9 @@ static dag_status factor(dag_context *ctx, const options *o, struct problem *p, 
         driver_collective(ctx, pivots ? dag_getrf_with(ctx, p->a, p->ipiv, &how, &r->info)
                                       : dag_getrf_nopiv(ctx, p->a, &r->info));
     r->seconds = driver_time(ctx) - start;
-    r->m = p->a->m;
-    r->n = p->a->n;
-    r->nb = p->a->nb;
-    r->p = (int)p->a->p;
-    r->q = (int)p->a->q;
+    driver_shape(r, p->a);
     r->flops = driver_flops(o->prec, n * n * n / 3 - n / 3, n * n * n / 3 - n * n / 2 + n / 6);
-    r->bound = DAG_SOLVE_BOUND *
-               (dag_precision_real(o->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON);
+    r->bound = DAG_SOLVE_BOUND * dag_la_eps(o->prec);
     if (status == DAG_SUCCESS && r->info == 0 && o->check)
         status = check(ctx, o, p, r);
     return status;

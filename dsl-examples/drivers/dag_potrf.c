@@ -29,11 +29,7 @@ static dag_status factor(dag_context *ctx, const options *o, dag_matrix *a, repo
     double n = (double)a->n, start = driver_time(ctx);
     dag_status status = driver_collective(ctx, dag_potrf(ctx, o->uplo, a, &r->info));
     r->seconds = driver_time(ctx) - start;
-    r->m = a->m;
-    r->n = a->n;
-    r->nb = a->nb;
-    r->p = (int)a->p;
-    r->q = (int)a->q;
+    driver_shape(r, a);
     r->flops = driver_flops(a->prec, n * n * n / 6 + n * n / 2 + n / 3, n * n * n / 6 - n / 6);
     r->bound = DAG_POTRF_BOUND;
     if (r->info != 0)

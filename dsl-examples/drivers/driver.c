@@ -120,9 +120,53 @@ dag_status driver_random_general(dag_context *ctx, const options *o, dag_matrix 
     return driver_collective(ctx, dag_plrnt(ctx, A, o->seed));
 }
 
+dag_status driver_random_rectangular(dag_context *ctx, const options *o, dag_matrix **A)
+{
+    int64_t rows = o->given & OPT_BIT(OPT_M) ? o->m : o->n;
+    dag_status status = driver_matrix(ctx, o, rows, o->n, DAG_GENERAL, A);
+    return status == DAG_SUCCESS ? driver_collective(ctx, dag_plrnt(ctx, *A, o->seed)) : status;
+}
+
+/* `e` is a tile of the matrix that is written. */
+static dag_status copy_rows(dag_matrix *to, int64_t i, int64_t j, const dag_element *e, void *arg)
+{
+    const dag_matrix *from = arg;
+    int64_t ld, rows = from->m - i * from->mb;
+    if (rows <= 0)
+        return DAG_SUCCESS;
+    rows = rows < e->shape.m ? rows : e->shape.m;
+    const char *source = dag_matrix_at(from, i, j, &ld);
+    (void)to;
+    for (int64_t c = 0; c < e->shape.n; c++)
+        memcpy((char *)e->ptr + (size_t)(c * e->ld) * e->shape.elem,
+               source + (size_t)(c * ld) * e->shape.elem, (size_t)rows * e->shape.elem);
+    return DAG_SUCCESS;
+}
+
+dag_status driver_copy(dag_matrix *to, dag_matrix *from)
+{
+    return dag_matrix_each_local(to, copy_rows, from);
+}
+
+void driver_shape(report *r, const dag_matrix *A)
+{
+    r->m = A->m;
+    r->n = A->n;
+    r->nb = A->nb;
+    r->p = (int)A->p;
+    r->q = (int)A->q;
+}
+
 double driver_flops(dag_precision prec, double muls, double adds)
 {
     return dag_precision_is_complex(prec) ? 6 * muls + 2 * adds : muls + adds;
+}
+
+double driver_qr_flops(const dag_matrix *A)
+{
+    double m = (double)A->m, n = (double)A->n, k = m < n ? m : n;
+    double half = 2 * k * m * n - k * k * (m + n) + 2 * k * k * k / 3;
+    return driver_flops(A->prec, half, half);
 }
 
 double driver_time(dag_context *ctx)

@@ -52,9 +52,17 @@ dag_status driver_random_positive(dag_context *ctx, const options *o, dag_matrix
 /* The same for a matrix without structure; with --pivoting none for one as above. */
 dag_status driver_random_general(dag_context *ctx, const options *o, dag_matrix *A,
                                  driver_random *random, dag_element_source *source);
+/* A new random M x N matrix without structure; M = N unless given. */
+dag_status driver_random_rectangular(dag_context *ctx, const options *o, dag_matrix **A);
+/* Copies the rows that both have, which are cut and lie alike. */
+dag_status driver_copy(dag_matrix *to, dag_matrix *from);
+/* The report is about this matrix: its size, tiles and grid. */
+void driver_shape(report *r, const dag_matrix *A);
 /* Floating point operations, complex ones counted as four multiplications or additions each way:
  * `muls` and `adds` in the element type. */
 double driver_flops(dag_precision prec, double muls, double adds);
+/* Those of a QR or LQ factorisation of A, to leading order. */
+double driver_qr_flops(const dag_matrix *A);
 /* Seconds of some clock, after all ranks have arrived. */
 double driver_time(dag_context *ctx);
 

@@ -3,7 +3,6 @@
 
 #include "load.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -56,7 +55,7 @@ static dag_status check(dag_context *ctx, const options *o, int positive, dag_ma
 {
     dag_matrix *a = NULL, *rest = NULL;
     double of_a = 0, of_x = 0, of_rest = 0;
-    double eps = dag_precision_real(x->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON;
+    double eps = dag_la_eps(x->prec);
     dag_status status = make_matrix(ctx, o, positive, &a);
     if (status == DAG_SUCCESS)
         status = driver_matrix(ctx, o, x->m, x->n, DAG_GENERAL, &rest);
@@ -83,11 +82,7 @@ static dag_status timed(dag_context *ctx, const options *o, int positive, dag_ma
     /* a NULL is refused on all ranks */
     dag_status status = driver_collective(ctx, invert(ctx, o, positive, a, ipiv, &r->info));
     r->seconds = driver_time(ctx) - start;
-    r->m = a->m;
-    r->n = a->n;
-    r->nb = a->nb;
-    r->p = (int)a->p;
-    r->q = (int)a->q;
+    driver_shape(r, a);
     r->flops = driver_flops(o->prec, half, half); /* to leading order */
     r->bound = 30;
     free(ipiv);

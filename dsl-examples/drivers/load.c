@@ -205,7 +205,7 @@ struct search {
 
 static int differ(const dag_matrix *a, const double x[2], const double y[2])
 {
-    double eps = dag_precision_real(a->prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
+    double eps = dag_la_eps(a->prec);
     double size = fmax(hypot(x[0], x[1]), hypot(y[0], y[1]));
     return hypot(x[0] - y[0], x[1] - y[1]) > 8 * eps * size;
 }

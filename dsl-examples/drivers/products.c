@@ -1,7 +1,6 @@
 /* Products and triangular solves of random matrices, timed and checked. */
 #include "products.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,7 +272,7 @@ static dag_status residual(dag_context *ctx, const problem *p, dag_matrix *old, 
                            int64_t longest, double *value)
 {
     double *x = room, *sum = room + 2 * longest, *work = sum + 2 * longest, size = 0;
-    double eps = dag_precision_real(p->c->prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
+    double eps = dag_la_eps(p->c->prec);
     term terms[2];
     int count = terms_of(p, terms), solve = p->what == TRSM, update = !is_triangular(p->what);
     for (int64_t i = 0; i < 2 * p->n; i++)
@@ -320,11 +319,7 @@ static dag_status timed(dag_context *ctx, problem *p, report *r)
     double start = driver_time(ctx);
     status = driver_collective(ctx, compute(ctx, p));
     r->seconds = driver_time(ctx) - start;
-    r->m = p->m;
-    r->n = p->n;
-    r->nb = p->c->nb;
-    r->p = (int)p->c->p;
-    r->q = (int)p->c->q;
+    driver_shape(r, p->c);
     r->flops = flops(p);
     r->bound = 30;
     return status == DAG_SUCCESS && p->o->check ? check(ctx, p, r) : status;

@@ -1,10 +1,8 @@
 /* Solution of A X = B, random or from files: what the methods have in common. */
 #include "solve.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The driver that this program is; drivers get no argument of their own. */
 static const solver *method;
@@ -58,19 +56,6 @@ static dag_status make_rhs(dag_context *ctx, const options *o, struct problem *p
     return status;
 }
 
-static dag_status copy_tile(dag_matrix *b, int64_t i, int64_t j, const dag_element *e, void *arg)
-{
-    dag_matrix *from = arg;
-    int64_t ld;
-    const char *source = dag_matrix_at(from, i, j, &ld);
-    size_t elem = e->shape.elem;
-    (void)b;
-    for (int64_t c = 0; c < e->shape.n; c++)
-        memcpy((char *)e->ptr + (size_t)(c * e->ld) * elem, source + (size_t)(c * ld) * elem,
-               (size_t)e->shape.m * elem);
-    return DAG_SUCCESS;
-}
-
 /* Room for what the methods need besides the matrices. */
 static dag_status make_room(dag_context *ctx, const options *o, struct problem *p)
 {
@@ -83,7 +68,7 @@ static dag_status make_room(dag_context *ctx, const options *o, struct problem *
     if (status == DAG_SUCCESS && o->refine)
         status = driver_matrix(ctx, o, p->a->m, p->a->n, p->a->uplo, &p->kept);
     if (status == DAG_SUCCESS && o->refine)
-        status = dag_matrix_each_local(p->kept, copy_tile, p->a);
+        status = driver_copy(p->kept, p->a);
     return status;
 }
 
@@ -103,18 +88,13 @@ static dag_status solve(dag_context *ctx, const options *o, struct problem *p, r
     dag_status status = driver_collective(ctx, call_method(ctx, o, p, r));
     r->seconds = driver_time(ctx) - start;
     r->mixed = o->mixed;
-    r->m = p->a->m;
-    r->n = p->a->n;
-    r->nb = p->a->nb;
-    r->p = (int)p->a->p;
-    r->q = (int)p->a->q;
+    driver_shape(r, p->a);
     double muls, adds;
     method->count(n, nrhs, &muls, &adds);
     r->flops = driver_flops(o->prec, muls, adds);
     if (r->info != 0)
         r->flops = NAN; /* it ended early */
-    r->bound = DAG_SOLVE_BOUND *
-               (dag_precision_real(o->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON);
+    r->bound = DAG_SOLVE_BOUND * dag_la_eps(o->prec);
     return status;
 }
 
@@ -147,7 +127,7 @@ static dag_status solve_run(dag_context *ctx, const options *o, report *r)
     if (status == DAG_SUCCESS)
         status = driver_matrix(ctx, o, p.rhs->m, p.rhs->n, DAG_GENERAL, &p.b);
     if (status == DAG_SUCCESS)
-        status = dag_matrix_each_local(p.b, copy_tile, p.rhs);
+        status = driver_copy(p.b, p.rhs);
     if (status == DAG_SUCCESS)
         status = make_room(ctx, o, &p);
     if (status == DAG_SUCCESS && o->out != NULL) /* found unwritable before the work, not after */

@@ -5,7 +5,6 @@
 #include <dag/la.h>
 #include <dag/qr.h>
 
-#include <float.h>
 #include <math.h>
 
 static dag_status make(dag_context *ctx, const dag_matrix *like, int64_t m, int64_t n,
@@ -62,7 +61,7 @@ dag_status dag_geqrf_residual(dag_context *ctx, dag_matrix *F, const dag_qr *qr,
     *residual = *orthogonality = 0;
     if (status != DAG_SUCCESS || F->m == 0 || F->n == 0)
         return status;
-    double eps = dag_precision_real(F->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON;
+    double eps = dag_la_eps(F->prec);
     int64_t rank = F->m < F->n ? F->m : F->n, larger = F->m + F->n - rank;
     status = make(ctx, F, F->m, rank, DAG_LAYOUT_SLAB, "Q", &Q);
     if (status == DAG_SUCCESS)

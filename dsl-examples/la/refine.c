@@ -86,14 +86,19 @@ static dag_status allocate(refinement *s)
     return dagi_la_agreed(s->ctx, s->routine, status);
 }
 
-/* Largest quotients of the elements of R and W in each column. As in LAPACK both grow a little
- * where the quotient would be that of two numbers near underflow. */
+/* What an element of |r| and one of W, `size`, grow by, as in LAPACK: a little where their quotient
+ * would be that of two numbers near underflow, else nothing. */
+static double guard(const dag_matrix *R, double size)
+{
+    double least = dag_precision_real(R->prec) == DAG_S ? (double)FLT_MIN : DBL_MIN;
+    double safe = (double)(R->m + 1) * least;
+    return size > safe / (dag_la_eps(R->prec) / 2) ? 0 : safe;
+}
+
+/* Largest quotients of the elements of R and W in each column. */
 static dag_status quotients(dag_matrix *R, int64_t ti, int64_t tj, const dag_element *e, void *arg)
 {
     const refinement *s = arg;
-    bool single = dag_precision_real(R->prec) == DAG_S;
-    double eps = (single ? (double)FLT_EPSILON : DBL_EPSILON) / 2;
-    double safe = (double)(R->m + 1) * (single ? (double)FLT_MIN : DBL_MIN);
     int64_t ld;
     const void *sizes = dag_matrix_at(s->W, ti, tj, &ld);
     for (int64_t j = 0; j < e->shape.n; j++)
@@ -101,7 +106,7 @@ static dag_status quotients(dag_matrix *R, int64_t ti, int64_t tj, const dag_ele
             double r[2], w[2], *most = &s->error[tj * R->nb + j];
             dagi_element(R->prec, e->ptr, i + j * e->ld, r);
             dagi_element(R->prec, sizes, i + j * ld, w);
-            double small = w[0] > safe / eps ? 0 : safe;
+            double small = guard(R, w[0]);
             double quotient = (hypot(r[0], r[1]) + small) / (w[0] + small);
             if (quotient > *most || isnan(quotient))
                 *most = quotient;
@@ -143,7 +148,7 @@ static dag_status silence(dag_matrix *R, int64_t ti, int64_t tj, const dag_eleme
  * by the last one. */
 static bool go_on(refinement *s)
 {
-    double eps = (dag_precision_real(s->A->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON) / 2;
+    double eps = dag_la_eps(s->A->prec) / 2;
     bool any = false;
     for (int64_t j = 0; j < s->B->n; j++) {
         bool gains = s->last[j] >= 0 && s->error[j] > eps && 2 * s->error[j] <= s->last[j];
@@ -171,9 +176,7 @@ static dag_status step(refinement *s)
 static dag_status widen(dag_matrix *R, int64_t ti, int64_t tj, const dag_element *e, void *arg)
 {
     const refinement *s = arg;
-    bool single = dag_precision_real(R->prec) == DAG_S;
-    double eps = (single ? (double)FLT_EPSILON : DBL_EPSILON) / 2;
-    double safe = (double)(R->m + 1) * (single ? (double)FLT_MIN : DBL_MIN);
+    double eps = dag_la_eps(R->prec) / 2;
     int64_t ld;
     void *sizes = dag_matrix_at(s->W, ti, tj, &ld);
     for (int64_t j = 0; j < e->shape.n; j++)
@@ -181,8 +184,7 @@ static dag_status widen(dag_matrix *R, int64_t ti, int64_t tj, const dag_element
             double r[2], w[2];
             dagi_element(R->prec, e->ptr, i + j * e->ld, r);
             dagi_element(R->prec, sizes, i + j * ld, w);
-            double small = w[0] > safe / eps ? 0 : safe;
-            w[0] = hypot(r[0], r[1]) + (double)(R->m + 1) * eps * w[0] + small;
+            w[0] = hypot(r[0], r[1]) + (double)(R->m + 1) * eps * w[0] + guard(R, w[0]);
             w[1] = 0;
             dagi_set_element(R->prec, sizes, i + j * ld, w);
         }

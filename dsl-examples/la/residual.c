@@ -19,7 +19,7 @@
 
 enum { CHUNK = 16 }; /* right-hand sides at a time */
 
-static double eps_of(dag_precision prec)
+double dag_la_eps(dag_precision prec)
 {
     return dag_precision_real(prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
 }
@@ -55,7 +55,7 @@ dag_status dag_potrf_residual(dag_context *ctx, dag_uplo uplo, dag_matrix *F, da
     if (status == DAG_SUCCESS)
         status = dag_norm_fro_he(ctx, uplo, A, &after);
     if (status == DAG_SUCCESS)
-        *residual = after == 0 ? 0 : after / (before * (double)F->m * eps_of(F->prec));
+        *residual = after == 0 ? 0 : after / (before * (double)F->m * dag_la_eps(F->prec));
     return status;
 }
 

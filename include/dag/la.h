@@ -43,6 +43,10 @@ extern "C" {
  */
 dag_status dag_la_nb(dag_context *ctx, int64_t n, int64_t *nb);
 
+/** eps of an element type, the distance from 1 to the next number: what backward errors and their
+ * bounds are counted in. Twice what LAPACK calls eps. */
+double dag_la_eps(dag_precision prec);
+
 /* ---- Cholesky ---------------------------------------------------------------------------- */
 
 /**

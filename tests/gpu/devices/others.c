@@ -8,7 +8,6 @@
 
 #include <dag/lu.h>
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +31,7 @@ static dag_status new_matrix(const problem *p, int64_t columns, dag_matrix **mat
 /* How large R is against `size`, the norms of its factors. */
 static dag_status judge(const problem *p, dag_matrix *R, double size)
 {
-    double eps = dag_precision_real(p->o->prec) == DAG_S ? (double)FLT_EPSILON : DBL_EPSILON;
+    double eps = dag_la_eps(p->o->prec);
     double norm = NAN;
     dag_status status = dag_lange(p->ctx, DAG_NORM_ONE, R, &norm);
     p->r->residual = norm == 0 ? 0 : norm / (size * (double)p->n * eps);
@@ -114,10 +113,7 @@ static dag_status run_one(problem *p)
     if (status == DAG_SUCCESS)
         status = strcmp(p->o->routine, "getrs_t") == 0 ? getrs_t(p) : trtri(p);
     if (status == DAG_SUCCESS) {
-        p->r->m = p->r->n = p->n;
-        p->r->nb = p->a->nb;
-        p->r->p = (int)p->a->p;
-        p->r->q = (int)p->a->q;
+        driver_shape(p->r, p->a);
         p->r->flops = NAN;
         p->r->bound = 30;
     }
