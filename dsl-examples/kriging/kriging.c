@@ -7,6 +7,8 @@
  */
 #include "kriging.h"
 
+#include "../drivers/options.h"
+
 #include <dag/la.h>
 
 #include "covariance.h"
@@ -346,16 +348,18 @@ static int parse_count(const char *text, int64_t *to, int64_t low)
     return end != text && *end == '\0' && *to >= low && *to <= INT32_MAX;
 }
 
-/* -1 to go on, or the exit status. */
+/* -1 to go on, or the exit status. All ranks read the same and one of them speaks. */
 static int parse(settings *s, int argc, char **argv)
 {
-    static const struct option options[] = {
+    static const struct option known[] = {
         {"n", 1, NULL, 'n'},      {"m", 1, NULL, 'm'},     {"length", 1, NULL, 'l'},
         {"height", 1, NULL, 'h'}, {"noise", 1, NULL, 's'}, {"fit", 0, NULL, 'f'},
         {"seed", 1, NULL, 'r'},   {"nb", 1, NULL, 'b'},    {"table", 1, NULL, 't'},
         {"svg", 1, NULL, 'p'},    {"check", 0, NULL, 'c'}, {"help", 0, NULL, '?' + 1},
         {NULL, 0, NULL, 0}};
-    for (int c, at = 0, good = 1; (c = getopt_long(argc, argv, "", options, &at)) != -1;) {
+    bool speaks = options_speaks();
+    opterr = speaks;
+    for (int c, at = 0, good = 1; (c = getopt_long(argc, argv, "", known, &at)) != -1;) {
         switch (c) {
         case 'n': good = parse_count(optarg, &s->d.n, 1); break;
         case 'm': good = parse_count(optarg, &s->d.m, 1); break;
@@ -368,19 +372,28 @@ static int parse(settings *s, int argc, char **argv)
         case 'c': s->check = 1; break;
         case 't': s->table = optarg; break;
         case 'p': s->svg = optarg; break;
-        case '?' + 1: fputs(help, stdout); return 0;
-        default: fputs("dag_kriging: --help lists the options\n", stderr); return 3;
+        case '?' + 1:
+            if (speaks)
+                fputs(help, stdout);
+            return options_flush("dag_kriging") ? DRIVER_OK : DRIVER_FAILED;
+        default:
+            if (speaks)
+                fputs("dag_kriging: --help lists the options\n", stderr);
+            return DRIVER_USAGE;
         }
         if (!good) {
-            fprintf(stderr, "dag_kriging: --%s takes a number %s, not '%s'; --help lists the "
-                    "options\n", options[at].name, c == 'n' || c == 'm' ? ">= 1"
-                    : c == 'l' || c == 'h' ? "> 0" : ">= 0", optarg);
-            return 3;
+            if (speaks)
+                fprintf(stderr, "dag_kriging: --%s takes a number %s, not '%s'; --help lists the "
+                        "options\n", known[at].name, c == 'n' || c == 'm' ? ">= 1"
+                        : c == 'l' || c == 'h' ? "> 0" : ">= 0", optarg);
+            return DRIVER_USAGE;
         }
     }
     if (optind < argc) {
-        fprintf(stderr, "dag_kriging: unexpected argument '%s'\n", argv[optind]);
-        return 3;
+        if (speaks)
+            fprintf(stderr, "dag_kriging: unexpected argument '%s'; --help lists the options\n",
+                    argv[optind]);
+        return DRIVER_USAGE;
     }
     return -1;
 }

@@ -94,16 +94,19 @@ if(DAG_HAVE_MPI)
 endif()
 add_executable(la_mpi_only la/mpi_only.c)
 target_link_libraries(la_mpi_only PRIVATE dag_headers dag_mpi)
-set(parts Options Results Products Files RealMatrices)
+set(drivers_parts Options Results Products)
+set(driver_files_parts Files RealMatrices)
 if(NOT DAG_SANITIZE) # sanitizers take memory of their own
-    list(APPEND parts Memory)
+    list(APPEND driver_files_parts Memory)
 endif()
-foreach(part IN LISTS parts)
-    string(TOLOWER la_drivers_${part} name)
-    dag_add_script_test(${name}
-        COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/la/drivers.py" "${DAG_MPIRUN}"
-            "$<TARGET_FILE_DIR:dag_posv>" ${most_ranks} "${PROJECT_SOURCE_DIR}/../shared/data"
-            ${part}
-        LABELS integration PROCESSORS 2 TIMEOUT 600
-        ENVIRONMENT "MPI_ONLY=$<TARGET_FILE:la_mpi_only>")
+foreach(script IN ITEMS drivers driver_files)
+    foreach(part IN LISTS ${script}_parts)
+        string(TOLOWER la_drivers_${part} name)
+        dag_add_script_test(${name}
+            COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/la/${script}.py"
+                "${DAG_MPIRUN}" "$<TARGET_FILE_DIR:dag_posv>" ${most_ranks}
+                "${PROJECT_SOURCE_DIR}/../shared/data" ${part}
+            LABELS integration PROCESSORS 2 TIMEOUT 600
+            ENVIRONMENT "MPI_ONLY=$<TARGET_FILE:la_mpi_only>")
+    endforeach()
 endforeach()
