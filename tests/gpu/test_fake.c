@@ -1,5 +1,6 @@
 /* The fake CUDA does what tests/gpu/fake/README.md says: memory, copies, streams, events. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
+#include "../common/run_suite.h"
 #include "fake_test.h"
 
 #include <dlfcn.h>
@@ -506,9 +507,5 @@ int main(void)
     Suite *suite = fake_suite();
     add_fault_tests(suite);
     add_blas_tests(suite);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

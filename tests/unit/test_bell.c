@@ -1,4 +1,5 @@
 /* Bells: no ring is lost, whoever comes first; and who may have them. */
+#include "../common/run_suite.h"
 #include "../../runtime/comm/bell.h"
 
 #include "../../runtime/core/lock.h"
@@ -155,9 +156,5 @@ int main(void)
     tcase_add_test(c, sleep_ends);
     tcase_add_test(c, other_processes);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

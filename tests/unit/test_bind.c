@@ -1,4 +1,5 @@
 /* Binding of elements, stores, and what is wrong with them. */
+#include "../common/run_suite.h"
 #include "value_fixture.h"
 
 /* ---- binding ----------------------------------------------------------------------------- */
@@ -297,9 +298,5 @@ int main(void)
     tcase_add_test(tc, untyped_bytes_fit_by_size);
     tcase_add_test(tc, a_leaked_value_is_found);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

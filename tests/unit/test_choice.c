@@ -1,4 +1,5 @@
 /* What kernels and transfers take, the choice between cores and devices, and the file of times. */
+#include "../common/run_suite.h"
 #include "../../runtime/device/choice.h"
 
 #include <check.h>
@@ -408,9 +409,5 @@ int main(void)
     tcase_add_loop_test(f, foreign_is_left_alone, 0, FOREIGN);
     tcase_add_test(f, links_stay_links);
     suite_add_tcase(suite, f);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

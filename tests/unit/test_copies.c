@@ -1,4 +1,5 @@
 /* Copies of a value in several memories: every transition, and long runs against a simple model. */
+#include "../common/run_suite.h"
 #include "../../runtime/data/copies.h"
 
 #include <check.h>
@@ -326,9 +327,5 @@ int main(void)
     tcase_add_test(c, on_host);
     tcase_add_test(c, one_record);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

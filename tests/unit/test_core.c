@@ -1,5 +1,6 @@
 /* Task graphs through the whole core on one rank: every instance once, right values, whatever the
  * schedule. */
+#include "../common/run_suite.h"
 #include "graphs.h"
 
 #include <check.h>
@@ -401,9 +402,5 @@ int main(void)
     tcase_add_loop_test(t, what_bodies_may_ask, 0, HOWS);
     Suite *s = suite_create("core");
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -1,4 +1,5 @@
 /* What goes wrong ends, and says why: failing bodies, contradictory graphs, stalls, misuse. */
+#include "../common/run_suite.h"
 #include "../../runtime/core/core_impl.h"
 #include "graphs.h"
 
@@ -333,9 +334,5 @@ int main(void)
     tcase_add_test_raise_signal(t, late_message, SIGABRT);
     Suite *s = suite_create("errors");
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -1,4 +1,5 @@
 /* Random test matrices: every element depends on (seed, i, j) only, whoever makes which tile. */
+#include "../common/run_suite.h"
 #include "precisions.h"
 
 #include <dag/kernels.h>
@@ -92,9 +93,5 @@ int main(void)
     tcase_add_test(tc, test_precisions_agree);
     tcase_add_test(tc, test_fixed_values);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
+    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* The queue of messages that wait for credit: by age of the pool, by priority, then first come
  * first served. */
+#include "../common/run_suite.h"
 #include "../../runtime/comm/remote.h"
 
 #include <check.h>
@@ -46,9 +47,5 @@ int main(void)
     TCase *c = tcase_create("heap");
     tcase_add_loop_test(c, comes_out_in_order, 0, 10);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

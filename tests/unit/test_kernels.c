@@ -3,6 +3,7 @@
  * precisions, with awkward sizes and leading dimensions. Each tile is surrounded by padding that
  * a kernel must leave alone, and what a kernel must not read is NaN.
  */
+#include "../common/run_suite.h"
 #include "precisions.h"
 #include "reference.h"
 
@@ -329,9 +330,5 @@ int main(int argc, char **argv)
     tcase_add_test(tc, test_one_blas_thread);
     tcase_add_test(tc, test_advice);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
  * The kernels of tournament pivoting, in four precisions: the rows that are chosen, in their order,
  * have an LU factorisation from which the other rows follow, also where the rank is not full.
  */
+#include "../common/run_suite.h"
 #include "precisions.h"
 
 #include <dag/kernels.h>
@@ -41,9 +42,5 @@ int main(void)
     tcase_add_loop_test(tc, test_choose, 0, 4);
     tcase_add_loop_test(tc, test_below, 0, 4);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

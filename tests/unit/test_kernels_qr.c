@@ -2,6 +2,7 @@
  * The QR kernels, in four precisions: Q of a tile and of a triangle on top of another is unitary,
  * and Q^H A is R. Triangles that must not be read hold NaN.
  */
+#include "../common/run_suite.h"
 #include "cpu/micro.h"
 
 #include <dag/kernels.h>
@@ -131,9 +132,5 @@ int main(void)
     add(suite, "kernels_qr", with_all);
     add(suite, "with AVX2", with_avx2);
     add(suite, "with the library", with_library);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
+    return run_suite(suite);
 }

@@ -1,4 +1,5 @@
 /* dag_collection and dag_matrix as all ranks of a job would see them, in one process. */
+#include "../common/run_suite.h"
 #include "data_fake.h"
 
 #include <check.h>
@@ -392,9 +393,5 @@ int main(void)
     tcase_add_test(tc, names_are_kept);
     tcase_add_test(tc, pinned_once_with_devices);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -1,4 +1,5 @@
 /* Memory of a device: blocks, reservation, eviction, and blocks that other threads give back. */
+#include "../common/run_suite.h"
 #include "../../runtime/device/memory.h"
 
 #include <check.h>
@@ -454,9 +455,5 @@ int main(void)
     tcase_add_loop_test(c, at_random, 0, 12);
     tcase_add_test(c, other_threads_return);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

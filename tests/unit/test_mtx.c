@@ -1,4 +1,5 @@
 /* Matrix Market files: valid ones of every kind, malformed ones with their messages. */
+#include "../common/run_suite.h"
 #include "test_mtx.h"
 
 #include <pthread.h>
@@ -484,9 +485,5 @@ int main(void)
     tcase_add_checked_fixture(tc, make_directory, remove_directory);
     add_write_tests(tc);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
+    return run_suite(suite);
 }

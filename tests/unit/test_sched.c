@@ -1,4 +1,5 @@
 /* The queue of the schedulers against a model, and by many threads. */
+#include "../common/run_suite.h"
 #include "core/lock.h"
 #include "sched/queue.h"
 
@@ -163,9 +164,5 @@ int main(void)
     tcase_add_loop_test(t, thieves, 0, 2);
     Suite *s = suite_create("sched");
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -1,4 +1,5 @@
 /* Cores, shares of ranks, order of neighbours. */
+#include "../common/run_suite.h"
 #include "topology.h"
 
 #include <check.h>
@@ -120,9 +121,5 @@ int main(void)
     tcase_add_test(c, binding_stays_inside);
     Suite *s = suite_create("topology");
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -1,4 +1,5 @@
 /* Buffers of events, clocks of several ranks, and the reading of files that may be damaged. */
+#include "../common/run_suite.h"
 #include "trace/file/model.h"
 #include "trace/trace.h"
 
@@ -413,9 +414,5 @@ int main(void)
     suite_add_tcase(suite, buffers);
     suite_add_tcase(suite, clocks);
     suite_add_tcase(suite, files);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

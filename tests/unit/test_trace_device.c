@@ -1,6 +1,7 @@
 /* What the driver of a device records (runtime/trace/device.c): kernels on a stream, copies over links;
  * that the trace has it, and all that is made of a trace; and time without a core. */
 #define _GNU_SOURCE /* open_memstream */
+#include "../common/run_suite.h"
 #include "graphs.h"
 #include "trace/file/model.h"
 #include "trace/trace.h"
@@ -239,9 +240,5 @@ int main(void)
     tcase_add_test(devices, times_paths_and_overlap_count_devices);
     tcase_add_test(devices, exports_and_report_show_devices);
     suite_add_tcase(suite, devices);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* Shapes of broadcasts: everybody is reached once, by a destination rank or the producer, in as few
  * rounds as the shape promises. */
+#include "../common/run_suite.h"
 #include "../../runtime/comm/tree.h"
 
 #include <check.h>
@@ -140,9 +141,5 @@ int main(void)
     tcase_add_test(c, groups_are_entered_once);
     tcase_add_test(c, the_choice_knows_small_from_large);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -1,4 +1,5 @@
 /* Values and their memory, on one thread and on many. */
+#include "../common/run_suite.h"
 #include "value_fixture.h"
 
 /* ---- values ------------------------------------------------------------------------------ */
@@ -252,9 +253,5 @@ int main(void)
     tcase_add_test(tc, threads_share_the_table_and_the_depot);
     tcase_add_test(tc, at_most_one_writer_in_place);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -1,4 +1,5 @@
 /* Regions of views: every item of the region travels once, nothing else is touched. */
+#include "../common/run_suite.h"
 #include "../../runtime/comm/view.h"
 
 #include <check.h>
@@ -126,9 +127,5 @@ int main(void)
     tcase_add_test(c, contiguous_views_are_known);
     tcase_add_test(c, sizes_beyond_two_gigabytes);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

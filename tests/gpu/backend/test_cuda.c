@@ -2,6 +2,7 @@
  * The functions of the CUDA back end and what they answer when something fails. What needs a device
  * that fails on demand is left out on a real one.
  */
+#include "../../common/run_suite.h"
 #include "plugin.h"
 
 #include <dag/kernels.h>
@@ -403,9 +404,5 @@ int main(void)
     tcase_add_test(tc, test_refused_copy);
     tcase_add_test(tc, test_lost);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
  * Each kernel on CUDA devices against the one for cores, in four precisions, all cases of its
  * arguments, odd and empty sizes, leading dimensions larger than the rows.
  */
+#include "../../common/run_suite.h"
 #include "precisions.h"
 #include "queue.h"
 
@@ -48,9 +49,5 @@ int main(void)
     tcase_add_loop_test(tc, test_geadd, 0, 4);
     tcase_add_loop_test(tc, test_qr, 0, 4);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

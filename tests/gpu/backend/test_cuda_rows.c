@@ -3,6 +3,7 @@
  * and what lies around a matrix is left alone. Numbers of exchanges on both sides of what a kernel takes
  * at a time.
  */
+#include "../../common/run_suite.h"
 #include "precisions.h"
 #include "queue.h"
 
@@ -151,9 +152,5 @@ int main(void)
     tcase_add_loop_test(faults, test_refused, 0, 3);
     tcase_add_loop_test(faults, test_outside, 0, 2);
     suite_add_tcase(suite, faults);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* The text of kernels/cuda/own.cu, run by threads of the host: exchanges of rows against exchanges one
  * after the other, diagonals against what is in them. */
+#include "../../common/run_suite.h"
 #include "own.h"
 #include "rows.h" /* of dsl-examples/getrf */
 
@@ -171,9 +172,5 @@ int main(void)
     tcase_add_test(tc, test_store);
     tcase_add_test(tc, test_positive);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner) || own->abi != DAGI_CUDA_OWN_ABI;
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite) || own->abi != DAGI_CUDA_OWN_ABI;
 }

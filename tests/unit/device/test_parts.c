@@ -1,5 +1,6 @@
 /* Parts of the device manager, one at a time, on devices that are none (loop_backend.h): the test
  * is their manager. */
+#include "../../common/run_suite.h"
 #include "loop_backend.h"
 
 #include "../../../runtime/device/choice.h"
@@ -395,9 +396,5 @@ int main(void)
     tcase_add_test(traces, a_trace_has_kernels_and_copies);
     suite_add_tcase(suite, traces);
 #endif
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }
