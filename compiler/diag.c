@@ -188,6 +188,12 @@ static void collect(diag *d, diag_message *m)
     d->messages[d->n_messages++] = m;
 }
 
+/* More errors than the cap were reported: stop looking for more. */
+static bool diag_full(const diag *d)
+{
+    return d->max_errors && d->errors > d->max_errors;
+}
+
 /* Counts and keeps a message, unless there were too many errors. */
 static void record(diag *d, const diag_check *check, diag_severity sev, src_range where,
                    const char *fmt, va_list ap)
@@ -294,11 +300,6 @@ unsigned diag_reports_of(const diag *d, const diag_check *check)
 {
     const check_state *s = state_of(d, check);
     return s ? s->reports : 0;
-}
-
-bool diag_full(const diag *d)
-{
-    return d->max_errors && d->errors > d->max_errors;
 }
 
 static int compare_messages(const void *a, const void *b)

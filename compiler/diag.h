@@ -93,8 +93,6 @@ unsigned diag_warnings(const diag *d);
 unsigned diag_errors_of(const diag *d, const diag_check *check);
 /* How often this check was reported, in whatever severity. */
 unsigned diag_reports_of(const diag *d, const diag_check *check);
-/* More errors than the cap were reported: stop looking for more. */
-bool diag_full(const diag *d);
 
 /* Prints what was collected since the last flush. In JSON form diag_finish prints the array. */
 void diag_flush(diag *d, FILE *out);

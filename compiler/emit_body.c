@@ -48,7 +48,8 @@ bool emit_has_precisions(const emitter *e)
     return e->p->precisions[0] != '\0';
 }
 
-void emit_line_back(emitter *e)
+/* #line back to the generated file. */
+static void emit_line_back(emitter *e)
 {
     for (; e->counted < e->out->len; e->counted++)
         e->lines += e->out->data[e->counted] == '\n';

@@ -76,8 +76,6 @@ void emit_class_bodies(emitter *e, const plan_class *cls);
 bool emit_has_precisions(const emitter *e);
 /* A C string literal. */
 void emit_quoted(const char *str, text *out);
-/* #line back to the generated file. */
-void emit_line_back(emitter *e);
 void emit_out(emitter *e, const char *fmt, ...) UTIL_PRINTF(2, 3);
 /* The same for an item of a list: behind the one before, or on a line of its own, indented, where it
  * does not fit. */

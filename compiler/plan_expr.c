@@ -314,7 +314,7 @@ bool px_min_value(const plan_expr *e, int64_t *min)
 }
 
 /* e = base + shift; base NULL: a constant. */
-void px_split(const plan_expr *e, const plan_expr **base, int64_t *shift)
+static void px_split(const plan_expr *e, const plan_expr **base, int64_t *shift)
 {
     *base = e;
     *shift = 0;

@@ -74,7 +74,6 @@ const plan_expr *px_replace(builder *b, const plan_expr *e, const px_map *map, s
 /* True when no value of e is too large (upper) or too small for a parameter, because the variables
  * are narrow, or because the constructor checks that very expression. */
 bool px_fits(const builder *b, const plan_expr *e, bool upper);
-void px_split(const plan_expr *e, const plan_expr **base, int64_t *shift);
 bool px_global_only(const plan_expr *e);
 
 /* ---- plan_lower.c: from trees to expressions ---------------------------------------------- */
@@ -99,15 +98,12 @@ void nest_test(builder *b, plan_nest *nest, const plan_expr *cond, int line);
 void nest_let(builder *b, plan_nest *nest, plan_var *var, const plan_expr *expr, int line);
 plan_level *nest_loop(builder *b, plan_nest *nest, plan_var *var, const plan_expr *lo,
                       const plan_expr *hi, const plan_expr *step, int line);
-void nest_indices(builder *b, plan_class *cls, plan_nest *nest, const ast_indices *indices);
 /* Adds what an argument needs (loops of its ranges and lists) and returns its value. */
 const plan_expr *nest_value(builder *b, plan_class *cls, plan_nest *nest, const ast_value *value,
                             const char *base);
 /* Indices, guard and indices of the call, in this order; the guard as far out as it can be. */
 void nest_edge(builder *b, plan_class *cls, plan_nest *nest, const sema_edge *edge,
                const plan_expr *guard);
-/* Where a test may stand: the number of outer levels that define what it uses. */
-size_t nest_place_of(const plan_nest *nest, const plan_expr *cond);
 /* The arguments of a call of `target` as its parameters; narrow[i]: may leave 32 bits. */
 void nest_args(builder *b, plan_class *cls, plan_nest *nest, const ast_call *call,
                const plan_class *target, const plan_expr ***args, bool **narrow);

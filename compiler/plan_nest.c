@@ -34,7 +34,8 @@ bool plan_nest_uses(const plan_nest *nest, size_t from, const plan_var *var)
     return false;
 }
 
-size_t nest_place_of(const plan_nest *nest, const plan_expr *cond)
+/* Where a test may stand: the number of outer levels that define what it uses. */
+static size_t nest_place_of(const plan_nest *nest, const plan_expr *cond)
 {
     size_t place = nest->n;
     while (place > 0) {
@@ -91,7 +92,7 @@ static const plan_expr *lower_opt(builder *b, plan_class *cls, const ast_expr *e
     return e ? plan_lower(b, cls, e) : NULL;
 }
 
-void nest_indices(builder *b, plan_class *cls, plan_nest *nest, const ast_indices *indices)
+static void nest_indices(builder *b, plan_class *cls, plan_nest *nest, const ast_indices *indices)
 {
     for (size_t i = 0; indices && i < indices->n; i++) {
         const ast_index *index = indices->items[i];

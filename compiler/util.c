@@ -290,7 +290,9 @@ static unsigned min_unsigned(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-unsigned util_distance(const char *a, const char *b)
+/* Optimal string alignment distance (insert, delete, replace, swap of neighbours), ignoring
+ * case differences at half weight: the result is in half edits. */
+static unsigned distance_of(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);
     if (n > DISTANCE_MAX_LEN || m > DISTANCE_MAX_LEN)
@@ -320,7 +322,7 @@ void util_guess_add(util_guess *g, const char *candidate)
         limit = longer - shorter <= 1 ? longer / 3 : (longer + 2) / 3;
     if (longer > 1 && limit == 0)
         limit = 1;
-    unsigned distance = util_distance(g->word, candidate);
+    unsigned distance = distance_of(g->word, candidate);
     if (distance > 2 * limit && !(longer == 1 && distance == 1))
         return;
     bool as_long = strlen(candidate) == a;

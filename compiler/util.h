@@ -55,10 +55,6 @@ void names_free(names *n);
 const char *names_intern(names *n, const char *str, size_t len);
 const char *names_find(const names *n, const char *str, size_t len);    /* NULL if never interned */
 
-/* Optimal string alignment distance (insert, delete, replace, swap of neighbours), ignoring
- * case differences at half weight: the result is in half edits. */
-unsigned util_distance(const char *a, const char *b);
-
 /* The best of several candidates for a misspelt word, or NULL when none is close enough to be
  * worth suggesting. Feed candidates one at a time; begin with a zeroed struct and .word set. */
 typedef struct util_guess {

@@ -142,7 +142,7 @@ static uint32_t *find_slot(const concrete_graph *g, uint32_t cls, const int64_t 
     }
 }
 
-uint32_t concrete_find(const concrete_graph *g, uint32_t cls, const int64_t *at)
+static uint32_t find(const concrete_graph *g, uint32_t cls, const int64_t *at)
 {
     uint32_t entry = g->hash_size ? *find_slot(g, cls, at) : 0;
     return entry ? entry - 1 : CONCRETE_NONE;
@@ -224,7 +224,7 @@ static bool add_ref(concrete_graph *g, const edge_walk *w)
     *r = (concrete_ref){.task = w->task, .target = CONCRETE_NONE, .edge = w->edge};
     r->first_value = add_values(g, w->at, n);
     if (w->edge->end == SEMA_END_TASK)
-        r->target = concrete_find(g, w->edge->target_class->index, w->at);
+        r->target = find(g, w->edge->target_class->index, w->at);
     g->tasks[w->task].n_refs++;
     return true;
 }

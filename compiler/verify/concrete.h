@@ -74,7 +74,6 @@ void concrete_free(concrete_graph *g);
 
 bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value);
 
-uint32_t concrete_find(const concrete_graph *g, uint32_t cls, const int64_t *at);
 const int64_t *concrete_at(const concrete_graph *g, uint32_t task);
 void concrete_put_task(const concrete_graph *g, uint32_t task, text *out);
 

@@ -20,8 +20,6 @@ bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w);
 
 /* set with one dimension fixed. Takes set. */
 isl_set *verify_fix(isl_set *set, enum isl_dim_type type, size_t pos, int64_t value);
-/* set with its parameters fixed to the witness's. Takes set. */
-isl_set *verify_at_params(const verify_witness *w, isl_set *set);
 /* The image of the instance `at` (of map's domain) under map, at the witness's parameters. Takes
  * map. */
 isl_set *verify_image(const verify_witness *w, isl_map *map, const int64_t *at, size_t n);

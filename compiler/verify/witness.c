@@ -130,7 +130,8 @@ static bool least_params(verify_model *m, isl_set *params, verify_witness *w)
     return ok;
 }
 
-isl_set *verify_at_params(const verify_witness *w, isl_set *set)
+/* set with its parameters fixed to the witness's. Takes set. */
+static isl_set *at_params(const verify_witness *w, isl_set *set)
 {
     isl_size n = isl_set_dim(set, isl_dim_param);
     for (isl_size i = 0; i < n; i++)
@@ -155,7 +156,7 @@ bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w)
     /* From here on there is a contradiction, and it is reported even if clamped parameters keep the
      * point from being found. */
     if (least_params(m, isl_set_params(isl_set_copy(set)), w))
-        verify_first_point(m, verify_at_params(w, set), w->at, w->n_at);
+        verify_first_point(m, at_params(w, set), w->at, w->n_at);
     else
         isl_set_free(set);
     return !verify_failed(m);
@@ -171,5 +172,5 @@ isl_set *verify_image(const verify_witness *w, isl_map *map, const int64_t *at, 
     for (size_t i = 0; i < n; i++)
         map = isl_map_fix_val(map, isl_dim_in, (unsigned)i,
                               isl_val_int_from_si(isl_map_get_ctx(map), at[i]));
-    return verify_at_params(w, isl_map_range(map));
+    return at_params(w, isl_map_range(map));
 }
