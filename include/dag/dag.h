@@ -74,9 +74,6 @@ void dag_config_free(dag_config *config);
 dag_status dag_config_set(dag_config *config, const char *key, const char *value, char *why,
                           size_t why_size);
 
-/** Print every setting: name, value, origin, meaning; one line each. */
-void dag_settings_print(const dag_context *context, FILE *out);
-
 /** One setting of a context; the texts live as long as the context. */
 typedef struct dag_setting {
     const char *name, *value;

@@ -162,7 +162,6 @@ typedef struct dagi_engine_options {
     int word; /* all ranks are given that of rank 0 */
 } dagi_engine_options;
 
-dag_status dagi_engine_self_new(dagi_engine **out);
 dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine **out, char *why,
                                size_t why_size);
 

@@ -101,7 +101,7 @@ static const dagi_engine_ops self_ops = {
     .under_way = self_under_way,
 };
 
-dag_status dagi_engine_self_new(dagi_engine **out)
+static dag_status self_new(dagi_engine **out)
 {
     dagi_engine *e = calloc(1, sizeof *e);
     if (!e)
@@ -159,7 +159,7 @@ dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out
         return DAG_ERR_UNSUPPORTED;
     }
 #endif
-    dag_status status = dagi_engine_self_new(out);
+    dag_status status = self_new(out);
     if (status)
         snprintf(why, why_size, "out of memory");
     else

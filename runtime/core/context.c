@@ -306,11 +306,6 @@ const char *dag_summary(const dag_context *context)
     return context->summary;
 }
 
-void dag_settings_print(const dag_context *context, FILE *out)
-{
-    dagi_settings_print_config(context->config, out);
-}
-
 int dag_setting_get(const dag_context *context, int index, dag_setting *setting)
 {
     return context && setting ? dagi_settings_get(context->config, index, setting) : 0;

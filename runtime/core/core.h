@@ -110,7 +110,7 @@ struct dag_context {
     int recorded;       /* what rank 0 wants recorded: DAGI_TRACE_... of trace/trace.h */
     struct dagi_trace *trace; /* runtime/trace; NULL = nothing is recorded */
     dagi_settings settings;
-    struct dag_config *config;  /* values with their origin, for dag_settings_print() */
+    struct dag_config *config;  /* values with their origin, for dag_setting_get() */
     struct dagi_worker **workers;
     const struct dagi_sched_ops *sched;
     struct dagi_topology *topology;

@@ -127,8 +127,6 @@ int dagi_startup(struct dagi_worker *w);
 
 /* Take `count` completed tasks off w's account. Nothing of the pool may be touched afterwards. */
 void dagi_pool_count(struct dagi_worker *w, dag_taskpool *pool, int64_t count, int64_t tasks);
-void dagi_pool_vfail(dag_taskpool *pool, dag_status status, const char *format, va_list args)
-    __attribute__((format(printf, 3, 0)));
 /* End this rank's part by force: nobody works on it and nothing of it is under way. */
 void dagi_pool_force(struct dagi_worker *w, dag_taskpool *pool);
 /* Nonzero when the pool is queued: the task was kept until it runs. */

@@ -204,7 +204,8 @@ void dag_taskpool_free(dag_taskpool *pool)
 
 /* ---- errors ----------------------------------------------------------------------------- */
 
-void dagi_pool_vfail(dag_taskpool *pool, dag_status status, const char *format, va_list args)
+__attribute__((format(printf, 3, 0)))
+static void pool_vfail(dag_taskpool *pool, dag_status status, const char *format, va_list args)
 {
     char text[4096];
     vsnprintf(text, sizeof text, format, args);
@@ -222,7 +223,7 @@ void dagi_pool_fail(dag_taskpool *pool, dag_status status, const char *format, .
 {
     va_list args;
     va_start(args, format);
-    dagi_pool_vfail(pool, status, format, args);
+    pool_vfail(pool, status, format, args);
     va_end(args);
 }
 

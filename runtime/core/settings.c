@@ -114,11 +114,18 @@ static const setting table[] = {
 };
 enum { NSETTINGS = sizeof table / sizeof table[0] };
 
+/* Where the value of a setting came from, weakest first. */
+typedef enum setting_origin {
+    ORIGIN_DEFAULT,
+    ORIGIN_FILE,
+    ORIGIN_ENVIRONMENT,
+    ORIGIN_API
+} setting_origin;
 static const char *const origin_names[] = {"default", "file", "environment", "API"};
 
 struct dag_config {
     char *text[NSETTINGS]; /* NULL = not given */
-    dagi_origin origin[NSETTINGS];
+    setting_origin origin[NSETTINGS];
 };
 
 static dag_status reason(char *why, size_t size, const char *format, ...)
@@ -328,7 +335,7 @@ void dag_config_free(dag_config *config)
 }
 
 /* Keep `value` for setting `i`. `from` names the place for messages. */
-static dag_status keep(dag_config *config, int i, const char *value, dagi_origin origin,
+static dag_status keep(dag_config *config, int i, const char *value, setting_origin origin,
                        const char *from, char *why, size_t size)
 {
     dagi_settings scratch;
@@ -359,7 +366,7 @@ dag_status dag_config_set(dag_config *config, const char *key, const char *value
     if (i < 0)
         return reason(why, why_size, "dag_config_set: there is no setting '%s'%s", key,
                       suggestion(near, sizeof near, key, false));
-    return keep(config, i, value, DAGI_ORIGIN_API, "dag_config_set", why, why_size);
+    return keep(config, i, value, ORIGIN_API, "dag_config_set", why, why_size);
 }
 
 /* Cut blanks off both ends, in place. */
@@ -398,7 +405,7 @@ static dag_status read_line(dag_config *config, const char *path, int number, ch
     seen_at[i] = number;
     char from[PATH_MAX + 16];
     snprintf(from, sizeof from, "%s:%d", path, number);
-    return keep(config, i, trim(equals + 1), DAGI_ORIGIN_FILE, from, why, size);
+    return keep(config, i, trim(equals + 1), ORIGIN_FILE, from, why, size);
 }
 
 static dag_status read_file(dag_config *config, const char *path, char *why, size_t size)
@@ -445,7 +452,7 @@ static dag_status read_environment(dag_config *config, char *why, size_t size)
         }
         char from[80];
         snprintf(from, sizeof from, "environment, %s", name);
-        dag_status status = keep(config, i, equals + 1, DAGI_ORIGIN_ENVIRONMENT, from, why, size);
+        dag_status status = keep(config, i, equals + 1, ORIGIN_ENVIRONMENT, from, why, size);
         if (status != DAG_SUCCESS)
             return status;
     }
@@ -461,7 +468,7 @@ dag_status dagi_settings_resolve(const dag_config *api, dag_config **resolved,
     memset(settings, 0, sizeof *settings);
     dag_status status = DAG_SUCCESS;
     for (int i = 0; i < NSETTINGS && status == DAG_SUCCESS; i++)
-        status = keep(config, i, table[i].fallback, DAGI_ORIGIN_DEFAULT, "default", why, why_size);
+        status = keep(config, i, table[i].fallback, ORIGIN_DEFAULT, "default", why, why_size);
     const char *path = getenv("DAG_CONFIG");
     if (status == DAG_SUCCESS && path && *path)
         status = read_file(config, path, why, why_size);
@@ -469,7 +476,7 @@ dag_status dagi_settings_resolve(const dag_config *api, dag_config **resolved,
         status = read_environment(config, why, why_size);
     for (int i = 0; i < NSETTINGS && status == DAG_SUCCESS && api; i++) {
         if (api->text[i])
-            status = keep(config, i, api->text[i], DAGI_ORIGIN_API, "dag_config", why, why_size);
+            status = keep(config, i, api->text[i], ORIGIN_API, "dag_config", why, why_size);
     }
     for (int i = 0; i < NSETTINGS && status == DAG_SUCCESS; i++)
         status = parse(&table[i], config->text[i], settings, why, why_size);
@@ -479,18 +486,6 @@ dag_status dagi_settings_resolve(const dag_config *api, dag_config **resolved,
     }
     *resolved = config;
     return DAG_SUCCESS;
-}
-
-dagi_origin dagi_settings_origin(const dag_config *config, const char *key)
-{
-    return config->origin[find(key)];
-}
-
-void dagi_settings_print_config(const dag_config *config, FILE *out)
-{
-    for (int i = 0; i < NSETTINGS; i++)
-        fprintf(out, "%-16s = %-8s (%s) %s\n", table[i].name, config->text[i],
-                origin_names[config->origin[i]], table[i].meaning);
 }
 
 int dagi_settings_get(const dag_config *config, int index, dag_setting *out)

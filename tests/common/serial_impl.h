@@ -58,7 +58,6 @@ struct dag_taskpool {
 /* The first error stays. */
 void serial_fail(dag_taskpool *pool, dag_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-serial_value *serial_value_new(const dag_shape *shape);
 serial_value *serial_value_copy(const dag_value *from);
 void serial_value_free(dag_value *value);
 void serial_element(dag_taskpool *pool, int slot, const int64_t *index, dag_element *element);

@@ -8,7 +8,7 @@
 /* ---- values ------------------------------------------------------------------------------ */
 
 /* Fresh contents are a pattern, so that nobody comes to rely on zeros. */
-serial_value *serial_value_new(const dag_shape *shape)
+static serial_value *value_new(const dag_shape *shape)
 {
     serial_value *value = calloc(1, sizeof *value);
     size_t bytes = (size_t)shape->m * (size_t)shape->n * shape->elem;
@@ -43,7 +43,7 @@ serial_value *serial_value_copy(const dag_value *from)
         *value = *own;
         return value;
     }
-    value = serial_value_new(&(dag_shape){from->m, from->n, from->elem});
+    value = value_new(&(dag_shape){from->m, from->n, from->elem});
     dag_element to = {.ptr = value->head.ptr, .ld = value->head.ld};
     serial_copy_region(from, &to, DAG_REGION_FULL);
     return value;
@@ -114,7 +114,7 @@ void dag_bind_memory(struct dag_task *task, int flow, int slot, const int64_t *i
 
 void dag_bind_new(struct dag_task *task, int flow, const dag_shape *shape)
 {
-    bind_value(task, flow, serial_value_new(shape));
+    bind_value(task, flow, value_new(shape));
 }
 
 void dag_bind_new_like(struct dag_task *task, int flow, int slot, const int64_t *index,
@@ -129,7 +129,7 @@ void dag_bind_new_like(struct dag_task *task, int flow, int slot, const int64_t 
         return;
     }
     c->ops->shape_of(c, index, &shape);
-    bind_value(task, flow, serial_value_new(&shape));
+    bind_value(task, flow, value_new(&shape));
 }
 
 void dag_bind_null(struct dag_task *task, int flow)

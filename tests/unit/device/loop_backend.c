@@ -393,11 +393,3 @@ const dagi_backend *loop_backend(const loop_options *o)
     memset(calls, 0, sizeof calls);
     return &backend;
 }
-
-int64_t loop_calls(loop_call call)
-{
-    pthread_mutex_lock(&lock);
-    int64_t n = calls[call];
-    pthread_mutex_unlock(&lock);
-    return n;
-}

@@ -33,8 +33,6 @@ typedef struct loop_options {
 
 /* The back end with these options, for dagi_devices_use(). One at a time. */
 const dagi_backend *loop_backend(const loop_options *options);
-/* Calls of this kind so far, all devices. */
-int64_t loop_calls(loop_call call);
 /* Enqueue fn(args), args copied. */
 void loop_launch(dag_device_queue *queue, void (*fn)(void *args), const void *args, size_t bytes);
 
