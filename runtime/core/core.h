@@ -235,6 +235,7 @@ typedef struct dagi_class_info {
     uint8_t memory_class; /* of its tasks */
     uint8_t on_device;    /* 1: there are devices that it has a body for */
     _Atomic uint8_t many; /* hint: an instance with several arrivals has been seen */
+    _Atomic(struct dagi_choice_class *) times; /* hint: the device layer's, once they were asked for */
     /* start-up; pool->start_lock */
     dag_cursor cursor;
     int started; /* 1: nothing left to start */
@@ -283,6 +284,7 @@ struct dag_taskpool {
     int on_device;           /* 1: some class has a body for the devices that are there */
     int nshards;             /* of the dependency table; a power of two */
     dagi_shard *shards;
+    _Atomic int crowded;     /* hint, only ever 0 -> 1: the table is too large for a cache */
 
     /* -- shared: guarded by `lock` */
     pthread_mutex_t lock;

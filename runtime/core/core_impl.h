@@ -15,6 +15,14 @@
 #define DAGI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define DAGI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* Bring the first lines of something to the cache. */
+static inline void dagi_prefetch_lines(const void *at, int lines)
+{
+    enum { LINE = 64 };
+    for (int i = 0; i < lines; i++)
+        __builtin_prefetch((const char *)at + i * LINE);
+}
+
 /* ---- memory.c: task memory -------------------------------------------------------------- */
 
 struct dagi_task_store *dagi_task_store_new(void);
@@ -84,6 +92,15 @@ typedef struct dagi_source {
 struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, const dag_edge *edge,
                                   const int32_t *params, dag_value *value,
                                   const dagi_source *source);
+/* In a crowded table (pool->crowded) these arrivals follow, in this order: what they touch is brought
+ * to the cache, for all of them at once. Returns for how many, at least one: those that share a lock. */
+enum { DAGI_DEPS_ROW = 16 };
+int dagi_deps_expect(struct dagi_worker *w, dag_taskpool *pool, int count,
+                     const dag_edge *const *edges, const int32_t *const *params);
+/* Where the chain of an instance begins, on the way to the cache; only while no locks are taken. The
+ * place is good until the next arrival. */
+struct dag_task *const *dagi_deps_chain(const dag_taskpool *pool, const dag_class *cls,
+                                        const int32_t *params);
 static inline void dagi_deps_let_go(struct dagi_worker *w)
 {
     if (!w->held)
@@ -107,6 +124,9 @@ void dagi_task_complete(struct dagi_worker *w, struct dag_task *t);
 
 /* For tasks on devices, whose completion comes in two parts. Flows that other ranks get of t. */
 uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t);
+/* It is about to be issued. In a crowded table the task that its first value goes to is looked for
+ * meanwhile; the result is where that will be found, for a look in between, NULL = nowhere. */
+struct dag_task *const *dagi_task_foresee(struct dagi_worker *w, struct dag_task *t);
 /* It is issued: successors on this rank get its values. Those of the flows in `keep` stay with the
  * task as well, the other flows are NULL from now on. */
 void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);

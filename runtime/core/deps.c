@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { START_BUCKETS = 64 };
+enum { START_BUCKETS = 64, CROWDED = 8192 /* tasks that a core's own cache does not hold */ };
 
 int dagi_deps_init(dag_taskpool *pool)
 {
@@ -116,10 +116,14 @@ static inline struct dag_task **find(dagi_shard *s, uint64_t h, const dag_class 
     return NULL;
 }
 
-static int insert(dagi_shard *s, uint64_t h, struct dag_task *t)
+static int insert(dag_taskpool *pool, dagi_shard *s, uint64_t h, struct dag_task *t)
 {
-    if ((!s->buckets || s->count > s->mask) && grow(s) != 0)
-        return 1;
+    if (!s->buckets || s->count > s->mask) {
+        if (grow(s) != 0)
+            return 1;
+        if (s->count >= CROWDED / (uint64_t)pool->nshards)
+            atomic_store_explicit(&pool->crowded, 1, memory_order_relaxed);
+    }
     struct dag_task **at = &s->buckets[h & s->mask];
     t->next = *at;
     *at = t;
@@ -200,7 +204,7 @@ static struct dag_task *insert_first(const struct arrival *a, dagi_shard *s, uin
                                      struct dag_task *t)
 {
     enter(a, t);
-    if (DAGI_UNLIKELY(insert(s, h, t) != 0)) {
+    if (DAGI_UNLIKELY(insert(a->pool, s, h, t) != 0)) {
         dagi_pool_fail(a->pool, DAG_ERR_NOMEM, "no memory for the dependency table");
         dagi_task_drop(a->w, t);
         return NULL;
@@ -287,6 +291,44 @@ struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, con
     dagi_shard *s = shard_of(pool, edge->target, params);
     take_hold(w, s);
     return arrive_locked(&a, s, h, fresh);
+}
+
+/* Three passes, each of which waits for what the one before it has sent for: where the chains begin,
+ * the first tasks on them (the second line as well, it has the parameters), then the arrivals. */
+int dagi_deps_expect(struct dagi_worker *w, dag_taskpool *pool, int count,
+                     const dag_edge *const *edges, const int32_t *const *params)
+{
+    struct dag_task **chain[DAGI_DEPS_ROW];
+    dagi_shard *s = pool->shards;
+    if (!w->ctx->unlocked) {
+        s = shard_of(pool, edges[0]->target, params[0]);
+        take_hold(w, s);
+    }
+    if (!s->buckets)
+        return 1;
+    int n = 0;
+    for (; n < count && n < DAGI_DEPS_ROW; n++) {
+        if (n > 0 && !w->ctx->unlocked && shard_of(pool, edges[n]->target, params[n]) != s)
+            break;
+        chain[n] = &s->buckets[hash(edges[n]->target, params[n]) & s->mask];
+        __builtin_prefetch(chain[n]);
+    }
+    for (int i = 0; i < n; i++) {
+        if (*chain[i])
+            dagi_prefetch_lines(*chain[i], 2);
+    }
+    return n;
+}
+
+struct dag_task *const *dagi_deps_chain(const dag_taskpool *pool, const dag_class *cls,
+                                        const int32_t *params)
+{
+    const dagi_shard *s = pool->shards;
+    if (!s->buckets)
+        return NULL;
+    struct dag_task *const *chain = &s->buckets[hash(cls, params) & s->mask];
+    __builtin_prefetch(chain);
+    return chain;
 }
 
 /* ---- the table as a whole --------------------------------------------------------------- */

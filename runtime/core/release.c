@@ -125,16 +125,37 @@ HOT void share_values(struct gather *g, dag_value **values, dagi_fanout *fanout,
     }
 }
 
+/* Where dagi_deps_expect() has looked up to, from an offset of the buffer on. */
+static size_t expect(struct gather *g, size_t at)
+{
+    const dag_edge *edges[DAGI_DEPS_ROW];
+    const int32_t *params[DAGI_DEPS_ROW];
+    size_t ends[DAGI_DEPS_ROW];
+    struct dagi_worker *w = g->w;
+    int n = 0;
+    while (n < DAGI_DEPS_ROW && at < w->edges_used) {
+        const struct named *next = (const struct named *)(void *)(w->edges + at);
+        edges[n] = next->edge;
+        params[n] = next->params;
+        at += (size_t)next->size;
+        ends[n++] = at;
+    }
+    return n > 1 ? ends[dagi_deps_expect(w, g->pool, n, edges, params) - 1] : at;
+}
+
 /* Activate what was named at buffer offsets from `at` on. The ready ones: the best of all (the
  * first among equals) is returned, the others are on *rest, the last named first, so that a queue
  * that gives the youngest first runs them in the order in which they were named. */
 HOT struct dag_task *activate_named(struct gather *g, size_t at, dag_value **values,
-                                    const dagi_source *source, struct dag_task **rest)
+                                    const dagi_source *source, struct dag_task **rest,
+                                    bool crowded)
 {
     struct dagi_worker *w = g->w;
     struct dag_task *best = NULL;
-    size_t end = w->edges_used;
+    size_t end = w->edges_used, expected = at;
     while (at < end) {
+        if (crowded && at >= expected)
+            expected = expect(g, at);
         const struct named *n = (const struct named *)(void *)(w->edges + at);
         const dag_edge *edge = n->edge;
         at += (size_t)n->size;
@@ -213,7 +234,7 @@ void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
     dagi_source source = {cls, dagi_task_locals(t)};
     if (fanout && !dagi_fanout_empty(fanout))
         dagi_comm_activate(w, t, fanout, g.visit.dynamic);
-    best = activate_named(&g, mark, values, &source, &rest);
+    best = activate_named(&g, mark, values, &source, &rest, false);
     w->edges_used = mark;
     if (DAGI_UNLIKELY(w->special) && w->ctx->devices) {
         rest = dagi_device_filter(w, rest);
@@ -257,6 +278,34 @@ uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t)
     return mask;
 }
 
+/* A visit that looks at the first edge alone: rows are expected when their turn has come. */
+struct foresight {
+    dag_visit visit; /* first */
+    const dag_taskpool *pool;
+    struct dag_task *const *chain;
+};
+
+static void foresee_edge(dag_visit *v, const dag_edge *edge, const int32_t *params)
+{
+    struct foresight *s = (struct foresight *)(void *)v;
+    if (!s->chain)
+        s->chain = dagi_deps_chain(s->pool, edge->target, params);
+}
+
+struct dag_task *const *dagi_task_foresee(struct dagi_worker *w, struct dag_task *t)
+{
+    const dag_taskpool *pool = t->pool;
+    /* Guards that read what the body computes cannot be asked yet. */
+    if (!atomic_load_explicit(&pool->crowded, memory_order_relaxed) || !w->ctx->unlocked ||
+        !t->cls->successors || pool->program->dynamic)
+        return NULL;
+    struct foresight s = {.visit = {.mode = DAG_VISIT_LOCAL, .mask = data_mask(t), .task = t,
+                                    .edge = foresee_edge},
+                          .pool = pool};
+    t->cls->successors(&s.visit, pool->globals, dagi_task_locals(t));
+    return s.chain;
+}
+
 /* Tell those on this rank that are named by flows in `mask`. */
 static void tell_local(struct gather *g, struct dag_task *t, uint32_t mask, uint32_t keep)
 {
@@ -271,7 +320,9 @@ static void tell_local(struct gather *g, struct dag_task *t, uint32_t mask, uint
         g->refs[f] += (int32_t)(keep >> f & 1);
     share_values(g, values, NULL, mask);
     dagi_source source = {t->cls, dagi_task_locals(t)};
-    struct dag_task *best = activate_named(g, mark, values, &source, &rest);
+    bool crowded = atomic_load_explicit(&g->pool->crowded, memory_order_relaxed);
+    struct dag_task *best = crowded ? activate_named(g, mark, values, &source, &rest, true)
+                                    : activate_named(g, mark, values, &source, &rest, false);
     w->edges_used = mark;
     for (uint32_t f = 0; f < g->ndata; f++) {
         if (mask >> f & ~(keep >> f) & 1)
@@ -414,7 +465,7 @@ void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cl
     share_values(&g, values, NULL, mask);
     dagi_source source = {cls, locals};
     struct dag_task *rest = NULL;
-    struct dag_task *best = activate_named(&g, mark, values, &source, &rest);
+    struct dag_task *best = activate_named(&g, mark, values, &source, &rest, false);
     w->edges_used = mark;
     if (DAGI_TRACK(w))
         DAGI_TRACK(w)->origin = before;

@@ -46,12 +46,13 @@ typedef struct dagi_value {
     dag_value v; /* first */
     _Atomic int32_t refs;
     _Atomic uint32_t flags;
+    _Atomic(struct dagi_copies *) copies; /* on devices, copies.h; NULL = only ever on the host */
     dag_taskpool *pool;
+    /* -- behind a line of the cache: what is not looked at for each task */
     int slot;                           /* HOME: whose memory; for the check for races */
     size_t capacity;                    /* bytes of the buffer behind this header; 0 = none */
     struct dagi_value *next;            /* bucket of the table, or free list */
     struct dagi_pending_store *waiting; /* TRACKED: stores to this element, latest first */
-    _Atomic(struct dagi_copies *) copies; /* on devices, copies.h; NULL = only ever on the host */
 } dagi_value;
 
 /* While worker.store_plan is set dag_store() writes nothing, but enters the flow here: bit in `home`

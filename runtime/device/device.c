@@ -50,7 +50,8 @@ static void close_device(dagi_device *d)
     if (d->info_host)
         backend->unpin(d->info_host);
     free(d->info_host);
-    free(d->heap);
+    dagi_pending_queue_fini(&d->queue);
+    dagi_jobs_drop(d);
     if (d->handle)
         backend->close(d->handle);
     free(d);

@@ -13,10 +13,11 @@
 #include "backend.h"
 #include "device.h"
 #include "memory.h"
+#include "pending_queue.h"
 
 enum {
     DAGI_EXEC_LANES = 4,      /* queues for kernels of one device; the first is urgent */
-    DAGI_LANE_SLOTS = 512,    /* tickets of one queue under way; a power of two */
+    DAGI_LANE_SLOTS = 128,    /* tickets of one queue under way; a power of two */
     DAGI_WINDOW = 64,         /* tasks of one device issued and not retired */
     DAGI_PENDING_MANY = 4096, /* pending tasks from which on no further instances are started */
     DAGI_INFO_SLOTS = 256,    /* ints of one device for what kernels report */
@@ -149,15 +150,27 @@ typedef struct dagi_job_flow {
     dagi_departure *departure; /* messages take it from here; NULL = from the host, or nobody gets it */
 } dagi_job_flow;
 
-/* Belongs to the manager once it is in the inbox. */
+/* A task until it is issued, one line of the cache: many may wait. Belongs to the manager once it is in
+ * the inbox. */
+typedef struct dagi_slip {
+    struct dagi_slip *next;
+    struct dag_task *task;
+    const dag_body *body;
+    struct dagi_device *device;
+    size_t workspace_bytes;
+    size_t bytes;           /* of all flows */
+    int64_t estimate;       /* nanoseconds that it adds to the backlog */
+} dagi_slip;
+
+/* And from then on. Of a device there are DAGI_WINDOW at most, and the one at the head; they come back
+ * to `spare`. */
 typedef struct dagi_job {
     struct dagi_job *next;
     struct dag_task *task;
     const dag_body *body;
     struct dagi_device *device;
-    uint64_t order;         /* of arrival */
     int attempts;
-    int ndata;
+    int ndata, room;        /* flows; those that there is memory for */
     size_t workspace_bytes;
     dagi_block *workspace;
     dagi_lane *lane;        /* where its kernels are */
@@ -180,8 +193,8 @@ typedef struct dagi_job {
         int slot;
         int64_t offset;
     } info[DAGI_JOB_INFOS];
-    dag_value *views;       /* [ndata], behind the flows */
-    dagi_job_flow flow[];   /* [ndata] */
+    dag_value *views;       /* [room], behind the flows */
+    dagi_job_flow flow[];   /* [room] */
 } dagi_job;
 
 /* ---- devices -------------------------------------------------------------------------------- */
@@ -234,7 +247,7 @@ typedef struct dagi_device {
     _Atomic int flying;   /* 1: transfers or kernels under way */
     _Atomic int64_t pending; /* jobs that are not issued */
     _Atomic int64_t backlog; /* nanoseconds, estimated, of jobs that are not retired */
-    _Atomic(dagi_job *) inbox;              /* linked by next, latest first */
+    _Atomic(dagi_slip *) inbox;             /* linked by next, latest first */
     _Atomic(struct dag_task *) fetches;     /* wait for content on the host; likewise */
     _Atomic(dagi_copies *) dying;           /* records of values that nobody holds any more */
     _Atomic(dagi_departure *) departed;     /* that nobody sends from any more; no work by themselves */
@@ -243,10 +256,9 @@ typedef struct dagi_device {
     /* -- the manager's */
     dagi_memory *memory;
     dagi_lane in, out, exec[DAGI_EXEC_LANES];
-    dagi_job **heap; /* pending, best first */
-    int nheap, heap_capacity;
-    uint64_t arrivals;
-    dagi_job *head;  /* taken from the heap, not issued yet */
+    dagi_pending_queue queue; /* what came through the inbox and is not issued */
+    dagi_job *head;  /* taken from there, not issued yet */
+    dagi_job *spare; /* linked by next */
     dagi_job_list issued[DAGI_EXEC_LANES];
     dagi_job *finishing; /* their kernels have passed, transfers have not */
     int nissued, turn;
@@ -300,6 +312,19 @@ static inline dagi_copies *dagi_copies_get(dag_value *v)
 {
     return atomic_load_explicit(&dagi_value_of(v)->copies, memory_order_acquire);
 }
+/* The block of a value's copy here, valid or on its way; NULL = none. The caller holds the value. */
+static inline dagi_block *dagi_resident_block(const dagi_device *d, dag_value *v)
+{
+    dagi_copies *c = v ? dagi_copies_get(v) : NULL;
+    dagi_block *block = NULL;
+    if (!c)
+        return NULL;
+    dagi_lock(&c->lock);
+    if (c->copy[d->space].state != DAGI_INVALID)
+        block = c->copy[d->space].memory;
+    dagi_unlock(&c->lock);
+    return block;
+}
 static inline void dagi_count(_Atomic int64_t *counter, int64_t by)
 {
     int64_t now = atomic_load_explicit(counter, memory_order_relaxed);
@@ -325,15 +350,23 @@ void dagi_pins_drop(const struct dagi_devices *all);
 
 /* ---- pending.c ------------------------------------------------------------------------------ */
 
-dagi_job *dagi_job_new(dagi_device *d, struct dag_task *t, const dag_body *body);
-void dagi_job_free(dagi_job *job);
-/* What the inbox holds goes to the heap. */
+/* The times of a task's class; NULL = out of memory. */
+struct dagi_choice_class *dagi_times_of(const struct dagi_devices *all, const struct dag_task *t);
+/* A task is pending from now on; nonzero = out of memory, and it is not. */
+int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *slip);
+/* What the inbox holds goes to the queue. */
 void dagi_pending_collect(struct dagi_worker *w, dagi_device *d);
-dagi_job *dagi_pending_pop(dagi_device *d);
+/* The best, which is the manager's to issue; NULL = none. */
+dagi_job *dagi_pending_pop(struct dagi_worker *w, dagi_device *d);
+/* Bring to the cache what the next ones will need. */
+void dagi_pending_prefetch(dagi_device *d);
+/* It is issued and retired, or went elsewhere. */
+void dagi_job_free(dagi_job *job);
+void dagi_jobs_drop(dagi_device *d);
 /* What pending tasks will use next is kept longest. */
 void dagi_pending_next_use(dagi_device *d);
-/* The job will not run here: what it would have used is kept for others only. */
-void dagi_pending_forget_use(dagi_device *d, const dagi_job *job);
+/* The task will not run here: what it would have used is kept for others only. */
+void dagi_pending_forget_use(dagi_device *d, struct dag_task *t);
 /* The device cannot take it: another one, a core, or an error with this sentence. */
 void dagi_job_elsewhere(struct dagi_worker *w, dagi_job *job, const char *why);
 

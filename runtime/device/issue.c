@@ -56,14 +56,7 @@ static void plan_flow(dagi_job *job, int f)
 /* Pin the copy that is here, if there is a valid one. */
 static dagi_block *pin_resident(dagi_device *d, dag_value *v)
 {
-    dagi_copies *c = dagi_copies_get(v);
-    dagi_block *block = NULL;
-    if (!c)
-        return NULL;
-    dagi_lock(&c->lock);
-    if (c->copy[d->space].state != DAGI_INVALID)
-        block = c->copy[d->space].memory;
-    dagi_unlock(&c->lock);
+    dagi_block *block = dagi_resident_block(d, v);
     if (block)
         dagi_memory_pin(d->memory, block);
     return block;
@@ -490,7 +483,7 @@ static void skip(struct dagi_worker *w, dagi_job *job)
     struct dag_task *t = job->task;
     atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
-    dagi_pending_forget_use(d, job);
+    dagi_pending_forget_use(d, t);
     dagi_job_free(job);
     dagi_task_complete_here(w, t);
     atomic_fetch_sub(&d->work, 1);
@@ -549,6 +542,7 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
         skip(w, job);
         return DAGI_ISSUE_GONE;
     }
+    struct dag_task *const *successor = dagi_task_foresee(w, t);
     t->owner = w;
     job->filled = 0;
     job->flops = 0;
@@ -568,6 +562,8 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
         *device = result;
         return DAGI_ISSUE_WAIT;
     }
+    if (successor && *successor)
+        dagi_prefetch_lines(*successor, 2);
     result = fill(w, job);
     if (result == DAGI_OK)
         result = launch(w, job);

@@ -53,7 +53,7 @@ static void give_away(struct dagi_worker *w, dagi_device *d)
     if (d->head)
         dagi_job_elsewhere(w, d->head, "the device has failed");
     d->head = NULL;
-    for (dagi_job *job; (job = dagi_pending_pop(d)) != NULL;)
+    for (dagi_job *job; (job = dagi_pending_pop(w, d)) != NULL;)
         dagi_job_elsewhere(w, job, "the device has failed");
 }
 
@@ -99,9 +99,10 @@ static int issue_round(struct dagi_worker *w, dagi_device *d, dagi_result *resul
     while (events < MOST && room_to_issue(d)) {
         dagi_pending_collect(w, d);
         if (!d->head)
-            d->head = dagi_pending_pop(d);
+            d->head = dagi_pending_pop(w, d);
         if (!d->head)
             break;
+        dagi_pending_prefetch(d);
         dagi_job *job = d->head;
         d->head = NULL; /* what follows may look for it */
         dagi_issue_result r = dagi_issue(w, job, result);

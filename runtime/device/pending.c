@@ -7,24 +7,58 @@
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
-dagi_job *dagi_job_new(dagi_device *d, struct dag_task *t, const dag_body *body)
+/* From the spare ones of the device, which are in the cache. */
+static dagi_job *job_new(const dagi_slip *slip)
 {
-    size_t ndata = t->cls->ndata;
-    dagi_job *job = malloc(sizeof *job + ndata * (sizeof(dagi_job_flow) + sizeof(dag_value)));
-    if (!job)
-        return NULL;
-    memset(job, 0, sizeof *job + ndata * sizeof(dagi_job_flow));
-    job->task = t;
-    job->body = body;
+    enum { FLOWS = 4 };
+    dagi_device *d = slip->device;
+    dagi_job *job = d->spare;
+    int ndata = (int)slip->task->cls->ndata, room = ndata > FLOWS ? ndata : FLOWS;
+    if (job)
+        d->spare = job->next;
+    if (job && job->room >= ndata) {
+        room = job->room;
+    } else {
+        free(job);
+        job = malloc(sizeof *job + (size_t)room * (sizeof(dagi_job_flow) + sizeof(dag_value)));
+        if (!job)
+            return NULL;
+    }
+    memset(job, 0, sizeof *job + (size_t)ndata * sizeof(dagi_job_flow));
+    job->task = slip->task;
+    job->body = slip->body;
     job->device = d;
-    job->ndata = (int)ndata;
-    job->views = (dag_value *)(void *)(job->flow + ndata);
+    job->ndata = ndata;
+    job->room = room;
+    job->workspace_bytes = slip->workspace_bytes;
+    job->bytes = slip->bytes;
+    job->estimate = slip->estimate;
+    job->views = (dag_value *)(void *)(job->flow + room);
     return job;
 }
 
 void dagi_job_free(dagi_job *job)
 {
-    free(job);
+    job->next = job->device->spare;
+    job->device->spare = job;
+}
+
+void dagi_jobs_drop(dagi_device *d)
+{
+    while (d->spare) {
+        dagi_job *next = d->spare->next;
+        free(d->spare);
+        d->spare = next;
+    }
+}
+
+/* Slips come and go with tasks, and from their memory: made on any worker, freed by the manager. */
+enum { SLIP_CLASS = (sizeof(dagi_slip) - 1) / DAGI_TASK_GRAIN };
+_Static_assert(sizeof(dagi_slip) >= sizeof(struct dag_task), "a slip is too small for task memory");
+
+static void slip_free(struct dagi_worker *w, dagi_slip *slip)
+{
+    dagi_task_free(w, (struct dag_task *)(void *)slip, SLIP_CLASS);
 }
 
 /* ---- choice --------------------------------------------------------------------------------- */
@@ -165,6 +199,18 @@ static void keep_largest(struct dagi_devices *all, int64_t bytes)
         continue;
 }
 
+struct dagi_choice_class *dagi_times_of(const struct dagi_devices *all, const struct dag_task *t)
+{
+    dagi_class_info *info = &t->pool->classes[t->cls->id];
+    /* Acquire pairs with the release below: whoever made them may be another thread. */
+    dagi_choice_class *times = atomic_load_explicit(&info->times, memory_order_acquire);
+    if (times)
+        return times;
+    times = dagi_choice_class_of(all->choice, t->pool->program->name, t->pool->prec, t->cls->name);
+    atomic_store_explicit(&info->times, times, memory_order_release);
+    return times;
+}
+
 /* The device for a task whose inputs are bound, or NULL: a core. */
 static dagi_device *choose(struct dagi_devices *all, struct dag_task *t, const dag_body *body,
                            size_t *workspace, int64_t *estimate, size_t *size)
@@ -177,8 +223,7 @@ static dagi_device *choose(struct dagi_devices *all, struct dag_task *t, const d
     if (*workspace)
         rounded += dagi_memory_rounded(*workspace);
     keep_largest(all, (int64_t)rounded);
-    dagi_choice_class *cls =
-        dagi_choice_class_of(all->choice, t->pool->program->name, t->pool->prec, t->cls->name);
+    dagi_choice_class *cls = dagi_times_of(all, t);
     int wanted = list_devices(&o, all, t, body, rounded);
     if (o.n == 0) {
         if (!core && atomic_load(&all->alive) > 0)
@@ -198,16 +243,22 @@ static dagi_device *choose(struct dagi_devices *all, struct dag_task *t, const d
     return dagi_device_at(all, o.at[best].place);
 }
 
-static void push(dagi_device *d, dagi_job *job)
+int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *from)
 {
-    atomic_fetch_add_explicit(&d->backlog, job->estimate, memory_order_relaxed);
+    dagi_device *d = from->device;
+    dagi_slip *slip = (dagi_slip *)(void *)dagi_task_alloc(w, SLIP_CLASS);
+    if (!slip)
+        return 1;
+    *slip = *from;
+    atomic_fetch_add_explicit(&d->backlog, slip->estimate, memory_order_relaxed);
     atomic_fetch_add_explicit(&d->pending, 1, memory_order_relaxed);
     atomic_fetch_add(&d->work, 1);
-    job->next = atomic_load_explicit(&d->inbox, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&d->inbox, &job->next, job,
+    slip->next = atomic_load_explicit(&d->inbox, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&d->inbox, &slip->next, slip,
                                                   memory_order_release, memory_order_relaxed))
         continue;
     dagi_device_alert(d);
+    return 0;
 }
 
 int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
@@ -227,20 +278,14 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
     t->arrived |= DAGI_TASK_BOUND;
     if (dagi_pool_is_poisoned(pool))
         return 0;
-    size_t workspace, size;
-    int64_t estimate = 0;
-    dagi_device *d = choose(all, t, body, &workspace, &estimate, &size);
-    if (!d)
+    dagi_slip slip = {.task = t, .body = body};
+    slip.device = choose(all, t, body, &slip.workspace_bytes, &slip.estimate, &slip.bytes);
+    if (!slip.device)
         return 0;
-    dagi_job *job = dagi_job_new(d, t, body);
-    if (!job) {
+    if (dagi_pending_enter(w, &slip) != 0) {
         dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a task of class %s", t->cls->name);
         return 0;
     }
-    job->workspace_bytes = workspace;
-    job->estimate = estimate;
-    job->bytes = size;
-    push(d, job);
     return 1;
 }
 
@@ -251,10 +296,29 @@ void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t na
     size_t rounded;
     if (!t->pool->classes[t->cls->id].on_device)
         return;
-    dagi_choice_class *cls =
-        dagi_choice_class_of(all->choice, t->pool->program->name, t->pool->prec, t->cls->name);
-    dagi_choice_learn(all->choice, cls, DAGI_HOST, footprint(t, &rounded),
+    dagi_choice_learn(all->choice, dagi_times_of(all, t), DAGI_HOST, footprint(t, &rounded),
                       (double)nanoseconds * 1e-9);
+}
+
+/* The headers of what a task uses. */
+static void prefetch_values(struct dag_task *t)
+{
+    dag_value **flow = dag_task_flows(t);
+    for (int f = 0; f < t->cls->ndata; f++)
+        dagi_prefetch_lines(flow[f], 1);
+}
+
+/* And what tells where its copies are, of which the host's and that of a space are looked at. */
+static void prefetch_records(struct dag_task *t, int space)
+{
+    dag_value **flow = dag_task_flows(t);
+    for (int f = 0; f < t->cls->ndata; f++) {
+        const dagi_copies *c = flow[f] ? dagi_copies_get(flow[f]) : NULL;
+        if (!c)
+            continue;
+        dagi_prefetch_lines(c, 2);
+        dagi_prefetch_lines(&c->copy[space], 2);
+    }
 }
 
 struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list)
@@ -263,6 +327,10 @@ struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list
     while (list) {
         struct dag_task *t = list;
         list = t->next;
+        if (list && list->next)
+            prefetch_values(list->next);
+        if (list)
+            prefetch_records(list, 1);
         t->next = NULL;
         if (dagi_device_take(w, t))
             continue;
@@ -282,14 +350,13 @@ int dagi_devices_full(const dag_context *ctx)
     return 0;
 }
 
-void dagi_job_elsewhere(struct dagi_worker *w, dagi_job *job, const char *why)
+/* A task that is neither on a slip nor a job any more, and that the device has not taken. */
+static void elsewhere(struct dagi_worker *w, dagi_device *d, struct dag_task *t, int64_t estimate,
+                      const char *why)
 {
-    struct dag_task *t = job->task;
-    dagi_device *d = job->device;
-    atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&d->backlog, estimate, memory_order_relaxed);
     atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
-    dagi_pending_forget_use(d, job);
-    dagi_job_free(job);
+    dagi_pending_forget_use(d, t);
     int again = atomic_load(&d->lost) && atomic_load(&d->all->alive) > 0;
     if (!(again && dagi_device_take(w, t))) {
         if (!body_for(t, DAG_DEVICE_CPU)) {
@@ -305,113 +372,119 @@ void dagi_job_elsewhere(struct dagi_worker *w, dagi_job *job, const char *why)
     atomic_fetch_sub(&d->work, 1);
 }
 
+void dagi_job_elsewhere(struct dagi_worker *w, dagi_job *job, const char *why)
+{
+    dagi_device *d = job->device;
+    struct dag_task *t = job->task;
+    int64_t estimate = job->estimate;
+    dagi_job_free(job);
+    elsewhere(w, d, t, estimate, why);
+}
+
+static void slip_elsewhere(struct dagi_worker *w, dagi_slip *slip, const char *why)
+{
+    dagi_device *d = slip->device;
+    struct dag_task *t = slip->task;
+    int64_t estimate = slip->estimate;
+    slip_free(w, slip);
+    elsewhere(w, d, t, estimate, why);
+}
+
 /* ---- the queue ------------------------------------------------------------------------------ */
 
-static int before(const dagi_job *a, const dagi_job *b)
+dagi_job *dagi_pending_pop(struct dagi_worker *w, dagi_device *d)
 {
-    if (a->task->priority != b->task->priority)
-        return a->task->priority > b->task->priority;
-    return a->order < b->order;
-}
-
-static int heap_push(dagi_device *d, dagi_job *job)
-{
-    if (d->nheap == d->heap_capacity) {
-        int capacity = d->heap_capacity ? 2 * d->heap_capacity : 256;
-        dagi_job **heap = realloc(d->heap, (size_t)capacity * sizeof(dagi_job *));
-        if (!heap)
-            return 1;
-        d->heap = heap;
-        d->heap_capacity = capacity;
+    dagi_slip *slip;
+    while ((slip = dagi_pending_queue_pop(&d->queue)) != NULL) {
+        dagi_job *job = job_new(slip);
+        if (job) {
+            slip_free(w, slip);
+            return job;
+        }
+        slip_elsewhere(w, slip, "out of memory");
     }
-    int at = d->nheap++;
-    while (at > 0 && before(job, d->heap[(at - 1) / 2])) {
-        d->heap[at] = d->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
+    return NULL;
+}
+
+static void prefetch_blocks(dagi_device *d, struct dag_task *t)
+{
+    dag_value **flow = dag_task_flows(t);
+    for (int f = 0; f < t->cls->ndata; f++) {
+        const dagi_block *block = dagi_resident_block(d, flow[f]);
+        if (block)
+            dagi_prefetch_lines(block, 3);
     }
-    d->heap[at] = job;
-    return 0;
 }
 
-dagi_job *dagi_pending_pop(dagi_device *d)
+static void will_use(dagi_device *d, struct dag_task *t)
 {
-    if (d->nheap == 0)
-        return NULL;
-    dagi_job *best = d->heap[0], *last = d->heap[--d->nheap];
-    int at = 0;
-    for (int child = 1; child < d->nheap; child = 2 * at + 1) {
-        if (child + 1 < d->nheap && before(d->heap[child + 1], d->heap[child]))
-            child++;
-        if (!before(d->heap[child], last))
-            break;
-        d->heap[at] = d->heap[child];
-        at = child;
-    }
-    d->heap[at] = last;
-    return best;
-}
-
-/* The block of a value's copy here, valid or on its way; NULL = none. The job holds the value. */
-static dagi_block *resident(dagi_device *d, dag_value *v)
-{
-    dagi_copies *c = v ? dagi_copies_get(v) : NULL;
-    dagi_block *block = NULL;
-    if (!c)
-        return NULL;
-    dagi_lock(&c->lock);
-    if (c->copy[d->space].state != DAGI_INVALID)
-        block = c->copy[d->space].memory;
-    dagi_unlock(&c->lock);
-    return block;
-}
-
-static void will_use(dagi_device *d, const dagi_job *job)
-{
-    dag_value **flow = dag_task_flows(job->task);
-    for (int f = 0; f < job->ndata; f++) {
-        dagi_block *block = resident(d, flow[f]);
-        if (block && block->next_use < job->task->priority)
-            dagi_memory_next_use(d->memory, block, job->task->priority);
+    dag_value **flow = dag_task_flows(t);
+    for (int f = 0; f < t->cls->ndata; f++) {
+        dagi_block *block = dagi_resident_block(d, flow[f]);
+        if (block && block->next_use < t->priority)
+            dagi_memory_next_use(d->memory, block, t->priority);
     }
 }
 
 /* Others that use it are asked again before anything is evicted. */
-void dagi_pending_forget_use(dagi_device *d, const dagi_job *job)
+void dagi_pending_forget_use(dagi_device *d, struct dag_task *t)
 {
-    dag_value **flow = dag_task_flows(job->task);
-    for (int f = 0; f < job->ndata; f++) {
-        dagi_block *block = resident(d, flow[f]);
+    dag_value **flow = dag_task_flows(t);
+    for (int f = 0; f < t->cls->ndata; f++) {
+        dagi_block *block = dagi_resident_block(d, flow[f]);
         if (block)
             dagi_memory_next_use(d->memory, block, INT64_MIN);
     }
 }
 
+/* Each is one step further than the one behind it, so that nothing is looked into before it has been
+ * sent for: the slip, the task, its values, their records, their blocks. */
+void dagi_pending_prefetch(dagi_device *d)
+{
+    enum { BLOCK, RECORD, VALUE, TASK, SLIP };
+    _Static_assert((int)SLIP < (int)DAGI_PENDING_NEXT, "a step for each");
+    const dagi_ready_entry *next = d->queue.next;
+    int n = d->queue.nnext;
+    if (n > SLIP)
+        dagi_prefetch_lines(next[SLIP].what, 1);
+    if (n > TASK)
+        dagi_prefetch_lines(((const dagi_slip *)next[TASK].what)->task, 2);
+    if (n > VALUE)
+        prefetch_values(((const dagi_slip *)next[VALUE].what)->task);
+    if (n > RECORD)
+        prefetch_records(((const dagi_slip *)next[RECORD].what)->task, d->space);
+    if (n > BLOCK)
+        prefetch_blocks(d, ((const dagi_slip *)next[BLOCK].what)->task);
+}
+
 void dagi_pending_next_use(dagi_device *d)
 {
-    enum { LOOK = 128 }; /* the best of them, by and large */
-    for (int i = 0; i < d->nheap && i < LOOK; i++)
-        will_use(d, d->heap[i]);
+    enum { LOOK = 128 };
+    dagi_slip *slips[LOOK];
+    int n = dagi_pending_queue_best(&d->queue, slips, LOOK);
+    for (int i = 0; i < n; i++)
+        will_use(d, slips[i]->task);
 }
 
 void dagi_pending_collect(struct dagi_worker *w, dagi_device *d)
 {
     if (!atomic_load_explicit(&d->inbox, memory_order_relaxed))
         return;
-    dagi_job *job = atomic_exchange_explicit(&d->inbox, NULL, memory_order_acquire), *list = NULL;
-    while (job) { /* first come, first */
-        dagi_job *next = job->next;
-        job->next = list;
-        list = job;
-        job = next;
+    dagi_slip *slip = atomic_exchange_explicit(&d->inbox, NULL, memory_order_acquire);
+    dagi_slip *list = NULL;
+    while (slip) { /* first come, first */
+        dagi_slip *next = slip->next;
+        slip->next = list;
+        list = slip;
+        slip = next;
     }
     while (list) {
-        job = list;
-        list = job->next;
-        job->order = d->arrivals++;
-        if (heap_push(d, job) != 0) {
-            dagi_pool_fail(job->task->pool, DAG_ERR_NOMEM, "no memory to queue tasks for device %d",
+        slip = list;
+        list = slip->next;
+        if (dagi_pending_queue_push(&d->queue, slip->task->priority, slip) != 0) {
+            dagi_pool_fail(slip->task->pool, DAG_ERR_NOMEM, "no memory to queue tasks for device %d",
                            d->index);
-            dagi_job_elsewhere(w, job, "out of memory");
+            slip_elsewhere(w, slip, "out of memory");
         }
     }
 }

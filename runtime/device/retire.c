@@ -59,9 +59,7 @@ static void collect_infos(dagi_device *d)
  * one look share what has gone by since the last one. */
 static void learn(const dagi_device *d, const dagi_job *job, int64_t nanoseconds)
 {
-    struct dag_task *t = job->task;
-    dagi_choice_class *cls = dagi_choice_class_of(d->all->choice, t->pool->program->name,
-                                                  t->pool->prec, t->cls->name);
+    dagi_choice_class *cls = dagi_times_of(d->all, job->task);
     /* A task that waited for its inputs tells little, but better than nothing. */
     if (!job->filled || dagi_choice_kernel(d->all->choice, cls, d->space, job->bytes) < 0)
         dagi_choice_learn(d->all->choice, cls, d->space, job->bytes, (double)nanoseconds * 1e-9);
@@ -141,6 +139,8 @@ static dagi_result save_again(dagi_job *job)
 {
     dagi_device *d = job->device;
     dagi_result result = DAGI_OK;
+    if (dagi_lane_room(&d->out) < job->ndata)
+        return DAGI_OK; /* in another round */
     for (int f = 0; f < job->ndata && result == DAGI_OK; f++) {
         if (!(job->unsaved >> f & 1))
             continue;

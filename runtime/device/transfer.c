@@ -402,7 +402,8 @@ int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result)
         all_recorded(&c->copy[DAGI_HOST], NULL, 1) && all_recorded(own, NULL, 1)) {
         *result = DAGI_OK;
         if (dagi_copies_apply(c, d->space, DAGI_COPY_EVICT, 0, &source) == DAGI_COPY_SAVE_FIRST) {
-            *result = dagi_lane_room(&d->out) > 0 ? save_locked(d, v, c) : DAGI_BUSY;
+            /* What the task stores wants tickets as well. */
+            *result = dagi_lane_room(&d->out) > DAG_MAX_FLOWS ? save_locked(d, v, c) : DAGI_BUSY;
             if (*result == DAGI_OK)
                 dagi_copies_apply(c, d->space, DAGI_COPY_EVICT, 0, &source);
         }

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-enum { RING_START = 256, HEAP_START = 64 };
+enum { RING_START = 256 };
 
 int dagi_queue_init(dagi_queue *q)
 {
-    *q = (dagi_queue){.mask = RING_START - 1, .top = INT64_MIN};
+    *q = (dagi_queue){.mask = RING_START - 1, .top = INT64_MIN, .rank = UINT64_MAX};
     q->ring = malloc(RING_START * sizeof *q->ring);
     return q->ring == NULL;
 }
@@ -14,51 +14,21 @@ int dagi_queue_init(dagi_queue *q)
 void dagi_queue_fini(dagi_queue *q)
 {
     free(q->ring);
-    free(q->heap);
+    dagi_ready_heap_fini(&q->heap);
     q->ring = NULL;
-    q->heap = NULL;
 }
 
-static bool entry_before(const dagi_entry *a, const dagi_entry *b)
+/* The way of equal priorities has no registers to save for the heap. */
+#define APART static __attribute__((noinline))
+
+APART int heap_push(dagi_queue *q, struct dag_task *task)
 {
-    return a->priority != b->priority ? a->priority > b->priority : a->age > b->age;
+    return dagi_ready_heap_push(&q->heap, (dagi_ready_entry){task->priority, q->rank--, task});
 }
 
-static int heap_push(dagi_queue *q, struct dag_task *task)
+APART struct dag_task *heap_pop(dagi_queue *q)
 {
-    if (q->heap_count == q->heap_capacity) {
-        size_t capacity = q->heap_capacity ? 2 * q->heap_capacity : HEAP_START;
-        dagi_entry *heap = realloc(q->heap, capacity * sizeof *heap);
-        if (!heap)
-            return 1;
-        q->heap = heap;
-        q->heap_capacity = capacity;
-    }
-    dagi_entry e = {task->priority, q->age++, task};
-    size_t i = q->heap_count++;
-    while (i > 0 && entry_before(&e, &q->heap[(i - 1) / 2])) {
-        q->heap[i] = q->heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    q->heap[i] = e;
-    return 0;
-}
-
-static struct dag_task *heap_pop(dagi_queue *q)
-{
-    struct dag_task *first = q->heap[0].task;
-    dagi_entry last = q->heap[--q->heap_count];
-    size_t i = 0, child;
-    while ((child = 2 * i + 1) < q->heap_count) {
-        if (child + 1 < q->heap_count && entry_before(&q->heap[child + 1], &q->heap[child]))
-            child++;
-        if (!entry_before(&q->heap[child], &last))
-            break;
-        q->heap[i] = q->heap[child];
-        i = child;
-    }
-    q->heap[i] = last;
-    return first;
+    return dagi_ready_heap_pop(&q->heap).what;
 }
 
 static int ring_push(dagi_queue *q, struct dag_task *task)
@@ -98,10 +68,10 @@ static bool change_level(dagi_queue *q, int64_t priority)
 static void update(dagi_queue *q)
 {
     int64_t top = q->old != q->young ? q->level : INT64_MIN;
-    if (q->heap_count > 0 && q->heap[0].priority > top)
-        top = q->heap[0].priority;
+    if (q->heap.count > 0 && q->heap.entry[0].priority > top)
+        top = q->heap.entry[0].priority;
     atomic_store_explicit(&q->top, top, memory_order_relaxed);
-    atomic_store_explicit(&q->count, (int64_t)(q->young - q->old) + (int64_t)q->heap_count,
+    atomic_store_explicit(&q->count, (int64_t)(q->young - q->old) + (int64_t)q->heap.count,
                           memory_order_relaxed);
 }
 
@@ -119,7 +89,7 @@ int dagi_queue_push(dagi_queue *q, struct dag_task *task)
 
 static bool heap_is_next(const dagi_queue *q)
 {
-    return q->heap_count > 0 && (q->old == q->young || q->heap[0].priority > q->level);
+    return q->heap.count > 0 && (q->old == q->young || q->heap.entry[0].priority > q->level);
 }
 
 struct dag_task *dagi_queue_pop(dagi_queue *q)
@@ -152,15 +122,13 @@ const char *dagi_queue_check(const dagi_queue *q)
             return "a task of the ring has another priority than its level";
         top = q->level;
     }
-    for (size_t i = 1; i < q->heap_count; i++) {
-        if (entry_before(&q->heap[i], &q->heap[(i - 1) / 2]))
-            return "the heap is out of order";
-    }
-    if (q->heap_count > 0 && q->heap[0].priority > top)
-        top = q->heap[0].priority;
+    if (!dagi_ready_heap_check(&q->heap))
+        return "the heap is out of order";
+    if (q->heap.count > 0 && q->heap.entry[0].priority > top)
+        top = q->heap.entry[0].priority;
     if (top != atomic_load(&q->top))
         return "top is not the priority of the next task";
-    if (atomic_load(&q->count) != (int64_t)(q->young - q->old) + (int64_t)q->heap_count)
+    if (atomic_load(&q->count) != (int64_t)(q->young - q->old) + (int64_t)q->heap.count)
         return "count is not the number of tasks";
     return NULL;
 }

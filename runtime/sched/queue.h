@@ -3,12 +3,11 @@
  * equal. It has two parts:
  *   ring  tasks of one priority, `level`: the owner works at the young end (last in, first out: its
  *         data are warm), thieves take from the old end
- *   heap  tasks of any priority; a binary heap by (priority, younger first)
+ *   heap  tasks of any priority, by (priority, younger first)
  * The next task is the heap's first when it is above `level`, else the youngest of the ring.
  *
- * Invariants, under `lock`: every task in the ring has priority == level; heap[(i-1)/2] is not
- * below heap[i]; count == tasks in ring and heap; top == priority of the next task, INT64_MIN when
- * empty.
+ * Invariants, under `lock`: every task in the ring has priority == level; those of the heap;
+ * count == tasks in ring and heap; top == priority of the next task, INT64_MIN when empty.
  *
  * Synchronisation: all fields are guarded by `lock`, which the functions below do not take (a
  * context with one worker has no need of it). count and top are written under the lock and may be
@@ -17,17 +16,13 @@
 #ifndef DAGI_QUEUE_H
 #define DAGI_QUEUE_H
 
+#include "../core/ready_heap.h"
+
 #include <dag/jdf.h>
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-typedef struct dagi_entry {
-    int64_t priority;
-    uint64_t age; /* grows with each push */
-    struct dag_task *task;
-} dagi_entry;
 
 typedef struct dagi_queue {
     _Alignas(128) _Atomic int lock;
@@ -37,9 +32,8 @@ typedef struct dagi_queue {
     uint32_t old, young; /* tasks are ring[old & mask] ... ring[(young - 1) & mask] */
     uint32_t mask;       /* capacity of the ring - 1 */
     struct dag_task **ring;
-    dagi_entry *heap;
-    size_t heap_count, heap_capacity;
-    uint64_t age;
+    dagi_ready_heap heap;
+    uint64_t rank; /* of the next to enter the heap; falls, so the younger are before the older */
     int64_t last_priority; /* of the last push */
 } dagi_queue;
 

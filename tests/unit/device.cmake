@@ -6,3 +6,5 @@ dag_add_unit_test(test_choice
     SOURCES test_choice.c "${device}/choice.c" "${device}/choice_file.c" LIBS m LABELS sanitize)
 dag_add_unit_test(test_copies
     SOURCES test_copies.c "${PROJECT_SOURCE_DIR}/runtime/data/copies.c" LABELS sanitize)
+dag_add_unit_test(test_pending
+    SOURCES test_pending.c "${device}/pending_queue.c" LABELS sanitize)

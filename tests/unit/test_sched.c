@@ -30,7 +30,7 @@ START_TEST(last_in_first_out_among_equals)
         ck_assert_ptr_eq(dagi_queue_pop(&q), &task[i]);
     ck_assert_ptr_null(dagi_queue_pop(&q));
     ck_assert_ptr_null(dagi_queue_take(&q));
-    ck_assert_int_eq(q.heap_count, 0);
+    ck_assert_int_eq(q.heap.count, 0);
     dagi_queue_fini(&q);
 }
 END_TEST
@@ -89,9 +89,9 @@ START_TEST(check_sees_violations)
     a.priority = 9;
     ck_assert_ptr_nonnull(dagi_queue_check(&q));
     a.priority = 1;
-    dagi_entry e = q.heap[0];
-    q.heap[0] = q.heap[1];
-    q.heap[1] = e;
+    dagi_ready_entry e = q.heap.entry[0];
+    q.heap.entry[0] = q.heap.entry[1];
+    q.heap.entry[1] = e;
     ck_assert_ptr_nonnull(dagi_queue_check(&q));
     dagi_queue_fini(&q);
 }

@@ -211,6 +211,18 @@ static void check_once(int64_t tiles, int64_t tile)
     failures += !right;
 }
 
+/* More tasks wait for inputs than a cache holds, so what arrives is looked for ahead, without locks and
+ * with them. */
+static void check_crowded(int64_t tiles)
+{
+    static const run crowded[] = {
+        {.what = "many wait, 1 worker", DEVICES(1, 44), .threads = "1", .policy = 2},
+        {.what = "many wait, 2 workers", DEVICES(2, 45), .threads = "2", .policy = 2},
+    };
+    for (int i = 0; i < 2; i++)
+        check(&crowded[i], FACTOR, tiles, 1);
+}
+
 /* Calls that give this result; a call upon which a device is lost. */
 #define FAULT(n, s, which, at, n_times, what_result)                                               \
     .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s, .call = which,        \
@@ -390,6 +402,7 @@ int main(int argc, char **argv)
     if (alone()) {
         check_once(6, tile);
         check_retries(tile);
+        check_crowded(64);
     }
     end_mpi();
     return failures;

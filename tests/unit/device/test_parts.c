@@ -147,15 +147,12 @@ START_TEST(a_job_that_leaves_keeps_no_block)
     dagi_block *block = fill(d, v);
     static reader r;
     r = (reader){.task = {.cls = &cls, .pool = pool, .priority = 5}, .flow = v};
-    dagi_job *job = dagi_job_new(d, &r.task, NULL);
-    ck_assert_ptr_nonnull(job);
-    atomic_store(&d->inbox, job);
-    atomic_store(&d->pending, 1);
-    atomic_store(&d->work, 1);
+    const dagi_slip slip = {.task = &r.task, .device = d};
+    ck_assert_int_eq(dagi_pending_enter(ctx->workers[0], &slip), 0);
     dagi_pending_collect(ctx->workers[0], d);
     dagi_pending_next_use(d);
     ck_assert_int_eq(block->next_use, 5);
-    dagi_job_elsewhere(ctx->workers[0], dagi_pending_pop(d), "it is a test");
+    dagi_job_elsewhere(ctx->workers[0], dagi_pending_pop(ctx->workers[0], d), "it is a test");
     ck_assert(block->next_use == INT64_MIN);
 }
 END_TEST
