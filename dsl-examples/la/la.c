@@ -1,5 +1,6 @@
 /* Entry points named after LAPACK: check the arguments, pick the graph. */
 #include "agreed.h"
+#include "pools.h"
 #include "resident.h"
 
 #include <dag/kernels.h>
@@ -101,27 +102,13 @@ dag_taskpool *dag_potrs_new(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_
 
 /* ---- runs to the end --------------------------------------------------------------------- */
 
-static dag_status run_potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)
-{
-    dag_taskpool *pool = potrf_pool(ctx, uplo, A);
-    if (pool == NULL)
-        return DAG_ERR_ARG;
-    dag_status status = dag_add(ctx, pool);
-    if (status == DAG_SUCCESS)
-        status = dag_wait(pool);
-    if (status == DAG_SUCCESS && info != NULL)
-        *info = dag_taskpool_info(pool);
-    dag_taskpool_free(pool);
-    return status;
-}
-
 static dag_status do_potrf(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, int64_t *info)
 {
     dag_status status = check_precision(ctx, "potrf", prec, A);
     if (status == DAG_SUCCESS)
         status = check_triangle(ctx, "dag_potrf", uplo, A);
     status = dagi_la_agreed(ctx, "dag_potrf", status);
-    return status == DAG_SUCCESS ? run_potrf(ctx, uplo, A, info) : status;
+    return status == DAG_SUCCESS ? dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info) : status;
 }
 
 static dag_status do_potrs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
@@ -145,7 +132,7 @@ static dag_status do_posv(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix 
     if (status != DAG_SUCCESS)
         return status;
     bool kept = dagi_la_keep(ctx, A, DAG_RESIDENT_SAVED);
-    status = run_potrf(ctx, uplo, A, info);
+    status = dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info);
     if (status == DAG_SUCCESS && *info == 0)
         status = dag_run(ctx, potrs_pool(ctx, uplo, A, B));
     return dagi_la_let_go(ctx, A, kept, status);
