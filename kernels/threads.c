@@ -5,6 +5,8 @@
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <dag/kernels.h>
 
+#include "cpu/micro.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -33,6 +35,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool init_ok;
 static char init_text[512];
 static char advice_text[512];
+static char variant_text[512];
 static const char *better_core;
 
 static void append(const char *text)
@@ -90,6 +93,16 @@ static void check_openblas_core(void)
 #endif
 }
 
+static void describe_variant(void)
+{
+    static const char *const sets[] = {"no vectors", "AVX2", "AVX-512"};
+    dag_kernel_fn config = find_function("openblas_get_config");
+    dag_kernel_fn core = find_function("openblas_get_corename");
+    snprintf(variant_text, sizeof variant_text, "%s, %s %s", sets[dagi_micro_level()],
+             config != NULL ? ((const char *(*)(void))config)() : init_text,
+             core != NULL ? ((const char *(*)(void))core)() : "");
+}
+
 static void init_once(void)
 {
     init_ok = true;
@@ -111,6 +124,7 @@ static void init_once(void)
                "set its number of threads to 1 in the environment (OMP_NUM_THREADS=1)");
     }
     check_openblas_core();
+    describe_variant();
 }
 
 bool dag_kernels_init(const char **how)
@@ -125,6 +139,12 @@ const char *dag_kernels_better_core(void)
 {
     pthread_once(&once, init_once);
     return better_core;
+}
+
+const char *dag_kernels_variant(void)
+{
+    pthread_once(&once, init_once);
+    return variant_text;
 }
 
 const char *dag_kernels_advice(void)

@@ -32,6 +32,11 @@ static dag_status factor(dag_context *ctx, const options *o, dag_matrix *a, repo
     driver_shape(r, a);
     r->flops = driver_flops(a->prec, n * n * n / 6 + n * n / 2 + n / 3, n * n * n / 6 - n / 6);
     r->bound = DAG_POTRF_BOUND;
+    dag_tile_choice choice;
+    if (status == DAG_SUCCESS && o->nb == 0 && dag_devices(ctx) == 0) {
+        status = driver_collective(ctx, dag_la_tile(ctx, a->prec, a->n, &choice));
+        r->expected = status == DAG_SUCCESS ? choice.seconds : 0;
+    }
     if (r->info != 0)
         r->flops = NAN; /* it ended early */
     if (status == DAG_SUCCESS && r->info == 0 && o->check)

@@ -81,13 +81,22 @@ static dag_status check_memory(dag_context *ctx, const dag_matrix *a)
     return driver_agreed(ctx, status);
 }
 
+dag_status driver_tile(dag_context *ctx, const options *o, int64_t n, int64_t *nb)
+{
+    dag_tile_choice choice = {.nb = o->nb};
+    dag_status status = DAG_SUCCESS;
+    if (o->nb == 0)
+        status = driver_collective(ctx, dag_la_tile(ctx, o->prec, n, &choice));
+    *nb = choice.nb;
+    return status;
+}
+
 dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_uplo uplo,
                          dag_matrix **matrix)
 {
-    int64_t nb = o->nb;
-    dag_status status = DAG_SUCCESS;
-    if (nb == 0) /* by rows, so that right-hand sides get the tiles of their matrix */
-        status = driver_collective(ctx, dag_la_nb(ctx, m, &nb));
+    int64_t nb;
+    /* by rows, so that right-hand sides get the tiles of their matrix */
+    dag_status status = driver_tile(ctx, o, m, &nb);
     if (status != DAG_SUCCESS)
         return status;
     const dag_matrix_desc desc = {.prec = o->prec, .m = m, .n = n, .mb = nb, .nb = nb,
@@ -237,6 +246,10 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
         print_number("normwise", r->normwise);
         print_number("componentwise", r->componentwise);
     }
+    if (o->nb == 0)
+        printf(", \"nb_chosen\": 1");
+    if (r->expected > 0)
+        print_number("gflops_expected", r->flops / r->expected * 1e-9);
     print_devices(ctx);
     printf("}\n");
 }
@@ -260,8 +273,8 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
     printf("%s: prec %c, ", d->routine, dag_precision_letter(o->prec));
     if (r->m != r->n)
         printf("m %" PRId64 ", ", r->m);
-    printf("n %" PRId64 ", nb %" PRId64 ", grid %dx%d, %d %s with %d %s: %.4g s",
-           r->n, r->nb, r->p, r->q, dag_size(ctx),
+    printf("n %" PRId64 ", nb %" PRId64 "%s, grid %dx%d, %d %s with %d %s: %.4g s",
+           r->n, r->nb, o->nb == 0 ? " (chosen)" : "", r->p, r->q, dag_size(ctx),
            dag_size(ctx) == 1 ? "rank" : "ranks", dag_workers(ctx),
            dag_workers(ctx) == 1 ? "thread" : "threads", r->seconds);
     if (r->info != 0) {
@@ -269,7 +282,10 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
                r->info);
         return;
     }
-    printf(", %.4g GFlop/s\n", r->flops / r->seconds * 1e-9);
+    printf(", %.4g GFlop/s", r->flops / r->seconds * 1e-9);
+    if (r->expected > 0)
+        printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
+    printf("\n");
     if (r->mixed)
         print_mixed(d, r);
     if (d->solves)

@@ -11,6 +11,7 @@ typedef struct report {
     int64_t m, n, nb;
     int p, q;
     double seconds, flops;
+    double expected; /* seconds, where the tile size was chosen for them; 0 = not known */
     double residual;
     int judged; /* 1: the residual is NaN because the result is, not because nobody asked */
     double normwise, componentwise; /* solvers */
@@ -38,6 +39,8 @@ dag_status driver_collective(dag_context *ctx, dag_status status);
 /* The agreed status of work that each rank did alone; the first rank that failed prints why. */
 dag_status driver_agreed(dag_context *ctx, dag_status mine);
 
+/* The options' tile size, or with --nb 0 one that suits a factorisation of order n. */
+dag_status driver_tile(dag_context *ctx, const options *o, int64_t n, int64_t *nb);
 /* A new matrix with the options' tiles, grid, storage and element type. */
 dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_uplo uplo,
                          dag_matrix **matrix);

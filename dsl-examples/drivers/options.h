@@ -78,7 +78,7 @@ typedef enum driver_pivoting {
 typedef struct options {
     uint32_t given; /* OPT_BIT of the options on the command line */
     int64_t m, n, k, nrhs, runs, seed;
-    int64_t nb;  /* 0 = dag_la_nb() */
+    int64_t nb;  /* 0 = dag_la_tile() */
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
     int gpus;    /* -1 = all that are there */

@@ -1,36 +1,139 @@
-/* The tile size that suits a problem. */
+/* The tile size that suits a problem: times of kernels, from a file or measured, and the model. */
+#include "tile.h"
+
+#include <dag/kernels.h>
 #include <dag/la.h>
 
-#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
-/*
- * A rule instead of a search, so that all runs get the same. It rests on measurements of Cholesky
- * factorisations and on what tools/bench/la/bound.c says of greedy schedules: w workers want some
- * 6.4 sqrt(w) tiles along each side. Fewer leave workers idle at both ends, more cost time in the
- * runtime and speed in the kernels, which grows with the tile until about MOST and falls below
- * LEAST. Products and LU have more to do at once and lose less.
- */
-enum { LEAST = 96, MOST = 240, STEP = 24 };
+/* What this process knows; under `lock`. */
+static struct known {
+    char *from; /* the setting that it was asked for with; NULL = nothing is known */
+    dagi_tile_times times;
+} known[4];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int64_t tile(double workers, int64_t n)
+static const char *setting_of(const dag_context *ctx, const char *name)
 {
-    const int64_t whole = workers > 1 ? 160 : 480; /* up to here one kernel is faster */
-    if (n <= whole)
-        return n > 1 ? n : 1;
-    if (workers <= 1)
-        return MOST;
-    double least = n < 3 * LEAST ? (double)n / 3 : LEAST, nb = (double)n / (6.4 * sqrt(workers));
-    nb = nb < least ? least : nb > MOST ? MOST : nb;
-    return (int64_t)(nb / STEP + 0.5) * STEP;
+    dag_setting s;
+    for (int i = 0; dag_setting_get(ctx, i, &s); i++)
+        if (strcmp(s.name, name) == 0)
+            return s.value;
+    return "";
+}
+
+/* What times depend on: processor, kernels and their library, this version. */
+static void describe_machine(char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%ld ", sysconf(_SC_NPROCESSORS_ONLN));
+    dag_cores_model(text + used, size - used);
+    used = strlen(text);
+    snprintf(text + used, size - used, "; %s; dagcc %s", dag_kernels_variant(), dag_version());
+    for (char *c = text; (c = strpbrk(c, "\t\n")) != NULL;)
+        *c = ' ';
+}
+
+/* Times from a file, or measured and kept there. */
+static void from_file(dag_context *ctx, const char *path, dag_precision prec,
+                      dagi_tile_times *times)
+{
+    char machine[1024], why[1024] = "";
+    describe_machine(machine, sizeof(machine));
+    int how = dagi_tile_load(path, prec, machine, times, why, sizeof(why));
+    if (how == DAGI_TILE_FOUND)
+        return;
+    if (how != DAGI_TILE_ABSENT)
+        dag_warn(ctx, "tile_times: %s", why);
+    dagi_tile_measure(prec, times);
+    if (how == DAGI_TILE_FOREIGN || times->ns[0][0] == 0)
+        return;
+    if (dagi_tile_save(path, prec, machine, times, why, sizeof(why)) != 0)
+        dag_warn(ctx, "tile_times: %s", why);
+}
+
+/* All 0 when out of memory. */
+static dagi_tile_times find_times(dag_context *ctx, dag_precision prec)
+{
+    const char *setting = setting_of(ctx, "tile_times");
+    dagi_tile_times times;
+    (void)dag_kernels_init(NULL);
+    pthread_mutex_lock(&lock);
+    struct known *k = &known[prec];
+    if (k->from == NULL || strcmp(k->from, setting) != 0) {
+        char *path = setting[0] != '\0' ? strdup(setting) : dagi_tile_default_path();
+        if (strcasecmp(setting, "off") == 0)
+            k->times = dagi_tile_builtin[prec];
+        else if (path != NULL)
+            from_file(ctx, path, prec, &k->times);
+        else
+            dagi_tile_measure(prec, &k->times);
+        free(path);
+        free(k->from);
+        k->from = k->times.ns[0][0] > 0 ? strdup(setting) : NULL;
+    }
+    times = k->times;
+    pthread_mutex_unlock(&lock);
+    return times;
+}
+
+/* A number that differs between hosts. */
+static double host_number(void)
+{
+    char host[256] = "";
+    uint32_t hash = 1;
+    (void)gethostname(host, sizeof(host) - 1);
+    for (const char *c = host; *c != '\0'; c++)
+        hash = hash * 257 + (unsigned char)*c;
+    return hash;
+}
+
+/* The workers of all ranks. They need not have equally many, nor need nodes have equally many
+ * cores: the mean counts, and the node of rank 0. */
+static dag_status count_workers(dag_context *ctx, dagi_tile_workers *w)
+{
+    double mine = dag_workers(ctx), host = host_number();
+    double sum[2] = {mine, dag_rank(ctx) == 0 ? host : 0};
+    dag_status status = dag_allreduce(ctx, DAG_SUM, sum, 2);
+    double here = sum[1] == host ? mine : 0;
+    if (status == DAG_SUCCESS)
+        status = dag_allreduce(ctx, DAG_SUM, &here, 1);
+    dag_matrix_grid(dag_size(ctx), &w->p, &w->q);
+    w->each = (int)(sum[0] / dag_size(ctx) + 0.5);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    w->sharing = cores > 0 && here > (double)cores ? here / (double)cores : 1;
+    return status;
+}
+
+dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice)
+{
+    dagi_tile_workers workers = {.element = dag_precision_size(prec)};
+    dag_status status = count_workers(ctx, &workers);
+    double answer[2] = {0, 0};
+    if (status == DAG_SUCCESS && dag_rank(ctx) == 0) {
+        dagi_tile_times times = find_times(ctx, prec);
+        if (times.ns[0][0] > 0)
+            answer[0] = (double)dagi_tile_best(&times, &workers, n, &answer[1]);
+    }
+    if (status == DAG_SUCCESS)
+        status = dag_allreduce(ctx, DAG_SUM, answer, 2);
+    if (status == DAG_SUCCESS && !(answer[0] >= 1))
+        status = dag_error(ctx, DAG_ERR_NOMEM, "dag_la_tile: rank 0 has no memory to time tile "
+                           "kernels; set tile_times to off, or choose a tile size");
+    if (status == DAG_SUCCESS)
+        *choice = (dag_tile_choice){.nb = (int64_t)answer[0], .seconds = answer[1]};
+    return status;
 }
 
 dag_status dag_la_nb(dag_context *ctx, int64_t n, int64_t *nb)
 {
-    double workers = dag_workers(ctx);
-    dag_status status = DAG_SUCCESS;
-    if (dag_size(ctx) > 1) /* they need not have equally many */
-        status = dag_allreduce(ctx, DAG_SUM, &workers, 1);
+    dag_tile_choice choice;
+    dag_status status = dag_la_tile(ctx, DAG_D, n, &choice);
     if (status == DAG_SUCCESS)
-        *nb = tile(workers, n);
+        *nb = choice.nb;
     return status;
 }

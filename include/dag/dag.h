@@ -114,6 +114,13 @@ const char *dag_message(const dag_context *context);
 /** `rank 0: 4 workers on cores 0-3, ...`; valid as long as the context. */
 const char *dag_summary(const dag_context *context);
 
+/** What the cores of this machine are, by their model: a key for what was measured on it. */
+void dag_cores_model(char *text, size_t size);
+
+/** A sentence to stderr, behind `dag: rank R: warning:`, unless the setting `warnings` is off. */
+void dag_warn(const dag_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /**
  * Collective over the context's ranks: everyone has arrived. Makes progress meanwhile.
  * @return DAG_ERR_MISMATCH, on all ranks here, when another rank has called dag_fini() instead.

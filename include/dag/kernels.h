@@ -49,6 +49,13 @@ const char *dag_kernels_advice(void);
  */
 const char *dag_kernels_better_core(void);
 
+/**
+ * What the speed of the kernels depends on besides the processor: their instruction set, the BLAS
+ * library, its version and the set of kernels it chose, as far as it tells.
+ * @return a static text.
+ */
+const char *dag_kernels_variant(void);
+
 /** Operations known to the registry. */
 typedef enum dag_kernel_op {
     DAG_OP_POTRF,

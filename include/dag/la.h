@@ -36,11 +36,21 @@ extern "C" {
 
 /* ---- sizes ------------------------------------------------------------------------------- */
 
+/** A tile size, and how long a Cholesky factorisation is expected to take with it on cores. */
+typedef struct dag_tile_choice {
+    int64_t nb;     /**< 1 <= nb <= max(n, 1); n itself where more than one task does not pay */
+    double seconds;
+} dag_tile_choice;
+
 /**
- * The tile size that suits a factorisation of order n on the workers of all ranks. A rule that knows
- * these two numbers only, so that every run gets the same. Collective.
- * @param[out] nb  1 <= nb <= max(n, 1); n itself where more than one task does not pay.
+ * The tile size that suits a factorisation of order n on the workers of all ranks: the one with
+ * which a model of the Cholesky factorisation is fastest. Its kernel times were measured on the
+ * machine of rank 0; the first call there for an element type takes some 0.2 s and keeps them in a
+ * file, so that later runs get the same (setting `tile_times`). Collective.
  */
+dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice);
+
+/** dag_la_tile() for double precision, the tile size alone. */
 dag_status dag_la_nb(dag_context *ctx, int64_t n, int64_t *nb);
 
 /** eps of an element type, the distance from 1 to the next number: what backward errors and their

@@ -64,7 +64,7 @@
 
 static int limit = 2;
 
-static int level(void)
+int dagi_micro_level(void)
 {
     if (limit >= 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
@@ -75,22 +75,27 @@ static int level(void)
 int dagi_micro_limit(int wanted)
 {
     limit = wanted;
-    return level();
+    return dagi_micro_level();
 }
 
 const dagi_micro_s_table *dagi_micro_s(void)
 {
     static const dagi_micro_s_table *const tables[] = {NULL, &table_avx2_s, &table_avx512_s};
-    return tables[level()];
+    return tables[dagi_micro_level()];
 }
 
 const dagi_micro_d_table *dagi_micro_d(void)
 {
     static const dagi_micro_d_table *const tables[] = {NULL, &table_avx2_d, &table_avx512_d};
-    return tables[level()];
+    return tables[dagi_micro_level()];
 }
 
 #else
+
+int dagi_micro_level(void)
+{
+    return 0;
+}
 
 int dagi_micro_limit(int wanted)
 {

@@ -50,5 +50,7 @@ MICRO_TABLE(d, double)
 /* Keeps to instruction sets up to a level: 0 none, so that the library is called, 1 AVX2, 2
  * AVX-512. Returns the level then used. For tests and benchmarks, before any kernel runs. */
 int dagi_micro_limit(int level);
+/* The level in use. */
+int dagi_micro_level(void);
 
 #endif

@@ -83,6 +83,7 @@ typedef struct dagi_settings {
     int device_always; /* 1: no core runs what a device could */
     int64_t cuda_memory; /* bytes of a device that are used; 0 = most of what is free */
     char perf_model[1024];  /* file of kernel times (device/choice.h); "" = none */
+    char tile_times[1024];  /* read by algorithms */
     char cuda_plugin[1024]; /* file of the plug-in; "" = looked for */
     int gpu_mpi;       /* enum dagi_gpu_mpi */
 } dagi_settings;

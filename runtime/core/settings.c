@@ -109,6 +109,10 @@ static const setting table[] = {
     {"gpu_mpi", KIND_CHOICE, FIELD(gpu_mpi), "auto", 0, 0, gpu_mpi_choices,
      "MPI reads memory of devices itself: auto (where it says so and a test at start proves it), "
      "off, on (or the start fails), force (as on, without asking MPI)"},
+    {"tile_times", KIND_TEXT, FIELD(tile_times), "", 0,
+     sizeof((dagi_settings *)0)->tile_times - 1, NULL,
+     "file that keeps times of tile kernels, from which tile sizes follow; empty = in the user's "
+     "directory for caches, off = times that are built in"},
     {"progress", KIND_SWITCH, FIELD(progress), "off", 0, 0, NULL,
      "show a bar while tasks run, where there is a terminal"},
 };

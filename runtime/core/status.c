@@ -54,16 +54,29 @@ const char *dag_message(const dag_context *context)
     return ctx->message_out;
 }
 
-void dagi_warn(const dag_context *ctx, const char *format, ...)
+static void warn(const dag_context *ctx, const char *format, va_list args)
 {
     if (!ctx->settings.warnings)
         return;
     char text[4096];
+    vsnprintf(text, sizeof text, format, args);
+    fprintf(stderr, "dag: rank %d: warning: %s\n", ctx->rank, text);
+}
+
+void dagi_warn(const dag_context *ctx, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    warn(ctx, format, args);
     va_end(args);
-    fprintf(stderr, "dag: rank %d: warning: %s\n", ctx->rank, text);
+}
+
+void dag_warn(const dag_context *context, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    warn(context, format, args);
+    va_end(args);
 }
 
 size_t dagi_describe(char *text, size_t size, const dag_class *cls, const int32_t *locals)

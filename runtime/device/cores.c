@@ -29,6 +29,11 @@ static char *value_of(char *line)
     return NULL;
 }
 
+void dag_cores_model(char *text, size_t size)
+{
+    dagi_cores_model("/proc/cpuinfo", text, size);
+}
+
 void dagi_cores_model(const char *cpuinfo, char *text, size_t size)
 {
     char line[512];

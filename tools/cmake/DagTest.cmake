@@ -21,9 +21,10 @@ include_guard(GLOBAL)
 cmake_path(SET DAG_MPIRUN NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../mpirun")
 set(DAG_EXPECT "${CMAKE_CURRENT_LIST_DIR}/expect.sh")
 
-# What the tests find in their environment besides the user's: settings of the sanitizers and the
-# launcher to use.
-set(DAG_TEST_ENVIRONMENT "")
+# What the tests find in their environment besides the user's: settings of the sanitizers, the launcher
+# to use, and settings that make them the same everywhere.
+# Tile sizes do not follow from what was measured here, unless a test wants that.
+set(DAG_TEST_ENVIRONMENT "DAG_TILE_TIMES=off")
 set(supp "${PROJECT_SOURCE_DIR}/tests/suppressions")
 if(DAG_SANITIZE MATCHES "address")
     # Whole stacks of allocations, or what MPI's plug-ins leak cannot be told from our own.

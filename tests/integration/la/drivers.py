@@ -135,7 +135,8 @@ class Options(Case):
         self.assertEqual(status, 0)
         for line in err.splitlines():
             self.assertIn("warning", line)  # of a slow BLAS, for instance
-        self.assertRegex(out, r"posv: prec c, n 40, nb 40, grid 1x1, 1 rank with 1 thread: .* s, "
+        self.assertRegex(out, r"posv: prec c, n 40, nb 40 \(chosen\), grid 1x1, 1 rank with 1 "
+                              r"thread: .* s, "
                               r".* GFlop/s\nposv: backward error .* normwise, .* componentwise\n")
 
 
