@@ -186,8 +186,8 @@ struct dagi_worker {
     struct dag_task *next;     /* the task to run next, kept for its warm data */
     struct dag_task *overflow; /* ready tasks that the scheduler had no memory for */
     int active;                /* 1: counted in ctx->activity */
-    dag_taskpool *count_pool;  /* tasks completed and not yet taken off count_pool->open */
-    int64_t count;
+    dag_taskpool *count_pool;  /* tasks `completed` since `counted`, not yet taken off its `open` */
+    int64_t counted;           /* value of `completed` when they were last taken off */
     int64_t renames;           /* copies made for those tasks and not yet added to the pool's */
     dagi_magazine magazine[DAGI_TASK_CLASSES];
     char *edges;               /* buffer of release.c, used as a stack */
@@ -198,6 +198,7 @@ struct dagi_worker {
     size_t workspace_bytes;
     uint64_t last_progress;    /* dagi_ticks() of the last look at comm */
     int searching;             /* 1: counted in ctx->searching */
+    int away;                  /* 1: the last sched->steal() has left tasks of others alone */
     int polls;                 /* 1: holds ctx->polling */
     uint64_t idle_since;       /* dagi_now() when the last task or message was seen; 0 = busy */
     uint64_t congested_since;  /* dagi_now() since when comm has been congested and still; 0 = not */
@@ -218,6 +219,10 @@ struct dagi_worker {
 
     /* -- shared: what the scheduler keeps per worker; guarded as sched/ says */
     void *queue;
+
+    /* -- shared: tasks that it has completed, ever; written by the owner alone, by all read. On a line
+     *    of its own, which a thief takes away now and then (sched/thief.h). */
+    _Alignas(DAGI_LINE) _Atomic int64_t completed;
 
     /* -- shared: sleeping; park_lock of the context, and the pair below for the sleep itself */
     _Alignas(DAGI_LINE) struct dagi_worker *park_next;
@@ -340,6 +345,18 @@ static inline uint64_t dagi_ticks(void)
     return __builtin_ia32_rdtsc();
 #else
     return dagi_now();
+#endif
+}
+
+/* One more, of a count that one thread alone writes. On x86 the one instruction that a plain
+ * increment is; compilers make three of an atomic load and store. */
+static inline void dagi_count_one(_Atomic int64_t *count)
+{
+#if defined(__x86_64__)
+    __asm__("incq %0" : "+m"(*count) : : "cc");
+#else
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
 #endif
 }
 

@@ -194,7 +194,7 @@ static void visit(struct gather *g, struct dag_task *t, enum dag_visit_mode mode
 HOT void completed(struct dagi_worker *w, struct dag_task *t)
 {
     dagi_task_free(w, t, t->pool->classes[t->cls->id].memory_class);
-    w->count++;
+    dagi_count_one(&w->completed);
 }
 
 void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
@@ -346,7 +346,7 @@ void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep)
     tell_local(&g, t, data_mask(t), keep);
 }
 
-/* Whose count w->count is. */
+/* Whose tasks are counted. */
 static void count_for(struct dagi_worker *w, dag_taskpool *pool)
 {
     if (pool == w->count_pool)
@@ -390,7 +390,7 @@ void dagi_task_retire(struct dagi_worker *w, struct dag_task *t, int sent)
     if (cls->nflows > cls->ndata)
         tell_local(&g, t, ~data_mask(t), 0);
     dagi_task_free(w, t, pool->classes[cls->id].memory_class);
-    w->count++;
+    dagi_count_one(&w->completed);
 }
 
 void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t)

@@ -55,9 +55,10 @@ static void deactivate(struct dagi_worker *w)
 
 void dagi_flush(struct dagi_worker *w)
 {
-    int64_t count = w->count;
+    int64_t completed = atomic_load_explicit(&w->completed, memory_order_relaxed);
+    int64_t count = completed - w->counted;
     dag_taskpool *pool = w->count_pool;
-    w->count = 0;
+    w->counted = completed;
     w->count_pool = NULL;
     if (w->renames > 0) { /* of tasks in count, which keep the pool */
         atomic_fetch_add_explicit(&pool->renames, w->renames, memory_order_relaxed);
@@ -208,6 +209,22 @@ static void rest(struct dagi_worker *w)
         dagi_park(w);
 }
 
+/* Has left tasks of others alone, for they get more done without it (sched/thief.h). It is awake and
+ * looks again within microseconds, so it is active and counts as searching: whoever makes tasks ready
+ * need not wake anybody else. */
+static void stay_away(struct dagi_worker *w)
+{
+    enum { PAUSES = 8 };
+    dagi_flush(w);
+    begin_search(w);
+    if (DAGI_TRACK(w))
+        dagi_trace_idle(DAGI_TRACK(w), 0, 0);
+    if (w->ctx->size > 1 && make_progress(w) > 0)
+        return;
+    for (int i = 0; i < PAUSES; i++)
+        dagi_pause();
+}
+
 /* ---- tasks ------------------------------------------------------------------------------ */
 
 /* What the scheduler has no memory for is kept in a list. */
@@ -350,7 +367,10 @@ static void work(struct dagi_worker *w)
     }
     struct dag_task *t = find(w);
     if (!t) {
-        rest(w);
+        if (w->away)
+            stay_away(w);
+        else
+            rest(w);
         return;
     }
     if (w->idle_since)
@@ -404,7 +424,8 @@ void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg)
     dag_context *ctx = w->ctx;
     enter(w, done, arg);
     for (int blocked = 0;; blocked = 1) {
-        atomic_store(&ctx->news, 0);
+        if (atomic_load(&ctx->news)) /* others read that line all the time */
+            atomic_store(&ctx->news, 0);
         if (done(arg)) {
             if (blocked)
                 atomic_fetch_add(&ctx->blocked, 1);

@@ -146,7 +146,7 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
         lose(w, d);
         events++;
     }
-    if (w->count > 0 && events == 0)
+    if (events == 0 && atomic_load_explicit(&w->completed, memory_order_relaxed) > w->counted)
         dagi_flush(w); /* somebody may wait for the end */
     dagi_stats_round(d);
     d->left_at = 0;

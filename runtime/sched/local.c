@@ -9,6 +9,7 @@
 #include "../core/topology.h"
 #include "queue.h"
 #include "sched.h"
+#include "thief.h"
 
 #include <stdlib.h>
 
@@ -16,7 +17,9 @@ enum { MOST_STOLEN = 16 };
 
 struct local {
     dagi_queue queue; /* first; shared */
+    _Alignas(DAGI_LINE) const struct dagi_worker *owner; /* fixed */
     int nvictims;     /* fixed */
+    dagi_thief thief; /* the owner's */
     struct local *victims[];
 };
 
@@ -55,7 +58,9 @@ static dag_status local_init(dag_context *ctx)
             local_fini(ctx);
             return DAG_ERR_NOMEM;
         }
+        mine->owner = ctx->workers[i];
         mine->nvictims = 0;
+        mine->thief = (dagi_thief){0};
         ctx->workers[i]->queue = mine;
     }
     int order[DAGI_MAX_WORKERS];
@@ -115,14 +120,40 @@ static struct dag_task *take_some(dagi_queue *q, struct dag_task **more)
     return task;
 }
 
+/* Nonzero when w may take tasks of that worker, if there are any. Whether it should is measured
+ * (thief.h); where there are more workers than cores a measurement means nothing. */
+static bool may_steal(struct dagi_worker *w, int victim, uint64_t now)
+{
+    struct local *mine = w->queue, *its = mine->victims[victim];
+    if (now && dagi_thief_looks(&mine->thief, victim) &&
+        !dagi_thief_steals(&mine->thief, victim, now, w->completed, &its->owner->completed)) {
+        w->away = 1;
+        return false;
+    }
+    if (atomic_load_explicit(&its->queue.count, memory_order_relaxed) == 0)
+        return false;
+    if ((now && !dagi_thief_steals(&mine->thief, victim, now, w->completed,
+                                   &its->owner->completed)) ||
+        dagi_chaos(w, 4)) {
+        w->away = 1;
+        return false;
+    }
+    return true;
+}
+
 static struct dag_task *local_steal(struct dagi_worker *w)
 {
     struct local *mine = w->queue;
     int n = mine->nvictims;
     int first = n > 0 && w->ctx->settings.chaos ? (int)(dagi_random(w) % (uint64_t)n) : 0;
+    uint64_t now = w->ctx->oversubscribed || w->ctx->settings.chaos ? 0 : dagi_now();
+    w->away = now && dagi_thief_waits(&mine->thief, now);
+    if (w->away)
+        return NULL;
     for (int k = 0; k < n; k++) {
-        dagi_queue *q = &mine->victims[(first + k) % n]->queue;
-        if (atomic_load_explicit(&q->count, memory_order_relaxed) == 0 || !dagi_try_lock(&q->lock))
+        int victim = (first + k) % n;
+        dagi_queue *q = &mine->victims[victim]->queue;
+        if (!may_steal(w, victim, now) || !dagi_try_lock(&q->lock))
             continue;
         struct dag_task *more = NULL;
         struct dag_task *task = take_some(q, &more);

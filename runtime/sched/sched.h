@@ -23,7 +23,8 @@ typedef struct dagi_sched_ops {
     /* A task for w among its own; NULL = none. On the thread of w. */
     struct dag_task *(*pop)(struct dagi_worker *w);
     /* A task for w among those of others; NULL = none found, though there may be some: a lock that
-     * is held is passed by. On the thread of w. */
+     * is held is passed by, and w->away tells whether tasks were left alone on purpose, for some
+     * microseconds. On the thread of w. */
     struct dag_task *(*steal)(struct dagi_worker *w);
     /* Nonzero when pop() would return a task of priority above `priority`. May err on both sides
      * while others work on the queue. */

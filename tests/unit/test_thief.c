@@ -1,0 +1,242 @@
+/* Whether a thief steals: the decision against made-up clocks and counts, and in a graph whose bodies
+ * wait for tasks that only another worker can run. */
+#include "../common/run_suite.h"
+#include "sched/thief.h"
+#include "test_thief.h"
+
+#include "thief_pairs.h"
+#include <dag/vector.h>
+
+#include <check.h>
+#include <sched.h>
+#include <stdio.h>
+
+/* ---- the decision ----------------------------------------------------------------------- */
+
+/* A victim with tasks at any time, and its thief. Rates are tasks per microsecond. */
+typedef struct world {
+    dagi_thief thief;
+    uint64_t now, stolen_for; /* nanoseconds; of which the thief was stealing */
+    double alone, together;   /* of the victim alone, of both */
+    double fetch;             /* nanoseconds alone in which the victim comes back to its full speed */
+    double own, victims;
+    uint64_t left_at;         /* when the thief last stopped */
+} world;
+
+enum { THEFT = 500 };
+
+static bool may_steal(world *w)
+{
+    _Atomic int64_t completed = (int64_t)w->victims;
+    return dagi_thief_steals(&w->thief, 3, w->now, (int64_t)w->own, &completed);
+}
+
+static void step(world *w)
+{
+    if (!dagi_thief_waits(&w->thief, w->now) && may_steal(w)) {
+        w->own += w->together * THEFT / 2000;
+        w->victims += w->together * THEFT / 2000;
+        w->now += THEFT;
+        w->stolen_for += THEFT;
+        w->left_at = w->now;
+        return;
+    }
+    ck_assert_uint_gt(w->thief.look, w->now);
+    double since = (double)(w->now - w->left_at), speed = w->alone;
+    if (since < w->fetch)
+        speed *= 0.2 + 0.8 * since / w->fetch;
+    uint64_t late = 40; /* of each look */
+    double time = (double)(w->thief.look - w->now + late);
+    w->victims += speed * time / 1000;
+    w->now = w->thief.look + late;
+}
+
+/* Tasks per microsecond that get done in so many milliseconds; *stealing is the share of time. */
+static double run(world *w, int milliseconds, double *stealing)
+{
+    uint64_t begin = w->now, stolen = w->stolen_for;
+    double done = w->own + w->victims;
+    while (w->now < begin + (uint64_t)milliseconds * 1000000)
+        step(w);
+    double time = (double)(w->now - begin);
+    *stealing = (double)(w->stolen_for - stolen) / time;
+    return (w->own + w->victims - done) * 1000 / time;
+}
+
+START_TEST(stays_away_where_both_are_slower)
+{
+    static const double together[] = {0.2, 0.5, 0.8, 1};
+    double stealing;
+    for (int i = 0; i < 4; i++) {
+        world w = {.now = 1000000, .alone = 4, .together = 4 * together[i]};
+        ck_assert_double_ge(run(&w, 200, &stealing), 0.97 * w.alone);
+        ck_assert_double_lt(stealing, 0.05);
+    }
+}
+END_TEST
+
+/* At first the victim has to fetch what the thief had: looked at too early, it would seem slow. */
+START_TEST(waits_for_the_victim_to_recover)
+{
+    double stealing;
+    world w = {.now = 1000000, .alone = 7, .together = 3, .fetch = 200000};
+    ck_assert_double_ge(run(&w, 200, &stealing), 0.9 * w.alone);
+    ck_assert_double_lt(stealing, 0.05);
+}
+END_TEST
+
+START_TEST(steals_where_both_are_faster)
+{
+    static const double together[] = {1.2, 1.5, 2};
+    double stealing;
+    for (int i = 0; i < 3; i++) {
+        world w = {.now = 1000000, .alone = 10, .together = 10 * together[i]};
+        ck_assert_double_ge(run(&w, 200, &stealing), 0.98 * w.together);
+        ck_assert_double_gt(stealing, 0.96);
+    }
+}
+END_TEST
+
+START_TEST(always_steals_long_tasks)
+{
+    double stealing;
+    world w = {.now = 1000000, .alone = 0.2, .together = 0.2};
+    run(&w, 50, &stealing);
+    ck_assert_double_eq(stealing, 1);
+    /* Those that one worker alone would find short are tried; others soon steal again. */
+    w = (world){.now = 1000000, .alone = 0.7, .together = 0.7};
+    run(&w, 200, &stealing);
+    ck_assert_double_gt(stealing, 0.97);
+}
+END_TEST
+
+START_TEST(notices_changes)
+{
+    double stealing;
+    world w = {.now = 1000000, .alone = 4, .together = 2};
+    run(&w, 100, &stealing);
+    w.together = 8;
+    run(&w, 40, &stealing);
+    ck_assert_double_gt(stealing, 0.5);
+    run(&w, 100, &stealing);
+    ck_assert_double_gt(stealing, 0.96);
+    w.together = 2;
+    run(&w, 40, &stealing);
+    ck_assert_double_lt(stealing, 0.6);
+    run(&w, 100, &stealing);
+    ck_assert_double_lt(stealing, 0.05);
+    w.alone = 0.2; /* tasks have become long */
+    run(&w, 1, &stealing);
+    ck_assert_double_gt(stealing, 0.97);
+}
+END_TEST
+
+/* Whatever it has found out, and in each phase: a victim at a long task is robbed soon. */
+START_TEST(never_waits_behind_a_long_task)
+{
+    int in_phase[4] = {0};
+    for (int i = 0; i < 400; i++) {
+        world w = {.now = 1000000, .alone = 4, .together = i % 3 ? 2 : 6, .fetch = i % 2 * 100000};
+        double stealing;
+        run(&w, i % 7, &stealing);
+        for (int k = 0; k < i % 89; k++)
+            step(&w);
+        in_phase[w.thief.phase]++;
+        uint64_t begin = w.now;
+        while (dagi_thief_waits(&w.thief, w.now) || !may_steal(&w))
+            w.now = w.thief.look;
+        ck_assert_uint_le(w.now - begin, 3 * DAGI_THIEF_LOOK);
+        for (int k = 0; k < 300; k++) { /* and again, as long as the task lasts */
+            w.now += 700;
+            w.own += 1;
+            bool robs = !dagi_thief_waits(&w.thief, w.now) && may_steal(&w);
+            if (robs)
+                begin = w.now;
+            ck_assert_uint_le(w.now - begin, 3 * DAGI_THIEF_LOOK);
+        }
+    }
+    for (int p = 0; p < 4; p++)
+        ck_assert_int_gt(in_phase[p], 0);
+}
+END_TEST
+
+START_TEST(an_outcome_is_about_one_victim)
+{
+    double stealing;
+    _Atomic int64_t completed = 5;
+    world w = {.now = 1000000, .alone = 4, .together = 2};
+    run(&w, 20, &stealing);
+    while (w.thief.phase != DAGI_THIEF_AWAY)
+        step(&w);
+    ck_assert(dagi_thief_looks(&w.thief, 3));
+    ck_assert(!dagi_thief_looks(&w.thief, 2));
+    ck_assert(dagi_thief_steals(&w.thief, 2, w.thief.look, (int64_t)w.own, &completed));
+    ck_assert_int_eq(w.thief.phase, DAGI_THIEF_AWAY);
+}
+END_TEST
+
+/* ---- in the runtime --------------------------------------------------------------------- */
+
+enum { WIDTH = 8, PHASES = 12000, APART = 40 };
+static _Atomic int begun[PHASES];
+
+/* In every APART-th phase a body ends only when two of that phase have begun: the first one waits
+ * while the others are in the queue of its worker, or were stolen before. */
+void pairs_body(int phase)
+{
+    atomic_fetch_add(&begun[phase], 1);
+    while (phase % APART == APART - 1 && atomic_load(&begun[phase]) < 2)
+        sched_yield();
+}
+
+static const struct how {
+    const char *threads, *sched, *chaos;
+} hows[] = {{"2", "local", "0"}, {"3", "local", "0"}, {"2", "local", "5"}, {"2", "global", "0"}};
+
+START_TEST(tasks_behind_a_long_one_run_elsewhere)
+{
+    char why[256] = "";
+    dag_context *ctx;
+    dag_vector *vector;
+    dag_config *config = dag_config_new();
+    dag_config_set(config, "threads", hows[_i].threads, NULL, 0);
+    dag_config_set(config, "sched", hows[_i].sched, NULL, 0);
+    dag_config_set(config, "chaos", hows[_i].chaos, NULL, 0);
+    dag_config_set(config, "warnings", "off", NULL, 0);
+    ck_assert_msg(dag_init(&ctx, config, why, sizeof why) == DAG_SUCCESS, "%s", why);
+    dag_config_free(config);
+    ck_assert_int_eq(dag_vector_new(ctx, WIDTH, 0, &vector), DAG_SUCCESS);
+    int phases = _i == 2 ? PHASES / 10 : PHASES; /* disorder takes time */
+    dag_taskpool *pool = thief_pairs_new(ctx, vector, phases, WIDTH);
+    ck_assert_ptr_nonnull(pool);
+    for (int p = 0; p < PHASES; p++)
+        atomic_store(&begun[p], 0);
+    ck_assert_int_eq(dag_add(ctx, pool), DAG_SUCCESS);
+    ck_assert_int_eq(dag_wait(pool), DAG_SUCCESS);
+    for (int p = 0; p < phases; p++)
+        ck_assert_int_eq(atomic_load(&begun[p]), WIDTH);
+    dag_taskpool_free(pool);
+    dag_vector_free(vector);
+    dag_fini(ctx);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("thief");
+    tcase_add_test(t, stays_away_where_both_are_slower);
+    tcase_add_test(t, waits_for_the_victim_to_recover);
+    tcase_add_test(t, steals_where_both_are_faster);
+    tcase_add_test(t, always_steals_long_tasks);
+    tcase_add_test(t, notices_changes);
+    tcase_add_test(t, never_waits_behind_a_long_task);
+    tcase_add_test(t, an_outcome_is_about_one_victim);
+    TCase *graph = tcase_create("graph");
+    tcase_set_timeout(graph, 60); /* for what never ends */
+    tcase_add_loop_test(graph, tasks_behind_a_long_one_run_elsewhere, 0,
+                        sizeof hows / sizeof hows[0]);
+    Suite *s = suite_create("thief");
+    suite_add_tcase(s, t);
+    suite_add_tcase(s, graph);
+    return run_suite(s);
+}
