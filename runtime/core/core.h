@@ -220,8 +220,8 @@ struct dagi_worker {
     /* -- shared: what the scheduler keeps per worker; guarded as sched/ says */
     void *queue;
 
-    /* -- shared: tasks that it has completed, ever; written by the owner alone, by all read. On a line
-     *    of its own, which a thief takes away now and then (sched/thief.h). */
+    /* -- shared: tasks that it has completed, ever; written by the owner alone, read by all. On a
+     *    line of its own, which a thief takes away now and then (sched/thief.h). */
     _Alignas(DAGI_LINE) _Atomic int64_t completed;
 
     /* -- shared: sleeping; park_lock of the context, and the pair below for the sleep itself */

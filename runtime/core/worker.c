@@ -209,9 +209,9 @@ static void rest(struct dagi_worker *w)
         dagi_park(w);
 }
 
-/* Has left tasks of others alone, for they get more done without it (sched/thief.h). It is awake and
- * looks again within microseconds, so it is active and counts as searching: whoever makes tasks ready
- * need not wake anybody else. */
+/* Has left tasks of others alone, for they get more done without it (sched/thief.h). It is awake
+ * and looks again within microseconds, so it is active and counts as searching: whoever makes tasks
+ * ready need not wake anybody else. */
 static void stay_away(struct dagi_worker *w)
 {
     enum { PAUSES = 8 };

@@ -1,17 +1,18 @@
 #include "thief.h"
 
 /* Nanoseconds: what the change of phase has upset settles; then tasks are counted for a while. The
- * window alone is doubled while the victim still gets faster: it may have to fetch what the thief had. */
+ * window alone is doubled while the victim still gets faster: it may have to fetch what the thief
+ * had. */
 enum { SETTLE = 2 * DAGI_THIEF_LOOK, WINDOW = 3 * DAGI_THIEF_LOOK };
 enum { SHORT_ALONE = 8 * WINDOW, LONGEST_ALONE = 32 * WINDOW };
 static const double FASTER = 1.05;
-/* Of a look that took so long a worker was not running, in such a window the thief stole nothing. */
+/* A worker was not running if a look took so long; in such a window the thief stole nothing. */
 enum { LATE_LOOK = 3 * DAGI_THIEF_LOOK, LONG_WINDOW = 1000000 };
-/* Time without a completed task after which the victim is taken to be at a long one. Interrupts take 3
- * to 5 us on a virtual machine. */
+/* Time without a completed task after which the victim is taken to be at a long one. Interrupts
+ * take 3 to 5 us on a virtual machine. */
 enum { STANDSTILL = 2 * DAGI_THIEF_LOOK };
-/* Average time of a task from which on it is stolen without further ado; of two workers that may hinder
- * each other from which on it is not tried what one would take. */
+/* Average time of a task from which on it is stolen without further ado; of two workers that may
+ * hinder each other from which on it is not tried what one would take. */
 enum { LONG_TASK = 1000, LONG_HINDERED_TASK = 8000 };
 /* The phase behind a trial is so many times as long as the trial, so that trials cost little. */
 enum { FIRST_AWAY = 8, MOST_AWAY = 64, FIRST_FREE = 32, MOST_FREE = 512, LONGEST_PAUSE = 20000000 };

@@ -1,7 +1,7 @@
 /*
  * Whether stealing pays. Tasks that take less time than cache lines take from core to core may get
- * done more slowly by two workers than by one. How long lines take is not known beforehand, and on a
- * virtual machine it changes, so a thief finds out: it compares how many tasks its victim and it
+ * done more slowly by two workers than by one. How long lines take is not known beforehand, and on
+ * a virtual machine it changes, so a thief finds out: it compares how many tasks its victim and it
  * complete together with how many the victim completes alone, and stays away for a while where
  * together is not better.
  *
@@ -13,9 +13,9 @@
  *   away      the same, until `until`: then there is a new trial
  * The longer the outcome has been the same, the longer it is until the next trial.
  *
- * What others may rely on, whatever has been found out: of a victim with tasks that completes none it
- * steals within 3 * DAGI_THIEF_LOOK, and again and again until it completes one; and a phase away is
- * over after 20 ms.
+ * What others may rely on, whatever has been found out: of a victim with tasks that completes none
+ * it steals within 3 * DAGI_THIEF_LOOK, and again and again until it completes one; and a phase
+ * away is over after 20 ms.
  */
 #ifndef DAGI_THIEF_H
 #define DAGI_THIEF_H
@@ -44,7 +44,7 @@ typedef struct dagi_thief {
     int64_t last_victims;
     int slow_looks;         /* phase away: looks in a row at tasks that are not short */
     bool away_last;         /* outcome of the last trial */
-    uint64_t times;         /* how many times as long as the trial was what it led to; 0: none was */
+    uint64_t times;         /* how many times as long as the trial was what it led to; 0: none */
 } dagi_thief;
 
 /* Not yet time to look at anybody's queue. */

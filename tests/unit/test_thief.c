@@ -1,5 +1,5 @@
-/* Whether a thief steals: the decision against made-up clocks and counts, and in a graph whose bodies
- * wait for tasks that only another worker can run. */
+/* Whether a thief steals: the decision against made-up clocks and counts, and in a graph whose
+ * bodies wait for tasks that only another worker can run. */
 #include "../common/run_suite.h"
 #include "sched/thief.h"
 #include "test_thief.h"
@@ -18,7 +18,7 @@ typedef struct world {
     dagi_thief thief;
     uint64_t now, stolen_for; /* nanoseconds; of which the thief was stealing */
     double alone, together;   /* of the victim alone, of both */
-    double fetch;             /* nanoseconds alone in which the victim comes back to its full speed */
+    double fetch;             /* nanoseconds alone until the victim is at its full speed again */
     double own, victims;
     uint64_t left_at;         /* when the thief last stopped */
 } world;
