@@ -42,7 +42,11 @@ static struct dagi_worker *new_worker(dag_context *ctx, int index, bool bind)
     w->random = (ctx->settings.chaos * UINT64_C(0x2545f4914f6cdd1d)) ^
                 ((uint64_t)ctx->rank << 32) ^ (uint64_t)index;
     pthread_mutex_init(&w->sleep_lock, NULL);
-    pthread_cond_init(&w->sleep_cond, NULL);
+    pthread_condattr_t attributes; /* helpers sleep for a time */
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->sleep_cond, &attributes);
+    pthread_condattr_destroy(&attributes);
     w->values = dagi_value_cache_new(ctx->values);
     if (ctx->size > 1)
         w->fanout = dagi_fanout_new(ctx);
@@ -149,10 +153,19 @@ static void destroy(dag_context *ctx)
     free(ctx);
 }
 
-/* What the workers look at besides tasks. */
+/* The ranks fill the processors by themselves. Worker 0 must hear of messages while it sleeps. */
+static bool has_helpers(const dag_context *ctx)
+{
+    return ctx->workers && !ctx->single && ctx->size > 1 && !ctx->devices &&
+           dagi_comm_sharing(ctx, NULL) >= dagi_topology_cores(ctx->topology) &&
+           dagi_comm_can_sleep(ctx->workers[0]);
+}
+
+/* What the workers look at besides tasks, and when. */
 static void settle_workers(dag_context *ctx)
 {
     ctx->attend = ctx->size > 1 || ctx->devices != NULL;
+    ctx->helpers = has_helpers(ctx);
     for (int i = 0; ctx->workers && i < ctx->nworkers; i++) {
         struct dagi_worker *w = ctx->workers[i];
         if (w)

@@ -107,6 +107,9 @@ struct dag_context {
     int nworkers;
     int single;         /* nworkers == 1: no other thread exists, locks of core are skipped */
     int oversubscribed; /* more workers than processors in reach: never spin */
+    /* The ranks that share the processors are as many as these or more. Nobody wakes a background
+     * worker for tasks or messages: it looks by itself whether help is needed. */
+    int helpers;
     int unlocked; /* single, and nobody else looks: no locks in dependency tables */
     int recorded;       /* what rank 0 wants recorded: DAGI_TRACE_... of trace/trace.h */
     struct dagi_trace *trace; /* runtime/trace; NULL = nothing is recorded */

@@ -162,6 +162,11 @@ void dagi_activate(struct dagi_worker *w);
 void dagi_leave(struct dagi_worker *w);
 /* Take what w has completed off the pool's account. */
 void dagi_flush(struct dagi_worker *w);
+/* Among helpers, worker 0 looks after messages as long as it is in the library. */
+static inline bool dagi_app_attends(const dag_context *ctx)
+{
+    return ctx->helpers && (atomic_load(&ctx->blocked) & 1);
+}
 /* There seems to be something to take or to start. */
 bool dagi_something(struct dagi_worker *w);
 /* Run something or make progress for about that long, at least one round; never parked. */
@@ -171,12 +176,15 @@ void dagi_workers_stop(dag_context *ctx);
 
 /* ---- sleep.c ---------------------------------------------------------------------------- */
 
-/* There is something to start or to run: wake a sleeping worker, unless one is awake and searches. */
+/* There is something to start or to run: wake a sleeping worker, unless one is awake and searches, or
+ * they look by themselves. */
 void dagi_wake_one(dag_context *ctx);
 /* Wake `who`, or any (NULL), if it is parked. The woken one is searching from now on. */
 void dagi_unpark(dag_context *ctx, const struct dagi_worker *who);
-/* w, which is searching, sleeps until it is woken, unless there is a reason to stay awake. */
-void dagi_park(struct dagi_worker *w);
+/* w, which is searching and has been idle for so many nanoseconds, sleeps until it is woken, unless
+ * there is a reason to stay awake. A helper comes back by itself as well, then it has been idle all
+ * the time. */
+void dagi_park(struct dagi_worker *w, uint64_t idle);
 /* The worker that looks after messages, idle for so many nanoseconds, sleeps until one comes, or a
  * reason to run tasks. It comes back by itself now and then, then it has been idle all the time. */
 void dagi_park_at_bell(struct dagi_worker *w, uint64_t idle);

@@ -9,9 +9,22 @@
  * look at `searching` comes after the parker has left it, and then the pusher finds it in the list;
  * or before, and then the parker's second look at the queues, after leaving `searching`, finds the
  * task.
+ *
+ * Where the ranks fill the processors by themselves (ctx->helpers), a background worker that is woken
+ * takes its processor from another rank, and the one who wakes it could as well run the task. So
+ * nobody does: a helper sleeps for a time, looks whether there are tasks that nobody has come to, or
+ * messages, and sleeps again. Worker 0 sleeps at the bell, which has an end as well. So what becomes
+ * ready is found at the latest at the end of the longest sleep, whoever made it ready.
  */
 #include "core_impl.h"
 #include "lock.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* Nanoseconds that a helper sleeps before it looks again, the longer the longer it has been idle. A
+ * look costs some microseconds of the processor. */
+enum { SHORTEST_NAP = 500000, LONGEST_NAP = 2000000 };
 
 static void unlink_parked(dag_context *ctx, struct dagi_worker **link)
 {
@@ -44,7 +57,7 @@ void dagi_unpark(dag_context *ctx, const struct dagi_worker *who)
 
 void dagi_wake_one(dag_context *ctx)
 {
-    if (ctx->single)
+    if (ctx->single || ctx->helpers)
         return;
     dagi_full_fence(); /* pairs with the one in enlist() */
     if (atomic_load(&ctx->searching) == 0 && atomic_load(&ctx->parked) > 0)
@@ -58,13 +71,19 @@ void dagi_wake_application(dag_context *ctx)
         dagi_unpark(ctx, ctx->workers[0]);
 }
 
+/* Somebody has to look after messages, and nobody does. */
+static bool lacks_polling(const dag_context *ctx)
+{
+    return ctx->size > 1 && !ctx->single && !atomic_load(&ctx->polling) &&
+           !atomic_load(&ctx->app_polls) && !dagi_app_attends(ctx);
+}
+
 /* A reason not to sleep. */
 static bool must_stay(struct dagi_worker *w)
 {
     dag_context *ctx = w->ctx;
     return dagi_something(w) || atomic_load(&ctx->stopping) || (w->done && w->done(w->done_arg)) ||
-           (ctx->size > 1 && !ctx->single && !atomic_load(&ctx->polling) &&
-            !atomic_load(&ctx->app_polls));
+           lacks_polling(ctx);
 }
 
 /* Take w off the list again; false when somebody is about to wake it. */
@@ -106,16 +125,42 @@ static void wait_until_woken(struct dagi_worker *w)
     pthread_mutex_unlock(&w->sleep_lock);
 }
 
-void dagi_park(struct dagi_worker *w)
+/* The same, but no longer than a nap; false when nobody has woken w, which then is off the list. */
+static bool nap(struct dagi_worker *w, uint64_t idle)
 {
+    enum { SECOND = 1000000000 };
+    uint64_t length = idle < SHORTEST_NAP ? SHORTEST_NAP : idle < LONGEST_NAP ? idle : LONGEST_NAP;
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    uint64_t ns = (uint64_t)end.tv_nsec + length;
+    end.tv_sec += (time_t)(ns / SECOND);
+    end.tv_nsec = (long)(ns % SECOND);
+    pthread_mutex_lock(&w->sleep_lock);
+    for (int status = 0; w->sleeping && status != ETIMEDOUT;)
+        status = pthread_cond_timedwait(&w->sleep_cond, &w->sleep_lock, &end);
+    bool woken = !w->sleeping;
+    pthread_mutex_unlock(&w->sleep_lock);
+    if (woken || unlist(w))
+        return woken;
+    wait_until_woken(w);
+    return true;
+}
+
+void dagi_park(struct dagi_worker *w, uint64_t idle)
+{
+    bool news = true;
     enlist(w, 0);
     if (!must_stay(w) || !unlist(w)) {
         if (DAGI_TRACK(w))
             dagi_trace_idle(DAGI_TRACK(w), 0, 1);
-        wait_until_woken(w);
+        if (w->ctx->helpers)
+            news = nap(w, idle);
+        else
+            wait_until_woken(w);
     }
     w->sleeping = 0;
-    w->idle_since = dagi_now(); /* searching, as counted by who took us off the list */
+    if (news)
+        w->idle_since = dagi_now(); /* searching, as counted by who took us off the list */
 }
 
 /* The same at the bell. Who woke us before we listened has rung for nothing, and we count as

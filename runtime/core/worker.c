@@ -113,8 +113,9 @@ static bool polls(struct dagi_worker *w)
     dag_context *ctx = w->ctx;
     if (ctx->size == 1)
         return false;
+    bool others = w->index != 0 && (atomic_load(&ctx->app_polls) || dagi_app_attends(ctx));
     if (w->polls) {
-        if (w->index == 0 || !atomic_load(&ctx->app_polls))
+        if (!others)
             return true;
         stop_polling(w); /* worker 0 does it */
         return false;
@@ -122,8 +123,7 @@ static bool polls(struct dagi_worker *w)
     int expected = 0;
     if (w->index == 0)
         atomic_store(&ctx->app_polls, 1);
-    else if (atomic_load(&ctx->app_polls) ||
-             !atomic_compare_exchange_strong(&ctx->polling, &expected, 1))
+    else if (others || !atomic_compare_exchange_strong(&ctx->polling, &expected, 1))
         return false;
     w->polls = 1;
     return true;
@@ -206,7 +206,7 @@ static void rest(struct dagi_worker *w)
     else if (looks)
         dagi_park_at_bell(w, idle);
     else
-        dagi_park(w);
+        dagi_park(w, idle);
 }
 
 /* Has left tasks of others alone, for they get more done without it (sched/thief.h). It is awake

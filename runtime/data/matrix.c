@@ -8,6 +8,7 @@
  */
 #include <dag/matrix.h>
 
+#include "../core/pages.h"
 #include "../device/resident.h"
 #include "data.h"
 
@@ -16,10 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { ALIGNMENT = 64 };                /* of tiles that have at least ALIGN_FROM bytes */
 enum { ALIGN_FROM = 1024 };
-#define HUGE_FROM ((size_t)32 << 20)    /* bytes from which huge pages are asked for */
+/* Bytes from which the half of a slab that is never touched may lie on huge pages with the other. */
+#define HUGE_SLAB_FROM ((size_t)32 << 20)
 
 static dag_matrix *matrix_of(dag_collection *c)
 {
@@ -243,22 +246,44 @@ static dag_status tile_bytes(dag_matrix *a)
     return DAG_SUCCESS;
 }
 
+/* Zeroed memory, which takes none before it is touched; NULL = out of memory. */
+static char *map(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* The same, at a boundary of huge pages and, as far as it fills them, on such. */
+static char *map_huge(size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
+    char *p = map(whole + DAGI_HUGE_PAGE);
+    if (p == NULL)
+        return NULL;
+    size_t front = (DAGI_HUGE_PAGE - (uintptr_t)p % DAGI_HUGE_PAGE) % DAGI_HUGE_PAGE;
+    if (front > 0)
+        munmap(p, front);
+    munmap(p + front + whole, DAGI_HUGE_PAGE - front);
+    p += front;
+#ifdef MADV_HUGEPAGE
+    (void)madvise(p, bytes / DAGI_HUGE_PAGE * DAGI_HUGE_PAGE, MADV_HUGEPAGE); /* may be refused */
+#endif
+    return p;
+}
+
 static dag_status allocate(dag_matrix *a)
 {
+    int half = a->layout == DAG_LAYOUT_SLAB && a->uplo != DAG_GENERAL;
     a->owns = 1;
     if (a->bytes == 0)
         return DAG_SUCCESS;
-    void *p = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
+    a->base = a->bytes >= (half ? HUGE_SLAB_FROM : DAGI_HUGE_PAGE) ? map_huge(a->bytes)
+                                                                   : map(a->bytes);
+    if (a->base == NULL)
         return dag_error(a->context, DAG_ERR_NOMEM,
                          "dag_matrix_new: no memory for the %zu bytes of matrix \"%s\" on "
                          "rank %d", a->bytes, a->super.name, a->super.rank);
-    a->base = p;
-#ifdef MADV_HUGEPAGE
-    if (a->bytes >= HUGE_FROM)
-        (void)madvise(p, a->bytes, MADV_HUGEPAGE); /* an optimisation; it may be refused */
-#endif
     return DAG_SUCCESS;
 }
 

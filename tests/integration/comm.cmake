@@ -82,6 +82,13 @@ foreach(np IN ITEMS 1 2)
         ENVIRONMENT DAG_CHAOS=${np})
 endforeach()
 
+# Two workers of a rank at a time, with as many ranks as processors or more where these are few.
+add_executable(comm_helpers)
+dag_add_jdf(comm_helpers comm/helpers.jdf)
+foreach(np IN ITEMS 2 4)
+    dag_add_mpi_test(comm_helpers_${np} NP ${np} THREADS 2 COMMAND comm_helpers LABELS sanitize)
+endforeach()
+
 # A rank that cannot start. Sanitizers take memory of their own.
 if(DAG_HAVE_MPI AND NOT DAG_SANITIZE)
     add_executable(comm_start comm/start.c)

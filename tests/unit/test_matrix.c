@@ -3,6 +3,9 @@
 #include "data_fake.h"
 
 #include <check.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
 
 static dag_context ctx;
 
@@ -187,6 +190,38 @@ START_TEST(lower_triangle_takes_half)
     ck_assert_uint_ge(dag_matrix_bytes(a), tiles);
     ck_assert_uint_le(dag_matrix_bytes(a), tiles + tiles / 1000);
     dag_matrix_free(a);
+}
+END_TEST
+
+static long mapped_pages(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fscanf(f, "%ld", &pages), 1);
+    fclose(f);
+    return pages;
+}
+
+/* What is large enough begins with a huge page; what was mapped besides to get there is given back. */
+START_TEST(large_storage_lies_on_huge_pages)
+{
+    enum { TIMES = 50, HUGE_PAGE = 2 << 20 };
+    const shape s = {700, 700, 100, 100, 1, 1, 1, DAG_LAYOUT_TILE, DAG_GENERAL, DAG_D};
+    dag_matrix *a[TIMES];
+    long before = mapped_pages(), page = sysconf(_SC_PAGESIZE), needed = 0;
+    for (int i = 0; i < TIMES; i++) {
+        a[i] = make(&s, 0);
+        size_t bytes = dag_matrix_bytes(a[i]);
+        ck_assert_uint_eq((uintptr_t)a[i]->base % HUGE_PAGE, 0);
+        ck_assert_uint_eq(bytes, 700 * 700 * 8);
+        needed += ((long)bytes + page - 1) / page;
+        a[i]->base[0] = a[i]->base[bytes - 1] = 1;
+    }
+    ck_assert_int_le(mapped_pages() - before, needed + HUGE_PAGE / page);
+    for (int i = 0; i < TIMES; i++)
+        dag_matrix_free(a[i]);
+    ck_assert_int_le(mapped_pages() - before, HUGE_PAGE / page);
 }
 END_TEST
 
@@ -385,6 +420,7 @@ int main(void)
     tcase_add_test(tc, tiles_partition_the_matrix);
     tcase_add_test(tc, rectangles_too);
     tcase_add_test(tc, lower_triangle_takes_half);
+    tcase_add_test(tc, large_storage_lies_on_huge_pages);
     tcase_add_test(tc, slab_is_scalapack);
     tcase_add_test(tc, user_memory_is_used_in_place);
     tcase_add_test(tc, each_local_visits_all_and_stops);
