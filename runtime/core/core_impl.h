@@ -176,8 +176,8 @@ void dagi_workers_stop(dag_context *ctx);
 
 /* ---- sleep.c ---------------------------------------------------------------------------- */
 
-/* There is something to start or to run: wake a sleeping worker, unless one is awake and searches, or
- * they look by themselves. */
+/* There is something to start or to run: wake a sleeping worker, unless one is awake and searches,
+ * or they look by themselves. */
 void dagi_wake_one(dag_context *ctx);
 /* Wake `who`, or any (NULL), if it is parked. The woken one is searching from now on. */
 void dagi_unpark(dag_context *ctx, const struct dagi_worker *who);

@@ -10,11 +10,11 @@
  * or before, and then the parker's second look at the queues, after leaving `searching`, finds the
  * task.
  *
- * Where the ranks fill the processors by themselves (ctx->helpers), a background worker that is woken
- * takes its processor from another rank, and the one who wakes it could as well run the task. So
- * nobody does: a helper sleeps for a time, looks whether there are tasks that nobody has come to, or
- * messages, and sleeps again. Worker 0 sleeps at the bell, which has an end as well. So what becomes
- * ready is found at the latest at the end of the longest sleep, whoever made it ready.
+ * Where the ranks fill the processors by themselves (ctx->helpers), a background worker that is
+ * woken takes its processor from another rank, and the one who wakes it could as well run the task.
+ * So nobody does: a helper sleeps for a time, looks whether there are tasks that nobody has come
+ * to, or messages, and sleeps again. Worker 0 sleeps at the bell, which has an end as well. So what
+ * becomes ready is found at the latest at the end of the longest sleep, whoever made it ready.
  */
 #include "core_impl.h"
 #include "lock.h"

@@ -21,7 +21,7 @@
 
 enum { ALIGNMENT = 64 };                /* of tiles that have at least ALIGN_FROM bytes */
 enum { ALIGN_FROM = 1024 };
-/* Bytes from which the half of a slab that is never touched may lie on huge pages with the other. */
+/* Bytes from which the half of a slab that nobody touches may lie on huge pages like the other. */
 #define HUGE_SLAB_FROM ((size_t)32 << 20)
 
 static dag_matrix *matrix_of(dag_collection *c)

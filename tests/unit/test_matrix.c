@@ -203,7 +203,7 @@ static long mapped_pages(void)
     return pages;
 }
 
-/* What is large enough begins with a huge page; what was mapped besides to get there is given back. */
+/* What is large enough begins with a huge page; what was mapped to get there is given back. */
 START_TEST(large_storage_lies_on_huge_pages)
 {
     enum { TIMES = 50, HUGE_PAGE = 2 << 20 };
