@@ -257,6 +257,8 @@ static char *map(size_t bytes)
 /* The same, at a boundary of huge pages and, as far as it fills them, on such. */
 static char *map_huge(size_t bytes)
 {
+    if (bytes > PTRDIFF_MAX) /* with what is added it might be few */
+        return NULL;
     size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
     char *p = map(whole + DAGI_HUGE_PAGE);
     if (p == NULL)

@@ -356,6 +356,10 @@ START_TEST(bad_descriptions_are_refused)
     refuse((dag_matrix_desc){.m = (int64_t)1 << 30, .n = big * 1000000, .mb = 1 << 30,
                              .nb = 1 << 30, .prec = DAG_Z, .layout = DAG_LAYOUT_SLAB},
            DAG_ERR_NOMEM, "memory");
+    /* 2^64 - 2^20 bytes: less than a huge page from 0 */
+    refuse((dag_matrix_desc){.m = 1 << 17, .n = 16 * big - 1, .nb = 1 << 20, .prec = DAG_D,
+                             .layout = DAG_LAYOUT_SLAB},
+           DAG_ERR_NOMEM, "memory");
 }
 END_TEST
 
