@@ -231,9 +231,11 @@ static double run(schedule *s)
             if (is_ready(s, m, n, 0))
                 offer(s, m, n);
     double end = 0;
-    while (s->events.count > 0) {
+    for (;;) {
         while (s->noffered > 0)
             start_tasks(s, s->offered[--s->noffered]);
+        if (s->events.count == 0)
+            return end;
         item e = pop(&s->events);
         int m = e.what % square / s->nt, n = e.what % square % s->nt;
         int rank = e.what < 2 * square ? owner(s, m, n) : e.what - 2 * square;
@@ -249,7 +251,6 @@ static double run(schedule *s)
         }
         start_tasks(s, rank);
     }
-    return end;
 }
 
 /* Nanoseconds of a matrix of nt x nt tiles; infinite when out of memory. */

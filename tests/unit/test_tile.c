@@ -67,8 +67,13 @@ START_TEST(schedule_of_two_tiles)
     double path = 1e-9 * pow(96, 3) * (1.0 / 6 + 0.5 + 0.5 + 1.0 / 6);
     double seconds = dagi_tile_seconds(&t, &two, 192, 96);
     ck_assert_msg(seconds > path && seconds < 1.02 * path, "%g instead of %g", seconds, path);
-    two = workers(1, 2, 1);
-    ck_assert(dagi_tile_seconds(&t, &two, 192, 96) > path + 2e-5); /* a message */
+    for (int p = 1; p <= 2; p++) {
+        two = workers(p, 3 - p, 1);
+        ck_assert(dagi_tile_seconds(&t, &two, 192, 96) > path + 6e-5); /* a message */
+    }
+    two = workers(1, 3, 1); /* each column of tiles on a rank of its own */
+    path += 1e-9 * pow(96, 3) * (0.5 + 0.5 + 1.0 / 6);
+    ck_assert(dagi_tile_seconds(&t, &two, 288, 96) > path + 12e-5); /* two messages */
 }
 END_TEST
 
