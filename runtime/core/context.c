@@ -156,7 +156,7 @@ static void destroy(dag_context *ctx)
 /* The ranks fill the processors by themselves. Worker 0 must hear of messages while it sleeps. */
 static bool has_helpers(const dag_context *ctx)
 {
-    return ctx->workers && !ctx->single && ctx->size > 1 && !ctx->devices &&
+    return ctx->workers && ctx->workers[0] && !ctx->single && ctx->size > 1 && !ctx->devices &&
            dagi_comm_sharing(ctx, NULL) >= dagi_topology_cores(ctx->topology) &&
            dagi_comm_can_sleep(ctx->workers[0]);
 }
