@@ -205,7 +205,7 @@ typedef struct dagi_job_list {
 
 typedef struct dagi_info_slot {
     int slot;
-    dagi_ticket cleared;
+    dagi_ticket cleared; /* queue NULL: this is not enqueued yet */
 } dagi_info_slot;
 
 /* Where a trace has the device; NULL = nowhere. */

@@ -5,9 +5,14 @@
 
 /* ---- what kernels report -------------------------------------------------------------------- */
 
-/* The slot is 0 again when it is used next. */
+/* The slot is 0 again when it is used next. Tasks that end together may want more tickets for that than
+ * the lane has: then in another round. */
 static void clear_info(dagi_device *d, int slot, dagi_lane *lane)
 {
+    if (dagi_lane_room(lane) <= 0) {
+        d->info_cleared[d->ninfo_cleared++] = (dagi_info_slot){slot, {NULL, 0}};
+        return;
+    }
     d->info_host[slot] = 0;
     dagi_copy_job copy = {.to = &d->info_device[slot], .from = &d->info_host[slot],
                           .to_ld = 1, .from_ld = 1, .m = 1, .n = 1, .elem = sizeof(int)};
@@ -42,13 +47,16 @@ static void report_info(dagi_job *job)
 
 static void collect_infos(dagi_device *d)
 {
-    for (int i = 0; i < d->ninfo_cleared;) {
-        if (dagi_ticket_passed(d->info_cleared[i].cleared)) {
-            d->info_free[d->ninfo_free++] = d->info_cleared[i].slot;
-            d->info_cleared[i] = d->info_cleared[--d->ninfo_cleared];
-        } else {
-            i++;
-        }
+    /* From the end, behind which those lie that are entered meanwhile. */
+    for (int i = d->ninfo_cleared - 1; i >= 0; i--) {
+        const dagi_info_slot info = d->info_cleared[i];
+        if (!dagi_ticket_passed(info.cleared))
+            continue;
+        d->info_cleared[i] = d->info_cleared[--d->ninfo_cleared];
+        if (info.cleared.queue)
+            d->info_free[d->ninfo_free++] = info.slot;
+        else if (!atomic_load(&d->lost))
+            clear_info(d, info.slot, &d->exec[0]);
     }
 }
 

@@ -157,6 +157,53 @@ START_TEST(a_job_that_leaves_keeps_no_block)
 }
 END_TEST
 
+/* A task whose kernels have reported in all the places that it may have; they are done. */
+static void enlist_reporter(dagi_device *d, dagi_lane *lane)
+{
+    struct dagi_worker *w = ctx->workers[0];
+    reader *r = (reader *)(void *)dagi_task_alloc(w, pool->classes[0].memory_class);
+    *r = (reader){.task = {.cls = &cls, .pool = pool}};
+    const dagi_slip slip = {.task = &r->task, .device = d};
+    ck_assert_int_eq(dagi_pending_enter(w, &slip), 0);
+    dagi_pending_collect(w, d);
+    dagi_job *job = dagi_pending_pop(w, d);
+    for (; job->ninfo < DAGI_JOB_INFOS; job->ninfo++) {
+        int slot = d->info_free[--d->ninfo_free];
+        d->info_host[slot] = d->info_device[slot] = 1;
+        job->info[job->ninfo].slot = slot;
+    }
+    job->lane = lane;
+    job->done = dagi_lane_next(lane);
+    ck_assert_int_eq(dagi_lane_mark(lane, pool), DAGI_OK);
+    dagi_job_list *list = &d->issued[lane - d->exec];
+    *(list->first ? &list->last->next : &list->first) = job;
+    list->last = job;
+    d->nissued++;
+}
+
+/* Clearing what many tasks have reported leaves the slots alone of tickets that have not passed. */
+START_TEST(reports_are_cleared_as_there_are_tickets)
+{
+    enum { ROUNDS = 10 };
+    start();
+    dagi_device *d = device(0);
+    dagi_lane *lane = &d->exec[1];
+    for (int i = 0; i < DAGI_WINDOW; i++)
+        enlist_reporter(d, lane);
+    for (int i = 0; i < ROUNDS; i++) {
+        dagi_result result = DAGI_OK;
+        d->now = dagi_now();
+        dagi_retire_round(ctx->workers[0], d, &result);
+        for (int k = 0; k < DAGI_EXEC_LANES; k++)
+            ck_assert_int_ge(dagi_lane_room(&d->exec[k]), 0);
+    }
+    ck_assert_int_eq(d->nissued, 0);
+    ck_assert_int_eq(d->ninfo_free, DAGI_INFO_SLOTS);
+    for (int i = 0; i < DAGI_INFO_SLOTS; i++)
+        ck_assert_int_eq(d->info_device[i], 0);
+}
+END_TEST
+
 /* ---- times ---------------------------------------------------------------------------------- */
 
 START_TEST(what_ends_together_shares_its_time)
@@ -376,6 +423,7 @@ int main(void)
     suite_add_tcase(suite, loss);
     TCase *pending = tcase_create("pending");
     tcase_add_test(pending, a_job_that_leaves_keeps_no_block);
+    tcase_add_test(pending, reports_are_cleared_as_there_are_tickets);
     suite_add_tcase(suite, pending);
     TCase *times = tcase_create("times");
     tcase_add_test(times, what_ends_together_shares_its_time);
