@@ -87,6 +87,12 @@ static void fail_fetch(struct dag_task *t, const dagi_device *d, const char *why
                    t->pool->program->file, name, d->index, d->info.name, why);
 }
 
+/* Leaving enough for tasks to be issued (room_to_issue() in manager.c), however many wait here. */
+static int room_to_save(const dagi_device *d)
+{
+    return dagi_lane_room(&d->out) > DAGI_LANE_SLOTS / 2;
+}
+
 /* Start what is missing and lies here. */
 static dagi_result fetch_flows(dagi_device *d, struct dag_task *t)
 {
@@ -94,7 +100,7 @@ static dagi_result fetch_flows(dagi_device *d, struct dag_task *t)
     for (int f = 0; f < t->cls->ndata && result == DAGI_OK; f++) {
         dag_value *v = dag_task_flows(t)[f];
         dagi_ticket when;
-        if (v && dagi_lane_room(&d->out) > DAGI_LANE_SLOTS / 4)
+        if (v && room_to_save(d))
             result = dagi_transfer_save(d, v, &when);
     }
     return result;
@@ -184,7 +190,7 @@ static int is_saved(dagi_device *d, dagi_copies *c, dagi_result *result)
         c->save = 0;
         return 1;
     }
-    if (dagi_lane_room(&d->out) <= DAGI_LANE_SLOTS / 4)
+    if (!room_to_save(d))
         return 0;
     dagi_result saved = dagi_transfer_save(d, v, &when);
     if (saved == DAGI_LOST)

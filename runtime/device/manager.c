@@ -82,6 +82,7 @@ static void lose(struct dagi_worker *w, dagi_device *d)
 static int room_to_issue(const dagi_device *d)
 {
     enum { TICKETS = 2 * DAG_MAX_FLOWS + 8 };
+    _Static_assert((int)TICKETS <= DAGI_LANE_SLOTS / 2, "cores' share is the other half");
     if (d->nissued >= DAGI_WINDOW || dagi_lane_room(&d->in) < TICKETS ||
         dagi_lane_room(&d->out) < TICKETS)
         return 0;

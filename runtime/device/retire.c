@@ -5,8 +5,8 @@
 
 /* ---- what kernels report -------------------------------------------------------------------- */
 
-/* The slot is 0 again when it is used next. Tasks that end together may want more tickets for that than
- * the lane has: then in another round. */
+/* The slot is 0 again when it is used next. Tasks that end together may want more tickets for that
+ * than the lane has: then in another round. */
 static void clear_info(dagi_device *d, int slot, dagi_lane *lane)
 {
     if (dagi_lane_room(lane) <= 0) {
