@@ -174,7 +174,8 @@ static void write_all(FILE *f, const char *old, dag_precision prec, const char *
     fprintf(f, "\nend\t%d\n", count + 1);
 }
 
-/* Write to a name beside `path`, and rename. errno on failure. */
+/* Write to a name beside `path`, and rename; whoever may read the old file may read the new one.
+ * errno on failure. */
 static bool replace(const char *path, const char *old, dag_precision prec, const char *machine,
                     const dagi_tile_times *times)
 {
@@ -185,8 +186,11 @@ static bool replace(const char *path, const char *old, dag_precision prec, const
     snprintf(beside, length, "%s.XXXXXX", path);
     int fd = mkstemp(beside);
     FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    struct stat st;
     bool done = false;
     if (f != NULL) {
+        if (stat(path, &st) == 0)
+            (void)fchmod(fd, st.st_mode & 0777);
         write_all(f, old, prec, machine, times);
         done = !ferror(f);
         done = fclose(f) == 0 && done && rename(beside, path) == 0;

@@ -227,7 +227,10 @@ START_TEST(comes_back)
     ck_assert_int_eq(save(DAG_D, "here", DAG_D), 0);
     ck_assert_int_eq(load(DAG_D, "here"), DAGI_TILE_FOUND);
     read_is(DAG_D);
+    ck_assert_int_eq(chmod(path, 0644), 0);
     ck_assert_int_eq(save(DAG_D, "here", DAG_S), 0); /* later ones replace it */
+    struct stat st;
+    ck_assert(stat(path, &st) == 0 && (st.st_mode & 0777) == 0644);
     ck_assert_int_eq(load(DAG_D, "here"), DAGI_TILE_FOUND);
     read_is(DAG_S);
     ck_assert_ptr_nonnull(strstr(read_file(), "\nend\t1\n"));
