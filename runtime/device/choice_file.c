@@ -345,7 +345,8 @@ static void save_all(dagi_choice *c, const content *old, FILE *f)
     fprintf(f, "end\t%d\n", count);
 }
 
-/* Write to a name beside `path`, and rename. errno on failure. */
+/* Write to a name beside `path`, and rename; whoever may read the old file may read the new one.
+ * errno on failure. */
 static int replace(dagi_choice *c, const content *old, const char *path)
 {
     size_t length = strlen(path) + sizeof ".XXXXXX";
@@ -355,7 +356,10 @@ static int replace(dagi_choice *c, const content *old, const char *path)
     snprintf(beside, length, "%s.XXXXXX", path);
     int fd = mkstemp(beside), failed = 1;
     FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    struct stat st;
     if (f != NULL) {
+        if (stat(path, &st) == 0)
+            (void)fchmod(fd, st.st_mode & 0777);
         save_all(c, old, f);
         failed = fflush(f) != 0 || fsync(fd) != 0;
         failed |= fclose(f) != 0;
