@@ -14,7 +14,9 @@ if(TARGET dag)
     if(TARGET dagcc)
         dag_add_unit_test(test_thief SOURCES test_thief.c LIBS dag LABELS sanitize TIMEOUT 120
             INCLUDES "${PROJECT_SOURCE_DIR}/runtime" "${CMAKE_CURRENT_SOURCE_DIR}")
-        dag_add_jdf(test_thief thief_pairs.jdf)
+        if(TARGET test_thief)
+            dag_add_jdf(test_thief thief_pairs.jdf)
+        endif()
         add_subdirectory("${PROJECT_SOURCE_DIR}/tools/bench/tasks"
             "${PROJECT_BINARY_DIR}/tools/bench/tasks")
         dag_add_script_test(bench_tasks COMMAND bench_tasks --tasks 1000 --runs 1 --threads 1,2

@@ -11,6 +11,19 @@ import unittest
 
 from driver_case import BIN, DATA, MOST, MPIRUN, RANKS, Case, main, run
 
+DENSE = """%%MatrixMarket matrix array real general
+3 3
+4
+1
+0
+1
+5
+-2
+0
+-2
+6
+"""
+
 
 class Files(Case):
     def solution(self, path):

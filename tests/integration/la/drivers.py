@@ -247,20 +247,6 @@ class Results(Case):
                      2, ranks=ranks)
 
 
-DENSE = """%%MatrixMarket matrix array real general
-3 3
-4
-1
-0
-1
-5
--2
-0
--2
-6
-"""
-
-
 class Products(Case):
     ROUTINES = "gemm symm hemm syrk herk syr2k her2k trmm trsm".split()
 
