@@ -35,7 +35,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool init_ok;
 static char init_text[512];
 static char advice_text[512];
-static char variant_text[512];
+static char variant_text[1024];
 static const char *better_core;
 
 static void append(const char *text)
