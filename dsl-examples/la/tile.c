@@ -1,4 +1,5 @@
 /* The tile size that suits a problem: times of kernels, from a file or measured, and the model. */
+#include "agreed.h"
 #include "tile.h"
 
 #include <dag/kernels.h>
@@ -111,8 +112,15 @@ static dag_status count_workers(dag_context *ctx, dagi_tile_workers *w)
 
 dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice)
 {
+    dag_status status = DAG_SUCCESS;
+    if (prec != DAG_S && prec != DAG_D && prec != DAG_C && prec != DAG_Z)
+        status = dag_error(ctx, DAG_ERR_ARG, "dag_la_tile: unknown precision %d; use DAG_S, "
+                           "DAG_D, DAG_C or DAG_Z", (int)prec);
+    status = dagi_la_agreed(ctx, "dag_la_tile", status);
+    if (status != DAG_SUCCESS)
+        return status;
     dagi_tile_workers workers = {.element = dag_precision_size(prec)};
-    dag_status status = count_workers(ctx, &workers);
+    status = count_workers(ctx, &workers);
     double answer[2] = {0, 0};
     if (status == DAG_SUCCESS && dag_rank(ctx) == 0) {
         dagi_tile_times times = find_times(ctx, prec);

@@ -463,6 +463,8 @@ static void test_refusals(void)
     d = (dag_matrix_desc){.prec = DAG_D, .m = 20, .n = 20, .nb = 6, .uplo = DAG_LOWER};
     dag_matrix *lower = matrix_of(ctx, d);
     double value;
+    dag_tile_choice tile;
+    REFUSED("unknown precision 7", dag_la_tile(ctx, mine ? (dag_precision)7 : DAG_D, 20, &tile));
     REFUSED("A is NULL", dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, mine ? NULL : a, b, 0, c));
     REFUSED("tiles of 7", dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, a, mine ? other : b, 0, c));
     REFUSED("'s'", dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, a, mine ? single : b, 0, c));
