@@ -307,14 +307,16 @@ double dagi_tile_seconds(const dagi_tile_times *times, const dagi_tile_workers *
 
 /*
  * On several workers the smallest of those tiles is taken that are nearly equally good: what the
- * model leaves out, such as workers that are held up, costs more where tiles are few and large. How
- * near that is was found by trial, as were the costs above.
+ * model leaves out, such as workers that are held up, costs more where tiles are few and large. On
+ * several ranks that weighs less, for small tiles are more messages. How near that is was found by
+ * trial, as were the costs above.
  */
 int64_t dagi_tile_best(const dagi_tile_times *times, const dagi_tile_workers *workers, int64_t n,
                        double *seconds)
 {
     enum { MOST = (LAST - FIRST) / STEP + 2 };
-    const double nearly = workers_of(workers) > 1 ? 1.006 : 1;
+    const double among = workers->p * workers->q > 1 ? 1.002 : 1.006;
+    const double nearly = workers_of(workers) > 1 ? among : 1;
     int64_t candidate[MOST];
     double taken[MOST], least = HUGE_VAL;
     int count = 0;
