@@ -71,7 +71,7 @@ static void emit_top(emitter *e)
         emit_out(e, "#include \"%s\"\n", e->o->h_base);
     else
         emit_header(e->p, e->out);
-    emit_out(e, "#if DAG_JDF_ABI != 4\n#error \"dagcc and <dag/jdf.h> are of different versions\"\n"
+    emit_out(e, "#if DAG_JDF_ABI != 5\n#error \"dagcc and <dag/jdf.h> are of different versions\"\n"
              "#endif\n");
 }
 

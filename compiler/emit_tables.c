@@ -109,6 +109,8 @@ static void emit_class(emitter *e, const plan_class *cls)
         emit_item(e, ".high_priority = 1,");
     if (!cls->sema->profile)
         emit_item(e, ".unrecorded = 1,");
+    if (cls->ctl_blind)
+        emit_item(e, ".ctl_blind = 0x%x,", (unsigned)cls->ctl_blind);
     emit_field(e, cls, "local_names", cls->n_locals > 0);
     emit_field(e, cls, "flows", cls->n_flows > 0);
     emit_field(e, cls, "bodies", true);

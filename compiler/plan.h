@@ -328,6 +328,8 @@ struct plan_class {
     size_t n_stores;
     plan_edge *edges;
     size_t n_edges;
+    uint32_t ctl_blind;         /* locals that no output of control depends on; 0: no parameter
+                                   is among them, or there are no such outputs */
     plan_bit *bits;
     size_t n_bits;
     plan_body *bodies;          /* those of the CPU */

@@ -149,6 +149,13 @@ static void dump_outputs(const plan_class *cls, text *out)
             text_printf(out, " bit %s%d", edge->bit_negated ? "!" : "", edge->bit);
         dump_nest("", &edge->nest, out);
     }
+    if (cls->ctl_blind) {
+        text_puts(out, "  control alike for all");
+        for (size_t i = 0; i < cls->n_locals; i++)
+            if (cls->ctl_blind >> i & 1)
+                text_printf(out, " %s", cls->locals[i].name);
+        text_putc(out, '\n');
+    }
     for (size_t i = 0; i < cls->n_stores; i++) {
         const plan_store *store = &cls->stores[i];
         text_printf(out, "  store %s -> %s", store->flow->name, store->place->name);

@@ -192,6 +192,35 @@ static void add_store(builder *b, plan_class *cls, plan_flow *flow, const sema_e
     nest_prune(&store->nest, cls);
 }
 
+/* ---- control that many instances send to the same tasks --------------------------------------- */
+
+static bool edge_uses(const plan_edge *edge, const plan_var *var)
+{
+    for (size_t i = 0; i < edge->target->n_params; i++)
+        if (px_uses(edge->args[i], var))
+            return true;
+    return plan_nest_uses(&edge->nest, 0, var);
+}
+
+/* Instances that differ in these locals alone send control to the same tasks. */
+static uint32_t blind_locals(const plan_class *cls)
+{
+    uint32_t blind = 0, params = (UINT32_C(1) << cls->n_params) - 1;
+    bool any = false;
+    for (size_t i = 0; i < cls->n_locals; i++)
+        blind |= UINT32_C(1) << i;
+    for (size_t k = 0; k < cls->n_edges; k++) {
+        const plan_edge *edge = &cls->edges[k];
+        if (edge->source->sema->kind != AST_CTL)
+            continue;
+        any = true;
+        for (size_t i = 0; i < cls->n_locals; i++)
+            if (edge_uses(edge, &cls->locals[i]))
+                blind &= ~(UINT32_C(1) << i);
+    }
+    return any && (blind & params) ? blind : 0;
+}
+
 void plan_outputs(builder *b, plan_class *cls)
 {
     size_t n = 0;
@@ -212,4 +241,5 @@ void plan_outputs(builder *b, plan_class *cls)
                 add_store(b, cls, flow, edge);
         }
     }
+    cls->ctl_blind = blind_locals(cls);
 }

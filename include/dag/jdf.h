@@ -25,7 +25,7 @@
 #include <dag/matrix.h>
 #include <dag/types.h>
 
-#define DAG_JDF_ABI 4
+#define DAG_JDF_ABI 5
 /** Most parameters plus derived locals of a class, and most flows. */
 #define DAG_MAX_LOCALS 24
 #define DAG_MAX_FLOWS 24
@@ -280,6 +280,9 @@ typedef struct dag_class {
     uint8_t high_priority;
     uint8_t unrecorded;       /* 1: its tasks leave no events in traces */
     uint32_t task_bytes;
+    /** Bit i: local i has no part in where CTL outputs go. Instances that differ in these locals
+     *  alone send control to the same tasks. 0 is always right. */
+    uint32_t ctl_blind;
     const char *const *local_names;
     const dag_flow *flows;
     const dag_body *bodies;

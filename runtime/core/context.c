@@ -170,6 +170,8 @@ static void settle_workers(dag_context *ctx)
         struct dagi_worker *w = ctx->workers[i];
         if (w)
             w->special = DAGI_TRACK(w) != NULL || ctx->devices != NULL;
+        if (w) /* traces, reports and checks want each arrival */
+            w->joins = !w->special && !ctx->race && !ctx->settings.serial;
     }
 }
 

@@ -173,6 +173,16 @@ typedef struct dagi_magazine {
     int count;
 } dagi_magazine;
 
+/* Control that tasks of one worker send to the same successors (dag_class.ctl_blind) is told once, with
+ * their number. It is held back only from the end of such a task to the next one, while the task that
+ * the worker runs next is one of them: as the successors wait for that one anyway, nothing starts later.
+ * So a worker that looks elsewhere for work, rests, or returns holds nothing back. */
+struct dagi_control {
+    dag_taskpool *pool;
+    const dag_class *cls;
+    int32_t locals[DAG_MAX_LOCALS]; /* of the first of the tasks */
+};
+
 struct dagi_worker {
     /* -- fixed */
     dag_context *ctx;
@@ -202,6 +212,8 @@ struct dagi_worker {
     uint64_t last_progress;    /* dagi_ticks() of the last look at comm */
     int searching;             /* 1: counted in ctx->searching */
     int away;                  /* 1: the last sched->steal() has left tasks of others alone */
+    int leaves;                /* 1: sched->leaves() has told it to leave even its own */
+    int turn;                  /* tasks that it ran since it last asked */
     int polls;                 /* 1: holds ctx->polling */
     uint64_t idle_since;       /* dagi_now() when the last task or message was seen; 0 = busy */
     uint64_t congested_since;  /* dagi_now() since when comm has been congested and still; 0 = not */
@@ -210,6 +222,8 @@ struct dagi_worker {
     void *done_arg;
     int one_task;              /* 1: worker 0 in dag_test(), look at the clock after each task */
     int special;               /* 1: tasks are recorded, or there are devices */
+    int joins;                 /* 1: control may be held back */
+    int64_t held_back;         /* tasks whose control is; struct dagi_control */
     uint32_t manages;          /* bit i: it is the manager of device i */
     int64_t ran_beside;        /* tasks it ran on its core for which there was a body for devices */
     struct dagi_job *job;      /* whose body it runs for a device */
@@ -219,6 +233,8 @@ struct dagi_worker {
     uint64_t waits_since;      /* dagi_now() since when its devices have had no news; 0 = not */
     struct dagi_watched *watched; /* runtime/watch: what it is at; NULL = nobody observes */
     int64_t lost;              /* of worker 0, under comm's lock: messages counted for `lose` */
+
+    struct dagi_control control; /* good while held_back > 0 */
 
     /* -- shared: what the scheduler keeps per worker; guarded as sched/ says */
     void *queue;

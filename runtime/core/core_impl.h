@@ -92,6 +92,10 @@ typedef struct dagi_source {
 struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, const dag_edge *edge,
                                   const int32_t *params, dag_value *value,
                                   const dagi_source *source);
+/* The same for control of several tasks at once, of which `source` is one. */
+struct dag_task *dagi_deps_arrive_all(struct dagi_worker *w, dag_taskpool *pool,
+                                      const dag_edge *edge, const int32_t *params,
+                                      const dagi_source *source, int64_t tasks);
 /* In a crowded table (pool->crowded) these arrivals follow, in this order: what they touch is brought
  * to the cache, for all of them at once. Returns for how many, at least one: those that share a lock. */
 enum { DAGI_DEPS_ROW = 16 };
@@ -135,6 +139,10 @@ void dagi_task_send(struct dagi_worker *w, struct dag_task *t);
 /* It has run: control edges, messages unless they are `sent`; frees it. What was kept is on the
  * host, or was sent from where it is. */
 void dagi_task_retire(struct dagi_worker *w, struct dag_task *t, int sent);
+/* Would t, run now, add to the control that w holds back? */
+bool dagi_control_joins(const struct dagi_worker *w, struct dag_task *t);
+/* Tell what is held back; what becomes ready is in w->next and with the scheduler. */
+void dagi_control_tell(struct dagi_worker *w);
 /* dagi_task_complete() outside of dagi_task_run(). */
 void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t);
 

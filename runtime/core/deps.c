@@ -141,7 +141,11 @@ struct arrival {
     const int32_t *params;
     dag_value *value;
     const dagi_source *source;
+    int64_t tasks; /* that it stands for */
 };
+
+/* A part of both kinds of arrival: where there is one task, that is known at compile time. */
+#define HOT static inline __attribute__((always_inline))
 
 /* The graph delivers what the target does not expect; the value is dropped. */
 static struct dag_task *refuse(const struct arrival *a, const char *problem)
@@ -158,7 +162,7 @@ static struct dag_task *refuse(const struct arrival *a, const char *problem)
 }
 
 /* Enter the arrival in the task; nonzero when the flow has a value already. */
-static inline int enter(const struct arrival *a, struct dag_task *t)
+HOT int enter(const struct arrival *a, struct dag_task *t)
 {
     unsigned f = a->edge->target_flow;
     if (f < a->edge->target->ndata) {
@@ -167,25 +171,26 @@ static inline int enter(const struct arrival *a, struct dag_task *t)
         t->arrived |= UINT64_C(1) << f;
         dag_task_flows(t)[f] = a->value;
     }
-    t->pending--;
+    t->pending -= a->tasks;
     return 0;
 }
 
-/* First arrival as far as we know: how many are there to be? Makes the task; *inputs as the class
- * says, or 0 when there is nothing more to do. */
-static struct dag_task *make(const struct arrival *a, int64_t *inputs)
+/* First arrival as far as we know: makes the task that waits for all of them. NULL when that is
+ * impossible, which is reported. */
+static struct dag_task *make(const struct arrival *a)
 {
     const dag_class *cls = a->edge->target;
     int32_t locals[DAG_MAX_LOCALS];
-    *inputs = 0;
     for (int i = 0; i < cls->nparams; i++)
         locals[i] = a->params[i];
     if (DAGI_UNLIKELY(!cls->locals(a->pool->globals, locals)))
         return refuse(a, "which does not exist: its parameters are outside of the class's space");
     int64_t n = cls->inputs ? cls->inputs(a->pool->globals, locals) : 0;
-    if (DAGI_UNLIKELY(n <= 0)) {
+    if (DAGI_UNLIKELY(n < a->tasks)) {
         if (n == 0)
             return refuse(a, "which waits for no input");
+        if (n > 0)
+            return refuse(a, "which waits for fewer");
         dagi_value_release(a->w, a->value); /* inputs() has reported */
         return NULL;
     }
@@ -195,7 +200,6 @@ static struct dag_task *make(const struct arrival *a, int64_t *inputs)
         return NULL;
     }
     t->pending = n;
-    *inputs = n;
     return t;
 }
 
@@ -216,9 +220,11 @@ static struct dag_task *insert_first(const struct arrival *a, dagi_shard *s, uin
     return NULL;
 }
 
-static struct dag_task *arrive_at(const struct arrival *a, dagi_shard *s, struct dag_task **link)
+HOT struct dag_task *arrive_at(const struct arrival *a, dagi_shard *s, struct dag_task **link)
 {
     struct dag_task *t = *link;
+    if (a->tasks > 1 && t->pending < a->tasks)
+        return refuse(a, "which waits for fewer");
     if (DAGI_UNLIKELY(enter(a, t) != 0))
         return refuse(a, "which has got that flow already");
     if (DAGI_UNLIKELY(DAGI_TRACK(a->w)))
@@ -232,7 +238,7 @@ static struct dag_task *arrive_at(const struct arrival *a, dagi_shard *s, struct
 }
 
 /* With the shard locked. */
-static struct dag_task *arrive_locked(const struct arrival *a, dagi_shard *s, uint64_t h,
+HOT struct dag_task *arrive_locked(const struct arrival *a, dagi_shard *s, uint64_t h,
                                       struct dag_task *fresh)
 {
     struct dag_task **link = find(s, h, a->edge->target, a->params);
@@ -241,12 +247,11 @@ static struct dag_task *arrive_locked(const struct arrival *a, dagi_shard *s, ui
             dagi_task_free(a->w, fresh, a->info->memory_class);
         return arrive_at(a, s, link);
     }
-    int64_t inputs = 2;
     if (!fresh)
-        fresh = make(a, &inputs);
+        fresh = make(a);
     if (!fresh)
         return NULL;
-    if (inputs > 1)
+    if (fresh->pending > a->tasks)
         return insert_first(a, s, h, fresh);
     enter(a, fresh);
     if (!a->pool->countable)
@@ -265,32 +270,47 @@ static inline void take_hold(struct dagi_worker *w, dagi_shard *s)
     w->held = s;
 }
 
-struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, const dag_edge *edge,
-                                  const int32_t *params, dag_value *value,
-                                  const dagi_source *source)
+HOT struct dag_task *arrive(const struct arrival *a)
 {
-    struct arrival a = {w, pool, &pool->classes[edge->target->id], edge, params, value, source};
+    struct dagi_worker *w = a->w;
+    dag_taskpool *pool = a->pool;
     struct dag_task *fresh = NULL;
     /* Classes all of whose instances wait for one arrival never look at the table. They may be made
      * under the lock of an earlier arrival, as others are. */
-    if (!atomic_load_explicit(&a.info->many, memory_order_relaxed)) {
-        int64_t inputs;
-        fresh = make(&a, &inputs);
-        if (inputs == 0)
+    if (!atomic_load_explicit(&a->info->many, memory_order_relaxed)) {
+        fresh = make(a);
+        if (!fresh)
             return NULL;
-        if (inputs == 1) {
-            enter(&a, fresh);
+        if (fresh->pending == a->tasks) {
+            enter(a, fresh);
             if (!pool->countable)
                 atomic_fetch_add_explicit(&pool->open, 1, memory_order_relaxed);
             return fresh;
         }
     }
-    uint64_t h = hash(edge->target, params);
+    uint64_t h = hash(a->edge->target, a->params);
     if (w->ctx->unlocked) /* there is one shard */
-        return arrive_locked(&a, pool->shards, h, fresh);
-    dagi_shard *s = shard_of(pool, edge->target, params);
+        return arrive_locked(a, pool->shards, h, fresh);
+    dagi_shard *s = shard_of(pool, a->edge->target, a->params);
     take_hold(w, s);
-    return arrive_locked(&a, s, h, fresh);
+    return arrive_locked(a, s, h, fresh);
+}
+
+struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, const dag_edge *edge,
+                                  const int32_t *params, dag_value *value,
+                                  const dagi_source *source)
+{
+    struct arrival a = {w, pool, &pool->classes[edge->target->id], edge, params, value, source, 1};
+    return arrive(&a);
+}
+
+struct dag_task *dagi_deps_arrive_all(struct dagi_worker *w, dag_taskpool *pool,
+                                      const dag_edge *edge, const int32_t *params,
+                                      const dagi_source *source, int64_t tasks)
+{
+    struct arrival a = {w, pool, &pool->classes[edge->target->id], edge, params, NULL, source,
+                        tasks};
+    return arrive(&a);
 }
 
 /* Three passes, each of which waits for what the one before it has sent for: where the chains begin,

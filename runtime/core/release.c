@@ -148,7 +148,7 @@ static size_t expect(struct gather *g, size_t at)
  * that gives the youngest first runs them in the order in which they were named. */
 HOT struct dag_task *activate_named(struct gather *g, size_t at, dag_value **values,
                                     const dagi_source *source, struct dag_task **rest,
-                                    bool crowded)
+                                    bool crowded, int64_t tasks)
 {
     struct dagi_worker *w = g->w;
     struct dag_task *best = NULL;
@@ -162,7 +162,9 @@ HOT struct dag_task *activate_named(struct gather *g, size_t at, dag_value **val
         dag_value *value = edge->source_flow < g->ndata && edge->target_flow < edge->target->ndata
                                ? values[edge->source_flow]
                                : NULL;
-        struct dag_task *t = dagi_deps_arrive(w, g->pool, edge, n->params, value, source);
+        struct dag_task *t =
+            tasks == 1 ? dagi_deps_arrive(w, g->pool, edge, n->params, value, source)
+                       : dagi_deps_arrive_all(w, g->pool, edge, n->params, source, tasks);
         if (!t)
             continue;
         if (best && best->priority >= t->priority) {
@@ -197,7 +199,71 @@ HOT void completed(struct dagi_worker *w, struct dag_task *t)
     dagi_count_one(&w->completed);
 }
 
-void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
+/* Flows of data. */
+static uint32_t data_mask(const struct dag_task *t)
+{
+    return (UINT32_C(1) << t->cls->ndata) - 1;
+}
+
+/* ---- control held back: see struct dagi_control -------------------------------------------- */
+
+bool dagi_control_joins(const struct dagi_worker *w, struct dag_task *t)
+{
+    const struct dagi_control *c = &w->control;
+    if (t->pool != c->pool || t->cls != c->cls)
+        return false;
+    const int32_t *locals = dagi_task_locals(t);
+    for (int i = 0; i < t->cls->nlocals; i++) {
+        if (!(t->cls->ctl_blind >> i & 1) && locals[i] != c->locals[i])
+            return false;
+    }
+    return true;
+}
+
+/* Flows whose outputs on this rank are told later. Not where guards are [dynamic]: these are asked right
+ * behind the body. */
+static uint32_t hold_control(struct dagi_worker *w, struct dag_task *t)
+{
+    struct dagi_control *c = &w->control;
+    if (w->held_back++ == 0) {
+        const int32_t *locals = dagi_task_locals(t);
+        c->pool = t->pool;
+        c->cls = t->cls;
+        for (int i = 0; i < t->cls->nlocals; i++)
+            c->locals[i] = locals[i];
+    }
+    return ~data_mask(t);
+}
+
+void dagi_control_tell(struct dagi_worker *w)
+{
+    struct dagi_control *c = &w->control;
+    struct gather g = {.visit = {.mode = DAG_VISIT_LOCAL,
+                                 .mask = ~((UINT32_C(1) << c->cls->ndata) - 1),
+                                 .edge = name_local},
+                       .w = w,
+                       .pool = c->pool,
+                       .ndata = c->cls->ndata};
+    struct dag_task *rest = NULL;
+    size_t mark = w->edges_used;
+    c->cls->successors(&g.visit, c->pool->globals, c->locals);
+    dagi_source source = {c->cls, c->locals};
+    struct dag_task *best = activate_named(&g, mark, NULL, &source, &rest, false,
+                                           w->held_back);
+    w->edges_used = mark;
+    w->held_back = 0;
+    if (rest)
+        dagi_ready(w, rest);
+    if (!w->next) {
+        w->next = best;
+    } else if (best) {
+        best->next = NULL;
+        dagi_ready(w, best);
+    }
+}
+
+/* Outputs of the flows in `held` are told later. */
+HOT void complete(struct dagi_worker *w, struct dag_task *t, uint32_t held)
 {
     dag_taskpool *pool = t->pool;
     const dag_class *cls = t->cls;
@@ -213,7 +279,6 @@ void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
     }
     struct dag_task *best, *rest = NULL;
     struct gather g;
-    g.visit.mask = UINT32_MAX;
     g.visit.dynamic = 0;
     g.visit.task = t;
     g.visit.group = 0;
@@ -227,14 +292,16 @@ void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
     dagi_fanout *fanout = NULL;
     if (w->ctx->size > 1) {
         fanout = w->fanout;
+        g.visit.mask = UINT32_MAX;
         visit(&g, t, DAG_VISIT_RANKS);
     }
+    g.visit.mask = ~held;
     visit(&g, t, DAG_VISIT_LOCAL);
     share_values(&g, values, fanout, UINT32_MAX);
     dagi_source source = {cls, dagi_task_locals(t)};
     if (fanout && !dagi_fanout_empty(fanout))
         dagi_comm_activate(w, t, fanout, g.visit.dynamic);
-    best = activate_named(&g, mark, values, &source, &rest, false);
+    best = activate_named(&g, mark, values, &source, &rest, false, 1);
     w->edges_used = mark;
     if (DAGI_UNLIKELY(w->special) && w->ctx->devices) {
         rest = dagi_device_filter(w, rest);
@@ -244,6 +311,20 @@ void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
     if (rest)
         dagi_ready(w, rest);
     w->next = best; /* dagi_task_run() is never entered with a task in w->next */
+}
+
+static __attribute__((noinline)) void complete_without_control(struct dagi_worker *w,
+                                                               struct dag_task *t)
+{
+    complete(w, t, hold_control(w, t));
+}
+
+void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
+{
+    if (DAGI_UNLIKELY(t->cls->ctl_blind != 0) && w->joins && !t->pool->program->dynamic)
+        complete_without_control(w, t);
+    else
+        complete(w, t, 0);
 }
 
 /* ---- tasks on devices: completion in parts ------------------------------------------------ */
@@ -256,12 +337,6 @@ static void gather_init(struct gather *g, struct dagi_worker *w, struct dag_task
     g->w = w;
     g->pool = t->pool;
     g->ndata = t->cls->ndata;
-}
-
-/* Flows of data. */
-static uint32_t data_mask(const struct dag_task *t)
-{
-    return (UINT32_C(1) << t->cls->ndata) - 1;
 }
 
 uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t)
@@ -321,8 +396,8 @@ static void tell_local(struct gather *g, struct dag_task *t, uint32_t mask, uint
     share_values(g, values, NULL, mask);
     dagi_source source = {t->cls, dagi_task_locals(t)};
     bool crowded = atomic_load_explicit(&g->pool->crowded, memory_order_relaxed);
-    struct dag_task *best = crowded ? activate_named(g, mark, values, &source, &rest, true)
-                                    : activate_named(g, mark, values, &source, &rest, false);
+    struct dag_task *best = crowded ? activate_named(g, mark, values, &source, &rest, true, 1)
+                                    : activate_named(g, mark, values, &source, &rest, false, 1);
     w->edges_used = mark;
     for (uint32_t f = 0; f < g->ndata; f++) {
         if (mask >> f & ~(keep >> f) & 1)
@@ -465,7 +540,7 @@ void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cl
     share_values(&g, values, NULL, mask);
     dagi_source source = {cls, locals};
     struct dag_task *rest = NULL;
-    struct dag_task *best = activate_named(&g, mark, values, &source, &rest, false);
+    struct dag_task *best = activate_named(&g, mark, values, &source, &rest, false, 1);
     w->edges_used = mark;
     if (DAGI_TRACK(w))
         DAGI_TRACK(w)->origin = before;

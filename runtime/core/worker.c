@@ -250,7 +250,8 @@ int dagi_ready_many(const dag_context *ctx)
     return ctx->sched->ready(ctx) > MANY_READY;
 }
 
-static inline struct dag_task *find(struct dagi_worker *w)
+/* The next task of its own. */
+static inline struct dag_task *find_own(struct dagi_worker *w)
 {
     const dagi_sched_ops *sched = w->ctx->sched;
     struct dag_task *t = w->next;
@@ -267,7 +268,29 @@ static inline struct dag_task *find(struct dagi_worker *w)
         w->overflow = t->next;
         return t;
     }
-    t = sched->pop(w);
+    return sched->pop(w);
+}
+
+static struct dag_task *tell_before(struct dagi_worker *w, struct dag_task *t)
+{
+    if (t && dagi_control_joins(w, t))
+        return t;
+    dagi_control_tell(w);
+    if (!w->next)
+        return t ? t : w->ctx->sched->pop(w);
+    if (t) {
+        t->next = NULL;
+        dagi_ready(w, t);
+    }
+    return find_own(w);
+}
+
+static inline struct dag_task *find(struct dagi_worker *w)
+{
+    const dagi_sched_ops *sched = w->ctx->sched;
+    struct dag_task *t = find_own(w);
+    if (DAGI_UNLIKELY(w->held_back > 0))
+        t = tell_before(w, t);
     if (!t && dagi_startup(w))
         t = sched->pop(w);
     if (!t && !w->ctx->single) {
@@ -289,6 +312,20 @@ static inline bool attention_is_due(struct dagi_worker *w)
 {
     return w->ctx->attend &&
            (progress_is_due(w) || (w->ctx->devices && dagi_device_wants(w)));
+}
+
+/* Leave tasks of its own to others? They must be where others find them. */
+static bool leaves(struct dagi_worker *w)
+{
+    w->turn = 0;
+    w->leaves = !w->overflow && w->ctx->sched->leaves && w->ctx->sched->leaves(w);
+    if (w->leaves && w->next) {
+        struct dag_task *t = w->next;
+        w->next = NULL;
+        t->next = NULL;
+        dagi_ready(w, t);
+    }
+    return w->leaves;
 }
 
 /* Messages between tasks. False when so much waits to be sent that no task should run. */
@@ -365,6 +402,10 @@ static void work(struct dagi_worker *w)
         }
         dagi_activate(w);
     }
+    if (DAGI_UNLIKELY(w->leaves) && leaves(w)) {
+        stay_away(w);
+        return;
+    }
     struct dag_task *t = find(w);
     if (!t) {
         if (w->away)
@@ -379,11 +420,15 @@ static void work(struct dagi_worker *w)
         dagi_task_run(w, t);
         if (w->index == 0 &&
             (w->one_task || atomic_load_explicit(&ctx->news, memory_order_relaxed)))
-            return;
+            break;
         if (attention_is_due(w))
-            return;
+            break;
+        if (!ctx->single && ++w->turn >= DAGI_SCHED_TURN && leaves(w))
+            break;
         t = find(w);
     }
+    if (w->held_back > 0)
+        dagi_control_tell(w);
 }
 
 void dagi_leave(struct dagi_worker *w)

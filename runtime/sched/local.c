@@ -14,11 +14,16 @@
 #include <stdlib.h>
 
 enum { MOST_STOLEN = 16 };
+/* Nanoseconds a turn of short tasks takes at most. Only these are ever left to others. */
+enum { SHORT_TURN = 1000 * DAGI_SCHED_TURN };
 
 struct local {
     dagi_queue queue; /* first; shared */
     _Alignas(DAGI_LINE) const struct dagi_worker *owner; /* fixed */
     int nvictims;     /* fixed */
+    int older;        /* fixed: the nearest victim that was created before; -1: none */
+    _Atomic int left; /* the owner has left its tasks to others for now; written by the owner */
+    uint64_t turn;    /* the owner's: when it last asked whether to */
     dagi_thief thief; /* the owner's */
     struct local *victims[];
 };
@@ -60,6 +65,9 @@ static dag_status local_init(dag_context *ctx)
         }
         mine->owner = ctx->workers[i];
         mine->nvictims = 0;
+        mine->older = -1;
+        atomic_store_explicit(&mine->left, 0, memory_order_relaxed);
+        mine->turn = 0;
         mine->thief = (dagi_thief){0};
         ctx->workers[i]->queue = mine;
     }
@@ -67,8 +75,11 @@ static dag_status local_init(dag_context *ctx)
     for (int i = 0; i < n; i++) {
         struct local *mine = ctx->workers[i]->queue;
         dagi_topology_neighbours(ctx->topology, i, n, order);
-        for (int k = 0; k < n - 1; k++)
+        for (int k = 0; k < n - 1; k++) {
+            if (mine->older < 0 && order[k] < i)
+                mine->older = mine->nvictims;
             mine->victims[mine->nvictims++] = ctx->workers[order[k]]->queue;
+        }
     }
     return DAG_SUCCESS;
 }
@@ -120,11 +131,18 @@ static struct dag_task *take_some(dagi_queue *q, struct dag_task **more)
     return task;
 }
 
+static bool has_left(const struct local *its)
+{
+    return atomic_load_explicit(&its->left, memory_order_relaxed) != 0;
+}
+
 /* Nonzero when w may take tasks of that worker, if there are any. Whether it should is measured
  * (thief.h); where there are more workers than cores a measurement means nothing. */
 static bool may_steal(struct dagi_worker *w, int victim, uint64_t now)
 {
     struct local *mine = w->queue, *its = mine->victims[victim];
+    if (now && has_left(its))
+        now = 0; /* nothing to measure: they are for others */
     if (now && dagi_thief_looks(&mine->thief, victim) &&
         !dagi_thief_steals(&mine->thief, victim, now, w->completed, &its->owner->completed)) {
         w->away = 1;
@@ -147,7 +165,8 @@ static struct dag_task *local_steal(struct dagi_worker *w)
     int n = mine->nvictims;
     int first = n > 0 && w->ctx->settings.chaos ? (int)(dagi_random(w) % (uint64_t)n) : 0;
     uint64_t now = w->ctx->oversubscribed || w->ctx->settings.chaos ? 0 : dagi_now();
-    w->away = now && dagi_thief_waits(&mine->thief, now);
+    w->away = now && dagi_thief_waits(&mine->thief, now) &&
+              !has_left(mine->victims[mine->thief.victim]);
     if (w->away)
         return NULL;
     for (int k = 0; k < n; k++) {
@@ -171,6 +190,36 @@ static struct dag_task *local_steal(struct dagi_worker *w)
             return task;
     }
     return NULL;
+}
+
+/* A thief that goes on along a path of the graph is not back to steal for long, so it is also asked
+ * here, where it has tasks. Of two workers only the younger one begins a trial here, lest both look
+ * at one another. */
+static int local_leaves(struct dagi_worker *w)
+{
+    struct local *mine = w->queue;
+    dagi_thief *t = &mine->thief;
+    if (w->ctx->oversubscribed || w->ctx->settings.chaos)
+        return 0;
+    uint64_t now = dagi_now();
+    bool left = has_left(mine);
+    bool short_turn = now - mine->turn < SHORT_TURN;
+    mine->turn = now;
+    if (left && dagi_thief_waits(t, now))
+        return 1;
+    if (!left && dagi_thief_free(t, now))
+        return 0;
+    int victim = t->phase == DAGI_THIEF_FREE ? mine->older : t->victim;
+    bool leaves = false;
+    if ((left || short_turn) && victim >= 0) {
+        struct local *its = mine->victims[victim];
+        if (!has_left(its))
+            leaves = dagi_thief_waits(t, now) ||
+                     !dagi_thief_steals(t, victim, now, w->completed, &its->owner->completed);
+    }
+    if (leaves != left)
+        atomic_store_explicit(&mine->left, leaves, memory_order_relaxed);
+    return leaves;
 }
 
 static int local_above(struct dagi_worker *w, int64_t priority)
@@ -208,6 +257,7 @@ const dagi_sched_ops dagi_sched_local = {
     .push = local_push,
     .pop = local_pop,
     .steal = local_steal,
+    .leaves = local_leaves,
     .above = local_above,
     .some = local_some,
     .ready = local_ready,

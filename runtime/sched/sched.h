@@ -12,6 +12,8 @@
 
 struct dagi_worker;
 
+enum { DAGI_SCHED_TURN = 32 };
+
 typedef struct dagi_sched_ops {
     const char *name;
     /* Set up and clear away worker->queue of all workers of the context; no other thread runs. */
@@ -26,6 +28,9 @@ typedef struct dagi_sched_ops {
      * is held is passed by, and w->away tells whether tasks were left alone on purpose, for some
      * microseconds. On the thread of w. */
     struct dag_task *(*steal)(struct dagi_worker *w);
+    /* Nonzero when w should leave even the tasks it has to others, for some microseconds, and ask
+     * again; 0: run them. Asked after every DAGI_SCHED_TURN tasks. NULL = never. On the thread of w. */
+    int (*leaves)(struct dagi_worker *w);
     /* Nonzero when pop() would return a task of priority above `priority`. May err on both sides
      * while others work on the queue. */
     int (*above)(struct dagi_worker *w, int64_t priority);

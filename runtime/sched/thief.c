@@ -125,9 +125,12 @@ static bool window_alone(dagi_thief *t, uint64_t now, int64_t own, int64_t victi
 
 static bool look_alone(dagi_thief *t, uint64_t now, int64_t own, int64_t victims)
 {
-    if (victims == t->last_victims && (t->alone > 0 || now - t->begin >= SETTLE))
+    if (victims != t->last_victims || (t->alone == 0 && now - t->begin < SETTLE))
+        return window_alone(t, now, own, victims);
+    if (t->alone * LONG_TASK <= 1 || now - t->last_time >= STANDSTILL)
         return pays(t, now);
-    return window_alone(t, now, own, victims);
+    t->look = t->last_time + STANDSTILL; /* of short tasks: an interrupt is likelier than a long one */
+    return false;
 }
 
 static bool look_away(dagi_thief *t, uint64_t now, int64_t own, int64_t victims)
@@ -150,7 +153,7 @@ static bool look_away(dagi_thief *t, uint64_t now, int64_t own, int64_t victims)
 bool dagi_thief_steals(dagi_thief *t, int victim, uint64_t now, int64_t own,
                        const _Atomic int64_t *completed)
 {
-    if (t->phase == DAGI_THIEF_FREE && now < t->until)
+    if (dagi_thief_free(t, now))
         return true;
     if (t->phase != DAGI_THIEF_FREE && victim != t->victim) {
         if (t->phase == DAGI_THIEF_TOGETHER)

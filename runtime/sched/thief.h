@@ -53,6 +53,12 @@ static inline bool dagi_thief_waits(const dagi_thief *t, uint64_t now)
     return now < t->look;
 }
 
+/* It steals from anybody, and nothing is measured. */
+static inline bool dagi_thief_free(const dagi_thief *t, uint64_t now)
+{
+    return t->phase == DAGI_THIEF_FREE && now < t->until;
+}
+
 /* In a phase in which it looks at the count of this victim, and not at its queue. */
 static inline bool dagi_thief_looks(const dagi_thief *t, int victim)
 {

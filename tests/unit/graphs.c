@@ -318,6 +318,36 @@ static const dag_class stencil = {
     .bind = stencil_bind, .successors = stencil_successors, .count = count_box,
     .start = stencil_start};
 
+/* ---- PHASES: a task fails that runs before one of this rank in the phase before ------------- */
+
+static const dag_class phase;
+static const dag_edge phase_edge = {&phase, 0, 0, 0, 0, 0, 58};
+static int64_t phase_inputs(const void *globals, const int32_t *l)
+{
+    return l[0] > 0 ? G->m : 0;
+}
+static void phase_successors(dag_visit *v, const void *globals, const int32_t *l)
+{
+    for (int64_t x = 0; x < G->m && l[0] + 1 < G->n; x++)
+        send(v, &phase_edge, l[0] + 1, x);
+}
+static int phase_body(struct dag_task *t, const void *globals)
+{
+    const int32_t *l = ((task2_ctl *)t)->local;
+    for (int64_t x = 0; x < G->m && l[0] > 0 && G->hits; x++) {
+        if (graph_rank(G, l[0] - 1, x) == G->rank &&
+            atomic_load_explicit(&G->hits[(l[0] - 1) * G->m + x], memory_order_relaxed) == 0)
+            dag_task_fail(t, "(%d, %lld) has not run yet", l[0] - 1, (long long)x);
+    }
+    return body(t, globals, l[0] * G->m + l[1]);
+}
+static const dag_body phase_bodies[] = {{.fn = {phase_body}}};
+static const dag_class phase = {
+    .name = "T", .id = 0, .line = 57, .nparams = 2, .nlocals = 2, .nflows = 1, .nbodies = 1,
+    .task_bytes = sizeof(task2_ctl), .ctl_blind = 2, .local_names = names2, .flows = ctl_flows,
+    .bodies = phase_bodies, .locals = in_box, .rank = rank2, .inputs = phase_inputs,
+    .successors = phase_successors, .count = count_box, .start = stencil_start};
+
 /* ---- DIAMOND ---------------------------------------------------------------------------- */
 
 static const dag_class root, leaf, join;
@@ -391,7 +421,7 @@ static const dag_class root = {
     .successors = root_successors, .count = count_one, .start = zero_start};
 static const dag_class leaf = {
     .name = "Leaf", .id = 1, .line = 63, .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 2,
-    .nbodies = 1, .task_bytes = sizeof(task2_one), .local_names = names2, .flows = leaf_flows,
+    .nbodies = 1, .task_bytes = sizeof(task2_one), .ctl_blind = 1, .local_names = names2, .flows = leaf_flows,
     .bodies = leaf_bodies, .locals = in_row, .rank = rank1, .inputs = one_input,
     .successors = leaf_successors, .count = count_row};
 static const dag_class join = {
@@ -488,6 +518,25 @@ static const dag_class twice_b = {
     .bodies = join_bodies, .locals = is_zero, .rank = rank1, .inputs = two_inputs,
     .count = count_one};
 
+static const dag_class crowd_a, crowd_b;
+static const dag_edge crowd_edge = {&crowd_b, 0, 0, 0, 0, 0, 105};
+static void crowd_successors(dag_visit *v, const void *globals, const int32_t *l)
+{
+    (void)globals;
+    (void)l;
+    send(v, &crowd_edge, 0, 0);
+}
+static const dag_class crowd_a = {
+    .name = "A", .id = 0, .line = 104, .nparams = 1, .nlocals = 1, .nflows = 1, .nbodies = 1,
+    .task_bytes = sizeof(task2_ctl), .ctl_blind = 1, .local_names = names2, .flows = ctl_flows,
+    .bodies = indep_bodies, .locals = in_row, .rank = rank1, .successors = crowd_successors,
+    .count = count_row, .start = row_start};
+static const dag_class crowd_b = {
+    .name = "B", .id = 1, .line = 106, .nparams = 1, .nlocals = 1, .nflows = 1, .nbodies = 1,
+    .task_bytes = sizeof(task2_ctl), .local_names = names2, .flows = ctl_flows,
+    .bodies = join_bodies, .locals = is_zero, .rank = rank1, .inputs = two_inputs,
+    .count = count_one};
+
 static const dag_edge lost_edge = {&lost_b, 0, 0, DAG_REGION_FULL, 0, 0, 101};
 static void lost_successors(dag_visit *v, const void *globals, const int32_t *l)
 {
@@ -563,11 +612,13 @@ static const dag_program programs[] = {
     [GRAPH_DATA_CHAINS] = PROGRAM("data_chains", 0, &chain),
     [GRAPH_WAVEFRONT] = PROGRAM("wavefront", 0, &wave),
     [GRAPH_STENCIL] = PROGRAM("stencil", 0, &stencil),
+    [GRAPH_PHASES] = PROGRAM("phases", 0, &phase),
     [GRAPH_DIAMOND] = PROGRAM("diamond", 0, &root, &leaf, &join),
     [GRAPH_PRIORITY] = PROGRAM("priority", 0, &prio_root, &prio),
     [GRAPH_STALL] = PROGRAM("stall", 0, &cycle),
     [GRAPH_HALF_STALL] = PROGRAM("half_stall", 0, &half_a, &half_b),
     [GRAPH_OVERRUN] = PROGRAM("overrun", 0, &twice_a, &twice_b),
+    [GRAPH_CROWD] = PROGRAM("crowd", 0, &crowd_a, &crowd_b),
     [GRAPH_OUTSIDE] = PROGRAM("outside", 0, &lost_a, &lost_b),
     [GRAPH_DYNAMIC] = PROGRAM("dynamic", 1, &dynamic),
 };
@@ -594,7 +645,8 @@ int64_t graph_tasks(enum graph_kind kind, int64_t n, int64_t m)
     case GRAPH_CTL_CHAINS:
     case GRAPH_DATA_CHAINS:
     case GRAPH_WAVEFRONT:
-    case GRAPH_STENCIL: return n * m;
+    case GRAPH_STENCIL:
+    case GRAPH_PHASES: return n * m;
     case GRAPH_DIAMOND: return n + 2;
     case GRAPH_DYNAMIC: return n < m ? n : m;
     default: return n;

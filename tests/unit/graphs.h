@@ -34,11 +34,13 @@ enum graph_kind {
     GRAPH_DATA_CHAINS, /* the same, passing a number on that each adds one to; out[c] = the last */
     GRAPH_WAVEFRONT,   /* T(i, j), i < n, j < m: READ A from the left, RW B from above */
     GRAPH_STENCIL,     /* T(t, x), t < n, x < m: left, right, own of step t-1 */
+    GRAPH_PHASES,      /* T(t, x), t < n, x < m: control from all tasks of phase t-1 */
     GRAPH_DIAMOND,     /* Root -> Leaf(i), i < n, RW copies of one value -> Join, a CTL gather */
     GRAPH_PRIORITY,    /* T(i), i < n, priority (i * 7919) mod n; records the order in out[] */
     GRAPH_STALL,       /* T(i) waits for T(i+1) and T(i-1): a cycle */
     GRAPH_HALF_STALL,  /* A starts; B(0) waits for A and for somebody who never sends */
     GRAPH_OVERRUN,     /* A sends two times to the same flow of B */
+    GRAPH_CROWD,       /* A(i), i < n, send control to B(0), which waits for two */
     GRAPH_OUTSIDE,     /* A sends to an instance that does not exist */
     GRAPH_DYNAMIC,     /* T(i) -> T(i+1) while the body says so; not countable; ends at m */
     GRAPH_KINDS

@@ -97,8 +97,8 @@ static void run_graph(dag_context *ctx, enum graph_kind kind, int64_t n, int64_t
 START_TEST(graphs)
 {
     static const enum graph_kind kinds[] = {GRAPH_INDEPENDENT, GRAPH_CTL_CHAINS, GRAPH_DATA_CHAINS,
-                                            GRAPH_WAVEFRONT, GRAPH_STENCIL, GRAPH_DIAMOND,
-                                            GRAPH_DYNAMIC};
+                                            GRAPH_WAVEFRONT, GRAPH_STENCIL, GRAPH_PHASES,
+                                            GRAPH_DIAMOND, GRAPH_DYNAMIC};
     dag_context *ctx = start(&hows[_i]);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {

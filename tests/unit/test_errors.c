@@ -52,7 +52,7 @@ static void still_works(dag_context *ctx)
 START_TEST(failing_body)
 {
     dag_context *ctx = start(_i);
-    for (int kind = GRAPH_INDEPENDENT; kind <= GRAPH_STENCIL; kind++) {
+    for (int kind = GRAPH_INDEPENDENT; kind <= GRAPH_PHASES; kind++) {
         graph g = graph_new(ctx, (enum graph_kind)kind, 30, 20);
         _Atomic int hits[600] = {0};
         g.globals->hits = hits;
@@ -175,6 +175,20 @@ START_TEST(same_flow_twice)
     graph g = graph_new(ctx, GRAPH_OVERRUN, 1, 1);
     ck_assert_int_eq(run(ctx, g), DAG_ERR_GRAPH);
     says(ctx, "overrun.jdf:97: A(0) sends flow X to flow P of B(0), which has got that flow");
+    dag_taskpool_free(g.pool);
+    still_works(ctx);
+    dag_fini(ctx);
+}
+END_TEST
+
+/* One worker tells the control of all of them at once. */
+START_TEST(more_control_than_awaited)
+{
+    dag_context *ctx = start(0);
+    graph g = graph_new(ctx, GRAPH_CROWD, 5, 1);
+    ck_assert_int_eq(run(ctx, g), DAG_ERR_GRAPH);
+    says(ctx, "crowd.jdf:105: A(");
+    says(ctx, "sends flow C to flow C of B(0), which waits for fewer");
     dag_taskpool_free(g.pool);
     still_works(ctx);
     dag_fini(ctx);
@@ -325,6 +339,7 @@ int main(void)
     tcase_add_loop_test(t, fini_after_stall, 0, HOWS);
     tcase_add_loop_test(t, test_sees_stall, 0, HOWS);
     tcase_add_loop_test(t, same_flow_twice, 0, HOWS);
+    tcase_add_test(t, more_control_than_awaited);
     tcase_add_loop_test(t, outside_of_the_space, 0, HOWS);
     tcase_add_test(t, misuse);
     tcase_add_test(t, failed_init);

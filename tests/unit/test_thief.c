@@ -1,6 +1,9 @@
 /* Whether a thief steals: the decision against made-up clocks and counts, and in a graph whose
  * bodies wait for tasks that only another worker can run. */
 #include "../common/run_suite.h"
+#include "core/core.h"
+#include "core/topology.h"
+#include "sched/sched.h"
 #include "sched/thief.h"
 #include "test_thief.h"
 
@@ -10,6 +13,8 @@
 #include <check.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- the decision ----------------------------------------------------------------------- */
 
@@ -175,6 +180,87 @@ START_TEST(an_outcome_is_about_one_victim)
 }
 END_TEST
 
+/* ---- what it has already ---------------------------------------------------------------- */
+
+static struct dagi_worker *two[2];
+
+static dag_context *two_workers(void)
+{
+    dag_context *ctx = calloc(1, sizeof *ctx);
+    char why[256];
+    ck_assert_ptr_nonnull(ctx);
+    ck_assert_int_eq(dagi_topology_new(&ctx->topology, why, sizeof why), DAG_SUCCESS);
+    ctx->nworkers = 2;
+    ctx->workers = two;
+    for (int i = 0; i < 2; i++) {
+        two[i] = aligned_alloc(DAGI_LINE, sizeof **two);
+        ck_assert_ptr_nonnull(two[i]);
+        memset(two[i], 0, sizeof **two);
+        two[i]->ctx = ctx;
+        two[i]->index = i;
+    }
+    ck_assert_int_eq(dagi_sched_local.init(ctx), DAG_SUCCESS);
+    return ctx;
+}
+
+static void end_two_workers(dag_context *ctx)
+{
+    dagi_sched_local.fini(ctx);
+    dagi_topology_free(ctx->topology);
+    for (int i = 0; i < 2; i++)
+        free(two[i]);
+    free(ctx);
+}
+
+/* Worker 0 completes 1 task in each microsecond, 20 while the other leaves its tasks alone. */
+static int turn(uint64_t *last, int left)
+{
+    uint64_t now = dagi_now();
+    atomic_fetch_add(&two[0]->completed, (int64_t)(now - *last) * (left ? 20 : 1) / 1000);
+    *last = now;
+    while (dagi_now() < now + 1000)
+        ;
+    ck_assert_int_eq(dagi_sched_local.leaves(two[0]), 0);
+    return dagi_sched_local.leaves(two[1]);
+}
+
+START_TEST(puts_down_short_tasks)
+{
+    dag_context *ctx = two_workers();
+    struct dag_task task = {.priority = 0}, *list = &task;
+    ck_assert_int_eq(dagi_sched_local.push(two[1], &list), 0);
+    uint64_t last = dagi_now();
+    int left = 0;
+    for (int in_a_row = 0; in_a_row < 1000;) { /* or never: timeout */
+        left = turn(&last, left);
+        in_a_row = left ? in_a_row + 1 : 0;
+    }
+    /* The other takes them, and no trial of its own comes in between. */
+    ck_assert_ptr_eq(dagi_sched_local.steal(two[0]), &task);
+    list = &task;
+    ck_assert_int_eq(dagi_sched_local.push(two[1], &list), 0);
+    /* It has come to a long one: then they are taken up again, at once. */
+    while (dagi_sched_local.leaves(two[1]))
+        ;
+    ck_assert_ptr_eq(dagi_sched_local.pop(two[1]), &task);
+    end_two_workers(ctx);
+}
+END_TEST
+
+START_TEST(keeps_long_tasks)
+{
+    dag_context *ctx = two_workers();
+    for (int i = 0; i < 1000; i++) {
+        uint64_t now = dagi_now();
+        while (dagi_now() < now + 1500 * DAGI_SCHED_TURN)
+            ;
+        atomic_fetch_add(&two[0]->completed, DAGI_SCHED_TURN);
+        ck_assert_int_eq(dagi_sched_local.leaves(two[1]), 0);
+    }
+    end_two_workers(ctx);
+}
+END_TEST
+
 /* ---- in the runtime --------------------------------------------------------------------- */
 
 enum { WIDTH = 8, PHASES = 12000, APART = 40 };
@@ -231,6 +317,8 @@ int main(void)
     tcase_add_test(t, notices_changes);
     tcase_add_test(t, never_waits_behind_a_long_task);
     tcase_add_test(t, an_outcome_is_about_one_victim);
+    tcase_add_test(t, puts_down_short_tasks);
+    tcase_add_test(t, keeps_long_tasks);
     TCase *graph = tcase_create("graph");
     tcase_set_timeout(graph, 60); /* for what never ends */
     tcase_add_loop_test(graph, tasks_behind_a_long_one_run_elsewhere, 0,

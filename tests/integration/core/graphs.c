@@ -38,7 +38,7 @@ static int rank_of_number(const graph_globals *g, enum graph_kind kind, int64_t 
     if (kind == GRAPH_DIAMOND && number >= g->n)
         return graph_rank(g, 0, 0);
     bool box = kind == GRAPH_CTL_CHAINS || kind == GRAPH_DATA_CHAINS || kind == GRAPH_WAVEFRONT ||
-               kind == GRAPH_STENCIL;
+               kind == GRAPH_STENCIL || kind == GRAPH_PHASES;
     return box ? graph_rank(g, number / g->m, number % g->m) : graph_rank(g, number, 0);
 }
 
@@ -129,8 +129,8 @@ static void one(enum graph_kind kind, int64_t n, int64_t m)
 static void right_results(void)
 {
     static const enum graph_kind kinds[] = {GRAPH_INDEPENDENT, GRAPH_CTL_CHAINS, GRAPH_DATA_CHAINS,
-                                            GRAPH_WAVEFRONT,   GRAPH_STENCIL,    GRAPH_DIAMOND,
-                                            GRAPH_DYNAMIC};
+                                            GRAPH_WAVEFRONT,   GRAPH_STENCIL,    GRAPH_PHASES,
+                                            GRAPH_DIAMOND,     GRAPH_DYNAMIC};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         one(kinds[k], 1, 1);
         one(kinds[k], 1, 40);
@@ -180,7 +180,7 @@ static void late_pools(void)
 
 static void errors(void)
 {
-    for (int kind = GRAPH_INDEPENDENT; kind <= GRAPH_STENCIL; kind++) {
+    for (int kind = GRAPH_INDEPENDENT; kind <= GRAPH_PHASES; kind++) {
         run r = run_new((enum graph_kind)kind, 20, 15);
         r.g.globals->fail_at = 7;
         run_add(&r);
