@@ -213,7 +213,6 @@ struct dagi_worker {
     int searching;             /* 1: counted in ctx->searching */
     int away;                  /* 1: the last sched->steal() has left tasks of others alone */
     int leaves;                /* 1: sched->leaves() has told it to leave even its own */
-    int turn;                  /* tasks that it ran since it last asked */
     int polls;                 /* 1: holds ctx->polling */
     uint64_t idle_since;       /* dagi_now() when the last task or message was seen; 0 = busy */
     uint64_t congested_since;  /* dagi_now() since when comm has been congested and still; 0 = not */

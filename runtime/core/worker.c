@@ -314,10 +314,16 @@ static inline bool attention_is_due(struct dagi_worker *w)
            (progress_is_due(w) || (w->ctx->devices && dagi_device_wants(w)));
 }
 
+/* Time to ask the scheduler whether to go on? */
+static inline bool turn_is_over(const struct dagi_worker *w)
+{
+    int64_t completed = atomic_load_explicit(&w->completed, memory_order_relaxed);
+    return completed % DAGI_SCHED_TURN == 0 && !w->ctx->single;
+}
+
 /* Leave tasks of its own to others? They must be where others find them. */
 static bool leaves(struct dagi_worker *w)
 {
-    w->turn = 0;
     w->leaves = !w->overflow && w->ctx->sched->leaves && w->ctx->sched->leaves(w);
     if (w->leaves && w->next) {
         struct dag_task *t = w->next;
@@ -423,7 +429,7 @@ static void work(struct dagi_worker *w)
             break;
         if (attention_is_due(w))
             break;
-        if (!ctx->single && ++w->turn >= DAGI_SCHED_TURN && leaves(w))
+        if (turn_is_over(w) && leaves(w))
             break;
         t = find(w);
     }
