@@ -213,6 +213,8 @@ static uint32_t blind_locals(const plan_class *cls)
         const plan_edge *edge = &cls->edges[k];
         if (edge->source->sema->kind != AST_CTL)
             continue;
+        if (edge->bit >= 0) /* who knows what its guard reads */
+            return 0;
         any = true;
         for (size_t i = 0; i < cls->n_locals; i++)
             if (edge_uses(edge, &cls->locals[i]))

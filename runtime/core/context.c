@@ -171,7 +171,7 @@ static void settle_workers(dag_context *ctx)
         if (w)
             w->special = DAGI_TRACK(w) != NULL || ctx->devices != NULL;
         if (w) /* traces, reports and checks want each arrival */
-            w->joins = !w->special && !ctx->race && !ctx->settings.serial;
+            w->joins = !w->special && !w->watched && !ctx->race && !ctx->settings.serial;
     }
 }
 
@@ -210,9 +210,9 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
         status = DAG_ERR_NOMEM;
     if (status == DAG_SUCCESS)
         status = dagi_devices_init(ctx, why, size);
-    settle_workers(ctx);
     if (status == DAG_SUCCESS)
         status = dagi_watch_start(ctx, why, size);
+    settle_workers(ctx);
     if (status == DAG_SUCCESS)
         status = dagi_workers_start(ctx);
     if (status == DAG_ERR_NOMEM)

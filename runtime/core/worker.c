@@ -209,14 +209,18 @@ static void rest(struct dagi_worker *w)
         dagi_park(w, idle);
 }
 
-/* Has left tasks of others alone, for they get more done without it (sched/thief.h). It is awake
- * and looks again within microseconds, so it is active and counts as searching: whoever makes tasks
- * ready need not wake anybody else. */
-static void stay_away(struct dagi_worker *w)
+/* Has left tasks alone, for others get more done without it (sched/thief.h). It is awake and looks
+ * again within microseconds, so it is active. One that leaves tasks of others alone still looks at all of
+ * them: it counts as searching, and whoever makes tasks ready need not wake anybody else. One that leaves its own
+ * looks at one worker only, and is no help to anybody. */
+static void stay_away(struct dagi_worker *w, bool searches)
 {
     enum { PAUSES = 8 };
     dagi_flush(w);
-    begin_search(w);
+    if (searches)
+        begin_search(w);
+    else if (w->idle_since)
+        end_search(w);
     if (DAGI_TRACK(w))
         dagi_trace_idle(DAGI_TRACK(w), 0, 0);
     if (w->ctx->size > 1 && make_progress(w) > 0)
@@ -409,13 +413,13 @@ static void work(struct dagi_worker *w)
         dagi_activate(w);
     }
     if (DAGI_UNLIKELY(w->leaves) && leaves(w)) {
-        stay_away(w);
+        stay_away(w, false);
         return;
     }
     struct dag_task *t = find(w);
     if (!t) {
         if (w->away)
-            stay_away(w);
+            stay_away(w, true);
         else
             rest(w);
         return;

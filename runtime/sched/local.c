@@ -22,7 +22,7 @@ struct local {
     _Alignas(DAGI_LINE) const struct dagi_worker *owner; /* fixed */
     int nvictims;     /* fixed */
     int older;        /* fixed: the nearest victim that was created before; -1: none */
-    _Atomic int left; /* the owner has left its tasks to others for now; written by the owner */
+    _Atomic int left; /* 0, or 1 + worker that the owner leaves its tasks to; written by the owner */
     uint64_t turn;    /* the owner's: when it last asked whether to */
     dagi_thief thief; /* the owner's */
     struct local *victims[];
@@ -131,9 +131,10 @@ static struct dag_task *take_some(dagi_queue *q, struct dag_task **more)
     return task;
 }
 
-static bool has_left(const struct local *its)
+/* Whom its owner has left its tasks to: 1 + worker; 0: nobody. */
+static int left_to(const struct local *its)
 {
-    return atomic_load_explicit(&its->left, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&its->left, memory_order_relaxed);
 }
 
 /* Nonzero when w may take tasks of that worker, if there are any. Whether it should is measured
@@ -141,8 +142,8 @@ static bool has_left(const struct local *its)
 static bool may_steal(struct dagi_worker *w, int victim, uint64_t now)
 {
     struct local *mine = w->queue, *its = mine->victims[victim];
-    if (now && has_left(its))
-        now = 0; /* nothing to measure: they are for others */
+    if (now && left_to(its) == w->index + 1)
+        now = 0; /* nothing to measure */
     if (now && dagi_thief_looks(&mine->thief, victim) &&
         !dagi_thief_steals(&mine->thief, victim, now, w->completed, &its->owner->completed)) {
         w->away = 1;
@@ -166,7 +167,7 @@ static struct dag_task *local_steal(struct dagi_worker *w)
     int first = n > 0 && w->ctx->settings.chaos ? (int)(dagi_random(w) % (uint64_t)n) : 0;
     uint64_t now = w->ctx->oversubscribed || w->ctx->settings.chaos ? 0 : dagi_now();
     w->away = now && dagi_thief_waits(&mine->thief, now) &&
-              !has_left(mine->victims[mine->thief.victim]);
+              left_to(mine->victims[mine->thief.victim]) != w->index + 1;
     if (w->away)
         return NULL;
     for (int k = 0; k < n; k++) {
@@ -192,9 +193,15 @@ static struct dag_task *local_steal(struct dagi_worker *w)
     return NULL;
 }
 
+static int local_above(struct dagi_worker *w, int64_t priority)
+{
+    const struct local *mine = w->queue;
+    return atomic_load_explicit(&mine->queue.top, memory_order_relaxed) > priority;
+}
+
 /* A thief that goes on along a path of the graph is not back to steal for long, so it is also asked
  * here, where it has tasks. Of two workers only the younger one begins a trial here, lest both look
- * at one another. */
+ * at one another. What has a priority is not left: whoever takes it comes to its own tasks first. */
 static int local_leaves(struct dagi_worker *w)
 {
     struct local *mine = w->queue;
@@ -202,7 +209,7 @@ static int local_leaves(struct dagi_worker *w)
     if (w->ctx->oversubscribed || w->ctx->settings.chaos)
         return 0;
     uint64_t now = dagi_now();
-    bool left = has_left(mine);
+    int left = left_to(mine), to = 0;
     bool short_turn = now - mine->turn < SHORT_TURN;
     mine->turn = now;
     if (left && dagi_thief_waits(t, now))
@@ -210,22 +217,17 @@ static int local_leaves(struct dagi_worker *w)
     if (!left && dagi_thief_free(t, now))
         return 0;
     int victim = t->phase == DAGI_THIEF_FREE ? mine->older : t->victim;
-    bool leaves = false;
-    if ((left || short_turn) && victim >= 0) {
+    bool plain = !local_above(w, 0) && !(w->next && w->next->priority > 0);
+    if ((left || short_turn) && victim >= 0 && plain) {
         struct local *its = mine->victims[victim];
-        if (!has_left(its))
-            leaves = dagi_thief_waits(t, now) ||
-                     !dagi_thief_steals(t, victim, now, w->completed, &its->owner->completed);
+        if (!left_to(its) && (dagi_thief_waits(t, now) ||
+                              !dagi_thief_steals(t, victim, now, w->completed,
+                                                 &its->owner->completed)))
+            to = its->owner->index + 1;
     }
-    if (leaves != left)
-        atomic_store_explicit(&mine->left, leaves, memory_order_relaxed);
-    return leaves;
-}
-
-static int local_above(struct dagi_worker *w, int64_t priority)
-{
-    const struct local *mine = w->queue;
-    return atomic_load_explicit(&mine->queue.top, memory_order_relaxed) > priority;
+    if (to != left)
+        atomic_store_explicit(&mine->left, to, memory_order_relaxed);
+    return to != 0;
 }
 
 static int local_some(struct dagi_worker *w)

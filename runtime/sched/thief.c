@@ -96,6 +96,8 @@ static bool window_together(dagi_thief *t, uint64_t now, int64_t own, int64_t vi
         take_counts(t, now, own, victims);
         return true;
     }
+    if (victims == t->victims) /* nobody whom it hinders */
+        return pays(t, now);
     int64_t tasks = own - t->own + victims - t->victims;
     if (tasks * LONG_HINDERED_TASK < (int64_t)(2 * elapsed))
         return pays(t, now);

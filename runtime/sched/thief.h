@@ -7,7 +7,7 @@
  *
  * The decision is a function of what the thief sees: the time, its count of completed tasks and its
  * victim's. It goes round these phases:
- *   free      it steals; from `until` on the next theft begins a trial
+ *   free      it steals; from `until` on the next theft, or turn of its own tasks, begins a trial
  *   together  it steals, and the tasks of both are counted: first half of the trial
  *   alone     it only looks at the victim's count now and then: second half
  *   away      the same, until `until`: then there is a new trial
@@ -27,7 +27,7 @@
 /* Nanoseconds from look to look at a victim that is left alone: each takes a line from it. */
 enum { DAGI_THIEF_LOOK = 3000 };
 
-/* All of it belongs to the thief. All 0: it steals, and the first theft begins a trial. */
+/* All of it belongs to the thief. All 0: it is free, and the first theft or turn begins a trial. */
 typedef struct dagi_thief {
     enum { DAGI_THIEF_FREE, DAGI_THIEF_TOGETHER, DAGI_THIEF_ALONE, DAGI_THIEF_AWAY } phase;
     int victim;             /* whom the trial, or its outcome, is about; not in phase free */
@@ -65,7 +65,7 @@ static inline bool dagi_thief_looks(const dagi_thief *t, int victim)
     return t->look != 0 && victim == t->victim;
 }
 
-/* Now that it would: may it steal from this victim? `own` tasks are completed by the thief,
+/* Now that it would: may it steal from this victim, or go on with what it has? `own` tasks are completed by the thief,
  * *completed by the victim, read only when it matters. */
 bool dagi_thief_steals(dagi_thief *t, int victim, uint64_t now, int64_t own,
                        const _Atomic int64_t *completed);

@@ -518,21 +518,35 @@ static const dag_class twice_b = {
     .bodies = join_bodies, .locals = is_zero, .rank = rank1, .inputs = two_inputs,
     .count = count_one};
 
-static const dag_class crowd_a, crowd_b;
+static const dag_class crowd_z, crowd_a, crowd_b;
+static const dag_edge crowd_start = {&crowd_a, 0, 0, 0, 0, 0, 103};
 static const dag_edge crowd_edge = {&crowd_b, 0, 0, 0, 0, 0, 105};
+static void crowd_starts(dag_visit *v, const void *globals, const int32_t *l)
+{
+    (void)l;
+    if (G->m == 2)
+        send(v, &crowd_edge, 0, 0);
+    for (int64_t i = 0; i < G->n; i++)
+        send(v, &crowd_start, i, 0);
+}
 static void crowd_successors(dag_visit *v, const void *globals, const int32_t *l)
 {
     (void)globals;
     (void)l;
     send(v, &crowd_edge, 0, 0);
 }
+static const dag_class crowd_z = {
+    .name = "Z", .id = 0, .line = 103, .nparams = 1, .nlocals = 1, .nflows = 1, .nbodies = 1,
+    .task_bytes = sizeof(task2_ctl), .local_names = names2, .flows = ctl_flows,
+    .bodies = indep_bodies, .locals = is_zero, .rank = rank1, .successors = crowd_starts,
+    .count = count_one, .start = zero_start};
 static const dag_class crowd_a = {
-    .name = "A", .id = 0, .line = 104, .nparams = 1, .nlocals = 1, .nflows = 1, .nbodies = 1,
+    .name = "A", .id = 1, .line = 104, .nparams = 1, .nlocals = 1, .nflows = 1, .nbodies = 1,
     .task_bytes = sizeof(task2_ctl), .ctl_blind = 1, .local_names = names2, .flows = ctl_flows,
-    .bodies = indep_bodies, .locals = in_row, .rank = rank1, .successors = crowd_successors,
-    .count = count_row, .start = row_start};
+    .bodies = indep_bodies, .locals = in_row, .rank = rank1, .inputs = one_input,
+    .successors = crowd_successors, .count = count_row};
 static const dag_class crowd_b = {
-    .name = "B", .id = 1, .line = 106, .nparams = 1, .nlocals = 1, .nflows = 1, .nbodies = 1,
+    .name = "B", .id = 2, .line = 106, .nparams = 1, .nlocals = 1, .nflows = 1, .nbodies = 1,
     .task_bytes = sizeof(task2_ctl), .local_names = names2, .flows = ctl_flows,
     .bodies = join_bodies, .locals = is_zero, .rank = rank1, .inputs = two_inputs,
     .count = count_one};
@@ -618,7 +632,7 @@ static const dag_program programs[] = {
     [GRAPH_STALL] = PROGRAM("stall", 0, &cycle),
     [GRAPH_HALF_STALL] = PROGRAM("half_stall", 0, &half_a, &half_b),
     [GRAPH_OVERRUN] = PROGRAM("overrun", 0, &twice_a, &twice_b),
-    [GRAPH_CROWD] = PROGRAM("crowd", 0, &crowd_a, &crowd_b),
+    [GRAPH_CROWD] = PROGRAM("crowd", 0, &crowd_z, &crowd_a, &crowd_b),
     [GRAPH_OUTSIDE] = PROGRAM("outside", 0, &lost_a, &lost_b),
     [GRAPH_DYNAMIC] = PROGRAM("dynamic", 1, &dynamic),
 };

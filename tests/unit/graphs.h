@@ -40,7 +40,8 @@ enum graph_kind {
     GRAPH_STALL,       /* T(i) waits for T(i+1) and T(i-1): a cycle */
     GRAPH_HALF_STALL,  /* A starts; B(0) waits for A and for somebody who never sends */
     GRAPH_OVERRUN,     /* A sends two times to the same flow of B */
-    GRAPH_CROWD,       /* A(i), i < n, send control to B(0), which waits for two */
+    GRAPH_CROWD,       /* Z(0) starts A(i), i < n; all send control to B(0), which waits for two, Z
+                        * only if m is 2 */
     GRAPH_OUTSIDE,     /* A sends to an instance that does not exist */
     GRAPH_DYNAMIC,     /* T(i) -> T(i+1) while the body says so; not countable; ends at m */
     GRAPH_KINDS

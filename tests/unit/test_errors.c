@@ -181,11 +181,11 @@ START_TEST(same_flow_twice)
 }
 END_TEST
 
-/* One worker tells the control of all of them at once. */
+/* One worker tells the control of all of them at once, to a task that has got none yet, or one. */
 START_TEST(more_control_than_awaited)
 {
     dag_context *ctx = start(0);
-    graph g = graph_new(ctx, GRAPH_CROWD, 5, 1);
+    graph g = graph_new(ctx, GRAPH_CROWD, 5, 1 + _i);
     ck_assert_int_eq(run(ctx, g), DAG_ERR_GRAPH);
     says(ctx, "crowd.jdf:105: A(");
     says(ctx, "sends flow C to flow C of B(0), which waits for fewer");
@@ -339,7 +339,7 @@ int main(void)
     tcase_add_loop_test(t, fini_after_stall, 0, HOWS);
     tcase_add_loop_test(t, test_sees_stall, 0, HOWS);
     tcase_add_loop_test(t, same_flow_twice, 0, HOWS);
-    tcase_add_test(t, more_control_than_awaited);
+    tcase_add_loop_test(t, more_control_than_awaited, 0, 2);
     tcase_add_loop_test(t, outside_of_the_space, 0, HOWS);
     tcase_add_test(t, misuse);
     tcase_add_test(t, failed_init);

@@ -220,8 +220,25 @@ static int turn(uint64_t *last, int left)
     *last = now;
     while (dagi_now() < now + 1000)
         ;
-    ck_assert_int_eq(dagi_sched_local.leaves(two[0]), 0);
     return dagi_sched_local.leaves(two[1]);
+}
+
+/* Worker 0 finds that it had better leave alone what worker 1 has, for some milliseconds. */
+static void stay_away(void)
+{
+    uint64_t begin = dagi_now(), last = begin;
+    for (int in_a_row = 0; in_a_row != 300 || last < begin + 40000000;) { /* or never: timeout */
+        uint64_t now = dagi_now();
+        atomic_fetch_add(&two[1]->completed, (int64_t)(now - last) * (two[0]->away ? 20 : 1) / 1000);
+        last = now;
+        while (dagi_now() < now + 1000)
+            ;
+        struct dag_task *stolen = dagi_sched_local.steal(two[0]);
+        ck_assert_int_eq(two[0]->away, stolen == NULL);
+        in_a_row = stolen ? 0 : in_a_row + 1;
+        if (stolen)
+            ck_assert_int_eq(dagi_sched_local.push(two[1], &stolen), 0);
+    }
 }
 
 START_TEST(puts_down_short_tasks)
@@ -229,20 +246,40 @@ START_TEST(puts_down_short_tasks)
     dag_context *ctx = two_workers();
     struct dag_task task = {.priority = 0}, *list = &task;
     ck_assert_int_eq(dagi_sched_local.push(two[1], &list), 0);
+    stay_away();
     uint64_t last = dagi_now();
     int left = 0;
-    for (int in_a_row = 0; in_a_row < 1000;) { /* or never: timeout */
+    for (int in_a_row = 0; in_a_row < 300;) { /* or never: timeout */
         left = turn(&last, left);
         in_a_row = left ? in_a_row + 1 : 0;
+        atomic_fetch_add(&two[1]->completed, 2);
+        /* Worker 0 takes what was left to it, though its own trial has told it to stay away. */
+        struct dag_task *stolen = dagi_sched_local.steal(two[0]);
+        if (left)
+            ck_assert_ptr_eq(stolen, &task);
+        if (stolen)
+            ck_assert_int_eq(dagi_sched_local.push(two[1], &stolen), 0);
     }
-    /* The other takes them, and no trial of its own comes in between. */
-    ck_assert_ptr_eq(dagi_sched_local.steal(two[0]), &task);
-    list = &task;
-    ck_assert_int_eq(dagi_sched_local.push(two[1], &list), 0);
     /* It has come to a long one: then they are taken up again, at once. */
     while (dagi_sched_local.leaves(two[1]))
         ;
     ck_assert_ptr_eq(dagi_sched_local.pop(two[1]), &task);
+    end_two_workers(ctx);
+}
+END_TEST
+
+START_TEST(keeps_what_has_a_priority)
+{
+    dag_context *ctx = two_workers();
+    struct dag_task task = {.priority = 1}, *list = &task;
+    uint64_t last = dagi_now();
+    for (int i = 0; i < 3000; i++) {
+        two[1]->next = i < 1500 ? &task : NULL;
+        ck_assert_int_eq(dagi_sched_local.leaves(two[0]), 0); /* the older one does not begin */
+        if (i == 1500)
+            ck_assert_int_eq(dagi_sched_local.push(two[1], &list), 0);
+        ck_assert_int_eq(turn(&last, 0), 0);
+    }
     end_two_workers(ctx);
 }
 END_TEST
@@ -318,6 +355,7 @@ int main(void)
     tcase_add_test(t, never_waits_behind_a_long_task);
     tcase_add_test(t, an_outcome_is_about_one_victim);
     tcase_add_test(t, puts_down_short_tasks);
+    tcase_add_test(t, keeps_what_has_a_priority);
     tcase_add_test(t, keeps_long_tasks);
     TCase *graph = tcase_create("graph");
     tcase_set_timeout(graph, 60); /* for what never ends */
