@@ -192,7 +192,7 @@ static void add_store(builder *b, plan_class *cls, plan_flow *flow, const sema_e
     nest_prune(&store->nest, cls);
 }
 
-/* ---- control that many instances send to the same tasks --------------------------------------- */
+/* ---- control that many instances send to the same tasks ---------------------------------- */
 
 static bool edge_uses(const plan_edge *edge, const plan_var *var)
 {

@@ -173,10 +173,11 @@ typedef struct dagi_magazine {
     int count;
 } dagi_magazine;
 
-/* Control that tasks of one worker send to the same successors (dag_class.ctl_blind) is told once, with
- * their number. It is held back only from the end of such a task to the next one, while the task that
- * the worker runs next is one of them: as the successors wait for that one anyway, nothing starts later.
- * So a worker that looks elsewhere for work, rests, or returns holds nothing back. */
+/* Control that tasks of one worker send to the same successors (dag_class.ctl_blind) is told once,
+ * with their number. It is held back only from the end of such a task to the next one, while the
+ * task that the worker runs next is one of them: as the successors wait for that one anyway,
+ * nothing starts later. So a worker that looks elsewhere for work, rests, or returns holds nothing
+ * back. */
 struct dagi_control {
     dag_taskpool *pool;
     const dag_class *cls;

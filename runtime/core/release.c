@@ -220,8 +220,8 @@ bool dagi_control_joins(const struct dagi_worker *w, struct dag_task *t)
     return true;
 }
 
-/* Flows whose outputs on this rank are told later. Not where guards are [dynamic]: these are asked right
- * behind the body. */
+/* Flows whose outputs on this rank are told later. Not where guards are [dynamic]: these are asked
+ * right behind the body. */
 static uint32_t hold_control(struct dagi_worker *w, struct dag_task *t)
 {
     struct dagi_control *c = &w->control;

@@ -210,9 +210,9 @@ static void rest(struct dagi_worker *w)
 }
 
 /* Has left tasks alone, for others get more done without it (sched/thief.h). It is awake and looks
- * again within microseconds, so it is active. One that leaves tasks of others alone still looks at all of
- * them: it counts as searching, and whoever makes tasks ready need not wake anybody else. One that leaves its own
- * looks at one worker only, and is no help to anybody. */
+ * again within microseconds, so it is active. One that leaves tasks of others alone still looks at
+ * all of them: it counts as searching, and whoever makes tasks ready need not wake anybody else.
+ * One that leaves its own looks at one worker only, and is no help to anybody. */
 static void stay_away(struct dagi_worker *w, bool searches)
 {
     enum { PAUSES = 8 };

@@ -22,7 +22,7 @@ struct local {
     _Alignas(DAGI_LINE) const struct dagi_worker *owner; /* fixed */
     int nvictims;     /* fixed */
     int older;        /* fixed: the nearest victim that was created before; -1: none */
-    _Atomic int left; /* 0, or 1 + worker that the owner leaves its tasks to; written by the owner */
+    _Atomic int left; /* whom the owner leaves its tasks to: 1 + worker, or 0; the owner's */
     uint64_t turn;    /* the owner's: when it last asked whether to */
     dagi_thief thief; /* the owner's */
     struct local *victims[];

@@ -29,7 +29,8 @@ typedef struct dagi_sched_ops {
      * microseconds. On the thread of w. */
     struct dag_task *(*steal)(struct dagi_worker *w);
     /* Nonzero when w should leave even the tasks it has to others, for some microseconds, and ask
-     * again; 0: run them. Asked after every DAGI_SCHED_TURN tasks. NULL = never. On the thread of w. */
+     * again; 0: run them. Asked after every DAGI_SCHED_TURN tasks. NULL = never. On the thread of
+     * w. */
     int (*leaves)(struct dagi_worker *w);
     /* Nonzero when pop() would return a task of priority above `priority`. May err on both sides
      * while others work on the queue. */

@@ -131,7 +131,7 @@ static bool look_alone(dagi_thief *t, uint64_t now, int64_t own, int64_t victims
         return window_alone(t, now, own, victims);
     if (t->alone * LONG_TASK <= 1 || now - t->last_time >= STANDSTILL)
         return pays(t, now);
-    t->look = t->last_time + STANDSTILL; /* of short tasks: an interrupt is likelier than a long one */
+    t->look = t->last_time + STANDSTILL; /* an interrupt is likelier than a long task among them */
     return false;
 }
 

@@ -65,8 +65,8 @@ static inline bool dagi_thief_looks(const dagi_thief *t, int victim)
     return t->look != 0 && victim == t->victim;
 }
 
-/* Now that it would: may it steal from this victim, or go on with what it has? `own` tasks are completed by the thief,
- * *completed by the victim, read only when it matters. */
+/* Now that it would: may it steal from this victim, or go on with what it has? `own` tasks are
+ * completed by the thief, *completed by the victim, read only when it matters. */
 bool dagi_thief_steals(dagi_thief *t, int victim, uint64_t now, int64_t own,
                        const _Atomic int64_t *completed);
 
