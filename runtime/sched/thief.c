@@ -5,6 +5,8 @@
  * had. */
 enum { SETTLE = 2 * DAGI_THIEF_LOOK, WINDOW = 3 * DAGI_THIEF_LOOK };
 enum { SHORT_ALONE = 8 * WINDOW, LONGEST_ALONE = 32 * WINDOW };
+/* A thief whose looks are late again and again gives up: the phase alone ends in any case. */
+enum { MOST_ALONE = 4 * LONGEST_ALONE };
 static const double FASTER = 1.05;
 /* A worker was not running if a look took so long; in such a window the thief stole nothing. */
 enum { LATE_LOOK = 3 * DAGI_THIEF_LOOK, LONG_WINDOW = 1000000 };
@@ -48,6 +50,7 @@ static bool begin_alone(dagi_thief *t, uint64_t now, int64_t own, int64_t victim
 {
     t->phase = DAGI_THIEF_ALONE;
     t->alone = 0;
+    t->alone_since = now;
     t->window = SETTLE;
     take_counts(t, now, own, victims);
     return look_again(t, now, victims);
@@ -127,6 +130,8 @@ static bool window_alone(dagi_thief *t, uint64_t now, int64_t own, int64_t victi
 
 static bool look_alone(dagi_thief *t, uint64_t now, int64_t own, int64_t victims)
 {
+    if (now - t->alone_since > MOST_ALONE)
+        return pays(t, now);
     if (victims != t->last_victims || (t->alone == 0 && now - t->begin < SETTLE))
         return window_alone(t, now, own, victims);
     if (t->alone * LONG_TASK <= 1 || now - t->last_time >= STANDSTILL)

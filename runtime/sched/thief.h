@@ -15,7 +15,7 @@
  *
  * What others may rely on, whatever has been found out: of a victim with tasks that completes none
  * it steals within 3 * DAGI_THIEF_LOOK, and again and again until it completes one; and a phase
- * away is over after 20 ms.
+ * away is over after 20 ms, a phase alone after 1.2 ms.
  */
 #ifndef DAGI_THIEF_H
 #define DAGI_THIEF_H
@@ -38,7 +38,8 @@ typedef struct dagi_thief {
     int64_t own, victims;   /* counts then */
     bool settled;           /* phase together: it is the second window, the one that matters */
     double together;        /* tasks per nanosecond there */
-    uint64_t window;        /* length of the window in phase alone */
+    uint64_t alone_since;   /* when the phase alone began */
+    uint64_t window;        /* length of the window in it */
     double alone;           /* tasks per nanosecond in the one before; 0: this is the first */
     uint64_t last_time;     /* of the last look, and the victim's count then */
     int64_t last_victims;

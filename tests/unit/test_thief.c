@@ -3,8 +3,7 @@
 #include "../common/run_suite.h"
 #include "core/core.h"
 #include "core/topology.h"
-#include "sched/sched.h"
-#include "sched/thief.h"
+#include "sched/local.c" /* what its queues hold is its own */
 #include "test_thief.h"
 
 #include "thief_pairs.h"
@@ -26,11 +25,12 @@ typedef struct world {
     double fetch;             /* nanoseconds alone until the victim is at its full speed again */
     double own, victims;
     uint64_t left_at;         /* when the thief last stopped */
+    uint64_t late;            /* nanoseconds that each look comes late */
 } world;
 
 enum { THEFT = 500 };
 
-static bool may_steal(world *w)
+static bool may_go_on(world *w)
 {
     _Atomic int64_t completed = (int64_t)w->victims;
     return dagi_thief_steals(&w->thief, 3, w->now, (int64_t)w->own, &completed);
@@ -38,7 +38,7 @@ static bool may_steal(world *w)
 
 static void step(world *w)
 {
-    if (!dagi_thief_waits(&w->thief, w->now) && may_steal(w)) {
+    if (!dagi_thief_waits(&w->thief, w->now) && may_go_on(w)) {
         w->own += w->together * THEFT / 2000;
         w->victims += w->together * THEFT / 2000;
         w->now += THEFT;
@@ -50,7 +50,7 @@ static void step(world *w)
     double since = (double)(w->now - w->left_at), speed = w->alone;
     if (since < w->fetch)
         speed *= 0.2 + 0.8 * since / w->fetch;
-    uint64_t late = 40; /* of each look */
+    uint64_t late = w->late + 40;
     double time = (double)(w->thief.look - w->now + late);
     w->victims += speed * time / 1000;
     w->now = w->thief.look + late;
@@ -148,13 +148,13 @@ START_TEST(never_waits_behind_a_long_task)
             step(&w);
         in_phase[w.thief.phase]++;
         uint64_t begin = w.now;
-        while (dagi_thief_waits(&w.thief, w.now) || !may_steal(&w))
+        while (dagi_thief_waits(&w.thief, w.now) || !may_go_on(&w))
             w.now = w.thief.look;
         ck_assert_uint_le(w.now - begin, 3 * DAGI_THIEF_LOOK);
         for (int k = 0; k < 300; k++) { /* and again, as long as the task lasts */
             w.now += 700;
             w.own += 1;
-            bool robs = !dagi_thief_waits(&w.thief, w.now) && may_steal(&w);
+            bool robs = !dagi_thief_waits(&w.thief, w.now) && may_go_on(&w);
             if (robs)
                 begin = w.now;
             ck_assert_uint_le(w.now - begin, 3 * DAGI_THIEF_LOOK);
@@ -162,6 +162,16 @@ START_TEST(never_waits_behind_a_long_task)
     }
     for (int p = 0; p < 4; p++)
         ck_assert_int_gt(in_phase[p], 0);
+}
+END_TEST
+
+/* On a machine where others get in between again and again. */
+START_TEST(steals_where_looks_are_late)
+{
+    double stealing;
+    world w = {.now = 1000000, .alone = 4, .together = 2, .late = 15000};
+    run(&w, 200, &stealing);
+    ck_assert_double_gt(stealing, 0.9);
 }
 END_TEST
 
@@ -212,58 +222,98 @@ static void end_two_workers(dag_context *ctx)
     free(ctx);
 }
 
-/* Worker 0 completes 1 task in each microsecond, 20 while the other leaves its tasks alone. */
-static int turn(uint64_t *last, int left)
+/* Worker `who` stays away from the other one until told otherwise. */
+static void stay_away(int who)
 {
-    uint64_t now = dagi_now();
-    atomic_fetch_add(&two[0]->completed, (int64_t)(now - *last) * (left ? 20 : 1) / 1000);
-    *last = now;
-    while (dagi_now() < now + 1000)
-        ;
-    return dagi_sched_local.leaves(two[1]);
+    struct local *mine = two[who]->queue;
+    uint64_t hour = UINT64_C(3600000000000), now = dagi_now();
+    mine->thief = (dagi_thief){.phase = DAGI_THIEF_AWAY, .until = now + hour, .look = now + hour,
+                               .last_time = now,
+                               .last_victims = atomic_load(&two[1 - who]->completed)};
 }
 
-/* Worker 0 finds that it had better leave alone what worker 1 has, for some milliseconds. */
-static void stay_away(void)
+/* The time of its next look has come, and the other is at short tasks. */
+static void may_look(int who)
 {
-    uint64_t begin = dagi_now(), last = begin;
-    for (int in_a_row = 0; in_a_row != 300 || last < begin + 40000000;) { /* or never: timeout */
-        uint64_t now = dagi_now();
-        atomic_fetch_add(&two[1]->completed, (int64_t)(now - last) * (two[0]->away ? 20 : 1) / 1000);
-        last = now;
-        while (dagi_now() < now + 1000)
-            ;
-        struct dag_task *stolen = dagi_sched_local.steal(two[0]);
-        ck_assert_int_eq(two[0]->away, stolen == NULL);
-        in_a_row = stolen ? 0 : in_a_row + 1;
-        if (stolen)
-            ck_assert_int_eq(dagi_sched_local.push(two[1], &stolen), 0);
+    struct local *mine = two[who]->queue;
+    uint64_t now = dagi_now();
+    mine->thief.look = now;
+    mine->thief.last_time = now - DAGI_THIEF_LOOK;
+    atomic_fetch_add(&two[1 - who]->completed, 1000000);
+}
+
+static struct dag_task *push(int who, struct dag_task *task, int64_t priority)
+{
+    struct dag_task *list = task;
+    *task = (struct dag_task){.priority = priority};
+    ck_assert_int_eq(dagi_sched_local.push(two[who], &list), 0);
+    return task;
+}
+
+START_TEST(takes_what_was_left_to_it)
+{
+    dag_context *ctx = two_workers();
+    struct local *others = two[1]->queue;
+    struct dag_task task;
+    push(1, &task, 0);
+    stay_away(0);
+    for (int looks = 0; looks < 2; looks++) {
+        for (int left = 0; left < 4; left++) {
+            atomic_store(&others->left, left); /* 1 is worker 0 */
+            if (looks)
+                may_look(0);
+            struct dag_task *stolen = dagi_sched_local.steal(two[0]);
+            ck_assert_ptr_eq(stolen, left == 1 ? &task : NULL);
+            ck_assert_int_eq(two[0]->away, left != 1);
+            if (stolen)
+                push(1, stolen, 0);
+        }
     }
+    end_two_workers(ctx);
+}
+END_TEST
+
+/* Asked behind a turn of short tasks. */
+static int leaves(int who)
+{
+    struct local *mine = two[who]->queue;
+    const dagi_thief thief = mine->thief;
+    int left = atomic_load(&mine->left), answer;
+    do { /* until nothing has made it a long one */
+        mine->thief = thief;
+        atomic_store(&mine->left, left);
+        mine->turn = dagi_now();
+        answer = dagi_sched_local.leaves(two[who]);
+    } while (dagi_now() - mine->turn > SHORT_TURN / 2);
+    return answer;
 }
 
 START_TEST(puts_down_short_tasks)
 {
     dag_context *ctx = two_workers();
-    struct dag_task task = {.priority = 0}, *list = &task;
-    ck_assert_int_eq(dagi_sched_local.push(two[1], &list), 0);
-    stay_away();
-    uint64_t last = dagi_now();
-    int left = 0;
-    for (int in_a_row = 0; in_a_row < 300;) { /* or never: timeout */
-        left = turn(&last, left);
-        in_a_row = left ? in_a_row + 1 : 0;
-        atomic_fetch_add(&two[1]->completed, 2);
-        /* Worker 0 takes what was left to it, though its own trial has told it to stay away. */
-        struct dag_task *stolen = dagi_sched_local.steal(two[0]);
-        if (left)
-            ck_assert_ptr_eq(stolen, &task);
-        if (stolen)
-            ck_assert_int_eq(dagi_sched_local.push(two[1], &stolen), 0);
-    }
-    /* It has come to a long one: then they are taken up again, at once. */
-    while (dagi_sched_local.leaves(two[1]))
-        ;
-    ck_assert_ptr_eq(dagi_sched_local.pop(two[1]), &task);
+    struct local *older = two[0]->queue, *mine = two[1]->queue;
+    struct dag_task task;
+    push(1, &task, 0);
+    stay_away(1);
+    mine->turn = 0; /* a long turn */
+    ck_assert_int_eq(dagi_sched_local.leaves(two[1]), 0);
+    ck_assert_int_eq(leaves(1), 1);
+    ck_assert_int_eq(atomic_load(&mine->left), 1);
+    may_look(1);
+    ck_assert_int_eq(leaves(1), 1);
+    /* The other has come to a long one: they are taken up again. */
+    mine->thief.look = 1;
+    mine->thief.last_time = 1;
+    ck_assert_int_eq(leaves(1), 0);
+    ck_assert_int_eq(atomic_load(&mine->left), 0);
+    /* It has put down its own. */
+    stay_away(1);
+    atomic_store(&older->left, 2);
+    ck_assert_int_eq(leaves(1), 0);
+    atomic_store(&older->left, 0);
+    ck_assert_int_eq(leaves(1), 1);
+    ctx->oversubscribed = 1;
+    ck_assert_int_eq(leaves(1), 0);
     end_two_workers(ctx);
 }
 END_TEST
@@ -271,28 +321,31 @@ END_TEST
 START_TEST(keeps_what_has_a_priority)
 {
     dag_context *ctx = two_workers();
-    struct dag_task task = {.priority = 1}, *list = &task;
-    uint64_t last = dagi_now();
-    for (int i = 0; i < 3000; i++) {
-        two[1]->next = i < 1500 ? &task : NULL;
-        ck_assert_int_eq(dagi_sched_local.leaves(two[0]), 0); /* the older one does not begin */
-        if (i == 1500)
-            ck_assert_int_eq(dagi_sched_local.push(two[1], &list), 0);
-        ck_assert_int_eq(turn(&last, 0), 0);
-    }
+    struct dag_task next = {.priority = 1}, queued;
+    stay_away(1);
+    two[1]->next = &next;
+    ck_assert_int_eq(leaves(1), 0);
+    two[1]->next = NULL;
+    push(1, &queued, 1);
+    ck_assert_int_eq(leaves(1), 0);
+    ck_assert_ptr_eq(dagi_sched_local.pop(two[1]), &queued);
+    ck_assert_int_eq(leaves(1), 1);
     end_two_workers(ctx);
 }
 END_TEST
 
-START_TEST(keeps_long_tasks)
+/* The younger one, when the phase in which nothing is measured is over. */
+START_TEST(begins_a_trial_at_tasks_of_its_own)
 {
     dag_context *ctx = two_workers();
-    for (int i = 0; i < 1000; i++) {
-        uint64_t now = dagi_now();
-        while (dagi_now() < now + 1500 * DAGI_SCHED_TURN)
-            ;
-        atomic_fetch_add(&two[0]->completed, DAGI_SCHED_TURN);
-        ck_assert_int_eq(dagi_sched_local.leaves(two[1]), 0);
+    for (int who = 0; who < 2; who++) {
+        struct local *mine = two[who]->queue;
+        mine->thief.until = dagi_now() + UINT64_C(3600000000000);
+        ck_assert_int_eq(leaves(who), 0);
+        ck_assert_int_eq(mine->thief.phase, DAGI_THIEF_FREE);
+        mine->thief.until = 0;
+        ck_assert_int_eq(leaves(who), 0);
+        ck_assert_int_eq(mine->thief.phase, who ? DAGI_THIEF_TOGETHER : DAGI_THIEF_FREE);
     }
     end_two_workers(ctx);
 }
@@ -353,10 +406,12 @@ int main(void)
     tcase_add_test(t, always_steals_long_tasks);
     tcase_add_test(t, notices_changes);
     tcase_add_test(t, never_waits_behind_a_long_task);
+    tcase_add_test(t, steals_where_looks_are_late);
     tcase_add_test(t, an_outcome_is_about_one_victim);
+    tcase_add_test(t, takes_what_was_left_to_it);
     tcase_add_test(t, puts_down_short_tasks);
     tcase_add_test(t, keeps_what_has_a_priority);
-    tcase_add_test(t, keeps_long_tasks);
+    tcase_add_test(t, begins_a_trial_at_tasks_of_its_own);
     TCase *graph = tcase_create("graph");
     tcase_set_timeout(graph, 60); /* for what never ends */
     tcase_add_loop_test(graph, tasks_behind_a_long_one_run_elsewhere, 0,
