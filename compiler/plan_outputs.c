@@ -213,7 +213,7 @@ static uint32_t blind_locals(const plan_class *cls)
         const plan_edge *edge = &cls->edges[k];
         if (edge->source->sema->kind != AST_CTL)
             continue;
-        if (edge->bit >= 0) /* who knows what its guard reads */
+        if (edge->bit >= 0) /* its guard reads what the body has computed */
             return 0;
         any = true;
         for (size_t i = 0; i < cls->n_locals; i++)

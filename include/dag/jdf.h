@@ -280,8 +280,8 @@ typedef struct dag_class {
     uint8_t high_priority;
     uint8_t unrecorded;       /* 1: its tasks leave no events in traces */
     uint32_t task_bytes;
-    /** Bit i: local i has no part in where CTL outputs go. Instances that differ in these locals
-     *  alone send control to the same tasks. 0 is always right. */
+    /** Bit i: local i has no part in where CTL outputs go, none of which is [dynamic]. Instances that
+     *  differ in these locals alone send control to the same tasks. 0 is always right. */
     uint32_t ctl_blind;
     const char *const *local_names;
     const dag_flow *flows;

@@ -220,8 +220,7 @@ bool dagi_control_joins(const struct dagi_worker *w, struct dag_task *t)
     return true;
 }
 
-/* Flows whose outputs on this rank are told later. Not where guards are [dynamic]: these are asked
- * right behind the body. */
+/* Flows whose outputs on this rank are told later. */
 static uint32_t hold_control(struct dagi_worker *w, struct dag_task *t)
 {
     struct dagi_control *c = &w->control;
@@ -321,7 +320,7 @@ static __attribute__((noinline)) void complete_without_control(struct dagi_worke
 
 void dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
 {
-    if (DAGI_UNLIKELY(t->cls->ctl_blind != 0) && w->joins && !t->pool->program->dynamic)
+    if (DAGI_UNLIKELY(t->cls->ctl_blind != 0) && w->joins)
         complete_without_control(w, t);
     else
         complete(w, t, 0);

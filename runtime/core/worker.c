@@ -275,18 +275,19 @@ static inline struct dag_task *find_own(struct dagi_worker *w)
     return sched->pop(w);
 }
 
+/* The next one is t, or there is none: control is told unless t joins, and what that makes ready
+ * comes first, as after any task. */
 static struct dag_task *tell_before(struct dagi_worker *w, struct dag_task *t)
 {
     if (t && dagi_control_joins(w, t))
         return t;
     dagi_control_tell(w);
-    if (!w->next)
-        return t ? t : w->ctx->sched->pop(w);
-    if (t) {
+    if (t && w->next) {
         t->next = NULL;
         dagi_ready(w, t);
+        t = NULL;
     }
-    return find_own(w);
+    return t ? t : find_own(w);
 }
 
 static inline struct dag_task *find(struct dagi_worker *w)
