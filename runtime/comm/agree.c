@@ -192,7 +192,7 @@ void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool)
     dagi_pool_comm *p = dagi_pool_comm_find(c, dagi_pool_id(pool), 1);
     dagi_early *next;
     p->pool = pool;
-    pool->comm = p;
+    dagi_pool(pool)->comm = p;
     if (p->id > c->added)
         c->added = p->id;
     if (p->missing) /* after all, but too late */
@@ -353,7 +353,7 @@ static void tell_core_if_over(dagi_comm *c, dagi_pool_comm *p)
     dag_taskpool *pool = p->pool;
     if (v.status || v.info)
         remember_failed(c, p->id);
-    pool->comm = NULL;
+    dagi_pool(pool)->comm = NULL;
     pool_comm_free(c, p);
     dagi_pool_end(pool, (dag_status)v.status, v.info, v.message);
 }
@@ -369,12 +369,12 @@ static void end_pool(dagi_comm *c, dagi_pool_comm *p)
 
 void dagi_agree_hold(dag_taskpool *pool)
 {
-    ((dagi_pool_comm *)pool->comm)->sends++;
+    ((dagi_pool_comm *)dagi_pool(pool)->comm)->sends++;
 }
 
 void dagi_agree_drop(dagi_comm *c, dag_taskpool *pool)
 {
-    dagi_pool_comm *p = pool->comm;
+    dagi_pool_comm *p = dagi_pool(pool)->comm;
     dagi_pool_drop(c->w, pool);
     p->sends--;
     tell_core_if_over(c, p);

@@ -47,3 +47,12 @@ int dagi_comm_direct(const dag_context *ctx, const char **why, int64_t *direct, 
     *staged = atomic_load_explicit(&c->bytes_staged, memory_order_relaxed);
     return c->direct;
 }
+
+int dag_device_sends_get(const dag_context *context, dag_device_sends *sends)
+{
+    if (!context || !dagi_tasks(context)->comm || !sends)
+        return 0;
+    sends->direct = dagi_comm_direct(context, &sends->reason, &sends->bytes_direct,
+                                     &sends->bytes_staged);
+    return 1;
+}

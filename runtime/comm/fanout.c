@@ -145,7 +145,7 @@ void dagi_fanout_clear(dagi_fanout *f)
 /* ---- sending ----------------------------------------------------------------------------- */
 
 static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const dagi_fanout *f,
-                          const part *p, uint64_t dynamic)
+                          const part *p, uint64_t dynamic, const struct dagi_job *job)
 {
     const target *t = &f->target[p->first];
     const dag_class *cls = task->cls;
@@ -179,8 +179,8 @@ static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const da
         }
         dagi_cargo *cargo = &s->cargo[n++];
         *cargo = (dagi_cargo){.value = value, .flow = (uint8_t)flow, .region = t->region[flow]};
-        if (w->sending && value)
-            cargo->departure = dagi_departure_of(w, flow, &cargo->staged);
+        if (job && value)
+            cargo->departure = dagi_departure_of(job, flow, &cargo->staged);
         if (cargo->departure) /* MPI copies pieces of a device's memory one by one */
             cargo->region = DAG_REGION_FULL;
     }
@@ -192,7 +192,7 @@ static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const da
 }
 
 void dagi_comm_activate(struct dagi_worker *w, struct dag_task *task, dagi_fanout *f,
-                        uint64_t dynamic_bits)
+                        uint64_t dynamic_bits, const struct dagi_job *job)
 {
     dagi_comm *c = dagi_comm_of(w->ctx);
     seal(f);
@@ -200,7 +200,7 @@ void dagi_comm_activate(struct dagi_worker *w, struct dag_task *task, dagi_fanou
     if (entered)
         dagi_comm_drain(c); /* the pool itself may be in there */
     for (int32_t i = 0; i < f->nparts; i++) {
-        dagi_send *s = send_of(w, task, f, &f->part[i], dynamic_bits);
+        dagi_send *s = send_of(w, task, f, &f->part[i], dynamic_bits, job);
         dagi_pool_hold(task->pool);
         if (entered)
             dagi_send_launch(c, s);

@@ -28,13 +28,6 @@ int dagi_comm_outlook(const dag_context *ctx)
     return atomic_load_explicit(&dagi_comm_of(ctx)->outlook, memory_order_relaxed);
 }
 
-void dagi_comm_delivering(const dag_context *ctx, uint64_t *path, uint64_t *from)
-{
-    const dagi_comm *c = dagi_comm_of(ctx);
-    *path = c->path;
-    *from = c->from;
-}
-
 /* ---- messages ----------------------------------------------------------------------------- */
 
 void dagi_comm_trace_reply(dag_context *ctx, int dest, const void *data, size_t bytes)

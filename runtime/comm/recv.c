@@ -42,6 +42,17 @@ static dag_value *unpack(dagi_comm *c, dag_taskpool *pool, const dagi_wire_cargo
 
 /* ---- delivery ------------------------------------------------------------------------------ */
 
+/* Tasks of this rank get what has come; what becomes ready is run by the worker that makes progress. */
+static void deliver_here(dagi_comm *c, dag_taskpool *pool, dagi_delivery *d)
+{
+    int64_t lose = c->ctx->settings.lose; /* the number of the message to drop, for tests */
+    d->lost = DAGI_UNLIKELY(lose != 0) && ++c->delivered == lose;
+    dagi_activate(c->w);
+    struct dag_task *list = dagi_deliver(c->w, pool, d);
+    if (list)
+        dagi_ready(c->w, list);
+}
+
 /* At once: nothing is under way and nobody else is to get it. */
 static void deliver_now(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view *m)
 {
@@ -56,10 +67,15 @@ static void deliver_now(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view *
         values[m->cargo[i].flow] = v;
         poison |= !v;
     }
-    c->path = m->head->path;
-    c->from = m->head->from;
-    dagi_deliver(c->w, pool, dagi_pool_program(pool)->classes[m->head->class_id], m->params,
-                 m->head->mask, m->head->dynamic, poison, values);
+    deliver_here(c, pool,
+                 &(dagi_delivery){.cls = dagi_pool_program(pool)->classes[m->head->class_id],
+                                  .params = m->params,
+                                  .mask = m->head->mask,
+                                  .dynamic = m->head->dynamic,
+                                  .poison = poison,
+                                  .values = values,
+                                  .path = m->head->path,
+                                  .from = m->head->from});
 }
 
 /* All data of an arrival are here. Its values are handed over, or shared with the children. */
@@ -69,7 +85,7 @@ static void deliver(dagi_comm *c, dagi_arrival *a)
     dag_value *values[DAG_MAX_FLOWS];
     c->unfinished--;
     /* An arrival holds its pool: one that is over here all the same was ended by force. */
-    if (!a->unwanted && !((const dagi_pool_comm *)s->pool->comm)->local_done) {
+    if (!a->unwanted && !((const dagi_pool_comm *)dagi_pool(s->pool)->comm)->local_done) {
         memset(values, 0, sizeof values);
         for (int i = 0; i < s->ncargo; i++) {
             dagi_cargo *cargo = &s->cargo[i];
@@ -79,10 +95,15 @@ static void deliver(dagi_comm *c, dagi_arrival *a)
             else if (cargo->value)
                 dagi_value_retain(cargo->value, 1);
         }
-        c->path = s->path;
-        c->from = s->from;
-        dagi_deliver(c->w, s->pool, dagi_pool_program(s->pool)->classes[s->class_id], s->params,
-                     s->mask, s->dynamic, s->poison, values);
+        deliver_here(c, s->pool,
+                     &(dagi_delivery){.cls = dagi_pool_program(s->pool)->classes[s->class_id],
+                                      .params = s->params,
+                                      .mask = s->mask,
+                                      .dynamic = s->dynamic,
+                                      .poison = s->poison,
+                                      .values = values,
+                                      .path = s->path,
+                                      .from = s->from});
     }
     if (s->shape == DAG_BCAST_SCATTER)
         dagi_scatter_leave(c, a);

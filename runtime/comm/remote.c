@@ -1,8 +1,8 @@
 /* The upper layer's frame: start and end, the progress lock, the inbox, dispatch of messages. */
-#include "bell.h"
+#include "../net/bell.h"
 #include "remote.h"
 
-#include "../core/lock.h"
+#include "../base/lock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +29,15 @@ int dagi_comm_enter(dagi_comm *c, struct dagi_worker *w)
 {
     if (atomic_load(&c->lock))
         return 0;
-    if (c->ctx->single) { /* no other thread: the lock only keeps us from entering twice */
+    if (dagi_tasks(c->ctx)
+            ->single) { /* no other thread: the lock only keeps us from entering twice */
         atomic_store_explicit(&c->lock, 1, memory_order_relaxed);
     } else if ((c->engine->main_only && w->index != 0) ||
                atomic_exchange_explicit(&c->lock, 1, memory_order_acquire)) {
         return 0;
     }
     c->w = w;
-    if (c->direct && !w->has_device)
+    if (c->direct)
         dagi_device_choose(w);
     return 1;
 }
@@ -104,7 +105,7 @@ void dagi_comm_leave(dagi_comm *c)
     struct dagi_worker *w = c->w;
     if (c->engine->observer)
         dagi_observe_outlook(c);
-    if (c->ctx->single) {
+    if (dagi_tasks(c->ctx)->single) {
         dagi_comm_drain(c);
         c->engine->ops->call(c->engine);
         atomic_store_explicit(&c->lock, 0, memory_order_relaxed);
@@ -196,13 +197,14 @@ static uint64_t clamp(uint64_t x, uint64_t least, uint64_t most)
 static uint64_t longest_sleep(const dagi_comm *c, uint64_t idle)
 {
     if (c->engine->near < c->size || c->ctx->settings.chaos) {
-        if (!c->w->done && idle > SLEEP_WITHOUT_POOLS && atomic_load(&c->ctx->open_pools) == 0)
+        if (!dagi_thread(c->w)->done && idle > SLEEP_WITHOUT_POOLS &&
+            atomic_load(&dagi_tasks(c->ctx)->open_pools) == 0)
             return SLEEP_WITHOUT_POOLS;
         return clamp(idle / 8, SHORTEST_UNCALLED, LONGEST_UNCALLED);
     }
     if (c->engine->ops->under_way(c->engine))
         return clamp(idle / 4, SHORTEST_IN_TRANSFER, LONGEST_IN_TRANSFER);
-    if (c->rank == 0 && atomic_load(&c->ctx->uncounted) > 0)
+    if (c->rank == 0 && atomic_load(&dagi_tasks(c->ctx)->uncounted) > 0)
         return LONGEST_OF_ASKER;
     return LONGEST_SLEEP;
 }
@@ -256,13 +258,26 @@ void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received)
     e->ops->am_counts(e, sent, received);
 }
 
-int dagi_comm_sharing(const dag_context *ctx, int *index)
-{
-    const dagi_engine *e = dagi_comm_of(ctx)->engine;
-    if (index)
-        *index = e->share_index;
-    return e->sharing;
-}
+/* ---- ports -------------------------------------------------------------------------------- */
+
+static const dagi_remote_port task_port = {
+    .name = dagi_fanout_add,
+    .none = dagi_fanout_empty,
+    .forget = dagi_fanout_clear,
+    .refs = dagi_fanout_refs,
+    .send = dagi_comm_activate,
+    .pool_over = dagi_comm_pool_local_end,
+};
+
+static const dagi_messages_port worker_port = {
+    .progress = dagi_comm_progress,
+    .congested = dagi_comm_congested,
+    .can_sleep = dagi_comm_can_sleep,
+    .sleep = dagi_comm_sleep,
+    .rouse = dagi_comm_rouse,
+    .wave = dagi_comm_wave,
+    .outlook = dagi_comm_outlook,
+};
 
 /* ---- start and end ---------------------------------------------------------------------- */
 
@@ -287,7 +302,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
 {
     dagi_engine_options options = {
         .comm = mpi_comm,
-        .workers = ctx->nworkers,
+        .workers = dagi_tasks(ctx)->nworkers,
         .credit_bytes = ctx->settings.credit_bytes,
         .am_max = dagi_wire_max_bytes((size_t)ctx->settings.eager_bytes),
         .chaos = ctx->settings.chaos,
@@ -326,7 +341,13 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     atomic_store(&c->lock, 1);
     engine->on_message = on_message;
     engine->on_message_arg = c;
-    ctx->comm = c;
+    dagi_tasks(ctx)->comm = c;
+    ctx->sharing = engine->sharing;
+    ctx->share_index = engine->share_index;
+    if (c->size > 1) {
+        dagi_tasks(ctx)->remote = &task_port;
+        dagi_crew(ctx)->messages = &worker_port;
+    }
     return DAG_SUCCESS;
 }
 
@@ -351,12 +372,12 @@ void dagi_comm_fini(dag_context *ctx)
     dagi_comm *c = dagi_comm_of(ctx);
     if (!c)
         return;
-    c->w = ctx->workers ? ctx->workers[0] : NULL;
+    c->w = dagi_tasks(ctx)->workers ? dagi_tasks(ctx)->workers[0] : NULL;
     c->engine->ops->fini(c->engine);
     dagi_agree_free(c);
     dagi_scatter_free(c);
     dagi_send_free(c);
     free_tables(c);
     free(c);
-    ctx->comm = NULL;
+    dagi_tasks(ctx)->comm = NULL;
 }

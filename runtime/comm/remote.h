@@ -12,11 +12,11 @@
 #define DAGI_COMM_REMOTE_H
 
 #include "comm.h"
-#include "tree.h"
-#include "view.h"
+#include "../net/shapes.h"
+#include "../net/view.h"
 #include "wire.h"
 
-#include "../core/core.h"
+#include "../task/task.h"
 #include "../data/data.h"
 #include "../device/device.h"
 
@@ -216,7 +216,8 @@ struct dagi_comm {
     _Alignas(DAGI_LINE) _Atomic int congested; /* written under the lock */
 
     struct dagi_worker *w; /* holder of the lock */
-    uint64_t path, from;   /* of what is being delivered, for the trace */
+    int64_t
+        delivered; /* messages for tasks of this rank so far, where the setting `lose` counts them */
     uint64_t random;       /* chaos */
 
     /* sends */
@@ -270,7 +271,7 @@ struct dagi_comm {
 
 static inline dagi_comm *dagi_comm_of(const dag_context *ctx)
 {
-    return ctx->comm;
+    return dagi_tasks(ctx)->comm;
 }
 
 /* ---- between the files; all under the lock unless noted ---------------------------------- */

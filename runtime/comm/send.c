@@ -269,7 +269,7 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
 
 static dagi_pool_comm *pool_comm_of(const dagi_send *s)
 {
-    return s->pool->comm;
+    return dagi_pool(s->pool)->comm;
 }
 
 static void add(_Atomic int64_t *counter, int64_t bytes)

@@ -23,7 +23,8 @@ static void look(dagi_comm *c, dagi_wave *w)
 {
     memset(w, 0, sizeof *w);
     dagi_send_flush(c); /* credit that has come leaves nothing waiting that could go */
-    dagi_wave_look(c->ctx, w);
+    w->look = dagi_wave_look(c->ctx);
+    w->added_max = w->look.added;
     dagi_comm_counts(c->ctx, &w->sent, &w->received);
     w->flights = c->transfers_out - c->transfers_in - c->kept_transfers;
     w->waiting = w->ringing = UINT32_MAX;
@@ -41,45 +42,46 @@ static void look(dagi_comm *c, dagi_wave *w)
             w->ringing = a->send->pool_id;
     }
     if (c->in_flight || c->unfinished > rings || atomic_load(&c->inbox))
-        w->idle = 0;
+        w->look.idle = 0;
 }
 
 static void combine(dagi_wave *a, const dagi_wave *b)
 {
-    a->idle = a->idle && b->idle;
-    a->blocked = a->blocked && b->blocked;
-    if (b->first_open < a->first_open)
-        a->first_open = b->first_open;
+    a->look.idle = a->look.idle && b->look.idle;
+    a->look.blocked = a->look.blocked && b->look.blocked;
+    if (b->look.first_open < a->look.first_open)
+        a->look.first_open = b->look.first_open;
     if (b->waiting < a->waiting)
         a->waiting = b->waiting;
     if (b->ringing < a->ringing)
         a->ringing = b->ringing;
-    if (b->added_min < a->added_min)
-        a->added_min = b->added_min;
+    if (b->look.added < a->look.added)
+        a->look.added = b->look.added;
     if (b->added_max > a->added_max)
         a->added_max = b->added_max;
     a->sent += b->sent;
     a->received += b->received;
     a->flights += b->flights;
-    a->activity += b->activity;
+    a->look.activity += b->look.activity;
 }
 
 static int looks_quiet(const dagi_wave *w)
 {
-    if (!w->idle || w->sent != w->received || w->flights)
+    if (!w->look.idle || w->sent != w->received || w->flights)
         return 0;
     /* Where all have the pool its messages can leave, sooner or later. */
-    if (w->waiting <= w->first_open && w->first_open <= w->added_min)
+    if (w->waiting <= w->look.first_open && w->look.first_open <= w->look.added)
         return 0;
-    if (w->ringing <= w->added_min)
+    if (w->ringing <= w->look.added)
         return 0;
-    return w->added_min == w->added_max ? w->first_open != UINT32_MAX : w->blocked;
+    return w->look.added == w->added_max ? w->look.first_open != UINT32_MAX : w->look.blocked;
 }
 
 static int equal(const dagi_wave *a, const dagi_wave *b)
 {
-    return a->sent == b->sent && a->received == b->received && a->activity == b->activity &&
-           a->first_open == b->first_open && a->added_max == b->added_max;
+    return a->sent == b->sent && a->received == b->received &&
+           a->look.activity == b->look.activity && a->look.first_open == b->look.first_open &&
+           a->added_max == b->added_max;
 }
 
 static void send_down(dagi_comm *c, int wave_kind, uint32_t number, const dagi_wave *w)
@@ -102,10 +104,10 @@ static void begin(dagi_comm *c, uint32_t number)
 static void quiet(dagi_comm *c, const dagi_wave *w)
 {
     send_down(c, DAGI_WAVE_QUIET, 0, w);
-    if (w->first_open > w->added_min)
+    if (w->look.first_open > w->look.added)
         dagi_agree_missing(c, w->added_max);
-    if (w->first_open != UINT32_MAX)
-        dagi_wave_quiet(c->w, w->first_open);
+    if (w->look.first_open != UINT32_MAX)
+        dagi_wave_quiet(c->w, w->look.first_open);
     dagi_comm_drain(c); /* the end of the pool, before any message that comes for it */
 }
 

@@ -1,7 +1,7 @@
 /* Copies of a value in several memories: the protocol, see copies.h and docs/design/devices.md. */
 #include "copies.h"
 
-#include "../core/lock.h"
+#include "../base/lock.h"
 
 #include <assert.h>
 #include <stdarg.h>

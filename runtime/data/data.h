@@ -1,28 +1,27 @@
 /*
  * Values (reference-counted views) and what the runtime does with collections.
  * The rules are in docs/design/values.md.
- *
- * What core keeps for this part, opaque: per context a dagi_value_depot, per worker a
- * dagi_value_cache (dagi_worker.values), per pool a dagi_pool_data (dag_taskpool.data).
+
+ * Heads (base/base.h) keep for this floor, opaque: per context a dagi_value_depot, per worker a
+ * dagi_value_cache, per pool a dagi_pool_data.
  */
 #ifndef DAGI_DATA_H
 #define DAGI_DATA_H
 
-#include <dag/jdf.h>
-#include <stdatomic.h>
+#include "../base/base.h"
 
-struct dagi_worker;
 struct dagi_residence;
 
 enum dagi_value_flags {
-    DAGI_VALUE_HOME = 1,     /* ptr lies in a collection's memory */
-    DAGI_VALUE_INPLACE = 2,  /* home memory that a sole holder may modify */
-    DAGI_VALUE_TRACKED = 4,  /* entered in the pool's table of fetched elements */
-    DAGI_VALUE_STORED = 8,   /* at home and stored: must not be modified any more */
+    DAGI_VALUE_HOME = 1,      /* ptr lies in a collection's memory */
+    DAGI_VALUE_INPLACE = 2,   /* home memory that a sole holder may modify */
+    DAGI_VALUE_TRACKED = 4,   /* entered in the pool's table of fetched elements */
+    DAGI_VALUE_STORED = 8,    /* at home and stored: must not be modified any more */
     DAGI_VALUE_EXTERNAL = 16, /* buffer belongs to somebody else (views) */
     DAGI_VALUE_KEPT = 32,     /* in the pool's table, for all fetches of the element */
-    DAGI_VALUE_RESIDENT = 64, /* of a resident collection: outlives its holders, device/resident.h */
-    DAGI_VALUE_COPIED = 128   /* has a record of copies; said of those that are not resident */
+    DAGI_VALUE_RESIDENT =
+        64,                 /* of a resident collection: outlives its holders, device/resident.h */
+    DAGI_VALUE_COPIED = 128 /* has a record of copies; said of those that are not resident */
 };
 
 /* A store that waits: for the last holder of the element's home value (INPLACE) or for the local
@@ -55,12 +54,15 @@ typedef struct dagi_value {
     struct dagi_pending_store *waiting; /* TRACKED: stores to this element, latest first */
 } dagi_value;
 
-/* While worker.store_plan is set dag_store() writes nothing, but enters the flow here: bit in `home`
- * when the value lies in the element and a mark is all that is to be done, else in `away`. `stay`:
- * those of `home` that need not come to the host now. */
-typedef struct dagi_store_plan {
-    uint32_t home, away, stay;
-} dagi_store_plan;
+/* Port: who is told when a value that may live elsewhere too has no holder any more. device/ fills it
+ * (ctx->keeper), before there are such values; flags say which of the two is asked. */
+typedef struct dagi_value_keeper {
+    /* RESIDENT: it rests until it is bound again. */
+    void (*rest)(struct dagi_worker *w, dag_value *value);
+    /* COPIED. 0: the record is gone, free the value. 1: transfers still use its memory on the host,
+     * and it is released once more later. */
+    int (*forget)(dag_value *value);
+} dagi_value_keeper;
 
 /* ---- memory of values ------------------------------------------------------------------- */
 
@@ -98,13 +100,6 @@ dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *v, int *renamed
 /* Copy the region of src to dst (same shape or dst at least as large). */
 void dagi_copy_region(dag_value *dst, const dag_value *src, dag_region region);
 
-/* Pin the local part of a matrix that tasks on devices will use, once. Application thread. */
-void dagi_matrix_pin(dag_matrix *a);
-/* Bytes of the local array, whoever owns it. */
-size_t dagi_matrix_reach(const dag_matrix *a);
-/* The local memory of a collection that is a matrix, else NULL and 0. */
-void dagi_matrix_memory(const dag_collection *c, const char **from, size_t *bytes);
-
 /* ---- what a pool knows of its collections ------------------------------------------------ */
 
 typedef struct dagi_pool_data dagi_pool_data;
@@ -127,11 +122,4 @@ void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_reside
 /* At the local end of a pool: whether it has kept values for further fetches; and give them up. */
 int dagi_data_keeps(const dag_taskpool *pool);
 void dagi_data_let_go(struct dagi_worker *w, dag_taskpool *pool);
-/* At the local end of a pool, when no task and no transfer of it holds a value any more: apply the
- * stores that waited for it (they are counted in pool->deferred_stores), or forget them when it
- * has failed. Fails the pool when something still holds a fetched element, which is a bug. 0: some
- * wait for content that a device has; the pool is open until they are done, and whoever closes it
- * comes here again. */
-int dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool);
-
 #endif

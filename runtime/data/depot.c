@@ -12,7 +12,7 @@
  * per 2 MiB instead of per 4 KiB, and MPI, which has the kernel copy from process to process, has
  * fewer pages to pin.
  */
-#include "../core/pages.h"
+#include "../base/pages.h"
 #include "depot.h"
 
 #include <pthread.h>
@@ -209,7 +209,8 @@ static dagi_value *depot_give(dagi_value_depot *depot, int class, size_t capacit
         return NULL;
     }
     v->capacity = capacity;
-    atomic_init(&v->copies, NULL); /* as long as nobody makes a record, and again when that is gone */
+    atomic_init(&v->copies,
+                NULL); /* as long as nobody makes a record, and again when that is gone */
     if (depot->pin && capacity >= PIN_FROM)
         depot->pin(depot->ctx, v, bytes); /* where it cannot be, copies are slower */
     return v;

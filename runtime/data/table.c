@@ -1,11 +1,8 @@
 /* Per-pool knowledge of collections: slots, the table of fetched elements, waiting stores. */
 #include "table.h"
 
-#include "../comm/comm.h"
-#include "../core/core.h"
-#include "../device/resident.h"
-
 #include <stdlib.h>
+#include <string.h>
 
 dagi_pool_data *dagi_pool_data_new(const dag_program *program)
 {
@@ -135,8 +132,7 @@ int dagi_table_enter(dagi_pool_data *data, dagi_value *v)
     return failed;
 }
 
-/* Records were put in front; those of one region have to be applied in the order they came. */
-static dagi_pending_store *reversed(dagi_pending_store *s)
+dagi_pending_store *dagi_pending_reversed(dagi_pending_store *s)
 {
     dagi_pending_store *list = NULL;
     while (s != NULL) {
@@ -159,7 +155,7 @@ dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v)
             s->count--;
             break;
         }
-    dagi_pending_store *done = reversed(v->waiting);
+    dagi_pending_store *done = dagi_pending_reversed(v->waiting);
     v->waiting = NULL;
     /* Under the lock: a later store to the element must not overtake these. */
     for (const dagi_pending_store *p = done; p != NULL; p = p->next)
@@ -342,6 +338,15 @@ dagi_pending_store *dagi_pending_new(dag_value *value, const dag_element *e, dag
     return s;
 }
 
+void dagi_store_now(const dag_element *e, const dag_value *value, dag_region region)
+{
+    dag_value home = {e->ptr, e->ld, e->shape.m, e->shape.n, e->shape.elem};
+    if (value->m == home.m && value->n == home.n && value->elem == home.elem)
+        dagi_copy_region(&home, value, region);
+    else /* untyped bytes on one side: store_fits() has seen that both are contiguous */
+        memmove(home.ptr, value->ptr, (size_t)value->m * (size_t)value->n * value->elem);
+}
+
 void dagi_pending_apply(const dagi_pending_store *s)
 {
     dagi_store_now(&s->element, s->value, s->region);
@@ -359,41 +364,4 @@ int dagi_pending_covers(const dagi_pending_store *s, const dag_value *v)
 void dagi_pending_free(dagi_pending_store *s)
 {
     free(s);
-}
-
-/* A store to a resident element, which may take longer than we can wait. */
-static void apply_resident(dag_taskpool *pool, const dagi_pending_store *s)
-{
-    if (dagi_resident_store(pool, s->resident, &s->element, s->value, s->region) != 0)
-        dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a store of %s", pool->program->name);
-}
-
-int dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool)
-{
-    dagi_pool_data *data = pool->data;
-    dagi_pending_store *list = reversed(
-        atomic_exchange_explicit(&data->deferred, NULL, memory_order_acquire));
-    /* Values that are let go of here may have transfers under way, which hold the pool. */
-    int opened = list != NULL && pool->ctx->devices != NULL;
-    if (opened)
-        atomic_store(&pool->open, 1);
-    while (list != NULL) {
-        dagi_pending_store *s = list;
-        list = s->next;
-        if (!dagi_pool_is_poisoned(pool) && s->resident)
-            apply_resident(pool, s);
-        else if (!dagi_pool_is_poisoned(pool))
-            dagi_pending_apply(s);
-        dagi_value_release(w, s->value);
-        dagi_pending_free(s);
-    }
-    if (opened) {
-        dagi_pool_drop(w, pool);
-        return 0;
-    }
-    size_t left = dagi_table_count(data);
-    if (left != 0 && !dagi_pool_is_poisoned(pool))
-        dagi_pool_fail(pool, DAG_ERR_INTERNAL, "%zu elements are still held at the end of %s", left,
-                       data->program->name);
-    return 1;
 }

@@ -66,6 +66,8 @@ dag_value *dagi_table_keep(struct dagi_worker *w, dag_taskpool *pool, const dag_
 
 /* A record holding one more reference on `value`; NULL = out of memory. */
 dagi_pending_store *dagi_pending_new(dag_value *value, const dag_element *e, dag_region region);
+/* Records were put in front; those of one region have to be applied in the order they came. */
+dagi_pending_store *dagi_pending_reversed(dagi_pending_store *s);
 void dagi_pending_apply(const dagi_pending_store *s);
 /* 1: one of the list leaves nothing as it is of an element over which v is. */
 int dagi_pending_covers(const dagi_pending_store *s, const dag_value *v);

@@ -2,8 +2,7 @@
 #include "depot.h"
 #include "table.h"
 
-#include "../core/core.h"
-#include "../device/resident.h"
+#include "../base/base.h"
 
 #include <assert.h>
 #include <string.h>
@@ -90,10 +89,10 @@ void dagi_value_release(struct dagi_worker *w, dag_value *value)
     uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
     if (__builtin_expect(flags & (DAGI_VALUE_COPIED | DAGI_VALUE_RESIDENT), 0)) {
         if (flags & DAGI_VALUE_RESIDENT) {
-            dagi_resident_rest(w, value);
+            w->ctx->keeper->rest(w, value);
             return;
         }
-        if (dagi_device_forget(value))
+        if (w->ctx->keeper->forget(value))
             return;
     }
     dagi_pending_store *done = NULL;

@@ -16,7 +16,7 @@ void *dag_device_stream(dag_device_queue *queue)
 
 static dagi_job *job_of(const struct dag_task *task)
 {
-    return ((struct dagi_worker *)task->owner)->job;
+    return dagi_driver(task->owner)->job;
 }
 
 dag_device_queue *dag_device_queue_of(const struct dag_task *task)

@@ -1,7 +1,7 @@
 /* Estimates of kernel times and transfers, and the choice of a place. See choice.h. */
 #include "choice_impl.h"
 
-#include "../core/lock.h"
+#include "../base/lock.h"
 
 #include <assert.h>
 #include <math.h>
@@ -16,10 +16,10 @@
 #define LINK_LATENCY 1e-5
 
 enum {
-    SMALL_TRANSFER = 32 << 10,           /* up to here a transfer tells of latency, above of rate */
-    NEAR = 4 * DAGI_SIZE_STEPS,          /* steps between two measured sizes that are interpolated */
-    BESIDE = DAGI_SIZE_STEPS,            /* and from one alone */
-    HOPE = 4                             /* a place on trial may be better by this factor */
+    SMALL_TRANSFER = 32 << 10,  /* up to here a transfer tells of latency, above of rate */
+    NEAR = 4 * DAGI_SIZE_STEPS, /* steps between two measured sizes that are interpolated */
+    BESIDE = DAGI_SIZE_STEPS,   /* and from one alone */
+    HOPE = 4                    /* a place on trial may be better by this factor */
 };
 
 /* ---- series --------------------------------------------------------------------------------- */

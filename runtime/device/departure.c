@@ -38,9 +38,9 @@ enum { SHARE = 4 }; /* of a device: so much of it departs at most */
 static int is_oldest(const dag_taskpool *pool)
 {
     dag_context *ctx = pool->ctx;
-    pthread_mutex_lock(&ctx->pools_lock);
-    int oldest = ctx->pools == pool;
-    pthread_mutex_unlock(&ctx->pools_lock);
+    pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
+    int oldest = dagi_tasks(ctx)->pools == pool;
+    pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
     return oldest;
 }
 
@@ -116,11 +116,10 @@ void dagi_depart_collect(dagi_device *d)
 
 /* ---- for messages --------------------------------------------------------------------------- */
 
-dagi_departure *dagi_departure_of(struct dagi_worker *w, int flow, uint8_t *staged)
+dagi_departure *dagi_departure_of(const dagi_job *job, int flow, uint8_t *staged)
 {
-    const dagi_job *job = w->sending;
-    *staged = job && (job->staged >> flow & 1);
-    dagi_departure *departure = job ? job->flow[flow].departure : NULL;
+    *staged = job->staged >> flow & 1;
+    dagi_departure *departure = job->flow[flow].departure;
     if (departure)
         atomic_fetch_add_explicit(&departure->holders, 1, memory_order_relaxed);
     return departure;
@@ -156,14 +155,16 @@ void dagi_departure_drop(dagi_departure *departure)
 
 void dagi_device_choose(struct dagi_worker *w)
 {
-    const struct dagi_devices *all = w->ctx->devices;
-    for (int i = 0; all && i < all->count; i++) {
+    const struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
+    if (dagi_driver(w)->has_device)
+        return;
+    for (int i = 0; i < all->count; i++) {
         if (!atomic_load(&all->device[i]->lost)) {
             all->backend->choose(all->device[i]->handle);
             break;
         }
     }
-    w->has_device = 1;
+    dagi_driver(w)->has_device = 1;
 }
 
 /* ---- the start ------------------------------------------------------------------------------ */
@@ -171,8 +172,8 @@ void dagi_device_choose(struct dagi_worker *w)
 size_t dagi_devices_room(const dag_context *ctx)
 {
     size_t room = SIZE_MAX;
-    for (int i = 0; ctx->devices && i < ctx->devices->count; i++) {
-        size_t bytes = ctx->devices->device[i]->piece_bytes;
+    for (int i = 0; dagi_tasks(ctx)->devices && i < dagi_tasks(ctx)->devices->count; i++) {
+        size_t bytes = dagi_tasks(ctx)->devices->device[i]->piece_bytes;
         room = bytes < room ? bytes : room;
     }
     return room;
@@ -180,7 +181,7 @@ size_t dagi_devices_room(const dag_context *ctx)
 
 void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes)
 {
-    const struct dagi_devices *all = ((const dag_context *)ctx)->devices;
+    const struct dagi_devices *all = dagi_tasks(ctx)->devices;
     dagi_device *d = all->device[device];
     const dagi_copy_job job = {.to = d->piece, .from = pattern, .to_ld = (int64_t)bytes,
                                .from_ld = (int64_t)bytes, .m = (int64_t)bytes, .n = 1, .elem = 1};
@@ -197,8 +198,8 @@ void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes)
 
 void dagi_devices_send_directly(dag_context *ctx, size_t inline_max)
 {
-    if (!ctx->devices)
+    if (!dagi_tasks(ctx)->devices)
         return;
-    ctx->devices->direct = 1;
-    ctx->devices->direct_most = inline_max;
+    dagi_tasks(ctx)->devices->direct = 1;
+    dagi_tasks(ctx)->devices->direct_most = inline_max;
 }

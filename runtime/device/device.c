@@ -1,8 +1,9 @@
 /* Devices of a context: found, opened, closed. */
-#include "../core/topology.h"
+#include "../base/topology.h"
 #include "../trace/trace.h"
 #include "choice.h"
 #include "device_impl.h"
+#include "resident.h"
 
 #include <dag/kernels.h>
 
@@ -23,10 +24,11 @@ void dagi_devices_use(const dagi_backend *backend)
 uint8_t dagi_devices_have(const dag_context *ctx, const dag_program *program, const dag_class *cls,
                           dag_precision prec)
 {
-    if (!ctx->devices || program->aliased)
+    if (!dagi_tasks(ctx)->devices || program->aliased)
         return 0;
     for (int b = 0; b < cls->nbodies; b++) {
-        if (cls->bodies[b].device == (uint8_t)ctx->devices->backend->kind && cls->bodies[b].fn[prec])
+        if (cls->bodies[b].device == (uint8_t)dagi_tasks(ctx)->devices->backend->kind &&
+            cls->bodies[b].fn[prec])
             return 1;
     }
     return 0;
@@ -186,6 +188,7 @@ static void destroy(struct dagi_devices *all)
     for (int i = 0; i < all->count; i++)
         close_device(all->device[i]);
     dagi_plugin_unload(all->plugin);
+    free(all->drivers);
     free(all);
 }
 
@@ -193,8 +196,9 @@ static void destroy(struct dagi_devices *all)
 static void find_near(struct dagi_devices *all)
 {
     const dag_context *ctx = all->ctx;
-    for (int w = 0; w < ctx->nworkers; w++)
-        all->worker_node[w] = (int16_t)(ctx->workers[w] && ctx->workers[w]->cpu >= 0
+    for (int w = 0; w < dagi_tasks(ctx)->nworkers; w++)
+        all->worker_node[w] = (int16_t)(dagi_tasks(ctx)->workers[w] &&
+                                                dagi_thread(dagi_tasks(ctx)->workers[w])->cpu >= 0
                                             ? dagi_topology_worker_node(ctx->topology, w)
                                             : -1);
     const char *bus[DAGI_MAX_DEVICES];
@@ -206,9 +210,9 @@ static void find_near(struct dagi_devices *all)
         dagi_device *d = all->device[i];
         int near = 0;
         d->node = node[i];
-        for (int w = 0; w < ctx->nworkers; w++)
+        for (int w = 0; w < dagi_tasks(ctx)->nworkers; w++)
             near += d->node >= 0 && all->worker_node[w] == d->node;
-        d->has_near = near > 0 && near < ctx->nworkers;
+        d->has_near = near > 0 && near < dagi_tasks(ctx)->nworkers;
     }
 }
 
@@ -225,7 +229,7 @@ static dag_status open_all(struct dagi_devices *all, int there, char *why, size_
 {
     dag_context *ctx = all->ctx;
     int wanted = (int)ctx->settings.gpus;
-    int sharers = ctx->size > 1 ? dagi_comm_sharing(ctx, NULL) : 1;
+    int sharers = ctx->sharing;
     int most = wanted < 0 || wanted > there ? there : wanted;
     for (int i = 0; i < most && all->count < DAGI_MAX_DEVICES; i++) {
         char reason[512];
@@ -237,8 +241,8 @@ static dag_status open_all(struct dagi_devices *all, int there, char *why, size_
             return DAG_ERR_DEVICE;
         } else {
             dagi_warn(ctx, "%s; it is not used", reason);
-            snprintf(ctx->no_devices, sizeof ctx->no_devices, "%.*s",
-                     (int)sizeof ctx->no_devices - 1, reason);
+            snprintf(dagi_tasks(ctx)->no_devices, sizeof dagi_tasks(ctx)->no_devices, "%.*s",
+                     (int)sizeof dagi_tasks(ctx)->no_devices - 1, reason);
         }
     }
     return DAG_SUCCESS;
@@ -247,7 +251,7 @@ static dag_status open_all(struct dagi_devices *all, int there, char *why, size_
 static void summarize(dag_context *ctx)
 {
     size_t used = strlen(ctx->summary);
-    const struct dagi_devices *all = ctx->devices;
+    const struct dagi_devices *all = dagi_tasks(ctx)->devices;
     snprintf(ctx->summary + used, sizeof ctx->summary - used, ", %d device%s (%s)", all->count,
              all->count > 1 ? "s" : "", all->device[0]->info.name);
 }
@@ -264,6 +268,68 @@ static const char *excluded(const dag_context *ctx)
     return NULL;
 }
 
+/* ---- ports ------------------------------------------------------------------------------------ */
+
+static dag_status come_home(dag_context *ctx, dag_collection *c)
+{
+    return dagi_residence_of(c) ? dag_resident_drop(ctx, c) : DAG_SUCCESS;
+}
+
+static const dagi_layout_port layout_port = {
+    .pin = dagi_device_pin,
+    .unpin = dagi_device_unpin,
+    .leave = dagi_residence_leave,
+    .come_home = come_home,
+};
+
+static const dagi_value_keeper value_keeper = {
+    .rest = dagi_resident_rest,
+    .forget = dagi_device_forget,
+};
+
+static const dagi_device_port task_port = {
+    .have = dagi_devices_have,
+    .filter = dagi_device_filter,
+    .full = dagi_devices_full,
+    .host_ready = dagi_device_host_ready,
+    .causes = dagi_device_causes,
+    .host_written = dagi_device_host_written,
+    .core_ran = dagi_device_core_ran,
+    .bind = dagi_resident_bind,
+    .store = dagi_resident_store,
+    .plans = dagi_device_plans,
+};
+
+static const dagi_manager_port worker_port = {
+    .wants = dagi_device_wants,
+    .progress = dagi_device_progress,
+    .leave = dagi_device_leave,
+    .manages = dagi_device_manages,
+    .busy = dagi_devices_busy,
+};
+
+/* From now on the floors below ask for them. */
+static dag_status attach(struct dagi_devices *all)
+{
+    struct dagi_crew *crew = dagi_crew(all->ctx);
+    struct dagi_tasks *tasks = &crew->tasks;
+    all->drivers = calloc((size_t)tasks->nworkers, sizeof *all->drivers);
+    if (!all->drivers) {
+        destroy(all);
+        return DAG_ERR_NOMEM;
+    }
+    for (int i = 0; i < tasks->nworkers; i++)
+        dagi_runner(tasks->workers[i])->driver = &all->drivers[i];
+    atomic_store(&dagi_layout_port_used, &layout_port);
+    all->ctx->keeper = &value_keeper;
+    tasks->devices = all;
+    tasks->device = &task_port;
+    crew->manager = &worker_port;
+    dagi_value_depot_pin(all->ctx->values, all->ctx, dagi_device_pin, dagi_device_unpin);
+    summarize(all->ctx);
+    return DAG_SUCCESS;
+}
+
 dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
 {
     const char *reason = excluded(ctx);
@@ -271,16 +337,18 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     const dagi_backend *backend = NULL;
     int there = 0, wanted = (int)ctx->settings.gpus;
     if (reason)
-        snprintf(ctx->no_devices, sizeof ctx->no_devices, "%s", reason);
+        snprintf(dagi_tasks(ctx)->no_devices, sizeof dagi_tasks(ctx)->no_devices, "%s", reason);
     else if (instead)
         backend = instead;
     else
-        backend = dagi_plugin_load(ctx, &plugin, ctx->no_devices, sizeof ctx->no_devices);
+        backend = dagi_plugin_load(ctx, &plugin, dagi_tasks(ctx)->no_devices,
+                                   sizeof dagi_tasks(ctx)->no_devices);
     if (backend)
-        there = backend->count(ctx->no_devices, sizeof ctx->no_devices);
+        there = backend->count(dagi_tasks(ctx)->no_devices, sizeof dagi_tasks(ctx)->no_devices);
     if (wanted > 0 && there < wanted && !reason) {
         snprintf(why, size, "gpus = %d, but %d device%s can be used%s%s", wanted, there,
-                 there == 1 ? "" : "s", there ? "" : ": ", there ? "" : ctx->no_devices);
+                 there == 1 ? "" : "s", there ? "" : ": ",
+                 there ? "" : dagi_tasks(ctx)->no_devices);
         dagi_plugin_unload(plugin);
         return DAG_ERR_DEVICE;
     }
@@ -314,21 +382,20 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     if (DAGI_TRACE(ctx))
         dagi_record_tracks(all);
     dagi_body_backend(backend);
-    ctx->no_devices[0] = '\0';
-    ctx->devices = all;
-    dagi_value_depot_pin(ctx->values, ctx, dagi_device_pin, dagi_device_unpin);
-    summarize(ctx);
-    return DAG_SUCCESS;
+    dagi_tasks(ctx)->no_devices[0] = '\0';
+    return attach(all);
 }
 
 void dagi_devices_fini(dag_context *ctx)
 {
-    struct dagi_devices *all = ctx->devices;
+    struct dagi_devices *all = dagi_tasks(ctx)->devices;
     char reason[1536];
     const char *file = ctx->settings.perf_model;
     if (all && *file && dagi_choice_save(all->choice, file, reason, sizeof reason) != 0)
         dagi_warn(ctx, "%s", reason);
     if (all)
         destroy(all);
-    ctx->devices = NULL;
+    dagi_tasks(ctx)->devices = NULL;
+    dagi_tasks(ctx)->device = NULL;
+    dagi_crew(ctx)->manager = NULL;
 }

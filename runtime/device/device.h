@@ -1,22 +1,20 @@
 /*
  * Devices, as the rest of the runtime sees them. docs/design/devices.md says how it works.
  *
- * Everything is behind a look at ctx->devices, which is NULL where there is no device: programs on
+ * Everything is behind a look at dagi_tasks(ctx)->devices, which is NULL where there is no device: programs on
  * cores alone pay one load and branch where a task becomes ready and where it runs.
  */
 #ifndef DAGI_DEVICE_H
 #define DAGI_DEVICE_H
 
-#include "../core/core.h"
-
-/* In dag_task.arrived, above the flows: its memory inputs are bound. */
-#define DAGI_TASK_BOUND (UINT64_C(1) << 63)
+#include "../worker/worker.h"
 
 struct dagi_devices;
+struct dagi_job;
 
 /* ---- life (device.c, plugin.c) ------------------------------------------------------------ */
 
-/* Find and open the devices that the settings allow; ctx->devices stays NULL when there is none.
+/* Find and open the devices that the settings allow; dagi_tasks(ctx)->devices stays NULL when there is none.
  * A device that was asked for and cannot be had is an error with a sentence. */
 dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size);
 /* Before it, with all workers at rest: a warning when devices were asked for and no task ran there. */
@@ -56,6 +54,8 @@ struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list
 /* So much is pending that no further instances should be started. */
 int dagi_devices_full(const dag_context *ctx);
 
+/* While a task is issued its stores are noted: 0 = do this one. */
+int dagi_device_plans(struct dag_task *task, int flow, int slot, const dag_element *e);
 /* A body for cores has run so long. */
 void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t nanoseconds);
 
@@ -74,6 +74,8 @@ int dagi_device_wants(struct dagi_worker *w);
 int dagi_device_progress(struct dagi_worker *w);
 /* The worker leaves the library or rests for good: it manages nothing any more. */
 void dagi_device_leave(struct dagi_worker *w);
+/* It is the manager of a device. */
+int dagi_device_manages(const struct dagi_worker *w);
 /* Nonzero while a device has tasks or transfers pending or under way: no stall. */
 int dagi_devices_busy(const dag_context *ctx);
 
@@ -89,9 +91,9 @@ void dagi_device_unpin(void *at);
 /* A copy on a device that stays where and as it is until nobody sends from it any more. */
 typedef struct dagi_departure dagi_departure;
 
-/* Of the task whose messages w makes: how data flow `flow` leaves. NULL: from the host (*staged = 1:
- * where it came to from a device, for messages). Else with one reference, for whoever asks. */
-dagi_departure *dagi_departure_of(struct dagi_worker *w, int flow, uint8_t *staged);
+/* How data flow `flow` of a task on a device leaves. NULL: from the host (*staged = 1: where it came to
+ * from a device, for messages). Else with one reference, for whoever asks. */
+dagi_departure *dagi_departure_of(const struct dagi_job *job, int flow, uint8_t *staged);
 /* Any thread. Its address on the device, without gaps between columns. */
 void *dagi_departure_at(const dagi_departure *departure);
 /* 1: the device is lost, and the content with it. It may be at any moment: ask once for a message. */
@@ -99,7 +101,7 @@ int dagi_departure_lost(const dagi_departure *departure);
 /* It is: the pool whose message cannot leave fails. */
 void dagi_departure_fail(const dagi_departure *departure, dag_taskpool *pool);
 void dagi_departure_drop(dagi_departure *departure);
-/* A device is this worker's thread's: before it enters MPI that reads memory of devices. */
+/* A device is this worker's thread's from now on: before it enters MPI that reads memory of devices. */
 void dagi_device_choose(struct dagi_worker *w);
 
 /* For the test at start, with the devices at rest (dagi_direct_question of comm/comm.h): bytes that

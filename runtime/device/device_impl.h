@@ -7,8 +7,7 @@
 #ifndef DAGI_DEVICE_IMPL_H
 #define DAGI_DEVICE_IMPL_H
 
-#include "../core/core_impl.h"
-#include "../core/lock.h"
+#include "../base/lock.h"
 #include "../data/copies.h"
 #include "backend.h"
 #include "device.h"
@@ -29,6 +28,29 @@ enum {
 struct dagi_device;
 struct dagi_job;
 struct dagi_lane;
+
+/* ---- a worker that drives devices --------------------------------------------------------- */
+
+/* What stores of a task that is being issued would do. While it is set dag_store() writes nothing, but
+ * enters the flow here: bit in `home` when the value lies in the element and a mark is all that is to be
+ * done, else in `away`. `stay`: those of `home` that need not come to the host now. */
+typedef struct dagi_store_plan {
+    uint32_t home, away, stay;
+} dagi_store_plan;
+
+/* All of it is the worker's own. */
+struct dagi_driver {
+    uint32_t manages;            /* bit i: it is the manager of device i */
+    int64_t ran_beside; /* tasks it ran on its core for which there was a body for devices */
+    struct dagi_job *job;        /* whose body it runs for a device */
+    dagi_store_plan *store_plan; /* NULL = stores are done */
+    int has_device; /* 1: one is its thread's, for an MPI that reads memory of devices */
+};
+
+static inline struct dagi_driver *dagi_driver(const struct dagi_worker *w)
+{
+    return dagi_runner(w)->driver;
+}
 
 /* ---- pace.c: times that follow from looks ------------------------------------------------------ */
 
@@ -144,10 +166,12 @@ typedef struct dagi_job_flow {
     uint8_t content;    /* 1: what the value holds is needed */
     uint8_t fresh;      /* 1: nobody has written it before */
     dag_value *old;     /* REPLACE, once the flow has its new value: what it replaces */
-    dagi_block *block;  /* pinned from the reservation until the task is issued, and while its save is to
+    dagi_block
+        *block; /* pinned from the reservation until the task is issued, and while its save is to
                            be tried again */
     dagi_ticket saved;  /* when its content will be on the host */
-    dagi_departure *departure; /* messages take it from here; NULL = from the host, or nobody gets it */
+    dagi_departure
+        *departure; /* messages take it from here; NULL = from the host, or nobody gets it */
 } dagi_job_flow;
 
 /* A task until it is issued, one line of the cache: many may wait. Belongs to the manager once it is in
@@ -219,9 +243,11 @@ typedef struct dagi_tracks {
 
 /* Counters; written by the manager alone, read by anybody at rest. */
 typedef struct dagi_device_counts {
-    _Atomic int64_t tasks, bytes_in, bytes_out, bytes_peer, hits, evictions, saves, renames, retries;
+    _Atomic int64_t tasks, bytes_in, bytes_out, bytes_peer, hits, evictions, saves, renames,
+        retries;
     _Atomic int64_t busy; /* nanoseconds with kernels under way, as the manager saw them */
-    _Atomic int64_t copying, overlapped; /* with copies on links, and with kernels at the same time */
+    _Atomic int64_t copying,
+        overlapped;       /* with copies on links, and with kernels at the same time */
     _Atomic double flops; /* may be more than 63 bits hold after some days */
     _Atomic int64_t from[DAGI_MAX_SPACES]; /* bytes that came from each space */
 } dagi_device_counts;
@@ -240,7 +266,8 @@ typedef struct dagi_device {
     /* -- shared */
     _Atomic int manager;  /* index of the worker + 1; 0 = nobody */
     _Atomic int lost;
-    _Atomic uint64_t vacant; /* since when a worker far away knows of work and no manager; 0 = not */
+    _Atomic uint64_t
+        vacant; /* since when a worker far away knows of work and no manager; 0 = not */
     /* Jobs, tasks that wait for content, values that die later: entered by who brings them before
      * they can be seen, taken off by the manager. */
     _Atomic int64_t work;
@@ -250,7 +277,7 @@ typedef struct dagi_device {
     _Atomic(dagi_slip *) inbox;             /* linked by next, latest first */
     _Atomic(struct dag_task *) fetches;     /* wait for content on the host; likewise */
     _Atomic(dagi_copies *) dying;           /* records of values that nobody holds any more */
-    _Atomic(dagi_departure *) departed;     /* that nobody sends from any more; no work by themselves */
+    _Atomic(dagi_departure *) departed; /* that nobody sends from any more; no work by themselves */
     _Atomic int values_lock; /* guards `value` of all blocks */
 
     /* -- the manager's */
@@ -292,6 +319,7 @@ struct dagi_devices {
     size_t direct_most; /* and data up to this many bytes travel inside of messages all the same */
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
     struct dagi_choice *choice;
+    struct dagi_driver *drivers; /* [nworkers] */
     int16_t worker_node[DAGI_MAX_WORKERS]; /* NUMA node of a worker that is bound; -1 = not known */
     dagi_device *device[DAGI_MAX_DEVICES];
 };
@@ -450,5 +478,23 @@ void dagi_stats_round(dagi_device *d);
 int dagi_device_is_mine(dagi_device *d, int worker, uint64_t now);
 /* Something for a device has been entered in `work`: see to it that somebody looks. */
 void dagi_device_alert(dagi_device *d);
+
+/* ---- complete.c: completion in two parts ----------------------------------------------------- */
+
+/* Flows that other ranks get of t. */
+uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t);
+/* It is about to be issued. In a crowded table the task that its first value goes to is looked for
+ * meanwhile; the result is where that will be found, for a look in between, NULL = nowhere. */
+struct dag_task *const *dagi_task_foresee(struct dagi_worker *w, struct dag_task *t);
+/* It is issued: successors on this rank get its values. Those of the flows in `keep` stay with the
+ * task as well, the other flows are NULL from now on. */
+void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
+/* Its messages, which take references of their own; before it retires, where they may leave. */
+void dagi_task_send(struct dagi_worker *w, const dagi_job *job);
+/* It has run: control edges, messages unless they are sent; frees it. What was kept is on the
+ * host, or was sent from where it is. */
+void dagi_task_retire(struct dagi_worker *w, const dagi_job *job);
+/* Complete it as a whole, only now; NULL: nothing of it is on a device. */
+void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t, const dagi_job *job);
 
 #endif

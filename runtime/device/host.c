@@ -39,7 +39,7 @@ static dagi_device *wait_for(const struct dagi_devices *all, dag_value *v, int w
 static dagi_device *task_waits(const struct dagi_devices *all, struct dag_task *t)
 {
     dag_value **flow = dag_task_flows(t);
-    uint32_t writes = t->pool->classes[t->cls->id].write_mask;
+    uint32_t writes = dagi_pool(t->pool)->classes[t->cls->id].write_mask;
     for (int f = 0; f < t->cls->ndata; f++) {
         dagi_device *d = wait_for(all, flow[f], writes >> f & 1);
         if (d)
@@ -60,7 +60,7 @@ static void push_fetch(dagi_device *d, struct dag_task *t)
 
 int dagi_device_host_ready(struct dagi_worker *w, struct dag_task *t)
 {
-    dagi_device *d = task_waits(w->ctx->devices, t);
+    dagi_device *d = task_waits(dagi_tasks(w->ctx)->devices, t);
     if (!d)
         return 1;
     push_fetch(d, t);
@@ -73,7 +73,7 @@ void dagi_device_host_written(struct dagi_worker *w, struct dag_task *t, uint32_
     for (; mask; mask &= mask - 1) {
         dag_value *v = flow[__builtin_ctz(mask)];
         if (v && dagi_copies_get(v))
-            dagi_copies_written(w->ctx->devices, v, DAGI_HOST, (dagi_ticket){NULL, 0});
+            dagi_copies_written(dagi_tasks(w->ctx)->devices, v, DAGI_HOST, (dagi_ticket){NULL, 0});
     }
 }
 
@@ -203,9 +203,11 @@ static int is_saved(dagi_device *d, dagi_copies *c, dagi_result *result)
     if (parked)
         dagi_residence_fail(parked);
     else
-        dagi_pool_fail(c->value->pool, DAG_ERR_DEVICE, "%s: an element cannot be copied from device "
-                       "%d (%s) to the host: %s", c->value->pool->program->file, d->index,
-                       d->info.name, dagi_backend_of(d)->error());
+        dagi_pool_fail(c->value->pool, DAG_ERR_DEVICE,
+                       "%s: an element cannot be copied from device "
+                       "%d (%s) to the host: %s",
+                       c->value->pool->program->file, d->index, d->info.name,
+                       dagi_backend_of(d)->error());
     return 1;
 }
 

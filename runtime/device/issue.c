@@ -3,7 +3,9 @@
  * told. Until the kernels are enqueued nothing has happened that is not undone.
  */
 #include "../trace/trace.h"
+#include "../data/table.h"
 #include "device_impl.h"
+#include "resident.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -370,9 +372,9 @@ static dagi_result run_body(struct dagi_worker *w, dagi_job *job)
 {
     struct dag_task *t = job->task;
     const dagi_backend *backend = dagi_backend_of(job->device);
-    w->job = job;
+    dagi_driver(w)->job = job;
     int done = job->body->fn[t->pool->prec](t, t->pool->globals);
-    w->job = NULL;
+    dagi_driver(w)->job = NULL;
     if (dag_kernels_launched_flops)
         job->flops += dag_kernels_launched_flops();
     dagi_result result = backend->launched(job->lane->queue);
@@ -403,7 +405,8 @@ static void commit(struct dagi_worker *w, dagi_job *job)
             dagi_value_release(w, j->old);
             j->old = NULL;
             dagi_count(&d->counts.renames, 1);
-            atomic_fetch_add_explicit(&job->task->pool->renames, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&dagi_pool(job->task->pool)->renames, 1,
+                                      memory_order_relaxed);
         }
         if (j->block) {
             dagi_memory_next_use(d->memory, j->block, INT64_MIN);
@@ -424,6 +427,22 @@ static uint32_t nonnull(dagi_job *job)
     return mask;
 }
 
+int dagi_device_plans(struct dag_task *task, int flow, int slot, const dag_element *e)
+{
+    dagi_store_plan *plan = dagi_driver(task->owner)->store_plan;
+    if (!plan)
+        return 0;
+    dagi_pool_data *data = task->pool->data;
+    const dag_value *v = dag_task_flows(task)[flow];
+    int home = v->ptr == e->ptr && v->ld == e->ld;
+    if (home && data->slot[slot].mode == DAG_MEM_INPLACE && !data->program->aliased)
+        home = !dagi_table_waits(data, e);
+    if (home && dagi_resident_stays(data->slot[slot].home))
+        plan->stay |= UINT32_C(1) << flow;
+    *(home ? &plan->home : &plan->away) |= UINT32_C(1) << flow;
+    return 1;
+}
+
 /* Stores, successors, messages: what can be told now, and what has to come to the host first. */
 static dagi_result follow_up(struct dagi_worker *w, dagi_job *job)
 {
@@ -432,9 +451,9 @@ static dagi_result follow_up(struct dagi_worker *w, dagi_job *job)
     dagi_store_plan stores = {0, 0, 0};
     dagi_result result = DAGI_OK;
     if (t->cls->stores && !dagi_pool_is_poisoned(pool)) {
-        w->store_plan = &stores;
+        dagi_driver(w)->store_plan = &stores;
         t->cls->stores(t, pool->globals);
-        w->store_plan = NULL;
+        dagi_driver(w)->store_plan = NULL;
     }
     job->late = pool->program->dynamic || stores.away;
     job->save = (stores.home & ~stores.stay) | stores.away;
@@ -485,7 +504,7 @@ static void skip(struct dagi_worker *w, dagi_job *job)
     atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
     dagi_pending_forget_use(d, t);
     dagi_job_free(job);
-    dagi_task_complete_here(w, t);
+    dagi_task_complete_here(w, t, NULL);
     atomic_fetch_sub(&d->work, 1);
 }
 

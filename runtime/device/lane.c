@@ -137,13 +137,13 @@ static void drain(dagi_lane *lane)
  * only pools that the context still knows are told. */
 static void fail_pool(dag_context *ctx, const dag_taskpool *named, const char *why)
 {
-    pthread_mutex_lock(&ctx->pools_lock);
-    dag_taskpool *pool = ctx->pools;
+    pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
+    dag_taskpool *pool = dagi_tasks(ctx)->pools;
     while (pool && pool != named)
-        pool = pool->next;
+        pool = dagi_pool(pool)->next;
     if (pool)
         dagi_pool_fail(pool, DAG_ERR_DEVICE, "%s", why);
-    pthread_mutex_unlock(&ctx->pools_lock);
+    pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
 }
 
 void dagi_lane_abandon(dagi_lane *lane, const char *why)

@@ -24,7 +24,7 @@ void dagi_device_alert(dagi_device *d)
 
 int dagi_devices_busy(const dag_context *ctx)
 {
-    const struct dagi_devices *all = ctx->devices;
+    const struct dagi_devices *all = dagi_tasks(ctx)->devices;
     for (int i = 0; all && i < all->count; i++) {
         if (has_work(all->device[i]))
             return 1;
@@ -32,10 +32,15 @@ int dagi_devices_busy(const dag_context *ctx)
     return 0;
 }
 
+int dagi_device_manages(const struct dagi_worker *w)
+{
+    return dagi_driver(w)->manages != 0;
+}
+
 int dagi_device_wants(struct dagi_worker *w)
 {
-    const struct dagi_devices *all = w->ctx->devices;
-    if (w->manages)
+    const struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
+    if (dagi_driver(w)->manages)
         return 1;
     for (int i = 0; i < all->count; i++) {
         const dagi_device *d = all->device[i];
@@ -147,7 +152,8 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
         lose(w, d);
         events++;
     }
-    if (events == 0 && atomic_load_explicit(&w->completed, memory_order_relaxed) > w->counted)
+    if (events == 0 && atomic_load_explicit(&dagi_runner(w)->completed, memory_order_relaxed) >
+                           dagi_runner(w)->counted)
         dagi_flush(w); /* somebody may wait for the end */
     dagi_stats_round(d);
     d->left_at = 0;
@@ -164,13 +170,13 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
 static void start_more(struct dagi_worker *w, const dagi_device *d)
 {
     if (atomic_load_explicit(&d->pending, memory_order_relaxed) < DAGI_WINDOW &&
-        atomic_load(&w->ctx->starting) > 0)
-        dagi_startup(w);
+        atomic_load(&dagi_tasks(w->ctx)->starting) > 0)
+        dagi_start_some(w);
 }
 
 static void resign(struct dagi_worker *w, dagi_device *d)
 {
-    w->manages &= ~(UINT32_C(1) << d->index);
+    dagi_driver(w)->manages &= ~(UINT32_C(1) << d->index);
     atomic_store(&d->manager, 0);
     if (has_work(d))
         dagi_device_alert(d);
@@ -188,18 +194,18 @@ int dagi_device_is_mine(dagi_device *d, int worker, uint64_t now)
 
 int dagi_device_progress(struct dagi_worker *w)
 {
-    struct dagi_devices *all = w->ctx->devices;
+    struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
     int events = 0;
     for (int i = 0; i < all->count; i++) {
         dagi_device *d = all->device[i];
         uint32_t bit = UINT32_C(1) << i;
-        if (!(w->manages & bit)) {
+        if (!(dagi_driver(w)->manages & bit)) {
             int nobody = 0;
             if (!has_work(d) || atomic_load(&d->manager) != 0 ||
                 (d->has_near && !dagi_device_is_mine(d, w->index, dagi_now())) ||
                 !atomic_compare_exchange_strong(&d->manager, &nobody, w->index + 1))
                 continue;
-            w->manages |= bit;
+            dagi_driver(w)->manages |= bit;
             atomic_store_explicit(&d->vacant, 0, memory_order_relaxed);
         }
         events += round_of(w, d);
@@ -213,9 +219,9 @@ int dagi_device_progress(struct dagi_worker *w)
 
 void dagi_device_leave(struct dagi_worker *w)
 {
-    const struct dagi_devices *all = w->ctx->devices;
-    for (int i = 0; i < all->count && w->manages; i++) {
-        if (w->manages >> i & 1)
+    const struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
+    for (int i = 0; i < all->count && dagi_driver(w)->manages; i++) {
+        if (dagi_driver(w)->manages >> i & 1)
             resign(w, all->device[i]);
     }
 }

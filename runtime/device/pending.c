@@ -133,8 +133,8 @@ static size_t workspace_of(struct dag_task *t, const dag_body *body)
 static double core_backlog(const struct dagi_devices *all, double kernel)
 {
     const dag_context *ctx = all->ctx;
-    double ready = (double)ctx->sched->ready(ctx);
-    return ready * kernel / ctx->nworkers;
+    double ready = (double)dagi_crew(ctx)->sched->ready(ctx);
+    return ready * kernel / dagi_tasks(ctx)->nworkers;
 }
 
 struct options {
@@ -201,7 +201,7 @@ static void keep_largest(struct dagi_devices *all, int64_t bytes)
 
 struct dagi_choice_class *dagi_times_of(const struct dagi_devices *all, const struct dag_task *t)
 {
-    dagi_class_info *info = &t->pool->classes[t->cls->id];
+    dagi_class_info *info = &dagi_pool(t->pool)->classes[t->cls->id];
     /* Acquire pairs with the release below: whoever made them may be another thread. */
     dagi_choice_class *times = atomic_load_explicit(&info->times, memory_order_acquire);
     if (times)
@@ -263,9 +263,9 @@ int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *from)
 
 int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
 {
-    struct dagi_devices *all = w->ctx->devices;
+    struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
     dag_taskpool *pool = t->pool;
-    if (!pool->classes[t->cls->id].on_device || dagi_pool_is_poisoned(pool))
+    if (!dagi_pool(pool)->classes[t->cls->id].on_device || dagi_pool_is_poisoned(pool))
         return 0;
     const dag_body *body = body_for(t, all->backend->kind);
     if (!body)
@@ -292,10 +292,11 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
 /* What a core took for a task that a device could have run. */
 void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t nanoseconds)
 {
-    struct dagi_devices *all = w->ctx->devices;
+    struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
     size_t rounded;
-    if (!t->pool->classes[t->cls->id].on_device)
+    if (!dagi_pool(t->pool)->classes[t->cls->id].on_device)
         return;
+    dagi_driver(w)->ran_beside++;
     dagi_choice_learn(all->choice, dagi_times_of(all, t), DAGI_HOST, footprint(t, &rounded),
                       (double)nanoseconds * 1e-9);
 }
@@ -342,9 +343,9 @@ struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list
 
 int dagi_devices_full(const dag_context *ctx)
 {
-    for (int i = 0; i < ctx->devices->count; i++) {
-        if (atomic_load_explicit(&ctx->devices->device[i]->pending, memory_order_relaxed) >
-            DAGI_PENDING_MANY)
+    for (int i = 0; i < dagi_tasks(ctx)->devices->count; i++) {
+        if (atomic_load_explicit(&dagi_tasks(ctx)->devices->device[i]->pending,
+                                 memory_order_relaxed) > DAGI_PENDING_MANY)
             return 1;
     }
     return 0;
@@ -482,8 +483,8 @@ void dagi_pending_collect(struct dagi_worker *w, dagi_device *d)
         slip = list;
         list = slip->next;
         if (dagi_pending_queue_push(&d->queue, slip->task->priority, slip) != 0) {
-            dagi_pool_fail(slip->task->pool, DAG_ERR_NOMEM, "no memory to queue tasks for device %d",
-                           d->index);
+            dagi_pool_fail(slip->task->pool, DAG_ERR_NOMEM,
+                           "no memory to queue tasks for device %d", d->index);
             slip_elsewhere(w, slip, "out of memory");
         }
     }

@@ -15,7 +15,7 @@
 #ifndef DAGI_PENDING_QUEUE_H
 #define DAGI_PENDING_QUEUE_H
 
-#include "../core/ready_heap.h"
+#include "../base/heap.h"
 
 enum { DAGI_PENDING_NEXT = 5 };
 

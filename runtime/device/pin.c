@@ -18,7 +18,8 @@ static void *pins;
 
 static int by_address(const void *a, const void *b)
 {
-    uintptr_t x = (uintptr_t)((const struct pin *)a)->at, y = (uintptr_t)((const struct pin *)b)->at;
+    uintptr_t x = (uintptr_t)((const struct pin *)a)->at,
+              y = (uintptr_t)((const struct pin *)b)->at;
     return (x > y) - (x < y);
 }
 
@@ -33,13 +34,15 @@ static struct pin *find(void *at)
 static void complain(struct dagi_devices *all)
 {
     if (!atomic_exchange(&all->unpinned, 1))
-        dagi_warn(all->ctx, "host memory cannot be pinned, so copies to and from devices are slower: "
-                  "%s; is there a limit on locked memory (ulimit -l)?", all->backend->error());
+        dagi_warn(all->ctx,
+                  "host memory cannot be pinned, so copies to and from devices are slower: "
+                  "%s; is there a limit on locked memory (ulimit -l)?",
+                  all->backend->error());
 }
 
 int dagi_device_pin(dag_context *ctx, void *at, size_t bytes)
 {
-    struct dagi_devices *all = ctx->devices;
+    struct dagi_devices *all = dagi_tasks(ctx)->devices;
     if (!all || !at || bytes == 0)
         return 0;
     pthread_mutex_lock(&lock);

@@ -30,7 +30,7 @@ struct dagi_residence *dagi_residence_of(const dag_collection *c)
 struct dagi_residence *dagi_residence_in(const dag_context *ctx, const dag_collection *c)
 {
     struct dagi_residence *home = dagi_residence_of(c);
-    return home && home->all == ctx->devices ? home : NULL;
+    return home && home->all == dagi_tasks(ctx)->devices ? home : NULL;
 }
 
 /* The one behind `home` in the list that is of this context; NULL = none. */
@@ -38,7 +38,7 @@ static struct dagi_residence *next_of(const dag_context *ctx, const struct dagi_
 {
     pthread_mutex_lock(&lock);
     struct dagi_residence *next = home ? home->next : residences;
-    while (next && next->all != ctx->devices)
+    while (next && next->all != dagi_tasks(ctx)->devices)
         next = next->next;
     pthread_mutex_unlock(&lock);
     return next;
@@ -73,7 +73,7 @@ static void dissolve(struct dagi_residence *home)
 static int is_in(const dag_taskpool *pool, const dag_collection *c)
 {
     int slot = 0;
-    while (slot < pool->program->nslots && pool->collections[slot] != c)
+    while (slot < pool->program->nslots && dagi_pool(pool)->collections[slot] != c)
         slot++;
     return slot < pool->program->nslots;
 }
@@ -82,10 +82,10 @@ static int is_in(const dag_taskpool *pool, const dag_collection *c)
 static int is_named(dag_context *ctx, const dag_collection *c)
 {
     int named = 0;
-    pthread_mutex_lock(&ctx->pools_lock);
-    for (dag_taskpool *pool = ctx->pools; pool && !named; pool = pool->next)
-        named = atomic_load(&pool->state) < DAGI_POOL_LOCAL && is_in(pool, c);
-    pthread_mutex_unlock(&ctx->pools_lock);
+    pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
+    for (dag_taskpool *pool = dagi_tasks(ctx)->pools; pool && !named; pool = dagi_pool(pool)->next)
+        named = atomic_load(&dagi_pool(pool)->state) < DAGI_POOL_LOCAL && is_in(pool, c);
+    pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
     return named;
 }
 
@@ -105,7 +105,7 @@ static void wait_settled(struct dagi_residence *home, int64_t bearable)
 {
     home->bearable = bearable;
     if (!has_settled(home))
-        dagi_run_until(home->all->ctx->workers[0], has_settled, home);
+        dagi_run_until(dagi_tasks(home->all->ctx)->workers[0], has_settled, home);
 }
 
 /* Give values to managers, MOST at a time: those with a transfer under way, and with `content` those
@@ -141,7 +141,7 @@ static void bring_home(struct dagi_residence *home, int content)
 {
     enum { FEW = 64 };
     int given;
-    dagi_run_until(home->all->ctx->workers[0], no_pool, home);
+    dagi_run_until(dagi_tasks(home->all->ctx)->workers[0], no_pool, home);
     /* Looked at again: the device that was asked may have evicted its copy, leaving it to another. */
     do {
         given = 0;
@@ -157,8 +157,10 @@ static dag_status verdict(struct dagi_residence *home)
 {
     if (!atomic_load(&home->failed))
         return DAG_SUCCESS;
-    return dag_error(home->all->ctx, DAG_ERR_DEVICE, "what \"%s\" had on a device was lost, and its "
-                     "content is not known any more", home->name);
+    return dag_error(home->all->ctx, DAG_ERR_DEVICE,
+                     "what \"%s\" had on a device was lost, and its "
+                     "content is not known any more",
+                     home->name);
 }
 
 /* Give up the copies of all values that are quiet, and the values; the number of those that are
@@ -222,7 +224,7 @@ static struct dagi_residence *found(dag_context *ctx, dag_collection *c)
     if (!home)
         return NULL;
     home->collection = c;
-    home->all = ctx->devices;
+    home->all = dagi_tasks(ctx)->devices;
     snprintf(home->name, sizeof home->name, "%s", c->name);
     dagi_matrix_memory(c, &home->from, &home->bytes);
     for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++)
@@ -235,7 +237,7 @@ static struct dagi_residence *found(dag_context *ctx, dag_collection *c)
 dag_status dag_resident_begin(dag_context *ctx, dag_collection *c, dag_residence how)
 {
     dag_status status = check(ctx, "dag_resident_begin", c);
-    if (status != DAG_SUCCESS || !ctx->devices)
+    if (status != DAG_SUCCESS || !dagi_tasks(ctx)->devices)
         return status;
     if (how != DAG_RESIDENT_SAVED && how != DAG_RESIDENT_DEFERRED)
         return dag_error(ctx, DAG_ERR_ARG, "dag_resident_begin: unknown way %d", (int)how);
@@ -274,12 +276,12 @@ dag_status dag_resident_drop(dag_context *ctx, dag_collection *c)
 dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
 {
     dag_status status = check(ctx, "dag_resident_end", c);
-    if (status != DAG_SUCCESS || !ctx->devices)
+    if (status != DAG_SUCCESS || !dagi_tasks(ctx)->devices)
         return status;
     struct dagi_residence *home = dagi_residence_in(ctx, c);
     if (!home)
         return dag_error(ctx, DAG_ERR_STATE, "dag_resident_end: \"%s\" is not resident", c->name);
-    dagi_run_until(ctx->workers[0], no_pool, home); /* tasks look at `deferred` */
+    dagi_run_until(dagi_tasks(ctx)->workers[0], no_pool, home); /* tasks look at `deferred` */
     int stayed = home->deferred != 0;
     home->deferred &= ~(UINT64_C(1) << --home->depth);
     if (home->depth == 0) {
@@ -332,6 +334,22 @@ void dagi_residence_leave(dag_collection *c, int content)
 void dagi_residences_close(dag_context *ctx)
 {
     struct dagi_residence *home;
-    while (ctx->devices && (home = next_of(ctx, NULL)) != NULL)
+    while (dagi_tasks(ctx)->devices && (home = next_of(ctx, NULL)) != NULL)
         leave(home, 1);
+}
+
+void dagi_residences_name(dag_taskpool *pool)
+{
+    for (int s = 0; s < pool->program->nslots; s++) {
+        dagi_data_name_residence(pool->data, s,
+                                 dagi_residence_in(pool->ctx, dagi_pool(pool)->collections[s]));
+        const dag_matrix *matrix = dagi_data_matrix(pool->data, s);
+        const char *name = matrix ? dagi_resident_conflict(pool, matrix) : NULL;
+        if (name)
+            dagi_pool_fail(pool, DAG_ERR_STATE,
+                           "%s: the memory of matrix %s is that of \"%s\", whose "
+                           "elements are resident on devices: call dag_resident_drop() for that "
+                           "first",
+                           pool->program->name, pool->program->slots[s].name, name);
+    }
 }

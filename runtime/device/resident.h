@@ -40,6 +40,10 @@ int dagi_resident_store(dag_taskpool *pool, struct dagi_residence *home, const d
 /* 1: what is stored in elements need not come to the host before somebody asks. */
 int dagi_resident_stays(const struct dagi_residence *home);
 
+/* A pool is about to be added: tell its tasks which collections are resident. Memory whose present
+ * content may be on a device, as that of another matrix, is refused: not all ranks need see it, so it is
+ * an error of the run, not of the call. */
+void dagi_residences_name(dag_taskpool *pool);
 /* The collection under which memory of a matrix that a taskpool names is resident already, or is used by
  * the same taskpool or one that has not ended: its name; NULL = none. Application thread. */
 const char *dagi_resident_conflict(const dag_taskpool *pool, const dag_matrix *matrix);

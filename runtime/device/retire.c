@@ -99,9 +99,7 @@ static void send(struct dagi_worker *w, dagi_job *job)
     report_info(job);
     if (DAGI_TRACK(w))
         dagi_record_retire(w, job, job->awaited); /* a store may wait for more */
-    w->sending = job;
-    dagi_task_send(w, job->task);
-    w->sending = NULL;
+    dagi_task_send(w, job);
     job->sent = 1;
     dagi_depart_done(job);
 }
@@ -114,12 +112,10 @@ static void retired(struct dagi_worker *w, dagi_job *job)
     report_info(job);
     if (DAGI_TRACK(w))
         dagi_record_retire(w, job, job->save);
-    w->sending = job;
     if (job->late)
-        dagi_task_complete_here(w, t);
+        dagi_task_complete_here(w, t, job);
     else
-        dagi_task_retire(w, t, job->sent);
-    w->sending = NULL;
+        dagi_task_retire(w, job);
     atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
     dagi_count(&d->counts.tasks, 1);
     atomic_store_explicit(&d->counts.flops,

@@ -5,17 +5,19 @@
 
 int dag_devices(const dag_context *context)
 {
-    return context && context->devices ? context->devices->count : 0;
+    return context && dagi_tasks(context)->devices ? dagi_tasks(context)->devices->count : 0;
 }
 
 const char *dag_devices_reason(const dag_context *context)
 {
-    return context ? context->no_devices : "";
+    return context ? dagi_tasks(context)->no_devices : "";
 }
 
 const char *dag_devices_lack(const dag_context *context)
 {
-    const char *lacks = context && context->devices ? context->devices->backend->lacks : NULL;
+    const char *lacks = context && dagi_tasks(context)->devices
+                            ? dagi_tasks(context)->devices->backend->lacks
+                            : NULL;
     return lacks ? lacks : "";
 }
 
@@ -28,7 +30,7 @@ int dag_device_stats_get(const dag_context *context, int index, dag_device_stats
 {
     if (!stats || index < 0 || index >= dag_devices(context))
         return 0;
-    const dagi_device *d = context->devices->device[index];
+    const dagi_device *d = dagi_tasks(context)->devices->device[index];
     const dagi_device_counts *c = &d->counts;
     *stats = (dag_device_stats){
         .name = d->info.name,
@@ -43,7 +45,7 @@ int dag_device_stats_get(const dag_context *context, int index, dag_device_stats
         .saves = get(&c->saves),
         .renames = get(&c->renames),
         .retries = get(&c->retries),
-        .largest_task = get(&context->devices->largest_task),
+        .largest_task = get(&dagi_tasks(context)->devices->largest_task),
         .busy = (double)get(&c->busy) * 1e-9,
         .flops = atomic_load_explicit(&c->flops, memory_order_relaxed),
         .copying = (double)get(&c->copying) * 1e-9,
@@ -53,21 +55,12 @@ int dag_device_stats_get(const dag_context *context, int index, dag_device_stats
     return 1;
 }
 
-int dag_device_sends_get(const dag_context *context, dag_device_sends *sends)
-{
-    if (!context || !context->comm || !sends)
-        return 0;
-    sends->direct = dagi_comm_direct(context, &sends->reason, &sends->bytes_direct,
-                                     &sends->bytes_staged);
-    return 1;
-}
-
 int64_t dag_device_link_bytes(const dag_context *context, int from, int to)
 {
     int count = dag_devices(context);
     if (from < -1 || to < -1 || from >= count || to >= count || from == to)
         return -1;
-    struct dagi_device *const *device = context->devices->device;
+    struct dagi_device *const *device = dagi_tasks(context)->devices->device;
     return to < 0 ? get(&device[from]->counts.bytes_out) : get(&device[to]->counts.from[from + 1]);
 }
 
@@ -100,9 +93,10 @@ void dagi_stats_round(dagi_device *d)
 static void explain_unused(const dag_context *ctx, char *why, size_t size)
 {
     int64_t beside = 0;
-    for (int i = 0; ctx->workers && i < ctx->nworkers; i++)
-        beside += ctx->workers[i] ? ctx->workers[i]->ran_beside : 0;
-    if (!ctx->device_classes)
+    for (int i = 0; dagi_tasks(ctx)->workers && i < dagi_tasks(ctx)->nworkers; i++)
+        beside +=
+            dagi_tasks(ctx)->workers[i] ? dagi_driver(dagi_tasks(ctx)->workers[i])->ran_beside : 0;
+    if (!dagi_tasks(ctx)->device_classes)
         snprintf(why, size, "no task class has a body for them (BODY [type = CUDA])");
     else if (beside == 0)
         snprintf(why, size, "this rank had no task of a class with a body for them");
@@ -116,10 +110,10 @@ static void explain_unused(const dag_context *ctx, char *why, size_t size)
 void dagi_devices_unused(const dag_context *ctx)
 {
     char why[512];
-    if (ctx->settings.gpus <= 0 || ctx->pools_added == 0 || !ctx->devices)
+    if (ctx->settings.gpus <= 0 || dagi_tasks(ctx)->pools_added == 0 || !dagi_tasks(ctx)->devices)
         return;
-    for (int i = 0; i < ctx->devices->count; i++) {
-        const dagi_device *d = ctx->devices->device[i];
+    for (int i = 0; i < dagi_tasks(ctx)->devices->count; i++) {
+        const dagi_device *d = dagi_tasks(ctx)->devices->device[i];
         if (get(&d->counts.tasks) > 0 || atomic_load(&d->lost))
             return;
     }

@@ -474,7 +474,7 @@ dagi_ticket dagi_copies_drop(const struct dagi_devices *all, dag_value *v)
 int dagi_device_forget(dag_value *value)
 {
     dagi_value *v = dagi_value_of(value);
-    dagi_ticket busy = dagi_copies_drop(v->pool->ctx->devices, value);
+    dagi_ticket busy = dagi_copies_drop(dagi_tasks(v->pool->ctx)->devices, value);
     if (!busy.queue)
         return 0;
     dagi_pool_hold(v->pool);

@@ -2,8 +2,8 @@
  * One queue for all workers: the strictest order of priority, at the price of one lock that all
  * share. For graphs of few, long tasks on a critical path, and as a measure for the others.
  */
-#include "../core/core.h"
-#include "../core/lock.h"
+#include "../task/task.h"
+#include "../base/lock.h"
 #include "queue.h"
 #include "sched.h"
 
@@ -11,12 +11,12 @@
 
 static void global_fini(dag_context *ctx)
 {
-    dagi_queue *q = ctx->workers[0]->queue;
+    dagi_queue *q = dagi_runner(dagi_tasks(ctx)->workers[0])->queue;
     if (q)
         dagi_queue_fini(q);
     free(q);
-    for (int i = 0; i < ctx->nworkers; i++)
-        ctx->workers[i]->queue = NULL;
+    for (int i = 0; i < dagi_tasks(ctx)->nworkers; i++)
+        dagi_runner(dagi_tasks(ctx)->workers[i])->queue = NULL;
 }
 
 static dag_status global_init(dag_context *ctx)
@@ -26,14 +26,14 @@ static dag_status global_init(dag_context *ctx)
         free(q);
         return DAG_ERR_NOMEM;
     }
-    for (int i = 0; i < ctx->nworkers; i++)
-        ctx->workers[i]->queue = q;
+    for (int i = 0; i < dagi_tasks(ctx)->nworkers; i++)
+        dagi_runner(dagi_tasks(ctx)->workers[i])->queue = q;
     return DAG_SUCCESS;
 }
 
 static int global_push(struct dagi_worker *w, struct dag_task **list)
 {
-    dagi_queue *q = w->queue;
+    dagi_queue *q = dagi_runner(w)->queue;
     int failed = 0;
     dagi_lock(&q->lock);
     while (*list && !failed) {
@@ -48,7 +48,7 @@ static int global_push(struct dagi_worker *w, struct dag_task **list)
 
 static struct dag_task *global_pop(struct dagi_worker *w)
 {
-    dagi_queue *q = w->queue;
+    dagi_queue *q = dagi_runner(w)->queue;
     if (atomic_load_explicit(&q->count, memory_order_relaxed) == 0)
         return NULL;
     dagi_lock(&q->lock);
@@ -57,27 +57,27 @@ static struct dag_task *global_pop(struct dagi_worker *w)
     return task;
 }
 
-static struct dag_task *global_steal(struct dagi_worker *w)
+static struct dag_task *global_steal(struct dagi_worker *w, int *away)
 {
-    (void)w; /* pop() has seen all there is */
+    (void)w, (void)away; /* pop() has seen all there is */
     return NULL;
 }
 
 static int global_above(struct dagi_worker *w, int64_t priority)
 {
-    const dagi_queue *q = w->queue;
+    const dagi_queue *q = dagi_runner(w)->queue;
     return atomic_load_explicit(&q->top, memory_order_relaxed) > priority;
 }
 
 static int global_some(struct dagi_worker *w)
 {
-    const dagi_queue *q = w->queue;
+    const dagi_queue *q = dagi_runner(w)->queue;
     return atomic_load_explicit(&q->count, memory_order_relaxed) > 0;
 }
 
 static int64_t global_ready(const dag_context *ctx)
 {
-    const dagi_queue *q = ctx->workers[0]->queue;
+    const dagi_queue *q = dagi_runner(dagi_tasks(ctx)->workers[0])->queue;
     return atomic_load_explicit(&q->count, memory_order_relaxed);
 }
 

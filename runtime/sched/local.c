@@ -4,9 +4,9 @@
  * priorities tell one, else up to half of the oldest tasks, so that a thief does not come back for
  * every single one.
  */
-#include "../core/core.h"
-#include "../core/lock.h"
-#include "../core/topology.h"
+#include "../task/task.h"
+#include "../base/lock.h"
+#include "../base/topology.h"
 #include "queue.h"
 #include "sched.h"
 #include "thief.h"
@@ -30,30 +30,30 @@ struct local {
 
 static void lock(const dag_context *ctx, dagi_queue *q)
 {
-    if (!ctx->single)
+    if (!dagi_tasks(ctx)->single)
         dagi_lock(&q->lock);
 }
 
 static void unlock(const dag_context *ctx, dagi_queue *q)
 {
-    if (!ctx->single)
+    if (!dagi_tasks(ctx)->single)
         dagi_unlock(&q->lock);
 }
 
 static void local_fini(dag_context *ctx)
 {
-    for (int i = 0; i < ctx->nworkers; i++) {
-        struct local *mine = ctx->workers[i]->queue;
+    for (int i = 0; i < dagi_tasks(ctx)->nworkers; i++) {
+        struct local *mine = dagi_runner(dagi_tasks(ctx)->workers[i])->queue;
         if (mine)
             dagi_queue_fini(&mine->queue);
         free(mine);
-        ctx->workers[i]->queue = NULL;
+        dagi_runner(dagi_tasks(ctx)->workers[i])->queue = NULL;
     }
 }
 
 static dag_status local_init(dag_context *ctx)
 {
-    int n = ctx->nworkers;
+    int n = dagi_tasks(ctx)->nworkers;
     for (int i = 0; i < n; i++) {
         size_t bytes = sizeof(struct local) + (size_t)n * sizeof(struct local *);
         bytes = (bytes + DAGI_LINE - 1) & ~(size_t)(DAGI_LINE - 1);
@@ -63,22 +63,23 @@ static dag_status local_init(dag_context *ctx)
             local_fini(ctx);
             return DAG_ERR_NOMEM;
         }
-        mine->owner = ctx->workers[i];
+        mine->owner = dagi_tasks(ctx)->workers[i];
         mine->nvictims = 0;
         mine->older = -1;
         atomic_store_explicit(&mine->left, 0, memory_order_relaxed);
         mine->turn = 0;
         mine->thief = (dagi_thief){0};
-        ctx->workers[i]->queue = mine;
+        dagi_runner(dagi_tasks(ctx)->workers[i])->queue = mine;
     }
     int order[DAGI_MAX_WORKERS];
     for (int i = 0; i < n; i++) {
-        struct local *mine = ctx->workers[i]->queue;
+        struct local *mine = dagi_runner(dagi_tasks(ctx)->workers[i])->queue;
         dagi_topology_neighbours(ctx->topology, i, n, order);
         for (int k = 0; k < n - 1; k++) {
             if (mine->older < 0 && order[k] < i)
                 mine->older = mine->nvictims;
-            mine->victims[mine->nvictims++] = ctx->workers[order[k]]->queue;
+            mine->victims[mine->nvictims++] =
+                dagi_runner(dagi_tasks(ctx)->workers[order[k]])->queue;
         }
     }
     return DAG_SUCCESS;
@@ -86,7 +87,7 @@ static dag_status local_init(dag_context *ctx)
 
 static int local_push(struct dagi_worker *w, struct dag_task **list)
 {
-    struct local *mine = w->queue;
+    struct local *mine = dagi_runner(w)->queue;
     int failed = 0;
     lock(w->ctx, &mine->queue);
     while (*list && !failed) {
@@ -101,7 +102,7 @@ static int local_push(struct dagi_worker *w, struct dag_task **list)
 
 static struct dag_task *local_pop(struct dagi_worker *w)
 {
-    struct local *mine = w->queue;
+    struct local *mine = dagi_runner(w)->queue;
     if (atomic_load_explicit(&mine->queue.count, memory_order_relaxed) == 0)
         return NULL; /* only w itself adds to its queue */
     lock(w->ctx, &mine->queue);
@@ -139,53 +140,49 @@ static int left_to(const struct local *its)
 
 /* Nonzero when w may take tasks of that worker, if there are any. Whether it should is measured
  * (thief.h); where there are more workers than cores a measurement means nothing. */
-static bool may_steal(struct dagi_worker *w, int victim, uint64_t now)
+static bool may_steal(struct dagi_worker *w, int victim, uint64_t now, int *away)
 {
-    struct local *mine = w->queue, *its = mine->victims[victim];
+    struct local *mine = dagi_runner(w)->queue, *its = mine->victims[victim];
     if (now && left_to(its) == w->index + 1)
         now = 0; /* nothing to measure */
     if (now && dagi_thief_looks(&mine->thief, victim) &&
-        !dagi_thief_steals(&mine->thief, victim, now, w->completed, &its->owner->completed)) {
-        w->away = 1;
+        !dagi_thief_steals(&mine->thief, victim, now, dagi_runner(w)->completed,
+                           &dagi_runner(its->owner)->completed)) {
+        *away = 1;
         return false;
     }
     if (atomic_load_explicit(&its->queue.count, memory_order_relaxed) == 0)
         return false;
-    if ((now && !dagi_thief_steals(&mine->thief, victim, now, w->completed,
-                                   &its->owner->completed)) ||
+    if ((now && !dagi_thief_steals(&mine->thief, victim, now, dagi_runner(w)->completed,
+                                   &dagi_runner(its->owner)->completed)) ||
         dagi_chaos(w, 4)) {
-        w->away = 1;
+        *away = 1;
         return false;
     }
     return true;
 }
 
-static struct dag_task *local_steal(struct dagi_worker *w)
+static struct dag_task *local_steal(struct dagi_worker *w, int *away)
 {
-    struct local *mine = w->queue;
+    struct local *mine = dagi_runner(w)->queue;
     int n = mine->nvictims;
     int first = n > 0 && w->ctx->settings.chaos ? (int)(dagi_random(w) % (uint64_t)n) : 0;
-    uint64_t now = w->ctx->oversubscribed || w->ctx->settings.chaos ? 0 : dagi_now();
-    w->away = now && dagi_thief_waits(&mine->thief, now) &&
+    uint64_t now = dagi_tasks(w->ctx)->oversubscribed || w->ctx->settings.chaos ? 0 : dagi_now();
+    *away = now && dagi_thief_waits(&mine->thief, now) &&
               left_to(mine->victims[mine->thief.victim]) != w->index + 1;
-    if (w->away)
+    if (*away)
         return NULL;
     for (int k = 0; k < n; k++) {
         int victim = (first + k) % n;
         dagi_queue *q = &mine->victims[victim]->queue;
-        if (!may_steal(w, victim, now) || !dagi_try_lock(&q->lock))
+        if (!may_steal(w, victim, now, away) || !dagi_try_lock(&q->lock))
             continue;
         struct dag_task *more = NULL;
         struct dag_task *task = take_some(q, &more);
         dagi_unlock(&q->lock);
         if (more && local_push(w, &more) != 0) {
             /* No room: keep them where a worker looks before its queue. */
-            while (more) {
-                struct dag_task *next = more->next;
-                more->next = w->overflow;
-                w->overflow = more;
-                more = next;
-            }
+            dagi_overflow(w, more);
         }
         if (task)
             return task;
@@ -195,18 +192,18 @@ static struct dag_task *local_steal(struct dagi_worker *w)
 
 static int local_above(struct dagi_worker *w, int64_t priority)
 {
-    const struct local *mine = w->queue;
+    const struct local *mine = dagi_runner(w)->queue;
     return atomic_load_explicit(&mine->queue.top, memory_order_relaxed) > priority;
 }
 
 /* A thief that goes on along a path of the graph is not back to steal for long, so it is also asked
  * here, where it has tasks. Of two workers only the younger one begins a trial here, lest both look
  * at one another. What has a priority is not left: whoever takes it comes to its own tasks first. */
-static int local_leaves(struct dagi_worker *w)
+static int local_leaves(struct dagi_worker *w, const struct dag_task *next)
 {
-    struct local *mine = w->queue;
+    struct local *mine = dagi_runner(w)->queue;
     dagi_thief *t = &mine->thief;
-    if (w->ctx->oversubscribed || w->ctx->settings.chaos)
+    if (dagi_tasks(w->ctx)->oversubscribed || w->ctx->settings.chaos)
         return 0;
     uint64_t now = dagi_now();
     int left = left_to(mine), to = 0;
@@ -217,12 +214,12 @@ static int local_leaves(struct dagi_worker *w)
     if (!left && dagi_thief_free(t, now))
         return 0;
     int victim = t->phase == DAGI_THIEF_FREE ? mine->older : t->victim;
-    bool plain = !local_above(w, 0) && !(w->next && w->next->priority > 0);
+    bool plain = !local_above(w, 0) && !(next && next->priority > 0);
     if ((left || short_turn) && victim >= 0 && plain) {
         struct local *its = mine->victims[victim];
         if (!left_to(its) && (dagi_thief_waits(t, now) ||
-                              !dagi_thief_steals(t, victim, now, w->completed,
-                                                 &its->owner->completed)))
+                              !dagi_thief_steals(t, victim, now, dagi_runner(w)->completed,
+                                                 &dagi_runner(its->owner)->completed)))
             to = its->owner->index + 1;
     }
     if (to != left)
@@ -232,7 +229,7 @@ static int local_leaves(struct dagi_worker *w)
 
 static int local_some(struct dagi_worker *w)
 {
-    const struct local *mine = w->queue;
+    const struct local *mine = dagi_runner(w)->queue;
     if (atomic_load_explicit(&mine->queue.count, memory_order_relaxed) > 0)
         return 1;
     for (int k = 0; k < mine->nvictims; k++) {
@@ -245,8 +242,8 @@ static int local_some(struct dagi_worker *w)
 static int64_t local_ready(const dag_context *ctx)
 {
     int64_t count = 0;
-    for (int i = 0; i < ctx->nworkers; i++) {
-        const struct local *l = ctx->workers[i]->queue;
+    for (int i = 0; i < dagi_tasks(ctx)->nworkers; i++) {
+        const struct local *l = dagi_runner(dagi_tasks(ctx)->workers[i])->queue;
         count += atomic_load_explicit(&l->queue.count, memory_order_relaxed);
     }
     return count;

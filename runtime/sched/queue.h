@@ -16,7 +16,7 @@
 #ifndef DAGI_QUEUE_H
 #define DAGI_QUEUE_H
 
-#include "../core/ready_heap.h"
+#include "../base/heap.h"
 
 #include <dag/jdf.h>
 

@@ -6,17 +6,13 @@
 #ifndef DAGI_SCHED_H
 #define DAGI_SCHED_H
 
-#include <dag/jdf.h>
-
-#include <stdint.h>
-
-struct dagi_worker;
+#include "../task/task.h"
 
 enum { DAGI_SCHED_TURN = 32 };
 
 typedef struct dagi_sched_ops {
     const char *name;
-    /* Set up and clear away worker->queue of all workers of the context; no other thread runs. */
+    /* Set up and clear away dagi_runner(worker)->queue of all workers of the context; no other thread runs. */
     dag_status (*init)(dag_context *ctx);
     void (*fini)(dag_context *ctx);
     /* Take over a list of ready tasks linked by `next`. Called on the thread of w. Returns 0, or 1
@@ -25,13 +21,13 @@ typedef struct dagi_sched_ops {
     /* A task for w among its own; NULL = none. On the thread of w. */
     struct dag_task *(*pop)(struct dagi_worker *w);
     /* A task for w among those of others; NULL = none found, though there may be some: a lock that
-     * is held is passed by, and w->away tells whether tasks were left alone on purpose, for some
+     * is held is passed by, and *away tells whether tasks were left alone on purpose, for some
      * microseconds. On the thread of w. */
-    struct dag_task *(*steal)(struct dagi_worker *w);
+    struct dag_task *(*steal)(struct dagi_worker *w, int *away);
     /* Nonzero when w should leave even the tasks it has to others, for some microseconds, and ask
-     * again; 0: run them. Asked after every DAGI_SCHED_TURN tasks. NULL = never. On the thread of
-     * w. */
-    int (*leaves)(struct dagi_worker *w);
+     * again; 0: run them. `next` is what it keeps beside, or NULL. Asked after every DAGI_SCHED_TURN
+     * tasks. NULL = never. On the thread of w. */
+    int (*leaves)(struct dagi_worker *w, const struct dag_task *next);
     /* Nonzero when pop() would return a task of priority above `priority`. May err on both sides
      * while others work on the queue. */
     int (*above)(struct dagi_worker *w, int64_t priority);
@@ -41,6 +37,18 @@ typedef struct dagi_sched_ops {
     /* About how many tasks are ready. Cheap, from any thread. */
     int64_t (*ready)(const dag_context *ctx);
 } dagi_sched_ops;
+
+/* What a scheduler has no memory for is kept where a worker looks before its queue. */
+static inline void dagi_overflow(struct dagi_worker *w, struct dag_task *list)
+{
+    struct dag_task **first = &dagi_runner(w)->overflow;
+    while (list) {
+        struct dag_task *next = list->next;
+        list->next = *first;
+        *first = list;
+        list = next;
+    }
+}
 
 extern const dagi_sched_ops dagi_sched_local;
 extern const dagi_sched_ops dagi_sched_global;

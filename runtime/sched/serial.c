@@ -13,8 +13,10 @@
  * A program that cannot be walked (made by hand, without `each`) runs in the order of its ready tasks.
  * There is one worker and no lock.
  */
-#include "../core/core_impl.h"
-#include "../watch/graph.h"
+#include "sched.h"
+
+#include "../task/task.h"
+#include "../task/instances.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +41,7 @@ struct play {
     dagi_instance own; /* the next one to run here */
 };
 
-/* worker->queue. tasks: all ready ones, in no order. */
+/* dagi_runner(worker)->queue. tasks: all ready ones, in no order. */
 struct serial {
     struct dag_task **tasks;
     size_t count, capacity;
@@ -233,7 +235,7 @@ static void clean(dag_context *ctx, struct serial *s)
     for (struct play **link = &s->plays; *link;) {
         struct play *p = *link;
         const dag_taskpool *pool = dagi_pool_find(ctx, p->pool_id);
-        if (pool && atomic_load(&pool->state) < DAGI_POOL_LOCAL) {
+        if (pool && atomic_load(&dagi_pool(pool)->state) < DAGI_POOL_LOCAL) {
             link = &p->next;
             continue;
         }
@@ -265,22 +267,24 @@ static struct play *current(dag_context *ctx, struct serial *s)
 {
     struct play *found = NULL;
     clean(ctx, s);
-    pthread_mutex_lock(&ctx->pools_lock);
-    for (dag_taskpool *pool = ctx->pools; pool && !found; pool = pool->next) {
-        if (atomic_load(&pool->state) != DAGI_POOL_RUNNING || dagi_pool_is_poisoned(pool))
+    pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
+    for (dag_taskpool *pool = dagi_tasks(ctx)->pools; pool && !found;
+         pool = dagi_pool(pool)->next) {
+        if (atomic_load(&dagi_pool(pool)->state) != DAGI_POOL_RUNNING ||
+            dagi_pool_is_poisoned(pool))
             continue;
         struct play *p = play_of(s, pool);
         if (p && !p->broken && p->has_own)
             found = p;
     }
-    pthread_mutex_unlock(&ctx->pools_lock);
+    pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
     return found;
 }
 
 /* The position of the task to run, or s->count. */
 static size_t choose(struct dagi_worker *w, struct play **played)
 {
-    struct serial *s = w->queue;
+    struct serial *s = dagi_runner(w)->queue;
     struct play *p = *played = s->count > 0 && w->ctx->size > 1 ? current(w->ctx, s) : NULL;
     size_t best = s->count;
     for (size_t i = 0; i < s->count; i++) {
@@ -299,13 +303,13 @@ static size_t choose(struct dagi_worker *w, struct play **played)
 
 static dag_status serial_init(dag_context *ctx)
 {
-    ctx->workers[0]->queue = calloc(1, sizeof(struct serial));
-    return ctx->workers[0]->queue ? DAG_SUCCESS : DAG_ERR_NOMEM;
+    dagi_runner(dagi_tasks(ctx)->workers[0])->queue = calloc(1, sizeof(struct serial));
+    return dagi_runner(dagi_tasks(ctx)->workers[0])->queue ? DAG_SUCCESS : DAG_ERR_NOMEM;
 }
 
 static void serial_fini(dag_context *ctx)
 {
-    struct serial *s = ctx->workers[0]->queue;
+    struct serial *s = dagi_runner(dagi_tasks(ctx)->workers[0])->queue;
     while (s && s->plays) {
         struct play *p = s->plays;
         s->plays = p->next;
@@ -314,12 +318,12 @@ static void serial_fini(dag_context *ctx)
     if (s)
         free(s->tasks);
     free(s);
-    ctx->workers[0]->queue = NULL;
+    dagi_runner(dagi_tasks(ctx)->workers[0])->queue = NULL;
 }
 
 static int serial_push(struct dagi_worker *w, struct dag_task **list)
 {
-    struct serial *s = w->queue;
+    struct serial *s = dagi_runner(w)->queue;
     s->stuck = false;
     while (*list) {
         if (s->count == s->capacity) {
@@ -338,13 +342,18 @@ static int serial_push(struct dagi_worker *w, struct dag_task **list)
 
 static struct dag_task *serial_pop(struct dagi_worker *w)
 {
-    struct serial *s = w->queue;
+    struct serial *s = dagi_runner(w)->queue;
     struct play *played;
-    while (dagi_startup(w)) /* all that wait for nothing take part in the choice */
-        continue;
+    dagi_started started;
+    while (dagi_startup(w, &started)) { /* all that wait for nothing take part in the choice */
+        if (serial_push(w, &started.list) != 0)
+            dagi_overflow(w, started.list);
+        if (started.over)
+            dagi_pool_drop(w, started.over);
+    }
     size_t at = choose(w, &played);
     s->stuck = at == s->count;
-    s->open_pools = atomic_load(&w->ctx->open_pools);
+    s->open_pools = atomic_load(&dagi_tasks(w->ctx)->open_pools);
     if (s->stuck)
         return NULL;
     struct dag_task *t = s->tasks[at];
@@ -355,9 +364,9 @@ static struct dag_task *serial_pop(struct dagi_worker *w)
     return t;
 }
 
-static struct dag_task *serial_steal(struct dagi_worker *w)
+static struct dag_task *serial_steal(struct dagi_worker *w, int *away)
 {
-    (void)w;
+    (void)w, (void)away;
     return NULL;
 }
 
@@ -373,10 +382,10 @@ static int serial_above(struct dagi_worker *w, int64_t priority)
  * pool that begins to run is looked at for its start-up.) */
 static int serial_some(struct dagi_worker *w)
 {
-    const struct serial *s = w->queue;
+    const struct serial *s = dagi_runner(w)->queue;
     if (s->count == 0)
         return 0;
-    if (!s->stuck || s->open_pools != atomic_load(&w->ctx->open_pools))
+    if (!s->stuck || s->open_pools != atomic_load(&dagi_tasks(w->ctx)->open_pools))
         return 1;
     for (size_t i = 0; i < s->count; i++) {
         if (dagi_pool_is_poisoned(s->tasks[i]->pool))
@@ -387,7 +396,7 @@ static int serial_some(struct dagi_worker *w)
 
 static int64_t serial_ready(const dag_context *ctx)
 {
-    const struct serial *s = ctx->workers[0]->queue;
+    const struct serial *s = dagi_runner(dagi_tasks(ctx)->workers[0])->queue;
     return (int64_t)s->count;
 }
 

@@ -1,5 +1,5 @@
 /* Buffers of events: chunks that are only ever added. */
-#include "../core/pages.h"
+#include "../base/pages.h"
 #include "trace.h"
 
 #include <stdlib.h>

@@ -15,13 +15,13 @@ static dagi_device_track *new_track(struct dagi_trace *trace, enum dagt_track_ki
     dagi_buffer_init(&track->log.buffer, &trace->room);
     pthread_mutex_lock(&trace->lock);
     void *array = trace->device_tracks;
-    if (trace->ctx->nworkers + trace->ndevice_tracks < DAGT_MAX_TRACKS &&
+    if (trace->nworkers + trace->ndevice_tracks < DAGT_MAX_TRACKS &&
         dagi_trace_reserve(&array, trace->ndevice_tracks, &trace->device_tracks_capacity,
                            sizeof *trace->device_tracks)) {
         trace->device_tracks = array;
         number = trace->ndevice_tracks++;
         trace->device_tracks[number] = track;
-        track->log.id = DAGT_TASK_ID(trace->head.rank, trace->ctx->nworkers + number, 0);
+        track->log.id = DAGT_TASK_ID(trace->head.rank, trace->nworkers + number, 0);
         track->given = track->log.id;
     }
     pthread_mutex_unlock(&trace->lock);
@@ -55,8 +55,8 @@ uint64_t dagi_trace_number(dagi_device_track *track)
     return track ? ++track->given : 0;
 }
 
-void dagi_trace_copy(dagi_device_track *link, uint64_t begin, uint64_t end, size_t bytes, uint64_t id,
-                     uint64_t cause)
+void dagi_trace_copy(dagi_device_track *link, uint64_t begin, uint64_t end, size_t bytes,
+                     uint64_t id, uint64_t cause)
 {
     const uint64_t more[] = {id & (DAGT_IS_JOIN - 1), cause};
     if (link)

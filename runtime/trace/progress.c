@@ -81,8 +81,8 @@ void dagi_progress_free(struct dagi_trace *trace)
 static uint64_t tasks_done(const struct dagi_trace *trace)
 {
     uint64_t done = 0;
-    for (int i = 0; i < trace->ctx->nworkers; i++)
-        done += atomic_load_explicit(&trace->ctx->workers[i]->track->done, memory_order_relaxed);
+    for (int i = 0; i < trace->nworkers; i++)
+        done += atomic_load_explicit(&trace->tracks[i]->done, memory_order_relaxed);
     return done;
 }
 
@@ -160,7 +160,7 @@ void dagi_progress_look(dagi_track *track, uint64_t now)
                (p->told_done != tell.done || p->told_batch != tell.batch);
     pthread_mutex_unlock(&p->lock);
     /* Without the lock: who sends may be given messages to handle. */
-    if (!news || !dagi_gather_tell(track->worker, &tell, sizeof tell))
+    if (!news || !trace->tell(track->worker, &tell, sizeof tell))
         return;
     pthread_mutex_lock(&p->lock);
     p->told_done = tell.done;
@@ -184,14 +184,14 @@ void dagi_progress_told(struct dagi_trace *trace, int rank, const void *data, si
 
 /* ---- batches ------------------------------------------------------------------------------ */
 
-void dagi_progress_added(struct dagi_trace *trace, int64_t tasks)
+void dagi_progress_added(struct dagi_trace *trace, uint32_t pool, int64_t tasks)
 {
     struct dagi_progress *p = trace->progress;
     pthread_mutex_lock(&p->lock);
     if (!p->active) {
         p->active = 1;
         p->base = tasks_done(trace);
-        p->mine = (counts){.batch = trace->ctx->pools_added};
+        p->mine = (counts){.batch = pool};
         p->begin = dagi_now();
     }
     if (tasks < 0 || p->mine.total < 0)

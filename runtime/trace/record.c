@@ -2,7 +2,6 @@
  * Events as they happen. Each function is called by the thread whose track it writes. An idle
  * worker has an open interval (`since`), which ends with the next thing that it does.
  */
-#include "../device/device.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -165,7 +164,8 @@ uint64_t dagi_trace_join(dagi_track *track, uint64_t a, uint64_t b)
     e[0] = dagi_trace_head(DAGT_JOIN, 3, 0, 0);
     e[1] = a;
     e[2] = b;
-    return DAGT_TASK_ID(track->trace->head.rank, track->worker->index, ++track->joins) | DAGT_IS_JOIN;
+    return DAGT_TASK_ID(track->trace->head.rank, track->worker->index, ++track->joins) |
+           DAGT_IS_JOIN;
 }
 
 uint64_t dagi_trace_input(struct dag_task *t, int flow)
@@ -309,41 +309,16 @@ dagi_source_task dagi_trace_deliver(dagi_track *track, uint64_t id, uint64_t pat
 
 /* ---- idle --------------------------------------------------------------------------------- */
 
-/* All tasks of the pools added so far have run here. */
-static int no_tasks_left(const struct dagi_trace *trace)
+int dagi_trace_none_left(const struct dagi_trace *trace)
 {
     int64_t left = atomic_load_explicit(&trace->expected, memory_order_relaxed);
-    for (int i = 0; i < trace->ctx->nworkers && left > 0; i++)
-        left -= (int64_t)atomic_load_explicit(&trace->ctx->workers[i]->track->done,
-                                              memory_order_relaxed);
+    for (int i = 0; i < trace->nworkers && left > 0; i++)
+        left -= (int64_t)atomic_load_explicit(&trace->tracks[i]->done, memory_order_relaxed);
     return left <= 0;
 }
 
-static unsigned cause_of(const dagi_track *track, int congested)
+void dagi_trace_idle(dagi_track *track, unsigned cause)
 {
-    const struct dagi_worker *w = track->worker;
-    const dag_context *ctx = w->ctx;
-    if (congested)
-        return DAGT_SEND;
-    if (atomic_load_explicit(&ctx->open_pools, memory_order_relaxed) == 0)
-        return DAGT_SLEEPING;
-    if (ctx->devices && dagi_devices_busy(ctx))
-        return DAGT_DEVICE;
-    if (ctx->size == 1)
-        return DAGT_NO_TASK;
-    int outlook = dagi_comm_outlook(ctx);
-    uint64_t active = atomic_load_explicit(&ctx->activity, memory_order_relaxed) & DAGI_ACTIVE_MASK;
-    if (outlook & DAGI_COMM_INCOMING)
-        return DAGT_DATA;
-    if (active > (w->active ? 1u : 0u))
-        return DAGT_NO_TASK;
-    /* Nothing here can make a task ready any more: it is up to others, if any task is left. */
-    return (outlook & DAGI_COMM_OUTGOING) && no_tasks_left(track->trace) ? DAGT_SEND : DAGT_DATA;
-}
-
-void dagi_trace_idle(dagi_track *track, int congested, int asleep)
-{
-    unsigned cause = cause_of(track, congested) | (asleep ? DAGT_ASLEEP : 0u);
     if (track->since && cause == track->cause && !track->trace->progress)
         return;
     uint64_t now = dagi_clock();
@@ -438,25 +413,18 @@ static int64_t number_of(struct dagi_trace *trace, const dag_program *program)
         if (trace->programs[i] == program)
             return i;
     }
-    if (!dagi_trace_reserve(&array, trace->nprograms, &trace->programs_capacity, sizeof *trace->programs))
+    if (!dagi_trace_reserve(&array, trace->nprograms, &trace->programs_capacity,
+                            sizeof *trace->programs))
         return -1;
     trace->programs = array;
     trace->programs[trace->nprograms] = program;
     return trace->nprograms++;
 }
 
-static int no_pools(dag_context *ctx)
-{
-    pthread_mutex_lock(&ctx->pools_lock);
-    int none = ctx->pools == NULL;
-    pthread_mutex_unlock(&ctx->pools_lock);
-    return none;
-}
-
 void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t tasks)
 {
     if (trace->progress)
-        dagi_progress_added(trace, tasks);
+        dagi_progress_added(trace, pool->id, tasks);
     if (tasks > 0)
         atomic_fetch_add_explicit(&trace->expected, tasks, memory_order_relaxed);
     if (!recording(trace))
@@ -473,10 +441,9 @@ void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t
     pthread_mutex_unlock(&trace->lock);
 }
 
-void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool)
+void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool,
+                         const dag_pool_stats *stats)
 {
-    if (trace->progress && no_pools(trace->ctx))
-        dagi_progress_idle(trace, pool->status != DAG_SUCCESS);
     if (!recording(trace))
         return;
     pthread_mutex_lock(&trace->lock);
@@ -485,10 +452,10 @@ void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool)
         if (head->id != pool->id)
             continue;
         head->end = dagi_clock();
-        head->tasks = (uint64_t)atomic_load(&pool->tasks);
-        head->renames = (uint64_t)atomic_load(&pool->renames);
-        head->messages = (uint64_t)atomic_load(&pool->messages);
-        head->bytes = (uint64_t)atomic_load(&pool->bytes_sent);
+        head->tasks = (uint64_t)stats->tasks;
+        head->renames = (uint64_t)stats->renames;
+        head->messages = (uint64_t)stats->messages;
+        head->bytes = (uint64_t)stats->bytes_sent;
         break;
     }
     pthread_mutex_unlock(&trace->lock);
@@ -534,7 +501,7 @@ static uint64_t on_clock(void)
 static void on_trace(void *arg, int source, const void *data, size_t bytes)
 {
     struct dagi_trace *trace = arg;
-    dagi_gather_message(trace->gather, source, data, bytes);
+    trace->heard(trace->gather, source, data, bytes);
 }
 
 const dagi_observer dagi_trace_observer = {

@@ -1,4 +1,4 @@
-/* Start and end of recording: settings, the file, what becomes of it. */
+/* Start and end of recording: settings, tracks, the file, the section of this rank. */
 #include "trace.h"
 
 #include "file/model.h"
@@ -21,10 +21,6 @@ int dagi_trace_wanted(const dagi_settings *settings)
 #endif
 }
 
-_Static_assert(sizeof(struct dag_task) + DAG_MAX_FLOWS * sizeof(dag_value *) +
-                       DAG_MAX_LOCALS * sizeof(int32_t) + sizeof(dagi_task_trace) +
-                       (DAG_MAX_FLOWS + 1) * sizeof(uint64_t) <= DAGI_TASK_CLASSES * DAGI_TASK_GRAIN,
-               "every task has room for what is recorded of it");
 uint32_t dagi_trace_task_bytes(const struct dagi_trace *trace, const dag_class *cls)
 {
     return ((cls->task_bytes + 7u) & ~7u) + (uint32_t)sizeof(dagi_task_trace) +
@@ -45,16 +41,17 @@ static dagi_track *new_track(struct dagi_trace *trace, struct dagi_worker *w)
     return track;
 }
 
-static void free_tracks(dag_context *ctx)
+static void free_tracks(struct dagi_trace *trace)
 {
-    for (int i = 0; ctx->workers && i < ctx->nworkers; i++) {
-        struct dagi_worker *w = ctx->workers[i];
-        if (!w || !w->track)
+    for (int i = 0; trace->tracks && i < trace->nworkers; i++) {
+        dagi_track *track = trace->tracks[i];
+        if (!track)
             continue;
-        dagi_buffer_free(&w->track->log.buffer);
-        free(w->track);
-        w->track = NULL;
+        track->worker->track = NULL;
+        dagi_buffer_free(&track->log.buffer);
+        free(track);
     }
+    free(trace->tracks);
 }
 
 void dagi_trace_free(dag_context *ctx)
@@ -62,14 +59,13 @@ void dagi_trace_free(dag_context *ctx)
     struct dagi_trace *trace = ctx->trace;
     if (!trace)
         return;
-    free_tracks(ctx);
+    free_tracks(trace);
     for (int i = 0; i < trace->ndevice_tracks; i++) {
         dagi_buffer_free(&trace->device_tracks[i]->log.buffer);
         free(trace->device_tracks[i]);
     }
     free(trace->device_tracks);
     dagi_buffer_free(&trace->links);
-    dagi_gather_free(trace->gather);
     dagi_progress_free(trace);
     if (trace->file)
         fclose(trace->file);
@@ -117,42 +113,44 @@ static void calibrate(struct dagi_trace *trace)
     trace->scale = (uint64_t)(trace->ns_per_tick * (1 << DAGI_SCALE_BITS));
 }
 
-static dag_status make_tracks(struct dagi_trace *trace)
+static dag_status make_tracks(struct dagi_trace *trace, struct dagi_worker *const *workers)
 {
     enum { GAP = 50000, AGE = 100000 }; /* nanoseconds */
     trace->gap = dagi_trace_ticks(trace, GAP);
     trace->age = dagi_trace_ticks(trace, AGE);
-    for (int i = 0; i < trace->ctx->nworkers; i++) {
-        struct dagi_worker *w = trace->ctx->workers[i];
-        w->track = new_track(trace, w);
-        if (!w->track)
+    trace->tracks = calloc((size_t)trace->nworkers, sizeof *trace->tracks);
+    if (!trace->tracks)
+        return DAG_ERR_NOMEM;
+    for (int i = 0; i < trace->nworkers; i++) {
+        dagi_track *track = new_track(trace, workers[i]);
+        if (!track)
             return DAG_ERR_NOMEM;
-        w->track->since = i ? dagi_clock() : 0;
-        w->track->cause = DAGT_SLEEPING;
+        track->since = i ? dagi_clock() : 0;
+        track->cause = DAGT_SLEEPING;
+        workers[i]->track = trace->tracks[i] = track;
     }
     return DAG_SUCCESS;
 }
 
-dag_status dagi_trace_new(dag_context *ctx, char *why, size_t why_size)
+dag_status dagi_trace_new(dag_context *ctx, int wanted, struct dagi_worker *const *workers,
+                          int nworkers, char *why, size_t why_size)
 {
     struct dagi_trace *trace = calloc(1, sizeof *trace);
     if (!trace)
         return DAG_ERR_NOMEM;
     ctx->trace = trace;
     trace->ctx = ctx;
-    trace->wanted = ctx->recorded;
+    trace->wanted = wanted;
+    trace->nworkers = nworkers;
     trace->head.rank = (uint64_t)ctx->rank;
-    trace->head.workers = (uint64_t)ctx->nworkers;
+    trace->head.workers = (uint64_t)nworkers;
     pthread_mutex_init(&trace->lock, NULL);
     atomic_store(&trace->room, ctx->settings.trace_bytes / DAGI_CHUNK_BYTES + 1);
     dagi_buffer_init(&trace->links, &trace->room);
     calibrate(trace);
-    trace->gather = dagi_gather_new(trace);
-    if (!trace->gather || make_tracks(trace) != DAG_SUCCESS ||
+    if (make_tracks(trace, workers) != DAG_SUCCESS ||
         ((trace->wanted & DAGI_TRACE_PROGRESS) && dagi_progress_new(trace) != 0))
         return DAG_ERR_NOMEM;
-    if (ctx->size > 1)
-        dagi_comm_observe(ctx, &dagi_trace_observer, trace);
     return open_file(trace, why, why_size);
 }
 
@@ -162,14 +160,6 @@ void dagi_trace_begin(struct dagi_trace *trace)
     dagi_clock_pair(&trace->head.begin, &trace->begin_ns);
     if (trace->wanted & (DAGI_TRACE_FILE | DAGI_TRACE_REPORT))
         atomic_store_explicit(&trace->recording, 1, memory_order_release);
-}
-
-void dagi_trace_start(dag_context *ctx)
-{
-    struct dagi_trace *trace = ctx->trace;
-    dagi_gather_begin(trace->gather);
-    if (ctx->size == 1) /* otherwise worker 0 has been inside, and left */
-        ctx->workers[0]->track->left = trace->head.begin;
 }
 
 /* ---- the section of this rank --------------------------------------------------------------- */
@@ -233,13 +223,12 @@ static void put_track(writer *w, enum dagt_track_kind kind, uint32_t index, dagi
 
 static void put_section(writer *w, struct dagi_trace *trace)
 {
-    dag_context *ctx = trace->ctx;
     put_struct(w, &trace->head, sizeof trace->head);
     for (int i = 0; i < trace->nprograms; i++)
         put_program(w, trace->programs[i]);
     put_struct(w, trace->pools, (size_t)trace->npools * sizeof *trace->pools);
-    for (int i = 0; i < ctx->nworkers; i++)
-        put_track(w, DAGT_TRACK_WORKER, (uint32_t)i, &ctx->workers[i]->track->log.buffer);
+    for (int i = 0; i < trace->nworkers; i++)
+        put_track(w, DAGT_TRACK_WORKER, (uint32_t)i, &trace->tracks[i]->log.buffer);
     for (int i = 0; i < trace->ndevice_tracks; i++)
         put_track(w, trace->device_tracks[i]->kind, trace->device_tracks[i]->index,
                   &trace->device_tracks[i]->log.buffer);
@@ -268,16 +257,14 @@ static void close_buffer(struct dagi_trace *trace, dagi_buffer *b)
     trace->head.dropped += b->dropped;
 }
 
-/* Recording ends: what is open is closed, and how long a tick is becomes known. */
-static void end(struct dagi_trace *trace)
+void dagi_trace_close(struct dagi_trace *trace)
 {
-    dag_context *ctx = trace->ctx;
     uint64_t ns = 0;
     dagi_clock_pair(&trace->head.end, &ns);
     trace->head.ns_per_tick =
         (double)(ns - trace->begin_ns) / (double)(trace->head.end - trace->head.begin);
-    for (int i = 0; i < ctx->nworkers; i++) {
-        dagi_track *track = ctx->workers[i]->track;
+    for (int i = 0; i < trace->nworkers; i++) {
+        dagi_track *track = trace->tracks[i];
         dagi_trace_end(track, trace->head.end);
         close_buffer(trace, &track->log.buffer);
     }
@@ -285,109 +272,10 @@ static void end(struct dagi_trace *trace)
         close_buffer(trace, &trace->device_tracks[i]->log.buffer);
     close_buffer(trace, &trace->links);
     trace->head.all_inputs = (uint64_t)trace->causes;
-    trace->head.tracks = (uint64_t)(ctx->nworkers + trace->ndevice_tracks + 1);
+    trace->head.tracks = (uint64_t)(trace->nworkers + trace->ndevice_tracks + 1);
     trace->head.pools = (uint64_t)trace->npools;
     trace->head.programs = (uint64_t)trace->nprograms;
     atomic_store(&trace->recording, 0);
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcasecmp(text + n - m, end) == 0;
-}
-
-static dag_status copy_file(FILE *from, FILE *to)
-{
-    char buffer[1 << 16];
-    size_t n;
-    rewind(from);
-    while ((n = fread(buffer, 1, sizeof buffer, from)) > 0)
-        if (fwrite(buffer, 1, n, to) != n)
-            return DAG_ERR_IO;
-    return ferror(from) ? DAG_ERR_IO : DAG_SUCCESS;
-}
-
-/* Rank 0: `store` holds all sections; make of it what was asked for. */
-static dag_status deliver(struct dagi_trace *trace, FILE *store, char *why, size_t why_size)
-{
-    const char *path = trace->ctx->settings.trace;
-    bool html = trace->file && ends_with(path, ".html"), json = trace->file &&
-                                                                ends_with(path, ".json");
-    dag_status status = DAG_SUCCESS;
-    if (html || json || (trace->wanted & DAGI_TRACE_REPORT)) {
-        rewind(store);
-        dagt_trace *t = dagt_read(store, why, why_size);
-        if (!t)
-            return DAG_ERR_NOMEM;
-        if (html || json)
-            status = (html ? dagt_write_html : dagt_write_json)(t, trace->file) ? DAG_ERR_IO
-                                                                                : DAG_SUCCESS;
-        if (trace->wanted & DAGI_TRACE_REPORT)
-            dagi_report_print(t, stderr);
-        dagt_free(t);
-    }
-    if (trace->file && !html && !json && store != trace->file)
-        status = copy_file(store, trace->file);
-    return status;
-}
-
-/* Rank 0: gather and deliver. */
-static dag_status write_all(struct dagi_trace *trace, char *why, size_t why_size)
-{
-    const char *path = trace->ctx->settings.trace;
-    bool direct = trace->regular && !ends_with(path, ".html") && !ends_with(path, ".json");
-    FILE *store = direct ? trace->file : tmpfile();
-    dag_status status = store ? DAG_SUCCESS : DAG_ERR_IO;
-    const char *where = direct ? path : "a temporary file";
-    errno = 0;
-    if (status == DAG_SUCCESS)
-        status = dagi_gather_lead(trace->gather, store);
-    if (status == DAG_SUCCESS) {
-        where = path;
-        errno = 0;
-        status = deliver(trace, store, why, why_size);
-    }
-    if (status == DAG_SUCCESS && trace->file && fflush(trace->file) != 0)
-        status = DAG_ERR_IO;
-    if (status == DAG_ERR_IO)
-        snprintf(why, why_size, "cannot write the trace to %.200s: %s", where,
-                 errno ? strerror(errno) : "unknown error");
-    else if (status != DAG_SUCCESS && !why[0])
-        snprintf(why, why_size, "no memory to gather the trace");
-    if (store && store != trace->file)
-        fclose(store);
-    return status;
-}
-
-static void warn_of_loss(const struct dagi_trace *trace)
-{
-    if (trace->head.dropped)
-        dagi_warn(trace->ctx, "the trace lacks the last %llu events of this rank: there was no room "
-                  "for more in %lld bytes; raise the setting trace_bytes",
-                  (unsigned long long)trace->head.dropped,
-                  (long long)trace->ctx->settings.trace_bytes);
-}
-
-dag_status dagi_trace_finish(dag_context *ctx)
-{
-    struct dagi_trace *trace = ctx->trace;
-    char why[512] = "";
-    end(trace);
-    if (!(trace->wanted & (DAGI_TRACE_FILE | DAGI_TRACE_REPORT)))
-        return DAG_SUCCESS;
-    warn_of_loss(trace);
-    if (ctx->rank > 0)
-        return dagi_gather_follow(trace->gather);
-    dagi_gather_clocks(trace->gather);
-    dag_status status = write_all(trace, why, sizeof why);
-    dagi_gather_conclude(trace->gather, status);
-    if (status != DAG_SUCCESS) {
-        dagi_warn(ctx, "%s%s", why, trace->regular ? "; the incomplete file has been removed" : "");
-        if (trace->regular)
-            unlink(ctx->settings.trace);
-    }
-    return status;
 }
 
 /* ---- what the program says of its work ------------------------------------------------------ */

@@ -9,8 +9,9 @@
 #ifndef DAGI_TRACE_H
 #define DAGI_TRACE_H
 
-#include "../comm/comm.h"
-#include "../core/core.h"
+#include "../base/base.h"
+#include "../base/clock.h"
+#include "../net/engine.h"
 #include "file/format.h"
 
 #include <stdio.h>
@@ -71,36 +72,6 @@ uint64_t dagi_buffer_words(const dagi_buffer *b); /* closed */
 void dagi_buffer_move(dagi_buffer *b, uint64_t *out);
 void dagi_buffer_free(dagi_buffer *b);
 
-/* ---- clock (clock.c) ---------------------------------------------------------------------- */
-
-/* Of this rank, all threads; ticks of unknown length, set by dagi_clock_init(). */
-extern int dagi_clock_is_tsc;
-void dagi_clock_init(void);
-static inline uint64_t dagi_clock(void)
-{
-#if defined(__x86_64__)
-    if (__builtin_expect(dagi_clock_is_tsc, 1))
-        return __builtin_ia32_rdtsc();
-#endif
-    return dagi_now();
-}
-/* Processor time that the calling thread has had, nanoseconds. */
-uint64_t dagi_thread_time(void);
-/* The same moment in ticks and in nanoseconds of dagi_now(). */
-void dagi_clock_pair(uint64_t *ticks, uint64_t *ns);
-
-/* Exchanges with another rank: `there` of its ticks came between `before` and `after` of ours. */
-typedef struct dagi_clock_sample {
-    uint64_t before, there, after;
-} dagi_clock_sample;
-/* What is best known of a rank's clock: its `there` was our `here`, give or take `error`. */
-typedef struct dagi_clock_point {
-    double here, there, error;
-} dagi_clock_point;
-dagi_clock_point dagi_clock_best(const dagi_clock_sample *sample, int n);
-/* Our ticks per tick of theirs, from two points, 0 when they are too near each other to tell. */
-double dagi_clock_rate(const dagi_clock_point *first, const dagi_clock_point *last);
-
 /* ---- tracks ------------------------------------------------------------------------------- */
 
 /*
@@ -155,7 +126,7 @@ typedef struct dagi_track {
     unsigned cause;       /* then: a of DAGT_IDLE */
     uint64_t joins;       /* DAGT_JOIN so far */
     uint64_t last;        /* ticks when the latest interval ended; of no use while one is open */
-    uint64_t look;        /* ticks from which on the next dagi_trace_mark() asks for processor time */
+    uint64_t look; /* ticks from which on the next dagi_trace_mark() asks for processor time */
     uint64_t sampled, used; /* when that was asked for last; the answer, nanoseconds */
     uint64_t left;        /* worker 0: outside of the library since; 0 = inside */
     uint64_t next_look;   /* ticks when progress is to be looked at again */
@@ -185,6 +156,8 @@ struct dagi_trace {
     /* -- fixed after dagi_trace_new() */
     dag_context *ctx;
     int wanted;    /* DAGI_TRACE_..., agreed by all ranks */
+    int nworkers;
+    dagi_track **tracks; /* [nworkers] */
     double ns_per_tick; /* about; the file has it exactly */
     uint64_t scale;     /* the same times 2^DAGI_SCALE_BITS */
     uint64_t gap;       /* ticks: what is shorter is not asked whether the core was lost in it */
@@ -192,9 +165,13 @@ struct dagi_trace {
     /* -- application thread */
     FILE *file;    /* rank 0 */
     int regular;   /* 1: `file` is one on disk, made by us */
-    int causes;    /* 1: a rank has devices, or rank 0 was told so (setting trace_inputs); the same on
+    int causes; /* 1: a rank has devices, or rank 0 was told so (setting trace_inputs); the same on
                       all, set before there is any pool */
+    /* What ranks tell each other of it: context/trace_gather.c, which sets all three. */
     struct dagi_gather *gather;
+    void (*heard)(struct dagi_gather *g, int source, const void *data, size_t bytes);
+    int (*tell)(struct dagi_worker *w, const void *data,
+                size_t bytes); /* rank 0, of progress; 0 = not now */
     dagt_rank_head head; /* what the program said of its work */
     uint64_t begin_ns;   /* dagi_now() at head.begin */
     /* -- the holder of comm's lock */
@@ -217,16 +194,15 @@ struct dagi_trace {
 
 /* What the settings of this rank ask for. */
 int dagi_trace_wanted(const dagi_settings *settings);
-/* Make ctx->trace for what rank 0 wants (ctx->recorded), with a track for each worker; rank 0 opens the
+/* Make ctx->trace for what rank 0 wants, `wanted`, with a track for each of the workers; rank 0 opens the
  * file. Before other threads run. DAG_ERR_IO with the reason: the file cannot be written. */
-dag_status dagi_trace_new(dag_context *ctx, char *why, size_t why_size);
-/* Collective: clocks are compared, recording begins. */
-void dagi_trace_start(dag_context *ctx);
+dag_status dagi_trace_new(dag_context *ctx, int wanted, struct dagi_worker *const *workers,
+                          int nworkers, char *why, size_t why_size);
 /* Events are kept from now on. Called when worker 0 waits for it, by any worker. */
 void dagi_trace_begin(struct dagi_trace *trace);
-/* Collective: everything comes to rank 0, is written and reported. Other threads have gone.
- * DAG_ERR_IO on all ranks when it could not be written, which has been said. */
-dag_status dagi_trace_finish(dag_context *ctx);
+/* Recording ends: what is open is closed, and how long a tick is becomes known. Other threads have
+ * gone. */
+void dagi_trace_close(struct dagi_trace *trace);
 void dagi_trace_free(dag_context *ctx);
 
 /* ---- what happens (record.c); only while DAGI_TRACK(w) is not NULL ------------------------- */
@@ -273,8 +249,10 @@ void dagi_trace_startup(struct dagi_track *track);
 void dagi_trace_source(struct dagi_track *track, uint64_t id);
 /* Tasks that are made next are made by a message; returns what made them before. */
 dagi_source_task dagi_trace_deliver(struct dagi_track *track, uint64_t id, uint64_t path);
-/* Found nothing to do: why? Called again and again while that is so. */
-void dagi_trace_idle(struct dagi_track *track, int congested, int asleep);
+/* All tasks of the pools added so far have run here. */
+int dagi_trace_none_left(const struct dagi_trace *trace);
+/* Found nothing to do, for this reason (a of DAGT_IDLE). Called again and again while that is so. */
+void dagi_trace_idle(struct dagi_track *track, unsigned cause);
 /* Messages were handled since `begin`. */
 void dagi_trace_comm(struct dagi_track *track, uint64_t begin, int events);
 void dagi_trace_steal(struct dagi_track *track);
@@ -285,7 +263,8 @@ void dagi_trace_leave(struct dagi_track *track);
 void dagi_trace_end(struct dagi_track *track, uint64_t now);
 /* A pool has been added, has ended. */
 void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t tasks);
-void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool);
+void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool,
+                         const dag_pool_stats *stats);
 extern const dagi_observer dagi_trace_observer;
 
 /* ---- devices (device.c) ------------------------------------------------------------------- */
@@ -323,8 +302,8 @@ uint64_t dagi_trace_number(dagi_device_track *track);
  * is worker `driver`: t is what makes tasks ready from now on. */
 void dagi_trace_kernel(dagi_device_track *stream, dagi_track *driver, struct dag_task *t,
                        uint64_t begin, uint64_t end);
-void dagi_trace_copy(dagi_device_track *link, uint64_t begin, uint64_t end, size_t bytes, uint64_t id,
-                     uint64_t cause);
+void dagi_trace_copy(dagi_device_track *link, uint64_t begin, uint64_t end, size_t bytes,
+                     uint64_t id, uint64_t cause);
 /* The worker was busy with a device since `begin`: submitting, asking for what has ended. Neither
  * tasks that it ran meanwhile nor waiting for something to end belong here. */
 void dagi_trace_drive(dagi_track *driver, uint64_t begin);
@@ -333,25 +312,6 @@ static inline uint64_t dagi_trace_ticks(const struct dagi_trace *trace, double n
     return (uint64_t)(int64_t)(ns / trace->ns_per_tick);
 }
 
-/* ---- gathering (gather.c) ----------------------------------------------------------------- */
-
-struct dagi_gather *dagi_gather_new(struct dagi_trace *trace); /* listens to messages */
-void dagi_gather_free(struct dagi_gather *g);
-/* Collective: rank 0 learns of the clocks of all, and all call dagi_trace_begin(). */
-void dagi_gather_begin(struct dagi_gather *g);
-/* Rank 0: the clocks once more, when the others are in dagi_gather_follow(). */
-void dagi_gather_clocks(struct dagi_gather *g);
-/* At the end. Rank 0 appends the sections of all ranks to `out`; the others give theirs, and return
- * what rank 0 concludes. */
-dag_status dagi_gather_lead(struct dagi_gather *g, FILE *out);
-dag_status dagi_gather_follow(struct dagi_gather *g);
-/* Rank 0 tells all how it went. */
-void dagi_gather_conclude(struct dagi_gather *g, dag_status status);
-/* Tell rank 0 of progress; 0 = not now. Any worker. */
-int dagi_gather_tell(struct dagi_worker *w, const void *data, size_t bytes);
-/* A message of trace or progress, under the lock of comm. */
-void dagi_gather_message(struct dagi_gather *g, int source, const void *data, size_t bytes);
-
 /* The section of this rank, as words; frees the buffers. NULL = out of memory. */
 uint64_t *dagi_trace_section(struct dagi_trace *trace, size_t *words);
 
@@ -359,7 +319,8 @@ uint64_t *dagi_trace_section(struct dagi_trace *trace, size_t *words);
 
 int dagi_progress_new(struct dagi_trace *trace); /* nonzero = out of memory */
 void dagi_progress_free(struct dagi_trace *trace);
-void dagi_progress_added(struct dagi_trace *trace, int64_t tasks); /* -1: not known */
+void dagi_progress_added(struct dagi_trace *trace, uint32_t pool,
+                         int64_t tasks); /* -1: not known */
 /* It is time to tell others or the user how far we are; from any worker. */
 void dagi_progress_look(struct dagi_track *track, uint64_t now);
 void dagi_progress_told(struct dagi_trace *trace, int rank, const void *data, size_t bytes);

@@ -7,7 +7,7 @@
  */
 #include "cause.h"
 
-#include "../core/core_impl.h"
+#include "../task/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -217,8 +217,10 @@ static int tell_lost(struct dag_task *t, void *arg)
             continue;
         begin_cause(s, in->line);
         put_input(s, &to, in);
-        fputs("; nothing in the graph keeps that from running: it waits itself, or what it sent was "
-              "lost", s->out);
+        fputs(
+            "; nothing in the graph keeps that from running: it waits itself, or what it sent was "
+            "lost",
+            s->out);
     }
     free(inputs.input);
     return s->causes >= DAGI_CAUSES;

@@ -4,7 +4,7 @@
 #ifndef DAGI_CAUSE_H
 #define DAGI_CAUSE_H
 
-#include "graph.h"
+#include "../task/instances.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 #include "race.h"
 
-#include "../core/core_impl.h"
-#include "graph.h"
+#include "../task/task.h"
+#include "../task/instances.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,14 +60,14 @@ struct dagi_race {
 dagi_race *dagi_race_new(const dag_context *ctx)
 {
     dagi_race *race = calloc(1, sizeof *race);
-    struct running *running = calloc((size_t)ctx->nworkers, sizeof *running);
+    struct running *running = calloc((size_t)dagi_tasks(ctx)->nworkers, sizeof *running);
     if (!race || !running) {
         free(race);
         free(running);
         return NULL;
     }
     race->running = running;
-    race->nworkers = ctx->nworkers;
+    race->nworkers = dagi_tasks(ctx)->nworkers;
     pthread_mutex_init(&race->lock, NULL);
     return race;
 }
@@ -112,7 +112,7 @@ static int room(void *array, size_t *capacity, size_t count, size_t size)
 
 void dagi_race_pool_added(dag_taskpool *pool)
 {
-    dagi_race *race = pool->ctx->race;
+    dagi_race *race = dagi_tasks(pool->ctx)->race;
     int n = pool->program->nslots;
     const dag_collection **collections = calloc((size_t)n + 1, sizeof *collections);
     pthread_mutex_lock(&race->lock);
@@ -124,7 +124,7 @@ void dagi_race_pool_added(dag_taskpool *pool)
     if (collections && room(&race->pools, &race->pools_capacity, race->npools,
                             sizeof *race->pools) == 0) {
         for (int s = 0; s < n; s++)
-            collections[s] = pool->collections[s];
+            collections[s] = dagi_pool(pool)->collections[s];
         race->pools[race->npools++] = (struct pool_life){
             .id = pool->id, .born = ++race->clock, .collections = collections, .ncollections = n};
         collections = NULL;
@@ -144,7 +144,7 @@ static struct pool_life *life_of(dagi_race *race, uint32_t id)
 
 void dagi_race_pool_ended(const dag_taskpool *pool)
 {
-    dagi_race *race = pool->ctx->race;
+    dagi_race *race = dagi_tasks(pool->ctx)->race;
     pthread_mutex_lock(&race->lock);
     struct pool_life *life = life_of(race, pool->id);
     if (life)
@@ -291,7 +291,8 @@ static uint64_t sum_of(const dag_value *v)
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
     for (int64_t j = 0; j < v->n; j++) {
-        const unsigned char *at = (const unsigned char *)v->ptr + (size_t)j * (size_t)v->ld * v->elem;
+        const unsigned char *at =
+            (const unsigned char *)v->ptr + (size_t)j * (size_t)v->ld * v->elem;
         size_t bytes = (size_t)v->m * v->elem;
         for (; bytes >= 8; bytes -= 8, at += 8) {
             uint64_t word;
@@ -326,7 +327,7 @@ static const dag_collection *home_of(const struct dag_task *t, const dag_value *
 
 void dagi_race_begin(struct dagi_worker *w, struct dag_task *t)
 {
-    dagi_race *race = w->ctx->race;
+    dagi_race *race = dagi_tasks(w->ctx)->race;
     struct running *r = &race->running[w->index];
     pthread_mutex_lock(&race->lock);
     for (int f = 0; f < t->cls->ndata; f++) {
@@ -368,7 +369,7 @@ static void put_others(const dagi_race *race, int index, char *text, size_t size
 
 void dagi_race_end(struct dagi_worker *w, struct dag_task *t)
 {
-    dagi_race *race = w->ctx->race;
+    dagi_race *race = dagi_tasks(w->ctx)->race;
     struct running *r = &race->running[w->index];
     char others[600], name[256];
     pthread_mutex_lock(&race->lock);
@@ -398,7 +399,7 @@ void dagi_race_end(struct dagi_worker *w, struct dag_task *t)
 void dagi_race_store(struct dag_task *t, int flow, const dag_collection *collection,
                      const dag_element *e, int region)
 {
-    dagi_race *race = t->pool->ctx->race;
+    dagi_race *race = dagi_tasks(t->pool->ctx)->race;
     struct piece view = {.ptr = e->ptr, .m = e->shape.m, .n = e->shape.n, .ld = e->ld,
                          .elem = e->shape.elem};
     struct access a = access_of(t, flow, STORES, region, collection);

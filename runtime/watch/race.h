@@ -16,14 +16,14 @@
 #ifndef DAGI_RACE_H
 #define DAGI_RACE_H
 
-#include "../core/core.h"
+#include "../task/task.h"
 
 typedef struct dagi_race dagi_race;
 
 dagi_race *dagi_race_new(const dag_context *ctx); /* NULL = out of memory */
 void dagi_race_free(dagi_race *race);
 
-/* All below are called only where ctx->race is set. A pool is added and has ended here. */
+/* All below are called only where dagi_tasks(ctx)->race is set. A pool is added and has ended here. */
 void dagi_race_pool_added(dag_taskpool *pool);
 void dagi_race_pool_ended(const dag_taskpool *pool);
 /* Around the body of a task, inputs bound and made writable. */

@@ -1,7 +1,7 @@
 #include "waiting.h"
 
-#include "../core/core_impl.h"
-#include "graph.h"
+#include "../task/task.h"
+#include "../task/instances.h"
 
 #include <stdlib.h>
 #include <string.h>

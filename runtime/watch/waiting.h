@@ -4,7 +4,7 @@
 #ifndef DAGI_WAITING_H
 #define DAGI_WAITING_H
 
-#include "../core/core.h"
+#include "../task/task.h"
 
 #include <stdio.h>
 

@@ -3,13 +3,13 @@
  * handler may do), and with a time-out wakes by itself to look at the bodies.
  *
  * What it reads of running pools: the list under pools_lock, which keeps every pool in it alive; the
- * dependency tables under the locks of their shards (ctx->unlocked is 0 where somebody watches);
+ * dependency tables under the locks of their shards (dagi_tasks(ctx)->unlocked is 0 where somebody watches);
  * atomics; constants of the program.
  */
 #include "watch.h"
 
-#include "../core/core_impl.h"
-#include "../core/lock.h"
+#include "../base/lock.h"
+#include "../worker/worker.h"
 #include "waiting.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ static void put_workers(const struct dagi_watch *watch, FILE *out)
 {
     const dag_context *ctx = watch->ctx;
     uint64_t now = dagi_now();
-    for (int i = 0; i < ctx->nworkers; i++) {
+    for (int i = 0; i < dagi_tasks(ctx)->nworkers; i++) {
         dagi_watched *slot = &watch->slots[i];
         fprintf(out, "\n  worker %d ", i);
         dagi_lock(&slot->lock);
@@ -93,9 +93,11 @@ static void put_workers(const struct dagi_watch *watch, FILE *out)
             put_body(slot, now - slot->since, out);
         dagi_unlock(&slot->lock);
         if (!busy)
-            fputs(i == 0 && !(atomic_load(&ctx->blocked) & 1) ? "waits for nothing: its thread is "
-                                                                "the application's"
-                                                              : "runs no body", out);
+            fputs(i == 0 && !(atomic_load(&dagi_crew(ctx)->blocked) & 1)
+                      ? "waits for nothing: its thread is "
+                        "the application's"
+                      : "runs no body",
+                  out);
     }
 }
 
@@ -111,12 +113,12 @@ static const char *state_name(int state)
 
 static void put_pool(dag_taskpool *pool, FILE *out)
 {
-    int state = atomic_load(&pool->state);
+    int state = atomic_load(&dagi_pool(pool)->state);
     int64_t waiting = dagi_deps_count(pool);
     fprintf(out, "\n pool %u of %s %s: %lld tasks completed", pool->id, pool->program->file,
-            state_name(state), (long long)atomic_load(&pool->tasks));
-    if (state < DAGI_POOL_LOCAL && pool->countable)
-        fprintf(out, ", %lld left here", (long long)atomic_load(&pool->open));
+            state_name(state), (long long)atomic_load(&dagi_pool(pool)->tasks));
+    if (state < DAGI_POOL_LOCAL && dagi_pool(pool)->countable)
+        fprintf(out, ", %lld left here", (long long)atomic_load(&dagi_pool(pool)->open));
     fprintf(out, ", %lld wait for inputs", (long long)waiting);
     if (state < DAGI_POOL_LOCAL)
         dagi_waiting_write(pool, waiting, out);
@@ -126,14 +128,14 @@ static void put_report(const struct dagi_watch *watch, FILE *out)
 {
     dag_context *ctx = watch->ctx;
     fprintf(out, "dag: rank %d of %d: report: %lld tasks ready", ctx->rank, ctx->size,
-            (long long)ctx->sched->ready(ctx));
+            (long long)dagi_crew(ctx)->sched->ready(ctx));
     put_workers(watch, out);
-    pthread_mutex_lock(&ctx->pools_lock);
-    if (!ctx->pools)
+    pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
+    if (!dagi_tasks(ctx)->pools)
         fputs("\n no pools", out);
-    for (dag_taskpool *pool = ctx->pools; pool; pool = pool->next)
+    for (dag_taskpool *pool = dagi_tasks(ctx)->pools; pool; pool = dagi_pool(pool)->next)
         put_pool(pool, out);
-    pthread_mutex_unlock(&ctx->pools_lock);
+    pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
     fputc('\n', out);
 }
 
@@ -158,7 +160,7 @@ static void print(const struct dagi_watch *watch, void (*put)(const struct dagi_
 static void put_late(const struct dagi_watch *watch, FILE *out)
 {
     const dag_context *ctx = watch->ctx;
-    for (int i = 0; i < ctx->nworkers; i++) {
+    for (int i = 0; i < dagi_tasks(ctx)->nworkers; i++) {
         dagi_watched *slot = &watch->slots[i];
         dagi_lock(&slot->lock);
         if (slot->cls && slot->told && slot->seen == slot->number) {
@@ -176,7 +178,7 @@ static bool look(struct dagi_watch *watch, uint64_t passed)
 {
     uint64_t limit = (uint64_t)(watch->ctx->settings.task_timeout * 1e9);
     bool late = false;
-    for (int i = 0; i < watch->ctx->nworkers; i++) {
+    for (int i = 0; i < dagi_tasks(watch->ctx)->nworkers; i++) {
         dagi_watched *slot = &watch->slots[i];
         dagi_lock(&slot->lock);
         if (slot->number != slot->seen || !slot->cls) {
@@ -287,7 +289,7 @@ dag_status dagi_watch_start(dag_context *ctx, char *why, size_t why_size)
     if (!ctx->settings.report_signal && ctx->settings.task_timeout <= 0)
         return DAG_SUCCESS;
     struct dagi_watch *watch = calloc(1, sizeof *watch);
-    size_t bytes = (size_t)ctx->nworkers * sizeof *watch->slots;
+    size_t bytes = (size_t)dagi_tasks(ctx)->nworkers * sizeof *watch->slots;
     dagi_watched *slots = aligned_alloc(DAGI_LINE, bytes);
     if (!watch || !slots) {
         free(watch);
@@ -305,21 +307,21 @@ dag_status dagi_watch_start(dag_context *ctx, char *why, size_t why_size)
         release(watch);
         return status;
     }
-    ctx->watcher = watch;
-    ctx->unlocked = 0;
-    for (int i = 0; i < ctx->nworkers; i++)
-        ctx->workers[i]->watched = &slots[i];
+    dagi_tasks(ctx)->watcher = watch;
+    dagi_tasks(ctx)->unlocked = 0;
+    for (int i = 0; i < dagi_tasks(ctx)->nworkers; i++)
+        dagi_runner(dagi_tasks(ctx)->workers[i])->watched = &slots[i];
     return DAG_SUCCESS;
 }
 
 void dagi_watch_stop(dag_context *ctx)
 {
-    struct dagi_watch *watch = ctx->watcher;
+    struct dagi_watch *watch = dagi_tasks(ctx)->watcher;
     if (!watch)
         return;
     atomic_store(&watch->leave, 1);
     sem_post(&watch->wake);
     pthread_join(watch->thread, NULL);
-    ctx->watcher = NULL;
+    dagi_tasks(ctx)->watcher = NULL;
     release(watch);
 }

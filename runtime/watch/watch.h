@@ -5,7 +5,7 @@
 #ifndef DAGI_WATCH_H
 #define DAGI_WATCH_H
 
-#include "../core/core.h"
+#include "../task/task.h"
 
 typedef struct dagi_watch dagi_watch;
 
@@ -28,7 +28,11 @@ typedef struct dagi_watched {
 void dagi_watch_begin(dagi_watched *slot, const struct dag_task *t);
 void dagi_watch_end(dagi_watched *slot);
 
-/* After the workers have been made and before they start, and after they have ended. */
+/* All that the settings ask this floor for: after the workers have been made and before they start, and
+ * after they have ended (observe.c). */
+dag_status dagi_observe(dag_context *ctx, char *why, size_t why_size);
+void dagi_observe_end(dag_context *ctx);
+/* The thread, as part of that. */
 dag_status dagi_watch_start(dag_context *ctx, char *why, size_t why_size);
 void dagi_watch_stop(dag_context *ctx);
 

@@ -1,6 +1,7 @@
 # Communication between ranks, without the rest of the runtime: comm/mock.c stands in for it.
 if(DAG_HAVE_MPI)
-    file(GLOB comm_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/comm/*.c")
+    file(GLOB comm_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/comm/*.c"
+        "${PROJECT_SOURCE_DIR}/runtime/net/*.c" "${PROJECT_SOURCE_DIR}/runtime/net/mpi/*.c")
     add_library(test_comm_alone STATIC ${comm_sources} comm/mock.c)
     target_link_libraries(test_comm_alone PUBLIC dag_headers dag_mpi Threads::Threads
         ${CMAKE_DL_LIBS})

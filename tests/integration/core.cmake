@@ -1,4 +1,4 @@
-# Tests of runtime/core over several ranks.
+# Tests of pools and tasks over several ranks.
 if(NOT TARGET dag)
     return()
 endif()

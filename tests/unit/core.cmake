@@ -1,7 +1,7 @@
-# Tests of runtime/core and runtime/sched.
+# Tests of what tasks and workers do, and of settings and schedulers.
 if(TARGET dag)
     dag_add_unit_test(test_settings SOURCES test_settings.c LIBS dag LABELS sanitize
-        INCLUDES "${PROJECT_SOURCE_DIR}/runtime/core")
+        INCLUDES "${PROJECT_SOURCE_DIR}/runtime/base")
 
     dag_add_unit_test(test_sched SOURCES test_sched.c LIBS dag LABELS sanitize
         INCLUDES "${PROJECT_SOURCE_DIR}/runtime")
@@ -9,7 +9,7 @@ if(TARGET dag)
     dag_add_unit_test(test_core SOURCES test_core.c graphs.c LIBS dag LABELS sanitize TIMEOUT 120)
     dag_add_unit_test(test_errors SOURCES test_errors.c graphs.c LIBS dag LABELS sanitize)
     dag_add_unit_test(test_topology SOURCES test_topology.c LIBS dag
-        INCLUDES "${PROJECT_SOURCE_DIR}/runtime/core")
+        INCLUDES "${PROJECT_SOURCE_DIR}/runtime/base")
 
     if(TARGET dagcc)
         dag_add_unit_test(test_thief SOURCES test_thief.c LIBS dag LABELS sanitize TIMEOUT 120

@@ -1,8 +1,8 @@
 /* Bells: no ring is lost, whoever comes first; and who may have them. */
 #include "../common/run_suite.h"
-#include "../../runtime/comm/bell.h"
+#include "../../runtime/net/bell.h"
 
-#include "../../runtime/core/lock.h"
+#include "../../runtime/base/lock.h"
 
 #include <check.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* What goes wrong ends, and says why: failing bodies, contradictory graphs, stalls, misuse. */
 #include "../common/run_suite.h"
-#include "../../runtime/core/core_impl.h"
+#include "../../runtime/worker/worker.h"
 #include "graphs.h"
 
 #include <check.h>
@@ -310,8 +310,9 @@ static void deliver_late(enum graph_kind kind, dag_status expected)
     const int32_t params[DAG_MAX_LOCALS] = {0};
     graph g = graph_new(ctx, kind, 5, 5);
     ck_assert_int_eq(run(ctx, g), expected);
-    dagi_deliver(ctx->workers[0], g.pool, dagi_pool_program(g.pool)->classes[0], params, 0, 0, 0,
-                 values);
+    const dagi_delivery late = {.cls = dagi_pool_program(g.pool)->classes[0], .params = params,
+                                .values = values};
+    dagi_deliver(dagi_tasks(ctx)->workers[0], g.pool, &late);
     dag_taskpool_free(g.pool);
     dag_fini(ctx);
 }

@@ -7,16 +7,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static dag_context ctx;
+static struct dagi_tasks tasks;
+static dag_context *const ctx = &tasks.context;
 
 static void setup(void)
 {
-    fake_context(&ctx, 0, 1);
+    fake_context(&tasks, 0, 1);
 }
 
 static void teardown(void)
 {
-    fake_context_end(&ctx);
+    fake_context_end(&tasks);
 }
 
 /* ---- collections ------------------------------------------------------------------------- */
@@ -30,22 +31,22 @@ START_TEST(cyclic_forms_agree_with_ranks)
         for (int row_major = 0; row_major < 2; row_major++) {
             const int64_t *period = periods[k], offset[2] = {5, 0};
             const int64_t stride[2] = {row_major ? period[1] : 1, row_major ? 1 : period[0]};
-            for (ctx.size = 6, ctx.rank = 0; ctx.rank < ctx.size; ctx.rank++) {
+            for (ctx->size = 6, ctx->rank = 0; ctx->rank < ctx->size; ctx->rank++) {
                 dag_collection c;
-                dag_collection_init(&c, &ctx, &no_ops, 2, "c");
+                dag_collection_init(&c, ctx, &no_ops, 2, "c");
                 ck_assert_int_eq(c.cyclic, 0);
                 dag_collection_set_cyclic(&c, period, offset, stride);
                 ck_assert_int_eq(c.cyclic, 1);
-                int inside = ctx.rank < period[0] * period[1];
+                int inside = ctx->rank < period[0] * period[1];
                 if (inside)
-                    ck_assert_int_eq(c.mine[0] * stride[0] + c.mine[1] * stride[1], ctx.rank);
+                    ck_assert_int_eq(c.mine[0] * stride[0] + c.mine[1] * stride[1], ctx->rank);
                 else
                     ck_assert(c.mine[0] == -1 && c.mine[1] == -1);
                 for (int64_t i = 0; i < 12; i++)
                     for (int64_t j = 0; j < 12; j++) {
                         int is_mine = (i + 5) % period[0] == c.mine[0] &&
                                       j % period[1] == c.mine[1];
-                        ck_assert_int_eq(dag_rank_of(&c, (int64_t[]){i, j}) == ctx.rank, is_mine);
+                        ck_assert_int_eq(dag_rank_of(&c, (int64_t[]){i, j}) == ctx->rank, is_mine);
                     }
             }
         }
@@ -69,9 +70,9 @@ static dag_matrix *make(const shape *s, int rank)
     dag_matrix *a = NULL;
     const dag_matrix_desc desc = {.prec = s->prec, .m = s->m, .n = s->n, .mb = s->mb, .nb = s->nb,
                                   .p = s->p, .q = s->q, .layout = s->layout, .uplo = s->uplo};
-    ctx.rank = rank;
-    ctx.size = s->size;
-    ck_assert_msg(dag_matrix_new(&ctx, &desc, &a) == DAG_SUCCESS, "%s", fake_error);
+    ctx->rank = rank;
+    ctx->size = s->size;
+    ck_assert_msg(dag_matrix_new(ctx, &desc, &a) == DAG_SUCCESS, "%s", ctx->message);
     return a;
 }
 
@@ -256,7 +257,7 @@ START_TEST(user_memory_is_used_in_place)
     const dag_matrix_desc desc = {.prec = DAG_D, .m = 8, .n = 9, .mb = 3, .nb = 4,
                                   .layout = DAG_LAYOUT_SLAB, .local = user, .lld = 10};
     memset(user, 0x55, sizeof(user));
-    ck_assert_int_eq(dag_matrix_new(&ctx, &desc, &a), DAG_SUCCESS);
+    ck_assert_int_eq(dag_matrix_new(ctx, &desc, &a), DAG_SUCCESS);
     ck_assert_uint_eq(dag_matrix_bytes(a), 0);
     ck_assert_int_eq(dag_matrix_tile(a, 2, 1, &e), DAG_SUCCESS);
     ck_assert_ptr_eq(e.ptr, user + 6 + 4 * 10);
@@ -319,9 +320,9 @@ END_TEST
 static void refuse(dag_matrix_desc desc, dag_status status, const char *text)
 {
     dag_matrix *a = NULL;
-    ck_assert_int_eq(dag_matrix_new(&ctx, &desc, &a), status);
+    ck_assert_int_eq(dag_matrix_new(ctx, &desc, &a), status);
     ck_assert_ptr_null(a);
-    ck_assert_msg(strstr(fake_error, text) != NULL, "'%s' lacks '%s'", fake_error, text);
+    ck_assert_msg(strstr(ctx->message, text) != NULL, "'%s' lacks '%s'", ctx->message, text);
 }
 
 START_TEST(bad_descriptions_are_refused)
@@ -330,10 +331,10 @@ START_TEST(bad_descriptions_are_refused)
     const int64_t big = (int64_t)1 << 40;
     dag_matrix *none = NULL;
     const dag_matrix_desc one = {.m = 1, .n = 1};
-    ck_assert_int_eq(dag_matrix_new(&ctx, NULL, &none), DAG_ERR_ARG);
-    ck_assert_int_eq(dag_matrix_new(&ctx, &one, NULL), DAG_ERR_ARG);
+    ck_assert_int_eq(dag_matrix_new(ctx, NULL, &none), DAG_ERR_ARG);
+    ck_assert_int_eq(dag_matrix_new(ctx, &one, NULL), DAG_ERR_ARG);
     ck_assert_ptr_null(none);
-    ctx.size = 4;
+    ctx->size = 4;
     refuse((dag_matrix_desc){.m = -1, .n = 1}, DAG_ERR_ARG, "m is -1");
     refuse((dag_matrix_desc){.m = 1, .n = -5}, DAG_ERR_ARG, "n is -5");
     refuse((dag_matrix_desc){.m = 1, .n = 1, .nb = -1}, DAG_ERR_ARG, "tile size");
@@ -347,7 +348,7 @@ START_TEST(bad_descriptions_are_refused)
     refuse((dag_matrix_desc){.m = 1, .n = 1, .prec = (dag_precision)7}, DAG_ERR_ARG, "precision");
     refuse((dag_matrix_desc){.m = 1, .n = 1, .layout = (dag_layout)7}, DAG_ERR_ARG, "layout");
     refuse((dag_matrix_desc){.m = 1, .n = 1, .uplo = (dag_uplo)7}, DAG_ERR_ARG, "uplo");
-    ctx.size = 1;
+    ctx->size = 1;
     refuse((dag_matrix_desc){.m = 4, .n = 1, .local = user}, DAG_ERR_ARG, "slab layout");
     refuse((dag_matrix_desc){.m = 4, .n = 1, .local = user, .layout = DAG_LAYOUT_SLAB, .lld = 3},
            DAG_ERR_ARG, "leading dimension is 3; with 4 local rows");
@@ -370,11 +371,11 @@ START_TEST(names_are_kept)
     dag_matrix *a;
     dag_element e;
     const dag_matrix_desc desc = {.m = 4, .n = 4, .name = name};
-    ck_assert_int_eq(dag_matrix_new(&ctx, &desc, &a), DAG_SUCCESS);
+    ck_assert_int_eq(dag_matrix_new(ctx, &desc, &a), DAG_SUCCESS);
     name[0] = 'X';
     ck_assert_str_eq(a->super.name, "K");
     ck_assert_int_eq(dag_matrix_tile(a, 1, 0, &e), DAG_ERR_ARG);
-    ck_assert_ptr_nonnull(strstr(fake_error, "\"K\" has no tile (1, 0)"));
+    ck_assert_ptr_nonnull(strstr(ctx->message, "\"K\" has no tile (1, 0)"));
     dag_matrix_free(a);
     dag_matrix_free(NULL);
 }
@@ -386,11 +387,11 @@ START_TEST(pinned_once_with_devices)
     double local[7 * 6];
     dag_matrix *own, *users;
     dag_matrix_desc d = {.prec = DAG_D, .m = 5, .n = 6, .nb = 2};
-    ck_assert_int_eq(dag_matrix_new(&ctx, &d, &own), DAG_SUCCESS);
+    ck_assert_int_eq(dag_matrix_new(ctx, &d, &own), DAG_SUCCESS);
     d.layout = DAG_LAYOUT_SLAB;
     d.local = local;
     d.lld = 7;
-    ck_assert_int_eq(dag_matrix_new(&ctx, &d, &users), DAG_SUCCESS);
+    ck_assert_int_eq(dag_matrix_new(ctx, &d, &users), DAG_SUCCESS);
     dagi_matrix_pin(own);
     ck_assert_int_eq(own->pinned, 0); /* it could not be */
     fake_pinning = 1;
@@ -403,7 +404,7 @@ START_TEST(pinned_once_with_devices)
     dag_matrix_free(own);
     dag_matrix_free(users);
     ck_assert_int_eq(fake_pins, 0);
-    ck_assert_int_eq(dag_matrix_new(&ctx, &d, &users), DAG_SUCCESS);
+    ck_assert_int_eq(dag_matrix_new(ctx, &d, &users), DAG_SUCCESS);
     dag_matrix copy = *users, view = *users;
     view.whole = users;
     dagi_matrix_pin(&copy); /* nobody would unpin what it had pinned */

@@ -1,6 +1,6 @@
 /* The queue of the schedulers against a model, and by many threads. */
 #include "../common/run_suite.h"
-#include "core/lock.h"
+#include "base/lock.h"
 #include "sched/queue.h"
 
 #include <check.h>

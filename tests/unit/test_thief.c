@@ -1,8 +1,8 @@
 /* Whether a thief steals: the decision against made-up clocks and counts, and in a graph whose
  * bodies wait for tasks that only another worker can run. */
 #include "../common/run_suite.h"
-#include "core/core.h"
-#include "core/topology.h"
+#include "worker/worker.h"
+#include "base/topology.h"
 #include "sched/local.c" /* what its queues hold is its own */
 #include "test_thief.h"
 
@@ -196,16 +196,18 @@ static struct dagi_worker *two[2];
 
 static dag_context *two_workers(void)
 {
-    dag_context *ctx = calloc(1, sizeof *ctx);
+    struct dagi_tasks *tasks = aligned_alloc(DAGI_LINE, sizeof *tasks);
     char why[256];
-    ck_assert_ptr_nonnull(ctx);
+    ck_assert_ptr_nonnull(tasks);
+    memset((void *)tasks, 0, sizeof *tasks);
+    dag_context *ctx = &tasks->context;
     ck_assert_int_eq(dagi_topology_new(&ctx->topology, why, sizeof why), DAG_SUCCESS);
-    ctx->nworkers = 2;
-    ctx->workers = two;
+    tasks->nworkers = 2;
+    tasks->workers = two;
     for (int i = 0; i < 2; i++) {
-        two[i] = aligned_alloc(DAGI_LINE, sizeof **two);
+        two[i] = aligned_alloc(DAGI_LINE, sizeof(struct dagi_runner));
         ck_assert_ptr_nonnull(two[i]);
-        memset(two[i], 0, sizeof **two);
+        memset((void *)two[i], 0, sizeof(struct dagi_runner));
         two[i]->ctx = ctx;
         two[i]->index = i;
     }
@@ -225,21 +227,21 @@ static void end_two_workers(dag_context *ctx)
 /* Worker `who` stays away from the other one until told otherwise. */
 static void stay_away(int who)
 {
-    struct local *mine = two[who]->queue;
+    struct local *mine = dagi_runner(two[who])->queue;
     uint64_t hour = UINT64_C(3600000000000), now = dagi_now();
     mine->thief = (dagi_thief){.phase = DAGI_THIEF_AWAY, .until = now + hour, .look = now + hour,
                                .last_time = now,
-                               .last_victims = atomic_load(&two[1 - who]->completed)};
+                               .last_victims = atomic_load(&dagi_runner(two[1 - who])->completed)};
 }
 
 /* The time of its next look has come, and the other is at short tasks. */
 static void may_look(int who)
 {
-    struct local *mine = two[who]->queue;
+    struct local *mine = dagi_runner(two[who])->queue;
     uint64_t now = dagi_now();
     mine->thief.look = now;
     mine->thief.last_time = now - DAGI_THIEF_LOOK;
-    atomic_fetch_add(&two[1 - who]->completed, 1000000);
+    atomic_fetch_add(&dagi_runner(two[1 - who])->completed, 1000000);
 }
 
 static struct dag_task *push(int who, struct dag_task *task, int64_t priority)
@@ -253,7 +255,7 @@ static struct dag_task *push(int who, struct dag_task *task, int64_t priority)
 START_TEST(takes_what_was_left_to_it)
 {
     dag_context *ctx = two_workers();
-    struct local *others = two[1]->queue;
+    struct local *others = dagi_runner(two[1])->queue;
     struct dag_task task;
     push(1, &task, 0);
     stay_away(0);
@@ -262,9 +264,10 @@ START_TEST(takes_what_was_left_to_it)
             atomic_store(&others->left, left); /* 1 is worker 0 */
             if (looks)
                 may_look(0);
-            struct dag_task *stolen = dagi_sched_local.steal(two[0]);
+            int away = 0;
+            struct dag_task *stolen = dagi_sched_local.steal(two[0], &away);
             ck_assert_ptr_eq(stolen, left == 1 ? &task : NULL);
-            ck_assert_int_eq(two[0]->away, left != 1);
+            ck_assert_int_eq(away, left != 1);
             if (stolen)
                 push(1, stolen, 0);
         }
@@ -274,16 +277,16 @@ START_TEST(takes_what_was_left_to_it)
 END_TEST
 
 /* Asked behind a turn of short tasks. */
-static int leaves(int who)
+static int leaves(int who, const struct dag_task *next)
 {
-    struct local *mine = two[who]->queue;
+    struct local *mine = dagi_runner(two[who])->queue;
     const dagi_thief thief = mine->thief;
     int left = atomic_load(&mine->left), answer;
     do { /* until nothing has made it a long one */
         mine->thief = thief;
         atomic_store(&mine->left, left);
         mine->turn = dagi_now();
-        answer = dagi_sched_local.leaves(two[who]);
+        answer = dagi_sched_local.leaves(two[who], next);
     } while (dagi_now() - mine->turn > SHORT_TURN / 2);
     return answer;
 }
@@ -291,29 +294,29 @@ static int leaves(int who)
 START_TEST(puts_down_short_tasks)
 {
     dag_context *ctx = two_workers();
-    struct local *older = two[0]->queue, *mine = two[1]->queue;
+    struct local *older = dagi_runner(two[0])->queue, *mine = dagi_runner(two[1])->queue;
     struct dag_task task;
     push(1, &task, 0);
     stay_away(1);
     mine->turn = 0; /* a long turn */
-    ck_assert_int_eq(dagi_sched_local.leaves(two[1]), 0);
-    ck_assert_int_eq(leaves(1), 1);
+    ck_assert_int_eq(dagi_sched_local.leaves(two[1], NULL), 0);
+    ck_assert_int_eq(leaves(1, NULL), 1);
     ck_assert_int_eq(atomic_load(&mine->left), 1);
     may_look(1);
-    ck_assert_int_eq(leaves(1), 1);
+    ck_assert_int_eq(leaves(1, NULL), 1);
     /* The other has come to a long one: they are taken up again. */
     mine->thief.look = 1;
     mine->thief.last_time = 1;
-    ck_assert_int_eq(leaves(1), 0);
+    ck_assert_int_eq(leaves(1, NULL), 0);
     ck_assert_int_eq(atomic_load(&mine->left), 0);
     /* It has put down its own. */
     stay_away(1);
     atomic_store(&older->left, 2);
-    ck_assert_int_eq(leaves(1), 0);
+    ck_assert_int_eq(leaves(1, NULL), 0);
     atomic_store(&older->left, 0);
-    ck_assert_int_eq(leaves(1), 1);
-    ctx->oversubscribed = 1;
-    ck_assert_int_eq(leaves(1), 0);
+    ck_assert_int_eq(leaves(1, NULL), 1);
+    dagi_tasks(ctx)->oversubscribed = 1;
+    ck_assert_int_eq(leaves(1, NULL), 0);
     end_two_workers(ctx);
 }
 END_TEST
@@ -323,13 +326,11 @@ START_TEST(keeps_what_has_a_priority)
     dag_context *ctx = two_workers();
     struct dag_task next = {.priority = 1}, queued;
     stay_away(1);
-    two[1]->next = &next;
-    ck_assert_int_eq(leaves(1), 0);
-    two[1]->next = NULL;
+    ck_assert_int_eq(leaves(1, &next), 0);
     push(1, &queued, 1);
-    ck_assert_int_eq(leaves(1), 0);
+    ck_assert_int_eq(leaves(1, NULL), 0);
     ck_assert_ptr_eq(dagi_sched_local.pop(two[1]), &queued);
-    ck_assert_int_eq(leaves(1), 1);
+    ck_assert_int_eq(leaves(1, NULL), 1);
     end_two_workers(ctx);
 }
 END_TEST
@@ -339,12 +340,12 @@ START_TEST(begins_a_trial_at_tasks_of_its_own)
 {
     dag_context *ctx = two_workers();
     for (int who = 0; who < 2; who++) {
-        struct local *mine = two[who]->queue;
+        struct local *mine = dagi_runner(two[who])->queue;
         mine->thief.until = dagi_now() + UINT64_C(3600000000000);
-        ck_assert_int_eq(leaves(who), 0);
+        ck_assert_int_eq(leaves(who, NULL), 0);
         ck_assert_int_eq(mine->thief.phase, DAGI_THIEF_FREE);
         mine->thief.until = 0;
-        ck_assert_int_eq(leaves(who), 0);
+        ck_assert_int_eq(leaves(who, NULL), 0);
         ck_assert_int_eq(mine->thief.phase, who ? DAGI_THIEF_TOGETHER : DAGI_THIEF_FREE);
     }
     end_two_workers(ctx);

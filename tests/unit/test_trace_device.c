@@ -5,6 +5,7 @@
 #include "graphs.h"
 #include "trace/file/model.h"
 #include "trace/trace.h"
+#include "worker/worker.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static dag_context *start(const char *path)
 static void drive(dag_context *ctx)
 {
     struct dagi_trace *trace = ctx->trace;
-    dagi_track *driver = ctx->workers[0]->track;
+    dagi_track *driver = dagi_tasks(ctx)->workers[0]->track;
     dag_taskpool pool = {.id = 1};
     kernel k[2];
     dagi_device_track *stream = dagi_trace_stream(trace, 1, 3);
@@ -54,7 +55,7 @@ static void drive(dag_context *ctx)
     dagi_trace_enter(driver);
     uint64_t begin = dagi_clock(), ms = dagi_trace_ticks(trace, MS);
     nanosleep(&(struct timespec){.tv_nsec = 12 * MS}, NULL);
-    dagi_trace_idle(driver, 0, 0);
+    dagi_note_idle(driver->worker, false, false);
     uint64_t in = dagi_trace_number(to), out = dagi_trace_number(back);
     dagi_trace_copy(to, begin, begin + 2 * ms, COPIED, in, 0);
     dagi_trace_copy(back, begin + 4 * ms, begin + 6 * ms, COPIED / 2, out, 0);
@@ -175,10 +176,11 @@ START_TEST(exports_and_report_show_devices)
     out = open_memstream(&report, &size);
     dagi_report_print(t, out);
     fclose(out);
-    has("JSON", json, (const char *const[]){
-        "\"tid\":1,\"name\":\"thread_name\",\"args\":{\"name\":\"device 1 stream 3\"}",
-        "\"name\":\"host to device 1\"", "\"task\":\"T(8)\"", "\"cat\":\"copy\",\"args\":{\"bytes\":8000000}",
-        "driving a device", NULL});
+    has("JSON", json,
+        (const char *const[]){
+            "\"tid\":1,\"name\":\"thread_name\",\"args\":{\"name\":\"device 1 stream 3\"}",
+            "\"name\":\"host to device 1\"", "\"task\":\"T(8)\"",
+            "\"cat\":\"copy\",\"args\":{\"bytes\":8000000}", "driving a device", NULL});
     has("page", html, (const char *const[]){
         "\"kind\":\"stream\",\"label\":\"rank 0 device 1 stream 3\",\"tasks\":2",
         "\"kind\":\"link\",\"label\":\"rank 0 host to device 1\",\"copies\":1,\"flights\":1",
@@ -198,7 +200,7 @@ END_TEST
 static void sleep_on_duty(dag_context *ctx)
 {
     const struct timespec pause = {.tv_nsec = 20 * MS};
-    dagi_track *track = ctx->workers[0]->track;
+    dagi_track *track = dagi_tasks(ctx)->workers[0]->track;
     dagi_trace_enter(track);
     uint64_t begin = dagi_trace_mark(track);
     dagi_trace_comm(track, begin, 1);
@@ -206,7 +208,7 @@ static void sleep_on_duty(dag_context *ctx)
     begin = dagi_trace_mark(track);
     nanosleep(&pause, NULL); /* in the midst of one */
     dagi_trace_comm(track, begin, 1);
-    dagi_trace_idle(track, 0, 0);
+    dagi_note_idle(track->worker, false, false);
     nanosleep(&pause, NULL); /* idle, which it stays */
     begin = dagi_trace_mark(track);
     dagi_trace_comm(track, begin, 1);

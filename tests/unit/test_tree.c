@@ -1,7 +1,7 @@
 /* Shapes of broadcasts: everybody is reached once, by a destination rank or the producer, in as few
  * rounds as the shape promises. */
 #include "../common/run_suite.h"
-#include "../../runtime/comm/tree.h"
+#include "../../runtime/net/shapes.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@ START_TEST(new_value_is_aligned_and_poisoned)
     const int64_t sizes[] = {0, 1, 7, 8, 9, 32, 33, 63, 64, 65, 1000, 36864, 100000};
     for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
         const dag_shape shape = {sizes[k], 1, 8};
-        dag_value *v = dagi_value_new(&w, &pool, &shape);
+        dag_value *v = dagi_value_new(&w, pool, &shape);
         ck_assert_ptr_nonnull(v);
         ck_assert_uint_eq((uintptr_t)v->ptr % 64, 0);
         ck_assert_int_eq(v->m, sizes[k]);
@@ -33,7 +33,7 @@ START_TEST(impossible_sizes_are_out_of_memory)
     const dag_shape huge[] = {{INT64_MAX, 2, 1}, {INT64_MAX, INT64_MAX, 16}, {1, INT64_MAX, 16},
                               {INT64_MAX / 16, 1, 16}, {-1, 1, 8}, {1, -1, 8}};
     for (size_t k = 0; k < sizeof(huge) / sizeof(huge[0]); k++)
-        ck_assert_ptr_null(dagi_value_new(&w, &pool, &huge[k]));
+        ck_assert_ptr_null(dagi_value_new(&w, pool, &huge[k]));
     finish();
 }
 END_TEST
@@ -41,16 +41,16 @@ END_TEST
 START_TEST(buffers_are_reused)
 {
     const dag_shape shape = {192, 192, 8};
-    dag_value *v = dagi_value_new(&w, &pool, &shape);
+    dag_value *v = dagi_value_new(&w, pool, &shape);
     void *first = v->ptr;
     size_t before, after, idle;
-    dagi_value_depot_bytes(ctx.values, &before, &idle);
+    dagi_value_depot_bytes(ctx->values, &before, &idle);
     for (int i = 0; i < 1000; i++) {
         dagi_value_release(&w, v);
-        v = dagi_value_new(&w, &pool, &shape);
+        v = dagi_value_new(&w, pool, &shape);
         ck_assert_ptr_eq(v->ptr, first);
     }
-    dagi_value_depot_bytes(ctx.values, &after, &idle);
+    dagi_value_depot_bytes(ctx->values, &after, &idle);
     ck_assert_uint_eq(before, after);
     dagi_value_release(&w, v);
     finish();
@@ -65,21 +65,21 @@ START_TEST(memory_is_proportional_to_live_values)
     struct dagi_worker other;
     dag_value *v[LIVE];
     size_t bytes = 0, allocated, idle;
-    fake_worker(&ctx, &other);
+    fake_worker(ctx, &other);
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < LIVE; i++) {
             const dag_shape shape = {64 + 8 * (round % 5), 128, 8};
-            v[i] = dagi_value_new(&w, &pool, &shape);
+            v[i] = dagi_value_new(&w, pool, &shape);
             ck_assert_ptr_nonnull(v[i]);
             bytes = (size_t)(64 + 8 * 4) * 128 * 8 * LIVE;
         }
-        dagi_value_depot_bytes(ctx.values, &allocated, &idle);
+        dagi_value_depot_bytes(ctx->values, &allocated, &idle);
         ck_assert_uint_le(allocated, bytes * 2 + (8u << 20) + 12 * (1u << 20));
         for (int i = 0; i < LIVE; i++)
             dagi_value_release(&other, v[i]);
     }
     fake_worker_end(&other);
-    dagi_value_depot_bytes(ctx.values, &allocated, &idle);
+    dagi_value_depot_bytes(ctx->values, &allocated, &idle);
     ck_assert_uint_le(idle, 8u << 20);
     finish();
 }
@@ -89,7 +89,7 @@ START_TEST(sole_holder_writes_in_place)
 {
     const dag_shape shape = {ROWS, COLS, sizeof(double)};
     int renamed;
-    dag_value *v = dagi_value_new(&w, &pool, &shape);
+    dag_value *v = dagi_value_new(&w, pool, &shape);
     ck_assert_ptr_eq(dagi_value_writable(&w, v, &renamed), v);
     ck_assert_int_eq(renamed, 0);
     dagi_value_release(&w, v);
@@ -101,7 +101,7 @@ START_TEST(shared_value_is_copied_for_a_writer)
 {
     const dag_shape shape = {ROWS, COLS, sizeof(double)};
     int renamed;
-    dag_value *v = dagi_value_new(&w, &pool, &shape);
+    dag_value *v = dagi_value_new(&w, pool, &shape);
     for (int i = 0; i < ROWS * COLS; i++)
         numbers_of(v)[i] = i;
     dagi_value_retain(v, 2);
@@ -157,13 +157,13 @@ static void *hammer(void *arg)
 {
     struct dagi_worker mine;
     unsigned seed = 17 * (unsigned)(uintptr_t)arg + 1;
-    fake_worker(&ctx, &mine);
+    fake_worker(ctx, &mine);
     for (int r = 0; r < ROUNDS; r++) {
         static numbers *a = &data[INPLACE];
         int64_t i = (int64_t)(uintptr_t)arg; /* elements of one's own, shards shared */
         dag_element e;
         numbers_element(&a->super, &i, &e);
-        dag_value *v = dagi_value_home(&mine, &pool, &e,
+        dag_value *v = dagi_value_home(&mine, pool, &e,
                                        DAGI_VALUE_INPLACE | DAGI_VALUE_TRACKED);
         seed = seed * 1664525 + 1013904223;
         if (seed >> 31) {
@@ -171,7 +171,7 @@ static void *hammer(void *arg)
             dagi_value_retain(v, 1);
             dag_value *copy = dagi_value_writable(&mine, v, &renamed);
             numbers_of(copy)[0] = r;
-            struct task task = {.task = {.cls = &cls, .pool = &pool, .owner = &mine},
+            struct task task = {.task = {.cls = &cls, .pool = pool, .owner = &mine},
                                 .flow = {copy}};
             dag_store(&task.task, 0, INPLACE, &i, DAG_REGION_FULL);
             dagi_value_release(&mine, copy);
@@ -209,7 +209,7 @@ static void *drop(void *arg)
     struct dagi_worker mine;
     int renamed;
     (void)arg;
-    fake_worker(&ctx, &mine);
+    fake_worker(ctx, &mine);
     dag_value *v = dagi_value_writable(&mine, shared_value, &renamed);
     if (!renamed)
         atomic_fetch_add(&writers_in_place, 1);
@@ -224,7 +224,7 @@ START_TEST(at_most_one_writer_in_place)
     for (int r = 0; r < 200; r++) {
         const dag_shape shape = {ROWS, COLS, sizeof(double)};
         pthread_t thread[THREADS];
-        shared_value = dagi_value_new(&w, &pool, &shape);
+        shared_value = dagi_value_new(&w, pool, &shape);
         numbers_of(shared_value)[0] = 0;
         dagi_value_retain(shared_value, THREADS - 1);
         atomic_store(&writers_in_place, 0);

@@ -1,6 +1,6 @@
 /* Regions of views: every item of the region travels once, nothing else is touched. */
 #include "../common/run_suite.h"
-#include "../../runtime/comm/view.h"
+#include "../../runtime/net/view.h"
 
 #include <check.h>
 #include <stdlib.h>

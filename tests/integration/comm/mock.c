@@ -167,22 +167,21 @@ void dagi_pool_end(dag_taskpool *pool, dag_status status, int64_t info, const ch
     snprintf(p->message, sizeof p->message, "%s", message);
 }
 
-void dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
-                  const int32_t *params, uint32_t mask, uint64_t dynamic, int poison,
-                  dag_value **values)
+struct dag_task *dagi_deliver(struct dagi_worker *w, dag_taskpool *pool, const dagi_delivery *d)
 {
     mock_pool *p = of(pool);
-    CHECK(w == &mock.worker && cls == &mock_class, "wrong worker or class");
-    CHECK(p->expected > 0, "delivery of (%d, %d) not expected", params[0], params[1]);
+    CHECK(w == &mock.worker && d->cls == &mock_class, "wrong worker or class");
+    CHECK(p->expected > 0, "delivery of (%d, %d) not expected", d->params[0], d->params[1]);
     p->expected--;
-    if (poison)
+    if (d->poison)
         atomic_store(&pool->poisoned, 1);
     mock.activity++;
-    mock.deliver(p, params, mask, dynamic, poison, values);
+    mock.deliver(p, d->params, d->mask, d->dynamic, d->poison, d->values);
     mock_pool_check(p);
+    return NULL;
 }
 
-/* ---- the rest of core --------------------------------------------------------------------- */
+/* ---- workers --------------------------------------------------------------------- */
 
 int dagi_ready_many(const dag_context *ctx)
 {
@@ -195,6 +194,17 @@ void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg)
     while (!done(arg))
         if (dagi_comm_progress(w) == 0)
             sched_yield();
+}
+
+void dagi_activate(struct dagi_worker *w)
+{
+    (void)w;
+}
+
+void dagi_ready(struct dagi_worker *w, struct dag_task *list)
+{
+    (void)w, (void)list;
+    CHECK(0, "a task is ready, and deliveries have none");
 }
 
 void dagi_wake_application(dag_context *ctx)
@@ -215,17 +225,18 @@ const char *dag_strerror(dag_status status)
     return status ? "error" : "success";
 }
 
-void dagi_wave_look(dag_context *ctx, dagi_wave *mine)
+dagi_look dagi_wave_look(dag_context *ctx)
 {
     (void)ctx;
-    mine->idle = mock.idle;
-    mine->blocked = mock.blocked;
-    mine->first_open = UINT32_MAX;
+    dagi_look look = {.idle = mock.idle,
+                      .blocked = mock.blocked,
+                      .first_open = UINT32_MAX,
+                      .added = (uint32_t)mock.npools,
+                      .activity = mock.activity};
     for (int i = mock.npools - 1; i >= 0; i--)
         if (mock.pools[i] && !mock.pools[i]->reported)
-            mine->first_open = mock.pools[i]->pool.id;
-    mine->added_min = mine->added_max = (uint32_t)mock.npools;
-    mine->activity = mock.activity;
+            look.first_open = mock.pools[i]->pool.id;
+    return look;
 }
 
 void dagi_wave_quiet(struct dagi_worker *w, uint32_t first_open)
@@ -274,9 +285,9 @@ void dagi_device_choose(struct dagi_worker *w)
     (void)w;
 }
 
-dagi_departure *dagi_departure_of(struct dagi_worker *w, int flow, uint8_t *staged)
+dagi_departure *dagi_departure_of(const struct dagi_job *job, int flow, uint8_t *staged)
 {
-    (void)w, (void)flow, (void)staged;
+    (void)job, (void)flow, (void)staged;
     return NULL;
 }
 
@@ -310,27 +321,27 @@ void mock_start(int64_t eager, int64_t credit, uint64_t chaos, int bcast)
     mallopt(M_MMAP_THRESHOLD, 32 << 20); /* buffers are reused, as the real ones are */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     memset(&mock, 0, sizeof mock);
-    mock.ctx.nworkers = 1;
-    mock.ctx.single = 1;
+    mock.crew.tasks.nworkers = 1;
+    mock.crew.tasks.single = 1;
     mock.ctx.settings.eager_bytes = eager;
     mock.ctx.settings.credit_bytes = credit;
     mock.ctx.settings.chaos = chaos;
     mock.ctx.settings.bcast = bcast;
     mock.workers[0] = &mock.worker;
-    mock.ctx.workers = mock.workers;
+    mock.crew.tasks.workers = mock.workers;
     mock.worker.ctx = &mock.ctx;
     dag_status status = dagi_comm_init(&mock.ctx, NULL, why, sizeof why);
     if (status == DAG_SUCCESS)
         status = dagi_comm_open(&mock.ctx, DAG_SUCCESS, why, sizeof why);
     CHECK(status == DAG_SUCCESS, "%s", why);
-    mock.worker.fanout = dagi_fanout_new(&mock.ctx);
+    mock.thread.runner.fanout = dagi_fanout_new(&mock.ctx);
 }
 
 void mock_stop(void)
 {
     dagi_comm_barrier(&mock.worker, DAGI_BARRIER);
     CHECK(mock.values == 0, "%lld values are left", (long long)mock.values);
-    dagi_fanout_free(mock.worker.fanout);
+    dagi_fanout_free(mock.thread.runner.fanout);
     dagi_comm_fini(&mock.ctx);
 }
 
@@ -389,7 +400,7 @@ void mock_complete(mock_pool *p, int32_t a, int32_t b, int64_t priority, dag_val
         dag_value *flow[MOCK_DATA];
         int32_t local[MOCK_PARAMS];
     } t = {.task = {.cls = &mock_class, .pool = &p->pool, .priority = priority}, .local = {a, b}};
-    dagi_fanout *f = mock.worker.fanout;
+    dagi_fanout *f = mock.thread.runner.fanout;
     for (int i = 0; i < MOCK_DATA; i++)
         t.flow[i] = values[i];
     for (int i = 0; i < ndest; i++) {
@@ -406,5 +417,5 @@ void mock_complete(mock_pool *p, int32_t a, int32_t b, int64_t priority, dag_val
         dagi_value_release(&mock.worker, values[i]);
     }
     if (!dagi_fanout_empty(f))
-        dagi_comm_activate(&mock.worker, &t.task, f, dynamic);
+        dagi_comm_activate(&mock.worker, &t.task, f, dynamic, NULL);
 }

@@ -23,7 +23,10 @@
 #define MOCK_FLOWS 4 /* the last is CTL */
 
 typedef struct mock_pool {
-    dag_taskpool pool; /* first */
+    union { /* first */
+        dag_taskpool pool;
+        struct dagi_pool whole_pool;
+    };
     int holds;         /* under way in comm */
     int expected;      /* deliveries still to come */
     int forced;        /* 1: our part ends whatever is under way */
@@ -38,8 +41,14 @@ typedef void (*mock_deliver_fn)(mock_pool *pool, const int32_t *params, uint32_t
                                 uint64_t dynamic, int poison, dag_value **values);
 
 extern struct mock {
-    dag_context ctx;
-    struct dagi_worker worker;
+    union {
+        dag_context ctx;
+        struct dagi_crew crew;
+    };
+    union {
+        struct dagi_worker worker;
+        struct dagi_thread thread;
+    };
     struct dagi_worker *workers[1];
     mock_pool *pools[64];
     int npools;

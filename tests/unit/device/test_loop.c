@@ -9,7 +9,7 @@
 #include "loop_backend.h"
 #include "mix.h"
 
-#include "../../../runtime/core/core.h"
+#include "../../../runtime/task/task.h"
 #include "loop_chol.h"
 #include "loop_fork.h"
 #include "loop_once.h"
@@ -150,7 +150,7 @@ static dag_status play(const run *r, graph g, int64_t rows, int64_t tile, uint64
         pool = loop_share_new(ctx, m, more, (int)r->policy);
     if (!pool)
         give_up(r, ctx);
-    atomic_store(&pool->crowded, r->crowded);
+    atomic_store(&dagi_pool(pool)->crowded, r->crowded);
     dag_add(ctx, pool);
     dag_status status = dag_wait(pool);
     if (status == DAG_SUCCESS && dag_taskpool_info(pool) != 0)

@@ -61,7 +61,7 @@ static void start(void)
 
 static dagi_device *device(int i)
 {
-    return ctx->devices->device[i];
+    return dagi_tasks(ctx)->devices->device[i];
 }
 
 static dagi_block *block_on(dagi_device *d)
@@ -85,7 +85,7 @@ static dagi_block *fill(dagi_device *d, dag_value *v)
 static dag_value *new_value(void)
 {
     const dag_shape shape = {ROWS, ROWS, sizeof(double)};
-    dag_value *v = dagi_value_new(ctx->workers[0], pool, &shape);
+    dag_value *v = dagi_value_new(dagi_tasks(ctx)->workers[0], pool, &shape);
     ck_assert_ptr_nonnull(v);
     for (int i = 0; i < ROWS * ROWS; i++)
         ((double *)v->ptr)[i] = i + 1;
@@ -97,7 +97,7 @@ static dag_value *survivor(void)
 {
     dag_value *v = new_value();
     fill(device(0), v);
-    dagi_copies_written(ctx->devices, v, 1, (dagi_ticket){NULL, 0});
+    dagi_copies_written(dagi_tasks(ctx)->devices, v, 1, (dagi_ticket){NULL, 0});
     fill(device(1), v);
     atomic_store(&device(0)->lost, 1);
     return v;
@@ -132,7 +132,7 @@ START_TEST(a_core_waits_for_a_device_that_works)
 {
     start();
     reader r = {.task = {.cls = &cls, .pool = pool}, .flow = survivor()};
-    ck_assert_int_eq(dagi_device_host_ready(ctx->workers[0], &r.task), 0);
+    ck_assert_int_eq(dagi_device_host_ready(dagi_tasks(ctx)->workers[0], &r.task), 0);
     ck_assert_ptr_null(atomic_load(&device(0)->fetches));
     ck_assert_ptr_eq(atomic_load(&device(1)->fetches), &r.task);
 }
@@ -148,11 +148,12 @@ START_TEST(a_job_that_leaves_keeps_no_block)
     static reader r;
     r = (reader){.task = {.cls = &cls, .pool = pool, .priority = 5}, .flow = v};
     const dagi_slip slip = {.task = &r.task, .device = d};
-    ck_assert_int_eq(dagi_pending_enter(ctx->workers[0], &slip), 0);
-    dagi_pending_collect(ctx->workers[0], d);
+    ck_assert_int_eq(dagi_pending_enter(dagi_tasks(ctx)->workers[0], &slip), 0);
+    dagi_pending_collect(dagi_tasks(ctx)->workers[0], d);
     dagi_pending_next_use(d);
     ck_assert_int_eq(block->next_use, 5);
-    dagi_job_elsewhere(ctx->workers[0], dagi_pending_pop(ctx->workers[0], d), "it is a test");
+    dagi_job_elsewhere(dagi_tasks(ctx)->workers[0],
+                       dagi_pending_pop(dagi_tasks(ctx)->workers[0], d), "it is a test");
     ck_assert(block->next_use == INT64_MIN);
 }
 END_TEST
@@ -160,8 +161,8 @@ END_TEST
 /* A task whose kernels have reported in all the places that it may have; they are done. */
 static void enlist_reporter(dagi_device *d, dagi_lane *lane)
 {
-    struct dagi_worker *w = ctx->workers[0];
-    reader *r = (reader *)(void *)dagi_task_alloc(w, pool->classes[0].memory_class);
+    struct dagi_worker *w = dagi_tasks(ctx)->workers[0];
+    reader *r = (reader *)(void *)dagi_task_alloc(w, dagi_pool(pool)->classes[0].memory_class);
     *r = (reader){.task = {.cls = &cls, .pool = pool}};
     const dagi_slip slip = {.task = &r->task, .device = d};
     ck_assert_int_eq(dagi_pending_enter(w, &slip), 0);
@@ -193,7 +194,7 @@ START_TEST(reports_are_cleared_as_there_are_tickets)
     for (int i = 0; i < ROUNDS; i++) {
         dagi_result result = DAGI_OK;
         d->now = dagi_now();
-        dagi_retire_round(ctx->workers[0], d, &result);
+        dagi_retire_round(dagi_tasks(ctx)->workers[0], d, &result);
         for (int k = 0; k < DAGI_EXEC_LANES; k++)
             ck_assert_int_ge(dagi_lane_room(&d->exec[k]), 0);
     }
@@ -249,7 +250,7 @@ START_TEST(tasks_found_done_at_once_are_not_free)
         const char *program = pool->program->name;
         const dag_precision prec = pool->prec;
         ck_assert_int_eq(dag_run(ctx, pool), DAG_SUCCESS);
-        dagi_choice *choice = ctx->devices->choice;
+        dagi_choice *choice = dagi_tasks(ctx)->devices->choice;
         dagi_choice_class *gemm = dagi_choice_class_of(choice, program, prec, "Gemm");
         for (int place = 1; place <= DEVICES; place++) {
             double seconds = dagi_choice_kernel(choice, gemm, place, 3 * BYTES);
@@ -263,7 +264,7 @@ END_TEST
 
 static double link_time(int from, int to)
 {
-    return dagi_choice_move(ctx->devices->choice, from, to, BYTES);
+    return dagi_choice_move(dagi_tasks(ctx)->devices->choice, from, to, BYTES);
 }
 
 /* So many seconds after what was enqueued last, and `away` nanoseconds after the last look. */
@@ -290,7 +291,7 @@ START_TEST(links_learn_from_transfers)
     ck_assert_int_eq(dagi_transfer_fill(d, new_value(), block_on(d), 0), DAGI_OK);
     look(d, &d->in, 4, 0); /* two of the same size */
     ck_assert_double_eq_tol(link_time(0, 1), 2, 0.1);
-    dagi_copies_written(ctx->devices, v, 1, (dagi_ticket){NULL, 0});
+    dagi_copies_written(dagi_tasks(ctx)->devices, v, 1, (dagi_ticket){NULL, 0});
     ck_assert_int_eq(dagi_transfer_save(d, v, &when), DAGI_OK);
     look(d, &d->out, 3, 0);
     ck_assert_double_eq_tol(link_time(1, 0), 3, 0.1);

@@ -1,0 +1,203 @@
+/*
+ * The ground floor: what every part of the runtime may know of a context, a worker and a taskpool.
+ *
+ * The three structs here are heads. A floor that keeps more about one of them extends it: its own
+ * struct begins with the head (or with the struct of a floor below), and a function of that floor
+ * casts. task/task.h: dagi_tasks, dagi_runner, dagi_pool; worker/worker.h: dagi_crew, dagi_thread.
+ * context/ allocates the outermost. Floors whose part is not touched for each task keep it behind an
+ * opaque pointer of the head. So no floor sees a field of a floor above it.
+ *
+ * Every structure says for each group of fields who may touch it. Three words are used:
+ *   fixed    written before anybody else can see the structure, read by everybody afterwards
+ *   owner    one worker (or the application thread) alone, no synchronisation
+ *   shared   atomics, or guarded by the lock named beside it
+ *
+ * Locks, in the order in which they may be nested (outer first); whoever holds one may take those
+ * further down only (that of watch/race.c stands before pool->lock, those of watch/watch.h before
+ * nothing):
+ *   comm's progress lock > pools_lock > shard locks of task/deps.c > pool->lock > queue locks of
+ *   sched/ > park_lock > a worker's sleep_lock > message_lock > trace->lock
+ * No lock is held while a body or a function of generated code runs, with one exception: the shard
+ * lock is held while inputs() of the class is evaluated.
+ */
+#ifndef DAGI_BASE_H
+#define DAGI_BASE_H
+
+#include <dag/config.h>
+#include <dag/jdf.h>
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DAGI_LIKELY(x) __builtin_expect(!!(x), 1)
+#define DAGI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* What is written by different threads is kept this far apart (two lines: the prefetcher of
+ * current processors fetches pairs). */
+#define DAGI_LINE 128
+
+#define DAGI_MAX_WORKERS 1024
+
+/* ---- settings (settings.c) -------------------------------------------------------------- */
+
+/* Whether MPI is to read memory of devices itself. */
+enum dagi_gpu_mpi { DAGI_GPU_MPI_OFF, DAGI_GPU_MPI_AUTO, DAGI_GPU_MPI_ON, DAGI_GPU_MPI_FORCE };
+
+/* Every setting has an entry in the table of settings.c and a field here. Units in the table. */
+typedef struct dagi_settings {
+    int64_t threads; /* 0 = from the cpuset */
+    int bind;        /* 0 none, 1 auto */
+    char sched[16];  /* name of the scheduler */
+    int64_t eager_bytes;
+    int64_t credit_bytes;
+    int bells;         /* 1: ranks of a node wake each other */
+    int bcast;         /* dag_bcast; DAG_BCAST_AUTO unless forced */
+    uint64_t chaos;    /* 0 = off, else the seed */
+    double stall_time; /* seconds; 0 = at once */
+    int summary;       /* 1: print dag_summary() to stderr at dag_init */
+    int warnings;      /* 1: warnings go to stderr */
+    int report_signal; /* number of the signal, 0 = none */
+    double task_timeout; /* seconds; 0 = off */
+    int task_timeout_end; /* 1: the process ends when a body has exceeded it */
+    int check;         /* 0 nothing, 1 races */
+    int serial;        /* 1: one worker, a fixed order */
+    int64_t lose;      /* number of the message to drop, for tests; 0 = none */
+    char trace[1024];  /* file to write a trace to; "" = none */
+    int64_t trace_bytes; /* most memory for events */
+    int trace_inputs;  /* 1: traces have all inputs of tasks */
+    int report;        /* 1: report to stderr at dag_fini() */
+    int progress;      /* 1: bar on a terminal */
+    int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
+    int device_always; /* 1: no core runs what a device could */
+    int64_t cuda_memory; /* bytes of a device that are used; 0 = most of what is free */
+    char perf_model[1024];  /* file of kernel times (device/choice.h); "" = none */
+    char tile_times[1024];  /* read by algorithms */
+    char cuda_plugin[1024]; /* file of the plug-in; "" = looked for */
+    int gpu_mpi;       /* enum dagi_gpu_mpi */
+} dagi_settings;
+
+/* ---- heads ------------------------------------------------------------------------------ */
+
+struct dagi_topology;
+struct dagi_trace;
+struct dagi_track;
+struct dagi_value_cache;
+struct dagi_value_depot;
+struct dagi_value_keeper;
+struct dagi_pool_data;
+
+struct dag_context {
+    /* -- fixed after dag_init() */
+    int rank, size;
+    /* Ranks of this job on this node that run on the same set of processors, and which of them this
+     * one is. */
+    int sharing, share_index;
+    dagi_settings settings;
+    struct dag_config *config; /* values with their origin, for dag_setting_get() */
+    struct dagi_topology *topology;
+    char summary[512];
+
+    /* -- what data and trace keep; guarded as they say */
+    struct dagi_value_depot *values;
+    const struct dagi_value_keeper *keeper; /* who outlives holders of values; NULL = nobody */
+    int recorded; /* what rank 0 wants recorded: DAGI_TRACE_... of trace/trace.h */
+    struct dagi_trace *trace; /* NULL = nothing is recorded */
+
+    pthread_mutex_t message_lock;
+    char message[4096]; /* message_lock; the text of dag_message() is a copy made for the caller */
+    char message_out[4096]; /* application thread */
+};
+
+struct dagi_worker {
+    /* -- fixed */
+    dag_context *ctx;
+    int index;
+
+    /* -- owner: the worker's own thread; for worker 0 the application thread inside the library */
+    uint64_t random;                 /* dagi_random() */
+    struct dagi_value_cache *values; /* data's: free lists of values */
+    struct dagi_track *track;        /* trace's; NULL when nothing is recorded */
+};
+
+struct dag_taskpool {
+    /* -- fixed once dag_pool_ready() has returned (id: once dag_add() has) */
+    dag_context *ctx;
+    const dag_program *program;
+    void *globals; /* behind the outermost struct, in the same allocation */
+    dag_precision prec;
+    uint32_t id;
+    uint64_t hash; /* of the program and its scalar globals; ranks compare it */
+    struct dagi_pool_data *data; /* data's: bound collections with their effective modes, fetched
+                                    elements, put-off stores */
+    _Atomic int poisoned; /* only ever 0 -> 1: bodies and stores are skipped */
+};
+
+/* ---- helpers for all floors ------------------------------------------------------------- */
+
+/* Keep the sentence that dag_message() returns. */
+void dagi_set_message(dag_context *ctx, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Warning to stderr, `dag: rank R: ...`, unless warnings are off. */
+void dagi_warn(const dag_context *ctx, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Write "Class(1, 2)" of an instance; always ends the text. Returns the length. */
+size_t dagi_describe(char *text, size_t size, const dag_class *cls, const int32_t *locals);
+
+/* Monotonic time in nanoseconds, and a cheaper one in units of its own. */
+uint64_t dagi_now(void);
+static inline uint64_t dagi_ticks(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return dagi_now();
+#endif
+}
+
+/* One more, of a count that one thread alone writes. On x86 the one instruction that a plain
+ * increment is; compilers make three of an atomic load and store. */
+static inline void dagi_count_one(_Atomic int64_t *count)
+{
+#if defined(__x86_64__)
+    __asm__("incq %0" : "+m"(*count) : : "cc");
+#else
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+#endif
+}
+
+/* Random numbers of this worker: a stream that depends on (seed, rank, worker) only. */
+static inline uint64_t dagi_random(struct dagi_worker *w)
+{
+    uint64_t x = (w->random += UINT64_C(0x9e3779b97f4a7c15));
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* True under DAG_CHAOS, once in `n` times. */
+static inline bool dagi_chaos(struct dagi_worker *w, uint32_t n)
+{
+    return w->ctx->settings.chaos && dagi_random(w) % n == 0;
+}
+/* Under DAG_CHAOS: now and then wait a moment, or let somebody else run. */
+void dagi_chaos_delay(struct dagi_worker *w);
+
+static inline bool dagi_pool_is_poisoned(const dag_taskpool *pool)
+{
+    return atomic_load_explicit(&pool->poisoned, memory_order_relaxed) != 0;
+}
+
+/* Bring the first lines of something to the cache. */
+static inline void dagi_prefetch_lines(const void *at, int lines)
+{
+    enum { LINE = 64 };
+    for (int i = 0; i < lines; i++)
+        __builtin_prefetch((const char *)at + i * LINE);
+}
+
+#endif

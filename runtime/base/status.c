@@ -1,0 +1,103 @@
+/* Status codes, the sentence of the last error, warnings. */
+#include "base.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *dag_strerror(dag_status status)
+{
+    switch (status) {
+    case DAG_SUCCESS: return "success";
+    case DAG_ERR_ARG: return "invalid argument";
+    case DAG_ERR_STATE: return "called out of order";
+    case DAG_ERR_SETTING: return "unknown setting or invalid value";
+    case DAG_ERR_UNSUPPORTED: return "not supported by this build";
+    case DAG_ERR_TASK: return "a task failed";
+    case DAG_ERR_GRAPH: return "the task graph contradicts itself";
+    case DAG_ERR_MISMATCH: return "ranks disagree about the program or its arguments";
+    case DAG_ERR_STALL: return "tasks wait for inputs that nobody will send";
+    case DAG_ERR_CANCELLED: return "cancelled";
+    case DAG_ERR_NOMEM: return "out of memory";
+    case DAG_ERR_IO: return "a file could not be read or written";
+    case DAG_ERR_COMM: return "communication failed";
+    case DAG_ERR_DEVICE: return "a device failed";
+    case DAG_ERR_INTERNAL: return "internal error of the runtime";
+    }
+    return "unknown status";
+}
+
+const char *dag_version(void)
+{
+    return DAG_VERSION_STRING;
+}
+
+void dagi_set_message(dag_context *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&ctx->message_lock);
+    vsnprintf(ctx->message, sizeof ctx->message, format, args);
+    pthread_mutex_unlock(&ctx->message_lock);
+    va_end(args);
+}
+
+const char *dag_message(const dag_context *context)
+{
+    if (!context)
+        return "";
+    /* The lock and the copy for the caller are no part of the context's visible state. */
+    dag_context *ctx = (dag_context *)(uintptr_t)context;
+    pthread_mutex_lock(&ctx->message_lock);
+    memcpy(ctx->message_out, ctx->message, sizeof ctx->message_out);
+    pthread_mutex_unlock(&ctx->message_lock);
+    return ctx->message_out;
+}
+
+static void warn(const dag_context *ctx, const char *format, va_list args)
+{
+    if (!ctx->settings.warnings)
+        return;
+    char text[4096];
+    vsnprintf(text, sizeof text, format, args);
+    fprintf(stderr, "dag: rank %d: warning: %s\n", ctx->rank, text);
+}
+
+void dagi_warn(const dag_context *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    warn(ctx, format, args);
+    va_end(args);
+}
+
+void dag_warn(const dag_context *context, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    warn(context, format, args);
+    va_end(args);
+}
+
+size_t dagi_describe(char *text, size_t size, const dag_class *cls, const int32_t *locals)
+{
+    size_t used = 0;
+    int n = snprintf(text, size, "%s(", cls->name);
+    used += n > 0 ? (size_t)n : 0;
+    for (int i = 0; locals && i < cls->nparams && used < size; i++) {
+        n = snprintf(text + used, size - used, "%s%d", i ? ", " : "", (int)locals[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (used < size) {
+        n = snprintf(text + used, size - used, locals ? ")" : "...)");
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return used < size ? used : size - 1;
+}
+
+uint64_t dagi_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}

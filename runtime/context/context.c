@@ -1,0 +1,341 @@
+/* Contexts: start and end of the runtime on this rank. */
+#include "../base/settings.h"
+#include "../base/topology.h"
+#include "../comm/comm.h"
+#include "../device/resident.h"
+#include "../watch/watch.h"
+#include "trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "init.h"
+
+static const dagi_sched_ops *const schedulers[] = {&dagi_sched_local, &dagi_sched_global};
+
+/* ---- workers ---------------------------------------------------------------------------- */
+
+static void free_worker(struct dagi_worker *w)
+{
+    if (!w)
+        return;
+    dagi_value_cache_free(w->values);
+    dagi_fanout_free(dagi_runner(w)->fanout);
+    free(dagi_runner(w)->edges);
+    free(dagi_runner(w)->workspace);
+    dagi_thread_fini(dagi_thread(w));
+    free(w);
+}
+
+static struct dagi_worker *new_worker(dag_context *ctx, int index, bool bind)
+{
+    size_t bytes = (sizeof(struct dagi_thread) + DAGI_LINE - 1) & ~(size_t)(DAGI_LINE - 1);
+    struct dagi_worker *w = aligned_alloc(DAGI_LINE, bytes);
+    if (!w)
+        return NULL;
+    memset((void *)w, 0, bytes);
+    w->ctx = ctx;
+    w->index = index;
+    /* The application's thread is its own: it is never bound. */
+    dagi_thread(w)->cpu = bind && index > 0 ? index : -1;
+    w->random = (ctx->settings.chaos * UINT64_C(0x2545f4914f6cdd1d)) ^
+                ((uint64_t)ctx->rank << 32) ^ (uint64_t)index;
+    dagi_thread_init(dagi_thread(w));
+    w->values = dagi_value_cache_new(ctx->values);
+    if (ctx->size > 1)
+        dagi_runner(w)->fanout = dagi_fanout_new(ctx);
+    if (!w->values || (ctx->size > 1 && !dagi_runner(w)->fanout)) {
+        free_worker(w);
+        return NULL;
+    }
+    return w;
+}
+
+static dag_status make_workers(dag_context *ctx, bool bind)
+{
+    dagi_tasks(ctx)->task_store = dagi_task_store_new();
+    ctx->values = dagi_value_depot_new();
+    dagi_tasks(ctx)->workers =
+        calloc((size_t)dagi_tasks(ctx)->nworkers, sizeof(struct dagi_worker *));
+    if (!dagi_tasks(ctx)->task_store || !ctx->values || !dagi_tasks(ctx)->workers)
+        return DAG_ERR_NOMEM;
+    for (int i = 0; i < dagi_tasks(ctx)->nworkers; i++) {
+        dagi_tasks(ctx)->workers[i] = new_worker(ctx, i, bind);
+        if (!dagi_tasks(ctx)->workers[i])
+            return DAG_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < sizeof schedulers / sizeof schedulers[0]; i++) {
+        if (strcmp(schedulers[i]->name, ctx->settings.sched) == 0)
+            dagi_crew(ctx)->sched = schedulers[i];
+    }
+    if (ctx->settings.serial)
+        dagi_crew(ctx)->sched = &dagi_sched_serial;
+    if (!dagi_crew(ctx)->sched)
+        return DAG_ERR_INTERNAL;
+    dag_status status = dagi_crew(ctx)->sched->init(ctx);
+    if (status != DAG_SUCCESS)
+        dagi_crew(ctx)->sched = NULL;
+    return status;
+}
+
+/* ---- where the workers run -------------------------------------------------------------- */
+
+static void warn_about_cpuset(const dag_context *ctx)
+{
+    int cores = dagi_topology_cores(ctx->topology);
+    int machine = dagi_topology_machine_cores(ctx->topology);
+    if (dagi_tasks(ctx)->nworkers <= cores || machine <= cores)
+        return;
+    char set[128];
+    dagi_topology_describe(ctx->topology, set, sizeof set);
+    dagi_warn(ctx,
+              "%d workers will share %d core%s (processors %s), though this machine has %d: "
+              "whatever started this process has bound it to them. Under mpirun use "
+              "--map-by slot:PE=%d --bind-to core, or --bind-to none",
+              dagi_tasks(ctx)->nworkers, cores, cores > 1 ? "s" : "", set, machine,
+              dagi_tasks(ctx)->nworkers);
+}
+
+/* Settle the number of workers; true when background workers are to be bound. */
+static bool place_workers(dag_context *ctx)
+{
+    int sharing = ctx->sharing;
+    int cores = dagi_topology_cores(ctx->topology);
+    if (sharing > 1)
+        dagi_topology_share(ctx->topology, ctx->share_index, sharing);
+    int share = dagi_topology_share_cores(ctx->topology);
+    if (dagi_tasks(ctx)->nworkers == 0)
+        dagi_tasks(ctx)->nworkers = share < DAGI_MAX_WORKERS ? share : DAGI_MAX_WORKERS;
+    dagi_tasks(ctx)->single = dagi_tasks(ctx)->unlocked = dagi_tasks(ctx)->nworkers == 1;
+    dagi_tasks(ctx)->oversubscribed = dagi_tasks(ctx)->nworkers > share || sharing > cores;
+    bool bind = ctx->settings.bind && !dagi_tasks(ctx)->oversubscribed && !dagi_tasks(ctx)->single;
+    const char *silent = dagi_comm_no_bells(ctx);
+    char set[128];
+    dagi_topology_describe(ctx->topology, set, sizeof set);
+    snprintf(ctx->summary, sizeof ctx->summary,
+             "rank %d of %d: %d worker%s on processors %s%s%s, scheduler %s%s%s", ctx->rank,
+             ctx->size, dagi_tasks(ctx)->nworkers, dagi_tasks(ctx)->single ? "" : "s", set,
+             bind ? " (bound)" : "", dagi_tasks(ctx)->oversubscribed ? " (shared with others)" : "",
+             ctx->settings.sched, silent[0] ? ", ranks of this node do not wake each other: " : "",
+             silent);
+    warn_about_cpuset(ctx);
+    return bind;
+}
+
+/* ---- start and end ---------------------------------------------------------------------- */
+
+static void destroy(dag_context *ctx)
+{
+    if (dagi_tasks(ctx)->workers)
+        dagi_workers_stop(ctx);
+    dagi_observe_end(ctx);
+    if (dagi_tasks(ctx)->comm)
+        dagi_comm_fini(ctx);
+    if (dagi_crew(ctx)->sched)
+        dagi_crew(ctx)->sched->fini(ctx);
+    if (ctx->trace)
+        dagi_gather_free(ctx->trace->gather);
+    dagi_trace_free(ctx);
+    dagi_devices_unused(ctx);
+    dagi_devices_fini(ctx);
+    for (int i = 0; dagi_tasks(ctx)->workers && i < dagi_tasks(ctx)->nworkers; i++)
+        free_worker(dagi_tasks(ctx)->workers[i]);
+    free(dagi_tasks(ctx)->workers);
+    if (ctx->values)
+        dagi_value_depot_free(ctx->values);
+    dagi_task_store_free(dagi_tasks(ctx)->task_store);
+    dagi_topology_free(ctx->topology);
+    dag_config_free(ctx->config);
+    pthread_mutex_destroy(&dagi_tasks(ctx)->pools_lock);
+    pthread_mutex_destroy(&dagi_crew(ctx)->park_lock);
+    pthread_mutex_destroy(&ctx->message_lock);
+    free(ctx);
+}
+
+/* The ranks fill the processors by themselves. Worker 0 must hear of messages while it sleeps. */
+static bool has_helpers(const dag_context *ctx)
+{
+    return dagi_tasks(ctx)->workers && dagi_tasks(ctx)->workers[0] && !dagi_tasks(ctx)->single &&
+           ctx->size > 1 && !dagi_tasks(ctx)->devices &&
+           ctx->sharing >= dagi_topology_cores(ctx->topology) &&
+           dagi_comm_can_sleep(dagi_tasks(ctx)->workers[0]);
+}
+
+/* What the workers look at besides tasks, and when. */
+static void settle_workers(dag_context *ctx)
+{
+    struct dagi_tasks *tasks = dagi_tasks(ctx);
+    dagi_crew(ctx)->attend = ctx->size > 1 || tasks->device;
+    dagi_crew(ctx)->helpers = has_helpers(ctx);
+    for (int i = 0; tasks->workers && i < tasks->nworkers; i++) {
+        struct dagi_runner *r = dagi_runner(tasks->workers[i]);
+        if (!r)
+            continue;
+        r->special = DAGI_TRACK(&r->worker) || tasks->device;
+        /* traces, reports and checks want each arrival */
+        r->joins = !r->special && !tasks->observer && !ctx->settings.serial;
+    }
+}
+
+/* This rank cannot start. Where others may be on their way, it tells them. */
+static dag_status give_up(dag_context *ctx, void *mpi_comm, dag_status status)
+{
+    char ignored[1];
+    dagi_tasks(ctx)->nworkers = 1;
+    if (dagi_engine_is_up() &&
+        dagi_comm_init(ctx, mpi_comm, ignored, sizeof ignored) == DAG_SUCCESS)
+        dagi_comm_open(ctx, status, ignored, sizeof ignored);
+    return status;
+}
+
+static dag_status start_recording(dag_context *ctx, char *why, size_t size)
+{
+    struct dagi_tasks *tasks = dagi_tasks(ctx);
+    dag_status status =
+        dagi_trace_new(ctx, ctx->recorded, tasks->workers, tasks->nworkers, why, size);
+    if (status == DAG_SUCCESS && !dagi_gather_new(ctx->trace))
+        status = DAG_ERR_NOMEM;
+    if (status == DAG_SUCCESS && ctx->size > 1)
+        dagi_comm_observe(ctx, &dagi_trace_observer, ctx->trace);
+    return status;
+}
+
+static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_comm, char *why,
+                        size_t size)
+{
+    dag_status status = dagi_settings_resolve(config, &ctx->config, &ctx->settings, why, size);
+    if (status == DAG_SUCCESS)
+        status = dagi_topology_new(&ctx->topology, why, size);
+    if (status != DAG_SUCCESS)
+        return give_up(ctx, mpi_comm, status);
+    dagi_tasks(ctx)->nworkers = (int)ctx->settings.threads;
+    if (ctx->settings.serial)
+        dagi_tasks(ctx)->nworkers = 1;
+    if (dagi_tasks(ctx)->nworkers == 0 && dagi_topology_cores(ctx->topology) == 1)
+        dagi_tasks(ctx)->nworkers = 1;
+    ctx->recorded = dagi_trace_wanted(&ctx->settings);
+    status = dagi_comm_init(ctx, mpi_comm, why, size);
+    if (status != DAG_SUCCESS)
+        return status;
+    status = make_workers(ctx, place_workers(ctx));
+    if (status == DAG_SUCCESS && ctx->recorded)
+        status = start_recording(ctx, why, size);
+    if (status == DAG_SUCCESS)
+        status = dagi_devices_init(ctx, why, size);
+    if (status == DAG_SUCCESS)
+        status = dagi_observe(ctx, why, size);
+    settle_workers(ctx);
+    if (status == DAG_SUCCESS)
+        status = dagi_workers_start(ctx);
+    if (status == DAG_ERR_NOMEM)
+        snprintf(why, size, "cannot set up %d workers: out of memory or of threads",
+                 dagi_tasks(ctx)->nworkers);
+    status = dagi_comm_open(ctx, status, why, size);
+    if (status == DAG_SUCCESS && ctx->trace)
+        dagi_trace_start(ctx);
+    return status;
+}
+
+dag_status dagi_init(dag_context **context, const dag_config *config, void *mpi_comm, char *why,
+                     size_t why_size)
+{
+    char scratch[1];
+    if (!why || why_size == 0) {
+        why = scratch;
+        why_size = sizeof scratch;
+    }
+    why[0] = '\0';
+    if (!context) {
+        snprintf(why, why_size, "dag_init: context is NULL");
+        return DAG_ERR_ARG;
+    }
+    size_t bytes = (sizeof(struct dagi_crew) + DAGI_LINE - 1) & ~(size_t)(DAGI_LINE - 1);
+    dag_context *ctx = aligned_alloc(DAGI_LINE, bytes);
+    if (!ctx) {
+        snprintf(why, why_size, "dag_init: out of memory");
+        return DAG_ERR_NOMEM;
+    }
+    memset((void *)ctx, 0, bytes);
+    ctx->size = ctx->sharing = 1;
+    dagi_tasks(ctx)->crew = &dagi_crew_tasks;
+    dagi_tasks(ctx)->pools_end = &dagi_tasks(ctx)->pools;
+    pthread_mutex_init(&dagi_tasks(ctx)->pools_lock, NULL);
+    pthread_mutex_init(&dagi_crew(ctx)->park_lock, NULL);
+    pthread_mutex_init(&ctx->message_lock, NULL);
+    dag_status status = build(ctx, config, mpi_comm, why, why_size);
+    if (status != DAG_SUCCESS) {
+        destroy(ctx);
+        return status;
+    }
+    if (ctx->settings.summary)
+        fprintf(stderr, "dag: %s\n", ctx->summary);
+    *context = ctx;
+    return DAG_SUCCESS;
+}
+
+dag_status dag_init(dag_context **context, const dag_config *config, char *why, size_t why_size)
+{
+    return dagi_init(context, config, NULL, why, why_size);
+}
+
+static int no_pools(void *arg)
+{
+    dag_context *ctx = arg;
+    pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
+    int none = dagi_tasks(ctx)->pools == NULL;
+    pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
+    return none;
+}
+
+dag_status dag_fini(dag_context *context)
+{
+    if (!context)
+        return DAG_ERR_ARG;
+    if (dagi_worker_self(context)) {
+        dagi_set_message(context, "dag_fini: called from a body");
+        return DAG_ERR_STATE;
+    }
+    dagi_run_until(dagi_tasks(context)->workers[0], no_pools, context);
+    dagi_residences_close(context);
+    dag_status status = DAG_SUCCESS;
+    /* Here a rank that never comes is still noticed. */
+    while (context->size > 1 &&
+           dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER_FINI) != DAG_SUCCESS) {
+        status = DAG_ERR_MISMATCH;
+        dagi_warn(context, "dag_fini: %s", dag_message(context));
+    }
+    if (context->trace) {
+        dagi_workers_stop(context);
+        dag_status traced = dagi_trace_finish(context);
+        status = status == DAG_SUCCESS ? traced : status;
+    }
+    destroy(context);
+    return status;
+}
+
+/* ---- what a context tells ----------------------------------------------------------------- */
+
+int dag_rank(const dag_context *context)
+{
+    return context->rank;
+}
+
+int dag_size(const dag_context *context)
+{
+    return context->size;
+}
+
+int dag_workers(const dag_context *context)
+{
+    return dagi_tasks(context)->nworkers;
+}
+
+const char *dag_summary(const dag_context *context)
+{
+    return context->summary;
+}
+
+int dag_setting_get(const dag_context *context, int index, dag_setting *setting)
+{
+    return context && setting ? dagi_settings_get(context->config, index, setting) : 0;
+}

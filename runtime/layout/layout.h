@@ -1,0 +1,34 @@
+/*
+ * Where elements of collections lie: distributions, and the memory of those that are matrices and
+ * vectors. Functions of memory and ranks; nothing here runs.
+ */
+#ifndef DAGI_LAYOUT_H
+#define DAGI_LAYOUT_H
+
+#include "../base/base.h"
+
+#include <dag/matrix.h>
+
+/* Port: who keeps copies of a collection's memory elsewhere. A collection may outlive the context that
+ * it was made in, so there is one for the process; NULL = nobody does. device/ fills it before the first
+ * device is opened, and never changes it again. */
+typedef struct dagi_layout_port {
+    /* Pin memory: 1: it is, and unpin() must come before it is freed. 0: it cannot be. */
+    int (*pin)(dag_context *ctx, void *at, size_t bytes);
+    void (*unpin)(void *at);
+    /* The collection is about to be freed. `content`: its memory lives on, and what is elsewhere is
+     * brought home. */
+    void (*leave)(dag_collection *c, int content);
+    /* Bring the content home, for who looks at the memory; nothing is elsewhere then. */
+    dag_status (*come_home)(dag_context *ctx, dag_collection *c);
+} dagi_layout_port;
+extern _Atomic(const dagi_layout_port *) dagi_layout_port_used;
+
+/* Pin the local part of a matrix that tasks on devices will use, once. Application thread. */
+void dagi_matrix_pin(dag_matrix *a);
+/* Bytes of the local array, whoever owns it. */
+size_t dagi_matrix_reach(const dag_matrix *a);
+/* The local memory of a collection that is a matrix, else NULL and 0. */
+void dagi_matrix_memory(const dag_collection *c, const char **from, size_t *bytes);
+
+#endif

@@ -1,0 +1,455 @@
+/*
+ * dag_matrix: tiles dealt block-cyclically to a P x Q grid.
+ *
+ * All storage of one process is one region: user memory, or an anonymous mapping, which the
+ * operating system fills with zeroed pages as they are touched. Tile layout puts the existing tiles
+ * of a local block column one behind the other, and the block columns likewise; so a triangular
+ * matrix takes no more than its tiles, and tile addresses are closed form.
+ */
+#include <dag/matrix.h>
+
+#include "../base/pages.h"
+#include "layout.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ALIGNMENT = 64 };                /* of tiles that have at least ALIGN_FROM bytes */
+enum { ALIGN_FROM = 1024 };
+/* Bytes from which the half of a slab that nobody touches may lie on huge pages like the other. */
+#define HUGE_SLAB_FROM ((size_t)32 << 20)
+
+static dag_matrix *matrix_of(dag_collection *c)
+{
+    return (dag_matrix *)c;
+}
+
+static const dag_matrix *matrix_of_const(const dag_collection *c)
+{
+    return (const dag_matrix *)c;
+}
+
+static int exists(const dag_matrix *a, int64_t i, int64_t j)
+{
+    return i >= 0 && j >= 0 && i < a->mt && j < a->nt && (a->uplo != DAG_LOWER || i >= j) &&
+           (a->uplo != DAG_UPPER || i <= j);
+}
+
+static int matrix_rank_of(const dag_collection *c, const int64_t *index)
+{
+    const dag_matrix *a = matrix_of_const(c);
+    return (int)((index[0] % a->p) * a->q + index[1] % a->q);
+}
+
+static int matrix_contains(const dag_collection *c, const int64_t *index)
+{
+    return exists(matrix_of_const(c), index[0], index[1]);
+}
+
+static void matrix_shape_of(const dag_collection *c, const int64_t *index, dag_shape *shape)
+{
+    const dag_matrix *a = matrix_of_const(c);
+    *shape = (dag_shape){dag_matrix_tile_rows(a, index[0]), dag_matrix_tile_cols(a, index[1]),
+                         dag_precision_size(a->prec)};
+}
+
+/* First tile row of block column j that exists on this process. */
+static int64_t first_row(const dag_matrix *a, int64_t j)
+{
+    if (a->uplo != DAG_LOWER || j <= a->prow)
+        return a->prow;
+    return a->prow + (j - a->prow + a->p - 1) / a->p * a->p;
+}
+
+/* Bytes from one tile of block column j to the next one of this process. */
+static size_t tile_stride(const dag_matrix *a, int64_t j)
+{
+    size_t rows = (size_t)(a->mb < a->m ? a->mb : a->m);
+    size_t bytes = rows * (size_t)dag_matrix_tile_cols(a, j) * dag_precision_size(a->prec);
+    return bytes < ALIGN_FROM ? bytes : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* The address of a tile that exists here. */
+static char *tile_at(const dag_matrix *a, int64_t i, int64_t j, int64_t *ld)
+{
+    if (a->layout == DAG_LAYOUT_SLAB) {
+        size_t row = (size_t)(i / a->p) * (size_t)a->mb;
+        size_t col = (size_t)(j / a->q) * (size_t)a->nb;
+        *ld = a->lld;
+        return a->base + (row + col * (size_t)a->lld) * dag_precision_size(a->prec);
+    }
+    *ld = dag_matrix_tile_rows(a, i);
+    return a->base + a->column[j / a->q] +
+           (size_t)((i - first_row(a, j)) / a->p) * tile_stride(a, j);
+}
+
+static dag_status matrix_element(dag_collection *c, const int64_t *index, dag_element *element)
+{
+    dag_matrix *a = matrix_of(c);
+    matrix_shape_of(c, index, &element->shape);
+    element->ptr = tile_at(a, index[0], index[1], &element->ld);
+    return DAG_SUCCESS;
+}
+
+static const dag_collection_ops matrix_ops = {
+    .rank_of = matrix_rank_of,
+    .contains = matrix_contains,
+    .shape_of = matrix_shape_of,
+    .element = matrix_element,
+};
+
+/* ---- making a matrix --------------------------------------------------------------------- */
+
+void dag_matrix_grid(int size, int *p, int *q)
+{
+    if (*p == 0 && *q == 0) {
+        *p = 1;
+        for (int d = 1; d <= size / d; d++)
+            if (size % d == 0)
+                *p = d;
+        *q = size / *p;
+    } else if (*p == 0) {
+        *p = *q > 0 && size / *q > 0 ? size / *q : 1;
+    } else if (*q == 0) {
+        *q = *p > 0 && size / *p > 0 ? size / *p : 1;
+    }
+}
+
+/* Items of a dimension cut into blocks of nb that coordinate x of 0..p-1 owns. */
+static int64_t local_items(int64_t n, int64_t nb, int64_t x, int64_t p)
+{
+    int64_t blocks = n / nb, rest = n % nb; /* full blocks and what the last one has */
+    int64_t mine = x < blocks ? (blocks - x + p - 1) / p : 0;
+    return mine * nb + (blocks % p == x ? rest : 0);
+}
+
+/* The limits of one dimension; kernels take rows, columns and ld as int, tasks count in 32 bits. */
+static dag_status check_dimension(dag_context *ctx, const char *what, int64_t n, int64_t nb)
+{
+    if (n < 0)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: %s is %" PRId64
+                         "; it must not be negative", what, n);
+    if (nb < 1 || nb > INT_MAX)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: the tile size for %s is %" PRId64
+                         "; it must be between 1 and %d", what, nb, INT_MAX);
+    if (n / nb > INT_MAX - 2)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: %s = %" PRId64 " in tiles of %"
+                         PRId64 " makes more than 2^31 tiles in a row; take larger tiles",
+                         what, n, nb);
+    return DAG_SUCCESS;
+}
+
+static dag_status check_desc(dag_context *ctx, const dag_matrix_desc *d)
+{
+    int size = ctx->size;
+    if ((unsigned)d->prec >= DAG_PRECISION_COUNT)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown precision %d",
+                         (int)d->prec);
+    if (d->layout != DAG_LAYOUT_TILE && d->layout != DAG_LAYOUT_SLAB)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown layout %d",
+                         (int)d->layout);
+    if (d->uplo != DAG_LOWER && d->uplo != DAG_UPPER && d->uplo != DAG_GENERAL)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown uplo %d", (int)d->uplo);
+    if (d->p < 1 || d->q < 1)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: a grid of %d x %d makes no sense", d->p,
+                         d->q);
+    if (d->p > size / d->q)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: a grid of %d x %d needs %" PRId64
+                         " ranks; the job has %d", d->p, d->q, (int64_t)d->p * d->q, size);
+    dag_status status = check_dimension(ctx, "m", d->m, d->mb);
+    if (status == DAG_SUCCESS)
+        status = check_dimension(ctx, "n", d->n, d->nb);
+    if (status != DAG_SUCCESS)
+        return status;
+    if (d->uplo != DAG_GENERAL && d->mb != d->nb)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: a triangular matrix needs square "
+                         "tiles, not %" PRId64 " x %" PRId64, d->mb, d->nb);
+    if (d->local != NULL && d->layout != DAG_LAYOUT_SLAB)
+        return dag_error(ctx, DAG_ERR_ARG,
+                         "dag_matrix_new: user memory must be in slab layout");
+    return DAG_SUCCESS;
+}
+
+/* Defaults filled in. */
+static dag_matrix_desc completed(const dag_context *ctx, const dag_matrix_desc *desc)
+{
+    dag_matrix_desc d = *desc;
+    if (d.mb == 0)
+        d.mb = d.nb != 0 ? d.nb : 192;
+    if (d.nb == 0)
+        d.nb = d.mb;
+    if (d.uplo == 0)
+        d.uplo = DAG_GENERAL;
+    if (d.name == NULL)
+        d.name = "matrix";
+    dag_matrix_grid(ctx->size, &d.p, &d.q);
+    return d;
+}
+
+static dag_status slab_bytes(dag_matrix *a, const dag_matrix_desc *d)
+{
+    int64_t rows = a->m_loc > 0 ? a->m_loc : 1;
+    a->lld = d->lld != 0 ? d->lld : rows;
+    if (a->lld < rows || a->lld > INT_MAX)
+        return dag_error(a->context, DAG_ERR_ARG,
+                         "dag_matrix_new: the leading dimension is %" PRId64 "; with %" PRId64
+                         " local rows it must be between that and %d",
+                         a->lld, a->m_loc, INT_MAX);
+    if (a->m_loc == 0 || a->n_loc == 0)
+        return DAG_SUCCESS;
+    size_t items;
+    if (__builtin_mul_overflow((size_t)a->lld, (size_t)a->n_loc, &items) ||
+        __builtin_mul_overflow(items, dag_precision_size(a->prec), &a->bytes))
+        return dag_error(a->context, DAG_ERR_NOMEM,
+                         "dag_matrix_new: %" PRId64 " x %" PRId64
+                         " local items are more than memory can hold", a->lld, a->n_loc);
+    return DAG_SUCCESS;
+}
+
+/* Where each local block column starts, and the sum. */
+static dag_status tile_bytes(dag_matrix *a)
+{
+    if (a->m_loc == 0 || a->n_loc == 0)
+        return DAG_SUCCESS;
+    int64_t columns = (a->nt - a->pcol + a->q - 1) / a->q;
+    size_t limit = (size_t)INT64_MAX / 2, total = 0;
+    a->column = malloc((size_t)columns * sizeof(*a->column));
+    if (a->column == NULL)
+        return dag_error(a->context, DAG_ERR_NOMEM, "dag_matrix_new: out of memory");
+    size_t column_items;
+    if (__builtin_mul_overflow((size_t)a->m, (size_t)(a->nb < a->n ? a->nb : a->n),
+                               &column_items) || column_items > limit / 32)
+        return dag_error(a->context, DAG_ERR_NOMEM, "dag_matrix_new: a block column of %"
+                         PRId64 " rows is more than memory can hold", a->m);
+    for (int64_t l = 0; l < columns; l++) {
+        int64_t j = a->pcol + l * a->q, i = first_row(a, j);
+        int64_t end = a->uplo == DAG_UPPER && j + 1 < a->mt ? j + 1 : a->mt;
+        a->column[l] = (int64_t)total;
+        if (i >= end)
+            continue;
+        int64_t tiles = (end - i + a->p - 1) / a->p, last = i + (tiles - 1) * a->p;
+        /* The last tile may be short; what follows need not wait for its full size. */
+        size_t cut = (size_t)((a->mb < a->m ? a->mb : a->m) - dag_matrix_tile_rows(a, last)) *
+                     (size_t)dag_matrix_tile_cols(a, j) * dag_precision_size(a->prec);
+        size_t bytes = (size_t)tiles * tile_stride(a, j) - cut;
+        total += bytes < ALIGN_FROM ? bytes : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        if (total > limit)
+            return dag_error(a->context, DAG_ERR_NOMEM, "dag_matrix_new: the local tiles are "
+                             "more than memory can hold");
+    }
+    a->bytes = total;
+    return DAG_SUCCESS;
+}
+
+/* Zeroed memory, which takes none before it is touched; NULL = out of memory. */
+static char *map(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* The same, at a boundary of huge pages and, as far as it fills them, on such. */
+static char *map_huge(size_t bytes)
+{
+    if (bytes > PTRDIFF_MAX) /* with what is added it might be few */
+        return NULL;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
+    char *p = map(whole + DAGI_HUGE_PAGE);
+    if (p == NULL)
+        return NULL;
+    size_t front = (DAGI_HUGE_PAGE - (uintptr_t)p % DAGI_HUGE_PAGE) % DAGI_HUGE_PAGE;
+    if (front > 0)
+        munmap(p, front);
+    munmap(p + front + whole, DAGI_HUGE_PAGE - front);
+    p += front;
+#ifdef MADV_HUGEPAGE
+    (void)madvise(p, bytes / DAGI_HUGE_PAGE * DAGI_HUGE_PAGE, MADV_HUGEPAGE); /* may be refused */
+#endif
+    return p;
+}
+
+static dag_status allocate(dag_matrix *a)
+{
+    int half = a->layout == DAG_LAYOUT_SLAB && a->uplo != DAG_GENERAL;
+    a->owns = 1;
+    if (a->bytes == 0)
+        return DAG_SUCCESS;
+    a->base = a->bytes >= (half ? HUGE_SLAB_FROM : DAGI_HUGE_PAGE) ? map_huge(a->bytes)
+                                                                   : map(a->bytes);
+    if (a->base == NULL)
+        return dag_error(a->context, DAG_ERR_NOMEM,
+                         "dag_matrix_new: no memory for the %zu bytes of matrix \"%s\" on "
+                         "rank %d", a->bytes, a->super.name, a->super.rank);
+    return DAG_SUCCESS;
+}
+
+static dag_status storage(dag_matrix *a, const dag_matrix_desc *d)
+{
+    dag_status status = a->layout == DAG_LAYOUT_SLAB ? slab_bytes(a, d) : tile_bytes(a);
+    if (status != DAG_SUCCESS)
+        return status;
+    if (d->local == NULL)
+        return allocate(a);
+    a->base = d->local;
+    a->bytes = 0;
+    return DAG_SUCCESS;
+}
+
+dag_status dag_matrix_new(dag_context *context, const dag_matrix_desc *desc, dag_matrix **matrix)
+{
+    if (!context || !desc || !matrix)
+        return dag_error(context, DAG_ERR_ARG, "dag_matrix_new: context, desc and matrix must not "
+                         "be NULL");
+    const dag_matrix_desc d = completed(context, desc);
+    dag_status status = check_desc(context, &d);
+    if (status != DAG_SUCCESS)
+        return status;
+    dag_matrix *a = calloc(1, sizeof(*a));
+    char *name = strdup(d.name);
+    if (a == NULL || name == NULL) {
+        free(a);
+        free(name);
+        return dag_error(context, DAG_ERR_NOMEM, "dag_matrix_new: out of memory");
+    }
+    dag_collection_init(&a->super, context, &matrix_ops, 2, name);
+    const int64_t period[2] = {d.p, d.q}, offset[2] = {0, 0}, stride[2] = {d.q, 1};
+    dag_collection_set_cyclic(&a->super, period, offset, stride);
+    a->m = d.m;
+    a->n = d.n;
+    a->mb = d.mb;
+    a->nb = d.nb;
+    a->mt = d.m / d.mb + (d.m % d.mb != 0);
+    a->nt = d.n / d.nb + (d.n % d.nb != 0);
+    a->p = d.p;
+    a->q = d.q;
+    a->prec = d.prec;
+    a->layout = d.layout;
+    a->uplo = d.uplo;
+    a->context = context;
+    a->self = a;
+    a->prow = (int)a->super.mine[0];
+    a->pcol = (int)a->super.mine[1];
+    if (a->prow >= 0) {
+        a->m_loc = local_items(a->m, a->mb, a->prow, a->p);
+        a->n_loc = local_items(a->n, a->nb, a->pcol, a->q);
+    }
+    status = storage(a, &d);
+    if (status != DAG_SUCCESS) {
+        dag_matrix_free(a);
+        return status;
+    }
+    *matrix = a;
+    return DAG_SUCCESS;
+}
+
+void dag_matrix_free(dag_matrix *matrix)
+{
+    if (matrix == NULL)
+        return;
+    const dagi_layout_port *port = atomic_load(&dagi_layout_port_used);
+    if (port)
+        port->leave(&matrix->super, !matrix->owns);
+    if (matrix->pinned)
+        port->unpin(matrix->base);
+    if (matrix->owns && matrix->base != NULL)
+        munmap(matrix->base, matrix->bytes);
+    free(matrix->column);
+    union { /* the name was made by strdup() above */
+        const char *read_only;
+        char *mine;
+    } name = {.read_only = matrix->super.name};
+    free(name.mine);
+    free(matrix);
+}
+
+/* ---- looking at tiles -------------------------------------------------------------------- */
+
+int dag_matrix_is_local(const dag_matrix *a, int64_t i, int64_t j)
+{
+    return exists(a, i, j) && i % a->p == a->prow && j % a->q == a->pcol;
+}
+
+void *dag_matrix_at(const dag_matrix *a, int64_t i, int64_t j, int64_t *ld)
+{
+    int64_t unused;
+    if (!dag_matrix_is_local(a, i, j))
+        return NULL;
+    return tile_at(a, i, j, ld != NULL ? ld : &unused);
+}
+
+dag_status dag_matrix_tile(dag_matrix *a, int64_t i, int64_t j, dag_element *tile)
+{
+    const int64_t index[2] = {i, j};
+    if (!exists(a, i, j))
+        return dag_error(a->context, DAG_ERR_ARG, "dag_matrix_tile: \"%s\" has no tile (%"
+                         PRId64 ", %" PRId64 ")", a->super.name, i, j);
+    if (!dag_matrix_is_local(a, i, j))
+        return dag_error(a->context, DAG_ERR_ARG, "dag_matrix_tile: tile (%" PRId64 ", %"
+                         PRId64 ") of \"%s\" belongs to rank %d, not to rank %d", i, j,
+                         a->super.name, matrix_rank_of(&a->super, index), a->super.rank);
+    return matrix_element(&a->super, index, tile);
+}
+
+size_t dagi_matrix_reach(const dag_matrix *a)
+{
+    if (a->owns || a->m_loc == 0 || a->n_loc == 0)
+        return a->bytes;
+    return ((size_t)a->lld * (size_t)(a->n_loc - 1) + (size_t)a->m_loc) *
+           dag_precision_size(a->prec);
+}
+
+void dagi_matrix_pin(dag_matrix *a)
+{
+    union { /* who frees the storage must know that it is pinned */
+        const dag_matrix *read_only;
+        dag_matrix *mine;
+    } whole = {.read_only = a->whole};
+    if (whole.mine != NULL)
+        a = whole.mine;
+    /* A copy of a struct is freed by nobody: its pin would outlive the memory. */
+    const dagi_layout_port *port = atomic_load(&dagi_layout_port_used);
+    if (port && a->self == a && !a->pinned && a->base != NULL)
+        a->pinned = port->pin(a->context, a->base, dagi_matrix_reach(a));
+}
+
+void dagi_matrix_memory(const dag_collection *c, const char **from, size_t *bytes)
+{
+    const dag_matrix *a = matrix_of_const(c);
+    int is_matrix = c->ops == &matrix_ops;
+    *from = is_matrix ? a->base : NULL;
+    *bytes = is_matrix ? dagi_matrix_reach(a) : 0;
+}
+
+size_t dag_matrix_bytes(const dag_matrix *a)
+{
+    return a->owns ? a->bytes : 0;
+}
+
+dag_status dag_matrix_each_local(dag_matrix *a,
+                                 dag_status (*fn)(dag_matrix *a, int64_t i, int64_t j,
+                                                  const dag_element *tile, void *arg),
+                                 void *arg)
+{
+    if (a->prow < 0)
+        return DAG_SUCCESS;
+    const dagi_layout_port *port = atomic_load(&dagi_layout_port_used);
+    dag_status home = port ? port->come_home(a->context, &a->super) : DAG_SUCCESS;
+    if (home != DAG_SUCCESS)
+        return home;
+    for (int64_t j = a->pcol; j < a->nt; j += a->q)
+        for (int64_t i = first_row(a, j); i < a->mt && exists(a, i, j); i += a->p) {
+            const int64_t index[2] = {i, j};
+            dag_element tile;
+            dag_status status = matrix_element(&a->super, index, &tile);
+            if (status == DAG_SUCCESS)
+                status = fn(a, i, j, &tile, arg);
+            if (status != DAG_SUCCESS)
+                return status;
+        }
+    return DAG_SUCCESS;
+}

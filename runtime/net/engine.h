@@ -1,0 +1,144 @@
+/*
+ * The door to a network: active messages with bounded eager credit, bulk transfers of 2D views,
+ * progress. It knows nothing of tasks. Implementations: mpi/, and in engine.c that of one rank (or of
+ * a build without MPI).
+ */
+#ifndef DAGI_ENGINE_H
+#define DAGI_ENGINE_H
+
+#include <dag/jdf.h>
+
+#include <stdbool.h>
+
+/* A 2D column-major view with the region of it that travels. */
+typedef struct dagi_view {
+    void *ptr;
+    int64_t m, n, ld;
+    size_t elem;
+    dag_region region;
+} dagi_view;
+
+/* Bytes of a view when packed: the region's items alone. */
+size_t dagi_view_bytes(const dagi_view *view);
+void dagi_view_pack(const dagi_view *view, void *out);
+void dagi_view_unpack(const dagi_view *view, const void *in);
+
+/* Completed exactly once, by the engine, under the progress lock. */
+typedef void (*dagi_done_fn)(void *arg, dag_status status);
+/* `data` is valid during the call only, 8-byte aligned. */
+typedef void (*dagi_am_fn)(void *arg, int source, const void *data, size_t bytes);
+
+/* What a rank brings to the question whether MPI can send from memory of devices. */
+typedef struct dagi_direct_question {
+    int wish;     /* enum dagi_gpu_mpi */
+    int ndevices; /* of this rank */
+    size_t room;  /* bytes that each of them has for the test at least; SIZE_MAX = there is none */
+    /* Bytes of a pattern in the memory of a device: where; NULL = it cannot be done. */
+    void *(*put)(void *arg, int device, const void *pattern, size_t bytes);
+    void *arg;
+} dagi_direct_question;
+
+typedef struct dagi_engine dagi_engine;
+/*
+ * All functions but am_max() are called under the progress lock. Nothing blocks but agree() and
+ * fini().
+ *
+ * Credit: every message that is not control is charged to the window (setting credit_bytes) of its
+ * (sender, receiver) pair, by its bytes and a fixed amount for what MPI keeps per message, at most
+ * half a window. The receiver gives the charge back after the message has been handled.
+ */
+typedef struct dagi_engine_ops {
+    const char *name;
+    /* Collective, and it blocks: the worst (largest) of the statuses that the ranks give, and the
+     * lowest rank that gives it. Before anything is sent. */
+    dag_status (*agree)(dagi_engine *e, dag_status mine, int *origin);
+    void (*fini)(dagi_engine *e); /* collective; frees e */
+    /* Begin an active message: where to write its `bytes` (8-byte aligned), or NULL when it would
+     * exceed the credit towards dest: try again after progress. Control messages are always
+     * accepted. am_send() sends the message begun; only tag_next() is called in between. */
+    void *(*am_begin)(dagi_engine *e, int dest, int control, size_t bytes);
+    void (*am_send)(dagi_engine *e);
+    size_t (*am_max)(const dagi_engine *e); /* most bytes of one active message */
+    /* Messages handed to am_send() and messages handled, control included, CREDIT too. Messages
+     * whose first byte is DAGI_AM_UNCOUNTED are left out. */
+    void (*am_counts)(const dagi_engine *e, int64_t *sent, int64_t *received);
+    /* First of `count` consecutive tags towards dest, none of them in flight. */
+    uint32_t (*tag_next)(dagi_engine *e, int dest, int count);
+    /* Bulk transfers of a view that stays valid and (send) unchanged until `done`. */
+    void (*send)(dagi_engine *e, int dest, uint32_t tag, const dagi_view *v, dagi_done_fn, void *);
+    void (*recv)(dagi_engine *e, int src, uint32_t tag, const dagi_view *v, dagi_done_fn, void *);
+    /* Handle arrivals and completions; number of events handled. */
+    int (*progress)(dagi_engine *e);
+    /* Wake those near ranks that sleep and have been sent something since. */
+    void (*call)(dagi_engine *e);
+    /* Collective, and it blocks; once, before anything is sent: may send() read memory of devices?
+     * All ranks get the same answer. 0: `why` is a sentence; where a test has shown it the lowest
+     * rank that has seen it gets *shown = 1. NULL: there are no other ranks. */
+    int (*direct)(dagi_engine *e, const dagi_direct_question *q, char *why, size_t why_size,
+                  int *shown);
+    /* Sends and transfers under way, which may need progress() of this rank. */
+    int (*under_way)(const dagi_engine *e);
+} dagi_engine_ops;
+
+/* What a message is charged beyond its bytes: about what MPI keeps for one that nobody has received
+ * yet. */
+#define DAGI_AM_CHARGE 1024
+
+/* First byte of messages that the waves themselves travel in. */
+#define DAGI_AM_UNCOUNTED 0xff
+/* First byte of messages of the trace; whoever observes handles them. */
+#define DAGI_AM_TRACE 0xfe
+
+/* Who watches what goes over the network. All are called under the progress lock. */
+typedef struct dagi_observer {
+    /* A message is sent (out) or handled. */
+    void (*message)(void *arg, int out, int peer, const void *data, size_t bytes);
+    /* A bulk transfer that clock() saw begin is complete. */
+    void (*transfer)(void *arg, int out, int peer, uint32_t tag, size_t bytes, uint64_t begin);
+    uint64_t (*clock)(void);
+    /* A message of the trace has come. */
+    void (*trace)(void *arg, int source, const void *data, size_t bytes);
+} dagi_observer;
+
+struct dagi_engine {
+    const dagi_engine_ops *ops;
+    int rank, size;
+    /* Ranks of this job on this node that run on the same set of processors, and which of them this
+     * one is. */
+    int sharing, share_index;
+    int near; /* ranks of this job on this node */
+    struct dagi_bells *bells; /* bell.h; NULL = there are none, no_bells says why if they lack */
+    struct dagi_bell *bell;   /* of this rank */
+    char no_bells[128];
+    int main_only;   /* 1: MPI may be called by the thread that initialised it alone */
+    int hold_credit; /* set by the upper layer: 1 = do not return credit for now */
+    dagi_am_fn on_message;
+    void *on_message_arg;
+    const dagi_observer *observer; /* NULL = nobody */
+    void *observer_arg;
+    int word; /* options->word of rank 0 */
+};
+
+/* What an engine has to know; filled from the settings of the context. */
+typedef struct dagi_engine_options {
+    void *comm;  /* MPI_Comm * or NULL for MPI_COMM_WORLD */
+    int workers; /* 1: MPI_THREAD_SINGLE suffices; more, or 0 = not known yet: SERIALIZED */
+    size_t am_max; /* most bytes of an active message */
+    int64_t credit_bytes;
+    uint64_t chaos;
+    int bells; /* 1: have some, if possible */
+    int word; /* all ranks are given that of rank 0 */
+} dagi_engine_options;
+
+dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine **out, char *why,
+                               size_t why_size);
+
+/* Start MPI's engine where the build has MPI and the program was started by a launcher, or MPI is
+ * initialised already, or options->comm is given; else that of one process. */
+dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out, char *why,
+                           size_t why_size);
+/* 1: the program has started MPI, so other ranks may be waiting for this one in
+ * dagi_comm_init(). */
+int dagi_engine_is_up(void);
+
+#endif

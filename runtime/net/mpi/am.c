@@ -1,0 +1,299 @@
+/*
+ * Active messages over MPI, with credit.
+ *
+ * Chaos (DAG_CHAOS): a message out or in is put off for some looks at the network, so messages
+ * overtake one another, which the protocol above must not notice.
+ */
+#include "mpi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { AM_TAG = 1 };
+
+/* ---- buffers ------------------------------------------------------------------------------ */
+
+static dagi_am_buffer *buffer_get(dagi_mpi *m, size_t bytes)
+{
+    size_t capacity = bytes <= DAGI_MPI_SMALL ? DAGI_MPI_SMALL : sizeof(dagi_am_head) + m->am_max;
+    dagi_am_buffer **list = bytes <= DAGI_MPI_SMALL ? &m->small : &m->large;
+    dagi_am_buffer *b = *list;
+    if (b) {
+        *list = b->next;
+    } else {
+        b = dagi_mpi_alloc(sizeof *b + capacity);
+        b->capacity = (uint32_t)capacity;
+    }
+    b->bytes = (uint32_t)bytes;
+    return b;
+}
+
+void dagi_mpi_am_recycle(dagi_mpi *m, dagi_am_buffer *b)
+{
+    dagi_am_buffer **list = b->capacity == DAGI_MPI_SMALL ? &m->small : &m->large;
+    b->next = *list;
+    *list = b;
+}
+
+static void buffers_free(dagi_am_buffer *b)
+{
+    while (b) {
+        dagi_am_buffer *next = b->next;
+        free(b);
+        b = next;
+    }
+}
+
+/* ---- credit ------------------------------------------------------------------------------- */
+
+/* Never more than half a window: what is not yet given back is always less than half, so the other
+ * half can be had. */
+static int32_t charge_of(const dagi_mpi *m, size_t bytes)
+{
+    size_t charge = bytes + DAGI_AM_CHARGE, most = (size_t)m->window / 2;
+    return (int32_t)(charge < most ? charge : most);
+}
+
+static void owe(dagi_mpi *m, int source, int32_t charge)
+{
+    dagi_peer *p = &m->peers[source];
+    p->owed += charge;
+    if (p->owed >= m->window / 2 && !p->listed) {
+        p->listed = 1;
+        m->returns[m->nreturns++] = source;
+    }
+}
+
+/* What may travel back with a message to this peer. */
+static uint32_t take_owed(dagi_mpi *m, int dest)
+{
+    dagi_peer *p = &m->peers[dest];
+    int32_t owed = p->owed;
+    if (m->super.hold_credit)
+        return 0;
+    p->owed = 0;
+    return (uint32_t)owed;
+}
+
+/* ---- out ---------------------------------------------------------------------------------- */
+
+static void start_send(dagi_mpi *m, dagi_am_buffer *b)
+{
+    dagi_pending pending = {.buffer = b, .peer = b->peer};
+    MPI_Request *r = dagi_mpi_request(m, &pending);
+    int done = 0;
+    MPI_Isend(b->data, (int)b->bytes, MPI_BYTE, b->peer, AM_TAG, m->am, r);
+    m->given++;
+    dagi_mpi_note_call(m, b->peer);
+    MPI_Test(r, &done, MPI_STATUS_IGNORE);
+    if (done) { /* as good as always, for short messages */
+        m->nrequests--;
+        dagi_mpi_am_recycle(m, b);
+    }
+}
+
+/* `*r` above is the last request, so it can be taken back; nothing comes between. */
+
+void *dagi_mpi_am_begin(dagi_engine *e, int dest, int control, size_t bytes)
+{
+    dagi_mpi *m = dagi_mpi_of(e);
+    dagi_peer *p = &m->peers[dest];
+    if (!control) {
+        int32_t charge = charge_of(m, bytes);
+        if (charge > p->avail)
+            return NULL;
+        p->avail -= charge;
+    }
+    dagi_am_buffer *b = buffer_get(m, sizeof(dagi_am_head) + bytes);
+    b->peer = dest;
+    m->begun = b;
+    dagi_am_head *head = (dagi_am_head *)(void *)b->data;
+    head->credit = take_owed(m, dest);
+    head->flags = control ? DAGI_AM_CONTROL : 0;
+    return head + 1;
+}
+
+void dagi_mpi_am_send(dagi_engine *e)
+{
+    dagi_mpi *m = dagi_mpi_of(e);
+    dagi_am_buffer *b = m->begun;
+    uint8_t kind = (uint8_t)b->data[sizeof(dagi_am_head)];
+    m->sent += kind != DAGI_AM_UNCOUNTED;
+    if (m->super.observer)
+        m->super.observer->message(m->super.observer_arg, 1, b->peer,
+                                   b->data + sizeof(dagi_am_head), b->bytes - sizeof(dagi_am_head));
+    const dagi_am_head *head = (const dagi_am_head *)(const void *)b->data;
+    /* Not control messages: who has been told the end of a pool may leave the library for long, and
+     * must have passed it on by then. */
+    if (m->random && !(head->flags & DAGI_AM_CONTROL) && dagi_mpi_random(m, 3) == 0) {
+        b->delay = 1 + (int)dagi_mpi_random(m, 20);
+        b->next = m->late_out;
+        m->late_out = b;
+        return;
+    }
+    start_send(m, b);
+}
+
+static void return_credit(dagi_mpi *m)
+{
+    while (m->nreturns && !m->super.hold_credit) {
+        int dest = m->returns[--m->nreturns];
+        m->peers[dest].listed = 0;
+        if (m->peers[dest].owed < m->window / 2)
+            continue; /* a message has taken it along */
+        dagi_am_buffer *b = buffer_get(m, sizeof(dagi_am_head));
+        dagi_am_head head = {take_owed(m, dest), DAGI_AM_CONTROL | DAGI_AM_CREDIT_ONLY};
+        memcpy(b->data, &head, sizeof head);
+        b->peer = dest;
+        m->sent++;
+        start_send(m, b);
+    }
+}
+
+/* ---- in ----------------------------------------------------------------------------------- */
+
+static void handle(dagi_mpi *m, int source, const char *data, size_t bytes)
+{
+    dagi_am_head head;
+    memcpy(&head, data, sizeof head);
+    m->peers[source].avail += (int32_t)head.credit;
+    if (head.flags & DAGI_AM_CREDIT_ONLY) {
+        m->received++;
+        return;
+    }
+    const char *message = data + sizeof head;
+    size_t size = bytes - sizeof head;
+    m->received += (uint8_t)*message != DAGI_AM_UNCOUNTED;
+    if (m->super.observer)
+        m->super.observer->message(m->super.observer_arg, 0, source, message, size);
+    m->super.on_message(m->super.on_message_arg, source, message, size);
+    if (!(head.flags & DAGI_AM_CONTROL))
+        owe(m, source, charge_of(m, size));
+}
+
+static void put_off(dagi_mpi *m, int source, const char *data, size_t bytes)
+{
+    dagi_am_buffer *b = buffer_get(m, bytes);
+    memcpy(b->data, data, bytes);
+    b->peer = source;
+    b->delay = 1 + (int)dagi_mpi_random(m, 20);
+    b->next = m->late_in;
+    m->late_in = b;
+}
+
+static void post_receive(dagi_mpi *m, int i)
+{
+    size_t size = sizeof(dagi_am_head) + m->am_max;
+    MPI_Irecv(m->receive_data + (size_t)i * size, (int)size, MPI_BYTE, MPI_ANY_SOURCE, AM_TAG,
+              m->am, &m->receives[i]);
+}
+
+/* The receive posted first is the first to be matched, so it alone is looked at. */
+static int receive_one(dagi_mpi *m)
+{
+    int i = m->next_receive, done = 0, bytes = 0;
+    MPI_Status status;
+    MPI_Test(&m->receives[i], &done, &status);
+    if (!done)
+        return 0;
+    m->taken++;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    const char *data = m->receive_data + (size_t)i * (sizeof(dagi_am_head) + m->am_max);
+    if (m->random && dagi_mpi_random(m, 3) == 0)
+        put_off(m, status.MPI_SOURCE, data, (size_t)bytes);
+    else
+        handle(m, status.MPI_SOURCE, data, (size_t)bytes);
+    post_receive(m, i);
+    m->next_receive = (i + 1) % m->nreceives;
+    return 1;
+}
+
+/* ---- chaos -------------------------------------------------------------------------------- */
+
+/* Take out of the list what has waited long enough. */
+static dagi_am_buffer *due(dagi_am_buffer **list)
+{
+    dagi_am_buffer *out = NULL;
+    while (*list) {
+        dagi_am_buffer *b = *list;
+        if (--b->delay > 0) {
+            list = &b->next;
+            continue;
+        }
+        *list = b->next;
+        b->next = out;
+        out = b;
+    }
+    return out;
+}
+
+static int chaos_progress(dagi_mpi *m)
+{
+    int events = 0;
+    dagi_am_buffer *next;
+    for (dagi_am_buffer *b = due(&m->late_out); b; b = next, events++) {
+        next = b->next;
+        start_send(m, b);
+    }
+    for (dagi_am_buffer *b = due(&m->late_in); b; b = next, events++) {
+        next = b->next;
+        handle(m, b->peer, b->data, b->bytes);
+        dagi_mpi_am_recycle(m, b);
+    }
+    /* What is put off is an event to come: do not let the caller think that all is quiet. */
+    return events + (m->late_out || m->late_in);
+}
+
+int dagi_mpi_am_progress(dagi_mpi *m)
+{
+    enum { BATCH = 16 };
+    int events = 0;
+    while (events < BATCH && receive_one(m))
+        events++;
+    if (m->random)
+        events += chaos_progress(m);
+    if (m->nreturns)
+        return_credit(m);
+    return events;
+}
+
+/* ---- start and end ------------------------------------------------------------------------ */
+
+dag_status dagi_mpi_am_init(dagi_mpi *m, const dagi_engine_options *options)
+{
+    int size = m->super.size;
+    m->window = (int32_t)(options->credit_bytes < INT32_MAX / 2 ? options->credit_bytes
+                                                                : INT32_MAX / 2);
+    m->am_max = (options->am_max + 7) & ~(size_t)7;
+    size_t slot = sizeof(dagi_am_head) + m->am_max;
+    m->nreceives = DAGI_MPI_RECEIVES;
+    while (m->nreceives > 4 && (size_t)m->nreceives * slot > DAGI_MPI_RECEIVE_BYTES)
+        m->nreceives /= 2;
+    m->peers = calloc((size_t)size, sizeof *m->peers);
+    m->returns = calloc((size_t)size, sizeof *m->returns);
+    m->receives = calloc((size_t)m->nreceives, sizeof(MPI_Request));
+    m->receive_data = malloc((size_t)m->nreceives * slot);
+    if (!m->peers || !m->returns || !m->receives || !m->receive_data) {
+        m->nreceives = 0;
+        return DAG_ERR_NOMEM;
+    }
+    for (int i = 0; i < size; i++)
+        m->peers[i].avail = m->window;
+    for (int i = 0; i < m->nreceives; i++)
+        post_receive(m, i);
+    return DAG_SUCCESS;
+}
+
+void dagi_mpi_am_fini(dagi_mpi *m)
+{
+    for (int i = 0; i < m->nreceives; i++) {
+        MPI_Cancel(&m->receives[i]);
+        MPI_Wait(&m->receives[i], MPI_STATUS_IGNORE);
+    }
+    free(m->receives);
+    free(m->receive_data);
+    buffers_free(m->small);
+    buffers_free(m->large);
+    buffers_free(m->late_out);
+    buffers_free(m->late_in);
+}

@@ -1,0 +1,286 @@
+/* MPI's engine: start, end, completion of requests. */
+#include "mpi.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *dagi_mpi_alloc(size_t bytes)
+{
+    void *p = malloc(bytes ? bytes : 1);
+    if (!p) {
+        fprintf(stderr, "dag: out of memory: %zu bytes of the communication layer\n", bytes);
+        MPI_Abort(MPI_COMM_WORLD, DAG_ERR_NOMEM);
+        abort();
+    }
+    return p;
+}
+
+/* ---- requests ---------------------------------------------------------------------------- */
+
+static void grow(dagi_mpi *m)
+{
+    int capacity = m->capacity ? 2 * m->capacity : 256;
+    MPI_Request *requests = dagi_mpi_alloc((size_t)capacity * sizeof *requests);
+    dagi_pending *pending = dagi_mpi_alloc((size_t)capacity * sizeof *pending);
+    int *indices = dagi_mpi_alloc((size_t)capacity * sizeof *indices);
+    if (m->nrequests) {
+        memcpy(requests, m->requests, (size_t)m->nrequests * sizeof *requests);
+        memcpy(pending, m->pending, (size_t)m->nrequests * sizeof *pending);
+    }
+    free(m->requests);
+    free(m->pending);
+    free(m->indices);
+    m->requests = requests;
+    m->pending = pending;
+    m->indices = indices;
+    m->capacity = capacity;
+}
+
+MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_pending *pending)
+{
+    if (m->nrequests == m->capacity)
+        grow(m);
+    m->pending[m->nrequests] = *pending;
+    return &m->requests[m->nrequests++];
+}
+
+static void tell_observer(const dagi_mpi *m, const dagi_pending *p)
+{
+    int out = p->peer >= 0;
+    m->super.observer->transfer(m->super.observer_arg, out, out ? p->peer : p->source, p->tag,
+                                p->bytes, p->begin);
+}
+
+/* A completion may start new requests: they are added behind, the completed ones leave first. */
+static int complete_some(dagi_mpi *m)
+{
+    enum { BATCH = 64 };
+    dagi_pending finished[BATCH];
+    int n = 0;
+    if (m->nrequests == 0)
+        return 0;
+    MPI_Testsome(m->nrequests, m->requests, &n, m->indices, MPI_STATUSES_IGNORE);
+    if (n == MPI_UNDEFINED || n == 0)
+        return 0;
+    /* All n are null requests now: take them out, then report in portions. */
+    dagi_pending *all = n <= BATCH ? finished : dagi_mpi_alloc((size_t)n * sizeof *all);
+    for (int i = 0; i < n; i++)
+        all[i] = m->pending[m->indices[i]];
+    int kept = 0;
+    for (int i = 0; i < m->nrequests; i++) {
+        if (m->requests[i] == MPI_REQUEST_NULL)
+            continue;
+        m->requests[kept] = m->requests[i];
+        m->pending[kept++] = m->pending[i];
+    }
+    m->nrequests = kept;
+    for (int i = 0; i < n; i++) {
+        if (all[i].buffer) { /* MPI may have kept it until now */
+            dagi_mpi_note_call(m, all[i].peer);
+            dagi_mpi_am_recycle(m, all[i].buffer);
+            continue;
+        }
+        if (m->super.observer)
+            tell_observer(m, &all[i]);
+        dagi_mpi_note_call(m, all[i].peer >= 0 ? all[i].peer : all[i].source);
+        all[i].done(all[i].arg, DAG_SUCCESS);
+    }
+    if (all != finished)
+        free(all);
+    return n;
+}
+
+static int mpi_progress(dagi_engine *e)
+{
+    dagi_mpi *m = dagi_mpi_of(e);
+    dagi_mpi_yields(m, false);
+    int events = dagi_mpi_am_progress(m) + complete_some(m);
+    dagi_mpi_yields(m, true);
+    dagi_mpi_call(m);
+    return events;
+}
+
+static void mpi_call(dagi_engine *e)
+{
+    dagi_mpi_call(dagi_mpi_of(e));
+}
+
+static int mpi_under_way(const dagi_engine *e)
+{
+    return ((const dagi_mpi *)e)->nrequests || ((const dagi_mpi *)e)->nreturns;
+}
+
+static size_t mpi_am_max(const dagi_engine *e)
+{
+    return ((const dagi_mpi *)e)->am_max;
+}
+
+static void mpi_am_counts(const dagi_engine *e, int64_t *sent, int64_t *received)
+{
+    const dagi_mpi *m = (const dagi_mpi *)e;
+    *sent = m->sent;
+    *received = m->received;
+}
+
+/* ---- start -------------------------------------------------------------------------------- */
+
+static dag_status init_mpi(dagi_mpi *m, int workers, char *why, size_t why_size)
+{
+    int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
+    MPI_Initialized(&initialised);
+    MPI_Finalized(&finalised);
+    if (finalised) {
+        snprintf(why, why_size, "MPI has been finalised and cannot be started twice; initialise "
+                 "MPI in the program itself to make several contexts one after the other");
+        return DAG_ERR_STATE;
+    }
+    if (initialised) {
+        MPI_Query_thread(&level);
+        if (workers != 1 && level == MPI_THREAD_SINGLE) {
+            snprintf(why, why_size, "MPI was initialised for one thread; several workers need "
+                     "MPI_Init_thread() with MPI_THREAD_FUNNELED or more, or set threads = 1");
+            return DAG_ERR_STATE;
+        }
+    } else {
+        MPI_Init_thread(NULL, NULL, workers == 1 ? MPI_THREAD_SINGLE : MPI_THREAD_SERIALIZED,
+                        &level);
+        m->finalize = 1;
+    }
+    m->super.main_only = workers != 1 && level < MPI_THREAD_SERIALIZED;
+    return DAG_SUCCESS;
+}
+
+static void find_tag_limit(dagi_mpi *m)
+{
+    void *value = NULL;
+    int found = 0;
+    MPI_Comm_get_attr(m->bulk, MPI_TAG_UB, &value, &found);
+    m->tag_limit = found ? (uint32_t)*(int *)value : 32767;
+}
+
+static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
+{
+    struct {
+        int status, rank;
+    } in = {(int)mine, e->rank}, out;
+    MPI_Allreduce(&in, &out, 1, MPI_2INT, MPI_MAXLOC, dagi_mpi_of(e)->am);
+    *origin = out.rank;
+    return (dag_status)out.status;
+}
+
+/* ---- end ---------------------------------------------------------------------------------- */
+
+static void finish_requests(dagi_mpi *m)
+{
+    while (m->nrequests || m->late_out || m->late_in) {
+        if (!mpi_progress(&m->super))
+            sched_yield();
+    }
+}
+
+/*
+ * Nobody waits for a message any more, but some (CREDIT, waves) may still be under way, and be answered
+ * by ranks that have come here. One that arrived when its communicator is gone would be taken for
+ * a message of the next one, which may get the same number, and that would wait for ever for its own.
+ * So: two sums over all ranks, the second begun when the first is known, which both say that as many
+ * messages were given to MPI as were taken from it, and that none was in between.
+ */
+static void settle(dagi_mpi *m)
+{
+    int64_t all[2] = {-1, -1}, before[2];
+    do {
+        MPI_Request sum;
+        int done = 0;
+        memcpy(before, all, sizeof before);
+        finish_requests(m);
+        int64_t mine[2] = {m->given, m->taken};
+        MPI_Iallreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, m->am, &sum);
+        while (!done) {
+            MPI_Test(&sum, &done, MPI_STATUS_IGNORE);
+            if (!m->nreceives || !mpi_progress(&m->super)) /* none: the start has failed here */
+                sched_yield(); /* others may need the processor to get here */
+        }
+    } while (all[0] != all[1] || all[0] != before[0] || all[1] != before[1]);
+    finish_requests(m);
+}
+
+static void mpi_fini(dagi_engine *e)
+{
+    dagi_mpi *m = dagi_mpi_of(e);
+    settle(m);
+    dagi_mpi_am_fini(m);
+    dagi_mpi_type_fini(m);
+    dagi_mpi_node_fini(m);
+    MPI_Comm_free(&m->am);
+    MPI_Comm_free(&m->bulk);
+    if (m->finalize)
+        MPI_Finalize();
+    free(m->requests);
+    free(m->pending);
+    free(m->indices);
+    free(m->peers);
+    free(m->returns);
+    free(m);
+}
+
+static const dagi_engine_ops mpi_ops = {
+    .name = "mpi",
+    .agree = mpi_agree,
+    .fini = mpi_fini,
+    .am_begin = dagi_mpi_am_begin,
+    .am_send = dagi_mpi_am_send,
+    .am_max = mpi_am_max,
+    .am_counts = mpi_am_counts,
+    .tag_next = dagi_mpi_tag_next,
+    .send = dagi_mpi_send,
+    .recv = dagi_mpi_recv,
+    .progress = mpi_progress,
+    .call = mpi_call,
+    .direct = dagi_mpi_direct,
+    .under_way = mpi_under_way,
+};
+
+dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine **out, char *why,
+                               size_t why_size)
+{
+    dagi_mpi *m = calloc(1, sizeof *m);
+    if (!m) {
+        snprintf(why, why_size, "out of memory");
+        return DAG_ERR_NOMEM;
+    }
+    m->super.ops = &mpi_ops;
+    dag_status status = init_mpi(m, options->workers, why, why_size);
+    if (status && !dagi_engine_is_up()) {
+        free(m);
+        return status;
+    }
+    MPI_Comm user = options->comm ? *(MPI_Comm *)options->comm : MPI_COMM_WORLD;
+    MPI_Comm_dup(user, &m->am);
+    MPI_Comm_dup(user, &m->bulk);
+    /* A rank that is gone or a message that cannot be sent ends the job, by the launcher. */
+    MPI_Comm_set_errhandler(m->am, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_rank(m->am, &m->super.rank);
+    MPI_Comm_size(m->am, &m->super.size);
+    m->super.word = options->word;
+    MPI_Bcast(&m->super.word, 1, MPI_INT, 0, m->am);
+    if (options->chaos)
+        m->random = (options->chaos + (uint64_t)m->super.rank) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    dagi_mpi_node_init(m, options);
+    find_tag_limit(m);
+    if (!status) {
+        status = dagi_mpi_am_init(m, options);
+        if (status)
+            snprintf(why, why_size, "out of memory for the buffers of messages");
+    }
+    if (status) { /* the others are on their way to an agreement, and to fini */
+        int origin;
+        mpi_agree(&m->super, status, &origin);
+        mpi_fini(&m->super);
+        return status;
+    }
+    *out = &m->super;
+    return DAG_SUCCESS;
+}

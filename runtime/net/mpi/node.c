@@ -1,0 +1,155 @@
+/* The ranks of this node: who shares the processors, and their bells. */
+#define _GNU_SOURCE /* CPU_EQUAL, RTLD_DEFAULT */
+#include "mpi.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What ranks of a node tell each other. */
+typedef struct card {
+    cpu_set_t cpus;
+    int pid, rank;
+} card;
+
+/* Who runs on the very same processors? */
+static void find_sharing(dagi_mpi *m, const card *cards, int ranks, int index)
+{
+    m->super.sharing = 0;
+    for (int i = 0; i < ranks; i++) {
+        if (!CPU_EQUAL(&cards[i].cpus, &cards[index].cpus))
+            continue;
+        if (i == index)
+            m->super.share_index = m->super.sharing;
+        m->super.sharing++;
+    }
+}
+
+/* Under a simulator of MPI all ranks are in one process, of one thread: none may sleep. */
+static int in_own_processes(const card *cards, int ranks)
+{
+    for (int i = 1; i < ranks; i++) {
+        if (cards[i].pid == cards[0].pid)
+            return 0;
+    }
+    return 1;
+}
+
+static int keep_indices(dagi_mpi *m, const card *cards, int ranks)
+{
+    m->bell_of = malloc((size_t)m->super.size * sizeof *m->bell_of);
+    m->calls = malloc((size_t)m->super.size * sizeof *m->calls);
+    if (!m->bell_of || !m->calls)
+        return 0;
+    for (int r = 0; r < m->super.size; r++)
+        m->bell_of[r] = -1;
+    for (int i = 0; i < ranks; i++)
+        m->bell_of[cards[i].rank] = i;
+    return 1;
+}
+
+/* The first rank makes the memory and holds it open until all have it. */
+static void hang_bells(dagi_mpi *m, MPI_Comm node, const card *cards, int ranks, int index,
+                       int wanted)
+{
+    struct {
+        uint64_t mark;
+        int fd, error;
+    } offer = {.fd = -1};
+    dagi_bells *bells = NULL;
+    if (index == 0) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        offer.mark = ((uint64_t)now.tv_sec * 1000000007 + (uint64_t)now.tv_nsec) ^
+                     ((uint64_t)cards[0].pid << 40);
+        bells = dagi_bells_new((uint32_t)ranks, offer.mark, &offer.fd);
+        offer.error = bells ? 0 : errno;
+    }
+    MPI_Bcast(&offer, (int)sizeof offer, MPI_BYTE, 0, node);
+    if (index > 0 && !offer.error) {
+        bells = dagi_bells_join(cards[0].pid, offer.fd, (uint32_t)ranks, offer.mark);
+        offer.error = bells ? 0 : errno;
+    }
+    if (bells && !keep_indices(m, cards, ranks))
+        offer.error = ENOMEM;
+    if (!wanted)
+        offer.error = ECANCELED;
+    int worst = 0;
+    MPI_Allreduce(&offer.error, &worst, 1, MPI_INT, MPI_MAX, node);
+    if (index == 0 && offer.fd >= 0)
+        close(offer.fd);
+    if (worst) {
+        dagi_bells_free(bells);
+        free(m->bell_of);
+        free(m->calls);
+        m->bell_of = m->calls = NULL;
+        snprintf(m->super.no_bells, sizeof m->super.no_bells, "%s",
+                 worst == ECANCELED ? "turned off by the setting bells" : strerror(worst));
+        return;
+    }
+    m->super.bells = bells;
+    m->super.bell = &bells->bell[index];
+}
+
+/* The switch, if there is one and it is on. */
+static void find_yield(dagi_mpi *m)
+{
+    *(void **)&m->set_yield = dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle");
+    if (!m->set_yield)
+        return;
+    if (m->set_yield(false))
+        m->set_yield(true);
+    else
+        m->set_yield = NULL;
+}
+
+void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    card mine = {.pid = (int)getpid(), .rank = m->super.rank};
+    int ranks = 1, index = 0;
+    if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0)
+        CPU_ZERO(&mine.cpus);
+    MPI_Comm_split_type(m->am, MPI_COMM_TYPE_SHARED, m->super.rank, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &ranks);
+    MPI_Comm_rank(node, &index);
+    card *cards = dagi_mpi_alloc((size_t)ranks * sizeof *cards);
+    MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, cards, (int)sizeof mine, MPI_BYTE, node);
+    find_sharing(m, cards, ranks, index);
+    m->super.near = ranks;
+    if (ranks > 1 && in_own_processes(cards, ranks))
+        hang_bells(m, node, cards, ranks, index, options->bells);
+    else if (ranks > 1)
+        snprintf(m->super.no_bells, sizeof m->super.no_bells,
+                 "they are in one process, or in containers that number processes each by itself");
+    free(cards);
+    MPI_Comm_free(&node);
+    if (m->super.bells)
+        find_yield(m);
+}
+
+void dagi_mpi_node_fini(dagi_mpi *m)
+{
+    dagi_bells_free(m->super.bells);
+    m->super.bells = NULL;
+    m->super.bell = NULL;
+    free(m->bell_of);
+    free(m->calls);
+}
+
+void dagi_mpi_call(dagi_mpi *m)
+{
+    if (!m->ncalls)
+        return;
+    dagi_full_fence(); /* pairs with the one in dagi_bell_listen() */
+    while (m->ncalls) {
+        int32_t peer = m->calls[--m->ncalls];
+        m->peers[peer].called = 0;
+        dagi_bell_call(&m->super.bells->bell[m->bell_of[peer]]);
+    }
+}

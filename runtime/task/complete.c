@@ -1,0 +1,192 @@
+/* Completion of a task of this rank that has run on a core; and what all paths share. */
+#include "completion.h"
+
+#include <stdlib.h>
+
+/* ---- name ------------------------------------------------------------------------------- */
+
+static int grow_edges(dagi_completion *c, size_t bytes)
+{
+    struct dagi_worker *w = c->w;
+    size_t capacity = dagi_runner(w)->edges_capacity ? 2 * dagi_runner(w)->edges_capacity : 16384;
+    while (capacity < dagi_runner(w)->edges_used + bytes)
+        capacity *= 2;
+    char *edges = realloc(dagi_runner(w)->edges, capacity);
+    if (!edges) {
+        dagi_pool_fail(c->pool, DAG_ERR_NOMEM, "no memory to list the successors of a task");
+        return 1;
+    }
+    dagi_runner(w)->edges = edges;
+    dagi_runner(w)->edges_capacity = capacity;
+    return 0;
+}
+
+/* 1 when the target of an edge runs on this rank. A visit for LOCAL may name others as well: only
+ * ranges with a closed form are cut down to the own part by the generated code. */
+static bool is_local(const dagi_completion *c, const dag_class *target, const int32_t *params)
+{
+    const dag_context *ctx = c->pool->ctx;
+    if (ctx->size == 1)
+        return true;
+    int32_t locals[DAG_MAX_LOCALS];
+    for (int i = 0; i < target->nparams; i++)
+        locals[i] = params[i];
+    /* outside of the space: reported when the producer named its ranks */
+    return target->locals(c->pool->globals, locals)
+           && target->rank(c->pool->globals, locals) == ctx->rank;
+}
+
+void dagi_name_local(dag_visit *v, const dag_edge *edge, const int32_t *params)
+{
+    dagi_completion *c = (dagi_completion *)(void *)v;
+    struct dagi_worker *w = c->w;
+    int nparams = edge->target->nparams;
+    if (!is_local(c, edge->target, params))
+        return;
+    size_t bytes = (sizeof(dagi_named) + (size_t)nparams * sizeof *params + 7) & ~(size_t)7;
+    if (DAGI_UNLIKELY(dagi_runner(w)->edges_used + bytes > dagi_runner(w)->edges_capacity) &&
+        grow_edges(c, bytes) != 0)
+        return;
+    dagi_named *n = (dagi_named *)(void *)(dagi_runner(w)->edges + dagi_runner(w)->edges_used);
+    dagi_runner(w)->edges_used += bytes;
+    n->edge = edge;
+    n->size = (int32_t)bytes;
+    for (int i = 0; i < nparams; i++)
+        n->params[i] = params[i];
+    if (edge->source_flow < c->ndata && edge->target_flow < edge->target->ndata)
+        c->refs[edge->source_flow]++;
+}
+
+void dagi_name_rank(dag_visit *v, const dag_edge *edge, const int32_t *params)
+{
+    dagi_completion *c = (dagi_completion *)(void *)v;
+    const dag_class *cls = edge->target;
+    int32_t locals[DAG_MAX_LOCALS];
+    for (int i = 0; i < cls->nparams; i++)
+        locals[i] = params[i];
+    if (DAGI_UNLIKELY(!cls->locals(c->pool->globals, locals))) {
+        char to[256];
+        dagi_describe(to, sizeof to, cls, params);
+        dag_graph_error(c->pool->globals, v->task->cls, dagi_task_locals(v->task), edge->line,
+                        "it sends to %s, which does not exist: its parameters are outside of the "
+                        "class's space", to);
+        return;
+    }
+    int rank = cls->rank(c->pool->globals, locals);
+    if (DAGI_UNLIKELY(rank < 0 || rank >= c->pool->ctx->size)) {
+        char to[256];
+        dagi_describe(to, sizeof to, cls, params);
+        dag_graph_error(c->pool->globals, NULL, NULL, cls->line,
+                        "%s is placed on rank %d, but ranks are 0 to %d", to, rank,
+                        c->pool->ctx->size - 1);
+        return;
+    }
+    if (rank != c->pool->ctx->rank)
+        dagi_tasks(c->pool->ctx)->remote->name(c->fanout, rank, edge, v->group);
+}
+
+/* ---- tell, ready ------------------------------------------------------------------------ */
+
+size_t dagi_tell_expect(const dagi_completion *c, size_t at)
+{
+    const dag_edge *edges[DAGI_DEPS_ROW];
+    const int32_t *params[DAGI_DEPS_ROW];
+    size_t ends[DAGI_DEPS_ROW];
+    struct dagi_worker *w = c->w;
+    int n = 0;
+    while (n < DAGI_DEPS_ROW && at < dagi_runner(w)->edges_used) {
+        const dagi_named *next = (const dagi_named *)(void *)(dagi_runner(w)->edges + at);
+        edges[n] = next->edge;
+        params[n] = next->params;
+        at += (size_t)next->size;
+        ends[n++] = at;
+    }
+    return n > 1 ? ends[dagi_deps_expect(w, c->pool, n, edges, params) - 1] : at;
+}
+
+struct dag_task *dagi_ready_joined(dagi_ready_list ready)
+{
+    struct dag_task **link = &ready.rest;
+    while (*link)
+        link = &(*link)->next;
+    *link = ready.best;
+    return ready.rest;
+}
+
+/* ---- a task that has run ---------------------------------------------------------------- */
+
+/* Outputs of the flows in `held` are told later. */
+DAGI_HOT dagi_ready_list complete(struct dagi_worker *w, struct dag_task *t, uint32_t held,
+                                  const struct dagi_job *job)
+{
+    dag_taskpool *pool = t->pool;
+    const dag_class *cls = t->cls;
+    dag_value **values = dag_task_flows(t);
+    if (cls->stores && !dagi_pool_is_poisoned(pool))
+        cls->stores(t, pool->globals);
+    if (!cls->successors) {
+        for (int f = 0; f < cls->ndata; f++)
+            dagi_value_release(w, values[f]);
+        dagi_completed(w, t);
+        return (dagi_ready_list){NULL, NULL};
+    }
+    dagi_completion c;
+    c.visit.dynamic = 0;
+    c.visit.task = t;
+    c.visit.group = 0;
+    c.w = w;
+    c.pool = pool;
+    c.ndata = cls->ndata;
+    for (uint32_t f = 0; f < c.ndata; f++)
+        c.refs[f] = 0;
+    c.mark = dagi_runner(w)->edges_used;
+    c.fanout = dagi_runner(w)->fanout;
+    c.job = job;
+    if (c.fanout)
+        dagi_name(&c, t, DAG_VISIT_RANKS, UINT32_MAX);
+    dagi_name(&c, t, DAG_VISIT_LOCAL, ~held);
+    dagi_share(&c, values, UINT32_MAX);
+    dagi_source source = {cls, dagi_task_locals(t)};
+    if (c.fanout)
+        dagi_tell_ranks(&c, t);
+    dagi_ready_list ready = dagi_tell(&c, values, &source, false, 1);
+    if (DAGI_UNLIKELY(dagi_runner(w)->special)) {
+        ready.rest = dagi_ready_here(w, ready.rest);
+        ready.best = dagi_ready_here(w, ready.best);
+    }
+    dagi_completed(w, t);
+    return ready;
+}
+
+/* Flows whose outputs on this rank are told later: see struct dagi_control. */
+static uint32_t hold_control(struct dagi_worker *w, struct dag_task *t)
+{
+    struct dagi_control *c = &dagi_runner(w)->control;
+    if (dagi_runner(w)->held_back++ == 0) {
+        const int32_t *locals = dagi_task_locals(t);
+        c->pool = t->pool;
+        c->cls = t->cls;
+        for (int i = 0; i < t->cls->nlocals; i++)
+            c->locals[i] = locals[i];
+    }
+    return ~dagi_data_mask(t->cls);
+}
+
+static __attribute__((noinline)) dagi_ready_list complete_without_control(struct dagi_worker *w,
+                                                                          struct dag_task *t)
+{
+    return complete(w, t, hold_control(w, t), NULL);
+}
+
+dagi_ready_list dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
+{
+    if (DAGI_UNLIKELY(t->cls->ctl_blind != 0) && dagi_runner(w)->joins)
+        return complete_without_control(w, t);
+    return complete(w, t, 0, NULL);
+}
+
+dagi_ready_list dagi_task_complete_job(struct dagi_worker *w, struct dag_task *t,
+                                       const struct dagi_job *job)
+{
+    return complete(w, t, 0, job);
+}

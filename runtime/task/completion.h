@@ -1,0 +1,156 @@
+/*
+ * Completion of a task, in four phases, whoever it is that completes: a worker (complete.c), control
+ * that several tasks told at once (control.c), a message (deliver.c), a device (device/complete.c).
+ *
+ *   name   all receivers: successors on this rank into a buffer, ranks into the fanout
+ *   share  every value gets its final number of references
+ *   tell   messages leave, successors on this rank get their inputs
+ *   ready  what has all of them is returned to the caller, whose worker runs it
+ *
+ * The order matters, see docs/design/values.md: stores come first, and nobody is told before every
+ * value is shared out, so no receiver can see a count that is still to grow.
+ *
+ * The phases are inline: each path is compiled as one function.
+ */
+#ifndef DAGI_COMPLETION_H
+#define DAGI_COMPLETION_H
+
+#include "task.h"
+
+#define DAGI_HOT static inline __attribute__((always_inline))
+
+/* A named successor on this rank in the buffer of the worker; `size` bytes on is the next. */
+typedef struct dagi_named {
+    const dag_edge *edge;
+    int32_t size;
+    int32_t params[];
+} dagi_named;
+
+/* What is under way. First the visit itself, so that its callbacks find the rest. */
+typedef struct dagi_completion {
+    dag_visit visit;
+    struct dagi_worker *w;
+    dag_taskpool *pool;
+    uint32_t ndata;              /* of the source */
+    int32_t refs[DAG_MAX_FLOWS]; /* receivers of each data flow on this rank */
+    size_t mark;                 /* what it has named begins there in the buffer */
+    struct dagi_fanout *fanout;  /* ranks that it has named; NULL = it names none */
+    const struct dagi_job
+        *job; /* of a device, which has the results; NULL = they are on the host */
+} dagi_completion;
+
+/* ---- name (complete.c) ---------------------------------------------------------------------- */
+
+/* Callbacks of visits. */
+void dagi_name_local(dag_visit *v, const dag_edge *edge, const int32_t *params);
+void dagi_name_rank(dag_visit *v, const dag_edge *edge, const int32_t *params);
+
+/* Name the successors of a task of this rank through flows in `mask`. In a poisoned pool the guards that
+ * look at what the body computed cannot be asked; they count as false. */
+DAGI_HOT void dagi_name(dagi_completion *c, struct dag_task *t, enum dag_visit_mode mode,
+                        uint32_t mask)
+{
+    c->visit.mode = mode;
+    c->visit.mask = mask;
+    c->visit.edge = mode == DAG_VISIT_LOCAL ? dagi_name_local : dagi_name_rank;
+    c->visit.at_producer = !dagi_pool_is_poisoned(c->pool);
+    t->cls->successors(&c->visit, c->pool->globals, dagi_task_locals(t));
+}
+
+/* ---- share ---------------------------------------------------------------------------------- */
+
+/* Each value of the flows in `mask` gets one reference per receiver; the one we hold is among them. */
+DAGI_HOT void dagi_share(dagi_completion *c, dag_value **values, uint32_t mask)
+{
+    for (uint32_t f = 0; f < c->ndata; f++) {
+        if (!(mask >> f & 1) || !values[f])
+            continue;
+        int refs = c->refs[f];
+        if (c->fanout)
+            refs += dagi_tasks(c->pool->ctx)->remote->refs(c->fanout, (int)f);
+        if (refs == 0)
+            dagi_value_release(c->w, values[f]);
+        else if (refs > 1)
+            dagi_value_retain(values[f], refs - 1);
+    }
+}
+
+/* ---- tell ----------------------------------------------------------------------------------- */
+
+/* Where dagi_deps_expect() has looked up to, from an offset of the buffer on. */
+size_t dagi_tell_expect(const dagi_completion *c, size_t at);
+
+/* Messages leave for the ranks that were named; the fanout is empty then. */
+DAGI_HOT void dagi_tell_ranks(dagi_completion *c, struct dag_task *t)
+{
+    const dagi_remote_port *remote = dagi_tasks(c->pool->ctx)->remote;
+    if (!remote->none(c->fanout))
+        remote->send(c->w, t, c->fanout, c->visit.dynamic, c->job);
+}
+
+/* Successors on this rank that were named get their inputs, `tasks` at once of control; the buffer is as
+ * before. Returns those that are ready: the one of highest priority, the last of equal ones, apart. */
+DAGI_HOT dagi_ready_list dagi_tell(dagi_completion *c, dag_value **values,
+                                   const dagi_source *source, bool crowded, int64_t tasks)
+{
+    struct dagi_worker *w = c->w;
+    dagi_ready_list ready = {NULL, NULL};
+    size_t at = c->mark, end = dagi_runner(w)->edges_used, expected = at;
+    while (at < end) {
+        if (crowded && at >= expected)
+            expected = dagi_tell_expect(c, at);
+        const dagi_named *n = (const dagi_named *)(void *)(dagi_runner(w)->edges + at);
+        const dag_edge *edge = n->edge;
+        at += (size_t)n->size;
+        dag_value *value = edge->source_flow < c->ndata && edge->target_flow < edge->target->ndata
+                               ? values[edge->source_flow]
+                               : NULL;
+        struct dag_task *t =
+            tasks == 1 ? dagi_deps_arrive(w, c->pool, edge, n->params, value, source)
+                       : dagi_deps_arrive_all(w, c->pool, edge, n->params, source, tasks);
+        if (!t)
+            continue;
+        if (ready.best && ready.best->priority >= t->priority) {
+            t->next = ready.rest;
+            ready.rest = t;
+            continue;
+        }
+        if (ready.best) {
+            ready.best->next = ready.rest;
+            ready.rest = ready.best;
+        }
+        ready.best = t;
+    }
+    dagi_deps_let_go(w);
+    dagi_runner(w)->edges_used = c->mark;
+    return ready;
+}
+
+/* ---- ready ---------------------------------------------------------------------------------- */
+
+/* As one list; the best comes last, for queues that give the youngest first. */
+struct dag_task *dagi_ready_joined(dagi_ready_list ready);
+
+/* Those of a list that run on cores: devices take theirs. */
+DAGI_HOT struct dag_task *dagi_ready_here(struct dagi_worker *w, struct dag_task *list)
+{
+    const dagi_device_port *device = dagi_tasks(w->ctx)->device;
+    return device && list ? device->filter(w, list) : list;
+}
+
+/* ---- for all paths -------------------------------------------------------------------------- */
+
+/* The task is over: its memory goes back, and w has completed one more. */
+DAGI_HOT void dagi_completed(struct dagi_worker *w, struct dag_task *t)
+{
+    dagi_task_free(w, t, dagi_pool(t->pool)->classes[t->cls->id].memory_class);
+    dagi_count_one(&dagi_runner(w)->completed);
+}
+
+/* Flows of data. */
+static inline uint32_t dagi_data_mask(const dag_class *cls)
+{
+    return (UINT32_C(1) << cls->ndata) - 1;
+}
+
+#endif

@@ -1,0 +1,235 @@
+/*
+ * Workers: the loop that finds tasks and runs them, what a worker does that finds none, and how all
+ * notice that nothing can happen any more.
+ */
+#ifndef DAGI_WORKER_H
+#define DAGI_WORKER_H
+
+#include "../sched/sched.h"
+#include "../task/task.h"
+#include "port.h"
+
+/*
+ * What a worker is at. A worker that is *active* holds a task or looks for one, or makes tasks ready;
+ * it becomes active before it does any of that, and ceases to be when it has found none to pop, steal
+ * or start and has flushed its counts. One that *searches* is awake and will see what others push. One
+ * that *polls* is the searcher that keeps messages moving. A searcher may be active or not: it stays
+ * active for some microseconds. Managing a device is a role beside the state: a manager whose device
+ * is busy is OUT when it has run no task for a while, else it RUNS. So is leaving short tasks to
+ * others, which is done in RUNS or SEARCHES.
+ *
+ *   OUT            outside of the library, or awake in it for a device alone
+ *   RUNS           active: runs tasks
+ *   SEARCHES       active, searches
+ *   SEARCHES_IDLE  searches
+ *   POLLS          active, searches, polls
+ *   POLLS_IDLE     searches, polls
+ *   PARKED         asleep on its condition, on the list of those that can be woken
+ *   AT_BELL        polls; asleep where messages wake it, or looking after them there; on the list
+ *   AT_BELL_ACTIVE the same when what it has handled there made tasks ready
+ *
+ * The owner changes its state, with two exceptions: who takes a worker off the list, be it itself,
+ * makes it a searcher, and this and all changes of a worker on the list are made under park_lock.
+ */
+typedef enum dagi_worker_state {
+    DAGI_OUT,
+    DAGI_RUNS,
+    DAGI_SEARCHES,
+    DAGI_SEARCHES_IDLE,
+    DAGI_POLLS,
+    DAGI_POLLS_IDLE,
+    DAGI_PARKED,
+    DAGI_AT_BELL,
+    DAGI_AT_BELL_ACTIVE,
+    DAGI_WORKER_STATES
+} dagi_worker_state;
+
+/* What is counted of a worker in a state. */
+enum { DAGI_IS_ACTIVE = 1, DAGI_IS_SEARCHING = 2, DAGI_IS_POLLING = 4, DAGI_IS_LISTED = 8 };
+extern const uint8_t dagi_worker_is[DAGI_WORKER_STATES];
+
+struct dagi_thread {
+    struct dagi_runner runner; /* first */
+    /* -- fixed */
+    int cpu; /* processor it is bound to, -1: not bound */
+    pthread_t thread; /* of workers 1.., when started */
+    int started;
+
+    /* -- see dagi_worker_state */
+    _Atomic int state;
+
+    /* -- owner */
+    struct dag_task *next;    /* the task to run next, kept for its warm data */
+    int leaves;               /* 1: sched->leaves() has told it to leave even its own tasks */
+    uint64_t last_progress;   /* dagi_ticks() of the last look at messages */
+    uint64_t idle_since;      /* dagi_now() when the last task or message was seen; 0 = busy */
+    uint64_t congested_since; /* dagi_now() since when comm has been congested and still; 0 = not */
+    uint64_t last_wave;       /* dagi_now() of the last request for a wave */
+    uint64_t waits_since;     /* dagi_now() since when its devices have had no news; 0 = not */
+    int (*done)(void *arg);   /* worker 0 in dagi_run_until(), NULL otherwise */
+    void *done_arg;
+    int one_task;             /* 1: worker 0 in dag_test(), look at the clock after each task */
+
+    /* -- shared: sleeping; park_lock of the context, and the pair below for the sleep itself */
+    _Alignas(DAGI_LINE) struct dagi_worker *park_next;
+    pthread_mutex_t sleep_lock;
+    pthread_cond_t sleep_cond;
+    int sleeping; /* sleep_lock */
+};
+
+static inline struct dagi_thread *dagi_thread(const struct dagi_worker *w)
+{
+    return (struct dagi_thread *)(uintptr_t)w;
+}
+
+/*
+ * `activity` counts in its low 16 bits the workers that are active and above them how often one became
+ * so. The one that makes tasks ready while idle (a message handler) becomes active first. Hence: two
+ * reads of equal activity with zero active workers, and in between every pool seen without ready tasks
+ * and without instances to start, prove that no task ran in between.
+ */
+#define DAGI_ACTIVE_MASK UINT64_C(0xffff)
+#define DAGI_ACTIVE_ONE (UINT64_C(0x10000) + 1)
+
+/* The workers of a context. */
+struct dagi_crew {
+    struct dagi_tasks tasks; /* first */
+    /* -- fixed after dag_init() */
+    const dagi_sched_ops *sched;
+    const dagi_messages_port *messages;
+    const dagi_manager_port *manager;
+    dagi_causes_port causes;
+    /* The ranks that share the processors are as many as these or more. Nobody wakes a background
+     * worker for tasks or messages: it looks by itself whether help is needed. */
+    int helpers;
+    int attend; /* messages or devices have to be looked after between tasks */
+
+    /* -- shared */
+    _Alignas(DAGI_LINE) _Atomic uint64_t activity; /* see above */
+    _Alignas(DAGI_LINE) _Atomic int searching; /* workers that search; not counted when single */
+    _Atomic int parked;    /* length of park_list */
+    _Atomic int stopping;  /* 1: background workers leave */
+    _Atomic int polling;   /* 1: a background worker polls, others may sleep */
+    _Atomic int app_polls; /* 1: worker 0 polls */
+    _Atomic int news;      /* 1: worker 0 should ask its done() */
+    /* Odd: the application thread is inside dagi_run_until() and has found nothing to return for.
+     * Half of it: how often it was. */
+    _Atomic uint64_t blocked;
+    pthread_mutex_t park_lock;
+    struct dagi_worker *park_list; /* park_lock; linked by park_next */
+};
+
+static inline struct dagi_crew *dagi_crew(const dag_context *ctx)
+{
+    return (struct dagi_crew *)(uintptr_t)ctx;
+}
+
+/* ---- state.c ---------------------------------------------------------------------------- */
+
+/* The one function that changes a state and what is counted of it. */
+void dagi_worker_become(struct dagi_worker *w, dagi_worker_state from, dagi_worker_state to);
+/* Become active before making or taking a task. */
+void dagi_activate(struct dagi_worker *w);
+/* The same if `activity` is still what it was, that is, if nobody has become active since; false: not. */
+bool dagi_activate_alone(struct dagi_worker *w, uint64_t activity);
+/* Cease to be active; w is awake. */
+void dagi_deactivate(struct dagi_worker *w);
+static inline dagi_worker_state dagi_worker_at(const struct dagi_worker *w)
+{
+    return (dagi_worker_state)atomic_load_explicit(&dagi_thread(w)->state, memory_order_relaxed);
+}
+static inline bool dagi_worker_is_active(const struct dagi_worker *w)
+{
+    return dagi_worker_is[dagi_worker_at(w)] & DAGI_IS_ACTIVE;
+}
+/* NULL, or what is wrong with the states and counts of a context at rest: no other thread runs, or all
+ * sleep. For tests. */
+const char *dagi_crew_check(const dag_context *ctx);
+
+/* ---- worker.c --------------------------------------------------------------------------- */
+
+extern const dagi_crew_port dagi_crew_tasks;
+/* What a worker sleeps on. */
+void dagi_thread_init(struct dagi_thread *t);
+void dagi_thread_fini(struct dagi_thread *t);
+
+/*
+ * Compute and make progress until done(arg) is nonzero; the way to wait for anything. Worker 0 on
+ * the application thread only. done() is called without a lock, at least once per round.
+ */
+void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg);
+/* Run something or make progress for about that long, at least one round; never parked. */
+void dagi_run_for(struct dagi_worker *w, uint64_t nanoseconds, int (*done)(void *arg), void *arg);
+/* Tasks are ready: give the list (linked by next) to the scheduler and wake who can run them. */
+void dagi_ready(struct dagi_worker *w, struct dag_task *list);
+/* Start some instances; false = there were none. */
+bool dagi_start_some(struct dagi_worker *w);
+/* 1: so many tasks are ready here (some thousands) that peers should not send more work for now.
+ * Cheap, may be stale. Comm then keeps back the credit of the messages it handles, so what a flood
+ * of messages can pile up is bounded; critical messages under way are delivered all the same. */
+int dagi_ready_many(const dag_context *ctx);
+/* The application thread leaves the library: it keeps no task and is idle. */
+void dagi_leave(struct dagi_worker *w);
+dag_status dagi_workers_start(dag_context *ctx);
+void dagi_workers_stop(dag_context *ctx);
+
+/* ---- idle.c ----------------------------------------------------------------------------- */
+
+/* Among helpers, worker 0 looks after messages as long as it is in the library. */
+static inline bool dagi_app_attends(const dag_context *ctx)
+{
+    return dagi_crew(ctx)->helpers && (atomic_load(&dagi_crew(ctx)->blocked) & 1);
+}
+/* There seems to be something to take or to start. */
+bool dagi_something(struct dagi_worker *w);
+/* Look after messages; number of events. */
+int dagi_make_progress(struct dagi_worker *w);
+/* w is busy again, or leaves. */
+void dagi_end_search(struct dagi_worker *w);
+/* Found nothing to run. */
+void dagi_rest(struct dagi_worker *w);
+/* Has left tasks alone, for others get more done without it (sched/thief.h). */
+void dagi_stay_away(struct dagi_worker *w, bool searches);
+/* Wait for a moment, the longer the longer (nanoseconds) nothing has happened. */
+void dagi_wait_a_moment(struct dagi_worker *w, uint64_t idle);
+/* The trace learns why w does nothing. */
+void dagi_note_idle(struct dagi_worker *w, bool congested, bool asleep);
+
+/* ---- sleep.c ---------------------------------------------------------------------------- */
+
+/* There is something to start or to run: wake a sleeping worker, unless one is awake and searches,
+ * or they look by themselves. */
+void dagi_wake_one(dag_context *ctx);
+/* Wake `who`, or any (NULL), if it is parked. The woken one is searching from now on. */
+void dagi_unpark(dag_context *ctx, const struct dagi_worker *who);
+/* Wake worker 0 if it sleeps in dagi_run_until(): something it may wait for has happened. */
+void dagi_wake_application(dag_context *ctx);
+/* w, which is searching and has been idle for so many nanoseconds, sleeps until it is woken, unless
+ * there is a reason to stay awake. A helper comes back by itself as well, then it has been idle all
+ * the time. */
+void dagi_park(struct dagi_worker *w, uint64_t idle);
+/* The worker that looks after messages, idle for so many nanoseconds, sleeps until one comes, or a
+ * reason to run tasks. It comes back by itself now and then, then it has been idle all the time. */
+void dagi_park_at_bell(struct dagi_worker *w, uint64_t idle);
+
+/* ---- stall.c ---------------------------------------------------------------------------- */
+
+/* Called by an idle worker of a context with one rank: have all come to rest in vain? Then the
+ * first pool concerned is ended; nonzero. */
+int dagi_stall_check(struct dagi_worker *w);
+/* Called by an idle worker of rank 0 of several: ask for a wave when it is time. */
+void dagi_stall_wave(struct dagi_worker *w);
+
+/* What this rank brings to a counting wave; comm/comm.h says what waves are, and calls both under its
+ * progress lock. */
+typedef struct dagi_look {
+    int idle;            /* and: no ready or running task, nothing to start, no hold */
+    uint32_t first_open; /* lowest id of a pool whose part here is not over; UINT32_MAX none */
+    uint32_t added;      /* pools added so far */
+    int blocked;         /* the application thread is inside dagi_run_until() */
+    uint64_t activity;   /* how often a worker ceased to be idle */
+} dagi_look;
+dagi_look dagi_wave_look(dag_context *ctx);
+void dagi_wave_quiet(struct dagi_worker *w, uint32_t first_open);
+
+#endif
