@@ -157,7 +157,8 @@ static void find_tag_limit(dagi_mpi *m)
     void *value = NULL;
     int found = 0;
     MPI_Comm_get_attr(m->bulk, MPI_TAG_UB, &value, &found);
-    m->tag_limit = found ? (uint32_t)*(int *)value : 32767;
+    m->tag_limit = (found ? (uint32_t)*(int *)value : 32767) + 1;
+    m->ntags = m->tag_limit / 2 < DAGI_TAGS ? m->tag_limit / 2 : DAGI_TAGS;
 }
 
 static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
@@ -220,6 +221,10 @@ static void mpi_fini(dagi_engine *e)
     free(m->requests);
     free(m->pending);
     free(m->indices);
+    for (int i = 0; m->peers && i < m->super.size; i++) {
+        free(m->peers[i].tags);
+        free(m->peers[i].matched);
+    }
     free(m->peers);
     free(m->returns);
     free(m);
@@ -233,7 +238,9 @@ static const dagi_engine_ops mpi_ops = {
     .am_send = dagi_mpi_am_send,
     .am_max = mpi_am_max,
     .am_counts = mpi_am_counts,
-    .tag_next = dagi_mpi_tag_next,
+    .tag_find = dagi_mpi_tag_find,
+    .tag_take = dagi_mpi_tag_take,
+    .tag_ask = dagi_mpi_tag_ask,
     .send = dagi_mpi_send,
     .recv = dagi_mpi_recv,
     .progress = mpi_progress,

@@ -309,6 +309,23 @@ static int transfers_of(const dagi_wire_view *m)
     return transfers;
 }
 
+static int64_t bulk_weight(const dagi_wire_view *m)
+{
+    int64_t weight = 0;
+    for (int i = 0; i < m->head->ncargo; i++) {
+        const dagi_wire_cargo *wire = &m->cargo[i];
+        if (wire->how != DAGI_HOW_BULK)
+            continue;
+        dagi_view v = {NULL, wire->m, wire->n, wire->m, (size_t)wire->elem,
+                       (dag_region)wire->region};
+        size_t bytes = dagi_view_bytes(&v);
+        weight += m->head->shape == DAG_BCAST_SCATTER
+                      ? dagi_bulk_weight(bytes / m->head->nlist, 1)
+                      : dagi_bulk_weight(bytes, wire->segments);
+    }
+    return weight;
+}
+
 static int is_mismatch(int source, dag_taskpool *pool, const dagi_wire_activate *head)
 {
     if (head->hash == dagi_wire_hash(dagi_pool_hash(pool)))
@@ -360,7 +377,7 @@ static void unwanted(dagi_comm *c, dagi_pool_comm *p, int source, const dagi_wir
                      size_t bytes)
 {
     if (dagi_recv_must_wait(p, m->head))
-        dagi_agree_keep(c, p, source, m->head, bytes, transfers_of(m));
+        dagi_agree_keep(c, p, source, m->head, bytes, transfers_of(m), bulk_weight(m));
     else
         dagi_recv_unwanted(c, source, m->head, bytes);
 }
@@ -387,7 +404,7 @@ void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes
     if (!p || !p->pool) {
         if (m.head->pool > c->added && !(p && p->missing)) {
             p = dagi_pool_comm_find(c, m.head->pool, 1);
-            dagi_agree_keep(c, p, source, data, bytes, transfers_of(&m));
+            dagi_agree_keep(c, p, source, data, bytes, transfers_of(&m), bulk_weight(&m));
         } else if (p || dagi_agree_failed(c, m.head->pool)) {
             /* Of a pool that has failed, or that we shall never have: from a rank that was not at
              * the same point, or adds the pool after all have given it up. */
