@@ -210,7 +210,8 @@ static void pool_vfail(dag_taskpool *pool, dag_status status, const char *format
     char text[4096];
     vsnprintf(text, sizeof text, format, args);
     pthread_mutex_lock(&pool->lock);
-    if (pool->status == DAG_SUCCESS) {
+    /* From LOCAL on this rank's verdict is told: what comes now may not change it here alone. */
+    if (pool->status == DAG_SUCCESS && atomic_load(&pool->state) < DAGI_POOL_LOCAL) {
         pool->status = status;
         free(pool->message);
         pool->message = strdup(text);
