@@ -265,7 +265,9 @@ static dag_status follow(dag_taskpool *pool, dag_collection *c)
     }
     if (!known) {
         last->followers[last->nfollowers++] = pool;
-        pool->waits++; /* last is running, it cannot have come to us yet: pools_lock is held */
+        pthread_mutex_lock(&pool->lock); /* others that it follows may end meanwhile */
+        pool->waits++; /* last itself cannot have come to us yet: its lock is held */
+        pthread_mutex_unlock(&pool->lock);
     }
     pthread_mutex_unlock(&last->lock);
     return status;
