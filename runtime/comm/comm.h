@@ -10,9 +10,10 @@
  *
  * Who calls: any worker may call dagi_comm_activate() and dagi_comm_send_control(); they queue, and
  * whoever holds the progress lock drains. dagi_comm_progress() is called by workers between tasks
- * and when idle; it takes the lock by try-lock, so MPI is entered by one thread at a time
- * (MPI_THREAD_SERIALIZED, or SINGLE with one worker). Handlers run under the lock, on the worker
- * that makes progress, and may hand ready tasks to that worker.
+ * and when idle; it takes the lock by try-lock, so MPI is entered by one thread at a time, and by
+ * worker 0 alone where the program itself has started MPI below MPI_THREAD_MULTIPLE (dag/mpi.h).
+ * Handlers run under the lock, on the worker that makes progress, and may hand ready tasks to that
+ * worker.
  *
  * Messages (sender -> receiver: fields; reply). All integers little-endian as in memory; ranks of a
  * job are alike.
@@ -88,7 +89,8 @@ typedef struct dagi_engine dagi_engine;
 typedef struct dagi_engine_ops {
     const char *name;
     /* Collective, and it blocks: the worst (largest) of the statuses that the ranks give, and the
-     * lowest rank that gives it. Before anything is sent. */
+     * lowest rank that gives it; if none gives one and the ranks have different settings where these
+     * must agree, DAG_ERR_SETTING, and `differ` says which. Before anything is sent. */
     dag_status (*agree)(dagi_engine *e, dag_status mine, int *origin);
     void (*fini)(dagi_engine *e); /* collective; frees e */
     /* Begin an active message: where to write its `bytes` (8-byte aligned), or NULL when it would
@@ -168,7 +170,9 @@ struct dagi_engine {
     struct dagi_bells *bells; /* bell.h; NULL = there are none, no_bells says why if they lack */
     struct dagi_bell *bell;   /* of this rank */
     char no_bells[128];
-    int main_only;   /* 1: MPI may be called by the thread that initialised it alone */
+    char differ[160]; /* the settings of which ranks have different values; "" = none */
+    int main_only;   /* 1: MPI may be called by the application's thread alone */
+    int one_thread;  /* 1: and no other thread may exist */
     int hold_credit; /* set by the upper layer: 1 = do not return credit for now */
     dagi_am_fn on_message;
     void *on_message_arg;
@@ -182,7 +186,7 @@ typedef struct dagi_engine_options {
     void *comm;  /* MPI_Comm * or NULL for MPI_COMM_WORLD */
     int workers; /* 1: MPI_THREAD_SINGLE suffices; more, or 0 = not known yet: SERIALIZED */
     size_t am_max; /* most bytes of an active message */
-    int64_t credit_bytes;
+    int64_t credit_bytes, eager_bytes;
     uint64_t chaos;
     int bells; /* 1: have some, if possible */
     int word; /* all ranks are given that of rank 0 */
@@ -215,6 +219,9 @@ void dagi_comm_fini(dag_context *ctx);
 /* Number of ranks on this node that run on the very set of processors of this one, this one
  * included, and (index may be NULL) which of them it is. */
 int dagi_comm_sharing(const dag_context *ctx, int *index);
+
+/* 1: MPI does not allow that there are other threads than the one that calls. */
+int dagi_comm_one_thread(const dag_context *ctx);
 
 /* 1: this worker may sleep in dagi_comm_sleep(), from which messages of other ranks of the node,
  * and dagi_comm_rouse(), wake it. */

@@ -183,30 +183,20 @@ static void settle_segments(dagi_comm *c, dagi_send *s)
 
 /* ---- one message -------------------------------------------------------------------------- */
 
-/* Transfers that the root starts with one message, or tags that a relay needs. */
-static int transfers_of(const dagi_send *s)
+/* Transfers that the root starts with one message, or tags that a relay needs; what they weigh. */
+static int transfers_of(const dagi_send *s, int64_t *weight)
 {
     int count = 0;
-    for (int i = 0; i < s->ncargo; i++) {
-        if (s->cargo[i].how == DAGI_HOW_BULK)
-            count += s->shape == DAG_BCAST_SCATTER ? 1 : s->cargo[i].segments;
-    }
-    return count;
-}
-
-static int64_t bulk_weight(const dagi_send *s)
-{
-    int64_t weight = 0;
+    *weight = 0;
     for (int i = 0; i < s->ncargo; i++) {
         if (s->cargo[i].how != DAGI_HOW_BULK)
             continue;
+        int scatter = s->shape == DAG_BCAST_SCATTER, n = scatter ? 1 : s->cargo[i].segments;
         dagi_view v = dagi_cargo_view(s, i);
-        size_t bytes = dagi_view_bytes(&v);
-        weight += s->shape == DAG_BCAST_SCATTER
-                      ? dagi_bulk_weight(bytes / (size_t)s->ndest, 1)
-                      : dagi_bulk_weight(bytes, s->cargo[i].segments);
+        *weight += dagi_bulk_weight(dagi_view_bytes(&v) / (size_t)(scatter ? s->ndest : 1), n);
+        count += n;
     }
-    return weight;
+    return count;
 }
 
 static size_t inline_bytes(const dagi_send *s)
@@ -391,7 +381,8 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 {
     dagi_engine *e = c->engine;
     int dest = s->dests[first];
-    int transfers = s->bulk ? transfers_of(s) : 0;
+    int64_t weight = 0;
+    int transfers = s->bulk ? transfers_of(s, &weight) : 0;
     if (s->pool_id > c->gate[dest] || !has_place(s, transfers) || dagi_comm_chaos(c, 4))
         return 0;
     uint32_t tag = transfers ? e->ops->tag_find(e, dest, transfers) : 0;
@@ -400,7 +391,7 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     int32_t nlist = s->shape == DAG_BCAST_SCATTER ? s->ndest : count - 1;
     size_t payload = inline_bytes(s);
     size_t bytes = dagi_wire_activate_bytes(s->nparams, nlist, s->ncargo) + payload;
-    char *out = e->ops->am_begin(e, dest, 0, bytes, transfers ? bulk_weight(s) : 0);
+    char *out = e->ops->am_begin(e, dest, 0, bytes, weight);
     if (!out)
         return 0;
     if (transfers)

@@ -109,6 +109,14 @@ static bool place_workers(dag_context *ctx)
     int share = dagi_topology_share_cores(ctx->topology);
     if (ctx->nworkers == 0)
         ctx->nworkers = share < DAGI_MAX_WORKERS ? share : DAGI_MAX_WORKERS;
+    if (ctx->nworkers > 1 && dagi_comm_one_thread(ctx)) {
+        if (ctx->rank == 0)
+            dagi_warn(ctx, "one worker instead of %d, for MPI was initialised with "
+                      "MPI_THREAD_SINGLE, as MPI_Init() does. At a higher level, below "
+                      "MPI_THREAD_MULTIPLE, there are several, and messages move only while the "
+                      "program is in a function of this library", ctx->nworkers);
+        ctx->nworkers = 1;
+    }
     ctx->single = ctx->unlocked = ctx->nworkers == 1;
     ctx->oversubscribed = ctx->nworkers > share || sharing > cores;
     bool bind = ctx->settings.bind && !ctx->oversubscribed && !ctx->single;
