@@ -132,16 +132,15 @@ typedef struct dagi_engine_ops {
 #define DAGI_NO_TAG UINT32_MAX
 /*
  * What `count` transfers of `bytes` together weigh where memory is bounded: what MPI may keep of
- * those that nobody has received yet. Large ones stay at the sender until they are asked for. The
- * least bounds how many tags they hold.
+ * those that nobody has received yet. Those above DAGI_BULK_MOST stay at the sender until they are
+ * asked for. The least bounds how many tags they hold.
  */
 #define DAGI_BULK_LEAST (INT64_C(16) << 10)
 #define DAGI_BULK_MOST (INT64_C(256) << 10)
 static inline int64_t dagi_bulk_weight(size_t bytes, int64_t count)
 {
     int64_t each = (int64_t)bytes / count + 1;
-    return count * (each < DAGI_BULK_LEAST ? DAGI_BULK_LEAST
-                                           : each < DAGI_BULK_MOST ? each : DAGI_BULK_MOST);
+    return count * (each < DAGI_BULK_LEAST || each > DAGI_BULK_MOST ? DAGI_BULK_LEAST : each);
 }
 
 /* First byte of messages that the waves themselves travel in. */
