@@ -21,7 +21,7 @@ static const uint8_t *bytes_of(const void *p)
 void dagi_send_control(dagi_comm *c, int dest, const void *head, size_t head_bytes,
                        const void *text, size_t text_bytes)
 {
-    char *out = c->engine->ops->am_begin(c->engine, dest, 1, head_bytes + text_bytes);
+    char *out = c->engine->ops->am_begin(c->engine, dest, 1, head_bytes + text_bytes, 0);
     memcpy(out, head, head_bytes);
     if (text_bytes)
         memcpy(out + head_bytes, text, text_bytes);
@@ -66,7 +66,7 @@ dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make)
 
 static int64_t early_bytes(const dagi_early *early)
 {
-    return (int64_t)(sizeof *early + early->bytes);
+    return (int64_t)(sizeof *early + early->bytes) + early->bulk;
 }
 
 static void send_gate(dagi_comm *c, int dest, uint32_t pool)
@@ -104,10 +104,10 @@ void dagi_gate_message(dagi_comm *c, int source, const void *data)
 }
 
 void dagi_agree_keep(dagi_comm *c, dagi_pool_comm *p, int source, const void *data, size_t bytes,
-                     int transfers)
+                     int transfers, int64_t bulk)
 {
     dagi_early *early = dagi_comm_alloc(sizeof *early + bytes);
-    *early = (dagi_early){.source = source, .bytes = bytes, .transfers = transfers};
+    *early = (dagi_early){.source = source, .bytes = bytes, .transfers = transfers, .bulk = bulk};
     memcpy(early->data, data, bytes);
     *p->early_end = early;
     p->early_end = &early->next;

@@ -104,11 +104,20 @@ static bool place_workers(dag_context *ctx)
     if (sharing > 1)
         dagi_topology_share(ctx->topology, ctx->share_index, sharing);
     int share = dagi_topology_share_cores(ctx->topology);
-    if (dagi_tasks(ctx)->nworkers == 0)
-        dagi_tasks(ctx)->nworkers = share < DAGI_MAX_WORKERS ? share : DAGI_MAX_WORKERS;
-    dagi_tasks(ctx)->single = dagi_tasks(ctx)->unlocked = dagi_tasks(ctx)->nworkers == 1;
-    dagi_tasks(ctx)->oversubscribed = dagi_tasks(ctx)->nworkers > share || sharing > cores;
-    bool bind = ctx->settings.bind && !dagi_tasks(ctx)->oversubscribed && !dagi_tasks(ctx)->single;
+    struct dagi_tasks *tasks = dagi_tasks(ctx);
+    if (tasks->nworkers == 0)
+        tasks->nworkers = share < DAGI_MAX_WORKERS ? share : DAGI_MAX_WORKERS;
+    if (tasks->nworkers > 1 && dagi_comm_one_thread(ctx)) {
+        if (ctx->rank == 0)
+            dagi_warn(ctx, "one worker instead of %d, for MPI was initialised with "
+                      "MPI_THREAD_SINGLE, as MPI_Init() does. At a higher level, below "
+                      "MPI_THREAD_MULTIPLE, there are several, and messages move only while the "
+                      "program is in a function of this library", tasks->nworkers);
+        tasks->nworkers = 1;
+    }
+    tasks->single = tasks->unlocked = tasks->nworkers == 1;
+    tasks->oversubscribed = tasks->nworkers > share || sharing > cores;
+    bool bind = ctx->settings.bind && !tasks->oversubscribed && !tasks->single;
     const char *silent = dagi_comm_no_bells(ctx);
     char set[128];
     dagi_topology_describe(ctx->topology, set, sizeof set);

@@ -293,8 +293,9 @@ static dag_status follow(dag_taskpool *pool, dag_collection *c)
     }
     if (!known) {
         dagi_pool(last)->followers[dagi_pool(last)->nfollowers++] = pool;
-        dagi_pool(pool)
-            ->waits++; /* last is running, it cannot have come to us yet: pools_lock is held */
+        pthread_mutex_lock(&dagi_pool(pool)->lock); /* others that it follows may end meanwhile */
+        dagi_pool(pool)->waits++; /* last itself cannot have come to us yet: its lock is held */
+        pthread_mutex_unlock(&dagi_pool(pool)->lock);
     }
     pthread_mutex_unlock(&dagi_pool(last)->lock);
     return status;

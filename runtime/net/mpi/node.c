@@ -1,5 +1,5 @@
 /* The ranks of this node: who shares the processors, and their bells. */
-#define _GNU_SOURCE /* CPU_EQUAL, RTLD_DEFAULT */
+#define _GNU_SOURCE /* sched_getaffinity, RTLD_DEFAULT */
 #include "mpi.h"
 
 #include <dlfcn.h>
@@ -11,9 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+/* As many processors as topology.h takes: the kernel refuses a set of fewer than it may have. */
+enum { CPUS = 4096, CPU_WORDS = CPUS / (8 * sizeof(unsigned long)) };
+
 /* What ranks of a node tell each other. */
 typedef struct card {
-    cpu_set_t cpus;
+    unsigned long cpus[CPU_WORDS];
     int pid, rank;
 } card;
 
@@ -22,7 +25,7 @@ static void find_sharing(dagi_mpi *m, const card *cards, int ranks, int index)
 {
     m->super.sharing = 0;
     for (int i = 0; i < ranks; i++) {
-        if (!CPU_EQUAL(&cards[i].cpus, &cards[index].cpus))
+        if (memcmp(cards[i].cpus, cards[index].cpus, sizeof cards[i].cpus) != 0)
             continue;
         if (i == index)
             m->super.share_index = m->super.sharing;
@@ -113,8 +116,8 @@ void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options)
     MPI_Comm node = MPI_COMM_NULL;
     card mine = {.pid = (int)getpid(), .rank = m->super.rank};
     int ranks = 1, index = 0;
-    if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0)
-        CPU_ZERO(&mine.cpus);
+    if (sched_getaffinity(0, sizeof mine.cpus, (cpu_set_t *)(void *)mine.cpus) != 0)
+        memset(mine.cpus, 0, sizeof mine.cpus);
     MPI_Comm_split_type(m->am, MPI_COMM_TYPE_SHARED, m->super.rank, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &ranks);
     MPI_Comm_rank(node, &index);
