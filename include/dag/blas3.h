@@ -16,7 +16,7 @@
  *
  * The tiles of the result stay on the ranks where they are; the others are sent along their rows
  * and columns, at most 8 block rows and columns of them ahead of what is done. Graphs:
- * dsl-examples/gemm, symm, syrk, trsm, trmm. The scheme is SUMMA (van de Geijn and Watts, 1997).
+ * dsl-examples/blas3. The scheme is SUMMA (van de Geijn and Watts, 1997).
  */
 #ifndef DAG_BLAS3_H
 #define DAG_BLAS3_H

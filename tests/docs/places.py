@@ -3,9 +3,9 @@
 
 - Links of Markdown files, and anchors of headings.
 - Paths of the tree in `backticks` that begin with one of its directories.
-- In compiler/, runtime/ and kernels/ every directory has a README.md, which names all of its files, by
-  patterns where it likes (`sema*`, `bell.[ch]`); x.c stands for x.h and x.inc.c too. No file that it
-  names is absent.
+- In compiler/, dsl-examples/, kernels/ and runtime/ every directory has a README.md, which names all
+  of its files, by patterns where it likes (`sema*`, `bell.[ch]`); x.c stands for x.h and x.inc.c too.
+  No file that it names is absent.
 """
 import fnmatch
 import os
@@ -13,8 +13,8 @@ import re
 import sys
 
 TOP = ("compiler", "docs", "dsl-examples", "include", "kernels", "runtime", "tests", "tools")
-NAMED_IN = ("compiler", "kernels", "runtime")
-SOURCE = (".c", ".cu", ".h", ".html", ".in", ".l", ".y")
+NAMED_IN = ("compiler", "dsl-examples", "kernels", "runtime")
+SOURCE = (".c", ".cu", ".h", ".html", ".in", ".jdf", ".l", ".y")
 
 
 def markdown_files(root):

@@ -1,6 +1,6 @@
 /* Least squares and minimum norm by QR factorisation. */
-#include "agreed.h"
-#include "slabs.h"
+#include "la/agreed.h"
+#include "la/slabs.h"
 
 #include <dag/la.h>
 #include <dag/qr.h>

@@ -1,7 +1,7 @@
 /* Entry points named after LAPACK: check the arguments, pick the graph. */
-#include "agreed.h"
-#include "pools.h"
-#include "resident.h"
+#include "la/agreed.h"
+#include "la/pools.h"
+#include "la/resident.h"
 
 #include <dag/kernels.h>
 

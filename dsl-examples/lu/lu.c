@@ -1,8 +1,8 @@
 /* LU factorisation: checks the arguments, picks the graph, keeps the pivots. */
-#include "agreed.h"
-#include "pools.h"
-#include "slabs.h"
-#include "stacks.h"
+#include "la/agreed.h"
+#include "la/pools.h"
+#include "la/slabs.h"
+#include "la/stacks.h"
 
 #include <dag/kernels.h>
 #include <dag/lu.h>

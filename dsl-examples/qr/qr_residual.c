@@ -1,6 +1,6 @@
 /* How good a QR factorisation is. */
-#include "agreed.h"
-#include "slabs.h"
+#include "la/agreed.h"
+#include "la/slabs.h"
 
 #include <dag/la.h>
 #include <dag/qr.h>

@@ -1,5 +1,5 @@
 /* Random test matrices, as tiles and as a source of elements. */
-#include "agreed.h"
+#include "la/agreed.h"
 
 #include <dag/kernels.h>
 

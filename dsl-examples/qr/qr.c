@@ -1,7 +1,7 @@
 /* QR factorisation: checks the arguments, chooses the stacks, keeps Q. */
-#include "agreed.h"
-#include "slabs.h"
-#include "stacks.h"
+#include "la/agreed.h"
+#include "la/slabs.h"
+#include "la/stacks.h"
 
 #include <dag/kernels.h>
 #include <dag/la.h>

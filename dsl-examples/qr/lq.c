@@ -1,6 +1,6 @@
 /* LQ factorisation: A = L Q is A^H = Q^H L^H, the QR factorisation of the adjoint. */
-#include "agreed.h"
-#include "slabs.h"
+#include "la/agreed.h"
+#include "la/slabs.h"
 
 #include <dag/la.h>
 #include <dag/qr.h>
