@@ -1,5 +1,5 @@
 /* LU factorisation: checks the arguments, picks the graph, keeps the pivots. */
-#include "la/agreed.h"
+#include "la/check.h"
 #include "la/pools.h"
 #include "la/slabs.h"
 #include "la/stacks.h"
@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANY = -1 };
 enum { CANDIDATE = 32 }; /* bytes before the rows of a candidate, lu_candidate in rows.h */
 enum { SET = 16 };       /* bytes before the numbers of candidates, lu_set in rows.h */
 
@@ -38,11 +37,10 @@ static dag_status swap_stacks(dag_context *ctx, dag_matrix *stacks, int64_t k, c
                               int left, int backward)
 {
     static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, const int64_t *, int64_t,
-                                         int) = {laswp_1_s_new, laswp_1_d_new, laswp_1_c_new,
-                                                 laswp_1_z_new};
+                                         int) = DAGI_FOUR(laswp_1);
     static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_shape *,
-                                             const int64_t *, int64_t, int, int, int, int) = {
-        laswp_p_s_new, laswp_p_d_new, laswp_p_c_new, laswp_p_z_new};
+                                             const int64_t *, int64_t, int, int, int, int) =
+        DAGI_FOUR(laswp_p);
     dag_shape buffer = {2 * stacks->mb, stacks->nb, dag_precision_size(stacks->prec)};
     int panels = (int)((k + stacks->mb - 1) / stacks->mb);
     if (k == 0 || stacks->n == 0 || (left && panels < 2))
@@ -60,48 +58,34 @@ static void shift(int64_t *pivot, int64_t count, int64_t by)
         pivot[i] += by;
 }
 
-static dag_status check_pivots(dag_context *ctx, const char *routine, const dag_matrix *A,
-                               int64_t k, const int64_t *ipiv)
-{
-    if (k < 0 || k > A->m)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: %" PRId64 " exchanges in a matrix of %" PRId64
-                         " rows", routine, k, A->m);
-    dag_status status = k > 0 ? dagi_la_present(ctx, routine, "ipiv", ipiv) : DAG_SUCCESS;
-    for (int64_t i = 0; i < k && status == DAG_SUCCESS; i++)
-        if (ipiv[i] < i + 1 || ipiv[i] > A->m)
-            status = dag_error(ctx, DAG_ERR_ARG, "%s: ipiv[%" PRId64 "] is %" PRId64
-                               "; it must be between %" PRId64 " and %" PRId64, routine, i, ipiv[i],
-                               i + 1, A->m);
-    return status;
-}
-
-/* Arguments have been checked on this rank, with the outcome `status`. */
-static dag_status swap_rows(dag_context *ctx, const char *routine, dag_status status, dag_matrix *A,
-                            int64_t k, const int64_t *ipiv, int backward)
+/* Arguments have been checked on this rank. */
+static dag_status swap_rows(dagi_check *c, dag_matrix *A, int64_t k, const int64_t *ipiv,
+                            int backward)
 {
     int64_t *pivot = NULL;
     dag_matrix *slab = A, stacks;
-    if (status == DAG_SUCCESS && k > 0 && (pivot = malloc((size_t)k * sizeof(*pivot))) == NULL)
-        status = dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory for the pivots", routine);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_slab(ctx, A, &slab);
-    status = dagi_la_agreed(ctx, routine, status);
-    if (status == DAG_SUCCESS && k > 0) {
+    if (c->status == DAG_SUCCESS && k > 0 && (pivot = malloc((size_t)k * sizeof(*pivot))) == NULL)
+        c->status = dag_error(c->ctx, DAG_ERR_NOMEM, "%s: no memory for the pivots", c->routine);
+    if (c->status == DAG_SUCCESS)
+        c->status = dagi_la_slab(c->ctx, A, &slab);
+    if (dagi_check_agreed(c) && k > 0) {
         memcpy(pivot, ipiv, (size_t)k * sizeof(*pivot));
         shift(pivot, k, -1);
         dagi_la_stacks(slab, &stacks);
-        status = swap_stacks(ctx, &stacks, k, pivot, 0, backward != 0);
+        c->status = swap_stacks(c->ctx, &stacks, k, pivot, 0, backward != 0);
     }
     free(pivot);
-    return dagi_la_slab_end(A, slab, 1, status);
+    return dagi_la_slab_end(A, slab, 1, c->status);
 }
 
 dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *ipiv, int backward)
 {
-    dag_status status = dagi_la_whole(ctx, "dag_laswp", ANY, A);
-    if (status == DAG_SUCCESS)
-        status = check_pivots(ctx, "dag_laswp", A, k, ipiv);
-    return swap_rows(ctx, "dag_laswp", status, A, k, ipiv, backward);
+    dagi_check c = dagi_check_start(ctx, "dag_laswp");
+    dagi_check_whole(&c, "A", DAGI_ANY, A);
+    if (c.status == DAG_SUCCESS && (k < 0 || k > A->m))
+        dagi_check_fail(&c, "%" PRId64 " exchanges in a matrix of %" PRId64 " rows", k, A->m);
+    dagi_check_pivots(&c, A, k, ipiv);
+    return swap_rows(&c, A, k, ipiv, backward);
 }
 
 /* ---- with pivoting ----------------------------------------------------------------------- */
@@ -132,12 +116,10 @@ static dag_taskpool *partial_pool(dag_context *ctx, dag_matrix *stacks, dag_vect
                                   lu_shapes *s, int ahead)
 {
     static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
-                                         int, int) = {getrf_1_s_new, getrf_1_d_new, getrf_1_c_new,
-                                                      getrf_1_z_new};
+                                         int, int) = DAGI_FOUR(getrf_1);
     static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
                                              dag_shape *, dag_shape *, dag_shape *, int, int, int,
-                                             int) = {getrf_p_s_new, getrf_p_d_new, getrf_p_c_new,
-                                                     getrf_p_z_new};
+                                             int) = DAGI_FOUR(getrf_p);
     if (stacks->mt == 1)
         return one[stacks->prec](ctx, stacks, pivots, &s->pivots, s->panels, ahead);
     return several[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->candidate, &s->top,
@@ -149,8 +131,7 @@ static dag_taskpool *tournament_pool(dag_context *ctx, dag_matrix *stacks, dag_v
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
                                           dag_shape *, dag_shape *, int, int, int, int, int,
-                                          int) = {getrf_t_s_new, getrf_t_d_new, getrf_t_c_new,
-                                                  getrf_t_z_new};
+                                          int) = DAGI_FOUR(getrf_t);
     return make[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->set, &s->buffer,
                               (int)stacks->mt, per_row, s->panels, (int)stacks->nb, s->last, ahead);
 }
@@ -190,14 +171,13 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
     return status;
 }
 
-static dag_status check_options(dag_context *ctx, const char *routine, const dag_lu_options *o)
+static void check_options(dagi_check *c, const dag_lu_options *o)
 {
     if (o->pivoting != DAG_PIVOT_PARTIAL && o->pivoting != DAG_PIVOT_TOURNAMENT)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: pivoting is %d; it must be DAG_PIVOT_PARTIAL or "
-                         "DAG_PIVOT_TOURNAMENT", routine, (int)o->pivoting);
+        dagi_check_fail(c, "pivoting is %d; it must be DAG_PIVOT_PARTIAL or DAG_PIVOT_TOURNAMENT",
+                        (int)o->pivoting);
     if (o->stack < 0 || o->lookahead < 0)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: options must not be negative", routine);
-    return DAG_SUCCESS;
+        dagi_check_fail(c, "options must not be negative");
 }
 
 static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *ipiv,
@@ -206,17 +186,18 @@ static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *i
     const dag_lu_options o = options != NULL ? *options : (dag_lu_options){0};
     dag_vector *pivots = NULL;
     dag_matrix *slab = A;
-    dag_status status = dagi_la_square_tiles(ctx, "dag_getrf", prec, A);
-    int64_t rank = status == DAG_SUCCESS ? min(A->m, A->n) : 0;
+    dagi_check c = dagi_check_start(ctx, "dag_getrf");
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    int64_t rank = c.status == DAG_SUCCESS ? min(A->m, A->n) : 0;
     if (rank > 0)
-        status = dagi_la_present(ctx, "dag_getrf", "ipiv", ipiv);
-    if (status == DAG_SUCCESS)
-        status = check_options(ctx, "dag_getrf", &o);
-    if (status == DAG_SUCCESS && rank > 0)
-        status = dag_vector_new(ctx, dag_size(ctx), (size_t)(rank + 1) * sizeof(int64_t), &pivots);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_slab(ctx, A, &slab);
-    status = dagi_la_agreed(ctx, "dag_getrf", status);
+        dagi_check_present(&c, "ipiv", ipiv);
+    check_options(&c, &o);
+    if (c.status == DAG_SUCCESS && rank > 0)
+        c.status = dag_vector_new(ctx, dag_size(ctx), (size_t)(rank + 1) * sizeof(int64_t), &pivots);
+    if (c.status == DAG_SUCCESS)
+        c.status = dagi_la_slab(ctx, A, &slab);
+    dag_status status = dagi_check_agreed(&c) ? DAG_SUCCESS : c.status;
     if (status == DAG_SUCCESS && rank > 0)
         status = factor(ctx, slab, pivots, &o);
     if (status == DAG_SUCCESS) {
@@ -235,140 +216,100 @@ static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *i
 dag_status dag_getrf_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv,
                           const dag_lu_options *options, int64_t *info)
 {
-    return do_getrf(ctx, ANY, A, ipiv, options, info);
-}
-
-dag_status dag_getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info)
-{
-    return do_getrf(ctx, ANY, A, ipiv, NULL, info);
+    return do_getrf(ctx, DAGI_ANY, A, ipiv, options, info);
 }
 
 /* ---- without pivoting -------------------------------------------------------------------- */
 
 static dag_status do_getrf_nopiv(dag_context *ctx, int prec, dag_matrix *A, int64_t *info)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) = {
-        getrf_nopiv_s_new, getrf_nopiv_d_new, getrf_nopiv_c_new, getrf_nopiv_z_new};
-    dag_status status = dagi_la_square_tiles(ctx, "dag_getrf_nopiv", prec, A);
-    status = dagi_la_agreed(ctx, "dag_getrf_nopiv", status);
-    if (status != DAG_SUCCESS)
-        return status;
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) =
+        DAGI_FOUR(getrf_nopiv);
+    dagi_check c = dagi_check_start(ctx, "dag_getrf_nopiv");
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    if (!dagi_check_agreed(&c))
+        return c.status;
     (void)dag_kernels_init(NULL);
     return dagi_run_info(ctx, make[A->prec](ctx, A, (int)min(A->mt, A->nt)), info);
 }
 
-dag_status dag_getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info)
-{
-    return do_getrf_nopiv(ctx, ANY, A, info);
-}
-
 /* ---- solving ----------------------------------------------------------------------------- */
 
-static dag_status check_solve(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
-                              const int64_t *ipiv, const dag_matrix *B)
+static dagi_check check_solve(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
+                              const dag_matrix *B)
 {
-    dag_status status = dagi_la_square_tiles(ctx, routine, prec, A);
-    if (status == DAG_SUCCESS && A->m != A->n)
-        status = dag_error(ctx, DAG_ERR_ARG, "%s: A is %" PRId64 " x %" PRId64
-                           "; it must be square", routine, A->m, A->n);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_whole(ctx, routine, (int)A->prec, B);
-    if (status == DAG_SUCCESS && (B->m != A->m || B->mb != A->mb))
-        status = dag_error(ctx, DAG_ERR_ARG, "%s: A has %" PRId64 " rows in tiles of %" PRId64
-                           ", B has %" PRId64 " in tiles of %" PRId64 "; they must be the same",
-                           routine, A->m, A->mb, B->m, B->mb);
-    if (status == DAG_SUCCESS && ipiv != NULL)
-        status = check_pivots(ctx, routine, A, A->m, ipiv);
-    return status;
+    dagi_check c = dagi_check_start(ctx, routine);
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    dagi_check_order(&c, "A", A);
+    if (c.status == DAG_SUCCESS)
+        dagi_check_whole(&c, "A", (int)A->prec, B);
+    dagi_check_rhs(&c, A, B);
+    return c;
 }
 
 /* Arguments have been checked and agreed on. */
 static dag_status run_getrs(dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv,
                             dag_matrix *B)
 {
-    static dag_taskpool *(*const plain[4])(dag_context *, dag_matrix *, dag_matrix *) = {
-        getrs_N_s_new, getrs_N_d_new, getrs_N_c_new, getrs_N_z_new};
-    static dag_taskpool *(*const transposed[4])(dag_context *, int, dag_matrix *, dag_matrix *) = {
-        getrs_T_s_new, getrs_T_d_new, getrs_T_c_new, getrs_T_z_new};
-    dag_status status = DAG_SUCCESS;
+    static dag_taskpool *(*const plain[4])(dag_context *, dag_matrix *, dag_matrix *) =
+        DAGI_FOUR(getrs_N);
+    static dag_taskpool *(*const transposed[4])(dag_context *, int, dag_matrix *, dag_matrix *) =
+        DAGI_FOUR(getrs_T);
+    dagi_check c = dagi_check_start(ctx, "dag_getrs");
     (void)dag_kernels_init(NULL);
     if (ipiv != NULL && trans == DAG_NO_TRANS)
-        status = swap_rows(ctx, "dag_getrs", status, B, A->m, ipiv, 0);
-    if (status != DAG_SUCCESS)
-        return status;
+        c.status = swap_rows(&c, B, A->m, ipiv, 0);
+    if (c.status != DAG_SUCCESS)
+        return c.status;
     if (trans == DAG_NO_TRANS)
         return dag_run(ctx, plain[A->prec](ctx, A, B));
-    status = dag_run(ctx, transposed[A->prec](ctx, (int)trans, A, B));
-    if (status == DAG_SUCCESS && ipiv != NULL)
-        status = swap_rows(ctx, "dag_getrs", status, B, A->m, ipiv, 1);
-    return status;
+    c.status = dag_run(ctx, transposed[A->prec](ctx, (int)trans, A, B));
+    if (c.status == DAG_SUCCESS && ipiv != NULL)
+        c.status = swap_rows(&c, B, A->m, ipiv, 1);
+    return c.status;
 }
 
 static dag_status do_getrs(dag_context *ctx, int prec, dag_trans trans, dag_matrix *A,
                            const int64_t *ipiv, dag_matrix *B)
 {
-    dag_status status = check_solve(ctx, "dag_getrs", prec, A, ipiv, B);
-    if (status == DAG_SUCCESS && trans != DAG_NO_TRANS && trans != DAG_TRANS &&
-        trans != DAG_CONJ_TRANS)
-        status = dag_error(ctx, DAG_ERR_ARG, "dag_getrs: trans is %d; it must be DAG_NO_TRANS, "
-                           "DAG_TRANS or DAG_CONJ_TRANS", (int)trans);
-    status = dagi_la_agreed(ctx, "dag_getrs", status);
-    return status == DAG_SUCCESS ? run_getrs(ctx, trans, A, ipiv, B) : status;
+    dagi_check c = check_solve(ctx, "dag_getrs", prec, A, B);
+    if (c.status == DAG_SUCCESS && ipiv != NULL)
+        dagi_check_pivots(&c, A, A->m, ipiv);
+    dagi_check_trans(&c, "trans", trans);
+    return dagi_check_agreed(&c) ? run_getrs(ctx, trans, A, ipiv, B) : c.status;
 }
 
 static dag_status do_gesv(dag_context *ctx, int prec, dag_matrix *A, int64_t *ipiv, dag_matrix *B,
                           const dag_lu_options *options, int64_t *info)
 {
-    dag_status status = check_solve(ctx, "dag_gesv", prec, A, NULL, B);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_present(ctx, "dag_gesv", "info", info);
-    if (status == DAG_SUCCESS && A->m > 0)
-        status = dagi_la_present(ctx, "dag_gesv", "ipiv", ipiv);
-    status = dagi_la_agreed(ctx, "dag_gesv", status);
-    if (status == DAG_SUCCESS)
-        status = do_getrf(ctx, ANY, A, ipiv, options, info);
+    dagi_check c = check_solve(ctx, "dag_gesv", prec, A, B);
+    dagi_check_present(&c, "info", info);
+    if (c.status == DAG_SUCCESS && A->m > 0)
+        dagi_check_present(&c, "ipiv", ipiv);
+    if (!dagi_check_agreed(&c))
+        return c.status;
+    dag_status status = do_getrf(ctx, DAGI_ANY, A, ipiv, options, info);
     if (status == DAG_SUCCESS && *info == 0)
         status = run_getrs(ctx, DAG_NO_TRANS, A, ipiv, B);
     return status;
 }
 
-dag_status dag_getrs(dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv,
-                     dag_matrix *B)
-{
-    return do_getrs(ctx, ANY, trans, A, ipiv, B);
-}
-
-dag_status dag_gesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B, int64_t *info)
-{
-    return do_gesv(ctx, ANY, A, ipiv, B, NULL, info);
-}
-
 dag_status dag_gesv_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,
                          const dag_lu_options *options, int64_t *info)
 {
-    return do_gesv(ctx, ANY, A, ipiv, B, options, info);
+    return do_gesv(ctx, DAGI_ANY, A, ipiv, B, options, info);
 }
 
-#define TYPED(p, PREC)                                                                             \
-    dag_status dag_##p##getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info)       \
-    {                                                                                              \
-        return do_getrf(ctx, PREC, A, ipiv, NULL, info);                                           \
-    }                                                                                              \
-    dag_status dag_##p##getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info)                \
-    {                                                                                              \
-        return do_getrf_nopiv(ctx, PREC, A, info);                                                 \
-    }                                                                                              \
-    dag_status dag_##p##getrs(dag_context *ctx, dag_trans trans, dag_matrix *A,                    \
-                              const int64_t *ipiv, dag_matrix *B)                                  \
-    {                                                                                              \
-        return do_getrs(ctx, PREC, trans, A, ipiv, B);                                             \
-    }                                                                                              \
-    dag_status dag_##p##gesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,        \
-                             int64_t *info)                                                        \
-    {                                                                                              \
-        return do_gesv(ctx, PREC, A, ipiv, B, NULL, info);                                         \
-    }
-TYPED(s, DAG_S)
-TYPED(d, DAG_D)
-TYPED(c, DAG_C)
-TYPED(z, DAG_Z)
+DAGI_ENTRIES(dag_status, getrf,
+             (dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info),
+             do_getrf(ctx, prec, A, ipiv, NULL, info))
+DAGI_ENTRIES(dag_status, getrf_nopiv, (dag_context *ctx, dag_matrix *A, int64_t *info),
+             do_getrf_nopiv(ctx, prec, A, info))
+DAGI_ENTRIES(dag_status, getrs,
+             (dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv, dag_matrix *B),
+             do_getrs(ctx, prec, trans, A, ipiv, B))
+DAGI_ENTRIES(dag_status, gesv,
+             (dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B, int64_t *info),
+             do_gesv(ctx, prec, A, ipiv, B, NULL, info))

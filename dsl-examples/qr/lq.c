@@ -1,5 +1,5 @@
 /* LQ factorisation: A = L Q is A^H = Q^H L^H, the QR factorisation of the adjoint. */
-#include "la/agreed.h"
+#include "la/check.h"
 #include "la/slabs.h"
 
 #include <dag/la.h>
@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-enum { ANY = -1 };
 
 struct dag_lq {
     dag_qr *adjoint; /* of A^H: its Q is Q^H */
@@ -34,12 +32,13 @@ static dag_status do_gelqf(dag_context *ctx, int prec, dag_matrix *A, dag_lq **l
 {
     dag_lq *made = NULL;
     dag_matrix *adjoint = NULL;
-    dag_status status = dagi_la_square_tiles(ctx, "dag_gelqf", prec, A);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_present(ctx, "dag_gelqf", "lq", lq);
-    if (status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
-        status = dag_error(ctx, DAG_ERR_NOMEM, "dag_gelqf: no memory");
-    status = dagi_la_agreed(ctx, "dag_gelqf", status);
+    dagi_check c = dagi_check_start(ctx, "dag_gelqf");
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    dagi_check_present(&c, "lq", lq);
+    if (c.status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
+        c.status = dag_error(ctx, DAG_ERR_NOMEM, "dag_gelqf: no memory");
+    dag_status status = dagi_check_agreed(&c) ? DAG_SUCCESS : c.status;
     if (status == DAG_SUCCESS) {
         made->m = A->m;
         made->n = A->n;
@@ -59,29 +58,25 @@ static dag_status do_gelqf(dag_context *ctx, int prec, dag_matrix *A, dag_lq **l
     return status;
 }
 
-dag_status dag_gelqf(dag_context *ctx, dag_matrix *A, dag_lq **lq)
-{
-    return do_gelqf(ctx, ANY, A, lq);
-}
-
-static dag_status check_q(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
+static dagi_check check_q(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
                           const dag_lq *lq)
 {
-    dag_status status = dagi_la_square_tiles(ctx, routine, prec, A);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_present(ctx, routine, "lq", lq);
-    if (status == DAG_SUCCESS &&
+    dagi_check c = dagi_check_start(ctx, routine);
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    dagi_check_present(&c, "lq", lq);
+    if (c.status == DAG_SUCCESS &&
         (lq->m != A->m || lq->n != A->n || lq->nb != A->nb || lq->prec != A->prec))
-        status = dag_error(ctx, DAG_ERR_ARG, "%s: A is not the matrix that lq was made with",
-                           routine);
-    return dagi_la_agreed(ctx, routine, status);
+        dagi_check_fail(&c, "A is not the matrix that lq was made with");
+    (void)dagi_check_agreed(&c);
+    return c;
 }
 
 static dag_status do_unmlq(dag_context *ctx, int prec, dag_side side, dag_trans trans,
                            dag_matrix *A, const dag_lq *lq, dag_matrix *B)
 {
     dag_matrix *adjoint = NULL;
-    dag_status status = check_q(ctx, "dag_unmlq", prec, A, lq);
+    dag_status status = check_q(ctx, "dag_unmlq", prec, A, lq).status;
     if (status == DAG_SUCCESS)
         status = turn(ctx, "dag_unmlq", A, &adjoint);
     if (status != DAG_SUCCESS) {
@@ -99,26 +94,21 @@ static dag_status do_unmlq(dag_context *ctx, int prec, dag_side side, dag_trans 
     return status;
 }
 
-dag_status dag_unmlq(dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,
-                     const dag_lq *lq, dag_matrix *B)
-{
-    return do_unmlq(ctx, ANY, side, trans, A, lq, B);
-}
-
 static dag_status do_unglq(dag_context *ctx, int prec, dag_matrix *A, const dag_lq *lq,
                            dag_matrix *Q)
 {
     dag_matrix *adjoint = NULL, *columns = NULL;
-    dag_status status = check_q(ctx, "dag_unglq", prec, A, lq);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_square_tiles(ctx, "dag_unglq", (int)A->prec, Q);
-    int64_t least = status == DAG_SUCCESS ? (A->m < A->n ? A->m : A->n) : 0;
-    if (status == DAG_SUCCESS && (Q->nb != A->nb || Q->n != A->n || Q->m > A->n || Q->m < least))
-        status = dag_error(ctx, DAG_ERR_ARG, "dag_unglq: Q is %" PRId64 " x %" PRId64
-                           " in tiles of %" PRId64 "; it must have %" PRId64 " to %" PRId64
-                           " rows and %" PRId64 " columns in tiles of %" PRId64, Q->m, Q->n, Q->nb,
-                           least, A->n, A->n, A->nb);
-    status = dagi_la_agreed(ctx, "dag_unglq", status);
+    dagi_check c = check_q(ctx, "dag_unglq", prec, A, lq);
+    if (c.status == DAG_SUCCESS)
+        dagi_check_whole(&c, "A", (int)A->prec, Q);
+    dagi_check_square_tiles(&c, "A", Q);
+    int64_t least = c.status == DAG_SUCCESS ? (A->m < A->n ? A->m : A->n) : 0;
+    if (c.status == DAG_SUCCESS && (Q->nb != A->nb || Q->n != A->n || Q->m > A->n || Q->m < least))
+        dagi_check_fail(&c, "Q is %" PRId64 " x %" PRId64 " in tiles of %" PRId64
+                        "; it must have %" PRId64 " to %" PRId64 " rows and %" PRId64
+                        " columns in tiles of %" PRId64, Q->m, Q->n, Q->nb, least, A->n, A->n,
+                        A->nb);
+    dag_status status = dagi_check_agreed(&c) ? DAG_SUCCESS : c.status;
     if (status == DAG_SUCCESS)
         status = turn(ctx, "dag_unglq", A, &adjoint);
     if (status == DAG_SUCCESS) {
@@ -136,26 +126,12 @@ static dag_status do_unglq(dag_context *ctx, int prec, dag_matrix *A, const dag_
     return status;
 }
 
-dag_status dag_unglq(dag_context *ctx, dag_matrix *A, const dag_lq *lq, dag_matrix *Q)
-{
-    return do_unglq(ctx, ANY, A, lq, Q);
-}
-
-#define DEFINE(p, unm, ung, prec)                                                                  \
-    dag_status dag_##p##gelqf(dag_context *ctx, dag_matrix *A, dag_lq **lq)                        \
-    {                                                                                              \
-        return do_gelqf(ctx, prec, A, lq);                                                         \
-    }                                                                                              \
-    dag_status dag_##p##unm##lq(dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,   \
-                                const dag_lq *lq, dag_matrix *B)                                   \
-    {                                                                                              \
-        return do_unmlq(ctx, prec, side, trans, A, lq, B);                                         \
-    }                                                                                              \
-    dag_status dag_##p##ung##lq(dag_context *ctx, dag_matrix *A, const dag_lq *lq, dag_matrix *Q)  \
-    {                                                                                              \
-        return do_unglq(ctx, prec, A, lq, Q);                                                      \
-    }
-DEFINE(s, orm, org, DAG_S)
-DEFINE(d, orm, org, DAG_D)
-DEFINE(c, unm, ung, DAG_C)
-DEFINE(z, unm, ung, DAG_Z)
+DAGI_ENTRIES(dag_status, gelqf, (dag_context *ctx, dag_matrix *A, dag_lq **lq),
+             do_gelqf(ctx, prec, A, lq))
+DAGI_UNITARY_ENTRIES(dag_status, ormlq, unmlq,
+                     (dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,
+                      const dag_lq *lq, dag_matrix *B),
+                     do_unmlq(ctx, prec, side, trans, A, lq, B))
+DAGI_UNITARY_ENTRIES(dag_status, orglq, unglq,
+                     (dag_context *ctx, dag_matrix *A, const dag_lq *lq, dag_matrix *Q),
+                     do_unglq(ctx, prec, A, lq, Q))
