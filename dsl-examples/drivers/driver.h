@@ -17,15 +17,23 @@ typedef struct report {
     double normwise, componentwise; /* solvers */
     int64_t info;
     int mixed, iter; /* solved in mixed precision, with iter as dag/refine.h says */
+    const char *routine; /* where it is not that of the driver's name */
     double bound;   /* of residual */
     int incomplete; /* something else failed after the computation, and has been said */
 } report;
 
+/* What the table of routines says of a driver. */
+typedef struct driver_row {
+    const char *name; /* "potrf" */
+    enum { INFO_NOTHING, INFO_NOT_POSITIVE, INFO_SINGULAR } info;
+    uint32_t options; /* besides OPT_COMMON */
+} driver_row;
+
 typedef struct driver {
-    option_scope scope;
-    const char *routine; /* "potrf" */
-    int solves;          /* 1: reports normwise and componentwise errors */
-    int singular;        /* what info > 0 means: 1 a zero pivot, 0 not positive definite */
+    const char *name;      /* "potrf": that of its row; the program is dag_potrf */
+    const driver_row *row; /* NULL: that of routines.def */
+    const char *purpose;   /* for --help: what is computed, what the check means */
+    int solves;            /* 1: reports normwise and componentwise errors */
     /* One run; fills *r. Returns DAG_SUCCESS when there is a result; else the error has been
      * printed. The same on all ranks. */
     dag_status (*run)(dag_context *ctx, const options *o, report *r);

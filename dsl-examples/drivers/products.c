@@ -83,9 +83,15 @@ static dag_status multiply(dag_context *ctx, const factor *f, const double *x, d
 
 /* ---- routines ---------------------------------------------------------------------------- */
 
-typedef enum routine { GEMM, SYMM, HEMM, SYRK, HERK, SYR2K, HER2K, TRMM, TRSM, ROUTINES } routine;
-static const char *const names[ROUTINES] = {"gemm",  "symm",  "hemm", "syrk", "herk",
-                                            "syr2k", "her2k", "trmm", "trsm"};
+typedef enum routine {
+#define PRODUCT(name, NAME) NAME,
+#include "../routines.def"
+    ROUTINES
+} routine;
+static const char *const names[ROUTINES] = {
+#define PRODUCT(name, NAME) #name,
+#include "../routines.def"
+};
 
 /* One run: sizes with their defaults, and the matrices. Of trmm and trsm the result is C. */
 typedef struct problem {
@@ -328,6 +334,7 @@ static dag_status timed(dag_context *ctx, problem *p, report *r)
 dag_status products_run(dag_context *ctx, const char *routine_name, const options *o, report *r)
 {
     options tiled = *o; /* all matrices get the same tiles */
+    r->routine = routine_name;
     problem p = {.what = ROUTINES, .o = &tiled, .m = o->n, .n = o->n, .k = o->n};
     for (int w = 0; w < ROUTINES; w++)
         if (strcmp(names[w], routine_name) == 0)
