@@ -17,7 +17,7 @@ typedef struct report {
     double normwise, componentwise; /* solvers */
     int64_t info;
     int mixed, iter; /* solved in mixed precision, with iter as dag/refine.h says */
-    const char *routine; /* where it is not that of the driver's name */
+    const char *routine; /* what ran: the driver's name unless run() says otherwise */
     double bound;   /* of residual */
     int incomplete; /* something else failed after the computation, and has been said */
 } report;
@@ -67,6 +67,19 @@ dag_status driver_random_general(dag_context *ctx, const options *o, dag_matrix 
 dag_status driver_random_rectangular(dag_context *ctx, const options *o, dag_matrix **A);
 /* Copies the rows that both have, which are cut and lie alike. */
 dag_status driver_copy(dag_matrix *to, dag_matrix *from);
+/* Element `at` of a tile: its real and imaginary part. */
+static inline void driver_item(dag_precision prec, const void *tile, size_t at, double part[2])
+{
+    const float *f = tile;
+    const double *d = tile;
+    part[1] = 0;
+    switch (prec) {
+    case DAG_S: part[0] = f[at]; break;
+    case DAG_D: part[0] = d[at]; break;
+    case DAG_C: part[0] = f[2 * at]; part[1] = f[2 * at + 1]; break;
+    case DAG_Z: part[0] = d[2 * at]; part[1] = d[2 * at + 1]; break;
+    }
+}
 /* The report is about this matrix: its size, tiles and grid. */
 void driver_shape(report *r, const dag_matrix *A);
 /* Floating point operations, complex ones counted as four multiplications or additions each way:
