@@ -11,7 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *program = "dag"; /* for messages; set once by driver_main() */
+static char program[32] = "dag"; /* for messages; set once by driver_main() */
+
+static const driver_row table[] = {
+#define ROUTINE(name, test, info, bench, text, options) {#name, INFO_##info, options},
+#include "../routines.def"
+};
 
 /* ---- errors ------------------------------------------------------------------------------ */
 
@@ -234,7 +239,7 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
     printf("{\"routine\": \"%s\", \"prec\": \"%c\", \"m\": %" PRId64 ", \"n\": %" PRId64
            ", \"nb\": %" PRId64 ", \"ranks\": %d, \"grid\": \"%dx%d\", \"threads\": %d"
            ", \"gpus\": %d",
-           d->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
+           r->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
            dag_workers(ctx), dag_devices(ctx));
     print_number("time_s", r->seconds);
     print_number("gflops", r->flops / r->seconds * 1e-9);
@@ -255,13 +260,13 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
 }
 
 /* What became of mixed precision. */
-static void print_mixed(const driver *d, const report *r)
+static void print_mixed(const report *r)
 {
     if (r->iter >= 0)
-        printf("%s: factored in single precision, refined %d %s\n", d->routine, r->iter,
+        printf("%s: factored in single precision, refined %d %s\n", r->routine, r->iter,
                r->iter == 1 ? "time" : "times");
     else
-        printf("%s: solved in double precision, because %s (iter %d)\n", d->routine,
+        printf("%s: solved in double precision, because %s (iter %d)\n", r->routine,
                r->iter == DAG_MIXED_OVERFLOW ? "a number does not fit single precision"
                : r->iter == DAG_MIXED_FACTOR ? "the factorisation in single precision ended early"
                                              : "the refinement did not converge",
@@ -270,7 +275,7 @@ static void print_mixed(const driver *d, const report *r)
 
 static void print_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
-    printf("%s: prec %c, ", d->routine, dag_precision_letter(o->prec));
+    printf("%s: prec %c, ", r->routine, dag_precision_letter(o->prec));
     if (r->m != r->n)
         printf("m %" PRId64 ", ", r->m);
     printf("n %" PRId64 ", nb %" PRId64 "%s, grid %dx%d, %d %s with %d %s: %.4g s",
@@ -278,7 +283,7 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
            dag_size(ctx) == 1 ? "rank" : "ranks", dag_workers(ctx),
            dag_workers(ctx) == 1 ? "thread" : "threads", r->seconds);
     if (r->info != 0) {
-        printf(", %s, info %" PRId64 "\n", d->singular ? "singular" : "not positive definite",
+        printf(", %s, info %" PRId64 "\n", d->row->info == INFO_SINGULAR ? "singular" : "not positive definite",
                r->info);
         return;
     }
@@ -287,12 +292,12 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
         printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
     printf("\n");
     if (r->mixed)
-        print_mixed(d, r);
+        print_mixed(r);
     if (d->solves)
-        printf("%s: backward error %.3g normwise, %.3g componentwise\n", d->routine, r->normwise,
+        printf("%s: backward error %.3g normwise, %.3g componentwise\n", r->routine, r->normwise,
                r->componentwise);
     else if (r->judged || !isnan(r->residual))
-        printf("%s: scaled backward error %.3g (bound %.3g)\n", d->routine, r->residual, r->bound);
+        printf("%s: scaled backward error %.3g (bound %.3g)\n", r->routine, r->residual, r->bound);
 }
 
 /* Prints the result on rank 0; the exit status of the run. */
@@ -305,7 +310,7 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
             return DRIVER_FAILED;
     }
     if (r->info > 0) {
-        if (speaks && d->singular)
+        if (speaks && d->row->info == INFO_SINGULAR)
             fprintf(stderr, "%s: the matrix is singular: pivot %" PRId64 " is exactly zero (info = %"
                     PRId64 ")\n", program, r->info, r->info);
         else if (speaks)
@@ -437,7 +442,7 @@ static int run_all(const driver *d, dag_context *ctx, const options *o)
 {
     int end = DRIVER_OK;
     for (int64_t i = 0; i < o->runs; i++) {
-        report r = {.residual = NAN, .normwise = NAN, .componentwise = NAN};
+        report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN};
         dag_status status = d->run(ctx, o, &r);
         if (status == DAG_SUCCESS)
             tell_report(ctx, o, &r);
@@ -466,8 +471,14 @@ int driver_main(const driver *d, int argc, char **argv)
     options o;
     dag_context *ctx;
     const char *how;
-    program = d->scope.program;
-    int end = options_parse(&o, &d->scope, argc, argv);
+    driver of_table = *d;
+    for (size_t i = 0; d->row == NULL && i < sizeof(table) / sizeof(table[0]); i++)
+        if (strcmp(table[i].name, d->name) == 0)
+            of_table.row = &table[i];
+    d = &of_table;
+    (void)snprintf(program, sizeof(program), "dag_%s", d->name);
+    const option_scope scope = {program, d->purpose, OPT_COMMON | d->row->options};
+    int end = options_parse(&o, &scope, argc, argv);
     if (end >= 0)
         return end;
     if (getenv("OPENBLAS_CORETYPE") == NULL)

@@ -40,5 +40,5 @@ endif()
 foreach(uplo IN ITEMS L U)
     dag_add_script_test(robust_rename_${uplo} LABELS compiler
         COMMAND $<TARGET_FILE:dagcc> -fsyntax-only -Wrename -Werror=rename
-            "${PROJECT_SOURCE_DIR}/dsl-examples/potrf/potrf_${uplo}.jdf")
+            "${PROJECT_SOURCE_DIR}/dsl-examples/cholesky/potrf_${uplo}.jdf")
 endforeach()

@@ -18,23 +18,6 @@
 
 #include <inttypes.h>
 
-/* One entry per precision. */
-#define FOUR(name)                                                                                 \
-    {                                                                                              \
-        name##_s_new, name##_d_new, name##_c_new, name##_z_new                                     \
-    }
-
-/* `prec` of the checks is the element type that a typed routine wants, or ANY. */
-enum { ANY = -1 };
-
-static void check_prec(dagi_check *c, int prec, const dag_matrix *A)
-{
-    dagi_check_present(c, "A", A);
-    if (c->status == DAG_SUCCESS && prec != ANY && (int)A->prec != prec)
-        dagi_check_fail(c, "A holds '%c' elements, not '%c'", dag_precision_letter(A->prec),
-                        dag_precision_letter((dag_precision)prec));
-}
-
 /* Whether op(A) is not A, and its size and tiles. */
 struct op {
     int turned;
@@ -79,7 +62,7 @@ static dagi_check check_gemm(const char *routine, int prec, const struct gemm *g
     dagi_check c = dagi_check_start(g->ctx, routine);
     dagi_check_trans(&c, "transa", g->transa);
     dagi_check_trans(&c, "transb", g->transb);
-    check_prec(&c, prec, g->A);
+    dagi_check_typed(&c, "A", prec, g->A);
     dagi_check_present(&c, "B", g->B);
     dagi_check_present(&c, "C", g->C);
     dagi_check_same_type(&c, "A", g->A, "B", g->B);
@@ -132,10 +115,10 @@ static dag_taskpool *gemm_pool(void *call)
 {
     static dag_taskpool *(*const in_c[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
                                           int64_t, int, int, dag_trans, dag_trans, dag_dcomplex,
-                                          dag_dcomplex) = FOUR(gemm_C);
+                                          dag_dcomplex) = DAGI_FOUR(gemm_C);
     static dag_taskpool *(*const in_a[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
                                           int64_t, int64_t, int, int, dag_trans, dag_trans,
-                                          dag_dcomplex, dag_dcomplex) = FOUR(gemm_A);
+                                          dag_dcomplex, dag_dcomplex) = DAGI_FOUR(gemm_A);
     const struct gemm *g = call;
     int64_t kt = op_of(g->transa, g->A).nt;
     int ta = g->transa != DAG_NO_TRANS, tb = g->transb != DAG_NO_TRANS;
@@ -153,7 +136,7 @@ dag_taskpool *dag_gemm_new(dag_context *ctx, dag_trans transa, dag_trans transb,
                            dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
 {
     struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C};
-    dagi_check c = check_gemm("dag_gemm", ANY, &g);
+    dagi_check c = check_gemm("dag_gemm", DAGI_ANY, &g);
     return if_good(&c, gemm_pool, &g);
 }
 
@@ -178,7 +161,7 @@ static dagi_check check_symm(const char *routine, int prec, const struct symm *s
 {
     dagi_check c = dagi_check_start(s->ctx, routine);
     dagi_check_side(&c, s->side);
-    check_prec(&c, prec, s->A);
+    dagi_check_typed(&c, "A", prec, s->A);
     dagi_check_present(&c, "B", s->B);
     dagi_check_present(&c, "C", s->C);
     dagi_check_square(&c, "A", s->uplo, s->A);
@@ -206,7 +189,7 @@ static dag_taskpool *symm_pool(void *call)
 {
     static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *, dag_matrix *,
                                              dag_matrix *, int, int, dag_dcomplex,
-                                             dag_dcomplex) = {FOUR(symm_L), FOUR(symm_R)};
+                                             dag_dcomplex) = {DAGI_FOUR(symm_L), DAGI_FOUR(symm_R)};
     const struct symm *s = call;
     if (s->C->m == 0 || s->C->n == 0 || s->alpha == 0)
         return dagi_scale_pool(s->ctx, DAG_GENERAL, 0, s->beta, s->C);
@@ -216,7 +199,7 @@ static dag_taskpool *symm_pool(void *call)
 
 static dag_taskpool *new_symm(const char *routine, struct symm s)
 {
-    dagi_check c = check_symm(routine, ANY, &s);
+    dagi_check c = check_symm(routine, DAGI_ANY, &s);
     return if_good(&c, symm_pool, &s);
 }
 
@@ -263,7 +246,7 @@ static void check_rank_k_trans(dagi_check *c, const struct rank_k *r)
 static dagi_check check_rank_k(const char *routine, int prec, const struct rank_k *r)
 {
     dagi_check c = dagi_check_start(r->ctx, routine);
-    check_prec(&c, prec, r->A);
+    dagi_check_typed(&c, "A", prec, r->A);
     dagi_check_present(&c, "C", r->C);
     dagi_check_same_type(&c, "A", r->A, "C", r->C);
     check_rank_k_trans(&c, r);
@@ -292,10 +275,10 @@ static dagi_check check_rank_k(const char *routine, int prec, const struct rank_
 static dag_taskpool *rank_k_pool(void *call)
 {
     static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_matrix *, int64_t, int,
-                                         int, int, dag_dcomplex, dag_dcomplex) = FOUR(syrk);
+                                         int, int, dag_dcomplex, dag_dcomplex) = DAGI_FOUR(syrk);
     static dag_taskpool *(*const two[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
                                          int64_t, int, int, int, dag_dcomplex, dag_dcomplex) =
-        FOUR(syr2k);
+        DAGI_FOUR(syr2k);
     const struct rank_k *r = call;
     dag_precision p = r->C->prec;
     int64_t kt = op_of(r->trans, r->A).nt;
@@ -310,7 +293,7 @@ static dag_taskpool *rank_k_pool(void *call)
 
 static dag_taskpool *new_rank_k(const char *routine, struct rank_k r)
 {
-    dagi_check c = check_rank_k(routine, ANY, &r);
+    dagi_check c = check_rank_k(routine, DAGI_ANY, &r);
     return if_good(&c, rank_k_pool, &r);
 }
 
@@ -363,7 +346,7 @@ static dagi_check check_triangular(const char *routine, int prec, const struct t
     dagi_check_side(&c, t->side);
     dagi_check_trans(&c, "trans", t->trans);
     dagi_check_diag(&c, t->diag);
-    check_prec(&c, prec, t->A);
+    dagi_check_typed(&c, "A", prec, t->A);
     dagi_check_present(&c, "B", t->B);
     dagi_check_square(&c, "A", t->uplo, t->A);
     dagi_check_same_type(&c, "A", t->A, "B", t->B);
@@ -392,7 +375,7 @@ static dag_taskpool *triangular_pool(void *call)
      * to the graph */
     static dag_taskpool *(*const make[3][2][4])(dag_context *, dag_matrix *, dag_matrix *, int, int,
                                                 dag_trans, dag_diag, dag_dcomplex) = {
-        {FOUR(trmm_L), FOUR(trmm_R)}, {FOUR(trsm_L), FOUR(trsm_R)}, {FOUR(trsm_A), {NULL}}};
+        {DAGI_FOUR(trmm_L), DAGI_FOUR(trmm_R)}, {DAGI_FOUR(trsm_L), DAGI_FOUR(trsm_R)}, {DAGI_FOUR(trsm_A), {NULL}}};
     const struct triangular *t = call;
     int right = t->side == DAG_RIGHT, turned = t->trans != DAG_NO_TRANS;
     int lower = (t->uplo == DAG_LOWER) != turned; /* op(A) */
@@ -406,7 +389,7 @@ static dag_taskpool *triangular_pool(void *call)
 
 static dag_taskpool *new_triangular(const char *routine, struct triangular t)
 {
-    dagi_check c = check_triangular(routine, ANY, &t);
+    dagi_check c = check_triangular(routine, DAGI_ANY, &t);
     return if_good(&c, triangular_pool, &t);
 }
 
@@ -432,59 +415,53 @@ dag_taskpool *dag_trsm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_t
 
 /* ---- run to the end: without a letter, and for each type --------------------------------- */
 
-#define GEMM(name, PREC, elem)                                                                     \
-    dag_status dag_##name(dag_context *ctx, dag_trans transa, dag_trans transb, elem alpha,        \
-                          dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)                  \
+#define GEMM(p, PREC, elem, real, name)                                                            \
+    dag_status dag_##p##name(dag_context *ctx, dag_trans transa, dag_trans transb, elem alpha,     \
+                             dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)               \
     {                                                                                              \
-        return do_gemm("dag_" #name, PREC,                                                         \
+        return do_gemm("dag_" #p #name, PREC,                                                      \
                        (struct gemm){ctx, transa, transb, alpha, beta, A, B, C});                  \
     }
-#define SYMM(name, PREC, elem, herm)                                                               \
-    dag_status dag_##name(dag_context *ctx, dag_side side, dag_uplo uplo, elem alpha,              \
-                          dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)                  \
+#define SYMM(p, PREC, elem, real, name, herm)                                                      \
+    dag_status dag_##p##name(dag_context *ctx, dag_side side, dag_uplo uplo, elem alpha,           \
+                             dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)               \
     {                                                                                              \
-        return do_symm("dag_" #name, PREC,                                                         \
+        return do_symm("dag_" #p #name, PREC,                                                      \
                        (struct symm){ctx, side, uplo, herm, alpha, beta, A, B, C});                \
     }
-#define RANK_K(name, PREC, elem, herm)                                                             \
-    dag_status dag_##name(dag_context *ctx, dag_uplo uplo, dag_trans trans, elem alpha,            \
-                          dag_matrix *A, elem beta, dag_matrix *C)                                 \
+/* `type`: that of elements, or of their real parts. */
+#define RANK_K(p, PREC, name, type, herm)                                                          \
+    dag_status dag_##p##name(dag_context *ctx, dag_uplo uplo, dag_trans trans, type alpha,         \
+                             dag_matrix *A, type beta, dag_matrix *C)                              \
     {                                                                                              \
-        return do_rank_k("dag_" #name, PREC,                                                       \
+        return do_rank_k("dag_" #p #name, PREC,                                                    \
                          (struct rank_k){ctx, uplo, trans, herm, alpha, beta, A, NULL, C, 0});     \
     }
-#define RANK_2K(name, PREC, elem, real, herm)                                                      \
-    dag_status dag_##name(dag_context *ctx, dag_uplo uplo, dag_trans trans, elem alpha,            \
-                          dag_matrix *A, dag_matrix *B, real beta, dag_matrix *C)                  \
+#define RANK_2K(p, PREC, name, elem, type, herm)                                                   \
+    dag_status dag_##p##name(dag_context *ctx, dag_uplo uplo, dag_trans trans, elem alpha,         \
+                             dag_matrix *A, dag_matrix *B, type beta, dag_matrix *C)               \
     {                                                                                              \
-        return do_rank_k("dag_" #name, PREC,                                                       \
+        return do_rank_k("dag_" #p #name, PREC,                                                    \
                          (struct rank_k){ctx, uplo, trans, herm, alpha, beta, A, B, C, 1});        \
     }
-#define TRIANGULAR(name, PREC, elem, solve)                                                        \
-    dag_status dag_##name(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,         \
-                          dag_diag diag, elem alpha, dag_matrix *A, dag_matrix *B)                 \
+#define SYMMETRIC(p, PREC, elem, real, update, update2)                                            \
+    RANK_K(p, PREC, update, elem, 0) RANK_2K(p, PREC, update2, elem, elem, 0)
+#define HERMITIAN(p, PREC, elem, real, update, update2)                                            \
+    RANK_K(p, PREC, update, real, 1) RANK_2K(p, PREC, update2, elem, real, 1)
+#define TRIANGULAR(p, PREC, elem, real, name, solve)                                               \
+    dag_status dag_##p##name(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,      \
+                             dag_diag diag, elem alpha, dag_matrix *A, dag_matrix *B)              \
     {                                                                                              \
         return do_triangular(                                                                      \
-            "dag_" #name, PREC,                                                                    \
+            "dag_" #p #name, PREC,                                                                 \
             (struct triangular){ctx, side, uplo, trans, diag, alpha, A, B, solve});                \
     }
-#define ALL(p, PREC, elem)                                                                         \
-    GEMM(p##gemm, PREC, elem)                                                                      \
-    SYMM(p##symm, PREC, elem, 0)                                                                   \
-    RANK_K(p##syrk, PREC, elem, 0)                                                                 \
-    RANK_2K(p##syr2k, PREC, elem, elem, 0)                                                         \
-    TRIANGULAR(p##trmm, PREC, elem, 0)                                                             \
-    TRIANGULAR(p##trsm, PREC, elem, 1)
-#define HERMITIAN(p, PREC, elem, real)                                                             \
-    SYMM(p##hemm, PREC, elem, 1)                                                                   \
-    RANK_K(p##herk, PREC, real, 1)                                                                 \
-    RANK_2K(p##her2k, PREC, elem, real, 1)
-
-ALL(, ANY, dag_dcomplex)
-HERMITIAN(, ANY, dag_dcomplex, double)
-ALL(s, DAG_S, float)
-ALL(d, DAG_D, double)
-ALL(c, DAG_C, dag_scomplex)
-ALL(z, DAG_Z, dag_dcomplex)
-HERMITIAN(c, DAG_C, dag_scomplex, float)
-HERMITIAN(z, DAG_Z, dag_dcomplex, double)
+DAGI_ALL_TYPES(GEMM, gemm)
+DAGI_ALL_TYPES(SYMM, symm, 0)
+DAGI_ALL_TYPES(SYMMETRIC, syrk, syr2k)
+DAGI_ALL_TYPES(TRIANGULAR, trmm, 0)
+DAGI_ALL_TYPES(TRIANGULAR, trsm, 1)
+DAGI_ANY_TYPE(SYMM, hemm, 1)
+DAGI_COMPLEX_TYPES(SYMM, hemm, 1)
+DAGI_ANY_TYPE(HERMITIAN, herk, her2k)
+DAGI_COMPLEX_TYPES(HERMITIAN, herk, her2k)

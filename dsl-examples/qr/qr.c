@@ -1,7 +1,7 @@
 /* QR factorisation: checks the arguments, chooses the stacks, keeps Q. */
-#include "agreed.h"
-#include "slabs.h"
-#include "stacks.h"
+#include "la/check.h"
+#include "la/slabs.h"
+#include "la/stacks.h"
 
 #include <dag/kernels.h>
 #include <dag/la.h>
@@ -16,8 +16,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ANY = -1 };
 
 struct dag_qr {
     int64_t m, n, nb;
@@ -42,49 +40,30 @@ static int64_t quotient_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* B is multiplied by Q, or by a matrix of A's kind, from the left. */
-static dag_status check_rows(dag_context *ctx, const char *routine, const char *name,
-                             const dag_matrix *A, const dag_matrix *B, int64_t rows)
+static void check_alike(dagi_check *c, const char *name, const dag_matrix *A, const dag_matrix *B)
 {
-    dag_status status = dagi_la_present(ctx, routine, name, B);
-    if (status != DAG_SUCCESS)
-        return status;
-    if (B->prec != A->prec || B->uplo != DAG_GENERAL)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: %s must hold the same elements as A, and have all "
-                         "its tiles", routine, name);
-    if (B->m != rows || B->mb != A->mb || B->p != A->p)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: %s has %" PRId64 " rows in tiles of %" PRId64
-                         " on %" PRId64 " process rows; needed are %" PRId64 ", %" PRId64
-                         " and %" PRId64, routine, name, B->m, B->mb, B->p, rows, A->mb, A->p);
-    return DAG_SUCCESS;
+    dagi_check_present(c, name, B);
+    if (c->status == DAG_SUCCESS && (B->prec != A->prec || B->uplo != DAG_GENERAL))
+        dagi_check_fail(c, "%s must hold the same elements as A, and have all its tiles", name);
+}
+
+/* B is multiplied by Q, or by a matrix of A's kind, from the left. */
+static void check_rows(dagi_check *c, const char *name, const dag_matrix *A, const dag_matrix *B)
+{
+    check_alike(c, name, A, B);
+    if (c->status == DAG_SUCCESS && (B->m != A->m || B->mb != A->mb || B->p != A->p))
+        dagi_check_fail(c, "%s has %" PRId64 " rows in tiles of %" PRId64 " on %" PRId64
+                        " process rows; needed are %" PRId64 ", %" PRId64 " and %" PRId64, name,
+                        B->m, B->mb, B->p, A->m, A->mb, A->p);
 }
 
 /* B is multiplied by Q from the right. */
-static dag_status check_columns(dag_context *ctx, const char *routine, const dag_matrix *A,
-                                const dag_matrix *B)
+static void check_columns(dagi_check *c, const dag_matrix *A, const dag_matrix *B)
 {
-    dag_status status = dagi_la_present(ctx, routine, "B", B);
-    if (status != DAG_SUCCESS)
-        return status;
-    if (B->prec != A->prec || B->uplo != DAG_GENERAL)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: B must hold the same elements as A, and have all "
-                         "its tiles", routine);
-    if (B->n != A->m || B->nb != A->nb)
-        return dag_error(ctx, DAG_ERR_ARG, "%s: B has %" PRId64 " columns in tiles of %" PRId64
-                         "; needed are %" PRId64 " and %" PRId64, routine, B->n, B->nb, A->m,
-                         A->nb);
-    return DAG_SUCCESS;
-}
-
-static dag_status check_trans(dag_context *ctx, const char *routine, dag_precision prec,
-                              dag_trans *trans)
-{
-    if (*trans == DAG_TRANS && !dag_precision_is_complex(prec))
-        *trans = DAG_CONJ_TRANS;
-    if (*trans == DAG_NO_TRANS || *trans == DAG_CONJ_TRANS)
-        return DAG_SUCCESS;
-    return dag_error(ctx, DAG_ERR_ARG, "%s: trans is %d; it must be DAG_NO_TRANS, DAG_CONJ_TRANS or, "
-                     "for real matrices, DAG_TRANS", routine, (int)*trans);
+    check_alike(c, "B", A, B);
+    if (c->status == DAG_SUCCESS && (B->n != A->m || B->nb != A->nb))
+        dagi_check_fail(c, "B has %" PRId64 " columns in tiles of %" PRId64 "; needed are %" PRId64
+                        " and %" PRId64, B->n, B->nb, A->m, A->nb);
 }
 
 /* ---- stacks ------------------------------------------------------------------------------ */
@@ -189,8 +168,7 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, i
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
                                           dag_shape *, int, int, int, int, int, int,
-                                          int) = {
-        geqrf_s_new, geqrf_d_new, geqrf_c_new, geqrf_z_new};
+                                          int) = DAGI_FOUR(geqrf);
     dag_shape head = {qr->nb, qr->nb, dag_precision_size(qr->prec)};
     dagi_la_pieces S;
     (void)dag_kernels_init(NULL);
@@ -208,16 +186,16 @@ static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_
     dag_qr *made = NULL;
     dag_matrix *slab = A;
     dag_qr_options o = options != NULL ? *options : (dag_qr_options){0};
-    dag_status status = dagi_la_square_tiles(ctx, "dag_geqrf", prec, A);
-    int usable = status == DAG_SUCCESS;
-    if (usable)
-        status = dagi_la_present(ctx, "dag_geqrf", "qr", qr);
-    if (status == DAG_SUCCESS && (o.stack < 0 || o.block < 0 || o.lookahead < 0))
-        status = dag_error(ctx, DAG_ERR_ARG, "dag_geqrf: options must not be negative");
-    if (status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
-        status = dag_error(ctx, DAG_ERR_NOMEM, "dag_geqrf: no memory");
-    status = dagi_la_agreed(ctx, "dag_geqrf", status);
-    if (status == DAG_SUCCESS) {
+    dagi_check c = dagi_check_start(ctx, "dag_geqrf");
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    dagi_check_present(&c, "qr", qr);
+    if (o.stack < 0 || o.block < 0 || o.lookahead < 0)
+        dagi_check_fail(&c, "options must not be negative");
+    if (c.status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
+        c.status = dag_error(ctx, DAG_ERR_NOMEM, "dag_geqrf: no memory");
+    dag_status status = DAG_SUCCESS;
+    if (dagi_check_agreed(&c)) {
         int empty = A->m == 0 || A->n == 0;
         if (empty)
             *made = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
@@ -231,38 +209,34 @@ static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_
         status = dagi_la_agreed(ctx, "dag_geqrf", status);
         if (status == DAG_SUCCESS && !empty)
             status = factor(ctx, slab, made, o.lookahead - 1);
-        status = dagi_la_slab_end(A, slab, 1, status);
+        c.status = dagi_la_slab_end(A, slab, 1, status);
     }
-    if (status == DAG_SUCCESS)
+    if (c.status == DAG_SUCCESS)
         *qr = made;
     else
         dag_qr_free(made);
-    return status;
+    return c.status;
 }
 
 dag_status dag_geqrf_with(dag_context *ctx, dag_matrix *A, const dag_qr_options *options,
                           dag_qr **qr)
 {
-    return do_geqrf(ctx, ANY, A, options, qr);
-}
-
-dag_status dag_geqrf(dag_context *ctx, dag_matrix *A, dag_qr **qr)
-{
-    return do_geqrf(ctx, ANY, A, NULL, qr);
+    return do_geqrf(ctx, DAGI_ANY, A, options, qr);
 }
 
 /* ---- Q ----------------------------------------------------------------------------------- */
 
-static dag_status check_q(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
+static dagi_check check_q(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
                           const dag_qr *qr)
 {
-    dag_status status = dagi_la_square_tiles(ctx, routine, prec, A);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_present(ctx, routine, "qr", qr);
-    if (status == DAG_SUCCESS && (qr->m != A->m || qr->n != A->n || qr->nb != A->nb ||
-                                  qr->prec != A->prec || qr->p != A->p || qr->q != A->q))
-        status = dag_error(ctx, DAG_ERR_ARG, "%s: A is not the matrix that qr was made with", routine);
-    return status;
+    dagi_check c = dagi_check_start(ctx, routine);
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    dagi_check_present(&c, "qr", qr);
+    if (c.status == DAG_SUCCESS && (qr->m != A->m || qr->n != A->n || qr->nb != A->nb ||
+                                    qr->prec != A->prec || qr->p != A->p || qr->q != A->q))
+        dagi_check_fail(&c, "A is not the matrix that qr was made with");
+    return c;
 }
 
 /* Both are in slab layout and have elements. `identity`: B holds columns of it. */
@@ -271,12 +245,10 @@ static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *
 {
     static dag_taskpool *(*const forward[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
                                              dag_matrix *, dag_shape *, int, int, int, int, int,
-                                             int, int) = {unmqr_C_s_new, unmqr_C_d_new,
-                                                          unmqr_C_c_new, unmqr_C_z_new};
+                                             int, int) = DAGI_FOUR(unmqr_C);
     static dag_taskpool *(*const backward[4])(dag_context *, dag_matrix *, dag_matrix *,
                                               dag_matrix *, dag_matrix *, dag_shape *, int, int, int,
-                                              int, int, int, int, int) = {
-        unmqr_N_s_new, unmqr_N_d_new, unmqr_N_c_new, unmqr_N_z_new};
+                                              int, int, int, int, int) = DAGI_FOUR(unmqr_N);
     dagi_la_pieces S, X;
     dag_shape head = {qr->nb, B->nb, dag_precision_size(qr->prec)};
     int tree = qr->tree != NULL, ahead = A->q == 1 && B->q == 1 ? qr->panels : 3;
@@ -292,101 +264,73 @@ static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *
                                           qr->block, ahead));
 }
 
-/* Arguments have been checked on this rank, with the outcome `status`. */
-static dag_status multiply_any(dag_context *ctx, const char *routine, dag_status status,
-                               dag_trans trans, dag_matrix *A, const dag_qr *qr, dag_matrix *B,
-                               int identity)
+/* Arguments have been checked on this rank. */
+static dag_status multiply_any(dagi_check *c, dag_trans trans, dag_matrix *A, const dag_qr *qr,
+                               dag_matrix *B, int identity)
 {
     dag_matrix *a = A, *b = B;
-    status = dagi_la_agreed(ctx, routine, status);
-    if (status != DAG_SUCCESS || A->m == 0 || A->n == 0 || B->n == 0)
-        return status;
-    status = dagi_la_slab(ctx, A, &a);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_slab(ctx, B, &b);
-    status = dagi_la_agreed(ctx, routine, status);
-    if (status == DAG_SUCCESS)
-        status = multiply(ctx, trans, a, qr, b, identity);
-    status = dagi_la_slab_end(B, b, 1, status);
-    return dagi_la_slab_end(A, a, 0, status);
+    if (!dagi_check_agreed(c) || A->m == 0 || A->n == 0 || B->n == 0)
+        return c->status;
+    c->status = dagi_la_slab(c->ctx, A, &a);
+    if (c->status == DAG_SUCCESS)
+        c->status = dagi_la_slab(c->ctx, B, &b);
+    if (dagi_check_agreed(c))
+        c->status = multiply(c->ctx, trans, a, qr, b, identity);
+    c->status = dagi_la_slab_end(B, b, 1, c->status);
+    return dagi_la_slab_end(A, a, 0, c->status);
 }
 
 /* B Q = (Q^H B^H)^H, and the same for Q^H. */
-static dag_status multiply_right(dag_context *ctx, dag_status status, dag_trans trans, dag_matrix *A,
-                                 const dag_qr *qr, dag_matrix *B)
+static dag_status multiply_right(dagi_check *c, dag_trans trans, dag_matrix *A, const dag_qr *qr,
+                                 dag_matrix *B)
 {
     dag_matrix *adjoint = NULL;
     dag_trans turned = trans == DAG_NO_TRANS ? DAG_CONJ_TRANS : DAG_NO_TRANS;
-    status = dagi_la_agreed(ctx, "dag_unmqr", status);
-    if (status != DAG_SUCCESS || A->m == 0 || A->n == 0 || B->m == 0)
-        return status;
-    status = dagi_la_adjoint(ctx, "dag_unmqr", B, (int)A->p, (int)A->q, &adjoint);
-    if (status == DAG_SUCCESS)
-        status = multiply_any(ctx, "dag_unmqr", status, turned, A, qr, adjoint, 0);
-    if (status == DAG_SUCCESS)
-        status = dag_geadd(ctx, DAG_GENERAL, DAG_CONJ_TRANS, 1, adjoint, 0, B);
+    if (!dagi_check_agreed(c) || A->m == 0 || A->n == 0 || B->m == 0)
+        return c->status;
+    c->status = dagi_la_adjoint(c->ctx, c->routine, B, (int)A->p, (int)A->q, &adjoint);
+    if (c->status == DAG_SUCCESS)
+        c->status = multiply_any(c, turned, A, qr, adjoint, 0);
+    if (c->status == DAG_SUCCESS)
+        c->status = dag_geadd(c->ctx, DAG_GENERAL, DAG_CONJ_TRANS, 1, adjoint, 0, B);
     dag_matrix_free(adjoint);
-    return status;
+    return c->status;
 }
 
 static dag_status do_unmqr(dag_context *ctx, int prec, dag_side side, dag_trans trans,
                            dag_matrix *A, const dag_qr *qr, dag_matrix *B)
 {
-    dag_status status = check_q(ctx, "dag_unmqr", prec, A, qr);
-    if (status == DAG_SUCCESS)
-        status = check_trans(ctx, "dag_unmqr", A->prec, &trans);
-    if (status == DAG_SUCCESS && side != DAG_LEFT && side != DAG_RIGHT)
-        status = dag_error(ctx, DAG_ERR_ARG, "dag_unmqr: side is %d; it must be DAG_LEFT or "
-                           "DAG_RIGHT", (int)side);
-    if (status == DAG_SUCCESS)
-        status = side == DAG_LEFT ? check_rows(ctx, "dag_unmqr", "B", A, B, A->m)
-                                  : check_columns(ctx, "dag_unmqr", A, B);
-    return side == DAG_RIGHT ? multiply_right(ctx, status, trans, A, qr, B)
-                             : multiply_any(ctx, "dag_unmqr", status, trans, A, qr, B, 0);
-}
-
-dag_status dag_unmqr(dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,
-                     const dag_qr *qr, dag_matrix *B)
-{
-    return do_unmqr(ctx, ANY, side, trans, A, qr, B);
+    dagi_check c = check_q(ctx, "dag_unmqr", prec, A, qr);
+    dagi_check_adjoint(&c, A, &trans);
+    dagi_check_side(&c, side);
+    if (side == DAG_RIGHT) {
+        check_columns(&c, A, B);
+        return multiply_right(&c, trans, A, qr, B);
+    }
+    check_rows(&c, "B", A, B);
+    return multiply_any(&c, trans, A, qr, B, 0);
 }
 
 static dag_status do_ungqr(dag_context *ctx, int prec, dag_matrix *A, const dag_qr *qr,
                            dag_matrix *Q)
 {
-    dag_status status = check_q(ctx, "dag_ungqr", prec, A, qr);
-    if (status == DAG_SUCCESS)
-        status = check_rows(ctx, "dag_ungqr", "Q", A, Q, A->m);
-    if (status == DAG_SUCCESS && (Q->nb != A->nb || Q->n > A->m || Q->n < min(A->m, A->n)))
-        status = dag_error(ctx, DAG_ERR_ARG, "dag_ungqr: Q has %" PRId64 " columns in tiles of %"
-                           PRId64 "; there must be %" PRId64 " to %" PRId64 " in tiles of %" PRId64,
-                           Q->n, Q->nb, min(A->m, A->n), A->m, A->nb);
-    status = dagi_la_agreed(ctx, "dag_ungqr", status);
-    if (status == DAG_SUCCESS && Q->m > 0 && Q->n > 0)
-        status = dag_laset(ctx, DAG_GENERAL, 0, 1, Q);
-    return multiply_any(ctx, "dag_ungqr", status, DAG_NO_TRANS, A, qr, Q, 1);
+    dagi_check c = check_q(ctx, "dag_ungqr", prec, A, qr);
+    check_rows(&c, "Q", A, Q);
+    if (c.status == DAG_SUCCESS && (Q->nb != A->nb || Q->n > A->m || Q->n < min(A->m, A->n)))
+        dagi_check_fail(&c, "Q has %" PRId64 " columns in tiles of %" PRId64 "; there must be %"
+                        PRId64 " to %" PRId64 " in tiles of %" PRId64, Q->n, Q->nb,
+                        min(A->m, A->n), A->m, A->nb);
+    if (dagi_check_agreed(&c) && Q->m > 0 && Q->n > 0)
+        c.status = dag_laset(ctx, DAG_GENERAL, 0, 1, Q);
+    return multiply_any(&c, DAG_NO_TRANS, A, qr, Q, 1);
 }
 
-dag_status dag_ungqr(dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q)
-{
-    return do_ungqr(ctx, ANY, A, qr, Q);
-}
-
-#define DEFINE(p, unm, ung, prec)                                                                  \
-    dag_status dag_##p##geqrf(dag_context *ctx, dag_matrix *A, dag_qr **qr)                        \
-    {                                                                                              \
-        return do_geqrf(ctx, prec, A, NULL, qr);                                                   \
-    }                                                                                              \
-    dag_status dag_##p##unm##qr(dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,   \
-                                const dag_qr *qr, dag_matrix *B)                                   \
-    {                                                                                              \
-        return do_unmqr(ctx, prec, side, trans, A, qr, B);                                         \
-    }                                                                                              \
-    dag_status dag_##p##ung##qr(dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q)  \
-    {                                                                                              \
-        return do_ungqr(ctx, prec, A, qr, Q);                                                      \
-    }
-DEFINE(s, orm, org, DAG_S)
-DEFINE(d, orm, org, DAG_D)
-DEFINE(c, unm, ung, DAG_C)
-DEFINE(z, unm, ung, DAG_Z)
+DAGI_ENTRIES(dag_status, geqrf, (dag_context *ctx, dag_matrix *A, dag_qr **qr),
+             do_geqrf(ctx, prec, A, NULL, qr))
+DAGI_UNITARY_ENTRIES(dag_status, ormqr, unmqr,
+                     (dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,
+                      const dag_qr *qr, dag_matrix *B),
+                     do_unmqr(ctx, prec, side, trans, A, qr, B))
+DAGI_UNITARY_ENTRIES(dag_status, orgqr, ungqr,
+                     (dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q),
+                     do_ungqr(ctx, prec, A, qr, Q))

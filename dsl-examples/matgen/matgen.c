@@ -1,5 +1,6 @@
 /* Random test matrices, as tiles and as a source of elements. */
-#include "agreed.h"
+#include "la/check.h"
+#include "la/columns.h"
 
 #include <dag/kernels.h>
 
@@ -11,27 +12,24 @@
 dag_status dag_plghe(dag_context *ctx, dag_matrix *A, double bump, int64_t seed)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int, int, double,
-                                          int64_t) = {plghe_s_new, plghe_d_new, plghe_c_new,
-                                                      plghe_z_new};
-    dag_status status = dagi_la_present(ctx, "dag_plghe", "A", A);
-    if (status == DAG_SUCCESS && A->m != A->n)
-        status = dag_error(ctx, DAG_ERR_ARG, "dag_plghe: the matrix must be square");
-    status = dagi_la_agreed(ctx, "dag_plghe", status);
-    if (status != DAG_SUCCESS)
-        return status;
+                                          int64_t) = DAGI_FOUR(plghe);
+    dagi_check c = dagi_check_start(ctx, "dag_plghe");
+    dagi_check_present(&c, "A", A);
+    if (c.status == DAG_SUCCESS && A->m != A->n)
+        dagi_check_fail(&c, "the matrix must be square");
+    if (!dagi_check_agreed(&c))
+        return c.status;
     return dag_run(ctx, make[A->prec](ctx, A, A->uplo == DAG_LOWER, A->uplo == DAG_UPPER, bump,
                                       seed));
 }
 
 dag_status dag_plrnt(dag_context *ctx, dag_matrix *A, int64_t seed)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int64_t) = {
-        plrnt_s_new, plrnt_d_new, plrnt_c_new, plrnt_z_new};
-    dag_status status = dagi_la_present(ctx, "dag_plrnt", "A", A);
-    if (status == DAG_SUCCESS && A->uplo != DAG_GENERAL)
-        status = dag_error(ctx, DAG_ERR_ARG, "dag_plrnt: the matrix must have all its tiles");
-    status = dagi_la_agreed(ctx, "dag_plrnt", status);
-    return status == DAG_SUCCESS ? dag_run(ctx, make[A->prec](ctx, A, seed)) : status;
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int64_t) = DAGI_FOUR(plrnt);
+    dagi_check c = dagi_check_start(ctx, "dag_plrnt");
+    dagi_check_present(&c, "A", A);
+    dagi_check_general(&c, "the matrix", A);
+    return dagi_check_agreed(&c) ? dag_run(ctx, make[A->prec](ctx, A, seed)) : c.status;
 }
 
 /* A random matrix that is made again, tile by tile. */
@@ -67,19 +65,6 @@ static void make_tile(const struct sink *s, int m, int n, int64_t i0, int64_t j0
 #undef MAKE
 }
 
-static void item(dag_precision prec, const void *tile, size_t at, double *re, double *im)
-{
-    const float *f = tile;
-    const double *d = tile;
-    *re = *im = 0;
-    switch (prec) {
-    case DAG_S: *re = f[at]; break;
-    case DAG_D: *re = d[at]; break;
-    case DAG_C: *re = f[2 * at]; *im = f[2 * at + 1]; break;
-    case DAG_Z: *re = d[2 * at]; *im = d[2 * at + 1]; break;
-    }
-}
-
 static dag_status give_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag_element *e, void *arg)
 {
     const struct sink *s = arg;
@@ -89,13 +74,13 @@ static dag_status give_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag_ele
         for (int64_t i = 0; i < e->shape.m; i++) {
             int64_t row = i0 + i, col = j0 + j;
             int below = row > col;
-            double re = 0.0, im = 0.0;
+            double x[2];
             if (a->uplo == DAG_GENERAL ? 0 : row != col && below != (a->uplo == DAG_LOWER))
                 continue; /* the other half of a tile on the diagonal: given as a mirror image */
-            item(a->prec, s->tile, (size_t)(i + j * e->shape.m), &re, &im);
-            s->add(s->to, row, col, re, im);
+            dagi_element(a->prec, s->tile, i + j * e->shape.m, x);
+            s->add(s->to, row, col, x[0], x[1]);
             if (a->uplo != DAG_GENERAL && row != col)
-                s->add(s->to, col, row, re, -im);
+                s->add(s->to, col, row, x[0], -x[1]);
         }
     return DAG_SUCCESS;
 }

@@ -6,16 +6,11 @@
 #include "laset.h"
 #include "scale.h"
 
-#define FOUR(name)                                                                                 \
-    {                                                                                              \
-        name##_s_new, name##_d_new, name##_c_new, name##_z_new                                     \
-    }
-
 dag_taskpool *dagi_scale_pool(dag_context *ctx, dag_uplo uplo, int herm, dag_dcomplex alpha,
                               dag_matrix *A)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int, int, int,
-                                          dag_dcomplex) = FOUR(scale);
+                                          dag_dcomplex) = DAGI_FOUR(scale);
     return make[A->prec](ctx, A, uplo == DAG_LOWER, uplo == DAG_UPPER, herm, alpha);
 }
 
@@ -23,7 +18,7 @@ dag_status dag_laset(dag_context *ctx, dag_uplo uplo, dag_dcomplex off, dag_dcom
                      dag_matrix *A)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int, int, dag_dcomplex,
-                                          dag_dcomplex) = FOUR(laset);
+                                          dag_dcomplex) = DAGI_FOUR(laset);
     dagi_check c = dagi_check_start(ctx, "dag_laset");
     dagi_check_present(&c, "A", A);
     dagi_check_triangle(&c, "A", uplo, true, A);
@@ -73,7 +68,7 @@ static dag_taskpool *add_pool(dag_context *ctx, dag_uplo uplo, dag_trans trans, 
                               dag_matrix *A, dag_dcomplex beta, dag_matrix *B)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, int, dag_trans,
-                                          int, int, dag_dcomplex, dag_dcomplex) = FOUR(geadd);
+                                          int, int, dag_dcomplex, dag_dcomplex) = DAGI_FOUR(geadd);
     if (alpha == 0)
         return dagi_scale_pool(ctx, uplo, 0, beta, B);
     return make[B->prec](ctx, A, B, trans != DAG_NO_TRANS, trans, uplo == DAG_LOWER,

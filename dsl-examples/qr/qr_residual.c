@@ -1,6 +1,6 @@
 /* How good a QR factorisation is. */
-#include "agreed.h"
-#include "slabs.h"
+#include "la/check.h"
+#include "la/slabs.h"
 
 #include <dag/la.h>
 #include <dag/qr.h>
@@ -54,16 +54,15 @@ dag_status dag_geqrf_residual(dag_context *ctx, dag_matrix *F, const dag_qr *qr,
 {
     dag_matrix *Q = NULL;
     double norm = 0, difference = 0, off = 0;
-    dag_status status = dagi_la_present(ctx, "dag_geqrf_residual", "F", F);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_present(ctx, "dag_geqrf_residual", "A", A);
-    status = dagi_la_agreed(ctx, "dag_geqrf_residual", status);
+    dagi_check c = dagi_check_start(ctx, "dag_geqrf_residual");
+    dagi_check_present(&c, "F", F);
+    dagi_check_present(&c, "A", A);
     *residual = *orthogonality = 0;
-    if (status != DAG_SUCCESS || F->m == 0 || F->n == 0)
-        return status;
+    if (!dagi_check_agreed(&c) || F->m == 0 || F->n == 0)
+        return c.status;
     double eps = dag_la_eps(F->prec);
     int64_t rank = F->m < F->n ? F->m : F->n, larger = F->m + F->n - rank;
-    status = make(ctx, F, F->m, rank, DAG_LAYOUT_SLAB, "Q", &Q);
+    dag_status status = make(ctx, F, F->m, rank, DAG_LAYOUT_SLAB, "Q", &Q);
     if (status == DAG_SUCCESS)
         status = dag_ungqr(ctx, F, qr, Q);
     if (status == DAG_SUCCESS)
