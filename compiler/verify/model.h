@@ -12,7 +12,7 @@
 #ifndef DAGCC_VERIFY_MODEL_H
 #define DAGCC_VERIFY_MODEL_H
 
-#include "../sema.h"
+#include "sema/sema.h"
 #include "verify.h"
 
 #include <isl/aff.h>

@@ -7,8 +7,8 @@
 #ifndef DAGCC_VERIFY_H
 #define DAGCC_VERIFY_H
 
-#include "../plan.h"
-#include "../sema.h"
+#include "plan/plan.h"
+#include "sema/sema.h"
 
 /* isl operations allowed for one question: a second or two at worst, and ten times what any shipped
  * file needs. Each question that is given up halves it for those that follow. */
