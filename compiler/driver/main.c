@@ -184,7 +184,7 @@ static void look_at_graph(const driver_options *o, frontend *f, unit *u)
 /* Everything behind sema. */
 static void lower(const driver_options *o, frontend *f, unit *u, const char *temp_dir)
 {
-    plan_facts facts = {0};
+    verify_facts facts = {0};
 #if DAGCC_HAVE_VERIFY
     verify_options vo = {.max_operations = o->max_operations};
     if (!verify_file(f->ast, f->sema, f->diag, &vo, &facts))

@@ -28,10 +28,10 @@ const plan_flow *plan_flow_of(const plan_class *cls, const sema_flow *flow)
 static void class_locals(builder *b, plan_class *cls)
 {
     const sema_class *sema = cls->sema;
-    if (sema->n_locals > PLAN_MAX_LOCALS)
+    if (sema->n_locals > DAG_MAX_LOCALS)
         plan_error(b, PLAN_CHECK_REFUSED, sema->ast->head,
                    "class '%s' has %zu parameters and derived values, at most %d are possible",
-                   cls->name, sema->n_locals, PLAN_MAX_LOCALS);
+                   cls->name, sema->n_locals, DAG_MAX_LOCALS);
     cls->n_params = sema->n_params;
     size_t n = sema->n_locals > sema->n_params ? sema->n_locals : sema->n_params;
     cls->locals = arena_alloc(b->a, (n + 1) * sizeof *cls->locals);
@@ -48,10 +48,10 @@ static void class_locals(builder *b, plan_class *cls)
 static void class_flows(builder *b, plan_class *cls)
 {
     const sema_class *sema = cls->sema;
-    if (sema->n_flows > PLAN_MAX_FLOWS)
+    if (sema->n_flows > DAG_MAX_FLOWS)
         plan_error(b, PLAN_CHECK_REFUSED, sema->ast->head,
                    "class '%s' has %zu flows, at most %d are possible", cls->name,
-                   sema->n_flows, PLAN_MAX_FLOWS);
+                   sema->n_flows, DAG_MAX_FLOWS);
     cls->n_flows = sema->n_flows;
     cls->flows = arena_alloc(b->a, (cls->n_flows + 1) * sizeof *cls->flows);
     size_t at = 0;
@@ -186,17 +186,17 @@ static void memory(builder *b)
     for (size_t i = 0; i < b->p->n_slots; i++) {
         plan_global *g = b->p->slots[i];
         if (b->p->aliased)
-            g->memory = PLAN_MEM_INPLACE;
+            g->memory = DAG_MEM_INPLACE;
         else if (!g->stored)
-            g->memory = PLAN_MEM_READ;
+            g->memory = DAG_MEM_READ;
         else if (!g->fetched)
-            g->memory = PLAN_MEM_WRITE;
+            g->memory = DAG_MEM_WRITE;
         else if (b->facts && b->facts->memory)
             g->memory = b->facts->memory[g->sema->index];
     }
 }
 
-plan *plan_build(const sema_info *info, const plan_facts *facts, const char *name, diag *d)
+plan *plan_build(const sema_info *info, const verify_facts *facts, const char *name, diag *d)
 {
     arena *a = arena_new();
     plan *p = arena_alloc(a, sizeof *p);

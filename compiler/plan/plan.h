@@ -14,33 +14,18 @@
 #ifndef DAGCC_PLAN_H
 #define DAGCC_PLAN_H
 
+#include "diag/diag.h"
 #include "sema/sema.h"
+#include "tree/ast.h"
+#include "verify/facts.h"
+
+#include <dag/jdf.h>
 
 typedef struct plan plan;
 typedef struct plan_class plan_class;
 typedef struct plan_flow plan_flow;
 typedef struct plan_global plan_global;
 typedef struct plan_expr plan_expr;
-
-/* ---- what a verifier may know ------------------------------------------------------------ */
-
-/* Values of dag_memory_mode (dag/jdf.h). */
-typedef enum plan_memory { PLAN_MEM_DEFERRED, PLAN_MEM_READ, PLAN_MEM_WRITE,
-                           PLAN_MEM_INPLACE } plan_memory;
-
-/* Proven facts that make the generated code better. Without them the code checks at run time and
- * treats memory in the way that is always right. Filled by the verifier. */
-typedef struct plan_facts {
-    /* By node id of the ast_flow (ast_file.node_count entries): exactly one input of this data
-     * flow is active in every instance. NULL: nothing is proven. */
-    const bool *flow_input_proven;
-    /* By sema_global.index: what is proven about each collection. PLAN_MEM_DEFERRED: nothing.
-     * READ and WRITE need no proof and are found by the plan. NULL: nothing is proven. */
-    const plan_memory *memory;
-    /* By node id of the ast_dep: its store, if it has one, names elements that no other task and no
-     * other edge stores to. NULL: nothing is proven. */
-    const bool *stored_alone;
-} plan_facts;
 
 /* ---- globals ----------------------------------------------------------------------------- */
 
@@ -70,7 +55,7 @@ struct plan_global {
     const char *header_struct;  /* struct tag to declare in the .h file, or NULL */
     plan_storage storage;
     int slot;                   /* number of the collection in the program, -1: none */
-    plan_memory memory;         /* collections */
+    dag_memory_mode memory;         /* collections */
     bool fetched, stored;       /* collections: named by a memory input, by a store */
     const plan_expr *init;      /* value in the constructor; NULL: the argument, or 0 */
     plan_member **members;
@@ -184,17 +169,13 @@ bool plan_nest_uses(const plan_nest *nest, size_t from, const plan_var *var);
 
 /* ---- flows and edges --------------------------------------------------------------------- */
 
-typedef enum plan_region { PLAN_REGION_LOWER_STRICT = 1, PLAN_REGION_LOWER = 3,
-                           PLAN_REGION_UPPER_STRICT = 4, PLAN_REGION_UPPER = 6,
-                           PLAN_REGION_FULL = 7 } plan_region;
-
 /* One output dependency to a task class, in the order of the edge table of its class. */
 typedef struct plan_edge {
     const sema_edge *sema;
     const plan_flow *source;
     plan_class *target;
     const plan_flow *target_flow;
-    plan_region region;
+    dag_region region;
     const plan_expr *group;     /* of hier(), or NULL */
     int bit;                    /* number of the [dynamic] bit, -1: none */
     bool bit_negated;
@@ -213,7 +194,7 @@ typedef struct plan_store {
     plan_nest nest;
     const plan_expr **index;
     size_t n_index;
-    plan_region region;
+    dag_region region;
     int line;
 } plan_store;
 
@@ -372,7 +353,7 @@ extern const size_t plan_check_count;
 /* Lowers a file that sema accepted. facts may be NULL. `name` is the prefix of generated names
  * and a C identifier (plan_name_of). Returns NULL after an error was reported; then no C can be
  * made of this file. The result must not outlive `info`. */
-plan *plan_build(const sema_info *info, const plan_facts *facts, const char *name, diag *d);
+plan *plan_build(const sema_info *info, const verify_facts *facts, const char *name, diag *d);
 void plan_free(plan *p);
 
 /* The C identifier for a path: base name without .jdf, other characters as '_'. Caller frees. */

@@ -4,14 +4,10 @@
 
 #include "plan.h"
 
-/* DAG_MAX_LOCALS and DAG_MAX_FLOWS of dag/jdf.h. */
-#define PLAN_MAX_LOCALS 24
-#define PLAN_MAX_FLOWS 24
-
 typedef struct builder {
     plan *p;
     const sema_info *info;
-    const plan_facts *facts;
+    const verify_facts *facts;
     diag *d;
     arena *a;
     plan_var **index_vars;      /* by node id: ast_index */
@@ -116,7 +112,7 @@ void plan_space(builder *b, plan_class *cls);           /* member, count */
 void plan_inputs(builder *b, plan_class *cls);          /* waits, binds */
 void plan_start(builder *b, plan_class *cls);           /* start; needs plan_inputs */
 void plan_outputs(builder *b, plan_class *cls);         /* edges, stores, bits */
-plan_region plan_region_of(builder *b, const sema_shape *shape);
+dag_region plan_region_of(builder *b, const sema_shape *shape);
 plan_global *plan_global_of(builder *b, const sema_global *g);
 plan_class *plan_class_of(builder *b, const sema_class *cls);
 const plan_flow *plan_flow_of(const plan_class *cls, const sema_flow *flow);

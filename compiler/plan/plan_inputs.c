@@ -258,9 +258,9 @@ static void bind_like(builder *b, plan_class *cls, plan_flow *flow, const plan_e
         plan_bind *bind = add_bind(b, cls, flow, PLAN_BIND_NEW_LIKE, line);
         const sema_shape *part = edge->type_data.kind != SEMA_SHAPE_NONE ? &edge->type_data
                                                                          : &edge->type;
-        plan_region region = plan_region_of(b, part);
+        dag_region region = plan_region_of(b, part);
         bind->place = plan_global_of(b, edge->target);
-        bind->in_memory = stores == 1 && (!region || region == PLAN_REGION_FULL)
+        bind->in_memory = stores == 1 && (!region || region == DAG_REGION_FULL)
                           && stored_alone(b, edge);
         bind->chained = !first;
         nest_test(b, &bind->nest, px_and(b, cond, guard), line);

@@ -6,53 +6,53 @@
 /* ---- regions ----------------------------------------------------------------------------- */
 
 /* 0: none was written. */
-plan_region plan_region_of(builder *b, const sema_shape *shape)
+dag_region plan_region_of(builder *b, const sema_shape *shape)
 {
     switch (shape->kind) {
-    case SEMA_SHAPE_NONE: return (plan_region)0;
-    case SEMA_SHAPE_FULL: return PLAN_REGION_FULL;
-    case SEMA_SHAPE_LOWER: return PLAN_REGION_LOWER;
-    case SEMA_SHAPE_UPPER: return PLAN_REGION_UPPER;
-    case SEMA_SHAPE_LOWER_STRICT: return PLAN_REGION_LOWER_STRICT;
-    case SEMA_SHAPE_UPPER_STRICT: return PLAN_REGION_UPPER_STRICT;
+    case SEMA_SHAPE_NONE: return DAG_REGION_NONE;
+    case SEMA_SHAPE_FULL: return DAG_REGION_FULL;
+    case SEMA_SHAPE_LOWER: return DAG_REGION_LOWER;
+    case SEMA_SHAPE_UPPER: return DAG_REGION_UPPER;
+    case SEMA_SHAPE_LOWER_STRICT: return DAG_REGION_LOWER_STRICT;
+    case SEMA_SHAPE_UPPER_STRICT: return DAG_REGION_UPPER_STRICT;
     default:
         plan_error(b, PLAN_CHECK_REFUSED, shape->expr ? shape->expr->node.range : (src_range){0},
                    "an edge carries one of the regions FULL, LOWER, UPPER, LOWER_STRICT and "
                    "UPPER_STRICT; a shape belongs on NEW");
-        return PLAN_REGION_FULL;
+        return DAG_REGION_FULL;
     }
 }
 
-static plan_region stored_region(builder *b, const sema_edge *edge)
+static dag_region stored_region(builder *b, const sema_edge *edge)
 {
-    plan_region region = plan_region_of(b, &edge->type_data);
+    dag_region region = plan_region_of(b, &edge->type_data);
     if (!region)
         region = plan_region_of(b, &edge->type);
-    return region ? region : PLAN_REGION_FULL;
+    return region ? region : DAG_REGION_FULL;
 }
 
-static plan_region sent_region(builder *b, const sema_edge *edge)
+static dag_region sent_region(builder *b, const sema_edge *edge)
 {
-    plan_region region = plan_region_of(b, &edge->type_remote);
+    dag_region region = plan_region_of(b, &edge->type_remote);
     return region ? region : plan_region_of(b, &edge->type);
 }
 
 /* The part of the datum that the target needs: the union of what the two sides say. */
-static plan_region edge_region(builder *b, const sema_edge *edge)
+static dag_region edge_region(builder *b, const sema_edge *edge)
 {
-    plan_region sent = sent_region(b, edge);
+    dag_region sent = sent_region(b, edge);
     unsigned wanted = 0;
     for (size_t i = 0; i < edge->target_flow->n_edges; i++) {
         const sema_edge *input = &edge->target_flow->edges[i];
         if (input->dir != AST_IN || input->end != SEMA_END_TASK
             || input->target_flow != edge->flow)
             continue;
-        plan_region region = sent_region(b, input);
+        dag_region region = sent_region(b, input);
         if (!region && !sent)
-            return PLAN_REGION_FULL;
+            return DAG_REGION_FULL;
         wanted |= region;
     }
-    return sent || wanted ? (plan_region)(sent | wanted) : PLAN_REGION_FULL;
+    return sent || wanted ? (dag_region)(sent | wanted) : DAG_REGION_FULL;
 }
 
 /* ---- successors -------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static int bit_of(builder *b, plan_class *cls, const sema_edge *edge)
     if (cls->n_bits == 64)
         plan_error(b, PLAN_CHECK_DYNAMIC, edge->dep->node.range,
                    "a class can have at most 64 [dynamic] guards");
-    plan_var *locals[PLAN_MAX_LOCALS];
+    plan_var *locals[DAG_MAX_LOCALS];
     for (size_t i = 0; i < cls->n_locals; i++)
         locals[i] = &cls->locals[i];
     if (px_uses_other(cond, locals, cls->n_locals))
@@ -151,7 +151,7 @@ static void add_edge(builder *b, plan_class *cls, plan_flow *flow, const sema_ed
         .index = (int)cls->n_edges, .line = plan_line(b, from->dep->node.range),
     };
     edge->target_flow = plan_flow_of(edge->target, from->target_flow);
-    edge->region = from->target_flow->kind == AST_CTL ? PLAN_REGION_FULL : edge_region(b, from);
+    edge->region = from->target_flow->kind == AST_CTL ? DAG_REGION_FULL : edge_region(b, from);
     edge->space_test = b->p->aliased;
     if (from->dynamic) {
         edge->bit = bit_of(b, cls, from);

@@ -71,8 +71,8 @@ static void emit_top(emitter *e)
         emit_out(e, "#include \"%s\"\n", e->o->h_base);
     else
         emit_header(e->p, e->out);
-    emit_out(e, "#if DAG_JDF_ABI != 5\n#error \"dagcc and <dag/jdf.h> are of different versions\"\n"
-             "#endif\n");
+    emit_out(e, "#if DAG_JDF_ABI != %d\n"
+             "#error \"dagcc and <dag/jdf.h> are of different versions\"\n#endif\n", DAG_JDF_ABI);
 }
 
 /* The first function of the class ends the line. */

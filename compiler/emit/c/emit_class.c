@@ -278,9 +278,9 @@ static void emit_bind(emitter *e, const plan_class *cls)
 static void leaf_store(emitter *e, const void *arg)
 {
     static const char *const regions[8] = {
-        [PLAN_REGION_LOWER_STRICT] = "LOWER_STRICT", [PLAN_REGION_LOWER] = "LOWER",
-        [PLAN_REGION_UPPER_STRICT] = "UPPER_STRICT", [PLAN_REGION_UPPER] = "UPPER",
-        [PLAN_REGION_FULL] = "FULL",
+        [DAG_REGION_LOWER_STRICT] = "LOWER_STRICT", [DAG_REGION_LOWER] = "LOWER",
+        [DAG_REGION_UPPER_STRICT] = "UPPER_STRICT", [DAG_REGION_UPPER] = "UPPER",
+        [DAG_REGION_FULL] = "FULL",
     };
     const plan_store *store = arg;
     emit_begin(e);

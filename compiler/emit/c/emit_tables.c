@@ -147,8 +147,8 @@ void emit_edge_tables(emitter *e)
 void emit_program(emitter *e)
 {
     static const char *const modes[] = {
-        [PLAN_MEM_DEFERRED] = "DAG_MEM_DEFERRED", [PLAN_MEM_READ] = "DAG_MEM_READ",
-        [PLAN_MEM_WRITE] = "DAG_MEM_WRITE", [PLAN_MEM_INPLACE] = "DAG_MEM_INPLACE",
+        [DAG_MEM_DEFERRED] = "DAG_MEM_DEFERRED", [DAG_MEM_READ] = "DAG_MEM_READ",
+        [DAG_MEM_WRITE] = "DAG_MEM_WRITE", [DAG_MEM_INPLACE] = "DAG_MEM_INPLACE",
     };
     const plan *p = e->p;
     if (p->n_classes) {
