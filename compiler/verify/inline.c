@@ -123,9 +123,9 @@ static const char *name_of(const sema_ref *ref)
 static int64_t size_value(const inline_c *c, const verify_values *v, const sema_global *g,
                           const char *field)
 {
-    for (size_t i = 0; i < c->m->n_params; i++)
-        if (c->m->params[i].root == g && c->m->params[i].field &&
-            strcmp(c->m->params[i].field, field) == 0)
+    for (size_t i = 0; i < c->m->poly.n_params; i++)
+        if (c->m->poly.params[i].root == g && c->m->poly.params[i].field &&
+            strcmp(c->m->poly.params[i].field, field) == 0)
             return v->params[i];
     if (strcmp(field, "p") == 0 || strcmp(field, "q") == 0)
         return *field == 'p' ? v->p : v->q;
@@ -155,7 +155,7 @@ static void put_global(const inline_c *c, const verify_values *v, const sema_glo
     if (g->c_type && strstr(g->c_type, "matrix")) {
         put_matrix(c, v, g, out);
     } else if (g->kind == SEMA_INT && !g->init) {
-        int pos = lift_find_param(c->m, g->name);
+        int pos = lift_find_param(&c->m->poly, g->name);
         if (pos >= 0)
             text_printf(out, "static const long long %s = %lldLL;\n", g->name,
                         (long long)v->params[pos]);

@@ -110,7 +110,8 @@ static bool fetched_once(proof *p)
 
 static bool stored_if_fetched(proof *p)
 {
-    static const int parts[] = {DAG_REGION_LOWER_STRICT, DAG_REGION_DIAGONAL, DAG_REGION_UPPER_STRICT};
+    static const dag_region parts[] = {DAG_REGION_LOWER_STRICT, DAG_REGION_DIAGONAL,
+                                       DAG_REGION_UPPER_STRICT};
     for (size_t i = 0; i < UTIL_COUNT(parts); i++) {
         isl_set *rest = isl_set_subtract(elements(p, AST_IN, parts[i]),
                                          elements(p, AST_OUT, parts[i]));

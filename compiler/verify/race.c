@@ -27,7 +27,7 @@ static isl_map *conflicts(verify_model *m, const verify_edge *a, const verify_ed
 /* Every edge of the graph between tasks, by what tasks wait for. */
 static isl_union_map *all_edges(verify_model *m, const verify_pairs *pairs)
 {
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
         isl_map *rel = verify_union(m, p->from, p->to, p->ins, p->n_ins, true);
@@ -51,7 +51,7 @@ static isl_union_map *exact_closure(verify_model *m, isl_union_map *edges)
 /* Edges that stay within one class. */
 static isl_union_map *own_edges(verify_model *m, const verify_pairs *pairs, const sema_class *cls)
 {
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
         if (p->from->cls == cls && p->to->cls == cls)
@@ -66,7 +66,7 @@ static isl_union_map *own_edges(verify_model *m, const verify_pairs *pairs, cons
 static isl_union_map *own_chains(verify_model *m, const verify_pairs *pairs,
                                  isl_union_map **between)
 {
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < m->n_classes; i++) {
         isl_union_map *own = own_edges(m, pairs, m->classes[i].sema);
         isl_union_map *closure = exact_closure(m, own);
@@ -220,9 +220,9 @@ static bool same_element(const concrete_graph *g, const concrete_ref *x, const c
 
 static void set_witness(verify_model *m, const concrete_graph *g, verify_witness *w)
 {
-    w->params = arena_alloc(m->arena, (m->n_params + 1) * sizeof(int64_t));
-    w->shown = arena_alloc(m->arena, m->n_params + 1);
-    for (size_t i = 0; i < m->n_params; i++) {
+    w->params = arena_alloc(m->arena, (m->poly.n_params + 1) * sizeof(int64_t));
+    w->shown = arena_alloc(m->arena, m->poly.n_params + 1);
+    for (size_t i = 0; i < m->poly.n_params; i++) {
         w->params[i] = g->params[i];
         w->shown[i] = true;
     }

@@ -49,9 +49,9 @@ static void check_space(verify_model *m, const verify_edge *e)
 
 static int size_param(const verify_model *m, const sema_global *g, const char *field)
 {
-    for (size_t i = 0; i < m->n_params; i++)
-        if (m->params[i].root == g && m->params[i].field &&
-            strcmp(m->params[i].field, field) == 0)
+    for (size_t i = 0; i < m->poly.n_params; i++)
+        if (m->poly.params[i].root == g && m->poly.params[i].field &&
+            strcmp(m->poly.params[i].field, field) == 0)
             return (int)i;
     return -1;
 }

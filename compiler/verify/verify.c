@@ -98,9 +98,9 @@ static void grids_to_try(const verify_model *m, int64_t *rows, int64_t *cols)
 {
     bool inexact = false;
     *rows = *cols = 1;
-    for (size_t i = 0; i < m->n_params; i++) {
-        *rows = m->params[i].rows ? MAX_GRID : *rows;
-        *cols = m->params[i].cols ? MAX_GRID : *cols;
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        *rows = m->poly.params[i].rows ? MAX_GRID : *rows;
+        *cols = m->poly.params[i].cols ? MAX_GRID : *cols;
     }
     for (size_t i = 0; i < m->n_edges; i++)
         inexact = inexact || !m->edges[i].exact;

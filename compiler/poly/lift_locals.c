@@ -1,6 +1,6 @@
 /* Which locals of a class an expression needs, directly or through other locals. The sets of tasks
  * say what the parameters are; a derived local is a dimension of its own only where it is used. */
-#include "model.h"
+#include "poly.h"
 
 typedef struct search {
     const sema_info *sema;
@@ -43,9 +43,9 @@ static void close_over(const sema_class *cls, search *s)
             visit_value(cls->locals[i].ast->value, s);
 }
 
-bool *lift_shaping_locals(const verify_model *m, const sema_class *cls)
+bool *lift_shaping_locals(const sema_info *sema, const sema_class *cls)
 {
-    search s = {m->sema, util_alloc(cls->n_locals + 1)};
+    search s = {sema, util_alloc(cls->n_locals + 1)};
     for (size_t i = 0; i < cls->n_locals; i++) {
         const ast_value *v = cls->locals[i].ast->value;
         s.used[i] = s.used[i] || v->indices || v->hi;
@@ -56,10 +56,10 @@ bool *lift_shaping_locals(const verify_model *m, const sema_class *cls)
     return s.used;
 }
 
-bool *lift_used_locals(const verify_model *m, const sema_class *cls, const ast_indices *indices,
+bool *lift_used_locals(const sema_info *sema, const sema_class *cls, const ast_indices *indices,
                        const ast_expr *cond, const ast_call *call)
 {
-    search s = {m->sema, util_alloc(cls->n_locals + 1)};
+    search s = {sema, util_alloc(cls->n_locals + 1)};
     visit_indices(indices, &s);
     visit(cond, &s);
     visit_indices(call->indices, &s);

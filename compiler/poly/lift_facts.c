@@ -1,7 +1,9 @@
 /* The parameters of a file: every global and member that an expression of the graph mentions, and
  * the sizes of matrices that memory references are held against; and what is known about them. */
-#include "model.h"
+#include "poly.h"
 
+#include <isl/options.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- collecting ---------------------------------------------------------------------------- */
@@ -19,7 +21,7 @@ static bool is_matrix(const sema_global *g)
     return g->kind == SEMA_MATRIX || (g->c_type && strstr(g->c_type, "matrix"));
 }
 
-int lift_find_param(const verify_model *m, const char *name)
+int lift_find_param(const poly *m, const char *name)
 {
     for (size_t i = 0; i < m->n_params; i++)
         if (strcmp(m->params[i].name, name) == 0)
@@ -27,14 +29,14 @@ int lift_find_param(const verify_model *m, const char *name)
     return -1;
 }
 
-static void add_param(verify_model *m, const char *name, const sema_global *root,
+static void add_param(poly *m, const char *name, const sema_global *root,
                       const char *field)
 {
     static const char *const counts[] = {"mt", "nt", "lmt", "lnt", NULL};
     if (lift_find_param(m, name) >= 0)
         return;
     m->params = util_realloc(m->params, (m->n_params + 1) * sizeof(*m->params));
-    m->params[m->n_params++] = (verify_param){
+    m->params[m->n_params++] = (poly_param){
         .name = arena_strndup(m->arena, name, strlen(name)),
         .root = root,
         .field = field,
@@ -47,7 +49,7 @@ static void add_param(verify_model *m, const char *name, const sema_global *root
 
 static void collect(const ast_expr *e, void *arg)
 {
-    verify_model *m = arg;
+    poly *m = arg;
     if (!e)
         return;
     if (e->kind == AST_STRING) {
@@ -56,7 +58,7 @@ static void collect(const ast_expr *e, void *arg)
     }
     text spelling = {0};
     const sema_global *root = NULL;
-    if (lift_spelling(m, e, &spelling, &root)) {
+    if (lift_spelling(m->sema, e, &spelling, &root)) {
         if (e->kind == AST_MEMBER)
             add_param(m, text_str(&spelling), root, e->u.member.field.text);
         else if (root->kind == SEMA_INT) {
@@ -69,7 +71,7 @@ static void collect(const ast_expr *e, void *arg)
     text_free(&spelling);
 }
 
-static void collect_indices(verify_model *m, const ast_indices *list)
+static void collect_indices(poly *m, const ast_indices *list)
 {
     for (size_t i = 0; list && i < list->n; i++) {
         collect(list->items[i]->lo, m);
@@ -78,7 +80,7 @@ static void collect_indices(verify_model *m, const ast_indices *list)
     }
 }
 
-static void collect_value(verify_model *m, const ast_value *v)
+static void collect_value(poly *m, const ast_value *v)
 {
     collect_indices(m, v->indices);
     collect(v->lo, m);
@@ -86,7 +88,7 @@ static void collect_value(verify_model *m, const ast_value *v)
     collect(v->step, m);
 }
 
-static void collect_call(verify_model *m, const ast_call *c, const sema_global *collection)
+static void collect_call(poly *m, const ast_call *c, const sema_global *collection)
 {
     if (!c)
         return;
@@ -108,7 +110,7 @@ static void collect_call(verify_model *m, const ast_call *c, const sema_global *
     }
 }
 
-static void collect_class(verify_model *m, const sema_class *cls)
+static void collect_class(poly *m, const sema_class *cls)
 {
     for (size_t i = 0; i < cls->ast->n_locals; i++)
         collect_value(m, cls->ast->locals[i]->value);
@@ -123,12 +125,19 @@ static void collect_class(verify_model *m, const sema_class *cls)
     }
 }
 
-void lift_parameters(verify_model *m)
+void poly_begin(poly *m, const sema_info *sema, arena *a, unsigned long max_operations,
+                const int64_t *grid)
 {
-    for (size_t i = 0; i < m->file->n_assumes; i++)
-        collect(m->file->assumes[i]->expr, m);
-    for (size_t i = 0; i < m->n_classes; i++)
-        collect_class(m, m->classes[i].sema);
+    const ast_file *file = sema->ast;
+    *m = (poly){.sema = sema, .arena = a, .isl = isl_ctx_alloc()};
+    if (grid)
+        memcpy(m->grid, grid, sizeof(m->grid));
+    isl_options_set_on_error(m->isl, ISL_ON_ERROR_CONTINUE);
+    isl_ctx_set_max_operations(m->isl, max_operations);
+    for (size_t i = 0; i < file->n_assumes; i++)
+        collect(file->assumes[i]->expr, m);
+    for (size_t i = 0; i < sema->n_classes; i++)
+        collect_class(m, &sema->classes[i]);
     m->param_space = isl_space_params_alloc(m->isl, (unsigned)m->n_params);
     for (size_t i = 0; i < m->n_params; i++) {
         isl_id *id = isl_id_alloc(m->isl, m->params[i].name, &m->params[i]);
@@ -136,93 +145,99 @@ void lift_parameters(verify_model *m)
     }
 }
 
-/* ---- facts --------------------------------------------------------------------------------- */
-
-/* A scope without variables: conditions on the parameters alone. */
-static lift_scope param_scope(verify_model *m)
+void poly_end(poly *m)
 {
-    return (lift_scope){
-        .model = m,
-        .space = isl_space_set_from_params(isl_space_copy(m->param_space)),
-    };
+    isl_space_free(m->param_space);
+    isl_ctx_free(m->isl);
+    free(m->params);
 }
 
-static isl_pw_aff *param_aff(lift_scope *s, size_t pos)
+/* ---- facts --------------------------------------------------------------------------------- */
+
+/* A scope without variables, for conditions on the parameters alone, and what they add up to. */
+typedef struct known {
+    lift_scope scope;
+    isl_set *facts;
+} known;
+
+static isl_pw_aff *param_aff(known *k, size_t pos)
 {
-    isl_local_space *ls = isl_local_space_from_space(isl_space_copy(s->space));
+    isl_local_space *ls = isl_local_space_from_space(isl_space_copy(k->scope.space));
     return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_param, (unsigned)pos));
 }
 
-static isl_pw_aff *number(lift_scope *s, long value)
+static isl_pw_aff *number(known *k, long value)
 {
-    isl_local_space *ls = isl_local_space_from_space(isl_space_copy(s->space));
+    isl_local_space *ls = isl_local_space_from_space(isl_space_copy(k->scope.space));
     return isl_pw_aff_from_aff(
-        isl_aff_val_on_domain(ls, isl_val_int_from_si(s->model->isl, value)));
+        isl_aff_val_on_domain(ls, isl_val_int_from_si(k->scope.poly->isl, value)));
 }
 
-static void know(lift_scope *s, isl_set *set)
+static void know(known *k, isl_set *set)
 {
-    s->model->facts = isl_set_intersect(s->model->facts, isl_set_params(set));
+    k->facts = isl_set_intersect(k->facts, isl_set_params(set));
 }
 
-static void at_least(lift_scope *s, size_t pos, long low)
+static void at_least(known *k, size_t pos, long low)
 {
-    know(s, isl_pw_aff_ge_set(param_aff(s, pos), number(s, low)));
+    know(k, isl_pw_aff_ge_set(param_aff(k, pos), number(k, low)));
 }
 
 /* 0 <= tiles <= rows, and both are zero or none. */
-static void tiles_of(lift_scope *s, size_t tiles, size_t rows)
+static void tiles_of(known *k, size_t tiles, size_t rows)
 {
-    know(s, isl_pw_aff_le_set(param_aff(s, tiles), param_aff(s, rows)));
-    isl_set *none = isl_pw_aff_le_set(param_aff(s, rows), number(s, 0));
-    isl_set *some = isl_pw_aff_ge_set(param_aff(s, tiles), number(s, 1));
-    know(s, isl_set_union(none, some));
+    know(k, isl_pw_aff_le_set(param_aff(k, tiles), param_aff(k, rows)));
+    isl_set *none = isl_pw_aff_le_set(param_aff(k, rows), number(k, 0));
+    isl_set *some = isl_pw_aff_ge_set(param_aff(k, tiles), number(k, 1));
+    know(k, isl_set_union(none, some));
 }
 
-static void pair_facts(lift_scope *s, size_t i, size_t j)
+static void pair_facts(known *k, size_t i, size_t j)
 {
-    const verify_param *a = &s->model->params[i], *b = &s->model->params[j];
+    const poly_param *a = &k->scope.poly->params[i], *b = &k->scope.poly->params[j];
     static const char *const pairs[][2] = {
         {"mt", "m"}, {"nt", "n"}, {"lmt", "lm"}, {"lnt", "ln"}};
     if (a->root != b->root || !a->field || !b->field || i == j)
         return;
     if (i < j && strcmp(a->field, b->field) == 0)   /* A->mt and A->super.mt */
-        know(s, isl_pw_aff_eq_set(param_aff(s, i), param_aff(s, j)));
-    for (size_t k = 0; k < UTIL_COUNT(pairs); k++)
-        if (strcmp(a->field, pairs[k][0]) == 0 && strcmp(b->field, pairs[k][1]) == 0)
-            tiles_of(s, i, j);
+        know(k, isl_pw_aff_eq_set(param_aff(k, i), param_aff(k, j)));
+    for (size_t x = 0; x < UTIL_COUNT(pairs); x++)
+        if (strcmp(a->field, pairs[x][0]) == 0 && strcmp(b->field, pairs[x][1]) == 0)
+            tiles_of(k, i, j);
 }
 
-static void matrix_facts(lift_scope *s)
+static void matrix_facts(known *k)
 {
     static const char *const not_negative[] = {"m",  "n",  "mt",  "nt",  "lm",
                                                "ln", "lmt", "lnt", NULL};
     static const char *const positive[] = {"mb", "nb", "p", "q", NULL};
-    const verify_model *m = s->model;
+    const poly *m = k->scope.poly;
     for (size_t i = 0; i < m->n_params; i++) {
-        const verify_param *p = &m->params[i];
+        const poly_param *p = &m->params[i];
         if (!p->field || !is_matrix(p->root))
             continue;
         if (one_of(p->field, not_negative))
-            at_least(s, i, 0);
+            at_least(k, i, 0);
         else if (one_of(p->field, positive))
-            at_least(s, i, 1);
+            at_least(k, i, 1);
         for (size_t j = 0; j < m->n_params; j++)
-            pair_facts(s, i, j);
+            pair_facts(k, i, j);
     }
 }
 
-void lift_facts(verify_model *m)
+isl_set *lift_facts(poly *m, bool *assume_exact)
 {
-    lift_scope s = param_scope(m);
-    m->facts = isl_set_universe(isl_space_copy(m->param_space));
-    m->assume_exact = arena_alloc(m->arena, m->file->n_assumes * sizeof(bool) + 1);
-    matrix_facts(&s);
-    for (size_t i = 0; i < m->file->n_assumes; i++) {
-        bool *exact = &m->assume_exact[i];      /* an over-approximated fact says less: safe */
-        *exact = true;
-        know(&s, lift_cond(&s, m->file->assumes[i]->expr, false, exact));
+    const ast_file *file = m->sema->ast;
+    known k = {
+        .scope = {.poly = m,
+                  .space = isl_space_set_from_params(isl_space_copy(m->param_space))},
+        .facts = isl_set_universe(isl_space_copy(m->param_space)),
+    };
+    matrix_facts(&k);
+    for (size_t i = 0; i < file->n_assumes; i++) {
+        assume_exact[i] = true;     /* an over-approximated fact says less: safe */
+        know(&k, lift_cond(&k.scope, file->assumes[i]->expr, false, &assume_exact[i]));
     }
-    m->facts = isl_set_coalesce(m->facts);
-    isl_space_free(s.space);
+    isl_space_free(k.scope.space);
+    return isl_set_coalesce(k.facts);
 }

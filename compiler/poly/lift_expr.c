@@ -3,7 +3,7 @@
  * C semantics throughout: comparisons and logic give 0 or 1, any non-zero value is true, / and %
  * truncate. Arithmetic is taken as exact; the 64 bits of the language are assumed to suffice.
  */
-#include "model.h"
+#include "poly.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static isl_pw_aff *constant_val(lift_scope *s, isl_val *v)
 
 static isl_pw_aff *constant(lift_scope *s, int64_t value)
 {
-    return constant_val(s, isl_val_int_from_si(s->model->isl, value));
+    return constant_val(s, isl_val_int_from_si(s->poly->isl, value));
 }
 
 static isl_pw_aff *dimension(lift_scope *s, enum isl_dim_type type, int pos)
@@ -47,17 +47,17 @@ static isl_pw_aff *dimension(lift_scope *s, enum isl_dim_type type, int pos)
     return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, type, (unsigned)pos));
 }
 
-bool lift_spelling(const verify_model *m, const ast_expr *e, text *out, const sema_global **root)
+bool lift_spelling(const sema_info *sema, const ast_expr *e, text *out, const sema_global **root)
 {
     if (e->kind == AST_NAME) {
-        sema_ref ref = sema_ref_of(m->sema, e);
+        sema_ref ref = sema_ref_of(sema, e);
         if (ref.kind != SEMA_REF_GLOBAL)
             return false;
         *root = ref.u.global;
         text_puts(out, ref.u.global->name);
         return true;
     }
-    if (e->kind != AST_MEMBER || !lift_spelling(m, e->u.member.object, out, root))
+    if (e->kind != AST_MEMBER || !lift_spelling(sema, e->u.member.object, out, root))
         return false;
     text_puts(out, e->u.member.arrow ? "->" : ".");
     text_puts(out, e->u.member.field.text);
@@ -66,11 +66,11 @@ bool lift_spelling(const verify_model *m, const ast_expr *e, text *out, const se
 
 static isl_pw_aff *lift_global(lift_scope *s, const ast_expr *e)
 {
-    verify_model *m = s->model;
+    const poly *m = s->poly;
     text spelling = {0};
     const sema_global *root = NULL;
     isl_pw_aff *pa = NULL;
-    if (!lift_spelling(m, e, &spelling, &root)) {
+    if (!lift_spelling(m->sema, e, &spelling, &root)) {
         text_free(&spelling);
         return refuse(s, e, "this name is not an integer");
     }
@@ -80,7 +80,7 @@ static isl_pw_aff *lift_global(lift_scope *s, const ast_expr *e)
     }
     if (!pa) {
         int pos = lift_find_param(m, text_str(&spelling));
-        const verify_param *p = pos >= 0 ? &m->params[pos] : NULL;
+        const poly_param *p = pos >= 0 ? &m->params[pos] : NULL;
         if (!p)
             pa = refuse(s, e, "this name is not an integer");
         else if (m->grid[0] && (p->rows || p->cols))
@@ -94,7 +94,7 @@ static isl_pw_aff *lift_global(lift_scope *s, const ast_expr *e)
 
 static isl_pw_aff *lift_name(lift_scope *s, const ast_expr *e)
 {
-    sema_ref ref = sema_ref_of(s->model->sema, e);
+    sema_ref ref = sema_ref_of(s->poly->sema, e);
     const void *key = ref.kind == SEMA_REF_LOCAL   ? (const void *)ref.u.local
                       : ref.kind == SEMA_REF_INDEX ? (const void *)ref.u.index
                                                    : NULL;
@@ -153,7 +153,7 @@ static isl_pw_aff *lift_quotient(lift_scope *s, const ast_expr *e, isl_pw_aff *a
         return refuse(s, e, e->u.binary.op == AST_OP_DIV ? "a division by a variable"
                                                          : "a remainder by a variable");
     }
-    isl_val *abs_by = isl_val_int_from_si(s->model->isl, by < 0 ? -by : by);
+    isl_val *abs_by = isl_val_int_from_si(s->poly->isl, by < 0 ? -by : by);
     bool floor = never_negative(s, a);          /* one piece then */
     if (e->u.binary.op == AST_OP_MOD)           /* the sign is that of a */
         return floor ? isl_pw_aff_mod_val(a, abs_by)
@@ -172,7 +172,7 @@ static isl_pw_aff *lift_shift(lift_scope *s, const ast_expr *e, isl_pw_aff *a, i
         isl_pw_aff_free(a);
         return refuse(s, e, "a shift by a variable");
     }
-    isl_val *v = isl_val_int_from_si(s->model->isl, 1L << by);
+    isl_val *v = isl_val_int_from_si(s->poly->isl, 1L << by);
     if (e->u.binary.op == AST_OP_SHL)
         return isl_pw_aff_scale_val(a, v);
     return isl_pw_aff_floor(isl_pw_aff_scale_down_val(a, v));
