@@ -318,6 +318,7 @@ struct ast_file {
     size_t n_comments;
     uint32_t node_count;
     bool has_errors;            /* a syntax error was reported: the tree may have holes */
+    src_range too_deep;         /* the first expression that was cut for its depth, or none */
     arena *arena;               /* holds the tree; freed by ast_free */
     names *names;               /* the interned names of the tree */
 };

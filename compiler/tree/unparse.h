@@ -1,5 +1,5 @@
-/* Single constructs as the canonical form writes them: for messages, for comments in generated code,
- * and for the file as a whole (emit/jdf). */
+/* Single constructs as the canonical form writes them: for messages, for comments in generated
+ * code, and for the file as a whole (emit/jdf). */
 #ifndef DAGCC_UNPARSE_H
 #define DAGCC_UNPARSE_H
 

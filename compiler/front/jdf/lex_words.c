@@ -43,9 +43,7 @@ ast_expr *lex_bad_number(parse_ctx *p, src_range r, const char *number)
     else
         parse_report(p, CHECK_BAD_NUMBER, r, "'%s' is neither an integer nor a name; integers "
                     "are 64-bit and take no suffix", number);
-    ast_expr *e = expr_new(p, AST_INT, r);
-    e->u.integer.value = 1;
-    return e;
+    return ast_new_int(p->ast, r, 1);
 }
 
 void lex_single(parse_ctx *p, src_range r, const char *have, const char *want)

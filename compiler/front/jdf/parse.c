@@ -24,6 +24,11 @@ static bool run(parse_ctx *p, const char *bytes, size_t len, int start)
     if (!ok)
         p->ast->has_errors = true;          /* given up: no recovery was possible */
     lex_lex_destroy(scanner);
+    src_range too_deep = p->ast->too_deep;
+    p->ast->too_deep = (src_range){0};
+    if (!src_range_is_none(too_deep))
+        parse_report(p, CHECK_TOO_DEEP, too_deep,
+                     "this expression is nested more than %d levels deep", AST_MAX_DEPTH);
     return ok && !p->failed;
 }
 
@@ -32,13 +37,12 @@ static bool run(parse_ctx *p, const char *bytes, size_t len, int start)
 static parse_ctx sub_context(parse_ctx *p, src_range r)
 {
     return (parse_ctx){.d = p->d, .sources = p->sources, .file = p->file, .dialect = p->dialect,
-                       .ast = p->ast, .arena = p->arena, .names = p->names, .offset = r.begin};
+                       .ast = p->ast, .offset = r.begin};
 }
 
 static void free_context(parse_ctx *p)
 {
     free(p->comments);
-    free(p->items.items);
     free(p->strings.items);
 }
 
@@ -73,78 +77,31 @@ static void parse_in_string(parse_ctx *p, ast_expr *string)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-static void *grow_array(arena *a, void *old, size_t n, size_t size)
-{
-    if (n & (n - 1))
-        return old;                 /* capacity is the next power of two */
-    char *bigger = arena_alloc(a, (n ? 2 * n : 1) * size);
-    if (n)
-        memcpy(bigger, old, n * size);
-    return bigger;
-}
-
-#define PUSH(ast, list, count, item)                                                            \
-    ((list) = grow_array((ast)->arena, (list), (count), sizeof(*(list))),                       \
-     (list)[(count)++] = (item))
-
-static void place_code(parse_ctx *p, ast_code *code, size_t i)
+/* Free C stands at the beginning and at the end of the file. */
+static void place_code(parse_ctx *p)
 {
     ast_file *ast = p->ast;
-    if (i == 0) {
-        ast->prologue = code;
-    } else if (i + 1 == p->items.n) {
-        ast->epilogue = code;
-    } else {
-        parse_report(p, CHECK_FREE_CODE, (src_range){code->node.range.file, code->node.range.begin,
-                     code->text.begin}, "free C may stand only at the beginning and at the end of "
-                     "the file");
-    }
-}
-
-/* Sorts the items by kind into the lists of ast_file. */
-static void index_items(parse_ctx *p)
-{
-    ast_file *ast = p->ast;
-    ast->n_items = p->items.n;
-    ast->items = arena_alloc(p->arena, (p->items.n + 1) * sizeof(*ast->items));
-    for (size_t i = 0; i < p->items.n; i++) {
-        ast_item *item = p->items.items[i];
-        ast->items[i] = *item;
-        switch (item->kind) {
-        case AST_ITEM_GLOBAL:
-            PUSH(ast, ast->globals, ast->n_globals, item->u.global);
-            break;
-        case AST_ITEM_OPTION:
-            PUSH(ast, ast->options, ast->n_options, item->u.option);
-            break;
-        case AST_ITEM_PRECISION:
-            if (!ast->precision)
-                ast->precision = item->u.precision;
-            break;
-        case AST_ITEM_ASSUME:
-            PUSH(ast, ast->assumes, ast->n_assumes, item->u.assume);
-            break;
-        case AST_ITEM_CLASS:
-            PUSH(ast, ast->classes, ast->n_classes, item->u.cls);
-            break;
-        case AST_ITEM_CODE:
-            place_code(p, item->u.code, i);
-            break;
-        }
+    for (size_t i = 0; i < ast->n_items; i++) {
+        if (ast->items[i].kind != AST_ITEM_CODE)
+            continue;
+        ast_code *code = ast->items[i].u.code;
+        src_range r = code->node.range;
+        if (i == 0)
+            ast->prologue = code;
+        else if (i + 1 == ast->n_items)
+            ast->epilogue = code;
+        else
+            parse_report(p, CHECK_FREE_CODE, (src_range){r.file, r.begin, code->text.begin},
+                         "free C may stand only at the beginning and at the end of the file");
     }
 }
 
 ast_file *parse_file(const src_set *sources, uint32_t file, diag *d)
 {
-    ast_file *ast = util_alloc(sizeof(*ast));
-    ast->sources = sources;
-    ast->file = file;
-    ast->arena = arena_new();
-    ast->names = names_new();
+    ast_file *ast = ast_file_new(sources, file);
     size_t len = src_len(sources, file);
     parse_ctx p = {.d = d, .sources = sources, .file = file, .dialect = diag_get_dialect(d),
-                   .ast = ast, .arena = ast->arena, .names = ast->names};
-    ast->node = (ast_node){ast->node_count++, {file, 0, (uint32_t)len}};
+                   .ast = ast};
     unsigned errors = diag_errors(d);
     run(&p, src_bytes(sources, file), len, TOK_START_FILE);
     /* What left a hole may have been no more than a warning; later stages need a whole tree. */
@@ -153,7 +110,7 @@ ast_file *parse_file(const src_set *sources, uint32_t file, diag *d)
                      "the end of the file comes too early");
     for (size_t i = 0; i < p.strings.n; i++)
         parse_in_string(&p, p.strings.items[i]);
-    index_items(&p);
+    place_code(&p);
     ast->comments = arena_copy(ast->arena, p.comments, p.n_comments, sizeof(*p.comments));
     ast->n_comments = p.n_comments;
     free_context(&p);
@@ -163,16 +120,12 @@ ast_file *parse_file(const src_set *sources, uint32_t file, diag *d)
 bool parse_assume(ast_file *ast, uint32_t file, diag *d)
 {
     parse_ctx p = {.d = d, .sources = ast->sources, .file = file,
-                   .dialect = diag_get_dialect(d), .ast = ast, .arena = ast->arena,
-                   .names = ast->names};
+                   .dialect = diag_get_dialect(d), .ast = ast};
     bool had_errors = ast->has_errors;
     bool ok = run(&p, src_bytes(ast->sources, file), src_len(ast->sources, file), TOK_START_EXPR);
     ast->has_errors = had_errors;
-    if (ok) {
-        ast_assume *a = arena_alloc(ast->arena, sizeof(*a));
-        *a = (ast_assume){{ast->node_count++, p.expr->node.range}, p.expr};
-        PUSH(ast, ast->assumes, ast->n_assumes, a);
-    }
+    if (ok)
+        ast_assume_too(ast, p.expr);
     free_context(&p);
     return ok;
 }

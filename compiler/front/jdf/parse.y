@@ -1,4 +1,4 @@
-/* The grammar of JDF. Actions only build nodes (parse_build.c); meaning is sema's business.
+/* The grammar of JDF. Actions only build nodes (tree/build.h); meaning is sema's business.
  *
  * Error recovery: a wrong call is skipped to its ')', a wrong property list to its ']', a wrong
  * dependency or definition to the next one, anything else in a class to its next BODY. */
@@ -51,9 +51,9 @@ static void parse_error(const src_range *where, parse_ctx *p, void *scanner, con
     ast_local *local;
     ast_body *body;
     ast_class *cls;
-    parse_list *list;
+    ast_list *list;
 }
-%destructor { list_free($$); } <list>
+%destructor { ast_list_free($$); } <list>
 
 %token START_FILE START_EXPR
 %token <name> NAME "name" KIND "flow kind"
@@ -108,91 +108,93 @@ items
 
 item
     : NAME props_opt {
-        add_global(p, global_new(p, @$, ident_at($1, @1), NULL, $2));
+        parse_global(p, @$, ast_ident_at($1, @1), NULL, $2);
     }
-    | NAME '=' expr props_opt       { add_global(p, global_new(p, @$, ident_at($1, @1), $3, $4)); }
+    | NAME '=' expr props_opt       { parse_global(p, @$, ast_ident_at($1, @1), $3, $4); }
     | NAME '=' error {
-        add_global(p, global_new(p, @$, ident_at($1, @1), NULL, NULL));
+        parse_global(p, @$, ast_ident_at($1, @1), NULL, NULL);
     }
-    | OPTION prop                   { add_option(p, @$, $2); }
+    | OPTION prop                   { ast_add_option(p->ast, @$, $2); }
     | OPTION error
-    | ASSUME expr                   { add_assume(p, @$, $2); }
+    | ASSUME expr                   { ast_add_assume(p->ast, @$, $2); }
     | ASSUME error
-    | PRECISION precisions EOL      { add_precision(p, src_join(@1, @2), $2); }
+    | PRECISION precisions EOL      { ast_add_precision(p->ast, src_join(@1, @2), $2); }
     | BAD_DIRECTIVE                 { p->ast->has_errors = true; }
-    | EXTERN_C                      { add_code(p, @$, @1); }
-    | INLINE_C                      { add_code(p, @$, @1); }
-    | class                         { add_class(p, $1); }
+    | EXTERN_C                      { parse_code(p, @$, @1); }
+    | INLINE_C                      { parse_code(p, @$, @1); }
+    | class                         { ast_add_class(p->ast, $1); }
     | error
     ;
 
 precisions
-    : %empty                        { $$ = list_new(); }
-    | precisions NAME               { $$ = list_add($1, ident_new(p, $2, @2)); }
+    : %empty                        { $$ = ast_list_new(); }
+    | precisions NAME               { $$ = ast_list_add($1, ast_new_ident(p->ast, @2, $2)); }
     ;
 
 /* ---- task classes -------------------------------------------------------------------------- */
 
 class
     : head locals placement flows priority bodies {
-        class_finish(p, $1, @$, $2, $3, $4, $6);
+        ast_finish_class(p->ast, $1, @$, $2, $3, $4, $6);
         $$ = $1;
     }
     | head placement flows priority bodies {
-        class_finish(p, $1, @$, NULL, $2, $3, $5);
+        ast_finish_class(p->ast, $1, @$, NULL, $2, $3, $5);
         $$ = $1;
     }
     | head locals error bodies {
-        class_finish(p, $1, @$, $2, NULL, NULL, $4);
+        ast_finish_class(p->ast, $1, @$, $2, NULL, NULL, $4);
         $$ = $1;
     }
     | NAME params error bodies {
-        $$ = p->cls = class_head(p, src_join(@1, @2), ident_at($1, @1), $2);
-        class_finish(p, $$, @$, NULL, NULL, NULL, $4);
+        $$ = p->cls = ast_new_class(p->ast, src_join(@1, @2), ast_ident_at($1, @1), $2);
+        ast_finish_class(p->ast, $$, @$, NULL, NULL, NULL, $4);
     }
     | NAME params props error bodies {
-        $$ = p->cls = class_head(p, src_join(@1, @2), ident_at($1, @1), $2);
+        $$ = p->cls = ast_new_class(p->ast, src_join(@1, @2), ast_ident_at($1, @1), $2);
         $$->props = $3;
-        class_finish(p, $$, @$, NULL, NULL, NULL, $5);
+        ast_finish_class(p->ast, $$, @$, NULL, NULL, NULL, $5);
     }
     ;
 
 head
     : NAME params {
-        $$ = p->cls = class_head(p, @$, ident_at($1, @1), $2);
+        $$ = p->cls = ast_new_class(p->ast, @$, ast_ident_at($1, @1), $2);
     }
     | NAME params props {
-        $$ = p->cls = class_head(p, src_join(@1, @2), ident_at($1, @1), $2);
+        $$ = p->cls = ast_new_class(p->ast, src_join(@1, @2), ast_ident_at($1, @1), $2);
         $$->props = $3;
     }
     ;
 
 params
     : '(' param_list ')'            { $$ = $2; }
-    | '(' error ')'                 { $$ = list_new(); }
+    | '(' error ')'                 { $$ = ast_list_new(); }
     ;
 
 param_list
-    : %empty                        { $$ = list_new(); }
+    : %empty                        { $$ = ast_list_new(); }
     | names
     ;
 
 names
-    : NAME                          { $$ = list_add(NULL, ident_new(p, $1, @1)); }
-    | names ',' NAME                { $$ = list_add($1, ident_new(p, $3, @3)); }
+    : NAME                          { $$ = ast_list_add(NULL, ast_new_ident(p->ast, @1, $1)); }
+    | names ',' NAME                { $$ = ast_list_add($1, ast_new_ident(p->ast, @3, $3)); }
     ;
 
 locals
-    : local                         { $$ = list_add(NULL, $1); }
-    | locals local                  { $$ = list_add($1, $2); }
+    : local                         { $$ = ast_list_add(NULL, $1); }
+    | locals local                  { $$ = ast_list_add($1, $2); }
     ;
 
 local
-    : NAME '=' value props_opt      { $$ = local_new(p, @$, ident_at($1, @1), $3, $4); }
-    | NAME '=' error {
-        $$ = local_new(p, src_join(@1, @2), ident_at($1, @1), NULL, NULL);
+    : NAME '=' value props_opt {
+        $$ = ast_new_local(p->ast, @$, ast_ident_at($1, @1), $3, $4);
     }
-    | keyword '=' value props_opt   { $$ = NULL; keyword_as_name(p, @1); }
+    | NAME '=' error {
+        $$ = ast_new_local(p->ast, src_join(@1, @2), ast_ident_at($1, @1), NULL, NULL);
+    }
+    | keyword '=' value props_opt   { $$ = NULL; parse_keyword_as_name(p, @1); }
     ;
 
 keyword
@@ -210,8 +212,9 @@ placement
     : simcost ':' plain_call        { $$ = $3; }
     | simcost ':' error             { $$ = NULL; }
     | NAME args {
-        $$ = call_new(p, @$, AST_CALL_MEMORY, (ast_ident){0}, ident_at($1, @1), $2, @2);
-        missing_colon(p, $$);
+        $$ = ast_new_call(p->ast, @$, AST_CALL_MEMORY, (ast_ident){0}, ast_ident_at($1, @1), $2,
+                          @2);
+        parse_missing_colon(p, $$);
     }
     ;
 
@@ -222,89 +225,95 @@ priority
     ;
 
 flows
-    : %empty                        { $$ = list_new(); }
-    | flows flow                    { $$ = list_add($1, $2); }
+    : %empty                        { $$ = ast_list_new(); }
+    | flows flow                    { $$ = ast_list_add($1, $2); }
     ;
 
 flow
     : KIND NAME deps {
-        $$ = flow_new(p, @$, ident_at($1, @1), ident_at($2, @2), $3);
+        $$ = ast_new_flow(p->ast, @$, ast_ident_at($1, @1), ast_ident_at($2, @2), $3);
     }
-    | KIND error deps               { $$ = NULL; list_free($3); }
-    | NAME deps1                    { $$ = flow_without_kind(p, @$, ident_at($1, @1), $2); }
+    | KIND error deps               { $$ = NULL; ast_list_free($3); }
+    | NAME deps1 {
+        $$ = parse_flow_without_kind(p, @$, ast_ident_at($1, @1), $2);
+    }
     | NAME NAME deps {
-        $$ = flow_bad_kind(p, @$, ident_at($1, @1), ident_at($2, @2), $3);
+        $$ = parse_flow_bad_kind(p, @$, ast_ident_at($1, @1), ast_ident_at($2, @2), $3);
     }
     ;
 
 deps
-    : %empty                        { $$ = list_new(); }
+    : %empty                        { $$ = ast_list_new(); }
     | deps1
     ;
 
 deps1
-    : dep                           { $$ = list_add(NULL, $1); if (!$$) $$ = list_new(); }
-    | deps1 dep                     { $$ = list_add($1, $2); }
+    : dep                           { $$ = ast_list_add(NULL, $1); if (!$$) $$ = ast_list_new(); }
+    | deps1 dep                     { $$ = ast_list_add($1, $2); }
     ;
 
 dep
-    : IN indices_opt guarded props_opt  { $$ = dep_finish($3, @$, AST_IN, @1, $2, $4); }
-    | OUT indices_opt guarded props_opt { $$ = dep_finish($3, @$, AST_OUT, @1, $2, $4); }
+    : IN indices_opt guarded props_opt  { $$ = ast_finish_dep($3, @$, AST_IN, @1, $2, $4); }
+    | OUT indices_opt guarded props_opt { $$ = ast_finish_dep($3, @$, AST_OUT, @1, $2, $4); }
     | IN error                      { $$ = NULL; }
     | OUT error                     { $$ = NULL; }
     ;
 
 guarded
-    : plain_call                    { $$ = dep_new(p, @$, NULL, $1, NULL); }
-    | expr '?' call                 { $$ = dep_new(p, @$, $1, $3, NULL); }
-    | expr '?' call ':' call        { $$ = dep_new(p, @$, $1, $3, $5); }
+    : plain_call                    { $$ = ast_new_dep(p->ast, @$, NULL, $1, NULL); }
+    | expr '?' call                 { $$ = ast_new_dep(p->ast, @$, $1, $3, NULL); }
+    | expr '?' call ':' call        { $$ = ast_new_dep(p->ast, @$, $1, $3, $5); }
     ;
 
 call
     : plain_call
-    | indices plain_call            { $$ = call_indexed($2, @$, $1); }
+    | indices plain_call            { $$ = ast_index_call($2, @$, $1); }
     ;
 
 plain_call
     : NAME NAME args {
-        $$ = call_new(p, @$, AST_CALL_TASK, ident_at($1, @1), ident_at($2, @2), $3, @3);
+        $$ = ast_new_call(p->ast, @$, AST_CALL_TASK, ast_ident_at($1, @1), ast_ident_at($2, @2),
+                          $3, @3);
     }
     | NAME args {
-        $$ = call_new(p, @$, AST_CALL_MEMORY, (ast_ident){0}, ident_at($1, @1), $2, @2);
+        $$ = ast_new_call(p->ast, @$, AST_CALL_MEMORY, (ast_ident){0}, ast_ident_at($1, @1), $2,
+                          @2);
     }
     | NEW {
-        $$ = call_new(p, @$, AST_CALL_NEW, (ast_ident){0}, ident_at("NEW", @1), list_new(), @1);
+        $$ = ast_new_call(p->ast, @$, AST_CALL_NEW, (ast_ident){0}, ast_ident_at("NEW", @1),
+                          ast_list_new(), @1);
     }
     | NULL {
-        $$ = call_new(p, @$, AST_CALL_NULL, (ast_ident){0}, ident_at("NULL", @1), list_new(), @1);
+        $$ = ast_new_call(p->ast, @$, AST_CALL_NULL, (ast_ident){0}, ast_ident_at("NULL", @1),
+                          ast_list_new(), @1);
     }
     ;
 
 args
-    : '(' ')'                       { $$ = list_new(); }
+    : '(' ')'                       { $$ = ast_list_new(); }
     | '(' value_list ')'            { $$ = $2; }
-    | '(' error ')'                 { $$ = list_new(); }
+    | '(' error ')'                 { $$ = ast_list_new(); }
     ;
 
 value_list
-    : value                         { $$ = list_add(NULL, $1); }
-    | value_list ',' value          { $$ = list_add($1, $3); }
+    : value                         { $$ = ast_list_add(NULL, $1); }
+    | value_list ',' value          { $$ = ast_list_add($1, $3); }
     ;
 
 value
-    : expr                          { $$ = value_new(p, @$, $1, NULL, NULL); }
-    | expr RANGE expr               { $$ = value_new(p, @$, $1, $3, NULL); }
-    | expr RANGE expr RANGE expr    { $$ = value_new(p, @$, $1, $3, $5); }
-    | indices expr                  { $$ = value_indexed(p, @$, $1, $2); }
+    : expr                          { $$ = ast_new_value(p->ast, @$, NULL, $1, NULL, NULL); }
+    | expr RANGE expr               { $$ = ast_new_value(p->ast, @$, NULL, $1, $3, NULL); }
+    | expr RANGE expr RANGE expr    { $$ = ast_new_value(p->ast, @$, NULL, $1, $3, $5); }
+    | indices expr                  { $$ = ast_new_value(p->ast, @$, $1, $2, NULL, NULL); }
     ;
 
 bodies
-    : body                          { $$ = list_add(NULL, $1); }
-    | bodies body                   { $$ = list_add($1, $2); }
+    : body                          { $$ = ast_list_add(NULL, $1); }
+    | bodies body                   { $$ = ast_list_add($1, $2); }
     ;
 
 body
-    : BODY props_opt BODY_TEXT      { $$ = body_new(p, @$, @1, $2, p->body_text); }
+    : BODY props_opt BODY_TEXT      { $$ = ast_new_body(p->ast, @$, @1, $2, p->body_text); }
     ;
 
 /* ---- index lists and properties ------------------------------------------------------------ */
@@ -315,22 +324,24 @@ indices_opt
     ;
 
 indices
-    : '[' index_list ']'            { $$ = indices_new(p, @$, $2); }
+    : '[' index_list ']'            { $$ = ast_new_indices(p->ast, @$, $2); }
     ;
 
 index_list
-    : index                         { $$ = list_add(NULL, $1); }
-    | index_list ',' index          { $$ = list_add($1, $3); }
+    : index                         { $$ = ast_list_add(NULL, $1); }
+    | index_list ',' index          { $$ = ast_list_add($1, $3); }
     ;
 
 index
     : NAME '=' expr {
-        $$ = index_new(p, @$, ident_at($1, @1), $3, NULL, NULL);
+        $$ = ast_new_index(p->ast, @$, ast_ident_at($1, @1), $3, NULL, NULL);
     }
     | NAME '=' expr RANGE expr {
-        $$ = index_new(p, @$, ident_at($1, @1), $3, $5, NULL);
+        $$ = ast_new_index(p->ast, @$, ast_ident_at($1, @1), $3, $5, NULL);
     }
-    | NAME '=' expr RANGE expr RANGE expr   { $$ = index_new(p, @$, ident_at($1, @1), $3, $5, $7); }
+    | NAME '=' expr RANGE expr RANGE expr {
+        $$ = ast_new_index(p->ast, @$, ast_ident_at($1, @1), $3, $5, $7);
+    }
     ;
 
 props_opt
@@ -339,33 +350,37 @@ props_opt
     ;
 
 props
-    : '[' prop_list ']'             { $$ = props_new(p, @$, $2); }
-    | '[' error ']'                 { $$ = props_new(p, @$, list_new()); }
+    : '[' prop_list ']'             { $$ = ast_new_props(p->ast, @$, $2); }
+    | '[' error ']'                 { $$ = ast_new_props(p->ast, @$, ast_list_new()); }
     ;
 
 prop_list
-    : %empty                        { $$ = list_new(); }
-    | prop_list prop                { $$ = list_add($1, $2); }
+    : %empty                        { $$ = ast_list_new(); }
+    | prop_list prop                { $$ = ast_list_add($1, $2); }
     ;
 
 prop
     : NAME {
-        $$ = prop_new(p, @$, (ast_ident){0}, ident_at($1, @1), NULL);
+        $$ = parse_prop(p, @$, (ast_ident){0}, ast_ident_at($1, @1), NULL);
     }
-    | NAME '=' prop_value           { $$ = prop_new(p, @$, (ast_ident){0}, ident_at($1, @1), $3); }
+    | NAME '=' prop_value {
+        $$ = parse_prop(p, @$, (ast_ident){0}, ast_ident_at($1, @1), $3);
+    }
     | NAME '.' field '=' prop_value {
-        $$ = prop_new(p, @$, ident_at($1, @1), ident_at($3, @3), $5);
+        $$ = parse_prop(p, @$, ast_ident_at($1, @1), ast_ident_at($3, @3), $5);
     }
     ;
 
 prop_value
     : expr
-    | NAME '(' expr_list ')'        { $$ = expr_call(p, @$, ident_at($1, @1), $3); }
+    | NAME '(' expr_list ')' {
+        $$ = ast_new_call_value(p->ast, @$, ast_ident_at($1, @1), $3);
+    }
     ;
 
 expr_list
-    : expr                          { $$ = list_add(NULL, $1); }
-    | expr_list ',' expr            { $$ = list_add($1, $3); }
+    : expr                          { $$ = ast_list_add(NULL, $1); }
+    | expr_list ',' expr            { $$ = ast_list_add($1, $3); }
     ;
 
 /* ---- expressions --------------------------------------------------------------------------- */
@@ -373,36 +388,40 @@ expr_list
 expr
     : INTEGER
     | STRING
-    | BOOL                          { $$ = expr_bool(p, @$, $1); }
-    | INLINE_C                      { $$ = expr_code(p, @$); }
+    | BOOL                          { $$ = ast_new_bool(p->ast, @$, $1); }
+    | INLINE_C                      { $$ = parse_inline_c(p, @$); }
     | member
-    | '(' expr ')'                  { $$ = expr_parens(p, @$, $2); }
-    | '-' expr %prec UNARY          { $$ = expr_unary(p, @$, AST_OP_NEG, $2); }
-    | '!' expr %prec UNARY          { $$ = expr_unary(p, @$, AST_OP_NOT, $2); }
-    | expr OR expr                  { $$ = expr_binary(p, @$, AST_OP_OR, @2, $1, $3); }
-    | expr AND expr                 { $$ = expr_binary(p, @$, AST_OP_AND, @2, $1, $3); }
-    | expr '^' expr                 { $$ = expr_binary(p, @$, AST_OP_XOR, @2, $1, $3); }
-    | expr EQ expr                  { $$ = expr_binary(p, @$, AST_OP_EQ, @2, $1, $3); }
-    | expr NE expr                  { $$ = expr_binary(p, @$, AST_OP_NE, @2, $1, $3); }
-    | expr '<' expr                 { $$ = expr_binary(p, @$, AST_OP_LT, @2, $1, $3); }
-    | expr LE expr                  { $$ = expr_binary(p, @$, AST_OP_LE, @2, $1, $3); }
-    | expr '>' expr                 { $$ = expr_binary(p, @$, AST_OP_GT, @2, $1, $3); }
-    | expr GE expr                  { $$ = expr_binary(p, @$, AST_OP_GE, @2, $1, $3); }
-    | expr IN expr                  { $$ = expr_arrow(p, @$, @2, $1, $3); }
-    | expr SHL expr                 { $$ = expr_binary(p, @$, AST_OP_SHL, @2, $1, $3); }
-    | expr SHR expr                 { $$ = expr_binary(p, @$, AST_OP_SHR, @2, $1, $3); }
-    | expr '+' expr                 { $$ = expr_binary(p, @$, AST_OP_ADD, @2, $1, $3); }
-    | expr '-' expr                 { $$ = expr_binary(p, @$, AST_OP_SUB, @2, $1, $3); }
-    | expr '*' expr                 { $$ = expr_binary(p, @$, AST_OP_MUL, @2, $1, $3); }
-    | expr '/' expr                 { $$ = expr_binary(p, @$, AST_OP_DIV, @2, $1, $3); }
-    | expr '%' expr                 { $$ = expr_binary(p, @$, AST_OP_MOD, @2, $1, $3); }
-    | expr '?' expr ':' expr        { $$ = expr_cond(p, @$, $1, $3, $5); }
+    | '(' expr ')'                  { $$ = ast_parenthesise(p->ast, @$, $2); }
+    | '-' expr %prec UNARY          { $$ = ast_new_unary(p->ast, @$, AST_OP_NEG, $2); }
+    | '!' expr %prec UNARY          { $$ = ast_new_unary(p->ast, @$, AST_OP_NOT, $2); }
+    | expr OR expr                  { $$ = ast_new_binary(p->ast, @$, AST_OP_OR, @2, $1, $3); }
+    | expr AND expr                 { $$ = ast_new_binary(p->ast, @$, AST_OP_AND, @2, $1, $3); }
+    | expr '^' expr                 { $$ = ast_new_binary(p->ast, @$, AST_OP_XOR, @2, $1, $3); }
+    | expr EQ expr                  { $$ = ast_new_binary(p->ast, @$, AST_OP_EQ, @2, $1, $3); }
+    | expr NE expr                  { $$ = ast_new_binary(p->ast, @$, AST_OP_NE, @2, $1, $3); }
+    | expr '<' expr                 { $$ = ast_new_binary(p->ast, @$, AST_OP_LT, @2, $1, $3); }
+    | expr LE expr                  { $$ = ast_new_binary(p->ast, @$, AST_OP_LE, @2, $1, $3); }
+    | expr '>' expr                 { $$ = ast_new_binary(p->ast, @$, AST_OP_GT, @2, $1, $3); }
+    | expr GE expr                  { $$ = ast_new_binary(p->ast, @$, AST_OP_GE, @2, $1, $3); }
+    | expr IN expr                  { $$ = parse_arrow(p, @$, @2, $1, $3); }
+    | expr SHL expr                 { $$ = ast_new_binary(p->ast, @$, AST_OP_SHL, @2, $1, $3); }
+    | expr SHR expr                 { $$ = ast_new_binary(p->ast, @$, AST_OP_SHR, @2, $1, $3); }
+    | expr '+' expr                 { $$ = ast_new_binary(p->ast, @$, AST_OP_ADD, @2, $1, $3); }
+    | expr '-' expr                 { $$ = ast_new_binary(p->ast, @$, AST_OP_SUB, @2, $1, $3); }
+    | expr '*' expr                 { $$ = ast_new_binary(p->ast, @$, AST_OP_MUL, @2, $1, $3); }
+    | expr '/' expr                 { $$ = ast_new_binary(p->ast, @$, AST_OP_DIV, @2, $1, $3); }
+    | expr '%' expr                 { $$ = ast_new_binary(p->ast, @$, AST_OP_MOD, @2, $1, $3); }
+    | expr '?' expr ':' expr        { $$ = ast_new_cond(p->ast, @$, $1, $3, $5); }
     ;
 
 member
-    : NAME                          { $$ = expr_name(p, @$, $1); }
-    | member '.' field              { $$ = expr_member(p, @$, $1, ident_at($3, @3), false); }
-    | member OUT field              { $$ = expr_member(p, @$, $1, ident_at($3, @3), true); }
+    : NAME                          { $$ = ast_new_name(p->ast, @$, $1); }
+    | member '.' field {
+        $$ = ast_new_member(p->ast, @$, $1, ast_ident_at($3, @3), false);
+    }
+    | member OUT field {
+        $$ = ast_new_member(p->ast, @$, $1, ast_ident_at($3, @3), true);
+    }
     ;
 
 field
