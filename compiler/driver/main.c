@@ -133,7 +133,8 @@ static bool needs_plan(driver_action a)
            a == ACTION_EMIT_HEADER || a == ACTION_EMIT_PLAN;
 }
 
-static void generate(const driver_options *o, const plan *p, unit *u, const char *temp_dir)
+static void generate(const driver_options *o, const plan *p, uint64_t hash, unit *u,
+                     const char *temp_dir)
 {
     const char *c_path = temp_dir ? compile_temp_path(o, temp_dir, u->input, ".c")
                                   : compile_output(o, u->input);
@@ -147,7 +148,7 @@ static void generate(const driver_options *o, const plan *p, unit *u, const char
     const char *h_path = driver_replace_extension(o->arena, driver_base_name(c_path), ".h");
     emit_options eo = {.c_path = c_path,
                        .h_base = to_stdout ? NULL : h_path,
-                       .hash = unparse_hash(p->ast)};
+                       .hash = hash};
     if (o->action != ACTION_EMIT_HEADER)
         emit_c(p, &eo, &u->out);
     emit_header(p, &u->header);
@@ -195,7 +196,7 @@ static void lower(const driver_options *o, frontend *f, unit *u, const char *tem
     char *name = plan_name_of(u->input);
     plan *p = plan_build(f->sema, &facts, name, f->diag);
     if (p && diag_errors(f->diag) == 0)
-        generate(o, p, u, temp_dir);
+        generate(o, p, unparse_hash(f->ast), u, temp_dir);
     plan_free(p);
     free(name);
 }

@@ -45,6 +45,16 @@ static void class_locals(builder *b, plan_class *cls)
     cls->n_locals = sema->n_locals;
 }
 
+static dag_access access_of(ast_flow_kind kind)
+{
+    switch (kind) {
+    case AST_READ: return DAG_READ;
+    case AST_WRITE: return DAG_WRITE;
+    case AST_CTL: return DAG_CTL;
+    default: return DAG_RW;
+    }
+}
+
 static void class_flows(builder *b, plan_class *cls)
 {
     const sema_class *sema = cls->sema;
@@ -65,6 +75,8 @@ static void class_flows(builder *b, plan_class *cls)
             flow->cls = cls;
             flow->index = (int)at++;
             flow->elem = flow->sema->type.elem;
+            flow->access = access_of(flow->sema->kind);
+            flow->line = plan_line(b, flow->sema->ast->node.range);
         }
         if (!ctl)
             cls->n_data = at;
@@ -77,6 +89,13 @@ static bool has_code(const builder *b, const sema_body *body)
     return body->device == SEMA_DEV_CPU || (body->device == SEMA_DEV_CUDA && !b->p->aliased);
 }
 
+static plan_user *workspace(builder *b, const plan_class *cls, const ast_expr *code)
+{
+    plan_user *user = arena_alloc(b->a, sizeof *user);
+    *user = plan_user_of(b, cls, code->u.code.text, sema_text_of(b->info, code));
+    return user;
+}
+
 static void class_bodies(builder *b, plan_class *cls)
 {
     const sema_class *sema = cls->sema;
@@ -86,7 +105,7 @@ static void class_bodies(builder *b, plan_class *cls)
         if (!has_code(b, from))
             continue;
         plan_body *body = &cls->bodies[cls->n_bodies];
-        body->sema = from;
+        body->user = plan_user_of(b, cls, from->ast->text, &from->text);
         body->number = (int)cls->n_bodies++;
         if (from->evaluate && from->evaluate->kind == AST_NAME)
             body->evaluate_fn = from->evaluate->u.name;
@@ -94,10 +113,13 @@ static void class_bodies(builder *b, plan_class *cls)
             body->evaluate = plan_lower(b, cls, from->evaluate);
         if (from->device == SEMA_DEV_CPU)
             continue;
+        body->device = DAG_DEVICE_CUDA;
         if (from->device_index)
             body->device_index = plan_lower(b, cls, from->device_index);
-        body->workspace = from->workspace;
+        if (from->workspace)
+            body->workspace = workspace(b, cls, from->workspace);
     }
+    cls->n_left_out = sema->n_bodies - cls->n_bodies;
     if (cls->n_bodies == 0)
         plan_error(b, PLAN_CHECK_REFUSED, sema->ast->head,
                    "class '%s' has no body that can be run: there is code for CPU and CUDA",
@@ -135,6 +157,8 @@ static void classes(builder *b)
         cls->name = cls->sema->name;
         cls->index = (int)i;
         cls->line = plan_line(b, cls->sema->ast->head);
+        cls->high_priority = cls->sema->high_priority;
+        cls->unrecorded = !cls->sema->profile;
         class_locals(b, cls);
         class_flows(b, cls);
     }
@@ -205,8 +229,12 @@ plan *plan_build(const sema_info *info, const verify_facts *facts, const char *n
     bool lax = info->dialect == DIALECT_PARSEC;
     builder b = {.p = p, .info = info, .facts = lax ? NULL : facts, .d = d, .a = a};
     p->arena = a;
-    p->sema = info;
-    p->ast = info->ast;
+    p->sources = info->ast->sources;
+    p->file = src_name(p->sources, info->ast->file);
+    if (info->ast->prologue)
+        p->prologue = info->ast->prologue->text;
+    if (info->ast->epilogue)
+        p->epilogue = info->ast->epilogue->text;
     p->name = arena_strndup(a, name, strlen(name));
     p->precisions = info->precisions ? info->precisions : "";
     p->aliased = lax;

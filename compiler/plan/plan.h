@@ -15,11 +15,17 @@
 #define DAGCC_PLAN_H
 
 #include "diag/diag.h"
-#include "sema/sema.h"
 #include "tree/ast.h"
 #include "verify/facts.h"
 
 #include <dag/jdf.h>
+
+/* What the plan was made from; only the files of the plan look into these. */
+typedef struct sema_global sema_global;
+typedef struct sema_class sema_class;
+typedef struct sema_flow sema_flow;
+typedef struct sema_edge sema_edge;
+typedef struct sema_info sema_info;
 
 typedef struct plan plan;
 typedef struct plan_class plan_class;
@@ -54,6 +60,10 @@ struct plan_global {
     const char *header_type;    /* in the .h file: verbatim or "void *"; NULL for hidden ones */
     const char *header_struct;  /* struct tag to declare in the .h file, or NULL */
     plan_storage storage;
+    bool hidden;                /* no argument of the constructor */
+    bool matrix;                /* a dag_matrix * */
+    const char *elem;           /* matrices: C type of an element, NULL: that of the precision */
+    bool number;                /* an argument that is a number, but no integer */
     int slot;                   /* number of the collection in the program, -1: none */
     dag_memory_mode memory;         /* collections */
     bool fetched, stored;       /* collections: named by a memory input, by a store */
@@ -75,9 +85,29 @@ typedef struct plan_var {
     unsigned mark;              /* emitters: number of the function that last used it */
 } plan_var;
 
+/* What a piece of the user's C may say of a flow X: X, X_ld, X_m, X_n, X_size. */
+typedef enum plan_part { PLAN_PTR = 1, PLAN_LD = 2, PLAN_M = 4, PLAN_N = 8,
+                         PLAN_SIZE = 16 } plan_part;
+
+typedef struct plan_use {
+    const plan_flow *flow;
+    unsigned parts;             /* that are mentioned */
+} plan_use;
+
+/* A piece of the user's C that stands in a function of its class, and what it mentions. */
+typedef struct plan_user {
+    src_range text;
+    const plan_var **vars;
+    size_t n_vars;
+    plan_global **globals;
+    size_t n_globals;
+    plan_use *flows;
+    size_t n_flows;
+} plan_user;
+
 /* A block of inline C that becomes a function. It receives what it captures. */
 typedef struct plan_code {
-    const ast_expr *ast;
+    src_range text;
     const plan_class *cls;      /* NULL: in a global */
     const char *fn;             /* name of the C function */
     const char *result;         /* C type of its result */
@@ -85,7 +115,7 @@ typedef struct plan_code {
     size_t n_vars;
     plan_global **globals;
     size_t n_globals;
-    const plan_flow **flows;    /* [dynamic] guards only */
+    plan_use *flows;            /* [dynamic] guards only */
     size_t n_flows;
     bool with_task;             /* has a parameter dag_task */
 } plan_code;
@@ -172,6 +202,7 @@ bool plan_nest_uses(const plan_nest *nest, size_t from, const plan_var *var);
 /* One output dependency to a task class, in the order of the edge table of its class. */
 typedef struct plan_edge {
     const sema_edge *sema;
+    dag_bcast bcast;
     const plan_flow *source;
     plan_class *target;
     const plan_flow *target_flow;
@@ -241,7 +272,9 @@ struct plan_flow {
     const sema_flow *sema;
     const char *name;
     const plan_class *cls;
+    dag_access access;
     int index;                  /* data flows first */
+    int line;
     bool nullable;              /* may be NULL in a body */
     bool proven;                /* exactly one input is active, no check needed */
     bool or_null;               /* parsec: no active input is NULL */
@@ -265,12 +298,13 @@ typedef struct plan_bit {
 } plan_bit;
 
 typedef struct plan_body {
-    const sema_body *sema;
     int number;
+    dag_device_kind device;
+    plan_user user;
     const plan_expr *evaluate;  /* inline C; NULL: none */
     const char *evaluate_fn;    /* name of a C function; NULL: none */
     const plan_expr *device_index; /* property device; NULL: any */
-    const ast_expr *workspace;  /* inline C, printed once per precision; NULL: none */
+    plan_user *workspace;       /* inline C, printed once per precision; NULL: none */
 } plan_body;
 
 struct plan_class {
@@ -313,8 +347,11 @@ struct plan_class {
                                    is among them, or there are no such outputs */
     plan_bit *bits;
     size_t n_bits;
-    plan_body *bodies;          /* those of the CPU */
+    plan_body *bodies;
     size_t n_bodies;
+    size_t n_left_out;          /* bodies for devices that this build lacks */
+    bool high_priority;
+    bool unrecorded;            /* no part of traces */
     const plan_expr *flops, *bytes;
 };
 
@@ -328,8 +365,9 @@ typedef struct plan_require {
 } plan_require;
 
 struct plan {
-    const sema_info *sema;
-    const ast_file *ast;
+    const src_set *sources;
+    const char *file;           /* as it is to be named */
+    src_range prologue, epilogue;   /* or none */
     const char *name;           /* prefix of all generated names */
     plan_global *globals;       /* order of declaration */
     size_t n_globals;

@@ -169,7 +169,7 @@ static void dump_bodies(const plan_class *cls, text *out)
 {
     for (size_t i = 0; i < cls->n_bodies; i++) {
         const plan_body *body = &cls->bodies[i];
-        if (body->sema->device == SEMA_DEV_CPU)
+        if (body->device == DAG_DEVICE_CPU)
             continue;
         text_printf(out, "  body %d CUDA%s", body->number, body->workspace ? " workspace" : "");
         if (body->device_index) {

@@ -139,6 +139,10 @@ void plan_globals(builder *b)
             add_slot(b, g);
         storage(b, g);
         own_type(b, g);
+        g->hidden = g->sema->hidden;
+        g->matrix = g->sema->kind == SEMA_MATRIX;
+        g->elem = g->sema->elem;
+        g->number = g->sema->kind == SEMA_REAL && !g->hidden && !strchr(g->c_type, '*');
         if (!g->sema->hidden)
             header_type(b, g);
         if (g->sema->init_c)
@@ -172,7 +176,7 @@ static const plan_expr *lower_init(builder *b, plan_global *g)
 static void add_assume(builder *b, const ast_assume *assume)
 {
     plan *p = b->p;
-    const src_set *sources = p->ast->sources;
+    const src_set *sources = p->sources;
     src_range range = assume->expr->node.range;
     p->requires = util_realloc(p->requires, (p->n_requires + 1) * sizeof *p->requires);
     p->requires[p->n_requires++] = (plan_require){
@@ -187,6 +191,6 @@ void plan_inits(builder *b)
 {
     for (size_t i = 0; i < b->p->n_globals; i++)
         b->p->globals[i].init = lower_init(b, &b->p->globals[i]);
-    for (size_t i = 0; i < b->p->ast->n_assumes; i++)
-        add_assume(b, b->p->ast->assumes[i]);
+    for (size_t i = 0; i < b->info->ast->n_assumes; i++)
+        add_assume(b, b->info->ast->assumes[i]);
 }

@@ -4,6 +4,8 @@
 
 #include "plan.h"
 
+#include "sema/sema.h"
+
 typedef struct builder {
     plan *p;
     const sema_info *info;
@@ -86,6 +88,12 @@ plan_var *plan_new_var(builder *b, const plan_class *cls, const plan_nest *nest,
 const char *plan_clear_name(builder *b, const char *name);
 bool plan_code_reads_flows(const plan_expr *e);
 int plan_line(const builder *b, src_range range);
+
+/* ---- plan_user.c: C of the user -------------------------------------------------------------- */
+
+plan_user plan_user_of(builder *b, const plan_class *cls, src_range c_text, const sema_text *said);
+/* What the text says of a flow. */
+plan_use plan_use_of(const builder *b, const plan_flow *flow, const sema_text *said);
 
 /* ---- plan_nest.c ------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 int plan_line(const builder *b, src_range range)
 {
-    return src_range_is_none(range) ? 0 : (int)src_begin(b->p->ast->sources, range).line;
+    return src_range_is_none(range) ? 0 : (int)src_begin(b->p->sources, range).line;
 }
 
 /* ---- names in generated functions -------------------------------------------------------- */
@@ -132,23 +132,16 @@ static const plan_expr *lower_member(builder *b, const ast_expr *e)
     return x ? x : px_int(b, 0);
 }
 
-static size_t count_captures(const sema_ref *refs)
-{
-    size_t n = 0;
-    while (refs && refs[n].kind != SEMA_REF_NONE)
-        n++;
-    return n;
-}
-
 static plan_code *code_of(builder *b, plan_class *cls, const ast_expr *e)
 {
     plan_code *code = b->codes[e->node.id];
     if (code)
         return code;
-    const sema_ref *refs = sema_captures_of(b->info, e);
-    size_t n = count_captures(refs);
+    const sema_text *said = sema_text_of(b->info, e);
+    const sema_ref *refs = said ? said->refs : NULL;
+    size_t n = said ? said->n_refs : 0;
     code = arena_alloc(b->a, sizeof *code);
-    code->ast = e;
+    code->text = e->u.code.text;
     code->cls = cls;
     code->result = "int64_t";
     code->vars = arena_alloc(b->a, (n + 1) * sizeof(*code->vars));
@@ -162,7 +155,8 @@ static plan_code *code_of(builder *b, plan_class *cls, const ast_expr *e)
         else if (refs[i].kind == SEMA_REF_INDEX)
             code->vars[code->n_vars++] = plan_index_var(b, cls, refs[i].u.index);
         else
-            code->flows[code->n_flows++] = plan_flow_of(cls, refs[i].u.flow);
+            code->flows[code->n_flows++] =
+                plan_use_of(b, plan_flow_of(cls, refs[i].u.flow), said);
     }
     code->with_task = code->n_flows > 0;
     b->codes[e->node.id] = code;

@@ -150,7 +150,8 @@ sema_info *sema_analyse(const ast_file *file, diag *d)
     info->precisions = "";
     info->arena = arena_new();
     info->refs = arena_alloc(info->arena, file->node_count * sizeof(*info->refs));
-    info->captures = arena_alloc(info->arena, file->node_count * sizeof(*info->captures));
+    info->texts = arena_alloc(info->arena, file->node_count * sizeof(*info->texts));
+    info->words = names_new();
     sema s = {.info = info, .ast = file, .d = d, .arena = info->arena,
               .strict = info->dialect == DIALECT_DAG};
     s.index_used = util_alloc(file->node_count);
@@ -175,6 +176,7 @@ void sema_free(sema_info *info)
 {
     if (!info)
         return;
+    names_free(info->words);
     arena_free(info->arena);
     free(info);
 }
@@ -186,11 +188,16 @@ sema_ref sema_ref_of(const sema_info *info, const ast_expr *e)
     return e->kind == AST_NAME ? info->refs[e->node.id] : (sema_ref){0};
 }
 
+const sema_text *sema_text_of(const sema_info *info, const ast_expr *e)
+{
+    return e->kind == AST_INLINE_C ? info->texts[e->node.id] : NULL;
+}
+
 const sema_ref *sema_captures_of(const sema_info *info, const ast_expr *e)
 {
     static const sema_ref none;
-    const sema_ref *c = e->kind == AST_INLINE_C ? info->captures[e->node.id] : NULL;
-    return c ? c : &none;
+    const sema_text *t = sema_text_of(info, e);
+    return t ? t->refs : &none;
 }
 
 sema_flow *sema_find_flow(const sema_class *cls, const char *name)

@@ -86,6 +86,14 @@ typedef enum sema_device { SEMA_DEV_CPU, SEMA_DEV_CUDA, SEMA_DEV_HIP, SEMA_DEV_O
                            SEMA_DEV_RECURSIVE, SEMA_DEV_OTHER } sema_device;
 
 /* One property of a body that concerns one flow: X.size = expr, X.dc = collection. */
+/* What a piece of the user's C mentions, macros of the prologue included. */
+typedef struct sema_text {
+    sema_ref *refs;             /* names of class and globals, once each, ended by NONE */
+    size_t n_refs;
+    const char **words;         /* its identifiers, members of structs too; see sema_mentions */
+    size_t n_words;
+} sema_text;
+
 typedef struct sema_body {
     const ast_body *ast;
     sema_device device;
@@ -94,8 +102,7 @@ typedef struct sema_body {
     const ast_expr *workspace;  /* inline C: bytes on the device; NULL */
     const ast_expr *weight;     /* NULL */
     bool batch;
-    sema_ref *captures;         /* names of class and globals that the text mentions, once each */
-    size_t n_captures;
+    sema_text text;             /* what its C mentions */
 } sema_body;
 
 struct sema_class {
@@ -220,7 +227,9 @@ struct sema_info {
     const char *precisions;     /* subset of "sdcz", in the order written; "" without %precision */
 
     sema_ref *refs;             /* by node id: AST_NAME expressions */
-    sema_ref **captures;        /* by node id: AST_INLINE_C: names it mentions, ended by NONE */
+    sema_text **texts;          /* by node id: AST_INLINE_C: what it mentions */
+    sema_text macros;           /* words of the macros of the prologue */
+    names *words;               /* of all texts */
     arena *arena;               /* holds all of this */
 };
 
@@ -234,8 +243,12 @@ void sema_free(sema_info *info);
 
 /* What an AST_NAME expression stands for (kind NONE for other expressions). */
 sema_ref sema_ref_of(const sema_info *info, const ast_expr *e);
-/* Names mentioned by an inline C expression; ended by an entry of kind SEMA_REF_NONE. */
+/* What an inline C expression mentions; NULL for other expressions. */
+const sema_text *sema_text_of(const sema_info *info, const ast_expr *e);
+/* The names among that; ended by an entry of kind SEMA_REF_NONE. */
 const sema_ref *sema_captures_of(const sema_info *info, const ast_expr *e);
+/* Is `word` an identifier of the text, or of a macro of the prologue, which the text may use? */
+bool sema_mentions(const sema_info *info, const sema_text *said, const char *word);
 sema_flow *sema_find_flow(const sema_class *cls, const char *name);
 const sema_global *sema_find_global(const sema_info *info, const char *name);
 

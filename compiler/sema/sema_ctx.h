@@ -94,8 +94,8 @@ size_t sema_push_indices(sema *s, const sema_scope *sc, const ast_indices *list)
 void sema_pop_indices(sema *s, size_t mark);
 sema_ref sema_find_name(sema *s, const sema_scope *sc, const char *name);
 void sema_mark_used(sema *s, const sema_scope *sc, sema_ref r);
-/* sema_scan.c: names of the scope that a piece of C mentions, each once, ended by NONE; marks them used. */
-sema_ref *sema_scan_c(sema *s, const sema_scope *sc, src_range c_text, size_t *count);
+/* sema_scan.c: what a piece of C mentions; marks the names of the scope used. */
+sema_text sema_scan_c(sema *s, const sema_scope *sc, src_range c_text);
 
 /* sema_props.c: checks a property list and resolves what its values name. */
 typedef enum sema_place { PLACE_GLOBAL = 1, PLACE_CLASS = 2, PLACE_DEP = 4, PLACE_BODY = 8,

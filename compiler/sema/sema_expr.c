@@ -329,7 +329,6 @@ void sema_check_expr(sema *s, const sema_scope *sc, const ast_expr *e, bool want
 {
     if (!e)
         return;
-    size_t n;
     switch (e->kind) {
     case AST_INT:
     case AST_BOOL:
@@ -363,7 +362,8 @@ void sema_check_expr(sema *s, const sema_scope *sc, const ast_expr *e, bool want
         sema_check_expr(s, sc, e->u.cond.no, want_int);
         break;
     case AST_INLINE_C:
-        s->info->captures[e->node.id] = sema_scan_c(s, sc, e->u.code.text, &n);
+        s->info->texts[e->node.id] = arena_alloc(s->arena, sizeof(sema_text));
+        *s->info->texts[e->node.id] = sema_scan_c(s, sc, e->u.code.text);
         break;
     case AST_CALL_VALUE:
         for (size_t i = 0; i < e->u.call.n_args; i++)

@@ -74,6 +74,51 @@ static void add_ref(ref_list *l, sema_ref r)
     l->refs[l->n++] = r;
 }
 
+/* Interned identifiers; some may be there several times until they are taken. */
+typedef struct word_list {
+    const char **items;
+    size_t n, cap;
+} word_list;
+
+static void add_word(sema *s, word_list *l, const char *word, size_t len)
+{
+    if (l->n == l->cap) {
+        l->cap = l->cap ? 2 * l->cap : 64;
+        l->items = util_realloc(l->items, l->cap * sizeof(*l->items));
+    }
+    l->items[l->n++] = names_intern(s->info->words, word, len);
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)*(const char *const *)a, y = (uintptr_t)*(const char *const *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorted, once each; frees the list. */
+static void take_words(sema *s, word_list *l, sema_text *to)
+{
+    if (l->n)
+        qsort(l->items, l->n, sizeof(*l->items), compare_words);
+    for (size_t i = 0; i < l->n; i++)
+        if (i == 0 || l->items[i] != l->items[i - 1])
+            l->items[to->n_words++] = l->items[i];
+    to->words = arena_copy(s->arena, l->items, to->n_words, sizeof(*l->items));
+    free(l->items);
+}
+
+static bool has_word(const sema_text *t, const char *word)
+{
+    return t->n_words
+           && bsearch(&word, t->words, t->n_words, sizeof(*t->words), compare_words) != NULL;
+}
+
+bool sema_mentions(const sema_info *info, const sema_text *said, const char *word)
+{
+    const char *name = names_find(info->words, word, strlen(word));
+    return name && (has_word(said, name) || has_word(&info->macros, name));
+}
+
 static bool is_word_char(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
@@ -91,7 +136,9 @@ static void queue_macro(sema *s, const char *word, size_t len)
     s->macro_queue = m;
 }
 
-static void scan(sema *s, const sema_scope *sc, const char *c, const char *end, ref_list *list)
+/* Adds what [c, end) mentions; to `words` (may be NULL) every identifier. */
+static void scan(sema *s, const sema_scope *sc, const char *c, const char *end, ref_list *list,
+                 word_list *words)
 {
     bool member = false;                    /* the next word follows . or -> */
     while (c < end) {
@@ -109,6 +156,8 @@ static void scan(sema *s, const sema_scope *sc, const char *c, const char *end, 
         const char *word = c;
         while (c < end && is_word_char(*c))
             c++;
+        if (words)
+            add_word(s, words, word, (size_t)(c - word));
         if (!member && !isdigit((unsigned char)*word)) {
             sema_ref r = ref_of_word(s, sc, word, (size_t)(c - word));
             if (r.kind == SEMA_REF_NONE)
@@ -121,23 +170,26 @@ static void scan(sema *s, const sema_scope *sc, const char *c, const char *end, 
     }
 }
 
-sema_ref *sema_scan_c(sema *s, const sema_scope *sc, src_range c_text, size_t *count)
+sema_text sema_scan_c(sema *s, const sema_scope *sc, src_range c_text)
 {
     const char *c = src_text(s->ast->sources, c_text);
     ref_list list = {0};
+    word_list words = {0};
+    sema_text said = {0};
     s->scans++;
-    scan(s, sc, c, c + src_range_len(c_text), &list);
+    scan(s, sc, c, c + src_range_len(c_text), &list, &words);
     while (s->macro_queue) {
         sema_macro *m = s->macro_queue;
         s->macro_queue = m->next;
-        scan(s, sc, m->begin, m->end, &list);
+        scan(s, sc, m->begin, m->end, &list, NULL);
     }
-    sema_ref *copy = arena_alloc(s->arena, (list.n + 1) * sizeof(*copy));
+    said.n_refs = list.n;
+    said.refs = arena_alloc(s->arena, (list.n + 1) * sizeof(*said.refs));
     if (list.n)
-        memcpy(copy, list.refs, list.n * sizeof(*copy));
+        memcpy(said.refs, list.refs, list.n * sizeof(*said.refs));
     free(list.refs);
-    *count = list.n;
-    return copy;
+    take_words(s, &words, &said);
+    return said;
 }
 
 /* ---- macros of the prologue -------------------------------------------------------------- */
@@ -176,12 +228,37 @@ static void read_macro(sema *s, const char *c, const char *end)
     map_put(&s->macro_names, names_intern(s->ast->names, name, (size_t)(after - name)), m);
 }
 
+/* The identifiers of all macros, whichever of several definitions holds. */
+static void read_macro_words(sema *s, const char *begin, const char *end)
+{
+    word_list words = {0};
+    bool in_macro = false;
+    for (const char *c = begin; c < end;) {
+        const char *next = skip_c_text(c, end);
+        if (next > c) {
+            c = next;
+        } else if (is_word_char(*c)) {
+            const char *word = c;
+            while (c < end && is_word_char(*c))
+                c++;
+            in_macro |= c - word == 6 && memcmp(word, "define", 6) == 0;
+            if (in_macro)
+                add_word(s, &words, word, (size_t)(c - word));
+        } else {
+            in_macro &= *c != '\n' || (c > begin && c[-1] == '\\');
+            c++;
+        }
+    }
+    take_words(s, &words, &s->info->macros);
+}
+
 void sema_read_macros(sema *s)
 {
     if (!s->ast->prologue)
         return;
     const char *c = src_text(s->ast->sources, s->ast->prologue->text);
     const char *end = c + src_range_len(s->ast->prologue->text);
+    read_macro_words(s, c, end);
     while (c < end) {
         const char *line_end = logical_line_end(c, end);
         read_macro(s, c, line_end);

@@ -56,7 +56,7 @@ static void build_body(sema *s, sema_class *c, const ast_body *b)
         sema_report(s, CHECK_MISPLACED_PROPERTY, ast_find_prop(b->props, "workspace")->node.range,
                     "property 'workspace' belongs to a body for a device; a body for cores takes "
                     "memory by dag_task_workspace()");
-    x->captures = sema_scan_c(s, &sc, b->text, &x->n_captures);
+    x->text = sema_scan_c(s, &sc, b->text);
     if (!s->strict && names_parsec(s, b->text))
         sema_refuse(s, b->keyword, "a body that names PaRSEC's C interface");
 }
@@ -102,9 +102,8 @@ void sema_check_bodies(sema *s)
 static void check_unused_globals(sema *s)
 {
     sema_scope sc = {.n_globals = s->info->n_globals};
-    size_t n;
     if (s->ast->epilogue)
-        sema_scan_c(s, &sc, s->ast->epilogue->text, &n);
+        sema_scan_c(s, &sc, s->ast->epilogue->text);
     for (size_t i = 0; i < s->info->n_globals; i++) {
         const sema_global *g = s->info->globals[i];
         if (g->ast && !g->used)
@@ -133,9 +132,8 @@ static void check_unused_in_call(sema *s, const ast_call *call)
 static bool body_reads(const sema_class *c, const sema_flow *f)
 {
     for (size_t i = 0; i < c->n_bodies; i++)
-        for (size_t j = 0; j < c->bodies[i].n_captures; j++)
-            if (c->bodies[i].captures[j].kind == SEMA_REF_FLOW &&
-                c->bodies[i].captures[j].u.flow == f)
+        for (const sema_ref *r = c->bodies[i].text.refs; r && r->kind != SEMA_REF_NONE; r++)
+            if (r->kind == SEMA_REF_FLOW && r->u.flow == f)
                 return true;
     return false;
 }

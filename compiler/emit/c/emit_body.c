@@ -2,7 +2,6 @@
  * that errors in it come out at the line and column of the .jdf. */
 #include "emit_impl.h"
 
-#include <ctype.h>
 #include <string.h>
 
 void emit_out(emitter *e, const char *fmt, ...)
@@ -61,7 +60,7 @@ static void emit_line_back(emitter *e)
 /* A #line mark, then the text, in its column. Always ends behind a newline. */
 static void emit_user_text(emitter *e, src_range range)
 {
-    const src_set *sources = e->p->ast->sources;
+    const src_set *sources = e->p->sources;
     src_pos at = src_begin(sources, range);
     size_t line_len;
     const char *line = src_line(sources, range.file, at.line, &line_len);
@@ -76,88 +75,14 @@ static void emit_user_text(emitter *e, src_range range)
     emit_line_back(e);
 }
 
-void emit_prologue(emitter *e, const ast_code *code)
+void emit_free_code(emitter *e, src_range range)
 {
-    if (code == NULL)
+    if (src_range_is_none(range))
         return;
-    src_range range = code->text;
-    if (*src_text(e->p->ast->sources, range) == '\n' && src_range_len(range) > 1)
+    if (*src_text(e->p->sources, range) == '\n' && src_range_len(range) > 1)
         range.begin++;
     text_putc(e->out, '\n');
     emit_user_text(e, range);
-}
-
-/* ---- which names a text mentions --------------------------------------------------------- */
-
-static const char *skip_quoted(const char *at, const char *end)
-{
-    char quote = *at++;
-    while (at < end && *at != quote && *at != '\n')
-        at += *at == '\\' && at + 1 < end ? 2 : 1;
-    return at < end ? at + 1 : end;
-}
-
-static const char *skip_comment(const char *at, const char *end)
-{
-    if (at[1] == '/') {
-        while (at < end && *at != '\n')
-            at++;
-        return at;
-    }
-    for (at += 2; at + 1 < end; at++)
-        if (at[0] == '*' && at[1] == '/')
-            return at + 2;
-    return end;
-}
-
-/* True when `name` is a word of the C text [at, end), comments and literals aside. With
- * `only_macros`, words of #define lines only. */
-static bool mentions(const char *at, const char *end, const char *name, bool only_macros)
-{
-    size_t len = strlen(name);
-    bool in_macro = false;
-    while (at < end) {
-        if (*at == '\n') {
-            in_macro &= at[-1] == '\\';
-            at++;
-        } else if (*at == '"' || *at == '\'') {
-            at = skip_quoted(at, end);
-        } else if (*at == '/' && at + 1 < end && (at[1] == '/' || at[1] == '*')) {
-            at = skip_comment(at, end);
-        } else if (isalnum((unsigned char)*at) || *at == '_') {
-            const char *word = at;
-            while (at < end && (isalnum((unsigned char)*at) || *at == '_'))
-                at++;
-            in_macro |= at - word == 6 && memcmp(word, "define", 6) == 0;
-            if ((size_t)(at - word) == len && memcmp(word, name, len) == 0
-                && (in_macro || !only_macros))
-                return true;
-        } else {
-            at++;
-        }
-    }
-    return false;
-}
-
-/* Mentioned in the body, or in a macro of the prologue that the body may use. */
-static bool wanted(const emitter *e, src_range where, const char *name)
-{
-    const src_set *sources = e->p->ast->sources;
-    const char *at = src_text(sources, where);
-    if (mentions(at, at + src_range_len(where), name, false))
-        return true;
-    const ast_code *prologue = e->p->ast->prologue;
-    if (!prologue)
-        return false;
-    at = src_text(sources, prologue->text);
-    return mentions(at, at + src_range_len(prologue->text), name, true);
-}
-
-static bool wanted_part(const emitter *e, src_range where, const char *name, const char *suffix)
-{
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", name, suffix);
-    return wanted(e, where, full);
 }
 
 /* ---- names in scope of user code --------------------------------------------------------- */
@@ -185,7 +110,7 @@ typedef enum emit_where {
 /* The pointer of a flow; elem NULL: untyped. */
 static void emit_flow_pointer(emitter *e, const plan_flow *flow, const char *elem, emit_where on)
 {
-    const char *constant = flow->sema->kind == AST_READ && !e->p->aliased ? "const " : "";
+    const char *constant = flow->access == DAG_READ && !e->p->aliased ? "const " : "";
     emit_out(e, "    DAG_UNUSED %s%s *const %s = ", constant, elem ? elem : "void", flow->name);
     if (on == ON_DEVICE)
         emit_out(e, "dag_views[%d].ptr;\n", flow->index);
@@ -207,28 +132,28 @@ static void emit_flow_part(emitter *e, const plan_flow *flow, const char *part, 
         emit_out(e, "(int)dag_t->%s->%s", flow->name, part);
 }
 
-/* The value of a flow and its shape. */
-static void emit_flow_name(emitter *e, const plan_flow *flow, src_range where, const char *elem,
+/* The value of a flow and its shape, as far as they are mentioned. */
+static void emit_flow_name(emitter *e, const plan_flow *flow, unsigned parts, const char *elem,
                            emit_where on)
 {
-    const char *name = flow->name;
-    if (on != BEFORE_COPY && wanted(e, where, name))
+    static const struct {
+        plan_part part;
+        const char *name;
+    } shape[] = {{PLAN_LD, "ld"}, {PLAN_M, "m"}, {PLAN_N, "n"}};
+    const char *name = flow->name, *lead = "    DAG_UNUSED const int ";
+    if (on != BEFORE_COPY && (parts & PLAN_PTR))
         emit_flow_pointer(e, flow, elem, on);
-    static const char *const parts[] = {"ld", "m", "n"};
-    const char *lead = "    DAG_UNUSED const int ";
     bool any = false;
-    for (size_t i = 0; i < UTIL_COUNT(parts); i++) {
-        char suffix[8];
-        snprintf(suffix, sizeof suffix, "_%s", parts[i]);
-        if (!wanted_part(e, where, name, suffix))
+    for (size_t i = 0; i < UTIL_COUNT(shape); i++) {
+        if (!(parts & shape[i].part))
             continue;
-        emit_out(e, "%s%s%s = ", any ? ", " : lead, name, suffix);
-        emit_flow_part(e, flow, parts[i], on);
+        emit_out(e, "%s%s_%s = ", any ? ", " : lead, name, shape[i].name);
+        emit_flow_part(e, flow, shape[i].name, on);
         any = true;
     }
     if (any)
         emit_out(e, ";\n");
-    if (!wanted_part(e, where, name, "_size"))
+    if (!(parts & PLAN_SIZE))
         return;
     emit_out(e, "    DAG_UNUSED const size_t %s_size = ", name);
     if (on == ON_DEVICE)
@@ -261,53 +186,39 @@ void emit_code(emitter *e, const plan_code *code)
     for (size_t i = 0; i < code->n_globals; i++)
         emit_global_name(e, code->globals[i]);
     for (size_t i = 0; i < code->n_flows; i++) {
-        plan_flow flow = *code->flows[i];
+        plan_flow flow = *code->flows[i].flow;
         const char *elem = flow.elem;
         bool generic = elem && (strcmp(elem, "elem_t") == 0 || strcmp(elem, "real_t") == 0);
         flow.nullable = true;
-        emit_flow_name(e, &flow, code->ast->u.code.text, generic ? NULL : elem, ON_HOST);
+        emit_flow_name(e, &flow, code->flows[i].parts, generic ? NULL : elem, ON_HOST);
     }
-    emit_user_text(e, code->ast->u.code.text);
+    emit_user_text(e, code->text);
     emit_out(e, "}\n");
 }
 
 /* ---- bodies ------------------------------------------------------------------------------ */
 
-static bool body_wants(const emitter *e, const plan_class *cls, src_range where,
-                       const plan_global *g)
-{
-    return wanted(e, where, g->name) && !ast_find_flow(cls->sema->ast, g->name)
-           && !ast_find_local(cls->sema->ast, g->name);
-}
-
 /* The opening of a function that user code stands in, and the names it may use. */
-static void emit_scope(emitter *e, const plan_class *cls, src_range where, emit_where on)
+static void emit_scope(emitter *e, const plan_class *cls, const plan_user *user, emit_where on)
 {
-    bool globals = false;
-    for (size_t i = 0; i < e->p->n_globals; i++)
-        globals |= body_wants(e, cls, where, &e->p->globals[i]);
     emit_out(e, "struct dag_task *const dag_task,\n"
-             "    %sconst void *const dag_globals)\n{\n", globals ? "" : "DAG_UNUSED ");
-    emit_head(e, cls, globals);
+             "    %sconst void *const dag_globals)\n{\n", user->n_globals ? "" : "DAG_UNUSED ");
+    emit_head(e, cls, user->n_globals > 0);
     if (on == ON_DEVICE)
         emit_out(e, "    DAG_UNUSED dag_device_queue *const dag_queue ="
                  " dag_device_queue_of(dag_task);\n"
                  "    DAG_UNUSED const dag_value *const dag_views = dag_device_views(dag_task);\n");
-    const char *lead = "    DAG_UNUSED const int ";
-    bool any = false;
-    for (size_t i = 0; i < cls->n_locals; i++)
-        if (wanted(e, where, cls->locals[i].name)) {
-            emit_out(e, "%s%s = dag_t->%s", any ? ", " : lead, cls->locals[i].name,
-                     cls->locals[i].name);
-            any = true;
-        }
-    if (any)
+    for (size_t i = 0; i < user->n_vars; i++)
+        emit_out(e, "%s%s = dag_t->%s", i ? ", " : "    DAG_UNUSED const int ",
+                 user->vars[i]->name, user->vars[i]->name);
+    if (user->n_vars)
         emit_out(e, ";\n");
-    for (size_t i = 0; i < e->p->n_globals; i++)
-        if (body_wants(e, cls, where, &e->p->globals[i]))
-            emit_global_name(e, &e->p->globals[i]);
-    for (size_t i = 0; i < cls->n_data; i++)
-        emit_flow_name(e, &cls->flows[i], where, cls->flows[i].elem, on);
+    for (size_t i = 0; i < user->n_globals; i++)
+        emit_global_name(e, user->globals[i]);
+    for (size_t i = 0; i < user->n_flows; i++) {
+        const plan_flow *flow = user->flows[i].flow;
+        emit_flow_name(e, flow, user->flows[i].parts, flow->elem, on);
+    }
 }
 
 /* `static TYPE NAME_CLASS_WHATn(`, with the precision in a file that has any. */
@@ -321,20 +232,18 @@ static void emit_body_begin(emitter *e, const plan_class *cls, const plan_body *
 
 static void emit_workspace(emitter *e, const plan_class *cls, const plan_body *body)
 {
-    src_range where = body->workspace->u.code.text;
     emit_body_begin(e, cls, body, "size_t", "workspace");
-    emit_scope(e, cls, where, BEFORE_COPY);
-    emit_user_text(e, where);
+    emit_scope(e, cls, body->workspace, BEFORE_COPY);
+    emit_user_text(e, body->workspace->text);
     emit_out(e, "}\n");
 }
 
 static void emit_body(emitter *e, const plan_class *cls, const plan_body *body)
 {
-    src_range where = body->sema->ast->text;
     emit_body_begin(e, cls, body, "int", "body");
-    emit_scope(e, cls, where, body->sema->device == SEMA_DEV_CPU ? ON_HOST : ON_DEVICE);
+    emit_scope(e, cls, &body->user, body->device == DAG_DEVICE_CPU ? ON_HOST : ON_DEVICE);
     emit_out(e, "    {\n");
-    emit_user_text(e, where);
+    emit_user_text(e, body->user.text);
     emit_out(e, "    }\n    return DAG_BODY_DONE;\n}\n");
 }
 

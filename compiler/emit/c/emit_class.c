@@ -259,18 +259,9 @@ static void emit_bind(emitter *e, const plan_class *cls)
     emit_fn_begin(e, cls);
     for (size_t i = 0; i < cls->n_binds; i++) {
         const plan_bind *bind = &cls->binds[i];
-        size_t from = e->body.len;
+        e->lead = bind->chained ? "else " : "";
         emit_nest(e, &bind->nest, bind->nest.n, bind->kind == PLAN_BIND_NO_SHAPE, leaf_bind,
                   bind);
-        if (!bind->chained)
-            continue;
-        /* "    if (...)" or a plain statement becomes an else branch of the one before */
-        text rest = {0};
-        text_puts(&rest, text_str(&e->body) + from + 4);
-        e->body.len = from;
-        emit_add(e, "    else ");
-        text_puts(&e->body, text_str(&rest));
-        text_free(&rest);
     }
     emit_fn_end(e, EMIT_FROM_TASK, cls->n_locals, OF_TASK, "void", e->name, cls->name, "bind");
 }

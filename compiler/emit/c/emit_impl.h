@@ -4,6 +4,11 @@
 
 #include "emit.h"
 
+#include "diag/src.h"
+#include "tree/ast.h"
+
+#include <dag/jdf.h>
+
 /* One generated function is printed into `body` first, so that its head declares exactly what the
  * body turned out to use. */
 typedef struct emitter {
@@ -13,6 +18,7 @@ typedef struct emitter {
     text *out;                  /* the file */
     text body;                  /* the function being printed */
     int indent;                 /* of the body, in levels */
+    const char *lead;           /* behind the next indentation, once */
     unsigned stamp;             /* marks variables used by this function */
     bool uses_globals;          /* this function uses g */
     bool uses_locals;           /* this function uses the array l */
@@ -70,7 +76,7 @@ void emit_fn_end(emitter *e, emit_source source, size_t n_locals, const char *fm
 
 /* ---- emit_body.c ------------------------------------------------------------------------- */
 
-void emit_prologue(emitter *e, const ast_code *code);
+void emit_free_code(emitter *e, src_range range);       /* prologue, epilogue; or none */
 void emit_code(emitter *e, const plan_code *code);
 void emit_class_bodies(emitter *e, const plan_class *cls);
 bool emit_has_precisions(const emitter *e);

@@ -7,6 +7,8 @@ void emit_begin(emitter *e)
 {
     for (int i = 0; i < e->indent; i++)
         text_puts(&e->body, "    ");
+    text_puts(&e->body, e->lead);
+    e->lead = "";
 }
 
 void emit_add(emitter *e, const char *fmt, ...)
@@ -32,7 +34,7 @@ void emit_line(emitter *e, const char *fmt, ...)
 void emit_collection(emitter *e, const plan_global *g)
 {
     e->uses_globals = true;
-    if (g->sema->kind == SEMA_MATRIX)
+    if (g->matrix)
         emit_add(e, "&g->%s->super", g->name);
     else if (strcmp(g->c_type, "dag_collection *") == 0)
         emit_add(e, "g->%s", g->name);
@@ -283,6 +285,7 @@ void emit_fn_begin(emitter *e, const plan_class *cls)
     text_free(&e->body);
     e->body = (text){0};
     e->indent = 1;
+    e->lead = "";
     e->stamp++;
     e->uses_globals = e->uses_locals = false;
     e->cls = cls;

@@ -7,25 +7,19 @@
 
 static const char *access_of(const plan_flow *flow)
 {
-    switch (flow->sema->kind) {
-    case AST_READ: return "DAG_READ";
-    case AST_WRITE: return "DAG_WRITE";
-    case AST_CTL: return "DAG_CTL";
-    default: return "DAG_RW";
-    }
-}
-
-static int flow_line(const emitter *e, const plan_flow *flow)
-{
-    return (int)src_begin(e->p->ast->sources, flow->sema->ast->node.range).line;
+    static const char *const access[] = {
+        [DAG_READ] = "DAG_READ", [DAG_WRITE] = "DAG_WRITE", [DAG_RW] = "DAG_RW",
+        [DAG_CTL] = "DAG_CTL",
+    };
+    return access[flow->access];
 }
 
 static void emit_edge_table(emitter *e, const plan_class *cls)
 {
     static const char *const bcast[] = {
-        [SEMA_BCAST_AUTO] = "AUTO", [SEMA_BCAST_BINOMIAL] = "BINOMIAL",
-        [SEMA_BCAST_CHAIN] = "CHAIN", [SEMA_BCAST_RING] = "RING",
-        [SEMA_BCAST_SCATTER] = "SCATTER", [SEMA_BCAST_HIER] = "HIER",
+        [DAG_BCAST_AUTO] = "AUTO", [DAG_BCAST_BINOMIAL] = "BINOMIAL",
+        [DAG_BCAST_CHAIN] = "CHAIN", [DAG_BCAST_RING] = "RING",
+        [DAG_BCAST_SCATTER] = "SCATTER", [DAG_BCAST_HIER] = "HIER",
     };
     if (cls->n_edges == 0)
         return;
@@ -34,7 +28,7 @@ static void emit_edge_table(emitter *e, const plan_class *cls)
         const plan_edge *x = &cls->edges[i];
         emit_out(e, "    {&%s_%s_class, %d, %d, %d, DAG_BCAST_%s, %d, %d}, /* %s -> %s %s */\n",
                  e->name, x->target->name, x->source->index, x->target_flow->index,
-                 (int)x->region, bcast[x->sema->bcast], x->bit + 1, x->line, x->source->name,
+                 (int)x->region, bcast[x->bcast], x->bit + 1, x->line, x->source->name,
                  x->target_flow->name, x->target->name);
     }
     emit_out(e, "};\n");
@@ -65,7 +59,7 @@ static void emit_small_tables(emitter *e, const plan_class *cls)
         emit_out(e, "static const dag_flow %s_%s_flows[] = {", name, cls->name);
         for (size_t i = 0; i < cls->n_flows; i++)
             emit_out(e, "%s{\"%s\", %s, %d}", i ? ", " : "", cls->flows[i].name,
-                     access_of(&cls->flows[i]), flow_line(e, &cls->flows[i]));
+                     access_of(&cls->flows[i]), cls->flows[i].line);
         emit_out(e, "};\n");
     }
     emit_out(e, "static const dag_body %s_%s_bodies[] = {", name, cls->name);
@@ -77,7 +71,7 @@ static void emit_small_tables(emitter *e, const plan_class *cls)
             emit_out(e, ", .evaluate = %s_%s_evaluate%d", name, cls->name, body->number);
         else if (body->evaluate_fn)
             emit_out(e, ", .evaluate = %s", body->evaluate_fn);
-        if (body->sema->device == SEMA_DEV_CUDA)
+        if (body->device == DAG_DEVICE_CUDA)
             emit_out(e, ", .device = DAG_DEVICE_CUDA");
         if (body->device_index)
             emit_out(e, ", .device_index = %s_%s_device%d", name, cls->name, body->number);
@@ -105,9 +99,9 @@ static void emit_class(emitter *e, const plan_class *cls)
     emit_item(e, ".ndata = %zu,", cls->n_data);
     emit_item(e, ".nflows = %zu,", cls->n_flows);
     emit_item(e, ".nbodies = %zu,", cls->n_bodies);
-    if (cls->sema->high_priority)
+    if (cls->high_priority)
         emit_item(e, ".high_priority = 1,");
-    if (!cls->sema->profile)
+    if (cls->unrecorded)
         emit_item(e, ".unrecorded = 1,");
     if (cls->ctl_blind)
         emit_item(e, ".ctl_blind = 0x%x,", (unsigned)cls->ctl_blind);
@@ -165,7 +159,7 @@ void emit_program(emitter *e)
         emit_out(e, "};\n");
     }
     text file = {0};
-    emit_quoted(src_name(p->ast->sources, p->ast->file), &file);
+    emit_quoted(p->file, &file);
     emit_out(e, "static const dag_program %s_program = {\n   ", e->name);
     emit_item(e, ".abi = DAG_JDF_ABI, .name = \"%s\", .file = %s,", e->name, text_str(&file));
     text_free(&file);
@@ -219,12 +213,12 @@ static void emit_global_value(emitter *e, const plan_global *g)
         emit_add(e, "g->%s = ", g->name);
         emit_expr(e, g->init, EMIT_PREC_COND);
         text_puts(&e->body, ";\n");
-    } else if (!g->sema->hidden) {
+    } else if (!g->hidden) {
         emit_line(e, "g->%s = %s;", g->name, g->arg);
     }
-    if (g->sema->kind == SEMA_MATRIX) {
+    if (g->matrix) {
         emit_line(e, "dag_pool_matrix(pool, %d, g->%s, %s);", g->slot, g->name,
-                  precision_of(e, g->sema->elem));
+                  precision_of(e, g->elem));
     } else if (g->slot >= 0) {
         emit_begin(e);
         emit_add(e, "dag_pool_collection(pool, %d, ", g->slot);
@@ -232,7 +226,7 @@ static void emit_global_value(emitter *e, const plan_global *g)
         text_puts(&e->body, ");\n");
     } else if (g->storage == PLAN_STORE_INT) {
         emit_line(e, "dag_pool_scalar(pool, g->%s);", g->name);
-    } else if (g->sema->kind == SEMA_REAL && !g->sema->hidden && !strchr(g->c_type, '*')) {
+    } else if (g->number) {
         emit_line(e, "dag_pool_bytes(pool, &g->%s, sizeof g->%s);", g->name, g->name);
     }
     emit_members(e, g);
@@ -267,7 +261,7 @@ static void emit_make_head(emitter *e)
     emit_out(e, "\nstatic dag_taskpool *%s_make(dag_context *context, dag_precision prec", e->name);
     for (size_t i = 0; i < e->p->n_globals; i++) {
         const plan_global *g = &e->p->globals[i];
-        if (g->sema->hidden)
+        if (g->hidden)
             continue;
         const char *type = g->c_type;
         if (g->storage == PLAN_STORE_ELEM)
@@ -309,7 +303,7 @@ static void emit_constructor(emitter *e, char prec)
     text_free(&head);
     for (size_t i = 0; i < e->p->n_globals; i++) {
         const plan_global *g = &e->p->globals[i];
-        if (g->sema->hidden)
+        if (g->hidden)
             continue;
         if (g->storage == PLAN_STORE_ELEM)
             emit_out(e, ", (dag_any_elem){.%c = %s}", prec, g->arg);
