@@ -352,18 +352,3 @@ void diag_finish(diag *d, FILE *out)
         fputs(d->json_open ? "]\n" : "[]\n", out);
 }
 
-const char *diag_severity_name(diag_severity s)
-{
-    switch (s) {
-    case DIAG_OFF:
-        return "off";
-    case DIAG_NOTE:
-        return "note";
-    case DIAG_WARNING:
-        return "warning";
-    case DIAG_ERROR:
-    case DIAG_FATAL:
-        break;
-    }
-    return "error";
-}

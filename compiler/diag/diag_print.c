@@ -4,6 +4,22 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *diag_severity_name(diag_severity s)
+{
+    switch (s) {
+    case DIAG_OFF:
+        return "off";
+    case DIAG_NOTE:
+        return "note";
+    case DIAG_WARNING:
+        return "warning";
+    case DIAG_ERROR:
+    case DIAG_FATAL:
+        break;
+    }
+    return "error";
+}
+
 /* ---- text -------------------------------------------------------------------------------- */
 
 static const char color_error[] = "\033[1;31m", color_warning[] = "\033[1;35m",

@@ -10,6 +10,7 @@ typedef struct words {
     size_t n, cap;
 } words;
 
+/* driver_words.c */
 void words_add(words *w, const char *word);
 void words_add_split(words *w, arena *a, const char *line);     /* blank separated */
 void words_free(words *w);

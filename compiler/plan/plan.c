@@ -5,24 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-plan_global *plan_global_of(builder *b, const sema_global *g)
-{
-    return &b->p->globals[g->index];
-}
-
-plan_class *plan_class_of(builder *b, const sema_class *cls)
-{
-    return &b->p->classes[cls->index];
-}
-
-const plan_flow *plan_flow_of(const plan_class *cls, const sema_flow *flow)
-{
-    for (size_t i = 0; i < cls->n_flows; i++)
-        if (cls->flows[i].sema == flow)
-            return &cls->flows[i];
-    return NULL;
-}
-
 /* ---- classes ----------------------------------------------------------------------------- */
 
 static void class_locals(builder *b, plan_class *cls)

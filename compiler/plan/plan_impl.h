@@ -76,6 +76,9 @@ bool px_global_only(const plan_expr *e);
 
 /* ---- plan_lower.c: from trees to expressions ---------------------------------------------- */
 
+plan_global *plan_global_of(builder *b, const sema_global *g);
+plan_class *plan_class_of(builder *b, const sema_class *cls);
+const plan_flow *plan_flow_of(const plan_class *cls, const sema_flow *flow);
 const plan_expr *plan_lower(builder *b, plan_class *cls, const ast_expr *e);
 /* A guard: cond, or its negation; NULL when there is none. */
 const plan_expr *plan_lower_guard(builder *b, plan_class *cls, const sema_edge *edge);
@@ -121,8 +124,5 @@ void plan_inputs(builder *b, plan_class *cls);          /* waits, binds */
 void plan_start(builder *b, plan_class *cls);           /* start; needs plan_inputs */
 void plan_outputs(builder *b, plan_class *cls);         /* edges, stores, bits */
 dag_region plan_region_of(builder *b, const sema_shape *shape);
-plan_global *plan_global_of(builder *b, const sema_global *g);
-plan_class *plan_class_of(builder *b, const sema_class *cls);
-const plan_flow *plan_flow_of(const plan_class *cls, const sema_flow *flow);
 
 #endif

@@ -8,6 +8,26 @@ int plan_line(const builder *b, src_range range)
     return src_range_is_none(range) ? 0 : (int)src_begin(b->p->sources, range).line;
 }
 
+/* ---- what stands for what ---------------------------------------------------------------- */
+
+plan_global *plan_global_of(builder *b, const sema_global *g)
+{
+    return &b->p->globals[g->index];
+}
+
+plan_class *plan_class_of(builder *b, const sema_class *cls)
+{
+    return &b->p->classes[cls->index];
+}
+
+const plan_flow *plan_flow_of(const plan_class *cls, const sema_flow *flow)
+{
+    for (size_t i = 0; i < cls->n_flows; i++)
+        if (cls->flows[i].sema == flow)
+            return &cls->flows[i];
+    return NULL;
+}
+
 /* ---- names in generated functions -------------------------------------------------------- */
 
 /* What the emitters call their own things; variables of the source get a '_' to keep clear. */

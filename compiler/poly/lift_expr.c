@@ -64,6 +64,14 @@ bool lift_spelling(const sema_info *sema, const ast_expr *e, text *out, const se
     return true;
 }
 
+int lift_find_param(const poly *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_params; i++)
+        if (strcmp(m->params[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
 static isl_pw_aff *lift_global(lift_scope *s, const ast_expr *e)
 {
     const poly *m = s->poly;

@@ -21,14 +21,6 @@ static bool is_matrix(const sema_global *g)
     return g->kind == SEMA_MATRIX || (g->c_type && strstr(g->c_type, "matrix"));
 }
 
-int lift_find_param(const poly *m, const char *name)
-{
-    for (size_t i = 0; i < m->n_params; i++)
-        if (strcmp(m->params[i].name, name) == 0)
-            return (int)i;
-    return -1;
-}
-
 static void add_param(poly *m, const char *name, const sema_global *root,
                       const char *field)
 {

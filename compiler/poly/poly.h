@@ -49,7 +49,6 @@ typedef struct poly {
 void poly_begin(poly *m, const sema_info *sema, arena *a, unsigned long max_operations,
                 const int64_t *grid);
 void poly_end(poly *m);
-int lift_find_param(const poly *m, const char *name);   /* -1: none */
 /* What is known about the parameters: sizes of matrices, and what the file assumes.
  * assume_exact[i]: all that the i-th %assume says is in it. */
 isl_set *lift_facts(poly *m, bool *assume_exact);
@@ -82,6 +81,7 @@ isl_pw_aff *lift_value(lift_scope *s, const ast_expr *e);
 isl_set *lift_cond(lift_scope *s, const ast_expr *e, bool negate, bool *exact);
 /* The literal value of a pw_aff that is one constant. Keeps pa. */
 bool lift_constant(isl_pw_aff *pa, int64_t *value);
+int lift_find_param(const poly *m, const char *name);   /* -1: none */
 /* Spelling of a global or member ("A->mt") appended to out; false when e is neither. */
 bool lift_spelling(const sema_info *sema, const ast_expr *e, text *out, const sema_global **root);
 

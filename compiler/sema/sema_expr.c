@@ -144,42 +144,6 @@ bool sema_same_expr(const ast_expr *a, const ast_expr *b)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-sema_ref sema_find_name(sema *s, const sema_scope *sc, const char *name)
-{
-    for (size_t i = s->n_indices; i-- > 0;)
-        if (s->indices[i]->name.text == name)
-            return (sema_ref){SEMA_REF_INDEX, {.index = s->indices[i]}};
-    for (size_t i = 0; sc->cls && i < sc->cls->n_locals; i++)
-        if (sc->cls->locals[i].name == name)
-            return (sema_ref){SEMA_REF_LOCAL, {.local = &sc->cls->locals[i]}};
-    const sema_global *g = map_get(&s->globals, name);
-    if (g)
-        return (sema_ref){SEMA_REF_GLOBAL, {.global = g}};
-    return (sema_ref){0};
-}
-
-void sema_mark_used(sema *s, const sema_scope *sc, sema_ref r)
-{
-    switch (r.kind) {
-    case SEMA_REF_GLOBAL:
-        s->info->globals[r.u.global->index]->used = true;
-        if (!sc->priority && s->needed)
-            s->needed[r.u.global->index] = true;
-        break;
-    case SEMA_REF_LOCAL:
-        sc->cls->locals[r.u.local->index].used = true;
-        break;
-    case SEMA_REF_INDEX:
-        s->index_used[r.u.index->node.id] = true;
-        break;
-    case SEMA_REF_FLOW:
-        sc->cls->flows[r.u.flow->index].used = true;
-        break;
-    case SEMA_REF_NONE:
-        break;
-    }
-}
-
 static void report_unbound(sema *s, const sema_scope *sc, const ast_expr *e)
 {
     const char *name = e->u.name;

@@ -16,7 +16,7 @@ typedef struct verify_pairs {
     size_t n;
 } verify_pairs;
 
-/* In the model's arena. */
+/* pairs.c; in the model's arena. */
 verify_pairs verify_make_pairs(verify_model *m);
 /* Every edge of the pair is (verify_settled). */
 bool verify_settled_pair(const verify_model *m, const verify_pair *pair);

@@ -76,6 +76,7 @@ struct verify_model {
     bool may_assume;            /* the finding may be excluded by an assumption about sizes */
     unsigned long max_operations;   /* of the next question */
     verify_order *order;        /* order of tasks as far as it was asked for; see race.c */
+    void (*order_free)(verify_order *o);    /* set with it */
     bool gave_up;               /* the bound on operations was met while lifting */
 };
 
@@ -85,8 +86,6 @@ struct verify_model {
 verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
                           const verify_options *options, const int64_t *grid);
 void verify_model_free(verify_model *m);
-
-void verify_order_free(verify_order *o);        /* race.c; NULL is fine */
 
 /* Start of one question to isl: forgets an earlier failure and renews the allowance of operations,
  * which is halved after each failure. */

@@ -130,10 +130,20 @@ static isl_union_map *make_stage(verify_model *m, const verify_pairs *pairs, ver
     return isl_union_map_coalesce(path);
 }
 
+static void order_free(verify_order *o)
+{
+    for (int i = 0; i < STAGES; i++)
+        isl_union_map_free(o->stage[i]);
+    isl_union_map_free(o->between);
+    free(o);
+}
+
 static isl_union_map *order_stage(verify_model *m, const verify_pairs *pairs, int stage)
 {
-    if (!m->order)
+    if (!m->order) {
         m->order = util_alloc(sizeof(*m->order));
+        m->order_free = order_free;
+    }
     verify_order *o = m->order;
     if (o->made <= stage) {
         verify_begin(m);
@@ -145,15 +155,6 @@ static isl_union_map *order_stage(verify_model *m, const verify_pairs *pairs, in
         o->made = stage + 1;
     }
     return o->stage[stage];
-}
-
-void verify_order_free(verify_order *o)
-{
-    for (int i = 0; o && i < STAGES; i++)
-        isl_union_map_free(o->stage[i]);
-    if (o)
-        isl_union_map_free(o->between);
-    free(o);
 }
 
 bool verify_ordered(verify_model *m, const verify_pairs *pairs, isl_map *both, bool either)

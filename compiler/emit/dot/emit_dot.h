@@ -3,6 +3,7 @@
 #ifndef DAGCC_EMIT_DOT_H
 #define DAGCC_EMIT_DOT_H
 
+#include "diag/util.h"
 #include "sema/sema.h"
 
 void emit_dot(const sema_info *info, text *out);

@@ -2,6 +2,7 @@
 #ifndef DAGCC_UNPARSE_FILE_H
 #define DAGCC_UNPARSE_FILE_H
 
+#include "diag/util.h"
 #include "tree/ast.h"
 
 void unparse_file(const ast_file *file, text *out);

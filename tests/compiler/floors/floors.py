@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""floors.py COMPILER: includes in the compiler's sources are those of the table in COMPILER/README.md.
+"""floors.py COMPILER [OBJECTS NM]: the compiler's sources take from each other what the table in
+COMPILER/README.md says.
 
 The first column of the table names the folders, lowest first; the last one what each may include.
 - A row names folders above it only, and what its folder uses: no include points upwards.
 - Every folder with sources has a row, and a README.md.
 - "file.h" lies beside; "folder/file.h" lies in another folder (or is made by the build).
 - Within a folder, and between folders, includes make no circle.
+- With the object files below OBJECTS: what a file calls, too, lies in its own folder or in one that
+  its row names, and calls within a folder make no circle: files meet in the folder's header only.
 """
 import os
 import re
+import subprocess
 import sys
 
 SOURCES = (".c", ".h", ".in", ".l", ".y")
@@ -116,13 +120,60 @@ def include_faults(root, table):
             yield "a circle of includes: %s" % " -> ".join(found)
 
 
+def objects_of(root, build):
+    """(folder/file.c, object file) of every source that there still is, or that is made of one."""
+    for directory, _, names in os.walk(build):
+        folder = directory.partition(".dir" + os.sep)[2]
+        for name in sorted(names):
+            source = os.path.join(folder, name[:-2])
+            origins = (source, source.replace(".tab.c", ".y"), source.replace(".yy.c", ".l"))
+            if name.endswith(".o") and any(os.path.exists(os.path.join(root, o)) for o in origins):
+                yield source, os.path.join(directory, name)
+
+
+def symbols_of(nm, path):
+    """What an object file defines, and what it needs."""
+    defined, needed = set(), set()
+    for line in subprocess.run([nm, "-P", path], check=True, capture_output=True,
+                               text=True).stdout.splitlines():
+        name, kind = line.split()[:2]
+        if kind == "U":
+            needed.add(name)
+        elif kind in "TDBR":
+            defined.add(name)
+    return defined, needed
+
+
+def symbol_faults(root, table, build, nm):
+    may = dict(table)
+    home, needs, calls = {}, {}, {}
+    for source, path in objects_of(root, build):
+        defined, needs[source] = symbols_of(nm, path)
+        home.update((name, source) for name in defined if name != "main")
+    if len(needs) < len(may):
+        yield "%s holds objects of %d sources only" % (build, len(needs))
+    for source in sorted(needs):
+        folder = os.path.dirname(source)
+        for name in sorted(needs[source] & set(home)):
+            to = os.path.dirname(home[name])
+            if to == folder:
+                calls.setdefault(source, set()).add(home[name])
+            elif to not in may.get(folder, ()):
+                yield "%s needs %s of %s, which the table does not allow" % (source, name, to)
+    found = circle(calls)
+    if found:
+        yield "a circle of calls: %s" % " -> ".join(found)
+
+
 def main():
     root = sys.argv[1]
     table = read_table(os.path.join(root, "README.md"))
     faults = list(table_faults(root, table)) + list(include_faults(root, table))
+    if len(sys.argv) > 2:
+        faults += symbol_faults(root, table, *sys.argv[2:4])
     if len(table) < 2:
         faults.append("README.md has no table of folders")
-    print("\n".join(faults) or "%d folders, every include as the table says" % len(table))
+    print("\n".join(faults) or "%d folders, as the table says" % len(table))
     return 1 if faults else 0
 
 
