@@ -27,18 +27,11 @@ static void class_locals(builder *b, plan_class *cls)
     cls->n_locals = sema->n_locals;
 }
 
-static dag_access access_of(ast_flow_kind kind)
-{
-    switch (kind) {
-    case AST_READ: return DAG_READ;
-    case AST_WRITE: return DAG_WRITE;
-    case AST_CTL: return DAG_CTL;
-    default: return DAG_RW;
-    }
-}
-
 static void class_flows(builder *b, plan_class *cls)
 {
+    static const dag_access access[] = {
+        [AST_RW] = DAG_RW, [AST_READ] = DAG_READ, [AST_WRITE] = DAG_WRITE, [AST_CTL] = DAG_CTL,
+    };
     const sema_class *sema = cls->sema;
     if (sema->n_flows > DAG_MAX_FLOWS)
         plan_error(b, PLAN_CHECK_REFUSED, sema->ast->head,
@@ -57,7 +50,7 @@ static void class_flows(builder *b, plan_class *cls)
             flow->cls = cls;
             flow->index = (int)at++;
             flow->elem = flow->sema->type.elem;
-            flow->access = access_of(flow->sema->kind);
+            flow->access = access[flow->sema->kind];
             flow->line = plan_line(b, flow->sema->ast->node.range);
         }
         if (!ctl)
@@ -213,6 +206,7 @@ plan *plan_build(const sema_info *info, const verify_facts *facts, const char *n
     p->arena = a;
     p->sources = info->ast->sources;
     p->file = src_name(p->sources, info->ast->file);
+    p->base = strrchr(p->file, '/') ? strrchr(p->file, '/') + 1 : p->file;
     if (info->ast->prologue)
         p->prologue = info->ast->prologue->text;
     if (info->ast->epilogue)

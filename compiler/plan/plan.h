@@ -366,7 +366,8 @@ typedef struct plan_require {
 
 struct plan {
     const src_set *sources;
-    const char *file;           /* as it is to be named */
+    const char *file;           /* the path, as it is to be named */
+    const char *base;           /* without directories */
     src_range prologue, epilogue;   /* or none */
     const char *name;           /* prefix of all generated names */
     plan_global *globals;       /* order of declaration */

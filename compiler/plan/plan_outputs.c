@@ -143,21 +143,11 @@ static int bit_of(builder *b, plan_class *cls, const sema_edge *edge)
     return (int)cls->n_bits++;
 }
 
-static dag_bcast bcast_of(sema_bcast shape)
-{
-    static const dag_bcast shapes[] = {
-        [SEMA_BCAST_AUTO] = DAG_BCAST_AUTO,       [SEMA_BCAST_BINOMIAL] = DAG_BCAST_BINOMIAL,
-        [SEMA_BCAST_CHAIN] = DAG_BCAST_CHAIN,     [SEMA_BCAST_RING] = DAG_BCAST_RING,
-        [SEMA_BCAST_SCATTER] = DAG_BCAST_SCATTER, [SEMA_BCAST_HIER] = DAG_BCAST_HIER,
-    };
-    return shapes[shape];
-}
-
 static void add_edge(builder *b, plan_class *cls, plan_flow *flow, const sema_edge *from)
 {
     plan_edge *edge = &cls->edges[cls->n_edges];
     *edge = (plan_edge){
-        .sema = from, .bcast = bcast_of(from->bcast), .source = flow,
+        .sema = from, .bcast = from->bcast, .source = flow,
         .target = plan_class_of(b, from->target_class), .bit = -1,
         .index = (int)cls->n_edges, .line = plan_line(b, from->dep->node.range),
     };

@@ -30,18 +30,18 @@ bool lift_constant(isl_pw_aff *pa, int64_t *value)
 }
 
 /* Takes v. */
-static isl_pw_aff *constant_val(lift_scope *s, isl_val *v)
+static isl_pw_aff *constant_val(const lift_scope *s, isl_val *v)
 {
     isl_local_space *ls = isl_local_space_from_space(isl_space_copy(s->space));
     return isl_pw_aff_from_aff(isl_aff_val_on_domain(ls, v));
 }
 
-static isl_pw_aff *constant(lift_scope *s, int64_t value)
+isl_pw_aff *lift_number(const lift_scope *s, int64_t value)
 {
     return constant_val(s, isl_val_int_from_si(s->poly->isl, value));
 }
 
-static isl_pw_aff *dimension(lift_scope *s, enum isl_dim_type type, int pos)
+isl_pw_aff *lift_dimension(const lift_scope *s, enum isl_dim_type type, int pos)
 {
     isl_local_space *ls = isl_local_space_from_space(isl_space_copy(s->space));
     return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, type, (unsigned)pos));
@@ -72,6 +72,14 @@ int lift_find_param(const poly *m, const char *name)
     return -1;
 }
 
+int lift_find_size(const poly *m, const sema_global *g, const char *field)
+{
+    for (size_t i = 0; i < m->n_params; i++)
+        if (m->params[i].root == g && m->params[i].field && strcmp(m->params[i].field, field) == 0)
+            return (int)i;
+    return -1;
+}
+
 static isl_pw_aff *lift_global(lift_scope *s, const ast_expr *e)
 {
     const poly *m = s->poly;
@@ -92,9 +100,9 @@ static isl_pw_aff *lift_global(lift_scope *s, const ast_expr *e)
         if (!p)
             pa = refuse(s, e, "this name is not an integer");
         else if (m->grid[0] && (p->rows || p->cols))
-            pa = constant(s, m->grid[p->cols]);
+            pa = lift_number(s, m->grid[p->cols]);
         else
-            pa = dimension(s, isl_dim_param, pos);
+            pa = lift_dimension(s, isl_dim_param, pos);
     }
     text_free(&spelling);
     return pa;
@@ -113,7 +121,7 @@ static isl_pw_aff *lift_name(lift_scope *s, const ast_expr *e)
             continue;
         if (s->vars[i].opaque)
             return refuse(s, e, "the value of this name is not affine");
-        return dimension(s, isl_dim_set, s->vars[i].dim);
+        return lift_dimension(s, isl_dim_set, s->vars[i].dim);
     }
     return refuse(s, e, "this name has no value here");
 }
@@ -243,9 +251,9 @@ isl_pw_aff *lift_value(lift_scope *s, const ast_expr *e)
 {
     switch (e->kind) {
     case AST_INT:
-        return constant(s, e->u.integer.value);
+        return lift_number(s, e->u.integer.value);
     case AST_BOOL:
-        return constant(s, e->u.boolean);
+        return lift_number(s, e->u.boolean);
     case AST_NAME:
         return lift_name(s, e);
     case AST_MEMBER:

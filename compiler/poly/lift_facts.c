@@ -63,30 +63,9 @@ static void collect(const ast_expr *e, void *arg)
     text_free(&spelling);
 }
 
-static void collect_indices(poly *m, const ast_indices *list)
-{
-    for (size_t i = 0; list && i < list->n; i++) {
-        collect(list->items[i]->lo, m);
-        collect(list->items[i]->hi, m);
-        collect(list->items[i]->step, m);
-    }
-}
-
-static void collect_value(poly *m, const ast_value *v)
-{
-    collect_indices(m, v->indices);
-    collect(v->lo, m);
-    collect(v->hi, m);
-    collect(v->step, m);
-}
-
 static void collect_call(poly *m, const ast_call *c, const sema_global *collection)
 {
-    if (!c)
-        return;
-    collect_indices(m, c->indices);
-    for (size_t i = 0; i < c->n_args; i++)
-        collect_value(m, c->args[i]);
+    ast_each_in_call(c, collect, m);
     /* Sizes that the file does not mention: under --std=parsec nothing is known about them and
      * nothing was promised. */
     if (m->sema->dialect == DIALECT_PARSEC || !collection || c->n_args != 2 ||
@@ -105,12 +84,12 @@ static void collect_call(poly *m, const ast_call *c, const sema_global *collecti
 static void collect_class(poly *m, const sema_class *cls)
 {
     for (size_t i = 0; i < cls->ast->n_locals; i++)
-        collect_value(m, cls->ast->locals[i]->value);
+        ast_each_in_value(cls->ast->locals[i]->value, collect, m);
     collect_call(m, cls->ast->placement, NULL);
     for (size_t f = 0; f < cls->n_flows; f++) {
         for (size_t e = 0; e < cls->flows[f].n_edges; e++) {
             const sema_edge *edge = &cls->flows[f].edges[e];
-            collect_indices(m, edge->dep->indices);
+            ast_each_in_indices(edge->dep->indices, collect, m);
             collect(edge->cond, m);
             collect_call(m, edge->call, edge->target);
         }
@@ -154,15 +133,7 @@ typedef struct known {
 
 static isl_pw_aff *param_aff(known *k, size_t pos)
 {
-    isl_local_space *ls = isl_local_space_from_space(isl_space_copy(k->scope.space));
-    return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_param, (unsigned)pos));
-}
-
-static isl_pw_aff *number(known *k, long value)
-{
-    isl_local_space *ls = isl_local_space_from_space(isl_space_copy(k->scope.space));
-    return isl_pw_aff_from_aff(
-        isl_aff_val_on_domain(ls, isl_val_int_from_si(k->scope.poly->isl, value)));
+    return lift_dimension(&k->scope, isl_dim_param, (int)pos);
 }
 
 static void know(known *k, isl_set *set)
@@ -172,15 +143,15 @@ static void know(known *k, isl_set *set)
 
 static void at_least(known *k, size_t pos, long low)
 {
-    know(k, isl_pw_aff_ge_set(param_aff(k, pos), number(k, low)));
+    know(k, isl_pw_aff_ge_set(param_aff(k, pos), lift_number(&k->scope, low)));
 }
 
 /* 0 <= tiles <= rows, and both are zero or none. */
 static void tiles_of(known *k, size_t tiles, size_t rows)
 {
     know(k, isl_pw_aff_le_set(param_aff(k, tiles), param_aff(k, rows)));
-    isl_set *none = isl_pw_aff_le_set(param_aff(k, rows), number(k, 0));
-    isl_set *some = isl_pw_aff_ge_set(param_aff(k, tiles), number(k, 1));
+    isl_set *none = isl_pw_aff_le_set(param_aff(k, rows), lift_number(&k->scope, 0));
+    isl_set *some = isl_pw_aff_ge_set(param_aff(k, tiles), lift_number(&k->scope, 1));
     know(k, isl_set_union(none, some));
 }
 

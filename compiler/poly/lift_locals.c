@@ -9,7 +9,7 @@ typedef struct search {
 
 static void visit(const ast_expr *e, void *arg)
 {
-    const search *s = arg;
+    search *s = arg;
     if (!e)
         return;
     sema_ref ref = sema_ref_of(s->sema, e);
@@ -18,29 +18,12 @@ static void visit(const ast_expr *e, void *arg)
     ast_each_child(e, visit, arg);
 }
 
-static void visit_indices(const ast_indices *list, search *s)
-{
-    for (size_t i = 0; list && i < list->n; i++) {
-        visit(list->items[i]->lo, s);
-        visit(list->items[i]->hi, s);
-        visit(list->items[i]->step, s);
-    }
-}
-
-static void visit_value(const ast_value *v, search *s)
-{
-    visit_indices(v->indices, s);
-    visit(v->lo, s);
-    visit(v->hi, s);
-    visit(v->step, s);
-}
-
 /* What those need that are no parameters. A local mentions only locals above it. */
 static void close_over(const sema_class *cls, search *s)
 {
     for (size_t i = cls->n_locals; i-- > 0;)
         if (s->used[i] && cls->locals[i].param < 0)
-            visit_value(cls->locals[i].ast->value, s);
+            ast_each_in_value(cls->locals[i].ast->value, visit, s);
 }
 
 bool *lift_shaping_locals(const sema_info *sema, const sema_class *cls)
@@ -50,7 +33,7 @@ bool *lift_shaping_locals(const sema_info *sema, const sema_class *cls)
         const ast_value *v = cls->locals[i].ast->value;
         s.used[i] = s.used[i] || v->indices || v->hi;
         if (cls->locals[i].param >= 0)
-            visit_value(v, &s);
+            ast_each_in_value(v, visit, &s);
     }
     close_over(cls, &s);
     return s.used;
@@ -60,11 +43,9 @@ bool *lift_used_locals(const sema_info *sema, const sema_class *cls, const ast_i
                        const ast_expr *cond, const ast_call *call)
 {
     search s = {sema, util_alloc(cls->n_locals + 1)};
-    visit_indices(indices, &s);
+    ast_each_in_indices(indices, visit, &s);
     visit(cond, &s);
-    visit_indices(call->indices, &s);
-    for (size_t i = 0; i < call->n_args; i++)
-        visit_value(call->args[i], &s);
+    ast_each_in_call(call, visit, &s);
     close_over(cls, &s);
     return s.used;
 }

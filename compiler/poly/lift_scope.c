@@ -33,8 +33,7 @@ void lift_require(lift_layout *l, isl_set *set)
 
 static isl_pw_aff *variable(lift_layout *l, int dim)
 {
-    isl_local_space *ls = isl_local_space_from_space(isl_space_copy(l->scope.space));
-    return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_set, (unsigned)dim));
+    return lift_dimension(&l->scope, isl_dim_set, dim);
 }
 
 static void bind_variable(lift_layout *l, const void *key, int dim, bool is_opaque)

@@ -74,6 +74,8 @@ typedef struct lift_scope {
     const char *why;
 } lift_scope;
 
+isl_pw_aff *lift_number(const lift_scope *s, int64_t value);
+isl_pw_aff *lift_dimension(const lift_scope *s, enum isl_dim_type type, int pos);
 /* The value of e as a function of the scope's variables; NULL: opaque (scope->why), or isl
  * failed. */
 isl_pw_aff *lift_value(lift_scope *s, const ast_expr *e);
@@ -81,7 +83,9 @@ isl_pw_aff *lift_value(lift_scope *s, const ast_expr *e);
 isl_set *lift_cond(lift_scope *s, const ast_expr *e, bool negate, bool *exact);
 /* The literal value of a pw_aff that is one constant. Keeps pa. */
 bool lift_constant(isl_pw_aff *pa, int64_t *value);
-int lift_find_param(const poly *m, const char *name);   /* -1: none */
+/* Number of the parameter of this spelling; of this member of a global; -1: none. */
+int lift_find_param(const poly *m, const char *name);
+int lift_find_size(const poly *m, const sema_global *g, const char *field);
 /* Spelling of a global or member ("A->mt") appended to out; false when e is neither. */
 bool lift_spelling(const sema_info *sema, const ast_expr *e, text *out, const sema_global **root);
 

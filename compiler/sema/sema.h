@@ -10,8 +10,10 @@
 #ifndef DAGCC_SEMA_H
 #define DAGCC_SEMA_H
 
-#include "tree/ast.h"
 #include "diag/diag.h"
+#include "tree/ast.h"
+
+#include <dag/jdf.h>
 
 typedef struct sema_global sema_global;
 typedef struct sema_class sema_class;
@@ -158,9 +160,6 @@ typedef struct sema_shape {
     const ast_expr *expr;       /* as written; NULL if absent */
 } sema_shape;
 
-typedef enum sema_bcast { SEMA_BCAST_AUTO, SEMA_BCAST_BINOMIAL, SEMA_BCAST_CHAIN,
-                          SEMA_BCAST_RING, SEMA_BCAST_SCATTER, SEMA_BCAST_HIER } sema_bcast;
-
 typedef enum sema_end { SEMA_END_TASK, SEMA_END_MEMORY, SEMA_END_NEW, SEMA_END_NULL } sema_end;
 
 /* One dependency with one target: a ternary makes two. Active for every tuple of the index lists
@@ -181,7 +180,7 @@ struct sema_edge {
     sema_shape type;            /* properties type, type_data, type_remote */
     sema_shape type_data;
     sema_shape type_remote;
-    sema_bcast bcast;
+    dag_bcast bcast;
     const ast_expr *bcast_arg;  /* of hier() */
     bool dynamic;               /* the guard may depend on what a body computed */
     bool has_range;             /* an argument is a range or an index list multiplies the edge */

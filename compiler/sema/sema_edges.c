@@ -172,7 +172,10 @@ static sema_shape shape_of(const sema *s, const ast_props *props, const char *na
 
 static void bcast_of(sema_edge *e)
 {
-    static const char *const words[] = {"", "binomial", "chain", "ring", "scatter", "hier"};
+    static const char *const words[] = {
+        [DAG_BCAST_BINOMIAL] = "binomial", [DAG_BCAST_CHAIN] = "chain",
+        [DAG_BCAST_RING] = "ring", [DAG_BCAST_SCATTER] = "scatter", [DAG_BCAST_HIER] = "hier",
+    };
     const ast_prop *p = ast_find_prop(e->dep->props, "bcast");
     if (!p || !p->value)
         return;
@@ -180,7 +183,7 @@ static void bcast_of(sema_edge *e)
                        p->value->kind == AST_CALL_VALUE ? p->value->u.call.name.text : "";
     for (size_t i = 1; i < UTIL_COUNT(words); i++)
         if (strcmp(word, words[i]) == 0)
-            e->bcast = (sema_bcast)i;
+            e->bcast = (dag_bcast)i;
     if (p->value->kind == AST_CALL_VALUE && p->value->u.call.n_args > 0)
         e->bcast_arg = p->value->u.call.args[0];
 }

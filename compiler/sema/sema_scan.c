@@ -136,37 +136,48 @@ static void queue_macro(sema *s, const char *word, size_t len)
     s->macro_queue = m;
 }
 
+/* The next identifier or number in [*c, end), comments and literals aside; *c is moved behind it.
+ * NULL: none. *member: it follows . or -> */
+static const char *next_word(const char **c, const char *end, size_t *len, bool *member)
+{
+    *member = false;
+    while (*c < end) {
+        const char *next = skip_c_text(*c, end);
+        if (next > *c) {
+            *c = next;
+            continue;
+        }
+        if (is_word_char(**c)) {
+            const char *word = *c;
+            while (*c < end && is_word_char(**c))
+                ++*c;
+            *len = (size_t)(*c - word);
+            return word;
+        }
+        if (!isspace((unsigned char)**c))
+            *member = **c == '.' || (**c == '>' && (*c)[-1] == '-');
+        ++*c;
+    }
+    return NULL;
+}
+
 /* Adds what [c, end) mentions; to `words` (may be NULL) every identifier. */
 static void scan(sema *s, const sema_scope *sc, const char *c, const char *end, ref_list *list,
                  word_list *words)
 {
-    bool member = false;                    /* the next word follows . or -> */
-    while (c < end) {
-        const char *next = skip_c_text(c, end);
-        if (next > c) {
-            c = next;
-            continue;
-        }
-        if (!is_word_char(*c)) {
-            if (!isspace((unsigned char)*c))
-                member = *c == '.' || (*c == '>' && c[-1] == '-');
-            c++;
-            continue;
-        }
-        const char *word = c;
-        while (c < end && is_word_char(*c))
-            c++;
+    bool member;
+    size_t len;
+    for (const char *word; (word = next_word(&c, end, &len, &member));) {
         if (words)
-            add_word(s, words, word, (size_t)(c - word));
-        if (!member && !isdigit((unsigned char)*word)) {
-            sema_ref r = ref_of_word(s, sc, word, (size_t)(c - word));
-            if (r.kind == SEMA_REF_NONE)
-                queue_macro(s, word, (size_t)(c - word));
-            else
-                add_ref(list, r);
-            sema_mark_used(s, sc, r);
-        }
-        member = false;
+            add_word(s, words, word, len);
+        if (member || isdigit((unsigned char)*word))
+            continue;
+        sema_ref r = ref_of_word(s, sc, word, len);
+        if (r.kind == SEMA_REF_NONE)
+            queue_macro(s, word, len);
+        else
+            add_ref(list, r);
+        sema_mark_used(s, sc, r);
     }
 }
 
@@ -209,8 +220,8 @@ static const char *logical_line_end(const char *c, const char *end)
     return c;
 }
 
-/* Remembers `# define NAME text` at c, if that is what stands there. */
-static void read_macro(sema *s, const char *c, const char *end)
+/* Remembers `# define NAME text` at c, if that is what stands there, and all its identifiers. */
+static void read_macro(sema *s, const char *c, const char *end, word_list *words)
 {
     c = skip_blanks(c, end);
     if (c == end || *c != '#')
@@ -226,30 +237,10 @@ static void read_macro(sema *s, const char *c, const char *end)
     sema_macro *m = arena_alloc(s->arena, sizeof(*m));
     *m = (sema_macro){.begin = after, .end = end};
     map_put(&s->macro_names, names_intern(s->ast->names, name, (size_t)(after - name)), m);
-}
-
-/* The identifiers of all macros, whichever of several definitions holds. */
-static void read_macro_words(sema *s, const char *begin, const char *end)
-{
-    word_list words = {0};
-    bool in_macro = false;
-    for (const char *c = begin; c < end;) {
-        const char *next = skip_c_text(c, end);
-        if (next > c) {
-            c = next;
-        } else if (is_word_char(*c)) {
-            const char *word = c;
-            while (c < end && is_word_char(*c))
-                c++;
-            in_macro |= c - word == 6 && memcmp(word, "define", 6) == 0;
-            if (in_macro)
-                add_word(s, &words, word, (size_t)(c - word));
-        } else {
-            in_macro &= *c != '\n' || (c > begin && c[-1] == '\\');
-            c++;
-        }
-    }
-    take_words(s, &words, &s->info->macros);
+    size_t len;
+    bool member;
+    for (const char *word; (word = next_word(&name, end, &len, &member));)
+        add_word(s, words, word, len);
 }
 
 void sema_read_macros(sema *s)
@@ -258,10 +249,11 @@ void sema_read_macros(sema *s)
         return;
     const char *c = src_text(s->ast->sources, s->ast->prologue->text);
     const char *end = c + src_range_len(s->ast->prologue->text);
-    read_macro_words(s, c, end);
+    word_list words = {0};
     while (c < end) {
         const char *line_end = logical_line_end(c, end);
-        read_macro(s, c, line_end);
+        read_macro(s, c, line_end, &words);
         c = line_end + (line_end < end);
     }
+    take_words(s, &words, &s->info->macros);
 }

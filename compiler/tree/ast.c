@@ -56,7 +56,7 @@ const ast_flow *ast_find_flow(const ast_class *cls, const char *name)
     return NULL;
 }
 
-void ast_each_child(const ast_expr *e, void (*fn)(const ast_expr *child, void *arg), void *arg)
+void ast_each_child(const ast_expr *e, ast_expr_fn *fn, void *arg)
 {
     switch (e->kind) {
     case AST_MEMBER:
@@ -89,6 +89,35 @@ void ast_each_child(const ast_expr *e, void (*fn)(const ast_expr *child, void *a
     case AST_BAD:
         break;
     }
+}
+
+static void each_of_range(const ast_expr *lo, const ast_expr *hi, const ast_expr *step,
+                          ast_expr_fn *fn, void *arg)
+{
+    fn(lo, arg);
+    if (hi)
+        fn(hi, arg);
+    if (step)
+        fn(step, arg);
+}
+
+void ast_each_in_indices(const ast_indices *list, ast_expr_fn *fn, void *arg)
+{
+    for (size_t i = 0; list && i < list->n; i++)
+        each_of_range(list->items[i]->lo, list->items[i]->hi, list->items[i]->step, fn, arg);
+}
+
+void ast_each_in_value(const ast_value *v, ast_expr_fn *fn, void *arg)
+{
+    ast_each_in_indices(v->indices, fn, arg);
+    each_of_range(v->lo, v->hi, v->step, fn, arg);
+}
+
+void ast_each_in_call(const ast_call *call, ast_expr_fn *fn, void *arg)
+{
+    ast_each_in_indices(call ? call->indices : NULL, fn, arg);
+    for (size_t i = 0; call && i < call->n_args; i++)
+        ast_each_in_value(call->args[i], fn, arg);
 }
 
 static void find_inline_c(const ast_expr *e, void *arg)

@@ -335,7 +335,12 @@ const ast_local *ast_find_local(const ast_class *cls, const char *name);
 const ast_flow *ast_find_flow(const ast_class *cls, const char *name);
 
 /* Calls fn for each direct subexpression. */
-void ast_each_child(const ast_expr *e, void (*fn)(const ast_expr *child, void *arg), void *arg);
+typedef void ast_expr_fn(const ast_expr *e, void *arg);
+void ast_each_child(const ast_expr *e, ast_expr_fn *fn, void *arg);
+/* For each expression of an index list, a value, a call; NULL has none. */
+void ast_each_in_indices(const ast_indices *list, ast_expr_fn *fn, void *arg);
+void ast_each_in_value(const ast_value *v, ast_expr_fn *fn, void *arg);
+void ast_each_in_call(const ast_call *call, ast_expr_fn *fn, void *arg);
 /* True when e or a subexpression is inline C. */
 bool ast_has_inline_c(const ast_expr *e);
 

@@ -4,17 +4,6 @@
 
 /* ---- expressions ------------------------------------------------------------------------- */
 
-static int level_of_op(ast_op op)
-{
-    static const int levels[] = {
-        [AST_OP_NEG] = 11, [AST_OP_NOT] = 11, [AST_OP_OR] = 1, [AST_OP_AND] = 2,
-        [AST_OP_XOR] = 3, [AST_OP_EQ] = 4, [AST_OP_NE] = 4, [AST_OP_LT] = 5, [AST_OP_LE] = 5,
-        [AST_OP_GT] = 5, [AST_OP_GE] = 5, [AST_OP_SHL] = 6, [AST_OP_SHR] = 6, [AST_OP_ADD] = 7,
-        [AST_OP_SUB] = 7, [AST_OP_MUL] = 8, [AST_OP_DIV] = 8, [AST_OP_MOD] = 8,
-    };
-    return levels[op];
-}
-
 static void put_escaped(text *out, const ast_expr *e)
 {
     text_putc(out, '"');
@@ -34,18 +23,14 @@ static void put_escaped(text *out, const ast_expr *e)
     text_putc(out, '"');
 }
 
-static void put_operand(const ast_file *file, const ast_expr *e, text *out)
-{
-    unparse_expr(file, e, out);
-}
-
 static void put_binary(const ast_file *file, const ast_expr *e, text *out)
 {
     /* multiplication binds visibly: no blanks around * / % */
-    bool tight = level_of_op(e->u.binary.op) == 8;
-    put_operand(file, e->u.binary.left, out);
-    text_printf(out, tight ? "%s" : " %s ", ast_op_text(e->u.binary.op));
-    put_operand(file, e->u.binary.right, out);
+    ast_op op = e->u.binary.op;
+    bool tight = op == AST_OP_MUL || op == AST_OP_DIV || op == AST_OP_MOD;
+    unparse_expr(file, e->u.binary.left, out);
+    text_printf(out, tight ? "%s" : " %s ", ast_op_text(op));
+    unparse_expr(file, e->u.binary.right, out);
 }
 
 static void put_call_value(const ast_file *file, const ast_expr *e, text *out)
@@ -61,7 +46,7 @@ static void put_call_value(const ast_file *file, const ast_expr *e, text *out)
 static void put_unary(const ast_file *file, const ast_expr *e, text *out)
 {
     text_puts(out, ast_op_text(e->u.unary.op));
-    put_operand(file, e->u.unary.operand, out);
+    unparse_expr(file, e->u.unary.operand, out);
 }
 
 /* The digits as written, so that hexadecimal stays hexadecimal. */
@@ -92,7 +77,7 @@ static void put_unparenthesised(const ast_file *file, const ast_expr *e, text *o
         text_puts(out, e->u.name);
         break;
     case AST_MEMBER:
-        put_operand(file, e->u.member.object, out);
+        unparse_expr(file, e->u.member.object, out);
         text_printf(out, "%s%s", e->u.member.arrow ? "->" : ".", e->u.member.field.text);
         break;
     case AST_UNARY:
@@ -102,11 +87,11 @@ static void put_unparenthesised(const ast_file *file, const ast_expr *e, text *o
         put_binary(file, e, out);
         break;
     case AST_COND:
-        put_operand(file, e->u.cond.test, out);
+        unparse_expr(file, e->u.cond.test, out);
         text_puts(out, " ? ");
-        put_operand(file, e->u.cond.yes, out);
+        unparse_expr(file, e->u.cond.yes, out);
         text_puts(out, " : ");
-        put_operand(file, e->u.cond.no, out);
+        unparse_expr(file, e->u.cond.no, out);
         break;
     case AST_INLINE_C:
         text_puts(out, "%{");

@@ -276,14 +276,9 @@ static bool find_circle(verify_model *m, const concrete_graph *g, void *arg)
         describe(g, best, before, shortest, c);
         c->found = true;
         c->params = isl_set_universe(isl_space_copy(m->poly.param_space));
-        c->w = (verify_witness){
-            .params = arena_alloc(m->arena, (m->poly.n_params + 1) * sizeof(int64_t)),
-            .shown = arena_alloc(m->arena, m->poly.n_params + 1)};
-        for (size_t i = 0; i < m->poly.n_params; i++) {
-            c->w.params[i] = g->params[i];
-            c->w.shown[i] = true;
+        c->w = verify_witness_of(m, g);
+        for (size_t i = 0; i < m->poly.n_params; i++)
             c->params = verify_fix(c->params, isl_dim_param, i, g->params[i]);
-        }
     }
     free(pending);
     free(before);

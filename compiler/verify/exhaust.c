@@ -84,11 +84,8 @@ static void check_space(exhaust *x, const concrete_ref *r)
 
 static int64_t size_of(const exhaust *x, const sema_global *g, const char *field)
 {
-    for (size_t i = 0; i < x->m->poly.n_params; i++)
-        if (x->m->poly.params[i].root == g && x->m->poly.params[i].field &&
-            strcmp(x->m->poly.params[i].field, field) == 0)
-            return x->values->params[i];
-    return INT64_MAX;
+    int pos = lift_find_size(&x->m->poly, g, field);
+    return pos >= 0 ? x->values->params[pos] : INT64_MAX;
 }
 
 /* Is A(at) outside of the matrix? Nothing is known about other collections. */

@@ -219,16 +219,6 @@ static bool same_element(const concrete_graph *g, const concrete_ref *x, const c
     return true;
 }
 
-static void set_witness(verify_model *m, const concrete_graph *g, verify_witness *w)
-{
-    w->params = arena_alloc(m->arena, (m->poly.n_params + 1) * sizeof(int64_t));
-    w->shown = arena_alloc(m->arena, m->poly.n_params + 1);
-    for (size_t i = 0; i < m->poly.n_params; i++) {
-        w->params[i] = g->params[i];
-        w->shown[i] = true;
-    }
-}
-
 /* The references of one edge. Returns their number; the caller frees *refs. */
 static size_t refs_of(const concrete_graph *g, const sema_edge *e, const concrete_ref ***refs)
 {
@@ -260,7 +250,7 @@ static bool find_race(verify_model *m, const concrete_graph *g, void *arg)
             concrete_put_task(g, b[k]->task, &r->second);
             verify_put_tuple(&r->element, r->a->target->name, g->values + a[i]->first_value,
                              r->a->call->n_args);
-            set_witness(m, g, &r->w);
+            r->w = verify_witness_of(m, g);
         }
     }
     free(a);

@@ -19,6 +19,15 @@ static bool satisfies_facts(const verify_model *m, const int64_t *params)
     return yes;
 }
 
+verify_witness verify_witness_of(verify_model *m, const concrete_graph *g)
+{
+    size_t n = m->poly.n_params;
+    verify_witness w = {.params = arena_copy(m->arena, g->params, n, sizeof(int64_t)),
+                        .shown = arena_alloc(m->arena, n + 1)};
+    memset(w.shown, true, n);
+    return w;
+}
+
 /* What a parameter is in a small graph: tile counts and free integers run through small values,
  * the sizes of matrices follow from them. */
 static bool runs(const poly_param *p)

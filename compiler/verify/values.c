@@ -92,15 +92,6 @@ static bool is_field(const poly_param *p, const char *name)
     return p->field && strcmp(p->field, name) == 0;
 }
 
-/* Number of the parameter that is another member of the same global, or -1. */
-static int sibling(const verify_model *m, const poly_param *p, const char *field)
-{
-    for (size_t i = 0; i < m->poly.n_params; i++)
-        if (m->poly.params[i].root == p->root && is_field(&m->poly.params[i], field))
-            return (int)i;
-    return -1;
-}
-
 /* Sizes of a matrix that were not given follow from its tile counts. */
 static bool derive(reader *r, size_t i)
 {
@@ -120,7 +111,8 @@ static bool derive(reader *r, size_t i)
     for (size_t k = 0; k < UTIL_COUNT(rows); k++) {
         if (!is_field(p, rows[k][0]))
             continue;
-        int tiles = sibling(r->m, p, rows[k][1]), size = sibling(r->m, p, rows[k][2]);
+        int tiles = lift_find_size(&r->m->poly, p->root, rows[k][1]);
+        int size = lift_find_size(&r->m->poly, p->root, rows[k][2]);
         int64_t count = tiles >= 0 ? r->v->params[tiles] : r->v->fallback;
         *value = count * (size >= 0 && r->given[size] ? r->v->params[size] : TILE);
         return true;

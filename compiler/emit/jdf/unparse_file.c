@@ -1,6 +1,7 @@
 /* The canonical form: one construct per line, names and arrows of a class aligned, comments and
- * single blank lines kept. Printing the tree of what is printed gives the same text again. Every line-level construct is announced with its source
- * range, so that the comments and blank lines around it can be printed in their places. */
+ * single blank lines kept. Printing the tree of what is printed gives the same text again. Every
+ * line-level construct is announced with its source range, so that the comments and blank lines
+ * around it can be printed in their places. */
 #include "unparse_file.h"
 
 #include "tree/unparse.h"

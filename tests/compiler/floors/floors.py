@@ -131,24 +131,25 @@ def objects_of(root, build):
                 yield source, os.path.join(directory, name)
 
 
-def symbols_of(nm, path):
-    """What an object file defines, and what it needs."""
-    defined, needed = set(), set()
-    for line in subprocess.run([nm, "-P", path], check=True, capture_output=True,
+def symbols_of(nm, paths):
+    """{object file: (what it defines, what it needs)}"""
+    symbols = {path: (set(), set()) for path in paths}
+    for line in subprocess.run([nm, "-A", "-P"] + paths, check=True, capture_output=True,
                                text=True).stdout.splitlines():
-        name, kind = line.split()[:2]
-        if kind == "U":
-            needed.add(name)
-        elif kind in "TDBR":
-            defined.add(name)
-    return defined, needed
+        path, _, rest = line.rpartition(": ")
+        name, kind = rest.split()[:2]
+        if kind in "UTDBR":
+            symbols[path][kind == "U"].add(name)
+    return symbols
 
 
 def symbol_faults(root, table, build, nm):
     may = dict(table)
     home, needs, calls = {}, {}, {}
-    for source, path in objects_of(root, build):
-        defined, needs[source] = symbols_of(nm, path)
+    objects = list(objects_of(root, build))
+    symbols = symbols_of(nm, [path for _, path in objects])
+    for source, path in objects:
+        defined, needs[source] = symbols[path]
         home.update((name, source) for name in defined if name != "main")
     if len(needs) < len(may):
         yield "%s holds objects of %d sources only" % (build, len(needs))
