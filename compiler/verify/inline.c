@@ -64,45 +64,21 @@ static void find_in(const ast_expr *e, void *arg)
     ast_each_child(e, find_in, c);
 }
 
-static void find_in_indices(inline_c *c, const ast_indices *list)
-{
-    for (size_t i = 0; list && i < list->n; i++) {
-        find_in(list->items[i]->lo, c);
-        find_in(list->items[i]->hi, c);
-        find_in(list->items[i]->step, c);
-    }
-}
-
-static void find_in_value(inline_c *c, const ast_value *v)
-{
-    find_in_indices(c, v->indices);
-    find_in(v->lo, c);
-    find_in(v->hi, c);
-    find_in(v->step, c);
-}
-
-static void find_in_call(inline_c *c, const ast_call *call)
-{
-    find_in_indices(c, call->indices);
-    for (size_t i = 0; i < call->n_args; i++)
-        find_in_value(c, call->args[i]);
-}
-
 static void find_all(inline_c *c, bool with_flops)
 {
     for (size_t i = 0; i < c->m->n_classes; i++) {
         const sema_class *cls = c->m->classes[i].sema;
         for (size_t k = 0; k < cls->n_locals; k++)
-            find_in_value(c, cls->locals[k].ast->value);
-        find_in_call(c, cls->ast->placement);
+            ast_each_in_value(cls->locals[k].ast->value, find_in, c);
+        ast_each_in_call(cls->ast->placement, find_in, c);
         if (with_flops)
             find_in(cls->flops, c);
     }
     for (size_t i = 0; i < c->m->n_edges; i++) {
         const sema_edge *e = c->m->edges[i].sema;
-        find_in_indices(c, e->dep->indices);
+        ast_each_in_indices(e->dep->indices, find_in, c);
         find_in(e->cond, c);
-        find_in_call(c, e->call);
+        ast_each_in_call(e->call, find_in, c);
     }
 }
 
@@ -123,10 +99,9 @@ static const char *name_of(const sema_ref *ref)
 static int64_t size_value(const inline_c *c, const verify_values *v, const sema_global *g,
                           const char *field)
 {
-    for (size_t i = 0; i < c->m->n_params; i++)
-        if (c->m->params[i].root == g && c->m->params[i].field &&
-            strcmp(c->m->params[i].field, field) == 0)
-            return v->params[i];
+    int pos = lift_find_size(&c->m->poly, g, field);
+    if (pos >= 0)
+        return v->params[pos];
     if (strcmp(field, "p") == 0 || strcmp(field, "q") == 0)
         return *field == 'p' ? v->p : v->q;
     return v->fallback;
@@ -155,7 +130,7 @@ static void put_global(const inline_c *c, const verify_values *v, const sema_glo
     if (g->c_type && strstr(g->c_type, "matrix")) {
         put_matrix(c, v, g, out);
     } else if (g->kind == SEMA_INT && !g->init) {
-        int pos = lift_find_param(c->m, g->name);
+        int pos = lift_find_param(&c->m->poly, g->name);
         if (pos >= 0)
             text_printf(out, "static const long long %s = %lldLL;\n", g->name,
                         (long long)v->params[pos]);
