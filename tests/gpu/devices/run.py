@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 ELEM = {"s": 4, "d": 8, "c": 8, "z": 16}
-LIMIT = 60          # seconds for one run; a hang is a failure
+LIMIT = 240         # seconds for one run; a hang is a failure
 LOST = "device"     # what a message about a lost device says
 
 

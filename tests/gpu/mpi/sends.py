@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-LIMIT = 120        # seconds for one run, 8 times that under a sanitizer; a hang is a failure
+LIMIT = 480        # seconds for one run, 8 times that under a sanitizer; a hang is a failure
 LONG = 1 << 20     # bytes of the long message of the test at start, where devices have room for that
 failures = []
 
@@ -210,7 +210,7 @@ def losses(options):
 def property_runs(options, seeds):
     sent = 0
     for ranks, runs, more, settings in seeds:
-        run = Run(options, ranks, [options.property, "--runs", str(runs), "--limit", "100", "--not-inside"] +
+        run = Run(options, ranks, [options.property, "--runs", str(runs), "--limit", "400", "--not-inside"] +
                   more, FAKE_CUDA_DEVICES="2", FAKE_CUDA_POISON="1",
                   FAKE_CUDA_MEMORY="4M", **settings).ends(0)
         messages = sum(x[0] for x in run.read.values())

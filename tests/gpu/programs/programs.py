@@ -35,11 +35,11 @@ class Run:
         env.setdefault("DAG_THREADS", "1")
         env.update(settings)
         try:
-            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=50)
+            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240)
             self.status, self.text = done.returncode, done.stdout + done.stderr
             self.out = done.stdout
         except subprocess.TimeoutExpired:
-            self.status, self.text, self.out = None, "no end after 50 s", ""
+            self.status, self.text, self.out = None, "no end after 240 s", ""
         self.ranks = [[int(x) for x in found] for found in LINE.findall(self.text)]
 
     def expect(self, right, why):

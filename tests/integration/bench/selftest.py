@@ -96,7 +96,7 @@ def run(group, only, points):
         command = [str(BENCH / "run"), group, "--tiny", "--json", "--no-install", "--build", BUILD,
                    "--out", out, "--only", only]
         r = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                           check=False, timeout=180)
+                           check=False, timeout=700)
         check(f"{' '.join(command)}\n{r.stderr}\nexit status", r.returncode, 0)
         document = json.loads(r.stdout)
         check("file", json.loads((Path(out) / f"{group}.json").read_text()), document)

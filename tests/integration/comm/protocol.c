@@ -76,8 +76,8 @@ static void late_pools(int64_t credit, uint64_t chaos)
     for (int late = 0; late < size; late++) {
         mock_pool *p = mock_pool_new(5, MESSAGES * (size - 1));
         if (rank == late) {
-            double end = mock_now() + 30;
-            while (size > 1 && !dagi_comm_of(&mock.ctx)->nearly && mock_now() < end)
+            double end = mock_spent() + 30;
+            while (size > 1 && !dagi_comm_of(&mock.ctx)->nearly && mock_spent() < end)
                 progress_for(0.001);
             progress_for(0.05);
             int kept = dagi_comm_of(&mock.ctx)->nearly;
@@ -120,14 +120,14 @@ static void failure(int bcast)
 /* What core does at the verdict of a stall. */
 static void wait_for_quiet(mock_pool *p)
 {
-    double end = mock_now() + 60;
+    double end = mock_spent() + 60;
     mock.idle = 1;
     while (!mock.quiet) {
         dagi_comm_progress(&mock.worker);
         if (mock.ctx.rank == 0 && !mock.quiet)
             dagi_comm_wave(&mock.worker);
         sched_yield();
-        CHECK(mock_now() < end, "no verdict");
+        CHECK(mock_spent() < end, "no verdict");
     }
     p->expected = 0;
     p->forced = 1;
@@ -160,8 +160,8 @@ static void early_flood(uint64_t chaos, int bulk)
         send_to_all(older, 100);
         dagi_pool_drop(&mock.worker, &younger->pool);
     } else {
-        double end = mock_now() + 30;
-        while (size > 1 && !c->nshut && mock_now() < end)
+        double end = mock_spent() + 30;
+        while (size > 1 && !c->nshut && mock_spent() < end)
             progress_for(0.001);
         CHECK(size == 1 || c->nshut, "no flood: the test tests nothing");
     }
@@ -227,13 +227,13 @@ static void missing(int bcast, int64_t credit, int late, int64_t bytes)
         mock_pool_free(p);
     } else {
         mock.idle = 1;
-        double end = mock_now() + 60;
+        double end = mock_spent() + 60;
         while (!dagi_comm_of(&mock.ctx)->bucket[1] || !dagi_comm_of(&mock.ctx)->bucket[1]->agreed) {
             dagi_comm_progress(&mock.worker);
             if (rank == 0)
                 dagi_comm_wave(&mock.worker);
             sched_yield();
-            CHECK(mock_now() < end, "nothing agreed");
+            CHECK(mock_spent() < end, "nothing agreed");
         }
         if (late) {
             mock_pool_add(p);

@@ -24,7 +24,7 @@ def run(driver, *args, ranks=1):
     """(exit status, stdout, stderr)"""
     command = [os.path.join(BIN, driver)] + [str(a) for a in args]
     if ranks > 1:
-        command = [MPIRUN, "-np", str(ranks), "--threads", "1", "--timeout", "100"] + command
+        command = [MPIRUN, "-np", str(ranks), "--threads", "1", "--timeout", "600"] + command
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env=dict(os.environ, DAG_THREADS="1", DAG_GPUS="0"))
     return done.returncode, done.stdout, done.stderr
