@@ -90,8 +90,8 @@ int dag_setting_get(const dag_context *context, int index, dag_setting *setting)
 /**
  * Start the runtime on this rank. Collective over MPI_COMM_WORLD where the build has MPI and the
  * program runs under it: MPI is initialised if it is not (and then finalised by dag_fini()), with
- * MPI_THREAD_SINGLE when there is one worker, else with MPI_THREAD_SERIALIZED: then all workers call
- * it, so the program must not while the context exists, nor have a second one. See dag/mpi.h to
+ * MPI_THREAD_SINGLE when there is one worker, else with MPI_THREAD_SERIALIZED: then all workers
+ * call it, so the program must not while the context exists, nor have a second one. See dag/mpi.h to
  * start MPI in the program, at any level, and to give a communicator.
  * @param[out] context  owned by the caller, ended by dag_fini(). Set only on success.
  * @param config        may be NULL; not kept.

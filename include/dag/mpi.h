@@ -19,7 +19,8 @@ extern "C" {
  * initialised, and is not finalised by dag_fini(). Other arguments and errors as dag_init(); in
  * addition DAG_ERR_ARG for MPI_COMM_NULL.
  *
- * What the thread level of an MPI that the program has initialised, here or before dag_init(), means:
+ * What the thread level means of an MPI that the program has initialised, for this and for
+ * dag_init():
  * - MPI_THREAD_MULTIPLE: all workers call MPI, and the program may at any time.
  * - MPI_THREAD_SERIALIZED, MPI_THREAD_FUNNELED: MPI is called by the thread alone that calls this
  *   library, inside of these calls; other workers run tasks only. So the program may call MPI as
