@@ -16,14 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DAGI_BACKEND_ABI 3
+#define DAGI_BACKEND_ABI 4
 
 typedef enum dagi_result {
     DAGI_OK = 0,
     DAGI_BUSY,    /* query: not yet */
     DAGI_NOMEM,   /* memory is short; nothing was done */
     DAGI_REFUSED, /* this call failed before it did anything; the device goes on */
-    DAGI_TORN,    /* launched(): a kernel was refused after others of this body were enqueued */
+    DAGI_UNSURE,  /* launched(): a kernel of the body's own was refused; it knows how much it enqueued */
+    DAGI_TORN,    /* launched(): a kernel was refused after others of this body were, or may have been,
+                     enqueued: a call of a library is many kernels */
     DAGI_LOST     /* the device cannot be used any more; what was under way there is lost */
 } dagi_result;
 
@@ -79,8 +81,8 @@ typedef struct dagi_backend {
     dagi_result (*copy_peer)(void *queue, void *from_device, void *to, const void *from,
                              size_t bytes); /* the queue is of the receiving device */
     /* What became of the kernels launched through this queue since the last call: OK all, REFUSED none
-     * (the first one failed before it was enqueued), TORN some, LOST. Kernels return nothing: a body
-     * need not look after errors. */
+     * (the first one failed before it was enqueued), TORN some, or nobody knows, UNSURE, LOST. Kernels
+     * return nothing: a body need not look after errors, nor after those of its own launches. */
     dagi_result (*launched)(void *queue);
 
     dagi_result (*event_new)(void *device, void **event);

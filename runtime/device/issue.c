@@ -268,7 +268,7 @@ static void undo(struct dagi_worker *w, dagi_job *job)
         dagi_memory_release(d->memory, job->workspace, &job->done, job->done.queue != NULL);
     job->workspace = NULL;
     for (int i = 0; i < job->ninfo; i++)
-        d->info_free[d->ninfo_free++] = job->info[i].slot;
+        dagi_info_clear(d, job->info[i].slot, job->lane); /* half a body may have written it */
     job->ninfo = 0;
 }
 
@@ -376,6 +376,8 @@ static dagi_result run_body(struct dagi_worker *w, dagi_job *job)
     if (dag_kernels_launched_flops)
         job->flops += dag_kernels_launched_flops();
     dagi_result result = backend->launched(job->lane->queue);
+    if (result == DAGI_UNSURE)
+        result = done == DAG_BODY_DONE ? DAGI_TORN : DAGI_REFUSED;
     if (result == DAGI_OK && done != DAG_BODY_DONE)
         result = DAGI_REFUSED;
     if (result != DAGI_OK)
@@ -514,6 +516,20 @@ static dagi_issue_result refused(struct dagi_worker *w, dagi_job *job, const cha
     return DAGI_ISSUE_GONE;
 }
 
+/* Some of its kernels are enqueued, and others are not. Nothing may run on what they leave behind: where
+ * other memories have what was there before the task is as new, else its pool fails. */
+static dagi_issue_result torn(struct dagi_worker *w, dagi_job *job)
+{
+    int restored = 1;
+    for (int f = 0; f < job->ndata; f++) {
+        if (job->flow[f].use == DAGI_FLOW_UPDATE)
+            restored &= dagi_transfer_discard(job->device, dag_task_flows(job->task)[f], job->done);
+    }
+    if (!restored)
+        fail_torn(job);
+    return refused(w, job, dagi_backend_of(job->device)->error());
+}
+
 static dagi_result launch(struct dagi_worker *w, dagi_job *job)
 {
     job->lane = choose_lane(job);
@@ -573,8 +589,8 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
         return DAGI_ISSUE_WAIT;
     }
     if (result == DAGI_TORN)
-        fail_torn(job); /* what it wrote is of no use, and its pool is told so */
-    else if (result != DAGI_OK)
+        return torn(w, job);
+    if (result != DAGI_OK)
         return refused(w, job, dagi_backend_of(d)->error());
     job->issued_at = dagi_now();
     if (DAGI_TRACK(w))

@@ -146,7 +146,8 @@ static int workspace_items(dag_precision precision, dag_uplo uplo, int n, potrf_
 
 /* Calls cuBLAS; CUBLAS, CUBLAS_TEXT and CUSOLVER make the names of this precision. */
 #define BLAS(q, routine, ...)                                                                      \
-    dagi_cuda_note(q, dagi_cuda_blas_result(CUBLAS(routine)((q)->blas, __VA_ARGS__), CUBLAS_TEXT(routine)))
+    dagi_cuda_note_call(                                                                           \
+        q, dagi_cuda_blas_result(CUBLAS(routine)((q)->blas, __VA_ARGS__), CUBLAS_TEXT(routine)))
 
 #define DAG_TEMPLATE "kernels.inc.c"
 #include "each_precision.h"

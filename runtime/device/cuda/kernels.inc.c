@@ -46,9 +46,9 @@ void FN(cuda_potrf)(dag_device_queue *queue, dag_uplo uplo, int n, elem_t *A, in
         dagi_cuda_note(queue, DAGI_REFUSED);
         return;
     }
-    dagi_cuda_note(queue, dagi_cuda_solver_result(CUSOLVER(potrf)(queue->solver, fill_of(uplo), n,
-                                                                  OUT(A), lda, work, items, info),
-                                                  "cusolverDnXpotrf"));
+    cusolverStatus_t status = CUSOLVER(potrf)(queue->solver, fill_of(uplo), n, OUT(A), lda, work,
+                                              items, info);
+    dagi_cuda_note_call(queue, dagi_cuda_solver_result(status, "cusolverDnXpotrf"));
     dagi_cuda_positive(queue, n, A, lda, sizeof(elem_t), sizeof(real_t), info);
 }
 
