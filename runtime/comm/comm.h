@@ -139,6 +139,7 @@ struct dagi_engine {
      * one is. */
     int sharing, share_index;
     int near; /* ranks of this job on this node */
+    int device_sharing; /* of these, those that use the same devices, wherever they are bound */
     struct dagi_bells *bells; /* bell.h; NULL = there are none, no_bells says why if they lack */
     struct dagi_bell *bell;   /* of this rank */
     char no_bells[128];
@@ -189,6 +190,9 @@ void dagi_comm_fini(dag_context *ctx);
 /* Number of ranks on this node that run on the very set of processors of this one, this one
  * included, and (index may be NULL) which of them it is. */
 int dagi_comm_sharing(const dag_context *ctx, int *index);
+
+/* Number of ranks on this node that use the same devices as this one, this one included. */
+int dagi_comm_device_sharing(const dag_context *ctx);
 
 /* 1: this worker may sleep in dagi_comm_sleep(), from which messages of other ranks of the node,
  * and dagi_comm_rouse(), wake it. */

@@ -264,6 +264,11 @@ int dagi_comm_sharing(const dag_context *ctx, int *index)
     return e->sharing;
 }
 
+int dagi_comm_device_sharing(const dag_context *ctx)
+{
+    return dagi_comm_of(ctx)->engine->device_sharing;
+}
+
 /* ---- start and end ---------------------------------------------------------------------- */
 
 static dag_status give_up(dagi_engine *engine, char *why, size_t why_size)

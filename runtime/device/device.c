@@ -225,7 +225,7 @@ static dag_status open_all(struct dagi_devices *all, int there, char *why, size_
 {
     dag_context *ctx = all->ctx;
     int wanted = (int)ctx->settings.gpus;
-    int sharers = ctx->size > 1 ? dagi_comm_sharing(ctx, NULL) : 1;
+    int sharers = ctx->size > 1 ? dagi_comm_device_sharing(ctx) : 1;
     int most = wanted < 0 || wanted > there ? there : wanted;
     for (int i = 0; i < most && all->count < DAGI_MAX_DEVICES; i++) {
         char reason[512];

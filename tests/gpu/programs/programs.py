@@ -213,7 +213,23 @@ def without_own_kernels(options):
                        "kernels on the device: %s" % kernels)
 
 
+def shared_memory(options):
+    """Ranks that use the same devices divide their memory, wherever they are bound; others do not."""
+    info = os.path.join(options.bin, "dag_info")
+    one = Run([info, "--json"])
+    whole = json.loads(one.out)["devices"][0]["memory"]
+    for share, command in ((2, 'exec "$0" --json'),
+                           (1, 'CUDA_VISIBLE_DEVICES=$OMPI_COMM_WORLD_RANK$PMI_RANK exec "$0" --json')):
+        for more in [], ["--threads", "1"]:
+            run = Run([options.mpirun, "-np", "2"] + more + ["bash", "-c", command, info]).ends(0)
+            devices = json.loads(run.out)["devices"] if run.status == 0 else []
+            run.expect(len(devices) == 1 and abs(devices[0]["memory"] * share - whole) < 1 << 20,
+                       "devices %s, alone %d" % (devices, whole))
+
+
 def tools(options):
+    if options.mpirun != "none":
+        shared_memory(options)
     info = os.path.join(options.bin, "dag_info")
     given = {"DAG_GPUS": "2", "DAG_CUDA_MEMORY": "8M", "DAG_CUDA_PLUGIN": options.plugin,
              "DAG_DEVICE_ALWAYS": "on", "DAG_PERF_MODEL": "/dev/null/none"}
