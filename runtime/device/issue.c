@@ -127,8 +127,8 @@ static int reserve_now(dagi_job *job, size_t *bytes, int *n)
     return rc;
 }
 
-/* Reserve all flows and the workspace, or nothing. */
-static dagi_issue_result reserve(dagi_job *job, dagi_result *result)
+/* Reserve all flows and the workspace, or nothing. *result: why not, if waiting is no help. */
+static dagi_issue_result reserve(dagi_job *job, dagi_result *result, const char **why)
 {
     dagi_device *d = job->device;
     dag_value **flow = dag_task_flows(job->task);
@@ -141,7 +141,7 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result)
         }
     }
     int rc = reserve_now(job, bytes, &n);
-    if (rc == 1 && make_room(d, bytes, n, result) > 0)
+    if ((rc == 1 || rc == 3) && make_room(d, bytes, n, result) > 0)
         rc = reserve_now(job, bytes, &n);
     if (rc == 0) {
         dagi_count(&d->counts.hits, hits);
@@ -152,8 +152,13 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result)
      * included, so that its flows find room side by side. */
     if (*result == DAGI_OK && !under_way(d)) {
         size_t all = d->piece_bytes;
-        while (make_room(d, &all, 1, result) > 0 && *result == DAGI_OK)
-            continue;
+        int gone = 0, more;
+        while ((more = make_room(d, &all, 1, result)) > 0 && *result == DAGI_OK)
+            gone += more;
+        if (rc == 3 && gone == 0 && *result == DAGI_OK) {
+            *why = "the host has no memory left to describe blocks of the device's";
+            *result = DAGI_NOMEM;
+        }
     }
     return DAGI_ISSUE_WAIT;
 }
@@ -571,10 +576,11 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
         /* Those that could not be cleared do not come back: waiting for them would never end. */
         return refused(w, job, "too many places for what kernels report could not be cleared");
     }
-    if (reserve(job, &result) != DAGI_ISSUED) {
+    const char *why = NULL;
+    if (reserve(job, &result, &why) != DAGI_ISSUED) {
         /* What stands in its way cannot be saved: waiting for room might never end. */
         if (result == DAGI_REFUSED || result == DAGI_NOMEM)
-            return refused(w, job, dagi_backend_of(d)->error());
+            return refused(w, job, why ? why : dagi_backend_of(d)->error());
         *device = result;
         return DAGI_ISSUE_WAIT;
     }
