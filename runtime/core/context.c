@@ -218,6 +218,7 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
     if (status == DAG_ERR_NOMEM)
         snprintf(why, size, "cannot set up %d workers: out of memory or of threads", ctx->nworkers);
     status = dagi_comm_open(ctx, status, why, size);
+    dagi_devices_started(ctx);
     if (status == DAG_SUCCESS && ctx->trace)
         dagi_trace_start(ctx);
     return status;

@@ -3,7 +3,7 @@
  * that is loaded when there is such a device (cuda/), so that one binary runs everywhere.
  *
  * Threads: a device has one manager at a time (manager.c). All functions that take a device, a
- * queue or an event are called by the manager of that device, apart from pin, unpin, choose, and
+ * queue or an event are called by the manager of that device, apart from pin, unpin, choose*, and
  * `query` and `wait` of events of other devices, which any thread may call. Nothing here blocks but open,
  * close, alloc, free, pin, unpin and queue_free.
  */
@@ -67,6 +67,10 @@ typedef struct dagi_backend {
     void (*unpin)(void *at);
     /* The calling thread's device is this one from now on, for other libraries that it calls. */
     void (*choose)(void *device);
+    /* Which one it is now, as a number of the other libraries', and that one again: an application has
+     * its own when it calls us, and finds it afterwards. */
+    int (*chosen)(void);
+    void (*choose_again)(int number);
     /* Let `device` copy from `other` directly. REFUSED: such copies go through the host. */
     dagi_result (*peer)(void *device, void *other);
 

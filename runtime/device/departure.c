@@ -154,18 +154,6 @@ void dagi_departure_drop(dagi_departure *departure)
         continue;
 }
 
-void dagi_device_choose(struct dagi_worker *w)
-{
-    const struct dagi_devices *all = w->ctx->devices;
-    for (int i = 0; all && i < all->count; i++) {
-        if (!atomic_load(&all->device[i]->lost)) {
-            all->backend->choose(all->device[i]->handle);
-            break;
-        }
-    }
-    w->has_device = 1;
-}
-
 /* ---- the start ------------------------------------------------------------------------------ */
 
 size_t dagi_devices_room(const dag_context *ctx)

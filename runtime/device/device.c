@@ -296,6 +296,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     all->ctx = ctx;
     all->backend = backend;
     all->plugin = plugin;
+    all->before = backend->chosen();
     dag_status status = open_all(all, there, why, size);
     if (status == DAG_SUCCESS && all->count > 0)
         status = make_choice(all);
@@ -305,7 +306,9 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
         status = DAG_ERR_DEVICE;
     }
     if (status != DAG_SUCCESS || all->count == 0) {
+        int before = all->before;
         destroy(all);
+        backend->choose_again(before);
         return status;
     }
     atomic_store(&all->alive, all->count);
@@ -328,7 +331,17 @@ void dagi_devices_fini(dag_context *ctx)
     const char *file = ctx->settings.perf_model;
     if (all && *file && dagi_choice_save(all->choice, file, reason, sizeof reason) != 0)
         dagi_warn(ctx, "%s", reason);
-    if (all)
+    if (all) {
+        const dagi_backend *backend = all->backend;
+        int before = backend->chosen();
         destroy(all);
+        backend->choose_again(before);
+    }
     ctx->devices = NULL;
+}
+
+void dagi_devices_started(const dag_context *ctx)
+{
+    if (ctx->devices)
+        ctx->devices->backend->choose_again(ctx->devices->before);
 }

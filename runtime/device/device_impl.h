@@ -287,6 +287,7 @@ struct dagi_devices {
     void *plugin; /* of dlopen() */
     int count;
     _Atomic int alive;
+    int before;  /* the device of the thread that began, of the application's own */
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
     int direct;         /* 1: MPI reads memory of devices, fixed when the start is over */
     size_t direct_most; /* and data up to this many bytes travel inside of messages all the same */

@@ -10,6 +10,8 @@
 
 #include <dag/device.h>
 
+enum { DAGI_CUDA_DEVICES = 64 }; /* numbers are below it */
+
 typedef struct dagi_cuda_event dagi_cuda_event;
 
 typedef struct dagi_cuda_device {
@@ -65,8 +67,9 @@ dagi_result dagi_cuda_pin(void *at, size_t bytes);
 void dagi_cuda_unpin(void *at);
 void dagi_cuda_choose(void *device);
 dagi_result dagi_cuda_peer(void *device, void *other);
-/* Make a device that was opened the calling thread's, for calls that are for no one in particular. */
-dagi_result dagi_cuda_choose_any(void);
+int dagi_cuda_chosen(void);
+void dagi_cuda_choose_again(int number);
+int dagi_cuda_is_open(int index); /* or has been */
 
 /* ---- queue.c ---- */
 

@@ -387,6 +387,33 @@ START_TEST(test_no_memory_for_handles)
 }
 END_TEST
 
+/* The workspace of potrf is enough for each of several devices, and the thread's device stays. */
+START_TEST(test_unlike_devices)
+{
+    enum { N = 3 };
+    if (!load(SETTINGS("FAKE_CUDA_DEVICES=3")))
+        return;
+    static const double values[N * N] = {4, 0, 0, 0, 9, 0, 0, 0, 16};
+    void *work[2];
+    ck_assert_ptr_nonnull(opened(0));
+    void *other = opened(1), *queue = new_queue(other);
+    int *info = allocated(other, sizeof *info);
+    double *a = allocated(other, sizeof values);
+    backend->choose_again(2);
+    size_t bytes = dag_tile_dcuda_potrf_workspace(DAG_LOWER, N);
+    ck_assert_int_eq(backend->pin(work, sizeof work), DAGI_OK);
+    backend->unpin(work);
+    ck_assert_int_eq(backend->chosen(), 2);
+    work[0] = allocated(other, bytes);
+    dagi_copy_job in = job_of(a, N, values, N, N, N);
+    ck_assert_int_eq(backend->copy_in(queue, &in), DAGI_OK);
+    dag_tile_dcuda_potrf(queue, DAG_LOWER, N, a, N, work[0], info);
+    ck_assert_int_eq(backend->launched(queue), DAGI_OK);
+    ck_assert(first_of(other, queue, a) == 2);
+    ck_assert_int_eq(plugin_take_misuse(), 0);
+}
+END_TEST
+
 START_TEST(test_refused_copy)
 {
     if (!load(SETTINGS("FAKE_CUDA_FAIL_COPY=1")))
@@ -444,6 +471,7 @@ int main(void)
     tcase_add_test(tc, test_half_refused);
     tcase_add_test(tc, test_beside_own_kernels);
     tcase_add_test(tc, test_no_memory_for_handles);
+    tcase_add_test(tc, test_unlike_devices);
     tcase_add_test(tc, test_refused_copy);
     tcase_add_test(tc, test_lost);
     suite_add_tcase(suite, tc);
