@@ -23,7 +23,8 @@ void dagi_devices_use(const dagi_backend *backend)
 uint8_t dagi_devices_have(const dag_context *ctx, const dag_program *program, const dag_class *cls,
                           dag_precision prec)
 {
-    if (!ctx->devices || program->aliased)
+    if (!ctx->devices || program->aliased ||
+        (ctx->devices->no_single && (prec == DAG_S || prec == DAG_C)))
         return 0;
     for (int b = 0; b < cls->nbodies; b++) {
         if (cls->bodies[b].device == (uint8_t)ctx->devices->backend->kind && cls->bodies[b].fn[prec])
@@ -221,6 +222,18 @@ static int register_kernels(const dagi_backend *backend)
     return 0;
 }
 
+/* cuBLAS obeys this variable against what the program asks for: products in single precision would have
+ * 11 bits instead of 24, and say nothing. */
+static int rounds_single(const dag_context *ctx)
+{
+    const char *value = getenv("NVIDIA_TF32_OVERRIDE");
+    if (!value || !*value || strcmp(value, "0") == 0)
+        return 0;
+    dagi_warn(ctx, "NVIDIA_TF32_OVERRIDE=%s in the environment has devices round single precision to "
+              "11 bits, so tasks in single precision run on cores; unset it", value);
+    return 1;
+}
+
 static dag_status open_all(struct dagi_devices *all, int there, char *why, size_t size)
 {
     dag_context *ctx = all->ctx;
@@ -297,6 +310,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     all->backend = backend;
     all->plugin = plugin;
     all->before = backend->chosen();
+    all->no_single = rounds_single(ctx);
     dag_status status = open_all(all, there, why, size);
     if (status == DAG_SUCCESS && all->count > 0)
         status = make_choice(all);

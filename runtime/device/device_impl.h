@@ -289,6 +289,7 @@ struct dagi_devices {
     _Atomic int alive;
     int before;  /* the device of the thread that began, of the application's own */
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
+    int no_single;      /* 1: the environment has single precision rounded to less, see device.c */
     int direct;         /* 1: MPI reads memory of devices, fixed when the start is over */
     size_t direct_most; /* and data up to this many bytes travel inside of messages all the same */
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */

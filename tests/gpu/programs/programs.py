@@ -137,7 +137,25 @@ def unused(options):
         Run([chain], DAG_GPUS="1").ends(0, words, "no task class has a body for them")
 
 
+def single_precision(options):
+    """A variable that has devices round single precision keeps that on cores, and nothing else."""
+    potrf = os.path.join(options.bin, "dag_potrf")
+    if not os.path.exists(potrf): # not in every build
+        return
+    for value, prec, warned, kernel in (("1", "s", True, ""), ("1", "d", True, "cublasDgemm"),
+                                        ("0", "s", False, "cublasSgemm")):
+        with tempfile.TemporaryDirectory() as where:
+            run = Run([potrf, "--n", "200", "--nb", "40", "--prec", prec, "--check"],
+                      NVIDIA_TF32_OVERRIDE=value, DAG_DEVICE_ALWAYS="on",
+                      DAG_CUDA_PLUGIN=options.plugin, FAKE_CUDA_REPORT=where + "/report").ends(0)
+            run.expect(("NVIDIA_TF32_OVERRIDE=1" in run.text) == warned, "a warning, or none")
+            with open(where + "/report") as file:
+                kernels = json.load(file)["kernels"]
+            run.expect(kernel in kernels if kernel else not kernels, "kernels %s" % kernels)
+
+
 def settings(options):
+    single_precision(options)
     run = program(options, "sound", DAG_GPUS="3", FAKE_CUDA_DEVICES="2")
     run.ends(2, "dag_init: ", "gpus = 3, but 2 devices can be used")
     run = program(options, "sound", DAG_GPUS="2", FAKE_CUDA_DEVICES="2").ends(0).on_devices(TASKS)
