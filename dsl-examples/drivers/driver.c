@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -460,8 +461,15 @@ static int run_all(const driver *d, dag_context *ctx, const options *o)
  * the variable, and only before MPI is up. */
 static void start_with_fast_blas(char **argv)
 {
-    const char *core = dag_kernels_better_core();
-    if (core == NULL || setenv("OPENBLAS_CORETYPE", core, 0) != 0)
+    const char *core = dag_kernels_better_core(), *threads = getenv("OPENBLAS_NUM_THREADS");
+    struct rlimit limit;
+    bool again = core != NULL && getenv("OPENBLAS_CORETYPE") == NULL &&
+                 setenv("OPENBLAS_CORETYPE", core, 0) == 0;
+    /* Threads of its own take address space when it is loaded, or wait for it for ever. */
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (threads == NULL || strcmp(threads, "1") != 0))
+        again |= setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0;
+    if (!again)
         return;
     execv("/proc/self/exe", argv); /* returns on failure only: the advice is printed then */
 }
@@ -472,6 +480,7 @@ int driver_main(const driver *d, int argc, char **argv)
     dag_context *ctx;
     const char *how;
     driver of_table = *d;
+    start_with_fast_blas(argv);
     for (size_t i = 0; d->row == NULL && i < sizeof(table) / sizeof(table[0]); i++)
         if (strcmp(table[i].name, d->name) == 0)
             of_table.row = &table[i];
@@ -481,8 +490,6 @@ int driver_main(const driver *d, int argc, char **argv)
     int end = options_parse(&o, &scope, argc, argv);
     if (end >= 0)
         return end;
-    if (getenv("OPENBLAS_CORETYPE") == NULL)
-        start_with_fast_blas(argv);
     bool one_thread = dag_kernels_init(&how);
     if (start(&o, &ctx) != DAG_SUCCESS)
         return DRIVER_FAILED;

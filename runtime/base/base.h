@@ -96,6 +96,7 @@ struct dag_context {
     /* Ranks of this job on this node that run on the same set of processors, and which of them this
      * one is. */
     int sharing, share_index;
+    int device_sharing; /* ranks of this node that use the same devices, wherever they are bound */
     dagi_settings settings;
     struct dag_config *config; /* values with their origin, for dag_setting_get() */
     struct dagi_topology *topology;

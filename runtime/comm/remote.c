@@ -350,6 +350,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     dagi_tasks(ctx)->comm = c;
     ctx->sharing = engine->sharing;
     ctx->share_index = engine->share_index;
+    ctx->device_sharing = engine->device_sharing;
     if (c->size > 1) {
         dagi_tasks(ctx)->remote = &task_port;
         dagi_crew(ctx)->messages = &worker_port;

@@ -1,4 +1,7 @@
 /* Contexts: start and end of the runtime on this rank. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_setattr_default_np() */
+#endif
 #include "../base/settings.h"
 #include "../base/topology.h"
 #include "../comm/comm.h"
@@ -8,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "init.h"
 
@@ -131,6 +135,41 @@ static bool place_workers(dag_context *ctx)
     return bind;
 }
 
+/* ---- memory that others want ------------------------------------------------------------- */
+
+/* Programs without kernels lack it. */
+extern bool dag_kernels_reserve(int threads, char *why, size_t size) __attribute__((weak));
+
+/* Less than this and libraries below us, or their threads, end without a word. The limit of a thread's stack
+ * holds whenever it grows; those of new threads are as large as it was when the process began. */
+static dag_status prepare_stack(char *why, size_t size)
+{
+    const rlim_t least = (rlim_t)256 << 10, wanted = (rlim_t)8 << 20;
+    struct rlimit limit;
+    pthread_attr_t attributes;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least)
+        return DAG_SUCCESS; /* RLIM_INFINITY is the largest */
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (limit.rlim_cur < least || setrlimit(RLIMIT_STACK, &limit) != 0) {
+        snprintf(why, size, "the limit of the stack is %llu KiB, and at least %llu are needed: raise it "
+                 "(ulimit -s)", (unsigned long long)before >> 10, (unsigned long long)least >> 10);
+        return DAG_ERR_NOMEM;
+    }
+    if (pthread_getattr_default_np(&attributes) == 0) {
+        if (pthread_attr_setstacksize(&attributes, (size_t)limit.rlim_cur) == 0)
+            pthread_setattr_default_np(&attributes);
+        pthread_attr_destroy(&attributes);
+    }
+    return DAG_SUCCESS;
+}
+
+static dag_status reserve_for_kernels(const dag_context *ctx, char *why, size_t size)
+{
+    return !dag_kernels_reserve || dag_kernels_reserve(dagi_tasks(ctx)->nworkers, why, size) ? DAG_SUCCESS
+                                                                                 : DAG_ERR_NOMEM;
+}
+
 /* ---- start and end ---------------------------------------------------------------------- */
 
 static void destroy(dag_context *ctx)
@@ -212,7 +251,9 @@ static dag_status start_recording(dag_context *ctx, char *why, size_t size)
 static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_comm, char *why,
                         size_t size)
 {
-    dag_status status = dagi_settings_resolve(config, &ctx->config, &ctx->settings, why, size);
+    dag_status status = prepare_stack(why, size);
+    if (status == DAG_SUCCESS)
+        status = dagi_settings_resolve(config, &ctx->config, &ctx->settings, why, size);
     if (status == DAG_SUCCESS)
         status = dagi_topology_new(&ctx->topology, why, size);
     if (status != DAG_SUCCESS)
@@ -230,16 +271,19 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
     if (status == DAG_SUCCESS && ctx->recorded)
         status = start_recording(ctx, why, size);
     if (status == DAG_SUCCESS)
+        status = reserve_for_kernels(ctx, why, size);
+    if (status == DAG_SUCCESS)
         status = dagi_devices_init(ctx, why, size);
     if (status == DAG_SUCCESS)
         status = dagi_observe(ctx, why, size);
     settle_workers(ctx);
     if (status == DAG_SUCCESS)
         status = dagi_workers_start(ctx);
-    if (status == DAG_ERR_NOMEM)
+    if (status == DAG_ERR_NOMEM && !why[0])
         snprintf(why, size, "cannot set up %d workers: out of memory or of threads",
                  dagi_tasks(ctx)->nworkers);
     status = dagi_comm_open(ctx, status, why, size);
+    dagi_devices_started(ctx);
     if (status == DAG_SUCCESS && ctx->trace)
         dagi_trace_start(ctx);
     return status;
@@ -265,7 +309,7 @@ dag_status dagi_init(dag_context **context, const dag_config *config, void *mpi_
         return DAG_ERR_NOMEM;
     }
     memset((void *)ctx, 0, bytes);
-    ctx->size = ctx->sharing = 1;
+    ctx->size = ctx->sharing = ctx->device_sharing = 1;
     dagi_tasks(ctx)->crew = &dagi_crew_tasks;
     dagi_tasks(ctx)->pools_end = &dagi_tasks(ctx)->pools;
     pthread_mutex_init(&dagi_tasks(ctx)->pools_lock, NULL);

@@ -116,7 +116,7 @@ static dag_status self_new(dagi_engine **out)
         return DAG_ERR_NOMEM;
     e->ops = &self_ops;
     e->size = 1;
-    e->sharing = 1;
+    e->sharing = e->device_sharing = 1;
     *out = e;
     return DAG_SUCCESS;
 }

@@ -100,10 +100,13 @@ def drivers(runner, full):
 
 
 def faults(runner, full):
-    """Before a kernel ran: the result is right. While one runs: right, or an error that says so."""
+    """Before a kernel ran, or where another memory has what it was to change: the result is right.
+    While one runs: right, or an error that says so."""
     before = ["FAIL_MALLOC=1", "FAIL_MALLOC=1+", "FAIL_COPY=1", "FAIL_COPY=7", "FAIL_COPY=1+",
-              "FAIL_LAUNCH=1", "FAIL_LAUNCH=9", "FAIL_LAUNCH=4+ FAIL_KERNEL=cu"]
+              "FAIL_LAUNCH=1", "FAIL_LAUNCH=2 PARTS=3", "FAIL_LAUNCH=1+ FAIL_KERNEL=cu"]
     during = ["FAIL_ASYNC=1", "FAIL_ASYNC=6", "FAIL_ASYNC=25",
+              # a tile that was updated before, which is in no other memory
+              "FAIL_LAUNCH=9", "FAIL_LAUNCH=71 PARTS=3", "FAIL_LAUNCH=4+ FAIL_KERNEL=cu",
               "FAIL_COPY=3+", # what was computed cannot come back
               "FAIL_LAUNCH=1+ FAIL_KERNEL=dag_positive"] # behind the factorisation of a tile
     places = [(1, "1", {}), (1, "2", {"FAKE_CUDA_FAIL_DEVICE": "1"}), (2, "1", {}),
