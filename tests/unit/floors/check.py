@@ -124,27 +124,35 @@ class Symbols:
         self.faults = []
         self.seen = set()
         libraries = os.path.join(build, "runtime", "CMakeFiles")
+        objects = []
         for folder, _, files in sorted(os.walk(libraries)):
             library = os.path.relpath(folder, libraries).split(os.sep)[0]
-            if not re.match(r"dag_(floor_\w+|trace_file)\.dir$", library):
-                continue
-            for name in sorted(files):
-                if name.endswith((".o", ".obj")):
-                    self.read(os.path.join(folder, name), os.path.join(libraries, library), nm)
+            if re.match(r"dag_(floor_\w+|trace_file)\.dir$", library):
+                objects += [os.path.join(folder, f) for f in sorted(files) if f.endswith((".o", ".obj"))]
+        if objects:
+            self.read(objects, libraries, nm)
 
-    def read(self, path, library, nm):
-        floor, name = floor_of(path, library), os.path.relpath(path, library)
-        built_for = re.search(r"dag_floor_(\w+)\.dir$", library)
-        if built_for and built_for.group(1) != floor:
-            self.faults.append(f"{name}: a part of the library of {built_for.group(1)}")
-        self.seen.add(floor)
-        text = subprocess.run([nm, "-g", "-P", path], check=True, capture_output=True, text=True).stdout
+    def read(self, objects, libraries, nm):
+        text = subprocess.run([nm, "-A", "-g", "-P", *objects], check=True, capture_output=True,
+                              text=True).stdout
+        places = {}
+        for path in objects:
+            library, name = os.path.relpath(path, libraries).split(os.sep, 1)
+            floor = name.split(os.sep)[0]
+            built_for = re.fullmatch(r"dag_floor_(\w+)\.dir", library)
+            if built_for and built_for.group(1) != floor:
+                self.faults.append(f"{name}: a part of the library of {built_for.group(1)}")
+            self.seen.add(floor)
+            places[path] = (floor, name)
         for line in text.splitlines():
-            symbol, kind = line.split()[:2]
-            if kind in "Uwv":
-                self.taken.append((symbol, floor, name))
-            elif self.owner.setdefault(symbol, (floor, name))[0] != floor:
-                self.faults.append(f"{name}: {symbol} is defined in {self.owner[symbol][1]} too")
+            path, _, entry = line.partition(": ")
+            self.enter(*places[path], *entry.split()[:2])
+
+    def enter(self, floor, name, symbol, kind):
+        if kind in "Uwv":
+            self.taken.append((symbol, floor, name))
+        elif self.owner.setdefault(symbol, (floor, name))[0] != floor:
+            self.faults.append(f"{name}: {symbol} is defined in {self.owner[symbol][1]} too")
 
     def crossings(self):
         """(symbol, from, to, object that takes it), sorted."""
@@ -254,7 +262,7 @@ def made_up(tree, folder):
             file.write(text)
     nm = os.path.join(folder, "nm")
     with open(nm, "w", encoding="utf-8") as file:
-        file.write('#!/bin/sh\nfor last; do :; done\ncat "$last"\n')
+        file.write('#!/bin/sh\nshift 3\nfor object; do sed "s|^|$object: |" "$object"; done\n')
     os.chmod(nm, 0o755)
     return check(folder, os.path.join(folder, "build"), nm)
 
