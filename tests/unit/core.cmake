@@ -1,16 +1,13 @@
 # Tests of what tasks and workers do, and of settings and schedulers.
+dag_add_unit_test(test_settings SOURCES test_settings.c FLOOR base LABELS sanitize
+    INCLUDES "${PROJECT_SOURCE_DIR}/runtime/base")
+dag_add_unit_test(test_topology SOURCES test_topology.c FLOOR base
+    INCLUDES "${PROJECT_SOURCE_DIR}/runtime/base")
+dag_add_unit_test(test_sched SOURCES test_sched.c FLOOR sched LABELS sanitize
+    INCLUDES "${PROJECT_SOURCE_DIR}/runtime")
 if(TARGET dag)
-    dag_add_unit_test(test_settings SOURCES test_settings.c LIBS dag LABELS sanitize
-        INCLUDES "${PROJECT_SOURCE_DIR}/runtime/base")
-
-    dag_add_unit_test(test_sched SOURCES test_sched.c LIBS dag LABELS sanitize
-        INCLUDES "${PROJECT_SOURCE_DIR}/runtime")
-
     dag_add_unit_test(test_core SOURCES test_core.c graphs.c LIBS dag LABELS sanitize TIMEOUT 120)
     dag_add_unit_test(test_errors SOURCES test_errors.c graphs.c LIBS dag LABELS sanitize)
-    dag_add_unit_test(test_topology SOURCES test_topology.c LIBS dag
-        INCLUDES "${PROJECT_SOURCE_DIR}/runtime/base")
-
     if(TARGET dagcc)
         dag_add_unit_test(test_thief SOURCES test_thief.c LIBS dag LABELS sanitize TIMEOUT 120
             INCLUDES "${PROJECT_SOURCE_DIR}/runtime" "${CMAKE_CURRENT_SOURCE_DIR}")

@@ -2,4 +2,6 @@
 foreach(name IN ITEMS test_value test_bind)
     dag_add_unit_test(${name} SOURCES ${name}.c FLOOR task LABELS sanitize)
 endforeach()
-dag_add_unit_test(test_matrix SOURCES test_matrix.c FLOOR data LABELS sanitize)
+foreach(name IN ITEMS test_matrix test_copies)
+    dag_add_unit_test(${name} SOURCES ${name}.c FLOOR data LABELS sanitize)
+endforeach()

@@ -1,10 +1,8 @@
-# Parts of the device layer that are functions of their arguments alone, and what they rest on.
+# Parts of the device layer that are functions of their arguments alone.
 set(device "${PROJECT_SOURCE_DIR}/runtime/device")
 dag_add_unit_test(test_memory
     SOURCES test_memory.c "${device}/memory.c" "${device}/victims.c" LABELS sanitize)
 dag_add_unit_test(test_choice
     SOURCES test_choice.c "${device}/choice.c" "${device}/choice_file.c" LIBS m LABELS sanitize)
-dag_add_unit_test(test_copies
-    SOURCES test_copies.c "${PROJECT_SOURCE_DIR}/runtime/data/copies.c" LABELS sanitize)
 dag_add_unit_test(test_pending
     SOURCES test_pending.c "${device}/pending_queue.c" LABELS sanitize)

@@ -1,5 +1,7 @@
 #include "graphs.h"
 
+#include "../../runtime/base/base.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -650,8 +652,8 @@ graph graph_new(dag_context *ctx, enum graph_kind kind, int64_t n, int64_t m)
     graph_globals *g = dag_pool_globals(pool);
     g->n = n;
     g->m = m;
-    g->rank = dag_rank(ctx);
-    g->size = dag_size(ctx);
+    g->rank = ctx->rank; /* dag_rank() is of a floor above the tests of some */
+    g->size = ctx->size;
     g->fail_at = g->info_at = g->cancel_at = -1;
     dag_pool_scalar(pool, n);
     dag_pool_scalar(pool, m);

@@ -1,0 +1,305 @@
+/*
+ * Tasks with the floors below: the test is the crew. It starts instances, runs what it is given and
+ * puts what comes back on a list, until the pool has ended; in one test it is the network as well.
+ */
+#include "../../common/run_suite.h"
+#include "../graphs.h"
+#include "hand.h"
+
+enum { N = 40, M = 30 };
+static dag_context *ctx;
+static struct dagi_worker *w;
+static struct dag_task *list; /* ready */
+static int actives, news;
+
+/* ---- the crew ------------------------------------------------------------------------------ */
+
+static void put(struct dag_task *t)
+{
+    while (t) {
+        struct dag_task *next = t->next;
+        t->next = list;
+        list = t;
+        t = next;
+    }
+}
+
+static void put_ready(dagi_ready_list ready)
+{
+    put(ready.rest);
+    if (ready.best) {
+        ready.best->next = NULL;
+        put(ready.best);
+    }
+}
+
+static void active(struct dagi_worker *worker)
+{
+    actives += worker == w;
+}
+
+static void started(struct dagi_worker *worker, struct dag_task *tasks)
+{
+    ck_assert_ptr_eq(worker, w);
+    put(tasks);
+}
+
+static void some_news(dag_context *context)
+{
+    news += context == ctx;
+}
+
+static const dagi_crew_port crew = {active, started, some_news};
+
+static void setup(void)
+{
+    ctx = hand_new(sizeof(struct dagi_tasks), sizeof(struct dagi_runner), 1);
+    w = dagi_tasks(ctx)->workers[0];
+    dagi_tasks(ctx)->crew = &crew;
+}
+
+static void teardown(void)
+{
+    ck_assert_ptr_null(list);
+    hand_free(ctx);
+}
+
+/* Run until nothing is ready and nothing is left to start. Control that is held back is told at last. */
+static void run(void)
+{
+    struct dagi_runner *r = dagi_runner(w);
+    dagi_started from;
+    while (list || r->held_back > 0 || dagi_startup(w, &from)) {
+        if (!list && r->held_back == 0) {
+            put(from.list);
+            if (from.over)
+                dagi_pool_drop(w, from.over);
+        }
+        struct dag_task *t = list;
+        if (r->held_back > 0 && (!t || !dagi_control_joins(w, t)))
+            put_ready(dagi_control_tell(w));
+        if (!t)
+            continue;
+        t = list;
+        list = t->next;
+        if (r->held_back > 0 && !dagi_control_joins(w, t))
+            put_ready(dagi_control_tell(w));
+        put_ready(dagi_task_run(w, t));
+    }
+    dagi_flush(w);
+}
+
+/* ---- one rank ------------------------------------------------------------------------------ */
+
+/* Every kind of graph: each instance runs once, the pool ends, and nothing is left behind. */
+START_TEST(each_instance_runs_once)
+{
+    static const enum graph_kind kinds[] = {GRAPH_INDEPENDENT, GRAPH_CTL_CHAINS, GRAPH_DATA_CHAINS,
+                                            GRAPH_WAVEFRONT,   GRAPH_STENCIL,    GRAPH_PHASES,
+                                            GRAPH_DIAMOND};
+    enum graph_kind kind = kinds[_i / 2];
+    _Atomic int hits[N * M + N + M] = {0};
+    _Atomic int64_t sum = 0;
+    int64_t out[N + M] = {0}, tasks = graph_tasks(kind, N, M), expected = 0;
+    dagi_runner(w)->joins = _i % 2; /* control may be held back */
+    graph g = graph_new(ctx, kind, N, M);
+    g.globals->hits = hits;
+    g.globals->sum = &sum;
+    g.globals->out = out;
+    hand_add(ctx, g.pool);
+    ck_assert_int_eq(actives, 1);
+    ck_assert_int_eq(atomic_load(&dagi_pool(g.pool)->state), DAGI_POOL_RUNNING);
+    run();
+    ck_assert(hand_ended(g.pool));
+    ck_assert_int_eq(dagi_pool(g.pool)->status, DAG_SUCCESS);
+    ck_assert_int_eq(news, 1);
+    for (int64_t i = 0; i < tasks; i++) {
+        ck_assert_int_eq(hits[i], 1);
+        expected += i;
+    }
+    ck_assert_int_eq(sum, expected);
+    ck_assert_int_eq(atomic_load(&dagi_runner(w)->completed), tasks);
+    for (int i = 0; i < N && kind == GRAPH_DATA_CHAINS; i++)
+        ck_assert_int_eq(out[i], M);
+    for (int i = 0; i < N && kind == GRAPH_DIAMOND; i++)
+        ck_assert_int_eq(out[i], 1000 + i); /* copies of one value */
+    ck_assert_int_eq(dagi_deps_count(g.pool), 0);
+    dagi_pool_destroy(g.pool);
+}
+END_TEST
+
+/* A task with one arrival never enters the table; one with two is there from the first to the last. */
+START_TEST(the_table_holds_those_that_wait)
+{
+    graph chain = graph_new(ctx, GRAPH_CTL_CHAINS, 1, 5),
+          wave = graph_new(ctx, GRAPH_WAVEFRONT, 2, 2);
+    dagi_started from;
+    hand_add(ctx, chain.pool);
+    run();
+    ck_assert_int_eq(dagi_deps_count(chain.pool), 0);
+    hand_add(ctx, wave.pool);
+    ck_assert_int_eq(dagi_startup(w, &from), 1);
+    ck_assert_ptr_nonnull(from.list);
+    dagi_ready_list ready = dagi_task_run(w, from.list); /* (0, 0) names (0, 1) and (1, 0) */
+    ck_assert(ready.best && ready.rest && !ready.rest->next);
+    put_ready(dagi_task_run(w, ready.rest));
+    const int32_t last[] = {1, 1};
+    ck_assert_int_eq(dagi_deps_count(wave.pool), 1);
+    ck_assert_ptr_null(list);
+    struct dag_task *waits = dagi_deps_find(wave.pool, wave.pool->program->classes[0], last);
+    ck_assert_ptr_nonnull(waits);
+    ck_assert_int_eq(waits->pending, 1);
+    put_ready(dagi_task_run(w, ready.best));
+    ck_assert_ptr_eq(list, waits);
+    ck_assert_int_eq(dagi_deps_count(wave.pool), 0);
+    dagi_pool_drop(w, from.over);
+    run();
+    ck_assert(hand_ended(wave.pool));
+    dagi_pool_destroy(chain.pool);
+    dagi_pool_destroy(wave.pool);
+}
+END_TEST
+
+START_TEST(the_first_error_stays)
+{
+    graph g = graph_new(ctx, GRAPH_DATA_CHAINS, 3, 4);
+    _Atomic int hits[12] = {0};
+    g.globals->hits = hits;
+    g.globals->fail_at = 5; /* in the midst of chain 1 */
+    hand_add(ctx, g.pool);
+    run();
+    ck_assert(hand_ended(g.pool));
+    ck_assert_int_eq(dagi_pool(g.pool)->status, DAG_ERR_TASK);
+    ck_assert_ptr_nonnull(strstr(dagi_pool(g.pool)->message, "number 5 was told to"));
+    ck_assert_int_eq(hits[6], 0); /* bodies behind it are skipped */
+    ck_assert_int_eq(atomic_load(&dagi_runner(w)->completed), 12);
+    dagi_pool_destroy(g.pool);
+}
+END_TEST
+
+/* What becomes ready in a pool that is not running yet is kept; states go one way. */
+START_TEST(a_queued_pool_keeps_what_is_ready)
+{
+    graph g = graph_new(ctx, GRAPH_CTL_CHAINS, 1, 2);
+    const int32_t first[] = {0, 0};
+    const dagi_delivery message = {.cls = g.pool->program->classes[0], .params = first, .mask = 1};
+    ck_assert_int_eq(atomic_load(&dagi_pool(g.pool)->state), DAGI_POOL_NEW);
+    dagi_pool_open(g.pool);
+    dagi_pool_enlist(g.pool);
+    ck_assert_int_eq(atomic_load(&dagi_pool(g.pool)->state), DAGI_POOL_QUEUED);
+    ck_assert_ptr_eq(dagi_pool_find(ctx, g.pool->id), g.pool);
+    put(dagi_deliver(w, g.pool, &message)); /* (0, 1) is ready */
+    ck_assert_ptr_null(list);
+    dagi_started from;
+    ck_assert_int_eq(dagi_startup(w, &from), 0);
+    dagi_pool_may_start(w, g.pool);
+    ck_assert_ptr_nonnull(list);
+    ck_assert_int_eq(dagi_task_locals(list)[1], 1);
+    struct dag_task *t = list;
+    list = NULL;
+    dagi_task_drop(w, t); /* that message was a lie: leave the rest to the pool */
+    run();
+    ck_assert(hand_ended(g.pool));
+    ck_assert_ptr_null(dagi_pool_find(ctx, g.pool->id));
+    dagi_pool_destroy(g.pool);
+}
+END_TEST
+
+/* ---- two ranks ------------------------------------------------------------------------------ */
+
+struct dagi_fanout {
+    int named, sent;
+};
+static struct dagi_fanout fanout;
+static int over;
+static int32_t told[M][2];
+
+static void name(struct dagi_fanout *f, int rank, const dag_edge *edge, int group)
+{
+    ck_assert_int_eq(rank, 1);
+    ck_assert(edge && group == 0);
+    f->named++;
+}
+
+static int none(const struct dagi_fanout *f)
+{
+    return f->named == 0;
+}
+
+static void forget(struct dagi_fanout *f)
+{
+    f->named = 0;
+}
+
+static int refs(struct dagi_fanout *f, int flow)
+{
+    (void)flow;
+    return f->named; /* the sender holds one until the message has left */
+}
+
+static void send(struct dagi_worker *worker, struct dag_task *task, struct dagi_fanout *f,
+                 uint64_t dynamic, const struct dagi_job *job)
+{
+    ck_assert(dynamic == 0 && !job);
+    memcpy(told[f->sent++], dagi_task_locals(task), sizeof *told);
+    dagi_value_release(worker, dag_task_flows(task)[0]);
+    f->named = 0;
+}
+
+static void pool_over(struct dagi_worker *worker, dag_taskpool *pool, dag_status status,
+                      int64_t info, const char *message)
+{
+    ck_assert_int_eq(atomic_load(&dagi_pool(pool)->state), DAGI_POOL_LOCAL);
+    ck_assert_ptr_eq(worker, w);
+    over++;
+    dagi_pool_end(pool, status, info, message);
+}
+
+static const dagi_remote_port remote = {name, none, forget, refs, send, pool_over};
+
+/* A chain goes to and fro between this rank and one that the test plays. */
+START_TEST(a_chain_goes_through_another_rank)
+{
+    int64_t out[1] = {0};
+    const dag_shape shape = {1, 1, sizeof(int64_t)};
+    ctx->size = 2;
+    dagi_tasks(ctx)->remote = &remote;
+    dagi_runner(w)->fanout = &fanout;
+    graph g = graph_new(ctx, GRAPH_DATA_CHAINS, 1, M + 1);
+    g.globals->out = out;
+    hand_add(ctx, g.pool);
+    ck_assert_int_eq(atomic_load(&dagi_pool(g.pool)->open), M / 2 + 1 + 1);
+    for (int i = 0; i < M / 2; i++) {
+        run();
+        ck_assert_int_eq(fanout.sent, i + 1);
+        ck_assert_int_eq(told[i][1], 2 * i);
+        const int32_t there[] = {0, 2 * i + 1}; /* has run on the other rank */
+        dag_value *value = dagi_value_new(w, g.pool, &shape);
+        *(int64_t *)value->ptr = 2 * i + 2;
+        const dagi_delivery message = {
+            .cls = g.pool->program->classes[0], .params = there, .mask = 1, .values = &value};
+        ck_assert_int_eq(over, 0);
+        put(dagi_deliver(w, g.pool, &message));
+        ck_assert_ptr_nonnull(list);
+    }
+    run();
+    ck_assert_int_eq(over, 1);
+    ck_assert(hand_ended(g.pool));
+    ck_assert_int_eq(out[0], M + 1);
+    dagi_pool_destroy(g.pool);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("task");
+    TCase *tcase = tcase_create("task");
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_loop_test(tcase, each_instance_runs_once, 0, 14);
+    tcase_add_test(tcase, the_table_holds_those_that_wait);
+    tcase_add_test(tcase, the_first_error_stays);
+    tcase_add_test(tcase, a_queued_pool_keeps_what_is_ready);
+    tcase_add_test(tcase, a_chain_goes_through_another_rank);
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}

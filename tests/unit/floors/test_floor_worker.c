@@ -1,0 +1,313 @@
+/* Workers with the floors below: their states and what is counted of them, the loop, sleep, stalls. */
+#include "../../common/run_suite.h"
+#include "../graphs.h"
+#include "hand_crew.h"
+
+#include <signal.h>
+#include <time.h>
+
+/* ---- states -------------------------------------------------------------------------------- */
+
+static void is_consistent(const dag_context *ctx)
+{
+    const char *wrong = dagi_crew_check(ctx);
+    ck_assert_msg(!wrong, "%s", wrong);
+}
+
+static int is(dagi_worker_state state, int what)
+{
+    return (dagi_worker_is[state] & what) != 0;
+}
+
+/* A change as those do it that poll or go to sleep: the flag is taken before, the list is theirs. */
+static void become(struct dagi_worker *w, dagi_worker_state from, dagi_worker_state to)
+{
+    struct dagi_crew *crew = dagi_crew(w->ctx);
+    if (is(to, DAGI_IS_POLLING) && !is(from, DAGI_IS_POLLING))
+        atomic_store(w->index == 0 ? &crew->app_polls : &crew->polling, 1);
+    if (is(to, DAGI_IS_LISTED) && !is(from, DAGI_IS_LISTED)) {
+        dagi_thread(w)->park_next = crew->park_list;
+        crew->park_list = w;
+    }
+    if (!is(to, DAGI_IS_LISTED) && is(from, DAGI_IS_LISTED))
+        crew->park_list = dagi_thread(w)->park_next;
+    dagi_worker_become(w, from, to);
+}
+
+/* All that worker.c, idle.c and sleep.c change, as a way that comes through each of them. */
+static const dagi_worker_state way[] = {DAGI_OUT,
+                                        DAGI_RUNS,
+                                        DAGI_SEARCHES,
+                                        DAGI_RUNS,
+                                        DAGI_SEARCHES,
+                                        DAGI_SEARCHES_IDLE,
+                                        DAGI_SEARCHES,
+                                        DAGI_POLLS,
+                                        DAGI_SEARCHES,
+                                        DAGI_POLLS,
+                                        DAGI_POLLS_IDLE,
+                                        DAGI_POLLS,
+                                        DAGI_RUNS,
+                                        DAGI_OUT,
+                                        DAGI_SEARCHES_IDLE,
+                                        DAGI_OUT,
+                                        DAGI_SEARCHES_IDLE,
+                                        DAGI_POLLS_IDLE,
+                                        DAGI_OUT,
+                                        DAGI_SEARCHES_IDLE,
+                                        DAGI_POLLS_IDLE,
+                                        DAGI_SEARCHES_IDLE,
+                                        DAGI_PARKED,
+                                        DAGI_SEARCHES_IDLE,
+                                        DAGI_POLLS_IDLE,
+                                        DAGI_AT_BELL,
+                                        DAGI_POLLS_IDLE,
+                                        DAGI_AT_BELL,
+                                        DAGI_AT_BELL_ACTIVE,
+                                        DAGI_POLLS,
+                                        DAGI_RUNS,
+                                        DAGI_OUT};
+
+START_TEST(counts_follow_the_state)
+{
+    dag_context *ctx = crew_new(2);
+    struct dagi_crew *crew = dagi_crew(ctx);
+    struct dagi_worker *w = crew->tasks.workers[_i];
+    for (size_t i = 0; i + 1 < sizeof way / sizeof *way; i++) {
+        dagi_worker_state to = way[i + 1];
+        uint64_t before = atomic_load(&crew->activity);
+        become(w, way[i], to);
+        ck_assert_int_eq(dagi_worker_at(w), to);
+        ck_assert_int_eq(dagi_worker_is_active(w), is(to, DAGI_IS_ACTIVE));
+        ck_assert_uint_eq(atomic_load(&crew->activity) & DAGI_ACTIVE_MASK, is(to, DAGI_IS_ACTIVE));
+        ck_assert_int_eq(atomic_load(&crew->searching), is(to, DAGI_IS_SEARCHING));
+        ck_assert_int_eq(atomic_load(_i ? &crew->polling : &crew->app_polls),
+                         is(to, DAGI_IS_POLLING));
+        ck_assert_int_eq(atomic_load(&crew->parked), is(to, DAGI_IS_LISTED));
+        int began = is(to, DAGI_IS_ACTIVE) && !is(way[i], DAGI_IS_ACTIVE);
+        ck_assert_uint_eq((atomic_load(&crew->activity) >> 16) - (before >> 16), (unsigned)began);
+        is_consistent(ctx);
+    }
+    crew_free(ctx);
+}
+END_TEST
+
+START_TEST(activity_comes_and_goes)
+{
+    static const dagi_worker_state pairs[][2] = {{DAGI_OUT, DAGI_RUNS},
+                                                 {DAGI_SEARCHES_IDLE, DAGI_SEARCHES},
+                                                 {DAGI_POLLS_IDLE, DAGI_POLLS},
+                                                 {DAGI_AT_BELL, DAGI_AT_BELL_ACTIVE}};
+    dag_context *ctx = crew_new(2);
+    struct dagi_crew *crew = dagi_crew(ctx);
+    struct dagi_worker *w = crew->tasks.workers[1];
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        dagi_worker_state idle = pairs[i][0], active = pairs[i][1];
+        become(w, DAGI_OUT, idle);
+        uint64_t before = atomic_load(&crew->activity);
+        dagi_activate(w);
+        ck_assert_int_eq(dagi_worker_at(w), active);
+        dagi_activate(w); /* it is */
+        ck_assert_uint_eq(atomic_load(&crew->activity), before + DAGI_ACTIVE_ONE);
+        is_consistent(ctx);
+        if (!is(active, DAGI_IS_LISTED)) {
+            dagi_deactivate(w);
+            ck_assert_int_eq(dagi_worker_at(w), idle);
+            ck_assert(!dagi_activate_alone(w, before)); /* somebody was active since */
+            ck_assert_int_eq(dagi_worker_at(w), idle);
+            ck_assert(dagi_activate_alone(w, atomic_load(&crew->activity)));
+            ck_assert_int_eq(dagi_worker_at(w), active);
+        }
+        become(w, active, DAGI_OUT);
+        is_consistent(ctx);
+    }
+    crew_free(ctx);
+}
+END_TEST
+
+START_TEST(the_check_sees_wrong_counts)
+{
+    dag_context *ctx = crew_new(2);
+    struct dagi_crew *crew = dagi_crew(ctx);
+    is_consistent(ctx);
+    _Atomic int *const counts[] = {&crew->searching, &crew->parked, &crew->polling,
+                                   &crew->app_polls};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        atomic_fetch_add(counts[i], 1);
+        ck_assert_ptr_nonnull(dagi_crew_check(ctx));
+        atomic_fetch_sub(counts[i], 1);
+    }
+    atomic_fetch_add(&crew->activity, DAGI_ACTIVE_ONE);
+    ck_assert_ptr_nonnull(dagi_crew_check(ctx));
+    atomic_fetch_sub(&crew->activity, 1);
+    crew->park_list = crew->tasks.workers[0];
+    ck_assert_ptr_nonnull(dagi_crew_check(ctx));
+    crew->park_list = NULL;
+    crew_free(ctx);
+}
+END_TEST
+
+#ifndef NDEBUG
+START_TEST(a_wrong_state_to_leave_ends_the_process)
+{
+    dag_context *ctx = crew_new(2);
+    dagi_worker_become(dagi_tasks(ctx)->workers[0], DAGI_RUNS, DAGI_SEARCHES); /* it is OUT */
+}
+END_TEST
+#endif
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+static int counts_down(void *arg)
+{
+    return --*(int *)arg == 0;
+}
+
+START_TEST(a_worker_waits_until_it_is_done)
+{
+    int left = 50;
+    dag_context *ctx = crew_new(1);
+    struct dagi_worker *w = dagi_tasks(ctx)->workers[0];
+    dagi_run_until(w, counts_down, &left);
+    ck_assert_int_eq(left, 0);
+    ck_assert_int_eq(dagi_worker_at(w), DAGI_OUT);
+    ck_assert_int_eq(atomic_load(&dagi_crew(ctx)->blocked) & 1, 0);
+    ck_assert_ptr_null(dagi_thread(w)->done);
+    ck_assert_ptr_null(dagi_worker_self(ctx));
+    is_consistent(ctx);
+    crew_free(ctx);
+}
+END_TEST
+
+START_TEST(a_look_for_a_moment_comes_back)
+{
+    int never = 0; /* counts down from 0 */
+    dag_context *ctx = crew_new(2);
+    dagi_run_for(dagi_tasks(ctx)->workers[0], 100000, counts_down, &never);
+    ck_assert_int_lt(never, 0);
+    ck_assert_int_eq(dagi_thread(dagi_tasks(ctx)->workers[0])->one_task, 0);
+    is_consistent(ctx);
+    crew_free(ctx);
+}
+END_TEST
+
+/* Graphs of all kinds by 1, 2 and 4 workers: each instance once, and all counts come out. */
+START_TEST(workers_run_each_instance_once)
+{
+    enum { N = 30, M = 30 };
+    static const enum graph_kind kinds[] = {GRAPH_INDEPENDENT, GRAPH_CTL_CHAINS, GRAPH_DATA_CHAINS,
+                                            GRAPH_WAVEFRONT,   GRAPH_STENCIL,    GRAPH_PHASES,
+                                            GRAPH_DIAMOND};
+    static _Atomic int hits[N * M + N];
+    dag_context *ctx = crew_new(1 << _i);
+    dagi_tasks(ctx)->oversubscribed = _i == 2;
+    ck_assert_int_eq(dagi_workers_start(ctx), DAG_SUCCESS);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        for (int i = 0; i < N * M + N; i++)
+            hits[i] = 0;
+        graph g = graph_new(ctx, kinds[k], N, M);
+        g.globals->hits = hits;
+        ck_assert_int_eq(crew_run(ctx, g.pool), DAG_SUCCESS);
+        for (int64_t i = 0; i < graph_tasks(kinds[k], N, M); i++)
+            ck_assert_int_eq(hits[i], 1);
+        dagi_pool_destroy(g.pool);
+    }
+    crew_free(ctx);
+}
+END_TEST
+
+/* ---- sleep --------------------------------------------------------------------------------- */
+
+static void wait_for(dag_context *ctx, int parked)
+{
+    for (int i = 0; i < 5000 && atomic_load(&dagi_crew(ctx)->parked) != parked; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    ck_assert_int_eq(atomic_load(&dagi_crew(ctx)->parked), parked);
+}
+
+START_TEST(workers_without_tasks_sleep)
+{
+    enum { WORKERS = 3, TASKS = 500 };
+    _Atomic int hits[TASKS] = {0};
+    dag_context *ctx = crew_new(WORKERS);
+    ck_assert_int_eq(dagi_workers_start(ctx), DAG_SUCCESS);
+    for (int round = 0; round < 5; round++) {
+        wait_for(ctx, WORKERS - 1);
+        is_consistent(ctx);
+        for (int i = 1; i < WORKERS; i++)
+            ck_assert_int_eq(dagi_worker_at(dagi_tasks(ctx)->workers[i]), DAGI_PARKED);
+        graph g = graph_new(ctx, GRAPH_INDEPENDENT, TASKS, 1);
+        g.globals->hits = hits;
+        ck_assert_int_eq(crew_run(ctx, g.pool), DAG_SUCCESS);
+        dagi_pool_destroy(g.pool);
+    }
+    for (int i = 0; i < TASKS; i++)
+        ck_assert_int_eq(hits[i], 5);
+    crew_free(ctx);
+}
+END_TEST
+
+/* A pool that the application only adds is run by workers that slept; nobody helps them. */
+START_TEST(sleepers_are_woken)
+{
+    dag_context *ctx = crew_new(2);
+    ck_assert_int_eq(dagi_workers_start(ctx), DAG_SUCCESS);
+    wait_for(ctx, 1);
+    graph g = graph_new(ctx, GRAPH_WAVEFRONT, 20, 20);
+    hand_add(ctx, g.pool);
+    dagi_leave(dagi_tasks(ctx)->workers[0]);
+    for (int i = 0; i < 5000 && !hand_ended(g.pool); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    ck_assert(hand_ended(g.pool));
+    ck_assert_int_eq(atomic_load(&dagi_runner(dagi_tasks(ctx)->workers[0])->completed), 0);
+    dagi_pool_destroy(g.pool);
+    crew_free(ctx);
+}
+END_TEST
+
+/* ---- stalls -------------------------------------------------------------------------------- */
+
+static int64_t asked;
+
+static void causes(dag_taskpool *pool, int64_t waiting, FILE *out)
+{
+    asked += waiting;
+    fprintf(out, "; asked of %s", pool->program->name);
+}
+
+START_TEST(a_stall_is_proven)
+{
+    dag_context *ctx = crew_new(1 + _i % 2);
+    ck_assert_int_eq(dagi_workers_start(ctx), DAG_SUCCESS);
+    if (_i / 2)
+        dagi_crew(ctx)->causes = causes;
+    graph g = graph_new(ctx, GRAPH_HALF_STALL, 1, 1);
+    ck_assert_int_eq(crew_run(ctx, g.pool), DAG_ERR_STALL);
+    const char *text = dagi_pool(g.pool)->message;
+    ck_assert_ptr_nonnull(strstr(text, "1 tasks wait for inputs that nobody will send"));
+    ck_assert_int_eq(strstr(text, "asked of half_stall") != NULL, _i / 2);
+    ck_assert_int_eq(asked, _i / 2);
+    dagi_pool_destroy(g.pool);
+    crew_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("worker");
+    TCase *tcase = tcase_create("worker");
+    tcase_add_loop_test(tcase, counts_follow_the_state, 0, 2);
+    tcase_add_test(tcase, activity_comes_and_goes);
+    tcase_add_test(tcase, the_check_sees_wrong_counts);
+#ifndef NDEBUG
+    tcase_add_test_raise_signal(tcase, a_wrong_state_to_leave_ends_the_process, SIGABRT);
+#endif
+    tcase_add_test(tcase, a_worker_waits_until_it_is_done);
+    tcase_add_test(tcase, a_look_for_a_moment_comes_back);
+    tcase_add_loop_test(tcase, workers_run_each_instance_once, 0, 3);
+    tcase_add_test(tcase, workers_without_tasks_sleep);
+    tcase_add_test(tcase, sleepers_are_woken);
+    tcase_add_loop_test(tcase, a_stall_is_proven, 0, 4);
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}
