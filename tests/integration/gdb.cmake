@@ -9,3 +9,10 @@ if(DAG_HAVE_MPI)
 else()
     dag_leave_out(gdb_walk "it needs several ranks, and MPI is off")
 endif()
+
+add_executable(gdb_stop)
+dag_add_jdf(gdb_stop gdb/stop.jdf)
+dag_add_script_test(gdb_commands LABELS integration PROCESSORS 2
+    COMMAND ${gdb_run} gdb -nx -batch -x "${CMAKE_CURRENT_SOURCE_DIR}/gdb/commands.py"
+        --args "$<TARGET_FILE:gdb_stop>"
+    ENVIRONMENT "DAG=${PROJECT_SOURCE_DIR}/tools/gdb/dag.py" "DAG_THREADS=2")
