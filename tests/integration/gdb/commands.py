@@ -97,6 +97,6 @@ def main():
 
 try:
     main()
-except (gdb.error, KeyError, OSError, TypeError, ValueError) as e:
+except Exception as e: # gdb would end with status 0
     gdb.write("%s: %s\n" % (type(e).__name__, e), gdb.STDERR)
     gdb.execute("quit 1")

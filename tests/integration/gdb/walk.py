@@ -19,7 +19,8 @@ PATIENCE = 300
 
 def fail(text):
     gdb.write("walk: rank %d: %s\n" % (RANK, text), gdb.STDERR)
-    gdb.execute("kill", to_string=True)
+    if gdb.selected_inferior().pid:
+        gdb.execute("kill", to_string=True)
     gdb.execute("quit 1")
 
 
@@ -83,9 +84,13 @@ def start():
 def walk(steps):
     waiting = {}
     for step in steps:
-        b = gdb.Breakpoint(source=step[2], function=step[3])
+        b = gdb.Breakpoint(function=step[3])
         if b.pending:
-            fail("step %d: %s has no function %s" % (step[0], step[2], step[3]))
+            fail("step %d: there is no function %s" % (step[0], step[3]))
+        place = gdb.find_pc_line(int(gdb.parse_and_eval("(unsigned long)&" + step[3]))).symtab
+        if not place or not ("/" + place.filename).endswith("/" + step[2]):
+            fail("step %d: %s is not in %s, but in %s" % (
+                step[0], step[3], step[2], place and place.filename))
         waiting[b.number] = step
     for expected in steps:
         b = go_on()
@@ -119,5 +124,5 @@ def main():
 
 try:
     main()
-except (gdb.error, KeyError, OSError, TypeError, ValueError) as e:
+except Exception as e: # gdb would end with status 0
     fail("%s: %s" % (type(e).__name__, e))
