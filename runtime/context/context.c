@@ -1,10 +1,14 @@
-/* Contexts: start and end of the runtime on this rank. */
+/*
+ * Contexts: start and end of the runtime on this rank. Every build keeps the types that this file sees,
+ * for debuggers: tools/gdb/dag.py.
+ */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setattr_default_np() */
 #endif
 #include "../base/settings.h"
 #include "../base/topology.h"
 #include "../comm/comm.h"
+#include "../data/copies.h"
 #include "../device/resident.h"
 #include "../watch/watch.h"
 #include "trace.h"
@@ -16,6 +20,29 @@
 #include "init.h"
 
 static const dagi_sched_ops *const schedulers[] = {&dagi_sched_local, &dagi_sched_global};
+
+/* ---- for debuggers ----------------------------------------------------------------------- */
+
+dag_context *dagi_contexts;
+static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void enlist(dag_context *ctx)
+{
+    pthread_mutex_lock(&contexts_lock);
+    dagi_crew(ctx)->next_context = dagi_contexts;
+    dagi_contexts = ctx;
+    pthread_mutex_unlock(&contexts_lock);
+}
+
+static void delist(const dag_context *ctx)
+{
+    pthread_mutex_lock(&contexts_lock);
+    dag_context **link = &dagi_contexts;
+    while (*link != ctx)
+        link = &dagi_crew(*link)->next_context;
+    *link = dagi_crew(ctx)->next_context;
+    pthread_mutex_unlock(&contexts_lock);
+}
 
 /* ---- workers ---------------------------------------------------------------------------- */
 
@@ -174,6 +201,7 @@ static dag_status reserve_for_kernels(const dag_context *ctx, char *why, size_t 
 
 static void destroy(dag_context *ctx)
 {
+    delist(ctx);
     if (dagi_tasks(ctx)->workers)
         dagi_workers_stop(ctx);
     dagi_observe_end(ctx);
@@ -315,6 +343,7 @@ dag_status dagi_init(dag_context **context, const dag_config *config, void *mpi_
     pthread_mutex_init(&dagi_tasks(ctx)->pools_lock, NULL);
     pthread_mutex_init(&dagi_crew(ctx)->park_lock, NULL);
     pthread_mutex_init(&ctx->message_lock, NULL);
+    enlist(ctx);
     dag_status status = build(ctx, config, mpi_comm, why, why_size);
     if (status != DAG_SUCCESS) {
         destroy(ctx);

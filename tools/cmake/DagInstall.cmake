@@ -46,6 +46,13 @@ endif()
 
 install(FILES ${headers} "${PROJECT_BINARY_DIR}/include/dag/config.h"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dag)
+# Commands for gdb, which looks in the second place when it loads the library and lives in this prefix.
+set(gdb_commands "${PROJECT_SOURCE_DIR}/tools/gdb/dag.py")
+install(FILES "${gdb_commands}" DESTINATION ${CMAKE_INSTALL_DATADIR}/dagcc)
+if(BUILD_SHARED_LIBS)
+    install(FILES "${gdb_commands}" RENAME $<TARGET_FILE_NAME:dag>-gdb.py
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/gdb/auto-load${CMAKE_INSTALL_FULL_LIBDIR})
+endif()
 install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1" "${PROJECT_SOURCE_DIR}/docs/dag_info.1"
     "${PROJECT_SOURCE_DIR}/docs/dag_doctor.1" "${PROJECT_SOURCE_DIR}/docs/dag_trace.1"
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
