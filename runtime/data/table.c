@@ -239,19 +239,20 @@ static const char *check_shard(const dag_taskpool *pool, struct dagi_data_shard 
     for (size_t i = 0; i < s->nbuckets; i++) {
         for (const dagi_value *v = s->bucket[i]; v != NULL; v = v->next) {
             if (++count > s->count)
-                return "a shard has more elements than it counts";
+                return "data: a shard has more elements than it counts";
             if (bucket_of(s, hash_of(v->v.ptr)) != &s->bucket[i])
-                return "an element is where nobody looks for it";
+                return "data: an element is where nobody looks for it";
             if (v->pool != pool)
-                return "a fetched element is another pool's";
+                return "data: a fetched element is another pool's";
             if (atomic_load(&v->refs) < 1)
-                return "nobody holds an element that is in the table";
+                return "data: nobody holds an element that is in the table";
             if (is_kept(v) && v->waiting != NULL)
-                return "a store waits for an element that nothing changes";
+                return "data: a store waits for an element that nothing changes";
             kept += (size_t)is_kept(v);
         }
     }
-    return count == s->count && kept == s->kept ? NULL : "a shard has fewer elements than it counts";
+    return count == s->count && kept == s->kept ? NULL
+                                                : "data: a shard has fewer elements than it counts";
 }
 
 const char *dagi_data_check(const dag_taskpool *pool, int over)
@@ -259,11 +260,11 @@ const char *dagi_data_check(const dag_taskpool *pool, int over)
     dagi_pool_data *data = pool->data;
     const char *wrong = NULL;
     if (over && atomic_load(&data->deferred) != NULL)
-        return "stores wait behind the end of a pool";
+        return "data: stores wait behind the end of a pool";
     for (int i = 0; i < DAGI_DATA_SHARDS && wrong == NULL; i++) {
         struct dagi_data_shard *s = &data->shard[i];
         pthread_mutex_lock(&s->lock);
-        wrong = over && s->kept > 0 ? "elements are kept behind the end of a pool"
+        wrong = over && s->kept > 0 ? "data: elements are kept behind the end of a pool"
                                     : check_shard(pool, s);
         pthread_mutex_unlock(&s->lock);
     }

@@ -202,8 +202,9 @@ static struct dag_task *make(const struct arrival *a)
         dagi_value_release(a->w, a->value);
         return NULL;
     }
-    assert(a->pool->ctx->size == 1 || !cls->rank ||
-           cls->rank(a->pool->globals, locals) == a->pool->ctx->rank); /* tasks of others wait there */
+    /* A task of another rank waits there. */
+    assert(a->pool->ctx->size == 1 ||
+           cls->rank(a->pool->globals, locals) == a->pool->ctx->rank);
     t->pending = n;
     return t;
 }

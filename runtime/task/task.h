@@ -323,7 +323,8 @@ int64_t dagi_deps_count(const dag_taskpool *pool);
 struct dag_task *dagi_deps_find(dag_taskpool *pool, const dag_class *cls, const int32_t *params);
 /* Call fn for each task in the table until it returns nonzero, with the lock of its shard held. */
 void dagi_deps_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg), void *arg);
-/* NULL, or what is wrong with the table; the number of tasks in it. No worker may be active in the pool. */
+/* NULL, or what is wrong with the table; the number of tasks in it. No worker may be active in the
+ * pool. */
 const char *dagi_deps_check(dag_taskpool *pool, uint64_t *tasks);
 /* Drop all tasks; how many there were. No worker may be active in the pool. */
 int64_t dagi_deps_clear(struct dagi_worker *w, dag_taskpool *pool);
@@ -397,8 +398,9 @@ int dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool);
 
 /* ---- check.c ------------------------------------------------------------------------------ */
 
-/* NULL, or what is wrong with a pool (text of this thread): its table, what its tasks hold, its counts,
- * lists and state. Nobody works on it; others may be added and end. Tests may ask at any such point. */
+/* NULL, or what is wrong with a pool (text of this thread): its table, what its tasks hold, its
+ * counts, lists and state. Nobody works on it; others may be added and end. For quiet points of
+ * builds with DAG_CHECKED, and for tests. */
 const char *dagi_pool_check(dag_taskpool *pool);
 /* The same of a worker that runs no task, as far as tasks know it. */
 const char *dagi_runner_check(const struct dagi_worker *w);

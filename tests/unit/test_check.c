@@ -64,13 +64,26 @@ static int64_t eight(const void *globals)
 }
 
 static const dag_flow flows[] = {{"X", DAG_RW, 1}, {"c", 0, 2}};
-static const dag_class cls = {.name = "T", .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 2,
-                              .flows = flows, .locals = in_space, .rank = placed, .inputs = two,
-                              .count = eight, .task_bytes = 128};
+static const dag_class cls = {.name = "T",
+                              .nparams = 1,
+                              .nlocals = 1,
+                              .ndata = 1,
+                              .nflows = 2,
+                              .flows = flows,
+                              .locals = in_space,
+                              .rank = placed,
+                              .inputs = two,
+                              .count = eight,
+                              .task_bytes = 128};
 static const dag_class *const classes[] = {&cls};
 static const dag_slot slots[] = {{"A", DAG_MEM_DEFERRED}};
-static const dag_program program = {.abi = DAG_JDF_ABI, .name = "check", .file = "check.jdf",
-                                    .nclasses = 1, .classes = classes, .nslots = 1, .slots = slots};
+static const dag_program program = {.abi = DAG_JDF_ABI,
+                                    .name = "check",
+                                    .file = "check.jdf",
+                                    .nclasses = 1,
+                                    .classes = classes,
+                                    .nslots = 1,
+                                    .slots = slots};
 static const dag_edge edge = {.target = &cls};
 
 static void nothing(struct dagi_worker *w)
@@ -271,6 +284,17 @@ START_TEST(a_part_ends_once)
 }
 END_TEST
 
+/* All tasks are taken off, and one waits: it has been sent more than it declares. */
+START_TEST(a_task_is_left_over)
+{
+    dagi_pool_count(w, pool, atomic_load(&dagi_pool(pool)->open), 8);
+    ck_assert_int_eq(atomic_load(&dagi_pool(pool)->state), DAGI_POOL_ENDED);
+    ck_assert_int_eq(dagi_pool(pool)->status, DAG_ERR_GRAPH);
+    ck_assert_ptr_nonnull(strstr(dagi_pool(pool)->message, "T(5) was sent more inputs"));
+    ck_assert_ptr_null(dagi_pool_check(pool));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("check");
@@ -282,6 +306,7 @@ int main(void)
     tcase_add_test(tc, workers);
     tcase_add_test(tc, stores_of_a_pool_that_fails);
     tcase_add_test(tc, a_part_ends_once);
+    tcase_add_test(tc, a_task_is_left_over);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
