@@ -137,6 +137,19 @@ struct dag_taskpool {
     _Atomic int poisoned; /* only ever 0 -> 1: bodies and stores are skipped */
 };
 
+/* ---- checks -------------------------------------------------------------------------------- */
+
+/* Builds with DAG_CHECKED look at whole structures where all is quiet, and end with what is wrong
+ * with one: `check` is an expression that yields NULL or a text. Other builds do not evaluate it. */
+#ifdef DAG_CHECKED
+#define DAGI_CHECKED 1
+#define DAGI_INSIST(check) dagi_insist(check, __FILE__, __LINE__)
+#else
+#define DAGI_CHECKED 0
+#define DAGI_INSIST(check) ((void)0)
+#endif
+void dagi_insist(const char *wrong, const char *file, int line);
+
 /* ---- helpers for all floors ------------------------------------------------------------- */
 
 /* Keep the sentence that dag_message() returns. */

@@ -7,6 +7,7 @@
  */
 #include "remote.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,7 @@ static void forget_early(dagi_comm *c, dagi_pool_comm *p)
 
 static void pool_comm_free(dagi_comm *c, dagi_pool_comm *p)
 {
+    assert(p->sends == 0 && p->flights == 0 && !p->early);
     dagi_pool_comm **link = bucket_of(c, p->id);
     while (*link != p)
         link = &(*link)->next;
@@ -375,6 +377,7 @@ void dagi_agree_hold(dag_taskpool *pool)
 void dagi_agree_drop(dagi_comm *c, dag_taskpool *pool)
 {
     dagi_pool_comm *p = dagi_pool(pool)->comm;
+    assert(p && p->pool == pool && p->sends > 0);
     dagi_pool_drop(c->w, pool);
     p->sends--;
     tell_core_if_over(c, p);

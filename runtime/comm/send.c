@@ -6,6 +6,7 @@
  */
 #include "remote.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,7 @@ static void account(dagi_comm *c, dagi_send *s)
 
 void dagi_send_finish(dagi_comm *c, dagi_send *s)
 {
+    assert(s->pending > 0);
     if (--s->pending > 0)
         return;
     if (s->queued) {

@@ -391,6 +391,10 @@ dag_status dag_fini(dag_context *context)
         dag_status traced = dagi_trace_finish(context);
         status = status == DAG_SUCCESS ? traced : status;
     }
+    if (DAGI_CHECKED) {
+        dagi_workers_stop(context);
+        DAGI_INSIST(dagi_crew_check(context));
+    }
     destroy(context);
     return status;
 }

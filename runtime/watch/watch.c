@@ -13,6 +13,7 @@
 #include "../worker/worker.h"
 #include "waiting.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -55,6 +56,7 @@ static void on_signal(int number)
 void dagi_watch_begin(dagi_watched *slot, const struct dag_task *t)
 {
     dagi_lock(&slot->lock);
+    assert(!slot->cls); /* one body at a time */
     slot->cls = t->cls;
     slot->file = t->pool->program->file;
     memcpy(slot->local, dag_task_flows((struct dag_task *)(uintptr_t)t) + t->cls->ndata,
@@ -67,6 +69,7 @@ void dagi_watch_begin(dagi_watched *slot, const struct dag_task *t)
 void dagi_watch_end(dagi_watched *slot)
 {
     dagi_lock(&slot->lock);
+    assert(slot->cls);
     slot->cls = NULL;
     dagi_unlock(&slot->lock);
 }
