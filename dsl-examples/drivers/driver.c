@@ -1,5 +1,6 @@
 /* Start and end of a driver, its errors and its results. */
 #include "driver.h"
+#include "memory.h"
 
 #include <dag/kernels.h>
 
@@ -50,43 +51,6 @@ dag_status driver_agreed(dag_context *ctx, dag_status mine)
 
 /* ---- help for the drivers ---------------------------------------------------------------- */
 
-/*
- * Storage is provided when it is touched, so a matrix that is too large would be found out by the
- * system ending processes. Refuses it while it takes nothing: the parts of the ranks on one node
- * have to fit its memory.
- */
-static dag_status check_memory(dag_context *ctx, const dag_matrix *a)
-{
-    char host[256] = "";
-    double *nodes = calloc(2 * (size_t)dag_size(ctx), sizeof(*nodes)); /* name and bytes of each */
-    dag_status status = driver_agreed(ctx, nodes != NULL ? DAG_SUCCESS : DAG_ERR_NOMEM);
-    if (status != DAG_SUCCESS) {
-        free(nodes);
-        return status;
-    }
-    double bytes = (double)dag_matrix_bytes(a), name = 0, needed = 0;
-    if (a->uplo != DAG_GENERAL && a->layout == DAG_LAYOUT_SLAB)
-        bytes /= 2; /* the other triangle is never touched */
-    (void)gethostname(host, sizeof(host) - 1);
-    for (const char *c = host; *c != '\0'; c++)
-        name = fmod(name * 257 + (unsigned char)*c, 0x1p40);
-    nodes[2 * dag_rank(ctx)] = name;
-    nodes[2 * dag_rank(ctx) + 1] = bytes;
-    status = driver_collective(ctx, dag_allreduce(ctx, DAG_SUM, nodes, 2 * dag_size(ctx)));
-    for (int r = 0; r < dag_size(ctx); r++)
-        if (nodes[2 * r] == name)
-            needed += nodes[2 * r + 1];
-    free(nodes);
-    if (status != DAG_SUCCESS)
-        return status;
-    double present = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if (present > 0 && needed > present)
-        status = dag_error(ctx, DAG_ERR_NOMEM, "a matrix of %" PRId64 " x %" PRId64 " needs %.0f "
-                           "bytes on %s, which has %.0f; use more nodes or a smaller matrix", a->m,
-                           a->n, needed, host, present);
-    return driver_agreed(ctx, status);
-}
-
 dag_status driver_tile(dag_context *ctx, const options *o, int64_t n, int64_t *nb)
 {
     dag_tile_choice choice = {.nb = o->nb};
@@ -109,7 +73,7 @@ dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t 
                                   .p = o->p, .q = o->q, .layout = o->layout, .uplo = uplo};
     status = driver_agreed(ctx, dag_matrix_new(ctx, &desc, matrix));
     if (status == DAG_SUCCESS)
-        status = check_memory(ctx, *matrix);
+        status = memory_check(ctx, *matrix);
     if (status != DAG_SUCCESS) {
         dag_matrix_free(*matrix);
         *matrix = NULL;
@@ -444,6 +408,7 @@ static int run_all(const driver *d, dag_context *ctx, const options *o)
     int end = DRIVER_OK;
     for (int64_t i = 0; i < o->runs; i++) {
         report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN};
+        memory_expect(o->routine != NULL ? o->routine : d->name, o);
         dag_status status = d->run(ctx, o, &r);
         if (status == DAG_SUCCESS)
             tell_report(ctx, o, &r);

@@ -80,6 +80,11 @@ dag_add_mpi_test(la_api_credit NP 4 THREADS 1 COMMAND la_api
 # The programs as users run them. Matrices of the Harwell-Boeing collection are looked for beside
 # the source tree; RealMatrices is skipped without them.
 find_package(Python3 COMPONENTS Interpreter QUIET)
+if(Python3_FOUND AND NOT DAG_SANITIZE) # these take memory of their own
+    dag_add_script_test(la_peaks LABELS integration TIMEOUT 120
+        COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_SOURCE_DIR}/la/peaks.py"
+            "${PROJECT_BINARY_DIR}/bin")
+endif()
 if(NOT Python3_FOUND)
     dag_leave_out(la_drivers "Python 3 was not found")
     return()
