@@ -1,5 +1,5 @@
 /*
- * Inside of the upper layer. Files: fanout.c (who gets what), tree.c (in what shape), wire.c (how
+ * Inside of this floor. Files: fanout.c (who gets what; in what shape is net/shapes.c), wire.c (how
  * it looks as bytes), send.c (queues and transfers out), recv.c (arrivals, relays), scatter.c
  * (pieces of scatter broadcasts), direct.c (messages from devices), agree.c (end of pools, barrier),
  * wave.c (counting waves), remote.c (lock, inbox, progress).

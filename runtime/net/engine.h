@@ -111,7 +111,7 @@ struct dagi_engine {
     struct dagi_bell *bell;   /* of this rank */
     char no_bells[128];
     int main_only;   /* 1: MPI may be called by the thread that initialised it alone */
-    int hold_credit; /* set by the upper layer: 1 = do not return credit for now */
+    int hold_credit; /* set by comm/: 1 = do not return credit for now */
     dagi_am_fn on_message;
     void *on_message_arg;
     const dagi_observer *observer; /* NULL = nobody */
