@@ -228,7 +228,7 @@ int dagi_agree_failed(const dagi_comm *c, uint32_t id)
     return i > 0;
 }
 
-/* Tell core when all is over: agreed by all, ended here, nothing of ours on its way. */
+/* End the pool when all is over: agreed by all, ended here, nothing of ours on its way. */
 static void tell_core_if_over(dagi_comm *c, dagi_pool_comm *p)
 {
     if (!p->agreed || p->sends || (p->missing && !p->late))

@@ -1,19 +1,15 @@
 /*
- * The interface of communication: two layers and the messages between ranks.
+ * The interface of communication between ranks (dagi_comm_*): activations, broadcast trees, data
+ * movement, agreement on the end of pools, on top of an engine (net/engine.h), which moves bytes. It
+ * knows task classes only through struct dag_class.
  *
- * Lower layer, the engine (struct dagi_engine): active messages with bounded eager credit, bulk
- * transfers of 2D views, progress. Implementations: engine_mpi.c, engine_self.c (one rank, or a
- * build without MPI). It knows nothing of tasks.
- *
- * Upper layer, remote.c (dagi_comm_*): activations, broadcast trees, data movement, end agreement
- * messages. It knows task classes only through struct dag_class.
- *
- * Who calls: any worker may call dagi_comm_activate() and dagi_comm_send_control(); they queue, and
- * whoever holds the progress lock drains. dagi_comm_progress() is called by workers between tasks
- * and when idle; it takes the lock by try-lock, so MPI is entered by one thread at a time, and by
- * worker 0 alone where the program itself has started MPI below MPI_THREAD_MULTIPLE (dag/mpi.h).
- * Handlers run under the lock, on the worker that makes progress, and may hand ready tasks to that
- * worker.
+ * Who calls: any worker may call dagi_comm_activate(), dagi_comm_pool_added() and
+ * dagi_comm_pool_local_end(); they leave an item in the inbox, which whoever holds the progress lock
+ * drains. Tasks and workers come here through their ports (task/port.h, worker/port.h), floors above
+ * directly. dagi_comm_progress() is called by workers between tasks and when idle; it takes the lock by
+ * try-lock, so MPI is entered by one thread at a time, and by worker 0 alone where the program itself has
+ * started MPI below MPI_THREAD_MULTIPLE (dag/mpi.h). Handlers run under the lock, on the worker that makes progress, and may hand ready tasks to
+ * that worker.
  *
  * Messages (sender -> receiver: fields; reply). All integers little-endian as in memory; ranks of a
  * job are alike.
@@ -40,10 +36,10 @@
 
 struct dagi_job;
 
-/* ---- upper layer: called by core -------------------------------------------------------- */
+/* ---- start, end, tasks and pools -------------------------------------------------------- */
 
-/* Sets ctx->rank, size and comm. Reads ctx->settings and dagi_tasks(ctx)->nworkers, which may be 0 when it is
- * to be settled by dagi_comm_sharing(); then it must be set before anything else is called. */
+/* Sets ctx->rank, size and comm. Reads ctx->settings and dagi_tasks(ctx)->nworkers, which may be 0
+ * when it follows from ctx->sharing, set here; then it must be set before anything else is called. */
 dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size);
 /* The end of a start, collective over all ranks that came through dagi_comm_init(): if one of them
  * gives another status than success, all get one. Until then nobody enters the progress lock. */
@@ -70,7 +66,7 @@ void dagi_comm_rouse(dag_context *ctx);
 const char *dagi_comm_no_bells(const dag_context *ctx);
 
 /* Ranks that one completed task sends to, by flow mask: filled through dagi_fanout_add() while
- * core visits the successors in DAG_VISIT_RANKS mode; one per worker, reused. A rank that needs
+ * completion visits the successors in DAG_VISIT_RANKS mode; one per worker, reused. A rank that needs
  * flows {A} and one that needs {A, B} are different groups. */
 typedef struct dagi_fanout dagi_fanout;
 dagi_fanout *dagi_fanout_new(dag_context *ctx);
@@ -85,7 +81,7 @@ int dagi_fanout_refs(dagi_fanout *f, int flow);
 
 /* Send what was gathered, and clear f. `task` is the completed task; its flow values have one
  * reference added per dagi_fanout_refs(), which comm drops by dagi_value_release() as sends
- * complete. Counts the sends in pool->sends_pending (see core). Never blocks. */
+ * complete. Each send holds the pool (dagi_pool_hold()) until then. Never blocks. */
 void dagi_comm_activate(struct dagi_worker *w, struct dag_task *task, dagi_fanout *f,
                         uint64_t dynamic_bits, const struct dagi_job *job);
 
@@ -109,7 +105,7 @@ int dagi_comm_congested(const dag_context *ctx);
  * is at it. `w` receives ready tasks. */
 int dagi_comm_progress(struct dagi_worker *w);
 
-/* Blocks in dagi_run_until() (core.h), so that tasks that others wait for still run here.
+/* Blocks in dagi_run_until() (worker/worker.h), so that tasks that others wait for still run here.
  * DAG_ERR_MISMATCH, with a message, on all ranks: not all wait in the same place. */
 enum dagi_barrier { DAGI_BARRIER, DAGI_BARRIER_FINI };
 dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which);
@@ -118,18 +114,18 @@ dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which);
 void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received);
 
 /*
- * Counting waves: has everything come to rest although pools are unfinished? Rank 0 starts one when
- * core asks for it (core does so on rank 0 only, when it has been idle for a while); a request
- * while one is under way is ignored. Each rank forwards it down the tree at once and answers, when
- * its children have, with what dagi_wave_look() says of it, combined field by field. Rank 0 starts
- * a second wave right behind a first that looks quiet, and when both are quiet and their sums of
- * sent, received and activity are the same tells all ranks, which call dagi_wave_quiet(). Quiet:
- * all idle, sent == received, flights == 0, and either all ranks have added the same pools and one
- * is open, or they have not and all are blocked. The first open pool, if all ranks have added it,
- * is ended by core: as stalled, unless it is one that cannot be counted. If not all have, those
- * that lack it never will add it, nor any later one: comm speaks for them in the agreement on their
- * end (DAG_ERR_MISMATCH), and core ends the first open one where it is. A wave that is not quiet
- * ends without a word.
+ * Counting waves: has everything come to rest although pools are unfinished? Rank 0 starts one
+ * when a worker asks for it (on rank 0 only, when it has been idle for a while: worker/stall.c); a
+ * request while one is under way is ignored. Each rank forwards it down the tree at once and
+ * answers, when its children have, with what dagi_wave_look() says of it, combined field by field.
+ * Rank 0 starts a second wave right behind a first that looks quiet, and when both are quiet and
+ * their sums of sent, received and activity are the same tells all ranks, which call
+ * dagi_wave_quiet(). Quiet: all idle, sent == received, flights == 0, and either all ranks have
+ * added the same pools and one is open, or they have not and all are blocked. The first open pool,
+ * if all ranks have added it, is ended by worker/stall.c: as stalled, unless it is one that cannot
+ * be counted. If not all have, those that lack it never will add it, nor any later one: comm
+ * speaks for them in the agreement on their end (DAG_ERR_MISMATCH), and worker/stall.c ends the
+ * first open one where it is. A wave that is not quiet ends without a word.
  */
 typedef struct dagi_wave {
     dagi_look look; /* combined: and, min, min, and, sum; idle: also nothing queued or in flight
@@ -144,7 +140,7 @@ typedef struct dagi_wave {
 } dagi_wave;
 void dagi_comm_wave(struct dagi_worker *w);
 
-/* ---- upper layer: for those who watch (observe.c) ----------------------------------------- */
+/* ---- for those who watch (observe.c) ------------------------------------------------------ */
 
 /* To be called while no other thread may make progress. */
 void dagi_comm_observe(dag_context *ctx, const dagi_observer *observer, void *arg);

@@ -1,4 +1,4 @@
-/* The upper layer's frame: start and end, the progress lock, the inbox, dispatch of messages. */
+/* The frame of this floor: start and end, the progress lock, the inbox, dispatch of messages. */
 #include "../net/bell.h"
 #include "remote.h"
 

@@ -1,5 +1,5 @@
 /*
- * Messages of the upper layer as bytes. The first byte says what it is. Vocabulary: README.md.
+ * Messages as bytes. The first byte says what it is. Vocabulary: README.md.
  * An ACTIVATE is, in this order and each part 8-byte aligned:
  *   dagi_wire_activate
  *   int32 params[nparams], int32 list[nlist]

@@ -1,6 +1,6 @@
 /*
  * What a pool knows of its collections: modes of the slots, the table of fetched elements, the
- * stores that wait. For value.c and bind.c.
+ * stores that wait. For value.c, task/bind.c and device/.
  */
 #ifndef DAGI_TABLE_H
 #define DAGI_TABLE_H

@@ -2,7 +2,7 @@
  * Departures: copies on a device that MPI takes messages from.
  *
  * A flow that other ranks get, and whose content only a device has, departs from there where MPI
- * can read memory of devices (comm/mpi_direct.c proves it at start). From the issue of its task
+ * can read memory of devices (net/mpi/direct.c proves it at start). From the issue of its task
  * until the last message with it is complete its block is pinned, so it is not evicted; and its
  * value has a reference of the task, then of each message, so nobody writes it in place. Hence no
  * state of the copy changes: a departure is one more reader. Nothing is sent before the kernels are

@@ -106,7 +106,7 @@ void dagi_departure_drop(dagi_departure *departure);
 /* A device is this worker's thread's from now on: before it enters MPI that reads memory of devices. */
 void dagi_device_choose(struct dagi_worker *w);
 
-/* For the test at start, with the devices at rest (dagi_direct_question of comm/comm.h): bytes that
+/* For the test at start, with the devices at rest (dagi_direct_question of net/engine.h): bytes that
  * each device holds at least, and the bytes of a pattern in the memory of one: where, NULL = it
  * cannot be done. */
 size_t dagi_devices_room(const dag_context *ctx);

@@ -24,7 +24,7 @@ static void self_fini(dagi_engine *e)
     free(e);
 }
 
-/* There is nobody to send to: the upper layer never calls these with one rank. */
+/* There is nobody to send to: comm/ never calls these with one rank. */
 static _Noreturn void self_unreachable(void)
 {
     fputs("dag: internal error: a message in a job of one process\n", stderr);

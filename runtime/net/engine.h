@@ -140,7 +140,7 @@ struct dagi_engine {
     char differ[160]; /* the settings of which ranks have different values; "" = none */
     int main_only;   /* 1: MPI may be called by the application's thread alone */
     int one_thread;  /* 1: and no other thread may exist */
-    int hold_credit; /* set by the upper layer: 1 = do not return credit for now */
+    int hold_credit; /* set by comm/: 1 = do not return credit for now */
     dagi_am_fn on_message;
     void *on_message_arg;
     const dagi_observer *observer; /* NULL = nobody */

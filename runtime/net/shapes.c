@@ -1,4 +1,4 @@
-/* Shapes of broadcasts; see tree.h. */
+/* Shapes of broadcasts; see shapes.h. */
 #include "shapes.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Helpers on views beyond comm.h; pure functions, any thread. */
+/* Helpers on views beyond engine.h; pure functions, any thread. */
 #ifndef DAGI_COMM_VIEW_H
 #define DAGI_COMM_VIEW_H
 

@@ -1,6 +1,6 @@
 /*
  * The life of a taskpool on this rank: added, queued behind pools that name the same collections,
- * run, over here, ended everywhere. The states are in core.h.
+ * run, over here, ended everywhere. The states are in task.h.
  *
  * Who may still touch a pool: `open` keeps it alive. It counts tasks that are not completed, holds
  * of comm, and one for start-up; whoever takes it to zero runs local_over(), and after ENDED is

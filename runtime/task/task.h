@@ -416,8 +416,8 @@ int dagi_pool_poisoned(const dag_taskpool *pool);
 
 /* One more / one less thing of this pool under way in comm: sends, relays, receives. The pool does
  * not end locally before the count is zero. A drop that takes the last one applies stores and calls
- * dagi_comm_pool_local_end() on this thread before it returns. While a receive is outstanding its
- * tasks keep the pool open, so holding is needed only for what no task of this rank waits for.
+ * pool_over() of the port `remote` on this thread before it returns. While a receive is outstanding
+ * its tasks keep the pool open, so holding is needed only for what no task of this rank waits for.
  * 0 = not held: this rank's part is over. */
 int dagi_pool_hold(dag_taskpool *pool);
 void dagi_pool_drop(struct dagi_worker *w, dag_taskpool *pool);

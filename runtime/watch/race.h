@@ -7,9 +7,9 @@
  *   - two stores to one element, or to overlapping regions of it, that nothing puts in order;
  *   - with --std=parsec, where memory is live, every pair of accesses to the same memory.
  * An access is to memory of a collection and has a task, a flow and a kind; two that overlap and one
- * of which writes must be in order: one task comes before the other in the graph (graph.h), or their
- * pools run one after the other. A pair that is not fails the pool with DAG_ERR_GRAPH, and both tasks
- * are named, however they happened to run.
+ * of which writes must be in order: one task comes before the other in the graph (task/instances.h),
+ * or their pools run one after the other. A pair that is not fails the pool with DAG_ERR_GRAPH, and
+ * both tasks are named, however they happened to run.
  * Not seen: accesses to memory that is no flow's, and what tasks of different ranks do (memory is
  * reached by its owner only).
  */

@@ -1,7 +1,7 @@
 /*
  * Tasks that wait in vain. A stall is not a matter of time: it is a proof that nothing can happen
- * any more. Within one rank: all workers idle, no task ready, nothing left to start (see
- * dag_context.activity). Between ranks two counting waves show the same (comm.h). Pools that cannot
+ * any more. Within one rank: all workers idle, no task ready, nothing left to start (see `activity` of
+ * struct dagi_crew). Between ranks two counting waves show the same (comm/comm.h). Pools that cannot
  * be counted end in the same way, if nothing waits.
  */
 #include "worker.h"

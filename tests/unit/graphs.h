@@ -1,6 +1,6 @@
 /*
- * Task graphs for the tests of the core, written by hand against <dag/jdf.h> as dagcc would write
- * them, so that the core can be tested, and led astray, without the compiler. On several ranks the
+ * Task graphs for tests of the runtime, written by hand against <dag/jdf.h> as dagcc would write
+ * them, so that it can be tested, and led astray, without the compiler. On several ranks the
  * instances are dealt out one by one (graph_rank()).
  */
 #ifndef TESTS_GRAPHS_H

@@ -1,4 +1,4 @@
-/* Task graphs through the whole core on one rank: every instance once, right values, whatever the
+/* Task graphs through the whole runtime on one rank: every instance once, right values, whatever the
  * schedule. */
 #include "../common/run_suite.h"
 #include "graphs.h"

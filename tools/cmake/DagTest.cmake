@@ -1,6 +1,7 @@
 # Functions that register tests.
 #
-#   dag_add_unit_test(<name> SOURCES file... [LIBS lib...] [LABELS label...] [TIMEOUT seconds])
+#   dag_add_unit_test(<name> SOURCES file... [LIBS lib...] [FLOOR floor] [INCLUDES directory...]
+#                    [LABELS label...] [TIMEOUT seconds])
 #   dag_add_mpi_test(<name> NP ranks COMMAND program arg... [THREADS n] [EXIT status]
 #                    [OUTPUT text] [LABELS label...] [TIMEOUT seconds] [ENVIRONMENT var=value...])
 #   dag_add_script_test(<name> COMMAND program arg... [PROCESSORS n]
@@ -14,6 +15,8 @@
 # A test that cannot run on this machine ends with status 77 and says why: it counts as skipped.
 # TIMEOUT is for a release build on a machine that does nothing else. Only what hangs may meet it: the
 # limit is four times that, and the sanitizer builds multiply it.
+#
+# FLOOR: the program is linked with the floors of the runtime up to this one, see docs/architecture.md.
 #
 # A test whose program or library is not part of this build (no MPI, no BLAS) is left out; the end of
 # the configuration counts those, and <build>/tests-left-out.txt names them with the reason.

@@ -1,10 +1,10 @@
 /*
- * Inside of MPI's engine. Files: engine_mpi.c (start, end, progress), mpi_am.c (active messages and
- * credit), mpi_bulk.c (bulk transfers), mpi_type.c (datatypes of views), mpi_node.c (the ranks of
- * this node and their bells), mpi_direct.c (whether MPI can read memory of devices).
+ * Inside of MPI's engine. Files: mpi.c (start, end, progress), am.c (active messages and credit),
+ * bulk.c (bulk transfers), type.c (datatypes of views), node.c (the ranks of this node and their
+ * bells), direct.c (whether MPI can read memory of devices).
  *
- * Builds without MPI leave these files out (runtime/CMakeLists.txt goes by the names). Everything
- * is guarded by the progress lock of the upper layer.
+ * Builds without MPI leave this directory out. Everything is guarded by the progress lock of the
+ * floor above.
  */
 #ifndef DAGI_ENGINE_MPI_H
 #define DAGI_ENGINE_MPI_H
@@ -142,7 +142,7 @@ static inline dagi_mpi *dagi_mpi_of(dagi_engine *e)
     return (dagi_mpi *)e;
 }
 
-/* engine_mpi.c. The caller starts the request that it gets. */
+/* mpi.c. The caller starts the request that it gets. */
 MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_pending *pending);
 static inline uint32_t dagi_mpi_random(dagi_mpi *m, uint32_t n)
 {
@@ -153,7 +153,7 @@ static inline uint32_t dagi_mpi_random(dagi_mpi *m, uint32_t n)
 }
 void *dagi_mpi_alloc(size_t bytes);
 
-/* mpi_node.c: sets sharing, share_index, near, bells of the engine. */
+/* node.c: sets sharing, share_index, near, bells of the engine. */
 void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options);
 void dagi_mpi_node_fini(dagi_mpi *m);
 /* Something is on its way to this rank: dagi_mpi_call() wakes it if it sleeps. */
@@ -173,7 +173,7 @@ static inline void dagi_mpi_yields(dagi_mpi *m, bool on)
         m->set_yield(on);
 }
 
-/* mpi_am.c */
+/* am.c */
 dag_status dagi_mpi_am_init(dagi_mpi *m, const dagi_engine_options *options);
 void dagi_mpi_am_fini(dagi_mpi *m);
 void *dagi_mpi_am_begin(dagi_engine *e, int dest, int control, size_t bytes, int64_t bulk);
@@ -182,7 +182,7 @@ void dagi_mpi_am_recycle(dagi_mpi *m, dagi_am_buffer *b);
 int dagi_mpi_am_progress(dagi_mpi *m);
 void dagi_mpi_am_tell_matched(dagi_mpi *m, int dest);
 
-/* mpi_bulk.c */
+/* bulk.c */
 uint32_t dagi_mpi_tag_find(dagi_engine *e, int dest, int count);
 void dagi_mpi_tag_take(dagi_engine *e, int dest, uint32_t first, int count);
 uint32_t dagi_mpi_tag_ask(dagi_engine *e, int source, int count);
@@ -192,11 +192,11 @@ void dagi_mpi_send(dagi_engine *e, int dest, uint32_t tag, const dagi_view *v, d
 void dagi_mpi_recv(dagi_engine *e, int source, uint32_t tag, const dagi_view *v, dagi_done_fn done,
                    void *arg);
 
-/* mpi_direct.c */
+/* direct.c */
 int dagi_mpi_direct(dagi_engine *e, const dagi_direct_question *q, char *why, size_t why_size,
                     int *shown);
 
-/* mpi_type.c: what travels of a view as (type, count), to be used at once; for views without
+/* type.c: what travels of a view as (type, count), to be used at once; for views without
  * memory, a type that stays in one place (m->sink). */
 MPI_Datatype dagi_mpi_type(dagi_mpi *m, const dagi_view *v, int *count);
 void dagi_mpi_type_fini(dagi_mpi *m);

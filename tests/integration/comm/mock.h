@@ -1,5 +1,5 @@
 /*
- * A stand-in for core and data, so that communication can be tested alone: pools with one class,
+ * A stand-in for tasks, workers and data, so that communication can be tested alone: pools with one class,
  * deliveries handed to the test, values that are counted.
  */
 #ifndef TESTS_COMM_MOCK_H

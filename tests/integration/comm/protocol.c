@@ -117,7 +117,7 @@ static void failure(int bcast)
     mock_stop();
 }
 
-/* What core does at the verdict of a stall. */
+/* What workers do at the verdict of a stall. */
 static void wait_for_quiet(mock_pool *p)
 {
     double end = mock_spent() + 60;
