@@ -1,6 +1,6 @@
 /*
- * Contexts: start and end of the runtime on this rank. Every build keeps the types that this file sees,
- * for debuggers: tools/gdb/dag.py.
+ * Contexts: start and end of the runtime on this rank. Every build keeps the types that this file
+ * sees, for debuggers: tools/gdb/dag.py.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setattr_default_np() */

@@ -10,6 +10,10 @@ else()
     dag_leave_out(gdb_walk "it needs several ranks, and MPI is off")
 endif()
 
+if(DAG_SANITIZE)
+    dag_leave_out(gdb_commands "a core file has all of a sanitizer's memory, terabytes of it")
+    return()
+endif()
 add_executable(gdb_stop)
 dag_add_jdf(gdb_stop gdb/stop.jdf)
 dag_add_script_test(gdb_commands LABELS integration PROCESSORS 2

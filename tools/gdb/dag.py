@@ -3,8 +3,8 @@
     (gdb) source tools/gdb/dag.py
     (gdb) help dag
 
-They read memory and call nothing, so they work with a core file as well. No lock is taken: in a process
-that was stopped in the midst of a change a list may end early.
+They read memory and call nothing, so they work with a core file as well. No lock is taken: in a
+process that was stopped in the midst of a change a list may end early.
 """
 import re
 
@@ -145,8 +145,8 @@ class Context(gdb.Command):
 class Workers(gdb.Command):
     """What each worker is at, and how many tasks it has completed.
 
-    The states are those of runtime/worker/worker.h. `thread` is gdb's number; worker 0 is the thread of
-    the application inside of the library. `next` is the task that it keeps for itself."""
+    The states are those of runtime/worker/worker.h. `thread` is gdb's number; worker 0 is
+    the thread of the application inside of the library. `next` is the task it keeps for itself."""
 
     def __init__(self):
         super().__init__("dag workers", gdb.COMMAND_STATUS)
@@ -227,8 +227,8 @@ class Tasks(gdb.Command):
 class Value(gdb.Command):
     """A value: shape, holders, flags, and its copies with their states.
 
-    dag value EXPR, an address. M and E are the only valid copy, O answers for others, S is one of several,
-    I is not valid: runtime/data/copies.h."""
+    dag value EXPR, an address. M and E are the only valid copy, O answers for others, S is one of
+    several, I is not valid: runtime/data/copies.h."""
 
     def __init__(self):
         super().__init__("dag value", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)

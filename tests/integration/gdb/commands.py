@@ -1,6 +1,6 @@
 """Run inside of gdb on gdb_stop: what the commands of tools/gdb/dag.py print.
 
-At the gate, in a live process and then in its core file, with DAG, the commands, and DIR, a directory.
+At the gate, in a live process and then in its core file. DAG names the commands, DIR a directory.
 """
 import os
 import re

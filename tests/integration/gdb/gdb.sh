@@ -19,5 +19,6 @@ grep -q 'exited normally' <<<"$tried" || skip "gdb cannot trace a process here: 
 DIR=$(mktemp -d)
 export DIR
 trap 'rm -rf "$DIR"' EXIT
+ulimit -f 2097152 # in KiB: a core file that has more than it should does not fill the disk
 # What looks for leaks at the end is a tracer, too, and there is one already.
 ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 "$@"

@@ -1,8 +1,9 @@
 """Run inside of gdb, one per rank: the steps of docs/remote-activation.md are taken in its order.
 
-PAGE names the page, DIR a directory that both ranks have. All breakpoints of a rank are there from the
-moment its pool has been added; each is gone once it is hit, so what is compared with the table is the
-order in which the functions are first reached. Rank 1 is held at the start until rank 0 has sent.
+PAGE names the page, DIR a directory that both ranks have. All breakpoints of a rank are there from
+the moment its pool has been added; each is gone once it is hit, so what is compared with the table
+is the order in which the functions are first reached. Rank 1 is held at its start until rank 0
+has sent.
 """
 import os
 import re
