@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 typedef enum setter_type { TAKES_INT, TAKES_INT64 } setter_type;
 
@@ -151,4 +153,48 @@ const char *dag_kernels_advice(void)
 {
     pthread_once(&once, init_once);
     return advice_text[0] != '\0' ? advice_text : NULL;
+}
+
+/* ---- memory of OpenBLAS ------------------------------------------------------------------- */
+
+/* Could so much address space be had? */
+static bool has_room(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
+    if (at == MAP_FAILED)
+        return false;
+    munmap(at, bytes);
+    return true;
+}
+
+/* OpenBLAS takes a buffer for each thread that calls it at the first call, keeps it, and tries for ever
+ * if it does not get one. So all are taken now, each when there is room. */
+bool dag_kernels_reserve(int threads, char *why, size_t size)
+{
+    enum { MOST = 64 };
+    const size_t buffer = (size_t)130 << 20; /* 128 MiB and a page; a version for ARM takes less */
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static int kept; /* buffers that were taken before, under the lock */
+    struct rlimit limit;
+    void *buffers[MOST];
+    int wanted = threads < MOST ? threads : MOST, have = 0;
+    dag_kernel_fn found = find_function("blas_memory_alloc"), back = find_function("blas_memory_free");
+    void *(*take)(int) = (void *(*)(int))found;
+    void (*give)(void *) = (void (*)(void *))back;
+    if (!take || !give || getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return true;
+    pthread_mutex_lock(&lock);
+    while (have < wanted && (have < kept || has_room(buffer)))
+        buffers[have++] = take(0);
+    kept = have > kept ? have : kept;
+    for (int i = 0; i < have; i++)
+        give(buffers[i]);
+    pthread_mutex_unlock(&lock);
+    if (have == wanted)
+        return true;
+    snprintf(why, size, "OpenBLAS needs 128 MiB of address space for each of %d worker%s, and there is "
+             "room for %d under the limit of %llu KiB: raise it (ulimit -v), or use fewer workers",
+             threads, threads == 1 ? "" : "s", have, (unsigned long long)limit.rlim_cur >> 10);
+    return false;
 }

@@ -16,7 +16,7 @@ typedef struct verify_pairs {
     size_t n;
 } verify_pairs;
 
-/* In the model's arena. */
+/* pairs.c; in the model's arena. */
 verify_pairs verify_make_pairs(verify_model *m);
 /* Every edge of the pair is (verify_settled). */
 bool verify_settled_pair(const verify_model *m, const verify_pair *pair);
@@ -42,12 +42,11 @@ void verify_suggest(verify_model *m, const verify_pair *pair);
 bool verify_derive_side(verify_model *m, const verify_edge *edge, text *out);
 
 /* region.c: the parts of an element that a memory reference touches: at most, or for certain. */
-enum { VERIFY_STRICT_LOWER = 1, VERIFY_DIAGONAL = 2, VERIFY_STRICT_UPPER = 4, VERIFY_WHOLE = 7 };
-int verify_region(const sema_edge *e, bool most);
+dag_region verify_region(const sema_edge *e, bool most);
 
 /* memory.c: what the runtime may do in the memory of one collection. */
 typedef struct verify_home {
-    plan_memory mode;
+    dag_memory_mode mode;
     bool used;                  /* some flow reads or stores it */
     const char *why;            /* DEFERRED: what could not be shown */
     src_range where;            /* the place that prevents it; none if there is no single one */

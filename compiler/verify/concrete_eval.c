@@ -17,8 +17,8 @@ static bool eval_param(concrete_env *env, const ast_expr *e, int64_t *value)
     if (*cached == -2) {
         text spelling = {0};
         const sema_global *root = NULL;
-        *cached = lift_spelling(g->model, e, &spelling, &root)
-                      ? lift_find_param(g->model, text_str(&spelling))
+        *cached = lift_spelling(g->sema, e, &spelling, &root)
+                      ? lift_find_param(&g->model->poly, text_str(&spelling))
                       : -1;
         text_free(&spelling);
     }

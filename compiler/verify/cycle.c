@@ -38,7 +38,7 @@ static bool in_component(const verify_model *m, const bool *reach, size_t cls, c
 static isl_union_map *component_edges(verify_model *m, const verify_pairs *pairs,
                                       const bool *reach, size_t cls)
 {
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
         if (!in_component(m, reach, cls, p))
@@ -53,13 +53,13 @@ static isl_union_map *component_edges(verify_model *m, const verify_pairs *pairs
 static void renew(const verify_model *m)
 {
     if (!verify_failed(m))
-        isl_ctx_reset_operations(m->isl);
+        isl_ctx_reset_operations(m->poly.isl);
 }
 
 /* One convex relation around `rel` (taken), for all parameters at once. */
 static isl_map *around(const verify_model *m, isl_map *rel)
 {
-    rel = isl_map_eliminate(rel, isl_dim_param, 0, (unsigned)m->n_params);
+    rel = isl_map_eliminate(rel, isl_dim_param, 0, (unsigned)m->poly.n_params);
     return isl_map_from_basic_map(isl_map_simple_hull(rel));
 }
 
@@ -71,7 +71,7 @@ static isl_union_map *wide_edges(verify_model *m, const verify_pairs *pairs, con
     isl_map **wide = util_alloc((m->n_classes + 1) * sizeof(*wide));
     for (size_t i = 0; i < m->n_classes; i++)
         wide[i] = reach[cls * m->n_classes + i] ? verify_coordinates(m, &m->classes[i]) : NULL;
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
         for (size_t k = 0; k < p->n_ins && in_component(m, reach, cls, p); k++) {
@@ -275,15 +275,10 @@ static bool find_circle(verify_model *m, const concrete_graph *g, void *arg)
         circle_through(g, &s, best, before);
         describe(g, best, before, shortest, c);
         c->found = true;
-        c->params = isl_set_universe(isl_space_copy(m->param_space));
-        c->w = (verify_witness){
-            .params = arena_alloc(m->arena, (m->n_params + 1) * sizeof(int64_t)),
-            .shown = arena_alloc(m->arena, m->n_params + 1)};
-        for (size_t i = 0; i < m->n_params; i++) {
-            c->w.params[i] = g->params[i];
-            c->w.shown[i] = true;
+        c->params = isl_set_universe(isl_space_copy(m->poly.param_space));
+        c->w = verify_witness_of(m, g);
+        for (size_t i = 0; i < m->poly.n_params; i++)
             c->params = verify_fix(c->params, isl_dim_param, i, g->params[i]);
-        }
     }
     free(pending);
     free(before);

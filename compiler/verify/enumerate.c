@@ -142,9 +142,9 @@ static int64_t flow_bytes(const session *s, const sema_flow *flow)
         return 0;
     for (size_t f = 0; f < UTIL_COUNT(fields); f++) {
         int64_t size = 2;
-        for (size_t i = 0; i < s->m->n_params; i++)
-            if (s->m->params[i].root == flow->type.of && s->m->params[i].field &&
-                strcmp(s->m->params[i].field, fields[f]) == 0)
+        for (size_t i = 0; i < s->m->poly.n_params; i++)
+            if (s->m->poly.params[i].root == flow->type.of && s->m->poly.params[i].field &&
+                strcmp(s->m->poly.params[i].field, fields[f]) == 0)
                 size = s->values.params[i];
         bytes *= size;
     }

@@ -38,9 +38,9 @@ static void put_target(const exhaust *x, const concrete_ref *r, text *out)
 
 static void finish(exhaust *x)
 {
-    verify_witness w = {.params = x->values->params, .shown = util_alloc(x->m->n_params + 1)};
-    for (size_t i = 0; i < x->m->n_params; i++)
-        w.shown[i] = x->m->params[i].field || !x->m->params[i].root->init;
+    verify_witness w = {.params = x->values->params, .shown = util_alloc(x->m->poly.n_params + 1)};
+    for (size_t i = 0; i < x->m->poly.n_params; i++)
+        w.shown[i] = x->m->poly.params[i].field || !x->m->poly.params[i].root->init;
     verify_report_end(x->m, x->m->facts, &w);
     free(w.shown);
 }
@@ -84,11 +84,8 @@ static void check_space(exhaust *x, const concrete_ref *r)
 
 static int64_t size_of(const exhaust *x, const sema_global *g, const char *field)
 {
-    for (size_t i = 0; i < x->m->n_params; i++)
-        if (x->m->params[i].root == g && x->m->params[i].field &&
-            strcmp(x->m->params[i].field, field) == 0)
-            return x->values->params[i];
-    return INT64_MAX;
+    int pos = lift_find_size(&x->m->poly, g, field);
+    return pos >= 0 ? x->values->params[pos] : INT64_MAX;
 }
 
 /* Is A(at) outside of the matrix? Nothing is known about other collections. */

@@ -19,12 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
 
-enum { MAX_VALUES = 64, CPU_SECONDS = 10, ANSWER_MS = 5000 };
+/* An answer may take ANSWER_SECONDS of processor time, however busy the machine is; WAIT_MS is for
+ * those that sleep. */
+enum { MAX_VALUES = 64, CPU_SECONDS = 10, ANSWER_SECONDS = 5, WAIT_MS = 60000 };
 static const rlim_t memory_limit = (rlim_t)1 << 30;
 
 typedef struct request {
@@ -64,45 +67,21 @@ static void find_in(const ast_expr *e, void *arg)
     ast_each_child(e, find_in, c);
 }
 
-static void find_in_indices(inline_c *c, const ast_indices *list)
-{
-    for (size_t i = 0; list && i < list->n; i++) {
-        find_in(list->items[i]->lo, c);
-        find_in(list->items[i]->hi, c);
-        find_in(list->items[i]->step, c);
-    }
-}
-
-static void find_in_value(inline_c *c, const ast_value *v)
-{
-    find_in_indices(c, v->indices);
-    find_in(v->lo, c);
-    find_in(v->hi, c);
-    find_in(v->step, c);
-}
-
-static void find_in_call(inline_c *c, const ast_call *call)
-{
-    find_in_indices(c, call->indices);
-    for (size_t i = 0; i < call->n_args; i++)
-        find_in_value(c, call->args[i]);
-}
-
 static void find_all(inline_c *c, bool with_flops)
 {
     for (size_t i = 0; i < c->m->n_classes; i++) {
         const sema_class *cls = c->m->classes[i].sema;
         for (size_t k = 0; k < cls->n_locals; k++)
-            find_in_value(c, cls->locals[k].ast->value);
-        find_in_call(c, cls->ast->placement);
+            ast_each_in_value(cls->locals[k].ast->value, find_in, c);
+        ast_each_in_call(cls->ast->placement, find_in, c);
         if (with_flops)
             find_in(cls->flops, c);
     }
     for (size_t i = 0; i < c->m->n_edges; i++) {
         const sema_edge *e = c->m->edges[i].sema;
-        find_in_indices(c, e->dep->indices);
+        ast_each_in_indices(e->dep->indices, find_in, c);
         find_in(e->cond, c);
-        find_in_call(c, e->call);
+        ast_each_in_call(e->call, find_in, c);
     }
 }
 
@@ -123,10 +102,9 @@ static const char *name_of(const sema_ref *ref)
 static int64_t size_value(const inline_c *c, const verify_values *v, const sema_global *g,
                           const char *field)
 {
-    for (size_t i = 0; i < c->m->n_params; i++)
-        if (c->m->params[i].root == g && c->m->params[i].field &&
-            strcmp(c->m->params[i].field, field) == 0)
-            return v->params[i];
+    int pos = lift_find_size(&c->m->poly, g, field);
+    if (pos >= 0)
+        return v->params[pos];
     if (strcmp(field, "p") == 0 || strcmp(field, "q") == 0)
         return *field == 'p' ? v->p : v->q;
     return v->fallback;
@@ -155,7 +133,7 @@ static void put_global(const inline_c *c, const verify_values *v, const sema_glo
     if (g->c_type && strstr(g->c_type, "matrix")) {
         put_matrix(c, v, g, out);
     } else if (g->kind == SEMA_INT && !g->init) {
-        int pos = lift_find_param(c->m, g->name);
+        int pos = lift_find_param(&c->m->poly, g->name);
         if (pos >= 0)
             text_printf(out, "static const long long %s = %lldLL;\n", g->name,
                         (long long)v->params[pos]);
@@ -229,15 +207,28 @@ static bool write_all(int fd, const void *data, size_t size)
     return true;
 }
 
+/* The memory counts from what the process has already: the compiler's own, and under a sanitizer
+ * terabytes of shadow. A sanitizer hands out small pieces within address space that it reserved
+ * before; only the limit on data counts those. */
+static void set_limits(void)
+{
+    struct rlimit cpu = {CPU_SECONDS, CPU_SECONDS};
+    unsigned long long space = 0, data = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%llu %*u %*u %*u %*u %llu", &space, &data) != 2)
+        space = data = 0;
+    if (f)
+        fclose(f);
+    rlim_t page = (rlim_t)sysconf(_SC_PAGESIZE);
+    rlim_t most_space = memory_limit + space * page, most_data = memory_limit + data * page;
+    setrlimit(RLIMIT_CPU, &cpu);
+    setrlimit(RLIMIT_AS, &(struct rlimit){most_space, most_space});
+    setrlimit(RLIMIT_DATA, &(struct rlimit){most_data, most_data});
+}
+
 _Noreturn static void serve(const char *object, size_t n, int in, int out)
 {
-    struct rlimit cpu = {CPU_SECONDS, CPU_SECONDS}, memory = {memory_limit, memory_limit};
-    setrlimit(RLIMIT_CPU, &cpu);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they reserve address space */
-    setrlimit(RLIMIT_AS, &memory);
-#else
-    (void)memory;
-#endif
+    set_limits();
     void *lib = dlopen(object, RTLD_NOW | RTLD_LOCAL);
     function **functions = util_alloc((n + 1) * sizeof(*functions));
     for (size_t i = 0; lib && i < n; i++) {
@@ -248,6 +239,7 @@ _Noreturn static void serve(const char *object, size_t n, int in, int out)
     for (request r; read_all(in, &r, sizeof(r));) {
         int64_t answer[2] = {0, 0};
         if (r.number < n && functions[r.number]) {
+            setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = ANSWER_SECONDS}, NULL);
             answer[0] = 1;
             answer[1] = functions[r.number]((const long long *)r.values);
         }
@@ -422,7 +414,7 @@ bool inline_eval(void *arg, const ast_expr *e, const concrete_env *env, int64_t 
     struct pollfd wait = {.fd = c->from_child, .events = POLLIN};
     if (c->dead || c->number[e->node.id] < 0)
         return false;
-    if (!write_all(c->to_child, &r, sizeof(r)) || poll(&wait, 1, ANSWER_MS) <= 0 ||
+    if (!write_all(c->to_child, &r, sizeof(r)) || poll(&wait, 1, WAIT_MS) <= 0 ||
         !read_all(c->from_child, answer, sizeof(answer))) {
         c->dead = true;
         diag_report(c->m->d, verify_check(c->m, "values"), e->node.range,

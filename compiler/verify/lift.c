@@ -1,181 +1,17 @@
 /* Task classes as sets and edges as relations. */
 #include "model.h"
 
-#include <isl/options.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* ---- the variables of a scope --------------------------------------------------------------- */
-
-/* Order of dimensions: parameters as declared, arguments of the edge, everything else. What is
- * else is projected out again. */
-typedef struct layout {
-    lift_scope scope;           /* scope.within: the constraints gathered so far */
-    size_t n_params, n_args;
-    int next;                   /* next free dimension behind the arguments */
-    bool exact;
-    bool guard_exact;
-    src_range opaque_at;        /* first */
-    const char *why;
-} layout;
-
-static size_t count_indices(const ast_indices *list)
-{
-    return list ? list->n : 0;
-}
-
-static size_t count_value_indices(ast_value **values, size_t n)
-{
-    size_t total = 0;
-    for (size_t i = 0; i < n; i++)
-        total += count_indices(values[i]->indices);
-    return total;
-}
-
-static void opaque(layout *l)
-{
-    if (l->exact) {
-        l->opaque_at = l->scope.opaque_at;
-        l->why = l->scope.why;
-    }
-    l->exact = false;
-}
-
-static void require(layout *l, isl_set *set)
-{
-    l->scope.within = isl_set_intersect(l->scope.within, set);
-}
-
-static isl_pw_aff *variable(layout *l, int dim)
-{
-    isl_local_space *ls = isl_local_space_from_space(isl_space_copy(l->scope.space));
-    return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_set, (unsigned)dim));
-}
-
-static void bind_variable(layout *l, const void *key, int dim, bool is_opaque)
-{
-    if (l->scope.n_vars == LIFT_MAX_VARS)
-        return;                 /* its uses are refused as names without a value */
-    l->scope.vars[l->scope.n_vars++] =
-        (lift_var){.key = key, .dim = dim, .opaque = is_opaque};
-}
-
-/* dim >= lo (or <=), and in step from it; an end that is opaque leaves dim free there. */
-static void require_range(layout *l, int dim, const ast_expr *lo_expr, const ast_expr *hi_expr,
-                          const ast_expr *step_expr)
-{
-    int64_t step = 1;
-    if (step_expr) {
-        isl_pw_aff *pa = lift_value(&l->scope, step_expr);
-        if (!pa || !lift_constant(pa, &step) || step == 0) {
-            if (pa) {
-                l->scope.opaque_at = step_expr->node.range;
-                l->scope.why = "a step whose sign and value are not known";
-            }
-            opaque(l);
-            isl_pw_aff_free(pa);
-            return;
-        }
-        isl_pw_aff_free(pa);
-    }
-    isl_pw_aff *lo = lift_value(&l->scope, lo_expr);
-    if (!lo)
-        opaque(l);
-    else
-        require(l, step > 0 ? isl_pw_aff_ge_set(variable(l, dim), isl_pw_aff_copy(lo))
-                            : isl_pw_aff_le_set(variable(l, dim), isl_pw_aff_copy(lo)));
-    isl_pw_aff *hi = lift_value(&l->scope, hi_expr);
-    if (!hi)
-        opaque(l);
-    else
-        require(l, step > 0 ? isl_pw_aff_le_set(variable(l, dim), hi)
-                            : isl_pw_aff_ge_set(variable(l, dim), hi));
-    if (lo && step != 1 && step != -1) {
-        isl_val *by = isl_val_int_from_si(l->scope.model->isl, step < 0 ? -step : step);
-        isl_pw_aff *off = isl_pw_aff_sub(variable(l, dim), isl_pw_aff_copy(lo));
-        require(l, isl_pw_aff_zero_set(isl_pw_aff_mod_val(off, by)));
-    }
-    isl_pw_aff_free(lo);
-}
-
-/* dim == e; false when e is opaque (the dimension stays free). */
-static bool require_value(layout *l, int dim, const ast_expr *e)
-{
-    isl_pw_aff *value = lift_value(&l->scope, e);
-    if (!value)
-        return false;
-    require(l, isl_pw_aff_eq_set(variable(l, dim), value));
-    return true;
-}
-
-static void add_indices(layout *l, const ast_indices *list)
-{
-    for (size_t i = 0; list && i < list->n; i++) {
-        const ast_index *item = list->items[i];
-        int dim = l->next++;
-        bool known = true;
-        if (item->hi)
-            require_range(l, dim, item->lo, item->hi, item->step);
-        else
-            known = require_value(l, dim, item->lo);
-        bind_variable(l, item, dim, !known);
-    }
-}
-
-/* dim takes every value of v. False when v is one opaque value. */
-static bool require_ast_value(layout *l, int dim, const ast_value *v)
-{
-    add_indices(l, v->indices);
-    if (!v->hi)
-        return require_value(l, dim, v->lo);
-    require_range(l, dim, v->lo, v->hi, v->step);
-    return true;
-}
-
-/* Locals that are no parameters and are used (NULL: all), each a dimension of its own. */
-static void add_derived(layout *l, const sema_class *cls, const bool *used)
-{
-    for (size_t i = 0; i < cls->n_locals; i++) {
-        const sema_local *local = &cls->locals[i];
-        if (local->param >= 0) {
-            bind_variable(l, local, local->param, false);
-        } else if (!used || used[i]) {
-            int dim = l->next++;
-            bind_variable(l, local, dim, !require_ast_value(l, dim, local->ast->value));
-        }
-    }
-}
-
-static size_t count_derived(const sema_class *cls, const bool *used)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < cls->n_locals; i++)
-        if (cls->locals[i].param < 0 && (!used || used[i]))
-            n += 1 + count_indices(cls->locals[i].ast->value->indices);
-    return n;
-}
-
-static layout layout_new(verify_model *m, const sema_class *cls, size_t n_args, size_t n_hidden)
-{
-    isl_space *space = isl_space_set_from_params(isl_space_copy(m->param_space));
-    space = isl_space_add_dims(space, isl_dim_set,
-                               (unsigned)(cls->n_params + n_args + n_hidden));
-    return (layout){
-        .scope = {.model = m, .space = space},
-        .n_params = cls->n_params,
-        .n_args = n_args,
-        .next = (int)(cls->n_params + n_args),
-        .exact = true,
-        .guard_exact = true,
-    };
-}
+/* ---- classes -------------------------------------------------------------------------------- */
 
 /* The tasks of a class that is lifted, with room for arguments and indices, and the locals that are
  * used. */
-static layout layout_begin(verify_model *m, const verify_class *c, size_t n_args, size_t n_indices,
-                           const bool *used)
+static lift_layout layout_begin(verify_model *m, const verify_class *c, size_t n_args,
+                                size_t n_indices, const bool *used)
 {
-    layout l = layout_new(m, c->sema, n_args, count_derived(c->sema, used) + n_indices);
+    size_t n_hidden = lift_count_derived(c->sema, used) + n_indices;
+    lift_layout l = lift_layout_new(&m->poly, c->sema, n_args, n_hidden);
     isl_size dims = isl_space_dim(l.scope.space, isl_dim_set);
     isl_set *tasks = isl_set_reset_tuple_id(isl_set_copy(c->space));
     l.scope.within = isl_set_add_dims(tasks, isl_dim_set,
@@ -183,52 +19,23 @@ static layout layout_begin(verify_model *m, const verify_class *c, size_t n_args
     l.exact = l.guard_exact = c->exact;
     l.opaque_at = c->opaque_at;
     l.why = c->why;
-    add_derived(&l, c->sema, used);
+    lift_derived(&l, c->sema, used);
     return l;
-}
-
-/* ---- classes -------------------------------------------------------------------------------- */
-
-static void project_rest(layout *l)
-{
-    unsigned keep = (unsigned)(l->n_params + l->n_args);
-    isl_size dims = isl_set_dim(l->scope.within, isl_dim_set);
-    if (dims > (isl_size)keep)
-        l->scope.within = isl_set_project_out(l->scope.within, isl_dim_set, keep,
-                                              (unsigned)dims - keep);
-}
-
-/* Parameters, and those of the other locals that shape the set of tasks. */
-static void add_locals(layout *l, const sema_class *cls, const bool *used)
-{
-    for (size_t i = 0; i < cls->n_locals; i++) {
-        const sema_local *local = &cls->locals[i];
-        bool param = local->param >= 0;
-        if (!param && !used[i])
-            continue;
-        int dim = param ? local->param : l->next++;
-        bool known = require_ast_value(l, dim, local->ast->value);
-        if (!known && param) {
-            opaque(l);
-            known = true;       /* free, which is an over-approximation of the space */
-        }
-        bind_variable(l, local, dim, !known);
-    }
 }
 
 static void lift_class(verify_model *m, verify_class *c)
 {
-    bool *used = lift_shaping_locals(m, c->sema);
-    size_t hidden = count_derived(c->sema, used);
+    bool *used = lift_shaping_locals(m->sema, c->sema);
+    size_t hidden = lift_count_derived(c->sema, used);
     for (size_t i = 0; i < c->sema->n_params; i++)
-        hidden += count_indices(c->sema->params[i]->ast->value->indices);
-    layout l = layout_new(m, c->sema, 0, hidden);
+        hidden += lift_count_indices(c->sema->params[i]->ast->value->indices);
+    lift_layout l = lift_layout_new(&m->poly, c->sema, 0, hidden);
     l.scope.within = isl_set_universe(isl_space_copy(l.scope.space));
     l.scope.within = isl_set_intersect_params(l.scope.within, isl_set_copy(m->facts));
-    add_locals(&l, c->sema, used);
+    lift_locals(&l, c->sema, used);
     free(used);
-    project_rest(&l);
-    c->id = isl_id_alloc(m->isl, c->sema->name, c);
+    lift_project(&l);
+    c->id = isl_id_alloc(m->poly.isl, c->sema->name, c);
     c->space = isl_set_coalesce(isl_set_set_tuple_id(l.scope.within, isl_id_copy(c->id)));
     c->exact = l.exact;
     c->opaque_at = l.opaque_at;
@@ -237,14 +44,6 @@ static void lift_class(verify_model *m, verify_class *c)
 }
 
 /* ---- edges ---------------------------------------------------------------------------------- */
-
-static void add_arguments(layout *l, const ast_call *call)
-{
-    add_indices(l, call->indices);
-    for (size_t i = 0; i < call->n_args; i++)
-        if (!require_ast_value(l, (int)(l->n_params + i), call->args[i]))
-            opaque(l);
-}
 
 /* set over [params, rest] -> relation cls[params] -> [rest]. */
 static isl_map *split(isl_set *set, const verify_class *c)
@@ -263,19 +62,20 @@ static isl_id *target_id(verify_model *m, const sema_edge *e)
     case SEMA_END_TASK:
         return isl_id_copy(m->classes[e->target_class->index].id);
     case SEMA_END_MEMORY:
-        return isl_id_alloc(m->isl, e->target->name, (void *)(uintptr_t)(e->target->index + 1));
+        return isl_id_alloc(m->poly.isl, e->target->name,
+                            (void *)(uintptr_t)(e->target->index + 1));
     case SEMA_END_NEW:
-        return isl_id_alloc(m->isl, "NEW", NULL);
+        return isl_id_alloc(m->poly.isl, "NEW", NULL);
     case SEMA_END_NULL:
         break;
     }
-    return isl_id_alloc(m->isl, "NULL", NULL);
+    return isl_id_alloc(m->poly.isl, "NULL", NULL);
 }
 
 /* [params, arguments, index tuple] -> [params, arguments], to see whether two index tuples name
  * the same target. The derived locals, in front of dimension `first`, are no part of the tuple: one
  * that is not understood would be free. */
-static isl_map *multiplicity(const layout *l, int first)
+static isl_map *multiplicity(const lift_layout *l, int first)
 {
     isl_size dims = isl_set_dim(l->scope.within, isl_dim_set);
     unsigned keep = (unsigned)(l->n_params + l->n_args);
@@ -290,25 +90,25 @@ static isl_map *multiplicity(const layout *l, int first)
 }
 
 /* The guard of the edge, as far as it is understood. */
-static void add_guard(layout *l, const sema_edge *e)
+static void add_guard(lift_layout *l, const sema_edge *e)
 {
     if (e->cond) {
         bool exact = true;
-        require(l, lift_cond(&l->scope, e->cond, e->negate, &exact));
+        lift_require(l, lift_cond(&l->scope, e->cond, e->negate, &exact));
         if (!exact)
-            opaque(l);
+            lift_opaque(l);
     }
     if (e->dynamic && l->exact) {
         l->scope.opaque_at = e->cond ? e->cond->node.range : e->dep->node.range;
         l->scope.why = "a [dynamic] guard";
-        opaque(l);
+        lift_opaque(l);
     }
     l->guard_exact = l->exact;
 }
 
-static isl_map *finish_edge(verify_model *m, layout *l, const verify_edge *edge)
+static isl_map *finish_edge(verify_model *m, lift_layout *l, const verify_edge *edge)
 {
-    project_rest(l);
+    lift_project(l);
     isl_map *rel = split(l->scope.within, edge->cls);
     isl_space_free(l->scope.space);
     return isl_map_coalesce(isl_map_set_tuple_id(rel, isl_dim_out, target_id(m, edge->sema)));
@@ -316,16 +116,16 @@ static isl_map *finish_edge(verify_model *m, layout *l, const verify_edge *edge)
 
 static size_t count_edge_indices(const sema_edge *e)
 {
-    return count_indices(e->dep->indices) + count_indices(e->call->indices) +
-           count_value_indices(e->call->args, e->call->n_args);
+    return lift_count_indices(e->dep->indices) + lift_count_indices(e->call->indices) +
+           lift_count_value_indices(e->call->args, e->call->n_args);
 }
 
 /* Where the arguments of an edge are read; without its guard. */
-static layout edge_layout(verify_model *m, const verify_edge *edge, const ast_expr *cond)
+static lift_layout edge_layout(verify_model *m, const verify_edge *edge, const ast_expr *cond)
 {
     const sema_edge *e = edge->sema;
-    bool *used = lift_used_locals(m, edge->cls->sema, e->dep->indices, cond, e->call);
-    layout l = layout_begin(m, edge->cls, e->call->n_args, count_edge_indices(e), used);
+    bool *used = lift_used_locals(m->sema, edge->cls->sema, e->dep->indices, cond, e->call);
+    lift_layout l = layout_begin(m, edge->cls, e->call->n_args, count_edge_indices(e), used);
     free(used);
     return l;
 }
@@ -333,11 +133,11 @@ static layout edge_layout(verify_model *m, const verify_edge *edge, const ast_ex
 static void lift_edge(verify_model *m, verify_edge *edge)
 {
     const sema_edge *e = edge->sema;
-    layout l = edge_layout(m, edge, e->cond);
+    lift_layout l = edge_layout(m, edge, e->cond);
     int first_index = l.next;
-    add_indices(&l, e->dep->indices);
+    lift_indices(&l, e->dep->indices);
     add_guard(&l, e);
-    add_arguments(&l, e->call);
+    lift_arguments(&l, e->call);
     if (count_edge_indices(e) && l.exact)
         edge->multi = multiplicity(&l, first_index);
     edge->exact = l.exact;
@@ -351,9 +151,9 @@ static void lift_edge(verify_model *m, verify_edge *edge)
 isl_map *verify_unguarded(verify_model *m, const verify_edge *edge)
 {
     const sema_edge *e = edge->sema;
-    layout l = edge_layout(m, edge, NULL);
-    add_indices(&l, e->dep->indices);
-    add_arguments(&l, e->call);
+    lift_layout l = edge_layout(m, edge, NULL);
+    lift_indices(&l, e->dep->indices);
+    lift_arguments(&l, e->call);
     bool exact = l.exact;
     isl_map *rel = finish_edge(m, &l, edge);
     if (exact)
@@ -365,12 +165,12 @@ isl_map *verify_unguarded(verify_model *m, const verify_edge *edge)
 static void lift_placement(verify_model *m, verify_class *c)
 {
     const ast_call *call = c->sema->ast->placement;
-    bool *used = lift_used_locals(m, c->sema, NULL, NULL, call);
-    layout l = layout_begin(m, c, call->n_args, count_value_indices(call->args, call->n_args),
-                            used);
+    bool *used = lift_used_locals(m->sema, c->sema, NULL, NULL, call);
+    size_t n_indices = lift_count_value_indices(call->args, call->n_args);
+    lift_layout l = layout_begin(m, c, call->n_args, n_indices, used);
     free(used);
-    add_arguments(&l, call);
-    project_rest(&l);
+    lift_arguments(&l, call);
+    lift_project(&l);
     isl_map *map = split(l.scope.within, c);
     isl_space_free(l.scope.space);
     if (l.exact)
@@ -398,7 +198,7 @@ static bool is_flag(isl_pw_aff *value)
 }
 
 /* Is `v` a local whose value an affine function of the parameters cannot say, and no flag? */
-static bool adds_coordinate(layout *l, const sema_local *local, const lift_var *v)
+static bool adds_coordinate(lift_layout *l, const sema_local *local, const lift_var *v)
 {
     const ast_value *value = local->ast->value;
     if (local->param >= 0 || v->opaque || value->indices || value->hi)
@@ -413,7 +213,7 @@ static bool adds_coordinate(layout *l, const sema_local *local, const lift_var *
 }
 
 /* cls[params] -> [one hidden dimension], for tasks: what it says of others has no meaning. */
-static isl_map *value_of(const layout *l, const verify_class *c, int dim)
+static isl_map *value_of(const lift_layout *l, const verify_class *c, int dim)
 {
     unsigned first = (unsigned)l->n_params, behind = (unsigned)(l->next - dim - 1);
     isl_set *set = isl_set_copy(l->scope.within);
@@ -424,7 +224,7 @@ static isl_map *value_of(const layout *l, const verify_class *c, int dim)
 
 isl_map *verify_coordinates(verify_model *m, const verify_class *c)
 {
-    layout l = layout_begin(m, c, 0, 0, NULL);
+    lift_layout l = layout_begin(m, c, 0, 0, NULL);
     isl_map *all = isl_map_identity(isl_space_map_from_set(isl_set_get_space(c->space)));
     for (size_t i = 0; i < l.scope.n_vars; i++) {
         const lift_var *v = &l.scope.vars[i];
@@ -495,23 +295,19 @@ verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
                           const verify_options *options, const int64_t *grid)
 {
     verify_model *m = util_alloc(sizeof(*m));
-    if (grid)
-        memcpy(m->grid, grid, sizeof(m->grid));
     m->sema = sema;
     m->file = file;
     m->d = d;
     m->options = options;
     m->arena = arena_new();
-    m->isl = isl_ctx_alloc();
     m->n_classes = sema->n_classes;
-    isl_options_set_on_error(m->isl, ISL_ON_ERROR_CONTINUE);
     m->max_operations = options && options->max_operations ? options->max_operations
                                                            : VERIFY_MAX_OPERATIONS;
-    isl_ctx_set_max_operations(m->isl, m->max_operations);
     make_tables(m);
-    lift_parameters(m);
+    poly_begin(&m->poly, sema, m->arena, m->max_operations, grid);
     verify_begin(m);
-    lift_facts(m);
+    m->assume_exact = arena_alloc(m->arena, file->n_assumes * sizeof(bool) + 1);
+    m->facts = lift_facts(&m->poly, m->assume_exact);
     m->given = isl_set_copy(m->facts);
     for (size_t i = 0; i < m->n_classes; i++) {
         lift_class(m, &m->classes[i]);
@@ -519,7 +315,7 @@ verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
     }
     for (size_t i = 0; i < m->n_edges; i++) {
         if (!verify_failed(m))
-            isl_ctx_reset_operations(m->isl);
+            isl_ctx_reset_operations(m->poly.isl);
         lift_edge(m, &m->edges[i]);
     }
     if (sema->dialect == DIALECT_PARSEC)

@@ -110,7 +110,8 @@ static bool fetched_once(proof *p)
 
 static bool stored_if_fetched(proof *p)
 {
-    static const int parts[] = {VERIFY_STRICT_LOWER, VERIFY_DIAGONAL, VERIFY_STRICT_UPPER};
+    static const dag_region parts[] = {DAG_REGION_LOWER_STRICT, DAG_REGION_DIAGONAL,
+                                       DAG_REGION_UPPER_STRICT};
     for (size_t i = 0; i < UTIL_COUNT(parts); i++) {
         isl_set *rest = isl_set_subtract(elements(p, AST_IN, parts[i]),
                                          elements(p, AST_OUT, parts[i]));
@@ -121,7 +122,7 @@ static bool stored_if_fetched(proof *p)
         bool whole = true;
         for (size_t k = 0; k < p->m->n_edges; k++)
             if (touches(&p->m->edges[k], p->g, AST_OUT))
-                whole = whole && verify_region(p->m->edges[k].sema, false) == VERIFY_WHOLE;
+                whole = whole && verify_region(p->m->edges[k].sema, false) == DAG_REGION_FULL;
         text element = {0};
         put_first(p, rest, &element);
         fails(p, (src_range){0}, "%s is read and %s is never stored", text_str(&element),
@@ -366,7 +367,7 @@ static bool prove_inplace(proof *p)
     for (size_t i = 0; !p->element && i < m->n_edges; i++)
         if (touches(&m->edges[i], p->g, AST_IN))
             p->element = isl_space_range(isl_map_get_space(m->edges[i].rel));
-    p->fetched = elements(p, AST_IN, VERIFY_WHOLE);
+    p->fetched = elements(p, AST_IN, DAG_REGION_FULL);
     return fetched_once(p) && stored_if_fetched(p) && fetched_before_stored(p);
 }
 
@@ -379,14 +380,14 @@ verify_home verify_memory_of(verify_model *m, const verify_pairs *pairs, const s
         stored = stored || touches(&m->edges[i], g, AST_OUT);
     }
     if (!stored)
-        return (verify_home){.mode = PLAN_MEM_READ, .used = fetched};
+        return (verify_home){.mode = DAG_MEM_READ, .used = fetched};
     if (!fetched)
-        return (verify_home){.mode = PLAN_MEM_WRITE, .used = true};
+        return (verify_home){.mode = DAG_MEM_WRITE, .used = true};
     proof p = {.m = m, .pairs = pairs, .g = g, .input_proven = input_proven};
     verify_begin(m);
     verify_home home = {.used = true};
     if (prove_inplace(&p) && !verify_failed(m)) {
-        home.mode = PLAN_MEM_INPLACE;
+        home.mode = DAG_MEM_INPLACE;
     } else {
         home.why = arena_strndup(m->arena, text_str(&p.why), p.why.len);
         home.where = p.where;

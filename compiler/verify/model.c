@@ -1,4 +1,4 @@
-/* A lifted file, once it is there: its end, what isl may spend on it, and where things are in it. */
+/* A lifted file, once it is there: its end, what isl may spend on it, where things are in it. */
 #include "model.h"
 
 #include <stdlib.h>
@@ -17,12 +17,11 @@ void verify_model_free(verify_model *m)
         isl_map_free(m->classes[i].placement);
         isl_id_free(m->classes[i].id);
     }
-    verify_order_free(m->order);
+    if (m->order)
+        m->order_free(m->order);
     isl_set_free(m->facts);
     isl_set_free(m->given);
-    isl_space_free(m->param_space);
-    isl_ctx_free(m->isl);
-    free(m->params);
+    poly_end(&m->poly);
     free(m->classes);
     free(m->edges);
     arena_free(m->arena);
@@ -32,24 +31,24 @@ void verify_model_free(verify_model *m)
 void verify_begin(verify_model *m)
 {
     enum { FEWEST = 2000 };
-    if (isl_ctx_last_error(m->isl) == isl_error_quota && m->max_operations / 2 >= FEWEST) {
+    if (isl_ctx_last_error(m->poly.isl) == isl_error_quota && m->max_operations / 2 >= FEWEST) {
         m->max_operations /= 2;     /* many hard questions must not add up to a hang */
-        isl_ctx_set_max_operations(m->isl, m->max_operations);
+        isl_ctx_set_max_operations(m->poly.isl, m->max_operations);
     }
-    isl_ctx_reset_error(m->isl);
-    isl_ctx_reset_operations(m->isl);
+    isl_ctx_reset_error(m->poly.isl);
+    isl_ctx_reset_operations(m->poly.isl);
 }
 
 void verify_spend(verify_model *m, unsigned long max_operations)
 {
     if (m->max_operations > max_operations)
         m->max_operations = max_operations;
-    isl_ctx_set_max_operations(m->isl, m->max_operations);
+    isl_ctx_set_max_operations(m->poly.isl, m->max_operations);
 }
 
 bool verify_failed(const verify_model *m)
 {
-    return isl_ctx_last_error(m->isl) != isl_error_none;
+    return isl_ctx_last_error(m->poly.isl) != isl_error_none;
 }
 
 bool verify_settled(const verify_model *m, const verify_edge *edge)

@@ -12,26 +12,9 @@
 #ifndef DAGCC_VERIFY_MODEL_H
 #define DAGCC_VERIFY_MODEL_H
 
-#include "../sema.h"
 #include "verify.h"
 
-#include <isl/aff.h>
-#include <isl/ctx.h>
-#include <isl/id.h>
-#include <isl/local_space.h>
-#include <isl/map.h>
-#include <isl/set.h>
-#include <isl/space.h>
-#include <isl/val.h>
-
-typedef struct verify_param {
-    const char *name;           /* the spelling; interned in the arena of the model */
-    const sema_global *root;    /* global the spelling starts with */
-    const char *field;          /* last member, NULL for the global itself */
-    bool count;                 /* a tile count: mt, nt and the like */
-    bool scalar;                /* an integer global the caller is free to choose */
-    bool rows, cols;            /* of the process grid: P, Q, A->p, A->q */
-} verify_param;
+#include "poly/poly.h"
 
 typedef struct verify_class verify_class;
 typedef struct verify_edge verify_edge;
@@ -75,10 +58,7 @@ struct verify_model {
     diag *d;
     const verify_options *options;
     arena *arena;
-    isl_ctx *isl;
-    verify_param *params;
-    size_t n_params;
-    isl_space *param_space;     /* all parameters, in this order */
+    poly poly;                  /* its parameters and the context of isl */
     isl_set *given;             /* what holds for the parameters by what the file says */
     isl_set *facts;             /* the same, narrowed by what reports of --std=parsec excluded */
     bool *assume_exact;         /* by number of the %assume: all of it went into the facts */
@@ -86,7 +66,6 @@ struct verify_model {
     size_t n_classes;
     verify_edge *edges;
     size_t n_edges;
-    int64_t grid[2];            /* rows and columns of the grid that is looked at; 0: all grids */
     /* With a grid: the model without. What is exact there is proven there. */
     const verify_model *all_grids;
     bool grids_checked;         /* small grids were looked at one by one */
@@ -97,6 +76,7 @@ struct verify_model {
     bool may_assume;            /* the finding may be excluded by an assumption about sizes */
     unsigned long max_operations;   /* of the next question */
     verify_order *order;        /* order of tasks as far as it was asked for; see race.c */
+    void (*order_free)(verify_order *o);    /* set with it */
     bool gave_up;               /* the bound on operations was met while lifting */
 };
 
@@ -106,8 +86,6 @@ struct verify_model {
 verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
                           const verify_options *options, const int64_t *grid);
 void verify_model_free(verify_model *m);
-
-void verify_order_free(verify_order *o);        /* race.c; NULL is fine */
 
 /* Start of one question to isl: forgets an earlier failure and renews the allowance of operations,
  * which is halved after each failure. */
@@ -133,50 +111,5 @@ isl_map *verify_coordinates(verify_model *m, const verify_class *c);
 
 verify_edge *verify_edge_of(const verify_model *m, const sema_edge *e);
 verify_class *verify_class_of(const verify_model *m, const sema_class *c);
-
-/* lift_expr.c ------------------------------------------------------------------------------- */
-
-typedef struct lift_var {
-    const void *key;            /* sema_local or ast_index */
-    int dim;                    /* set dimension in the scope's space */
-    bool opaque;                /* its value is not known to isl */
-} lift_var;
-
-#define LIFT_MAX_VARS 128
-
-/* Where an expression is read: a set space with one dimension for each variable. */
-typedef struct lift_scope {
-    verify_model *model;
-    isl_space *space;
-    lift_var vars[LIFT_MAX_VARS];
-    size_t n_vars;
-    isl_set *within;            /* values matter on these points only; NULL: on all */
-    src_range opaque_at;        /* of the last expression that was refused */
-    const char *why;
-} lift_scope;
-
-/* The value of e as a function of the scope's variables; NULL: opaque (scope->why), or isl
- * failed. */
-isl_pw_aff *lift_value(lift_scope *s, const ast_expr *e);
-/* The points where e is not zero; *exact is cleared when that is an over-approximation. */
-isl_set *lift_cond(lift_scope *s, const ast_expr *e, bool negate, bool *exact);
-/* The literal value of a pw_aff that is one constant. Keeps pa. */
-bool lift_constant(isl_pw_aff *pa, int64_t *value);
-/* Spelling of a global or member ("A->mt") appended to out; false when e is neither. */
-bool lift_spelling(const verify_model *m, const ast_expr *e, text *out, const sema_global **root);
-
-/* lift_locals.c: by index of the local: is it needed? The caller frees it.
- *
- * For the set of tasks: what parameters are made of, and locals that several values or none may be
- * given. The others have one value in every task and take nothing away. */
-bool *lift_shaping_locals(const verify_model *m, const sema_class *cls);
-/* For an edge or a placement; each part may be NULL, but not call. */
-bool *lift_used_locals(const verify_model *m, const sema_class *cls, const ast_indices *indices,
-                       const ast_expr *cond, const ast_call *call);
-
-/* lift_facts.c: the parameters of a file and what is known about them. */
-void lift_parameters(verify_model *m);
-void lift_facts(verify_model *m);
-int lift_find_param(const verify_model *m, const char *name);
 
 #endif

@@ -19,6 +19,8 @@ bool verify_ordered(verify_model *m, const verify_pairs *pairs, isl_map *both, b
 #define VERIFY_SMALL 6
 typedef bool verify_small_fn(verify_model *m, const concrete_graph *g, void *arg);
 bool verify_each_small(verify_model *m, verify_small_fn *look, void *arg);
+/* The parameters of one graph, in the arena of the model. */
+verify_witness verify_witness_of(verify_model *m, const concrete_graph *g);
 
 /* The same questions about one graph; reported. */
 void verify_cycle_in(verify_model *m, const concrete_graph *g);

@@ -27,7 +27,7 @@ static isl_map *conflicts(verify_model *m, const verify_edge *a, const verify_ed
 /* Every edge of the graph between tasks, by what tasks wait for. */
 static isl_union_map *all_edges(verify_model *m, const verify_pairs *pairs)
 {
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
         isl_map *rel = verify_union(m, p->from, p->to, p->ins, p->n_ins, true);
@@ -51,7 +51,7 @@ static isl_union_map *exact_closure(verify_model *m, isl_union_map *edges)
 /* Edges that stay within one class. */
 static isl_union_map *own_edges(verify_model *m, const verify_pairs *pairs, const sema_class *cls)
 {
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
         if (p->from->cls == cls && p->to->cls == cls)
@@ -66,7 +66,7 @@ static isl_union_map *own_edges(verify_model *m, const verify_pairs *pairs, cons
 static isl_union_map *own_chains(verify_model *m, const verify_pairs *pairs,
                                  isl_union_map **between)
 {
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->param_space));
+    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < m->n_classes; i++) {
         isl_union_map *own = own_edges(m, pairs, m->classes[i].sema);
         isl_union_map *closure = exact_closure(m, own);
@@ -130,10 +130,20 @@ static isl_union_map *make_stage(verify_model *m, const verify_pairs *pairs, ver
     return isl_union_map_coalesce(path);
 }
 
+static void order_free(verify_order *o)
+{
+    for (int i = 0; i < STAGES; i++)
+        isl_union_map_free(o->stage[i]);
+    isl_union_map_free(o->between);
+    free(o);
+}
+
 static isl_union_map *order_stage(verify_model *m, const verify_pairs *pairs, int stage)
 {
-    if (!m->order)
+    if (!m->order) {
         m->order = util_alloc(sizeof(*m->order));
+        m->order_free = order_free;
+    }
     verify_order *o = m->order;
     if (o->made <= stage) {
         verify_begin(m);
@@ -145,15 +155,6 @@ static isl_union_map *order_stage(verify_model *m, const verify_pairs *pairs, in
         o->made = stage + 1;
     }
     return o->stage[stage];
-}
-
-void verify_order_free(verify_order *o)
-{
-    for (int i = 0; o && i < STAGES; i++)
-        isl_union_map_free(o->stage[i]);
-    if (o)
-        isl_union_map_free(o->between);
-    free(o);
 }
 
 bool verify_ordered(verify_model *m, const verify_pairs *pairs, isl_map *both, bool either)
@@ -218,16 +219,6 @@ static bool same_element(const concrete_graph *g, const concrete_ref *x, const c
     return true;
 }
 
-static void set_witness(verify_model *m, const concrete_graph *g, verify_witness *w)
-{
-    w->params = arena_alloc(m->arena, (m->n_params + 1) * sizeof(int64_t));
-    w->shown = arena_alloc(m->arena, m->n_params + 1);
-    for (size_t i = 0; i < m->n_params; i++) {
-        w->params[i] = g->params[i];
-        w->shown[i] = true;
-    }
-}
-
 /* The references of one edge. Returns their number; the caller frees *refs. */
 static size_t refs_of(const concrete_graph *g, const sema_edge *e, const concrete_ref ***refs)
 {
@@ -259,7 +250,7 @@ static bool find_race(verify_model *m, const concrete_graph *g, void *arg)
             concrete_put_task(g, b[k]->task, &r->second);
             verify_put_tuple(&r->element, r->a->target->name, g->values + a[i]->first_value,
                              r->a->call->n_args);
-            set_witness(m, g, &r->w);
+            r->w = verify_witness_of(m, g);
         }
     }
     free(a);

@@ -18,8 +18,8 @@ static const sema_global *root_of(const sema_global *g)
 /* Is the grid known to have one row (field p) or one column (q)? */
 static bool one_wide(const verify_model *m, const sema_global *g, const char *field)
 {
-    for (size_t i = 0; i < m->n_params; i++) {
-        const verify_param *p = &m->params[i];
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        const poly_param *p = &m->poly.params[i];
         if (!p->field || root_of(p->root) != root_of(g) || strcmp(p->field, field) != 0)
             continue;
         isl_set *other = isl_set_lower_bound_si(isl_set_copy(m->facts), isl_dim_param, (unsigned)i,

@@ -31,9 +31,9 @@ static void list_memory(verify_model *m, const verify_home *homes)
         if (e->sema->end != SEMA_END_MEMORY)
             continue;
         const verify_home *home = &homes[e->sema->target->index];
-        if (home->mode == PLAN_MEM_DEFERRED) {
+        if (home->mode == DAG_MEM_DEFERRED) {
             list_deferred(m, e, home);
-        } else if (home->mode == PLAN_MEM_READ && e->sema->flow->ast->kind == AST_RW) {
+        } else if (home->mode == DAG_MEM_READ && e->sema->flow->ast->kind == AST_RW) {
             diag_report(m->d, verify_check(m, "rename"), e->sema->call->node.range,
                         "%s.%s writes to a copy: '%s' is never stored to",
                         e->sema->flow->cls->name, e->sema->flow->name, e->sema->target->name);

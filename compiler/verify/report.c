@@ -34,27 +34,27 @@ void verify_put_instance(text *out, const verify_class *c, const int64_t *at)
 static isl_pw_aff *param_value(const verify_model *m, size_t pos)
 {
     isl_local_space *ls = isl_local_space_from_space(
-        isl_space_set_from_params(isl_space_copy(m->param_space)));
+        isl_space_set_from_params(isl_space_copy(m->poly.param_space)));
     return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_param, (unsigned)pos));
 }
 
 static isl_pw_aff *number(const verify_model *m, long value)
 {
     isl_local_space *ls = isl_local_space_from_space(
-        isl_space_set_from_params(isl_space_copy(m->param_space)));
+        isl_space_set_from_params(isl_space_copy(m->poly.param_space)));
     return isl_pw_aff_from_aff(
-        isl_aff_val_on_domain(ls, isl_val_int_from_si(m->isl, value)));
+        isl_aff_val_on_domain(ls, isl_val_int_from_si(m->poly.isl, value)));
 }
 
 /* Tile counts all equal. */
 static isl_set *equal_counts(const verify_model *m)
 {
-    isl_set *set = isl_set_universe(isl_space_copy(m->param_space));
-    size_t first = m->n_params;
-    for (size_t i = 0; i < m->n_params; i++) {
-        if (!m->params[i].count)
+    isl_set *set = isl_set_universe(isl_space_copy(m->poly.param_space));
+    size_t first = m->poly.n_params;
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        if (!m->poly.params[i].count)
             continue;
-        if (first == m->n_params)
+        if (first == m->poly.n_params)
             first = i;
         else
             set = isl_set_intersect(
@@ -65,9 +65,9 @@ static isl_set *equal_counts(const verify_model *m)
 
 static isl_set *counts_at_least(const verify_model *m, long low)
 {
-    isl_set *set = isl_set_universe(isl_space_copy(m->param_space));
-    for (size_t i = 0; i < m->n_params; i++)
-        if (m->params[i].count)
+    isl_set *set = isl_set_universe(isl_space_copy(m->poly.param_space));
+    for (size_t i = 0; i < m->poly.n_params; i++)
+        if (m->poly.params[i].count)
             set = isl_set_intersect(
                 set, isl_set_params(isl_pw_aff_ge_set(param_value(m, i), number(m, low))));
     return set;
@@ -75,8 +75,8 @@ static isl_set *counts_at_least(const verify_model *m, long low)
 
 static isl_set *drop_params(isl_set *set, const verify_model *m, bool scalars)
 {
-    for (size_t i = 0; i < m->n_params; i++) {
-        const verify_param *p = &m->params[i];
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        const poly_param *p = &m->poly.params[i];
         if (scalars ? p->scalar : !p->scalar && !p->count)
             set = isl_set_eliminate(set, isl_dim_param, (unsigned)i, 1);
     }
@@ -120,12 +120,12 @@ bool verify_report(verify_model *m, const char *name, src_range where, isl_set *
 static void note_params(verify_model *m, const verify_witness *w)
 {
     text t = {0};
-    for (size_t i = 0; i < m->n_params; i++) {
-        const verify_param *p = &m->params[i];
-        bool grid = m->grid[0] && (p->rows || p->cols);
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        const poly_param *p = &m->poly.params[i];
+        bool grid = m->poly.grid[0] && (p->rows || p->cols);
         if (w->shown[i] || grid)
             text_printf(&t, "%s%s = %lld", t.len ? ", " : "", p->name,
-                        (long long)(grid ? m->grid[p->cols] : w->params[i]));
+                        (long long)(grid ? m->poly.grid[p->cols] : w->params[i]));
     }
     if (t.len)
         diag_note(m->d, (src_range){0}, m->values_given ? "this is for %s"
@@ -164,12 +164,12 @@ static bool excludes(verify_model *m, isl_set *where_set, isl_set *assume)
 
 static bool assume_at_least_one(verify_model *m, isl_set *where_set, text *t)
 {
-    for (size_t i = 0; i < m->n_params; i++) {
-        if (!m->params[i].count)
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        if (!m->poly.params[i].count)
             continue;
         isl_set *set = isl_set_params(isl_pw_aff_ge_set(param_value(m, i), number(m, 1)));
         if (excludes(m, where_set, set)) {
-            text_printf(t, "%s >= 1", m->params[i].name);
+            text_printf(t, "%s >= 1", m->poly.params[i].name);
             return true;
         }
     }
@@ -178,14 +178,14 @@ static bool assume_at_least_one(verify_model *m, isl_set *where_set, text *t)
 
 static bool assume_pair_equal(verify_model *m, isl_set *where_set, text *t)
 {
-    for (size_t i = 0; i < m->n_params; i++) {
-        for (size_t j = i + 1; j < m->n_params; j++) {
-            if (!m->params[i].count || !m->params[j].count)
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        for (size_t j = i + 1; j < m->poly.n_params; j++) {
+            if (!m->poly.params[i].count || !m->poly.params[j].count)
                 continue;
             isl_set *set = isl_set_params(isl_pw_aff_eq_set(param_value(m, i),
                                                             param_value(m, j)));
             if (excludes(m, where_set, set)) {
-                text_printf(t, "%s == %s", m->params[i].name, m->params[j].name);
+                text_printf(t, "%s == %s", m->poly.params[i].name, m->poly.params[j].name);
                 return true;
             }
         }
@@ -196,8 +196,9 @@ static bool assume_pair_equal(verify_model *m, isl_set *where_set, text *t)
 /* The first count before i of the same name, rows or columns of tiles; i if there is none. */
 static size_t same_count(const verify_model *m, size_t i)
 {
-    for (size_t k = 0; m->params[i].count && k < i; k++)
-        if (m->params[k].count && strcmp(m->params[k].field, m->params[i].field) == 0)
+    const poly_param *p = m->poly.params;
+    for (size_t k = 0; p[i].count && k < i; k++)
+        if (p[k].count && strcmp(p[k].field, p[i].field) == 0)
             return k;
     return i;
 }
@@ -207,14 +208,14 @@ static bool assume_same_shape(verify_model *m, isl_set *where_set, text *t)
 {
     isl_set *set = isl_set_universe(isl_set_get_space(m->facts));
     text all = {0};
-    for (size_t i = 0; i < m->n_params; i++) {
+    for (size_t i = 0; i < m->poly.n_params; i++) {
         size_t k = same_count(m, i);
         if (k == i)
             continue;
         set = isl_set_intersect(set, isl_set_params(isl_pw_aff_eq_set(param_value(m, k),
                                                                       param_value(m, i))));
-        text_printf(&all, "%s%s == %s", all.len ? " && " : "", m->params[k].name,
-                    m->params[i].name);
+        text_printf(&all, "%s%s == %s", all.len ? " && " : "", m->poly.params[k].name,
+                    m->poly.params[i].name);
     }
     bool ok = excludes(m, where_set, set) && all.len > 0;
     if (ok)
@@ -228,14 +229,14 @@ static bool assume_square(verify_model *m, isl_set *where_set, text *t)
     if (!excludes(m, where_set, isl_set_intersect(equal_counts(m), counts_at_least(m, 1))))
         return false;
     const char *first = NULL;
-    for (size_t i = 0; i < m->n_params; i++) {
-        if (!m->params[i].count)
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        if (!m->poly.params[i].count)
             continue;
         if (first)
-            text_printf(t, " && %s == %s", first, m->params[i].name);
+            text_printf(t, " && %s == %s", first, m->poly.params[i].name);
         else
-            text_printf(t, "%s >= 1", m->params[i].name);
-        first = first ? first : m->params[i].name;
+            text_printf(t, "%s >= 1", m->poly.params[i].name);
+        first = first ? first : m->poly.params[i].name;
     }
     return true;
 }

@@ -12,16 +12,25 @@ enum { MAX_TASKS = 20000, MAX_REFS = 100000, MAX_GRAPHS = 2401 };
 static bool satisfies_facts(const verify_model *m, const int64_t *params)
 {
     isl_set *set = isl_set_copy(m->facts);
-    for (size_t i = 0; i < m->n_params; i++)
+    for (size_t i = 0; i < m->poly.n_params; i++)
         set = verify_fix(set, isl_dim_param, i, params[i]);
     bool yes = isl_set_is_empty(set) == isl_bool_false;
     isl_set_free(set);
     return yes;
 }
 
+verify_witness verify_witness_of(verify_model *m, const concrete_graph *g)
+{
+    size_t n = m->poly.n_params;
+    verify_witness w = {.params = arena_copy(m->arena, g->params, n, sizeof(int64_t)),
+                        .shown = arena_alloc(m->arena, n + 1)};
+    memset(w.shown, true, n);
+    return w;
+}
+
 /* What a parameter is in a small graph: tile counts and free integers run through small values,
  * the sizes of matrices follow from them. */
-static bool runs(const verify_param *p)
+static bool runs(const poly_param *p)
 {
     static const char *const sizes[] = {"m", "n", "lm", "ln", "mb", "nb"};
     for (size_t i = 0; p->field && i < UTIL_COUNT(sizes); i++)
@@ -31,13 +40,13 @@ static bool runs(const verify_param *p)
 }
 
 /* Rows or columns of a matrix: two to a tile. */
-static int64_t follows(const verify_model *m, const verify_param *p, const int64_t *params)
+static int64_t follows(const verify_model *m, const poly_param *p, const int64_t *params)
 {
     enum { TILE = 2 };
     if (!p->field || strcmp(p->field, "mb") == 0 || strcmp(p->field, "nb") == 0)
         return TILE;
-    for (size_t i = 0; i < m->n_params; i++) {
-        const verify_param *tiles = &m->params[i];
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        const poly_param *tiles = &m->poly.params[i];
         size_t len = strlen(p->field);
         if (tiles->root == p->root && tiles->count && strncmp(tiles->field, p->field, len) == 0)
             return TILE * params[i];
@@ -50,7 +59,7 @@ static int64_t bound_of(const verify_model *m, size_t i, bool upper, int64_t non
 {
     isl_set *set = isl_set_add_dims(isl_set_from_params(isl_set_copy(m->facts)), isl_dim_set, 1);
     set = isl_set_equate(set, isl_dim_param, (int)i, isl_dim_set, 0);
-    set = isl_set_project_out(set, isl_dim_param, 0, (unsigned)m->n_params);
+    set = isl_set_project_out(set, isl_dim_param, 0, (unsigned)m->poly.n_params);
     isl_val *v = upper ? isl_set_dim_max_val(set, 0) : isl_set_dim_min_val(set, 0);
     int64_t bound = isl_val_is_int(v) == isl_bool_true ? isl_val_get_num_si(v) : none;
     isl_val_free(v);
@@ -69,8 +78,8 @@ static int64_t first_value(const verify_model *m, size_t i)
 /* The next tuple, the last parameter running fastest: up to `top` steps away from 0. */
 static bool next_tuple(const verify_model *m, int64_t *params, const int64_t *first, int64_t top)
 {
-    for (size_t i = m->n_params; i-- > 0;) {
-        if (!runs(&m->params[i]))
+    for (size_t i = m->poly.n_params; i-- > 0;) {
+        if (!runs(&m->poly.params[i]))
             continue;
         int64_t step = first[i] < 0 ? -1 : 1;
         if (params[i] != first[i] + step * top) {
@@ -86,8 +95,8 @@ static int64_t highest_value(const verify_model *m)
 {
     for (int64_t top = VERIFY_SMALL; top > 1; top--) {
         size_t graphs = 1;
-        for (size_t i = 0; i < m->n_params && graphs <= MAX_GRAPHS; i++)
-            graphs *= runs(&m->params[i]) ? (size_t)top + 1 : 1;
+        for (size_t i = 0; i < m->poly.n_params && graphs <= MAX_GRAPHS; i++)
+            graphs *= runs(&m->poly.params[i]) ? (size_t)top + 1 : 1;
         if (graphs <= MAX_GRAPHS)
             return top;
     }
@@ -96,21 +105,21 @@ static int64_t highest_value(const verify_model *m)
 
 bool verify_each_small(verify_model *m, verify_small_fn *look, void *arg)
 {
-    int64_t *params = util_alloc((m->n_params + 1) * sizeof(*params));
-    int64_t *first = util_alloc((m->n_params + 1) * sizeof(*first));
+    int64_t *params = util_alloc((m->poly.n_params + 1) * sizeof(*params));
+    int64_t *first = util_alloc((m->poly.n_params + 1) * sizeof(*first));
     int64_t top = highest_value(m);
     bool complete = true, stop = false;
-    isl_ctx_reset_operations(m->isl);
-    for (size_t i = 0; i < m->n_params; i++) {
-        first[i] = params[i] = runs(&m->params[i]) ? first_value(m, i) : 0;
+    isl_ctx_reset_operations(m->poly.isl);
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        first[i] = params[i] = runs(&m->poly.params[i]) ? first_value(m, i) : 0;
         complete = complete && first[i] == 0;
     }
     size_t graphs = 0, steps = 0;
     do {
-        for (size_t i = 0; i < m->n_params; i++)
-            if (!runs(&m->params[i]))
-                params[i] = follows(m, &m->params[i], params);
-        isl_ctx_reset_operations(m->isl);
+        for (size_t i = 0; i < m->poly.n_params; i++)
+            if (!runs(&m->poly.params[i]))
+                params[i] = follows(m, &m->poly.params[i], params);
+        isl_ctx_reset_operations(m->poly.isl);
         if (!satisfies_facts(m, params))
             continue;
         concrete_graph g = {.sema = m->sema, .model = m, .params = params,

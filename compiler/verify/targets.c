@@ -47,15 +47,6 @@ static void check_space(verify_model *m, const verify_edge *e)
     isl_map_free(inside);
 }
 
-static int size_param(const verify_model *m, const sema_global *g, const char *field)
-{
-    for (size_t i = 0; i < m->n_params; i++)
-        if (m->params[i].root == g && m->params[i].field &&
-            strcmp(m->params[i].field, field) == 0)
-            return (int)i;
-    return -1;
-}
-
 /* 0 <= dim < parameter, in a set space. */
 static isl_set *within(isl_set *set, unsigned dim, int param)
 {
@@ -91,7 +82,7 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
 /* What of rel (taken: instances -> index of matrix g) leaves the matrix; NULL when nothing does. */
 static isl_map *outside_of(verify_model *m, const sema_global *g, isl_map *rel)
 {
-    int rows = size_param(m, g, "mt"), cols = size_param(m, g, "nt");
+    int rows = lift_find_size(&m->poly, g, "mt"), cols = lift_find_size(&m->poly, g, "nt");
     isl_set *inside = isl_set_universe(isl_space_range(isl_map_get_space(rel)));
     if (rows >= 0)
         inside = within(inside, 0, rows);

@@ -30,23 +30,23 @@ static bool complain(verify_model *m, const char *fmt, ...)
 static bool unknown_name(reader *r, const char *name)
 {
     util_guess guess = {.word = name};
-    for (size_t i = 0; i < r->m->n_params; i++)
-        util_guess_add(&guess, r->m->params[i].name);
+    for (size_t i = 0; i < r->m->poly.n_params; i++)
+        util_guess_add(&guess, r->m->poly.params[i].name);
     if (guess.best)
         return complain(r->m, "no parameter of the graph is called '%s'; did you mean '%s'?", name,
                         guess.best);
     text list = {0};
-    for (size_t i = 0; i < r->m->n_params; i++)
-        text_printf(&list, "%s%s", i ? ", " : "", r->m->params[i].name);
+    for (size_t i = 0; i < r->m->poly.n_params; i++)
+        text_printf(&list, "%s%s", i ? ", " : "", r->m->poly.params[i].name);
     complain(r->m, "no parameter of the graph is called '%s'; there %s %s", name,
-             r->m->n_params == 1 ? "is" : "are", list.len ? text_str(&list) : "none");
+             r->m->poly.n_params == 1 ? "is" : "are", list.len ? text_str(&list) : "none");
     text_free(&list);
     return false;
 }
 
 static bool set_one(reader *r, const char *name, int64_t value)
 {
-    int pos = lift_find_param(r->m, name);
+    int pos = lift_find_param(&r->m->poly, name);
     if (pos >= 0) {
         r->v->params[pos] = value;
         r->given[pos] = true;
@@ -87,18 +87,9 @@ static bool read_list(reader *r, const char *list)
     return ok;
 }
 
-static bool is_field(const verify_param *p, const char *name)
+static bool is_field(const poly_param *p, const char *name)
 {
     return p->field && strcmp(p->field, name) == 0;
-}
-
-/* Number of the parameter that is another member of the same global, or -1. */
-static int sibling(const verify_model *m, const verify_param *p, const char *field)
-{
-    for (size_t i = 0; i < m->n_params; i++)
-        if (m->params[i].root == p->root && is_field(&m->params[i], field))
-            return (int)i;
-    return -1;
 }
 
 /* Sizes of a matrix that were not given follow from its tile counts. */
@@ -106,7 +97,7 @@ static bool derive(reader *r, size_t i)
 {
     static const char *const rows[][3] = {{"m", "mt", "mb"}, {"n", "nt", "nb"},
                                           {"lm", "lmt", "mb"}, {"ln", "lnt", "nb"}};
-    const verify_param *p = &r->m->params[i];
+    const poly_param *p = &r->m->poly.params[i];
     int64_t *value = &r->v->params[i];
     enum { TILE = 2 };
     if (is_field(p, "mb") || is_field(p, "nb")) {
@@ -120,7 +111,8 @@ static bool derive(reader *r, size_t i)
     for (size_t k = 0; k < UTIL_COUNT(rows); k++) {
         if (!is_field(p, rows[k][0]))
             continue;
-        int tiles = sibling(r->m, p, rows[k][1]), size = sibling(r->m, p, rows[k][2]);
+        int tiles = lift_find_size(&r->m->poly, p->root, rows[k][1]);
+        int size = lift_find_size(&r->m->poly, p->root, rows[k][2]);
         int64_t count = tiles >= 0 ? r->v->params[tiles] : r->v->fallback;
         *value = count * (size >= 0 && r->given[size] ? r->v->params[size] : TILE);
         return true;
@@ -131,8 +123,8 @@ static bool derive(reader *r, size_t i)
 static bool fill(reader *r)
 {
     for (int pass = 0; pass < 2; pass++) {      /* counts first, what follows from them second */
-        for (size_t i = 0; i < r->m->n_params; i++) {
-            const verify_param *p = &r->m->params[i];
+        for (size_t i = 0; i < r->m->poly.n_params; i++) {
+            const poly_param *p = &r->m->poly.params[i];
             bool plain = p->count || !p->field;
             if (r->given[i] || plain == (pass == 1) || (!p->field && p->root->init))
                 continue;
@@ -170,17 +162,17 @@ static bool assumptions_hold(verify_model *m, const verify_values *v)
             diag_report(m->d, verify_check(m, "values"), e->node.range,
                         "the values given contradict this assumption");
     }
-    for (size_t i = 0; ok && i < m->n_params; i++)
-        if (m->params[i].count && v->params[i] < 0)
-            ok = complain(m, "%s cannot be negative", m->params[i].name);
+    for (size_t i = 0; ok && i < m->poly.n_params; i++)
+        if (m->poly.params[i].count && v->params[i] < 0)
+            ok = complain(m, "%s cannot be negative", m->poly.params[i].name);
     return ok;
 }
 
 bool verify_read_values(verify_model *m, const char *list, verify_values *v)
 {
     *v = (verify_values){
-        .params = arena_alloc(m->arena, (m->n_params + 1) * sizeof(int64_t)), .p = 1, .q = 1};
-    reader r = {.m = m, .v = v, .given = util_alloc(m->n_params + 1)};
+        .params = arena_alloc(m->arena, (m->poly.n_params + 1) * sizeof(int64_t)), .p = 1, .q = 1};
+    reader r = {.m = m, .v = v, .given = util_alloc(m->poly.n_params + 1)};
     bool ok = (*list == '\0' || read_list(&r, list)) && fill(&r) && assumptions_hold(m, v);
     free(r.given);
     return ok;

@@ -98,9 +98,9 @@ static void grids_to_try(const verify_model *m, int64_t *rows, int64_t *cols)
 {
     bool inexact = false;
     *rows = *cols = 1;
-    for (size_t i = 0; i < m->n_params; i++) {
-        *rows = m->params[i].rows ? MAX_GRID : *rows;
-        *cols = m->params[i].cols ? MAX_GRID : *cols;
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        *rows = m->poly.params[i].rows ? MAX_GRID : *rows;
+        *cols = m->poly.params[i].cols ? MAX_GRID : *cols;
     }
     for (size_t i = 0; i < m->n_edges; i++)
         inexact = inexact || !m->edges[i].exact;
@@ -167,23 +167,23 @@ static bool facts_hold_somewhere(verify_model *m)
 }
 
 static void publish(verify_model *m, const verify_home *homes, const bool *proven,
-                    plan_facts *facts)
+                    verify_facts *facts)
 {
     /* What was proven after a report holds for the sizes that it left only. */
     if (!facts || isl_set_is_equal(m->facts, m->given) != isl_bool_true)
         return;
     arena *a = m->sema->arena;
-    plan_memory *modes = arena_alloc(a, (m->sema->n_globals + 1) * sizeof(*modes));
+    dag_memory_mode *modes = arena_alloc(a, (m->sema->n_globals + 1) * sizeof(*modes));
     for (size_t i = 0; i < m->sema->n_globals; i++)
         modes[i] = homes[i].mode;
     bool *alone = arena_alloc(a, m->file->node_count * sizeof(*alone) + 1);
     for (size_t i = 0; i < m->n_edges; i++) {
         const verify_edge *e = &m->edges[i];
         if (e->sema->end == SEMA_END_MEMORY && e->sema->dir == AST_OUT
-            && modes[e->sema->target->index] == PLAN_MEM_WRITE)
+            && modes[e->sema->target->index] == DAG_MEM_WRITE)
             alone[e->sema->dep->node.id] = verify_stored_alone(m, e);
     }
-    *facts = (plan_facts){
+    *facts = (verify_facts){
         .flow_input_proven = arena_copy(a, proven, m->file->node_count, sizeof(*proven)),
         .memory = modes,
         .stored_alone = alone,
@@ -212,7 +212,7 @@ static void prove(verify_model *m, const verify_pairs *pairs, bool *proven)
     free(g.placements);
 }
 
-static void run_checks(verify_model *m, plan_facts *facts)
+static void run_checks(verify_model *m, verify_facts *facts)
 {
     bool *proven = util_alloc(m->file->node_count * sizeof(*proven) + 1);
     verify_home *homes = util_alloc((m->sema->n_globals + 1) * sizeof(*homes));
@@ -233,11 +233,11 @@ static void run_checks(verify_model *m, plan_facts *facts)
 }
 
 bool verify_file(const ast_file *file, const sema_info *sema, diag *d,
-                 const verify_options *options, plan_facts *facts)
+                 const verify_options *options, verify_facts *facts)
 {
     unsigned errors = diag_errors(d);
     if (facts)
-        *facts = (plan_facts){0};
+        *facts = (verify_facts){0};
     if (file->has_errors)       /* the tree has holes; that was reported */
         return false;
     verify_model *m = verify_lift(file, sema, d, options, NULL);

@@ -7,8 +7,11 @@
 #ifndef DAGCC_VERIFY_H
 #define DAGCC_VERIFY_H
 
-#include "../plan.h"
-#include "../sema.h"
+#include "facts.h"
+
+#include "diag/diag.h"
+#include "sema/sema.h"
+#include "tree/ast.h"
 
 /* isl operations allowed for one question: a second or two at worst, and ten times what any shipped
  * file needs. Each question that is given up halves it for those that follow. */
@@ -23,7 +26,7 @@ typedef struct verify_options {
 /* Runs every check that is not switched off and reports to d; fills *facts (may be NULL) with what
  * was proven for the planner. Returns false when an error was reported. `options` may be NULL. */
 bool verify_file(const ast_file *file, const sema_info *sema, diag *d,
-                 const verify_options *options, plan_facts *facts);
+                 const verify_options *options, verify_facts *facts);
 
 /* For given parameter values: "N=5,P=2,Q=2" (see --explain values). Each reports what is wrong with
  * the values or with inline C to d, and returns false after an error.

@@ -107,8 +107,8 @@ static bool least_params(verify_model *m, isl_set *params, verify_witness *w)
 {
     isl_set *set = isl_set_from_params(params);
     unsigned k = 0;
-    size_t *order = util_alloc(m->n_params * sizeof(*order) + 1);
-    for (size_t i = 0, pos = 0; i < m->n_params; i++) {
+    size_t *order = util_alloc(m->poly.n_params * sizeof(*order) + 1);
+    for (size_t i = 0, pos = 0; i < m->poly.n_params; i++) {
         if (isl_set_involves_dims(set, isl_dim_param, (unsigned)pos, 1) == isl_bool_true) {
             set = isl_set_move_dims(set, isl_dim_set, k, isl_dim_param, (unsigned)pos, 1);
             order[k++] = i;
@@ -144,8 +144,8 @@ bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w)
 {
     isl_size n = isl_set_dim(set, isl_dim_set);
     *w = (verify_witness){
-        .params = arena_alloc(m->arena, (m->n_params + 1) * sizeof(int64_t)),
-        .shown = arena_alloc(m->arena, (m->n_params + 1) * sizeof(bool)),
+        .params = arena_alloc(m->arena, (m->poly.n_params + 1) * sizeof(int64_t)),
+        .shown = arena_alloc(m->arena, (m->poly.n_params + 1) * sizeof(bool)),
         .at = arena_alloc(m->arena, ((n < 0 ? 0 : (size_t)n) + 1) * sizeof(int64_t)),
         .n_at = n < 0 ? 0 : (size_t)n,
     };

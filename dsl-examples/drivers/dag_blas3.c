@@ -1,31 +1,23 @@
 /* dag_blas3: any routine of level 3 of BLAS on random matrices. */
 #include "products.h"
 
-static dag_status run(dag_context *ctx, const options *o, report *r);
-
-static driver blas3 = {
-    .scope = {.program = "dag_blas3",
-              .purpose =
-                  "A routine of level 3 of BLAS on random matrices, with alpha = 1/2, beta = -1:\n"
-                  "  gemm          C := alpha op(A) op(B) + beta C, op(A) M x K, op(B) K x N\n"
-                  "  symm, hemm    C := alpha A B + beta C, or B A with --side right; C is M x N\n"
-                  "  syrk, herk    C := alpha op(A) op(A)^T + beta C (or ^H), op(A) N x K\n"
-                  "  syr2k, her2k  likewise with op(A) op(B)^T and op(B) op(A)^T\n"
-                  "  trmm, trsm    B := alpha op(A) B, or B op(A); op(A)^-1; B is M x N\n"
-                  "M and K are N if they are not given.\n\n" PRODUCTS_CHECK,
-              .used = OPT_COMMON | OPT_BIT(OPT_M) | OPT_BIT(OPT_K) | OPT_BIT(OPT_TRANSA) |
-                      OPT_BIT(OPT_TRANSB) | OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_SIDE) |
-                      OPT_BIT(OPT_DIAG) | OPT_BIT(OPT_ROUTINE)},
-    .routine = "gemm",
-    .run = run,
-};
-
 static dag_status run(dag_context *ctx, const options *o, report *r)
 {
-    if (o->routine != NULL)
-        blas3.routine = o->routine; /* for the report */
-    return products_run(ctx, blas3.routine, o, r);
+    return products_run(ctx, o->routine != NULL ? o->routine : "gemm", o, r);
 }
+
+static const driver blas3 = {
+    .name = "blas3",
+    .purpose =
+        "A routine of level 3 of BLAS on random matrices, with alpha = 1/2, beta = -1:\n"
+        "  gemm          C := alpha op(A) op(B) + beta C, op(A) M x K, op(B) K x N\n"
+        "  symm, hemm    C := alpha A B + beta C, or B A with --side right; C is M x N\n"
+        "  syrk, herk    C := alpha op(A) op(A)^T + beta C (or ^H), op(A) N x K\n"
+        "  syr2k, her2k  likewise with op(A) op(B)^T and op(B) op(A)^T\n"
+        "  trmm, trsm    B := alpha op(A) B, or B op(A); op(A)^-1; B is M x N\n"
+        "M and K are N if they are not given.\n\n" PRODUCTS_CHECK,
+    .run = run,
+};
 
 int main(int argc, char **argv)
 {

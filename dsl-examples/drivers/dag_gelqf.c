@@ -98,15 +98,13 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 }
 
 static const driver gelqf = {
-    .scope = {.program = "dag_gelqf",
-              .purpose =
-                  "LQ factorisation, A = L Q, of a random M x N matrix (M = N unless given). It is\n"
-                  "the QR factorisation of A^H, which takes the memory of A once more.\n"
-                  "\n"
-                  "With --check the residual is the larger of ||A - L Q|| / (||A|| max(M,N) eps)\n"
-                  "and ||I - Q Q^H|| / (N eps) in the one-norm, the units of LAPACK's tests.",
-              .used = OPT_COMMON | OPT_BIT(OPT_M)},
-    .routine = "gelqf",
+    .name = "gelqf",
+    .purpose =
+        "LQ factorisation, A = L Q, of a random M x N matrix (M = N unless given). It is\n"
+        "the QR factorisation of A^H, which takes the memory of A once more.\n"
+        "\n"
+        "With --check the residual is the larger of ||A - L Q|| / (||A|| max(M,N) eps)\n"
+        "and ||I - Q Q^H|| / (N eps) in the one-norm, the units of LAPACK's tests.",
     .run = run,
 };
 

@@ -121,19 +121,15 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 }
 
 static const driver gels = {
-    .scope = {.program = "dag_gels",
-              .purpose =
-                  "Solves A X = B by QR factorisation in the sense of least squares (M >= N), or\n"
-                  "with the least norm of X (M < N). A is a random M x N matrix of full rank (M = N\n"
-                  "unless given), or one from a Matrix Market file; B comes from --rhs or is random.\n"
-                  "`info` is the number of the first zero on the diagonal of R: A has no full rank.\n"
-                  "\n"
-                  "The residual is ||B - A X|| / ((||A|| ||X|| + ||B||) max(M,N) eps) in one-norms,\n"
-                  "for M > N that of A^H (B - A X), with another ||A|| below.",
-              .used = OPT_COMMON | OPT_BIT(OPT_M) | OPT_BIT(OPT_NRHS) | OPT_FILES |
-                      OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT)},
-    .routine = "gels",
-    .singular = 1,
+    .name = "gels",
+    .purpose =
+        "Solves A X = B by QR factorisation in the sense of least squares (M >= N), or\n"
+        "with the least norm of X (M < N). A is a random M x N matrix of full rank (M = N\n"
+        "unless given), or one from a Matrix Market file; B comes from --rhs or is random.\n"
+        "`info` is the number of the first zero on the diagonal of R: A has no full rank.\n"
+        "\n"
+        "The residual is ||B - A X|| / ((||A|| ||X|| + ||B||) max(M,N) eps) in one-norms,\n"
+        "for M > N that of A^H (B - A X), with another ||A|| below.",
     .run = run,
 };
 

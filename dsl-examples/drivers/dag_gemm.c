@@ -7,13 +7,10 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 }
 
 static const driver gemm = {
-    .scope = {.program = "dag_gemm",
-              .purpose =
-                  "Product C := op(A) op(B) / 2 - C of random matrices; op(A) is M x K, op(B) is\n"
-                  "K x N, and M and K are N if they are not given.\n\n" PRODUCTS_CHECK,
-              .used = OPT_COMMON | OPT_BIT(OPT_M) | OPT_BIT(OPT_K) | OPT_BIT(OPT_TRANSA) |
-                      OPT_BIT(OPT_TRANSB)},
-    .routine = "gemm",
+    .name = "gemm",
+    .purpose =
+        "Product C := op(A) op(B) / 2 - C of random matrices; op(A) is M x K, op(B) is\n"
+        "K x N, and M and K are N if they are not given.\n\n" PRODUCTS_CHECK,
     .run = run,
 };
 

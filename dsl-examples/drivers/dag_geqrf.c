@@ -40,15 +40,13 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 }
 
 static const driver geqrf = {
-    .scope = {.program = "dag_geqrf",
-              .purpose =
-                  "QR factorisation, A = Q R, of a random M x N matrix (M = N unless given). Slab\n"
-                  "storage is factored in place, tile storage is copied to slabs and back.\n"
-                  "\n"
-                  "With --check the residual is the larger of ||A - Q R|| / (||A|| max(M,N) eps)\n"
-                  "and ||I - Q^H Q|| / (M eps) in the one-norm, the units of LAPACK's tests.",
-              .used = OPT_COMMON | OPT_BIT(OPT_M)},
-    .routine = "geqrf",
+    .name = "geqrf",
+    .purpose =
+        "QR factorisation, A = Q R, of a random M x N matrix (M = N unless given). Slab\n"
+        "storage is factored in place, tile storage is copied to slabs and back.\n"
+        "\n"
+        "With --check the residual is the larger of ||A - Q R|| / (||A|| max(M,N) eps)\n"
+        "and ||I - Q^H Q|| / (M eps) in the one-norm, the units of LAPACK's tests.",
     .run = run,
 };
 

@@ -81,20 +81,17 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 }
 
 static const driver getrf = {
-    .scope = {.program = "dag_getrf",
-              .purpose =
-                  "LU factorisation with pivoting, P A = L U, of a random matrix of order N, or of\n"
-                  "a square one from a Matrix Market file. Slab storage is factored in place, tile\n"
-                  "storage is copied to slabs and back. Pivots are the largest elements of their\n"
-                  "columns (partial), or the winners of a tournament between stacks of rows, which\n"
-                  "takes fewer messages and more arithmetic; or there are none, which suits matrices\n"
-                  "with a large diagonal: such is then the random one.\n"
-                  "\n"
-                  "With --check a system with a random right-hand side is solved by the factors;\n"
-                  "the residual is its normwise backward error, as that of dag_gesv.",
-              .used = OPT_COMMON | OPT_FILES | OPT_BIT(OPT_PIVOTING)},
-    .routine = "getrf",
-    .singular = 1,
+    .name = "getrf",
+    .purpose =
+        "LU factorisation with pivoting, P A = L U, of a random matrix of order N, or of\n"
+        "a square one from a Matrix Market file. Slab storage is factored in place, tile\n"
+        "storage is copied to slabs and back. Pivots are the largest elements of their\n"
+        "columns (partial), or the winners of a tournament between stacks of rows, which\n"
+        "takes fewer messages and more arithmetic; or there are none, which suits matrices\n"
+        "with a large diagonal: such is then the random one.\n"
+        "\n"
+        "With --check a system with a random right-hand side is solved by the factors;\n"
+        "the residual is its normwise backward error, as that of dag_gesv.",
     .run = run,
 };
 

@@ -7,14 +7,11 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 }
 
 static const driver getri = {
-    .scope = {.program = "dag_getri",
-              .purpose =
-                  "Inverse of a general matrix by LU factorisation with partial pivoting: of a\n"
-                  "random one of order N, or of a square one from a Matrix Market file.\n\n"
-                  INVERSE_CHECK,
-              .used = OPT_COMMON | OPT_FILES},
-    .routine = "getri",
-    .singular = 1,
+    .name = "getri",
+    .purpose =
+        "Inverse of a general matrix by LU factorisation with partial pivoting: of a\n"
+        "random one of order N, or of a square one from a Matrix Market file.\n\n"
+        INVERSE_CHECK,
     .run = run,
 };
 

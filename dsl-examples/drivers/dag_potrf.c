@@ -55,17 +55,15 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 }
 
 static const driver potrf = {
-    .scope = {.program = "dag_potrf",
-              .purpose =
-                  "Cholesky factorisation A = L L^H (or U^H U) of a symmetric or Hermitian\n"
-                  "positive definite matrix: a random one of order N, or one from a Matrix Market\n"
-                  "file.\n"
-                  "\n"
-                  "With --check the residual is ||A - L L^H|| / (||A|| n eps) in the Frobenius\n"
-                  "norm, eps being that of the element type; its bound is 10. The check takes as\n"
-                  "long as the factorisation, and memory for a second matrix.",
-              .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_FILES},
-    .routine = "potrf",
+    .name = "potrf",
+    .purpose =
+        "Cholesky factorisation A = L L^H (or U^H U) of a symmetric or Hermitian\n"
+        "positive definite matrix: a random one of order N, or one from a Matrix Market\n"
+        "file.\n"
+        "\n"
+        "With --check the residual is ||A - L L^H|| / (||A|| n eps) in the Frobenius\n"
+        "norm, eps being that of the element type; its bound is 10. The check takes as\n"
+        "long as the factorisation, and memory for a second matrix.",
     .run = run,
 };
 

@@ -7,13 +7,11 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 }
 
 static const driver potri = {
-    .scope = {.program = "dag_potri",
-              .purpose =
-                  "Inverse of a symmetric or Hermitian positive definite matrix by Cholesky\n"
-                  "factorisation: of a random one of order N, or of one from a Matrix Market file.\n\n"
-                  INVERSE_CHECK,
-              .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_FILES},
-    .routine = "potri",
+    .name = "potri",
+    .purpose =
+        "Inverse of a symmetric or Hermitian positive definite matrix by Cholesky\n"
+        "factorisation: of a random one of order N, or of one from a Matrix Market file.\n\n"
+        INVERSE_CHECK,
     .run = run,
 };
 

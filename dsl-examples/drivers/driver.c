@@ -1,5 +1,6 @@
 /* Start and end of a driver, its errors and its results. */
 #include "driver.h"
+#include "memory.h"
 
 #include <dag/kernels.h>
 
@@ -8,10 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-static const char *program = "dag"; /* for messages; set once by driver_main() */
+static char program[32] = "dag"; /* for messages; set once by driver_main() */
+
+static const driver_row table[] = {
+#define ROUTINE(name, test, info, bench, text, options) {#name, INFO_##info, options},
+#include "../routines.def"
+};
 
 /* ---- errors ------------------------------------------------------------------------------ */
 
@@ -44,43 +51,6 @@ dag_status driver_agreed(dag_context *ctx, dag_status mine)
 
 /* ---- help for the drivers ---------------------------------------------------------------- */
 
-/*
- * Storage is provided when it is touched, so a matrix that is too large would be found out by the
- * system ending processes. Refuses it while it takes nothing: the parts of the ranks on one node
- * have to fit its memory.
- */
-static dag_status check_memory(dag_context *ctx, const dag_matrix *a)
-{
-    char host[256] = "";
-    double *nodes = calloc(2 * (size_t)dag_size(ctx), sizeof(*nodes)); /* name and bytes of each */
-    dag_status status = driver_agreed(ctx, nodes != NULL ? DAG_SUCCESS : DAG_ERR_NOMEM);
-    if (status != DAG_SUCCESS) {
-        free(nodes);
-        return status;
-    }
-    double bytes = (double)dag_matrix_bytes(a), name = 0, needed = 0;
-    if (a->uplo != DAG_GENERAL && a->layout == DAG_LAYOUT_SLAB)
-        bytes /= 2; /* the other triangle is never touched */
-    (void)gethostname(host, sizeof(host) - 1);
-    for (const char *c = host; *c != '\0'; c++)
-        name = fmod(name * 257 + (unsigned char)*c, 0x1p40);
-    nodes[2 * dag_rank(ctx)] = name;
-    nodes[2 * dag_rank(ctx) + 1] = bytes;
-    status = driver_collective(ctx, dag_allreduce(ctx, DAG_SUM, nodes, 2 * dag_size(ctx)));
-    for (int r = 0; r < dag_size(ctx); r++)
-        if (nodes[2 * r] == name)
-            needed += nodes[2 * r + 1];
-    free(nodes);
-    if (status != DAG_SUCCESS)
-        return status;
-    double present = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if (present > 0 && needed > present)
-        status = dag_error(ctx, DAG_ERR_NOMEM, "a matrix of %" PRId64 " x %" PRId64 " needs %.0f "
-                           "bytes on %s, which has %.0f; use more nodes or a smaller matrix", a->m,
-                           a->n, needed, host, present);
-    return driver_agreed(ctx, status);
-}
-
 dag_status driver_tile(dag_context *ctx, const options *o, int64_t n, int64_t *nb)
 {
     dag_tile_choice choice = {.nb = o->nb};
@@ -103,7 +73,7 @@ dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t 
                                   .p = o->p, .q = o->q, .layout = o->layout, .uplo = uplo};
     status = driver_agreed(ctx, dag_matrix_new(ctx, &desc, matrix));
     if (status == DAG_SUCCESS)
-        status = check_memory(ctx, *matrix);
+        status = memory_check(ctx, *matrix);
     if (status != DAG_SUCCESS) {
         dag_matrix_free(*matrix);
         *matrix = NULL;
@@ -234,7 +204,7 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
     printf("{\"routine\": \"%s\", \"prec\": \"%c\", \"m\": %" PRId64 ", \"n\": %" PRId64
            ", \"nb\": %" PRId64 ", \"ranks\": %d, \"grid\": \"%dx%d\", \"threads\": %d"
            ", \"gpus\": %d",
-           d->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
+           r->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
            dag_workers(ctx), dag_devices(ctx));
     print_number("time_s", r->seconds);
     print_number("gflops", r->flops / r->seconds * 1e-9);
@@ -255,13 +225,13 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
 }
 
 /* What became of mixed precision. */
-static void print_mixed(const driver *d, const report *r)
+static void print_mixed(const report *r)
 {
     if (r->iter >= 0)
-        printf("%s: factored in single precision, refined %d %s\n", d->routine, r->iter,
+        printf("%s: factored in single precision, refined %d %s\n", r->routine, r->iter,
                r->iter == 1 ? "time" : "times");
     else
-        printf("%s: solved in double precision, because %s (iter %d)\n", d->routine,
+        printf("%s: solved in double precision, because %s (iter %d)\n", r->routine,
                r->iter == DAG_MIXED_OVERFLOW ? "a number does not fit single precision"
                : r->iter == DAG_MIXED_FACTOR ? "the factorisation in single precision ended early"
                                              : "the refinement did not converge",
@@ -270,7 +240,7 @@ static void print_mixed(const driver *d, const report *r)
 
 static void print_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
-    printf("%s: prec %c, ", d->routine, dag_precision_letter(o->prec));
+    printf("%s: prec %c, ", r->routine, dag_precision_letter(o->prec));
     if (r->m != r->n)
         printf("m %" PRId64 ", ", r->m);
     printf("n %" PRId64 ", nb %" PRId64 "%s, grid %dx%d, %d %s with %d %s: %.4g s",
@@ -278,7 +248,7 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
            dag_size(ctx) == 1 ? "rank" : "ranks", dag_workers(ctx),
            dag_workers(ctx) == 1 ? "thread" : "threads", r->seconds);
     if (r->info != 0) {
-        printf(", %s, info %" PRId64 "\n", d->singular ? "singular" : "not positive definite",
+        printf(", %s, info %" PRId64 "\n", d->row->info == INFO_SINGULAR ? "singular" : "not positive definite",
                r->info);
         return;
     }
@@ -287,12 +257,12 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
         printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
     printf("\n");
     if (r->mixed)
-        print_mixed(d, r);
+        print_mixed(r);
     if (d->solves)
-        printf("%s: backward error %.3g normwise, %.3g componentwise\n", d->routine, r->normwise,
+        printf("%s: backward error %.3g normwise, %.3g componentwise\n", r->routine, r->normwise,
                r->componentwise);
     else if (r->judged || !isnan(r->residual))
-        printf("%s: scaled backward error %.3g (bound %.3g)\n", d->routine, r->residual, r->bound);
+        printf("%s: scaled backward error %.3g (bound %.3g)\n", r->routine, r->residual, r->bound);
 }
 
 /* Prints the result on rank 0; the exit status of the run. */
@@ -305,7 +275,7 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
             return DRIVER_FAILED;
     }
     if (r->info > 0) {
-        if (speaks && d->singular)
+        if (speaks && d->row->info == INFO_SINGULAR)
             fprintf(stderr, "%s: the matrix is singular: pivot %" PRId64 " is exactly zero (info = %"
                     PRId64 ")\n", program, r->info, r->info);
         else if (speaks)
@@ -437,7 +407,8 @@ static int run_all(const driver *d, dag_context *ctx, const options *o)
 {
     int end = DRIVER_OK;
     for (int64_t i = 0; i < o->runs; i++) {
-        report r = {.residual = NAN, .normwise = NAN, .componentwise = NAN};
+        report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN};
+        memory_expect(o->routine != NULL ? o->routine : d->name, o);
         dag_status status = d->run(ctx, o, &r);
         if (status == DAG_SUCCESS)
             tell_report(ctx, o, &r);
@@ -455,8 +426,15 @@ static int run_all(const driver *d, dag_context *ctx, const options *o)
  * the variable, and only before MPI is up. */
 static void start_with_fast_blas(char **argv)
 {
-    const char *core = dag_kernels_better_core();
-    if (core == NULL || setenv("OPENBLAS_CORETYPE", core, 0) != 0)
+    const char *core = dag_kernels_better_core(), *threads = getenv("OPENBLAS_NUM_THREADS");
+    struct rlimit limit;
+    bool again = core != NULL && getenv("OPENBLAS_CORETYPE") == NULL &&
+                 setenv("OPENBLAS_CORETYPE", core, 0) == 0;
+    /* Threads of its own take address space when it is loaded, or wait for it for ever. */
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (threads == NULL || strcmp(threads, "1") != 0))
+        again |= setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0;
+    if (!again)
         return;
     execv("/proc/self/exe", argv); /* returns on failure only: the advice is printed then */
 }
@@ -466,12 +444,17 @@ int driver_main(const driver *d, int argc, char **argv)
     options o;
     dag_context *ctx;
     const char *how;
-    program = d->scope.program;
-    int end = options_parse(&o, &d->scope, argc, argv);
+    driver of_table = *d;
+    start_with_fast_blas(argv);
+    for (size_t i = 0; d->row == NULL && i < sizeof(table) / sizeof(table[0]); i++)
+        if (strcmp(table[i].name, d->name) == 0)
+            of_table.row = &table[i];
+    d = &of_table;
+    (void)snprintf(program, sizeof(program), "dag_%s", d->name);
+    const option_scope scope = {program, d->purpose, OPT_COMMON | d->row->options};
+    int end = options_parse(&o, &scope, argc, argv);
     if (end >= 0)
         return end;
-    if (getenv("OPENBLAS_CORETYPE") == NULL)
-        start_with_fast_blas(argv);
     bool one_thread = dag_kernels_init(&how);
     if (start(&o, &ctx) != DAG_SUCCESS)
         return DRIVER_FAILED;

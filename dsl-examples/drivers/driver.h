@@ -17,15 +17,23 @@ typedef struct report {
     double normwise, componentwise; /* solvers */
     int64_t info;
     int mixed, iter; /* solved in mixed precision, with iter as dag/refine.h says */
+    const char *routine; /* what ran: the driver's name unless run() says otherwise */
     double bound;   /* of residual */
     int incomplete; /* something else failed after the computation, and has been said */
 } report;
 
+/* What the table of routines says of a driver. */
+typedef struct driver_row {
+    const char *name; /* "potrf" */
+    enum { INFO_NOTHING, INFO_NOT_POSITIVE, INFO_SINGULAR } info;
+    uint32_t options; /* besides OPT_COMMON */
+} driver_row;
+
 typedef struct driver {
-    option_scope scope;
-    const char *routine; /* "potrf" */
-    int solves;          /* 1: reports normwise and componentwise errors */
-    int singular;        /* what info > 0 means: 1 a zero pivot, 0 not positive definite */
+    const char *name;      /* "potrf": that of its row; the program is dag_potrf */
+    const driver_row *row; /* NULL: that of routines.def */
+    const char *purpose;   /* for --help: what is computed, what the check means */
+    int solves;            /* 1: reports normwise and componentwise errors */
     /* One run; fills *r. Returns DAG_SUCCESS when there is a result; else the error has been
      * printed. The same on all ranks. */
     dag_status (*run)(dag_context *ctx, const options *o, report *r);
@@ -59,6 +67,19 @@ dag_status driver_random_general(dag_context *ctx, const options *o, dag_matrix 
 dag_status driver_random_rectangular(dag_context *ctx, const options *o, dag_matrix **A);
 /* Copies the rows that both have, which are cut and lie alike. */
 dag_status driver_copy(dag_matrix *to, dag_matrix *from);
+/* Element `at` of a tile: its real and imaginary part. */
+static inline void driver_item(dag_precision prec, const void *tile, size_t at, double part[2])
+{
+    const float *f = tile;
+    const double *d = tile;
+    part[1] = 0;
+    switch (prec) {
+    case DAG_S: part[0] = f[at]; break;
+    case DAG_D: part[0] = d[at]; break;
+    case DAG_C: part[0] = f[2 * at]; part[1] = f[2 * at + 1]; break;
+    case DAG_Z: part[0] = d[2 * at]; part[1] = d[2 * at + 1]; break;
+    }
+}
 /* The report is about this matrix: its size, tiles and grid. */
 void driver_shape(report *r, const dag_matrix *A);
 /* Floating point operations, complex ones counted as four multiplications or additions each way:

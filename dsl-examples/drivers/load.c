@@ -42,19 +42,6 @@ static int add_item(const dag_matrix *a, int64_t i, int64_t j, double re, double
     return 1;
 }
 
-static void get_item(dag_precision prec, const void *tile, size_t at, double value[2])
-{
-    const float *f = tile;
-    const double *d = tile;
-    value[1] = 0;
-    switch (prec) {
-    case DAG_S: value[0] = f[at]; break;
-    case DAG_D: value[0] = d[at]; break;
-    case DAG_C: value[0] = f[2 * at]; value[1] = f[2 * at + 1]; break;
-    case DAG_Z: value[0] = d[2 * at]; value[1] = d[2 * at + 1]; break;
-    }
-}
-
 /* ---- one pass over a file ---------------------------------------------------------------- */
 
 /* Where the entries of a file go. */
@@ -220,12 +207,12 @@ static dag_status search_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag_e
         for (int64_t i = 0; i < e->shape.m; i++) {
             int64_t row = ti * a->mb + i, col = tj * a->nb + j;
             double x[2] = {0.0, 0.0}, y[2] = {0.0, 0.0};
-            get_item(a->prec, e->ptr, (size_t)(i + j * e->ld), x);
+            driver_item(a->prec, e->ptr, (size_t)(i + j * e->ld), x);
             if (row == col) { /* its own mirror image: must be real */
                 y[0] = x[0];
                 y[1] = -x[1];
             } else if (other != NULL && (row > col) == (a->uplo == DAG_LOWER)) {
-                get_item(a->prec, other, (size_t)(i + j * ld), y);
+                driver_item(a->prec, other, (size_t)(i + j * ld), y);
             } else {
                 continue;
             }

@@ -38,7 +38,10 @@ static const option_row table[OPT_COUNT] = {
     [OPT_PIVOTING] = {"pivoting", "partial|tournament|none", "how pivots are chosen (partial)"},
     [OPT_CHECK_FINITE] = {"check-finite", "yes|no",
                           "refuse files with a NaN or infinity, or compute with them (yes)"},
-    [OPT_ROUTINE] = {"routine", "NAME", "gemm, symm, hemm, syrk, herk, syr2k, her2k, trmm or trsm (gemm)"},
+    [OPT_ROUTINE] = {"routine", "NAME", "one of"
+#define PRODUCT(name, NAME) " " #name
+#include "../routines.def"
+                    " (gemm)"},
     [OPT_SIDE] = {"side", "left|right", "where the symmetric or triangular matrix stands (left)"},
     [OPT_TRANSA] = {"transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)"},
     [OPT_TRANSB] = {"transb", "n|t|c", "op(B) (n)"},

@@ -61,6 +61,11 @@ _Static_assert(OPT_COUNT <= 32, "the options of a driver are the bits of 32");
 /* What a driver understands that reads files. */
 #define OPT_FILES (OPT_BIT(OPT_MATRIX) | OPT_BIT(OPT_CHECK_FINITE))
 
+/* What a driver understands that solves systems, and one that multiplies. */
+#define OPT_SOLUTION (OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT))
+#define OPT_PRODUCT                                                                                \
+    (OPT_BIT(OPT_M) | OPT_BIT(OPT_K) | OPT_BIT(OPT_TRANSA) | OPT_BIT(OPT_TRANSB))
+
 /* What a driver says of itself. */
 typedef struct option_scope {
     const char *program; /* "dag_potrf" */

@@ -26,19 +26,6 @@ struct product {
     double *y;
 };
 
-static void item(dag_precision prec, const void *tile, size_t at, double part[2])
-{
-    const float *f = tile;
-    const double *d = tile;
-    part[1] = 0;
-    switch (prec) {
-    case DAG_S: part[0] = f[at]; break;
-    case DAG_D: part[0] = d[at]; break;
-    case DAG_C: part[0] = f[2 * at], part[1] = f[2 * at + 1]; break;
-    case DAG_Z: part[0] = d[2 * at], part[1] = d[2 * at + 1]; break;
-    }
-}
-
 /* y_i += a x_j, or with conj(a). */
 static void add(const struct product *p, int64_t i, int64_t j, const double a[2], int conjugate)
 {
@@ -61,7 +48,7 @@ static dag_status multiply_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag
             double part[2] = {0, 0};
             if (f->form != GENERAL && i != j && (i > j) != (f->uplo == DAG_LOWER))
                 continue;
-            item(a->prec, e->ptr, (size_t)(r + c * e->ld), part);
+            driver_item(a->prec, e->ptr, (size_t)(r + c * e->ld), part);
             if (i == j && f->form == TRIANGULAR && f->diag == DAG_UNIT)
                 part[0] = 1, part[1] = 0;
             add(p, turned ? j : i, turned ? i : j, part, conjugate);
@@ -83,9 +70,15 @@ static dag_status multiply(dag_context *ctx, const factor *f, const double *x, d
 
 /* ---- routines ---------------------------------------------------------------------------- */
 
-typedef enum routine { GEMM, SYMM, HEMM, SYRK, HERK, SYR2K, HER2K, TRMM, TRSM, ROUTINES } routine;
-static const char *const names[ROUTINES] = {"gemm",  "symm",  "hemm", "syrk", "herk",
-                                            "syr2k", "her2k", "trmm", "trsm"};
+typedef enum routine {
+#define PRODUCT(name, NAME) NAME,
+#include "../routines.def"
+    ROUTINES
+} routine;
+static const char *const names[ROUTINES] = {
+#define PRODUCT(name, NAME) #name,
+#include "../routines.def"
+};
 
 /* One run: sizes with their defaults, and the matrices. Of trmm and trsm the result is C. */
 typedef struct problem {
@@ -328,6 +321,7 @@ static dag_status timed(dag_context *ctx, problem *p, report *r)
 dag_status products_run(dag_context *ctx, const char *routine_name, const options *o, report *r)
 {
     options tiled = *o; /* all matrices get the same tiles */
+    r->routine = routine_name;
     problem p = {.what = ROUTINES, .o = &tiled, .m = o->n, .n = o->n, .k = o->n};
     for (int w = 0; w < ROUTINES; w++)
         if (strcmp(names[w], routine_name) == 0)

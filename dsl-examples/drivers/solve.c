@@ -23,7 +23,7 @@ struct problem {
 static dag_status random_matrix(dag_context *ctx, const options *o, struct problem *p)
 {
     dag_status status;
-    if (!method->triangle) {
+    if (!method->triangle && method->view == NULL) {
         status = driver_matrix(ctx, o, o->n, o->n, DAG_GENERAL, &p->a);
         if (status == DAG_SUCCESS)
             status = driver_random_general(ctx, o, p->a, &p->random, &p->source);
@@ -122,6 +122,8 @@ static dag_status solve_run(dag_context *ctx, const options *o, report *r)
 {
     struct problem p = {0};
     dag_status status = make_matrix(ctx, o, &p);
+    if (status == DAG_SUCCESS && method->view != NULL)
+        status = method->view(ctx, o, p.a, &p.source);
     if (status == DAG_SUCCESS)
         status = make_rhs(ctx, o, &p);
     if (status == DAG_SUCCESS)

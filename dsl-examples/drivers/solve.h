@@ -8,6 +8,10 @@
 typedef struct solver {
     driver base; /* its run is solve_run */
     int triangle; /* 1: A is positive definite, of which the triangle options.uplo is kept */
+    /* What the equation has in place of A, made from A and *source, which gives the elements of A on
+     * the way in and those of that on the way out; NULL: A itself. */
+    dag_status (*view)(dag_context *ctx, const options *o, dag_matrix *A,
+                       dag_element_source *source);
     /* Overwrites A with what the method leaves of it and B with X; collective. */
     dag_status (*solve)(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
                         dag_matrix *B, int64_t *info);

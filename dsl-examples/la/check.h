@@ -5,6 +5,8 @@
 #ifndef LA_CHECK_H
 #define LA_CHECK_H
 
+#include "la/precisions.h"
+
 #include <dag/la.h>
 
 #include <stdbool.h>
@@ -22,11 +24,23 @@ void dagi_check_fail(dagi_check *c, const char *format, ...) __attribute__((form
 
 /* Not NULL. */
 void dagi_check_present(dagi_check *c, const char *name, const void *argument);
+/* A matrix, of elements of type `prec` unless that is DAGI_ANY. */
+void dagi_check_typed(dagi_check *c, const char *name, int prec, const dag_matrix *A);
+/* The same, with all its tiles. */
+void dagi_check_whole(dagi_check *c, const char *name, int prec, const dag_matrix *A);
 /* Two matrices hold elements of the same type. */
 void dagi_check_same_type(dagi_check *c, const char *a, const dag_matrix *A, const char *b,
                           const dag_matrix *B);
 /* A matrix has all its tiles. */
 void dagi_check_general(dagi_check *c, const char *name, const dag_matrix *A);
+/* Its tiles are square. */
+void dagi_check_square_tiles(dagi_check *c, const char *name, const dag_matrix *A);
+/* A matrix, itself square. */
+void dagi_check_order(dagi_check *c, const char *name, const dag_matrix *A);
+/* A proper triangle. */
+void dagi_check_uplo(dagi_check *c, dag_uplo uplo);
+/* A triangle that A stores. */
+void dagi_check_stored(dagi_check *c, const char *name, dag_uplo uplo, const dag_matrix *A);
 /* uplo is a triangle (or, where `general`, the whole), and A has its tiles, which are square. */
 void dagi_check_triangle(dagi_check *c, const char *name, dag_uplo uplo, bool general,
                          const dag_matrix *A);
@@ -36,8 +50,14 @@ void dagi_check_square(dagi_check *c, const char *name, dag_uplo uplo, const dag
  * ...". */
 void dagi_check_cut(dagi_check *c, const char *what, int64_t length, int64_t tile,
                     const char *other, int64_t its_length, int64_t its_tile);
+/* The rows of B, and the tiles along them, are those of A. */
+void dagi_check_rhs(dagi_check *c, const dag_matrix *A, const dag_matrix *B);
+/* Pivots of LAPACK for the first k rows of A. */
+void dagi_check_pivots(dagi_check *c, const dag_matrix *A, int64_t k, const int64_t *ipiv);
 /* Values of the enumerations. */
 void dagi_check_trans(dagi_check *c, const char *name, dag_trans trans);
+/* *trans is no transposition or the adjoint, which DAG_TRANS becomes where A is real. */
+void dagi_check_adjoint(dagi_check *c, const dag_matrix *A, dag_trans *trans);
 void dagi_check_side(dagi_check *c, dag_side side);
 void dagi_check_diag(dagi_check *c, dag_diag diag);
 /* alpha or beta is real where the matrix is. */
@@ -48,5 +68,9 @@ void dagi_check_distinct(dagi_check *c, const char *result, const dag_matrix *C,
 
 /* Makes the ranks agree: true when all are content. Else c->status is what it is on all of them. */
 bool dagi_check_agreed(dagi_check *c);
+
+/* The same for work that each rank has done alone, with the outcome `mine`: it becomes the outcome on
+ * all ranks, so that none of them starts to wait for one that has left. */
+dag_status dagi_la_agreed(dag_context *ctx, const char *routine, dag_status mine);
 
 #endif

@@ -2,6 +2,8 @@
  * sides, whose columns are few. */
 #include "columns.h"
 
+#include <dag/la.h>
+
 #include <math.h>
 
 void dagi_element(dag_precision prec, const void *tile, int64_t at, double part[2])
@@ -47,4 +49,26 @@ static dag_status maxima(dag_matrix *A, int64_t ti, int64_t tj, const dag_elemen
 void dagi_column_maxima(dag_matrix *A, double *most)
 {
     (void)dag_matrix_each_local(A, maxima, most);
+}
+
+static dag_status find_zero(dag_matrix *A, int64_t ti, int64_t tj, const dag_element *e,
+                            void *first)
+{
+    double *number = first;
+    for (int64_t i = 0; ti == tj && i < e->shape.n; i++) {
+        double x[2], at = (double)(ti * A->nb + i + 1);
+        dagi_element(A->prec, e->ptr, i + i * e->ld, x);
+        if (x[0] == 0 && x[1] == 0 && at < *number)
+            *number = at;
+    }
+    return DAG_SUCCESS;
+}
+
+dag_status dagi_first_zero(dag_context *ctx, dag_matrix *A, int64_t *number)
+{
+    double none = (double)A->n + 1, first = none;
+    (void)dag_matrix_each_local(A, find_zero, &first);
+    dag_status status = dag_allreduce(ctx, DAG_MIN, &first, 1);
+    *number = first == none ? 0 : (int64_t)first;
+    return status;
 }

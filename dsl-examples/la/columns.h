@@ -1,4 +1,5 @@
-/* Inside of the library of algorithms: what is known of the columns of a matrix. */
+/* Inside of the library of algorithms: what is known of the columns of a matrix, and its
+ * elements one by one. */
 #ifndef LA_COLUMNS_H
 #define LA_COLUMNS_H
 
@@ -11,5 +12,9 @@ void dagi_column_maxima(dag_matrix *A, double *most);
 /* Element `at` of a tile: its real and imaginary part. */
 void dagi_element(dag_precision prec, const void *tile, int64_t at, double part[2]);
 void dagi_set_element(dag_precision prec, void *tile, int64_t at, const double part[2]);
+
+/* The number of the first zero on the diagonal of A, counted from 1, or 0; the same on all ranks. The
+ * tiles are square. Collective. */
+dag_status dagi_first_zero(dag_context *ctx, dag_matrix *A, int64_t *number);
 
 #endif

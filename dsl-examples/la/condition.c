@@ -1,13 +1,10 @@
 /* Condition of a matrix from its factors, after LAPACK's gecon and pocon. */
-#include "agreed.h"
 #include "check.h"
 #include "estimate.h"
 
 #include <dag/la.h>
 
 #include <math.h>
-
-enum { ANY = -1 };
 
 typedef struct condition {
     dag_context *ctx;
@@ -32,7 +29,7 @@ static dagi_check check(const condition *s)
         dagi_check_fail(&c, "anorm is %g; no norm is negative", s->anorm);
     if (c.status != DAG_SUCCESS)
         return c;
-    if (s->prec != ANY && (int)s->F->prec != s->prec)
+    if (s->prec != DAGI_ANY && (int)s->F->prec != s->prec)
         dagi_check_fail(&c, "the factor holds '%c' elements", dag_precision_letter(s->F->prec));
     if (s->uplo == DAG_GENERAL) {
         dagi_check_general(&c, "the factor", s->F);
@@ -89,27 +86,17 @@ static dag_status pocon(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *F
                         double *rcond)
 {
     dagi_check c = dagi_check_start(ctx, "dag_pocon");
-    if (uplo != DAG_LOWER && uplo != DAG_UPPER) /* DAG_GENERAL has another meaning in run() */
-        dagi_check_fail(&c, "uplo is %d; it must be DAG_LOWER or DAG_UPPER", (int)uplo);
+    dagi_check_uplo(&c, uplo); /* DAG_GENERAL has another meaning in run() */
     if (!dagi_check_agreed(&c))
         return c.status;
     return run((condition){.ctx = ctx, .routine = "dag_pocon", .prec = prec, .norm = DAG_NORM_ONE,
                            .uplo = uplo, .F = F, .anorm = anorm, .rcond = rcond});
 }
 
-#define ENTRIES(p, PREC)                                                                           \
-    dag_status dag_##p##gecon(dag_context *ctx, dag_norm norm, dag_matrix *F, const int64_t *ipiv, \
-                              double anorm, double *rcond)                                         \
-    {                                                                                              \
-        return gecon(ctx, PREC, norm, F, ipiv, anorm, rcond);                                      \
-    }                                                                                              \
-    dag_status dag_##p##pocon(dag_context *ctx, dag_uplo uplo, dag_matrix *F, double anorm,        \
-                              double *rcond)                                                       \
-    {                                                                                              \
-        return pocon(ctx, PREC, uplo, F, anorm, rcond);                                            \
-    }
-ENTRIES(, ANY)
-ENTRIES(s, DAG_S)
-ENTRIES(d, DAG_D)
-ENTRIES(c, DAG_C)
-ENTRIES(z, DAG_Z)
+DAGI_ENTRIES(dag_status, gecon,
+             (dag_context *ctx, dag_norm norm, dag_matrix *F, const int64_t *ipiv, double anorm,
+              double *rcond),
+             gecon(ctx, prec, norm, F, ipiv, anorm, rcond))
+DAGI_ENTRIES(dag_status, pocon,
+             (dag_context *ctx, dag_uplo uplo, dag_matrix *F, double anorm, double *rcond),
+             pocon(ctx, prec, uplo, F, anorm, rcond))

@@ -1,6 +1,6 @@
 /* Hager's and Higham's estimate of the one-norm of an operator. */
 #include "estimate.h"
-#include "agreed.h"
+#include "check.h"
 #include "columns.h"
 
 #include <math.h>

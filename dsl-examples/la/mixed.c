@@ -6,7 +6,6 @@
  * dsgesv and dsposv, with one exception: a residual that is not a number ends the refinement,
  * while LAPACK's comparison takes it for small.
  */
-#include "agreed.h"
 #include "check.h"
 #include "columns.h"
 #include "pools.h"
@@ -26,7 +25,7 @@ enum { STEPS = 30 }; /* LAPACK's ITERMAX; its BWDMAX is 1 */
 typedef struct mixed {
     dag_context *ctx;
     const char *routine;
-    int prec;       /* the type that is wanted, or ANY */
+    int prec;       /* the type that is wanted, or DAGI_ANY */
     dag_uplo uplo;  /* DAG_GENERAL: LU; else Cholesky */
     dag_matrix *A, *B, *X;
     int64_t *ipiv;
@@ -36,8 +35,6 @@ typedef struct mixed {
     double *size;   /* of each column of X, then of each of R */
     double bound;   /* of their quotient */
 } mixed;
-
-enum { ANY = -1 };
 
 /* ---- arguments and memory ---------------------------------------------------------------- */
 
@@ -52,12 +49,10 @@ static dagi_check check(const mixed *s, const int64_t *info)
         dagi_check_present(&c, "ipiv", s->ipiv);
     if (c.status != DAG_SUCCESS)
         return c;
-    if (s->prec == ANY ? dag_precision_real(s->A->prec) != DAG_D : (int)s->A->prec != s->prec)
+    if (s->prec == DAGI_ANY ? dag_precision_real(s->A->prec) != DAG_D : (int)s->A->prec != s->prec)
         dagi_check_fail(&c, "A holds '%c' elements", dag_precision_letter(s->A->prec));
-    if (s->uplo == DAG_GENERAL && s->A->m != s->A->n)
-        dagi_check_fail(&c, "A is %lld x %lld; it must be square", (long long)s->A->m,
-                        (long long)s->A->n);
     if (s->uplo == DAG_GENERAL) {
+        dagi_check_order(&c, "A", s->A);
         dagi_check_general(&c, "A", s->A);
         dagi_check_cut(&c, "the rows of A", s->A->m, s->A->mb, "its columns", s->A->n, s->A->nb);
     } else {
@@ -267,14 +262,13 @@ static dag_status run(mixed s, int *iter, int64_t *info)
     }
 GESV(dag_dsgesv, DAG_D)
 GESV(dag_zcgesv, DAG_Z)
-GESV(dag_gesv_mixed, ANY)
+GESV(dag_gesv_mixed, DAGI_ANY)
 
 /* DAG_GENERAL as a triangle is refused here, since it has another meaning above. */
 static dag_status posv(mixed s, int *iter, int64_t *info)
 {
     dagi_check c = dagi_check_start(s.ctx, s.routine);
-    if (s.uplo != DAG_LOWER && s.uplo != DAG_UPPER)
-        dagi_check_fail(&c, "uplo is %d; it must be DAG_LOWER or DAG_UPPER", (int)s.uplo);
+    dagi_check_uplo(&c, s.uplo);
     return dagi_check_agreed(&c) ? run(s, iter, info) : c.status;
 }
 
@@ -287,4 +281,4 @@ static dag_status posv(mixed s, int *iter, int64_t *info)
     }
 POSV(dag_dsposv, DAG_D)
 POSV(dag_zcposv, DAG_Z)
-POSV(dag_posv_mixed, ANY)
+POSV(dag_posv_mixed, DAGI_ANY)

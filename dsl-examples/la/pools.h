@@ -8,6 +8,10 @@
 dag_taskpool *dagi_scale_pool(dag_context *ctx, dag_uplo uplo, int herm, dag_dcomplex alpha,
                               dag_matrix *A);
 
+/* dag_trtri(); `info` is not NULL. */
+dag_status dagi_run_trtri(dag_context *ctx, dag_uplo uplo, dag_diag diag, dag_matrix *A,
+                          int64_t *info);
+
 /* dag_run(), and the info of the pool on all ranks (which may be NULL). */
 dag_status dagi_run_info(dag_context *ctx, dag_taskpool *pool, int64_t *info);
 

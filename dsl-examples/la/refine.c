@@ -1,5 +1,4 @@
 /* Iterative refinement in working precision, with the rules of LAPACK's gerfs and porfs. */
-#include "agreed.h"
 #include "check.h"
 #include "columns.h"
 #include "estimate.h"
@@ -16,12 +15,11 @@
 #include <string.h>
 
 enum { STEPS = 5 }; /* LAPACK's ITMAX */
-enum { ANY = -1 };
 
 typedef struct refinement {
     dag_context *ctx;
     const char *routine;
-    int prec;       /* the type that is wanted, or ANY */
+    int prec;       /* the type that is wanted, or DAGI_ANY */
     dag_uplo uplo;  /* DAG_GENERAL: LU; else Cholesky */
     dag_trans trans;
     dag_matrix *A, *F, *B, *X; /* F: the factors of A */
@@ -42,7 +40,7 @@ static dagi_check check(const refinement *s)
     dagi_check_trans(&c, "trans", s->trans);
     if (c.status != DAG_SUCCESS)
         return c;
-    if (s->prec != ANY && (int)s->A->prec != s->prec)
+    if (s->prec != DAGI_ANY && (int)s->A->prec != s->prec)
         dagi_check_fail(&c, "A holds '%c' elements", dag_precision_letter(s->A->prec));
     if (s->uplo == DAG_GENERAL) {
         dagi_check_general(&c, "A", s->A);
@@ -118,8 +116,8 @@ static dag_status quotients(dag_matrix *R, int64_t ti, int64_t tj, const dag_ele
 static dag_status judge(refinement *s)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          dag_matrix *, dag_matrix *, int, int, int, dag_trans) = {
-        backward_s_new, backward_d_new, backward_c_new, backward_z_new};
+                                          dag_matrix *, dag_matrix *, int, int, int, dag_trans) =
+        DAGI_FOUR(backward);
     int herm = s->uplo != DAG_GENERAL, turned = s->trans != DAG_NO_TRANS;
     dag_status status =
         dag_run(s->ctx, make[s->A->prec](s->ctx, s->A, s->B, s->X, s->R, s->W, herm,
@@ -288,8 +286,7 @@ static dag_status porfs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A
                         dag_matrix *B, dag_matrix *X, double *ferr, double *berr)
 {
     dagi_check c = dagi_check_start(ctx, "dag_porfs");
-    if (uplo != DAG_LOWER && uplo != DAG_UPPER) /* DAG_GENERAL has another meaning in run() */
-        dagi_check_fail(&c, "uplo is %d; it must be DAG_LOWER or DAG_UPPER", (int)uplo);
+    dagi_check_uplo(&c, uplo); /* DAG_GENERAL has another meaning in run() */
     if (!dagi_check_agreed(&c))
         return c.status;
     return run((refinement){.ctx = ctx, .routine = "dag_porfs", .prec = prec, .uplo = uplo,
@@ -297,20 +294,11 @@ static dag_status porfs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A
                             .forward = ferr, .error = berr});
 }
 
-#define ENTRIES(p, PREC)                                                                           \
-    dag_status dag_##p##gerfs(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *F,     \
-                              const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr,     \
-                              double *berr)                                                        \
-    {                                                                                              \
-        return gerfs(ctx, PREC, trans, A, F, ipiv, B, X, ferr, berr);                              \
-    }                                                                                              \
-    dag_status dag_##p##porfs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F,       \
-                              dag_matrix *B, dag_matrix *X, double *ferr, double *berr)            \
-    {                                                                                              \
-        return porfs(ctx, PREC, uplo, A, F, B, X, ferr, berr);                                     \
-    }
-ENTRIES(, ANY)
-ENTRIES(s, DAG_S)
-ENTRIES(d, DAG_D)
-ENTRIES(c, DAG_C)
-ENTRIES(z, DAG_Z)
+DAGI_ENTRIES(dag_status, gerfs,
+             (dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *F, const int64_t *ipiv,
+              dag_matrix *B, dag_matrix *X, double *ferr, double *berr),
+             gerfs(ctx, prec, trans, A, F, ipiv, B, X, ferr, berr))
+DAGI_ENTRIES(dag_status, porfs,
+             (dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F, dag_matrix *B,
+              dag_matrix *X, double *ferr, double *berr),
+             porfs(ctx, prec, uplo, A, F, B, X, ferr, berr))

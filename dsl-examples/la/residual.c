@@ -5,7 +5,8 @@
  * time are collected on every rank; each rank runs over its part of the elements of A; the sums
  * over the ranks give A X, |A| |X| and the row sums of |A|. No rank needs more of A than its part.
  */
-#include "agreed.h"
+#include "check.h"
+#include "columns.h"
 
 #include <dag/kernels.h>
 
@@ -35,21 +36,18 @@ dag_status dag_potrf_residual(dag_context *ctx, dag_uplo uplo, dag_matrix *F, da
                               double *residual)
 {
     static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *, dag_matrix *) = {
-        {residual_L_s_new, residual_L_d_new, residual_L_c_new, residual_L_z_new},
-        {residual_U_s_new, residual_U_d_new, residual_U_c_new, residual_U_z_new}};
+        DAGI_FOUR(residual_L), DAGI_FOUR(residual_U)};
     double before, after;
-    dag_status status = dagi_la_present(ctx, "dag_potrf_residual", "F", F);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_present(ctx, "dag_potrf_residual", "A", A);
-    if (status == DAG_SUCCESS && F->prec != A->prec)
-        status = dag_error(ctx, DAG_ERR_ARG, "dag_potrf_residual: the matrices hold different "
-                           "types");
-    if (status == DAG_SUCCESS && (F->m != A->m || F->n != A->n || F->mb != A->mb))
-        status = dag_error(ctx, DAG_ERR_ARG, "dag_potrf_residual: the matrices have different "
-                           "sizes or tiles");
-    status = dagi_la_agreed(ctx, "dag_potrf_residual", status);
-    if (status == DAG_SUCCESS)
-        status = dag_norm_fro_he(ctx, uplo, A, &before);
+    dagi_check c = dagi_check_start(ctx, "dag_potrf_residual");
+    dagi_check_present(&c, "F", F);
+    dagi_check_present(&c, "A", A);
+    if (c.status == DAG_SUCCESS && F->prec != A->prec)
+        dagi_check_fail(&c, "the matrices hold different types");
+    if (c.status == DAG_SUCCESS && (F->m != A->m || F->n != A->n || F->mb != A->mb))
+        dagi_check_fail(&c, "the matrices have different sizes or tiles");
+    if (!dagi_check_agreed(&c))
+        return c.status;
+    dag_status status = dag_norm_fro_he(ctx, uplo, A, &before);
     if (status == DAG_SUCCESS)
         status = dag_run(ctx, make[uplo == DAG_UPPER][F->prec](ctx, F, A));
     if (status == DAG_SUCCESS)
@@ -66,19 +64,6 @@ struct panel {
     double *to;
 };
 
-static void item(dag_precision prec, const void *tile, size_t at, double *to)
-{
-    const float *f = tile;
-    const double *d = tile;
-    to[1] = 0;
-    switch (prec) {
-    case DAG_S: to[0] = f[at]; break;
-    case DAG_D: to[0] = d[at]; break;
-    case DAG_C: to[0] = f[2 * at]; to[1] = f[2 * at + 1]; break;
-    case DAG_Z: to[0] = d[2 * at]; to[1] = d[2 * at + 1]; break;
-    }
-}
-
 static dag_status panel_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag_element *e, void *arg)
 {
     const struct panel *p = arg;
@@ -88,7 +73,7 @@ static dag_status panel_tile(dag_matrix *a, int64_t ti, int64_t tj, const dag_el
             continue;
         double *to = p->to + 2 * (size_t)(ti * a->mb + col * a->m);
         for (int64_t i = 0; i < e->shape.m; i++)
-            item(a->prec, e->ptr, (size_t)(i + j * e->ld), to + 2 * i);
+            dagi_element(a->prec, e->ptr, i + j * e->ld, to + 2 * i);
     }
     return DAG_SUCCESS;
 }
@@ -97,12 +82,12 @@ dag_status dag_matrix_panel(dag_context *ctx, dag_matrix *A, int64_t first, int6
                             double *panel)
 {
     struct panel p = {first, count, panel};
-    dag_status status = dagi_la_present(ctx, "dag_matrix_panel", "A", A);
-    if (status == DAG_SUCCESS && (first < 0 || count < 0 || count > A->n - first))
-        status = dag_error(ctx, DAG_ERR_ARG, "dag_matrix_panel: the columns are not in the matrix");
-    status = dagi_la_agreed(ctx, "dag_matrix_panel", status);
-    if (status != DAG_SUCCESS)
-        return status;
+    dagi_check c = dagi_check_start(ctx, "dag_matrix_panel");
+    dagi_check_present(&c, "A", A);
+    if (c.status == DAG_SUCCESS && (first < 0 || count < 0 || count > A->n - first))
+        dagi_check_fail(&c, "the columns are not in the matrix");
+    if (!dagi_check_agreed(&c))
+        return c.status;
     memset(panel, 0, 2 * (size_t)(A->m * count) * sizeof(double));
     (void)dag_matrix_each_local(A, panel_tile, &p);
     /* Each item has one owner and is zero elsewhere, so the sum is exact. */
@@ -187,17 +172,16 @@ dag_status dag_solve_residual(dag_context *ctx, const dag_element_source *A, dag
                               dag_matrix *X, dag_solve_error *error)
 {
     *error = (dag_solve_error){0, 0};
-    dag_status status = dagi_la_present(ctx, "dag_solve_residual", "B", B);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_present(ctx, "dag_solve_residual", "X", X);
-    if (status == DAG_SUCCESS && (B->m != X->m || B->n != X->n))
-        status = dag_error(ctx, DAG_ERR_ARG, "dag_solve_residual: B and X have different sizes");
-    status = dagi_la_agreed(ctx, "dag_solve_residual", status);
-    if (status != DAG_SUCCESS)
-        return status;
+    dagi_check c = dagi_check_start(ctx, "dag_solve_residual");
+    dagi_check_present(&c, "B", B);
+    dagi_check_present(&c, "X", X);
+    if (c.status == DAG_SUCCESS && (B->m != X->m || B->n != X->n))
+        dagi_check_fail(&c, "B and X have different sizes");
+    if (!dagi_check_agreed(&c))
+        return c.status;
     size_t n = (size_t)B->m, chunk = (size_t)(B->n < CHUNK ? B->n : CHUNK);
     double *memory = malloc((n * (7 * chunk + 1) + 1) * sizeof(double));
-    status = dag_agree(ctx, memory == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS, NULL);
+    dag_status status = dag_agree(ctx, memory == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS, NULL);
     if (status == DAG_ERR_NOMEM)
         dag_error(ctx, status, "dag_solve_residual: no memory for %zu columns", 7 * chunk + 1);
     for (int64_t j = 0; status == DAG_SUCCESS && j < B->n; j += CHUNK) {
@@ -227,29 +211,19 @@ static dag_status row_tile(dag_matrix *b, int64_t ti, int64_t tj, const dag_elem
     const double *sums = arg;
     (void)tj;
     for (int64_t j = 0; j < e->shape.n; j++)
-        for (int64_t i = 0; i < e->shape.m; i++) {
-            const double *from = sums + 2 * (ti * b->mb + i);
-            size_t at = (size_t)(i + j * e->ld);
-            float *f = e->ptr;
-            double *d = e->ptr;
-            switch (b->prec) {
-            case DAG_S: f[at] = (float)from[0]; break;
-            case DAG_D: d[at] = from[0]; break;
-            case DAG_C: f[2 * at] = (float)from[0]; f[2 * at + 1] = (float)from[1]; break;
-            case DAG_Z: d[2 * at] = from[0]; d[2 * at + 1] = from[1]; break;
-            }
-        }
+        for (int64_t i = 0; i < e->shape.m; i++)
+            dagi_set_element(b->prec, e->ptr, i + j * e->ld, sums + 2 * (ti * b->mb + i));
     return DAG_SUCCESS;
 }
 
 dag_status dag_row_sums(dag_context *ctx, const dag_element_source *A, dag_matrix *B)
 {
-    dag_status status = dagi_la_present(ctx, "dag_row_sums", "B", B);
-    status = dagi_la_agreed(ctx, "dag_row_sums", status);
-    if (status != DAG_SUCCESS)
-        return status;
+    dagi_check c = dagi_check_start(ctx, "dag_row_sums");
+    dagi_check_present(&c, "B", B);
+    if (!dagi_check_agreed(&c))
+        return c.status;
     double *sums = calloc(2 * (size_t)B->m + 1, sizeof(*sums));
-    status = dag_agree(ctx, sums == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS, NULL);
+    dag_status status = dag_agree(ctx, sums == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS, NULL);
     if (status == DAG_SUCCESS)
         status = dag_agree(ctx, A->each(A->arg, row_add, sums), NULL);
     if (status == DAG_SUCCESS)

@@ -1,6 +1,6 @@
 /* Matrices in slab layout, copies of others if need be, and views of them. */
+#include "check.h"
 #include "slabs.h"
-#include "agreed.h"
 
 #include <dag/la.h>
 

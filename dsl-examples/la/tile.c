@@ -1,5 +1,5 @@
 /* The tile size that suits a problem: times of kernels, from a file or measured, and the model. */
-#include "agreed.h"
+#include "check.h"
 #include "tile.h"
 
 #include <dag/kernels.h>

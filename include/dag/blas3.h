@@ -16,7 +16,7 @@
  *
  * The tiles of the result stay on the ranks where they are; the others are sent along their rows
  * and columns, at most 8 block rows and columns of them ahead of what is done. Graphs:
- * dsl-examples/gemm, symm, syrk, trsm, trmm. The scheme is SUMMA (van de Geijn and Watts, 1997).
+ * dsl-examples/blas3. The scheme is SUMMA (van de Geijn and Watts, 1997).
  */
 #ifndef DAG_BLAS3_H
 #define DAG_BLAS3_H
@@ -80,7 +80,20 @@ dag_status dag_trsm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans tr
                     dag_dcomplex alpha, dag_matrix *A, dag_matrix *B);
 
 /**
- * The same as taskpools, for dag_add() and dag_wait(). The matrices have to live until the pool has
+ * Solve op(A) X = B with a triangular A after a look at its diagonal, as LAPACK does: a zero there is
+ * no error, but then nothing is solved and B is as it was.
+ * @param uplo  the triangle; the other one is not read.
+ * @param diag  DAG_UNIT: the diagonal is 1 and not read, nor looked at.
+ * @param A     n x n in square tiles; its own uplo must be the same or DAG_GENERAL. Not modified.
+ * @param B     n x nrhs, B->mb == A->mb; overwritten with X.
+ * @param[out] info  0, or the number of the first zero on the diagonal, counted from 1; the same on
+ *              all ranks. Must not be NULL.
+ */
+dag_status dag_trtrs(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_diag diag, dag_matrix *A,
+                     dag_matrix *B, int64_t *info);
+
+/**
+ * The routines of BLAS as taskpools, for dag_add() and dag_wait(). The matrices have to live until the pool has
  * ended. NULL with dag_message() when the arguments disagree.
  */
 dag_taskpool *dag_gemm_new(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
@@ -116,7 +129,9 @@ dag_taskpool *dag_trsm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_t
     dag_status dag_##p##trmm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,      \
                              dag_diag diag, elem alpha, dag_matrix *A, dag_matrix *B);             \
     dag_status dag_##p##trsm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,      \
-                             dag_diag diag, elem alpha, dag_matrix *A, dag_matrix *B);
+                             dag_diag diag, elem alpha, dag_matrix *A, dag_matrix *B);             \
+    dag_status dag_##p##trtrs(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_diag diag,     \
+                              dag_matrix *A, dag_matrix *B, int64_t *info);
 #define DAG_BLAS3_DECLARE_HERMITIAN(p, elem, real)                                                 \
     dag_status dag_##p##hemm(dag_context *ctx, dag_side side, dag_uplo uplo, elem alpha,           \
                              dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C);              \

@@ -61,6 +61,8 @@ struct dag_task;
 /**
  * A set of settings to hand to dag_init(). Origin order, weakest first: default, file named by
  * DAG_CONFIG (`key = value` lines), environment (`DAG_KEY`), this object.
+ * A program with rights that its user lacks (set-user-ID) ignores file and environment.
+ * `credit_bytes` and `eager_bytes` must be the same on all ranks, or dag_init() refuses to start.
  * @return a new object owned by the caller (dag_config_free()), NULL when out of memory.
  */
 dag_config *dag_config_new(void);
@@ -88,7 +90,9 @@ int dag_setting_get(const dag_context *context, int index, dag_setting *setting)
 /**
  * Start the runtime on this rank. Collective over MPI_COMM_WORLD where the build has MPI and the
  * program runs under it: MPI is initialised if it is not (and then finalised by dag_fini()), with
- * MPI_THREAD_SINGLE when there is one worker. See dag/mpi.h to give a communicator.
+ * MPI_THREAD_SINGLE when there is one worker, else with MPI_THREAD_SERIALIZED: then all workers
+ * call it, so the program must not while the context exists, nor have a second one. See dag/mpi.h to
+ * start MPI in the program, at any level, and to give a communicator.
  * @param[out] context  owned by the caller, ended by dag_fini(). Set only on success.
  * @param config        may be NULL; not kept.
  * @param why           buffer for the reason of a failure, may be NULL.

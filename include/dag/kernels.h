@@ -36,6 +36,14 @@ extern "C" {
 bool dag_kernels_init(const char **how);
 
 /**
+ * Has the BLAS library take what memory it wants for calls from so many threads. dag_init() calls it: some
+ * libraries wait for ever for memory that a limit on the address space keeps from them.
+ * @param[out] why  a sentence when there is too little.
+ * @return false if there is too little.
+ */
+bool dag_kernels_reserve(int threads, char *why, size_t size);
+
+/**
  * What is known to make the kernels slow on this machine and how to change it, for instance a
  * BLAS library that does not know the processor and runs kernels made for an old one.
  * @return a static text, or NULL if nothing is known to be wrong. Never changes anything.

@@ -16,9 +16,16 @@ extern "C" {
 
 /**
  * dag_init() on the ranks of `comm`, which is duplicated; collective over it. MPI must have been
- * initialised, with MPI_THREAD_SERIALIZED or more where there is to be more than one worker, and is
- * not finalised by dag_fini(). Other arguments and errors as dag_init(); in addition DAG_ERR_ARG for
- * MPI_COMM_NULL.
+ * initialised, and is not finalised by dag_fini(). Other arguments and errors as dag_init(); in
+ * addition DAG_ERR_ARG for MPI_COMM_NULL.
+ *
+ * What the thread level means of an MPI that the program has initialised, for this and for
+ * dag_init():
+ * - MPI_THREAD_MULTIPLE: all workers call MPI, and the program may at any time.
+ * - MPI_THREAD_SERIALIZED, MPI_THREAD_FUNNELED: MPI is called by the thread alone that calls this
+ *   library, inside of these calls; other workers run tasks only. So the program may call MPI as
+ *   its level says whenever no thread of it is in this library. Messages move only while one is.
+ * - MPI_THREAD_SINGLE, as MPI_Init() gives: one worker; a warning if there were to be more.
  */
 dag_status dag_init_mpi(dag_context **context, const dag_config *config, MPI_Comm comm, char *why,
                         size_t why_size);

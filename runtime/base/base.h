@@ -96,6 +96,7 @@ struct dag_context {
     /* Ranks of this job on this node that run on the same set of processors, and which of them this
      * one is. */
     int sharing, share_index;
+    int device_sharing; /* ranks of this node that use the same devices, wherever they are bound */
     dagi_settings settings;
     struct dag_config *config; /* values with their origin, for dag_setting_get() */
     struct dagi_topology *topology;
@@ -135,6 +136,19 @@ struct dag_taskpool {
                                     elements, put-off stores */
     _Atomic int poisoned; /* only ever 0 -> 1: bodies and stores are skipped */
 };
+
+/* ---- checks -------------------------------------------------------------------------------- */
+
+/* Builds with DAG_CHECKED look at whole structures where all is quiet, and end with what is wrong
+ * with one: `check` is an expression that yields NULL or a text. Other builds do not evaluate it. */
+#ifdef DAG_CHECKED
+#define DAGI_CHECKED 1
+#define DAGI_INSIST(check) dagi_insist(check, __FILE__, __LINE__)
+#else
+#define DAGI_CHECKED 0
+#define DAGI_INSIST(check) ((void)0)
+#endif
+void dagi_insist(const char *wrong, const char *file, int line);
 
 /* ---- helpers for all floors ------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #ifndef DAGI_READY_HEAP_H
 #define DAGI_READY_HEAP_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -78,6 +79,7 @@ static inline int dagi_ready_heap_push(dagi_ready_heap *h, dagi_ready_entry e)
 /* Take the first; count > 0. */
 static inline dagi_ready_entry dagi_ready_heap_pop(dagi_ready_heap *h)
 {
+    assert(h->count > 0);
     dagi_ready_entry *entry = h->entry, best = entry[0], last = entry[--h->count];
     size_t i = 0, child, count = h->count;
     while ((child = 4 * i + 1) < count) {

@@ -6,6 +6,7 @@
 #ifndef DAGI_LOCK_H
 #define DAGI_LOCK_H
 
+#include <assert.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,6 +42,7 @@ static inline void dagi_lock(_Atomic int *lock)
 
 static inline void dagi_unlock(_Atomic int *lock)
 {
+    assert(atomic_load_explicit(lock, memory_order_relaxed) == 1);
     atomic_store_explicit(lock, 0, memory_order_release);
 }
 

@@ -6,6 +6,7 @@
 #ifndef DAGI_PAGES_H
 #define DAGI_PAGES_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #ifdef __linux__
@@ -13,6 +14,14 @@
 #endif
 
 #define DAGI_HUGE_PAGE ((size_t)2 << 20)
+
+/* So many bytes in whole pages of this size, and `more` of them; all that fits an address. */
+static inline size_t dagi_pages_whole(size_t bytes, size_t page, size_t more)
+{
+    size_t whole = (bytes + page - 1) / page * page + more;
+    assert(whole >= bytes && whole >= more);
+    return whole;
+}
 
 /* NULL = out of memory; free() takes it back. */
 static inline void *dagi_pages_alloc(size_t bytes)

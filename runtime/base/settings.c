@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* secure_getenv */
 #include "settings.h"
 
 #include <ctype.h>
@@ -442,7 +443,9 @@ static dag_status read_environment(dag_config *config, char *why, size_t size)
         if (strncmp(*entry, "DAG_", 4) != 0 || !equals)
             continue;
         snprintf(name, sizeof name, "%.*s", (int)(equals - *entry), *entry);
-        if (strcmp(name, "DAG_CONFIG") == 0)
+        /* A program with rights that its user lacks obeys its caller only: files that are named here
+         * are loaded and written with these rights. */
+        if (strcmp(name, "DAG_CONFIG") == 0 || !secure_getenv(name))
             continue;
         int i = find(name + 4);
         for (const char *c = name + 4; *c; c++) {
@@ -473,7 +476,7 @@ dag_status dagi_settings_resolve(const dag_config *api, dag_config **resolved,
     dag_status status = DAG_SUCCESS;
     for (int i = 0; i < NSETTINGS && status == DAG_SUCCESS; i++)
         status = keep(config, i, table[i].fallback, ORIGIN_DEFAULT, "default", why, why_size);
-    const char *path = getenv("DAG_CONFIG");
+    const char *path = secure_getenv("DAG_CONFIG");
     if (status == DAG_SUCCESS && path && *path)
         status = read_file(config, path, why, why_size);
     if (status == DAG_SUCCESS)

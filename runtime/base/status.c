@@ -1,6 +1,7 @@
 /* Status codes, the sentence of the last error, warnings. */
 #include "base.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -81,6 +82,7 @@ void dag_warn(const dag_context *context, const char *format, ...)
 
 size_t dagi_describe(char *text, size_t size, const dag_class *cls, const int32_t *locals)
 {
+    assert(size > 0);
     size_t used = 0;
     int n = snprintf(text, size, "%s(", cls->name);
     used += n > 0 ? (size_t)n : 0;
@@ -93,6 +95,14 @@ size_t dagi_describe(char *text, size_t size, const dag_class *cls, const int32_
         used += n > 0 ? (size_t)n : 0;
     }
     return used < size ? used : size - 1;
+}
+
+void dagi_insist(const char *wrong, const char *file, int line)
+{
+    if (!wrong)
+        return;
+    fprintf(stderr, "dag: %s:%d: check failed: %s\n", file, line, wrong);
+    abort();
 }
 
 uint64_t dagi_now(void)

@@ -7,6 +7,7 @@
  */
 #include "remote.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static const uint8_t *bytes_of(const void *p)
 void dagi_send_control(dagi_comm *c, int dest, const void *head, size_t head_bytes,
                        const void *text, size_t text_bytes)
 {
-    char *out = c->engine->ops->am_begin(c->engine, dest, 1, head_bytes + text_bytes);
+    char *out = c->engine->ops->am_begin(c->engine, dest, 1, head_bytes + text_bytes, 0);
     memcpy(out, head, head_bytes);
     if (text_bytes)
         memcpy(out + head_bytes, text, text_bytes);
@@ -66,7 +67,7 @@ dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make)
 
 static int64_t early_bytes(const dagi_early *early)
 {
-    return (int64_t)(sizeof *early + early->bytes);
+    return (int64_t)(sizeof *early + early->bytes) + early->bulk;
 }
 
 static void send_gate(dagi_comm *c, int dest, uint32_t pool)
@@ -104,10 +105,10 @@ void dagi_gate_message(dagi_comm *c, int source, const void *data)
 }
 
 void dagi_agree_keep(dagi_comm *c, dagi_pool_comm *p, int source, const void *data, size_t bytes,
-                     int transfers)
+                     int transfers, int64_t bulk)
 {
     dagi_early *early = dagi_comm_alloc(sizeof *early + bytes);
-    *early = (dagi_early){.source = source, .bytes = bytes, .transfers = transfers};
+    *early = (dagi_early){.source = source, .bytes = bytes, .transfers = transfers, .bulk = bulk};
     memcpy(early->data, data, bytes);
     *p->early_end = early;
     p->early_end = &early->next;
@@ -159,6 +160,7 @@ static void forget_early(dagi_comm *c, dagi_pool_comm *p)
 
 static void pool_comm_free(dagi_comm *c, dagi_pool_comm *p)
 {
+    assert(p->sends == 0 && p->flights == 0 && !p->early);
     dagi_pool_comm **link = bucket_of(c, p->id);
     while (*link != p)
         link = &(*link)->next;
@@ -375,6 +377,7 @@ void dagi_agree_hold(dag_taskpool *pool)
 void dagi_agree_drop(dagi_comm *c, dag_taskpool *pool)
 {
     dagi_pool_comm *p = dagi_pool(pool)->comm;
+    assert(p && p->pool == pool && p->sends > 0);
     dagi_pool_drop(c->w, pool);
     p->sends--;
     tell_core_if_over(c, p);

@@ -7,9 +7,9 @@
  * dagi_comm_pool_local_end(); they leave an item in the inbox, which whoever holds the progress lock
  * drains. Tasks and workers come here through their ports (task/port.h, worker/port.h), floors above
  * directly. dagi_comm_progress() is called by workers between tasks and when idle; it takes the lock by
- * try-lock, so MPI is entered by one thread at a time (MPI_THREAD_SERIALIZED, or SINGLE with one
- * worker). Handlers run under the lock, on the worker that makes progress, and may hand ready tasks to
- * that worker.
+ * try-lock, so MPI is entered by one thread at a time, and by worker 0 alone where the program itself
+ * has started MPI below MPI_THREAD_MULTIPLE (dag/mpi.h). Handlers run under the lock, on the worker
+ * that makes progress, and may hand ready tasks to that worker.
  *
  * Messages (sender -> receiver: fields; reply). All integers little-endian as in memory; ranks of a
  * job are alike.
@@ -49,6 +49,9 @@ dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t w
 int dagi_comm_direct(const dag_context *ctx, const char **why, int64_t *direct, int64_t *staged);
 /* Collective. All pools have ended and background workers are gone. */
 void dagi_comm_fini(dag_context *ctx);
+
+/* 1: MPI does not allow that there are other threads than the one that calls. */
+int dagi_comm_one_thread(const dag_context *ctx);
 
 /* 1: this worker may sleep in dagi_comm_sleep(), from which messages of other ranks of the node,
  * and dagi_comm_rouse(), wake it. */

@@ -33,7 +33,7 @@ int dagi_comm_outlook(const dag_context *ctx)
 void dagi_comm_trace_reply(dag_context *ctx, int dest, const void *data, size_t bytes)
 {
     dagi_engine *e = dagi_comm_of(ctx)->engine;
-    memcpy(e->ops->am_begin(e, dest, 1, bytes), data, bytes);
+    memcpy(e->ops->am_begin(e, dest, 1, bytes, 0), data, bytes);
     e->ops->am_send(e);
 }
 
@@ -57,7 +57,8 @@ uint32_t dagi_comm_trace_transfer(struct dagi_worker *w, int out, int peer, uint
     while (!dagi_comm_enter(c, w))
         continue; /* no other thread runs: the lock is free */
     if (out) {
-        tag = e->ops->tag_next(e, peer, 1);
+        tag = e->ops->tag_find(e, peer, 1); /* all pools are over, so there is one */
+        e->ops->tag_take(e, peer, tag, 1);
         e->ops->send(e, peer, tag, &view, done, arg);
     } else {
         e->ops->recv(e, peer, tag, &view, done, arg);

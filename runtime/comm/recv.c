@@ -321,13 +321,22 @@ static void admit(dagi_comm *c, dagi_arrival *a)
 
 /* ---- the message ---------------------------------------------------------------------------- */
 
-static int transfers_of(const dagi_wire_view *m)
+/* Transfers that come with it, and what they weigh. */
+static int transfers_of(const dagi_wire_view *m, int64_t *weight)
 {
-    int transfers = 0;
-    for (int i = 0; i < m->head->ncargo; i++)
-        if (m->cargo[i].how == DAGI_HOW_BULK)
-            transfers += m->head->shape == DAG_BCAST_SCATTER ? 1 : m->cargo[i].segments;
-    return transfers;
+    int count = 0;
+    *weight = 0;
+    for (int i = 0; i < m->head->ncargo; i++) {
+        const dagi_wire_cargo *wire = &m->cargo[i];
+        if (wire->how != DAGI_HOW_BULK)
+            continue;
+        int scatter = m->head->shape == DAG_BCAST_SCATTER, n = scatter ? 1 : wire->segments;
+        dagi_view v = {NULL, wire->m, wire->n, wire->m, (size_t)wire->elem,
+                       (dag_region)wire->region};
+        *weight += dagi_bulk_weight(dagi_view_bytes(&v) / (size_t)(scatter ? m->head->nlist : 1), n);
+        count += n;
+    }
+    return count;
 }
 
 static int is_mismatch(int source, dag_taskpool *pool, const dagi_wire_activate *head)
@@ -377,11 +386,18 @@ int dagi_recv_must_wait(const dagi_pool_comm *p, const void *data)
     return head->shape == DAG_BCAST_SCATTER && p && !p->agreed;
 }
 
+static void keep(dagi_comm *c, dagi_pool_comm *p, int source, const dagi_wire_view *m, size_t bytes)
+{
+    int64_t weight;
+    int transfers = transfers_of(m, &weight);
+    dagi_agree_keep(c, p, source, m->head, bytes, transfers, weight);
+}
+
 static void unwanted(dagi_comm *c, dagi_pool_comm *p, int source, const dagi_wire_view *m,
                      size_t bytes)
 {
     if (dagi_recv_must_wait(p, m->head))
-        dagi_agree_keep(c, p, source, m->head, bytes, transfers_of(m));
+        keep(c, p, source, m, bytes);
     else
         dagi_recv_unwanted(c, source, m->head, bytes);
 }
@@ -408,7 +424,7 @@ void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes
     if (!p || !p->pool) {
         if (m.head->pool > c->added && !(p && p->missing)) {
             p = dagi_pool_comm_find(c, m.head->pool, 1);
-            dagi_agree_keep(c, p, source, data, bytes, transfers_of(&m));
+            keep(c, p, source, &m, bytes);
         } else if (p || dagi_agree_failed(c, m.head->pool)) {
             /* Of a pool that has failed, or that we shall never have: from a rank that was not at
              * the same point, or adds the pool after all have given it up. */
@@ -423,8 +439,9 @@ void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes
         unwanted(c, p, source, &m, bytes);
         return;
     }
+    int64_t weight;
     int mismatch = is_mismatch(source, pool, m.head);
-    if (m.head->nlist == 0 && transfers_of(&m) == 0) {
+    if (m.head->nlist == 0 && transfers_of(&m, &weight) == 0) {
         if (!mismatch)
             deliver_now(c, pool, &m);
         return;

@@ -258,6 +258,11 @@ void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received)
     e->ops->am_counts(e, sent, received);
 }
 
+int dagi_comm_one_thread(const dag_context *ctx)
+{
+    return dagi_comm_of(ctx)->engine->one_thread;
+}
+
 /* ---- ports -------------------------------------------------------------------------------- */
 
 static const dagi_remote_port task_port = {
@@ -304,6 +309,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
         .comm = mpi_comm,
         .workers = dagi_tasks(ctx)->nworkers,
         .credit_bytes = ctx->settings.credit_bytes,
+        .eager_bytes = ctx->settings.eager_bytes,
         .am_max = dagi_wire_max_bytes((size_t)ctx->settings.eager_bytes),
         .chaos = ctx->settings.chaos,
         .bells = ctx->settings.bells,
@@ -344,6 +350,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     dagi_tasks(ctx)->comm = c;
     ctx->sharing = engine->sharing;
     ctx->share_index = engine->share_index;
+    ctx->device_sharing = engine->device_sharing;
     if (c->size > 1) {
         dagi_tasks(ctx)->remote = &task_port;
         dagi_crew(ctx)->messages = &worker_port;
@@ -363,7 +370,10 @@ dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t w
     atomic_store(&c->lock, 0);
     if (mine || !agreed)
         return mine;
-    snprintf(why, why_size, "rank %d could not start: %s", origin, dag_strerror(agreed));
+    if (c->engine->differ[0])
+        snprintf(why, why_size, "%s", c->engine->differ);
+    else
+        snprintf(why, why_size, "rank %d could not start: %s", origin, dag_strerror(agreed));
     return agreed;
 }
 

@@ -28,11 +28,13 @@
 #define DAGI_INBOX_MANY 512
 /* Bulk transfers under way: in, and out per pool. Receives of scatter's ring come on top. */
 #define DAGI_BULK_IN_FLIGHT 64
-/* What early messages may take here before senders are told to keep them. */
+/* What early messages and their transfers may take here before senders are told to keep them. */
 #define DAGI_EARLY_BYTES (INT64_C(32) << 20)
 /* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
 #define DAGI_SEGMENT_BYTES (128 << 10)
 #define DAGI_SEGMENTS_MAX 256
+/* Most segments of a scatter: a part of the fewest tags that MPI may have. */
+#define DAGI_RING_TAGS 4096
 
 /* ---- items of the inbox ----------------------------------------------------------------- */
 
@@ -154,6 +156,7 @@ typedef struct dagi_early {
     struct dagi_early *next;
     int source;
     int transfers; /* that come with it */
+    int64_t bulk;  /* what these weigh */
     size_t bytes;
     _Alignas(8) char data[];
 } dagi_early;
@@ -372,7 +375,7 @@ void dagi_agree_hold(dag_taskpool *pool);
 void dagi_agree_drop(dagi_comm *c, dag_taskpool *pool);
 /* Keep a message for later. */
 void dagi_agree_keep(dagi_comm *c, dagi_pool_comm *p, int source, const void *data, size_t bytes,
-                     int transfers);
+                     int transfers, int64_t bulk);
 void dagi_gate_message(dagi_comm *c, int source, const void *data);
 void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes);
 /* Pools up to this number that have not been added here never will be. */

@@ -1,8 +1,9 @@
 /*
  * Scatter broadcasts. The producer gives each of the n destinations one n-th of every bulk flow and
  * the list of all; then each piece goes round the ring of the destinations. Rank i of the list
- * tells rank i+1 with a PIECES message which tags to expect. Rank i+1 answers READY when it has the
- * producer's message, too, and has posted its receives; from then on rank i passes on to it every
+ * tells rank i+1 with a PIECES message that it has pieces. Rank i+1 answers READY when it has the
+ * producer's message, too, and has posted its receives, with their tags: it alone knows which it has
+ * posted for other rings and not seen come. From then on rank i passes on to it every
  * piece it has or gets but number i+1, which its neighbour has from the producer. So no piece is
  * ever under way to a rank that does not know the broadcast, and may never do.
  *
@@ -22,12 +23,13 @@ static void tell(dagi_comm *c, int dest, int kind, const dagi_send *s, uint32_t 
 }
 
 /* The neighbour's word is here: post the receives of all pieces but the own one. */
-static void expect_ring(dagi_comm *c, dagi_arrival *a, int source, uint32_t tag)
+static void expect_ring(dagi_comm *c, dagi_arrival *a, int source)
 {
+    uint32_t tag = c->engine->ops->tag_ask(c->engine, source, a->nsegments);
     for (int k = 0; k < a->nsegments; k++)
         if (a->segment[k].index != a->index)
             dagi_recv_segment(c, &a->segment[k], source, tag + (uint32_t)k);
-    tell(c, source, DAGI_WIRE_READY, a->send, 0);
+    tell(c, source, DAGI_WIRE_READY, a->send, tag);
 }
 
 /* A PIECES message that came before us, removed from the list; NULL = none. */
@@ -55,11 +57,10 @@ void dagi_scatter_begin(dagi_comm *c, dagi_arrival *a)
     a->next = c->scatters;
     c->scatters = a;
     s->pending++; /* until the neighbour is ready */
-    child->tag = c->engine->ops->tag_next(c->engine, dest, a->nsegments);
-    tell(c, dest, DAGI_WIRE_PIECES, s, child->tag);
+    tell(c, dest, DAGI_WIRE_PIECES, s, 0);
     dagi_early_pieces *early = take_early(c, s);
     if (early) {
-        expect_ring(c, a, early->source, early->wire.tag);
+        expect_ring(c, a, early->source);
         free(early);
     }
 }
@@ -78,7 +79,7 @@ void dagi_recv_pieces(dagi_comm *c, int source, const void *data)
     memcpy(&wire, data, sizeof wire);
     dagi_arrival *a = find(c, &wire);
     if (a) {
-        expect_ring(c, a, source, wire.tag);
+        expect_ring(c, a, source);
         return;
     }
     dagi_early_pieces *early = dagi_comm_alloc(sizeof *early);
@@ -93,6 +94,7 @@ void dagi_recv_ready(dagi_comm *c, const void *data)
     dagi_arrival *a = find(c, &wire);
     dagi_child *child = &a->child[0];
     child->open = 1;
+    child->tag = wire.tag;
     dagi_send_arrived(c, a, child);
     dagi_scatter_leave(c, a);
     dagi_send_finish(c, a->send);

@@ -6,6 +6,7 @@
  */
 #include "remote.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,7 @@ static void account(dagi_comm *c, dagi_send *s)
 
 void dagi_send_finish(dagi_comm *c, dagi_send *s)
 {
+    assert(s->pending > 0);
     if (--s->pending > 0)
         return;
     if (s->queued) {
@@ -123,10 +125,10 @@ static size_t settle_how(dagi_comm *c, dagi_send *s)
     return bulk;
 }
 
-/* A scatter needs at least one line of each flow for each destination. */
+/* A scatter needs at least one line of each flow for each destination, and tags for its rings. */
 static int can_scatter(const dagi_send *s)
 {
-    if (!s->bulk || s->ndest < 2)
+    if (!s->bulk || s->ndest < 2 || s->ndest * s->ncargo > DAGI_RING_TAGS)
         return 0;
     for (int i = 0; i < s->ncargo; i++) {
         if (s->cargo[i].how != DAGI_HOW_BULK)
@@ -183,13 +185,18 @@ static void settle_segments(dagi_comm *c, dagi_send *s)
 
 /* ---- one message -------------------------------------------------------------------------- */
 
-/* Transfers that the root starts with one message, or tags that a relay needs. */
-static int transfers_of(const dagi_send *s)
+/* Transfers that the root starts with one message, or tags that a relay needs; what they weigh. */
+static int transfers_of(const dagi_send *s, int64_t *weight)
 {
     int count = 0;
+    *weight = 0;
     for (int i = 0; i < s->ncargo; i++) {
-        if (s->cargo[i].how == DAGI_HOW_BULK)
-            count += s->shape == DAG_BCAST_SCATTER ? 1 : s->cargo[i].segments;
+        if (s->cargo[i].how != DAGI_HOW_BULK)
+            continue;
+        int scatter = s->shape == DAG_BCAST_SCATTER, n = scatter ? 1 : s->cargo[i].segments;
+        dagi_view v = dagi_cargo_view(s, i);
+        *weight += dagi_bulk_weight(dagi_view_bytes(&v) / (size_t)(scatter ? s->ndest : 1), n);
+        count += n;
     }
     return count;
 }
@@ -376,16 +383,21 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 {
     dagi_engine *e = c->engine;
     int dest = s->dests[first];
-    int transfers = s->bulk ? transfers_of(s) : 0;
+    int64_t weight = 0;
+    int transfers = s->bulk ? transfers_of(s, &weight) : 0;
     if (s->pool_id > c->gate[dest] || !has_place(s, transfers) || dagi_comm_chaos(c, 4))
+        return 0;
+    uint32_t tag = transfers ? e->ops->tag_find(e, dest, transfers) : 0;
+    if (tag == DAGI_NO_TAG)
         return 0;
     int32_t nlist = s->shape == DAG_BCAST_SCATTER ? s->ndest : count - 1;
     size_t payload = inline_bytes(s);
     size_t bytes = dagi_wire_activate_bytes(s->nparams, nlist, s->ncargo) + payload;
-    char *out = e->ops->am_begin(e, dest, 0, bytes);
+    char *out = e->ops->am_begin(e, dest, 0, bytes, weight);
     if (!out)
         return 0;
-    uint32_t tag = transfers ? e->ops->tag_next(e, dest, transfers) : 0;
+    if (transfers)
+        e->ops->tag_take(e, dest, tag, transfers);
     fail_lost(s);
     write_activate(s, first, count, tag, out);
     e->ops->am_send(e);

@@ -59,14 +59,14 @@ typedef struct dagi_wire_cargo {
     uint8_t unused[3];
 } dagi_wire_cargo;
 
-/* SCATTER, neighbour to neighbour: the other pieces of a broadcast come with these tags, as soon as
- * READY has come back. */
+/* SCATTER, neighbour to neighbour: the other pieces of a broadcast come as soon as READY has come
+ * back, with the tags that it says. */
 typedef struct dagi_wire_pieces {
     uint8_t kind;
     uint8_t unused[3];
     int32_t root;
     uint32_t serial;
-    uint32_t tag; /* of segment j of cargo k: tag + k * segments + j */
+    uint32_t tag; /* READY: of segment j of cargo k: tag + k * segments + j */
 } dagi_wire_pieces;
 
 /* Messages of pools beyond `pool` are to wait at the sender. */

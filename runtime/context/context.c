@@ -1,17 +1,48 @@
-/* Contexts: start and end of the runtime on this rank. */
+/*
+ * Contexts: start and end of the runtime on this rank. Every build keeps the types that this file sees,
+ * for debuggers: tools/gdb/dag.py.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_setattr_default_np() */
+#endif
 #include "../base/settings.h"
 #include "../base/topology.h"
 #include "../comm/comm.h"
+#include "../data/copies.h"
 #include "../device/resident.h"
 #include "../watch/watch.h"
 #include "trace.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "init.h"
 
 static const dagi_sched_ops *const schedulers[] = {&dagi_sched_local, &dagi_sched_global};
+
+/* ---- for debuggers ----------------------------------------------------------------------- */
+
+dag_context *dagi_contexts;
+static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void enlist(dag_context *ctx)
+{
+    pthread_mutex_lock(&contexts_lock);
+    dagi_crew(ctx)->next_context = dagi_contexts;
+    dagi_contexts = ctx;
+    pthread_mutex_unlock(&contexts_lock);
+}
+
+static void delist(const dag_context *ctx)
+{
+    pthread_mutex_lock(&contexts_lock);
+    dag_context **link = &dagi_contexts;
+    while (*link != ctx)
+        link = &dagi_crew(*link)->next_context;
+    *link = dagi_crew(ctx)->next_context;
+    pthread_mutex_unlock(&contexts_lock);
+}
 
 /* ---- workers ---------------------------------------------------------------------------- */
 
@@ -104,11 +135,20 @@ static bool place_workers(dag_context *ctx)
     if (sharing > 1)
         dagi_topology_share(ctx->topology, ctx->share_index, sharing);
     int share = dagi_topology_share_cores(ctx->topology);
-    if (dagi_tasks(ctx)->nworkers == 0)
-        dagi_tasks(ctx)->nworkers = share < DAGI_MAX_WORKERS ? share : DAGI_MAX_WORKERS;
-    dagi_tasks(ctx)->single = dagi_tasks(ctx)->unlocked = dagi_tasks(ctx)->nworkers == 1;
-    dagi_tasks(ctx)->oversubscribed = dagi_tasks(ctx)->nworkers > share || sharing > cores;
-    bool bind = ctx->settings.bind && !dagi_tasks(ctx)->oversubscribed && !dagi_tasks(ctx)->single;
+    struct dagi_tasks *tasks = dagi_tasks(ctx);
+    if (tasks->nworkers == 0)
+        tasks->nworkers = share < DAGI_MAX_WORKERS ? share : DAGI_MAX_WORKERS;
+    if (tasks->nworkers > 1 && dagi_comm_one_thread(ctx)) {
+        if (ctx->rank == 0)
+            dagi_warn(ctx, "one worker instead of %d, for MPI was initialised with "
+                      "MPI_THREAD_SINGLE, as MPI_Init() does. At a higher level, below "
+                      "MPI_THREAD_MULTIPLE, there are several, and messages move only while the "
+                      "program is in a function of this library", tasks->nworkers);
+        tasks->nworkers = 1;
+    }
+    tasks->single = tasks->unlocked = tasks->nworkers == 1;
+    tasks->oversubscribed = tasks->nworkers > share || sharing > cores;
+    bool bind = ctx->settings.bind && !tasks->oversubscribed && !tasks->single;
     const char *silent = dagi_comm_no_bells(ctx);
     char set[128];
     dagi_topology_describe(ctx->topology, set, sizeof set);
@@ -122,10 +162,46 @@ static bool place_workers(dag_context *ctx)
     return bind;
 }
 
+/* ---- memory that others want ------------------------------------------------------------- */
+
+/* Programs without kernels lack it. */
+extern bool dag_kernels_reserve(int threads, char *why, size_t size) __attribute__((weak));
+
+/* Less than this and libraries below us, or their threads, end without a word. The limit of a thread's stack
+ * holds whenever it grows; those of new threads are as large as it was when the process began. */
+static dag_status prepare_stack(char *why, size_t size)
+{
+    const rlim_t least = (rlim_t)256 << 10, wanted = (rlim_t)8 << 20;
+    struct rlimit limit;
+    pthread_attr_t attributes;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least)
+        return DAG_SUCCESS; /* RLIM_INFINITY is the largest */
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (limit.rlim_cur < least || setrlimit(RLIMIT_STACK, &limit) != 0) {
+        snprintf(why, size, "the limit of the stack is %llu KiB, and at least %llu are needed: raise it "
+                 "(ulimit -s)", (unsigned long long)before >> 10, (unsigned long long)least >> 10);
+        return DAG_ERR_NOMEM;
+    }
+    if (pthread_getattr_default_np(&attributes) == 0) {
+        if (pthread_attr_setstacksize(&attributes, (size_t)limit.rlim_cur) == 0)
+            pthread_setattr_default_np(&attributes);
+        pthread_attr_destroy(&attributes);
+    }
+    return DAG_SUCCESS;
+}
+
+static dag_status reserve_for_kernels(const dag_context *ctx, char *why, size_t size)
+{
+    return !dag_kernels_reserve || dag_kernels_reserve(dagi_tasks(ctx)->nworkers, why, size) ? DAG_SUCCESS
+                                                                                 : DAG_ERR_NOMEM;
+}
+
 /* ---- start and end ---------------------------------------------------------------------- */
 
 static void destroy(dag_context *ctx)
 {
+    delist(ctx);
     if (dagi_tasks(ctx)->workers)
         dagi_workers_stop(ctx);
     dagi_observe_end(ctx);
@@ -203,7 +279,9 @@ static dag_status start_recording(dag_context *ctx, char *why, size_t size)
 static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_comm, char *why,
                         size_t size)
 {
-    dag_status status = dagi_settings_resolve(config, &ctx->config, &ctx->settings, why, size);
+    dag_status status = prepare_stack(why, size);
+    if (status == DAG_SUCCESS)
+        status = dagi_settings_resolve(config, &ctx->config, &ctx->settings, why, size);
     if (status == DAG_SUCCESS)
         status = dagi_topology_new(&ctx->topology, why, size);
     if (status != DAG_SUCCESS)
@@ -221,16 +299,19 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
     if (status == DAG_SUCCESS && ctx->recorded)
         status = start_recording(ctx, why, size);
     if (status == DAG_SUCCESS)
+        status = reserve_for_kernels(ctx, why, size);
+    if (status == DAG_SUCCESS)
         status = dagi_devices_init(ctx, why, size);
     if (status == DAG_SUCCESS)
         status = dagi_observe(ctx, why, size);
     settle_workers(ctx);
     if (status == DAG_SUCCESS)
         status = dagi_workers_start(ctx);
-    if (status == DAG_ERR_NOMEM)
+    if (status == DAG_ERR_NOMEM && !why[0])
         snprintf(why, size, "cannot set up %d workers: out of memory or of threads",
                  dagi_tasks(ctx)->nworkers);
     status = dagi_comm_open(ctx, status, why, size);
+    dagi_devices_started(ctx);
     if (status == DAG_SUCCESS && ctx->trace)
         dagi_trace_start(ctx);
     return status;
@@ -256,12 +337,13 @@ dag_status dagi_init(dag_context **context, const dag_config *config, void *mpi_
         return DAG_ERR_NOMEM;
     }
     memset((void *)ctx, 0, bytes);
-    ctx->size = ctx->sharing = 1;
+    ctx->size = ctx->sharing = ctx->device_sharing = 1;
     dagi_tasks(ctx)->crew = &dagi_crew_tasks;
     dagi_tasks(ctx)->pools_end = &dagi_tasks(ctx)->pools;
     pthread_mutex_init(&dagi_tasks(ctx)->pools_lock, NULL);
     pthread_mutex_init(&dagi_crew(ctx)->park_lock, NULL);
     pthread_mutex_init(&ctx->message_lock, NULL);
+    enlist(ctx);
     dag_status status = build(ctx, config, mpi_comm, why, why_size);
     if (status != DAG_SUCCESS) {
         destroy(ctx);
@@ -308,6 +390,10 @@ dag_status dag_fini(dag_context *context)
         dagi_workers_stop(context);
         dag_status traced = dagi_trace_finish(context);
         status = status == DAG_SUCCESS ? traced : status;
+    }
+    if (DAGI_CHECKED) {
+        dagi_workers_stop(context);
+        DAGI_INSIST(dagi_crew_check(context));
     }
     destroy(context);
     return status;

@@ -119,6 +119,9 @@ const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot);
  * not. When the pool is added. */
 void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_residence *home);
 
+/* NULL, or what is wrong with it, as "data: ..."; `over`: the pool's part here is, so nothing may
+ * be left. Nobody works on the pool. */
+const char *dagi_data_check(const dag_taskpool *pool, int over);
 /* At the local end of a pool: whether it has kept values for further fetches; and give them up. */
 int dagi_data_keeps(const dag_taskpool *pool);
 void dagi_data_let_go(struct dagi_worker *w, dag_taskpool *pool);

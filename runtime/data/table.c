@@ -1,6 +1,7 @@
 /* Per-pool knowledge of collections: slots, the table of fetched elements, waiting stores. */
 #include "table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ void dagi_pool_data_free(dagi_pool_data *data)
 {
     if (data == NULL)
         return;
+    assert(atomic_load(&data->deferred) == NULL); /* applied or forgotten */
     for (int i = 0; i < DAGI_DATA_SHARDS; i++) {
         pthread_mutex_destroy(&data->shard[i].lock);
         free(data->shard[i].bucket);
@@ -149,6 +151,7 @@ dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v)
     uint64_t hash = hash_of(v->v.ptr);
     struct dagi_data_shard *s = shard_of(data, hash);
     pthread_mutex_lock(&s->lock);
+    assert(s->count > s->kept && atomic_load(&v->refs) == 0);
     for (dagi_value **at = bucket_of(s, hash); *at != NULL; at = &(*at)->next)
         if (*at == v) {
             *at = v->next;
@@ -227,6 +230,45 @@ int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_pending_sto
     }
     pthread_mutex_unlock(&s->lock);
     return v != NULL;
+}
+
+/* Of one shard, with its lock held. */
+static const char *check_shard(const dag_taskpool *pool, struct dagi_data_shard *s)
+{
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < s->nbuckets; i++) {
+        for (const dagi_value *v = s->bucket[i]; v != NULL; v = v->next) {
+            if (++count > s->count)
+                return "data: a shard has more elements than it counts";
+            if (bucket_of(s, hash_of(v->v.ptr)) != &s->bucket[i])
+                return "data: an element is where nobody looks for it";
+            if (v->pool != pool)
+                return "data: a fetched element is another pool's";
+            if (atomic_load(&v->refs) < 1)
+                return "data: nobody holds an element that is in the table";
+            if (is_kept(v) && v->waiting != NULL)
+                return "data: a store waits for an element that nothing changes";
+            kept += (size_t)is_kept(v);
+        }
+    }
+    return count == s->count && kept == s->kept ? NULL
+                                                : "data: a shard has fewer elements than it counts";
+}
+
+const char *dagi_data_check(const dag_taskpool *pool, int over)
+{
+    dagi_pool_data *data = pool->data;
+    const char *wrong = NULL;
+    if (over && atomic_load(&data->deferred) != NULL)
+        return "data: stores wait behind the end of a pool";
+    for (int i = 0; i < DAGI_DATA_SHARDS && wrong == NULL; i++) {
+        struct dagi_data_shard *s = &data->shard[i];
+        pthread_mutex_lock(&s->lock);
+        wrong = over && s->kept > 0 ? "data: elements are kept behind the end of a pool"
+                                    : check_shard(pool, s);
+        pthread_mutex_unlock(&s->lock);
+    }
+    return wrong;
 }
 
 size_t dagi_table_count(dagi_pool_data *data)

@@ -71,8 +71,11 @@ dag_value *dagi_value_home(struct dagi_worker *w, dag_taskpool *pool, const dag_
 
 void dagi_value_retain(dag_value *v, int count)
 {
-    if (v != NULL && count != 0)
-        atomic_fetch_add_explicit(&of(v)->refs, count, memory_order_relaxed);
+    if (v == NULL || count == 0)
+        return;
+    int32_t before = atomic_fetch_add_explicit(&of(v)->refs, count, memory_order_relaxed);
+    assert(count > 0 && before >= 1); /* holders alone make new ones */
+    (void)before;
 }
 
 void dagi_value_release(struct dagi_worker *w, dag_value *value)

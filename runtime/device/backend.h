@@ -3,7 +3,7 @@
  * that is loaded when there is such a device (cuda/), so that one binary runs everywhere.
  *
  * Threads: a device has one manager at a time (manager.c). All functions that take a device, a
- * queue or an event are called by the manager of that device, apart from pin, unpin, choose, and
+ * queue or an event are called by the manager of that device, apart from pin, unpin, choose*, and
  * `query` and `wait` of events of other devices, which any thread may call. Nothing here blocks but open,
  * close, alloc, free, pin, unpin and queue_free.
  */
@@ -16,14 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DAGI_BACKEND_ABI 3
+#define DAGI_BACKEND_ABI 4
 
 typedef enum dagi_result {
     DAGI_OK = 0,
     DAGI_BUSY,    /* query: not yet */
     DAGI_NOMEM,   /* memory is short; nothing was done */
     DAGI_REFUSED, /* this call failed before it did anything; the device goes on */
-    DAGI_TORN,    /* launched(): a kernel was refused after others of this body were enqueued */
+    DAGI_UNSURE,  /* launched(): a kernel of the body's own was refused; it knows how much it enqueued */
+    DAGI_TORN,    /* launched(): a kernel was refused after others of this body were, or may have been,
+                     enqueued: a call of a library is many kernels */
     DAGI_LOST     /* the device cannot be used any more; what was under way there is lost */
 } dagi_result;
 
@@ -65,6 +67,10 @@ typedef struct dagi_backend {
     void (*unpin)(void *at);
     /* The calling thread's device is this one from now on, for other libraries that it calls. */
     void (*choose)(void *device);
+    /* Which one it is now, as a number of the other libraries', and that one again: an application has
+     * its own when it calls us, and finds it afterwards. */
+    int (*chosen)(void);
+    void (*choose_again)(int number);
     /* Let `device` copy from `other` directly. REFUSED: such copies go through the host. */
     dagi_result (*peer)(void *device, void *other);
 
@@ -79,8 +85,8 @@ typedef struct dagi_backend {
     dagi_result (*copy_peer)(void *queue, void *from_device, void *to, const void *from,
                              size_t bytes); /* the queue is of the receiving device */
     /* What became of the kernels launched through this queue since the last call: OK all, REFUSED none
-     * (the first one failed before it was enqueued), TORN some, LOST. Kernels return nothing: a body
-     * need not look after errors. */
+     * (the first one failed before it was enqueued), TORN some, or nobody knows, UNSURE, LOST. Kernels
+     * return nothing: a body need not look after errors, nor after those of its own launches. */
     dagi_result (*launched)(void *queue);
 
     dagi_result (*event_new)(void *device, void **event);

@@ -153,20 +153,6 @@ void dagi_departure_drop(dagi_departure *departure)
         continue;
 }
 
-void dagi_device_choose(struct dagi_worker *w)
-{
-    const struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
-    if (dagi_driver(w)->has_device)
-        return;
-    for (int i = 0; i < all->count; i++) {
-        if (!atomic_load(&all->device[i]->lost)) {
-            all->backend->choose(all->device[i]->handle);
-            break;
-        }
-    }
-    dagi_driver(w)->has_device = 1;
-}
-
 /* ---- the start ------------------------------------------------------------------------------ */
 
 size_t dagi_devices_room(const dag_context *ctx)

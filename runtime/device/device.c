@@ -24,7 +24,8 @@ void dagi_devices_use(const dagi_backend *backend)
 uint8_t dagi_devices_have(const dag_context *ctx, const dag_program *program, const dag_class *cls,
                           dag_precision prec)
 {
-    if (!dagi_tasks(ctx)->devices || program->aliased)
+    const struct dagi_devices *all = dagi_tasks(ctx)->devices;
+    if (!all || program->aliased || (all->no_single && (prec == DAG_S || prec == DAG_C)))
         return 0;
     for (int b = 0; b < cls->nbodies; b++) {
         if (cls->bodies[b].device == (uint8_t)dagi_tasks(ctx)->devices->backend->kind &&
@@ -225,11 +226,23 @@ static int register_kernels(const dagi_backend *backend)
     return 0;
 }
 
+/* cuBLAS obeys this variable against what the program asks for: products in single precision would have
+ * 11 bits instead of 24, and say nothing. */
+static int rounds_single(const dag_context *ctx)
+{
+    const char *value = getenv("NVIDIA_TF32_OVERRIDE");
+    if (!value || !*value || strcmp(value, "0") == 0)
+        return 0;
+    dagi_warn(ctx, "NVIDIA_TF32_OVERRIDE=%s in the environment has devices round single precision to "
+              "11 bits, so tasks in single precision run on cores; unset it", value);
+    return 1;
+}
+
 static dag_status open_all(struct dagi_devices *all, int there, char *why, size_t size)
 {
     dag_context *ctx = all->ctx;
     int wanted = (int)ctx->settings.gpus;
-    int sharers = ctx->sharing;
+    int sharers = ctx->device_sharing;
     int most = wanted < 0 || wanted > there ? there : wanted;
     for (int i = 0; i < most && all->count < DAGI_MAX_DEVICES; i++) {
         char reason[512];
@@ -364,6 +377,8 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     all->ctx = ctx;
     all->backend = backend;
     all->plugin = plugin;
+    all->before = backend->chosen();
+    all->no_single = rounds_single(ctx);
     dag_status status = open_all(all, there, why, size);
     if (status == DAG_SUCCESS && all->count > 0)
         status = make_choice(all);
@@ -373,7 +388,9 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
         status = DAG_ERR_DEVICE;
     }
     if (status != DAG_SUCCESS || all->count == 0) {
+        int before = all->before;
         destroy(all);
+        backend->choose_again(before);
         return status;
     }
     atomic_store(&all->alive, all->count);
@@ -393,9 +410,20 @@ void dagi_devices_fini(dag_context *ctx)
     const char *file = ctx->settings.perf_model;
     if (all && *file && dagi_choice_save(all->choice, file, reason, sizeof reason) != 0)
         dagi_warn(ctx, "%s", reason);
-    if (all)
+    if (all) {
+        const dagi_backend *backend = all->backend;
+        int before = backend->chosen();
         destroy(all);
+        backend->choose_again(before);
+    }
     dagi_tasks(ctx)->devices = NULL;
     dagi_tasks(ctx)->device = NULL;
     dagi_crew(ctx)->manager = NULL;
+}
+
+void dagi_devices_started(const dag_context *ctx)
+{
+    const struct dagi_devices *all = dagi_tasks(ctx)->devices;
+    if (all)
+        all->backend->choose_again(all->before);
 }

@@ -17,7 +17,9 @@ struct dagi_job;
 /* Find and open the devices that the settings allow; dagi_tasks(ctx)->devices stays NULL when there is none.
  * A device that was asked for and cannot be had is an error with a sentence. */
 dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size);
-/* Before it, with all workers at rest: a warning when devices were asked for and no task ran there. */
+/* The start is over: the calling thread's device is the application's again. */
+void dagi_devices_started(const dag_context *ctx);
+/* Before the end, with all workers at rest: a warning when devices were asked for and no task ran there. */
 void dagi_devices_unused(const dag_context *ctx);
 void dagi_devices_fini(dag_context *ctx);
 /* For tests, before dag_init(): use this back end; NULL = what is there again. */

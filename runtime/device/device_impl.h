@@ -314,7 +314,9 @@ struct dagi_devices {
     void *plugin; /* of dlopen() */
     int count;
     _Atomic int alive;
+    int before;  /* the device of the thread that began, of the application's own */
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
+    int no_single;      /* 1: the environment has single precision rounded to less, see device.c */
     int direct;         /* 1: MPI reads memory of devices, fixed when the start is over */
     size_t direct_most; /* and data up to this many bytes travel inside of messages all the same */
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
@@ -421,6 +423,9 @@ int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, i
 dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, dagi_block *to);
 /* What is enqueued in the lane next reads the copy of v here, or updates it: behind whoever uses it. */
 dagi_result dagi_transfer_attach(dagi_device *d, dagi_lane *lane, dag_value *v, int update);
+/* What was enqueued before `torn` may have changed the copy of v here. 1: it is given up, and its content
+ * comes from elsewhere again. 0: no other memory has it. */
+int dagi_transfer_discard(dagi_device *d, dag_value *v, dagi_ticket torn);
 /* Give up a block; 1 = done, 0 = not now. *result: LOST when it is. */
 int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result);
 /* The copy is off its value's record: its memory goes back to its device. */
@@ -460,6 +465,8 @@ void dagi_depart_collect(dagi_device *d);
 /* ---- retire.c ------------------------------------------------------------------------------- */
 
 int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result);
+/* A place for what kernels report is set to 0 behind what is in the lane, to be used again. */
+void dagi_info_clear(dagi_device *d, int slot, dagi_lane *lane);
 /* Everything that was issued ends, done or not. */
 void dagi_retire_all(struct dagi_worker *w, dagi_device *d);
 /* ---- body.c --------------------------------------------------------------------------------- */

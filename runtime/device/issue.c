@@ -129,8 +129,8 @@ static int reserve_now(dagi_job *job, size_t *bytes, int *n)
     return rc;
 }
 
-/* Reserve all flows and the workspace, or nothing. */
-static dagi_issue_result reserve(dagi_job *job, dagi_result *result)
+/* Reserve all flows and the workspace, or nothing. *result: why not, if waiting is no help. */
+static dagi_issue_result reserve(dagi_job *job, dagi_result *result, const char **why)
 {
     dagi_device *d = job->device;
     dag_value **flow = dag_task_flows(job->task);
@@ -143,7 +143,7 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result)
         }
     }
     int rc = reserve_now(job, bytes, &n);
-    if (rc == 1 && make_room(d, bytes, n, result) > 0)
+    if ((rc == 1 || rc == 3) && make_room(d, bytes, n, result) > 0)
         rc = reserve_now(job, bytes, &n);
     if (rc == 0) {
         dagi_count(&d->counts.hits, hits);
@@ -154,8 +154,13 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result)
      * included, so that its flows find room side by side. */
     if (*result == DAGI_OK && !under_way(d)) {
         size_t all = d->piece_bytes;
-        while (make_room(d, &all, 1, result) > 0 && *result == DAGI_OK)
-            continue;
+        int gone = 0, more;
+        while ((more = make_room(d, &all, 1, result)) > 0 && *result == DAGI_OK)
+            gone += more;
+        if (rc == 3 && gone == 0 && *result == DAGI_OK) {
+            *why = "the host has no memory left to describe blocks of the device's";
+            *result = DAGI_NOMEM;
+        }
     }
     return DAGI_ISSUE_WAIT;
 }
@@ -270,7 +275,7 @@ static void undo(struct dagi_worker *w, dagi_job *job)
         dagi_memory_release(d->memory, job->workspace, &job->done, job->done.queue != NULL);
     job->workspace = NULL;
     for (int i = 0; i < job->ninfo; i++)
-        d->info_free[d->ninfo_free++] = job->info[i].slot;
+        dagi_info_clear(d, job->info[i].slot, job->lane); /* half a body may have written it */
     job->ninfo = 0;
 }
 
@@ -378,6 +383,8 @@ static dagi_result run_body(struct dagi_worker *w, dagi_job *job)
     if (dag_kernels_launched_flops)
         job->flops += dag_kernels_launched_flops();
     dagi_result result = backend->launched(job->lane->queue);
+    if (result == DAGI_UNSURE)
+        result = done == DAG_BODY_DONE ? DAGI_TORN : DAGI_REFUSED;
     if (result == DAGI_OK && done != DAG_BODY_DONE)
         result = DAGI_REFUSED;
     if (result != DAGI_OK)
@@ -533,6 +540,20 @@ static dagi_issue_result refused(struct dagi_worker *w, dagi_job *job, const cha
     return DAGI_ISSUE_GONE;
 }
 
+/* Some of its kernels are enqueued, and others are not. Nothing may run on what they leave behind: where
+ * other memories have what was there before the task is as new, else its pool fails. */
+static dagi_issue_result torn(struct dagi_worker *w, dagi_job *job)
+{
+    int restored = 1;
+    for (int f = 0; f < job->ndata; f++) {
+        if (job->flow[f].use == DAGI_FLOW_UPDATE)
+            restored &= dagi_transfer_discard(job->device, dag_task_flows(job->task)[f], job->done);
+    }
+    if (!restored)
+        fail_torn(job);
+    return refused(w, job, dagi_backend_of(job->device)->error());
+}
+
 static dagi_result launch(struct dagi_worker *w, dagi_job *job)
 {
     job->lane = choose_lane(job);
@@ -574,10 +595,11 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
         /* Those that could not be cleared do not come back: waiting for them would never end. */
         return refused(w, job, "too many places for what kernels report could not be cleared");
     }
-    if (reserve(job, &result) != DAGI_ISSUED) {
+    const char *why = NULL;
+    if (reserve(job, &result, &why) != DAGI_ISSUED) {
         /* What stands in its way cannot be saved: waiting for room might never end. */
         if (result == DAGI_REFUSED || result == DAGI_NOMEM)
-            return refused(w, job, dagi_backend_of(d)->error());
+            return refused(w, job, why ? why : dagi_backend_of(d)->error());
         *device = result;
         return DAGI_ISSUE_WAIT;
     }
@@ -592,8 +614,8 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
         return DAGI_ISSUE_WAIT;
     }
     if (result == DAGI_TORN)
-        fail_torn(job); /* what it wrote is of no use, and its pool is told so */
-    else if (result != DAGI_OK)
+        return torn(w, job);
+    if (result != DAGI_OK)
         return refused(w, job, dagi_backend_of(d)->error());
     job->issued_at = dagi_now();
     if (DAGI_TRACK(w))

@@ -2,6 +2,7 @@
 #include "device_impl.h"
 #include "resident.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 static dagi_lane *lane_of(dagi_ticket t)
@@ -70,6 +71,7 @@ dagi_result dagi_lane_wait(dagi_lane *lane, dagi_ticket t)
 dagi_result dagi_lane_mark(dagi_lane *lane, dag_taskpool *pool)
 {
     const dagi_backend *backend = dagi_backend_of(lane->device);
+    assert(dagi_lane_room(lane) > 0); /* the place of a ticket that has not passed is not ours */
     struct dagi_lane_slot *slot = &lane->slot[(lane->count + 1) % DAGI_LANE_SLOTS];
     dagi_result result = DAGI_OK;
     slot->pool = pool;

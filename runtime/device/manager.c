@@ -174,9 +174,14 @@ static void start_more(struct dagi_worker *w, const dagi_device *d)
         dagi_start_some(w);
 }
 
+/* Of this thread before it was a worker that uses devices. */
+static _Thread_local int own_device = -1;
+
 static void resign(struct dagi_worker *w, dagi_device *d)
 {
     dagi_driver(w)->manages &= ~(UINT32_C(1) << d->index);
+    if (!dagi_driver(w)->manages && !dagi_driver(w)->has_device)
+        dagi_backend_of(d)->choose_again(own_device);
     atomic_store(&d->manager, 0);
     if (has_work(d))
         dagi_device_alert(d);
@@ -205,6 +210,8 @@ int dagi_device_progress(struct dagi_worker *w)
                 (d->has_near && !dagi_device_is_mine(d, w->index, dagi_now())) ||
                 !atomic_compare_exchange_strong(&d->manager, &nobody, w->index + 1))
                 continue;
+            if (!dagi_driver(w)->manages && !dagi_driver(w)->has_device)
+                own_device = all->backend->chosen();
             dagi_driver(w)->manages |= bit;
             atomic_store_explicit(&d->vacant, 0, memory_order_relaxed);
         }
@@ -224,4 +231,23 @@ void dagi_device_leave(struct dagi_worker *w)
         if (dagi_driver(w)->manages >> i & 1)
             resign(w, all->device[i]);
     }
+    if (dagi_driver(w)->has_device)
+        all->backend->choose_again(own_device);
+    dagi_driver(w)->has_device = 0;
+}
+
+void dagi_device_choose(struct dagi_worker *w)
+{
+    const struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
+    if (dagi_driver(w)->has_device)
+        return;
+    if (!dagi_driver(w)->manages)
+        own_device = all->backend->chosen();
+    for (int i = 0; i < all->count; i++) {
+        if (!atomic_load(&all->device[i]->lost)) {
+            all->backend->choose(all->device[i]->handle);
+            break;
+        }
+    }
+    dagi_driver(w)->has_device = 1;
 }

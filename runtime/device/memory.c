@@ -140,6 +140,8 @@ dagi_block *dagi_memory_carve(dagi_memory *m, dagi_block *b, size_t bytes)
         b->above = rest;
         b->bytes = bytes;
         bin_put(m, rest);
+    } else if (b->bytes > bytes) {
+        m->undescribed = 1;
     }
     b->state = DAGI_BLOCK_HELD;
     b->pins = 1;
@@ -339,12 +341,13 @@ int dagi_memory_reserve(dagi_memory *m, const size_t *bytes, int count, dagi_blo
         left -= dagi_memory_rounded(bytes[i]);
     }
     dagi_memory_order(bytes, count, order);
+    m->undescribed = 0;
     take_up(m);
     sweep(m, LOOKS);
     if (!carve_all(m, bytes, order, count, blocks)) {
         sweep(m, INT32_MAX);
         if (!carve_all(m, bytes, order, count, blocks))
-            return 1;
+            return m->undescribed ? 3 : 1;
     }
     size_t taken = m->held_bytes + m->retiring_bytes;
     if (taken > m->high_water)

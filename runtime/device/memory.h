@@ -64,7 +64,8 @@ static inline size_t dagi_memory_rounded(size_t bytes)
 /*
  * All or nothing: blocks for `count` (64 at most) requests of bytes[i], each HELD with one pin. 0
  * on success. 1: does not fit now; nothing has changed but that RETIRING blocks whose users have
- * passed became free. 2: it could not fit if everything were evicted.
+ * passed became free. 2: it could not fit if everything were evicted. 3: as 1, and the host lacks the
+ * memory to cut blocks, which does not come back by waiting.
  */
 int dagi_memory_reserve(dagi_memory *m, const size_t *bytes, int count, dagi_block **blocks);
 /*

@@ -34,6 +34,7 @@ struct dagi_memory {
     /* What other threads have returned, latest first, through return_next: release of the push
      * pairs with acquire of the one who takes all. */
     _Atomic(dagi_block *) returned;
+    int undescribed; /* 1: a block was not cut, since the host has no memory for a description */
 };
 
 static inline int dagi_block_evictable(const dagi_block *b)

@@ -7,7 +7,7 @@
 
 /* The slot is 0 again when it is used next. Tasks that end together may want more tickets for that
  * than the lane has: then in another round. */
-static void clear_info(dagi_device *d, int slot, dagi_lane *lane)
+void dagi_info_clear(dagi_device *d, int slot, dagi_lane *lane)
 {
     if (dagi_lane_room(lane) <= 0) {
         d->info_cleared[d->ninfo_cleared++] = (dagi_info_slot){slot, {NULL, 0}};
@@ -40,7 +40,7 @@ static void report_info(dagi_job *job)
         if (value == 0)
             d->info_free[d->ninfo_free++] = slot;
         else
-            clear_info(d, slot, job->lane);
+            dagi_info_clear(d, slot, job->lane);
     }
     job->ninfo = 0;
 }
@@ -56,7 +56,7 @@ static void collect_infos(dagi_device *d)
         if (info.cleared.queue)
             d->info_free[d->ninfo_free++] = info.slot;
         else if (!atomic_load(&d->lost))
-            clear_info(d, info.slot, &d->exec[0]);
+            dagi_info_clear(d, info.slot, &d->exec[0]);
     }
 }
 

@@ -384,6 +384,24 @@ dagi_result dagi_transfer_attach(dagi_device *d, dagi_lane *lane, dag_value *v, 
     return result;
 }
 
+int dagi_transfer_discard(dagi_device *d, dag_value *v, dagi_ticket torn)
+{
+    dagi_copies *c = dagi_copies_get(v);
+    int source, elsewhere = 0;
+    dagi_lock(&c->lock);
+    dagi_copy *own = &c->copy[d->space];
+    for (int i = 0; i < c->nspaces; i++)
+        elsewhere |= i != d->space && c->copy[i].state != DAGI_INVALID && !source_is_lost(d, i);
+    if (elsewhere || own->state == DAGI_INVALID) {
+        own->written = torn;
+        dagi_copies_apply(c, d->space, DAGI_COPY_EVICT, 0, &source);
+    }
+    int done = own->state == DAGI_INVALID;
+    dagi_unlock(&c->lock);
+    return_stale(d->all, c);
+    return done;
+}
+
 /* ---- eviction ------------------------------------------------------------------------------- */
 
 int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result)

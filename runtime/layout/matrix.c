@@ -258,8 +258,9 @@ static char *map_huge(size_t bytes)
 {
     if (bytes > PTRDIFF_MAX) /* with what is added it might be few */
         return NULL;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
-    char *p = map(whole + DAGI_HUGE_PAGE);
+    size_t all = dagi_pages_whole(bytes, (size_t)sysconf(_SC_PAGESIZE), DAGI_HUGE_PAGE);
+    size_t whole = all - DAGI_HUGE_PAGE;
+    char *p = map(all);
     if (p == NULL)
         return NULL;
     size_t front = (DAGI_HUGE_PAGE - (uintptr_t)p % DAGI_HUGE_PAGE) % DAGI_HUGE_PAGE;

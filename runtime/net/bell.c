@@ -5,6 +5,7 @@
 #include "../base/lock.h"
 #include "../base/slack.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 
@@ -79,8 +80,10 @@ dagi_bells *dagi_bells_join(int pid, int fd, uint32_t count, uint64_t mark)
 
 void dagi_bells_free(dagi_bells *bells)
 {
-    if (bells)
-        munmap(bells, bytes_of(bells->count));
+    if (!bells)
+        return;
+    assert(msync(bells, bytes_of(bells->count), MS_ASYNC) == 0); /* all of it is mapped */
+    munmap(bells, bytes_of(bells->count));
 }
 
 static void futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *limit)

@@ -31,9 +31,9 @@ static _Noreturn void self_unreachable(void)
     abort();
 }
 
-static void *self_am_begin(dagi_engine *e, int dest, int control, size_t bytes)
+static void *self_am_begin(dagi_engine *e, int dest, int control, size_t bytes, int64_t bulk)
 {
-    (void)e, (void)dest, (void)control, (void)bytes;
+    (void)e, (void)dest, (void)control, (void)bytes, (void)bulk;
     self_unreachable();
 }
 
@@ -55,9 +55,15 @@ static void self_am_counts(const dagi_engine *e, int64_t *sent, int64_t *receive
     *sent = *received = 0;
 }
 
-static uint32_t self_tag_next(dagi_engine *e, int dest, int count)
+static uint32_t self_tag_find(dagi_engine *e, int peer, int count)
 {
-    (void)e, (void)dest, (void)count;
+    (void)e, (void)peer, (void)count;
+    self_unreachable();
+}
+
+static void self_tag_take(dagi_engine *e, int dest, uint32_t first, int count)
+{
+    (void)e, (void)dest, (void)first, (void)count;
     self_unreachable();
 }
 
@@ -93,7 +99,9 @@ static const dagi_engine_ops self_ops = {
     .am_send = self_am_send,
     .am_max = self_am_max,
     .am_counts = self_am_counts,
-    .tag_next = self_tag_next,
+    .tag_find = self_tag_find,
+    .tag_take = self_tag_take,
+    .tag_ask = self_tag_find,
     .send = self_bulk,
     .recv = self_bulk,
     .progress = self_progress,
@@ -108,7 +116,7 @@ static dag_status self_new(dagi_engine **out)
         return DAG_ERR_NOMEM;
     e->ops = &self_ops;
     e->size = 1;
-    e->sharing = 1;
+    e->sharing = e->device_sharing = 1;
     *out = e;
     return DAG_SUCCESS;
 }

@@ -44,26 +44,38 @@ typedef struct dagi_engine dagi_engine;
  * fini().
  *
  * Credit: every message that is not control is charged to the window (setting credit_bytes) of its
- * (sender, receiver) pair, by its bytes and a fixed amount for what MPI keeps per message, at most
- * half a window. The receiver gives the charge back after the message has been handled.
+ * (sender, receiver) pair, by its bytes, a fixed amount for what MPI keeps per message, and a part
+ * of the weight of its transfers (dagi_bulk_weight()), at most half a window. The receiver gives the
+ * charge back after the message has been handled.
+ *
+ * Tags: a transfer that a message announces has a tag of the sender's choice. It is given out again
+ * when the transfer has been sent and the receiver has told, now and then, that it has posted the
+ * receive: until then a younger one of the same tag could be taken for it. The receiver of pieces
+ * that it has asked for chooses tags itself, from others, and knows when they are free.
  */
 typedef struct dagi_engine_ops {
     const char *name;
     /* Collective, and it blocks: the worst (largest) of the statuses that the ranks give, and the
-     * lowest rank that gives it. Before anything is sent. */
+     * lowest rank that gives it; if none gives one and the ranks have different settings where these
+     * must agree, DAG_ERR_SETTING, and `differ` says which. Before anything is sent. */
     dag_status (*agree)(dagi_engine *e, dag_status mine, int *origin);
     void (*fini)(dagi_engine *e); /* collective; frees e */
     /* Begin an active message: where to write its `bytes` (8-byte aligned), or NULL when it would
      * exceed the credit towards dest: try again after progress. Control messages are always
-     * accepted. am_send() sends the message begun; only tag_next() is called in between. */
-    void *(*am_begin)(dagi_engine *e, int dest, int control, size_t bytes);
+     * accepted. `bulk`: weight of the transfers that it announces. am_send() sends the message
+     * begun; only tag_take() is called in between. */
+    void *(*am_begin)(dagi_engine *e, int dest, int control, size_t bytes, int64_t bulk);
     void (*am_send)(dagi_engine *e);
     size_t (*am_max)(const dagi_engine *e); /* most bytes of one active message */
     /* Messages handed to am_send() and messages handled, control included, CREDIT too. Messages
      * whose first byte is DAGI_AM_UNCOUNTED are left out. */
     void (*am_counts)(const dagi_engine *e, int64_t *sent, int64_t *received);
-    /* First of `count` consecutive tags towards dest, none of them in flight. */
-    uint32_t (*tag_next)(dagi_engine *e, int dest, int count);
+    /* First of `count` consecutive tags towards dest that are free, or DAGI_NO_TAG: try again after
+     * progress. They are given out by tag_take(), and each is then to be used. */
+    uint32_t (*tag_find)(dagi_engine *e, int dest, int count);
+    void (*tag_take)(dagi_engine *e, int dest, uint32_t first, int count);
+    /* The same of a receiver that is going to ask `source` for what it has posted receives for. */
+    uint32_t (*tag_ask)(dagi_engine *e, int source, int count);
     /* Bulk transfers of a view that stays valid and (send) unchanged until `done`. */
     void (*send)(dagi_engine *e, int dest, uint32_t tag, const dagi_view *v, dagi_done_fn, void *);
     void (*recv)(dagi_engine *e, int src, uint32_t tag, const dagi_view *v, dagi_done_fn, void *);
@@ -83,6 +95,20 @@ typedef struct dagi_engine_ops {
 /* What a message is charged beyond its bytes: about what MPI keeps for one that nobody has received
  * yet. */
 #define DAGI_AM_CHARGE 1024
+
+#define DAGI_NO_TAG UINT32_MAX
+/*
+ * What `count` transfers of `bytes` together weigh where memory is bounded: what MPI may keep of
+ * those that nobody has received yet. Those above DAGI_BULK_MOST stay at the sender until they are
+ * asked for. The least bounds how many tags they hold.
+ */
+#define DAGI_BULK_LEAST (INT64_C(16) << 10)
+#define DAGI_BULK_MOST (INT64_C(256) << 10)
+static inline int64_t dagi_bulk_weight(size_t bytes, int64_t count)
+{
+    int64_t each = (int64_t)bytes / count + 1;
+    return count * (each < DAGI_BULK_LEAST || each > DAGI_BULK_MOST ? DAGI_BULK_LEAST : each);
+}
 
 /* First byte of messages that the waves themselves travel in. */
 #define DAGI_AM_UNCOUNTED 0xff
@@ -107,10 +133,13 @@ struct dagi_engine {
      * one is. */
     int sharing, share_index;
     int near; /* ranks of this job on this node */
+    int device_sharing; /* of these, those that use the same devices, wherever they are bound */
     struct dagi_bells *bells; /* bell.h; NULL = there are none, no_bells says why if they lack */
     struct dagi_bell *bell;   /* of this rank */
     char no_bells[128];
-    int main_only;   /* 1: MPI may be called by the thread that initialised it alone */
+    char differ[160]; /* the settings of which ranks have different values; "" = none */
+    int main_only;   /* 1: MPI may be called by the application's thread alone */
+    int one_thread;  /* 1: and no other thread may exist */
     int hold_credit; /* set by comm/: 1 = do not return credit for now */
     dagi_am_fn on_message;
     void *on_message_arg;
@@ -124,7 +153,7 @@ typedef struct dagi_engine_options {
     void *comm;  /* MPI_Comm * or NULL for MPI_COMM_WORLD */
     int workers; /* 1: MPI_THREAD_SINGLE suffices; more, or 0 = not known yet: SERIALIZED */
     size_t am_max; /* most bytes of an active message */
-    int64_t credit_bytes;
+    int64_t credit_bytes, eager_bytes;
     uint64_t chaos;
     int bells; /* 1: have some, if possible */
     int word; /* all ranks are given that of rank 0 */

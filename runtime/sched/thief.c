@@ -1,5 +1,7 @@
 #include "thief.h"
 
+#include <assert.h>
+
 /* Nanoseconds: what the change of phase has upset settles; then tasks are counted for a while. The
  * window alone is doubled while the victim still gets faster: it may have to fetch what the thief
  * had. */
@@ -157,8 +159,8 @@ static bool look_away(dagi_thief *t, uint64_t now, int64_t own, int64_t victims)
     return begin_together(t, now, own, victims);
 }
 
-bool dagi_thief_steals(dagi_thief *t, int victim, uint64_t now, int64_t own,
-                       const _Atomic int64_t *completed)
+static bool decide(dagi_thief *t, int victim, uint64_t now, int64_t own,
+                   const _Atomic int64_t *completed)
 {
     if (dagi_thief_free(t, now))
         return true;
@@ -176,4 +178,14 @@ bool dagi_thief_steals(dagi_thief *t, int victim, uint64_t now, int64_t own,
     case DAGI_THIEF_ALONE: return look_alone(t, now, own, victims);
     default: return look_away(t, now, own, victims);
     }
+}
+
+/* What others rely on: a phase in which nothing is stolen ends, however late its looks are. */
+bool dagi_thief_steals(dagi_thief *t, int victim, uint64_t now, int64_t own,
+                       const _Atomic int64_t *completed)
+{
+    bool steals = decide(t, victim, now, own, completed);
+    assert(steals || t->look != 0);
+    assert(steals || t->phase != DAGI_THIEF_ALONE || now - t->alone_since <= MOST_ALONE);
+    return steals;
 }

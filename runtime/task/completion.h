@@ -17,6 +17,8 @@
 
 #include "task.h"
 
+#include <assert.h>
+
 #define DAGI_HOT static inline __attribute__((always_inline))
 
 /* A named successor on this rank in the buffer of the worker; `size` bytes on is the next. */
@@ -122,6 +124,7 @@ DAGI_HOT dagi_ready_list dagi_tell(dagi_completion *c, dag_value **values,
         ready.best = t;
     }
     dagi_deps_let_go(w);
+    assert(at == end && dagi_runner(w)->edges_used == end); /* arrivals name nobody */
     dagi_runner(w)->edges_used = c->mark;
     return ready;
 }

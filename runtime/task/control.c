@@ -17,6 +17,7 @@ bool dagi_control_joins(const struct dagi_worker *w, struct dag_task *t)
 dagi_ready_list dagi_control_tell(struct dagi_worker *w)
 {
     struct dagi_control *held = &dagi_runner(w)->control;
+    assert(dagi_runner(w)->held_back > 0 && !dagi_runner(w)->held);
     dagi_completion c = {.visit = {.mode = DAG_VISIT_LOCAL,
                                    .mask = ~dagi_data_mask(held->cls),
                                    .edge = dagi_name_local},

@@ -18,6 +18,7 @@
 #include "task.h"
 #include "../base/lock.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,6 +173,7 @@ HOT int enter(const struct arrival *a, struct dag_task *t)
         t->arrived |= UINT64_C(1) << f;
         dag_task_flows(t)[f] = a->value;
     }
+    assert(t->pending >= a->tasks && t->pool == a->pool && t->cls == a->edge->target);
     t->pending -= a->tasks;
     return 0;
 }
@@ -200,6 +202,9 @@ static struct dag_task *make(const struct arrival *a)
         dagi_value_release(a->w, a->value);
         return NULL;
     }
+    /* A task of another rank waits there. */
+    assert(a->pool->ctx->size == 1 ||
+           cls->rank(a->pool->globals, locals) == a->pool->ctx->rank);
     t->pending = n;
     return t;
 }
@@ -209,6 +214,7 @@ static struct dag_task *insert_first(const struct arrival *a, dagi_shard *s, uin
                                      struct dag_task *t)
 {
     enter(a, t);
+    assert(t->pending > 0);
     if (DAGI_UNLIKELY(insert(a->pool, s, h, t) != 0)) {
         dagi_pool_fail(a->pool, DAG_ERR_NOMEM, "no memory for the dependency table");
         dagi_task_drop(a->w, t);
@@ -354,6 +360,42 @@ struct dag_task *const *dagi_deps_chain(const dag_taskpool *pool, const dag_clas
     return chain;
 }
 
+/* ---- check ------------------------------------------------------------------------------ */
+
+/* Of one shard, with its lock held. */
+static const char *check_shard(const dag_taskpool *pool, const dagi_shard *s, uint64_t *tasks)
+{
+    uint64_t count = 0;
+    for (uint64_t b = 0; s->buckets && b <= s->mask; b++) {
+        for (struct dag_task *t = s->buckets[b]; t; t = t->next) {
+            const int32_t *params = dagi_task_locals(t);
+            if (++count > s->count)
+                return "a shard has more tasks than it counts";
+            if ((hash(t->cls, params) & s->mask) != b || shard_of(pool, t->cls, params) != s)
+                return "a task waits where nobody looks for it";
+            for (struct dag_task *u = t->next; u; u = u->next) {
+                if (matches(u, t->cls, params))
+                    return "a task is twice in the table";
+            }
+        }
+    }
+    *tasks += count;
+    return count == s->count ? NULL : "a shard has fewer tasks than it counts";
+}
+
+const char *dagi_deps_check(dag_taskpool *pool, uint64_t *tasks)
+{
+    const char *wrong = NULL;
+    *tasks = 0;
+    for (int i = 0; i < dagi_pool(pool)->nshards && !wrong; i++) {
+        dagi_shard *s = &dagi_pool(pool)->shards[i];
+        dagi_lock(&s->lock);
+        wrong = check_shard(pool, s, tasks);
+        dagi_unlock(&s->lock);
+    }
+    return wrong;
+}
+
 /* ---- the table as a whole --------------------------------------------------------------- */
 
 int64_t dagi_deps_count(const dag_taskpool *pool)
@@ -402,6 +444,8 @@ int64_t dagi_deps_clear(struct dagi_worker *w, dag_taskpool *pool)
     int64_t count = dagi_deps_count(pool);
     if (count == 0)
         return 0;
+    /* What the tasks hold may have transfers under way, so the pool is kept meanwhile. */
+    assert(atomic_load(&dagi_pool(pool)->open) > 0);
     dagi_deps_each(pool, drop, w);
     for (int i = 0; i < dagi_pool(pool)->nshards; i++) {
         free(dagi_pool(pool)->shards[i].buckets);

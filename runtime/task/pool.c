@@ -207,14 +207,16 @@ static void pool_vfail(dag_taskpool *pool, dag_status status, const char *format
 {
     char text[4096];
     vsnprintf(text, sizeof text, format, args);
-    pthread_mutex_lock(&dagi_pool(pool)->lock);
-    if (dagi_pool(pool)->status == DAG_SUCCESS) {
-        dagi_pool(pool)->status = status;
-        free(dagi_pool(pool)->message);
-        dagi_pool(pool)->message = strdup(text);
+    struct dagi_pool *p = dagi_pool(pool);
+    pthread_mutex_lock(&p->lock);
+    /* From LOCAL on this rank's verdict is told: what comes now may not change it here alone. */
+    if (p->status == DAG_SUCCESS && atomic_load(&p->state) < DAGI_POOL_LOCAL) {
+        p->status = status;
+        free(p->message);
+        p->message = strdup(text);
     }
     atomic_store_explicit(&pool->poisoned, 1, memory_order_relaxed);
-    pthread_mutex_unlock(&dagi_pool(pool)->lock);
+    pthread_mutex_unlock(&p->lock);
 }
 
 void dagi_pool_fail(dag_taskpool *pool, dag_status status, const char *format, ...)

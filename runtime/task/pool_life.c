@@ -9,6 +9,7 @@
  */
 #include "completion.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,7 @@ static void release_followers(struct dagi_worker *w, dag_taskpool *pool)
         pthread_mutex_lock(&dagi_pool(f)->lock);
         int waits = --dagi_pool(f)->waits;
         pthread_mutex_unlock(&dagi_pool(f)->lock);
+        assert(waits >= 0);
         if (waits == 0)
             start(w, f);
     }
@@ -134,6 +136,7 @@ static void release_followers(struct dagi_worker *w, dag_taskpool *pool)
 static void local_over(struct dagi_worker *w, dag_taskpool *pool)
 {
     dag_context *ctx = pool->ctx;
+    assert(atomic_load(&dagi_pool(pool)->state) < DAGI_POOL_LOCAL); /* a part ends once */
     if (atomic_load(&dagi_pool(pool)->open) < 0)
         dagi_pool_fail(pool, DAG_ERR_GRAPH, "%s: more tasks ran than its classes have: an instance "
                        "with one input was sent two", pool->program->file);
@@ -149,6 +152,7 @@ static void local_over(struct dagi_worker *w, dag_taskpool *pool)
         return;
     if (!dagi_apply_deferred(w, pool))
         return;
+    DAGI_INSIST(dagi_pool_check(pool));
     release_followers(w, pool);
     /* The pool's verdict; nobody changes it in state LOCAL. */
     pthread_mutex_lock(&dagi_pool(pool)->lock);
@@ -168,6 +172,7 @@ static void local_over(struct dagi_worker *w, dag_taskpool *pool)
 void dagi_pool_end(dag_taskpool *pool, dag_status status, int64_t info, const char *message)
 {
     dag_context *ctx = pool->ctx;
+    assert(atomic_load(&dagi_pool(pool)->state) == DAGI_POOL_LOCAL);
     const dagi_observer_port *observer = dagi_tasks(ctx)->observer;
     if (observer)
         observer->pool_ended(pool);
@@ -229,6 +234,7 @@ static void start(struct dagi_worker *w, dag_taskpool *pool)
     crew->active(w);
     atomic_fetch_add(&dagi_tasks(ctx)->starting, 1);
     pthread_mutex_lock(&dagi_pool(pool)->lock);
+    assert(atomic_load(&dagi_pool(pool)->state) == DAGI_POOL_QUEUED);
     struct dag_task *early = dagi_pool(pool)->early;
     dagi_pool(pool)->early = NULL;
     atomic_store(&dagi_pool(pool)->state, DAGI_POOL_RUNNING);
@@ -293,8 +299,9 @@ static dag_status follow(dag_taskpool *pool, dag_collection *c)
     }
     if (!known) {
         dagi_pool(last)->followers[dagi_pool(last)->nfollowers++] = pool;
-        dagi_pool(pool)
-            ->waits++; /* last is running, it cannot have come to us yet: pools_lock is held */
+        pthread_mutex_lock(&dagi_pool(pool)->lock); /* others that it follows may end meanwhile */
+        dagi_pool(pool)->waits++; /* last itself cannot have come to us yet: its lock is held */
+        pthread_mutex_unlock(&dagi_pool(pool)->lock);
     }
     pthread_mutex_unlock(&dagi_pool(last)->lock);
     return status;
@@ -304,6 +311,7 @@ void dagi_pool_enlist(dag_taskpool *pool)
 {
     dag_context *ctx = pool->ctx;
     dag_status status = DAG_SUCCESS;
+    assert(atomic_load(&dagi_pool(pool)->state) == DAGI_POOL_NEW);
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
     pool->id = ++dagi_tasks(ctx)->pools_added;
     dagi_pool(pool)->waits = 1; /* dag_add() itself */

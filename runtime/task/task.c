@@ -176,6 +176,7 @@ dagi_ready_list dagi_task_run(struct dagi_worker *w, struct dag_task *t)
 {
     if (DAGI_UNLIKELY(t->pool != dagi_runner(w)->count_pool))
         dagi_count_for(w, t->pool);
+    assert(t->pending == 0 && !dagi_runner(w)->held);
     t->owner = w;
     if (DAGI_UNLIKELY(dagi_runner(w)->special))
         return run_special(w, t);

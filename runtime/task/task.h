@@ -13,6 +13,8 @@
 #include "../trace/trace.h"
 #include "port.h"
 
+#include <assert.h>
+
 struct dagi_choice_class;
 struct dagi_devices;
 struct dagi_driver;
@@ -234,6 +236,7 @@ static inline struct dag_task *dagi_task_alloc(struct dagi_worker *w, int memory
     dagi_magazine *m = &dagi_runner(w)->magazine[memory_class];
     if (DAGI_UNLIKELY(!m->head) && dagi_task_refill(w, memory_class) != 0)
         return NULL;
+    assert(m->head && m->count > 0);
     struct dag_task *t = m->head;
     m->head = t->next;
     m->count--;
@@ -320,6 +323,9 @@ int64_t dagi_deps_count(const dag_taskpool *pool);
 struct dag_task *dagi_deps_find(dag_taskpool *pool, const dag_class *cls, const int32_t *params);
 /* Call fn for each task in the table until it returns nonzero, with the lock of its shard held. */
 void dagi_deps_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg), void *arg);
+/* NULL, or what is wrong with the table; the number of tasks in it. No worker may be active in the
+ * pool. */
+const char *dagi_deps_check(dag_taskpool *pool, uint64_t *tasks);
 /* Drop all tasks; how many there were. No worker may be active in the pool. */
 int64_t dagi_deps_clear(struct dagi_worker *w, dag_taskpool *pool);
 
@@ -389,6 +395,17 @@ void dagi_pool_may_start(struct dagi_worker *w, dag_taskpool *pool);
  * wait for content that a device has; the pool is open until they are done, and whoever closes it
  * comes here again. */
 int dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool);
+
+/* ---- check.c ------------------------------------------------------------------------------ */
+
+/* NULL, or what is wrong with a pool (text of this thread): its table, what its tasks hold, its
+ * counts, lists and state. Nobody works on it; others may be added and end. For quiet points of
+ * builds with DAG_CHECKED, and for tests. */
+const char *dagi_pool_check(dag_taskpool *pool);
+/* The same of a worker that runs no task, as far as tasks know it. */
+const char *dagi_runner_check(const struct dagi_worker *w);
+
+/* ---- pools by number ---------------------------------------------------------------------- */
 
 /* NULL when no such pool has been added yet on this rank. */
 dag_taskpool *dagi_pool_find(dag_context *ctx, uint32_t id);

@@ -2,6 +2,7 @@
 #include "../base/pages.h"
 #include "trace.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,8 @@ static dagi_chunk *chunk_new(dagi_buffer *b, int chunks)
 static int add_chunk(dagi_buffer *b)
 {
     int chunks = b->last ? DAGI_CHUNK_MOST : 1;
+    assert(atomic_load_explicit(b->room, memory_order_relaxed) >= 0);
+    assert(b->at <= b->end);
     dagi_chunk *chunk = chunk_new(b, chunks);
     if (!chunk && chunks > 1)
         chunk = chunk_new(b, chunks = 1);

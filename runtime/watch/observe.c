@@ -6,8 +6,12 @@
 
 #include "../worker/worker.h"
 
+#include <assert.h>
+
 static void begin(struct dagi_worker *w, struct dag_task *t)
 {
+    /* Reports and checks want each arrival: who is observed holds nothing back. */
+    assert(!dagi_runner(w)->joins && dagi_runner(w)->held_back == 0);
     if (dagi_runner(w)->watched)
         dagi_watch_begin(dagi_runner(w)->watched, t);
     if (dagi_tasks(w->ctx)->race)

@@ -6,12 +6,14 @@
  * dependency tables under the locks of their shards (dagi_tasks(ctx)->unlocked is 0 where somebody watches);
  * atomics; constants of the program.
  */
+#define _GNU_SOURCE /* sem_clockwait */
 #include "watch.h"
 
 #include "../base/lock.h"
 #include "../worker/worker.h"
 #include "waiting.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -54,6 +56,7 @@ static void on_signal(int number)
 void dagi_watch_begin(dagi_watched *slot, const struct dag_task *t)
 {
     dagi_lock(&slot->lock);
+    assert(!slot->cls); /* one body at a time */
     slot->cls = t->cls;
     slot->file = t->pool->program->file;
     memcpy(slot->local, dag_task_flows((struct dag_task *)(uintptr_t)t) + t->cls->ndata,
@@ -66,6 +69,7 @@ void dagi_watch_begin(dagi_watched *slot, const struct dag_task *t)
 void dagi_watch_end(dagi_watched *slot)
 {
     dagi_lock(&slot->lock);
+    assert(slot->cls);
     slot->cls = NULL;
     dagi_unlock(&slot->lock);
 }
@@ -208,6 +212,18 @@ static void end_late(const struct dagi_watch *watch)
 
 /* ---- the thread ------------------------------------------------------------------------- */
 
+/* A clock that somebody sets must not end a sleep too late, where the C library has one for that. */
+#if defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 30)
+enum { CLOCK = CLOCK_MONOTONIC };
+#define WAIT(semaphore, end) sem_clockwait(semaphore, CLOCK, end)
+#endif
+#endif
+#ifndef WAIT
+enum { CLOCK = CLOCK_REALTIME };
+#define WAIT sem_timedwait
+#endif
+
 static void sleep_until_woken(struct dagi_watch *watch, uint64_t tick)
 {
     struct timespec t;
@@ -216,11 +232,11 @@ static void sleep_until_woken(struct dagi_watch *watch, uint64_t tick)
             continue;
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &t);
+    clock_gettime(CLOCK, &t);
     uint64_t nanoseconds = (uint64_t)t.tv_nsec + tick;
     t.tv_sec += (time_t)(nanoseconds / 1000000000);
     t.tv_nsec = (long)(nanoseconds % 1000000000);
-    while (sem_timedwait(&watch->wake, &t) != 0 && errno == EINTR)
+    while (WAIT(&watch->wake, &t) != 0 && errno == EINTR)
         continue;
 }
 

@@ -19,6 +19,7 @@
 #include "worker.h"
 
 
+#include <assert.h>
 #include <errno.h>
 #include <time.h>
 
@@ -151,6 +152,7 @@ static bool nap(struct dagi_worker *w, uint64_t idle)
 void dagi_park(struct dagi_worker *w, uint64_t idle)
 {
     bool news = true;
+    assert(!dagi_thread(w)->one_task && !dagi_thread(w)->next);
     enlist(w, DAGI_SEARCHES_IDLE, DAGI_PARKED);
     if (!must_stay(w) || !unlist(w)) {
         dagi_note_idle(w, false, true);
@@ -182,6 +184,7 @@ static bool must_stay_at_bell(struct dagi_worker *w)
 void dagi_park_at_bell(struct dagi_worker *w, uint64_t idle)
 {
     bool alone = dagi_tasks(w->ctx)->single;
+    assert(!dagi_thread(w)->one_task && !dagi_thread(w)->next);
     uint64_t begin = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
     if (!alone)
         enlist(w, DAGI_POLLS_IDLE, DAGI_AT_BELL);

@@ -50,6 +50,7 @@ static void report(dag_taskpool *pool, int64_t waiting)
 /* Nothing can happen in this pool any more: it ends here, one way or the other. */
 static void conclude(struct dagi_worker *w, dag_taskpool *pool)
 {
+    DAGI_INSIST(dagi_pool_check(pool));
     int64_t waiting = dagi_deps_count(pool);
     /* After an error some tasks may lack inputs; the error is what matters then. */
     if (!dagi_pool_is_poisoned(pool) && (waiting > 0 || dagi_pool(pool)->countable))

@@ -113,6 +113,14 @@ const char *dagi_crew_check(const dag_context *ctx)
         for (int bit = 0; bit < 4; bit++)
             count[bit] += dagi_worker_is[dagi_worker_at(w)] >> bit & 1;
     }
+    for (int i = 0; i < crew->tasks.nworkers; i++) {
+        const struct dagi_worker *w = crew->tasks.workers[i];
+        const char *wrong = dagi_worker_is_active(w) ? NULL : dagi_runner_check(w);
+        if (wrong || (!dagi_worker_is_active(w) && dagi_thread(w)->next)) {
+            snprintf(text, sizeof text, "worker %d: %s", i, wrong ? wrong : "keeps a task at rest");
+            return text;
+        }
+    }
     int active = (int)(atomic_load(&crew->activity) & DAGI_ACTIVE_MASK);
     int searching = crew->tasks.single ? count[1] : atomic_load(&crew->searching);
     int polling = atomic_load(&crew->polling) + atomic_load(&crew->app_polls);

@@ -103,6 +103,7 @@ struct dagi_crew {
      * worker for tasks or messages: it looks by itself whether help is needed. */
     int helpers;
     int attend; /* messages or devices have to be looked after between tasks */
+    dag_context *next_context; /* context's, guarded there: of the list for debuggers */
 
     /* -- shared */
     _Alignas(DAGI_LINE) _Atomic uint64_t activity; /* see above */

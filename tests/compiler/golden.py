@@ -57,7 +57,7 @@ class Tester:
 
     def run(self, directory, *args):
         environment = dict(os.environ, LC_ALL="C", TERM="dumb")
-        r = subprocess.run([self.dagcc, *args], cwd=directory, env=environment, timeout=120,
+        r = subprocess.run([self.dagcc, *args], cwd=directory, env=environment, timeout=480,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         r.stdout = r.stdout.decode("utf-8", "surrogateescape")
         r.stderr = r.stderr.decode("utf-8", "surrogateescape")

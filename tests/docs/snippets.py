@@ -43,7 +43,7 @@ def blocks(path):
 
 def call(command, cwd):
     return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=120)
+                          stderr=subprocess.PIPE, text=True, timeout=480)
 
 
 class Checker:

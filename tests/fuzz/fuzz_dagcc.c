@@ -6,7 +6,8 @@
  * named on the command line. The first byte of an input chooses the dialect; a file x.jdf has none
  * and is tried in both.
  */
-#include "frontend.h"
+#include "driver/frontend.h"
+#include "emit/jdf/unparse_file.h"
 
 #include <stdlib.h>
 #include <string.h>

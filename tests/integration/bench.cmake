@@ -8,9 +8,11 @@ foreach(mode IN ITEMS hop bcast rate wait)
 endforeach()
 # A rank that waits leaves its processor to others; with and without bells all goes on.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND DAG_HAVE_MPI AND NOT DAG_SANITIZE)
+    add_library(comm_sleeps MODULE comm/sleeps.c)
+    target_link_libraries(comm_sleeps PRIVATE ${CMAKE_DL_LIBS})
     dag_add_script_test(comm_waiting LABELS integration TIMEOUT 60 PROCESSORS 2
         COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/comm/waiting.sh" "${DAG_MPIRUN}"
-            "$<TARGET_FILE:bench_comm>")
+            "$<TARGET_FILE:bench_comm>" "$<TARGET_FILE:comm_sleeps>")
 endif()
 foreach(threads IN ITEMS 1 2)
     dag_add_mpi_test(bench_comm_crowd_t${threads} NP 4 THREADS ${threads} LABELS sanitize

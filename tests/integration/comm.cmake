@@ -90,11 +90,38 @@ foreach(np IN ITEMS 2 4)
     dag_add_mpi_test(comm_helpers_${np} NP ${np} THREADS 2 COMMAND comm_helpers LABELS sanitize)
 endforeach()
 
-# A rank that cannot start. Sanitizers take memory of their own.
+# A cancelled pool has one status on all ranks.
+add_executable(comm_cancel)
+dag_add_jdf(comm_cancel comm/cancel.jdf)
+target_include_directories(comm_cancel PRIVATE "${PROJECT_SOURCE_DIR}/runtime")
+target_compile_definitions(comm_cancel PRIVATE _GNU_SOURCE)
+target_link_libraries(comm_cancel PRIVATE ${CMAKE_DL_LIBS})
+foreach(np IN ITEMS 1 2 3)
+    dag_add_mpi_test(comm_cancel_${np} NP ${np} THREADS 2 COMMAND comm_cancel LABELS sanitize)
+endforeach()
+
+if(DAG_HAVE_MPI)
+    # More transfers than MPI has tags.
+    add_executable(comm_tags)
+    dag_add_jdf(comm_tags comm/tags.jdf)
+    target_link_libraries(comm_tags PRIVATE dag_mpi)
+    dag_add_mpi_test(comm_tags_2 NP 2 THREADS 1 COMMAND comm_tags ENVIRONMENT DAG_EAGER_BYTES=0)
+
+    # Who calls MPI at which of its thread levels.
+    add_executable(comm_level comm/level.c)
+    target_link_libraries(comm_level PRIVATE dag dag_mpi)
+    dag_add_mpi_test(comm_level_single NP 2 THREADS 2 EXIT 0 OUTPUT "one worker instead of 2"
+        COMMAND comm_level single)
+    foreach(mode IN ITEMS serialized two)
+        dag_add_mpi_test(comm_level_${mode} NP 2 THREADS 2 COMMAND comm_level ${mode})
+    endforeach()
+endif()
+
+# A rank that cannot start, or has other settings than the others. Sanitizers take memory of their own.
 if(DAG_HAVE_MPI AND NOT DAG_SANITIZE)
     add_executable(comm_start comm/start.c)
     target_link_libraries(comm_start PRIVATE dag dag_mpi ${CMAKE_DL_LIBS})
-    foreach(why IN ITEMS setting memory threads)
+    foreach(why IN ITEMS setting memory threads credit eager)
         dag_add_mpi_test(comm_start_${why} NP 3 COMMAND comm_start ${why} TIMEOUT 60
             ENVIRONMENT DAG_THREADS=3)
     endforeach()

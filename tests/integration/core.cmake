@@ -17,3 +17,16 @@ dag_add_mpi_test(core_graphs_global NP 2 THREADS 3 COMMAND core_graphs
     ENVIRONMENT DAG_SCHED=global DAG_CHAOS=9)
 dag_add_mpi_test(core_graphs_credit NP 2 THREADS 1 COMMAND core_graphs
     ENVIRONMENT DAG_CREDIT_BYTES=4096 DAG_EAGER_BYTES=0)
+
+# Clocks that are set, programs with more rights than their users, machines with many processors.
+if(DAG_HAVE_MPI)
+    add_executable(core_host)
+    dag_add_jdf(core_host core/host.jdf)
+    target_compile_definitions(core_host PRIVATE _GNU_SOURCE)
+    target_link_libraries(core_host PRIVATE dag_mpi)
+    foreach(mode IN ITEMS clock trust)
+        dag_add_script_test(core_host_${mode} LABELS integration
+            COMMAND "$<TARGET_FILE:core_host>" ${mode})
+    endforeach()
+    dag_add_mpi_test(core_host_processors NP 2 THREADS 1 COMMAND core_host processors)
+endif()

@@ -3,40 +3,50 @@ if(NOT TARGET dag_la)
     return()
 endif()
 
-add_executable(potrf_matrix la/potrf_matrix.c)
-add_executable(la_api la/api.c)
-add_executable(lu_matrix la/lu_matrix.c)
-add_executable(qr_matrix la/qr_matrix.c)
-add_executable(refine_matrix la/refine_matrix.c)
-target_link_libraries(refine_matrix PRIVATE dag_la m)
-add_executable(lu_hard la/lu_hard.c)
-target_link_libraries(lu_hard PRIVATE dag_la m)
-add_executable(error_bounds la/error_bounds.c)
-target_link_libraries(error_bounds PRIVATE dag_la m)
-add_executable(inverse_matrix la/inverse_matrix.c)
-target_link_libraries(inverse_matrix PRIVATE dag_la m)
-add_executable(blas3_matrix la/blas3_matrix.c)
-target_include_directories(blas3_matrix PRIVATE
-    "${CMAKE_CURRENT_SOURCE_DIR}/la" "${PROJECT_SOURCE_DIR}/kernels") # each_precision.h
-add_executable(la_auxiliary la/auxiliary.c)
-foreach(name IN ITEMS potrf_matrix la_api lu_matrix qr_matrix blas3_matrix la_auxiliary)
+# The tests that the table of routines names. Without an argument such a program takes a part of its
+# cases, with `full` all of them; where it wants other words, they stand here.
+set(part_potrf pairs)
+set(part_blas3 some)
+set(few_potrf small)
+set(few_blas3 few)
+set(limit_potrf 300)
+set(full_limit_potrf 3000)
+set(full_limit_blas3 6000)
+foreach(test IN LISTS DAG_ROUTINE_TESTS)
+    add_executable(${test}_matrix la/${test}_matrix.c)
+    target_include_directories(${test}_matrix PRIVATE
+        "${CMAKE_CURRENT_SOURCE_DIR}/la" "${PROJECT_SOURCE_DIR}/kernels") # each_precision.h
+    target_link_libraries(${test}_matrix PRIVATE dag_la m)
+    set(limit 120)
+    set(full_limit 1200)
+    foreach(bound IN ITEMS limit full_limit)
+        if(DEFINED ${bound}_${test})
+            set(${bound} ${${bound}_${test}})
+        endif()
+    endforeach()
+    foreach(np IN ITEMS 1 2 4 6)
+        dag_add_mpi_test(${test}_matrix_np${np} NP ${np} THREADS 1
+            COMMAND ${test}_matrix ${part_${test}} TIMEOUT ${limit})
+        dag_add_mpi_test(${test}_matrix_full_np${np} NP ${np} THREADS 1
+            COMMAND ${test}_matrix full LABELS full TIMEOUT ${full_limit})
+    endforeach()
+    dag_add_mpi_test(${test}_matrix_threads NP 2 THREADS 2 COMMAND ${test}_matrix ${few_${test}}
+        LABELS sanitize)
+endforeach()
+
+foreach(name IN ITEMS api auxiliary)
+    add_executable(la_${name} la/${name}.c)
+    target_link_libraries(la_${name} PRIVATE dag_la m)
+endforeach()
+foreach(name IN ITEMS refine_matrix lu_hard error_bounds)
+    add_executable(${name} la/${name}.c)
     target_link_libraries(${name} PRIVATE dag_la m)
 endforeach()
 
 foreach(np IN ITEMS 1 2 4 6)
-    dag_add_mpi_test(potrf_matrix_np${np} NP ${np} THREADS 1 COMMAND potrf_matrix pairs
-        TIMEOUT 300)
     dag_add_mpi_test(potrf_matrix_small_np${np} NP ${np} THREADS 1 COMMAND potrf_matrix small
         LABELS sanitize)
-    dag_add_mpi_test(potrf_matrix_full_np${np} NP ${np} THREADS 1 COMMAND potrf_matrix full
-        LABELS full TIMEOUT 3000)
     dag_add_mpi_test(la_api_np${np} NP ${np} THREADS 1 COMMAND la_api LABELS sanitize)
-    dag_add_mpi_test(lu_matrix_np${np} NP ${np} THREADS 1 COMMAND lu_matrix)
-    dag_add_mpi_test(lu_matrix_full_np${np} NP ${np} THREADS 1 COMMAND lu_matrix full
-        LABELS full TIMEOUT 1200)
-    dag_add_mpi_test(qr_matrix_np${np} NP ${np} THREADS 1 COMMAND qr_matrix)
-    dag_add_mpi_test(qr_matrix_full_np${np} NP ${np} THREADS 1 COMMAND qr_matrix full
-        LABELS full TIMEOUT 1200)
     dag_add_mpi_test(refine_matrix_np${np} NP ${np} THREADS 1 COMMAND refine_matrix)
     dag_add_mpi_test(refine_matrix_full_np${np} NP ${np} THREADS 1 COMMAND refine_matrix full
         LABELS full TIMEOUT 1200)
@@ -44,12 +54,6 @@ foreach(np IN ITEMS 1 2 4 6)
         COMMAND dag_kriging --n 301 --m 70 --nb 32 --fit --check)
     dag_add_mpi_test(error_bounds_np${np} NP ${np} THREADS 1 COMMAND error_bounds)
     dag_add_mpi_test(lu_hard_np${np} NP ${np} THREADS 1 COMMAND lu_hard)
-    dag_add_mpi_test(inverse_matrix_np${np} NP ${np} THREADS 1 COMMAND inverse_matrix)
-    dag_add_mpi_test(inverse_matrix_full_np${np} NP ${np} THREADS 1 COMMAND inverse_matrix full
-        LABELS full TIMEOUT 1200)
-    dag_add_mpi_test(blas3_matrix_np${np} NP ${np} THREADS 1 COMMAND blas3_matrix some)
-    dag_add_mpi_test(blas3_matrix_full_np${np} NP ${np} THREADS 1 COMMAND blas3_matrix full
-        LABELS full TIMEOUT 6000)
     dag_add_mpi_test(la_auxiliary_np${np} NP ${np} THREADS 1 COMMAND la_auxiliary)
 endforeach()
 # Matrices of the Harwell-Boeing collection are looked for beside the source tree.
@@ -58,16 +62,13 @@ dag_add_mpi_test(error_bounds_files NP 2 THREADS 1 COMMAND error_bounds "${data}
     "${data}/fs_183_1.mtx" "${data}/young1c.mtx" "${data}/bcsstk01.mtx")
 dag_add_mpi_test(error_bounds_large_files NP 2 THREADS 1 COMMAND error_bounds
     "${data}/mhd1280b.mtx" "${data}/bcsstk16.mtx" LABELS full TIMEOUT 600)
-dag_add_mpi_test(lu_matrix_threads NP 2 THREADS 2 COMMAND lu_matrix LABELS sanitize)
-dag_add_mpi_test(qr_matrix_threads NP 2 THREADS 2 COMMAND qr_matrix LABELS sanitize)
 dag_add_mpi_test(geqrf_driver NP 4 THREADS 1
     COMMAND dag_geqrf --m 300 --n 120 --nb 32 --prec z --check)
 dag_add_mpi_test(gels_driver NP 2 THREADS 1 COMMAND dag_gels --m 120 --n 300 --nb 32 --check)
-dag_add_mpi_test(blas3_matrix_threads NP 2 THREADS 2 COMMAND blas3_matrix few LABELS sanitize)
 dag_add_mpi_test(blas3_matrix_chaos NP 4 THREADS 2 COMMAND blas3_matrix few
     ENVIRONMENT DAG_CHAOS=3)
 dag_add_mpi_test(la_auxiliary_threads NP 2 THREADS 2 COMMAND la_auxiliary LABELS sanitize)
-dag_add_mpi_test(potrf_matrix_threads NP 1 THREADS 3 COMMAND potrf_matrix small LABELS sanitize)
+dag_add_mpi_test(potrf_matrix_three_threads NP 1 THREADS 3 COMMAND potrf_matrix small LABELS sanitize)
 dag_add_mpi_test(la_api_threads NP 2 THREADS 2 COMMAND la_api LABELS sanitize)
 foreach(seed IN ITEMS 1 2)
     dag_add_mpi_test(la_api_chaos${seed} NP 3 THREADS ${seed} COMMAND la_api
@@ -79,6 +80,11 @@ dag_add_mpi_test(la_api_credit NP 4 THREADS 1 COMMAND la_api
 # The programs as users run them. Matrices of the Harwell-Boeing collection are looked for beside
 # the source tree; RealMatrices is skipped without them.
 find_package(Python3 COMPONENTS Interpreter QUIET)
+if(Python3_FOUND AND NOT DAG_SANITIZE) # these take memory of their own
+    dag_add_script_test(la_peaks LABELS integration TIMEOUT 120
+        COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_SOURCE_DIR}/la/peaks.py"
+            "${PROJECT_BINARY_DIR}/bin")
+endif()
 if(NOT Python3_FOUND)
     dag_leave_out(la_drivers "Python 3 was not found")
     return()

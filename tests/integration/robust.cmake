@@ -28,6 +28,17 @@ dag_add_script_test(robust_threads LABELS integration TIMEOUT 120 PROCESSORS 2
     COMMAND "${BASH_EXECUTABLE}" "${robust}/threads.sh" "${DAG_MPIRUN}"
         "$<TARGET_FILE:robust_threads>" "$<TARGET_FILE:dag_potrf>" --n 1200 --threads 1 --runs 4)
 
+# Address space and stacks from far too little to enough.
+if(NOT DAG_SANITIZE AND TARGET dag_gesv)
+    foreach(what IN ITEMS space stack)
+        foreach(np IN ITEMS 1 2)
+            dag_add_script_test(robust_${what}_np${np} LABELS integration TIMEOUT 240 PROCESSORS ${np}
+                COMMAND "${BASH_EXECUTABLE}" "${robust}/limits.sh" "${DAG_MPIRUN}" ${np} ${what}
+                    "$<TARGET_FILE:dag_gesv>" --n 600 --check)
+        endforeach()
+    endforeach()
+endif()
+
 # Sanitizers take memory of their own.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_FOUND AND NOT DAG_SANITIZE)
@@ -40,5 +51,5 @@ endif()
 foreach(uplo IN ITEMS L U)
     dag_add_script_test(robust_rename_${uplo} LABELS compiler
         COMMAND $<TARGET_FILE:dagcc> -fsyntax-only -Wrename -Werror=rename
-            "${PROJECT_SOURCE_DIR}/dsl-examples/potrf/potrf_${uplo}.jdf")
+            "${PROJECT_SOURCE_DIR}/dsl-examples/cholesky/potrf_${uplo}.jdf")
 endforeach()

@@ -53,7 +53,7 @@ static struct {
     double slowest;
     char slowest_name[64];
     char current[1500]; /* what the watchdog says */
-} test = {.seed = 1, .runs = 12, .limit = 30};
+} test = {.seed = 1, .runs = 12, .limit = 120};
 
 /* ---- start and end ---------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 # Unit tests of runtime/layout, data and task's binding, on the floors that they need.
-foreach(name IN ITEMS test_value test_bind)
+foreach(name IN ITEMS test_value test_bind test_check)
     dag_add_unit_test(${name} SOURCES ${name}.c FLOOR task LABELS sanitize)
 endforeach()
 foreach(name IN ITEMS test_matrix test_copies)

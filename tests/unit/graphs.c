@@ -2,6 +2,7 @@
 
 #include "../../runtime/base/base.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,10 @@ static int body(struct dag_task *t, const graph_globals *g, int64_t number)
     volatile int64_t turns = g->work;
     while (turns > 0)
         turns--;
+    if (g->inside)
+        atomic_fetch_add(g->inside, 1);
+    while (g->leave && !atomic_load(g->leave))
+        sched_yield();
     if (g->hits)
         atomic_fetch_add_explicit(&g->hits[number], 1, memory_order_relaxed);
     if (g->sum)

@@ -21,6 +21,7 @@ typedef struct graph_globals {
     int64_t info_at; /* likewise, reports info = number + 1 */
     int64_t cancel_at; /* likewise, cancels the pool */
     int64_t work;    /* turns of a loop in each body */
+    _Atomic int *inside, *leave; /* each body counts itself in the one and waits for the other */
 } graph_globals;
 
 typedef struct graph {

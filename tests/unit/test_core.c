@@ -178,16 +178,22 @@ START_TEST(test_does_not_wait)
 {
     dag_context *ctx = start(&hows[3]);
     graph g = graph_new(ctx, GRAPH_CTL_CHAINS, 1, 2);
-    _Atomic int hits[2] = {0, 0};
-    int done = 0, calls = 0;
-    g.globals->hits = hits;
-    g.globals->work = 50000000;
+    _Atomic int inside = 0, leave = 0;
+    int done = 0;
+    g.globals->inside = &inside;
+    g.globals->leave = &leave;
     ck_assert_int_eq(dag_add(ctx, g.pool), DAG_SUCCESS);
-    while (!atomic_load(&hits[0])) /* its successor runs next on the same worker */
+    while (!atomic_load(&inside)) /* the other worker comes by itself, and stays in the body */
         nanosleep(&(struct timespec){0, 100000}, NULL);
-    for (; !done; calls++)
+    for (int calls = 0; calls < 100; calls++) {
         ck_assert_int_eq(dag_test(g.pool, &done), DAG_SUCCESS);
-    ck_assert_int_gt(calls, 10);
+        ck_assert(!done);
+    }
+    ck_assert_int_eq(atomic_load(&inside), 1); /* nor has it run the successor */
+    atomic_store(&leave, 1);
+    while (!done)
+        ck_assert_int_eq(dag_test(g.pool, &done), DAG_SUCCESS);
+    ck_assert_int_eq(atomic_load(&inside), 2);
     dag_taskpool_free(g.pool);
     dag_fini(ctx);
 }

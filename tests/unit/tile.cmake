@@ -4,3 +4,11 @@ dag_add_unit_test(test_tile
     SOURCES test_tile.c "${la}/tile_file.c" "${la}/tile_model.c" "${la}/tile_times.c"
     LIBS dag_kernels m
     LABELS sanitize)
+
+# What the drivers count against.
+if(TARGET dag_driver)
+    dag_add_unit_test(test_memory_limits
+        SOURCES test_memory_limits.c
+        INCLUDES "${PROJECT_SOURCE_DIR}/dsl-examples/drivers"
+        LIBS dag_driver m)
+endif()

@@ -46,13 +46,27 @@ endif()
 
 install(FILES ${headers} "${PROJECT_BINARY_DIR}/include/dag/config.h"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dag)
+# Commands for gdb, which looks in the second place when it loads the library and lives in this prefix.
+set(gdb_commands "${PROJECT_SOURCE_DIR}/tools/gdb/dag.py")
+install(FILES "${gdb_commands}" DESTINATION ${CMAKE_INSTALL_DATADIR}/dagcc)
+if(BUILD_SHARED_LIBS)
+    install(FILES "${gdb_commands}" RENAME $<TARGET_FILE_NAME:dag>-gdb.py
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/gdb/auto-load${CMAKE_INSTALL_FULL_LIBDIR})
+endif()
 install(FILES "${PROJECT_SOURCE_DIR}/docs/dagcc.1" "${PROJECT_SOURCE_DIR}/docs/dag_info.1"
     "${PROJECT_SOURCE_DIR}/docs/dag_doctor.1" "${PROJECT_SOURCE_DIR}/docs/dag_trace.1"
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 if(TARGET dag_la) # one page for all drivers, under the name of each
-    set(pages "${PROJECT_SOURCE_DIR}/docs/dag_drivers.1")
-    foreach(driver IN ITEMS potrf posv potri getrf gesv getri geqrf gelqf gels gemm
-            blas3)
+    list(TRANSFORM DAG_ROUTINES PREPEND dag_ OUTPUT_VARIABLE DAG_MANUAL_NAMES)
+    list(JOIN DAG_MANUAL_NAMES ", " DAG_MANUAL_NAMES)
+    list(JOIN DAG_PRODUCTS ", " DAG_MANUAL_PRODUCTS)
+    set(DAG_MANUAL_PROGRAMS "")
+    foreach(driver IN LISTS DAG_ROUTINES)
+        string(APPEND DAG_MANUAL_PROGRAMS ".TP\n.B dag_${driver}\n${DAG_ROUTINE_TEXT_${driver}}\n")
+    endforeach()
+    set(pages "${PROJECT_BINARY_DIR}/man/dag_drivers.1")
+    configure_file(docs/dag_drivers.1.in "${pages}" @ONLY)
+    foreach(driver IN LISTS DAG_ROUTINES)
         file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/man/dag_${driver}.1"
             CONTENT ".so man1/dag_drivers.1\n")
         list(APPEND pages "${PROJECT_BINARY_DIR}/man/dag_${driver}.1")

@@ -18,6 +18,9 @@ set(DAG_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything built here
 # Release keeps line tables, so that a backtrace of a user's run can be read.
 set(CMAKE_C_FLAGS_RELEASE "-O3 -g1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -g1 -DNDEBUG")
+# As fast, with assertions, and with what the runtime checks of itself (DAG_CHECKED).
+set(CMAKE_C_FLAGS_CHECKED "-O3 -g1 -DDAG_CHECKED=1")
+set(CMAKE_CXX_FLAGS_CHECKED "-O3 -g1 -DDAG_CHECKED=1")
 set(CMAKE_C_FLAGS_SANITIZE "-O1 -g -fno-omit-frame-pointer")
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g -fno-omit-frame-pointer")
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

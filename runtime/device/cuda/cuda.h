@@ -10,6 +10,8 @@
 
 #include <dag/device.h>
 
+enum { DAGI_CUDA_DEVICES = 64 }; /* numbers are below it */
+
 typedef struct dagi_cuda_event dagi_cuda_event;
 
 typedef struct dagi_cuda_device {
@@ -37,6 +39,7 @@ struct dag_device_queue {
      * task's data in an unknown state. */
     dagi_result worst;
     int enqueued;
+    int shown; /* 1: the body has the stream, and may have enqueued what is not counted here */
 };
 
 /* ---- error.c ---- */
@@ -46,6 +49,8 @@ struct dag_device_queue {
 dagi_result dagi_cuda_result(cudaError_t error, const char *call);
 dagi_result dagi_cuda_blas_result(cublasStatus_t status, const char *call);
 dagi_result dagi_cuda_solver_result(cusolverStatus_t status, const char *call);
+/* What became of the launches of a body's own, of which the thread's last error alone tells. */
+dagi_result dagi_cuda_own_result(void);
 const char *dagi_cuda_error(void);
 
 /* Runs a call of the runtime library. */
@@ -62,8 +67,9 @@ dagi_result dagi_cuda_pin(void *at, size_t bytes);
 void dagi_cuda_unpin(void *at);
 void dagi_cuda_choose(void *device);
 dagi_result dagi_cuda_peer(void *device, void *other);
-/* Make a device that was opened the calling thread's, for calls that are for no one in particular. */
-dagi_result dagi_cuda_choose_any(void);
+int dagi_cuda_chosen(void);
+void dagi_cuda_choose_again(int number);
+int dagi_cuda_is_open(int index); /* or has been */
 
 /* ---- queue.c ---- */
 
@@ -77,6 +83,8 @@ dagi_result dagi_cuda_copy_peer(void *queue, void *from_device, void *to, const 
                                 size_t bytes);
 /* What became of a kernel. */
 void dagi_cuda_note(dag_device_queue *q, dagi_result result);
+/* The same of a call of a library, which may have begun before it was refused. */
+void dagi_cuda_note_call(dag_device_queue *q, dagi_result result);
 /* May a kernel be enqueued? Behind one that was refused none is. */
 int dagi_cuda_ready(dag_device_queue *q);
 dagi_result dagi_cuda_launched(void *queue);

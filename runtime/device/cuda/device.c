@@ -9,7 +9,7 @@
 /* Devices that were opened, as bits. Pinning is for all devices, but a thread that asks for it without
  * having chosen one would start the first, which may not be ours. */
 static _Atomic uint64_t opened;
-enum { MOST_DEVICES = 64 };
+enum { MOST_DEVICES = DAGI_CUDA_DEVICES };
 
 int dagi_cuda_count(char *why, size_t size)
 {
@@ -101,26 +101,21 @@ void dagi_cuda_free(void *device, void *at)
 static dagi_result with_any(dagi_result (*call)(void *at, size_t bytes), void *at, size_t bytes)
 {
     dagi_result result = DAGI_LOST;
+    int before = dagi_cuda_chosen();
     for (int i = 0; i < MOST_DEVICES && result == DAGI_LOST; i++) {
-        if (!(atomic_load(&opened) >> i & 1))
+        if (!dagi_cuda_is_open(i))
             continue;
         result = CUDA(cudaSetDevice, i);
         if (result == DAGI_OK)
             result = call(at, bytes);
     }
+    dagi_cuda_choose_again(before);
     return result;
 }
 
-static dagi_result nothing(void *at, size_t bytes)
+int dagi_cuda_is_open(int index)
 {
-    (void)at;
-    (void)bytes;
-    return DAGI_OK;
-}
-
-dagi_result dagi_cuda_choose_any(void)
-{
-    return with_any(nothing, NULL, 0);
+    return (int)(atomic_load(&opened) >> index & 1);
 }
 
 static dagi_result pin(void *at, size_t bytes)
@@ -148,6 +143,19 @@ void dagi_cuda_choose(void *device)
 {
     const dagi_cuda_device *d = device;
     (void)CUDA(cudaSetDevice, d->index);
+}
+
+int dagi_cuda_chosen(void)
+{
+    int device = -1;
+    return cudaGetDevice(&device) == cudaSuccess ? device : -1;
+}
+
+/* What failed before is still to be told. */
+void dagi_cuda_choose_again(int number)
+{
+    if (number >= 0 && number != dagi_cuda_chosen() && cudaSetDevice(number) != cudaSuccess)
+        (void)cudaGetLastError();
 }
 
 dagi_result dagi_cuda_peer(void *device, void *other)

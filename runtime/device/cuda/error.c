@@ -60,6 +60,16 @@ static dagi_result library_result(int short_memory, const char *call, const char
     return short_memory || error == cudaErrorMemoryAllocation ? DAGI_NOMEM : DAGI_REFUSED;
 }
 
+dagi_result dagi_cuda_own_result(void)
+{
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess)
+        return DAGI_OK;
+    snprintf(last, sizeof last, "a kernel of the body's own: %s (%s)", cudaGetErrorString(error),
+             cudaGetErrorName(error));
+    return cudaPeekAtLastError() == cudaSuccess ? DAGI_UNSURE : DAGI_LOST;
+}
+
 dagi_result dagi_cuda_blas_result(cublasStatus_t status, const char *call)
 {
     if (status == CUBLAS_STATUS_SUCCESS)

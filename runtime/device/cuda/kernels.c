@@ -86,8 +86,9 @@ static cublasDiagType_t diag_of(dag_diag diag)
  */
 static struct {
     pthread_mutex_t lock;
-    cusolverDnHandle_t handle; /* for queries; kept */
+    cusolverDnHandle_t handle[DAGI_CUDA_DEVICES]; /* for queries; kept */
     struct answer {
+        int device;
         dag_precision precision;
         dag_uplo uplo;
         int n, items;
@@ -98,27 +99,32 @@ static struct {
 typedef cusolverStatus_t (*potrf_query)(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
                                         int *items);
 
-static int known_items(dag_precision precision, dag_uplo uplo, int n)
+static int known_items(const struct answer *question)
 {
     for (size_t i = 0; i < workspace.count; i++) {
         const struct answer *a = &workspace.answers[i];
-        if (a->precision == precision && a->uplo == uplo && a->n == n)
+        if (a->device == question->device && a->precision == question->precision &&
+            a->uplo == question->uplo && a->n == question->n)
             return a->items;
     }
     return -1;
 }
 
-static int asked_items(dag_precision precision, dag_uplo uplo, int n, potrf_query query)
+/* Ask the library, with the device as the thread's. One that is lost will run nothing: 0. */
+static int asked_items(struct answer question, potrf_query query)
 {
-    dagi_result result = dagi_cuda_choose_any();
-    if (result == DAGI_OK && !workspace.handle)
-        result = dagi_cuda_solver_result(cusolverDnCreate(&workspace.handle), "cusolverDnCreate");
-    int items = -1;
+    cusolverDnHandle_t *handle = &workspace.handle[question.device];
+    int before = dagi_cuda_chosen();
+    dagi_result result = CUDA(cudaSetDevice, question.device);
+    if (result == DAGI_OK && !*handle)
+        result = dagi_cuda_solver_result(cusolverDnCreate(handle), "cusolverDnCreate");
     if (result == DAGI_OK)
-        result = dagi_cuda_solver_result(query(workspace.handle, fill_of(uplo), n, &items),
-                                         "cusolverDnXpotrf_bufferSize");
+        result = dagi_cuda_solver_result(
+            query(*handle, fill_of(question.uplo), question.n, &question.items),
+            "cusolverDnXpotrf_bufferSize");
+    dagi_cuda_choose_again(before);
     if (result != DAGI_OK)
-        return -1;
+        return result == DAGI_LOST ? 0 : -1;
     if (workspace.count == workspace.room) {
         size_t room = workspace.room ? 2 * workspace.room : 16;
         struct answer *more = realloc(workspace.answers, room * sizeof *more);
@@ -127,26 +133,42 @@ static int asked_items(dag_precision precision, dag_uplo uplo, int n, potrf_quer
         workspace.answers = more;
         workspace.room = room;
     }
-    workspace.answers[workspace.count++] = (struct answer){precision, uplo, n, items};
+    workspace.answers[workspace.count++] = question;
+    return question.items;
+}
+
+/* Items of workspace on a device; -1: no answer. */
+static int workspace_items(int device, dag_precision precision, dag_uplo uplo, int n,
+                           potrf_query query)
+{
+    const struct answer question = {device, precision, uplo, n, 0};
+    pthread_mutex_lock(&workspace.lock);
+    int items = known_items(&question);
+    if (items < 0)
+        items = asked_items(question, query);
+    pthread_mutex_unlock(&workspace.lock);
     return items;
 }
 
-/* Items of workspace; -1: no answer. */
-static int workspace_items(dag_precision precision, dag_uplo uplo, int n, potrf_query query)
+/* On whichever device it will be: they may be unlike. */
+static int most_items(dag_precision precision, dag_uplo uplo, int n, potrf_query query)
 {
-    pthread_mutex_lock(&workspace.lock);
-    int items = known_items(precision, uplo, n);
-    if (items < 0)
-        items = asked_items(precision, uplo, n, query);
-    pthread_mutex_unlock(&workspace.lock);
-    return items;
+    int most = -1;
+    for (int i = 0; i < DAGI_CUDA_DEVICES; i++) {
+        int items = dagi_cuda_is_open(i) ? workspace_items(i, precision, uplo, n, query) : most;
+        if (items < 0 && dagi_cuda_is_open(i))
+            return -1;
+        most = items > most ? items : most;
+    }
+    return most;
 }
 
 /* ---- the kernels ------------------------------------------------------------------------- */
 
 /* Calls cuBLAS; CUBLAS, CUBLAS_TEXT and CUSOLVER make the names of this precision. */
 #define BLAS(q, routine, ...)                                                                      \
-    dagi_cuda_note(q, dagi_cuda_blas_result(CUBLAS(routine)((q)->blas, __VA_ARGS__), CUBLAS_TEXT(routine)))
+    dagi_cuda_note_call(                                                                           \
+        q, dagi_cuda_blas_result(CUBLAS(routine)((q)->blas, __VA_ARGS__), CUBLAS_TEXT(routine)))
 
 #define DAG_TEMPLATE "kernels.inc.c"
 #include "each_precision.h"

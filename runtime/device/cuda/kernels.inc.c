@@ -32,7 +32,7 @@ static cusolverStatus_t FN(query_potrf)(cusolverDnHandle_t handle, cublasFillMod
 
 size_t FN(cuda_potrf_workspace)(dag_uplo uplo, int n)
 {
-    int items = n > 0 ? workspace_items(DAG_PREC, uplo, n, FN(query_potrf)) : 0;
+    int items = n > 0 ? most_items(DAG_PREC, uplo, n, FN(query_potrf)) : 0;
     return items < 0 ? SIZE_MAX : (size_t)items * sizeof(elem_t);
 }
 
@@ -41,14 +41,14 @@ void FN(cuda_potrf)(dag_device_queue *queue, dag_uplo uplo, int n, elem_t *A, in
 {
     if (n <= 0 || !ready(queue))
         return;
-    int items = workspace_items(DAG_PREC, uplo, n, FN(query_potrf));
+    int items = workspace_items(queue->device->index, DAG_PREC, uplo, n, FN(query_potrf));
     if (items < 0) {
         dagi_cuda_note(queue, DAGI_REFUSED);
         return;
     }
-    dagi_cuda_note(queue, dagi_cuda_solver_result(CUSOLVER(potrf)(queue->solver, fill_of(uplo), n,
-                                                                  OUT(A), lda, work, items, info),
-                                                  "cusolverDnXpotrf"));
+    cusolverStatus_t status = CUSOLVER(potrf)(queue->solver, fill_of(uplo), n, OUT(A), lda, work,
+                                              items, info);
+    dagi_cuda_note_call(queue, dagi_cuda_solver_result(status, "cusolverDnXpotrf"));
     dagi_cuda_positive(queue, n, A, lda, sizeof(elem_t), sizeof(real_t), info);
 }
 

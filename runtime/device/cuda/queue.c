@@ -41,6 +41,9 @@ void *dagi_cuda_stream(void *queue)
 {
     dag_device_queue *q = queue;
     (void)CUDA(cudaSetDevice, q->device->index); /* who launches kernels of his own needs it */
+    if (!q->shown)
+        (void)cudaGetLastError(); /* of somebody else */
+    q->shown = 1;
     return q->stream;
 }
 
@@ -101,8 +104,21 @@ void dagi_cuda_note(dag_device_queue *q, dagi_result result)
         q->worst = result;
 }
 
+void dagi_cuda_note_call(dag_device_queue *q, dagi_result result)
+{
+    dagi_cuda_note(q, result == DAGI_OK || result == DAGI_LOST ? result : DAGI_TORN);
+}
+
+static void look_at_own(dag_device_queue *q)
+{
+    dagi_result result = q->shown ? dagi_cuda_own_result() : DAGI_OK;
+    if (result != DAGI_OK)
+        dagi_cuda_note(q, result);
+}
+
 int dagi_cuda_ready(dag_device_queue *q)
 {
+    look_at_own(q);
     if (q->worst != DAGI_OK)
         return 0;
     dagi_result result = CUDA(cudaSetDevice, q->device->index);
@@ -114,11 +130,13 @@ int dagi_cuda_ready(dag_device_queue *q)
 dagi_result dagi_cuda_launched(void *queue)
 {
     dag_device_queue *q = queue;
+    look_at_own(q);
     dagi_result worst = q->worst;
-    if (worst != DAGI_OK && worst != DAGI_LOST && q->enqueued > 0)
+    int others = q->shown && worst != DAGI_UNSURE;
+    if (worst != DAGI_OK && worst != DAGI_LOST && (q->enqueued > 0 || others))
         worst = DAGI_TORN;
     q->worst = DAGI_OK;
-    q->enqueued = 0;
+    q->enqueued = q->shown = 0;
     return worst;
 }
 

@@ -48,10 +48,21 @@ static void buffers_free(dagi_am_buffer *b)
 
 /* Never more than half a window: what is not yet given back is always less than half, so the other
  * half can be had. */
-static int32_t charge_of(const dagi_mpi *m, size_t bytes)
+static int32_t charge_of(const dagi_mpi *m, size_t bytes, uint32_t bulk)
 {
-    size_t charge = bytes + DAGI_AM_CHARGE, most = (size_t)m->window / 2;
+    size_t charge = bytes + DAGI_AM_CHARGE + bulk, most = (size_t)m->window / 2;
     return (int32_t)(charge < most ? charge : most);
+}
+
+/* What transfers add to it: 16 times a window may be under way, but of transfers, and so of tags, in
+ * no case more than 4096. */
+static uint32_t bulk_charge(const dagi_mpi *m, int64_t weight)
+{
+    int64_t charge = weight / 16, scale = m->window / (4096 * (DAGI_BULK_LEAST / 16));
+    int64_t most = m->window / 2;
+    if (scale > 1)
+        charge = charge < most / scale ? charge * scale : most;
+    return (uint32_t)(charge < most ? charge : most);
 }
 
 static void owe(dagi_mpi *m, int source, int32_t charge)
@@ -94,12 +105,13 @@ static void start_send(dagi_mpi *m, dagi_am_buffer *b)
 
 /* `*r` above is the last request, so it can be taken back; nothing comes between. */
 
-void *dagi_mpi_am_begin(dagi_engine *e, int dest, int control, size_t bytes)
+void *dagi_mpi_am_begin(dagi_engine *e, int dest, int control, size_t bytes, int64_t bulk)
 {
     dagi_mpi *m = dagi_mpi_of(e);
     dagi_peer *p = &m->peers[dest];
+    uint32_t more = bulk ? bulk_charge(m, bulk) : 0;
     if (!control) {
-        int32_t charge = charge_of(m, bytes);
+        int32_t charge = charge_of(m, bytes, more);
         if (charge > p->avail)
             return NULL;
         p->avail -= charge;
@@ -109,7 +121,7 @@ void *dagi_mpi_am_begin(dagi_engine *e, int dest, int control, size_t bytes)
     m->begun = b;
     dagi_am_head *head = (dagi_am_head *)(void *)b->data;
     head->credit = take_owed(m, dest);
-    head->flags = control ? DAGI_AM_CONTROL : 0;
+    head->flags = (control ? DAGI_AM_CONTROL : 0) | more << DAGI_AM_FLAG_BITS;
     return head + 1;
 }
 
@@ -134,6 +146,27 @@ void dagi_mpi_am_send(dagi_engine *e)
     start_send(m, b);
 }
 
+/* Only the engine sees these. */
+static void send_credit(dagi_mpi *m, int dest, const dagi_tag_range *range, uint32_t nranges)
+{
+    dagi_am_head head = {take_owed(m, dest), DAGI_AM_CONTROL | DAGI_AM_CREDIT_ONLY};
+    size_t bytes = nranges * sizeof *range;
+    dagi_am_buffer *b = buffer_get(m, sizeof head + bytes);
+    memcpy(b->data, &head, sizeof head);
+    if (bytes)
+        memcpy(b->data + sizeof head, range, bytes);
+    b->peer = dest;
+    m->sent++;
+    start_send(m, b);
+}
+
+void dagi_mpi_am_tell_matched(dagi_mpi *m, int dest)
+{
+    dagi_matched *matched = m->peers[dest].matched;
+    send_credit(m, dest, matched->range, matched->nranges);
+    matched->ntags = matched->nranges = 0;
+}
+
 static void return_credit(dagi_mpi *m)
 {
     while (m->nreturns && !m->super.hold_credit) {
@@ -141,12 +174,7 @@ static void return_credit(dagi_mpi *m)
         m->peers[dest].listed = 0;
         if (m->peers[dest].owed < m->window / 2)
             continue; /* a message has taken it along */
-        dagi_am_buffer *b = buffer_get(m, sizeof(dagi_am_head));
-        dagi_am_head head = {take_owed(m, dest), DAGI_AM_CONTROL | DAGI_AM_CREDIT_ONLY};
-        memcpy(b->data, &head, sizeof head);
-        b->peer = dest;
-        m->sent++;
-        start_send(m, b);
+        send_credit(m, dest, NULL, 0);
     }
 }
 
@@ -159,6 +187,8 @@ static void handle(dagi_mpi *m, int source, const char *data, size_t bytes)
     m->peers[source].avail += (int32_t)head.credit;
     if (head.flags & DAGI_AM_CREDIT_ONLY) {
         m->received++;
+        for (size_t at = sizeof head; at < bytes; at += sizeof(dagi_tag_range))
+            dagi_mpi_tag_matched(m, source, (const void *)(data + at));
         return;
     }
     const char *message = data + sizeof head;
@@ -168,7 +198,7 @@ static void handle(dagi_mpi *m, int source, const char *data, size_t bytes)
         m->super.observer->message(m->super.observer_arg, 0, source, message, size);
     m->super.on_message(m->super.on_message_arg, source, message, size);
     if (!(head.flags & DAGI_AM_CONTROL))
-        owe(m, source, charge_of(m, size));
+        owe(m, source, charge_of(m, size, head.flags >> DAGI_AM_FLAG_BITS));
 }
 
 static void put_off(dagi_mpi *m, int source, const char *data, size_t bytes)

@@ -126,6 +126,11 @@ static void mpi_am_counts(const dagi_engine *e, int64_t *sent, int64_t *received
 
 /* ---- start -------------------------------------------------------------------------------- */
 
+/* 1: MPI was started here, and the workers of the context that did it call it, one at a time. */
+static int taken;
+
+/* Who may call MPI. Where the program has started it at less than MPI_THREAD_MULTIPLE, nobody may
+ * while the program does, and it cannot know when a background worker would. */
 static dag_status init_mpi(dagi_mpi *m, int workers, char *why, size_t why_size)
 {
     int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
@@ -136,19 +141,22 @@ static dag_status init_mpi(dagi_mpi *m, int workers, char *why, size_t why_size)
                  "MPI in the program itself to make several contexts one after the other");
         return DAG_ERR_STATE;
     }
+    if (taken) {
+        snprintf(why, why_size, "another context of this process has started MPI, and its workers "
+                 "call it; initialise MPI in the program itself to have several contexts at a time");
+        return DAG_ERR_STATE;
+    }
     if (initialised) {
         MPI_Query_thread(&level);
-        if (workers != 1 && level == MPI_THREAD_SINGLE) {
-            snprintf(why, why_size, "MPI was initialised for one thread; several workers need "
-                     "MPI_Init_thread() with MPI_THREAD_FUNNELED or more, or set threads = 1");
-            return DAG_ERR_STATE;
-        }
     } else {
         MPI_Init_thread(NULL, NULL, workers == 1 ? MPI_THREAD_SINGLE : MPI_THREAD_SERIALIZED,
                         &level);
         m->finalize = 1;
     }
-    m->super.main_only = workers != 1 && level < MPI_THREAD_SERIALIZED;
+    m->super.one_thread = workers != 1 && level == MPI_THREAD_SINGLE;
+    m->super.main_only = workers != 1 && level < (m->finalize ? MPI_THREAD_SERIALIZED
+                                                              : MPI_THREAD_MULTIPLE);
+    taken = workers != 1 && m->finalize && level == MPI_THREAD_SERIALIZED;
     return DAG_SUCCESS;
 }
 
@@ -157,17 +165,36 @@ static void find_tag_limit(dagi_mpi *m)
     void *value = NULL;
     int found = 0;
     MPI_Comm_get_attr(m->bulk, MPI_TAG_UB, &value, &found);
-    m->tag_limit = found ? (uint32_t)*(int *)value : 32767;
+    m->tag_limit = (found ? (uint32_t)*(int *)value : 32767) + 1;
+    m->ntags = m->tag_limit / 2 < DAGI_TAGS ? m->tag_limit / 2 : DAGI_TAGS;
 }
 
+/* In one reduction: the worst status, and of each setting the largest value and the least. */
 static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
 {
+    static const char *const names[] = {"credit_bytes", "eager_bytes"};
+    enum { SETTINGS = sizeof names / sizeof *names };
+    dagi_mpi *m = dagi_mpi_of(e);
     struct {
-        int status, rank;
-    } in = {(int)mine, e->rank}, out;
-    MPI_Allreduce(&in, &out, 1, MPI_2INT, MPI_MAXLOC, dagi_mpi_of(e)->am);
-    *origin = out.rank;
-    return (dag_status)out.status;
+        long value;
+        int rank;
+    } in[1 + 2 * SETTINGS] = {{mine, e->rank}}, out[1 + 2 * SETTINGS];
+    for (int i = 0; i < 2 * SETTINGS; i++) {
+        in[1 + i].value = (long)(i % 2 ? -m->must_agree[i / 2] : m->must_agree[i / 2]);
+        in[1 + i].rank = e->rank;
+    }
+    MPI_Allreduce(in, out, 1 + 2 * SETTINGS, MPI_LONG_INT, MPI_MAXLOC, m->am);
+    *origin = out[0].rank;
+    for (int i = 0; i < SETTINGS && !out[0].value; i++) {
+        long most = out[1 + 2 * i].value, least = -out[2 + 2 * i].value;
+        if (most == least)
+            continue;
+        snprintf(e->differ, sizeof e->differ, "%s is %ld on rank %d and %ld on rank %d: it must be "
+                 "the same on all ranks", names[i], most, out[1 + 2 * i].rank, least,
+                 out[2 + 2 * i].rank);
+        return DAG_ERR_SETTING;
+    }
+    return (dag_status)out[0].value;
 }
 
 /* ---- end ---------------------------------------------------------------------------------- */
@@ -215,11 +242,17 @@ static void mpi_fini(dagi_engine *e)
     dagi_mpi_node_fini(m);
     MPI_Comm_free(&m->am);
     MPI_Comm_free(&m->bulk);
-    if (m->finalize)
+    if (m->finalize) {
         MPI_Finalize();
+        taken = 0;
+    }
     free(m->requests);
     free(m->pending);
     free(m->indices);
+    for (int i = 0; m->peers && i < m->super.size; i++) {
+        free(m->peers[i].tags);
+        free(m->peers[i].matched);
+    }
     free(m->peers);
     free(m->returns);
     free(m);
@@ -233,7 +266,9 @@ static const dagi_engine_ops mpi_ops = {
     .am_send = dagi_mpi_am_send,
     .am_max = mpi_am_max,
     .am_counts = mpi_am_counts,
-    .tag_next = dagi_mpi_tag_next,
+    .tag_find = dagi_mpi_tag_find,
+    .tag_take = dagi_mpi_tag_take,
+    .tag_ask = dagi_mpi_tag_ask,
     .send = dagi_mpi_send,
     .recv = dagi_mpi_recv,
     .progress = mpi_progress,
@@ -252,10 +287,12 @@ dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine *
     }
     m->super.ops = &mpi_ops;
     dag_status status = init_mpi(m, options->workers, why, why_size);
-    if (status && !dagi_engine_is_up()) {
+    if (status) {
         free(m);
         return status;
     }
+    m->must_agree[0] = options->credit_bytes;
+    m->must_agree[1] = options->eager_bytes;
     MPI_Comm user = options->comm ? *(MPI_Comm *)options->comm : MPI_COMM_WORLD;
     MPI_Comm_dup(user, &m->am);
     MPI_Comm_dup(user, &m->bulk);

@@ -22,12 +22,32 @@
 /* Send buffers come in two sizes: for messages of a few flows at most, and for the longest. */
 #define DAGI_MPI_SMALL 512
 
-/* In front of every active message. */
+/* In front of every active message. Behind that of CREDIT_ONLY: dagi_tag_range. */
 typedef struct dagi_am_head {
     uint32_t credit; /* given back to the receiver of this message */
-    uint32_t flags;
+    uint32_t flags;  /* and above them what the transfers add to the charge */
 } dagi_am_head;
-enum { DAGI_AM_CONTROL = 1, DAGI_AM_CREDIT_ONLY = 2 };
+enum { DAGI_AM_CONTROL = 1, DAGI_AM_CREDIT_ONLY = 2, DAGI_AM_FLAG_BITS = 2 };
+
+/* Tags of the sender's choice; half of all where MPI has less than twice as many. */
+#define DAGI_TAGS 32768
+#define DAGI_TAG_RANGES 32
+
+/* Tags towards a peer, a bit each: given out, and not yet sent, or not yet told to be matched. */
+typedef struct dagi_tags {
+    uint32_t next; /* where to look */
+    uint64_t unsent[DAGI_TAGS / 64], unmatched[DAGI_TAGS / 64];
+} dagi_tags;
+
+typedef struct dagi_tag_range {
+    uint32_t first, count;
+} dagi_tag_range;
+
+/* Tags of a peer for which receives have been posted, and that is to be told. */
+typedef struct dagi_matched {
+    uint32_t ntags, nranges;
+    dagi_tag_range range[DAGI_TAG_RANGES];
+} dagi_matched;
 
 typedef struct dagi_am_buffer {
     struct dagi_am_buffer *next; /* free list, or messages put off by chaos */
@@ -42,10 +62,11 @@ typedef struct dagi_am_buffer {
  * given back. avail here + owed there + messages under way = window. */
 typedef struct dagi_peer {
     int32_t avail, owed;
-    uint32_t tag;
-    uint8_t listed;  /* in `returns` */
-    uint8_t wrapped; /* tags have started again at 0 */
-    uint8_t called;  /* in `calls` */
+    uint32_t asked;        /* the next of the tags to ask the peer with */
+    dagi_tags *tags;       /* of transfers to the peer; made when first needed */
+    dagi_matched *matched; /* from it; likewise */
+    uint8_t listed; /* in `returns` */
+    uint8_t called; /* in `calls` */
 } dagi_peer;
 
 /* A request in flight beside requests[]: a buffer to recycle, or a transfer to report. */
@@ -54,7 +75,7 @@ typedef struct dagi_pending {
     dagi_done_fn done;
     void *arg;
     int peer;
-    uint32_t tag; /* sends */
+    uint32_t tag;
     uint64_t begin; /* for the observer, if there is one: when, how much */
     int source; /* receives */
     size_t bytes;
@@ -75,7 +96,8 @@ typedef struct dagi_mpi {
     dagi_engine super; /* first */
     MPI_Comm am, bulk; /* our own */
     int finalize;      /* 1: MPI_Init was ours */
-    uint32_t tag_limit;
+    int64_t must_agree[2]; /* settings: credit_bytes, eager_bytes */
+    uint32_t ntags, tag_limit; /* of the sender's choice: below ntags; the others up to here */
     int32_t window; /* bytes of credit per pair */
     size_t am_max;  /* of a message without the head */
     uint64_t random; /* chaos; 0 = off */
@@ -154,13 +176,17 @@ static inline void dagi_mpi_yields(dagi_mpi *m, bool on)
 /* am.c */
 dag_status dagi_mpi_am_init(dagi_mpi *m, const dagi_engine_options *options);
 void dagi_mpi_am_fini(dagi_mpi *m);
-void *dagi_mpi_am_begin(dagi_engine *e, int dest, int control, size_t bytes);
+void *dagi_mpi_am_begin(dagi_engine *e, int dest, int control, size_t bytes, int64_t bulk);
 void dagi_mpi_am_send(dagi_engine *e);
 void dagi_mpi_am_recycle(dagi_mpi *m, dagi_am_buffer *b);
 int dagi_mpi_am_progress(dagi_mpi *m);
+void dagi_mpi_am_tell_matched(dagi_mpi *m, int dest);
 
 /* bulk.c */
-uint32_t dagi_mpi_tag_next(dagi_engine *e, int dest, int count);
+uint32_t dagi_mpi_tag_find(dagi_engine *e, int dest, int count);
+void dagi_mpi_tag_take(dagi_engine *e, int dest, uint32_t first, int count);
+uint32_t dagi_mpi_tag_ask(dagi_engine *e, int source, int count);
+void dagi_mpi_tag_matched(dagi_mpi *m, int dest, const dagi_tag_range *range);
 void dagi_mpi_send(dagi_engine *e, int dest, uint32_t tag, const dagi_view *v, dagi_done_fn done,
                    void *arg);
 void dagi_mpi_recv(dagi_engine *e, int source, uint32_t tag, const dagi_view *v, dagi_done_fn done,

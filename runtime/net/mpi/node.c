@@ -1,5 +1,5 @@
 /* The ranks of this node: who shares the processors, and their bells. */
-#define _GNU_SOURCE /* CPU_EQUAL, RTLD_DEFAULT */
+#define _GNU_SOURCE /* sched_getaffinity, RTLD_DEFAULT */
 #include "mpi.h"
 
 #include <dlfcn.h>
@@ -11,10 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
+/* As many processors as topology.h takes: the kernel refuses a set of fewer than it may have. */
+enum { CPUS = 4096, CPU_WORDS = CPUS / (8 * sizeof(unsigned long)) };
+
 /* What ranks of a node tell each other. */
 typedef struct card {
-    cpu_set_t cpus;
+    unsigned long cpus[CPU_WORDS];
     int pid, rank;
+    uint64_t devices; /* which of the node's it may use, as a number */
 } card;
 
 /* Who runs on the very same processors? */
@@ -22,12 +26,33 @@ static void find_sharing(dagi_mpi *m, const card *cards, int ranks, int index)
 {
     m->super.sharing = 0;
     for (int i = 0; i < ranks; i++) {
-        if (!CPU_EQUAL(&cards[i].cpus, &cards[index].cpus))
+        if (memcmp(cards[i].cpus, cards[index].cpus, sizeof cards[i].cpus) != 0)
             continue;
         if (i == index)
             m->super.share_index = m->super.sharing;
         m->super.sharing++;
     }
+}
+
+/* Who uses the very same devices? Launchers choose them for each rank by these variables. */
+static uint64_t visible_devices(void)
+{
+    static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        for (hash = hash * 31 + (value != NULL); value && *value; value++)
+            hash = hash * 31 + (unsigned char)*value;
+    }
+    return hash;
+}
+
+static int with_same_devices(const card *cards, int ranks, int index)
+{
+    int count = 0;
+    for (int i = 0; i < ranks; i++)
+        count += cards[i].devices == cards[index].devices;
+    return count;
 }
 
 /* Under a simulator of MPI all ranks are in one process, of one thread: none may sleep. */
@@ -111,10 +136,10 @@ static void find_yield(dagi_mpi *m)
 void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options)
 {
     MPI_Comm node = MPI_COMM_NULL;
-    card mine = {.pid = (int)getpid(), .rank = m->super.rank};
+    card mine = {.pid = (int)getpid(), .rank = m->super.rank, .devices = visible_devices()};
     int ranks = 1, index = 0;
-    if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus) != 0)
-        CPU_ZERO(&mine.cpus);
+    if (sched_getaffinity(0, sizeof mine.cpus, (cpu_set_t *)(void *)mine.cpus) != 0)
+        memset(mine.cpus, 0, sizeof mine.cpus);
     MPI_Comm_split_type(m->am, MPI_COMM_TYPE_SHARED, m->super.rank, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &ranks);
     MPI_Comm_rank(node, &index);
@@ -122,6 +147,7 @@ void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options)
     MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, cards, (int)sizeof mine, MPI_BYTE, node);
     find_sharing(m, cards, ranks, index);
     m->super.near = ranks;
+    m->super.device_sharing = with_same_devices(cards, ranks, index);
     if (ranks > 1 && in_own_processes(cards, ranks))
         hang_bells(m, node, cards, ranks, index, options->bells);
     else if (ranks > 1)

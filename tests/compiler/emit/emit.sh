@@ -66,7 +66,7 @@ done
 lines=0
 mkdir "$work/cores"
 for triangle in L U; do
-    jdf=$top/dsl-examples/potrf/potrf_$triangle.jdf
+    jdf=$top/dsl-examples/cholesky/potrf_$triangle.jdf
     c=$(translate "$jdf") || continue
     n=$(cat "$c" "${c%.c}.h" | wc -l)
     [ "$n" -le $(($(wc -l < "$jdf") * 8)) ] || fail "$jdf makes $n lines, more than 8 per line"

@@ -4,7 +4,7 @@
  * Built with libFuzzer it searches by itself; otherwise its main replays the files and directories
  * named on the command line. The first byte of an input chooses the dialect.
  */
-#include "frontend.h"
+#include "driver/frontend.h"
 #include "verify/exhaust.h"
 #include "verify/verify.h"
 

@@ -10,7 +10,7 @@
  * least 98 % of the mutants that matter must be refused. -v lists those that are not. With -n K no
  * more than about K mutants of each file are made, evenly spread.
  */
-#include "frontend.h"
+#include "driver/frontend.h"
 #include "verify/exhaust.h"
 #include "verify/verify.h"
 

@@ -3,6 +3,7 @@
  * that fails on demand is left out on a real one.
  */
 #include "../../common/run_suite.h"
+#include "cuda/api.h"
 #include "plugin.h"
 
 #include <dag/kernels.h>
@@ -309,7 +310,7 @@ START_TEST(test_refused_launch)
     products(queue, a, 1);
     ck_assert_int_eq(backend->launched(queue), DAGI_OK);
     products(queue, a, 2); /* the first is refused, and then the second not even tried */
-    ck_assert_int_eq(backend->launched(queue), DAGI_REFUSED);
+    ck_assert_int_eq(backend->launched(queue), DAGI_TORN); /* a call may be several kernels */
     ck_assert_ptr_nonnull(strstr(backend->error(), "cublasDgemm"));
     ck_assert(first_of(device, queue, a) == 6);
     products(queue, a, 1);
@@ -331,6 +332,47 @@ START_TEST(test_half_refused)
 }
 END_TEST
 
+/* What a body launches by itself, here a call of cuBLAS with a handle of its own. */
+typedef struct own_calls {
+    cublasStatus_t (*create)(cublasHandle_t *handle);
+    cublasStatus_t (*set)(cublasHandle_t handle, cudaStream_t stream);
+    cublasStatus_t (*scal)(cublasHandle_t handle, int n, const double *alpha, double *x, int incx);
+} own_calls;
+
+static own_calls own_calls_find(void)
+{
+    own_calls own;
+    *(void **)&own.create = dlsym(plugin_handle, "cublasCreate_v2");
+    *(void **)&own.set = dlsym(plugin_handle, "cublasSetStream_v2");
+    *(void **)&own.scal = dlsym(plugin_handle, "cublasDscal_v2");
+    return own;
+}
+
+/* With kernels of the body's own nobody but the body knows what was enqueued. */
+START_TEST(test_beside_own_kernels)
+{
+    if (!load(SETTINGS("FAKE_CUDA_FAIL_MALLOC=2", "FAKE_CUDA_FAIL_LAUNCH=2")))
+        return;
+    void *device = opened(0), *queue = new_queue(device);
+    cublasHandle_t blas = NULL;
+    double *a = three(device, queue);
+    ck_assert_ptr_nonnull(backend->stream(queue));
+    products(queue, a, 1); /* no memory for its handles */
+    ck_assert_int_eq(backend->launched(queue), DAGI_TORN);
+    own_calls own = own_calls_find();
+    ck_assert_int_eq(own.create(&blas), CUBLAS_STATUS_SUCCESS);
+    for (int i = 0; i < 3; i++) {
+        const double one = 1;
+        ck_assert_int_eq(own.set(blas, backend->stream(queue)), CUBLAS_STATUS_SUCCESS);
+        ck_assert_int_eq(own.scal(blas, 1, &one, a, 1) == CUBLAS_STATUS_SUCCESS, i != 1);
+        ck_assert_int_eq(backend->launched(queue), i == 1 ? DAGI_UNSURE : DAGI_OK);
+    }
+    products(queue, a, 1);
+    ck_assert_int_eq(backend->launched(queue), DAGI_OK);
+    ck_assert(first_of(device, queue, a) == 6);
+}
+END_TEST
+
 START_TEST(test_no_memory_for_handles)
 {
     if (!load(SETTINGS("FAKE_CUDA_FAIL_MALLOC=2")))
@@ -342,6 +384,33 @@ START_TEST(test_no_memory_for_handles)
     products(queue, a, 2);
     ck_assert_int_eq(backend->launched(queue), DAGI_OK);
     ck_assert(first_of(device, queue, a) == 12);
+}
+END_TEST
+
+/* The workspace of potrf is enough for each of several devices, and the thread's device stays. */
+START_TEST(test_unlike_devices)
+{
+    enum { N = 3 };
+    if (!load(SETTINGS("FAKE_CUDA_DEVICES=3")))
+        return;
+    static const double values[N * N] = {4, 0, 0, 0, 9, 0, 0, 0, 16};
+    void *work[2];
+    ck_assert_ptr_nonnull(opened(0));
+    void *other = opened(1), *queue = new_queue(other);
+    int *info = allocated(other, sizeof *info);
+    double *a = allocated(other, sizeof values);
+    backend->choose_again(2);
+    size_t bytes = dag_tile_dcuda_potrf_workspace(DAG_LOWER, N);
+    ck_assert_int_eq(backend->pin(work, sizeof work), DAGI_OK);
+    backend->unpin(work);
+    ck_assert_int_eq(backend->chosen(), 2);
+    work[0] = allocated(other, bytes);
+    dagi_copy_job in = job_of(a, N, values, N, N, N);
+    ck_assert_int_eq(backend->copy_in(queue, &in), DAGI_OK);
+    dag_tile_dcuda_potrf(queue, DAG_LOWER, N, a, N, work[0], info);
+    ck_assert_int_eq(backend->launched(queue), DAGI_OK);
+    ck_assert(first_of(other, queue, a) == 2);
+    ck_assert_int_eq(plugin_take_misuse(), 0);
 }
 END_TEST
 
@@ -400,7 +469,9 @@ int main(void)
     tcase_add_test(tc, test_pinning);
     tcase_add_test(tc, test_refused_launch);
     tcase_add_test(tc, test_half_refused);
+    tcase_add_test(tc, test_beside_own_kernels);
     tcase_add_test(tc, test_no_memory_for_handles);
+    tcase_add_test(tc, test_unlike_devices);
     tcase_add_test(tc, test_refused_copy);
     tcase_add_test(tc, test_lost);
     suite_add_tcase(suite, tc);

@@ -7,7 +7,7 @@
 #include "precisions.h"
 #include "queue.h"
 
-#include "rows.h" /* of dsl-examples/getrf */
+#include "rows.h" /* of dsl-examples/lu */
 
 #include <dag/kernels_cuda.h>
 

@@ -48,7 +48,7 @@ static void LOCAL(laswp)(void)
     }
 }
 
-/* Rows dealt out to stacks: on cores by dsl-examples/getrf/rows.h. */
+/* Rows dealt out to stacks: on cores by dsl-examples/lu/rows.h. */
 static void LOCAL(dealt)(void)
 {
     /* rows, rows of a block, exchanges in the last block, stacks, columns */

@@ -27,18 +27,17 @@
 enum { LINE = 1024, WORDS = 64, MAX_DEVICES = 16 };
 
 /* The drivers, whose main() has another name here (CMakeLists.txt). */
-#define DRIVERS(X)                                                                                 \
-    X(potrf) X(posv) X(potri) X(getrf) X(gesv) X(getri) X(geqrf) X(gelqf) X(gels) X(gemm)          \
-    X(blas3) X(others)
-#define DECLARE(name) int dag_##name##_main(int argc, char **argv);
-DRIVERS(DECLARE)
+#define ROUTINE(name, ...) int dag_##name##_main(int argc, char **argv);
+#include "routines.def"
+int dag_others_main(int argc, char **argv);
 
 static const struct {
     const char *name;
     int (*main)(int argc, char **argv);
 } drivers[] = {
-#define ROW(name) {"dag_" #name, dag_##name##_main},
-    DRIVERS(ROW)
+#define ROUTINE(name, ...) {"dag_" #name, dag_##name##_main},
+#include "routines.def"
+    {"dag_others", dag_others_main},
 };
 
 /* ---- what devices did in a run ----------------------------------------------------------- */

@@ -135,13 +135,16 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
     return status;
 }
 
+static const driver_row row = {
+    .name = "others",
+    .info = INFO_SINGULAR,
+    .options = OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_DIAG) | OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_ROUTINE),
+};
+
 static const driver others = {
-    .scope = {.program = "dag_others",
-              .purpose = "Routines without a driver: getrs_t, trtri.",
-              .used = OPT_COMMON | OPT_BIT(OPT_UPLO) | OPT_BIT(OPT_DIAG) | OPT_BIT(OPT_NRHS) |
-                      OPT_BIT(OPT_ROUTINE)},
-    .routine = "others",
-    .singular = 1,
+    .name = "others",
+    .row = &row,
+    .purpose = "Routines without a driver: getrs_t, trtri.",
     .run = run,
 };
 

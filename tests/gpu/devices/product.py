@@ -17,6 +17,7 @@ import json
 import os
 import queue
 import random
+import re
 import selectors
 import shlex
 import signal
@@ -26,7 +27,7 @@ import tempfile
 import threading
 import time
 
-LIMIT = 60   # seconds for one case; a hang is a failure
+LIMIT = 240   # seconds for one case; a hang is a failure
 CHUNK = 80   # cases of one job, times three for the caps
 GRIDS = ["1x1", "2x1", "1x2", "2x2", "2x3", "3x2"]
 DEVICES = [1, 2, 4]
@@ -62,6 +63,11 @@ for _name in "trmm", "trsm":
     CALLS += ["dag_blas3 --m {m} --routine " + _name,
               "dag_blas3 --side right --uplo upper --transa c --m {l} --routine " + _name,
               "dag_blas3 --transa t --diag unit --layout slab --routine " + _name]
+# The other drivers of the table of routines as they are.
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                       "../../../dsl-examples/routines.def")) as _table:
+    CALLS += ["dag_" + _name for _name in re.findall(r"^ROUTINE\((\w+),", _table.read(), re.M)
+              if not any(call.split()[0] == "dag_" + _name for call in CALLS)]
 
 
 def ranks_of(grid):

@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 ELEM = {"s": 4, "d": 8, "c": 8, "z": 16}
-LIMIT = 60          # seconds for one run; a hang is a failure
+LIMIT = 240         # seconds for one run; a hang is a failure
 LOST = "device"     # what a message about a lost device says
 
 
@@ -100,10 +100,13 @@ def drivers(runner, full):
 
 
 def faults(runner, full):
-    """Before a kernel ran: the result is right. While one runs: right, or an error that says so."""
+    """Before a kernel ran, or where another memory has what it was to change: the result is right.
+    While one runs: right, or an error that says so."""
     before = ["FAIL_MALLOC=1", "FAIL_MALLOC=1+", "FAIL_COPY=1", "FAIL_COPY=7", "FAIL_COPY=1+",
-              "FAIL_LAUNCH=1", "FAIL_LAUNCH=9", "FAIL_LAUNCH=4+ FAIL_KERNEL=cu"]
+              "FAIL_LAUNCH=1", "FAIL_LAUNCH=2 PARTS=3", "FAIL_LAUNCH=1+ FAIL_KERNEL=cu"]
     during = ["FAIL_ASYNC=1", "FAIL_ASYNC=6", "FAIL_ASYNC=25",
+              # a tile that was updated before, which is in no other memory
+              "FAIL_LAUNCH=9", "FAIL_LAUNCH=71 PARTS=3", "FAIL_LAUNCH=4+ FAIL_KERNEL=cu",
               "FAIL_COPY=3+", # what was computed cannot come back
               "FAIL_LAUNCH=1+ FAIL_KERNEL=dag_positive"] # behind the factorisation of a tile
     places = [(1, "1", {}), (1, "2", {"FAKE_CUDA_FAIL_DEVICE": "1"}), (2, "1", {}),

@@ -2,7 +2,7 @@
  * after the other, diagonals against what is in them. */
 #include "../../common/run_suite.h"
 #include "own.h"
-#include "rows.h" /* of dsl-examples/getrf */
+#include "rows.h" /* of dsl-examples/lu */
 
 #include <check.h>
 #include <math.h>

@@ -33,6 +33,7 @@ static const key keys[] = {
     {"LATE", SEED, AT(seed)},
     {"NO_PEER", FLAG, AT(no_peer)},
     {"POISON", FLAG, AT(poison)},
+    {"PARTS", COUNT, AT(parts)},
     {"FAIL_MALLOC", FAULT, AT(fail_malloc)},
     {"FAIL_COPY", FAULT, AT(fail_copy)},
     {"FAIL_LAUNCH", FAULT, AT(fail_launch)},
@@ -130,6 +131,7 @@ void fake_config_read(fake_config *config)
     static const char *const rank[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", NULL};
     *config = (fake_config){.devices = 1,
                             .memory = (size_t)256 << 20,
+                            .parts = 1,
                             .fail_device = -1,
                             .fail_rank = -1,
                             .ranks = launcher_says(ranks, 1),

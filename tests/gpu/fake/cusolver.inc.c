@@ -42,7 +42,10 @@ cusolverStatus_t CUSOLVER(potrf_bufferSize)(cusolverDnHandle_t handle, cublasFil
 {
     BEGIN(potrf_bufferSize);
     get_uplo(&j, uplo);
-    return LOCAL(size)(&j, n, n, A, lda, Lwork);
+    cusolverStatus_t status = LOCAL(size)(&j, n, n, A, lda, Lwork);
+    if (status == CUSOLVER_STATUS_SUCCESS)
+        *Lwork *= handle->device + 1;
+    return status;
 }
 
 cusolverStatus_t CUSOLVER(geqrf_bufferSize)(cusolverDnHandle_t handle, int m, int n, CU *A,
@@ -74,7 +77,7 @@ cusolverStatus_t CUSOLVER(potrf)(cusolverDnHandle_t handle, cublasFillMode_t upl
     BEGIN(potrf);
     j.args.uplo = get_uplo(&j, uplo);
     get_sizes(&j, n, n, A, lda, SIZE, (char)j.args.uplo);
-    get_workspace(&j, Workspace, Lwork, workspace_items(n, n), SIZE);
+    get_workspace(&j, Workspace, Lwork, (handle->device + 1) * workspace_items(n, n), SIZE);
     get_info(&j, devInfo);
     return launch(&j, LOCAL(run_potrf));
 }

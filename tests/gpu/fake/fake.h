@@ -39,6 +39,7 @@ typedef struct fake_config {
     double h2d, d2h, p2p;                    /* bytes per second; 0: no delay */
     double kernel_delay;                     /* seconds */
     bool zero_time, late, no_peer, poison;
+    long parts;                              /* kernels of one call of a library */
     uint64_t seed;                           /* of late */
     fake_fault fail_malloc, fail_copy, fail_launch, fail_async;
     long fail_device, fail_rank;             /* -1: any */
@@ -184,6 +185,12 @@ void fake_ranges_give(fake_op *op);
 FAKE_EXPORT cudaError_t fake_launch(cudaStream_t stream, const char *call,
                                     void (*run)(const void *args), const void *args, size_t size,
                                     const fake_range *ranges, int nranges);
+
+/* The same for a call of a library, which is FAKE_CUDA_PARTS kernels. Those before the last one leave what
+ * the call writes unusable, and the last one makes it whole; each may be refused. */
+FAKE_EXPORT cudaError_t fake_launch_call(cudaStream_t stream, const char *call,
+                                         void (*run)(const void *args), const void *args,
+                                         size_t size, const fake_range *ranges, int nranges);
 
 double fake_now(void); /* seconds */
 void fake_sleep(double seconds);

@@ -52,5 +52,6 @@ cudaError_t job_launch(job *j, void (*run)(const void *args))
 {
     if (j->bad)
         return fake_error(cudaErrorInvalidValue);
-    return fake_launch(j->stream, j->call, run, &j->args, sizeof j->args, j->ranges, j->nranges);
+    return fake_launch_call(j->stream, j->call, run, &j->args, sizeof j->args, j->ranges,
+                            j->nranges);
 }

@@ -449,3 +449,64 @@ cudaError_t fake_launch(cudaStream_t stream, const char *call, void (*run)(const
     fake_submit(stream, op);
     return cudaSuccess;
 }
+
+/* ---- calls of several kernels ---- */
+
+typedef struct parts_args {
+    void (*run)(const void *args); /* of the last one */
+    int nranges;
+    fake_range ranges[FAKE_MAX_RANGES];
+    _Alignas(16) unsigned char args[512];
+} parts_args;
+
+/* Turns all bits of what is written; of a triangle without the diagonal, which may be another one's. */
+static void turn(const fake_range *range)
+{
+    unsigned char *at = fake_shadow(range->at);
+    size_t item = range->width / range->height;
+    for (size_t column = 0; column < range->height; column++, at += range->pitch) {
+        size_t first = range->triangle == 'L' ? (column + 1) * item : 0;
+        size_t end = range->triangle == 'U' ? column * item : range->width;
+        for (size_t i = first; i < end; i++)
+            at[i] ^= 0xff;
+    }
+}
+
+static void run_part_first(const void *args)
+{
+    const parts_args *a = args;
+    for (int i = 0; i < a->nranges; i++)
+        if (a->ranges[i].written)
+            turn(&a->ranges[i]);
+}
+
+static void run_part_between(const void *args)
+{
+    (void)args;
+}
+
+static void run_part_last(const void *args)
+{
+    run_part_first(args);
+    ((const parts_args *)args)->run(((const parts_args *)args)->args);
+}
+
+cudaError_t fake_launch_call(cudaStream_t stream, const char *call, void (*run)(const void *args),
+                             const void *args, size_t size, const fake_range *ranges, int nranges)
+{
+    parts_args a = {.run = run, .nranges = nranges};
+    cudaError_t error = cudaSuccess;
+    if (fake_settings.parts < 2)
+        return fake_launch(stream, call, run, args, size, ranges, nranges);
+    if (size > sizeof a.args)
+        abort();
+    memcpy(a.ranges, ranges, (size_t)nranges * sizeof *ranges);
+    memcpy(a.args, args, size);
+    for (long part = 0; part < fake_settings.parts && error == cudaSuccess; part++)
+        error = fake_launch(stream, call,
+                            part == 0                         ? run_part_first
+                            : part == fake_settings.parts - 1 ? run_part_last
+                                                              : run_part_between,
+                            &a, sizeof a, ranges, nranges);
+    return error;
+}

@@ -35,11 +35,11 @@ class Run:
         env.setdefault("DAG_THREADS", "1")
         env.update(settings)
         try:
-            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=50)
+            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240)
             self.status, self.text = done.returncode, done.stdout + done.stderr
             self.out = done.stdout
         except subprocess.TimeoutExpired:
-            self.status, self.text, self.out = None, "no end after 50 s", ""
+            self.status, self.text, self.out = None, "no end after 240 s", ""
         self.ranks = [[int(x) for x in found] for found in LINE.findall(self.text)]
 
     def expect(self, right, why):
@@ -137,7 +137,25 @@ def unused(options):
         Run([chain], DAG_GPUS="1").ends(0, words, "no task class has a body for them")
 
 
+def single_precision(options):
+    """A variable that has devices round single precision keeps that on cores, and nothing else."""
+    potrf = os.path.join(options.bin, "dag_potrf")
+    if not os.path.exists(potrf): # not in every build
+        return
+    for value, prec, warned, kernel in (("1", "s", True, ""), ("1", "d", True, "cublasDgemm"),
+                                        ("0", "s", False, "cublasSgemm")):
+        with tempfile.TemporaryDirectory() as where:
+            run = Run([potrf, "--n", "200", "--nb", "40", "--prec", prec, "--check"],
+                      NVIDIA_TF32_OVERRIDE=value, DAG_DEVICE_ALWAYS="on",
+                      DAG_CUDA_PLUGIN=options.plugin, FAKE_CUDA_REPORT=where + "/report").ends(0)
+            run.expect(("NVIDIA_TF32_OVERRIDE=1" in run.text) == warned, "a warning, or none")
+            with open(where + "/report") as file:
+                kernels = json.load(file)["kernels"]
+            run.expect(kernel in kernels if kernel else not kernels, "kernels %s" % kernels)
+
+
 def settings(options):
+    single_precision(options)
     run = program(options, "sound", DAG_GPUS="3", FAKE_CUDA_DEVICES="2")
     run.ends(2, "dag_init: ", "gpus = 3, but 2 devices can be used")
     run = program(options, "sound", DAG_GPUS="2", FAKE_CUDA_DEVICES="2").ends(0).on_devices(TASKS)
@@ -213,7 +231,23 @@ def without_own_kernels(options):
                        "kernels on the device: %s" % kernels)
 
 
+def shared_memory(options):
+    """Ranks that use the same devices divide their memory, wherever they are bound; others do not."""
+    info = os.path.join(options.bin, "dag_info")
+    one = Run([info, "--json"])
+    whole = json.loads(one.out)["devices"][0]["memory"]
+    for share, command in ((2, 'exec "$0" --json'),
+                           (1, 'CUDA_VISIBLE_DEVICES=$OMPI_COMM_WORLD_RANK$PMI_RANK exec "$0" --json')):
+        for more in [], ["--threads", "1"]:
+            run = Run([options.mpirun, "-np", "2"] + more + ["bash", "-c", command, info]).ends(0)
+            devices = json.loads(run.out)["devices"] if run.status == 0 else []
+            run.expect(len(devices) == 1 and abs(devices[0]["memory"] * share - whole) < 1 << 20,
+                       "devices %s, alone %d" % (devices, whole))
+
+
 def tools(options):
+    if options.mpirun != "none":
+        shared_memory(options)
     info = os.path.join(options.bin, "dag_info")
     given = {"DAG_GPUS": "2", "DAG_CUDA_MEMORY": "8M", "DAG_CUDA_PLUGIN": options.plugin,
              "DAG_DEVICE_ALWAYS": "on", "DAG_PERF_MODEL": "/dev/null/none"}

@@ -116,7 +116,7 @@ def run(options, devices, ranks):
         command = [program, str(CORE)]
         if ranks > 1:
             command = [mpirun, "-np", str(ranks)] + command
-        done = subprocess.run(command, env=env, timeout=60, check=False)
+        done = subprocess.run(command, env=env, timeout=240, check=False)
         expect(done.returncode == 0, "exit status %d" % done.returncode)
 
         def ask(*words):

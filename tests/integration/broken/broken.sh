@@ -6,9 +6,9 @@ shift 4
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 if [ "$ranks" -gt 1 ]; then
-    timeout -k 5 50 "$mpirun" -np "$ranks" "$program" "$mode" > "$log" 2>&1
+    timeout -k 5 220 "$mpirun" -np "$ranks" "$program" "$mode" > "$log" 2>&1
 else
-    timeout -k 5 50 "$program" "$mode" > "$log" 2>&1
+    timeout -k 5 220 "$program" "$mode" > "$log" 2>&1
 fi
 status=$?
 cat "$log"

@@ -10,7 +10,7 @@ mpirun, program = sys.argv[1:]
 def run(ranks, **environment):
     env = dict(os.environ, DAG_SERIAL="on", **environment)
     command = [program] if ranks == 1 else [mpirun, "-np", str(ranks), program]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=400)
     if done.returncode != 0:
         sys.exit(f"{ranks} ranks: status {done.returncode}: {done.stderr}")
     lines = [line for line in done.stdout.splitlines() if line[:1].isdigit()]

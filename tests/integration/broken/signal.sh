@@ -4,7 +4,7 @@ log=$(mktemp) || exit 1
 DAG_REPORT_SIGNAL=USR1 DAG_THREADS=1 "$1" blocks 2> "$log" &
 pid=$!
 trap 'kill -KILL $pid; rm -f "$log"' EXIT
-for _ in $(seq 100); do
+for _ in $(seq 2000); do
     # not before the handler is there: bit 9 of the caught signals is SIGUSR1
     caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status")
     [ $((0x${caught:-0} >> 9 & 1)) = 1 ] && kill -USR1 $pid

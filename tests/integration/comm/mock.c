@@ -29,11 +29,21 @@ _Noreturn void mock_abort(void)
     abort();
 }
 
-double mock_now(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double mock_now(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double mock_spent(void)
+{
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 long mock_rss(void)
@@ -375,11 +385,11 @@ void mock_pool_check(mock_pool *p)
 
 int mock_pool_wait(mock_pool *p, double seconds)
 {
-    double end = mock_now() + seconds;
+    double end = mock_spent() + seconds;
     while (!p->ended) {
         if (dagi_comm_progress(&mock.worker) == 0)
             sched_yield();
-        if (mock_now() > end)
+        if (mock_spent() > end)
             return 0;
     }
     return 1;

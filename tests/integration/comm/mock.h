@@ -75,7 +75,8 @@ mock_pool *mock_pool_new(uint64_t hash, int expected);
 void mock_pool_add(mock_pool *p);
 /* Report the end of this rank's part if it has come. */
 void mock_pool_check(mock_pool *p);
-/* Progress until the pool has ended on all ranks; 0 when it has not within `seconds`. */
+/* Progress until the pool has ended on all ranks; 0 when it has not within `seconds` of
+ * processor time. */
 int mock_pool_wait(mock_pool *p, double seconds);
 void mock_pool_free(mock_pool *p);
 /* Complete a task here with these flows: values[f] may be NULL; takes one reference of each. dests
@@ -88,6 +89,8 @@ typedef struct mock_dest {
 void mock_complete(mock_pool *p, int32_t a, int32_t b, int64_t priority, dag_value **values,
                    const mock_dest *dest, int ndest, int bcast, int group, uint64_t dynamic);
 double mock_now(void);
+/* Processor time of this process: for limits that a busy machine does not shorten. */
+double mock_spent(void);
 /* Resident memory in KiB. */
 long mock_rss(void);
 

@@ -1,7 +1,8 @@
 /*
- * One rank cannot start: dag_init() returns an error on all of them, and none waits.
+ * One rank cannot start, or has another value of a setting than the others: dag_init() returns an
+ * error on all of them, and none waits.
  *
- * usage: start setting|memory|threads
+ * usage: start setting|memory|threads|credit|eager
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dag/dag.h>
@@ -72,6 +73,36 @@ static int failing_start(const char *mode, int rank)
     return good;
 }
 
+/* Rank 1 has another value; 1 when all ranks say so, with both values and who has them. */
+static int different_start(const char *name, const char *value, const char *const *says, int rank)
+{
+    char why[256] = "";
+    dag_context *ctx = NULL;
+    if (rank == 1)
+        setenv(name, value, 1);
+    dag_status status = dag_init(&ctx, NULL, why, sizeof why);
+    unsetenv(name);
+    int good = status == DAG_ERR_SETTING;
+    for (int i = 0; i < 3; i++)
+        good = good && strstr(why, says[i]);
+    if (!good)
+        fprintf(stderr, "rank %d: status %d: '%s'\n", rank, status, why);
+    return good;
+}
+
+static int run(const char *mode, int rank)
+{
+    if (strcmp(mode, "credit") == 0)
+        return different_start("DAG_CREDIT_BYTES", "256k",
+                               (const char *[]){"credit_bytes", "262144 on rank 1",
+                                                "1048576 on rank 0"}, rank);
+    if (strcmp(mode, "eager") == 0)
+        return different_start("DAG_EAGER_BYTES", "65536",
+                               (const char *[]){"eager_bytes", "65536 on rank 1",
+                                                "4096 on rank 0"}, rank);
+    return failing_start(mode, rank);
+}
+
 int main(int argc, char **argv)
 {
     int level, rank;
@@ -81,7 +112,7 @@ int main(int argc, char **argv)
         return 2;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int good = failing_start(argv[1], rank);
+    int good = run(argv[1], rank);
     /* and afterwards all is well again */
     if (dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS) {
         fprintf(stderr, "rank %d: %s\n", rank, why);

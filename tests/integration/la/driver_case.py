@@ -6,6 +6,7 @@ DATADIR may hold matrices of the Harwell-Boeing collection; CLASS names parts of
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,13 +14,17 @@ import unittest
 
 MPIRUN, BIN, MOST, DATA = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
 RANKS = [n for n in (1, 2, 4, 6) if n <= MOST]
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                       "../../../dsl-examples/routines.def")) as table:
+    ROUTINES, PRODUCTS = (re.findall(rf"^{row}\((\w+),", text, re.MULTILINE)
+                          for text in [table.read()] for row in ("ROUTINE", "PRODUCT"))
 
 
 def run(driver, *args, ranks=1):
     """(exit status, stdout, stderr)"""
     command = [os.path.join(BIN, driver)] + [str(a) for a in args]
     if ranks > 1:
-        command = [MPIRUN, "-np", str(ranks), "--threads", "1", "--timeout", "100"] + command
+        command = [MPIRUN, "-np", str(ranks), "--threads", "1", "--timeout", "600"] + command
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env=dict(os.environ, DAG_THREADS="1", DAG_GPUS="0"))
     return done.returncode, done.stdout, done.stderr

@@ -229,7 +229,7 @@ class Files(Case):
             self.file(head + body, f"{k}/A.mtx")
         command = f"cd {self.dir.name}/$((${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} > 0)) && " \
                   f"exec {BIN}/dag_posv --matrix A.mtx"
-        done = subprocess.run([MPIRUN, "-np", "2", "--threads", "1", "--timeout", "100", "sh", "-c",
+        done = subprocess.run([MPIRUN, "-np", "2", "--threads", "1", "--timeout", "600", "sh", "-c",
                                command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(done.stderr.count("rank 1 reads another A.mtx than rank 0 (2 x 2"), 1,

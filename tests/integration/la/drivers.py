@@ -7,11 +7,10 @@ import os
 import re
 import subprocess
 
-from driver_case import BIN, RANKS, Case, main, run
+from driver_case import BIN, PRODUCTS, RANKS, ROUTINES, Case, main, run
 
-MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                      "../../../docs/dag_drivers.1")
-DRIVERS = ["dag_" + d for d in "potrf posv potri getrf gesv getri geqrf gelqf gels gemm blas3".split()]
+MANUAL = os.path.join(BIN, "../man/dag_drivers.1")
+DRIVERS = ["dag_" + name for name in ROUTINES]
 FIELDS = ["routine", "prec", "m", "n", "nb", "ranks", "grid", "threads", "gpus", "time_s", "gflops",
           "residual", "info"]
 
@@ -154,6 +153,19 @@ class Results(Case):
                     r, = self.good("dag_posv", *args, "--nrhs", 1 + k, ranks=ranks)
                     self.assertLess(r["normwise"], 1e-14 if prec in "dz" else 1e-5)
 
+    def test_every_driver(self):
+        """Each program of the table in each precision; in turn on all numbers of ranks, with edges of
+        the matrix that are no whole tiles, without elements, and with a tile larger than the matrix."""
+        for k, driver in enumerate(DRIVERS):
+            for at, prec in enumerate("sdcz"):
+                n, nb = [(90, 16), (0, 16), (13, 40)][(k + at) % 3]
+                ranks = RANKS[(k // 3 + at) % len(RANKS)]
+                with self.subTest(driver=driver, prec=prec, n=n, ranks=ranks):
+                    r, = self.good(driver, "--n", n, "--nb", nb, "--prec", prec, "--check",
+                                   ranks=ranks)
+                    self.assertEqual(list(r)[:len(FIELDS)], FIELDS)
+                    self.assertEqual((r["prec"], r["n"], r["nb"], r["info"]), (prec, n, nb, 0))
+
     def test_not_positive_definite(self):
         n, bad = 200, 117
         text = "%%MatrixMarket matrix coordinate real symmetric\n" + f"{n} {n} {n}\n"
@@ -248,10 +260,8 @@ class Results(Case):
 
 
 class Products(Case):
-    ROUTINES = "gemm symm hemm syrk herk syr2k her2k trmm trsm".split()
-
     def test_all_routines(self):
-        for k, routine in enumerate(self.ROUTINES):
+        for k, routine in enumerate(PRODUCTS):
             prec, ranks = "dszc"[k % 4], RANKS[k % len(RANKS)]
             trans = "c" if routine in ("herk", "her2k") else "t"
             for options in [], ["--transa", trans, "--side", "right", "--uplo", "upper",

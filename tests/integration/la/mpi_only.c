@@ -1,6 +1,8 @@
 /* What MPI itself takes: starts and ends it. */
 #include <dag/config.h>
 
+#include <stddef.h>
+
 #if DAG_HAVE_MPI
 #include <mpi.h>
 #endif

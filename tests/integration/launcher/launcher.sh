@@ -20,7 +20,7 @@ expect() {
 
 no_orphans() {
     local tries process left=''
-    for tries in 1 2 3 4 5 6 7 8 9 10; do
+    for ((tries = 0; tries < 120; tries++)); do
         left=''
         for process in /proc/[0-9]*; do
             if tr '\0' ' ' 2>/dev/null <"$process/cmdline" | grep -q "^$rank $mark"; then

@@ -85,12 +85,14 @@ report)
     ;;
 progress)
     command -v script >/dev/null || { echo "script(1) is not installed"; exit 77; }
+    began=$SECONDS
     says "tasks" 0 env DAG_PROGRESS=1 DAG_THREADS=1 script -qec "$program 500" /dev/null
     grep -q '100%' "$dir/log" || fail "the bar does not reach its end"
-    # at most ten a second, and none where there is no terminal
+    # at most ten a second, for as long as it has run, and none where there is no terminal
+    most=$(((SECONDS - began + 1) * 10 + 10))
     lines=$(tr '\r' '\n' <"$dir/log" | grep -c 'tasks,')
     [ "$lines" -ge 3 ] || fail "$lines looks at the bar"
-    [ "$lines" -le 200 ] || fail "$lines looks at the bar: too many"
+    [ "$lines" -le $most ] || fail "$lines looks at the bar: too many"
     DAG_PROGRESS=1 DAG_THREADS=2 "$program" 2>"$dir/log" || fail "no run"
     grep -q 'tasks' "$dir/log" && fail "a bar where there is no terminal"
     if [ "$mpirun" != none ]; then
@@ -103,14 +105,22 @@ browser) # the page, with the events of 10^6 tasks
         { echo "no Chromium"; exit 77; }
     DAG_TRACE="$dir/big.trace" DAG_THREADS=2 "$program" 0 "${TASKS:-1000000}" || fail "no trace"
     says "" 0 "$dag_trace" html "$dir/big.trace" -o "$dir/big.html"
-    timeout 100 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$dir/profile" \
-        --window-size=1400,900 --dump-dom "file://$dir/big.html#try" 2>/dev/null |
-        grep -o '<html[^>]*>' | head -1 | tee "$dir/log"
+    open_page() {
+        timeout 600 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$dir/profile" \
+            --window-size=1400,900 --dump-dom "$1" 2>/dev/null
+    }
+    # How fast browser and machine are at the moment: a page of nothing, which is there within a second
+    # where nothing else runs.
+    began=$(date +%s%3N)
+    open_page about:blank >/dev/null
+    blank=$(($(date +%s%3N) - began))
+    open_page "file://$dir/big.html#try" | grep -o '<html[^>]*>' | head -1 | tee "$dir/log"
+    most() { echo $(($1 > $1 * blank / 1000 ? $1 : $1 * blank / 1000)); }
     number() { sed -n "s/.*data-$1=\"\([0-9]*\)\".*/\1/p" "$dir/log"; }
     [ -n "$(number ready)" ] || fail "the page did not open"
     [ "$(number tasks)" -ge "${TASKS:-1000000}" ] || fail "the page shows $(number tasks) tasks"
-    [ "$(number ready)" -lt "${READY:-3000}" ] || fail "it opened after $(number ready) ms"
-    [ "$(number frame)" -lt 500 ] || fail "moving about takes $(number frame) ms"
+    [ "$(number ready)" -lt "$(most "${READY:-3000}")" ] || fail "it opened after $(number ready) ms"
+    [ "$(number frame)" -lt "$(most 500)" ] || fail "moving about takes $(number frame) ms"
     [ "$(number moved)" = 40 ] || fail "$(number moved) of 40 turns of the wheel moved the chart"
     [ "$(number tip)" = 1 ] || fail "no task is named under the pointer"
     [ "$(number hits)" = "$(number expected)" ] || fail "the search finds $(number hits) tasks"

@@ -232,6 +232,16 @@ static void be_choose(void *device)
     (void)device;
 }
 
+static int be_chosen(void)
+{
+    return 0;
+}
+
+static void be_choose_again(int number)
+{
+    (void)number;
+}
+
 static dagi_result be_peer(void *device, void *other)
 {
     (void)device;
@@ -383,7 +393,7 @@ const dagi_backend *loop_backend(const loop_options *o)
         .abi = DAGI_BACKEND_ABI, .name = "loop", .kind = DAG_DEVICE_CUDA,
         .count = be_count, .open = be_open, .close = free, .error = be_error,
         .alloc = be_alloc, .free = be_free, .pin = be_pin, .unpin = be_unpin,
-        .choose = be_choose, .peer = be_peer,
+        .choose = be_choose, .chosen = be_chosen, .choose_again = be_choose_again, .peer = be_peer,
         .queue_new = be_queue_new, .queue_free = be_queue_free, .stream = be_stream,
         .copy_in = be_copy_in, .copy_out = be_copy_out, .copy_within = be_copy_within,
         .copy_peer = be_copy_peer, .launched = be_launched, .event_new = be_event_new,

@@ -40,7 +40,7 @@ START_TEST(nobody_can_be_sent_to)
     char why[128] = "";
     dagi_engine *e = NULL;
     ck_assert_int_eq(dagi_engine_new(&options, &e, why, sizeof why), DAG_SUCCESS);
-    e->ops->am_begin(e, 0, 1, 8); /* ends the process */
+    e->ops->am_begin(e, 0, 1, 8, 0); /* ends the process */
 }
 END_TEST
 

@@ -14,7 +14,7 @@
  * hop    a value of `bytes` goes around the ranks, `count` times to the next: seconds per hop
  * bcast  ... from rank 0 to all, who answer, `count` times in turn: seconds per round
  * rate   `count` values from rank 0 to rank 1: seconds per value
- * wait   rank 0 is busy for `count` ms: processor time of the last rank, as a part of that time
+ * wait   rank 0 is busy for `count` ms: processor time of the last rank, as a part of the time it waits
  * empty  initialise and finalise: nothing is printed
  */
 enum bench_mode { BENCH_HOP, BENCH_BCAST, BENCH_RATE, BENCH_WAIT, BENCH_EMPTY };

@@ -3,11 +3,14 @@ on the same threads as practical peak, and the bound that our kernels set. HPL i
 import json
 import re
 import shutil
+from pathlib import Path
 
 from harness.figures import Contestant, Figure, Point
 
-TARGETS = ["dag_potrf", "dag_potri", "dag_getrf", "dag_getri", "dag_geqrf", "dag_gels", "dag_gesv",
-           "dag_gemm", "dag_blas3", "bench_bound"]
+# Names, arguments and titles of the rows of our routines.
+TABLE = re.findall(r'^ROUTINE\((\w+), \w+, \w+, "(.*?)",\s+"(.*?)\."',
+                   (Path(__file__).parents[3] / "dsl-examples/routines.def").read_text(), re.M)
+TARGETS = [*(f"dag_{name}" for name, *_ in TABLE), "bench_bound"]
 
 BLAS = ["-lopenblas"]
 LAPACK = ["-llapacke", *BLAS]
@@ -266,16 +269,16 @@ OTHERS = (
      {(4000, 1, 2): 0.80, (4000, 2, 1): 0.78}),
 )
 
-# The rest of the library, without goals and peers.
+# The rest of the library, without goals and peers: what the table says, and more.
 MORE = (
+    *((name, f"{title}, double precision", tuple(arguments.split()), (), {})
+      for name, arguments, title in TABLE if arguments != "-"),
     ("symm", "Symmetric product, double precision", ("--routine", "symm"), (), {}),
     ("syr2k", "Symmetric update of rank 2k, double precision", ("--routine", "syr2k"), (), {}),
     ("trmm", "Triangular product, double precision", ("--routine", "trmm"), (), {}),
-    ("potri", "Cholesky factorisation and inverse, double precision", (), (), {}),
     ("getrf_tournament", "LU factorisation with pivots by tournament, double precision",
      ("--layout", "slab", "--pivoting", "tournament"), (128, 160, 192), {}),
     ("getrf_nopiv", "LU factorisation without pivots, double precision", ("--pivoting", "none"), (), {}),
-    ("getri", "LU factorisation and inverse, double precision", ("--layout", "slab"), (), {}),
     ("gels", "Least squares with a square matrix, double precision", ("--layout", "slab"),
      (128, 160, 192), {}),
 )

@@ -47,6 +47,7 @@ expect 1 "Node(k=2) sends out to Node(k=1).in, but that flow does not wait for i
     "$dagcc" --enumerate N=3 inline-wrong.jdf
 expect 1 "took more than its share" "$dagcc" --enumerate N=3 inline-hang.jdf
 expect 1 "took more than its share" "$dagcc" --enumerate N=3 inline-memory.jdf
+expect 1 "took more than its share" "$dagcc" --enumerate N=3 inline-pieces.jdf
 [ -z "$(ls -A "$TMPDIR")" ] || fail "temporary files are left: $(ls -A "$TMPDIR")"
 
 # A flow is made in its element only where nothing else is stored: not in D, where Twice overwrites

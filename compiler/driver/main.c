@@ -1,0 +1,307 @@
+/* dagcc: options -> front end -> proofs -> plan -> C -> what was asked for. */
+#include "driver/dagcc_config.h"
+#include "driver_compile.h"
+#include "emit/c/emit.h"
+#include "emit/dot/emit_dot.h"
+#include "emit/jdf/unparse_file.h"
+#include "plan/plan.h"
+#if DAGCC_HAVE_VERIFY
+#include "verify/verify.h"
+#endif
+
+#include <stdlib.h>
+#include <string.h>
+
+static void register_checks(frontend *f)
+{
+#if DAGCC_HAVE_VERIFY
+    diag_register(f->diag, verify_checks, verify_check_count);
+#endif
+    diag_register(f->diag, plan_checks, plan_check_count);
+}
+
+/* ---- information --------------------------------------------------------------------------- */
+
+static int list_checks(const diag *d)
+{
+    printf("%-24s %-8s %-8s %s\n", "check", "dag", "parsec", "what it finds");
+    for (size_t i = 0; i < diag_check_count(d); i++) {
+        const diag_check *c = diag_check_at(d, i);
+        printf("%-24s %-8s %-8s %s\n", c->name, diag_severity_name(c->dag),
+               diag_severity_name(c->parsec), c->brief);
+    }
+    return 0;
+}
+
+static int explain(const diag *d, const char *name)
+{
+    const diag_check *c = diag_find(d, strncmp(name, "-W", 2) == 0 ? name + 2 : name);
+    if (!c) {
+        util_guess g = {.word = name};
+        for (size_t i = 0; i < diag_check_count(d); i++)
+            util_guess_add(&g, diag_check_at(d, i)->name);
+        fprintf(stderr, "dagcc: no check is called '%s'%s%s%s\n", name,
+                g.best ? "; did you mean '" : "; --list-checks prints their names",
+                g.best ? g.best : "", g.best ? "'?" : "");
+        return 2;
+    }
+    printf("%s: %s\nSeverity: %s under --std=dag, %s under --std=parsec%s\n", c->name, c->brief,
+           diag_severity_name(c->dag), diag_severity_name(c->parsec),
+           c->dag == DIAG_FATAL ? "; it cannot be switched off" : "");
+    if (c->page)
+        printf("\n%s", c->page);
+    return 0;
+}
+
+static int inform(const driver_options *o, const diag *d)
+{
+    switch (o->action) {
+    case ACTION_HELP:
+        driver_print_help(stdout);
+        return 0;
+    case ACTION_VERSION:
+        printf("dagcc %s%s\n", DAGCC_VERSION,
+               DAGCC_HAVE_VERIFY ? "" : " (built without isl: task graphs are not proven)");
+        return 0;
+    case ACTION_LIST_CHECKS:
+        return list_checks(d);
+    default:
+        return explain(d, o->explain);
+    }
+}
+
+/* ---- one file ------------------------------------------------------------------------------ */
+
+static void apply_warning(diag *d, const char *word)
+{
+    static const struct { const char *prefix; diag_option option; } forms[] = {
+        {"no-error=", DIAG_OPT_NO_ERROR}, {"error=", DIAG_OPT_ERROR}, {"no-", DIAG_OPT_DISABLE},
+    };
+    for (size_t i = 0; i < UTIL_COUNT(forms); i++) {
+        size_t len = strlen(forms[i].prefix);
+        if (strncmp(word, forms[i].prefix, len) == 0 &&
+            diag_apply(d, forms[i].option, word + len)) {
+            bool less = forms[i].option != DIAG_OPT_ERROR;
+            if (less && diag_severity_of(d, diag_find(d, word + len)) == DIAG_FATAL)
+                diag_report_plain(d, DIAG_WARNING, "option -W%s has no effect: %s is an error that "
+                                  "cannot be switched off", word, word + len);
+            return;
+        }
+    }
+    diag_apply(d, DIAG_OPT_ENABLE, word);
+}
+
+/* Options that have no effect beside the others. */
+static void warn_ignored(const driver_options *o, diag *d)
+{
+    bool has_depends = o->action == ACTION_LINK || o->action == ACTION_COMPILE ||
+                       (o->action == ACTION_EMIT_C && strcmp(o->output ? o->output : "", "-") != 0);
+    if (o->depend && !has_depends)
+        diag_report_plain(d, DIAG_WARNING, "-MD is ignored: only programs, object files and the "
+                          "files of --emit=c have a dependency file");
+    if (!o->depend && (o->depend_file || o->depend_phony || o->depend_targets.n))
+        diag_report_plain(d, DIAG_WARNING, "-MF, -MT, -MQ and -MP are ignored without -MD");
+    if (o->output && (o->action == ACTION_CHECK || o->action == ACTION_ENUMERATE))
+        diag_report_plain(d, DIAG_WARNING, "-o %s is ignored: %s writes no file", o->output,
+                          o->making);
+}
+
+static void configure(const driver_options *o, diag *d)
+{
+    diag_set_dialect(d, o->dialect);
+    diag_set_format(d, o->json ? DIAG_JSON : DIAG_TEXT);
+    diag_set_color(d, o->color);
+    diag_set_max_errors(d, o->max_errors);
+    diag_set_werror(d, o->werror);
+    if (o->action == ACTION_COMPLETE)       /* it mends them */
+        diag_apply(d, DIAG_OPT_NO_ERROR, "missing-side");
+    for (size_t i = 0; i < o->warnings.n; i++)
+        apply_warning(d, o->warnings.items[i]);
+    if (o->action < ACTION_HELP)
+        warn_ignored(o, d);
+}
+
+/* Only the syntax matters for these. */
+static bool prints_source(driver_action a)
+{
+    return a == ACTION_EMIT_JDF || a == ACTION_EMIT_AST || a == ACTION_FORMAT;
+}
+
+static bool needs_plan(driver_action a)
+{
+    return a == ACTION_LINK || a == ACTION_COMPILE || a == ACTION_EMIT_C ||
+           a == ACTION_EMIT_HEADER || a == ACTION_EMIT_PLAN;
+}
+
+static void generate(const driver_options *o, const plan *p, uint64_t hash, unit *u,
+                     const char *temp_dir)
+{
+    const char *c_path = temp_dir ? compile_temp_path(o, temp_dir, u->input, ".c")
+                                  : compile_output(o, u->input);
+    if (o->action == ACTION_EMIT_PLAN) {
+        plan_dump(p, &u->out);
+        return;
+    }
+    bool to_stdout = strcmp(c_path, "-") == 0;
+    if (to_stdout)
+        c_path = driver_output_name(o->arena, u->input, ".c");
+    const char *h_path = driver_replace_extension(o->arena, driver_base_name(c_path), ".h");
+    emit_options eo = {.c_path = c_path,
+                       .h_base = to_stdout ? NULL : h_path,
+                       .hash = hash};
+    if (o->action != ACTION_EMIT_HEADER)
+        emit_c(p, &eo, &u->out);
+    emit_header(p, &u->header);
+    u->precisions = *p->precisions != '\0';
+}
+
+/* --enumerate, --count, --emit=dot:...: one graph, task by task. --complete. */
+static bool looks_at_graph(driver_action a)
+{
+    return a == ACTION_ENUMERATE || a == ACTION_COUNT || a == ACTION_EMIT_TASKS ||
+           a == ACTION_COMPLETE;
+}
+
+static void look_at_graph(const driver_options *o, frontend *f, unit *u)
+{
+#if DAGCC_HAVE_VERIFY
+    words cc = {0};
+    driver_cc_command(o, &cc);
+    verify_options vo = {.max_operations = o->max_operations, .cc = cc.items};
+    if (o->action == ACTION_ENUMERATE)
+        verify_enumerate(f->ast, f->sema, f->diag, o->values, &vo);
+    else if (o->action == ACTION_COUNT)
+        verify_count(f->ast, f->sema, f->diag, o->values, &vo, o->json, &u->out);
+    else if (o->action == ACTION_EMIT_TASKS)
+        verify_dot(f->ast, f->sema, f->diag, o->values, &vo, &u->out);
+    else
+        verify_complete(f->ast, f->sema, f->diag, &u->out);
+    words_free(&cc);
+#else
+    (void)o, (void)f, (void)u;              /* refused with the options */
+#endif
+}
+
+/* Everything behind sema. */
+static void lower(const driver_options *o, frontend *f, unit *u, const char *temp_dir)
+{
+    verify_facts facts = {0};
+#if DAGCC_HAVE_VERIFY
+    verify_options vo = {.max_operations = o->max_operations};
+    if (!verify_file(f->ast, f->sema, f->diag, &vo, &facts))
+        return;
+#endif
+    if (!needs_plan(o->action))
+        return;
+    char *name = plan_name_of(u->input);
+    plan *p = plan_build(f->sema, &facts, name, f->diag);
+    if (p && diag_errors(f->diag) == 0)
+        generate(o, p, unparse_hash(f->ast), u, temp_dir);
+    plan_free(p);
+    free(name);
+}
+
+/* `before`: errors reported before this file was parsed. */
+static void translate(const driver_options *o, frontend *f, unit *u, const char *temp_dir,
+                      unsigned before)
+{
+    if (!prints_source(o->action)) {
+        for (size_t i = 0; i < o->assumes.n; i++)
+            frontend_assume(f, o->assumes.items[i]);
+        frontend_analyse(f);
+    }
+    if (diag_errors(f->diag) > before)
+        return;
+    if (o->action == ACTION_EMIT_AST)
+        ast_dump(f->ast, &u->out, true);
+    else if (prints_source(o->action))
+        unparse_file(f->ast, &u->out);
+    else if (o->action == ACTION_EMIT_DOT)
+        emit_dot(f->sema, &u->out);
+    else if (looks_at_graph(o->action))
+        look_at_graph(o, f, u);
+    else
+        lower(o, f, u, temp_dir);
+}
+
+/* ---- all files ----------------------------------------------------------------------------- */
+
+/* Translates every input into memory; true when there was no error in any. */
+static bool translate_all(const driver_options *o, frontend *f, unit *units, const char *temp_dir)
+{
+    for (size_t i = 0; i < o->inputs.n; i++) {
+        const char *error;
+        unsigned before = diag_errors(f->diag);
+        units[i].input = o->inputs.items[i];
+        if (frontend_parse_file(f, units[i].input, &error))
+            translate(o, f, &units[i], temp_dir, before);
+        else
+            diag_report_plain(f->diag, DIAG_ERROR, "cannot read %s: %s", units[i].input, error);
+        diag_flush(f->diag, stderr);
+        frontend_next(f);
+    }
+    return diag_errors(f->diag) == 0;
+}
+
+static int write_all(const driver_options *o, const unit *units, const char *temp_dir)
+{
+    if (o->action == ACTION_CHECK || o->action == ACTION_ENUMERATE)
+        return 0;
+    if (temp_dir)
+        return compile_units(o, units, o->inputs.n, temp_dir);
+    if ((o->action == ACTION_EMIT_C || o->action == ACTION_EMIT_HEADER) &&
+        !compile_names_differ(o, units, o->inputs.n))
+        return 1;
+    for (size_t i = 0; i < o->inputs.n; i++)
+        if (!compile_write_emitted(o, &units[i]))
+            return 1;
+    return 0;
+}
+
+static int process(const driver_options *o, frontend *f)
+{
+    bool uses_cc = o->action == ACTION_LINK || o->action == ACTION_COMPILE;
+    const char *temp_dir = uses_cc ? driver_temp_dir(o->arena) : NULL;
+    if (uses_cc && !temp_dir)
+        return 1;
+    unit *units = util_alloc(o->inputs.n * sizeof(*units));
+    int status = translate_all(o, f, units, temp_dir) ? 0 : 1;
+    diag_finish(f->diag, stderr);
+    if (status == 0)
+        status = write_all(o, units, temp_dir);
+    for (size_t i = 0; i < o->inputs.n; i++) {
+        text_free(&units[i].out);
+        text_free(&units[i].header);
+    }
+    free(units);
+    if (temp_dir)
+        driver_remove_dir(temp_dir);
+    return status;
+}
+
+/* What was printed may still be in a buffer: a full disk shows here. */
+static int finish_output(int status)
+{
+    bool ok = fflush(stdout) == 0 && !ferror(stdout);
+    if (ok || status != 0)
+        return status;
+    fputs("dagcc: error: cannot write standard output\n", stderr);
+    return 1;
+}
+
+/* Exit status: 0 done, 1 an error in a file or a tool, 2 a wrong command line. */
+int main(int argc, char **argv)
+{
+    frontend f;
+    driver_options o;
+    int status = 2;
+    frontend_init(&f, DIALECT_DAG);
+    register_checks(&f);
+    if (driver_parse_options(&o, f.diag, argc, argv)) {
+        configure(&o, f.diag);
+        status = o.action >= ACTION_HELP ? inform(&o, f.diag) : process(&o, &f);
+    }
+    driver_free_options(&o);
+    frontend_free(&f);
+    return finish_output(status);
+}

@@ -1,0 +1,235 @@
+/* The plan as text. */
+#include "plan_impl.h"
+
+static void dump_expr(const plan_expr *x, text *out);
+
+static void dump_call(const plan_expr *x, text *out)
+{
+    text_printf(out, "%s(", x->u.call.code->fn);
+    for (size_t i = 0; i < x->u.call.code->n_vars; i++) {
+        text_puts(out, i ? ", " : "");
+        dump_expr(x->u.call.args[i], out);
+    }
+    text_putc(out, ')');
+}
+
+/* Every operation in parentheses: the dump shows the structure. */
+static void dump_expr(const plan_expr *x, text *out)
+{
+    switch (x->kind) {
+    case PLAN_INT: text_printf(out, "%lld", (long long)x->u.integer); break;
+    case PLAN_VAR: text_puts(out, x->u.var->c_name); break;
+    case PLAN_GLOBAL: text_puts(out, x->u.global->name); break;
+    case PLAN_MEMBER: text_puts(out, x->u.member->text); break;
+    case PLAN_UNARY:
+        text_puts(out, x->u.op.op == AST_OP_NOT ? "(! " : "(- ");
+        dump_expr(x->u.op.a, out);
+        text_putc(out, ')');
+        break;
+    case PLAN_BINARY:
+        text_putc(out, '(');
+        dump_expr(x->u.op.a, out);
+        text_printf(out, " %s ", ast_op_text(x->u.op.op));
+        dump_expr(x->u.op.b, out);
+        text_putc(out, ')');
+        break;
+    case PLAN_COND:
+        text_putc(out, '(');
+        dump_expr(x->u.cond.test, out);
+        text_puts(out, " ? ");
+        dump_expr(x->u.cond.yes, out);
+        text_puts(out, " : ");
+        dump_expr(x->u.cond.no, out);
+        text_putc(out, ')');
+        break;
+    case PLAN_CODE: dump_call(x, out); break;
+    }
+}
+
+static void dump_list(const plan_expr *const *list, size_t n, text *out)
+{
+    text_putc(out, '(');
+    for (size_t i = 0; i < n; i++) {
+        text_puts(out, i ? ", " : "");
+        dump_expr(list[i], out);
+    }
+    text_putc(out, ')');
+}
+
+static void dump_level(const plan_level *level, text *out)
+{
+    static const char *const walks[] = {"", " owned", " visit", " visit-owned"};
+    switch (level->kind) {
+    case PLAN_TEST:
+        text_puts(out, " if ");
+        dump_expr(level->expr, out);
+        return;
+    case PLAN_LET:
+        text_printf(out, " let %s = ", level->var->c_name);
+        dump_expr(level->expr, out);
+        return;
+    case PLAN_FOUND:
+        text_printf(out, " found %s in ", level->var->c_name);
+        dump_expr(level->expr, out);
+        return;
+    case PLAN_LOOP: break;
+    }
+    text_printf(out, " for %s = ", level->var->c_name);
+    dump_expr(level->lo, out);
+    text_puts(out, " .. ");
+    dump_expr(level->hi, out);
+    if (level->step) {
+        text_puts(out, " .. ");
+        dump_expr(level->step, out);
+    }
+    if (level->walk != PLAN_WALK_ALL)
+        text_printf(out, "%s %s[%d%+lld]", walks[level->walk], level->place->name, level->dim,
+                    (long long)level->shift);
+    if (level->also)
+        text_printf(out, " and [%d%+lld]", level->also, (long long)level->also_shift);
+    text_puts(out, level->check_lo || level->check_hi ? " checked" : "");
+}
+
+static void dump_nest(const char *what, const plan_nest *nest, text *out)
+{
+    text_printf(out, "  %s:", what);
+    for (size_t i = 0; i < nest->n; i++)
+        dump_level(&nest->levels[i], out);
+    text_putc(out, '\n');
+}
+
+static void dump_flow(const plan_flow *flow, text *out)
+{
+    text_printf(out, "  flow %d %s %s%s%s%s: waits ", flow->index,
+                ast_flow_kind_text(flow->sema->kind), flow->name, flow->elem ? " of " : "",
+                flow->elem ? flow->elem : "", flow->proven ? " proven" : "");
+    dump_expr(flow->waits, out);
+    if (!flow->proven) {
+        text_puts(out, " active ");
+        dump_expr(flow->active, out);
+    }
+    text_putc(out, '\n');
+    for (size_t i = 0; i < flow->n_gathers; i++)
+        dump_nest("  gather", &flow->gathers[i].nest, out);
+}
+
+static void dump_inputs(const plan_class *cls, text *out)
+{
+    static const char *const kinds[] = {"memory", "new", "new-tile", "new-like", "null",
+                                        "no-shape"};
+    for (size_t i = 0; i < cls->n_binds; i++) {
+        const plan_bind *bind = &cls->binds[i];
+        text_printf(out, "  bind %s %s%s", bind->flow->name, kinds[bind->kind],
+                    bind->in_memory ? " in-memory" : "");
+        if (bind->place) {
+            text_printf(out, " %s", bind->place->name);
+            dump_list(bind->index, bind->n_index, out);
+        }
+        if (bind->shape)
+            text_printf(out, " %s", bind->shape->name);
+        dump_nest(bind->chained ? "else" : "", &bind->nest, out);
+    }
+}
+
+static void dump_outputs(const plan_class *cls, text *out)
+{
+    for (size_t i = 0; i < cls->n_bits; i++) {
+        text_printf(out, "  bit %zu ", i);
+        dump_expr(cls->bits[i].cond, out);
+        text_putc(out, '\n');
+    }
+    for (size_t i = 0; i < cls->n_edges; i++) {
+        const plan_edge *edge = &cls->edges[i];
+        text_printf(out, "  edge %s -> %s %s", edge->source->name, edge->target_flow->name,
+                    edge->target->name);
+        dump_list(edge->args, edge->target->n_params, out);
+        text_printf(out, " region %d%s", (int)edge->region,
+                    edge->space_test ? " if-in-space" : "");
+        if (edge->bit >= 0)
+            text_printf(out, " bit %s%d", edge->bit_negated ? "!" : "", edge->bit);
+        dump_nest("", &edge->nest, out);
+    }
+    if (cls->ctl_blind) {
+        text_puts(out, "  control alike for all");
+        for (size_t i = 0; i < cls->n_locals; i++)
+            if (cls->ctl_blind >> i & 1)
+                text_printf(out, " %s", cls->locals[i].name);
+        text_putc(out, '\n');
+    }
+    for (size_t i = 0; i < cls->n_stores; i++) {
+        const plan_store *store = &cls->stores[i];
+        text_printf(out, "  store %s -> %s", store->flow->name, store->place->name);
+        dump_list(store->index, store->n_index, out);
+        text_printf(out, " region %d", (int)store->region);
+        dump_nest("", &store->nest, out);
+    }
+}
+
+static void dump_bodies(const plan_class *cls, text *out)
+{
+    for (size_t i = 0; i < cls->n_bodies; i++) {
+        const plan_body *body = &cls->bodies[i];
+        if (body->device == DAG_DEVICE_CPU)
+            continue;
+        text_printf(out, "  body %d CUDA%s", body->number, body->workspace ? " workspace" : "");
+        if (body->device_index) {
+            text_puts(out, " device ");
+            dump_expr(body->device_index, out);
+        }
+        text_putc(out, '\n');
+    }
+}
+
+static void dump_class(const plan_class *cls, text *out)
+{
+    text_printf(out, "class %s(", cls->name);
+    for (size_t i = 0; i < cls->n_locals; i++)
+        text_printf(out, "%s%s", i == 0 ? "" : i == cls->n_params ? "; " : ", ",
+                    cls->locals[i].name);
+    text_printf(out, ") : %s", cls->place->name);
+    dump_list(cls->place_index, cls->n_place, out);
+    text_printf(out, "%s%s\n", cls->enumerates ? " enumerates" : "",
+                cls->countable ? "" : " dynamic");
+    dump_nest("member", &cls->member, out);
+    text_printf(out, "  count, last %zu closed", cls->count_tail);
+    dump_nest("", &cls->count, out);
+    dump_bodies(cls, out);
+    if (cls->starts)
+        dump_nest(cls->start_asks_inputs ? "start asks" : "start", &cls->start, out);
+    if (cls->priority) {
+        text_puts(out, "  priority ");
+        dump_expr(cls->priority, out);
+        text_putc(out, '\n');
+    }
+    for (size_t i = 0; i < cls->n_flows; i++)
+        dump_flow(&cls->flows[i], out);
+    dump_inputs(cls, out);
+    dump_outputs(cls, out);
+}
+
+void plan_dump(const plan *p, text *out)
+{
+    static const char *const modes[] = {"deferred", "read", "write", "in-place"};
+    text_printf(out, "plan %s%s%s%s%s\n", p->name, p->precisions[0] ? " precisions " : "",
+                p->precisions, p->dynamic ? " dynamic" : "", p->aliased ? " aliased" : "");
+    for (size_t i = 0; i < p->n_globals; i++) {
+        const plan_global *g = &p->globals[i];
+        text_printf(out, "global %s%s : %s%s", g->sema->hidden ? "hidden " : "", g->name, g->c_type,
+                    g->slot >= 0 ? " memory " : "");
+        text_puts(out, g->slot >= 0 ? modes[g->memory] : "");
+        for (size_t k = 0; k < g->n_members; k++)
+            text_printf(out, " %s", g->members[k]->text);
+        if (g->init) {
+            text_puts(out, " = ");
+            dump_expr(g->init, out);
+        }
+        text_putc(out, '\n');
+    }
+    for (size_t i = 0; i < p->n_requires; i++) {
+        text_puts(out, p->requires[i].fits ? "fits " : "require ");
+        dump_expr(p->requires[i].expr, out);
+        text_putc(out, '\n');
+    }
+    for (size_t i = 0; i < p->n_classes; i++)
+        dump_class(&p->classes[i], out);
+}

@@ -1,0 +1,354 @@
+/* Expressions as piecewise affine functions and conditions as sets.
+ *
+ * C semantics throughout: comparisons and logic give 0 or 1, any non-zero value is true, / and %
+ * truncate. Arithmetic is taken as exact; the 64 bits of the language are assumed to suffice.
+ */
+#include "poly.h"
+
+#include <string.h>
+
+static isl_pw_aff *refuse(lift_scope *s, const ast_expr *e, const char *why)
+{
+    s->opaque_at = e->node.range;
+    s->why = why;
+    return NULL;
+}
+
+bool lift_constant(isl_pw_aff *pa, int64_t *value)
+{
+    if (isl_pw_aff_is_cst(pa) != isl_bool_true || isl_pw_aff_isa_aff(pa) != isl_bool_true)
+        return false;
+    isl_aff *aff = isl_pw_aff_as_aff(isl_pw_aff_copy(pa));
+    isl_val *v = isl_aff_get_constant_val(aff);
+    isl_aff_free(aff);
+    bool fits = v && isl_val_is_int(v) && isl_val_get_num_si(v) > -(1L << 40) &&
+                isl_val_get_num_si(v) < (1L << 40);
+    if (fits)
+        *value = isl_val_get_num_si(v);
+    isl_val_free(v);
+    return fits;
+}
+
+/* Takes v. */
+static isl_pw_aff *constant_val(const lift_scope *s, isl_val *v)
+{
+    isl_local_space *ls = isl_local_space_from_space(isl_space_copy(s->space));
+    return isl_pw_aff_from_aff(isl_aff_val_on_domain(ls, v));
+}
+
+isl_pw_aff *lift_number(const lift_scope *s, int64_t value)
+{
+    return constant_val(s, isl_val_int_from_si(s->poly->isl, value));
+}
+
+isl_pw_aff *lift_dimension(const lift_scope *s, enum isl_dim_type type, int pos)
+{
+    isl_local_space *ls = isl_local_space_from_space(isl_space_copy(s->space));
+    return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, type, (unsigned)pos));
+}
+
+bool lift_spelling(const sema_info *sema, const ast_expr *e, text *out, const sema_global **root)
+{
+    if (e->kind == AST_NAME) {
+        sema_ref ref = sema_ref_of(sema, e);
+        if (ref.kind != SEMA_REF_GLOBAL)
+            return false;
+        *root = ref.u.global;
+        text_puts(out, ref.u.global->name);
+        return true;
+    }
+    if (e->kind != AST_MEMBER || !lift_spelling(sema, e->u.member.object, out, root))
+        return false;
+    text_puts(out, e->u.member.arrow ? "->" : ".");
+    text_puts(out, e->u.member.field.text);
+    return true;
+}
+
+int lift_find_param(const poly *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_params; i++)
+        if (strcmp(m->params[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+int lift_find_size(const poly *m, const sema_global *g, const char *field)
+{
+    for (size_t i = 0; i < m->n_params; i++)
+        if (m->params[i].root == g && m->params[i].field && strcmp(m->params[i].field, field) == 0)
+            return (int)i;
+    return -1;
+}
+
+static isl_pw_aff *lift_global(lift_scope *s, const ast_expr *e)
+{
+    const poly *m = s->poly;
+    text spelling = {0};
+    const sema_global *root = NULL;
+    isl_pw_aff *pa = NULL;
+    if (!lift_spelling(m->sema, e, &spelling, &root)) {
+        text_free(&spelling);
+        return refuse(s, e, "this name is not an integer");
+    }
+    if (e->kind == AST_NAME && root->kind == SEMA_INT && root->init) {
+        /* A default is the value: nothing else sets the global. */
+        pa = lift_value(s, root->init);
+    }
+    if (!pa) {
+        int pos = lift_find_param(m, text_str(&spelling));
+        const poly_param *p = pos >= 0 ? &m->params[pos] : NULL;
+        if (!p)
+            pa = refuse(s, e, "this name is not an integer");
+        else if (m->grid[0] && (p->rows || p->cols))
+            pa = lift_number(s, m->grid[p->cols]);
+        else
+            pa = lift_dimension(s, isl_dim_param, pos);
+    }
+    text_free(&spelling);
+    return pa;
+}
+
+static isl_pw_aff *lift_name(lift_scope *s, const ast_expr *e)
+{
+    sema_ref ref = sema_ref_of(s->poly->sema, e);
+    const void *key = ref.kind == SEMA_REF_LOCAL   ? (const void *)ref.u.local
+                      : ref.kind == SEMA_REF_INDEX ? (const void *)ref.u.index
+                                                   : NULL;
+    if (ref.kind == SEMA_REF_GLOBAL)
+        return lift_global(s, e);
+    for (size_t i = s->n_vars; key && i-- > 0;) {
+        if (s->vars[i].key != key)
+            continue;
+        if (s->vars[i].opaque)
+            return refuse(s, e, "the value of this name is not affine");
+        return lift_dimension(s, isl_dim_set, s->vars[i].dim);
+    }
+    return refuse(s, e, "this name has no value here");
+}
+
+static isl_pw_aff *from_condition(lift_scope *s, const ast_expr *e)
+{
+    bool exact = true;
+    isl_set *set = lift_cond(s, e, false, &exact);
+    if (!exact) {
+        isl_set_free(set);
+        return NULL;            /* the refusal is recorded */
+    }
+    return isl_set_indicator_function(set);
+}
+
+static isl_pw_aff *lift_product(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
+{
+    if (isl_pw_aff_is_cst(a) != isl_bool_true && isl_pw_aff_is_cst(b) != isl_bool_true) {
+        isl_pw_aff_free(a);
+        isl_pw_aff_free(b);
+        return refuse(s, e, "a product of two variables");
+    }
+    return isl_pw_aff_mul(a, b);
+}
+
+/* Is a (kept) at least 0 wherever its value will be asked for? False when that is not known. */
+static bool never_negative(const lift_scope *s, isl_pw_aff *a)
+{
+    if (!s->within)
+        return false;
+    isl_set *good = isl_pw_aff_nonneg_set(isl_pw_aff_copy(a));
+    bool never = isl_set_is_subset(s->within, good) == isl_bool_true;
+    isl_set_free(good);
+    return never;
+}
+
+/* a / b and a % b with C's truncation towards zero. */
+static isl_pw_aff *lift_quotient(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
+{
+    int64_t by = 0;
+    bool known = lift_constant(b, &by) && by != 0;
+    isl_pw_aff_free(b);
+    if (!known) {
+        isl_pw_aff_free(a);
+        return refuse(s, e, e->u.binary.op == AST_OP_DIV ? "a division by a variable"
+                                                         : "a remainder by a variable");
+    }
+    isl_val *abs_by = isl_val_int_from_si(s->poly->isl, by < 0 ? -by : by);
+    bool floor = never_negative(s, a);          /* one piece then */
+    if (e->u.binary.op == AST_OP_MOD)           /* the sign is that of a */
+        return floor ? isl_pw_aff_mod_val(a, abs_by)
+                     : isl_pw_aff_tdiv_r(a, constant_val(s, abs_by));
+    isl_pw_aff *q = floor ? isl_pw_aff_floor(isl_pw_aff_scale_down_val(a, abs_by))
+                          : isl_pw_aff_tdiv_q(a, constant_val(s, abs_by));
+    return by < 0 ? isl_pw_aff_neg(q) : q;
+}
+
+static isl_pw_aff *lift_shift(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
+{
+    int64_t by = 0;
+    bool known = lift_constant(b, &by) && by >= 0 && by < 32;
+    isl_pw_aff_free(b);
+    if (!known) {
+        isl_pw_aff_free(a);
+        return refuse(s, e, "a shift by a variable");
+    }
+    isl_val *v = isl_val_int_from_si(s->poly->isl, 1L << by);
+    if (e->u.binary.op == AST_OP_SHL)
+        return isl_pw_aff_scale_val(a, v);
+    return isl_pw_aff_floor(isl_pw_aff_scale_down_val(a, v));
+}
+
+static isl_pw_aff *lift_binary(lift_scope *s, const ast_expr *e)
+{
+    isl_pw_aff *a = lift_value(s, e->u.binary.left);
+    isl_pw_aff *b = a ? lift_value(s, e->u.binary.right) : NULL;
+    if (!a || !b) {
+        isl_pw_aff_free(a);
+        return NULL;
+    }
+    switch (e->u.binary.op) {
+    case AST_OP_ADD:
+        return isl_pw_aff_add(a, b);
+    case AST_OP_SUB:
+        return isl_pw_aff_sub(a, b);
+    case AST_OP_MUL:
+        return lift_product(s, e, a, b);
+    case AST_OP_DIV:
+    case AST_OP_MOD:
+        return lift_quotient(s, e, a, b);
+    case AST_OP_SHL:
+    case AST_OP_SHR:
+        return lift_shift(s, e, a, b);
+    default:
+        isl_pw_aff_free(a);
+        isl_pw_aff_free(b);
+        return refuse(s, e, "a bitwise exclusive or");
+    }
+}
+
+static isl_pw_aff *lift_conditional(lift_scope *s, const ast_expr *e)
+{
+    bool exact = true;
+    isl_set *test = lift_cond(s, e->u.cond.test, false, &exact);
+    isl_pw_aff *yes = exact ? lift_value(s, e->u.cond.yes) : NULL;
+    isl_pw_aff *no = yes ? lift_value(s, e->u.cond.no) : NULL;
+    if (!no) {
+        isl_set_free(test);
+        isl_pw_aff_free(yes);
+        return NULL;
+    }
+    return isl_pw_aff_cond(isl_set_indicator_function(test), yes, no);
+}
+
+static bool is_logical(ast_op op)
+{
+    switch (op) {
+    case AST_OP_NOT: case AST_OP_OR: case AST_OP_AND: case AST_OP_EQ: case AST_OP_NE:
+    case AST_OP_LT: case AST_OP_LE: case AST_OP_GT: case AST_OP_GE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+isl_pw_aff *lift_value(lift_scope *s, const ast_expr *e)
+{
+    switch (e->kind) {
+    case AST_INT:
+        return lift_number(s, e->u.integer.value);
+    case AST_BOOL:
+        return lift_number(s, e->u.boolean);
+    case AST_NAME:
+        return lift_name(s, e);
+    case AST_MEMBER:
+        return lift_global(s, e);
+    case AST_UNARY:
+        if (is_logical(e->u.unary.op))
+            return from_condition(s, e);
+        return isl_pw_aff_neg(lift_value(s, e->u.unary.operand));
+    case AST_BINARY:
+        return is_logical(e->u.binary.op) ? from_condition(s, e) : lift_binary(s, e);
+    case AST_COND:
+        return lift_conditional(s, e);
+    case AST_STRING:
+        return e->u.string.parsed ? lift_value(s, e->u.string.parsed)
+                                  : refuse(s, e, "C text");
+    case AST_INLINE_C:
+        return refuse(s, e, "inline C");
+    case AST_CALL_VALUE:
+    case AST_BAD:
+        break;
+    }
+    return refuse(s, e, "not an integer expression");
+}
+
+static isl_set *compare(ast_op op, isl_pw_aff *a, isl_pw_aff *b)
+{
+    switch (op) {
+    case AST_OP_EQ:
+        return isl_pw_aff_eq_set(a, b);
+    case AST_OP_NE:
+        return isl_pw_aff_ne_set(a, b);
+    case AST_OP_LT:
+        return isl_pw_aff_lt_set(a, b);
+    case AST_OP_LE:
+        return isl_pw_aff_le_set(a, b);
+    case AST_OP_GT:
+        return isl_pw_aff_gt_set(a, b);
+    default:
+        return isl_pw_aff_ge_set(a, b);
+    }
+}
+
+static ast_op opposite(ast_op op)
+{
+    switch (op) {
+    case AST_OP_EQ:
+        return AST_OP_NE;
+    case AST_OP_NE:
+        return AST_OP_EQ;
+    case AST_OP_LT:
+        return AST_OP_GE;
+    case AST_OP_LE:
+        return AST_OP_GT;
+    case AST_OP_GT:
+        return AST_OP_LE;
+    default:
+        return AST_OP_LT;
+    }
+}
+
+static isl_set *unknown(lift_scope *s, bool *exact)
+{
+    *exact = false;
+    return isl_set_universe(isl_space_copy(s->space));
+}
+
+static isl_set *lift_logic(lift_scope *s, const ast_expr *e, bool negate, bool *exact)
+{
+    isl_set *a = lift_cond(s, e->u.binary.left, negate, exact);
+    isl_set *b = lift_cond(s, e->u.binary.right, negate, exact);
+    bool both = (e->u.binary.op == AST_OP_AND) != negate;
+    return both ? isl_set_intersect(a, b) : isl_set_union(a, b);
+}
+
+static isl_set *lift_comparison(lift_scope *s, const ast_expr *e, bool negate, bool *exact)
+{
+    isl_pw_aff *a = lift_value(s, e->u.binary.left);
+    isl_pw_aff *b = a ? lift_value(s, e->u.binary.right) : NULL;
+    if (!b) {
+        isl_pw_aff_free(a);
+        return unknown(s, exact);
+    }
+    return compare(negate ? opposite(e->u.binary.op) : e->u.binary.op, a, b);
+}
+
+isl_set *lift_cond(lift_scope *s, const ast_expr *e, bool negate, bool *exact)
+{
+    if (e->kind == AST_UNARY && e->u.unary.op == AST_OP_NOT)
+        return lift_cond(s, e->u.unary.operand, !negate, exact);
+    if (e->kind == AST_BINARY && (e->u.binary.op == AST_OP_AND || e->u.binary.op == AST_OP_OR))
+        return lift_logic(s, e, negate, exact);
+    if (e->kind == AST_BINARY && is_logical(e->u.binary.op))
+        return lift_comparison(s, e, negate, exact);
+    isl_pw_aff *value = lift_value(s, e);
+    if (!value)
+        return unknown(s, exact);
+    return negate ? isl_pw_aff_zero_set(value) : isl_pw_aff_non_zero_set(value);
+}

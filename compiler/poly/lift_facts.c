@@ -1,0 +1,206 @@
+/* The parameters of a file: every global and member that an expression of the graph mentions, and
+ * the sizes of matrices that memory references are held against; and what is known about them. */
+#include "poly.h"
+
+#include <isl/options.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- collecting ---------------------------------------------------------------------------- */
+
+static bool one_of(const char *word, const char *const *list)
+{
+    for (; *list; list++)
+        if (strcmp(*list, word) == 0)
+            return true;
+    return false;
+}
+
+static bool is_matrix(const sema_global *g)
+{
+    return g->kind == SEMA_MATRIX || (g->c_type && strstr(g->c_type, "matrix"));
+}
+
+static void add_param(poly *m, const char *name, const sema_global *root,
+                      const char *field)
+{
+    static const char *const counts[] = {"mt", "nt", "lmt", "lnt", NULL};
+    if (lift_find_param(m, name) >= 0)
+        return;
+    m->params = util_realloc(m->params, (m->n_params + 1) * sizeof(*m->params));
+    m->params[m->n_params++] = (poly_param){
+        .name = arena_strndup(m->arena, name, strlen(name)),
+        .root = root,
+        .field = field,
+        .count = field && is_matrix(root) && one_of(field, counts),
+        .scalar = !field && !root->init,
+        .rows = field ? is_matrix(root) && strcmp(field, "p") == 0 : strcmp(name, "P") == 0,
+        .cols = field ? is_matrix(root) && strcmp(field, "q") == 0 : strcmp(name, "Q") == 0,
+    };
+}
+
+static void collect(const ast_expr *e, void *arg)
+{
+    poly *m = arg;
+    if (!e)
+        return;
+    if (e->kind == AST_STRING) {
+        collect(e->u.string.parsed, m);
+        return;
+    }
+    text spelling = {0};
+    const sema_global *root = NULL;
+    if (lift_spelling(m->sema, e, &spelling, &root)) {
+        if (e->kind == AST_MEMBER)
+            add_param(m, text_str(&spelling), root, e->u.member.field.text);
+        else if (root->kind == SEMA_INT) {
+            add_param(m, text_str(&spelling), root, NULL);
+            collect(root->init, m);
+        }
+    } else {
+        ast_each_child(e, collect, m);
+    }
+    text_free(&spelling);
+}
+
+static void collect_call(poly *m, const ast_call *c, const sema_global *collection)
+{
+    ast_each_in_call(c, collect, m);
+    /* Sizes that the file does not mention: under --std=parsec nothing is known about them and
+     * nothing was promised. */
+    if (m->sema->dialect == DIALECT_PARSEC || !collection || c->n_args != 2 ||
+        !is_matrix(collection))
+        return;
+    static const char *const fields[] = {"mt", "nt"};
+    bool pointer = collection->c_type && strchr(collection->c_type, '*');
+    for (size_t i = 0; i < UTIL_COUNT(fields); i++) {
+        text spelling = {0};
+        text_printf(&spelling, "%s%s%s", collection->name, pointer ? "->" : ".", fields[i]);
+        add_param(m, text_str(&spelling), collection, fields[i]);
+        text_free(&spelling);
+    }
+}
+
+static void collect_class(poly *m, const sema_class *cls)
+{
+    for (size_t i = 0; i < cls->ast->n_locals; i++)
+        ast_each_in_value(cls->ast->locals[i]->value, collect, m);
+    collect_call(m, cls->ast->placement, NULL);
+    for (size_t f = 0; f < cls->n_flows; f++) {
+        for (size_t e = 0; e < cls->flows[f].n_edges; e++) {
+            const sema_edge *edge = &cls->flows[f].edges[e];
+            ast_each_in_indices(edge->dep->indices, collect, m);
+            collect(edge->cond, m);
+            collect_call(m, edge->call, edge->target);
+        }
+    }
+}
+
+void poly_begin(poly *m, const sema_info *sema, arena *a, unsigned long max_operations,
+                const int64_t *grid)
+{
+    const ast_file *file = sema->ast;
+    *m = (poly){.sema = sema, .arena = a, .isl = isl_ctx_alloc()};
+    if (grid)
+        memcpy(m->grid, grid, sizeof(m->grid));
+    isl_options_set_on_error(m->isl, ISL_ON_ERROR_CONTINUE);
+    isl_ctx_set_max_operations(m->isl, max_operations);
+    for (size_t i = 0; i < file->n_assumes; i++)
+        collect(file->assumes[i]->expr, m);
+    for (size_t i = 0; i < sema->n_classes; i++)
+        collect_class(m, &sema->classes[i]);
+    m->param_space = isl_space_params_alloc(m->isl, (unsigned)m->n_params);
+    for (size_t i = 0; i < m->n_params; i++) {
+        isl_id *id = isl_id_alloc(m->isl, m->params[i].name, &m->params[i]);
+        m->param_space = isl_space_set_dim_id(m->param_space, isl_dim_param, (unsigned)i, id);
+    }
+}
+
+void poly_end(poly *m)
+{
+    isl_space_free(m->param_space);
+    isl_ctx_free(m->isl);
+    free(m->params);
+}
+
+/* ---- facts --------------------------------------------------------------------------------- */
+
+/* A scope without variables, for conditions on the parameters alone, and what they add up to. */
+typedef struct known {
+    lift_scope scope;
+    isl_set *facts;
+} known;
+
+static isl_pw_aff *param_aff(known *k, size_t pos)
+{
+    return lift_dimension(&k->scope, isl_dim_param, (int)pos);
+}
+
+static void know(known *k, isl_set *set)
+{
+    k->facts = isl_set_intersect(k->facts, isl_set_params(set));
+}
+
+static void at_least(known *k, size_t pos, long low)
+{
+    know(k, isl_pw_aff_ge_set(param_aff(k, pos), lift_number(&k->scope, low)));
+}
+
+/* 0 <= tiles <= rows, and both are zero or none. */
+static void tiles_of(known *k, size_t tiles, size_t rows)
+{
+    know(k, isl_pw_aff_le_set(param_aff(k, tiles), param_aff(k, rows)));
+    isl_set *none = isl_pw_aff_le_set(param_aff(k, rows), lift_number(&k->scope, 0));
+    isl_set *some = isl_pw_aff_ge_set(param_aff(k, tiles), lift_number(&k->scope, 1));
+    know(k, isl_set_union(none, some));
+}
+
+static void pair_facts(known *k, size_t i, size_t j)
+{
+    const poly_param *a = &k->scope.poly->params[i], *b = &k->scope.poly->params[j];
+    static const char *const pairs[][2] = {
+        {"mt", "m"}, {"nt", "n"}, {"lmt", "lm"}, {"lnt", "ln"}};
+    if (a->root != b->root || !a->field || !b->field || i == j)
+        return;
+    if (i < j && strcmp(a->field, b->field) == 0)   /* A->mt and A->super.mt */
+        know(k, isl_pw_aff_eq_set(param_aff(k, i), param_aff(k, j)));
+    for (size_t x = 0; x < UTIL_COUNT(pairs); x++)
+        if (strcmp(a->field, pairs[x][0]) == 0 && strcmp(b->field, pairs[x][1]) == 0)
+            tiles_of(k, i, j);
+}
+
+static void matrix_facts(known *k)
+{
+    static const char *const not_negative[] = {"m",  "n",  "mt",  "nt",  "lm",
+                                               "ln", "lmt", "lnt", NULL};
+    static const char *const positive[] = {"mb", "nb", "p", "q", NULL};
+    const poly *m = k->scope.poly;
+    for (size_t i = 0; i < m->n_params; i++) {
+        const poly_param *p = &m->params[i];
+        if (!p->field || !is_matrix(p->root))
+            continue;
+        if (one_of(p->field, not_negative))
+            at_least(k, i, 0);
+        else if (one_of(p->field, positive))
+            at_least(k, i, 1);
+        for (size_t j = 0; j < m->n_params; j++)
+            pair_facts(k, i, j);
+    }
+}
+
+isl_set *lift_facts(poly *m, bool *assume_exact)
+{
+    const ast_file *file = m->sema->ast;
+    known k = {
+        .scope = {.poly = m,
+                  .space = isl_space_set_from_params(isl_space_copy(m->param_space))},
+        .facts = isl_set_universe(isl_space_copy(m->param_space)),
+    };
+    matrix_facts(&k);
+    for (size_t i = 0; i < file->n_assumes; i++) {
+        assume_exact[i] = true;     /* an over-approximated fact says less: safe */
+        know(&k, lift_cond(&k.scope, file->assumes[i]->expr, false, &assume_exact[i]));
+    }
+    isl_space_free(k.scope.space);
+    return isl_set_coalesce(k.facts);
+}

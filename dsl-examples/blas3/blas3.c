@@ -1,0 +1,467 @@
+/* Level 3 of BLAS: checks the arguments, picks the graph. */
+#include "la/check.h"
+#include "la/pools.h"
+
+#include <dag/kernels.h>
+
+#include "gemm_A.h"
+#include "gemm_C.h"
+#include "symm_L.h"
+#include "symm_R.h"
+#include "syr2k.h"
+#include "syrk.h"
+#include "trmm_L.h"
+#include "trmm_R.h"
+#include "trsm_A.h"
+#include "trsm_L.h"
+#include "trsm_R.h"
+
+#include <inttypes.h>
+
+/* Whether op(A) is not A, and its size and tiles. */
+struct op {
+    int turned;
+    int64_t m, n, mb, nb, nt;
+};
+
+static struct op op_of(dag_trans trans, const dag_matrix *A)
+{
+    if (trans == DAG_NO_TRANS)
+        return (struct op){0, A->m, A->n, A->mb, A->nb, A->nt};
+    return (struct op){1, A->n, A->m, A->nb, A->mb, A->mt};
+}
+
+/* The pool of a routine whose arguments are good, or NULL. */
+static dag_taskpool *if_good(const dagi_check *c, dag_taskpool *(*make)(void *), void *call)
+{
+    if (c->status != DAG_SUCCESS)
+        return NULL;
+    (void)dag_kernels_init(NULL); /* the caller asks for the result if it matters to it */
+    return make(call);
+}
+
+/* The same on all ranks, to its end. */
+static dag_status run_if_good(dagi_check *c, dag_taskpool *(*make)(void *), void *call)
+{
+    if (!dagi_check_agreed(c))
+        return c->status;
+    return dag_run(c->ctx, if_good(c, make, call));
+}
+
+/* ---- gemm -------------------------------------------------------------------------------- */
+
+struct gemm {
+    dag_context *ctx;
+    dag_trans transa, transb;
+    dag_dcomplex alpha, beta;
+    dag_matrix *A, *B, *C;
+};
+
+static dagi_check check_gemm(const char *routine, int prec, const struct gemm *g)
+{
+    dagi_check c = dagi_check_start(g->ctx, routine);
+    dagi_check_trans(&c, "transa", g->transa);
+    dagi_check_trans(&c, "transb", g->transb);
+    dagi_check_typed(&c, "A", prec, g->A);
+    dagi_check_present(&c, "B", g->B);
+    dagi_check_present(&c, "C", g->C);
+    dagi_check_same_type(&c, "A", g->A, "B", g->B);
+    dagi_check_same_type(&c, "A", g->A, "C", g->C);
+    dagi_check_general(&c, "A", g->A);
+    dagi_check_general(&c, "B", g->B);
+    dagi_check_general(&c, "C", g->C);
+    dagi_check_scalar(&c, "alpha", g->alpha, g->C);
+    dagi_check_scalar(&c, "beta", g->beta, g->C);
+    dagi_check_distinct(&c, "C", g->C, "A", g->A);
+    dagi_check_distinct(&c, "C", g->C, "B", g->B);
+    if (c.status != DAG_SUCCESS)
+        return c;
+    struct op a = op_of(g->transa, g->A), b = op_of(g->transb, g->B);
+    dagi_check_cut(&c, "the rows of C", g->C->m, g->C->mb, "those of op(A)", a.m, a.mb);
+    dagi_check_cut(&c, "the columns of C", g->C->n, g->C->nb, "those of op(B)", b.n, b.nb);
+    dagi_check_cut(&c, "the columns of op(A)", a.n, a.nb, "the rows of op(B)", b.m, b.mb);
+    return c;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/*
+ * How many partial sums each tile of C has where A stays in place, or 0 where C does.
+ *
+ * C in place sends A along the process rows and B along the process columns; A in place sends B
+ * along its columns and partial sums of C along its rows. What is sent less decides, in elements;
+ * with C in place there must also be tiles enough for all workers.
+ */
+static int64_t partial_sums(const struct gemm *g, int64_t kt)
+{
+    const dag_matrix *A = g->A, *C = g->C;
+    struct op a = op_of(g->transa, A);
+    double m = (double)C->m, n = (double)C->n, k = (double)a.n;
+    int64_t down = a.turned ? A->q : A->p, across = a.turned ? A->p : A->q;
+    double with_c =
+        m * k * (double)(C->q > 1 ? C->q - 1 : A->p * A->q > 1) + k * n * (double)(C->p - 1);
+    double with_a = k * n * (double)down + m * n * (double)across;
+    int64_t workers = (int64_t)dag_workers(g->ctx) * A->p * A->q, tiles = C->mt * C->nt;
+    if (!(A->p * A->q > 1 && with_a < with_c) && !(tiles < workers && kt >= 2 * across))
+        return 0;
+    int64_t parts = across * ceil_div(workers, across * tiles);
+    return parts < kt ? parts : kt;
+}
+
+static dag_taskpool *gemm_pool(void *call)
+{
+    static dag_taskpool *(*const in_c[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
+                                          int64_t, int, int, dag_trans, dag_trans, dag_dcomplex,
+                                          dag_dcomplex) = DAGI_FOUR(gemm_C);
+    static dag_taskpool *(*const in_a[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
+                                          int64_t, int64_t, int, int, dag_trans, dag_trans,
+                                          dag_dcomplex, dag_dcomplex) = DAGI_FOUR(gemm_A);
+    const struct gemm *g = call;
+    int64_t kt = op_of(g->transa, g->A).nt;
+    int ta = g->transa != DAG_NO_TRANS, tb = g->transb != DAG_NO_TRANS;
+    dag_precision p = g->C->prec;
+    if (kt == 0 || g->C->m == 0 || g->C->n == 0 || g->alpha == 0)
+        return dagi_scale_pool(g->ctx, DAG_GENERAL, 0, g->beta, g->C);
+    int64_t parts = partial_sums(g, kt);
+    if (parts > 0)
+        return in_a[p](g->ctx, g->A, g->B, g->C, kt, parts, ta, tb, g->transa, g->transb, g->alpha,
+                       g->beta);
+    return in_c[p](g->ctx, g->A, g->B, g->C, kt, ta, tb, g->transa, g->transb, g->alpha, g->beta);
+}
+
+dag_taskpool *dag_gemm_new(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
+                           dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
+{
+    struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C};
+    dagi_check c = check_gemm("dag_gemm", DAGI_ANY, &g);
+    return if_good(&c, gemm_pool, &g);
+}
+
+static dag_status do_gemm(const char *routine, int prec, struct gemm g)
+{
+    dagi_check c = check_gemm(routine, prec, &g);
+    return run_if_good(&c, gemm_pool, &g);
+}
+
+/* ---- symm, hemm -------------------------------------------------------------------------- */
+
+struct symm {
+    dag_context *ctx;
+    dag_side side;
+    dag_uplo uplo;
+    int herm;
+    dag_dcomplex alpha, beta;
+    dag_matrix *A, *B, *C;
+};
+
+static dagi_check check_symm(const char *routine, int prec, const struct symm *s)
+{
+    dagi_check c = dagi_check_start(s->ctx, routine);
+    dagi_check_side(&c, s->side);
+    dagi_check_typed(&c, "A", prec, s->A);
+    dagi_check_present(&c, "B", s->B);
+    dagi_check_present(&c, "C", s->C);
+    dagi_check_square(&c, "A", s->uplo, s->A);
+    dagi_check_same_type(&c, "A", s->A, "B", s->B);
+    dagi_check_same_type(&c, "A", s->A, "C", s->C);
+    dagi_check_general(&c, "B", s->B);
+    dagi_check_general(&c, "C", s->C);
+    dagi_check_scalar(&c, "alpha", s->alpha, s->C);
+    dagi_check_scalar(&c, "beta", s->beta, s->C);
+    dagi_check_distinct(&c, "C", s->C, "A", s->A);
+    dagi_check_distinct(&c, "C", s->C, "B", s->B);
+    if (c.status != DAG_SUCCESS)
+        return c;
+    const dag_matrix *B = s->B, *C = s->C;
+    dagi_check_cut(&c, "the rows of C", C->m, C->mb, "those of B", B->m, B->mb);
+    dagi_check_cut(&c, "the columns of C", C->n, C->nb, "those of B", B->n, B->nb);
+    if (s->side == DAG_LEFT)
+        dagi_check_cut(&c, "the rows of A", s->A->m, s->A->mb, "those of B", B->m, B->mb);
+    else
+        dagi_check_cut(&c, "the columns of A", s->A->n, s->A->nb, "those of B", B->n, B->nb);
+    return c;
+}
+
+static dag_taskpool *symm_pool(void *call)
+{
+    static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *, dag_matrix *,
+                                             dag_matrix *, int, int, dag_dcomplex,
+                                             dag_dcomplex) = {DAGI_FOUR(symm_L), DAGI_FOUR(symm_R)};
+    const struct symm *s = call;
+    if (s->C->m == 0 || s->C->n == 0 || s->alpha == 0)
+        return dagi_scale_pool(s->ctx, DAG_GENERAL, 0, s->beta, s->C);
+    return make[s->side == DAG_RIGHT][s->C->prec](s->ctx, s->A, s->B, s->C, s->uplo == DAG_LOWER,
+                                                  s->herm, s->alpha, s->beta);
+}
+
+static dag_taskpool *new_symm(const char *routine, struct symm s)
+{
+    dagi_check c = check_symm(routine, DAGI_ANY, &s);
+    return if_good(&c, symm_pool, &s);
+}
+
+static dag_status do_symm(const char *routine, int prec, struct symm s)
+{
+    dagi_check c = check_symm(routine, prec, &s);
+    return run_if_good(&c, symm_pool, &s);
+}
+
+dag_taskpool *dag_symm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_dcomplex alpha,
+                           dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
+{
+    return new_symm("dag_symm", (struct symm){ctx, side, uplo, 0, alpha, beta, A, B, C});
+}
+
+dag_taskpool *dag_hemm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_dcomplex alpha,
+                           dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
+{
+    return new_symm("dag_hemm", (struct symm){ctx, side, uplo, 1, alpha, beta, A, B, C});
+}
+
+/* ---- syrk, herk, syr2k, her2k ------------------------------------------------------------ */
+
+struct rank_k {
+    dag_context *ctx;
+    dag_uplo uplo;
+    dag_trans trans;
+    int herm;
+    dag_dcomplex alpha, beta;
+    dag_matrix *A, *B, *C; /* B: NULL for a rank-k update */
+    int two;               /* a rank-2k update */
+};
+
+static void check_rank_k_trans(dagi_check *c, const struct rank_k *r)
+{
+    dag_trans wrong = r->herm ? DAG_TRANS : DAG_CONJ_TRANS;
+    dagi_check_trans(c, "trans", r->trans);
+    if (c->status == DAG_SUCCESS && dag_precision_is_complex(r->C->prec) && r->trans == wrong)
+        dagi_check_fail(c, "trans is %s; it must be DAG_NO_TRANS or %s",
+                        r->herm ? "DAG_TRANS" : "DAG_CONJ_TRANS",
+                        r->herm ? "DAG_CONJ_TRANS" : "DAG_TRANS");
+}
+
+static dagi_check check_rank_k(const char *routine, int prec, const struct rank_k *r)
+{
+    dagi_check c = dagi_check_start(r->ctx, routine);
+    dagi_check_typed(&c, "A", prec, r->A);
+    dagi_check_present(&c, "C", r->C);
+    dagi_check_same_type(&c, "A", r->A, "C", r->C);
+    check_rank_k_trans(&c, r);
+    dagi_check_square(&c, "C", r->uplo, r->C);
+    dagi_check_general(&c, "A", r->A);
+    dagi_check_scalar(&c, "alpha", r->alpha, r->C);
+    dagi_check_scalar(&c, "beta", r->beta, r->C);
+    dagi_check_distinct(&c, "C", r->C, "A", r->A);
+    if (c.status == DAG_SUCCESS) {
+        struct op a = op_of(r->trans, r->A);
+        dagi_check_cut(&c, "the rows of C", r->C->m, r->C->mb, "those of op(A)", a.m, a.mb);
+    }
+    if (!r->two)
+        return c;
+    dagi_check_present(&c, "B", r->B);
+    dagi_check_same_type(&c, "A", r->A, "B", r->B);
+    dagi_check_general(&c, "B", r->B);
+    dagi_check_distinct(&c, "C", r->C, "B", r->B);
+    if (c.status == DAG_SUCCESS) {
+        dagi_check_cut(&c, "the rows of A", r->A->m, r->A->mb, "those of B", r->B->m, r->B->mb);
+        dagi_check_cut(&c, "the columns of A", r->A->n, r->A->nb, "those of B", r->B->n, r->B->nb);
+    }
+    return c;
+}
+
+static dag_taskpool *rank_k_pool(void *call)
+{
+    static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_matrix *, int64_t, int,
+                                         int, int, dag_dcomplex, dag_dcomplex) = DAGI_FOUR(syrk);
+    static dag_taskpool *(*const two[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
+                                         int64_t, int, int, int, dag_dcomplex, dag_dcomplex) =
+        DAGI_FOUR(syr2k);
+    const struct rank_k *r = call;
+    dag_precision p = r->C->prec;
+    int64_t kt = op_of(r->trans, r->A).nt;
+    int ta = r->trans != DAG_NO_TRANS, lower = r->uplo == DAG_LOWER;
+    int herm = r->herm && dag_precision_is_complex(p);
+    if (kt == 0 || r->C->n == 0 || r->alpha == 0)
+        return dagi_scale_pool(r->ctx, r->uplo, herm && r->beta != 1, r->beta, r->C);
+    if (r->two)
+        return two[p](r->ctx, r->A, r->B, r->C, kt, ta, lower, herm, r->alpha, r->beta);
+    return one[p](r->ctx, r->A, r->C, kt, ta, lower, herm, r->alpha, r->beta);
+}
+
+static dag_taskpool *new_rank_k(const char *routine, struct rank_k r)
+{
+    dagi_check c = check_rank_k(routine, DAGI_ANY, &r);
+    return if_good(&c, rank_k_pool, &r);
+}
+
+static dag_status do_rank_k(const char *routine, int prec, struct rank_k r)
+{
+    dagi_check c = check_rank_k(routine, prec, &r);
+    return run_if_good(&c, rank_k_pool, &r);
+}
+
+dag_taskpool *dag_syrk_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
+                           dag_matrix *A, dag_dcomplex beta, dag_matrix *C)
+{
+    return new_rank_k("dag_syrk", (struct rank_k){ctx, uplo, trans, 0, alpha, beta, A, NULL, C, 0});
+}
+
+dag_taskpool *dag_herk_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, double alpha,
+                           dag_matrix *A, double beta, dag_matrix *C)
+{
+    return new_rank_k("dag_herk", (struct rank_k){ctx, uplo, trans, 1, alpha, beta, A, NULL, C, 0});
+}
+
+dag_taskpool *dag_syr2k_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
+                            dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
+{
+    return new_rank_k("dag_syr2k", (struct rank_k){ctx, uplo, trans, 0, alpha, beta, A, B, C, 1});
+}
+
+dag_taskpool *dag_her2k_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
+                            dag_matrix *A, dag_matrix *B, double beta, dag_matrix *C)
+{
+    return new_rank_k("dag_her2k", (struct rank_k){ctx, uplo, trans, 1, alpha, beta, A, B, C, 1});
+}
+
+/* ---- trmm, trsm -------------------------------------------------------------------------- */
+
+struct triangular {
+    dag_context *ctx;
+    dag_side side;
+    dag_uplo uplo;
+    dag_trans trans;
+    dag_diag diag;
+    dag_dcomplex alpha;
+    dag_matrix *A, *B;
+    int solve;
+};
+
+static dagi_check check_triangular(const char *routine, int prec, const struct triangular *t)
+{
+    dagi_check c = dagi_check_start(t->ctx, routine);
+    dagi_check_side(&c, t->side);
+    dagi_check_trans(&c, "trans", t->trans);
+    dagi_check_diag(&c, t->diag);
+    dagi_check_typed(&c, "A", prec, t->A);
+    dagi_check_present(&c, "B", t->B);
+    dagi_check_square(&c, "A", t->uplo, t->A);
+    dagi_check_same_type(&c, "A", t->A, "B", t->B);
+    dagi_check_general(&c, "B", t->B);
+    dagi_check_scalar(&c, "alpha", t->alpha, t->B);
+    dagi_check_distinct(&c, "B", t->B, "A", t->A);
+    if (c.status == DAG_SUCCESS && t->side == DAG_LEFT)
+        dagi_check_cut(&c, "the rows of A", t->A->m, t->A->mb, "those of B", t->B->m, t->B->mb);
+    else if (c.status == DAG_SUCCESS)
+        dagi_check_cut(&c, "the columns of A", t->A->n, t->A->nb, "those of B", t->B->n, t->B->nb);
+    return c;
+}
+
+/*
+ * Whether a solve leaves A in place. B in place sends half of A once along its rows; A in place sends
+ * a tile of B from tile to tile of A, so that a B narrower than half a tile travels less.
+ */
+static int solves_in_a(const struct triangular *t)
+{
+    return t->solve && t->side == DAG_LEFT && t->A->p * t->A->q > 1 && 2 * t->B->n <= t->A->nb;
+}
+
+static dag_taskpool *triangular_pool(void *call)
+{
+    /* [trmm, trsm, trsm with A in place][side]; the first int: 1 for the direction that is natural
+     * to the graph */
+    static dag_taskpool *(*const make[3][2][4])(dag_context *, dag_matrix *, dag_matrix *, int, int,
+                                                dag_trans, dag_diag, dag_dcomplex) = {
+        {DAGI_FOUR(trmm_L), DAGI_FOUR(trmm_R)}, {DAGI_FOUR(trsm_L), DAGI_FOUR(trsm_R)}, {DAGI_FOUR(trsm_A), {NULL}}};
+    const struct triangular *t = call;
+    int right = t->side == DAG_RIGHT, turned = t->trans != DAG_NO_TRANS;
+    int lower = (t->uplo == DAG_LOWER) != turned; /* op(A) */
+    int natural = t->solve && right ? !lower : lower;
+    if (t->B->m == 0 || t->B->n == 0 || t->alpha == 0)
+        return dagi_scale_pool(t->ctx, DAG_GENERAL, 0, 0, t->B);
+    int graph = t->solve + solves_in_a(t);
+    return make[graph][right][t->B->prec](t->ctx, t->A, t->B, natural, turned, t->trans, t->diag,
+                                          t->alpha);
+}
+
+static dag_taskpool *new_triangular(const char *routine, struct triangular t)
+{
+    dagi_check c = check_triangular(routine, DAGI_ANY, &t);
+    return if_good(&c, triangular_pool, &t);
+}
+
+static dag_status do_triangular(const char *routine, int prec, struct triangular t)
+{
+    dagi_check c = check_triangular(routine, prec, &t);
+    return run_if_good(&c, triangular_pool, &t);
+}
+
+dag_taskpool *dag_trmm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,
+                           dag_diag diag, dag_dcomplex alpha, dag_matrix *A, dag_matrix *B)
+{
+    return new_triangular("dag_trmm",
+                          (struct triangular){ctx, side, uplo, trans, diag, alpha, A, B, 0});
+}
+
+dag_taskpool *dag_trsm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,
+                           dag_diag diag, dag_dcomplex alpha, dag_matrix *A, dag_matrix *B)
+{
+    return new_triangular("dag_trsm",
+                          (struct triangular){ctx, side, uplo, trans, diag, alpha, A, B, 1});
+}
+
+/* ---- run to the end: without a letter, and for each type --------------------------------- */
+
+#define GEMM(p, PREC, elem, real, name)                                                            \
+    dag_status dag_##p##name(dag_context *ctx, dag_trans transa, dag_trans transb, elem alpha,     \
+                             dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)               \
+    {                                                                                              \
+        return do_gemm("dag_" #p #name, PREC,                                                      \
+                       (struct gemm){ctx, transa, transb, alpha, beta, A, B, C});                  \
+    }
+#define SYMM(p, PREC, elem, real, name, herm)                                                      \
+    dag_status dag_##p##name(dag_context *ctx, dag_side side, dag_uplo uplo, elem alpha,           \
+                             dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)               \
+    {                                                                                              \
+        return do_symm("dag_" #p #name, PREC,                                                      \
+                       (struct symm){ctx, side, uplo, herm, alpha, beta, A, B, C});                \
+    }
+/* `type`: that of elements, or of their real parts. */
+#define RANK_K(p, PREC, name, type, herm)                                                          \
+    dag_status dag_##p##name(dag_context *ctx, dag_uplo uplo, dag_trans trans, type alpha,         \
+                             dag_matrix *A, type beta, dag_matrix *C)                              \
+    {                                                                                              \
+        return do_rank_k("dag_" #p #name, PREC,                                                    \
+                         (struct rank_k){ctx, uplo, trans, herm, alpha, beta, A, NULL, C, 0});     \
+    }
+#define RANK_2K(p, PREC, name, elem, type, herm)                                                   \
+    dag_status dag_##p##name(dag_context *ctx, dag_uplo uplo, dag_trans trans, elem alpha,         \
+                             dag_matrix *A, dag_matrix *B, type beta, dag_matrix *C)               \
+    {                                                                                              \
+        return do_rank_k("dag_" #p #name, PREC,                                                    \
+                         (struct rank_k){ctx, uplo, trans, herm, alpha, beta, A, B, C, 1});        \
+    }
+#define SYMMETRIC(p, PREC, elem, real, update, update2)                                            \
+    RANK_K(p, PREC, update, elem, 0) RANK_2K(p, PREC, update2, elem, elem, 0)
+#define HERMITIAN(p, PREC, elem, real, update, update2)                                            \
+    RANK_K(p, PREC, update, real, 1) RANK_2K(p, PREC, update2, elem, real, 1)
+#define TRIANGULAR(p, PREC, elem, real, name, solve)                                               \
+    dag_status dag_##p##name(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,      \
+                             dag_diag diag, elem alpha, dag_matrix *A, dag_matrix *B)              \
+    {                                                                                              \
+        return do_triangular(                                                                      \
+            "dag_" #p #name, PREC,                                                                 \
+            (struct triangular){ctx, side, uplo, trans, diag, alpha, A, B, solve});                \
+    }
+DAGI_ALL_TYPES(GEMM, gemm)
+DAGI_ALL_TYPES(SYMM, symm, 0)
+DAGI_ALL_TYPES(SYMMETRIC, syrk, syr2k)
+DAGI_ALL_TYPES(TRIANGULAR, trmm, 0)
+DAGI_ALL_TYPES(TRIANGULAR, trsm, 1)
+DAGI_ANY_TYPE(SYMM, hemm, 1)
+DAGI_COMPLEX_TYPES(SYMM, hemm, 1)
+DAGI_ANY_TYPE(HERMITIAN, herk, her2k)
+DAGI_COMPLEX_TYPES(HERMITIAN, herk, her2k)

@@ -1,0 +1,114 @@
+/* Cholesky factorisation and solution: checks the arguments, picks the graph. */
+#include "la/check.h"
+#include "la/pools.h"
+#include "la/resident.h"
+
+#include <dag/kernels.h>
+
+#include "potrf_L.h"
+#include "potrf_U.h"
+#include "potrs_L.h"
+#include "potrs_U.h"
+
+#include <string.h>
+
+/* A complaint about `prec`, which may be DAGI_ANY, names the routine with its letter. */
+static dagi_check check_triangle(dag_context *ctx, const char *routine, int prec, dag_uplo uplo,
+                                 const dag_matrix *A)
+{
+    dagi_check c = dagi_check_start(ctx, routine);
+    dagi_check_present(&c, "A", A);
+    if (A != NULL && prec != DAGI_ANY && (int)A->prec != prec)
+        c.status = dag_error(ctx, DAG_ERR_ARG, "dag_%c%s: A holds '%c' elements",
+                             dag_precision_letter((dag_precision)prec), routine + strlen("dag_"),
+                             dag_precision_letter(A->prec));
+    dagi_check_uplo(&c, uplo);
+    dagi_check_order(&c, "A", A);
+    dagi_check_square_tiles(&c, "A", A);
+    dagi_check_stored(&c, "A", uplo, A);
+    return c;
+}
+
+static dagi_check check_solve(dag_context *ctx, const char *routine, int prec, dag_uplo uplo,
+                              const dag_matrix *A, const dag_matrix *B)
+{
+    dagi_check c = check_triangle(ctx, routine, prec, uplo, A);
+    dagi_check_present(&c, "B", B);
+    dagi_check_same_type(&c, "A", A, "B", B);
+    dagi_check_rhs(&c, A, B);
+    dagi_check_general(&c, "B", B);
+    return c;
+}
+
+/* ---- pools ------------------------------------------------------------------------------- */
+
+/* Arguments have been checked. */
+static dag_taskpool *potrf_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
+{
+    static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *) = {
+        DAGI_FOUR(potrf_L), DAGI_FOUR(potrf_U)};
+    (void)dag_kernels_init(NULL); /* the caller asks for the result if it matters to it */
+    return make[uplo == DAG_UPPER][A->prec](ctx, A);
+}
+
+static dag_taskpool *potrs_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
+{
+    static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *, dag_matrix *) = {
+        DAGI_FOUR(potrs_L), DAGI_FOUR(potrs_U)};
+    (void)dag_kernels_init(NULL);
+    return make[uplo == DAG_UPPER][A->prec](ctx, A, B);
+}
+
+static dag_taskpool *new_potrf(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A)
+{
+    dagi_check c = check_triangle(ctx, "dag_potrf", prec, uplo, A);
+    return c.status == DAG_SUCCESS ? potrf_pool(ctx, uplo, A) : NULL;
+}
+
+static dag_taskpool *new_potrs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A,
+                               dag_matrix *B)
+{
+    dagi_check c = check_solve(ctx, "dag_potrs", prec, uplo, A, B);
+    return c.status == DAG_SUCCESS ? potrs_pool(ctx, uplo, A, B) : NULL;
+}
+
+/* ---- runs to the end --------------------------------------------------------------------- */
+
+static dag_status do_potrf(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, int64_t *info)
+{
+    dagi_check c = check_triangle(ctx, "dag_potrf", prec, uplo, A);
+    return dagi_check_agreed(&c) ? dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info) : c.status;
+}
+
+static dag_status do_potrs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
+{
+    dagi_check c = check_solve(ctx, "dag_potrs", prec, uplo, A, B);
+    return dagi_check_agreed(&c) ? dag_run(ctx, potrs_pool(ctx, uplo, A, B)) : c.status;
+}
+
+static dag_status do_posv(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, dag_matrix *B,
+                          int64_t *info)
+{
+    dagi_check c = check_solve(ctx, "dag_posv", prec, uplo, A, B);
+    dagi_check_present(&c, "info", info);
+    if (!dagi_check_agreed(&c))
+        return c.status;
+    bool kept = dagi_la_keep(ctx, A, DAG_RESIDENT_SAVED);
+    dag_status status = dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info);
+    if (status == DAG_SUCCESS && *info == 0)
+        status = dag_run(ctx, potrs_pool(ctx, uplo, A, B));
+    return dagi_la_let_go(ctx, A, kept, status);
+}
+
+DAGI_ENTRIES(dag_status, potrf, (dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info),
+             do_potrf(ctx, prec, uplo, A, info))
+DAGI_ENTRIES(dag_taskpool *, potrf_new, (dag_context *ctx, dag_uplo uplo, dag_matrix *A),
+             new_potrf(ctx, prec, uplo, A))
+DAGI_ENTRIES(dag_status, potrs, (dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B),
+             do_potrs(ctx, prec, uplo, A, B))
+DAGI_ENTRIES(dag_taskpool *, potrs_new,
+             (dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B),
+             new_potrs(ctx, prec, uplo, A, B))
+DAGI_ENTRIES(dag_status, posv,
+             (dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B, int64_t *info),
+             do_posv(ctx, prec, uplo, A, B, info))

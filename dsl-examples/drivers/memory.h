@@ -1,0 +1,22 @@
+/* What a run will take of the host's memory, and what there is. */
+#ifndef DRIVERS_MEMORY_H
+#define DRIVERS_MEMORY_H
+
+#include "options.h"
+
+#include <dag/la.h>
+
+/* Words of a run at its peak, per element of its first matrix, as measured. */
+double memory_words(const char *routine, const options *o);
+/* Bytes that the system lets the processes of this one's group have: the machine's memory, or less where
+ * control groups (of either version) say so. `root` stands before the paths, "" but in tests. */
+double memory_of_node(const char *root);
+/* Bytes of address space that this process may still take; infinite where there is no limit. */
+double memory_of_process(void);
+
+/* A run of the routine begins, whose first matrix stands for all that it will take. */
+void memory_expect(const char *routine, const options *o);
+/* A new matrix that nobody has touched: refuses it, on all ranks, if there is not the memory. */
+dag_status memory_check(dag_context *ctx, const dag_matrix *a);
+
+#endif

@@ -1,0 +1,315 @@
+/* LU factorisation: checks the arguments, picks the graph, keeps the pivots. */
+#include "la/check.h"
+#include "la/pools.h"
+#include "la/slabs.h"
+#include "la/stacks.h"
+
+#include <dag/kernels.h>
+#include <dag/lu.h>
+#include <dag/vector.h>
+
+#include "getrf_1.h"
+#include "getrf_nopiv.h"
+#include "getrf_p.h"
+#include "getrf_t.h"
+#include "getrs_N.h"
+#include "getrs_T.h"
+#include "laswp_1.h"
+#include "laswp_p.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CANDIDATE = 32 }; /* bytes before the rows of a candidate, lu_candidate in rows.h */
+enum { SET = 16 };       /* bytes before the numbers of candidates, lu_set in rows.h */
+
+static int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- exchanges of rows ------------------------------------------------------------------- */
+
+/* The first k exchanges in all block columns of the stacks, or in each only those of block rows
+ * below its diagonal block. `pivot` counts from 0. */
+static dag_status swap_stacks(dag_context *ctx, dag_matrix *stacks, int64_t k, const int64_t *pivot,
+                              int left, int backward)
+{
+    static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, const int64_t *, int64_t,
+                                         int) = DAGI_FOUR(laswp_1);
+    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_shape *,
+                                             const int64_t *, int64_t, int, int, int, int) =
+        DAGI_FOUR(laswp_p);
+    dag_shape buffer = {2 * stacks->mb, stacks->nb, dag_precision_size(stacks->prec)};
+    int panels = (int)((k + stacks->mb - 1) / stacks->mb);
+    if (k == 0 || stacks->n == 0 || (left && panels < 2))
+        return DAG_SUCCESS;
+    if (stacks->mt == 1 && !left)
+        return dag_run(ctx, one[stacks->prec](ctx, stacks, pivot, k, backward));
+    return dag_run(ctx, several[stacks->prec](ctx, stacks, &buffer, pivot, k, panels,
+                                              (int)stacks->mb, left, backward));
+}
+
+/* LAPACK's pivots to and from ours, which count from 0. */
+static void shift(int64_t *pivot, int64_t count, int64_t by)
+{
+    for (int64_t i = 0; i < count; i++)
+        pivot[i] += by;
+}
+
+/* Arguments have been checked on this rank. */
+static dag_status swap_rows(dagi_check *c, dag_matrix *A, int64_t k, const int64_t *ipiv,
+                            int backward)
+{
+    int64_t *pivot = NULL;
+    dag_matrix *slab = A, stacks;
+    if (c->status == DAG_SUCCESS && k > 0 && (pivot = malloc((size_t)k * sizeof(*pivot))) == NULL)
+        c->status = dag_error(c->ctx, DAG_ERR_NOMEM, "%s: no memory for the pivots", c->routine);
+    if (c->status == DAG_SUCCESS)
+        c->status = dagi_la_slab(c->ctx, A, &slab);
+    if (dagi_check_agreed(c) && k > 0) {
+        memcpy(pivot, ipiv, (size_t)k * sizeof(*pivot));
+        shift(pivot, k, -1);
+        dagi_la_stacks(slab, &stacks);
+        c->status = swap_stacks(c->ctx, &stacks, k, pivot, 0, backward != 0);
+    }
+    free(pivot);
+    return dagi_la_slab_end(A, slab, 1, c->status);
+}
+
+dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *ipiv, int backward)
+{
+    dagi_check c = dagi_check_start(ctx, "dag_laswp");
+    dagi_check_whole(&c, "A", DAGI_ANY, A);
+    if (c.status == DAG_SUCCESS && (k < 0 || k > A->m))
+        dagi_check_fail(&c, "%" PRId64 " exchanges in a matrix of %" PRId64 " rows", k, A->m);
+    dagi_check_pivots(&c, A, k, ipiv);
+    return swap_rows(&c, A, k, ipiv, backward);
+}
+
+/* ---- with pivoting ----------------------------------------------------------------------- */
+
+/* What the task graphs need besides the matrix. */
+typedef struct lu_shapes {
+    dag_shape pivots, candidate, set, top, buffer;
+    int panels, last; /* panels, pivots of the last one */
+} lu_shapes;
+
+static lu_shapes shapes_of(const dag_matrix *A)
+{
+    size_t item = dag_precision_size(A->prec);
+    int64_t rank = min(A->m, A->n), nb = A->nb;
+    lu_shapes s = {
+        .pivots = {(rank + 1) * (int64_t)sizeof(int64_t), 1, 1},
+        .candidate = {CANDIDATE + 2 * nb * (int64_t)item, 1, 1},
+        .set = {SET + (nb + 1) / 2 * 16 + nb * nb * (int64_t)item, 1, 1},
+        .top = {nb, nb, item},
+        .buffer = {2 * nb, nb, item},
+        .panels = (int)((rank + nb - 1) / nb),
+    };
+    s.last = (int)(rank - (int64_t)(s.panels - 1) * nb);
+    return s;
+}
+
+static dag_taskpool *partial_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
+                                  lu_shapes *s, int ahead)
+{
+    static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
+                                         int, int) = DAGI_FOUR(getrf_1);
+    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
+                                             dag_shape *, dag_shape *, dag_shape *, int, int, int,
+                                             int) = DAGI_FOUR(getrf_p);
+    if (stacks->mt == 1)
+        return one[stacks->prec](ctx, stacks, pivots, &s->pivots, s->panels, ahead);
+    return several[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->candidate, &s->top,
+                                 &s->buffer, s->panels, (int)stacks->nb, s->last, ahead);
+}
+
+static dag_taskpool *tournament_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
+                                     lu_shapes *s, int per_row, int ahead)
+{
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
+                                          dag_shape *, dag_shape *, int, int, int, int, int,
+                                          int) = DAGI_FOUR(getrf_t);
+    return make[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->set, &s->buffer,
+                              (int)stacks->mt, per_row, s->panels, (int)stacks->nb, s->last, ahead);
+}
+
+/* Stacks of rows on each process row. Where there are few block columns to share among the
+ * workers, they share the panels; else a panel is factored beside the updates. */
+static int stacks_of(const dag_matrix *A, int64_t wanted)
+{
+    enum { ROWS = 2048, NARROW = 16 };
+    int64_t rows = (A->m + A->p - 1) / A->p, high = rows;
+    if (wanted > 0)
+        high = wanted < rows ? wanted * A->nb : rows;
+    else if (A->nt <= NARROW)
+        high = 4 * A->nb > ROWS ? 4 * A->nb : ROWS;
+    return (int)((rows + high - 1) / high);
+}
+
+/* Factors a matrix in slab layout that has elements; pivots count from 0, those of `kept` behind
+ * info. */
+static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
+                         const dag_lu_options *o)
+{
+    lu_shapes s = shapes_of(slab);
+    dag_matrix stacks;
+    dagi_la_stacks(slab, &stacks);
+    int tournament = o->pivoting == DAG_PIVOT_TOURNAMENT;
+    int ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks.q == 1 ? s.panels : 3;
+    (void)dag_kernels_init(NULL);
+    dag_taskpool *pool = tournament ? tournament_pool(ctx, &stacks, pivots, &s,
+                                                      stacks_of(slab, o->stack), ahead)
+                                    : partial_pool(ctx, &stacks, pivots, &s, ahead);
+    dag_status status = dag_run(ctx, pool);
+    if (status == DAG_SUCCESS && (stacks.mt > 1 || tournament)) {
+        const int64_t *kept = dag_vector_at(pivots, dag_rank(ctx));
+        status = swap_stacks(ctx, &stacks, min(slab->m, slab->n), kept + 1, 1, 0);
+    }
+    return status;
+}
+
+static void check_options(dagi_check *c, const dag_lu_options *o)
+{
+    if (o->pivoting != DAG_PIVOT_PARTIAL && o->pivoting != DAG_PIVOT_TOURNAMENT)
+        dagi_check_fail(c, "pivoting is %d; it must be DAG_PIVOT_PARTIAL or DAG_PIVOT_TOURNAMENT",
+                        (int)o->pivoting);
+    if (o->stack < 0 || o->lookahead < 0)
+        dagi_check_fail(c, "options must not be negative");
+}
+
+static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *ipiv,
+                           const dag_lu_options *options, int64_t *info)
+{
+    const dag_lu_options o = options != NULL ? *options : (dag_lu_options){0};
+    dag_vector *pivots = NULL;
+    dag_matrix *slab = A;
+    dagi_check c = dagi_check_start(ctx, "dag_getrf");
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    int64_t rank = c.status == DAG_SUCCESS ? min(A->m, A->n) : 0;
+    if (rank > 0)
+        dagi_check_present(&c, "ipiv", ipiv);
+    check_options(&c, &o);
+    if (c.status == DAG_SUCCESS && rank > 0)
+        c.status = dag_vector_new(ctx, dag_size(ctx), (size_t)(rank + 1) * sizeof(int64_t), &pivots);
+    if (c.status == DAG_SUCCESS)
+        c.status = dagi_la_slab(ctx, A, &slab);
+    dag_status status = dagi_check_agreed(&c) ? DAG_SUCCESS : c.status;
+    if (status == DAG_SUCCESS && rank > 0)
+        status = factor(ctx, slab, pivots, &o);
+    if (status == DAG_SUCCESS) {
+        const int64_t *kept = rank > 0 ? dag_vector_at(pivots, dag_rank(ctx)) : NULL;
+        if (rank > 0) {
+            memcpy(ipiv, kept + 1, (size_t)rank * sizeof(*ipiv));
+            shift(ipiv, rank, 1);
+        }
+        if (info != NULL)
+            *info = rank > 0 ? kept[0] : 0;
+    }
+    dag_vector_free(pivots);
+    return dagi_la_slab_end(A, slab, 1, status);
+}
+
+dag_status dag_getrf_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv,
+                          const dag_lu_options *options, int64_t *info)
+{
+    return do_getrf(ctx, DAGI_ANY, A, ipiv, options, info);
+}
+
+/* ---- without pivoting -------------------------------------------------------------------- */
+
+static dag_status do_getrf_nopiv(dag_context *ctx, int prec, dag_matrix *A, int64_t *info)
+{
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) =
+        DAGI_FOUR(getrf_nopiv);
+    dagi_check c = dagi_check_start(ctx, "dag_getrf_nopiv");
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    if (!dagi_check_agreed(&c))
+        return c.status;
+    (void)dag_kernels_init(NULL);
+    return dagi_run_info(ctx, make[A->prec](ctx, A, (int)min(A->mt, A->nt)), info);
+}
+
+/* ---- solving ----------------------------------------------------------------------------- */
+
+static dagi_check check_solve(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
+                              const dag_matrix *B)
+{
+    dagi_check c = dagi_check_start(ctx, routine);
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    dagi_check_order(&c, "A", A);
+    if (c.status == DAG_SUCCESS)
+        dagi_check_whole(&c, "A", (int)A->prec, B);
+    dagi_check_rhs(&c, A, B);
+    return c;
+}
+
+/* Arguments have been checked and agreed on. */
+static dag_status run_getrs(dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv,
+                            dag_matrix *B)
+{
+    static dag_taskpool *(*const plain[4])(dag_context *, dag_matrix *, dag_matrix *) =
+        DAGI_FOUR(getrs_N);
+    static dag_taskpool *(*const transposed[4])(dag_context *, int, dag_matrix *, dag_matrix *) =
+        DAGI_FOUR(getrs_T);
+    dagi_check c = dagi_check_start(ctx, "dag_getrs");
+    (void)dag_kernels_init(NULL);
+    if (ipiv != NULL && trans == DAG_NO_TRANS)
+        c.status = swap_rows(&c, B, A->m, ipiv, 0);
+    if (c.status != DAG_SUCCESS)
+        return c.status;
+    if (trans == DAG_NO_TRANS)
+        return dag_run(ctx, plain[A->prec](ctx, A, B));
+    c.status = dag_run(ctx, transposed[A->prec](ctx, (int)trans, A, B));
+    if (c.status == DAG_SUCCESS && ipiv != NULL)
+        c.status = swap_rows(&c, B, A->m, ipiv, 1);
+    return c.status;
+}
+
+static dag_status do_getrs(dag_context *ctx, int prec, dag_trans trans, dag_matrix *A,
+                           const int64_t *ipiv, dag_matrix *B)
+{
+    dagi_check c = check_solve(ctx, "dag_getrs", prec, A, B);
+    if (c.status == DAG_SUCCESS && ipiv != NULL)
+        dagi_check_pivots(&c, A, A->m, ipiv);
+    dagi_check_trans(&c, "trans", trans);
+    return dagi_check_agreed(&c) ? run_getrs(ctx, trans, A, ipiv, B) : c.status;
+}
+
+static dag_status do_gesv(dag_context *ctx, int prec, dag_matrix *A, int64_t *ipiv, dag_matrix *B,
+                          const dag_lu_options *options, int64_t *info)
+{
+    dagi_check c = check_solve(ctx, "dag_gesv", prec, A, B);
+    dagi_check_present(&c, "info", info);
+    if (c.status == DAG_SUCCESS && A->m > 0)
+        dagi_check_present(&c, "ipiv", ipiv);
+    if (!dagi_check_agreed(&c))
+        return c.status;
+    dag_status status = do_getrf(ctx, DAGI_ANY, A, ipiv, options, info);
+    if (status == DAG_SUCCESS && *info == 0)
+        status = run_getrs(ctx, DAG_NO_TRANS, A, ipiv, B);
+    return status;
+}
+
+dag_status dag_gesv_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,
+                         const dag_lu_options *options, int64_t *info)
+{
+    return do_gesv(ctx, DAGI_ANY, A, ipiv, B, options, info);
+}
+
+DAGI_ENTRIES(dag_status, getrf,
+             (dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info),
+             do_getrf(ctx, prec, A, ipiv, NULL, info))
+DAGI_ENTRIES(dag_status, getrf_nopiv, (dag_context *ctx, dag_matrix *A, int64_t *info),
+             do_getrf_nopiv(ctx, prec, A, info))
+DAGI_ENTRIES(dag_status, getrs,
+             (dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv, dag_matrix *B),
+             do_getrs(ctx, prec, trans, A, ipiv, B))
+DAGI_ENTRIES(dag_status, gesv,
+             (dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B, int64_t *info),
+             do_gesv(ctx, prec, A, ipiv, B, NULL, info))

@@ -1,0 +1,336 @@
+/* QR factorisation: checks the arguments, chooses the stacks, keeps Q. */
+#include "la/check.h"
+#include "la/slabs.h"
+#include "la/stacks.h"
+
+#include <dag/kernels.h>
+#include <dag/la.h>
+#include <dag/qr.h>
+
+#include "geqrf.h"
+#include "stack.h"
+#include "unmqr_C.h"
+#include "unmqr_N.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dag_qr {
+    int64_t m, n, nb;
+    dag_precision prec;
+    int p, q;   /* grid */
+    int rows;   /* process rows that hold anything */
+    int stacks; /* per process row */
+    int tiles;  /* of a stack */
+    int block;  /* rows of the blocks of a stack; 0: it is not cut */
+    int panels;
+    dag_matrix *T;    /* of the stacks; NULL for a matrix without elements */
+    dag_matrix *tree; /* V and T; NULL where there is one stack */
+};
+
+static int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t quotient_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static void check_alike(dagi_check *c, const char *name, const dag_matrix *A, const dag_matrix *B)
+{
+    dagi_check_present(c, name, B);
+    if (c->status == DAG_SUCCESS && (B->prec != A->prec || B->uplo != DAG_GENERAL))
+        dagi_check_fail(c, "%s must hold the same elements as A, and have all its tiles", name);
+}
+
+/* B is multiplied by Q, or by a matrix of A's kind, from the left. */
+static void check_rows(dagi_check *c, const char *name, const dag_matrix *A, const dag_matrix *B)
+{
+    check_alike(c, name, A, B);
+    if (c->status == DAG_SUCCESS && (B->m != A->m || B->mb != A->mb || B->p != A->p))
+        dagi_check_fail(c, "%s has %" PRId64 " rows in tiles of %" PRId64 " on %" PRId64
+                        " process rows; needed are %" PRId64 ", %" PRId64 " and %" PRId64, name,
+                        B->m, B->mb, B->p, A->m, A->mb, A->p);
+}
+
+/* B is multiplied by Q from the right. */
+static void check_columns(dagi_check *c, const dag_matrix *A, const dag_matrix *B)
+{
+    check_alike(c, "B", A, B);
+    if (c->status == DAG_SUCCESS && (B->n != A->m || B->nb != A->nb))
+        dagi_check_fail(c, "B has %" PRId64 " columns in tiles of %" PRId64 "; needed are %" PRId64
+                        " and %" PRId64, B->n, B->nb, A->m, A->nb);
+}
+
+/* ---- stacks ------------------------------------------------------------------------------ */
+
+/* Where there are few block columns to share among the workers, stacks share the panels; of about
+ * 2000 rows, so that a panel of one stays in the cache while it is reduced column by column. Else
+ * all the tiles of a process row make one stack. */
+static int64_t stack_of(const dag_matrix *A, int64_t mine, int64_t top)
+{
+    enum { ROWS = 2048, TILES = 8, NARROW = 16 };
+    if (A->nt > NARROW || mine <= 4 * top)
+        return mine;
+    int64_t each = quotient_up(ROWS, A->nb);
+    return each > TILES ? each : TILES;
+}
+
+/* Rows of the blocks that a stack is cut into: they leave room in a second-level cache of 1 MiB for
+ * R and for what comes next. */
+static int64_t block_of(const dag_matrix *A)
+{
+    enum { BYTES = 512 * 1024, LEAST = 256, MOST = 2048 };
+    int64_t rows = BYTES / (A->nb * (int64_t)dag_precision_size(A->prec)) / 8 * 8;
+    rows = rows < LEAST ? LEAST : rows > MOST ? MOST : rows;
+    return rows < A->nb ? A->nb : rows;
+}
+
+/* Stacks that are cut into blocks may be high: so many that workers of different speed end
+ * together, because each costs a node of the tree. */
+static int64_t cut_stack_of(const dag_matrix *A, int64_t mine, int64_t block, double workers)
+{
+    int64_t each = quotient_up(mine, 4 * quotient_up((int64_t)workers, min(A->mt, A->p)));
+    int64_t least = quotient_up(4 * block, A->nb);
+    return each < least ? least : each;
+}
+
+/* The same on all ranks, although they need not have equally many workers. */
+static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_options *o, dag_qr *qr)
+{
+    enum { FEW = 2 }; /* block columns */
+    int64_t panels = min(A->mt, A->nt), rows = min(A->mt, A->p);
+    int64_t mine = quotient_up(A->mt, rows), top = quotient_up(panels, rows) + 1;
+    double present[2] = {dag_workers(ctx), dag_devices(ctx)};
+    dag_status status = DAG_SUCCESS;
+    if (dag_size(ctx) > 1)
+        status = dag_allreduce(ctx, DAG_SUM, present, 2);
+    if (status != DAG_SUCCESS)
+        return status;
+    int64_t block = o->block;
+    if (block > 0 && (block < A->nb || block > INT_MAX))
+        return dag_error(ctx, DAG_ERR_ARG, "dag_geqrf: blocks of %" PRId64 " rows; with tiles of %"
+                         PRId64 " they must have as many, and less than 2^31", block, A->nb);
+    if (block == 0 && A->nt <= FEW && mine > 4 * top && present[1] == 0)
+        block = block_of(A);
+    int64_t tiles = o->stack > 0 ? o->stack
+                    : block > 0  ? cut_stack_of(A, mine, block, present[0])
+                                 : stack_of(A, mine, top);
+    tiles = tiles < top ? top : tiles;
+    tiles = tiles > mine ? mine : tiles;
+    block = min(block, tiles * A->nb); /* higher ones would only cost workspace */
+    *qr = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
+                   .q = (int)A->q, .rows = (int)rows, .stacks = (int)quotient_up(mine, tiles),
+                   .tiles = (int)tiles, .block = (int)block, .panels = (int)panels};
+    return DAG_SUCCESS;
+}
+
+static dag_status make_factors(dag_context *ctx, dag_qr *qr)
+{
+    int64_t stacks = (int64_t)qr->rows * qr->stacks;
+    int64_t columns = min(qr->n, qr->panels * qr->nb);
+    int64_t slots = qr_slots(qr->rows, qr->stacks);
+    int64_t high = qr->block > 0 ? quotient_up(qr->tiles * qr->nb, qr->block) * DAG_QR_INNER
+                                 : qr->nb;
+    dag_matrix_desc desc = {.prec = qr->prec, .m = stacks * high, .n = columns, .mb = high,
+                            .nb = qr->nb, .p = qr->p, .q = qr->q, .name = "T of the stacks"};
+    dag_status status = dag_matrix_new(ctx, &desc, &qr->T);
+    if (status != DAG_SUCCESS || stacks == 1)
+        return status;
+    desc.mb = 2 * slots * qr->nb;
+    desc.m = stacks * desc.mb;
+    desc.name = "V and T of the tree";
+    return dag_matrix_new(ctx, &desc, &qr->tree);
+}
+
+void dag_qr_free(dag_qr *qr)
+{
+    if (qr == NULL)
+        return;
+    dag_matrix_free(qr->T);
+    dag_matrix_free(qr->tree);
+    free(qr);
+}
+
+/* ---- factorisation ----------------------------------------------------------------------- */
+
+/* A graph without a tree names no tree, but gets a matrix all the same. */
+static dag_matrix *tree_of(const dag_qr *qr)
+{
+    return qr->tree != NULL ? qr->tree : qr->T;
+}
+
+static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, int ahead)
+{
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
+                                          dag_shape *, int, int, int, int, int, int,
+                                          int) = DAGI_FOUR(geqrf);
+    dag_shape head = {qr->nb, qr->nb, dag_precision_size(qr->prec)};
+    dagi_la_pieces S;
+    (void)dag_kernels_init(NULL);
+    dagi_la_cut(slab, qr->tiles, qr->stacks, &S);
+    if (ahead < 0)
+        ahead = slab->q == 1 ? qr->panels : 3;
+    return dag_run(ctx, make[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &head, qr->rows,
+                                       qr->stacks, qr->tree != NULL, qr->tiles, qr->panels, qr->block,
+                                       ahead));
+}
+
+static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_qr_options *options,
+                           dag_qr **qr)
+{
+    dag_qr *made = NULL;
+    dag_matrix *slab = A;
+    dag_qr_options o = options != NULL ? *options : (dag_qr_options){0};
+    dagi_check c = dagi_check_start(ctx, "dag_geqrf");
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    dagi_check_present(&c, "qr", qr);
+    if (o.stack < 0 || o.block < 0 || o.lookahead < 0)
+        dagi_check_fail(&c, "options must not be negative");
+    if (c.status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
+        c.status = dag_error(ctx, DAG_ERR_NOMEM, "dag_geqrf: no memory");
+    dag_status status = DAG_SUCCESS;
+    if (dagi_check_agreed(&c)) {
+        int empty = A->m == 0 || A->n == 0;
+        if (empty)
+            *made = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
+                             .q = (int)A->q};
+        else
+            status = plan(ctx, A, &o, made);
+        if (!empty && status == DAG_SUCCESS)
+            status = make_factors(ctx, made);
+        if (status == DAG_SUCCESS)
+            status = dagi_la_slab(ctx, A, &slab);
+        status = dagi_la_agreed(ctx, "dag_geqrf", status);
+        if (status == DAG_SUCCESS && !empty)
+            status = factor(ctx, slab, made, o.lookahead - 1);
+        c.status = dagi_la_slab_end(A, slab, 1, status);
+    }
+    if (c.status == DAG_SUCCESS)
+        *qr = made;
+    else
+        dag_qr_free(made);
+    return c.status;
+}
+
+dag_status dag_geqrf_with(dag_context *ctx, dag_matrix *A, const dag_qr_options *options,
+                          dag_qr **qr)
+{
+    return do_geqrf(ctx, DAGI_ANY, A, options, qr);
+}
+
+/* ---- Q ----------------------------------------------------------------------------------- */
+
+static dagi_check check_q(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
+                          const dag_qr *qr)
+{
+    dagi_check c = dagi_check_start(ctx, routine);
+    dagi_check_whole(&c, "A", prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    dagi_check_present(&c, "qr", qr);
+    if (c.status == DAG_SUCCESS && (qr->m != A->m || qr->n != A->n || qr->nb != A->nb ||
+                                    qr->prec != A->prec || qr->p != A->p || qr->q != A->q))
+        dagi_check_fail(&c, "A is not the matrix that qr was made with");
+    return c;
+}
+
+/* Both are in slab layout and have elements. `identity`: B holds columns of it. */
+static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *A, const dag_qr *qr,
+                           const dag_matrix *B, int identity)
+{
+    static dag_taskpool *(*const forward[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
+                                             dag_matrix *, dag_shape *, int, int, int, int, int,
+                                             int, int) = DAGI_FOUR(unmqr_C);
+    static dag_taskpool *(*const backward[4])(dag_context *, dag_matrix *, dag_matrix *,
+                                              dag_matrix *, dag_matrix *, dag_shape *, int, int, int,
+                                              int, int, int, int, int) = DAGI_FOUR(unmqr_N);
+    dagi_la_pieces S, X;
+    dag_shape head = {qr->nb, B->nb, dag_precision_size(qr->prec)};
+    int tree = qr->tree != NULL, ahead = A->q == 1 && B->q == 1 ? qr->panels : 3;
+    (void)dag_kernels_init(NULL);
+    dagi_la_cut(A, qr->tiles, qr->stacks, &S);
+    dagi_la_cut(B, qr->tiles, qr->stacks, &X);
+    if (trans == DAG_NO_TRANS)
+        return dag_run(ctx, backward[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &X.super, &head,
+                                               qr->rows, qr->stacks, tree, qr->tiles, qr->panels,
+                                               qr->block, ahead, identity));
+    return dag_run(ctx, forward[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &X.super, &head,
+                                          qr->rows, qr->stacks, tree, qr->tiles, qr->panels,
+                                          qr->block, ahead));
+}
+
+/* Arguments have been checked on this rank. */
+static dag_status multiply_any(dagi_check *c, dag_trans trans, dag_matrix *A, const dag_qr *qr,
+                               dag_matrix *B, int identity)
+{
+    dag_matrix *a = A, *b = B;
+    if (!dagi_check_agreed(c) || A->m == 0 || A->n == 0 || B->n == 0)
+        return c->status;
+    c->status = dagi_la_slab(c->ctx, A, &a);
+    if (c->status == DAG_SUCCESS)
+        c->status = dagi_la_slab(c->ctx, B, &b);
+    if (dagi_check_agreed(c))
+        c->status = multiply(c->ctx, trans, a, qr, b, identity);
+    c->status = dagi_la_slab_end(B, b, 1, c->status);
+    return dagi_la_slab_end(A, a, 0, c->status);
+}
+
+/* B Q = (Q^H B^H)^H, and the same for Q^H. */
+static dag_status multiply_right(dagi_check *c, dag_trans trans, dag_matrix *A, const dag_qr *qr,
+                                 dag_matrix *B)
+{
+    dag_matrix *adjoint = NULL;
+    dag_trans turned = trans == DAG_NO_TRANS ? DAG_CONJ_TRANS : DAG_NO_TRANS;
+    if (!dagi_check_agreed(c) || A->m == 0 || A->n == 0 || B->m == 0)
+        return c->status;
+    c->status = dagi_la_adjoint(c->ctx, c->routine, B, (int)A->p, (int)A->q, &adjoint);
+    if (c->status == DAG_SUCCESS)
+        c->status = multiply_any(c, turned, A, qr, adjoint, 0);
+    if (c->status == DAG_SUCCESS)
+        c->status = dag_geadd(c->ctx, DAG_GENERAL, DAG_CONJ_TRANS, 1, adjoint, 0, B);
+    dag_matrix_free(adjoint);
+    return c->status;
+}
+
+static dag_status do_unmqr(dag_context *ctx, int prec, dag_side side, dag_trans trans,
+                           dag_matrix *A, const dag_qr *qr, dag_matrix *B)
+{
+    dagi_check c = check_q(ctx, "dag_unmqr", prec, A, qr);
+    dagi_check_adjoint(&c, A, &trans);
+    dagi_check_side(&c, side);
+    if (side == DAG_RIGHT) {
+        check_columns(&c, A, B);
+        return multiply_right(&c, trans, A, qr, B);
+    }
+    check_rows(&c, "B", A, B);
+    return multiply_any(&c, trans, A, qr, B, 0);
+}
+
+static dag_status do_ungqr(dag_context *ctx, int prec, dag_matrix *A, const dag_qr *qr,
+                           dag_matrix *Q)
+{
+    dagi_check c = check_q(ctx, "dag_ungqr", prec, A, qr);
+    check_rows(&c, "Q", A, Q);
+    if (c.status == DAG_SUCCESS && (Q->nb != A->nb || Q->n > A->m || Q->n < min(A->m, A->n)))
+        dagi_check_fail(&c, "Q has %" PRId64 " columns in tiles of %" PRId64 "; there must be %"
+                        PRId64 " to %" PRId64 " in tiles of %" PRId64, Q->n, Q->nb,
+                        min(A->m, A->n), A->m, A->nb);
+    if (dagi_check_agreed(&c) && Q->m > 0 && Q->n > 0)
+        c.status = dag_laset(ctx, DAG_GENERAL, 0, 1, Q);
+    return multiply_any(&c, DAG_NO_TRANS, A, qr, Q, 1);
+}
+
+DAGI_ENTRIES(dag_status, geqrf, (dag_context *ctx, dag_matrix *A, dag_qr **qr),
+             do_geqrf(ctx, prec, A, NULL, qr))
+DAGI_UNITARY_ENTRIES(dag_status, ormqr, unmqr,
+                     (dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,
+                      const dag_qr *qr, dag_matrix *B),
+                     do_unmqr(ctx, prec, side, trans, A, qr, B))
+DAGI_UNITARY_ENTRIES(dag_status, orgqr, ungqr,
+                     (dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q),
+                     do_ungqr(ctx, prec, A, qr, Q))

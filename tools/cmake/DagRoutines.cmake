@@ -1,0 +1,31 @@
+# The table of routines, dsl-examples/routines.def, as lists:
+#   DAG_ROUTINES, DAG_PRODUCTS  the names in its rows
+#   DAG_ROUTINE_TESTS           the programs that test them, each once
+#   DAG_ROUTINE_TEXT_<name>     what the manual says
+set(table "${PROJECT_SOURCE_DIR}/dsl-examples/routines.def")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}")
+file(READ "${table}" text)
+set(DAG_ROUTINES "")
+set(DAG_ROUTINE_TESTS "")
+set(DAG_PRODUCTS "")
+set(row "\nROUTINE\\(([a-z0-9_]+), ([a-z0-9_]+), [A-Z_]+, \"[^\"]*\",[ \n]+\"([^\"]*)\"")
+string(REGEX MATCHALL "${row}" rows "${text}")
+foreach(line IN LISTS rows)
+    string(REGEX MATCH "${row}" line "${line}")
+    list(APPEND DAG_ROUTINES ${CMAKE_MATCH_1})
+    list(APPEND DAG_ROUTINE_TESTS ${CMAKE_MATCH_2})
+    set(DAG_ROUTINE_TEXT_${CMAKE_MATCH_1} "${CMAKE_MATCH_3}")
+endforeach()
+list(REMOVE_DUPLICATES DAG_ROUTINE_TESTS)
+string(REGEX MATCHALL "\nPRODUCT\\([a-z0-9]+" rows "${text}")
+foreach(line IN LISTS rows)
+    string(REGEX REPLACE "^\nPRODUCT.(.*)$" "\\1" line "${line}")
+    list(APPEND DAG_PRODUCTS ${line})
+endforeach()
+string(REGEX MATCHALL "\nROUTINE\\(" rows "${text}")
+list(LENGTH rows rows)
+list(LENGTH DAG_ROUTINES read)
+if(NOT rows EQUAL read)
+    message(FATAL_ERROR "${table}: ${rows} rows of routines, of which ${read} have the form that its "
+        "head describes")
+endif()
