@@ -1,6 +1,6 @@
 /*
- * What all ranks agree on: the end of a pool, and barriers. Both are one reduction up the tree over
- * all ranks and one broadcast down.
+ * The life of a pool between ranks, and its end, on which all agree: one reduction up the tree over all
+ * ranks and one broadcast down.
  *
  * A rank reports a pool to its parent when its own part has ended and both children have reported
  * theirs; a report may come before the pool has been added here.
@@ -15,29 +15,6 @@
 static const uint8_t *bytes_of(const void *p)
 {
     return p;
-}
-
-/* ---- messages along the tree ------------------------------------------------------------- */
-
-void dagi_send_control(dagi_comm *c, int dest, const void *head, size_t head_bytes,
-                       const void *text, size_t text_bytes)
-{
-    char *out = c->engine->ops->am_begin(c->engine, dest, 1, head_bytes + text_bytes, 0);
-    memcpy(out, head, head_bytes);
-    if (text_bytes)
-        memcpy(out + head_bytes, text, text_bytes);
-    c->engine->ops->am_send(c->engine);
-}
-
-void dagi_tree_send_up(dagi_comm *c, const void *data, size_t bytes)
-{
-    dagi_send_control(c, (c->rank - 1) / 2, data, bytes, NULL, 0);
-}
-
-void dagi_tree_send_down(dagi_comm *c, const void *data, size_t bytes)
-{
-    for (int i = 1; i <= dagi_tree_nchildren(c); i++)
-        dagi_send_control(c, 2 * c->rank + i, data, bytes, NULL, 0);
 }
 
 /* ---- pools ------------------------------------------------------------------------------- */
@@ -62,101 +39,6 @@ dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make)
     *bucket_of(c, id) = p;
     return p;
 }
-
-/* ---- early messages ---------------------------------------------------------------------- */
-
-static int64_t early_bytes(const dagi_early *early)
-{
-    return (int64_t)(sizeof *early + early->bytes) + early->bulk;
-}
-
-static void send_gate(dagi_comm *c, int dest, uint32_t pool)
-{
-    dagi_wire_gate wire = {.kind = DAGI_WIRE_GATE, .pool = pool};
-    dagi_send_control(c, dest, &wire, sizeof wire, NULL, 0);
-}
-
-/* The youngest pool whose messages are taken here whatever they need. */
-static uint32_t accepted(const dagi_comm *c)
-{
-    return c->given_up > c->added ? c->given_up : c->added;
-}
-
-/* What is accepted may have changed, or there is room again: tell those who wait for it. */
-static void open_gates(dagi_comm *c)
-{
-    uint32_t pool = c->early_bytes <= c->early_most / 2 ? UINT32_MAX : accepted(c);
-    for (int r = 0; r < c->size && c->nshut; r++) {
-        if (!c->shut[r])
-            continue;
-        send_gate(c, r, pool);
-        if (pool == UINT32_MAX) {
-            c->shut[r] = 0;
-            c->nshut--;
-        }
-    }
-}
-
-void dagi_gate_message(dagi_comm *c, int source, const void *data)
-{
-    dagi_wire_gate wire;
-    memcpy(&wire, data, sizeof wire);
-    c->gate[source] = wire.pool;
-}
-
-void dagi_agree_keep(dagi_comm *c, dagi_pool_comm *p, int source, const void *data, size_t bytes,
-                     int transfers, int64_t bulk)
-{
-    dagi_early *early = dagi_comm_alloc(sizeof *early + bytes);
-    *early = (dagi_early){.source = source, .bytes = bytes, .transfers = transfers, .bulk = bulk};
-    memcpy(early->data, data, bytes);
-    *p->early_end = early;
-    p->early_end = &early->next;
-    c->nearly++;
-    c->kept_transfers += transfers;
-    c->early_bytes += early_bytes(early);
-    if (c->early_bytes > c->early_most && !c->shut[source] && p->id > accepted(c)) {
-        c->shut[source] = 1;
-        c->nshut++;
-        send_gate(c, source, accepted(c));
-    }
-}
-
-/* All of them, as a list; each is to be uncounted and freed, or linked again. */
-static dagi_early *take_early(dagi_pool_comm *p)
-{
-    dagi_early *early = p->early;
-    p->early = NULL;
-    p->early_end = &p->early;
-    return early;
-}
-
-static void uncount_early(dagi_comm *c, const dagi_early *early)
-{
-    c->nearly--;
-    c->kept_transfers -= early->transfers;
-    c->early_bytes -= early_bytes(early);
-}
-
-/* Receive and forget what was kept of a pool that is not wanted, as far as that may be now. */
-static void forget_early(dagi_comm *c, dagi_pool_comm *p)
-{
-    dagi_early *next;
-    for (dagi_early *early = take_early(p); early; early = next) {
-        next = early->next;
-        if (dagi_recv_must_wait(p, early->data)) {
-            early->next = NULL;
-            *p->early_end = early;
-            p->early_end = &early->next;
-            continue;
-        }
-        uncount_early(c, early);
-        dagi_recv_unwanted(c, early->source, early->data, early->bytes);
-        free(early);
-    }
-}
-
-/* ---- pools ------------------------------------------------------------------------------- */
 
 static void pool_comm_free(dagi_comm *c, dagi_pool_comm *p)
 {
@@ -199,13 +81,13 @@ void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool)
         c->added = p->id;
     if (p->missing) /* after all, but too late */
         dagi_pool_fail(pool, DAG_ERR_MISMATCH, "%s", p->verdict.message);
-    for (dagi_early *early = take_early(p); early; early = next) {
+    for (dagi_early *early = dagi_early_take(p); early; early = next) {
         next = early->next;
-        uncount_early(c, early);
+        dagi_early_uncount(c, early);
         dagi_recv_activate(c, early->source, early->data, early->bytes);
         free(early);
     }
-    open_gates(c);
+    dagi_early_open_gates(c);
 }
 
 /* This rank waits for something else, and so does everybody: it will not add these pools. It takes
@@ -222,11 +104,11 @@ void dagi_agree_missing(dagi_comm *c, uint32_t last)
                  "ranks must add the same pools in the same order", c->rank, id);
         p->missing = p->local_done = 1;
         c->given_up = id;
-        forget_early(c, p);
+        dagi_early_forget(c, p);
         merge(c, &p->verdict, &mine);
         report_if_complete(c, p);
     }
-    open_gates(c);
+    dagi_early_open_gates(c);
 }
 
 void dagi_comm_pool_added(struct dagi_worker *w, dag_taskpool *pool)
@@ -365,7 +247,7 @@ static void end_pool(dagi_comm *c, dagi_pool_comm *p)
     for (int i = 1; i <= dagi_tree_nchildren(c); i++)
         send_verdict(c, 2 * c->rank + i, DAGI_WIRE_END_DOWN, p->id, &p->verdict);
     p->agreed = 1;
-    forget_early(c, p);
+    dagi_early_forget(c, p);
     tell_core_if_over(c, p);
 }
 
@@ -449,92 +331,4 @@ void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes)
     p->ups++;
     merge(c, &p->verdict, &v);
     report_if_complete(c, p);
-}
-
-/* ---- barrier ----------------------------------------------------------------------------- */
-
-static int32_t lower(int32_t a, int32_t b)
-{
-    return a < 0 || (b >= 0 && b < a) ? b : a;
-}
-
-static void barrier_merge(dagi_comm *c, const int32_t *first)
-{
-    for (int i = 0; i < 2; i++)
-        c->barrier_first[i] = lower(c->barrier_first[i], first[i]);
-}
-
-static void barrier_complete(dagi_comm *c, const dagi_wire_barrier *wire)
-{
-    dagi_wire_barrier down = *wire;
-    down.kind = DAGI_WIRE_BARRIER_DOWN;
-    dagi_tree_send_down(c, &down, sizeof down);
-    c->barrier_last = down;
-    atomic_fetch_add(&c->barriers_done, 1);
-    dagi_wake_application(c->ctx);
-}
-
-static void barrier_report_if_complete(dagi_comm *c)
-{
-    if (!c->barrier_here || c->barrier_ups < dagi_tree_nchildren(c))
-        return;
-    dagi_wire_barrier up = {.kind = DAGI_WIRE_BARRIER_UP,
-                            .first = {c->barrier_first[0], c->barrier_first[1]}};
-    c->barrier_here = 0;
-    c->barrier_ups = 0;
-    c->barrier_first[0] = c->barrier_first[1] = -1;
-    if (c->rank == 0)
-        barrier_complete(c, &up);
-    else
-        dagi_tree_send_up(c, &up, sizeof up);
-}
-
-void dagi_barrier_message(dagi_comm *c, const void *data)
-{
-    dagi_wire_barrier wire;
-    memcpy(&wire, data, sizeof wire);
-    if (wire.kind == DAGI_WIRE_BARRIER_DOWN) {
-        barrier_complete(c, &wire);
-        return;
-    }
-    c->barrier_ups++;
-    barrier_merge(c, wire.first);
-    barrier_report_if_complete(c);
-}
-
-/* The way into the barrier is itself something to wait for: the lock may be taken. */
-typedef struct barrier_wait {
-    dagi_comm *c;
-    struct dagi_worker *w;
-    enum dagi_barrier which;
-    int entered;
-} barrier_wait;
-
-static int barrier_over(void *arg)
-{
-    barrier_wait *b = arg;
-    if (!b->entered && dagi_comm_enter(b->c, b->w)) {
-        int32_t mine[2] = {-1, -1};
-        mine[b->which] = b->c->rank;
-        b->entered = 1;
-        b->c->barrier_here = 1;
-        barrier_merge(b->c, mine);
-        barrier_report_if_complete(b->c);
-        dagi_comm_leave(b->c);
-    }
-    return b->entered && atomic_load(&b->c->barriers_done) >= b->c->barriers_begun;
-}
-
-dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which)
-{
-    barrier_wait b = {.c = dagi_comm_of(w->ctx), .w = w, .which = which};
-    b.c->barriers_begun++;
-    dagi_run_until(w, barrier_over, &b);
-    const int32_t *first = b.c->barrier_last.first;
-    if (first[DAGI_BARRIER] < 0 || first[DAGI_BARRIER_FINI] < 0)
-        return DAG_SUCCESS;
-    dagi_set_message(w->ctx, "rank %d has called dag_fini, while rank %d is in dag_barrier. All "
-                     "ranks must make the same calls in the same order",
-                     first[DAGI_BARRIER_FINI], first[DAGI_BARRIER]);
-    return DAG_ERR_MISMATCH;
 }

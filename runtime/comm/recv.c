@@ -390,7 +390,7 @@ static void keep(dagi_comm *c, dagi_pool_comm *p, int source, const dagi_wire_vi
 {
     int64_t weight;
     int transfers = transfers_of(m, &weight);
-    dagi_agree_keep(c, p, source, m->head, bytes, transfers, weight);
+    dagi_early_keep(c, p, source, m->head, bytes, transfers, weight);
 }
 
 static void unwanted(dagi_comm *c, dagi_pool_comm *p, int source, const dagi_wire_view *m,

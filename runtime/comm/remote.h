@@ -1,8 +1,5 @@
 /*
- * Inside of this floor. Files: fanout.c (who gets what; in what shape is net/shapes.c), wire.c (how
- * it looks as bytes), send.c (queues and transfers out), recv.c (arrivals, relays), scatter.c
- * (pieces of scatter broadcasts), direct.c (messages from devices), agree.c (end of pools, barrier),
- * wave.c (counting waves), remote.c (lock, inbox, progress).
+ * What the files of this floor offer each other; README.md says what each is for.
  *
  * One lock, dagi_comm.lock, guards everything here unless a field says otherwise; it is only ever
  * taken by try-lock. Who does not get it leaves an item in the inbox; whoever holds it looks into
@@ -373,15 +370,28 @@ void dagi_agree_local(dagi_comm *c, const dagi_end_item *item);
 /* A send holds the pool; it has dropped it. */
 void dagi_agree_hold(dag_taskpool *pool);
 void dagi_agree_drop(dagi_comm *c, dag_taskpool *pool);
-/* Keep a message for later. */
-void dagi_agree_keep(dagi_comm *c, dagi_pool_comm *p, int source, const void *data, size_t bytes,
-                     int transfers, int64_t bulk);
-void dagi_gate_message(dagi_comm *c, int source, const void *data);
 void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes);
 /* Pools up to this number that have not been added here never will be. */
 void dagi_agree_missing(dagi_comm *c, uint32_t last);
 void dagi_agree_free(dagi_comm *c);
+
+/* early.c */
+/* Keep a message for later. */
+void dagi_early_keep(dagi_comm *c, dagi_pool_comm *p, int source, const void *data, size_t bytes,
+                     int transfers, int64_t bulk);
+/* All of a pool, as a list; each is to be uncounted and freed, or linked again. */
+dagi_early *dagi_early_take(dagi_pool_comm *p);
+void dagi_early_uncount(dagi_comm *c, const dagi_early *early);
+/* Receive and forget what was kept of a pool that is not wanted, as far as that may be now. */
+void dagi_early_forget(dagi_comm *c, dagi_pool_comm *p);
+/* What is accepted may have changed, or there is room again: tell those who wait for it. */
+void dagi_early_open_gates(dagi_comm *c);
+void dagi_gate_message(dagi_comm *c, int source, const void *data);
+
+/* barrier.c */
 void dagi_barrier_message(dagi_comm *c, const void *data);
+
+/* control.c */
 void dagi_send_control(dagi_comm *c, int dest, const void *head, size_t head_bytes,
                        const void *text, size_t text_bytes);
 void dagi_tree_send_up(dagi_comm *c, const void *data, size_t bytes);

@@ -58,8 +58,8 @@ class Lab:
 
         def skip(at, found):
             return names(at, found) | {n for n in found if pathlib.Path(at, n).resolve() == work}
-        if self.copy.exists():
-            shutil.rmtree(self.copy)
+        for left in (self.copy, self.build):  # objects of a patch may be younger than the copy
+            shutil.rmtree(left, ignore_errors=True)
         shutil.copytree(TREE, self.copy, ignore=skip, symlinks=True)
 
     def call(self, *command, **more):
