@@ -7,9 +7,9 @@
  * dagi_comm_pool_local_end(); they leave an item in the inbox, which whoever holds the progress lock
  * drains. Tasks and workers come here through their ports (task/port.h, worker/port.h), floors above
  * directly. dagi_comm_progress() is called by workers between tasks and when idle; it takes the lock by
- * try-lock, so MPI is entered by one thread at a time, and by worker 0 alone where the program itself has
- * started MPI below MPI_THREAD_MULTIPLE (dag/mpi.h). Handlers run under the lock, on the worker that makes progress, and may hand ready tasks to
- * that worker.
+ * try-lock, so MPI is entered by one thread at a time, and by worker 0 alone where the program itself
+ * has started MPI below MPI_THREAD_MULTIPLE (dag/mpi.h). Handlers run under the lock, on the worker
+ * that makes progress, and may hand ready tasks to that worker.
  *
  * Messages (sender -> receiver: fields; reply). All integers little-endian as in memory; ranks of a
  * job are alike.
