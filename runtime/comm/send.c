@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t dagi_send_inline_max(const dagi_settings *settings)
-{
-    /* A message with its head is to fit into half a window. */
-    int64_t room = settings->credit_bytes / 2 - DAGI_AM_CHARGE - 256;
-    int64_t most = settings->eager_bytes < room ? settings->eager_bytes : room;
-    return most > 0 ? most : 0;
-}
-
 /* ---- life of a send ---------------------------------------------------------------------- */
 
 dagi_send *dagi_send_new(dagi_comm *c, int ncargo, int nparams, int ndest)

@@ -1,5 +1,13 @@
-/* Reading of messages. */
-#include "wire.h"
+/* Messages as bytes: what fits into one, and reading them. */
+#include "remote.h"
+
+int64_t dagi_send_inline_max(const dagi_settings *settings)
+{
+    /* A message with its head is to fit into half a window. */
+    int64_t room = settings->credit_bytes / 2 - DAGI_AM_CHARGE - 256;
+    int64_t most = settings->eager_bytes < room ? settings->eager_bytes : room;
+    return most > 0 ? most : 0;
+}
 
 int dagi_wire_read(const void *data, size_t bytes, dagi_wire_view *view)
 {

@@ -2,6 +2,7 @@
  * Completion of a task on a device, out of the phases of task/completion.h: when it is issued its
  * successors on this rank get its values, when it has run the rest is told.
  */
+#include "complete.h"
 #include "device_impl.h"
 
 #include "../task/completion.h"

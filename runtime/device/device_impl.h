@@ -486,22 +486,4 @@ int dagi_device_is_mine(dagi_device *d, int worker, uint64_t now);
 /* Something for a device has been entered in `work`: see to it that somebody looks. */
 void dagi_device_alert(dagi_device *d);
 
-/* ---- complete.c: completion in two parts ----------------------------------------------------- */
-
-/* Flows that other ranks get of t. */
-uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t);
-/* It is about to be issued. In a crowded table the task that its first value goes to is looked for
- * meanwhile; the result is where that will be found, for a look in between, NULL = nowhere. */
-struct dag_task *const *dagi_task_foresee(struct dagi_worker *w, struct dag_task *t);
-/* It is issued: successors on this rank get its values. Those of the flows in `keep` stay with the
- * task as well, the other flows are NULL from now on. */
-void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
-/* Its messages, which take references of their own; before it retires, where they may leave. */
-void dagi_task_send(struct dagi_worker *w, const dagi_job *job);
-/* It has run: control edges, messages unless they are sent; frees it. What was kept is on the
- * host, or was sent from where it is. */
-void dagi_task_retire(struct dagi_worker *w, const dagi_job *job);
-/* Complete it as a whole, only now; NULL: nothing of it is on a device. */
-void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t, const dagi_job *job);
-
 #endif

@@ -1,6 +1,7 @@
 /* The end of tasks on a device. */
 #include "../trace/trace.h"
 #include "choice.h"
+#include "complete.h"
 #include "device_impl.h"
 
 /* ---- what kernels report -------------------------------------------------------------------- */

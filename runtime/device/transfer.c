@@ -488,17 +488,3 @@ dagi_ticket dagi_copies_drop(const struct dagi_devices *all, dag_value *v)
     free(c);
     return busy;
 }
-
-int dagi_device_forget(dag_value *value)
-{
-    dagi_value *v = dagi_value_of(value);
-    dagi_ticket busy = dagi_copies_drop(dagi_tasks(v->pool->ctx)->devices, value);
-    if (!busy.queue)
-        return 0;
-    dagi_pool_hold(v->pool);
-    atomic_store_explicit(&v->refs, 1, memory_order_relaxed);
-    dagi_copies *c = dagi_copies_get(value);
-    c->value = v;
-    dagi_device_push_dying(((dagi_lane *)(void *)busy.queue)->device, c);
-    return 1;
-}

@@ -7,16 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int recording(const struct dagi_trace *trace)
-{
-    return atomic_load_explicit(&trace->recording, memory_order_acquire);
-}
-
 void dagi_trace_event(const struct dagi_trace *trace, dagi_buffer *buffer, uint64_t head,
                       uint64_t begin, uint64_t end, const uint64_t *more)
 {
     unsigned words = head >> 8 & 0xff;
-    if (!recording(trace))
+    if (!dagi_trace_records(trace))
         return;
     if (begin < trace->head.begin)
         begin = trace->head.begin;
@@ -158,7 +153,7 @@ uint64_t dagi_trace_join(dagi_track *track, uint64_t a, uint64_t b)
 {
     if (a == 0 || a == b)
         return b;
-    uint64_t *e = b && recording(track->trace) ? dagi_buffer_event(&track->log.buffer, 3) : NULL;
+    uint64_t *e = b && dagi_trace_records(track->trace) ? dagi_buffer_event(&track->log.buffer, 3) : NULL;
     if (!e)
         return a;
     e[0] = dagi_trace_head(DAGT_JOIN, 3, 0, 0);
@@ -261,7 +256,7 @@ static inline void add_task(dagi_log *log, dagi_track *track, struct dag_task *t
         track->origin.id = mine->from;
         track->origin.path = mine->path;
     } else {
-        if (recording(trace))
+        if (dagi_trace_records(trace))
             write_task(log, t, begin, end);
         track->origin.id = ++log->id;
         track->origin.path = mine->path + (length >> DAGI_SCALE_BITS) * trace->scale +
@@ -357,7 +352,7 @@ void dagi_trace_comm(dagi_track *track, uint64_t begin, int events)
 
 void dagi_trace_steal(dagi_track *track)
 {
-    if (!recording(track->trace))
+    if (!dagi_trace_records(track->trace))
         return;
     uint64_t *e = dagi_buffer_event(&track->log.buffer, 2);
     if (e) {
@@ -427,7 +422,7 @@ void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t
         dagi_progress_added(trace, pool->id, tasks);
     if (tasks > 0)
         atomic_fetch_add_explicit(&trace->expected, tasks, memory_order_relaxed);
-    if (!recording(trace))
+    if (!dagi_trace_records(trace))
         return;
     pthread_mutex_lock(&trace->lock);
     void *array = trace->pools;
@@ -444,7 +439,7 @@ void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t
 void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool,
                          const dag_pool_stats *stats)
 {
-    if (!recording(trace))
+    if (!dagi_trace_records(trace))
         return;
     pthread_mutex_lock(&trace->lock);
     for (int i = trace->npools - 1; i >= 0; i--) {
@@ -460,53 +455,3 @@ void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool,
     }
     pthread_mutex_unlock(&trace->lock);
 }
-
-/* ---- messages and transfers ---------------------------------------------------------------- */
-
-static void on_message(void *arg, int out, int peer, const void *data, size_t bytes)
-{
-    struct dagi_trace *trace = arg;
-    const uint8_t *kind = data;
-    /* What we do ourselves is nobody's concern; waves go on while recording ends. */
-    if (!recording(trace) || *kind == DAGI_AM_TRACE || *kind == DAGI_AM_UNCOUNTED)
-        return;
-    uint64_t *e = dagi_buffer_event(&trace->links, 3);
-    if (!e)
-        return;
-    e[0] = dagi_trace_head(out ? DAGT_MESSAGE_OUT : DAGT_MESSAGE_IN, 3, *kind, (uint32_t)peer);
-    e[1] = dagi_clock();
-    e[2] = bytes;
-}
-
-static void on_transfer(void *arg, int out, int peer, uint32_t tag, size_t bytes, uint64_t begin)
-{
-    struct dagi_trace *trace = arg;
-    if (!recording(trace))
-        return;
-    uint64_t *e = dagi_buffer_event(&trace->links, 5);
-    if (!e)
-        return;
-    e[0] = dagi_trace_head(out ? DAGT_TRANSFER_OUT : DAGT_TRANSFER_IN, 5, 0, (uint32_t)peer);
-    e[1] = begin;
-    e[2] = dagi_clock();
-    e[3] = bytes;
-    e[4] = tag;
-}
-
-static uint64_t on_clock(void)
-{
-    return dagi_clock();
-}
-
-static void on_trace(void *arg, int source, const void *data, size_t bytes)
-{
-    struct dagi_trace *trace = arg;
-    trace->heard(trace->gather, source, data, bytes);
-}
-
-const dagi_observer dagi_trace_observer = {
-    .message = on_message,
-    .transfer = on_transfer,
-    .clock = on_clock,
-    .trace = on_trace,
-};

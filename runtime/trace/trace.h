@@ -207,6 +207,11 @@ void dagi_trace_free(dag_context *ctx);
 
 /* ---- what happens (record.c); only while DAGI_TRACK(w) is not NULL ------------------------- */
 
+/* Events are kept. */
+static inline int dagi_trace_records(const struct dagi_trace *trace)
+{
+    return atomic_load_explicit(&trace->recording, memory_order_acquire);
+}
 /* Something begins now; that was not at once. */
 void dagi_trace_late(dagi_track *track, uint64_t now);
 /* Now; to be called where a body or the handling of messages begins. */

@@ -110,6 +110,8 @@ typedef struct dagt_trace {
 /* The trace at the file's position; NULL with the reason. Messages are matched with their
  * receptions and become flights. Freed by dagt_free(). */
 dagt_trace *dagt_read(FILE *in, char *why, size_t why_size);
+/* A part of that: give both ends of each message both times. 0 = out of memory. */
+int dagt_match_messages(dagt_trace *trace);
 void dagt_free(dagt_trace *t);
 const dagt_pool *dagt_pool_of(const dagt_rank *r, uint32_t id);
 /* NULL when the trace does not know. */

@@ -318,79 +318,6 @@ static void read_section(reader *r, dagt_rank *rank)
         rank->ntracks++; /* a part of it may have been allocated */
 }
 
-/* ---- messages ----------------------------------------------------------------------------- */
-
-/* Messages of a pair of ranks are handled in the order in which they were sent, so the k-th sent is
- * the k-th received: give both ends both times. */
-typedef struct cursor {
-    dagt_flight **of; /* by peer */
-    size_t *count;
-} cursor;
-
-static bool by_peer(const dagt_rank *rank, int out, int nranks, cursor *c)
-{
-    size_t total = 0;
-    c->count = calloc((size_t)nranks + 1, sizeof *c->count);
-    for (int pass = 0; c->count && pass < 2; pass++) {
-        for (int k = 0; k < rank->ntracks; k++) {
-            const dagt_track *t = &rank->tracks[k];
-            for (size_t i = 0; t->kind == DAGT_TRACK_LINKS && i < t->nflights; i++) {
-                dagt_flight *f = &t->flights[i];
-                if (!f->message || f->out != out || f->peer >= (uint32_t)nranks)
-                    continue;
-                if (pass == 0)
-                    c->count[f->peer + 1]++, total++;
-                else
-                    c->of[c->count[f->peer]++] = f;
-            }
-        }
-        if (pass == 1)
-            break;
-        for (int p = 0; p < nranks; p++)
-            c->count[p + 1] += c->count[p];
-        c->of = calloc(total + 1, sizeof(dagt_flight *));
-        if (!c->of)
-            break;
-    }
-    return c->count && c->of; /* count[p]: now the end of those of p */
-}
-
-static void match(const cursor *out, int from, const cursor *in, int to)
-{
-    size_t o = to ? out->count[to - 1] : 0, i = from ? in->count[from - 1] : 0;
-    for (; o < out->count[to] && i < in->count[from]; o++, i++) {
-        int64_t begin = out->of[o]->begin, end = in->of[i]->begin;
-        if (end < begin)
-            end = begin; /* clocks are not that exact */
-        out->of[o]->end = in->of[i]->end = end;
-        in->of[i]->begin = begin;
-    }
-}
-
-static bool match_messages(dagt_trace *t)
-{
-    cursor *out = calloc((size_t)t->nranks, sizeof *out), *in = calloc((size_t)t->nranks, sizeof *in);
-    bool ok = out && in;
-    for (int r = 0; ok && r < t->nranks; r++)
-        ok = by_peer(&t->ranks[r], 1, t->nranks, &out[r]) &&
-             by_peer(&t->ranks[r], 0, t->nranks, &in[r]);
-    for (int a = 0; ok && a < t->nranks; a++)
-        for (int b = 0; b < t->nranks; b++)
-            match(&out[a], a, &in[b], b);
-    for (int r = 0; r < t->nranks; r++) {
-        for (int k = 0; k < 2; k++) {
-            cursor *c = k ? in : out;
-            if (c) {
-                free(c[r].of);
-                free(c[r].count);
-            }
-        }
-    }
-    free(out);
-    free(in);
-    return ok;
-}
-
 /* ---- the whole ---------------------------------------------------------------------------- */
 
 static dagt_trace *finish(dagt_trace *t, char *why, size_t size)
@@ -406,7 +333,7 @@ static dagt_trace *finish(dagt_trace *t, char *why, size_t size)
         for (int k = 0; k < rank->ntracks; k++)
             t->ntasks += rank->tracks[k].ntasks;
     }
-    if (!match_messages(t) || dagt_settle(t) != 0)
+    if (!dagt_match_messages(t) || dagt_settle(t) != 0)
         return refuse(t, why, size, "out of memory");
     return t;
 }
@@ -513,86 +440,4 @@ void dagt_free(dagt_trace *t)
     if (t)
         free(t->ranks);
     free(t);
-}
-
-/* ---- look-ups ----------------------------------------------------------------------------- */
-
-const dagt_pool *dagt_pool_of(const dagt_rank *r, uint32_t id)
-{
-    /* Ids ascend, mostly without gaps. */
-    for (int i = r->npools - 1; i >= 0; i--) {
-        if (id >= 1 && id <= (uint32_t)r->npools && r->pools[id - 1].id == id)
-            return &r->pools[id - 1];
-        if (r->pools[i].id == id)
-            return &r->pools[i];
-    }
-    return NULL;
-}
-
-const dagt_class *dagt_class_of(const dagt_rank *r, const dagt_task *task)
-{
-    const dagt_pool *pool = dagt_pool_of(r, task->pool);
-    if (!pool || pool->program < 0)
-        return NULL;
-    const dagt_program *p = &r->programs[pool->program];
-    return task->cls < p->nclasses ? &p->classes[task->cls] : NULL;
-}
-
-char *dagt_name(char *text, size_t size, const dagt_rank *r, const dagt_track *track,
-                const dagt_task *task)
-{
-    const dagt_class *cls = dagt_class_of(r, task);
-    size_t used = (size_t)snprintf(text, size, "%s(", cls ? cls->name : "?");
-    for (int i = 0; cls && i < cls->nparams && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%d", i ? ", " : "",
-                                 (int)track->params[task->params + (uint32_t)i]);
-    if (used < size)
-        snprintf(text + used, size - used, ")");
-    return text;
-}
-
-/* 0 = the host, or 1 + the number of a device. */
-static void name_memory(char text[32], unsigned number)
-{
-    if (number == 0)
-        snprintf(text, 32, "host");
-    else
-        snprintf(text, 32, "device %u", number - 1);
-}
-
-char *dagt_label(char *text, size_t size, int rank, const dagt_track *track)
-{
-    char from[32], to[32];
-    unsigned high = track->index >> 16, low = track->index & 0xffff;
-    size_t used = rank < 0 ? 0 : (size_t)snprintf(text, size, "rank %d ", rank);
-    if (used >= size)
-        return text;
-    switch (track->kind) {
-    case DAGT_TRACK_STREAM:
-        snprintf(text + used, size - used, "device %u stream %u", high, low);
-        break;
-    case DAGT_TRACK_COPIES:
-        name_memory(from, high);
-        name_memory(to, low);
-        snprintf(text + used, size - used, "%s to %s", from, to);
-        break;
-    case DAGT_TRACK_WORKER:
-        snprintf(text + used, size - used, "worker %u", track->index);
-        break;
-    default:
-        snprintf(text + used, size - used, "links");
-    }
-    return text;
-}
-
-char *dagt_link_end(char *text, size_t size, uint32_t rank, int device)
-{
-    char memory[32];
-    if (device < 0) {
-        snprintf(text, size, "%u", rank);
-        return text;
-    }
-    name_memory(memory, (unsigned)device);
-    snprintf(text, size, "%u %s", rank, memory);
-    return text;
 }

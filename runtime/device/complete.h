@@ -1,0 +1,28 @@
+/*
+ * Completion of tasks on devices, in two parts (complete.c), and the launch of their bodies (launch.c).
+ */
+#ifndef DAGI_DEVICE_COMPLETE_H
+#define DAGI_DEVICE_COMPLETE_H
+
+#include "device_impl.h"
+
+/* Enqueue the kernels of a job whose flows are filled; whatever becomes of it, its ticket is told. */
+dagi_result dagi_launch(struct dagi_worker *w, dagi_job *job);
+
+/* Flows that other ranks get of t. */
+uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t);
+/* It is about to be issued. In a crowded table the task that its first value goes to is looked for
+ * meanwhile; the result is where that will be found, for a look in between, NULL = nowhere. */
+struct dag_task *const *dagi_task_foresee(struct dagi_worker *w, struct dag_task *t);
+/* It is issued: successors on this rank get its values. Those of the flows in `keep` stay with the
+ * task as well, the other flows are NULL from now on. */
+void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
+/* Its messages, which take references of their own; before it retires, where they may leave. */
+void dagi_task_send(struct dagi_worker *w, const dagi_job *job);
+/* It has run: control edges, messages unless they are sent; frees it. What was kept is on the
+ * host, or was sent from where it is. */
+void dagi_task_retire(struct dagi_worker *w, const dagi_job *job);
+/* Complete it as a whole, only now; NULL: nothing of it is on a device. */
+void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t, const dagi_job *job);
+
+#endif
