@@ -216,6 +216,8 @@ START_TEST(states)
     struct dagi_pool *p = dagi_pool(pool);
     int64_t open = atomic_exchange(&p->open, 0);
     finds("more tasks wait than are counted");
+    atomic_store(&p->open, 7);
+    finds("fewer tasks are left");
     atomic_store(&p->open, open);
     p->waits = 1;
     finds("is not queued");
