@@ -109,8 +109,8 @@ static const char *check_followers(const dag_taskpool *pool)
     return NULL;
 }
 
-/* What keeps the part open, with so many tasks that wait. A graph that sends too much runs more tasks
- * than were counted; so of what is counted beforehand it is known only how much is left at least. */
+/* What keeps the part open, with so many tasks that wait. A graph that sends too much runs more
+ * tasks than were counted: what is counted beforehand tells how much is left at least. */
 static const char *check_open(const dag_taskpool *pool, int64_t waiting)
 {
     const struct dagi_pool *p = dagi_pool(pool);

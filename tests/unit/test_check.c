@@ -1,5 +1,5 @@
-/* The checker of a pool finds what is wrong with one, and nothing where nothing is; and the ends of pools
- * that it stands at. */
+/* The checker of a pool finds what is wrong with one, and nothing where nothing is; and the ends of
+ * pools that it stands at. */
 #include "../../runtime/data/table.h"
 #include "../common/run_suite.h"
 #include "data_fake.h"
