@@ -140,7 +140,7 @@ struct dag_taskpool {
 /* ---- checks -------------------------------------------------------------------------------- */
 
 /* Builds with DAG_CHECKED look at whole structures where all is quiet, and end with what is wrong
- * with one: `check` is an expression that yields NULL or a text. Other builds do not evaluate it. */
+ * with one: `check` is an expression that yields NULL or a text. Others do not evaluate it. */
 #ifdef DAG_CHECKED
 #define DAGI_CHECKED 1
 #define DAGI_INSIST(check) dagi_insist(check, __FILE__, __LINE__)

@@ -109,6 +109,24 @@ static const char *check_followers(const dag_taskpool *pool)
     return NULL;
 }
 
+/* What keeps the part open, with so many tasks that wait. A graph that sends too much runs more
+ * tasks than were counted: what is counted beforehand tells how much is left at least. */
+static const char *check_open(const dag_taskpool *pool, int64_t waiting)
+{
+    const struct dagi_pool *p = dagi_pool(pool);
+    int64_t open = atomic_load(&p->open), total = 0;
+    int state = atomic_load(&p->state);
+    if (state == DAGI_POOL_NEW)
+        return NULL;
+    if (waiting > 0 && (open <= 0 || (!p->countable && open < waiting)))
+        return "more tasks wait than are counted";
+    for (int c = 0; p->countable && c < pool->program->nclasses; c++)
+        total += pool->program->classes[c]->count(pool->globals);
+    if (p->countable && open > 0 && open < total - atomic_load(&p->tasks))
+        return "fewer tasks are left than are counted and not completed";
+    return NULL;
+}
+
 /* State, lists and counts, with `tasks` in the table; both locks are held. */
 static const char *check_state(struct holders *h, uint64_t tasks)
 {
@@ -135,9 +153,8 @@ static const char *check_state(struct holders *h, uint64_t tasks)
         return "pools wait for one that does not run";
     if (state >= DAGI_POOL_LOCAL && (tasks > 0 || open > 0))
         return "something is left of a part that is over";
-    if (state != DAGI_POOL_NEW && (int64_t)tasks + early > 0 && open < (int64_t)tasks + early)
-        return "more tasks wait than are counted";
-    return check_followers(h->pool);
+    const char *wrong = check_open(h->pool, (int64_t)tasks + early);
+    return wrong ? wrong : check_followers(h->pool);
 }
 
 const char *dagi_pool_check(dag_taskpool *pool)

@@ -1,5 +1,5 @@
-/* The checker of a pool finds what is wrong with one, and nothing where nothing is; and the ends of pools
- * that it stands at. */
+/* The checker of a pool finds what is wrong with one, and nothing where nothing is; and the ends of
+ * pools that it stands at. */
 #include "../../runtime/data/table.h"
 #include "../common/run_suite.h"
 #include "data_fake.h"
@@ -216,6 +216,8 @@ START_TEST(states)
     struct dagi_pool *p = dagi_pool(pool);
     int64_t open = atomic_exchange(&p->open, 0);
     finds("more tasks wait than are counted");
+    atomic_store(&p->open, 7);
+    finds("fewer tasks are left");
     atomic_store(&p->open, open);
     p->waits = 1;
     finds("is not queued");
