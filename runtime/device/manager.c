@@ -239,7 +239,7 @@ void dagi_device_leave(struct dagi_worker *w)
 void dagi_device_choose(struct dagi_worker *w)
 {
     const struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
-    if (dagi_driver(w)->has_device)
+    if (!all || dagi_driver(w)->has_device) /* others may have devices where there are none here */
         return;
     if (!dagi_driver(w)->manages)
         own_device = all->backend->chosen();
