@@ -30,7 +30,7 @@ exactly() {
 }
 
 # a source of the runtime, alone in a unit test, in another library of a test, and in the runtime
-covered runtime/comm/bell.c test_bell comm_protocol_2 core_graphs_np2 -- test_heap compiler-golden
+covered runtime/net/bell.c test_bell comm_protocol_2 core_graphs_np2 -- test_heap compiler-golden
 grep -qx 'target tests/unit/test_bell' "$log" || fail "test_bell would not be built"
 grep -qx 'target tests/unit/test_heap' "$log" && fail "test_heap would be built"
 # one of the compiler: what runs dagcc, not what dagcc has translated
