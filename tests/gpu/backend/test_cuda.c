@@ -335,6 +335,7 @@ END_TEST
 /* What a body launches by itself, here a call of cuBLAS with a handle of its own. */
 typedef struct own_calls {
     cublasStatus_t (*create)(cublasHandle_t *handle);
+    cublasStatus_t (*destroy)(cublasHandle_t);
     cublasStatus_t (*set)(cublasHandle_t handle, cudaStream_t stream);
     cublasStatus_t (*scal)(cublasHandle_t handle, int n, const double *alpha, double *x, int incx);
 } own_calls;
@@ -343,6 +344,7 @@ static own_calls own_calls_find(void)
 {
     own_calls own;
     *(void **)&own.create = dlsym(plugin_handle, "cublasCreate_v2");
+    *(void **)&own.destroy = dlsym(plugin_handle, "cublasDestroy_v2");
     *(void **)&own.set = dlsym(plugin_handle, "cublasSetStream_v2");
     *(void **)&own.scal = dlsym(plugin_handle, "cublasDscal_v2");
     return own;
@@ -370,6 +372,7 @@ START_TEST(test_beside_own_kernels)
     products(queue, a, 1);
     ck_assert_int_eq(backend->launched(queue), DAGI_OK);
     ck_assert(first_of(device, queue, a) == 6);
+    ck_assert_int_eq(own.destroy(blas), CUBLAS_STATUS_SUCCESS);
 }
 END_TEST
 
