@@ -158,10 +158,12 @@ void dagi_device_choose(struct dagi_worker *w)
     const struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
     if (dagi_driver(w)->has_device)
         return;
+    uint32_t chosen = 0; /* kinds */
     for (int i = 0; i < all->count; i++) {
-        if (!atomic_load(&all->device[i]->lost)) {
-            all->backend->choose(all->device[i]->handle);
-            break;
+        const dagi_device *d = all->device[i];
+        if (!atomic_load(&d->lost) && !(chosen >> d->backend->kind & 1)) {
+            d->backend->choose(d->handle);
+            chosen |= UINT32_C(1) << d->backend->kind;
         }
     }
     dagi_driver(w)->has_device = 1;
@@ -185,14 +187,15 @@ void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes)
     dagi_device *d = all->device[device];
     const dagi_copy_job job = {.to = d->piece, .from = pattern, .to_ld = (int64_t)bytes,
                                .from_ld = (int64_t)bytes, .m = (int64_t)bytes, .n = 1, .elem = 1};
-    all->backend->choose(d->handle);
-    dagi_result result = all->backend->copy_in(d->in.queue, &job);
+    d->backend->choose(d->handle);
+    dagi_result result = d->backend->copy_in(d->in.queue, &job);
     if (dagi_lane_mark(&d->in, NULL) != DAGI_OK)
         result = DAGI_LOST;
     while (result == DAGI_OK && dagi_lane_busy(&d->in))
         dagi_lane_poll(&d->in, &result);
     /* Who sends later may have any device, so here it is another one, if there is. */
-    all->backend->choose(all->device[(device + 1) % all->count]->handle);
+    const dagi_device *other = all->device[(device + 1) % all->count];
+    other->backend->choose(other->handle);
     return result == DAGI_OK ? d->piece : NULL;
 }
 

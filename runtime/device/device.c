@@ -14,21 +14,27 @@
 /* Programs without kernels lack it. */
 extern bool dag_kernel_register(const dag_kernel *entry) __attribute__((weak));
 
-static const dagi_backend *instead; /* of what would be found, for tests */
+/* Of what would be found, for tests. */
+static const dagi_backend *instead[DAG_DEVICE_KIND_COUNT];
+static int found_instead;
 
 void dagi_devices_use(const dagi_backend *backend)
 {
-    instead = backend;
+    found_instead = backend != NULL;
+    if (backend)
+        instead[backend->kind] = backend;
+    else
+        memset(instead, 0, sizeof instead);
 }
 
 uint8_t dagi_devices_have(const dag_context *ctx, const dag_program *program, const dag_class *cls,
                           dag_precision prec)
 {
-    if (!dagi_tasks(ctx)->devices || program->aliased)
+    const struct dagi_devices *all = dagi_tasks(ctx)->devices;
+    if (!all || program->aliased)
         return 0;
     for (int b = 0; b < cls->nbodies; b++) {
-        if (cls->bodies[b].device == (uint8_t)dagi_tasks(ctx)->devices->backend->kind &&
-            cls->bodies[b].fn[prec])
+        if (all->backend[cls->bodies[b].device] && cls->bodies[b].fn[prec])
             return 1;
     }
     return 0;
@@ -115,21 +121,23 @@ static dagi_result make_infos(dagi_device *d)
 }
 
 /* Open device `number` of the back end; NULL with the reason. */
-static dagi_device *open_device(struct dagi_devices *all, int number, int sharers, char *why,
-                                size_t size)
+static dagi_device *open_device(struct dagi_devices *all, const dagi_backend *backend, int number,
+                                char *why, size_t size)
 {
     const dag_context *ctx = all->ctx;
+    int sharers = ctx->sharing < 1 ? 1 : ctx->sharing;
     dagi_device *d = calloc(1, sizeof *d);
     if (!d) {
         snprintf(why, size, "device %d: out of memory on the host", number);
         return NULL;
     }
     d->all = all;
+    d->backend = backend;
     d->index = all->count;
     d->space = d->index + 1;
     d->node = -1;
     const char *what = "cannot be opened";
-    dagi_result result = all->backend->open(number, &d->handle, &d->info);
+    dagi_result result = backend->open(number, &d->handle, &d->info);
     if (result == DAGI_OK) {
         what = "has no memory left";
         result = take_memory(d, ctx->settings.cuda_memory, sharers);
@@ -147,7 +155,7 @@ static dagi_device *open_device(struct dagi_devices *all, int number, int sharer
     if (result == DAGI_OK)
         return d;
     snprintf(why, size, "device %d (%s) %s: %s", number, d->info.name, what,
-             all->backend->error());
+             backend->error());
     close_device(d);
     return NULL;
 }
@@ -158,8 +166,9 @@ static void connect_peers(struct dagi_devices *all)
 {
     for (int i = 0; i < all->count; i++) {
         for (int j = 0; j < all->count; j++) {
-            if (i != j) /* refused: such copies are staged by the back end */
-                all->backend->peer(all->device[i]->handle, all->device[j]->handle);
+            const dagi_device *d = all->device[i], *other = all->device[j];
+            if (i != j && d->backend == other->backend) /* refused: the back end stages such copies */
+                d->backend->peer(d->handle, other->handle);
         }
     }
 }
@@ -187,7 +196,6 @@ static void destroy(struct dagi_devices *all)
     dagi_choice_free(all->choice);
     for (int i = 0; i < all->count; i++)
         close_device(all->device[i]);
-    dagi_plugin_unload(all->plugin);
     free(all->drivers);
     free(all);
 }
@@ -225,17 +233,26 @@ static int register_kernels(const dagi_backend *backend)
     return 0;
 }
 
-static dag_status open_all(struct dagi_devices *all, int there, char *why, size_t size)
+/* A back end that can be used, and its devices. */
+typedef struct offer {
+    const dagi_backend *backend;
+    int there;
+} offer;
+
+/* The devices of one kind, until there are `wanted`; < 0: as many as can be had. */
+static dag_status open_kind(struct dagi_devices *all, const offer *o, char *why, size_t size)
 {
     dag_context *ctx = all->ctx;
     int wanted = (int)ctx->settings.gpus;
-    int sharers = ctx->sharing;
-    int most = wanted < 0 || wanted > there ? there : wanted;
-    for (int i = 0; i < most && all->count < DAGI_MAX_DEVICES; i++) {
+    for (int i = 0; i < o->there && all->count < DAGI_MAX_DEVICES; i++) {
         char reason[512];
-        dagi_device *d = open_device(all, i, sharers < 1 ? 1 : sharers, reason, sizeof reason);
+        if (wanted >= 0 && all->count >= wanted)
+            return DAG_SUCCESS;
+        dagi_device *d = open_device(all, o->backend, i, reason, sizeof reason);
         if (d) {
             all->device[all->count++] = d;
+            all->mixed |= all->device[0]->backend != d->backend;
+            all->backend[o->backend->kind] = o->backend;
         } else if (wanted > 0) {
             snprintf(why, size, "gpus = %d: %s", wanted, reason);
             return DAG_ERR_DEVICE;
@@ -246,6 +263,42 @@ static dag_status open_all(struct dagi_devices *all, int there, char *why, size_
         }
     }
     return DAG_SUCCESS;
+}
+
+static dag_status open_all(struct dagi_devices *all, const offer *offers, char *why, size_t size)
+{
+    dag_status status = DAG_SUCCESS;
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT && status == DAG_SUCCESS; k++)
+        status = open_kind(all, &offers[k], why, size);
+    if (status == DAG_SUCCESS && all->count > 0)
+        status = make_choice(all);
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT && status == DAG_SUCCESS; k++) {
+        if (!all->backend[k] || register_kernels(all->backend[k]) == 0)
+            continue;
+        snprintf(why, size, "the kernels of the back end %s do not fit this program",
+                 all->backend[k]->name);
+        status = DAG_ERR_DEVICE;
+    }
+    return status;
+}
+
+/* Devices of all kinds that could be opened. Where there are none, the first reason is kept. */
+static int find_offers(const dag_context *ctx, offer *offers)
+{
+    int there = 0;
+    char *first = dagi_tasks(ctx)->no_devices;
+    first[0] = '\0';
+    for (int k = DAG_HOST + 1; k < DAG_DEVICE_KIND_COUNT; k++) {
+        char why[sizeof dagi_tasks(ctx)->no_devices] = "";
+        const dagi_backend *backend =
+            found_instead ? instead[k] : dagi_plugin_load(ctx, (dag_device_kind)k, why, sizeof why);
+        int count = backend ? backend->count(why, sizeof why) : 0;
+        offers[k] = (offer){backend, count < 0 ? 0 : count};
+        there += offers[k].there;
+        if (!first[0])
+            memcpy(first, why, sizeof why);
+    }
+    return there;
 }
 
 static void summarize(dag_context *ctx)
@@ -332,46 +385,26 @@ static dag_status attach(struct dagi_devices *all)
 
 dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
 {
+    struct dagi_tasks *tasks = dagi_tasks(ctx);
     const char *reason = excluded(ctx);
-    void *plugin = NULL;
-    const dagi_backend *backend = NULL;
+    offer offers[DAG_DEVICE_KIND_COUNT] = {{NULL, 0}};
     int there = 0, wanted = (int)ctx->settings.gpus;
     if (reason)
-        snprintf(dagi_tasks(ctx)->no_devices, sizeof dagi_tasks(ctx)->no_devices, "%s", reason);
-    else if (instead)
-        backend = instead;
+        snprintf(tasks->no_devices, sizeof tasks->no_devices, "%s", reason);
     else
-        backend = dagi_plugin_load(ctx, &plugin, dagi_tasks(ctx)->no_devices,
-                                   sizeof dagi_tasks(ctx)->no_devices);
-    if (backend)
-        there = backend->count(dagi_tasks(ctx)->no_devices, sizeof dagi_tasks(ctx)->no_devices);
+        there = find_offers(ctx, offers);
     if (wanted > 0 && there < wanted && !reason) {
         snprintf(why, size, "gpus = %d, but %d device%s can be used%s%s", wanted, there,
-                 there == 1 ? "" : "s", there ? "" : ": ",
-                 there ? "" : dagi_tasks(ctx)->no_devices);
-        dagi_plugin_unload(plugin);
+                 there == 1 ? "" : "s", there ? "" : ": ", there ? "" : tasks->no_devices);
         return DAG_ERR_DEVICE;
     }
-    if (there <= 0) {
-        dagi_plugin_unload(plugin);
+    if (there == 0)
         return DAG_SUCCESS;
-    }
     struct dagi_devices *all = calloc(1, sizeof *all);
-    if (!all) {
-        dagi_plugin_unload(plugin);
+    if (!all)
         return DAG_ERR_NOMEM;
-    }
     all->ctx = ctx;
-    all->backend = backend;
-    all->plugin = plugin;
-    dag_status status = open_all(all, there, why, size);
-    if (status == DAG_SUCCESS && all->count > 0)
-        status = make_choice(all);
-    if (status == DAG_SUCCESS && all->count > 0 && register_kernels(backend) != 0) {
-        snprintf(why, size, "the kernels of the back end %s do not fit this program",
-                 backend->name);
-        status = DAG_ERR_DEVICE;
-    }
+    dag_status status = open_all(all, offers, why, size);
     if (status != DAG_SUCCESS || all->count == 0) {
         destroy(all);
         return status;
@@ -381,8 +414,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     find_near(all);
     if (DAGI_TRACE(ctx))
         dagi_record_tracks(all);
-    dagi_body_backend(backend);
-    dagi_tasks(ctx)->no_devices[0] = '\0';
+    tasks->no_devices[0] = '\0';
     return attach(all);
 }
 

@@ -20,7 +20,8 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size);
 /* Before it, with all workers at rest: a warning when devices were asked for and no task ran there. */
 void dagi_devices_unused(const dag_context *ctx);
 void dagi_devices_fini(dag_context *ctx);
-/* For tests, before dag_init(): use this back end; NULL = what is there again. */
+/* For tests, before dag_init(): use this back end for its kind, and none for kinds without; NULL = for
+ * all kinds what is there again. */
 struct dagi_backend;
 void dagi_devices_use(const struct dagi_backend *backend);
 

@@ -255,6 +255,7 @@ typedef struct dagi_device_counts {
 typedef struct dagi_device {
     /* -- fixed */
     struct dagi_devices *all;
+    const dagi_backend *backend; /* of its kind */
     int index, space; /* space = index + 1 */
     void *handle;
     dagi_backend_info info;
@@ -310,9 +311,9 @@ typedef struct dagi_device {
 
 struct dagi_devices {
     dag_context *ctx;
-    const dagi_backend *backend;
-    void *plugin; /* of dlopen() */
-    int count;
+    const dagi_backend *backend[DAG_DEVICE_KIND_COUNT]; /* those with devices; NULL = none */
+    int mixed; /* 1: there are several */
+    int count; /* of devices, over all kinds */
     _Atomic int alive;
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
     int direct;         /* 1: MPI reads memory of devices, fixed when the start is over */
@@ -330,7 +331,7 @@ static inline dagi_device *dagi_device_at(const struct dagi_devices *all, int sp
 }
 static inline const dagi_backend *dagi_backend_of(const dagi_device *d)
 {
-    return d->all->backend;
+    return d->backend;
 }
 static inline dagi_value *dagi_value_of(dag_value *v)
 {
@@ -367,9 +368,11 @@ void dagi_cores_model(const char *cpuinfo, char *text, size_t size);
 
 /* ---- plugin.c ------------------------------------------------------------------------------- */
 
-/* The back end that is there, or NULL with the reason. */
-const dagi_backend *dagi_plugin_load(const dag_context *ctx, void **handle, char *why, size_t size);
-void dagi_plugin_unload(void *handle);
+/* The back end for that kind, or NULL; with the reason, where the library has one. It stays loaded. */
+const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, char *why,
+                                     size_t size);
+/* cuda/probe.c: cheaper than loading the plug-in. 0 = there is no such device, with the reason. */
+int dagi_cuda_probe(char *why, size_t size);
 
 /* ---- pin.c ---------------------------------------------------------------------------------- */
 
@@ -462,10 +465,6 @@ void dagi_depart_collect(dagi_device *d);
 int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result);
 /* Everything that was issued ends, done or not. */
 void dagi_retire_all(struct dagi_worker *w, dagi_device *d);
-/* ---- body.c --------------------------------------------------------------------------------- */
-
-void dagi_body_backend(const dagi_backend *backend);
-
 /* ---- stats.c -------------------------------------------------------------------------------- */
 
 /* What the device was at since the last round, and what it is at behind this one. */

@@ -17,7 +17,10 @@ static uint64_t passed(const dagi_lane *lane)
 dagi_result dagi_lane_open(dagi_lane *lane, dagi_device *device, int urgent)
 {
     lane->device = device;
-    return dagi_backend_of(device)->queue_new(device->handle, urgent, &lane->queue);
+    dagi_result result = device->backend->queue_new(device->handle, urgent, &lane->queue);
+    if (result == DAGI_OK)
+        *(dagi_queue_head *)lane->queue = (dagi_queue_head){device->backend};
+    return result;
 }
 
 void dagi_lane_close(dagi_lane *lane)

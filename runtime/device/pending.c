@@ -267,7 +267,7 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
     dag_taskpool *pool = t->pool;
     if (!dagi_pool(pool)->classes[t->cls->id].on_device || dagi_pool_is_poisoned(pool))
         return 0;
-    const dag_body *body = body_for(t, all->backend->kind);
+    const dag_body *body = body_for(t, all->device[0]->backend->kind);
     if (!body)
         return 0;
     void *owner = t->owner;

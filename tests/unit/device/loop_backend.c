@@ -27,6 +27,7 @@ typedef struct loop_op {
 } loop_op;
 
 struct dag_device_queue {
+    dagi_queue_head head;
     loop_device *device;
     loop_op *first, *last;
     uint64_t enqueued, done;
