@@ -77,8 +77,8 @@ static void emit_small_tables(emitter *e, const plan_class *cls)
             emit_out(e, ", .evaluate = %s_%s_evaluate%d", name, cls->name, body->number);
         else if (body->evaluate_fn)
             emit_out(e, ", .evaluate = %s", body->evaluate_fn);
-        if (body->sema->device == SEMA_DEV_CUDA)
-            emit_out(e, ", .device = DAG_DEVICE_CUDA");
+        if (body->sema->device != SEMA_DEV_CPU)
+            emit_out(e, ", .device = DAG_DEVICE_%s", sema_device_names[body->sema->device]);
         if (body->device_index)
             emit_out(e, ", .device_index = %s_%s_device%d", name, cls->name, body->number);
         if (body->workspace)

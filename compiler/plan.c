@@ -74,8 +74,10 @@ static void class_flows(builder *b, plan_class *cls)
 /* Bodies for devices of the other dialect are written for its own interface. */
 static bool has_code(const builder *b, const sema_body *body)
 {
-    return body->device == SEMA_DEV_CPU || (body->device == SEMA_DEV_CUDA && !b->p->aliased);
+    return body->device == SEMA_DEV_CPU || (body->device < SEMA_DEV_NO_CODE && !b->p->aliased);
 }
+
+#define NAME_OF(name, number, file) " " #name
 
 static void class_bodies(builder *b, plan_class *cls)
 {
@@ -100,8 +102,8 @@ static void class_bodies(builder *b, plan_class *cls)
     }
     if (cls->n_bodies == 0)
         plan_error(b, PLAN_CHECK_REFUSED, sema->ast->head,
-                   "class '%s' has no body that can be run: there is code for CPU and CUDA",
-                   cls->name);
+                   "class '%s' has no body that can be run: there is code for"
+                   DAG_DEVICE_KINDS(NAME_OF), cls->name);
 }
 
 static void class_head(builder *b, plan_class *cls)

@@ -136,8 +136,9 @@ static inline const dagi_move *dagi_lane_latest(const dagi_lane *lane)
 {
     return &lane->slot[lane->count % DAGI_LANE_SLOTS].move;
 }
-/* Nonzero when the event of a ticket can be waited for, or need not. */
-int dagi_ticket_recorded(dagi_ticket t);
+/* Nonzero when a queue of d can wait for the event of a ticket, or need not. That of another kind can be
+ * waited for by nobody but us, until it has passed. */
+int dagi_ticket_settled(dagi_ticket t, const struct dagi_device *d);
 /* What is enqueued from now on runs behind the ticket, of any device. */
 dagi_result dagi_lane_wait(dagi_lane *lane, dagi_ticket t);
 /* End what was enqueued for the next ticket, which is given by this. Not OK: the device is lost. */
@@ -379,10 +380,14 @@ int dagi_cuda_probe(char *why, size_t size);
 /* The context ends: none of its pins is left. */
 void dagi_pins_drop(const struct dagi_devices *all);
 
-/* ---- pending.c ------------------------------------------------------------------------------ */
+/* ---- place.c -------------------------------------------------------------------------------- */
 
 /* The times of a task's class; NULL = out of memory. */
 struct dagi_choice_class *dagi_times_of(const struct dagi_devices *all, const struct dag_task *t);
+int dagi_has_core_body(struct dag_task *t);
+
+/* ---- pending.c ------------------------------------------------------------------------------ */
+
 /* A task is pending from now on; nonzero = out of memory, and it is not. */
 int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *slip);
 /* What the inbox holds goes to the queue. */
@@ -418,8 +423,10 @@ dagi_result dagi_transfer_fill(dagi_device *d, dag_value *v, dagi_block *block, 
 /* Have the content on the host; *when: it is there when this has passed. */
 dagi_result dagi_transfer_save(dagi_device *d, dag_value *v, dagi_ticket *when);
 /* The space that content is copied from: `prefer` or the host where they are valid, else a device
- * that works, else one that is lost; -1 = nobody has it. The caller holds the record's lock. */
-int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, int prefer);
+ * that works, else one that is lost; -1 = nobody has it. Of the devices only those of the kind of `to`
+ * count, unless that is NULL. The caller holds the record's lock. */
+int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, int prefer,
+                         const dagi_device *to);
 /* Copy the content of v, wherever it is, to `to` through `lane`. The caller marks it. */
 dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, dagi_block *to);
 /* What is enqueued in the lane next reads the copy of v here, or updates it: behind whoever uses it. */
@@ -442,6 +449,10 @@ void dagi_copies_written(const struct dagi_devices *all, dag_value *v, int space
 int dagi_copies_overwrite(const struct dagi_devices *all, dag_value *v);
 
 /* ---- host.c --------------------------------------------------------------------------------- */
+
+/* What a task is to have on d is on its way from a device of another kind, or there: 1, and the task is
+ * taken up again when all of it is on the host. */
+int dagi_device_crosses(const dagi_device *d, struct dag_task *t);
 
 /* A value that nobody holds is released once more by the manager when the host's copy is quiet; its
  * pool is held meanwhile. */
