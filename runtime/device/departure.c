@@ -156,7 +156,7 @@ void dagi_departure_drop(dagi_departure *departure)
 void dagi_device_choose(struct dagi_worker *w)
 {
     const struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
-    if (dagi_driver(w)->has_device)
+    if (!all || dagi_driver(w)->has_device) /* others may have devices where there are none here */
         return;
     uint32_t chosen = 0; /* kinds */
     for (int i = 0; i < all->count; i++) {

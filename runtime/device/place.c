@@ -14,8 +14,8 @@ static size_t footprint(struct dag_task *t, size_t *rounded)
     for (int f = 0; f < t->cls->ndata; f++) {
         int twice = flow[f] == NULL;
         for (int g = 0; g < f && !twice; g++)
-            twice = flow[g] == flow[f] && !((t->cls->flows[f].access | t->cls->flows[g].access) &
-                                            DAG_WRITE);
+            twice = flow[g] == flow[f] &&
+                    !((t->cls->flows[f].access | t->cls->flows[g].access) & DAG_WRITE);
         if (twice)
             continue;
         size_t one = (size_t)flow[f]->m * (size_t)flow[f]->n * flow[f]->elem;
@@ -79,7 +79,7 @@ static double core_backlog(const struct dagi_devices *all, double kernel)
 /* What a task could run with, by kind of device, and where. */
 struct options {
     struct {
-        const dag_body *body; /* the first that it can run with; NULL = none */
+        const dag_body *body;    /* the first that it can run with; NULL = none */
         size_t workspace, bytes; /* what it needs, of which the one is a part of the other */
     } kind[DAG_DEVICE_KIND_COUNT];
     dagi_candidate at[DAGI_MAX_SPACES];
@@ -105,8 +105,8 @@ static int find_bodies(struct options *o, const struct dagi_devices *all, struct
 static void add_device(struct options *o, const dagi_device *d, struct dag_task *t)
 {
     double backlog = (double)atomic_load_explicit(&d->backlog, memory_order_relaxed) * 1e-9;
-    o->at[o->n++] = (dagi_candidate){.place = d->space, .backlog = backlog,
-                                     .move = moving(d->all, t, d->space)};
+    o->at[o->n++] = (dagi_candidate){
+        .place = d->space, .backlog = backlog, .move = moving(d->all, t, d->space)};
 }
 
 /* A class without a body for cores has no place: the task does not fit any device that works. */
@@ -188,15 +188,15 @@ struct dagi_choice_class *dagi_times_of(const struct dagi_devices *all, const st
 }
 
 /* What each kind needs for a task of so many bytes on any device. */
-static void find_needs(struct options *o, struct dagi_devices *all, struct dag_task *t, size_t bytes)
+static void find_needs(struct options *o, struct dagi_devices *all, struct dag_task *t,
+                       size_t bytes)
 {
     for (int k = DAG_HOST + 1; k < DAG_DEVICE_KIND_COUNT; k++) {
         if (!o->kind[k].body)
             continue;
         o->kind[k].workspace = workspace_of(t, o->kind[k].body);
-        o->kind[k].bytes = bytes + (o->kind[k].workspace
-                                        ? dagi_memory_rounded(o->kind[k].workspace)
-                                        : 0);
+        o->kind[k].bytes =
+            bytes + (o->kind[k].workspace ? dagi_memory_rounded(o->kind[k].workspace) : 0);
         keep_largest(all, (int64_t)o->kind[k].bytes);
     }
 }
@@ -220,7 +220,8 @@ static void choose(struct options *o, struct dagi_devices *all, dagi_slip *slip)
     }
     if (core && !wanted && !all->ctx->settings.device_always) {
         double kernel = dagi_choice_expect(all->choice, cls, DAGI_HOST, slip->bytes);
-        o->at[o->n++] = (dagi_candidate){.place = DAGI_HOST, .backlog = core_backlog(all, kernel),
+        o->at[o->n++] = (dagi_candidate){.place = DAGI_HOST,
+                                         .backlog = core_backlog(all, kernel),
                                          .move = moving(all, t, DAGI_HOST)};
     }
     int best = dagi_choice_best(all->choice, cls, slip->bytes, o->at, o->n);

@@ -78,7 +78,8 @@ static int candidate(int i, const char *file, char *path, size_t size)
 }
 
 /* The libraries below a plug-in leave threads and handlers behind, so it stays once it is used. */
-static const dagi_backend *open_plugin(const char *path, dag_device_kind kind, char *why, size_t size)
+static const dagi_backend *open_plugin(const char *path, dag_device_kind kind, char *why,
+                                       size_t size)
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
