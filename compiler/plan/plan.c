@@ -61,7 +61,7 @@ static void class_flows(builder *b, plan_class *cls)
 /* Bodies for devices of the other dialect are written for its own interface. */
 static bool has_code(const builder *b, const sema_body *body)
 {
-    return body->device == SEMA_DEV_CPU || (body->device == SEMA_DEV_CUDA && !b->p->aliased);
+    return body->device == SEMA_DEV_CPU || (body->device < SEMA_DEV_NO_CODE && !b->p->aliased);
 }
 
 static plan_user *workspace(builder *b, const plan_class *cls, const ast_expr *code)
@@ -70,6 +70,12 @@ static plan_user *workspace(builder *b, const plan_class *cls, const ast_expr *c
     *user = plan_user_of(b, cls, code->u.code.text, sema_text_of(b->info, code));
     return user;
 }
+
+#define NAME_OF(name, number, file) [number] = #name,
+const char *const plan_device_names[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(NAME_OF)};
+#undef NAME_OF
+
+#define NAME_OF(name, number, file) " " #name
 
 static void class_bodies(builder *b, plan_class *cls)
 {
@@ -88,7 +94,7 @@ static void class_bodies(builder *b, plan_class *cls)
             body->evaluate = plan_lower(b, cls, from->evaluate);
         if (from->device == SEMA_DEV_CPU)
             continue;
-        body->device = DAG_DEVICE_CUDA;
+        body->device = (dag_device_kind)from->device; /* has_code(): one of the table */
         if (from->device_index)
             body->device_index = plan_lower(b, cls, from->device_index);
         if (from->workspace)
@@ -97,8 +103,8 @@ static void class_bodies(builder *b, plan_class *cls)
     cls->n_left_out = sema->n_bodies - cls->n_bodies;
     if (cls->n_bodies == 0)
         plan_error(b, PLAN_CHECK_REFUSED, sema->ast->head,
-                   "class '%s' has no body that can be run: there is code for CPU and CUDA",
-                   cls->name);
+                   "class '%s' has no body that can be run: there is code for"
+                   DAG_DEVICE_KINDS(NAME_OF), cls->name);
 }
 
 static void class_head(builder *b, plan_class *cls)

@@ -401,4 +401,7 @@ char *plan_name_of(const char *path);
 /* The plan as text, for tests and for curious people (--emit=plan). */
 void plan_dump(const plan *p, text *out);
 
+/* By dag_device_kind. */
+extern const char *const plan_device_names[DAG_DEVICE_KIND_COUNT];
+
 #endif

@@ -84,8 +84,13 @@ struct sema_local {
     bool used;
 };
 
-typedef enum sema_device { SEMA_DEV_CPU, SEMA_DEV_CUDA, SEMA_DEV_HIP, SEMA_DEV_OPENCL,
-                           SEMA_DEV_RECURSIVE, SEMA_DEV_OTHER } sema_device;
+/* The kinds that code is made for, by their numbers, and what is known beside them. */
+#define SEMA_DEV_OF(name, number, file) SEMA_DEV_##name = number,
+typedef enum sema_device { DAG_DEVICE_KINDS(SEMA_DEV_OF) SEMA_DEV_NO_CODE, SEMA_DEV_HIP =
+                           SEMA_DEV_NO_CODE, SEMA_DEV_RECURSIVE, SEMA_DEV_OTHER } sema_device;
+#undef SEMA_DEV_OF
+/* By sema_device, but for OTHER. */
+extern const char *const sema_device_names[SEMA_DEV_OTHER];
 
 /* One property of a body that concerns one flow: X.size = expr, X.dc = collection. */
 /* What a piece of the user's C mentions, macros of the prologue included. */

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME_OF(name, number, file) [number] = #name,
+const char *const sema_device_names[SEMA_DEV_OTHER] = {
+    DAG_DEVICE_KINDS(NAME_OF) [SEMA_DEV_HIP] = "HIP", [SEMA_DEV_RECURSIVE] = "RECURSIVE"};
+
 /* ---- map --------------------------------------------------------------------------------- */
 
 void map_free(sema_map *m)

@@ -185,18 +185,20 @@ static void check_shape(sema *s, const ast_prop *p, const sema_scope *sc)
         sema_fixit_guess(s, v->node.range, &g);
 }
 
+#define NAME_LISTED(name, number, file) #name ", "
+#define NAME_KNOWN(name, number, file) #name " "
+
 static void check_device(sema *s, const ast_prop *p)
 {
-    static const char *const devices[] = {"CPU", "CUDA", "HIP", "OPENCL", "RECURSIVE"};
     const ast_expr *v = p->value;
     if (!v || v->kind != AST_NAME) {
-        bad_value(s, p, "the name of a type of device: CPU, CUDA, HIP or OPENCL");
+        bad_value(s, p, "the name of a type of device: " DAG_DEVICE_KINDS(NAME_LISTED) "or HIP");
         return;
     }
     util_guess g = {.word = v->u.name};
-    for (size_t i = 0; i < UTIL_COUNT(devices); i++) {
-        if (strcasecmp(devices[i], v->u.name) == 0) {
-            if (strcmp(devices[i], "RECURSIVE") != 0)
+    for (int i = 0; i < SEMA_DEV_OTHER; i++) {
+        if (strcasecmp(sema_device_names[i], v->u.name) == 0) {
+            if (i != SEMA_DEV_RECURSIVE)
                 return;
             if (s->strict)
                 sema_report(s, CHECK_PARSEC_ONLY, v->node.range,
@@ -205,11 +207,11 @@ static void check_device(sema *s, const ast_prop *p)
                 sema_refuse(s, v->node.range, "a RECURSIVE body");
             return;
         }
-        util_guess_add(&g, devices[i]);
+        util_guess_add(&g, sema_device_names[i]);
     }
     sema_report(s, CHECK_UNKNOWN_DEVICE, v->node.range, "unknown type of device '%s'%s%s",
                 v->u.name, s->strict ? "" : " (PaRSEC compiles this body out)",
-                g.best ? sema_did_you_mean(s, &g) : "; known are CPU CUDA HIP OPENCL");
+                g.best ? sema_did_you_mean(s, &g) : "; known are " DAG_DEVICE_KINDS(NAME_KNOWN) "HIP");
     sema_fixit_guess(s, v->node.range, &g);
 }
 

@@ -9,17 +9,13 @@
 
 static sema_device device_of(const ast_body *b)
 {
-    static const struct { const char *name; sema_device device; } devices[] = {
-        {"CPU", SEMA_DEV_CPU}, {"CUDA", SEMA_DEV_CUDA}, {"HIP", SEMA_DEV_HIP},
-        {"OPENCL", SEMA_DEV_OPENCL}, {"RECURSIVE", SEMA_DEV_RECURSIVE},
-    };
     const ast_prop *p = ast_find_prop(b->props, "type");
     if (!p || !p->value || p->value->kind != AST_NAME)
         return SEMA_DEV_CPU;
-    for (size_t i = 0; i < UTIL_COUNT(devices); i++)
-        if (strcasecmp(devices[i].name, p->value->u.name) == 0)
-            return devices[i].device;
-    return SEMA_DEV_OTHER;
+    int device = 0;
+    while (device < SEMA_DEV_OTHER && strcasecmp(sema_device_names[device], p->value->u.name) != 0)
+        device++;
+    return (sema_device)device;
 }
 
 /* A word that begins with parsec or PARSEC. */

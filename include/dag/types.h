@@ -7,6 +7,8 @@
 #ifndef DAG_TYPES_H
 #define DAG_TYPES_H
 
+#include <dag/device_kinds.h>
+
 #ifdef __cplusplus
 #include <complex>
 #include <cstddef>
@@ -72,15 +74,15 @@ typedef enum dag_region {
     DAG_REGION_FULL = 7
 } dag_region;
 
-/** What kind of device executes a codelet. The values index tables. */
+#define DAG_DEVICE_KIND_(name, number, file) DAG_DEVICE_##name = number,
+/** What kind of device executes a codelet (dag/device_kinds.h). The values index tables. */
 typedef enum dag_device_kind {
-    DAG_DEVICE_CPU = 0,
-    DAG_DEVICE_CUDA = 1,
-    DAG_DEVICE_OPENCL = 2
+    DAG_DEVICE_KINDS(DAG_DEVICE_KIND_)
+    /** Number of device kinds: the size of a table indexed by dag_device_kind. */
+    DAG_DEVICE_KIND_COUNT,
+    DAG_HOST = DAG_DEVICE_CPU
 } dag_device_kind;
-
-/** Number of device kinds: the size of a table indexed by dag_device_kind. */
-#define DAG_DEVICE_KIND_COUNT 3
+#undef DAG_DEVICE_KIND_
 
 /** True for DAG_C and DAG_Z. */
 static inline bool dag_precision_is_complex(dag_precision p)

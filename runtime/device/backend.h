@@ -1,6 +1,7 @@
 /*
- * What a back end offers: memory, queues and kernels of devices of one kind. CUDA's is a plug-in
- * that is loaded when there is such a device (cuda/), so that one binary runs everywhere.
+ * What a back end offers: memory, queues and kernels of devices of one kind (dag/device_kinds.h). Each
+ * is a plug-in that is loaded when there is such a device, so that one binary runs everywhere. Back ends
+ * know nothing of each other: what goes from one kind to another goes through the host.
  *
  * Threads: a device has one manager at a time (manager.c). All functions that take a device, a
  * queue or an event are called by the manager of that device, apart from pin, unpin, choose*, and
@@ -74,7 +75,8 @@ typedef struct dagi_backend {
     /* Let `device` copy from `other` directly. REFUSED: such copies go through the host. */
     dagi_result (*peer)(void *device, void *other);
 
-    /* Queues run what is enqueued in order. Urgent ones go first where the device can. */
+    /* Queues run what is enqueued in order. Urgent ones go first where the device can. A queue begins
+     * with a pointer of the runtime's, dagi_queue_head. */
     dagi_result (*queue_new)(void *device, int urgent, void **queue);
     void (*queue_free)(void *queue); /* waits for what is in it, unless the device is lost */
     /* cudaStream_t and the like, for bodies that launch kernels of their own. */
@@ -95,6 +97,11 @@ typedef struct dagi_backend {
     dagi_result (*wait)(void *queue, void *event); /* of any device of this back end */
     dagi_result (*query)(void *event); /* OK: all that was before it is done; BUSY; LOST */
 } dagi_backend;
+
+/* What a queue begins with, set by whoever has asked for the queue. */
+typedef struct dagi_queue_head {
+    const dagi_backend *backend;
+} dagi_queue_head;
 
 /* The one symbol of a plug-in; its name is DAGI_BACKEND_SYMBOL. */
 #define DAGI_BACKEND_SYMBOL "dagi_backend_get"

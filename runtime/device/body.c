@@ -1,17 +1,10 @@
 /* What a body for a device may ask for; include/dag/device.h. */
 #include "device_impl.h"
 
-/* There is one back end in a process. */
-static _Atomic(const dagi_backend *) present;
-
-void dagi_body_backend(const dagi_backend *backend)
-{
-    atomic_store(&present, backend);
-}
-
 void *dag_device_stream(dag_device_queue *queue)
 {
-    return atomic_load(&present)->stream(queue);
+    const dagi_queue_head *head = (const void *)queue;
+    return head->backend->stream(queue);
 }
 
 static dagi_job *job_of(const struct dag_task *task)

@@ -171,14 +171,15 @@ void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes)
     dagi_device *d = all->device[device];
     const dagi_copy_job job = {.to = d->piece, .from = pattern, .to_ld = (int64_t)bytes,
                                .from_ld = (int64_t)bytes, .m = (int64_t)bytes, .n = 1, .elem = 1};
-    all->backend->choose(d->handle);
-    dagi_result result = all->backend->copy_in(d->in.queue, &job);
+    d->backend->choose(d->handle);
+    dagi_result result = d->backend->copy_in(d->in.queue, &job);
     if (dagi_lane_mark(&d->in, NULL) != DAGI_OK)
         result = DAGI_LOST;
     while (result == DAGI_OK && dagi_lane_busy(&d->in))
         dagi_lane_poll(&d->in, &result);
     /* Who sends later may have any device, so here it is another one, if there is. */
-    all->backend->choose(all->device[(device + 1) % all->count]->handle);
+    const dagi_device *other = all->device[(device + 1) % all->count];
+    other->backend->choose(other->handle);
     return result == DAGI_OK ? d->piece : NULL;
 }
 

@@ -14,11 +14,17 @@
 /* Programs without kernels lack it. */
 extern bool dag_kernel_register(const dag_kernel *entry) __attribute__((weak));
 
-static const dagi_backend *instead; /* of what would be found, for tests */
+/* Of what would be found, for tests. */
+static const dagi_backend *instead[DAG_DEVICE_KIND_COUNT];
+static int found_instead;
 
 void dagi_devices_use(const dagi_backend *backend)
 {
-    instead = backend;
+    found_instead = backend != NULL;
+    if (backend)
+        instead[backend->kind] = backend;
+    else
+        memset(instead, 0, sizeof instead);
 }
 
 uint8_t dagi_devices_have(const dag_context *ctx, const dag_program *program, const dag_class *cls,
@@ -28,11 +34,34 @@ uint8_t dagi_devices_have(const dag_context *ctx, const dag_program *program, co
     if (!all || program->aliased || (all->no_single && (prec == DAG_S || prec == DAG_C)))
         return 0;
     for (int b = 0; b < cls->nbodies; b++) {
-        if (cls->bodies[b].device == (uint8_t)dagi_tasks(ctx)->devices->backend->kind &&
-            cls->bodies[b].fn[prec])
+        if (all->backend[cls->bodies[b].device] && cls->bodies[b].fn[prec])
             return 1;
     }
     return 0;
+}
+
+/* ---- the application's own devices ------------------------------------------------------------ */
+
+/* The calling thread's of each kind, -1: there is none. */
+void dagi_devices_chosen(const struct dagi_devices *all, int chosen[DAG_DEVICE_KIND_COUNT])
+{
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++)
+        chosen[k] = all->backend[k] ? all->backend[k]->chosen() : -1;
+}
+
+static void choose_again(const dagi_backend *const backend[DAG_DEVICE_KIND_COUNT],
+                         const int chosen[DAG_DEVICE_KIND_COUNT])
+{
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
+        if (backend[k])
+            backend[k]->choose_again(chosen[k]);
+    }
+}
+
+void dagi_devices_choose_again(const struct dagi_devices *all,
+                               const int chosen[DAG_DEVICE_KIND_COUNT])
+{
+    choose_again(all->backend, chosen);
 }
 
 /* ---- one device ----------------------------------------------------------------------------- */
@@ -116,21 +145,23 @@ static dagi_result make_infos(dagi_device *d)
 }
 
 /* Open device `number` of the back end; NULL with the reason. */
-static dagi_device *open_device(struct dagi_devices *all, int number, int sharers, char *why,
-                                size_t size)
+static dagi_device *open_device(struct dagi_devices *all, const dagi_backend *backend, int number,
+                                char *why, size_t size)
 {
     const dag_context *ctx = all->ctx;
+    int sharers = ctx->device_sharing < 1 ? 1 : ctx->device_sharing;
     dagi_device *d = calloc(1, sizeof *d);
     if (!d) {
         snprintf(why, size, "device %d: out of memory on the host", number);
         return NULL;
     }
     d->all = all;
+    d->backend = backend;
     d->index = all->count;
     d->space = d->index + 1;
     d->node = -1;
     const char *what = "cannot be opened";
-    dagi_result result = all->backend->open(number, &d->handle, &d->info);
+    dagi_result result = backend->open(number, &d->handle, &d->info);
     if (result == DAGI_OK) {
         what = "has no memory left";
         result = take_memory(d, ctx->settings.cuda_memory, sharers);
@@ -148,7 +179,7 @@ static dagi_device *open_device(struct dagi_devices *all, int number, int sharer
     if (result == DAGI_OK)
         return d;
     snprintf(why, size, "device %d (%s) %s: %s", number, d->info.name, what,
-             all->backend->error());
+             backend->error());
     close_device(d);
     return NULL;
 }
@@ -159,8 +190,9 @@ static void connect_peers(struct dagi_devices *all)
 {
     for (int i = 0; i < all->count; i++) {
         for (int j = 0; j < all->count; j++) {
-            if (i != j) /* refused: such copies are staged by the back end */
-                all->backend->peer(all->device[i]->handle, all->device[j]->handle);
+            const dagi_device *d = all->device[i], *other = all->device[j];
+            if (i != j && d->backend == other->backend) /* refused: the back end stages such copies */
+                d->backend->peer(d->handle, other->handle);
         }
     }
 }
@@ -188,7 +220,6 @@ static void destroy(struct dagi_devices *all)
     dagi_choice_free(all->choice);
     for (int i = 0; i < all->count; i++)
         close_device(all->device[i]);
-    dagi_plugin_unload(all->plugin);
     free(all->drivers);
     free(all);
 }
@@ -238,17 +269,26 @@ static int rounds_single(const dag_context *ctx)
     return 1;
 }
 
-static dag_status open_all(struct dagi_devices *all, int there, char *why, size_t size)
+/* A back end that can be used, and its devices. */
+typedef struct offer {
+    const dagi_backend *backend;
+    int there;
+} offer;
+
+/* The devices of one kind, until there are `wanted`; < 0: as many as can be had. */
+static dag_status open_kind(struct dagi_devices *all, const offer *o, char *why, size_t size)
 {
     dag_context *ctx = all->ctx;
     int wanted = (int)ctx->settings.gpus;
-    int sharers = ctx->device_sharing;
-    int most = wanted < 0 || wanted > there ? there : wanted;
-    for (int i = 0; i < most && all->count < DAGI_MAX_DEVICES; i++) {
+    for (int i = 0; i < o->there && all->count < DAGI_MAX_DEVICES; i++) {
         char reason[512];
-        dagi_device *d = open_device(all, i, sharers < 1 ? 1 : sharers, reason, sizeof reason);
+        if (wanted >= 0 && all->count >= wanted)
+            return DAG_SUCCESS;
+        dagi_device *d = open_device(all, o->backend, i, reason, sizeof reason);
         if (d) {
             all->device[all->count++] = d;
+            all->mixed |= all->device[0]->backend != d->backend;
+            all->backend[o->backend->kind] = o->backend;
         } else if (wanted > 0) {
             snprintf(why, size, "gpus = %d: %s", wanted, reason);
             return DAG_ERR_DEVICE;
@@ -259,6 +299,42 @@ static dag_status open_all(struct dagi_devices *all, int there, char *why, size_
         }
     }
     return DAG_SUCCESS;
+}
+
+static dag_status open_all(struct dagi_devices *all, const offer *offers, char *why, size_t size)
+{
+    dag_status status = DAG_SUCCESS;
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT && status == DAG_SUCCESS; k++)
+        status = open_kind(all, &offers[k], why, size);
+    if (status == DAG_SUCCESS && all->count > 0)
+        status = make_choice(all);
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT && status == DAG_SUCCESS; k++) {
+        if (!all->backend[k] || register_kernels(all->backend[k]) == 0)
+            continue;
+        snprintf(why, size, "the kernels of the back end %s do not fit this program",
+                 all->backend[k]->name);
+        status = DAG_ERR_DEVICE;
+    }
+    return status;
+}
+
+/* Devices of all kinds that could be opened. Where there are none, the first reason is kept. */
+static int find_offers(const dag_context *ctx, offer *offers)
+{
+    int there = 0;
+    char *first = dagi_tasks(ctx)->no_devices;
+    first[0] = '\0';
+    for (int k = DAG_HOST + 1; k < DAG_DEVICE_KIND_COUNT; k++) {
+        char why[sizeof dagi_tasks(ctx)->no_devices] = "";
+        const dagi_backend *backend =
+            found_instead ? instead[k] : dagi_plugin_load(ctx, (dag_device_kind)k, why, sizeof why);
+        int count = backend ? backend->count(why, sizeof why) : 0;
+        offers[k] = (offer){backend, count < 0 ? 0 : count};
+        there += offers[k].there;
+        if (!first[0])
+            memcpy(first, why, sizeof why);
+    }
+    return there;
 }
 
 static void summarize(dag_context *ctx)
@@ -345,52 +421,37 @@ static dag_status attach(struct dagi_devices *all)
 
 dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
 {
+    struct dagi_tasks *tasks = dagi_tasks(ctx);
     const char *reason = excluded(ctx);
-    void *plugin = NULL;
-    const dagi_backend *backend = NULL;
+    offer offers[DAG_DEVICE_KIND_COUNT] = {{NULL, 0}};
     int there = 0, wanted = (int)ctx->settings.gpus;
     if (reason)
-        snprintf(dagi_tasks(ctx)->no_devices, sizeof dagi_tasks(ctx)->no_devices, "%s", reason);
-    else if (instead)
-        backend = instead;
+        snprintf(tasks->no_devices, sizeof tasks->no_devices, "%s", reason);
     else
-        backend = dagi_plugin_load(ctx, &plugin, dagi_tasks(ctx)->no_devices,
-                                   sizeof dagi_tasks(ctx)->no_devices);
-    if (backend)
-        there = backend->count(dagi_tasks(ctx)->no_devices, sizeof dagi_tasks(ctx)->no_devices);
+        there = find_offers(ctx, offers);
     if (wanted > 0 && there < wanted && !reason) {
         snprintf(why, size, "gpus = %d, but %d device%s can be used%s%s", wanted, there,
-                 there == 1 ? "" : "s", there ? "" : ": ",
-                 there ? "" : dagi_tasks(ctx)->no_devices);
-        dagi_plugin_unload(plugin);
+                 there == 1 ? "" : "s", there ? "" : ": ", there ? "" : tasks->no_devices);
         return DAG_ERR_DEVICE;
     }
-    if (there <= 0) {
-        dagi_plugin_unload(plugin);
+    if (there == 0)
         return DAG_SUCCESS;
-    }
     struct dagi_devices *all = calloc(1, sizeof *all);
-    if (!all) {
-        dagi_plugin_unload(plugin);
+    if (!all)
         return DAG_ERR_NOMEM;
-    }
     all->ctx = ctx;
-    all->backend = backend;
-    all->plugin = plugin;
-    all->before = backend->chosen();
     all->no_single = rounds_single(ctx);
-    dag_status status = open_all(all, there, why, size);
-    if (status == DAG_SUCCESS && all->count > 0)
-        status = make_choice(all);
-    if (status == DAG_SUCCESS && all->count > 0 && register_kernels(backend) != 0) {
-        snprintf(why, size, "the kernels of the back end %s do not fit this program",
-                 backend->name);
-        status = DAG_ERR_DEVICE;
+    const dagi_backend *offered[DAG_DEVICE_KIND_COUNT];
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
+        offered[k] = offers[k].there > 0 ? offers[k].backend : NULL;
+        all->before[k] = offered[k] ? offered[k]->chosen() : -1;
     }
+    dag_status status = open_all(all, offers, why, size);
     if (status != DAG_SUCCESS || all->count == 0) {
-        int before = all->before;
+        int before[DAG_DEVICE_KIND_COUNT];
+        memcpy(before, all->before, sizeof before);
         destroy(all);
-        backend->choose_again(before);
+        choose_again(offered, before);
         return status;
     }
     atomic_store(&all->alive, all->count);
@@ -398,8 +459,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     find_near(all);
     if (DAGI_TRACE(ctx))
         dagi_record_tracks(all);
-    dagi_body_backend(backend);
-    dagi_tasks(ctx)->no_devices[0] = '\0';
+    tasks->no_devices[0] = '\0';
     return attach(all);
 }
 
@@ -411,10 +471,12 @@ void dagi_devices_fini(dag_context *ctx)
     if (all && *file && dagi_choice_save(all->choice, file, reason, sizeof reason) != 0)
         dagi_warn(ctx, "%s", reason);
     if (all) {
-        const dagi_backend *backend = all->backend;
-        int before = backend->chosen();
+        int chosen[DAG_DEVICE_KIND_COUNT];
+        const dagi_backend *backend[DAG_DEVICE_KIND_COUNT];
+        memcpy(backend, all->backend, sizeof backend);
+        dagi_devices_chosen(all, chosen);
         destroy(all);
-        backend->choose_again(before);
+        choose_again(backend, chosen);
     }
     dagi_tasks(ctx)->devices = NULL;
     dagi_tasks(ctx)->device = NULL;
@@ -425,5 +487,5 @@ void dagi_devices_started(const dag_context *ctx)
 {
     const struct dagi_devices *all = dagi_tasks(ctx)->devices;
     if (all)
-        all->backend->choose_again(all->before);
+        dagi_devices_choose_again(all, all->before);
 }

@@ -22,7 +22,8 @@ void dagi_devices_started(const dag_context *ctx);
 /* Before the end, with all workers at rest: a warning when devices were asked for and no task ran there. */
 void dagi_devices_unused(const dag_context *ctx);
 void dagi_devices_fini(dag_context *ctx);
-/* For tests, before dag_init(): use this back end; NULL = what is there again. */
+/* For tests, before dag_init(): use this back end for its kind, and none for kinds without; NULL = for
+ * all kinds what is there again. */
 struct dagi_backend;
 void dagi_devices_use(const struct dagi_backend *backend);
 

@@ -11,12 +11,12 @@
 #include "../data/copies.h"
 #include "backend.h"
 #include "device.h"
+#include "lane.h"
 #include "memory.h"
 #include "pending_queue.h"
 
 enum {
     DAGI_EXEC_LANES = 4,      /* queues for kernels of one device; the first is urgent */
-    DAGI_LANE_SLOTS = 128,    /* tickets of one queue under way; a power of two */
     DAGI_WINDOW = 64,         /* tasks of one device issued and not retired */
     DAGI_PENDING_MANY = 4096, /* pending tasks from which on no further instances are started */
     DAGI_INFO_SLOTS = 256,    /* ints of one device for what kernels report */
@@ -52,30 +52,6 @@ static inline struct dagi_driver *dagi_driver(const struct dagi_worker *w)
     return dagi_runner(w)->driver;
 }
 
-/* ---- pace.c: times that follow from looks ------------------------------------------------------ */
-
-/* Things that go on one after the other, or share what they run on. */
-typedef struct dagi_pace {
-    uint64_t last_end; /* when the last end was seen, dagi_now() */
-    uint64_t doubt;    /* by so many nanoseconds it may have been before */
-} dagi_pace;
-
-/* `count` of them have ended, of which the first was begun at *begin, raised to when it had the way
- * free; seen `now`, after nobody had looked for `away`. Nanoseconds that each took; -1 = it was
- * seen too late to tell. */
-int64_t dagi_pace_end(dagi_pace *p, uint64_t *begin, uint64_t now, uint64_t away, int count);
-
-/* A transfer in a lane, of which its link is to be learned; bytes 0 = none. */
-typedef struct dagi_move {
-    uint64_t since; /* when it was enqueued */
-    uint64_t bytes;
-    int from, to;   /* spaces */
-    dagi_ticket behind; /* of another lane, what it runs behind */
-    int unclear;    /* 1: there is more than one */
-    uint64_t id, cause; /* for traces: its number, and what it waited for */
-    struct dagi_residence *parked; /* it saves a value of this one that no pool uses; NULL = none */
-} dagi_move;
-
 /* ---- record.c: what traces have; only while DAGI_TRACE(ctx) is not NULL ----------------------- */
 
 void dagi_record_tracks(const struct dagi_devices *all);
@@ -98,58 +74,6 @@ void dagi_record_inputs(struct dagi_worker *w, struct dagi_job *job);
 void dagi_record_issue(struct dagi_job *job);
 void dagi_record_release(struct dagi_worker *w, const struct dagi_job *job);
 void dagi_record_retire(struct dagi_worker *w, const struct dagi_job *job, uint32_t awaited);
-
-/* ---- lane.c: queues with tickets ------------------------------------------------------------ */
-
-/*
- * A queue of the back end whose points can be waited for. Its manager gives a ticket to everything
- * that it enqueues, and records an event behind it in the ticket's slot; a slot is used again when
- * its ticket has passed, so whoever waits for the event of an old ticket waits too long at worst.
- */
-typedef struct dagi_lane {
-    dagi_queue_order order; /* first: the queue of a ticket is its lane */
-    _Atomic uint64_t recorded; /* tickets that have their event */
-    struct dagi_device *device;
-    void *queue;
-    uint64_t count; /* tickets given; this and what follows is the manager's, apart from events */
-    dagi_move next;  /* of what is enqueued for the next ticket */
-    dagi_pace pace;  /* of the transfers */
-    struct dagi_lane_slot {
-        void *event;
-        dag_taskpool *pool; /* of what was enqueued: fails when the device is lost before */
-        uint64_t ended_at; /* when it was seen to have passed; 0 = not yet */
-        dagi_move move;
-    } slot[DAGI_LANE_SLOTS];
-} dagi_lane;
-
-dagi_result dagi_lane_open(dagi_lane *lane, struct dagi_device *device, int urgent);
-void dagi_lane_close(dagi_lane *lane);
-/* The ticket of what is enqueued next. */
-static inline dagi_ticket dagi_lane_next(dagi_lane *lane)
-{
-    return (dagi_ticket){&lane->order, lane->count + 1};
-}
-int dagi_lane_room(const dagi_lane *lane); /* tickets that may be given now */
-int dagi_lane_busy(const dagi_lane *lane);
-/* What was moved for the latest ticket, once that is given. */
-static inline const dagi_move *dagi_lane_latest(const dagi_lane *lane)
-{
-    return &lane->slot[lane->count % DAGI_LANE_SLOTS].move;
-}
-/* Nonzero when the event of a ticket can be waited for, or need not. */
-int dagi_ticket_recorded(dagi_ticket t);
-/* What is enqueued from now on runs behind the ticket, of any device. */
-dagi_result dagi_lane_wait(dagi_lane *lane, dagi_ticket t);
-/* End what was enqueued for the next ticket, which is given by this. Not OK: the device is lost. */
-dagi_result dagi_lane_mark(dagi_lane *lane, dag_taskpool *pool);
-/* Look what has passed; the number of tickets. *result: OK or LOST. */
-int dagi_lane_poll(dagi_lane *lane, dagi_result *result);
-/* A transfer is enqueued for the next ticket; the call may well copy at once, so this comes first. */
-void dagi_lane_move(dagi_lane *lane, int from, int to, size_t bytes);
-/* These tickets have passed: links learn from their transfers. */
-void dagi_lane_moved(dagi_lane *lane, uint64_t first, uint64_t last);
-/* The device is lost: pools of what has not passed fail with this sentence, and all passes. */
-void dagi_lane_abandon(dagi_lane *lane, const char *why);
 
 /* ---- one task on a device ------------------------------------------------------------------- */
 
@@ -255,6 +179,7 @@ typedef struct dagi_device_counts {
 typedef struct dagi_device {
     /* -- fixed */
     struct dagi_devices *all;
+    const dagi_backend *backend; /* of its kind */
     int index, space; /* space = index + 1 */
     void *handle;
     dagi_backend_info info;
@@ -310,11 +235,11 @@ typedef struct dagi_device {
 
 struct dagi_devices {
     dag_context *ctx;
-    const dagi_backend *backend;
-    void *plugin; /* of dlopen() */
-    int count;
+    const dagi_backend *backend[DAG_DEVICE_KIND_COUNT]; /* those with devices; NULL = none */
+    int mixed; /* 1: there are several */
+    int count; /* of devices, over all kinds */
     _Atomic int alive;
-    int before;  /* the device of the thread that began, of the application's own */
+    int before[DAG_DEVICE_KIND_COUNT]; /* device of the thread that began, the application's own */
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
     int no_single;      /* 1: the environment has single precision rounded to less, see device.c */
     int direct;         /* 1: MPI reads memory of devices, fixed when the start is over */
@@ -332,7 +257,7 @@ static inline dagi_device *dagi_device_at(const struct dagi_devices *all, int sp
 }
 static inline const dagi_backend *dagi_backend_of(const dagi_device *d)
 {
-    return d->all->backend;
+    return d->backend;
 }
 static inline dagi_value *dagi_value_of(dag_value *v)
 {
@@ -355,6 +280,14 @@ static inline dagi_block *dagi_resident_block(const dagi_device *d, dag_value *v
     dagi_unlock(&c->lock);
     return block;
 }
+/* Pin the copy that is here, if there is a valid one. */
+static inline dagi_block *dagi_resident_pin(dagi_device *d, dag_value *v)
+{
+    dagi_block *block = dagi_resident_block(d, v);
+    if (block)
+        dagi_memory_pin(d->memory, block);
+    return block;
+}
 static inline void dagi_count(_Atomic int64_t *counter, int64_t by)
 {
     int64_t now = atomic_load_explicit(counter, memory_order_relaxed);
@@ -369,19 +302,25 @@ void dagi_cores_model(const char *cpuinfo, char *text, size_t size);
 
 /* ---- plugin.c ------------------------------------------------------------------------------- */
 
-/* The back end that is there, or NULL with the reason. */
-const dagi_backend *dagi_plugin_load(const dag_context *ctx, void **handle, char *why, size_t size);
-void dagi_plugin_unload(void *handle);
+/* The back end for that kind, or NULL; with the reason, where the library has one. It stays loaded. */
+const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, char *why,
+                                     size_t size);
+/* cuda/probe.c: cheaper than loading the plug-in. 0 = there is no such device, with the reason. */
+int dagi_cuda_probe(char *why, size_t size);
 
 /* ---- pin.c ---------------------------------------------------------------------------------- */
 
 /* The context ends: none of its pins is left. */
 void dagi_pins_drop(const struct dagi_devices *all);
 
-/* ---- pending.c ------------------------------------------------------------------------------ */
+/* ---- place.c -------------------------------------------------------------------------------- */
 
 /* The times of a task's class; NULL = out of memory. */
 struct dagi_choice_class *dagi_times_of(const struct dagi_devices *all, const struct dag_task *t);
+int dagi_has_core_body(struct dag_task *t);
+
+/* ---- pending.c ------------------------------------------------------------------------------ */
+
 /* A task is pending from now on; nonzero = out of memory, and it is not. */
 int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *slip);
 /* What the inbox holds goes to the queue. */
@@ -410,6 +349,20 @@ typedef enum dagi_issue_result {
 /* *device: LOST when it is, whatever became of the job. */
 dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *device);
 
+/* ---- device.c ------------------------------------------------------------------------------- */
+
+/* The calling thread's own device of each kind, and that one again. */
+void dagi_devices_chosen(const struct dagi_devices *all, int chosen[DAG_DEVICE_KIND_COUNT]);
+void dagi_devices_choose_again(const struct dagi_devices *all,
+                               const int chosen[DAG_DEVICE_KIND_COUNT]);
+
+/* ---- follow.c ------------------------------------------------------------------------------- */
+
+/* The kernels are enqueued: what they write is the present version. */
+void dagi_commit(struct dagi_worker *w, dagi_job *job);
+/* Stores, successors, messages: what can be told now, and what has to come to the host first. */
+dagi_result dagi_follow_up(struct dagi_worker *w, dagi_job *job);
+
 /* ---- transfer.c ------------------------------------------------------------------------------ */
 
 /* Fill the device's copy of a value from where it is valid, into job flow's block. */
@@ -417,8 +370,10 @@ dagi_result dagi_transfer_fill(dagi_device *d, dag_value *v, dagi_block *block, 
 /* Have the content on the host; *when: it is there when this has passed. */
 dagi_result dagi_transfer_save(dagi_device *d, dag_value *v, dagi_ticket *when);
 /* The space that content is copied from: `prefer` or the host where they are valid, else a device
- * that works, else one that is lost; -1 = nobody has it. The caller holds the record's lock. */
-int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, int prefer);
+ * that works, else one that is lost; -1 = nobody has it. Of the devices only those of the kind of `to`
+ * count, unless that is NULL. The caller holds the record's lock. */
+int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, int prefer,
+                         const dagi_device *to);
 /* Copy the content of v, wherever it is, to `to` through `lane`. The caller marks it. */
 dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, dagi_block *to);
 /* What is enqueued in the lane next reads the copy of v here, or updates it: behind whoever uses it. */
@@ -445,6 +400,10 @@ int dagi_copies_overwrite(const struct dagi_devices *all, dag_value *v);
 
 /* ---- host.c --------------------------------------------------------------------------------- */
 
+/* What a task is to have on d is on its way from a device of another kind, or there: 1, and the task is
+ * taken up again when all of it is on the host. */
+int dagi_device_crosses(const dagi_device *d, struct dag_task *t);
+
 /* A value that nobody holds is released once more by the manager when the host's copy is quiet; its
  * pool is held meanwhile. */
 void dagi_device_push_dying(dagi_device *d, dagi_copies *c);
@@ -469,10 +428,6 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
 void dagi_info_clear(dagi_device *d, int slot, dagi_lane *lane);
 /* Everything that was issued ends, done or not. */
 void dagi_retire_all(struct dagi_worker *w, dagi_device *d);
-/* ---- body.c --------------------------------------------------------------------------------- */
-
-void dagi_body_backend(const dagi_backend *backend);
-
 /* ---- stats.c -------------------------------------------------------------------------------- */
 
 /* What the device was at since the last round, and what it is at behind this one. */

@@ -23,7 +23,7 @@ static dagi_device *wait_for(const struct dagi_devices *all, dag_value *v, int w
         if (!dagi_ticket_passed(host->written))
             d = device_of(host->written);
     } else {
-        int source = dagi_transfer_source(all, c, DAGI_HOST);
+        int source = dagi_transfer_source(all, c, DAGI_HOST, NULL);
         if (source > 0)
             d = dagi_device_at(all, source);
     }
@@ -65,6 +65,38 @@ int dagi_device_host_ready(struct dagi_worker *w, struct dag_task *t)
         return 1;
     push_fetch(d, t);
     return 0;
+}
+
+/* The device of another kind that has to have v saved before d gets it; NULL = none. */
+static dagi_device *beyond(const dagi_device *d, dag_value *v)
+{
+    dagi_copies *c = v ? dagi_copies_get(v) : NULL;
+    dagi_device *other = NULL;
+    if (!c)
+        return NULL;
+    dagi_lock(&c->lock);
+    const dagi_copy *host = &c->copy[DAGI_HOST];
+    int source = dagi_transfer_source(d->all, c, DAGI_HOST, d);
+    if (source < 0)
+        source = dagi_transfer_source(d->all, c, DAGI_HOST, NULL);
+    if (source > 0)
+        other = dagi_device_at(d->all, source);
+    else if (source == DAGI_HOST && !dagi_ticket_passed(host->written))
+        other = device_of(host->written);
+    dagi_unlock(&c->lock);
+    return other && other->backend != d->backend ? other : NULL;
+}
+
+int dagi_device_crosses(const dagi_device *d, struct dag_task *t)
+{
+    dagi_device *other = NULL;
+    for (int f = 0; f < t->cls->ndata && !other; f++)
+        other = beyond(d, dag_task_flows(t)[f]);
+    if (!other)
+        return 0;
+    t->arrived |= DAGI_TASK_CROSSES;
+    push_fetch(other, t);
+    return 1;
 }
 
 void dagi_device_host_written(struct dagi_worker *w, struct dag_task *t, uint32_t mask)
@@ -129,8 +161,11 @@ static int settle(struct dagi_worker *w, dagi_device *d, struct dag_task *t, dag
     if (other && other != d && !dagi_pool_is_poisoned(t->pool)) {
         push_fetch(other, t);
     } else {
+        int crosses = (t->arrived & DAGI_TASK_CROSSES) != 0;
+        t->arrived &= ~DAGI_TASK_CROSSES;
         t->next = NULL;
-        dagi_ready(w, t);
+        if (!crosses || !dagi_device_take(w, t))
+            dagi_ready(w, t);
     }
     atomic_fetch_sub(&d->work, 1);
     return 1;

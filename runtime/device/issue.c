@@ -1,12 +1,10 @@
 /*
- * Issue of one task: its flows are reserved, filled, its body enqueues kernels, and what follows is
- * told. Until the kernels are enqueued nothing has happened that is not undone.
+ * Issue of one task: its flows are reserved, filled, its body enqueues kernels. Until these are enqueued
+ * nothing has happened that is not undone; what follows is told by follow.c.
  */
 #include "../trace/trace.h"
-#include "../data/table.h"
 #include "complete.h"
 #include "device_impl.h"
-#include "resident.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,15 +53,6 @@ static void plan_flow(dagi_job *job, int f)
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
-
-/* Pin the copy that is here, if there is a valid one. */
-static dagi_block *pin_resident(dagi_device *d, dag_value *v)
-{
-    dagi_block *block = dagi_resident_block(d, v);
-    if (block)
-        dagi_memory_pin(d->memory, block);
-    return block;
-}
 
 static void unpin_all(dagi_job *job)
 {
@@ -139,7 +128,7 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result, const char 
     int n, hits = 0;
     for (int f = 0; f < job->ndata; f++) {
         if (job->flow[f].use == DAGI_FLOW_READ || job->flow[f].use == DAGI_FLOW_UPDATE) {
-            job->flow[f].block = pin_resident(d, flow[f]);
+            job->flow[f].block = dagi_resident_pin(d, flow[f]);
             hits += job->flow[f].block != NULL;
         }
     }
@@ -184,7 +173,7 @@ static dagi_result bring_old(dagi_job *job, int f)
     dagi_device *d = job->device;
     dag_value **flow = dag_task_flows(job->task);
     size_t bytes = bytes_of(flow[f]);
-    dagi_block *block = pin_resident(d, flow[f]);
+    dagi_block *block = dagi_resident_pin(d, flow[f]);
     if (block) {
         dagi_memory_unpin(d->memory, block);
         return DAGI_OK;
@@ -280,103 +269,7 @@ static void undo(struct dagi_worker *w, dagi_job *job)
     job->ninfo = 0;
 }
 
-/* ---- what follows --------------------------------------------------------------------------- */
-
-/* The kernels are enqueued: what they write is the present version. */
-static void commit(struct dagi_worker *w, dagi_job *job)
-{
-    dagi_device *d = job->device;
-    dag_value **flow = dag_task_flows(job->task);
-    for (int f = 0; f < job->ndata; f++) {
-        dagi_job_flow *j = &job->flow[f];
-        if (j->use == DAGI_FLOW_UPDATE || j->use == DAGI_FLOW_REPLACE) {
-            dagi_copies_written(d->all, flow[f], d->space, job->done);
-            if (job->id)
-                dagi_record_brought(flow[f], d->space, job->id);
-            dagi_memory_dirty(d->memory, j->block, 1);
-        }
-        if (j->old) {
-            dagi_value_release(w, j->old);
-            j->old = NULL;
-            dagi_count(&d->counts.renames, 1);
-            atomic_fetch_add_explicit(&dagi_pool(job->task->pool)->renames, 1,
-                                      memory_order_relaxed);
-        }
-        if (j->block) {
-            dagi_memory_next_use(d->memory, j->block, INT64_MIN);
-            dagi_memory_unpin(d->memory, j->block);
-            j->block = NULL;
-        }
-    }
-    if (job->workspace)
-        dagi_memory_release(d->memory, job->workspace, &job->done, 1);
-    job->workspace = NULL;
-}
-
-static uint32_t nonnull(dagi_job *job)
-{
-    uint32_t mask = 0;
-    for (int f = 0; f < job->ndata; f++)
-        mask |= (uint32_t)(dag_task_flows(job->task)[f] != NULL) << f;
-    return mask;
-}
-
-int dagi_device_plans(struct dag_task *task, int flow, int slot, const dag_element *e)
-{
-    dagi_store_plan *plan = dagi_driver(task->owner)->store_plan;
-    if (!plan)
-        return 0;
-    dagi_pool_data *data = task->pool->data;
-    const dag_value *v = dag_task_flows(task)[flow];
-    int home = v->ptr == e->ptr && v->ld == e->ld;
-    if (home && data->slot[slot].mode == DAG_MEM_INPLACE && !data->program->aliased)
-        home = !dagi_table_waits(data, e);
-    if (home && dagi_resident_stays(data->slot[slot].home))
-        plan->stay |= UINT32_C(1) << flow;
-    *(home ? &plan->home : &plan->away) |= UINT32_C(1) << flow;
-    return 1;
-}
-
-/* Stores, successors, messages: what can be told now, and what has to come to the host first. */
-static dagi_result follow_up(struct dagi_worker *w, dagi_job *job)
-{
-    struct dag_task *t = job->task;
-    dag_taskpool *pool = t->pool;
-    dagi_store_plan stores = {0, 0, 0};
-    dagi_result result = DAGI_OK;
-    if (t->cls->stores && !dagi_pool_is_poisoned(pool)) {
-        dagi_driver(w)->store_plan = &stores;
-        t->cls->stores(t, pool->globals);
-        dagi_driver(w)->store_plan = NULL;
-    }
-    job->late = pool->program->dynamic || stores.away;
-    job->save = (stores.home & ~stores.stay) | stores.away;
-    if (pool->program->dynamic)
-        job->save = UINT32_MAX;
-    if (w->ctx->size > 1) {
-        uint32_t remote = dagi_task_remote(w, t) & nonnull(job);
-        job->departs = dagi_depart(job, remote);
-        job->awaited = remote & ~job->departs;
-    }
-    job->save = (job->save | job->awaited) & nonnull(job);
-    if (!job->late && stores.home && !dagi_pool_is_poisoned(pool))
-        t->cls->stores(t, pool->globals); /* only marks */
-    for (int f = 0; f < job->ndata && result != DAGI_LOST; f++) {
-        if (!(job->save >> f & 1))
-            continue;
-        result = dagi_transfer_save(job->device, dag_task_flows(t)[f], &job->flow[f].saved);
-        if (result == DAGI_OK)
-            continue;
-        job->unsaved |= UINT32_C(1) << f;
-        /* Evicted, it would be another device that has to save it, and nobody would ask that one. */
-        job->flow[f].block = pin_resident(job->device, dag_task_flows(t)[f]);
-    }
-    if (DAGI_TRACK(w))
-        dagi_record_release(w, job);
-    if (!job->late)
-        dagi_task_release(w, t, job->save | job->departs);
-    return result == DAGI_LOST ? DAGI_LOST : DAGI_OK;
-}
+/* ---- the end of the issue ------------------------------------------------------------------- */
 
 static void enlist(dagi_job *job)
 {
@@ -488,8 +381,8 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
     job->issued_at = dagi_now();
     if (DAGI_TRACK(w))
         dagi_record_issue(job);
-    commit(w, job);
+    dagi_commit(w, job);
     enlist(job);
-    *device = follow_up(w, job);
+    *device = dagi_follow_up(w, job);
     return DAGI_ISSUED;
 }

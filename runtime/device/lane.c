@@ -18,7 +18,10 @@ static uint64_t passed(const dagi_lane *lane)
 dagi_result dagi_lane_open(dagi_lane *lane, dagi_device *device, int urgent)
 {
     lane->device = device;
-    return dagi_backend_of(device)->queue_new(device->handle, urgent, &lane->queue);
+    dagi_result result = device->backend->queue_new(device->handle, urgent, &lane->queue);
+    if (result == DAGI_OK)
+        *(dagi_queue_head *)lane->queue = (dagi_queue_head){device->backend};
+    return result;
 }
 
 void dagi_lane_close(dagi_lane *lane)
@@ -45,10 +48,18 @@ int dagi_lane_busy(const dagi_lane *lane)
     return passed(lane) < lane->count;
 }
 
-int dagi_ticket_recorded(dagi_ticket t)
+int dagi_ticket_settled(dagi_ticket t, const dagi_device *d)
 {
-    return dagi_ticket_passed(t) ||
-           atomic_load_explicit(&lane_of(t)->recorded, memory_order_acquire) >= t.count;
+    if (dagi_ticket_passed(t))
+        return 1;
+    const dagi_lane *lane = lane_of(t);
+    if (atomic_load_explicit(&lane->recorded, memory_order_acquire) < t.count)
+        return 0;
+    if (lane->device->backend == d->backend)
+        return 1;
+    /* Its manager may be busy here, so we look ourselves. */
+    void *event = lane->slot[t.count % DAGI_LANE_SLOTS].event;
+    return !event || lane->device->backend->query(event) != DAGI_BUSY;
 }
 
 dagi_result dagi_lane_wait(dagi_lane *lane, dagi_ticket t)
@@ -57,9 +68,9 @@ dagi_result dagi_lane_wait(dagi_lane *lane, dagi_ticket t)
         return DAGI_OK;
     dagi_lane *other = lane_of(t);
     /* Its manager is between giving the ticket and recording it, and does not wait for us. */
-    while (!dagi_ticket_recorded(t))
+    while (!dagi_ticket_settled(t, lane->device))
         dagi_pause();
-    if (dagi_ticket_passed(t))
+    if (dagi_ticket_passed(t) || other->device->backend != lane->device->backend)
         return DAGI_OK;
     lane->next.unclear |= lane->next.behind.queue && lane->next.behind.queue != t.queue;
     if (lane->next.behind.queue != t.queue || lane->next.behind.count < t.count)

@@ -175,13 +175,13 @@ static void start_more(struct dagi_worker *w, const dagi_device *d)
 }
 
 /* Of this thread before it was a worker that uses devices. */
-static _Thread_local int own_device = -1;
+static _Thread_local int own_device[DAG_DEVICE_KIND_COUNT];
 
 static void resign(struct dagi_worker *w, dagi_device *d)
 {
     dagi_driver(w)->manages &= ~(UINT32_C(1) << d->index);
     if (!dagi_driver(w)->manages && !dagi_driver(w)->has_device)
-        dagi_backend_of(d)->choose_again(own_device);
+        dagi_devices_choose_again(d->all, own_device);
     atomic_store(&d->manager, 0);
     if (has_work(d))
         dagi_device_alert(d);
@@ -211,7 +211,7 @@ int dagi_device_progress(struct dagi_worker *w)
                 !atomic_compare_exchange_strong(&d->manager, &nobody, w->index + 1))
                 continue;
             if (!dagi_driver(w)->manages && !dagi_driver(w)->has_device)
-                own_device = all->backend->chosen();
+                dagi_devices_chosen(all, own_device);
             dagi_driver(w)->manages |= bit;
             atomic_store_explicit(&d->vacant, 0, memory_order_relaxed);
         }
@@ -232,7 +232,7 @@ void dagi_device_leave(struct dagi_worker *w)
             resign(w, all->device[i]);
     }
     if (dagi_driver(w)->has_device)
-        all->backend->choose_again(own_device);
+        dagi_devices_choose_again(all, own_device);
     dagi_driver(w)->has_device = 0;
 }
 
@@ -242,11 +242,13 @@ void dagi_device_choose(struct dagi_worker *w)
     if (!all || dagi_driver(w)->has_device) /* others may have devices where there are none here */
         return;
     if (!dagi_driver(w)->manages)
-        own_device = all->backend->chosen();
+        dagi_devices_chosen(all, own_device);
+    uint32_t chosen = 0; /* kinds */
     for (int i = 0; i < all->count; i++) {
-        if (!atomic_load(&all->device[i]->lost)) {
-            all->backend->choose(all->device[i]->handle);
-            break;
+        const dagi_device *d = all->device[i];
+        if (!atomic_load(&d->lost) && !(chosen >> d->backend->kind & 1)) {
+            d->backend->choose(d->handle);
+            chosen |= UINT32_C(1) << d->backend->kind;
         }
     }
     dagi_driver(w)->has_device = 1;

@@ -1,5 +1,4 @@
-/* Where a ready task runs, and the queue of those that a device has to issue. */
-#include "choice.h"
+/* The queue of the tasks that a device has to issue. */
 #include "device_impl.h"
 
 #include <stdlib.h>
@@ -61,188 +60,6 @@ static void slip_free(struct dagi_worker *w, dagi_slip *slip)
     dagi_task_free(w, (struct dag_task *)(void *)slip, SLIP_CLASS);
 }
 
-/* ---- choice --------------------------------------------------------------------------------- */
-
-static const int32_t *locals_of(struct dag_task *t)
-{
-    return dagi_task_locals(t);
-}
-
-/* Bytes of the values of a task, those that occur twice once, and how many bytes a memory of a device
- * needs for them. */
-static size_t footprint(struct dag_task *t, size_t *rounded)
-{
-    dag_value **flow = dag_task_flows(t);
-    size_t bytes = 0;
-    *rounded = 0;
-    for (int f = 0; f < t->cls->ndata; f++) {
-        int twice = flow[f] == NULL;
-        for (int g = 0; g < f && !twice; g++)
-            twice = flow[g] == flow[f] && !((t->cls->flows[f].access | t->cls->flows[g].access) &
-                                            DAG_WRITE);
-        if (twice)
-            continue;
-        size_t one = (size_t)flow[f]->m * (size_t)flow[f]->n * flow[f]->elem;
-        bytes += one;
-        *rounded += dagi_memory_rounded(one);
-    }
-    return bytes;
-}
-
-/* Seconds to bring the inputs of a task to a place. */
-static double moving(const struct dagi_devices *all, struct dag_task *t, int place)
-{
-    dag_value **flow = dag_task_flows(t);
-    double seconds = 0;
-    for (int f = 0; f < t->cls->ndata; f++) {
-        if (!flow[f] || t->cls->flows[f].access == DAG_WRITE)
-            continue;
-        dagi_copies *c = dagi_copies_get(flow[f]);
-        uint64_t bytes = (uint64_t)flow[f]->m * (uint64_t)flow[f]->n * flow[f]->elem;
-        int source = DAGI_HOST;
-        if (c) {
-            dagi_lock(&c->lock);
-            source = dagi_transfer_source(all, c, place);
-            source = source < 0 ? DAGI_HOST : source;
-            dagi_unlock(&c->lock);
-        }
-        seconds += dagi_choice_move(all->choice, source, place, bytes);
-    }
-    return seconds;
-}
-
-static const dag_body *body_for(struct dag_task *t, dag_device_kind kind)
-{
-    const dag_class *cls = t->cls;
-    for (int b = 0; b < cls->nbodies; b++) {
-        const dag_body *body = &cls->bodies[b];
-        if (body->device == (uint8_t)kind && body->fn[t->pool->prec] &&
-            (!body->evaluate || body->evaluate(t->pool->globals, locals_of(t))))
-            return body;
-    }
-    return NULL;
-}
-
-static size_t workspace_of(struct dag_task *t, const dag_body *body)
-{
-    size_t (*bytes)(struct dag_task *, const void *) = body->workspace[t->pool->prec];
-    return bytes ? bytes(t, t->pool->globals) : 0;
-}
-
-/* Backlog of the cores: what is ready, at the pace of this class. */
-static double core_backlog(const struct dagi_devices *all, double kernel)
-{
-    const dag_context *ctx = all->ctx;
-    double ready = (double)dagi_crew(ctx)->sched->ready(ctx);
-    return ready * kernel / dagi_tasks(ctx)->nworkers;
-}
-
-struct options {
-    dagi_candidate at[DAGI_MAX_SPACES];
-    double kernel[DAGI_MAX_SPACES];
-    int n;
-};
-
-static void add_device(struct options *o, const dagi_device *d, struct dag_task *t)
-{
-    double backlog = (double)atomic_load_explicit(&d->backlog, memory_order_relaxed) * 1e-9;
-    o->at[o->n++] = (dagi_candidate){.place = d->space, .backlog = backlog,
-                                     .move = moving(d->all, t, d->space)};
-}
-
-/* The task does not fit any device. */
-static void too_large(struct dag_task *t, const dagi_device *d, size_t bytes)
-{
-    char name[256];
-    dagi_describe(name, sizeof name, t->cls, locals_of(t));
-    dagi_pool_fail(t->pool, DAG_ERR_NOMEM,
-                   "%s: %s of class %s needs %zu bytes on device %d (%s), whose pool has %zu, and "
-                   "the class has no body for cores: use smaller tiles or a larger cuda_memory",
-                   t->pool->program->file, name, t->cls->name, bytes, d->index, d->info.name,
-                   d->piece_bytes);
-}
-
-/* Of a class with a body for devices: the devices that could run t. The one that the body wants (the
- * result, -1 = any) stands alone, unless it cannot. */
-static int list_devices(struct options *o, const struct dagi_devices *all, struct dag_task *t,
-                        const dag_body *body, size_t bytes)
-{
-    int wanted = -1;
-    if (body->device_index) {
-        int64_t index = body->device_index(t->pool->globals, locals_of(t));
-        wanted = index < 0 ? -1 : (int)(index % all->count);
-    }
-    for (int pass = 0; pass < 2 && o->n == 0; pass++) {
-        for (int i = 0; i < all->count; i++) {
-            const dagi_device *d = all->device[i];
-            if (!atomic_load(&d->lost) && bytes <= d->piece_bytes &&
-                (wanted < 0 || pass || wanted == i))
-                add_device(o, d, t);
-        }
-        if (wanted < 0)
-            break;
-    }
-    return wanted;
-}
-
-static int64_t nanoseconds(double seconds)
-{
-    return seconds < 1e9 ? (int64_t)(seconds * 1e9) : INT64_C(1000000000000000000);
-}
-
-static void keep_largest(struct dagi_devices *all, int64_t bytes)
-{
-    int64_t known = atomic_load_explicit(&all->largest_task, memory_order_relaxed);
-    while (bytes > known &&
-           !atomic_compare_exchange_weak_explicit(&all->largest_task, &known, bytes,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        continue;
-}
-
-struct dagi_choice_class *dagi_times_of(const struct dagi_devices *all, const struct dag_task *t)
-{
-    dagi_class_info *info = &dagi_pool(t->pool)->classes[t->cls->id];
-    /* Acquire pairs with the release below: whoever made them may be another thread. */
-    dagi_choice_class *times = atomic_load_explicit(&info->times, memory_order_acquire);
-    if (times)
-        return times;
-    times = dagi_choice_class_of(all->choice, t->pool->program->name, t->pool->prec, t->cls->name);
-    atomic_store_explicit(&info->times, times, memory_order_release);
-    return times;
-}
-
-/* The device for a task whose inputs are bound, or NULL: a core. */
-static dagi_device *choose(struct dagi_devices *all, struct dag_task *t, const dag_body *body,
-                           size_t *workspace, int64_t *estimate, size_t *size)
-{
-    struct options o = {.n = 0};
-    const dag_body *core = body_for(t, DAG_DEVICE_CPU);
-    size_t rounded;
-    *size = footprint(t, &rounded);
-    *workspace = workspace_of(t, body);
-    if (*workspace)
-        rounded += dagi_memory_rounded(*workspace);
-    keep_largest(all, (int64_t)rounded);
-    dagi_choice_class *cls = dagi_times_of(all, t);
-    int wanted = list_devices(&o, all, t, body, rounded);
-    if (o.n == 0) {
-        if (!core && atomic_load(&all->alive) > 0)
-            too_large(t, all->device[0], rounded);
-        return NULL;
-    }
-    int ndevices = o.n;
-    if (core && wanted < 0 && !all->ctx->settings.device_always) {
-        double kernel = dagi_choice_expect(all->choice, cls, DAGI_HOST, *size);
-        o.at[o.n++] = (dagi_candidate){.place = DAGI_HOST, .backlog = core_backlog(all, kernel),
-                                       .move = moving(all, t, DAGI_HOST)};
-    }
-    int best = dagi_choice_best(all->choice, cls, *size, o.at, o.n);
-    if (best >= ndevices)
-        return NULL;
-    *estimate = nanoseconds(o.at[best].kernel);
-    return dagi_device_at(all, o.at[best].place);
-}
-
 int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *from)
 {
     dagi_device *d = from->device;
@@ -259,46 +76,6 @@ int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *from)
         continue;
     dagi_device_alert(d);
     return 0;
-}
-
-int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
-{
-    struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
-    dag_taskpool *pool = t->pool;
-    if (!dagi_pool(pool)->classes[t->cls->id].on_device || dagi_pool_is_poisoned(pool))
-        return 0;
-    const dag_body *body = body_for(t, all->backend->kind);
-    if (!body)
-        return 0;
-    void *owner = t->owner;
-    t->owner = w;
-    if (t->cls->bind && !(t->arrived & DAGI_TASK_BOUND))
-        t->cls->bind(t, pool->globals);
-    t->owner = owner;
-    t->arrived |= DAGI_TASK_BOUND;
-    if (dagi_pool_is_poisoned(pool))
-        return 0;
-    dagi_slip slip = {.task = t, .body = body};
-    slip.device = choose(all, t, body, &slip.workspace_bytes, &slip.estimate, &slip.bytes);
-    if (!slip.device)
-        return 0;
-    if (dagi_pending_enter(w, &slip) != 0) {
-        dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a task of class %s", t->cls->name);
-        return 0;
-    }
-    return 1;
-}
-
-/* What a core took for a task that a device could have run. */
-void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t nanoseconds)
-{
-    struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
-    size_t rounded;
-    if (!dagi_pool(t->pool)->classes[t->cls->id].on_device)
-        return;
-    dagi_driver(w)->ran_beside++;
-    dagi_choice_learn(all->choice, dagi_times_of(all, t), DAGI_HOST, footprint(t, &rounded),
-                      (double)nanoseconds * 1e-9);
 }
 
 /* The headers of what a task uses. */
@@ -360,9 +137,9 @@ static void elsewhere(struct dagi_worker *w, dagi_device *d, struct dag_task *t,
     dagi_pending_forget_use(d, t);
     int again = atomic_load(&d->lost) && atomic_load(&d->all->alive) > 0;
     if (!(again && dagi_device_take(w, t))) {
-        if (!body_for(t, DAG_DEVICE_CPU)) {
+        if (!dagi_has_core_body(t)) {
             char name[256];
-            dagi_describe(name, sizeof name, t->cls, locals_of(t));
+            dagi_describe(name, sizeof name, t->cls, dagi_task_locals(t));
             dagi_pool_fail(t->pool, DAG_ERR_DEVICE,
                            "%s: %s cannot run on device %d (%s), and its class has no body for "
                            "cores: %s", t->pool->program->file, name, d->index, d->info.name, why);

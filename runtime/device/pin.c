@@ -9,6 +9,7 @@ struct pin {
     void *at;
     size_t bytes;
     int uses;
+    uint32_t kinds; /* bit k: the back end of kind k has pinned it */
     const struct dagi_devices *all;
 };
 
@@ -31,13 +32,36 @@ static struct pin *find(void *at)
 }
 
 /* Slower copies are no reason to fail; said once. */
-static void complain(struct dagi_devices *all)
+static void complain(struct dagi_devices *all, const dagi_backend *backend)
 {
     if (!atomic_exchange(&all->unpinned, 1))
         dagi_warn(all->ctx,
                   "host memory cannot be pinned, so copies to and from devices are slower: "
                   "%s; is there a limit on locked memory (ulimit -l)?",
-                  all->backend->error());
+                  backend->error());
+}
+
+static void unpin(const struct pin *pin)
+{
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
+        if (pin->kinds >> k & 1)
+            pin->all->backend[k]->unpin(pin->at);
+    }
+}
+
+/* By all that there are; the kinds that could. */
+static uint32_t pin_by_all(struct dagi_devices *all, void *at, size_t bytes)
+{
+    uint32_t kinds = 0;
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
+        if (!all->backend[k])
+            continue;
+        if (all->backend[k]->pin(at, bytes) == DAGI_OK)
+            kinds |= UINT32_C(1) << k;
+        else
+            complain(all, all->backend[k]);
+    }
+    return kinds;
 }
 
 int dagi_device_pin(dag_context *ctx, void *at, size_t bytes)
@@ -51,12 +75,10 @@ int dagi_device_pin(dag_context *ctx, void *at, size_t bytes)
     if (done) {
         pin->uses++;
     } else if (!pin && (pin = malloc(sizeof *pin)) != NULL) {
-        *pin = (struct pin){at, bytes, 1, all};
-        done = all->backend->pin(at, bytes) == DAGI_OK;
-        if (!done)
-            complain(all);
+        *pin = (struct pin){at, bytes, 1, pin_by_all(all, at, bytes), all};
+        done = pin->kinds != 0;
         if (done && !tsearch(pin, &pins, by_address)) {
-            all->backend->unpin(at);
+            unpin(pin);
             done = 0;
         }
         if (!done)
@@ -68,7 +90,7 @@ int dagi_device_pin(dag_context *ctx, void *at, size_t bytes)
 
 static void forget(struct pin *pin)
 {
-    pin->all->backend->unpin(pin->at);
+    unpin(pin);
     tdelete(pin, &pins, by_address);
     free(pin);
 }

@@ -108,7 +108,7 @@ dagi_standing dagi_resident_look(dagi_resident *r)
         return s;
     dagi_lock(&c->lock);
     dagi_ticket busy = dagi_copies_host_busy(c);
-    int source = dagi_transfer_source(all, c, DAGI_HOST);
+    int source = dagi_transfer_source(all, c, DAGI_HOST, NULL);
     dagi_unlock(&c->lock);
     if (busy.queue)
         s.busy = ((dagi_lane *)(void *)busy.queue)->device;

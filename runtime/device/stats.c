@@ -15,10 +15,12 @@ const char *dag_devices_reason(const dag_context *context)
 
 const char *dag_devices_lack(const dag_context *context)
 {
-    const char *lacks = context && dagi_tasks(context)->devices
-                            ? dagi_tasks(context)->devices->backend->lacks
-                            : NULL;
-    return lacks ? lacks : "";
+    const struct dagi_devices *all = context ? dagi_tasks(context)->devices : NULL;
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT && all; k++) {
+        if (all->backend[k] && all->backend[k]->lacks && *all->backend[k]->lacks)
+            return all->backend[k]->lacks;
+    }
+    return "";
 }
 
 static int64_t get(const _Atomic int64_t *counter)

@@ -102,16 +102,17 @@ int dagi_copies_overwrite(const struct dagi_devices *all, dag_value *v)
 /* ---- waiting -------------------------------------------------------------------------------- */
 
 /* Tickets of the lane itself need no event: it runs in order. */
-static int settled(dagi_ticket t, const dagi_lane *lane)
+static int settled(dagi_ticket t, const dagi_device *d, const dagi_lane *lane)
 {
-    return (lane && t.queue == &lane->order) || dagi_ticket_recorded(t);
+    return (lane && t.queue == &lane->order) || dagi_ticket_settled(t, d);
 }
 
-static int all_recorded(const dagi_copy *copy, const dagi_lane *lane, int users_too)
+static int all_settled(const dagi_copy *copy, const dagi_device *d, const dagi_lane *lane,
+                       int users_too)
 {
-    int ready = settled(copy->written, lane);
+    int ready = settled(copy->written, d, lane);
     for (int i = 0; i < copy->nused && users_too; i++)
-        ready &= settled(copy->used[i], lane);
+        ready &= settled(copy->used[i], d, lane);
     return ready;
 }
 
@@ -129,9 +130,9 @@ static void lock_settled(dagi_copies *c, int target, const dagi_lane *lane)
 {
     for (;;) {
         dagi_lock(&c->lock);
-        int ready = all_recorded(&c->copy[target], lane, 1);
+        int ready = all_settled(&c->copy[target], lane->device, lane, 1);
         for (int i = 0; i < c->nspaces; i++)
-            ready &= all_recorded(&c->copy[i], lane, 0);
+            ready &= all_settled(&c->copy[i], lane->device, lane, 0);
         if (ready)
             return;
         dagi_unlock(&c->lock);
@@ -147,7 +148,7 @@ static dagi_result use(dagi_copies *c, int space, dagi_lane *lane, dagi_ticket t
     while (full && result == DAGI_OK) {
         const dagi_copy *copy = &c->copy[space];
         int i = 0;
-        while (i + 1 < copy->nused && !dagi_ticket_recorded(copy->used[i]))
+        while (i + 1 < copy->nused && !dagi_ticket_settled(copy->used[i], lane->device))
             i++;
         dagi_ticket first = copy->used[i];
         result = dagi_lane_wait(lane, first);
@@ -202,7 +203,8 @@ static int source_is_lost(const dagi_device *d, int source)
     return source != DAGI_HOST && atomic_load(&dagi_device_at(d->all, source)->lost);
 }
 
-int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, int prefer)
+int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, int prefer,
+                         const dagi_device *to)
 {
     int lost = -1;
     if (prefer < c->nspaces && c->copy[prefer].state != DAGI_INVALID)
@@ -210,7 +212,8 @@ int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, i
     if (c->copy[DAGI_HOST].state != DAGI_INVALID)
         return DAGI_HOST;
     for (int i = 1; i < c->nspaces; i++) {
-        if (c->copy[i].state == DAGI_INVALID)
+        if (c->copy[i].state == DAGI_INVALID ||
+            (to && dagi_device_at(all, i)->backend != to->backend))
             continue;
         if (!atomic_load(&dagi_device_at(all, i)->lost))
             return i;
@@ -231,10 +234,20 @@ static void fail_lost(dag_value *v, const dagi_device *from)
                    pool_of(v)->program->file, from->index, from->info.name);
 }
 
+/* Only devices of another kind have the content, which are asked for it before the task comes here
+ * (dagi_device_crosses): a device that had it, too, is lost since. */
+static int is_beyond(const dagi_device *d, const dagi_copies *c)
+{
+    return d->all->mixed && dagi_transfer_source(d->all, c, d->space, d) < 0 &&
+           dagi_transfer_source(d->all, c, d->space, NULL) >= 0;
+}
+
 /* FILL, under the lock: the copy is enqueued behind what it has to wait for. */
 static dagi_result fill_locked(dagi_device *d, dag_value *v, dagi_copies *c, dagi_block *block)
 {
-    int source = DAGI_HOST, prefer = dagi_transfer_source(d->all, c, DAGI_HOST);
+    int source = DAGI_HOST, prefer = dagi_transfer_source(d->all, c, DAGI_HOST, d);
+    if (is_beyond(d, c))
+        return DAGI_REFUSED;
     dagi_copy *own = &c->copy[d->space];
     dagi_copy_action action = dagi_copies_apply(c, d->space, DAGI_COPY_FILL, prefer, &source);
     own->memory = block;
@@ -355,8 +368,8 @@ dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, d
     if (!c)
         return DAGI_NOMEM;
     lock_settled(c, d->space, lane);
-    int source = dagi_transfer_source(d->all, c, d->space);
-    dagi_result result = DAGI_OK;
+    int source = dagi_transfer_source(d->all, c, d->space, d);
+    dagi_result result = is_beyond(d, c) ? DAGI_REFUSED : DAGI_OK;
     if (source >= 0 && source_is_lost(d, source)) {
         fail_lost(v, dagi_device_at(d->all, source));
     } else if (source >= 0) {
@@ -417,7 +430,7 @@ int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result)
     }
     dagi_copy *own = &c->copy[d->space];
     if (own->memory == block && !c->dropped && block->pins == 0 &&
-        all_recorded(&c->copy[DAGI_HOST], NULL, 1) && all_recorded(own, NULL, 1)) {
+        all_settled(&c->copy[DAGI_HOST], d, NULL, 1) && all_settled(own, d, NULL, 1)) {
         *result = DAGI_OK;
         if (dagi_copies_apply(c, d->space, DAGI_COPY_EVICT, 0, &source) == DAGI_COPY_SAVE_FIRST) {
             /* What the task stores wants tickets as well. */

@@ -252,8 +252,10 @@ static inline void dagi_task_free(struct dagi_worker *w, struct dag_task *t, int
         dagi_task_spill(w, memory_class);
 }
 
-/* In dag_task.arrived, above the flows: its memory inputs are bound. */
+/* In dag_task.arrived, above the flows: its memory inputs are bound; while it waits for content, that a
+ * device is to be chosen for it once more. */
 #define DAGI_TASK_BOUND (UINT64_C(1) << 63)
+#define DAGI_TASK_CROSSES (UINT64_C(1) << 62)
 
 /* ---- task.c ----------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@ if(TARGET dag AND TARGET dagcc)
     target_link_libraries(test_loop PRIVATE dag dag_mpi Threads::Threads)
     target_include_directories(test_loop PRIVATE "${device}")
     dag_add_jdf(test_loop "${device}/loop_chol.jdf" "${device}/loop_fork.jdf"
-        "${device}/loop_once.jdf" "${device}/loop_retry.jdf" "${device}/loop_share.jdf")
+        "${device}/loop_kinds.jdf" "${device}/loop_once.jdf" "${device}/loop_retry.jdf" "${device}/loop_share.jdf")
     dag_add_script_test(loop COMMAND test_loop LABELS unit sanitize TIMEOUT 60)
     # Each case starts the runtime anew, and agreeing takes turns on a processor: 4 s where there is
     # nothing else, a minute beside programs that compute.

@@ -30,6 +30,7 @@ struct dagi_cuda_event {
 /* What a body knows as dag_device_queue. Handles are made with the first kernel: queues that only copy
  * need none. */
 struct dag_device_queue {
+    dagi_queue_head head;
     dagi_cuda_device *device;
     cudaStream_t stream;
     cublasHandle_t blas;

@@ -8,7 +8,7 @@
 enum { MOST_ARGS = 192, MOST_QUEUES = 256 };
 
 typedef struct loop_device {
-    int index;
+    dag_device_kind kind;
     int lost;
 } loop_device;
 
@@ -27,6 +27,7 @@ typedef struct loop_op {
 } loop_op;
 
 struct dag_device_queue {
+    dagi_queue_head head;
     loop_device *device;
     loop_op *first, *last;
     uint64_t enqueued, done;
@@ -152,6 +153,16 @@ static void pushed(void)
         run_all();
 }
 
+/* Kinds know nothing of each other. */
+static void same_kind(const dag_device_queue *q, const loop_device *other)
+{
+    if (q->device->kind == other->kind)
+        return;
+    fprintf(stderr, "loop: a queue of kind %d was given what is of kind %d\n", (int)q->device->kind,
+            (int)other->kind);
+    abort();
+}
+
 void loop_launch(dag_device_queue *q, void (*fn)(void *args), const void *args, size_t bytes)
 {
     pthread_mutex_lock(&lock);
@@ -179,17 +190,35 @@ static int be_count(char *why, size_t size)
     return options.devices;
 }
 
-static dagi_result be_open(int index, void **device, dagi_backend_info *info)
+static int be_count_others(char *why, size_t size)
+{
+    (void)why;
+    (void)size;
+    return options.others;
+}
+
+static dagi_result open_kind(dag_device_kind kind, int index, void **device,
+                             dagi_backend_info *info)
 {
     loop_device *d = calloc(1, sizeof *d);
     if (!d)
         return DAGI_NOMEM;
-    d->index = index;
-    snprintf(info->name, sizeof info->name, "loop %d", index);
+    d->kind = kind;
+    snprintf(info->name, sizeof info->name, "%s %d", kind == LOOP_KIND ? "loop" : "other", index);
     info->bus[0] = '\0';
     info->memory = info->memory_free = options.memory;
     *device = d;
     return DAGI_OK;
+}
+
+static dagi_result be_open(int index, void **device, dagi_backend_info *info)
+{
+    return open_kind(LOOP_KIND, index, device, info);
+}
+
+static dagi_result be_open_other(int index, void **device, dagi_backend_info *info)
+{
+    return open_kind(LOOP_OTHER_KIND, index, device, info);
 }
 
 static const char *be_error(void)
@@ -244,9 +273,7 @@ static void be_choose_again(int number)
 
 static dagi_result be_peer(void *device, void *other)
 {
-    (void)device;
-    (void)other;
-    return DAGI_OK;
+    return ((loop_device *)device)->kind == ((loop_device *)other)->kind ? DAGI_OK : DAGI_REFUSED;
 }
 
 static dagi_result be_queue_new(void *device, int urgent, void **queue)
@@ -283,8 +310,18 @@ static void be_queue_free(void *queue)
     free(q);
 }
 
+/* A body asks for it by its queue alone, and gets that of its own kind. */
 static void *be_stream(void *queue)
 {
+    const loop_device loop = {.kind = LOOP_KIND};
+    same_kind(queue, &loop);
+    return queue;
+}
+
+static void *be_stream_other(void *queue)
+{
+    const loop_device other = {.kind = LOOP_OTHER_KIND};
+    same_kind(queue, &other);
     return queue;
 }
 
@@ -321,7 +358,7 @@ static dagi_result be_copy_within(void *queue, const dagi_copy_job *job)
 static dagi_result be_copy_peer(void *queue, void *from_device, void *to, const void *from,
                                 size_t bytes)
 {
-    (void)from_device;
+    same_kind(queue, from_device);
     dagi_copy_job job = {.to = to, .from = from, .to_ld = (int64_t)bytes,
                          .from_ld = (int64_t)bytes, .m = (int64_t)bytes, .n = 1, .elem = 1};
     return be_copy(queue, &job, LOOP_COPY_PEER);
@@ -361,6 +398,8 @@ static dagi_result be_wait(void *queue, void *event)
     dag_device_queue *q = queue;
     loop_event *e = event;
     pthread_mutex_lock(&lock);
+    if (e->queue)
+        same_kind(q, e->queue->device);
     dagi_result result = q->device->lost ? say(DAGI_LOST, "wait") : DAGI_OK;
     if (result == DAGI_OK && e->queue && e->queue->done < e->count) {
         loop_op *op = push(q);
@@ -387,10 +426,22 @@ static dagi_result be_query(void *event)
     return result;
 }
 
+const dagi_backend *loop_other(void)
+{
+    static dagi_backend backend;
+    backend = *loop_backend(&options);
+    backend.name = "other";
+    backend.kind = LOOP_OTHER_KIND;
+    backend.count = be_count_others;
+    backend.open = be_open_other;
+    backend.stream = be_stream_other;
+    return &backend;
+}
+
 const dagi_backend *loop_backend(const loop_options *o)
 {
     static const dagi_backend backend = {
-        .abi = DAGI_BACKEND_ABI, .name = "loop", .kind = DAG_DEVICE_CUDA,
+        .abi = DAGI_BACKEND_ABI, .name = "loop", .kind = LOOP_KIND,
         .count = be_count, .open = be_open, .close = free, .error = be_error,
         .alloc = be_alloc, .free = be_free, .pin = be_pin, .unpin = be_unpin,
         .choose = be_choose, .chosen = be_chosen, .choose_again = be_choose_again, .peer = be_peer,

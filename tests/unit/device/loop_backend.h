@@ -20,8 +20,12 @@ typedef enum loop_call {
     LOOP_CALLS
 } loop_call;
 
+/* The numbers of the kinds that it stands in for. */
+#define LOOP_KIND DAG_DEVICE_CUDA
+#define LOOP_OTHER_KIND DAG_DEVICE_OPENCL
+
 typedef struct loop_options {
-    int devices;
+    int devices, others; /* of LOOP_KIND, and of LOOP_OTHER_KIND where loop_other() is used, too */
     size_t memory;    /* bytes that each device says it has free */
     uint64_t seed;    /* 0: everything runs at once when it is enqueued */
     /* The call number `fail_at` (from 1) of kind `call` and the `times` - 1 after it give `result`. */
@@ -33,6 +37,8 @@ typedef struct loop_options {
 
 /* The back end with these options, for dagi_devices_use(). One at a time. */
 const dagi_backend *loop_backend(const loop_options *options);
+/* With the same options, for devices of another kind beside them. */
+const dagi_backend *loop_other(void);
 /* Enqueue fn(args), args copied. */
 void loop_launch(dag_device_queue *queue, void (*fn)(void *args), const void *args, size_t bytes);
 

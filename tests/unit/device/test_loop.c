@@ -12,6 +12,7 @@
 #include "../../../runtime/task/task.h"
 #include "loop_chol.h"
 #include "loop_fork.h"
+#include "loop_kinds.h"
 #include "loop_once.h"
 #include "loop_retry.h"
 #include "loop_share.h"
@@ -37,8 +38,9 @@ typedef struct run {
 } run;
 
 /* The first GRAPHS are run in all ways. */
-typedef enum graph { FACTOR, FORK, SHARE, GRAPHS, RETRY = GRAPHS, ONCE } graph;
-static const char *const graph_names[] = {"factor", "fork", "share", "retry", "once"};
+typedef enum graph { FACTOR, FORK, SHARE, GRAPHS, RETRY = GRAPHS, ONCE, KINDS } graph;
+static const char *const graph_names[] = {"factor", "fork", "share", "retry", "once",
+                                           "kinds"};
 
 static int failures;
 
@@ -53,7 +55,11 @@ static dag_context *start(const run *r)
     dag_config_set(config, "chaos", r->chaos ? r->chaos : "0", NULL, 0);
     dag_config_set(config, "warnings", "off", NULL, 0);
     dag_config_set(config, "cuda_memory", r->memory ? r->memory : "0", NULL, 0);
-    dagi_devices_use(r->gpus ? loop_backend(&r->loop) : NULL);
+    dagi_devices_use(NULL);
+    if (r->gpus)
+        dagi_devices_use(loop_backend(&r->loop));
+    if (r->loop.others)
+        dagi_devices_use(loop_other());
     if (dag_init(&ctx, config, why, sizeof why) != DAG_SUCCESS) {
         fprintf(stderr, "%s: dag_init: %s\n", r->what, why);
         exit(99);
@@ -113,7 +119,8 @@ static dag_matrix *matrix(const run *r, dag_context *ctx, graph g, int64_t rows,
 {
     dag_matrix *m = NULL;
     const dag_matrix_desc desc = {.prec = DAG_D, .m = rows, .n = columns, .mb = tile, .nb = tile,
-                                  .p = g == SHARE ? dag_size(ctx) : 0, .q = g == SHARE ? 1 : 0,
+                                  .p = g == SHARE || g == KINDS ? dag_size(ctx) : 0,
+                                  .q = g == SHARE || g == KINDS ? 1 : 0,
                                   .uplo = g == FACTOR ? DAG_LOWER : DAG_GENERAL};
     if (dag_matrix_new(ctx, &desc, &m) != DAG_SUCCESS)
         give_up(r, ctx);
@@ -122,13 +129,18 @@ static dag_matrix *matrix(const run *r, dag_context *ctx, graph g, int64_t rows,
 }
 
 static int64_t moved_in; /* bytes, to all devices of this rank, by the last play() */
+static int64_t moved_between;        /* of these, from one device to another */
+static int64_t tasks_on[4];  /* of each of its devices */
 
 static void count_moves(const dag_context *ctx)
 {
     dag_device_stats s;
-    moved_in = 0;
-    for (int i = 0; dag_device_stats_get(ctx, i, &s); i++)
+    moved_in = moved_between = 0;
+    for (int i = 0; dag_device_stats_get(ctx, i, &s); i++) {
         moved_in += s.bytes_in + s.bytes_peer;
+        moved_between += s.bytes_peer;
+        tasks_on[i] = s.tasks;
+    }
 }
 
 /* One graph in one way. */
@@ -146,6 +158,8 @@ static dag_status play(const run *r, graph g, int64_t rows, int64_t tile, uint64
         pool = loop_retry_new(ctx, m, (int)r->policy);
     else if (g == ONCE)
         pool = loop_once_new(ctx, m, (int)r->policy);
+    else if (g == KINDS && (more = matrix(r, ctx, g, rows, 2 * tile, tile)) != NULL)
+        pool = loop_kinds_new(ctx, m, more, (int)r->policy);
     else if ((more = matrix(r, ctx, g, rows, 2 * tile, tile)) != NULL)
         pool = loop_share_new(ctx, m, more, (int)r->policy);
     if (!pool)
@@ -226,6 +240,45 @@ static void check_crowded(int64_t rows, int64_t tile)
         for (graph g = FACTOR; g < GRAPHS; g++)
             check(&crowded[i], g, rows, tile);
     }
+}
+
+#define KINDS_OF(n, one, other, s)                                                                 \
+    .gpus = n, .loop = {.devices = one, .others = other, .memory = (size_t)64 << 20, .seed = s}
+
+/* Devices of two kinds in one process: each task runs where it has a body, its inputs go from kind to kind
+ * through the host, and whatever touches another kind's ends the program (loop_backend.c). */
+static void check_kinds(int64_t rows, int64_t tile)
+{
+    static const run kinds[] = {
+        {.what = "2 kinds, at once", KINDS_OF(2, 1, 1, 0), .threads = "1", .policy = 2},
+        {.what = "2 kinds", KINDS_OF(2, 1, 1, 51), .threads = "1", .policy = 2},
+        {.what = "2 kinds, 3 workers", KINDS_OF(3, 2, 1, 52), .threads = "3", .policy = 2},
+        {.what = "2 kinds, with cores", KINDS_OF(3, 1, 2, 53), .threads = "2", .policy = 3},
+        {.what = "2 kinds, as they like", KINDS_OF(4, 2, 2, 54), .threads = "3", .policy = 0},
+        {.what = "2 kinds, small memory", KINDS_OF(3, 2, 1, 55), .threads = "3", .policy = 4,
+         .memory = "4096", .chaos = "55"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        check(&kinds[i], KINDS, rows, tile);
+    for (int s = 60; s < 64; s++) {
+        const run r = {.what = "2 kinds, chaos", KINDS_OF(4, 2, 2, s), .threads = "4",
+                       .chaos = "60", .policy = s, .memory = "8192"};
+        check(&r, KINDS, rows, tile);
+    }
+}
+
+/* With one device of each kind tasks of the classes with one kind are on its device, those that say
+ * which device they want in turn, and nothing goes from device to device. */
+static void check_kinds_places(int64_t tiles, int64_t tile)
+{
+    const run r = {.what = "places", KINDS_OF(2, 1, 1, 56), .threads = "2", .policy = 2};
+    const int64_t chain = tiles * (tiles - 1);
+    check(&r, KINDS, tiles * tile, tile);
+    int right = tasks_on[0] == chain + tiles * (tiles / 2) &&
+                tasks_on[1] == chain + tiles * ((tiles - 1) / 2) && moved_between == 0;
+    printf("kinds, %lld and %lld tasks, %lld bytes between them: %s\n", (long long)tasks_on[0],
+           (long long)tasks_on[1], (long long)moved_between, right ? "ok" : "WRONG");
+    failures += !right;
 }
 
 /* Calls that give this result; a call upon which a device is lost. */
@@ -404,7 +457,9 @@ int main(int argc, char **argv)
     }
     for (int devices = 1; devices <= 2 && alone(); devices++)
         check_moves(devices, 6, tile);
+    check_kinds(rows, tile);
     if (alone()) {
+        check_kinds_places(6, tile);
         check_once(6, tile);
         check_retries(tile);
         check_crowded(rows, tile);
