@@ -54,10 +54,12 @@ class Lab:
     def __init__(self, work, cmake, options, jobs):
         self.copy, self.build = work / "tree", work / "build"
         self.cmake, self.options, self.jobs = cmake, options, str(jobs)
-        names = shutil.ignore_patterns(".git", "build", "build-*", "__pycache__", "*.pyc")
+        names = shutil.ignore_patterns("__pycache__", "*.pyc")
+        builds = shutil.ignore_patterns(".git", "build", "build-*")  # of the root alone
 
         def skip(at, found):
-            return names(at, found) | {n for n in found if pathlib.Path(at, n).resolve() == work}
+            root = builds(at, found) if pathlib.Path(at).samefile(TREE) else set()
+            return names(at, found) | root | {n for n in found if pathlib.Path(at, n).resolve() == work}
         for left in (self.copy, self.build):  # objects of a patch may be younger than the copy
             shutil.rmtree(left, ignore_errors=True)
         shutil.copytree(TREE, self.copy, ignore=skip, symlinks=True)
