@@ -216,8 +216,7 @@ struct dagi_comm {
     _Alignas(DAGI_LINE) _Atomic int congested; /* written under the lock */
 
     struct dagi_worker *w; /* holder of the lock */
-    int64_t
-        delivered; /* messages for tasks of this rank so far, where the setting `lose` counts them */
+    int64_t delivered; /* messages for tasks of this rank so far, where the setting `lose` counts */
     uint64_t random;       /* chaos */
 
     /* sends */

@@ -167,8 +167,8 @@ static bool place_workers(dag_context *ctx)
 /* Programs without kernels lack it. */
 extern bool dag_kernels_reserve(int threads, char *why, size_t size) __attribute__((weak));
 
-/* Less than this and libraries below us, or their threads, end without a word. The limit of a thread's stack
- * holds whenever it grows; those of new threads are as large as it was when the process began. */
+/* Less than this and libraries below us, or their threads, end without a word. The limit of a thread's
+ * stack holds whenever it grows; those of new threads are as large as it was when the process began. */
 static dag_status prepare_stack(char *why, size_t size)
 {
     const rlim_t least = (rlim_t)256 << 10, wanted = (rlim_t)8 << 20;

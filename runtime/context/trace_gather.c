@@ -3,7 +3,8 @@
  * all that they have recorded.
  *
  * All of it is led by rank 0 and goes through the runtime's own communication: worker 0 waits in
- * dagi_run_until() until a message has come. At the end no other thread runs any more. So a job needs no file system that its ranks share, and rank 0 never holds
+ * dagi_run_until() until a message has come. At the end no other thread runs any more. So a job
+ * needs no file system that its ranks share, and rank 0 never holds
  * more than a piece of another's section.
  *
  *   PING    0 -> r   what time is it there?                       PONG

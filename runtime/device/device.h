@@ -1,7 +1,7 @@
 /*
  * Devices, as the rest of the runtime sees them. docs/design/devices.md says how it works.
  *
- * Everything is behind a look at dagi_tasks(ctx)->devices, which is NULL where there is no device: programs on
+ * Everything is behind a look at `devices` of the context, NULL where there is no device: programs on
  * cores alone pay one load and branch where a task becomes ready and where it runs.
  */
 #ifndef DAGI_DEVICE_H
@@ -14,7 +14,7 @@ struct dagi_job;
 
 /* ---- life (device.c, plugin.c) ------------------------------------------------------------ */
 
-/* Find and open the devices that the settings allow; dagi_tasks(ctx)->devices stays NULL when there is none.
+/* Find and open the devices that the settings allow; `devices` of the context stays NULL when there is none.
  * A device that was asked for and cannot be had is an error with a sentence. */
 dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size);
 /* The start is over: the calling thread's device is the application's again. */

@@ -12,7 +12,7 @@ enum { DAGI_SCHED_TURN = 32 };
 
 typedef struct dagi_sched_ops {
     const char *name;
-    /* Set up and clear away dagi_runner(worker)->queue of all workers of the context; no other thread runs. */
+    /* Set up and clear away `queue` of all workers of the context; no other thread runs. */
     dag_status (*init)(dag_context *ctx);
     void (*fini)(dag_context *ctx);
     /* Take over a list of ready tasks linked by `next`. Called on the thread of w. Returns 0, or 1

@@ -12,7 +12,7 @@
  * there is one shard and no lock is taken.
  *
  * The arrivals that one task brings come one after the other, and neighbours share a shard. So the
- * lock stays with the worker (dagi_runner(w)->held) until it needs that of another shard, or the last has been
+ * lock stays with the worker (`held`) until it needs that of another shard, or the last has been
  * brought: one lock at a time, and between two arrivals only the runtime's own code runs.
  */
 #include "task.h"

@@ -3,7 +3,7 @@
  * handler may do), and with a time-out wakes by itself to look at the bodies.
  *
  * What it reads of running pools: the list under pools_lock, which keeps every pool in it alive; the
- * dependency tables under the locks of their shards (dagi_tasks(ctx)->unlocked is 0 where somebody watches);
+ * dependency tables under the locks of their shards (`unlocked` is 0 where somebody watches);
  * atomics; constants of the program.
  */
 #define _GNU_SOURCE /* sem_clockwait */

@@ -2,15 +2,15 @@
  * Sleeping and waking of workers.
  *
  * Whoever makes tasks ready must see to it that somebody runs them, without a system call for each.
- * A worker without a task first *searches* for a while (it is awake and counted in dagi_crew(ctx)->searching),
- * then *parks* (sleeps, listed in dagi_crew(ctx)->park_list). Whoever pushes tasks wakes a parked worker only
+ * A worker without a task first *searches* for a while (it is awake and counted in `searching` of the
+ * crew), then *parks* (sleeps, listed in `park_list`). Whoever pushes tasks wakes a parked worker only
  * if nobody is searching; a searcher that finds work and was the last one wakes the next. No task
  * is left behind, because in the order of the sequentially consistent accesses either the pusher's
  * look at `searching` comes after the parker has left it, and then the pusher finds it in the list;
  * or before, and then the parker's second look at the queues, after leaving `searching`, finds the
  * task.
  *
- * Where the ranks fill the processors by themselves (dagi_crew(ctx)->helpers), a background worker that is
+ * Where the ranks fill the processors by themselves (`helpers`), a background worker that is
  * woken takes its processor from another rank, and the one who wakes it could as well run the task.
  * So nobody does: a helper sleeps for a time, looks whether there are tasks that nobody has come
  * to, or messages, and sleeps again. Worker 0 sleeps at the bell, which has an end as well. So what
