@@ -1,5 +1,6 @@
 /* Checks of arguments: what is wrong, and what would be right. */
 #include "la/check.h"
+#include "la/pools.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,7 +8,7 @@
 
 dagi_check dagi_check_start(dag_context *ctx, const char *routine)
 {
-    return (dagi_check){ctx, routine, DAG_SUCCESS};
+    return (dagi_check){ctx, routine, DAG_SUCCESS, 0};
 }
 
 void dagi_check_fail(dagi_check *c, const char *format, ...)
@@ -177,18 +178,24 @@ void dagi_check_distinct(dagi_check *c, const char *result, const dag_matrix *C,
         dagi_check_fail(c, "%s and %s are the same matrix", result, name);
 }
 
-dag_status dagi_la_agreed(dag_context *ctx, const char *routine, dag_status mine)
+static dag_status agreed(dag_context *ctx, const char *routine, dag_status mine, int *note)
 {
     int where;
-    dag_status status = dag_agree(ctx, mine, &where);
+    dag_status status = dagi_agree_noted(ctx, mine, &where, note);
     if (mine == DAG_SUCCESS && where >= 0)
         return dag_error(ctx, status, "%s: rank %d has refused its arguments; its message says why",
                          routine, where);
     return status;
 }
 
+dag_status dagi_la_agreed(dag_context *ctx, const char *routine, dag_status mine)
+{
+    int note = 0;
+    return agreed(ctx, routine, mine, &note);
+}
+
 bool dagi_check_agreed(dagi_check *c)
 {
-    c->status = dagi_la_agreed(c->ctx, c->routine, c->status);
+    c->status = agreed(c->ctx, c->routine, c->status, &c->note);
     return c->status == DAG_SUCCESS;
 }

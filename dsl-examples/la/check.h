@@ -15,6 +15,7 @@ typedef struct dagi_check {
     dag_context *ctx;
     const char *routine; /* "dag_gemm" */
     dag_status status;   /* DAG_SUCCESS, or what the first complaint was */
+    int note;            /* 1: something that all ranks are to know; dagi_check_agreed() tells them */
 } dagi_check;
 
 dagi_check dagi_check_start(dag_context *ctx, const char *routine);

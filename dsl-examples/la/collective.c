@@ -6,7 +6,7 @@
 
 #include "allreduce.h"
 
-#include <float.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,16 +30,25 @@ dag_status dag_allreduce(dag_context *ctx, dag_reduce_op op, double *x, int64_t 
 
 dag_status dag_agree(dag_context *ctx, dag_status mine, int *where)
 {
+    int note = 0;
+    return dagi_agree_noted(ctx, mine, where, &note);
+}
+
+dag_status dagi_agree_noted(dag_context *ctx, dag_status mine, int *where, int *note)
+{
     enum { STEP = 256 }; /* more than any status */
-    double first = mine == DAG_SUCCESS ? DBL_MAX : (double)dag_rank(ctx) * STEP + (double)mine;
-    dag_status status = dag_allreduce(ctx, DAG_MIN, &first, 1);
+    int64_t good = INT64_MAX - (*note != 0), first = good;
+    if (mine != DAG_SUCCESS)
+        first = (int64_t)dag_rank(ctx) * STEP + (int64_t)mine;
+    dag_status status = dag_least(ctx, &first);
     if (where != NULL)
         *where = -1;
-    if (status != DAG_SUCCESS || first == DBL_MAX)
+    *note = first == INT64_MAX - 1;
+    if (status != DAG_SUCCESS || first >= INT64_MAX - 1)
         return status;
     if (where != NULL)
         *where = (int)(first / STEP);
-    return (dag_status)((int64_t)first % STEP);
+    return (dag_status)(first % STEP);
 }
 
 dag_status dagi_run_info(dag_context *ctx, dag_taskpool *pool, int64_t *info)

@@ -112,6 +112,12 @@ int dag_rank(const dag_context *context);    /**< this process, 0 <= rank < size
 int dag_size(const dag_context *context);    /**< number of processes */
 int dag_workers(const dag_context *context); /**< workers of this process, the caller included */
 
+/**
+ * Seconds that a message between ranks takes, about: the setting `link_latency`, or else what their first
+ * agreement took, if they are on several machines, else 0. Ranks may see different values.
+ */
+double dag_latency(const dag_context *context);
+
 /** The last error of this context, a sentence; "" when there was none. Valid until the next call. */
 const char *dag_message(const dag_context *context);
 
@@ -130,6 +136,14 @@ void dag_warn(const dag_context *context, const char *format, ...)
  * @return DAG_ERR_MISMATCH, on all ranks here, when another rank has called dag_fini() instead.
  */
 dag_status dag_barrier(dag_context *context);
+
+/**
+ * A barrier that also finds the least of the values that the ranks bring: one message of each rank up
+ * a tree, and one down. Collective.
+ * @param[in,out] value  of this rank, and of all; unchanged where an error is returned.
+ * @return DAG_ERR_MISMATCH, on all ranks here, when another rank has called something else.
+ */
+dag_status dag_least(dag_context *context, int64_t *value);
 
 /* ---- seeing what happens ----------------------------------------------------------------- */
 

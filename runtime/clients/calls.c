@@ -109,12 +109,23 @@ void dag_taskpool_free(dag_taskpool *pool)
 
 dag_status dag_barrier(dag_context *context)
 {
+    int64_t none = INT64_MAX;
     if (!context)
         return DAG_ERR_ARG;
-    if (dagi_worker_self(context)) {
-        dagi_set_message(context, "dag_barrier: called from a body");
-        return DAG_ERR_STATE;
-    }
-    return context->size > 1 ? dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER)
-                             : DAG_SUCCESS;
+    if (dagi_worker_self(context))
+        return out_of_order(context, "dag_barrier: called from a body");
+    return context->size > 1
+               ? dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER, &none)
+               : DAG_SUCCESS;
+}
+
+dag_status dag_least(dag_context *context, int64_t *value)
+{
+    if (!context || !value)
+        return DAG_ERR_ARG;
+    if (dagi_worker_self(context))
+        return out_of_order(context, "dag_least: called from a body");
+    return context->size > 1
+               ? dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER_LEAST, value)
+               : DAG_SUCCESS;
 }

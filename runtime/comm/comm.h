@@ -106,9 +106,10 @@ int dagi_comm_congested(const dag_context *ctx);
 int dagi_comm_progress(struct dagi_worker *w);
 
 /* Blocks in dagi_run_until() (worker/worker.h), so that tasks that others wait for still run here.
- * DAG_ERR_MISMATCH, with a message, on all ranks: not all wait in the same place. */
-enum dagi_barrier { DAGI_BARRIER, DAGI_BARRIER_FINI };
-dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which);
+ * *value becomes the least of those that the ranks bring. DAG_ERR_MISMATCH, with a message, on all
+ * ranks: not all wait in the same place. */
+enum dagi_barrier { DAGI_BARRIER, DAGI_BARRIER_LEAST, DAGI_BARRIER_FINI, DAGI_BARRIERS };
+dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which, int64_t *value);
 
 /* Quiescence: messages sent and received so far, for the waves. */
 void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received);

@@ -343,7 +343,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     }
     memset(c->gate, 0xff, (size_t)c->size * sizeof *c->gate); /* all pools */
     c->early_most = DAGI_EARLY_BYTES;
-    c->barrier_first[0] = c->barrier_first[1] = -1;
+    dagi_barrier_empty(c);
     atomic_store(&c->lock, 1);
     engine->on_message = on_message;
     engine->on_message_arg = c;

@@ -80,8 +80,8 @@ typedef struct dagi_wire_gate {
 typedef struct dagi_wire_barrier {
     uint8_t kind;
     uint8_t unused[3];
-    int32_t first[2]; /* lowest rank in each enum dagi_barrier; -1 = none */
-    uint32_t unused2;
+    int32_t first[DAGI_BARRIERS]; /* lowest rank in each enum dagi_barrier; -1 = none */
+    int64_t least; /* of the values that ranks have brought */
 } dagi_wire_barrier;
 
 /* END_UP and END_DOWN; the text follows. */

@@ -380,9 +380,10 @@ dag_status dag_fini(dag_context *context)
     dagi_run_until(dagi_tasks(context)->workers[0], no_pools, context);
     dagi_residences_close(context);
     dag_status status = DAG_SUCCESS;
+    int64_t none = INT64_MAX;
     /* Here a rank that never comes is still noticed. */
     while (context->size > 1 &&
-           dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER_FINI) != DAG_SUCCESS) {
+           dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER_FINI, &none) != DAG_SUCCESS) {
         status = DAG_ERR_MISMATCH;
         dagi_warn(context, "dag_fini: %s", dag_message(context));
     }

@@ -347,9 +347,16 @@ void mock_start(int64_t eager, int64_t credit, uint64_t chaos, int bcast)
     mock.thread.runner.fanout = dagi_fanout_new(&mock.ctx);
 }
 
+void mock_barrier(void)
+{
+    int64_t least = -mock.ctx.rank;
+    CHECK(dagi_comm_barrier(&mock.worker, DAGI_BARRIER, &least) == DAG_SUCCESS, "no barrier");
+    CHECK(least == 1 - mock.ctx.size, "the least value is %lld", (long long)least);
+}
+
 void mock_stop(void)
 {
-    dagi_comm_barrier(&mock.worker, DAGI_BARRIER);
+    mock_barrier();
     CHECK(mock.values == 0, "%lld values are left", (long long)mock.values);
     dagi_fanout_free(mock.thread.runner.fanout);
     dagi_comm_fini(&mock.ctx);
