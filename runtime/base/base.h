@@ -56,6 +56,8 @@ typedef struct dagi_settings {
     int64_t credit_bytes;
     int bells;         /* 1: ranks of a node wake each other */
     int bcast;         /* dag_bcast; DAG_BCAST_AUTO unless forced */
+    double link_latency; /* seconds of a message between two ranks */
+    int64_t link_rate;   /* bytes per second; 0 = not known */
     uint64_t chaos;    /* 0 = off, else the seed */
     double stall_time; /* seconds; 0 = at once */
     int summary;       /* 1: print dag_summary() to stderr at dag_init */

@@ -41,3 +41,10 @@ int *dag_device_info(const struct dag_task *task, int64_t offset)
     (void)offset;
     no_device(__func__);
 }
+
+void dag_device_flops(const struct dag_task *task, double flops)
+{
+    (void)task;
+    (void)flops;
+    no_device(__func__);
+}
