@@ -55,6 +55,7 @@ typedef struct dagi_settings {
     int64_t eager_bytes;
     int64_t credit_bytes;
     int bells;         /* 1: ranks of a node wake each other */
+    char engine[16];   /* a name, or "auto" */
     int bcast;         /* dag_bcast; DAG_BCAST_AUTO unless forced */
     double link_latency; /* seconds of a message between two ranks */
     int64_t link_rate;   /* bytes per second; 0 = not known */

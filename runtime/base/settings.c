@@ -60,6 +60,9 @@ static const setting table[] = {
      "bind background workers to cores of the inherited cpuset: auto (where each gets one), none"},
     {"sched", KIND_CHOICE, FIELD(sched), "local", 0, 0, sched_choices,
      "ready queues: local (one per worker, stealing from near ones first), global (one for all)"},
+    {"engine", KIND_TEXT, FIELD(engine), "auto", 0, sizeof((dagi_settings *)0)->engine - 1, NULL,
+     "what carries messages between ranks: auto (mpi where a launcher or the program has started it, "
+     "else self: one process), mpi, self"},
     {"eager_bytes", KIND_BYTES, FIELD(eager_bytes), "4096", 0, 1 << 20, NULL,
      "data up to this many bytes travel inside the message that announces them"},
     {"credit_bytes", KIND_BYTES, FIELD(credit_bytes), "1M", 4096, 1e12, NULL,

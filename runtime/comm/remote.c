@@ -306,6 +306,7 @@ static void free_tables(dagi_comm *c)
 dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size)
 {
     dagi_engine_options options = {
+        .engine = ctx->settings.engine,
         .comm = mpi_comm,
         .workers = dagi_tasks(ctx)->nworkers,
         .credit_bytes = ctx->settings.credit_bytes,
