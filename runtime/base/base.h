@@ -75,11 +75,14 @@ typedef struct dagi_settings {
     int report;        /* 1: report to stderr at dag_fini() */
     int progress;      /* 1: bar on a terminal */
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
+    char device_policy[16]; /* how a device is chosen */
     int device_always; /* 1: no core runs what a device could */
-    int64_t cuda_memory; /* bytes of a device that are used; 0 = most of what is free */
+    struct {             /* by dag_device_kind */
+        int64_t memory;    /* bytes of a device that are used; 0 = most of what is free */
+        char plugin[1024]; /* file of the plug-in; "" = looked for */
+    } kind[DAG_DEVICE_KIND_COUNT];
     char perf_model[1024];  /* file of kernel times (device/choice.h); "" = none */
     char tile_times[1024];  /* read by algorithms */
-    char cuda_plugin[1024]; /* file of the plug-in; "" = looked for */
     int gpu_mpi;       /* enum dagi_gpu_mpi */
 } dagi_settings;
 

@@ -53,6 +53,14 @@ static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
 
 #define FIELD(name) offsetof(dagi_settings, name)
 
+/* Those that each kind of devices has, by its row in dag/device_kinds.h. */
+#define OF_KIND(NAME, number, name, file)                                                          \
+    {#name "_memory", KIND_BYTES, FIELD(kind[number].memory), "0", 0, 1e15, NULL,                  \
+     "most bytes of each " #NAME " device that are used; 0 = nine tenths of what is free"},        \
+    {#name "_plugin", KIND_TEXT, FIELD(kind[number].plugin), "", 0,                                \
+     sizeof((dagi_settings *)0)->kind[0].plugin - 1, NULL,                                         \
+     "file of the library for " #NAME " devices; empty = looked for beside this library"},
+
 static const setting table[] = {
     {"threads", KIND_COUNT, FIELD(threads), "0", 0, DAGI_MAX_WORKERS, NULL,
      "workers of this process, the calling thread included; 0 = one per core of its share"},
@@ -104,16 +112,16 @@ static const setting table[] = {
      "print a report to stderr at the end: speed, critical path, idle time by cause, links"},
     {"gpus", KIND_COUNT, FIELD(gpus), "-1", -1, 16, NULL,
      "devices that this process uses: -1 all that are there, 0 none, n exactly that many"},
+    {"device_policy", KIND_TEXT, FIELD(device_policy), "time", 0,
+     sizeof((dagi_settings *)0)->device_policy - 1, NULL,
+     "where a task runs that has bodies for devices: time (where it is expected to end first), near "
+     "(the device that has most of its inputs), turn (each device in turn)"},
     {"device_always", KIND_SWITCH, FIELD(device_always), "off", 0, 0, NULL,
      "run on devices whatever has a body for them, however slow that is, for tests"},
-    {"cuda_memory", KIND_BYTES, FIELD(cuda_memory), "0", 0, 1e15, NULL,
-     "most bytes of each device that are used; 0 = nine tenths of what is free"},
     {"perf_model", KIND_TEXT, FIELD(perf_model), "", 0,
      sizeof((dagi_settings *)0)->perf_model - 1, NULL,
      "file that keeps how long kernels took on cores and devices from run to run; empty = none"},
-    {"cuda_plugin", KIND_TEXT, FIELD(cuda_plugin), "", 0,
-     sizeof((dagi_settings *)0)->cuda_plugin - 1, NULL,
-     "file of the library for CUDA devices; empty = looked for beside this library"},
+    DAG_DEVICE_KINDS_BESIDE_HOST(OF_KIND)
     {"gpu_mpi", KIND_CHOICE, FIELD(gpu_mpi), "auto", 0, 0, gpu_mpi_choices,
      "MPI reads memory of devices itself: auto (where it says so and a test at start proves it), "
      "off, on (or the start fails), force (as on, without asking MPI)"},

@@ -204,7 +204,7 @@ struct dagi_comm {
     int rank, size;      /* fixed */
     int64_t inline_max;  /* fixed: most payload bytes in an ACTIVATE */
     int bcast;           /* fixed: shape forced by the setting, or AUTO */
-    dagi_link link;      /* fixed: of the network, as far as settings say */
+    dagi_tree_link link;      /* fixed: of the network, as far as settings say */
     int direct;          /* fixed: 1 = MPI reads memory of devices */
     char no_direct[256]; /* fixed: why it does not */
 

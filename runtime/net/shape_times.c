@@ -26,12 +26,12 @@ static int rounds(int n)
     return count;
 }
 
-static double message(dagi_link link, double bytes)
+static double message(dagi_tree_link link, double bytes)
 {
     return link.alpha + link.beta * bytes;
 }
 
-double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_link link)
+double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_tree_link link)
 {
     int segments = dagi_tree_segments(shape, bytes, INT64_MAX, ndest);
     if (ndest < 1)
@@ -51,7 +51,7 @@ double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_lin
     }
 }
 
-int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_link link)
+int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link)
 {
     static const int shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING,
                                  DAG_BCAST_SCATTER};

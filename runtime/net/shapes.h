@@ -42,10 +42,10 @@ int dagi_tree_relay_shape(int shape);
 
 /* What one message of b bytes takes, from when it is sent to when it is there, its sender busy all the
  * while: alpha + beta * b. */
-typedef struct dagi_link {
+typedef struct dagi_tree_link {
     double alpha; /* seconds */
     double beta;  /* seconds per byte; 0 = it is not known how fast the network is */
-} dagi_link;
+} dagi_tree_link;
 
 /* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
 #define DAGI_SEGMENT_BYTES (128 << 10)
@@ -56,11 +56,11 @@ int dagi_tree_segments(int shape, size_t bytes, int64_t most, int ndest);
 
 /* Seconds until the last of ndest ranks has `bytes`, in segments as above. HIER: groups of `group`
  * ranks, all of them destinations but for the producer. */
-double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_link link);
+double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_tree_link link);
 
 /* The shape of a broadcast that nobody has asked for a shape: the fastest, of which a scatter may be
  * one where `scatters`. Where it is not known how fast the network is: a chain from 256 KiB and three
  * ranks on, which keeps the producer free for what comes next, and else halves, for latency. */
-int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_link link);
+int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link);
 
 #endif

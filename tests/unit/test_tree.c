@@ -133,7 +133,7 @@ END_TEST
 enum { RANKS = 18 };
 
 typedef struct run {
-    dagi_link link;
+    dagi_tree_link link;
     double part; /* what a segment or piece takes */
     int segments;
     double free_at[RANKS], last;
@@ -199,7 +199,7 @@ static void ring(run *r, int n)
     }
 }
 
-static double played(int shape, int group, size_t bytes, int n, dagi_link link)
+static double played(int shape, int group, size_t bytes, int n, dagi_tree_link link)
 {
     int32_t ranks[RANKS];
     double at_root[DAGI_SEGMENTS_MAX] = {0};
@@ -216,11 +216,11 @@ static double played(int shape, int group, size_t bytes, int n, dagi_link link)
     return r.last;
 }
 
-static const dagi_link links[] = {{1e-6, 1e-10}, {5e-5, 1e-8}, {1e-9, 1e-9}, {0, 1e-11}};
+static const dagi_tree_link links[] = {{1e-6, 1e-10}, {5e-5, 1e-8}, {1e-9, 1e-9}, {0, 1e-11}};
 static const size_t sizes_played[] = {0, 8, 4096, 65536, 300 << 10, 1 << 20, 64 << 20};
 enum { LINKS = sizeof links / sizeof *links, SIZES = sizeof sizes_played / sizeof *sizes_played };
 
-static void check_seconds(int shape, int group, size_t bytes, int n, dagi_link link)
+static void check_seconds(int shape, int group, size_t bytes, int n, dagi_tree_link link)
 {
     double said = dagi_tree_seconds(shape, group, bytes, n, link);
     double found = played(shape, group, bytes, n, link);
@@ -270,7 +270,7 @@ END_TEST
 
 START_TEST(the_choice_knows_small_from_large)
 {
-    const dagi_link unknown = {0, 0};
+    const dagi_tree_link unknown = {0, 0};
     ck_assert_int_eq(dagi_tree_choose(0, 1000, 1, unknown), DAG_BCAST_BINOMIAL);
     ck_assert_int_eq(dagi_tree_choose((256 << 10) - 1, 8, 1, unknown), DAG_BCAST_BINOMIAL);
     ck_assert_int_eq(dagi_tree_choose(256 << 10, 2, 1, unknown), DAG_BCAST_BINOMIAL);
