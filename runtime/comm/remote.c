@@ -306,6 +306,7 @@ static void free_tables(dagi_comm *c)
 dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size)
 {
     dagi_engine_options options = {
+        .engine = ctx->settings.engine,
         .comm = mpi_comm,
         .workers = dagi_tasks(ctx)->nworkers,
         .credit_bytes = ctx->settings.credit_bytes,
@@ -329,7 +330,9 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     c->size = ctx->size = engine->size;
     ctx->recorded = engine->word;
     c->bcast = ctx->settings.bcast;
-    c->inline_max = dagi_send_inline_max(&ctx->settings);
+    c->inline_max = dagi_wire_inline_max(ctx->settings.credit_bytes, ctx->settings.eager_bytes);
+    if (ctx->settings.link_rate)
+        c->link = (dagi_tree_link){ctx->settings.link_latency, 1.0 / (double)ctx->settings.link_rate};
     c->wait_end = &c->wait;
     c->random = ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
     c->heap = calloc((size_t)c->size, sizeof(dagi_heap *));

@@ -27,9 +27,6 @@
 #define DAGI_BULK_IN_FLIGHT 64
 /* What early messages and their transfers may take here before senders are told to keep them. */
 #define DAGI_EARLY_BYTES (INT64_C(32) << 20)
-/* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
-#define DAGI_SEGMENT_BYTES (128 << 10)
-#define DAGI_SEGMENTS_MAX 256
 /* Most segments of a scatter: a part of the fewest tags that MPI may have. */
 #define DAGI_RING_TAGS 4096
 
@@ -207,6 +204,7 @@ struct dagi_comm {
     int rank, size;      /* fixed */
     int64_t inline_max;  /* fixed: most payload bytes in an ACTIVATE */
     int bcast;           /* fixed: shape forced by the setting, or AUTO */
+    dagi_tree_link link;      /* fixed: of the network, as far as settings say */
     int direct;          /* fixed: 1 = MPI reads memory of devices */
     char no_direct[256]; /* fixed: why it does not */
 
@@ -298,7 +296,6 @@ void *dagi_comm_alloc(size_t bytes);
 void *dagi_comm_realloc(void *old, size_t bytes);
 
 /* send.c */
-int64_t dagi_send_inline_max(const dagi_settings *settings);
 dagi_send *dagi_send_new(dagi_comm *c, int ncargo, int nparams, int ndest);
 void dagi_send_launch(dagi_comm *c, dagi_send *s);
 void dagi_send_finish(dagi_comm *c, dagi_send *s); /* pending--, and the end of it at zero */

@@ -103,13 +103,13 @@ static size_t settle_how(dagi_comm *c, dagi_send *s)
             continue;
         dagi_view v = dagi_cargo_view(s, i);
         int64_t bytes = (int64_t)dagi_view_bytes(&v);
-        if (bytes == 0 || (!cargo->departure && bytes <= room && !dagi_comm_chaos(c, 3))) {
-            cargo->how = DAGI_HOW_INLINE;
+        int outside = cargo->departure || dagi_comm_chaos(c, 3);
+        cargo->how = (uint8_t)dagi_wire_how(bytes, outside ? 0 : room);
+        if (cargo->how == DAGI_HOW_INLINE) {
             room -= bytes;
             s->staged += cargo->staged ? bytes : 0;
             continue;
         }
-        cargo->how = DAGI_HOW_BULK;
         cargo->segments = 1;
         s->bulk = 1;
         bulk += (size_t)bytes;
@@ -141,7 +141,8 @@ static void settle_shape(dagi_comm *c, dagi_send *s, size_t bulk)
     if (s->shape == DAG_BCAST_AUTO)
         s->shape = (uint8_t)c->bcast;
     if (s->shape == DAG_BCAST_AUTO)
-        s->shape = (uint8_t)dagi_tree_choose(bulk, s->ndest);
+        s->shape = (uint8_t)dagi_tree_choose(bulk, s->ndest, c->link.beta > 0 && can_scatter(s),
+                                             c->link);
     if (c->ctx->settings.chaos) {
         s->shape = (uint8_t)(1 + dagi_comm_random(c, DAG_BCAST_HIER));
         s->group = 1 + (int32_t)dagi_comm_random(c, 4);
@@ -161,17 +162,11 @@ static void settle_segments(dagi_comm *c, dagi_send *s)
         if (cargo->how != DAGI_HOW_BULK)
             continue;
         dagi_view v = dagi_cargo_view(s, i);
-        int64_t most = dagi_view_max_segments(&v);
-        if (most > DAGI_SEGMENTS_MAX)
-            most = DAGI_SEGMENTS_MAX;
-        int64_t want = 1;
-        if (s->shape == DAG_BCAST_SCATTER)
-            want = most = s->ndest;
-        else if (s->shape == DAG_BCAST_CHAIN && c->ctx->settings.chaos)
-            want = 1 + dagi_comm_random(c, 7);
-        else if (s->shape == DAG_BCAST_CHAIN)
-            want = (int64_t)(dagi_view_bytes(&v) / DAGI_SEGMENT_BYTES);
-        cargo->segments = (uint16_t)(want < 1 ? 1 : want > most ? most : want);
+        size_t bytes = dagi_view_bytes(&v);
+        if (s->shape == DAG_BCAST_CHAIN && c->ctx->settings.chaos)
+            bytes = DAGI_SEGMENT_BYTES * (1 + (size_t)dagi_comm_random(c, 7));
+        cargo->segments = (uint16_t)dagi_tree_segments(s->shape, bytes,
+                                                       dagi_view_max_segments(&v), s->ndest);
     }
 }
 

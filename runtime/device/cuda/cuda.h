@@ -59,6 +59,7 @@ const char *dagi_cuda_error(void);
 
 /* ---- device.c ---- */
 
+int dagi_cuda_rounds_single(char *why, size_t size);
 int dagi_cuda_count(char *why, size_t size);
 dagi_result dagi_cuda_open(int index, void **device, dagi_backend_info *info);
 void dagi_cuda_close(void *device);
