@@ -3,6 +3,7 @@ set(mtx "${PROJECT_SOURCE_DIR}/dsl-examples/io")
 dag_add_unit_test(test_mtx
     SOURCES test_mtx.c test_mtx_numbers.c test_mtx_write.c "${mtx}/mtx_header.c"
             "${mtx}/mtx_lines.c" "${mtx}/mtx_number.c" "${mtx}/mtx_read.c" "${mtx}/mtx_write.c"
+            "${PROJECT_SOURCE_DIR}/runtime/base/replace.c"
     LIBS m
     LABELS sanitize)
 
