@@ -8,13 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void dagi_comm_short(size_t bytes)
+{
+    fprintf(stderr, "dag: out of memory: %zu bytes for a message between ranks\n", bytes);
+    abort();
+}
+
 void *dagi_comm_realloc(void *old, size_t bytes)
 {
     void *p = realloc(old, bytes ? bytes : 1);
-    if (!p) {
-        fprintf(stderr, "dag: out of memory: %zu bytes for a message between ranks\n", bytes);
-        abort();
-    }
+    if (!p)
+        dagi_comm_short(bytes);
     return p;
 }
 
@@ -335,7 +339,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
         c->link = (dagi_tree_link){ctx->settings.link_latency, 1.0 / (double)ctx->settings.link_rate};
     c->wait_end = &c->wait;
     c->random = ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
-    c->heap = calloc((size_t)c->size, sizeof(dagi_heap *));
+    c->heap = calloc((size_t)c->size, sizeof *c->heap);
     c->blocked = calloc((size_t)c->size, sizeof(int32_t));
     c->gate = malloc((size_t)c->size * sizeof *c->gate);
     c->shut = calloc((size_t)c->size, sizeof *c->shut);

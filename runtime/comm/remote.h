@@ -94,11 +94,17 @@ typedef struct dagi_waiting {
     int32_t first, count; /* dests[first], with its list behind it */
 } dagi_waiting;
 
-/* Binary heap, in the order said above. */
-typedef struct dagi_heap {
-    dagi_waiting *entry;
-    size_t count, capacity;
-} dagi_heap;
+static inline bool dagi_waiting_before(const dagi_waiting *a, const dagi_waiting *b)
+{
+    if (a->pool_id != b->pool_id)
+        return a->pool_id < b->pool_id;
+    return a->priority != b->priority ? a->priority > b->priority : a->serial < b->serial;
+}
+
+#define HEAP dagi_waiting_heap
+#define HEAP_ENTRY dagi_waiting
+#define HEAP_BEFORE(h, a, b) dagi_waiting_before(a, b)
+#include "../base/heap_of.h"
 
 /* ---- arrivals --------------------------------------------------------------------------- */
 
@@ -218,7 +224,7 @@ struct dagi_comm {
     uint64_t random;       /* chaos */
 
     /* sends */
-    dagi_heap **heap;   /* [size], made when first needed */
+    dagi_waiting_heap **heap; /* [size], made when first needed */
     int32_t *blocked;   /* ranks with a heap that is not empty */
     int32_t nblocked;
     uint64_t next_serial;
@@ -292,6 +298,7 @@ static inline int dagi_comm_chaos(dagi_comm *c, uint32_t n)
 /* Memory for bookkeeping, a few hundred bytes at a time. A rank that cannot have that can neither
  * send nor receive, so it says so and aborts, and the launcher ends the job. (Memory for data is
  * another matter: its lack becomes a status of the pool.) */
+_Noreturn void dagi_comm_short(size_t bytes);
 void *dagi_comm_alloc(size_t bytes);
 void *dagi_comm_realloc(void *old, size_t bytes);
 
@@ -333,9 +340,6 @@ static inline dagi_view dagi_cargo_view(const dagi_send *s, int i)
  * cannot be; `why` says so. */
 dag_status dagi_direct_settle(dagi_comm *c, char *why, size_t why_size);
 
-/* heap.c */
-void dagi_heap_push(dagi_heap *h, const dagi_waiting *entry);
-void dagi_heap_pop(dagi_heap *h);
 
 /* recv.c */
 void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes);

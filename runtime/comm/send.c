@@ -407,7 +407,7 @@ static void enqueue(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     int dest = s->dests[first];
     if (!c->heap[dest]) {
         c->heap[dest] = dagi_comm_alloc(sizeof *c->heap[dest]);
-        *c->heap[dest] = (dagi_heap){0};
+        *c->heap[dest] = (dagi_waiting_heap){0};
     }
     if (c->heap[dest]->count == 0)
         c->blocked[c->nblocked++] = dest;
@@ -421,13 +421,14 @@ static void enqueue(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     };
     if (c->ctx->settings.chaos)
         waiting.priority = dagi_comm_random(c, 1u << 20);
-    dagi_heap_push(c->heap[dest], &waiting);
+    if (dagi_waiting_heap_push(c->heap[dest], waiting) != 0)
+        dagi_comm_short(sizeof waiting);
     account(c, s);
 }
 
 void dagi_send_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 {
-    const dagi_heap *h = c->heap[s->dests[first]];
+    const dagi_waiting_heap *h = c->heap[s->dests[first]];
     s->pending++;
     if ((h && h->count) || !try_message(c, s, first, count))
         enqueue(c, s, first, count);
@@ -437,12 +438,12 @@ int dagi_send_flush(dagi_comm *c)
 {
     int events = 0;
     for (int32_t i = 0; i < c->nblocked;) {
-        dagi_heap *h = c->heap[c->blocked[i]];
+        dagi_waiting_heap *h = c->heap[c->blocked[i]];
         while (h->count) {
             dagi_waiting top = h->entry[0];
             if (!try_message(c, top.send, top.first, top.count))
                 break;
-            dagi_heap_pop(h);
+            (void)dagi_waiting_heap_pop(h);
             events++;
         }
         if (h->count)
@@ -457,7 +458,7 @@ void dagi_send_free(dagi_comm *c)
 {
     for (int i = 0; i < c->size; i++) {
         if (c->heap[i])
-            free(c->heap[i]->entry);
+            dagi_waiting_heap_fini(c->heap[i]);
         free(c->heap[i]);
     }
 }

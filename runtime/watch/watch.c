@@ -120,7 +120,7 @@ static void put_pool(dag_taskpool *pool, FILE *out)
     int state = atomic_load(&dagi_pool(pool)->state);
     int64_t waiting = dagi_deps_count(pool);
     fprintf(out, "\n pool %u of %s %s: %lld tasks completed", pool->id, pool->program->file,
-            state_name(state), (long long)atomic_load(&dagi_pool(pool)->tasks));
+            state_name(state), (long long)atomic_load(&dagi_pool(pool)->stats.tasks));
     if (state < DAGI_POOL_LOCAL && dagi_pool(pool)->countable)
         fprintf(out, ", %lld left here", (long long)atomic_load(&dagi_pool(pool)->open));
     fprintf(out, ", %lld wait for inputs", (long long)waiting);
