@@ -287,9 +287,9 @@ struct dagi_comm {
 
     /* open pools */
     dagi_ahead *aheads;
-    int64_t kept_bytes; /* of deliveries that wait, up to early_most */
-    _Alignas(DAGI_LINE) _Atomic int64_t held_bytes; /* of messages that wait for other programs;
-                                                       written under the lock */
+    /* Of deliveries that wait, up to about early_most, and of messages that wait for other programs;
+     * written under the lock. */
+    _Alignas(DAGI_LINE) _Atomic int64_t kept_bytes, held_bytes;
 
     /* barrier */
     int barrier_ups, barrier_here;

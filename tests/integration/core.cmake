@@ -30,7 +30,9 @@ foreach(threads IN ITEMS 1 2)
     dag_add_mpi_test(core_open_chaos_t${threads} NP 3 THREADS ${threads} COMMAND core_open
         LABELS sanitize ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0 DAG_CHAOS=${threads})
 endforeach()
-dag_add_mpi_test(core_open_flood NP 2 THREADS 1 COMMAND core_open flood)
+foreach(np IN ITEMS 2 3)
+    dag_add_mpi_test(core_open_flood_np${np} NP ${np} THREADS 2 COMMAND core_open flood)
+endforeach()
 
 # Clocks that are set, programs with more rights than their users, machines with many processors.
 if(DAG_HAVE_MPI)

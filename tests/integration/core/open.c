@@ -6,6 +6,7 @@
  */
 #include "open.h"
 
+#include "../../../runtime/comm/remote.h"
 #include "../../unit/graphs.h"
 
 #include <dag/config.h>
@@ -78,12 +79,43 @@ static void programs(void)
     run(5000, 1, 4096, 7, -1, 0);
 }
 
-/* Much more than may be kept comes for a rank that sleeps: its peers hear of it, and hold back. */
+/* Until nothing more comes for a while. */
+static void sleep_through(const dagi_comm *c)
+{
+    int64_t before = -1;
+    for (int64_t now = 0; now != before || now < DAGI_EARLY_BYTES; now = atomic_load(&c->kept_bytes)) {
+        before = now;
+        doze(0.15);
+    }
+}
+
+/* Rank 0 makes 128 MiB for ranks of which one sleeps, where another thread looks after messages. That
+ * one keeps 32 MiB and what was under way, rank 0 holds back as much, and gives no more. */
 static void flood(void)
 {
-    enum { ITEMS = 1 << 14 };
-    for (int late = 0; late < (size > 1 ? 2 : 1); late++)
-        run(1500, ITEMS, 64, 42, late, 0.3);
+    enum { TASKS = 1024, ITEMS = 1 << 15, MIB = 1 << 20 };
+    const dagi_comm *c = dagi_comm_of(ctx);
+    int64_t kept = 0, held = 0;
+    program p;
+    program_make(&p, ctx, TASKS, ITEMS, PROGRAM_STREAMS);
+    CHECK(program_open(&p, NULL) == DAG_SUCCESS, "%s", dag_message(ctx));
+    for (int t = 0; t < TASKS; t++) {
+        if (t == 64 && rank == 1)
+            sleep_through(c);
+        program_insert(&p, t);
+        int64_t k = atomic_load(&c->kept_bytes), h = atomic_load(&c->held_bytes);
+        kept = k > kept ? k : kept;
+        held = h > held ? h : held;
+    }
+    CHECK(dagi_open_shut(p.pool, 0) == DAG_SUCCESS, "%s", dag_message(ctx));
+    CHECK(dag_wait(p.pool) == DAG_SUCCESS, "%s", dag_message(ctx));
+    check_ran(&p);
+    program_free(&p);
+    CHECK(kept <= 64 * MIB && (rank != 1 || kept > 32 * MIB), "%lld bytes were kept",
+          (long long)kept);
+    CHECK(held <= 64 * MIB && (rank != 0 || held > 0), "%lld bytes were held back",
+          (long long)held);
+    CHECK(atomic_load(&c->kept_bytes) == 0 && atomic_load(&c->held_bytes) == 0, "some are left");
 }
 
 /* ---- several pools ---------------------------------------------------------------------------- */

@@ -48,7 +48,8 @@ typedef struct program {
     _Atomic int64_t unfinished, wrong; /* such tasks now; bad values */
 } program;
 
-/* Deterministic: the same on all ranks. */
+#define PROGRAM_STREAMS UINT64_MAX
+/* Deterministic: the same on all ranks. seed: PROGRAM_STREAMS: rank 0 makes what all others read. */
 void program_make(program *p, dag_context *ctx, int tasks, int64_t items, uint64_t seed);
 void program_free(program *p);
 /* A pool for it, opened. `shared` NULL, or a collection to name. */

@@ -217,21 +217,38 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* Anywhere, after near ones and some far back. */
+static void place_at_random(record *r, int t, int size, uint64_t seed)
+{
+    uint64_t x = mix(seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15));
+    r->rank = (int)(x % (uint64_t)size);
+    for (int f = 0; f < 2; f++) {
+        x = mix(x + 1);
+        int64_t reach = x & 1 ? 8 : t;
+        int64_t from = t - 1 - (int64_t)(x >> 8) % (reach > 0 ? reach : 1);
+        r->from[f] = (x >> 1 & 3) && from >= 0 && from < t ? (int32_t)from : -1;
+    }
+}
+
+/* Rank 0 makes what the others read. */
+static void place_in_streams(record *r, int t, int size)
+{
+    r->rank = t % 2 ? t / 2 % (size > 1 ? size - 1 : 1) + (size > 1) : 0;
+    r->from[0] = t % 2 ? t - 1 : -1;
+    r->from[1] = -1;
+}
+
 void program_make(program *p, dag_context *ctx, int tasks, int64_t items, uint64_t seed)
 {
     *p = (program){.ctx = ctx, .tasks = tasks, .items = items, .window = 64, .fails_at = -1,
                    .skips = -1, .records = calloc((size_t)tasks, sizeof(record))};
     for (int t = 0; t < tasks; t++) {
         record *r = &p->records[t];
-        uint64_t x = mix(seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15));
         pthread_mutex_init(&r->lock, NULL);
-        r->rank = (int)(x % (uint64_t)dag_size(ctx));
-        for (int f = 0; f < 2; f++) { /* near ones, and some far back */
-            x = mix(x + 1);
-            int64_t reach = x & 1 ? 8 : t;
-            int64_t from = t - 1 - (int64_t)(x >> 8) % (reach > 0 ? reach : 1);
-            r->from[f] = (x >> 1 & 3) && from >= 0 && from < t ? (int32_t)from : -1;
-        }
+        if (seed == PROGRAM_STREAMS)
+            place_in_streams(r, t, dag_size(ctx));
+        else
+            place_at_random(r, t, dag_size(ctx), seed);
         for (int i = 0; i < OPEN_RANKS; i++)
             r->first[i] = INT64_MAX;
         r->expected = combine(r->from[0] < 0 ? 0 : p->records[r->from[0]].expected,
