@@ -162,6 +162,8 @@ static int progress_locked(dagi_comm *c)
     for (int i = 0; i < ROUNDS; i++) {
         int now = c->engine->ops->progress(c->engine);
         now += dagi_recv_admit(c);
+        if (DAGI_UNLIKELY(c->aheads != NULL))
+            now += dagi_ahead_look(c);
         now += dagi_send_flush(c);
         now += dagi_comm_drain(c);
         if (!now)
@@ -275,6 +277,8 @@ static const dagi_remote_port task_port = {
     .forget = dagi_fanout_clear,
     .refs = dagi_fanout_refs,
     .send = dagi_comm_activate,
+    .reader = dagi_fanout_reader,
+    .pressed = dagi_comm_pressed,
     .pool_over = dagi_comm_pool_local_end,
 };
 

@@ -10,6 +10,7 @@
 #include "../comm/comm.h"
 #include "../data/copies.h"
 #include "../device/resident.h"
+#include "../task/door.h"
 #include "../watch/watch.h"
 #include "trace.h"
 
@@ -375,6 +376,12 @@ dag_status dag_fini(dag_context *context)
         return DAG_ERR_ARG;
     if (dagi_worker_self(context)) {
         dagi_set_message(context, "dag_fini: called from a body");
+        return DAG_ERR_STATE;
+    }
+    const dag_taskpool *open = dagi_door_beside(context, NULL);
+    if (open) {
+        dagi_set_message(context, "dag_fini: pool %u of %s is still open", open->id,
+                         open->program->name);
         return DAG_ERR_STATE;
     }
     dagi_run_until(dagi_tasks(context)->workers[0], no_pools, context);

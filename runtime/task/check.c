@@ -1,6 +1,6 @@
 /* A whole pool, and a worker as far as tasks know it, held against what task.h says of them. */
 #include "../data/copies.h"
-#include "task.h"
+#include "door.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +151,8 @@ static const char *check_state(struct holders *h, uint64_t tasks)
         return "a pool that waits for others is not queued";
     if (p->order.nfollowers > 0 && (state < DAGI_POOL_QUEUED || state >= DAGI_POOL_LOCAL))
         return "pools wait for one that does not run";
+    if (state != DAGI_POOL_NEW && dagi_pool_is_open(h->pool) && open <= 0)
+        return "a part is over though the pool is open";
     if (state >= DAGI_POOL_LOCAL && (tasks > 0 || open > 0))
         return "something is left of a part that is over";
     const char *wrong = check_open(h->pool, (int64_t)tasks + early);

@@ -1,5 +1,5 @@
 /* Making of taskpools: the functions that generated constructors call. */
-#include "task.h"
+#include "door.h"
 
 #include <dag/matrix.h>
 
@@ -77,6 +77,7 @@ static int allocate_parts(dag_taskpool *pool)
 void dagi_pool_destroy(dag_taskpool *pool)
 {
     dagi_pool_data_free(pool->data);
+    dagi_door_free(pool);
     dagi_deps_fini(pool);
     free(dagi_pool(pool)->classes);
     free(dagi_pool(pool)->collections);

@@ -3,11 +3,12 @@
  * run, over here, ended everywhere. The states are in task.h.
  *
  * Who may still touch a pool: `open` keeps it alive. It counts tasks that are not completed, holds
- * of comm, and one for start-up; whoever takes it to zero runs local_over(), and after ENDED is
+ * of comm, one for start-up, one for the door; whoever takes it to zero runs local_over(), and after ENDED is
  * visible the application may free the pool at any time. So nobody touches a pool after giving up
  * his share of `open`, and the store of ENDED is the last access of the runtime.
  */
 #include "completion.h"
+#include "door.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -19,8 +20,11 @@ static void local_over(struct dagi_worker *w, dag_taskpool *pool);
 
 void dagi_pool_count(struct dagi_worker *w, dag_taskpool *pool, int64_t count, int64_t tasks)
 {
-    if (tasks)
-        atomic_fetch_add_explicit(&dagi_pool(pool)->stats.tasks, tasks, memory_order_relaxed);
+    if (tasks) { /* in one order with the look of a giver that has begun to wait */
+        atomic_fetch_add(&dagi_pool(pool)->stats.tasks, tasks);
+        if (DAGI_UNLIKELY(dagi_door_state(pool) == DAGI_DOOR_WAITS))
+            dagi_tasks(pool->ctx)->crew->news(pool->ctx);
+    }
     int64_t before = atomic_fetch_sub_explicit(&dagi_pool(pool)->open, count, memory_order_acq_rel);
     if (DAGI_UNLIKELY(before <= count && before > 0))
         local_over(w, pool);
@@ -259,8 +263,9 @@ int64_t dagi_pool_open(dag_taskpool *pool)
             total += count;
     }
     /* One for start-up; a pool that cannot be counted keeps it until the waves find the end. */
-    atomic_store(&dagi_pool(pool)->open, (dagi_pool(pool)->countable ? total : 0) + 1);
-    return dagi_pool(pool)->countable ? total : -1;
+    atomic_store(&dagi_pool(pool)->open, (dagi_pool(pool)->countable ? total : 0) + 1 +
+                                             dagi_pool_is_open(pool));
+    return dagi_pool(pool)->countable && !dagi_pool_is_open(pool) ? total : -1;
 }
 
 /* A pool that has not ended; pools_lock is held. What a copy of a collection's struct names may be gone,

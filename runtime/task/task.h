@@ -17,6 +17,7 @@
 
 struct dagi_choice_class;
 struct dagi_devices;
+struct dagi_door;
 struct dagi_driver;
 struct dagi_race;
 struct dagi_shard;
@@ -191,6 +192,7 @@ struct dagi_pool {
     dagi_class_info *classes; /* [program->nclasses] */
     dag_collection **collections; /* [program->nslots], as bound */
     void *comm;              /* comm's: what it keeps per pool, freed before dagi_pool_end() */
+    struct dagi_door *door;  /* NULL = its program names all its tasks; door.h */
     int countable;           /* 0: the end is found by waves */
     int on_device;           /* 1: some class has a body for the devices that are there */
     int nshards;             /* of the dependency table; a power of two */
@@ -213,9 +215,9 @@ struct dagi_pool {
 
     /*
      * What keeps this rank's part from being over: tasks not completed + holds of comm + 1 while
-     * start-up is not finished. Whoever takes it to zero ends the part. Countable pools enter all
-     * their tasks at the start; the others enter each task when it is made and keep one for the
-     * waves to take.
+     * start-up is not finished + 1 while it is open. Whoever takes it to zero ends the part. Countable
+     * pools enter all their tasks at the start, and those that are given as they are; the others enter
+     * each task when it is made and keep one for the waves to take.
      */
     _Alignas(DAGI_LINE) _Atomic int64_t open;
     /* Statistics, on the line that a worker takes anyway when it hands in its counts. What every
