@@ -18,8 +18,8 @@ static void write_report(dag_taskpool *pool, int64_t waiting, FILE *out)
     const dag_context *ctx = pool->ctx;
     long long open = atomic_load(&dagi_pool(pool)->open);
     fprintf(out, "%s: ", pool->program->file);
-    if (ctx->size > 1)
-        fprintf(out, "rank %d: ", ctx->rank);
+    if (ctx->size > 1 || atomic_load(&dagi_context_count) > 1)
+        fprintf(out, "%s: ", dagi_who(ctx).text);
     fprintf(out, "%lld tasks wait for inputs that nobody will send", (long long)waiting);
     if (dagi_pool(pool)->countable && open > waiting)
         fprintf(out, "%s%lld more have not got any input", waiting ? ", " : "; ",
