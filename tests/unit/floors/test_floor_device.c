@@ -156,7 +156,7 @@ static dag_context *context_with(const loop_options *loop, int workers)
     ck_assert_msg(dagi_devices_init(ctx, why, sizeof why) == DAG_SUCCESS, "%s", why);
     for (int i = 0; i < workers; i++)
         dagi_runner(dagi_tasks(ctx)->workers[i])->special = 1;
-    dagi_crew(ctx)->attend = 1;
+    atomic_store(&dagi_crew(ctx)->attend, DAGI_ATTEND_DEVICES);
     ck_assert_int_eq(dagi_workers_start(ctx), DAG_SUCCESS);
     return ctx;
 }
