@@ -455,6 +455,8 @@ int driver_main(const driver *d, int argc, char **argv)
     int end = options_parse(&o, &scope, argc, argv);
     if (end >= 0)
         return end;
+    if (!memory_begins(program))
+        return DRIVER_FAILED;
     bool one_thread = dag_kernels_init(&how);
     if (start(&o, &ctx) != DAG_SUCCESS)
         return DRIVER_FAILED;
