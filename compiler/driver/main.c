@@ -162,6 +162,20 @@ static bool looks_at_graph(driver_action a)
            a == ACTION_COMPLETE;
 }
 
+/* The names of the file resolved and checked. */
+static void analyse(frontend *f)
+{
+#if DAGCC_HAVE_VERIFY
+    verify_sides sides = {.d = f->diag};
+    f->derive = verify_derive;
+    f->derive_arg = &sides;
+#endif
+    frontend_analyse(f);
+#if DAGCC_HAVE_VERIFY
+    verify_sides_end(&sides);
+#endif
+}
+
 static void look_at_graph(const driver_options *o, frontend *f, unit *u)
 {
 #if DAGCC_HAVE_VERIFY
@@ -208,7 +222,7 @@ static void translate(const driver_options *o, frontend *f, unit *u, const char 
     if (!prints_source(o->action)) {
         for (size_t i = 0; i < o->assumes.n; i++)
             frontend_assume(f, o->assumes.items[i]);
-        frontend_analyse(f);
+        analyse(f);
     }
     if (diag_errors(f->diag) > before)
         return;

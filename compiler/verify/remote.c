@@ -54,7 +54,9 @@ static void report_remote(verify_model *m, const verify_edge *e, isl_map *away)
     const sema_global *g = e->sema->target;
     verify_witness w;
     isl_set *params = isl_map_params(isl_map_copy(away));
-    if (verify_smallest_pair(m, away, &w)) {
+    verify_claim claim = {CLAIM_BOTH, .edge = e->sema};
+    if (verify_smallest_pair(m, away, &w) &&
+        verify_confirmed(m, &w, verify_at(&claim, &w, e->cls->sema->n_params))) {
         text task = {0}, element = {0};
         verify_put_instance(&task, e->cls, w.at);
         verify_put_tuple(&element, g->name, w.at + e->cls->sema->n_params,
