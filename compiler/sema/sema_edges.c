@@ -38,6 +38,11 @@ static sema_global *report_undeclared(sema *s, const ast_call *call)
                 "collection '%s' is not declared and becomes an argument in front of all others; "
                 "declare it: %s [type = \"parsec_data_collection_t *\"]", name,
                 s->strict ? sema_did_you_mean(s, &g) : name);
+    if (!s->strict) {
+        src_range head = s->ast->classes[0]->head;
+        diag_fixit(s->d, src_point(head.file, head.begin),
+                   arena_printf(s->arena, "%s [type = \"parsec_data_collection_t *\"]\n", name));
+    }
     sema_fixit_guess(s, call->target.range, &g);
     return s->strict ? NULL : undeclared_collection(s, call);
 }
