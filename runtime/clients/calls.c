@@ -1,6 +1,7 @@
 /* Calls of the application thread that put pools to work and wait. */
 #include "../comm/comm.h"
 #include "../device/resident.h"
+#include "../sim/sim.h"
 
 static dag_status out_of_order(dag_context *ctx, const char *what)
 {
@@ -20,6 +21,10 @@ dag_status dag_add(dag_context *context, dag_taskpool *pool)
         return out_of_order(context, "dag_add: called from a body");
     if (atomic_load(&dagi_pool(pool)->state) != DAGI_POOL_NEW)
         return out_of_order(context, "dag_add: the pool was added before");
+    if (context->simulated) {
+        dagi_sim_add(pool);
+        return DAG_SUCCESS;
+    }
     struct dagi_worker *w = dagi_tasks(context)->workers[0];
     int64_t tasks = dagi_pool_open(pool);
     if (context->settings.serial && context->size > 1 && !dagi_pool(pool)->countable)
@@ -76,7 +81,10 @@ dag_status dag_wait(dag_taskpool *pool)
     dag_status status = may_wait(pool, "dag_wait");
     if (status != DAG_SUCCESS)
         return status;
-    dagi_run_until(dagi_tasks(pool->ctx)->workers[0], has_ended, pool);
+    if (pool->ctx->simulated)
+        dagi_sim_wait(pool);
+    else
+        dagi_run_until(dagi_tasks(pool->ctx)->workers[0], has_ended, pool);
     return verdict(pool);
 }
 
@@ -89,7 +97,10 @@ dag_status dag_test(dag_taskpool *pool, int *done)
     dag_status status = may_wait(pool, "dag_test");
     if (status != DAG_SUCCESS)
         return status;
-    dagi_run_for(dagi_tasks(pool->ctx)->workers[0], NANOSECONDS, has_ended, pool);
+    if (pool->ctx->simulated)
+        dagi_sim_wait(pool); /* who asks again and again comes to the same end */
+    else
+        dagi_run_for(dagi_tasks(pool->ctx)->workers[0], NANOSECONDS, has_ended, pool);
     *done = has_ended(pool);
     return *done ? verdict(pool) : DAG_SUCCESS;
 }
@@ -114,6 +125,10 @@ dag_status dag_barrier(dag_context *context)
     if (dagi_worker_self(context)) {
         dagi_set_message(context, "dag_barrier: called from a body");
         return DAG_ERR_STATE;
+    }
+    if (context->simulated) {
+        dagi_sim_barrier(context);
+        return DAG_SUCCESS;
     }
     return context->size > 1 ? dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER)
                              : DAG_SUCCESS;

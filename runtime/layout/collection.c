@@ -57,6 +57,13 @@ static void find_mine(dag_collection *c)
             c->mine[d] = -1;
 }
 
+void dagi_collection_view(dag_collection *c, int rank)
+{
+    c->rank = rank;
+    if (c->cyclic)
+        find_mine(c);
+}
+
 void dag_collection_set_cyclic(dag_collection *c, const int64_t *period, const int64_t *offset,
                                const int64_t *stride)
 {
