@@ -85,6 +85,8 @@ typedef struct dagi_settings {
     char perf_model[1024];  /* file of kernel times (device/choice.h); "" = none */
     char tile_times[1024];  /* read by algorithms */
     int gpu_mpi;       /* enum dagi_gpu_mpi */
+    int64_t simulate;  /* ranks that this process plays; 0 = none */
+    char machine[1024]; /* file that describes theirs; "" = built in */
 } dagi_settings;
 
 /* ---- heads ------------------------------------------------------------------------------ */
@@ -104,6 +106,7 @@ struct dag_context {
     /* Ranks of this job on this node that run on the same set of processors, and which of them this
      * one is. */
     int sharing, share_index;
+    int simulated;      /* 1: ranks, time and content are played, see sim/ */
     int device_sharing; /* ranks of this node that use the same devices, wherever they are bound */
     dagi_settings settings;
     struct dag_config *config; /* values with their origin, for dag_setting_get() */

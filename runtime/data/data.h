@@ -72,6 +72,9 @@ typedef struct dagi_value_cache dagi_value_cache;
 
 dagi_value_depot *dagi_value_depot_new(void); /* NULL = out of memory */
 void dagi_value_depot_free(dagi_value_depot *depot);
+/* Values get no memory: their pointers lead nowhere, and whoever made the depot gives them others. Before
+ * the first block. */
+void dagi_value_depot_bare(dagi_value_depot *depot);
 /* From now on large blocks are pinned when they are allocated. Before the first block. */
 void dagi_value_depot_pin(dagi_value_depot *depot, dag_context *ctx,
                           int (*pin)(dag_context *ctx, void *at, size_t bytes),

@@ -67,19 +67,29 @@ static dag_taskpool *claim_or_wait(dag_context *ctx)
     return pool;
 }
 
-/* One chunk of the pool, of one class after the other. */
-static void fill(dag_taskpool *pool, struct batch *b)
+/* One chunk of the pool, of one class after the other, from class *at on. `cursors` are those of the
+ * classes, `step` apart; with 0 there is one, for whatever class it is at. */
+static void fill(dag_taskpool *pool, int *at, dag_cursor *cursors, size_t step, struct batch *b)
 {
-    int nclasses = pool->program->nclasses;
-    struct dagi_pool *p = dagi_pool(pool);
-    while (p->start.class < nclasses && b->count < b->limit) {
-        dagi_class_info *info = &p->classes[p->start.class];
-        info->cursor.batch = b;
-        if (!info->cls->start || !info->cls->start(&info->cursor, pool->globals))
-            p->start.class ++;
+    while (*at < pool->program->nclasses && b->count < b->limit) {
+        const dag_class *cls = pool->program->classes[*at];
+        dag_cursor *cursor = (dag_cursor *)(void *)((char *)cursors + (size_t)*at * step);
+        if (cursor->cls != cls)
+            *cursor = (dag_cursor){.pool = pool, .cls = cls};
+        cursor->batch = b;
+        if (!cls->start || !cls->start(cursor, pool->globals))
+            ++*at;
         else if (b->count < b->limit)
             break; /* stopped early: no memory, the pool has failed */
     }
+}
+
+struct dag_task *dagi_start_chunk(struct dagi_worker *w, dag_taskpool *pool, int *at,
+                                  dag_cursor *cursor)
+{
+    struct batch b = {.w = w, .limit = CHUNK};
+    fill(pool, at, cursor, 0, &b);
+    return b.list;
 }
 
 int dagi_startup(struct dagi_worker *w, dagi_started *started)
@@ -96,7 +106,7 @@ int dagi_startup(struct dagi_worker *w, dagi_started *started)
         b.limit = 1 + (int)(dagi_random(w) % CHUNK);
     if (DAGI_TRACK(w))
         dagi_trace_startup(DAGI_TRACK(w));
-    fill(pool, &b);
+    fill(pool, &p->start.class, &p->classes->cursor, sizeof *p->classes, &b);
     if (!p->countable && b.count > 0)
         atomic_fetch_add_explicit(&p->open, b.count, memory_order_relaxed);
     int done = p->start.class == pool->program->nclasses;

@@ -45,6 +45,7 @@ struct dagi_tasks {
     struct dagi_devices *devices;
     struct dagi_race *race;
     struct dagi_watch *watcher;
+    struct dagi_sim *sim; /* NULL = this is no simulation */
     char no_devices[256];
     int device_classes; /* 1: a pool had a class with a body for the devices; application thread */
     struct dagi_task_store *task_store; /* task memory shared between workers; memory.c */
@@ -386,6 +387,11 @@ typedef struct dagi_started {
     dag_taskpool *over;
 } dagi_started;
 int dagi_startup(struct dagi_worker *w, dagi_started *started);
+
+/* The next chunk of a pool as the rank that its collections show now, from class *at on; the list may be
+ * empty only when *at is behind the last class, or the pool has failed. For sim/, which starts many ranks. */
+struct dag_task *dagi_start_chunk(struct dagi_worker *w, dag_taskpool *pool, int *at,
+                                  dag_cursor *cursor);
 
 /* ---- pool.c, pool_life.c ---------------------------------------------------------------- */
 
