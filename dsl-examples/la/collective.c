@@ -1,4 +1,5 @@
 /* Small agreements between ranks, by task graphs: no other way of communication is needed. */
+#include "la/check.h"
 #include "la/pools.h"
 
 #include <dag/la.h>
@@ -6,7 +7,7 @@
 
 #include "allreduce.h"
 
-#include <stdint.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,27 +29,29 @@ dag_status dag_allreduce(dag_context *ctx, dag_reduce_op op, double *x, int64_t 
     return status;
 }
 
-dag_status dag_agree(dag_context *ctx, dag_status mine, int *where)
+enum { STEP = 256 }; /* more than any status */
+
+double dagi_agree_code(dag_context *ctx, dag_status mine)
 {
-    int note = 0;
-    return dagi_agree_noted(ctx, mine, where, &note);
+    return mine == DAG_SUCCESS ? DBL_MAX : (double)dag_rank(ctx) * STEP + (double)mine;
 }
 
-dag_status dagi_agree_noted(dag_context *ctx, dag_status mine, int *where, int *note)
+dag_status dagi_agree_outcome(double first, int *where)
 {
-    enum { STEP = 256 }; /* more than any status */
-    int64_t good = INT64_MAX - (*note != 0), first = good;
-    if (mine != DAG_SUCCESS)
-        first = (int64_t)dag_rank(ctx) * STEP + (int64_t)mine;
-    dag_status status = dag_least(ctx, &first);
+    *where = first == DBL_MAX ? -1 : (int)(first / STEP);
+    return first == DBL_MAX ? DAG_SUCCESS : (dag_status)((int64_t)first % STEP);
+}
+
+dag_status dag_agree(dag_context *ctx, dag_status mine, int *where)
+{
+    int rank = -1;
+    double first = dagi_agree_code(ctx, mine);
+    dag_status status = dag_least(ctx, &first, 1);
+    if (status == DAG_SUCCESS)
+        status = dagi_agree_outcome(first, &rank);
     if (where != NULL)
-        *where = -1;
-    *note = first == INT64_MAX - 1;
-    if (status != DAG_SUCCESS || first >= INT64_MAX - 1)
-        return status;
-    if (where != NULL)
-        *where = (int)(first / STEP);
-    return (dag_status)(first % STEP);
+        *where = rank;
+    return status;
 }
 
 dag_status dagi_run_info(dag_context *ctx, dag_taskpool *pool, int64_t *info)

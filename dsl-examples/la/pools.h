@@ -15,7 +15,4 @@ dag_status dagi_run_trtri(dag_context *ctx, dag_uplo uplo, dag_diag diag, dag_ma
 /* dag_run(), and the info of the pool on all ranks (which may be NULL). */
 dag_status dagi_run_info(dag_context *ctx, dag_taskpool *pool, int64_t *info);
 
-/* dag_agree(); and *note becomes 1 on all ranks if it is on one, and no rank has failed. */
-dag_status dagi_agree_noted(dag_context *ctx, dag_status mine, int *where, int *note);
-
 #endif
