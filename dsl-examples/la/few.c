@@ -6,6 +6,7 @@
 
 #include "solve_few.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Columns of B above which blocks of B visit the tiles of A instead: many of them hide latency behind each
@@ -15,14 +16,17 @@ enum { FEW = 32 };
 /* Seconds of a message from which on the messages of a solve cost more than what homes are sent. */
 static const double SLOW = 0.5e-3;
 
-/* Tiles of a group: what a home holds of it, in bytes, against two messages one after the other. */
-static int group_of(const dag_matrix *A)
+/* Tiles of a group. Two sweeps wait for about five messages per group, one after the other; against that
+ * stands the time in which the homes, at the same time, are sent their groups. Ranks have to come to the
+ * same number, so the time of a message is one that is typical of networks that are slow. */
+static int group_of(const dag_context *ctx, const dag_matrix *A)
 {
-    const double most = 5e6;
-    double item = (double)dag_precision_size(A->prec);
-    int64_t least = A->p > A->q ? A->p : A->q, group = least, count;
-    while ((double)(group + 1) * (double)(group + 1) * (double)(A->nb * A->nb) * item <= most)
-        group++;
+    const double message = 10e-3, usual = 1e8, most = 5e6; /* seconds, bytes per second, bytes of a home */
+    double item = (double)dag_precision_size(A->prec), rate = dag_rate(ctx) > 0 ? dag_rate(ctx) : usual;
+    double width = sqrt(5 * message * (double)(A->p * A->q) * rate / item), bound = sqrt(most / item);
+    int64_t least = A->p > A->q ? A->p : A->q;
+    int64_t group = (int64_t)((width < bound ? width : bound) / (double)A->nb), count;
+    group = group < least ? least : group > A->mt ? A->mt : group;
     count = (A->mt + group - 1) / group;
     return (int)((A->mt + count - 1) / count);
 }
@@ -49,7 +53,7 @@ void dagi_few_prepare(dagi_check *c, dagi_few *f, const dag_matrix *A, const dag
     if (c->status != DAG_SUCCESS || A->p * A->q == 1 || A->mt < 3 || B->n == 0 || B->n > FEW || B->nt != 1)
         return;
     f->wanted = 1;
-    f->how = (la_few){.alpha = 1, .n = A->n, .nb = A->nb, .tiles = (int)A->mt, .group = group_of(A)};
+    f->how = (la_few){.alpha = 1, .n = A->n, .nb = A->nb, .tiles = (int)A->mt, .group = group_of(c->ctx, A)};
     if (pivots)
         f->place = malloc(2 * (size_t)A->n * sizeof *f->place);
     if (pivots && f->place == NULL)

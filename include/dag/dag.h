@@ -79,7 +79,7 @@ dag_status dag_config_set(dag_config *config, const char *key, const char *value
 /** One setting of a context; the texts live as long as the context. */
 typedef struct dag_setting {
     const char *name, *value;
-    const char *origin; /**< "default", "file", "environment" or "API" */
+    const char *origin; /**< "default", "rank 0", "file", "environment" or "API" */
     const char *meaning;
 } dag_setting;
 /** Setting number `index`, from 0 on. @return 1, or 0 behind the last one. */
@@ -120,6 +120,8 @@ int dag_workers(const dag_context *context); /**< workers of this process, the c
  * agreement took, if they are on several machines, else 0. Ranks may see different values.
  */
 double dag_latency(const dag_context *context);
+/** Bytes per second between two ranks: the setting `link_rate`; 0 = not known. */
+double dag_rate(const dag_context *context);
 
 /** The last error of this context, a sentence; "" when there was none. Valid until the next call. */
 const char *dag_message(const dag_context *context);

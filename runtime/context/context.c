@@ -469,6 +469,11 @@ double dag_latency(const dag_context *context)
     return dagi_comm_latency(context);
 }
 
+double dag_rate(const dag_context *context)
+{
+    return (double)context->settings.link_rate;
+}
+
 int dag_workers(const dag_context *context)
 {
     dag_simulation s;
