@@ -49,8 +49,11 @@ void dagi_few_prepare(dagi_check *c, dagi_few *f, const dag_matrix *A, const dag
 {
     dag_device_stats stats;
     *f = (dagi_few){.wanted = 0};
+    if (c->status != DAG_SUCCESS)
+        return;
     c->note = dag_latency(c->ctx) < SLOW || dag_device_stats_get(c->ctx, 0, &stats);
-    if (c->status != DAG_SUCCESS || A->p * A->q == 1 || A->mt < 3 || B->n == 0 || B->n > FEW || B->nt != 1)
+    if (A->p * A->q == 1 || A->m != A->n || A->mb != A->nb || A->mt < 3 || B->m != A->m ||
+        B->mb != A->nb || B->n == 0 || B->n > FEW || B->nt != 1)
         return;
     f->wanted = 1;
     f->how = (la_few){.alpha = 1, .n = A->n, .nb = A->nb, .tiles = (int)A->mt, .group = group_of(c->ctx, A)};

@@ -58,7 +58,7 @@ foreach(np IN ITEMS 1 2 4 6)
 endforeach()
 # Few right-hand sides over a network that is slow: in many groups, and in some of which each is large.
 foreach(rate IN ITEMS 1k 10M)
-    foreach(program IN ITEMS lu potrf refine)
+    foreach(program IN ITEMS lu potrf refine trtrs)
         dag_add_mpi_test(${program}_few_${rate} NP 4 THREADS 1 COMMAND ${program}_matrix ${few_${program}}
             ENVIRONMENT DAG_LINK_LATENCY=0.02 DAG_LINK_RATE=${rate})
     endforeach()
