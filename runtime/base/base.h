@@ -73,6 +73,7 @@ typedef struct dagi_settings {
     int report;        /* 1: report to stderr at dag_fini() */
     int progress;      /* 1: bar on a terminal */
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
+    int64_t device_contexts; /* contexts that share the memory of devices */
     int device_always; /* 1: no core runs what a device could */
     int64_t cuda_memory; /* bytes of a device that are used; 0 = most of what is free */
     char perf_model[1024];  /* file of kernel times (device/choice.h); "" = none */
