@@ -56,7 +56,10 @@ typedef struct dagi_settings {
     int64_t eager_bytes;
     int64_t credit_bytes;
     int bells;         /* 1: ranks of a node wake each other */
+    char engine[16];   /* a name, or "auto" */
     int bcast;         /* dag_bcast; DAG_BCAST_AUTO unless forced */
+    double link_latency; /* seconds of a message between two ranks */
+    int64_t link_rate;   /* bytes per second; 0 = not known */
     uint64_t chaos;    /* 0 = off, else the seed */
     double stall_time; /* seconds; 0 = at once */
     int summary;       /* 1: print dag_summary() to stderr at dag_init */
@@ -74,12 +77,17 @@ typedef struct dagi_settings {
     int progress;      /* 1: bar on a terminal */
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
     int64_t device_contexts; /* contexts that share the memory of devices */
+    char device_policy[16]; /* how a device is chosen */
     int device_always; /* 1: no core runs what a device could */
-    int64_t cuda_memory; /* bytes of a device that are used; 0 = most of what is free */
+    struct {             /* by dag_device_kind */
+        int64_t memory;    /* bytes of a device that are used; 0 = most of what is free */
+        char plugin[1024]; /* file of the plug-in; "" = looked for */
+    } kind[DAG_DEVICE_KIND_COUNT];
     char perf_model[1024];  /* file of kernel times (device/choice.h); "" = none */
     char tile_times[1024];  /* read by algorithms */
-    char cuda_plugin[1024]; /* file of the plug-in; "" = looked for */
     int gpu_mpi;       /* enum dagi_gpu_mpi */
+    int64_t simulate;  /* ranks that this process plays; 0 = none */
+    char machine[1024]; /* file that describes theirs; "" = built in */
 } dagi_settings;
 
 /* ---- heads ------------------------------------------------------------------------------ */
@@ -99,6 +107,7 @@ struct dag_context {
     /* Ranks of this job on this node that run on the same set of processors, and which of them this
      * one is. */
     int sharing, share_index;
+    int simulated;      /* 1: ranks, time and content are played, see sim/ */
     int device_sharing; /* ranks of this node that use the same devices, wherever they are bound */
     dagi_settings settings;
     struct dag_config *config; /* values with their origin, for dag_setting_get() */

@@ -8,13 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void dagi_comm_short(size_t bytes)
+{
+    fprintf(stderr, "dag: out of memory: %zu bytes for a message between ranks\n", bytes);
+    abort();
+}
+
 void *dagi_comm_realloc(void *old, size_t bytes)
 {
     void *p = realloc(old, bytes ? bytes : 1);
-    if (!p) {
-        fprintf(stderr, "dag: out of memory: %zu bytes for a message between ranks\n", bytes);
-        abort();
-    }
+    if (!p)
+        dagi_comm_short(bytes);
     return p;
 }
 
@@ -161,6 +165,8 @@ static int progress_locked(dagi_comm *c)
     for (int i = 0; i < ROUNDS; i++) {
         int now = c->engine->ops->progress(c->engine);
         now += dagi_recv_admit(c);
+        if (DAGI_UNLIKELY(c->aheads != NULL))
+            now += dagi_ahead_look(c);
         now += dagi_send_flush(c);
         now += dagi_comm_drain(c);
         if (!now)
@@ -274,6 +280,8 @@ static const dagi_remote_port task_port = {
     .forget = dagi_fanout_clear,
     .refs = dagi_fanout_refs,
     .send = dagi_comm_activate,
+    .reader = dagi_fanout_reader,
+    .pressed = dagi_comm_pressed,
     .pool_over = dagi_comm_pool_local_end,
 };
 
@@ -311,6 +319,7 @@ static void free_tables(dagi_comm *c)
 dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size)
 {
     dagi_engine_options options = {
+        .engine = ctx->settings.engine,
         .comm = mpi_comm,
         .workers = dagi_tasks(ctx)->nworkers,
         .credit_bytes = ctx->settings.credit_bytes,
@@ -334,10 +343,12 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     c->size = ctx->size = engine->size;
     ctx->recorded = engine->word;
     c->bcast = ctx->settings.bcast;
-    c->inline_max = dagi_send_inline_max(&ctx->settings);
+    c->inline_max = dagi_wire_inline_max(ctx->settings.credit_bytes, ctx->settings.eager_bytes);
+    if (ctx->settings.link_rate)
+        c->link = (dagi_tree_link){ctx->settings.link_latency, 1.0 / (double)ctx->settings.link_rate};
     c->wait_end = &c->wait;
     c->random = ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
-    c->heap = calloc((size_t)c->size, sizeof(dagi_heap *));
+    c->heap = calloc((size_t)c->size, sizeof *c->heap);
     c->blocked = calloc((size_t)c->size, sizeof(int32_t));
     c->gate = malloc((size_t)c->size * sizeof *c->gate);
     c->shut = calloc((size_t)c->size, sizeof *c->shut);

@@ -10,6 +10,8 @@
 #include "../comm/comm.h"
 #include "../data/copies.h"
 #include "../device/resident.h"
+#include "../sim/sim.h"
+#include "../task/door.h"
 #include "../watch/watch.h"
 #include "trace.h"
 
@@ -182,6 +184,8 @@ static void destroy(dag_context *ctx)
         dagi_workers_stop(ctx);
     dagi_context_leave(ctx);
     dagi_observe_end(ctx);
+    if (dagi_tasks(ctx)->sim)
+        dagi_sim_fini(ctx);
     if (dagi_tasks(ctx)->comm)
         dagi_comm_fini(ctx);
     if (dagi_crew(ctx)->sched)
@@ -254,6 +258,33 @@ static dag_status start_recording(dag_context *ctx, char *why, size_t size)
     return status;
 }
 
+/* All ranks in this process: one worker, no engine, no devices, nothing that looks on. */
+static dag_status build_simulated(dag_context *ctx, char *why, size_t size)
+{
+    const dagi_settings *settings = &ctx->settings;
+    const char *lacks = settings->trace[0] ? "traces" : settings->serial ? "serial runs"
+                        : settings->chaos ? "chaos" : settings->check ? "the check for races" : NULL;
+    if (lacks) {
+        snprintf(why, size, "a simulated run has no %s: leave the setting out", lacks);
+        return DAG_ERR_UNSUPPORTED;
+    }
+    struct dagi_tasks *tasks = dagi_tasks(ctx);
+    tasks->nworkers = tasks->single = tasks->unlocked = 1;
+    dag_status status = dagi_sim_init(ctx, why, size);
+    if (status == DAG_SUCCESS)
+        status = make_workers(ctx, false);
+    if (status == DAG_ERR_NOMEM && !why[0])
+        snprintf(why, size, "no memory to simulate %d ranks", ctx->size);
+    if (status != DAG_SUCCESS)
+        return status;
+    dagi_sim_open(ctx);
+    dag_simulation s;
+    dagi_sim_tell(ctx, &s);
+    snprintf(ctx->summary, sizeof ctx->summary, "simulated: %d ranks with %d workers on machine '%s'",
+             ctx->size, s.workers, s.machine);
+    return DAG_SUCCESS;
+}
+
 static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_comm, char *why,
                         size_t size)
 {
@@ -264,6 +295,8 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
         status = dagi_topology_new(&ctx->topology, why, size);
     if (status != DAG_SUCCESS)
         return give_up(ctx, mpi_comm, status);
+    if (ctx->settings.simulate > 0)
+        return build_simulated(ctx, why, size);
     dagi_tasks(ctx)->nworkers = (int)ctx->settings.threads;
     if (ctx->settings.serial)
         dagi_tasks(ctx)->nworkers = 1;
@@ -355,6 +388,18 @@ dag_status dag_fini(dag_context *context)
         dagi_set_message(context, "dag_fini: called from a body");
         return DAG_ERR_STATE;
     }
+    const dag_taskpool *open = dagi_door_beside(context, NULL);
+    if (open) {
+        dagi_set_message(context, "dag_fini: pool %u of %s is still open", open->id,
+                         open->program->name);
+        return DAG_ERR_STATE;
+    }
+    if (context->simulated) {
+        if (context->settings.report)
+            dagi_sim_report(context);
+        destroy(context);
+        return DAG_SUCCESS;
+    }
     dagi_run_until(dagi_tasks(context)->workers[0], no_pools, context);
     dagi_residences_close(context);
     dag_status status = DAG_SUCCESS;
@@ -396,7 +441,26 @@ int dag_size(const dag_context *context)
 
 int dag_workers(const dag_context *context)
 {
-    return dagi_tasks(context)->nworkers;
+    dag_simulation s;
+    return dag_simulation_get(context, &s) ? s.workers : dagi_tasks(context)->nworkers;
+}
+
+int dag_simulated(const dag_context *context)
+{
+    return context->simulated;
+}
+
+double dag_seconds(const dag_context *context)
+{
+    return context->simulated ? dagi_sim_seconds(context) : 1e-9 * (double)dagi_now();
+}
+
+int dag_simulation_get(const dag_context *context, dag_simulation *simulation)
+{
+    if (!context || !context->simulated || !simulation)
+        return 0;
+    dagi_sim_tell(context, simulation);
+    return 1;
 }
 
 const char *dag_summary(const dag_context *context)

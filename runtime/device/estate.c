@@ -27,7 +27,7 @@ static dagi_result take_piece(const dagi_device *d, struct dagi_estate *e)
 {
     enum { TRIES = 12 };
     const dag_context *ctx = d->all->ctx;
-    int64_t limit = ctx->settings.cuda_memory;
+    int64_t limit = ctx->settings.kind[e->backend->kind].memory;
     size_t sharers = ctx->device_sharing < 1 ? 1 : (size_t)ctx->device_sharing;
     size_t bytes = d->info.memory_free / (size_t)(9 + e->parts) * 9 / sharers;
     dagi_result result = DAGI_NOMEM;

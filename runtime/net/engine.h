@@ -1,7 +1,6 @@
 /*
  * The door to a network: active messages with bounded eager credit, bulk transfers of 2D views,
- * progress. It knows nothing of tasks. Implementations: mpi/, and in engine.c that of one rank (or of
- * a build without MPI).
+ * progress. It knows nothing of tasks. An engine is a folder here and a row of the table in engine.c.
  */
 #ifndef DAGI_ENGINE_H
 #define DAGI_ENGINE_H
@@ -154,6 +153,7 @@ struct dagi_engine {
 
 /* What an engine has to know; filled from the settings of the context. */
 typedef struct dagi_engine_options {
+    const char *engine; /* a name, or "auto"; NULL and "" as that */
     void *comm;  /* MPI_Comm * or NULL for MPI_COMM_WORLD */
     int workers; /* 1: MPI_THREAD_SINGLE suffices; more, or 0 = not known yet: SERIALIZED. Of MPI
                     that a context has started the level stays what it was started at. */
@@ -163,6 +163,20 @@ typedef struct dagi_engine_options {
     int bells; /* 1: have some, if possible */
     int word; /* all ranks are given that of rank 0 */
 } dagi_engine_options;
+
+/* An engine as the table in engine.c names it. */
+typedef struct dagi_engine_kind {
+    const char *name; /* in the setting `engine` */
+    /* 1: it is there to be used: a launcher has set it up, the program has started it, or `options` ask
+     * for what it alone has. */
+    int (*offered)(const dagi_engine_options *options);
+    /* 1: the program has started it, so other ranks may be waiting for this one in dagi_comm_init(). */
+    int (*is_up)(void);
+    dag_status (*make)(const dagi_engine_options *options, dagi_engine **out, char *why,
+                       size_t why_size);
+} dagi_engine_kind;
+extern const dagi_engine_kind dagi_engine_self;
+extern const dagi_engine_kind dagi_engine_mpi; /* in builds with MPI */
 
 static inline void dagi_engine_take_turn(const dagi_engine *e)
 {
@@ -175,11 +189,7 @@ static inline void dagi_engine_pass_turn(const dagi_engine *e)
         pthread_mutex_unlock(e->turn);
 }
 
-dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine **out, char *why,
-                               size_t why_size);
-
-/* Start MPI's engine where the build has MPI and the program was started by a launcher, or MPI is
- * initialised already, or options->comm is given; else that of one process. */
+/* Start the engine that options->engine names, else the first of the table that is offered. */
 dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out, char *why,
                            size_t why_size);
 /* Ends an engine, with its turn: nobody else passes it on. Collective. */
@@ -191,8 +201,7 @@ static inline void dagi_engine_end(dagi_engine *e)
     if (turn)
         pthread_mutex_unlock(turn);
 }
-/* 1: the program has started MPI, so other ranks may be waiting for this one in
- * dagi_comm_init(). */
+/* 1: the program has started what is below one of the engines. */
 int dagi_engine_is_up(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "watch.h"
 
 #include "../base/lock.h"
+#include "../task/door.h"
 #include "../worker/worker.h"
 #include "waiting.h"
 
@@ -120,10 +121,11 @@ static void put_pool(dag_taskpool *pool, FILE *out)
     int state = atomic_load(&dagi_pool(pool)->state);
     int64_t waiting = dagi_deps_count(pool);
     fprintf(out, "\n pool %u of %s %s: %lld tasks completed", pool->id, pool->program->file,
-            state_name(state), (long long)atomic_load(&dagi_pool(pool)->tasks));
-    if (state < DAGI_POOL_LOCAL && dagi_pool(pool)->countable)
+            state_name(state), (long long)atomic_load(&dagi_pool(pool)->stats.tasks));
+    if (state < DAGI_POOL_LOCAL && dagi_pool(pool)->countable && !dagi_pool(pool)->door)
         fprintf(out, ", %lld left here", (long long)atomic_load(&dagi_pool(pool)->open));
-    fprintf(out, ", %lld wait for inputs", (long long)waiting);
+    fprintf(out, ", %lld wait for inputs%s", (long long)waiting,
+            dagi_pool_is_open(pool) ? ", and it is open" : "");
     if (state < DAGI_POOL_LOCAL)
         dagi_waiting_write(pool, waiting, out);
 }

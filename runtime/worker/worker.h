@@ -19,7 +19,7 @@
  * others, which is done in RUNS or SEARCHES.
  *
  *   OUT            outside of the library, or awake in it for a device alone
- *   RUNS           active: runs tasks
+ *   RUNS           active: runs tasks, or gives some to an open pool
  *   SEARCHES       active, searches
  *   SEARCHES_IDLE  searches
  *   POLLS          active, searches, polls

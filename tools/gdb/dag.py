@@ -188,7 +188,7 @@ class Pools(gdb.Command):
                 rows.append((str(int(head["id"])), text(head["program"]["name"]),
                              word("enum dagi_pool_state", int(p["state"])),
                              status + (", poisoned" if int(head["poisoned"]) else ""),
-                             str(int(p["open"])), str(waiting), str(int(p["waits"]))))
+                             str(int(p["open"])), str(waiting), str(int(p["order"]["waits"]))))
         show(rows)
 
 

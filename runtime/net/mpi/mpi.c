@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 void *dagi_mpi_alloc(size_t bytes)
 {
@@ -136,6 +138,25 @@ static struct {
     int engines; /* lock */
 } process = {.turn = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Open MPI maps its plug-ins and their threads' stacks when it starts, 216 MiB, and where a limit does not
+ * leave that much it ends in many ways, some of which say nothing. */
+static dag_status room_for_mpi(char *why, size_t why_size)
+{
+    const size_t wanted = (size_t)256 << 20;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return DAG_SUCCESS;
+    void *at = mmap(NULL, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at != MAP_FAILED) {
+        munmap(at, wanted);
+        return DAG_SUCCESS;
+    }
+    snprintf(why, why_size, "MPI takes up to %zu MiB of address space when it starts, which the limit of "
+             "%llu KiB does not leave: raise it (ulimit -v)", wanted >> 20,
+             (unsigned long long)limit.rlim_cur >> 10);
+    return DAG_ERR_NOMEM;
+}
+
 /* Who may call MPI. Where the program has started it at less than MPI_THREAD_MULTIPLE, nobody may
  * while the program does, and it cannot know when a background worker would. */
 static dag_status init_mpi(dagi_mpi *m, int workers, char *why, size_t why_size)
@@ -151,6 +172,9 @@ static dag_status init_mpi(dagi_mpi *m, int workers, char *why, size_t why_size)
     if (initialised) {
         MPI_Query_thread(&level);
     } else {
+        dag_status status = room_for_mpi(why, why_size);
+        if (status)
+            return status;
         MPI_Init_thread(NULL, NULL, workers == 1 ? MPI_THREAD_SINGLE : MPI_THREAD_SERIALIZED,
                         &level);
         process.ours = 1;

@@ -200,4 +200,8 @@ int dagi_mpi_direct(dagi_engine *e, const dagi_direct_question *q, char *why, si
 MPI_Datatype dagi_mpi_type(dagi_mpi *m, const dagi_view *v, int *count);
 void dagi_mpi_type_fini(dagi_mpi *m);
 
+/* mpi.c: start the engine. */
+dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine **out, char *why,
+                               size_t why_size);
+
 #endif

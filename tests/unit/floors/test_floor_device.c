@@ -183,7 +183,7 @@ static int64_t run_chains(dag_context *ctx, dag_status expected, int again)
     ck_assert_int_eq(crew_run(ctx, dag_pool_ready(pool)), expected);
     for (int i = 0; i < N && expected == DAG_SUCCESS; i++)
         ck_assert_int_eq(out[i], M);
-    ck_assert_int_eq(atomic_load(&dagi_pool(pool)->tasks), N * M);
+    ck_assert_int_eq(atomic_load(&dagi_pool(pool)->stats.tasks), N * M);
     if (expected == DAG_SUCCESS)
         ck_assert_int_eq(device + core, N * M + again);
     dagi_pool_destroy(pool);
