@@ -31,6 +31,7 @@ typedef struct record {
     reader *readers;    /* on this rank */
     int nreaders, capacity;
     int64_t first[OPEN_RANKS]; /* the first reader on each other rank; INT64_MAX = none yet */
+    unsigned named;            /* ranks that had one when the lists were closed: Send is for others */
     uint64_t expected;
     _Atomic int ran;
 } record;

@@ -121,6 +121,8 @@ static void close_lists(record *r, dag_value *value)
     pthread_mutex_lock(&r->lock);
     if (!r->done) {
         r->done = 1;
+        for (int i = 0; i < OPEN_RANKS; i++)
+            r->named |= (unsigned)(r->first[i] != INT64_MAX) << i;
         r->kept = value;
         if (value)
             dagi_value_retain(value, 1);
@@ -150,7 +152,7 @@ static void task_successors(dag_visit *v, const void *g, const int32_t *l)
         return;
     }
     for (int32_t rank = 0; rank < dag_size(p->ctx); rank++) {
-        if (r->first[rank] != INT64_MAX)
+        if (r->named >> rank & 1)
             dagi_door_edge(v, from_task, (const int32_t[2]){l[0], rank}, r->first[rank]);
     }
 }
@@ -258,13 +260,13 @@ void program_make(program *p, dag_context *ctx, int tasks, int64_t items, uint64
 
 void program_free(program *p)
 {
+    dag_taskpool_free(p->pool);
     for (int t = 0; t < p->tasks; t++) {
         dagi_value_release(dagi_tasks(p->ctx)->workers[0], p->records[t].kept);
         pthread_mutex_destroy(&p->records[t].lock);
         free(p->records[t].readers);
     }
     free(p->records);
-    dag_taskpool_free(p->pool);
 }
 
 dag_status program_open(program *p, dag_collection *shared)
