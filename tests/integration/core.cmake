@@ -30,6 +30,8 @@ foreach(threads IN ITEMS 1 2)
     dag_add_mpi_test(core_open_chaos_t${threads} NP 3 THREADS ${threads} COMMAND core_open
         LABELS sanitize ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0 DAG_CHAOS=${threads})
 endforeach()
+dag_add_mpi_test(core_open_missing NP 3 COMMAND core_open missing
+    ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0)
 foreach(np IN ITEMS 2 3)
     dag_add_mpi_test(core_open_flood_np${np} NP ${np} THREADS 2 COMMAND core_open flood)
 endforeach()

@@ -366,6 +366,25 @@ static void pools_that_fail(void)
     differs();
 }
 
+/* Rank 1 never opens the pool, and waits for something else. */
+static void missing(void)
+{
+    program p;
+    program_make(&p, ctx, 100, 1, 5);
+    p.window = 2;
+    if (rank != 1) {
+        program_open(&p, NULL);
+        for (int t = 0; t < p.tasks; t++)
+            program_insert(&p, t);
+        dagi_open_shut(p.pool, 0);
+        dag_status status = dag_wait(p.pool);
+        CHECK(status == DAG_ERR_MISMATCH && strstr(dag_message(ctx), "has not added"), "%s: %s",
+              dag_strerror(status), dag_message(ctx));
+    }
+    CHECK(dag_barrier(ctx) == DAG_SUCCESS, "%s", dag_message(ctx));
+    program_free(&p);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "all";
@@ -387,6 +406,8 @@ int main(int argc, char **argv)
         pools_that_fail();
     if (strcmp(mode, "flood") == 0)
         flood();
+    if (strcmp(mode, "missing") == 0)
+        missing();
     CHECK(dag_fini(ctx) == DAG_SUCCESS, "dag_fini");
     return failures > 0;
 }
