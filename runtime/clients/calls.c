@@ -2,6 +2,7 @@
 #include "../comm/comm.h"
 #include "../device/resident.h"
 #include "open.h"
+#include "../sim/sim.h"
 
 static dag_status out_of_order(dag_context *ctx, const char *what)
 {
@@ -26,6 +27,10 @@ dag_status dag_add(dag_context *context, dag_taskpool *pool)
         dagi_set_message(context, "dag_add: pool %u of %s is open and names a collection of this one, "
                          "of %s: shut it first", open->id, open->program->name, pool->program->name);
         return DAG_ERR_STATE;
+    }
+    if (context->simulated) {
+        dagi_sim_add(pool);
+        return DAG_SUCCESS;
     }
     struct dagi_worker *w = dagi_tasks(context)->workers[0];
     int64_t tasks = dagi_pool_open(pool);
@@ -85,7 +90,10 @@ dag_status dag_wait(dag_taskpool *pool)
     dag_status status = may_wait(pool, "dag_wait");
     if (status != DAG_SUCCESS)
         return status;
-    dagi_run_until(dagi_tasks(pool->ctx)->workers[0], has_ended, pool);
+    if (pool->ctx->simulated)
+        dagi_sim_wait(pool);
+    else
+        dagi_run_until(dagi_tasks(pool->ctx)->workers[0], has_ended, pool);
     return verdict(pool);
 }
 
@@ -98,7 +106,10 @@ dag_status dag_test(dag_taskpool *pool, int *done)
     dag_status status = may_wait(pool, "dag_test");
     if (status != DAG_SUCCESS)
         return status;
-    dagi_run_for(dagi_tasks(pool->ctx)->workers[0], NANOSECONDS, has_ended, pool);
+    if (pool->ctx->simulated)
+        dagi_sim_wait(pool); /* who asks again and again comes to the same end */
+    else
+        dagi_run_for(dagi_tasks(pool->ctx)->workers[0], NANOSECONDS, has_ended, pool);
     *done = has_ended(pool);
     return *done ? verdict(pool) : DAG_SUCCESS;
 }
@@ -125,6 +136,10 @@ dag_status dag_barrier(dag_context *context)
     if (dagi_worker_self(context)) {
         dagi_set_message(context, "dag_barrier: called from a body");
         return DAG_ERR_STATE;
+    }
+    if (context->simulated) {
+        dagi_sim_barrier(context);
+        return DAG_SUCCESS;
     }
     return context->size > 1 ? dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER)
                              : DAG_SUCCESS;

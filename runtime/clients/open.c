@@ -85,7 +85,7 @@ static void make_room(struct dagi_worker *w, dag_taskpool *pool)
     dagi_flush(w);
     if (!dagi_door_room(pool))
         wait_until(pool, "room", has_room, pool);
-    door->room = door->window - (door->given - atomic_load(&dagi_pool(pool)->tasks));
+    door->room = door->window - (door->given - atomic_load(&dagi_pool(pool)->stats.tasks));
 }
 
 /* ---- the door ------------------------------------------------------------------------------ */

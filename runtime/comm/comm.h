@@ -81,6 +81,18 @@ void dagi_fanout_clear(dagi_fanout *f);
 /* Number of references that sending will hold on the value of data flow `flow`. */
 int dagi_fanout_refs(dagi_fanout *f, int flow);
 
+/* The same, part by part, for those who send otherwise (sim/): ranks that need the same. */
+typedef struct dagi_fanout_part {
+    uint32_t mask;         /* flows, CTL included */
+    const uint8_t *region; /* [flow] */
+    int bcast, group, count;
+} dagi_fanout_part;
+int dagi_fanout_parts(dagi_fanout *f);
+/* Part `index` and its ranks. */
+dagi_fanout_part dagi_fanout_part_at(const dagi_fanout *f, int index, int32_t *ranks);
+/* From now on it gathers for another rank, from which nothing goes to itself. */
+void dagi_fanout_move(dagi_fanout *f, int rank);
+
 /* Send what was gathered, and clear f. `task` is the completed task; its flow values have one
  * reference added per dagi_fanout_refs(), which comm drops by dagi_value_release() as sends
  * complete. Each send holds the pool (dagi_pool_hold()) until then. Never blocks. */

@@ -151,6 +151,27 @@ void dagi_fanout_clear(dagi_fanout *f)
     f->reader = INT64_MAX;
 }
 
+int dagi_fanout_parts(dagi_fanout *f)
+{
+    seal(f);
+    return f->nparts;
+}
+
+dagi_fanout_part dagi_fanout_part_at(const dagi_fanout *f, int index, int32_t *ranks)
+{
+    const part *p = &f->part[index];
+    const target *t = &f->target[p->first];
+    int n = 0;
+    for (int32_t i = p->first; i >= 0 && ranks; i = f->target[i].next)
+        ranks[n++] = f->target[i].rank;
+    return (dagi_fanout_part){t->mask, t->region, t->bcast, t->group, p->count};
+}
+
+void dagi_fanout_move(dagi_fanout *f, int rank)
+{
+    f->rank = rank;
+}
+
 /* ---- sending ----------------------------------------------------------------------------- */
 
 static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const dagi_fanout *f,

@@ -27,9 +27,6 @@
 #define DAGI_BULK_IN_FLIGHT 64
 /* What early messages and their transfers may take here before senders are told to keep them. */
 #define DAGI_EARLY_BYTES (INT64_C(32) << 20)
-/* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
-#define DAGI_SEGMENT_BYTES (128 << 10)
-#define DAGI_SEGMENTS_MAX 256
 /* Most segments of a scatter: a part of the fewest tags that MPI may have. */
 #define DAGI_RING_TAGS 4096
 
@@ -97,11 +94,17 @@ typedef struct dagi_waiting {
     int32_t first, count; /* dests[first], with its list behind it */
 } dagi_waiting;
 
-/* Binary heap, in the order said above. */
-typedef struct dagi_heap {
-    dagi_waiting *entry;
-    size_t count, capacity;
-} dagi_heap;
+static inline bool dagi_waiting_before(const dagi_waiting *a, const dagi_waiting *b)
+{
+    if (a->pool_id != b->pool_id)
+        return a->pool_id < b->pool_id;
+    return a->priority != b->priority ? a->priority > b->priority : a->serial < b->serial;
+}
+
+#define HEAP dagi_waiting_heap
+#define HEAP_ENTRY dagi_waiting
+#define HEAP_BEFORE(h, a, b) dagi_waiting_before(a, b)
+#include "../base/heap_of.h"
 
 /* ---- arrivals --------------------------------------------------------------------------- */
 
@@ -241,6 +244,7 @@ struct dagi_comm {
     int rank, size;      /* fixed */
     int64_t inline_max;  /* fixed: most payload bytes in an ACTIVATE */
     int bcast;           /* fixed: shape forced by the setting, or AUTO */
+    dagi_tree_link link;      /* fixed: of the network, as far as settings say */
     int direct;          /* fixed: 1 = MPI reads memory of devices */
     char no_direct[256]; /* fixed: why it does not */
 
@@ -254,7 +258,7 @@ struct dagi_comm {
     uint64_t random;       /* chaos */
 
     /* sends */
-    dagi_heap **heap;   /* [size], made when first needed */
+    dagi_waiting_heap **heap; /* [size], made when first needed */
     int32_t *blocked;   /* ranks with a heap that is not empty */
     int32_t nblocked;
     uint64_t next_serial;
@@ -334,11 +338,11 @@ static inline int dagi_comm_chaos(dagi_comm *c, uint32_t n)
 /* Memory for bookkeeping, a few hundred bytes at a time. A rank that cannot have that can neither
  * send nor receive, so it says so and aborts, and the launcher ends the job. (Memory for data is
  * another matter: its lack becomes a status of the pool.) */
+_Noreturn void dagi_comm_short(size_t bytes);
 void *dagi_comm_alloc(size_t bytes);
 void *dagi_comm_realloc(void *old, size_t bytes);
 
 /* send.c */
-int64_t dagi_send_inline_max(const dagi_settings *settings);
 dagi_send *dagi_send_new(dagi_comm *c, int ncargo, int nparams, int ndest);
 void dagi_send_launch(dagi_comm *c, dagi_send *s);
 void dagi_send_finish(dagi_comm *c, dagi_send *s); /* pending--, and the end of it at zero */
@@ -380,9 +384,6 @@ static inline dagi_view dagi_cargo_view(const dagi_send *s, int i)
  * cannot be; `why` says so. */
 dag_status dagi_direct_settle(dagi_comm *c, char *why, size_t why_size);
 
-/* heap.c */
-void dagi_heap_push(dagi_heap *h, const dagi_waiting *entry);
-void dagi_heap_pop(dagi_heap *h);
 
 /* recv.c */
 void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes);

@@ -19,6 +19,13 @@
 
 #include <string.h>
 
+typedef struct dagi_wire_wave {
+    uint8_t kind, wave_kind;
+    uint8_t unused[2];
+    uint32_t number;
+    dagi_wave wave;
+} dagi_wire_wave;
+
 static void look(dagi_comm *c, dagi_wave *w)
 {
     memset(w, 0, sizeof *w);

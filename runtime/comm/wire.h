@@ -5,11 +5,12 @@
  *   int32 params[nparams], int32 list[nlist]
  *   dagi_wire_cargo[ncargo]
  *   for each cargo that is INLINE its packed bytes
+ * With wire.c a part of dag_pure, the library without state: how large messages are, and what is in them.
  */
 #ifndef DAGI_COMM_WIRE_H
 #define DAGI_COMM_WIRE_H
 
-#include "comm.h"
+#include "../net/engine.h"
 
 enum dagi_wire_kind {
     DAGI_WIRE_ACTIVATE = 1,
@@ -99,13 +100,6 @@ typedef struct dagi_wire_end {
     uint32_t unused2;
 } dagi_wire_end;
 
-typedef struct dagi_wire_wave {
-    uint8_t kind, wave_kind;
-    uint8_t unused[2];
-    uint32_t number;
-    dagi_wave wave;
-} dagi_wire_wave;
-
 /* An ACTIVATE being read. Pointers lead into the message. */
 typedef struct dagi_wire_view {
     const dagi_wire_activate *head;
@@ -139,6 +133,11 @@ static inline size_t dagi_wire_max_bytes(size_t payload)
     return dagi_wire_activate_bytes(DAG_MAX_LOCALS, DAGI_WIRE_LIST_MAX, DAG_MAX_FLOWS) + payload +
            8 * DAG_MAX_FLOWS;
 }
+
+/* Most bytes of flows that travel inside one ACTIVATE, by the settings of these names. */
+int64_t dagi_wire_inline_max(int64_t credit_bytes, int64_t eager_bytes);
+/* How a flow travels that is there, when so many bytes are left in its message. */
+enum dagi_how dagi_wire_how(int64_t bytes, int64_t room);
 
 /* Check the lengths and find the parts; 0 when the message does not hold together. */
 int dagi_wire_read(const void *data, size_t bytes, dagi_wire_view *view);

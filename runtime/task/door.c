@@ -77,7 +77,7 @@ int dagi_door_room(const dag_taskpool *pool)
     const dagi_remote_port *remote = dagi_tasks(pool->ctx)->remote;
     if (atomic_load(&door->condemned))
         return 1;
-    return door->given - atomic_load(&dagi_pool(pool)->tasks) < door->window &&
+    return door->given - atomic_load(&dagi_pool(pool)->stats.tasks) < door->window &&
            !(remote && remote->pressed(pool->ctx));
 }
 

@@ -19,8 +19,8 @@ static void write_report(dag_taskpool *pool, int64_t waiting, FILE *out)
     const dag_context *ctx = pool->ctx;
     long long open = atomic_load(&dagi_pool(pool)->open);
     fprintf(out, "%s: ", pool->program->file);
-    if (ctx->size > 1)
-        fprintf(out, "rank %d: ", ctx->rank);
+    if (ctx->size > 1 || atomic_load(&dagi_context_count) > 1)
+        fprintf(out, "%s: ", dagi_who(ctx).text);
     if (waiting || !dagi_pool_is_open(pool))
         fprintf(out, "%lld tasks wait for inputs that nobody will send", (long long)waiting);
     const char *what = dagi_door_what(pool);
