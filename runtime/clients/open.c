@@ -119,7 +119,8 @@ dag_status dagi_open_give(dag_taskpool *pool, const dag_class *cls, const int32_
     struct dag_task *t = dagi_door_give(w, pool, cls, params, values, mask);
     if (t)
         dagi_ready(w, t);
-    if (dagi_crew(pool->ctx)->manager) /* whoever hands a task to a device looks after it */
+    /* Whoever hands a task to a device looks after it; and a thread has turns in its contexts. */
+    if (dagi_crew(pool->ctx)->manager || dagi_thread(w)->shared)
         dagi_leave(w);
     return DAG_SUCCESS;
 }
