@@ -94,6 +94,10 @@ dag_status dagi_open_add(dag_context *ctx, dag_taskpool *pool, int64_t window)
 {
     if (!ctx || !pool || window < 1)
         return DAG_ERR_ARG;
+    if (ctx->simulated) {
+        dagi_set_message(ctx, "pool of %s: open pools are not simulated", pool->program->name);
+        return DAG_ERR_UNSUPPORTED;
+    }
     bool fresh = atomic_load(&dagi_pool(pool)->state) == DAGI_POOL_NEW && !dagi_pool(pool)->door;
     dag_status status = fresh ? dagi_door_new(pool, window) : DAG_SUCCESS;
     if (status != DAG_SUCCESS)

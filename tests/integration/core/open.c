@@ -7,6 +7,7 @@
 #include "open.h"
 
 #include "../../../runtime/comm/remote.h"
+#include "../../unit/device/loop_backend.h"
 #include "../../unit/graphs.h"
 
 #include <dag/config.h>
@@ -60,7 +61,7 @@ static void run(int tasks, int64_t items, int64_t window, uint64_t seed, int lat
             doze(t == tasks / 2 ? rest : 1e-4);
         program_insert(&p, t);
     }
-    CHECK(dagi_open_shut(p.pool, 17) == DAG_SUCCESS, "%s", dag_message(ctx));
+    CHECK(program_shut(&p, 17) == DAG_SUCCESS, "%s", dag_message(ctx));
     dag_status status = dag_wait(p.pool);
     CHECK(status == DAG_SUCCESS, "%s: %s", dag_strerror(status), dag_message(ctx));
     check_ran(&p);
@@ -107,7 +108,7 @@ static void flood(void)
         kept = k > kept ? k : kept;
         held = h > held ? h : held;
     }
-    CHECK(dagi_open_shut(p.pool, 0) == DAG_SUCCESS, "%s", dag_message(ctx));
+    CHECK(program_shut(&p, 0) == DAG_SUCCESS, "%s", dag_message(ctx));
     CHECK(dag_wait(p.pool) == DAG_SUCCESS, "%s", dag_message(ctx));
     check_ran(&p);
     program_free(&p);
@@ -143,7 +144,7 @@ static void beside(void)
     }
     dag_add(ctx, g[2].pool);
     for (int i = 1; i >= 0; i--)
-        CHECK(dagi_open_shut(p[i].pool, 0) == DAG_SUCCESS, "%s", dag_message(ctx));
+        CHECK(program_shut(&p[i], 0) == DAG_SUCCESS, "%s", dag_message(ctx));
     for (int i = 0; i < 2; i++) {
         CHECK(dag_wait(p[i].pool) == DAG_SUCCESS, "%s", dag_message(ctx));
         check_ran(&p[i]);
@@ -248,7 +249,7 @@ static void wrong_calls(void)
         CHECK(size == 1 || dag_barrier(ctx) == DAG_SUCCESS, "%s", dag_message(ctx));
         shut_from_body(&p);
     }
-    CHECK(dagi_open_shut(p.pool, 0) == DAG_SUCCESS, "%s", dag_message(ctx));
+    CHECK(program_shut(&p, 0) == DAG_SUCCESS, "%s", dag_message(ctx));
     refused(dagi_open_shut(p.pool, 0), "is not open");
     refused(dagi_open_reach(p.pool, 60), "is not open");
     CHECK(dag_matrix_gather(a, element, 2) == DAG_SUCCESS, "%s", dag_message(ctx));
@@ -278,7 +279,7 @@ static void fails(int64_t window, int late)
             doze(5e-3);
         program_insert(&p, t);
     }
-    dagi_open_shut(p.pool, 0);
+    program_shut(&p, 0);
     dag_status status = dag_wait(p.pool);
     CHECK(status == DAG_ERR_TASK && strstr(dag_message(ctx), "number 70 was told to"), "%s: %s",
           dag_strerror(status), dag_message(ctx));
@@ -295,7 +296,7 @@ static void stalls(int64_t window)
     program_open(&p, NULL);
     for (int t = 0; t < p.tasks; t++)
         program_insert(&p, t);
-    dagi_open_shut(p.pool, 0);
+    program_shut(&p, 0);
     dag_status status = dag_wait(p.pool);
     CHECK(status == DAG_ERR_STALL && strstr(dag_message(ctx), "nobody will send"), "%s: %s",
           dag_strerror(status), dag_message(ctx));
@@ -329,7 +330,7 @@ static void waits(void)
     CHECK(dagi_open_await(p.pool, "a sign", never, NULL) == DAG_SUCCESS, "%s", dag_message(ctx));
     for (int t = 60; t < p.tasks; t++)
         program_insert(&p, t);
-    dagi_open_shut(p.pool, 0);
+    program_shut(&p, 0);
     dag_status status = dag_wait(p.pool);
     CHECK(status == DAG_ERR_STALL && strstr(dag_message(ctx), "waits for a sign"), "%s: %s",
           dag_strerror(status), dag_message(ctx));
@@ -348,7 +349,7 @@ static void differs(void)
     program_open(&p, NULL);
     for (int t = 0; t < p.tasks; t++)
         program_insert(&p, t);
-    dagi_open_shut(p.pool, (uint64_t)(1 + rank));
+    program_shut(&p, (uint64_t)(1 + rank));
     dag_status status = dag_wait(p.pool);
     CHECK(status == (size > 1 ? DAG_ERR_MISMATCH : DAG_SUCCESS), "%s: %s", dag_strerror(status),
           dag_message(ctx));
@@ -376,7 +377,7 @@ static void missing(void)
         program_open(&p, NULL);
         for (int t = 0; t < p.tasks; t++)
             program_insert(&p, t);
-        dagi_open_shut(p.pool, 0);
+        program_shut(&p, 0);
         dag_status status = dag_wait(p.pool);
         CHECK(status == DAG_ERR_MISMATCH && strstr(dag_message(ctx), "has not added"), "%s: %s",
               dag_strerror(status), dag_message(ctx));
@@ -385,12 +386,37 @@ static void missing(void)
     program_free(&p);
 }
 
+/* Devices that are none (loop_backend.h), with room for some values: tasks that were given go there. */
+static void devices(void)
+{
+    dag_device_stats s;
+    int64_t tasks = 0;
+    programs();
+    for (int i = 0; dag_device_stats_get(ctx, i, &s); i++)
+        tasks += s.tasks;
+    CHECK(tasks > 1000 / size, "%lld tasks ran on devices", (long long)tasks);
+}
+
+static dag_status start(const char *mode, char *why, size_t size_of_why)
+{
+    dag_config *config = dag_config_new();
+    if (strcmp(mode, "devices") == 0) {
+        static const loop_options loop = {.devices = 2, .memory = 1 << 20, .seed = 3};
+        dagi_devices_use(loop_backend(&loop));
+        dag_config_set(config, "gpus", "2", NULL, 0);
+        dag_config_set(config, "device_always", "on", NULL, 0);
+    }
+    dag_status status = dag_init(&ctx, config, why, size_of_why);
+    dag_config_free(config);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "all";
     int all = strcmp(mode, "all") == 0;
     char why[256] = "";
-    if (dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS) {
+    if (start(mode, why, sizeof why) != DAG_SUCCESS) {
         fprintf(stderr, "dag_init: %s\n", why);
         return 1;
     }
@@ -406,6 +432,8 @@ int main(int argc, char **argv)
         pools_that_fail();
     if (strcmp(mode, "flood") == 0)
         flood();
+    if (strcmp(mode, "devices") == 0)
+        devices();
     if (strcmp(mode, "missing") == 0)
         missing();
     CHECK(dag_fini(ctx) == DAG_SUCCESS, "dag_fini");
