@@ -18,7 +18,7 @@
 #include <time.h>
 
 static dag_context *ctx;
-static int failures, rank, size;
+static int failures, rank, size, slow_tasks;
 
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \
@@ -55,6 +55,7 @@ static void run(int tasks, int64_t items, int64_t window, uint64_t seed, int lat
     program p;
     program_make(&p, ctx, tasks, items, seed);
     p.window = window;
+    p.slow = slow_tasks;
     CHECK(program_open(&p, NULL) == DAG_SUCCESS, "%s", dag_message(ctx));
     for (int t = 0; t < tasks; t++) {
         if (rank == late && (t == tasks / 2 || t % 64 == 1))
@@ -78,6 +79,9 @@ static void programs(void)
             run(300, 1 + 3000 * (late & 1), windows[w], (uint64_t)(100 * w + late + 1), late, 5e-3);
     }
     run(5000, 1, 4096, 7, -1, 0);
+    slow_tasks = 1;
+    run(160, 1, 4, PROGRAM_STREAMS, -1, 0);
+    slow_tasks = 0;
 }
 
 /* Until nothing more comes for a while. */
@@ -135,8 +139,10 @@ static void beside(void)
         CHECK(program_open(&p[i], NULL) == DAG_SUCCESS, "%s", dag_message(ctx));
     }
     for (int t = 0; t < 400; t++) {
-        if (t == 100)
+        if (t == 100) {
             dag_add(ctx, g[1].pool);
+            doze(rank == 1 ? 0.08 : 0); /* long enough to look like a stall */
+        }
         if (t == 200 + 50 * (rank % 2)) /* ranks wait for others at different positions */
             CHECK(dag_wait(g[1].pool) == DAG_SUCCESS, "%s", dag_message(ctx));
         program_insert(&p[0], t);

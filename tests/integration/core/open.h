@@ -42,10 +42,12 @@ typedef struct program {
     int tasks;
     int64_t items;  /* of each value */
     int64_t window;
+    int slow;       /* 1: some bodies take a while, so that the giver falls asleep */
     int devices;    /* 1: some tasks may run on devices, if there are any */
     int fails_at;   /* the body of this task fails; -1 = none */
     int skips;      /* this task is not given; -1 = none */
     record *records;
+    _Atomic int inserted; /* tasks that have a record here */
     _Atomic int complete; /* 1: all are inserted, nothing need be kept */
     int64_t most; /* tasks that were given here and had not run, ever */
     _Atomic int64_t unfinished, wrong; /* such tasks now; bad values */
