@@ -76,6 +76,7 @@ typedef struct dagi_settings {
     int report;        /* 1: report to stderr at dag_fini() */
     int progress;      /* 1: bar on a terminal */
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
+    int64_t device_contexts; /* contexts that share the memory of devices */
     char device_policy[16]; /* how a device is chosen */
     int device_always; /* 1: no core runs what a device could */
     struct {             /* by dag_device_kind */

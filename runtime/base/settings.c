@@ -112,6 +112,8 @@ static const setting table[] = {
      "print a report to stderr at the end: speed, critical path, idle time by cause, links"},
     {"gpus", KIND_COUNT, FIELD(gpus), "-1", -1, 16, NULL,
      "devices that this process uses: -1 all that are there, 0 none, n exactly that many"},
+    {"device_contexts", KIND_COUNT, FIELD(device_contexts), "1", 1, 8, NULL,
+     "contexts of this process that share each device: each has that part of its memory"},
     {"device_policy", KIND_TEXT, FIELD(device_policy), "time", 0,
      sizeof((dagi_settings *)0)->device_policy - 1, NULL,
      "where a task runs that has bodies for devices: time (where it is expected to end first), near "
