@@ -129,6 +129,10 @@ static const setting table[] = {
      sizeof((dagi_settings *)0)->tile_times - 1, NULL,
      "file that keeps times of tile kernels, from which tile sizes follow; empty = in the user's "
      "directory for caches, off = times that are built in"},
+    {"simulate", KIND_COUNT, FIELD(simulate), "0", 0, 1 << 24, NULL,
+     "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
+    {"machine", KIND_TEXT, FIELD(machine), "", 0, sizeof((dagi_settings *)0)->machine - 1, NULL,
+     "file that describes the machine of a simulated run; empty = one that is built in"},
     {"progress", KIND_SWITCH, FIELD(progress), "off", 0, 0, NULL,
      "show a bar while tasks run, where there is a terminal"},
 };

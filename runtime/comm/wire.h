@@ -45,7 +45,7 @@ typedef struct dagi_wire_activate {
     uint8_t poison;
     uint8_t unused;
     uint64_t dynamic;
-    int64_t priority;
+    int64_t priority; /* of an open pool: the position of the first reader, negated */
     int32_t index, root; /* SCATTER: place in the list; who numbers the broadcast */
     uint32_t serial;     /* SCATTER */
     uint32_t unused2;
@@ -70,11 +70,14 @@ typedef struct dagi_wire_pieces {
     uint32_t tag; /* READY: of segment j of cargo k: tag + k * segments + j */
 } dagi_wire_pieces;
 
-/* Messages of pools beyond `pool` are to wait at the sender. */
+/* Messages of pools beyond `pool` are to wait at the sender; or (ahead) of this pool, those whose first
+ * reader is not before `position`. */
 typedef struct dagi_wire_gate {
     uint8_t kind;
-    uint8_t unused[3];
+    uint8_t ahead;
+    uint8_t unused[2];
     uint32_t pool;
+    int64_t position;
 } dagi_wire_gate;
 
 /* BARRIER_UP and BARRIER_DOWN: of these ranks, who waits where. */

@@ -7,6 +7,7 @@
 
 #include <dag/jdf.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 
 /* A 2D column-major view with the region of it that travels. */
@@ -139,6 +140,9 @@ struct dagi_engine {
     char differ[160]; /* the settings of which ranks have different values; "" = none */
     int main_only;   /* 1: MPI may be called by the application's thread alone */
     int one_thread;  /* 1: and no other thread may exist */
+    /* The engines of a process that may not use the network at the same time share a lock: whoever calls
+     * one of the functions holds it, and waits for it. NULL = they may. */
+    pthread_mutex_t *turn;
     int hold_credit; /* set by comm/: 1 = do not return credit for now */
     dagi_am_fn on_message;
     void *on_message_arg;
@@ -151,7 +155,8 @@ struct dagi_engine {
 typedef struct dagi_engine_options {
     const char *engine; /* a name, or "auto"; NULL and "" as that */
     void *comm;  /* MPI_Comm * or NULL for MPI_COMM_WORLD */
-    int workers; /* 1: MPI_THREAD_SINGLE suffices; more, or 0 = not known yet: SERIALIZED */
+    int workers; /* 1: MPI_THREAD_SINGLE suffices; more, or 0 = not known yet: SERIALIZED. Of MPI
+                    that a context has started the level stays what it was started at. */
     size_t am_max; /* most bytes of an active message */
     int64_t credit_bytes, eager_bytes;
     uint64_t chaos;
@@ -173,9 +178,29 @@ typedef struct dagi_engine_kind {
 extern const dagi_engine_kind dagi_engine_self;
 extern const dagi_engine_kind dagi_engine_mpi; /* in builds with MPI */
 
+static inline void dagi_engine_take_turn(const dagi_engine *e)
+{
+    if (e->turn)
+        pthread_mutex_lock(e->turn);
+}
+static inline void dagi_engine_pass_turn(const dagi_engine *e)
+{
+    if (e->turn)
+        pthread_mutex_unlock(e->turn);
+}
+
 /* Start the engine that options->engine names, else the first of the table that is offered. */
 dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out, char *why,
                            size_t why_size);
+/* Ends an engine, with its turn: nobody else passes it on. Collective. */
+static inline void dagi_engine_end(dagi_engine *e)
+{
+    pthread_mutex_t *turn = e->turn;
+    dagi_engine_take_turn(e);
+    e->ops->fini(e);
+    if (turn)
+        pthread_mutex_unlock(turn);
+}
 /* 1: the program has started what is below one of the engines. */
 int dagi_engine_is_up(void);
 

@@ -100,6 +100,11 @@ foreach(np IN ITEMS 1 2 3)
     dag_add_mpi_test(comm_cancel_${np} NP ${np} THREADS 2 COMMAND comm_cancel LABELS sanitize)
 endforeach()
 
+# Several contexts at a time.
+add_executable(comm_contexts)
+dag_add_jdf(comm_contexts comm/contexts.jdf)
+target_link_libraries(comm_contexts PRIVATE dag_mpi Threads::Threads)
+
 if(DAG_HAVE_MPI)
     # More transfers than MPI has tags.
     add_executable(comm_tags)

@@ -95,7 +95,6 @@ typedef struct dagi_type {
 typedef struct dagi_mpi {
     dagi_engine super; /* first */
     MPI_Comm am, bulk; /* our own */
-    int finalize;      /* 1: MPI_Init was ours */
     int64_t must_agree[2]; /* settings: credit_bytes, eager_bytes */
     uint32_t ntags, tag_limit; /* of the sender's choice: below ntags; the others up to here */
     int32_t window; /* bytes of credit per pair */
