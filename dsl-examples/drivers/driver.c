@@ -148,7 +148,7 @@ double driver_qr_flops(const dag_matrix *A)
     return driver_flops(A->prec, half, half);
 }
 
-/* Of a simulated run: what it had come to when driver_time() was called the last two times. */
+/* How far a simulated run had come when driver_time() was called the last two times. */
 static dag_simulation timed[2];
 
 double driver_time(dag_context *ctx)
