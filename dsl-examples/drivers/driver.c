@@ -148,12 +148,15 @@ double driver_qr_flops(const dag_matrix *A)
     return driver_flops(A->prec, half, half);
 }
 
+/* Of a simulated run: what it had come to when driver_time() was called the last two times. */
+static dag_simulation timed[2];
+
 double driver_time(dag_context *ctx)
 {
-    struct timespec t;
     (void)dag_barrier(ctx);
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    timed[0] = timed[1];
+    (void)dag_simulation_get(ctx, &timed[1]);
+    return dag_seconds(ctx);
 }
 
 /* ---- results ----------------------------------------------------------------------------- */
@@ -199,6 +202,17 @@ static void print_devices(const dag_context *ctx)
                sends.bytes_staged);
 }
 
+static void print_simulated(const dag_context *ctx, const report *r)
+{
+    const dag_simulation *from = &timed[0], *to = &timed[1];
+    double all = r->seconds * dag_size(ctx) * to->workers;
+    printf(", \"simulated\": true, \"machine\": \"%s\", \"tasks\": %" PRId64
+           ", \"messages\": %" PRId64 ", \"bytes\": %" PRId64 ", \"rank_bytes\": %" PRId64,
+           to->machine, to->tasks - from->tasks, to->messages - from->messages, to->bytes - from->bytes,
+           to->matrices + to->values);
+    print_number("non_computation_percent", 100 * (1 - (to->busy - from->busy) / all));
+}
+
 static void print_json(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
     printf("{\"routine\": \"%s\", \"prec\": \"%c\", \"m\": %" PRId64 ", \"n\": %" PRId64
@@ -206,6 +220,8 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
            ", \"gpus\": %d",
            r->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
            dag_workers(ctx), dag_devices(ctx));
+    if (dag_simulated(ctx))
+        print_simulated(ctx, r);
     print_number("time_s", r->seconds);
     print_number("gflops", r->flops / r->seconds * 1e-9);
     print_number("residual", r->residual);
@@ -240,7 +256,8 @@ static void print_mixed(const report *r)
 
 static void print_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
-    printf("%s: prec %c, ", r->routine, dag_precision_letter(o->prec));
+    printf("%s%s: prec %c, ", dag_simulated(ctx) ? "simulated " : "", r->routine,
+           dag_precision_letter(o->prec));
     if (r->m != r->n)
         printf("m %" PRId64 ", ", r->m);
     printf("n %" PRId64 ", nb %" PRId64 "%s, grid %dx%d, %d %s with %d %s: %.4g s",

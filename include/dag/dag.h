@@ -108,6 +108,9 @@ dag_status dag_init(dag_context **context, const dag_config *config, char *why, 
  */
 dag_status dag_fini(dag_context *context);
 
+/** The number of this context among those of the process, from 1 on: where there are several, messages
+ *  and reports begin with it. It is free again when the context has ended. */
+int dag_context_number(const dag_context *context);
 int dag_rank(const dag_context *context);    /**< this process, 0 <= rank < size */
 int dag_size(const dag_context *context);    /**< number of processes */
 int dag_workers(const dag_context *context); /**< workers of this process, the caller included */
@@ -151,6 +154,32 @@ typedef struct dag_work {
  * when no report is wanted.
  */
 void dag_report_work(dag_context *context, const dag_work *work);
+
+/* ---- simulated runs ---------------------------------------------------------------------- */
+
+/** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim): bodies run
+ *  with kernels that compute nothing, elements have no content, and dag_matrix_each_local() visits
+ *  none. */
+int dag_simulated(const dag_context *context);
+
+/** Seconds of the clock that this run goes by, simulated or not, since some moment. */
+double dag_seconds(const dag_context *context);
+
+/** What a simulated run has come to so far, of all ranks together unless it says otherwise. */
+typedef struct dag_simulation {
+    const char *machine; /**< its name; lives as long as the context */
+    int workers;         /**< of each rank */
+    double busy;         /**< seconds that workers were in bodies */
+    double talking;      /**< seconds that workers spent on messages */
+    int64_t tasks, messages, bytes; /**< messages: ACTIVATE; bytes: of data, within them or apart */
+    int64_t renames;     /**< values copied because a writer did not hold the only reference */
+    int64_t values;      /**< bytes of values at the peak of the rank that had most */
+    int64_t matrices;    /**< bytes of the matrices of a pool on rank 0, of the pool that had most */
+    double node_memory;  /**< bytes of a node; 0 = the machine's description does not say */
+    int node_ranks;      /**< ranks of a node */
+} dag_simulation;
+/** @return 1, or 0 when this is no simulated run. */
+int dag_simulation_get(const dag_context *context, dag_simulation *simulation);
 
 /* ---- taskpools -------------------------------------------------------------------------- */
 
@@ -197,7 +226,7 @@ static inline dag_status dag_run(dag_context *context, dag_taskpool *pool)
     return status;
 }
 
-/** What a pool did on this rank; valid once it has ended. */
+/** What a pool did on this rank, in a simulated run on all of them; valid once it has ended. */
 typedef struct dag_pool_stats {
     int64_t tasks;          /**< bodies run (or skipped after an error) on this rank */
     int64_t renames;        /**< values copied because a writer did not hold the only reference */

@@ -73,11 +73,25 @@ dagi_fanout *dagi_fanout_new(dag_context *ctx);
 void dagi_fanout_free(dagi_fanout *f);
 /* Ranks outside 0..size-1 are the caller's to report; they and this rank itself are left out. */
 void dagi_fanout_add(dagi_fanout *f, int rank, const dag_edge *edge, int group);
+/* One of them is for a reader at this position; in pools with a door (task/door.h). */
+void dagi_fanout_reader(dagi_fanout *f, int64_t position);
 int dagi_fanout_empty(const dagi_fanout *f);
 /* Forget what was gathered. */
 void dagi_fanout_clear(dagi_fanout *f);
 /* Number of references that sending will hold on the value of data flow `flow`. */
 int dagi_fanout_refs(dagi_fanout *f, int flow);
+
+/* The same, part by part, for those who send otherwise (sim/): ranks that need the same. */
+typedef struct dagi_fanout_part {
+    uint32_t mask;         /* flows, CTL included */
+    const uint8_t *region; /* [flow] */
+    int bcast, group, count;
+} dagi_fanout_part;
+int dagi_fanout_parts(dagi_fanout *f);
+/* Part `index` and its ranks. */
+dagi_fanout_part dagi_fanout_part_at(const dagi_fanout *f, int index, int32_t *ranks);
+/* From now on it gathers for another rank, from which nothing goes to itself. */
+void dagi_fanout_move(dagi_fanout *f, int rank);
 
 /* Send what was gathered, and clear f. `task` is the completed task; its flow values have one
  * reference added per dagi_fanout_refs(), which comm drops by dagi_value_release() as sends
