@@ -439,7 +439,7 @@ static dag_status make(struct dagi_sim *s, char *why, size_t size)
     s->workers = settings->threads > 0 ? (int)settings->threads : (int)s->machine.workers;
     s->window = (int32_t)(settings->credit_bytes < INT32_MAX / 2 ? settings->credit_bytes
                                                                  : INT32_MAX / 2);
-    s->inline_max = dagi_send_inline_max(settings);
+    s->inline_max = dagi_wire_inline_max(settings->credit_bytes, settings->eager_bytes);
     s->pools_end = &s->pools;
     s->rank = calloc((size_t)s->nranks, sizeof *s->rank);
     if (!s->rank || dagi_sim_wires_init(&s->wires, &s->machine, s->nranks) != 0) {

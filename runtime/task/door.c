@@ -145,7 +145,7 @@ void dagi_door_abandon(struct dagi_worker *w, dag_taskpool *pool)
         return;
     p->door->abandoned = 1;
     dagi_deps_clear(w, pool);
-    int64_t left = p->door->given - atomic_load(&p->tasks);
+    int64_t left = p->door->given - atomic_load(&p->stats.tasks);
     assert(left >= 0 && atomic_load(&p->open) > left); /* one is the door's */
     if (left > 0)
         dagi_pool_count(w, pool, left, 0);
