@@ -7,6 +7,7 @@
 
 #include <dag/dag.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,9 +34,10 @@ int dagi_topology_machine_cores(const dagi_topology *t);
  * cores, at least one (then ranks overlap). */
 void dagi_topology_share(dagi_topology *t, int index, int count);
 
-/* Bind the calling thread to the core of worker `worker`; its first processor, or -1 when that is
- * not possible. */
-int dagi_topology_bind(const dagi_topology *t, int worker);
+/* Bind a thread to the core of worker `worker`; its first processor, or -1 when that is not possible. */
+int dagi_topology_bind(const dagi_topology *t, int worker, pthread_t thread);
+/* The worker of the share in whose core this processor is; -1: none. */
+int dagi_topology_core(const dagi_topology *t, int pu);
 
 /* The other workers of 0..n-1, near ones first: order[0..n-2]. */
 void dagi_topology_neighbours(const dagi_topology *t, int worker, int n, int *order);
