@@ -198,13 +198,38 @@ static void look_at_graph(const driver_options *o, frontend *f, unit *u)
 #endif
 }
 
+/* The options that decide what a file means. */
+static void list_again(const driver_options *o, words *again)
+{
+    if (o->dialect == DIALECT_PARSEC)
+        words_add(again, "--std=parsec");
+    for (size_t i = 0; i < o->assumes.n; i++) {
+        words_add(again, "--assume");
+        words_add(again, o->assumes.items[i]);
+    }
+    for (size_t i = 0; i < o->cc.n; i++) {
+        const char *word = o->cc.items[i];
+        bool header = strncmp(word, "-isystem", 8) == 0;
+        bool macro = word[0] == '-' && word[1] && strchr("IDU", word[1]);
+        if (!header && !macro)
+            continue;
+        words_add(again, word);
+        if (!word[header ? 8 : 2] && i + 1 < o->cc.n)
+            words_add(again, o->cc.items[++i]);
+    }
+}
+
 /* Everything behind sema. */
 static void lower(const driver_options *o, frontend *f, unit *u, const char *temp_dir)
 {
     verify_facts facts = {0};
 #if DAGCC_HAVE_VERIFY
-    verify_options vo = {.max_operations = o->max_operations};
-    if (!verify_file(f->ast, f->sema, f->diag, &vo, &facts))
+    words again = {0};
+    list_again(o, &again);
+    verify_options vo = {.max_operations = o->max_operations, .again = again.items};
+    bool good = verify_file(f->ast, f->sema, f->diag, &vo, &facts);
+    words_free(&again);
+    if (!good)
         return;
 #endif
     if (!needs_plan(o->action))

@@ -27,6 +27,7 @@ typedef enum verify_claim_kind {
     CLAIM_OUTSIDE,              /* `edge` names the element there, outside its collection */
     CLAIM_MISPLACED,            /* it is placed at the element there, outside its collection */
     CLAIM_NO_INPUT,             /* no input of `flow` is active */
+    CLAIM_NO_SHAPE,             /* `flow` is stored to no element */
     CLAIM_BOTH,                 /* `edge` is active, and so is `second` if there is one; there: at
                                    this target, unless NULL */
     CLAIM_TWICE,                /* both lead there; one edge twice, if they are the same */

@@ -16,6 +16,7 @@ static void check_graph(verify_model *m, const verify_pairs *pairs, bool *proven
     verify_check_edges(m, pairs);
     verify_check_targets(m);
     verify_check_inputs(m, proven);
+    verify_check_buffers(m);
     verify_check_duplicates(m, pairs);
     /* Both follow edges that agree; where the grid matters they were asked for each grid. */
     if (diag_errors(m->d) == errors && !m->grids_checked) {
