@@ -2,6 +2,7 @@
 #include "diag/temp.h"
 #include "driver/dagcc_config.h"
 #include "driver_compile.h"
+#include "driver_proofs.h"
 #include "emit/c/emit.h"
 #include "emit/dot/emit_dot.h"
 #include "emit/jdf/unparse_file.h"
@@ -227,7 +228,12 @@ static void lower(const driver_options *o, frontend *f, unit *u, const char *tem
     words again = {0};
     list_again(o, &again);
     verify_options vo = {.max_operations = o->max_operations, .again = again.items};
-    bool good = verify_file(f->ast, f->sema, f->diag, &vo, &facts);
+    proof_entry kept;
+    bool good = proofs_find(o, f, &again, &facts, &kept);
+    if (!good) {
+        good = verify_file(f->ast, f->sema, f->diag, &vo, &facts);
+        proofs_keep(f, &facts, good, &kept);
+    }
     words_free(&again);
     if (!good)
         return;

@@ -247,7 +247,9 @@ static bool behind_guard(concrete_env *env, void *arg)
     edge_walk *w = arg;
     bool active = !w->edge->cond;
     /* What a body will have computed is not known: either way may be. */
-    int first = w->edge->dynamic ? 0 : -1, last = w->edge->dynamic ? 1 : -1;
+    bool either = w->edge->dynamic && env->graph->either;
+    int first = either ? 0 : -1, last = either ? 1 : -1;
+    env->graph->followed = env->graph->followed || either;
     for (env->computed = first; env->computed <= last && !active; env->computed++) {
         int64_t value = 0;
         if (!concrete_eval(env, w->edge->cond, &value))

@@ -38,6 +38,9 @@ typedef struct concrete_graph {
     const int64_t *params;      /* one value for each parameter of the model */
     concrete_code_fn *code;     /* NULL: inline C has no value */
     void *code_arg;
+    bool either;                /* in: a [dynamic] guard that reads flows may turn out either way,
+                                   both are followed; else it has no value */
+    bool followed;              /* out: there was one */
     size_t max_tasks, max_refs;
     size_t steps;               /* values of ranges walked so far: at most MAX_STEPS */
 

@@ -280,9 +280,27 @@ void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness
 
 void verify_undecided(verify_model *m, src_range where, const char *what)
 {
-    diag_report(m->d, verify_check(m, "undecided"), where,
-                "could not decide %s for all sizes within the bound on operations; check small "
-                "sizes with '%s'", what, verify_command(m));
+    if (m->doubts->n++ == 0) {
+        m->doubts->where = where;
+        m->doubts->what = what;
+    }
+}
+
+void verify_report_doubts(verify_model *m)
+{
+    enum { MORE = 16 };
+    const verify_doubts *d = m->doubts;
+    text more = {0};
+    if (d->n > 1)
+        text_printf(&more, ", and %zu more questions", d->n - 1);
+    if (d->n > 0) {
+        diag_report(m->d, verify_check(m, "undecided"), d->where,
+                    "could not decide %s%s for all sizes within the bound on operations", d->what,
+                    text_str(&more));
+        diag_note(m->d, (src_range){0}, "'--max-operations=%lu' goes on; '%s' checks small sizes",
+                  MORE * m->most_operations, verify_command(m));
+    }
+    text_free(&more);
 }
 
 /* The word as a shell reads it. */

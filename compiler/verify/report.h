@@ -78,8 +78,10 @@ bool verify_report(verify_model *m, const char *check, src_range where, isl_set 
                    verify_weight weight, const char *fmt, ...) UTIL_PRINTF(6, 7);
 void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness *w);
 
-/* Says that a question about `where` could not be decided. */
+/* A question about `where` could not be decided; `what` stays. verify_report_doubts says it, once for
+ * all such questions. */
 void verify_undecided(verify_model *m, src_range where, const char *what);
+void verify_report_doubts(verify_model *m);
 
 /* The command line that would check by enumeration what cannot be proven. */
 const char *verify_command(verify_model *m);

@@ -104,8 +104,7 @@ static isl_map *outside_of(verify_model *m, const sema_global *g, isl_map *rel)
     isl_set *inside = isl_set_universe(isl_space_range(isl_map_get_space(rel)));
     for (unsigned d = 0; d < n && n <= UTIL_COUNT(sizes); d++) {
         int size = known_size(m, g, sizes[n - 1][d]);
-        inside = size >= 0 ? within(inside, d, size) : n == 1 ? isl_set_lower_bound_si(inside,
-                                                                      isl_dim_set, d, 0) : inside;
+        inside = size >= 0 ? within(inside, d, size) : inside;
     }
     rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
     isl_map *good = isl_map_intersect_range(isl_map_copy(rel), inside);
