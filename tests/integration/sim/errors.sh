@@ -33,7 +33,7 @@ refused 3 "no such option" "$sim" -np 4 --nodes 3 "$driver"
 refused 127 "cannot start $work/none" "$sim" -np 4 "$work/none"
 refused 1 "machine: cannot read '$work/none'" "$sim" -np 4 --machine "$work/none" "$driver" --n 500
 described "$work/m:2: expected 'key = value'" "nodes"
-described "$work/m:2: there is no 'node'" "node = 3"
+described "$work/m:2: node: there is no 'node'" "node = 3"
 described "$work/m:2: nodes: expected a whole number from 1" "nodes = none"
 described "$work/m:2: between: expected latency and bandwidth" "between = 1.5 12GB/s"
 described "$work/m:2: network: a torus has one to three sides" "network = torus 2x2x2x2"

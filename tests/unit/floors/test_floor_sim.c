@@ -134,6 +134,32 @@ START_TEST(kernels_take_what_their_lines_say)
 }
 END_TEST
 
+/* Files that the library itself writes: of tile times, and of the times of classes. */
+START_TEST(times_come_from_files)
+{
+    char tiles[] = "/tmp/dag_tiles_XXXXXX", classes[] = "/tmp/dag_classes_XXXXXX", lines[256];
+    FILE *f = fdopen(mkstemp(tiles), "w");
+    fputs("dag tile times 1\nd\tone machine", f);
+    for (int i = 0; i < 36; i++)
+        fprintf(f, "\t%d", 1000 * (i + 1));
+    fputs("\nend\t1\n", f);
+    fclose(f);
+    f = fdopen(mkstemp(classes), "w");
+    fputs("dag kernel times 1\ntime\tring\t1\tLink\tsome cores\t40\t1\t7000\nend\t1\n", f);
+    fclose(f);
+    snprintf(lines, sizeof lines, "times = %s one machine\nperf_model = %s some cores\n", tiles, classes);
+    dagi_sim_machine m = machine_of(lines);
+    ck_assert_int_eq(product(&m, DAG_D, 24), US);      /* the first number: 1000 ns at 24 */
+    ck_assert_int_eq(product(&m, DAG_D, 192), 5 * US); /* the fifth, at 192 */
+    ck_assert_int_eq(dagi_sim_learned_time(&m, "ring", DAG_D, "Link", 1024), 7 * US);
+    ck_assert_int_eq(dagi_sim_learned_time(&m, "ring", DAG_S, "Link", 1024), -1);
+    ck_assert_int_eq(dagi_sim_learned_time(&m, "ring", DAG_D, "Other", 1024), -1);
+    dagi_sim_machine_fini(&m);
+    remove(tiles);
+    remove(classes);
+}
+END_TEST
+
 START_TEST(a_pool_is_played)
 {
     dag_context *ctx = crew_new(1);
@@ -175,6 +201,7 @@ int main(void)
     tcase_add_test(tcase, a_torus_goes_the_short_way_round);
     tcase_add_test(tcase, a_dragonfly_has_one_wire_between_two_groups);
     tcase_add_test(tcase, kernels_take_what_their_lines_say);
+    tcase_add_test(tcase, times_come_from_files);
     tcase_add_test(tcase, a_pool_is_played);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
