@@ -29,7 +29,7 @@ struct diag {
     diag_message *last;             /* takes notes and fix-its; NULL: they are dropped */
     unsigned errors, warnings;
     bool told_full;
-    bool json_open;
+    bool open;                      /* the array of a form for tools has begun */
 };
 
 diag *diag_new(const src_set *sources, diag_dialect dialect)
@@ -250,35 +250,127 @@ diag_severity diag_report(diag *d, const diag_check *check, src_range where, con
     return sev;
 }
 
-static void append_extra(diag_extra **list, diag_extra *x)
+static diag_extra *append_extra(diag *d, diag_extra **list, src_range where, const char *str)
 {
     while (*list)
         list = &(*list)->next;
-    *list = x;
+    *list = arena_alloc(d->arena, sizeof(**list));
+    **list = (diag_extra){.where = where, .text = str};
+    return *list;
 }
 
 void diag_note(diag *d, src_range where, const char *fmt, ...)
 {
     if (!d->last)
         return;
-    diag_extra *x = arena_alloc(d->arena, sizeof(*x));
     va_list ap;
     va_start(ap, fmt);
-    x->text = format_message(d->arena, fmt, ap);
+    append_extra(d, &d->last->notes, where, format_message(d->arena, fmt, ap));
     va_end(ap);
-    x->where = where;
-    append_extra(&d->last->notes, x);
 }
 
 void diag_fixit(diag *d, src_range where, const char *replacement)
 {
+    if (d->last)
+        append_extra(d, &d->last->fixits, where,
+                     arena_strndup(d->arena, replacement, strlen(replacement)));
+}
+
+void diag_note_fixit(diag *d, src_range where, const char *replacement)
+{
+    diag_extra *note = d->last ? d->last->notes : NULL;
+    while (note && note->next)
+        note = note->next;
+    if (note)
+        append_extra(d, &note->fixits, where,
+                     arena_strndup(d->arena, replacement, strlen(replacement)));
+}
+
+/* ---- other tools --------------------------------------------------------------------------- */
+
+static diag_place own_place(diag *d, diag_place at)
+{
+    at.file = at.line ? arena_strndup(d->arena, at.file, strlen(at.file)) : NULL;
+    return at;
+}
+
+void diag_report_foreign(diag *d, diag_severity severity, diag_place at, const char *option,
+                         const char *message)
+{
+    diag_report_plain(d, severity, "%s", message);
     if (!d->last)
         return;
-    diag_extra *x = arena_alloc(d->arena, sizeof(*x));
-    x->text = arena_strndup(d->arena, replacement, strlen(replacement));
-    x->where = where;
-    append_extra(&d->last->fixits, x);
+    d->last->place = own_place(d, at);
+    d->last->option = option ? arena_strndup(d->arena, option, strlen(option)) : NULL;
 }
+
+void diag_note_foreign(diag *d, diag_place at, const char *message)
+{
+    if (d->last)
+        append_extra(d, &d->last->notes, (src_range){0},
+                     arena_strndup(d->arena, message, strlen(message)))->place = own_place(d, at);
+}
+
+/* ---- corrections --------------------------------------------------------------------------- */
+
+static const diag_extra *fixits_of(const diag_message *m)
+{
+    const diag_extra *fixits = m->fixits;
+    for (const diag_extra *n = m->notes; n && !fixits; n = n->next)
+        fixits = n->fixits;
+    return fixits;
+}
+
+/* May the correction stand beside those taken so far? What is inserted at one place is inserted in
+ * order. */
+static bool fits(const diag_extra *const *taken, size_t n, const diag_extra *f)
+{
+    for (size_t i = 0; i < n; i++) {
+        src_range a = taken[i]->where, b = f->where;
+        bool same = a.begin == b.begin && a.end == b.end;
+        if (same && strcmp(taken[i]->text, f->text) == 0)
+            return false;
+        if (a.begin < b.end && b.begin < a.end)
+            return false;
+        if (same && a.begin != a.end)
+            return false;
+    }
+    return true;
+}
+
+void diag_mend(const diag *d, uint32_t file, text *out)
+{
+    size_t n = 0, cap = 0;
+    for (size_t i = 0; i < d->n_messages; i++)
+        for (const diag_extra *f = fixits_of(d->messages[i]); f; f = f->next)
+            cap++;
+    const diag_extra **taken = util_alloc((cap + 1) * sizeof(*taken));
+    for (size_t i = 0; i < d->n_messages; i++) {
+        const diag_extra *first = fixits_of(d->messages[i]);
+        bool ok = first != NULL;
+        for (const diag_extra *f = first; f && ok; f = f->next)
+            ok = f->where.file == file && fits(taken, n, f);
+        for (const diag_extra *f = first; f && ok; f = f->next)
+            taken[n++] = f;
+    }
+    for (size_t i = 1; i < n; i++)          /* stable, and few */
+        for (size_t k = i; k > 0 && taken[k - 1]->where.begin > taken[k]->where.begin; k--) {
+            const diag_extra *swap = taken[k];
+            taken[k] = taken[k - 1];
+            taken[k - 1] = swap;
+        }
+    const char *bytes = src_bytes(d->sources, file);
+    size_t done = 0;
+    for (size_t i = 0; i < n; i++) {
+        text_add(out, bytes + done, taken[i]->where.begin - done);
+        text_puts(out, taken[i]->text);
+        done = taken[i]->where.end;
+    }
+    text_add(out, bytes + done, src_len(d->sources, file) - done);
+    free(taken);
+}
+
+/* ---- counts and output --------------------------------------------------------------------- */
 
 unsigned diag_errors(const diag *d)
 {
@@ -316,7 +408,27 @@ static bool same_message(const diag_message *a, const diag_message *b)
 {
     return a->check == b->check && a->where.file == b->where.file &&
            a->where.begin == b->where.begin && a->where.end == b->where.end &&
+           a->place.line == b->place.line && a->place.col == b->place.col &&
            strcmp(a->message, b->message) == 0;
+}
+
+static void print_message(diag *d, const diag_message *m, bool color, FILE *out)
+{
+    switch (d->format) {
+    case DIAG_TEXT:
+        diag_print_text(d->sources, m, color, out);
+        break;
+    case DIAG_JSON:
+        fputs(d->open ? ",\n" : "[", out);
+        diag_print_json(d->sources, m, out);
+        break;
+    case DIAG_SARIF:
+        if (!d->open)
+            diag_sarif_begin(out);
+        diag_print_sarif(d->sources, m, !d->open, out);
+        break;
+    }
+    d->open = true;
 }
 
 void diag_flush(diag *d, FILE *out)
@@ -325,18 +437,9 @@ void diag_flush(diag *d, FILE *out)
         qsort(d->messages, d->n_messages, sizeof(*d->messages), compare_messages);
     bool color = d->color == DIAG_COLOR_ALWAYS ||
                  (d->color == DIAG_COLOR_AUTO && diag_terminal(out));
-    for (size_t i = 0; i < d->n_messages; i++) {
-        const diag_message *m = d->messages[i];
-        if (i > 0 && same_message(d->messages[i - 1], m))
-            continue;
-        if (d->format == DIAG_JSON) {
-            fputs(d->json_open ? ",\n" : "[", out);
-            d->json_open = true;
-            diag_print_json(d->sources, m, out);
-        } else {
-            diag_print_text(d->sources, m, color, out);
-        }
-    }
+    for (size_t i = 0; i < d->n_messages; i++)
+        if (i == 0 || !same_message(d->messages[i - 1], d->messages[i]))
+            print_message(d, d->messages[i], color, out);
     d->n_messages = 0;
     d->last = NULL;
     if (d->format == DIAG_TEXT && diag_full(d) && !d->told_full) {
@@ -349,6 +452,9 @@ void diag_finish(diag *d, FILE *out)
 {
     diag_flush(d, out);
     if (d->format == DIAG_JSON)
-        fputs(d->json_open ? "]\n" : "[]\n", out);
+        fputs(d->open ? "]\n" : "[]\n", out);
+    if (d->format == DIAG_SARIF && !d->open)
+        diag_sarif_begin(out);
+    if (d->format == DIAG_SARIF)
+        diag_sarif_end(out);
 }
-

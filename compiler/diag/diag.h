@@ -38,7 +38,8 @@ typedef struct diag_check {
     const char *page;           /* text for --explain: why, an example, what to do; may be NULL */
 } diag_check;
 
-typedef enum diag_format { DIAG_TEXT, DIAG_JSON } diag_format;
+/* JSON in the form of gcc, or SARIF 2.1.0. */
+typedef enum diag_format { DIAG_TEXT, DIAG_JSON, DIAG_SARIF } diag_format;
 typedef enum diag_color { DIAG_COLOR_AUTO, DIAG_COLOR_NEVER, DIAG_COLOR_ALWAYS } diag_color;
 
 typedef struct diag diag;
@@ -78,13 +79,29 @@ diag_severity diag_vreport(diag *d, const diag_check *check, src_range where,
  * than what the check usually reports. Options apply as ever. */
 diag_severity diag_vreport_as(diag *d, const diag_check *check, diag_severity base,
                               src_range where, const char *fmt, va_list ap);
+/* A place that another tool named, such as a header that the C compiler read. line 0: none. */
+typedef struct diag_place {
+    const char *file;
+    unsigned line, col;         /* col 0: the whole line */
+} diag_place;
+
+/* What another tool reported; `option` ("-Wshadow") may be NULL. */
+void diag_report_foreign(diag *d, diag_severity severity, diag_place at, const char *option,
+                         const char *message);
+void diag_note_foreign(diag *d, diag_place at, const char *message);
 /* What concerns no text and no check, such as a file that cannot be read: always reported. */
 void diag_report_plain(diag *d, diag_severity severity, const char *fmt, ...) UTIL_PRINTF(3, 4);
 /* A note on the last report: the other end of the problem, or advice (none range). */
 void diag_note(diag *d, src_range where, const char *fmt, ...) UTIL_PRINTF(3, 4);
 /* A machine-applicable correction of the last report: replace `where` by `replacement`. Printed
- * under the caret in text form. */
+ * under the caret in text form. All of a report belong together. */
 void diag_fixit(diag *d, src_range where, const char *replacement);
+/* The same for the last note: one of several ways to mend the report. */
+void diag_note_fixit(diag *d, src_range where, const char *replacement);
+
+/* The source of a file with the corrections of all messages since the last flush: those of a
+ * report, or the first that one of its notes offers; of two that overlap the earlier report's. */
+void diag_mend(const diag *d, uint32_t file, text *out);
 
 /* Counts of what was reported since diag_new. */
 unsigned diag_errors(const diag *d);
@@ -94,7 +111,8 @@ unsigned diag_errors_of(const diag *d, const diag_check *check);
 /* How often this check was reported, in whatever severity. */
 unsigned diag_reports_of(const diag *d, const diag_check *check);
 
-/* Prints what was collected since the last flush. In JSON form diag_finish prints the array. */
+/* Prints what was collected since the last flush. Of the forms for
+ * tools diag_finish prints the end. */
 void diag_flush(diag *d, FILE *out);
 void diag_finish(diag *d, FILE *out);
 

@@ -180,7 +180,7 @@ static size_t utf8_length(const unsigned char *p)
 }
 
 /* JSON is UTF-8: any other byte is shown as the text \xNN. */
-static void put_json_string(const char *str, FILE *out)
+void diag_json_string(const char *str, FILE *out)
 {
     putc('"', out);
     for (const unsigned char *p = (const unsigned char *)str; *p; p++) {
@@ -222,15 +222,20 @@ static unsigned display_column(const src_set *sources, uint32_t file, src_pos po
 static void put_json_pos(const src_set *sources, uint32_t file, src_pos pos, FILE *out)
 {
     fputs("{\"file\": ", out);
-    put_json_string(src_name(sources, file), out);
+    diag_json_string(src_name(sources, file), out);
     fprintf(out, ", \"line\": %u, \"display-column\": %u, \"byte-column\": %u, \"column\": %u}",
             pos.line, display_column(sources, file, pos), pos.col, pos.col);
 }
 
-static void put_json_locations(const src_set *sources, src_range where, FILE *out)
+static void put_json_locations(const src_set *sources, src_range where, diag_place place, FILE *out)
 {
     fputs("\"locations\": [", out);
-    if (!src_range_is_none(where)) {
+    if (place.line) {
+        fputs("{\"caret\": {\"file\": ", out);
+        diag_json_string(place.file, out);
+        fprintf(out, ", \"line\": %u, \"display-column\": %u, \"byte-column\": %u, "
+                "\"column\": %u}}", place.line, place.col, place.col, place.col);
+    } else if (!src_range_is_none(where)) {
         fputs("{\"caret\": ", out);
         put_json_pos(sources, where.file, src_begin(sources, where), out);
         if (src_range_len(where) > 1) {
@@ -254,7 +259,7 @@ static void put_json_fixits(const src_set *sources, const diag_extra *fixits, FI
         put_json_pos(sources, f->where.file,
                      src_pos_of(sources, f->where.file, f->where.end), out);
         fputs(", \"string\": ", out);
-        put_json_string(f->text, out);
+        diag_json_string(f->text, out);
         putc('}', out);
     }
     putc(']', out);
@@ -263,19 +268,25 @@ static void put_json_fixits(const src_set *sources, const diag_extra *fixits, FI
 void diag_print_json(const src_set *sources, const diag_message *m, FILE *out)
 {
     fprintf(out, "{\"kind\": \"%s\", \"message\": ", diag_severity_name(m->severity));
-    put_json_string(m->message, out);
+    diag_json_string(m->message, out);
     if (m->check)
         fprintf(out, ", \"option\": \"-W%s\"", m->check->name);
+    if (m->option) {
+        fputs(", \"option\": ", out);
+        diag_json_string(m->option, out);
+    }
     fputs(", \"column-origin\": 1, \"escape-source\": false, ", out);
-    put_json_locations(sources, m->where, out);
+    put_json_locations(sources, m->where, m->place, out);
     put_json_fixits(sources, m->fixits, out);
     fputs(", \"children\": [", out);
     for (const diag_extra *n = m->notes; n; n = n->next) {
         fputs(n == m->notes ? "" : ", ", out);
         fputs("{\"kind\": \"note\", \"message\": ", out);
-        put_json_string(n->text, out);
+        diag_json_string(n->text, out);
         fputs(", \"column-origin\": 1, \"escape-source\": false, ", out);
-        put_json_locations(sources, src_range_is_none(n->where) ? m->where : n->where, out);
+        bool placed = n->place.line || !src_range_is_none(n->where);
+        put_json_locations(sources, placed ? n->where : m->where, placed ? n->place : m->place, out);
+        put_json_fixits(sources, n->fixits, out);
         putc('}', out);
     }
     fputs("]}", out);

@@ -7,7 +7,9 @@
 typedef struct diag_extra diag_extra;
 struct diag_extra {                 /* a note or a fix-it */
     src_range where;
+    diag_place place;               /* in place of `where`, unless its line is 0 */
     const char *text;
+    diag_extra *fixits;             /* of a note */
     diag_extra *next;
 };
 
@@ -15,6 +17,8 @@ typedef struct diag_message {
     const diag_check *check;
     diag_severity severity;
     src_range where;
+    diag_place place;
+    const char *option;             /* of another tool, NULL */
     const char *message;
     size_t seq;                     /* order of report, to keep sorting stable */
     diag_extra *notes;
@@ -24,5 +28,17 @@ typedef struct diag_message {
 bool diag_terminal(FILE *out);
 void diag_print_text(const src_set *sources, const diag_message *m, bool color, FILE *out);
 void diag_print_json(const src_set *sources, const diag_message *m, FILE *out);
+void diag_json_string(const char *str, FILE *out);
+
+/* diag_sarif.c */
+void diag_sarif_begin(FILE *out);
+void diag_print_sarif(const src_set *sources, const diag_message *m, bool first, FILE *out);
+void diag_sarif_end(FILE *out);
+
+/* Lines and columns of a message or of a part of it; columns count characters, tabs are one. */
+typedef struct diag_region {
+    const char *file;               /* NULL: no place */
+    unsigned line, col, end_line, end_col;  /* the end lies behind; col 0: the whole line */
+} diag_region;
 
 #endif

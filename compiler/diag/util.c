@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void util_out_of_memory(void)
 {
@@ -184,6 +185,20 @@ const char *text_str(const text *t)
     return t->data ? t->data : "";
 }
 
+void text_put_quoted(text *out, const char *str)
+{
+    text_putc(out, '"');
+    for (const unsigned char *at = (const unsigned char *)str; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            text_printf(out, "\\%c", *at);
+        else if (*at < ' ')
+            text_printf(out, "\\%03o", *at);
+        else
+            text_putc(out, (char)*at);
+    }
+    text_putc(out, '"');
+}
+
 void text_free(text *t)
 {
     free(t->data);
@@ -322,6 +337,8 @@ void util_guess_add(util_guess *g, const char *candidate)
         limit = longer - shorter <= 1 ? longer / 3 : (longer + 2) / 3;
     if (longer > 1 && limit == 0)
         limit = 1;
+    if (strcasecmp(g->word, candidate) == 0)
+        limit = longer;                     /* nothing but capitals differs */
     unsigned distance = distance_of(g->word, candidate);
     if (distance > 2 * limit && !(longer == 1 && distance == 1))
         return;

@@ -44,6 +44,8 @@ void text_puts(text *t, const char *str);
 void text_putc(text *t, char c);
 void text_printf(text *t, const char *fmt, ...) UTIL_PRINTF(2, 3);
 void text_vprintf(text *t, const char *fmt, va_list ap) UTIL_PRINTF(2, 0);
+/* As a C string literal. */
+void text_put_quoted(text *t, const char *str);
 const char *text_str(const text *t);            /* never NULL */
 void text_free(text *t);
 

@@ -22,6 +22,7 @@ typedef enum driver_action {
     ACTION_EMIT_C, ACTION_EMIT_HEADER, ACTION_EMIT_JDF, ACTION_EMIT_AST, ACTION_EMIT_DOT,
     ACTION_EMIT_PLAN,
     ACTION_FORMAT,              /* --format */
+    ACTION_FIX,                 /* --fix */
     ACTION_ENUMERATE, ACTION_COUNT, ACTION_EMIT_TASKS,  /* for the parameters in `values` */
     ACTION_COMPLETE,            /* --complete */
     ACTION_HELP, ACTION_VERSION, ACTION_LIST_CHECKS, ACTION_EXPLAIN,
@@ -36,12 +37,13 @@ typedef struct driver_options {
     words cc;                   /* for the C compiler: -I -D -U -O -g -f -m -W -std= ... */
     words assumes;
     words warnings;             /* -W options of dagcc, in order, without -W */
+    words foreign_warnings;     /* those of the C compiler, if it knows them; in cc, too */
     const char *output;         /* -o, or NULL */
     const char *explain;
     const char *values;         /* "N=5,P=2", for the actions that look at one graph */
     bool in_place;              /* --format -i */
     bool verbose;
-    bool json;
+    diag_format format;
     bool werror;
     diag_color color;
     unsigned max_errors;
@@ -52,6 +54,10 @@ typedef struct driver_options {
     words depend_targets;       /* -MT, -MQ (quoted already) */
     arena *arena;
 } driver_options;
+
+/* An error that lies in no file: to be reported through `d`, or on stderr before it is set. */
+void driver_complain(const char *fmt, ...) UTIL_PRINTF(1, 2);
+void driver_complain_to(diag *d);
 
 /* False when the command line is wrong (said on stderr). `d` knows the names of the checks. */
 bool driver_parse_options(driver_options *o, const diag *d, int argc, char **argv);
@@ -65,12 +71,16 @@ void driver_print_help(FILE *out);
  * file is left alone. False and a message on stderr on failure. */
 bool driver_write_file(const char *path, const text *content, bool only_if_changed);
 bool driver_copy_file(const char *from, const char *to);        /* the same with a file's content */
-/* A new directory for temporaries, from the arena; NULL and a message on failure. */
-const char *driver_temp_dir(arena *a);
-void driver_remove_dir(const char *dir);
+/* Appends the content; false when it cannot be read (errno). */
+bool driver_read_file(const char *path, text *content);
 bool driver_file_exists(const char *path);
-/* Base name, with its extension replaced; without directory. */
+/* Do both names lead to one file that exists? */
+bool driver_same_file(const char *a, const char *b);
+/* Base name, with its extension replaced; without directory, and without characters that C cannot
+ * include. */
 const char *driver_output_name(arena *a, const char *input, const char *extension);
+/* Can a header of this name be included, and its name stand in a rule for make? */
+bool driver_can_be_included(const char *name);
 /* path with another extension, directory kept */
 const char *driver_replace_extension(arena *a, const char *path, const char *extension);
 const char *driver_base_name(const char *path);
@@ -84,8 +94,14 @@ const char *driver_quote_make(arena *a, const char *name);
 /* ---- the C compiler (driver_cc.c) --------------------------------------------------------- */
 
 /* Runs a command and waits; prints it first if verbose. Returns its exit status, 1 if it could not
- * be run or was killed (said on stderr). */
-int driver_run(const words *command, bool verbose);
+ * be run or was killed, which was said. What it writes to stderr goes there, or to the file `log`
+ * unless that is NULL. */
+int driver_run(const words *command, bool verbose, const char *log);
+/* The same for the C compiler; in the forms for tools its messages become ours. temp_dir: for its
+ * log. */
+int driver_run_cc(const driver_options *o, const words *command, const char *temp_dir);
+/* False and a message for a -W option that neither dagcc nor the C compiler knows. */
+bool driver_check_warnings(const driver_options *o);
 /* The C compiler and the flags to compile generated code, the user's included. */
 void driver_cc_command(const driver_options *o, words *command);
 /* Libraries of the runtime; false and a message when they cannot be found. */

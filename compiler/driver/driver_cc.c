@@ -3,15 +3,13 @@
 
 #include "driver/dagcc_config.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <spawn.h>
+#include "diag/temp.h"
+
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* The word, quoted so that a shell would read it as one. */
 static void print_word(const char *word)
@@ -41,7 +39,7 @@ static void free_args(char **args)
     free(args);
 }
 
-int driver_run(const words *command, bool verbose)
+int driver_run(const words *command, bool verbose, const char *log)
 {
     for (size_t i = 0; verbose && i < command->n; i++) {
         fputs(i ? " " : "", stderr);
@@ -51,28 +49,18 @@ int driver_run(const words *command, bool verbose)
     fflush(stdout);
     char **args = exec_args(command);
     pid_t pid;
-    /* The child dies of an interrupt; we stay to remove our temporaries. */
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
-    sigset_t interrupt;
-    posix_spawnattr_t attr;
-    posix_spawnattr_init(&attr);
-    sigemptyset(&interrupt);
-    sigaddset(&interrupt, SIGINT);
-    posix_spawnattr_setsigdefault(&attr, &interrupt);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
-    sigaction(SIGINT, &ignore, &old);
-    int error = posix_spawnp(&pid, args[0], NULL, &attr, args, environ);
-    int status = 0;
-    if (error == 0)
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
-    sigaction(SIGINT, &old, NULL);
-    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (log)
+        posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int error = temp_spawn(&pid, args, &actions);
+    int status = error ? 0 : temp_wait(pid);
+    posix_spawn_file_actions_destroy(&actions);
     if (error)
-        fprintf(stderr, "dagcc: error: cannot run the C compiler %s: %s (DAGCC_CC names another)\n",
-                args[0], strerror(error));
+        driver_complain("cannot run the C compiler %s: %s (DAGCC_CC names another)", args[0],
+                        strerror(error));
     else if (WIFSIGNALED(status))
-        fprintf(stderr, "dagcc: error: %s was killed: %s\n", args[0], strsignal(WTERMSIG(status)));
+        driver_complain("%s was killed: %s", args[0], strsignal(WTERMSIG(status)));
     free_args(args);
     return error || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
 }
@@ -153,7 +141,7 @@ bool driver_link_flags(const driver_options *o, words *command)
             return true;
         }
     }
-    fprintf(stderr, "dagcc: error: the runtime library libdag was not found in %s/%s; -c makes "
-            "object files without it\n", root ? root : "", DAGCC_LIBDIR);
+    driver_complain("the runtime library libdag was not found in %s/%s; -c makes object files "
+                    "without it", root ? root : "", DAGCC_LIBDIR);
     return false;
 }

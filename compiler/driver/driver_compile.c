@@ -1,6 +1,7 @@
 /* From generated C in memory to files, objects and a program. */
 #include "driver_compile.h"
 
+#include "diag/temp.h"
 #include "driver/dagcc_config.h"
 
 #include <string.h>
@@ -50,10 +51,65 @@ const char *compile_output(const driver_options *o, const char *input)
         return driver_output_name(o->arena, input, ".o");
     case ACTION_FORMAT:
     case ACTION_COMPLETE:
+    case ACTION_FIX:
         return o->in_place ? input : "-";
     default:
         return "-";
     }
+}
+
+/* ---- what would be overwritten -------------------------------------------------------------- */
+
+/* The files that are written for one input, but for the program. */
+static void list_outputs(const driver_options *o, const char *input, words *out)
+{
+    const char *path = compile_output(o, input);
+    bool emits = o->action == ACTION_EMIT_C || o->action == ACTION_EMIT_HEADER;
+    if (strcmp(path, "-") == 0 || o->action == ACTION_LINK || o->in_place)
+        return;
+    words_add(out, path);
+    if (o->action == ACTION_EMIT_C)
+        words_add(out, driver_replace_extension(o->arena, path, ".h"));
+    if (o->depend && (emits || o->action == ACTION_COMPILE))
+        words_add(out, depend_path(o, path));
+}
+
+static bool names_input(const driver_options *o, const char *output)
+{
+    const words *lists[] = {&o->inputs, &o->link};
+    for (size_t l = 0; l < UTIL_COUNT(lists); l++)
+        for (size_t i = 0; i < lists[l]->n; i++)
+            if (strcmp(lists[l]->items[i], "-") != 0 &&
+                driver_same_file(lists[l]->items[i], output)) {
+                driver_complain("the output %s would overwrite the input %s", output,
+                                lists[l]->items[i]);
+                return true;
+            }
+    return false;
+}
+
+bool compile_outputs_are_safe(const driver_options *o)
+{
+    words out = {0};
+    for (size_t i = 0; i < o->inputs.n; i++)
+        list_outputs(o, o->inputs.items[i], &out);
+    if (o->action == ACTION_LINK) {
+        words_add(&out, o->output ? o->output : "a.out");
+        if (o->depend)
+            words_add(&out, depend_path(o, out.items[0]));
+    }
+    bool safe = true;
+    for (size_t i = 0; i < out.n && safe; i++) {
+        safe = !names_input(o, out.items[i]);
+        /* Of several files the names were compared with more to say. */
+        for (size_t k = 0; k < i && safe && o->inputs.n == 1; k++) {
+            safe = strcmp(out.items[i], out.items[k]) != 0;
+            if (!safe)
+                driver_complain("%s would be written twice", out.items[i]);
+        }
+    }
+    words_free(&out);
+    return safe;
 }
 
 bool compile_write_emitted(const driver_options *o, const unit *u)
@@ -85,7 +141,8 @@ static void add_source_dir(const driver_options *o, const unit *u, words *comman
 }
 
 /* One instance of a %precision file first: an error or a warning then appears once. */
-static int check_one_precision(const driver_options *o, const unit *u, const char *c_path)
+static int check_one_precision(const driver_options *o, const unit *u, const char *c_path,
+                               const char *temp_dir)
 {
     words command = {0};
     driver_cc_command(o, &command);
@@ -93,7 +150,7 @@ static int check_one_precision(const driver_options *o, const unit *u, const cha
     words_add(&command, "-fsyntax-only");
     words_add(&command, "-DDAG_ONE_PRECISION");
     words_add(&command, c_path);
-    int status = driver_run(&command, o->verbose);
+    int status = driver_run_cc(o, &command, temp_dir);
     words_free(&command);
     return status;
 }
@@ -107,7 +164,7 @@ static int compile_unit(const driver_options *o, const unit *u, const char *temp
     const char *d_path = compile_temp_path(o, temp_dir, u->input, ".d");
     if (!driver_write_file(c_path, &u->out, false) || !driver_write_file(h_path, &u->header, false))
         return 1;
-    if (u->precisions && check_one_precision(o, u, c_path) != 0)
+    if (u->precisions && check_one_precision(o, u, c_path, temp_dir) != 0)
         return 1;
     words command = {0};
     driver_cc_command(o, &command);
@@ -123,7 +180,7 @@ static int compile_unit(const driver_options *o, const unit *u, const char *temp
     words_add(&command, c_path);
     words_add(&command, "-o");
     words_add(&command, object);
-    int status = driver_run(&command, o->verbose);
+    int status = driver_run_cc(o, &command, temp_dir);
     words_free(&command);
     return status;
 }
@@ -131,7 +188,7 @@ static int compile_unit(const driver_options *o, const unit *u, const char *temp
 const char *compile_temp_path(const driver_options *o, const char *dir, const char *input,
                               const char *extension)
 {
-    return arena_printf(o->arena, "%s/%s", dir, driver_output_name(o->arena, input, extension));
+    return temp_path(o->arena, dir, driver_output_name(o->arena, input, extension));
 }
 
 static int link_program(const driver_options *o, const unit *units, size_t n, const char *temp_dir)
@@ -144,7 +201,7 @@ static int link_program(const driver_options *o, const unit *units, size_t n, co
         words_add(&command, o->link.items[i]);
     words_add(&command, "-o");
     words_add(&command, o->output ? o->output : "a.out");
-    int status = driver_link_flags(o, &command) ? driver_run(&command, o->verbose) : 1;
+    int status = driver_link_flags(o, &command) ? driver_run_cc(o, &command, temp_dir) : 1;
     words_free(&command);
     return status;
 }
@@ -156,9 +213,9 @@ bool compile_names_differ(const driver_options *o, const unit *units, size_t n)
         for (size_t j = 0; j < i; j++)
             if (strcmp(driver_output_name(o->arena, units[i].input, ""),
                        driver_output_name(o->arena, units[j].input, "")) == 0) {
-                fprintf(stderr, "dagcc: error: %s and %s would both generate functions called "
-                        "%s_...; rename one\n", units[j].input, units[i].input,
-                        driver_output_name(o->arena, units[i].input, ""));
+                driver_complain("%s and %s would both generate functions called %s_...; rename one",
+                                units[j].input, units[i].input,
+                                driver_output_name(o->arena, units[i].input, ""));
                 return false;
             }
     return true;

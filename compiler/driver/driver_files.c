@@ -1,6 +1,7 @@
 #include "driver.h"
 
-#include <dirent.h>
+#include "diag/temp.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,19 @@
 
 static bool io_error(const char *what, const char *path)
 {
-    fprintf(stderr, "dagcc: error: %s %s: %s\n", what, path, strerror(errno));
+    driver_complain("%s %s: %s", what, path, strerror(errno));
     return false;
 }
 
 bool driver_file_exists(const char *path)
 {
     return access(path, F_OK) == 0;
+}
+
+bool driver_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 static bool same_content(const char *path, const text *content)
@@ -113,7 +120,7 @@ static bool replace_file(const char *path, const text *content)
 {
     char *temp = util_alloc(strlen(path) + 16);
     sprintf(temp, "%s.tmpXXXXXX", path);
-    int fd = mkstemp(temp);
+    int fd = temp_open(temp);
     bool ok = fd >= 0 || io_error("cannot create a file beside", path);
     FILE *out = ok ? fdopen(fd, "wb") : NULL;
     if (out) {
@@ -122,9 +129,9 @@ static bool replace_file(const char *path, const text *content)
         ok = fclose(out) == 0 && ok;
         if (ok && rename(temp, path) != 0)
             ok = io_error("cannot write", path);
-        if (!ok)
-            unlink(temp);
     }
+    if (fd >= 0)
+        temp_close(temp, ok);
     free(temp);
     return ok;
 }
@@ -141,7 +148,7 @@ bool driver_write_file(const char *path, const text *content, bool only_if_chang
     return ok;
 }
 
-static bool read_file(const char *path, text *content)
+bool driver_read_file(const char *path, text *content)
 {
     FILE *in = fopen(path, "rb");
     if (!in)
@@ -157,32 +164,10 @@ static bool read_file(const char *path, text *content)
 bool driver_copy_file(const char *from, const char *to)
 {
     text content = {0};
-    bool ok = read_file(from, &content) ? driver_write_file(to, &content, false)
+    bool ok = driver_read_file(from, &content) ? driver_write_file(to, &content, false)
                                         : io_error("cannot read", from);
     text_free(&content);
     return ok;
-}
-
-const char *driver_temp_dir(arena *a)
-{
-    const char *base = getenv("TMPDIR");
-    char *dir = arena_printf(a, "%s/dagcc-XXXXXX", base && *base ? base : "/tmp");
-    if (mkdtemp(dir))
-        return dir;
-    io_error("cannot make a temporary directory", dir);
-    return NULL;
-}
-
-void driver_remove_dir(const char *dir)
-{
-    DIR *d = opendir(dir);
-    if (!d)
-        return;
-    for (struct dirent *e; (e = readdir(d));)
-        if (e->d_name[0] != '.')
-            unlinkat(dirfd(d), e->d_name, 0);
-    closedir(d);
-    rmdir(dir);
 }
 
 const char *driver_base_name(const char *path)
@@ -202,7 +187,20 @@ const char *driver_output_name(arena *a, const char *input, const char *extensio
 {
     if (strcmp(input, "-") == 0)
         return arena_printf(a, "stdin%s", extension);
-    return driver_replace_extension(a, driver_base_name(input), extension);
+    char *name = arena_printf(a, "%s", driver_replace_extension(a, driver_base_name(input),
+                                                                extension));
+    for (char *at = name; *at; at++)
+        if (!driver_can_be_included((char[]){*at, '\0'}))
+            *at = '_';
+    return name;
+}
+
+bool driver_can_be_included(const char *name)
+{
+    bool ok = true;
+    for (; *name && ok; name++)
+        ok = (unsigned char)*name >= ' ' && !strchr("\"\\'", *name);
+    return ok;
 }
 
 /* ---- dependency files ---------------------------------------------------------------------- */
@@ -250,7 +248,7 @@ static const char *next_word(arena *a, const char **at)
 void driver_read_depends(arena *a, const char *path, const char *skip_dir, words *out)
 {
     text t = {0};
-    if (!read_file(path, &t))
+    if (!driver_read_file(path, &t))
         return;
     const char *at = strchr(text_str(&t), ':');
     for (const char *w; at && (w = next_word(a, at[0] == ':' ? (at++, &at) : &at));)

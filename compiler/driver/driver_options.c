@@ -19,11 +19,13 @@ static const char help[] =
 "  -fsyntax-only       nothing, only check\n"
 "  --format [-i]       print the canonical source of files, or rewrite them (-i)\n"
 "  --complete [-i]     print the source with missing sides of edges added, or rewrite it\n"
+"  --fix [-i]          print the source with what messages propose applied, or rewrite it\n"
 "  --enumerate VALUES  check the graph of these parameters task by task, inline C included;\n"
 "                      VALUES is N=5,P=2,Q=2 or A->mt=5,... (see --explain values)\n"
 "  --count VALUES      tasks, edges, bytes between ranks, critical path of that graph\n"
 "  --emit=dot:VALUES   the tasks of that graph for Graphviz\n"
 "  -o FILE             name of the output; '-' is standard output\n"
+"  --                  what follows are files, whatever they begin with\n"
 "\n"
 "Language and checks\n"
 "  --std=dag|parsec    strict dialect (default), or what PaRSEC's compiler accepts\n"
@@ -34,8 +36,8 @@ static const char help[] =
 "  --explain NAME      what a check is about\n"
 "  --max-errors=N      stop after N errors (20; 0: never)\n"
 "  --max-operations=N  work allowed for one question about the graph\n"
-"  --diagnostics=text|json\n"
-"                      messages for people, or for tools in the format of gcc\n"
+"  --diagnostics=text|json|sarif\n"
+"                      messages for people, or for tools: as gcc's JSON, or as SARIF\n"
 "  --color=auto|always|never\n"
 "\n"
 "For the C compiler\n"
@@ -143,10 +145,13 @@ static bool set_std(driver_options *o, const char *value)
 
 static bool set_diagnostics(driver_options *o, const char *value)
 {
-    o->json = strcmp(value, "json") == 0;
-    if (!o->json && strcmp(value, "text") != 0)
-        return usage("--diagnostics takes text or json, not '%s'", value);
-    return true;
+    static const char *const formats[] = {"text", "json", "sarif"};
+    for (size_t i = 0; i < UTIL_COUNT(formats); i++)
+        if (strcmp(formats[i], value) == 0) {
+            o->format = (diag_format)i;
+            return true;
+        }
+    return usage("--diagnostics takes text, json or sarif, not '%s'", value);
 }
 
 static bool set_color(driver_options *o, const char *value)
@@ -221,6 +226,7 @@ static bool long_option(cursor *c)
         return (v = long_value(c, "--count")) && choose(o, ACTION_COUNT, "--count", v);
     static const struct { const char *name; driver_action action; } plain[] = {
         {"--format", ACTION_FORMAT}, {"--complete", ACTION_COMPLETE},
+        {"--fix", ACTION_FIX},
         {"--list-checks", ACTION_LIST_CHECKS},
         {"--help", ACTION_HELP}, {"--version", ACTION_VERSION},
     };
@@ -272,6 +278,9 @@ static bool warning_option(cursor *c)
         return usage(arena_printf(c->o->arena, "no check is called '%%s'; did you mean '%s'?",
                                   g.best), name);
     words_add(&c->o->cc, arg);
+    /* -Wa, and -Wp, speak to parts of it. */
+    if (strncmp(arg, "-Wa,", 4) != 0 && strncmp(arg, "-Wp,", 4) != 0)
+        words_add(&c->o->foreign_warnings, name);
     return true;
 }
 
@@ -379,13 +388,14 @@ static bool add_input(driver_options *o, const char *name)
     }
     for (size_t i = 0; i < UTIL_COUNT(others); i++)
         if (ends_in(name, others[i]) || strstr(name, ".so.")) {
-            words_add(&o->link, name);
+            /* The C compiler must not take it for an option. */
+            words_add(&o->link, *name == '-' ? arena_printf(o->arena, "./%s", name) : name);
             return true;
         }
     return usage("'%s' does not end in .jdf, and is nothing for the linker", name);
 }
 
-/* No output may take the place of another one or of an input. */
+/* The header must not take the place of the C file. */
 static bool check_output(const driver_options *o)
 {
     if (!o->output || strcmp(o->output, "-") == 0)
@@ -393,10 +403,9 @@ static bool check_output(const driver_options *o)
     if (o->action == ACTION_EMIT_C && ends_in(o->output, ".h"))
         return usage("the header would overwrite the C file %s; give it another extension",
                      o->output);
-    for (size_t i = 0; i < o->inputs.n; i++)
-        if (o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE &&
-            strcmp(o->inputs.items[i], o->output) == 0)
-            return usage("the output would overwrite the input %s", o->output);
+    if (o->action == ACTION_EMIT_C && !driver_can_be_included(driver_base_name(o->output)))
+        return usage("a header called like %s cannot be included; give it another name",
+                     o->output);
     return true;
 }
 
@@ -413,12 +422,16 @@ static bool check_combination(const driver_options *o)
     if (!DAGCC_HAVE_VERIFY && o->action >= ACTION_ENUMERATE)
         return usage("%s", "this dagcc was built without isl, which --enumerate, --count, "
                      "--emit=dot:VALUES and --complete need");
-    if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE)
-        return usage("%s belongs to --format and --complete", "-i");
+    if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE &&
+        o->action != ACTION_FIX)
+        return usage("%s belongs to --format, --complete and --fix", "-i");
     if (many && o->depend_file)
         return usage("-MF %s cannot name the dependency files of several files", o->depend_file);
     if (many && o->depend && o->action == ACTION_LINK)
         return usage("%s with several files needs -c", "-MD");
+    for (size_t i = 0; i < o->inputs.n; i++)
+        if (o->depend && strchr(o->inputs.items[i], '\n'))
+            return usage("a dependency file cannot name %s", o->inputs.items[i]);
     if (!check_output(o))
         return false;
     for (size_t i = 0; i < o->inputs.n; i++)
@@ -432,9 +445,15 @@ bool driver_parse_options(driver_options *o, const diag *d, int argc, char **arg
 {
     *o = (driver_options){.max_errors = 20, .arena = arena_new()};
     cursor c = {.o = o, .d = d, .argv = argv, .argc = argc, .i = 1};
+    bool files_only = false;
     for (; c.i < argc; c.i++) {
         const char *arg = argv[c.i];
-        bool ok = strncmp(arg, "--", 2) == 0 ? long_option(&c) :
+        if (!files_only && strcmp(arg, "--") == 0) {
+            files_only = true;
+            continue;
+        }
+        bool ok = files_only ? add_input(o, arg) :
+                  strncmp(arg, "--", 2) == 0 ? long_option(&c) :
                   arg[0] == '-' && arg[1] ? short_option(&c) : add_input(o, arg);
         if (!ok)
             return false;
@@ -449,6 +468,7 @@ void driver_free_options(driver_options *o)
     words_free(&o->cc);
     words_free(&o->assumes);
     words_free(&o->warnings);
+    words_free(&o->foreign_warnings);
     words_free(&o->depend_targets);
     arena_free(o->arena);
 }

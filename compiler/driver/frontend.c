@@ -57,7 +57,7 @@ void frontend_assume(frontend *f, const char *expr)
 
 void frontend_analyse(frontend *f)
 {
-    f->sema = sema_analyse(f->ast, f->diag);
+    f->sema = sema_analyse(f->ast, f->diag, f->derive, f->derive_arg);
 }
 
 int dagcc_frontend(const char *name, const char *bytes, size_t len,

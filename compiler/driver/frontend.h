@@ -12,6 +12,8 @@ typedef struct frontend {
     diag *diag;
     ast_file *ast;              /* NULL before frontend_parse */
     sema_info *sema;            /* NULL before frontend_analyse */
+    sema_derive_fn *derive;     /* see sema_analyse; NULL */
+    void *derive_arg;
 } frontend;
 
 /* The checks of lexer, parser and sema are registered. */

@@ -1,4 +1,5 @@
 /* dagcc: options -> front end -> proofs -> plan -> C -> what was asked for. */
+#include "diag/temp.h"
 #include "driver/dagcc_config.h"
 #include "driver_compile.h"
 #include "emit/c/emit.h"
@@ -9,6 +10,7 @@
 #include "verify/verify.h"
 #endif
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,7 +111,7 @@ static void warn_ignored(const driver_options *o, diag *d)
 static void configure(const driver_options *o, diag *d)
 {
     diag_set_dialect(d, o->dialect);
-    diag_set_format(d, o->json ? DIAG_JSON : DIAG_TEXT);
+    diag_set_format(d, o->format);
     diag_set_color(d, o->color);
     diag_set_max_errors(d, o->max_errors);
     diag_set_werror(d, o->werror);
@@ -162,6 +164,20 @@ static bool looks_at_graph(driver_action a)
            a == ACTION_COMPLETE;
 }
 
+/* The names of the file resolved and checked. */
+static void analyse(frontend *f)
+{
+#if DAGCC_HAVE_VERIFY
+    verify_sides sides = {.d = f->diag};
+    f->derive = verify_derive;
+    f->derive_arg = &sides;
+#endif
+    frontend_analyse(f);
+#if DAGCC_HAVE_VERIFY
+    verify_sides_end(&sides);
+#endif
+}
+
 static void look_at_graph(const driver_options *o, frontend *f, unit *u)
 {
 #if DAGCC_HAVE_VERIFY
@@ -171,7 +187,7 @@ static void look_at_graph(const driver_options *o, frontend *f, unit *u)
     if (o->action == ACTION_ENUMERATE)
         verify_enumerate(f->ast, f->sema, f->diag, o->values, &vo);
     else if (o->action == ACTION_COUNT)
-        verify_count(f->ast, f->sema, f->diag, o->values, &vo, o->json, &u->out);
+        verify_count(f->ast, f->sema, f->diag, o->values, &vo, o->format != DIAG_TEXT, &u->out);
     else if (o->action == ACTION_EMIT_TASKS)
         verify_dot(f->ast, f->sema, f->diag, o->values, &vo, &u->out);
     else
@@ -201,6 +217,14 @@ static void lower(const driver_options *o, frontend *f, unit *u, const char *tem
     free(name);
 }
 
+/* --fix: everything is checked, then what was proposed is applied. */
+static void mend(const driver_options *o, frontend *f, unit *u, unsigned before)
+{
+    if (diag_errors(f->diag) == before)
+        lower(o, f, u, NULL);
+    diag_mend(f->diag, f->ast->file, &u->out);
+}
+
 /* `before`: errors reported before this file was parsed. */
 static void translate(const driver_options *o, frontend *f, unit *u, const char *temp_dir,
                       unsigned before)
@@ -208,9 +232,11 @@ static void translate(const driver_options *o, frontend *f, unit *u, const char 
     if (!prints_source(o->action)) {
         for (size_t i = 0; i < o->assumes.n; i++)
             frontend_assume(f, o->assumes.items[i]);
-        frontend_analyse(f);
+        analyse(f);
     }
-    if (diag_errors(f->diag) > before)
+    if (o->action == ACTION_FIX)
+        mend(o, f, u, before);
+    if (o->action == ACTION_FIX || diag_errors(f->diag) > before)
         return;
     if (o->action == ACTION_EMIT_AST)
         ast_dump(f->ast, &u->out, true);
@@ -258,24 +284,37 @@ static int write_all(const driver_options *o, const unit *units, const char *tem
     return 0;
 }
 
+static int process_units(const driver_options *o, frontend *f, unit *units, const char *temp_dir)
+{
+    int status = translate_all(o, f, units, temp_dir) ? 0 : 1;
+    /* What --fix makes of a file with errors is less wrong, and is written. */
+    if (status == 0 || o->action == ACTION_FIX) {
+        int written = write_all(o, units, temp_dir);
+        status = written ? written : status;
+    }
+    return status;
+}
+
 static int process(const driver_options *o, frontend *f)
 {
     bool uses_cc = o->action == ACTION_LINK || o->action == ACTION_COMPILE;
-    const char *temp_dir = uses_cc ? driver_temp_dir(o->arena) : NULL;
-    if (uses_cc && !temp_dir)
-        return 1;
+    driver_complain_to(f->diag);
+    if (!driver_check_warnings(o) || !compile_outputs_are_safe(o)) {
+        diag_finish(f->diag, stderr);
+        return 2;
+    }
+    const char *temp_dir = uses_cc ? temp_new_dir(o->arena) : NULL;
     unit *units = util_alloc(o->inputs.n * sizeof(*units));
-    int status = translate_all(o, f, units, temp_dir) ? 0 : 1;
+    if (uses_cc && !temp_dir)
+        driver_complain("cannot make a temporary directory: %s", strerror(errno));
+    int status = uses_cc && !temp_dir ? 1 : process_units(o, f, units, temp_dir);
     diag_finish(f->diag, stderr);
-    if (status == 0)
-        status = write_all(o, units, temp_dir);
     for (size_t i = 0; i < o->inputs.n; i++) {
         text_free(&units[i].out);
         text_free(&units[i].header);
     }
     free(units);
-    if (temp_dir)
-        driver_remove_dir(temp_dir);
+    temp_remove(temp_dir);
     return status;
 }
 

@@ -71,11 +71,11 @@ static plan_user *workspace(builder *b, const plan_class *cls, const ast_expr *c
     return user;
 }
 
-#define NAME_OF(name, number, file) [number] = #name,
+#define NAME_OF(NAME, number, name, file) [number] = #NAME,
 const char *const plan_device_names[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(NAME_OF)};
 #undef NAME_OF
 
-#define NAME_OF(name, number, file) " " #name
+#define NAME_OF(NAME, number, name, file) " " #NAME
 
 static void class_bodies(builder *b, plan_class *cls)
 {

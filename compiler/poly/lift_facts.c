@@ -28,14 +28,15 @@ static void add_param(poly *m, const char *name, const sema_global *root,
     if (lift_find_param(m, name) >= 0)
         return;
     m->params = util_realloc(m->params, (m->n_params + 1) * sizeof(*m->params));
+    bool scalar = !field && !root->init, sized = field && is_matrix(root);
     m->params[m->n_params++] = (poly_param){
         .name = arena_strndup(m->arena, name, strlen(name)),
         .root = root,
         .field = field,
-        .count = field && is_matrix(root) && one_of(field, counts),
-        .scalar = !field && !root->init,
-        .rows = field ? is_matrix(root) && strcmp(field, "p") == 0 : strcmp(name, "P") == 0,
-        .cols = field ? is_matrix(root) && strcmp(field, "q") == 0 : strcmp(name, "Q") == 0,
+        .count = sized && one_of(field, counts),
+        .scalar = scalar,
+        .rows = sized ? strcmp(field, "p") == 0 : scalar && strcmp(name, "P") == 0,
+        .cols = sized ? strcmp(field, "q") == 0 : scalar && strcmp(name, "Q") == 0,
     };
 }
 

@@ -27,13 +27,14 @@ static const sema_pass passes[] = {
     {sema_check_calls, NO_NEEDS},
     {sema_check_flows, {WHOLE_TREE, CHECK_COUNT}},
     {sema_check_edges, {WHOLE_TREE, CHECK_COUNT}},
-    {sema_check_missing_sides, {WHOLE_TREE, CHECK_UNKNOWN_CLASS, CHECK_UNKNOWN_FLOW,
-                                CHECK_DUPLICATE_CLASS, CHECK_COUNT}},
     {sema_infer_types, {WHOLE_TREE, CHECK_COUNT}},
     {sema_check_buffers, {WHOLE_TREE, CHECK_UNKNOWN_SHAPE, CHECK_COUNT}},
     {sema_check_bodies, NO_NEEDS},
     {sema_check_unused, {WHOLE_TREE, CHECK_UNBOUND_NAME, CHECK_UNKNOWN_CLASS, CHECK_UNKNOWN_FLOW,
                          CHECK_COUNT}},
+    /* last: what it proposes is derived from a file in which nothing else is wrong */
+    {sema_check_missing_sides, {WHOLE_TREE, CHECK_UNKNOWN_CLASS, CHECK_UNKNOWN_FLOW,
+                                CHECK_DUPLICATE_CLASS, CHECK_COUNT}},
 };
 
 /* In this file: the counts of diag go on over several. */
@@ -52,7 +53,7 @@ static bool may_run(const sema *s, const sema_pass *pass)
     return true;
 }
 
-sema_info *sema_analyse(const ast_file *file, diag *d)
+sema_info *sema_analyse(const ast_file *file, diag *d, sema_derive_fn *derive, void *arg)
 {
     sema_info *info = util_alloc(sizeof(*info));
     info->ast = file;
@@ -63,10 +64,12 @@ sema_info *sema_analyse(const ast_file *file, diag *d)
     info->texts = arena_alloc(info->arena, file->node_count * sizeof(*info->texts));
     info->words = names_new();
     sema s = {.info = info, .ast = file, .d = d, .arena = info->arena,
-              .strict = info->dialect == DIALECT_DAG};
+              .strict = info->dialect == DIALECT_DAG, .derive = derive, .derive_arg = arg};
     s.index_used = util_alloc(file->node_count);
-    for (size_t i = 0; i < CHECK_COUNT; i++)
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
         s.errors_before[i] = diag_errors_of(d, &check_table[i]);
+        s.all_before += s.errors_before[i];
+    }
     for (size_t i = 0; i < UTIL_COUNT(passes); i++)
         if (may_run(&s, &passes[i]))
             passes[i].run(&s);

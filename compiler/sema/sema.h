@@ -85,7 +85,7 @@ struct sema_local {
 };
 
 /* The kinds that code is made for, by their numbers, and what is known beside them. */
-#define SEMA_DEV_OF(name, number, file) SEMA_DEV_##name = number,
+#define SEMA_DEV_OF(NAME, number, name, file) SEMA_DEV_##NAME = number,
 typedef enum sema_device { DAG_DEVICE_KINDS(SEMA_DEV_OF) SEMA_DEV_NO_CODE, SEMA_DEV_HIP =
                            SEMA_DEV_NO_CODE, SEMA_DEV_RECURSIVE, SEMA_DEV_OTHER } sema_device;
 #undef SEMA_DEV_OF
@@ -237,13 +237,21 @@ struct sema_info {
     arena *arena;               /* holds all of this */
 };
 
-/* Runs every check whose prerequisites hold; reports to d. Never NULL. */
-sema_info *sema_analyse(const ast_file *file, diag *d);
+/* Derives the line that the other side of an edge has to be; false when it cannot be written. */
+typedef bool sema_derive_fn(void *arg, const sema_info *info, const sema_edge *e, text *line);
+
+/* Runs every check whose prerequisites hold; reports to d. Never NULL. `derive` (may be NULL) is
+ * asked about edges that are written on one side only, if nothing else is wrong with the file. */
+sema_info *sema_analyse(const ast_file *file, diag *d, sema_derive_fn *derive, void *arg);
 void sema_free(sema_info *info);
 
 /* The named checks of lexer, parser and sema are in checks.h. */
 
 /* ---- look-ups ---------------------------------------------------------------------------- */
+
+/* A line of a flow, as it has to be inserted behind byte *at of the source. */
+void sema_insertion(const sema_info *info, const sema_flow *flow, const char *line, uint32_t *at,
+                    text *out);
 
 /* What an AST_NAME expression stands for (kind NONE for other expressions). */
 sema_ref sema_ref_of(const sema_info *info, const ast_expr *e);

@@ -33,6 +33,9 @@ struct sema {
     arena *arena;
     bool strict;                    /* --std=dag */
     unsigned errors_before[CHECK_COUNT];    /* of files analysed earlier, and of the parser */
+    unsigned all_before;            /* their sum */
+    sema_derive_fn *derive;
+    void *derive_arg;
     sema_map globals, classes;
     bool *index_used;               /* by node id of an ast_index */
     bool *needed;                   /* by global index: used by more than priorities */
@@ -101,9 +104,6 @@ sema_text sema_scan_c(sema *s, const sema_scope *sc, src_range c_text);
 typedef enum sema_place { PLACE_GLOBAL = 1, PLACE_CLASS = 2, PLACE_DEP = 4, PLACE_BODY = 8,
                           PLACE_LOCAL = 16 } sema_place;
 void sema_check_props(sema *s, const sema_scope *sc, const ast_props *props, sema_place place);
-
-/* sema_suggest.c: the line that the other side of an edge should have, or NULL. */
-const char *sema_reverse_edge(sema *s, const sema_edge *e);
 
 /* Iterate over all edges of the file. */
 #define EACH_CLASS(s, c)                                                                        \

@@ -38,6 +38,11 @@ static sema_global *report_undeclared(sema *s, const ast_call *call)
                 "collection '%s' is not declared and becomes an argument in front of all others; "
                 "declare it: %s [type = \"parsec_data_collection_t *\"]", name,
                 s->strict ? sema_did_you_mean(s, &g) : name);
+    if (!s->strict) {
+        src_range head = s->ast->classes[0]->head;
+        diag_fixit(s->d, src_point(head.file, head.begin),
+                   arena_printf(s->arena, "%s [type = \"parsec_data_collection_t *\"]\n", name));
+    }
     sema_fixit_guess(s, call->target.range, &g);
     return s->strict ? NULL : undeclared_collection(s, call);
 }
@@ -433,39 +438,4 @@ void sema_check_edges(sema *s)
                 check_shapes(s, e);
                 check_duplicate(s, e);
             }
-}
-
-/* ---- both sides --------------------------------------------------------------------------- */
-
-static bool has_reverse(const sema_edge *e)
-{
-    EACH_EDGE(e->target_flow, o)
-        if (o->dir != e->dir && o->target_flow == e->flow)
-            return true;
-    return false;
-}
-
-static void check_side(sema *s, const sema_edge *e)
-{
-    const sema_flow *t = e->target_flow;
-    bool control = (t && t->kind == AST_CTL) != (e->flow->kind == AST_CTL);
-    if (!t || has_reverse(e) || control || (e->dir == AST_OUT && t->kind == AST_WRITE))
-        return;
-    const char *line = sema_reverse_edge(s, e);
-    const char *arrow = e->dir == AST_OUT ? "<-" : "->";
-    sema_report(s, CHECK_MISSING_SIDE, e->call->node.range,
-                "flow '%s' of '%s' has no '%s %s %s(...)' for this edge", t->name, t->cls->name,
-                arrow, e->flow->name, e->flow->cls->name);
-    if (line)
-        diag_note(s->d, t->ast->name.range, "add it here: %s", line);
-    else
-        diag_note(s->d, t->ast->name.range, "it belongs here");
-}
-
-void sema_check_missing_sides(sema *s)
-{
-    EACH_CLASS(s, c)
-        EACH_FLOW(c, f)
-            EACH_EDGE(f, e)
-                check_side(s, e);
 }

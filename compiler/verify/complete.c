@@ -24,35 +24,13 @@ static int compare_insertions(const void *pa, const void *pb)
     return a->order < b->order ? -1 : 1;
 }
 
-/* The column in which the flow's arrows stand, 0-based; the place behind its name for a flow that
- * has none yet. */
-static size_t arrow_column(const verify_model *m, const sema_flow *flow)
-{
-    const ast_flow *f = flow->ast;
-    src_range at = f->n_deps ? f->deps[0]->arrow : f->name.range;
-    return src_begin(m->file->sources, at).col - 1 + (f->n_deps ? 0 : src_range_len(at) + 1);
-}
-
-/* End of the flow's last dependency, or of its name. */
-static uint32_t end_of(const sema_flow *flow)
-{
-    const ast_flow *f = flow->ast;
-    return f->n_deps ? f->deps[f->n_deps - 1]->node.range.end : f->name.range.end;
-}
-
 static void add(verify_model *m, insertions *list, const sema_flow *flow, const char *line)
 {
     list->items = util_realloc(list->items, (list->n + 1) * sizeof(*list->items));
     text t = {0};
-    if (flow->ast->n_deps) {
-        text_putc(&t, '\n');
-        for (size_t i = arrow_column(m, flow); i > 0; i--)
-            text_putc(&t, ' ');
-    } else {
-        text_putc(&t, ' ');
-    }
-    text_puts(&t, line);
-    list->items[list->n] = (insertion){end_of(flow), list->n, util_strdup(text_str(&t))};
+    uint32_t at;
+    sema_insertion(m->sema, flow, line, &at, &t);
+    list->items[list->n] = (insertion){at, list->n, util_strdup(text_str(&t))};
     list->n++;
     text_free(&t);
 }
@@ -74,6 +52,20 @@ static void complete_pair(verify_model *m, const verify_pair *p, insertions *lis
                         there->name, there->cls->name);
         text_free(&line);
     }
+}
+
+bool verify_derive(void *arg, const sema_info *sema, const sema_edge *e, text *line)
+{
+    verify_sides *s = arg;
+    if (!s->model)
+        s->model = verify_lift(sema->ast, sema, s->d, NULL, NULL);
+    verify_begin(s->model);
+    return verify_derive_side(s->model, verify_edge_of(s->model, e), line);
+}
+
+void verify_sides_end(verify_sides *s)
+{
+    verify_model_free(s->model);
 }
 
 bool verify_complete(const ast_file *file, const sema_info *sema, diag *d, text *out)

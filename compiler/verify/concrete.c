@@ -323,12 +323,17 @@ static size_t most_locals(const sema_info *sema)
     return most;
 }
 
-void concrete_build(concrete_graph *g)
+void concrete_begin(concrete_graph *g)
 {
     g->class_count = util_alloc((g->sema->n_classes + 1) * sizeof(*g->class_count));
     g->param_of = util_alloc((g->sema->ast->node_count + 1) * sizeof(*g->param_of));
     for (uint32_t i = 0; i < g->sema->ast->node_count; i++)
         g->param_of[i] = -2;
+}
+
+void concrete_build(concrete_graph *g)
+{
+    concrete_begin(g);
     concrete_env env = {.graph = g,
                         .locals = util_alloc(most_locals(g->sema) * sizeof(int64_t))};
     bool ok = true;
@@ -339,6 +344,83 @@ void concrete_build(concrete_graph *g)
     for (uint32_t t = 0; ok && t < g->n_tasks; t++)
         ok = add_edges(&env, t);
     free(env.locals);
+}
+
+/* ---- single tasks ---------------------------------------------------------------------------- */
+
+/* A search for the tuple `at` in the space of a class, local by local. */
+typedef struct search {
+    const int64_t *at;
+    size_t next;                /* local to be looked at next */
+    bool found;
+} search;
+
+static bool search_local(concrete_env *env, void *arg);
+
+/* The parameter has one of its values: does it have the one that is looked for? */
+static bool search_value(concrete_env *env, void *arg)
+{
+    search *s = arg;
+    const sema_local *local = &env->cls->locals[s->next - 1];
+    return env->locals[local->index] != s->at[local->param] || search_local(env, s);
+}
+
+/* A range is not walked to see whether it holds a value. */
+static bool search_range(concrete_env *env, search *s, const sema_local *local)
+{
+    const ast_value *v = local->ast->value;
+    int64_t want = s->at[local->param], from_lo;
+    range r;
+    if (!eval_range(env, v->lo, v->hi, v->step, &r))
+        return false;
+    bool beyond = r.step > 0 ? want < r.lo : want > r.lo;
+    if (beyond || !in_range(&r, want) || __builtin_sub_overflow(want, r.lo, &from_lo) ||
+        from_lo % r.step != 0)
+        return true;
+    env->locals[local->index] = want;
+    return search_local(env, s);
+}
+
+/* Returns false to stop: it was found, or something has no value. */
+static bool search_local(concrete_env *env, void *arg)
+{
+    search *s = arg;
+    if (s->next == env->cls->n_locals) {
+        s->found = true;
+        return false;
+    }
+    const sema_local *local = &env->cls->locals[s->next++];
+    bool go_on;
+    if (local->param < 0)
+        go_on = each_value(env, local->ast->value, &env->locals[local->index], search_local, s);
+    else if (local->ast->value->indices)
+        go_on = each_value(env, local->ast->value, &env->locals[local->index], search_value, s);
+    else
+        go_on = search_range(env, s, local);
+    s->next--;
+    return go_on;
+}
+
+bool concrete_exists(concrete_graph *g, const sema_class *cls, const int64_t *at)
+{
+    concrete_env env = {.graph = g, .cls = cls,
+                        .locals = util_alloc(most_locals(g->sema) * sizeof(int64_t))};
+    search s = {.at = at};
+    search_local(&env, &s);
+    free(env.locals);
+    return s.found;
+}
+
+uint32_t concrete_add(concrete_graph *g, const sema_class *cls, const int64_t *at)
+{
+    concrete_env env = {.graph = g, .cls = cls,
+                        .locals = util_alloc(most_locals(g->sema) * sizeof(int64_t))};
+    for (size_t i = 0; i < cls->n_params; i++)
+        env.locals[cls->params[i]->index] = at[i];
+    uint32_t task = (uint32_t)g->n_tasks;
+    bool ok = add_task(&env) && g->n_tasks > task && add_edges(&env, task);
+    free(env.locals);
+    return ok ? task : CONCRETE_NONE;
 }
 
 bool concrete_args(concrete_graph *g, uint32_t task, const ast_call *call, int64_t *at)

@@ -72,6 +72,14 @@ struct concrete_env {
 void concrete_build(concrete_graph *g);
 void concrete_free(concrete_graph *g);
 
+/* Single tasks, in place of concrete_build. Is there such a task? (False with g->failed: not
+ * known.) */
+void concrete_begin(concrete_graph *g);
+bool concrete_exists(concrete_graph *g, const sema_class *cls, const int64_t *at);
+/* A task that is not in the graph yet, with its edges, whose targets are known by their arguments
+ * only. CONCRETE_NONE when the edges cannot be evaluated. */
+uint32_t concrete_add(concrete_graph *g, const sema_class *cls, const int64_t *at);
+
 bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value);
 
 const int64_t *concrete_at(const concrete_graph *g, uint32_t task);

@@ -5,7 +5,9 @@ static void report_twice(verify_model *m, const verify_edge *a, const verify_edg
 {
     verify_witness w;
     isl_set *params = isl_map_params(isl_map_copy(both));
-    if (verify_smallest_pair(m, both, &w)) {
+    verify_claim claim = {CLAIM_TWICE, .edge = a->sema, .second = b->sema};
+    if (verify_smallest_pair(m, both, &w) &&
+        verify_confirmed(m, &w, verify_at(&claim, &w, a->cls->sema->n_params))) {
         text msg = {0};
         size_t n = a->cls->sema->n_params;
         bool out = a->sema->dir == AST_OUT;

@@ -134,8 +134,11 @@ static void report_unexpected(verify_model *m, const verify_pair *pair, isl_map 
         verify_put_instance(&msg, to, t);
         text_printf(&msg, ".%s", pair->to->name);
         const verify_edge *other = put_what_receiver_does(m, &w, pair, t, &msg);
-        if (verify_report(m, "edge-mismatch", e->sema->call->node.range, params, VERIFY_GRAVE, "%s",
-                          text_str(&msg))) {
+        verify_claim claim = {CLAIM_UNEXPECTED, .flow = pair->from, .other = pair->to, .here = s,
+                              .there = t};
+        if (verify_confirmed(m, &w, &claim) &&
+            verify_report(m, "edge-mismatch", e->sema->call->node.range, params, VERIFY_GRAVE,
+                          "%s", text_str(&msg))) {
             note_other_end(m, other);
             verify_suggest(m, pair);
             verify_report_end(m, params, &w);
@@ -160,8 +163,11 @@ static void report_unsent(verify_model *m, const verify_pair *pair, isl_map *mis
         text_printf(&msg, ".%s waits for %s of ", pair->to->name, pair->from->name);
         verify_put_instance(&msg, from, s);
         const verify_edge *other = put_what_sender_does(m, &w, pair, s, &msg);
-        if (verify_report(m, "edge-mismatch", e->sema->call->node.range, params, VERIFY_GRAVE, "%s",
-                          text_str(&msg))) {
+        verify_claim claim = {CLAIM_UNSENT, .flow = pair->from, .other = pair->to, .here = s,
+                              .there = t};
+        if (verify_confirmed(m, &w, &claim) &&
+            verify_report(m, "edge-mismatch", e->sema->call->node.range, params, VERIFY_GRAVE,
+                          "%s", text_str(&msg))) {
             note_other_end(m, other);
             verify_suggest(m, pair);
             verify_report_end(m, params, &w);

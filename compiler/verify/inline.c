@@ -8,6 +8,7 @@
  */
 #include "inline.h"
 
+#include "diag/temp.h"
 #include "report.h"
 
 #include <dlfcn.h>
@@ -22,8 +23,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* An answer may take ANSWER_SECONDS of processor time, however busy the machine is; WAIT_MS is for
  * those that sleep. */
@@ -42,7 +41,7 @@ struct inline_c {
     int *number;                /* by node id, -1: none */
     pid_t pid;
     int to_child, from_child;
-    char dir[64];
+    const char *dir;
     bool dead;
     void (*old_sigpipe)(int);
 };
@@ -144,6 +143,13 @@ static void put_global(const inline_c *c, const verify_values *v, const sema_glo
     }
 }
 
+static void put_line(const inline_c *c, unsigned line, text *out)
+{
+    text_printf(out, "#line %u ", line);
+    text_put_quoted(out, src_name(c->m->file->sources, c->m->file->file));
+    text_putc(out, '\n');
+}
+
 static void put_function(const inline_c *c, size_t i, text *out)
 {
     const ast_expr *e = c->exprs[i];
@@ -156,8 +162,7 @@ static void put_function(const inline_c *c, size_t i, text *out)
         if (name_of(&refs[k]))
             text_printf(out, "    const int %s = (int)dag_v[%zu];\n    (void)%s;\n",
                         name_of(&refs[k]), slot++, name_of(&refs[k]));
-    text_printf(out, "#line %u \"%s\"\n", pos.line,
-                src_name(c->m->file->sources, c->m->file->file));
+    put_line(c, pos.line, out);
     text_add(out, src_text(c->m->file->sources, body), src_range_len(body));
     text_puts(out, "\n}\n");
 }
@@ -168,8 +173,7 @@ static void put_source(const inline_c *c, const verify_values *v, bool prologue,
         text_puts(out, "#include <dag/matrix.h>\n");
     if (prologue && c->m->file->prologue) {
         src_range r = c->m->file->prologue->text;
-        text_printf(out, "#line %u \"%s\"\n", src_begin(c->m->file->sources, r).line,
-                    src_name(c->m->file->sources, c->m->file->file));
+        put_line(c, src_begin(c->m->file->sources, r).line, out);
         text_add(out, src_text(c->m->file->sources, r), src_range_len(r));
         text_puts(out, "\n");
     }
@@ -290,7 +294,7 @@ static bool write_source(const inline_c *c, const char *path, const verify_value
     return ok;
 }
 
-static bool compile(const char *const *cc, char *source, char *object, bool quiet)
+static bool compile(const char *const *cc, const char *source, const char *object, bool quiet)
 {
     size_t n = 0;
     posix_spawn_file_actions_t actions;
@@ -306,18 +310,18 @@ static bool compile(const char *const *cc, char *source, char *object, bool quie
         args[k++] = util_strdup(cc[i]);
     for (size_t i = 0; i < UTIL_COUNT(flags); i++)
         args[k++] = flags[i];
-    args[k++] = object;
-    args[k++] = source;
+    char *paths[] = {util_strdup(object), util_strdup(source)};
+    args[k++] = paths[0];
+    args[k++] = paths[1];
     pid_t pid;
-    int status = 1;
-    bool ok = posix_spawnp(&pid, args[0], &actions, NULL, args, environ) == 0;
-    if (ok)
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
+    bool ok = temp_spawn(&pid, args, &actions) == 0;
+    int status = ok ? temp_wait(pid) : 1;
     posix_spawn_file_actions_destroy(&actions);
     for (size_t i = 0; i < n; i++)
         free(args[i]);
     free(args);
+    free(paths[0]);
+    free(paths[1]);
     return ok && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -343,12 +347,10 @@ inline_c *inline_start(verify_model *m, const verify_values *v, const char *cons
         free_inline(c);
         return NULL;
     }
-    const char *tmp = getenv("TMPDIR");
-    snprintf(c->dir, sizeof(c->dir), "%s/dagcc-XXXXXX", tmp && strlen(tmp) < 40 ? tmp : "/tmp");
-    char source[96], object[96];
-    bool ok = mkdtemp(c->dir) != NULL;
-    snprintf(source, sizeof(source), "%s/inline.c", c->dir);
-    snprintf(object, sizeof(object), "%s/inline.so", c->dir);
+    c->dir = temp_new_dir(m->arena);
+    bool ok = c->dir != NULL;
+    const char *source = ok ? temp_path(m->arena, c->dir, "inline.c") : NULL;
+    const char *object = ok ? temp_path(m->arena, c->dir, "inline.so") : NULL;
     cc = cc ? cc : plain;
     ok = ok && ((m->file->prologue && write_source(c, source, v, true) &&
                  compile(cc, source, object, true)) ||
@@ -357,9 +359,7 @@ inline_c *inline_start(verify_model *m, const verify_values *v, const char *cons
     if (!ok) {
         diag_report(m->d, verify_check(m, "values"), c->exprs[0]->node.range,
                     "the inline C of this file could not be compiled by itself");
-        unlink(source);
-        unlink(object);
-        rmdir(c->dir);
+        temp_remove(c->dir);
         free_inline(c);
         *failed = true;
         return NULL;
@@ -371,7 +371,6 @@ void inline_stop(inline_c *c)
 {
     if (!c)
         return;
-    char path[96];
     close(c->to_child);
     close(c->from_child);
     if (c->dead)
@@ -379,11 +378,7 @@ void inline_stop(inline_c *c)
     while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
         ;
     signal(SIGPIPE, c->old_sigpipe);
-    snprintf(path, sizeof(path), "%s/inline.c", c->dir);
-    unlink(path);
-    snprintf(path, sizeof(path), "%s/inline.so", c->dir);
-    unlink(path);
-    rmdir(c->dir);
+    temp_remove(c->dir);
     free_inline(c);
 }
 

@@ -33,7 +33,8 @@ static bool check_gap(verify_model *m, const verify_class *c, const sema_flow *f
     verify_witness w;
     isl_set *params = isl_set_params(isl_set_copy(rest));
     if (empty == isl_bool_false && c->exact && verify_wants(m, "input-gap") &&
-        verify_smallest(m, isl_set_copy(rest), &w)) {
+        verify_smallest(m, isl_set_copy(rest), &w) &&
+        verify_confirmed(m, &w, &(verify_claim){CLAIM_NO_INPUT, .flow = flow, .here = w.at})) {
         text msg = {0};
         verify_put_instance(&msg, c, w.at);
         if (verify_report(m, "input-gap", flow->ast->name.range, params, VERIFY_GRAVE,
@@ -59,7 +60,8 @@ static void report_overlap(verify_model *m, const verify_edge *a, const verify_e
 {
     verify_witness w;
     isl_set *params = isl_set_params(isl_set_copy(both));
-    if (verify_smallest(m, both, &w)) {
+    verify_claim claim = {CLAIM_BOTH, .edge = a->sema, .second = b->sema};
+    if (verify_smallest(m, both, &w) && verify_confirmed(m, &w, verify_at(&claim, &w, w.n_at))) {
         text msg = {0};
         put_flow_instance(&msg, a, &w);
         if (verify_report(m, "input-overlap", b->sema->dep->node.range, params, VERIFY_GRAVE,
@@ -111,7 +113,9 @@ static void check_null(verify_model *m, const verify_edge *null, const verify_ed
     both = under_facts(m, both);
     verify_witness w;
     isl_set *params = isl_set_params(isl_set_copy(both));
-    if (isl_set_is_empty(both) == isl_bool_false && verify_smallest(m, isl_set_copy(both), &w)) {
+    verify_claim claim = {CLAIM_BOTH, .edge = null->sema, .second = out->sema};
+    if (isl_set_is_empty(both) == isl_bool_false && verify_smallest(m, isl_set_copy(both), &w) &&
+        verify_confirmed(m, &w, verify_at(&claim, &w, w.n_at))) {
         text msg = {0};
         put_flow_instance(&msg, null, &w);
         bool store = out->sema->end == SEMA_END_MEMORY;

@@ -219,6 +219,7 @@ static bool note_change(const side *s, change c)
     put_changed(&t, s->m, s->edge, c);
     diag_note(s->m->d, s->edge->sema->call->node.range, "'%s' here would agree with the other end",
               text_str(&t));
+    diag_note_fixit(s->m->d, s->edge->sema->call->node.range, text_str(&t));
     text_free(&t);
     return true;
 }
@@ -244,9 +245,15 @@ static bool note_guard(const side *s)
     }
     isl_set_free(guard);
     put_changed(&t, s->m, e, (change){.guard = true});
-    if (ok)
+    if (ok) {
+        src_range where = e->sema->dep->arrow, end = e->sema->call->node.range;
+        text line = {0};
+        text_printf(&line, " %s", text_str(&t));
         diag_note(s->m->d, e->sema->dep->node.range, "'%s' here would agree with the other end",
                   text_str(&t));
+        diag_note_fixit(s->m->d, (src_range){where.file, where.end, end.end}, text_str(&line));
+        text_free(&line);
+    }
     text_free(&t);
     return ok;
 }

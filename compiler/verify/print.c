@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include <isl/constraint.h>
+#include <limits.h>
 
 /* A linear form: sum of coefficient * name plus a constant. */
 typedef struct term {
@@ -21,7 +22,9 @@ typedef struct linear {
 
 static bool small_value(isl_val *v, long *value)
 {
-    bool ok = v && isl_val_is_int(v) == isl_bool_true;
+    /* Its sign may be turned round, and 1 may be added. */
+    bool ok = v && isl_val_is_int(v) == isl_bool_true && isl_val_cmp_si(v, LONG_MAX / 2) < 0 &&
+              isl_val_cmp_si(v, -(LONG_MAX / 2)) > 0;
     *value = ok ? isl_val_get_num_si(v) : 0;
     isl_val_free(v);
     return ok;

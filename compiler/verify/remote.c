@@ -54,7 +54,9 @@ static void report_remote(verify_model *m, const verify_edge *e, isl_map *away)
     const sema_global *g = e->sema->target;
     verify_witness w;
     isl_set *params = isl_map_params(isl_map_copy(away));
-    if (verify_smallest_pair(m, away, &w)) {
+    verify_claim claim = {CLAIM_BOTH, .edge = e->sema};
+    if (verify_smallest_pair(m, away, &w) &&
+        verify_confirmed(m, &w, verify_at(&claim, &w, e->cls->sema->n_params))) {
         text task = {0}, element = {0};
         verify_put_instance(&task, e->cls, w.at);
         verify_put_tuple(&element, g->name, w.at + e->cls->sema->n_params,
@@ -76,15 +78,29 @@ static void report_remote(verify_model *m, const verify_edge *e, isl_map *away)
     isl_set_free(params);
 }
 
+/* Adds aligned = place to the properties of g, if it has some. */
+static void fix_alignment(verify_model *m, const sema_global *g, const sema_global *place)
+{
+    if (!g->ast || !g->ast->props || src_range_len(g->ast->props->node.range) == 0)
+        return;
+    src_range props = g->ast->props->node.range;
+    text t = {0};
+    text_printf(&t, " aligned = %s", place->name);
+    diag_note_fixit(m->d, src_point(props.file, props.end - 1), text_str(&t));
+    text_free(&t);
+}
+
 static void check_reference(verify_model *m, const verify_edge *e)
 {
     const sema_global *g = e->sema->target, *place = e->cls->sema->placement;
     if (root_of(g) != root_of(place)) {
         if (verify_report(m, "remote-memory", e->sema->call->node.range, m->facts, VERIFY_DOUBT,
                           "nothing is known about where '%s' lies when the task runs where '%s' "
-                          "does", g->name, place->name))
+                          "does", g->name, place->name)) {
             diag_note(m->d, (src_range){0}, "if both are dealt out in the same way, declare it: "
                       "%s [... aligned = %s]", g->name, place->name);
+            fix_alignment(m, g, place);
+        }
         return;
     }
     if (!e->cls->placement || e->sema->call->n_args != e->cls->sema->ast->placement->n_args)

@@ -262,10 +262,16 @@ void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness
     text t = {0};
     if (assume_at_least_one(m, where_set, &t) || assume_pair_equal(m, where_set, &t) ||
         assume_same_shape(m, where_set, &t) || assume_square(m, where_set, &t) ||
-        assume_complement(m, where_set, &t))
+        assume_complement(m, where_set, &t)) {
+        text line = {0};
+        src_range head = m->file->classes[0]->head;
+        text_printf(&line, "%%assume %s\n\n", text_str(&t));
         diag_note(m->d, (src_range){0},
                   parsec ? "'%%assume %s' excludes it"
                          : "if the program sees to it, write '%%assume %s'", text_str(&t));
+        diag_note_fixit(m->d, src_point(head.file, head.begin), text_str(&line));
+        text_free(&line);
+    }
     text_free(&t);
 }
 

@@ -14,9 +14,37 @@ typedef struct verify_witness {
 
 /* The smallest point of `set`: minimal sum of |parameters|, then lexicographic. False when the set
  * is empty, when the bound on operations was met, or for a NULL set (takes the set). The witness
- * lives in the model's arena. Coordinates beyond 62 bits are clamped. */
+ * lives in the model's arena; its parameters fit into their types, and assumptions that isl does
+ * not know hold for them, too. */
 bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w);
 bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w);
+
+/* What is said about an instance `here` of a class. */
+typedef enum verify_claim_kind {
+    CLAIM_UNEXPECTED,           /* flow here sends to flow `other` there, which does not wait */
+    CLAIM_UNSENT,               /* it does not send, and `other` there waits */
+    CLAIM_NO_TASK,              /* `edge` leads to the task there, which does not exist */
+    CLAIM_OUTSIDE,              /* `edge` names the element there, outside its collection */
+    CLAIM_MISPLACED,            /* it is placed at the element there, outside its collection */
+    CLAIM_NO_INPUT,             /* no input of `flow` is active */
+    CLAIM_BOTH,                 /* `edge` is active, and so is `second` if there is one; there: at
+                                   this target, unless NULL */
+    CLAIM_TWICE,                /* both lead there; one edge twice, if they are the same */
+} verify_claim_kind;
+
+typedef struct verify_claim {
+    verify_claim_kind kind;
+    const sema_class *cls;      /* CLAIM_MISPLACED */
+    const sema_flow *flow, *other;
+    const sema_edge *edge, *second;
+    const int64_t *here, *there;
+} verify_claim;
+
+/* confirm.c: does the claim hold when the expressions of the file are evaluated for the witness? If
+ * not, that is said to be a bug of ours, and nothing else may be. */
+bool verify_confirmed(verify_model *m, const verify_witness *w, const verify_claim *c);
+/* The claim about the coordinates of w: the first n are here, what follows is there. */
+const verify_claim *verify_at(verify_claim *c, const verify_witness *w, size_t n);
 
 /* set with one dimension fixed. Takes set. */
 isl_set *verify_fix(isl_set *set, enum isl_dim_type type, size_t pos, int64_t value);

@@ -1,6 +1,7 @@
 /* Small graphs, where a question is not decided for all sizes. */
 #include "concrete.h"
 #include "order.h"
+#include "values.h"
 
 #include <isl/ilp.h>
 #include <isl/val.h>
@@ -16,6 +17,8 @@ static bool satisfies_facts(const verify_model *m, const int64_t *params)
         set = verify_fix(set, isl_dim_param, i, params[i]);
     bool yes = isl_set_is_empty(set) == isl_bool_false;
     isl_set_free(set);
+    for (size_t i = 0; yes && i < m->file->n_assumes; i++)
+        yes = verify_assumed(m, i, params);     /* those that isl does not know, too */
     return yes;
 }
 
@@ -28,10 +31,18 @@ verify_witness verify_witness_of(verify_model *m, const concrete_graph *g)
     return w;
 }
 
+/* The rows or columns of the process grid, with numbers for it. */
+static bool is_fixed(const verify_model *m, const poly_param *p)
+{
+    return m->poly.grid[0] && (p->rows || p->cols);
+}
+
 /* What a parameter is in a small graph: tile counts and free integers run through small values,
  * the sizes of matrices follow from them. */
-static bool runs(const poly_param *p)
+static bool runs(const verify_model *m, const poly_param *p)
 {
+    if (is_fixed(m, p))
+        return false;
     static const char *const sizes[] = {"m", "n", "lm", "ln", "mb", "nb"};
     for (size_t i = 0; p->field && i < UTIL_COUNT(sizes); i++)
         if (strcmp(p->field, sizes[i]) == 0)
@@ -43,6 +54,8 @@ static bool runs(const poly_param *p)
 static int64_t follows(const verify_model *m, const poly_param *p, const int64_t *params)
 {
     enum { TILE = 2 };
+    if (is_fixed(m, p))
+        return m->poly.grid[p->cols];
     if (!p->field || strcmp(p->field, "mb") == 0 || strcmp(p->field, "nb") == 0)
         return TILE;
     for (size_t i = 0; i < m->poly.n_params; i++) {
@@ -79,7 +92,7 @@ static int64_t first_value(const verify_model *m, size_t i)
 static bool next_tuple(const verify_model *m, int64_t *params, const int64_t *first, int64_t top)
 {
     for (size_t i = m->poly.n_params; i-- > 0;) {
-        if (!runs(&m->poly.params[i]))
+        if (!runs(m, &m->poly.params[i]))
             continue;
         int64_t step = first[i] < 0 ? -1 : 1;
         if (params[i] != first[i] + step * top) {
@@ -96,7 +109,7 @@ static int64_t highest_value(const verify_model *m)
     for (int64_t top = VERIFY_SMALL; top > 1; top--) {
         size_t graphs = 1;
         for (size_t i = 0; i < m->poly.n_params && graphs <= MAX_GRAPHS; i++)
-            graphs *= runs(&m->poly.params[i]) ? (size_t)top + 1 : 1;
+            graphs *= runs(m, &m->poly.params[i]) ? (size_t)top + 1 : 1;
         if (graphs <= MAX_GRAPHS)
             return top;
     }
@@ -111,13 +124,13 @@ bool verify_each_small(verify_model *m, verify_small_fn *look, void *arg)
     bool complete = true, stop = false;
     isl_ctx_reset_operations(m->poly.isl);
     for (size_t i = 0; i < m->poly.n_params; i++) {
-        first[i] = params[i] = runs(&m->poly.params[i]) ? first_value(m, i) : 0;
+        first[i] = params[i] = runs(m, &m->poly.params[i]) ? first_value(m, i) : 0;
         complete = complete && first[i] == 0;
     }
     size_t graphs = 0, steps = 0;
     do {
         for (size_t i = 0; i < m->poly.n_params; i++)
-            if (!runs(&m->poly.params[i]))
+            if (!runs(m, &m->poly.params[i]))
                 params[i] = follows(m, &m->poly.params[i], params);
         isl_ctx_reset_operations(m->poly.isl);
         if (!satisfies_facts(m, params))

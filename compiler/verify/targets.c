@@ -10,7 +10,9 @@ static void report_out_of_space(verify_model *m, const verify_edge *e, isl_map *
     isl_set *params = isl_map_params(isl_map_copy(outside));
     bool sends = e->sema->dir == AST_OUT;
     src_range where = e->sema->call->node.range;
-    if (verify_smallest_pair(m, outside, &w)) {
+    verify_claim claim = {CLAIM_NO_TASK, .edge = e->sema};
+    if (verify_smallest_pair(m, outside, &w) &&
+        verify_confirmed(m, &w, verify_at(&claim, &w, e->cls->sema->n_params))) {
         const verify_class *target = verify_class_of(m, e->sema->target_class);
         text from = {0}, to = {0};
         verify_put_instance(&from, e->cls, w.at);
@@ -61,7 +63,9 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
 {
     verify_witness w;
     isl_set *params = isl_map_params(isl_map_copy(outside));
-    if (verify_smallest_pair(m, outside, &w)) {
+    verify_claim claim = {CLAIM_OUTSIDE, .edge = e->sema};
+    if (verify_smallest_pair(m, outside, &w) &&
+        verify_confirmed(m, &w, verify_at(&claim, &w, e->cls->sema->n_params))) {
         text task = {0}, element = {0};
         verify_put_instance(&task, e->cls, w.at);
         verify_put_tuple(&element, e->sema->target->name, w.at + e->cls->sema->n_params,
@@ -114,7 +118,9 @@ static void report_misplaced(verify_model *m, const verify_class *c, isl_map *ou
     const sema_global *g = c->sema->placement;
     const ast_call *call = c->sema->ast->placement;
     isl_set *params = isl_map_params(isl_map_copy(outside));
-    if (verify_smallest_pair(m, outside, &w)) {
+    verify_claim claim = {CLAIM_MISPLACED, .cls = c->sema};
+    if (verify_smallest_pair(m, outside, &w) &&
+        verify_confirmed(m, &w, verify_at(&claim, &w, c->sema->n_params))) {
         text task = {0}, element = {0};
         verify_put_instance(&task, c, w.at);
         verify_put_tuple(&element, g->name, w.at + c->sema->n_params, call->n_args);

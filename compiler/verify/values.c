@@ -139,27 +139,36 @@ static bool fill(reader *r)
     return true;
 }
 
-bool verify_value_of(verify_model *m, const verify_values *v, const ast_expr *e, int64_t *value)
+/* An expression over globals for these values of the parameters; false when it has none. */
+static bool value_at(const verify_model *m, const int64_t *params, const ast_expr *e,
+                     int64_t *value)
 {
-    concrete_graph g = {.sema = m->sema, .model = m, .params = v->params};
+    concrete_graph g = {.sema = m->sema, .model = m, .params = params};
     concrete_env env = {.graph = &g};
-    g.param_of = util_alloc((m->file->node_count + 1) * sizeof(*g.param_of));
-    for (uint32_t i = 0; i < m->file->node_count; i++)
-        g.param_of[i] = -2;
+    concrete_begin(&g);
     bool known = concrete_eval(&env, e, value);
     concrete_free(&g);
     return known;
+}
+
+bool verify_value_of(verify_model *m, const verify_values *v, const ast_expr *e, int64_t *value)
+{
+    return value_at(m, v->params, e, value);
+}
+
+bool verify_assumed(const verify_model *m, size_t i, const int64_t *params)
+{
+    int64_t value = 0;
+    return !value_at(m, params, m->file->assumes[i]->expr, &value) || value != 0;
 }
 
 static bool assumptions_hold(verify_model *m, const verify_values *v)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < m->file->n_assumes; i++) {
-        const ast_expr *e = m->file->assumes[i]->expr;
-        int64_t value = 0;
-        ok = !verify_value_of(m, v, e, &value) || value != 0;
+        ok = verify_assumed(m, i, v->params);
         if (!ok)
-            diag_report(m->d, verify_check(m, "values"), e->node.range,
+            diag_report(m->d, verify_check(m, "values"), m->file->assumes[i]->expr->node.range,
                         "the values given contradict this assumption");
     }
     for (size_t i = 0; ok && i < m->poly.n_params; i++)

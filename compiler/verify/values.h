@@ -18,6 +18,9 @@ bool verify_read_values(verify_model *m, const char *text, verify_values *v);
 /* An expression over globals for these values; false when it has none. */
 bool verify_value_of(verify_model *m, const verify_values *v, const ast_expr *e, int64_t *value);
 
+/* Does the i-th %assume hold for these values of the parameters, as far as it has a value? */
+bool verify_assumed(const verify_model *m, size_t i, const int64_t *params);
+
 /* The rank of an element of a collection dealt block cyclically over the grid, -1: not a matrix. */
 int64_t verify_rank_of(const verify_values *v, const sema_global *g, const int64_t *index,
                        size_t n);

@@ -46,6 +46,15 @@ bool verify_dot(const ast_file *file, const sema_info *sema, diag *d, const char
  * False (after a report) where one cannot be written as a line. */
 bool verify_complete(const ast_file *file, const sema_info *sema, diag *d, text *out);
 
+/* A sema_derive_fn; arg is a verify_sides with its `d` set, to be ended once sema is done. */
+typedef struct verify_sides {
+    diag *d;
+    struct verify_model *model; /* NULL until it is needed */
+} verify_sides;
+
+bool verify_derive(void *arg, const sema_info *sema, const sema_edge *e, text *line);
+void verify_sides_end(verify_sides *s);
+
 /* The checks of this stage, to be registered with diag_register. */
 extern const diag_check *const verify_checks;
 extern const size_t verify_check_count;

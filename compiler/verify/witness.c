@@ -1,8 +1,10 @@
 /* The smallest point of a set of contradictions. */
 #include "report.h"
+#include "values.h"
 
 #include <isl/point.h>
 #include <stdlib.h>
+#include <string.h>
 
 isl_set *verify_fix(isl_set *set, enum isl_dim_type type, size_t pos, int64_t value)
 {
@@ -10,10 +12,10 @@ isl_set *verify_fix(isl_set *set, enum isl_dim_type type, size_t pos, int64_t va
     return isl_set_fix_val(set, type, (unsigned)pos, v);
 }
 
-/* Coordinates too large for 63 bits are shown as the largest that fit. */
+/* Coordinates too large for 64 bits are shown as the largest that fit. */
 static int64_t clamp(isl_val *v)
 {
-    static const long most = INT64_MAX / 2;
+    static const long most = INT64_MAX;
     int64_t value = isl_val_cmp_si(v, most) > 0    ? most
                     : isl_val_cmp_si(v, -most) < 0 ? -most
                                                    : isl_val_get_num_si(v);
@@ -87,6 +89,11 @@ static bool least_absolute(isl_set *set, unsigned k, int64_t *at)
     int64_t *found = util_alloc((k + 1) * sizeof(*found));
     bool ok = read_point(lifted, found, k + 1);
     for (unsigned i = 0; ok && i < k; i++) {
+        /* All absolute values first: a sign that suits some point may suit none of these. */
+        isl_set *negative = verify_fix(isl_set_copy(set), isl_dim_set, i, -found[1 + i]);
+        set = isl_set_union(verify_fix(set, isl_dim_set, i, found[1 + i]), negative);
+    }
+    for (unsigned i = 0; ok && i < k; i++) {
         isl_set *fixed = verify_fix(isl_set_copy(set), isl_dim_set, i, found[1 + i]);
         at[i] = found[1 + i];
         if (isl_set_is_empty(fixed) == isl_bool_true) {
@@ -102,27 +109,98 @@ static bool least_absolute(isl_set *set, unsigned k, int64_t *at)
     return ok;
 }
 
-/* Chooses the parameters; those the set does not depend on stay 0 and are not shown. */
-static bool least_params(verify_model *m, isl_set *params, verify_witness *w)
+/* What fits into the C type of a parameter. */
+static void type_limits(const poly_param *p, int64_t *low, int64_t *high)
+{
+    const char *type = p->root->c_type ? p->root->c_type : "int";
+    bool is_int = p->field || strcmp(type, "int") == 0 || strcmp(type, "int32_t") == 0;
+    bool is_unsigned = !p->field && (strstr(type, "unsigned") || strncmp(type, "uint", 4) == 0 ||
+                                     strcmp(type, "size_t") == 0);
+    *high = is_int ? INT32_MAX : INT64_MAX / 2;
+    *low = is_unsigned ? 0 : is_int ? INT32_MIN : -(INT64_MAX / 2);
+}
+
+/* set (taken) where dimension `dim` fits into the type of p. */
+static isl_set *within_type(isl_set *set, unsigned dim, const poly_param *p)
+{
+    int64_t low, high;
+    type_limits(p, &low, &high);
+    isl_ctx *ctx = isl_set_get_ctx(set);
+    set = isl_set_lower_bound_val(set, isl_dim_set, dim, isl_val_int_from_si(ctx, low));
+    return isl_set_upper_bound_val(set, isl_dim_set, dim, isl_val_int_from_si(ctx, high));
+}
+
+/* Does the witness contradict an assumption that isl does not know? What is not shown may have any
+ * value: a few are tried. */
+static bool contradicts(const verify_model *m, const verify_witness *w)
+{
+    enum { TRIES = 7 };
+    int64_t *params = util_alloc((m->poly.n_params + 1) * sizeof(*params));
+    bool possible = false;
+    for (int64_t free_value = 0; free_value < TRIES && !possible; free_value++) {
+        for (size_t i = 0; i < m->poly.n_params; i++) {
+            const poly_param *p = &m->poly.params[i];
+            bool fixed = m->poly.grid[0] && (p->rows || p->cols);
+            params[i] = w->shown[i] ? w->params[i] : fixed ? m->poly.grid[p->cols] : free_value;
+        }
+        possible = true;
+        for (size_t i = 0; possible && i < m->file->n_assumes; i++)
+            possible = m->assume_exact[i] || verify_assumed(m, i, params);
+    }
+    free(params);
+    return !possible;
+}
+
+/* The parameters that `params` (taken) involves become dimensions of a set, in their order; the
+ * others are left out. order[] has room for all. */
+static isl_set *involved(const verify_model *m, isl_set *params, size_t *order, unsigned *k)
 {
     isl_set *set = isl_set_from_params(params);
-    unsigned k = 0;
-    size_t *order = util_alloc(m->poly.n_params * sizeof(*order) + 1);
+    *k = 0;
     for (size_t i = 0, pos = 0; i < m->poly.n_params; i++) {
         if (isl_set_involves_dims(set, isl_dim_param, (unsigned)pos, 1) == isl_bool_true) {
-            set = isl_set_move_dims(set, isl_dim_set, k, isl_dim_param, (unsigned)pos, 1);
-            order[k++] = i;
+            set = isl_set_move_dims(set, isl_dim_set, *k, isl_dim_param, (unsigned)pos, 1);
+            order[(*k)++] = i;
         } else {
             set = isl_set_project_out(set, isl_dim_param, (unsigned)pos, 1);
         }
     }
+    for (unsigned i = 0; i < *k; i++)
+        set = within_type(set, i, &m->poly.params[order[i]]);
+    return isl_set_reset_tuple_id(set);
+}
+
+/* set (taken) without the point. */
+static isl_set *without(isl_set *set, const int64_t *at, unsigned k)
+{
+    isl_set *point = isl_set_copy(set);
+    for (unsigned i = 0; i < k; i++)
+        point = verify_fix(point, isl_dim_set, i, at[i]);
+    return isl_set_subtract(set, point);
+}
+
+/* Chooses the parameters; those the set does not depend on stay 0 and are not shown. False: there
+ * are none of their types for which all assumptions hold, or isl gave up. */
+static bool least_params(verify_model *m, isl_set *params, verify_witness *w)
+{
+    enum { TRIES = 100 };
+    unsigned k;
+    size_t *order = util_alloc(m->poly.n_params * sizeof(*order) + 1);
+    isl_set *set = involved(m, params, order, &k);
     int64_t *at = util_alloc(k * sizeof(*at) + 1);
-    bool ok = isl_set_is_empty(set) == isl_bool_false;
-    if (ok && k > 0)
-        ok = least_absolute(isl_set_reset_tuple_id(isl_set_copy(set)), k, at);
-    for (unsigned i = 0; ok && i < k; i++) {
-        w->params[order[i]] = at[i];
-        w->shown[order[i]] = true;
+    bool ok = false;
+    for (int tries = 0; tries < TRIES && !ok; tries++) {
+        if (isl_set_is_empty(set) != isl_bool_false ||
+            (k > 0 && !least_absolute(isl_set_copy(set), k, at)))
+            break;
+        for (unsigned i = 0; i < k; i++) {
+            w->params[order[i]] = at[i];
+            w->shown[order[i]] = true;
+        }
+        ok = !contradicts(m, w);
+        if (!ok && k == 0)
+            break;
+        set = ok ? set : without(set, at, k);
     }
     isl_set_free(set);
     free(at);
@@ -153,13 +231,12 @@ bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w)
         isl_set_free(set);
         return false;
     }
-    /* From here on there is a contradiction, and it is reported even if clamped parameters keep the
-     * point from being found. */
-    if (least_params(m, isl_set_params(isl_set_copy(set)), w))
-        verify_first_point(m, at_params(w, set), w->at, w->n_at);
+    bool found = least_params(m, isl_set_params(isl_set_copy(set)), w);
+    if (found)
+        found = verify_first_point(m, at_params(w, set), w->at, w->n_at);
     else
         isl_set_free(set);
-    return !verify_failed(m);
+    return found && !verify_failed(m);
 }
 
 bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w)

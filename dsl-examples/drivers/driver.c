@@ -460,6 +460,8 @@ int driver_main(const driver *d, int argc, char **argv)
     int end = options_parse(&o, &scope, argc, argv);
     if (end >= 0)
         return end;
+    if (!memory_begins(program))
+        return DRIVER_FAILED;
     if (o.predict > 0 && (end = predict_choose(d, &o, program)) >= 0)
         return end;
     bool one_thread = dag_kernels_init(&how);

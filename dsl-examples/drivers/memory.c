@@ -102,6 +102,30 @@ double memory_of_process(void)
     return isfinite(taken) && taken < (double)limit.rlim_cur ? (double)limit.rlim_cur - taken : 0;
 }
 
+/* What a process has written of its own by now, and what it will besides matrices. */
+static double own_memory(void)
+{
+    const double besides = 4 << 20;
+    double pages = 0, shared = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file != NULL && fscanf(file, "%*f %lf %lf", &pages, &shared) != 2)
+        pages = shared = 0;
+    if (file != NULL)
+        fclose(file);
+    return besides + (pages - shared) * (double)sysconf(_SC_PAGESIZE);
+}
+
+bool memory_begins(const char *program)
+{
+    const double least = 8 << 20;
+    double there = memory_of_node("");
+    if (there >= least)
+        return true;
+    fprintf(stderr, "%s: the control group of this process allows it %.0f bytes of memory, and %.0f are needed "
+            "to begin with: allow it more\n", program, there, least);
+    return false;
+}
+
 /* Of the run that goes on; words = 0 once its first matrix has been admitted. */
 static double run_words;
 
@@ -170,7 +194,7 @@ dag_status memory_check(dag_context *ctx, const dag_matrix *a)
     for (const char *c = host; *c != '\0'; c++)
         name = fmod(name * 257 + (unsigned char)*c, 0x1p40);
     nodes[2 * dag_rank(ctx)] = name;
-    nodes[2 * dag_rank(ctx) + 1] = bytes;
+    nodes[2 * dag_rank(ctx) + 1] = bytes + own_memory();
     status = driver_collective(ctx, dag_allreduce(ctx, DAG_SUM, nodes, 2 * dag_size(ctx)));
     for (int r = 0; r < dag_size(ctx); r++)
         if (nodes[2 * r] == name)

@@ -6,6 +6,8 @@
 
 #include <dag/la.h>
 
+#include <stdbool.h>
+
 /* Words of a run at its peak, per element of its first matrix, as measured. */
 double memory_words(const char *routine, const options *o);
 /* Bytes that the system lets the processes of this one's group have: the machine's memory, or less where
@@ -13,6 +15,10 @@ double memory_words(const char *routine, const options *o);
 double memory_of_node(const char *root);
 /* Bytes of address space that this process may still take; infinite where there is no limit. */
 double memory_of_process(void);
+
+/* Whether the control group allows this process what it takes before any matrix is there; complains in the
+ * name of `program` if not. */
+bool memory_begins(const char *program);
 
 /* A run of the routine begins, whose first matrix stands for all that it will take. */
 void memory_expect(const char *routine, const options *o);

@@ -55,10 +55,17 @@ dag_status dag_geqrf_residual(dag_context *ctx, dag_matrix *F, const dag_qr *qr,
     dag_matrix *Q = NULL;
     double norm = 0, difference = 0, off = 0;
     dagi_check c = dagi_check_start(ctx, "dag_geqrf_residual");
-    dagi_check_present(&c, "F", F);
-    dagi_check_present(&c, "A", A);
+    dagi_check_matrix(&c, "F", F);
+    dagi_check_matrix(&c, "A", A);
+    dagi_check_present(&c, "qr", qr);
+    dagi_check_present(&c, "residual", residual);
+    dagi_check_present(&c, "orthogonality", orthogonality);
+    dagi_check_same_type(&c, "F", F, "A", A);
+    dagi_check_distinct(&c, "A", A, "F", F);
+    if (!dagi_check_agreed(&c))
+        return c.status;
     *residual = *orthogonality = 0;
-    if (!dagi_check_agreed(&c) || F->m == 0 || F->n == 0)
+    if (F->m == 0 || F->n == 0)
         return c.status;
     double eps = dag_la_eps(F->prec);
     int64_t rank = F->m < F->n ? F->m : F->n, larger = F->m + F->n - rank;

@@ -108,6 +108,9 @@ dag_status dag_init(dag_context **context, const dag_config *config, char *why, 
  */
 dag_status dag_fini(dag_context *context);
 
+/** The number of this context among those of the process, from 1 on: where there are several, messages
+ *  and reports begin with it. It is free again when the context has ended. */
+int dag_context_number(const dag_context *context);
 int dag_rank(const dag_context *context);    /**< this process, 0 <= rank < size */
 int dag_size(const dag_context *context);    /**< number of processes */
 int dag_workers(const dag_context *context); /**< workers of this process, the caller included */

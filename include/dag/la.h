@@ -143,12 +143,6 @@ dag_status dag_agree(dag_context *ctx, dag_status mine, int *where);
 /* ---- how good a result is ---------------------------------------------------------------- */
 
 /**
- * Frobenius norm of a symmetric or Hermitian matrix given by one triangle, in double precision
- * without overflow. Collective.
- */
-dag_status dag_norm_fro_he(dag_context *ctx, dag_uplo uplo, dag_matrix *A, double *norm);
-
-/**
  * Backward error of a factorisation, ||A - L L^H|| / (||A|| n eps) in the Frobenius norm, eps being
  * that of the element type (2.2e-16 in d). A good factorisation has a few tenths or less, and
  * DAG_POTRF_BOUND is where `--check` draws the line. Costs as much as the factorisation.

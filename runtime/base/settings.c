@@ -53,6 +53,14 @@ static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
 
 #define FIELD(name) offsetof(dagi_settings, name)
 
+/* Those that each kind of devices has, by its row in dag/device_kinds.h. */
+#define OF_KIND(NAME, number, name, file)                                                          \
+    {#name "_memory", KIND_BYTES, FIELD(kind[number].memory), "0", 0, 1e15, NULL,                  \
+     "most bytes of each " #NAME " device that are used; 0 = nine tenths of what is free"},        \
+    {#name "_plugin", KIND_TEXT, FIELD(kind[number].plugin), "", 0,                                \
+     sizeof((dagi_settings *)0)->kind[0].plugin - 1, NULL,                                         \
+     "file of the library for " #NAME " devices; empty = looked for beside this library"},
+
 static const setting table[] = {
     {"threads", KIND_COUNT, FIELD(threads), "0", 0, DAGI_MAX_WORKERS, NULL,
      "workers of this process, the calling thread included; 0 = one per core of its share"},
@@ -60,6 +68,9 @@ static const setting table[] = {
      "bind background workers to cores of the inherited cpuset: auto (where each gets one), none"},
     {"sched", KIND_CHOICE, FIELD(sched), "local", 0, 0, sched_choices,
      "ready queues: local (one per worker, stealing from near ones first), global (one for all)"},
+    {"engine", KIND_TEXT, FIELD(engine), "auto", 0, sizeof((dagi_settings *)0)->engine - 1, NULL,
+     "what carries messages between ranks: auto (mpi where a launcher or the program has started it, "
+     "else self: one process), mpi, self"},
     {"eager_bytes", KIND_BYTES, FIELD(eager_bytes), "4096", 0, 1 << 20, NULL,
      "data up to this many bytes travel inside the message that announces them"},
     {"credit_bytes", KIND_BYTES, FIELD(credit_bytes), "1M", 4096, 1e12, NULL,
@@ -68,6 +79,10 @@ static const setting table[] = {
      "ranks of a node wake each other through shared memory; off: idle ones look now and then"},
     {"bcast", KIND_CHOICE, FIELD(bcast), "auto", 0, 0, bcast_choices,
      "shape of all broadcasts; auto = by size and number of receivers, or as the JDF says"},
+    {"link_latency", KIND_SECONDS, FIELD(link_latency), "0", 0, 1, NULL,
+     "seconds that a message between two ranks takes beside its bytes; see link_rate"},
+    {"link_rate", KIND_BYTES, FIELD(link_rate), "0", 0, 1e15, NULL,
+     "bytes per second between two ranks, from which shapes of broadcasts follow; 0 = not known"},
     {"chaos", KIND_SEED, FIELD(chaos), "0", 0, 1.8e19, NULL,
      "seed of random schedules, delays and message orders, for tests; 0 = off"},
     {"stall_time", KIND_SECONDS, FIELD(stall_time), "1", 0, 1e6, NULL,
@@ -97,16 +112,16 @@ static const setting table[] = {
      "print a report to stderr at the end: speed, critical path, idle time by cause, links"},
     {"gpus", KIND_COUNT, FIELD(gpus), "-1", -1, 16, NULL,
      "devices that this process uses: -1 all that are there, 0 none, n exactly that many"},
+    {"device_policy", KIND_TEXT, FIELD(device_policy), "time", 0,
+     sizeof((dagi_settings *)0)->device_policy - 1, NULL,
+     "where a task runs that has bodies for devices: time (where it is expected to end first), near "
+     "(the device that has most of its inputs), turn (each device in turn)"},
     {"device_always", KIND_SWITCH, FIELD(device_always), "off", 0, 0, NULL,
      "run on devices whatever has a body for them, however slow that is, for tests"},
-    {"cuda_memory", KIND_BYTES, FIELD(cuda_memory), "0", 0, 1e15, NULL,
-     "most bytes of each device that are used; 0 = nine tenths of what is free"},
     {"perf_model", KIND_TEXT, FIELD(perf_model), "", 0,
      sizeof((dagi_settings *)0)->perf_model - 1, NULL,
      "file that keeps how long kernels took on cores and devices from run to run; empty = none"},
-    {"cuda_plugin", KIND_TEXT, FIELD(cuda_plugin), "", 0,
-     sizeof((dagi_settings *)0)->cuda_plugin - 1, NULL,
-     "file of the library for CUDA devices; empty = looked for beside this library"},
+    DAG_DEVICE_KINDS_BESIDE_HOST(OF_KIND)
     {"gpu_mpi", KIND_CHOICE, FIELD(gpu_mpi), "auto", 0, 0, gpu_mpi_choices,
      "MPI reads memory of devices itself: auto (where it says so and a test at start proves it), "
      "off, on (or the start fails), force (as on, without asking MPI)"},

@@ -1,6 +1,7 @@
 /* Calls of the application thread that put pools to work and wait. */
 #include "../comm/comm.h"
 #include "../device/resident.h"
+#include "open.h"
 #include "../sim/sim.h"
 
 static dag_status out_of_order(dag_context *ctx, const char *what)
@@ -21,6 +22,12 @@ dag_status dag_add(dag_context *context, dag_taskpool *pool)
         return out_of_order(context, "dag_add: called from a body");
     if (atomic_load(&dagi_pool(pool)->state) != DAGI_POOL_NEW)
         return out_of_order(context, "dag_add: the pool was added before");
+    const dag_taskpool *open = dagi_door_beside(context, pool);
+    if (open) {
+        dagi_set_message(context, "dag_add: pool %u of %s is open and names a collection of this one, "
+                         "of %s: shut it first", open->id, open->program->name, pool->program->name);
+        return DAG_ERR_STATE;
+    }
     if (context->simulated) {
         dagi_sim_add(pool);
         return DAG_SUCCESS;
@@ -68,6 +75,8 @@ static dag_status may_wait(dag_taskpool *pool, const char *caller)
         what = "the pool was not added";
     else if (dagi_worker_self(pool->ctx))
         what = "called from a body";
+    else if (dagi_pool_is_open(pool))
+        what = "the pool is open: it does not end before it is shut";
     if (!what)
         return DAG_SUCCESS;
     dagi_set_message(pool->ctx, "%s: %s", caller, what);
@@ -113,6 +122,8 @@ void dag_taskpool_free(dag_taskpool *pool)
     if (state != DAGI_POOL_NEW && state != DAGI_POOL_ENDED) {
         dagi_warn(pool->ctx, "dag_taskpool_free: a pool of %s still runs; waiting for it",
                   pool->program->name);
+        if (dagi_pool_is_open(pool))
+            dagi_open_shut(pool, 0);
         dag_wait(pool);
     }
     dagi_pool_destroy(pool);

@@ -73,6 +73,8 @@ dagi_fanout *dagi_fanout_new(dag_context *ctx);
 void dagi_fanout_free(dagi_fanout *f);
 /* Ranks outside 0..size-1 are the caller's to report; they and this rank itself are left out. */
 void dagi_fanout_add(dagi_fanout *f, int rank, const dag_edge *edge, int group);
+/* One of them is for a reader at this position; in pools with a door (task/door.h). */
+void dagi_fanout_reader(dagi_fanout *f, int64_t position);
 int dagi_fanout_empty(const dagi_fanout *f);
 /* Forget what was gathered. */
 void dagi_fanout_clear(dagi_fanout *f);

@@ -8,13 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void dagi_comm_short(size_t bytes)
+{
+    fprintf(stderr, "dag: out of memory: %zu bytes for a message between ranks\n", bytes);
+    abort();
+}
+
 void *dagi_comm_realloc(void *old, size_t bytes)
 {
     void *p = realloc(old, bytes ? bytes : 1);
-    if (!p) {
-        fprintf(stderr, "dag: out of memory: %zu bytes for a message between ranks\n", bytes);
-        abort();
-    }
+    if (!p)
+        dagi_comm_short(bytes);
     return p;
 }
 
@@ -36,6 +40,7 @@ int dagi_comm_enter(dagi_comm *c, struct dagi_worker *w)
                atomic_exchange_explicit(&c->lock, 1, memory_order_acquire)) {
         return 0;
     }
+    dagi_engine_take_turn(c->engine);
     c->w = w;
     if (c->direct)
         dagi_device_choose(w);
@@ -108,6 +113,7 @@ void dagi_comm_leave(dagi_comm *c)
     if (dagi_tasks(c->ctx)->single) {
         dagi_comm_drain(c);
         c->engine->ops->call(c->engine);
+        dagi_engine_pass_turn(c->engine);
         atomic_store_explicit(&c->lock, 0, memory_order_relaxed);
         return;
     }
@@ -115,6 +121,7 @@ void dagi_comm_leave(dagi_comm *c)
         dagi_comm_drain(c);
         c->engine->ops->call(c->engine);
         c->w = NULL;
+        dagi_engine_pass_turn(c->engine);
         atomic_store(&c->lock, 0);
     } while (atomic_load(&c->inbox) && dagi_comm_enter(c, w));
 }
@@ -158,6 +165,8 @@ static int progress_locked(dagi_comm *c)
     for (int i = 0; i < ROUNDS; i++) {
         int now = c->engine->ops->progress(c->engine);
         now += dagi_recv_admit(c);
+        if (DAGI_UNLIKELY(c->aheads != NULL))
+            now += dagi_ahead_look(c);
         now += dagi_send_flush(c);
         now += dagi_comm_drain(c);
         if (!now)
@@ -271,6 +280,8 @@ static const dagi_remote_port task_port = {
     .forget = dagi_fanout_clear,
     .refs = dagi_fanout_refs,
     .send = dagi_comm_activate,
+    .reader = dagi_fanout_reader,
+    .pressed = dagi_comm_pressed,
     .pool_over = dagi_comm_pool_local_end,
 };
 
@@ -289,8 +300,10 @@ static const dagi_messages_port worker_port = {
 static dag_status give_up(dagi_engine *engine, char *why, size_t why_size)
 {
     int origin;
+    dagi_engine_take_turn(engine);
     engine->ops->agree(engine, DAG_ERR_NOMEM, &origin); /* the others wait for this */
-    engine->ops->fini(engine);
+    dagi_engine_pass_turn(engine);
+    dagi_engine_end(engine);
     snprintf(why, why_size, "out of memory");
     return DAG_ERR_NOMEM;
 }
@@ -306,6 +319,7 @@ static void free_tables(dagi_comm *c)
 dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size)
 {
     dagi_engine_options options = {
+        .engine = ctx->settings.engine,
         .comm = mpi_comm,
         .workers = dagi_tasks(ctx)->nworkers,
         .credit_bytes = ctx->settings.credit_bytes,
@@ -329,10 +343,12 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     c->size = ctx->size = engine->size;
     ctx->recorded = engine->word;
     c->bcast = ctx->settings.bcast;
-    c->inline_max = dagi_send_inline_max(&ctx->settings);
+    c->inline_max = dagi_wire_inline_max(ctx->settings.credit_bytes, ctx->settings.eager_bytes);
+    if (ctx->settings.link_rate)
+        c->link = (dagi_tree_link){ctx->settings.link_latency, 1.0 / (double)ctx->settings.link_rate};
     c->wait_end = &c->wait;
     c->random = ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
-    c->heap = calloc((size_t)c->size, sizeof(dagi_heap *));
+    c->heap = calloc((size_t)c->size, sizeof *c->heap);
     c->blocked = calloc((size_t)c->size, sizeof(int32_t));
     c->gate = malloc((size_t)c->size * sizeof *c->gate);
     c->shut = calloc((size_t)c->size, sizeof *c->shut);
@@ -362,11 +378,13 @@ dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t w
 {
     dagi_comm *c = dagi_comm_of(ctx);
     int origin;
+    dagi_engine_take_turn(c->engine);
     dag_status agreed = c->engine->ops->agree(c->engine, mine, &origin);
     if (!agreed) { /* not all ranks need have the same settings */
         mine = dagi_direct_settle(c, why, why_size);
         agreed = c->engine->ops->agree(c->engine, mine, &origin);
     }
+    dagi_engine_pass_turn(c->engine);
     atomic_store(&c->lock, 0);
     if (mine || !agreed)
         return mine;
@@ -383,7 +401,7 @@ void dagi_comm_fini(dag_context *ctx)
     if (!c)
         return;
     c->w = dagi_tasks(ctx)->workers ? dagi_tasks(ctx)->workers[0] : NULL;
-    c->engine->ops->fini(c->engine);
+    dagi_engine_end(c->engine);
     dagi_agree_free(c);
     dagi_scatter_free(c);
     dagi_send_free(c);

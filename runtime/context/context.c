@@ -11,6 +11,7 @@
 #include "../data/copies.h"
 #include "../device/resident.h"
 #include "../sim/sim.h"
+#include "../task/door.h"
 #include "../watch/watch.h"
 #include "trace.h"
 
@@ -21,29 +22,6 @@
 #include "init.h"
 
 static const dagi_sched_ops *const schedulers[] = {&dagi_sched_local, &dagi_sched_global};
-
-/* ---- for debuggers ----------------------------------------------------------------------- */
-
-dag_context *dagi_contexts;
-static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void enlist(dag_context *ctx)
-{
-    pthread_mutex_lock(&contexts_lock);
-    dagi_crew(ctx)->next_context = dagi_contexts;
-    dagi_contexts = ctx;
-    pthread_mutex_unlock(&contexts_lock);
-}
-
-static void delist(const dag_context *ctx)
-{
-    pthread_mutex_lock(&contexts_lock);
-    dag_context **link = &dagi_contexts;
-    while (*link != ctx)
-        link = &dagi_crew(*link)->next_context;
-    *link = dagi_crew(ctx)->next_context;
-    pthread_mutex_unlock(&contexts_lock);
-}
 
 /* ---- workers ---------------------------------------------------------------------------- */
 
@@ -131,10 +109,8 @@ static void warn_about_cpuset(const dag_context *ctx)
 /* Settle the number of workers; true when background workers are to be bound. */
 static bool place_workers(dag_context *ctx)
 {
-    int sharing = ctx->sharing;
     int cores = dagi_topology_cores(ctx->topology);
-    if (sharing > 1)
-        dagi_topology_share(ctx->topology, ctx->share_index, sharing);
+    int found = dagi_seats_share(ctx), sharing = ctx->sharing > found ? ctx->sharing : found;
     int share = dagi_topology_share_cores(ctx->topology);
     struct dagi_tasks *tasks = dagi_tasks(ctx);
     if (tasks->nworkers == 0)
@@ -142,20 +118,22 @@ static bool place_workers(dag_context *ctx)
     if (tasks->nworkers > 1 && dagi_comm_one_thread(ctx)) {
         if (ctx->rank == 0)
             dagi_warn(ctx, "one worker instead of %d, for MPI was initialised with "
-                      "MPI_THREAD_SINGLE, as MPI_Init() does. At a higher level, below "
-                      "MPI_THREAD_MULTIPLE, there are several, and messages move only while the "
+                      "MPI_THREAD_SINGLE, as MPI_Init() does, and a first context "
+                      "of one worker. At a higher level, below MPI_THREAD_MULTIPLE, there are several, and messages move only while the "
                       "program is in a function of this library", tasks->nworkers);
         tasks->nworkers = 1;
     }
     tasks->single = tasks->unlocked = tasks->nworkers == 1;
-    tasks->oversubscribed = tasks->nworkers > share || sharing > cores;
+    /* A context of fewer ranks that came first may have taken more than its share. */
+    tasks->oversubscribed = tasks->nworkers > share || sharing > cores ||
+                            (sharing > found && tasks->nworkers > cores / sharing);
     bool bind = ctx->settings.bind && !tasks->oversubscribed && !tasks->single;
     const char *silent = dagi_comm_no_bells(ctx);
     char set[128];
     dagi_topology_describe(ctx->topology, set, sizeof set);
     snprintf(ctx->summary, sizeof ctx->summary,
-             "rank %d of %d: %d worker%s on processors %s%s%s, scheduler %s%s%s", ctx->rank,
-             ctx->size, dagi_tasks(ctx)->nworkers, dagi_tasks(ctx)->single ? "" : "s", set,
+             "%s of %d: %d worker%s on processors %s%s%s, scheduler %s%s%s",
+             dagi_who(ctx).text, ctx->size, dagi_tasks(ctx)->nworkers, dagi_tasks(ctx)->single ? "" : "s", set,
              bind ? " (bound)" : "", dagi_tasks(ctx)->oversubscribed ? " (shared with others)" : "",
              ctx->settings.sched, silent[0] ? ", ranks of this node do not wake each other: " : "",
              silent);
@@ -202,9 +180,9 @@ static dag_status reserve_for_kernels(const dag_context *ctx, char *why, size_t 
 
 static void destroy(dag_context *ctx)
 {
-    delist(ctx);
     if (dagi_tasks(ctx)->workers)
         dagi_workers_stop(ctx);
+    dagi_context_leave(ctx);
     dagi_observe_end(ctx);
     if (dagi_tasks(ctx)->sim)
         dagi_sim_fini(ctx);
@@ -244,7 +222,8 @@ static bool has_helpers(const dag_context *ctx)
 static void settle_workers(dag_context *ctx)
 {
     struct dagi_tasks *tasks = dagi_tasks(ctx);
-    dagi_crew(ctx)->attend = ctx->size > 1 || tasks->device;
+    atomic_store(&dagi_crew(ctx)->attend, (ctx->size > 1 ? DAGI_ATTEND_MESSAGES : 0) |
+                                              (tasks->device ? DAGI_ATTEND_DEVICES : 0));
     dagi_crew(ctx)->helpers = has_helpers(ctx);
     for (int i = 0; tasks->workers && i < tasks->nworkers; i++) {
         struct dagi_runner *r = dagi_runner(tasks->workers[i]);
@@ -375,7 +354,7 @@ dag_status dagi_init(dag_context **context, const dag_config *config, void *mpi_
     pthread_mutex_init(&dagi_tasks(ctx)->pools_lock, NULL);
     pthread_mutex_init(&dagi_crew(ctx)->park_lock, NULL);
     pthread_mutex_init(&ctx->message_lock, NULL);
-    enlist(ctx);
+    dagi_context_enter(ctx);
     dag_status status = build(ctx, config, mpi_comm, why, why_size);
     if (status != DAG_SUCCESS) {
         destroy(ctx);
@@ -409,6 +388,12 @@ dag_status dag_fini(dag_context *context)
         dagi_set_message(context, "dag_fini: called from a body");
         return DAG_ERR_STATE;
     }
+    const dag_taskpool *open = dagi_door_beside(context, NULL);
+    if (open) {
+        dagi_set_message(context, "dag_fini: pool %u of %s is still open", open->id,
+                         open->program->name);
+        return DAG_ERR_STATE;
+    }
     if (context->simulated) {
         if (context->settings.report)
             dagi_sim_report(context);
@@ -438,6 +423,11 @@ dag_status dag_fini(dag_context *context)
 }
 
 /* ---- what a context tells ----------------------------------------------------------------- */
+
+int dag_context_number(const dag_context *context)
+{
+    return context->number;
+}
 
 int dag_rank(const dag_context *context)
 {

@@ -31,11 +31,12 @@ uint8_t dagi_devices_have(const dag_context *ctx, const dag_program *program, co
                           dag_precision prec)
 {
     const struct dagi_devices *all = dagi_tasks(ctx)->devices;
-    if (!all || program->aliased || (all->no_single && (prec == DAG_S || prec == DAG_C)))
+    if (!all || program->aliased)
         return 0;
     for (int b = 0; b < cls->nbodies; b++) {
-        if (all->backend[cls->bodies[b].device] && cls->bodies[b].fn[prec])
-            return 1;
+        for (int k = DAG_HOST + 1; k < DAG_DEVICE_KIND_COUNT && cls->bodies[b].fn[prec]; k++)
+            if (dagi_body_fits(all, &cls->bodies[b], k, prec))
+                return 1;
     }
     return 0;
 }
@@ -164,7 +165,7 @@ static dagi_device *open_device(struct dagi_devices *all, const dagi_backend *ba
     dagi_result result = backend->open(number, &d->handle, &d->info);
     if (result == DAGI_OK) {
         what = "has no memory left";
-        result = take_memory(d, ctx->settings.cuda_memory, sharers);
+        result = take_memory(d, ctx->settings.kind[backend->kind].memory, sharers);
     }
     if (result == DAGI_OK) {
         what = "gives no queues";
@@ -257,18 +258,6 @@ static int register_kernels(const dagi_backend *backend)
     return 0;
 }
 
-/* cuBLAS obeys this variable against what the program asks for: products in single precision would have
- * 11 bits instead of 24, and say nothing. */
-static int rounds_single(const dag_context *ctx)
-{
-    const char *value = getenv("NVIDIA_TF32_OVERRIDE");
-    if (!value || !*value || strcmp(value, "0") == 0)
-        return 0;
-    dagi_warn(ctx, "NVIDIA_TF32_OVERRIDE=%s in the environment has devices round single precision to "
-              "11 bits, so tasks in single precision run on cores; unset it", value);
-    return 1;
-}
-
 /* A back end that can be used, and its devices. */
 typedef struct offer {
     const dagi_backend *backend;
@@ -309,7 +298,14 @@ static dag_status open_all(struct dagi_devices *all, const offer *offers, char *
     if (status == DAG_SUCCESS && all->count > 0)
         status = make_choice(all);
     for (int k = 0; k < DAG_DEVICE_KIND_COUNT && status == DAG_SUCCESS; k++) {
-        if (!all->backend[k] || register_kernels(all->backend[k]) == 0)
+        char reason[512];
+        if (!all->backend[k])
+            continue;
+        if (all->backend[k]->rounds_single && all->backend[k]->rounds_single(reason, sizeof reason)) {
+            all->no_single |= UINT32_C(1) << k;
+            dagi_warn(all->ctx, "%s", reason);
+        }
+        if (register_kernels(all->backend[k]) == 0)
             continue;
         snprintf(why, size, "the kernels of the back end %s do not fit this program",
                  all->backend[k]->name);
@@ -422,7 +418,13 @@ static dag_status attach(struct dagi_devices *all)
 dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
 {
     struct dagi_tasks *tasks = dagi_tasks(ctx);
-    const char *reason = excluded(ctx);
+    const char *reason = excluded(ctx), *name = ctx->settings.device_policy;
+    char names[64];
+    const dagi_policy *policy = dagi_policy_named(*name ? name : "time", names, sizeof names);
+    if (!policy) {
+        snprintf(why, size, "device_policy = %s: must be one of %s", name, names);
+        return DAG_ERR_SETTING;
+    }
     offer offers[DAG_DEVICE_KIND_COUNT] = {{NULL, 0}};
     int there = 0, wanted = (int)ctx->settings.gpus;
     if (reason)
@@ -440,7 +442,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     if (!all)
         return DAG_ERR_NOMEM;
     all->ctx = ctx;
-    all->no_single = rounds_single(ctx);
+    all->policy = policy;
     const dagi_backend *offered[DAG_DEVICE_KIND_COUNT];
     for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
         offered[k] = offers[k].there > 0 ? offers[k].backend : NULL;

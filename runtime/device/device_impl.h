@@ -241,16 +241,25 @@ struct dagi_devices {
     _Atomic int alive;
     int before[DAG_DEVICE_KIND_COUNT]; /* device of the thread that began, the application's own */
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
-    int no_single;      /* 1: the environment has single precision rounded to less, see device.c */
+    uint32_t no_single; /* bit of a kind: there single precision is rounded to fewer bits */
     int direct;         /* 1: MPI reads memory of devices, fixed when the start is over */
     size_t direct_most; /* and data up to this many bytes travel inside of messages all the same */
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
     struct dagi_choice *choice;
+    const struct dagi_policy *policy; /* fixed */
     struct dagi_driver *drivers; /* [nworkers] */
     int16_t worker_node[DAGI_MAX_WORKERS]; /* NUMA node of a worker that is bound; -1 = not known */
     dagi_device *device[DAGI_MAX_DEVICES];
 };
 
+/* The body is one for devices of that kind, which is not the host, and there are such that keep the
+ * precision. */
+static inline int dagi_body_fits(const struct dagi_devices *all, const dag_body *body, int kind,
+                                 dag_precision prec)
+{
+    return (body->device == kind || body->device == DAG_DEVICE_ANY) && all->backend[kind] &&
+           (!(all->no_single >> kind & 1) || (prec != DAG_S && prec != DAG_C));
+}
 static inline dagi_device *dagi_device_at(const struct dagi_devices *all, int space)
 {
     return all->device[space - 1];
@@ -305,8 +314,11 @@ void dagi_cores_model(const char *cpuinfo, char *text, size_t size);
 /* The back end for that kind, or NULL; with the reason, where the library has one. It stays loaded. */
 const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, char *why,
                                      size_t size);
-/* cuda/probe.c: cheaper than loading the plug-in. 0 = there is no such device, with the reason. */
-int dagi_cuda_probe(char *why, size_t size);
+/* A row of dag/device_kinds.h. */
+typedef struct dagi_kind {
+    const char *name, *prefix, *file; /* in bodies, of its settings, of its plug-in */
+} dagi_kind;
+extern const dagi_kind dagi_kinds[DAG_DEVICE_KIND_COUNT];
 
 /* ---- pin.c ---------------------------------------------------------------------------------- */
 

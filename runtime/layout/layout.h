@@ -26,9 +26,6 @@ extern _Atomic(const dagi_layout_port *) dagi_layout_port_used;
 
 /* Pin the local part of a matrix that tasks on devices will use, once. Application thread. */
 void dagi_matrix_pin(dag_matrix *a);
-/* Become the view of another rank: `mine` and `rank` of the collection, and nothing else. For those who
- * play several ranks in one process (sim/). */
-void dagi_collection_view(dag_collection *c, int rank);
 /* Bytes of the local array, whoever owns it. */
 size_t dagi_matrix_reach(const dag_matrix *a);
 /* The local memory of a collection that is a matrix, else NULL and 0. */

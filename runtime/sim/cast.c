@@ -60,8 +60,14 @@ static void settle_shape(const struct dagi_sim *s, dagi_sim_cast *c, size_t bulk
     }
     if (c->shape == DAG_BCAST_AUTO)
         c->shape = (uint8_t)s->ctx->settings.bcast;
-    if (c->shape == DAG_BCAST_AUTO)
-        c->shape = (uint8_t)dagi_tree_choose(bulk, c->count);
+    if (c->shape == DAG_BCAST_AUTO) {
+        const dagi_settings *set = &s->ctx->settings;
+        dagi_tree_link link = {0};
+        if (set->link_rate)
+            link = (dagi_tree_link){set->link_latency, 1.0 / (double)set->link_rate};
+        c->shape = (uint8_t)dagi_tree_choose(bulk, c->count,
+                                             link.beta > 0 && can_scatter(c, bulk), link);
+    }
     c->group = c->group < 1 ? 1 : c->group > UINT16_MAX ? UINT16_MAX : c->group;
     if (c->shape == DAG_BCAST_SCATTER && !can_scatter(c, bulk))
         c->shape = DAG_BCAST_BINOMIAL;
@@ -74,13 +80,8 @@ static void settle_segments(dagi_sim_cast *c)
         if (cargo->how != DAGI_HOW_BULK)
             continue;
         dagi_view v = view_of(cargo);
-        int64_t most = dagi_view_max_segments(&v), want = 1;
-        most = most > DAGI_SEGMENTS_MAX ? DAGI_SEGMENTS_MAX : most;
-        if (c->shape == DAG_BCAST_SCATTER)
-            want = most = c->count;
-        else if (c->shape == DAG_BCAST_CHAIN)
-            want = cargo->bytes / DAGI_SEGMENT_BYTES;
-        cargo->segments = (uint16_t)(want < 1 ? 1 : want > most ? most : want);
+        cargo->segments = (uint16_t)dagi_tree_segments(c->shape, (size_t)cargo->bytes,
+                                                       dagi_view_max_segments(&v), c->count);
     }
 }
 

@@ -232,7 +232,7 @@ void dagi_sim_task_over(struct dagi_sim *s, int rank, struct dag_task *t)
     dagi_sim_become(s, rank, t->pool);
     s->spent = 0;
     s->tasks++;
-    atomic_fetch_add_explicit(&dagi_pool(t->pool)->tasks, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&dagi_pool(t->pool)->stats.tasks, 1, memory_order_relaxed);
     dagi_ready_list ready = dagi_task_complete(dagi_sim_worker(s), t);
     dagi_sim_ready(s, rank, p, dagi_ready_joined(ready));
     if (--p->part[rank].open == 0)

@@ -1,4 +1,5 @@
 /* The clock, its events, and what the application asks for. */
+#include "../layout/grid.h"
 #include "../watch/cause.h"
 #include "../watch/waiting.h"
 #include "sim_impl.h"
@@ -101,7 +102,7 @@ void dagi_sim_become(struct dagi_sim *s, int rank, const dag_taskpool *pool)
     for (int i = 0; pool && i < pool->program->nslots; i++) {
         dag_collection *c = dagi_pool(pool)->collections[i];
         if (c->rank != rank)
-            dagi_collection_view(c, rank);
+            dagi_grid_become(c, rank);
     }
 }
 
@@ -440,7 +441,7 @@ static dag_status make(struct dagi_sim *s, char *why, size_t size)
     s->workers = settings->threads > 0 ? (int)settings->threads : (int)s->machine.workers;
     s->window = (int32_t)(settings->credit_bytes < INT32_MAX / 2 ? settings->credit_bytes
                                                                  : INT32_MAX / 2);
-    s->inline_max = dagi_send_inline_max(settings);
+    s->inline_max = dagi_wire_inline_max(settings->credit_bytes, settings->eager_bytes);
     s->pools_end = &s->pools;
     s->rank = calloc((size_t)s->nranks, sizeof *s->rank);
     if (!s->rank || dagi_sim_wires_init(&s->wires, &s->machine, s->nranks) != 0) {

@@ -10,6 +10,7 @@
 #include "watch.h"
 
 #include "../base/lock.h"
+#include "../task/door.h"
 #include "../worker/worker.h"
 #include "waiting.h"
 
@@ -120,10 +121,11 @@ static void put_pool(dag_taskpool *pool, FILE *out)
     int state = atomic_load(&dagi_pool(pool)->state);
     int64_t waiting = dagi_deps_count(pool);
     fprintf(out, "\n pool %u of %s %s: %lld tasks completed", pool->id, pool->program->file,
-            state_name(state), (long long)atomic_load(&dagi_pool(pool)->tasks));
-    if (state < DAGI_POOL_LOCAL && dagi_pool(pool)->countable)
+            state_name(state), (long long)atomic_load(&dagi_pool(pool)->stats.tasks));
+    if (state < DAGI_POOL_LOCAL && dagi_pool(pool)->countable && !dagi_pool(pool)->door)
         fprintf(out, ", %lld left here", (long long)atomic_load(&dagi_pool(pool)->open));
-    fprintf(out, ", %lld wait for inputs", (long long)waiting);
+    fprintf(out, ", %lld wait for inputs%s", (long long)waiting,
+            dagi_pool_is_open(pool) ? ", and it is open" : "");
     if (state < DAGI_POOL_LOCAL)
         dagi_waiting_write(pool, waiting, out);
 }
@@ -131,7 +133,7 @@ static void put_pool(dag_taskpool *pool, FILE *out)
 static void put_report(const struct dagi_watch *watch, FILE *out)
 {
     dag_context *ctx = watch->ctx;
-    fprintf(out, "dag: rank %d of %d: report: %lld tasks ready", ctx->rank, ctx->size,
+    fprintf(out, "dag: %s of %d: report: %lld tasks ready", dagi_who(ctx).text, ctx->size,
             (long long)dagi_crew(ctx)->sched->ready(ctx));
     put_workers(watch, out);
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
@@ -168,7 +170,7 @@ static void put_late(const struct dagi_watch *watch, FILE *out)
         dagi_watched *slot = &watch->slots[i];
         dagi_lock(&slot->lock);
         if (slot->cls && slot->told && slot->seen == slot->number) {
-            fprintf(out, "dag: rank %d: time-out: worker %d ", ctx->rank, i);
+            fprintf(out, "dag: %s: time-out: worker %d ", dagi_who(ctx).text, i);
             put_body(slot, slot->ran, out);
             fprintf(out, ", longer than task_timeout = %g s\n", ctx->settings.task_timeout);
         }
@@ -205,8 +207,8 @@ static void end_late(const struct dagi_watch *watch)
     if (!watch->ctx->settings.task_timeout_end)
         return;
     print(watch, put_report);
-    fprintf(stderr, "dag: rank %d: a body cannot be stopped from outside: this process ends "
-            "(task_timeout_end = off would go on)\n", watch->ctx->rank);
+    fprintf(stderr, "dag: %s: a body cannot be stopped from outside: this process ends "
+            "(task_timeout_end = off would go on)\n", dagi_who(watch->ctx).text);
     abort();
 }
 

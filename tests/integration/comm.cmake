@@ -1,7 +1,7 @@
 # Communication between ranks, without the rest of the runtime: comm/mock.c stands in for it.
 if(DAG_HAVE_MPI)
     file(GLOB comm_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/comm/*.c"
-        "${PROJECT_SOURCE_DIR}/runtime/net/*.c" "${PROJECT_SOURCE_DIR}/runtime/net/mpi/*.c")
+        "${PROJECT_SOURCE_DIR}/runtime/net/*.c" "${PROJECT_SOURCE_DIR}/runtime/net/*/*.c")
     add_library(test_comm_alone STATIC ${comm_sources} comm/mock.c)
     target_link_libraries(test_comm_alone PUBLIC dag_headers dag_mpi Threads::Threads
         ${CMAKE_DL_LIBS})
@@ -100,6 +100,11 @@ foreach(np IN ITEMS 1 2 3)
     dag_add_mpi_test(comm_cancel_${np} NP ${np} THREADS 2 COMMAND comm_cancel LABELS sanitize)
 endforeach()
 
+# Several contexts at a time.
+add_executable(comm_contexts)
+dag_add_jdf(comm_contexts comm/contexts.jdf)
+target_link_libraries(comm_contexts PRIVATE dag_mpi Threads::Threads)
+
 if(DAG_HAVE_MPI)
     # More transfers than MPI has tags.
     add_executable(comm_tags)
@@ -116,6 +121,13 @@ if(DAG_HAVE_MPI)
         dag_add_mpi_test(comm_level_${mode} NP 2 THREADS 2 COMMAND comm_level ${mode})
     endforeach()
 endif()
+
+# The engine that is asked for, whatever the launcher offers: two jobs of one process each.
+dag_add_mpi_test(comm_engine_self NP 2 COMMAND $<TARGET_FILE:tutorial_hello>
+    OUTPUT "Hello(5) on rank 0" ENVIRONMENT DAG_ENGINE=self TIMEOUT 60)
+dag_add_mpi_test(comm_engine_unknown NP 1 COMMAND $<TARGET_FILE:tutorial_hello>
+    EXIT 1 OUTPUT "engine = pigeons: must be auto, or one of those of this build:"
+    ENVIRONMENT DAG_ENGINE=pigeons TIMEOUT 60)
 
 # A rank that cannot start, or has other settings than the others. Sanitizers take memory of their own.
 if(DAG_HAVE_MPI AND NOT DAG_SANITIZE)

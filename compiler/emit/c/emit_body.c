@@ -28,20 +28,6 @@ void emit_item(emitter *e, const char *fmt, ...)
     text_free(&item);
 }
 
-void emit_quoted(const char *str, text *out)
-{
-    text_putc(out, '"');
-    for (const unsigned char *at = (const unsigned char *)str; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            text_printf(out, "\\%c", *at);
-        else if (*at < ' ')
-            text_printf(out, "\\%03o", *at);
-        else
-            text_putc(out, (char)*at);
-    }
-    text_putc(out, '"');
-}
-
 bool emit_has_precisions(const emitter *e)
 {
     return e->p->precisions[0] != '\0';
@@ -53,7 +39,7 @@ static void emit_line_back(emitter *e)
     for (; e->counted < e->out->len; e->counted++)
         e->lines += e->out->data[e->counted] == '\n';
     emit_out(e, "#line %zu ", e->lines + 2);
-    emit_quoted(e->o->c_path, e->out);
+    text_put_quoted(e->out, e->o->c_path);
     emit_out(e, "\n");
 }
 
@@ -65,7 +51,7 @@ static void emit_user_text(emitter *e, src_range range)
     size_t line_len;
     const char *line = src_line(sources, range.file, at.line, &line_len);
     emit_out(e, "#line %u ", at.line);
-    emit_quoted(src_name(sources, range.file), e->out);
+    text_put_quoted(e->out, src_name(sources, range.file));
     emit_out(e, "\n");
     for (uint32_t col = 1; col < at.col; col++)
         text_putc(e->out, line[col - 1] == '\t' ? '\t' : ' ');

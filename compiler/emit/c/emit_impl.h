@@ -80,8 +80,6 @@ void emit_free_code(emitter *e, src_range range);       /* prologue, epilogue; o
 void emit_code(emitter *e, const plan_code *code);
 void emit_class_bodies(emitter *e, const plan_class *cls);
 bool emit_has_precisions(const emitter *e);
-/* A C string literal. */
-void emit_quoted(const char *str, text *out);
 void emit_out(emitter *e, const char *fmt, ...) UTIL_PRINTF(2, 3);
 /* The same for an item of a list: behind the one before, or on a line of its own, indented, where it
  * does not fit. */

@@ -159,7 +159,7 @@ void emit_program(emitter *e)
         emit_out(e, "};\n");
     }
     text file = {0};
-    emit_quoted(p->file, &file);
+    text_put_quoted(&file, p->file);
     emit_out(e, "static const dag_program %s_program = {\n   ", e->name);
     emit_item(e, ".abi = DAG_JDF_ABI, .name = \"%s\", .file = %s,", e->name, text_str(&file));
     text_free(&file);
@@ -237,7 +237,7 @@ static void emit_requires(emitter *e)
     for (size_t i = 0; i < e->p->n_requires; i++) {
         const plan_require *r = &e->p->requires[i];
         text quoted = {0};
-        emit_quoted(r->text, &quoted);
+        text_put_quoted(&quoted, r->text);
         emit_begin(e);
         text_puts(&e->body, "dag_pool_require(pool, ");
         text_puts(&e->body, r->fits ? "dag_fits(" : "");

@@ -3,6 +3,7 @@
 #include "parse_ctx.h"
 #include "front/jdf/parse.tab.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +22,9 @@ static bool run(parse_ctx *p, const char *bytes, size_t len, int start)
         util_out_of_memory();
     lex__scan_bytes(bytes, (int)len, scanner);
     bool ok = parse_parse(p, scanner) == 0;
+    p->gave_up = !ok;
     if (!ok)
-        p->ast->has_errors = true;          /* given up: no recovery was possible */
+        p->ast->has_errors = true;          /* no recovery was possible */
     lex_lex_destroy(scanner);
     src_range too_deep = p->ast->too_deep;
     p->ast->too_deep = (src_range){0};
@@ -96,6 +98,58 @@ static void place_code(parse_ctx *p)
     }
 }
 
+/* Does a global or a class begin on the line: a name in the first column, then ( or [? */
+static bool begins_item(const char *line)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)line[n]) || line[n] == '_')
+        n++;
+    size_t blanks = strspn(line + n, " \t");
+    return n > 0 && !isdigit((unsigned char)line[0]) &&
+           (line[n + blanks] == '(' || line[n + blanks] == '[');
+}
+
+static bool is_word(const char *line, const char *word)
+{
+    size_t n = strlen(word);
+    return strncmp(line, word, n) == 0 && !isalnum((unsigned char)line[n]) && line[n] != '_';
+}
+
+/* The first line from that of the last error on, and behind `from`, on which an item begins outside
+ * of bodies; the length of the text when there is none. */
+static uint32_t next_item(const parse_ctx *p, uint32_t from)
+{
+    const char *bytes = src_bytes(p->sources, p->file);
+    uint32_t len = (uint32_t)src_len(p->sources, p->file), at = p->error_at;
+    bool body = false;
+    while (at > 0 && bytes[at - 1] != '\n')
+        at--;
+    for (; at < len; at++) {
+        if (at > 0 && bytes[at - 1] != '\n')
+            continue;
+        body = (body && !is_word(bytes + at, "END")) || is_word(bytes + at, "BODY");
+        if (!body && at > from && begins_item(bytes + at))
+            return at;
+    }
+    return len;
+}
+
+/* Where an error swallowed the rest of the file, what comes behind it is read by itself: more
+ * errors are found, and the names there are known. */
+static void resume(parse_ctx *p)
+{
+    size_t len = src_len(p->sources, p->file);
+    for (uint32_t at = 0; p->gave_up;) {
+        at = next_item(p, at);
+        if (at >= len)
+            break;
+        p->offset = at;
+        p->brackets = 0;
+        p->option_line = p->code_extern = p->missing_end = false;
+        run(p, src_bytes(p->sources, p->file) + at, len - at, TOK_START_FILE);
+    }
+}
+
 ast_file *parse_file(const src_set *sources, uint32_t file, diag *d)
 {
     ast_file *ast = ast_file_new(sources, file);
@@ -104,6 +158,7 @@ ast_file *parse_file(const src_set *sources, uint32_t file, diag *d)
                    .ast = ast};
     unsigned errors = diag_errors(d);
     run(&p, src_bytes(sources, file), len, TOK_START_FILE);
+    resume(&p);
     /* What left a hole may have been no more than a warning; later stages need a whole tree. */
     if (ast->has_errors && diag_errors(d) == errors)
         parse_report(&p, CHECK_SYNTAX, src_point(file, (uint32_t)len),

@@ -27,6 +27,8 @@ typedef struct parse_ctx {
     ast_class *cls;             /* class being read */
     bool quiet;                 /* report nothing: trying whether a string is an expression */
     bool failed;
+    bool gave_up;               /* the rest of the text was not read */
+    uint32_t error_at;          /* begin of the last syntax error */
     src_range fixed;            /* set: every token is said to lie here (text of a string with
                                    escapes, whose bytes are not those of the source) */
     ast_expr *expr;             /* result of an expression parse */

@@ -89,12 +89,73 @@ static const char *advice_for(const char *unexpected, const char *const *expecte
     return NULL;
 }
 
+/* ---- parentheses ---------------------------------------------------------------------------- */
+
+/* The innermost '(' in front of `where`, on its line or the one before, that is not closed there;
+ * false when there is none, or when a text, a comment or inline C makes it hard to say. */
+static bool open_parenthesis(const parse_ctx *p, src_range where, src_range *open)
+{
+    enum { MOST = 32 };
+    const char *bytes = src_bytes(p->sources, where.file);
+    uint32_t begin = where.begin, depth = 0, opened[MOST];
+    for (int lines = 0; begin > 0; begin--)
+        if (bytes[begin - 1] == '\n' && ++lines == 2)
+            break;
+    for (uint32_t i = begin; i < where.begin; i++) {
+        if (bytes[i] == '"' || bytes[i] == '{' || (bytes[i] == '/' && bytes[i + 1] == '/'))
+            return false;
+        if (bytes[i] == '(' && depth < MOST)
+            opened[depth++] = i;
+        else if (bytes[i] == ')' && depth > 0)
+            depth--;
+    }
+    if (depth > 0)
+        *open = (src_range){where.file, opened[depth - 1], opened[depth - 1] + 1};
+    return depth > 0;
+}
+
+/* Where the ')' that closes `open` was most likely left out: in front of the '?' of a guard, at
+ * the end of the line, or where the error is. */
+static uint32_t closing_place(const parse_ctx *p, src_range open, src_range error)
+{
+    const char *bytes = src_bytes(p->sources, open.file);
+    uint32_t at = error.begin;
+    for (uint32_t i = open.end; i < error.begin && at == error.begin; i++)
+        if (bytes[i] == '?' || bytes[i] == '\n')
+            at = i;
+    while (at > open.end && strchr(" \t\n", bytes[at - 1]))
+        at--;
+    return at;
+}
+
+/* Is the error that a parenthesis is not closed? Then that is said. */
+static bool missing_parenthesis(parse_ctx *p, src_range where, const char *const *expected,
+                                size_t n)
+{
+    src_range open;
+    bool call = among("','", expected, n) && among("')'", expected, n);
+    bool group = among("'+'", expected, n) && among("'*'", expected, n);
+    if (p->fixed.file || p->quiet || !(call || group) || !open_parenthesis(p, where, &open))
+        return false;
+    src_range at = src_point(where.file, closing_place(p, open, where));
+    if (!among("')'", expected, n) && src_text(p->sources, at)[strspn(src_text(p->sources, at),
+                                                                       " \t")] != '?')
+        return false;
+    parse_report(p, CHECK_SYNTAX, where, "a ')' is missing");
+    diag_note(p->d, open, "this '(' is not closed");
+    diag_fixit(p->d, at, ")");
+    return true;
+}
+
 void parse_syntax_error(parse_ctx *p, src_range where, const char *unexpected,
                         const char *const *expected, size_t n_expected)
 {
     enum { MAX_WORDS = 32, SHOWN = 5 };
     const char *words[MAX_WORDS];
     p->ast->has_errors = true;
+    p->error_at = where.begin;
+    if (missing_parenthesis(p, where, expected, n_expected))
+        return;
     text t = {0};
     text_puts(&t, "unexpected ");
     describe_token(p, where, unexpected, &t);

@@ -175,13 +175,6 @@ static int most_items(dag_precision precision, dag_uplo uplo, int n, potrf_query
 
 /* ---- the table --------------------------------------------------------------------------- */
 
-#define ENTRY(code, name, letter, prec)                                                            \
-    {DAG_OP_##code, prec, DAG_DEVICE_CUDA, (dag_kernel_fn)dag_tile_##letter##cuda_##name,          \
-     "dag_tile_" #letter "cuda_" #name}
-#define ENTRIES(code, name)                                                                        \
-    ENTRY(code, name, s, DAG_S), ENTRY(code, name, d, DAG_D), ENTRY(code, name, c, DAG_C),         \
-        ENTRY(code, name, z, DAG_Z)
-
 const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS] = {
     ENTRIES(POTRF, potrf),   ENTRIES(POTRF_WORKSPACE, potrf_workspace),
     ENTRIES(TRSM, trsm),     ENTRIES(TRMM, trmm),

@@ -113,7 +113,10 @@ expect 0 -fsyntax-only -Wno-error=unbound-name good.jdf; says "cannot be switche
 expect 0 -fsyntax-only -Werror=unbound-name -Wunbound-name good.jdf; silent
 expect 1 -fsyntax-only --color=always bad.jdf; says $'\033['
 expect 1 -fsyntax-only bad.jdf; ! grep -q $'\033' err || fail "colour in a file"
-expect 0 -fsyntax-only -Wextra -Wfoo-bar-baz good.jdf; silent
+expect 0 -fsyntax-only -Wextra -Wno-shadow -Wformat=2 -Werror=vla good.jdf; silent
+for option in -Wfoo-bar-baz -Wno-foo-bar-baz -Werror=foo-bar-baz -Wno-error=foo-bar-baz; do
+    expect 2 -fsyntax-only $option good.jdf; says "neither dagcc nor the C compiler knows"
+done
 expect 1 -fsyntax-only --assume 'M > 0' good.jdf; says "--assume:1:1: error: 'M' is not declared"
 expect 0 -fsyntax-only --assume 'N > 0' good.jdf; silent
 [ -z "$(find . -newer warn.jdf -type f ! -name out ! -name err ! -name help)" ] || fail "-fsyntax-only wrote files"
@@ -165,7 +168,19 @@ expect 1 --emit=c -o absent/x.c good.jdf; says "absent/x"
 expect 1 --emit=c good.jdf bad.jdf; missing good.c
 
 expect 2 --emit=c -o d/own.h good.jdf; says "header would overwrite"; missing d/own.h
-expect 2 --emit=c -o good.jdf good.jdf; says "overwrite the input"
+cp good.jdf own.jdf; ln -s own.jdf own-link; ln own.jdf own-hard; ln -s own.jdf own.h; mkdir o
+echo 'int other;' >other.c
+for output in own.jdf ./own.jdf o/../own.jdf own-link own-hard "$PWD/own.jdf"; do
+    for action in --emit=c --emit=dot --emit=jdf --format --complete -c ""; do
+        expect 2 $action -o "$output" own.jdf other.c; says "would overwrite the input own.jdf"
+    done
+done
+expect 2 --emit=c own.jdf; says "would overwrite the input own.jdf"  # own.h is a link to it
+expect 2 --emit=c -o x.c -MD -MF own-link own.jdf; says "would overwrite"
+expect 2 -o other.c own.jdf other.c; says "would overwrite the input other.c"
+expect 2 --emit=c -o x.c -MD -MF x.c good.jdf; says "x.c would be written twice"
+cmp -s own.jdf good.jdf || fail "an input was overwritten"
+rm -f own.h own-link own-hard own.jdf other.c; rmdir o
 mkdir same; cp good.jdf same
 expect 1 --emit=c good.jdf same/good.jdf; says "would both generate"; missing good.c
 rm -f good.h
@@ -199,6 +214,27 @@ expect 0 --emit=c -MD -o d/x.c good.jdf; says "d/x.c: good.jdf" d/x.d
 expect 0 --emit=c -MD -MF dep -MT 'target one' -MP -o d/x.c good.jdf; says "target one: good.jdf" dep
 expect 0 --emit=c -MD -MF dep -MQ 'a b$c' -o d/x.c good.jdf; says 'a\ b$$c: good.jdf' dep
 
+# ---- corrections
+cat >wrong.jdf <<'JDF'
+D [type = "dag_vector *"]
+N [type = int]
+
+Gemm(k)
+  k = 0 .. N-1
+: D(k)
+RW X <- (k == 0) ? D(k) : X Gem(k-1)
+BODY
+END
+JDF
+expect 1 --fix wrong.jdf; says "X Gemm(k-1)" out; says "did you mean 'Gemm'"; cp out right.jdf
+expect 1 --fix -i right.jdf; says "     -> (k <= N - 2) ? X Gemm(k + 1)" right.jdf
+expect 0 -fsyntax-only right.jdf; silent
+expect 0 --fix right.jdf; cmp -s out right.jdf || fail "--fix changes what is right"
+sed 's/X Gemm(k + 1)/X Gemm(k + 2)/' right.jdf >shifted.jdf
+expect 1 --fix shifted.jdf; cp out back.jdf; expect 0 -fsyntax-only back.jdf; silent
+sed 's/(k == 0)/(k == 0/' right.jdf >paren.jdf
+expect 1 --fix paren.jdf; cmp -s out right.jdf || fail "a parenthesis is not put back"
+
 # ---- formatting
 tr -s ' ' <good.jdf >ugly.jdf
 expect 0 --format ugly.jdf; cp out pretty
@@ -230,6 +266,26 @@ DAGCC_CC=./no-such-cc expect 1 -c good.jdf; says "cannot run the C compiler"
 DAGCC_CC=./fakecc expect 0 -v -c -o y.o good.jdf; says "fakecc"; exists y.o
 [ -z "$(ls tmp)" ] || fail "temporary files are left: $(ls tmp)"
 
+# ---- signals: nothing is left, and the C compiler ends too
+cat >slowcc <<'SH'
+#!/bin/sh
+for a; do case $p in -o) echo part >"$a" ;; esac; p=$a; done
+touch started
+exec sleep 60
+SH
+chmod +x slowcc
+for signal in TERM HUP INT; do
+    rm -f started
+    # An asynchronous command of a script ignores SIGINT; env gives it back.
+    DAGCC_CC=./slowcc env --default-signal=INT "$dagcc" -c good.jdf warn.jdf >out 2>err &
+    pid=$!
+    for _ in $(seq 600); do [ -e started ] && break; sleep 0.1; done
+    exists started
+    kill -$signal "$pid"
+    wait "$pid" 2>/dev/null && fail "exit 0 after SIG$signal"
+    [ -z "$(ls tmp)" ] || fail "temporary files are left by SIG$signal: $(ls tmp)"
+done
+
 if "$dagcc" -c good.jdf >out 2>err; then
     exists good.o
     expect 0 -c -MD -o d/g.o good.jdf; says "d/g.o: good.jdf" d/g.d; says "dag/" d/g.d
@@ -238,6 +294,36 @@ if "$dagcc" -c good.jdf >out 2>err; then
     rm -f good.o; expect 1 -c -MD good.jdf badc.jdf; missing good.o; missing good.d
     cp good.jdf other.jdf
     expect 0 -c -MD good.jdf other.jdf; exists good.o; exists other.o; says "other.o: other.jdf" other.d
+    expect 1 -c --diagnostics=json badc.jdf warn.jdf; cp err json
+    expect 1 -c --diagnostics=sarif badc.jdf warn.jdf
+    python3 - json err <<'PY' || fail "messages of the C compiler for tools"
+import json, sys
+found = json.load(open(sys.argv[1]))
+error = [e for e in found if e["kind"] == "error"][0]
+caret = error["locations"][0]["caret"]
+assert (caret["file"], caret["line"], caret["column"]) == ("badc.jdf", 11, 11), caret
+assert "undeclared" in error["message"], error
+assert any(e.get("option") == "-Wunused-definition" for e in found), found
+sarif = json.load(open(sys.argv[2]))
+assert sarif["version"] == "2.1.0"
+results = sarif["runs"][0]["results"]
+error = [r for r in results if r["level"] == "error"][0]
+place = error["locations"][0]["physicalLocation"]
+assert place["artifactLocation"]["uri"] == "badc.jdf", place
+assert (place["region"]["startLine"], place["region"]["startColumn"]) == (11, 11), place
+assert any(r.get("ruleId") == "unused-definition" for r in results), results
+PY
+    # names that a shell, C or a URI would take for something else
+    for name in "$(printf -- '-a "b\n%%.jdf')" '-a "b\%.jdf' "-it's.jdf"; do
+        cp good.jdf "./$name"
+        expect 0 -c -o quoted.o -- "$name"; exists quoted.o
+        expect 0 --emit=c -- "$name"; ls | grep -q '^-.*_.*[.]h$' || fail "no header of $name"
+        rm -f -- ./-* quoted.o
+    done
+    cp good.jdf $'a\nb.jdf'; expect 2 --emit=c -MD $'a\nb.jdf'; says "cannot name"; rm -f $'a\nb.jdf'
+    expect 2 --emit=c -o 'x".c' good.jdf; says "cannot be included"
+    cp badc.jdf 'b "c%.jdf'
+    expect 1 -c --diagnostics=sarif 'b "c%.jdf'; says '"uri": "b%20%22c%25.jdf"'
     expect 1 -c badp.jdf; says "badp.jdf:12:11: error"
     [ "$(grep -c 'error:' err)" = 1 ] || fail "an error in a %precision file is repeated"
     printf '#include "extra.h"\n' >extra.txt

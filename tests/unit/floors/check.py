@@ -127,7 +127,7 @@ class Symbols:
         objects = []
         for folder, _, files in sorted(os.walk(libraries)):
             library = os.path.relpath(folder, libraries).split(os.sep)[0]
-            if re.match(r"dag_(floor_\w+|trace_file)\.dir$", library):
+            if re.match(r"dag_((floor|pure)_\w+|trace_file)\.dir$", library):
                 objects += [os.path.join(folder, f) for f in sorted(files) if f.endswith((".o", ".obj"))]
         if objects:
             self.read(objects, libraries, nm)
@@ -139,7 +139,7 @@ class Symbols:
         for path in objects:
             library, name = os.path.relpath(path, libraries).split(os.sep, 1)
             floor = name.split(os.sep)[0]
-            built_for = re.fullmatch(r"dag_floor_(\w+)\.dir", library)
+            built_for = re.fullmatch(r"dag_(?:floor|pure)_(\w+)\.dir", library)
             if built_for and built_for.group(1) != floor:
                 self.faults.append(f"{name}: a part of the library of {built_for.group(1)}")
             self.seen.add(floor)

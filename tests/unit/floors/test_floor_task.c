@@ -255,7 +255,8 @@ static void pool_over(struct dagi_worker *worker, dag_taskpool *pool, dag_status
     dagi_pool_end(pool, status, info, message);
 }
 
-static const dagi_remote_port remote = {name, none, forget, refs, send, pool_over};
+static const dagi_remote_port remote = {.name = name, .none = none, .forget = forget, .refs = refs,
+                                        .send = send, .pool_over = pool_over};
 
 /* A chain goes to and fro between this rank and one that the test plays. */
 START_TEST(a_chain_goes_through_another_rank)
