@@ -409,6 +409,15 @@ dagi_result dagi_transfer_attach(dagi_device *d, dagi_lane *lane, dag_value *v, 
 int dagi_transfer_discard(dagi_device *d, dag_value *v, dagi_ticket torn);
 /* Give up a block; 1 = done, 0 = not now. *result: LOST when it is. */
 int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result);
+
+/* ---- copy_life.c ---------------------------------------------------------------------------- */
+
+/* The block holds the copy of v, which lives; NULL = of none. */
+void dagi_block_living(dagi_device *d, dagi_block *b, dag_value *v);
+/* Who reads or writes the memory of a copy; at most DAGI_COPY_TICKETS. */
+int dagi_copy_users(const dagi_copy *copy, dagi_ticket *users);
+/* Copies that are not valid any more give their memory back. The caller holds a reference. */
+void dagi_copies_return_stale(const struct dagi_devices *all, dagi_copies *c);
 /* The copy is off its value's record: its memory goes back to its device. */
 void dagi_copy_return(dagi_device *d, const dagi_copy *copy);
 /* A transfer from or to the host's copy that has not passed; queue NULL = none. The record's lock is
