@@ -411,7 +411,7 @@ static int run_all(const driver *d, dag_context *ctx, const options *o)
     int end = DRIVER_OK;
     for (int64_t i = 0; i < o->runs; i++) {
         report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN};
-        memory_expect(o->routine != NULL ? o->routine : d->name, o);
+        memory_expect(o->routine != NULL ? o->routine : d->name, o, dag_size(ctx));
         dag_status status = d->run(ctx, o, &r);
         if (status == DAG_SUCCESS)
             tell_report(ctx, o, &r);
@@ -460,6 +460,8 @@ int driver_main(const driver *d, int argc, char **argv)
     int end = options_parse(&o, &scope, argc, argv);
     if (end >= 0)
         return end;
+    if (!(o.given & OPT_BIT(OPT_LAYOUT)) && memory_wants_slabs(d->name))
+        o.layout = DAG_LAYOUT_SLAB;
     if (!memory_begins(program))
         return DRIVER_FAILED;
     if (o.predict > 0 && (end = predict_choose(d, &o, program)) >= 0)

@@ -29,7 +29,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_PREDICT] = {"predict", "RANKS[,MACHINE]",
                      "simulate that many ranks, of a machine described in a file, and find nb and grid"},
     [OPT_SEED] = {"seed", "S", "seed of the random matrix (1)"},
-    [OPT_LAYOUT] = {"layout", "tile|slab", "storage of the matrix (tile)"},
+    [OPT_LAYOUT] = {"layout", "tile|slab", "storage of the matrix (slab for LU and QR, else tile)"},
     [OPT_UPLO] = {"uplo", "lower|upper", "triangle that is stored and factored (lower)"},
     [OPT_NRHS] = {"nrhs", "R", "number of right-hand sides (1)"},
     [OPT_MATRIX] = {"matrix", "FILE.mtx", "read the matrix from a Matrix Market file"},
