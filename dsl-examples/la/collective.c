@@ -46,7 +46,7 @@ dag_status dag_agree(dag_context *ctx, dag_status mine, int *where)
 {
     int rank = -1;
     double first = dagi_agree_code(ctx, mine);
-    dag_status status = dag_allreduce(ctx, DAG_MIN, &first, 1);
+    dag_status status = dag_least(ctx, &first, 1);
     if (status == DAG_SUCCESS)
         status = dagi_agree_outcome(first, &rank);
     if (where != NULL)
