@@ -227,7 +227,7 @@ const diag_check check_table[CHECK_COUNT] = {
 "Guard the output, so that it is not active where the input is NULL: '-> (k > 0) ? D(k)'.\n"},
 [CHECK_UNTYPED_BUFFER] = {"untyped-buffer", ERROR, OFF, "a fresh buffer of unknown shape",
 "A WRITE flow, or NEW, makes a buffer shaped like the element it is stored to. If it is not\n"
-"stored, say what it looks like: <- NEW [type = ...].\n"},
+"stored, in every instance, say what it looks like: <- NEW [type = ...].\n"},
 [CHECK_TYPE_CONFLICT] = {"type-conflict", ERROR, OFF, "an edge connects different element types",
 "The type of a flow follows from the collections that its value comes from and goes to.\n"},
 [CHECK_DUPLICATE_EDGE] = {"duplicate-edge", ERROR, WARN, "the same dependency is written twice",

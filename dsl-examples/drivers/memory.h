@@ -9,7 +9,9 @@
 #include <stdbool.h>
 
 /* Words of a run at its peak, per element of its first matrix, as measured. */
-double memory_words(const char *routine, const options *o);
+double memory_words(const char *routine, const options *o, int ranks);
+/* Whether the routine works on slab storage in place, and copies tiles. */
+bool memory_wants_slabs(const char *routine);
 /* Bytes that the system lets the processes of this one's group have: the machine's memory, or less where
  * control groups (of either version) say so. `root` stands before the paths, "" but in tests. */
 double memory_of_node(const char *root);
@@ -21,7 +23,7 @@ double memory_of_process(void);
 bool memory_begins(const char *program);
 
 /* A run of the routine begins, whose first matrix stands for all that it will take. */
-void memory_expect(const char *routine, const options *o);
+void memory_expect(const char *routine, const options *o, int ranks);
 /* A new matrix that nobody has touched: refuses it, on all ranks, if there is not the memory. */
 dag_status memory_check(dag_context *ctx, const dag_matrix *a);
 

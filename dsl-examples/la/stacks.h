@@ -1,4 +1,5 @@
-/* A matrix seen as stacks of tiles: what of a block column lies on one process row, as one element. */
+/* A matrix seen as stacks of tiles: the tiles of a block column that one process row holds are one
+ * element. */
 #ifndef LA_STACKS_H
 #define LA_STACKS_H
 

@@ -204,6 +204,8 @@ static dag_status do_getrf(dag_context *ctx, dagi_entry entry, dag_matrix *A, in
         const int64_t *kept = rank > 0 ? dag_vector_at(pivots, dag_rank(ctx)) : NULL;
         if (rank > 0) {
             memcpy(ipiv, kept + 1, (size_t)rank * sizeof(*ipiv));
+            for (int64_t i = 0; i < rank && dag_simulated(ctx); i++)
+                ipiv[i] = dag_kernels_pivot(i, A->m); /* nobody has computed any */
             shift(ipiv, rank, 1);
         }
         if (info != NULL)

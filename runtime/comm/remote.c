@@ -102,8 +102,8 @@ int dagi_comm_drain(dagi_comm *c)
     return events;
 }
 
-/* With other threads: the store that releases and the look behind it are sequentially consistent,
- * and so are the post of an item and the look at the lock behind it (dagi_comm_enter()). So either
+/* Where there are other threads, the store that releases and the look behind it are sequentially
+ * consistent, and so are the post of an item and the look at the lock behind it (dagi_comm_enter()). So either
  * the poster finds the lock free, or the look finds its item. */
 void dagi_comm_leave(dagi_comm *c)
 {

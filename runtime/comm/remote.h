@@ -27,7 +27,7 @@
 #define DAGI_BULK_IN_FLIGHT 64
 /* What early messages and their transfers may take here before senders are told to keep them. */
 #define DAGI_EARLY_BYTES (INT64_C(32) << 20)
-/* Most segments of a scatter: a part of the fewest tags that MPI may have. */
+/* A scatter has this many segments at most, a part of the fewest tags that MPI may have. */
 #define DAGI_RING_TAGS 4096
 
 /* ---- items of the inbox ----------------------------------------------------------------- */

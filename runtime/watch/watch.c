@@ -145,7 +145,7 @@ static void put_report(const struct dagi_watch *watch, FILE *out)
     fputc('\n', out);
 }
 
-/* In one piece: ranks write to the same terminal. */
+/* Print in one piece, since ranks write to the same terminal. */
 static void print(const struct dagi_watch *watch, void (*put)(const struct dagi_watch *, FILE *))
 {
     char *text = NULL;
@@ -264,7 +264,7 @@ static void *watch_thread(void *arg)
 
 /* ---- start and end ---------------------------------------------------------------------- */
 
-/* With all signals blocked: the application's are for the application's threads. */
+/* The thread blocks all signals: those of the application are for its own threads. */
 static int start_thread(struct dagi_watch *watch)
 {
     sigset_t all, kept;

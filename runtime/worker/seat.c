@@ -16,6 +16,7 @@
 #include "../base/topology.h"
 #include "worker.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -260,6 +261,7 @@ static struct dagi_seat *seat_new(int index)
     if (!s)
         return NULL;
     s->index = index;
+    s->core = s->pu = -1;
     s->thread = pthread_self();
     bed_init(&s->bed);
     pthread_cond_init(&s->left, NULL);
@@ -317,22 +319,53 @@ static void unseat_application(struct dagi_worker *w)
     seat_free(s);
 }
 
+/* ---- places ------------------------------------------------------------------------------- */
+
+/* The background thread that is bound to the core of this worker. */
+static struct dagi_seat *bound_to(int core)
+{
+    for (int i = 1; i < DAGI_MAX_WORKERS; i++) {
+        if (background[i] && background[i]->core == core)
+            return background[i];
+    }
+    return NULL;
+}
+
+static void bind(struct dagi_seat *s, const dagi_topology *topology, int core)
+{
+    if (dagi_topology_bind(topology, core, s->thread) >= 0)
+        s->core = core;
+}
+
+/* A core that nobody is bound to, this one if that can be. */
+static int free_core(const dag_context *ctx, int core)
+{
+    for (int i = 0; bound_to(core) && i < dagi_tasks(ctx)->nworkers; i++)
+        core = i;
+    return core;
+}
+
+void dagi_make_way(const struct dagi_worker *w)
+{
+    struct dagi_seat *mine = dagi_thread(w)->seat;
+    if (w->index > 0 || dagi_tasks(w->ctx)->single || !mine)
+        return;
+    int pu = sched_getcpu();
+    if (pu == mine->pu || pthread_mutex_trylock(&house) != 0)
+        return;
+    mine->pu = pu;
+    int core = dagi_topology_core(w->ctx->topology, pu);
+    struct dagi_seat *s = core >= 0 ? bound_to(core) : NULL;
+    int vacant = s ? free_core(w->ctx, core) : core;
+    if (vacant != core && !bound_to(vacant) && !applications->next)
+        bind(s, w->ctx->topology, vacant);
+    pthread_mutex_unlock(&house);
+}
+
 static void call(struct dagi_seat *s)
 {
     atomic_store(&s->called, 1);
     pthread_cond_broadcast(&s->bed.cond);
-}
-
-/* A thread of its own for the first worker that comes, bound as that wants it. */
-static void *begin(void *arg)
-{
-    struct dagi_seat *s = arg;
-    pthread_mutex_lock(&s->bed.lock);
-    const struct dagi_worker *w = s->coming;
-    pthread_mutex_unlock(&s->bed.lock);
-    if (dagi_thread(w)->cpu >= 0)
-        dagi_topology_bind(w->ctx->topology, w->index);
-    return serve(arg);
 }
 
 static dag_status seat_background(struct dagi_worker *w)
@@ -347,13 +380,15 @@ static dag_status seat_background(struct dagi_worker *w)
     s->coming = w;
     call(s);
     pthread_mutex_unlock(&s->bed.lock);
-    if (is_new && pthread_create(&s->thread, NULL, begin, s) != 0) {
+    if (is_new && pthread_create(&s->thread, NULL, serve, s) != 0) {
         dagi_thread(w)->seat = NULL;
         dagi_thread(w)->bed = &dagi_thread(w)->own;
         seat_free(s);
         return DAG_ERR_NOMEM;
     }
     background[w->index] = s;
+    if (is_new && dagi_thread(w)->cpu >= 0)
+        bind(s, w->ctx->topology, free_core(w->ctx, dagi_thread(w)->cpu));
     return DAG_SUCCESS;
 }
 
@@ -365,6 +400,8 @@ dag_status dagi_workers_start(dag_context *ctx)
     for (int i = 1; i < tasks->nworkers && status == DAG_SUCCESS; i++)
         status = seat_background(tasks->workers[i]);
     dagi_crew(ctx)->seated = 1;
+    for (struct dagi_seat *s = applications; s; s = s->next)
+        s->pu = -1; /* there are others now */
     tell_of_others();
     pthread_mutex_unlock(&house);
     return status;

@@ -187,6 +187,7 @@ void dagi_park(struct dagi_worker *w, uint64_t idle)
         for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o))
             dagi_note_idle(o, false, true);
         sleep_until_woken(w, helps ? nap_of(idle) : 0);
+        dagi_make_way(w);
     }
     for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
         if (get_up(o) || stays)
@@ -217,6 +218,7 @@ void dagi_park_at_bell(struct dagi_worker *w, uint64_t idle)
     if (!alone)
         enlist(w, DAGI_POLLS_IDLE, DAGI_AT_BELL);
     int events = dagi_crew(w->ctx)->messages->sleep(w, idle, must_stay_at_bell);
+    dagi_make_way(w);
     if (!alone)
         get_up(w);
     dagi_thread(w)->sleeping = 0;

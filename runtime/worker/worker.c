@@ -273,6 +273,7 @@ void dagi_leave(struct dagi_worker *w)
 static void enter(struct dagi_worker *w, int (*done)(void *arg), void *arg)
 {
     dagi_worker_enter(w);
+    dagi_make_way(w);
     dagi_thread(w)->done = done;
     dagi_thread(w)->done_arg = arg;
     for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {

@@ -60,7 +60,7 @@ typedef struct dagi_bed {
 struct dagi_thread {
     struct dagi_runner runner; /* first */
     /* -- fixed */
-    int cpu; /* processor it is bound to, -1: not bound */
+    int cpu; /* worker whose core it wants to be bound to, -1: none */
 
     /* -- seat.c: the thread that it is, from dagi_workers_start() to dagi_workers_stop(); NULL else.
      *    Changed while it is neither on the list nor in use. */
@@ -212,14 +212,21 @@ struct dagi_seat {
     /* -- owner */
     struct dagi_worker *first; /* linked by mate */
     int count;
+    int pu; /* of an application's thread: where dagi_make_way() saw it last; -1: not yet */
 
     /* -- shared */
+    int core; /* seat.c's lock: the worker to whose core it is bound; -1: to none */
     _Atomic int called;         /* 1: who is to come or to leave has changed */
     struct dagi_worker *coming; /* the bed's lock */
     int ends;                   /* the bed's lock: nobody will come any more */
     int users;                  /* seat.c's lock: workers that have come or will, and have not left */
     struct dagi_seat *next;     /* the same: of the application's threads */
 };
+
+/* The application's thread w, which is bound to nothing, is about to work: where it runs on the core of a
+ * background thread both have half of that while another core idles, for up to seconds until the system
+ * finds out. They change places. */
+void dagi_make_way(const struct dagi_worker *w);
 
 /* All contexts of this process, the youngest first: tools/gdb/dag.py begins there. */
 extern dag_context *dagi_contexts;
@@ -275,9 +282,9 @@ void dagi_end_search(struct dagi_worker *w);
 void dagi_rest(struct dagi_worker *w);
 /* Nor has any other worker of the thread, for so many nanoseconds. */
 void dagi_rest_all(struct dagi_worker *w, uint64_t idle);
-/* Has left tasks alone, for others get more done without it (sched/thief.h). */
+/* The worker has left tasks alone, since others get more done without it (sched/thief.h). */
 void dagi_stay_away(struct dagi_worker *w, bool searches);
-/* Wait for a moment, the longer the longer (nanoseconds) nothing has happened. */
+/* Wait for a moment, which is longer the longer nothing has happened (nanoseconds). */
 void dagi_wait_a_moment(struct dagi_worker *w, uint64_t idle);
 /* The trace learns why w does nothing. */
 void dagi_note_idle(struct dagi_worker *w, bool congested, bool asleep);

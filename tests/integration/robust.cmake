@@ -53,19 +53,15 @@ if(Python3_FOUND AND NOT DAG_SANITIZE)
     endif()
 endif()
 
-# Address space and stacks from far too little to enough.
-if(NOT DAG_SANITIZE AND TARGET dag_gesv)
-    foreach(what IN ITEMS space stack)
-        foreach(np IN ITEMS 1 2)
-            dag_add_script_test(robust_${what}_np${np} LABELS integration TIMEOUT 240 PROCESSORS ${np}
-                COMMAND "${BASH_EXECUTABLE}" "${robust}/limits.sh" "${DAG_MPIRUN}" ${np} ${what}
-                    "$<TARGET_FILE:dag_gesv>" --n 600 --check)
-        endforeach()
-    endforeach()
+# Address space, control groups and stacks from far too little to enough.
+if(NOT DAG_SANITIZE AND TARGET dag_gesv AND Python3_FOUND)
+    set(limits "${Python3_EXECUTABLE}" "${robust}/limits.py" "${DAG_MPIRUN}" "$<TARGET_FILE_DIR:dag_gesv>")
+    dag_add_script_test(robust_limits LABELS integration TIMEOUT 240 PROCESSORS 2 COMMAND ${limits} gesv)
+    dag_add_script_test(robust_limits_full LABELS full TIMEOUT 1200 PROCESSORS 2
+        COMMAND ${limits} --full ${DAG_ROUTINES})
 endif()
 
 # Sanitizers take memory of their own.
-find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_FOUND AND NOT DAG_SANITIZE)
     add_executable(robust_baseline robust/baseline.c)
     target_link_libraries(robust_baseline PRIVATE dag_mpi)

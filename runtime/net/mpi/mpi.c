@@ -210,7 +210,7 @@ static void find_tag_limit(dagi_mpi *m)
     m->ntags = m->tag_limit / 2 < DAGI_TAGS ? m->tag_limit / 2 : DAGI_TAGS;
 }
 
-/* In one reduction: the worst status, and of each setting the largest value and the least. */
+/* One reduction finds the worst status, and the largest and the least value of each setting. */
 static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
 {
     static const char *const names[] = {"credit_bytes", "eager_bytes"};

@@ -104,7 +104,7 @@ def least(program, kind, group):
     while high - low > high // 100:
         middle = (low + high) // 2 // KIB * KIB
         low, high = (low, middle) if starts(program, kind, middle, group) else (middle, high)
-    return high + high // 20  # what it takes differs a little from run to run
+    return high + high // 4  # what it takes differs a little from run to run
 
 
 def judge(status, text, name):
