@@ -1,5 +1,6 @@
 /* Collections that are resident: begin and end, and their content at home when the program asks.
  * All of it is the application thread's. */
+#include "../task/door.h"
 #include "resident_impl.h"
 
 #include <dag/matrix.h>
@@ -215,6 +216,8 @@ static dag_status check(dag_context *ctx, const char *call, const dag_collection
         return dag_error(ctx, DAG_ERR_ARG, "%s: context and collection must not be NULL", call);
     if (dagi_worker_self(ctx))
         return dag_error(ctx, DAG_ERR_STATE, "%s: called from a body", call);
+    if (dagi_door_names(ctx, c))
+        return dag_error(ctx, DAG_ERR_STATE, "%s: an open taskpool names \"%s\"", call, c->name);
     return DAG_SUCCESS;
 }
 

@@ -171,6 +171,16 @@ static bool shares(const dag_taskpool *pool, const dag_taskpool *other)
     return false;
 }
 
+bool dagi_door_names(dag_context *ctx, const dag_collection *c)
+{
+    pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
+    const dag_taskpool *open = dagi_tasks(ctx)->pools;
+    while (open && !(dagi_pool_is_open(open) && names(open, c)))
+        open = dagi_pool(open)->next;
+    pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
+    return open != NULL;
+}
+
 const dag_taskpool *dagi_door_beside(dag_context *ctx, const dag_taskpool *pool)
 {
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);

@@ -109,6 +109,8 @@ void dagi_door_abandon(struct dagi_worker *w, dag_taskpool *pool);
 /* Why this rank's giver waits, for a report; NULL = it does not. */
 const char *dagi_door_what(const dag_taskpool *pool);
 
+/* Does an open pool name this collection? */
+bool dagi_door_names(dag_context *ctx, const dag_collection *c);
 /* An open pool that names one of this pool's collections; NULL = none. `pool` NULL: any open pool. */
 const dag_taskpool *dagi_door_beside(dag_context *ctx, const dag_taskpool *pool);
 

@@ -48,7 +48,8 @@ def text(value):
 
 def contexts():
     try:
-        at = gdb.parse_and_eval("dagi_contexts")
+        # its file may have line numbers alone, so the type is told
+        at = gdb.parse_and_eval("*(struct dag_context **)&dagi_contexts")
     except gdb.error:
         raise Lost("dag: there is no runtime in this program, or it was stripped")
     try:
@@ -169,6 +170,13 @@ class Workers(gdb.Command):
         show(rows)
 
 
+def door(pool):
+    """Of a pool that stays open and is given tasks: what its door is at."""
+    if not pool["door"]:
+        return ""
+    return ", " + word("enum dagi_door_state", int(pool["door"]["state"]))
+
+
 class Pools(gdb.Command):
     """Pools that have been added and not yet ended.
 
@@ -186,7 +194,7 @@ class Pools(gdb.Command):
                 status = word("dag_status", int(p["status"]))
                 waiting = sum(int(p["shards"][s]["count"]) for s in range(int(p["nshards"])))
                 rows.append((str(int(head["id"])), text(head["program"]["name"]),
-                             word("enum dagi_pool_state", int(p["state"])),
+                             word("enum dagi_pool_state", int(p["state"])) + door(p),
                              status + (", poisoned" if int(head["poisoned"]) else ""),
                              str(int(p["open"])), str(waiting), str(int(p["order"]["waits"]))))
         show(rows)

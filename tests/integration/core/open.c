@@ -251,6 +251,7 @@ static void wrong_calls(void)
         refused(dag_add(ctx, p.pool), "added before");
         refused(dagi_open_add(ctx, p.pool, 1), "added before");
         refused(dag_matrix_gather(a, element, 2), "names a collection");
+        refused(dag_resident_home(ctx, &a->super), "an open taskpool names");
         CHECK(dag_matrix_gather(b, element, 2) == DAG_SUCCESS, "%s", dag_message(ctx));
         CHECK(size == 1 || dag_barrier(ctx) == DAG_SUCCESS, "%s", dag_message(ctx));
         shut_from_body(&p);
