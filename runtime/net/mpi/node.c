@@ -55,6 +55,43 @@ static int with_same_devices(const card *cards, int ranks, int index)
     return count;
 }
 
+static int number_in(const char *const names[2])
+{
+    const char *text = getenv(names[0]);
+    if (!text)
+        text = getenv(names[1]);
+    return text ? atoi(text) : -1;
+}
+
+static int is_bound(const card *mine)
+{
+    int cpus = 0;
+    for (int i = 0; i < CPU_WORDS; i++)
+        cpus += __builtin_popcountl(mine->cpus[i]);
+    return cpus < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/*
+ * Ranks of this node that are not in the communicator, and so were not asked. The launcher tells how many
+ * there are. They are taken to be placed like those that are: if all of these share processors or devices
+ * these do as well; where this rank is alone, if nobody has bound it or chosen devices for it.
+ */
+static void count_strangers(dagi_mpi *m, const card *mine)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"};
+    dagi_engine *e = &m->super;
+    int here = number_in(sizes), index = number_in(ranks);
+    if (here <= e->near || index < 0 || index >= here)
+        return;
+    if (e->near > 1 ? e->sharing == e->near : !is_bound(mine)) {
+        e->sharing = here;
+        e->share_index = index;
+    }
+    if (e->near > 1 ? e->device_sharing == e->near : mine->devices == 0)
+        e->device_sharing = here;
+}
+
 /* Under a simulator of MPI all ranks are in one process, of one thread: none may sleep. */
 static int in_own_processes(const card *cards, int ranks)
 {
@@ -148,6 +185,7 @@ void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options)
     find_sharing(m, cards, ranks, index);
     m->super.near = ranks;
     m->super.device_sharing = with_same_devices(cards, ranks, index);
+    count_strangers(m, &mine);
     if (ranks > 1 && in_own_processes(cards, ranks))
         hang_bells(m, node, cards, ranks, index, options->bells);
     else if (ranks > 1)
