@@ -2,11 +2,11 @@
 #include "la/check.h"
 #include "la/pools.h"
 #include "la/slabs.h"
-#include "la/stacks.h"
 
 #include <dag/kernels.h>
 #include <dag/lu.h>
 #include <dag/vector.h>
+#include <dag/view.h>
 
 #include "getrf_1.h"
 #include "getrf_nopiv.h"
@@ -71,7 +71,7 @@ static dag_status swap_rows(dagi_check *c, dag_matrix *A, int64_t k, const int64
     if (dagi_check_agreed(c) && k > 0) {
         memcpy(pivot, ipiv, (size_t)k * sizeof(*pivot));
         shift(pivot, k, -1);
-        dagi_la_stacks(slab, &stacks);
+        dag_view_stacks(slab, &stacks);
         c->status = swap_stacks(c->ctx, &stacks, k, pivot, 0, backward != 0);
     }
     free(pivot);
@@ -156,7 +156,7 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
 {
     lu_shapes s = shapes_of(slab);
     dag_matrix stacks;
-    dagi_la_stacks(slab, &stacks);
+    dag_view_stacks(slab, &stacks);
     int tournament = o->pivoting == DAG_PIVOT_TOURNAMENT;
     int ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks.q == 1 ? s.panels : 3;
     (void)dag_kernels_init(NULL);

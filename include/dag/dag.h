@@ -10,7 +10,9 @@
  * installs no signal handler unasked.
  *
  * Threads: a context is driven by one application thread, the one that called dag_init(). It is
- * worker 0 while it is inside dag_wait() or dag_test().
+ * worker 0 while it is inside dag_wait() or dag_test(). A process may have several contexts at a time: they
+ * share background threads, as many as the one with most workers needs, and while a thread waits in one
+ * of the contexts that it has made the others go on, so pools may be waited for in any order.
  */
 #ifndef DAG_DAG_H
 #define DAG_DAG_H
@@ -91,8 +93,9 @@ int dag_setting_get(const dag_context *context, int index, dag_setting *setting)
  * Start the runtime on this rank. Collective over MPI_COMM_WORLD where the build has MPI and the
  * program runs under it: MPI is initialised if it is not (and then finalised by dag_fini()), with
  * MPI_THREAD_SINGLE when there is one worker, else with MPI_THREAD_SERIALIZED: then all workers
- * call it, so the program must not while the context exists, nor have a second one. See dag/mpi.h to
- * start MPI in the program, at any level, and to give a communicator.
+ * call it, one at a time, so the program must not while the context exists. With several contexts the
+ * last one finalises it. See dag/mpi.h to start MPI in the program, at any level, and to give a
+ * communicator.
  * @param[out] context  owned by the caller, ended by dag_fini(). Set only on success.
  * @param config        may be NULL; not kept.
  * @param why           buffer for the reason of a failure, may be NULL.
