@@ -160,7 +160,7 @@ dag_add_mpi_test(comm_engine_unknown NP 1 COMMAND $<TARGET_FILE:tutorial_hello>
 if(DAG_HAVE_MPI AND NOT DAG_SANITIZE)
     add_executable(comm_start comm/start.c)
     target_link_libraries(comm_start PRIVATE dag dag_mpi ${CMAKE_DL_LIBS})
-    foreach(why IN ITEMS setting memory threads credit eager)
+    foreach(why IN ITEMS setting memory threads credit eager told)
         dag_add_mpi_test(comm_start_${why} NP 3 COMMAND comm_start ${why} TIMEOUT 60
             ENVIRONMENT DAG_THREADS=3)
     endforeach()
