@@ -66,7 +66,7 @@ int dagi_modelled(dag_kernel_op op, dag_precision prec, double m, double n, doub
     return 1;
 }
 
-int64_t dagi_modelled_pivot(int64_t i, int64_t end)
+int64_t dag_kernels_pivot(int64_t i, int64_t end)
 {
     uint64_t x = ((uint64_t)i + 1) * UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);

@@ -11,8 +11,6 @@ extern dag_kernel_model *dagi_kernels_model; /* NULL = kernels compute */
 
 /* Always 1. m, n, k: as dagi_modelled() says for each operation. */
 int dagi_modelled(dag_kernel_op op, dag_precision prec, double m, double n, double k);
-/* A pivot of row i, of rows i to end-1: from a fixed sequence. */
-int64_t dagi_modelled_pivot(int64_t i, int64_t end);
 
 #define MODELLED(op, m, n, k)                                                                      \
     (__builtin_expect(dagi_kernels_model != NULL, 0) &&                                            \

@@ -286,6 +286,50 @@ void diag_note_fixit(diag *d, src_range where, const char *replacement)
                      arena_strndup(d->arena, replacement, strlen(replacement)));
 }
 
+/* ---- kept messages ------------------------------------------------------------------------- */
+
+size_t diag_mark(const diag *d)
+{
+    return d->n_messages;
+}
+
+static bool is_about(src_range where, uint32_t file)
+{
+    return src_range_is_none(where) || (where.file >= file && where.file < file + 2);
+}
+
+bool diag_save(const diag *d, uint32_t file, size_t mark, text *out)
+{
+    bool ok = !diag_full(d);
+    for (size_t i = mark; i < d->n_messages && ok; i++) {
+        const diag_message *m = d->messages[i];
+        ok = m->check && !m->place.line && is_about(m->where, file);
+        for (const diag_extra *n = m->notes; n && ok; n = n->next)
+            ok = is_about(n->where, file);
+        if (ok)
+            diag_put_message(out, file, m);
+    }
+    return ok;
+}
+
+void diag_report_again(diag *d, const diag_check *check, diag_severity severity, src_range where,
+                       const char *message)
+{
+    check_state *s = state_of(d, check);
+    s->reports++;
+    s->errors += severity >= DIAG_ERROR;
+    diag_report_plain(d, severity, "%s", message);
+    if (d->last) {
+        d->last->check = check;
+        d->last->where = where;
+    }
+}
+
+bool diag_load(diag *d, uint32_t file, const char *kept)
+{
+    return diag_read_messages(d, d->sources, file, kept);
+}
+
 /* ---- other tools --------------------------------------------------------------------------- */
 
 static diag_place own_place(diag *d, diag_place at)
@@ -313,61 +357,9 @@ void diag_note_foreign(diag *d, diag_place at, const char *message)
 
 /* ---- corrections --------------------------------------------------------------------------- */
 
-static const diag_extra *fixits_of(const diag_message *m)
-{
-    const diag_extra *fixits = m->fixits;
-    for (const diag_extra *n = m->notes; n && !fixits; n = n->next)
-        fixits = n->fixits;
-    return fixits;
-}
-
-/* May the correction stand beside those taken so far? What is inserted at one place is inserted in
- * order. */
-static bool fits(const diag_extra *const *taken, size_t n, const diag_extra *f)
-{
-    for (size_t i = 0; i < n; i++) {
-        src_range a = taken[i]->where, b = f->where;
-        bool same = a.begin == b.begin && a.end == b.end;
-        if (same && strcmp(taken[i]->text, f->text) == 0)
-            return false;
-        if (a.begin < b.end && b.begin < a.end)
-            return false;
-        if (same && a.begin != a.end)
-            return false;
-    }
-    return true;
-}
-
 void diag_mend(const diag *d, uint32_t file, text *out)
 {
-    size_t n = 0, cap = 0;
-    for (size_t i = 0; i < d->n_messages; i++)
-        for (const diag_extra *f = fixits_of(d->messages[i]); f; f = f->next)
-            cap++;
-    const diag_extra **taken = util_alloc((cap + 1) * sizeof(*taken));
-    for (size_t i = 0; i < d->n_messages; i++) {
-        const diag_extra *first = fixits_of(d->messages[i]);
-        bool ok = first != NULL;
-        for (const diag_extra *f = first; f && ok; f = f->next)
-            ok = f->where.file == file && fits(taken, n, f);
-        for (const diag_extra *f = first; f && ok; f = f->next)
-            taken[n++] = f;
-    }
-    for (size_t i = 1; i < n; i++)          /* stable, and few */
-        for (size_t k = i; k > 0 && taken[k - 1]->where.begin > taken[k]->where.begin; k--) {
-            const diag_extra *swap = taken[k];
-            taken[k] = taken[k - 1];
-            taken[k - 1] = swap;
-        }
-    const char *bytes = src_bytes(d->sources, file);
-    size_t done = 0;
-    for (size_t i = 0; i < n; i++) {
-        text_add(out, bytes + done, taken[i]->where.begin - done);
-        text_puts(out, taken[i]->text);
-        done = taken[i]->where.end;
-    }
-    text_add(out, bytes + done, src_len(d->sources, file) - done);
-    free(taken);
+    diag_mend_messages(d->sources, d->messages, d->n_messages, file, out);
 }
 
 /* ---- counts and output --------------------------------------------------------------------- */

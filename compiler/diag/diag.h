@@ -111,6 +111,14 @@ unsigned diag_errors_of(const diag *d, const diag_check *check);
 /* How often this check was reported, in whatever severity. */
 unsigned diag_reports_of(const diag *d, const diag_check *check);
 
+/* The number of messages collected so far, for diag_save. */
+size_t diag_mark(const diag *d);
+/* Appends the messages since `mark` as text for diag_load; places are counted from `file`. False when
+ * one of them is about something else. */
+bool diag_save(const diag *d, uint32_t file, size_t mark, text *out);
+/* Reports what diag_save wrote. False, and nothing is reported, when it is not in this form. */
+bool diag_load(diag *d, uint32_t file, const char *kept);
+
 /* Prints what was collected since the last flush. Of the forms for
  * tools diag_finish prints the end. */
 void diag_flush(diag *d, FILE *out);

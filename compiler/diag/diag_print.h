@@ -25,6 +25,16 @@ typedef struct diag_message {
     diag_extra *fixits;
 } diag_message;
 
+/* diag_keep.c, and what it needs of diag.c */
+void diag_put_message(text *out, uint32_t file, const diag_message *m);
+bool diag_read_messages(diag *d, const src_set *sources, uint32_t file, const char *kept);
+void diag_report_again(diag *d, const diag_check *check, diag_severity severity, src_range where,
+                       const char *message);
+
+/* diag_mend.c */
+void diag_mend_messages(const src_set *sources, diag_message *const *messages, size_t n_messages,
+                        uint32_t file, text *out);
+
 bool diag_terminal(FILE *out);
 void diag_print_text(const src_set *sources, const diag_message *m, bool color, FILE *out);
 void diag_print_json(const src_set *sources, const diag_message *m, FILE *out);

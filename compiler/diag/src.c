@@ -97,6 +97,11 @@ static src_file *src_get(const src_set *set, uint32_t file)
     return &set->files[file - 1];
 }
 
+bool src_knows(const src_set *set, uint32_t file)
+{
+    return file > 0 && file <= set->n;
+}
+
 const char *src_name(const src_set *set, uint32_t file)
 {
     return src_get(set, file)->name;

@@ -38,6 +38,7 @@ uint32_t src_add(src_set *set, const char *name, const char *bytes, size_t len);
  * text) when that fails. */
 uint32_t src_add_file(src_set *set, const char *path, const char **error);
 
+bool src_knows(const src_set *set, uint32_t file);
 const char *src_name(const src_set *set, uint32_t file);
 const char *src_bytes(const src_set *set, uint32_t file);     /* NUL-terminated */
 size_t src_len(const src_set *set, uint32_t file);

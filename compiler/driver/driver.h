@@ -45,6 +45,7 @@ typedef struct driver_options {
     bool verbose;
     diag_format format;
     bool werror;
+    bool no_proof_cache;
     diag_color color;
     unsigned max_errors;
     unsigned long max_operations;   /* of a proof; 0: the default */

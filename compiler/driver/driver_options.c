@@ -36,6 +36,7 @@ static const char help[] =
 "  --explain NAME      what a check is about\n"
 "  --max-errors=N      stop after N errors (20; 0: never)\n"
 "  --max-operations=N  work allowed for one question about the graph\n"
+"  --no-proof-cache    prove files anew; proofs are kept by content in ~/.cache/dagcc/proofs\n"
 "  --diagnostics=text|json|sarif\n"
 "                      messages for people, or for tools: as gcc's JSON, or as SARIF\n"
 "  --color=auto|always|never\n"
@@ -47,6 +48,7 @@ static const char help[] =
 "                      write a dependency file for make or ninja\n"
 "  -v                  print the commands that are run\n"
 "  DAGCC_CC            environment variable: the C compiler to use\n"
+"  DAGCC_PROOF_CACHE   environment variable: where proofs are kept, or 'off'\n"
 "\n"
 "  --help, --version\n";
 
@@ -206,6 +208,10 @@ static bool long_option(cursor *c)
         return (v = long_value(c, "--diagnostics")) && set_diagnostics(o, v);
     if (is_long(arg, "--color"))
         return (v = long_value(c, "--color")) && set_color(o, v);
+    if (strcmp(arg, "--no-proof-cache") == 0) {
+        o->no_proof_cache = true;
+        return true;
+    }
     if (is_long(arg, "--max-errors"))
         return (v = long_value(c, "--max-errors")) && set_max_errors(o, v);
     if (is_long(arg, "--max-operations"))

@@ -2,6 +2,7 @@
 #include "diag/temp.h"
 #include "driver/dagcc_config.h"
 #include "driver_compile.h"
+#include "driver_proofs.h"
 #include "emit/c/emit.h"
 #include "emit/dot/emit_dot.h"
 #include "emit/jdf/unparse_file.h"
@@ -198,13 +199,43 @@ static void look_at_graph(const driver_options *o, frontend *f, unit *u)
 #endif
 }
 
+/* The options that decide what a file means. */
+static void list_again(const driver_options *o, words *again)
+{
+    if (o->dialect == DIALECT_PARSEC)
+        words_add(again, "--std=parsec");
+    for (size_t i = 0; i < o->assumes.n; i++) {
+        words_add(again, "--assume");
+        words_add(again, o->assumes.items[i]);
+    }
+    for (size_t i = 0; i < o->cc.n; i++) {
+        const char *word = o->cc.items[i];
+        bool header = strncmp(word, "-isystem", 8) == 0;
+        bool macro = word[0] == '-' && word[1] && strchr("IDU", word[1]);
+        if (!header && !macro)
+            continue;
+        words_add(again, word);
+        if (!word[header ? 8 : 2] && i + 1 < o->cc.n)
+            words_add(again, o->cc.items[++i]);
+    }
+}
+
 /* Everything behind sema. */
 static void lower(const driver_options *o, frontend *f, unit *u, const char *temp_dir)
 {
     verify_facts facts = {0};
 #if DAGCC_HAVE_VERIFY
-    verify_options vo = {.max_operations = o->max_operations};
-    if (!verify_file(f->ast, f->sema, f->diag, &vo, &facts))
+    words again = {0};
+    list_again(o, &again);
+    verify_options vo = {.max_operations = o->max_operations, .again = again.items};
+    proof_entry kept;
+    bool good = proofs_find(o, f, &again, &facts, &kept);
+    if (!good) {
+        good = verify_file(f->ast, f->sema, f->diag, &vo, &facts);
+        proofs_keep(f, &facts, good, &kept);
+    }
+    words_free(&again);
+    if (!good)
         return;
 #endif
     if (!needs_plan(o->action))

@@ -21,16 +21,25 @@ static bool is_matrix(const sema_global *g)
     return g->kind == SEMA_MATRIX || (g->c_type && strstr(g->c_type, "matrix"));
 }
 
+static bool is_vector(const sema_global *g)
+{
+    return g->c_type && strcmp(g->c_type, "dag_vector *") == 0;
+}
+
 static void add_param(poly *m, const char *name, const sema_global *root,
                       const char *field)
 {
     static const char *const counts[] = {"mt", "nt", "lmt", "lnt", NULL};
-    if (lift_find_param(m, name) >= 0)
+    int known = lift_find_param(m, name);
+    if (known >= 0) {
+        m->params[known].aside = m->params[known].aside && m->aside;
         return;
+    }
     m->params = util_realloc(m->params, (m->n_params + 1) * sizeof(*m->params));
     bool scalar = !field && !root->init, sized = field && is_matrix(root);
     m->params[m->n_params++] = (poly_param){
         .name = arena_strndup(m->arena, name, strlen(name)),
+        .aside = m->aside,
         .root = root,
         .field = field,
         .count = sized && one_of(field, counts),
@@ -40,6 +49,21 @@ static void add_param(poly *m, const char *name, const sema_global *root,
     };
 }
 
+static void collect(const ast_expr *e, void *arg);
+
+/* Integers that inline C names: in the second walk, aside of the others. */
+static void collect_code(poly *m, const ast_expr *e)
+{
+    const sema_ref *refs = sema_captures_of(m->sema, e);
+    for (; m->aside && refs && refs->kind != SEMA_REF_NONE; refs++) {
+        const sema_global *g = refs->kind == SEMA_REF_GLOBAL ? refs->u.global : NULL;
+        if (g && g->kind == SEMA_INT && !g->init)
+            add_param(m, g->name, g, NULL);
+        else if (g && g->kind == SEMA_INT)
+            collect(g->init, m);
+    }
+}
+
 static void collect(const ast_expr *e, void *arg)
 {
     poly *m = arg;
@@ -47,6 +71,10 @@ static void collect(const ast_expr *e, void *arg)
         return;
     if (e->kind == AST_STRING) {
         collect(e->u.string.parsed, m);
+        return;
+    }
+    if (e->kind == AST_INLINE_C) {
+        collect_code(m, e);
         return;
     }
     text spelling = {0};
@@ -67,9 +95,15 @@ static void collect(const ast_expr *e, void *arg)
 static void collect_call(poly *m, const ast_call *c, const sema_global *collection)
 {
     ast_each_in_call(c, collect, m);
+    if (m->aside && collection && c->n_args == 1 && is_vector(collection)) {
+        text spelling = {0};
+        text_printf(&spelling, "%s->count", collection->name);
+        add_param(m, text_str(&spelling), collection, "count");
+        text_free(&spelling);
+    }
     /* Sizes that the file does not mention: under --std=parsec nothing is known about them and
      * nothing was promised. */
-    if (m->sema->dialect == DIALECT_PARSEC || !collection || c->n_args != 2 ||
+    if (m->aside || m->sema->dialect == DIALECT_PARSEC || !collection || c->n_args != 2 ||
         !is_matrix(collection))
         return;
     static const char *const fields[] = {"mt", "nt"};
@@ -86,7 +120,7 @@ static void collect_class(poly *m, const sema_class *cls)
 {
     for (size_t i = 0; i < cls->ast->n_locals; i++)
         ast_each_in_value(cls->ast->locals[i]->value, collect, m);
-    collect_call(m, cls->ast->placement, NULL);
+    collect_call(m, cls->ast->placement, m->aside ? cls->placement : NULL);
     for (size_t f = 0; f < cls->n_flows; f++) {
         for (size_t e = 0; e < cls->flows[f].n_edges; e++) {
             const sema_edge *edge = &cls->flows[f].edges[e];
@@ -106,10 +140,13 @@ void poly_begin(poly *m, const sema_info *sema, arena *a, unsigned long max_oper
         memcpy(m->grid, grid, sizeof(m->grid));
     isl_options_set_on_error(m->isl, ISL_ON_ERROR_CONTINUE);
     isl_ctx_set_max_operations(m->isl, max_operations);
-    for (size_t i = 0; i < file->n_assumes; i++)
-        collect(file->assumes[i]->expr, m);
-    for (size_t i = 0; i < sema->n_classes; i++)
-        collect_class(m, &sema->classes[i]);
+    for (int walk = 0; walk < 2; walk++) {
+        m->aside = walk == 1;
+        for (size_t i = 0; i < file->n_assumes; i++)
+            collect(file->assumes[i]->expr, m);
+        for (size_t i = 0; i < sema->n_classes; i++)
+            collect_class(m, &sema->classes[i]);
+    }
     m->param_space = isl_space_params_alloc(m->isl, (unsigned)m->n_params);
     for (size_t i = 0; i < m->n_params; i++) {
         isl_id *id = isl_id_alloc(m->isl, m->params[i].name, &m->params[i]);
@@ -178,6 +215,8 @@ static void matrix_facts(known *k)
     const poly *m = k->scope.poly;
     for (size_t i = 0; i < m->n_params; i++) {
         const poly_param *p = &m->params[i];
+        if (p->field && is_vector(p->root) && strcmp(p->field, "count") == 0 && !p->aside)
+            at_least(k, i, 0);
         if (!p->field || !is_matrix(p->root))
             continue;
         if (one_of(p->field, not_negative))

@@ -30,6 +30,8 @@ typedef struct poly_param {
     bool count;                 /* a tile count: mt, nt and the like */
     bool scalar;                /* an integer global the caller is free to choose */
     bool rows, cols;            /* of the process grid: P, Q, A->p, A->q */
+    bool aside;                 /* no expression mentions it: a global of inline C, or the size of a
+                                   vector. It has a value only where the user gives one */
 } poly_param;
 
 /* What every expression of one file is lifted over. */
@@ -40,6 +42,7 @@ typedef struct poly {
     poly_param *params;
     size_t n_params;
     isl_space *param_space;     /* all parameters, in this order */
+    bool aside;                 /* while parameters are collected: the second walk */
     int64_t grid[2];            /* rows and columns of the grid that is looked at; 0: all grids */
 } poly;
 

@@ -37,7 +37,7 @@ static const sema_pass passes[] = {
                                 CHECK_DUPLICATE_CLASS, CHECK_COUNT}},
 };
 
-/* In this file: the counts of diag go on over several. */
+/* Whether a check has failed in this file; the counts of diag go on over several. */
 static bool failed(const sema *s, check_id id)
 {
     if (id == CHECK_SYNTAX)
@@ -81,6 +81,7 @@ sema_info *sema_analyse(const ast_file *file, diag *d, sema_derive_fn *derive, v
     map_free(&s.macro_names);
     free(s.undeclared);
     map_free(&s.globals);
+    map_free(&s.symbols);
     map_free(&s.classes);
     return info;
 }

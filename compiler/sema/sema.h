@@ -49,6 +49,8 @@ struct sema_global {
     const ast_expr *size;       /* property size, or NULL */
     const sema_global *aligned; /* property aligned, or NULL */
     src_range first_use;        /* collections: the first reference to an element */
+    bool symbol;                /* no global: a constant of the prologue (init), or a name that only a
+                                   header can define (--std=parsec); in no list */
     bool misused;               /* used as a collection, but it is none (reported) */
     bool used;
 };
@@ -84,10 +86,11 @@ struct sema_local {
     bool used;
 };
 
-/* The kinds that code is made for, by their numbers, and what is known beside them. */
+/* The kinds that code is made for, by their numbers, any of them but cores, and what is known beside. */
 #define SEMA_DEV_OF(NAME, number, name, file) SEMA_DEV_##NAME = number,
-typedef enum sema_device { DAG_DEVICE_KINDS(SEMA_DEV_OF) SEMA_DEV_NO_CODE, SEMA_DEV_HIP =
-                           SEMA_DEV_NO_CODE, SEMA_DEV_RECURSIVE, SEMA_DEV_OTHER } sema_device;
+typedef enum sema_device { DAG_DEVICE_KINDS(SEMA_DEV_OF) SEMA_DEV_ANY, SEMA_DEV_NO_CODE,
+                           SEMA_DEV_HIP = SEMA_DEV_NO_CODE, SEMA_DEV_RECURSIVE,
+                           SEMA_DEV_OTHER } sema_device;
 #undef SEMA_DEV_OF
 /* By sema_device, but for OTHER. */
 extern const char *const sema_device_names[SEMA_DEV_OTHER];

@@ -134,6 +134,33 @@ static bool body_reads(const sema_class *c, const sema_flow *f)
     return false;
 }
 
+/* What a search for a flow in inline C looks for. */
+typedef struct flow_search {
+    const sema_info *info;
+    const sema_flow *flow;
+    bool found;
+} flow_search;
+
+static void search_flow(const ast_expr *e, void *arg)
+{
+    flow_search *f = arg;
+    if (!e)
+        return;
+    for (const sema_ref *r = sema_captures_of(f->info, e); r && r->kind != SEMA_REF_NONE; r++)
+        f->found = f->found || (r->kind == SEMA_REF_FLOW && r->u.flow == f->flow);
+    ast_each_child(e, search_flow, f);
+}
+
+/* [dynamic] guards read what the body left in a flow. */
+static bool guards_read(const sema *s, const sema_class *c, const sema_flow *flow)
+{
+    flow_search search = {s->info, flow, false};
+    EACH_FLOW(c, f)
+        EACH_EDGE(f, e)
+            search_flow(e->cond, &search);
+    return search.found;
+}
+
 static bool has_output(const sema_flow *f)
 {
     EACH_EDGE(f, e)
@@ -149,7 +176,8 @@ static void check_unused_flow(sema *s, const sema_class *c, const sema_flow *f)
         check_unused_in_call(s, f->ast->deps[i]->yes);
         check_unused_in_call(s, f->ast->deps[i]->no);
     }
-    if (f->kind == AST_CTL || has_output(f) || body_reads(c, f))
+    if (f->kind == AST_CTL || has_output(f) || body_reads(c, f) ||
+        guards_read(s, c, f))
         return;
     if (f->kind == AST_READ)
         sema_report(s, CHECK_UNUSED_FLOW, f->ast->name.range,

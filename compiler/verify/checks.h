@@ -32,7 +32,14 @@ isl_map *verify_empty_relation(verify_model *m, const sema_flow *from, const sem
 /* inputs.c: input-gap, input-overlap, null-forward. Sets proven[node id of the ast_flow] where
  * exactly one input is active in every instance. */
 void verify_check_inputs(verify_model *m, bool *proven);
+/* buffers.c: untyped-buffer. Does the flow begin with a buffer of no given shape, by the input e, or
+ * by having none (NULL)? Does an output say what shape? */
+void verify_check_buffers(verify_model *m);
+bool verify_is_fresh(const sema_flow *flow, const sema_edge *e);
+bool verify_gives_shape(const sema_edge *e);
 void verify_check_targets(verify_model *m);     /* targets.c: out-of-space, out-of-bounds */
+/* Is g a dag_vector, used with one index? */
+bool verify_is_vector(const sema_global *g, size_t n_args);
 void verify_check_edges(verify_model *m, const verify_pairs *pairs);    /* edges.c */
 void verify_check_duplicates(verify_model *m, const verify_pairs *pairs);
 

@@ -245,13 +245,20 @@ static bool next_argument(concrete_env *env, void *arg)
 static bool behind_guard(concrete_env *env, void *arg)
 {
     edge_walk *w = arg;
-    if (w->edge->cond) {
+    bool active = !w->edge->cond;
+    /* What a body will have computed is not known: either way may be. */
+    bool either = w->edge->dynamic && env->graph->either;
+    int first = either ? 0 : -1, last = either ? 1 : -1;
+    env->graph->followed = env->graph->followed || either;
+    for (env->computed = first; env->computed <= last && !active; env->computed++) {
         int64_t value = 0;
         if (!concrete_eval(env, w->edge->cond, &value))
             return false;
-        if ((value != 0) == w->edge->negate)
-            return true;
+        active = (value != 0) != w->edge->negate;
     }
+    env->computed = -1;
+    if (!active)
+        return true;
     return each_index(env, w->edge->call->indices, 0, next_argument, w);
 }
 
@@ -334,7 +341,7 @@ void concrete_begin(concrete_graph *g)
 void concrete_build(concrete_graph *g)
 {
     concrete_begin(g);
-    concrete_env env = {.graph = g,
+    concrete_env env = {.graph = g, .computed = -1,
                         .locals = util_alloc(most_locals(g->sema) * sizeof(int64_t))};
     bool ok = true;
     for (size_t c = 0; ok && c < g->sema->n_classes; c++) {
@@ -403,7 +410,7 @@ static bool search_local(concrete_env *env, void *arg)
 
 bool concrete_exists(concrete_graph *g, const sema_class *cls, const int64_t *at)
 {
-    concrete_env env = {.graph = g, .cls = cls,
+    concrete_env env = {.graph = g, .cls = cls, .computed = -1,
                         .locals = util_alloc(most_locals(g->sema) * sizeof(int64_t))};
     search s = {.at = at};
     search_local(&env, &s);
@@ -413,7 +420,7 @@ bool concrete_exists(concrete_graph *g, const sema_class *cls, const int64_t *at
 
 uint32_t concrete_add(concrete_graph *g, const sema_class *cls, const int64_t *at)
 {
-    concrete_env env = {.graph = g, .cls = cls,
+    concrete_env env = {.graph = g, .cls = cls, .computed = -1,
                         .locals = util_alloc(most_locals(g->sema) * sizeof(int64_t))};
     for (size_t i = 0; i < cls->n_params; i++)
         env.locals[cls->params[i]->index] = at[i];
@@ -425,7 +432,7 @@ uint32_t concrete_add(concrete_graph *g, const sema_class *cls, const int64_t *a
 
 bool concrete_args(concrete_graph *g, uint32_t task, const ast_call *call, int64_t *at)
 {
-    concrete_env env = {.graph = g,
+    concrete_env env = {.graph = g, .computed = -1,
                         .locals = util_alloc(most_locals(g->sema) * sizeof(int64_t))};
     load_task(&env, task);
     bool ok = set_locals(&env, 0);
@@ -437,7 +444,7 @@ bool concrete_args(concrete_graph *g, uint32_t task, const ast_call *call, int64
 
 bool concrete_value(concrete_graph *g, uint32_t task, const ast_expr *e, int64_t *value)
 {
-    concrete_env env = {.graph = g,
+    concrete_env env = {.graph = g, .computed = -1,
                         .locals = util_alloc(most_locals(g->sema) * sizeof(int64_t))};
     load_task(&env, task);
     bool ok = set_locals(&env, 0) && concrete_eval(&env, e, value);

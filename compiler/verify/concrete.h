@@ -38,6 +38,9 @@ typedef struct concrete_graph {
     const int64_t *params;      /* one value for each parameter of the model */
     concrete_code_fn *code;     /* NULL: inline C has no value */
     void *code_arg;
+    bool either;                /* in: a [dynamic] guard that reads flows may turn out either way,
+                                   both are followed; else it has no value */
+    bool followed;              /* out: there was one */
     size_t max_tasks, max_refs;
     size_t steps;               /* values of ranges walked so far: at most MAX_STEPS */
 
@@ -66,6 +69,9 @@ struct concrete_env {
         int64_t value;
     } indices[32];
     size_t n_indices;
+    /* In the guard of a [dynamic] edge: what inline C that reads flows is taken to be; -1: it has no
+     * value. */
+    int computed;
 };
 
 /* Enumerates; g has been zeroed and its first members set. Always needs concrete_free. */
@@ -81,6 +87,8 @@ bool concrete_exists(concrete_graph *g, const sema_class *cls, const int64_t *at
 uint32_t concrete_add(concrete_graph *g, const sema_class *cls, const int64_t *at);
 
 bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value);
+/* Does this inline C read what a body computed? Then it has no value before the graph runs. */
+bool concrete_reads_flows(const sema_info *sema, const ast_expr *e);
 
 const int64_t *concrete_at(const concrete_graph *g, uint32_t task);
 void concrete_put_task(const concrete_graph *g, uint32_t task, text *out);

@@ -149,6 +149,14 @@ static bool eval_binary(concrete_env *env, const ast_expr *e, int64_t *value)
     }
 }
 
+bool concrete_reads_flows(const sema_info *sema, const ast_expr *e)
+{
+    const sema_ref *refs = sema_captures_of(sema, e);
+    while (refs && refs->kind != SEMA_REF_NONE && refs->kind != SEMA_REF_FLOW)
+        refs++;
+    return refs && refs->kind == SEMA_REF_FLOW;
+}
+
 bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value)
 {
     switch (e->kind) {
@@ -175,6 +183,10 @@ bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value)
             return concrete_eval(env, e->u.string.parsed, value);
         break;
     case AST_INLINE_C:
+        if (env->computed >= 0 && concrete_reads_flows(env->graph->sema, e)) {
+            *value = env->computed;
+            return true;
+        }
         if (env->graph->code && env->graph->code(env->graph->code_arg, e, env, value))
             return true;
         return fail(env, e, "inline C");

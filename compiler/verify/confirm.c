@@ -1,7 +1,7 @@
 /* Counter-examples are evaluated before they are printed: the proofs say that something is wrong,
  * and the expressions of the file, computed as the program would, have to say the same. */
+#include "checks.h"
 #include "concrete.h"
-#include "report.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -34,6 +34,7 @@ typedef struct pick {
     const sema_flow *flow, *other;
     ast_dir dir;
     const int64_t *there;
+    bool stores;                /* of a flow: to memory only */
 } pick;
 
 /* The number of such references of the task; -1: not known. */
@@ -48,7 +49,8 @@ static long count(concrete_graph *g, const sema_class *cls, const int64_t *at, c
         const concrete_ref *r = &g->refs[i];
         bool counts = p->edge ? r->edge == p->edge
                               : r->edge->flow == p->flow && r->edge->dir == p->dir &&
-                                    (!p->other || r->edge->target_flow == p->other);
+                                    (!p->other || r->edge->target_flow == p->other) &&
+                                    (!p->stores || verify_gives_shape(r->edge));
         n += counts && (!p->there || same_values(g, r, p->there));
     }
     return n;
@@ -118,7 +120,7 @@ static bool refuted_ends(const scene *s, const verify_claim *c, bool sent)
 static int64_t size_of(const scene *s, const sema_global *g, const char *field)
 {
     int pos = lift_find_size(&s->m->poly, g, field);
-    return pos >= 0 ? s->params[pos] : INT64_MAX;
+    return pos >= 0 && !s->m->poly.params[pos].aside ? s->params[pos] : INT64_MAX;
 }
 
 static bool inside(const scene *s, const sema_global *g, const int64_t *at, size_t n)
@@ -163,6 +165,9 @@ static bool refuted(const scene *s, const verify_claim *c)
         return refuted_place(s, c);
     case CLAIM_NO_INPUT:
         return refutes_count(refs(s, cls, c->here, (pick){.flow = c->flow, .dir = AST_IN}), 0, 0);
+    case CLAIM_NO_SHAPE:
+        return refutes_count(refs(s, cls, c->here, (pick){.flow = c->flow, .dir = AST_OUT,
+                                                          .stores = true}), 0, 0);
     case CLAIM_TWICE:
         if (c->edge == c->second)
             return refutes_count(refs(s, cls, c->here, of_edge), 2, LONG_MAX);

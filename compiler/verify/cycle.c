@@ -49,13 +49,6 @@ static isl_union_map *component_edges(verify_model *m, const verify_pairs *pairs
     return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
 }
 
-/* The allowance of operations again, unless it was exceeded: an edge is a question of its own. */
-static void renew(const verify_model *m)
-{
-    if (!verify_failed(m))
-        isl_ctx_reset_operations(m->poly.isl);
-}
-
 /* One convex relation around `rel` (taken), for all parameters at once. */
 static isl_map *around(const verify_model *m, isl_map *rel)
 {
@@ -75,7 +68,7 @@ static isl_union_map *wide_edges(verify_model *m, const verify_pairs *pairs, con
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
         for (size_t k = 0; k < p->n_ins && in_component(m, reach, cls, p); k++) {
-            renew(m);
+            verify_renew(m);
             isl_map *rel = verify_forward(m, p->ins[k]);
             rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
             rel = isl_map_apply_domain(rel, isl_map_copy(wide[p->from->cls->index]));
@@ -88,7 +81,7 @@ static isl_union_map *wide_edges(verify_model *m, const verify_pairs *pairs, con
     for (size_t i = 0; i < m->n_classes; i++)
         isl_map_free(wide[i]);
     free(wide);
-    renew(m);
+    verify_renew(m);
     return all;
 }
 
@@ -320,6 +313,18 @@ static void enumerate(verify_model *m, size_t cls)
 /* Cheap ways first. */
 static bool is_acyclic(verify_model *m, const verify_pairs *pairs, const bool *reach, size_t cls)
 {
+    enum { MANY = 12 };
+    size_t n = 0;
+    bool *members = util_alloc(m->n_classes + 1);
+    for (size_t b = 0; b < m->n_classes; b++) {
+        members[b] = reach[cls * m->n_classes + b] && reach[b * m->n_classes + cls];
+        n += members[b];
+    }
+    bool climbs = n >= MANY && verify_climbs(m, pairs, members);
+    free(members);
+    verify_begin(m);
+    if (climbs)
+        return true;
     if (has_schedule(m, wide_edges(m, pairs, reach, cls, true)) ||
         has_schedule(m, wide_edges(m, pairs, reach, cls, false)))
         return true;

@@ -30,7 +30,7 @@ static bool session_start(session *s, const ast_file *file, const sema_info *sem
         return false;
     s->g = (concrete_graph){.sema = sema, .model = s->m, .params = s->values.params,
                             .code = s->code ? inline_eval : NULL, .code_arg = s->code,
-                            .max_tasks = MAX_TASKS, .max_refs = MAX_REFS};
+                            .either = true, .max_tasks = MAX_TASKS, .max_refs = MAX_REFS};
     concrete_build(&s->g);
     if (s->g.failed) {
         if (!inline_died(s->code))

@@ -28,7 +28,7 @@ static bool fresh(exhaust *x, const sema_edge *e, int check)
     return fresh_call(x, e->call, check);
 }
 
-enum { SPACE, BOUNDS, REMOTE, MATCH, TWICE, GAP, OVERLAP, NULLS, RACE };
+enum { SPACE, BOUNDS, REMOTE, MATCH, TWICE, GAP, OVERLAP, NULLS, RACE, SHAPE };
 
 static void put_target(const exhaust *x, const concrete_ref *r, text *out)
 {
@@ -39,8 +39,11 @@ static void put_target(const exhaust *x, const concrete_ref *r, text *out)
 static void finish(exhaust *x)
 {
     verify_witness w = {.params = x->values->params, .shown = util_alloc(x->m->poly.n_params + 1)};
-    for (size_t i = 0; i < x->m->poly.n_params; i++)
-        w.shown[i] = x->m->poly.params[i].field || !x->m->poly.params[i].root->init;
+    for (size_t i = 0; i < x->m->poly.n_params; i++) {
+        const poly_param *p = &x->m->poly.params[i];
+        bool unknown = p->aside && p->field && w.params[i] == VERIFY_UNKNOWN_SIZE;
+        w.shown[i] = (p->field || !p->root->init) && !unknown;
+    }
     verify_report_end(x->m, x->m->facts, &w);
     free(w.shown);
 }
@@ -65,7 +68,9 @@ static bool say(exhaust *x, const char *check, src_range where, verify_weight we
 
 static void check_space(exhaust *x, const concrete_ref *r)
 {
-    if (r->edge->end != SEMA_END_TASK || r->target != CONCRETE_NONE || !fresh(x, r->edge, SPACE))
+    bool may_not_be = r->edge->dynamic && r->edge->dir == AST_OUT;
+    if (r->edge->end != SEMA_END_TASK || r->target != CONCRETE_NONE || may_not_be ||
+        !fresh(x, r->edge, SPACE))
         return;
     text task = {0}, target = {0};
     bool sends = r->edge->dir == AST_OUT;
@@ -88,9 +93,13 @@ static int64_t size_of(const exhaust *x, const sema_global *g, const char *field
     return pos >= 0 ? x->values->params[pos] : INT64_MAX;
 }
 
-/* Is A(at) outside of the matrix? Nothing is known about other collections. */
+/* Is A(at) outside of the matrix or vector? Nothing is known about other collections. */
 static bool is_outside(const exhaust *x, const sema_global *g, const int64_t *at, size_t n)
 {
+    int64_t count = verify_is_vector(g, n) ? size_of(x, g, "count") : INT64_MAX;
+    if (n == 1)
+        return verify_is_vector(g, n) &&
+               (at[0] < 0 || (count != VERIFY_UNKNOWN_SIZE && at[0] >= count));
     return n == 2 && g->kind != SEMA_COLLECTION && verify_rank_of(x->values, g, at, 2) >= -1 &&
            (at[0] < 0 || at[1] < 0 || at[0] >= size_of(x, g, "mt") ||
             at[1] >= size_of(x, g, "nt"));
@@ -191,24 +200,40 @@ static void report_null(exhaust *x, uint32_t t, const sema_edge *null, const sem
     text_free(&task);
 }
 
+static void report_shapeless(exhaust *x, uint32_t t, const sema_flow *flow)
+{
+    text task = {0};
+    concrete_put_task(x->g, t, &task);
+    if (flow->n_edges > 0 && fresh(x, &flow->edges[0], SHAPE) &&
+        say(x, "untyped-buffer", flow->ast->name.range, VERIFY_GRAVE,
+            "the buffer of %s.%s has no shape: it is stored nowhere, and no [type] says what it "
+            "looks like", text_str(&task), flow->name))
+        finish(x);
+    text_free(&task);
+}
+
 static void check_flow(exhaust *x, uint32_t t, const sema_flow *flow)
 {
     const concrete_task *task = &x->g->tasks[t];
     const concrete_ref *in = NULL, *out = NULL;
-    bool has_inputs = false;
+    bool has_inputs = false, shaped = false, fresh_one = verify_is_fresh(flow, NULL);
     for (size_t i = 0; i < flow->n_edges; i++)
         has_inputs = has_inputs || flow->edges[i].dir == AST_IN;
     for (uint32_t i = task->first_ref; i < task->first_ref + task->n_refs; i++) {
         const concrete_ref *r = &x->g->refs[i];
         if (r->edge->flow != flow)
             continue;
+        shaped = shaped || verify_gives_shape(r->edge);
+        fresh_one = fresh_one || verify_is_fresh(flow, r->edge);
         if (r->edge->dir == AST_OUT)
             out = out ? out : r;
-        else if (in)
+        else if (in && !(in->edge->dynamic && r->edge->dynamic)) /* those are alternatives */
             report_overlap(x, t, in->edge, r->edge);
         else
             in = r;
     }
+    if (fresh_one && !shaped && verify_wants(x->m, "untyped-buffer"))
+        report_shapeless(x, t, flow);
     if (!in && has_inputs && flow->ast->kind != AST_WRITE)
         report_gap(x, t, flow);
     if (in && out && in->edge->end == SEMA_END_NULL)
@@ -276,7 +301,7 @@ static void report_twice(exhaust *x, const arc *a, const arc *b)
 
 static void report_mismatch(exhaust *x, const arc *a, bool sent)
 {
-    if (!fresh(x, a->ref->edge, MATCH))
+    if ((sent && a->ref->edge->dynamic) || !fresh(x, a->ref->edge, MATCH))
         return;
     text from = {0}, to = {0};
     concrete_put_task(x->g, a->from, &from);
@@ -333,7 +358,10 @@ void exhaust_check(exhaust *x)
                 check_flow(x, t, &cls->flows[f]);
     }
     check_arcs(x);
-    verify_cycle_in(x->m, x->g);
-    verify_races_in(x->m, x->g);
+    /* Of tasks that exist if a guard turns out so, no two need to exist together. */
+    if (!x->g->followed) {
+        verify_cycle_in(x->m, x->g);
+        verify_races_in(x->m, x->g);
+    }
     free(x->seen);
 }

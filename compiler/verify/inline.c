@@ -53,7 +53,8 @@ static void find_in(const ast_expr *e, void *arg)
     inline_c *c = arg;
     if (!e)
         return;
-    if (e->kind == AST_INLINE_C && c->number[e->node.id] < 0) {
+    if (e->kind == AST_INLINE_C && c->number[e->node.id] < 0 &&
+        !concrete_reads_flows(c->m->sema, e)) {
         c->number[e->node.id] = (int)c->n_exprs;
         c->exprs = util_realloc(c->exprs, (c->n_exprs + 1) * sizeof(*c->exprs));
         c->exprs[c->n_exprs++] = e;

@@ -245,6 +245,7 @@ static void first_input_wins(verify_model *m)
         const sema_flow *flow = later->sema->flow;
         if (later->sema->dir != AST_IN || flow->ast->kind == AST_CTL)
             continue;
+        verify_renew(m);
         for (size_t k = 0; k < later->sema->index; k++) {
             const verify_edge *e = verify_edge_of(m, &flow->edges[k]);
             if (e->sema->dir != AST_IN)
@@ -303,6 +304,8 @@ verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
     m->n_classes = sema->n_classes;
     m->max_operations = options && options->max_operations ? options->max_operations
                                                            : VERIFY_MAX_OPERATIONS;
+    m->most_operations = m->max_operations;
+    m->doubts = arena_alloc(m->arena, sizeof(*m->doubts));
     make_tables(m);
     poly_begin(&m->poly, sema, m->arena, m->max_operations, grid);
     verify_begin(m);
@@ -310,12 +313,12 @@ verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
     m->facts = lift_facts(&m->poly, m->assume_exact);
     m->given = isl_set_copy(m->facts);
     for (size_t i = 0; i < m->n_classes; i++) {
+        verify_renew(m);
         lift_class(m, &m->classes[i]);
         lift_placement(m, &m->classes[i]);
     }
     for (size_t i = 0; i < m->n_edges; i++) {
-        if (!verify_failed(m))
-            isl_ctx_reset_operations(m->poly.isl);
+        verify_renew(m);
         lift_edge(m, &m->edges[i]);
     }
     if (sema->dialect == DIALECT_PARSEC)

@@ -39,10 +39,25 @@ void verify_begin(verify_model *m)
     isl_ctx_reset_operations(m->poly.isl);
 }
 
+void verify_renew(const verify_model *m)
+{
+    if (!verify_failed(m))
+        isl_ctx_reset_operations(m->poly.isl);
+}
+
+void verify_begin_kind(verify_model *m)
+{
+    verify_begin(m);
+    m->max_operations = m->most_operations;
+    isl_ctx_set_max_operations(m->poly.isl, m->max_operations);
+}
+
 void verify_spend(verify_model *m, unsigned long max_operations)
 {
     if (m->max_operations > max_operations)
         m->max_operations = max_operations;
+    if (m->most_operations > max_operations)
+        m->most_operations = max_operations;
     isl_ctx_set_max_operations(m->poly.isl, m->max_operations);
 }
 

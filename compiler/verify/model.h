@@ -21,6 +21,13 @@ typedef struct verify_edge verify_edge;
 typedef struct verify_model verify_model;
 typedef struct verify_order verify_order;
 
+/* Questions that were given up. */
+typedef struct verify_doubts {
+    src_range where;            /* of the first */
+    const char *what;
+    size_t n;
+} verify_doubts;
+
 struct verify_class {
     const sema_class *sema;
     isl_id *id;
@@ -66,7 +73,7 @@ struct verify_model {
     size_t n_classes;
     verify_edge *edges;
     size_t n_edges;
-    /* With a grid: the model without. What is exact there is proven there. */
+    /* The model without a grid, where this one has one. What is exact there is proven there. */
     const verify_model *all_grids;
     bool grids_checked;         /* small grids were looked at one by one */
     const char *command;        /* verify_command, NULL until asked for */
@@ -75,7 +82,9 @@ struct verify_model {
     bool conditional;           /* the last verify_report: unusual sizes are to blame */
     bool may_assume;            /* the finding may be excluded by an assumption about sizes */
     unsigned long max_operations;   /* of the next question */
-    verify_order *order;        /* order of tasks as far as it was asked for; see race.c */
+    unsigned long most_operations;  /* of any */
+    verify_doubts *doubts;          /* shared by the models of one file */
+    verify_order *order;        /* order of tasks as far as it was asked for; see ordered.c */
     void (*order_free)(verify_order *o);    /* set with it */
     bool gave_up;               /* the bound on operations was met while lifting */
 };
@@ -90,6 +99,11 @@ void verify_model_free(verify_model *m);
 /* Start of one question to isl: forgets an earlier failure and renews the allowance of operations,
  * which is halved after each failure. */
 void verify_begin(verify_model *m);
+/* Start of one kind of questions: what others were given up does not make these cheaper. */
+void verify_begin_kind(verify_model *m);
+/* Within a question about many classes or edges: the allowance again, for the next one of them,
+ * unless it was exceeded. */
+void verify_renew(const verify_model *m);
 /* No more than so many operations for each question from now on. */
 void verify_spend(verify_model *m, unsigned long max_operations);
 /* True when the allowance was exceeded (or isl failed) since verify_begin. */

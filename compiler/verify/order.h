@@ -8,6 +8,9 @@
 #include <isl/union_map.h>
 
 void verify_check_cycles(verify_model *m, const verify_pairs *pairs);
+/* climb.c: are there no circles among the classes marked in `classes`? A cheap proof for many of
+ * them; false when it does not show it. */
+bool verify_climbs(verify_model *m, const verify_pairs *pairs, const bool *classes);
 void verify_check_races(verify_model *m, const verify_pairs *pairs);
 
 /* Is every pair of `both` (taken, of this model and its pairs) ordered by a path of edges: from its

@@ -1,6 +1,17 @@
 /* Task edges by the two flows that they join, and their relations. */
 #include "checks.h"
 
+/* No more edges than this lead from one flow to another. */
+static size_t most_between(const sema_flow *from, const sema_flow *to)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < from->n_edges; i++)
+        n += from->edges[i].target_flow == to;
+    for (size_t i = 0; i < to->n_edges; i++)
+        n += to->edges[i].target_flow == from;
+    return n;
+}
+
 static verify_pair *find_pair(verify_model *m, verify_pairs *all, const sema_flow *from,
                               const sema_flow *to)
 {
@@ -10,8 +21,8 @@ static verify_pair *find_pair(verify_model *m, verify_pairs *all, const sema_flo
     /* One pair for each edge at most: allocated once. */
     verify_pair *p = &all->items[all->n++];
     *p = (verify_pair){.from = from, .to = to};
-    p->outs = arena_alloc(m->arena, m->n_edges * sizeof(*p->outs));
-    p->ins = arena_alloc(m->arena, m->n_edges * sizeof(*p->ins));
+    p->outs = arena_alloc(m->arena, most_between(from, to) * sizeof(*p->outs));
+    p->ins = arena_alloc(m->arena, most_between(from, to) * sizeof(*p->ins));
     return p;
 }
 

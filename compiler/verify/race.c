@@ -2,178 +2,11 @@
 #include "concrete.h"
 #include "order.h"
 
-#include <isl/union_set.h>
-
 #include <stdlib.h>
 
 static bool regions_meet(const sema_edge *a, const sema_edge *b)
 {
     return (verify_region(a, true) & verify_region(b, true)) != 0;
-}
-
-/* ---- proofs ---------------------------------------------------------------------------------- */
-
-/* Pairs of instances (of the classes of a and b) that store to one element; without the identity
- * for an edge and itself. */
-static isl_map *conflicts(verify_model *m, const verify_edge *a, const verify_edge *b)
-{
-    isl_map *both = isl_map_apply_range(isl_map_copy(a->rel),
-                                        isl_map_reverse(isl_map_copy(b->rel)));
-    if (a == b)
-        both = isl_map_subtract(both, isl_map_identity(isl_map_get_space(both)));
-    return isl_map_intersect_params(both, isl_set_copy(m->facts));
-}
-
-/* Every edge of the graph between tasks, by what tasks wait for. */
-static isl_union_map *all_edges(verify_model *m, const verify_pairs *pairs)
-{
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
-    for (size_t i = 0; i < pairs->n; i++) {
-        const verify_pair *p = &pairs->items[i];
-        isl_map *rel = verify_union(m, p->from, p->to, p->ins, p->n_ins, true);
-        all = isl_union_map_union(all, isl_union_map_from_map(rel));
-    }
-    return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
-}
-
-/* An exact closure of `edges` (kept), or NULL. */
-static isl_union_map *exact_closure(verify_model *m, isl_union_map *edges)
-{
-    isl_bool exact = isl_bool_false;
-    isl_union_map *closure = isl_union_map_transitive_closure(isl_union_map_copy(edges), &exact);
-    if (closure && exact == isl_bool_true)
-        return closure;
-    isl_union_map_free(closure);
-    verify_begin(m);
-    return NULL;
-}
-
-/* Edges that stay within one class. */
-static isl_union_map *own_edges(verify_model *m, const verify_pairs *pairs, const sema_class *cls)
-{
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
-    for (size_t i = 0; i < pairs->n; i++) {
-        const verify_pair *p = &pairs->items[i];
-        if (p->from->cls == cls && p->to->cls == cls)
-            all = isl_union_map_union(all, isl_union_map_from_map(verify_union(
-                                               m, p->from, p->to, p->ins, p->n_ins, true)));
-    }
-    return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
-}
-
-/* Any number of steps within one class, at least one, where their closure is exact. Takes the steps
- * that are covered so out of *between. */
-static isl_union_map *own_chains(verify_model *m, const verify_pairs *pairs,
-                                 isl_union_map **between)
-{
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
-    for (size_t i = 0; i < m->n_classes; i++) {
-        isl_union_map *own = own_edges(m, pairs, m->classes[i].sema);
-        isl_union_map *closure = exact_closure(m, own);
-        if (closure) {
-            *between = isl_union_map_subtract(*between, own);
-            all = isl_union_map_union(all, closure);
-        } else {
-            isl_union_map_free(own);
-        }
-    }
-    return isl_union_map_coalesce(all);
-}
-
-/* chains, or no step. */
-static isl_union_map *or_none(verify_model *m, isl_union_map *chains)
-{
-    for (size_t i = 0; i < m->n_classes; i++) {
-        isl_union_set *space = isl_union_set_from_set(isl_set_copy(m->classes[i].space));
-        chains = isl_union_map_union(chains, isl_union_set_identity(space));
-    }
-    return isl_union_map_coalesce(chains);
-}
-
-/* rest minus the pairs that `order` (kept) puts behind each other, forward or in either
- * direction. */
-static isl_union_map *discharge(isl_union_map *rest, isl_union_map *order, bool either)
-{
-    rest = isl_union_map_subtract(rest, isl_union_map_copy(order));
-    if (either)
-        rest = isl_union_map_subtract(rest, isl_union_map_reverse(isl_union_map_copy(order)));
-    return rest;
-}
-
-/* What is known of the order, from cheap to dear: the edges; chains within classes, with none and
- * up to STEPS edges between them; the closure. Made once for each model, when a question gets that
- * far: facts only become narrower, and what is ordered for more sizes is ordered for fewer. */
-enum { EDGES, CHAINS, STEPS = 4, CLOSURE = CHAINS + STEPS + 1, STAGES };
-
-struct verify_order {
-    isl_union_map *stage[STAGES];   /* NULL: not made, or not within the bound on operations */
-    isl_union_map *between;         /* edges that no chain of one class covers */
-    int made;
-};
-
-static isl_union_map *make_stage(verify_model *m, const verify_pairs *pairs, verify_order *o,
-                                 int stage)
-{
-    isl_union_map *edges = o->stage[EDGES], *chains = o->stage[CHAINS];
-    if (stage == EDGES)
-        return all_edges(m, pairs);
-    if (stage == CHAINS) {
-        o->between = isl_union_map_copy(edges);
-        return own_chains(m, pairs, &o->between);
-    }
-    if (stage == CLOSURE)
-        return edges ? exact_closure(m, edges) : NULL;
-    isl_union_map *any = or_none(m, isl_union_map_copy(chains));
-    isl_union_map *path = isl_union_map_copy(stage == CHAINS + 1 ? any : o->stage[stage - 1]);
-    path = isl_union_map_apply_range(path, isl_union_map_copy(o->between));
-    path = isl_union_map_apply_range(path, any);
-    return isl_union_map_coalesce(path);
-}
-
-static void order_free(verify_order *o)
-{
-    for (int i = 0; i < STAGES; i++)
-        isl_union_map_free(o->stage[i]);
-    isl_union_map_free(o->between);
-    free(o);
-}
-
-static isl_union_map *order_stage(verify_model *m, const verify_pairs *pairs, int stage)
-{
-    if (!m->order) {
-        m->order = util_alloc(sizeof(*m->order));
-        m->order_free = order_free;
-    }
-    verify_order *o = m->order;
-    if (o->made <= stage) {
-        verify_begin(m);
-        isl_union_map *made = make_stage(m, pairs, o, stage);
-        if (verify_failed(m))
-            made = isl_union_map_free(made);
-        verify_begin(m);
-        o->stage[stage] = made;
-        o->made = stage + 1;
-    }
-    return o->stage[stage];
-}
-
-bool verify_ordered(verify_model *m, const verify_pairs *pairs, isl_map *both, bool either)
-{
-    isl_union_map *rest = isl_union_map_from_map(both);
-    bool done = false;
-    for (int i = 0; i < STAGES && !done && !verify_failed(m); i++) {
-        isl_union_map *order = order_stage(m, pairs, i);
-        if (!order)
-            continue;
-        rest = discharge(rest, order, either);
-        done = isl_union_map_is_empty(rest) == isl_bool_true;
-    }
-    isl_union_map_free(rest);
-    if (verify_failed(m)) {
-        verify_begin(m);
-        return false;
-    }
-    return done;
 }
 
 /* ---- enumeration ----------------------------------------------------------------------------- */
@@ -300,21 +133,88 @@ void verify_races_in(verify_model *m, const concrete_graph *g)
     }
 }
 
-static void enumerate(verify_model *m, const verify_edge *a, const verify_edge *b)
+/* ---- what is not decided --------------------------------------------------------------------- */
+
+/* Two stores of which it is not known whether they are ordered. */
+typedef struct doubt {
+    const verify_edge *a, *b;
+} doubt;
+
+typedef struct doubts {
+    doubt *items;
+    size_t n, cap;
+} doubts;
+
+static void add_doubt(doubts *d, const verify_edge *a, const verify_edge *b)
 {
-    race r = {.a = a->sema, .b = b->sema};
-    bool complete = verify_each_small(m, find_race, &r);
-    if (r.found)
-        report_race(m, &r);
+    if (d->n == d->cap) {
+        d->cap = 2 * d->cap + 16;
+        d->items = util_realloc(d->items, d->cap * sizeof(*d->items));
+    }
+    d->items[d->n++] = (doubt){a, b};
+}
+
+/* What a look at small graphs is after: a race between two stores of any of the doubts. */
+typedef struct hunt {
+    const doubt *doubts;
+    size_t n;
+    race race;
+} hunt;
+
+static bool find_any(verify_model *m, const concrete_graph *g, void *arg)
+{
+    hunt *h = arg;
+    for (size_t i = 0; i < h->n && !h->race.found; i++) {
+        h->race.a = h->doubts[i].a->sema;
+        h->race.b = h->doubts[i].b->sema;
+        find_race(m, g, &h->race);
+    }
+    return h->race.found;
+}
+
+static void enumerate(verify_model *m, const doubt *list, size_t n)
+{
+    hunt h = {.doubts = list, .n = n};
+    bool complete = verify_each_small(m, find_any, &h);
+    const sema_edge *a = list[0].a->sema, *b = list[0].b->sema;
+    text more = {0};
+    if (n > 1)
+        text_printf(&more, ", nor %zu more pairs of stores", n - 1);
+    if (h.race.found)
+        report_race(m, &h.race);
     else
-        diag_report(m->d, verify_check(m, "race-undecided"), b->sema->call->node.range,
+        diag_report(m->d, verify_check(m, "race-undecided"), b->call->node.range,
                     "could not show that this store and that of '%s' to the same element of '%s' "
-                    "are ordered%s", a->sema->flow->cls->name, a->sema->target->name,
+                    "are ordered%s%s", a->flow->cls->name, a->target->name, text_str(&more),
                     complete ? "; sizes up to 6 show no race" : "");
-    race_free(&r);
+    if (!h.race.found && n > 1)
+        diag_note(m->d, (src_range){0}, "'--max-operations=%lu' goes on", 16 * m->most_operations);
+    text_free(&more);
+    race_free(&h.race);
+}
+
+/* Few are said one by one. */
+static void report_doubts(verify_model *m, const doubts *d)
+{
+    enum { FEW = 8 };
+    if (d->n > FEW)
+        enumerate(m, d->items, d->n);
+    for (size_t i = 0; i < d->n && d->n <= FEW; i++)
+        enumerate(m, &d->items[i], 1);
 }
 
 /* ---- the check ------------------------------------------------------------------------------- */
+
+/* Pairs of instances (of the classes of a and b) that store to one element; without the identity
+ * for an edge and itself. */
+static isl_map *conflicts(verify_model *m, const verify_edge *a, const verify_edge *b)
+{
+    isl_map *both = isl_map_apply_range(isl_map_copy(a->rel),
+                                        isl_map_reverse(isl_map_copy(b->rel)));
+    if (a == b)
+        both = isl_map_subtract(both, isl_map_identity(isl_map_get_space(both)));
+    return isl_map_intersect_params(both, isl_set_copy(m->facts));
+}
 
 /* One task that stores two values to one element: a contradiction without any order. */
 static bool check_same_task(verify_model *m, const verify_edge *a, const verify_edge *b)
@@ -347,29 +247,152 @@ static bool check_same_task(verify_model *m, const verify_edge *a, const verify_
     return bad;
 }
 
+/* Are all pairs of instances of a and b that store to one element ordered, or in this order if
+ * `forward`? */
+static bool settled(verify_model *m, const verify_pairs *pairs, const verify_edge *a,
+                    const verify_edge *b, bool forward)
+{
+    isl_map *both = conflicts(m, a, b);
+    if (isl_map_is_empty(both) != isl_bool_true)
+        return verify_ordered(m, pairs, both, !forward);
+    isl_map_free(both);
+    return true;
+}
+
 static void check_two(verify_model *m, const verify_pairs *pairs, const verify_edge *a,
-                      const verify_edge *b)
+                      const verify_edge *b, doubts *d)
 {
     verify_begin(m);
-    if (check_same_task(m, a, b))
-        return;
-    isl_map *both = conflicts(m, a, b);
-    if (isl_map_is_empty(both) == isl_bool_true) {
-        isl_map_free(both);
-        return;
+    if (!check_same_task(m, a, b) && !settled(m, pairs, a, b, false))
+        add_doubt(d, a, b);
+}
+
+/* ---- many stores ----------------------------------------------------------------------------- */
+
+/* A store behind another that names at least its elements: whatever came before the other comes
+ * before it. So, in an order of the classes, each needs a look at those since such a one only. */
+static bool covers(verify_model *m, const verify_edge *a, const verify_edge *b)
+{
+    if (verify_region(b->sema, true) & ~verify_region(a->sema, false))
+        return false;
+    isl_set *of_a = isl_map_range(isl_map_copy(a->rel)), *of_b = isl_map_range(isl_map_copy(b->rel));
+    of_b = isl_set_intersect_params(of_b, isl_set_copy(m->facts));
+    bool yes = a->exact && isl_set_is_subset(of_b, of_a) == isl_bool_true;
+    isl_set_free(of_a);
+    isl_set_free(of_b);
+    return yes;
+}
+
+/* Classes in an order in which edges lead forward, as far as there is one: its place by class. */
+static size_t *class_places(const verify_model *m, const verify_pairs *pairs)
+{
+    size_t n = m->n_classes, done = 0;
+    size_t *waits = util_alloc((n + 1) * sizeof(*waits));
+    size_t *place = util_alloc((n + 1) * sizeof(*place));
+    size_t *queue = util_alloc((n + 1) * sizeof(*queue));
+    size_t *first = util_alloc((n + 1) * sizeof(*first));
+    size_t *next = util_alloc((pairs->n + 1) * sizeof(*next));
+    for (size_t i = 0; i < pairs->n; i++) {
+        size_t from = pairs->items[i].from->cls->index, to = pairs->items[i].to->cls->index;
+        if (from == to)
+            continue;
+        waits[to]++;
+        next[i] = first[from];
+        first[from] = i + 1;
     }
-    if (!verify_ordered(m, pairs, both, true))
-        enumerate(m, a, b);
+    for (size_t c = 0; c < n; c++)
+        if (waits[c] == 0)
+            queue[done++] = c;
+    for (size_t head = 0; head < done; head++)
+        for (size_t i = first[queue[head]]; i; i = next[i - 1]) {
+            size_t to = pairs->items[i - 1].to->cls->index;
+            if (--waits[to] == 0)
+                queue[done++] = to;
+        }
+    for (size_t c = 0; c < n; c++)
+        if (waits[c] > 0)
+            queue[done++] = c;
+    for (size_t i = 0; i < n; i++)
+        place[queue[i]] = i;
+    free(waits);
+    free(queue);
+    free(first);
+    free(next);
+    return place;
+}
+
+/* The stores in this order. behind[i]: all stores in front of the i-th that meet it come before
+ * it. */
+typedef struct line {
+    const verify_edge **stores;
+    bool *behind;
+    size_t n;
+} line;
+
+static void check_next(verify_model *m, const verify_pairs *pairs, const line *l, size_t k,
+                       doubts *d)
+{
+    enum { TRIES = 4 };
+    const verify_edge *c = l->stores[k];
+    size_t from = 0;
+    for (size_t t = 1; t <= TRIES && t <= k && from == 0; t++) {
+        const verify_edge *b = l->stores[k - t];
+        verify_begin(m);
+        if (l->behind[k - t] && covers(m, b, c) && settled(m, pairs, b, c, true))
+            from = k - t + 1;
+    }
+    l->behind[k] = true;
+    for (size_t i = from; i <= k; i++) {
+        const verify_edge *a = l->stores[i];
+        verify_begin(m);
+        if (!may_meet(a, c) || check_same_task(m, a, c))
+            continue;
+        bool forward = i < k && settled(m, pairs, a, c, true);
+        l->behind[k] = l->behind[k] && (forward || i == k);
+        if (!forward && !settled(m, pairs, a, c, false))
+            add_doubt(d, a, c);
+    }
+}
+
+static void check_collection(verify_model *m, const verify_pairs *pairs, line *l,
+                             const size_t *place, doubts *d)
+{
+    enum { FEW = 8 };
+    for (size_t i = 0; i < l->n && l->n <= FEW; i++)
+        for (size_t k = i; k < l->n; k++)
+            if (may_meet(l->stores[i], l->stores[k]))
+                check_two(m, pairs, l->stores[i], l->stores[k], d);
+    if (l->n <= FEW)
+        return;
+    for (size_t i = 1; i < l->n; i++)   /* stable; as a rule they stand in this order already */
+        for (size_t k = i; k > 0 && place[l->stores[k - 1]->cls->sema->index] >
+                                        place[l->stores[k]->cls->sema->index]; k--) {
+            const verify_edge *swap = l->stores[k];
+            l->stores[k] = l->stores[k - 1];
+            l->stores[k - 1] = swap;
+        }
+    for (size_t k = 0; k < l->n; k++)
+        check_next(m, pairs, l, k, d);
 }
 
 void verify_check_races(verify_model *m, const verify_pairs *pairs)
 {
     if (!verify_wants(m, "write-race") && !verify_wants(m, "race-undecided"))
         return;
-    for (size_t i = 0; i < m->n_edges; i++) {
-        const verify_edge *a = &m->edges[i];
-        for (size_t k = i; k < m->n_edges; k++)
-            if (may_meet(a, &m->edges[k]))
-                check_two(m, pairs, a, &m->edges[k]);
+    line l = {.stores = util_alloc((m->n_edges + 1) * sizeof(*l.stores)),
+              .behind = util_alloc(m->n_edges + 1)};
+    size_t *place = class_places(m, pairs);
+    doubts d = {0};
+    for (size_t g = 0; g < m->sema->n_globals; g++) {
+        l.n = 0;
+        for (size_t i = 0; i < m->n_edges; i++)
+            if (is_store(&m->edges[i]) && m->edges[i].sema->target == m->sema->globals[g])
+                l.stores[l.n++] = &m->edges[i];
+        check_collection(m, pairs, &l, place, &d);
     }
+    report_doubts(m, &d);
+    free(d.items);
+    free(place);
+    free(l.stores);
+    free(l.behind);
 }

@@ -27,6 +27,7 @@ typedef enum verify_claim_kind {
     CLAIM_OUTSIDE,              /* `edge` names the element there, outside its collection */
     CLAIM_MISPLACED,            /* it is placed at the element there, outside its collection */
     CLAIM_NO_INPUT,             /* no input of `flow` is active */
+    CLAIM_NO_SHAPE,             /* `flow` is stored to no element */
     CLAIM_BOTH,                 /* `edge` is active, and so is `second` if there is one; there: at
                                    this target, unless NULL */
     CLAIM_TWICE,                /* both lead there; one edge twice, if they are the same */
@@ -77,8 +78,10 @@ bool verify_report(verify_model *m, const char *check, src_range where, isl_set 
                    verify_weight weight, const char *fmt, ...) UTIL_PRINTF(6, 7);
 void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness *w);
 
-/* Says that a question about `where` could not be decided. */
+/* A question about `where` could not be decided; `what` stays. verify_report_doubts says it, once for
+ * all such questions. */
 void verify_undecided(verify_model *m, src_range where, const char *what);
+void verify_report_doubts(verify_model *m);
 
 /* The command line that would check by enumeration what cannot be proven. */
 const char *verify_command(verify_model *m);

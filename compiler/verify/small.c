@@ -27,7 +27,8 @@ verify_witness verify_witness_of(verify_model *m, const concrete_graph *g)
     size_t n = m->poly.n_params;
     verify_witness w = {.params = arena_copy(m->arena, g->params, n, sizeof(int64_t)),
                         .shown = arena_alloc(m->arena, n + 1)};
-    memset(w.shown, true, n);
+    for (size_t i = 0; i < n; i++)
+        w.shown[i] = !m->poly.params[i].aside;
     return w;
 }
 
@@ -41,7 +42,7 @@ static bool is_fixed(const verify_model *m, const poly_param *p)
  * the sizes of matrices follow from them. */
 static bool runs(const verify_model *m, const poly_param *p)
 {
-    if (is_fixed(m, p))
+    if (is_fixed(m, p) || p->aside)
         return false;
     static const char *const sizes[] = {"m", "n", "lm", "ln", "mb", "nb"};
     for (size_t i = 0; p->field && i < UTIL_COUNT(sizes); i++)

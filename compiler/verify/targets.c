@@ -83,15 +83,29 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
     isl_set_free(params);
 }
 
-/* What of rel (taken: instances -> index of matrix g) leaves the matrix; NULL when nothing does. */
+bool verify_is_vector(const sema_global *g, size_t n_args)
+{
+    return n_args == 1 && g->c_type && strcmp(g->c_type, "dag_vector *") == 0;
+}
+
+/* The parameter that is this size of g; -1: no expression mentions it. */
+static int known_size(const verify_model *m, const sema_global *g, const char *field)
+{
+    int pos = lift_find_size(&m->poly, g, field);
+    return pos >= 0 && !m->poly.params[pos].aside ? pos : -1;
+}
+
+/* What of rel (taken: instances -> index of matrix or vector g) leaves it; NULL when nothing
+ * does. */
 static isl_map *outside_of(verify_model *m, const sema_global *g, isl_map *rel)
 {
-    int rows = lift_find_size(&m->poly, g, "mt"), cols = lift_find_size(&m->poly, g, "nt");
+    static const char *const sizes[][2] = {{"count", NULL}, {"mt", "nt"}};
+    unsigned n = (unsigned)isl_map_dim(rel, isl_dim_out);
     isl_set *inside = isl_set_universe(isl_space_range(isl_map_get_space(rel)));
-    if (rows >= 0)
-        inside = within(inside, 0, rows);
-    if (cols >= 0)
-        inside = within(inside, 1, cols);
+    for (unsigned d = 0; d < n && n <= UTIL_COUNT(sizes); d++) {
+        int size = known_size(m, g, sizes[n - 1][d]);
+        inside = size >= 0 ? within(inside, d, size) : inside;
+    }
     rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
     isl_map *good = isl_map_intersect_range(isl_map_copy(rel), inside);
     if (isl_map_is_subset(rel, good) == isl_bool_false)
@@ -103,7 +117,8 @@ static isl_map *outside_of(verify_model *m, const sema_global *g, isl_map *rel)
 
 static void check_bounds(verify_model *m, const verify_edge *e)
 {
-    if (e->sema->call->n_args != 2 || !e->exact)
+    size_t n = e->sema->call->n_args;
+    if (!(n == 2 || verify_is_vector(e->sema->target, n)) || !e->exact)
         return;
     isl_map *outside = outside_of(m, e->sema->target, isl_map_copy(e->rel));
     if (outside)
@@ -139,8 +154,10 @@ static void report_misplaced(verify_model *m, const verify_class *c, isl_map *ou
 /* The tasks of a class run where an element lies; there has to be one. */
 static void check_placement(verify_model *m, const verify_class *c)
 {
-    if (c->sema->ast->placement->n_args != 2 || c->sema->placement->kind == SEMA_COLLECTION ||
-        !c->exact || !c->placement || verify_settled_placement(m, c))
+    const sema_global *g = c->sema->placement;
+    size_t n = c->sema->ast->placement->n_args;
+    bool sized = (n == 2 && g->kind != SEMA_COLLECTION) || verify_is_vector(g, n);
+    if (!sized || !c->exact || !c->placement || verify_settled_placement(m, c))
         return;
     verify_begin(m);
     isl_map *outside = outside_of(m, c->sema->placement, isl_map_copy(c->placement));

@@ -14,15 +14,17 @@ typedef struct reader {
     verify_values *v;
     bool *given;                /* by parameter */
     bool has_default;
+    bool quiet;                 /* say nothing of what is wrong */
 } reader;
 
-static bool complain(verify_model *m, const char *fmt, ...) UTIL_PRINTF(2, 3);
+static bool complain(const reader *r, const char *fmt, ...) UTIL_PRINTF(2, 3);
 
-static bool complain(verify_model *m, const char *fmt, ...)
+static bool complain(const reader *r, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    diag_vreport(m->d, verify_check(m, "values"), (src_range){0}, fmt, ap);
+    if (!r->quiet)
+        diag_vreport(r->m->d, verify_check(r->m, "values"), (src_range){0}, fmt, ap);
     va_end(ap);
     return false;
 }
@@ -33,12 +35,12 @@ static bool unknown_name(reader *r, const char *name)
     for (size_t i = 0; i < r->m->poly.n_params; i++)
         util_guess_add(&guess, r->m->poly.params[i].name);
     if (guess.best)
-        return complain(r->m, "no parameter of the graph is called '%s'; did you mean '%s'?", name,
+        return complain(r, "no parameter of the graph is called '%s'; did you mean '%s'?", name,
                         guess.best);
     text list = {0};
     for (size_t i = 0; i < r->m->poly.n_params; i++)
         text_printf(&list, "%s%s", i ? ", " : "", r->m->poly.params[i].name);
-    complain(r->m, "no parameter of the graph is called '%s'; there %s %s", name,
+    complain(r, "no parameter of the graph is called '%s'; there %s %s", name,
              r->m->poly.n_params == 1 ? "is" : "are", list.len ? text_str(&list) : "none");
     text_free(&list);
     return false;
@@ -55,7 +57,7 @@ static bool set_one(reader *r, const char *name, int64_t value)
         r->v->fallback = value;
     } else if (strcmp(name, "P") == 0 || strcmp(name, "Q") == 0) {
         if (value < 1 || value > 1024)
-            return complain(r->m, "the grid needs 1 <= %s <= 1024", name);
+            return complain(r, "the grid needs 1 <= %s <= 1024", name);
         *(*name == 'P' ? &r->v->p : &r->v->q) = value;
     } else {
         return unknown_name(r, name);
@@ -72,11 +74,11 @@ static bool read_list(reader *r, const char *list)
         errno = 0;
         long value = equals ? strtol(equals + 1, &end, 0) : 0;
         if (!equals || equals == word) {
-            ok = complain(r->m, "'%s' is not NAME=VALUE", word);
+            ok = complain(r, "'%s' is not NAME=VALUE", word);
             break;
         }
         if (end == equals + 1 || *end || errno || value > LARGEST || value < -LARGEST) {
-            ok = complain(r->m, "'%s': the value must be an integer from -%d to %d", word, LARGEST,
+            ok = complain(r, "'%s': the value must be an integer from -%d to %d", word, LARGEST,
                           LARGEST);
             break;
         }
@@ -128,10 +130,14 @@ static bool fill(reader *r)
             bool plain = p->count || !p->field;
             if (r->given[i] || plain == (pass == 1) || (!p->field && p->root->init))
                 continue;
+            if (p->aside && p->field) {
+                r->v->params[i] = VERIFY_UNKNOWN_SIZE;
+                continue;
+            }
             if (pass == 1 && derive(r, i))
                 continue;
             if (!r->has_default)
-                return complain(r->m, "%s has no value; add %s=VALUE, or N=VALUE for all sizes",
+                return complain(r, "%s has no value; add %s=VALUE, or N=VALUE for all sizes",
                                 p->name, p->name);
             r->v->params[i] = r->v->fallback;
         }
@@ -144,7 +150,7 @@ static bool value_at(const verify_model *m, const int64_t *params, const ast_exp
                      int64_t *value)
 {
     concrete_graph g = {.sema = m->sema, .model = m, .params = params};
-    concrete_env env = {.graph = &g};
+    concrete_env env = {.graph = &g, .computed = -1};
     concrete_begin(&g);
     bool known = concrete_eval(&env, e, value);
     concrete_free(&g);
@@ -162,29 +168,84 @@ bool verify_assumed(const verify_model *m, size_t i, const int64_t *params)
     return !value_at(m, params, m->file->assumes[i]->expr, &value) || value != 0;
 }
 
-static bool assumptions_hold(verify_model *m, const verify_values *v)
+static bool assumptions_hold(const reader *r)
 {
+    verify_model *m = r->m;
+    const verify_values *v = r->v;
     bool ok = true;
     for (size_t i = 0; ok && i < m->file->n_assumes; i++) {
         ok = verify_assumed(m, i, v->params);
-        if (!ok)
+        if (!ok && !r->quiet)
             diag_report(m->d, verify_check(m, "values"), m->file->assumes[i]->expr->node.range,
                         "the values given contradict this assumption");
     }
     for (size_t i = 0; ok && i < m->poly.n_params; i++)
         if (m->poly.params[i].count && v->params[i] < 0)
-            ok = complain(m, "%s cannot be negative", m->poly.params[i].name);
+            ok = complain(r, "%s cannot be negative", m->poly.params[i].name);
+    return ok;
+}
+
+static bool read_values(verify_model *m, const char *list, verify_values *v, bool quiet)
+{
+    *v = (verify_values){
+        .params = arena_alloc(m->arena, (m->poly.n_params + 1) * sizeof(int64_t)), .p = 1, .q = 1};
+    reader r = {.m = m, .v = v, .given = util_alloc(m->poly.n_params + 1), .quiet = quiet};
+    bool ok = (*list == '\0' || read_list(&r, list)) && fill(&r) && assumptions_hold(&r);
+    free(r.given);
     return ok;
 }
 
 bool verify_read_values(verify_model *m, const char *list, verify_values *v)
 {
-    *v = (verify_values){
-        .params = arena_alloc(m->arena, (m->poly.n_params + 1) * sizeof(int64_t)), .p = 1, .q = 1};
-    reader r = {.m = m, .v = v, .given = util_alloc(m->poly.n_params + 1)};
-    bool ok = (*list == '\0' || read_list(&r, list)) && fill(&r) && assumptions_hold(m, v);
-    free(r.given);
-    return ok;
+    return read_values(m, list, v, false);
+}
+
+/* ---- values to begin with -------------------------------------------------------------------- */
+
+/* Must a value be given, unless N stands for all? */
+static bool needs_value(const poly_param *p)
+{
+    static const char *const derived[] = {"m", "n", "lm", "ln", "mb", "nb", "p", "q"};
+    if (!p->field)
+        return !p->root->init;
+    for (size_t i = 0; i < UTIL_COUNT(derived); i++)
+        if (is_field(p, derived[i]))
+            return false;
+    return !p->aside;
+}
+
+/* Values by which all parameters are `value`, or what w says. */
+static void put_values(const verify_model *m, const verify_witness *w, int64_t value, text *out)
+{
+    bool one_for_all = lift_find_param(&m->poly, "N") < 0 && !w;
+    if (one_for_all)
+        text_printf(out, "N=%lld", (long long)value);
+    for (size_t i = 0; i < m->poly.n_params && !one_for_all; i++) {
+        bool known = w && w->shown[i];
+        if (needs_value(&m->poly.params[i]) || known)
+            text_printf(out, "%s%s=%lld", out->len ? "," : "", m->poly.params[i].name,
+                        (long long)(known ? w->params[i] : value));
+    }
+}
+
+void verify_put_sample(verify_model *m, text *out)
+{
+    static const int64_t tries[] = {4, 5, 6, 3, 8, 2, 7, 1, 10, 12, 16, 20, 32, 64, 100};
+    verify_values v;
+    verify_witness w;
+    for (size_t i = 0; i < UTIL_COUNT(tries); i++) {
+        text list = {0};
+        put_values(m, NULL, tries[i], &list);
+        bool holds = read_values(m, text_str(&list), &v, true);
+        if (holds)
+            text_puts(out, text_str(&list));
+        text_free(&list);
+        if (holds)
+            return;
+    }
+    verify_begin(m);
+    bool found = verify_smallest(m, isl_set_from_params(isl_set_copy(m->facts)), &w);
+    put_values(m, found ? &w : NULL, tries[0], out);
 }
 
 int64_t verify_rank_of(const verify_values *v, const sema_global *g, const int64_t *index,

@@ -4,6 +4,9 @@
 
 #include "concrete.h"
 
+/* The number of elements of a vector when nobody says it. */
+#define VERIFY_UNKNOWN_SIZE (-1)
+
 typedef struct verify_values {
     int64_t *params;            /* by parameter of the model; in its arena */
     int64_t p, q;               /* the grid */
@@ -14,6 +17,10 @@ typedef struct verify_values {
  * do not hold. N stands for every tile count and free integer that is not named itself, P and Q for
  * the grid, unless the file has such a global. */
 bool verify_read_values(verify_model *m, const char *text, verify_values *v);
+
+/* Values for which the assumptions hold, as the command line takes them: equal ones of a handy size
+ * where that is possible, the smallest otherwise. */
+void verify_put_sample(verify_model *m, text *out);
 
 /* An expression over globals for these values; false when it has none. */
 bool verify_value_of(verify_model *m, const verify_values *v, const ast_expr *e, int64_t *value);

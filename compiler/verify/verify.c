@@ -13,13 +13,21 @@ enum { MAX_GRID = 4 };
 static void check_graph(verify_model *m, const verify_pairs *pairs, bool *proven)
 {
     unsigned errors = diag_errors(m->d);
+    verify_begin_kind(m);
     verify_check_edges(m, pairs);
+    verify_begin_kind(m);
     verify_check_targets(m);
+    verify_begin_kind(m);
     verify_check_inputs(m, proven);
+    verify_begin_kind(m);
+    verify_check_buffers(m);
+    verify_begin_kind(m);
     verify_check_duplicates(m, pairs);
     /* Both follow edges that agree; where the grid matters they were asked for each grid. */
     if (diag_errors(m->d) == errors && !m->grids_checked) {
+        verify_begin_kind(m);
         verify_check_cycles(m, pairs);
+        verify_begin_kind(m);
         verify_check_races(m, pairs);
     }
 }
@@ -115,6 +123,7 @@ static void check_grid(verify_model *base, const int64_t *grid, by_grid *g)
 {
     verify_model *m = verify_lift(base->file, base->sema, base->d, base->options, grid);
     m->all_grids = base;
+    m->doubts = base->doubts;
     bool possible = !m->gave_up && isl_set_is_empty(m->facts) == isl_bool_false;
     for (size_t i = 0; possible && i < m->file->n_assumes; i++)
         g->assumes[i] = g->assumes[i] && m->assume_exact[i];
@@ -218,8 +227,11 @@ static void run_checks(verify_model *m, verify_facts *facts)
     verify_home *homes = util_alloc((m->sema->n_globals + 1) * sizeof(*homes));
     verify_pairs pairs = verify_make_pairs(m);
     prove(m, &pairs, proven);
+    verify_begin_kind(m);
     verify_check_guards(m);
+    verify_begin_kind(m);
     verify_check_remote(m);
+    verify_begin_kind(m);
     for (size_t i = 0; i < m->sema->n_globals; i++) {
         const sema_global *g = m->sema->globals[i];
         if (g->kind == SEMA_MATRIX || g->kind == SEMA_COLLECTION)
@@ -247,6 +259,7 @@ bool verify_file(const ast_file *file, const sema_info *sema, diag *d,
     } else if (facts_hold_somewhere(m)) {
         run_checks(m, facts);
     }
+    verify_report_doubts(m);
     verify_model_free(m);
     return diag_errors(d) == errors;
 }

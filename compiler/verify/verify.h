@@ -19,6 +19,8 @@
 
 typedef struct verify_options {
     unsigned long max_operations;   /* 0: VERIFY_MAX_OPERATIONS */
+    const char *const *again;       /* options that a command for the same file has to repeat,
+                                       NULL-terminated; NULL: none */
     const char *const *cc;          /* words of the command that compiles inline C for given
                                        values, NULL-terminated; NULL: "cc" */
 } verify_options;

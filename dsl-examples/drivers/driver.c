@@ -1,6 +1,7 @@
 /* Start and end of a driver, its errors and its results. */
 #include "driver.h"
 #include "memory.h"
+#include "predict.h"
 
 #include <dag/kernels.h>
 
@@ -148,17 +149,6 @@ double driver_qr_flops(const dag_matrix *A)
     return driver_flops(A->prec, half, half);
 }
 
-/* Of a simulated run: what it had come to when driver_time() was called the last two times. */
-static dag_simulation timed[2];
-
-double driver_time(dag_context *ctx)
-{
-    (void)dag_barrier(ctx);
-    timed[0] = timed[1];
-    (void)dag_simulation_get(ctx, &timed[1]);
-    return dag_seconds(ctx);
-}
-
 /* ---- results ----------------------------------------------------------------------------- */
 
 static void print_number(const char *key, double x)
@@ -202,17 +192,6 @@ static void print_devices(const dag_context *ctx)
                sends.bytes_staged);
 }
 
-static void print_simulated(const dag_context *ctx, const report *r)
-{
-    const dag_simulation *from = &timed[0], *to = &timed[1];
-    double all = r->seconds * dag_size(ctx) * to->workers;
-    printf(", \"simulated\": true, \"machine\": \"%s\", \"tasks\": %" PRId64
-           ", \"messages\": %" PRId64 ", \"bytes\": %" PRId64 ", \"rank_bytes\": %" PRId64,
-           to->machine, to->tasks - from->tasks, to->messages - from->messages, to->bytes - from->bytes,
-           to->matrices + to->values);
-    print_number("non_computation_percent", 100 * (1 - (to->busy - from->busy) / all));
-}
-
 static void print_json(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
     printf("{\"routine\": \"%s\", \"prec\": \"%c\", \"m\": %" PRId64 ", \"n\": %" PRId64
@@ -221,7 +200,7 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
            r->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
            dag_workers(ctx), dag_devices(ctx));
     if (dag_simulated(ctx))
-        print_simulated(ctx, r);
+        predict_json(ctx, r);
     print_number("time_s", r->seconds);
     print_number("gflops", r->flops / r->seconds * 1e-9);
     print_number("residual", r->residual);
@@ -277,6 +256,10 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
     printf("\n");
     if (r->grid_why != NULL)
         printf("%s: grid %dx%d: %s\n", r->routine, r->p, r->q, r->grid_why);
+    if (dag_simulated(ctx)) {
+        predict_text(ctx, r);
+        return;
+    }
     if (r->mixed)
         print_mixed(r);
     if (d->solves)
@@ -318,13 +301,16 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
 /* The settings that options stand for. */
 static dag_status configure(const options *o, dag_config *config, char *why, size_t why_size)
 {
-    char threads[16], gpus[16];
+    char threads[16], gpus[16], ranks[24];
+    snprintf(ranks, sizeof(ranks), "%" PRId64, o->predict);
     snprintf(threads, sizeof(threads), "%d", o->threads);
     snprintf(gpus, sizeof(gpus), "%d", o->gpus);
     const struct { const char *key, *value; } settings[] = {
         {"threads", o->threads > 0 ? threads : NULL},
         {"gpus", o->gpus >= 0 ? gpus : NULL},
         {"trace", o->trace},
+        {"simulate", o->predict > 0 ? ranks : NULL},
+        {"machine", o->machine},
         {"report", o->report ? "on" : NULL},
         {"progress", o->progress ? "on" : NULL},
     };
@@ -335,7 +321,7 @@ static dag_status configure(const options *o, dag_config *config, char *why, siz
     return status;
 }
 
-static dag_status start(const options *o, dag_context **ctx)
+dag_status driver_start(const options *o, dag_context **ctx)
 {
     char why[512] = "";
     dag_config *config = dag_config_new();
@@ -371,7 +357,7 @@ static bool grid_fits(const dag_context *ctx, const options *o)
 /* Where nobody asked for a grid. */
 static dag_status choose_grid(dag_context *ctx, const driver *d, options *o, dag_grid_choice *choice)
 {
-    if (o->p != 0 || o->q != 0 || dag_size(ctx) == 1)
+    if (o->p != 0 || o->q != 0 || dag_size(ctx) == 1 || dag_simulated(ctx))
         return DAG_SUCCESS;
     bool plain = o->pivoting == DRIVER_PIVOT_NONE || (o->given & OPT_BIT(OPT_M)); /* no search; tall or wide */
     const char *routine = plain ? "potrf" : d->name;
@@ -447,6 +433,8 @@ static int run_all(const driver *d, dag_context *ctx, const options *o, const ch
         dag_status status = d->run(ctx, o, &r);
         if (status == DAG_SUCCESS)
             tell_report(ctx, o, &r);
+        if (dag_simulated(ctx))
+            r.residual = r.normwise = r.componentwise = NAN; /* nobody has computed any */
         int this = status == DAG_SUCCESS ? conclude(d, ctx, o, &r) : DRIVER_FAILED;
         if (end == DRIVER_OK)
             end = this;
@@ -494,8 +482,10 @@ int driver_main(const driver *d, int argc, char **argv)
         o.layout = DAG_LAYOUT_SLAB;
     if (!memory_begins(program))
         return DRIVER_FAILED;
+    if (o.predict > 0 && (end = predict_choose(d, &o, program)) >= 0)
+        return end;
     bool one_thread = dag_kernels_init(&how);
-    if (start(&o, &ctx) != DAG_SUCCESS)
+    if (driver_start(&o, &ctx) != DAG_SUCCESS)
         return DRIVER_FAILED;
     if (dag_rank(ctx) == 0) {
         const char *advice = dag_kernels_advice();
@@ -505,9 +495,12 @@ int driver_main(const driver *d, int argc, char **argv)
             fprintf(stderr, "%s: warning: %s\n", program, advice);
     }
     dag_grid_choice grid = {.why = ""};
-    end = !grid_fits(ctx, &o)                           ? DRIVER_USAGE
-          : choose_grid(ctx, d, &o, &grid) != DAG_SUCCESS ? DRIVER_FAILED
-                                      : run_all(d, ctx, &o, grid.why[0] != '\0' ? grid.why : NULL);
+    if (!grid_fits(ctx, &o) || !predict_allows(ctx, &o, program))
+        end = DRIVER_USAGE;
+    else if (choose_grid(ctx, d, &o, &grid) != DAG_SUCCESS)
+        end = DRIVER_FAILED;
+    else
+        end = run_all(d, ctx, &o, grid.why[0] != '\0' ? grid.why : NULL);
     if (dag_fini(ctx) != DAG_SUCCESS && end == DRIVER_OK)
         end = DRIVER_FAILED;
     return end;

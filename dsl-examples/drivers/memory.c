@@ -157,6 +157,31 @@ static dag_status refuse(dag_context *ctx, const dag_matrix *a, double needed, d
                      floor(share * (double)a->n));
 }
 
+/* Nothing is touched in a simulated run; a node that it is about has the memory that its description says. */
+static dag_status check_simulated(dag_context *ctx, const dag_simulation *s, const dag_matrix *a,
+                                  double bytes)
+{
+    char where[300];
+    int ranks = dag_size(ctx) < s->node_ranks ? dag_size(ctx) : s->node_ranks;
+    snprintf(where, sizeof(where), "on a node of machine '%s'", s->machine);
+    if (s->node_memory > 0 && bytes * ranks > s->node_memory)
+        return driver_collective(ctx, refuse(ctx, a, bytes * ranks, s->node_memory, where));
+    return DAG_SUCCESS;
+}
+
+/* What a matrix and all that comes with it take on this rank. */
+static double peak_bytes(const dag_matrix *a)
+{
+    double bytes = (double)dag_matrix_bytes(a);
+    double half = a->uplo != DAG_GENERAL ? 0.5 : 1; /* the other triangle is never touched */
+    if (a->layout == DAG_LAYOUT_SLAB)
+        bytes *= half;
+    if (run_words > half)
+        bytes *= run_words / half;
+    run_words = 0;
+    return bytes;
+}
+
 /*
  * Storage is provided when it is touched, so a run that is too large would be found out by the system
  * ending processes. Refuses it while it takes nothing: what the ranks on one node will take at the peak
@@ -165,19 +190,17 @@ static dag_status refuse(dag_context *ctx, const dag_matrix *a, double needed, d
 dag_status memory_check(dag_context *ctx, const dag_matrix *a)
 {
     char host[256] = "", where[300];
+    dag_simulation simulation;
+    double bytes = peak_bytes(a);
+    if (dag_simulation_get(ctx, &simulation))
+        return check_simulated(ctx, &simulation, a, bytes);
     double *nodes = calloc(2 * (size_t)dag_size(ctx), sizeof(*nodes)); /* name and bytes of each */
     dag_status status = driver_agreed(ctx, nodes != NULL ? DAG_SUCCESS : DAG_ERR_NOMEM);
     if (status != DAG_SUCCESS) {
         free(nodes);
         return status;
     }
-    double bytes = (double)dag_matrix_bytes(a), name = 0, needed = 0;
-    double half = a->uplo != DAG_GENERAL ? 0.5 : 1; /* the other triangle is never touched */
-    if (a->layout == DAG_LAYOUT_SLAB)
-        bytes *= half;
-    if (run_words > half)
-        bytes *= run_words / half;
-    run_words = 0;
+    double name = 0, needed = 0;
     (void)gethostname(host, sizeof(host) - 1);
     for (const char *c = host; *c != '\0'; c++)
         name = fmod(name * 257 + (unsigned char)*c, 0x1p40);

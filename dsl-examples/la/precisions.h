@@ -4,7 +4,7 @@
 
 #include <dag/types.h>
 
-/* In place of the element type that a routine with a letter wants: any. */
+/* Stands for any element type, where a routine with a letter wants one. */
 enum { DAGI_ANY = -1 };
 
 /* What the caller called: the name, for messages, and the element type that it promises. */

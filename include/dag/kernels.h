@@ -161,6 +161,9 @@ int dag_kernels_modelled(void);
 /** Tell the model of work that a body does without a kernel: `bytes` are moved, as by `op`. */
 void dag_kernels_tell(dag_kernel_op op, dag_precision precision, double bytes);
 
+/** The pivot of row i among rows i to end-1 that modelled factorisations choose, from a fixed sequence. */
+int64_t dag_kernels_pivot(int64_t i, int64_t end);
+
 /** Columns of a panel within a block of geqrt_stack, the inner block of LAPACK's geqrt. */
 enum { DAG_QR_INNER = 32 };
 

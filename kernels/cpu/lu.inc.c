@@ -71,7 +71,7 @@ int FN(getrf)(int m, int n, elem_t *A, int lda, int64_t first, int64_t *pivot)
 {
     if (MODELLED(GETRF, m, n, 0)) {
         for (int i = 0; i < m && i < n; i++)
-            pivot[i] = first + dagi_modelled_pivot(i, m);
+            pivot[i] = first + dag_kernels_pivot(i, m);
         return 0;
     }
     ASSERT_TILE(m, n, lda);
@@ -150,7 +150,7 @@ int FN(getrf_search)(int m, const elem_t *x, double *size)
 {
     if (MODELLED(GETRF_SEARCH, m, 1, 0)) {
         *size = m > 0 ? 1 : -1;
-        return m > 0 ? (int)dagi_modelled_pivot(0, m) : -1;
+        return m > 0 ? (int)dag_kernels_pivot(0, m) : -1;
     }
     int found = -1;
     *size = -1;

@@ -37,7 +37,7 @@
 #define DAGI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define DAGI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* What is written by different threads is kept this far apart (two lines: the prefetcher of
+/* Fields that different threads write are kept this far apart (two lines: the prefetcher of
  * current processors fetches pairs). */
 #define DAGI_LINE 128
 
@@ -76,6 +76,7 @@ typedef struct dagi_settings {
     int report;        /* 1: report to stderr at dag_fini() */
     int progress;      /* 1: bar on a terminal */
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
+    int64_t device_contexts; /* contexts that share the memory of devices */
     char device_policy[16]; /* how a device is chosen */
     int device_always; /* 1: no core runs what a device could */
     struct {             /* by dag_device_kind */
@@ -190,8 +191,8 @@ static inline uint64_t dagi_ticks(void)
 #endif
 }
 
-/* One more, of a count that one thread alone writes. On x86 the one instruction that a plain
- * increment is; compilers make three of an atomic load and store. */
+/* Add one to a count that one thread alone writes. On x86 this is one instruction, as a plain increment
+ * is; compilers make three of an atomic load and store. */
 static inline void dagi_count_one(_Atomic int64_t *count)
 {
 #if defined(__x86_64__)

@@ -94,6 +94,10 @@ dag_status dagi_open_add(dag_context *ctx, dag_taskpool *pool, int64_t window)
 {
     if (!ctx || !pool || window < 1)
         return DAG_ERR_ARG;
+    if (ctx->simulated) {
+        dagi_set_message(ctx, "pool of %s: open pools are not simulated", pool->program->name);
+        return DAG_ERR_UNSUPPORTED;
+    }
     bool fresh = atomic_load(&dagi_pool(pool)->state) == DAGI_POOL_NEW && !dagi_pool(pool)->door;
     dag_status status = fresh ? dagi_door_new(pool, window) : DAG_SUCCESS;
     if (status != DAG_SUCCESS)
@@ -119,7 +123,8 @@ dag_status dagi_open_give(dag_taskpool *pool, const dag_class *cls, const int32_
     struct dag_task *t = dagi_door_give(w, pool, cls, params, values, mask);
     if (t)
         dagi_ready(w, t);
-    if (dagi_crew(pool->ctx)->manager) /* whoever hands a task to a device looks after it */
+    /* Whoever hands a task to a device looks after it; and a thread has turns in its contexts. */
+    if (dagi_crew(pool->ctx)->manager || dagi_thread(w)->shared)
         dagi_leave(w);
     return DAG_SUCCESS;
 }

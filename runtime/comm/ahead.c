@@ -171,7 +171,8 @@ static dagi_kept *next_known(dagi_comm *c, dag_taskpool **pool)
 static void move_gates(dagi_comm *c, dagi_ahead *a)
 {
     const dag_taskpool *pool = a->pool->pool;
-    bool room = c->kept_bytes <= c->early_most / 2;
+    int64_t here = atomic_load(&c->kept_bytes) + atomic_load(&c->held_bytes);
+    bool room = here <= c->early_most / 2;
     bool goes_on = dagi_door_state(pool) == DAGI_DOOR_OPEN &&
                    !(atomic_load(&dagi_crew(c->ctx)->blocked) & 1);
     int64_t at = room ? INT64_MAX : position_of(pool);
@@ -218,7 +219,9 @@ int dagi_ahead_hold(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     a->held = grown(a->held, a->nheld, &a->held_capacity, sizeof *a->held);
     int64_t bytes = dagi_send_bytes(s);
     a->held[a->nheld++] = (dagi_held){s, first, count, bytes};
-    atomic_fetch_add(&c->held_bytes, bytes);
+    int64_t held = atomic_fetch_add(&c->held_bytes, bytes) + bytes;
+    if (s->arrival && held > c->early_most) /* a relay does not make it, so who sends it has to stop */
+        shut(c, a, s->arrival->source);
     return 1;
 }
 

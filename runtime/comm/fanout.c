@@ -1,4 +1,4 @@
-/* Who gets what of a completed task: gathers ranks, groups them by what they need, sends. */
+/* Gathers the ranks that need something of a completed task, groups them by what they need, sends. */
 #include "../trace/trace.h"
 #include "remote.h"
 

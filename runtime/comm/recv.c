@@ -60,7 +60,7 @@ static void deliver_here(dagi_comm *c, int source, dag_taskpool *pool, dagi_deli
         dagi_recv_deliver(c, pool, d);
 }
 
-/* At once: nothing is under way and nobody else is to get it. */
+/* Deliver at once: no data are under way, and no other rank is to get the message. */
 static void deliver_now(dagi_comm *c, int source, dag_taskpool *pool, const dagi_wire_view *m)
 {
     dag_value *values[DAG_MAX_FLOWS];

@@ -137,7 +137,7 @@ void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_reside
 /* NULL, or what is wrong with it, as "data: ..."; `over`: the pool's part here is, so nothing may
  * be left. Nobody works on the pool. */
 const char *dagi_data_check(const dag_taskpool *pool, int over);
-/* At the local end of a pool: whether it has kept values for further fetches; and give them up. */
+/* Whether a pool has kept values for further fetches, and give these up: at its local end. */
 int dagi_data_keeps(const dag_taskpool *pool);
 void dagi_data_let_go(struct dagi_worker *w, dag_taskpool *pool);
 #endif

@@ -78,8 +78,7 @@ static void close_device(dagi_device *d)
     dagi_memory_free(d->memory);
     if (d->info_device)
         backend->free(d->handle, d->info_device);
-    if (d->piece)
-        backend->free(d->handle, d->piece);
+    dagi_estate_leave(d);
     if (d->info_host)
         backend->unpin(d->info_host);
     free(d->info_host);
@@ -88,24 +87,6 @@ static void close_device(dagi_device *d)
     if (d->handle)
         backend->close(d->handle);
     free(d);
-}
-
-/* The piece of memory that all copies lie in. Where nobody said how much, less will do. */
-static dagi_result take_memory(dagi_device *d, int64_t limit, int sharers)
-{
-    enum { TRIES = 12 };
-    size_t bytes = d->info.memory_free / 10 * 9 / (size_t)sharers;
-    if (limit > 0 && (size_t)limit < d->info.memory_free)
-        bytes = (size_t)limit;
-    dagi_result result = DAGI_NOMEM;
-    for (int i = 0; i < TRIES && result == DAGI_NOMEM; i++) {
-        d->piece_bytes = bytes / DAGI_BLOCK_GRAIN * DAGI_BLOCK_GRAIN;
-        result = dagi_backend_of(d)->alloc(d->handle, d->piece_bytes, &d->piece);
-        if (limit > 0)
-            break;
-        bytes -= bytes / 8;
-    }
-    return result;
 }
 
 static dagi_result open_lanes(dagi_device *d)
@@ -149,8 +130,6 @@ static dagi_result make_infos(dagi_device *d)
 static dagi_device *open_device(struct dagi_devices *all, const dagi_backend *backend, int number,
                                 char *why, size_t size)
 {
-    const dag_context *ctx = all->ctx;
-    int sharers = ctx->device_sharing < 1 ? 1 : ctx->device_sharing;
     dagi_device *d = calloc(1, sizeof *d);
     if (!d) {
         snprintf(why, size, "device %d: out of memory on the host", number);
@@ -162,11 +141,10 @@ static dagi_device *open_device(struct dagi_devices *all, const dagi_backend *ba
     d->space = d->index + 1;
     d->node = -1;
     const char *what = "cannot be opened";
+    char no_memory[256] = "";
     dagi_result result = backend->open(number, &d->handle, &d->info);
-    if (result == DAGI_OK) {
-        what = "has no memory left";
-        result = take_memory(d, ctx->settings.kind[backend->kind].memory, sharers);
-    }
+    if (result == DAGI_OK)
+        result = dagi_estate_take(d, number, no_memory, sizeof no_memory);
     if (result == DAGI_OK) {
         what = "gives no queues";
         result = open_lanes(d);
@@ -179,8 +157,8 @@ static dagi_device *open_device(struct dagi_devices *all, const dagi_backend *ba
         result = DAGI_NOMEM;
     if (result == DAGI_OK)
         return d;
-    snprintf(why, size, "device %d (%s) %s: %s", number, d->info.name, what,
-             backend->error());
+    snprintf(why, size, "device %d (%s) %s%s%s", number, d->info.name, no_memory[0] ? no_memory : what,
+             no_memory[0] ? "" : ": ", no_memory[0] ? "" : backend->error());
     close_device(d);
     return NULL;
 }
@@ -407,6 +385,7 @@ static dag_status attach(struct dagi_devices *all)
         dagi_runner(tasks->workers[i])->driver = &all->drivers[i];
     atomic_store(&dagi_layout_port_used, &layout_port);
     all->ctx->keeper = &value_keeper;
+    dagi_pins_begin(all);
     tasks->devices = all;
     tasks->device = &task_port;
     crew->manager = &worker_port;

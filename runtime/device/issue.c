@@ -130,8 +130,8 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result, const char 
         return DAGI_ISSUED;
     }
     unpin_all(job);
-    /* With nothing under way nothing will retire: everything goes, what this task would find here
-     * included, so that its flows find room side by side. */
+    /* While nothing is under way nothing will retire. So everything leaves, what this task would find
+     * here included, and its flows find room side by side. */
     if (*result == DAGI_OK && !under_way(d)) {
         size_t all = d->piece_bytes;
         int gone = 0, more;

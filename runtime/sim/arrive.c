@@ -146,10 +146,11 @@ static void fetch_from_root(struct dagi_sim *s, dagi_sim_arrival *a)
 /* Pass on what is here and has not been passed on. A ring of pieces leaves out the neighbour's own. */
 static void pass_on(struct dagi_sim *s, dagi_sim_arrival *a, dagi_sim_child *child, int segment)
 {
+    const dagi_sim_cast *c = a->cast;
     if (!child->to || !a->here[segment])
         return;
-    if (a->cast->shape == DAG_BCAST_SCATTER && index_of(a->cast, segment) == child->to->place)
-        return;
+    if (c->shape == DAG_BCAST_SCATTER && index_of(c, segment) == (a->place + 1) % c->count)
+        return; /* and who has all may be gone */
     transfer(s, a->rank, child->to, segment);
     child->sent++;
     a->promised--;

@@ -80,13 +80,8 @@ static void settle_segments(dagi_sim_cast *c)
         if (cargo->how != DAGI_HOW_BULK)
             continue;
         dagi_view v = view_of(cargo);
-        int64_t most = dagi_view_max_segments(&v), want = 1;
-        most = most > DAGI_SEGMENTS_MAX ? DAGI_SEGMENTS_MAX : most;
-        if (c->shape == DAG_BCAST_SCATTER)
-            want = most = c->count;
-        else if (c->shape == DAG_BCAST_CHAIN)
-            want = cargo->bytes / DAGI_SEGMENT_BYTES;
-        cargo->segments = (uint16_t)(want < 1 ? 1 : want > most ? most : want);
+        cargo->segments = (uint16_t)dagi_tree_segments(c->shape, (size_t)cargo->bytes,
+                                                       dagi_view_max_segments(&v), c->count);
     }
 }
 

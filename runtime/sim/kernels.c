@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static dag_status refuse(char *why, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -186,6 +187,37 @@ dag_status dagi_sim_tile_times(dagi_sim_machine *m, const char *path, const char
     if (status != DAG_SUCCESS)
         snprintf(why, size, "%s: %s", path, detail);
     return status;
+}
+
+/* ---- times of classes that devices have learned ---------------------------------------------- */
+
+dag_status dagi_sim_perf_model(dagi_sim_machine *m, const char *path, const char *model, char *why,
+                               size_t size)
+{
+    char here[512], detail[512] = "";
+    dag_cores_model(here, sizeof here);
+    const dagi_choice_place place = {*model ? model : here};
+    dagi_choice_free(m->learned);
+    m->learned = dagi_choice_new(&place, 1);
+    if (!m->learned) {
+        snprintf(why, size, "out of memory");
+        return DAG_ERR_NOMEM;
+    }
+    if (access(path, R_OK) != 0)
+        return refuse(why, size, "cannot read '%s': %s", path, strerror(errno));
+    if (dagi_choice_load(m->learned, path, detail, sizeof detail) != 0)
+        return refuse(why, size, "%s", detail);
+    return DAG_SUCCESS;
+}
+
+dagi_sim_time dagi_sim_learned_time(const dagi_sim_machine *m, const char *program, dag_precision prec,
+                                    const char *name, uint64_t bytes)
+{
+    if (!m->learned)
+        return -1;
+    dagi_choice_class *cls = dagi_choice_class_of(m->learned, program, prec, name);
+    double seconds = dagi_choice_kernel(m->learned, cls, 0, bytes);
+    return seconds == DAGI_CHOICE_UNKNOWN ? -1 : llround(seconds * (double)DAGI_SIM_SECOND);
 }
 
 /* ---- looking up ----------------------------------------------------------------------------- */

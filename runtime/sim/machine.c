@@ -147,12 +147,16 @@ static dag_status network_line(dagi_sim_machine *m, char *value, char *why, size
                   "ROUTERS NODES");
 }
 
-static dag_status times_line(dagi_sim_machine *m, char *value, char *why, size_t size)
+typedef dag_status (*file_reader)(dagi_sim_machine *m, const char *path, const char *model, char *why,
+                                  size_t size);
+
+/* FILE [MODEL] */
+static dag_status file_line(dagi_sim_machine *m, file_reader read, char *value, char *why, size_t size)
 {
     char *model = value + strcspn(value, " \t");
     if (*model)
         *model++ = '\0';
-    return dagi_sim_tile_times(m, value, model + strspn(model, " \t"), why, size);
+    return read(m, value, model + strspn(model, " \t"), why, size);
 }
 
 static dag_status count_line(int64_t *count, int64_t least, const char *value, char *why, size_t size)
@@ -218,10 +222,12 @@ static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, ch
     if (strcmp(key, "class") == 0)
         return dagi_sim_class_line(m, value, why, size);
     if (strcmp(key, "times") == 0)
-        return times_line(m, value, why, size);
+        return file_line(m, dagi_sim_tile_times, value, why, size);
+    if (strcmp(key, "perf_model") == 0)
+        return file_line(m, dagi_sim_perf_model, value, why, size);
     return refuse(why, size, "there is no '%s'; known are name, nodes, ranks, workers, devices, memory, "
                   "adapters, within, between, network, hop, send, receive, task, copy, kernel, class, "
-                  "times", key);
+                  "times, perf_model", key);
 }
 
 static char *trim(char *text)
@@ -313,6 +319,8 @@ void dagi_sim_machine_fini(dagi_sim_machine *m)
 {
     free(m->curves);
     free(m->classes);
+    dagi_choice_free(m->learned);
+    m->learned = NULL;
     m->curves = NULL;
     m->classes = NULL;
 }

@@ -6,6 +6,7 @@
 #ifndef DAGI_SIM_MACHINE_H
 #define DAGI_SIM_MACHINE_H
 
+#include "../device/choice.h"
 #include "../base/base.h"
 
 #include <dag/kernels.h>
@@ -62,6 +63,7 @@ typedef struct dagi_sim_machine {
     int ncurves;
     dagi_sim_class *classes;
     int nclasses;
+    dagi_choice *learned; /* times of classes, from a file of the setting `perf_model`; NULL = none */
     const dagi_sim_curve *found[DAG_OP_COUNT][DAG_PRECISION_COUNT]; /* curve_of(), once asked for */
 } dagi_sim_machine;
 
@@ -74,6 +76,13 @@ dag_status dagi_sim_machine_fits(const dagi_sim_machine *m, int64_t ranks, char 
 
 /* kernels.c */
 dagi_sim_time dagi_sim_kernel_time(dagi_sim_machine *m, const dag_kernel_call *call);
+/* Times of classes from a file that the setting `perf_model` names; `model` = the cores in it, "" = those
+ * of this machine. */
+dag_status dagi_sim_perf_model(dagi_sim_machine *m, const char *path, const char *model, char *why,
+                               size_t size);
+/* Of a task with so many bytes in its flows; -1 = not known. */
+dagi_sim_time dagi_sim_learned_time(const dagi_sim_machine *m, const char *program, dag_precision prec,
+                                    const char *name, uint64_t bytes);
 /* Time of a class, -1 = its bodies tell. */
 dagi_sim_time dagi_sim_class_time(const dagi_sim_machine *m, const char *program, const char *name);
 dag_status dagi_sim_kernel_line(dagi_sim_machine *m, char *value, char *why, size_t size);

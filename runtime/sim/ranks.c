@@ -152,6 +152,18 @@ static void adopt_fresh(struct dagi_sim *s, int rank, struct dag_task *t)
     }
 }
 
+/* What is known of the time of the task without its body; -1 = nothing. */
+static dagi_sim_time known_time(struct dagi_sim *s, const dagi_sim_pool *p, struct dag_task *t)
+{
+    dagi_sim_time known = p->class_time[t->cls->id];
+    uint64_t bytes = 0;
+    if (known >= 0 || !s->machine.learned)
+        return known;
+    for (int f = 0; f < t->cls->ndata; f++)
+        bytes += dag_task_flows(t)[f] ? (uint64_t)bytes_of(dag_task_flows(t)[f]) : 0;
+    return dagi_sim_learned_time(&s->machine, t->pool->program->name, t->pool->prec, t->cls->name, bytes);
+}
+
 /* Run its body: what kernels in it tell is the time of it. */
 static void body(struct dag_task *t)
 {
@@ -174,7 +186,6 @@ static void start_task(struct dagi_sim *s, int rank, struct dag_task *t)
 {
     dag_taskpool *pool = t->pool;
     dagi_sim_pool *p = dagi_sim_pool_of(s, pool);
-    dagi_sim_time known = p->class_time[t->cls->id];
     dagi_sim_become(s, rank, pool);
     t->owner = dagi_sim_worker(s);
     s->charge = 0;
@@ -182,6 +193,7 @@ static void start_task(struct dagi_sim *s, int rank, struct dag_task *t)
         t->cls->bind(t, pool->globals);
     adopt_fresh(s, rank, t);
     make_writable(s, rank, t, dagi_pool(pool)->classes[t->cls->id].write_mask);
+    dagi_sim_time known = known_time(s, p, t);
     if (known >= 0)
         s->charge += known;
     else if (!dagi_pool_is_poisoned(pool))

@@ -1,5 +1,7 @@
 /* The clock, its events, and what the application asks for. */
 #include "../layout/grid.h"
+#include "../watch/cause.h"
+#include "../watch/waiting.h"
 #include "sim_impl.h"
 
 #include <inttypes.h>
@@ -355,6 +357,8 @@ static void conclude(struct dagi_sim *s, dagi_sim_pool *p)
         if (p->part[r].over > s->rank[r].app)
             s->rank[r].app = p->part[r].over;
     dagi_sim_become(s, 0, pool);
+    struct dagi_runner *runner = dagi_runner(dagi_sim_worker(s));
+    runner->counted = atomic_load_explicit(&runner->completed, memory_order_relaxed);
     dag_status status = dagi_pool(pool)->status;
     int64_t info = dagi_pool(pool)->info;
     char *message = dagi_pool(pool)->message;
@@ -368,27 +372,25 @@ static void conclude(struct dagi_sim *s, dagi_sim_pool *p)
     free_pool(p);
 }
 
-static int keep_first(struct dag_task *t, void *arg)
-{
-    *(struct dag_task **)arg = t;
-    return 1;
-}
-
+/* Nothing will happen any more, and tasks have not run: the graph is wrong, and its other side says where. */
 static void stall(struct dagi_sim *s, dagi_sim_pool *p)
 {
-    struct dag_task *t = NULL;
-    char name[256];
+    char *why = NULL;
+    size_t size = 0;
     int64_t tasks = 0;
     for (int r = 0; r < s->nranks; r++)
         tasks += p->part[r].open;
-    dagi_deps_each(p->pool, keep_first, &t);
-    if (t)
-        dagi_describe(name, sizeof name, t->cls, dagi_task_locals(t));
-    else
-        snprintf(name, sizeof name, "no task, as nobody has sent one anything,");
-    dagi_pool_fail(p->pool, DAG_ERR_STALL, "%s: %" PRId64 " tasks have not run and nothing more will "
-                   "happen: %s waits for %" PRId64 " more inputs that nobody sends",
-                   p->pool->program->file, tasks, name, t ? t->pending : 0);
+    dagi_sim_become(s, 0, p->pool);
+    FILE *out = open_memstream(&why, &size);
+    if (out) {
+        dagi_cause_write(p->pool, out);
+        dagi_waiting_write(p->pool, dagi_deps_count(p->pool), out);
+        fclose(out);
+    }
+    dagi_pool_fail(p->pool, DAG_ERR_STALL, "%s: %" PRId64 " tasks have not run on %d simulated ranks, and "
+                   "nothing more will happen%s", p->pool->program->file, tasks, s->nranks,
+                   why ? why : "");
+    free(why);
 }
 
 void dagi_sim_wait(dag_taskpool *pool)

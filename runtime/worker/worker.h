@@ -282,9 +282,9 @@ void dagi_end_search(struct dagi_worker *w);
 void dagi_rest(struct dagi_worker *w);
 /* Nor has any other worker of the thread, for so many nanoseconds. */
 void dagi_rest_all(struct dagi_worker *w, uint64_t idle);
-/* Has left tasks alone, for others get more done without it (sched/thief.h). */
+/* The worker has left tasks alone, since others get more done without it (sched/thief.h). */
 void dagi_stay_away(struct dagi_worker *w, bool searches);
-/* Wait for a moment, the longer the longer (nanoseconds) nothing has happened. */
+/* Wait for a moment, which is longer the longer nothing has happened (nanoseconds). */
 void dagi_wait_a_moment(struct dagi_worker *w, uint64_t idle);
 /* The trace learns why w does nothing. */
 void dagi_note_idle(struct dagi_worker *w, bool congested, bool asleep);

@@ -45,7 +45,7 @@ PROGRAMS = ["dagcc", "test_kernels_ge_frob", "test_setting_patience", "test_sett
 # With the whole tree: what reads the tables. Of those that fail, what fails is of the new things.
 READERS = ("^compiler|^test_|^la_drivers|^configure-least|^docs|^floors|^frobnicate_matrix_(np|threads)|"
            "consumer|^device|^gpu|^bench_kernels")
-WALK = {"compiler-golden": "odd-thing", "la_drivers_results": "frobnicate", "devices_drivers": "frobnicate"}
+WALK = {"compiler-golden": "odd-thing", "la_drivers_results": "frobnicate", "gpu_product": "frobnicate"}
 
 
 def stop(text):
@@ -141,7 +141,11 @@ def main():
         if said not in text:
             stop(f"nobody says '{said}':\n{text[-6000:]}")
     golden(tree, build)
-    call("python3", "-B", os.path.join(tree, "tests/docs/places.py"), tree)
+    places = os.path.join(TREE, "tests/docs/places.py")
+    new = set(call("python3", "-B", places, tree, status=None).splitlines()) - \
+        set(call("python3", "-B", places, TREE, status=None).splitlines())
+    if new:
+        stop("the pages do not say what is there:\n" + "\n".join(sorted(new)))
     call("python3", "-B", os.path.join(tree, "tests/compiler/floors/floors.py"),
          os.path.join(tree, "compiler"))
     if FULL:

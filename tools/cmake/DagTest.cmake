@@ -75,7 +75,7 @@ function(dag_test_properties name labels timeout environment)
         LABELS "${labels}"
         TIMEOUT ${timeout}
         SKIP_RETURN_CODE 77
-        ENVIRONMENT "${DAG_TEST_ENVIRONMENT};${environment}")
+        ENVIRONMENT "DAGCC_PROOF_CACHE=off;${DAG_TEST_ENVIRONMENT};${environment}")
 endfunction()
 
 # Link a program with the floors of the runtime up to this one, and no others.

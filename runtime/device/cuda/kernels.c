@@ -150,7 +150,7 @@ static int workspace_items(int device, dag_precision precision, dag_uplo uplo, i
     return items;
 }
 
-/* On whichever device it will be: they may be unlike. */
+/* The most that any of the devices wants, which may be unlike: the call may go to each of them. */
 static int most_items(dag_precision precision, dag_uplo uplo, int n, potrf_query query)
 {
     int most = -1;

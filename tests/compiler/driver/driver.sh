@@ -6,10 +6,12 @@ dagcc=$(realpath "$1")
 manual=$(realpath "$(dirname "$0")/../../../docs/dagcc.1")
 runtime=${2:-}
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+cache=$(mktemp -d)
+trap 'rm -rf "$work" "$cache"' EXIT
 cd "$work" || exit 1
 export LC_ALL=C TERM=dumb TMPDIR="$work/tmp"
-unset DAGCC_CC
+export XDG_CACHE_HOME="$cache"
+unset DAGCC_CC DAGCC_PROOF_CACHE
 mkdir tmp
 failures=0
 
@@ -213,6 +215,32 @@ rm -f twice.h linked.h dangling.h null.h
 expect 0 --emit=c -MD -o d/x.c good.jdf; says "d/x.c: good.jdf" d/x.d
 expect 0 --emit=c -MD -MF dep -MT 'target one' -MP -o d/x.c good.jdf; says "target one: good.jdf" dep
 expect 0 --emit=c -MD -MF dep -MQ 'a b$c' -o d/x.c good.jdf; says 'a\ b$$c: good.jdf' dep
+
+# ---- proofs are kept
+sed 's/<- D(k)/<- (k < N) ? D(k)/' good.jdf >guard.jdf; rm -rf "$cache"/*
+entries() { find "$cache" -type f 2>/dev/null | wc -l; }
+expect 0 -fsyntax-only --no-proof-cache guard.jdf; says "holds for all tasks"; cp err first
+[ "$(entries)" = 0 ] || fail "--no-proof-cache keeps proofs"
+DAGCC_PROOF_CACHE=off expect 0 --emit=c -o kept1.c guard.jdf; [ "$(entries)" = 0 ] || fail "off keeps"
+expect 0 --emit=c -o kept2.c guard.jdf; cmp -s err first || fail "other messages"
+[ "$(entries)" = 1 ] || fail "$(entries) entries, not one"
+entry=$(find "$cache" -type f)
+sed -i 's/for all tasks/for any tasks/' "$entry"        # to see that it is read
+expect 0 --emit=c -o kept3.c guard.jdf; says "for any tasks"
+expect 0 --diagnostics=json -fsyntax-only guard.jdf; says "for any tasks"
+[ "$(entries)" = 1 ] || fail "$(entries) entries, not one"
+sed 's/kept1/kept2/g' kept1.c | cmp -s - kept2.c || fail "C after keeping differs"
+sed 's/kept3/kept2/g' kept3.c | cmp -s - kept2.c || fail "C of kept proofs differs"
+for broken in "" "dagcc proofs 1" "$(head -3 "$entry")" "$(sed 's/[0-9]/9/g' "$entry")"; do
+    printf '%s\n' "$broken" >"$entry"
+    expect 0 -fsyntax-only guard.jdf; cmp -s err first || fail "messages with a broken entry"
+done
+expect 0 -fsyntax-only -Wno-constant-guard guard.jdf; silent
+expect 1 -fsyntax-only -Werror guard.jdf; expect 1 -fsyntax-only -Werror guard.jdf
+expect 0 -fsyntax-only --assume 'N > 2' guard.jdf
+[ "$(entries)" = 3 ] || fail "$(entries) entries, not three"
+XDG_CACHE_HOME=/proc/none expect 0 -fsyntax-only good.jdf; silent
+DAGCC_PROOF_CACHE=$work/own/cache expect 0 -fsyntax-only good.jdf; [ -d own/cache ] || fail "own cache"
 
 # ---- corrections
 cat >wrong.jdf <<'JDF'

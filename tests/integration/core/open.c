@@ -7,6 +7,7 @@
 #include "open.h"
 
 #include "../../../runtime/comm/remote.h"
+#include "../../unit/device/loop_backend.h"
 #include "../../unit/graphs.h"
 
 #include <dag/config.h>
@@ -17,7 +18,7 @@
 #include <time.h>
 
 static dag_context *ctx;
-static int failures, rank, size;
+static int failures, rank, size, slow_tasks;
 
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \
@@ -54,13 +55,14 @@ static void run(int tasks, int64_t items, int64_t window, uint64_t seed, int lat
     program p;
     program_make(&p, ctx, tasks, items, seed);
     p.window = window;
+    p.slow = slow_tasks;
     CHECK(program_open(&p, NULL) == DAG_SUCCESS, "%s", dag_message(ctx));
     for (int t = 0; t < tasks; t++) {
         if (rank == late && (t == tasks / 2 || t % 64 == 1))
             doze(t == tasks / 2 ? rest : 1e-4);
         program_insert(&p, t);
     }
-    CHECK(dagi_open_shut(p.pool, 17) == DAG_SUCCESS, "%s", dag_message(ctx));
+    CHECK(program_shut(&p, 17) == DAG_SUCCESS, "%s", dag_message(ctx));
     dag_status status = dag_wait(p.pool);
     CHECK(status == DAG_SUCCESS, "%s: %s", dag_strerror(status), dag_message(ctx));
     check_ran(&p);
@@ -77,6 +79,9 @@ static void programs(void)
             run(300, 1 + 3000 * (late & 1), windows[w], (uint64_t)(100 * w + late + 1), late, 5e-3);
     }
     run(5000, 1, 4096, 7, -1, 0);
+    slow_tasks = 1;
+    run(160, 1, 4, PROGRAM_STREAMS, -1, 0);
+    slow_tasks = 0;
 }
 
 /* Until nothing more comes for a while. */
@@ -107,7 +112,7 @@ static void flood(void)
         kept = k > kept ? k : kept;
         held = h > held ? h : held;
     }
-    CHECK(dagi_open_shut(p.pool, 0) == DAG_SUCCESS, "%s", dag_message(ctx));
+    CHECK(program_shut(&p, 0) == DAG_SUCCESS, "%s", dag_message(ctx));
     CHECK(dag_wait(p.pool) == DAG_SUCCESS, "%s", dag_message(ctx));
     check_ran(&p);
     program_free(&p);
@@ -134,8 +139,10 @@ static void beside(void)
         CHECK(program_open(&p[i], NULL) == DAG_SUCCESS, "%s", dag_message(ctx));
     }
     for (int t = 0; t < 400; t++) {
-        if (t == 100)
+        if (t == 100) {
             dag_add(ctx, g[1].pool);
+            doze(rank == 1 ? 0.08 : 0); /* long enough to look like a stall */
+        }
         if (t == 200 + 50 * (rank % 2)) /* ranks wait for others at different positions */
             CHECK(dag_wait(g[1].pool) == DAG_SUCCESS, "%s", dag_message(ctx));
         program_insert(&p[0], t);
@@ -143,7 +150,7 @@ static void beside(void)
     }
     dag_add(ctx, g[2].pool);
     for (int i = 1; i >= 0; i--)
-        CHECK(dagi_open_shut(p[i].pool, 0) == DAG_SUCCESS, "%s", dag_message(ctx));
+        CHECK(program_shut(&p[i], 0) == DAG_SUCCESS, "%s", dag_message(ctx));
     for (int i = 0; i < 2; i++) {
         CHECK(dag_wait(p[i].pool) == DAG_SUCCESS, "%s", dag_message(ctx));
         check_ran(&p[i]);
@@ -248,7 +255,7 @@ static void wrong_calls(void)
         CHECK(size == 1 || dag_barrier(ctx) == DAG_SUCCESS, "%s", dag_message(ctx));
         shut_from_body(&p);
     }
-    CHECK(dagi_open_shut(p.pool, 0) == DAG_SUCCESS, "%s", dag_message(ctx));
+    CHECK(program_shut(&p, 0) == DAG_SUCCESS, "%s", dag_message(ctx));
     refused(dagi_open_shut(p.pool, 0), "is not open");
     refused(dagi_open_reach(p.pool, 60), "is not open");
     CHECK(dag_matrix_gather(a, element, 2) == DAG_SUCCESS, "%s", dag_message(ctx));
@@ -278,7 +285,7 @@ static void fails(int64_t window, int late)
             doze(5e-3);
         program_insert(&p, t);
     }
-    dagi_open_shut(p.pool, 0);
+    program_shut(&p, 0);
     dag_status status = dag_wait(p.pool);
     CHECK(status == DAG_ERR_TASK && strstr(dag_message(ctx), "number 70 was told to"), "%s: %s",
           dag_strerror(status), dag_message(ctx));
@@ -295,7 +302,7 @@ static void stalls(int64_t window)
     program_open(&p, NULL);
     for (int t = 0; t < p.tasks; t++)
         program_insert(&p, t);
-    dagi_open_shut(p.pool, 0);
+    program_shut(&p, 0);
     dag_status status = dag_wait(p.pool);
     CHECK(status == DAG_ERR_STALL && strstr(dag_message(ctx), "nobody will send"), "%s: %s",
           dag_strerror(status), dag_message(ctx));
@@ -329,7 +336,7 @@ static void waits(void)
     CHECK(dagi_open_await(p.pool, "a sign", never, NULL) == DAG_SUCCESS, "%s", dag_message(ctx));
     for (int t = 60; t < p.tasks; t++)
         program_insert(&p, t);
-    dagi_open_shut(p.pool, 0);
+    program_shut(&p, 0);
     dag_status status = dag_wait(p.pool);
     CHECK(status == DAG_ERR_STALL && strstr(dag_message(ctx), "waits for a sign"), "%s: %s",
           dag_strerror(status), dag_message(ctx));
@@ -348,7 +355,7 @@ static void differs(void)
     program_open(&p, NULL);
     for (int t = 0; t < p.tasks; t++)
         program_insert(&p, t);
-    dagi_open_shut(p.pool, (uint64_t)(1 + rank));
+    program_shut(&p, (uint64_t)(1 + rank));
     dag_status status = dag_wait(p.pool);
     CHECK(status == (size > 1 ? DAG_ERR_MISMATCH : DAG_SUCCESS), "%s: %s", dag_strerror(status),
           dag_message(ctx));
@@ -366,12 +373,56 @@ static void pools_that_fail(void)
     differs();
 }
 
+/* Rank 1 never opens the pool, and waits for something else. */
+static void missing(void)
+{
+    program p;
+    program_make(&p, ctx, 100, 1, 5);
+    p.window = 2;
+    if (rank != 1) {
+        program_open(&p, NULL);
+        for (int t = 0; t < p.tasks; t++)
+            program_insert(&p, t);
+        program_shut(&p, 0);
+        dag_status status = dag_wait(p.pool);
+        CHECK(status == DAG_ERR_MISMATCH && strstr(dag_message(ctx), "has not added"), "%s: %s",
+              dag_strerror(status), dag_message(ctx));
+    }
+    CHECK(dag_barrier(ctx) == DAG_SUCCESS, "%s", dag_message(ctx));
+    program_free(&p);
+}
+
+/* Devices that are none (loop_backend.h), with room for some values: tasks that were given go there. */
+static void devices(void)
+{
+    dag_device_stats s;
+    int64_t tasks = 0;
+    programs();
+    for (int i = 0; dag_device_stats_get(ctx, i, &s); i++)
+        tasks += s.tasks;
+    CHECK(tasks > 1000 / size, "%lld tasks ran on devices", (long long)tasks);
+}
+
+static dag_status start(const char *mode, char *why, size_t size_of_why)
+{
+    dag_config *config = dag_config_new();
+    if (strcmp(mode, "devices") == 0) {
+        static const loop_options loop = {.devices = 2, .memory = 1 << 20, .seed = 3};
+        dagi_devices_use(loop_backend(&loop));
+        dag_config_set(config, "gpus", "2", NULL, 0);
+        dag_config_set(config, "device_always", "on", NULL, 0);
+    }
+    dag_status status = dag_init(&ctx, config, why, size_of_why);
+    dag_config_free(config);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "all";
     int all = strcmp(mode, "all") == 0;
     char why[256] = "";
-    if (dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS) {
+    if (start(mode, why, sizeof why) != DAG_SUCCESS) {
         fprintf(stderr, "dag_init: %s\n", why);
         return 1;
     }
@@ -387,6 +438,10 @@ int main(int argc, char **argv)
         pools_that_fail();
     if (strcmp(mode, "flood") == 0)
         flood();
+    if (strcmp(mode, "devices") == 0)
+        devices();
+    if (strcmp(mode, "missing") == 0)
+        missing();
     CHECK(dag_fini(ctx) == DAG_SUCCESS, "dag_fini");
     return failures > 0;
 }

@@ -1,9 +1,11 @@
 #include "open.h"
 
 #include "../../../runtime/worker/worker.h"
+#include "../../unit/device/loop_backend.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct globals {
     program *p;
@@ -18,7 +20,7 @@ static program *program_of(const void *g)
 
 static int has_record(const void *g, int32_t *locals)
 {
-    return locals[0] >= 0 && locals[0] < program_of(g)->tasks;
+    return locals[0] >= 0 && locals[0] < atomic_load(&program_of(g)->inserted);
 }
 
 static int task_rank(const void *g, const int32_t *locals)
@@ -71,25 +73,50 @@ static uint64_t combine(uint64_t a, uint64_t b, int t)
     return 3 * a + 5 * b + (uint64_t)t + 1;
 }
 
-static uint64_t item(const dag_value *v, int64_t i)
+/* What a task computes, where its values are. */
+typedef struct work {
+    program *p;
+    const uint64_t *a, *b;
+    uint64_t *x;
+    int t;
+} work;
+
+static void compute(void *args)
 {
-    return v ? ((const uint64_t *)v->ptr)[i] : 0;
+    const work *w = args;
+    program *p = w->p;
+    for (int64_t i = 0; i < p->items; i++)
+        w->x[i] = combine(w->a ? w->a[i] : 0, w->b ? w->b[i] : 0, w->t);
+    if (w->x[0] != p->records[w->t].expected || w->x[p->items - 1] != w->x[0])
+        atomic_fetch_add(&p->wrong, 1);
+    atomic_fetch_add(&p->records[w->t].ran, 1);
+    atomic_fetch_sub(&p->unfinished, 1);
 }
 
 static int task_body(struct dag_task *task, const void *g)
 {
     program *p = program_of(g);
-    int t = params_of(task)[0];
     dag_value **flow = dag_task_flows(task);
-    uint64_t *x = flow[2]->ptr;
-    for (int64_t i = 0; i < p->items; i++)
-        x[i] = combine(item(flow[0], i), item(flow[1], i), t);
-    if (x[0] != p->records[t].expected || x[p->items - 1] != x[0])
-        atomic_fetch_add(&p->wrong, 1);
-    atomic_fetch_add(&p->records[t].ran, 1);
-    atomic_fetch_sub(&p->unfinished, 1);
-    if (t == p->fails_at)
-        dag_task_fail(task, "number %d was told to", t);
+    work w = {p, flow[0] ? flow[0]->ptr : NULL, flow[1] ? flow[1]->ptr : NULL, flow[2]->ptr,
+              params_of(task)[0]};
+    if (p->slow && w.t % 2 == 0)
+        nanosleep(&(struct timespec){0, w.t % 8 == 2 || w.t % 8 == 4 ? 600000 : 200000}, NULL);
+    compute(&w);
+    if (w.t == p->fails_at)
+        dag_task_fail(task, "number %d was told to", w.t);
+    return DAG_BODY_DONE;
+}
+
+static int device_may(const void *g, const int32_t *locals)
+{
+    return program_of(g)->devices && locals[0] % 3 != 0;
+}
+
+static int device_body(struct dag_task *task, const void *g)
+{
+    const dag_value *view = dag_device_views(task);
+    work w = {program_of(g), view[0].ptr, view[1].ptr, view[2].ptr, params_of(task)[0]};
+    loop_launch(dag_device_queue_of(task), compute, &w, sizeof w);
     return DAG_BODY_DONE;
 }
 
@@ -115,15 +142,17 @@ static const dag_edge to_reader[2][2] = {
      {&task_class, 0, 1, DAG_REGION_FULL, 0, 0, __LINE__}},
 };
 
-/* The value is here: the lists are closed, and who comes later takes what is kept. */
-static void close_lists(record *r, dag_value *value)
+/* The value is here: the lists are closed, and who comes later, if anybody may, takes what is kept. */
+static void close_lists(const program *p, record *r, dag_value *value)
 {
     pthread_mutex_lock(&r->lock);
     if (!r->done) {
         r->done = 1;
-        r->kept = value;
-        if (value)
-            dagi_value_retain(value, 1);
+        for (int i = 0; i < OPEN_RANKS; i++)
+            r->named |= (unsigned)(r->first[i] != INT64_MAX) << i;
+        r->kept = atomic_load(&p->complete) ? NULL : value;
+        if (r->kept)
+            dagi_value_retain(r->kept, 1);
     }
     pthread_mutex_unlock(&r->lock);
 }
@@ -144,21 +173,22 @@ static void task_successors(dag_visit *v, const void *g, const int32_t *l)
         dag_visit_edge(v, from_task, (const int32_t[2]){l[0], dag_rank(p->ctx)});
         return;
     }
-    close_lists(r, dag_task_flows(v->task)[2]);
+    close_lists(p, r, dag_task_flows(v->task)[2]);
     if (v->mode == DAG_VISIT_LOCAL) {
         name_readers(v, r, to_reader[0]);
         return;
     }
     for (int32_t rank = 0; rank < dag_size(p->ctx); rank++) {
-        if (r->first[rank] != INT64_MAX)
+        if (r->named >> rank & 1)
             dagi_door_edge(v, from_task, (const int32_t[2]){l[0], rank}, r->first[rank]);
     }
 }
 
 static void arrive_successors(dag_visit *v, const void *g, const int32_t *l)
 {
-    record *r = &program_of(g)->records[l[0]];
-    close_lists(r, dag_task_flows(v->task)[0]);
+    program *p = program_of(g);
+    record *r = &p->records[l[0]];
+    close_lists(p, r, dag_task_flows(v->task)[0]);
     if (v->mode == DAG_VISIT_LOCAL)
         name_readers(v, r, to_reader[1]);
 }
@@ -178,12 +208,13 @@ static const char *const names[] = {"t", "r"};
 static const dag_flow task_flows[] = {{"A", DAG_READ, __LINE__}, {"B", DAG_READ, __LINE__},
                                       {"X", DAG_WRITE, __LINE__}, {"given", DAG_CTL, __LINE__}};
 static const dag_flow one_flow[] = {{"V", DAG_READ, __LINE__}, {"given", DAG_CTL, __LINE__}};
-static const dag_body task_bodies[] = {{.fn = {task_body}}};
+static const dag_body task_bodies[] = {
+    {.fn = {device_body}, .evaluate = device_may, .device = LOOP_KIND}, {.fn = {task_body}}};
 static const dag_body no_bodies[] = {{.fn = {body_nothing}}};
 
 static const dag_class task_class = {
     .name = "Task", .id = 0, .line = __LINE__, .nparams = 1, .nlocals = 1, .ndata = 3, .nflows = 4,
-    .nbodies = 1, .local_names = names, .flows = task_flows, .bodies = task_bodies,
+    .nbodies = 2, .local_names = names, .flows = task_flows, .bodies = task_bodies,
     .task_bytes = sizeof(struct dag_task) + 3 * sizeof(dag_value *) + sizeof(int64_t),
     .locals = has_record, .rank = task_rank, .inputs = task_inputs, .bind = task_bind,
     .successors = task_successors, .count = none_beforehand};
@@ -240,7 +271,7 @@ static void place_in_streams(record *r, int t, int size)
 
 void program_make(program *p, dag_context *ctx, int tasks, int64_t items, uint64_t seed)
 {
-    *p = (program){.ctx = ctx, .tasks = tasks, .items = items, .window = 64, .fails_at = -1,
+    *p = (program){.ctx = ctx, .tasks = tasks, .items = items, .window = 64, .devices = 1, .fails_at = -1,
                    .skips = -1, .records = calloc((size_t)tasks, sizeof(record))};
     for (int t = 0; t < tasks; t++) {
         record *r = &p->records[t];
@@ -256,15 +287,34 @@ void program_make(program *p, dag_context *ctx, int tasks, int64_t items, uint64
     }
 }
 
+/* What is kept goes before the pool does: it may have copies on devices. */
+static void let_go(program *p)
+{
+    atomic_store(&p->complete, 1);
+    for (int t = 0; t < p->tasks; t++) {
+        record *r = &p->records[t];
+        pthread_mutex_lock(&r->lock);
+        dagi_value_release(dagi_tasks(p->ctx)->workers[0], r->kept);
+        r->kept = NULL;
+        pthread_mutex_unlock(&r->lock);
+    }
+}
+
+dag_status program_shut(program *p, uint64_t hash)
+{
+    let_go(p);
+    return dagi_open_shut(p->pool, hash);
+}
+
 void program_free(program *p)
 {
+    let_go(p);
+    dag_taskpool_free(p->pool);
     for (int t = 0; t < p->tasks; t++) {
-        dagi_value_release(dagi_tasks(p->ctx)->workers[0], p->records[t].kept);
         pthread_mutex_destroy(&p->records[t].lock);
         free(p->records[t].readers);
     }
     free(p->records);
-    dag_taskpool_free(p->pool);
 }
 
 dag_status program_open(program *p, dag_collection *shared)
@@ -345,7 +395,8 @@ void program_insert(program *p, int t)
 {
     const record *r = &p->records[t];
     int me = dag_rank(p->ctx);
-    dagi_open_reach(p->pool, t + 1); /* its record is there: messages may come */
+    atomic_store(&p->inserted, t + 1); /* its record is there: messages may come */
+    dagi_open_reach(p->pool, t + 1);
     if (r->rank == me) {
         insert_own(p, t);
         return;

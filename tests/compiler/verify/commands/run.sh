@@ -50,6 +50,27 @@ expect 1 "took more than its share" "$dagcc" --enumerate N=3 inline-memory.jdf
 expect 1 "took more than its share" "$dagcc" --enumerate N=3 inline-pieces.jdf
 [ -z "$(ls -A "$TMPDIR")" ] || fail "temporary files are left: $(ls -A "$TMPDIR")"
 
+# Commands that notes propose run as they are printed, and find nothing in what is right.
+mkdir "$out/a b"
+for file in inline-global.jdf global-n.jdf dynamic.jdf assumed.jdf; do
+    for options in "" "--std=parsec"; do
+        [ -n "$options" ] && [ $file = dynamic.jdf ] && continue    # no such guard there
+        cp $file "$out/a b/"
+        (cd "$out" && "$dagcc" $options -fsyntax-only "a b/$file") > "$out/messages" 2>&1
+        command=$(sed -n "s/.*check small sizes with '\\(.*\\)'.*/\\1/p" "$out/messages" | head -1)
+        [ -n "$command" ] || fail "no command for $file $options: $(cat "$out/messages")"
+        (cd "$out" && eval "\"$dagcc\" ${command#dagcc}" > "$out/messages" 2>&1) ||
+            fail "$command: $(cat "$out/messages")"
+        values=$(sed 's/.*--enumerate \("[^"]*"\|[^ ]*\) .*/\1/' <<< "$command")
+        (cd "$out" && eval "\"$dagcc\" $options --count $values 'a b/$file'" > "$out/count" 2>&1 &&
+            eval "\"$dagcc\" $options --emit=dot:$values 'a b/$file'" > "$out/dot" 2>&1) ||
+            fail "--count or --emit=dot of $file: $(cat "$out/count" "$out/dot")"
+    done
+done
+expect 1 "is outside 'D'" "$dagcc" --enumerate 'N=4,D->count=3' inline-global.jdf
+expect 0 "" "$dagcc" --enumerate 'N=4,D->count=5' inline-global.jdf
+expect 1 "the buffer of T(k=2).X has no shape" "$dagcc" --enumerate N=4 shapes.jdf
+
 # A flow is made in its element only where nothing else is stored: not in D, where Twice overwrites
 # a part, nor in E, of which one element is stored several times; in F it is.
 "$dagcc" --emit=plan -o "$out/plan" stored.jdf 2> "$out/messages" || fail "$(cat "$out/messages")"
