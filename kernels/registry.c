@@ -1,6 +1,8 @@
 /* The table of kernels by operation, precision and kind of device. */
 #include <dag/kernels.h>
 
+#include <pthread.h>
+
 /*
  * Written during start-up only (dag_kernel_register), read by all threads afterwards; entries
  * with fn == NULL are free. The CPU entries are there from the start.
@@ -92,15 +94,19 @@ const dag_kernel *dag_kernel_find(dag_kernel_op op, dag_precision precision,
     return kernel != NULL && kernel->fn != NULL ? kernel : NULL;
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who enters */
+
 bool dag_kernel_register(const dag_kernel *entry)
 {
     dag_kernel *kernel = place(entry->op, entry->precision, entry->device);
     if (kernel == NULL || entry->fn == NULL || entry->name == NULL)
         return false;
-    if (kernel->fn != NULL && kernel->fn != entry->fn)
-        return false;
-    *kernel = *entry;
-    return true;
+    pthread_mutex_lock(&lock);
+    if (kernel->fn == NULL)
+        *kernel = *entry;
+    bool same = kernel->fn == entry->fn; /* a context that starts beside others finds it here */
+    pthread_mutex_unlock(&lock);
+    return same;
 }
 
 const char *dag_kernel_op_name(dag_kernel_op op)

@@ -114,7 +114,8 @@ def registered_in(test, graph):
 def scripts_beside(path):
     """Texts of the scripts of a directory, or of that of a script."""
     where = path if os.path.isdir(path) else os.path.dirname(path)
-    return [text_of(os.path.join(where, f)) for f in sorted(os.listdir(where)) if f.endswith((".py", ".sh"))]
+    there = sorted(os.listdir(where)) if os.path.isdir(where) else []  # data beside the tree may be missing
+    return [text_of(os.path.join(where, f)) for f in there if f.endswith((".py", ".sh"))]
 
 
 def mentioned(made, words, build):

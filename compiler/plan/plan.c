@@ -71,11 +71,15 @@ static plan_user *workspace(builder *b, const plan_class *cls, const ast_expr *c
     return user;
 }
 
-#define NAME_OF(name, number, file) [number] = #name,
-const char *const plan_device_names[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(NAME_OF)};
+#define NAME_OF(NAME, number, name, file) [number] = #NAME,
+const char *plan_device_name(int device)
+{
+    static const char *const kinds[] = {DAG_DEVICE_KINDS(NAME_OF)};
+    return device == DAG_DEVICE_ANY ? "ANY" : kinds[device];
+}
 #undef NAME_OF
 
-#define NAME_OF(name, number, file) " " #name
+#define NAME_OF(NAME, number, name, file) " " #NAME
 
 static void class_bodies(builder *b, plan_class *cls)
 {
@@ -94,7 +98,7 @@ static void class_bodies(builder *b, plan_class *cls)
             body->evaluate = plan_lower(b, cls, from->evaluate);
         if (from->device == SEMA_DEV_CPU)
             continue;
-        body->device = (dag_device_kind)from->device; /* has_code(): one of the table */
+        body->device = from->device == SEMA_DEV_ANY ? DAG_DEVICE_ANY : (int)from->device;
         if (from->device_index)
             body->device_index = plan_lower(b, cls, from->device_index);
         if (from->workspace)

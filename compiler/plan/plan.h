@@ -299,7 +299,7 @@ typedef struct plan_bit {
 
 typedef struct plan_body {
     int number;
-    dag_device_kind device;
+    int device;                 /* dag_device_kind, or DAG_DEVICE_ANY */
     plan_user user;
     const plan_expr *evaluate;  /* inline C; NULL: none */
     const char *evaluate_fn;    /* name of a C function; NULL: none */
@@ -401,7 +401,7 @@ char *plan_name_of(const char *path);
 /* The plan as text, for tests and for curious people (--emit=plan). */
 void plan_dump(const plan *p, text *out);
 
-/* By dag_device_kind. */
-extern const char *const plan_device_names[DAG_DEVICE_KIND_COUNT];
+/* What stands behind DAG_DEVICE_ in C. */
+const char *plan_device_name(int device);
 
 #endif

@@ -172,7 +172,7 @@ static void dump_bodies(const plan_class *cls, text *out)
         if (body->device == DAG_DEVICE_CPU)
             continue;
         text_printf(out, "  body %d %s%s", body->number,
-                    plan_device_names[body->device], body->workspace ? " workspace" : "");
+                    plan_device_name(body->device), body->workspace ? " workspace" : "");
         if (body->device_index) {
             text_puts(out, " device ");
             dump_expr(body->device_index, out);

@@ -37,7 +37,7 @@ static const sema_pass passes[] = {
                                 CHECK_DUPLICATE_CLASS, CHECK_COUNT}},
 };
 
-/* In this file: the counts of diag go on over several. */
+/* Whether a check has failed in this file; the counts of diag go on over several. */
 static bool failed(const sema *s, check_id id)
 {
     if (id == CHECK_SYNTAX)

@@ -86,10 +86,11 @@ struct sema_local {
     bool used;
 };
 
-/* The kinds that code is made for, by their numbers, and what is known beside them. */
-#define SEMA_DEV_OF(name, number, file) SEMA_DEV_##name = number,
-typedef enum sema_device { DAG_DEVICE_KINDS(SEMA_DEV_OF) SEMA_DEV_NO_CODE, SEMA_DEV_HIP =
-                           SEMA_DEV_NO_CODE, SEMA_DEV_RECURSIVE, SEMA_DEV_OTHER } sema_device;
+/* The kinds that code is made for, by their numbers, any of them but cores, and what is known beside. */
+#define SEMA_DEV_OF(NAME, number, name, file) SEMA_DEV_##NAME = number,
+typedef enum sema_device { DAG_DEVICE_KINDS(SEMA_DEV_OF) SEMA_DEV_ANY, SEMA_DEV_NO_CODE,
+                           SEMA_DEV_HIP = SEMA_DEV_NO_CODE, SEMA_DEV_RECURSIVE,
+                           SEMA_DEV_OTHER } sema_device;
 #undef SEMA_DEV_OF
 /* By sema_device, but for OTHER. */
 extern const char *const sema_device_names[SEMA_DEV_OTHER];

@@ -185,14 +185,15 @@ static void check_shape(sema *s, const ast_prop *p, const sema_scope *sc)
         sema_fixit_guess(s, v->node.range, &g);
 }
 
-#define NAME_LISTED(name, number, file) #name ", "
-#define NAME_KNOWN(name, number, file) #name " "
+#define NAME_LISTED(NAME, number, name, file) #NAME ", "
+#define NAME_KNOWN(NAME, number, name, file) #NAME " "
 
 static void check_device(sema *s, const ast_prop *p)
 {
     const ast_expr *v = p->value;
     if (!v || v->kind != AST_NAME) {
-        bad_value(s, p, "the name of a type of device: " DAG_DEVICE_KINDS(NAME_LISTED) "or HIP");
+        bad_value(s, p, "the name of a type of device: " DAG_DEVICE_KINDS(NAME_LISTED)
+                  "DEVICE, or HIP");
         return;
     }
     util_guess g = {.word = v->u.name};
@@ -211,7 +212,8 @@ static void check_device(sema *s, const ast_prop *p)
     }
     sema_report(s, CHECK_UNKNOWN_DEVICE, v->node.range, "unknown type of device '%s'%s%s",
                 v->u.name, s->strict ? "" : " (PaRSEC compiles this body out)",
-                g.best ? sema_did_you_mean(s, &g) : "; known are " DAG_DEVICE_KINDS(NAME_KNOWN) "HIP");
+                g.best ? sema_did_you_mean(s, &g)
+                       : "; known are " DAG_DEVICE_KINDS(NAME_KNOWN) "DEVICE HIP");
     sema_fixit_guess(s, v->node.range, &g);
 }
 

@@ -73,7 +73,7 @@ struct verify_model {
     size_t n_classes;
     verify_edge *edges;
     size_t n_edges;
-    /* With a grid: the model without. What is exact there is proven there. */
+    /* The model without a grid, where this one has one. What is exact there is proven there. */
     const verify_model *all_grids;
     bool grids_checked;         /* small grids were looked at one by one */
     const char *command;        /* verify_command, NULL until asked for */

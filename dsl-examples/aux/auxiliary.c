@@ -20,7 +20,7 @@ dag_status dag_laset(dag_context *ctx, dag_uplo uplo, dag_dcomplex off, dag_dcom
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int, int, dag_dcomplex,
                                           dag_dcomplex) = DAGI_FOUR(laset);
     dagi_check c = dagi_check_start(ctx, "dag_laset");
-    dagi_check_present(&c, "A", A);
+    dagi_check_matrix(&c, "A", A);
     dagi_check_triangle(&c, "A", uplo, true, A);
     dagi_check_scalar(&c, "off", off, A);
     dagi_check_scalar(&c, "diag", diag, A);
@@ -32,10 +32,12 @@ dag_status dag_laset(dag_context *ctx, dag_uplo uplo, dag_dcomplex off, dag_dcom
 dag_status dag_lascl(dag_context *ctx, dag_uplo uplo, double from, double to, dag_matrix *A)
 {
     dagi_check c = dagi_check_start(ctx, "dag_lascl");
-    dagi_check_present(&c, "A", A);
+    dagi_check_matrix(&c, "A", A);
     dagi_check_triangle(&c, "A", uplo, true, A);
-    if (from == 0 || from != from)
-        dagi_check_fail(&c, "from is %g; it must be a number other than 0", from);
+    dagi_check_number(&c, "from", from);
+    dagi_check_number(&c, "to", to);
+    if (from == 0)
+        dagi_check_fail(&c, "from is 0; it must be another number");
     if (!dagi_check_agreed(&c))
         return c.status;
     return dag_run(ctx, dagi_scale_pool(ctx, uplo, 0, to / from, A));
@@ -44,8 +46,8 @@ dag_status dag_lascl(dag_context *ctx, dag_uplo uplo, double from, double to, da
 static void check_add(dagi_check *c, dag_uplo uplo, dag_trans trans, const dag_matrix *A,
                       const dag_matrix *B)
 {
-    dagi_check_present(c, "A", A);
-    dagi_check_present(c, "B", B);
+    dagi_check_matrix(c, "A", A);
+    dagi_check_matrix(c, "B", B);
     dagi_check_trans(c, "trans", trans);
     dagi_check_same_type(c, "A", A, "B", B);
     dagi_check_triangle(c, "B", uplo, true, B);

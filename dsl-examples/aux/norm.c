@@ -14,7 +14,8 @@
 struct norm {
     dag_norm kind;
     dag_uplo uplo;
-    int mirror, herm, unit; /* as in lange.jdf */
+    dag_diag diag;    /* of a trapezoid */
+    int mirror, herm; /* as in lange.jdf */
     dag_matrix *A;
     int64_t stride; /* numbers in a slot */
     double *slots;  /* one for each local tile, column by column */
@@ -131,7 +132,7 @@ static dag_status run(dag_context *ctx, struct norm *o, double *value)
     if (status == DAG_SUCCESS)
         status =
             dag_run(ctx, make[a->prec](ctx, a, o->kind, o->uplo == DAG_LOWER, o->uplo == DAG_UPPER,
-                                       o->mirror, o->herm, o->unit, o->slots, o->stride));
+                                       o->mirror, o->herm, o->diag == DAG_UNIT, o->slots, o->stride));
     if (status == DAG_SUCCESS) {
         add_slots(o);
         status = combine(ctx, o, value);
@@ -147,10 +148,11 @@ static dag_status norm(dag_context *ctx, const char *routine, struct norm o, enu
                        double *value)
 {
     dagi_check c = dagi_check_start(ctx, routine);
-    dagi_check_present(&c, "A", o.A);
+    dagi_check_matrix(&c, "A", o.A);
     dagi_check_present(&c, "value", value);
-    if (o.kind < DAG_NORM_MAX || o.kind > DAG_NORM_FRO)
-        dagi_check_fail(&c, "there is no norm number %d", (int)o.kind);
+    dagi_check_norm(&c, o.kind, DAG_NORM_MAX, DAG_NORM_FRO);
+    if (shape == TRAPEZOID)
+        dagi_check_diag(&c, o.diag);
     if (shape == SQUARE)
         dagi_check_square(&c, "A", o.uplo, o.A);
     else
@@ -181,6 +183,6 @@ dag_status dag_lantr(dag_context *ctx, dag_norm kind, dag_uplo uplo, dag_diag di
                      double *value)
 {
     return norm(ctx, "dag_lantr",
-                (struct norm){.kind = kind, .uplo = uplo, .unit = diag == DAG_UNIT, .A = A},
+                (struct norm){.kind = kind, .uplo = uplo, .diag = diag, .A = A},
                 TRAPEZOID, value);
 }

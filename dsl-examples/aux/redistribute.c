@@ -99,8 +99,8 @@ static void fragments_init(struct fragments *f, dag_context *ctx, dag_matrix *of
 dag_status dag_redistribute(dag_context *ctx, dag_matrix *A, dag_matrix *B)
 {
     dagi_check c = dagi_check_start(ctx, "dag_redistribute");
-    dagi_check_present(&c, "A", A);
-    dagi_check_present(&c, "B", B);
+    dagi_check_matrix(&c, "A", A);
+    dagi_check_matrix(&c, "B", B);
     dagi_check_same_type(&c, "A", A, "B", B);
     dagi_check_distinct(&c, "B", B, "A", A);
     if (c.status == DAG_SUCCESS && (A->m != B->m || A->n != B->n))

@@ -57,14 +57,14 @@ struct gemm {
     dag_matrix *A, *B, *C;
 };
 
-static dagi_check check_gemm(const char *routine, int prec, const struct gemm *g)
+static dagi_check check_gemm(dagi_entry entry, const struct gemm *g)
 {
-    dagi_check c = dagi_check_start(g->ctx, routine);
+    dagi_check c = dagi_check_start(g->ctx, entry.name);
     dagi_check_trans(&c, "transa", g->transa);
     dagi_check_trans(&c, "transb", g->transb);
-    dagi_check_typed(&c, "A", prec, g->A);
-    dagi_check_present(&c, "B", g->B);
-    dagi_check_present(&c, "C", g->C);
+    dagi_check_typed(&c, "A", entry.prec, g->A);
+    dagi_check_matrix(&c, "B", g->B);
+    dagi_check_matrix(&c, "C", g->C);
     dagi_check_same_type(&c, "A", g->A, "B", g->B);
     dagi_check_same_type(&c, "A", g->A, "C", g->C);
     dagi_check_general(&c, "A", g->A);
@@ -136,13 +136,13 @@ dag_taskpool *dag_gemm_new(dag_context *ctx, dag_trans transa, dag_trans transb,
                            dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
 {
     struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C};
-    dagi_check c = check_gemm("dag_gemm", DAGI_ANY, &g);
+    dagi_check c = check_gemm((dagi_entry){"dag_gemm_new", DAGI_ANY}, &g);
     return if_good(&c, gemm_pool, &g);
 }
 
-static dag_status do_gemm(const char *routine, int prec, struct gemm g)
+static dag_status do_gemm(dagi_entry entry, struct gemm g)
 {
-    dagi_check c = check_gemm(routine, prec, &g);
+    dagi_check c = check_gemm(entry, &g);
     return run_if_good(&c, gemm_pool, &g);
 }
 
@@ -157,13 +157,13 @@ struct symm {
     dag_matrix *A, *B, *C;
 };
 
-static dagi_check check_symm(const char *routine, int prec, const struct symm *s)
+static dagi_check check_symm(dagi_entry entry, const struct symm *s)
 {
-    dagi_check c = dagi_check_start(s->ctx, routine);
+    dagi_check c = dagi_check_start(s->ctx, entry.name);
     dagi_check_side(&c, s->side);
-    dagi_check_typed(&c, "A", prec, s->A);
-    dagi_check_present(&c, "B", s->B);
-    dagi_check_present(&c, "C", s->C);
+    dagi_check_typed(&c, "A", entry.prec, s->A);
+    dagi_check_matrix(&c, "B", s->B);
+    dagi_check_matrix(&c, "C", s->C);
     dagi_check_square(&c, "A", s->uplo, s->A);
     dagi_check_same_type(&c, "A", s->A, "B", s->B);
     dagi_check_same_type(&c, "A", s->A, "C", s->C);
@@ -199,26 +199,26 @@ static dag_taskpool *symm_pool(void *call)
 
 static dag_taskpool *new_symm(const char *routine, struct symm s)
 {
-    dagi_check c = check_symm(routine, DAGI_ANY, &s);
+    dagi_check c = check_symm((dagi_entry){routine, DAGI_ANY}, &s);
     return if_good(&c, symm_pool, &s);
 }
 
-static dag_status do_symm(const char *routine, int prec, struct symm s)
+static dag_status do_symm(dagi_entry entry, struct symm s)
 {
-    dagi_check c = check_symm(routine, prec, &s);
+    dagi_check c = check_symm(entry, &s);
     return run_if_good(&c, symm_pool, &s);
 }
 
 dag_taskpool *dag_symm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_dcomplex alpha,
                            dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
 {
-    return new_symm("dag_symm", (struct symm){ctx, side, uplo, 0, alpha, beta, A, B, C});
+    return new_symm("dag_symm_new", (struct symm){ctx, side, uplo, 0, alpha, beta, A, B, C});
 }
 
 dag_taskpool *dag_hemm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_dcomplex alpha,
                            dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
 {
-    return new_symm("dag_hemm", (struct symm){ctx, side, uplo, 1, alpha, beta, A, B, C});
+    return new_symm("dag_hemm_new", (struct symm){ctx, side, uplo, 1, alpha, beta, A, B, C});
 }
 
 /* ---- syrk, herk, syr2k, her2k ------------------------------------------------------------ */
@@ -243,11 +243,11 @@ static void check_rank_k_trans(dagi_check *c, const struct rank_k *r)
                         r->herm ? "DAG_CONJ_TRANS" : "DAG_TRANS");
 }
 
-static dagi_check check_rank_k(const char *routine, int prec, const struct rank_k *r)
+static dagi_check check_rank_k(dagi_entry entry, const struct rank_k *r)
 {
-    dagi_check c = dagi_check_start(r->ctx, routine);
-    dagi_check_typed(&c, "A", prec, r->A);
-    dagi_check_present(&c, "C", r->C);
+    dagi_check c = dagi_check_start(r->ctx, entry.name);
+    dagi_check_typed(&c, "A", entry.prec, r->A);
+    dagi_check_matrix(&c, "C", r->C);
     dagi_check_same_type(&c, "A", r->A, "C", r->C);
     check_rank_k_trans(&c, r);
     dagi_check_square(&c, "C", r->uplo, r->C);
@@ -261,7 +261,7 @@ static dagi_check check_rank_k(const char *routine, int prec, const struct rank_
     }
     if (!r->two)
         return c;
-    dagi_check_present(&c, "B", r->B);
+    dagi_check_matrix(&c, "B", r->B);
     dagi_check_same_type(&c, "A", r->A, "B", r->B);
     dagi_check_general(&c, "B", r->B);
     dagi_check_distinct(&c, "C", r->C, "B", r->B);
@@ -293,38 +293,42 @@ static dag_taskpool *rank_k_pool(void *call)
 
 static dag_taskpool *new_rank_k(const char *routine, struct rank_k r)
 {
-    dagi_check c = check_rank_k(routine, DAGI_ANY, &r);
+    dagi_check c = check_rank_k((dagi_entry){routine, DAGI_ANY}, &r);
     return if_good(&c, rank_k_pool, &r);
 }
 
-static dag_status do_rank_k(const char *routine, int prec, struct rank_k r)
+static dag_status do_rank_k(dagi_entry entry, struct rank_k r)
 {
-    dagi_check c = check_rank_k(routine, prec, &r);
+    dagi_check c = check_rank_k(entry, &r);
     return run_if_good(&c, rank_k_pool, &r);
 }
 
 dag_taskpool *dag_syrk_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
                            dag_matrix *A, dag_dcomplex beta, dag_matrix *C)
 {
-    return new_rank_k("dag_syrk", (struct rank_k){ctx, uplo, trans, 0, alpha, beta, A, NULL, C, 0});
+    return new_rank_k("dag_syrk_new",
+                      (struct rank_k){ctx, uplo, trans, 0, alpha, beta, A, NULL, C, 0});
 }
 
 dag_taskpool *dag_herk_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, double alpha,
                            dag_matrix *A, double beta, dag_matrix *C)
 {
-    return new_rank_k("dag_herk", (struct rank_k){ctx, uplo, trans, 1, alpha, beta, A, NULL, C, 0});
+    return new_rank_k("dag_herk_new",
+                      (struct rank_k){ctx, uplo, trans, 1, alpha, beta, A, NULL, C, 0});
 }
 
 dag_taskpool *dag_syr2k_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
                             dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
 {
-    return new_rank_k("dag_syr2k", (struct rank_k){ctx, uplo, trans, 0, alpha, beta, A, B, C, 1});
+    return new_rank_k("dag_syr2k_new",
+                      (struct rank_k){ctx, uplo, trans, 0, alpha, beta, A, B, C, 1});
 }
 
 dag_taskpool *dag_her2k_new(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
                             dag_matrix *A, dag_matrix *B, double beta, dag_matrix *C)
 {
-    return new_rank_k("dag_her2k", (struct rank_k){ctx, uplo, trans, 1, alpha, beta, A, B, C, 1});
+    return new_rank_k("dag_her2k_new",
+                      (struct rank_k){ctx, uplo, trans, 1, alpha, beta, A, B, C, 1});
 }
 
 /* ---- trmm, trsm -------------------------------------------------------------------------- */
@@ -340,14 +344,14 @@ struct triangular {
     int solve;
 };
 
-static dagi_check check_triangular(const char *routine, int prec, const struct triangular *t)
+static dagi_check check_triangular(dagi_entry entry, const struct triangular *t)
 {
-    dagi_check c = dagi_check_start(t->ctx, routine);
+    dagi_check c = dagi_check_start(t->ctx, entry.name);
     dagi_check_side(&c, t->side);
     dagi_check_trans(&c, "trans", t->trans);
     dagi_check_diag(&c, t->diag);
-    dagi_check_typed(&c, "A", prec, t->A);
-    dagi_check_present(&c, "B", t->B);
+    dagi_check_typed(&c, "A", entry.prec, t->A);
+    dagi_check_matrix(&c, "B", t->B);
     dagi_check_square(&c, "A", t->uplo, t->A);
     dagi_check_same_type(&c, "A", t->A, "B", t->B);
     dagi_check_general(&c, "B", t->B);
@@ -389,27 +393,27 @@ static dag_taskpool *triangular_pool(void *call)
 
 static dag_taskpool *new_triangular(const char *routine, struct triangular t)
 {
-    dagi_check c = check_triangular(routine, DAGI_ANY, &t);
+    dagi_check c = check_triangular((dagi_entry){routine, DAGI_ANY}, &t);
     return if_good(&c, triangular_pool, &t);
 }
 
-static dag_status do_triangular(const char *routine, int prec, struct triangular t)
+static dag_status do_triangular(dagi_entry entry, struct triangular t)
 {
-    dagi_check c = check_triangular(routine, prec, &t);
+    dagi_check c = check_triangular(entry, &t);
     return run_if_good(&c, triangular_pool, &t);
 }
 
 dag_taskpool *dag_trmm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,
                            dag_diag diag, dag_dcomplex alpha, dag_matrix *A, dag_matrix *B)
 {
-    return new_triangular("dag_trmm",
+    return new_triangular("dag_trmm_new",
                           (struct triangular){ctx, side, uplo, trans, diag, alpha, A, B, 0});
 }
 
 dag_taskpool *dag_trsm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,
                            dag_diag diag, dag_dcomplex alpha, dag_matrix *A, dag_matrix *B)
 {
-    return new_triangular("dag_trsm",
+    return new_triangular("dag_trsm_new",
                           (struct triangular){ctx, side, uplo, trans, diag, alpha, A, B, 1});
 }
 
@@ -419,14 +423,14 @@ dag_taskpool *dag_trsm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_t
     dag_status dag_##p##name(dag_context *ctx, dag_trans transa, dag_trans transb, elem alpha,     \
                              dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)               \
     {                                                                                              \
-        return do_gemm("dag_" #p #name, PREC,                                                      \
+        return do_gemm((dagi_entry){"dag_" #p #name, PREC},                                        \
                        (struct gemm){ctx, transa, transb, alpha, beta, A, B, C});                  \
     }
 #define SYMM(p, PREC, elem, real, name, herm)                                                      \
     dag_status dag_##p##name(dag_context *ctx, dag_side side, dag_uplo uplo, elem alpha,           \
                              dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)               \
     {                                                                                              \
-        return do_symm("dag_" #p #name, PREC,                                                      \
+        return do_symm((dagi_entry){"dag_" #p #name, PREC},                                        \
                        (struct symm){ctx, side, uplo, herm, alpha, beta, A, B, C});                \
     }
 /* `type`: that of elements, or of their real parts. */
@@ -434,14 +438,14 @@ dag_taskpool *dag_trsm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_t
     dag_status dag_##p##name(dag_context *ctx, dag_uplo uplo, dag_trans trans, type alpha,         \
                              dag_matrix *A, type beta, dag_matrix *C)                              \
     {                                                                                              \
-        return do_rank_k("dag_" #p #name, PREC,                                                    \
+        return do_rank_k((dagi_entry){"dag_" #p #name, PREC},                                      \
                          (struct rank_k){ctx, uplo, trans, herm, alpha, beta, A, NULL, C, 0});     \
     }
 #define RANK_2K(p, PREC, name, elem, type, herm)                                                   \
     dag_status dag_##p##name(dag_context *ctx, dag_uplo uplo, dag_trans trans, elem alpha,         \
                              dag_matrix *A, dag_matrix *B, type beta, dag_matrix *C)               \
     {                                                                                              \
-        return do_rank_k("dag_" #p #name, PREC,                                                    \
+        return do_rank_k((dagi_entry){"dag_" #p #name, PREC},                                      \
                          (struct rank_k){ctx, uplo, trans, herm, alpha, beta, A, B, C, 1});        \
     }
 #define SYMMETRIC(p, PREC, elem, real, update, update2)                                            \
@@ -453,7 +457,7 @@ dag_taskpool *dag_trsm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_t
                              dag_diag diag, elem alpha, dag_matrix *A, dag_matrix *B)              \
     {                                                                                              \
         return do_triangular(                                                                      \
-            "dag_" #p #name, PREC,                                                                 \
+            (dagi_entry){"dag_" #p #name, PREC},                                                   \
             (struct triangular){ctx, side, uplo, trans, diag, alpha, A, B, solve});                \
     }
 DAGI_ALL_TYPES(GEMM, gemm)

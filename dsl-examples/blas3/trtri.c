@@ -20,12 +20,12 @@ dag_status dagi_run_trtri(dag_context *ctx, dag_uplo uplo, dag_diag diag, dag_ma
     return dag_run(ctx, make[A->prec](ctx, A, uplo == DAG_LOWER, diag));
 }
 
-static dag_status do_trtri(dag_context *ctx, int prec, dag_uplo uplo, dag_diag diag, dag_matrix *A,
-                           int64_t *info)
+static dag_status do_trtri(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_diag diag,
+                           dag_matrix *A, int64_t *info)
 {
     int64_t zero;
-    dagi_check c = dagi_check_start(ctx, "dag_trtri");
-    dagi_check_typed(&c, "A", prec, A);
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_typed(&c, "A", entry.prec, A);
     dagi_check_square(&c, "A", uplo, A);
     dagi_check_diag(&c, diag);
     if (!dagi_check_agreed(&c))
@@ -35,4 +35,4 @@ static dag_status do_trtri(dag_context *ctx, int prec, dag_uplo uplo, dag_diag d
 
 DAGI_ENTRIES(dag_status, trtri,
              (dag_context *ctx, dag_uplo uplo, dag_diag diag, dag_matrix *A, int64_t *info),
-             do_trtri(ctx, prec, uplo, diag, A, info))
+             do_trtri(ctx, entry, uplo, diag, A, info))

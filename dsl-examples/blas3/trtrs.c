@@ -2,15 +2,15 @@
 #include "la/check.h"
 #include "la/columns.h"
 
-static dag_status do_trtrs(dag_context *ctx, int prec, dag_uplo uplo, dag_trans trans, dag_diag diag,
-                           dag_matrix *A, dag_matrix *B, int64_t *info)
+static dag_status do_trtrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_trans trans,
+                           dag_diag diag, dag_matrix *A, dag_matrix *B, int64_t *info)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_trtrs");
+    dagi_check c = dagi_check_start(ctx, entry.name);
     dagi_check_trans(&c, "trans", trans);
     dagi_check_diag(&c, diag);
-    dagi_check_typed(&c, "A", prec, A);
+    dagi_check_typed(&c, "A", entry.prec, A);
     dagi_check_square(&c, "A", uplo, A);
-    dagi_check_present(&c, "B", B);
+    dagi_check_matrix(&c, "B", B);
     dagi_check_same_type(&c, "A", A, "B", B);
     dagi_check_distinct(&c, "B", B, "A", A);
     dagi_check_rhs(&c, A, B);
@@ -29,4 +29,4 @@ static dag_status do_trtrs(dag_context *ctx, int prec, dag_uplo uplo, dag_trans 
 DAGI_ENTRIES(dag_status, trtrs,
              (dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_diag diag, dag_matrix *A,
               dag_matrix *B, int64_t *info),
-             do_trtrs(ctx, prec, uplo, trans, diag, A, B, info))
+             do_trtrs(ctx, entry, uplo, trans, diag, A, B, info))

@@ -1,5 +1,6 @@
 /* Cholesky factorisation and solution: checks the arguments, picks the graph. */
 #include "la/check.h"
+#include "la/few.h"
 #include "la/pools.h"
 #include "la/resident.h"
 
@@ -10,18 +11,11 @@
 #include "potrs_L.h"
 #include "potrs_U.h"
 
-#include <string.h>
-
-/* A complaint about `prec`, which may be DAGI_ANY, names the routine with its letter. */
-static dagi_check check_triangle(dag_context *ctx, const char *routine, int prec, dag_uplo uplo,
+static dagi_check check_triangle(dag_context *ctx, dagi_entry entry, dag_uplo uplo,
                                  const dag_matrix *A)
 {
-    dagi_check c = dagi_check_start(ctx, routine);
-    dagi_check_present(&c, "A", A);
-    if (A != NULL && prec != DAGI_ANY && (int)A->prec != prec)
-        c.status = dag_error(ctx, DAG_ERR_ARG, "dag_%c%s: A holds '%c' elements",
-                             dag_precision_letter((dag_precision)prec), routine + strlen("dag_"),
-                             dag_precision_letter(A->prec));
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_typed(&c, "A", entry.prec, A);
     dagi_check_uplo(&c, uplo);
     dagi_check_order(&c, "A", A);
     dagi_check_square_tiles(&c, "A", A);
@@ -29,14 +23,15 @@ static dagi_check check_triangle(dag_context *ctx, const char *routine, int prec
     return c;
 }
 
-static dagi_check check_solve(dag_context *ctx, const char *routine, int prec, dag_uplo uplo,
+static dagi_check check_solve(dag_context *ctx, dagi_entry entry, dag_uplo uplo,
                               const dag_matrix *A, const dag_matrix *B)
 {
-    dagi_check c = check_triangle(ctx, routine, prec, uplo, A);
-    dagi_check_present(&c, "B", B);
+    dagi_check c = check_triangle(ctx, entry, uplo, A);
+    dagi_check_matrix(&c, "B", B);
     dagi_check_same_type(&c, "A", A, "B", B);
     dagi_check_rhs(&c, A, B);
     dagi_check_general(&c, "B", B);
+    dagi_check_distinct(&c, "B", B, "A", A);
     return c;
 }
 
@@ -59,56 +54,80 @@ static dag_taskpool *potrs_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A, 
     return make[uplo == DAG_UPPER][A->prec](ctx, A, B);
 }
 
-static dag_taskpool *new_potrf(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A)
+static dag_taskpool *new_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A)
 {
-    dagi_check c = check_triangle(ctx, "dag_potrf", prec, uplo, A);
+    dagi_check c = check_triangle(ctx, entry, uplo, A);
     return c.status == DAG_SUCCESS ? potrf_pool(ctx, uplo, A) : NULL;
 }
 
-static dag_taskpool *new_potrs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A,
+static dag_taskpool *new_potrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
                                dag_matrix *B)
 {
-    dagi_check c = check_solve(ctx, "dag_potrs", prec, uplo, A, B);
+    dagi_check c = check_solve(ctx, entry, uplo, A, B);
     return c.status == DAG_SUCCESS ? potrs_pool(ctx, uplo, A, B) : NULL;
 }
 
 /* ---- runs to the end --------------------------------------------------------------------- */
 
-static dag_status do_potrf(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, int64_t *info)
+static dag_status do_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
+                           int64_t *info)
 {
-    dagi_check c = check_triangle(ctx, "dag_potrf", prec, uplo, A);
+    dagi_check c = check_triangle(ctx, entry, uplo, A);
     return dagi_check_agreed(&c) ? dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info) : c.status;
 }
 
-static dag_status do_potrs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
+/* The ranks have agreed. */
+static dag_status run_potrs(const dagi_check *c, dag_uplo uplo, dag_matrix *A, dag_matrix *B,
+                            dagi_few *few)
 {
-    dagi_check c = check_solve(ctx, "dag_potrs", prec, uplo, A, B);
-    return dagi_check_agreed(&c) ? dag_run(ctx, potrs_pool(ctx, uplo, A, B)) : c.status;
+    if (!dagi_few_agreed(few, c))
+        return dag_run(c->ctx, potrs_pool(c->ctx, uplo, A, B));
+    int lower = uplo == DAG_LOWER;
+    few->how.sweep[!lower] = (la_few_sweep){uplo, DAG_NO_TRANS, DAG_NON_UNIT};
+    few->how.sweep[lower] = (la_few_sweep){uplo, DAG_CONJ_TRANS, DAG_NON_UNIT};
+    (void)dag_kernels_init(NULL);
+    return dagi_few_run(c->ctx, few, A, NULL, B, 2, 1, 0);
 }
 
-static dag_status do_posv(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, dag_matrix *B,
-                          int64_t *info)
+static dag_status do_potrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
+                           dag_matrix *B)
 {
-    dagi_check c = check_solve(ctx, "dag_posv", prec, uplo, A, B);
+    dagi_check c = check_solve(ctx, entry, uplo, A, B);
+    dagi_few few;
+    dagi_few_prepare(&c, &few, A, B, 0);
+    if (dagi_check_agreed(&c))
+        c.status = run_potrs(&c, uplo, A, B, &few);
+    dagi_few_free(&few);
+    return c.status;
+}
+
+static dag_status do_posv(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
+                          dag_matrix *B, int64_t *info)
+{
+    dagi_check c = check_solve(ctx, entry, uplo, A, B);
     dagi_check_present(&c, "info", info);
-    if (!dagi_check_agreed(&c))
-        return c.status;
-    bool kept = dagi_la_keep(ctx, A, DAG_RESIDENT_SAVED);
-    dag_status status = dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info);
-    if (status == DAG_SUCCESS && *info == 0)
-        status = dag_run(ctx, potrs_pool(ctx, uplo, A, B));
-    return dagi_la_let_go(ctx, A, kept, status);
+    dagi_few few;
+    dagi_few_prepare(&c, &few, A, B, 0);
+    if (dagi_check_agreed(&c)) {
+        bool kept = dagi_la_keep(ctx, A, DAG_RESIDENT_SAVED);
+        dag_status status = dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info);
+        if (status == DAG_SUCCESS && *info == 0)
+            status = run_potrs(&c, uplo, A, B, &few);
+        c.status = dagi_la_let_go(ctx, A, kept, status);
+    }
+    dagi_few_free(&few);
+    return c.status;
 }
 
 DAGI_ENTRIES(dag_status, potrf, (dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info),
-             do_potrf(ctx, prec, uplo, A, info))
+             do_potrf(ctx, entry, uplo, A, info))
 DAGI_ENTRIES(dag_taskpool *, potrf_new, (dag_context *ctx, dag_uplo uplo, dag_matrix *A),
-             new_potrf(ctx, prec, uplo, A))
+             new_potrf(ctx, entry, uplo, A))
 DAGI_ENTRIES(dag_status, potrs, (dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B),
-             do_potrs(ctx, prec, uplo, A, B))
+             do_potrs(ctx, entry, uplo, A, B))
 DAGI_ENTRIES(dag_taskpool *, potrs_new,
              (dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B),
-             new_potrs(ctx, prec, uplo, A, B))
+             new_potrs(ctx, entry, uplo, A, B))
 DAGI_ENTRIES(dag_status, posv,
              (dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B, int64_t *info),
-             do_posv(ctx, prec, uplo, A, B, info))
+             do_posv(ctx, entry, uplo, A, B, info))

@@ -15,38 +15,39 @@ static dag_status run_lauum(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
     return dag_run(ctx, make[A->prec](ctx, A, uplo == DAG_LOWER));
 }
 
-static dagi_check check_triangle(dag_context *ctx, const char *routine, int prec, dag_uplo uplo,
+static dagi_check check_triangle(dag_context *ctx, dagi_entry entry, dag_uplo uplo,
                                  const dag_matrix *A)
 {
-    dagi_check c = dagi_check_start(ctx, routine);
-    dagi_check_typed(&c, "A", prec, A);
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_typed(&c, "A", entry.prec, A);
     dagi_check_square(&c, "A", uplo, A);
     return c;
 }
 
-static dag_status do_lauum(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A)
+static dag_status do_lauum(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A)
 {
-    dagi_check c = check_triangle(ctx, "dag_lauum", prec, uplo, A);
+    dagi_check c = check_triangle(ctx, entry, uplo, A);
     return dagi_check_agreed(&c) ? run_lauum(ctx, uplo, A) : c.status;
 }
 
-static dag_status do_potri(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, int64_t *info)
+static dag_status do_potri(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
+                           int64_t *info)
 {
     int64_t zero = 0;
-    dagi_check c = check_triangle(ctx, "dag_potri", prec, uplo, A);
+    dagi_check c = check_triangle(ctx, entry, uplo, A);
     if (!dagi_check_agreed(&c))
         return c.status;
     bool kept = dagi_la_keep(ctx, A, DAG_RESIDENT_DEFERRED); /* nobody wants to see the triangle */
     dag_status status = dagi_run_trtri(ctx, uplo, DAG_NON_UNIT, A, &zero);
     if (status == DAG_SUCCESS && zero == 0)
         status = run_lauum(ctx, uplo, A);
-    status = dagi_la_agreed(ctx, "dag_potri", dagi_la_let_go(ctx, A, kept, status));
+    status = dagi_la_agreed(ctx, entry.name, dagi_la_let_go(ctx, A, kept, status));
     if (info != NULL)
         *info = zero;
     return status;
 }
 
 DAGI_ENTRIES(dag_status, lauum, (dag_context *ctx, dag_uplo uplo, dag_matrix *A),
-             do_lauum(ctx, prec, uplo, A))
+             do_lauum(ctx, entry, uplo, A))
 DAGI_ENTRIES(dag_status, potri, (dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info),
-             do_potri(ctx, prec, uplo, A, info))
+             do_potri(ctx, entry, uplo, A, info))

@@ -1,6 +1,7 @@
 /* Start and end of a driver, its errors and its results. */
 #include "driver.h"
 #include "memory.h"
+#include "predict.h"
 
 #include <dag/kernels.h>
 
@@ -148,14 +149,6 @@ double driver_qr_flops(const dag_matrix *A)
     return driver_flops(A->prec, half, half);
 }
 
-double driver_time(dag_context *ctx)
-{
-    struct timespec t;
-    (void)dag_barrier(ctx);
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- results ----------------------------------------------------------------------------- */
 
 static void print_number(const char *key, double x)
@@ -206,6 +199,8 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
            ", \"gpus\": %d",
            r->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
            dag_workers(ctx), dag_devices(ctx));
+    if (dag_simulated(ctx))
+        predict_json(ctx, r);
     print_number("time_s", r->seconds);
     print_number("gflops", r->flops / r->seconds * 1e-9);
     print_number("residual", r->residual);
@@ -218,6 +213,8 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
     }
     if (o->nb == 0)
         printf(", \"nb_chosen\": 1");
+    if (r->grid_why != NULL)
+        printf(", \"grid_why\": \"%s\"", r->grid_why);
     if (r->expected > 0)
         print_number("gflops_expected", r->flops / r->expected * 1e-9);
     print_devices(ctx);
@@ -240,7 +237,8 @@ static void print_mixed(const report *r)
 
 static void print_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
-    printf("%s: prec %c, ", r->routine, dag_precision_letter(o->prec));
+    printf("%s%s: prec %c, ", dag_simulated(ctx) ? "simulated " : "", r->routine,
+           dag_precision_letter(o->prec));
     if (r->m != r->n)
         printf("m %" PRId64 ", ", r->m);
     printf("n %" PRId64 ", nb %" PRId64 "%s, grid %dx%d, %d %s with %d %s: %.4g s",
@@ -256,6 +254,12 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
     if (r->expected > 0)
         printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
     printf("\n");
+    if (r->grid_why != NULL)
+        printf("%s: grid %dx%d: %s\n", r->routine, r->p, r->q, r->grid_why);
+    if (dag_simulated(ctx)) {
+        predict_text(ctx, r);
+        return;
+    }
     if (r->mixed)
         print_mixed(r);
     if (d->solves)
@@ -297,13 +301,16 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
 /* The settings that options stand for. */
 static dag_status configure(const options *o, dag_config *config, char *why, size_t why_size)
 {
-    char threads[16], gpus[16];
+    char threads[16], gpus[16], ranks[24];
+    snprintf(ranks, sizeof(ranks), "%" PRId64, o->predict);
     snprintf(threads, sizeof(threads), "%d", o->threads);
     snprintf(gpus, sizeof(gpus), "%d", o->gpus);
     const struct { const char *key, *value; } settings[] = {
         {"threads", o->threads > 0 ? threads : NULL},
         {"gpus", o->gpus >= 0 ? gpus : NULL},
         {"trace", o->trace},
+        {"simulate", o->predict > 0 ? ranks : NULL},
+        {"machine", o->machine},
         {"report", o->report ? "on" : NULL},
         {"progress", o->progress ? "on" : NULL},
     };
@@ -314,7 +321,7 @@ static dag_status configure(const options *o, dag_config *config, char *why, siz
     return status;
 }
 
-static dag_status start(const options *o, dag_context **ctx)
+dag_status driver_start(const options *o, dag_context **ctx)
 {
     char why[512] = "";
     dag_config *config = dag_config_new();
@@ -345,6 +352,20 @@ static bool grid_fits(const dag_context *ctx, const options *o)
                 "with as many (mpirun -np %" PRId64 "), or leave --grid out\n", program, o->p, o->q,
                 needed, dag_size(ctx), needed);
     return false;
+}
+
+/* Where nobody asked for a grid. */
+static dag_status choose_grid(dag_context *ctx, const driver *d, options *o, dag_grid_choice *choice)
+{
+    if (o->p != 0 || o->q != 0 || dag_size(ctx) == 1 || dag_simulated(ctx))
+        return DAG_SUCCESS;
+    bool plain = o->pivoting == DRIVER_PIVOT_NONE || (o->given & OPT_BIT(OPT_M)); /* no search; tall or wide */
+    const char *routine = plain ? "potrf" : d->name;
+    dag_status status = driver_collective(
+        ctx, dag_la_grid(ctx, routine, o->matrix != NULL ? 0 : o->n, o->nb, choice));
+    o->p = choice->p;
+    o->q = choice->q;
+    return status;
 }
 
 /* One multiplication of tiles of zeros. */
@@ -403,15 +424,17 @@ static void tell_report(dag_context *ctx, const options *o, const report *r)
 }
 
 /* Runs the driver as often as asked; the exit status of the first run that did not go well. */
-static int run_all(const driver *d, dag_context *ctx, const options *o)
+static int run_all(const driver *d, dag_context *ctx, const options *o, const char *grid_why)
 {
     int end = DRIVER_OK;
     for (int64_t i = 0; i < o->runs; i++) {
-        report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN};
-        memory_expect(o->routine != NULL ? o->routine : d->name, o);
+        report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN, .grid_why = grid_why};
+        memory_expect(o->routine != NULL ? o->routine : d->name, o, dag_size(ctx));
         dag_status status = d->run(ctx, o, &r);
         if (status == DAG_SUCCESS)
             tell_report(ctx, o, &r);
+        if (dag_simulated(ctx))
+            r.residual = r.normwise = r.componentwise = NAN; /* nobody has computed any */
         int this = status == DAG_SUCCESS ? conclude(d, ctx, o, &r) : DRIVER_FAILED;
         if (end == DRIVER_OK)
             end = this;
@@ -455,8 +478,14 @@ int driver_main(const driver *d, int argc, char **argv)
     int end = options_parse(&o, &scope, argc, argv);
     if (end >= 0)
         return end;
+    if (!(o.given & OPT_BIT(OPT_LAYOUT)) && memory_wants_slabs(d->name))
+        o.layout = DAG_LAYOUT_SLAB;
+    if (!memory_begins(program))
+        return DRIVER_FAILED;
+    if (o.predict > 0 && (end = predict_choose(d, &o, program)) >= 0)
+        return end;
     bool one_thread = dag_kernels_init(&how);
-    if (start(&o, &ctx) != DAG_SUCCESS)
+    if (driver_start(&o, &ctx) != DAG_SUCCESS)
         return DRIVER_FAILED;
     if (dag_rank(ctx) == 0) {
         const char *advice = dag_kernels_advice();
@@ -465,7 +494,13 @@ int driver_main(const driver *d, int argc, char **argv)
         if (advice != NULL)
             fprintf(stderr, "%s: warning: %s\n", program, advice);
     }
-    end = grid_fits(ctx, &o) ? run_all(d, ctx, &o) : DRIVER_USAGE;
+    dag_grid_choice grid = {.why = ""};
+    if (!grid_fits(ctx, &o) || !predict_allows(ctx, &o, program))
+        end = DRIVER_USAGE;
+    else if (choose_grid(ctx, d, &o, &grid) != DAG_SUCCESS)
+        end = DRIVER_FAILED;
+    else
+        end = run_all(d, ctx, &o, grid.why[0] != '\0' ? grid.why : NULL);
     if (dag_fini(ctx) != DAG_SUCCESS && end == DRIVER_OK)
         end = DRIVER_FAILED;
     return end;

@@ -18,6 +18,7 @@ typedef struct report {
     int64_t info;
     int mixed, iter; /* solved in mixed precision, with iter as dag/refine.h says */
     const char *routine; /* what ran: the driver's name unless run() says otherwise */
+    const char *grid_why; /* NULL: the grid was given, or there is one rank */
     double bound;   /* of residual */
     int incomplete; /* something else failed after the computation, and has been said */
 } report;
@@ -26,7 +27,7 @@ typedef struct report {
 typedef struct driver_row {
     const char *name; /* "potrf" */
     enum { INFO_NOTHING, INFO_NOT_POSITIVE, INFO_SINGULAR } info;
-    uint32_t options; /* besides OPT_COMMON */
+    uint64_t options; /* besides OPT_COMMON */
 } driver_row;
 
 typedef struct driver {
@@ -87,7 +88,9 @@ void driver_shape(report *r, const dag_matrix *A);
 double driver_flops(dag_precision prec, double muls, double adds);
 /* Those of a QR or LQ factorisation of A, to leading order. */
 double driver_qr_flops(const dag_matrix *A);
-/* Seconds of some clock, after all ranks have arrived. */
+/* Seconds of the run's clock, after all ranks have arrived. */
 double driver_time(dag_context *ctx);
+/* A context with the settings that the options stand for; what is wrong has been said. */
+dag_status driver_start(const options *o, dag_context **ctx);
 
 #endif

@@ -28,20 +28,24 @@ static dag_status invert(dag_context *ctx, const options *o, int positive, dag_m
     return positive ? dag_potri(ctx, o->uplo, a, info) : dag_getri(ctx, a, ipiv, info);
 }
 
-/* rest := A X - I, where rest is I; of Hermitian ones one triangle is there. */
+/* rest := A (X rest) - rest. */
 static dag_status multiply(dag_context *ctx, const options *o, int positive, dag_matrix *a,
                            dag_matrix *x, dag_matrix *rest)
 {
-    dag_matrix *whole = NULL;
-    if (!positive)
-        return dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, a, x, -1, rest);
-    dag_status status = driver_matrix(ctx, o, a->m, a->n, DAG_GENERAL, &whole);
-    if (status == DAG_SUCCESS)
-        status = dag_hemm(ctx, DAG_LEFT, o->uplo, 1, x, rest, 0, whole);
-    if (status == DAG_SUCCESS)
-        status = dag_hemm(ctx, DAG_LEFT, o->uplo, 1, a, whole, -1, rest);
-    dag_matrix_free(whole);
-    return status;
+    dag_matrix *product = NULL;
+    dag_status status = driver_matrix(ctx, o, rest->m, rest->n, DAG_GENERAL, &product);
+    if (status != DAG_SUCCESS)
+        return status;
+    if (positive)
+        status = dag_hemm(ctx, DAG_LEFT, o->uplo, 1, x, rest, 0, product);
+    else
+        status = dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, x, rest, 0, product);
+    if (status == DAG_SUCCESS && positive)
+        status = dag_hemm(ctx, DAG_LEFT, o->uplo, 1, a, product, -1, rest);
+    else if (status == DAG_SUCCESS)
+        status = dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, a, product, -1, rest);
+    dag_matrix_free(product);
+    return driver_collective(ctx, status);
 }
 
 static dag_status norm(dag_context *ctx, const options *o, int positive, dag_matrix *a,
@@ -51,25 +55,27 @@ static dag_status norm(dag_context *ctx, const options *o, int positive, dag_mat
                     : dag_lange(ctx, DAG_NORM_ONE, a, value);
 }
 
+/* A random vector goes through X and A, so that there is no other matrix besides. */
 static dag_status check(dag_context *ctx, const options *o, int positive, dag_matrix *x, report *r)
 {
     dag_matrix *a = NULL, *rest = NULL;
-    double of_a = 0, of_x = 0, of_rest = 0;
-    double eps = dag_la_eps(x->prec);
+    double of_a = 0, of_x = 0, of_vector = 0, of_rest = 0, eps = dag_la_eps(x->prec);
     dag_status status = make_matrix(ctx, o, positive, &a);
     if (status == DAG_SUCCESS)
-        status = driver_matrix(ctx, o, x->m, x->n, DAG_GENERAL, &rest);
+        status = driver_matrix(ctx, o, x->m, 1, DAG_GENERAL, &rest);
     if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_laset(ctx, DAG_GENERAL, 0, 1, rest));
+        status = driver_collective(ctx, dag_plrnt(ctx, rest, o->seed + 1));
     if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, multiply(ctx, o, positive, a, x, rest));
+        status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, rest, &of_vector));
+    if (status == DAG_SUCCESS)
+        status = multiply(ctx, o, positive, a, x, rest);
     if (status == DAG_SUCCESS)
         status = driver_collective(ctx, norm(ctx, o, positive, a, &of_a));
     if (status == DAG_SUCCESS)
         status = driver_collective(ctx, norm(ctx, o, positive, x, &of_x));
     if (status == DAG_SUCCESS)
         status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, rest, &of_rest));
-    r->residual = of_rest == 0 ? 0 : of_rest / (of_a * of_x * (double)x->n * eps);
+    r->residual = of_rest == 0 ? 0 : of_rest / (of_a * of_x * of_vector * (double)x->n * eps);
     dag_matrix_free(a);
     dag_matrix_free(rest);
     return status;

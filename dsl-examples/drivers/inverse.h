@@ -11,7 +11,7 @@ dag_status inverse_run(dag_context *ctx, const options *o, int positive, report 
 /* For --help. */
 #define INVERSE_CHECK                                                                              \
     "The time is that of the factorisation and of the inverse. With --check the residual is\n"     \
-    "||A X - I|| / (||A|| ||X|| N eps) in the one-norm for the inverse X, its bound 30; that\n"    \
-    "takes as long again, and memory for three more matrices."
+    "||A X v - v|| / (||A|| ||X|| ||v|| N eps) in the one-norm for the inverse X and a random\n"    \
+    "vector v, its bound 30; that takes memory for A once more."
 
 #endif

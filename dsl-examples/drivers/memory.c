@@ -12,29 +12,40 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Without options, more with --check, and with --refine (--mixed takes less); less on slab storage, which is
- * worked on in place. */
+/* Without options on slab storage where the routine works on that in place (else on any); more for a
+ * copy of tile storage, with --check, with --refine (--mixed takes less), and on several ranks for tiles of
+ * others. */
 static const struct peak {
     const char *routine;
-    double plain, check, refine, slab;
+    double plain, tile, check, refine, ranks;
 } peaks[] = {
-    {"potrf", 0.55, 0.5, 0, 0}, {"posv", 0.55, 0, 0.5, 0}, {"potri", 1.05, 2.5, 0, 0},
-    {"getrf", 2, 0, 0, 1},      {"gesv", 2, 0, 1, 1},      {"getri", 2.05, 1, 0, 1},
-    {"geqrf", 2.1, 4, 0, 1},    {"gelqf", 2.1, 4, 0, 1},   {"gels", 2.1, 0, 0, 1},
-    {"gemm", 3, 1.05, 0, 0},
+    {"potrf", 0.55, 0, 0.5, 0, 0.25}, {"posv", 0.55, 0, 0, 0.5, 0.25}, {"potri", 1.1, 0, 0.5, 0, 0.4},
+    {"getrf", 1.1, 1, 0, 0, 0.35},    {"gesv", 1.1, 1, 0, 1, 0.35},      {"getri", 1.2, 1, 1, 0, 1},
+    {"geqrf", 1.35, 1, 4, 0, 0.4},    {"gelqf", 1.35, 1, 4.7, 0, 0.75},  {"gels", 2.2, 0, 0, 0, 0.35},
+    {"gemm", 3, 0, 1.05, 0, 0.4},
 };
 
-double memory_words(const char *routine, const options *o)
+static const struct peak *find_peak(const char *routine)
 {
-    if (strcmp(routine, "gemm") == 0 && (o->given & (OPT_BIT(OPT_M) | OPT_BIT(OPT_K))))
-        return 0;
-    for (size_t i = 0; i < sizeof(peaks) / sizeof(peaks[0]); i++) {
-        const struct peak *p = &peaks[i];
-        if (strcmp(p->routine, routine) == 0)
-            return p->plain + (o->check ? p->check : 0) + (o->refine ? p->refine : 0) -
-                   (o->layout == DAG_LAYOUT_SLAB ? p->slab : 0);
-    }
-    return 0; /* what is made is counted then */
+    for (size_t i = 0; i < sizeof(peaks) / sizeof(peaks[0]); i++)
+        if (strcmp(peaks[i].routine, routine) == 0)
+            return &peaks[i];
+    return NULL;
+}
+
+bool memory_wants_slabs(const char *routine)
+{
+    const struct peak *p = find_peak(routine);
+    return p != NULL && p->tile > 0;
+}
+
+double memory_words(const char *routine, const options *o, int ranks)
+{
+    const struct peak *p = find_peak(routine);
+    if (p == NULL || (strcmp(routine, "gemm") == 0 && (o->given & (OPT_BIT(OPT_M) | OPT_BIT(OPT_K)))))
+        return 0; /* what is made is counted then */
+    return p->plain + (o->layout == DAG_LAYOUT_TILE ? p->tile : 0) + (o->check ? p->check : 0) +
+           (o->refine ? p->refine : 0) + (ranks > 1 ? p->ranks : 0);
 }
 
 /* The number in a file; infinite if there is none. */
@@ -102,12 +113,36 @@ double memory_of_process(void)
     return isfinite(taken) && taken < (double)limit.rlim_cur ? (double)limit.rlim_cur - taken : 0;
 }
 
+/* What a process has written of its own by now, and what it will besides matrices. */
+static double own_memory(int ranks)
+{
+    const double besides = ranks > 1 ? 12 << 20 : 4 << 20; /* MPI's segments, the launcher's share */
+    double pages = 0, shared = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file != NULL && fscanf(file, "%*f %lf %lf", &pages, &shared) != 2)
+        pages = shared = 0;
+    if (file != NULL)
+        fclose(file);
+    return besides + (pages - shared) * (double)sysconf(_SC_PAGESIZE);
+}
+
+bool memory_begins(const char *program)
+{
+    const double least = 8 << 20;
+    double there = memory_of_node("");
+    if (there >= least)
+        return true;
+    fprintf(stderr, "%s: the control group of this process allows it %.0f bytes of memory, and %.0f are needed "
+            "to begin with: allow it more\n", program, there, least);
+    return false;
+}
+
 /* Of the run that goes on; words = 0 once its first matrix has been admitted. */
 static double run_words;
 
-void memory_expect(const char *routine, const options *o)
+void memory_expect(const char *routine, const options *o, int ranks)
 {
-    run_words = memory_words(routine, o);
+    run_words = memory_words(routine, o, ranks);
 }
 
 /* Says what would fit instead; `needed` is of all ranks that share `there`. */
@@ -122,6 +157,31 @@ static dag_status refuse(dag_context *ctx, const dag_matrix *a, double needed, d
                      floor(share * (double)a->n));
 }
 
+/* Nothing is touched in a simulated run; a node that it is about has the memory that its description says. */
+static dag_status check_simulated(dag_context *ctx, const dag_simulation *s, const dag_matrix *a,
+                                  double bytes)
+{
+    char where[300];
+    int ranks = dag_size(ctx) < s->node_ranks ? dag_size(ctx) : s->node_ranks;
+    snprintf(where, sizeof(where), "on a node of machine '%s'", s->machine);
+    if (s->node_memory > 0 && bytes * ranks > s->node_memory)
+        return driver_collective(ctx, refuse(ctx, a, bytes * ranks, s->node_memory, where));
+    return DAG_SUCCESS;
+}
+
+/* What a matrix and all that comes with it take on this rank. */
+static double peak_bytes(const dag_matrix *a)
+{
+    double bytes = (double)dag_matrix_bytes(a);
+    double half = a->uplo != DAG_GENERAL ? 0.5 : 1; /* the other triangle is never touched */
+    if (a->layout == DAG_LAYOUT_SLAB)
+        bytes *= half;
+    if (run_words > half)
+        bytes *= run_words / half;
+    run_words = 0;
+    return bytes;
+}
+
 /*
  * Storage is provided when it is touched, so a run that is too large would be found out by the system
  * ending processes. Refuses it while it takes nothing: what the ranks on one node will take at the peak
@@ -130,24 +190,22 @@ static dag_status refuse(dag_context *ctx, const dag_matrix *a, double needed, d
 dag_status memory_check(dag_context *ctx, const dag_matrix *a)
 {
     char host[256] = "", where[300];
+    dag_simulation simulation;
+    double bytes = peak_bytes(a);
+    if (dag_simulation_get(ctx, &simulation))
+        return check_simulated(ctx, &simulation, a, bytes);
     double *nodes = calloc(2 * (size_t)dag_size(ctx), sizeof(*nodes)); /* name and bytes of each */
     dag_status status = driver_agreed(ctx, nodes != NULL ? DAG_SUCCESS : DAG_ERR_NOMEM);
     if (status != DAG_SUCCESS) {
         free(nodes);
         return status;
     }
-    double bytes = (double)dag_matrix_bytes(a), name = 0, needed = 0;
-    double half = a->uplo != DAG_GENERAL ? 0.5 : 1; /* the other triangle is never touched */
-    if (a->layout == DAG_LAYOUT_SLAB)
-        bytes *= half;
-    if (run_words > half)
-        bytes *= run_words / half;
-    run_words = 0;
+    double name = 0, needed = 0;
     (void)gethostname(host, sizeof(host) - 1);
     for (const char *c = host; *c != '\0'; c++)
         name = fmod(name * 257 + (unsigned char)*c, 0x1p40);
     nodes[2 * dag_rank(ctx)] = name;
-    nodes[2 * dag_rank(ctx) + 1] = bytes;
+    nodes[2 * dag_rank(ctx) + 1] = bytes + own_memory(dag_size(ctx));
     status = driver_collective(ctx, dag_allreduce(ctx, DAG_SUM, nodes, 2 * dag_size(ctx)));
     for (int r = 0; r < dag_size(ctx); r++)
         if (nodes[2 * r] == name)

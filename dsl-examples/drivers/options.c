@@ -17,7 +17,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_K] = {"k", "K", "inner dimension"},
     [OPT_NB] = {"nb", "NB", "rows and columns of a tile, 0: what suits N (0)"},
     [OPT_PREC] = {"prec", "s|d|c|z", "element type: float, double, complex of either (d)"},
-    [OPT_GRID] = {"grid", "PxQ", "process grid (as square as the number of ranks allows)"},
+    [OPT_GRID] = {"grid", "PxQ", "process grid (one row for LU and QR, else square: dag_info)"},
     [OPT_THREADS] = {"threads", "T", "workers per rank (the cores of the rank)"},
     [OPT_GPUS] = {"gpus", "G", "devices per rank (all that are there)"},
     [OPT_RUNS] = {"runs", "R", "repeat the whole R times (1)"},
@@ -26,8 +26,10 @@ static const option_row table[OPT_COUNT] = {
     [OPT_TRACE] = {"trace", "FILE", "write a trace: *.html, *.json (Perfetto), or for dag_trace"},
     [OPT_REPORT] = {"report", NULL, "say at the end where the time went, and what would help"},
     [OPT_PROGRESS] = {"progress", NULL, "show a bar while tasks run, on a terminal"},
+    [OPT_PREDICT] = {"predict", "RANKS[,MACHINE]",
+                     "simulate that many ranks, of a machine described in a file, and find nb and grid"},
     [OPT_SEED] = {"seed", "S", "seed of the random matrix (1)"},
-    [OPT_LAYOUT] = {"layout", "tile|slab", "storage of the matrix (tile)"},
+    [OPT_LAYOUT] = {"layout", "tile|slab", "storage of the matrix (slab for LU and QR, else tile)"},
     [OPT_UPLO] = {"uplo", "lower|upper", "triangle that is stored and factored (lower)"},
     [OPT_NRHS] = {"nrhs", "R", "number of right-hand sides (1)"},
     [OPT_MATRIX] = {"matrix", "FILE.mtx", "read the matrix from a Matrix Market file"},
@@ -246,6 +248,18 @@ static const char *set_number(options *o, int id, const char *text)
     }
 }
 
+static bool parse_predict(options *o, const char *text)
+{
+    char ranks[16];
+    size_t length = strcspn(text, ",");
+    if (length >= sizeof(ranks) || (text[length] == ',' && text[length + 1] == '\0'))
+        return false;
+    memcpy(ranks, text, length);
+    ranks[length] = '\0';
+    o->machine = text[length] == ',' ? text + length + 1 : NULL;
+    return parse_integer(ranks, 1, 1 << 24, &o->predict);
+}
+
 static const char *set_word(options *o, int id, const char *text)
 {
     int word;
@@ -281,6 +295,7 @@ static const char *set_word(options *o, int id, const char *text)
         return word >= 0 ? NULL : "yes or no";
     case OPT_TRANSA: return parse_trans(text, &o->transa) ? NULL : "n, t or c";
     case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
+    case OPT_PREDICT: return parse_predict(o, text) ? NULL : "a number of ranks, and a file behind a comma";
     case OPT_ROUTINE: o->routine = text; return NULL;
     case OPT_MATRIX: o->matrix = text; return NULL;
     case OPT_RHS: o->rhs = text; return NULL;
@@ -309,7 +324,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_REFINE: o->refine = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
     case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG: case OPT_PIVOTING: case OPT_CHECK_FINITE:
-    case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE:
+    case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE: case OPT_PREDICT:
         wanted = set_word(o, id, text);
         break;
     default: wanted = set_number(o, id, text);
@@ -328,6 +343,11 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_MATRIX, OPT_SEED, "the matrix is not random"},
         {OPT_MIXED, OPT_REFINE, "--mixed refines by itself"},
         {OPT_MIXED, OPT_PIVOTING, "--mixed factors with partial pivoting"},
+        {OPT_PREDICT, OPT_CHECK, "a simulated run computes nothing"},
+        {OPT_PREDICT, OPT_TRACE, "a simulated run leaves no trace"},
+        {OPT_PREDICT, OPT_MATRIX, "a simulated run has no elements"},
+        {OPT_PREDICT, OPT_RHS, "a simulated run has no elements"},
+        {OPT_PREDICT, OPT_OUT, "a simulated run has no solution"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)

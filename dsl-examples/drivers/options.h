@@ -29,6 +29,7 @@ enum option_id {
     OPT_TRACE,
     OPT_REPORT,
     OPT_PROGRESS,
+    OPT_PREDICT,
     OPT_SEED,
     OPT_LAYOUT,
     OPT_UPLO,
@@ -49,13 +50,14 @@ enum option_id {
     OPT_VERSION,
     OPT_COUNT
 };
-_Static_assert(OPT_COUNT <= 32, "the options of a driver are the bits of 32");
-#define OPT_BIT(id) (UINT32_C(1) << (id))
+_Static_assert(OPT_COUNT <= 64, "the options of a driver are the bits of 64");
+#define OPT_BIT(id) (UINT64_C(1) << (id))
 /* What every driver understands. */
 #define OPT_COMMON                                                                                 \
     (OPT_BIT(OPT_N) | OPT_BIT(OPT_NB) | OPT_BIT(OPT_PREC) | OPT_BIT(OPT_GRID) |                    \
      OPT_BIT(OPT_THREADS) | OPT_BIT(OPT_GPUS) | OPT_BIT(OPT_RUNS) | OPT_BIT(OPT_CHECK) |           \
      OPT_BIT(OPT_JSON) | OPT_BIT(OPT_TRACE) | OPT_BIT(OPT_REPORT) | OPT_BIT(OPT_PROGRESS) |         \
+     OPT_BIT(OPT_PREDICT) |                                                                        \
      OPT_BIT(OPT_SEED) | OPT_BIT(OPT_LAYOUT) | OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION))
 
 /* What a driver understands that reads files. */
@@ -70,7 +72,7 @@ _Static_assert(OPT_COUNT <= 32, "the options of a driver are the bits of 32");
 typedef struct option_scope {
     const char *program; /* "dag_potrf" */
     const char *purpose; /* for --help: what is computed, what the check means */
-    uint32_t used;       /* OPT_BIT of the options that mean something to it */
+    uint64_t used;       /* OPT_BIT of the options that mean something to it */
 } option_scope;
 
 /* Values of --pivoting. */
@@ -81,7 +83,7 @@ typedef enum driver_pivoting {
 } driver_pivoting;
 
 typedef struct options {
-    uint32_t given; /* OPT_BIT of the options on the command line */
+    uint64_t given; /* OPT_BIT of the options on the command line */
     int64_t m, n, k, nrhs, runs, seed;
     int64_t nb;  /* 0 = dag_la_tile() */
     int p, q;    /* 0 = as square as possible */
@@ -95,6 +97,8 @@ typedef struct options {
     dag_side side;
     dag_trans transa, transb;
     dag_diag diag;
+    int64_t predict;     /* ranks of a simulated run; 0 = this is none */
+    const char *machine; /* of it; NULL = the one that is built in */
     const char *routine;                    /* NULL when not given */
     const char *matrix, *rhs, *out, *trace; /* point into argv */
 } options;

@@ -1,9 +1,10 @@
 /*
- * Writing dense Matrix Market files. A regular file is written under a temporary name in the same
- * directory and renamed when it is complete, so nobody ever sees half of it. A link stays a link:
- * the file it leads to is replaced.
+ * Writing dense Matrix Market files. A regular file is replaced when the new one is complete, so nobody
+ * ever sees half of it. A link stays a link: the file it leads to is replaced.
  */
 #include "mtx_internal.h"
+
+#include <dag/replace.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +16,7 @@
 
 struct dag_mtx_writer {
     char *path;         /* as the caller wrote it, for messages */
-    char *target;       /* the file that gets the name: `path`, or where the link `path` leads */
-    char *temporary;    /* NULL if `path` is written to directly */
+    dag_replacement file; /* none if `path` is written to directly */
     FILE *stream;
     locale_t c_locale;
     bool complex;
@@ -33,45 +33,14 @@ static dag_mtx_result fail_io(const dag_mtx_writer *w, const char *what, int err
 /* Frees the writer; removes the temporary file if there still is one. */
 static void destroy(dag_mtx_writer *w)
 {
-    if (w->stream != NULL)
+    if (w->file.stream != NULL)
+        (void)dag_replace_end(&w->file, false);
+    else if (w->stream != NULL)
         fclose(w->stream);
-    if (w->temporary != NULL)
-        unlink(w->temporary);
     if (w->c_locale != (locale_t)0)
         freelocale(w->c_locale);
-    free(w->temporary);
-    free(w->target);
     free(w->path);
     free(w);
-}
-
-/*
- * Creates a file beside the target under a name nobody has; open, unlike mkstemp, gives it the
- * permissions the user wants for new files. Returns the descriptor, or -1 with errno.
- */
-static int create_temporary(dag_mtx_writer *w)
-{
-    size_t size = strlen(w->target) + 64;
-    w->temporary = malloc(size);
-    if (w->temporary == NULL)
-        return -1;
-    for (int attempt = 0; attempt < 1000; attempt++) {
-        snprintf(w->temporary, size, "%s.tmp-%ld-%d", w->target, (long)getpid(), attempt);
-        int fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) {
-            if (fd < 0) { /* nothing of ours to remove */
-                int saved = errno;
-                free(w->temporary);
-                w->temporary = NULL;
-                errno = saved;
-            }
-            return fd;
-        }
-    }
-    free(w->temporary);
-    w->temporary = NULL;
-    errno = EEXIST;
-    return -1;
 }
 
 /* The directory of `path`, to be freed, without links; NULL with errno. */
@@ -130,32 +99,33 @@ static int is_system_link(const char *path)
 }
 
 /* Opens what exists as it is. Standard output is shared, so that neither writer covers the other's
- * lines when it is a file. */
-static int open_directly(const dag_mtx_writer *w, const struct stat *status)
+ * lines when it is a file. NULL with errno. */
+static FILE *open_directly(const dag_mtx_writer *w, const struct stat *status)
 {
     struct stat standard;
-    if (fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == status->st_dev &&
-        standard.st_ino == status->st_ino)
-        return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-    return open(w->path, O_WRONLY | O_CLOEXEC);
+    bool shared = fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == status->st_dev &&
+                  standard.st_ino == status->st_ino;
+    int fd = shared ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                    : open(w->path, O_WRONLY | O_CLOEXEC);
+    FILE *stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (stream == NULL && fd >= 0)
+        close(fd);
+    return stream;
 }
 
-/* Opens what is written to; returns the descriptor, or -1 with errno. */
-static int open_output(dag_mtx_writer *w)
+/* Opens what is written to; NULL with errno. */
+static FILE *open_output(dag_mtx_writer *w)
 {
     struct stat link, status;
     bool exists = stat(w->path, &status) == 0;
     if (exists && !S_ISREG(status.st_mode))
         return open_directly(w, &status);
-    if (lstat(w->path, &link) != 0 || !S_ISLNK(link.st_mode)) {
-        w->target = strdup(w->path);
-    } else {
+    if (lstat(w->path, &link) == 0 && S_ISLNK(link.st_mode)) {
         int system = is_system_link(w->path);
         if (system != 0)
-            return system < 0 || !exists ? -1 : open_directly(w, &status);
-        w->target = realpath(w->path, NULL); /* a link to nothing is an error */
+            return system < 0 || !exists ? NULL : open_directly(w, &status);
     }
-    return w->target != NULL ? create_temporary(w) : -1;
+    return dag_replace_begin(&w->file, w->path) ? w->file.stream : NULL;
 }
 
 /* The header; a failure shows in ferror(). */
@@ -195,15 +165,9 @@ dag_mtx_result dag_mtx_writer_open(const char *path, dag_mtx_field field, int64_
         destroy(w);
         return mtx_fail(error, DAG_MTX_NO_MEMORY, path, 0, "out of memory");
     }
-    dag_mtx_result result = DAG_MTX_OK;
-    int fd = open_output(w);
-    if (fd < 0) {
-        result = fail_io(w, "create", errno, error);
-    } else if ((w->stream = fdopen(fd, "w")) == NULL) {
-        result = fail_io(w, "create", errno, error);
-        close(fd);
-    }
-    if (result != DAG_MTX_OK) {
+    w->stream = open_output(w);
+    if (w->stream == NULL) {
+        dag_mtx_result result = fail_io(w, "create", errno, error);
         destroy(w);
         return result;
     }
@@ -240,19 +204,10 @@ static dag_mtx_result finish(dag_mtx_writer *w, char *error)
                         (long long)w->written, (long long)w->total);
     if (fflush(w->stream) != 0 || ferror(w->stream))
         return fail_io(w, "write", errno, error);
-    if (w->temporary != NULL && fsync(fileno(w->stream)) != 0)
-        return fail_io(w, "write", errno, error);
     FILE *stream = w->stream;
     w->stream = NULL;
-    if (fclose(stream) != 0)
-        return fail_io(w, "write", errno, error);
-    if (w->temporary == NULL)
-        return DAG_MTX_OK;
-    if (rename(w->temporary, w->target) != 0)
-        return fail_io(w, "rename the complete file to this name", errno, error);
-    free(w->temporary);
-    w->temporary = NULL;
-    return DAG_MTX_OK;
+    bool done = w->file.stream != NULL ? dag_replace_end(&w->file, true) : fclose(stream) == 0;
+    return done ? DAG_MTX_OK : fail_io(w, "write", errno, error);
 }
 
 dag_mtx_result dag_mtx_writer_close(dag_mtx_writer *w, char *error)

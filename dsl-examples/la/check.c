@@ -1,13 +1,44 @@
 /* Checks of arguments: what is wrong, and what would be right. */
 #include "la/check.h"
+#include "la/pools.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+/* ---- what must be the same on all ranks -------------------------------------------------- */
+
+/* 52 bits for `size` bytes, after Fowler, Noll and Vo: a double holds them exactly. */
+static double digest(const void *bytes, size_t size)
+{
+    uint64_t h = 14695981039346656037U;
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ ((const unsigned char *)bytes)[i]) * 1099511628211U;
+    return (double)(h >> 12);
+}
+
+static void note(dagi_check *c, const char *name, double value)
+{
+    if (c->status != DAG_SUCCESS || c->arguments == DAGI_ARGUMENTS)
+        return;
+    c->argument[c->arguments].name = name;
+    c->argument[c->arguments++].value = value;
+}
+
+static void note_matrix(dagi_check *c, const char *name, const dag_matrix *A)
+{
+    const int64_t same[] = {A->m, A->n, A->mb, A->nb, A->p, A->q, A->prec, A->layout, A->uplo};
+    note(c, name, digest(same, sizeof same));
+}
 
 dagi_check dagi_check_start(dag_context *ctx, const char *routine)
 {
-    return (dagi_check){ctx, routine, DAG_SUCCESS};
+    dagi_check c = {.ctx = ctx, .routine = routine, .status = DAG_SUCCESS};
+    note(&c, "the routine", digest(routine, strlen(routine)));
+    dagi_check_present(&c, "ctx", ctx);
+    return c;
 }
 
 void dagi_check_fail(dagi_check *c, const char *format, ...)
@@ -28,9 +59,18 @@ void dagi_check_present(dagi_check *c, const char *name, const void *argument)
         dagi_check_fail(c, "%s is NULL", name);
 }
 
-void dagi_check_typed(dagi_check *c, const char *name, int prec, const dag_matrix *A)
+void dagi_check_matrix(dagi_check *c, const char *name, const dag_matrix *A)
 {
     dagi_check_present(c, name, A);
+    if (c->status == DAG_SUCCESS && A->context != c->ctx)
+        dagi_check_fail(c, "%s was made with another context than ctx", name);
+    if (c->status == DAG_SUCCESS)
+        note_matrix(c, name, A);
+}
+
+void dagi_check_typed(dagi_check *c, const char *name, int prec, const dag_matrix *A)
+{
+    dagi_check_matrix(c, name, A);
     if (c->status == DAG_SUCCESS && prec != DAGI_ANY && (int)A->prec != prec)
         dagi_check_fail(c, "%s holds '%c' elements, not '%c'", name, dag_precision_letter(A->prec),
                         dag_precision_letter((dag_precision)prec));
@@ -76,6 +116,7 @@ void dagi_check_order(dagi_check *c, const char *name, const dag_matrix *A)
 
 void dagi_check_uplo(dagi_check *c, dag_uplo uplo)
 {
+    note(c, "uplo", uplo);
     if (uplo != DAG_LOWER && uplo != DAG_UPPER)
         dagi_check_fail(c, "uplo is %d; it must be DAG_LOWER or DAG_UPPER", (int)uplo);
 }
@@ -92,6 +133,7 @@ void dagi_check_triangle(dagi_check *c, const char *name, dag_uplo uplo, bool ge
                          const dag_matrix *A)
 {
     if (general && uplo == DAG_GENERAL) {
+        note(c, "uplo", uplo);
         dagi_check_general(c, name, A);
         return;
     }
@@ -137,6 +179,7 @@ void dagi_check_pivots(dagi_check *c, const dag_matrix *A, int64_t k, const int6
 
 void dagi_check_trans(dagi_check *c, const char *name, dag_trans trans)
 {
+    note(c, name, trans);
     if (trans != DAG_NO_TRANS && trans != DAG_TRANS && trans != DAG_CONJ_TRANS)
         dagi_check_fail(c, "%s is %d; it must be DAG_NO_TRANS, DAG_TRANS or DAG_CONJ_TRANS", name,
                         (int)trans);
@@ -144,6 +187,7 @@ void dagi_check_trans(dagi_check *c, const char *name, dag_trans trans)
 
 void dagi_check_adjoint(dagi_check *c, const dag_matrix *A, dag_trans *trans)
 {
+    note(c, "trans", *trans);
     if (c->status == DAG_SUCCESS && *trans == DAG_TRANS && !dag_precision_is_complex(A->prec))
         *trans = DAG_CONJ_TRANS;
     if (*trans != DAG_NO_TRANS && *trans != DAG_CONJ_TRANS)
@@ -153,42 +197,131 @@ void dagi_check_adjoint(dagi_check *c, const dag_matrix *A, dag_trans *trans)
 
 void dagi_check_side(dagi_check *c, dag_side side)
 {
+    note(c, "side", side);
     if (side != DAG_LEFT && side != DAG_RIGHT)
         dagi_check_fail(c, "side is %d; it must be DAG_LEFT or DAG_RIGHT", (int)side);
 }
 
 void dagi_check_diag(dagi_check *c, dag_diag diag)
 {
+    note(c, "diag", diag);
     if (diag != DAG_UNIT && diag != DAG_NON_UNIT)
         dagi_check_fail(c, "diag is %d; it must be DAG_UNIT or DAG_NON_UNIT", (int)diag);
 }
 
+void dagi_check_norm(dagi_check *c, dag_norm norm, dag_norm first, dag_norm last)
+{
+    note(c, "norm", norm);
+    if (norm < first || norm > last)
+        dagi_check_fail(c, "there is no norm %d; it must be %d to %d of dag_norm", (int)norm,
+                        (int)first, (int)last);
+}
+
+void dagi_check_number(dagi_check *c, const char *name, double value)
+{
+    if (isnan(value))
+        dagi_check_fail(c, "%s is not a number", name);
+    note(c, name, digest(&value, sizeof value));
+}
+
 void dagi_check_scalar(dagi_check *c, const char *name, dag_dcomplex value, const dag_matrix *A)
 {
+    note(c, name, digest(&value, sizeof value));
     if (c->status == DAG_SUCCESS && !dag_precision_is_complex(A->prec) &&
         __builtin_cimag(value) != 0)
         dagi_check_fail(c, "%s has an imaginary part, but the matrices are real", name);
 }
 
+static bool meet(size_t a, size_t length_a, size_t b, size_t length_b)
+{
+    return a < b + length_b && b < a + length_a;
+}
+
+/* Bytes from the first local element to behind the last one. */
+static size_t extent(const dag_matrix *A)
+{
+    if (A->layout != DAG_LAYOUT_SLAB)
+        return A->bytes;
+    if (A->m_loc == 0 || A->n_loc == 0)
+        return 0;
+    size_t items = (size_t)A->lld * (size_t)(A->n_loc - 1) + (size_t)A->m_loc;
+    return items * dag_precision_size(A->prec);
+}
+
+/* Whether two local parts have an element in common. Slabs of one leading dimension may lie side by
+ * side, or one above the other, in one array. */
+static bool overlap(const dag_matrix *A, const dag_matrix *B)
+{
+    if (A->base == NULL || B->base == NULL || extent(A) == 0 || extent(B) == 0)
+        return false;
+    if ((uintptr_t)B->base < (uintptr_t)A->base) {
+        const dag_matrix *swap = A;
+        A = B;
+        B = swap;
+    }
+    size_t size = dag_precision_size(A->prec), apart = (size_t)(B->base - A->base);
+    if (A->layout != DAG_LAYOUT_SLAB || B->layout != DAG_LAYOUT_SLAB)
+        return apart < extent(A);
+    if (A->lld != B->lld || A->prec != B->prec || apart % size != 0)
+        return apart < extent(A);
+    size_t ld = (size_t)A->lld, row = apart / size % ld, column = apart / size / ld;
+    return column < (size_t)A->n_loc && meet(0, (size_t)A->m_loc, row, (size_t)B->m_loc);
+}
+
 void dagi_check_distinct(dagi_check *c, const char *result, const dag_matrix *C, const char *name,
                          const dag_matrix *A)
 {
-    if (c->status == DAG_SUCCESS && A == C)
+    if (c->status != DAG_SUCCESS)
+        return;
+    if (A == C)
         dagi_check_fail(c, "%s and %s are the same matrix", result, name);
+    else if (overlap(A, C))
+        dagi_check_fail(c, "%s and %s share storage", result, name);
 }
 
-dag_status dagi_la_agreed(dag_context *ctx, const char *routine, dag_status mine)
+/* What `code`, the least of all ranks, means to one whose own status is `mine`. */
+static dag_status outcome(dag_context *ctx, const char *routine, dag_status mine, double code)
 {
     int where;
-    dag_status status = dag_agree(ctx, mine, &where);
+    dag_status status = dagi_agree_outcome(code, &where);
     if (mine == DAG_SUCCESS && where >= 0)
         return dag_error(ctx, status, "%s: rank %d has refused its arguments; its message says why",
                          routine, where);
     return status;
 }
 
+dag_status dagi_la_agreed(dag_context *ctx, const char *routine, dag_status mine)
+{
+    if (ctx == NULL)
+        return DAG_ERR_ARG; /* nobody to agree with */
+    double code = dagi_agree_code(ctx, mine);
+    dag_status status = dag_least(ctx, &code, 1);
+    return status == DAG_SUCCESS ? outcome(ctx, routine, mine, code) : status;
+}
+
 bool dagi_check_agreed(dagi_check *c)
 {
-    c->status = dagi_la_agreed(c->ctx, c->routine, c->status);
-    return c->status == DAG_SUCCESS;
+    /* one rank's failure as dag_agree() has it, the note, then each argument and its opposite: the least
+     * of both are the same number where all ranks have it */
+    enum { ARGUMENTS = 2 };
+    double least[ARGUMENTS + 2 * DAGI_ARGUMENTS];
+    if (c->ctx == NULL)
+        return false;
+    least[0] = dagi_agree_code(c->ctx, c->status);
+    least[1] = -c->note;
+    for (int i = 0; i < c->arguments; i++) {
+        least[ARGUMENTS + 2 * i] = c->argument[i].value;
+        least[ARGUMENTS + 2 * i + 1] = -c->argument[i].value;
+    }
+    dag_status status = dag_least(c->ctx, least, ARGUMENTS + 2 * c->arguments);
+    if (status == DAG_SUCCESS)
+        status = outcome(c->ctx, c->routine, c->status, least[0]);
+    for (int i = 0; status == DAG_SUCCESS && i < c->arguments; i++)
+        if (least[ARGUMENTS + 2 * i] != -least[ARGUMENTS + 2 * i + 1])
+            status = dag_error(c->ctx, DAG_ERR_MISMATCH,
+                               "%s: %s is not the same on all ranks; all must call it alike",
+                               c->routine, c->argument[i].name);
+    c->note = least[1] < 0;
+    c->status = status;
+    return status == DAG_SUCCESS;
 }

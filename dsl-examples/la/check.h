@@ -11,12 +11,21 @@
 
 #include <stdbool.h>
 
+enum { DAGI_ARGUMENTS = 24 };
+
 typedef struct dagi_check {
     dag_context *ctx;
     const char *routine; /* "dag_gemm" */
     dag_status status;   /* DAG_SUCCESS, or what the first complaint was */
+    int note;            /* 1: something that all ranks are to know; dagi_check_agreed() tells them */
+    int arguments;       /* seen so far that must be the same on all ranks: */
+    struct {
+        const char *name;
+        double value; /* itself, or 52 bits that stand for it */
+    } argument[DAGI_ARGUMENTS];
 } dagi_check;
 
+/* A NULL context is the first complaint. */
 dagi_check dagi_check_start(dag_context *ctx, const char *routine);
 
 /* Complains, as printf, with the name of the routine in front. */
@@ -24,6 +33,8 @@ void dagi_check_fail(dagi_check *c, const char *format, ...) __attribute__((form
 
 /* Not NULL. */
 void dagi_check_present(dagi_check *c, const char *name, const void *argument);
+/* A matrix of this context. */
+void dagi_check_matrix(dagi_check *c, const char *name, const dag_matrix *A);
 /* A matrix, of elements of type `prec` unless that is DAGI_ANY. */
 void dagi_check_typed(dagi_check *c, const char *name, int prec, const dag_matrix *A);
 /* The same, with all its tiles. */
@@ -60,14 +71,24 @@ void dagi_check_trans(dagi_check *c, const char *name, dag_trans trans);
 void dagi_check_adjoint(dagi_check *c, const dag_matrix *A, dag_trans *trans);
 void dagi_check_side(dagi_check *c, dag_side side);
 void dagi_check_diag(dagi_check *c, dag_diag diag);
+/* A kind of norm from `first` to `last`. */
+void dagi_check_norm(dagi_check *c, dag_norm norm, dag_norm first, dag_norm last);
+/* A real argument is a number. */
+void dagi_check_number(dagi_check *c, const char *name, double value);
 /* alpha or beta is real where the matrix is. */
 void dagi_check_scalar(dagi_check *c, const char *name, dag_dcomplex value, const dag_matrix *A);
-/* The result is not one of the other arguments. */
+/* The result is not one of the other arguments, nor shares local storage with it. */
 void dagi_check_distinct(dagi_check *c, const char *result, const dag_matrix *C, const char *name,
                          const dag_matrix *A);
 
-/* Makes the ranks agree: true when all are content. Else c->status is what it is on all of them. */
+/* Makes the ranks agree: true when all are content and were given the same. Else c->status is what it
+ * is on all of them, and each rank has a message. One reduction, however many arguments there are. */
 bool dagi_check_agreed(dagi_check *c);
+
+/* dag_agree() within a larger reduction: the least code of all ranks tells the outcome, and in *where
+ * the first rank that failed, or -1. */
+double dagi_agree_code(dag_context *ctx, dag_status mine);
+dag_status dagi_agree_outcome(double first, int *where);
 
 /* The same for work that each rank has done alone, with the outcome `mine`: it becomes the outcome on
  * all ranks, so that none of them starts to wait for one that has left. */

@@ -1,4 +1,5 @@
 /* Small agreements between ranks, by task graphs: no other way of communication is needed. */
+#include "la/check.h"
 #include "la/pools.h"
 
 #include <dag/la.h>
@@ -28,18 +29,29 @@ dag_status dag_allreduce(dag_context *ctx, dag_reduce_op op, double *x, int64_t 
     return status;
 }
 
+enum { STEP = 256 }; /* more than any status */
+
+double dagi_agree_code(dag_context *ctx, dag_status mine)
+{
+    return mine == DAG_SUCCESS ? DBL_MAX : (double)dag_rank(ctx) * STEP + (double)mine;
+}
+
+dag_status dagi_agree_outcome(double first, int *where)
+{
+    *where = first == DBL_MAX ? -1 : (int)(first / STEP);
+    return first == DBL_MAX ? DAG_SUCCESS : (dag_status)((int64_t)first % STEP);
+}
+
 dag_status dag_agree(dag_context *ctx, dag_status mine, int *where)
 {
-    enum { STEP = 256 }; /* more than any status */
-    double first = mine == DAG_SUCCESS ? DBL_MAX : (double)dag_rank(ctx) * STEP + (double)mine;
-    dag_status status = dag_allreduce(ctx, DAG_MIN, &first, 1);
+    int rank = -1;
+    double first = dagi_agree_code(ctx, mine);
+    dag_status status = dag_least(ctx, &first, 1);
+    if (status == DAG_SUCCESS)
+        status = dagi_agree_outcome(first, &rank);
     if (where != NULL)
-        *where = -1;
-    if (status != DAG_SUCCESS || first == DBL_MAX)
-        return status;
-    if (where != NULL)
-        *where = (int)(first / STEP);
-    return (dag_status)((int64_t)first % STEP);
+        *where = rank;
+    return status;
 }
 
 dag_status dagi_run_info(dag_context *ctx, dag_taskpool *pool, int64_t *info)

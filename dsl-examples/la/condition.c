@@ -8,8 +8,7 @@
 
 typedef struct condition {
     dag_context *ctx;
-    const char *routine;
-    int prec;
+    dagi_entry entry;
     dag_norm norm;
     dag_uplo uplo; /* DAG_GENERAL: LU; else Cholesky */
     dag_matrix *F;
@@ -20,23 +19,21 @@ typedef struct condition {
 
 static dagi_check check(const condition *s)
 {
-    dagi_check c = dagi_check_start(s->ctx, s->routine);
-    dagi_check_present(&c, "the factor", s->F);
+    dagi_check c = dagi_check_start(s->ctx, s->entry.name);
+    dagi_check_typed(&c, "F", s->entry.prec, s->F);
     dagi_check_present(&c, "rcond", s->rcond);
-    if (s->norm != DAG_NORM_ONE && s->norm != DAG_NORM_INF)
-        dagi_check_fail(&c, "norm is %d; it must be DAG_NORM_ONE or DAG_NORM_INF", (int)s->norm);
-    if (!(s->anorm >= 0) && !isnan(s->anorm))
+    dagi_check_norm(&c, s->norm, DAG_NORM_ONE, DAG_NORM_INF);
+    dagi_check_number(&c, "anorm", s->anorm);
+    if (s->anorm < 0)
         dagi_check_fail(&c, "anorm is %g; no norm is negative", s->anorm);
     if (c.status != DAG_SUCCESS)
         return c;
-    if (s->prec != DAGI_ANY && (int)s->F->prec != s->prec)
-        dagi_check_fail(&c, "the factor holds '%c' elements", dag_precision_letter(s->F->prec));
     if (s->uplo == DAG_GENERAL) {
-        dagi_check_general(&c, "the factor", s->F);
+        dagi_check_general(&c, "F", s->F);
         if (s->F->n > 0)
             dagi_check_present(&c, "ipiv", s->ipiv);
     }
-    dagi_check_square(&c, "the factor", s->uplo == DAG_GENERAL ? DAG_UPPER : s->uplo, s->F);
+    dagi_check_square(&c, "F", s->uplo == DAG_GENERAL ? DAG_UPPER : s->uplo, s->F);
     return c;
 }
 
@@ -63,40 +60,38 @@ static dag_status run(condition s)
     const dag_matrix_desc desc = {.prec = s.F->prec, .m = s.F->n, .n = 1, .mb = s.F->mb, .nb = 1,
                                   .p = (int)s.F->p, .q = (int)s.F->q, .layout = DAG_LAYOUT_SLAB,
                                   .name = "vector of an estimate"};
-    dag_status status = dagi_la_agreed(s.ctx, s.routine, dag_matrix_new(s.ctx, &desc, &X));
+    dag_status status = dagi_la_agreed(s.ctx, s.entry.name, dag_matrix_new(s.ctx, &desc, &X));
     if (status == DAG_SUCCESS)
         status = dagi_la_estimate(s.ctx, solve, &s, X, &inverse);
     if (status == DAG_SUCCESS && isfinite(inverse) && inverse > 0)
         *s.rcond = 1 / inverse / s.anorm;
-    if (isnan(s.anorm))
-        *s.rcond = s.anorm;
     dag_matrix_free(X);
     return status;
 }
 
-static dag_status gecon(dag_context *ctx, int prec, dag_norm norm, dag_matrix *F,
+static dag_status gecon(dag_context *ctx, dagi_entry entry, dag_norm norm, dag_matrix *F,
                         const int64_t *ipiv, double anorm, double *rcond)
 {
-    return run((condition){.ctx = ctx, .routine = "dag_gecon", .prec = prec, .norm = norm,
+    return run((condition){.ctx = ctx, .entry = entry, .norm = norm,
                            .uplo = DAG_GENERAL, .F = F, .ipiv = ipiv, .anorm = anorm,
                            .rcond = rcond});
 }
 
-static dag_status pocon(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *F, double anorm,
-                        double *rcond)
+static dag_status pocon(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *F,
+                        double anorm, double *rcond)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_pocon");
+    dagi_check c = dagi_check_start(ctx, entry.name);
     dagi_check_uplo(&c, uplo); /* DAG_GENERAL has another meaning in run() */
     if (!dagi_check_agreed(&c))
         return c.status;
-    return run((condition){.ctx = ctx, .routine = "dag_pocon", .prec = prec, .norm = DAG_NORM_ONE,
+    return run((condition){.ctx = ctx, .entry = entry, .norm = DAG_NORM_ONE,
                            .uplo = uplo, .F = F, .anorm = anorm, .rcond = rcond});
 }
 
 DAGI_ENTRIES(dag_status, gecon,
              (dag_context *ctx, dag_norm norm, dag_matrix *F, const int64_t *ipiv, double anorm,
               double *rcond),
-             gecon(ctx, prec, norm, F, ipiv, anorm, rcond))
+             gecon(ctx, entry, norm, F, ipiv, anorm, rcond))
 DAGI_ENTRIES(dag_status, pocon,
              (dag_context *ctx, dag_uplo uplo, dag_matrix *F, double anorm, double *rcond),
-             pocon(ctx, prec, uplo, F, anorm, rcond))
+             pocon(ctx, entry, uplo, F, anorm, rcond))

@@ -36,7 +36,7 @@ dag_status dag_find_nonfinite(dag_context *ctx, dag_uplo uplo, dag_matrix *A, in
                               int64_t *col)
 {
     dagi_check c = dagi_check_start(ctx, "dag_find_nonfinite");
-    dagi_check_present(&c, "A", A);
+    dagi_check_matrix(&c, "A", A);
     dagi_check_present(&c, "row", row);
     dagi_check_present(&c, "col", col);
     dagi_check_triangle(&c, "A", uplo, true, A);

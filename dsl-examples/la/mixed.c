@@ -41,9 +41,9 @@ typedef struct mixed {
 static dagi_check check(const mixed *s, const int64_t *info)
 {
     dagi_check c = dagi_check_start(s->ctx, s->routine);
-    dagi_check_present(&c, "A", s->A);
-    dagi_check_present(&c, "B", s->B);
-    dagi_check_present(&c, "X", s->X);
+    dagi_check_matrix(&c, "A", s->A);
+    dagi_check_matrix(&c, "B", s->B);
+    dagi_check_matrix(&c, "X", s->X);
     dagi_check_present(&c, "info", info);
     if (c.status == DAG_SUCCESS && s->A->m > 0 && s->uplo == DAG_GENERAL)
         dagi_check_present(&c, "ipiv", s->ipiv);
@@ -67,6 +67,7 @@ static dagi_check check(const mixed *s, const int64_t *info)
     dagi_check_cut(&c, "the columns of B", s->B->n, s->B->nb, "those of X", s->X->n, s->X->nb);
     dagi_check_distinct(&c, "X", s->X, "B", s->B);
     dagi_check_distinct(&c, "X", s->X, "A", s->A);
+    dagi_check_distinct(&c, "B", s->B, "A", s->A);
     return c;
 }
 

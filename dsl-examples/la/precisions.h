@@ -4,8 +4,14 @@
 
 #include <dag/types.h>
 
-/* In place of the element type that a routine with a letter wants: any. */
+/* Stands for any element type, where a routine with a letter wants one. */
 enum { DAGI_ANY = -1 };
+
+/* What the caller called: the name, for messages, and the element type that it promises. */
+typedef struct dagi_entry {
+    const char *name; /* "dag_zunmqr" */
+    int prec;         /* or DAGI_ANY */
+} dagi_entry;
 
 /* The constructors of a graph, for a table indexed by dag_precision. */
 #define DAGI_FOUR(graph)                                                                           \
@@ -23,14 +29,14 @@ enum { DAGI_ANY = -1 };
     DAGI_ANY_TYPE(X, __VA_ARGS__)                                                                  \
     DAGI_REAL_TYPES(X, __VA_ARGS__) DAGI_COMPLEX_TYPES(X, __VA_ARGS__)
 
-/* dag_##name without a letter and with each of the four: `call` may use the parameters, and `prec`
- * for the element type that is wanted. */
+/* dag_##name without a letter and with each of the four: `call` may use the parameters, and
+ * `entry` for what was called. */
 #define DAGI_ENTRIES(type, name, params, call)                                                     \
     DAGI_ALL_TYPES(DAGI_ENTRY, type, name, params, call)
 #define DAGI_ENTRY(p, PREC, elem, real, type, name, params, call)                                  \
     type dag_##p##name params                                                                      \
     {                                                                                              \
-        const int prec = PREC;                                                                     \
+        const dagi_entry entry = {"dag_" #p #name, PREC};                                          \
         return call;                                                                               \
     }
 /* The same where those of real matrices have another name, as dag_dormqr beside dag_zunmqr. */

@@ -18,8 +18,7 @@ enum { STEPS = 5 }; /* LAPACK's ITMAX */
 
 typedef struct refinement {
     dag_context *ctx;
-    const char *routine;
-    int prec;       /* the type that is wanted, or DAGI_ANY */
+    dagi_entry entry;
     dag_uplo uplo;  /* DAG_GENERAL: LU; else Cholesky */
     dag_trans trans;
     dag_matrix *A, *F, *B, *X; /* F: the factors of A */
@@ -32,37 +31,37 @@ typedef struct refinement {
 
 static dagi_check check(const refinement *s)
 {
-    dagi_check c = dagi_check_start(s->ctx, s->routine);
-    dagi_check_present(&c, "A", s->A);
-    dagi_check_present(&c, "the factor", s->F);
-    dagi_check_present(&c, "B", s->B);
-    dagi_check_present(&c, "X", s->X);
+    dagi_check c = dagi_check_start(s->ctx, s->entry.name);
+    dagi_check_typed(&c, "A", s->entry.prec, s->A);
+    dagi_check_matrix(&c, "F", s->F);
+    dagi_check_matrix(&c, "B", s->B);
+    dagi_check_matrix(&c, "X", s->X);
     dagi_check_trans(&c, "trans", s->trans);
     if (c.status != DAG_SUCCESS)
         return c;
-    if (s->prec != DAGI_ANY && (int)s->A->prec != s->prec)
-        dagi_check_fail(&c, "A holds '%c' elements", dag_precision_letter(s->A->prec));
     if (s->uplo == DAG_GENERAL) {
         dagi_check_general(&c, "A", s->A);
-        dagi_check_general(&c, "the factor", s->F);
+        dagi_check_general(&c, "F", s->F);
         if (s->A->n > 0)
             dagi_check_present(&c, "ipiv", s->ipiv);
     }
     dag_uplo triangle = s->uplo == DAG_GENERAL ? DAG_UPPER : s->uplo;
     dagi_check_square(&c, "A", triangle, s->A);
-    dagi_check_square(&c, "the factor", triangle, s->F);
-    dagi_check_same_type(&c, "A", s->A, "the factor", s->F);
+    dagi_check_square(&c, "F", triangle, s->F);
+    dagi_check_same_type(&c, "A", s->A, "F", s->F);
     dagi_check_same_type(&c, "A", s->A, "B", s->B);
     dagi_check_same_type(&c, "A", s->A, "X", s->X);
     dagi_check_general(&c, "B", s->B);
     dagi_check_general(&c, "X", s->X);
-    dagi_check_cut(&c, "the rows of A", s->A->m, s->A->mb, "those of the factor", s->F->m,
+    dagi_check_cut(&c, "the rows of A", s->A->m, s->A->mb, "those of F", s->F->m,
                    s->F->mb);
     dagi_check_cut(&c, "the rows of A", s->A->m, s->A->mb, "those of B", s->B->m, s->B->mb);
     dagi_check_cut(&c, "the rows of B", s->B->m, s->B->mb, "those of X", s->X->m, s->X->mb);
     dagi_check_cut(&c, "the columns of B", s->B->n, s->B->nb, "those of X", s->X->n, s->X->nb);
-    dagi_check_distinct(&c, "the factor", s->F, "A", s->A);
+    dagi_check_distinct(&c, "F", s->F, "A", s->A);
     dagi_check_distinct(&c, "X", s->X, "B", s->B);
+    dagi_check_distinct(&c, "X", s->X, "A", s->A);
+    dagi_check_distinct(&c, "X", s->X, "F", s->F);
     if (s->B->n > 0)
         dagi_check_present(&c, "berr", s->error);
     return c;
@@ -80,8 +79,8 @@ static dag_status allocate(refinement *s)
         status = dag_matrix_new(s->ctx, &desc, &s->W);
     s->last = malloc((size_t)B->n * sizeof(*s->last) + 1);
     if (status == DAG_SUCCESS && s->last == NULL)
-        status = dag_error(s->ctx, DAG_ERR_NOMEM, "%s: no memory for errors", s->routine);
-    return dagi_la_agreed(s->ctx, s->routine, status);
+        status = dag_error(s->ctx, DAG_ERR_NOMEM, "%s: no memory for errors", s->entry.name);
+    return dagi_la_agreed(s->ctx, s->entry.name, status);
 }
 
 /* What an element of |r| and one of W, `size`, grow by, as in LAPACK: a little where their quotient
@@ -189,7 +188,8 @@ static dag_status widen(dag_matrix *R, int64_t ti, int64_t tj, const dag_element
     return DAG_SUCCESS;
 }
 
-static dag_status times_sizes(dag_matrix *X, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+static dag_status times_sizes(dag_matrix *X, int64_t ti, int64_t tj, const dag_element *e,
+                              void *arg)
 {
     const refinement *s = arg;
     int64_t ld;
@@ -249,7 +249,7 @@ static dag_status run(refinement s)
     double wanted = s.forward != NULL ? 1 : 0; /* on so many ranks */
     dag_status status = dag_allreduce(s.ctx, DAG_SUM, &wanted, 1);
     if (status == DAG_SUCCESS && wanted != 0 && wanted < dag_size(s.ctx))
-        return dag_error(s.ctx, DAG_ERR_ARG, "%s: ferr is NULL on some ranks only", s.routine);
+        return dag_error(s.ctx, DAG_ERR_ARG, "%s: ferr is NULL on some ranks only", s.entry.name);
     if (status == DAG_SUCCESS)
         status = allocate(&s);
     for (int64_t j = 0; j < s.B->n && status == DAG_SUCCESS; j++) {
@@ -273,23 +273,23 @@ static dag_status run(refinement s)
     return status;
 }
 
-static dag_status gerfs(dag_context *ctx, int prec, dag_trans trans, dag_matrix *A, dag_matrix *F,
-                        const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr,
-                        double *berr)
+static dag_status gerfs(dag_context *ctx, dagi_entry entry, dag_trans trans, dag_matrix *A,
+                        dag_matrix *F, const int64_t *ipiv, dag_matrix *B, dag_matrix *X,
+                        double *ferr, double *berr)
 {
-    return run((refinement){.ctx = ctx, .routine = "dag_gerfs", .prec = prec, .uplo = DAG_GENERAL,
+    return run((refinement){.ctx = ctx, .entry = entry, .uplo = DAG_GENERAL,
                             .trans = trans, .A = A, .F = F, .ipiv = ipiv, .B = B, .X = X,
                             .forward = ferr, .error = berr});
 }
 
-static dag_status porfs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A, dag_matrix *F,
-                        dag_matrix *B, dag_matrix *X, double *ferr, double *berr)
+static dag_status porfs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
+                        dag_matrix *F, dag_matrix *B, dag_matrix *X, double *ferr, double *berr)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_porfs");
+    dagi_check c = dagi_check_start(ctx, entry.name);
     dagi_check_uplo(&c, uplo); /* DAG_GENERAL has another meaning in run() */
     if (!dagi_check_agreed(&c))
         return c.status;
-    return run((refinement){.ctx = ctx, .routine = "dag_porfs", .prec = prec, .uplo = uplo,
+    return run((refinement){.ctx = ctx, .entry = entry, .uplo = uplo,
                             .trans = DAG_NO_TRANS, .A = A, .F = F, .B = B, .X = X,
                             .forward = ferr, .error = berr});
 }
@@ -297,8 +297,8 @@ static dag_status porfs(dag_context *ctx, int prec, dag_uplo uplo, dag_matrix *A
 DAGI_ENTRIES(dag_status, gerfs,
              (dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *F, const int64_t *ipiv,
               dag_matrix *B, dag_matrix *X, double *ferr, double *berr),
-             gerfs(ctx, prec, trans, A, F, ipiv, B, X, ferr, berr))
+             gerfs(ctx, entry, trans, A, F, ipiv, B, X, ferr, berr))
 DAGI_ENTRIES(dag_status, porfs,
              (dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F, dag_matrix *B,
               dag_matrix *X, double *ferr, double *berr),
-             porfs(ctx, prec, uplo, A, F, B, X, ferr, berr))
+             porfs(ctx, entry, uplo, A, F, B, X, ferr, berr))

@@ -27,11 +27,6 @@ double dag_la_eps(dag_precision prec)
 
 /* ---- factorisations ---------------------------------------------------------------------- */
 
-dag_status dag_norm_fro_he(dag_context *ctx, dag_uplo uplo, dag_matrix *A, double *norm)
-{
-    return dag_lanhe(ctx, DAG_NORM_FRO, uplo, A, norm);
-}
-
 dag_status dag_potrf_residual(dag_context *ctx, dag_uplo uplo, dag_matrix *F, dag_matrix *A,
                               double *residual)
 {
@@ -39,19 +34,22 @@ dag_status dag_potrf_residual(dag_context *ctx, dag_uplo uplo, dag_matrix *F, da
         DAGI_FOUR(residual_L), DAGI_FOUR(residual_U)};
     double before, after;
     dagi_check c = dagi_check_start(ctx, "dag_potrf_residual");
-    dagi_check_present(&c, "F", F);
-    dagi_check_present(&c, "A", A);
-    if (c.status == DAG_SUCCESS && F->prec != A->prec)
-        dagi_check_fail(&c, "the matrices hold different types");
+    dagi_check_matrix(&c, "F", F);
+    dagi_check_matrix(&c, "A", A);
+    dagi_check_present(&c, "residual", residual);
+    dagi_check_same_type(&c, "F", F, "A", A);
+    dagi_check_distinct(&c, "A", A, "F", F);
+    dagi_check_square(&c, "F", uplo, F);
+    dagi_check_square(&c, "A", uplo, A);
     if (c.status == DAG_SUCCESS && (F->m != A->m || F->n != A->n || F->mb != A->mb))
         dagi_check_fail(&c, "the matrices have different sizes or tiles");
     if (!dagi_check_agreed(&c))
         return c.status;
-    dag_status status = dag_norm_fro_he(ctx, uplo, A, &before);
+    dag_status status = dag_lanhe(ctx, DAG_NORM_FRO, uplo, A, &before);
     if (status == DAG_SUCCESS)
         status = dag_run(ctx, make[uplo == DAG_UPPER][F->prec](ctx, F, A));
     if (status == DAG_SUCCESS)
-        status = dag_norm_fro_he(ctx, uplo, A, &after);
+        status = dag_lanhe(ctx, DAG_NORM_FRO, uplo, A, &after);
     if (status == DAG_SUCCESS)
         *residual = after == 0 ? 0 : after / (before * (double)F->m * dag_la_eps(F->prec));
     return status;
@@ -83,7 +81,7 @@ dag_status dag_matrix_panel(dag_context *ctx, dag_matrix *A, int64_t first, int6
 {
     struct panel p = {first, count, panel};
     dagi_check c = dagi_check_start(ctx, "dag_matrix_panel");
-    dagi_check_present(&c, "A", A);
+    dagi_check_matrix(&c, "A", A);
     if (c.status == DAG_SUCCESS && (first < 0 || count < 0 || count > A->n - first))
         dagi_check_fail(&c, "the columns are not in the matrix");
     if (!dagi_check_agreed(&c))
@@ -173,8 +171,8 @@ dag_status dag_solve_residual(dag_context *ctx, const dag_element_source *A, dag
 {
     *error = (dag_solve_error){0, 0};
     dagi_check c = dagi_check_start(ctx, "dag_solve_residual");
-    dagi_check_present(&c, "B", B);
-    dagi_check_present(&c, "X", X);
+    dagi_check_matrix(&c, "B", B);
+    dagi_check_matrix(&c, "X", X);
     if (c.status == DAG_SUCCESS && (B->m != X->m || B->n != X->n))
         dagi_check_fail(&c, "B and X have different sizes");
     if (!dagi_check_agreed(&c))
@@ -219,7 +217,7 @@ static dag_status row_tile(dag_matrix *b, int64_t ti, int64_t tj, const dag_elem
 dag_status dag_row_sums(dag_context *ctx, const dag_element_source *A, dag_matrix *B)
 {
     dagi_check c = dagi_check_start(ctx, "dag_row_sums");
-    dagi_check_present(&c, "B", B);
+    dagi_check_matrix(&c, "B", B);
     if (!dagi_check_agreed(&c))
         return c.status;
     double *sums = calloc(2 * (size_t)B->m + 1, sizeof(*sums));

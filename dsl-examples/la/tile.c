@@ -1,5 +1,6 @@
 /* The tile size that suits a problem: times of kernels, from a file or measured, and the model. */
 #include "check.h"
+#include "grid.h"
 #include "tile.h"
 
 #include <dag/kernels.h>
@@ -67,7 +68,7 @@ static dagi_tile_times find_times(dag_context *ctx, dag_precision prec)
     struct known *k = &known[prec];
     if (k->from == NULL || strcmp(k->from, setting) != 0) {
         char *path = setting[0] != '\0' ? strdup(setting) : dagi_tile_default_path();
-        if (strcasecmp(setting, "off") == 0)
+        if (strcasecmp(setting, "off") == 0 || dag_simulated(ctx)) /* the same everywhere */
             k->times = dagi_tile_builtin[prec];
         else if (path != NULL)
             from_file(ctx, path, prec, &k->times);
@@ -82,28 +83,21 @@ static dagi_tile_times find_times(dag_context *ctx, dag_precision prec)
     return times;
 }
 
-/* A number that differs between hosts. */
-static double host_number(void)
-{
-    char host[256] = "";
-    uint32_t hash = 1;
-    (void)gethostname(host, sizeof(host) - 1);
-    for (const char *c = host; *c != '\0'; c++)
-        hash = hash * 257 + (unsigned char)*c;
-    return hash;
-}
-
 /* The workers of all ranks. They need not have equally many, nor need nodes have equally many
  * cores: the mean counts, and the node of rank 0. */
 static dag_status count_workers(dag_context *ctx, dagi_tile_workers *w)
 {
-    double mine = dag_workers(ctx), host = host_number();
+    dag_matrix_grid(dag_size(ctx), &w->p, &w->q);
+    w->each = dag_workers(ctx);
+    w->sharing = 1;
+    if (dag_simulated(ctx))
+        return DAG_SUCCESS;
+    double mine = dag_workers(ctx), host = dagi_la_host_number();
     double sum[2] = {mine, dag_rank(ctx) == 0 ? host : 0};
     dag_status status = dag_allreduce(ctx, DAG_SUM, sum, 2);
     double here = sum[1] == host ? mine : 0;
     if (status == DAG_SUCCESS)
         status = dag_allreduce(ctx, DAG_SUM, &here, 1);
-    dag_matrix_grid(dag_size(ctx), &w->p, &w->q);
     w->each = (int)(sum[0] / dag_size(ctx) + 0.5);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     w->sharing = cores > 0 && here > (double)cores ? here / (double)cores : 1;

@@ -6,8 +6,9 @@
  *   <precision> <machine> <nanoseconds of each kernel and size>
  *   end <lines between>
  */
-#define _XOPEN_SOURCE 700 /* realpath */
 #include "tile.h"
+
+#include <dag/replace.h>
 
 #include <errno.h>
 #include <math.h>
@@ -174,37 +175,6 @@ static void write_all(FILE *f, const char *old, dag_precision prec, const char *
     fprintf(f, "\nend\t%d\n", count + 1);
 }
 
-/* Write to a name beside `path`, and rename; whoever may read the old file may read the new one.
- * errno on failure. */
-static bool replace(const char *path, const char *old, dag_precision prec, const char *machine,
-                    const dagi_tile_times *times)
-{
-    size_t length = strlen(path) + sizeof ".XXXXXX";
-    char *beside = malloc(length);
-    if (beside == NULL)
-        return false;
-    snprintf(beside, length, "%s.XXXXXX", path);
-    int fd = mkstemp(beside);
-    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-    struct stat st;
-    bool done = false;
-    if (f != NULL) {
-        if (stat(path, &st) == 0)
-            (void)fchmod(fd, st.st_mode & 0777);
-        write_all(f, old, prec, machine, times);
-        done = !ferror(f);
-        done = fclose(f) == 0 && done && rename(beside, path) == 0;
-    } else if (fd >= 0) {
-        close(fd);
-    }
-    int error = errno;
-    if (!done && fd >= 0)
-        unlink(beside);
-    free(beside);
-    errno = error;
-    return done;
-}
-
 int dagi_tile_save(const char *path, dag_precision prec, const char *machine,
                    const dagi_tile_times *times, char *why, size_t size)
 {
@@ -218,12 +188,15 @@ int dagi_tile_save(const char *path, dag_precision prec, const char *machine,
     }
     if (lines != NULL && scan(lines, prec, machine, &ignored, NULL, &count) == DAGI_TILE_DAMAGED)
         lines = NULL; /* nothing in it is kept */
-    char *target = realpath(path, NULL); /* a link stays one */
-    bool done = replace(target != NULL ? target : path, lines, prec, machine, times);
+    dag_replacement file;
+    bool done = dag_replace_begin(&file, path);
+    if (done) {
+        write_all(file.stream, lines, prec, machine, times);
+        done = dag_replace_end(&file, true);
+    }
     if (!done)
         refuse(1, why, size, "%s: times of tile kernels could not be written: %s", path,
                strerror(errno));
-    free(target);
     free(text);
     return !done;
 }

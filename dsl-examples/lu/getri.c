@@ -18,13 +18,13 @@ static dag_status run_getri(dag_context *ctx, dag_matrix *A, dag_matrix *W, cons
     return status == DAG_SUCCESS ? dag_geadd(ctx, DAG_GENERAL, DAG_TRANS, 1, W, 0, A) : status;
 }
 
-static dag_status do_getri(dag_context *ctx, int prec, dag_matrix *A, const int64_t *ipiv,
+static dag_status do_getri(dag_context *ctx, dagi_entry entry, dag_matrix *A, const int64_t *ipiv,
                            int64_t *info)
 {
     int64_t zero = 0;
     dag_matrix *W = NULL;
-    dagi_check c = dagi_check_start(ctx, "dag_getri");
-    dagi_check_typed(&c, "A", prec, A);
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_typed(&c, "A", entry.prec, A);
     dagi_check_square(&c, "A", DAG_UPPER, A);
     dagi_check_general(&c, "A", A);
     if (c.status == DAG_SUCCESS)
@@ -50,4 +50,4 @@ static dag_status do_getri(dag_context *ctx, int prec, dag_matrix *A, const int6
 
 DAGI_ENTRIES(dag_status, getri,
              (dag_context *ctx, dag_matrix *A, const int64_t *ipiv, int64_t *info),
-             do_getri(ctx, prec, A, ipiv, info))
+             do_getri(ctx, entry, A, ipiv, info))

@@ -1,12 +1,13 @@
 /* LU factorisation: checks the arguments, picks the graph, keeps the pivots. */
 #include "la/check.h"
+#include "la/few.h"
 #include "la/pools.h"
 #include "la/slabs.h"
-#include "la/stacks.h"
 
 #include <dag/kernels.h>
 #include <dag/lu.h>
 #include <dag/vector.h>
+#include <dag/view.h>
 
 #include "getrf_1.h"
 #include "getrf_nopiv.h"
@@ -71,7 +72,7 @@ static dag_status swap_rows(dagi_check *c, dag_matrix *A, int64_t k, const int64
     if (dagi_check_agreed(c) && k > 0) {
         memcpy(pivot, ipiv, (size_t)k * sizeof(*pivot));
         shift(pivot, k, -1);
-        dagi_la_stacks(slab, &stacks);
+        dag_view_stacks(slab, &stacks);
         c->status = swap_stacks(c->ctx, &stacks, k, pivot, 0, backward != 0);
     }
     free(pivot);
@@ -156,7 +157,7 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
 {
     lu_shapes s = shapes_of(slab);
     dag_matrix stacks;
-    dagi_la_stacks(slab, &stacks);
+    dag_view_stacks(slab, &stacks);
     int tournament = o->pivoting == DAG_PIVOT_TOURNAMENT;
     int ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks.q == 1 ? s.panels : 3;
     (void)dag_kernels_init(NULL);
@@ -180,14 +181,14 @@ static void check_options(dagi_check *c, const dag_lu_options *o)
         dagi_check_fail(c, "options must not be negative");
 }
 
-static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *ipiv,
+static dag_status do_getrf(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *ipiv,
                            const dag_lu_options *options, int64_t *info)
 {
     const dag_lu_options o = options != NULL ? *options : (dag_lu_options){0};
     dag_vector *pivots = NULL;
     dag_matrix *slab = A;
-    dagi_check c = dagi_check_start(ctx, "dag_getrf");
-    dagi_check_whole(&c, "A", prec, A);
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_whole(&c, "A", entry.prec, A);
     dagi_check_square_tiles(&c, "A", A);
     int64_t rank = c.status == DAG_SUCCESS ? min(A->m, A->n) : 0;
     if (rank > 0)
@@ -204,6 +205,8 @@ static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *i
         const int64_t *kept = rank > 0 ? dag_vector_at(pivots, dag_rank(ctx)) : NULL;
         if (rank > 0) {
             memcpy(ipiv, kept + 1, (size_t)rank * sizeof(*ipiv));
+            for (int64_t i = 0; i < rank && dag_simulated(ctx); i++)
+                ipiv[i] = dag_kernels_pivot(i, A->m); /* nobody has computed any */
             shift(ipiv, rank, 1);
         }
         if (info != NULL)
@@ -216,17 +219,17 @@ static dag_status do_getrf(dag_context *ctx, int prec, dag_matrix *A, int64_t *i
 dag_status dag_getrf_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv,
                           const dag_lu_options *options, int64_t *info)
 {
-    return do_getrf(ctx, DAGI_ANY, A, ipiv, options, info);
+    return do_getrf(ctx, (dagi_entry){"dag_getrf_with", DAGI_ANY}, A, ipiv, options, info);
 }
 
 /* ---- without pivoting -------------------------------------------------------------------- */
 
-static dag_status do_getrf_nopiv(dag_context *ctx, int prec, dag_matrix *A, int64_t *info)
+static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *info)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) =
         DAGI_FOUR(getrf_nopiv);
-    dagi_check c = dagi_check_start(ctx, "dag_getrf_nopiv");
-    dagi_check_whole(&c, "A", prec, A);
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_whole(&c, "A", entry.prec, A);
     dagi_check_square_tiles(&c, "A", A);
     if (!dagi_check_agreed(&c))
         return c.status;
@@ -236,28 +239,41 @@ static dag_status do_getrf_nopiv(dag_context *ctx, int prec, dag_matrix *A, int6
 
 /* ---- solving ----------------------------------------------------------------------------- */
 
-static dagi_check check_solve(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
+static dagi_check check_solve(dag_context *ctx, dagi_entry entry, const dag_matrix *A,
                               const dag_matrix *B)
 {
-    dagi_check c = dagi_check_start(ctx, routine);
-    dagi_check_whole(&c, "A", prec, A);
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_whole(&c, "A", entry.prec, A);
     dagi_check_square_tiles(&c, "A", A);
     dagi_check_order(&c, "A", A);
     if (c.status == DAG_SUCCESS)
-        dagi_check_whole(&c, "A", (int)A->prec, B);
+        dagi_check_whole(&c, "B", (int)A->prec, B);
     dagi_check_rhs(&c, A, B);
+    dagi_check_distinct(&c, "B", B, "A", A);
     return c;
 }
 
+/* Few right-hand sides on several ranks. */
+static dag_status run_few(dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv,
+                          dag_matrix *B, dagi_few *few)
+{
+    const la_few_sweep l = {DAG_LOWER, trans, DAG_UNIT}, u = {DAG_UPPER, trans, DAG_NON_UNIT};
+    int plain = trans == DAG_NO_TRANS;
+    few->how.sweep[0] = plain ? l : u;
+    few->how.sweep[1] = plain ? u : l;
+    (void)dag_kernels_init(NULL);
+    return dagi_few_run(ctx, few, A, ipiv, B, 2, 1, !plain);
+}
+
 /* Arguments have been checked and agreed on. */
-static dag_status run_getrs(dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv,
-                            dag_matrix *B)
+static dag_status run_getrs(dag_context *ctx, const char *routine, dag_trans trans, dag_matrix *A,
+                            const int64_t *ipiv, dag_matrix *B)
 {
     static dag_taskpool *(*const plain[4])(dag_context *, dag_matrix *, dag_matrix *) =
         DAGI_FOUR(getrs_N);
     static dag_taskpool *(*const transposed[4])(dag_context *, int, dag_matrix *, dag_matrix *) =
         DAGI_FOUR(getrs_T);
-    dagi_check c = dagi_check_start(ctx, "dag_getrs");
+    dagi_check c = dagi_check_start(ctx, routine);
     (void)dag_kernels_init(NULL);
     if (ipiv != NULL && trans == DAG_NO_TRANS)
         c.status = swap_rows(&c, B, A->m, ipiv, 0);
@@ -271,45 +287,56 @@ static dag_status run_getrs(dag_context *ctx, dag_trans trans, dag_matrix *A, co
     return c.status;
 }
 
-static dag_status do_getrs(dag_context *ctx, int prec, dag_trans trans, dag_matrix *A,
+static dag_status do_getrs(dag_context *ctx, dagi_entry entry, dag_trans trans, dag_matrix *A,
                            const int64_t *ipiv, dag_matrix *B)
 {
-    dagi_check c = check_solve(ctx, "dag_getrs", prec, A, B);
+    dagi_check c = check_solve(ctx, entry, A, B);
     if (c.status == DAG_SUCCESS && ipiv != NULL)
         dagi_check_pivots(&c, A, A->m, ipiv);
     dagi_check_trans(&c, "trans", trans);
-    return dagi_check_agreed(&c) ? run_getrs(ctx, trans, A, ipiv, B) : c.status;
+    dagi_few few;
+    dagi_few_prepare(&c, &few, A, B, ipiv != NULL);
+    if (dagi_check_agreed(&c))
+        c.status = dagi_few_agreed(&few, &c) ? run_few(ctx, trans, A, ipiv, B, &few)
+                                             : run_getrs(ctx, entry.name, trans, A, ipiv, B);
+    dagi_few_free(&few);
+    return c.status;
 }
 
-static dag_status do_gesv(dag_context *ctx, int prec, dag_matrix *A, int64_t *ipiv, dag_matrix *B,
-                          const dag_lu_options *options, int64_t *info)
+static dag_status do_gesv(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *ipiv,
+                          dag_matrix *B, const dag_lu_options *options, int64_t *info)
 {
-    dagi_check c = check_solve(ctx, "dag_gesv", prec, A, B);
+    dagi_check c = check_solve(ctx, entry, A, B);
     dagi_check_present(&c, "info", info);
     if (c.status == DAG_SUCCESS && A->m > 0)
         dagi_check_present(&c, "ipiv", ipiv);
-    if (!dagi_check_agreed(&c))
-        return c.status;
-    dag_status status = do_getrf(ctx, DAGI_ANY, A, ipiv, options, info);
-    if (status == DAG_SUCCESS && *info == 0)
-        status = run_getrs(ctx, DAG_NO_TRANS, A, ipiv, B);
-    return status;
+    dagi_few few;
+    dagi_few_prepare(&c, &few, A, B, 1);
+    if (dagi_check_agreed(&c)) {
+        c.status = do_getrf(ctx, entry, A, ipiv, options, info);
+        if (c.status == DAG_SUCCESS && *info == 0)
+            c.status = dagi_few_agreed(&few, &c)
+                           ? run_few(ctx, DAG_NO_TRANS, A, ipiv, B, &few)
+                           : run_getrs(ctx, entry.name, DAG_NO_TRANS, A, ipiv, B);
+    }
+    dagi_few_free(&few);
+    return c.status;
 }
 
 dag_status dag_gesv_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,
                          const dag_lu_options *options, int64_t *info)
 {
-    return do_gesv(ctx, DAGI_ANY, A, ipiv, B, options, info);
+    return do_gesv(ctx, (dagi_entry){"dag_gesv_with", DAGI_ANY}, A, ipiv, B, options, info);
 }
 
 DAGI_ENTRIES(dag_status, getrf,
              (dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info),
-             do_getrf(ctx, prec, A, ipiv, NULL, info))
+             do_getrf(ctx, entry, A, ipiv, NULL, info))
 DAGI_ENTRIES(dag_status, getrf_nopiv, (dag_context *ctx, dag_matrix *A, int64_t *info),
-             do_getrf_nopiv(ctx, prec, A, info))
+             do_getrf_nopiv(ctx, entry, A, info))
 DAGI_ENTRIES(dag_status, getrs,
              (dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv, dag_matrix *B),
-             do_getrs(ctx, prec, trans, A, ipiv, B))
+             do_getrs(ctx, entry, trans, A, ipiv, B))
 DAGI_ENTRIES(dag_status, gesv,
              (dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B, int64_t *info),
-             do_gesv(ctx, prec, A, ipiv, B, NULL, info))
+             do_gesv(ctx, entry, A, ipiv, B, NULL, info))

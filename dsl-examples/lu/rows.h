@@ -6,6 +6,7 @@
 #ifndef LA_ROWS_H
 #define LA_ROWS_H
 
+#include <dag/kernels.h>
 #include <dag/kernels_cuda.h>
 
 #include <stdint.h>
@@ -47,6 +48,17 @@ typedef struct la_moves {
     int64_t *source, *to;
     int *from;
 } la_moves;
+
+/* Where kernels are modelled there are no pivots to look at. Nothing moves, and the model is told of what a
+ * process row moves of `rows` rows if all of them are as likely to: one in P. */
+static inline int la_moves_modelled(int rows, int P, int columns, size_t item)
+{
+    if (!dag_kernels_modelled())
+        return 0;
+    dag_precision prec = item == sizeof(float) ? DAG_S : item > sizeof(double) ? DAG_Z : DAG_D;
+    dag_kernels_tell(DAG_OP_PUT_ROWS, prec, (double)rows / P * columns * (double)item);
+    return 1;
+}
 
 /* A block of memory for the moves within nb rows; la_moves_of_panel() lays it out. */
 static inline size_t la_moves_bytes(int nb)
@@ -93,7 +105,7 @@ static inline void la_moves_of_panel(la_moves *m, int64_t top, int count, int nb
                                      const int64_t *pivot)
 {
     la_moves_layout(m, top, count, nb);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && !dag_kernels_modelled(); i++)
         la_moves_exchange(m, i, pivot[top + i]);
 }
 
@@ -105,7 +117,7 @@ static inline void la_moves_of_step(la_moves *m, int s, int KT, int64_t K, int n
     int64_t top = (int64_t)(backward ? KT - 1 - s : s) * nb;
     int count = K - top < nb ? (int)(K - top) : nb;
     la_moves_layout(m, top, count, nb);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && !dag_kernels_modelled(); i++)
         la_moves_exchange(m, backward ? count - 1 - i : i, pivot[top + (backward ? count - 1 - i : i)]);
 }
 
@@ -134,6 +146,8 @@ static inline void la_moves_pick(const la_moves *m, int P, int p, const void *st
     size_t height = 2 * (size_t)m->nb;
     int mine = la_owner(m->top, m->nb, P) == p;
     int first = la_local_row(m->top, m->nb, P);
+    if (la_moves_modelled(m->count * (mine ? P + 1 : 1), P, columns, item))
+        return;
     for (int j = 0; j < columns; j++) {
         const char *c = (const char *)stack + (size_t)j * (size_t)ld * item;
         char *w = (char *)W + (size_t)j * height * item;
@@ -153,6 +167,8 @@ static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, 
     size_t height = 2 * (size_t)m->nb;
     int mine = la_owner(m->top, m->nb, P) == p;
     int first = la_local_row(m->top, m->nb, P);
+    if (la_moves_modelled(m->count * (mine ? P + 1 : 1), P, columns, item))
+        return;
     for (int j = 0; j < columns; j++) {
         char *c = (char *)stack + (size_t)j * (size_t)ld * item;
         const char *w = (const char *)W + (size_t)j * height * item;
@@ -170,6 +186,8 @@ static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, 
 static inline void la_exchanges(int64_t top, int count, const int64_t *chosen, int64_t *pivot,
                                 int64_t *at, int64_t *here)
 {
+    if (dag_kernels_modelled())
+        return;
     for (int i = 0; i < count; i++) {
         at[i] = chosen[i];   /* where the chosen rows are now */
         here[i] = top + i;   /* which rows the first ones are now */
@@ -231,12 +249,20 @@ static inline void *lu_behind_order(int64_t *order, int count, int pivots)
     return (char *)order + lu_order_bytes(count, pivots);
 }
 
+/* Rows of a set; where kernels are modelled, as many as there may be. */
+static inline int lu_set_count(const lu_set *s, int most)
+{
+    return dag_kernels_modelled() ? most : (int)s->count;
+}
+
 /* Row order[i] of A, `count` rows, becomes row i of the set; names[] has the numbers of all rows. */
 static inline void lu_set_take(lu_set *s, int nb, int count, const int64_t *order,
                                const int64_t *names, const void *A, int64_t lda, int columns,
                                size_t item)
 {
     s->count = count;
+    if (la_moves_modelled(count, 1, columns, item))
+        return;
     for (int i = 0; i < count; i++)
         lu_set_rows(s)[i] = names[order[i]];
     for (int j = 0; j < columns; j++) {

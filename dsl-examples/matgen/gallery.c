@@ -417,7 +417,7 @@ dag_status dag_maker_fill(dag_context *ctx, const dag_maker *maker, dag_matrix *
 {
     dagi_check c = dagi_check_start(ctx, "dag_maker_fill");
     dagi_check_present(&c, "maker", maker);
-    dagi_check_present(&c, "A", A);
+    dagi_check_matrix(&c, "A", A);
     if (c.status == DAG_SUCCESS && (A->m != maker->desc.m || A->n != maker->desc.n))
         dagi_check_fail(&c,
                         "the maker makes %" PRId64 " x %" PRId64 ", A is %" PRId64 " x %" PRId64,
@@ -431,7 +431,7 @@ dag_status dag_matgen(dag_context *ctx, const char *kind, double cond, int64_t s
 {
     dag_maker *maker = NULL;
     dagi_check c = dagi_check_start(ctx, "dag_matgen");
-    dagi_check_present(&c, "A", A);
+    dagi_check_matrix(&c, "A", A);
     if (c.status == DAG_SUCCESS) {
         const dag_maker_desc desc = {.kind = kind,
                                      .m = A->m,

@@ -5,6 +5,7 @@
 
 #include <dag/la.h>
 #include <dag/qr.h>
+#include <dag/view.h>
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,24 +20,19 @@ static int64_t max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static dagi_check check(dag_context *ctx, int prec, dag_trans *trans, const dag_matrix *A,
+static dagi_check check(dag_context *ctx, dagi_entry entry, dag_trans *trans, const dag_matrix *A,
                         const dag_matrix *B, const int64_t *info)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_gels");
-    dagi_check_present(&c, "A", A);
-    dagi_check_present(&c, "B", B);
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_whole(&c, "A", entry.prec, A);
+    dagi_check_matrix(&c, "B", B);
+    dagi_check_same_type(&c, "A", A, "B", B);
+    dagi_check_general(&c, "B", B);
     dagi_check_present(&c, "info", info);
     dagi_check_adjoint(&c, A, trans);
-    if (c.status != DAG_SUCCESS)
-        return c;
-    if ((prec != DAGI_ANY && (int)A->prec != prec) || B->prec != A->prec)
-        dagi_check_fail(&c, "A holds '%c' elements, B '%c'; both must hold '%c'",
-                        dag_precision_letter(A->prec), dag_precision_letter(B->prec),
-                        dag_precision_letter(prec != DAGI_ANY ? (dag_precision)prec : A->prec));
-    if (A->uplo != DAG_GENERAL || B->uplo != DAG_GENERAL)
-        dagi_check_fail(&c, "A and B must have all their tiles");
     dagi_check_square_tiles(&c, "A", A);
-    if (B->m != max(A->m, A->n) || B->mb != A->mb || B->p != A->p)
+    dagi_check_distinct(&c, "B", B, "A", A);
+    if (c.status == DAG_SUCCESS && (B->m != max(A->m, A->n) || B->mb != A->mb || B->p != A->p))
         dagi_check_fail(&c, "B has %" PRId64 " rows in tiles of %" PRId64 " on %" PRId64
                         " process rows; needed are %" PRId64 ", %" PRId64 " and %" PRId64, B->m,
                         B->mb, B->p, max(A->m, A->n), A->mb, A->p);
@@ -44,12 +40,12 @@ static dagi_check check(dag_context *ctx, int prec, dag_trans *trans, const dag_
 }
 
 /* *high is A, or A^H where A is wide, in slab layout. */
-static dag_status stand_up(dag_context *ctx, dag_matrix *A, dag_matrix **high)
+static dag_status stand_up(dag_context *ctx, const char *routine, dag_matrix *A, dag_matrix **high)
 {
     *high = NULL;
     if (A->m >= A->n)
-        return dagi_la_agreed(ctx, "dag_gels", dagi_la_slab(ctx, A, high));
-    return dagi_la_adjoint(ctx, "dag_gels", A, (int)A->p, (int)A->q, high);
+        return dagi_la_agreed(ctx, routine, dagi_la_slab(ctx, A, high));
+    return dagi_la_adjoint(ctx, routine, A, (int)A->p, (int)A->q, high);
 }
 
 static dag_status clear_below(dag_matrix *B, int64_t i, int64_t j, const dag_element *e, void *arg)
@@ -69,8 +65,8 @@ static dag_status solve(dag_context *ctx, int minimise, dag_matrix *high, const 
 {
     int64_t k = high->n;
     dag_matrix R, top;
-    dagi_la_top(high, k, k, &R);
-    dagi_la_top(b, k, b->n, &top);
+    dag_view_top(high, k, k, &R);
+    dag_view_top(b, k, b->n, &top);
     dag_status status = dagi_first_zero(ctx, &R, info);
     if (status != DAG_SUCCESS || *info != 0)
         return status;
@@ -87,22 +83,22 @@ static dag_status solve(dag_context *ctx, int minimise, dag_matrix *high, const 
                                  : status;
 }
 
-static dag_status do_gels(dag_context *ctx, int prec, dag_trans trans, dag_matrix *A, dag_matrix *B,
-                          int64_t *info)
+static dag_status do_gels(dag_context *ctx, dagi_entry entry, dag_trans trans, dag_matrix *A,
+                          dag_matrix *B, int64_t *info)
 {
     dag_matrix *high = NULL, *b = B;
     dag_qr *qr = NULL;
-    dagi_check c = check(ctx, prec, &trans, A, B, info);
+    dagi_check c = check(ctx, entry, &trans, A, B, info);
     if (!dagi_check_agreed(&c))
         return c.status;
     *info = 0;
     if (A->m == 0 || A->n == 0 || B->n == 0)
         return B->m > 0 && B->n > 0 ? dag_laset(ctx, DAG_GENERAL, 0, 0, B) : DAG_SUCCESS;
-    dag_status status = stand_up(ctx, A, &high);
+    dag_status status = stand_up(ctx, entry.name, A, &high);
     if (status == DAG_SUCCESS)
         status = dag_geqrf(ctx, high, &qr);
     if (status == DAG_SUCCESS)
-        status = dagi_la_agreed(ctx, "dag_gels", dagi_la_slab(ctx, B, &b));
+        status = dagi_la_agreed(ctx, entry.name, dagi_la_slab(ctx, B, &b));
     if (status == DAG_SUCCESS)
         status = solve(ctx, (A->m >= A->n) == (trans == DAG_NO_TRANS), high, qr, b, info);
     dag_qr_free(qr);
@@ -115,4 +111,4 @@ static dag_status do_gels(dag_context *ctx, int prec, dag_trans trans, dag_matri
 
 DAGI_ENTRIES(dag_status, gels,
              (dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B, int64_t *info),
-             do_gels(ctx, prec, trans, A, B, info))
+             do_gels(ctx, entry, trans, A, B, info))

@@ -28,23 +28,23 @@ static dag_status turn(dag_context *ctx, const char *routine, dag_matrix *A, dag
     return dagi_la_adjoint(ctx, routine, A, (int)A->p, (int)A->q, adjoint);
 }
 
-static dag_status do_gelqf(dag_context *ctx, int prec, dag_matrix *A, dag_lq **lq)
+static dag_status do_gelqf(dag_context *ctx, dagi_entry entry, dag_matrix *A, dag_lq **lq)
 {
     dag_lq *made = NULL;
     dag_matrix *adjoint = NULL;
-    dagi_check c = dagi_check_start(ctx, "dag_gelqf");
-    dagi_check_whole(&c, "A", prec, A);
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_whole(&c, "A", entry.prec, A);
     dagi_check_square_tiles(&c, "A", A);
     dagi_check_present(&c, "lq", lq);
     if (c.status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
-        c.status = dag_error(ctx, DAG_ERR_NOMEM, "dag_gelqf: no memory");
+        c.status = dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory", entry.name);
     dag_status status = dagi_check_agreed(&c) ? DAG_SUCCESS : c.status;
     if (status == DAG_SUCCESS) {
         made->m = A->m;
         made->n = A->n;
         made->nb = A->nb;
         made->prec = A->prec;
-        status = turn(ctx, "dag_gelqf", A, &adjoint);
+        status = turn(ctx, entry.name, A, &adjoint);
     }
     if (status == DAG_SUCCESS)
         status = dag_geqrf(ctx, adjoint, &made->adjoint);
@@ -58,50 +58,53 @@ static dag_status do_gelqf(dag_context *ctx, int prec, dag_matrix *A, dag_lq **l
     return status;
 }
 
-static dagi_check check_q(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
+static dagi_check check_q(dag_context *ctx, dagi_entry entry, const dag_matrix *A,
                           const dag_lq *lq)
 {
-    dagi_check c = dagi_check_start(ctx, routine);
-    dagi_check_whole(&c, "A", prec, A);
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_whole(&c, "A", entry.prec, A);
     dagi_check_square_tiles(&c, "A", A);
     dagi_check_present(&c, "lq", lq);
     if (c.status == DAG_SUCCESS &&
         (lq->m != A->m || lq->n != A->n || lq->nb != A->nb || lq->prec != A->prec))
         dagi_check_fail(&c, "A is not the matrix that lq was made with");
-    (void)dagi_check_agreed(&c);
     return c;
 }
 
-static dag_status do_unmlq(dag_context *ctx, int prec, dag_side side, dag_trans trans,
+static dag_status do_unmlq(dag_context *ctx, dagi_entry entry, dag_side side, dag_trans trans,
                            dag_matrix *A, const dag_lq *lq, dag_matrix *B)
 {
     dag_matrix *adjoint = NULL;
-    dag_status status = check_q(ctx, "dag_unmlq", prec, A, lq).status;
+    dagi_check c = check_q(ctx, entry, A, lq);
+    dag_trans checked = trans;
+    dagi_check_adjoint(&c, A, &checked);
+    dagi_check_side(&c, side);
+    if (c.status == DAG_SUCCESS)
+        dagi_check_whole(&c, "B", (int)A->prec, B);
+    dagi_check_distinct(&c, "B", B, "A", A);
+    dag_status status = dagi_check_agreed(&c) ? DAG_SUCCESS : c.status;
     if (status == DAG_SUCCESS)
-        status = turn(ctx, "dag_unmlq", A, &adjoint);
+        status = turn(ctx, entry.name, A, &adjoint);
     if (status != DAG_SUCCESS) {
         dag_matrix_free(adjoint);
         return status;
     }
-    /* Q is the adjoint of what dag_unmqr() has; what else `trans` may be is refused there */
-    if (trans == DAG_NO_TRANS)
-        trans = DAG_CONJ_TRANS;
-    else if (trans == DAG_CONJ_TRANS ||
-             (trans == DAG_TRANS && !dag_precision_is_complex(A->prec)))
-        trans = DAG_NO_TRANS;
-    status = dag_unmqr(ctx, side, trans, adjoint, lq->adjoint, B);
+    /* Q is the adjoint of what dag_unmqr() has */
+    status = dag_unmqr(ctx, side, trans == DAG_NO_TRANS ? DAG_CONJ_TRANS : DAG_NO_TRANS, adjoint,
+                       lq->adjoint, B);
     dag_matrix_free(adjoint);
     return status;
 }
 
-static dag_status do_unglq(dag_context *ctx, int prec, dag_matrix *A, const dag_lq *lq,
+static dag_status do_unglq(dag_context *ctx, dagi_entry entry, dag_matrix *A, const dag_lq *lq,
                            dag_matrix *Q)
 {
     dag_matrix *adjoint = NULL, *columns = NULL;
-    dagi_check c = check_q(ctx, "dag_unglq", prec, A, lq);
+    dagi_check c = check_q(ctx, entry, A, lq);
     if (c.status == DAG_SUCCESS)
-        dagi_check_whole(&c, "A", (int)A->prec, Q);
-    dagi_check_square_tiles(&c, "A", Q);
+        dagi_check_whole(&c, "Q", (int)A->prec, Q);
+    dagi_check_square_tiles(&c, "Q", Q);
+    dagi_check_distinct(&c, "Q", Q, "A", A);
     int64_t least = c.status == DAG_SUCCESS ? (A->m < A->n ? A->m : A->n) : 0;
     if (c.status == DAG_SUCCESS && (Q->nb != A->nb || Q->n != A->n || Q->m > A->n || Q->m < least))
         dagi_check_fail(&c, "Q is %" PRId64 " x %" PRId64 " in tiles of %" PRId64
@@ -110,12 +113,12 @@ static dag_status do_unglq(dag_context *ctx, int prec, dag_matrix *A, const dag_
                         A->nb);
     dag_status status = dagi_check_agreed(&c) ? DAG_SUCCESS : c.status;
     if (status == DAG_SUCCESS)
-        status = turn(ctx, "dag_unglq", A, &adjoint);
+        status = turn(ctx, entry.name, A, &adjoint);
     if (status == DAG_SUCCESS) {
         const dag_matrix_desc desc = {.prec = A->prec, .m = Q->n, .n = Q->m, .mb = A->nb,
                                       .nb = A->nb, .p = (int)A->p, .q = (int)A->q,
                                       .layout = DAG_LAYOUT_SLAB, .name = "Q^H"};
-        status = dagi_la_agreed(ctx, "dag_unglq", dag_matrix_new(ctx, &desc, &columns));
+        status = dagi_la_agreed(ctx, entry.name, dag_matrix_new(ctx, &desc, &columns));
     }
     if (status == DAG_SUCCESS)
         status = dag_ungqr(ctx, adjoint, lq->adjoint, columns);
@@ -127,11 +130,11 @@ static dag_status do_unglq(dag_context *ctx, int prec, dag_matrix *A, const dag_
 }
 
 DAGI_ENTRIES(dag_status, gelqf, (dag_context *ctx, dag_matrix *A, dag_lq **lq),
-             do_gelqf(ctx, prec, A, lq))
+             do_gelqf(ctx, entry, A, lq))
 DAGI_UNITARY_ENTRIES(dag_status, ormlq, unmlq,
                      (dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,
                       const dag_lq *lq, dag_matrix *B),
-                     do_unmlq(ctx, prec, side, trans, A, lq, B))
+                     do_unmlq(ctx, entry, side, trans, A, lq, B))
 DAGI_UNITARY_ENTRIES(dag_status, orglq, unglq,
                      (dag_context *ctx, dag_matrix *A, const dag_lq *lq, dag_matrix *Q),
-                     do_unglq(ctx, prec, A, lq, Q))
+                     do_unglq(ctx, entry, A, lq, Q))

@@ -1,11 +1,11 @@
 /* QR factorisation: checks the arguments, chooses the stacks, keeps Q. */
 #include "la/check.h"
 #include "la/slabs.h"
-#include "la/stacks.h"
 
 #include <dag/kernels.h>
 #include <dag/la.h>
 #include <dag/qr.h>
+#include <dag/view.h>
 
 #include "geqrf.h"
 #include "stack.h"
@@ -42,9 +42,10 @@ static int64_t quotient_up(int64_t a, int64_t b)
 
 static void check_alike(dagi_check *c, const char *name, const dag_matrix *A, const dag_matrix *B)
 {
-    dagi_check_present(c, name, B);
-    if (c->status == DAG_SUCCESS && (B->prec != A->prec || B->uplo != DAG_GENERAL))
-        dagi_check_fail(c, "%s must hold the same elements as A, and have all its tiles", name);
+    dagi_check_matrix(c, name, B);
+    dagi_check_same_type(c, "A", A, name, B);
+    dagi_check_general(c, name, B);
+    dagi_check_distinct(c, name, B, "A", A);
 }
 
 /* B is multiplied by Q, or by a matrix of A's kind, from the left. */
@@ -170,9 +171,9 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, i
                                           dag_shape *, int, int, int, int, int, int,
                                           int) = DAGI_FOUR(geqrf);
     dag_shape head = {qr->nb, qr->nb, dag_precision_size(qr->prec)};
-    dagi_la_pieces S;
+    dag_pieces S;
     (void)dag_kernels_init(NULL);
-    dagi_la_cut(slab, qr->tiles, qr->stacks, &S);
+    dag_view_pieces(slab, qr->tiles, qr->stacks, &S);
     if (ahead < 0)
         ahead = slab->q == 1 ? qr->panels : 3;
     return dag_run(ctx, make[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &head, qr->rows,
@@ -180,20 +181,20 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, i
                                        ahead));
 }
 
-static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_qr_options *options,
-                           dag_qr **qr)
+static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
+                           const dag_qr_options *options, dag_qr **qr)
 {
     dag_qr *made = NULL;
     dag_matrix *slab = A;
     dag_qr_options o = options != NULL ? *options : (dag_qr_options){0};
-    dagi_check c = dagi_check_start(ctx, "dag_geqrf");
-    dagi_check_whole(&c, "A", prec, A);
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_whole(&c, "A", entry.prec, A);
     dagi_check_square_tiles(&c, "A", A);
     dagi_check_present(&c, "qr", qr);
     if (o.stack < 0 || o.block < 0 || o.lookahead < 0)
         dagi_check_fail(&c, "options must not be negative");
     if (c.status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
-        c.status = dag_error(ctx, DAG_ERR_NOMEM, "dag_geqrf: no memory");
+        c.status = dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory", entry.name);
     dag_status status = DAG_SUCCESS;
     if (dagi_check_agreed(&c)) {
         int empty = A->m == 0 || A->n == 0;
@@ -206,7 +207,7 @@ static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_
             status = make_factors(ctx, made);
         if (status == DAG_SUCCESS)
             status = dagi_la_slab(ctx, A, &slab);
-        status = dagi_la_agreed(ctx, "dag_geqrf", status);
+        status = dagi_la_agreed(ctx, entry.name, status);
         if (status == DAG_SUCCESS && !empty)
             status = factor(ctx, slab, made, o.lookahead - 1);
         c.status = dagi_la_slab_end(A, slab, 1, status);
@@ -221,16 +222,16 @@ static dag_status do_geqrf(dag_context *ctx, int prec, dag_matrix *A, const dag_
 dag_status dag_geqrf_with(dag_context *ctx, dag_matrix *A, const dag_qr_options *options,
                           dag_qr **qr)
 {
-    return do_geqrf(ctx, DAGI_ANY, A, options, qr);
+    return do_geqrf(ctx, (dagi_entry){"dag_geqrf_with", DAGI_ANY}, A, options, qr);
 }
 
 /* ---- Q ----------------------------------------------------------------------------------- */
 
-static dagi_check check_q(dag_context *ctx, const char *routine, int prec, const dag_matrix *A,
+static dagi_check check_q(dag_context *ctx, dagi_entry entry, const dag_matrix *A,
                           const dag_qr *qr)
 {
-    dagi_check c = dagi_check_start(ctx, routine);
-    dagi_check_whole(&c, "A", prec, A);
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_whole(&c, "A", entry.prec, A);
     dagi_check_square_tiles(&c, "A", A);
     dagi_check_present(&c, "qr", qr);
     if (c.status == DAG_SUCCESS && (qr->m != A->m || qr->n != A->n || qr->nb != A->nb ||
@@ -249,12 +250,12 @@ static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *
     static dag_taskpool *(*const backward[4])(dag_context *, dag_matrix *, dag_matrix *,
                                               dag_matrix *, dag_matrix *, dag_shape *, int, int, int,
                                               int, int, int, int, int) = DAGI_FOUR(unmqr_N);
-    dagi_la_pieces S, X;
+    dag_pieces S, X;
     dag_shape head = {qr->nb, B->nb, dag_precision_size(qr->prec)};
     int tree = qr->tree != NULL, ahead = A->q == 1 && B->q == 1 ? qr->panels : 3;
     (void)dag_kernels_init(NULL);
-    dagi_la_cut(A, qr->tiles, qr->stacks, &S);
-    dagi_la_cut(B, qr->tiles, qr->stacks, &X);
+    dag_view_pieces(A, qr->tiles, qr->stacks, &S);
+    dag_view_pieces(B, qr->tiles, qr->stacks, &X);
     if (trans == DAG_NO_TRANS)
         return dag_run(ctx, backward[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &X.super, &head,
                                                qr->rows, qr->stacks, tree, qr->tiles, qr->panels,
@@ -297,10 +298,10 @@ static dag_status multiply_right(dagi_check *c, dag_trans trans, dag_matrix *A, 
     return c->status;
 }
 
-static dag_status do_unmqr(dag_context *ctx, int prec, dag_side side, dag_trans trans,
+static dag_status do_unmqr(dag_context *ctx, dagi_entry entry, dag_side side, dag_trans trans,
                            dag_matrix *A, const dag_qr *qr, dag_matrix *B)
 {
-    dagi_check c = check_q(ctx, "dag_unmqr", prec, A, qr);
+    dagi_check c = check_q(ctx, entry, A, qr);
     dagi_check_adjoint(&c, A, &trans);
     dagi_check_side(&c, side);
     if (side == DAG_RIGHT) {
@@ -311,10 +312,10 @@ static dag_status do_unmqr(dag_context *ctx, int prec, dag_side side, dag_trans 
     return multiply_any(&c, trans, A, qr, B, 0);
 }
 
-static dag_status do_ungqr(dag_context *ctx, int prec, dag_matrix *A, const dag_qr *qr,
+static dag_status do_ungqr(dag_context *ctx, dagi_entry entry, dag_matrix *A, const dag_qr *qr,
                            dag_matrix *Q)
 {
-    dagi_check c = check_q(ctx, "dag_ungqr", prec, A, qr);
+    dagi_check c = check_q(ctx, entry, A, qr);
     check_rows(&c, "Q", A, Q);
     if (c.status == DAG_SUCCESS && (Q->nb != A->nb || Q->n > A->m || Q->n < min(A->m, A->n)))
         dagi_check_fail(&c, "Q has %" PRId64 " columns in tiles of %" PRId64 "; there must be %"
@@ -326,11 +327,11 @@ static dag_status do_ungqr(dag_context *ctx, int prec, dag_matrix *A, const dag_
 }
 
 DAGI_ENTRIES(dag_status, geqrf, (dag_context *ctx, dag_matrix *A, dag_qr **qr),
-             do_geqrf(ctx, prec, A, NULL, qr))
+             do_geqrf(ctx, entry, A, NULL, qr))
 DAGI_UNITARY_ENTRIES(dag_status, ormqr, unmqr,
                      (dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,
                       const dag_qr *qr, dag_matrix *B),
-                     do_unmqr(ctx, prec, side, trans, A, qr, B))
+                     do_unmqr(ctx, entry, side, trans, A, qr, B))
 DAGI_UNITARY_ENTRIES(dag_status, orgqr, ungqr,
                      (dag_context *ctx, dag_matrix *A, const dag_qr *qr, dag_matrix *Q),
-                     do_ungqr(ctx, prec, A, qr, Q))
+                     do_ungqr(ctx, entry, A, qr, Q))

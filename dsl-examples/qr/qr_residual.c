@@ -4,6 +4,7 @@
 
 #include <dag/la.h>
 #include <dag/qr.h>
+#include <dag/view.h>
 
 #include <math.h>
 
@@ -25,7 +26,7 @@ static dag_status subtract(dag_context *ctx, dag_matrix *F, dag_matrix *Q, dag_m
     if (status == DAG_SUCCESS)
         status = dagi_la_agreed(ctx, "dag_geqrf_residual", dagi_la_slab(ctx, F, &slab));
     if (status == DAG_SUCCESS) {
-        dagi_la_top(slab, Q->n, F->n, &top);
+        dag_view_top(slab, Q->n, F->n, &top);
         status = dag_lacpy(ctx, DAG_UPPER, &top, R); /* new matrices are zero */
     }
     if (status == DAG_SUCCESS)
@@ -55,10 +56,17 @@ dag_status dag_geqrf_residual(dag_context *ctx, dag_matrix *F, const dag_qr *qr,
     dag_matrix *Q = NULL;
     double norm = 0, difference = 0, off = 0;
     dagi_check c = dagi_check_start(ctx, "dag_geqrf_residual");
-    dagi_check_present(&c, "F", F);
-    dagi_check_present(&c, "A", A);
+    dagi_check_matrix(&c, "F", F);
+    dagi_check_matrix(&c, "A", A);
+    dagi_check_present(&c, "qr", qr);
+    dagi_check_present(&c, "residual", residual);
+    dagi_check_present(&c, "orthogonality", orthogonality);
+    dagi_check_same_type(&c, "F", F, "A", A);
+    dagi_check_distinct(&c, "A", A, "F", F);
+    if (!dagi_check_agreed(&c))
+        return c.status;
     *residual = *orthogonality = 0;
-    if (!dagi_check_agreed(&c) || F->m == 0 || F->n == 0)
+    if (F->m == 0 || F->n == 0)
         return c.status;
     double eps = dag_la_eps(F->prec);
     int64_t rank = F->m < F->n ? F->m : F->n, larger = F->m + F->n - rank;

@@ -10,7 +10,9 @@
  * installs no signal handler unasked.
  *
  * Threads: a context is driven by one application thread, the one that called dag_init(). It is
- * worker 0 while it is inside dag_wait() or dag_test().
+ * worker 0 while it is inside dag_wait() or dag_test(). A process may have several contexts at a time: they
+ * share background threads, as many as the one with most workers needs, and while a thread waits in one
+ * of the contexts that it has made the others go on, so pools may be waited for in any order.
  */
 #ifndef DAG_DAG_H
 #define DAG_DAG_H
@@ -79,7 +81,7 @@ dag_status dag_config_set(dag_config *config, const char *key, const char *value
 /** One setting of a context; the texts live as long as the context. */
 typedef struct dag_setting {
     const char *name, *value;
-    const char *origin; /**< "default", "file", "environment" or "API" */
+    const char *origin; /**< "default", "rank 0", "file", "environment" or "API" */
     const char *meaning;
 } dag_setting;
 /** Setting number `index`, from 0 on. @return 1, or 0 behind the last one. */
@@ -91,8 +93,9 @@ int dag_setting_get(const dag_context *context, int index, dag_setting *setting)
  * Start the runtime on this rank. Collective over MPI_COMM_WORLD where the build has MPI and the
  * program runs under it: MPI is initialised if it is not (and then finalised by dag_fini()), with
  * MPI_THREAD_SINGLE when there is one worker, else with MPI_THREAD_SERIALIZED: then all workers
- * call it, so the program must not while the context exists, nor have a second one. See dag/mpi.h to
- * start MPI in the program, at any level, and to give a communicator.
+ * call it, one at a time, so the program must not while the context exists. With several contexts the
+ * last one finalises it. See dag/mpi.h to start MPI in the program, at any level, and to give a
+ * communicator.
  * @param[out] context  owned by the caller, ended by dag_fini(). Set only on success.
  * @param config        may be NULL; not kept.
  * @param why           buffer for the reason of a failure, may be NULL.
@@ -108,9 +111,20 @@ dag_status dag_init(dag_context **context, const dag_config *config, char *why, 
  */
 dag_status dag_fini(dag_context *context);
 
+/** The number of this context among those of the process, from 1 on: where there are several, messages
+ *  and reports begin with it. It is free again when the context has ended. */
+int dag_context_number(const dag_context *context);
 int dag_rank(const dag_context *context);    /**< this process, 0 <= rank < size */
 int dag_size(const dag_context *context);    /**< number of processes */
 int dag_workers(const dag_context *context); /**< workers of this process, the caller included */
+
+/**
+ * Seconds that a message between ranks takes, about: the setting `link_latency`, or else what their first
+ * agreement took, if they are on several machines, else 0. Ranks may see different values.
+ */
+double dag_latency(const dag_context *context);
+/** Bytes per second between two ranks: the setting `link_rate`; 0 = not known. */
+double dag_rate(const dag_context *context);
 
 /** The last error of this context, a sentence; "" when there was none. Valid until the next call. */
 const char *dag_message(const dag_context *context);
@@ -130,6 +144,18 @@ void dag_warn(const dag_context *context, const char *format, ...)
  * @return DAG_ERR_MISMATCH, on all ranks here, when another rank has called dag_fini() instead.
  */
 dag_status dag_barrier(dag_context *context);
+
+/** Most values that dag_least() takes. */
+#define DAG_LEAST_MOST 64
+
+/**
+ * A barrier that also finds the least of what the ranks bring, value by value (a NaN wins): one message
+ * of each rank up a tree, and one down. Collective.
+ * @param[in,out] values  `count` of them, the same number on all ranks: of this rank, and of all;
+ *                        unchanged where an error is returned.
+ * @return DAG_ERR_MISMATCH, on all ranks here, when another rank has called something else.
+ */
+dag_status dag_least(dag_context *context, double *values, int count);
 
 /* ---- seeing what happens ----------------------------------------------------------------- */
 
@@ -151,6 +177,32 @@ typedef struct dag_work {
  * when no report is wanted.
  */
 void dag_report_work(dag_context *context, const dag_work *work);
+
+/* ---- simulated runs ---------------------------------------------------------------------- */
+
+/** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim): bodies run
+ *  with kernels that compute nothing, elements have no content, and dag_matrix_each_local() visits
+ *  none. */
+int dag_simulated(const dag_context *context);
+
+/** Seconds of the clock that this run goes by, simulated or not, since some moment. */
+double dag_seconds(const dag_context *context);
+
+/** What a simulated run has come to so far, of all ranks together unless it says otherwise. */
+typedef struct dag_simulation {
+    const char *machine; /**< its name; lives as long as the context */
+    int workers;         /**< of each rank */
+    double busy;         /**< seconds that workers were in bodies */
+    double talking;      /**< seconds that workers spent on messages */
+    int64_t tasks, messages, bytes; /**< messages: ACTIVATE; bytes: of data, within them or apart */
+    int64_t renames;     /**< values copied because a writer did not hold the only reference */
+    int64_t values;      /**< bytes of values at the peak of the rank that had most */
+    int64_t matrices;    /**< bytes of the matrices of a pool on rank 0, of the pool that had most */
+    double node_memory;  /**< bytes of a node; 0 = the machine's description does not say */
+    int node_ranks;      /**< ranks of a node */
+} dag_simulation;
+/** @return 1, or 0 when this is no simulated run. */
+int dag_simulation_get(const dag_context *context, dag_simulation *simulation);
 
 /* ---- taskpools -------------------------------------------------------------------------- */
 
@@ -197,7 +249,7 @@ static inline dag_status dag_run(dag_context *context, dag_taskpool *pool)
     return status;
 }
 
-/** What a pool did on this rank; valid once it has ended. */
+/** What a pool did on this rank, in a simulated run on all of them; valid once it has ended. */
 typedef struct dag_pool_stats {
     int64_t tasks;          /**< bodies run (or skipped after an error) on this rank */
     int64_t renames;        /**< values copied because a writer did not hold the only reference */

@@ -24,6 +24,9 @@ typedef struct dag_device_queue dag_device_queue;
 /** The queue that this task's kernels go to. */
 dag_device_queue *dag_device_queue_of(const struct dag_task *task);
 
+/** The kind of the device that this task runs on, for bodies of `type = DEVICE`, which run on any. */
+dag_device_kind dag_device_kind_of(const struct dag_task *task);
+
 /** The queue as the device's own library knows it, for kernels that are not in <dag/kernels.h>: a
  *  cudaStream_t on DAG_DEVICE_CUDA. */
 void *dag_device_stream(dag_device_queue *queue);

@@ -86,6 +86,9 @@ typedef struct dag_flow {
     int line; /* in the .jdf */
 } dag_flow;
 
+/** dag_body.device of a body that runs on devices of every kind, but not on cores. */
+enum { DAG_DEVICE_ANY = 255 };
+
 /** What a body returns; falling off its end is DONE. */
 enum { DAG_BODY_DONE = 0, DAG_BODY_ERROR = 1 };
 
@@ -100,7 +103,7 @@ typedef struct dag_body {
     int (*fn[4])(struct dag_task *task, const void *globals);
     /** NULL, or nonzero = this body may run this task. Bodies are tried in order. */
     int (*evaluate)(const void *globals, const int32_t *locals);
-    uint8_t device; /* dag_device_kind; 0 = cores */
+    uint8_t device; /* dag_device_kind, 0 = cores; or DAG_DEVICE_ANY */
     /** NULL, or the device that the body should run on, modulo their number; negative: any. */
     int64_t (*device_index)(const void *globals, const int32_t *locals);
     /** NULL, or the bytes of workspace on the device. Called when all flows are bound, on any thread

@@ -136,6 +136,34 @@ bool dag_kernel_register(const dag_kernel *entry);
 /** Name of an operation in lower case, "gemm"; NULL if out of range. */
 const char *dag_kernel_op_name(dag_kernel_op op);
 
+/** A call of a kernel for cores, as far as its time depends on it. */
+typedef struct dag_kernel_call {
+    dag_kernel_op op;
+    dag_precision precision;
+    const char *name; /**< dag_kernel_op_name(op) */
+    double flops;     /**< operations on real numbers; 0 where elements are only moved or compared */
+    double bytes;     /**< of the elements that are written or looked at */
+} dag_kernel_call;
+
+/** Who is told of calls instead of their being computed. */
+typedef void dag_kernel_model(void *arg, const dag_kernel_call *call);
+
+/**
+ * From now on kernels for cores compute nothing: they tell `model` and return, with info 0, pivots from
+ * a fixed sequence and norms of 1, and touch no element. NULL: they compute again. To be called
+ * while no kernel runs; simulated runs (dag_simulated()) do so.
+ */
+void dag_kernels_model(dag_kernel_model *model, void *arg);
+
+/** Nonzero while kernels tell a model: for bodies that move elements by themselves. */
+int dag_kernels_modelled(void);
+
+/** Tell the model of work that a body does without a kernel: `bytes` are moved, as by `op`. */
+void dag_kernels_tell(dag_kernel_op op, dag_precision precision, double bytes);
+
+/** The pivot of row i among rows i to end-1 that modelled factorisations choose, from a fixed sequence. */
+int64_t dag_kernels_pivot(int64_t i, int64_t end);
+
 /** Columns of a panel within a block of geqrt_stack, the inner block of LAPACK's geqrt. */
 enum { DAG_QR_INNER = 32 };
 

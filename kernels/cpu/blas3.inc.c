@@ -7,6 +7,8 @@
 void FN(trmm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int m, int n,
               elem_t alpha, const elem_t *A, int lda, elem_t *B, int ldb)
 {
+    if (MODELLED(TRMM, m, n, side == DAG_LEFT ? m : n))
+        return;
     ASSERT_ORDER(side == DAG_LEFT ? m : n, lda);
     ASSERT_TILE(m, n, ldb);
     if (m == 0 || n == 0)
@@ -18,6 +20,8 @@ void FN(trmm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int 
 void FN(syrk)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const elem_t *A,
               int lda, elem_t beta, elem_t *C, int ldc)
 {
+    if (MODELLED(SYRK, n, n, k))
+        return;
     ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, lda);
     ASSERT_TILE(n, n, ldc);
     assert(!DAG_COMPLEX || trans != DAG_CONJ_TRANS);
@@ -37,6 +41,8 @@ void FN(syrk)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const 
 void FN(herk)(dag_uplo uplo, dag_trans trans, int n, int k, real_t alpha, const elem_t *A,
               int lda, real_t beta, elem_t *C, int ldc)
 {
+    if (MODELLED(HERK, n, n, k))
+        return;
 #if DAG_COMPLEX
     ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, lda);
     ASSERT_TILE(n, n, ldc);
@@ -63,6 +69,8 @@ void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t al
               const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C,
               int ldc)
 {
+    if (MODELLED(GEMM, m, n, k))
+        return;
     ASSERT_TILE(transa == DAG_NO_TRANS ? m : k, transa == DAG_NO_TRANS ? k : m, lda);
     ASSERT_TILE(transb == DAG_NO_TRANS ? k : n, transb == DAG_NO_TRANS ? n : k, ldb);
     ASSERT_TILE(m, n, ldc);
@@ -86,6 +94,8 @@ void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t al
 void FN(hemm)(dag_side side, dag_uplo uplo, int m, int n, elem_t alpha, const elem_t *A, int lda,
               const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc)
 {
+    if (MODELLED(HEMM, m, n, side == DAG_LEFT ? m : n))
+        return;
     ASSERT_ORDER(side == DAG_LEFT ? m : n, lda);
     ASSERT_TILE(m, n, ldb);
     ASSERT_TILE(m, n, ldc);
@@ -103,6 +113,8 @@ void FN(hemm)(dag_side side, dag_uplo uplo, int m, int n, elem_t alpha, const el
 void FN(symm)(dag_side side, dag_uplo uplo, int m, int n, elem_t alpha, const elem_t *A, int lda,
               const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc)
 {
+    if (MODELLED(SYMM, m, n, side == DAG_LEFT ? m : n))
+        return;
     ASSERT_ORDER(side == DAG_LEFT ? m : n, lda);
     ASSERT_TILE(m, n, ldb);
     ASSERT_TILE(m, n, ldc);
@@ -115,6 +127,8 @@ void FN(symm)(dag_side side, dag_uplo uplo, int m, int n, elem_t alpha, const el
 void FN(syr2k)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const elem_t *A,
                int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc)
 {
+    if (MODELLED(SYR2K, n, n, k))
+        return;
     ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, lda);
     ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, ldb);
     ASSERT_TILE(n, n, ldc);
@@ -129,6 +143,8 @@ void FN(syr2k)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const
 void FN(her2k)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const elem_t *A,
                int lda, const elem_t *B, int ldb, real_t beta, elem_t *C, int ldc)
 {
+    if (MODELLED(HER2K, n, n, k))
+        return;
 #if DAG_COMPLEX
     ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, lda);
     ASSERT_TILE(trans == DAG_NO_TRANS ? n : k, trans == DAG_NO_TRANS ? k : n, ldb);

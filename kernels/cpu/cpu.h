@@ -6,6 +6,7 @@
 #define DAG_KERNELS_CPU_H
 
 #include "cpu/micro.h"
+#include "model.h"
 
 #include <dag/kernels.h>
 

@@ -2,6 +2,8 @@
 
 void FN(lacpy)(dag_region region, int m, int n, const elem_t *A, int lda, elem_t *B, int ldb)
 {
+    if (MODELLED(LACPY, m, n, 0))
+        return;
     ASSERT_TILE(m, n, lda);
     ASSERT_TILE(m, n, ldb);
     for (int j = 0; j < n; j++) {
@@ -14,6 +16,8 @@ void FN(lacpy)(dag_region region, int m, int n, const elem_t *A, int lda, elem_t
 
 void FN(laset)(dag_region region, int m, int n, elem_t off, elem_t diag, elem_t *A, int lda)
 {
+    if (MODELLED(LASET, m, n, 0))
+        return;
     ASSERT_TILE(m, n, lda);
     for (int j = 0; j < n; j++) {
         row_range r = region_rows(region, m, j);
@@ -42,6 +46,8 @@ static void LOCAL(add_column)(int count, elem_t alpha, const elem_t *a, size_t s
 void FN(geadd)(dag_region region, dag_trans trans, int m, int n, elem_t alpha, const elem_t *A,
                int lda, elem_t beta, elem_t *B, int ldb)
 {
+    if (MODELLED(GEADD, m, n, 0))
+        return;
     bool turned = trans != DAG_NO_TRANS;
     ASSERT_TILE(turned ? n : m, turned ? m : n, lda);
     ASSERT_TILE(m, n, ldb);

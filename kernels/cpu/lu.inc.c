@@ -69,6 +69,11 @@ static int LOCAL(getrf_library)(int m, int n, elem_t *A, int lda, int64_t *pivot
 /* With the products of micro.h our own recursion is faster than the library's. */
 int FN(getrf)(int m, int n, elem_t *A, int lda, int64_t first, int64_t *pivot)
 {
+    if (MODELLED(GETRF, m, n, 0)) {
+        for (int i = 0; i < m && i < n; i++)
+            pivot[i] = first + dag_kernels_pivot(i, m);
+        return 0;
+    }
     ASSERT_TILE(m, n, lda);
     int rank = m < n ? m : n, info;
     if (rank == 0)
@@ -95,6 +100,8 @@ int FN(getrf)(int m, int n, elem_t *A, int lda, int64_t first, int64_t *pivot)
 void FN(laswp)(int n, elem_t *A, int lda, int64_t first, int64_t last, const int64_t *pivot,
                bool backward)
 {
+    if (MODELLED(LASWP, 2 * (last - first), n, 0))
+        return;
     for (int j = 0; j < n; j++) {
         elem_t *a = A + AT(0, j, lda);
         for (int64_t i = first; i < last; i++) {
@@ -114,6 +121,11 @@ void FN(getrf_column)(int m, int n, int j, int pivots, elem_t *T, int ldt, elem_
 {
     int begin = j / LOCAL(INNER) * LOCAL(INNER);
     int end = begin + LOCAL(INNER) < pivots ? begin + LOCAL(INNER) : pivots;
+    int left = j + 1 < end ? 0 : n - end; /* columns that wait for the block, which is over */
+    if (MODELLED(GETRF_COLUMN, m, end - j, 0)) {
+        (void)(left > 0 && MODELLED(GEMM, m, left, end - begin));
+        return;
+    }
     elem_t pivot = T[AT(j, j, ldt)];
     elem_t *a = A + AT(0, j, lda);
     if (DAG_REAL(pivot) != 0 || DAG_IMAG(pivot) != 0) {
@@ -125,7 +137,7 @@ void FN(getrf_column)(int m, int n, int j, int pivots, elem_t *T, int ldt, elem_
         elem_t minus = -T[AT(j, c, ldt)];
         CBLAS(axpy)(m, SCALAR(minus), a, 1, A + AT(0, c, lda), 1);
     }
-    if (j + 1 < end || end >= n)
+    if (left <= 0)
         return;
     int k = end - begin;
     FN(trsm)(DAG_LEFT, DAG_LOWER, DAG_NO_TRANS, DAG_UNIT, k, n - end, 1, T + AT(begin, begin, ldt),
@@ -136,6 +148,10 @@ void FN(getrf_column)(int m, int n, int j, int pivots, elem_t *T, int ldt, elem_
 
 int FN(getrf_search)(int m, const elem_t *x, double *size)
 {
+    if (MODELLED(GETRF_SEARCH, m, 1, 0)) {
+        *size = m > 0 ? 1 : -1;
+        return m > 0 ? (int)dag_kernels_pivot(0, m) : -1;
+    }
     int found = -1;
     *size = -1;
     for (int i = 0; i < m; i++) {
@@ -179,6 +195,11 @@ static int LOCAL(echelon)(int m, int n, elem_t *A, int64_t *order, int64_t *colu
 
 int FN(getrf_choose)(int m, int n, const elem_t *A, int lda, elem_t *work, int64_t *order)
 {
+    if (MODELLED(GETRF_CHOOSE, m, n, 0)) {
+        for (int i = 0; i < m; i++)
+            order[i] = i;
+        return 0;
+    }
     ASSERT_TILE(m, n, lda);
     assert(m >= n);
     int64_t *extra = order + m;
@@ -214,6 +235,8 @@ int FN(getrf_choose)(int m, int n, const elem_t *A, int lda, elem_t *work, int64
 
 void FN(getrf_below)(int m, int n, const elem_t *U, int ldu, elem_t *A, int lda)
 {
+    if (MODELLED(GETRF_BELOW, m, n, 0))
+        return;
     ASSERT_TILE(m, n, lda);
     const real_t least = sizeof(real_t) == sizeof(float) ? (real_t)FLT_MIN : (real_t)DBL_MIN;
     bool regular = true; /* no pivot is zero or so small that its reciprocal overflows */
@@ -238,6 +261,8 @@ void FN(getrf_below)(int m, int n, const elem_t *U, int ldu, elem_t *A, int lda)
 /* Recursion on the columns leaves nearly all of the work to the matrix product. */
 int FN(getrf_nopiv)(int m, int n, elem_t *A, int lda)
 {
+    if (MODELLED(GETRF_NOPIV, m, n, 0))
+        return 0;
     enum { LEAF = 16 };
     ASSERT_TILE(m, n, lda);
     int info = 0;

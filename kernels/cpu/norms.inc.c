@@ -2,6 +2,8 @@
 
 real_t FN(lange_max)(dag_region region, int m, int n, const elem_t *A, int lda)
 {
+    if (MODELLED(LANGE_MAX, m, n, 0))
+        return 1;
     ASSERT_TILE(m, n, lda);
     real_t max = 0;
     for (int j = 0; j < n; j++) {
@@ -19,6 +21,8 @@ real_t FN(lange_max)(dag_region region, int m, int n, const elem_t *A, int lda)
 
 void FN(lange_one)(dag_region region, int m, int n, const elem_t *A, int lda, real_t *sums)
 {
+    if (MODELLED(LANGE_ONE, m, n, 0))
+        return;
     ASSERT_TILE(m, n, lda);
     for (int j = 0; j < n; j++) {
         row_range r = region_rows(region, m, j);
@@ -29,6 +33,8 @@ void FN(lange_one)(dag_region region, int m, int n, const elem_t *A, int lda, re
 
 void FN(lange_inf)(dag_region region, int m, int n, const elem_t *A, int lda, real_t *sums)
 {
+    if (MODELLED(LANGE_INF, m, n, 0))
+        return;
     ASSERT_TILE(m, n, lda);
     for (int j = 0; j < n; j++) {
         row_range r = region_rows(region, m, j);
@@ -56,6 +62,10 @@ static inline void LOCAL(add_square)(real_t x, real_t *scale, real_t *sumsq)
 void FN(lange_fro)(dag_region region, int m, int n, const elem_t *A, int lda, real_t *scale,
                    real_t *sumsq)
 {
+    if (MODELLED(LANGE_FRO, m, n, 0)) {
+        *scale = *sumsq = 1;
+        return;
+    }
     ASSERT_TILE(m, n, lda);
     for (int j = 0; j < n; j++) {
         row_range r = region_rows(region, m, j);
@@ -70,6 +80,8 @@ void FN(lange_fro)(dag_region region, int m, int n, const elem_t *A, int lda, re
 void FN(absgemm)(dag_region region, dag_trans trans, int m, int n, int k, const elem_t *A,
                  int lda, const elem_t *B, int ldb, real_t *R, int ldr)
 {
+    if (MODELLED(ABSGEMM, m, n, k))
+        return;
     bool turned = trans != DAG_NO_TRANS;
     int rows = turned ? k : m, cols = turned ? m : k;
     ASSERT_TILE(rows, cols, lda);

@@ -144,6 +144,8 @@ static void LOCAL(triangle)(dag_uplo uplo, dag_trans trans, dag_diag diag, int k
 void FN(gemqrt)(dag_trans trans, int m, int n, int k, const elem_t *V, int ldv, const elem_t *T,
                 int ldt, elem_t *C, int ldc, elem_t *W, int ldw)
 {
+    if (MODELLED(GEMQRT, m, n, k))
+        return;
     ASSERT_TILE(m, n, ldc);
     assert(k <= m);
     if (k == 0 || n == 0)
@@ -179,6 +181,8 @@ static void LOCAL(geqrt_halves)(int m, int n, elem_t *A, int lda, elem_t *T, int
 
 void FN(geqrt)(int m, int n, elem_t *A, int lda, elem_t *T, int ldt)
 {
+    if (MODELLED(GEQRT, m, n, 0))
+        return;
     ASSERT_TILE(m, n, lda);
     int k = m < n ? m : n;
     if (k > 0)
@@ -198,6 +202,8 @@ void FN(geqrt)(int m, int n, elem_t *A, int lda, elem_t *T, int ldt)
 void FN(tpmqrt)(dag_trans trans, int m, int n, int k, const elem_t *V, int ldv, const elem_t *T,
                 int ldt, elem_t *A, int lda, elem_t *B, int ldb, elem_t *W, int ldw)
 {
+    if (MODELLED(TPMQRT, m, n, k))
+        return;
     assert(m >= k);
     if (k == 0 || n == 0)
         return;
@@ -268,6 +274,8 @@ static void LOCAL(tpqrt_halves)(int m, int n, elem_t *A, int lda, elem_t *B, int
 
 void FN(tpqrt)(int m, int n, elem_t *A, int lda, elem_t *B, int ldb, elem_t *T, int ldt)
 {
+    if (MODELLED(TPQRT, m, n, 0))
+        return;
     assert(m >= n);
     if (n == 0)
         return;
@@ -331,6 +339,8 @@ static void LOCAL(first_block)(int m, int n, elem_t *A, int lda, elem_t *T, int 
 
 void FN(geqrt_stack)(int m, int n, int block, elem_t *A, int lda, elem_t *T, int ldt, elem_t *W)
 {
+    if (MODELLED(GEQRT_STACK, m, n, 0))
+        return;
     ASSERT_TILE(m, n, lda);
     if (block == 0) {
         FN(geqrt)(m, n, A, lda, T, ldt);
@@ -366,6 +376,8 @@ void FN(geqrt_stack)(int m, int n, int block, elem_t *A, int lda, elem_t *T, int
 void FN(gemqrt_stack)(dag_trans trans, int m, int n, int k, int block, const elem_t *V, int ldv,
                       const elem_t *T, int ldt, elem_t *C, int ldc, elem_t *W)
 {
+    if (MODELLED(GEMQRT_STACK, m, n, k))
+        return;
     ASSERT_TILE(m, n, ldc);
     if (block == 0) {
         FN(gemqrt)(trans, m, n, k, V, ldv, T, ldt, C, ldc, W, k > 0 ? k : 1);

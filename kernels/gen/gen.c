@@ -1,4 +1,5 @@
 #include "gen/gen.h"
+#include "model.h"
 
 #include <dag/kernels.h>
 

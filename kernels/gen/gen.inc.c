@@ -17,6 +17,8 @@ static inline elem_t LOCAL(element)(uint64_t key, int64_t gM, int64_t i, int64_t
 void FN(plrnt)(real_t bump, int m, int n, elem_t *A, int lda, int64_t gM, int64_t i0,
                int64_t j0, uint64_t seed)
 {
+    if (MODELLED(PLRNT, m, n, 0))
+        return;
     assert(m >= 0 && n >= 0 && lda >= 1 && lda >= m);
     assert(i0 >= 0 && j0 >= 0 && i0 + m <= gM);
     uint64_t key = gen_mix(seed);
@@ -33,6 +35,8 @@ void FN(plrnt)(real_t bump, int m, int n, elem_t *A, int lda, int64_t gM, int64_
 void FN(plghe)(real_t bump, int m, int n, elem_t *A, int lda, int64_t gM, int64_t i0,
                int64_t j0, uint64_t seed)
 {
+    if (MODELLED(PLGHE, m, n, 0))
+        return;
     assert(m >= 0 && n >= 0 && lda >= 1 && lda >= m);
     assert(i0 >= 0 && j0 >= 0 && i0 + m <= gM && j0 + n <= gM);
     uint64_t key = gen_mix(seed);

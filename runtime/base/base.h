@@ -15,8 +15,9 @@
  * Locks, in the order in which they may be nested (outer first); whoever holds one may take those
  * further down only (that of watch/race.c stands before pool->lock, those of watch/watch.h before
  * nothing):
- *   comm's progress lock > pools_lock > shard locks of task/deps.c > pool->lock > queue locks of
- *   sched/ > park_lock > a worker's sleep_lock > message_lock > trace->lock
+ *   `house` of worker/seat.c > comm's progress lock > the lock of MPI (net/engine.h) > pools_lock >
+ *   shard locks of task/deps.c > pool->lock > queue locks of sched/ > park_lock >
+ *   a thread's bed > message_lock > trace->lock
  * No lock is held while a body or a function of generated code runs, with one exception: the shard
  * lock is held while inputs() of the class is evaluated.
  */
@@ -36,7 +37,7 @@
 #define DAGI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define DAGI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* What is written by different threads is kept this far apart (two lines: the prefetcher of
+/* Fields that different threads write are kept this far apart (two lines: the prefetcher of
  * current processors fetches pairs). */
 #define DAGI_LINE 128
 
@@ -55,7 +56,10 @@ typedef struct dagi_settings {
     int64_t eager_bytes;
     int64_t credit_bytes;
     int bells;         /* 1: ranks of a node wake each other */
+    char engine[16];   /* a name, or "auto" */
     int bcast;         /* dag_bcast; DAG_BCAST_AUTO unless forced */
+    double link_latency; /* seconds of a message between two ranks */
+    int64_t link_rate;   /* bytes per second; 0 = not known */
     uint64_t chaos;    /* 0 = off, else the seed */
     double stall_time; /* seconds; 0 = at once */
     int summary;       /* 1: print dag_summary() to stderr at dag_init */
@@ -72,12 +76,18 @@ typedef struct dagi_settings {
     int report;        /* 1: report to stderr at dag_fini() */
     int progress;      /* 1: bar on a terminal */
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
+    int64_t device_contexts; /* contexts that share the memory of devices */
+    char device_policy[16]; /* how a device is chosen */
     int device_always; /* 1: no core runs what a device could */
-    int64_t cuda_memory; /* bytes of a device that are used; 0 = most of what is free */
+    struct {             /* by dag_device_kind */
+        int64_t memory;    /* bytes of a device that are used; 0 = most of what is free */
+        char plugin[1024]; /* file of the plug-in; "" = looked for */
+    } kind[DAG_DEVICE_KIND_COUNT];
     char perf_model[1024];  /* file of kernel times (device/choice.h); "" = none */
     char tile_times[1024];  /* read by algorithms */
-    char cuda_plugin[1024]; /* file of the plug-in; "" = looked for */
     int gpu_mpi;       /* enum dagi_gpu_mpi */
+    int64_t simulate;  /* ranks that this process plays; 0 = none */
+    char machine[1024]; /* file that describes theirs; "" = built in */
 } dagi_settings;
 
 /* ---- heads ------------------------------------------------------------------------------ */
@@ -93,9 +103,11 @@ struct dagi_pool_data;
 struct dag_context {
     /* -- fixed after dag_init() */
     int rank, size;
+    int number; /* among the contexts of this process, from 1 on: messages name it */
     /* Ranks of this job on this node that run on the same set of processors, and which of them this
      * one is. */
     int sharing, share_index;
+    int simulated;      /* 1: ranks, time and content are played, see sim/ */
     int device_sharing; /* ranks of this node that use the same devices, wherever they are bound */
     dagi_settings settings;
     struct dag_config *config; /* values with their origin, for dag_setting_get() */
@@ -152,6 +164,13 @@ void dagi_insist(const char *wrong, const char *file, int line);
 
 /* ---- helpers for all floors ------------------------------------------------------------- */
 
+/* Contexts of this process; worker/seat.c counts them. */
+extern _Atomic int dagi_context_count;
+/* "rank 2", and where there are several contexts "context 1: rank 2": what a message begins with. */
+typedef struct dagi_caption {
+    char text[48];
+} dagi_caption;
+dagi_caption dagi_who(const dag_context *ctx);
 /* Keep the sentence that dag_message() returns. */
 void dagi_set_message(dag_context *ctx, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -172,8 +191,8 @@ static inline uint64_t dagi_ticks(void)
 #endif
 }
 
-/* One more, of a count that one thread alone writes. On x86 the one instruction that a plain
- * increment is; compilers make three of an atomic load and store. */
+/* Add one to a count that one thread alone writes. On x86 this is one instruction, as a plain increment
+ * is; compilers make three of an atomic load and store. */
 static inline void dagi_count_one(_Atomic int64_t *count)
 {
 #if defined(__x86_64__)

@@ -6,7 +6,7 @@
 
 #include "base.h"
 
-/* Of this rank, all threads; ticks of unknown length, set by dagi_clock_init(). */
+/* The clock of this rank, for all threads: ticks of unknown length, set by dagi_clock_init(). */
 extern int dagi_clock_is_tsc;
 void dagi_clock_init(void);
 static inline uint64_t dagi_clock(void)
@@ -26,7 +26,7 @@ void dagi_clock_pair(uint64_t *ticks, uint64_t *ns);
 typedef struct dagi_clock_sample {
     uint64_t before, there, after;
 } dagi_clock_sample;
-/* What is best known of a rank's clock: its `there` was our `here`, give or take `error`. */
+/* The best that is known of a rank's clock: its `there` was our `here`, give or take `error`. */
 typedef struct dagi_clock_point {
     double here, there, error;
 } dagi_clock_point;

@@ -15,7 +15,7 @@
 
 #define DAGI_HUGE_PAGE ((size_t)2 << 20)
 
-/* So many bytes in whole pages of this size, and `more` of them; all that fits an address. */
+/* `bytes` rounded up to whole pages of this size, and `more` bytes; the sum fits an address. */
 static inline size_t dagi_pages_whole(size_t bytes, size_t page, size_t more)
 {
     size_t whole = (bytes + page - 1) / page * page + more;

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* secure_getenv */
+#include "setting_value.h"
 #include "settings.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -11,31 +13,6 @@
 #include <strings.h>
 
 extern char **environ;
-
-typedef enum kind {
-    KIND_COUNT,
-    KIND_BYTES,
-    KIND_SEED,
-    KIND_SECONDS,
-    KIND_SWITCH,
-    KIND_CHOICE,
-    KIND_TEXT /* into a char[]; `most` is its length */
-} kind;
-
-typedef struct choice {
-    const char *name;
-    int value;
-} choice;
-
-typedef struct setting {
-    const char *name;
-    kind kind;
-    size_t offset; /* of its field in dagi_settings */
-    const char *fallback;
-    double least, most; /* of numbers */
-    const choice *choices; /* KIND_CHOICE: into an int; with value -1 the name itself is kept */
-    const char *meaning;
-} setting;
 
 static const choice bind_choices[] = {{"none", 0}, {"auto", 1}, {NULL, 0}};
 static const choice sched_choices[] = {{"local", -1}, {"global", -1}, {NULL, 0}};
@@ -53,6 +30,14 @@ static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
 
 #define FIELD(name) offsetof(dagi_settings, name)
 
+/* Those that each kind of devices has, by its row in dag/device_kinds.h. */
+#define OF_KIND(NAME, number, name, file)                                                          \
+    {#name "_memory", KIND_BYTES, FIELD(kind[number].memory), "0", 0, 1e15, NULL,                  \
+     "most bytes of each " #NAME " device that are used; 0 = nine tenths of what is free"},        \
+    {#name "_plugin", KIND_TEXT, FIELD(kind[number].plugin), "", 0,                                \
+     sizeof((dagi_settings *)0)->kind[0].plugin - 1, NULL,                                         \
+     "file of the library for " #NAME " devices; empty = looked for beside this library"},
+
 static const setting table[] = {
     {"threads", KIND_COUNT, FIELD(threads), "0", 0, DAGI_MAX_WORKERS, NULL,
      "workers of this process, the calling thread included; 0 = one per core of its share"},
@@ -60,6 +45,9 @@ static const setting table[] = {
      "bind background workers to cores of the inherited cpuset: auto (where each gets one), none"},
     {"sched", KIND_CHOICE, FIELD(sched), "local", 0, 0, sched_choices,
      "ready queues: local (one per worker, stealing from near ones first), global (one for all)"},
+    {"engine", KIND_TEXT, FIELD(engine), "auto", 0, sizeof((dagi_settings *)0)->engine - 1, NULL,
+     "what carries messages between ranks: auto (mpi where a launcher or the program has started "
+     "it, else self: one process), mpi, self"},
     {"eager_bytes", KIND_BYTES, FIELD(eager_bytes), "4096", 0, 1 << 20, NULL,
      "data up to this many bytes travel inside the message that announces them"},
     {"credit_bytes", KIND_BYTES, FIELD(credit_bytes), "1M", 4096, 1e12, NULL,
@@ -68,6 +56,10 @@ static const setting table[] = {
      "ranks of a node wake each other through shared memory; off: idle ones look now and then"},
     {"bcast", KIND_CHOICE, FIELD(bcast), "auto", 0, 0, bcast_choices,
      "shape of all broadcasts; auto = by size and number of receivers, or as the JDF says"},
+    {"link_latency", KIND_SECONDS, FIELD(link_latency), "0", 0, 1, NULL,
+     "seconds that a message between two ranks takes beside its bytes; see link_rate"},
+    {"link_rate", KIND_BYTES, FIELD(link_rate), "0", 0, 1e15, NULL,
+     "bytes per second between two ranks, from which shapes of broadcasts follow; 0 = not known"},
     {"chaos", KIND_SEED, FIELD(chaos), "0", 0, 1.8e19, NULL,
      "seed of random schedules, delays and message orders, for tests; 0 = off"},
     {"stall_time", KIND_SECONDS, FIELD(stall_time), "1", 0, 1e6, NULL,
@@ -97,16 +89,18 @@ static const setting table[] = {
      "print a report to stderr at the end: speed, critical path, idle time by cause, links"},
     {"gpus", KIND_COUNT, FIELD(gpus), "-1", -1, 16, NULL,
      "devices that this process uses: -1 all that are there, 0 none, n exactly that many"},
+    {"device_contexts", KIND_COUNT, FIELD(device_contexts), "1", 1, 8, NULL,
+     "contexts of this process that share each device: each has that part of its memory"},
+    {"device_policy", KIND_TEXT, FIELD(device_policy), "time", 0,
+     sizeof((dagi_settings *)0)->device_policy - 1, NULL,
+     "where a task with bodies for devices runs: time (where it is expected to end first), near (the "
+     "device that has most of its inputs), turn (each device in turn)"},
     {"device_always", KIND_SWITCH, FIELD(device_always), "off", 0, 0, NULL,
      "run on devices whatever has a body for them, however slow that is, for tests"},
-    {"cuda_memory", KIND_BYTES, FIELD(cuda_memory), "0", 0, 1e15, NULL,
-     "most bytes of each device that are used; 0 = nine tenths of what is free"},
     {"perf_model", KIND_TEXT, FIELD(perf_model), "", 0,
      sizeof((dagi_settings *)0)->perf_model - 1, NULL,
      "file that keeps how long kernels took on cores and devices from run to run; empty = none"},
-    {"cuda_plugin", KIND_TEXT, FIELD(cuda_plugin), "", 0,
-     sizeof((dagi_settings *)0)->cuda_plugin - 1, NULL,
-     "file of the library for CUDA devices; empty = looked for beside this library"},
+    DAG_DEVICE_KINDS_BESIDE_HOST(OF_KIND)
     {"gpu_mpi", KIND_CHOICE, FIELD(gpu_mpi), "auto", 0, 0, gpu_mpi_choices,
      "MPI reads memory of devices itself: auto (where it says so and a test at start proves it), "
      "off, on (or the start fails), force (as on, without asking MPI)"},
@@ -114,6 +108,10 @@ static const setting table[] = {
      sizeof((dagi_settings *)0)->tile_times - 1, NULL,
      "file that keeps times of tile kernels, from which tile sizes follow; empty = in the user's "
      "directory for caches, off = times that are built in"},
+    {"simulate", KIND_COUNT, FIELD(simulate), "0", 0, 1 << 24, NULL,
+     "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
+    {"machine", KIND_TEXT, FIELD(machine), "", 0, sizeof((dagi_settings *)0)->machine - 1, NULL,
+     "file that describes the machine of a simulated run; empty = one that is built in"},
     {"progress", KIND_SWITCH, FIELD(progress), "off", 0, 0, NULL,
      "show a bar while tasks run, where there is a terminal"},
 };
@@ -122,30 +120,17 @@ enum { NSETTINGS = sizeof table / sizeof table[0] };
 /* Where the value of a setting came from, weakest first. */
 typedef enum setting_origin {
     ORIGIN_DEFAULT,
+    ORIGIN_RANK_0,
     ORIGIN_FILE,
     ORIGIN_ENVIRONMENT,
     ORIGIN_API
 } setting_origin;
-static const char *const origin_names[] = {"default", "file", "environment", "API"};
+static const char *const origin_names[] = {"default", "rank 0", "file", "environment", "API"};
 
 struct dag_config {
     char *text[NSETTINGS]; /* NULL = not given */
     setting_origin origin[NSETTINGS];
 };
-
-static dag_status reason(char *why, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static dag_status reason(char *why, size_t size, const char *format, ...)
-{
-    if (why && size > 0) {
-        va_list args;
-        va_start(args, format);
-        vsnprintf(why, size, format, args);
-        va_end(args);
-    }
-    return DAG_ERR_SETTING;
-}
 
 /* ---- names ------------------------------------------------------------------------------ */
 
@@ -209,120 +194,6 @@ static const char *suggestion(char *text, size_t size, const char *name, bool up
     return text;
 }
 
-/* ---- values ----------------------------------------------------------------------------- */
-
-static bool parse_number(const char *text, double *out)
-{
-    char *end;
-    errno = 0;
-    *out = strtod(text, &end);
-    return end != text && *end == '\0' && errno == 0 && isfinite(*out);
-}
-
-static bool parse_count(const char *text, bool bytes, uint64_t *out)
-{
-    if (!isdigit((unsigned char)text[0]))
-        return false;
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (errno != 0)
-        return false;
-    int shift = 0;
-    if (bytes && *end != '\0') {
-        const char *units = "kmg", *unit = strchr(units, tolower((unsigned char)*end));
-        if (!unit)
-            return false;
-        shift = 10 * (int)(unit - units + 1);
-        end++;
-        if (*end == 'i' || *end == 'I')
-            end++;
-        if (*end == 'b' || *end == 'B')
-            end++;
-    }
-    if (*end != '\0' || value > UINT64_MAX >> shift)
-        return false;
-    *out = (uint64_t)value << shift;
-    return true;
-}
-
-static bool parse_switch(const char *text, int *out)
-{
-    static const choice words[] = {{"on", 1},  {"yes", 1}, {"true", 1},  {"1", 1},
-                                   {"off", 0}, {"no", 0},  {"false", 0}, {"0", 0}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcasecmp(words[i].name, text) == 0) {
-            *out = words[i].value;
-            return true;
-        }
-    }
-    return false;
-}
-
-static dag_status parse_choice(const setting *s, const char *text, void *field, char *why,
-                               size_t size)
-{
-    char names[128] = "";
-    for (const choice *c = s->choices; c->name; c++) {
-        if (strcasecmp(c->name, text) == 0) {
-            if (c->value < 0)
-                strcpy(field, c->name);
-            else
-                *(int *)field = c->value;
-            return DAG_SUCCESS;
-        }
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", c->name);
-    }
-    return reason(why, size, "%s = %s: must be one of %s", s->name, text, names);
-}
-
-/* Parse `text` into the field of `s`. */
-static dag_status parse(const setting *s, const char *text, dagi_settings *settings, char *why,
-                        size_t size)
-{
-    void *field = (char *)settings + s->offset;
-    uint64_t count;
-    double number;
-    switch (s->kind) {
-    case KIND_CHOICE:
-        return parse_choice(s, text, field, why, size);
-    case KIND_SWITCH:
-        if (!parse_switch(text, field))
-            return reason(why, size, "%s = %s: must be on or off", s->name, text);
-        return DAG_SUCCESS;
-    case KIND_TEXT:
-        if (strlen(text) > (size_t)s->most)
-            return reason(why, size, "%s: longer than %.0f bytes", s->name, s->most);
-        strcpy(field, text);
-        return DAG_SUCCESS;
-    case KIND_SECONDS:
-        if (!parse_number(text, &number) || number < s->least || number > s->most)
-            return reason(why, size, "%s = %s: must be a number of seconds from %g to %g", s->name,
-                          text, s->least, s->most);
-        *(double *)field = number;
-        return DAG_SUCCESS;
-    case KIND_SEED:
-        if (!parse_count(text, false, field))
-            return reason(why, size, "%s = %s: must be a whole number >= 0", s->name, text);
-        return DAG_SUCCESS;
-    case KIND_BYTES:
-    case KIND_COUNT:
-        if (s->least < 0 && strcmp(text, "-1") == 0) {
-            *(int64_t *)field = -1;
-            return DAG_SUCCESS;
-        }
-        if (!parse_count(text, s->kind == KIND_BYTES, &count) || (double)count < s->least ||
-            (double)count > s->most)
-            return reason(why, size, "%s = %s: must be a whole number from %.0f to %.0f%s", s->name,
-                          text, s->least, s->most,
-                          s->kind == KIND_BYTES ? " (k, M, G allowed)" : "");
-        *(int64_t *)field = (int64_t)count;
-        return DAG_SUCCESS;
-    }
-    return DAG_ERR_INTERNAL;
-}
-
 /* ---- configurations --------------------------------------------------------------------- */
 
 dag_config *dag_config_new(void)
@@ -345,12 +216,12 @@ static dag_status keep(dag_config *config, int i, const char *value, setting_ori
 {
     dagi_settings scratch;
     char detail[256];
-    dag_status status = parse(&table[i], value, &scratch, detail, sizeof detail);
+    dag_status status = dagi_setting_parse(&table[i], value, &scratch, detail, sizeof detail);
     if (status != DAG_SUCCESS)
-        return reason(why, size, "%s: %s", from, detail);
+        return dagi_setting_says(why, size, "%s: %s", from, detail);
     char *copy = strdup(value);
     if (!copy) {
-        reason(why, size, "out of memory");
+        dagi_setting_says(why, size, "out of memory");
         return DAG_ERR_NOMEM;
     }
     free(config->text[i]);
@@ -363,13 +234,13 @@ dag_status dag_config_set(dag_config *config, const char *key, const char *value
                           size_t why_size)
 {
     if (!config || !key || !value) {
-        reason(why, why_size, "dag_config_set: config, key and value must not be NULL");
+        dagi_setting_says(why, why_size, "dag_config_set: config, key and value must not be NULL");
         return DAG_ERR_ARG;
     }
     char near[64];
     int i = find(key);
     if (i < 0)
-        return reason(why, why_size, "dag_config_set: there is no setting '%s'%s", key,
+        return dagi_setting_says(why, why_size, "dag_config_set: there is no setting '%s'%s", key,
                       suggestion(near, sizeof near, key, false));
     return keep(config, i, value, ORIGIN_API, "dag_config_set", why, why_size);
 }
@@ -396,17 +267,17 @@ static dag_status read_line(dag_config *config, const char *path, int number, ch
         return DAG_SUCCESS;
     char *equals = strchr(key, '=');
     if (!equals)
-        return reason(why, size, "%s:%d: expected 'key = value'", path, number);
+        return dagi_setting_says(why, size, "%s:%d: expected 'key = value'", path, number);
     *equals = '\0';
     key = trim(key);
     char near[64];
     int i = find(key);
     if (i < 0)
-        return reason(why, size, "%s:%d: there is no setting '%s'%s", path, number, key,
+        return dagi_setting_says(why, size, "%s:%d: there is no setting '%s'%s", path, number, key,
                       suggestion(near, sizeof near, key, false));
     if (seen_at[i])
-        return reason(why, size, "%s:%d: '%s' is given twice, first in line %d", path, number, key,
-                      seen_at[i]);
+        return dagi_setting_says(why, size, "%s:%d: '%s' is given twice, first in line %d", path,
+                                 number, key, seen_at[i]);
     seen_at[i] = number;
     char from[PATH_MAX + 16];
     snprintf(from, sizeof from, "%s:%d", path, number);
@@ -417,7 +288,7 @@ static dag_status read_file(dag_config *config, const char *path, char *why, siz
 {
     FILE *file = fopen(path, "r");
     if (!file) {
-        reason(why, size, "DAG_CONFIG: cannot read '%s': %s", path, strerror(errno));
+        dagi_setting_says(why, size, "DAG_CONFIG: cannot read '%s': %s", path, strerror(errno));
         return DAG_ERR_IO;
     }
     int seen_at[NSETTINGS] = {0};
@@ -427,7 +298,7 @@ static dag_status read_file(dag_config *config, const char *path, char *why, siz
     for (int number = 1; status == DAG_SUCCESS && getline(&line, &capacity, file) >= 0; number++)
         status = read_line(config, path, number, line, seen_at, why, size);
     if (status == DAG_SUCCESS && ferror(file)) {
-        reason(why, size, "DAG_CONFIG: cannot read '%s': %s", path, strerror(errno));
+        dagi_setting_says(why, size, "DAG_CONFIG: cannot read '%s': %s", path, strerror(errno));
         status = DAG_ERR_IO;
     }
     free(line);
@@ -454,7 +325,7 @@ static dag_status read_environment(dag_config *config, char *why, size_t size)
         }
         if (i < 0) {
             char near[64];
-            return reason(why, size, "environment: there is no setting %s%s", name,
+            return dagi_setting_says(why, size, "environment: there is no setting %s%s", name,
                           suggestion(near, sizeof near, name + 4, true));
         }
         char from[80];
@@ -486,13 +357,40 @@ dag_status dagi_settings_resolve(const dag_config *api, dag_config **resolved,
             status = keep(config, i, api->text[i], ORIGIN_API, "dag_config", why, why_size);
     }
     for (int i = 0; i < NSETTINGS && status == DAG_SUCCESS; i++)
-        status = parse(&table[i], config->text[i], settings, why, why_size);
+        status = dagi_setting_parse(&table[i], config->text[i], settings, why, why_size);
     if (status != DAG_SUCCESS) {
         dag_config_free(config);
         return status;
     }
     *resolved = config;
     return DAG_SUCCESS;
+}
+
+void dagi_settings_tell(const dag_config *resolved, char text[DAGI_SETTINGS_TOLD])
+{
+    size_t used = 0;
+    memset(text, 0, DAGI_SETTINGS_TOLD);
+    for (int i = 0; i < NSETTINGS; i++) {
+        if (resolved->origin[i] != ORIGIN_FILE && resolved->origin[i] != ORIGIN_ENVIRONMENT)
+            continue;
+        size_t name = strlen(table[i].name) + 1, value = strlen(resolved->text[i]) + 1;
+        assert(used + name + value < DAGI_SETTINGS_TOLD);
+        memcpy(text + used, table[i].name, name);
+        memcpy(text + used + name, resolved->text[i], value);
+        used += name + value;
+    }
+}
+
+void dagi_settings_hear(dag_config *resolved, dagi_settings *settings, const char *text)
+{
+    for (const char *name = text; *name;) {
+        const char *value = name + strlen(name) + 1;
+        int i = find(name);
+        if (i >= 0 && resolved->origin[i] == ORIGIN_DEFAULT &&
+            keep(resolved, i, value, ORIGIN_RANK_0, "rank 0", NULL, 0) == DAG_SUCCESS)
+            parse(&table[i], value, settings, NULL, 0);
+        name = value + strlen(value) + 1;
+    }
 }
 
 int dagi_settings_get(const dag_config *config, int index, dag_setting *out)

@@ -55,13 +55,25 @@ const char *dag_message(const dag_context *context)
     return ctx->message_out;
 }
 
+_Atomic int dagi_context_count;
+
+dagi_caption dagi_who(const dag_context *ctx)
+{
+    dagi_caption name;
+    if (atomic_load(&dagi_context_count) > 1)
+        snprintf(name.text, sizeof name.text, "context %d: rank %d", ctx->number, ctx->rank);
+    else
+        snprintf(name.text, sizeof name.text, "rank %d", ctx->rank);
+    return name;
+}
+
 static void warn(const dag_context *ctx, const char *format, va_list args)
 {
     if (!ctx->settings.warnings)
         return;
     char text[4096];
     vsnprintf(text, sizeof text, format, args);
-    fprintf(stderr, "dag: rank %d: warning: %s\n", ctx->rank, text);
+    fprintf(stderr, "dag: %s: warning: %s\n", dagi_who(ctx).text, text);
 }
 
 void dagi_warn(const dag_context *ctx, const char *format, ...)

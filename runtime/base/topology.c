@@ -249,7 +249,16 @@ static int core_of(const dagi_topology *t, int worker)
     return t->first + worker % t->count;
 }
 
-int dagi_topology_bind(const dagi_topology *t, int worker)
+int dagi_topology_core(const dagi_topology *t, int pu)
+{
+    for (int i = 0; i < t->count; i++) {
+        if (pu >= 0 && pu < MOST_PUS && has(&t->cores[t->first + i].pus, pu))
+            return i;
+    }
+    return -1;
+}
+
+int dagi_topology_bind(const dagi_topology *t, int worker, pthread_t thread)
 {
 #ifdef __linux__
     const dagi_cpuset *pus = &t->cores[core_of(t, worker)].pus;
@@ -262,12 +271,13 @@ int dagi_topology_bind(const dagi_topology *t, int worker)
         if (has(pus, pu))
             CPU_SET_S((size_t)pu, bytes, cpus);
     }
-    int failed = pthread_setaffinity_np(pthread_self(), bytes, cpus);
+    int failed = pthread_setaffinity_np(thread, bytes, cpus);
     CPU_FREE(cpus);
     return failed ? -1 : first_of(pus);
 #else
     (void)t;
     (void)worker;
+    (void)thread;
     return -1;
 #endif
 }

@@ -7,6 +7,7 @@
 
 #include <dag/dag.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +25,7 @@ void dagi_topology_free(dagi_topology *t);
 
 /* The inherited set. */
 const dagi_cpuset *dagi_topology_cpuset(const dagi_topology *t);
-/* Cores of the inherited set, of the share, and of the whole machine as far as it is allowed. */
+/* Numbers of cores: of the inherited set, of the share, of what is allowed of the whole machine. */
 int dagi_topology_cores(const dagi_topology *t);
 int dagi_topology_share_cores(const dagi_topology *t);
 int dagi_topology_machine_cores(const dagi_topology *t);
@@ -33,9 +34,10 @@ int dagi_topology_machine_cores(const dagi_topology *t);
  * cores, at least one (then ranks overlap). */
 void dagi_topology_share(dagi_topology *t, int index, int count);
 
-/* Bind the calling thread to the core of worker `worker`; its first processor, or -1 when that is
- * not possible. */
-int dagi_topology_bind(const dagi_topology *t, int worker);
+/* Bind a thread to the core of worker `worker`; its first processor, or -1 when that is not possible. */
+int dagi_topology_bind(const dagi_topology *t, int worker, pthread_t thread);
+/* The worker of the share in whose core this processor is; -1: none. */
+int dagi_topology_core(const dagi_topology *t, int pu);
 
 /* The other workers of 0..n-1, near ones first: order[0..n-2]. */
 void dagi_topology_neighbours(const dagi_topology *t, int worker, int n, int *order);
@@ -43,8 +45,8 @@ void dagi_topology_neighbours(const dagi_topology *t, int worker, int n, int *or
 /* The NUMA node of the core of a worker, as the system numbers nodes; -1 = not known, or there is one
  * only. */
 int dagi_topology_worker_node(const dagi_topology *t, int worker);
-/* Those of PCI devices, "0000:01:00.0". Reads the buses of a machine with several nodes, which takes
- * tens of milliseconds: all devices are asked for at once. */
+/* The NUMA nodes of PCI devices, "0000:01:00.0". Reads the buses of a machine with several nodes, which
+ * takes tens of milliseconds: all devices are asked for at once. */
 void dagi_topology_bus_nodes(const dagi_topology *t, int count, const char *const *bus, int *node);
 
 /* "0-3,8" : processors of the share. */

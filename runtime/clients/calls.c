@@ -1,6 +1,8 @@
 /* Calls of the application thread that put pools to work and wait. */
 #include "../comm/comm.h"
 #include "../device/resident.h"
+#include "open.h"
+#include "../sim/sim.h"
 
 static dag_status out_of_order(dag_context *ctx, const char *what)
 {
@@ -20,6 +22,16 @@ dag_status dag_add(dag_context *context, dag_taskpool *pool)
         return out_of_order(context, "dag_add: called from a body");
     if (atomic_load(&dagi_pool(pool)->state) != DAGI_POOL_NEW)
         return out_of_order(context, "dag_add: the pool was added before");
+    const dag_taskpool *open = dagi_door_beside(context, pool);
+    if (open) {
+        dagi_set_message(context, "dag_add: pool %u of %s is open and names a collection of this one, "
+                         "of %s: shut it first", open->id, open->program->name, pool->program->name);
+        return DAG_ERR_STATE;
+    }
+    if (context->simulated) {
+        dagi_sim_add(pool);
+        return DAG_SUCCESS;
+    }
     struct dagi_worker *w = dagi_tasks(context)->workers[0];
     int64_t tasks = dagi_pool_open(pool);
     if (context->settings.serial && context->size > 1 && !dagi_pool(pool)->countable)
@@ -63,6 +75,8 @@ static dag_status may_wait(dag_taskpool *pool, const char *caller)
         what = "the pool was not added";
     else if (dagi_worker_self(pool->ctx))
         what = "called from a body";
+    else if (dagi_pool_is_open(pool))
+        what = "the pool is open: it does not end before it is shut";
     if (!what)
         return DAG_SUCCESS;
     dagi_set_message(pool->ctx, "%s: %s", caller, what);
@@ -76,7 +90,10 @@ dag_status dag_wait(dag_taskpool *pool)
     dag_status status = may_wait(pool, "dag_wait");
     if (status != DAG_SUCCESS)
         return status;
-    dagi_run_until(dagi_tasks(pool->ctx)->workers[0], has_ended, pool);
+    if (pool->ctx->simulated)
+        dagi_sim_wait(pool);
+    else
+        dagi_run_until(dagi_tasks(pool->ctx)->workers[0], has_ended, pool);
     return verdict(pool);
 }
 
@@ -89,7 +106,10 @@ dag_status dag_test(dag_taskpool *pool, int *done)
     dag_status status = may_wait(pool, "dag_test");
     if (status != DAG_SUCCESS)
         return status;
-    dagi_run_for(dagi_tasks(pool->ctx)->workers[0], NANOSECONDS, has_ended, pool);
+    if (pool->ctx->simulated)
+        dagi_sim_wait(pool); /* who asks again and again comes to the same end */
+    else
+        dagi_run_for(dagi_tasks(pool->ctx)->workers[0], NANOSECONDS, has_ended, pool);
     *done = has_ended(pool);
     return *done ? verdict(pool) : DAG_SUCCESS;
 }
@@ -102,19 +122,37 @@ void dag_taskpool_free(dag_taskpool *pool)
     if (state != DAGI_POOL_NEW && state != DAGI_POOL_ENDED) {
         dagi_warn(pool->ctx, "dag_taskpool_free: a pool of %s still runs; waiting for it",
                   pool->program->name);
+        if (dagi_pool_is_open(pool))
+            dagi_open_shut(pool, 0);
         dag_wait(pool);
     }
     dagi_pool_destroy(pool);
+}
+
+static dag_status gather_least(dag_context *ctx, enum dagi_barrier which, double *values, int count)
+{
+    if (ctx->simulated) {
+        dagi_sim_barrier(ctx);
+        return DAG_SUCCESS;
+    }
+    return ctx->size > 1 ? dagi_comm_barrier(dagi_tasks(ctx)->workers[0], which, values, count)
+                         : DAG_SUCCESS;
 }
 
 dag_status dag_barrier(dag_context *context)
 {
     if (!context)
         return DAG_ERR_ARG;
-    if (dagi_worker_self(context)) {
-        dagi_set_message(context, "dag_barrier: called from a body");
-        return DAG_ERR_STATE;
-    }
-    return context->size > 1 ? dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER)
-                             : DAG_SUCCESS;
+    if (dagi_worker_self(context))
+        return out_of_order(context, "dag_barrier: called from a body");
+    return gather_least(context, DAGI_BARRIER, NULL, 0);
+}
+
+dag_status dag_least(dag_context *context, double *values, int count)
+{
+    if (!context || !values || count < 0 || count > DAG_LEAST_MOST)
+        return DAG_ERR_ARG;
+    if (dagi_worker_self(context))
+        return out_of_order(context, "dag_least: called from a body");
+    return gather_least(context, DAGI_BARRIER_LEAST, values, count);
 }

@@ -2,10 +2,12 @@
  * The life of a pool between ranks, and its end, on which all agree: one reduction up the tree over all
  * ranks and one broadcast down.
  *
- * A rank reports a pool to its parent when its own part has ended and both children have reported
+ * A rank reports a pool to its parent when its own part has ended and its children have reported
  * theirs; a report may come before the pool has been added here.
  */
 #include "remote.h"
+
+#include "../task/door.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -47,6 +49,7 @@ static void pool_comm_free(dagi_comm *c, dagi_pool_comm *p)
     while (*link != p)
         link = &(*link)->next;
     *link = p->next;
+    dagi_ahead_free(c, p->ahead);
     free(p);
 }
 
@@ -79,6 +82,8 @@ void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool)
     dagi_pool(pool)->comm = p;
     if (p->id > c->added)
         c->added = p->id;
+    if (dagi_pool(pool)->door)
+        p->ahead = dagi_ahead_new(c, p);
     if (p->missing) /* after all, but too late */
         dagi_pool_fail(pool, DAG_ERR_MISMATCH, "%s", p->verdict.message);
     for (dagi_early *early = dagi_early_take(p); early; early = next) {
@@ -244,9 +249,10 @@ static void tell_core_if_over(dagi_comm *c, dagi_pool_comm *p)
 
 static void end_pool(dagi_comm *c, dagi_pool_comm *p)
 {
-    for (int i = 1; i <= dagi_tree_nchildren(c); i++)
-        send_verdict(c, 2 * c->rank + i, DAGI_WIRE_END_DOWN, p->id, &p->verdict);
+    for (int i = 0; i < dagi_tree_nchildren(c); i++)
+        send_verdict(c, dagi_tree_member(c, i), DAGI_WIRE_END_DOWN, p->id, &p->verdict);
     p->agreed = 1;
+    dagi_ahead_end(c, p->ahead);
     dagi_early_forget(c, p);
     tell_core_if_over(c, p);
 }
@@ -272,7 +278,7 @@ static void report_if_complete(dagi_comm *c, dagi_pool_comm *p)
     if (c->rank == 0)
         end_pool(c, p);
     else
-        send_verdict(c, (c->rank - 1) / 2, DAGI_WIRE_END_UP, p->id, &p->verdict);
+        send_verdict(c, dagi_tree_parent(c), DAGI_WIRE_END_UP, p->id, &p->verdict);
 }
 
 void dagi_agree_local(dagi_comm *c, const dagi_end_item *item)
@@ -298,7 +304,7 @@ void dagi_comm_pool_local_end(struct dagi_worker *w, dag_taskpool *pool, dag_sta
         .item.kind = DAGI_ITEM_END,
         .pool = pool,
         .verdict = {.status = status, .origin = c->rank, .info = info,
-                    .hash = dagi_pool_hash(pool)},
+                    .hash = dagi_pool_hash(pool) ^ dagi_door_hash(pool)},
     };
     snprintf(item->verdict.message, sizeof item->verdict.message, "%s", message ? message : "");
     dagi_comm_post(c, &item->item);

@@ -42,7 +42,10 @@ void dagi_gate_message(dagi_comm *c, int source, const void *data)
 {
     dagi_wire_gate wire;
     memcpy(&wire, data, sizeof wire);
-    c->gate[source] = wire.pool;
+    if (wire.ahead)
+        dagi_ahead_gate(c, source, wire.pool, wire.position);
+    else
+        c->gate[source] = wire.pool;
 }
 
 void dagi_early_keep(dagi_comm *c, dagi_pool_comm *p, int source, const void *data, size_t bytes,

@@ -1,4 +1,4 @@
-/* Who gets what of a completed task: gathers ranks, groups them by what they need, sends. */
+/* Gathers the ranks that need something of a completed task, groups them by what they need, sends. */
 #include "../trace/trace.h"
 #include "remote.h"
 
@@ -24,6 +24,7 @@ typedef struct part {
 struct dagi_fanout {
     int rank, size;
     int sealed; /* parts are up to date */
+    int64_t reader; /* the first position of a reader; INT64_MAX = none has one */
     int32_t ntargets, nparts;
     int32_t targets_capacity, parts_capacity;
     int32_t *slot;
@@ -38,6 +39,7 @@ dagi_fanout *dagi_fanout_new(dag_context *ctx)
         return NULL;
     f->rank = ctx->rank;
     f->size = ctx->size;
+    f->reader = INT64_MAX;
     f->slot = calloc((size_t)ctx->size, sizeof *f->slot);
     if (!f->slot) {
         free(f);
@@ -87,6 +89,12 @@ void dagi_fanout_add(dagi_fanout *f, int rank, const dag_edge *edge, int group)
         t->group = edge->bcast == DAG_BCAST_HIER && group > 0 ? group : 1;
     }
     f->sealed = 0;
+}
+
+void dagi_fanout_reader(dagi_fanout *f, int64_t position)
+{
+    if (position < f->reader)
+        f->reader = position;
 }
 
 int dagi_fanout_empty(const dagi_fanout *f)
@@ -140,6 +148,28 @@ void dagi_fanout_clear(dagi_fanout *f)
         f->slot[f->target[i].rank] = 0;
     f->ntargets = f->nparts = 0;
     f->sealed = 0;
+    f->reader = INT64_MAX;
+}
+
+int dagi_fanout_parts(dagi_fanout *f)
+{
+    seal(f);
+    return f->nparts;
+}
+
+dagi_fanout_part dagi_fanout_part_at(const dagi_fanout *f, int index, int32_t *ranks)
+{
+    const part *p = &f->part[index];
+    const target *t = &f->target[p->first];
+    int n = 0;
+    for (int32_t i = p->first; i >= 0 && ranks; i = f->target[i].next)
+        ranks[n++] = f->target[i].rank;
+    return (dagi_fanout_part){t->mask, t->region, t->bcast, t->group, p->count};
+}
+
+void dagi_fanout_move(dagi_fanout *f, int rank)
+{
+    f->rank = rank;
 }
 
 /* ---- sending ----------------------------------------------------------------------------- */
@@ -158,6 +188,8 @@ static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const da
     s->hash = dagi_wire_hash(dagi_pool_hash(task->pool));
     s->class_id = (uint16_t)cls->id;
     s->priority = task->priority;
+    if (DAGI_UNLIKELY(dagi_pool(task->pool)->door != NULL)) /* they go in the order of the program */
+        s->priority = f->reader == INT64_MAX ? 0 : -f->reader;
     s->dynamic = dynamic;
     s->mask = t->mask;
     s->data = data;

@@ -1,4 +1,4 @@
-/* For those who watch: what the network holds in store, and messages of the trace. */
+/* Tells those who watch what the network holds in store; sends messages of the trace. */
 #include "remote.h"
 
 #include <string.h>

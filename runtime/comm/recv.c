@@ -42,8 +42,7 @@ static dag_value *unpack(dagi_comm *c, dag_taskpool *pool, const dagi_wire_cargo
 
 /* ---- delivery ------------------------------------------------------------------------------ */
 
-/* Tasks of this rank get what has come; what becomes ready is run by the worker that makes progress. */
-static void deliver_here(dagi_comm *c, dag_taskpool *pool, dagi_delivery *d)
+void dagi_recv_deliver(dagi_comm *c, dag_taskpool *pool, dagi_delivery *d)
 {
     int64_t lose = c->ctx->settings.lose; /* the number of the message to drop, for tests */
     d->lost = DAGI_UNLIKELY(lose != 0) && ++c->delivered == lose;
@@ -53,8 +52,16 @@ static void deliver_here(dagi_comm *c, dag_taskpool *pool, dagi_delivery *d)
         dagi_ready(c->w, list);
 }
 
-/* At once: nothing is under way and nobody else is to get it. */
-static void deliver_now(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view *m)
+/* The same, unless the program here has not come to who reads it. */
+static void deliver_here(dagi_comm *c, int source, dag_taskpool *pool, dagi_delivery *d,
+                         int64_t priority)
+{
+    if (DAGI_LIKELY(!dagi_pool(pool)->door) || !dagi_ahead_keep(c, pool, source, d, -priority))
+        dagi_recv_deliver(c, pool, d);
+}
+
+/* Deliver at once: no data are under way, and no other rank is to get the message. */
+static void deliver_now(dagi_comm *c, int source, dag_taskpool *pool, const dagi_wire_view *m)
 {
     dag_value *values[DAG_MAX_FLOWS];
     const char *payload = m->payload;
@@ -67,7 +74,7 @@ static void deliver_now(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view *
         values[m->cargo[i].flow] = v;
         poison |= !v;
     }
-    deliver_here(c, pool,
+    deliver_here(c, source, pool,
                  &(dagi_delivery){.cls = dagi_pool_program(pool)->classes[m->head->class_id],
                                   .params = m->params,
                                   .mask = m->head->mask,
@@ -75,7 +82,8 @@ static void deliver_now(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view *
                                   .poison = poison,
                                   .values = values,
                                   .path = m->head->path,
-                                  .from = m->head->from});
+                                  .from = m->head->from},
+                 m->head->priority);
 }
 
 /* All data of an arrival are here. Its values are handed over, or shared with the children. */
@@ -95,7 +103,7 @@ static void deliver(dagi_comm *c, dagi_arrival *a)
             else if (cargo->value)
                 dagi_value_retain(cargo->value, 1);
         }
-        deliver_here(c, s->pool,
+        deliver_here(c, a->source, s->pool,
                      &(dagi_delivery){.cls = dagi_pool_program(s->pool)->classes[s->class_id],
                                       .params = s->params,
                                       .mask = s->mask,
@@ -103,7 +111,8 @@ static void deliver(dagi_comm *c, dagi_arrival *a)
                                       .poison = s->poison,
                                       .values = values,
                                       .path = s->path,
-                                      .from = s->from});
+                                      .from = s->from},
+                     s->priority);
     }
     if (s->shape == DAG_BCAST_SCATTER)
         dagi_scatter_leave(c, a);
@@ -443,7 +452,7 @@ void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes
     int mismatch = is_mismatch(source, pool, m.head);
     if (m.head->nlist == 0 && transfers_of(&m, &weight) == 0) {
         if (!mismatch)
-            deliver_now(c, pool, &m);
+            deliver_now(c, source, pool, &m);
         return;
     }
     if (!dagi_pool_hold(pool)) {

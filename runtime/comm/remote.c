@@ -8,13 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void dagi_comm_short(size_t bytes)
+{
+    fprintf(stderr, "dag: out of memory: %zu bytes for a message between ranks\n", bytes);
+    abort();
+}
+
 void *dagi_comm_realloc(void *old, size_t bytes)
 {
     void *p = realloc(old, bytes ? bytes : 1);
-    if (!p) {
-        fprintf(stderr, "dag: out of memory: %zu bytes for a message between ranks\n", bytes);
-        abort();
-    }
+    if (!p)
+        dagi_comm_short(bytes);
     return p;
 }
 
@@ -36,6 +40,7 @@ int dagi_comm_enter(dagi_comm *c, struct dagi_worker *w)
                atomic_exchange_explicit(&c->lock, 1, memory_order_acquire)) {
         return 0;
     }
+    dagi_engine_take_turn(c->engine);
     c->w = w;
     if (c->direct)
         dagi_device_choose(w);
@@ -97,8 +102,8 @@ int dagi_comm_drain(dagi_comm *c)
     return events;
 }
 
-/* With other threads: the store that releases and the look behind it are sequentially consistent,
- * and so are the post of an item and the look at the lock behind it (dagi_comm_enter()). So either
+/* Where there are other threads, the store that releases and the look behind it are sequentially
+ * consistent, and so are the post of an item and the look at the lock behind it (dagi_comm_enter()). So either
  * the poster finds the lock free, or the look finds its item. */
 void dagi_comm_leave(dagi_comm *c)
 {
@@ -108,6 +113,7 @@ void dagi_comm_leave(dagi_comm *c)
     if (dagi_tasks(c->ctx)->single) {
         dagi_comm_drain(c);
         c->engine->ops->call(c->engine);
+        dagi_engine_pass_turn(c->engine);
         atomic_store_explicit(&c->lock, 0, memory_order_relaxed);
         return;
     }
@@ -115,6 +121,7 @@ void dagi_comm_leave(dagi_comm *c)
         dagi_comm_drain(c);
         c->engine->ops->call(c->engine);
         c->w = NULL;
+        dagi_engine_pass_turn(c->engine);
         atomic_store(&c->lock, 0);
     } while (atomic_load(&c->inbox) && dagi_comm_enter(c, w));
 }
@@ -158,6 +165,8 @@ static int progress_locked(dagi_comm *c)
     for (int i = 0; i < ROUNDS; i++) {
         int now = c->engine->ops->progress(c->engine);
         now += dagi_recv_admit(c);
+        if (DAGI_UNLIKELY(c->aheads != NULL))
+            now += dagi_ahead_look(c);
         now += dagi_send_flush(c);
         now += dagi_comm_drain(c);
         if (!now)
@@ -271,6 +280,8 @@ static const dagi_remote_port task_port = {
     .forget = dagi_fanout_clear,
     .refs = dagi_fanout_refs,
     .send = dagi_comm_activate,
+    .reader = dagi_fanout_reader,
+    .pressed = dagi_comm_pressed,
     .pool_over = dagi_comm_pool_local_end,
 };
 
@@ -289,8 +300,10 @@ static const dagi_messages_port worker_port = {
 static dag_status give_up(dagi_engine *engine, char *why, size_t why_size)
 {
     int origin;
+    dagi_engine_take_turn(engine);
     engine->ops->agree(engine, DAG_ERR_NOMEM, &origin); /* the others wait for this */
-    engine->ops->fini(engine);
+    dagi_engine_pass_turn(engine);
+    dagi_engine_end(engine);
     snprintf(why, why_size, "out of memory");
     return DAG_ERR_NOMEM;
 }
@@ -303,18 +316,41 @@ static void free_tables(dagi_comm *c)
     free(c->shut);
 }
 
-dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size)
+static void follow_settings(const dag_context *ctx, dagi_engine_options *options)
 {
+    options->credit_bytes = ctx->settings.credit_bytes;
+    options->eager_bytes = ctx->settings.eager_bytes;
+    options->am_max = dagi_wire_max_bytes((size_t)ctx->settings.eager_bytes);
+    options->chaos = ctx->settings.chaos;
+    options->bells = ctx->settings.bells;
+}
+
+typedef struct listener {
+    dag_context *ctx;
+    const dagi_comm_told *told;
+} listener;
+
+static void hear(dagi_engine_options *options, void *arg)
+{
+    const listener *l = arg;
+    l->told->heard(l->ctx, l->told->data);
+    follow_settings(l->ctx, options);
+}
+
+dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told *told, char *why,
+                          size_t why_size)
+{
+    listener listening = {ctx, told};
     dagi_engine_options options = {
+        .engine = ctx->settings.engine,
         .comm = mpi_comm,
         .workers = dagi_tasks(ctx)->nworkers,
-        .credit_bytes = ctx->settings.credit_bytes,
-        .eager_bytes = ctx->settings.eager_bytes,
-        .am_max = dagi_wire_max_bytes((size_t)ctx->settings.eager_bytes),
-        .chaos = ctx->settings.chaos,
-        .bells = ctx->settings.bells,
-        .word = ctx->recorded,
+        .told = told ? told->data : NULL,
+        .told_bytes = told ? told->bytes : 0,
+        .hear = hear,
+        .arg = &listening,
     };
+    follow_settings(ctx, &options);
     dagi_engine *engine = NULL;
     dag_status status = dagi_engine_new(&options, &engine, why, why_size);
     if (status)
@@ -327,12 +363,13 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     c->engine = engine;
     c->rank = ctx->rank = engine->rank;
     c->size = ctx->size = engine->size;
-    ctx->recorded = engine->word;
     c->bcast = ctx->settings.bcast;
-    c->inline_max = dagi_send_inline_max(&ctx->settings);
+    c->inline_max = dagi_wire_inline_max(ctx->settings.credit_bytes, ctx->settings.eager_bytes);
+    if (ctx->settings.link_rate)
+        c->link = (dagi_tree_link){ctx->settings.link_latency, 1.0 / (double)ctx->settings.link_rate};
     c->wait_end = &c->wait;
     c->random = ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
-    c->heap = calloc((size_t)c->size, sizeof(dagi_heap *));
+    c->heap = calloc((size_t)c->size, sizeof *c->heap);
     c->blocked = calloc((size_t)c->size, sizeof(int32_t));
     c->gate = malloc((size_t)c->size * sizeof *c->gate);
     c->shut = calloc((size_t)c->size, sizeof *c->shut);
@@ -343,7 +380,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     }
     memset(c->gate, 0xff, (size_t)c->size * sizeof *c->gate); /* all pools */
     c->early_most = DAGI_EARLY_BYTES;
-    c->barrier_first[0] = c->barrier_first[1] = -1;
+    dagi_barrier_empty(c);
     atomic_store(&c->lock, 1);
     engine->on_message = on_message;
     engine->on_message_arg = c;
@@ -358,15 +395,34 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     return DAG_SUCCESS;
 }
 
+/* All ranks began to agree at about the same time. */
+static void measure_latency(dagi_comm *c)
+{
+    int hops = 0;
+    while (1 << hops < c->size)
+        hops++;
+    c->latency = c->ctx->settings.link_latency;
+    if (c->latency == 0 && c->engine->near < c->size)
+        c->latency = c->engine->agreed_in / hops;
+}
+
+double dagi_comm_latency(const dag_context *ctx)
+{
+    return dagi_comm_of(ctx) ? dagi_comm_of(ctx)->latency : 0;
+}
+
 dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t why_size)
 {
     dagi_comm *c = dagi_comm_of(ctx);
     int origin;
+    dagi_engine_take_turn(c->engine);
     dag_status agreed = c->engine->ops->agree(c->engine, mine, &origin);
     if (!agreed) { /* not all ranks need have the same settings */
         mine = dagi_direct_settle(c, why, why_size);
         agreed = c->engine->ops->agree(c->engine, mine, &origin);
+        measure_latency(c);
     }
+    dagi_engine_pass_turn(c->engine);
     atomic_store(&c->lock, 0);
     if (mine || !agreed)
         return mine;
@@ -383,7 +439,7 @@ void dagi_comm_fini(dag_context *ctx)
     if (!c)
         return;
     c->w = dagi_tasks(ctx)->workers ? dagi_tasks(ctx)->workers[0] : NULL;
-    c->engine->ops->fini(c->engine);
+    dagi_engine_end(c->engine);
     dagi_agree_free(c);
     dagi_scatter_free(c);
     dagi_send_free(c);

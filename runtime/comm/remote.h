@@ -27,10 +27,7 @@
 #define DAGI_BULK_IN_FLIGHT 64
 /* What early messages and their transfers may take here before senders are told to keep them. */
 #define DAGI_EARLY_BYTES (INT64_C(32) << 20)
-/* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
-#define DAGI_SEGMENT_BYTES (128 << 10)
-#define DAGI_SEGMENTS_MAX 256
-/* Most segments of a scatter: a part of the fewest tags that MPI may have. */
+/* A scatter has this many segments at most, a part of the fewest tags that MPI may have. */
 #define DAGI_RING_TAGS 4096
 
 /* ---- items of the inbox ----------------------------------------------------------------- */
@@ -97,11 +94,17 @@ typedef struct dagi_waiting {
     int32_t first, count; /* dests[first], with its list behind it */
 } dagi_waiting;
 
-/* Binary heap, in the order said above. */
-typedef struct dagi_heap {
-    dagi_waiting *entry;
-    size_t count, capacity;
-} dagi_heap;
+static inline bool dagi_waiting_before(const dagi_waiting *a, const dagi_waiting *b)
+{
+    if (a->pool_id != b->pool_id)
+        return a->pool_id < b->pool_id;
+    return a->priority != b->priority ? a->priority > b->priority : a->serial < b->serial;
+}
+
+#define HEAP dagi_waiting_heap
+#define HEAP_ENTRY dagi_waiting
+#define HEAP_BEFORE(h, a, b) dagi_waiting_before(a, b)
+#include "../base/heap_of.h"
 
 /* ---- arrivals --------------------------------------------------------------------------- */
 
@@ -158,6 +161,39 @@ typedef struct dagi_early {
     _Alignas(8) char data[];
 } dagi_early;
 
+/* A delivery for a reader that the program here has not come to. */
+typedef struct dagi_kept {
+    int64_t reader;  /* its position; of lower ones first */
+    uint64_t serial; /* then first come, first served */
+    int64_t bytes;
+    dagi_delivery delivery; /* points to what follows */
+    int32_t params[DAG_MAX_LOCALS];
+    dag_value *values[DAG_MAX_FLOWS];
+} dagi_kept;
+
+/* A message that waits for the program of the rank that it goes to, dests[first]. */
+typedef struct dagi_held {
+    dagi_send *send;
+    int32_t first, count;
+    int64_t bytes;
+} dagi_held;
+
+/* What ranks know of each other's programs in an open pool. */
+typedef struct dagi_ahead {
+    struct dagi_ahead *next; /* of dagi_comm.aheads */
+    struct dagi_pool_comm *pool;
+    /* Here. kept: a heap; each holds the pool. */
+    dagi_kept **kept;
+    size_t nkept, kept_capacity;
+    int64_t told;  /* the position that those in `shut` have heard of */
+    uint8_t *shut; /* [size]: 1 = that rank has been told to hold back what is beyond */
+    int nshut;
+    /* There: what each rank wants is before limit[rank]. */
+    int64_t *limit; /* [size] */
+    dagi_held *held;
+    size_t nheld, held_capacity;
+} dagi_ahead;
+
 /* Result of a part of the ranks, on its way through the tree. */
 typedef struct dagi_verdict {
     int status, origin; /* origin: rank that `message` is from */
@@ -182,6 +218,7 @@ typedef struct dagi_pool_comm {
     int agreed; /* `verdict` is that of all ranks */
     dagi_verdict verdict;
     dagi_early *early, **early_end;
+    dagi_ahead *ahead; /* of an open pool that has been added here, else NULL */
 } dagi_pool_comm;
 
 /* The end of this rank's part of a pool, on its way to the lock. */
@@ -203,10 +240,12 @@ typedef struct dagi_pool_item {
 
 struct dagi_comm {
     dag_context *ctx;    /* fixed */
+    double latency;      /* fixed: dag_latency() */
     dagi_engine *engine; /* fixed; its functions only under the lock */
     int rank, size;      /* fixed */
     int64_t inline_max;  /* fixed: most payload bytes in an ACTIVATE */
     int bcast;           /* fixed: shape forced by the setting, or AUTO */
+    dagi_tree_link link;      /* fixed: of the network, as far as settings say */
     int direct;          /* fixed: 1 = MPI reads memory of devices */
     char no_direct[256]; /* fixed: why it does not */
 
@@ -220,7 +259,7 @@ struct dagi_comm {
     uint64_t random;       /* chaos */
 
     /* sends */
-    dagi_heap **heap;   /* [size], made when first needed */
+    dagi_waiting_heap **heap; /* [size], made when first needed */
     int32_t *blocked;   /* ranks with a heap that is not empty */
     int32_t nblocked;
     uint64_t next_serial;
@@ -251,9 +290,15 @@ struct dagi_comm {
     uint8_t *shut; /* [size]: 1 = that rank has been told */
     int nshut;
 
+    /* open pools */
+    dagi_ahead *aheads;
+    /* Of deliveries that wait, up to about early_most, and of messages that wait for other programs;
+     * written under the lock. */
+    _Alignas(DAGI_LINE) _Atomic int64_t kept_bytes, held_bytes;
+
     /* barrier */
     int barrier_ups, barrier_here;
-    int32_t barrier_first[2]; /* of this part of the tree; see dagi_wire_barrier */
+    dagi_wire_barrier barrier_up; /* of this part of the tree */
     dagi_wire_barrier barrier_last; /* written before barriers_done */
     _Atomic int64_t barriers_done;
     int64_t barriers_begun; /* application thread */
@@ -294,17 +339,21 @@ static inline int dagi_comm_chaos(dagi_comm *c, uint32_t n)
 /* Memory for bookkeeping, a few hundred bytes at a time. A rank that cannot have that can neither
  * send nor receive, so it says so and aborts, and the launcher ends the job. (Memory for data is
  * another matter: its lack becomes a status of the pool.) */
+_Noreturn void dagi_comm_short(size_t bytes);
 void *dagi_comm_alloc(size_t bytes);
 void *dagi_comm_realloc(void *old, size_t bytes);
 
 /* send.c */
-int64_t dagi_send_inline_max(const dagi_settings *settings);
 dagi_send *dagi_send_new(dagi_comm *c, int ncargo, int nparams, int ndest);
 void dagi_send_launch(dagi_comm *c, dagi_send *s);
 void dagi_send_finish(dagi_comm *c, dagi_send *s); /* pending--, and the end of it at zero */
 /* Send its message for dests[first .. first+count-1] to the first of them, now or when it can
  * be. */
 void dagi_send_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count);
+/* Put it into the heap of that rank. */
+void dagi_send_enqueue(dagi_comm *c, dagi_send *s, int32_t first, int32_t count);
+/* About what it takes here while it waits. */
+int64_t dagi_send_bytes(const dagi_send *s);
 /* Send one segment to a child that is open. */
 void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int cargo, int count,
                        int index);
@@ -336,12 +385,11 @@ static inline dagi_view dagi_cargo_view(const dagi_send *s, int i)
  * cannot be; `why` says so. */
 dag_status dagi_direct_settle(dagi_comm *c, char *why, size_t why_size);
 
-/* heap.c */
-void dagi_heap_push(dagi_heap *h, const dagi_waiting *entry);
-void dagi_heap_pop(dagi_heap *h);
 
 /* recv.c */
 void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes);
+/* Tasks of this rank get what has come; what becomes ready is run by the worker that makes progress. */
+void dagi_recv_deliver(dagi_comm *c, dag_taskpool *pool, dagi_delivery *d);
 /* A message of a pool that is over or will never be added: receive what comes with it, and forget
  * it. A scatter goes round, empty, so all ranks must have given up its pool. */
 void dagi_recv_unwanted(dagi_comm *c, int source, const void *data, size_t bytes);
@@ -387,8 +435,25 @@ void dagi_early_forget(dagi_comm *c, dagi_pool_comm *p);
 void dagi_early_open_gates(dagi_comm *c);
 void dagi_gate_message(dagi_comm *c, int source, const void *data);
 
+/* ahead.c */
+dagi_ahead *dagi_ahead_new(dagi_comm *c, dagi_pool_comm *p);
+void dagi_ahead_free(dagi_comm *c, dagi_ahead *a);
+/* A delivery for a reader at this position: 1 = it is taken over, to wait. */
+int dagi_ahead_keep(dagi_comm *c, dag_taskpool *pool, int source, const dagi_delivery *d,
+                    int64_t reader);
+/* Deliver what has become known, move gates; number of deliveries. */
+int dagi_ahead_look(dagi_comm *c);
+/* 1: a message for dests[first] of an open pool is not wanted yet, and waits. */
+int dagi_ahead_hold(dagi_comm *c, dagi_send *s, int32_t first, int32_t count);
+/* A rank has told what it wants of a pool: what is before this position. */
+void dagi_ahead_gate(dagi_comm *c, int source, uint32_t pool, int64_t position);
+/* All ranks have agreed on the end: whatever still waits is wanted, to be forgotten. NULL: nothing. */
+void dagi_ahead_end(dagi_comm *c, dagi_ahead *a);
+int dagi_comm_pressed(const dag_context *ctx); /* any thread */
+
 /* barrier.c */
 void dagi_barrier_message(dagi_comm *c, const void *data);
+void dagi_barrier_empty(dagi_comm *c);
 
 /* control.c */
 void dagi_send_control(dagi_comm *c, int dest, const void *head, size_t head_bytes,
@@ -402,11 +467,21 @@ void dagi_observe_outlook(dagi_comm *c);
 /* wave.c */
 void dagi_wave_message(dagi_comm *c, const void *data);
 
-/* The tree over all ranks of ends, waves and barriers: parent (r-1)/2, children 2r+1 and 2r+2. */
+/* The tree over all ranks of ends, waves and barriers. Its nodes have many children, for a level costs
+ * the latency of the network twice, and a child less than a microsecond. */
+enum { DAGI_TREE_WAYS = 8 };
+static inline int dagi_tree_parent(const dagi_comm *c)
+{
+    return (c->rank - 1) / DAGI_TREE_WAYS;
+}
+static inline int dagi_tree_member(const dagi_comm *c, int i) /* 0 <= i < dagi_tree_nchildren() */
+{
+    return DAGI_TREE_WAYS * c->rank + 1 + i;
+}
 static inline int dagi_tree_nchildren(const dagi_comm *c)
 {
-    int64_t first = 2 * (int64_t)c->rank + 1;
-    return first >= c->size ? 0 : first + 1 >= c->size ? 1 : 2;
+    int64_t behind = c->size - (DAGI_TREE_WAYS * (int64_t)c->rank + 1);
+    return behind < 0 ? 0 : behind < DAGI_TREE_WAYS ? (int)behind : DAGI_TREE_WAYS;
 }
 
 #endif

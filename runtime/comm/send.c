@@ -42,14 +42,12 @@ static void update_congested(dagi_comm *c)
         atomic_store_explicit(&c->congested, congested, memory_order_relaxed);
 }
 
-/* A send that could not leave at once counts towards congestion until it is gone. Relays do not:
- * holding back tasks here would not hold them back. */
-static void account(dagi_comm *c, dagi_send *s)
+/* What a send takes here while it waits: itself with small values, and large ones. */
+static int64_t bytes_of(const dagi_send *s, int64_t *bulk)
 {
-    if (s->queued || s->arrival)
-        return;
-    s->queued = (int64_t)sizeof *s + (int64_t)sizeof(dagi_waiting) + s->nparams * 4 +
-                (int64_t)s->ndest * 4;
+    int64_t small = (int64_t)sizeof *s + (int64_t)sizeof(dagi_waiting) + s->nparams * 4 +
+                    (int64_t)s->ndest * 4;
+    *bulk = 0;
     for (int i = 0; i < s->ncargo; i++) {
         const dagi_cargo *cargo = &s->cargo[i];
         if (!cargo->value || is_home(cargo->value))
@@ -57,10 +55,26 @@ static void account(dagi_comm *c, dagi_send *s)
         dagi_view v = dagi_cargo_view(s, i);
         int64_t bytes = v.m * v.n * (int64_t)v.elem;
         if (bytes > DAGI_QUEUED_LARGE)
-            s->queued_bulk += bytes;
+            *bulk += bytes;
         else
-            s->queued += bytes + (int64_t)sizeof(dagi_value);
+            small += bytes + (int64_t)sizeof(dagi_value);
     }
+    return small;
+}
+
+int64_t dagi_send_bytes(const dagi_send *s)
+{
+    int64_t bulk, small = bytes_of(s, &bulk);
+    return small + bulk;
+}
+
+/* A send that could not leave at once counts towards congestion until it is gone. Relays do not:
+ * holding back tasks here would not hold them back. */
+static void account(dagi_comm *c, dagi_send *s)
+{
+    if (s->queued || s->arrival)
+        return;
+    s->queued = bytes_of(s, &s->queued_bulk);
     c->queued += s->queued;
     c->queued_bulk += s->queued_bulk;
     update_congested(c);
@@ -103,13 +117,13 @@ static size_t settle_how(dagi_comm *c, dagi_send *s)
             continue;
         dagi_view v = dagi_cargo_view(s, i);
         int64_t bytes = (int64_t)dagi_view_bytes(&v);
-        if (bytes == 0 || (!cargo->departure && bytes <= room && !dagi_comm_chaos(c, 3))) {
-            cargo->how = DAGI_HOW_INLINE;
+        int outside = cargo->departure || dagi_comm_chaos(c, 3);
+        cargo->how = (uint8_t)dagi_wire_how(bytes, outside ? 0 : room);
+        if (cargo->how == DAGI_HOW_INLINE) {
             room -= bytes;
             s->staged += cargo->staged ? bytes : 0;
             continue;
         }
-        cargo->how = DAGI_HOW_BULK;
         cargo->segments = 1;
         s->bulk = 1;
         bulk += (size_t)bytes;
@@ -141,7 +155,8 @@ static void settle_shape(dagi_comm *c, dagi_send *s, size_t bulk)
     if (s->shape == DAG_BCAST_AUTO)
         s->shape = (uint8_t)c->bcast;
     if (s->shape == DAG_BCAST_AUTO)
-        s->shape = (uint8_t)dagi_tree_choose(bulk, s->ndest);
+        s->shape = (uint8_t)dagi_tree_choose(bulk, s->ndest, c->link.beta > 0 && can_scatter(s),
+                                             c->link);
     if (c->ctx->settings.chaos) {
         s->shape = (uint8_t)(1 + dagi_comm_random(c, DAG_BCAST_HIER));
         s->group = 1 + (int32_t)dagi_comm_random(c, 4);
@@ -161,17 +176,11 @@ static void settle_segments(dagi_comm *c, dagi_send *s)
         if (cargo->how != DAGI_HOW_BULK)
             continue;
         dagi_view v = dagi_cargo_view(s, i);
-        int64_t most = dagi_view_max_segments(&v);
-        if (most > DAGI_SEGMENTS_MAX)
-            most = DAGI_SEGMENTS_MAX;
-        int64_t want = 1;
-        if (s->shape == DAG_BCAST_SCATTER)
-            want = most = s->ndest;
-        else if (s->shape == DAG_BCAST_CHAIN && c->ctx->settings.chaos)
-            want = 1 + dagi_comm_random(c, 7);
-        else if (s->shape == DAG_BCAST_CHAIN)
-            want = (int64_t)(dagi_view_bytes(&v) / DAGI_SEGMENT_BYTES);
-        cargo->segments = (uint16_t)(want < 1 ? 1 : want > most ? most : want);
+        size_t bytes = dagi_view_bytes(&v);
+        if (s->shape == DAG_BCAST_CHAIN && c->ctx->settings.chaos)
+            bytes = DAGI_SEGMENT_BYTES * (1 + (size_t)dagi_comm_random(c, 7));
+        cargo->segments = (uint16_t)dagi_tree_segments(s->shape, bytes,
+                                                       dagi_view_max_segments(&v), s->ndest);
     }
 }
 
@@ -407,12 +416,19 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 
 /* ---- queues ------------------------------------------------------------------------------- */
 
-static void enqueue(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
+/* Of an open pool? Then the receiver's program may not have come to it, and chaos keeps the order of the
+ * program: in another one messages may wait for each other. */
+static bool of_open_pool(const dagi_send *s)
+{
+    return s->pool && dagi_pool(s->pool)->door;
+}
+
+void dagi_send_enqueue(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 {
     int dest = s->dests[first];
     if (!c->heap[dest]) {
         c->heap[dest] = dagi_comm_alloc(sizeof *c->heap[dest]);
-        *c->heap[dest] = (dagi_heap){0};
+        *c->heap[dest] = (dagi_waiting_heap){0};
     }
     if (c->heap[dest]->count == 0)
         c->blocked[c->nblocked++] = dest;
@@ -424,30 +440,34 @@ static void enqueue(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
         .first = first,
         .count = count,
     };
-    if (c->ctx->settings.chaos)
+    if (c->ctx->settings.chaos && !of_open_pool(s))
         waiting.priority = dagi_comm_random(c, 1u << 20);
-    dagi_heap_push(c->heap[dest], &waiting);
+    if (dagi_waiting_heap_push(c->heap[dest], waiting) != 0)
+        dagi_comm_short(sizeof waiting);
     account(c, s);
 }
 
 void dagi_send_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 {
-    const dagi_heap *h = c->heap[s->dests[first]];
+    const dagi_waiting_heap *h = c->heap[s->dests[first]];
     s->pending++;
+    if (DAGI_UNLIKELY(of_open_pool(s)) && dagi_ahead_hold(c, s, first, count))
+        return;
     if ((h && h->count) || !try_message(c, s, first, count))
-        enqueue(c, s, first, count);
+        dagi_send_enqueue(c, s, first, count);
 }
 
 int dagi_send_flush(dagi_comm *c)
 {
     int events = 0;
     for (int32_t i = 0; i < c->nblocked;) {
-        dagi_heap *h = c->heap[c->blocked[i]];
+        dagi_waiting_heap *h = c->heap[c->blocked[i]];
         while (h->count) {
             dagi_waiting top = h->entry[0];
-            if (!try_message(c, top.send, top.first, top.count))
+            bool held = of_open_pool(top.send) && dagi_ahead_hold(c, top.send, top.first, top.count);
+            if (!held && !try_message(c, top.send, top.first, top.count))
                 break;
-            dagi_heap_pop(h);
+            (void)dagi_waiting_heap_pop(h);
             events++;
         }
         if (h->count)
@@ -462,7 +482,7 @@ void dagi_send_free(dagi_comm *c)
 {
     for (int i = 0; i < c->size; i++) {
         if (c->heap[i])
-            free(c->heap[i]->entry);
+            dagi_waiting_heap_fini(c->heap[i]);
         free(c->heap[i]);
     }
 }

@@ -19,9 +19,17 @@
 
 #include <string.h>
 
+typedef struct dagi_wire_wave {
+    uint8_t kind, wave_kind;
+    uint8_t unused[2];
+    uint32_t number;
+    dagi_wave wave;
+} dagi_wire_wave;
+
 static void look(dagi_comm *c, dagi_wave *w)
 {
     memset(w, 0, sizeof *w);
+    dagi_ahead_look(c);
     dagi_send_flush(c); /* credit that has come leaves nothing waiting that could go */
     w->look = dagi_wave_look(c->ctx);
     w->added_max = w->look.added;

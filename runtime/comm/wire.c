@@ -1,12 +1,17 @@
 /* Messages as bytes: what fits into one, and reading them. */
-#include "remote.h"
+#include "wire.h"
 
-int64_t dagi_send_inline_max(const dagi_settings *settings)
+int64_t dagi_wire_inline_max(int64_t credit_bytes, int64_t eager_bytes)
 {
     /* A message with its head is to fit into half a window. */
-    int64_t room = settings->credit_bytes / 2 - DAGI_AM_CHARGE - 256;
-    int64_t most = settings->eager_bytes < room ? settings->eager_bytes : room;
+    int64_t room = credit_bytes / 2 - DAGI_AM_CHARGE - 256;
+    int64_t most = eager_bytes < room ? eager_bytes : room;
     return most > 0 ? most : 0;
+}
+
+enum dagi_how dagi_wire_how(int64_t bytes, int64_t room)
+{
+    return bytes <= room ? DAGI_HOW_INLINE : DAGI_HOW_BULK;
 }
 
 int dagi_wire_read(const void *data, size_t bytes, dagi_wire_view *view)

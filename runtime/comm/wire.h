@@ -5,11 +5,12 @@
  *   int32 params[nparams], int32 list[nlist]
  *   dagi_wire_cargo[ncargo]
  *   for each cargo that is INLINE its packed bytes
+ * With wire.c a part of dag_pure, the library without state: how large messages are, and what is in them.
  */
 #ifndef DAGI_COMM_WIRE_H
 #define DAGI_COMM_WIRE_H
 
-#include "comm.h"
+#include "../net/engine.h"
 
 enum dagi_wire_kind {
     DAGI_WIRE_ACTIVATE = 1,
@@ -25,6 +26,9 @@ enum dagi_wire_kind {
 };
 
 enum dagi_wire_wave_kind { DAGI_WAVE_START = 1, DAGI_WAVE_UP, DAGI_WAVE_QUIET };
+
+/* Where a rank waits for all others. */
+enum dagi_barrier { DAGI_BARRIER, DAGI_BARRIER_LEAST, DAGI_BARRIER_FINI, DAGI_BARRIERS };
 
 /* How a flow travels. */
 enum dagi_how { DAGI_HOW_ABSENT, DAGI_HOW_INLINE, DAGI_HOW_BULK };
@@ -44,7 +48,7 @@ typedef struct dagi_wire_activate {
     uint8_t poison;
     uint8_t unused;
     uint64_t dynamic;
-    int64_t priority;
+    int64_t priority; /* of an open pool: the position of the first reader, negated */
     int32_t index, root; /* SCATTER: place in the list; who numbers the broadcast */
     uint32_t serial;     /* SCATTER */
     uint32_t unused2;
@@ -69,19 +73,23 @@ typedef struct dagi_wire_pieces {
     uint32_t tag; /* READY: of segment j of cargo k: tag + k * segments + j */
 } dagi_wire_pieces;
 
-/* Messages of pools beyond `pool` are to wait at the sender. */
+/* Messages of pools beyond `pool` are to wait at the sender; or (ahead) of this pool, those whose first
+ * reader is not before `position`. */
 typedef struct dagi_wire_gate {
     uint8_t kind;
-    uint8_t unused[3];
+    uint8_t ahead;
+    uint8_t unused[2];
     uint32_t pool;
+    int64_t position;
 } dagi_wire_gate;
 
 /* BARRIER_UP and BARRIER_DOWN: of these ranks, who waits where. */
 typedef struct dagi_wire_barrier {
     uint8_t kind;
     uint8_t unused[3];
-    int32_t first[2]; /* lowest rank in each enum dagi_barrier; -1 = none */
-    uint32_t unused2;
+    int32_t first[DAGI_BARRIERS]; /* lowest rank in each enum dagi_barrier; -1 = none */
+    int32_t count;
+    double least[DAG_LEAST_MOST]; /* of the values that ranks have brought; `count` of them travel */
 } dagi_wire_barrier;
 
 /* END_UP and END_DOWN; the text follows. */
@@ -95,13 +103,6 @@ typedef struct dagi_wire_end {
     uint32_t text_bytes;
     uint32_t unused2;
 } dagi_wire_end;
-
-typedef struct dagi_wire_wave {
-    uint8_t kind, wave_kind;
-    uint8_t unused[2];
-    uint32_t number;
-    dagi_wave wave;
-} dagi_wire_wave;
 
 /* An ACTIVATE being read. Pointers lead into the message. */
 typedef struct dagi_wire_view {
@@ -136,6 +137,11 @@ static inline size_t dagi_wire_max_bytes(size_t payload)
     return dagi_wire_activate_bytes(DAG_MAX_LOCALS, DAGI_WIRE_LIST_MAX, DAG_MAX_FLOWS) + payload +
            8 * DAG_MAX_FLOWS;
 }
+
+/* Most bytes of flows that travel inside one ACTIVATE, by the settings of these names. */
+int64_t dagi_wire_inline_max(int64_t credit_bytes, int64_t eager_bytes);
+/* How a flow travels that is there, when so many bytes are left in its message. */
+enum dagi_how dagi_wire_how(int64_t bytes, int64_t room);
 
 /* Check the lengths and find the parts; 0 when the message does not hold together. */
 int dagi_wire_read(const void *data, size_t bytes, dagi_wire_view *view);

@@ -10,6 +10,8 @@
 #include "../comm/comm.h"
 #include "../data/copies.h"
 #include "../device/resident.h"
+#include "../sim/sim.h"
+#include "../task/door.h"
 #include "../watch/watch.h"
 #include "trace.h"
 
@@ -20,29 +22,6 @@
 #include "init.h"
 
 static const dagi_sched_ops *const schedulers[] = {&dagi_sched_local, &dagi_sched_global};
-
-/* ---- for debuggers ----------------------------------------------------------------------- */
-
-dag_context *dagi_contexts;
-static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void enlist(dag_context *ctx)
-{
-    pthread_mutex_lock(&contexts_lock);
-    dagi_crew(ctx)->next_context = dagi_contexts;
-    dagi_contexts = ctx;
-    pthread_mutex_unlock(&contexts_lock);
-}
-
-static void delist(const dag_context *ctx)
-{
-    pthread_mutex_lock(&contexts_lock);
-    dag_context **link = &dagi_contexts;
-    while (*link != ctx)
-        link = &dagi_crew(*link)->next_context;
-    *link = dagi_crew(ctx)->next_context;
-    pthread_mutex_unlock(&contexts_lock);
-}
 
 /* ---- workers ---------------------------------------------------------------------------- */
 
@@ -130,10 +109,8 @@ static void warn_about_cpuset(const dag_context *ctx)
 /* Settle the number of workers; true when background workers are to be bound. */
 static bool place_workers(dag_context *ctx)
 {
-    int sharing = ctx->sharing;
     int cores = dagi_topology_cores(ctx->topology);
-    if (sharing > 1)
-        dagi_topology_share(ctx->topology, ctx->share_index, sharing);
+    int found = dagi_seats_share(ctx), sharing = ctx->sharing > found ? ctx->sharing : found;
     int share = dagi_topology_share_cores(ctx->topology);
     struct dagi_tasks *tasks = dagi_tasks(ctx);
     if (tasks->nworkers == 0)
@@ -141,20 +118,22 @@ static bool place_workers(dag_context *ctx)
     if (tasks->nworkers > 1 && dagi_comm_one_thread(ctx)) {
         if (ctx->rank == 0)
             dagi_warn(ctx, "one worker instead of %d, for MPI was initialised with "
-                      "MPI_THREAD_SINGLE, as MPI_Init() does. At a higher level, below "
-                      "MPI_THREAD_MULTIPLE, there are several, and messages move only while the "
+                      "MPI_THREAD_SINGLE, as MPI_Init() does, and a first context "
+                      "of one worker. At a higher level, below MPI_THREAD_MULTIPLE, there are several, and messages move only while the "
                       "program is in a function of this library", tasks->nworkers);
         tasks->nworkers = 1;
     }
     tasks->single = tasks->unlocked = tasks->nworkers == 1;
-    tasks->oversubscribed = tasks->nworkers > share || sharing > cores;
+    /* A context of fewer ranks that came first may have taken more than its share. */
+    tasks->oversubscribed = tasks->nworkers > share || sharing > cores ||
+                            (sharing > found && tasks->nworkers > cores / sharing);
     bool bind = ctx->settings.bind && !tasks->oversubscribed && !tasks->single;
     const char *silent = dagi_comm_no_bells(ctx);
     char set[128];
     dagi_topology_describe(ctx->topology, set, sizeof set);
     snprintf(ctx->summary, sizeof ctx->summary,
-             "rank %d of %d: %d worker%s on processors %s%s%s, scheduler %s%s%s", ctx->rank,
-             ctx->size, dagi_tasks(ctx)->nworkers, dagi_tasks(ctx)->single ? "" : "s", set,
+             "%s of %d: %d worker%s on processors %s%s%s, scheduler %s%s%s",
+             dagi_who(ctx).text, ctx->size, dagi_tasks(ctx)->nworkers, dagi_tasks(ctx)->single ? "" : "s", set,
              bind ? " (bound)" : "", dagi_tasks(ctx)->oversubscribed ? " (shared with others)" : "",
              ctx->settings.sched, silent[0] ? ", ranks of this node do not wake each other: " : "",
              silent);
@@ -201,10 +180,12 @@ static dag_status reserve_for_kernels(const dag_context *ctx, char *why, size_t 
 
 static void destroy(dag_context *ctx)
 {
-    delist(ctx);
     if (dagi_tasks(ctx)->workers)
         dagi_workers_stop(ctx);
+    dagi_context_leave(ctx);
     dagi_observe_end(ctx);
+    if (dagi_tasks(ctx)->sim)
+        dagi_sim_fini(ctx);
     if (dagi_tasks(ctx)->comm)
         dagi_comm_fini(ctx);
     if (dagi_crew(ctx)->sched)
@@ -241,7 +222,8 @@ static bool has_helpers(const dag_context *ctx)
 static void settle_workers(dag_context *ctx)
 {
     struct dagi_tasks *tasks = dagi_tasks(ctx);
-    dagi_crew(ctx)->attend = ctx->size > 1 || tasks->device;
+    atomic_store(&dagi_crew(ctx)->attend, (ctx->size > 1 ? DAGI_ATTEND_MESSAGES : 0) |
+                                              (tasks->device ? DAGI_ATTEND_DEVICES : 0));
     dagi_crew(ctx)->helpers = has_helpers(ctx);
     for (int i = 0; tasks->workers && i < tasks->nworkers; i++) {
         struct dagi_runner *r = dagi_runner(tasks->workers[i]);
@@ -253,13 +235,35 @@ static void settle_workers(dag_context *ctx)
     }
 }
 
+/* What rank 0 tells the others: whether there is a recording, and its settings. */
+typedef struct told {
+    int recorded;
+    char settings[DAGI_SETTINGS_TOLD];
+} told;
+
+static void heard(dag_context *ctx, const void *data)
+{
+    const told *t = data;
+    ctx->recorded = t->recorded;
+    if (ctx->config) /* rank 0 tells what is no default there */
+        dagi_settings_hear(ctx->config, &ctx->settings, t->settings);
+}
+
+static dag_status join(dag_context *ctx, void *mpi_comm, char *why, size_t size)
+{
+    told t = {.recorded = ctx->recorded};
+    if (ctx->config)
+        dagi_settings_tell(ctx->config, t.settings);
+    return dagi_comm_init(ctx, mpi_comm, &(dagi_comm_told){&t, sizeof t, heard}, why, size);
+}
+
 /* This rank cannot start. Where others may be on their way, it tells them. */
 static dag_status give_up(dag_context *ctx, void *mpi_comm, dag_status status)
 {
     char ignored[1];
     dagi_tasks(ctx)->nworkers = 1;
     if (dagi_engine_is_up() &&
-        dagi_comm_init(ctx, mpi_comm, ignored, sizeof ignored) == DAG_SUCCESS)
+        join(ctx, mpi_comm, ignored, sizeof ignored) == DAG_SUCCESS)
         dagi_comm_open(ctx, status, ignored, sizeof ignored);
     return status;
 }
@@ -276,6 +280,39 @@ static dag_status start_recording(dag_context *ctx, char *why, size_t size)
     return status;
 }
 
+/* All ranks in this process: one worker, no engine, no devices, nothing that looks on. */
+static dag_status build_simulated(dag_context *ctx, char *why, size_t size)
+{
+    const dagi_settings *settings = &ctx->settings;
+    const char *lacks = settings->trace[0] ? "traces" : settings->serial ? "serial runs"
+                        : settings->chaos ? "chaos" : settings->check ? "the check for races" : NULL;
+    if (lacks) {
+        snprintf(why, size, "a simulated run has no %s: leave the setting out", lacks);
+        return DAG_ERR_UNSUPPORTED;
+    }
+    struct dagi_tasks *tasks = dagi_tasks(ctx);
+    tasks->nworkers = tasks->single = tasks->unlocked = 1;
+    dag_status status = dagi_sim_init(ctx, why, size);
+    if (status == DAG_SUCCESS)
+        status = make_workers(ctx, false);
+    if (status == DAG_ERR_NOMEM && !why[0])
+        snprintf(why, size, "no memory to simulate %d ranks", ctx->size);
+    if (status != DAG_SUCCESS)
+        return status;
+    dagi_sim_open(ctx);
+    dag_simulation s;
+    dagi_sim_tell(ctx, &s);
+    snprintf(ctx->summary, sizeof ctx->summary, "simulated: %d ranks with %d workers on machine '%s'",
+             ctx->size, s.workers, s.machine);
+    return DAG_SUCCESS;
+}
+
+/* 0 = a worker per core of its share. */
+static int wanted_workers(const dag_context *ctx)
+{
+    return ctx->settings.serial ? 1 : (int)ctx->settings.threads;
+}
+
 static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_comm, char *why,
                         size_t size)
 {
@@ -286,15 +323,14 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
         status = dagi_topology_new(&ctx->topology, why, size);
     if (status != DAG_SUCCESS)
         return give_up(ctx, mpi_comm, status);
-    dagi_tasks(ctx)->nworkers = (int)ctx->settings.threads;
-    if (ctx->settings.serial)
-        dagi_tasks(ctx)->nworkers = 1;
-    if (dagi_tasks(ctx)->nworkers == 0 && dagi_topology_cores(ctx->topology) == 1)
-        dagi_tasks(ctx)->nworkers = 1;
+    if (ctx->settings.simulate > 0)
+        return build_simulated(ctx, why, size);
+    dagi_tasks(ctx)->nworkers = wanted_workers(ctx);
     ctx->recorded = dagi_trace_wanted(&ctx->settings);
-    status = dagi_comm_init(ctx, mpi_comm, why, size);
+    status = join(ctx, mpi_comm, why, size);
     if (status != DAG_SUCCESS)
         return status;
+    dagi_tasks(ctx)->nworkers = wanted_workers(ctx); /* rank 0 may have said */
     status = make_workers(ctx, place_workers(ctx));
     if (status == DAG_SUCCESS && ctx->recorded)
         status = start_recording(ctx, why, size);
@@ -343,7 +379,7 @@ dag_status dagi_init(dag_context **context, const dag_config *config, void *mpi_
     pthread_mutex_init(&dagi_tasks(ctx)->pools_lock, NULL);
     pthread_mutex_init(&dagi_crew(ctx)->park_lock, NULL);
     pthread_mutex_init(&ctx->message_lock, NULL);
-    enlist(ctx);
+    dagi_context_enter(ctx);
     dag_status status = build(ctx, config, mpi_comm, why, why_size);
     if (status != DAG_SUCCESS) {
         destroy(ctx);
@@ -377,12 +413,24 @@ dag_status dag_fini(dag_context *context)
         dagi_set_message(context, "dag_fini: called from a body");
         return DAG_ERR_STATE;
     }
+    const dag_taskpool *open = dagi_door_beside(context, NULL);
+    if (open) {
+        dagi_set_message(context, "dag_fini: pool %u of %s is still open", open->id,
+                         open->program->name);
+        return DAG_ERR_STATE;
+    }
+    if (context->simulated) {
+        if (context->settings.report)
+            dagi_sim_report(context);
+        destroy(context);
+        return DAG_SUCCESS;
+    }
     dagi_run_until(dagi_tasks(context)->workers[0], no_pools, context);
     dagi_residences_close(context);
     dag_status status = DAG_SUCCESS;
     /* Here a rank that never comes is still noticed. */
     while (context->size > 1 &&
-           dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER_FINI) != DAG_SUCCESS) {
+           dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER_FINI, NULL, 0) != DAG_SUCCESS) {
         status = DAG_ERR_MISMATCH;
         dagi_warn(context, "dag_fini: %s", dag_message(context));
     }
@@ -401,6 +449,11 @@ dag_status dag_fini(dag_context *context)
 
 /* ---- what a context tells ----------------------------------------------------------------- */
 
+int dag_context_number(const dag_context *context)
+{
+    return context->number;
+}
+
 int dag_rank(const dag_context *context)
 {
     return context->rank;
@@ -411,9 +464,38 @@ int dag_size(const dag_context *context)
     return context->size;
 }
 
+double dag_latency(const dag_context *context)
+{
+    return dagi_comm_latency(context);
+}
+
+double dag_rate(const dag_context *context)
+{
+    return (double)context->settings.link_rate;
+}
+
 int dag_workers(const dag_context *context)
 {
-    return dagi_tasks(context)->nworkers;
+    dag_simulation s;
+    return dag_simulation_get(context, &s) ? s.workers : dagi_tasks(context)->nworkers;
+}
+
+int dag_simulated(const dag_context *context)
+{
+    return context->simulated;
+}
+
+double dag_seconds(const dag_context *context)
+{
+    return context->simulated ? dagi_sim_seconds(context) : 1e-9 * (double)dagi_now();
+}
+
+int dag_simulation_get(const dag_context *context, dag_simulation *simulation)
+{
+    if (!context || !context->simulated || !simulation)
+        return 0;
+    dagi_sim_tell(context, simulation);
+    return 1;
 }
 
 const char *dag_summary(const dag_context *context)

@@ -4,9 +4,6 @@
 
 #include <dag/dag.h>
 
-/* All contexts of this process, the youngest first: tools/gdb/dag.py begins there. */
-extern dag_context *dagi_contexts;
-
 /* mpi_comm: an MPI_Comm *, or NULL. */
 dag_status dagi_init(dag_context **context, const dag_config *config, void *mpi_comm, char *why,
                      size_t why_size);

@@ -72,6 +72,9 @@ typedef struct dagi_value_cache dagi_value_cache;
 
 dagi_value_depot *dagi_value_depot_new(void); /* NULL = out of memory */
 void dagi_value_depot_free(dagi_value_depot *depot);
+/* Values get no memory: their pointers lead nowhere, and whoever made the depot gives them others. Before
+ * the first block. */
+void dagi_value_depot_bare(dagi_value_depot *depot);
 /* From now on large blocks are pinned when they are allocated. Before the first block. */
 void dagi_value_depot_pin(dagi_value_depot *depot, dag_context *ctx,
                           int (*pin)(dag_context *ctx, void *at, size_t bytes),
@@ -94,6 +97,18 @@ dag_value *dagi_value_home(struct dagi_worker *w, dag_taskpool *pool, const dag_
 void dagi_value_retain(dag_value *v, int count);
 /* Drop one reference; NULL is allowed. */
 void dagi_value_release(struct dagi_worker *w, dag_value *v);
+/* The one rule of what a holder may write in place: what nobody else holds, but for memory of a
+ * collection that is not to be modified, or no more. Acquire pairs with the release of the holders who
+ * left. A count of one cannot grow: new references are made by holders, and I am the only one. */
+static inline bool dagi_value_in_place(const dag_value *value)
+{
+    const dagi_value *v = (const dagi_value *)value;
+    if (atomic_load_explicit(&v->refs, memory_order_acquire) != 1)
+        return false;
+    uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
+    return !(flags & (DAGI_VALUE_HOME | DAGI_VALUE_EXTERNAL)) ||
+           (flags & (DAGI_VALUE_INPLACE | DAGI_VALUE_STORED)) == DAGI_VALUE_INPLACE;
+}
 /* Ready to be written by a holder: itself when it may be modified in place, else a copy (the
  * holder's reference moves to it, *renamed = 1). NULL = out of memory; the holder keeps v. */
 dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *v, int *renamed);
@@ -122,7 +137,7 @@ void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_reside
 /* NULL, or what is wrong with it, as "data: ..."; `over`: the pool's part here is, so nothing may
  * be left. Nobody works on the pool. */
 const char *dagi_data_check(const dag_taskpool *pool, int over);
-/* At the local end of a pool: whether it has kept values for further fetches; and give them up. */
+/* Whether a pool has kept values for further fetches, and give these up: at its local end. */
 int dagi_data_keeps(const dag_taskpool *pool);
 void dagi_data_let_go(struct dagi_worker *w, dag_taskpool *pool);
 #endif

@@ -59,6 +59,7 @@ struct dagi_value_depot {
     dag_context *ctx;
     int (*pin)(dag_context *ctx, void *at, size_t bytes); /* NULL = nothing is pinned */
     void (*unpin)(void *at);
+    int bare; /* blocks end behind their header */
     pthread_mutex_t lock;
     size_t allocated; /* bytes of all blocks that exist, wherever they are */
     size_t idle;      /* bytes of the blocks in list[] */
@@ -126,11 +127,22 @@ void dagi_value_depot_pin(dagi_value_depot *depot, dag_context *ctx,
     depot->unpin = unpin;
 }
 
+void dagi_value_depot_bare(dagi_value_depot *depot)
+{
+    depot->bare = 1;
+}
+
+/* What of a block is there. */
+static inline size_t backed(const dagi_value_depot *depot, size_t capacity)
+{
+    return depot->bare ? 0 : capacity;
+}
+
 static void block_free(dagi_value_depot *depot, dagi_value *v)
 {
     if (depot->unpin && v->capacity >= PIN_FROM)
         depot->unpin(v);
-    SHOW(v, HEADER + v->capacity);
+    SHOW(v, HEADER + backed(depot, v->capacity));
     free(v);
 }
 
@@ -201,7 +213,7 @@ static dagi_value *depot_give(dagi_value_depot *depot, int class, size_t capacit
     pthread_mutex_unlock(&depot->lock);
     if (v != NULL)
         return v;
-    v = dagi_pages_alloc(bytes);
+    v = dagi_pages_alloc(HEADER + backed(depot, capacity));
     if (v == NULL) {
         pthread_mutex_lock(&depot->lock);
         depot->allocated -= bytes;
@@ -238,9 +250,9 @@ dagi_value *dagi_block_get(dagi_value_cache *cache, size_t bytes)
     if (v == NULL)
         return NULL;
     v->v.ptr = (char *)v + HEADER;
-    SHOW(v->v.ptr, capacity);
+    SHOW(v->v.ptr, backed(cache->depot, capacity));
 #ifndef NDEBUG
-    memset(v->v.ptr, 0xA5, capacity);
+    memset(v->v.ptr, 0xA5, backed(cache->depot, capacity));
 #endif
     return v;
 }
@@ -250,7 +262,7 @@ void dagi_block_put(dagi_value_cache *cache, dagi_value *v)
     size_t capacity = v->capacity; /* of a block that was given out: the size of its class */
     int class = class_of(v->capacity, &capacity);
     struct list *list = &cache->list[class];
-    HIDE((char *)v + HEADER, capacity);
+    HIDE((char *)v + HEADER, backed(cache->depot, capacity));
     list_push(list, v);
     size_t bytes = (size_t)list->count * (HEADER + capacity);
     if (list->count <= LIST_COUNT && bytes <= LIST_BYTES)

@@ -114,14 +114,8 @@ dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *value, int *ren
 {
     dagi_value *v = of(value);
     *renamed = 0;
-    /* Acquire pairs with the release of the holders who left. A count of one cannot grow: new
-     * references are made by holders, and I am the only one. */
-    if (atomic_load_explicit(&v->refs, memory_order_acquire) == 1) {
-        uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
-        if (!(flags & (DAGI_VALUE_HOME | DAGI_VALUE_EXTERNAL)) ||
-            (flags & (DAGI_VALUE_INPLACE | DAGI_VALUE_STORED)) == DAGI_VALUE_INPLACE)
-            return value;
-    }
+    if (dagi_value_in_place(value))
+        return value;
     if (v->pool->program->aliased)
         return value; /* live memory: whoever shares it sees the change, as the dialect says */
     const dag_shape shape = {value->m, value->n, value->elem};

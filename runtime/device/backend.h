@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DAGI_BACKEND_ABI 4
+#define DAGI_BACKEND_ABI 5
 
 typedef enum dagi_result {
     DAGI_OK = 0,
@@ -54,6 +54,9 @@ typedef struct dagi_backend {
     int nkernels;
     const char *lacks; /* why some are missing, a sentence; NULL or "" = none is */
 
+    /* 1: the environment has these devices round single precision to fewer bits, and `why` is a sentence:
+     * tasks in precisions s and c do not run there. NULL: they never do. */
+    int (*rounds_single)(char *why, size_t size);
     /* Devices that can be used. 0: `why` is a sentence. */
     int (*count)(char *why, size_t size);
     dagi_result (*open)(int index, void **device, dagi_backend_info *info);
@@ -106,5 +109,9 @@ typedef struct dagi_queue_head {
 /* The one symbol of a plug-in; its name is DAGI_BACKEND_SYMBOL. */
 #define DAGI_BACKEND_SYMBOL "dagi_backend_get"
 typedef const dagi_backend *(*dagi_backend_getter)(void);
+
+/* probe.c in the folder of a kind, a part of the runtime: asked before a plug-in is loaded that is large.
+ * 0 = there is no such device, and `why` is a sentence. The build finds it: dagi_NAME_probe. */
+typedef int dagi_probe(char *why, size_t size);
 
 #endif

@@ -17,6 +17,11 @@ dag_device_queue *dag_device_queue_of(const struct dag_task *task)
     return job_of(task)->lane->queue;
 }
 
+dag_device_kind dag_device_kind_of(const struct dag_task *task)
+{
+    return dagi_backend_of(job_of(task)->device)->kind;
+}
+
 void *dag_device_workspace(const struct dag_task *task)
 {
     const dagi_block *block = job_of(task)->workspace;

@@ -236,8 +236,8 @@ static double estimate_at(const dagi_choice_class *cls, int model, int step)
     return t != NULL ? get(&t->estimate) : 0;
 }
 
-/* From the neighbours: between two on the line through them over the logarithms, beside one in
- * proportion. 0 = there are none near. */
+/* What the neighbours tell: between two of them the value lies on the line through them over the
+ * logarithms, beside one it is in proportion. 0 = there are none near. */
 static double estimate_near(const dagi_choice_class *cls, int model, int step)
 {
     double below = 0, above = 0;

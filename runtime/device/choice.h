@@ -74,6 +74,22 @@ typedef struct dagi_candidate {
 /* The candidate to take, its index; count >= 1. The first of equals. */
 int dagi_choice_best(dagi_choice *choice, dagi_choice_class *cls, uint64_t size,
                      dagi_candidate *candidates, int count);
+/*
+ * A way to choose, by the setting device_policy. `place`: the candidate to take, its index, with `kernel`
+ * of that one set; count >= 1, the host's stands last where it is one. `learn`: as dagi_choice_learn(),
+ * for what a task took.
+ */
+typedef struct dagi_policy {
+    const char *name;
+    int (*place)(dagi_choice *choice, dagi_choice_class *cls, uint64_t size,
+                 dagi_candidate *candidates, int count);
+    void (*learn)(dagi_choice *choice, dagi_choice_class *cls, int place, uint64_t size,
+                  double seconds);
+} dagi_policy;
+
+/* policy.c: the row of that name; NULL, and the names that there are. */
+const dagi_policy *dagi_policy_named(const char *name, char *names, size_t size);
+
 /* Tasks that were given to a place on trial. */
 int64_t dagi_choice_trials(const dagi_choice *choice);
 

@@ -10,6 +10,8 @@
  */
 #include "choice_impl.h"
 
+#include <dag/replace.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -17,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char header[] = "dag kernel times 1";
 
@@ -345,46 +346,19 @@ static void save_all(dagi_choice *c, const content *old, FILE *f)
     fprintf(f, "end\t%d\n", count);
 }
 
-/* Write to a name beside `path`, and rename; whoever may read the old file may read the new one.
- * errno on failure. */
-static int replace(dagi_choice *c, const content *old, const char *path)
-{
-    size_t length = strlen(path) + sizeof ".XXXXXX";
-    char *beside = malloc(length);
-    if (beside == NULL)
-        return 1;
-    snprintf(beside, length, "%s.XXXXXX", path);
-    int fd = mkstemp(beside), failed = 1;
-    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-    struct stat st;
-    if (f != NULL) {
-        if (stat(path, &st) == 0)
-            (void)fchmod(fd, st.st_mode & 0777);
-        save_all(c, old, f);
-        failed = fflush(f) != 0 || fsync(fd) != 0;
-        failed |= fclose(f) != 0;
-        failed = failed || rename(beside, path) != 0;
-    } else if (fd >= 0) {
-        close(fd);
-    }
-    int error = errno;
-    if (failed && fd >= 0)
-        unlink(beside);
-    free(beside);
-    errno = error;
-    return failed;
-}
-
 int dagi_choice_save(dagi_choice *c, const char *path, char *why, size_t size)
 {
     content old;
     if (read_content(path, &old, why, size) == FOREIGN)
         return 1;
-    char *target = realpath(path, NULL); /* a link stays one */
-    int failed = replace(c, &old, target != NULL ? target : path);
-    if (failed)
+    dag_replacement file;
+    bool done = dag_replace_begin(&file, path);
+    if (done) {
+        save_all(c, &old, file.stream);
+        done = dag_replace_end(&file, true);
+    }
+    if (!done)
         refuse(why, size, "%s: kernel times could not be written: %s", path, strerror(errno));
-    free(target);
     free_content(&old);
-    return failed;
+    return !done;
 }

@@ -60,6 +60,7 @@ struct dagi_choice {
     dagi_link *link; /* [from * nmodels + to] */
     _Atomic int lock; /* of links and of models' corrections */
     _Atomic int64_t trials;
+    _Atomic uint32_t turn; /* of the policy of that name: devices given out so far */
     _Atomic(dagi_choice_class *) classes[DAGI_CLASS_LISTS];
 };
 

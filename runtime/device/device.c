@@ -31,11 +31,12 @@ uint8_t dagi_devices_have(const dag_context *ctx, const dag_program *program, co
                           dag_precision prec)
 {
     const struct dagi_devices *all = dagi_tasks(ctx)->devices;
-    if (!all || program->aliased || (all->no_single && (prec == DAG_S || prec == DAG_C)))
+    if (!all || program->aliased)
         return 0;
     for (int b = 0; b < cls->nbodies; b++) {
-        if (all->backend[cls->bodies[b].device] && cls->bodies[b].fn[prec])
-            return 1;
+        for (int k = DAG_HOST + 1; k < DAG_DEVICE_KIND_COUNT && cls->bodies[b].fn[prec]; k++)
+            if (dagi_body_fits(all, &cls->bodies[b], k, prec))
+                return 1;
     }
     return 0;
 }
@@ -77,8 +78,7 @@ static void close_device(dagi_device *d)
     dagi_memory_free(d->memory);
     if (d->info_device)
         backend->free(d->handle, d->info_device);
-    if (d->piece)
-        backend->free(d->handle, d->piece);
+    dagi_estate_leave(d);
     if (d->info_host)
         backend->unpin(d->info_host);
     free(d->info_host);
@@ -87,24 +87,6 @@ static void close_device(dagi_device *d)
     if (d->handle)
         backend->close(d->handle);
     free(d);
-}
-
-/* The piece of memory that all copies lie in. Where nobody said how much, less will do. */
-static dagi_result take_memory(dagi_device *d, int64_t limit, int sharers)
-{
-    enum { TRIES = 12 };
-    size_t bytes = d->info.memory_free / 10 * 9 / (size_t)sharers;
-    if (limit > 0 && (size_t)limit < d->info.memory_free)
-        bytes = (size_t)limit;
-    dagi_result result = DAGI_NOMEM;
-    for (int i = 0; i < TRIES && result == DAGI_NOMEM; i++) {
-        d->piece_bytes = bytes / DAGI_BLOCK_GRAIN * DAGI_BLOCK_GRAIN;
-        result = dagi_backend_of(d)->alloc(d->handle, d->piece_bytes, &d->piece);
-        if (limit > 0)
-            break;
-        bytes -= bytes / 8;
-    }
-    return result;
 }
 
 static dagi_result open_lanes(dagi_device *d)
@@ -148,8 +130,6 @@ static dagi_result make_infos(dagi_device *d)
 static dagi_device *open_device(struct dagi_devices *all, const dagi_backend *backend, int number,
                                 char *why, size_t size)
 {
-    const dag_context *ctx = all->ctx;
-    int sharers = ctx->device_sharing < 1 ? 1 : ctx->device_sharing;
     dagi_device *d = calloc(1, sizeof *d);
     if (!d) {
         snprintf(why, size, "device %d: out of memory on the host", number);
@@ -161,11 +141,10 @@ static dagi_device *open_device(struct dagi_devices *all, const dagi_backend *ba
     d->space = d->index + 1;
     d->node = -1;
     const char *what = "cannot be opened";
+    char no_memory[256] = "";
     dagi_result result = backend->open(number, &d->handle, &d->info);
-    if (result == DAGI_OK) {
-        what = "has no memory left";
-        result = take_memory(d, ctx->settings.cuda_memory, sharers);
-    }
+    if (result == DAGI_OK)
+        result = dagi_estate_take(d, number, no_memory, sizeof no_memory);
     if (result == DAGI_OK) {
         what = "gives no queues";
         result = open_lanes(d);
@@ -178,8 +157,8 @@ static dagi_device *open_device(struct dagi_devices *all, const dagi_backend *ba
         result = DAGI_NOMEM;
     if (result == DAGI_OK)
         return d;
-    snprintf(why, size, "device %d (%s) %s: %s", number, d->info.name, what,
-             backend->error());
+    snprintf(why, size, "device %d (%s) %s%s%s", number, d->info.name, no_memory[0] ? no_memory : what,
+             no_memory[0] ? "" : ": ", no_memory[0] ? "" : backend->error());
     close_device(d);
     return NULL;
 }
@@ -257,18 +236,6 @@ static int register_kernels(const dagi_backend *backend)
     return 0;
 }
 
-/* cuBLAS obeys this variable against what the program asks for: products in single precision would have
- * 11 bits instead of 24, and say nothing. */
-static int rounds_single(const dag_context *ctx)
-{
-    const char *value = getenv("NVIDIA_TF32_OVERRIDE");
-    if (!value || !*value || strcmp(value, "0") == 0)
-        return 0;
-    dagi_warn(ctx, "NVIDIA_TF32_OVERRIDE=%s in the environment has devices round single precision to "
-              "11 bits, so tasks in single precision run on cores; unset it", value);
-    return 1;
-}
-
 /* A back end that can be used, and its devices. */
 typedef struct offer {
     const dagi_backend *backend;
@@ -309,7 +276,14 @@ static dag_status open_all(struct dagi_devices *all, const offer *offers, char *
     if (status == DAG_SUCCESS && all->count > 0)
         status = make_choice(all);
     for (int k = 0; k < DAG_DEVICE_KIND_COUNT && status == DAG_SUCCESS; k++) {
-        if (!all->backend[k] || register_kernels(all->backend[k]) == 0)
+        char reason[512];
+        if (!all->backend[k])
+            continue;
+        if (all->backend[k]->rounds_single && all->backend[k]->rounds_single(reason, sizeof reason)) {
+            all->no_single |= UINT32_C(1) << k;
+            dagi_warn(all->ctx, "%s", reason);
+        }
+        if (register_kernels(all->backend[k]) == 0)
             continue;
         snprintf(why, size, "the kernels of the back end %s do not fit this program",
                  all->backend[k]->name);
@@ -411,6 +385,7 @@ static dag_status attach(struct dagi_devices *all)
         dagi_runner(tasks->workers[i])->driver = &all->drivers[i];
     atomic_store(&dagi_layout_port_used, &layout_port);
     all->ctx->keeper = &value_keeper;
+    dagi_pins_begin(all);
     tasks->devices = all;
     tasks->device = &task_port;
     crew->manager = &worker_port;
@@ -422,7 +397,13 @@ static dag_status attach(struct dagi_devices *all)
 dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
 {
     struct dagi_tasks *tasks = dagi_tasks(ctx);
-    const char *reason = excluded(ctx);
+    const char *reason = excluded(ctx), *name = ctx->settings.device_policy;
+    char names[64];
+    const dagi_policy *policy = dagi_policy_named(*name ? name : "time", names, sizeof names);
+    if (!policy) {
+        snprintf(why, size, "device_policy = %s: must be one of %s", name, names);
+        return DAG_ERR_SETTING;
+    }
     offer offers[DAG_DEVICE_KIND_COUNT] = {{NULL, 0}};
     int there = 0, wanted = (int)ctx->settings.gpus;
     if (reason)
@@ -440,7 +421,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     if (!all)
         return DAG_ERR_NOMEM;
     all->ctx = ctx;
-    all->no_single = rounds_single(ctx);
+    all->policy = policy;
     const dagi_backend *offered[DAG_DEVICE_KIND_COUNT];
     for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
         offered[k] = offers[k].there > 0 ? offers[k].backend : NULL;

@@ -26,6 +26,7 @@ enum {
 };
 
 struct dagi_device;
+struct dagi_estate;
 struct dagi_job;
 struct dagi_lane;
 
@@ -185,7 +186,9 @@ typedef struct dagi_device {
     dagi_backend_info info;
     int node; /* NUMA node that it is near; -1 = not known */
     int has_near; /* 1: workers are bound to that node, and others elsewhere */
-    void *piece;
+    struct dagi_estate *estate; /* whose part it is; NULL = it has none yet */
+    int part;
+    void *piece; /* of memory, in which all copies lie */
     size_t piece_bytes;
 
     /* -- shared */
@@ -241,16 +244,26 @@ struct dagi_devices {
     _Atomic int alive;
     int before[DAG_DEVICE_KIND_COUNT]; /* device of the thread that began, the application's own */
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
-    int no_single;      /* 1: the environment has single precision rounded to less, see device.c */
+    uint32_t no_single; /* bit of a kind: there single precision is rounded to fewer bits */
     int direct;         /* 1: MPI reads memory of devices, fixed when the start is over */
     size_t direct_most; /* and data up to this many bytes travel inside of messages all the same */
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
     struct dagi_choice *choice;
+    const struct dagi_policy *policy; /* fixed */
     struct dagi_driver *drivers; /* [nworkers] */
     int16_t worker_node[DAGI_MAX_WORKERS]; /* NUMA node of a worker that is bound; -1 = not known */
     dagi_device *device[DAGI_MAX_DEVICES];
+    struct dagi_devices *next; /* pin.c's: of all contexts */
 };
 
+/* The body is one for devices of that kind, which is not the host, and there are such that keep the
+ * precision. */
+static inline int dagi_body_fits(const struct dagi_devices *all, const dag_body *body, int kind,
+                                 dag_precision prec)
+{
+    return (body->device == kind || body->device == DAG_DEVICE_ANY) && all->backend[kind] &&
+           (!(all->no_single >> kind & 1) || (prec != DAG_S && prec != DAG_C));
+}
 static inline dagi_device *dagi_device_at(const struct dagi_devices *all, int space)
 {
     return all->device[space - 1];
@@ -305,12 +318,25 @@ void dagi_cores_model(const char *cpuinfo, char *text, size_t size);
 /* The back end for that kind, or NULL; with the reason, where the library has one. It stays loaded. */
 const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, char *why,
                                      size_t size);
-/* cuda/probe.c: cheaper than loading the plug-in. 0 = there is no such device, with the reason. */
-int dagi_cuda_probe(char *why, size_t size);
+/* A row of dag/device_kinds.h. */
+typedef struct dagi_kind {
+    const char *name, *prefix, *file; /* in bodies, of its settings, of its plug-in */
+} dagi_kind;
+extern const dagi_kind dagi_kinds[DAG_DEVICE_KIND_COUNT];
+
+/* ---- estate.c ------------------------------------------------------------------------------- */
+
+/* The part of the memory of device `number` that this context has; else the reason, which follows the
+ * device's name. Other contexts of the process have the others. */
+dagi_result dagi_estate_take(dagi_device *d, int number, char *why, size_t size);
+void dagi_estate_leave(dagi_device *d);
 
 /* ---- pin.c ---------------------------------------------------------------------------------- */
 
-/* The context ends: none of its pins is left. */
+/* Before the first pin of a context. */
+void dagi_pins_begin(struct dagi_devices *all);
+/* The context ends: none of its pins is left. Those of memory that another context may use as well are
+ * that one's from now on. */
 void dagi_pins_drop(const struct dagi_devices *all);
 
 /* ---- place.c -------------------------------------------------------------------------------- */
@@ -383,6 +409,15 @@ dagi_result dagi_transfer_attach(dagi_device *d, dagi_lane *lane, dag_value *v, 
 int dagi_transfer_discard(dagi_device *d, dag_value *v, dagi_ticket torn);
 /* Give up a block; 1 = done, 0 = not now. *result: LOST when it is. */
 int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result);
+
+/* ---- copy_life.c ---------------------------------------------------------------------------- */
+
+/* The block holds the copy of v, which lives; NULL = of none. */
+void dagi_block_living(dagi_device *d, dagi_block *b, dag_value *v);
+/* Who reads or writes the memory of a copy; at most DAGI_COPY_TICKETS. */
+int dagi_copy_users(const dagi_copy *copy, dagi_ticket *users);
+/* Copies that are not valid any more give their memory back. The caller holds a reference. */
+void dagi_copies_return_stale(const struct dagi_devices *all, dagi_copies *c);
 /* The copy is off its value's record: its memory goes back to its device. */
 void dagi_copy_return(dagi_device *d, const dagi_copy *copy);
 /* A transfer from or to the host's copy that has not passed; queue NULL = none. The record's lock is

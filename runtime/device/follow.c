@@ -24,7 +24,7 @@ void dagi_commit(struct dagi_worker *w, dagi_job *job)
             dagi_value_release(w, j->old);
             j->old = NULL;
             dagi_count(&d->counts.renames, 1);
-            atomic_fetch_add_explicit(&dagi_pool(job->task->pool)->renames, 1,
+            atomic_fetch_add_explicit(&dagi_pool(job->task->pool)->stats.renames, 1,
                                       memory_order_relaxed);
         }
         if (j->block) {

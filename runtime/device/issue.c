@@ -16,16 +16,6 @@ static size_t bytes_of(const dag_value *v)
     return (size_t)v->m * (size_t)v->n * v->elem;
 }
 
-/* As dagi_value_writable() sees it: the holder may write in place. */
-static int may_update(dag_value *value)
-{
-    dagi_value *v = dagi_value_of(value);
-    uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
-    return atomic_load_explicit(&v->refs, memory_order_acquire) == 1 &&
-           (!(flags & (DAGI_VALUE_HOME | DAGI_VALUE_EXTERNAL)) ||
-            (flags & (DAGI_VALUE_INPLACE | DAGI_VALUE_STORED)) == DAGI_VALUE_INPLACE);
-}
-
 static void plan_flow(dagi_job *job, int f)
 {
     struct dag_task *t = job->task;
@@ -42,7 +32,7 @@ static void plan_flow(dagi_job *job, int f)
     /* Of an element the part that the body leaves alone has to come back as it was. */
     j->content = access == DAG_WRITE ? home : !j->fresh;
     if (access & DAG_WRITE) {
-        j->use = may_update(flow[f]) ? DAGI_FLOW_UPDATE : DAGI_FLOW_REPLACE;
+        j->use = dagi_value_in_place(flow[f]) ? DAGI_FLOW_UPDATE : DAGI_FLOW_REPLACE;
         return;
     }
     j->use = DAGI_FLOW_READ;
@@ -140,8 +130,8 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result, const char 
         return DAGI_ISSUED;
     }
     unpin_all(job);
-    /* With nothing under way nothing will retire: everything goes, what this task would find here
-     * included, so that its flows find room side by side. */
+    /* While nothing is under way nothing will retire. So everything leaves, what this task would find
+     * here included, and its flows find room side by side. */
     if (*result == DAGI_OK && !under_way(d)) {
         size_t all = d->piece_bytes;
         int gone = 0, more;

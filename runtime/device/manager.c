@@ -174,14 +174,32 @@ static void start_more(struct dagi_worker *w, const dagi_device *d)
         dagi_start_some(w);
 }
 
-/* Of this thread before it was a worker that uses devices. */
-static _Thread_local int own_device[DAG_DEVICE_KIND_COUNT];
+/* Of this thread before it was a worker that uses devices, and of how many contexts it is one now. */
+static _Thread_local struct {
+    int device, users;
+} own[DAG_DEVICE_KIND_COUNT];
+
+static void leave_own(const struct dagi_devices *all)
+{
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
+        if (all->backend[k] && own[k].users++ == 0)
+            own[k].device = all->backend[k]->chosen();
+    }
+}
+
+static void return_to_own(const struct dagi_devices *all)
+{
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
+        if (all->backend[k] && --own[k].users == 0)
+            all->backend[k]->choose_again(own[k].device);
+    }
+}
 
 static void resign(struct dagi_worker *w, dagi_device *d)
 {
     dagi_driver(w)->manages &= ~(UINT32_C(1) << d->index);
     if (!dagi_driver(w)->manages && !dagi_driver(w)->has_device)
-        dagi_devices_choose_again(d->all, own_device);
+        return_to_own(d->all);
     atomic_store(&d->manager, 0);
     if (has_work(d))
         dagi_device_alert(d);
@@ -211,7 +229,7 @@ int dagi_device_progress(struct dagi_worker *w)
                 !atomic_compare_exchange_strong(&d->manager, &nobody, w->index + 1))
                 continue;
             if (!dagi_driver(w)->manages && !dagi_driver(w)->has_device)
-                dagi_devices_chosen(all, own_device);
+                leave_own(all);
             dagi_driver(w)->manages |= bit;
             atomic_store_explicit(&d->vacant, 0, memory_order_relaxed);
         }
@@ -232,7 +250,7 @@ void dagi_device_leave(struct dagi_worker *w)
             resign(w, all->device[i]);
     }
     if (dagi_driver(w)->has_device)
-        dagi_devices_choose_again(all, own_device);
+        return_to_own(all);
     dagi_driver(w)->has_device = 0;
 }
 
@@ -242,7 +260,7 @@ void dagi_device_choose(struct dagi_worker *w)
     if (!all || dagi_driver(w)->has_device) /* others may have devices where there are none here */
         return;
     if (!dagi_driver(w)->manages)
-        dagi_devices_chosen(all, own_device);
+        leave_own(all);
     uint32_t chosen = 0; /* kinds */
     for (int i = 0; i < all->count; i++) {
         const dagi_device *d = all->device[i];

@@ -33,7 +33,7 @@ struct dagi_block {
     void *at; /* device address */
     size_t bytes; /* rounded */
     dag_value *value; /* whose copy lies here, set while it is pinned; NULL = workspace */
-    dag_value *living; /* the manager's: the same, until the value dies; see transfer.c */
+    dag_value *living; /* the manager's: the same, until the value dies; see copy_life.c */
     int pins; /* tasks reserved or issued and not retired, transfers under way */
     int dirty; /* must be saved before it can be evicted; dagi_memory_dirty() */
     /* Next use: the highest priority among the tasks that are queued for this device and use it;

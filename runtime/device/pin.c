@@ -3,8 +3,10 @@
 
 #include <search.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* A range as it was registered. Matrices may share their memory, and may outlive the context. */
+/* A range as it was registered. Matrices may share their memory, also those of several contexts, and may
+ * outlive the context. */
 struct pin {
     void *at;
     size_t bytes;
@@ -13,9 +15,10 @@ struct pin {
     const struct dagi_devices *all;
 };
 
-/* lock guards the tree, ordered by address. */
+/* lock guards the tree, ordered by address, and the devices of all contexts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *pins;
+static struct dagi_devices *alive;
 
 static int by_address(const void *a, const void *b)
 {
@@ -64,6 +67,16 @@ static uint32_t pin_by_all(struct dagi_devices *all, void *at, size_t bytes)
     return kinds;
 }
 
+/* All kinds of these devices have it pinned that could. */
+static int serves(const struct pin *pin, const struct dagi_devices *all)
+{
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
+        if (all->backend[k] && !pin->all->backend[k])
+            return 0;
+    }
+    return 1;
+}
+
 int dagi_device_pin(dag_context *ctx, void *at, size_t bytes)
 {
     struct dagi_devices *all = dagi_tasks(ctx)->devices;
@@ -71,7 +84,7 @@ int dagi_device_pin(dag_context *ctx, void *at, size_t bytes)
         return 0;
     pthread_mutex_lock(&lock);
     struct pin *pin = find(at);
-    int done = pin != NULL && pin->bytes >= bytes && pin->all == all;
+    int done = pin != NULL && pin->bytes >= bytes && serves(pin, all);
     if (done) {
         pin->uses++;
     } else if (!pin && (pin = malloc(sizeof *pin)) != NULL) {
@@ -104,6 +117,23 @@ void dagi_device_unpin(void *at)
     pthread_mutex_unlock(&lock);
 }
 
+void dagi_pins_begin(struct dagi_devices *all)
+{
+    pthread_mutex_lock(&lock);
+    all->next = alive;
+    alive = all;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Who has the same devices may have transfers from and to it under way. */
+static const struct dagi_devices *heir(const struct pin *pin)
+{
+    const struct dagi_devices *other = alive;
+    while (other && memcmp(other->backend, pin->all->backend, sizeof other->backend) != 0)
+        other = other->next;
+    return other;
+}
+
 /* tdelete() may not be called while the tree is walked: one at a time. */
 static const struct dagi_devices *leaving;
 static struct pin *left;
@@ -112,13 +142,23 @@ static void look(const void *node, VISIT visit, int depth)
 {
     struct pin *pin = *(struct pin *const *)node;
     (void)depth;
-    if ((visit == preorder || visit == leaf) && pin->all == leaving)
+    if ((visit != preorder && visit != leaf) || pin->all != leaving)
+        return;
+    const struct dagi_devices *next = heir(pin);
+    if (next)
+        pin->all = next;
+    else
         left = pin;
 }
 
 void dagi_pins_drop(const struct dagi_devices *all)
 {
     pthread_mutex_lock(&lock);
+    struct dagi_devices **link = &alive;
+    while (*link && *link != all)
+        link = &(*link)->next;
+    if (*link)
+        *link = all->next;
     leaving = all;
     do {
         left = NULL;

@@ -93,10 +93,14 @@ static int find_bodies(struct options *o, const struct dagi_devices *all, struct
     memset(o->kind, 0, sizeof o->kind);
     for (int b = 0; b < t->cls->nbodies; b++) {
         const dag_body *body = &t->cls->bodies[b];
-        int kind = body->device;
-        if (!o->kind[kind].body && (kind == DAG_HOST || all->backend[kind]) && can_run(t, body)) {
-            o->kind[kind].body = body;
-            found += kind != DAG_HOST;
+        int any = body->device == DAG_DEVICE_ANY;
+        int kind = any ? DAG_HOST + 1 : body->device, end = any ? DAG_DEVICE_KIND_COUNT : kind + 1;
+        for (; kind < end; kind++) {
+            int fits = kind == DAG_HOST || dagi_body_fits(all, body, kind, t->pool->prec);
+            if (fits && !o->kind[kind].body && can_run(t, body)) {
+                o->kind[kind].body = body;
+                found += kind != DAG_HOST;
+            }
         }
     }
     return found;
@@ -123,9 +127,9 @@ static void too_large(const struct options *o, const struct dagi_devices *all, s
     dagi_describe(name, sizeof name, t->cls, dagi_task_locals(t));
     dagi_pool_fail(t->pool, DAG_ERR_NOMEM,
                    "%s: %s of class %s needs %zu bytes on device %d (%s), whose pool has %zu, and "
-                   "the class has no body for cores: use smaller tiles or a larger cuda_memory",
+                   "the class has no body for cores: use smaller tiles or a larger %s_memory",
                    t->pool->program->file, name, t->cls->name, o->kind[d->backend->kind].bytes,
-                   d->index, d->info.name, d->piece_bytes);
+                   d->index, d->info.name, d->piece_bytes, dagi_kinds[d->backend->kind].prefix);
 }
 
 /* Bit i: a body wants device i, counted over all kinds. */
@@ -224,7 +228,7 @@ static void choose(struct options *o, struct dagi_devices *all, dagi_slip *slip)
                                          .backlog = core_backlog(all, kernel),
                                          .move = moving(all, t, DAGI_HOST)};
     }
-    int best = dagi_choice_best(all->choice, cls, slip->bytes, o->at, o->n);
+    int best = all->policy->place(all->choice, cls, slip->bytes, o->at, o->n);
     if (best >= ndevices)
         return;
     slip->device = dagi_device_at(all, o->at[best].place);
@@ -271,6 +275,6 @@ void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t na
     if (!dagi_pool(t->pool)->classes[t->cls->id].on_device)
         return;
     dagi_driver(w)->ran_beside++;
-    dagi_choice_learn(all->choice, dagi_times_of(all, t), DAGI_HOST, footprint(t, &rounded),
-                      (double)nanoseconds * 1e-9);
+    all->policy->learn(all->choice, dagi_times_of(all, t), DAGI_HOST, footprint(t, &rounded),
+                       (double)nanoseconds * 1e-9);
 }

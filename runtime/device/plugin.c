@@ -1,6 +1,6 @@
 /*
  * A back end comes as a library of its own, so that programs run where its own libraries are not.
- * It is looked for where a setting says (cuda_plugin), else beside this library, in ../lib of the
+ * It is looked for where a setting says (name_plugin), else beside this library, in ../lib of the
  * program, in the build tree for programs that lie anywhere in it, and where it is to be installed.
  */
 #ifndef _GNU_SOURCE
@@ -21,8 +21,18 @@
 #define DAG_PLUGINS_INSTALLED ""
 #endif
 
-#define FILE_OF(name, number, file) [number] = file,
-static const char *const files[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(FILE_OF)};
+#define KIND_OF(NAME, number, name, file) [number] = {#NAME, #name, file},
+const dagi_kind dagi_kinds[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(KIND_OF)};
+
+/* A line PROBE(NAME, name) for each folder with a probe.c, written by the build. */
+#define PROBE(NAME, name) dagi_probe dagi_##name##_probe;
+#include "probes.inc"
+#undef PROBE
+#define PROBE(NAME, name) [DAG_DEVICE_##NAME] = dagi_##name##_probe,
+static dagi_probe *const probes[DAG_DEVICE_KIND_COUNT] = {
+    [DAG_HOST] = NULL,
+#include "probes.inc"
+};
 
 /* The directory of a path, with the slash, and `rest` and `file` behind it. */
 static void beside(char *out, size_t size, const char *path, const char *rest, const char *file)
@@ -97,25 +107,22 @@ static const dagi_backend *open_plugin(const char *path, dag_device_kind kind, c
     return NULL;
 }
 
-/* Asked before a plug-in is loaded that is large. */
-static int (*const probes[DAG_DEVICE_KIND_COUNT])(char *why, size_t size) = {
-    [DAG_DEVICE_CUDA] = dagi_cuda_probe};
-
 const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, char *why,
                                      size_t size)
 {
-    const char *given = kind == DAG_DEVICE_CUDA ? ctx->settings.cuda_plugin : "";
+    const dagi_kind *row = &dagi_kinds[kind];
+    const char *given = ctx->settings.kind[kind].plugin;
     char path[PATH_MAX];
     if (*given) {
         const dagi_backend *backend = open_plugin(given, kind, why, size);
         if (!backend && ctx->settings.gpus < 0) /* otherwise it is an error with this sentence */
-            dagi_warn(ctx, "cuda_plugin = %s: no device is used: %s", given, why);
+            dagi_warn(ctx, "%s_plugin = %s: no device is used: %s", row->prefix, given, why);
         return backend;
     }
-    if (!*files[kind])
+    if (!*row->file)
         return NULL;
-    snprintf(why, size, "there is no %s (set cuda_plugin)", files[kind]);
-    for (int i = 0; candidate(i, files[kind], path, sizeof path); i++) {
+    snprintf(why, size, "there is no %s (set %s_plugin)", row->file, row->prefix);
+    for (int i = 0; candidate(i, row->file, path, sizeof path); i++) {
         if (path[0] && access(path, R_OK) == 0)
             return !probes[kind] || probes[kind](why, size) ? open_plugin(path, kind, why, size)
                                                             : NULL;

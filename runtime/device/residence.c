@@ -9,8 +9,8 @@
 
 /* ---- which ---------------------------------------------------------------------------------- */
 
-/* Of all contexts: a matrix that is freed does not know whether its own is still there. lock guards
- * the list and `numbers`; what a residence holds is its own application thread's. */
+/* The residences of all contexts, since a matrix that is freed does not know whether its context is still
+ * there. lock guards the list and `numbers`; a residence itself belongs to its application thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dagi_residence *residences;
 static uint64_t numbers; /* given so far */

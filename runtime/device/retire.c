@@ -71,7 +71,8 @@ static void learn(const dagi_device *d, const dagi_job *job, int64_t nanoseconds
     dagi_choice_class *cls = dagi_times_of(d->all, job->task);
     /* A task that waited for its inputs tells little, but better than nothing. */
     if (!job->filled || dagi_choice_kernel(d->all->choice, cls, d->space, job->bytes) < 0)
-        dagi_choice_learn(d->all->choice, cls, d->space, job->bytes, (double)nanoseconds * 1e-9);
+        d->all->policy->learn(d->all->choice, cls, d->space, job->bytes,
+                              (double)nanoseconds * 1e-9);
 }
 
 /* Kernels of these jobs were found done in this round. */

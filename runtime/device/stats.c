@@ -99,7 +99,8 @@ static void explain_unused(const dag_context *ctx, char *why, size_t size)
         beside +=
             dagi_tasks(ctx)->workers[i] ? dagi_driver(dagi_tasks(ctx)->workers[i])->ran_beside : 0;
     if (!dagi_tasks(ctx)->device_classes)
-        snprintf(why, size, "no task class has a body for them (BODY [type = CUDA])");
+        snprintf(why, size, "no task class has a body for them (BODY [type = %s])",
+                 dagi_kinds[dagi_tasks(ctx)->devices->device[0]->backend->kind].name);
     else if (beside == 0)
         snprintf(why, size, "this rank had no task of a class with a body for them");
     else

@@ -1,103 +1,12 @@
 /*
- * Transfers between memories, and the blocks of copies.
+ * Transfers between memories.
  *
  * A transfer is decided and enqueued under the lock of the value's record: a copy that is marked as
  * valid will really come. What it has to wait for must have its event by then; where another
  * manager is just recording it, we let go of the lock and try again.
- *
- * A block names the value whose copy it holds. The value may die on any thread while the manager
- * looks at the block; so `living` is read, and the record that it leads to used, with values_lock
- * held, under which whoever ends a value or takes its copy away clears `living` first.
  */
 #include "device_impl.h"
 #include "resident.h"
-
-#include <stdlib.h>
-
-/* ---- blocks --------------------------------------------------------------------------------- */
-
-static void set_living(dagi_device *d, dagi_block *b, dag_value *v)
-{
-    dagi_lock(&d->values_lock);
-    b->living = v;
-    dagi_unlock(&d->values_lock);
-}
-
-/* The block holds the copy of v from now on. */
-static void assign(dagi_device *d, dagi_block *b, dag_value *v)
-{
-    b->value = v;
-    set_living(d, b, v);
-}
-
-/* Who reads or writes the memory of a copy; at most DAGI_COPY_TICKETS. */
-static int users_of(const dagi_copy *copy, dagi_ticket *users)
-{
-    int n = 0;
-    for (int i = 0; i < copy->nused; i++) {
-        if (!dagi_ticket_passed(copy->used[i]))
-            users[n++] = copy->used[i];
-    }
-    /* What uses a copy runs behind its content's coming, so it matters where nobody does. */
-    if (n < DAGI_COPY_TICKETS && !dagi_ticket_passed(copy->written))
-        users[n++] = copy->written;
-    return n;
-}
-
-void dagi_copy_return(dagi_device *d, const dagi_copy *copy)
-{
-    dagi_ticket users[DAGI_COPY_TICKETS];
-    int n = users_of(copy, users);
-    set_living(d, copy->memory, NULL);
-    dagi_memory_return(d->memory, copy->memory, users, n);
-}
-
-/* Copies that are not valid any more give their memory back. The caller holds a reference. */
-static void return_stale(const struct dagi_devices *all, dagi_copies *c)
-{
-    for (;;) {
-        dagi_copy copy;
-        int space;
-        dagi_lock(&c->lock);
-        int found = dagi_copies_stale(c, &copy, &space);
-        dagi_unlock(&c->lock);
-        if (!found)
-            return;
-        dagi_copy_return(dagi_device_at(all, space), &copy);
-    }
-}
-
-void dagi_copies_written(const struct dagi_devices *all, dag_value *v, int space,
-                         dagi_ticket written)
-{
-    int source;
-    dagi_copies *c = dagi_copies_get(v);
-    dagi_lock(&c->lock);
-    dagi_copies_apply(c, space, DAGI_COPY_WRITE, 0, &source);
-    c->copy[space].written = written;
-    c->copy[space].nused = 0;
-    c->copy[space].cause = 0;
-    dagi_unlock(&c->lock);
-    return_stale(all, c);
-}
-
-int dagi_copies_overwrite(const struct dagi_devices *all, dag_value *v)
-{
-    int source;
-    dagi_copies *c = dagi_copies_get(v);
-    dagi_lock(&c->lock);
-    int quiet = !dagi_copies_host_busy(c).queue;
-    if (quiet) {
-        dagi_copies_apply(c, DAGI_HOST, DAGI_COPY_WRITE, 0, &source);
-        c->copy[DAGI_HOST].written = (dagi_ticket){NULL, 0};
-        c->copy[DAGI_HOST].nused = 0;
-        c->copy[DAGI_HOST].cause = 0;
-    }
-    dagi_unlock(&c->lock);
-    if (quiet)
-        return_stale(all, c);
-    return quiet;
-}
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
@@ -284,8 +193,9 @@ dagi_result dagi_transfer_fill(dagi_device *d, dag_value *v, dagi_block *block, 
     dagi_copies *c = dagi_copies_of(v, d->all->count + 1, fresh);
     if (!c)
         return DAGI_NOMEM;
-    return_stale(d->all, c);
-    assign(d, block, v);
+    dagi_copies_return_stale(d->all, c);
+    block->value = v;
+    dagi_block_living(d, block, v);
     lock_settled(c, d->space, &d->in);
     dagi_result result = DAGI_OK;
     if (fresh) {
@@ -298,7 +208,7 @@ dagi_result dagi_transfer_fill(dagi_device *d, dag_value *v, dagi_block *block, 
     }
     dagi_unlock(&c->lock);
     if (result != DAGI_OK) {
-        set_living(d, block, NULL);
+        dagi_block_living(d, block, NULL);
         block->value = NULL;
     }
     return result;
@@ -411,7 +321,7 @@ int dagi_transfer_discard(dagi_device *d, dag_value *v, dagi_ticket torn)
     }
     int done = own->state == DAGI_INVALID;
     dagi_unlock(&c->lock);
-    return_stale(d->all, c);
+    dagi_copies_return_stale(d->all, c);
     return done;
 }
 
@@ -452,52 +362,8 @@ int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result)
     dagi_unlock(&d->values_lock);
     if (done) {
         dagi_ticket users[DAGI_COPY_TICKETS];
-        dagi_memory_release(d->memory, block, users, users_of(&copy, users));
+        dagi_memory_release(d->memory, block, users, dagi_copy_users(&copy, users));
         dagi_count(&d->counts.evictions, 1);
     }
     return done;
-}
-
-/* ---- the end of a value --------------------------------------------------------------------- */
-
-dagi_ticket dagi_copies_host_busy(const dagi_copies *c)
-{
-    const dagi_copy *host = &c->copy[DAGI_HOST];
-    if (!dagi_ticket_passed(host->written))
-        return host->written;
-    for (int i = 0; i < host->nused; i++) {
-        if (!dagi_ticket_passed(host->used[i]))
-            return host->used[i];
-    }
-    return (dagi_ticket){NULL, 0};
-}
-
-dagi_ticket dagi_copies_drop(const struct dagi_devices *all, dag_value *v)
-{
-    dagi_copies *c = dagi_copies_get(v);
-    int source;
-    /* First of all, so that no eviction begins to save it behind the look. A block that an eviction
-     * has taken may lead to another value by now, so both locks are needed. */
-    for (int space = 1; space < c->nspaces; space++) {
-        dagi_device *d = dagi_device_at(all, space);
-        dagi_lock(&d->values_lock);
-        dagi_lock(&c->lock);
-        dagi_block *b = c->copy[space].memory;
-        if (b)
-            b->living = NULL;
-        dagi_unlock(&c->lock);
-        dagi_unlock(&d->values_lock);
-    }
-    dagi_lock(&c->lock);
-    dagi_ticket busy = dagi_copies_host_busy(c);
-    if (!busy.queue)
-        dagi_copies_apply(c, DAGI_HOST, DAGI_COPY_DROP, 0, &source);
-    dagi_unlock(&c->lock);
-    if (busy.queue)
-        return busy;
-    /* From here on nobody else knows of the record. */
-    return_stale(all, c);
-    atomic_store_explicit(&dagi_value_of(v)->copies, NULL, memory_order_relaxed);
-    free(c);
-    return busy;
 }

@@ -9,6 +9,7 @@
 #include <dag/matrix.h>
 
 #include "../base/pages.h"
+#include "grid.h"
 #include "layout.h"
 
 #include <inttypes.h>
@@ -26,35 +27,6 @@ enum { ALIGN_FROM = 1024 };
 static dag_matrix *matrix_of(dag_collection *c)
 {
     return (dag_matrix *)c;
-}
-
-static const dag_matrix *matrix_of_const(const dag_collection *c)
-{
-    return (const dag_matrix *)c;
-}
-
-static int exists(const dag_matrix *a, int64_t i, int64_t j)
-{
-    return i >= 0 && j >= 0 && i < a->mt && j < a->nt && (a->uplo != DAG_LOWER || i >= j) &&
-           (a->uplo != DAG_UPPER || i <= j);
-}
-
-static int matrix_rank_of(const dag_collection *c, const int64_t *index)
-{
-    const dag_matrix *a = matrix_of_const(c);
-    return (int)((index[0] % a->p) * a->q + index[1] % a->q);
-}
-
-static int matrix_contains(const dag_collection *c, const int64_t *index)
-{
-    return exists(matrix_of_const(c), index[0], index[1]);
-}
-
-static void matrix_shape_of(const dag_collection *c, const int64_t *index, dag_shape *shape)
-{
-    const dag_matrix *a = matrix_of_const(c);
-    *shape = (dag_shape){dag_matrix_tile_rows(a, index[0]), dag_matrix_tile_cols(a, index[1]),
-                         dag_precision_size(a->prec)};
 }
 
 /* First tile row of block column j that exists on this process. */
@@ -90,105 +62,19 @@ static char *tile_at(const dag_matrix *a, int64_t i, int64_t j, int64_t *ld)
 static dag_status matrix_element(dag_collection *c, const int64_t *index, dag_element *element)
 {
     dag_matrix *a = matrix_of(c);
-    matrix_shape_of(c, index, &element->shape);
+    element->shape = dagi_grid_matrix_shape(a, index);
     element->ptr = tile_at(a, index[0], index[1], &element->ld);
     return DAG_SUCCESS;
 }
 
 static const dag_collection_ops matrix_ops = {
-    .rank_of = matrix_rank_of,
-    .contains = matrix_contains,
-    .shape_of = matrix_shape_of,
+    .rank_of = dagi_grid_matrix_rank_of,
+    .contains = dagi_grid_matrix_contains,
+    .shape_of = dagi_grid_matrix_shape_of,
     .element = matrix_element,
 };
 
 /* ---- making a matrix --------------------------------------------------------------------- */
-
-void dag_matrix_grid(int size, int *p, int *q)
-{
-    if (*p == 0 && *q == 0) {
-        *p = 1;
-        for (int d = 1; d <= size / d; d++)
-            if (size % d == 0)
-                *p = d;
-        *q = size / *p;
-    } else if (*p == 0) {
-        *p = *q > 0 && size / *q > 0 ? size / *q : 1;
-    } else if (*q == 0) {
-        *q = *p > 0 && size / *p > 0 ? size / *p : 1;
-    }
-}
-
-/* Items of a dimension cut into blocks of nb that coordinate x of 0..p-1 owns. */
-static int64_t local_items(int64_t n, int64_t nb, int64_t x, int64_t p)
-{
-    int64_t blocks = n / nb, rest = n % nb; /* full blocks and what the last one has */
-    int64_t mine = x < blocks ? (blocks - x + p - 1) / p : 0;
-    return mine * nb + (blocks % p == x ? rest : 0);
-}
-
-/* The limits of one dimension; kernels take rows, columns and ld as int, tasks count in 32 bits. */
-static dag_status check_dimension(dag_context *ctx, const char *what, int64_t n, int64_t nb)
-{
-    if (n < 0)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: %s is %" PRId64
-                         "; it must not be negative", what, n);
-    if (nb < 1 || nb > INT_MAX)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: the tile size for %s is %" PRId64
-                         "; it must be between 1 and %d", what, nb, INT_MAX);
-    if (n / nb > INT_MAX - 2)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: %s = %" PRId64 " in tiles of %"
-                         PRId64 " makes more than 2^31 tiles in a row; take larger tiles",
-                         what, n, nb);
-    return DAG_SUCCESS;
-}
-
-static dag_status check_desc(dag_context *ctx, const dag_matrix_desc *d)
-{
-    int size = ctx->size;
-    if ((unsigned)d->prec >= DAG_PRECISION_COUNT)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown precision %d",
-                         (int)d->prec);
-    if (d->layout != DAG_LAYOUT_TILE && d->layout != DAG_LAYOUT_SLAB)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown layout %d",
-                         (int)d->layout);
-    if (d->uplo != DAG_LOWER && d->uplo != DAG_UPPER && d->uplo != DAG_GENERAL)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: unknown uplo %d", (int)d->uplo);
-    if (d->p < 1 || d->q < 1)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: a grid of %d x %d makes no sense", d->p,
-                         d->q);
-    if (d->p > size / d->q)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: a grid of %d x %d needs %" PRId64
-                         " ranks; the job has %d", d->p, d->q, (int64_t)d->p * d->q, size);
-    dag_status status = check_dimension(ctx, "m", d->m, d->mb);
-    if (status == DAG_SUCCESS)
-        status = check_dimension(ctx, "n", d->n, d->nb);
-    if (status != DAG_SUCCESS)
-        return status;
-    if (d->uplo != DAG_GENERAL && d->mb != d->nb)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_matrix_new: a triangular matrix needs square "
-                         "tiles, not %" PRId64 " x %" PRId64, d->mb, d->nb);
-    if (d->local != NULL && d->layout != DAG_LAYOUT_SLAB)
-        return dag_error(ctx, DAG_ERR_ARG,
-                         "dag_matrix_new: user memory must be in slab layout");
-    return DAG_SUCCESS;
-}
-
-/* Defaults filled in. */
-static dag_matrix_desc completed(const dag_context *ctx, const dag_matrix_desc *desc)
-{
-    dag_matrix_desc d = *desc;
-    if (d.mb == 0)
-        d.mb = d.nb != 0 ? d.nb : 192;
-    if (d.nb == 0)
-        d.nb = d.mb;
-    if (d.uplo == 0)
-        d.uplo = DAG_GENERAL;
-    if (d.name == NULL)
-        d.name = "matrix";
-    dag_matrix_grid(ctx->size, &d.p, &d.q);
-    return d;
-}
 
 static dag_status slab_bytes(dag_matrix *a, const dag_matrix_desc *d)
 {
@@ -306,10 +192,11 @@ dag_status dag_matrix_new(dag_context *context, const dag_matrix_desc *desc, dag
     if (!context || !desc || !matrix)
         return dag_error(context, DAG_ERR_ARG, "dag_matrix_new: context, desc and matrix must not "
                          "be NULL");
-    const dag_matrix_desc d = completed(context, desc);
-    dag_status status = check_desc(context, &d);
+    char why[160];
+    const dag_matrix_desc d = dagi_grid_completed(desc, context->size);
+    dag_status status = dagi_grid_check(&d, context->size, why, sizeof why);
     if (status != DAG_SUCCESS)
-        return status;
+        return dag_error(context, status, "dag_matrix_new: %s", why);
     dag_matrix *a = calloc(1, sizeof(*a));
     char *name = strdup(d.name);
     if (a == NULL || name == NULL) {
@@ -317,28 +204,9 @@ dag_status dag_matrix_new(dag_context *context, const dag_matrix_desc *desc, dag
         free(name);
         return dag_error(context, DAG_ERR_NOMEM, "dag_matrix_new: out of memory");
     }
-    dag_collection_init(&a->super, context, &matrix_ops, 2, name);
-    const int64_t period[2] = {d.p, d.q}, offset[2] = {0, 0}, stride[2] = {d.q, 1};
-    dag_collection_set_cyclic(&a->super, period, offset, stride);
-    a->m = d.m;
-    a->n = d.n;
-    a->mb = d.mb;
-    a->nb = d.nb;
-    a->mt = d.m / d.mb + (d.m % d.mb != 0);
-    a->nt = d.n / d.nb + (d.n % d.nb != 0);
-    a->p = d.p;
-    a->q = d.q;
-    a->prec = d.prec;
-    a->layout = d.layout;
-    a->uplo = d.uplo;
+    dagi_grid_matrix(a, &d, context->rank, context->size, &matrix_ops, name);
     a->context = context;
     a->self = a;
-    a->prow = (int)a->super.mine[0];
-    a->pcol = (int)a->super.mine[1];
-    if (a->prow >= 0) {
-        a->m_loc = local_items(a->m, a->mb, a->prow, a->p);
-        a->n_loc = local_items(a->n, a->nb, a->pcol, a->q);
-    }
     status = storage(a, &d);
     if (status != DAG_SUCCESS) {
         dag_matrix_free(a);
@@ -372,7 +240,7 @@ void dag_matrix_free(dag_matrix *matrix)
 
 int dag_matrix_is_local(const dag_matrix *a, int64_t i, int64_t j)
 {
-    return exists(a, i, j) && i % a->p == a->prow && j % a->q == a->pcol;
+    return dagi_grid_matrix_has(a, i, j) && i % a->p == a->prow && j % a->q == a->pcol;
 }
 
 void *dag_matrix_at(const dag_matrix *a, int64_t i, int64_t j, int64_t *ld)
@@ -386,13 +254,13 @@ void *dag_matrix_at(const dag_matrix *a, int64_t i, int64_t j, int64_t *ld)
 dag_status dag_matrix_tile(dag_matrix *a, int64_t i, int64_t j, dag_element *tile)
 {
     const int64_t index[2] = {i, j};
-    if (!exists(a, i, j))
+    if (!dagi_grid_matrix_has(a, i, j))
         return dag_error(a->context, DAG_ERR_ARG, "dag_matrix_tile: \"%s\" has no tile (%"
                          PRId64 ", %" PRId64 ")", a->super.name, i, j);
     if (!dag_matrix_is_local(a, i, j))
         return dag_error(a->context, DAG_ERR_ARG, "dag_matrix_tile: tile (%" PRId64 ", %"
                          PRId64 ") of \"%s\" belongs to rank %d, not to rank %d", i, j,
-                         a->super.name, matrix_rank_of(&a->super, index), a->super.rank);
+                         a->super.name, dagi_grid_matrix_rank_of(&a->super, index), a->super.rank);
     return matrix_element(&a->super, index, tile);
 }
 
@@ -420,7 +288,7 @@ void dagi_matrix_pin(dag_matrix *a)
 
 void dagi_matrix_memory(const dag_collection *c, const char **from, size_t *bytes)
 {
-    const dag_matrix *a = matrix_of_const(c);
+    const dag_matrix *a = (const dag_matrix *)c;
     int is_matrix = c->ops == &matrix_ops;
     *from = is_matrix ? a->base : NULL;
     *bytes = is_matrix ? dagi_matrix_reach(a) : 0;
@@ -436,14 +304,14 @@ dag_status dag_matrix_each_local(dag_matrix *a,
                                                   const dag_element *tile, void *arg),
                                  void *arg)
 {
-    if (a->prow < 0)
+    if (a->prow < 0 || a->context->simulated) /* whose tiles have no content */
         return DAG_SUCCESS;
     const dagi_layout_port *port = atomic_load(&dagi_layout_port_used);
     dag_status home = port ? port->come_home(a->context, &a->super) : DAG_SUCCESS;
     if (home != DAG_SUCCESS)
         return home;
     for (int64_t j = a->pcol; j < a->nt; j += a->q)
-        for (int64_t i = first_row(a, j); i < a->mt && exists(a, i, j); i += a->p) {
+        for (int64_t i = first_row(a, j); i < a->mt && dagi_grid_matrix_has(a, i, j); i += a->p) {
             const int64_t index[2] = {i, j};
             dag_element tile;
             dag_status status = matrix_element(&a->super, index, &tile);

@@ -1,176 +1,50 @@
-/* Choice of the engine, and the engine of a single process. */
+/* The table of engines, and the choice of one. */
 #include "engine.h"
 
 #include <dag/config.h>
 
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
+/* A row for each engine of this build. Where none is asked for, the first that is offered is taken. */
+static const dagi_engine_kind *const engines[] = {
 #if DAG_HAVE_MPI
-#include <mpi.h>
+    &dagi_engine_mpi,
 #endif
-
-/* ---- one process ------------------------------------------------------------------------ */
-
-static dag_status self_agree(dagi_engine *e, dag_status mine, int *origin)
-{
-    (void)e;
-    *origin = 0;
-    return mine;
-}
-
-static void self_fini(dagi_engine *e)
-{
-    free(e);
-}
-
-/* There is nobody to send to: comm/ never calls these with one rank. */
-static _Noreturn void self_unreachable(void)
-{
-    fputs("dag: internal error: a message in a job of one process\n", stderr);
-    abort();
-}
-
-static void *self_am_begin(dagi_engine *e, int dest, int control, size_t bytes, int64_t bulk)
-{
-    (void)e, (void)dest, (void)control, (void)bytes, (void)bulk;
-    self_unreachable();
-}
-
-static void self_am_send(dagi_engine *e)
-{
-    (void)e;
-    self_unreachable();
-}
-
-static size_t self_am_max(const dagi_engine *e)
-{
-    (void)e;
-    return 0;
-}
-
-static void self_am_counts(const dagi_engine *e, int64_t *sent, int64_t *received)
-{
-    (void)e;
-    *sent = *received = 0;
-}
-
-static uint32_t self_tag_find(dagi_engine *e, int peer, int count)
-{
-    (void)e, (void)peer, (void)count;
-    self_unreachable();
-}
-
-static void self_tag_take(dagi_engine *e, int dest, uint32_t first, int count)
-{
-    (void)e, (void)dest, (void)first, (void)count;
-    self_unreachable();
-}
-
-static void self_bulk(dagi_engine *e, int peer, uint32_t tag, const dagi_view *v, dagi_done_fn done,
-                      void *arg)
-{
-    (void)e, (void)peer, (void)tag, (void)v, (void)done, (void)arg;
-    self_unreachable();
-}
-
-static int self_progress(dagi_engine *e)
-{
-    (void)e;
-    return 0;
-}
-
-static void self_call(dagi_engine *e)
-{
-    (void)e;
-}
-
-static int self_under_way(const dagi_engine *e)
-{
-    (void)e;
-    return 0;
-}
-
-static const dagi_engine_ops self_ops = {
-    .name = "self",
-    .agree = self_agree,
-    .fini = self_fini,
-    .am_begin = self_am_begin,
-    .am_send = self_am_send,
-    .am_max = self_am_max,
-    .am_counts = self_am_counts,
-    .tag_find = self_tag_find,
-    .tag_take = self_tag_take,
-    .tag_ask = self_tag_find,
-    .send = self_bulk,
-    .recv = self_bulk,
-    .progress = self_progress,
-    .call = self_call,
-    .under_way = self_under_way,
+    &dagi_engine_self,
 };
+enum { ENGINES = sizeof engines / sizeof *engines };
 
-static dag_status self_new(dagi_engine **out)
+int dagi_engine_is_up(void)
 {
-    dagi_engine *e = calloc(1, sizeof *e);
-    if (!e)
-        return DAG_ERR_NOMEM;
-    e->ops = &self_ops;
-    e->size = 1;
-    e->sharing = e->device_sharing = 1;
-    *out = e;
-    return DAG_SUCCESS;
-}
-
-/* ---- choice ----------------------------------------------------------------------------- */
-
-#if DAG_HAVE_MPI
-/* Each of these is set for its processes by a launcher (Open MPI, PMIx, PMI of MPICH and Slurm,
- * Cray, SimGrid). A process started by hand does not pay for MPI. */
-static int started_by_launcher(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_ID",
-                                        "PMI_FD", "MPI_LOCALRANKID", "MV2_COMM_WORLD_SIZE",
-                                        "ALPS_APP_PE", "PALS_RANKID", "SMPI_GLOBAL_SIZE"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
+    for (int i = 0; i < ENGINES; i++)
+        if (engines[i]->is_up())
             return 1;
     return 0;
 }
 
-static int mpi_is_used(const dagi_engine_options *options)
+static dag_status unknown(const char *name, char *why, size_t why_size)
 {
-    int initialised = 0;
-    MPI_Initialized(&initialised);
-    return initialised || options->comm || started_by_launcher();
-}
-#endif
-
-int dagi_engine_is_up(void)
-{
-    int initialised = 0, finalised = 0;
-#if DAG_HAVE_MPI
-    MPI_Initialized(&initialised);
-    MPI_Finalized(&finalised);
-#endif
-    return initialised && !finalised;
+    char names[128] = "";
+    for (int i = 0; i < ENGINES; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", engines[i]->name);
+    }
+    snprintf(why, why_size, "engine = %s: must be auto, or one of those of this build: %s", name,
+             names);
+    return DAG_ERR_SETTING;
 }
 
 dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out, char *why,
                            size_t why_size)
 {
-#if DAG_HAVE_MPI
-    if (mpi_is_used(options))
-        return dagi_engine_mpi_new(options, out, why, why_size);
-#else
-    if (options->comm) {
-        snprintf(why, why_size, "a communicator was given, but this build has no MPI");
-        return DAG_ERR_UNSUPPORTED;
-    }
-#endif
-    dag_status status = self_new(out);
-    if (status)
-        snprintf(why, why_size, "out of memory");
-    else
-        (*out)->word = options->word;
-    return status;
+    const char *name = options->engine && *options->engine ? options->engine : "auto";
+    int any = strcmp(name, "auto") == 0;
+    for (int i = 0; i < ENGINES; i++)
+        if (any ? engines[i]->offered(options) : strcmp(name, engines[i]->name) == 0)
+            return engines[i]->make(options, out, why, why_size);
+    if (!any)
+        return unknown(name, why, why_size);
+    snprintf(why, why_size, "a communicator was given, but this build has no MPI");
+    return DAG_ERR_UNSUPPORTED;
 }

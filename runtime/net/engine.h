@@ -1,13 +1,13 @@
 /*
  * The door to a network: active messages with bounded eager credit, bulk transfers of 2D views,
- * progress. It knows nothing of tasks. Implementations: mpi/, and in engine.c that of one rank (or of
- * a build without MPI).
+ * progress. It knows nothing of tasks. An engine is a folder here and a row of the table in engine.c.
  */
 #ifndef DAGI_ENGINE_H
 #define DAGI_ENGINE_H
 
 #include <dag/jdf.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 
 /* A 2D column-major view with the region of it that travels. */
@@ -137,37 +137,77 @@ struct dagi_engine {
     struct dagi_bells *bells; /* bell.h; NULL = there are none, no_bells says why if they lack */
     struct dagi_bell *bell;   /* of this rank */
     char no_bells[128];
+    double agreed_in; /* seconds that the last agree() took */
     char differ[160]; /* the settings of which ranks have different values; "" = none */
     int main_only;   /* 1: MPI may be called by the application's thread alone */
     int one_thread;  /* 1: and no other thread may exist */
+    /* The engines of a process that may not use the network at the same time share a lock: whoever calls
+     * one of the functions holds it, and waits for it. NULL = they may. */
+    pthread_mutex_t *turn;
     int hold_credit; /* set by comm/: 1 = do not return credit for now */
     dagi_am_fn on_message;
     void *on_message_arg;
     const dagi_observer *observer; /* NULL = nobody */
     void *observer_arg;
-    int word; /* options->word of rank 0 */
 };
 
 /* What an engine has to know; filled from the settings of the context. */
 typedef struct dagi_engine_options {
+    const char *engine; /* a name, or "auto"; NULL and "" as that */
     void *comm;  /* MPI_Comm * or NULL for MPI_COMM_WORLD */
-    int workers; /* 1: MPI_THREAD_SINGLE suffices; more, or 0 = not known yet: SERIALIZED */
+    int workers; /* 1: MPI_THREAD_SINGLE suffices; more, or 0 = not known yet: SERIALIZED. Of MPI
+                    that a context has started the level stays what it was started at. */
     size_t am_max; /* most bytes of an active message */
     int64_t credit_bytes, eager_bytes;
     uint64_t chaos;
     int bells; /* 1: have some, if possible */
-    int word; /* all ranks are given that of rank 0 */
+    /* What rank 0 tells the others before anything but the level of MPI follows from these options: its
+     * `told`, of the same size everywhere, overwrites theirs, and hear() is called, which may change am_max
+     * and what stands between it and this line. NULL: nothing. */
+    void *told;
+    size_t told_bytes;
+    void (*hear)(struct dagi_engine_options *options, void *arg);
+    void *arg;
 } dagi_engine_options;
 
-dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine **out, char *why,
-                               size_t why_size);
+/* An engine as the table in engine.c names it. */
+typedef struct dagi_engine_kind {
+    const char *name; /* in the setting `engine` */
+    /* 1: it is there to be used: a launcher has set it up, the program has started it, or `options` ask
+     * for what it alone has. */
+    int (*offered)(const dagi_engine_options *options);
+    /* 1: the program has started it, so other ranks may be waiting for this one in dagi_comm_init(). */
+    int (*is_up)(void);
+    dag_status (*make)(const dagi_engine_options *options, dagi_engine **out, char *why,
+                       size_t why_size);
+} dagi_engine_kind;
+extern const dagi_engine_kind dagi_engine_self;
+extern const dagi_engine_kind dagi_engine_mpi; /* in builds with MPI */
 
-/* Start MPI's engine where the build has MPI and the program was started by a launcher, or MPI is
- * initialised already, or options->comm is given; else that of one process. */
+static inline void dagi_engine_take_turn(const dagi_engine *e)
+{
+    if (e->turn)
+        pthread_mutex_lock(e->turn);
+}
+static inline void dagi_engine_pass_turn(const dagi_engine *e)
+{
+    if (e->turn)
+        pthread_mutex_unlock(e->turn);
+}
+
+/* Start the engine that options->engine names, else the first of the table that is offered. */
 dag_status dagi_engine_new(const dagi_engine_options *options, dagi_engine **out, char *why,
                            size_t why_size);
-/* 1: the program has started MPI, so other ranks may be waiting for this one in
- * dagi_comm_init(). */
+/* Ends an engine, with its turn: nobody else passes it on. Collective. */
+static inline void dagi_engine_end(dagi_engine *e)
+{
+    pthread_mutex_t *turn = e->turn;
+    dagi_engine_take_turn(e);
+    e->ops->fini(e);
+    if (turn)
+        pthread_mutex_unlock(turn);
+}
+/* 1: the program has started what is below one of the engines. */
 int dagi_engine_is_up(void);
 
 #endif

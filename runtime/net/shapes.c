@@ -1,20 +1,9 @@
-/* Shapes of broadcasts; see shapes.h. */
+/* Shapes of broadcasts: who sends what to whom; see shapes.h. */
 #include "shapes.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Below this many bytes latency decides, and every rank that has the data should help. */
-#define CHAIN_BYTES (256 << 10)
-#define CHAIN_RANKS 3
-
-int dagi_tree_choose(size_t bytes, int ndest)
-{
-    if (ndest >= CHAIN_RANKS && bytes >= CHAIN_BYTES)
-        return DAG_BCAST_CHAIN;
-    return DAG_BCAST_BINOMIAL;
-}
 
 int dagi_tree_relay_shape(int shape)
 {

@@ -1,12 +1,13 @@
 /*
- * Shapes of broadcasts. Pure functions on lists of ranks; any thread.
+ * Shapes of broadcasts, and how long they take. Functions of their arguments alone; any thread. A part
+ * of dag_pure, the library without state.
  *
  * The producer puts the destinations into the order that its shape wants. Whoever holds a list of
  * ranks still to be served (the producer, then every relay) gives each of its children one run of
  * it: the head of the run is the child, the rest is the child's own list.
  */
-#ifndef DAGI_COMM_TREE_H
-#define DAGI_COMM_TREE_H
+#ifndef DAGI_NET_SHAPES_H
+#define DAGI_NET_SHAPES_H
 
 #include <dag/jdf.h>
 
@@ -27,8 +28,6 @@ typedef struct dagi_tree_child {
  *             the destinations (send.c, recv.c). Lists are not split.
  *   HIER      binomial over groups of `group` consecutive ranks, then binomial within each
  */
-int dagi_tree_choose(size_t bytes, int ndest);
-
 /* Order the n destinations of `root` for a shape, in place. group >= 1. */
 void dagi_tree_order(int shape, int group, int root, int size, int32_t *ranks, int n);
 
@@ -38,5 +37,30 @@ int dagi_tree_children(int shape, int group, int self, const int32_t *ranks, int
 
 /* The shape that children of the producer go on with. */
 int dagi_tree_relay_shape(int shape);
+
+/* ---- how long it takes (shape_times.c) -------------------------------------------------- */
+
+/* What one message of b bytes takes, from when it is sent to when it is there, its sender busy all the
+ * while: alpha + beta * b. */
+typedef struct dagi_tree_link {
+    double alpha; /* seconds */
+    double beta;  /* seconds per byte; 0 = it is not known how fast the network is */
+} dagi_tree_link;
+
+/* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
+#define DAGI_SEGMENT_BYTES (128 << 10)
+#define DAGI_SEGMENTS_MAX 256
+
+/* Segments in which `bytes` for ndest ranks travel, where they can be cut into `most` >= 1. */
+int dagi_tree_segments(int shape, size_t bytes, int64_t most, int ndest);
+
+/* Seconds until the last of ndest ranks has `bytes`, in segments as above. HIER: groups of `group`
+ * ranks, all of them destinations but for the producer. */
+double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_tree_link link);
+
+/* The shape of a broadcast that nobody has asked for a shape: the fastest, of which a scatter may be
+ * one where `scatters`. Where it is not known how fast the network is: a chain from 256 KiB and three
+ * ranks on, which keeps the producer free for what comes next, and else halves, for latency. */
+int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link);
 
 #endif

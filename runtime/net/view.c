@@ -2,6 +2,7 @@
 #include "engine.h"
 #include "view.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* A view, reduced to what matters: one column per step, rows first..last-1 of it. */
@@ -64,44 +65,30 @@ size_t dagi_view_bytes(const dagi_view *v)
     return (size_t)items * v->elem;
 }
 
+/* Between the view and one piece of memory, in the order of its columns. */
+static void move(const dagi_view *v, char *flat, bool pack)
+{
+    char *at = v->ptr;
+    size_t column = (size_t)v->ld * v->elem;
+    bool whole = dagi_view_is_contiguous(v);
+    for (int64_t j = 0; j < (whole ? 1 : v->n); j++, at += column) {
+        span s = whole ? (span){0, 0} : column_span(v->region, v->m, j);
+        size_t bytes = whole ? dagi_view_bytes(v) : (size_t)(s.last - s.first) * v->elem;
+        char *piece = at + (size_t)s.first * v->elem;
+        if (bytes)
+            memcpy(pack ? flat : piece, pack ? piece : flat, bytes);
+        flat += bytes;
+    }
+}
+
 void dagi_view_pack(const dagi_view *v, void *out)
 {
-    const char *from = v->ptr;
-    char *to = out;
-    size_t column = (size_t)v->ld * v->elem;
-    if (dagi_view_is_contiguous(v)) {
-        size_t bytes = dagi_view_bytes(v);
-        if (bytes)
-            memcpy(to, from, bytes);
-        return;
-    }
-    for (int64_t j = 0; j < v->n; j++, from += column) {
-        span s = column_span(v->region, v->m, j);
-        size_t bytes = (size_t)(s.last - s.first) * v->elem;
-        if (bytes)
-            memcpy(to, from + (size_t)s.first * v->elem, bytes);
-        to += bytes;
-    }
+    move(v, out, true);
 }
 
 void dagi_view_unpack(const dagi_view *v, const void *in)
 {
-    char *to = v->ptr;
-    const char *from = in;
-    size_t column = (size_t)v->ld * v->elem;
-    if (dagi_view_is_contiguous(v)) {
-        size_t bytes = dagi_view_bytes(v);
-        if (bytes)
-            memcpy(to, from, bytes);
-        return;
-    }
-    for (int64_t j = 0; j < v->n; j++, to += column) {
-        span s = column_span(v->region, v->m, j);
-        size_t bytes = (size_t)(s.last - s.first) * v->elem;
-        if (bytes)
-            memcpy(to + (size_t)s.first * v->elem, from, bytes);
-        from += bytes;
-    }
+    move(v, (char *)(uintptr_t)in, false);
 }
 
 /* ---- segments --------------------------------------------------------------------------- */

@@ -26,6 +26,13 @@ struct ready {
     int64_t priority;
 };
 
+typedef struct play_heap play_heap;
+static bool ready_before(const play_heap *h, const struct ready *a, const struct ready *b);
+#define HEAP play_heap
+#define HEAP_ENTRY struct ready
+#define HEAP_BEFORE(h, a, b) ready_before(h, a, b)
+#include "../base/heap_of.h"
+
 /* One pool, played. */
 struct play {
     struct play *next;
@@ -34,8 +41,7 @@ struct play {
     dagi_instances seen;
     int64_t *missing; /* arrivals that each instance of `seen` waits for */
     uint32_t missing_capacity;
-    struct ready *heap;
-    size_t count, capacity;
+    play_heap heap;
     bool broken; /* out of memory */
     bool has_own;
     dagi_instance own; /* the next one to run here */
@@ -73,8 +79,10 @@ static bool task_before(struct dag_task *a, struct dag_task *b)
     return compare(a->cls, dagi_task_locals(a), b->cls, dagi_task_locals(b)) < 0;
 }
 
-static bool ready_before(const struct play *p, const struct ready *a, const struct ready *b)
+static bool ready_before(const play_heap *h, const struct ready *a, const struct ready *b)
 {
+    const struct play *p =
+        (const struct play *)(const void *)((const char *)h - offsetof(struct play, heap));
     const dagi_instance *x = &p->seen.item[a->number], *y = &p->seen.item[b->number];
     if (a->priority != b->priority)
         return a->priority > b->priority;
@@ -83,42 +91,12 @@ static bool ready_before(const struct play *p, const struct ready *a, const stru
 
 /* ---- playing a graph --------------------------------------------------------------------- */
 
-static void heap_push(struct play *p, uint32_t number)
+static void push(struct play *p, uint32_t number)
 {
     const dagi_instance *i = &p->seen.item[number];
-    if (p->count == p->capacity) {
-        size_t capacity = p->capacity ? 2 * p->capacity : 64;
-        struct ready *heap = realloc(p->heap, capacity * sizeof *heap);
-        if (!heap) {
-            p->broken = true;
-            return;
-        }
-        p->heap = heap;
-        p->capacity = capacity;
-    }
     struct ready r = {number, dagi_task_priority(p->pool, i->cls, i->local)};
-    size_t at = p->count++;
-    for (; at > 0 && ready_before(p, &r, &p->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        p->heap[at] = p->heap[(at - 1) / 2];
-    p->heap[at] = r;
-}
-
-static uint32_t heap_pop(struct play *p)
-{
-    uint32_t first = p->heap[0].number;
-    struct ready last = p->heap[--p->count];
-    size_t at = 0;
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child + 1 < p->count && ready_before(p, &p->heap[child + 1], &p->heap[child]))
-            child++;
-        if (child >= p->count || !ready_before(p, &p->heap[child], &last))
-            break;
-        p->heap[at] = p->heap[child];
-        at = child;
-    }
-    p->heap[at] = last;
-    return first;
+    if (play_heap_push(&p->heap, r) != 0)
+        p->broken = true;
 }
 
 static int64_t inputs_of(const struct play *p, const dag_class *cls, const int32_t *locals)
@@ -157,7 +135,7 @@ static int start_instance(dag_each *v, const dag_class *cls, const int32_t *loca
     if (inputs_of(p, cls, locals) == 0) {
         uint32_t number = enter(p, cls, locals);
         if (number != UINT32_MAX)
-            heap_push(p, number);
+            push(p, number);
     }
     return p->broken;
 }
@@ -176,15 +154,15 @@ static void arrive(dag_visit *v, const dag_edge *edge, const int32_t *params)
         return; /* a real run reports it */
     uint32_t number = enter(p, edge->target, locals);
     if (number != UINT32_MAX && --p->missing[number] == 0)
-        heap_push(p, number);
+        push(p, number);
 }
 
 /* Go on until an instance of this rank comes up. */
 static void advance(struct play *p)
 {
     p->has_own = false;
-    while (p->count > 0 && !p->broken && !p->has_own) {
-        const dagi_instance i = p->seen.item[heap_pop(p)];
+    while (p->heap.count > 0 && !p->broken && !p->has_own) {
+        const dagi_instance i = p->seen.item[play_heap_pop(&p->heap).number];
         struct arrive_visit a = {.visit = {.mode = DAG_VISIT_ALL, .mask = UINT32_MAX,
                                            .edge = arrive}, .play = p};
         if (i.cls->successors)
@@ -223,7 +201,7 @@ static void play_free(struct play *p)
 {
     dagi_instances_free(&p->seen);
     free(p->missing);
-    free(p->heap);
+    play_heap_fini(&p->heap);
     free(p);
 }
 

@@ -284,7 +284,8 @@ static void store_deferred(struct dag_task *task, int flow, struct dagi_residenc
     while (!atomic_compare_exchange_weak_explicit(&data->deferred, &s->next, s,
                                                   memory_order_release, memory_order_relaxed))
         continue;
-    atomic_fetch_add_explicit(&dagi_pool(task->pool)->deferred_stores, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&dagi_pool(task->pool)->stats.deferred_stores, 1,
+                              memory_order_relaxed);
 }
 
 void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, int region)

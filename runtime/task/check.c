@@ -1,6 +1,6 @@
 /* A whole pool, and a worker as far as tasks know it, held against what task.h says of them. */
 #include "../data/copies.h"
-#include "task.h"
+#include "door.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,14 +95,14 @@ static const char *check_values(struct holders *h)
 static const char *check_followers(const dag_taskpool *pool)
 {
     const struct dagi_pool *p = dagi_pool(pool);
-    if (p->nfollowers > p->followers_capacity)
+    if (p->order.nfollowers > p->order.followers_capacity)
         return "more followers than places";
-    for (int i = 0; i < p->nfollowers; i++) {
-        const dag_taskpool *f = p->followers[i];
+    for (int i = 0; i < p->order.nfollowers; i++) {
+        const dag_taskpool *f = p->order.followers[i];
         if (f->id <= pool->id || atomic_load(&dagi_pool(f)->state) != DAGI_POOL_QUEUED)
             return "a pool that does not wait follows";
         for (int k = 0; k < i; k++) {
-            if (p->followers[k] == f)
+            if (p->order.followers[k] == f)
                 return "a pool follows twice";
         }
     }
@@ -122,7 +122,7 @@ static const char *check_open(const dag_taskpool *pool, int64_t waiting)
         return "more tasks wait than are counted";
     for (int c = 0; p->countable && c < pool->program->nclasses; c++)
         total += pool->program->classes[c]->count(pool->globals);
-    if (p->countable && open > 0 && open < total - atomic_load(&p->tasks))
+    if (p->countable && open > 0 && open < total - atomic_load(&p->stats.tasks))
         return "fewer tasks are left than are counted and not completed";
     return NULL;
 }
@@ -147,10 +147,12 @@ static const char *check_state(struct holders *h, uint64_t tasks)
     }
     if (early > 0 && state != DAGI_POOL_QUEUED)
         return "tasks are kept for later in a pool that does not wait";
-    if (p->waits != 0 && state != DAGI_POOL_QUEUED)
+    if (p->order.waits != 0 && state != DAGI_POOL_QUEUED)
         return "a pool that waits for others is not queued";
-    if (p->nfollowers > 0 && (state < DAGI_POOL_QUEUED || state >= DAGI_POOL_LOCAL))
+    if (p->order.nfollowers > 0 && (state < DAGI_POOL_QUEUED || state >= DAGI_POOL_LOCAL))
         return "pools wait for one that does not run";
+    if (state != DAGI_POOL_NEW && dagi_pool_is_open(h->pool) && open <= 0)
+        return "a part is over though the pool is open";
     if (state >= DAGI_POOL_LOCAL && (tasks > 0 || open > 0))
         return "something is left of a part that is over";
     const char *wrong = check_open(h->pool, (int64_t)tasks + early);

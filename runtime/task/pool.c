@@ -1,5 +1,5 @@
 /* Making of taskpools: the functions that generated constructors call. */
-#include "task.h"
+#include "door.h"
 
 #include <dag/matrix.h>
 
@@ -77,10 +77,11 @@ static int allocate_parts(dag_taskpool *pool)
 void dagi_pool_destroy(dag_taskpool *pool)
 {
     dagi_pool_data_free(pool->data);
+    dagi_door_free(pool);
     dagi_deps_fini(pool);
     free(dagi_pool(pool)->classes);
     free(dagi_pool(pool)->collections);
-    free(dagi_pool(pool)->followers);
+    free(dagi_pool(pool)->order.followers);
     free(dagi_pool(pool)->message);
     pthread_mutex_destroy(&dagi_pool(pool)->lock);
     free(pool);
@@ -295,9 +296,10 @@ void dag_taskpool_stats(const dag_taskpool *pool, dag_pool_stats *stats)
     *stats = (dag_pool_stats){0};
     if (!pool)
         return;
-    *stats = (dag_pool_stats){.tasks = atomic_load(&dagi_pool(pool)->tasks),
-                              .renames = atomic_load(&dagi_pool(pool)->renames),
-                              .messages = atomic_load(&dagi_pool(pool)->messages),
-                              .bytes_sent = atomic_load(&dagi_pool(pool)->bytes_sent),
-                              .deferred_stores = atomic_load(&dagi_pool(pool)->deferred_stores)};
+    const struct dagi_pool_stats *s = &dagi_pool(pool)->stats;
+    *stats = (dag_pool_stats){.tasks = atomic_load(&s->tasks),
+                              .renames = atomic_load(&s->renames),
+                              .messages = atomic_load(&s->messages),
+                              .bytes_sent = atomic_load(&s->bytes_sent),
+                              .deferred_stores = atomic_load(&s->deferred_stores)};
 }

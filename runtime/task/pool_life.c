@@ -3,11 +3,12 @@
  * run, over here, ended everywhere. The states are in task.h.
  *
  * Who may still touch a pool: `open` keeps it alive. It counts tasks that are not completed, holds
- * of comm, and one for start-up; whoever takes it to zero runs local_over(), and after ENDED is
+ * of comm, one for start-up, one for the door; whoever takes it to zero runs local_over(), and after ENDED is
  * visible the application may free the pool at any time. So nobody touches a pool after giving up
  * his share of `open`, and the store of ENDED is the last access of the runtime.
  */
 #include "completion.h"
+#include "door.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -19,8 +20,11 @@ static void local_over(struct dagi_worker *w, dag_taskpool *pool);
 
 void dagi_pool_count(struct dagi_worker *w, dag_taskpool *pool, int64_t count, int64_t tasks)
 {
-    if (tasks)
-        atomic_fetch_add_explicit(&dagi_pool(pool)->tasks, tasks, memory_order_relaxed);
+    if (tasks) { /* in one order with the look of a giver that has begun to wait */
+        atomic_fetch_add(&dagi_pool(pool)->stats.tasks, tasks);
+        if (DAGI_UNLIKELY(dagi_door_state(pool) == DAGI_DOOR_WAITS))
+            dagi_tasks(pool->ctx)->crew->news(pool->ctx);
+    }
     int64_t before = atomic_fetch_sub_explicit(&dagi_pool(pool)->open, count, memory_order_acq_rel);
     if (DAGI_UNLIKELY(before <= count && before > 0))
         local_over(w, pool);
@@ -35,7 +39,8 @@ void dagi_flush(struct dagi_worker *w)
     r->counted = completed;
     r->count_pool = NULL;
     if (r->renames > 0) { /* of tasks in count, which keep the pool */
-        atomic_fetch_add_explicit(&dagi_pool(pool)->renames, r->renames, memory_order_relaxed);
+        atomic_fetch_add_explicit(&dagi_pool(pool)->stats.renames, r->renames,
+                                  memory_order_relaxed);
         r->renames = 0;
     }
     if (count > 0)
@@ -67,8 +72,8 @@ void dagi_pool_drop(struct dagi_worker *w, dag_taskpool *pool)
 
 void dagi_pool_sent(dag_taskpool *pool, int64_t messages, int64_t bytes)
 {
-    atomic_fetch_add_explicit(&dagi_pool(pool)->messages, messages, memory_order_relaxed);
-    atomic_fetch_add_explicit(&dagi_pool(pool)->bytes_sent, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&dagi_pool(pool)->stats.messages, messages, memory_order_relaxed);
+    atomic_fetch_add_explicit(&dagi_pool(pool)->stats.bytes_sent, bytes, memory_order_relaxed);
 }
 
 /* ---- the end ---------------------------------------------------------------------------- */
@@ -115,15 +120,16 @@ static void release_followers(struct dagi_worker *w, dag_taskpool *pool)
         atomic_fetch_sub(&dagi_tasks(ctx)->uncounted, 1);
     pthread_mutex_lock(&dagi_pool(pool)->lock);
     atomic_store(&dagi_pool(pool)->state, DAGI_POOL_LOCAL);
-    dag_taskpool **followers = dagi_pool(pool)->followers;
-    int n = dagi_pool(pool)->nfollowers;
-    dagi_pool(pool)->followers = NULL;
-    dagi_pool(pool)->nfollowers = dagi_pool(pool)->followers_capacity = 0;
+    struct dagi_pool_order *order = &dagi_pool(pool)->order;
+    dag_taskpool **followers = order->followers;
+    int n = order->nfollowers;
+    order->followers = NULL;
+    order->nfollowers = order->followers_capacity = 0;
     pthread_mutex_unlock(&dagi_pool(pool)->lock);
     for (int i = 0; i < n; i++) {
         dag_taskpool *f = followers[i];
         pthread_mutex_lock(&dagi_pool(f)->lock);
-        int waits = --dagi_pool(f)->waits;
+        int waits = --dagi_pool(f)->order.waits;
         pthread_mutex_unlock(&dagi_pool(f)->lock);
         assert(waits >= 0);
         if (waits == 0)
@@ -257,8 +263,9 @@ int64_t dagi_pool_open(dag_taskpool *pool)
             total += count;
     }
     /* One for start-up; a pool that cannot be counted keeps it until the waves find the end. */
-    atomic_store(&dagi_pool(pool)->open, (dagi_pool(pool)->countable ? total : 0) + 1);
-    return dagi_pool(pool)->countable ? total : -1;
+    atomic_store(&dagi_pool(pool)->open, (dagi_pool(pool)->countable ? total : 0) + 1 +
+                                             dagi_pool_is_open(pool));
+    return dagi_pool(pool)->countable && !dagi_pool_is_open(pool) ? total : -1;
 }
 
 /* A pool that has not ended; pools_lock is held. What a copy of a collection's struct names may be gone,
@@ -281,26 +288,27 @@ static dag_status follow(dag_taskpool *pool, dag_collection *c)
     c->last_pool = pool;
     if (!last || last == pool || !is_listed(pool->ctx, last))
         return status;
+    struct dagi_pool_order *order = &dagi_pool(last)->order;
     pthread_mutex_lock(&dagi_pool(last)->lock);
     bool known = atomic_load(&dagi_pool(last)->state) >= DAGI_POOL_LOCAL;
-    for (int i = 0; i < dagi_pool(last)->nfollowers && !known; i++)
-        known = dagi_pool(last)->followers[i] == pool;
-    if (!known && dagi_pool(last)->nfollowers == dagi_pool(last)->followers_capacity) {
-        int capacity =
-            dagi_pool(last)->followers_capacity ? 2 * dagi_pool(last)->followers_capacity : 4;
-        dag_taskpool **f = realloc(dagi_pool(last)->followers, (size_t)capacity * sizeof *f);
+    for (int i = 0; i < order->nfollowers && !known; i++)
+        known = order->followers[i] == pool;
+    if (!known && order->nfollowers == order->followers_capacity) {
+        int capacity = order->followers_capacity ? 2 * order->followers_capacity : 4;
+        dag_taskpool **f = realloc(order->followers, (size_t)capacity * sizeof *f);
         if (f) {
-            dagi_pool(last)->followers = f;
-            dagi_pool(last)->followers_capacity = capacity;
+            order->followers = f;
+            order->followers_capacity = capacity;
         } else {
             status = DAG_ERR_NOMEM;
             known = true;
         }
     }
     if (!known) {
-        dagi_pool(last)->followers[dagi_pool(last)->nfollowers++] = pool;
+        order->followers[order->nfollowers++] = pool;
         pthread_mutex_lock(&dagi_pool(pool)->lock); /* others that it follows may end meanwhile */
-        dagi_pool(pool)->waits++; /* last itself cannot have come to us yet: its lock is held */
+        dagi_pool(pool)
+            ->order.waits++; /* last itself cannot have come to us yet: its lock is held */
         pthread_mutex_unlock(&dagi_pool(pool)->lock);
     }
     pthread_mutex_unlock(&dagi_pool(last)->lock);
@@ -314,7 +322,7 @@ void dagi_pool_enlist(dag_taskpool *pool)
     assert(atomic_load(&dagi_pool(pool)->state) == DAGI_POOL_NEW);
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
     pool->id = ++dagi_tasks(ctx)->pools_added;
-    dagi_pool(pool)->waits = 1; /* dag_add() itself */
+    dagi_pool(pool)->order.waits = 1; /* dag_add() itself */
     atomic_fetch_add(&dagi_tasks(ctx)->open_pools, 1);
     if (!dagi_pool(pool)->countable)
         atomic_fetch_add(&dagi_tasks(ctx)->uncounted, 1);
@@ -332,7 +340,7 @@ void dagi_pool_enlist(dag_taskpool *pool)
 void dagi_pool_may_start(struct dagi_worker *w, dag_taskpool *pool)
 {
     pthread_mutex_lock(&dagi_pool(pool)->lock);
-    int waits = --dagi_pool(pool)->waits;
+    int waits = --dagi_pool(pool)->order.waits;
     pthread_mutex_unlock(&dagi_pool(pool)->lock);
     if (waits == 0)
         start(w, pool);

@@ -41,6 +41,10 @@ typedef struct dagi_remote_port {
      * results; NULL = they are on the host. */
     void (*send)(struct dagi_worker *w, struct dag_task *task, struct dagi_fanout *f,
                  uint64_t dynamic, const struct dagi_job *job);
+    /* The position of a reader that is named, in pools with a door. The first counts. */
+    void (*reader)(struct dagi_fanout *f, int64_t position);
+    /* So much waits for ranks whose programs lag that no task should be given. Any thread. */
+    int (*pressed)(const dag_context *ctx);
     /* This rank's part of the pool has ended: agree on the end, then dagi_pool_end(). */
     void (*pool_over)(struct dagi_worker *w, dag_taskpool *pool, dag_status status, int64_t info,
                       const char *message);

@@ -28,24 +28,24 @@ int dag_start_task(dag_cursor *cursor, const int32_t *locals)
     return ++b->count >= b->limit;
 }
 
-/* A pool with something left to start, its start_lock taken; NULL = none, and *busy tells whether
- * another worker is at one. */
+/* A pool with something left to start, locked for it; NULL = none, and *busy tells whether another
+ * worker is at one. */
 static dag_taskpool *claim(dag_context *ctx, int *busy)
 {
     *busy = 0;
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
     dag_taskpool *pool = dagi_tasks(ctx)->pools;
     for (; pool; pool = dagi_pool(pool)->next) {
-        if (atomic_load(&dagi_pool(pool)->state) != DAGI_POOL_RUNNING ||
-            atomic_load(&dagi_pool(pool)->start_done))
+        struct dagi_pool_start *start = &dagi_pool(pool)->start;
+        if (atomic_load(&dagi_pool(pool)->state) != DAGI_POOL_RUNNING || atomic_load(&start->done))
             continue;
-        if (!dagi_try_lock(&dagi_pool(pool)->start_lock)) {
+        if (!dagi_try_lock(&start->lock)) {
             *busy = 1;
             continue;
         }
-        if (!atomic_load(&dagi_pool(pool)->start_done))
+        if (!atomic_load(&start->done))
             break;
-        dagi_unlock(&dagi_pool(pool)->start_lock);
+        dagi_unlock(&start->lock);
     }
     pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
     return pool;
@@ -67,18 +67,29 @@ static dag_taskpool *claim_or_wait(dag_context *ctx)
     return pool;
 }
 
-/* One chunk of the pool, of one class after the other. */
-static void fill(dag_taskpool *pool, struct batch *b)
+/* One chunk of the pool, of one class after the other, from class *at on. `cursors` are those of the
+ * classes, `step` apart; with 0 there is one, for whatever class it is at. */
+static void fill(dag_taskpool *pool, int *at, dag_cursor *cursors, size_t step, struct batch *b)
 {
-    int nclasses = pool->program->nclasses;
-    while (dagi_pool(pool)->start_class < nclasses && b->count < b->limit) {
-        dagi_class_info *info = &dagi_pool(pool)->classes[dagi_pool(pool)->start_class];
-        info->cursor.batch = b;
-        if (!info->cls->start || !info->cls->start(&info->cursor, pool->globals))
-            dagi_pool(pool)->start_class++;
+    while (*at < pool->program->nclasses && b->count < b->limit) {
+        const dag_class *cls = pool->program->classes[*at];
+        dag_cursor *cursor = (dag_cursor *)(void *)((char *)cursors + (size_t)*at * step);
+        if (cursor->cls != cls)
+            *cursor = (dag_cursor){.pool = pool, .cls = cls};
+        cursor->batch = b;
+        if (!cls->start || !cls->start(cursor, pool->globals))
+            ++*at;
         else if (b->count < b->limit)
             break; /* stopped early: no memory, the pool has failed */
     }
+}
+
+struct dag_task *dagi_start_chunk(struct dagi_worker *w, dag_taskpool *pool, int *at,
+                                  dag_cursor *cursor)
+{
+    struct batch b = {.w = w, .limit = CHUNK};
+    fill(pool, at, cursor, 0, &b);
+    return b.list;
 }
 
 int dagi_startup(struct dagi_worker *w, dagi_started *started)
@@ -95,16 +106,16 @@ int dagi_startup(struct dagi_worker *w, dagi_started *started)
         b.limit = 1 + (int)(dagi_random(w) % CHUNK);
     if (DAGI_TRACK(w))
         dagi_trace_startup(DAGI_TRACK(w));
-    fill(pool, &b);
+    fill(pool, &p->start.class, &p->classes->cursor, sizeof *p->classes, &b);
     if (!p->countable && b.count > 0)
         atomic_fetch_add_explicit(&p->open, b.count, memory_order_relaxed);
-    int done = p->start_class == pool->program->nclasses;
+    int done = p->start.class == pool->program->nclasses;
     if (done) {
-        atomic_store(&p->start_done, 1);
+        atomic_store(&p->start.done, 1);
         atomic_fetch_sub(&tasks->starting, 1);
     }
     int countable = p->countable; /* with all its tasks taken a pool that is not may end */
-    dagi_unlock(&p->start_lock);
+    dagi_unlock(&p->start.lock);
     /* Until here the pool could not end. The tasks, or the share of open that stands for start-up,
      * keep it until they are given away. */
     started->list = dagi_ready_here(w, b.list);

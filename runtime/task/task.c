@@ -138,7 +138,7 @@ static int execute_beside_devices(struct dagi_worker *w, struct dag_task *t)
     int64_t before = r->renames;
     make_writable(w, t, writes);
     if (r->renames != before) { /* not for w to hand in: another worker may yet complete t */
-        atomic_fetch_add_explicit(&dagi_pool(pool)->renames, r->renames - before,
+        atomic_fetch_add_explicit(&dagi_pool(pool)->stats.renames, r->renames - before,
                                   memory_order_relaxed);
         r->renames = before;
     }

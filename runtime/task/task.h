@@ -17,6 +17,7 @@
 
 struct dagi_choice_class;
 struct dagi_devices;
+struct dagi_door;
 struct dagi_driver;
 struct dagi_race;
 struct dagi_shard;
@@ -44,6 +45,7 @@ struct dagi_tasks {
     struct dagi_devices *devices;
     struct dagi_race *race;
     struct dagi_watch *watcher;
+    struct dagi_sim *sim; /* NULL = this is no simulation */
     char no_devices[256];
     int device_classes; /* 1: a pool had a class with a body for the devices; application thread */
     struct dagi_task_store *task_store; /* task memory shared between workers; memory.c */
@@ -135,7 +137,7 @@ typedef struct dagi_class_info {
     _Atomic uint8_t many; /* hint: an instance with several arrivals has been seen */
     _Atomic(struct dagi_choice_class *)
         times; /* hint: the device layer's, once they were asked for */
-    /* start-up; pool->start_lock */
+    /* start-up; pool->start.lock */
     dag_cursor cursor;
     int started; /* 1: nothing left to start */
 } dagi_class_info;
@@ -165,6 +167,25 @@ enum dagi_pool_state {
     DAGI_POOL_ENDED
 };
 
+/* Where a pool stands among others that name one of its collections. */
+struct dagi_pool_order {
+    int waits;                /* earlier pools it still waits for */
+    dag_taskpool **followers; /* pools that wait for this one */
+    int nfollowers, followers_capacity;
+};
+
+/* What dag_taskpool_stats() tells. */
+struct dagi_pool_stats {
+    _Atomic int64_t tasks, renames, messages, bytes_sent, deferred_stores;
+};
+
+/* Start-up of a pool. */
+struct dagi_pool_start {
+    _Atomic int lock; /* a try-lock; its holder alone touches the cursors */
+    int class;        /* lock: class whose cursor is at work */
+    _Atomic int done;
+};
+
 /* A pool, as tasks know it. */
 struct dagi_pool {
     dag_taskpool head; /* first */
@@ -172,6 +193,7 @@ struct dagi_pool {
     dagi_class_info *classes; /* [program->nclasses] */
     dag_collection **collections; /* [program->nslots], as bound */
     void *comm;              /* comm's: what it keeps per pool, freed before dagi_pool_end() */
+    struct dagi_door *door;  /* NULL = its program names all its tasks; door.h */
     int countable;           /* 0: the end is found by waves */
     int on_device;           /* 1: some class has a body for the devices that are there */
     int nshards;             /* of the dependency table; a power of two */
@@ -184,9 +206,7 @@ struct dagi_pool {
     char *message;     /* of `status`, or NULL; owned */
     int64_t info;      /* smallest reported > 0; 0 = none; the agreed one in ENDED */
     struct dag_task *early; /* ready in QUEUED, linked by next */
-    int waits;              /* earlier pools it still waits for */
-    dag_taskpool **followers; /* pools that wait for this one */
-    int nfollowers, followers_capacity;
+    struct dagi_pool_order order;
 
     /* -- guarded by ctx->pools_lock */
     dag_taskpool *next;
@@ -196,19 +216,16 @@ struct dagi_pool {
 
     /*
      * What keeps this rank's part from being over: tasks not completed + holds of comm + 1 while
-     * start-up is not finished. Whoever takes it to zero ends the part. Countable pools enter all
-     * their tasks at the start; the others enter each task when it is made and keep one for the
-     * waves to take.
+     * start-up is not finished + 1 while it is open. Whoever takes it to zero ends the part. Countable
+     * pools enter all their tasks at the start, and those that are given as they are; the others enter
+     * each task when it is made and keep one for the waves to take.
      */
     _Alignas(DAGI_LINE) _Atomic int64_t open;
     /* Statistics, on the line that a worker takes anyway when it hands in its counts. What every
      * task reads does not lie here. */
-    _Atomic int64_t tasks, renames, messages, bytes_sent, deferred_stores;
+    struct dagi_pool_stats stats;
 
-    /* -- start-up: start_lock is a try-lock; its holder alone touches the cursors */
-    _Alignas(DAGI_LINE) _Atomic int start_lock;
-    int start_class; /* start_lock: class whose cursor is at work */
-    _Atomic int start_done;
+    _Alignas(DAGI_LINE) struct dagi_pool_start start;
 };
 
 static inline struct dagi_pool *dagi_pool(const dag_taskpool *pool)
@@ -371,6 +388,11 @@ typedef struct dagi_started {
 } dagi_started;
 int dagi_startup(struct dagi_worker *w, dagi_started *started);
 
+/* The next chunk of a pool as the rank that its collections show now, from class *at on; the list may be
+ * empty only when *at is behind the last class, or the pool has failed. For sim/, which starts many ranks. */
+struct dag_task *dagi_start_chunk(struct dagi_worker *w, dag_taskpool *pool, int *at,
+                                  dag_cursor *cursor);
+
 /* ---- pool.c, pool_life.c ---------------------------------------------------------------- */
 
 /* Free a pool that is NEW or ENDED. */
@@ -392,7 +414,7 @@ void dagi_pool_enlist(dag_taskpool *pool);
 /* dag_add() has told all who must know: it runs, if it waits for nobody else. */
 void dagi_pool_may_start(struct dagi_worker *w, dag_taskpool *pool);
 /* At the local end of a pool, when no task and no transfer of it holds a value any more: apply the
- * stores that waited for it (they are counted in pool->deferred_stores), or forget them when it
+ * stores that waited for it (they are counted in pool->stats.deferred_stores), or forget them when it
  * has failed. Fails the pool when something still holds a fetched element, which is a bug. 0: some
  * wait for content that a device has; the pool is open until they are done, and whoever closes it
  * comes here again. */

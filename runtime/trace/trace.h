@@ -234,14 +234,14 @@ uint64_t dagi_trace_input(struct dag_task *t, int flow);
 void dagi_trace_collect(struct dagi_track *track, struct dag_task *t, const uint64_t *content);
 /* The body of t, begun at `begin`, has run: it is what makes tasks ready from now on. */
 void dagi_trace_task(struct dagi_track *track, struct dag_task *t, uint64_t begin);
-/* The same for a task that ran elsewhere and whose end the worker of `track` has found out. */
+/* The same for a task that ran elsewhere; the worker of `track` has found out that it has ended. */
 void dagi_trace_task_on(dagi_log *log, struct dagi_track *track, struct dag_task *t, uint64_t begin,
                         uint64_t end);
 static inline uint64_t dagi_trace_head(enum dagt_event kind, unsigned words, unsigned a, uint32_t b)
 {
     return (uint64_t)kind | (uint64_t)words << 8 | (uint64_t)a << 16 | (uint64_t)b << 32;
 }
-/* An event with begin and end, and `more` behind them; begin is cut off at the start of recording. */
+/* Record an event with begin, end and the words of `more`; begin is not before the start of recording. */
 void dagi_trace_event(const struct dagi_trace *trace, dagi_buffer *buffer, uint64_t head,
                       uint64_t begin, uint64_t end, const uint64_t *more);
 /* The worker has been busy with something since `begin`, maybe in the midst of being idle. */

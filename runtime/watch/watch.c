@@ -10,6 +10,7 @@
 #include "watch.h"
 
 #include "../base/lock.h"
+#include "../task/door.h"
 #include "../worker/worker.h"
 #include "waiting.h"
 
@@ -32,23 +33,45 @@ struct dagi_watch {
     sem_t wake;
     _Atomic int leave;
     _Atomic int asked; /* signals not yet answered */
-    int signal;        /* 0 = none */
-    struct sigaction before;
+    struct dagi_watch *next; /* of those that report upon the signal */
 };
 
-/* The one that the handler serves: a signal belongs to the process. Set while its handler is. */
-static struct dagi_watch *_Atomic served;
+/* A signal belongs to the process: its handler wakes the thread of one context, which tells the others. */
+static struct {
+    struct dagi_watch *_Atomic served; /* the one that the handler wakes: the first; NULL = it is not set */
+    /* -- lock, which comes before all others but `house` */
+    pthread_mutex_t lock;
+    struct dagi_watch *first;
+    int signal;
+    struct sigaction before;
+} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void ask(struct dagi_watch *watch)
+{
+    atomic_fetch_add(&watch->asked, 1);
+    sem_post(&watch->wake);
+}
 
 static void on_signal(int number)
 {
     int kept = errno;
-    struct dagi_watch *watch = atomic_load(&served);
+    struct dagi_watch *watch = atomic_load(&process.served);
     (void)number;
-    if (watch) {
-        atomic_fetch_add(&watch->asked, 1);
-        sem_post(&watch->wake);
-    }
+    if (watch)
+        ask(watch);
     errno = kept;
+}
+
+static void tell_others(const struct dagi_watch *told)
+{
+    if (atomic_load(&process.served) != told)
+        return;
+    pthread_mutex_lock(&process.lock);
+    for (struct dagi_watch *watch = process.first; watch; watch = watch->next) {
+        if (watch != told)
+            ask(watch);
+    }
+    pthread_mutex_unlock(&process.lock);
 }
 
 /* ---- around bodies ---------------------------------------------------------------------- */
@@ -120,10 +143,11 @@ static void put_pool(dag_taskpool *pool, FILE *out)
     int state = atomic_load(&dagi_pool(pool)->state);
     int64_t waiting = dagi_deps_count(pool);
     fprintf(out, "\n pool %u of %s %s: %lld tasks completed", pool->id, pool->program->file,
-            state_name(state), (long long)atomic_load(&dagi_pool(pool)->tasks));
-    if (state < DAGI_POOL_LOCAL && dagi_pool(pool)->countable)
+            state_name(state), (long long)atomic_load(&dagi_pool(pool)->stats.tasks));
+    if (state < DAGI_POOL_LOCAL && dagi_pool(pool)->countable && !dagi_pool(pool)->door)
         fprintf(out, ", %lld left here", (long long)atomic_load(&dagi_pool(pool)->open));
-    fprintf(out, ", %lld wait for inputs", (long long)waiting);
+    fprintf(out, ", %lld wait for inputs%s", (long long)waiting,
+            dagi_pool_is_open(pool) ? ", and it is open" : "");
     if (state < DAGI_POOL_LOCAL)
         dagi_waiting_write(pool, waiting, out);
 }
@@ -131,7 +155,7 @@ static void put_pool(dag_taskpool *pool, FILE *out)
 static void put_report(const struct dagi_watch *watch, FILE *out)
 {
     dag_context *ctx = watch->ctx;
-    fprintf(out, "dag: rank %d of %d: report: %lld tasks ready", ctx->rank, ctx->size,
+    fprintf(out, "dag: %s of %d: report: %lld tasks ready", dagi_who(ctx).text, ctx->size,
             (long long)dagi_crew(ctx)->sched->ready(ctx));
     put_workers(watch, out);
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
@@ -143,7 +167,7 @@ static void put_report(const struct dagi_watch *watch, FILE *out)
     fputc('\n', out);
 }
 
-/* In one piece: ranks write to the same terminal. */
+/* Print in one piece, since ranks write to the same terminal. */
 static void print(const struct dagi_watch *watch, void (*put)(const struct dagi_watch *, FILE *))
 {
     char *text = NULL;
@@ -168,7 +192,7 @@ static void put_late(const struct dagi_watch *watch, FILE *out)
         dagi_watched *slot = &watch->slots[i];
         dagi_lock(&slot->lock);
         if (slot->cls && slot->told && slot->seen == slot->number) {
-            fprintf(out, "dag: rank %d: time-out: worker %d ", ctx->rank, i);
+            fprintf(out, "dag: %s: time-out: worker %d ", dagi_who(ctx).text, i);
             put_body(slot, slot->ran, out);
             fprintf(out, ", longer than task_timeout = %g s\n", ctx->settings.task_timeout);
         }
@@ -205,8 +229,8 @@ static void end_late(const struct dagi_watch *watch)
     if (!watch->ctx->settings.task_timeout_end)
         return;
     print(watch, put_report);
-    fprintf(stderr, "dag: rank %d: a body cannot be stopped from outside: this process ends "
-            "(task_timeout_end = off would go on)\n", watch->ctx->rank);
+    fprintf(stderr, "dag: %s: a body cannot be stopped from outside: this process ends "
+            "(task_timeout_end = off would go on)\n", dagi_who(watch->ctx).text);
     abort();
 }
 
@@ -251,8 +275,10 @@ static void *watch_thread(void *arg)
         sleep_until_woken(watch, tick);
         if (atomic_load(&watch->leave))
             return NULL;
-        if (atomic_exchange(&watch->asked, 0) > 0)
+        if (atomic_exchange(&watch->asked, 0) > 0) {
+            tell_others(watch);
             print(watch, put_report);
+        }
         uint64_t now = dagi_now(), passed = now - before;
         before = now;
         if (tick && look(watch, passed < 2 * tick ? passed : 2 * tick))
@@ -262,7 +288,7 @@ static void *watch_thread(void *arg)
 
 /* ---- start and end ---------------------------------------------------------------------- */
 
-/* With all signals blocked: the application's are for the application's threads. */
+/* The thread blocks all signals: those of the application are for its own threads. */
 static int start_thread(struct dagi_watch *watch)
 {
     sigset_t all, kept;
@@ -275,26 +301,51 @@ static int start_thread(struct dagi_watch *watch)
 
 static dag_status take_signal(struct dagi_watch *watch, char *why, size_t why_size)
 {
-    struct dagi_watch *none = NULL;
+    int number = watch->ctx->settings.report_signal;
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    if (!watch->ctx->settings.report_signal)
-        return DAG_SUCCESS;
-    if (!atomic_compare_exchange_strong(&served, &none, watch)) {
-        snprintf(why, why_size, "report_signal: another context of this process has the signal");
-        return DAG_ERR_STATE;
+    dag_status status = DAG_SUCCESS;
+    if (!number)
+        return status;
+    pthread_mutex_lock(&process.lock);
+    if (process.first && process.signal != number) {
+        snprintf(why, why_size, "report_signal: another context of this process has another signal (%s); "
+                 "there is one for all of them", strsignal(process.signal));
+        status = DAG_ERR_STATE;
+    } else {
+        struct dagi_watch **link = &process.first;
+        while (*link)
+            link = &(*link)->next;
+        *link = watch;
+        atomic_store(&process.served, process.first);
     }
-    watch->signal = watch->ctx->settings.report_signal;
-    sigemptyset(&action.sa_mask);
-    sigaction(watch->signal, &action, &watch->before);
-    return DAG_SUCCESS;
+    if (status == DAG_SUCCESS && process.first == watch) {
+        process.signal = number;
+        sigemptyset(&action.sa_mask);
+        sigaction(number, &action, &process.before);
+    }
+    pthread_mutex_unlock(&process.lock);
+    return status;
+}
+
+/* The next one is woken instead; behind the last one the application has its signal again. */
+static void return_signal(const struct dagi_watch *watch)
+{
+    pthread_mutex_lock(&process.lock);
+    struct dagi_watch **link = &process.first;
+    while (*link && *link != watch)
+        link = &(*link)->next;
+    if (*link) {
+        *link = watch->next;
+        if (!process.first)
+            sigaction(process.signal, &process.before, NULL);
+        atomic_store(&process.served, process.first);
+    }
+    pthread_mutex_unlock(&process.lock);
 }
 
 static void release(struct dagi_watch *watch)
 {
-    if (watch->signal) {
-        sigaction(watch->signal, &watch->before, NULL);
-        atomic_store(&served, NULL);
-    }
+    return_signal(watch);
     sem_destroy(&watch->wake);
     free(watch->slots);
     free(watch);

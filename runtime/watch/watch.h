@@ -9,7 +9,7 @@
 
 typedef struct dagi_watch dagi_watch;
 
-/* What a worker is at; NULL in dagi_runner.watched where nothing is observed. The worker writes, the
+/* What a worker runs now; NULL in dagi_runner.watched where nothing is observed. The worker writes, the
  * watching thread reads, both under `lock`. */
 typedef struct dagi_watched {
     _Alignas(DAGI_LINE) _Atomic int lock;

@@ -202,13 +202,16 @@ void dagi_rest(struct dagi_worker *w)
         begin_search(w);
     dagi_note_idle(w, false, false);
     uint64_t idle = single && !crew->attend ? 0 : dagi_now() - t->idle_since;
-    if (dagi_worker_is_active(w) && (single || crowded || idle >= IDLE_AFTER)) {
+    if (dagi_worker_is_active(w) && (single || crowded || t->shared || idle >= IDLE_AFTER)) {
         dagi_deactivate(w);
         look = true;
     }
     if (look_for_stall(w, look))
         return;
     bool looks = single ? ctx->size > 1 : polls(w);
+    t->rested = 1;
+    if (t->shared) /* what follows is for the whole thread: dagi_rest_all() */
+        return;
     if (dagi_worker_is_active(w) || t->one_task || /* dag_test() is soon back */
         idle < patience(ctx, looks) ||
         (looks && (!crew->messages->can_sleep(w) || dagi_something(w))))
@@ -217,6 +220,22 @@ void dagi_rest(struct dagi_worker *w)
         dagi_park_at_bell(w, idle);
     else
         dagi_park(w, idle);
+}
+
+void dagi_rest_all(struct dagi_worker *w, uint64_t idle)
+{
+    struct dagi_worker *open = w;
+    bool parks = true;
+    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
+        parks = parks && searches(o) && !polls_now(o) && !dagi_thread(o)->one_task &&
+                idle >= patience(o->ctx, false) && !dagi_something(o);
+        if (atomic_load(&dagi_tasks(o->ctx)->open_pools) > 0)
+            open = o;
+    }
+    if (parks)
+        dagi_park(w, idle);
+    else
+        dagi_wait_a_moment(open, idle);
 }
 
 /* It is awake and looks again within microseconds, so it is active. One that leaves tasks of others

@@ -53,10 +53,10 @@ void dagi_unpark(dag_context *ctx, const struct dagi_worker *who)
     if (!w)
         return;
     struct dagi_thread *t = dagi_thread(w);
-    pthread_mutex_lock(&t->sleep_lock);
+    pthread_mutex_lock(&t->bed->lock);
     t->sleeping = 0;
-    pthread_cond_signal(&t->sleep_cond);
-    pthread_mutex_unlock(&t->sleep_lock);
+    pthread_cond_signal(&t->bed->cond);
+    pthread_mutex_unlock(&t->bed->lock);
     if (at_bell)
         crew->messages->rouse(ctx);
 }
@@ -88,7 +88,7 @@ static bool lacks_polling(const dag_context *ctx)
 static bool must_stay(struct dagi_worker *w)
 {
     const struct dagi_thread *t = dagi_thread(w);
-    return dagi_something(w) || atomic_load(&dagi_crew(w->ctx)->stopping) ||
+    return dagi_something(w) || dagi_is_called(w) ||
            (t->done && t->done(t->done_arg)) || lacks_polling(w->ctx);
 }
 
@@ -119,52 +119,81 @@ static void enlist(struct dagi_worker *w, dagi_worker_state from, dagi_worker_st
     dagi_full_fence(); /* pairs with the one in dagi_wake_one() */
 }
 
-static void wait_until_woken(struct dagi_worker *w)
+/* Off the list, by itself or by who woke it: true. */
+static bool get_up(struct dagi_worker *w)
 {
-    pthread_mutex_lock(&dagi_thread(w)->sleep_lock);
-    while (dagi_thread(w)->sleeping)
-        pthread_cond_wait(&dagi_thread(w)->sleep_cond, &dagi_thread(w)->sleep_lock);
-    pthread_mutex_unlock(&dagi_thread(w)->sleep_lock);
+    struct dagi_thread *t = dagi_thread(w);
+    bool woken = !unlist(w);
+    if (woken) {
+        pthread_mutex_lock(&t->bed->lock);
+        while (t->sleeping)
+            pthread_cond_wait(&t->bed->cond, &t->bed->lock);
+        pthread_mutex_unlock(&t->bed->lock);
+    }
+    t->sleeping = 0;
+    return woken;
 }
 
-/* The same, but no longer than a nap; false when nobody has woken w, which then is off the list. */
-static bool nap(struct dagi_worker *w, uint64_t idle)
+static struct timespec moment_in(uint64_t nanoseconds)
 {
     enum { SECOND = 1000000000 };
-    uint64_t length = idle < SHORTEST_NAP ? SHORTEST_NAP : idle < LONGEST_NAP ? idle : LONGEST_NAP;
     struct timespec end;
     clock_gettime(CLOCK_MONOTONIC, &end);
-    uint64_t ns = (uint64_t)end.tv_nsec + length;
+    uint64_t ns = (uint64_t)end.tv_nsec + nanoseconds;
     end.tv_sec += (time_t)(ns / SECOND);
     end.tv_nsec = (long)(ns % SECOND);
-    pthread_mutex_lock(&dagi_thread(w)->sleep_lock);
-    for (int status = 0; dagi_thread(w)->sleeping && status != ETIMEDOUT;)
-        status =
-            pthread_cond_timedwait(&dagi_thread(w)->sleep_cond, &dagi_thread(w)->sleep_lock, &end);
-    bool woken = !dagi_thread(w)->sleeping;
-    pthread_mutex_unlock(&dagi_thread(w)->sleep_lock);
-    if (woken || unlist(w))
-        return woken;
-    wait_until_woken(w);
-    return true;
+    return end;
+}
+
+/* Nobody has woken any worker of this thread; its lock is held. */
+static bool all_sleep(struct dagi_worker *w)
+{
+    for (const struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
+        if (!dagi_thread(o)->sleeping)
+            return false;
+    }
+    return !dagi_is_called(w);
+}
+
+/* Until then; `longest`: no longer than that, 0 = as long as it takes. */
+static void sleep_until_woken(struct dagi_worker *w, uint64_t longest)
+{
+    dagi_bed *bed = dagi_thread(w)->bed;
+    struct timespec end = moment_in(longest);
+    pthread_mutex_lock(&bed->lock);
+    for (int status = 0; all_sleep(w) && status != ETIMEDOUT;)
+        status = longest ? pthread_cond_timedwait(&bed->cond, &bed->lock, &end)
+                         : pthread_cond_wait(&bed->cond, &bed->lock);
+    pthread_mutex_unlock(&bed->lock);
+}
+
+static uint64_t nap_of(uint64_t idle)
+{
+    return idle < SHORTEST_NAP ? SHORTEST_NAP : idle < LONGEST_NAP ? idle : LONGEST_NAP;
 }
 
 void dagi_park(struct dagi_worker *w, uint64_t idle)
 {
-    bool news = true;
-    assert(!dagi_thread(w)->one_task && !dagi_thread(w)->next);
-    enlist(w, DAGI_SEARCHES_IDLE, DAGI_PARKED);
-    if (!must_stay(w) || !unlist(w)) {
-        dagi_note_idle(w, false, true);
-        if (dagi_crew(w->ctx)->helpers)
-            news = nap(w, idle);
-        else
-            wait_until_woken(w);
+    bool stays = false, helps = false;
+    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
+        assert(!dagi_thread(o)->one_task && !dagi_thread(o)->next);
+        enlist(o, DAGI_SEARCHES_IDLE, DAGI_PARKED);
     }
-    dagi_thread(w)->sleeping = 0;
-    if (news)
-        dagi_thread(w)->idle_since =
-            dagi_now(); /* searching, as counted by who took us off the list */
+    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
+        stays = stays || must_stay(o);
+        helps = helps || dagi_crew(o->ctx)->helpers;
+    }
+    if (!stays) {
+        for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o))
+            dagi_note_idle(o, false, true);
+        sleep_until_woken(w, helps ? nap_of(idle) : 0);
+        dagi_make_way(w);
+    }
+    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
+        if (get_up(o) || stays)
+            dagi_thread(o)->idle_since =
+                dagi_now(); /* searching, as counted by who took it off the list */
+    }
 }
 
 /* The same at the bell. Who woke us before we listened has rung for nothing, and we count as
@@ -172,9 +201,9 @@ void dagi_park(struct dagi_worker *w, uint64_t idle)
 static bool must_stay_at_bell(struct dagi_worker *w)
 {
     if (!dagi_tasks(w->ctx)->single) {
-        pthread_mutex_lock(&dagi_thread(w)->sleep_lock);
+        pthread_mutex_lock(&dagi_thread(w)->bed->lock);
         bool woken = !dagi_thread(w)->sleeping;
-        pthread_mutex_unlock(&dagi_thread(w)->sleep_lock);
+        pthread_mutex_unlock(&dagi_thread(w)->bed->lock);
         if (woken)
             return true;
     }
@@ -189,8 +218,9 @@ void dagi_park_at_bell(struct dagi_worker *w, uint64_t idle)
     if (!alone)
         enlist(w, DAGI_POLLS_IDLE, DAGI_AT_BELL);
     int events = dagi_crew(w->ctx)->messages->sleep(w, idle, must_stay_at_bell);
-    if (!alone && !unlist(w))
-        wait_until_woken(w);
+    dagi_make_way(w);
+    if (!alone)
+        get_up(w);
     dagi_thread(w)->sleeping = 0;
     if (events <= 0)
         return;

@@ -68,12 +68,27 @@ static dagi_worker_state active(dagi_worker_state state)
     return state;
 }
 
+/* Whoever has something to do in one context is no searcher, nor a manager, in the others of its
+ * thread. */
+static void leave_others(struct dagi_worker *w)
+{
+    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
+        if (o == w)
+            continue;
+        if (dagi_crew(o->ctx)->manager)
+            dagi_crew(o->ctx)->manager->leave(o);
+        dagi_end_search(o);
+    }
+}
+
 void dagi_activate(struct dagi_worker *w)
 {
     struct dagi_crew *crew = dagi_crew(w->ctx);
     dagi_worker_state at = dagi_worker_at(w);
     if (dagi_worker_is[at] & DAGI_IS_ACTIVE)
         return;
+    if (dagi_thread(w)->shared)
+        leave_others(w);
     bool listed = dagi_worker_is[at] & DAGI_IS_LISTED;
     if (listed) { /* others may take it off at any moment */
         pthread_mutex_lock(&crew->park_lock);

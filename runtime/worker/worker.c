@@ -1,12 +1,9 @@
 /*
  * Workers: the loop that finds tasks and runs them. What a worker does that finds none is in idle.c.
  */
-#include "../base/topology.h"
 #include "worker.h"
 
 #include <sched.h>
-#include <stdlib.h>
-#include <time.h>
 
 /* dagi_ticks() between looks at communication from a worker that is busy with short tasks. */
 enum { PROGRESS_TICKS = 4000 };
@@ -125,12 +122,16 @@ static inline bool progress_is_due(const struct dagi_worker *w)
     return w->ctx->size > 1 && dagi_ticks() - dagi_thread(w)->last_progress > PROGRESS_TICKS;
 }
 
-/* Time to look after messages or devices? */
+/* Time to look after messages, devices, or other contexts? */
 static inline bool attention_is_due(struct dagi_worker *w)
 {
-    return dagi_crew(w->ctx)->attend &&
-           (progress_is_due(w) ||
-            (dagi_crew(w->ctx)->manager && dagi_crew(w->ctx)->manager->wants(w)));
+    int attend = atomic_load_explicit(&dagi_crew(w->ctx)->attend, memory_order_relaxed);
+    if (!attend)
+        return false;
+    return ((attend & DAGI_ATTEND_MESSAGES) &&
+            dagi_ticks() - dagi_thread(w)->last_progress > PROGRESS_TICKS) ||
+           ((attend & DAGI_ATTEND_DEVICES) && dagi_crew(w->ctx)->manager->wants(w)) ||
+           ((attend & DAGI_ATTEND_OTHERS) && dagi_turn_is_over(w));
 }
 
 /* Time to ask the scheduler whether to go on? */
@@ -204,12 +205,17 @@ static bool manage(struct dagi_worker *w)
     uint64_t now = dagi_now();
     if (!dagi_thread(w)->waits_since)
         dagi_thread(w)->waits_since = now;
-    dagi_wait_a_moment(w, now - dagi_thread(w)->waits_since);
+    if (!dagi_thread(w)->shared) {
+        dagi_wait_a_moment(w, now - dagi_thread(w)->waits_since);
+        return true;
+    }
+    dagi_flush(w);
+    dagi_deactivate(w);
+    dagi_thread(w)->rested = 1;
     return true;
 }
 
-/* Run tasks for a while, or rest a little. */
-static void work(struct dagi_worker *w)
+void dagi_work(struct dagi_worker *w)
 {
     dag_context *ctx = w->ctx;
     if (dagi_crew(ctx)->manager && manage(w))
@@ -267,19 +273,33 @@ void dagi_leave(struct dagi_worker *w)
 static void enter(struct dagi_worker *w, int (*done)(void *arg), void *arg)
 {
     dagi_worker_enter(w);
+    dagi_make_way(w);
     dagi_thread(w)->done = done;
     dagi_thread(w)->done_arg = arg;
-    if (DAGI_TRACK(w))
-        dagi_trace_enter(DAGI_TRACK(w));
+    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
+        if (DAGI_TRACK(o))
+            dagi_trace_enter(DAGI_TRACK(o));
+    }
 }
 
 static void leave(struct dagi_worker *w)
 {
-    dagi_leave(w);
-    if (DAGI_TRACK(w))
-        dagi_trace_leave(DAGI_TRACK(w));
+    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
+        dagi_leave(o);
+        if (DAGI_TRACK(o))
+            dagi_trace_leave(DAGI_TRACK(o));
+    }
     dagi_thread(w)->done = NULL;
     dagi_worker_enter(NULL);
+}
+
+/* The other contexts of this thread go on as well: ranks may wait for their parts first. */
+static inline void work_here(struct dagi_worker *w)
+{
+    if (DAGI_UNLIKELY(dagi_thread(w)->shared))
+        dagi_seat_round(w);
+    else
+        dagi_work(w);
 }
 
 void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg)
@@ -296,7 +316,7 @@ void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg)
         }
         if (!blocked)
             atomic_fetch_add(&dagi_crew(ctx)->blocked, 1);
-        work(w);
+        work_here(w);
     }
     leave(w);
 }
@@ -305,14 +325,16 @@ void dagi_run_for(struct dagi_worker *w, uint64_t nanoseconds, int (*done)(void 
 {
     uint64_t start = dagi_now();
     enter(w, done, arg);
-    dagi_thread(w)->one_task = 1;
+    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o))
+        dagi_thread(o)->one_task = 1;
     do {
         atomic_store(&dagi_crew(w->ctx)->news, 0);
         if (done(arg))
             break;
-        work(w);
+        work_here(w);
     } while (dagi_now() - start < nanoseconds);
-    dagi_thread(w)->one_task = 0;
+    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o))
+        dagi_thread(o)->one_task = 0;
     leave(w);
 }
 
@@ -331,57 +353,3 @@ const dagi_crew_port dagi_crew_tasks = {
     .started = started,
     .news = dagi_wake_application,
 };
-
-/* ---- background workers ----------------------------------------------------------------- */
-
-static void *background(void *arg)
-{
-    struct dagi_worker *w = arg;
-    dagi_worker_enter(w);
-    if (dagi_thread(w)->cpu >= 0)
-        dagi_topology_bind(w->ctx->topology, w->index);
-    while (!atomic_load(&dagi_crew(w->ctx)->stopping))
-        work(w);
-    dagi_leave(w);
-    dagi_note_idle(w, false, false); /* to the end */
-    return NULL;
-}
-
-dag_status dagi_workers_start(dag_context *ctx)
-{
-    for (int i = 1; i < dagi_tasks(ctx)->nworkers; i++) {
-        struct dagi_worker *w = dagi_tasks(ctx)->workers[i];
-        if (pthread_create(&dagi_thread(w)->thread, NULL, background, w) != 0)
-            return DAG_ERR_NOMEM;
-        dagi_thread(w)->started = 1;
-    }
-    return DAG_SUCCESS;
-}
-
-void dagi_workers_stop(dag_context *ctx)
-{
-    atomic_store(&dagi_crew(ctx)->stopping, 1);
-    for (int i = 1; i < dagi_tasks(ctx)->nworkers; i++) {
-        if (!dagi_tasks(ctx)->workers[i] || !dagi_thread(dagi_tasks(ctx)->workers[i])->started)
-            continue; /* the start failed half way */
-        dagi_unpark(ctx, dagi_tasks(ctx)->workers[i]);
-        pthread_join(dagi_thread(dagi_tasks(ctx)->workers[i])->thread, NULL);
-        dagi_thread(dagi_tasks(ctx)->workers[i])->started = 0;
-    }
-}
-
-void dagi_thread_init(struct dagi_thread *t)
-{
-    pthread_condattr_t attributes; /* helpers sleep for a time */
-    pthread_mutex_init(&t->sleep_lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&t->sleep_cond, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
-void dagi_thread_fini(struct dagi_thread *t)
-{
-    pthread_mutex_destroy(&t->sleep_lock);
-    pthread_cond_destroy(&t->sleep_cond);
-}

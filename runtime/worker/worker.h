@@ -19,7 +19,7 @@
  * others, which is done in RUNS or SEARCHES.
  *
  *   OUT            outside of the library, or awake in it for a device alone
- *   RUNS           active: runs tasks
+ *   RUNS           active: runs tasks, or gives some to an open pool
  *   SEARCHES       active, searches
  *   SEARCHES_IDLE  searches
  *   POLLS          active, searches, polls
@@ -27,6 +27,9 @@
  *   PARKED         asleep on its condition, on the list of those that can be woken
  *   AT_BELL        polls; asleep where messages wake it, or looking after them there; on the list
  *   AT_BELL_ACTIVE the same when what it has handled there made tasks ready
+ *
+ * A thread with workers in several contexts is OUT in all but one of them while it RUNS tasks, is the
+ * searcher of each while it finds none, and on the list of each while it sleeps.
  *
  * The owner changes its state, with two exceptions: who takes a worker off the list, be it itself,
  * makes it a searcher, and this and all changes of a worker on the list are made under park_lock.
@@ -48,12 +51,23 @@ typedef enum dagi_worker_state {
 enum { DAGI_IS_ACTIVE = 1, DAGI_IS_SEARCHING = 2, DAGI_IS_POLLING = 4, DAGI_IS_LISTED = 8 };
 extern const uint8_t dagi_worker_is[DAGI_WORKER_STATES];
 
+/* Where a thread sleeps. */
+typedef struct dagi_bed {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+} dagi_bed;
+
 struct dagi_thread {
     struct dagi_runner runner; /* first */
     /* -- fixed */
-    int cpu; /* processor it is bound to, -1: not bound */
-    pthread_t thread; /* of workers 1.., when started */
-    int started;
+    int cpu; /* worker whose core it wants to be bound to, -1: none */
+
+    /* -- seat.c: the thread that it is, from dagi_workers_start() to dagi_workers_stop(); NULL else.
+     *    Changed while it is neither on the list nor in use. */
+    struct dagi_seat *seat;
+    dagi_bed *bed;             /* the seat's, else `own` */
+    _Atomic int leaving;       /* 1: the context ends, the thread is to give it up */
+    struct dagi_worker *coming; /* the bed's lock: the next that is to come to that seat */
 
     /* -- see dagi_worker_state */
     _Atomic int state;
@@ -69,12 +83,16 @@ struct dagi_thread {
     int (*done)(void *arg);   /* worker 0 in dagi_run_until(), NULL otherwise */
     void *done_arg;
     int one_task;             /* 1: worker 0 in dag_test(), look at the clock after each task */
+    /* Of a thread with workers in several contexts; see seat.c. */
+    int shared;               /* 1: it is on such a thread */
+    int rested;               /* 1: the last look found nothing */
+    uint64_t turn_since;      /* dagi_ticks() when its turn began */
+    struct dagi_worker *mate; /* the next worker of the same thread */
 
     /* -- shared: sleeping; park_lock of the context, and the pair below for the sleep itself */
     _Alignas(DAGI_LINE) struct dagi_worker *park_next;
-    pthread_mutex_t sleep_lock;
-    pthread_cond_t sleep_cond;
-    int sleeping; /* sleep_lock */
+    int sleeping; /* the bed's lock */
+    dagi_bed own;
 };
 
 static inline struct dagi_thread *dagi_thread(const struct dagi_worker *w)
@@ -91,6 +109,9 @@ static inline struct dagi_thread *dagi_thread(const struct dagi_worker *w)
 #define DAGI_ACTIVE_MASK UINT64_C(0xffff)
 #define DAGI_ACTIVE_ONE (UINT64_C(0x10000) + 1)
 
+/* Messages; devices; that other contexts use the same threads. */
+enum { DAGI_ATTEND_MESSAGES = 1, DAGI_ATTEND_DEVICES = 2, DAGI_ATTEND_OTHERS = 4 };
+
 /* The workers of a context. */
 struct dagi_crew {
     struct dagi_tasks tasks; /* first */
@@ -102,14 +123,14 @@ struct dagi_crew {
     /* The ranks that share the processors are as many as these or more. Nobody wakes a background
      * worker for tasks or messages: it looks by itself whether help is needed. */
     int helpers;
-    int attend; /* messages or devices have to be looked after between tasks */
-    dag_context *next_context; /* context's, guarded there: of the list for debuggers */
+    _Atomic int attend; /* DAGI_ATTEND_...: what is to be looked after between tasks */
+    dag_context *next_context; /* seat.c's, guarded there: in dagi_contexts */
+    int seated; /* the same: its workers have threads */
 
     /* -- shared */
     _Alignas(DAGI_LINE) _Atomic uint64_t activity; /* see above */
     _Alignas(DAGI_LINE) _Atomic int searching; /* workers that search; not counted when single */
     _Atomic int parked;    /* length of park_list */
-    _Atomic int stopping;  /* 1: background workers leave */
     _Atomic int polling;   /* 1: a background worker polls, others may sleep */
     _Atomic int app_polls; /* 1: worker 0 polls */
     _Atomic int news;      /* 1: worker 0 should ask its done() */
@@ -169,10 +190,80 @@ bool dagi_start_some(struct dagi_worker *w);
  * Cheap, may be stale. Comm then keeps back the credit of the messages it handles, so what a flood
  * of messages can pile up is bounded; critical messages under way are delivered all the same. */
 int dagi_ready_many(const dag_context *ctx);
+/* Tasks for a while, or a little rest. */
+void dagi_work(struct dagi_worker *w);
 /* The application thread leaves the library: it keeps no task and is idle. */
 void dagi_leave(struct dagi_worker *w);
+
+/* ---- seat.c ----------------------------------------------------------------------------- */
+
+/*
+ * A thread of the process. All contexts share these: worker i of each is thread i, and worker 0 the
+ * application's thread that made the context. There are as many background threads as the largest
+ * context needs, however many contexts there are.
+ */
+struct dagi_seat {
+    /* -- fixed */
+    int index; /* of its workers */
+    pthread_t thread;
+    dagi_bed bed;
+    pthread_cond_t left; /* a worker has left, or all */
+
+    /* -- owner */
+    struct dagi_worker *first; /* linked by mate */
+    int count;
+    int pu; /* of an application's thread: where dagi_make_way() saw it last; -1: not yet */
+
+    /* -- shared */
+    int core; /* seat.c's lock: the worker to whose core it is bound; -1: to none */
+    _Atomic int called;         /* 1: who is to come or to leave has changed */
+    struct dagi_worker *coming; /* the bed's lock */
+    int ends;                   /* the bed's lock: nobody will come any more */
+    int users;                  /* seat.c's lock: workers that have come or will, and have not left */
+    struct dagi_seat *next;     /* the same: of the application's threads */
+};
+
+/* The application's thread w, which is bound to nothing, is about to work: where it runs on the core of a
+ * background thread both have half of that while another core idles, for up to seconds until the system
+ * finds out. They change places. */
+void dagi_make_way(const struct dagi_worker *w);
+
+/* All contexts of this process, the youngest first: tools/gdb/dag.py begins there. */
+extern dag_context *dagi_contexts;
+void dagi_context_enter(dag_context *ctx); /* and it gets its number */
+void dagi_context_leave(dag_context *ctx);
+/* The part of the processors that this process has is what the first of its contexts finds: the others
+ * cut theirs from it. Gives the number of ranks that share them. */
+int dagi_seats_share(dag_context *ctx);
+
+/* Its workers get threads. */
 dag_status dagi_workers_start(dag_context *ctx);
+/* They have none any more, and keep no task. */
 void dagi_workers_stop(dag_context *ctx);
+
+/* A turn for each worker of w's thread, which has several, and rest if none has found anything. */
+void dagi_seat_round(struct dagi_worker *w);
+/* The workers of w's thread as far as it looks after them: w alone, or all. */
+static inline struct dagi_worker *dagi_mates(struct dagi_worker *w)
+{
+    return dagi_thread(w)->shared ? dagi_thread(w)->seat->first : w;
+}
+static inline struct dagi_worker *dagi_next_mate(const struct dagi_worker *w)
+{
+    return dagi_thread(w)->shared ? dagi_thread(w)->mate : NULL;
+}
+/* The thread of w is to see who comes and who leaves. */
+static inline bool dagi_is_called(const struct dagi_worker *w)
+{
+    const struct dagi_seat *seat = dagi_thread(w)->seat;
+    return seat && atomic_load(&seat->called);
+}
+/* It has worked for this context for long enough, for there are others. */
+static inline bool dagi_turn_is_over(const struct dagi_worker *w)
+{
+    enum { TURN_TICKS = 1000000 };
+    return dagi_thread(w)->shared && dagi_ticks() - dagi_thread(w)->turn_since > TURN_TICKS;
+}
 
 /* ---- idle.c ----------------------------------------------------------------------------- */
 
@@ -189,9 +280,11 @@ int dagi_make_progress(struct dagi_worker *w);
 void dagi_end_search(struct dagi_worker *w);
 /* Found nothing to run. */
 void dagi_rest(struct dagi_worker *w);
-/* Has left tasks alone, for others get more done without it (sched/thief.h). */
+/* Nor has any other worker of the thread, for so many nanoseconds. */
+void dagi_rest_all(struct dagi_worker *w, uint64_t idle);
+/* The worker has left tasks alone, since others get more done without it (sched/thief.h). */
 void dagi_stay_away(struct dagi_worker *w, bool searches);
-/* Wait for a moment, the longer the longer (nanoseconds) nothing has happened. */
+/* Wait for a moment, which is longer the longer nothing has happened (nanoseconds). */
 void dagi_wait_a_moment(struct dagi_worker *w, uint64_t idle);
 /* The trace learns why w does nothing. */
 void dagi_note_idle(struct dagi_worker *w, bool congested, bool asleep);
@@ -206,8 +299,8 @@ void dagi_unpark(dag_context *ctx, const struct dagi_worker *who);
 /* Wake worker 0 if it sleeps in dagi_run_until(): something it may wait for has happened. */
 void dagi_wake_application(dag_context *ctx);
 /* w, which is searching and has been idle for so many nanoseconds, sleeps until it is woken, unless
- * there is a reason to stay awake. A helper comes back by itself as well, then it has been idle all
- * the time. */
+ * there is a reason to stay awake; all workers of its thread do. A helper comes back by itself as well,
+ * then it has been idle all the time. */
 void dagi_park(struct dagi_worker *w, uint64_t idle);
 /* The worker that looks after messages, idle for so many nanoseconds, sleeps until one comes, or a
  * reason to run tasks. It comes back by itself now and then, then it has been idle all the time. */

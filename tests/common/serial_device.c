@@ -17,6 +17,12 @@ dag_device_queue *dag_device_queue_of(const struct dag_task *task)
     no_device(__func__);
 }
 
+dag_device_kind dag_device_kind_of(const struct dag_task *task)
+{
+    (void)task;
+    no_device(__func__);
+}
+
 void *dag_device_stream(dag_device_queue *queue)
 {
     (void)queue;
@@ -39,5 +45,12 @@ int *dag_device_info(const struct dag_task *task, int64_t offset)
 {
     (void)task;
     (void)offset;
+    no_device(__func__);
+}
+
+void dag_device_flops(const struct dag_task *task, double flops)
+{
+    (void)task;
+    (void)flops;
     no_device(__func__);
 }

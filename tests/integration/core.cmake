@@ -18,6 +18,26 @@ dag_add_mpi_test(core_graphs_global NP 2 THREADS 3 COMMAND core_graphs
 dag_add_mpi_test(core_graphs_credit NP 2 THREADS 1 COMMAND core_graphs
     ENVIRONMENT DAG_CREDIT_BYTES=4096 DAG_EAGER_BYTES=0)
 
+# Pools that stay open and are given tasks.
+add_executable(core_open core/open.c core/open_client.c ../unit/graphs.c
+    ../unit/device/loop_backend.c)
+target_link_libraries(core_open PRIVATE dag_headers)
+dag_link_floors(core_open context)
+foreach(threads IN ITEMS 1 2)
+    foreach(np IN ITEMS 1 2 4)
+        dag_add_mpi_test(core_open_np${np}_t${threads} NP ${np} THREADS ${threads}
+            COMMAND core_open ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0)
+    endforeach()
+    dag_add_mpi_test(core_open_chaos_t${threads} NP 3 THREADS ${threads} COMMAND core_open
+        LABELS sanitize ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0 DAG_CHAOS=${threads})
+endforeach()
+dag_add_mpi_test(core_open_devices NP 2 THREADS 2 COMMAND core_open devices)
+dag_add_mpi_test(core_open_missing NP 3 COMMAND core_open missing
+    ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0)
+foreach(np IN ITEMS 2 3)
+    dag_add_mpi_test(core_open_flood_np${np} NP ${np} THREADS 2 COMMAND core_open flood)
+endforeach()
+
 # Clocks that are set, programs with more rights than their users, machines with many processors.
 if(DAG_HAVE_MPI)
     add_executable(core_host)

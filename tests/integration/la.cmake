@@ -56,6 +56,19 @@ foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(lu_hard_np${np} NP ${np} THREADS 1 COMMAND lu_hard)
     dag_add_mpi_test(la_auxiliary_np${np} NP ${np} THREADS 1 COMMAND la_auxiliary)
 endforeach()
+# Few right-hand sides over a network that is slow: in many groups, and in some of which each is large.
+foreach(rate IN ITEMS 1k 10M)
+    foreach(program IN ITEMS lu potrf refine)
+        dag_add_mpi_test(${program}_few_${rate} NP 4 THREADS 1 COMMAND ${program}_matrix ${few_${program}}
+            ENVIRONMENT DAG_LINK_LATENCY=0.02 DAG_LINK_RATE=${rate})
+    endforeach()
+endforeach()
+if(DAG_HAVE_MPI)
+    add_executable(la_messages la/messages.c)
+    target_link_libraries(la_messages PRIVATE dag_la dag_mpi m)
+    dag_add_mpi_test(la_messages NP 4 THREADS 1 COMMAND la_messages
+        ENVIRONMENT DAG_LINK_LATENCY=0.02 DAG_LINK_RATE=1k DAG_STALL_TIME=1000)
+endif()
 # Matrices of the Harwell-Boeing collection are looked for beside the source tree.
 set(data "${PROJECT_SOURCE_DIR}/../shared/data")
 dag_add_mpi_test(error_bounds_files NP 2 THREADS 1 COMMAND error_bounds "${data}/west0067.mtx"
@@ -80,6 +93,24 @@ dag_add_mpi_test(la_api_credit NP 4 THREADS 1 COMMAND la_api
 # The programs as users run them. Matrices of the Harwell-Boeing collection are looked for beside
 # the source tree; RealMatrices is skipped without them.
 find_package(Python3 COMPONENTS Interpreter QUIET)
+if(Python3_FOUND) # the calls of la_arguments are made from the public header
+    set(header "${CMAKE_CURRENT_BINARY_DIR}/la_header.i")
+    set(calls "${CMAKE_CURRENT_BINARY_DIR}/la_arguments_calls.c")
+    file(GLOB la_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/dag/*.h")
+    add_custom_command(OUTPUT "${calls}"
+        COMMAND "${CMAKE_C_COMPILER}" -E -P "-I${PROJECT_SOURCE_DIR}/include" -include dag/la.h
+            -x c /dev/null -o "${header}"
+        COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_SOURCE_DIR}/la/arguments.py"
+            "${header}" "${calls}"
+        DEPENDS la/arguments.py ${la_headers} VERBATIM)
+    add_executable(la_arguments la/arguments.c "${calls}")
+    target_include_directories(la_arguments PRIVATE la)
+    target_link_libraries(la_arguments PRIVATE dag_la m)
+    foreach(np IN ITEMS 1 2)
+        dag_add_mpi_test(la_arguments_np${np} NP ${np} THREADS 1 COMMAND la_arguments
+            LABELS sanitize)
+    endforeach()
+endif()
 if(Python3_FOUND AND NOT DAG_SANITIZE) # these take memory of their own
     dag_add_script_test(la_peaks LABELS integration TIMEOUT 120
         COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_SOURCE_DIR}/la/peaks.py"

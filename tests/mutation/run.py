@@ -131,23 +131,29 @@ def try_patch(lab, patch):
     return False
 
 
-def arguments(words):
-    """Options, and the patches that are asked for: all, if none is."""
+def words(given, usage):
+    """Options, those of cmake, and names."""
     options = {"--cmake": "cmake", "--work": None, "--jobs": os.cpu_count()}
     cmake_options, names = [], []
-    words = list(words)
-    while words:
-        word = words.pop(0)
-        if word in options and words:
-            options[word] = words.pop(0)
+    given = list(given)
+    while given:
+        word = given.pop(0)
+        if word in options and given:
+            options[word] = given.pop(0)
         elif word.startswith("-D"):
             cmake_options.append(word)
-        elif word == "-G" and words:
-            cmake_options += [word, words.pop(0)]
+        elif word == "-G" and given:
+            cmake_options += [word, given.pop(0)]
         elif word.startswith("-"):
-            sys.exit(__doc__)
+            sys.exit(usage)
         else:
             names.append(word)
+    return options, cmake_options, names
+
+
+def arguments(given):
+    """Options, and the patches that are asked for: all, if none is."""
+    options, cmake_options, names = words(given, __doc__)
     patches = [Patch(path) for path in sorted(HERE.glob("*.patch"))
                if not names or path.stem in names]
     if not patches or len(patches) < len(set(names)):

@@ -1,5 +1,7 @@
 #include "data.h"
 
+#include "../../runtime/layout/grid.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,44 +49,29 @@ static prop_cells *cells_new(dag_context *context, int64_t count, size_t bytes)
 
 #ifdef PROP_IS_ORACLE
 /* The oracle has no vectors of its own. Here is one that is dealt like the runtime's. */
-static int vector_rank_of(const dag_collection *c, const int64_t *index)
-{
-    return (int)(index[0] % c->size);
-}
-
-static int vector_contains(const dag_collection *c, const int64_t *index)
-{
-    return index[0] >= 0 && index[0] < ((const dag_vector *)c)->count;
-}
-
-static void vector_shape(const dag_collection *c, const int64_t *index, dag_shape *shape)
-{
-    (void)index;
-    *shape = (dag_shape){(int64_t)((const dag_vector *)c)->bytes, 1, 1};
-}
-
 static dag_status vector_element(dag_collection *c, const int64_t *index, dag_element *element)
 {
     dag_vector *v = (dag_vector *)c;
-    vector_shape(c, index, &element->shape);
+    element->shape = dagi_grid_vector_shape(v);
     element->ptr = v->data + (size_t)index[0] * v->bytes;
     element->ld = (int64_t)v->bytes;
     return DAG_SUCCESS;
 }
 
-static const dag_collection_ops vector_ops = {vector_rank_of, vector_contains, vector_shape,
-                                              vector_element};
+static const dag_collection_ops vector_ops = {
+    .rank_of = dagi_grid_vector_rank_of,
+    .contains = dagi_grid_vector_contains,
+    .shape_of = dagi_grid_vector_shape_of,
+    .element = vector_element,
+};
 
 dag_status dag_vector_new(dag_context *context, int64_t count, size_t bytes, dag_vector **vector)
 {
     dag_vector *v = calloc(1, sizeof *v);
     if (!v)
         return DAG_ERR_NOMEM;
-    dag_collection_init(&v->super, context, &vector_ops, 1, "vector");
-    dag_collection_set_cyclic(&v->super, (int64_t[]){dag_size(context)}, (int64_t[]){0},
-                              (int64_t[]){1});
-    v->count = v->local = count;
-    v->bytes = bytes;
+    dagi_grid_vector(v, count, bytes, dag_rank(context), dag_size(context), &vector_ops);
+    v->local = count; /* all of them are here */
     v->data = calloc((size_t)count, bytes);
     *vector = v;
     return DAG_SUCCESS;

@@ -328,7 +328,8 @@ static dag_context *make_context(const prop_config *c)
     const char *inside = test.not_inside ? "0" : c->eager;
     const char *const pairs[][2] = {{"threads", threads}, {"eager_bytes", inside},
                                     {"chaos", c->chaos}, {"bcast", c->bcast},
-                                    {"sched", c->sched}, {"warnings", "off"},
+                                    {"sched", c->sched}, {"warnings", "off"}, {"link_latency", "1e-6"},
+                                    {"link_rate", c->known_link ? "1G" : "0"},
                                     {"credit_bytes", c->low_credit ? "4096" : "1M"}};
     dag_context *context = NULL;
     dag_status status = config ? DAG_SUCCESS : DAG_ERR_NOMEM;

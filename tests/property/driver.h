@@ -48,6 +48,7 @@ int prop_oracle_element(const prop_data *data, char name, int64_t index, dag_ele
 typedef struct prop_config {
     int threads;
     int low_credit;
+    int known_link; /* shapes of broadcasts follow from what messages take */
     char eager[16], chaos[24], bcast[16], sched[16];
 } prop_config;
 

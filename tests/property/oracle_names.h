@@ -12,7 +12,6 @@
 #define dag_bind_new_like oracle_dag_bind_new_like
 #define dag_bind_null oracle_dag_bind_null
 #define dag_collection_init oracle_dag_collection_init
-#define dag_collection_set_cyclic oracle_dag_collection_set_cyclic
 #define dag_error oracle_dag_error
 #define dag_fini oracle_dag_fini
 #define dag_globals_pool oracle_dag_globals_pool

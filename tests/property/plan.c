@@ -43,6 +43,7 @@ void prop_plan_config(uint64_t seed, int ranks, int number, prop_config *config)
     snprintf(config->sched, sizeof config->sched, "%s", pick(&d, 0, 3) ? "local" : "global");
     int chaos = pick(&d, 0, 4) ? pick(&d, 1, 1000000) : 0;
     snprintf(config->chaos, sizeof config->chaos, "%d", chaos);
+    config->known_link = pick(&d, 0, 1);
 }
 
 static void draw_sizes(dice *d, int small, prop_pool *p)
@@ -153,8 +154,8 @@ void prop_describe(const prop_run *run, const prop_config *c, char *out, size_t 
             s->nb, s->short_m || s->short_n ? " ragged" : "", dag_precision_letter(s->prec), s->p,
             s->q, s->alias ? ", V=W A=B" : "");
     }
-    ADD("late rank %d, waits %s, threads %d, credit_bytes %s, eager_bytes %s, bcast %s, sched %s, "
+    ADD("late rank %d, waits %s, threads %d, credit_bytes %s, eager_bytes %s, bcast %s%s, sched %s, "
         "chaos %s", run->late, orders[run->order], c->threads, c->low_credit ? "4096" : "default",
-        c->eager, c->bcast, c->sched, c->chaos);
+        c->eager, c->bcast, c->known_link ? " by times" : "", c->sched, c->chaos);
 #undef ADD
 }

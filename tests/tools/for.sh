@@ -44,7 +44,7 @@ covered dsl-examples/tutorial/ring.jdf tutorial_ring_np1 verify-shipped -- tutor
 # an input of a script, the script, and what many scripts call
 covered tests/compiler/verify/commands/inline-memory.jdf verify-commands -- tutorial_ring_np1
 covered tests/compiler/checks/syntax.bad.jdf compiler-golden -- verify-commands
-covered tests/integration/launcher/launcher.sh launcher -- robust_kill
+covered tests/integration/launcher/launcher.sh launcher -- robust_harm
 covered tools/mpirun launcher comm_pingpong_2 -- test_bell
 # the place of registration, documents
 covered tests/integration/comm.cmake comm_remote_2 -- launcher test_bell

@@ -1,6 +1,10 @@
 # Tests of what tasks and workers do, and of settings and schedulers.
-dag_add_unit_test(test_settings SOURCES test_settings.c FLOOR base LABELS sanitize
-    INCLUDES "${PROJECT_SOURCE_DIR}/runtime/base")
+file(GLOB tests CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" test_setting*.c)
+foreach(test IN LISTS tests) # of the table, and of what single settings change
+    get_filename_component(name ${test} NAME_WE)
+    dag_add_unit_test(${name} SOURCES ${test} FLOOR base LABELS sanitize
+        INCLUDES "${PROJECT_SOURCE_DIR}/runtime/base")
+endforeach()
 dag_add_unit_test(test_topology SOURCES test_topology.c FLOOR base
     INCLUDES "${PROJECT_SOURCE_DIR}/runtime/base")
 dag_add_unit_test(test_sched SOURCES test_sched.c FLOOR sched LABELS sanitize

@@ -3,6 +3,7 @@ set(device "${PROJECT_SOURCE_DIR}/runtime/device")
 dag_add_unit_test(test_memory
     SOURCES test_memory.c "${device}/memory.c" "${device}/victims.c" LABELS sanitize)
 dag_add_unit_test(test_choice
-    SOURCES test_choice.c "${device}/choice.c" "${device}/choice_file.c" LIBS m LABELS sanitize)
+    SOURCES test_choice.c "${device}/choice.c" "${device}/choice_file.c"
+        "${device}/policy.c" "${PROJECT_SOURCE_DIR}/runtime/base/replace.c" LIBS m LABELS sanitize)
 dag_add_unit_test(test_pending
     SOURCES test_pending.c "${device}/pending_queue.c" LABELS sanitize)

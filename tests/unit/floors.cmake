@@ -16,7 +16,7 @@ foreach(floor IN ITEMS base net layout data trace)
     dag_add_unit_test(test_floor_${floor} SOURCES floors/test_floor_${floor}.c FLOOR ${floor}
         LABELS sanitize)
 endforeach()
-foreach(floor IN ITEMS task sched worker comm watch clients context)
+foreach(floor IN ITEMS task sched worker comm watch sim clients context)
     dag_add_unit_test(test_floor_${floor} SOURCES floors/test_floor_${floor}.c graphs.c
         FLOOR ${floor} LABELS sanitize)
 endforeach()

@@ -3,6 +3,7 @@ set(mtx "${PROJECT_SOURCE_DIR}/dsl-examples/io")
 dag_add_unit_test(test_mtx
     SOURCES test_mtx.c test_mtx_numbers.c test_mtx_write.c "${mtx}/mtx_header.c"
             "${mtx}/mtx_lines.c" "${mtx}/mtx_number.c" "${mtx}/mtx_read.c" "${mtx}/mtx_write.c"
+            "${PROJECT_SOURCE_DIR}/runtime/base/replace.c"
     LIBS m
     LABELS sanitize)
 
@@ -32,10 +33,12 @@ dag_add_unit_test(test_kernels SOURCES test_kernels.c LIBS dag_kernels m ${CMAKE
     INCLUDES ${templates}
     LABELS ${labels} TIMEOUT 120)
 
-dag_add_unit_test(test_kernels_qr SOURCES test_kernels_qr.c LIBS dag_kernels m LABELS sanitize
-    INCLUDES "${PROJECT_SOURCE_DIR}/kernels")
-dag_add_unit_test(test_kernels_lu SOURCES test_kernels_lu.c LIBS dag_kernels m LABELS sanitize
-    INCLUDES ${templates})
+file(GLOB tests CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" test_kernels_*.c)
+list(FILTER tests EXCLUDE REGEX "\\.inc\\.c$")
+foreach(test IN LISTS tests)
+    get_filename_component(name ${test} NAME_WE)
+    dag_add_unit_test(${name} SOURCES ${test} LIBS dag_kernels m LABELS sanitize INCLUDES ${templates})
+endforeach()
 
 dag_add_unit_test(test_gen SOURCES test_gen.c LIBS dag_kernels m LABELS sanitize
     INCLUDES ${templates})

@@ -138,7 +138,7 @@ START_TEST(deferred_stores_exchange_elements)
     finish();
     ck_assert_double_eq(data[DEFERRED].item[0][0], 100);
     ck_assert_double_eq(data[DEFERRED].item[1][0], 0);
-    ck_assert_int_eq(atomic_load(&place.pool.deferred_stores), 2);
+    ck_assert_int_eq(atomic_load(&place.pool.stats.deferred_stores), 2);
 }
 END_TEST
 

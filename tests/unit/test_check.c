@@ -219,9 +219,9 @@ START_TEST(states)
     atomic_store(&p->open, 7);
     finds("fewer tasks are left");
     atomic_store(&p->open, open);
-    p->waits = 1;
+    p->order.waits = 1;
     finds("is not queued");
-    p->waits = 0;
+    p->order.waits = 0;
     tasks.pools = NULL;
     finds("is listed");
     tasks.pools = pool;
@@ -229,11 +229,11 @@ START_TEST(states)
     finds("something is left");
     atomic_store(&p->state, DAGI_POOL_RUNNING);
     dag_taskpool *follower = pool;
-    p->followers = &follower;
-    p->nfollowers = p->followers_capacity = 1;
+    p->order.followers = &follower;
+    p->order.nfollowers = p->order.followers_capacity = 1;
     finds("that does not wait follows");
-    p->followers = NULL;
-    p->nfollowers = p->followers_capacity = 0;
+    p->order.followers = NULL;
+    p->order.nfollowers = p->order.followers_capacity = 0;
     ck_assert_ptr_null(dagi_pool_check(pool));
 }
 END_TEST

@@ -137,6 +137,60 @@ START_TEST(least_completion_wins)
 }
 END_TEST
 
+static const dagi_policy *policy(const char *name)
+{
+    char names[64];
+    const dagi_policy *found = dagi_policy_named(name, names, sizeof names);
+    ck_assert_ptr_nonnull(found);
+    return found;
+}
+
+START_TEST(policies_are_named)
+{
+    char names[64] = "", few[6];
+    ck_assert_ptr_eq(policy("time")->place, dagi_choice_best);
+    ck_assert_ptr_null(dagi_policy_named("luck", names, sizeof names));
+    ck_assert_str_eq(names, "time, near, turn");
+    ck_assert_ptr_null(dagi_policy_named("luck", few, sizeof few)); /* cut off */
+    ck_assert_str_eq(few, "time,");
+}
+END_TEST
+
+START_TEST(near_goes_where_the_inputs_are)
+{
+    const dagi_policy *near = policy("near");
+    dagi_choice *c = dagi_choice_new(places, PLACES);
+    near->learn(c, gemm(c), FIRST, MEGA, 7e-3); /* learned by both: they are one model */
+    near->learn(c, gemm(c), FIRST, MEGA, 7e-3);
+    near->learn(c, gemm(c), FIRST, MEGA, 7e-3);
+    dagi_candidate all[] = {{FIRST, 0, 2e-3, 0}, {SECOND, 9, 1e-3, 0}, {CORES, 0, 0, 0}};
+    ck_assert_int_eq(near->place(c, gemm(c), MEGA, all, 3), 1); /* however much it has to do */
+    ck_assert(about(all[1].kernel, 7e-3));
+    all[1].move = 2e-3; /* as near: the one with less to do */
+    ck_assert_int_eq(near->place(c, gemm(c), MEGA, all, 3), 0);
+    all[0].backlog = 9;
+    ck_assert_int_eq(near->place(c, gemm(c), MEGA, all, 3), 0); /* the first of equals */
+    ck_assert_int_eq(near->place(c, gemm(c), MEGA, all + 2, 1), 0); /* a core alone */
+    dagi_choice_free(c);
+}
+END_TEST
+
+START_TEST(turn_takes_each_device)
+{
+    const dagi_policy *turn = policy("turn");
+    dagi_choice *c = dagi_choice_new(places, PLACES);
+    dagi_candidate all[] = {{FIRST, 9, 9, 0}, {SECOND, 0, 0, 0}, {CORES, 0, 0, 0}};
+    for (int i = 0; i < 7; i++) {
+        ck_assert_int_eq(turn->place(c, gemm(c), MEGA, all, 3), i % 2);
+        ck_assert(all[i % 2].kernel > 0);
+        turn->learn(c, gemm(c), FIRST, MEGA, 1);
+    }
+    ck_assert(dagi_choice_kernel(c, gemm(c), FIRST, MEGA) < 0); /* nothing was learned */
+    ck_assert_int_eq(turn->place(c, gemm(c), MEGA, all + 2, 1), 0);
+    dagi_choice_free(c);
+}
+END_TEST
+
 /* A place that was never tried is, a few times, and then taken for what it is. */
 START_TEST(trials_end)
 {
@@ -397,6 +451,9 @@ int main(void)
     tcase_add_test(c, guesses_learn);
     tcase_add_test(c, links);
     tcase_add_test(c, least_completion_wins);
+    tcase_add_test(c, policies_are_named);
+    tcase_add_test(c, near_goes_where_the_inputs_are);
+    tcase_add_test(c, turn_takes_each_device);
     tcase_add_test(c, trials_end);
     tcase_add_test(c, trials_do_not_ruin_the_run);
     tcase_add_test(c, first_run_on_a_device);

@@ -1,15 +1,20 @@
 /* Task graphs through the whole runtime on one rank: every instance once, right values, whatever the
  * schedule. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* CPU_SET */
+#endif
 #include "../common/run_suite.h"
 #include "graphs.h"
 
 #include <check.h>
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* threads, scheduler, chaos seed */
 static const struct how {
@@ -259,6 +264,49 @@ START_TEST(one_worker_means_no_thread)
 }
 END_TEST
 
+/* Threads but this one that are bound to this processor alone. */
+static int bound_to(int pu)
+{
+    int count = 0;
+    char path[300], line[256], alone[64];
+    DIR *tasks = opendir("/proc/self/task");
+    ck_assert_ptr_nonnull(tasks);
+    snprintf(alone, sizeof alone, "Cpus_allowed_list:\t%d\n", pu);
+    for (const struct dirent *e; (e = readdir(tasks)) != NULL;) {
+        int id = atoi(e->d_name); /* 0: "." and ".." */
+        snprintf(path, sizeof path, "/proc/self/task/%d/status", id);
+        FILE *f = id > 0 && id != (int)getpid() ? fopen(path, "r") : NULL;
+        while (f && fgets(line, sizeof line, f))
+            count += strcmp(line, alone) == 0;
+        if (f)
+            fclose(f);
+    }
+    closedir(tasks);
+    return count;
+}
+
+/* Wherever the system has put the application's thread, no other one shares its processor. */
+START_TEST(threads_make_way)
+{
+    cpu_set_t all, one;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    dag_context *ctx = start(&(struct how){"2", "local", "0"});
+    for (int pu = 0; pu < CPU_SETSIZE && CPU_COUNT(&all) > 1; pu++) {
+        if (!CPU_ISSET(pu, &all))
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(pu, &one);
+        ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+        run_graph(ctx, GRAPH_STENCIL, 20, 20);
+        ck_assert_int_eq(bound_to(pu), 0);
+        run_graph(ctx, GRAPH_STENCIL, 20, 20);
+        ck_assert_int_eq(bound_to(pu), 0);
+    }
+    dag_fini(ctx);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof all, &all), 0);
+}
+END_TEST
+
 static double cpu_seconds(void)
 {
     return (double)clock() / CLOCKS_PER_SEC;
@@ -403,6 +451,7 @@ int main(void)
     tcase_add_loop_test(t, fini_waits, 0, HOWS);
     tcase_add_loop_test(t, init_twice, 0, HOWS);
     tcase_add_test(t, one_worker_means_no_thread);
+    tcase_add_test(t, threads_make_way);
     tcase_add_test(t, idle_workers_sleep);
     tcase_add_loop_test(t, memory_follows_live_tasks, 3, 6);
     tcase_add_loop_test(t, what_bodies_may_ask, 0, HOWS);

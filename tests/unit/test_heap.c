@@ -6,15 +6,9 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* heap.c's only need of the rest of comm. */
-void *dagi_comm_realloc(void *old, size_t bytes)
-{
-    return realloc(old, bytes);
-}
-
 START_TEST(comes_out_in_order)
 {
-    dagi_heap h = {0};
+    dagi_waiting_heap h = {0};
     uint64_t serial = 0;
     int64_t inside = 0;
     srand((unsigned)_i);
@@ -22,22 +16,22 @@ START_TEST(comes_out_in_order)
         for (int k = rand() % 20; k > 0; k--, inside++) {
             dagi_waiting w = {.pool_id = (uint32_t)(rand() % (1 + _i / 3)),
                               .priority = rand() % (_i + 1), .serial = serial++};
-            dagi_heap_push(&h, &w);
+            ck_assert_int_eq(dagi_waiting_heap_push(&h, w), 0);
         }
         dagi_waiting last = {.pool_id = 0, .priority = INT64_MAX};
         for (int k = rand() % 20; k > 0 && h.count; k--, inside--) {
-            dagi_waiting top = h.entry[0];
+            ck_assert(dagi_waiting_heap_check(&h));
+            dagi_waiting top = dagi_waiting_heap_pop(&h);
             ck_assert_uint_ge(top.pool_id, last.pool_id);
             if (top.pool_id == last.pool_id)
                 ck_assert_int_le(top.priority, last.priority);
             if (top.pool_id == last.pool_id && top.priority == last.priority)
                 ck_assert_uint_gt(top.serial, last.serial);
             last = top;
-            dagi_heap_pop(&h);
         }
         ck_assert_int_eq((int64_t)h.count, inside);
     }
-    free(h.entry);
+    dagi_waiting_heap_fini(&h);
 }
 END_TEST
 

@@ -103,6 +103,13 @@ START_TEST(test_write_is_atomic)
     struct stat status;
     ck_assert_int_eq(stat(path, &status), 0);
     ck_assert_int_eq(status.st_mode & 0777, 0640);
+
+    /* Who may read the old one may read the new one, and nobody else. */
+    ck_assert_int_eq(chmod(path, 0604), 0);
+    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 0, 0, NULL, &w, error), DAG_MTX_OK);
+    ck_assert_int_eq(dag_mtx_writer_close(w, error), DAG_MTX_OK);
+    ck_assert_int_eq(stat(path, &status), 0);
+    ck_assert_int_eq(status.st_mode & 0777, 0604);
 }
 END_TEST
 

@@ -73,8 +73,10 @@ END_TEST
 
 START_TEST(binding_stays_inside)
 {
-    int pu = dagi_topology_bind(t, 0);
+    int pu = dagi_topology_bind(t, 0, pthread_self());
     const dagi_cpuset *set = dagi_topology_cpuset(t);
+    ck_assert_int_eq(dagi_topology_core(t, pu), pu >= 0 ? 0 : -1);
+    ck_assert_int_eq(dagi_topology_core(t, 1 << 20), -1);
     if (pu >= 0)
         ck_assert(set->word[pu / 64] >> (pu % 64) & 1);
 }

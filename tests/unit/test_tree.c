@@ -1,5 +1,5 @@
 /* Shapes of broadcasts: everybody is reached once, by a destination rank or the producer, in as few
- * rounds as the shape promises. */
+ * rounds as the shape promises. And times: the formulas are what a run of all messages takes. */
 #include "../common/run_suite.h"
 #include "../../runtime/net/shapes.h"
 
@@ -123,11 +123,160 @@ START_TEST(groups_are_entered_once)
 }
 END_TEST
 
+/* ---- how long it takes ------------------------------------------------------------------- */
+
+/*
+ * Every message of a broadcast, one by one: `free_at` is when a rank's port has sent what it was given,
+ * `has` when a rank has a segment or piece. A message occupies its sender's port for as long as it takes,
+ * and ports serve what waits for them in the order in which they could send it.
+ */
+enum { RANKS = 18 };
+
+typedef struct run {
+    dagi_tree_link link;
+    double part; /* what a segment or piece takes */
+    int segments;
+    double free_at[RANKS], last;
+} run;
+
+static double send_at(run *r, int rank, double from)
+{
+    double begin = r->free_at[rank] > from ? r->free_at[rank] : from;
+    r->free_at[rank] = begin + r->part;
+    r->last = r->free_at[rank] > r->last ? r->free_at[rank] : r->last;
+    return r->free_at[rank];
+}
+
+/* `self` has segment k at has[k], and serves its list. */
+static void walk(run *r, int shape, int group, int self, const int32_t *list, int n,
+                 const double *has)
+{
+    dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
+    int nchildren = dagi_tree_children(shape, group, self, list, n, child);
+    for (int i = 0; i < nchildren; i++) {
+        double there[DAGI_SEGMENTS_MAX];
+        const int32_t *rest = list + child[i].first;
+        for (int k = 0; k < r->segments; k++)
+            there[k] = send_at(r, self, has[k]);
+        walk(r, dagi_tree_relay_shape(shape), group, rest[0], rest + 1, child[i].count - 1, there);
+    }
+}
+
+/* Producer n, destinations 0..n-1, which know their neighbour to be ready two words after both have
+ * their own piece. What can be sent first is sent next; of several, what has come first. */
+static void ring(run *r, int n)
+{
+    static double has[RANKS][RANKS];
+    static int sent[RANKS][RANKS];
+    double own[RANKS];
+    memset(sent, 0, sizeof sent);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++)
+            has[i][k] = 1e30;
+    for (int i = 0; i < n; i++)
+        own[i] = has[i][i] = send_at(r, n, 0);
+    for (int left = n * (n - 1); left > 0; left--) {
+        int from = -1, piece = -1;
+        double first = 1e30, came = 1e30;
+        for (int i = 0; i < n; i++) {
+            int next = (i + 1) % n;
+            double ready = (own[i] > own[next] ? own[i] : own[next]) + 2 * r->link.alpha;
+            for (int k = 0; k < n; k++) {
+                double at = has[i][k] > ready ? has[i][k] : ready;
+                at = at > r->free_at[i] ? at : r->free_at[i];
+                if (k != next && !sent[i][k] &&
+                    (at < first || (at <= first && has[i][k] < came))) {
+                    first = at;
+                    came = has[i][k];
+                    from = i;
+                    piece = k;
+                }
+            }
+        }
+        ck_assert_int_ge(from, 0);
+        sent[from][piece] = 1;
+        has[(from + 1) % n][piece] = send_at(r, from, first);
+    }
+}
+
+static double played(int shape, int group, size_t bytes, int n, dagi_tree_link link)
+{
+    int32_t ranks[RANKS];
+    double at_root[DAGI_SEGMENTS_MAX] = {0};
+    run r = {.link = link, .segments = dagi_tree_segments(shape, bytes, INT64_MAX, n)};
+    r.part = link.alpha + link.beta * (double)bytes / r.segments;
+    if (shape == DAG_BCAST_SCATTER && n > 1) {
+        ring(&r, n);
+        return r.last;
+    }
+    for (int i = 0; i < n; i++)
+        ranks[i] = i + 1;
+    dagi_tree_order(shape, group, 0, n + 1, ranks, n);
+    walk(&r, shape, group, 0, ranks, n, at_root);
+    return r.last;
+}
+
+static const dagi_tree_link links[] = {{1e-6, 1e-10}, {5e-5, 1e-8}, {1e-9, 1e-9}, {0, 1e-11}};
+static const size_t sizes_played[] = {0, 8, 4096, 65536, 300 << 10, 1 << 20, 64 << 20};
+enum { LINKS = sizeof links / sizeof *links, SIZES = sizeof sizes_played / sizeof *sizes_played };
+
+static void check_seconds(int shape, int group, size_t bytes, int n, dagi_tree_link link)
+{
+    double said = dagi_tree_seconds(shape, group, bytes, n, link);
+    double found = played(shape, group, bytes, n, link);
+    ck_assert_msg(said >= found * (1 - 1e-9) && said <= found * (1 + 1e-9),
+                  "shape %d, group %d, %zu bytes, %d ranks: %g s, played %g s", shape, group, bytes,
+                  n, said, found);
+}
+
+START_TEST(times_are_those_of_all_messages)
+{
+    static const int shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING,
+                                 DAG_BCAST_SCATTER};
+    for (int n = 1; n < RANKS; n++)
+        for (int k = 0; k < SIZES; k++)
+            for (int i = 0; i < 4; i++)
+                check_seconds(shapes[i], 1, sizes_played[k], n, links[_i]);
+    for (int group = 1; group < 9; group++)
+        for (int n = group - 1; n < RANKS; n += group) /* groups that are full */
+            for (int k = 0; k < SIZES && n > 0; k++)
+                check_seconds(DAG_BCAST_HIER, group, sizes_played[k], n, links[_i]);
+}
+END_TEST
+
+START_TEST(the_choice_is_the_fastest)
+{
+    int chosen[DAG_BCAST_HIER] = {0};
+    for (int n = 1; n < RANKS; n++)
+        for (int k = 0; k < SIZES; k++)
+            for (int scatters = 0; scatters < 2; scatters++) {
+                int choice = dagi_tree_choose(sizes_played[k], n, scatters, links[_i]);
+                double least = 1e30;
+                for (int shape = DAG_BCAST_BINOMIAL; shape <= DAG_BCAST_SCATTER; shape++) {
+                    double seconds = played(shape, 1, sizes_played[k], n, links[_i]);
+                    if ((shape != DAG_BCAST_SCATTER || scatters) && seconds < least)
+                        least = seconds;
+                }
+                ck_assert(scatters || choice != DAG_BCAST_SCATTER);
+                ck_assert_double_le(played(choice, 1, sizes_played[k], n, links[_i]),
+                                    least * (1 + 1e-9));
+                chosen[choice]++;
+            }
+    ck_assert_int_gt(chosen[DAG_BCAST_BINOMIAL], 0);
+    ck_assert_int_gt(chosen[DAG_BCAST_CHAIN], 0);
+    ck_assert_int_gt(chosen[DAG_BCAST_SCATTER], 0);
+}
+END_TEST
+
 START_TEST(the_choice_knows_small_from_large)
 {
-    ck_assert_int_eq(dagi_tree_choose(0, 1000), DAG_BCAST_BINOMIAL);
-    ck_assert_int_eq(dagi_tree_choose(64 << 20, 2), DAG_BCAST_BINOMIAL);
-    ck_assert_int_eq(dagi_tree_choose(64 << 20, 8), DAG_BCAST_CHAIN);
+    const dagi_tree_link unknown = {0, 0};
+    ck_assert_int_eq(dagi_tree_choose(0, 1000, 1, unknown), DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(dagi_tree_choose((256 << 10) - 1, 8, 1, unknown), DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(dagi_tree_choose(256 << 10, 2, 1, unknown), DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(dagi_tree_choose(64 << 20, 2, 1, unknown), DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(dagi_tree_choose(256 << 10, 3, 1, unknown), DAG_BCAST_CHAIN);
+    ck_assert_int_eq(dagi_tree_choose(64 << 20, 8, 1, unknown), DAG_BCAST_CHAIN);
 }
 END_TEST
 
@@ -140,6 +289,8 @@ int main(void)
     tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_HIER, DAG_BCAST_HIER + 1);
     tcase_add_test(c, groups_are_entered_once);
     tcase_add_test(c, the_choice_knows_small_from_large);
+    tcase_add_loop_test(c, times_are_those_of_all_messages, 0, LINKS);
+    tcase_add_loop_test(c, the_choice_is_the_fastest, 0, LINKS);
     suite_add_tcase(suite, c);
     return run_suite(suite);
 }

@@ -161,7 +161,7 @@ class Workers(gdb.Command):
                 if not at: # dag_init() is at work
                     continue
                 t = view(at, "dagi_thread")
-                thread = known.get(int(t["thread"]), "?") if t["started"] else "-"
+                thread = known.get(int(t["seat"]["thread"]), "?") if i > 0 and t["seat"] else "-"
                 rows.append((str(crew["tasks"]["context"]["rank"]), str(i),
                              word("dagi_worker_state", int(t["state"])), str(thread),
                              str(int(t["runner"]["completed"])),
@@ -188,7 +188,7 @@ class Pools(gdb.Command):
                 rows.append((str(int(head["id"])), text(head["program"]["name"]),
                              word("enum dagi_pool_state", int(p["state"])),
                              status + (", poisoned" if int(head["poisoned"]) else ""),
-                             str(int(p["open"])), str(waiting), str(int(p["waits"]))))
+                             str(int(p["open"])), str(waiting), str(int(p["order"]["waits"]))))
         show(rows)
 
 

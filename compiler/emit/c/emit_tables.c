@@ -72,7 +72,7 @@ static void emit_small_tables(emitter *e, const plan_class *cls)
         else if (body->evaluate_fn)
             emit_out(e, ", .evaluate = %s", body->evaluate_fn);
         if (body->device != DAG_DEVICE_CPU)
-            emit_out(e, ", .device = DAG_DEVICE_%s", plan_device_names[body->device]);
+            emit_out(e, ", .device = DAG_DEVICE_%s", plan_device_name(body->device));
         if (body->device_index)
             emit_out(e, ", .device_index = %s_%s_device%d", name, cls->name, body->number);
         if (body->workspace)

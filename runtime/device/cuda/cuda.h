@@ -59,6 +59,7 @@ const char *dagi_cuda_error(void);
 
 /* ---- device.c ---- */
 
+int dagi_cuda_rounds_single(char *why, size_t size);
 int dagi_cuda_count(char *why, size_t size);
 dagi_result dagi_cuda_open(int index, void **device, dagi_backend_info *info);
 void dagi_cuda_close(void *device);
@@ -97,6 +98,14 @@ dagi_result dagi_cuda_query(void *event);
 void dagi_cuda_events_drop(dagi_cuda_device *device); /* all idle ones */
 
 /* ---- kernels.c ---- */
+
+/* Of the tables of kernels. */
+#define ENTRY(code, name, letter, prec)                                                            \
+    {DAG_OP_##code, prec, DAG_DEVICE_CUDA, (dag_kernel_fn)dag_tile_##letter##cuda_##name,          \
+     "dag_tile_" #letter "cuda_" #name}
+#define ENTRIES(code, name)                                                                        \
+    ENTRY(code, name, s, DAG_S), ENTRY(code, name, d, DAG_D), ENTRY(code, name, c, DAG_C),         \
+        ENTRY(code, name, z, DAG_Z)
 
 #define DAGI_CUDA_KERNELS (14 * DAG_PRECISION_COUNT)
 extern const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS];

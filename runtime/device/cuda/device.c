@@ -11,6 +11,18 @@
 static _Atomic uint64_t opened;
 enum { MOST_DEVICES = DAGI_CUDA_DEVICES };
 
+/* cuBLAS obeys this variable against what the program asks for: products in single precision would have
+ * 11 bits instead of 24, and say nothing. */
+int dagi_cuda_rounds_single(char *why, size_t size)
+{
+    const char *value = getenv("NVIDIA_TF32_OVERRIDE");
+    if (!value || !*value || strcmp(value, "0") == 0)
+        return 0;
+    snprintf(why, size, "NVIDIA_TF32_OVERRIDE=%s in the environment has devices round single precision "
+             "to 11 bits, so tasks in single precision run on cores; unset it", value);
+    return 1;
+}
+
 int dagi_cuda_count(char *why, size_t size)
 {
     int count = 0;

@@ -150,7 +150,7 @@ static int workspace_items(int device, dag_precision precision, dag_uplo uplo, i
     return items;
 }
 
-/* On whichever device it will be: they may be unlike. */
+/* The most that any of the devices wants, which may be unlike: the call may go to each of them. */
 static int most_items(dag_precision precision, dag_uplo uplo, int n, potrf_query query)
 {
     int most = -1;
@@ -174,13 +174,6 @@ static int most_items(dag_precision precision, dag_uplo uplo, int n, potrf_query
 #include "each_precision.h"
 
 /* ---- the table --------------------------------------------------------------------------- */
-
-#define ENTRY(code, name, letter, prec)                                                            \
-    {DAG_OP_##code, prec, DAG_DEVICE_CUDA, (dag_kernel_fn)dag_tile_##letter##cuda_##name,          \
-     "dag_tile_" #letter "cuda_" #name}
-#define ENTRIES(code, name)                                                                        \
-    ENTRY(code, name, s, DAG_S), ENTRY(code, name, d, DAG_D), ENTRY(code, name, c, DAG_C),         \
-        ENTRY(code, name, z, DAG_Z)
 
 const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS] = {
     ENTRIES(POTRF, potrf),   ENTRIES(POTRF_WORKSPACE, potrf_workspace),

@@ -15,6 +15,7 @@ static dagi_backend backend = {
     .kernels = kernels,
     .nkernels = DAGI_CUDA_KERNELS,
     .lacks = lacks,
+    .rounds_single = dagi_cuda_rounds_single,
     .count = dagi_cuda_count,
     .open = dagi_cuda_open,
     .close = dagi_cuda_close,

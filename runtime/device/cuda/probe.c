@@ -1,9 +1,12 @@
 /* Whether there is a CUDA device: a part of the runtime, not of the plug-in. */
-#include "../device_impl.h"
+#include "../backend.h"
 #include "api.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
+
+dagi_probe dagi_cuda_probe;
 
 /* The plug-in brings cuBLAS and cuSOLVER with it, hundreds of MiB even where there is no device. The
  * small library below them knows, so it is asked first. */

@@ -152,13 +152,6 @@ void dagi_cuda_positive(dag_device_queue *q, int n, const void *A, int lda, size
 
 /* ---- the table --------------------------------------------------------------------------- */
 
-#define ENTRY(code, name, letter, prec)                                                            \
-    {DAG_OP_##code, prec, DAG_DEVICE_CUDA, (dag_kernel_fn)dag_tile_##letter##cuda_##name,          \
-     "dag_tile_" #letter "cuda_" #name}
-#define ENTRIES(code, name)                                                                        \
-    ENTRY(code, name, s, DAG_S), ENTRY(code, name, d, DAG_D), ENTRY(code, name, c, DAG_C),         \
-        ENTRY(code, name, z, DAG_Z)
-
 const dag_kernel dagi_cuda_row_kernels[DAGI_CUDA_ROW_KERNELS] = {
     ENTRIES(LASWP, laswp),
     ENTRIES(PICK_ROWS, pick_rows),

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 void *dagi_mpi_alloc(size_t bytes)
 {
@@ -126,8 +128,34 @@ static void mpi_am_counts(const dagi_engine *e, int64_t *sent, int64_t *received
 
 /* ---- start -------------------------------------------------------------------------------- */
 
-/* 1: MPI was started here, and the workers of the context that did it call it, one at a time. */
-static int taken;
+/*
+ * What the engines of this process have in common. `turn` is held by whoever calls MPI where MPI does not
+ * allow several threads at a time, but for the start and the end of MPI itself, which `lock` guards.
+ */
+static struct {
+    pthread_mutex_t turn, lock;
+    int ours;    /* lock; 1: MPI was started here, and the last engine ends it */
+    int engines; /* lock */
+} process = {.turn = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Open MPI maps its plug-ins and their threads' stacks when it starts, 216 MiB, and where a limit does not
+ * leave that much it ends in many ways, some of which say nothing. */
+static dag_status room_for_mpi(char *why, size_t why_size)
+{
+    const size_t wanted = (size_t)256 << 20;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return DAG_SUCCESS;
+    void *at = mmap(NULL, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at != MAP_FAILED) {
+        munmap(at, wanted);
+        return DAG_SUCCESS;
+    }
+    snprintf(why, why_size, "MPI takes up to %zu MiB of address space when it starts, which the limit of "
+             "%llu KiB does not leave: raise it (ulimit -v)", wanted >> 20,
+             (unsigned long long)limit.rlim_cur >> 10);
+    return DAG_ERR_NOMEM;
+}
 
 /* Who may call MPI. Where the program has started it at less than MPI_THREAD_MULTIPLE, nobody may
  * while the program does, and it cannot know when a background worker would. */
@@ -141,23 +169,36 @@ static dag_status init_mpi(dagi_mpi *m, int workers, char *why, size_t why_size)
                  "MPI in the program itself to make several contexts one after the other");
         return DAG_ERR_STATE;
     }
-    if (taken) {
-        snprintf(why, why_size, "another context of this process has started MPI, and its workers "
-                 "call it; initialise MPI in the program itself to have several contexts at a time");
-        return DAG_ERR_STATE;
-    }
     if (initialised) {
         MPI_Query_thread(&level);
     } else {
+        dag_status status = room_for_mpi(why, why_size);
+        if (status)
+            return status;
         MPI_Init_thread(NULL, NULL, workers == 1 ? MPI_THREAD_SINGLE : MPI_THREAD_SERIALIZED,
                         &level);
-        m->finalize = 1;
+        process.ours = 1;
     }
+    process.engines++;
     m->super.one_thread = workers != 1 && level == MPI_THREAD_SINGLE;
-    m->super.main_only = workers != 1 && level < (m->finalize ? MPI_THREAD_SERIALIZED
-                                                              : MPI_THREAD_MULTIPLE);
-    taken = workers != 1 && m->finalize && level == MPI_THREAD_SERIALIZED;
+    m->super.main_only = workers != 1 && level < (process.ours ? MPI_THREAD_SERIALIZED
+                                                               : MPI_THREAD_MULTIPLE);
+    m->super.turn = level < MPI_THREAD_MULTIPLE ? &process.turn : NULL;
     return DAG_SUCCESS;
+}
+
+/* All ranks are about to start. Those that are wait without the turn, for the others may need messages of
+ * other contexts to get here; what follows blocks, for moments. */
+static void meet(dagi_mpi *m, MPI_Comm user)
+{
+    MPI_Request all;
+    int here = 0;
+    MPI_Ibarrier(user, &all);
+    for (MPI_Test(&all, &here, MPI_STATUS_IGNORE); !here; MPI_Test(&all, &here, MPI_STATUS_IGNORE)) {
+        dagi_engine_pass_turn(&m->super);
+        sched_yield();
+        dagi_engine_take_turn(&m->super);
+    }
 }
 
 static void find_tag_limit(dagi_mpi *m)
@@ -169,7 +210,7 @@ static void find_tag_limit(dagi_mpi *m)
     m->ntags = m->tag_limit / 2 < DAGI_TAGS ? m->tag_limit / 2 : DAGI_TAGS;
 }
 
-/* In one reduction: the worst status, and of each setting the largest value and the least. */
+/* One reduction finds the worst status, and the largest and the least value of each setting. */
 static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
 {
     static const char *const names[] = {"credit_bytes", "eager_bytes"};
@@ -183,7 +224,9 @@ static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
         in[1 + i].value = (long)(i % 2 ? -m->must_agree[i / 2] : m->must_agree[i / 2]);
         in[1 + i].rank = e->rank;
     }
+    e->agreed_in = -MPI_Wtime();
     MPI_Allreduce(in, out, 1 + 2 * SETTINGS, MPI_LONG_INT, MPI_MAXLOC, m->am);
+    e->agreed_in += MPI_Wtime();
     *origin = out[0].rank;
     for (int i = 0; i < SETTINGS && !out[0].value; i++) {
         long most = out[1 + 2 * i].value, least = -out[2 + 2 * i].value;
@@ -242,10 +285,10 @@ static void mpi_fini(dagi_engine *e)
     dagi_mpi_node_fini(m);
     MPI_Comm_free(&m->am);
     MPI_Comm_free(&m->bulk);
-    if (m->finalize) {
+    pthread_mutex_lock(&process.lock);
+    if (--process.engines == 0 && process.ours)
         MPI_Finalize();
-        taken = 0;
-    }
+    pthread_mutex_unlock(&process.lock);
     free(m->requests);
     free(m->pending);
     free(m->indices);
@@ -277,6 +320,38 @@ static const dagi_engine_ops mpi_ops = {
     .under_way = mpi_under_way,
 };
 
+/* MPI is there, and it is our turn. */
+static dag_status set_up(dagi_mpi *m, dagi_engine_options *options, char *why, size_t why_size)
+{
+    MPI_Comm user = options->comm ? *(MPI_Comm *)options->comm : MPI_COMM_WORLD;
+    int origin;
+    meet(m, user);
+    MPI_Comm_dup(user, &m->am);
+    MPI_Comm_dup(user, &m->bulk);
+    /* A rank that is gone or a message that cannot be sent ends the job, by the launcher. */
+    MPI_Comm_set_errhandler(m->am, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_rank(m->am, &m->super.rank);
+    MPI_Comm_size(m->am, &m->super.size);
+    if (options->told) {
+        MPI_Bcast(options->told, (int)options->told_bytes, MPI_BYTE, 0, m->am);
+        options->hear(options, options->arg);
+    }
+    m->must_agree[0] = options->credit_bytes;
+    m->must_agree[1] = options->eager_bytes;
+    if (options->chaos)
+        m->random = (options->chaos + (uint64_t)m->super.rank) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    dagi_mpi_node_init(m, options);
+    find_tag_limit(m);
+    dag_status status = dagi_mpi_am_init(m, options);
+    if (status != DAG_SUCCESS) { /* the others are on their way to an agreement, and to fini */
+        snprintf(why, why_size, "out of memory for the buffers of messages");
+        mpi_agree(&m->super, status, &origin);
+        mpi_fini(&m->super);
+    }
+    return status;
+}
+
 dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine **out, char *why,
                                size_t why_size)
 {
@@ -286,38 +361,20 @@ dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine *
         return DAG_ERR_NOMEM;
     }
     m->super.ops = &mpi_ops;
+    pthread_mutex_lock(&process.lock);
     dag_status status = init_mpi(m, options->workers, why, why_size);
-    if (status) {
+    pthread_mutex_unlock(&process.lock);
+    if (status != DAG_SUCCESS) {
         free(m);
         return status;
     }
-    m->must_agree[0] = options->credit_bytes;
-    m->must_agree[1] = options->eager_bytes;
-    MPI_Comm user = options->comm ? *(MPI_Comm *)options->comm : MPI_COMM_WORLD;
-    MPI_Comm_dup(user, &m->am);
-    MPI_Comm_dup(user, &m->bulk);
-    /* A rank that is gone or a message that cannot be sent ends the job, by the launcher. */
-    MPI_Comm_set_errhandler(m->am, MPI_ERRORS_ARE_FATAL);
-    MPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_ARE_FATAL);
-    MPI_Comm_rank(m->am, &m->super.rank);
-    MPI_Comm_size(m->am, &m->super.size);
-    m->super.word = options->word;
-    MPI_Bcast(&m->super.word, 1, MPI_INT, 0, m->am);
-    if (options->chaos)
-        m->random = (options->chaos + (uint64_t)m->super.rank) * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    dagi_mpi_node_init(m, options);
-    find_tag_limit(m);
-    if (!status) {
-        status = dagi_mpi_am_init(m, options);
-        if (status)
-            snprintf(why, why_size, "out of memory for the buffers of messages");
-    }
-    if (status) { /* the others are on their way to an agreement, and to fini */
-        int origin;
-        mpi_agree(&m->super, status, &origin);
-        mpi_fini(&m->super);
-        return status;
-    }
-    *out = &m->super;
-    return DAG_SUCCESS;
+    pthread_mutex_t *turn = m->super.turn;
+    dagi_engine_take_turn(&m->super);
+    dagi_engine_options heard = *options;
+    status = set_up(m, &heard, why, why_size);
+    if (status == DAG_SUCCESS)
+        *out = &m->super;
+    if (turn)
+        pthread_mutex_unlock(turn);
+    return status;
 }

@@ -95,7 +95,6 @@ typedef struct dagi_type {
 typedef struct dagi_mpi {
     dagi_engine super; /* first */
     MPI_Comm am, bulk; /* our own */
-    int finalize;      /* 1: MPI_Init was ours */
     int64_t must_agree[2]; /* settings: credit_bytes, eager_bytes */
     uint32_t ntags, tag_limit; /* of the sender's choice: below ntags; the others up to here */
     int32_t window; /* bytes of credit per pair */
@@ -200,5 +199,9 @@ int dagi_mpi_direct(dagi_engine *e, const dagi_direct_question *q, char *why, si
  * memory, a type that stays in one place (m->sink). */
 MPI_Datatype dagi_mpi_type(dagi_mpi *m, const dagi_view *v, int *count);
 void dagi_mpi_type_fini(dagi_mpi *m);
+
+/* mpi.c: start the engine. */
+dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine **out, char *why,
+                               size_t why_size);
 
 #endif

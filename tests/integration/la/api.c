@@ -309,7 +309,7 @@ static void test_one_refuses(void)
         refuse(dag_posv(ctx, DAG_LOWER, a, b, me ? NULL : &info), me ? "info is NULL" : "rank ");
         refuse(dag_plghe(ctx, me ? wide : a, 1, 1), me ? "square" : "rank ");
         refuse(dag_plrnt(ctx, me ? NULL : b, 1), me ? "A is NULL" : "rank ");
-        refuse(dag_norm_fro_he(ctx, DAG_LOWER, me ? NULL : a, &number), me ? "A is NULL" : "rank ");
+        refuse(dag_lanhe(ctx, DAG_NORM_FRO, DAG_LOWER, me ? NULL : a, &number), me ? "A is NULL" : "rank ");
         CHECK(dag_plghe(ctx, a, 20, 1) == DAG_SUCCESS, "usable afterwards");
         dag_matrix_free(a);
         dag_matrix_free(b);

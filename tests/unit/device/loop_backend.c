@@ -163,6 +163,13 @@ static void same_kind(const dag_device_queue *q, const loop_device *other)
     abort();
 }
 
+dag_device_queue *loop_queue(dag_device_queue *q, dag_device_kind kind)
+{
+    const loop_device device = {.kind = kind};
+    same_kind(q, &device);
+    return q;
+}
+
 void loop_launch(dag_device_queue *q, void (*fn)(void *args), const void *args, size_t bytes)
 {
     pthread_mutex_lock(&lock);

@@ -39,6 +39,8 @@ typedef struct loop_options {
 const dagi_backend *loop_backend(const loop_options *options);
 /* With the same options, for devices of another kind beside them. */
 const dagi_backend *loop_other(void);
+/* The queue again, of a device of that kind, or the program ends. */
+dag_device_queue *loop_queue(dag_device_queue *queue, dag_device_kind kind);
 /* Enqueue fn(args), args copied. */
 void loop_launch(dag_device_queue *queue, void (*fn)(void *args), const void *args, size_t bytes);
 

@@ -30,6 +30,7 @@ typedef struct run {
     loop_options loop;
     int gpus; /* setting; 0: none */
     const char *threads, *chaos, *memory; /* settings; NULL: 0 */
+    const char *how;    /* setting device_policy; NULL: time */
     int64_t policy;     /* mix_where() */
     int bad;            /* step whose kernel reports, plus 1 */
     dag_status expect;
@@ -55,6 +56,8 @@ static dag_context *start(const run *r)
     dag_config_set(config, "chaos", r->chaos ? r->chaos : "0", NULL, 0);
     dag_config_set(config, "warnings", "off", NULL, 0);
     dag_config_set(config, "cuda_memory", r->memory ? r->memory : "0", NULL, 0);
+    dag_config_set(config, "opencl_memory", r->memory ? r->memory : "0", NULL, 0);
+    dag_config_set(config, "device_policy", r->how ? r->how : "time", NULL, 0);
     dagi_devices_use(NULL);
     if (r->gpus)
         dagi_devices_use(loop_backend(&r->loop));
@@ -255,6 +258,9 @@ static void check_kinds(int64_t rows, int64_t tile)
         {.what = "2 kinds, 3 workers", KINDS_OF(3, 2, 1, 52), .threads = "3", .policy = 2},
         {.what = "2 kinds, with cores", KINDS_OF(3, 1, 2, 53), .threads = "2", .policy = 3},
         {.what = "2 kinds, as they like", KINDS_OF(4, 2, 2, 54), .threads = "3", .policy = 0},
+        {.what = "2 kinds, in turn", KINDS_OF(4, 2, 2, 57), .threads = "3", .policy = 0,
+         .how = "turn"},
+        {.what = "2 kinds, near", KINDS_OF(4, 2, 2, 58), .threads = "3", .policy = 0, .how = "near"},
         {.what = "2 kinds, small memory", KINDS_OF(3, 2, 1, 55), .threads = "3", .policy = 4,
          .memory = "4096", .chaos = "55"},
     };

@@ -94,6 +94,15 @@ def include_faults(floors, root):
                         yield f'{name}:{number}: #include "{match.group(1)}": {refusal}'
 
 
+def view_faults(root):
+    """Layout alone makes views of matrices."""
+    makers = re.compile(r"(?:->|\.)whole = \w+->whole")
+    for path in [*sources(root), *sources(os.path.join(os.path.dirname(root), "dsl-examples"))]:
+        with open(path, encoding="utf-8") as file:
+            if floor_of(path, root) != "layout" and makers.search(file.read()):
+                yield f"{os.path.relpath(path, os.path.dirname(root))}: a view is made outside of runtime/layout"
+
+
 def folder_faults(floors, root):
     folders = {name for name in os.listdir(root) if os.path.isdir(os.path.join(root, name))}
     for name in sorted(folders - set(floors.names)):
@@ -127,7 +136,7 @@ class Symbols:
         objects = []
         for folder, _, files in sorted(os.walk(libraries)):
             library = os.path.relpath(folder, libraries).split(os.sep)[0]
-            if re.match(r"dag_(floor_\w+|trace_file)\.dir$", library):
+            if re.match(r"dag_((floor|pure)_\w+|trace_file)\.dir$", library):
                 objects += [os.path.join(folder, f) for f in sorted(files) if f.endswith((".o", ".obj"))]
         if objects:
             self.read(objects, libraries, nm)
@@ -139,7 +148,7 @@ class Symbols:
         for path in objects:
             library, name = os.path.relpath(path, libraries).split(os.sep, 1)
             floor = name.split(os.sep)[0]
-            built_for = re.fullmatch(r"dag_floor_(\w+)\.dir", library)
+            built_for = re.fullmatch(r"dag_(?:floor|pure)_(\w+)\.dir", library)
             if built_for and built_for.group(1) != floor:
                 self.faults.append(f"{name}: a part of the library of {built_for.group(1)}")
             self.seen.add(floor)
@@ -179,6 +188,7 @@ def read_floors(source):
 def check(source, build, nm):
     floors, root = read_floors(source), os.path.join(os.path.abspath(source), "runtime")
     return [*floors.faults(), *folder_faults(floors, root), *include_faults(floors, root),
+            *view_faults(root),
             *symbol_faults(floors, Symbols(build, nm))]
 
 
@@ -243,6 +253,8 @@ FAULTS = [
     (OBJECTS + "dag_floor_task.dir/task/task.c.o", "dagi_now T 8 1\n", "dagi_now is defined in"),
     (OBJECTS + "dag_floor_task.dir/task/task.c.o", None, "task: the build has no object"),
     (OBJECTS + "dag_floor_task.dir/data/more.c.o", "", "a part of the library of task"),
+    ("dsl-examples/top.c", "top->whole = A->whole != NULL ? A->whole : A;\n",
+     "dsl-examples/top.c: a view is made outside of runtime/layout"),
     ("runtime/attic/old.c", "", "runtime/attic: a folder without a row"),
     ("runtime/task/README.md", None, "runtime/task: it does not open with a README.md"),
     ("docs/architecture.md", ("### Next", "| `roof` | | base |\n"), "`roof` is a row without a folder"),

@@ -10,7 +10,7 @@ static dag_context *context_with(int workers)
     char why[256] = "";
     dag_context *ctx = crew_new(workers);
     ctx->recorded = 7;
-    ck_assert_msg(dagi_comm_init(ctx, NULL, why, sizeof why) == DAG_SUCCESS, "%s", why);
+    ck_assert_msg(dagi_comm_init(ctx, NULL, NULL, why, sizeof why) == DAG_SUCCESS, "%s", why);
     return ctx;
 }
 
@@ -99,8 +99,8 @@ START_TEST(a_pool_of_one_rank_sends_nothing)
     ck_assert_int_eq(dagi_workers_start(ctx), DAG_SUCCESS);
     graph g = graph_new(ctx, GRAPH_STENCIL, 10, 20);
     ck_assert_int_eq(crew_run(ctx, g.pool), DAG_SUCCESS);
-    ck_assert_int_eq(atomic_load(&dagi_pool(g.pool)->messages), 0);
-    ck_assert_int_eq(atomic_load(&dagi_pool(g.pool)->tasks), 200);
+    ck_assert_int_eq(atomic_load(&dagi_pool(g.pool)->stats.messages), 0);
+    ck_assert_int_eq(atomic_load(&dagi_pool(g.pool)->stats.tasks), 200);
     dagi_comm_counts(ctx, &sent, &received);
     ck_assert_int_eq(sent + received, 0);
     dagi_pool_destroy(g.pool);

@@ -156,7 +156,7 @@ static dag_context *context_with(const loop_options *loop, int workers)
     ck_assert_msg(dagi_devices_init(ctx, why, sizeof why) == DAG_SUCCESS, "%s", why);
     for (int i = 0; i < workers; i++)
         dagi_runner(dagi_tasks(ctx)->workers[i])->special = 1;
-    dagi_crew(ctx)->attend = 1;
+    atomic_store(&dagi_crew(ctx)->attend, DAGI_ATTEND_DEVICES);
     ck_assert_int_eq(dagi_workers_start(ctx), DAG_SUCCESS);
     return ctx;
 }
@@ -183,7 +183,7 @@ static int64_t run_chains(dag_context *ctx, dag_status expected, int again)
     ck_assert_int_eq(crew_run(ctx, dag_pool_ready(pool)), expected);
     for (int i = 0; i < N && expected == DAG_SUCCESS; i++)
         ck_assert_int_eq(out[i], M);
-    ck_assert_int_eq(atomic_load(&dagi_pool(pool)->tasks), N * M);
+    ck_assert_int_eq(atomic_load(&dagi_pool(pool)->stats.tasks), N * M);
     if (expected == DAG_SUCCESS)
         ck_assert_int_eq(device + core, N * M + again);
     dagi_pool_destroy(pool);

@@ -1,9 +1,10 @@
-/* The net with the ground floor alone: the engine of one process. Views, shapes and bells have tests of
- * their own (test_view, test_tree, test_bell). */
+/* The net with the ground floor alone: the table of engines, and the engine of one process. Views, shapes
+ * and bells have tests of their own (test_view, test_tree, test_bell). */
 #include "../../../runtime/net/engine.h"
 #include "../../common/run_suite.h"
 
 #include <check.h>
+#include <string.h>
 
 START_TEST(one_process_needs_no_network)
 {
@@ -44,11 +45,30 @@ START_TEST(nobody_can_be_sent_to)
 }
 END_TEST
 
+START_TEST(an_engine_is_asked_for_by_name)
+{
+    dagi_engine_options options = {.engine = "self", .workers = 1};
+    char why[200] = "";
+    dagi_engine *e = NULL;
+    ck_assert_int_eq(dagi_engine_new(&options, &e, why, sizeof why), DAG_SUCCESS);
+    ck_assert_str_eq(e->ops->name, "self");
+    e->ops->fini(e);
+    options.comm = &options; /* no engine of one process has communicators */
+    ck_assert_int_eq(dagi_engine_new(&options, &e, why, sizeof why), DAG_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(why, "'self'"));
+    options.engine = "carrier-pigeons";
+    ck_assert_int_eq(dagi_engine_new(&options, &e, why, sizeof why), DAG_ERR_SETTING);
+    ck_assert_ptr_nonnull(strstr(why, "engine = carrier-pigeons: must be auto, or one of"));
+    ck_assert_ptr_nonnull(strstr(why, "self"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("net");
     TCase *tcase = tcase_create("net");
     tcase_add_test(tcase, one_process_needs_no_network);
+    tcase_add_test(tcase, an_engine_is_asked_for_by_name);
     tcase_add_test_raise_signal(tcase, nobody_can_be_sent_to, 6);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -2,6 +2,7 @@
  * Tasks with the floors below: the test is the crew. It starts instances, runs what it is given and
  * puts what comes back on a list, until the pool has ended; in one test it is the network as well.
  */
+#include "../../../runtime/task/door.h"
 #include "../../common/run_suite.h"
 #include "../graphs.h"
 #include "hand.h"
@@ -255,7 +256,8 @@ static void pool_over(struct dagi_worker *worker, dag_taskpool *pool, dag_status
     dagi_pool_end(pool, status, info, message);
 }
 
-static const dagi_remote_port remote = {name, none, forget, refs, send, pool_over};
+static const dagi_remote_port remote = {.name = name, .none = none, .forget = forget, .refs = refs,
+                                        .send = send, .pool_over = pool_over};
 
 /* A chain goes to and fro between this rank and one that the test plays. */
 START_TEST(a_chain_goes_through_another_rank)
@@ -290,6 +292,138 @@ START_TEST(a_chain_goes_through_another_rank)
 }
 END_TEST
 
+/* ---- a pool that stays open ------------------------------------------------------------------- */
+
+/* Sum(t): X <- given, or sent by Sum(t - 1); a record is no more than its number. */
+typedef struct sum_task {
+    struct dag_task task;
+    dag_value *flow[1];
+    int32_t local[2];
+} sum_task;
+static const dag_class sum_class;
+static const dag_flow sum_flows[] = {{"X", DAG_RW, 1}, {"given", DAG_CTL, 1}};
+static const dag_edge sum_edge = {&sum_class, 0, 0, DAG_REGION_FULL, 0, 0, 1};
+static int64_t sums[4];
+
+static int sum_exists(const void *g, int32_t *l)
+{
+    (void)g;
+    return l[0] >= 0 && l[0] < 4;
+}
+
+static int64_t sum_inputs(const void *g, const int32_t *l)
+{
+    return g && l ? 2 : -1;
+}
+
+static void sum_successors(dag_visit *v, const void *g, const int32_t *l)
+{
+    const int32_t next = l[0] + 1;
+    (void)g;
+    if (next % 2 && (v->mask & 1))
+        dag_visit_edge(v, &sum_edge, &next);
+}
+
+static int64_t none_yet(const void *g)
+{
+    (void)g;
+    return 0;
+}
+
+static int sum_body(struct dag_task *t, const void *g)
+{
+    const sum_task *me = (sum_task *)t;
+    (void)g;
+    sums[me->local[0]] = *(int64_t *)me->flow[0]->ptr += 1;
+    return DAG_BODY_DONE;
+}
+
+static const dag_body sum_bodies[] = {{.fn = {sum_body}}};
+static const char *const sum_names[] = {"t"};
+static const dag_class sum_class = {
+    .name = "Sum", .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 2, .nbodies = 1,
+    .task_bytes = sizeof(sum_task), .local_names = sum_names, .flows = sum_flows,
+    .bodies = sum_bodies, .locals = sum_exists, .inputs = sum_inputs,
+    .successors = sum_successors, .count = none_yet};
+static const dag_class *const sum_classes[] = {&sum_class};
+static const dag_program sum_program = {.abi = DAG_JDF_ABI, .name = "sum", .file = "sum",
+                                        .globals_bytes = 8, .nclasses = 1, .classes = sum_classes};
+
+static struct dag_task *give_sum(dag_taskpool *pool, int32_t t, int64_t number)
+{
+    const dag_shape shape = {1, 1, sizeof(int64_t)};
+    dag_value *value = number < 0 ? NULL : dagi_value_new(w, pool, &shape);
+    if (value)
+        *(int64_t *)value->ptr = number;
+    return dagi_door_give(w, pool, &sum_class, &t, &value, value != NULL);
+}
+
+static int is_told(void *arg)
+{
+    return *(int *)arg;
+}
+
+/* Values come with a task or are sent to it, before it is given or after; the pool ends when it is shut. */
+START_TEST(an_open_pool_is_given_tasks)
+{
+    dag_taskpool *pool = dag_pool_ready(dag_pool_new(ctx, &sum_program, DAG_S));
+    ck_assert_int_eq(dagi_door_new(pool, 2), DAG_SUCCESS);
+    hand_add(ctx, pool);
+    run();
+    ck_assert_int_eq(atomic_load(&dagi_pool(pool)->open), 1);
+    ck_assert(dagi_pool_is_open(pool) && dagi_door_beside(ctx, NULL) == pool);
+    put(give_sum(pool, 0, 10));
+    ck_assert(list && dagi_door_room(pool));
+    ck_assert_ptr_null(give_sum(pool, 1, -1)); /* waits for Sum(0) */
+    ck_assert(!dagi_door_room(pool));
+    run();
+    ck_assert(dagi_door_room(pool) && !hand_ended(pool));
+    put(give_sum(pool, 2, 20));
+    run();
+    ck_assert_int_eq(dagi_deps_count(pool), 1); /* Sum(2) has sent before Sum(3) is given */
+    int sign = 0;
+    ck_assert(dagi_door_expects(pool));
+    dagi_door_wait(pool, "a sign", is_told, &sign);
+    ck_assert(!dagi_door_expects(pool));
+    ck_assert_str_eq(dagi_door_what(pool), "a sign");
+    sign = 1;
+    ck_assert(dagi_door_expects(pool));
+    dagi_door_wait(pool, NULL, NULL, NULL);
+    ck_assert(!dagi_door_knows(pool, 0));
+    put(give_sum(pool, 3, -1));
+    dagi_door_shut(w, pool, 0);
+    ck_assert(!hand_ended(pool) && !dagi_pool_is_open(pool) && dagi_door_knows(pool, 1000));
+    run();
+    ck_assert(hand_ended(pool));
+    ck_assert_int_eq(dagi_pool(pool)->status, DAG_SUCCESS);
+    for (int t = 0; t < 4; t++)
+        ck_assert_int_eq(sums[t], (t < 2 ? 11 : 19) + t);
+    dagi_pool_destroy(pool);
+}
+END_TEST
+
+/* One that is condemned drops what waits, forgets what it is given, and ends when it is shut. */
+START_TEST(a_condemned_pool_ends_when_it_is_shut)
+{
+    dag_taskpool *pool = dag_pool_ready(dag_pool_new(ctx, &sum_program, DAG_S));
+    ck_assert_int_eq(dagi_door_new(pool, 1), DAG_SUCCESS);
+    hand_add(ctx, pool);
+    run();
+    ck_assert_ptr_null(give_sum(pool, 1, -1));
+    ck_assert(!dagi_door_room(pool));
+    int before = news;
+    dagi_door_condemn(pool);
+    ck_assert(news == before + 1 && dagi_door_room(pool));
+    dagi_door_abandon(w, pool);
+    ck_assert_int_eq(dagi_deps_count(pool), 0);
+    ck_assert_ptr_null(give_sum(pool, 2, 5));
+    ck_assert_int_eq(atomic_load(&dagi_pool(pool)->open), 1);
+    dagi_door_shut(w, pool, 0);
+    ck_assert(hand_ended(pool));
+    dagi_pool_destroy(pool);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("task");
@@ -300,6 +434,8 @@ int main(void)
     tcase_add_test(tcase, the_first_error_stays);
     tcase_add_test(tcase, a_queued_pool_keeps_what_is_ready);
     tcase_add_test(tcase, a_chain_goes_through_another_rank);
+    tcase_add_test(tcase, an_open_pool_is_given_tasks);
+    tcase_add_test(tcase, a_condemned_pool_ends_when_it_is_shut);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

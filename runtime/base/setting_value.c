@@ -1,0 +1,133 @@
+/* What texts mean for settings. */
+#include "setting_value.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+dag_status dagi_setting_says(char *why, size_t size, const char *format, ...)
+{
+    if (why && size > 0) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(why, size, format, args);
+        va_end(args);
+    }
+    return DAG_ERR_SETTING;
+}
+
+static bool parse_number(const char *text, double *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && errno == 0 && isfinite(*out);
+}
+
+static bool parse_count(const char *text, bool bytes, uint64_t *out)
+{
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno != 0)
+        return false;
+    int shift = 0;
+    if (bytes && *end != '\0') {
+        const char *units = "kmg", *unit = strchr(units, tolower((unsigned char)*end));
+        if (!unit)
+            return false;
+        shift = 10 * (int)(unit - units + 1);
+        end++;
+        if (*end == 'i' || *end == 'I')
+            end++;
+        if (*end == 'b' || *end == 'B')
+            end++;
+    }
+    if (*end != '\0' || value > UINT64_MAX >> shift)
+        return false;
+    *out = (uint64_t)value << shift;
+    return true;
+}
+
+static bool parse_switch(const char *text, int *out)
+{
+    static const choice words[] = {{"on", 1},  {"yes", 1}, {"true", 1},  {"1", 1},
+                                   {"off", 0}, {"no", 0},  {"false", 0}, {"0", 0}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcasecmp(words[i].name, text) == 0) {
+            *out = words[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static dag_status parse_choice(const setting *s, const char *text, void *field, char *why,
+                               size_t size)
+{
+    char names[128] = "";
+    for (const choice *c = s->choices; c->name; c++) {
+        if (strcasecmp(c->name, text) == 0) {
+            if (c->value < 0)
+                strcpy(field, c->name);
+            else
+                *(int *)field = c->value;
+            return DAG_SUCCESS;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", c->name);
+    }
+    return dagi_setting_says(why, size, "%s = %s: must be one of %s", s->name, text, names);
+}
+
+dag_status dagi_setting_parse(const setting *s, const char *text, dagi_settings *settings,
+                              char *why, size_t size)
+{
+    void *field = (char *)settings + s->offset;
+    uint64_t count;
+    double number;
+    switch (s->kind) {
+    case KIND_CHOICE:
+        return parse_choice(s, text, field, why, size);
+    case KIND_SWITCH:
+        if (!parse_switch(text, field))
+            return dagi_setting_says(why, size, "%s = %s: must be on or off", s->name, text);
+        return DAG_SUCCESS;
+    case KIND_TEXT:
+        if (strlen(text) > (size_t)s->most)
+            return dagi_setting_says(why, size, "%s: longer than %.0f bytes", s->name, s->most);
+        strcpy(field, text);
+        return DAG_SUCCESS;
+    case KIND_SECONDS:
+        if (!parse_number(text, &number) || number < s->least || number > s->most)
+            return dagi_setting_says(why, size,
+                                     "%s = %s: must be a number of seconds from %g to %g", s->name,
+                                     text, s->least, s->most);
+        *(double *)field = number;
+        return DAG_SUCCESS;
+    case KIND_SEED:
+        if (!parse_count(text, false, field))
+            return dagi_setting_says(why, size, "%s = %s: must be a whole number >= 0", s->name,
+                                     text);
+        return DAG_SUCCESS;
+    case KIND_BYTES:
+    case KIND_COUNT:
+        if (s->least < 0 && strcmp(text, "-1") == 0) {
+            *(int64_t *)field = -1;
+            return DAG_SUCCESS;
+        }
+        if (!parse_count(text, s->kind == KIND_BYTES, &count) || (double)count < s->least ||
+            (double)count > s->most)
+            return dagi_setting_says(
+                why, size, "%s = %s: must be a whole number from %.0f to %.0f%s", s->name, text,
+                s->least, s->most, s->kind == KIND_BYTES ? " (k, M, G allowed)" : "");
+        *(int64_t *)field = (int64_t)count;
+        return DAG_SUCCESS;
+    }
+    return DAG_ERR_INTERNAL;
+}

@@ -1,0 +1,39 @@
+/* What a row of the table of settings says, and what texts mean for it. */
+#ifndef DAGI_SETTING_VALUE_H
+#define DAGI_SETTING_VALUE_H
+
+#include "base.h"
+
+typedef enum kind {
+    KIND_COUNT,
+    KIND_BYTES,
+    KIND_SEED,
+    KIND_SECONDS,
+    KIND_SWITCH,
+    KIND_CHOICE,
+    KIND_TEXT /* into a char[]; `most` is its length */
+} kind;
+
+typedef struct choice {
+    const char *name;
+    int value;
+} choice;
+
+typedef struct setting {
+    const char *name;
+    kind kind;
+    size_t offset; /* of its field in dagi_settings */
+    const char *fallback;
+    double least, most; /* of numbers */
+    const choice *choices; /* KIND_CHOICE: into an int; with value -1 the name itself is kept */
+    const char *meaning;
+} setting;
+
+/* Parse `text` into the field of `s`. */
+dag_status dagi_setting_parse(const setting *s, const char *text, dagi_settings *settings,
+                              char *why, size_t size);
+/* A sentence into `why`, which may be NULL; DAG_ERR_SETTING. */
+dag_status dagi_setting_says(char *why, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

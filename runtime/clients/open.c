@@ -1,0 +1,163 @@
+#include "open.h"
+
+#include "../worker/worker.h"
+
+enum { TURN = 32 }; /* calls between looks at messages */
+
+static dag_status refuse(const dag_taskpool *pool, const char *what)
+{
+    dagi_set_message(pool->ctx, "pool of %s: %s", pool->program->name, what);
+    return DAG_ERR_STATE;
+}
+
+/* DAG_SUCCESS: the caller is the giver of an open pool. */
+static dag_status check(const dag_taskpool *pool)
+{
+    if (dagi_worker_self(pool->ctx))
+        return refuse(pool, "a body gives a task to an open pool, or shuts it: only the thread that "
+                            "opened it may");
+    if (!dagi_pool_is_open(pool))
+        return refuse(pool, "it is given a task, or shut, and is not open");
+    return DAG_SUCCESS;
+}
+
+static struct dagi_worker *giver_of(const dag_taskpool *pool)
+{
+    return dagi_tasks(pool->ctx)->workers[0];
+}
+
+/* ---- waiting ------------------------------------------------------------------------------- */
+
+struct wait {
+    const dag_taskpool *pool;
+    int (*until)(void *arg);
+    void *arg;
+};
+
+/* Has the pool come to a standstill? Then nothing of it is left. */
+static void heed(struct dagi_worker *w, dag_taskpool *pool)
+{
+    if (DAGI_LIKELY(!dagi_door_condemned(pool)))
+        return;
+    dagi_activate(w);
+    dagi_door_abandon(w, pool);
+}
+
+static int is_over(void *arg)
+{
+    const struct wait *wait = arg;
+    return dagi_door_condemned(wait->pool) || wait->until(wait->arg);
+}
+
+static void wait_until(dag_taskpool *pool, const char *what, int (*until)(void *arg), void *arg)
+{
+    struct wait wait = {pool, until, arg};
+    dagi_door_wait(pool, what, until, arg);
+    dagi_run_until(giver_of(pool), is_over, &wait);
+    dagi_door_wait(pool, NULL, NULL, NULL);
+    heed(giver_of(pool), pool);
+}
+
+static int has_room(void *arg)
+{
+    return dagi_door_room(arg);
+}
+
+/* Messages move while tasks are given; every so often it is seen whether others keep up. */
+static bool attend(struct dagi_worker *w, dag_taskpool *pool)
+{
+    enum { TICKS = 4000 };
+    struct dagi_door *door = dagi_pool(pool)->door;
+    if (pool->ctx->size == 1 || ++door->turn % TURN != 0)
+        return true;
+    struct dagi_thread *t = dagi_thread(w);
+    if (dagi_ticks() - t->last_progress > TICKS) {
+        dagi_activate(w);
+        dagi_make_progress(w);
+        t->last_progress = dagi_ticks();
+    }
+    return dagi_door_room(pool);
+}
+
+static void make_room(struct dagi_worker *w, dag_taskpool *pool)
+{
+    struct dagi_door *door = dagi_pool(pool)->door;
+    dagi_flush(w);
+    if (!dagi_door_room(pool))
+        wait_until(pool, "room", has_room, pool);
+    door->room = door->window - (door->given - atomic_load(&dagi_pool(pool)->stats.tasks));
+}
+
+/* ---- the door ------------------------------------------------------------------------------ */
+
+dag_status dagi_open_add(dag_context *ctx, dag_taskpool *pool, int64_t window)
+{
+    if (!ctx || !pool || window < 1)
+        return DAG_ERR_ARG;
+    if (ctx->simulated) {
+        dagi_set_message(ctx, "pool of %s: open pools are not simulated", pool->program->name);
+        return DAG_ERR_UNSUPPORTED;
+    }
+    bool fresh = atomic_load(&dagi_pool(pool)->state) == DAGI_POOL_NEW && !dagi_pool(pool)->door;
+    dag_status status = fresh ? dagi_door_new(pool, window) : DAG_SUCCESS;
+    if (status != DAG_SUCCESS)
+        return status;
+    status = dag_add(ctx, pool); /* refuses one that is not fresh */
+    if (fresh && status != DAG_SUCCESS)
+        dagi_door_free(pool);
+    return status;
+}
+
+dag_status dagi_open_give(dag_taskpool *pool, const dag_class *cls, const int32_t *params,
+                          dag_value *const *values, uint32_t mask)
+{
+    dag_status status = check(pool);
+    if (status != DAG_SUCCESS)
+        return status;
+    struct dagi_worker *w = giver_of(pool);
+    heed(w, pool);
+    bool keep_up = attend(w, pool);
+    if (dagi_pool(pool)->door->room <= 0 || !keep_up)
+        make_room(w, pool);
+    dagi_activate(w); /* and stays so: nothing is at rest while tasks are given */
+    struct dag_task *t = dagi_door_give(w, pool, cls, params, values, mask);
+    if (t)
+        dagi_ready(w, t);
+    /* Whoever hands a task to a device looks after it; and a thread has turns in its contexts. */
+    if (dagi_crew(pool->ctx)->manager || dagi_thread(w)->shared)
+        dagi_leave(w);
+    return DAG_SUCCESS;
+}
+
+dag_status dagi_open_reach(dag_taskpool *pool, int64_t position)
+{
+    dag_status status = check(pool);
+    if (status != DAG_SUCCESS)
+        return status;
+    struct dagi_door *door = dagi_pool(pool)->door;
+    assert(position >= atomic_load_explicit(&door->position, memory_order_relaxed));
+    atomic_store_explicit(&door->position, position, memory_order_release);
+    attend(giver_of(pool), pool);
+    return DAG_SUCCESS;
+}
+
+dag_status dagi_open_await(dag_taskpool *pool, const char *what, int (*until)(void *arg), void *arg)
+{
+    dag_status status = check(pool);
+    if (status == DAG_SUCCESS)
+        wait_until(pool, what, until, arg);
+    return status;
+}
+
+dag_status dagi_open_shut(dag_taskpool *pool, uint64_t hash)
+{
+    dag_status status = check(pool);
+    if (status != DAG_SUCCESS)
+        return status;
+    struct dagi_worker *w = giver_of(pool);
+    heed(w, pool);
+    dagi_activate(w);
+    dagi_door_shut(w, pool, hash);
+    dagi_leave(w);
+    return DAG_SUCCESS;
+}

@@ -1,0 +1,39 @@
+/*
+ * For clients that give tasks to a pool while it runs: the floors' parts of it put together.
+ *
+ * The application thread makes a pool of a program whose classes read records (task/door.h), adds it
+ * with dagi_open_add(), gives it tasks, says how far its program has come, and shuts it; then the pool is
+ * one as any other, and dag_wait() tells how it ended. On all ranks the same pools are opened and shut in
+ * the same order. Meanwhile others may be added, but none that names a collection of an open one.
+ *
+ * A call that is out of order gives DAG_ERR_STATE with a message: on a pool that is not open, or from a
+ * body. Else all give DAG_SUCCESS, also in a pool that has failed: its tasks run without bodies, and what
+ * is given after a stall is forgotten. The pool's end tells.
+ */
+#ifndef DAGI_CLIENTS_OPEN_H
+#define DAGI_CLIENTS_OPEN_H
+
+#include "../task/door.h"
+
+/* dag_add() of a pool that stays open, with so many unfinished tasks on this rank at most (>= 1). */
+dag_status dagi_open_add(dag_context *ctx, dag_taskpool *pool, int64_t window);
+/*
+ * Give an instance that runs on this rank, see dagi_door_give(). Where the window is full, or too much
+ * waits for ranks that lag, runs tasks until there is room: of this pool, and of others. Takes over the
+ * values unless it is refused.
+ */
+dag_status dagi_open_give(dag_taskpool *pool, const dag_class *cls, const int32_t *params,
+                          dag_value *const *values, uint32_t mask);
+/* The program here has come to this position: all that stands before it has records. Messages whose first
+ * reader does are delivered from now on; they bear positions of the same reckoning (dagi_door_edge()).
+ * Comes before the tasks at the last of these positions are given: that may wait for room which such a
+ * message makes. */
+dag_status dagi_open_reach(dag_taskpool *pool, int64_t position);
+/* Run tasks until until(arg), which reads atomics alone: it is asked on any thread. `what`: "room", a
+ * constant for the report if all comes to rest before. Who makes it true calls crew->news(). */
+dag_status dagi_open_await(dag_taskpool *pool, const char *what, int (*until)(void *arg), void *arg);
+/* No task comes any more. `hash`: of what was given on all ranks; DAG_ERR_MISMATCH at the end where they
+ * differ. 0 = not compared. */
+dag_status dagi_open_shut(dag_taskpool *pool, uint64_t hash);
+
+#endif

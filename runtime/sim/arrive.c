@@ -1,0 +1,284 @@
+/*
+ * What comes to a rank. A worker takes it between two tasks, or at once if it is idle. A message whose data
+ * travel apart, or that others are to get from here, becomes an arrival, as in comm/recv.c: children are
+ * told at once, segments go on as they come.
+ */
+#include "sim_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_arrival *a,
+                    int32_t segment)
+{
+    dagi_sim_rank *r = &s->rank[rank];
+    dagi_sim_item *item = s->items;
+    if (item)
+        s->items = item->next;
+    else if (!(item = malloc(sizeof *item))) {
+        dagi_sim_short(s);
+        return;
+    }
+    *item = (dagi_sim_item){.message = m, .arrival = a, .segment = segment};
+    *r->inbox_end = item;
+    r->inbox_end = &item->next;
+}
+
+/* ---- arrivals ------------------------------------------------------------------------------- */
+
+static dagi_sim_arrival *new_arrival(dagi_sim_cast *c, int rank, const dagi_sim_message *m, int nchildren)
+{
+    int nsegments = 0;
+    for (int i = 0; i < c->ncargo; i++)
+        nsegments += c->cargo[i].segments;
+    dagi_sim_arrival *a = calloc(1, sizeof *a + (size_t)nchildren * sizeof *a->child +
+                                        (size_t)nsegments);
+    if (!a)
+        return NULL;
+    a->cast = c;
+    a->rank = rank;
+    a->source = m->source;
+    a->place = m->first;
+    a->nsegments = a->missing = nsegments;
+    a->nchildren = nchildren;
+    a->child = (dagi_sim_child *)(a + 1);
+    a->here = (uint8_t *)(a->child + nchildren);
+    a->next = c->of->arrivals;
+    a->link = &c->of->arrivals;
+    if (a->next)
+        a->next->link = &a->next;
+    c->of->arrivals = a;
+    c->refs++;
+    return a;
+}
+
+void dagi_sim_arrival_free(dagi_sim_arrival *a)
+{
+    *a->link = a->next;
+    if (a->next)
+        a->next->link = a->link;
+    free(a);
+}
+
+static void done_with(struct dagi_sim *s, dagi_sim_arrival *a)
+{
+    dagi_sim_cast *c = a->cast;
+    if (!a->delivered || a->promised > 0)
+        return;
+    dagi_sim_arrival_free(a);
+    dagi_sim_cast_drop(s, c);
+}
+
+/* ---- delivery ------------------------------------------------------------------------------- */
+
+/* Tasks of this rank get what has come. */
+static void deliver(struct dagi_sim *s, int rank, dagi_sim_cast *c)
+{
+    dag_value *values[DAG_MAX_FLOWS] = {NULL};
+    struct dagi_worker *w = dagi_sim_worker(s);
+    dagi_sim_become(s, rank, c->of->pool);
+    for (int i = 0; i < c->ncargo; i++) {
+        const dagi_sim_cargo *cargo = &c->cargo[i];
+        if (cargo->how == DAGI_HOW_ABSENT)
+            continue;
+        dag_value *v = dagi_value_new(w, c->of->pool, &cargo->shape);
+        if (!v) {
+            dagi_sim_short(s);
+            return;
+        }
+        dagi_sim_adopt(s, rank, v);
+        values[cargo->flow] = v;
+    }
+    dagi_delivery d = {.cls = c->cls, .params = c->params, .mask = c->mask, .values = values};
+    dagi_sim_ready(s, rank, c->of, dagi_deliver(w, c->of->pool, &d));
+}
+
+/* ---- segments ------------------------------------------------------------------------------- */
+
+static int64_t segment_bytes(const dagi_sim_cast *c, int segment)
+{
+    int i = 0;
+    while (segment >= c->cargo[i].segments)
+        segment -= c->cargo[i++].segments;
+    const dagi_sim_cargo *g = &c->cargo[i];
+    dagi_view whole = {NULL, g->shape.m, g->shape.n, g->shape.m, g->shape.elem, (dag_region)g->region};
+    if (g->segments == 1)
+        return g->bytes;
+    dagi_view v = dagi_view_segment(&whole, g->segments, segment);
+    return (int64_t)dagi_view_bytes(&v);
+}
+
+/* Number of a segment within its flow. */
+static int index_of(const dagi_sim_cast *c, int segment)
+{
+    int i = 0;
+    while (segment >= c->cargo[i].segments)
+        segment -= c->cargo[i++].segments;
+    return segment;
+}
+
+/* A segment that both ends are ready for goes from rank `from` to an arrival. Where the receiver's worker
+ * moves the bytes it is here at once, and takes that worker's time. */
+static void transfer(struct dagi_sim *s, int from, dagi_sim_arrival *to, int segment)
+{
+    int64_t bytes = segment_bytes(to->cast, segment);
+    dagi_sim_time at = s->now + s->spent;
+    s->bytes += bytes;
+    dagi_pool_sent(to->cast->of->pool, 0, bytes);
+    if (!s->machine.copies || !dagi_sim_same_node(&s->machine, from, to->rank)) {
+        /* it was announced with the message, and is now asked for */
+        at += dagi_sim_latency(&s->wires, to->rank, from);
+        at = dagi_sim_transfer(&s->wires, from, to->rank, (double)bytes, at);
+    }
+    dagi_sim_post(s, at, DAGI_SIM_PIECE, to->rank, to, (uint32_t)segment);
+}
+
+/* What the root of a broadcast has for this arrival. */
+static void fetch_from_root(struct dagi_sim *s, dagi_sim_arrival *a)
+{
+    dagi_sim_cast *c = a->cast;
+    for (int k = 0; k < a->nsegments; k++)
+        if (c->shape != DAG_BCAST_SCATTER || index_of(c, k) == a->place)
+            transfer(s, c->root, a, k);
+}
+
+/* Pass on what is here and has not been passed on. A ring of pieces leaves out the neighbour's own. */
+static void pass_on(struct dagi_sim *s, dagi_sim_arrival *a, dagi_sim_child *child, int segment)
+{
+    const dagi_sim_cast *c = a->cast;
+    if (!child->to || !a->here[segment])
+        return;
+    if (c->shape == DAG_BCAST_SCATTER && index_of(c, segment) == (a->place + 1) % c->count)
+        return; /* and who has all may be gone */
+    transfer(s, a->rank, child->to, segment);
+    child->sent++;
+    a->promised--;
+}
+
+/* `a`, whose message came from the relay `from`, is ready for segments. */
+static void open_child(struct dagi_sim *s, dagi_sim_arrival *from, dagi_sim_arrival *a)
+{
+    dagi_sim_child *child = from->child;
+    while (child->rank != a->rank)
+        child++;
+    child->to = a;
+    for (int k = 0; k < from->nsegments; k++)
+        pass_on(s, from, child, k);
+    done_with(s, from);
+}
+
+/* A ring: the arrival passes on to its neighbour in the list, which may have come before it or not. */
+static void join_ring(struct dagi_sim *s, dagi_sim_arrival *a)
+{
+    dagi_sim_cast *c = a->cast;
+    int32_t next = (a->place + 1) % c->count, last = (a->place + c->count - 1) % c->count;
+    int own = 0;
+    for (int k = 0; k < a->nsegments; k++)
+        own += index_of(c, k) == next;
+    a->child[0].rank = c->ranks[next];
+    a->promised = a->nsegments - own;
+    for (dagi_sim_arrival *b = c->of->arrivals, *after; b; b = after) {
+        after = b->next;
+        if (b->cast != c || b == a)
+            continue;
+        if (b->place == next)
+            a->child[0].to = b;
+        if (b->place == last)
+            open_child(s, b, a);
+    }
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+static void begin_arrival(struct dagi_sim *s, int rank, const dagi_sim_message *m, int has_bulk)
+{
+    dagi_sim_cast *c = m->cast;
+    dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
+    int scatter = c->shape == DAG_BCAST_SCATTER;
+    int n = scatter ? 1
+                    : dagi_tree_children(dagi_tree_relay_shape(c->shape), c->group, rank,
+                                         c->ranks + m->first + 1, m->count - 1, child);
+    dagi_sim_arrival *a = new_arrival(c, rank, m, n);
+    if (!a) {
+        dagi_sim_short(s);
+        return;
+    }
+    for (int i = 0; i < n && !scatter; i++) {
+        int32_t first = m->first + 1 + child[i].first;
+        a->child[i].rank = c->ranks[first];
+        a->promised += a->nsegments;
+    }
+    for (int i = 0; i < n && !scatter; i++)
+        dagi_sim_tell_child(s, c, a, rank, m->first + 1 + child[i].first, child[i].count);
+    if (m->from && has_bulk)
+        open_child(s, m->from, a);
+    else if (has_bulk)
+        fetch_from_root(s, a);
+    if (scatter)
+        join_ring(s, a);
+    if (a->missing > 0)
+        return;
+    a->delivered = 1;
+    deliver(s, rank, c);
+    done_with(s, a);
+}
+
+static void handle_message(struct dagi_sim *s, int rank, dagi_sim_message *m)
+{
+    dagi_sim_cast *c = m->cast;
+    int has_bulk = 0;
+    for (int i = 0; i < c->ncargo; i++)
+        has_bulk |= c->cargo[i].how == DAGI_HOW_BULK;
+    s->spent += s->machine.receive;
+    if (!has_bulk && m->count == 1)
+        deliver(s, rank, c);
+    else
+        begin_arrival(s, rank, m, has_bulk);
+    dagi_sim_message_done(s, m);
+    if (!m->from && !has_bulk)
+        dagi_sim_cast_sent(s, c);
+    m->next = s->messages;
+    s->messages = m;
+    dagi_sim_cast_drop(s, c);
+}
+
+static void handle_segment(struct dagi_sim *s, dagi_sim_arrival *a, int segment)
+{
+    dagi_sim_cast *c = a->cast;
+    int from_root = c->shape == DAG_BCAST_SCATTER ? index_of(c, segment) == a->place
+                                                  : a->source == c->root;
+    int copied = s->machine.copies && dagi_sim_same_node(&s->machine, a->source, a->rank);
+    s->spent += copied ? llround(1e12 * (double)segment_bytes(c, segment) / s->machine.within.bandwidth)
+                       : s->machine.receive / 2;
+    a->here[segment] = 1;
+    a->missing--;
+    for (int i = 0; i < a->nchildren; i++)
+        pass_on(s, a, &a->child[i], segment);
+    if (a->missing == 0) {
+        a->delivered = 1;
+        deliver(s, a->rank, c);
+    }
+    int own = 0;
+    if (from_root && c->shape == DAG_BCAST_SCATTER) /* one for each flow: the last ends its send */
+        for (int k = 0; k < a->nsegments; k++)
+            own += index_of(c, k) == a->place && !a->here[k];
+    if (from_root && (c->shape == DAG_BCAST_SCATTER ? own == 0 : a->missing == 0))
+        dagi_sim_cast_sent(s, c);
+    done_with(s, a);
+}
+
+void dagi_sim_handle(struct dagi_sim *s, int rank)
+{
+    dagi_sim_rank *r = &s->rank[rank];
+    dagi_sim_item *item = r->inbox;
+    r->inbox = item->next;
+    if (!r->inbox)
+        r->inbox_end = &r->inbox;
+    if (item->message)
+        handle_message(s, rank, item->message);
+    else
+        handle_segment(s, item->arrival, item->segment);
+    item->next = s->items;
+    s->items = item;
+}

@@ -1,0 +1,225 @@
+/*
+ * What a task that has run sends: the port of tasks for other ranks. Who needs what is gathered by
+ * comm/fanout.c, by which tree it goes and in how many pieces is decided as comm/send.c does.
+ */
+#include "sim_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static dagi_view view_of(const dagi_sim_cargo *c)
+{
+    return (dagi_view){NULL, c->shape.m, c->shape.n, c->shape.m, c->shape.elem, (dag_region)c->region};
+}
+
+/* ---- how it travels ------------------------------------------------------------------------- */
+
+/* Small flows travel inside of the message as long as there is room. Returns the bytes of the rest. */
+static size_t settle_how(const struct dagi_sim *s, dagi_sim_cast *c)
+{
+    int64_t room = s->inline_max;
+    size_t bulk = 0;
+    for (int i = 0; i < c->ncargo; i++) {
+        dagi_sim_cargo *cargo = &c->cargo[i];
+        cargo->segments = 0;
+        cargo->how = DAGI_HOW_ABSENT;
+        if (!c->value[i])
+            continue;
+        dagi_view v = view_of(cargo);
+        cargo->bytes = (int64_t)dagi_view_bytes(&v);
+        if (cargo->bytes <= room || cargo->bytes == 0) {
+            cargo->how = DAGI_HOW_INLINE;
+            room -= cargo->bytes;
+            c->inline_bytes += (int64_t)dagi_wire_align((size_t)cargo->bytes);
+            continue;
+        }
+        cargo->how = DAGI_HOW_BULK;
+        cargo->segments = 1;
+        bulk += (size_t)cargo->bytes;
+    }
+    return bulk;
+}
+
+static int can_scatter(const dagi_sim_cast *c, size_t bulk)
+{
+    if (!bulk || c->count < 2 || c->count * c->ncargo > DAGI_RING_TAGS)
+        return 0;
+    for (int i = 0; i < c->ncargo; i++) {
+        dagi_view v = view_of(&c->cargo[i]);
+        if (c->cargo[i].how == DAGI_HOW_BULK && dagi_view_max_segments(&v) < c->count)
+            return 0;
+    }
+    return 1;
+}
+
+static void settle_shape(const struct dagi_sim *s, dagi_sim_cast *c, size_t bulk)
+{
+    if (c->count == 1) {
+        c->shape = DAG_BCAST_BINOMIAL;
+        return;
+    }
+    if (c->shape == DAG_BCAST_AUTO)
+        c->shape = (uint8_t)s->ctx->settings.bcast;
+    if (c->shape == DAG_BCAST_AUTO) {
+        const dagi_settings *set = &s->ctx->settings;
+        dagi_tree_link link = {0};
+        if (set->link_rate)
+            link = (dagi_tree_link){set->link_latency, 1.0 / (double)set->link_rate};
+        c->shape = (uint8_t)dagi_tree_choose(bulk, c->count,
+                                             link.beta > 0 && can_scatter(c, bulk), link);
+    }
+    c->group = c->group < 1 ? 1 : c->group > UINT16_MAX ? UINT16_MAX : c->group;
+    if (c->shape == DAG_BCAST_SCATTER && !can_scatter(c, bulk))
+        c->shape = DAG_BCAST_BINOMIAL;
+}
+
+static void settle_segments(dagi_sim_cast *c)
+{
+    for (int i = 0; i < c->ncargo; i++) {
+        dagi_sim_cargo *cargo = &c->cargo[i];
+        if (cargo->how != DAGI_HOW_BULK)
+            continue;
+        dagi_view v = view_of(cargo);
+        cargo->segments = (uint16_t)dagi_tree_segments(c->shape, (size_t)cargo->bytes,
+                                                       dagi_view_max_segments(&v), c->count);
+    }
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static void link_cast(dagi_sim_pool *p, dagi_sim_cast *c)
+{
+    c->next = p->casts;
+    c->link = &p->casts;
+    if (c->next)
+        c->next->link = &c->next;
+    p->casts = c;
+}
+
+static void release_values(struct dagi_sim *s, dagi_sim_cast *c)
+{
+    for (int i = 0; i < c->ncargo; i++) {
+        dagi_value_release(dagi_sim_worker(s), c->value[i]);
+        c->value[i] = NULL;
+    }
+}
+
+void dagi_sim_cast_drop(struct dagi_sim *s, dagi_sim_cast *c)
+{
+    if (--c->refs > 0)
+        return;
+    release_values(s, c);
+    *c->link = c->next;
+    if (c->next)
+        c->next->link = c->link;
+    free(c);
+}
+
+void dagi_sim_cast_sent(struct dagi_sim *s, dagi_sim_cast *c)
+{
+    if (--c->sends == 0)
+        release_values(s, c);
+}
+
+/* ---- sending -------------------------------------------------------------------------------- */
+
+static dagi_sim_cast *new_cast(struct dagi_sim *s, struct dag_task *t, struct dagi_fanout *f, int index)
+{
+    dagi_fanout_part part = dagi_fanout_part_at(f, index, NULL);
+    dagi_sim_cast *c = calloc(1, sizeof *c + (size_t)part.count * sizeof *c->ranks);
+    if (!c)
+        return NULL;
+    c->of = dagi_sim_pool_of(s, t->pool);
+    c->cls = t->cls;
+    c->mask = part.mask;
+    c->shape = (uint8_t)part.bcast;
+    c->group = part.group;
+    c->root = s->at;
+    c->count = part.count;
+    c->refs = c->sends = 1;
+    c->priority = t->priority;
+    dagi_fanout_part_at(f, index, c->ranks);
+    memcpy(c->params, dagi_task_locals(t), t->cls->nparams * sizeof *c->params);
+    for (int flow = 0; flow < t->cls->ndata; flow++) {
+        dag_value *v = dag_task_flows(t)[flow];
+        if (!(part.mask >> flow & 1))
+            continue;
+        dagi_sim_cargo *cargo = &c->cargo[c->ncargo];
+        *cargo = (dagi_sim_cargo){.flow = (uint8_t)flow, .region = part.region[flow]};
+        if (v)
+            cargo->shape = (dag_shape){v->m, v->n, v->elem};
+        c->value[c->ncargo++] = v; /* dagi_share() has added a reference for this part */
+    }
+    link_cast(c->of, c);
+    return c;
+}
+
+void dagi_sim_tell_child(struct dagi_sim *s, dagi_sim_cast *c, dagi_sim_arrival *from, int32_t self,
+                         int32_t first, int32_t count)
+{
+    dagi_sim_message *m = s->messages;
+    if (m)
+        s->messages = m->next;
+    else if (!(m = malloc(sizeof *m))) {
+        dagi_sim_short(s);
+        return;
+    }
+    *m = (dagi_sim_message){.cast = c, .from = from, .first = first, .count = count, .source = self};
+    c->refs++;
+    c->sends += from == NULL;
+    s->spent += s->machine.send;
+    dagi_sim_message_send(s, m);
+}
+
+static void launch(struct dagi_sim *s, dagi_sim_cast *c)
+{
+    dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
+    size_t bulk = settle_how(s, c);
+    settle_shape(s, c, bulk);
+    settle_segments(c);
+    if (c->count > 1)
+        dagi_tree_order(c->shape, c->group, c->root, s->nranks, c->ranks, c->count);
+    if (c->shape == DAG_BCAST_SCATTER) {
+        for (int32_t i = 0; i < c->count; i++)
+            dagi_sim_tell_child(s, c, NULL, c->root, i, 1);
+    } else {
+        int n = dagi_tree_children(c->shape, c->group, c->root, c->ranks, c->count, child);
+        for (int i = 0; i < n; i++)
+            dagi_sim_tell_child(s, c, NULL, c->root, child[i].first, child[i].count);
+    }
+    dagi_sim_cast_sent(s, c);
+    dagi_sim_cast_drop(s, c);
+}
+
+static void send_all(struct dagi_worker *w, struct dag_task *t, struct dagi_fanout *f, uint64_t dynamic,
+                     const struct dagi_job *job)
+{
+    struct dagi_sim *s = dagi_sim_of(w->ctx);
+    int parts = dagi_fanout_parts(f);
+    (void)dynamic;
+    (void)job;
+    for (int i = 0; i < parts; i++) {
+        dagi_sim_cast *c = new_cast(s, t, f, i);
+        if (c)
+            launch(s, c);
+        else
+            dagi_sim_short(s);
+    }
+    dagi_fanout_clear(f);
+}
+
+static void pool_over(struct dagi_worker *w, dag_taskpool *pool, dag_status status, int64_t info,
+                      const char *message)
+{
+    (void)w;
+    dagi_pool_end(pool, status, info, message); /* never: parts end in ranks.c */
+}
+
+const dagi_remote_port dagi_sim_remote = {
+    .name = dagi_fanout_add,
+    .none = dagi_fanout_empty,
+    .forget = dagi_fanout_clear,
+    .refs = dagi_fanout_refs,
+    .send = send_all,
+    .pool_over = pool_over,
+};

@@ -1,0 +1,139 @@
+/*
+ * Credit between two ranks, as net/mpi/am.c keeps it, and the way of a message over the wires. A message
+ * that has no credit waits, by priority; what comes later to the same rank waits behind it.
+ */
+#include "sim_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- pairs ---------------------------------------------------------------------------------- */
+
+static size_t place_of(const struct dagi_sim *s, int from, int to)
+{
+    uint64_t x = ((uint64_t)(uint32_t)from << 32 | (uint32_t)to) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t i = (size_t)(x >> 20) & (s->pairs_capacity - 1);
+    while (s->pairs[i].from >= 0 && (s->pairs[i].from != from || s->pairs[i].to != to))
+        i = (i + 1) & (s->pairs_capacity - 1);
+    return i;
+}
+
+static int grow(struct dagi_sim *s)
+{
+    dagi_sim_pair *old = s->pairs;
+    size_t count = s->pairs_capacity, capacity = count ? 2 * count : 1024;
+    dagi_sim_pair *pairs = malloc(capacity * sizeof *pairs);
+    if (!pairs)
+        return 1;
+    for (size_t i = 0; i < capacity; i++)
+        pairs[i] = (dagi_sim_pair){.from = -1};
+    s->pairs = pairs;
+    s->pairs_capacity = capacity;
+    for (size_t i = 0; i < count; i++)
+        if (old[i].from >= 0)
+            pairs[place_of(s, old[i].from, old[i].to)] = old[i];
+    free(old);
+    return 0;
+}
+
+/* NULL = no memory. Good until the next call. */
+static dagi_sim_pair *pair_of(struct dagi_sim *s, int from, int to)
+{
+    if (4 * s->npairs >= 3 * s->pairs_capacity && grow(s) != 0) {
+        dagi_sim_short(s);
+        return NULL;
+    }
+    dagi_sim_pair *p = &s->pairs[place_of(s, from, to)];
+    if (p->from < 0) {
+        *p = (dagi_sim_pair){.from = from, .to = to, .avail = s->window};
+        s->npairs++;
+    }
+    return p;
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+static int64_t bytes_of(const dagi_sim_message *m)
+{
+    const dagi_sim_cast *c = m->cast;
+    int list = c->shape == DAG_BCAST_SCATTER ? c->count : m->count - 1;
+    return (int64_t)dagi_wire_activate_bytes(c->cls->nparams, list, c->ncargo) + c->inline_bytes;
+}
+
+/* As charge_of() and bulk_charge() of net/mpi/am.c. */
+static int32_t charge_of(const struct dagi_sim *s, const dagi_sim_message *m)
+{
+    const dagi_sim_cast *c = m->cast;
+    int64_t weight = 0, most = s->window / 2;
+    int scatter = c->shape == DAG_BCAST_SCATTER;
+    for (int i = 0; i < c->ncargo; i++)
+        if (c->cargo[i].how == DAGI_HOW_BULK)
+            weight += dagi_bulk_weight((size_t)c->cargo[i].bytes / (size_t)(scatter ? c->count : 1),
+                                       scatter ? 1 : c->cargo[i].segments);
+    int64_t bulk = weight / 16, scale = s->window / (4096 * (DAGI_BULK_LEAST / 16));
+    if (scale > 1)
+        bulk = bulk < most / scale ? bulk * scale : most;
+    bulk = bulk < most ? bulk : most;
+    int64_t charge = bytes_of(m) + DAGI_AM_CHARGE + bulk;
+    return (int32_t)(charge < most ? charge : most);
+}
+
+static void leave(struct dagi_sim *s, dagi_sim_message *m)
+{
+    const dagi_sim_cast *c = m->cast;
+    int to = c->ranks[m->first];
+    s->sent++;
+    s->bytes += c->inline_bytes;
+    dagi_pool_sent(c->of->pool, 1, c->inline_bytes);
+    dagi_sim_time at = dagi_sim_transfer(&s->wires, m->source, to, (double)bytes_of(m),
+                                         s->now + s->spent);
+    dagi_sim_post(s, at, DAGI_SIM_MESSAGE, to, m, 0);
+}
+
+void dagi_sim_message_send(struct dagi_sim *s, dagi_sim_message *m)
+{
+    dagi_sim_pair *p = pair_of(s, m->source, m->cast->ranks[m->first]);
+    m->charge = charge_of(s, m);
+    if (!p)
+        return;
+    if (!p->waiting && m->charge <= p->avail) {
+        p->avail -= m->charge;
+        leave(s, m);
+        return;
+    }
+    dagi_sim_message **link = &p->waiting;
+    while (*link && (*link)->cast->priority >= m->cast->priority)
+        link = &(*link)->next;
+    m->next = *link;
+    *link = m;
+}
+
+void dagi_sim_message_done(struct dagi_sim *s, const dagi_sim_message *m)
+{
+    int to = m->cast->ranks[m->first];
+    dagi_sim_pair *p = pair_of(s, m->source, to);
+    if (!p)
+        return;
+    p->owed += m->charge;
+    if (p->owed < s->window / 2)
+        return;
+    dagi_sim_time back = dagi_sim_latency(&s->wires, to, m->source);
+    dagi_sim_post(s, s->now + s->spent + back, DAGI_SIM_CREDIT, m->source, (void *)(uintptr_t)to,
+                  (uint32_t)p->owed);
+    p->owed = 0;
+}
+
+void dagi_sim_credit(struct dagi_sim *s, int from, int to, int32_t bytes)
+{
+    dagi_sim_pair *p = pair_of(s, to, from);
+    if (!p)
+        return;
+    p->avail += bytes;
+    s->spent = 0;
+    while (p->waiting && p->waiting->charge <= p->avail) {
+        dagi_sim_message *m = p->waiting;
+        p->waiting = m->next;
+        p->avail -= m->charge;
+        leave(s, m);
+    }
+}

@@ -1,0 +1,52 @@
+/* What has been played: numbers for programs, and a report. */
+#include "sim_impl.h"
+
+#include <inttypes.h>
+
+static double seconds(dagi_sim_time t)
+{
+    return (double)t / (double)DAGI_SIM_SECOND;
+}
+
+double dagi_sim_seconds(const dag_context *ctx)
+{
+    return seconds(dagi_sim_of(ctx)->rank[0].app);
+}
+
+void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)
+{
+    const struct dagi_sim *s = dagi_sim_of(ctx);
+    *out = (dag_simulation){.machine = s->machine.name,
+                            .workers = s->workers,
+                            .tasks = s->tasks,
+                            .messages = s->sent,
+                            .bytes = s->bytes,
+                            .renames = s->renames,
+                            .matrices = s->largest,
+                            .node_memory = s->machine.memory,
+                            .node_ranks = (int)s->machine.ranks};
+    for (int r = 0; r < s->nranks; r++) {
+        out->busy += seconds(s->rank[r].busy);
+        out->talking += seconds(s->rank[r].talk);
+        out->values = s->rank[r].peak > out->values ? s->rank[r].peak : out->values;
+    }
+}
+
+void dagi_sim_report(const dag_context *ctx)
+{
+    const struct dagi_sim *s = dagi_sim_of(ctx);
+    dag_simulation t;
+    dagi_sim_tell(ctx, &t);
+    double all = dagi_sim_seconds(ctx) * s->nranks * s->workers;
+    fprintf(stderr,
+            "dag: simulated run on machine '%s': %d ranks with %d workers, %.6g s\n"
+            "dag: simulated: %" PRId64 " tasks, %" PRId64 " messages, %" PRId64 " bytes, %" PRId64
+            " values copied\n"
+            "dag: simulated: workers computed %.1f %%, moved messages %.1f %%, did neither %.1f %% of "
+            "the time\n"
+            "dag: simulated: at most %.4g MB of values on a rank, beside %.4g MB of matrices\n",
+            s->machine.name, s->nranks, s->workers, dagi_sim_seconds(ctx), t.tasks, t.messages, t.bytes,
+            t.renames, all > 0 ? 100 * t.busy / all : 0, all > 0 ? 100 * t.talking / all : 0,
+            all > 0 ? 100 * (1 - (t.busy + t.talking) / all) : 0, 1e-6 * (double)t.values,
+            1e-6 * (double)t.matrices);
+}

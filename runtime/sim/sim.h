@@ -1,0 +1,33 @@
+/*
+ * Simulated runs: the process plays all ranks of a job on a machine that a description stands for
+ * (machine.h), in an order that simulated time decides. main() runs once, as rank 0, and what it calls
+ * comes here where ctx->simulated is set. docs/design/simulation.md says what is real and what is played.
+ *
+ * One thread. Tasks, their dependencies, their completion and who gets what are those of task/ and comm/;
+ * the ports of tasks (task/port.h) lead here.
+ */
+#ifndef DAGI_SIM_H
+#define DAGI_SIM_H
+
+#include "../base/base.h"
+
+/* Read the description and make the ranks; sets ctx->size, before workers are made. */
+dag_status dagi_sim_init(dag_context *ctx, char *why, size_t size);
+/* Fill the ports. There is one worker, which plays all. */
+void dagi_sim_open(dag_context *ctx);
+void dagi_sim_fini(dag_context *ctx);
+
+/* Of the calls of the same name, once their arguments have been looked at. */
+void dagi_sim_add(dag_taskpool *pool);
+/* Play until the pool has ended; a stall ends it. */
+void dagi_sim_wait(dag_taskpool *pool);
+void dagi_sim_barrier(dag_context *ctx);
+
+/* What has been played so far. */
+void dagi_sim_tell(const dag_context *ctx, dag_simulation *out);
+/* Seconds at rank 0, in the application. */
+double dagi_sim_seconds(const dag_context *ctx);
+/* The report of a run, to stderr. */
+void dagi_sim_report(const dag_context *ctx);
+
+#endif

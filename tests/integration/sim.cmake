@@ -1,0 +1,45 @@
+# Simulated runs.
+if(TARGET dag_la AND DAG_HAVE_MPI)
+    add_executable(sim_counts sim/counts.c)
+    target_link_libraries(sim_counts PRIVATE dag::la)
+    target_link_options(sim_counts PRIVATE -Wl,--wrap=dag_taskpool_free)
+    foreach(np IN ITEMS 4 6)
+        dag_add_script_test(sim_counts_${np} PROCESSORS ${np} LABELS integration
+            COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/counts.sh" "${DAG_MPIRUN}"
+                "$<TARGET_FILE:sim_counts>" ${np})
+    endforeach()
+else()
+    dag_leave_out(sim_counts "MPI or BLAS is not part of this build")
+endif()
+
+if(TARGET dag_sim AND TARGET dag_driver)
+    dag_add_script_test(sim_errors LABELS integration TIMEOUT 60
+        COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/errors.sh"
+            "$<TARGET_FILE_DIR:dag_sim>")
+    find_package(Python3 COMPONENTS Interpreter QUIET)
+    if(Python3_FOUND)
+        dag_add_script_test(sim_kept LABELS integration
+            COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/kept.py"
+                "$<TARGET_FILE_DIR:dag_sim>")
+        dag_add_script_test(sim_drivers LABELS integration
+            COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/drivers.py"
+                "$<TARGET_FILE_DIR:dag_sim>")
+    endif()
+else()
+    dag_leave_out(sim_kept "BLAS is not part of this build")
+endif()
+
+# Graphs that are broken, as broken.cmake has them, played on two ranks.
+if(TARGET broken_graph)
+    foreach(case IN ITEMS
+            "missing;graph.jdf:58: missing edge: Join(2) on rank 1 waits in flow B for flow X of Work(2)"
+            "cycle;cycle: Ring(0) on rank 0 waits in flow C"
+            "nowhere;it sends to Join(13), which does not exist"
+            "range;which is outside of the collection")
+        list(POP_FRONT case mode)
+        dag_add_script_test(sim_broken_${mode} LABELS integration TIMEOUT 60
+            ENVIRONMENT DAG_SIMULATE=2
+            COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/broken/broken.sh" "" 1
+                "$<TARGET_FILE:broken_graph>" ${mode} "${case}")
+    endforeach()
+endif()

@@ -1,0 +1,124 @@
+/* Messages, bytes and tasks of all pools of a few routines, all ranks together. Played by a simulation they
+ * are the same as when ranks have really run: counts.sh compares. */
+#include <dag/la.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static double total[3];
+
+/* The linker puts this before dag_taskpool_free(). */
+void __real_dag_taskpool_free(dag_taskpool *pool);
+void __wrap_dag_taskpool_free(dag_taskpool *pool);
+void __wrap_dag_taskpool_free(dag_taskpool *pool)
+{
+    dag_pool_stats s;
+    dag_taskpool_stats(pool, &s);
+    total[0] += (double)s.messages;
+    total[1] += (double)s.bytes_sent;
+    total[2] += (double)s.tasks;
+    __real_dag_taskpool_free(pool);
+}
+
+static dag_context *ctx;
+
+static void must(dag_status status)
+{
+    if (status == DAG_SUCCESS)
+        return;
+    fprintf(stderr, "counts: %s\n", dag_message(ctx));
+    exit(1);
+}
+
+static dag_matrix *matrix(int64_t m, int64_t n, int64_t nb, dag_layout layout)
+{
+    dag_matrix *a;
+    const dag_matrix_desc desc = {.prec = DAG_D, .m = m, .n = n, .mb = nb, .nb = nb, .layout = layout};
+    must(dag_matrix_new(ctx, &desc, &a));
+    return a;
+}
+
+/* What has been counted since the last time, of all ranks. */
+static void say(const char *what)
+{
+    double sum[3] = {total[0], total[1], total[2]};
+    must(dag_allreduce(ctx, DAG_SUM, sum, 3));
+    if (dag_rank(ctx) == 0)
+        printf("%s: %.0f messages, %.0f bytes, %.0f tasks\n", what, sum[0], sum[1], sum[2]);
+    total[0] = total[1] = total[2] = 0;
+}
+
+static void cholesky(int64_t n, int64_t nb)
+{
+    int64_t info;
+    dag_matrix *a = matrix(n, n, nb, DAG_LAYOUT_TILE);
+    must(dag_plghe(ctx, a, (double)n, 1));
+    must(dag_potrf(ctx, DAG_LOWER, a, &info));
+    say("cholesky");
+    dag_matrix_free(a);
+}
+
+static void lu(int64_t n, int64_t nb, dag_pivoting pivoting, const char *what)
+{
+    int64_t info, *ipiv = malloc((size_t)n * sizeof *ipiv);
+    dag_matrix *a = matrix(n, n, nb, DAG_LAYOUT_SLAB);
+    const dag_lu_options options = {.pivoting = pivoting};
+    must(dag_plrnt(ctx, a, 1));
+    must(dag_getrf_with(ctx, a, ipiv, &options, &info));
+    say(what);
+    dag_matrix_free(a);
+    free(ipiv);
+}
+
+static void lu_without_pivots(int64_t n, int64_t nb)
+{
+    int64_t info;
+    dag_matrix *a = matrix(n, n, nb, DAG_LAYOUT_TILE);
+    must(dag_plghe(ctx, a, (double)n, 1));
+    must(dag_getrf_nopiv(ctx, a, &info));
+    say("lu without pivots");
+    dag_matrix_free(a);
+}
+
+static void qr(int64_t m, int64_t n, int64_t nb)
+{
+    dag_qr *q;
+    dag_matrix *a = matrix(m, n, nb, DAG_LAYOUT_TILE);
+    must(dag_plrnt(ctx, a, 1));
+    must(dag_geqrf(ctx, a, &q));
+    say("qr");
+    dag_qr_free(q);
+    dag_matrix_free(a);
+}
+
+static void product(int64_t n, int64_t nb)
+{
+    dag_matrix *a = matrix(n, n, nb, DAG_LAYOUT_TILE), *b = matrix(n, n, nb, DAG_LAYOUT_TILE);
+    dag_matrix *c = matrix(n, n, nb, DAG_LAYOUT_TILE);
+    must(dag_plrnt(ctx, a, 1));
+    must(dag_plrnt(ctx, b, 2));
+    must(dag_gemm(ctx, DAG_NO_TRANS, DAG_TRANS, 1, a, b, 0, c));
+    say("product");
+    dag_matrix_free(a);
+    dag_matrix_free(b);
+    dag_matrix_free(c);
+}
+
+int main(void)
+{
+    char why[512] = "";
+    if (dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS) {
+        fprintf(stderr, "counts: %s\n", why);
+        return 1;
+    }
+    cholesky(700, 48);
+    cholesky(900, 200); /* tiles above what a segment has */
+    lu(300, 32, DAG_PIVOT_PARTIAL, "lu");
+    lu(300, 32, DAG_PIVOT_TOURNAMENT, "lu with tournaments");
+    lu_without_pivots(500, 48);
+    qr(500, 300, 32);
+    product(400, 16); /* tiles that travel within messages */
+    must(dag_fini(ctx));
+    return 0;
+}

@@ -1,0 +1,4 @@
+#include "cpu/cpu.h"
+
+#define DAG_TEMPLATE "cpu/@name@.inc.c"
+#include "each_precision.h"
