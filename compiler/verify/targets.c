@@ -85,7 +85,7 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
 
 bool verify_is_vector(const sema_global *g, size_t n_args)
 {
-    return n_args == 1 && g->c_type && strcmp(g->c_type, "dag_vector *") == 0;
+    return n_args == 1 && g && g->c_type && strcmp(g->c_type, "dag_vector *") == 0;
 }
 
 /* The parameter that is this size of g; -1: no expression mentions it. */
@@ -156,7 +156,7 @@ static void check_placement(verify_model *m, const verify_class *c)
 {
     const sema_global *g = c->sema->placement;
     size_t n = c->sema->ast->placement->n_args;
-    bool sized = (n == 2 && g->kind != SEMA_COLLECTION) || verify_is_vector(g, n);
+    bool sized = (n == 2 && g && g->kind != SEMA_COLLECTION) || verify_is_vector(g, n);
     if (!sized || !c->exact || !c->placement || verify_settled_placement(m, c))
         return;
     verify_begin(m);
