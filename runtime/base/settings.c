@@ -388,7 +388,7 @@ void dagi_settings_hear(dag_config *resolved, dagi_settings *settings, const cha
         int i = find(name);
         if (i >= 0 && resolved->origin[i] == ORIGIN_DEFAULT &&
             keep(resolved, i, value, ORIGIN_RANK_0, "rank 0", NULL, 0) == DAG_SUCCESS)
-            parse(&table[i], value, settings, NULL, 0);
+            dagi_setting_parse(&table[i], value, settings, NULL, 0);
         name = value + strlen(value) + 1;
     }
 }
