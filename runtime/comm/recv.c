@@ -244,7 +244,7 @@ static dagi_arrival *arrival_of(dagi_comm *c, int source, dag_taskpool *pool,
             *g++ = (dagi_segment){.arrival = a, .cargo = (uint16_t)i, .index = (uint16_t)k};
     }
     a->send->arrival = a;
-    a->send->pending = 1;
+    a->send->shares = 1;
     return a;
 }
 

@@ -58,7 +58,7 @@ typedef struct dagi_cargo {
 /*
  * One completed task's message to a group of ranks that need the same flows of it: made by
  * dagi_comm_activate() at the producer and by an arrival at a relay. Owned by comm from then on;
- * freed when `pending` falls to zero, after its references and its hold on the pool are dropped.
+ * freed when `shares` falls to zero, after its references and its hold on the pool are dropped.
  * In one allocation: the struct, cargo[ncargo], params[nparams], dests[ndest].
  */
 typedef struct dagi_send {
@@ -78,7 +78,7 @@ typedef struct dagi_send {
     uint32_t mask, data; /* flows; those of them that are cargo */
     uint32_t serial;     /* SCATTER: number of the broadcast at its root */
     int32_t ndest, group;
-    int32_t pending; /* messages not sent + transfers not complete + 1 during launch */
+    int32_t shares;  /* messages not sent + transfers not complete + 1 during launch */
     int32_t root;    /* SCATTER */
     uint16_t class_id;
     uint8_t nparams, ncargo, shape, poison;
@@ -125,7 +125,7 @@ typedef struct dagi_segment {
 
 /*
  * A message whose data are under way, or that is to be relayed. It lives as long as `send`, which
- * it keeps alive (one of `pending`) until all segments are in. In one allocation: the struct,
+ * it keeps alive (one of `shares`) until all segments are in. In one allocation: the struct,
  * shape[ncargo], segment[nsegments], child[nchildren].
  */
 typedef struct dagi_arrival {
@@ -346,7 +346,7 @@ void *dagi_comm_realloc(void *old, size_t bytes);
 /* send.c */
 dagi_send *dagi_send_new(dagi_comm *c, int ncargo, int nparams, int ndest);
 void dagi_send_launch(dagi_comm *c, dagi_send *s);
-void dagi_send_finish(dagi_comm *c, dagi_send *s); /* pending--, and the end of it at zero */
+void dagi_send_finish(dagi_comm *c, dagi_send *s); /* shares--, and the end of it at zero */
 /* Send its message for dests[first .. first+count-1] to the first of them, now or when it can
  * be. */
 void dagi_send_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count);

@@ -8,7 +8,7 @@
  * ever under way to a rank that does not know the broadcast, and may never do.
  *
  * dagi_comm.scatters lists the arrivals that lack pieces, and those whose neighbour is not ready;
- * these hold their send by one of `pending`.
+ * these hold their send by one of `shares`.
  */
 #include "remote.h"
 
@@ -56,7 +56,7 @@ void dagi_scatter_begin(dagi_comm *c, dagi_arrival *a)
             dagi_recv_segment(c, &a->segment[k], a->source, own++);
     a->next = c->scatters;
     c->scatters = a;
-    s->pending++; /* until the neighbour is ready */
+    s->shares++; /* until the neighbour is ready */
     tell(c, dest, DAGI_WIRE_PIECES, s, 0);
     dagi_early_pieces *early = take_early(c, s);
     if (early) {

@@ -82,8 +82,8 @@ static void account(dagi_comm *c, dagi_send *s)
 
 void dagi_send_finish(dagi_comm *c, dagi_send *s)
 {
-    assert(s->pending > 0);
-    if (--s->pending > 0)
+    assert(s->shares > 0);
+    if (--s->shares > 0)
         return;
     if (s->queued) {
         c->queued -= s->queued;
@@ -317,7 +317,7 @@ void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int c
     dagi_view v = dagi_view_segment(&whole, count, index);
     if (!whole.ptr)
         v.ptr = NULL;
-    s->pending++;
+    s->shares++;
     c->transfers_out++;
     if (s->pool)
         pool_comm_of(s)->flights++;
@@ -450,7 +450,7 @@ void dagi_send_enqueue(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 void dagi_send_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 {
     const dagi_waiting_heap *h = c->heap[s->dests[first]];
-    s->pending++;
+    s->shares++;
     if (DAGI_UNLIKELY(of_open_pool(s)) && dagi_ahead_hold(c, s, first, count))
         return;
     if ((h && h->count) || !try_message(c, s, first, count))
@@ -496,7 +496,7 @@ void dagi_send_launch(dagi_comm *c, dagi_send *s)
     dagi_agree_hold(s->pool);
     settle_shape(c, s, bulk);
     settle_segments(c, s);
-    s->pending = 1;
+    s->shares = 1;
     if (s->ndest > 1)
         dagi_tree_order(s->shape, s->group, c->rank, c->size, s->dests, s->ndest);
     if (s->shape == DAG_BCAST_SCATTER) {

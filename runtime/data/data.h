@@ -26,13 +26,13 @@ enum dagi_value_flags {
 
 /* A store that waits: for the last holder of the element's home value (INPLACE) or for the local
  * end of the pool (DEFERRED). Holds one reference on `value`. */
-typedef struct dagi_pending_store {
-    struct dagi_pending_store *next;
+typedef struct dagi_put_off {
+    struct dagi_put_off *next;
     dag_value *value;
     dag_element element;
     dag_region region;
     struct dagi_residence *resident; /* DEFERRED: of the element's collection; NULL = none */
-} dagi_pending_store;
+} dagi_put_off;
 
 /*
  * refs counts holders; whoever takes it to zero frees (release/acquire, so all uses of the buffer
@@ -51,7 +51,7 @@ typedef struct dagi_value {
     int slot;                           /* HOME: whose memory; for the check for races */
     size_t capacity;                    /* bytes of the buffer behind this header; 0 = none */
     struct dagi_value *next;            /* bucket of the table, or free list */
-    struct dagi_pending_store *waiting; /* TRACKED: stores to this element, latest first */
+    struct dagi_put_off *waiting;       /* TRACKED: stores to this element, latest first */
 } dagi_value;
 
 /* Port: who is told when a value that may live elsewhere too has no holder any more. device/ fills it

@@ -82,7 +82,7 @@ static void close_device(dagi_device *d)
     if (d->info_host)
         backend->unpin(d->info_host);
     free(d->info_host);
-    dagi_pending_queue_fini(&d->queue);
+    dagi_slip_queue_fini(&d->queue);
     dagi_jobs_drop(d);
     if (d->handle)
         backend->close(d->handle);

@@ -13,16 +13,16 @@
 #include "device.h"
 #include "lane.h"
 #include "memory.h"
-#include "pending_queue.h"
+#include "slip_queue.h"
 
 enum {
-    DAGI_EXEC_LANES = 4,      /* queues for kernels of one device; the first is urgent */
-    DAGI_WINDOW = 64,         /* tasks of one device issued and not retired */
-    DAGI_PENDING_MANY = 4096, /* pending tasks from which on no further instances are started */
-    DAGI_INFO_SLOTS = 256,    /* ints of one device for what kernels report */
-    DAGI_JOB_INFOS = 4,       /* of them for one task */
-    DAGI_TRIES = 3,           /* of what was refused */
-    DAGI_NEAR_FIRST = 30000   /* nanoseconds that a device waits for a worker that is near */
+    DAGI_EXEC_LANES = 4,    /* queues for kernels of one device; the first is urgent */
+    DAGI_WINDOW = 64,       /* tasks of one device issued and not retired */
+    DAGI_SLIPS_MANY = 4096, /* tasks not issued from which on no further instances are started */
+    DAGI_INFO_SLOTS = 256,  /* ints of one device for what kernels report */
+    DAGI_JOB_INFOS = 4,     /* of them for one task */
+    DAGI_TRIES = 3,         /* of what was refused */
+    DAGI_NEAR_FIRST = 30000 /* nanoseconds that a device waits for a worker that is near */
 };
 
 struct dagi_device;
@@ -200,7 +200,7 @@ typedef struct dagi_device {
      * they can be seen, taken off by the manager. */
     _Atomic int64_t work;
     _Atomic int flying;   /* 1: transfers or kernels under way */
-    _Atomic int64_t pending; /* jobs that are not issued */
+    _Atomic int64_t unissued; /* jobs that are not issued */
     _Atomic int64_t backlog; /* nanoseconds, estimated, of jobs that are not retired */
     _Atomic(dagi_slip *) inbox;             /* linked by next, latest first */
     _Atomic(struct dag_task *) fetches;     /* wait for content on the host; likewise */
@@ -211,7 +211,7 @@ typedef struct dagi_device {
     /* -- the manager's */
     dagi_memory *memory;
     dagi_lane in, out, exec[DAGI_EXEC_LANES];
-    dagi_pending_queue queue; /* what came through the inbox and is not issued */
+    dagi_slip_queue queue; /* what came through the inbox and is not issued */
     dagi_job *head;  /* taken from there, not issued yet */
     dagi_job *spare; /* linked by next */
     dagi_job_list issued[DAGI_EXEC_LANES];
@@ -345,23 +345,23 @@ void dagi_pins_drop(const struct dagi_devices *all);
 struct dagi_choice_class *dagi_times_of(const struct dagi_devices *all, const struct dag_task *t);
 int dagi_has_core_body(struct dag_task *t);
 
-/* ---- pending.c ------------------------------------------------------------------------------ */
+/* ---- slips.c ------------------------------------------------------------------------------ */
 
-/* A task is pending from now on; nonzero = out of memory, and it is not. */
-int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *slip);
+/* A task waits to be issued from now on; nonzero = out of memory, and it does not. */
+int dagi_slips_enter(struct dagi_worker *w, const dagi_slip *slip);
 /* What the inbox holds goes to the queue. */
-void dagi_pending_collect(struct dagi_worker *w, dagi_device *d);
+void dagi_slips_collect(struct dagi_worker *w, dagi_device *d);
 /* The best, which is the manager's to issue; NULL = none. */
-dagi_job *dagi_pending_pop(struct dagi_worker *w, dagi_device *d);
+dagi_job *dagi_slips_pop(struct dagi_worker *w, dagi_device *d);
 /* Bring to the cache what the next ones will need. */
-void dagi_pending_prefetch(dagi_device *d);
+void dagi_slips_prefetch(dagi_device *d);
 /* It is issued and retired, or went elsewhere. */
 void dagi_job_free(dagi_job *job);
 void dagi_jobs_drop(dagi_device *d);
-/* What pending tasks will use next is kept longest. */
-void dagi_pending_next_use(dagi_device *d);
+/* What tasks not issued will use next is kept longest. */
+void dagi_slips_next_use(dagi_device *d);
 /* The task will not run here: what it would have used is kept for others only. */
-void dagi_pending_forget_use(dagi_device *d, struct dag_task *t);
+void dagi_slips_forget_use(dagi_device *d, struct dag_task *t);
 /* The device cannot take it: another one, a core, or an error with this sentence. */
 void dagi_job_elsewhere(struct dagi_worker *w, dagi_job *job, const char *why);
 

@@ -59,7 +59,7 @@ static int make_room(dagi_device *d, const size_t *bytes, int count, dagi_result
     enum { MOST = 64 };
     dagi_block *victims[MOST];
     int done = 0;
-    dagi_pending_next_use(d);
+    dagi_slips_next_use(d);
     int n = dagi_memory_victims(d->memory, bytes, count, victims, MOST);
     for (int i = 0; i < n && *result == DAGI_OK; i++)
         done += dagi_transfer_evict(d, victims[i], result);
@@ -269,7 +269,7 @@ static void enlist(dagi_job *job)
     *(list->first ? &list->last->next : &list->first) = job;
     list->last = job;
     d->nissued++;
-    atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&d->unissued, 1, memory_order_relaxed);
 }
 
 /* The pool has failed: the task does nothing, as on a core. */
@@ -277,9 +277,9 @@ static void skip(struct dagi_worker *w, dagi_job *job)
 {
     dagi_device *d = job->device;
     struct dag_task *t = job->task;
-    atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&d->unissued, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
-    dagi_pending_forget_use(d, t);
+    dagi_slips_forget_use(d, t);
     dagi_job_free(job);
     dagi_task_complete_here(w, t, NULL);
     atomic_fetch_sub(&d->work, 1);

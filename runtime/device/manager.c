@@ -54,11 +54,11 @@ int dagi_device_wants(struct dagi_worker *w)
 
 static void give_away(struct dagi_worker *w, dagi_device *d)
 {
-    dagi_pending_collect(w, d);
+    dagi_slips_collect(w, d);
     if (d->head)
         dagi_job_elsewhere(w, d->head, "the device has failed");
     d->head = NULL;
-    for (dagi_job *job; (job = dagi_pending_pop(w, d)) != NULL;)
+    for (dagi_job *job; (job = dagi_slips_pop(w, d)) != NULL;)
         dagi_job_elsewhere(w, job, "the device has failed");
 }
 
@@ -103,12 +103,12 @@ static int issue_round(struct dagi_worker *w, dagi_device *d, dagi_result *resul
     enum { MOST = 16 };
     int events = 0;
     while (events < MOST && room_to_issue(d)) {
-        dagi_pending_collect(w, d);
+        dagi_slips_collect(w, d);
         if (!d->head)
-            d->head = dagi_pending_pop(w, d);
+            d->head = dagi_slips_pop(w, d);
         if (!d->head)
             break;
-        dagi_pending_prefetch(d);
+        dagi_slips_prefetch(d);
         dagi_job *job = d->head;
         d->head = NULL; /* what follows may look for it */
         dagi_issue_result r = dagi_issue(w, job, result);
@@ -169,7 +169,7 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
 /* A short queue: start more while there are instances. */
 static void start_more(struct dagi_worker *w, const dagi_device *d)
 {
-    if (atomic_load_explicit(&d->pending, memory_order_relaxed) < DAGI_WINDOW &&
+    if (atomic_load_explicit(&d->unissued, memory_order_relaxed) < DAGI_WINDOW &&
         atomic_load(&dagi_tasks(w->ctx)->starting) > 0)
         dagi_start_some(w);
 }

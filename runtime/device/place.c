@@ -260,7 +260,7 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
         return 0;
     if (all->mixed && dagi_device_crosses(slip.device, t))
         return 1;
-    if (dagi_pending_enter(w, &slip) != 0) {
+    if (dagi_slips_enter(w, &slip) != 0) {
         dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a task of class %s", t->cls->name);
         return 0;
     }

@@ -187,15 +187,15 @@ dag_value *dagi_resident_bind(dag_taskpool *pool, struct dagi_residence *home,
 
 /* The stores that waited for a value that nobody holds, applied, where the host has its only valid copy;
  * the list, for the caller to free. */
-static dagi_pending_store *apply_waiting(dagi_resident *r, int tracked)
+static dagi_put_off *apply_waiting(dagi_resident *r, int tracked)
 {
     dagi_value *v = &r->value;
     if (tracked)
         return dagi_table_leave(v->pool->data, v);
-    dagi_pending_store *list = v->waiting;
+    dagi_put_off *list = v->waiting;
     v->waiting = NULL;
-    for (const dagi_pending_store *p = list; p; p = p->next)
-        dagi_pending_apply(p);
+    for (const dagi_put_off *p = list; p; p = p->next)
+        dagi_put_off_apply(p);
     return list;
 }
 
@@ -204,7 +204,7 @@ static dagi_pending_store *apply_waiting(dagi_resident *r, int tracked)
 static int bring_rest(dagi_resident *r, dagi_device *source, int tracked)
 {
     dagi_value *v = &r->value;
-    if (tracked ? dagi_table_covered(v->pool->data, v) : dagi_pending_covers(v->waiting, &v->v))
+    if (tracked ? dagi_table_covered(v->pool->data, v) : dagi_put_off_covers(v->waiting, &v->v))
         return 0;
     if (dagi_device_is_lost(source))
         dagi_pool_fail(v->pool, DAG_ERR_DEVICE, "%s: an element of \"%s\" was lost with device %d (%s)",
@@ -216,10 +216,10 @@ static int bring_rest(dagi_resident *r, dagi_device *source, int tracked)
 }
 
 /* Park it, or give it to a manager; the shard is locked. */
-static dagi_pending_store *settle(dagi_resident *r)
+static dagi_put_off *settle(dagi_resident *r)
 {
     dagi_value *v = &r->value;
-    dagi_pending_store *done = NULL;
+    dagi_put_off *done = NULL;
     int tracked =
         (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_TRACKED) != 0;
     for (;;) {
@@ -245,17 +245,17 @@ void dagi_resident_rest(struct dagi_worker *w, dag_value *value)
 {
     dagi_resident *r = (dagi_resident *)(void *)value;
     struct dagi_resident_shard *s = shard_of(r->home, value->ptr);
-    dagi_pending_store *done = NULL;
+    dagi_put_off *done = NULL;
     pthread_mutex_lock(&s->lock);
     /* Somebody may have bound it in between, and let go of it. */
     if (!r->parked && atomic_load_explicit(&r->value.refs, memory_order_acquire) == 0)
         done = settle(r);
     pthread_mutex_unlock(&s->lock);
     while (done) {
-        dagi_pending_store *p = done;
+        dagi_put_off *p = done;
         done = p->next;
         dagi_value_release(w, p->value);
-        dagi_pending_free(p);
+        dagi_put_off_free(p);
     }
 }
 
@@ -263,7 +263,7 @@ void dagi_resident_rest(struct dagi_worker *w, dag_value *value)
 static int store_later(dag_taskpool *pool, dagi_resident *r, dagi_standing at, const dag_element *e,
                        dag_value *value, dag_region region)
 {
-    dagi_pending_store *p = dagi_pending_new(value, e, region), **end = &r->value.waiting;
+    dagi_put_off *p = dagi_put_off_new(value, e, region), **end = &r->value.waiting;
     if (!p)
         return 1;
     while (*end)

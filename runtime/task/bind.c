@@ -219,7 +219,7 @@ static void store_at_home(struct dag_task *task, int flow, const dag_element *e,
     if (!dagi_table_waits(data, e))
         return;
     dag_value *kept = copy_of(task, v);
-    dagi_pending_store *s = kept != NULL ? dagi_pending_new(kept, e, region) : NULL;
+    dagi_put_off *s = kept != NULL ? dagi_put_off_new(kept, e, region) : NULL;
     if (kept != NULL)
         dagi_value_release(task->owner, kept); /* the record holds it now */
     if (s == NULL)
@@ -249,7 +249,7 @@ static void store_inplace(struct dag_task *task, int flow, struct dagi_residence
         store_element(task, flow, home, e, region);
         return;
     }
-    dagi_pending_store *s = dagi_pending_new(v, e, region);
+    dagi_put_off *s = dagi_put_off_new(v, e, region);
     if (s == NULL) {
         no_memory(task, flow);
         return;
@@ -258,7 +258,7 @@ static void store_inplace(struct dag_task *task, int flow, struct dagi_residence
         return;
     /* Its last holder has left in between. */
     store_element(task, flow, home, e, region);
-    dagi_pending_free(s);
+    dagi_put_off_free(s);
     dagi_value_release(task->owner, v);
 }
 
@@ -272,7 +272,7 @@ static void store_deferred(struct dag_task *task, int flow, struct dagi_residenc
         /* Another deferred store may change that memory before this one reads it. */
         kept = copy_of(task, v);
     }
-    dagi_pending_store *s = kept != NULL ? dagi_pending_new(kept, e, region) : NULL;
+    dagi_put_off *s = kept != NULL ? dagi_put_off_new(kept, e, region) : NULL;
     if (kept != NULL && kept != v)
         dagi_value_release(task->owner, kept); /* the record holds it now */
     if (s == NULL) {
@@ -320,7 +320,7 @@ void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, 
 /* ---- stores that waited for the end ---- */
 
 /* A store to a resident element, which may take longer than we can wait. */
-static void apply_resident(dag_taskpool *pool, const dagi_pending_store *s)
+static void apply_resident(dag_taskpool *pool, const dagi_put_off *s)
 {
     if (dagi_tasks(pool->ctx)->device->store(pool, s->resident, &s->element, s->value, s->region) !=
         0)
@@ -330,21 +330,21 @@ static void apply_resident(dag_taskpool *pool, const dagi_pending_store *s)
 int dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool)
 {
     dagi_pool_data *data = pool->data;
-    dagi_pending_store *list = dagi_pending_reversed(
+    dagi_put_off *list = dagi_put_off_reversed(
         atomic_exchange_explicit(&data->deferred, NULL, memory_order_acquire));
     /* Values that are let go of here may have transfers under way, which hold the pool. */
     int opened = list != NULL && dagi_tasks(pool->ctx)->device != NULL;
     if (opened)
         atomic_store(&dagi_pool(pool)->open, 1);
     while (list != NULL) {
-        dagi_pending_store *s = list;
+        dagi_put_off *s = list;
         list = s->next;
         if (!dagi_pool_is_poisoned(pool) && s->resident)
             apply_resident(pool, s);
         else if (!dagi_pool_is_poisoned(pool))
-            dagi_pending_apply(s);
+            dagi_put_off_apply(s);
         dagi_value_release(w, s->value);
-        dagi_pending_free(s);
+        dagi_put_off_free(s);
     }
     if (opened) {
         dagi_pool_drop(w, pool);

@@ -90,8 +90,8 @@ static uint32_t take_owed(dagi_mpi *m, int dest)
 
 static void start_send(dagi_mpi *m, dagi_am_buffer *b)
 {
-    dagi_pending pending = {.buffer = b, .peer = b->peer};
-    MPI_Request *r = dagi_mpi_request(m, &pending);
+    dagi_posted posted = {.buffer = b, .peer = b->peer};
+    MPI_Request *r = dagi_mpi_request(m, &posted);
     int done = 0;
     MPI_Isend(b->data, (int)b->bytes, MPI_BYTE, b->peer, AM_TAG, m->am, r);
     m->given++;

@@ -25,30 +25,30 @@ static void grow(dagi_mpi *m)
 {
     int capacity = m->capacity ? 2 * m->capacity : 256;
     MPI_Request *requests = dagi_mpi_alloc((size_t)capacity * sizeof *requests);
-    dagi_pending *pending = dagi_mpi_alloc((size_t)capacity * sizeof *pending);
+    dagi_posted *posted = dagi_mpi_alloc((size_t)capacity * sizeof *posted);
     int *indices = dagi_mpi_alloc((size_t)capacity * sizeof *indices);
     if (m->nrequests) {
         memcpy(requests, m->requests, (size_t)m->nrequests * sizeof *requests);
-        memcpy(pending, m->pending, (size_t)m->nrequests * sizeof *pending);
+        memcpy(posted, m->posted, (size_t)m->nrequests * sizeof *posted);
     }
     free(m->requests);
-    free(m->pending);
+    free(m->posted);
     free(m->indices);
     m->requests = requests;
-    m->pending = pending;
+    m->posted = posted;
     m->indices = indices;
     m->capacity = capacity;
 }
 
-MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_pending *pending)
+MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_posted *posted)
 {
     if (m->nrequests == m->capacity)
         grow(m);
-    m->pending[m->nrequests] = *pending;
+    m->posted[m->nrequests] = *posted;
     return &m->requests[m->nrequests++];
 }
 
-static void tell_observer(const dagi_mpi *m, const dagi_pending *p)
+static void tell_observer(const dagi_mpi *m, const dagi_posted *p)
 {
     int out = p->peer >= 0;
     m->super.observer->transfer(m->super.observer_arg, out, out ? p->peer : p->source, p->tag,
@@ -59,7 +59,7 @@ static void tell_observer(const dagi_mpi *m, const dagi_pending *p)
 static int complete_some(dagi_mpi *m)
 {
     enum { BATCH = 64 };
-    dagi_pending finished[BATCH];
+    dagi_posted finished[BATCH];
     int n = 0;
     if (m->nrequests == 0)
         return 0;
@@ -67,15 +67,15 @@ static int complete_some(dagi_mpi *m)
     if (n == MPI_UNDEFINED || n == 0)
         return 0;
     /* All n are null requests now: take them out, then report in portions. */
-    dagi_pending *all = n <= BATCH ? finished : dagi_mpi_alloc((size_t)n * sizeof *all);
+    dagi_posted *all = n <= BATCH ? finished : dagi_mpi_alloc((size_t)n * sizeof *all);
     for (int i = 0; i < n; i++)
-        all[i] = m->pending[m->indices[i]];
+        all[i] = m->posted[m->indices[i]];
     int kept = 0;
     for (int i = 0; i < m->nrequests; i++) {
         if (m->requests[i] == MPI_REQUEST_NULL)
             continue;
         m->requests[kept] = m->requests[i];
-        m->pending[kept++] = m->pending[i];
+        m->posted[kept++] = m->posted[i];
     }
     m->nrequests = kept;
     for (int i = 0; i < n; i++) {
@@ -290,7 +290,7 @@ static void mpi_fini(dagi_engine *e)
         MPI_Finalize();
     pthread_mutex_unlock(&process.lock);
     free(m->requests);
-    free(m->pending);
+    free(m->posted);
     free(m->indices);
     for (int i = 0; m->peers && i < m->super.size; i++) {
         free(m->peers[i].tags);

@@ -70,7 +70,7 @@ typedef struct dagi_peer {
 } dagi_peer;
 
 /* A request in flight beside requests[]: a buffer to recycle, or a transfer to report. */
-typedef struct dagi_pending {
+typedef struct dagi_posted {
     dagi_am_buffer *buffer;
     dagi_done_fn done;
     void *arg;
@@ -79,7 +79,7 @@ typedef struct dagi_pending {
     uint64_t begin; /* for the observer, if there is one: when, how much */
     int source; /* receives */
     size_t bytes;
-} dagi_pending;
+} dagi_posted;
 
 #define DAGI_TYPE_SETS 64
 #define DAGI_TYPE_WAYS 4
@@ -117,7 +117,7 @@ typedef struct dagi_mpi {
 
     /* everything that MPI_Testsome() looks at: sends of messages, bulk transfers */
     MPI_Request *requests;
-    dagi_pending *pending;
+    dagi_posted *posted;
     int *indices;
     int nrequests, capacity;
 
@@ -142,7 +142,7 @@ static inline dagi_mpi *dagi_mpi_of(dagi_engine *e)
 }
 
 /* mpi.c. The caller starts the request that it gets. */
-MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_pending *pending);
+MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_posted *posted);
 static inline uint32_t dagi_mpi_random(dagi_mpi *m, uint32_t n)
 {
     m->random ^= m->random << 13;

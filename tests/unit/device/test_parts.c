@@ -148,12 +148,12 @@ START_TEST(a_job_that_leaves_keeps_no_block)
     static reader r;
     r = (reader){.task = {.cls = &cls, .pool = pool, .priority = 5}, .flow = v};
     const dagi_slip slip = {.task = &r.task, .device = d};
-    ck_assert_int_eq(dagi_pending_enter(dagi_tasks(ctx)->workers[0], &slip), 0);
-    dagi_pending_collect(dagi_tasks(ctx)->workers[0], d);
-    dagi_pending_next_use(d);
+    ck_assert_int_eq(dagi_slips_enter(dagi_tasks(ctx)->workers[0], &slip), 0);
+    dagi_slips_collect(dagi_tasks(ctx)->workers[0], d);
+    dagi_slips_next_use(d);
     ck_assert_int_eq(block->next_use, 5);
-    dagi_job_elsewhere(dagi_tasks(ctx)->workers[0],
-                       dagi_pending_pop(dagi_tasks(ctx)->workers[0], d), "it is a test");
+    dagi_job_elsewhere(dagi_tasks(ctx)->workers[0], dagi_slips_pop(dagi_tasks(ctx)->workers[0], d),
+                       "it is a test");
     ck_assert(block->next_use == INT64_MIN);
 }
 END_TEST
@@ -165,9 +165,9 @@ static void enlist_reporter(dagi_device *d, dagi_lane *lane)
     reader *r = (reader *)(void *)dagi_task_alloc(w, dagi_pool(pool)->classes[0].memory_class);
     *r = (reader){.task = {.cls = &cls, .pool = pool}};
     const dagi_slip slip = {.task = &r->task, .device = d};
-    ck_assert_int_eq(dagi_pending_enter(w, &slip), 0);
-    dagi_pending_collect(w, d);
-    dagi_job *job = dagi_pending_pop(w, d);
+    ck_assert_int_eq(dagi_slips_enter(w, &slip), 0);
+    dagi_slips_collect(w, d);
+    dagi_job *job = dagi_slips_pop(w, d);
     for (; job->ninfo < DAGI_JOB_INFOS; job->ninfo++) {
         int slot = d->info_free[--d->ninfo_free];
         d->info_host[slot] = d->info_device[slot] = 1;

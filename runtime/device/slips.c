@@ -60,7 +60,7 @@ static void slip_free(struct dagi_worker *w, dagi_slip *slip)
     dagi_task_free(w, (struct dag_task *)(void *)slip, SLIP_CLASS);
 }
 
-int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *from)
+int dagi_slips_enter(struct dagi_worker *w, const dagi_slip *from)
 {
     dagi_device *d = from->device;
     dagi_slip *slip = (dagi_slip *)(void *)dagi_task_alloc(w, SLIP_CLASS);
@@ -68,7 +68,7 @@ int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *from)
         return 1;
     *slip = *from;
     atomic_fetch_add_explicit(&d->backlog, slip->estimate, memory_order_relaxed);
-    atomic_fetch_add_explicit(&d->pending, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&d->unissued, 1, memory_order_relaxed);
     atomic_fetch_add(&d->work, 1);
     slip->next = atomic_load_explicit(&d->inbox, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&d->inbox, &slip->next, slip,
@@ -121,8 +121,8 @@ struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list
 int dagi_devices_full(const dag_context *ctx)
 {
     for (int i = 0; i < dagi_tasks(ctx)->devices->count; i++) {
-        if (atomic_load_explicit(&dagi_tasks(ctx)->devices->device[i]->pending,
-                                 memory_order_relaxed) > DAGI_PENDING_MANY)
+        if (atomic_load_explicit(&dagi_tasks(ctx)->devices->device[i]->unissued,
+                                 memory_order_relaxed) > DAGI_SLIPS_MANY)
             return 1;
     }
     return 0;
@@ -133,8 +133,8 @@ static void elsewhere(struct dagi_worker *w, dagi_device *d, struct dag_task *t,
                       const char *why)
 {
     atomic_fetch_sub_explicit(&d->backlog, estimate, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
-    dagi_pending_forget_use(d, t);
+    atomic_fetch_sub_explicit(&d->unissued, 1, memory_order_relaxed);
+    dagi_slips_forget_use(d, t);
     int again = atomic_load(&d->lost) && atomic_load(&d->all->alive) > 0;
     if (!(again && dagi_device_take(w, t))) {
         if (!dagi_has_core_body(t)) {
@@ -142,7 +142,8 @@ static void elsewhere(struct dagi_worker *w, dagi_device *d, struct dag_task *t,
             dagi_describe(name, sizeof name, t->cls, dagi_task_locals(t));
             dagi_pool_fail(t->pool, DAG_ERR_DEVICE,
                            "%s: %s cannot run on device %d (%s), and its class has no body for "
-                           "cores: %s", t->pool->program->file, name, d->index, d->info.name, why);
+                           "cores: %s",
+                           t->pool->program->file, name, d->index, d->info.name, why);
         }
         t->next = NULL;
         dagi_ready(w, t);
@@ -170,10 +171,10 @@ static void slip_elsewhere(struct dagi_worker *w, dagi_slip *slip, const char *w
 
 /* ---- the queue ------------------------------------------------------------------------------ */
 
-dagi_job *dagi_pending_pop(struct dagi_worker *w, dagi_device *d)
+dagi_job *dagi_slips_pop(struct dagi_worker *w, dagi_device *d)
 {
     dagi_slip *slip;
-    while ((slip = dagi_pending_queue_pop(&d->queue)) != NULL) {
+    while ((slip = dagi_slip_queue_pop(&d->queue)) != NULL) {
         dagi_job *job = job_new(slip);
         if (job) {
             slip_free(w, slip);
@@ -205,7 +206,7 @@ static void will_use(dagi_device *d, struct dag_task *t)
 }
 
 /* Others that use it are asked again before anything is evicted. */
-void dagi_pending_forget_use(dagi_device *d, struct dag_task *t)
+void dagi_slips_forget_use(dagi_device *d, struct dag_task *t)
 {
     dag_value **flow = dag_task_flows(t);
     for (int f = 0; f < t->cls->ndata; f++) {
@@ -217,10 +218,10 @@ void dagi_pending_forget_use(dagi_device *d, struct dag_task *t)
 
 /* Each is one step further than the one behind it, so that nothing is looked into before it has been
  * sent for: the slip, the task, its values, their records, their blocks. */
-void dagi_pending_prefetch(dagi_device *d)
+void dagi_slips_prefetch(dagi_device *d)
 {
     enum { BLOCK, RECORD, VALUE, TASK, SLIP };
-    _Static_assert((int)SLIP < (int)DAGI_PENDING_NEXT, "a step for each");
+    _Static_assert((int)SLIP < (int)DAGI_SLIP_NEXT, "a step for each");
     const dagi_ready_entry *next = d->queue.next;
     int n = d->queue.nnext;
     if (n > SLIP)
@@ -235,16 +236,16 @@ void dagi_pending_prefetch(dagi_device *d)
         prefetch_blocks(d, ((const dagi_slip *)next[BLOCK].what)->task);
 }
 
-void dagi_pending_next_use(dagi_device *d)
+void dagi_slips_next_use(dagi_device *d)
 {
     enum { LOOK = 128 };
     dagi_slip *slips[LOOK];
-    int n = dagi_pending_queue_best(&d->queue, slips, LOOK);
+    int n = dagi_slip_queue_best(&d->queue, slips, LOOK);
     for (int i = 0; i < n; i++)
         will_use(d, slips[i]->task);
 }
 
-void dagi_pending_collect(struct dagi_worker *w, dagi_device *d)
+void dagi_slips_collect(struct dagi_worker *w, dagi_device *d)
 {
     if (!atomic_load_explicit(&d->inbox, memory_order_relaxed))
         return;
@@ -259,7 +260,7 @@ void dagi_pending_collect(struct dagi_worker *w, dagi_device *d)
     while (list) {
         slip = list;
         list = slip->next;
-        if (dagi_pending_queue_push(&d->queue, slip->task->priority, slip) != 0) {
+        if (dagi_slip_queue_push(&d->queue, slip->task->priority, slip) != 0) {
             dagi_pool_fail(slip->task->pool, DAG_ERR_NOMEM,
                            "no memory to queue tasks for device %d", d->index);
             slip_elsewhere(w, slip, "out of memory");
