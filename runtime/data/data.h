@@ -31,7 +31,7 @@ typedef struct dagi_put_off {
     dag_value *value;
     dag_element element;
     dag_region region;
-    struct dagi_residence *resident; /* DEFERRED: of the element's collection; NULL = none */
+    struct dagi_residence *residence; /* DEFERRED: of the element's collection; NULL = none */
 } dagi_put_off;
 
 /*
@@ -132,7 +132,7 @@ void dagi_data_name_matrix(dagi_pool_data *data, int slot, const dag_matrix *mat
 const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot);
 /* The collection of a slot is resident (device/resident.h), from here to the pool's end; NULL = it is
  * not. When the pool is added. */
-void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_residence *home);
+void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_residence *residence);
 
 /* NULL, or what is wrong with it, as "data: ..."; `over`: the pool's part here is, so nothing may
  * be left. Nobody works on the pool. */

@@ -67,9 +67,9 @@ const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot)
     return data->slot[slot].matrix;
 }
 
-void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_residence *home)
+void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_residence *residence)
 {
-    data->slot[slot].home = home;
+    data->slot[slot].residence = residence;
 }
 
 /* ---- the table -------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ struct dagi_data_slot {
     dag_collection *collection;
     dag_memory_mode mode; /* the program's, or a weaker one */
     const dag_matrix *matrix; /* NULL = none that is known to be */
-    struct dagi_residence *home; /* NULL = its elements do not outlive the pool on devices */
+    struct dagi_residence *residence; /* NULL = its elements do not outlive the pool on devices */
 };
 
 struct dagi_pool_data {

@@ -56,7 +56,7 @@ int dagi_device_plans(struct dag_task *task, int flow, int slot, const dag_eleme
     int home = v->ptr == e->ptr && v->ld == e->ld;
     if (home && data->slot[slot].mode == DAG_MEM_INPLACE && !data->program->aliased)
         home = !dagi_table_waits(data, e);
-    if (home && dagi_resident_stays(data->slot[slot].home))
+    if (home && dagi_resident_stays(data->slot[slot].residence))
         plan->stay |= UINT32_C(1) << flow;
     *(home ? &plan->home : &plan->away) |= UINT32_C(1) << flow;
     return 1;
