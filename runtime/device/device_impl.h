@@ -281,7 +281,7 @@ static inline dagi_copies *dagi_copies_get(dag_value *v)
     return atomic_load_explicit(&dagi_value_of(v)->copies, memory_order_acquire);
 }
 /* The block of a value's copy here, valid or on its way; NULL = none. The caller holds the value. */
-static inline dagi_block *dagi_resident_block(const dagi_device *d, dag_value *v)
+static inline dagi_block *dagi_block_of(const dagi_device *d, dag_value *v)
 {
     dagi_copies *c = v ? dagi_copies_get(v) : NULL;
     dagi_block *block = NULL;
@@ -296,7 +296,7 @@ static inline dagi_block *dagi_resident_block(const dagi_device *d, dag_value *v
 /* Pin the copy that is here, if there is a valid one. */
 static inline dagi_block *dagi_resident_pin(dagi_device *d, dag_value *v)
 {
-    dagi_block *block = dagi_resident_block(d, v);
+    dagi_block *block = dagi_block_of(d, v);
     if (block)
         dagi_memory_pin(d->memory, block);
     return block;

@@ -189,7 +189,7 @@ static void prefetch_blocks(dagi_device *d, struct dag_task *t)
 {
     dag_value **flow = dag_task_flows(t);
     for (int f = 0; f < t->cls->ndata; f++) {
-        const dagi_block *block = dagi_resident_block(d, flow[f]);
+        const dagi_block *block = dagi_block_of(d, flow[f]);
         if (block)
             dagi_prefetch_lines(block, 3);
     }
@@ -199,7 +199,7 @@ static void will_use(dagi_device *d, struct dag_task *t)
 {
     dag_value **flow = dag_task_flows(t);
     for (int f = 0; f < t->cls->ndata; f++) {
-        dagi_block *block = dagi_resident_block(d, flow[f]);
+        dagi_block *block = dagi_block_of(d, flow[f]);
         if (block && block->next_use < t->priority)
             dagi_memory_next_use(d->memory, block, t->priority);
     }
@@ -210,7 +210,7 @@ void dagi_slips_forget_use(dagi_device *d, struct dag_task *t)
 {
     dag_value **flow = dag_task_flows(t);
     for (int f = 0; f < t->cls->ndata; f++) {
-        dagi_block *block = dagi_resident_block(d, flow[f]);
+        dagi_block *block = dagi_block_of(d, flow[f]);
         if (block)
             dagi_memory_next_use(d->memory, block, INT64_MIN);
     }
