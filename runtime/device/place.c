@@ -108,7 +108,7 @@ static int find_bodies(struct options *o, const struct dagi_devices *all, struct
 
 static void add_device(struct options *o, const dagi_device *d, struct dag_task *t)
 {
-    double backlog = (double)atomic_load_explicit(&d->backlog, memory_order_relaxed) * 1e-9;
+    double backlog = (double)atomic_load_explicit(&d->load.backlog, memory_order_relaxed) * 1e-9;
     o->at[o->n++] = (dagi_candidate){
         .place = d->space, .backlog = backlog, .move = moving(d->all, t, d->space)};
 }

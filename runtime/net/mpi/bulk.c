@@ -88,8 +88,8 @@ static void note_matched(dagi_mpi *m, int source, uint32_t tag)
 
 static int is_posted(const dagi_mpi *m, int source, uint32_t first, int count)
 {
-    for (int i = 0; i < m->nrequests; i++) {
-        const dagi_posted *p = &m->posted[i];
+    for (int i = 0; i < m->open.count; i++) {
+        const dagi_posted *p = &m->open.posted[i];
         if (!p->buffer && p->peer < 0 && p->source == source && p->tag >= first &&
             p->tag - first < (uint32_t)count)
             return 1;

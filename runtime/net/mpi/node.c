@@ -104,14 +104,14 @@ static int in_own_processes(const card *cards, int ranks)
 
 static int keep_indices(dagi_mpi *m, const card *cards, int ranks)
 {
-    m->bell_of = malloc((size_t)m->super.size * sizeof *m->bell_of);
-    m->calls = malloc((size_t)m->super.size * sizeof *m->calls);
-    if (!m->bell_of || !m->calls)
+    m->bells.bell_of = malloc((size_t)m->super.size * sizeof *m->bells.bell_of);
+    m->bells.calls = malloc((size_t)m->super.size * sizeof *m->bells.calls);
+    if (!m->bells.bell_of || !m->bells.calls)
         return 0;
     for (int r = 0; r < m->super.size; r++)
-        m->bell_of[r] = -1;
+        m->bells.bell_of[r] = -1;
     for (int i = 0; i < ranks; i++)
-        m->bell_of[cards[i].rank] = i;
+        m->bells.bell_of[cards[i].rank] = i;
     return 1;
 }
 
@@ -147,9 +147,9 @@ static void hang_bells(dagi_mpi *m, MPI_Comm node, const card *cards, int ranks,
         close(offer.fd);
     if (worst) {
         dagi_bells_free(bells);
-        free(m->bell_of);
-        free(m->calls);
-        m->bell_of = m->calls = NULL;
+        free(m->bells.bell_of);
+        free(m->bells.calls);
+        m->bells.bell_of = m->bells.calls = NULL;
         snprintf(m->super.no_bells, sizeof m->super.no_bells, "%s",
                  worst == ECANCELED ? "turned off by the setting bells" : strerror(worst));
         return;
@@ -202,18 +202,18 @@ void dagi_mpi_node_fini(dagi_mpi *m)
     dagi_bells_free(m->super.bells);
     m->super.bells = NULL;
     m->super.bell = NULL;
-    free(m->bell_of);
-    free(m->calls);
+    free(m->bells.bell_of);
+    free(m->bells.calls);
 }
 
 void dagi_mpi_call(dagi_mpi *m)
 {
-    if (!m->ncalls)
+    if (!m->bells.ncalls)
         return;
     dagi_full_fence(); /* pairs with the one in dagi_bell_listen() */
-    while (m->ncalls) {
-        int32_t peer = m->calls[--m->ncalls];
+    while (m->bells.ncalls) {
+        int32_t peer = m->bells.calls[--m->bells.ncalls];
         m->peers[peer].called = 0;
-        dagi_bell_call(&m->super.bells->bell[m->bell_of[peer]]);
+        dagi_bell_call(&m->super.bells->bell[m->bells.bell_of[peer]]);
     }
 }

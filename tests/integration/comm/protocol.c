@@ -78,10 +78,10 @@ static void late_pools(int64_t credit, uint64_t chaos)
         mock_pool *p = mock_pool_new(5, MESSAGES * (size - 1));
         if (rank == late) {
             double end = mock_spent() + 30;
-            while (size > 1 && !dagi_comm_of(&mock.ctx)->nearly && mock_spent() < end)
+            while (size > 1 && !dagi_comm_of(&mock.ctx)->early.count && mock_spent() < end)
                 progress_for(0.001);
             progress_for(0.05);
-            int kept = dagi_comm_of(&mock.ctx)->nearly;
+            int kept = dagi_comm_of(&mock.ctx)->early.count;
             CHECK(size == 1 || kept > 0, "no early message: the test tests nothing");
         }
         mock_pool_add(p);
@@ -148,7 +148,7 @@ static void early_flood(uint64_t chaos, int bulk)
     sent_to_last = 0;
     int size = mock.ctx.size, rank = mock.ctx.rank, late = rank == size - 1;
     dagi_comm *c = dagi_comm_of(&mock.ctx);
-    c->early_most = MOST;
+    c->early.most = MOST;
     mock_pool *older = mock_pool_new(5, late ? 2 * (size - 1) : 2 * (size - 2));
     mock_pool *younger = mock_pool_new(6, MESSAGES * (late ? size - 1 : size - 2));
     mock_pool_add(older);
@@ -162,15 +162,15 @@ static void early_flood(uint64_t chaos, int bulk)
         dagi_pool_drop(&mock.worker, &younger->pool);
     } else {
         double end = mock_spent() + 30;
-        while (size > 1 && !c->nshut && mock_spent() < end)
+        while (size > 1 && !c->early.nshut && mock_spent() < end)
             progress_for(0.001);
-        CHECK(size == 1 || c->nshut, "no flood: the test tests nothing");
+        CHECK(size == 1 || c->early.nshut, "no flood: the test tests nothing");
     }
     dagi_pool_drop(&mock.worker, &older->pool);
     CHECK(mock_pool_wait(older, 60), "the older pool does not end");
     /* What was under way when the sender was told; a message takes less here than is charged. */
     int64_t window = bulk || chaos ? 16 * CREDIT : CREDIT, most = MOST + (size - 1) * window;
-    CHECK(c->early_bytes <= most, "%lld bytes, at most %lld", (long long)c->early_bytes,
+    CHECK(c->early.bytes <= most, "%lld bytes, at most %lld", (long long)c->early.bytes,
           (long long)most);
     most = MOST + window + 65536; /* the older pool's, and what is not of pools */
     CHECK(late || sent_to_last <= most, "%lld bytes to the last rank, at most %lld",
@@ -180,8 +180,8 @@ static void early_flood(uint64_t chaos, int bulk)
         dagi_pool_drop(&mock.worker, &younger->pool);
     }
     CHECK(mock_pool_wait(younger, 60), "the younger pool does not end");
-    CHECK(!c->early_bytes && !c->nearly && !c->nshut, "%lld bytes are left",
-          (long long)c->early_bytes);
+    CHECK(!c->early.bytes && !c->early.count && !c->early.nshut, "%lld bytes are left",
+          (long long)c->early.bytes);
     mock_pool_free(older);
     mock_pool_free(younger);
     mock_stop();
@@ -229,7 +229,8 @@ static void missing(int bcast, int64_t credit, int late, int64_t bytes)
     } else {
         mock.idle = 1;
         double end = mock_spent() + 60;
-        while (!dagi_comm_of(&mock.ctx)->bucket[1] || !dagi_comm_of(&mock.ctx)->bucket[1]->agreed) {
+        while (!dagi_comm_of(&mock.ctx)->pools.bucket[1] ||
+               !dagi_comm_of(&mock.ctx)->pools.bucket[1]->agreed) {
             dagi_comm_progress(&mock.worker);
             if (rank == 0)
                 dagi_comm_wave(&mock.worker);
@@ -341,9 +342,9 @@ static void wave_counts(void)
     mock_pool_add(p);
     dagi_pool_drop(&mock.worker, &p->pool);
     mock.idle = 1;
-    c->transfers_out += last;
+    c->bulk.out += last;
     no_verdict("a transfer in flight");
-    c->transfers_out -= last;
+    c->bulk.out -= last;
     dagi_mpi_of(c->engine)->sent += last;
     no_verdict("a message under way");
     dagi_mpi_of(c->engine)->sent -= last;
