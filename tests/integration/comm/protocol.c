@@ -345,9 +345,9 @@ static void wave_counts(void)
     c->bulk.out += last;
     no_verdict("a transfer in flight");
     c->bulk.out -= last;
-    dagi_mpi_of(c->engine)->sent += last;
+    dagi_mpi_of(c->engine)->counts.sent += last;
     no_verdict("a message under way");
-    dagi_mpi_of(c->engine)->sent -= last;
+    dagi_mpi_of(c->engine)->counts.sent -= last;
     mock.idle = !last;
     no_verdict("a rank at work");
     mock.idle = 1;
