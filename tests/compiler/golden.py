@@ -12,6 +12,8 @@ checks/NAME.bad.jdf and checks/NAME.ok.jdf belong to the check NAME: the first m
 --explain prints is answered by this check and no other, under the options of the first; the checks
 of task graphs have one.
 
+NAME.part.jdf lacks sides of edges; --complete makes NAME.full.jdf of it, which is accepted.
+
 --jdf names directories whose .jdf files must survive a round trip: the canonical form of a file has
 the same syntax tree as the file, and is its own canonical form.
 
@@ -119,6 +121,18 @@ class Tester:
             self.fail(os.path.relpath(path, HERE),
                       f"exit {r.returncode}\n{r.stdout}{r.stderr}")
 
+    def part(self, path):
+        directory, base = os.path.split(path)
+        name, full = os.path.relpath(path, HERE), path[:-len(".part.jdf")] + ".full.jdf"
+        missing = [f"-Wno-{check}" for check in ("missing-side", "missing-output", "unused-flow")]
+        r = self.run(directory, "--complete", *missing, base)
+        if r.returncode != 0 or r.stderr:
+            self.fail(name, f"--complete: exit {r.returncode}\n{r.stderr}")
+        self.expect(name, full, r.stdout)
+        r = self.run(directory, "-fsyntax-only", full)
+        if r.returncode != 0 or r.stderr:
+            self.fail(name, f"what --complete makes of it is answered by\n{r.stderr}")
+
     def tree(self, path, options):
         r = self.run(os.path.dirname(path), "--emit=ast", *options, path)
         text = re.sub(r" <\d+:\d+-\d+:\d+>$", "", r.stdout, flags=re.M)
@@ -221,6 +235,7 @@ def main():
         round_trips += files_below(directory, ".jdf")
     tests = [(t.bad, p) for p in files_below(HERE, ".bad.jdf")]
     tests += [(t.ok, p) for p in files_below(HERE, ".ok.jdf")]
+    tests += [(t.part, p) for p in files_below(HERE, ".part.jdf")]
     tests += [(t.round_trip, os.path.abspath(p)) for p in round_trips]
     tests = [(test, path) for test, path in tests if wanted(path)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
