@@ -201,6 +201,7 @@ static void look_at_graph(const driver_options *o, frontend *f, unit *u)
 #endif
 }
 
+#if DAGCC_HAVE_VERIFY
 /* The options that decide what a file means. */
 static void list_again(const driver_options *o, words *again)
 {
@@ -221,6 +222,7 @@ static void list_again(const driver_options *o, words *again)
             words_add(again, o->cc.items[++i]);
     }
 }
+#endif
 
 /* Everything behind sema. */
 static void lower(const driver_options *o, frontend *f, unit *u, const char *temp_dir)
