@@ -186,11 +186,12 @@ struct ast_call {
     ast_value **args;
     size_t n_args;
     src_range args_range;       /* with the parentheses */
+    ast_props *props;           /* those of NEW before a ':'; NULL: none */
 };
 
 typedef enum ast_dir { AST_IN, AST_OUT } ast_dir;
 
-/* arrow [indices] [cond '?'] call [':' call] [props] */
+/* arrow [indices] [cond '?'] call [[props] ':' call] [props] */
 struct ast_dep {
     ast_node node;              /* from the arrow on */
     ast_dir dir;
