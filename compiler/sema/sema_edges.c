@@ -314,8 +314,8 @@ static const ast_value *first_range(const ast_call *call)
 /* Ranges multiply an edge: only where there may be many. */
 static void check_ranges(sema *s, const sema_edge *e)
 {
-    if (!e->has_range)
-        return;
+    if (!e->has_range || (s->strict && ast_find_prop(e->dep->props, "reduce")))
+        return;                             /* a reduction that is left has another error */
     const ast_value *v = first_range(e->call);
     src_range at = v ? v->node.range : e->call->indices ? e->call->indices->node.range :
                    e->dep->indices->node.range;

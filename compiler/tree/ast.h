@@ -201,6 +201,7 @@ struct ast_dep {
     ast_call *yes;
     ast_call *no;               /* NULL: no alternative */
     ast_props *props;           /* NULL: none */
+    bool derived;               /* not written so: it replaces what is (expand/) */
 };
 
 typedef enum ast_flow_kind { AST_RW, AST_READ, AST_WRITE, AST_CTL } ast_flow_kind;
@@ -249,6 +250,8 @@ struct ast_class {
     ast_expr *priority;         /* NULL: none */
     ast_body **bodies;
     size_t n_bodies;
+    const ast_class *stands_for;    /* not written: it combines what goes into flow `stands_into` of */
+    const ast_flow *stands_into;    /* that class, which has one parameter less; NULL: it was written */
 };
 
 /* ---- file level -------------------------------------------------------------------------- */
@@ -334,6 +337,8 @@ struct ast_file {
 };
 
 void ast_free(ast_file *file);
+/* Of ast_share(). */
+void ast_free_shared(ast_file *file);
 
 /* ---- helpers ----------------------------------------------------------------------------- */
 
