@@ -64,7 +64,8 @@ void frontend_analyse(frontend *f)
     size_t mark = diag_mark(f->diag);
     f->whole = f->ast;
     f->sema = sema_analyse(f->ast, f->diag, f->derive, f->derive_arg);
-    ast_file *whole = diag_errors(f->diag) == errors ? expand_file(f->ast, f->sources, f->diag) : NULL;
+    ast_file *whole = diag_errors(f->diag) == errors
+                          ? expand_file(f->ast, f->sources, f->diag) : NULL;
     if (!whole || whole == f->ast)
         return;
     /* All is well in the words of the file; what was warned of is found again. */

@@ -11,8 +11,8 @@ typedef struct frontend {
     src_set *sources;
     diag *diag;
     ast_file *ast;              /* as written; NULL before frontend_parse */
-    ast_file *whole;            /* with what its constructs stand for, maybe `ast` itself: what `sema`
-                                   is about; NULL before frontend_analyse */
+    ast_file *whole;            /* with what its constructs stand for, maybe `ast` itself: what
+                                   `sema` is about; NULL before frontend_analyse */
     sema_info *sema;            /* NULL before frontend_analyse */
     sema_derive_fn *derive;     /* see sema_analyse; NULL */
     void *derive_arg;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 typedef struct expander {
-    ast_file *file;             /* the second tree */
+    ast_file *file; /* the second tree */
     src_set *sources;
     diag *d;
     reductions all;
-    ast_class **added;          /* by reduction: its class */
+    ast_class **added; /* by reduction: its class */
     bool failed;
 } expander;
 
@@ -20,8 +20,9 @@ typedef struct expander {
 static ast_class *parsed_class(expander *x, const reduction *r, const text *t)
 {
     text name = {0};
-    text_printf(&name, "%s (reduction into %s of %s)", src_name(x->sources, r->owner->node.range.file),
-                r->into->name.text, r->owner->name.text);
+    text_printf(&name, "%s (reduction into %s of %s)",
+                src_name(x->sources, r->owner->node.range.file), r->into->name.text,
+                r->owner->name.text);
     uint32_t file = src_add(x->sources, text_str(&name), text_str(t), t->len);
     size_t n = x->file->n_classes;
     text_free(&name);
@@ -30,7 +31,7 @@ static ast_class *parsed_class(expander *x, const reduction *r, const text *t)
     return ok ? ast_take_class(x->file) : NULL;
 }
 
-/* ---- the two ends of a reduction --------------------------------------------------------------- */
+/* ---- the two ends of a reduction ------------------------------------------------------------ */
 
 static const reduction *reduction_at(const expander *x, const ast_dep *dep, const ast_call *call)
 {
@@ -41,8 +42,8 @@ static const reduction *reduction_at(const expander *x, const ast_dep *dep, cons
 }
 
 /* The reduction that an output of `from` goes to; its class has one parameter more. */
-static const reduction *reduction_to(const expander *x, const ast_class *source, const ast_flow *from,
-                                     const ast_call *call)
+static const reduction *reduction_to(const expander *x, const ast_class *source,
+                                     const ast_flow *from, const ast_call *call)
 {
     for (size_t i = 0; call && call->kind == AST_CALL_TASK && i < x->all.n; i++) {
         const reduction *r = &x->all.items[i];
@@ -53,8 +54,8 @@ static const reduction *reduction_to(const expander *x, const ast_class *source,
     return NULL;
 }
 
-/* flow Owner(args) becomes arrival Class(args, index); the index is a parameter of the source, and stands
- * where that is declared. */
+/* flow Owner(args) becomes arrival Class(args, index); the index is a parameter of the source,
+ * and stands where that is declared. */
 static ast_call *call_of_class(expander *x, const reduction *r, const ast_call *call)
 {
     ast_ident index = r->source->params[r->at];
@@ -64,8 +65,8 @@ static ast_call *call_of_class(expander *x, const reduction *r, const ast_call *
     c->args = arena_alloc(x->file->arena, (call->n_args + 1) * sizeof(*c->args));
     if (call->n_args)
         memcpy(c->args, call->args, call->n_args * sizeof(*c->args));
-    c->args[c->n_args++] = ast_new_value(x->file, index.range, NULL,
-                                         ast_new_name(x->file, index.range, index.text), NULL, NULL);
+    c->args[c->n_args++] = ast_new_value(
+        x->file, index.range, NULL, ast_new_name(x->file, index.range, index.text), NULL, NULL);
     return c;
 }
 
@@ -81,8 +82,10 @@ static ast_dep *output_of(expander *x, const ast_class *source, const ast_flow *
     return d;
 }
 
-/* Adds what dependency `dep` of a flow becomes to `to`, which has room; returns how many they are. */
-static size_t put_dep(expander *x, const ast_class *cls, const ast_flow *flow, ast_dep *dep, ast_dep **to)
+/* Adds what dependency `dep` of a flow becomes to `to`, which has room; returns how many they
+ * are. */
+static size_t put_dep(expander *x, const ast_class *cls, const ast_flow *flow, ast_dep *dep,
+                      ast_dep **to)
 {
     const reduction *yes = reduction_at(x, dep, dep->yes), *no = reduction_at(x, dep, dep->no);
     to[0] = output_of(x, cls, flow, dep);
@@ -104,7 +107,7 @@ static size_t put_dep(expander *x, const ast_class *cls, const ast_flow *flow, a
 
 static ast_flow *flow_of(expander *x, const ast_class *cls, ast_flow *flow)
 {
-    enum { MOST = 4 };                      /* inputs that one becomes: two of each alternative */
+    enum { MOST = 4 }; /* inputs that one becomes: two of each alternative */
     ast_dep **deps = arena_alloc(x->file->arena, (MOST * flow->n_deps + 1) * sizeof(*deps));
     size_t n = 0;
     bool same = true;
@@ -129,7 +132,7 @@ static ast_class *class_of(expander *x, ast_class *cls)
     return c;
 }
 
-/* ---- the tree ---------------------------------------------------------------------------------- */
+/* ---- the tree ------------------------------------------------------------------------------- */
 
 static void add_classes_of_reductions(expander *x)
 {

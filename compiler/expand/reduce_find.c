@@ -34,10 +34,12 @@ static bool find_range(finder *f, reduction *r)
     for (size_t i = 0; i < r->call->n_args; i++) {
         const ast_value *v = r->call->args[i];
         if (v->indices)
-            return wrong(f, v->node.range, "a reduction takes a range of tasks, lo .. hi; an index list "
+            return wrong(f, v->node.range,
+                         "a reduction takes a range of tasks, lo .. hi; an index list "
                          "says no order of them");
         if (v->hi && ranges++ > 0)
-            return wrong(f, v->node.range, "a reduction takes one range; reduce over one index into an "
+            return wrong(f, v->node.range,
+                         "a reduction takes one range; reduce over one index into an "
                          "instance each, and those over the other");
         if (v->hi)
             r->at = i;
@@ -62,8 +64,10 @@ static bool check_combine(finder *f, const ast_prop *p, const ast_expr **combine
     bool name = v && v->kind == AST_NAME;
     bool generic = v && v->kind == AST_CALL_VALUE && strcmp(v->u.call.name.text, "FN") == 0 &&
                    v->u.call.n_args == 1 && v->u.call.args[0]->kind == AST_NAME;
-    return name || generic || wrong(f, p->node.range, "reduce takes the name of a C function, "
-                                    "void f(void *into, const void *from, size_t bytes)");
+    return name || generic ||
+           wrong(f, p->node.range,
+                 "reduce takes the name of a C function, "
+                 "void f(void *into, const void *from, size_t bytes)");
 }
 
 static bool check_props(finder *f, reduction *r)
@@ -74,8 +78,10 @@ static bool check_props(finder *f, reduction *r)
         bool order = strcmp(p->name.text, "order") == 0;
         if (strcmp(p->name.text, "reduce") == 0 && !check_combine(f, p, &r->combine))
             return false;
-        if (order && (!p->value || p->value->kind != AST_NAME || strcmp(p->value->u.name, "fixed") != 0))
-            return wrong(f, p->node.range, "order takes fixed: arrivals are combined one by one, in the "
+        if (order &&
+            (!p->value || p->value->kind != AST_NAME || strcmp(p->value->u.name, "fixed") != 0))
+            return wrong(f, p->node.range,
+                         "order takes fixed: arrivals are combined one by one, in the "
                          "order of the range");
         if (!order && strcmp(p->name.text, "reduce") != 0)
             return wrong(f, p->node.range, "a reduction has no property but reduce and order");
@@ -141,7 +147,8 @@ static bool find_alternative(finder *f, reduction r)
     if (r.into->kind == AST_CTL || r.into->kind == AST_WRITE)
         return wrong(f, r.dep->node.range, "a reduction is an input of a flow that is RW or READ");
     if (comes_twice(&r))
-        return wrong(f, r.call->node.range, "this flow gets the same flow of the same class by another "
+        return wrong(f, r.call->node.range,
+                     "this flow gets the same flow of the same class by another "
                      "input; what the other end sends could be for either");
     r.source = class_called(f->file, r.call->target.text);
     r.from = r.source ? ast_find_flow(r.source, r.call->flow.text) : NULL;
@@ -167,10 +174,12 @@ static void find_in(finder *f, const ast_class *owner, const ast_flow *into, con
     else if (dep->dir == AST_OUT)
         wrong(f, reduce->node.range, "a reduction is said where it arrives: at the input");
     else if (dep->indices || dep->yes->indices || (dep->no && dep->no->indices))
-        wrong(f, dep->node.range, "a reduction takes a range of tasks, lo .. hi; an index list says no "
+        wrong(f, dep->node.range,
+              "a reduction takes a range of tasks, lo .. hi; an index list says no "
               "order of them");
     else if (!is_range(dep->yes) && !(dep->no && is_range(dep->no)))
-        wrong(f, dep->node.range, "a reduction takes a range of tasks, lo .. hi; of one task nothing is "
+        wrong(f, dep->node.range,
+              "a reduction takes a range of tasks, lo .. hi; of one task nothing is "
               "combined");
     else
         for (size_t k = 0; k < 2; k++) {

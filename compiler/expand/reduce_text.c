@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-/* ---- what a task of the source says, in the words of the class -------------------------------- */
+/* ---- what a task of the source says, in the words of the class ------------------------------ */
 
 typedef struct words {
     ast_file *file;
     const reduction *r;
-    unsigned size;              /* nodes looked at */
+    unsigned size; /* nodes looked at */
     bool failed;
 } words;
 
@@ -31,7 +31,7 @@ static ast_expr *meaning(words *w, ast_expr *e, size_t n_locals)
             w->failed = w->failed || v->hi || v->indices;
             return reworded(w, v->lo, i);
         }
-    return e;                               /* a global */
+    return e; /* a global */
 }
 
 static ast_expr *reworded_operands(words *w, const ast_expr *e, size_t n)
@@ -47,8 +47,8 @@ static ast_expr *reworded_operands(words *w, const ast_expr *e, size_t n)
         c->u.cond.yes = reworded(w, e->u.cond.yes, n);
         c->u.cond.no = reworded(w, e->u.cond.no, n);
     } else if (e->kind == AST_CALL_VALUE) {
-        c->u.call.args = arena_copy(w->file->arena, e->u.call.args, e->u.call.n_args,
-                                    sizeof(ast_expr *));
+        c->u.call.args =
+            arena_copy(w->file->arena, e->u.call.args, e->u.call.n_args, sizeof(ast_expr *));
         for (size_t i = 0; i < e->u.call.n_args; i++)
             c->u.call.args[i] = reworded(w, e->u.call.args[i], n);
     }
@@ -58,7 +58,7 @@ static ast_expr *reworded_operands(words *w, const ast_expr *e, size_t n)
 /* e with the locals [0, n) of the source replaced: to be printed, nothing else. */
 static ast_expr *reworded(words *w, ast_expr *e, size_t n_locals)
 {
-    enum { MOST = 10000 };                  /* values of definitions double with each of them */
+    enum { MOST = 10000 }; /* values of definitions double with each of them */
     w->failed = w->failed || e->kind == AST_INLINE_C || w->size++ > MOST;
     if (w->failed)
         return e;
@@ -87,7 +87,7 @@ static bool mentions(const ast_expr *e, const char *name)
     return name == NULL;
 }
 
-/* ---- how far the next instance on the same rank is -------------------------------------------- */
+/* ---- how far the next instance on the same rank is ------------------------------------------ */
 
 static const char *type_of(const ast_file *file, const char *global)
 {
@@ -96,13 +96,15 @@ static const char *type_of(const ast_file *file, const char *global)
         if (file->globals[i]->name.text != global || !p || !p->value)
             continue;
         return p->value->kind == AST_STRING ? p->value->u.string.text
-               : p->value->kind == AST_NAME ? p->value->u.name : "";
+               : p->value->kind == AST_NAME ? p->value->u.name
+                                            : "";
     }
     return "";
 }
 
-/* Instances that lie so far apart are on one rank, where the collection is one of the library's. Which
- * number it is decides how many messages there are, and nothing else. Empty: nothing is known. */
+/* Instances that lie so far apart are on one rank, where the collection is one of the library's.
+ * Which number it is decides how many messages there are, and nothing else. Empty: nothing is
+ * known. */
 static void put_stride(const reduction *r, const ast_file *file, bool rows, bool columns, text *out)
 {
     const char *at = r->source->placement->target.text, *type = type_of(file, at);
@@ -114,7 +116,7 @@ static void put_stride(const reduction *r, const ast_file *file, bool rows, bool
         text_printf(out, "%s->size", at);
 }
 
-/* ---- pieces of text ---------------------------------------------------------------------------- */
+/* ---- pieces of text ------------------------------------------------------------------------- */
 
 static void put_operand(const ast_file *file, const ast_expr *e, text *out)
 {
@@ -127,12 +129,12 @@ static void put_operand(const ast_file *file, const ast_expr *e, text *out)
 /* What the texts below are made of. */
 typedef struct pieces {
     const reduction *r;
-    text lo, hi, guard;         /* operands; the guard of the alternative, empty: none */
-    text params;                /* of the owner, each with ", " behind it */
+    text lo, hi, guard; /* operands; the guard of the alternative, empty: none */
+    text params;        /* of the owner, each with ", " behind it */
     text stride;
-    char times[24], over[24];   /* "3*" and "/3" for a step of 3; "" for 1 */
-    const char *s;              /* flow into */
-    const char *t;              /* number of an instance in the range */
+    char times[24], over[24]; /* "3*" and "/3" for a step of 3; "" for 1 */
+    const char *s;            /* flow into */
+    const char *t;            /* number of an instance in the range */
     long long step;
 } pieces;
 
@@ -200,7 +202,7 @@ static void put_source(const ast_file *file, const reduction *r, text *out)
     text_puts(out, ")");
 }
 
-/* ---- the flows ----------------------------------------------------------------------------------- */
+/* ---- the flows ------------------------------------------------------------------------------ */
 
 /* What the instance does with what it has combined. */
 static void put_tree_outputs(const pieces *p, const char *next, const char *const *below, text *out)
@@ -210,22 +212,21 @@ static void put_tree_outputs(const pieces *p, const char *next, const char *cons
     text_printf(out, "  -> (%s == 0) ? ", t);
     put_owner(p, out);
     if (*stride)
-        text_printf(out, "  -> (%s >= %s) ? %s %s(%s%s - %s%s)\n", t, stride, next, name, k, i, p->times,
-                    stride);
+        text_printf(out, "  -> (%s >= %s) ? %s %s(%s%s - %s%s)\n", t, stride, next, name, k, i,
+                    p->times, stride);
     for (int b = 0; b < 2; b++)
-        text_printf(out, "  -> (%s > 0 && %s %% 2 == %d%s%s%s%s) ? %s %s(%s%s + %s((%s - %d)/2))\n", t, t,
-                    1 - b, *stride ? " && " : "", *stride ? t : "", *stride ? " < " : "", stride,
-                    below[b], name, k, lo, p->times, t, b + 1);
+        text_printf(out, "  -> (%s > 0 && %s %% 2 == %d%s%s%s%s) ? %s %s(%s%s + %s((%s - %d)/2))\n",
+                    t, t, 1 - b, *stride ? " && " : "", *stride ? t : "", *stride ? " < " : "",
+                    stride, below[b], name, k, lo, p->times, t, b + 1);
 }
 
-/* Instance number t of the range takes what t + stride has combined, and below the stride what its two
- * children 2t + 1 and 2t + 2 have: one chain on each rank, and a tree over their ends. */
+/* Instance number t of the range takes what t + stride has combined, and below the stride what
+ * its two children 2t + 1 and 2t + 2 have: one chain on each rank, and a tree over their ends. */
 static void put_tree(ast_file *file, const pieces *p, text *out)
 {
     const reduction *r = p->r;
     const char *t = p->t, *name = r->name, *i = r->index, *k = text_str(&p->params);
-    const char *const below[] = {reduce_name(file, r, "LEFT"),
-                                 reduce_name(file, r, "RIGHT")};
+    const char *const below[] = {reduce_name(file, r, "LEFT"), reduce_name(file, r, "RIGHT")};
     const char *next = reduce_name(file, r, "NEXT"), *stride = text_str(&p->stride);
     const char *lo = text_str(&p->lo), *hi = text_str(&p->hi);
     text combine = {0};
@@ -234,13 +235,15 @@ static void put_tree(ast_file *file, const pieces *p, text *out)
     text_putc(out, '\n');
     put_tree_outputs(p, next, below, out);
     if (*stride)
-        text_printf(out, "READ %s <- (%s + %s%s <= %s) ? %s %s(%s%s + %s%s) : NULL\n", next, i, p->times,
-                    stride, hi, p->s, name, k, i, p->times, stride);
+        text_printf(out, "READ %s <- (%s + %s%s <= %s) ? %s %s(%s%s + %s%s) : NULL\n", next, i,
+                    p->times, stride, hi, p->s, name, k, i, p->times, stride);
     for (int b = 1; b <= 2; b++) {
-        text_printf(out, "READ %s <- (%s + %s(2*%s + %d) <= %s", below[b - 1], lo, p->times, t, b, hi);
+        text_printf(out, "READ %s <- (%s + %s(2*%s + %d) <= %s", below[b - 1], lo, p->times, t, b,
+                    hi);
         if (*stride)
             text_printf(out, " && 2*%s + %d < %s", t, b, stride);
-        text_printf(out, ") ? %s %s(%s%s + %s(2*%s + %d)) : NULL\n", p->s, name, k, lo, p->times, t, b);
+        text_printf(out, ") ? %s %s(%s%s + %s(2*%s + %d)) : NULL\n", p->s, name, k, lo, p->times, t,
+                    b);
     }
     unparse_expr(file, r->combine, &combine);
     text_puts(out, "BODY\n");
@@ -252,7 +255,8 @@ static void put_tree(ast_file *file, const pieces *p, text *out)
     text_free(&combine);
 }
 
-/* Each instance adds its arrival to what those before it have combined: the first one hands its own on. */
+/* Each instance adds its arrival to what those before it have combined: the first one hands its
+ * own on. */
 static void put_chain(const ast_file *file, const pieces *p, text *out)
 {
     const reduction *r = p->r;
@@ -260,16 +264,16 @@ static void put_chain(const ast_file *file, const pieces *p, text *out)
     const char *k = text_str(&p->params), *lo = text_str(&p->lo), *hi = text_str(&p->hi);
     text_printf(out, "READ %s <- ", x);
     put_source(file, r, out);
-    text_printf(out, "\n  -> (%s == %s && %s + %lld <= %s) ? %s %s(%s%s + %lld)\n", i, lo, i, p->step, hi, s,
-                name, k, i, p->step);
+    text_printf(out, "\n  -> (%s == %s && %s + %lld <= %s) ? %s %s(%s%s + %lld)\n", i, lo, i,
+                p->step, hi, s, name, k, i, p->step);
     text_printf(out, "  -> (%s == %s && %s + %lld > %s) ? ", i, lo, i, p->step, hi);
     put_owner(p, out);
     text_printf(out, "RW %s <- (%s == %s) ? NULL\n", s, i, lo);
     text_printf(out, "  <- (%s == %s + %lld) ? %s %s(%s%s)\n", i, lo, p->step, x, name, k, lo);
     text_printf(out, "  <- (%s > %s + %lld) ? %s %s(%s%s - %lld)\n", i, lo, p->step, s, name, k, i,
                 p->step);
-    text_printf(out, "  -> (%s > %s && %s + %lld <= %s) ? %s %s(%s%s + %lld)\n", i, lo, i, p->step, hi, s,
-                name, k, i, p->step);
+    text_printf(out, "  -> (%s > %s && %s + %lld <= %s) ? %s %s(%s%s + %lld)\n", i, lo, i, p->step,
+                hi, s, name, k, i, p->step);
     text_printf(out, "  -> (%s > %s && %s + %lld > %s) ? ", i, lo, i, p->step, hi);
     put_owner(p, out);
     text_printf(out, "BODY\n  if (%s)\n    DAG_COMBINE(", s);
@@ -277,7 +281,7 @@ static void put_chain(const ast_file *file, const pieces *p, text *out)
     text_printf(out, ", %s, %s);\nEND\n", s, x);
 }
 
-/* ---- the class, and what its owner gets from it -------------------------------------------------- */
+/* ---- the class, and what its owner gets from it --------------------------------------------- */
 
 /* ": A(i, k)" of the source; what its indices depend on decides the stride. */
 static bool put_placement(ast_file *file, pieces *p, diag *d, text *out)
@@ -296,9 +300,11 @@ static bool put_placement(ast_file *file, pieces *p, diag *d, text *out)
     text_puts(out, ")\n");
     put_stride(p->r, file, varies[0], varies[1], &p->stride);
     if (w.failed)
-        diag_report(d, &check_table[CHECK_BAD_REDUCTION], p->r->call->node.range,
-                    "arrivals are combined where '%s' is placed, and its placement depends on inline C "
-                    "or on an index list, or is too long", p->r->source->name.text);
+        diag_report(
+            d, &check_table[CHECK_BAD_REDUCTION], p->r->call->node.range,
+            "arrivals are combined where '%s' is placed, and its placement depends on inline C "
+            "or on an index list, or is too long",
+            p->r->source->name.text);
     return !w.failed;
 }
 
@@ -331,7 +337,7 @@ static void put_input(const char *guard, const char *and, const char *target, te
 {
     text_puts(out, "  <- ");
     if (*guard || *and)
-        text_printf(out, "(%s%s%s) ? ", guard, *guard && *and ? " && " : "", and);
+        text_printf(out, "(%s%s%s) ? ", guard, *guard && *and? " && " : "", and);
     text_printf(out, "%s\n", target);
 }
 
@@ -348,11 +354,11 @@ static void put_combined(ast_file *file, const reduction *r, text *out)
     text_free(&and);
     text_free(&target);
     and = target = (text){0};
-    if (r->fixed) {                         /* more than one: the last one has them all */
+    if (r->fixed) { /* more than one: the last one has them all */
         text_printf(&and, "%s + %lld <= %s", lo, p.step, hi);
         if (p.step > 1)
-            text_printf(&target, "%s %s(%s%s + %lld*((%s - %s)/%lld))", p.s, r->name, k, lo, p.step, hi,
-                        lo, p.step);
+            text_printf(&target, "%s %s(%s%s + %lld*((%s - %s)/%lld))", p.s, r->name, k, lo, p.step,
+                        hi, lo, p.step);
         else
             text_printf(&target, "%s %s(%s%s)", p.s, r->name, k, hi);
         put_input(text_str(&p.guard), text_str(&and), text_str(&target), out);

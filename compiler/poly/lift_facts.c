@@ -34,7 +34,8 @@ static bool counts_ranks(const sema_global *g, const char *name, const char *fie
         return false;
     if (strcmp(g->c_type, "dag_collection *") == 0)
         return n == root + strlen("->size");
-    return (is_vector(g) || strcmp(g->c_type, "dag_matrix *") == 0) && n == root + strlen("->super.size");
+    bool inside = is_vector(g) || strcmp(g->c_type, "dag_matrix *") == 0;
+    return inside && n == root + strlen("->super.size");
 }
 
 static void add_param(poly *m, const char *name, const sema_global *root,

@@ -201,8 +201,8 @@ static bool call_has_range(const ast_call *call)
     return call->indices != NULL;
 }
 
-/* The shape that an alternative has. Behind the last one stand the properties of both, but a shape that
- * only NEW takes is that of NEW. */
+/* The shape that an alternative has. Behind the last one stand the properties of both, but a
+ * shape that only NEW takes is that of NEW. */
 static sema_shape type_of_call(const sema *s, const ast_dep *d, const ast_call *call)
 {
     sema_shape type = shape_of(s, call->props ? call->props : d->props, "type");
@@ -388,8 +388,8 @@ static void check_own_props(sema *s, const sema_edge *e)
     for (size_t i = 0; i < props->n || (i == 0 && e->end != SEMA_END_NEW); i++)
         if (e->end != SEMA_END_NEW || strcmp(props->items[i]->name.text, "type") != 0) {
             sema_report(s, CHECK_MISPLACED_PROPERTY, i < props->n ? props->items[i]->node.range :
-                        props->node.range, "before ':' only the shape of NEW may stand, NEW [type = "
-                        "S]; what is said behind the last alternative holds for both");
+                        props->node.range, "before ':' only the shape of NEW may stand, "
+                        "NEW [type = S]; what is said behind the last alternative holds for both");
             return;
         }
 }

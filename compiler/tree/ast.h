@@ -250,8 +250,9 @@ struct ast_class {
     ast_expr *priority;         /* NULL: none */
     ast_body **bodies;
     size_t n_bodies;
-    const ast_class *stands_for;    /* not written: it combines what goes into flow `stands_into` of */
-    const ast_flow *stands_into;    /* that class, which has one parameter less; NULL: it was written */
+    const ast_class *stands_for;    /* not written: it combines what goes into flow */
+    const ast_flow *stands_into;    /* `stands_into` of that class, which has one parameter less;
+                                       NULL: it was written */
 };
 
 /* ---- file level -------------------------------------------------------------------------- */

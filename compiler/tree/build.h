@@ -35,8 +35,8 @@ void ast_list_free(ast_list *l);
 
 /* An empty file for text number `file` of sources; freed by ast_free. */
 ast_file *ast_file_new(const src_set *sources, uint32_t file);
-/* A second file with all of `file` but classes and items; nodes and memory are shared, and it is freed
- * first, by ast_free_shared. */
+/* A second file with all of `file` but classes and items; nodes and memory are shared, and it is
+ * freed first, by ast_free_shared. */
 ast_file *ast_share(const ast_file *file);
 const char *ast_name(ast_file *file, const char *bytes, size_t len);
 ast_ident ast_ident_at(const char *name, src_range r);

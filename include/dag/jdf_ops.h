@@ -278,8 +278,8 @@ static inline int dag_alike(const dag_value *a, const dag_value *b)
 }
 
 /**
- * In a body: combine flow `from` into flow `into` by f(into, from, bytes), a call for each run of bytes
- * that both have in one piece; nothing where `from` is NULL. Arguments of f may have any pointer types.
+ * In a body: combine flow `from` into flow `into` by f(into, from, bytes), a call for each run of
+ * bytes that both have in one piece; nothing where `from` is NULL. f may take any types of pointers.
  */
 #define DAG_COMBINE(f, into, from)                                                                 \
     do {                                                                                           \
