@@ -60,11 +60,8 @@ static bool is_range(const ast_call *call)
 
 static bool check_combine(finder *f, const ast_prop *p, const ast_expr **combine)
 {
-    const ast_expr *v = *combine = p->value;
-    bool name = v && v->kind == AST_NAME;
-    bool generic = v && v->kind == AST_CALL_VALUE && strcmp(v->u.call.name.text, "FN") == 0 &&
-                   v->u.call.n_args == 1 && v->u.call.args[0]->kind == AST_NAME;
-    return name || generic ||
+    *combine = p->value;
+    return (p->value && p->value->kind == AST_NAME) ||
            wrong(f, p->node.range,
                  "reduce takes the name of a C function, "
                  "void f(void *into, const void *from, size_t bytes)");
