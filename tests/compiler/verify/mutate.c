@@ -99,7 +99,7 @@ static unsigned errors_of(const diag *d, const char *check)
 /* The graph for the values; checks of memory references. */
 static void enumerate(version *v)
 {
-    verify_model *m = verify_lift(v->f.ast, v->f.sema, v->f.diag, NULL, NULL);
+    verify_model *m = verify_lift(v->f.whole, v->f.sema, v->f.diag, NULL, NULL);
     verify_values vv;
     bool read = false;
     for (size_t i = 0; i < UTIL_COUNT(values) && !read; i++)
@@ -137,7 +137,7 @@ static void version_make(version *v, const char *name, const char *bytes, size_t
     frontend_analyse(&v->f);
     bool sound = diag_errors(v->f.diag) == 0;
     if (sound)
-        verify_file(v->f.ast, v->f.sema, v->f.diag, NULL, NULL);
+        verify_file(v->f.whole, v->f.sema, v->f.diag, NULL, NULL);
     v->refused = diag_errors(v->f.diag) > 0;
     if (show && v->refused)
         diag_flush(v->f.diag, show);
