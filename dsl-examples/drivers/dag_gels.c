@@ -1,4 +1,5 @@
 /* dag_gels: least squares and minimum norm, random or from files. */
+#include "condition.h"
 #include "driver.h"
 #include "load.h"
 
@@ -81,9 +82,12 @@ static dag_status judge(dag_context *ctx, struct problem *p, report *r)
 static dag_status solve(dag_context *ctx, struct problem *p, report *r)
 {
     double start = driver_time(ctx);
-    dag_status status =
-        driver_collective(ctx, dag_gels(ctx, DAG_NO_TRANS, p->a, p->b, &r->info));
-    r->seconds = driver_time(ctx) - start;
+    dag_status status = driver_collective(
+        ctx, condition_wanted(ctx, &p->o)
+                 ? dag_gels_rcond(ctx, DAG_NO_TRANS, p->a, p->b, &r->rcond, &r->rcond_seconds,
+                                  &r->info)
+                 : dag_gels(ctx, DAG_NO_TRANS, p->a, p->b, &r->info));
+    r->seconds = driver_time(ctx) - start - r->rcond_seconds;
     double m = (double)p->a->m, n = (double)p->a->n, k = m < n ? m : n, l = m + n - k;
     double half = k * k * l - k * k * k / 3 + (2 * k * l - k * k / 2) * (double)p->b->n;
     driver_shape(r, p->a);
@@ -126,7 +130,9 @@ static const driver gels = {
         "Solves A X = B by QR factorisation in the sense of least squares (M >= N), or\n"
         "with the least norm of X (M < N). A is a random M x N matrix of full rank (M = N\n"
         "unless given), or one from a Matrix Market file; B comes from --rhs or is random.\n"
-        "`info` is the number of the first zero on the diagonal of R: A has no full rank.\n"
+        "`info` is the number of the first zero on the diagonal of R: A has no full rank; of\n"
+        "a matrix of zeros the solution is 0. `rcond` is that of R, and where it is below eps\n"
+        "the rank is not full but by rounding.\n"
         "\n"
         "The residual is ||B - A X|| / ((||A|| ||X|| + ||B||) max(M,N) eps) in one-norms,\n"
         "for M > N that of A^H (B - A X), with another ||A|| below.",

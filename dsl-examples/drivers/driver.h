@@ -15,6 +15,9 @@ typedef struct report {
     double residual;
     int judged; /* 1: the residual is NaN because the result is, not because nobody asked */
     double normwise, componentwise; /* solvers */
+    double anorm, rcond;    /* of the matrix: its one-norm, and the reciprocal of its condition */
+    double ferr;            /* bound of the forward error, the largest of all right-hand sides */
+    double rcond_seconds, ferr_seconds; /* that these took; no part of `seconds` */
     int64_t info;
     int mixed, iter; /* solved in mixed precision, with iter as dag/refine.h says */
     const char *routine; /* what ran: the driver's name unless run() says otherwise */

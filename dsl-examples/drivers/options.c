@@ -41,6 +41,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_PIVOTING] = {"pivoting", "partial|tournament|none", "how pivots are chosen (partial)"},
     [OPT_CHECK_FINITE] = {"check-finite", "yes|no",
                           "refuse files with a NaN or infinity, or compute with them (yes)"},
+    [OPT_RCOND] = {"rcond", "yes|no", "say how near to singular the matrix is (yes)"},
     [OPT_ROUTINE] = {"routine", "NAME", "one of"
 #define PRODUCT(name, NAME) " " #name
 #include "../routines.def"
@@ -110,7 +111,8 @@ static void print_help(const option_scope *scope)
     printf("\nexit status\n"
            "  %d  all went well\n"
            "  %d  an error, or with --check a backward error beyond its bound\n"
-           "  %d  the matrix is not positive definite, or singular; info says where\n"
+           "  %d  the matrix is not positive definite, or singular; info says where; or with\n"
+           "     --check no digit of the result is sure\n"
            "  %d  the command line makes no sense\n",
            DRIVER_OK, DRIVER_FAILED, DRIVER_NOT_POSITIVE, DRIVER_USAGE);
 }
@@ -301,6 +303,10 @@ static const char *set_word(options *o, int id, const char *text)
         word = parse_word(text, "yes", "no");
         o->check_finite = word == 0;
         return word >= 0 ? NULL : "yes or no";
+    case OPT_RCOND:
+        word = parse_word(text, "yes", "no");
+        o->rcond = word == 0;
+        return word >= 0 ? NULL : "yes or no";
     case OPT_TRANSA: return parse_trans(text, &o->transa) ? NULL : "n, t or c";
     case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
     case OPT_PREDICT: return parse_predict(o, text) ? NULL : "a number of ranks, and a file behind a comma";
@@ -332,7 +338,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_REFINE: o->refine = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
     case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG: case OPT_PIVOTING: case OPT_CHECK_FINITE:
-    case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE: case OPT_PREDICT:
+    case OPT_RCOND: case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE: case OPT_PREDICT:
         wanted = set_word(o, id, text);
         break;
     default: wanted = set_number(o, id, text);
@@ -371,7 +377,7 @@ static int check_together(const options *o, const option_scope *scope)
 int options_parse(options *o, const option_scope *scope, int argc, char **argv)
 {
     *o = (options){.n = 1000, .nrhs = 1, .runs = 1, .gpus = -1, .seed = 1, .prec = DAG_D,
-                   .check_finite = 1,
+                   .check_finite = 1, .rcond = 1,
                    .layout = DAG_LAYOUT_TILE, .uplo = DAG_LOWER, .side = DAG_LEFT,
                    .transa = DAG_NO_TRANS, .transb = DAG_NO_TRANS, .diag = DAG_NON_UNIT};
     for (int i = 1; i < argc; i++) {

@@ -41,6 +41,7 @@ enum option_id {
     OPT_REFINE,
     OPT_PIVOTING,
     OPT_CHECK_FINITE,
+    OPT_RCOND,
     OPT_ROUTINE,
     OPT_SIDE,
     OPT_TRANSA,
@@ -89,7 +90,7 @@ typedef struct options {
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
     int gpus;    /* -1 = all that are there */
-    int check, json, report, progress, mixed, refine, check_finite;
+    int check, json, report, progress, mixed, refine, check_finite, rcond;
     driver_pivoting pivoting;
     dag_precision prec;
     dag_layout layout;
