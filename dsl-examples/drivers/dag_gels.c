@@ -2,6 +2,7 @@
 #include "condition.h"
 #include "driver.h"
 #include "load.h"
+#include "store.h"
 
 #include <dag/la.h>
 
@@ -10,7 +11,7 @@
 struct problem {
     options o; /* with the tiles of A for all matrices */
     dag_matrix *a, *b, *rhs, *x;
-    dag_mtx_writer *out;
+    store_output out;
 };
 
 static dag_status make_matrix(dag_context *ctx, const options *o, dag_matrix **a)
@@ -107,16 +108,16 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
         status = make_rhs(ctx, &p);
     }
     if (status == DAG_SUCCESS && o->out != NULL)
-        status = load_create(ctx, &p.o, p.x->m, p.x->n, &p.out);
+        status = store_create(ctx, &p.o, p.x->m, p.x->n, &p.out);
     if (status == DAG_SUCCESS)
         status = solve(ctx, &p, r);
-    if (status == DAG_SUCCESS && r->info == 0)
+    if (status == DAG_SUCCESS && r->info == 0) {
+        store_put(ctx, o, &p.out, p.x, &r->incomplete);
         status = judge(ctx, &p, r);
-    if (status == DAG_SUCCESS && r->info == 0 && o->out != NULL) {
-        r->incomplete = load_write(ctx, p.out, p.x) != DAG_SUCCESS;
-        p.out = NULL;
+        int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
+        store_finish(ctx, o, &p.out, p.x, good, &r->incomplete);
     }
-    dag_mtx_writer_abort(p.out);
+    store_abort(&p.out);
     dag_matrix_free(p.a);
     dag_matrix_free(p.b);
     dag_matrix_free(p.rhs);

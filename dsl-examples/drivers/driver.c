@@ -6,9 +6,11 @@
 #include "results.h"
 
 #include <dag/kernels.h>
+#include <dag/replace.h>
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +155,11 @@ double driver_qr_flops(const dag_matrix *A)
 
 /* ---- the end of a run ----------------------------------------------------------------------- */
 
+bool driver_check_fails(const options *o, const report *r)
+{
+    return o->check && (condition_hopeless(o, r) || !(r->residual <= r->bound));
+}
+
 /* Prints the result on rank 0; the exit status of the run. */
 static int conclude(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
@@ -175,7 +182,7 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
         condition_warn(program, o, r);
     if (o->check && condition_hopeless(o, r))
         return DRIVER_NOT_POSITIVE;
-    if (o->check && !(r->residual <= r->bound)) {
+    if (driver_check_fails(o, r)) {
         if (speaks)
             fprintf(stderr, "%s: check failed: the backward error %g exceeds the bound %g\n",
                     program, r->residual, r->bound);
@@ -311,6 +318,23 @@ static void tell_report(dag_context *ctx, const options *o, const report *r)
     dag_report_work(ctx, &work);
 }
 
+/* What is half written goes before the process does. */
+static void on_end(int number)
+{
+    dag_replace_remove_all();
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+/* A signal that is ignored, as by nohup, stays so. */
+static void clean_up_on(int number)
+{
+    struct sigaction old, new = {.sa_handler = on_end};
+    (void)sigemptyset(&new.sa_mask);
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        (void)sigaction(number, &new, NULL);
+}
+
 /* Runs the driver as often as asked; the exit status of the first run that did not go well. */
 static int run_all(const driver *d, dag_context *ctx, const options *o, const char *grid_why)
 {
@@ -378,6 +402,8 @@ int driver_main(const driver *d, int argc, char **argv)
     bool one_thread = dag_kernels_init(&how);
     if (driver_start(&o, &ctx) != DAG_SUCCESS)
         return DRIVER_FAILED;
+    clean_up_on(SIGINT);
+    clean_up_on(SIGTERM);
     if (dag_rank(ctx) == 0) {
         const char *advice = dag_kernels_advice();
         if (!one_thread)

@@ -43,6 +43,9 @@ typedef struct driver {
     dag_status (*run)(dag_context *ctx, const options *o, report *r);
 } driver;
 
+/* With --check: the result is not as good as it has to be. */
+bool driver_check_fails(const options *o, const report *r);
+
 /* main() of a driver: returns the exit status. */
 int driver_main(const driver *d, int argc, char **argv);
 

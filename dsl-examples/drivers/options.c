@@ -42,6 +42,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_CHECK_FINITE] = {"check-finite", "yes|no",
                           "refuse files with a NaN or infinity, or compute with them (yes)"},
     [OPT_RCOND] = {"rcond", "yes|no", "say how near to singular the matrix is (yes)"},
+    [OPT_KEEP] = {"keep", NULL, "write the solution though a check has failed"},
     [OPT_ROUTINE] = {"routine", "NAME", "one of"
 #define PRODUCT(name, NAME) " " #name
 #include "../routines.def"
@@ -334,6 +335,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
         return options_flush(scope->program) ? DRIVER_OK : DRIVER_FAILED;
     case OPT_REPORT: o->report = 1; break;
     case OPT_PROGRESS: o->progress = 1; break;
+    case OPT_KEEP: o->keep = 1; break;
     case OPT_MIXED: o->mixed = 1; break;
     case OPT_REFINE: o->refine = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:

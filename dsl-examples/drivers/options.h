@@ -42,6 +42,7 @@ enum option_id {
     OPT_PIVOTING,
     OPT_CHECK_FINITE,
     OPT_RCOND,
+    OPT_KEEP,
     OPT_ROUTINE,
     OPT_SIDE,
     OPT_TRANSA,
@@ -65,7 +66,7 @@ _Static_assert(OPT_COUNT <= 64, "the options of a driver are the bits of 64");
 #define OPT_FILES (OPT_BIT(OPT_MATRIX) | OPT_BIT(OPT_CHECK_FINITE))
 
 /* What a driver understands that solves systems, and one that multiplies. */
-#define OPT_SOLUTION (OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT))
+#define OPT_SOLUTION (OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_KEEP))
 #define OPT_PRODUCT                                                                                \
     (OPT_BIT(OPT_M) | OPT_BIT(OPT_K) | OPT_BIT(OPT_TRANSA) | OPT_BIT(OPT_TRANSB))
 
@@ -90,7 +91,7 @@ typedef struct options {
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
     int gpus;    /* -1 = all that are there */
-    int check, json, report, progress, mixed, refine, check_finite, rcond;
+    int check, json, report, progress, mixed, refine, check_finite, rcond, keep;
     driver_pivoting pivoting;
     dag_precision prec;
     dag_layout layout;

@@ -1,6 +1,7 @@
 /* Solution of A X = B, random or from files: what the methods have in common. */
 #include "solve.h"
 #include "condition.h"
+#include "store.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ struct problem {
     dag_element_source source;
     driver_random random;
     load_source file;
-    dag_mtx_writer *out; /* on rank 0, with --out */
+    store_output out; /* with --out */
 };
 
 static dag_status random_matrix(dag_context *ctx, const options *o, struct problem *p)
@@ -153,13 +154,6 @@ static dag_status judge(dag_context *ctx, struct problem *p, report *r)
     return DAG_SUCCESS;
 }
 
-/* A file that cannot be written must not cost the user the result of a long computation. */
-static void write_solution(dag_context *ctx, struct problem *p, report *r)
-{
-    r->incomplete = load_write(ctx, p->out, p->b) != DAG_SUCCESS;
-    p->out = NULL;
-}
-
 static dag_status solve_run(dag_context *ctx, const options *o, report *r)
 {
     struct problem p = {0};
@@ -175,18 +169,21 @@ static dag_status solve_run(dag_context *ctx, const options *o, report *r)
     if (status == DAG_SUCCESS)
         status = make_room(ctx, o, &p);
     if (status == DAG_SUCCESS && o->out != NULL) /* found unwritable before the work, not after */
-        status = load_create(ctx, o, p.b->m, p.b->n, &p.out);
+        status = store_create(ctx, o, p.b->m, p.b->n, &p.out);
     if (status == DAG_SUCCESS && method->bounds != NULL)
         status = condition_begin(ctx, o, method->triangle ? o->uplo : DAG_GENERAL, p.a, r);
     if (status == DAG_SUCCESS)
         status = solve(ctx, o, &p, r);
-    if (status == DAG_SUCCESS)
+    if (status == DAG_SUCCESS && r->info == 0) {
+        store_put(ctx, o, &p.out, p.b, &r->incomplete);
         status = appraise(ctx, o, &p, r);
-    if (status == DAG_SUCCESS && r->info == 0)
-        status = judge(ctx, &p, r);
-    if (status == DAG_SUCCESS && r->info == 0 && o->out != NULL)
-        write_solution(ctx, &p, r);
-    dag_mtx_writer_abort(p.out);
+        if (status == DAG_SUCCESS)
+            status = judge(ctx, &p, r);
+        /* one that could not be judged is not lost */
+        int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
+        store_finish(ctx, o, &p.out, p.b, good, &r->incomplete);
+    }
+    store_abort(&p.out);
     dag_matrix_free(p.a);
     dag_matrix_free(p.b);
     dag_matrix_free(p.rhs);
