@@ -127,6 +127,8 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 
 static const driver gels = {
     .name = "gels",
+    .residual = "||B - A X|| / ((||A|| ||X|| + ||B||) max(m,n) eps), one-norms; "
+                "where m > n that of A^H (B - A X)",
     .purpose =
         "Solves A X = B by QR factorisation in the sense of least squares (M >= N), or\n"
         "with the least norm of X (M < N). A is a random M x N matrix of full rank (M = N\n"

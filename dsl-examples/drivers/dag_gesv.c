@@ -44,6 +44,7 @@ static void count(double n, double nrhs, double *muls, double *adds)
 
 static const solver method = {
     .base = {.name = "gesv",
+             .residual = "||B - A X|| / (||A|| ||X|| + ||B||), infinity norms",
              .purpose =
                  "Solves A X = B by LU factorisation with pivoting, as dag_getrf. A is a random\n"
                  "matrix of order N (without pivoting one whose diagonal is large), or one from a\n"

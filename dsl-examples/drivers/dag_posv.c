@@ -38,6 +38,7 @@ static void count(double n, double nrhs, double *muls, double *adds)
 
 static const solver method = {
     .base = {.name = "posv",
+             .residual = "||B - A X|| / (||A|| ||X|| + ||B||), infinity norms",
              .purpose =
                  "Solves A X = B by Cholesky factorisation. A is symmetric or Hermitian positive\n"
                  "definite: a random matrix of order N, or one from a Matrix Market file, which\n"

@@ -37,6 +37,7 @@ typedef struct driver {
     const char *name;      /* "potrf": that of its row; the program is dag_potrf */
     const driver_row *row; /* NULL: that of routines.def */
     const char *purpose;   /* for --help: what is computed, what the check means */
+    const char *residual;  /* of what: a formula for JSON */
     int solves;            /* 1: reports normwise and componentwise errors */
     /* One run; fills *r. Returns DAG_SUCCESS when there is a result; else the error has been
      * printed. The same on all ranks. */

@@ -51,9 +51,14 @@ static const option_row table[OPT_COUNT] = {
     [OPT_TRANSA] = {"transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)"},
     [OPT_TRANSB] = {"transb", "n|t|c", "op(B) (n)"},
     [OPT_DIAG] = {"diag", "nonunit|unit", "diagonal of a triangular matrix (nonunit)"},
-    [OPT_HELP] = {"help", NULL, "print this text"},
+    [OPT_HELP] = {"help", NULL, "print this text; also -h"},
     [OPT_VERSION] = {"version", NULL, "print the version"},
 };
+
+const char *options_name(int id)
+{
+    return table[id].name;
+}
 
 bool options_speaks(void)
 {
@@ -384,6 +389,8 @@ int options_parse(options *o, const option_scope *scope, int argc, char **argv)
                    .transa = DAG_NO_TRANS, .transb = DAG_NO_TRANS, .diag = DAG_NON_UNIT};
     for (int i = 1; i < argc; i++) {
         char name[32];
+        if (strcmp(argv[i], "-h") == 0)
+            return set(o, scope, OPT_HELP, NULL);
         if (strncmp(argv[i], "--", 2) != 0)
             return usage_error(scope, "unexpected argument '%s'; options begin with --", argv[i]);
         size_t length = strcspn(argv[i] + 2, "=");

@@ -112,6 +112,9 @@ typedef struct options {
  */
 int options_parse(options *o, const option_scope *scope, int argc, char **argv);
 
+/* Of an option_id, without its dashes. */
+const char *options_name(int id);
+
 /* Whether this is the rank that speaks of what all ranks know, as far as the launcher tells:
  * for use before MPI has started. */
 bool options_speaks(void);

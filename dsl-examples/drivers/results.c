@@ -48,6 +48,83 @@ static void print_devices(const dag_context *ctx)
                sends.bytes_staged);
 }
 
+static void print_string(const char *key, const char *text)
+{
+    printf("\"%s\": \"", key);
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c == '"' || *c == '\\')
+            printf("\\%c", *c);
+        else if ((unsigned char)*c < 0x20)
+            printf("\\u%04x", *c);
+        else
+            putchar(*c);
+    printf("\"");
+}
+
+/* Those by words. */
+static const char *word_of(const options *o, int id)
+{
+    static const char *const trans[] = {"n", "t", "c"};
+    static const char *const pivoting[] = {"partial", "tournament", "none"};
+    switch (id) {
+    case OPT_LAYOUT: return o->layout == DAG_LAYOUT_SLAB ? "slab" : "tile";
+    case OPT_UPLO: return o->uplo == DAG_UPPER ? "upper" : "lower";
+    case OPT_SIDE: return o->side == DAG_RIGHT ? "right" : "left";
+    case OPT_DIAG: return o->diag == DAG_UNIT ? "unit" : "nonunit";
+    case OPT_TRANSA: case OPT_TRANSB: {
+        dag_trans t = id == OPT_TRANSA ? o->transa : o->transb;
+        return trans[t == DAG_NO_TRANS ? 0 : t == DAG_TRANS ? 1 : 2];
+    }
+    case OPT_PIVOTING: return pivoting[o->pivoting];
+    case OPT_MATRIX: return o->matrix;
+    case OPT_RHS: return o->rhs;
+    case OPT_OUT: return o->out;
+    default: return NULL;
+    }
+}
+
+/* Those by numbers and switches; false: it is none, or means nothing here. */
+static bool number_of(const options *o, int id, int64_t *value)
+{
+    switch (id) {
+    case OPT_K: *value = o->given & OPT_BIT(OPT_K) ? o->k : o->n; return true;
+    case OPT_NRHS: *value = o->nrhs; return o->rhs == NULL;
+    case OPT_SEED: *value = o->seed; return o->matrix == NULL;
+    case OPT_CHECK: *value = o->check; return true;
+    case OPT_MIXED: *value = o->mixed; return true;
+    case OPT_REFINE: *value = o->refine; return true;
+    case OPT_RCOND: *value = o->rcond; return true;
+    case OPT_KEEP: *value = o->keep; return true;
+    case OPT_CHECK_FINITE: *value = o->check_finite; return o->matrix != NULL || o->rhs != NULL;
+    default: return false;
+    }
+}
+
+/* What was computed, and how: all that changes the result or what is said of it, given or not. */
+static void print_options(const driver *d, const options *o)
+{
+    const char *between = ", \"options\": {";
+    uint64_t used = OPT_COMMON | d->row->options;
+    for (int id = 0; id < OPT_COUNT; id++) {
+        int64_t value = 0;
+        const char *word = word_of(o, id);
+        bool number = number_of(o, id, &value);
+        if (!(used & OPT_BIT(id)) || (word == NULL && !number))
+            continue;
+        printf("%s", between);
+        between = ", ";
+        if (number)
+            printf("\"%s\": %" PRId64, options_name(id), value);
+        else
+            print_string(options_name(id), word);
+    }
+    printf("}");
+    if (d->residual != NULL) {
+        printf(", ");
+        print_string("residual_of", d->residual);
+    }
+}
+
 void results_json(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
     printf("{\"routine\": \"%s\", \"prec\": \"%c\", \"m\": %" PRId64 ", \"n\": %" PRId64
@@ -75,6 +152,7 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
         printf(", \"grid_why\": \"%s\"", r->grid_why);
     if (r->expected > 0)
         results_number("gflops_expected", r->flops / r->expected * 1e-9);
+    print_options(d, o);
     print_devices(ctx);
     printf("}\n");
 }

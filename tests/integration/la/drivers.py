@@ -65,6 +65,7 @@ class Options(Case):
         for driver in "dag_potrf", "dag_posv":
             status, out, err = run(driver, "--help")
             self.assertEqual((status, err), (0, ""))
+            self.assertEqual(run(driver, "--n", 3, "-h"), (0, out, ""))
             for word in "--matrix FILE.mtx", "--layout tile|slab", "exit status", "backward error":
                 if word != "backward error" or driver == "dag_posv":
                     self.assertIn(word, out)
@@ -98,12 +99,23 @@ class Options(Case):
                                 ranks=RANKS[-1])
             self.assertEqual(len(results), 3)
             for r in results:
-                self.assertEqual(list(r), FIELDS + more + (["grid_why"] if RANKS[-1] > 1 else []))
+                self.assertEqual(list(r), FIELDS + more + (["grid_why"] if RANKS[-1] > 1 else []) +
+                                 ["options", "residual_of"])
                 self.assertEqual((r["routine"], r["prec"], r["m"], r["n"], r["nb"], r["ranks"],
                                   r["threads"], r["gpus"], r["info"]),
                                  (driver[4:], "d", 130, 130, 32, RANKS[-1], 1, 0, 0))
                 self.assertGreater(r["time_s"], 0)
                 self.assertGreater(r["gflops"], 0)
+        r, = self.good("dag_trtrs", "--n", 20, "--uplo", "u", "--transa", "c", "--seed", 7, "--nrhs", 2)
+        self.assertEqual(r["options"], {
+            "check": 0, "seed": 7, "layout": "tile", "uplo": "upper", "nrhs": 2, "keep": 0,
+            "transa": "c", "diag": "nonunit"})
+        name = self.file("%%MatrixMarket matrix array real general\n1 1\n2\n", 'a "b\\.mtx')
+        r, = self.good("dag_gesv", "--matrix", name, "--pivoting", "none", "--check", "--refine")
+        self.assertEqual(r["options"], {
+            "check": 1, "layout": "slab", "nrhs": 1, "matrix": name, "mixed": 0, "refine": 1,
+            "pivoting": "none", "check-finite": 1, "rcond": 1, "keep": 0})
+        self.assertIn("||B - A X||", r["residual_of"])
         r, = self.good("dag_potrf", "--n", 0)
         self.assertEqual((r["n"], r["info"], r["residual"]), (0, 0, None))
 
