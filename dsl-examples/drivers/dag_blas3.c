@@ -8,6 +8,7 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 
 static const driver blas3 = {
     .name = "blas3",
+    .residual = PRODUCTS_RESIDUAL,
     .purpose =
         "A routine of level 3 of BLAS on random matrices, with alpha = 1/2, beta = -1:\n"
         "  gemm          C := alpha op(A) op(B) + beta C, op(A) M x K, op(B) K x N\n"

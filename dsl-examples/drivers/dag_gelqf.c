@@ -99,6 +99,8 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 
 static const driver gelqf = {
     .name = "gelqf",
+    .residual = "the larger of ||A - L Q|| / (||A|| max(m,n) eps) and "
+                "||I - Q Q^H|| / (n eps), one-norm",
     .purpose =
         "LQ factorisation, A = L Q, of a random M x N matrix (M = N unless given). It is\n"
         "the QR factorisation of A^H, which takes the memory of A once more.\n"

@@ -1,6 +1,8 @@
 /* dag_gels: least squares and minimum norm, random or from files. */
+#include "condition.h"
 #include "driver.h"
 #include "load.h"
+#include "store.h"
 
 #include <dag/la.h>
 
@@ -9,7 +11,7 @@
 struct problem {
     options o; /* with the tiles of A for all matrices */
     dag_matrix *a, *b, *rhs, *x;
-    dag_mtx_writer *out;
+    store_output out;
 };
 
 static dag_status make_matrix(dag_context *ctx, const options *o, dag_matrix **a)
@@ -81,9 +83,12 @@ static dag_status judge(dag_context *ctx, struct problem *p, report *r)
 static dag_status solve(dag_context *ctx, struct problem *p, report *r)
 {
     double start = driver_time(ctx);
-    dag_status status =
-        driver_collective(ctx, dag_gels(ctx, DAG_NO_TRANS, p->a, p->b, &r->info));
-    r->seconds = driver_time(ctx) - start;
+    dag_status status = driver_collective(
+        ctx, condition_wanted(ctx, &p->o)
+                 ? dag_gels_rcond(ctx, DAG_NO_TRANS, p->a, p->b, &r->rcond, &r->rcond_seconds,
+                                  &r->info)
+                 : dag_gels(ctx, DAG_NO_TRANS, p->a, p->b, &r->info));
+    r->seconds = driver_time(ctx) - start - r->rcond_seconds;
     double m = (double)p->a->m, n = (double)p->a->n, k = m < n ? m : n, l = m + n - k;
     double half = k * k * l - k * k * k / 3 + (2 * k * l - k * k / 2) * (double)p->b->n;
     driver_shape(r, p->a);
@@ -103,16 +108,16 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
         status = make_rhs(ctx, &p);
     }
     if (status == DAG_SUCCESS && o->out != NULL)
-        status = load_create(ctx, &p.o, p.x->m, p.x->n, &p.out);
+        status = store_create(ctx, &p.o, p.x->m, p.x->n, &p.out);
     if (status == DAG_SUCCESS)
         status = solve(ctx, &p, r);
-    if (status == DAG_SUCCESS && r->info == 0)
+    if (status == DAG_SUCCESS && r->info == 0) {
+        store_put(ctx, o, &p.out, p.x, &r->incomplete);
         status = judge(ctx, &p, r);
-    if (status == DAG_SUCCESS && r->info == 0 && o->out != NULL) {
-        r->incomplete = load_write(ctx, p.out, p.x) != DAG_SUCCESS;
-        p.out = NULL;
+        int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
+        store_finish(ctx, o, &p.out, p.x, good, &r->incomplete);
     }
-    dag_mtx_writer_abort(p.out);
+    store_abort(&p.out);
     dag_matrix_free(p.a);
     dag_matrix_free(p.b);
     dag_matrix_free(p.rhs);
@@ -122,11 +127,15 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 
 static const driver gels = {
     .name = "gels",
+    .residual = "||B - A X|| / ((||A|| ||X|| + ||B||) max(m,n) eps), one-norms; "
+                "where m > n that of A^H (B - A X)",
     .purpose =
         "Solves A X = B by QR factorisation in the sense of least squares (M >= N), or\n"
         "with the least norm of X (M < N). A is a random M x N matrix of full rank (M = N\n"
         "unless given), or one from a Matrix Market file; B comes from --rhs or is random.\n"
-        "`info` is the number of the first zero on the diagonal of R: A has no full rank.\n"
+        "`info` is the number of the first zero on the diagonal of R: A has no full rank; of\n"
+        "a matrix of zeros the solution is 0. `rcond` is that of R, and where it is below eps\n"
+        "the rank is not full but by rounding.\n"
         "\n"
         "The residual is ||B - A X|| / ((||A|| ||X|| + ||B||) max(M,N) eps) in one-norms,\n"
         "for M > N that of A^H (B - A X), with another ||A|| below.",

@@ -8,6 +8,7 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 
 static const driver gemm = {
     .name = "gemm",
+    .residual = PRODUCTS_RESIDUAL,
     .purpose =
         "Product C := op(A) op(B) / 2 - C of random matrices; op(A) is M x K, op(B) is\n"
         "K x N, and M and K are N if they are not given.\n\n" PRODUCTS_CHECK,

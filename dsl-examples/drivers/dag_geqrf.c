@@ -41,6 +41,8 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 
 static const driver geqrf = {
     .name = "geqrf",
+    .residual = "the larger of ||A - Q R|| / (||A|| max(m,n) eps) and "
+                "||I - Q^H Q|| / (m eps), one-norm",
     .purpose =
         "QR factorisation, A = Q R, of a random M x N matrix (M = N unless given). Slab\n"
         "storage is factored in place, tile storage is copied to slabs and back.\n"

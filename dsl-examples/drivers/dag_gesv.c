@@ -28,6 +28,14 @@ static dag_status refine(dag_context *ctx, const options *o, dag_matrix *A, dag_
     return dag_gerfs(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, NULL, berr);
 }
 
+static dag_status bounds(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *F,
+                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr,
+                         double *berr)
+{
+    (void)o;
+    return dag_gerfs_bounds(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, ferr, berr);
+}
+
 static void count(double n, double nrhs, double *muls, double *adds)
 {
     *muls = n * n * n / 3 - n / 3 + n * n * nrhs;
@@ -36,6 +44,7 @@ static void count(double n, double nrhs, double *muls, double *adds)
 
 static const solver method = {
     .base = {.name = "gesv",
+             .residual = "||B - A X|| / (||A|| ||X|| + ||B||), infinity norms",
              .purpose =
                  "Solves A X = B by LU factorisation with pivoting, as dag_getrf. A is a random\n"
                  "matrix of order N (without pivoting one whose diagonal is large), or one from a\n"
@@ -60,6 +69,7 @@ static const solver method = {
     .solve = gesv,
     .mixed = mixed,
     .refine = refine,
+    .bounds = bounds,
     .count = count,
 };
 

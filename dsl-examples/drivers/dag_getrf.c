@@ -82,6 +82,7 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 
 static const driver getrf = {
     .name = "getrf",
+    .residual = "||b - A x|| / (||A|| ||x|| + ||b||), infinity norms, of a random b",
     .purpose =
         "LU factorisation with pivoting, P A = L U, of a random matrix of order N, or of\n"
         "a square one from a Matrix Market file. Slab storage is factored in place, tile\n"

@@ -8,6 +8,7 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 
 static const driver getri = {
     .name = "getri",
+    .residual = INVERSE_RESIDUAL,
     .purpose =
         "Inverse of a general matrix by LU factorisation with partial pivoting: of a\n"
         "random one of order N, or of a square one from a Matrix Market file.\n\n"

@@ -22,6 +22,14 @@ static dag_status refine(dag_context *ctx, const options *o, dag_matrix *A, dag_
     return dag_porfs(ctx, o->uplo, A, F, B, X, NULL, berr);
 }
 
+static dag_status bounds(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *F,
+                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr,
+                         double *berr)
+{
+    (void)ipiv;
+    return dag_porfs_bounds(ctx, o->uplo, A, F, B, X, ferr, berr);
+}
+
 static void count(double n, double nrhs, double *muls, double *adds)
 {
     *muls = n * n * n / 6 + n * n / 2 + n / 3 + n * (n + 1) * nrhs;
@@ -30,6 +38,7 @@ static void count(double n, double nrhs, double *muls, double *adds)
 
 static const solver method = {
     .base = {.name = "posv",
+             .residual = "||B - A X|| / (||A|| ||X|| + ||B||), infinity norms",
              .purpose =
                  "Solves A X = B by Cholesky factorisation. A is symmetric or Hermitian positive\n"
                  "definite: a random matrix of order N, or one from a Matrix Market file, which\n"
@@ -52,6 +61,7 @@ static const solver method = {
     .solve = posv,
     .mixed = mixed,
     .refine = refine,
+    .bounds = bounds,
     .count = count,
 };
 

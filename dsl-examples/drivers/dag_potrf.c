@@ -56,6 +56,7 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 
 static const driver potrf = {
     .name = "potrf",
+    .residual = "||A - L L^H|| / (||A|| n eps), Frobenius norm",
     .purpose =
         "Cholesky factorisation A = L L^H (or U^H U) of a symmetric or Hermitian\n"
         "positive definite matrix: a random one of order N, or one from a Matrix Market\n"

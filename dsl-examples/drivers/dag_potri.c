@@ -8,6 +8,7 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 
 static const driver potri = {
     .name = "potri",
+    .residual = INVERSE_RESIDUAL,
     .purpose =
         "Inverse of a symmetric or Hermitian positive definite matrix by Cholesky\n"
         "factorisation: of a random one of order N, or of one from a Matrix Market file.\n\n"

@@ -62,6 +62,7 @@ static void count(double n, double nrhs, double *muls, double *adds)
 
 static const solver method = {
     .base = {.name = "trtrs",
+             .residual = "||B - op(A) X|| / (||op(A)|| ||X|| + ||B||), infinity norms",
              .purpose =
                  "Solves op(A) X = B with a triangular A: the triangle --uplo of a random matrix of\n"
                  "order N, or of a square one from a Matrix Market file. B comes from --rhs; without\n"

@@ -1,12 +1,16 @@
-/* Start and end of a driver, its errors and its results. */
+/* Start and end of a driver, and its errors. */
 #include "driver.h"
+#include "condition.h"
 #include "memory.h"
 #include "predict.h"
+#include "results.h"
 
 #include <dag/kernels.h>
+#include <dag/replace.h>
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,124 +153,11 @@ double driver_qr_flops(const dag_matrix *A)
     return driver_flops(A->prec, half, half);
 }
 
-/* ---- results ----------------------------------------------------------------------------- */
+/* ---- the end of a run ----------------------------------------------------------------------- */
 
-static void print_number(const char *key, double x)
+bool driver_check_fails(const options *o, const report *r)
 {
-    if (isfinite(x))
-        printf(", \"%s\": %.6g", key, x);
-    else
-        printf(", \"%s\": null", key); /* JSON has no other word for it */
-}
-
-/* What the devices of this rank did since the start; nothing where there are none. */
-static void print_devices(const dag_context *ctx)
-{
-    dag_device_stats s;
-    for (int i = 0; dag_device_stats_get(ctx, i, &s); i++) {
-        printf("%s{\"name\": \"%s\", \"failed\": %d, \"memory\": %" PRId64 ", \"tasks\": %" PRId64
-               ", \"bytes_in\": %" PRId64 ", \"bytes_out\": %" PRId64 ", \"bytes_peer\": %" PRId64
-               ", \"hits\": %" PRId64 ", \"evictions\": %" PRId64 ", \"saves\": %" PRId64
-               ", \"renames\": %" PRId64 ", \"retries\": %" PRId64
-               ", \"largest_task\": %" PRId64, i > 0 ? ", " : ", \"devices\": [",
-               s.name, s.failed, s.memory, s.tasks, s.bytes_in, s.bytes_out, s.bytes_peer, s.hits,
-               s.evictions, s.saves, s.renames, s.retries, s.largest_task);
-        print_number("busy_s", s.busy);
-        print_number("flops", s.flops);
-        print_number("copying_s", s.copying);
-        print_number("overlap_percent", s.copying > 0 ? 100 * s.overlapped / s.copying : 0);
-        printf(", \"numa_node\": %d, \"links\": {\"host\": [%" PRId64 ", %" PRId64 "]",
-               s.numa_node, dag_device_link_bytes(ctx, -1, i), dag_device_link_bytes(ctx, i, -1));
-        for (int j = 0; j < dag_devices(ctx); j++)
-            if (j != i)
-                printf(", \"%d\": [%" PRId64 ", %" PRId64 "]", j, dag_device_link_bytes(ctx, j, i),
-                       dag_device_link_bytes(ctx, i, j));
-        printf("}}");
-    }
-    dag_device_sends sends;
-    if (dag_devices(ctx) > 0)
-        printf("]");
-    if (dag_devices(ctx) > 0 && dag_device_sends_get(ctx, &sends))
-        printf(", \"gpu_mpi\": {\"direct\": %d, \"reason\": \"%s\", \"bytes_direct\": %" PRId64
-               ", \"bytes_staged\": %" PRId64 "}", sends.direct, sends.reason, sends.bytes_direct,
-               sends.bytes_staged);
-}
-
-static void print_json(const driver *d, const dag_context *ctx, const options *o, const report *r)
-{
-    printf("{\"routine\": \"%s\", \"prec\": \"%c\", \"m\": %" PRId64 ", \"n\": %" PRId64
-           ", \"nb\": %" PRId64 ", \"ranks\": %d, \"grid\": \"%dx%d\", \"threads\": %d"
-           ", \"gpus\": %d",
-           r->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
-           dag_workers(ctx), dag_devices(ctx));
-    if (dag_simulated(ctx))
-        predict_json(ctx, r);
-    print_number("time_s", r->seconds);
-    print_number("gflops", r->flops / r->seconds * 1e-9);
-    print_number("residual", r->residual);
-    printf(", \"info\": %" PRId64, r->info);
-    if (r->mixed)
-        printf(", \"iter\": %d", r->iter);
-    if (d->solves) {
-        print_number("normwise", r->normwise);
-        print_number("componentwise", r->componentwise);
-    }
-    if (o->nb == 0)
-        printf(", \"nb_chosen\": 1");
-    if (r->grid_why != NULL)
-        printf(", \"grid_why\": \"%s\"", r->grid_why);
-    if (r->expected > 0)
-        print_number("gflops_expected", r->flops / r->expected * 1e-9);
-    print_devices(ctx);
-    printf("}\n");
-}
-
-/* What became of mixed precision. */
-static void print_mixed(const report *r)
-{
-    if (r->iter >= 0)
-        printf("%s: factored in single precision, refined %d %s\n", r->routine, r->iter,
-               r->iter == 1 ? "time" : "times");
-    else
-        printf("%s: solved in double precision, because %s (iter %d)\n", r->routine,
-               r->iter == DAG_MIXED_OVERFLOW ? "a number does not fit single precision"
-               : r->iter == DAG_MIXED_FACTOR ? "the factorisation in single precision ended early"
-                                             : "the refinement did not converge",
-               r->iter);
-}
-
-static void print_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
-{
-    printf("%s%s: prec %c, ", dag_simulated(ctx) ? "simulated " : "", r->routine,
-           dag_precision_letter(o->prec));
-    if (r->m != r->n)
-        printf("m %" PRId64 ", ", r->m);
-    printf("n %" PRId64 ", nb %" PRId64 "%s, grid %dx%d, %d %s with %d %s: %.4g s",
-           r->n, r->nb, o->nb == 0 ? " (chosen)" : "", r->p, r->q, dag_size(ctx),
-           dag_size(ctx) == 1 ? "rank" : "ranks", dag_workers(ctx),
-           dag_workers(ctx) == 1 ? "thread" : "threads", r->seconds);
-    if (r->info != 0) {
-        printf(", %s, info %" PRId64 "\n", d->row->info == INFO_SINGULAR ? "singular" : "not positive definite",
-               r->info);
-        return;
-    }
-    printf(", %.4g GFlop/s", r->flops / r->seconds * 1e-9);
-    if (r->expected > 0)
-        printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
-    printf("\n");
-    if (r->grid_why != NULL)
-        printf("%s: grid %dx%d: %s\n", r->routine, r->p, r->q, r->grid_why);
-    if (dag_simulated(ctx)) {
-        predict_text(ctx, r);
-        return;
-    }
-    if (r->mixed)
-        print_mixed(r);
-    if (d->solves)
-        printf("%s: backward error %.3g normwise, %.3g componentwise\n", r->routine, r->normwise,
-               r->componentwise);
-    else if (r->judged || !isnan(r->residual))
-        printf("%s: scaled backward error %.3g (bound %.3g)\n", r->routine, r->residual, r->bound);
+    return o->check && (condition_hopeless(o, r) || !(r->residual <= r->bound));
 }
 
 /* Prints the result on rank 0; the exit status of the run. */
@@ -274,7 +165,7 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
 {
     int speaks = dag_rank(ctx) == 0;
     if (speaks) {
-        (o->json ? print_json : print_text)(d, ctx, o, r);
+        (o->json ? results_json : results_text)(d, ctx, o, r);
         if (!options_flush(program))
             return DRIVER_FAILED;
     }
@@ -287,7 +178,11 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
                     "%" PRId64 " is not (info = %" PRId64 ")\n", program, r->info, r->info);
         return DRIVER_NOT_POSITIVE;
     }
-    if (o->check && !(r->residual <= r->bound)) {
+    if (speaks)
+        condition_warn(program, o, r);
+    if (o->check && condition_hopeless(o, r))
+        return DRIVER_NOT_POSITIVE;
+    if (driver_check_fails(o, r)) {
         if (speaks)
             fprintf(stderr, "%s: check failed: the backward error %g exceeds the bound %g\n",
                     program, r->residual, r->bound);
@@ -423,18 +318,38 @@ static void tell_report(dag_context *ctx, const options *o, const report *r)
     dag_report_work(ctx, &work);
 }
 
+/* What is half written goes before the process does. */
+static void on_end(int number)
+{
+    dag_replace_remove_all();
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+/* A signal that is ignored, as by nohup, stays so. */
+static void clean_up_on(int number)
+{
+    struct sigaction old, new = {.sa_handler = on_end};
+    (void)sigemptyset(&new.sa_mask);
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        (void)sigaction(number, &new, NULL);
+}
+
 /* Runs the driver as often as asked; the exit status of the first run that did not go well. */
 static int run_all(const driver *d, dag_context *ctx, const options *o, const char *grid_why)
 {
     int end = DRIVER_OK;
     for (int64_t i = 0; i < o->runs; i++) {
-        report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN, .grid_why = grid_why};
+        report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN,
+                    .anorm = NAN, .rcond = NAN, .ferr = NAN, .grid_why = grid_why};
         memory_expect(o->routine != NULL ? o->routine : d->name, o, dag_size(ctx));
         dag_status status = d->run(ctx, o, &r);
         if (status == DAG_SUCCESS)
             tell_report(ctx, o, &r);
         if (dag_simulated(ctx))
             r.residual = r.normwise = r.componentwise = NAN; /* nobody has computed any */
+        if (r.info != 0 && (d->row->options & OPT_BIT(OPT_RCOND)) && condition_wanted(ctx, o))
+            r.rcond = 0;
         int this = status == DAG_SUCCESS ? conclude(d, ctx, o, &r) : DRIVER_FAILED;
         if (end == DRIVER_OK)
             end = this;
@@ -487,6 +402,8 @@ int driver_main(const driver *d, int argc, char **argv)
     bool one_thread = dag_kernels_init(&how);
     if (driver_start(&o, &ctx) != DAG_SUCCESS)
         return DRIVER_FAILED;
+    clean_up_on(SIGINT);
+    clean_up_on(SIGTERM);
     if (dag_rank(ctx) == 0) {
         const char *advice = dag_kernels_advice();
         if (!one_thread)

@@ -15,6 +15,9 @@ typedef struct report {
     double residual;
     int judged; /* 1: the residual is NaN because the result is, not because nobody asked */
     double normwise, componentwise; /* solvers */
+    double anorm, rcond;    /* of the matrix: its one-norm, and the reciprocal of its condition */
+    double ferr;            /* bound of the forward error, the largest of all right-hand sides */
+    double rcond_seconds, ferr_seconds; /* that these took; no part of `seconds` */
     int64_t info;
     int mixed, iter; /* solved in mixed precision, with iter as dag/refine.h says */
     const char *routine; /* what ran: the driver's name unless run() says otherwise */
@@ -34,11 +37,15 @@ typedef struct driver {
     const char *name;      /* "potrf": that of its row; the program is dag_potrf */
     const driver_row *row; /* NULL: that of routines.def */
     const char *purpose;   /* for --help: what is computed, what the check means */
+    const char *residual;  /* of what: a formula for JSON */
     int solves;            /* 1: reports normwise and componentwise errors */
     /* One run; fills *r. Returns DAG_SUCCESS when there is a result; else the error has been
      * printed. The same on all ranks. */
     dag_status (*run)(dag_context *ctx, const options *o, report *r);
 } driver;
+
+/* With --check: the result is not as good as it has to be. */
+bool driver_check_fails(const options *o, const report *r);
 
 /* main() of a driver: returns the exit status. */
 int driver_main(const driver *d, int argc, char **argv);

@@ -1,5 +1,6 @@
 /* Inverses of matrices, random or from files, timed and checked. */
 #include "inverse.h"
+#include "condition.h"
 
 #include "load.h"
 
@@ -99,8 +100,13 @@ dag_status inverse_run(dag_context *ctx, const options *o, int positive, report 
 {
     dag_matrix *a = NULL;
     dag_status status = make_matrix(ctx, o, positive, &a);
+    dag_uplo uplo = positive ? o->uplo : DAG_GENERAL;
+    if (status == DAG_SUCCESS)
+        status = condition_begin(ctx, o, uplo, a, r);
     if (status == DAG_SUCCESS)
         status = timed(ctx, o, positive, a, r);
+    if (status == DAG_SUCCESS)
+        status = condition_of_inverse(ctx, o, uplo, a, r);
     if (r->info != 0)
         r->flops = NAN; /* it ended early */
     if (status == DAG_SUCCESS && r->info == 0 && o->check)

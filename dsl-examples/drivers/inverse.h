@@ -8,7 +8,8 @@
  * is stored. */
 dag_status inverse_run(dag_context *ctx, const options *o, int positive, report *r);
 
-/* For --help. */
+/* For JSON, and for --help. */
+#define INVERSE_RESIDUAL "||A X v - v|| / (||A|| ||X|| ||v|| n eps), one-norm, X the inverse, v random"
 #define INVERSE_CHECK                                                                              \
     "The time is that of the factorisation and of the inverse. With --check the residual is\n"     \
     "||A X v - v|| / (||A|| ||X|| ||v|| N eps) in the one-norm for the inverse X and a random\n"    \

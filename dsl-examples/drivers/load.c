@@ -6,12 +6,13 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 /* ---- errors ------------------------------------------------------------------------------ */
 
-static dag_status status_of(dag_context *ctx, dag_mtx_result result, const char *text)
+dag_status load_status(dag_context *ctx, dag_mtx_result result, const char *text)
 {
     switch (result) {
     case DAG_MTX_OK: return DAG_SUCCESS;
@@ -94,7 +95,7 @@ static dag_status read_entries(dag_context *ctx, const options *o, const char *p
     s->overflow_i = -1;
     dag_mtx_result result = dag_mtx_each(file, take, s, text);
     if (result != DAG_MTX_OK)
-        return status_of(ctx, result, text);
+        return load_status(ctx, result, text);
     int64_t line, count = dag_mtx_nonfinite(file, &line);
     if (count > 0 && o->check_finite)
         return dag_error(ctx, DAG_ERR_ARG, "%s:%" PRId64 ": an entry is infinite or not a number "
@@ -141,6 +142,24 @@ static dag_status check_same(dag_context *ctx, const char *path, const dag_mtx_i
     return driver_agreed(ctx, status);
 }
 
+/* What the file of the matrix was when it was read first; it is read again to judge the result. */
+static struct stat first_seen;
+
+static dag_status check_unchanged(dag_context *ctx, const char *path)
+{
+    struct stat now;
+    if (stat(path, &now) != 0)
+        return DAG_SUCCESS; /* opening says so */
+    if (first_seen.st_ino == 0)
+        first_seen = now;
+    if (now.st_dev == first_seen.st_dev && now.st_ino == first_seen.st_ino &&
+        now.st_size == first_seen.st_size && now.st_mtim.tv_sec == first_seen.st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == first_seen.st_mtim.tv_nsec)
+        return DAG_SUCCESS;
+    return dag_error(ctx, DAG_ERR_IO, "%s has changed since it was read: the result is of what it was, "
+                     "and cannot be judged", path);
+}
+
 /* Opens a file and lets `check` refuse its header. The file is open only on success. */
 static dag_status open_file(dag_context *ctx, const options *o, const char *path,
                             const char *(*check)(const options *o, const dag_mtx_info *info),
@@ -149,8 +168,10 @@ static dag_status open_file(dag_context *ctx, const options *o, const char *path
     char text[DAG_MTX_ERRLEN];
     dag_status mine = check_regular(ctx, path);
     *file = NULL;
+    if (mine == DAG_SUCCESS && path == o->matrix)
+        mine = check_unchanged(ctx, path);
     if (mine == DAG_SUCCESS)
-        mine = status_of(ctx, dag_mtx_open(path, file, text), text);
+        mine = load_status(ctx, dag_mtx_open(path, file, text), text);
     if (mine == DAG_SUCCESS) {
         const char *why = check(o, dag_mtx_get_info(*file));
         if (why != NULL)
@@ -410,6 +431,9 @@ dag_status load_each(void *arg, dag_element_fn add, void *to)
     const load_source *source = arg;
     char text[DAG_MTX_ERRLEN];
     dag_mtx *file;
+    dag_status unchanged = check_unchanged(source->ctx, source->path);
+    if (unchanged != DAG_SUCCESS)
+        return unchanged;
     dag_mtx_result result = dag_mtx_open(source->path, &file, text);
     if (result == DAG_MTX_OK) {
         struct giver g = {add, to, dag_mtx_get_info(file)->symmetry,
@@ -417,72 +441,5 @@ dag_status load_each(void *arg, dag_element_fn add, void *to)
         result = dag_mtx_each(file, give, &g, text);
         dag_mtx_close(file);
     }
-    return status_of(source->ctx, result, text);
-}
-
-/* ---- writing ----------------------------------------------------------------------------- */
-
-static dag_status write_panel(dag_context *ctx, dag_mtx_writer *writer, dag_precision prec,
-                              double *panel, int64_t count)
-{
-    char text[DAG_MTX_ERRLEN];
-    if (!dag_precision_is_complex(prec))
-        for (int64_t i = 0; i < count; i++)
-            panel[i] = panel[2 * i];
-    return status_of(ctx, dag_mtx_writer_put(writer, panel, count, text), text);
-}
-
-static dag_status write_columns(dag_context *ctx, dag_matrix *X, dag_mtx_writer *writer,
-                                double *panel, int64_t width)
-{
-    for (int64_t j = 0; j < X->n; j += width) {
-        int64_t count = X->n - j < width ? X->n - j : width;
-        dag_status status = driver_collective(ctx, dag_matrix_panel(ctx, X, j, count, panel));
-        if (status != DAG_SUCCESS)
-            return status;
-        dag_status mine = writer == NULL ? DAG_SUCCESS
-                                         : write_panel(ctx, writer, X->prec, panel, X->m * count);
-        status = driver_agreed(ctx, mine);
-        if (status != DAG_SUCCESS)
-            return status;
-    }
-    return DAG_SUCCESS;
-}
-
-dag_status load_create(dag_context *ctx, const options *o, int64_t rows, int64_t cols,
-                       dag_mtx_writer **writer)
-{
-    char text[DAG_MTX_ERRLEN];
-    dag_mtx_field field = dag_precision_is_complex(o->prec) ? DAG_MTX_COMPLEX : DAG_MTX_REAL;
-    dag_status mine = DAG_SUCCESS;
-    *writer = NULL;
-    if (dag_rank(ctx) == 0)
-        mine = status_of(ctx, dag_mtx_writer_open(o->out, field, rows, cols,
-                                                  "solution of A X = B", writer, text), text);
-    dag_status status = driver_agreed(ctx, mine);
-    if (status != DAG_SUCCESS) {
-        dag_mtx_writer_abort(*writer);
-        *writer = NULL;
-    }
-    return status;
-}
-
-dag_status load_write(dag_context *ctx, dag_mtx_writer *writer, dag_matrix *X)
-{
-    char text[DAG_MTX_ERRLEN];
-    int64_t width = X->n < 16 ? X->n : 16;
-    double *panel = malloc(2 * (size_t)(X->m * width) * sizeof(double) + 1);
-    dag_status mine = panel != NULL ? DAG_SUCCESS
-                                    : dag_error(ctx, DAG_ERR_NOMEM, "no memory for %" PRId64
-                                                " columns of the solution", width);
-    dag_status status = driver_agreed(ctx, mine);
-    if (status == DAG_SUCCESS)
-        status = write_columns(ctx, X, writer, panel, width);
-    mine = DAG_SUCCESS;
-    if (status != DAG_SUCCESS)
-        dag_mtx_writer_abort(writer);
-    else if (writer != NULL)
-        mine = status_of(ctx, dag_mtx_writer_close(writer, text), text);
-    free(panel);
-    return status != DAG_SUCCESS ? status : driver_agreed(ctx, mine);
+    return load_status(source->ctx, result, text);
 }

@@ -30,12 +30,7 @@ typedef struct load_source {
 } load_source;
 dag_status load_each(void *source, dag_element_fn add, void *to);
 
-/* Starts the file options.out for a solution of this size. The writer is there on rank 0 and NULL
- * elsewhere; it is ended by load_write() or by dag_mtx_writer_abort(). */
-dag_status load_create(dag_context *ctx, const options *o, int64_t rows, int64_t cols,
-                       dag_mtx_writer **writer);
-
-/* Writes X through rank 0, some columns at a time, and ends the writer. */
-dag_status load_write(dag_context *ctx, dag_mtx_writer *writer, dag_matrix *X);
+/* What a result of dag/mtx.h is here; dag_message() is `text`. */
+dag_status load_status(dag_context *ctx, dag_mtx_result result, const char *text);
 
 #endif

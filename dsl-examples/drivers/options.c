@@ -41,6 +41,8 @@ static const option_row table[OPT_COUNT] = {
     [OPT_PIVOTING] = {"pivoting", "partial|tournament|none", "how pivots are chosen (partial)"},
     [OPT_CHECK_FINITE] = {"check-finite", "yes|no",
                           "refuse files with a NaN or infinity, or compute with them (yes)"},
+    [OPT_RCOND] = {"rcond", "yes|no", "say how near to singular the matrix is (yes)"},
+    [OPT_KEEP] = {"keep", NULL, "write the solution though a check has failed"},
     [OPT_ROUTINE] = {"routine", "NAME", "one of"
 #define PRODUCT(name, NAME) " " #name
 #include "../routines.def"
@@ -49,9 +51,14 @@ static const option_row table[OPT_COUNT] = {
     [OPT_TRANSA] = {"transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)"},
     [OPT_TRANSB] = {"transb", "n|t|c", "op(B) (n)"},
     [OPT_DIAG] = {"diag", "nonunit|unit", "diagonal of a triangular matrix (nonunit)"},
-    [OPT_HELP] = {"help", NULL, "print this text"},
+    [OPT_HELP] = {"help", NULL, "print this text; also -h"},
     [OPT_VERSION] = {"version", NULL, "print the version"},
 };
+
+const char *options_name(int id)
+{
+    return table[id].name;
+}
 
 bool options_speaks(void)
 {
@@ -110,7 +117,8 @@ static void print_help(const option_scope *scope)
     printf("\nexit status\n"
            "  %d  all went well\n"
            "  %d  an error, or with --check a backward error beyond its bound\n"
-           "  %d  the matrix is not positive definite, or singular; info says where\n"
+           "  %d  the matrix is not positive definite, or singular; info says where; or with\n"
+           "     --check no digit of the result is sure\n"
            "  %d  the command line makes no sense\n",
            DRIVER_OK, DRIVER_FAILED, DRIVER_NOT_POSITIVE, DRIVER_USAGE);
 }
@@ -301,6 +309,10 @@ static const char *set_word(options *o, int id, const char *text)
         word = parse_word(text, "yes", "no");
         o->check_finite = word == 0;
         return word >= 0 ? NULL : "yes or no";
+    case OPT_RCOND:
+        word = parse_word(text, "yes", "no");
+        o->rcond = word == 0;
+        return word >= 0 ? NULL : "yes or no";
     case OPT_TRANSA: return parse_trans(text, &o->transa) ? NULL : "n, t or c";
     case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
     case OPT_PREDICT: return parse_predict(o, text) ? NULL : "a number of ranks, and a file behind a comma";
@@ -328,11 +340,12 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
         return options_flush(scope->program) ? DRIVER_OK : DRIVER_FAILED;
     case OPT_REPORT: o->report = 1; break;
     case OPT_PROGRESS: o->progress = 1; break;
+    case OPT_KEEP: o->keep = 1; break;
     case OPT_MIXED: o->mixed = 1; break;
     case OPT_REFINE: o->refine = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
     case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG: case OPT_PIVOTING: case OPT_CHECK_FINITE:
-    case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE: case OPT_PREDICT:
+    case OPT_RCOND: case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE: case OPT_PREDICT:
         wanted = set_word(o, id, text);
         break;
     default: wanted = set_number(o, id, text);
@@ -371,11 +384,13 @@ static int check_together(const options *o, const option_scope *scope)
 int options_parse(options *o, const option_scope *scope, int argc, char **argv)
 {
     *o = (options){.n = 1000, .nrhs = 1, .runs = 1, .gpus = -1, .seed = 1, .prec = DAG_D,
-                   .check_finite = 1,
+                   .check_finite = 1, .rcond = 1,
                    .layout = DAG_LAYOUT_TILE, .uplo = DAG_LOWER, .side = DAG_LEFT,
                    .transa = DAG_NO_TRANS, .transb = DAG_NO_TRANS, .diag = DAG_NON_UNIT};
     for (int i = 1; i < argc; i++) {
         char name[32];
+        if (strcmp(argv[i], "-h") == 0)
+            return set(o, scope, OPT_HELP, NULL);
         if (strncmp(argv[i], "--", 2) != 0)
             return usage_error(scope, "unexpected argument '%s'; options begin with --", argv[i]);
         size_t length = strcspn(argv[i] + 2, "=");

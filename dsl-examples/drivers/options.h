@@ -41,6 +41,8 @@ enum option_id {
     OPT_REFINE,
     OPT_PIVOTING,
     OPT_CHECK_FINITE,
+    OPT_RCOND,
+    OPT_KEEP,
     OPT_ROUTINE,
     OPT_SIDE,
     OPT_TRANSA,
@@ -64,7 +66,7 @@ _Static_assert(OPT_COUNT <= 64, "the options of a driver are the bits of 64");
 #define OPT_FILES (OPT_BIT(OPT_MATRIX) | OPT_BIT(OPT_CHECK_FINITE))
 
 /* What a driver understands that solves systems, and one that multiplies. */
-#define OPT_SOLUTION (OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT))
+#define OPT_SOLUTION (OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_KEEP))
 #define OPT_PRODUCT                                                                                \
     (OPT_BIT(OPT_M) | OPT_BIT(OPT_K) | OPT_BIT(OPT_TRANSA) | OPT_BIT(OPT_TRANSB))
 
@@ -89,7 +91,7 @@ typedef struct options {
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
     int gpus;    /* -1 = all that are there */
-    int check, json, report, progress, mixed, refine, check_finite;
+    int check, json, report, progress, mixed, refine, check_finite, rcond, keep;
     driver_pivoting pivoting;
     dag_precision prec;
     dag_layout layout;
@@ -109,6 +111,9 @@ typedef struct options {
  * launcher only the first rank prints.
  */
 int options_parse(options *o, const option_scope *scope, int argc, char **argv);
+
+/* Of an option_id, without its dashes. */
+const char *options_name(int id);
 
 /* Whether this is the rank that speaks of what all ranks know, as far as the launcher tells:
  * for use before MPI has started. */

@@ -1,5 +1,7 @@
 /* Solution of A X = B, random or from files: what the methods have in common. */
 #include "solve.h"
+#include "condition.h"
+#include "store.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,11 +15,11 @@ struct problem {
     dag_matrix *rhs;   /* B as it was */
     dag_matrix *kept;  /* A as it was, with --refine */
     int64_t *ipiv;     /* for the method */
-    double *berr;      /* of each right-hand side, with --refine */
+    double *berr;      /* of each right-hand side, with --refine; and as many bounds */
     dag_element_source source;
     driver_random random;
     load_source file;
-    dag_mtx_writer *out; /* on rank 0, with --out */
+    store_output out; /* with --out */
 };
 
 static dag_status random_matrix(dag_context *ctx, const options *o, struct problem *p)
@@ -60,7 +62,7 @@ static dag_status make_rhs(dag_context *ctx, const options *o, struct problem *p
 static dag_status make_room(dag_context *ctx, const options *o, struct problem *p)
 {
     p->ipiv = malloc((size_t)p->a->m * sizeof(*p->ipiv) + 1);
-    p->berr = malloc((size_t)p->b->n * sizeof(*p->berr) + 1);
+    p->berr = malloc(2 * (size_t)p->b->n * sizeof(*p->berr) + 1);
     dag_status status = DAG_SUCCESS;
     if (p->ipiv == NULL || p->berr == NULL)
         status = dag_error(ctx, DAG_ERR_NOMEM, "no memory for pivots");
@@ -98,6 +100,47 @@ static dag_status solve(dag_context *ctx, const options *o, struct problem *p, r
     return status;
 }
 
+/* ---- what the solution is worth ------------------------------------------------------------ */
+
+/* Of each right-hand side; NaN counts as largest. */
+static double largest(const double *ferr, int64_t count)
+{
+    double most = 0;
+    for (int64_t j = 0; j < count; j++)
+        if (!(ferr[j] <= most))
+            most = ferr[j];
+    return most;
+}
+
+/* r->ferr from A as it was, which is made again where it was not kept. */
+static dag_status bound(dag_context *ctx, const options *o, struct problem *p, report *r)
+{
+    struct problem again = {0};
+    double *ferr = p->berr + p->b->n, start = driver_time(ctx);
+    dag_status status = p->kept == NULL ? make_matrix(ctx, o, &again) : DAG_SUCCESS;
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, method->bounds(ctx, o, p->kept != NULL ? p->kept : again.a,
+                                                       p->a, p->ipiv, p->rhs, p->b, ferr, p->berr));
+    dag_matrix_free(again.a);
+    if (status == DAG_SUCCESS)
+        r->ferr = largest(ferr, p->b->n);
+    r->ferr_seconds = driver_time(ctx) - start;
+    return status;
+}
+
+/* Condition and bounds; nothing of it where there are no factors in the precision of A. */
+static dag_status appraise(dag_context *ctx, const options *o, struct problem *p, report *r)
+{
+    if (method->bounds == NULL || !condition_wanted(ctx, o) || (o->mixed && r->iter >= 0))
+        return DAG_SUCCESS;
+    dag_uplo uplo = method->triangle ? o->uplo : DAG_GENERAL;
+    dag_status status = condition_of_factors(ctx, o, uplo, p->a, p->ipiv, r);
+    if (status == DAG_SUCCESS && r->info == 0 &&
+        (o->refine || (o->check && condition_singular(o, r))))
+        status = bound(ctx, o, p, r);
+    return status;
+}
+
 static dag_status judge(dag_context *ctx, struct problem *p, report *r)
 {
     dag_solve_error error;
@@ -109,13 +152,6 @@ static dag_status judge(dag_context *ctx, struct problem *p, report *r)
     r->componentwise = error.componentwise;
     r->residual = error.normwise;
     return DAG_SUCCESS;
-}
-
-/* A file that cannot be written must not cost the user the result of a long computation. */
-static void write_solution(dag_context *ctx, struct problem *p, report *r)
-{
-    r->incomplete = load_write(ctx, p->out, p->b) != DAG_SUCCESS;
-    p->out = NULL;
 }
 
 static dag_status solve_run(dag_context *ctx, const options *o, report *r)
@@ -133,14 +169,21 @@ static dag_status solve_run(dag_context *ctx, const options *o, report *r)
     if (status == DAG_SUCCESS)
         status = make_room(ctx, o, &p);
     if (status == DAG_SUCCESS && o->out != NULL) /* found unwritable before the work, not after */
-        status = load_create(ctx, o, p.b->m, p.b->n, &p.out);
+        status = store_create(ctx, o, p.b->m, p.b->n, &p.out);
+    if (status == DAG_SUCCESS && method->bounds != NULL)
+        status = condition_begin(ctx, o, method->triangle ? o->uplo : DAG_GENERAL, p.a, r);
     if (status == DAG_SUCCESS)
         status = solve(ctx, o, &p, r);
-    if (status == DAG_SUCCESS && r->info == 0)
-        status = judge(ctx, &p, r);
-    if (status == DAG_SUCCESS && r->info == 0 && o->out != NULL)
-        write_solution(ctx, &p, r);
-    dag_mtx_writer_abort(p.out);
+    if (status == DAG_SUCCESS && r->info == 0) {
+        store_put(ctx, o, &p.out, p.b, &r->incomplete);
+        status = appraise(ctx, o, &p, r);
+        if (status == DAG_SUCCESS)
+            status = judge(ctx, &p, r);
+        /* one that could not be judged is not lost */
+        int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
+        store_finish(ctx, o, &p.out, p.b, good, &r->incomplete);
+    }
+    store_abort(&p.out);
     dag_matrix_free(p.a);
     dag_matrix_free(p.b);
     dag_matrix_free(p.rhs);

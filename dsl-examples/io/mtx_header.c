@@ -5,8 +5,8 @@
 #include <strings.h>
 
 /* Part of format strings: shows as %%MatrixMarket. */
-#define HEADER_FORM "'%%%%MatrixMarket matrix coordinate|array real|integer|complex " \
-                    "general|symmetric|skew-symmetric|hermitian'"
+#define HEADER_FORM "'%%%%MatrixMarket matrix coordinate|array real|integer|complex|" \
+                    "pattern general|symmetric|skew-symmetric|hermitian'"
 
 enum { HEADER_WORDS = 5 };
 
@@ -66,7 +66,7 @@ static dag_mtx_result read_first_line(dag_mtx *file, char **text, char *error)
 static dag_mtx_result read_kind(dag_mtx *file, const char *const *words, char *error)
 {
     static const char *const formats[] = {"coordinate", "array"};
-    static const char *const fields[] = {"real", "integer", "complex"};
+    static const char *const fields[] = {"real", "integer", "complex", "pattern"};
     static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric",
                                              "hermitian"};
     if (!word_is(words[1], "matrix"))
@@ -76,12 +76,9 @@ static dag_mtx_result read_kind(dag_mtx *file, const char *const *words, char *e
     if (format < 0)
         return FAIL(DAG_MTX_FORMAT, "unknown format '%s'; expected coordinate or array",
                     mtx_show(words[2]).text);
-    if (word_is(words[3], "pattern"))
-        return FAIL(DAG_MTX_UNSUPPORTED, "field 'pattern' stores the positions of entries but not "
-                    "their values; write the values with field real, integer or complex");
-    int field = find_word(words[3], fields, 3);
+    int field = find_word(words[3], fields, 4);
     if (field < 0)
-        return FAIL(DAG_MTX_FORMAT, "unknown field '%s'; expected real, integer or complex",
+        return FAIL(DAG_MTX_FORMAT, "unknown field '%s'; expected real, integer, complex or pattern",
                     mtx_show(words[3]).text);
     int symmetry = find_word(words[4], symmetries, 4);
     if (symmetry < 0)
@@ -93,6 +90,14 @@ static dag_mtx_result read_kind(dag_mtx *file, const char *const *words, char *e
     if (file->info.symmetry == DAG_MTX_HERMITIAN && file->info.field != DAG_MTX_COMPLEX)
         return FAIL(DAG_MTX_FORMAT, "symmetry 'hermitian' needs field 'complex'; for real numbers "
                     "write 'symmetric'");
+    if (file->info.field != DAG_MTX_PATTERN)
+        return DAG_MTX_OK;
+    if (file->info.format == DAG_MTX_ARRAY)
+        return FAIL(DAG_MTX_FORMAT, "field 'pattern' names the places of entries, and an array names "
+                    "none; write coordinate, or values");
+    if (file->info.symmetry == DAG_MTX_SKEW_SYMMETRIC)
+        return FAIL(DAG_MTX_FORMAT, "entries of field 'pattern' have no sign: they cannot be "
+                    "skew-symmetric");
     return DAG_MTX_OK;
 }
 

@@ -81,12 +81,15 @@ static const char *entry_form(const dag_mtx_info *info)
     bool complex = info->field == DAG_MTX_COMPLEX;
     if (info->format == DAG_MTX_ARRAY)
         return complex ? "real part, imaginary part" : "value";
+    if (info->field == DAG_MTX_PATTERN)
+        return "row, column";
     return complex ? "row, column, real part, imaginary part" : "row, column, value";
 }
 
 static int entry_numbers(const dag_mtx_info *info)
 {
-    return (info->format == DAG_MTX_COORDINATE ? 2 : 0) + (info->field == DAG_MTX_COMPLEX ? 2 : 1);
+    int parts = info->field == DAG_MTX_COMPLEX ? 2 : info->field == DAG_MTX_PATTERN ? 0 : 1;
+    return (info->format == DAG_MTX_COORDINATE ? 2 : 0) + parts;
 }
 
 /* The text is malformed at `word`, where number `index` of the entry should be. */
@@ -173,9 +176,10 @@ static dag_mtx_result parse_entry(const dag_mtx *file, const char *s, entry *e, 
         if (result == DAG_MTX_OK)
             result = read_index(file, &s, number++, file->info.cols, &e->j, error);
     }
-    if (result == DAG_MTX_OK)
-        result = read_value(file, &s, number++, &e->re, error);
+    e->re = 1;
     e->im = 0;
+    if (result == DAG_MTX_OK && file->info.field != DAG_MTX_PATTERN)
+        result = read_value(file, &s, number++, &e->re, error);
     if (result == DAG_MTX_OK && file->info.field == DAG_MTX_COMPLEX)
         result = read_value(file, &s, number, &e->im, error);
     if (result != DAG_MTX_OK)

@@ -19,6 +19,9 @@ struct dag_mtx_writer {
     dag_replacement file; /* none if `path` is written to directly */
     FILE *stream;
     locale_t c_locale;
+    char *comment;
+    int64_t rows, cols;
+    bool begun;         /* the header has been written: with the first element, or at the end */
     bool complex;
     int64_t total;      /* elements of the matrix */
     int64_t written;    /* elements put so far */
@@ -39,6 +42,7 @@ static void destroy(dag_mtx_writer *w)
         fclose(w->stream);
     if (w->c_locale != (locale_t)0)
         freelocale(w->c_locale);
+    free(w->comment);
     free(w->path);
     free(w);
 }
@@ -129,8 +133,12 @@ static FILE *open_output(dag_mtx_writer *w)
 }
 
 /* The header; a failure shows in ferror(). */
-static void write_header(dag_mtx_writer *w, int64_t rows, int64_t cols, const char *comment)
+static void write_header(dag_mtx_writer *w)
 {
+    const char *comment = w->comment;
+    if (w->begun)
+        return;
+    w->begun = true;
     fprintf(w->stream, "%%%%MatrixMarket matrix array %s general\n",
             w->complex ? "complex" : "real");
     while (comment != NULL && *comment != '\0') {
@@ -139,7 +147,7 @@ static void write_header(dag_mtx_writer *w, int64_t rows, int64_t cols, const ch
         comment += length;
         comment += *comment == '\n';
     }
-    fprintf(w->stream, "%lld %lld\n", (long long)rows, (long long)cols);
+    fprintf(w->stream, "%lld %lld\n", (long long)w->rows, (long long)w->cols);
 }
 
 dag_mtx_result dag_mtx_writer_open(const char *path, dag_mtx_field field, int64_t rows,
@@ -159,9 +167,12 @@ dag_mtx_result dag_mtx_writer_open(const char *path, dag_mtx_field field, int64_
         return mtx_fail(error, DAG_MTX_NO_MEMORY, path, 0, "out of memory");
     w->complex = field == DAG_MTX_COMPLEX;
     w->total = total;
+    w->rows = rows;
+    w->cols = cols;
     w->path = strdup(path);
+    w->comment = strdup(comment != NULL ? comment : "");
     w->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (w->path == NULL || w->c_locale == (locale_t)0) {
+    if (w->path == NULL || w->comment == NULL || w->c_locale == (locale_t)0) {
         destroy(w);
         return mtx_fail(error, DAG_MTX_NO_MEMORY, path, 0, "out of memory");
     }
@@ -171,7 +182,6 @@ dag_mtx_result dag_mtx_writer_open(const char *path, dag_mtx_field field, int64_
         destroy(w);
         return result;
     }
-    write_header(w, rows, cols, comment);
     *writer = w;
     return DAG_MTX_OK;
 }
@@ -183,6 +193,7 @@ dag_mtx_result dag_mtx_writer_put(dag_mtx_writer *w, const double *values, int64
     if (count < 0 || count > w->total - w->written)
         return mtx_fail(error, DAG_MTX_MISUSE, w->path, 0, "%lld elements after %lld of %lld",
                         (long long)count, (long long)w->written, (long long)w->total);
+    write_header(w);
     locale_t previous = uselocale(w->c_locale); /* of this thread only */
     bool ok = true;
     for (int64_t k = 0; ok && k < count; k++)
@@ -202,6 +213,7 @@ static dag_mtx_result finish(dag_mtx_writer *w, char *error)
     if (w->written != w->total)
         return mtx_fail(error, DAG_MTX_MISUSE, w->path, 0, "the file has %lld of %lld elements",
                         (long long)w->written, (long long)w->total);
+    write_header(w);
     if (fflush(w->stream) != 0 || ferror(w->stream))
         return fail_io(w, "write", errno, error);
     FILE *stream = w->stream;
@@ -216,6 +228,11 @@ dag_mtx_result dag_mtx_writer_close(dag_mtx_writer *w, char *error)
     dag_mtx_result result = finish(w, error);
     destroy(w);
     return result;
+}
+
+bool dag_mtx_writer_is_direct(const dag_mtx_writer *w)
+{
+    return w->file.stream == NULL;
 }
 
 void dag_mtx_writer_abort(dag_mtx_writer *w)

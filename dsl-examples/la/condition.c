@@ -1,4 +1,4 @@
-/* Condition of a matrix from its factors, after LAPACK's gecon and pocon. */
+/* Condition of a matrix from its factors, after LAPACK's gecon, pocon and trcon. */
 #include "check.h"
 #include "estimate.h"
 
@@ -47,26 +47,46 @@ static dag_status solve(void *arg, int adjoint, dag_matrix *X)
     return dag_getrs(s->ctx, turned ? DAG_CONJ_TRANS : DAG_NO_TRANS, s->F, s->ipiv, X);
 }
 
-static dag_status run(condition s)
+static dag_status solve_triangle(void *arg, int adjoint, dag_matrix *X)
+{
+    const condition *s = arg;
+    return dag_trsm(s->ctx, DAG_LEFT, DAG_UPPER, adjoint ? DAG_CONJ_TRANS : DAG_NO_TRANS,
+                    DAG_NON_UNIT, 1, s->F, X);
+}
+
+static dag_status estimate(condition *s, dagi_la_operator inverse_of)
 {
     dag_matrix *X = NULL;
     double inverse = 0;
-    dagi_check c = check(&s);
-    if (!dagi_check_agreed(&c))
-        return c.status;
-    *s.rcond = s.F->n == 0;
-    if (s.F->n == 0 || s.anorm == 0)
+    *s->rcond = s->F->n == 0;
+    if (s->F->n == 0 || s->anorm == 0)
         return DAG_SUCCESS;
-    const dag_matrix_desc desc = {.prec = s.F->prec, .m = s.F->n, .n = 1, .mb = s.F->mb, .nb = 1,
-                                  .p = (int)s.F->p, .q = (int)s.F->q, .layout = DAG_LAYOUT_SLAB,
-                                  .name = "vector of an estimate"};
-    dag_status status = dagi_la_agreed(s.ctx, s.entry.name, dag_matrix_new(s.ctx, &desc, &X));
+    const dag_matrix_desc desc = {.prec = s->F->prec, .m = s->F->n, .n = 2, .mb = s->F->mb, .nb = 2,
+                                  .p = (int)s->F->p, .q = (int)s->F->q, .layout = DAG_LAYOUT_SLAB,
+                                  .name = "vectors of an estimate"};
+    dag_status status = dagi_la_agreed(s->ctx, s->entry.name, dag_matrix_new(s->ctx, &desc, &X));
     if (status == DAG_SUCCESS)
-        status = dagi_la_estimate(s.ctx, solve, &s, X, &inverse);
+        status = dagi_la_estimate_one(s->ctx, inverse_of, s, X, &inverse);
     if (status == DAG_SUCCESS && isfinite(inverse) && inverse > 0)
-        *s.rcond = 1 / inverse / s.anorm;
+        *s->rcond = 1 / inverse / s->anorm;
     dag_matrix_free(X);
     return status;
+}
+
+static dag_status run(condition s)
+{
+    dagi_check c = check(&s);
+    return dagi_check_agreed(&c) ? estimate(&s, solve) : c.status;
+}
+
+dag_status dagi_la_triangle_rcond(dag_context *ctx, const char *routine, dag_matrix *R,
+                                  double *rcond)
+{
+    condition s = {.ctx = ctx, .entry = {.name = routine}, .F = R, .rcond = rcond};
+    dag_status status =
+        dag_lantr(ctx, DAG_NORM_ONE, DAG_UPPER, DAG_NON_UNIT, R, &s.anorm);
+    *rcond = NAN;
+    return status == DAG_SUCCESS && isfinite(s.anorm) ? estimate(&s, solve_triangle) : status;
 }
 
 static dag_status gecon(dag_context *ctx, dagi_entry entry, dag_norm norm, dag_matrix *F,

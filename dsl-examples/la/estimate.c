@@ -3,6 +3,9 @@
 #include "check.h"
 #include "columns.h"
 
+#include <dag/la.h>
+#include <dag/view.h>
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -185,6 +188,123 @@ static dag_status steps(dag_context *ctx, dagi_la_operator apply, void *arg, dag
         keep_larger(c, 2 / (3 * (double)X->m));
     return status;
 }
+
+/* ---- of a single operator ------------------------------------------------------------------ */
+
+/* Signs of real elements, of this rank's part of a vector in slab layout. */
+typedef struct signs {
+    char *negative; /* of each local element; NULL where elements are complex */
+    int64_t at;
+    bool changed;
+} signs;
+
+static dag_status keep_signs(dag_matrix *X, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+{
+    signs *s = arg;
+    (void)ti, (void)tj;
+    for (int64_t i = 0; i < e->shape.m; i++) {
+        double x[2];
+        dagi_element(X->prec, e->ptr, i, x);
+        char negative = x[0] < 0;
+        s->changed |= negative != s->negative[s->at];
+        s->negative[s->at++] = negative;
+    }
+    return DAG_SUCCESS;
+}
+
+/* Whether an element of X has another sign than the last time, anywhere; true where that means nothing. */
+static dag_status signs_changed(dag_context *ctx, dag_matrix *X, signs *s, bool *changed)
+{
+    *changed = true;
+    if (dag_precision_is_complex(X->prec))
+        return DAG_SUCCESS;
+    s->at = 0;
+    s->changed = false;
+    (void)dag_matrix_each_local(X, keep_signs, s);
+    double any = s->changed;
+    dag_status status = dag_allreduce(ctx, DAG_MAX, &any, 1);
+    *changed = any != 0;
+    return status;
+}
+
+/* The first column as set_start(), the second as set_alternating(). */
+static dag_status set_both(dag_matrix *X, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+{
+    dag_element column = *e;
+    column.shape.n = 1;
+    (void)set_start(X, ti, tj, &column, arg);
+    column.ptr = (char *)e->ptr + (size_t)e->ld * e->shape.elem;
+    return X->m > 1 ? set_alternating(X, ti, tj, &column, arg) : DAG_SUCCESS;
+}
+
+/* norm of what M makes of both vectors that do not depend on it: one pass over the factors. */
+static dag_status begin(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X,
+                        double *norm)
+{
+    double room[10];
+    columns both = {2, room, room + 2, room + 4, room + 6, room + 8, NULL};
+    double nowhere[2] = {-1, -1};
+    both.where = nowhere;
+    (void)dag_matrix_each_local(X, set_both, NULL);
+    dag_status status = apply(arg, 0, X);
+    if (status == DAG_SUCCESS)
+        status = measure(ctx, X, &both, false);
+    double second = X->m > 1 ? 2 * both.sum[1] / (3 * (double)X->m) : 0;
+    *norm = both.sum[0] >= second || isnan(both.sum[0]) ? both.sum[0] : second;
+    return status;
+}
+
+/* The steps of LAPACK's lacn2, which ends where a step has not gained or would be the last one again. */
+static dag_status go(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X, signs *s,
+                     columns *c)
+{
+    bool changed;
+    dag_status status = signs_changed(ctx, X, s, &changed);
+    if (status == DAG_SUCCESS)
+        status = back(ctx, apply, arg, X, c);
+    for (int i = 1; status == DAG_SUCCESS && i < STEPS && go_on(c); i++) {
+        double last = c->norm[0];
+        (void)dag_matrix_each_local(X, set_unit, c);
+        status = apply(arg, 0, X);
+        if (status == DAG_SUCCESS)
+            status = measure(ctx, X, c, false);
+        if (status != DAG_SUCCESS)
+            break;
+        keep_larger(c, 1);
+        if (c->sum[0] <= last)
+            break;
+        status = signs_changed(ctx, X, s, &changed);
+        if (status != DAG_SUCCESS || !changed)
+            break;
+        status = back(ctx, apply, arg, X, c);
+    }
+    return status;
+}
+
+dag_status dagi_la_estimate_one(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X,
+                                double *norm)
+{
+    signs s = {.negative = calloc((size_t)X->m + 1, 1)};
+    double room[5] = {0};
+    columns c = {.count = 1, .norm = norm, .sum = room, .most = room + 1, .last = room + 2,
+                 .next = room + 3, .where = room + 4};
+    dag_status status = s.negative != NULL ? DAG_SUCCESS
+                                           : dag_error(ctx, DAG_ERR_NOMEM, "no memory for signs");
+    status = dagi_la_agreed(ctx, "estimate of a norm", status);
+    *norm = 0;
+    c.where[0] = -1;
+    if (status == DAG_SUCCESS)
+        status = begin(ctx, apply, arg, X, norm);
+    if (status == DAG_SUCCESS && X->m > 1) {
+        dag_matrix first;
+        dag_view_top(X, X->m, 1, &first);
+        status = go(ctx, apply, arg, &first, &s, &c);
+    }
+    free(s.negative);
+    return status;
+}
+
+/* ---- of several ---------------------------------------------------------------------------- */
 
 dag_status dagi_la_estimate(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X,
                             double *norm)

@@ -15,4 +15,15 @@ typedef dag_status (*dagi_la_operator)(void *arg, int adjoint, dag_matrix *X);
 dag_status dagi_la_estimate(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X,
                             double *norm);
 
+/* The same for one operator, with as few applications as can be, each of which costs a pass over the
+ * factors: 3 as a rule. X has one row for each of the operator's, two columns in one tile, and slab
+ * layout. */
+dag_status dagi_la_estimate_one(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X,
+                                double *norm);
+
+/* Reciprocal of the condition number of an upper triangular matrix in the one-norm, as LAPACK's trcon;
+ * NaN where an element is no number. Collective. */
+dag_status dagi_la_triangle_rcond(dag_context *ctx, const char *routine, dag_matrix *R,
+                                  double *rcond);
+
 #endif

@@ -26,6 +26,7 @@ typedef struct refinement {
     dag_matrix *R, *W; /* as backward.jdf makes them */
     double *error;     /* of each column: backward error, */
     double *forward;   /* and a bound for that of the solution; may be NULL */
+    int steps;         /* that may be taken */
     double *last;      /* that before the last step; -1 for a column that is done */
 } refinement;
 
@@ -261,7 +262,7 @@ static dag_status run(refinement s)
     if (status == DAG_SUCCESS && s.A->n > 0 && s.B->n > 0) {
         bool kept = dagi_la_keep(s.ctx, s.F, DAG_RESIDENT_SAVED);
         status = judge(&s);
-        for (int i = 0; status == DAG_SUCCESS && i < STEPS && go_on(&s); i++)
+        for (int i = 0; status == DAG_SUCCESS && i < s.steps && go_on(&s); i++)
             status = step(&s);
         if (status == DAG_SUCCESS && wanted > 0)
             status = bound(&s);
@@ -273,32 +274,38 @@ static dag_status run(refinement s)
     return status;
 }
 
-static dag_status gerfs(dag_context *ctx, dagi_entry entry, dag_trans trans, dag_matrix *A,
-                        dag_matrix *F, const int64_t *ipiv, dag_matrix *B, dag_matrix *X,
-                        double *ferr, double *berr)
+static dag_status gerfs(dag_context *ctx, dagi_entry entry, int steps, dag_trans trans,
+                        dag_matrix *A, dag_matrix *F, const int64_t *ipiv, dag_matrix *B,
+                        dag_matrix *X, double *ferr, double *berr)
 {
-    return run((refinement){.ctx = ctx, .entry = entry, .uplo = DAG_GENERAL,
+    return run((refinement){.ctx = ctx, .entry = entry, .uplo = DAG_GENERAL, .steps = steps,
                             .trans = trans, .A = A, .F = F, .ipiv = ipiv, .B = B, .X = X,
                             .forward = ferr, .error = berr});
 }
 
-static dag_status porfs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
+static dag_status porfs(dag_context *ctx, dagi_entry entry, int steps, dag_uplo uplo, dag_matrix *A,
                         dag_matrix *F, dag_matrix *B, dag_matrix *X, double *ferr, double *berr)
 {
     dagi_check c = dagi_check_start(ctx, entry.name);
     dagi_check_uplo(&c, uplo); /* DAG_GENERAL has another meaning in run() */
     if (!dagi_check_agreed(&c))
         return c.status;
-    return run((refinement){.ctx = ctx, .entry = entry, .uplo = uplo,
+    return run((refinement){.ctx = ctx, .entry = entry, .uplo = uplo, .steps = steps,
                             .trans = DAG_NO_TRANS, .A = A, .F = F, .B = B, .X = X,
                             .forward = ferr, .error = berr});
 }
 
-DAGI_ENTRIES(dag_status, gerfs,
-             (dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *F, const int64_t *ipiv,
-              dag_matrix *B, dag_matrix *X, double *ferr, double *berr),
-             gerfs(ctx, entry, trans, A, F, ipiv, B, X, ferr, berr))
-DAGI_ENTRIES(dag_status, porfs,
-             (dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F, dag_matrix *B,
-              dag_matrix *X, double *ferr, double *berr),
-             porfs(ctx, entry, uplo, A, F, B, X, ferr, berr))
+#define GERFS(name, steps)                                                                         \
+    DAGI_ENTRIES(dag_status, name,                                                                 \
+                 (dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *F,                 \
+                  const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr, double *berr),  \
+                 gerfs(ctx, entry, steps, trans, A, F, ipiv, B, X, ferr, berr))
+#define PORFS(name, steps)                                                                         \
+    DAGI_ENTRIES(dag_status, name,                                                                 \
+                 (dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F, dag_matrix *B,    \
+                  dag_matrix *X, double *ferr, double *berr),                                      \
+                 porfs(ctx, entry, steps, uplo, A, F, B, X, ferr, berr))
+GERFS(gerfs, STEPS)
+PORFS(porfs, STEPS)
+GERFS(gerfs_bounds, 0)
+PORFS(porfs_bounds, 0)

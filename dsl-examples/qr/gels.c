@@ -1,6 +1,7 @@
 /* Least squares and minimum norm by QR factorisation. */
 #include "la/check.h"
 #include "la/columns.h"
+#include "la/estimate.h"
 #include "la/slabs.h"
 
 #include <dag/la.h>
@@ -8,6 +9,7 @@
 #include <dag/view.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static int64_t min(int64_t a, int64_t b)
@@ -59,6 +61,17 @@ static dag_status clear_below(dag_matrix *B, int64_t i, int64_t j, const dag_ele
     return DAG_SUCCESS;
 }
 
+/* As in LAPACK the solution with a matrix of zeros is zero, and nothing is wrong. */
+static dag_status solve_zeros(dag_context *ctx, dag_matrix *high, dag_matrix *b, int64_t *info)
+{
+    double largest;
+    dag_status status = dag_lange(ctx, DAG_NORM_MAX, high, &largest);
+    if (status != DAG_SUCCESS || largest != 0)
+        return status;
+    *info = 0;
+    return dag_laset(ctx, DAG_GENERAL, 0, 0, b);
+}
+
 /* A = high or high^H, factored; b in slab layout. */
 static dag_status solve(dag_context *ctx, int minimise, dag_matrix *high, const dag_qr *qr,
                         dag_matrix *b, int64_t *info)
@@ -68,6 +81,8 @@ static dag_status solve(dag_context *ctx, int minimise, dag_matrix *high, const 
     dag_view_top(high, k, k, &R);
     dag_view_top(b, k, b->n, &top);
     dag_status status = dagi_first_zero(ctx, &R, info);
+    if (status == DAG_SUCCESS && *info == 1)
+        return solve_zeros(ctx, high, b, info);
     if (status != DAG_SUCCESS || *info != 0)
         return status;
     if (minimise) {
@@ -83,24 +98,47 @@ static dag_status solve(dag_context *ctx, int minimise, dag_matrix *high, const 
                                  : status;
 }
 
-static dag_status do_gels(dag_context *ctx, dagi_entry entry, dag_trans trans, dag_matrix *A,
-                          dag_matrix *B, int64_t *info)
+/* What is asked of the condition of A besides the solution. */
+typedef struct worth {
+    double *rcond; /* NULL: nothing */
+    double seconds; /* that it took */
+} worth;
+
+static dag_status judge(dag_context *ctx, const char *routine, const dag_matrix *high, int64_t info,
+                        worth *w)
+{
+    dag_matrix R;
+    *w->rcond = 0;
+    if (info != 0)
+        return DAG_SUCCESS;
+    dag_view_top(high, high->n, high->n, &R);
+    (void)dag_barrier(ctx);
+    double start = dag_seconds(ctx);
+    dag_status status = dagi_la_triangle_rcond(ctx, routine, &R, w->rcond);
+    (void)dag_barrier(ctx);
+    w->seconds = dag_seconds(ctx) - start;
+    return status;
+}
+
+static dag_status run(dag_context *ctx, const char *routine, dag_trans trans, dag_matrix *A,
+                      dag_matrix *B, worth *w, int64_t *info)
 {
     dag_matrix *high = NULL, *b = B;
     dag_qr *qr = NULL;
-    dagi_check c = check(ctx, entry, &trans, A, B, info);
-    if (!dagi_check_agreed(&c))
-        return c.status;
     *info = 0;
+    if (w->rcond != NULL)
+        *w->rcond = A->m == 0 || A->n == 0 ? 1 : NAN;
     if (A->m == 0 || A->n == 0 || B->n == 0)
         return B->m > 0 && B->n > 0 ? dag_laset(ctx, DAG_GENERAL, 0, 0, B) : DAG_SUCCESS;
-    dag_status status = stand_up(ctx, entry.name, A, &high);
+    dag_status status = stand_up(ctx, routine, A, &high);
     if (status == DAG_SUCCESS)
         status = dag_geqrf(ctx, high, &qr);
     if (status == DAG_SUCCESS)
-        status = dagi_la_agreed(ctx, entry.name, dagi_la_slab(ctx, B, &b));
+        status = dagi_la_agreed(ctx, routine, dagi_la_slab(ctx, B, &b));
     if (status == DAG_SUCCESS)
         status = solve(ctx, (A->m >= A->n) == (trans == DAG_NO_TRANS), high, qr, b, info);
+    if (status == DAG_SUCCESS && w->rcond != NULL)
+        status = judge(ctx, routine, high, *info, w);
     dag_qr_free(qr);
     status = dagi_la_slab_end(B, b, 1, status);
     if (A->m >= A->n)
@@ -109,6 +147,32 @@ static dag_status do_gels(dag_context *ctx, dagi_entry entry, dag_trans trans, d
     return status;
 }
 
+static dag_status do_gels(dag_context *ctx, dagi_entry entry, dag_trans trans, dag_matrix *A,
+                          dag_matrix *B, int64_t *info)
+{
+    worth none = {NULL, 0};
+    dagi_check c = check(ctx, entry, &trans, A, B, info);
+    return dagi_check_agreed(&c) ? run(ctx, entry.name, trans, A, B, &none, info) : c.status;
+}
+
+static dag_status do_gels_rcond(dag_context *ctx, dagi_entry entry, dag_trans trans, dag_matrix *A,
+                                dag_matrix *B, double *rcond, double *seconds, int64_t *info)
+{
+    worth w = {rcond, 0};
+    dagi_check c = check(ctx, entry, &trans, A, B, info);
+    dagi_check_present(&c, "rcond", rcond);
+    if (!dagi_check_agreed(&c))
+        return c.status;
+    dag_status status = run(ctx, entry.name, trans, A, B, &w, info);
+    if (seconds != NULL)
+        *seconds = w.seconds;
+    return status;
+}
+
+DAGI_ENTRIES(dag_status, gels_rcond,
+             (dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B, double *rcond,
+              double *seconds, int64_t *info),
+             do_gels_rcond(ctx, entry, trans, A, B, rcond, seconds, info))
 DAGI_ENTRIES(dag_status, gels,
              (dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B, int64_t *info),
              do_gels(ctx, entry, trans, A, B, info))

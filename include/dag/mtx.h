@@ -5,10 +5,10 @@
  * Reading: dag_mtx_open parses the header, dag_mtx_each calls a function for every stored entry in
  * the order of the file, as often as wanted. A caller keeps what it owns and drops the rest, so
  * that every process of a parallel job can read the same file. What is accepted is the format
- * as published by NIST: `coordinate` and `array`; `real`, `integer` and `complex`; `general`,
+ * as published by NIST: `coordinate` and `array`; `real`, `integer`, `complex` and `pattern`; `general`,
  * `symmetric`, `skew-symmetric` and `hermitian`; header words in either case; blank lines
  * anywhere, comments (%) before the size line; one entry per line; LF or CR LF.
- * `pattern` is refused, because it stores no values.
+ * An entry of a `pattern` file stores no value and is read as 1.
  *
  * Every error is a text "file:line: what is wrong and what to do" in a buffer of the caller.
  * Numbers are read and written in the C locale whatever the program's locale is.
@@ -43,7 +43,12 @@ typedef enum dag_mtx_result {
 
 typedef enum dag_mtx_format { DAG_MTX_COORDINATE, DAG_MTX_ARRAY } dag_mtx_format;
 
-typedef enum dag_mtx_field { DAG_MTX_REAL, DAG_MTX_INTEGER, DAG_MTX_COMPLEX } dag_mtx_field;
+typedef enum dag_mtx_field {
+    DAG_MTX_REAL,
+    DAG_MTX_INTEGER,
+    DAG_MTX_COMPLEX,
+    DAG_MTX_PATTERN /**< places of entries without values: each is 1 */
+} dag_mtx_field;
 
 typedef enum dag_mtx_symmetry {
     DAG_MTX_GENERAL,
@@ -115,7 +120,7 @@ typedef struct dag_mtx_writer dag_mtx_writer;
  * existing file stays untouched until then. What exists and is not a regular file (a pipe, a
  * terminal, /dev/null) is written to directly.
  *
- * @param field    DAG_MTX_REAL or DAG_MTX_COMPLEX (DAG_MTX_INTEGER is DAG_MTX_MISUSE).
+ * @param field    DAG_MTX_REAL or DAG_MTX_COMPLEX (the others are DAG_MTX_MISUSE).
  * @param comment  lines of comment for the header, without the leading %; NULL for none.
  * @param[out] writer  to be ended with dag_mtx_writer_close or dag_mtx_writer_abort; NULL on error.
  * @param[out] error   at least DAG_MTX_ERRLEN bytes; the text, or "" on success.
@@ -137,6 +142,9 @@ dag_mtx_result dag_mtx_writer_put(dag_mtx_writer *writer, const double *values, 
  * writer in any case; on error the temporary file is removed and `path` is as before.
  */
 dag_mtx_result dag_mtx_writer_close(dag_mtx_writer *writer, char *error);
+
+/** Whether what is put goes to `path` at once, so that giving up cannot take it back. */
+bool dag_mtx_writer_is_direct(const dag_mtx_writer *writer);
 
 /** Gives up: removes the temporary file and frees the writer. NULL is allowed. */
 void dag_mtx_writer_abort(dag_mtx_writer *writer);

@@ -125,9 +125,22 @@ dag_status dag_unglq(dag_context *ctx, dag_matrix *A, const dag_lq *lq, dag_matr
  *               rows get X. When X minimises, the squares of what is below it add up to those of the
  *               residual, column by column.
  * @param[out] info  0, or k if R(k,k) is exactly zero: then A has no full rank and there is no
- *               solution. The same on all ranks; must not be NULL.
+ *               solution, but for a matrix of zeros, for which X is 0 and *info too, as in LAPACK. The
+ *               same on all ranks; must not be NULL.
  */
 dag_status dag_gels(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B, int64_t *info);
+
+/**
+ * dag_gels(), and what its solution is worth: a matrix that has full rank only by rounding is solved
+ * without a complaint, as in LAPACK.
+ * @param[out] rcond    reciprocal of the condition number of R in the one-norm, as LAPACK's trcon; by
+ *                      an estimate as that of dag_gecon(). Below eps the rank is not full to working
+ *                      precision. 0 when *info > 0, and for a matrix of zeros; 1 for one without
+ *                      elements, NaN without right-hand sides or when an element is not a number.
+ * @param[out] seconds  how long the estimate took; may be NULL.
+ */
+dag_status dag_gels_rcond(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B,
+                          double *rcond, double *seconds, int64_t *info);
 
 /**
  * How good a factorisation is, in the units of LAPACK's tests: ||A - Q R|| / (||A|| max(m, n) eps)
@@ -151,7 +164,9 @@ dag_status dag_geqrf_residual(dag_context *ctx, dag_matrix *F, const dag_qr *qr,
                                 const dag_lq *lq, dag_matrix *B);                                  \
     dag_status dag_##p##ung##lq(dag_context *ctx, dag_matrix *A, const dag_lq *lq, dag_matrix *Q); \
     dag_status dag_##p##gels(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B,      \
-                             int64_t *info);
+                             int64_t *info);                                                       \
+    dag_status dag_##p##gels_rcond(dag_context *ctx, dag_trans trans, dag_matrix *A,               \
+                                   dag_matrix *B, double *rcond, double *seconds, int64_t *info);
 DAG_QR_DECLARE(s, orm, org)
 DAG_QR_DECLARE(d, orm, org)
 DAG_QR_DECLARE(c, unm, ung)

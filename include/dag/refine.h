@@ -86,6 +86,14 @@ dag_status dag_gerfs(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matri
 dag_status dag_porfs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F, dag_matrix *B,
                      dag_matrix *X, double *ferr, double *berr);
 
+/** The errors alone, of a solution that stays as it is, wherever it came from: dag_gerfs() and
+ *  dag_porfs() without a step. */
+dag_status dag_gerfs_bounds(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *F,
+                            const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr,
+                            double *berr);
+dag_status dag_porfs_bounds(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F,
+                            dag_matrix *B, dag_matrix *X, double *ferr, double *berr);
+
 /**
  * Reciprocal of the condition number ||A|| ||A^-1|| from the factors of A, as LAPACK's gecon; by an
  * estimate of the norm of the inverse, which may be too small by a factor of 3 and hardly ever is.
@@ -108,6 +116,12 @@ dag_status dag_pocon(dag_context *ctx, dag_uplo uplo, dag_matrix *F, double anor
                               double *berr);                                                       \
     dag_status dag_##p##porfs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *F,       \
                               dag_matrix *B, dag_matrix *X, double *ferr, double *berr);           \
+    dag_status dag_##p##gerfs_bounds(dag_context *ctx, dag_trans trans, dag_matrix *A,             \
+                                     dag_matrix *F, const int64_t *ipiv, dag_matrix *B,            \
+                                     dag_matrix *X, double *ferr, double *berr);                   \
+    dag_status dag_##p##porfs_bounds(dag_context *ctx, dag_uplo uplo, dag_matrix *A,               \
+                                     dag_matrix *F, dag_matrix *B, dag_matrix *X, double *ferr,    \
+                                     double *berr);                                                \
     dag_status dag_##p##gecon(dag_context *ctx, dag_norm norm, dag_matrix *F, const int64_t *ipiv, \
                               double anorm, double *rcond);                                        \
     dag_status dag_##p##pocon(dag_context *ctx, dag_uplo uplo, dag_matrix *F, double anorm,        \

@@ -17,6 +17,7 @@ typedef struct dag_replacement {
     FILE *stream;    /**< to write to; NULL = there is no replacement */
     char *target;    /**< the file, links followed */
     char *temporary; /**< a name beside it that nobody else has */
+    int slot;        /**< where dag_replace_remove_all() finds that; -1 = nowhere */
 } dag_replacement;
 
 /**
@@ -33,6 +34,12 @@ bool dag_replace_begin(dag_replacement *r, const char *path);
  * @return false with errno when it was good and could not be done; the old file is as it was.
  */
 bool dag_replace_end(dag_replacement *r, bool good);
+
+/**
+ * Remove the temporaries of replacements that have not been ended, of the first 8 at a time. For the handler
+ * of a signal that ends the process, and from any thread: ending one of them afterwards fails.
+ */
+void dag_replace_remove_all(void);
 
 #ifdef __cplusplus
 }

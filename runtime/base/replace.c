@@ -6,10 +6,56 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- what a signal removes --------------------------------------------------------------- */
+
+enum { SLOTS = 8, NAME_MOST = 4096 };
+enum { FREE, TAKEN, ENTERED, REMOVED };
+
+/* The name belongs to the replacement that has moved the state from FREE to TAKEN, until that moves it
+ * from ENTERED to FREE again; or, once a handler has moved it from ENTERED to REMOVED, to that for good. */
+static struct slot {
+    atomic_int state;
+    char name[NAME_MOST];
+} slots[SLOTS];
+
+/* The number of a slot; -1: the name is too long, or a ninth. */
+static int enter(const char *name)
+{
+    for (int i = 0; i < SLOTS && strlen(name) < NAME_MOST; i++) {
+        int state = FREE;
+        if (atomic_compare_exchange_strong(&slots[i].state, &state, TAKEN)) {
+            strcpy(slots[i].name, name);
+            atomic_store(&slots[i].state, ENTERED);
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Once nothing has the name any more. */
+static void leave(int slot)
+{
+    int state = ENTERED;
+    if (slot >= 0)
+        (void)atomic_compare_exchange_strong(&slots[slot].state, &state, FREE);
+}
+
+void dag_replace_remove_all(void)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        int state = ENTERED;
+        if (atomic_compare_exchange_strong(&slots[i].state, &state, REMOVED))
+            (void)unlink(slots[i].name);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------ */
 
 /* open(), unlike mkstemp(), gives a new file the permissions that the user wants. What replaces another
  * has those of that file, and until then no more than its owner's. */
@@ -22,7 +68,10 @@ static int create(dag_replacement *r, const struct stat *old)
     int fd = -1;
     for (int attempt = 0; fd < 0 && attempt < 1000; attempt++) {
         snprintf(r->temporary, size, "%s.tmp-%ld-%d", r->target, (long)getpid(), attempt);
+        r->slot = enter(r->temporary); /* a signal in between finds it */
         fd = open(r->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old ? 0600 : 0666);
+        if (fd < 0)
+            leave(r->slot);
         if (fd < 0 && errno != EEXIST)
             break;
     }
@@ -57,6 +106,7 @@ bool dag_replace_begin(dag_replacement *r, const char *path)
     if (fd >= 0) {
         close(fd);
         unlink(r->temporary);
+        leave(r->slot);
     }
     forget(r);
     errno = error;
@@ -80,6 +130,7 @@ bool dag_replace_end(dag_replacement *r, bool good)
     }
     if (!done)
         unlink(r->temporary);
+    leave(r->slot);
     forget(r);
     errno = error;
     return done || !good;

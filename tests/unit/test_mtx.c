@@ -165,7 +165,7 @@ typedef struct invalid_case {
     const char *message; /* behind the path */
 } invalid_case;
 
-#define FORM "'%%MatrixMarket matrix coordinate|array real|integer|complex " \
+#define FORM "'%%MatrixMarket matrix coordinate|array real|integer|complex|pattern " \
              "general|symmetric|skew-symmetric|hermitian'"
 #define CRS HEAD "coordinate real symmetric\n"
 #define BAD DAG_MTX_FORMAT
@@ -183,11 +183,19 @@ static const invalid_case invalid_cases[] = {
     {"%%MatrixMarket vector coordinate real general\n", DAG_MTX_UNSUPPORTED,
      ":1: object 'vector' is not supported, only 'matrix' is"},
     {HEAD "dense real general\n", BAD, ":1: unknown format 'dense'; expected coordinate or array"},
-    {HEAD "coordinate pattern general\n2 2 1\n1 1\n", DAG_MTX_UNSUPPORTED,
-     ":1: field 'pattern' stores the positions of entries but not their values; write the values "
-     "with field real, integer or complex"},
+    {HEAD "array pattern general\n2 2\n", BAD,
+     ":1: field 'pattern' names the places of entries, and an array names none; write coordinate, or "
+     "values"},
+    {HEAD "coordinate pattern skew-symmetric\n2 2 1\n2 1\n", BAD,
+     ":1: entries of field 'pattern' have no sign: they cannot be skew-symmetric"},
+    {HEAD "coordinate pattern hermitian\n2 2 1\n2 1\n", BAD,
+     ":1: symmetry 'hermitian' needs field 'complex'; for real numbers write 'symmetric'"},
+    {HEAD "coordinate pattern general\n2 2 1\n1 1 1\n", BAD,
+     ":3: unexpected '1' after the entry (row, column)"},
+    {HEAD "coordinate pattern general\n2 2 1\n1\n", BAD,
+     ":3: the entry ends after 1 of 2 numbers (row, column)"},
     {HEAD "coordinate double general\n", BAD,
-     ":1: unknown field 'double'; expected real, integer or complex"},
+     ":1: unknown field 'double'; expected real, integer, complex or pattern"},
     {HEAD "coordinate real sym\n", BAD,
      ":1: unknown symmetry 'sym'; expected general, symmetric, skew-symmetric or hermitian"},
     {HEAD "coordinate real hermitian\n", BAD,

@@ -1,6 +1,8 @@
 /* Matrix Market files are written whole or not at all, and read back as they were. */
 #include "test_mtx.h"
 
+#include <dag/replace.h>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -110,6 +112,25 @@ START_TEST(test_write_is_atomic)
     ck_assert_int_eq(dag_mtx_writer_close(w, error), DAG_MTX_OK);
     ck_assert_int_eq(stat(path, &status), 0);
     ck_assert_int_eq(status.st_mode & 0777, 0604);
+}
+END_TEST
+
+/* What a signal leaves of two files that are being written: nothing, and what was there before. */
+START_TEST(test_write_is_interrupted)
+{
+    char error[DAG_MTX_ERRLEN], other[sizeof path + 2];
+    dag_mtx_writer *w, *v;
+    const double one = 1;
+    put_text("old");
+    snprintf(other, sizeof other, "%s2", path);
+    ck_assert_int_eq(dag_mtx_writer_open(path, DAG_MTX_REAL, 1, 1, NULL, &w, error), DAG_MTX_OK);
+    ck_assert_int_eq(dag_mtx_writer_open(other, DAG_MTX_REAL, 1, 1, NULL, &v, error), DAG_MTX_OK);
+    ck_assert_int_eq(dag_mtx_writer_put(w, &one, 1, error), DAG_MTX_OK);
+    dag_replace_remove_all();
+    ck_assert_int_eq(dag_mtx_writer_close(w, error), DAG_MTX_IO);
+    dag_mtx_writer_abort(v);
+    ck_assert_str_eq(get_text(), "old");
+    ck_assert_int_eq(access(other, F_OK), -1);
 }
 END_TEST
 
@@ -259,6 +280,7 @@ void add_write_tests(TCase *tc)
     tcase_add_test(tc, test_write_text);
     tcase_add_test(tc, test_round_trip);
     tcase_add_test(tc, test_write_is_atomic);
+    tcase_add_test(tc, test_write_is_interrupted);
     tcase_add_test(tc, test_write_links);
     tcase_add_test(tc, test_write_misuse);
     tcase_add_test(tc, test_disk_full);

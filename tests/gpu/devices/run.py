@@ -135,7 +135,8 @@ def triangle(n, nb):
 
 
 def moves(n, nb):
-    """Driver, arguments, items that have to come to the device and go, kernels there at least."""
+    """Driver, arguments, items that have to come to the device and go, kernels there at least. What
+    estimates of conditions take is left out."""
     tri, tiles, some = triangle(n, nb), n // nb, 3 * nb
     return [
         ("dag_potrf", [], tri, tri, tiles ** 3 // 8),
@@ -146,16 +147,16 @@ def moves(n, nb):
         ("dag_blas3", ["--routine", "trsm"], tri + n * n, n * n, tiles ** 3 // 2),
         ("dag_blas3", ["--routine", "trmm"], tri + n * n, n * n, tiles ** 3 // 2),
         # all tasks of a solve fetch the factor; that of posv is still there
-        ("dag_posv", ["--nrhs", str(some)], tri + n * some, tri + n * some, 3 * tiles ** 2),
+        ("dag_posv", ["--nrhs", str(some), "--rcond", "no"], tri + n * some, tri + n * some, 3 * tiles ** 2),
         ("dag_blas3", ["--routine", "syrk"], tri + n * n, tri, tiles ** 3 // 2),
         ("dag_blas3", ["--routine", "syr2k"], tri + 2 * n * n, tri, tiles ** 3 // 2),
         ("dag_blas3", ["--routine", "symm"], tri + 2 * n * n, n * n, tiles ** 3),
         # a panel of LU goes to a core and back; the first needs not come, the last not return
-        ("dag_gesv", ["--nrhs", str(some)], 3 * n * n - 2 * n * nb + 2 * n * some,
+        ("dag_gesv", ["--nrhs", str(some), "--rcond", "no"], 3 * n * n - 2 * n * nb + 2 * n * some,
          2 * n * n - 2 * n * nb + 2 * n * some, 3 * tiles ** 2),
         # two routines; tiles of the diagonal are inverted, and multiplied by themselves, on a core. One
         # worker: a tile that another one still reads is replaced, not changed in place
-        ("dag_potri", ["--threads", "1"], 2 * tri + 2 * n * nb, 2 * tri, tiles ** 3 // 2),
+        ("dag_potri", ["--threads", "1", "--rcond", "no"], 2 * tri + 2 * n * nb, 2 * tri, tiles ** 3 // 2),
         # so does a panel of QR, with T beside it
         ("dag_geqrf", [], (n - nb) * (2 * n + nb), (n - nb) * n, tiles ** 2 // 2),
     ]

@@ -12,7 +12,7 @@ import sys
 
 # Arguments that may be NULL, by the routine's name without its letter; "" is any routine.
 OPTIONAL = {
-    "": {"options", "iter", "ferr"},
+    "": {"options", "iter", "ferr", "seconds"},
     **{name: {"info"} for name in ("potrf", "getrf", "getrf_with", "getrf_nopiv", "potri", "getri",
                                    "trtri")},
     "getrs": {"ipiv"},
@@ -24,7 +24,7 @@ READ = {
                                 "ormqr", "ungqr", "orgqr", "unmlq", "ormlq", "unglq", "orglq",
                                 "geadd", "lacpy", "redistribute")},
     **{name: {"F"} for name in ("potrf_residual", "geqrf_residual")},
-    **{name: {"A", "F", "B"} for name in ("gerfs", "porfs")},
+    **{name: {"A", "F", "B"} for name in ("gerfs", "porfs", "gerfs_bounds", "porfs_bounds")},
     **{name: {"A", "B"} for name in ("dsposv", "zcposv", "posv_mixed")},
 }
 # Enumerations: a value, another one.
@@ -38,7 +38,7 @@ ENUM = {
 POINTER = {
     "int64_t *ipiv": "pivots", "const int64_t *ipiv": "pivots", "int64_t *info": "&info",
     "int *iter": "&iter", "double *rcond": "&real[0]", "double *value": "&real[0]",
-    "double *ferr": "real", "double *berr": "real", "dag_qr **qr": "&made_qr",
+    "double *seconds": "&real[1]", "double *ferr": "real", "double *berr": "real", "dag_qr **qr": "&made_qr",
     "dag_lq **lq": "&made_lq", "const dag_qr *qr": "qr[{p}]", "const dag_lq *lq": "lq[{p}]",
     "double *residual": "&real[0]", "double *orthogonality": "&real[1]",
     "const dag_lu_options *options": "NULL", "const dag_qr_options *options": "NULL",

@@ -6,7 +6,9 @@ that does nothing but start MPI, named in the environment as MPI_ONLY, and RealM
 import json
 import os
 import resource
+import signal
 import subprocess
+import time
 import unittest
 
 from driver_case import BIN, DATA, MOST, MPIRUN, RANKS, Case, main, run
@@ -82,8 +84,8 @@ class Files(Case):
         head = "%%MatrixMarket matrix coordinate "
         for text, body, *args in [
                 ("A.mtx: the matrix is not square", "real general\n2 3 1\n1 1 1\n"),
-                ("field 'pattern' stores the positions of entries but not their values",
-                 "pattern symmetric\n2 2 1\n1 1\n"),
+                ("entries of field 'pattern' have no sign", "pattern skew-symmetric\n2 2 1\n2 1\n"),
+                ("memory", "real symmetric\n1000000000 1000000000 1\n1 1 1\n"),
                 ("skew-symmetric matrix is not positive definite",
                  "real skew-symmetric\n2 2 1\n2 1 1\n"),
                 ("the matrix is complex; use --prec z or c",
@@ -113,6 +115,74 @@ class Files(Case):
                                        uplo, "--json", *args, ranks=ranks)
                         self.assertEqual(out, "")
         self.bad(1, "No such file", "dag_posv", "--matrix", "/nowhere/A.mtx", ranks=RANKS[-1])
+
+    def test_pattern(self):
+        """Places without values are ones; the diagonal stands three times, which adds up."""
+        places = "".join(f"{i} {i}\n" * 3 for i in range(1, 6)) + "2 1\n5 3\n"
+        path = self.file(f"%%MatrixMarket matrix coordinate pattern symmetric\n5 5 17\n{places}")
+        out = os.path.join(self.dir.name, "x.mtx")
+        b = self.file("%%MatrixMarket matrix array real general\n5 1\n5\n7\n3\n6\n1\n", "b.mtx")
+        for driver in "dag_posv", "dag_gesv", "dag_gels":
+            self.good(driver, "--matrix", path, "--rhs", b, "--nb", 2, "--out", out, "--check",
+                      ranks=RANKS[-1])
+            for x, want in zip(self.solution(out)[0], [1, 2, 1, 2, 0]):
+                self.assertAlmostEqual(x[0], want, places=13)
+
+    def test_failed_check(self):
+        """What fails the check is not written, unless asked for."""
+        n = 60  # singular to working precision, and all its factors are exact
+        path = self.file(f"%%MatrixMarket matrix array real general\n{n} {n}\n" + "".join(
+            f"{1 if i == j else -1 if i < j else 0}\n" for j in range(n) for i in range(n)))
+        out = os.path.join(self.dir.name, "x.mtx")
+        for at, driver in enumerate(["dag_gesv", "dag_gels"]):
+            args = [driver, "--matrix", path, "--nb", 32, "--check", "--out"]
+            ranks = RANKS[-at]
+            self.bad(2, "x.mtx is not written", *args, out, ranks=ranks)
+            self.assertFalse(os.path.exists(out))
+            self.bad(2, "x.mtx is not written", *args, self.file("old", "x.mtx"))
+            with open(out) as f:
+                self.assertEqual(f.read(), "old")
+            self.assertEqual(self.bad(2, "/dev/stdout is not written", *args, "/dev/stdout",
+                                      "--json").count("\n"), 1)
+            self.bad(2, "check failed", *args, out, "--keep", ranks=ranks)
+            self.assertEqual(len(self.solution(out)[0]), n)
+            os.unlink(out)
+            self.assertEqual(sorted(os.listdir(self.dir.name)), ["A.mtx"])
+
+    def test_changed_input(self):
+        """The solution is out before the matrix is read again: it waits in a pipe while that changes."""
+        path, columns = self.file(DENSE), 3000
+        b = self.file(f"%%MatrixMarket matrix array real general\n3 {columns}\n" + "".join(
+            f"{1 / (k + 3)!r}\n" for k in range(3 * columns)), "b.mtx")
+        out = os.path.join(self.dir.name, "pipe")
+        os.mkfifo(out)
+        for driver in "dag_gesv", "dag_posv", "dag_gels":
+            child = subprocess.Popen([os.path.join(BIN, driver), "--matrix", path, "--rhs", b, "--out",
+                                      out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                     env=dict(os.environ, DAG_THREADS="1", DAG_GPUS="0"))
+            with open(out) as pipe:  # opened by both: the matrix has been read
+                with open(path, "a") as f:
+                    f.write("\n")
+                text = pipe.read()  # more than a pipe holds
+            err = child.communicate()[1]
+            self.assertEqual(child.returncode, 1, err)
+            self.assertEqual(err.count("A.mtx has changed since it was read"), 1, err)
+            self.assertEqual(len(text.splitlines()), 3 + 3 * columns)
+            self.file(DENSE)
+
+    def test_interrupted(self):
+        for number in signal.SIGINT, signal.SIGTERM:
+            out = os.path.join(self.dir.name, "x.mtx")
+            child = subprocess.Popen([os.path.join(BIN, "dag_posv"), "--n", "200", "--runs", "100000000",
+                                      "--out", out], stdout=subprocess.DEVNULL,
+                                     env=dict(os.environ, DAG_THREADS="1", DAG_GPUS="0"))
+            while not os.path.exists(out) and child.poll() is None:
+                time.sleep(0.01)
+            child.send_signal(number)
+            self.assertEqual(child.wait(), -number)
+            self.assertEqual(os.listdir(self.dir.name), ["x.mtx"])
+            self.assertEqual(len(self.solution(out)[0]), 200)
+            os.unlink(out)
 
     def test_rounding_is_not_asymmetry(self):
         path = self.file("%%MatrixMarket matrix array real general\n2 2\n3\n1\n"

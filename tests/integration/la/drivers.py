@@ -65,6 +65,7 @@ class Options(Case):
         for driver in "dag_potrf", "dag_posv":
             status, out, err = run(driver, "--help")
             self.assertEqual((status, err), (0, ""))
+            self.assertEqual(run(driver, "--n", 3, "-h"), (0, out, ""))
             for word in "--matrix FILE.mtx", "--layout tile|slab", "exit status", "backward error":
                 if word != "backward error" or driver == "dag_posv":
                     self.assertIn(word, out)
@@ -93,17 +94,28 @@ class Options(Case):
         self.assertEqual((r["grid"], r["threads"]), ("1x1", 3))
 
     def test_json(self):
-        for driver, more in (("dag_potrf", []), ("dag_posv", ["normwise", "componentwise"])):
+        for driver, more in (("dag_potrf", []), ("dag_posv", ["normwise", "componentwise", "rcond", "rcond_s"])):
             results = self.good(driver, "--n", 130, "--nb=32", "--runs", 3, "--check",
                                 ranks=RANKS[-1])
             self.assertEqual(len(results), 3)
             for r in results:
-                self.assertEqual(list(r), FIELDS + more + (["grid_why"] if RANKS[-1] > 1 else []))
+                self.assertEqual(list(r), FIELDS + more + (["grid_why"] if RANKS[-1] > 1 else []) +
+                                 ["options", "residual_of"])
                 self.assertEqual((r["routine"], r["prec"], r["m"], r["n"], r["nb"], r["ranks"],
                                   r["threads"], r["gpus"], r["info"]),
                                  (driver[4:], "d", 130, 130, 32, RANKS[-1], 1, 0, 0))
                 self.assertGreater(r["time_s"], 0)
                 self.assertGreater(r["gflops"], 0)
+        r, = self.good("dag_trtrs", "--n", 20, "--uplo", "u", "--transa", "c", "--seed", 7, "--nrhs", 2)
+        self.assertEqual(r["options"], {
+            "check": 0, "seed": 7, "layout": "tile", "uplo": "upper", "nrhs": 2, "keep": 0,
+            "transa": "c", "diag": "nonunit"})
+        name = self.file("%%MatrixMarket matrix array real general\n1 1\n2\n", 'a "b\\.mtx')
+        r, = self.good("dag_gesv", "--matrix", name, "--pivoting", "none", "--check", "--refine")
+        self.assertEqual(r["options"], {
+            "check": 1, "layout": "slab", "nrhs": 1, "matrix": name, "mixed": 0, "refine": 1,
+            "pivoting": "none", "check-finite": 1, "rcond": 1, "keep": 0})
+        self.assertIn("||B - A X||", r["residual_of"])
         r, = self.good("dag_potrf", "--n", 0)
         self.assertEqual((r["n"], r["info"], r["residual"]), (0, 0, None))
 
@@ -243,6 +255,8 @@ class Results(Case):
                                "--refine", "--check", ranks=RANKS[-1])
                 self.assertNotIn("iter", r)
                 self.assertLess(r["componentwise"], 5 * eps)
+                self.assertLess(r["ferr"], 0.1 if prec in "sc" else 1e-9)
+                self.assertGreater(r["ferr_s"], 0)
             self.bad(3, "--mixed solves in double precision", driver, "--mixed", "--prec", "s")
             self.bad(3, "--mixed and --refine do not go together", driver, "--mixed", "--refine")
         large = self.file("%%MatrixMarket matrix array real general\n2 2\n1e200\n1\n1\n3\n")
@@ -250,6 +264,41 @@ class Results(Case):
         self.assertEqual(r["iter"], -2)
         status, out, err = run("dag_gesv", "--matrix", large, "--mixed")
         self.assertIn("because a number does not fit single precision (iter -2)", out)
+
+    def test_condition(self):
+        """What is said of matrices that are singular, or nearly, but for rounding."""
+        def matrix(m, n, item):
+            return self.file(f"%%MatrixMarket matrix array real general\n{m} {n}\n" + "".join(
+                f"{item(i, j)!r}\n" for j in range(n) for i in range(m)))
+        def low(i, j):  # exact, with pivots that are 1, and singular to working precision
+            return 1 if i == j else -1 if i < j else 0
+        solvers = ["dag_gesv"], ["dag_getri"], ["dag_gels"], ["dag_gesv", "--refine"]
+        for at, (driver, *more) in enumerate(solvers):
+            args = [driver, "--matrix", matrix(60, 60, low), "--nb", 25, *more]
+            r, = self.good(*args, ranks=RANKS[at % len(RANKS)])
+            self.assertEqual(r["info"], 0)
+            self.assertLess(r["rcond"], 1e-16)
+            self.assertGreater(r["rcond_s"], 0)
+            out = self.bad(2, "singular to working precision", *args, "--check",
+                           ranks=RANKS[(at + 1) % len(RANKS)])
+            self.assertIn(": rcond ", out)
+            self.bad(0, "warning: the matrix is singular to working precision", *args)
+            r, = self.good(*args, "--check", "--rcond", "no")
+            self.assertNotIn("rcond", r)
+        for m, n in (64, 60), (60, 64):
+            path = matrix(m, n, lambda i, j: low(i, j) if max(i, j) < 60 else 0)
+            self.bad(2, "singular to working precision", "dag_gels", "--matrix", path, "--check",
+                     ranks=RANKS[-1])
+        r, = self.good("dag_gels", "--matrix", matrix(7, 4, lambda i, j: 0), "--nb", 3)
+        self.assertEqual((r["info"], r["rcond"], r["residual"]), (0, 0, 0))
+        near = matrix(2, 2, lambda i, j: 1 + 6e-16 * i * j)
+        for driver in "dag_posv", "dag_potri":
+            self.bad(0, "warning: the matrix is nearly singular", driver, "--matrix", near)
+        # rows of very different size: the solution is right nevertheless, and its bound says so
+        r, = self.good("dag_gesv", "--matrix", matrix(2, 2, lambda i, j: [[1e200, 1], [1, 3]][i][j]),
+                       "--check")
+        self.assertLess(r["rcond"], 1e-199)
+        self.assertLess(r["ferr"], 1e-14)
 
     def test_singular(self):
         # the second column is twice the first

@@ -1,0 +1,33 @@
+/* Solutions on their way into files. */
+#ifndef DRIVERS_STORE_H
+#define DRIVERS_STORE_H
+
+#include "driver.h"
+
+#include <dag/mtx.h>
+
+/* The file options.out for a solution. */
+typedef struct store_output {
+    dag_mtx_writer *writer; /* on rank 0; NULL elsewhere, and once the file has been ended */
+    int open;               /* the same on all ranks: begun, and not yet ended */
+    int direct;             /* what is put there cannot be taken back */
+} store_output;
+
+/* Starts the file for a solution of this size. */
+dag_status store_create(dag_context *ctx, const options *o, int64_t rows, int64_t cols,
+                       store_output *out);
+
+/*
+ * Writes X through rank 0, some columns at a time: on disk before anything else can go wrong, such as
+ * reading the input again for the check. Under its name it is when there is no check to be passed; else
+ * store_finish() says so, which writes only then to what cannot be taken back. A file that cannot be
+ * written must not cost the user the result of a long computation: *incomplete becomes 1. Both do
+ * nothing when there is no file.
+ */
+void store_put(dag_context *ctx, const options *o, store_output *out, dag_matrix *X, int *incomplete);
+void store_finish(dag_context *ctx, const options *o, store_output *out, dag_matrix *X, int good,
+                 int *incomplete);
+/* Gives up, on any rank. */
+void store_abort(store_output *out);
+
+#endif
