@@ -96,6 +96,10 @@ const diag_check check_table[CHECK_COUNT] = {
 [CHECK_USE_BEFORE_DEFINITION] = {"use-before-definition", FATAL, FATAL,
 "a definition or default uses something that is defined later",
 "Definitions are evaluated in the order in which they are written; move the used one up.\n"},
+[CHECK_HEADER_NAME] = {"header-name", OFF, WARN, "a name that only a header can define",
+"PaRSEC copies expressions into C, where macros and enumerators of headers have values. Those that\n"
+"the prologue's own text defines are evaluated; of others nothing is known: the file is checked for\n"
+"every value, and no C is made of it. Declare a global and hand the value over.\n"},
 [CHECK_UNKNOWN_MEMBER] = {"unknown-member", ERROR, OFF, "dag_matrix has no member of this name",
 "Expressions may use m n (size), mb nb (tile), mt nt (tiles) and p q (grid) of a matrix.\n"},
 [CHECK_UNKNOWN_CLASS] = {"unknown-class", FATAL, FATAL,

@@ -160,7 +160,8 @@ static const plan_expr *lower_init(builder *b, plan_global *g)
         sema_ref ref = sema_ref_of(b->info, init);
         plan_expr *x = arena_alloc(b->a, sizeof *x);
         x->kind = PLAN_GLOBAL;
-        x->u.global = ref.kind == SEMA_REF_GLOBAL ? plan_global_of(b, ref.u.global) : NULL;
+        bool global = ref.kind == SEMA_REF_GLOBAL && !ref.u.global->symbol;
+        x->u.global = global ? plan_global_of(b, ref.u.global) : NULL;
         if (x->u.global)
             return x;
     }

@@ -227,6 +227,8 @@ static const plan_expr *lower_name(builder *b, plan_class *cls, const ast_expr *
     case SEMA_REF_GLOBAL:
         if (ref.u.global->kind != SEMA_INT)
             plan_error(b, PLAN_CHECK_REFUSED, e->node.range, "'%s' is not an integer", e->u.name);
+        if (ref.u.global->symbol && ref.u.global->init)
+            return px_int(b, ref.u.global->init->u.integer.value);
         x = arena_alloc(b->a, sizeof *x);
         x->kind = PLAN_GLOBAL;
         x->u.global = plan_global_of(b, ref.u.global);

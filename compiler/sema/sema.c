@@ -81,6 +81,7 @@ sema_info *sema_analyse(const ast_file *file, diag *d, sema_derive_fn *derive, v
     map_free(&s.macro_names);
     free(s.undeclared);
     map_free(&s.globals);
+    map_free(&s.symbols);
     map_free(&s.classes);
     return info;
 }

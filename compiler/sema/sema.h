@@ -49,6 +49,8 @@ struct sema_global {
     const ast_expr *size;       /* property size, or NULL */
     const sema_global *aligned; /* property aligned, or NULL */
     src_range first_use;        /* collections: the first reference to an element */
+    bool symbol;                /* no global: a constant of the prologue (init), or a name that only a
+                                   header can define (--std=parsec); in no list */
     bool misused;               /* used as a collection, but it is none (reported) */
     bool used;
 };

@@ -37,6 +37,7 @@ struct sema {
     sema_derive_fn *derive;
     void *derive_arg;
     sema_map globals, classes;
+    sema_map symbols;               /* sema_global, of names that C defines */
     bool *index_used;               /* by node id of an ast_index */
     bool *needed;                   /* by global index: used by more than priorities */
     const ast_index **indices;      /* local indices in scope, innermost last */
@@ -97,6 +98,8 @@ size_t sema_push_indices(sema *s, const sema_scope *sc, const ast_indices *list)
 void sema_pop_indices(sema *s, size_t mark);
 sema_ref sema_find_name(sema *s, const sema_scope *sc, const char *name);
 void sema_mark_used(sema *s, const sema_scope *sc, sema_ref r);
+/* sema_constants.c: what C defines by this name, as a global; NULL: nothing can. */
+const sema_global *sema_find_symbol(sema *s, const ast_expr *e);
 /* sema_scan.c: what a piece of C mentions; marks the names of the scope used. */
 sema_text sema_scan_c(sema *s, const sema_scope *sc, src_range c_text);
 

@@ -211,6 +211,9 @@ static void require_integer(sema *s, const ast_expr *e, sema_ref r)
 static sema_ref resolve_name(sema *s, const sema_scope *sc, const ast_expr *e)
 {
     sema_ref r = sema_find_name(s, sc, e->u.name);
+    const sema_global *symbol = r.kind == SEMA_REF_NONE ? sema_find_symbol(s, e) : NULL;
+    if (symbol)
+        return s->info->refs[e->node.id] = (sema_ref){.kind = SEMA_REF_GLOBAL, .u.global = symbol};
     if (r.kind == SEMA_REF_NONE) {
         report_unbound(s, sc, e);
         return r;

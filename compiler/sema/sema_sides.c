@@ -39,11 +39,18 @@ static void note_side(sema *s, const sema_edge *e, bool alone)
     text_free(&insertion);
 }
 
+/* --std=parsec: an edge whose guard is a constant that excludes it. */
+static bool is_dead(const sema *s, const sema_edge *e)
+{
+    int64_t value;
+    return !s->strict && e->cond && sema_constant(e->cond, &value) && (value != 0) == e->negate;
+}
+
 static void check_side(sema *s, const sema_edge *e, bool alone)
 {
     const sema_flow *t = e->target_flow;
     bool control = (t && t->kind == AST_CTL) != (e->flow->kind == AST_CTL);
-    if (!t || has_reverse(e) || control || (e->dir == AST_OUT && t->kind == AST_WRITE))
+    if (!t || has_reverse(e) || is_dead(s, e) || control || (e->dir == AST_OUT && t->kind == AST_WRITE))
         return;
     const char *arrow = e->dir == AST_OUT ? "<-" : "->";
     sema_report(s, CHECK_MISSING_SIDE, e->call->node.range,

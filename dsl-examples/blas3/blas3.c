@@ -1,5 +1,6 @@
 /* Level 3 of BLAS: checks the arguments, picks the graph. */
 #include "la/check.h"
+#include "la/few.h"
 #include "la/pools.h"
 
 #include <dag/kernels.h>
@@ -397,10 +398,26 @@ static dag_taskpool *new_triangular(const char *routine, struct triangular t)
     return if_good(&c, triangular_pool, &t);
 }
 
+static dag_status run_few(const struct triangular *t, dagi_few *few)
+{
+    few->how.sweep[0] = (la_few_sweep){t->uplo, t->trans, t->diag};
+    few->how.alpha = t->alpha;
+    (void)dag_kernels_init(NULL);
+    return dagi_few_run(t->ctx, few, t->A, NULL, t->B, 1,
+                        (t->uplo == DAG_LOWER) == (t->trans == DAG_NO_TRANS), 0);
+}
+
 static dag_status do_triangular(dagi_entry entry, struct triangular t)
 {
     dagi_check c = check_triangular(entry, &t);
-    return run_if_good(&c, triangular_pool, &t);
+    dagi_few few = {.wanted = 0};
+    if (t.solve && t.side == DAG_LEFT && t.alpha != 0)
+        dagi_few_prepare(&c, &few, t.A, t.B, 0);
+    if (dagi_check_agreed(&c))
+        c.status = dagi_few_agreed(&few, &c) ? run_few(&t, &few)
+                                             : dag_run(c.ctx, if_good(&c, triangular_pool, &t));
+    dagi_few_free(&few);
+    return c.status;
 }
 
 dag_taskpool *dag_trmm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,

@@ -1,5 +1,6 @@
 /* Cholesky factorisation and solution: checks the arguments, picks the graph. */
 #include "la/check.h"
+#include "la/few.h"
 #include "la/pools.h"
 #include "la/resident.h"
 
@@ -75,11 +76,29 @@ static dag_status do_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
     return dagi_check_agreed(&c) ? dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info) : c.status;
 }
 
+/* The ranks have agreed. */
+static dag_status run_potrs(const dagi_check *c, dag_uplo uplo, dag_matrix *A, dag_matrix *B,
+                            dagi_few *few)
+{
+    if (!dagi_few_agreed(few, c))
+        return dag_run(c->ctx, potrs_pool(c->ctx, uplo, A, B));
+    int lower = uplo == DAG_LOWER;
+    few->how.sweep[!lower] = (la_few_sweep){uplo, DAG_NO_TRANS, DAG_NON_UNIT};
+    few->how.sweep[lower] = (la_few_sweep){uplo, DAG_CONJ_TRANS, DAG_NON_UNIT};
+    (void)dag_kernels_init(NULL);
+    return dagi_few_run(c->ctx, few, A, NULL, B, 2, 1, 0);
+}
+
 static dag_status do_potrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
                            dag_matrix *B)
 {
     dagi_check c = check_solve(ctx, entry, uplo, A, B);
-    return dagi_check_agreed(&c) ? dag_run(ctx, potrs_pool(ctx, uplo, A, B)) : c.status;
+    dagi_few few;
+    dagi_few_prepare(&c, &few, A, B, 0);
+    if (dagi_check_agreed(&c))
+        c.status = run_potrs(&c, uplo, A, B, &few);
+    dagi_few_free(&few);
+    return c.status;
 }
 
 static dag_status do_posv(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
@@ -87,13 +106,17 @@ static dag_status do_posv(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag
 {
     dagi_check c = check_solve(ctx, entry, uplo, A, B);
     dagi_check_present(&c, "info", info);
-    if (!dagi_check_agreed(&c))
-        return c.status;
-    bool kept = dagi_la_keep(ctx, A, DAG_RESIDENT_SAVED);
-    dag_status status = dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info);
-    if (status == DAG_SUCCESS && *info == 0)
-        status = dag_run(ctx, potrs_pool(ctx, uplo, A, B));
-    return dagi_la_let_go(ctx, A, kept, status);
+    dagi_few few;
+    dagi_few_prepare(&c, &few, A, B, 0);
+    if (dagi_check_agreed(&c)) {
+        bool kept = dagi_la_keep(ctx, A, DAG_RESIDENT_SAVED);
+        dag_status status = dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info);
+        if (status == DAG_SUCCESS && *info == 0)
+            status = run_potrs(&c, uplo, A, B, &few);
+        c.status = dagi_la_let_go(ctx, A, kept, status);
+    }
+    dagi_few_free(&few);
+    return c.status;
 }
 
 DAGI_ENTRIES(dag_status, potrf, (dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info),

@@ -213,6 +213,8 @@ static void print_json(const driver *d, const dag_context *ctx, const options *o
     }
     if (o->nb == 0)
         printf(", \"nb_chosen\": 1");
+    if (r->grid_why != NULL)
+        printf(", \"grid_why\": \"%s\"", r->grid_why);
     if (r->expected > 0)
         print_number("gflops_expected", r->flops / r->expected * 1e-9);
     print_devices(ctx);
@@ -252,6 +254,8 @@ static void print_text(const driver *d, const dag_context *ctx, const options *o
     if (r->expected > 0)
         printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
     printf("\n");
+    if (r->grid_why != NULL)
+        printf("%s: grid %dx%d: %s\n", r->routine, r->p, r->q, r->grid_why);
     if (dag_simulated(ctx)) {
         predict_text(ctx, r);
         return;
@@ -350,6 +354,20 @@ static bool grid_fits(const dag_context *ctx, const options *o)
     return false;
 }
 
+/* Where nobody asked for a grid. */
+static dag_status choose_grid(dag_context *ctx, const driver *d, options *o, dag_grid_choice *choice)
+{
+    if (o->p != 0 || o->q != 0 || dag_size(ctx) == 1 || dag_simulated(ctx))
+        return DAG_SUCCESS;
+    bool plain = o->pivoting == DRIVER_PIVOT_NONE || (o->given & OPT_BIT(OPT_M)); /* no search; tall or wide */
+    const char *routine = plain ? "potrf" : d->name;
+    dag_status status = driver_collective(
+        ctx, dag_la_grid(ctx, routine, o->matrix != NULL ? 0 : o->n, o->nb, choice));
+    o->p = choice->p;
+    o->q = choice->q;
+    return status;
+}
+
 /* One multiplication of tiles of zeros. */
 static void multiply(dag_precision prec, int64_t nb, void *const tile[3])
 {
@@ -406,11 +424,11 @@ static void tell_report(dag_context *ctx, const options *o, const report *r)
 }
 
 /* Runs the driver as often as asked; the exit status of the first run that did not go well. */
-static int run_all(const driver *d, dag_context *ctx, const options *o)
+static int run_all(const driver *d, dag_context *ctx, const options *o, const char *grid_why)
 {
     int end = DRIVER_OK;
     for (int64_t i = 0; i < o->runs; i++) {
-        report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN};
+        report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN, .grid_why = grid_why};
         memory_expect(o->routine != NULL ? o->routine : d->name, o, dag_size(ctx));
         dag_status status = d->run(ctx, o, &r);
         if (status == DAG_SUCCESS)
@@ -476,7 +494,13 @@ int driver_main(const driver *d, int argc, char **argv)
         if (advice != NULL)
             fprintf(stderr, "%s: warning: %s\n", program, advice);
     }
-    end = grid_fits(ctx, &o) && predict_allows(ctx, &o, program) ? run_all(d, ctx, &o) : DRIVER_USAGE;
+    dag_grid_choice grid = {.why = ""};
+    if (!grid_fits(ctx, &o) || !predict_allows(ctx, &o, program))
+        end = DRIVER_USAGE;
+    else if (choose_grid(ctx, d, &o, &grid) != DAG_SUCCESS)
+        end = DRIVER_FAILED;
+    else
+        end = run_all(d, ctx, &o, grid.why[0] != '\0' ? grid.why : NULL);
     if (dag_fini(ctx) != DAG_SUCCESS && end == DRIVER_OK)
         end = DRIVER_FAILED;
     return end;

@@ -18,6 +18,7 @@ typedef struct report {
     int64_t info;
     int mixed, iter; /* solved in mixed precision, with iter as dag/refine.h says */
     const char *routine; /* what ran: the driver's name unless run() says otherwise */
+    const char *grid_why; /* NULL: the grid was given, or there is one rank */
     double bound;   /* of residual */
     int incomplete; /* something else failed after the computation, and has been said */
 } report;

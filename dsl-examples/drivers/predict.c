@@ -64,7 +64,7 @@ static double try_once(const driver *d, const options *o)
     report r = {.routine = d->name};
     if (driver_start(o, &ctx) != DAG_SUCCESS)
         return -1;
-    memory_expect(o->routine != NULL ? o->routine : d->name, o);
+    memory_expect(o->routine != NULL ? o->routine : d->name, o, dag_size(ctx));
     dag_status status = d->run(ctx, o, &r);
     if (status == DAG_SUCCESS && !o->json)
         printf("simulated: nb %4" PRId64 ", grid %4dx%-4d %10.4g s, %6.1f %% without computation\n", r.nb,

@@ -1,5 +1,6 @@
 /* Checks of arguments: what is wrong, and what would be right. */
 #include "la/check.h"
+#include "la/pools.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -294,30 +295,33 @@ dag_status dagi_la_agreed(dag_context *ctx, const char *routine, dag_status mine
     if (ctx == NULL)
         return DAG_ERR_ARG; /* nobody to agree with */
     double code = dagi_agree_code(ctx, mine);
-    dag_status status = dag_allreduce(ctx, DAG_MIN, &code, 1);
+    dag_status status = dag_least(ctx, &code, 1);
     return status == DAG_SUCCESS ? outcome(ctx, routine, mine, code) : status;
 }
 
 bool dagi_check_agreed(dagi_check *c)
 {
-    /* one rank's failure as dag_agree() has it, then each argument and its opposite: the least of
-     * both are the same number where all ranks have it */
-    double least[1 + 2 * DAGI_ARGUMENTS] = {0};
+    /* one rank's failure as dag_agree() has it, the note, then each argument and its opposite: the least
+     * of both are the same number where all ranks have it */
+    enum { ARGUMENTS = 2 };
+    double least[ARGUMENTS + 2 * DAGI_ARGUMENTS];
     if (c->ctx == NULL)
         return false;
     least[0] = dagi_agree_code(c->ctx, c->status);
+    least[1] = -c->note;
     for (int i = 0; i < c->arguments; i++) {
-        least[1 + 2 * i] = c->argument[i].value;
-        least[2 + 2 * i] = -c->argument[i].value;
+        least[ARGUMENTS + 2 * i] = c->argument[i].value;
+        least[ARGUMENTS + 2 * i + 1] = -c->argument[i].value;
     }
-    dag_status status = dag_allreduce(c->ctx, DAG_MIN, least, 1 + 2 * DAGI_ARGUMENTS);
+    dag_status status = dag_least(c->ctx, least, ARGUMENTS + 2 * c->arguments);
     if (status == DAG_SUCCESS)
         status = outcome(c->ctx, c->routine, c->status, least[0]);
     for (int i = 0; status == DAG_SUCCESS && i < c->arguments; i++)
-        if (least[1 + 2 * i] != -least[2 + 2 * i])
+        if (least[ARGUMENTS + 2 * i] != -least[ARGUMENTS + 2 * i + 1])
             status = dag_error(c->ctx, DAG_ERR_MISMATCH,
                                "%s: %s is not the same on all ranks; all must call it alike",
                                c->routine, c->argument[i].name);
+    c->note = least[1] < 0;
     c->status = status;
     return status == DAG_SUCCESS;
 }

@@ -17,6 +17,7 @@ typedef struct dagi_check {
     dag_context *ctx;
     const char *routine; /* "dag_gemm" */
     dag_status status;   /* DAG_SUCCESS, or what the first complaint was */
+    int note;            /* 1: something that all ranks are to know; dagi_check_agreed() tells them */
     int arguments;       /* seen so far that must be the same on all ranks: */
     struct {
         const char *name;

@@ -11,12 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of few values: the largest is the opposite of the least of the opposites. */
+static dag_status extreme(dag_context *ctx, dag_reduce_op op, double *x, int count)
+{
+    for (int i = 0; i < count && op == DAG_MAX; i++)
+        x[i] = -x[i];
+    dag_status status = dag_least(ctx, x, count);
+    for (int i = 0; i < count && op == DAG_MAX; i++)
+        x[i] = -x[i];
+    return status;
+}
+
 dag_status dag_allreduce(dag_context *ctx, dag_reduce_op op, double *x, int64_t count)
 {
     int size = dag_size(ctx);
     size_t bytes = (size_t)count * sizeof(double);
     if (size == 1 || count == 0)
         return DAG_SUCCESS;
+    if (op != DAG_SUM && count <= DAG_LEAST_MOST)
+        return extreme(ctx, op, x, (int)count);
     dag_vector *v;
     dag_status status = dag_vector_new(ctx, size, bytes, &v);
     if (status != DAG_SUCCESS)
@@ -46,7 +59,7 @@ dag_status dag_agree(dag_context *ctx, dag_status mine, int *where)
 {
     int rank = -1;
     double first = dagi_agree_code(ctx, mine);
-    dag_status status = dag_allreduce(ctx, DAG_MIN, &first, 1);
+    dag_status status = dag_least(ctx, &first, 1);
     if (status == DAG_SUCCESS)
         status = dagi_agree_outcome(first, &rank);
     if (where != NULL)

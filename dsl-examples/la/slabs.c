@@ -1,4 +1,4 @@
-/* Matrices in slab layout, copies of others if need be, and views of them. */
+/* Matrices in slab layout, copies of others if need be. */
 #include "check.h"
 #include "slabs.h"
 
@@ -45,30 +45,6 @@ dag_status dagi_la_slab_end(dag_matrix *A, dag_matrix *slab, int changed, dag_st
         status = dag_matrix_each_local(A, copy_tile, slab);
     dag_matrix_free(slab);
     return status;
-}
-
-/* Local rows or columns of a process among `count` of them in blocks. */
-static int64_t local(int64_t count, int64_t block, int64_t of, int64_t me)
-{
-    int64_t blocks = count / block, rest = count % block;
-    if (me < 0)
-        return 0;
-    int64_t mine = me < blocks ? (blocks - me + of - 1) / of * block : 0;
-    return blocks % of == me ? mine + rest : mine;
-}
-
-void dagi_la_top(const dag_matrix *A, int64_t m, int64_t n, dag_matrix *top)
-{
-    *top = *A;
-    top->super.last_pool = NULL;
-    top->m = m;
-    top->n = n;
-    top->mt = (m + A->mb - 1) / A->mb;
-    top->nt = (n + A->nb - 1) / A->nb;
-    top->m_loc = local(m, A->mb, A->p, A->prow);
-    top->n_loc = local(n, A->nb, A->q, A->pcol);
-    top->owns = 0;
-    top->whole = A->whole != NULL ? A->whole : A;
 }
 
 dag_status dagi_la_adjoint(dag_context *ctx, const char *routine, dag_matrix *A, int p, int q,

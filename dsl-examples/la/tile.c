@@ -1,5 +1,6 @@
 /* The tile size that suits a problem: times of kernels, from a file or measured, and the model. */
 #include "check.h"
+#include "grid.h"
 #include "tile.h"
 
 #include <dag/kernels.h>
@@ -82,17 +83,6 @@ static dagi_tile_times find_times(dag_context *ctx, dag_precision prec)
     return times;
 }
 
-/* A number that differs between hosts. */
-static double host_number(void)
-{
-    char host[256] = "";
-    uint32_t hash = 1;
-    (void)gethostname(host, sizeof(host) - 1);
-    for (const char *c = host; *c != '\0'; c++)
-        hash = hash * 257 + (unsigned char)*c;
-    return hash;
-}
-
 /* The workers of all ranks. They need not have equally many, nor need nodes have equally many
  * cores: the mean counts, and the node of rank 0. */
 static dag_status count_workers(dag_context *ctx, dagi_tile_workers *w)
@@ -102,7 +92,7 @@ static dag_status count_workers(dag_context *ctx, dagi_tile_workers *w)
     w->sharing = 1;
     if (dag_simulated(ctx))
         return DAG_SUCCESS;
-    double mine = dag_workers(ctx), host = host_number();
+    double mine = dag_workers(ctx), host = dagi_la_host_number();
     double sum[2] = {mine, dag_rank(ctx) == 0 ? host : 0};
     dag_status status = dag_allreduce(ctx, DAG_SUM, sum, 2);
     double here = sum[1] == host ? mine : 0;

@@ -1,12 +1,13 @@
 /* LU factorisation: checks the arguments, picks the graph, keeps the pivots. */
 #include "la/check.h"
+#include "la/few.h"
 #include "la/pools.h"
 #include "la/slabs.h"
-#include "la/stacks.h"
 
 #include <dag/kernels.h>
 #include <dag/lu.h>
 #include <dag/vector.h>
+#include <dag/view.h>
 
 #include "getrf_1.h"
 #include "getrf_nopiv.h"
@@ -71,7 +72,7 @@ static dag_status swap_rows(dagi_check *c, dag_matrix *A, int64_t k, const int64
     if (dagi_check_agreed(c) && k > 0) {
         memcpy(pivot, ipiv, (size_t)k * sizeof(*pivot));
         shift(pivot, k, -1);
-        dagi_la_stacks(slab, &stacks);
+        dag_view_stacks(slab, &stacks);
         c->status = swap_stacks(c->ctx, &stacks, k, pivot, 0, backward != 0);
     }
     free(pivot);
@@ -156,7 +157,7 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
 {
     lu_shapes s = shapes_of(slab);
     dag_matrix stacks;
-    dagi_la_stacks(slab, &stacks);
+    dag_view_stacks(slab, &stacks);
     int tournament = o->pivoting == DAG_PIVOT_TOURNAMENT;
     int ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks.q == 1 ? s.panels : 3;
     (void)dag_kernels_init(NULL);
@@ -252,6 +253,18 @@ static dagi_check check_solve(dag_context *ctx, dagi_entry entry, const dag_matr
     return c;
 }
 
+/* Few right-hand sides on several ranks. */
+static dag_status run_few(dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv,
+                          dag_matrix *B, dagi_few *few)
+{
+    const la_few_sweep l = {DAG_LOWER, trans, DAG_UNIT}, u = {DAG_UPPER, trans, DAG_NON_UNIT};
+    int plain = trans == DAG_NO_TRANS;
+    few->how.sweep[0] = plain ? l : u;
+    few->how.sweep[1] = plain ? u : l;
+    (void)dag_kernels_init(NULL);
+    return dagi_few_run(ctx, few, A, ipiv, B, 2, 1, !plain);
+}
+
 /* Arguments have been checked and agreed on. */
 static dag_status run_getrs(dag_context *ctx, const char *routine, dag_trans trans, dag_matrix *A,
                             const int64_t *ipiv, dag_matrix *B)
@@ -281,7 +294,13 @@ static dag_status do_getrs(dag_context *ctx, dagi_entry entry, dag_trans trans, 
     if (c.status == DAG_SUCCESS && ipiv != NULL)
         dagi_check_pivots(&c, A, A->m, ipiv);
     dagi_check_trans(&c, "trans", trans);
-    return dagi_check_agreed(&c) ? run_getrs(ctx, entry.name, trans, A, ipiv, B) : c.status;
+    dagi_few few;
+    dagi_few_prepare(&c, &few, A, B, ipiv != NULL);
+    if (dagi_check_agreed(&c))
+        c.status = dagi_few_agreed(&few, &c) ? run_few(ctx, trans, A, ipiv, B, &few)
+                                             : run_getrs(ctx, entry.name, trans, A, ipiv, B);
+    dagi_few_free(&few);
+    return c.status;
 }
 
 static dag_status do_gesv(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *ipiv,
@@ -291,12 +310,17 @@ static dag_status do_gesv(dag_context *ctx, dagi_entry entry, dag_matrix *A, int
     dagi_check_present(&c, "info", info);
     if (c.status == DAG_SUCCESS && A->m > 0)
         dagi_check_present(&c, "ipiv", ipiv);
-    if (!dagi_check_agreed(&c))
-        return c.status;
-    dag_status status = do_getrf(ctx, entry, A, ipiv, options, info);
-    if (status == DAG_SUCCESS && *info == 0)
-        status = run_getrs(ctx, entry.name, DAG_NO_TRANS, A, ipiv, B);
-    return status;
+    dagi_few few;
+    dagi_few_prepare(&c, &few, A, B, 1);
+    if (dagi_check_agreed(&c)) {
+        c.status = do_getrf(ctx, entry, A, ipiv, options, info);
+        if (c.status == DAG_SUCCESS && *info == 0)
+            c.status = dagi_few_agreed(&few, &c)
+                           ? run_few(ctx, DAG_NO_TRANS, A, ipiv, B, &few)
+                           : run_getrs(ctx, entry.name, DAG_NO_TRANS, A, ipiv, B);
+    }
+    dagi_few_free(&few);
+    return c.status;
 }
 
 dag_status dag_gesv_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,

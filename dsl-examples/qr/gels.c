@@ -5,6 +5,7 @@
 
 #include <dag/la.h>
 #include <dag/qr.h>
+#include <dag/view.h>
 
 #include <inttypes.h>
 #include <string.h>
@@ -64,8 +65,8 @@ static dag_status solve(dag_context *ctx, int minimise, dag_matrix *high, const 
 {
     int64_t k = high->n;
     dag_matrix R, top;
-    dagi_la_top(high, k, k, &R);
-    dagi_la_top(b, k, b->n, &top);
+    dag_view_top(high, k, k, &R);
+    dag_view_top(b, k, b->n, &top);
     dag_status status = dagi_first_zero(ctx, &R, info);
     if (status != DAG_SUCCESS || *info != 0)
         return status;

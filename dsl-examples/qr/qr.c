@@ -1,11 +1,11 @@
 /* QR factorisation: checks the arguments, chooses the stacks, keeps Q. */
 #include "la/check.h"
 #include "la/slabs.h"
-#include "la/stacks.h"
 
 #include <dag/kernels.h>
 #include <dag/la.h>
 #include <dag/qr.h>
+#include <dag/view.h>
 
 #include "geqrf.h"
 #include "stack.h"
@@ -171,9 +171,9 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, i
                                           dag_shape *, int, int, int, int, int, int,
                                           int) = DAGI_FOUR(geqrf);
     dag_shape head = {qr->nb, qr->nb, dag_precision_size(qr->prec)};
-    dagi_la_pieces S;
+    dag_pieces S;
     (void)dag_kernels_init(NULL);
-    dagi_la_cut(slab, qr->tiles, qr->stacks, &S);
+    dag_view_pieces(slab, qr->tiles, qr->stacks, &S);
     if (ahead < 0)
         ahead = slab->q == 1 ? qr->panels : 3;
     return dag_run(ctx, make[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &head, qr->rows,
@@ -250,12 +250,12 @@ static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *
     static dag_taskpool *(*const backward[4])(dag_context *, dag_matrix *, dag_matrix *,
                                               dag_matrix *, dag_matrix *, dag_shape *, int, int, int,
                                               int, int, int, int, int) = DAGI_FOUR(unmqr_N);
-    dagi_la_pieces S, X;
+    dag_pieces S, X;
     dag_shape head = {qr->nb, B->nb, dag_precision_size(qr->prec)};
     int tree = qr->tree != NULL, ahead = A->q == 1 && B->q == 1 ? qr->panels : 3;
     (void)dag_kernels_init(NULL);
-    dagi_la_cut(A, qr->tiles, qr->stacks, &S);
-    dagi_la_cut(B, qr->tiles, qr->stacks, &X);
+    dag_view_pieces(A, qr->tiles, qr->stacks, &S);
+    dag_view_pieces(B, qr->tiles, qr->stacks, &X);
     if (trans == DAG_NO_TRANS)
         return dag_run(ctx, backward[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &X.super, &head,
                                                qr->rows, qr->stacks, tree, qr->tiles, qr->panels,

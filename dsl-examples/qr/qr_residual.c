@@ -4,6 +4,7 @@
 
 #include <dag/la.h>
 #include <dag/qr.h>
+#include <dag/view.h>
 
 #include <math.h>
 
@@ -25,7 +26,7 @@ static dag_status subtract(dag_context *ctx, dag_matrix *F, dag_matrix *Q, dag_m
     if (status == DAG_SUCCESS)
         status = dagi_la_agreed(ctx, "dag_geqrf_residual", dagi_la_slab(ctx, F, &slab));
     if (status == DAG_SUCCESS) {
-        dagi_la_top(slab, Q->n, F->n, &top);
+        dag_view_top(slab, Q->n, F->n, &top);
         status = dag_lacpy(ctx, DAG_UPPER, &top, R); /* new matrices are zero */
     }
     if (status == DAG_SUCCESS)

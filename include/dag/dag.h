@@ -10,7 +10,9 @@
  * installs no signal handler unasked.
  *
  * Threads: a context is driven by one application thread, the one that called dag_init(). It is
- * worker 0 while it is inside dag_wait() or dag_test().
+ * worker 0 while it is inside dag_wait() or dag_test(). A process may have several contexts at a time: they
+ * share background threads, as many as the one with most workers needs, and while a thread waits in one
+ * of the contexts that it has made the others go on, so pools may be waited for in any order.
  */
 #ifndef DAG_DAG_H
 #define DAG_DAG_H
@@ -79,7 +81,7 @@ dag_status dag_config_set(dag_config *config, const char *key, const char *value
 /** One setting of a context; the texts live as long as the context. */
 typedef struct dag_setting {
     const char *name, *value;
-    const char *origin; /**< "default", "file", "environment" or "API" */
+    const char *origin; /**< "default", "rank 0", "file", "environment" or "API" */
     const char *meaning;
 } dag_setting;
 /** Setting number `index`, from 0 on. @return 1, or 0 behind the last one. */
@@ -91,8 +93,9 @@ int dag_setting_get(const dag_context *context, int index, dag_setting *setting)
  * Start the runtime on this rank. Collective over MPI_COMM_WORLD where the build has MPI and the
  * program runs under it: MPI is initialised if it is not (and then finalised by dag_fini()), with
  * MPI_THREAD_SINGLE when there is one worker, else with MPI_THREAD_SERIALIZED: then all workers
- * call it, so the program must not while the context exists, nor have a second one. See dag/mpi.h to
- * start MPI in the program, at any level, and to give a communicator.
+ * call it, one at a time, so the program must not while the context exists. With several contexts the
+ * last one finalises it. See dag/mpi.h to start MPI in the program, at any level, and to give a
+ * communicator.
  * @param[out] context  owned by the caller, ended by dag_fini(). Set only on success.
  * @param config        may be NULL; not kept.
  * @param why           buffer for the reason of a failure, may be NULL.
@@ -115,6 +118,14 @@ int dag_rank(const dag_context *context);    /**< this process, 0 <= rank < size
 int dag_size(const dag_context *context);    /**< number of processes */
 int dag_workers(const dag_context *context); /**< workers of this process, the caller included */
 
+/**
+ * Seconds that a message between ranks takes, about: the setting `link_latency`, or else what their first
+ * agreement took, if they are on several machines, else 0. Ranks may see different values.
+ */
+double dag_latency(const dag_context *context);
+/** Bytes per second between two ranks: the setting `link_rate`; 0 = not known. */
+double dag_rate(const dag_context *context);
+
 /** The last error of this context, a sentence; "" when there was none. Valid until the next call. */
 const char *dag_message(const dag_context *context);
 
@@ -133,6 +144,18 @@ void dag_warn(const dag_context *context, const char *format, ...)
  * @return DAG_ERR_MISMATCH, on all ranks here, when another rank has called dag_fini() instead.
  */
 dag_status dag_barrier(dag_context *context);
+
+/** Most values that dag_least() takes. */
+#define DAG_LEAST_MOST 64
+
+/**
+ * A barrier that also finds the least of what the ranks bring, value by value (a NaN wins): one message
+ * of each rank up a tree, and one down. Collective.
+ * @param[in,out] values  `count` of them, the same number on all ranks: of this rank, and of all;
+ *                        unchanged where an error is returned.
+ * @return DAG_ERR_MISMATCH, on all ranks here, when another rank has called something else.
+ */
+dag_status dag_least(dag_context *context, double *values, int count);
 
 /* ---- seeing what happens ----------------------------------------------------------------- */
 

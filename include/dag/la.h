@@ -53,6 +53,22 @@ dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile
 /** dag_la_tile() for double precision, the tile size alone. */
 dag_status dag_la_nb(dag_context *ctx, int64_t n, int64_t *nb);
 
+/** A grid of ranks, and why it is that one. */
+typedef struct dag_grid_choice {
+    int p, q;
+    char why[160];
+} dag_grid_choice;
+
+/**
+ * The grid of all ranks that suits a routine: "getrf", "potrf" and so on.
+ *
+ * @param n   order of the matrix; 0 = not known yet, it is large
+ * @param nb  size of its tiles; 0 = not known yet
+ * Collective.
+ */
+dag_status dag_la_grid(dag_context *ctx, const char *routine, int64_t n, int64_t nb,
+                       dag_grid_choice *choice);
+
 /** eps of an element type, the distance from 1 to the next number: what backward errors and their
  * bounds are counted in. Twice what LAPACK calls eps. */
 double dag_la_eps(dag_precision prec);

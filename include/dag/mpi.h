@@ -26,6 +26,11 @@ extern "C" {
  *   library, inside of these calls; other workers run tasks only. So the program may call MPI as
  *   its level says whenever no thread of it is in this library. Messages move only while one is.
  * - MPI_THREAD_SINGLE, as MPI_Init() gives: one worker; a warning if there were to be more.
+ *
+ * A process may have any number of contexts at a time, on communicators that overlap or not; they share
+ * its threads. Each is driven by the thread that has made it. Below MPI_THREAD_MULTIPLE their calls of MPI
+ * take turns, and contexts begin and end one after the other, in the same order on all ranks; below
+ * MPI_THREAD_SERIALIZED the main thread makes all of them.
  */
 dag_status dag_init_mpi(dag_context **context, const dag_config *config, MPI_Comm comm, char *why,
                         size_t why_size);

@@ -2,6 +2,7 @@
 #include "setting_value.h"
 #include "settings.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -119,11 +120,12 @@ enum { NSETTINGS = sizeof table / sizeof table[0] };
 /* Where the value of a setting came from, weakest first. */
 typedef enum setting_origin {
     ORIGIN_DEFAULT,
+    ORIGIN_RANK_0,
     ORIGIN_FILE,
     ORIGIN_ENVIRONMENT,
     ORIGIN_API
 } setting_origin;
-static const char *const origin_names[] = {"default", "file", "environment", "API"};
+static const char *const origin_names[] = {"default", "rank 0", "file", "environment", "API"};
 
 struct dag_config {
     char *text[NSETTINGS]; /* NULL = not given */
@@ -362,6 +364,33 @@ dag_status dagi_settings_resolve(const dag_config *api, dag_config **resolved,
     }
     *resolved = config;
     return DAG_SUCCESS;
+}
+
+void dagi_settings_tell(const dag_config *resolved, char text[DAGI_SETTINGS_TOLD])
+{
+    size_t used = 0;
+    memset(text, 0, DAGI_SETTINGS_TOLD);
+    for (int i = 0; i < NSETTINGS; i++) {
+        if (resolved->origin[i] != ORIGIN_FILE && resolved->origin[i] != ORIGIN_ENVIRONMENT)
+            continue;
+        size_t name = strlen(table[i].name) + 1, value = strlen(resolved->text[i]) + 1;
+        assert(used + name + value < DAGI_SETTINGS_TOLD);
+        memcpy(text + used, table[i].name, name);
+        memcpy(text + used + name, resolved->text[i], value);
+        used += name + value;
+    }
+}
+
+void dagi_settings_hear(dag_config *resolved, dagi_settings *settings, const char *text)
+{
+    for (const char *name = text; *name;) {
+        const char *value = name + strlen(name) + 1;
+        int i = find(name);
+        if (i >= 0 && resolved->origin[i] == ORIGIN_DEFAULT &&
+            keep(resolved, i, value, ORIGIN_RANK_0, "rank 0", NULL, 0) == DAG_SUCCESS)
+            dagi_setting_parse(&table[i], value, settings, NULL, 0);
+        name = value + strlen(value) + 1;
+    }
 }
 
 int dagi_settings_get(const dag_config *config, int index, dag_setting *out)

@@ -12,6 +12,12 @@
  */
 dag_status dagi_settings_resolve(const dag_config *api, dag_config **resolved,
                                  dagi_settings *settings, char *why, size_t why_size);
+/* What the file and the environment of this rank say, for others: names and values, each with a zero
+ * behind it, and zeros up to the end. */
+enum { DAGI_SETTINGS_TOLD = 16 << 10 }; /* all of them have room */
+void dagi_settings_tell(const dag_config *resolved, char text[DAGI_SETTINGS_TOLD]);
+/* Such a text of rank 0: it stands where this rank has nothing but defaults. */
+void dagi_settings_hear(dag_config *resolved, dagi_settings *settings, const char *text);
 int dagi_settings_get(const dag_config *config, int index, dag_setting *out);
 
 #endif

@@ -129,18 +129,30 @@ void dag_taskpool_free(dag_taskpool *pool)
     dagi_pool_destroy(pool);
 }
 
+static dag_status gather_least(dag_context *ctx, enum dagi_barrier which, double *values, int count)
+{
+    if (ctx->simulated) {
+        dagi_sim_barrier(ctx);
+        return DAG_SUCCESS;
+    }
+    return ctx->size > 1 ? dagi_comm_barrier(dagi_tasks(ctx)->workers[0], which, values, count)
+                         : DAG_SUCCESS;
+}
+
 dag_status dag_barrier(dag_context *context)
 {
     if (!context)
         return DAG_ERR_ARG;
-    if (dagi_worker_self(context)) {
-        dagi_set_message(context, "dag_barrier: called from a body");
-        return DAG_ERR_STATE;
-    }
-    if (context->simulated) {
-        dagi_sim_barrier(context);
-        return DAG_SUCCESS;
-    }
-    return context->size > 1 ? dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER)
-                             : DAG_SUCCESS;
+    if (dagi_worker_self(context))
+        return out_of_order(context, "dag_barrier: called from a body");
+    return gather_least(context, DAGI_BARRIER, NULL, 0);
+}
+
+dag_status dag_least(dag_context *context, double *values, int count)
+{
+    if (!context || !values || count < 0 || count > DAG_LEAST_MOST)
+        return DAG_ERR_ARG;
+    if (dagi_worker_self(context))
+        return out_of_order(context, "dag_least: called from a body");
+    return gather_least(context, DAGI_BARRIER_LEAST, values, count);
 }

@@ -2,7 +2,7 @@
  * The life of a pool between ranks, and its end, on which all agree: one reduction up the tree over all
  * ranks and one broadcast down.
  *
- * A rank reports a pool to its parent when its own part has ended and both children have reported
+ * A rank reports a pool to its parent when its own part has ended and its children have reported
  * theirs; a report may come before the pool has been added here.
  */
 #include "remote.h"
@@ -249,8 +249,8 @@ static void tell_core_if_over(dagi_comm *c, dagi_pool_comm *p)
 
 static void end_pool(dagi_comm *c, dagi_pool_comm *p)
 {
-    for (int i = 1; i <= dagi_tree_nchildren(c); i++)
-        send_verdict(c, 2 * c->rank + i, DAGI_WIRE_END_DOWN, p->id, &p->verdict);
+    for (int i = 0; i < dagi_tree_nchildren(c); i++)
+        send_verdict(c, dagi_tree_member(c, i), DAGI_WIRE_END_DOWN, p->id, &p->verdict);
     p->agreed = 1;
     dagi_ahead_end(c, p->ahead);
     dagi_early_forget(c, p);
@@ -278,7 +278,7 @@ static void report_if_complete(dagi_comm *c, dagi_pool_comm *p)
     if (c->rank == 0)
         end_pool(c, p);
     else
-        send_verdict(c, (c->rank - 1) / 2, DAGI_WIRE_END_UP, p->id, &p->verdict);
+        send_verdict(c, dagi_tree_parent(c), DAGI_WIRE_END_UP, p->id, &p->verdict);
 }
 
 void dagi_agree_local(dagi_comm *c, const dagi_end_item *item)

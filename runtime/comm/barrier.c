@@ -1,7 +1,7 @@
 /* Barriers: one reduction up the tree over all ranks and one broadcast down. */
 #include "remote.h"
 
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
 static int32_t lower(int32_t a, int32_t b)
@@ -9,17 +9,38 @@ static int32_t lower(int32_t a, int32_t b)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-static void barrier_merge(dagi_comm *c, const int32_t *first)
+static void barrier_merge(dagi_comm *c, const dagi_wire_barrier *part)
 {
-    for (int i = 0; i < 2; i++)
-        c->barrier_first[i] = lower(c->barrier_first[i], first[i]);
+    dagi_wire_barrier *up = &c->barrier_up;
+    for (int i = 0; i < DAGI_BARRIERS; i++)
+        up->first[i] = lower(up->first[i], part->first[i]);
+    for (int i = 0; i < part->count; i++)
+        if (i >= up->count || part->least[i] < up->least[i] || part->least[i] != part->least[i])
+            up->least[i] = part->least[i];
+    if (part->count > up->count)
+        up->count = part->count;
+}
+
+static size_t bytes_of(const dagi_wire_barrier *wire)
+{
+    return offsetof(dagi_wire_barrier, least) + (size_t)wire->count * sizeof wire->least[0];
+}
+
+/* Nobody of this part of the tree is here. */
+void dagi_barrier_empty(dagi_comm *c)
+{
+    c->barrier_here = 0;
+    c->barrier_ups = 0;
+    c->barrier_up = (dagi_wire_barrier){.kind = DAGI_WIRE_BARRIER_UP};
+    for (int i = 0; i < DAGI_BARRIERS; i++)
+        c->barrier_up.first[i] = -1;
 }
 
 static void barrier_complete(dagi_comm *c, const dagi_wire_barrier *wire)
 {
     dagi_wire_barrier down = *wire;
     down.kind = DAGI_WIRE_BARRIER_DOWN;
-    dagi_tree_send_down(c, &down, sizeof down);
+    dagi_tree_send_down(c, &down, bytes_of(&down));
     c->barrier_last = down;
     atomic_fetch_add(&c->barriers_done, 1);
     dagi_wake_application(c->ctx);
@@ -29,27 +50,25 @@ static void barrier_report_if_complete(dagi_comm *c)
 {
     if (!c->barrier_here || c->barrier_ups < dagi_tree_nchildren(c))
         return;
-    dagi_wire_barrier up = {.kind = DAGI_WIRE_BARRIER_UP,
-                            .first = {c->barrier_first[0], c->barrier_first[1]}};
-    c->barrier_here = 0;
-    c->barrier_ups = 0;
-    c->barrier_first[0] = c->barrier_first[1] = -1;
+    const dagi_wire_barrier up = c->barrier_up;
+    dagi_barrier_empty(c);
     if (c->rank == 0)
         barrier_complete(c, &up);
     else
-        dagi_tree_send_up(c, &up, sizeof up);
+        dagi_tree_send_up(c, &up, bytes_of(&up));
 }
 
 void dagi_barrier_message(dagi_comm *c, const void *data)
 {
-    dagi_wire_barrier wire;
-    memcpy(&wire, data, sizeof wire);
+    dagi_wire_barrier wire = {0};
+    memcpy(&wire, data, offsetof(dagi_wire_barrier, least));
+    memcpy(&wire, data, bytes_of(&wire));
     if (wire.kind == DAGI_WIRE_BARRIER_DOWN) {
         barrier_complete(c, &wire);
         return;
     }
     c->barrier_ups++;
-    barrier_merge(c, wire.first);
+    barrier_merge(c, &wire);
     barrier_report_if_complete(c);
 }
 
@@ -58,34 +77,48 @@ typedef struct barrier_wait {
     dagi_comm *c;
     struct dagi_worker *w;
     enum dagi_barrier which;
-    int entered;
+    const double *values;
+    int count, entered;
 } barrier_wait;
 
 static int barrier_over(void *arg)
 {
     barrier_wait *b = arg;
     if (!b->entered && dagi_comm_enter(b->c, b->w)) {
-        int32_t mine[2] = {-1, -1};
-        mine[b->which] = b->c->rank;
+        dagi_wire_barrier mine = {.count = b->count};
+        for (int i = 0; i < DAGI_BARRIERS; i++)
+            mine.first[i] = i == (int)b->which ? b->c->rank : -1;
+        for (int i = 0; i < b->count; i++)
+            mine.least[i] = b->values[i];
         b->entered = 1;
         b->c->barrier_here = 1;
-        barrier_merge(b->c, mine);
+        barrier_merge(b->c, &mine);
         barrier_report_if_complete(b->c);
         dagi_comm_leave(b->c);
     }
     return b->entered && atomic_load(&b->c->barriers_done) >= b->c->barriers_begun;
 }
 
-dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which)
+dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which, double *values,
+                             int count)
 {
-    barrier_wait b = {.c = dagi_comm_of(w->ctx), .w = w, .which = which};
+    static const char *const name[DAGI_BARRIERS] = {"dag_barrier", "dag_least", "dag_fini"};
+    barrier_wait b = {.c = dagi_comm_of(w->ctx), .w = w, .which = which, .values = values,
+                      .count = count};
     b.c->barriers_begun++;
     dagi_run_until(w, barrier_over, &b);
     const int32_t *first = b.c->barrier_last.first;
-    if (first[DAGI_BARRIER] < 0 || first[DAGI_BARRIER_FINI] < 0)
+    int low = 0, high = DAGI_BARRIERS - 1;
+    while (first[low] < 0)
+        low++;
+    while (first[high] < 0)
+        high--;
+    if (low == high) {
+        for (int i = 0; i < count; i++)
+            values[i] = b.c->barrier_last.least[i];
         return DAG_SUCCESS;
-    dagi_set_message(w->ctx, "rank %d has called dag_fini, while rank %d is in dag_barrier. All "
-                     "ranks must make the same calls in the same order",
-                     first[DAGI_BARRIER_FINI], first[DAGI_BARRIER]);
+    }
+    dagi_set_message(w->ctx, "rank %d has called %s, while rank %d is in %s. All ranks must make the "
+                     "same calls in the same order", first[high], name[high], first[low], name[low]);
     return DAG_ERR_MISMATCH;
 }

@@ -33,14 +33,24 @@
 
 #include "../net/engine.h"
 #include "../worker/worker.h"
+#include "wire.h"
 
 struct dagi_job;
 
 /* ---- start, end, tasks and pools -------------------------------------------------------- */
 
-/* Sets ctx->rank, size and comm. Reads ctx->settings and dagi_tasks(ctx)->nworkers, which may be 0
+/* What rank 0 tells the others before anything but the level of MPI follows from their settings: its
+ * `data`, of the same size everywhere, overwrite theirs, and heard() is called. */
+typedef struct dagi_comm_told {
+    void *data;
+    size_t bytes;
+    void (*heard)(dag_context *ctx, const void *data);
+} dagi_comm_told;
+
+/* Sets ctx->rank, size and comm. `told` may be NULL, on all ranks. Reads ctx->settings and dagi_tasks(ctx)->nworkers, which may be 0
  * when it follows from ctx->sharing, set here; then it must be set before anything else is called. */
-dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size);
+dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told *told, char *why,
+                          size_t why_size);
 /* The end of a start, collective over all ranks that came through dagi_comm_init(): if one of them
  * gives another status than success, all get one. Until then nobody enters the progress lock. */
 dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t why_size);
@@ -49,6 +59,9 @@ dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t w
 int dagi_comm_direct(const dag_context *ctx, const char **why, int64_t *direct, int64_t *staged);
 /* Collective. All pools have ended and background workers are gone. */
 void dagi_comm_fini(dag_context *ctx);
+
+/* dag_latency(): seconds, 0 where there is one rank. */
+double dagi_comm_latency(const dag_context *ctx);
 
 /* 1: MPI does not allow that there are other threads than the one that calls. */
 int dagi_comm_one_thread(const dag_context *ctx);
@@ -120,9 +133,10 @@ int dagi_comm_congested(const dag_context *ctx);
 int dagi_comm_progress(struct dagi_worker *w);
 
 /* Blocks in dagi_run_until() (worker/worker.h), so that tasks that others wait for still run here.
- * DAG_ERR_MISMATCH, with a message, on all ranks: not all wait in the same place. */
-enum dagi_barrier { DAGI_BARRIER, DAGI_BARRIER_FINI };
-dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which);
+ * Each value becomes the least of those that the ranks bring; at most DAG_LEAST_MOST. DAG_ERR_MISMATCH,
+ * with a message, on all ranks: not all wait in the same place. */
+dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which, double *values,
+                             int count);
 
 /* Quiescence: messages sent and received so far, for the waves. */
 void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received);

@@ -15,11 +15,11 @@ void dagi_send_control(dagi_comm *c, int dest, const void *head, size_t head_byt
 
 void dagi_tree_send_up(dagi_comm *c, const void *data, size_t bytes)
 {
-    dagi_send_control(c, (c->rank - 1) / 2, data, bytes, NULL, 0);
+    dagi_send_control(c, dagi_tree_parent(c), data, bytes, NULL, 0);
 }
 
 void dagi_tree_send_down(dagi_comm *c, const void *data, size_t bytes)
 {
-    for (int i = 1; i <= dagi_tree_nchildren(c); i++)
-        dagi_send_control(c, 2 * c->rank + i, data, bytes, NULL, 0);
+    for (int i = 0; i < dagi_tree_nchildren(c); i++)
+        dagi_send_control(c, dagi_tree_member(c, i), data, bytes, NULL, 0);
 }

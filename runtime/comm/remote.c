@@ -316,19 +316,41 @@ static void free_tables(dagi_comm *c)
     free(c->shut);
 }
 
-dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t why_size)
+static void follow_settings(const dag_context *ctx, dagi_engine_options *options)
 {
+    options->credit_bytes = ctx->settings.credit_bytes;
+    options->eager_bytes = ctx->settings.eager_bytes;
+    options->am_max = dagi_wire_max_bytes((size_t)ctx->settings.eager_bytes);
+    options->chaos = ctx->settings.chaos;
+    options->bells = ctx->settings.bells;
+}
+
+typedef struct listener {
+    dag_context *ctx;
+    const dagi_comm_told *told;
+} listener;
+
+static void hear(dagi_engine_options *options, void *arg)
+{
+    const listener *l = arg;
+    l->told->heard(l->ctx, l->told->data);
+    follow_settings(l->ctx, options);
+}
+
+dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told *told, char *why,
+                          size_t why_size)
+{
+    listener listening = {ctx, told};
     dagi_engine_options options = {
         .engine = ctx->settings.engine,
         .comm = mpi_comm,
         .workers = dagi_tasks(ctx)->nworkers,
-        .credit_bytes = ctx->settings.credit_bytes,
-        .eager_bytes = ctx->settings.eager_bytes,
-        .am_max = dagi_wire_max_bytes((size_t)ctx->settings.eager_bytes),
-        .chaos = ctx->settings.chaos,
-        .bells = ctx->settings.bells,
-        .word = ctx->recorded,
+        .told = told ? told->data : NULL,
+        .told_bytes = told ? told->bytes : 0,
+        .hear = hear,
+        .arg = &listening,
     };
+    follow_settings(ctx, &options);
     dagi_engine *engine = NULL;
     dag_status status = dagi_engine_new(&options, &engine, why, why_size);
     if (status)
@@ -341,7 +363,6 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     c->engine = engine;
     c->rank = ctx->rank = engine->rank;
     c->size = ctx->size = engine->size;
-    ctx->recorded = engine->word;
     c->bcast = ctx->settings.bcast;
     c->inline_max = dagi_wire_inline_max(ctx->settings.credit_bytes, ctx->settings.eager_bytes);
     if (ctx->settings.link_rate)
@@ -359,7 +380,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     }
     memset(c->gate, 0xff, (size_t)c->size * sizeof *c->gate); /* all pools */
     c->early_most = DAGI_EARLY_BYTES;
-    c->barrier_first[0] = c->barrier_first[1] = -1;
+    dagi_barrier_empty(c);
     atomic_store(&c->lock, 1);
     engine->on_message = on_message;
     engine->on_message_arg = c;
@@ -374,6 +395,22 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, char *why, size_t wh
     return DAG_SUCCESS;
 }
 
+/* All ranks began to agree at about the same time. */
+static void measure_latency(dagi_comm *c)
+{
+    int hops = 0;
+    while (1 << hops < c->size)
+        hops++;
+    c->latency = c->ctx->settings.link_latency;
+    if (c->latency == 0 && c->engine->near < c->size)
+        c->latency = c->engine->agreed_in / hops;
+}
+
+double dagi_comm_latency(const dag_context *ctx)
+{
+    return dagi_comm_of(ctx) ? dagi_comm_of(ctx)->latency : 0;
+}
+
 dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t why_size)
 {
     dagi_comm *c = dagi_comm_of(ctx);
@@ -383,6 +420,7 @@ dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t w
     if (!agreed) { /* not all ranks need have the same settings */
         mine = dagi_direct_settle(c, why, why_size);
         agreed = c->engine->ops->agree(c->engine, mine, &origin);
+        measure_latency(c);
     }
     dagi_engine_pass_turn(c->engine);
     atomic_store(&c->lock, 0);

@@ -240,6 +240,7 @@ typedef struct dagi_pool_item {
 
 struct dagi_comm {
     dag_context *ctx;    /* fixed */
+    double latency;      /* fixed: dag_latency() */
     dagi_engine *engine; /* fixed; its functions only under the lock */
     int rank, size;      /* fixed */
     int64_t inline_max;  /* fixed: most payload bytes in an ACTIVATE */
@@ -297,7 +298,7 @@ struct dagi_comm {
 
     /* barrier */
     int barrier_ups, barrier_here;
-    int32_t barrier_first[2]; /* of this part of the tree; see dagi_wire_barrier */
+    dagi_wire_barrier barrier_up; /* of this part of the tree */
     dagi_wire_barrier barrier_last; /* written before barriers_done */
     _Atomic int64_t barriers_done;
     int64_t barriers_begun; /* application thread */
@@ -452,6 +453,7 @@ int dagi_comm_pressed(const dag_context *ctx); /* any thread */
 
 /* barrier.c */
 void dagi_barrier_message(dagi_comm *c, const void *data);
+void dagi_barrier_empty(dagi_comm *c);
 
 /* control.c */
 void dagi_send_control(dagi_comm *c, int dest, const void *head, size_t head_bytes,
@@ -465,11 +467,21 @@ void dagi_observe_outlook(dagi_comm *c);
 /* wave.c */
 void dagi_wave_message(dagi_comm *c, const void *data);
 
-/* The tree over all ranks of ends, waves and barriers: parent (r-1)/2, children 2r+1 and 2r+2. */
+/* The tree over all ranks of ends, waves and barriers. Its nodes have many children, for a level costs
+ * the latency of the network twice, and a child less than a microsecond. */
+enum { DAGI_TREE_WAYS = 8 };
+static inline int dagi_tree_parent(const dagi_comm *c)
+{
+    return (c->rank - 1) / DAGI_TREE_WAYS;
+}
+static inline int dagi_tree_member(const dagi_comm *c, int i) /* 0 <= i < dagi_tree_nchildren() */
+{
+    return DAGI_TREE_WAYS * c->rank + 1 + i;
+}
 static inline int dagi_tree_nchildren(const dagi_comm *c)
 {
-    int64_t first = 2 * (int64_t)c->rank + 1;
-    return first >= c->size ? 0 : first + 1 >= c->size ? 1 : 2;
+    int64_t behind = c->size - (DAGI_TREE_WAYS * (int64_t)c->rank + 1);
+    return behind < 0 ? 0 : behind < DAGI_TREE_WAYS ? (int)behind : DAGI_TREE_WAYS;
 }
 
 #endif

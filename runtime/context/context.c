@@ -235,13 +235,35 @@ static void settle_workers(dag_context *ctx)
     }
 }
 
+/* What rank 0 tells the others: whether there is a recording, and its settings. */
+typedef struct told {
+    int recorded;
+    char settings[DAGI_SETTINGS_TOLD];
+} told;
+
+static void heard(dag_context *ctx, const void *data)
+{
+    const told *t = data;
+    ctx->recorded = t->recorded;
+    if (ctx->config) /* rank 0 tells what is no default there */
+        dagi_settings_hear(ctx->config, &ctx->settings, t->settings);
+}
+
+static dag_status join(dag_context *ctx, void *mpi_comm, char *why, size_t size)
+{
+    told t = {.recorded = ctx->recorded};
+    if (ctx->config)
+        dagi_settings_tell(ctx->config, t.settings);
+    return dagi_comm_init(ctx, mpi_comm, &(dagi_comm_told){&t, sizeof t, heard}, why, size);
+}
+
 /* This rank cannot start. Where others may be on their way, it tells them. */
 static dag_status give_up(dag_context *ctx, void *mpi_comm, dag_status status)
 {
     char ignored[1];
     dagi_tasks(ctx)->nworkers = 1;
     if (dagi_engine_is_up() &&
-        dagi_comm_init(ctx, mpi_comm, ignored, sizeof ignored) == DAG_SUCCESS)
+        join(ctx, mpi_comm, ignored, sizeof ignored) == DAG_SUCCESS)
         dagi_comm_open(ctx, status, ignored, sizeof ignored);
     return status;
 }
@@ -285,6 +307,12 @@ static dag_status build_simulated(dag_context *ctx, char *why, size_t size)
     return DAG_SUCCESS;
 }
 
+/* 0 = a worker per core of its share. */
+static int wanted_workers(const dag_context *ctx)
+{
+    return ctx->settings.serial ? 1 : (int)ctx->settings.threads;
+}
+
 static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_comm, char *why,
                         size_t size)
 {
@@ -297,15 +325,12 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
         return give_up(ctx, mpi_comm, status);
     if (ctx->settings.simulate > 0)
         return build_simulated(ctx, why, size);
-    dagi_tasks(ctx)->nworkers = (int)ctx->settings.threads;
-    if (ctx->settings.serial)
-        dagi_tasks(ctx)->nworkers = 1;
-    if (dagi_tasks(ctx)->nworkers == 0 && dagi_topology_cores(ctx->topology) == 1)
-        dagi_tasks(ctx)->nworkers = 1;
+    dagi_tasks(ctx)->nworkers = wanted_workers(ctx);
     ctx->recorded = dagi_trace_wanted(&ctx->settings);
-    status = dagi_comm_init(ctx, mpi_comm, why, size);
+    status = join(ctx, mpi_comm, why, size);
     if (status != DAG_SUCCESS)
         return status;
+    dagi_tasks(ctx)->nworkers = wanted_workers(ctx); /* rank 0 may have said */
     status = make_workers(ctx, place_workers(ctx));
     if (status == DAG_SUCCESS && ctx->recorded)
         status = start_recording(ctx, why, size);
@@ -405,7 +430,7 @@ dag_status dag_fini(dag_context *context)
     dag_status status = DAG_SUCCESS;
     /* Here a rank that never comes is still noticed. */
     while (context->size > 1 &&
-           dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER_FINI) != DAG_SUCCESS) {
+           dagi_comm_barrier(dagi_tasks(context)->workers[0], DAGI_BARRIER_FINI, NULL, 0) != DAG_SUCCESS) {
         status = DAG_ERR_MISMATCH;
         dagi_warn(context, "dag_fini: %s", dag_message(context));
     }
@@ -437,6 +462,16 @@ int dag_rank(const dag_context *context)
 int dag_size(const dag_context *context)
 {
     return context->size;
+}
+
+double dag_latency(const dag_context *context)
+{
+    return dagi_comm_latency(context);
+}
+
+double dag_rate(const dag_context *context)
+{
+    return (double)context->settings.link_rate;
 }
 
 int dag_workers(const dag_context *context)

@@ -181,10 +181,11 @@ dag_status dagi_grid_check(const dag_matrix_desc *d, int size, char *why, size_t
     return DAG_SUCCESS;
 }
 
-/* Items of a dimension cut into blocks of nb that coordinate x of 0..p-1 owns. */
-static int64_t local_items(int64_t n, int64_t nb, int64_t x, int64_t p)
+int64_t dagi_grid_local(int64_t n, int64_t nb, int64_t x, int64_t p)
 {
     int64_t blocks = n / nb, rest = n % nb; /* full blocks and what the last one has */
+    if (x < 0)
+        return 0;
     int64_t mine = x < blocks ? (blocks - x + p - 1) / p : 0;
     return mine * nb + (blocks % p == x ? rest : 0);
 }
@@ -210,8 +211,8 @@ void dagi_grid_matrix(dag_matrix *a, const dag_matrix_desc *d, int rank, int siz
     a->pcol = (int)a->super.mine[1];
     if (a->prow < 0)
         return;
-    a->m_loc = local_items(a->m, a->mb, a->prow, a->p);
-    a->n_loc = local_items(a->n, a->nb, a->pcol, a->q);
+    a->m_loc = dagi_grid_local(a->m, a->mb, a->prow, a->p);
+    a->n_loc = dagi_grid_local(a->n, a->nb, a->pcol, a->q);
 }
 
 /* ---- vectors ----------------------------------------------------------------------------- */

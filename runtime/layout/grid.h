@@ -23,6 +23,9 @@ dag_status dagi_grid_check(const dag_matrix_desc *d, int size, char *why, size_t
 void dagi_grid_matrix(dag_matrix *a, const dag_matrix_desc *d, int rank, int size,
                       const dag_collection_ops *ops, const char *name);
 
+/* Items of a dimension cut into blocks of nb that coordinate x of 0..p-1 owns, 0 for x < 0. */
+int64_t dagi_grid_local(int64_t n, int64_t nb, int64_t x, int64_t p);
+
 /* Tile (i,j) exists. */
 static inline int dagi_grid_matrix_has(const dag_matrix *a, int64_t i, int64_t j)
 {

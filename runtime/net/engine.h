@@ -137,6 +137,7 @@ struct dagi_engine {
     struct dagi_bells *bells; /* bell.h; NULL = there are none, no_bells says why if they lack */
     struct dagi_bell *bell;   /* of this rank */
     char no_bells[128];
+    double agreed_in; /* seconds that the last agree() took */
     char differ[160]; /* the settings of which ranks have different values; "" = none */
     int main_only;   /* 1: MPI may be called by the application's thread alone */
     int one_thread;  /* 1: and no other thread may exist */
@@ -148,7 +149,6 @@ struct dagi_engine {
     void *on_message_arg;
     const dagi_observer *observer; /* NULL = nobody */
     void *observer_arg;
-    int word; /* options->word of rank 0 */
 };
 
 /* What an engine has to know; filled from the settings of the context. */
@@ -161,7 +161,13 @@ typedef struct dagi_engine_options {
     int64_t credit_bytes, eager_bytes;
     uint64_t chaos;
     int bells; /* 1: have some, if possible */
-    int word; /* all ranks are given that of rank 0 */
+    /* What rank 0 tells the others before anything but the level of MPI follows from these options: its
+     * `told`, of the same size everywhere, overwrites theirs, and hear() is called, which may change am_max
+     * and what stands between it and this line. NULL: nothing. */
+    void *told;
+    size_t told_bytes;
+    void (*hear)(struct dagi_engine_options *options, void *arg);
+    void *arg;
 } dagi_engine_options;
 
 /* An engine as the table in engine.c names it. */

@@ -33,23 +33,45 @@ struct dagi_watch {
     sem_t wake;
     _Atomic int leave;
     _Atomic int asked; /* signals not yet answered */
-    int signal;        /* 0 = none */
-    struct sigaction before;
+    struct dagi_watch *next; /* of those that report upon the signal */
 };
 
-/* The one that the handler serves: a signal belongs to the process. Set while its handler is. */
-static struct dagi_watch *_Atomic served;
+/* A signal belongs to the process: its handler wakes the thread of one context, which tells the others. */
+static struct {
+    struct dagi_watch *_Atomic served; /* the one that the handler wakes: the first; NULL = it is not set */
+    /* -- lock, which comes before all others but `house` */
+    pthread_mutex_t lock;
+    struct dagi_watch *first;
+    int signal;
+    struct sigaction before;
+} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void ask(struct dagi_watch *watch)
+{
+    atomic_fetch_add(&watch->asked, 1);
+    sem_post(&watch->wake);
+}
 
 static void on_signal(int number)
 {
     int kept = errno;
-    struct dagi_watch *watch = atomic_load(&served);
+    struct dagi_watch *watch = atomic_load(&process.served);
     (void)number;
-    if (watch) {
-        atomic_fetch_add(&watch->asked, 1);
-        sem_post(&watch->wake);
-    }
+    if (watch)
+        ask(watch);
     errno = kept;
+}
+
+static void tell_others(const struct dagi_watch *told)
+{
+    if (atomic_load(&process.served) != told)
+        return;
+    pthread_mutex_lock(&process.lock);
+    for (struct dagi_watch *watch = process.first; watch; watch = watch->next) {
+        if (watch != told)
+            ask(watch);
+    }
+    pthread_mutex_unlock(&process.lock);
 }
 
 /* ---- around bodies ---------------------------------------------------------------------- */
@@ -253,8 +275,10 @@ static void *watch_thread(void *arg)
         sleep_until_woken(watch, tick);
         if (atomic_load(&watch->leave))
             return NULL;
-        if (atomic_exchange(&watch->asked, 0) > 0)
+        if (atomic_exchange(&watch->asked, 0) > 0) {
+            tell_others(watch);
             print(watch, put_report);
+        }
         uint64_t now = dagi_now(), passed = now - before;
         before = now;
         if (tick && look(watch, passed < 2 * tick ? passed : 2 * tick))
@@ -277,26 +301,51 @@ static int start_thread(struct dagi_watch *watch)
 
 static dag_status take_signal(struct dagi_watch *watch, char *why, size_t why_size)
 {
-    struct dagi_watch *none = NULL;
+    int number = watch->ctx->settings.report_signal;
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    if (!watch->ctx->settings.report_signal)
-        return DAG_SUCCESS;
-    if (!atomic_compare_exchange_strong(&served, &none, watch)) {
-        snprintf(why, why_size, "report_signal: another context of this process has the signal");
-        return DAG_ERR_STATE;
+    dag_status status = DAG_SUCCESS;
+    if (!number)
+        return status;
+    pthread_mutex_lock(&process.lock);
+    if (process.first && process.signal != number) {
+        snprintf(why, why_size, "report_signal: another context of this process has another signal (%s); "
+                 "there is one for all of them", strsignal(process.signal));
+        status = DAG_ERR_STATE;
+    } else {
+        struct dagi_watch **link = &process.first;
+        while (*link)
+            link = &(*link)->next;
+        *link = watch;
+        atomic_store(&process.served, process.first);
     }
-    watch->signal = watch->ctx->settings.report_signal;
-    sigemptyset(&action.sa_mask);
-    sigaction(watch->signal, &action, &watch->before);
-    return DAG_SUCCESS;
+    if (status == DAG_SUCCESS && process.first == watch) {
+        process.signal = number;
+        sigemptyset(&action.sa_mask);
+        sigaction(number, &action, &process.before);
+    }
+    pthread_mutex_unlock(&process.lock);
+    return status;
+}
+
+/* The next one is woken instead; behind the last one the application has its signal again. */
+static void return_signal(const struct dagi_watch *watch)
+{
+    pthread_mutex_lock(&process.lock);
+    struct dagi_watch **link = &process.first;
+    while (*link && *link != watch)
+        link = &(*link)->next;
+    if (*link) {
+        *link = watch->next;
+        if (!process.first)
+            sigaction(process.signal, &process.before, NULL);
+        atomic_store(&process.served, process.first);
+    }
+    pthread_mutex_unlock(&process.lock);
 }
 
 static void release(struct dagi_watch *watch)
 {
-    if (watch->signal) {
-        sigaction(watch->signal, &watch->before, NULL);
-        atomic_store(&served, NULL);
-    }
+    return_signal(watch);
     sem_destroy(&watch->wake);
     free(watch->slots);
     free(watch);

@@ -104,6 +104,33 @@ endforeach()
 add_executable(comm_contexts)
 dag_add_jdf(comm_contexts comm/contexts.jdf)
 target_link_libraries(comm_contexts PRIVATE dag_mpi Threads::Threads)
+if(DAG_HAVE_MPI)
+    foreach(np IN ITEMS 1 2 4 6)
+        dag_add_mpi_test(comm_contexts_grid_${np} NP ${np} THREADS 2 COMMAND comm_contexts multiple grid 3
+            LABELS sanitize)
+    endforeach()
+    # One thread per rank waits in different orders; MPI is called by it alone; the runtime starts MPI.
+    dag_add_mpi_test(comm_contexts_single_4 NP 4 THREADS 1 COMMAND comm_contexts funneled grid 3
+        LABELS sanitize)
+    dag_add_mpi_test(comm_contexts_serialized_4 NP 4 THREADS 2 COMMAND comm_contexts serialized grid 3
+        LABELS sanitize)
+    dag_add_mpi_test(comm_contexts_chaos_4 NP 4 THREADS 3 COMMAND comm_contexts serialized grid 2
+        ENVIRONMENT DAG_CHAOS=5)
+    dag_add_mpi_test(comm_contexts_fail_4 NP 4 THREADS 2 COMMAND comm_contexts multiple fail
+        LABELS sanitize)
+    dag_add_mpi_test(comm_contexts_orders_2 NP 2 THREADS 3 COMMAND comm_contexts serialized orders 300
+        LABELS sanitize)
+    dag_add_mpi_test(comm_contexts_threads_4 NP 4 THREADS 2 COMMAND comm_contexts serialized threads
+        LABELS sanitize)
+    # No sanitizer: it does not see what MPI does between its threads.
+    dag_add_mpi_test(comm_contexts_multiple_4 NP 4 THREADS 2 COMMAND comm_contexts multiple threads)
+    dag_add_mpi_test(comm_contexts_long_6 NP 6 THREADS 2 COMMAND comm_contexts multiple grid 100
+        LABELS full ENVIRONMENT DAG_CHAOS=7)
+endif()
+foreach(threads IN ITEMS 1 3)
+    dag_add_mpi_test(comm_contexts_plain_t${threads} NP 1 THREADS ${threads}
+        COMMAND comm_contexts dag plain LABELS sanitize)
+endforeach()
 
 if(DAG_HAVE_MPI)
     # More transfers than MPI has tags.
@@ -133,7 +160,7 @@ dag_add_mpi_test(comm_engine_unknown NP 1 COMMAND $<TARGET_FILE:tutorial_hello>
 if(DAG_HAVE_MPI AND NOT DAG_SANITIZE)
     add_executable(comm_start comm/start.c)
     target_link_libraries(comm_start PRIVATE dag dag_mpi ${CMAKE_DL_LIBS})
-    foreach(why IN ITEMS setting memory threads credit eager)
+    foreach(why IN ITEMS setting memory threads credit eager told)
         dag_add_mpi_test(comm_start_${why} NP 3 COMMAND comm_start ${why} TIMEOUT 60
             ENVIRONMENT DAG_THREADS=3)
     endforeach()

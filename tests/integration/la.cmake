@@ -56,6 +56,19 @@ foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(lu_hard_np${np} NP ${np} THREADS 1 COMMAND lu_hard)
     dag_add_mpi_test(la_auxiliary_np${np} NP ${np} THREADS 1 COMMAND la_auxiliary)
 endforeach()
+# Few right-hand sides over a network that is slow: in many groups, and in some of which each is large.
+foreach(rate IN ITEMS 1k 10M)
+    foreach(program IN ITEMS lu potrf refine trtrs)
+        dag_add_mpi_test(${program}_few_${rate} NP 4 THREADS 1 COMMAND ${program}_matrix ${few_${program}}
+            ENVIRONMENT DAG_LINK_LATENCY=0.02 DAG_LINK_RATE=${rate})
+    endforeach()
+endforeach()
+if(DAG_HAVE_MPI)
+    add_executable(la_messages la/messages.c)
+    target_link_libraries(la_messages PRIVATE dag_la dag_mpi m)
+    dag_add_mpi_test(la_messages NP 4 THREADS 1 COMMAND la_messages
+        ENVIRONMENT DAG_LINK_LATENCY=0.02 DAG_LINK_RATE=1k DAG_STALL_TIME=1000)
+endif()
 # Matrices of the Harwell-Boeing collection are looked for beside the source tree.
 set(data "${PROJECT_SOURCE_DIR}/../shared/data")
 dag_add_mpi_test(error_bounds_files NP 2 THREADS 1 COMMAND error_bounds "${data}/west0067.mtx"

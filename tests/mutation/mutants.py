@@ -108,6 +108,7 @@ def main():
         sys.exit("mutants.py: no such mistake among %s" % names)
     with tempfile.TemporaryDirectory() as scratch:
         work = pathlib.Path(options["--work"] or scratch).resolve()
+        work.mkdir(parents=True, exist_ok=True)
         lab = run.Lab(work, options["--cmake"], cmake_options, options["--jobs"])
         targets = lab.configure()
         for mutant in mutants:

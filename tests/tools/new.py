@@ -141,7 +141,11 @@ def main():
         if said not in text:
             stop(f"nobody says '{said}':\n{text[-6000:]}")
     golden(tree, build)
-    call("python3", "-B", os.path.join(tree, "tests/docs/places.py"), tree)
+    places = os.path.join(TREE, "tests/docs/places.py")
+    new = set(call("python3", "-B", places, tree, status=None).splitlines()) - \
+        set(call("python3", "-B", places, TREE, status=None).splitlines())
+    if new:
+        stop("the pages do not say what is there:\n" + "\n".join(sorted(new)))
     call("python3", "-B", os.path.join(tree, "tests/compiler/floors/floors.py"),
          os.path.join(tree, "compiler"))
     if FULL:

@@ -273,8 +273,9 @@ static int bound_to(int pu)
     ck_assert_ptr_nonnull(tasks);
     snprintf(alone, sizeof alone, "Cpus_allowed_list:\t%d\n", pu);
     for (const struct dirent *e; (e = readdir(tasks)) != NULL;) {
-        snprintf(path, sizeof path, "/proc/self/task/%s/status", e->d_name);
-        FILE *f = atoi(e->d_name) != (int)getpid() ? fopen(path, "r") : NULL;
+        int id = atoi(e->d_name); /* 0: "." and ".." */
+        snprintf(path, sizeof path, "/proc/self/task/%d/status", id);
+        FILE *f = id > 0 && id != (int)getpid() ? fopen(path, "r") : NULL;
         while (f && fgets(line, sizeof line, f))
             count += strcmp(line, alone) == 0;
         if (f)

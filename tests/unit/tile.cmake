@@ -6,6 +6,11 @@ dag_add_unit_test(test_tile
     LIBS dag_kernels m
     LABELS sanitize)
 
+dag_add_unit_test(test_grid
+    SOURCES test_grid.c "${la}/grid_rule.c"
+    LIBS dag m
+    LABELS sanitize)
+
 # What the drivers count against.
 if(TARGET dag_driver)
     dag_add_unit_test(test_memory_limits

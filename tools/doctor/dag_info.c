@@ -9,11 +9,24 @@
 
 #include <cblas.h>
 #endif
+#ifdef INFO_LA
+#include <dag/la.h>
+#endif
 
 #include <stdlib.h>
 #include <string.h>
 
+/* The grids that drivers choose, for large matrices. */
+typedef struct grid {
+    const char *routine;
+    int p, q;
+    char why[160];
+} grid;
+enum { GRIDS = 4 };
+
 typedef struct info {
+    grid grids[GRIDS];
+    int ngrids;
     machine m;
     machine_gpu gpu;
     char mpi[256], cpuset[512];
@@ -69,6 +82,9 @@ static void print_text(const info *i)
     print_devices(i);
     for (int r = 0; r < i->size && i->ranks; r++)
         printf("%-10s %s: %s\n", r ? "" : "ranks", i->ranks[r].host, i->ranks[r].summary);
+    for (int g = 0; g < i->ngrids; g++)
+        printf("%-10s %s %dx%d: %s\n", g ? "" : "grids", i->grids[g].routine, i->grids[g].p,
+               i->grids[g].q, i->grids[g].why);
     puts("settings   name = value (origin) meaning");
     dag_setting s;
     for (int k = 0; dag_setting_get(i->context, k, &s); k++)
@@ -119,6 +135,13 @@ static void print_json(const info *i)
         put("host", i->ranks[r].host, ", ");
         put("summary", i->ranks[r].summary, "}");
     }
+    fputs("], \"grids\": [", stdout);
+    for (int g = 0; g < i->ngrids; g++) {
+        fputs(g ? ", {" : "{", stdout);
+        put("routine", i->grids[g].routine, ", ");
+        printf("\"grid\": \"%dx%d\", ", i->grids[g].p, i->grids[g].q);
+        put("why", i->grids[g].why, "}");
+    }
     fputs("], \"settings\": [", stdout);
     dag_setting s;
     for (int k = 0; dag_setting_get(i->context, k, &s); k++) {
@@ -129,6 +152,24 @@ static void print_json(const info *i)
         put("meaning", s.meaning, "}");
     }
     puts("]}");
+}
+
+/* Collective. */
+static void choose_grids(info *i)
+{
+#ifdef INFO_LA
+    static const char *const routines[GRIDS] = {"potrf", "getrf", "geqrf", "gemm"};
+    for (int g = 0; g < GRIDS; g++) {
+        dag_grid_choice choice;
+        if (dag_la_grid(i->context, routines[g], 0, 0, &choice) != DAG_SUCCESS)
+            return;
+        i->grids[g] = (grid){.routine = routines[g], .p = choice.p, .q = choice.q};
+        snprintf(i->grids[g].why, sizeof i->grids[g].why, "%s", choice.why);
+        i->ngrids = g + 1;
+    }
+#else
+    (void)i;
+#endif
 }
 
 static void fill(info *i, const char *root)
@@ -179,6 +220,7 @@ int main(int argc, char **argv)
         return 1;
     }
     fill(&i, root);
+    choose_grids(&i);
     if (dag_rank(i.context) == 0) {
         if (json)
             print_json(&i);

@@ -224,7 +224,9 @@ static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
         in[1 + i].value = (long)(i % 2 ? -m->must_agree[i / 2] : m->must_agree[i / 2]);
         in[1 + i].rank = e->rank;
     }
+    e->agreed_in = -MPI_Wtime();
     MPI_Allreduce(in, out, 1 + 2 * SETTINGS, MPI_LONG_INT, MPI_MAXLOC, m->am);
+    e->agreed_in += MPI_Wtime();
     *origin = out[0].rank;
     for (int i = 0; i < SETTINGS && !out[0].value; i++) {
         long most = out[1 + 2 * i].value, least = -out[2 + 2 * i].value;
@@ -319,13 +321,11 @@ static const dagi_engine_ops mpi_ops = {
 };
 
 /* MPI is there, and it is our turn. */
-static dag_status set_up(dagi_mpi *m, const dagi_engine_options *options, char *why, size_t why_size)
+static dag_status set_up(dagi_mpi *m, dagi_engine_options *options, char *why, size_t why_size)
 {
     MPI_Comm user = options->comm ? *(MPI_Comm *)options->comm : MPI_COMM_WORLD;
     int origin;
     meet(m, user);
-    m->must_agree[0] = options->credit_bytes;
-    m->must_agree[1] = options->eager_bytes;
     MPI_Comm_dup(user, &m->am);
     MPI_Comm_dup(user, &m->bulk);
     /* A rank that is gone or a message that cannot be sent ends the job, by the launcher. */
@@ -333,8 +333,12 @@ static dag_status set_up(dagi_mpi *m, const dagi_engine_options *options, char *
     MPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_rank(m->am, &m->super.rank);
     MPI_Comm_size(m->am, &m->super.size);
-    m->super.word = options->word;
-    MPI_Bcast(&m->super.word, 1, MPI_INT, 0, m->am);
+    if (options->told) {
+        MPI_Bcast(options->told, (int)options->told_bytes, MPI_BYTE, 0, m->am);
+        options->hear(options, options->arg);
+    }
+    m->must_agree[0] = options->credit_bytes;
+    m->must_agree[1] = options->eager_bytes;
     if (options->chaos)
         m->random = (options->chaos + (uint64_t)m->super.rank) * UINT64_C(0x9e3779b97f4a7c15) | 1;
     dagi_mpi_node_init(m, options);
@@ -366,7 +370,8 @@ dag_status dagi_engine_mpi_new(const dagi_engine_options *options, dagi_engine *
     }
     pthread_mutex_t *turn = m->super.turn;
     dagi_engine_take_turn(&m->super);
-    status = set_up(m, options, why, why_size);
+    dagi_engine_options heard = *options;
+    status = set_up(m, &heard, why, why_size);
     if (status == DAG_SUCCESS)
         *out = &m->super;
     if (turn)

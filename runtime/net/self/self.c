@@ -126,7 +126,6 @@ static dag_status self_new(const dagi_engine_options *options, dagi_engine **out
     e->ops = &self_ops;
     e->size = 1;
     e->sharing = e->device_sharing = 1;
-    e->word = options->word;
     *out = e;
     return DAG_SUCCESS;
 }

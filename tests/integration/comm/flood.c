@@ -59,7 +59,7 @@ static void run(int64_t credit, int messages)
     int each = senders ? messages / senders : 0;
     mock_pool *p = mock_pool_new(1, rank == 0 ? each * senders : 0);
     mock_pool_add(p);
-    dagi_comm_barrier(&mock.worker, DAGI_BARRIER);
+    mock_barrier();
     long before = mock_rss(), most = 0;
     double start = mock_now();
     if (rank)

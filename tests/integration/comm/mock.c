@@ -340,16 +340,25 @@ void mock_start(int64_t eager, int64_t credit, uint64_t chaos, int bcast)
     mock.workers[0] = &mock.worker;
     mock.crew.tasks.workers = mock.workers;
     mock.worker.ctx = &mock.ctx;
-    dag_status status = dagi_comm_init(&mock.ctx, NULL, why, sizeof why);
+    dag_status status = dagi_comm_init(&mock.ctx, NULL, NULL, why, sizeof why);
     if (status == DAG_SUCCESS)
         status = dagi_comm_open(&mock.ctx, DAG_SUCCESS, why, sizeof why);
     CHECK(status == DAG_SUCCESS, "%s", why);
     mock.thread.runner.fanout = dagi_fanout_new(&mock.ctx);
 }
 
+void mock_barrier(void)
+{
+    double least[DAG_LEAST_MOST] = {0, -mock.ctx.rank};
+    dag_status status = dagi_comm_barrier(&mock.worker, DAGI_BARRIER, least, DAG_LEAST_MOST);
+    CHECK(status == DAG_SUCCESS, "no barrier");
+    CHECK(least[0] == 0 && least[1] == 1 - mock.ctx.size, "the least values are %g and %g", least[0],
+          least[1]);
+}
+
 void mock_stop(void)
 {
-    dagi_comm_barrier(&mock.worker, DAGI_BARRIER);
+    mock_barrier();
     CHECK(mock.values == 0, "%lld values are left", (long long)mock.values);
     dagi_fanout_free(mock.thread.runner.fanout);
     dagi_comm_fini(&mock.ctx);

@@ -70,6 +70,7 @@ _Noreturn void mock_abort(void);
 /* Start a context with these settings on MPI_COMM_WORLD (or alone). */
 void mock_start(int64_t eager, int64_t credit, uint64_t chaos, int bcast);
 void mock_stop(void);
+void mock_barrier(void);
 /* A pool of this rank: `expected` deliveries. Not added yet. */
 mock_pool *mock_pool_new(uint64_t hash, int expected);
 void mock_pool_add(mock_pool *p);

@@ -315,7 +315,7 @@ static void barriers(uint64_t chaos)
             for (double end = mock_now() + 0.005; mock_now() < end;)
                 sched_yield();
         double in = mock_now(), last_in, out, first_out;
-        dagi_comm_barrier(&mock.worker, DAGI_BARRIER);
+        mock_barrier();
         out = mock_now();
         MPI_Allreduce(&in, &last_in, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         MPI_Allreduce(&out, &first_out, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
@@ -337,7 +337,7 @@ static void message_after_the_end(void)
         dagi_pool_drop(&mock.worker, &p->pool);
         CHECK(mock_pool_wait(p, 60), "pool does not end");
         mock_pool_free(p);
-        dagi_comm_barrier(&mock.worker, DAGI_BARRIER);
+        mock_barrier();
         dagi_wire_activate head = {.kind = DAGI_WIRE_ACTIVATE, .nparams = MOCK_PARAMS, .pool = id,
                                    .hash = dagi_wire_hash(5)};
         const int32_t params[MOCK_PARAMS] = {7, 8};
@@ -345,7 +345,7 @@ static void message_after_the_end(void)
             dagi_send_control(dagi_comm_of(&mock.ctx), mock.ctx.size - 1, &head, sizeof head,
                               params, sizeof params);
         progress_for(0.3);
-        dagi_comm_barrier(&mock.worker, DAGI_BARRIER);
+        mock_barrier();
         fprintf(stderr, "the message for pool %u is forgotten\n", id);
     }
     mock_stop();

@@ -94,6 +94,15 @@ def include_faults(floors, root):
                         yield f'{name}:{number}: #include "{match.group(1)}": {refusal}'
 
 
+def view_faults(root):
+    """Layout alone makes views of matrices."""
+    makers = re.compile(r"(?:->|\.)whole = \w+->whole")
+    for path in [*sources(root), *sources(os.path.join(os.path.dirname(root), "dsl-examples"))]:
+        with open(path, encoding="utf-8") as file:
+            if floor_of(path, root) != "layout" and makers.search(file.read()):
+                yield f"{os.path.relpath(path, os.path.dirname(root))}: a view is made outside of runtime/layout"
+
+
 def folder_faults(floors, root):
     folders = {name for name in os.listdir(root) if os.path.isdir(os.path.join(root, name))}
     for name in sorted(folders - set(floors.names)):
@@ -179,6 +188,7 @@ def read_floors(source):
 def check(source, build, nm):
     floors, root = read_floors(source), os.path.join(os.path.abspath(source), "runtime")
     return [*floors.faults(), *folder_faults(floors, root), *include_faults(floors, root),
+            *view_faults(root),
             *symbol_faults(floors, Symbols(build, nm))]
 
 
@@ -243,6 +253,8 @@ FAULTS = [
     (OBJECTS + "dag_floor_task.dir/task/task.c.o", "dagi_now T 8 1\n", "dagi_now is defined in"),
     (OBJECTS + "dag_floor_task.dir/task/task.c.o", None, "task: the build has no object"),
     (OBJECTS + "dag_floor_task.dir/data/more.c.o", "", "a part of the library of task"),
+    ("dsl-examples/top.c", "top->whole = A->whole != NULL ? A->whole : A;\n",
+     "dsl-examples/top.c: a view is made outside of runtime/layout"),
     ("runtime/attic/old.c", "", "runtime/attic: a folder without a row"),
     ("runtime/task/README.md", None, "runtime/task: it does not open with a README.md"),
     ("docs/architecture.md", ("### Next", "| `roof` | | base |\n"), "`roof` is a row without a folder"),

@@ -10,7 +10,7 @@ static dag_context *context_with(int workers)
     char why[256] = "";
     dag_context *ctx = crew_new(workers);
     ctx->recorded = 7;
-    ck_assert_msg(dagi_comm_init(ctx, NULL, why, sizeof why) == DAG_SUCCESS, "%s", why);
+    ck_assert_msg(dagi_comm_init(ctx, NULL, NULL, why, sizeof why) == DAG_SUCCESS, "%s", why);
     return ctx;
 }
 

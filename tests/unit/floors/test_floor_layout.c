@@ -1,5 +1,6 @@
 /* Layout with the ground floor alone: distributions, matrices and vectors of ranks that need not exist.
  * test_matrix has the rest. */
+#include "../../../runtime/layout/grid.h"
 #include "../../../runtime/layout/layout.h"
 #include "../../common/run_suite.h"
 
@@ -190,10 +191,49 @@ START_TEST(impossible_layouts_are_refused)
 }
 END_TEST
 
+/* Every rank finds its coordinates in any closed form: those of the cell that it owns, found by looking
+ * at all of them, or -1 where it owns none. */
+START_TEST(every_rank_finds_its_coordinates)
+{
+    static const int64_t forms[][2][DAG_MAX_INDEX] = {
+        {{1, 1, 1, 1}, {0, 0, 0, 0}}, {{7, 1, 1, 1}, {1, 0, 0, 0}}, {{2, 3, 1, 1}, {3, 1, 0, 0}},
+        {{2, 3, 1, 1}, {1, 2, 0, 0}}, {{4, 1, 2, 1}, {2, 0, 1, 0}}, {{2, 2, 2, 2}, {1, 8, 4, 2}},
+        {{3, 1, 2, 2}, {1, 0, 6, 3}}};
+    enum { FORMS = sizeof forms / sizeof *forms, RANKS = 19 };
+    const int64_t offset[DAG_MAX_INDEX] = {5, 0, 2, 1};
+    for (int f = 0; f < FORMS; f++) {
+        const int64_t *period = forms[f][0], *stride = forms[f][1];
+        dag_collection c;
+        dagi_grid_collection(&c, 0, RANKS, NULL, DAG_MAX_INDEX, "form");
+        dag_collection_set_cyclic(&c, period, offset, stride);
+        for (int rank = RANKS - 1; rank >= 0; rank--) {
+            int64_t mine[DAG_MAX_INDEX] = {-1, -1, -1, -1}, at[DAG_MAX_INDEX];
+            int64_t cells = period[0] * period[1] * period[2] * period[3];
+            for (int64_t cell = 0; cell < cells; cell++) {
+                int64_t rest = cell, owner = 0;
+                for (int d = 0; d < DAG_MAX_INDEX; d++) {
+                    at[d] = rest % period[d];
+                    rest /= period[d];
+                    owner += at[d] * stride[d];
+                }
+                if (owner == rank)
+                    memcpy(mine, at, sizeof mine);
+            }
+            dagi_grid_become(&c, rank);
+            ck_assert_int_eq(c.rank, rank);
+            for (int d = 0; d < DAG_MAX_INDEX; d++)
+                ck_assert_msg(c.mine[d] == mine[d], "form %d, rank %d, dimension %d: %d, not %d", f,
+                              rank, d, (int)c.mine[d], (int)mine[d]);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("layout");
     TCase *tcase = tcase_create("layout");
+    tcase_add_test(tcase, every_rank_finds_its_coordinates);
     tcase_add_test(tcase, each_tile_has_one_owner);
     tcase_add_loop_test(tcase, tiles_do_not_overlap, 0, 4);
     tcase_add_test(tcase, a_vector_is_dealt_round_robin);

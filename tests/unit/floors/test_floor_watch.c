@@ -91,7 +91,7 @@ static void application(int number)
     (void)number;
 }
 
-/* The signal is taken while a context lives, by one at a time, and given back. */
+/* The signal is taken while a context lives, one for all contexts, and given back behind the last. */
 START_TEST(the_signal_is_given_back)
 {
     char why[256] = "";
@@ -103,10 +103,16 @@ START_TEST(the_signal_is_given_back)
     ck_assert_int_eq(dagi_observe(ctx, why, sizeof why), DAG_SUCCESS);
     sigaction(SIGUSR2, NULL, &now);
     ck_assert(now.sa_handler != application);
+    other->settings.report_signal = SIGUSR1;
     ck_assert_int_eq(dagi_observe(other, why, sizeof why), DAG_ERR_STATE);
     ck_assert_ptr_nonnull(strstr(why, "another context"));
     dagi_observe_end(other);
+    other->settings.report_signal = SIGUSR2;
+    ck_assert_int_eq(dagi_observe(other, why, sizeof why), DAG_SUCCESS);
     dagi_observe_end(ctx);
+    sigaction(SIGUSR2, NULL, &now);
+    ck_assert(now.sa_handler != application);
+    dagi_observe_end(other);
     sigaction(SIGUSR2, NULL, &now);
     ck_assert(now.sa_handler == application);
     crew_free(ctx);

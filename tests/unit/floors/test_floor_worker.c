@@ -265,6 +265,110 @@ START_TEST(sleepers_are_woken)
 }
 END_TEST
 
+/* ---- threads of several contexts ------------------------------------------------------------ */
+
+enum { CREWS = 3 };
+
+static dag_context *crew_start(int workers)
+{
+    dag_context *ctx = crew_new(workers);
+    dagi_context_enter(ctx);
+    ck_assert_int_eq(dagi_workers_start(ctx), DAG_SUCCESS);
+    return ctx;
+}
+
+static void crew_end(dag_context *ctx)
+{
+    dagi_workers_stop(ctx);
+    dagi_context_leave(ctx);
+    crew_free(ctx);
+}
+
+/* A thread is worker i of all contexts that have one; pools of all run, whichever is waited for. */
+START_TEST(contexts_share_threads)
+{
+    enum { N = 25 };
+    static _Atomic int hits[CREWS][N * N];
+    static const int workers[CREWS] = {3, 1, 2};
+    dag_context *ctx[CREWS];
+    graph g[CREWS];
+    for (int i = 0; i < CREWS; i++)
+        ctx[i] = crew_start(workers[i]);
+    for (int i = 0; i < CREWS; i++) {
+        ck_assert_int_eq(ctx[i]->number, i + 1);
+        for (int k = 0; k < workers[i]; k++)
+            ck_assert_ptr_eq(dagi_thread(dagi_tasks(ctx[i])->workers[k])->seat,
+                             dagi_thread(dagi_tasks(ctx[0])->workers[k])->seat);
+        ck_assert_int_ne(atomic_load(&dagi_crew(ctx[i])->attend) & DAGI_ATTEND_OTHERS, 0);
+    }
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < CREWS; i++) {
+            g[i] = graph_new(ctx[i], GRAPH_WAVEFRONT, N, N);
+            g[i].globals->hits = hits[i];
+            hand_add(ctx[i], g[i].pool);
+            dagi_leave(dagi_tasks(ctx[i])->workers[0]);
+        }
+        for (int i = 0; i < CREWS; i++) {
+            dagi_run_until(dagi_tasks(ctx[(i + round) % CREWS])->workers[0], hand_ended,
+                           g[(i + round) % CREWS].pool);
+            ck_assert_int_eq(dagi_worker_at(dagi_tasks(ctx[i])->workers[0]), DAGI_OUT);
+        }
+        for (int i = 0; i < CREWS; i++)
+            dagi_pool_destroy(g[i].pool);
+    }
+    for (int i = 0; i < CREWS; i++) {
+        for (int k = 0; k < N * N; k++)
+            ck_assert_int_eq(hits[i][k], 5);
+    }
+    for (int i = 0; i < CREWS; i++)
+        crew_end(ctx[(i + _i) % CREWS]);
+}
+END_TEST
+
+/* All sleep on the lists of all; tasks of any wake them, and what is counted in each comes out. */
+START_TEST(threads_sleep_for_all_contexts)
+{
+    dag_context *ctx[2] = {crew_start(3), crew_start(3)};
+    for (int round = 0; round < 10; round++) {
+        wait_for(ctx[0], 2);
+        wait_for(ctx[1], 2);
+        is_consistent(ctx[0]);
+        is_consistent(ctx[1]);
+        graph g = graph_new(ctx[round % 2], GRAPH_WAVEFRONT, 20, 20);
+        hand_add(ctx[round % 2], g.pool);
+        dagi_leave(dagi_tasks(ctx[round % 2])->workers[0]);
+        for (int i = 0; i < 5000 && !hand_ended(g.pool); i++)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        ck_assert(hand_ended(g.pool));
+        dagi_pool_destroy(g.pool);
+    }
+    crew_end(ctx[0]);
+    wait_for(ctx[1], 2);
+    ck_assert_int_eq(atomic_load(&dagi_crew(ctx[1])->attend) & DAGI_ATTEND_OTHERS, 0);
+    crew_end(ctx[1]);
+    ck_assert_ptr_null(dagi_contexts);
+}
+END_TEST
+
+/* The one without tasks left is told to have stalled, and the other one goes on. */
+START_TEST(a_stall_is_that_of_its_context)
+{
+    dag_context *ctx[2] = {crew_start(1 + _i), crew_start(1 + _i)};
+    graph good = graph_new(ctx[0], GRAPH_WAVEFRONT, 40, 40);
+    hand_add(ctx[0], good.pool);
+    dagi_leave(dagi_tasks(ctx[0])->workers[0]);
+    graph bad = graph_new(ctx[1], GRAPH_HALF_STALL, 1, 1);
+    ck_assert_int_eq(crew_run(ctx[1], bad.pool), DAG_ERR_STALL);
+    ck_assert_ptr_nonnull(strstr(dagi_pool(bad.pool)->message, "context 2: rank 0: 1 tasks wait"));
+    dagi_run_until(dagi_tasks(ctx[0])->workers[0], hand_ended, good.pool);
+    ck_assert_int_eq(dagi_pool(good.pool)->status, DAG_SUCCESS);
+    dagi_pool_destroy(good.pool);
+    dagi_pool_destroy(bad.pool);
+    crew_end(ctx[0]);
+    crew_end(ctx[1]);
+}
+END_TEST
+
 /* ---- stalls -------------------------------------------------------------------------------- */
 
 static int64_t asked;
@@ -307,6 +411,9 @@ int main(void)
     tcase_add_loop_test(tcase, workers_run_each_instance_once, 0, 3);
     tcase_add_test(tcase, workers_without_tasks_sleep);
     tcase_add_test(tcase, sleepers_are_woken);
+    tcase_add_loop_test(tcase, contexts_share_threads, 0, CREWS);
+    tcase_add_test(tcase, threads_sleep_for_all_contexts);
+    tcase_add_loop_test(tcase, a_stall_is_that_of_its_context, 0, 2);
     tcase_add_loop_test(tcase, a_stall_is_proven, 0, 4);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

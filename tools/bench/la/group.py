@@ -417,6 +417,41 @@ def systems(env, hpl):
                  better="higher", logy=False)
 
 
+class Start:
+    """The first 10 ms of work of a process, or the first call where that is longer, beside the later
+    ones of the same process. Both contestants take their turns; a run serves both."""
+
+    def __init__(self, env):
+        self.env, self.left = env, {}
+
+    def run(self, p):
+        runs = 4 if self.env.mode == "tiny" else 300 if p.n <= 500 else 60
+        out = self.env.command([self.env.program(f"dag_{p.routine}"), "--n", p.n, "--threads", p.threads,
+                                "--gpus", 0, "--runs", runs, "--json"], self.env.core)
+        calls = [(r["time_s"], r["gflops"]) for r in self.env.objects(out)]
+        spent = work = 0
+        for seconds, rate in calls:
+            if spent < 0.01:
+                spent, work = spent + seconds, work + seconds * rate
+        return {"first": work / spent, "later": median([rate for _, rate in calls[len(calls) // 2:]])}
+
+    def part(self, name):
+        def measure(p):
+            left = self.left.setdefault(p.label(), {})
+            if name not in left:
+                left.update(self.run(p))
+            return left.pop(name)
+        return measure
+
+    def figure(self):
+        points = [Point(f"{routine} {n}", "2 thr", routine=routine, n=n, threads=2, ranks=1,
+                        goals=[("ratio", 0.9, "later")])
+                  for routine in ("potrf", "gemm") for n in self.env.scaled((500, 1000), (500, 1000), (100,))]
+        return Figure("first", "The first 10 ms of a process, double precision", "GFlop/s", points,
+                      [Contestant("dagcc", self.part("first")), Contestant("later", self.part("later"))],
+                      better="higher", logy=False)
+
+
 def figures(env):
     potrf = Routine(env, "potrf")
     library, why_library = env.compile("la_openblas", ["la/openblas.c"], libs=LAPACK)
@@ -445,5 +480,6 @@ def figures(env):
                     package="libscalapack-openmpi-dev")],
         better="higher", plot="lines", xlabel="order", logx=True, logy=False)
     others = ((library, why_library), (scalapack, why_scalapack), (starpu, why_starpu))
-    return [cholesky, *[figure(env, *what, others) for what in OTHERS + MORE], tall_qr(env, others),
+    env.core = blas_core(env)
+    return [cholesky, Start(env).figure(), *[figure(env, *what, others) for what in OTHERS + MORE], tall_qr(env, others),
             *systems(env, Linpack(env, shutil.which("hpcc")))]

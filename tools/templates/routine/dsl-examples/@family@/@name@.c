@@ -3,14 +3,14 @@
 
 #include "@name@.h"
 
-static dag_status do_@name@(dag_context *ctx, int prec, dag_matrix *A)
+static dag_status do_@name@(dag_context *ctx, dagi_entry entry, dag_matrix *A)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *) = DAGI_FOUR(@name@);
-    dagi_check c = dagi_check_start(ctx, "dag_@name@");
-    (void)prec; /* check the arguments here, by the functions of la/check.h */
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    /* check the arguments here, by the functions of la/check.h */
     if (!dagi_check_agreed(&c))
         return c.status;
     return dag_run(ctx, make[A->prec](ctx, A));
 }
 
-DAGI_ENTRIES(dag_status, @name@, (dag_context *ctx, dag_matrix *A), do_@name@(ctx, prec, A))
+DAGI_ENTRIES(dag_status, @name@, (dag_context *ctx, dag_matrix *A), do_@name@(ctx, entry, A))

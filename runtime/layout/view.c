@@ -1,5 +1,29 @@
-/* A matrix seen as stacks of tiles. */
-#include "stacks.h"
+/* Views of matrices: who lies where in them is closed form as well. Nobody else makes one. */
+#include <dag/view.h>
+
+#include "grid.h"
+
+/* What all views have in common with the matrix, or with what that is a view of. */
+static void view_of(const dag_matrix *a, dag_matrix *view)
+{
+    *view = *a; /* the closed form of the distribution, too */
+    view->super.last_pool = NULL;
+    view->owns = 0;
+    view->whole = a->whole != NULL ? a->whole : a;
+}
+
+void dag_view_top(const dag_matrix *a, int64_t m, int64_t n, dag_matrix *view)
+{
+    view_of(a, view);
+    view->m = m;
+    view->n = n;
+    view->mt = (m + a->mb - 1) / a->mb;
+    view->nt = (n + a->nb - 1) / a->nb;
+    view->m_loc = dagi_grid_local(m, a->mb, a->prow, a->p);
+    view->n_loc = dagi_grid_local(n, a->nb, a->pcol, a->q);
+}
+
+/* ---- stacks ------------------------------------------------------------------------------ */
 
 static const dag_matrix *stacks_of(const dag_collection *c)
 {
@@ -45,23 +69,20 @@ static const dag_collection_ops stack_ops = {
     .element = stack_element,
 };
 
-void dagi_la_stacks(const dag_matrix *A, dag_matrix *stacks)
+void dag_view_stacks(const dag_matrix *a, dag_matrix *view)
 {
-    *stacks = *A; /* the closed form of the distribution too: element (p, n) lies where tile (p, n) does */
-    stacks->super.ops = &stack_ops;
-    stacks->super.last_pool = NULL;
-    stacks->mt = A->mt < A->p ? A->mt : A->p;
-    stacks->uplo = DAG_GENERAL;
-    stacks->owns = 0;
-    stacks->whole = A->whole != NULL ? A->whole : A;
-    stacks->column = NULL;
+    view_of(a, view); /* element (p, n) lies where tile (p, n) does */
+    view->super.ops = &stack_ops;
+    view->mt = a->mt < a->p ? a->mt : a->p;
+    view->uplo = DAG_GENERAL;
+    view->column = NULL;
 }
 
 /* ---- several stacks per process row ------------------------------------------------------ */
 
-static const dagi_la_pieces *pieces_of(const dag_collection *c)
+static const dag_pieces *pieces_of(const dag_collection *c)
 {
-    return (const dagi_la_pieces *)(const void *)c; /* the matrix and its base come first */
+    return (const dag_pieces *)(const void *)c; /* the matrix and its base come first */
 }
 
 static int piece_rank(const dag_collection *c, const int64_t *index)
@@ -98,10 +119,10 @@ static const dag_collection_ops piece_ops = {
     .element = piece_element,
 };
 
-void dagi_la_cut(const dag_matrix *A, int64_t tiles, int64_t per_row, dagi_la_pieces *stacks)
+void dag_view_pieces(const dag_matrix *a, int64_t tiles, int64_t per_row, dag_pieces *view)
 {
-    dagi_la_stacks(A, &stacks->super);
-    stacks->super.super.ops = &piece_ops;
-    stacks->super.mt *= per_row;
-    stacks->height = tiles * A->mb;
+    dag_view_stacks(a, &view->super);
+    view->super.super.ops = &piece_ops;
+    view->super.mt *= per_row;
+    view->height = tiles * a->mb;
 }

@@ -1,0 +1,93 @@
+/* Solves with few right-hand sides: when they go by solve_few.jdf, and what it needs. */
+#include "la/few.h"
+#include "la/check.h"
+
+#include <dag/vector.h>
+
+#include "solve_few.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Columns of B above which blocks of B visit the tiles of A instead: many of them hide latency behind each
+ * other's work, and the way by rank 0 is no longer short. */
+enum { FEW = 32 };
+
+/* Seconds of a message from which on the messages of a solve cost more than what homes are sent. */
+static const double SLOW = 0.5e-3;
+
+/* Tiles of a group. Two sweeps wait for about five messages per group, one after the other; against that
+ * stands the time in which the homes, at the same time, are sent their groups. Ranks have to come to the
+ * same number, so the time of a message is one that is typical of networks that are slow. */
+static int group_of(const dag_context *ctx, const dag_matrix *A)
+{
+    const double message = 10e-3, usual = 1e8, most = 5e6; /* seconds, bytes per second, bytes of a home */
+    double item = (double)dag_precision_size(A->prec), rate = dag_rate(ctx) > 0 ? dag_rate(ctx) : usual;
+    double width = sqrt(5 * message * (double)(A->p * A->q) * rate / item), bound = sqrt(most / item);
+    int64_t least = A->p > A->q ? A->p : A->q;
+    int64_t group = (int64_t)((width < bound ? width : bound) / (double)A->nb), count;
+    group = group < least ? least : group > A->mt ? A->mt : group;
+    count = (A->mt + group - 1) / group;
+    return (int)((A->mt + count - 1) / count);
+}
+
+/* place[r]: where the exchanges, made one after the other, bring row r. */
+static void follow(int64_t n, const int64_t *ipiv, int64_t *at, int64_t *place)
+{
+    for (int64_t i = 0; i < n; i++)
+        at[i] = i;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t row = at[i];
+        at[i] = at[ipiv[i] - 1];
+        at[ipiv[i] - 1] = row;
+    }
+    for (int64_t i = 0; i < n; i++)
+        place[at[i]] = i;
+}
+
+void dagi_few_prepare(dagi_check *c, dagi_few *f, const dag_matrix *A, const dag_matrix *B, int pivots)
+{
+    dag_device_stats stats;
+    *f = (dagi_few){.wanted = 0};
+    if (c->status != DAG_SUCCESS)
+        return;
+    c->note = dag_latency(c->ctx) < SLOW || dag_device_stats_get(c->ctx, 0, &stats);
+    if (A->p * A->q == 1 || A->m != A->n || A->mb != A->nb || A->mt < 3 || B->m != A->m ||
+        B->mb != A->nb || B->n == 0 || B->n > FEW || B->nt != 1)
+        return;
+    f->wanted = 1;
+    f->how = (la_few){.alpha = 1, .n = A->n, .nb = A->nb, .tiles = (int)A->mt, .group = group_of(c->ctx, A)};
+    if (pivots)
+        f->place = malloc(2 * (size_t)A->n * sizeof *f->place);
+    if (pivots && f->place == NULL)
+        c->status = dag_error(c->ctx, DAG_ERR_NOMEM, "%s: no memory for the exchanges of rows",
+                              c->routine);
+    if (c->status == DAG_SUCCESS)
+        c->status = dag_vector_new(c->ctx, dag_size(c->ctx), 0, &f->ranks);
+}
+
+dag_status dagi_few_run(dag_context *ctx, dagi_few *f, dag_matrix *A, const int64_t *ipiv, dag_matrix *B,
+                        int sweeps, int down, int behind)
+{
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_vector *,
+                                          const void *, int, int, int, int, dag_shape *, dag_shape *,
+                                          dag_shape *, dag_shape *) = DAGI_FOUR(solve_few);
+    la_few *how = &f->how;
+    int64_t high = how->group * how->nb, item = (int64_t)dag_precision_size(A->prec);
+    int64_t mine = ((how->group + A->p - 1) / A->p) * ((how->group + A->q - 1) / A->q);
+    dag_shape tiles = {how->nb, how->nb * mine, (size_t)item}, group = {high, high, (size_t)item};
+    dag_shape rhs = {how->n, B->n, (size_t)item}, rows = {high, B->n, (size_t)item};
+    if (ipiv != NULL) {
+        follow(how->n, ipiv, f->place + how->n, f->place);
+        *(behind ? &how->back : &how->front) = f->place;
+    }
+    return dag_run(ctx, make[A->prec](ctx, A, B, f->ranks, how, (int)(A->p * A->q),
+                                      (int)((A->mt + how->group - 1) / how->group), sweeps, down,
+                                      &tiles, &group, &rhs, &rows));
+}
+
+void dagi_few_free(dagi_few *f)
+{
+    dag_vector_free(f->ranks);
+    free(f->place);
+}

@@ -1,0 +1,28 @@
+/* Which grid of ranks suits a routine: the case that this job is; grid_rule.c has the rule. */
+#include "grid.h"
+
+#include <unistd.h>
+
+double dagi_la_host_number(void)
+{
+    char host[256] = "";
+    uint32_t hash = 1;
+    (void)gethostname(host, sizeof(host) - 1);
+    for (const char *c = host; *c != '\0'; c++)
+        hash = hash * 257 + (unsigned char)*c;
+    return hash;
+}
+
+dag_status dag_la_grid(dag_context *ctx, const char *routine, int64_t n, int64_t nb,
+                       dag_grid_choice *choice)
+{
+    double host = dagi_la_host_number(), first = dag_rank(ctx) == 0 ? host : 0;
+    dag_status status = dag_allreduce(ctx, DAG_SUM, &first, 1);
+    double here = first == host;
+    if (status == DAG_SUCCESS)
+        status = dag_allreduce(ctx, DAG_SUM, &here, 1);
+    const dagi_grid_case c = {routine, dag_size(ctx), (int)here, n, nb > 0 ? nb : 128};
+    if (status == DAG_SUCCESS)
+        dagi_grid_rule(&c, choice);
+    return status;
+}
