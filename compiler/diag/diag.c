@@ -293,23 +293,14 @@ size_t diag_mark(const diag *d)
     return d->n_messages;
 }
 
-static bool is_about(src_range where, uint32_t file)
+const diag_message *diag_message_at(const diag *d, size_t i)
 {
-    return src_range_is_none(where) || (where.file >= file && where.file < file + 2);
+    return diag_full(d) || i >= d->n_messages ? NULL : d->messages[i];
 }
 
-bool diag_save(const diag *d, uint32_t file, size_t mark, text *out)
+const src_set *diag_sources(const diag *d)
 {
-    bool ok = !diag_full(d);
-    for (size_t i = mark; i < d->n_messages && ok; i++) {
-        const diag_message *m = d->messages[i];
-        ok = m->check && !m->place.line && is_about(m->where, file);
-        for (const diag_extra *n = m->notes; n && ok; n = n->next)
-            ok = is_about(n->where, file);
-        if (ok)
-            diag_put_message(out, file, m);
-    }
-    return ok;
+    return d->sources;
 }
 
 void diag_report_again(diag *d, const diag_check *check, diag_severity severity, src_range where,
@@ -323,11 +314,6 @@ void diag_report_again(diag *d, const diag_check *check, diag_severity severity,
         d->last->check = check;
         d->last->where = where;
     }
-}
-
-bool diag_load(diag *d, uint32_t file, const char *kept)
-{
-    return diag_read_messages(d, d->sources, file, kept);
 }
 
 /* ---- other tools --------------------------------------------------------------------------- */

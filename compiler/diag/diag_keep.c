@@ -35,13 +35,32 @@ static void put_extra(text *out, uint32_t file, const diag_extra *x, char kind)
     }
 }
 
-void diag_put_message(text *out, uint32_t file, const diag_message *m)
+static void put_message(text *out, uint32_t file, const diag_message *m)
 {
     text_printf(out, "M %d %s ", (int)m->severity, m->check->name);
     put_place(out, file, m->where);
     put_text(out, m->message);
     put_extra(out, file, m->fixits, 'F');
     put_extra(out, file, m->notes, 'N');
+}
+
+static bool is_about(src_range where, uint32_t file)
+{
+    return src_range_is_none(where) || (where.file >= file && where.file < file + 2);
+}
+
+bool diag_save(const diag *d, uint32_t file, size_t mark, text *out)
+{
+    bool ok = true;
+    for (size_t i = mark; i < diag_mark(d) && ok; i++) {
+        const diag_message *m = diag_message_at(d, i);
+        ok = m && m->check && !m->place.line && is_about(m->where, file);
+        for (const diag_extra *n = m->notes; n && ok; n = n->next)
+            ok = is_about(n->where, file);
+        if (ok)
+            put_message(out, file, m);
+    }
+    return ok;
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -127,8 +146,9 @@ static bool read_one(const char **at, diag *d, const src_set *sources, uint32_t 
     return true;
 }
 
-bool diag_read_messages(diag *d, const src_set *sources, uint32_t file, const char *kept)
+bool diag_load(diag *d, uint32_t file, const char *kept)
 {
+    const src_set *sources = diag_sources(d);
     /* All of it is read before anything is reported. */
     for (int report = 0; report < 2; report++) {
         bool on_note = false;

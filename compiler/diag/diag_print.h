@@ -25,9 +25,9 @@ typedef struct diag_message {
     diag_extra *fixits;
 } diag_message;
 
-/* diag_keep.c, and what it needs of diag.c */
-void diag_put_message(text *out, uint32_t file, const diag_message *m);
-bool diag_read_messages(diag *d, const src_set *sources, uint32_t file, const char *kept);
+/* For diag_keep.c. NULL: there is none, or some were dropped. */
+const diag_message *diag_message_at(const diag *d, size_t i);
+const src_set *diag_sources(const diag *d);
 void diag_report_again(diag *d, const diag_check *check, diag_severity severity, src_range where,
                        const char *message);
 

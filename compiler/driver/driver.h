@@ -59,6 +59,7 @@ typedef struct driver_options {
 /* An error that lies in no file: to be reported through `d`, or on stderr before it is set. */
 void driver_complain(const char *fmt, ...) UTIL_PRINTF(1, 2);
 void driver_complain_to(diag *d);
+diag *driver_reports(void);     /* the d, or NULL */
 
 /* False when the command line is wrong (said on stderr). `d` knows the names of the checks. */
 bool driver_parse_options(driver_options *o, const diag *d, int argc, char **argv);

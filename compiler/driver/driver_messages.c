@@ -1,32 +1,9 @@
-/* Errors of the driver, and messages of the C compiler in the forms for tools. */
+/* Messages of the C compiler in the forms for tools, and its warnings by name. */
 #include "diag/temp.h"
 #include "driver.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static diag *reports;
-
-void driver_complain_to(diag *d)
-{
-    reports = d;
-}
-
-void driver_complain(const char *fmt, ...)
-{
-    va_list ap;
-    text t = {0};
-    va_start(ap, fmt);
-    text_vprintf(&t, fmt, ap);
-    va_end(ap);
-    if (reports) {
-        diag_report_plain(reports, DIAG_ERROR, "%s", text_str(&t));
-        diag_flush(reports, stderr);
-    } else {
-        fprintf(stderr, "dagcc: error: %s\n", text_str(&t));
-    }
-    text_free(&t);
-}
 
 /* ---- messages of the C compiler ------------------------------------------------------------- */
 
@@ -96,7 +73,7 @@ static bool is_prose(const char *line)
            strstr(line, "ld returned");
 }
 
-static void report_lines(char *log)
+static void report_lines(diag *reports, char *log)
 {
     for (char *line = log, *next; line && *line; line = next) {
         foreign f;
@@ -116,6 +93,7 @@ static void report_lines(char *log)
 
 int driver_run_cc(const driver_options *o, const words *command, const char *temp_dir)
 {
+    diag *reports = driver_reports();
     if (o->format == DIAG_TEXT || !reports)
         return driver_run(command, o->verbose, NULL);
     const char *log = temp_path(o->arena, temp_dir, "cc.log");
@@ -125,7 +103,7 @@ int driver_run_cc(const driver_options *o, const words *command, const char *tem
     text said = {0};
     driver_read_file(log, &said);
     char *copy = util_strdup(text_str(&said));
-    report_lines(copy);
+    report_lines(reports, copy);
     if (status != 0 && diag_errors(reports) == errors)
         driver_complain("%s failed with exit status %d: %s", command->items[0], status,
                         text_str(&said));

@@ -115,11 +115,11 @@ static void class_head(builder *b, plan_class *cls)
 {
     const sema_class *sema = cls->sema;
     const ast_call *place = sema->ast->placement;
-    cls->place = plan_global_of(b, sema->placement);
-    cls->n_place = place->n_args;
-    cls->place_index = arena_alloc(b->a, (place->n_args + 1) * sizeof(*cls->place_index));
+    cls->place.of = plan_global_of(b, sema->placement);
+    cls->place.n = place->n_args;
+    cls->place.index = arena_alloc(b->a, (place->n_args + 1) * sizeof(*cls->place.index));
     for (size_t i = 0; i < place->n_args; i++)
-        cls->place_index[i] = plan_lower(b, cls, place->args[i]->lo);
+        cls->place.index[i] = plan_lower(b, cls, place->args[i]->lo);
     if (sema->ast->priority)
         cls->priority = plan_lower(b, cls, sema->ast->priority);
     if (cls->priority && px_is_int(cls->priority, 0))
@@ -167,8 +167,8 @@ static bool depends_on_dynamic(builder *b, const plan_class *cls)
         const sema_flow *flow = &cls->sema->flows[f];
         for (size_t i = 0; i < flow->n_edges; i++) {
             const sema_edge *edge = &flow->edges[i];
-            if (edge->dir == AST_IN && edge->end == SEMA_END_TASK
-                && (edge->dynamic || !plan_class_of(b, edge->target_class)->countable))
+            if (edge->dir == AST_IN && edge->end == SEMA_END_TASK &&
+                (edge->dynamic || !plan_class_of(b, edge->target_class)->count.known))
                 return true;
         }
     }
@@ -179,12 +179,12 @@ static void countable(builder *b)
 {
     plan *p = b->p;
     for (size_t i = 0; i < p->n_classes; i++)
-        p->classes[i].countable = true;
+        p->classes[i].count.known = true;
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = 0; i < p->n_classes; i++)
-            if (p->classes[i].countable && depends_on_dynamic(b, &p->classes[i])) {
-                p->classes[i].countable = false;
+            if (p->classes[i].count.known && depends_on_dynamic(b, &p->classes[i])) {
+                p->classes[i].count.known = false;
                 p->dynamic = changed = true;
             }
     }

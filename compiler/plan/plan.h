@@ -307,38 +307,42 @@ typedef struct plan_body {
     plan_user *workspace;       /* inline C, printed once per precision; NULL: none */
 } plan_body;
 
-struct plan_class {
-    const sema_class *sema;
-    const char *name;
-    int index;
-    int line;
-    plan_var *locals;           /* parameters in their order, then derived locals */
-    size_t n_params, n_locals;
-    plan_flow *flows;
-    size_t n_data, n_flows;
-    const plan_global *place;
-    const plan_expr **place_index;
-    size_t n_place;
-    const plan_expr *priority;  /* NULL: 0 */
+/* Where its instances run: the owner of an element. */
+struct plan_place {
+    const plan_global *of;
+    const plan_expr **index;
+    size_t n;
+};
 
-    plan_nest member;           /* LET, TEST, FOUND: is an instance in the space */
-    plan_nest count;            /* LOOP, LET, TEST over the space */
-    size_t count_tail;          /* so many last levels are loops that are counted without walking
-                                   them */
-    bool count_pair;            /* ... two, and the bounds of the inner one are pair_lo and pair_hi
-                                   of the outer variable; false: they do not depend on each other */
-    plan_affine pair_lo, pair_hi;
-    bool countable;             /* false: reached through [dynamic] */
-    bool starts;                /* false: no instance can start without an arrival */
-    plan_nest start;
-    bool start_asks_inputs;     /* call inputs for what the nest could not decide */
+/* How many instances there are. */
+struct plan_count {
+    plan_nest nest;             /* LOOP, LET, TEST over the space */
+    size_t tail;                /* so many last levels are loops that are counted without walking them */
+    bool pair;                  /* ... two, and the bounds of the inner one are lo and hi of the outer
+                                   variable; false: they do not depend on each other */
+    plan_affine lo, hi;
+    bool known;                 /* false: reached through [dynamic] */
+};
+
+/* Those that start without an arrival. */
+struct plan_start {
+    bool some;                  /* false: no instance can start without an arrival */
+    plan_nest nest;
+    bool asks_inputs;           /* call inputs for what the nest could not decide */
     bool enumerates;            /* some dimension of the affinity is not solved */
+};
 
+/* What an instance waits for, and what is bound to its flows. */
+struct plan_in {
     bool waits;                 /* inputs is not 0 for all */
     bool receives;              /* some flow has a task input */
     const plan_expr *arrivals;  /* those that need no walk: sum of the flows' waits */
     plan_bind *binds;
     size_t n_binds;
+};
+
+/* Where its results go. */
+struct plan_out {
     plan_store *stores;
     size_t n_stores;
     plan_edge *edges;
@@ -347,6 +351,26 @@ struct plan_class {
                                    is among them, or there are no such outputs */
     plan_bit *bits;
     size_t n_bits;
+};
+
+struct plan_class {
+    const sema_class *sema;
+    const char *name;
+    int index;
+    int line;
+    plan_var *locals; /* parameters in their order, then derived locals */
+    size_t n_params, n_locals;
+    plan_flow *flows;
+    size_t n_data, n_flows;
+    struct plan_place place;
+    const plan_expr *priority; /* NULL: 0 */
+
+    plan_nest member; /* LET, TEST, FOUND: is an instance in the space */
+    struct plan_count count;
+    struct plan_start start;
+
+    struct plan_in in;
+    struct plan_out out;
     plan_body *bodies;
     size_t n_bodies;
     size_t n_left_out;          /* bodies for devices that this build lacks */

@@ -117,8 +117,8 @@ static void dump_inputs(const plan_class *cls, text *out)
 {
     static const char *const kinds[] = {"memory", "new", "new-tile", "new-like", "null",
                                         "no-shape"};
-    for (size_t i = 0; i < cls->n_binds; i++) {
-        const plan_bind *bind = &cls->binds[i];
+    for (size_t i = 0; i < cls->in.n_binds; i++) {
+        const plan_bind *bind = &cls->in.binds[i];
         text_printf(out, "  bind %s %s%s", bind->flow->name, kinds[bind->kind],
                     bind->in_memory ? " in-memory" : "");
         if (bind->place) {
@@ -133,13 +133,13 @@ static void dump_inputs(const plan_class *cls, text *out)
 
 static void dump_outputs(const plan_class *cls, text *out)
 {
-    for (size_t i = 0; i < cls->n_bits; i++) {
+    for (size_t i = 0; i < cls->out.n_bits; i++) {
         text_printf(out, "  bit %zu ", i);
-        dump_expr(cls->bits[i].cond, out);
+        dump_expr(cls->out.bits[i].cond, out);
         text_putc(out, '\n');
     }
-    for (size_t i = 0; i < cls->n_edges; i++) {
-        const plan_edge *edge = &cls->edges[i];
+    for (size_t i = 0; i < cls->out.n_edges; i++) {
+        const plan_edge *edge = &cls->out.edges[i];
         text_printf(out, "  edge %s -> %s %s", edge->source->name, edge->target_flow->name,
                     edge->target->name);
         dump_list(edge->args, edge->target->n_params, out);
@@ -149,15 +149,15 @@ static void dump_outputs(const plan_class *cls, text *out)
             text_printf(out, " bit %s%d", edge->bit_negated ? "!" : "", edge->bit);
         dump_nest("", &edge->nest, out);
     }
-    if (cls->ctl_blind) {
+    if (cls->out.ctl_blind) {
         text_puts(out, "  control alike for all");
         for (size_t i = 0; i < cls->n_locals; i++)
-            if (cls->ctl_blind >> i & 1)
+            if (cls->out.ctl_blind >> i & 1)
                 text_printf(out, " %s", cls->locals[i].name);
         text_putc(out, '\n');
     }
-    for (size_t i = 0; i < cls->n_stores; i++) {
-        const plan_store *store = &cls->stores[i];
+    for (size_t i = 0; i < cls->out.n_stores; i++) {
+        const plan_store *store = &cls->out.stores[i];
         text_printf(out, "  store %s -> %s", store->flow->name, store->place->name);
         dump_list(store->index, store->n_index, out);
         text_printf(out, " region %d", (int)store->region);
@@ -187,16 +187,16 @@ static void dump_class(const plan_class *cls, text *out)
     for (size_t i = 0; i < cls->n_locals; i++)
         text_printf(out, "%s%s", i == 0 ? "" : i == cls->n_params ? "; " : ", ",
                     cls->locals[i].name);
-    text_printf(out, ") : %s", cls->place->name);
-    dump_list(cls->place_index, cls->n_place, out);
-    text_printf(out, "%s%s\n", cls->enumerates ? " enumerates" : "",
-                cls->countable ? "" : " dynamic");
+    text_printf(out, ") : %s", cls->place.of->name);
+    dump_list(cls->place.index, cls->place.n, out);
+    text_printf(out, "%s%s\n", cls->start.enumerates ? " enumerates" : "",
+                cls->count.known ? "" : " dynamic");
     dump_nest("member", &cls->member, out);
-    text_printf(out, "  count, last %zu closed", cls->count_tail);
-    dump_nest("", &cls->count, out);
+    text_printf(out, "  count, last %zu closed", cls->count.tail);
+    dump_nest("", &cls->count.nest, out);
     dump_bodies(cls, out);
-    if (cls->starts)
-        dump_nest(cls->start_asks_inputs ? "start asks" : "start", &cls->start, out);
+    if (cls->start.some)
+        dump_nest(cls->start.asks_inputs ? "start asks" : "start", &cls->start.nest, out);
     if (cls->priority) {
         text_puts(out, "  priority ");
         dump_expr(cls->priority, out);

@@ -150,7 +150,7 @@ static void flow_sources(builder *b, plan_class *cls, plan_flow *flow)
         if (edge->dir != AST_IN || edge->end != SEMA_END_TASK)
             continue;
         plan_source *source = &flow->sources[flow->n_sources++];
-        cls->receives = true;
+        cls->in.receives = true;
         plan_class *from = plan_class_of(b, edge->target_class);
         *source = (plan_source){
             .cls = from, .flow = plan_flow_of(from, edge->target_flow), .dynamic = edge->dynamic,
@@ -168,11 +168,11 @@ static void flow_sources(builder *b, plan_class *cls, plan_flow *flow)
 static plan_bind *add_bind(builder *b, plan_class *cls, const plan_flow *flow,
                            plan_bind_kind kind, int line)
 {
-    plan_bind *old = cls->binds;
-    cls->binds = arena_alloc(b->a, (cls->n_binds + 1) * sizeof *cls->binds);
+    plan_bind *old = cls->in.binds;
+    cls->in.binds = arena_alloc(b->a, (cls->in.n_binds + 1) * sizeof *cls->in.binds);
     if (old)
-        memcpy(cls->binds, old, cls->n_binds * sizeof *old);
-    plan_bind *bind = &cls->binds[cls->n_binds++];
+        memcpy(cls->in.binds, old, cls->in.n_binds * sizeof *old);
+    plan_bind *bind = &cls->in.binds[cls->in.n_binds++];
     bind->kind = kind;
     bind->flow = flow;
     bind->line = line;
@@ -316,7 +316,7 @@ static void data_binds(builder *b, plan_class *cls, plan_flow *flow)
 
 void plan_inputs(builder *b, plan_class *cls)
 {
-    cls->arrivals = px_int(b, 0);
+    cls->in.arrivals = px_int(b, 0);
     for (size_t i = 0; i < cls->n_flows; i++) {
         plan_flow *flow = &cls->flows[i];
         if (i >= cls->n_data) {
@@ -326,8 +326,8 @@ void plan_inputs(builder *b, plan_class *cls)
             data_binds(b, cls, flow);
         }
         flow_sources(b, cls, flow);
-        cls->arrivals = px_binary(b, AST_OP_ADD, cls->arrivals, flow->waits);
+        cls->in.arrivals = px_binary(b, AST_OP_ADD, cls->in.arrivals, flow->waits);
         if (!px_is_int(flow->waits, 0) || flow->n_gathers || (!flow->proven && !flow->or_null))
-            cls->waits = true;
+            cls->in.waits = true;
     }
 }

@@ -239,6 +239,26 @@ static const plan_expr *lower_name(builder *b, plan_class *cls, const ast_expr *
     }
 }
 
+/* min, max, ceildiv as conditional values: their arguments are pure. */
+static const plan_expr *lower_function(builder *b, plan_class *cls, const ast_expr *e)
+{
+    ast_function f = ast_function_of(e);
+    const plan_expr *all = plan_lower(b, cls, e->u.call.args[0]);
+    for (size_t i = 1; i < e->u.call.n_args; i++) {
+        const plan_expr *next = plan_lower(b, cls, e->u.call.args[i]), *one = px_int(b, 1);
+        if (f == AST_CEILDIV)   /* as ast_ceildiv */
+            all = px_cond(b, px_binary(b, AST_OP_GT, all, px_int(b, 0)),
+                          px_binary(b, AST_OP_ADD, px_binary(b, AST_OP_DIV,
+                                                             px_binary(b, AST_OP_SUB, all, one),
+                                                             next), one),
+                          px_binary(b, AST_OP_DIV, all, next));
+        else
+            all = px_cond(b, px_binary(b, f == AST_MIN ? AST_OP_LT : AST_OP_GT, next, all), next,
+                          all);
+    }
+    return all;
+}
+
 const plan_expr *plan_lower(builder *b, plan_class *cls, const ast_expr *e)
 {
     switch (e->kind) {
@@ -251,6 +271,10 @@ const plan_expr *plan_lower(builder *b, plan_class *cls, const ast_expr *e)
     case AST_BINARY:
         return px_binary(b, e->u.binary.op, plan_lower(b, cls, e->u.binary.left),
                          plan_lower(b, cls, e->u.binary.right));
+    case AST_CALL_VALUE:
+        if (ast_function_of(e))
+            return lower_function(b, cls, e);
+        break;
     case AST_COND:
         return px_cond(b, plan_lower(b, cls, e->u.cond.test), plan_lower(b, cls, e->u.cond.yes),
                        plan_lower(b, cls, e->u.cond.no));

@@ -60,7 +60,7 @@ static dag_region edge_region(builder *b, const sema_edge *edge)
 /* The target's placement in terms of its parameters only; NULL when that cannot be had. */
 static const plan_expr *place_of_params(builder *b, const plan_class *target, size_t d)
 {
-    const plan_expr *index = target->place_index[d];
+    const plan_expr *index = target->place.index[d];
     for (size_t i = target->member.n; i-- > 0;) {
         const plan_level *level = &target->member.levels[i];
         if (level->kind == PLAN_LET)
@@ -100,11 +100,11 @@ static bool solve_level(builder *b, plan_edge *edge, size_t at, size_t d)
         || __builtin_add_overflow(shift, arg_shift, &shift))
         return false;
     bool alone = only_in(edge, at, arg);
-    for (size_t other = 0; other < target->n_place; other++)
+    for (size_t other = 0; other < target->place.n; other++)
         if (other != d && px_uses(place_of_params(b, target, other), param))
             alone = false;
     level->walk = alone ? PLAN_WALK_VISIT : PLAN_WALK_VISIT_OWNED;
-    level->place = target->place;
+    level->place = target->place.of;
     level->dim = (int)d;
     level->shift = shift;
     return true;
@@ -116,7 +116,7 @@ static void solve_edge(builder *b, plan_edge *edge)
         const plan_level *level = &edge->nest.levels[i];
         if (level->kind != PLAN_LOOP || level->step)
             continue;
-        for (size_t d = 0; d < edge->target->n_place; d++)
+        for (size_t d = 0; d < edge->target->place.n; d++)
             if (solve_level(b, edge, i, d))
                 break;
     }
@@ -125,11 +125,11 @@ static void solve_edge(builder *b, plan_edge *edge)
 /* The number of the bit for this guard; the two halves of a ternary share one. */
 static int bit_of(builder *b, plan_class *cls, const sema_edge *edge)
 {
-    for (size_t i = 0; i < cls->n_edges; i++)
-        if (cls->edges[i].sema->dep == edge->dep)
-            return cls->edges[i].bit;
+    for (size_t i = 0; i < cls->out.n_edges; i++)
+        if (cls->out.edges[i].sema->dep == edge->dep)
+            return cls->out.edges[i].bit;
     const plan_expr *cond = edge->cond ? plan_lower(b, cls, edge->cond) : px_int(b, 1);
-    if (cls->n_bits == 64)
+    if (cls->out.n_bits == 64)
         plan_error(b, PLAN_CHECK_DYNAMIC, edge->dep->node.range,
                    "a class can have at most 64 [dynamic] guards");
     plan_var *locals[DAG_MAX_LOCALS];
@@ -139,17 +139,21 @@ static int bit_of(builder *b, plan_class *cls, const sema_edge *edge)
         plan_error(b, PLAN_CHECK_DYNAMIC, edge->cond->node.range,
                    "a [dynamic] guard is sent as one bit and cannot depend on the indices of its "
                    "list");
-    cls->bits[cls->n_bits].cond = cond;
-    return (int)cls->n_bits++;
+    cls->out.bits[cls->out.n_bits].cond = cond;
+    return (int)cls->out.n_bits++;
 }
 
 static void add_edge(builder *b, plan_class *cls, plan_flow *flow, const sema_edge *from)
 {
-    plan_edge *edge = &cls->edges[cls->n_edges];
+    plan_edge *edge = &cls->out.edges[cls->out.n_edges];
     *edge = (plan_edge){
-        .sema = from, .bcast = from->bcast, .source = flow,
-        .target = plan_class_of(b, from->target_class), .bit = -1,
-        .index = (int)cls->n_edges, .line = plan_line(b, from->dep->node.range),
+        .sema = from,
+        .bcast = from->bcast,
+        .source = flow,
+        .target = plan_class_of(b, from->target_class),
+        .bit = -1,
+        .index = (int)cls->out.n_edges,
+        .line = plan_line(b, from->dep->node.range),
     };
     edge->target_flow = plan_flow_of(edge->target, from->target_flow);
     edge->region = from->target_flow->kind == AST_CTL ? DAG_REGION_FULL : edge_region(b, from);
@@ -165,7 +169,7 @@ static void add_edge(builder *b, plan_class *cls, plan_flow *flow, const sema_ed
                        "a guard that reads what a body computed needs the property [dynamic]");
         nest_edge(b, cls, &edge->nest, from, guard);
     }
-    cls->n_edges++;
+    cls->out.n_edges++;
     if (from->bcast_arg)
         edge->group = plan_lower(b, cls, from->bcast_arg);
     nest_args(b, cls, &edge->nest, from->call, edge->target, &edge->args, &edge->narrow);
@@ -177,7 +181,7 @@ static void add_edge(builder *b, plan_class *cls, plan_flow *flow, const sema_ed
 
 static void add_store(builder *b, plan_class *cls, plan_flow *flow, const sema_edge *edge)
 {
-    plan_store *store = &cls->stores[cls->n_stores++];
+    plan_store *store = &cls->out.stores[cls->out.n_stores++];
     plan_global *place = plan_global_of(b, edge->target);
     place->stored = true;
     *store = (plan_store){.flow = flow, .place = place, .n_index = edge->call->n_args,
@@ -210,8 +214,8 @@ static uint32_t blind_locals(const plan_class *cls)
     bool any = false;
     for (size_t i = 0; i < cls->n_locals; i++)
         blind |= UINT32_C(1) << i;
-    for (size_t k = 0; k < cls->n_edges; k++) {
-        const plan_edge *edge = &cls->edges[k];
+    for (size_t k = 0; k < cls->out.n_edges; k++) {
+        const plan_edge *edge = &cls->out.edges[k];
         if (edge->source->sema->kind != AST_CTL)
             continue;
         if (edge->bit >= 0) /* its guard reads what the body has computed */
@@ -229,9 +233,9 @@ void plan_outputs(builder *b, plan_class *cls)
     size_t n = 0;
     for (size_t f = 0; f < cls->n_flows; f++)
         n += cls->flows[f].sema->n_edges;
-    cls->edges = arena_alloc(b->a, (n + 1) * sizeof *cls->edges);
-    cls->stores = arena_alloc(b->a, (n + 1) * sizeof *cls->stores);
-    cls->bits = arena_alloc(b->a, (n + 1) * sizeof *cls->bits);
+    cls->out.edges = arena_alloc(b->a, (n + 1) * sizeof *cls->out.edges);
+    cls->out.stores = arena_alloc(b->a, (n + 1) * sizeof *cls->out.stores);
+    cls->out.bits = arena_alloc(b->a, (n + 1) * sizeof *cls->out.bits);
     for (size_t f = 0; f < cls->n_flows; f++) {
         plan_flow *flow = &cls->flows[f];
         for (size_t i = 0; i < flow->sema->n_edges; i++) {
@@ -244,5 +248,5 @@ void plan_outputs(builder *b, plan_class *cls)
                 add_store(b, cls, flow, edge);
         }
     }
-    cls->ctl_blind = blind_locals(cls);
+    cls->out.ctl_blind = blind_locals(cls);
 }

@@ -84,18 +84,18 @@ static void walk_local(builder *b, plan_class *cls, const sema_local *local)
     if (!value->indices && value->hi) {
         const plan_expr *lo = plan_lower(b, cls, value->lo), *hi = plan_lower(b, cls, value->hi);
         const plan_expr *step = value->step ? plan_lower(b, cls, value->step) : NULL;
-        plan_level *level = nest_loop(b, &cls->count, var, lo, hi, step, line);
+        plan_level *level = nest_loop(b, &cls->count.nest, var, lo, hi, step, line);
         bool down = step && step->kind == PLAN_INT && step->u.integer < 0;
         bool either = step && step->kind != PLAN_INT;
         level->check_lo = check_bound(b, cls, var, lo, down || either);
         level->check_hi = check_bound(b, cls, var, hi, !down || either);
         return;
     }
-    const plan_expr *expr = nest_value(b, cls, &cls->count, value, local->name);
-    nest_let(b, &cls->count, var, expr, line);
+    const plan_expr *expr = nest_value(b, cls, &cls->count.nest, value, local->name);
+    nest_let(b, &cls->count.nest, var, expr, line);
     if (local->param >= 0)
-        cls->count.levels[cls->count.n - 1].check_hi = check_bound(b, cls, var, expr, true)
-                                                       || check_bound(b, cls, var, expr, false);
+        cls->count.nest.levels[cls->count.nest.n - 1].check_hi =
+            check_bound(b, cls, var, expr, true) || check_bound(b, cls, var, expr, false);
 }
 
 /* e with derived locals replaced by what they are, so that an index of the placement is seen to be
@@ -124,13 +124,13 @@ static plan_level *loop_of(plan_nest *nest, const plan_var *var)
 static size_t solve(builder *b, plan_class *cls)
 {
     size_t solved = 0;
-    for (size_t d = 0; d < cls->n_place; d++) {
+    for (size_t d = 0; d < cls->place.n; d++) {
         plan_var *var;
         int64_t shift;
-        const plan_expr *index = resolved(b, &cls->count, cls->place_index[d]);
+        const plan_expr *index = resolved(b, &cls->count.nest, cls->place.index[d]);
         plan_level *loop = NULL;
         if (px_linear(index, &var, &shift))
-            loop = loop_of(&cls->count, var);
+            loop = loop_of(&cls->count.nest, var);
         if (!loop || loop->step)
             continue;
         if (loop->walk == PLAN_WALK_OWNED && !loop->also) {
@@ -141,18 +141,18 @@ static size_t solve(builder *b, plan_class *cls)
         if (loop->walk != PLAN_WALK_ALL)
             continue;
         loop->walk = PLAN_WALK_OWNED;
-        loop->place = cls->place;
+        loop->place = cls->place.of;
         loop->dim = (int)d;
         loop->shift = shift;
         solved++;
     }
-    for (size_t d = 0; d < cls->n_place; d++) {
-        const plan_expr *index = resolved(b, &cls->count, cls->place_index[d]);
-        for (size_t i = 0; i < cls->count.n; i++) {
-            const plan_level *level = &cls->count.levels[i];
+    for (size_t d = 0; d < cls->place.n; d++) {
+        const plan_expr *index = resolved(b, &cls->count.nest, cls->place.index[d]);
+        for (size_t i = 0; i < cls->count.nest.n; i++) {
+            const plan_level *level = &cls->count.nest.levels[i];
             if (level->kind == PLAN_LOOP && level->walk == PLAN_WALK_ALL
                 && px_uses(index, level->var))
-                cls->enumerates = true;
+                cls->start.enumerates = true;
         }
     }
     return solved;
@@ -183,14 +183,14 @@ static size_t closed_tail(const plan_nest *nest)
 /* The last two levels as one sum, where the inner bounds are affine in the outer variable. */
 static bool closed_pair(builder *b, plan_class *cls)
 {
-    const plan_nest *nest = &cls->count;
+    const plan_nest *nest = &cls->count.nest;
     if (nest->n < 2)
         return false;
     const plan_level *outer = &nest->levels[nest->n - 2], *inner = outer + 1;
     bool rises = !outer->step || (outer->step->kind == PLAN_INT && outer->step->u.integer > 0);
-    return outer->kind == PLAN_LOOP && outer->var->local >= 0 && rises && !inner->step
-           && px_affine(b, inner->lo, outer->var, &cls->pair_lo)
-           && px_affine(b, inner->hi, outer->var, &cls->pair_hi);
+    return outer->kind == PLAN_LOOP && outer->var->local >= 0 && rises && !inner->step &&
+           px_affine(b, inner->lo, outer->var, &cls->count.lo) &&
+           px_affine(b, inner->hi, outer->var, &cls->count.hi);
 }
 
 static void report_enumeration(builder *b, const plan_class *cls)
@@ -216,14 +216,14 @@ void plan_space(builder *b, plan_class *cls)
         walk_local(b, cls, local);
         member(b, cls, local);
     }
-    bool all = solve(b, cls) == cls->n_place;
-    for (size_t i = 0; i < cls->count.n; i++)
-        *nest_add(b, &cls->start, PLAN_LET, 0) = cls->count.levels[i];
-    nest_prune(&cls->count, cls);
-    cls->count_tail = all ? closed_tail(&cls->count) : 0;
-    cls->count_pair = cls->count_tail == 1 && closed_pair(b, cls);
-    cls->count_tail += cls->count_pair;
-    if (cls->enumerates)
+    bool all = solve(b, cls) == cls->place.n;
+    for (size_t i = 0; i < cls->count.nest.n; i++)
+        *nest_add(b, &cls->start.nest, PLAN_LET, 0) = cls->count.nest.levels[i];
+    nest_prune(&cls->count.nest, cls);
+    cls->count.tail = all ? closed_tail(&cls->count.nest) : 0;
+    cls->count.pair = cls->count.tail == 1 && closed_pair(b, cls);
+    cls->count.tail += cls->count.pair;
+    if (cls->start.enumerates)
         report_enumeration(b, cls);
 }
 
@@ -304,14 +304,14 @@ static bool narrow(builder *b, plan_nest *nest, const plan_expr *cond)
 
 static void start_where(builder *b, plan_class *cls, const plan_expr *cond)
 {
-    cond = resolved(b, &cls->start, cond);
+    cond = resolved(b, &cls->start.nest, cond);
     if (cond->kind == PLAN_BINARY && cond->u.op.op == AST_OP_AND) {
         start_where(b, cls, cond->u.op.a);
         start_where(b, cls, cond->u.op.b);
     } else if (px_is_int(cond, 0)) {
-        cls->starts = false;
-    } else if (!narrow(b, &cls->start, cond)) {
-        nest_test(b, &cls->start, cond, cls->line);
+        cls->start.some = false;
+    } else if (!narrow(b, &cls->start.nest, cond)) {
+        nest_test(b, &cls->start.nest, cond, cls->line);
     }
 }
 
@@ -337,19 +337,19 @@ static const plan_expr *gather_idle(builder *b, const plan_nest *nest)
 
 void plan_start(builder *b, plan_class *cls)
 {
-    cls->starts = true;
-    for (size_t f = 0; f < cls->n_flows && cls->starts; f++) {
+    cls->start.some = true;
+    for (size_t f = 0; f < cls->n_flows && cls->start.some; f++) {
         const plan_flow *flow = &cls->flows[f];
         start_where(b, cls, px_not(b, flow->waits));
         if (f < cls->n_data && !flow->proven && !flow->or_null)
-            cls->start_asks_inputs = true;
-        for (size_t i = 0; i < flow->n_gathers && cls->starts; i++) {
+            cls->start.asks_inputs = true;
+        for (size_t i = 0; i < flow->n_gathers && cls->start.some; i++) {
             const plan_expr *idle = gather_idle(b, &flow->gathers[i].nest);
             if (idle)
                 start_where(b, cls, idle);
             else
-                cls->start_asks_inputs = true;
+                cls->start.asks_inputs = true;
         }
     }
-    nest_prune(&cls->start, cls);
+    nest_prune(&cls->start.nest, cls);
 }

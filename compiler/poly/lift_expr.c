@@ -5,6 +5,7 @@
  */
 #include "poly.h"
 
+#include <isl/ilp.h>
 #include <string.h>
 
 static isl_pw_aff *refuse(lift_scope *s, const ast_expr *e, const char *why)
@@ -179,19 +180,93 @@ static isl_pw_aff *lift_quotient(lift_scope *s, const ast_expr *e, isl_pw_aff *a
     return by < 0 ? isl_pw_aff_neg(q) : q;
 }
 
+/* Least and greatest value of b (kept) where it will be asked for, if they are few apart. */
+static bool bounded(const lift_scope *s, isl_pw_aff *b, long *low, long *high)
+{
+    enum { FEW = 31 };
+    if (!s->within)
+        return false;
+    isl_pw_aff *here = isl_pw_aff_intersect_domain(isl_pw_aff_copy(b), isl_set_copy(s->within));
+    isl_set *values = isl_map_range(isl_map_from_pw_aff(here));
+    values = isl_set_project_out(values, isl_dim_param, 0, (unsigned)s->poly->n_params);
+    isl_val *min = isl_set_dim_min_val(isl_set_copy(values), 0);
+    isl_val *max = isl_set_dim_max_val(values, 0);
+    bool ok = min && max && isl_val_is_int(min) && isl_val_is_int(max) &&
+              isl_val_cmp_si(min, 0) >= 0 && isl_val_cmp_si(max, FEW) <= 0;
+    if (ok) {
+        *low = isl_val_get_num_si(min);
+        *high = isl_val_get_num_si(max);
+    }
+    isl_val_free(min);
+    isl_val_free(max);
+    return ok;
+}
+
+/* a << by or a >> by. Takes a. */
+static isl_pw_aff *shift_by(const lift_scope *s, ast_op op, isl_pw_aff *a, long by)
+{
+    isl_val *v = isl_val_int_from_si(s->poly->isl, 1L << by);
+    return op == AST_OP_SHL ? isl_pw_aff_scale_val(a, v)
+                            : isl_pw_aff_floor(isl_pw_aff_scale_down_val(a, v));
+}
+
+/* A shift by a value that takes few: one piece for each. Takes a and b. */
+static isl_pw_aff *shift_by_cases(const lift_scope *s, ast_op op, isl_pw_aff *a, isl_pw_aff *b,
+                                  long low, long high)
+{
+    isl_pw_aff *all = shift_by(s, op, isl_pw_aff_copy(a), high);
+    for (long by = high - 1; by >= low; by--) {
+        isl_set *when = isl_pw_aff_le_set(isl_pw_aff_copy(b), lift_number(s, by));
+        all = isl_pw_aff_cond(isl_set_indicator_function(when),
+                              shift_by(s, op, isl_pw_aff_copy(a), by), all);
+    }
+    isl_pw_aff_free(a);
+    isl_pw_aff_free(b);
+    return all;
+}
+
+/* a ^ c for a constant with few bits: each bit is turned round. Takes a and b. */
+static isl_pw_aff *lift_xor(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
+{
+    enum { BITS = 16, MOST = 3 };
+    int64_t with = 0;
+    if (!lift_constant(b, &with)) {     /* 1 ^ k */
+        isl_pw_aff *swap = a;
+        a = b;
+        b = swap;
+    }
+    bool known = lift_constant(b, &with) && with >= 0 && with < 1L << BITS &&
+                 __builtin_popcountll((unsigned long long)with) <= MOST;
+    isl_pw_aff_free(b);
+    if (!known) {
+        isl_pw_aff_free(a);
+        return refuse(s, e, "a bitwise exclusive or");
+    }
+    for (long bit = 0; bit < BITS; bit++) {
+        if (!(with >> bit & 1))
+            continue;
+        /* a + 2^bit - 2^(bit+1) * (floor(a / 2^bit) % 2) */
+        isl_val *two = isl_val_int_from_si(s->poly->isl, 2);
+        isl_pw_aff *set = isl_pw_aff_mod_val(shift_by(s, AST_OP_SHR, isl_pw_aff_copy(a), bit), two);
+        set = isl_pw_aff_scale_val(set, isl_val_int_from_si(s->poly->isl, 2L << bit));
+        a = isl_pw_aff_sub(isl_pw_aff_add(a, lift_number(s, 1L << bit)), set);
+    }
+    return a;
+}
+
 static isl_pw_aff *lift_shift(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
 {
     int64_t by = 0;
+    long low, high;
     bool known = lift_constant(b, &by) && by >= 0 && by < 32;
+    if (!known && bounded(s, b, &low, &high))
+        return shift_by_cases(s, e->u.binary.op, a, b, low, high);
     isl_pw_aff_free(b);
     if (!known) {
         isl_pw_aff_free(a);
         return refuse(s, e, "a shift by a variable");
     }
-    isl_val *v = isl_val_int_from_si(s->poly->isl, 1L << by);
-    if (e->u.binary.op == AST_OP_SHL)
-        return isl_pw_aff_scale_val(a, v);
-    return isl_pw_aff_floor(isl_pw_aff_scale_down_val(a, v));
+    return shift_by(s, e->u.binary.op, a, (long)by);
 }
 
 static isl_pw_aff *lift_binary(lift_scope *s, const ast_expr *e)
@@ -216,9 +291,7 @@ static isl_pw_aff *lift_binary(lift_scope *s, const ast_expr *e)
     case AST_OP_SHR:
         return lift_shift(s, e, a, b);
     default:
-        isl_pw_aff_free(a);
-        isl_pw_aff_free(b);
-        return refuse(s, e, "a bitwise exclusive or");
+        return lift_xor(s, e, a, b);
     }
 }
 
@@ -234,6 +307,38 @@ static isl_pw_aff *lift_conditional(lift_scope *s, const ast_expr *e)
         return NULL;
     }
     return isl_pw_aff_cond(isl_set_indicator_function(test), yes, no);
+}
+
+/* min, max, ceildiv. */
+static isl_pw_aff *lift_function(lift_scope *s, const ast_expr *e)
+{
+    ast_function f = ast_function_of(e);
+    int64_t by = 0;
+    if (f == AST_FUNCTION_NONE || e->u.call.n_args < 2)
+        return refuse(s, e, "not an integer expression");
+    isl_pw_aff *all = lift_value(s, e->u.call.args[0]);
+    for (size_t i = 1; all && i < e->u.call.n_args; i++) {
+        isl_pw_aff *next = lift_value(s, e->u.call.args[i]);
+        if (!next || (f == AST_CEILDIV && !(lift_constant(next, &by) && by > 0))) {
+            isl_pw_aff_free(all);
+            isl_pw_aff_free(next);
+            return next ? refuse(s, e, "a division by a variable") : NULL;
+        }
+        if (f == AST_CEILDIV)
+            all = isl_pw_aff_ceil(isl_pw_aff_scale_down_val(
+                all, isl_val_int_from_si(s->poly->isl, (long)by)));
+        isl_pw_aff *before = all;
+        all = f == AST_MIN ? isl_pw_aff_min(before, next) : f == AST_MAX ? isl_pw_aff_max(before, next)
+                                                                       : (isl_pw_aff_free(next), all);
+    }
+    return all;
+}
+
+/* Inline C: what it says is known where the language can say it, too. */
+static isl_pw_aff *lift_code(lift_scope *s, const ast_expr *e)
+{
+    isl_pw_aff *value = e->u.code.parsed ? lift_value(s, e->u.code.parsed) : NULL;
+    return value ? value : refuse(s, e, "inline C");
 }
 
 static bool is_logical(ast_op op)
@@ -270,8 +375,9 @@ isl_pw_aff *lift_value(lift_scope *s, const ast_expr *e)
         return e->u.string.parsed ? lift_value(s, e->u.string.parsed)
                                   : refuse(s, e, "C text");
     case AST_INLINE_C:
-        return refuse(s, e, "inline C");
+        return lift_code(s, e);
     case AST_CALL_VALUE:
+        return lift_function(s, e);
     case AST_BAD:
         break;
     }

@@ -74,6 +74,8 @@ static void collect(const ast_expr *e, void *arg)
         return;
     }
     if (e->kind == AST_INLINE_C) {
+        if (!m->aside)
+            collect(e->u.code.parsed, m);
         collect_code(m, e);
         return;
     }

@@ -15,6 +15,8 @@ static void visit(const ast_expr *e, void *arg)
     sema_ref ref = sema_ref_of(s->sema, e);
     if (ref.kind == SEMA_REF_LOCAL)
         s->used[ref.u.local->index] = true;
+    if (e->kind == AST_INLINE_C)
+        visit(e->u.code.parsed, arg);
     ast_each_child(e, visit, arg);
 }
 

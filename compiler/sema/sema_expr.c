@@ -134,8 +134,14 @@ bool sema_same_expr(const ast_expr *a, const ast_expr *b)
         return same_or_absent(a->u.cond.test, b->u.cond.test) &&
                same_or_absent(a->u.cond.yes, b->u.cond.yes) &&
                same_or_absent(a->u.cond.no, b->u.cond.no);
-    case AST_INLINE_C:
     case AST_CALL_VALUE:
+        if (a->u.call.name.text != b->u.call.name.text || a->u.call.n_args != b->u.call.n_args)
+            return false;
+        for (size_t i = 0; i < a->u.call.n_args; i++)
+            if (!sema_same_expr(a->u.call.args[i], b->u.call.args[i]))
+                return false;
+        return true;
+    case AST_INLINE_C:
     case AST_BAD:
         break;
     }
@@ -292,6 +298,45 @@ static void check_binary(sema *s, const sema_scope *sc, const ast_expr *e)
                     ast_op_text(left->u.binary.op), ast_op_text(op));
 }
 
+/* Names in inline C that is an expression, too: those that mean nothing here make it opaque. */
+typedef struct quiet {
+    sema *s;
+    const sema_scope *sc;
+} quiet;
+
+static void resolve_one(const ast_expr *e, void *arg)
+{
+    const quiet *q = arg;
+    if (!e)
+        return;
+    if (e->kind == AST_NAME) {
+        sema_ref r = sema_find_name(q->s, q->sc, e->u.name);
+        bool early = (r.kind == SEMA_REF_LOCAL && r.u.local->index >= q->sc->n_locals) ||
+                     (r.kind == SEMA_REF_GLOBAL && r.u.global->index >= q->sc->n_globals);
+        if (!early)
+            q->s->info->refs[e->node.id] = r;
+    }
+    ast_each_child(e, resolve_one, arg);
+}
+
+static void resolve_quietly(sema *s, const sema_scope *sc, const ast_expr *e)
+{
+    quiet q = {s, sc};
+    resolve_one(e, &q);
+}
+
+/* Arguments of min, max, ceildiv. */
+static void check_function(sema *s, const ast_expr *e)
+{
+    ast_function f = ast_function_of(e);
+    int64_t by;
+    if (f == AST_CEILDIV ? e->u.call.n_args != 2 : f && e->u.call.n_args < 2)
+        sema_report(s, CHECK_CLASS_ARITY, e->node.range, "%s takes two values%s",
+                    e->u.call.name.text, f == AST_CEILDIV ? "" : " or more");
+    else if (f == AST_CEILDIV && sema_constant(e->u.call.args[1], &by) && by <= 0)
+        sema_report(s, CHECK_DIVISION_BY_ZERO, e->node.range, "the divisor of ceildiv is positive");
+}
+
 void sema_check_expr(sema *s, const sema_scope *sc, const ast_expr *e, bool want_int)
 {
     if (!e)
@@ -331,8 +376,11 @@ void sema_check_expr(sema *s, const sema_scope *sc, const ast_expr *e, bool want
     case AST_INLINE_C:
         s->info->texts[e->node.id] = arena_alloc(s->arena, sizeof(sema_text));
         *s->info->texts[e->node.id] = sema_scan_c(s, sc, e->u.code.text);
+        if (e->u.code.parsed)
+            resolve_quietly(s, sc, e->u.code.parsed);
         break;
     case AST_CALL_VALUE:
+        check_function(s, e);
         for (size_t i = 0; i < e->u.call.n_args; i++)
             sema_check_expr(s, sc, e->u.call.args[i], true);
         break;

@@ -136,3 +136,18 @@ bool ast_has_inline_c(const ast_expr *e)
         find_inline_c(e, &found);
     return found;
 }
+
+ast_function ast_function_of(const ast_expr *e)
+{
+    static const char *const words[] = {[AST_MIN] = "min", [AST_MAX] = "max",
+                                        [AST_CEILDIV] = "ceildiv"};
+    for (size_t i = AST_MIN; e->kind == AST_CALL_VALUE && i < UTIL_COUNT(words); i++)
+        if (strcmp(e->u.call.name.text, words[i]) == 0)
+            return (ast_function)i;
+    return AST_FUNCTION_NONE;
+}
+
+int64_t ast_ceildiv(int64_t a, int64_t b)
+{
+    return a > 0 ? (a - 1) / b + 1 : a / b;
+}

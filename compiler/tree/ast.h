@@ -57,7 +57,8 @@ typedef enum ast_expr_kind {
     AST_BINARY,         /* u.binary                         a + b */
     AST_COND,           /* u.cond                           c ? a : b */
     AST_INLINE_C,       /* u.code                           %{ return f(k); %} */
-    AST_CALL_VALUE,     /* u.call, property values only     hier(4) */
+    AST_CALL_VALUE,     /* u.call                           min(a, b)  max  ceildiv; as value of a
+                           property also                    hier(4) */
     AST_BAD,            /* stands where a syntax error was; diagnosed already */
 } ast_expr_kind;
 
@@ -108,6 +109,8 @@ struct ast_expr {
         } cond;
         struct {
             src_range text;     /* between %{ and %} */
+            ast_expr *parsed;   /* the expression it returns, where one of the language says it as
+                                   well; NULL otherwise. Not among the children */
         } code;
         struct {
             ast_ident name;
@@ -116,6 +119,12 @@ struct ast_expr {
         } call;
     } u;
 };
+
+/* The functions of the language. NONE: other words before a parenthesis, values of properties. */
+typedef enum ast_function { AST_FUNCTION_NONE, AST_MIN, AST_MAX, AST_CEILDIV } ast_function;
+ast_function ast_function_of(const ast_expr *e);
+/* ceildiv(a, b), b > 0: the least integer that is not below a / b. */
+int64_t ast_ceildiv(int64_t a, int64_t b);
 
 /* i = lo .. hi [.. step]   |   i = expr        (one item of a local index list) */
 struct ast_index {

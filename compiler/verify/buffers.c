@@ -1,22 +1,6 @@
 /* A fresh buffer has a shape in every instance: that of an element it is stored to, or a [type]. */
 #include "checks.h"
 
-bool verify_is_fresh(const sema_flow *flow, const sema_edge *e)
-{
-    bool named = flow->type.kind == SEMA_TYPE_NAMED && flow->type.shape;
-    if (e)
-        return e->end == SEMA_END_NEW && e->type.kind < SEMA_SHAPE_GLOBAL && !named;
-    for (size_t i = 0; i < flow->n_edges; i++)
-        if (flow->edges[i].dir == AST_IN)
-            return false;
-    return flow->ast->kind == AST_WRITE && !named;
-}
-
-bool verify_gives_shape(const sema_edge *e)
-{
-    return e->dir == AST_OUT && e->end == SEMA_END_MEMORY && !e->has_range && !e->dynamic;
-}
-
 /* Reports what of the instances `fresh` (taken) stores the flow nowhere. */
 static void check_stored(verify_model *m, const verify_class *c, const sema_flow *flow,
                          isl_set *fresh)

@@ -32,9 +32,9 @@ isl_map *verify_empty_relation(verify_model *m, const sema_flow *from, const sem
 /* inputs.c: input-gap, input-overlap, null-forward. Sets proven[node id of the ast_flow] where
  * exactly one input is active in every instance. */
 void verify_check_inputs(verify_model *m, bool *proven);
-/* buffers.c: untyped-buffer. Does the flow begin with a buffer of no given shape, by the input e, or
- * by having none (NULL)? Does an output say what shape? */
-void verify_check_buffers(verify_model *m);
+void verify_check_buffers(verify_model *m);     /* buffers.c: untyped-buffer */
+/* region.c: does the flow begin with a buffer of no given shape, by the input e, or by having none
+ * (NULL)? Does an output say what shape? */
 bool verify_is_fresh(const sema_flow *flow, const sema_edge *e);
 bool verify_gives_shape(const sema_edge *e);
 void verify_check_targets(verify_model *m);     /* targets.c: out-of-space, out-of-bounds */

@@ -149,6 +149,26 @@ static bool eval_binary(concrete_env *env, const ast_expr *e, int64_t *value)
     }
 }
 
+static bool eval_function(concrete_env *env, const ast_expr *e, int64_t *value)
+{
+    ast_function f = ast_function_of(e);
+    if (f == AST_FUNCTION_NONE || e->u.call.n_args < 2)
+        return fail(env, e, "this is not an integer expression");
+    if (!concrete_eval(env, e->u.call.args[0], value))
+        return false;
+    for (size_t i = 1; i < e->u.call.n_args; i++) {
+        int64_t next = 0;
+        if (!concrete_eval(env, e->u.call.args[i], &next))
+            return false;
+        if (f == AST_CEILDIV && next <= 0)
+            return fail(env, e, "a divisor of ceildiv that is not positive");
+        *value = f == AST_CEILDIV                             ? ast_ceildiv(*value, next)
+                 : (f == AST_MIN ? next < *value : next > *value) ? next
+                                                                  : *value;
+    }
+    return true;
+}
+
 bool concrete_reads_flows(const sema_info *sema, const ast_expr *e)
 {
     const sema_ref *refs = sema_captures_of(sema, e);
@@ -189,8 +209,11 @@ bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value)
         }
         if (env->graph->code && env->graph->code(env->graph->code_arg, e, env, value))
             return true;
+        if (e->u.code.parsed && !env->graph->code)
+            return concrete_eval(env, e->u.code.parsed, value);
         return fail(env, e, "inline C");
     case AST_CALL_VALUE:
+        return eval_function(env, e, value);
     case AST_BAD:
         break;
     }

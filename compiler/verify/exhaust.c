@@ -100,7 +100,7 @@ static bool is_outside(const exhaust *x, const sema_global *g, const int64_t *at
     if (n == 1)
         return verify_is_vector(g, n) &&
                (at[0] < 0 || (count != VERIFY_UNKNOWN_SIZE && at[0] >= count));
-    return n == 2 && g->kind != SEMA_COLLECTION && verify_rank_of(x->values, g, at, 2) >= -1 &&
+    return n == 2 && g && g->kind != SEMA_COLLECTION && verify_rank_of(x->values, g, at, 2) >= -1 &&
            (at[0] < 0 || at[1] < 0 || at[0] >= size_of(x, g, "mt") ||
             at[1] >= size_of(x, g, "nt"));
 }

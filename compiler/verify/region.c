@@ -23,3 +23,19 @@ dag_region verify_region(const sema_edge *e, bool most)
     }
     return most ? DAG_REGION_FULL : DAG_REGION_NONE;
 }
+
+bool verify_is_fresh(const sema_flow *flow, const sema_edge *e)
+{
+    bool named = flow->type.kind == SEMA_TYPE_NAMED && flow->type.shape;
+    if (e)
+        return e->end == SEMA_END_NEW && e->type.kind < SEMA_SHAPE_GLOBAL && !named;
+    for (size_t i = 0; i < flow->n_edges; i++)
+        if (flow->edges[i].dir == AST_IN)
+            return false;
+    return flow->ast->kind == AST_WRITE && !named;
+}
+
+bool verify_gives_shape(const sema_edge *e)
+{
+    return e->dir == AST_OUT && e->end == SEMA_END_MEMORY && !e->has_range && !e->dynamic;
+}

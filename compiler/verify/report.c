@@ -1,9 +1,6 @@
 /* Reporting: severities of the two dialects, parameters of a counter-example, assumptions. */
 #include "report.h"
 
-#include "values.h"
-
-#include <ctype.h>
 #include <string.h>
 
 const diag_check *verify_check(const verify_model *m, const char *name)
@@ -284,61 +281,4 @@ void verify_undecided(verify_model *m, src_range where, const char *what)
         m->doubts->where = where;
         m->doubts->what = what;
     }
-}
-
-void verify_report_doubts(verify_model *m)
-{
-    enum { MORE = 16 };
-    const verify_doubts *d = m->doubts;
-    text more = {0};
-    if (d->n > 1)
-        text_printf(&more, ", and %zu more questions", d->n - 1);
-    if (d->n > 0) {
-        diag_report(m->d, verify_check(m, "undecided"), d->where,
-                    "could not decide %s%s for all sizes within the bound on operations", d->what,
-                    text_str(&more));
-        diag_note(m->d, (src_range){0}, "'--max-operations=%lu' goes on; '%s' checks small sizes",
-                  MORE * m->most_operations, verify_command(m));
-    }
-    text_free(&more);
-}
-
-/* The word as a shell reads it. */
-static void put_word(text *out, const char *word)
-{
-    bool plain = *word != '\0';
-    for (const char *at = word; *at; at++)
-        plain = plain && (isalnum((unsigned char)*at) || strchr("_./,=+-:@%", *at));
-    if (plain) {
-        text_puts(out, word);
-    } else if (!strpbrk(word, "\"$`\\!")) {
-        text_printf(out, "\"%s\"", word);
-    } else {
-        text_putc(out, '\'');
-        for (; *word; word++)
-            *word == '\'' ? text_puts(out, "'\\''") : text_putc(out, *word);
-        text_putc(out, '\'');
-    }
-}
-
-const char *verify_command(verify_model *m)
-{
-    if (m->command)
-        return m->command;
-    text t = {0}, values = {0};
-    const char *const *again = m->options ? m->options->again : NULL;
-    text_puts(&t, "dagcc");
-    for (; again && *again; again++) {
-        text_putc(&t, ' ');
-        put_word(&t, *again);
-    }
-    text_puts(&t, " --enumerate ");
-    verify_put_sample(m, &values);
-    put_word(&t, text_str(&values));
-    text_putc(&t, ' ');
-    put_word(&t, src_name(m->file->sources, m->file->file));
-    m->command = arena_strndup(m->arena, text_str(&t), t.len);
-    text_free(&t);
-    text_free(&values);
-    return m->command;
 }

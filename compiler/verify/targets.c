@@ -85,7 +85,7 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
 
 bool verify_is_vector(const sema_global *g, size_t n_args)
 {
-    return n_args == 1 && g->c_type && strcmp(g->c_type, "dag_vector *") == 0;
+    return n_args == 1 && g && g->c_type && strcmp(g->c_type, "dag_vector *") == 0;
 }
 
 /* The parameter that is this size of g; -1: no expression mentions it. */
@@ -93,6 +93,29 @@ static int known_size(const verify_model *m, const sema_global *g, const char *f
 {
     int pos = lift_find_size(&m->poly, g, field);
     return pos >= 0 && !m->poly.params[pos].aside ? pos : -1;
+}
+
+/* What of rel (kept) has a negative index where the size is not known, and has one whatever the
+ * parameters are: that a parameter may be negative is no reason to refuse a program. NULL: nothing. */
+static isl_map *negative_of(const verify_model *m, const sema_global *g, isl_map *rel)
+{
+    static const char *const sizes[][2] = {{"count", NULL}, {"mt", "nt"}};
+    unsigned n = (unsigned)isl_map_dim(rel, isl_dim_out);
+    isl_space *range = isl_space_range(isl_map_get_space(rel));
+    isl_set *negative = isl_set_empty(isl_space_copy(range));
+    for (unsigned d = 0; d < n && n <= UTIL_COUNT(sizes); d++)
+        if (known_size(m, g, sizes[n - 1][d]) < 0)
+            negative = isl_set_union(negative, isl_set_upper_bound_si(
+                                                   isl_set_universe(isl_space_copy(range)),
+                                                   isl_dim_set, d, -1));
+    isl_space_free(range);
+    isl_map *out = isl_map_intersect_range(isl_map_copy(rel), negative);
+    isl_set *always = isl_map_params(isl_map_copy(rel)), *then = isl_map_params(isl_map_copy(out));
+    if (isl_map_is_empty(out) != isl_bool_false || isl_set_is_subset(always, then) != isl_bool_true)
+        out = isl_map_free(out);
+    isl_set_free(always);
+    isl_set_free(then);
+    return out;
 }
 
 /* What of rel (taken: instances -> index of matrix or vector g) leaves it; NULL when nothing
@@ -107,6 +130,12 @@ static isl_map *outside_of(verify_model *m, const sema_global *g, isl_map *rel)
         inside = size >= 0 ? within(inside, d, size) : inside;
     }
     rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
+    isl_map *negative = negative_of(m, g, rel);
+    if (negative) {
+        isl_map_free(rel);
+        isl_set_free(inside);
+        return isl_map_coalesce(negative);
+    }
     isl_map *good = isl_map_intersect_range(isl_map_copy(rel), inside);
     if (isl_map_is_subset(rel, good) == isl_bool_false)
         return isl_map_coalesce(isl_map_subtract(rel, good));
@@ -156,7 +185,7 @@ static void check_placement(verify_model *m, const verify_class *c)
 {
     const sema_global *g = c->sema->placement;
     size_t n = c->sema->ast->placement->n_args;
-    bool sized = (n == 2 && g->kind != SEMA_COLLECTION) || verify_is_vector(g, n);
+    bool sized = (n == 2 && g && g->kind != SEMA_COLLECTION) || verify_is_vector(g, n);
     if (!sized || !c->exact || !c->placement || verify_settled_placement(m, c))
         return;
     verify_begin(m);

@@ -200,52 +200,9 @@ bool verify_read_values(verify_model *m, const char *list, verify_values *v)
     return read_values(m, list, v, false);
 }
 
-/* ---- values to begin with -------------------------------------------------------------------- */
-
-/* Must a value be given, unless N stands for all? */
-static bool needs_value(const poly_param *p)
+bool verify_try_values(verify_model *m, const char *list, verify_values *v)
 {
-    static const char *const derived[] = {"m", "n", "lm", "ln", "mb", "nb", "p", "q"};
-    if (!p->field)
-        return !p->root->init;
-    for (size_t i = 0; i < UTIL_COUNT(derived); i++)
-        if (is_field(p, derived[i]))
-            return false;
-    return !p->aside;
-}
-
-/* Values by which all parameters are `value`, or what w says. */
-static void put_values(const verify_model *m, const verify_witness *w, int64_t value, text *out)
-{
-    bool one_for_all = lift_find_param(&m->poly, "N") < 0 && !w;
-    if (one_for_all)
-        text_printf(out, "N=%lld", (long long)value);
-    for (size_t i = 0; i < m->poly.n_params && !one_for_all; i++) {
-        bool known = w && w->shown[i];
-        if (needs_value(&m->poly.params[i]) || known)
-            text_printf(out, "%s%s=%lld", out->len ? "," : "", m->poly.params[i].name,
-                        (long long)(known ? w->params[i] : value));
-    }
-}
-
-void verify_put_sample(verify_model *m, text *out)
-{
-    static const int64_t tries[] = {4, 5, 6, 3, 8, 2, 7, 1, 10, 12, 16, 20, 32, 64, 100};
-    verify_values v;
-    verify_witness w;
-    for (size_t i = 0; i < UTIL_COUNT(tries); i++) {
-        text list = {0};
-        put_values(m, NULL, tries[i], &list);
-        bool holds = read_values(m, text_str(&list), &v, true);
-        if (holds)
-            text_puts(out, text_str(&list));
-        text_free(&list);
-        if (holds)
-            return;
-    }
-    verify_begin(m);
-    bool found = verify_smallest(m, isl_set_from_params(isl_set_copy(m->facts)), &w);
-    put_values(m, found ? &w : NULL, tries[0], out);
+    return read_values(m, list, v, true);
 }
 
 int64_t verify_rank_of(const verify_values *v, const sema_global *g, const int64_t *index,

@@ -18,9 +18,8 @@ typedef struct verify_values {
  * the grid, unless the file has such a global. */
 bool verify_read_values(verify_model *m, const char *text, verify_values *v);
 
-/* Values for which the assumptions hold, as the command line takes them: equal ones of a handy size
- * where that is possible, the smallest otherwise. */
-void verify_put_sample(verify_model *m, text *out);
+/* The same without a word about what is wrong. */
+bool verify_try_values(verify_model *m, const char *text, verify_values *v);
 
 /* An expression over globals for these values; false when it has none. */
 bool verify_value_of(verify_model *m, const verify_values *v, const ast_expr *e, int64_t *value);

@@ -130,13 +130,42 @@ static isl_set *within_type(isl_set *set, unsigned dim, const poly_param *p)
     return isl_set_upper_bound_val(set, isl_dim_set, dim, isl_val_int_from_si(ctx, high));
 }
 
+typedef struct mentions {
+    const verify_model *m;
+    bool *used; /* of each parameter */
+} mentions;
+
+/* Marks the parameters that an expression mentions; all, where one cannot say. */
+static void mark(const ast_expr *e, void *arg)
+{
+    const mentions *in = arg;
+    const poly *p = &in->m->poly;
+    const sema_global *root = NULL;
+    text name = {0};
+    if (e->kind != AST_NAME && e->kind != AST_MEMBER) {
+        if (e->kind == AST_INLINE_C)
+            memset(in->used, true, p->n_params * sizeof(*in->used));
+        ast_each_child(e, mark, arg);
+        return;
+    }
+    int pos = lift_spelling(p->sema, e, &name, &root) ? lift_find_param(p, text_str(&name)) : -1;
+    if (root && e->kind == AST_NAME && root->init)
+        mark(root->init, arg);
+    else if (pos >= 0)
+        in->used[pos] = true;
+    text_free(&name);
+}
+
 /* Does the witness contradict an assumption that isl does not know? What is not shown may have any
- * value: a few are tried. */
-static bool contradicts(const verify_model *m, const verify_witness *w)
+ * value: a few are tried. Marks the parameters that such assumptions mention; *one becomes the last of
+ * these assumptions. */
+static bool contradicts(const verify_model *m, const verify_witness *w, bool *used, size_t *one)
 {
     enum { TRIES = 7 };
     int64_t *params = util_alloc((m->poly.n_params + 1) * sizeof(*params));
+    mentions in = {m, used};
     bool possible = false;
+    memset(used, false, m->poly.n_params * sizeof(*used));
     for (int64_t free_value = 0; free_value < TRIES && !possible; free_value++) {
         for (size_t i = 0; i < m->poly.n_params; i++) {
             const poly_param *p = &m->poly.params[i];
@@ -144,8 +173,13 @@ static bool contradicts(const verify_model *m, const verify_witness *w)
             params[i] = w->shown[i] ? w->params[i] : fixed ? m->poly.grid[p->cols] : free_value;
         }
         possible = true;
-        for (size_t i = 0; possible && i < m->file->n_assumes; i++)
+        for (size_t i = 0; possible && i < m->file->n_assumes; i++) {
             possible = m->assume_exact[i] || verify_assumed(m, i, params);
+            if (!possible) {
+                *one = i;
+                mark(m->file->assumes[i]->expr, &in);
+            }
+        }
     }
     free(params);
     return !possible;
@@ -170,13 +204,46 @@ static isl_set *involved(const verify_model *m, isl_set *params, size_t *order, 
     return isl_set_reset_tuple_id(set);
 }
 
-/* set (taken) without the point. */
-static isl_set *without(isl_set *set, const int64_t *at, unsigned k)
+/* set (taken) without all points that have the values at[] of the parameters that are used: what
+ * contradicts an assumption does so whatever the others are. */
+static isl_set *without(isl_set *set, const int64_t *at, const size_t *order, unsigned k,
+                        const bool *used)
 {
-    isl_set *point = isl_set_copy(set);
+    isl_set *same = isl_set_copy(set);
     for (unsigned i = 0; i < k; i++)
-        point = verify_fix(point, isl_dim_set, i, at[i]);
-    return isl_set_subtract(set, point);
+        if (used[order[i]])
+            same = verify_fix(same, isl_dim_set, i, at[i]);
+    return isl_set_subtract(set, same);
+}
+
+/* Of the set (kept), what has the values at[] of the parameters that are used but for one, and of that
+ * one the least value with which the assumption holds; NULL if there is no such point. */
+static isl_set *repaired(const verify_model *m, isl_set *set, const verify_witness *w,
+                         const int64_t *at, const size_t *order, unsigned k, const bool *used,
+                         size_t assumption)
+{
+    enum { MOST = 64 };
+    int64_t *params = util_alloc((m->poly.n_params + 1) * sizeof(*params));
+    isl_set *best = NULL;
+    memcpy(params, w->params, m->poly.n_params * sizeof(*params));
+    for (unsigned x = 0; x < k && !best; x++) {
+        if (!used[order[x]] || !m->poly.params[order[x]].field)
+            continue; /* sizes follow from numbers, as a rule */
+        int64_t value = 0;
+        while (value < MOST && (params[order[x]] = value, !verify_assumed(m, assumption, params)))
+            value++;
+        if (value < MOST) {
+            best = isl_set_copy(set);
+            for (unsigned i = 0; i < k; i++)
+                if (used[order[i]])
+                    best = verify_fix(best, isl_dim_set, i, i == x ? value : at[i]);
+        }
+        if (best && isl_set_is_empty(best) != isl_bool_false)
+            best = isl_set_free(best);
+        params[order[x]] = at[x];
+    }
+    free(params);
+    return best;
 }
 
 /* Chooses the parameters; those the set does not depend on stay 0 and are not shown. False: there
@@ -188,7 +255,9 @@ static bool least_params(verify_model *m, isl_set *params, verify_witness *w)
     size_t *order = util_alloc(m->poly.n_params * sizeof(*order) + 1);
     isl_set *set = involved(m, params, order, &k);
     int64_t *at = util_alloc(k * sizeof(*at) + 1);
-    bool ok = false;
+    bool ok = false, *used = util_alloc(m->poly.n_params + 1);
+    size_t one = 0;
+    verify_renew(m); /* that there is a contradiction has been decided: this is to show it */
     for (int tries = 0; tries < TRIES && !ok; tries++) {
         if (isl_set_is_empty(set) != isl_bool_false ||
             (k > 0 && !least_absolute(isl_set_copy(set), k, at)))
@@ -197,12 +266,17 @@ static bool least_params(verify_model *m, isl_set *params, verify_witness *w)
             w->params[order[i]] = at[i];
             w->shown[order[i]] = true;
         }
-        ok = !contradicts(m, w);
-        if (!ok && k == 0)
-            break;
-        set = ok ? set : without(set, at, k);
+        ok = !contradicts(m, w, used, &one);
+        isl_set *mended = ok ? NULL : repaired(m, set, w, at, order, k, used, one);
+        if (mended) {
+            isl_set_free(set);
+            set = mended;
+        } else if (!ok) {
+            set = without(set, at, order, k, used);
+        }
     }
     isl_set_free(set);
+    free(used);
     free(at);
     free(order);
     return ok;

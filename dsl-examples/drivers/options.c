@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct option_row {
     const char *name, *value, *meaning; /* value: NULL = takes none */
@@ -64,6 +65,13 @@ bool options_speaks(void)
     return true;
 }
 
+int options_refused(void)
+{
+    if (!options_speaks())
+        nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    return DRIVER_USAGE;
+}
+
 __attribute__((format(printf, 2, 3)))
 static int usage_error(const option_scope *scope, const char *format, ...)
 {
@@ -75,7 +83,7 @@ static int usage_error(const option_scope *scope, const char *format, ...)
         fprintf(stderr, "\n%s: --help lists the options\n", scope->program);
         va_end(args);
     }
-    return DRIVER_USAGE;
+    return options_refused();
 }
 
 bool options_flush(const char *program)
@@ -377,7 +385,7 @@ int options_parse(options *o, const option_scope *scope, int argc, char **argv)
         name[length] = '\0';
         int id = find(scope, name);
         if (id < 0)
-            return DRIVER_USAGE;
+            return options_refused();
         const char *value = argv[i][2 + length] == '=' ? argv[i] + 3 + length : NULL;
         if (table[id].value == NULL && value != NULL)
             return usage_error(scope, "--%s takes no value", name);

@@ -113,6 +113,9 @@ int options_parse(options *o, const option_scope *scope, int argc, char **argv);
 /* Whether this is the rank that speaks of what all ranks know, as far as the launcher tells:
  * for use before MPI has started. */
 bool options_speaks(void);
+/* DRIVER_USAGE. A launcher ends all ranks when the first one fails: those that are silent wait a moment for
+ * the one that speaks. */
+int options_refused(void);
 
 /* Flushes standard output; false, with a message, when any of it was lost. */
 bool options_flush(const char *program);

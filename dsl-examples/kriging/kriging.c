@@ -379,21 +379,21 @@ static int parse(settings *s, int argc, char **argv)
         default:
             if (speaks)
                 fputs("dag_kriging: --help lists the options\n", stderr);
-            return DRIVER_USAGE;
+            return options_refused();
         }
         if (!good) {
             if (speaks)
                 fprintf(stderr, "dag_kriging: --%s takes a number %s, not '%s'; --help lists the "
                         "options\n", known[at].name, c == 'n' || c == 'm' ? ">= 1"
                         : c == 'l' || c == 'h' ? "> 0" : ">= 0", optarg);
-            return DRIVER_USAGE;
+            return options_refused();
         }
     }
     if (optind < argc) {
         if (speaks)
             fprintf(stderr, "dag_kriging: unexpected argument '%s'; --help lists the options\n",
                     argv[optind]);
-        return DRIVER_USAGE;
+        return options_refused();
     }
     return -1;
 }

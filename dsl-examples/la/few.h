@@ -1,6 +1,6 @@
 /*
- * Triangular systems with few right-hand sides on several ranks; solve_few.jdf says how. Its prologue includes
- * this file for the first part, the entries of solvers for both.
+ * Triangular systems with few right-hand sides on several ranks; solve_few.jdf says how. Its prologue
+ * includes this file for the first part, the entries of solvers for both.
  */
 #ifndef LA_FEW_H
 #define LA_FEW_H

@@ -53,7 +53,7 @@ typedef struct dag_lu_options {
                         process row, several in tall matrices of few block columns */
     int lookahead; /**< panels that may be factored ahead of the oldest update that is not done,
                         plus 1: 1 goes panel by panel. Without a choice there is no limit where all
-                        panels stay at home (one process column), else 3 panels, because each that is
+                        panels do not travel (one process column), else 3 panels, because each that is
                         ahead takes memory on all ranks. */
 } dag_lu_options;
 

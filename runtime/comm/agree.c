@@ -23,7 +23,7 @@ static const uint8_t *bytes_of(const void *p)
 
 static dagi_pool_comm **bucket_of(dagi_comm *c, uint32_t id)
 {
-    return &c->bucket[id % DAGI_POOL_BUCKETS];
+    return &c->pools.bucket[id % DAGI_POOL_BUCKETS];
 }
 
 dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make)
@@ -56,9 +56,9 @@ static void pool_comm_free(dagi_comm *c, dagi_pool_comm *p)
 void dagi_agree_free(dagi_comm *c)
 {
     for (int i = 0; i < DAGI_POOL_BUCKETS; i++) {
-        while (c->bucket[i]) {
-            dagi_pool_comm *p = c->bucket[i];
-            c->bucket[i] = p->next;
+        while (c->pools.bucket[i]) {
+            dagi_pool_comm *p = c->pools.bucket[i];
+            c->pools.bucket[i] = p->next;
             while (p->early) {
                 dagi_early *early = p->early;
                 p->early = early->next;
@@ -67,7 +67,7 @@ void dagi_agree_free(dagi_comm *c)
             free(p);
         }
     }
-    free(c->failed);
+    free(c->pools.failed);
 }
 
 static void merge(dagi_comm *c, dagi_verdict *mine, const dagi_verdict *other);
@@ -80,8 +80,8 @@ void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool)
     dagi_early *next;
     p->pool = pool;
     dagi_pool(pool)->comm = p;
-    if (p->id > c->added)
-        c->added = p->id;
+    if (p->id > c->pools.added)
+        c->pools.added = p->id;
     if (dagi_pool(pool)->door)
         p->ahead = dagi_ahead_new(c, p);
     if (p->missing) /* after all, but too late */
@@ -99,7 +99,7 @@ void dagi_agree_pool(dagi_comm *c, dag_taskpool *pool)
  * part in the agreement on their end all the same, or nobody would see it. */
 void dagi_agree_missing(dagi_comm *c, uint32_t last)
 {
-    for (uint32_t id = c->added + 1; id <= last; id++) {
+    for (uint32_t id = c->pools.added + 1; id <= last; id++) {
         dagi_pool_comm *p = dagi_pool_comm_find(c, id, 1);
         if (p->missing)
             continue;
@@ -108,7 +108,7 @@ void dagi_agree_missing(dagi_comm *c, uint32_t last)
                  "rank %d has not added taskpool number %u, and waits for something else. All "
                  "ranks must add the same pools in the same order", c->rank, id);
         p->missing = p->local_done = 1;
-        c->given_up = id;
+        c->pools.given_up = id;
         dagi_early_forget(c, p);
         merge(c, &p->verdict, &mine);
         report_if_complete(c, p);
@@ -218,17 +218,18 @@ static void send_verdict(dagi_comm *c, int dest, int kind, uint32_t id, const da
 
 static void remember_failed(dagi_comm *c, uint32_t id)
 {
-    if (c->nfailed == c->failed_capacity) {
-        c->failed_capacity = c->failed_capacity ? 2 * c->failed_capacity : 16;
-        c->failed = dagi_comm_realloc(c->failed, c->failed_capacity * sizeof *c->failed);
+    if (c->pools.nfailed == c->pools.failed_capacity) {
+        c->pools.failed_capacity = c->pools.failed_capacity ? 2 * c->pools.failed_capacity : 16;
+        c->pools.failed =
+            dagi_comm_realloc(c->pools.failed, c->pools.failed_capacity * sizeof *c->pools.failed);
     }
-    c->failed[c->nfailed++] = id;
+    c->pools.failed[c->pools.nfailed++] = id;
 }
 
 int dagi_agree_failed(const dagi_comm *c, uint32_t id)
 {
-    size_t i = c->nfailed;
-    while (i > 0 && c->failed[i - 1] != id)
+    size_t i = c->pools.nfailed;
+    while (i > 0 && c->pools.failed[i - 1] != id)
         i--;
     return i > 0;
 }

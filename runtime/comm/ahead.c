@@ -108,7 +108,7 @@ static int later(const dagi_kept *x, const dagi_kept *y)
 static void push(dagi_comm *c, dagi_ahead *a, dagi_kept *k)
 {
     a->kept = grown(a->kept, a->nkept, &a->kept_capacity, sizeof(dagi_kept *));
-    k->serial = c->next_serial++;
+    k->serial = c->out.next_serial++;
     size_t at = a->nkept++;
     for (; at > 0 && later(a->kept[(at - 1) / 2], k); at = (at - 1) / 2)
         a->kept[at] = a->kept[(at - 1) / 2];
@@ -150,7 +150,7 @@ int dagi_ahead_keep(dagi_comm *c, dag_taskpool *pool, int source, const dagi_del
     k->delivery.params = k->params;
     k->delivery.values = k->values;
     push(c, p->ahead, k);
-    if (c->kept_bytes > c->early_most)
+    if (c->kept_bytes > c->early.most)
         shut(c, p->ahead, source);
     return 1;
 }
@@ -172,7 +172,7 @@ static void move_gates(dagi_comm *c, dagi_ahead *a)
 {
     const dag_taskpool *pool = a->pool->pool;
     int64_t here = atomic_load(&c->kept_bytes) + atomic_load(&c->held_bytes);
-    bool room = here <= c->early_most / 2;
+    bool room = here <= c->early.most / 2;
     bool goes_on = dagi_door_state(pool) == DAGI_DOOR_OPEN &&
                    !(atomic_load(&dagi_crew(c->ctx)->blocked) & 1);
     int64_t at = room ? INT64_MAX : position_of(pool);
@@ -214,13 +214,14 @@ int dagi_ahead_look(dagi_comm *c)
 int dagi_ahead_hold(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 {
     dagi_ahead *a = ((const dagi_pool_comm *)dagi_pool(s->pool)->comm)->ahead;
-    if (-s->priority < a->limit[s->dests[first]])
+    if (-s->priority < a->limit[s->to.dests[first]])
         return 0;
     a->held = grown(a->held, a->nheld, &a->held_capacity, sizeof *a->held);
     int64_t bytes = dagi_send_bytes(s);
     a->held[a->nheld++] = (dagi_held){s, first, count, bytes};
     int64_t held = atomic_fetch_add(&c->held_bytes, bytes) + bytes;
-    if (s->arrival && held > c->early_most) /* a relay does not make it, so who sends it has to stop */
+    if (s->arrival &&
+        held > c->early.most) /* a relay does not make it, so who sends it has to stop */
         shut(c, a, s->arrival->source);
     return 1;
 }
@@ -232,7 +233,7 @@ static void let_go(dagi_comm *c, dagi_ahead *a, int dest)
     int64_t bytes = 0;
     for (size_t i = 0; i < a->nheld; i++) {
         const dagi_held h = a->held[i];
-        if (h.send->dests[h.first] != dest || -h.send->priority >= a->limit[dest]) {
+        if (h.send->to.dests[h.first] != dest || -h.send->priority >= a->limit[dest]) {
             a->held[kept++] = h;
             continue;
         }

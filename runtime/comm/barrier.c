@@ -11,7 +11,7 @@ static int32_t lower(int32_t a, int32_t b)
 
 static void barrier_merge(dagi_comm *c, const dagi_wire_barrier *part)
 {
-    dagi_wire_barrier *up = &c->barrier_up;
+    dagi_wire_barrier *up = &c->barrier.up;
     for (int i = 0; i < DAGI_BARRIERS; i++)
         up->first[i] = lower(up->first[i], part->first[i]);
     for (int i = 0; i < part->count; i++)
@@ -29,11 +29,11 @@ static size_t bytes_of(const dagi_wire_barrier *wire)
 /* Nobody of this part of the tree is here. */
 void dagi_barrier_empty(dagi_comm *c)
 {
-    c->barrier_here = 0;
-    c->barrier_ups = 0;
-    c->barrier_up = (dagi_wire_barrier){.kind = DAGI_WIRE_BARRIER_UP};
+    c->barrier.here = 0;
+    c->barrier.ups = 0;
+    c->barrier.up = (dagi_wire_barrier){.kind = DAGI_WIRE_BARRIER_UP};
     for (int i = 0; i < DAGI_BARRIERS; i++)
-        c->barrier_up.first[i] = -1;
+        c->barrier.up.first[i] = -1;
 }
 
 static void barrier_complete(dagi_comm *c, const dagi_wire_barrier *wire)
@@ -41,16 +41,16 @@ static void barrier_complete(dagi_comm *c, const dagi_wire_barrier *wire)
     dagi_wire_barrier down = *wire;
     down.kind = DAGI_WIRE_BARRIER_DOWN;
     dagi_tree_send_down(c, &down, bytes_of(&down));
-    c->barrier_last = down;
-    atomic_fetch_add(&c->barriers_done, 1);
+    c->barrier.last = down;
+    atomic_fetch_add(&c->barrier.done, 1);
     dagi_wake_application(c->ctx);
 }
 
 static void barrier_report_if_complete(dagi_comm *c)
 {
-    if (!c->barrier_here || c->barrier_ups < dagi_tree_nchildren(c))
+    if (!c->barrier.here || c->barrier.ups < dagi_tree_nchildren(c))
         return;
-    const dagi_wire_barrier up = c->barrier_up;
+    const dagi_wire_barrier up = c->barrier.up;
     dagi_barrier_empty(c);
     if (c->rank == 0)
         barrier_complete(c, &up);
@@ -67,7 +67,7 @@ void dagi_barrier_message(dagi_comm *c, const void *data)
         barrier_complete(c, &wire);
         return;
     }
-    c->barrier_ups++;
+    c->barrier.ups++;
     barrier_merge(c, &wire);
     barrier_report_if_complete(c);
 }
@@ -91,12 +91,12 @@ static int barrier_over(void *arg)
         for (int i = 0; i < b->count; i++)
             mine.least[i] = b->values[i];
         b->entered = 1;
-        b->c->barrier_here = 1;
+        b->c->barrier.here = 1;
         barrier_merge(b->c, &mine);
         barrier_report_if_complete(b->c);
         dagi_comm_leave(b->c);
     }
-    return b->entered && atomic_load(&b->c->barriers_done) >= b->c->barriers_begun;
+    return b->entered && atomic_load(&b->c->barrier.done) >= b->c->barrier.begun;
 }
 
 dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which, double *values,
@@ -105,9 +105,9 @@ dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which, dou
     static const char *const name[DAGI_BARRIERS] = {"dag_barrier", "dag_least", "dag_fini"};
     barrier_wait b = {.c = dagi_comm_of(w->ctx), .w = w, .which = which, .values = values,
                       .count = count};
-    b.c->barriers_begun++;
+    b.c->barrier.begun++;
     dagi_run_until(w, barrier_over, &b);
-    const int32_t *first = b.c->barrier_last.first;
+    const int32_t *first = b.c->barrier.last.first;
     int low = 0, high = DAGI_BARRIERS - 1;
     while (first[low] < 0)
         low++;
@@ -115,7 +115,7 @@ dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which, dou
         high--;
     if (low == high) {
         for (int i = 0; i < count; i++)
-            values[i] = b.c->barrier_last.least[i];
+            values[i] = b.c->barrier.last.least[i];
         return DAG_SUCCESS;
     }
     dagi_set_message(w->ctx, "rank %d has called %s, while rank %d is in %s. All ranks must make the "

@@ -21,19 +21,19 @@ static void send_gate(dagi_comm *c, int dest, uint32_t pool)
 /* The youngest pool whose messages are taken here whatever they need. */
 static uint32_t accepted(const dagi_comm *c)
 {
-    return c->given_up > c->added ? c->given_up : c->added;
+    return c->pools.given_up > c->pools.added ? c->pools.given_up : c->pools.added;
 }
 
 void dagi_early_open_gates(dagi_comm *c)
 {
-    uint32_t pool = c->early_bytes <= c->early_most / 2 ? UINT32_MAX : accepted(c);
-    for (int r = 0; r < c->size && c->nshut; r++) {
-        if (!c->shut[r])
+    uint32_t pool = c->early.bytes <= c->early.most / 2 ? UINT32_MAX : accepted(c);
+    for (int r = 0; r < c->size && c->early.nshut; r++) {
+        if (!c->early.shut[r])
             continue;
         send_gate(c, r, pool);
         if (pool == UINT32_MAX) {
-            c->shut[r] = 0;
-            c->nshut--;
+            c->early.shut[r] = 0;
+            c->early.nshut--;
         }
     }
 }
@@ -45,7 +45,7 @@ void dagi_gate_message(dagi_comm *c, int source, const void *data)
     if (wire.ahead)
         dagi_ahead_gate(c, source, wire.pool, wire.position);
     else
-        c->gate[source] = wire.pool;
+        c->out.gate[source] = wire.pool;
 }
 
 void dagi_early_keep(dagi_comm *c, dagi_pool_comm *p, int source, const void *data, size_t bytes,
@@ -56,12 +56,12 @@ void dagi_early_keep(dagi_comm *c, dagi_pool_comm *p, int source, const void *da
     memcpy(early->data, data, bytes);
     *p->early_end = early;
     p->early_end = &early->next;
-    c->nearly++;
-    c->kept_transfers += transfers;
-    c->early_bytes += early_bytes(early);
-    if (c->early_bytes > c->early_most && !c->shut[source] && p->id > accepted(c)) {
-        c->shut[source] = 1;
-        c->nshut++;
+    c->early.count++;
+    c->early.transfers += transfers;
+    c->early.bytes += early_bytes(early);
+    if (c->early.bytes > c->early.most && !c->early.shut[source] && p->id > accepted(c)) {
+        c->early.shut[source] = 1;
+        c->early.nshut++;
         send_gate(c, source, accepted(c));
     }
 }
@@ -76,9 +76,9 @@ dagi_early *dagi_early_take(dagi_pool_comm *p)
 
 void dagi_early_uncount(dagi_comm *c, const dagi_early *early)
 {
-    c->nearly--;
-    c->kept_transfers -= early->transfers;
-    c->early_bytes -= early_bytes(early);
+    c->early.count--;
+    c->early.transfers -= early->transfers;
+    c->early.bytes -= early_bytes(early);
 }
 
 void dagi_early_forget(dagi_comm *c, dagi_pool_comm *p)

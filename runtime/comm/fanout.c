@@ -194,11 +194,11 @@ static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const da
     s->mask = t->mask;
     s->data = data;
     s->shape = t->bcast;
-    s->group = t->group;
+    s->to.group = t->group;
     s->poison = (uint8_t)poison;
     if (DAGI_TRACK(w)) {
-        s->path = DAGI_TRACK(w)->origin.path;
-        s->from = DAGI_TRACK(w)->origin.id;
+        s->origin.path = DAGI_TRACK(w)->origin.path;
+        s->origin.from = DAGI_TRACK(w)->origin.id;
     }
     int n = 0;
     for (int flow = 0; flow < cls->ndata; flow++) {
@@ -219,7 +219,7 @@ static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const da
     memcpy(s->params, dag_task_flows(task) + cls->ndata, cls->nparams * sizeof *s->params);
     n = 0;
     for (int32_t i = p->first; i >= 0; i = f->target[i].next)
-        s->dests[n++] = f->target[i].rank;
+        s->to.dests[n++] = f->target[i].rank;
     return s;
 }
 

@@ -15,9 +15,9 @@ void dagi_comm_observe(dag_context *ctx, const dagi_observer *observer, void *ar
 void dagi_observe_outlook(dagi_comm *c)
 {
     int now = 0;
-    if (c->unfinished || c->in_flight)
+    if (c->unfinished || c->bulk.in_flight)
         now |= DAGI_COMM_INCOMING;
-    if (c->nblocked || c->transfers_out > c->transfers_sent)
+    if (c->out.nblocked || c->bulk.out > c->bulk.sent)
         now |= DAGI_COMM_OUTGOING;
     if (now != atomic_load_explicit(&c->outlook, memory_order_relaxed))
         atomic_store_explicit(&c->outlook, now, memory_order_relaxed);

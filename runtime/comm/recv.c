@@ -110,8 +110,8 @@ static void deliver(dagi_comm *c, dagi_arrival *a)
                                       .dynamic = s->dynamic,
                                       .poison = s->poison,
                                       .values = values,
-                                      .path = s->path,
-                                      .from = s->from},
+                                      .path = s->origin.path,
+                                      .from = s->origin.from},
                      s->priority);
     }
     if (s->shape == DAG_BCAST_SCATTER)
@@ -138,13 +138,13 @@ static void on_received(void *arg, dag_status status)
     int segments = s->cargo[g->cargo].segments;
     uint32_t number = (uint32_t)(g - a->segment);
     (void)status; /* errors of MPI are fatal */
-    c->in_flight -= takes_place(g);
-    c->transfers_in++;
+    c->bulk.in_flight -= takes_place(g);
+    c->bulk.in++;
     g->here = 1;
     for (int i = 0; i < a->nchildren; i++) {
         dagi_child *child = &a->child[i];
         if (child->open && g->index != child->skip)
-            dagi_send_segment(c, s, s->dests[child->first], child->tag + number, g->cargo,
+            dagi_send_segment(c, s, s->to.dests[child->first], child->tag + number, g->cargo,
                               segments, g->index);
     }
     if (--a->missing == 0)
@@ -158,7 +158,7 @@ void dagi_recv_segment(dagi_comm *c, dagi_segment *g, int source, uint32_t tag)
     dagi_view v = dagi_view_segment(&whole, s->cargo[g->cargo].segments, g->index);
     if (!whole.ptr)
         v.ptr = NULL;
-    c->in_flight += takes_place(g);
+    c->bulk.in_flight += takes_place(g);
     c->engine->ops->recv(c->engine, source, tag, &v, on_received, g);
 }
 
@@ -175,17 +175,17 @@ static dagi_send *send_of(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view
     s->class_id = head->class_id;
     s->priority = head->priority;
     s->dynamic = head->dynamic;
-    s->path = head->path;
-    s->from = head->from;
+    s->origin.path = head->path;
+    s->origin.from = head->from;
     s->mask = head->mask;
     s->data = head->data;
     s->shape = head->shape;
-    s->group = head->group;
+    s->to.group = head->group;
     s->poison = head->poison;
-    s->root = head->root;
-    s->serial = head->serial;
+    s->scatter.root = head->root;
+    s->scatter.serial = head->serial;
     memcpy(s->params, m->params, head->nparams * sizeof *s->params);
-    memcpy(s->dests, m->list, head->nlist * sizeof *s->dests);
+    memcpy(s->to.dests, m->list, head->nlist * sizeof *s->to.dests);
     for (int i = 0; i < head->ncargo; i++) {
         const dagi_wire_cargo *wire = &m->cargo[i];
         s->cargo[i] = (dagi_cargo){.flow = wire->flow, .region = wire->region, .how = wire->how,
@@ -244,7 +244,7 @@ static dagi_arrival *arrival_of(dagi_comm *c, int source, dag_taskpool *pool,
             *g++ = (dagi_segment){.arrival = a, .cargo = (uint16_t)i, .index = (uint16_t)k};
     }
     a->send->arrival = a;
-    a->send->pending = 1;
+    a->send->shares = 1;
     return a;
 }
 
@@ -298,18 +298,18 @@ static void start(dagi_comm *c, dagi_arrival *a)
 /* Pieces of a scatter come from a neighbour that waits for its own, so they need no place. */
 static int has_place(const dagi_comm *c, const dagi_arrival *a)
 {
-    return a->nsegments == 0 || a->send->shape == DAG_BCAST_SCATTER || c->in_flight == 0 ||
-           c->in_flight + a->nsegments <= DAGI_BULK_IN_FLIGHT;
+    return a->nsegments == 0 || a->send->shape == DAG_BCAST_SCATTER || c->bulk.in_flight == 0 ||
+           c->bulk.in_flight + a->nsegments <= DAGI_BULK_IN_FLIGHT;
 }
 
 int dagi_recv_admit(dagi_comm *c)
 {
     int events = 0;
-    while (c->wait && has_place(c, c->wait)) {
-        dagi_arrival *a = c->wait;
-        c->wait = a->next;
-        if (!c->wait)
-            c->wait_end = &c->wait;
+    while (c->bulk.wait && has_place(c, c->bulk.wait)) {
+        dagi_arrival *a = c->bulk.wait;
+        c->bulk.wait = a->next;
+        if (!c->bulk.wait)
+            c->bulk.wait_end = &c->bulk.wait;
         start(c, a);
         events++;
     }
@@ -324,8 +324,8 @@ static void admit(dagi_comm *c, dagi_arrival *a)
         return;
     }
     a->next = NULL;
-    *c->wait_end = a;
-    c->wait_end = &a->next;
+    *c->bulk.wait_end = a;
+    c->bulk.wait_end = &a->next;
 }
 
 /* ---- the message ---------------------------------------------------------------------------- */
@@ -431,7 +431,7 @@ void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes
     read_or_abort(c, source, data, bytes, &m);
     dagi_pool_comm *p = dagi_pool_comm_find(c, m.head->pool, 0);
     if (!p || !p->pool) {
-        if (m.head->pool > c->added && !(p && p->missing)) {
+        if (m.head->pool > c->pools.added && !(p && p->missing)) {
             p = dagi_pool_comm_find(c, m.head->pool, 1);
             keep(c, p, source, &m, bytes);
         } else if (p || dagi_agree_failed(c, m.head->pool)) {

@@ -310,10 +310,10 @@ static dag_status give_up(dagi_engine *engine, char *why, size_t why_size)
 
 static void free_tables(dagi_comm *c)
 {
-    free(c->heap);
-    free(c->blocked);
-    free(c->gate);
-    free(c->shut);
+    free(c->out.heap);
+    free(c->out.blocked);
+    free(c->out.gate);
+    free(c->early.shut);
 }
 
 static void follow_settings(const dag_context *ctx, dagi_engine_options *options)
@@ -367,19 +367,19 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told
     c->inline_max = dagi_wire_inline_max(ctx->settings.credit_bytes, ctx->settings.eager_bytes);
     if (ctx->settings.link_rate)
         c->link = (dagi_tree_link){ctx->settings.link_latency, 1.0 / (double)ctx->settings.link_rate};
-    c->wait_end = &c->wait;
+    c->bulk.wait_end = &c->bulk.wait;
     c->random = ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
-    c->heap = calloc((size_t)c->size, sizeof *c->heap);
-    c->blocked = calloc((size_t)c->size, sizeof(int32_t));
-    c->gate = malloc((size_t)c->size * sizeof *c->gate);
-    c->shut = calloc((size_t)c->size, sizeof *c->shut);
-    if (!c->heap || !c->blocked || !c->gate || !c->shut) {
+    c->out.heap = calloc((size_t)c->size, sizeof *c->out.heap);
+    c->out.blocked = calloc((size_t)c->size, sizeof(int32_t));
+    c->out.gate = malloc((size_t)c->size * sizeof *c->out.gate);
+    c->early.shut = calloc((size_t)c->size, sizeof *c->early.shut);
+    if (!c->out.heap || !c->out.blocked || !c->out.gate || !c->early.shut) {
         free_tables(c);
         free(c);
         return give_up(engine, why, why_size);
     }
-    memset(c->gate, 0xff, (size_t)c->size * sizeof *c->gate); /* all pools */
-    c->early_most = DAGI_EARLY_BYTES;
+    memset(c->out.gate, 0xff, (size_t)c->size * sizeof *c->out.gate); /* all pools */
+    c->early.most = DAGI_EARLY_BYTES;
     dagi_barrier_empty(c);
     atomic_store(&c->lock, 1);
     engine->on_message = on_message;

@@ -11,6 +11,7 @@
 #include "comm.h"
 #include "../net/shapes.h"
 #include "../net/view.h"
+#include "send.h"
 #include "wire.h"
 
 #include "../task/task.h"
@@ -29,82 +30,6 @@
 #define DAGI_EARLY_BYTES (INT64_C(32) << 20)
 /* A scatter has this many segments at most, a part of the fewest tags that MPI may have. */
 #define DAGI_RING_TAGS 4096
-
-/* ---- items of the inbox ----------------------------------------------------------------- */
-
-enum dagi_item_kind { DAGI_ITEM_SEND, DAGI_ITEM_POOL, DAGI_ITEM_END };
-
-typedef struct dagi_item {
-    struct dagi_item *next;
-    enum dagi_item_kind kind;
-} dagi_item;
-
-typedef struct dagi_comm dagi_comm;
-
-/* ---- sends ------------------------------------------------------------------------------ */
-
-/* A data flow on its way. */
-typedef struct dagi_cargo {
-    dag_value *value; /* one reference held; NULL = absent */
-    dagi_departure *departure; /* one reference held; NULL = it leaves from the host */
-    uint16_t segments;
-    uint8_t flow;
-    uint8_t region;
-    uint8_t how; /* enum dagi_how, settled by dagi_send_launch() */
-    uint8_t staged; /* 1: the host has it from a device, for messages */
-    uint8_t lost; /* 1: with its device, before it left: every message from then on is poisoned */
-} dagi_cargo;
-
-/*
- * One completed task's message to a group of ranks that need the same flows of it: made by
- * dagi_comm_activate() at the producer and by an arrival at a relay. Owned by comm from then on;
- * freed when `pending` falls to zero, after its references and its hold on the pool are dropped.
- * In one allocation: the struct, cargo[ncargo], params[nparams], dests[ndest].
- */
-typedef struct dagi_send {
-    dagi_item item;
-    dagi_comm *comm;
-    dag_taskpool *pool; /* NULL: of a pool that will never be added here */
-    struct dagi_arrival *arrival; /* at a relay; NULL at the producer */
-    dagi_cargo *cargo;
-    int32_t *params;
-    int32_t *dests;
-    int64_t priority;
-    uint64_t dynamic;
-    int64_t staged; /* bytes inside of each message that are */
-    int64_t queued, queued_bulk; /* what it adds to the sums in dagi_comm */
-    uint64_t path, from; /* of the producer, for the trace; see trace/file/format.h */
-    uint32_t pool_id, hash;
-    uint32_t mask, data; /* flows; those of them that are cargo */
-    uint32_t serial;     /* SCATTER: number of the broadcast at its root */
-    int32_t ndest, group;
-    int32_t pending; /* messages not sent + transfers not complete + 1 during launch */
-    int32_t root;    /* SCATTER */
-    uint16_t class_id;
-    uint8_t nparams, ncargo, shape, poison;
-    uint8_t bulk; /* some cargo travels by bulk */
-} dagi_send;
-
-/* A message of a send that waits for credit. */
-typedef struct dagi_waiting {
-    uint32_t pool_id; /* of older pools first: these must not wait for younger ones */
-    int64_t priority; /* then the largest */
-    uint64_t serial; /* first come, first served among equals */
-    dagi_send *send;
-    int32_t first, count; /* dests[first], with its list behind it */
-} dagi_waiting;
-
-static inline bool dagi_waiting_before(const dagi_waiting *a, const dagi_waiting *b)
-{
-    if (a->pool_id != b->pool_id)
-        return a->pool_id < b->pool_id;
-    return a->priority != b->priority ? a->priority > b->priority : a->serial < b->serial;
-}
-
-#define HEAP dagi_waiting_heap
-#define HEAP_ENTRY dagi_waiting
-#define HEAP_BEFORE(h, a, b) dagi_waiting_before(a, b)
-#include "../base/heap_of.h"
 
 /* ---- arrivals --------------------------------------------------------------------------- */
 
@@ -125,7 +50,7 @@ typedef struct dagi_segment {
 
 /*
  * A message whose data are under way, or that is to be relayed. It lives as long as `send`, which
- * it keeps alive (one of `pending`) until all segments are in. In one allocation: the struct,
+ * it keeps alive (one of `shares`) until all segments are in. In one allocation: the struct,
  * shape[ncargo], segment[nsegments], child[nchildren].
  */
 typedef struct dagi_arrival {
@@ -238,6 +163,53 @@ typedef struct dagi_pool_item {
 
 #define DAGI_POOL_BUCKETS 64
 
+/* Messages that wait to leave. */
+struct dagi_comm_out {
+    dagi_waiting_heap **heap; /* [size], made when first needed */
+    int32_t *blocked;         /* ranks with a heap that is not empty */
+    int32_t nblocked;
+    uint64_t next_serial;
+    uint32_t next_scatter;
+    int64_t queued, queued_bulk;
+    uint32_t *gate; /* [size]: the youngest pool of which that rank wants messages now */
+};
+
+/* Bulk transfers. */
+struct dagi_comm_bulk {
+    int64_t out, in;                /* begun and received, ever */
+    int64_t sent;                   /* of those out: complete here */
+    dagi_arrival *wait, **wait_end; /* for a place among the transfers in flight */
+    int in_flight; /* transfers that need a place; those of scatter's rings do not */
+};
+
+/* Pools that messages are of. */
+struct dagi_comm_pools {
+    dagi_pool_comm *bucket[DAGI_POOL_BUCKETS];
+    uint32_t added;   /* pools 1..added have been added here */
+    uint32_t *failed; /* [nfailed]: pools that ended with an error or an info, oldest first */
+    size_t nfailed, failed_capacity;
+    uint32_t given_up; /* pools up to this one are known to be missing here */
+};
+
+/* What has come before its pool was added. */
+struct dagi_comm_early {
+    dagi_early_pieces *pieces;
+    int count;           /* early messages kept */
+    int64_t transfers;   /* that come with them */
+    int64_t bytes, most; /* that they take; from when on senders are told */
+    uint8_t *shut;       /* [size]: 1 = that rank has been told */
+    int nshut;
+};
+
+/* Barriers. */
+struct dagi_comm_barrier {
+    int ups, here;
+    dagi_wire_barrier up;   /* of this part of the tree */
+    dagi_wire_barrier last; /* written before `done` */
+    _Atomic int64_t done;
+    int64_t begun; /* application thread */
+};
+
 struct dagi_comm {
     dag_context *ctx;    /* fixed */
     double latency;      /* fixed: dag_latency() */
@@ -258,37 +230,14 @@ struct dagi_comm {
     int64_t delivered; /* messages for tasks of this rank so far, where the setting `lose` counts */
     uint64_t random;       /* chaos */
 
-    /* sends */
-    dagi_waiting_heap **heap; /* [size], made when first needed */
-    int32_t *blocked;   /* ranks with a heap that is not empty */
-    int32_t nblocked;
-    uint64_t next_serial;
-    uint32_t next_scatter;
-    int64_t queued, queued_bulk;
-    /* Bulk transfers begun and received, ever. */
-    int64_t transfers_out, transfers_in;
-    int64_t transfers_sent; /* of those out: complete here */
+    struct dagi_comm_out out;
+    struct dagi_comm_bulk bulk;
     _Atomic int64_t bytes_direct, bytes_staged; /* of results of devices; written under the lock */
-    uint32_t *gate; /* [size]: the youngest pool of which that rank wants messages now */
-
-    /* arrivals */
-    dagi_arrival *wait, **wait_end; /* for a place among the transfers in flight */
-    int in_flight; /* transfers that need a place; those of scatter's rings do not */
     int unfinished; /* arrivals that exist */
     dagi_arrival *scatters; /* that wait for pieces, or for a neighbour to be ready */
-    dagi_early_pieces *early_pieces;
+    struct dagi_comm_early early;
 
-    /* pools */
-    dagi_pool_comm *bucket[DAGI_POOL_BUCKETS];
-    uint32_t added; /* pools 1..added have been added here */
-    uint32_t *failed; /* [nfailed]: pools that ended with an error or an info, oldest first */
-    size_t nfailed, failed_capacity;
-    uint32_t given_up; /* pools up to this one are known to be missing here */
-    int nearly;     /* early messages kept */
-    int64_t kept_transfers; /* that come with them */
-    int64_t early_bytes, early_most; /* that they take; from when on senders are told */
-    uint8_t *shut; /* [size]: 1 = that rank has been told */
-    int nshut;
+    struct dagi_comm_pools pools;
 
     /* open pools */
     dagi_ahead *aheads;
@@ -296,12 +245,7 @@ struct dagi_comm {
      * written under the lock. */
     _Alignas(DAGI_LINE) _Atomic int64_t kept_bytes, held_bytes;
 
-    /* barrier */
-    int barrier_ups, barrier_here;
-    dagi_wire_barrier barrier_up; /* of this part of the tree */
-    dagi_wire_barrier barrier_last; /* written before barriers_done */
-    _Atomic int64_t barriers_done;
-    int64_t barriers_begun; /* application thread */
+    struct dagi_comm_barrier barrier;
 
     _Atomic int outlook; /* of dagi_comm_outlook(); written under the lock */
 
@@ -346,7 +290,7 @@ void *dagi_comm_realloc(void *old, size_t bytes);
 /* send.c */
 dagi_send *dagi_send_new(dagi_comm *c, int ncargo, int nparams, int ndest);
 void dagi_send_launch(dagi_comm *c, dagi_send *s);
-void dagi_send_finish(dagi_comm *c, dagi_send *s); /* pending--, and the end of it at zero */
+void dagi_send_finish(dagi_comm *c, dagi_send *s); /* shares--, and the end of it at zero */
 /* Send its message for dests[first .. first+count-1] to the first of them, now or when it can
  * be. */
 void dagi_send_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count);

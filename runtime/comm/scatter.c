@@ -8,7 +8,7 @@
  * ever under way to a rank that does not know the broadcast, and may never do.
  *
  * dagi_comm.scatters lists the arrivals that lack pieces, and those whose neighbour is not ready;
- * these hold their send by one of `pending`.
+ * these hold their send by one of `shares`.
  */
 #include "remote.h"
 
@@ -17,8 +17,8 @@
 
 static void tell(dagi_comm *c, int dest, int kind, const dagi_send *s, uint32_t tag)
 {
-    dagi_wire_pieces wire = {.kind = (uint8_t)kind, .root = s->root, .serial = s->serial,
-                             .tag = tag};
+    dagi_wire_pieces wire = {
+        .kind = (uint8_t)kind, .root = s->scatter.root, .serial = s->scatter.serial, .tag = tag};
     dagi_send_control(c, dest, &wire, sizeof wire, NULL, 0);
 }
 
@@ -35,9 +35,9 @@ static void expect_ring(dagi_comm *c, dagi_arrival *a, int source)
 /* A PIECES message that came before us, removed from the list; NULL = none. */
 static dagi_early_pieces *take_early(dagi_comm *c, const dagi_send *s)
 {
-    for (dagi_early_pieces **link = &c->early_pieces; *link; link = &(*link)->next) {
+    for (dagi_early_pieces **link = &c->early.pieces; *link; link = &(*link)->next) {
         dagi_early_pieces *early = *link;
-        if (early->wire.root == s->root && early->wire.serial == s->serial) {
+        if (early->wire.root == s->scatter.root && early->wire.serial == s->scatter.serial) {
             *link = early->next;
             return early;
         }
@@ -49,14 +49,14 @@ void dagi_scatter_begin(dagi_comm *c, dagi_arrival *a)
 {
     dagi_send *s = a->send;
     dagi_child *child = &a->child[0];
-    int dest = s->dests[child->first];
+    int dest = s->to.dests[child->first];
     uint32_t own = a->tag;
     for (int k = 0; k < a->nsegments; k++)
         if (a->segment[k].index == a->index)
             dagi_recv_segment(c, &a->segment[k], a->source, own++);
     a->next = c->scatters;
     c->scatters = a;
-    s->pending++; /* until the neighbour is ready */
+    s->shares++; /* until the neighbour is ready */
     tell(c, dest, DAGI_WIRE_PIECES, s, 0);
     dagi_early_pieces *early = take_early(c, s);
     if (early) {
@@ -68,7 +68,7 @@ void dagi_scatter_begin(dagi_comm *c, dagi_arrival *a)
 static dagi_arrival *find(const dagi_comm *c, const dagi_wire_pieces *wire)
 {
     dagi_arrival *a = c->scatters;
-    while (a && (a->send->root != wire->root || a->send->serial != wire->serial))
+    while (a && (a->send->scatter.root != wire->root || a->send->scatter.serial != wire->serial))
         a = a->next;
     return a;
 }
@@ -83,8 +83,8 @@ void dagi_recv_pieces(dagi_comm *c, int source, const void *data)
         return;
     }
     dagi_early_pieces *early = dagi_comm_alloc(sizeof *early);
-    *early = (dagi_early_pieces){.next = c->early_pieces, .source = source, .wire = wire};
-    c->early_pieces = early;
+    *early = (dagi_early_pieces){.next = c->early.pieces, .source = source, .wire = wire};
+    c->early.pieces = early;
 }
 
 void dagi_recv_ready(dagi_comm *c, const void *data)
@@ -112,9 +112,9 @@ void dagi_scatter_leave(dagi_comm *c, dagi_arrival *a)
 
 void dagi_scatter_free(dagi_comm *c)
 {
-    while (c->early_pieces) {
-        dagi_early_pieces *early = c->early_pieces;
-        c->early_pieces = early->next;
+    while (c->early.pieces) {
+        dagi_early_pieces *early = c->early.pieces;
+        c->early.pieces = early->next;
         free(early);
     }
 }

@@ -22,10 +22,10 @@ dagi_send *dagi_send_new(dagi_comm *c, int ncargo, int nparams, int ndest)
     s->comm = c;
     s->cargo = (dagi_cargo *)(s + 1);
     s->params = (int32_t *)(s->cargo + ncargo);
-    s->dests = s->params + nparams;
+    s->to.dests = s->params + nparams;
     s->ncargo = (uint8_t)ncargo;
     s->nparams = (uint8_t)nparams;
-    s->ndest = ndest;
+    s->to.ndest = ndest;
     return s;
 }
 
@@ -37,7 +37,8 @@ static int is_home(const dag_value *v)
 
 static void update_congested(dagi_comm *c)
 {
-    int congested = c->queued > DAGI_QUEUED_BYTES || c->queued_bulk > DAGI_QUEUED_BULK_BYTES;
+    int congested =
+        c->out.queued > DAGI_QUEUED_BYTES || c->out.queued_bulk > DAGI_QUEUED_BULK_BYTES;
     if (congested != atomic_load_explicit(&c->congested, memory_order_relaxed))
         atomic_store_explicit(&c->congested, congested, memory_order_relaxed);
 }
@@ -46,7 +47,7 @@ static void update_congested(dagi_comm *c)
 static int64_t bytes_of(const dagi_send *s, int64_t *bulk)
 {
     int64_t small = (int64_t)sizeof *s + (int64_t)sizeof(dagi_waiting) + s->nparams * 4 +
-                    (int64_t)s->ndest * 4;
+                    (int64_t)s->to.ndest * 4;
     *bulk = 0;
     for (int i = 0; i < s->ncargo; i++) {
         const dagi_cargo *cargo = &s->cargo[i];
@@ -75,19 +76,19 @@ static void account(dagi_comm *c, dagi_send *s)
     if (s->queued || s->arrival)
         return;
     s->queued = bytes_of(s, &s->queued_bulk);
-    c->queued += s->queued;
-    c->queued_bulk += s->queued_bulk;
+    c->out.queued += s->queued;
+    c->out.queued_bulk += s->queued_bulk;
     update_congested(c);
 }
 
 void dagi_send_finish(dagi_comm *c, dagi_send *s)
 {
-    assert(s->pending > 0);
-    if (--s->pending > 0)
+    assert(s->shares > 0);
+    if (--s->shares > 0)
         return;
     if (s->queued) {
-        c->queued -= s->queued;
-        c->queued_bulk -= s->queued_bulk;
+        c->out.queued -= s->queued;
+        c->out.queued_bulk -= s->queued_bulk;
         update_congested(c);
     }
     for (int i = 0; i < s->ncargo; i++) {
@@ -134,13 +135,13 @@ static size_t settle_how(dagi_comm *c, dagi_send *s)
 /* A scatter needs at least one line of each flow for each destination, and tags for its rings. */
 static int can_scatter(const dagi_send *s)
 {
-    if (!s->bulk || s->ndest < 2 || s->ndest * s->ncargo > DAGI_RING_TAGS)
+    if (!s->bulk || s->to.ndest < 2 || s->to.ndest * s->ncargo > DAGI_RING_TAGS)
         return 0;
     for (int i = 0; i < s->ncargo; i++) {
         if (s->cargo[i].how != DAGI_HOW_BULK)
             continue;
         dagi_view v = dagi_cargo_view(s, i);
-        if (dagi_view_max_segments(&v) < s->ndest)
+        if (dagi_view_max_segments(&v) < s->to.ndest)
             return 0;
     }
     return 1;
@@ -148,23 +149,23 @@ static int can_scatter(const dagi_send *s)
 
 static void settle_shape(dagi_comm *c, dagi_send *s, size_t bulk)
 {
-    if (s->ndest == 1) {
+    if (s->to.ndest == 1) {
         s->shape = DAG_BCAST_BINOMIAL;
         return;
     }
     if (s->shape == DAG_BCAST_AUTO)
         s->shape = (uint8_t)c->bcast;
     if (s->shape == DAG_BCAST_AUTO)
-        s->shape = (uint8_t)dagi_tree_choose(bulk, s->ndest, c->link.beta > 0 && can_scatter(s),
+        s->shape = (uint8_t)dagi_tree_choose(bulk, s->to.ndest, c->link.beta > 0 && can_scatter(s),
                                              c->link);
     if (c->ctx->settings.chaos) {
         s->shape = (uint8_t)(1 + dagi_comm_random(c, DAG_BCAST_HIER));
-        s->group = 1 + (int32_t)dagi_comm_random(c, 4);
+        s->to.group = 1 + (int32_t)dagi_comm_random(c, 4);
     }
-    if (s->group < 1)
-        s->group = 1;
-    if (s->group > UINT16_MAX)
-        s->group = UINT16_MAX;
+    if (s->to.group < 1)
+        s->to.group = 1;
+    if (s->to.group > UINT16_MAX)
+        s->to.group = UINT16_MAX;
     if (s->shape == DAG_BCAST_SCATTER && !can_scatter(s))
         s->shape = DAG_BCAST_BINOMIAL;
 }
@@ -179,8 +180,8 @@ static void settle_segments(dagi_comm *c, dagi_send *s)
         size_t bytes = dagi_view_bytes(&v);
         if (s->shape == DAG_BCAST_CHAIN && c->ctx->settings.chaos)
             bytes = DAGI_SEGMENT_BYTES * (1 + (size_t)dagi_comm_random(c, 7));
-        cargo->segments = (uint16_t)dagi_tree_segments(s->shape, bytes,
-                                                       dagi_view_max_segments(&v), s->ndest);
+        cargo->segments =
+            (uint16_t)dagi_tree_segments(s->shape, bytes, dagi_view_max_segments(&v), s->to.ndest);
     }
 }
 
@@ -196,7 +197,7 @@ static int transfers_of(const dagi_send *s, int64_t *weight)
             continue;
         int scatter = s->shape == DAG_BCAST_SCATTER, n = scatter ? 1 : s->cargo[i].segments;
         dagi_view v = dagi_cargo_view(s, i);
-        *weight += dagi_bulk_weight(dagi_view_bytes(&v) / (size_t)(scatter ? s->ndest : 1), n);
+        *weight += dagi_bulk_weight(dagi_view_bytes(&v) / (size_t)(scatter ? s->to.ndest : 1), n);
         count += n;
     }
     return count;
@@ -242,7 +243,7 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
                            char *out)
 {
     int scatter = s->shape == DAG_BCAST_SCATTER;
-    int32_t nlist = scatter ? s->ndest : count - 1;
+    int32_t nlist = scatter ? s->to.ndest : count - 1;
     dagi_wire_activate *head = (dagi_wire_activate *)(void *)out;
     *head = (dagi_wire_activate){
         .kind = DAGI_WIRE_ACTIVATE,
@@ -256,20 +257,20 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
         .mask = s->mask,
         .data = s->data,
         .tag = tag,
-        .group = (uint16_t)s->group,
+        .group = (uint16_t)s->to.group,
         .poison = s->poison,
         .dynamic = s->dynamic,
         .priority = s->priority,
         .index = scatter ? first : 0,
-        .root = s->root,
-        .serial = s->serial,
-        .path = s->path,
-        .from = s->from,
+        .root = s->scatter.root,
+        .serial = s->scatter.serial,
+        .path = s->origin.path,
+        .from = s->origin.from,
     };
     int32_t *words = (int32_t *)(head + 1);
     memcpy(words, s->params, s->nparams * sizeof *words);
     if (nlist)
-        memcpy(words + s->nparams, s->dests + (scatter ? 0 : first + 1),
+        memcpy(words + s->nparams, s->to.dests + (scatter ? 0 : first + 1),
                (size_t)nlist * sizeof *words);
     size_t bytes = dagi_wire_align(((size_t)s->nparams + (size_t)nlist) * sizeof *words);
     write_cargo(s, (char *)words + bytes);
@@ -304,7 +305,7 @@ static void on_sent(void *arg, dag_status status)
     dagi_send *s = arg;
     dagi_comm *c = s->comm;
     (void)status; /* errors of MPI are fatal */
-    c->transfers_sent++;
+    c->bulk.sent++;
     if (s->pool)
         pool_comm_of(s)->flights--;
     dagi_send_finish(c, s);
@@ -317,8 +318,8 @@ void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int c
     dagi_view v = dagi_view_segment(&whole, count, index);
     if (!whole.ptr)
         v.ptr = NULL;
-    s->pending++;
-    c->transfers_out++;
+    s->shares++;
+    c->bulk.out++;
     if (s->pool)
         pool_comm_of(s)->flights++;
     int64_t bytes = (int64_t)dagi_view_bytes(&v);
@@ -339,11 +340,11 @@ static void send_all(dagi_comm *c, dagi_send *s, int32_t first, uint32_t tag)
         if (cargo->how != DAGI_HOW_BULK)
             continue;
         if (s->shape == DAG_BCAST_SCATTER) {
-            dagi_send_segment(c, s, s->dests[first], tag++, i, s->ndest, first);
+            dagi_send_segment(c, s, s->to.dests[first], tag++, i, s->to.ndest, first);
             continue;
         }
         for (int k = 0; k < cargo->segments; k++)
-            dagi_send_segment(c, s, s->dests[first], tag++, i, cargo->segments, k);
+            dagi_send_segment(c, s, s->to.dests[first], tag++, i, cargo->segments, k);
     }
 }
 
@@ -352,7 +353,7 @@ void dagi_send_arrived(dagi_comm *c, dagi_arrival *a, dagi_child *child)
     for (int k = 0; k < a->nsegments; k++) {
         const dagi_segment *g = &a->segment[k];
         if (g->here && g->index != child->skip)
-            dagi_send_segment(c, a->send, a->send->dests[child->first], child->tag + (uint32_t)k,
+            dagi_send_segment(c, a->send, a->send->to.dests[child->first], child->tag + (uint32_t)k,
                               g->cargo, a->send->cargo[g->cargo].segments, g->index);
     }
 }
@@ -383,15 +384,15 @@ static int has_place(const dagi_send *s, int transfers)
 static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 {
     dagi_engine *e = c->engine;
-    int dest = s->dests[first];
+    int dest = s->to.dests[first];
     int64_t weight = 0;
     int transfers = s->bulk ? transfers_of(s, &weight) : 0;
-    if (s->pool_id > c->gate[dest] || !has_place(s, transfers) || dagi_comm_chaos(c, 4))
+    if (s->pool_id > c->out.gate[dest] || !has_place(s, transfers) || dagi_comm_chaos(c, 4))
         return 0;
     uint32_t tag = transfers ? e->ops->tag_find(e, dest, transfers) : 0;
     if (tag == DAGI_NO_TAG)
         return 0;
-    int32_t nlist = s->shape == DAG_BCAST_SCATTER ? s->ndest : count - 1;
+    int32_t nlist = s->shape == DAG_BCAST_SCATTER ? s->to.ndest : count - 1;
     size_t payload = inline_bytes(s);
     size_t bytes = dagi_wire_activate_bytes(s->nparams, nlist, s->ncargo) + payload;
     char *out = e->ops->am_begin(e, dest, 0, bytes, weight);
@@ -425,32 +426,32 @@ static bool of_open_pool(const dagi_send *s)
 
 void dagi_send_enqueue(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 {
-    int dest = s->dests[first];
-    if (!c->heap[dest]) {
-        c->heap[dest] = dagi_comm_alloc(sizeof *c->heap[dest]);
-        *c->heap[dest] = (dagi_waiting_heap){0};
+    int dest = s->to.dests[first];
+    if (!c->out.heap[dest]) {
+        c->out.heap[dest] = dagi_comm_alloc(sizeof *c->out.heap[dest]);
+        *c->out.heap[dest] = (dagi_waiting_heap){0};
     }
-    if (c->heap[dest]->count == 0)
-        c->blocked[c->nblocked++] = dest;
+    if (c->out.heap[dest]->count == 0)
+        c->out.blocked[c->out.nblocked++] = dest;
     dagi_waiting waiting = {
         .pool_id = s->pool_id,
         .priority = s->priority,
-        .serial = c->next_serial++,
+        .serial = c->out.next_serial++,
         .send = s,
         .first = first,
         .count = count,
     };
     if (c->ctx->settings.chaos && !of_open_pool(s))
         waiting.priority = dagi_comm_random(c, 1u << 20);
-    if (dagi_waiting_heap_push(c->heap[dest], waiting) != 0)
+    if (dagi_waiting_heap_push(c->out.heap[dest], waiting) != 0)
         dagi_comm_short(sizeof waiting);
     account(c, s);
 }
 
 void dagi_send_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 {
-    const dagi_waiting_heap *h = c->heap[s->dests[first]];
-    s->pending++;
+    const dagi_waiting_heap *h = c->out.heap[s->to.dests[first]];
+    s->shares++;
     if (DAGI_UNLIKELY(of_open_pool(s)) && dagi_ahead_hold(c, s, first, count))
         return;
     if ((h && h->count) || !try_message(c, s, first, count))
@@ -460,8 +461,8 @@ void dagi_send_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 int dagi_send_flush(dagi_comm *c)
 {
     int events = 0;
-    for (int32_t i = 0; i < c->nblocked;) {
-        dagi_waiting_heap *h = c->heap[c->blocked[i]];
+    for (int32_t i = 0; i < c->out.nblocked;) {
+        dagi_waiting_heap *h = c->out.heap[c->out.blocked[i]];
         while (h->count) {
             dagi_waiting top = h->entry[0];
             bool held = of_open_pool(top.send) && dagi_ahead_hold(c, top.send, top.first, top.count);
@@ -473,7 +474,7 @@ int dagi_send_flush(dagi_comm *c)
         if (h->count)
             i++;
         else
-            c->blocked[i] = c->blocked[--c->nblocked];
+            c->out.blocked[i] = c->out.blocked[--c->out.nblocked];
     }
     return events;
 }
@@ -481,9 +482,9 @@ int dagi_send_flush(dagi_comm *c)
 void dagi_send_free(dagi_comm *c)
 {
     for (int i = 0; i < c->size; i++) {
-        if (c->heap[i])
-            dagi_waiting_heap_fini(c->heap[i]);
-        free(c->heap[i]);
+        if (c->out.heap[i])
+            dagi_waiting_heap_fini(c->out.heap[i]);
+        free(c->out.heap[i]);
     }
 }
 
@@ -496,16 +497,16 @@ void dagi_send_launch(dagi_comm *c, dagi_send *s)
     dagi_agree_hold(s->pool);
     settle_shape(c, s, bulk);
     settle_segments(c, s);
-    s->pending = 1;
-    if (s->ndest > 1)
-        dagi_tree_order(s->shape, s->group, c->rank, c->size, s->dests, s->ndest);
+    s->shares = 1;
+    if (s->to.ndest > 1)
+        dagi_tree_order(s->shape, s->to.group, c->rank, c->size, s->to.dests, s->to.ndest);
     if (s->shape == DAG_BCAST_SCATTER) {
-        s->root = c->rank;
-        s->serial = c->next_scatter++;
-        for (int32_t i = 0; i < s->ndest; i++)
+        s->scatter.root = c->rank;
+        s->scatter.serial = c->out.next_scatter++;
+        for (int32_t i = 0; i < s->to.ndest; i++)
             dagi_send_message(c, s, i, 1);
     } else {
-        int n = dagi_tree_children(s->shape, s->group, c->rank, s->dests, s->ndest, child);
+        int n = dagi_tree_children(s->shape, s->to.group, c->rank, s->to.dests, s->to.ndest, child);
         for (int i = 0; i < n; i++)
             dagi_send_message(c, s, child[i].first, child[i].count);
     }

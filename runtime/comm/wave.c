@@ -34,10 +34,10 @@ static void look(dagi_comm *c, dagi_wave *w)
     w->look = dagi_wave_look(c->ctx);
     w->added_max = w->look.added;
     dagi_comm_counts(c->ctx, &w->sent, &w->received);
-    w->flights = c->transfers_out - c->transfers_in - c->kept_transfers;
+    w->flights = c->bulk.out - c->bulk.in - c->early.transfers;
     w->waiting = w->ringing = UINT32_MAX;
-    for (int32_t i = 0; i < c->nblocked; i++) {
-        uint32_t id = c->heap[c->blocked[i]]->entry[0].pool_id; /* the least of its heap */
+    for (int32_t i = 0; i < c->out.nblocked; i++) {
+        uint32_t id = c->out.heap[c->out.blocked[i]]->entry[0].pool_id; /* the least of its heap */
         if (id < w->waiting)
             w->waiting = id;
     }
@@ -49,7 +49,7 @@ static void look(dagi_comm *c, dagi_wave *w)
         if (a->send->pool_id < w->ringing)
             w->ringing = a->send->pool_id;
     }
-    if (c->in_flight || c->unfinished > rings || atomic_load(&c->inbox))
+    if (c->bulk.in_flight || c->unfinished > rings || atomic_load(&c->inbox))
         w->look.idle = 0;
 }
 

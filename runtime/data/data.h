@@ -26,13 +26,13 @@ enum dagi_value_flags {
 
 /* A store that waits: for the last holder of the element's home value (INPLACE) or for the local
  * end of the pool (DEFERRED). Holds one reference on `value`. */
-typedef struct dagi_pending_store {
-    struct dagi_pending_store *next;
+typedef struct dagi_put_off {
+    struct dagi_put_off *next;
     dag_value *value;
     dag_element element;
     dag_region region;
-    struct dagi_residence *resident; /* DEFERRED: of the element's collection; NULL = none */
-} dagi_pending_store;
+    struct dagi_residence *residence; /* DEFERRED: of the element's collection; NULL = none */
+} dagi_put_off;
 
 /*
  * refs counts holders; whoever takes it to zero frees (release/acquire, so all uses of the buffer
@@ -51,7 +51,7 @@ typedef struct dagi_value {
     int slot;                           /* HOME: whose memory; for the check for races */
     size_t capacity;                    /* bytes of the buffer behind this header; 0 = none */
     struct dagi_value *next;            /* bucket of the table, or free list */
-    struct dagi_pending_store *waiting; /* TRACKED: stores to this element, latest first */
+    struct dagi_put_off *waiting;       /* TRACKED: stores to this element, latest first */
 } dagi_value;
 
 /* Port: who is told when a value that may live elsewhere too has no holder any more. device/ fills it
@@ -132,7 +132,7 @@ void dagi_data_name_matrix(dagi_pool_data *data, int slot, const dag_matrix *mat
 const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot);
 /* The collection of a slot is resident (device/resident.h), from here to the pool's end; NULL = it is
  * not. When the pool is added. */
-void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_residence *home);
+void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_residence *residence);
 
 /* NULL, or what is wrong with it, as "data: ..."; `over`: the pool's part here is, so nothing may
  * be left. Nobody works on the pool. */

@@ -67,9 +67,9 @@ const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot)
     return data->slot[slot].matrix;
 }
 
-void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_residence *home)
+void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_residence *residence)
 {
-    data->slot[slot].home = home;
+    data->slot[slot].residence = residence;
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
@@ -134,11 +134,11 @@ int dagi_table_enter(dagi_pool_data *data, dagi_value *v)
     return failed;
 }
 
-dagi_pending_store *dagi_pending_reversed(dagi_pending_store *s)
+dagi_put_off *dagi_put_off_reversed(dagi_put_off *s)
 {
-    dagi_pending_store *list = NULL;
+    dagi_put_off *list = NULL;
     while (s != NULL) {
-        dagi_pending_store *next = s->next;
+        dagi_put_off *next = s->next;
         s->next = list;
         list = s;
         s = next;
@@ -146,7 +146,7 @@ dagi_pending_store *dagi_pending_reversed(dagi_pending_store *s)
     return list;
 }
 
-dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v)
+dagi_put_off *dagi_table_leave(dagi_pool_data *data, dagi_value *v)
 {
     uint64_t hash = hash_of(v->v.ptr);
     struct dagi_data_shard *s = shard_of(data, hash);
@@ -158,11 +158,11 @@ dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v)
             s->count--;
             break;
         }
-    dagi_pending_store *done = dagi_pending_reversed(v->waiting);
+    dagi_put_off *done = dagi_put_off_reversed(v->waiting);
     v->waiting = NULL;
     /* Under the lock: a later store to the element must not overtake these. */
-    for (const dagi_pending_store *p = done; p != NULL; p = p->next)
-        dagi_pending_apply(p);
+    for (const dagi_put_off *p = done; p != NULL; p = p->next)
+        dagi_put_off_apply(p);
     pthread_mutex_unlock(&s->lock);
     return done;
 }
@@ -188,7 +188,7 @@ int dagi_table_covered(dagi_pool_data *data, const dagi_value *v)
 {
     struct dagi_data_shard *s = shard_of(data, hash_of(v->v.ptr));
     pthread_mutex_lock(&s->lock);
-    int covered = dagi_pending_covers(v->waiting, &v->v);
+    int covered = dagi_put_off_covers(v->waiting, &v->v);
     pthread_mutex_unlock(&s->lock);
     return covered;
 }
@@ -218,7 +218,7 @@ int dagi_table_waits(dagi_pool_data *data, const dag_element *e)
     return waits;
 }
 
-int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_pending_store *store)
+int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_put_off *store)
 {
     uint64_t hash = hash_of(e->ptr);
     struct dagi_data_shard *s = shard_of(data, hash);
@@ -370,13 +370,13 @@ void dagi_data_let_go(struct dagi_worker *w, dag_taskpool *pool)
 
 /* ---- stores that wait ------------------------------------------------------------------- */
 
-dagi_pending_store *dagi_pending_new(dag_value *value, const dag_element *e, dag_region region)
+dagi_put_off *dagi_put_off_new(dag_value *value, const dag_element *e, dag_region region)
 {
-    dagi_pending_store *s = malloc(sizeof(*s));
+    dagi_put_off *s = malloc(sizeof(*s));
     if (s == NULL)
         return NULL;
     dagi_value_retain(value, 1);
-    *s = (dagi_pending_store){.value = value, .element = *e, .region = region};
+    *s = (dagi_put_off){.value = value, .element = *e, .region = region};
     return s;
 }
 
@@ -389,12 +389,12 @@ void dagi_store_now(const dag_element *e, const dag_value *value, dag_region reg
         memmove(home.ptr, value->ptr, (size_t)value->m * (size_t)value->n * value->elem);
 }
 
-void dagi_pending_apply(const dagi_pending_store *s)
+void dagi_put_off_apply(const dagi_put_off *s)
 {
     dagi_store_now(&s->element, s->value, s->region);
 }
 
-int dagi_pending_covers(const dagi_pending_store *s, const dag_value *v)
+int dagi_put_off_covers(const dagi_put_off *s, const dag_value *v)
 {
     while (s != NULL && (s->region != DAG_REGION_FULL || s->element.ld != v->ld ||
                          s->element.shape.m != v->m || s->element.shape.n != v->n ||
@@ -403,7 +403,7 @@ int dagi_pending_covers(const dagi_pending_store *s, const dag_value *v)
     return s != NULL;
 }
 
-void dagi_pending_free(dagi_pending_store *s)
+void dagi_put_off_free(dagi_put_off *s)
 {
     free(s);
 }

@@ -33,13 +33,13 @@ struct dagi_data_slot {
     dag_collection *collection;
     dag_memory_mode mode; /* the program's, or a weaker one */
     const dag_matrix *matrix; /* NULL = none that is known to be */
-    struct dagi_residence *home; /* NULL = its elements do not outlive the pool on devices */
+    struct dagi_residence *residence; /* NULL = its elements do not outlive the pool on devices */
 };
 
 struct dagi_pool_data {
     const dag_program *program;
     struct dagi_data_slot *slot;          /* read-only once the pool runs */
-    _Atomic(dagi_pending_store *) deferred; /* latest first; pushed by tasks, taken at the end */
+    _Atomic(dagi_put_off *) deferred;     /* latest first; pushed by tasks, taken at the end */
     _Atomic int keeps;                      /* 1: there may be KEPT values */
     struct dagi_data_shard shard[DAGI_DATA_SHARDS];
 };
@@ -48,13 +48,13 @@ struct dagi_pool_data {
 int dagi_table_enter(dagi_pool_data *data, dagi_value *v);
 /* Take out a value that nobody holds any more, apply what waited for it, and return that list: the
  * caller releases the values and frees the records. */
-dagi_pending_store *dagi_table_leave(dagi_pool_data *data, dagi_value *v);
+dagi_put_off *dagi_table_leave(dagi_pool_data *data, dagi_value *v);
 /* The same where no store waits; 0: some do, and it stays. */
 int dagi_table_leave_idle(dagi_pool_data *data, dagi_value *v);
 /* 1: a store that waits covers the whole value. */
 int dagi_table_covered(dagi_pool_data *data, const dagi_value *v);
 /* 1 when the element has a living home value; then *s, unless NULL, is kept with it. */
-int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_pending_store *s);
+int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_put_off *s);
 /* 1 when stores to the element wait. */
 int dagi_table_waits(dagi_pool_data *data, const dag_element *e);
 /* Number of values in the table. */
@@ -65,14 +65,14 @@ dag_value *dagi_table_keep(struct dagi_worker *w, dag_taskpool *pool, const dag_
                            int slot);
 
 /* A record holding one more reference on `value`; NULL = out of memory. */
-dagi_pending_store *dagi_pending_new(dag_value *value, const dag_element *e, dag_region region);
+dagi_put_off *dagi_put_off_new(dag_value *value, const dag_element *e, dag_region region);
 /* Records were put in front; those of one region have to be applied in the order they came. */
-dagi_pending_store *dagi_pending_reversed(dagi_pending_store *s);
-void dagi_pending_apply(const dagi_pending_store *s);
+dagi_put_off *dagi_put_off_reversed(dagi_put_off *s);
+void dagi_put_off_apply(const dagi_put_off *s);
 /* 1: one of the list leaves nothing as it is of an element over which v is. */
-int dagi_pending_covers(const dagi_pending_store *s, const dag_value *v);
+int dagi_put_off_covers(const dagi_put_off *s, const dag_value *v);
 /* Copy the region of a value whose shape was checked to an element. */
 void dagi_store_now(const dag_element *e, const dag_value *value, dag_region region);
-void dagi_pending_free(dagi_pending_store *s);
+void dagi_put_off_free(dagi_put_off *s);
 
 #endif

@@ -98,15 +98,15 @@ void dagi_value_release(struct dagi_worker *w, dag_value *value)
         if (w->ctx->keeper->forget(value))
             return;
     }
-    dagi_pending_store *done = NULL;
+    dagi_put_off *done = NULL;
     if (flags & DAGI_VALUE_TRACKED)
         done = dagi_table_leave(v->pool->data, v);
     dagi_block_put(w->values, v);
     while (done != NULL) {
-        dagi_pending_store *s = done;
+        dagi_put_off *s = done;
         done = s->next;
         dagi_value_release(w, s->value);
-        dagi_pending_free(s);
+        dagi_put_off_free(s);
     }
 }
 

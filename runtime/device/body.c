@@ -39,11 +39,11 @@ int *dag_device_info(const struct dag_task *task, int64_t offset)
     dagi_device *d = job->device;
     /* issue.c keeps that many free before a body runs. */
     if (job->ninfo == DAGI_JOB_INFOS)
-        return &d->info_device[job->info[DAGI_JOB_INFOS - 1].slot];
-    int slot = d->info_free[--d->ninfo_free];
+        return &d->reports.device[job->info[DAGI_JOB_INFOS - 1].slot];
+    int slot = d->reports.free[--d->reports.nfree];
     job->info[job->ninfo].slot = slot;
     job->info[job->ninfo++].offset = offset;
-    return &d->info_device[slot];
+    return &d->reports.device[slot];
 }
 
 void dag_device_flops(const struct dag_task *task, double flops)

@@ -86,7 +86,7 @@ uint32_t dagi_depart(dagi_job *job, uint32_t remote)
             d->departing + bytes <= d->piece_bytes / SHARE)
             job->flow[f].departure = depart(d, block, bytes);
         departs |= (uint32_t)(job->flow[f].departure != NULL) << f;
-        job->staged |= (uint32_t)(away && !job->flow[f].departure) << f;
+        job->sets.staged |= (uint32_t)(away && !job->flow[f].departure) << f;
     }
     return departs;
 }
@@ -102,9 +102,10 @@ void dagi_depart_done(dagi_job *job)
 
 void dagi_depart_collect(dagi_device *d)
 {
-    if (!atomic_load_explicit(&d->departed, memory_order_relaxed))
+    if (!atomic_load_explicit(&d->brought.departed, memory_order_relaxed))
         return;
-    dagi_departure *list = atomic_exchange_explicit(&d->departed, NULL, memory_order_acquire);
+    dagi_departure *list =
+        atomic_exchange_explicit(&d->brought.departed, NULL, memory_order_acquire);
     while (list) {
         dagi_departure *next = list->next;
         d->departing -= list->bytes;
@@ -118,7 +119,7 @@ void dagi_depart_collect(dagi_device *d)
 
 dagi_departure *dagi_departure_of(const dagi_job *job, int flow, uint8_t *staged)
 {
-    *staged = job->staged >> flow & 1;
+    *staged = job->sets.staged >> flow & 1;
     dagi_departure *departure = job->flow[flow].departure;
     if (departure)
         atomic_fetch_add_explicit(&departure->holders, 1, memory_order_relaxed);
@@ -147,8 +148,8 @@ void dagi_departure_drop(dagi_departure *departure)
     dagi_device *d = departure->device;
     if (atomic_fetch_sub_explicit(&departure->holders, 1, memory_order_acq_rel) > 1)
         return;
-    departure->next = atomic_load_explicit(&d->departed, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&d->departed, &departure->next, departure,
+    departure->next = atomic_load_explicit(&d->brought.departed, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&d->brought.departed, &departure->next, departure,
                                                   memory_order_release, memory_order_relaxed))
         continue;
 }

@@ -76,13 +76,13 @@ static void close_device(dagi_device *d)
     dagi_lane_close(&d->out);
     dagi_depart_collect(d);
     dagi_memory_free(d->memory);
-    if (d->info_device)
-        backend->free(d->handle, d->info_device);
+    if (d->reports.device)
+        backend->free(d->handle, d->reports.device);
     dagi_estate_leave(d);
-    if (d->info_host)
-        backend->unpin(d->info_host);
-    free(d->info_host);
-    dagi_pending_queue_fini(&d->queue);
+    if (d->reports.host)
+        backend->unpin(d->reports.host);
+    free(d->reports.host);
+    dagi_slip_queue_fini(&d->jobs.queue);
     dagi_jobs_drop(d);
     if (d->handle)
         backend->close(d->handle);
@@ -104,14 +104,18 @@ static dagi_result make_infos(dagi_device *d)
 {
     const size_t bytes = DAGI_INFO_SLOTS * sizeof(int);
     void *at = NULL;
-    d->info_host = calloc(1, bytes);
-    if (!d->info_host)
+    d->reports.host = calloc(1, bytes);
+    if (!d->reports.host)
         return DAGI_NOMEM;
-    dagi_backend_of(d)->pin(d->info_host, bytes); /* where that fails copies are slower */
+    dagi_backend_of(d)->pin(d->reports.host, bytes); /* where that fails copies are slower */
     dagi_result result = dagi_backend_of(d)->alloc(d->handle, bytes, &at);
-    d->info_device = at;
-    dagi_copy_job zero = {.to = at, .from = d->info_host, .to_ld = DAGI_INFO_SLOTS,
-                          .from_ld = DAGI_INFO_SLOTS, .m = DAGI_INFO_SLOTS, .n = 1,
+    d->reports.device = at;
+    dagi_copy_job zero = {.to = at,
+                          .from = d->reports.host,
+                          .to_ld = DAGI_INFO_SLOTS,
+                          .from_ld = DAGI_INFO_SLOTS,
+                          .m = DAGI_INFO_SLOTS,
+                          .n = 1,
                           .elem = sizeof(int)};
     if (result == DAGI_OK)
         result = dagi_backend_of(d)->copy_in(d->in.queue, &zero);
@@ -122,7 +126,7 @@ static dagi_result make_infos(dagi_device *d)
          dagi_lane_poll(&d->in, &result))
         nanosleep(&moment, NULL);
     for (int i = 0; i < DAGI_INFO_SLOTS; i++)
-        d->info_free[d->ninfo_free++] = i;
+        d->reports.free[d->reports.nfree++] = i;
     return result;
 }
 

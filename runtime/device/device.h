@@ -54,7 +54,7 @@ void dagi_device_host_written(struct dagi_worker *w, struct dag_task *t, uint32_
 
 /* Of a list of tasks that have become ready, those that run on cores. */
 struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list);
-/* So much is pending that no further instances should be started. */
+/* So many tasks wait for devices that no further instances should be started. */
 int dagi_devices_full(const dag_context *ctx);
 
 /* While a task is issued its stores are noted: 0 = do this one. */
@@ -68,7 +68,7 @@ int dagi_device_forget(struct dag_value *v);
 
 /* ---- the manager (manager.c) -------------------------------------------------------------- */
 
-/* Work for a manager that nobody looks after: pending or under way on a device without a manager,
+/* Work for a manager that nobody looks after: not issued or under way on a device without a manager,
  * or something for this worker, which is one, to do. Cheap; called where workers decide whether to
  * rest. */
 int dagi_device_wants(struct dagi_worker *w);
@@ -79,7 +79,7 @@ int dagi_device_progress(struct dagi_worker *w);
 void dagi_device_leave(struct dagi_worker *w);
 /* It is the manager of a device. */
 int dagi_device_manages(const struct dagi_worker *w);
-/* Nonzero while a device has tasks or transfers pending or under way: no stall. */
+/* Nonzero while a device has tasks or transfers waiting or under way: no stall. */
 int dagi_devices_busy(const dag_context *ctx);
 
 /* ---- memory ------------------------------------------------------------------------------- */

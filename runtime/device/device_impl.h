@@ -11,18 +11,18 @@
 #include "../data/copies.h"
 #include "backend.h"
 #include "device.h"
+#include "job.h"
 #include "lane.h"
 #include "memory.h"
-#include "pending_queue.h"
+#include "slip_queue.h"
 
 enum {
-    DAGI_EXEC_LANES = 4,      /* queues for kernels of one device; the first is urgent */
-    DAGI_WINDOW = 64,         /* tasks of one device issued and not retired */
-    DAGI_PENDING_MANY = 4096, /* pending tasks from which on no further instances are started */
-    DAGI_INFO_SLOTS = 256,    /* ints of one device for what kernels report */
-    DAGI_JOB_INFOS = 4,       /* of them for one task */
-    DAGI_TRIES = 3,           /* of what was refused */
-    DAGI_NEAR_FIRST = 30000   /* nanoseconds that a device waits for a worker that is near */
+    DAGI_EXEC_LANES = 4,    /* queues for kernels of one device; the first is urgent */
+    DAGI_WINDOW = 64,       /* tasks of one device issued and not retired */
+    DAGI_SLIPS_MANY = 4096, /* tasks not issued from which on no further instances are started */
+    DAGI_INFO_SLOTS = 256,  /* ints of one device for what kernels report */
+    DAGI_TRIES = 3,         /* of what was refused */
+    DAGI_NEAR_FIRST = 30000 /* nanoseconds that a device waits for a worker that is near */
 };
 
 struct dagi_device;
@@ -76,76 +76,6 @@ void dagi_record_issue(struct dagi_job *job);
 void dagi_record_release(struct dagi_worker *w, const struct dagi_job *job);
 void dagi_record_retire(struct dagi_worker *w, const struct dagi_job *job, uint32_t awaited);
 
-/* ---- one task on a device ------------------------------------------------------------------- */
-
-typedef enum dagi_flow_use {
-    DAGI_FLOW_NONE = 0, /* no value */
-    DAGI_FLOW_SAME,     /* read, by a flow before this one as well */
-    DAGI_FLOW_READ,
-    DAGI_FLOW_UPDATE,   /* written in place */
-    DAGI_FLOW_REPLACE   /* written, but others hold the value: a new one on the device */
-} dagi_flow_use;
-
-typedef struct dagi_job_flow {
-    uint8_t use;
-    uint8_t content;    /* 1: what the value holds is needed */
-    uint8_t fresh;      /* 1: nobody has written it before */
-    dag_value *old;     /* REPLACE, once the flow has its new value: what it replaces */
-    dagi_block
-        *block; /* pinned from the reservation until the task is issued, and while its save is to
-                           be tried again */
-    dagi_ticket saved;  /* when its content will be on the host */
-    dagi_departure
-        *departure; /* messages take it from here; NULL = from the host, or nobody gets it */
-} dagi_job_flow;
-
-/* A task until it is issued, one line of the cache: many may wait. Belongs to the manager once it is in
- * the inbox. */
-typedef struct dagi_slip {
-    struct dagi_slip *next;
-    struct dag_task *task;
-    const dag_body *body;
-    struct dagi_device *device;
-    size_t workspace_bytes;
-    size_t bytes;           /* of all flows */
-    int64_t estimate;       /* nanoseconds that it adds to the backlog */
-} dagi_slip;
-
-/* And from then on. Of a device there are DAGI_WINDOW at most, and the one at the head; they come back
- * to `spare`. */
-typedef struct dagi_job {
-    struct dagi_job *next;
-    struct dag_task *task;
-    const dag_body *body;
-    struct dagi_device *device;
-    int attempts;
-    int ndata, room;        /* flows; those that there is memory for */
-    size_t workspace_bytes;
-    dagi_block *workspace;
-    dagi_lane *lane;        /* where its kernels are */
-    dagi_ticket done;
-    uint64_t issued_at;     /* dagi_now() */
-    uint64_t id;            /* for traces: its number */
-    double flops;           /* that its kernels take, as far as they are known */
-    int64_t estimate;       /* nanoseconds that it adds to the backlog */
-    size_t bytes;           /* of all flows */
-    int filled;             /* 1: something was copied in for it */
-    uint32_t unsaved;       /* of `save`: their transfer was refused and is to be tried again */
-    uint32_t save;          /* flows whose content has to be on the host before it retires */
-    uint32_t departs;       /* flows that messages take from the device */
-    uint32_t awaited;       /* of `save`: those that its messages take from the host */
-    uint32_t staged;        /* of these: the host has them for messages alone */
-    int sent;               /* 1: its messages are out, before it retires */
-    int late;               /* 1: nothing is released before it retires */
-    int ninfo;
-    struct {
-        int slot;
-        int64_t offset;
-    } info[DAGI_JOB_INFOS];
-    dag_value *views;       /* [room], behind the flows */
-    dagi_job_flow flow[];   /* [room] */
-} dagi_job;
-
 /* ---- devices -------------------------------------------------------------------------------- */
 
 typedef struct dagi_job_list {
@@ -177,6 +107,54 @@ typedef struct dagi_device_counts {
     _Atomic int64_t from[DAGI_MAX_SPACES]; /* bytes that came from each space */
 } dagi_device_counts;
 
+/* How much there is to do; shared. */
+struct dagi_device_load {
+    /* Jobs, tasks that wait for content, values that die later: entered by who brings them before
+     * they can be seen, taken off by the manager. */
+    _Atomic int64_t work;
+    _Atomic int flying;       /* 1: transfers or kernels under way */
+    _Atomic int64_t unissued; /* jobs that are not issued */
+    _Atomic int64_t backlog;  /* nanoseconds, estimated, of jobs that are not retired */
+};
+
+/* What others have brought, shared, and what the manager has taken of it, its own. */
+struct dagi_device_brought {
+    _Atomic(dagi_slip *) inbox;         /* linked by next, latest first */
+    _Atomic(struct dag_task *) fetches; /* wait for content on the host; likewise */
+    _Atomic(dagi_copies *) dying;       /* records of values that nobody holds any more */
+    _Atomic(dagi_departure *) departed; /* that nobody sends from any more; no work by themselves */
+    struct dag_task *waiting;           /* taken from fetches */
+    dagi_copies *graves;                /* taken from dying */
+};
+
+/* Jobs by how far they are; the manager's. */
+struct dagi_device_jobs {
+    dagi_slip_queue queue; /* what came through the inbox and is not issued */
+    dagi_job *head;        /* taken from there, not issued yet */
+    dagi_job *spare;       /* linked by next */
+    dagi_job_list issued[DAGI_EXEC_LANES];
+    dagi_job *finishing; /* their kernels have passed, transfers have not */
+    int nissued, turn;
+};
+
+/* Numbers that kernels report, and what of them is free; the manager's. */
+struct dagi_device_reports {
+    int *device, *host; /* [DAGI_INFO_SLOTS] */
+    int free[DAGI_INFO_SLOTS], nfree;
+    dagi_info_slot cleared[DAGI_INFO_SLOTS]; /* are being set to 0 */
+    int ncleared;
+};
+
+/* Moments; the manager's. */
+struct dagi_device_time {
+    uint64_t now;  /* when this round began */
+    uint64_t away; /* nanoseconds since the last one had ended */
+    uint64_t left_at;
+    uint64_t seen_at; /* moment of what follows; 0 = nothing was under way */
+    int seen_copying, seen_computing;
+    uint64_t ticks; /* when this round began, dagi_clock(); 0 = nothing is recorded */
+};
+
 typedef struct dagi_device {
     /* -- fixed */
     struct dagi_devices *all;
@@ -196,42 +174,19 @@ typedef struct dagi_device {
     _Atomic int lost;
     _Atomic uint64_t
         vacant; /* since when a worker far away knows of work and no manager; 0 = not */
-    /* Jobs, tasks that wait for content, values that die later: entered by who brings them before
-     * they can be seen, taken off by the manager. */
-    _Atomic int64_t work;
-    _Atomic int flying;   /* 1: transfers or kernels under way */
-    _Atomic int64_t pending; /* jobs that are not issued */
-    _Atomic int64_t backlog; /* nanoseconds, estimated, of jobs that are not retired */
-    _Atomic(dagi_slip *) inbox;             /* linked by next, latest first */
-    _Atomic(struct dag_task *) fetches;     /* wait for content on the host; likewise */
-    _Atomic(dagi_copies *) dying;           /* records of values that nobody holds any more */
-    _Atomic(dagi_departure *) departed; /* that nobody sends from any more; no work by themselves */
+    struct dagi_device_load load;
+    struct dagi_device_brought brought;
     _Atomic int values_lock; /* guards `value` of all blocks */
 
     /* -- the manager's */
     dagi_memory *memory;
     dagi_lane in, out, exec[DAGI_EXEC_LANES];
-    dagi_pending_queue queue; /* what came through the inbox and is not issued */
-    dagi_job *head;  /* taken from there, not issued yet */
-    dagi_job *spare; /* linked by next */
-    dagi_job_list issued[DAGI_EXEC_LANES];
-    dagi_job *finishing; /* their kernels have passed, transfers have not */
-    int nissued, turn;
+    struct dagi_device_jobs jobs;
     size_t departing; /* bytes that are kept for messages */
-    struct dag_task *waiting; /* taken from fetches */
-    dagi_copies *graves;      /* taken from dying */
-    int *info_device, *info_host;           /* [DAGI_INFO_SLOTS] */
-    int info_free[DAGI_INFO_SLOTS], ninfo_free;
-    dagi_info_slot info_cleared[DAGI_INFO_SLOTS]; /* are being set to 0 */
-    int ninfo_cleared;
+    struct dagi_device_reports reports;
     int refused_saves; /* one after the other */
-    uint64_t now;  /* when this round began */
-    uint64_t away; /* nanoseconds since the last one had ended */
-    uint64_t left_at;
+    struct dagi_device_time time;
     dagi_pace pace; /* of the kernels */
-    uint64_t seen_at; /* moment of what follows; 0 = nothing was under way */
-    int seen_copying, seen_computing;
-    uint64_t ticks; /* when this round began, dagi_clock(); 0 = nothing is recorded */
     dagi_tracks tracks;
     dagi_device_counts counts;
 } dagi_device;
@@ -281,7 +236,7 @@ static inline dagi_copies *dagi_copies_get(dag_value *v)
     return atomic_load_explicit(&dagi_value_of(v)->copies, memory_order_acquire);
 }
 /* The block of a value's copy here, valid or on its way; NULL = none. The caller holds the value. */
-static inline dagi_block *dagi_resident_block(const dagi_device *d, dag_value *v)
+static inline dagi_block *dagi_block_of(const dagi_device *d, dag_value *v)
 {
     dagi_copies *c = v ? dagi_copies_get(v) : NULL;
     dagi_block *block = NULL;
@@ -296,7 +251,7 @@ static inline dagi_block *dagi_resident_block(const dagi_device *d, dag_value *v
 /* Pin the copy that is here, if there is a valid one. */
 static inline dagi_block *dagi_resident_pin(dagi_device *d, dag_value *v)
 {
-    dagi_block *block = dagi_resident_block(d, v);
+    dagi_block *block = dagi_block_of(d, v);
     if (block)
         dagi_memory_pin(d->memory, block);
     return block;
@@ -345,23 +300,23 @@ void dagi_pins_drop(const struct dagi_devices *all);
 struct dagi_choice_class *dagi_times_of(const struct dagi_devices *all, const struct dag_task *t);
 int dagi_has_core_body(struct dag_task *t);
 
-/* ---- pending.c ------------------------------------------------------------------------------ */
+/* ---- slips.c ------------------------------------------------------------------------------ */
 
-/* A task is pending from now on; nonzero = out of memory, and it is not. */
-int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *slip);
+/* A task waits to be issued from now on; nonzero = out of memory, and it does not. */
+int dagi_slips_enter(struct dagi_worker *w, const dagi_slip *slip);
 /* What the inbox holds goes to the queue. */
-void dagi_pending_collect(struct dagi_worker *w, dagi_device *d);
+void dagi_slips_collect(struct dagi_worker *w, dagi_device *d);
 /* The best, which is the manager's to issue; NULL = none. */
-dagi_job *dagi_pending_pop(struct dagi_worker *w, dagi_device *d);
+dagi_job *dagi_slips_pop(struct dagi_worker *w, dagi_device *d);
 /* Bring to the cache what the next ones will need. */
-void dagi_pending_prefetch(dagi_device *d);
+void dagi_slips_prefetch(dagi_device *d);
 /* It is issued and retired, or went elsewhere. */
 void dagi_job_free(dagi_job *job);
 void dagi_jobs_drop(dagi_device *d);
-/* What pending tasks will use next is kept longest. */
-void dagi_pending_next_use(dagi_device *d);
+/* What tasks not issued will use next is kept longest. */
+void dagi_slips_next_use(dagi_device *d);
 /* The task will not run here: what it would have used is kept for others only. */
-void dagi_pending_forget_use(dagi_device *d, struct dag_task *t);
+void dagi_slips_forget_use(dagi_device *d, struct dag_task *t);
 /* The device cannot take it: another one, a core, or an error with this sentence. */
 void dagi_job_elsewhere(struct dagi_worker *w, dagi_job *job, const char *why);
 

@@ -56,7 +56,7 @@ int dagi_device_plans(struct dag_task *task, int flow, int slot, const dag_eleme
     int home = v->ptr == e->ptr && v->ld == e->ld;
     if (home && data->slot[slot].mode == DAG_MEM_INPLACE && !data->program->aliased)
         home = !dagi_table_waits(data, e);
-    if (home && dagi_resident_stays(data->slot[slot].home))
+    if (home && dagi_resident_stays(data->slot[slot].residence))
         plan->stay |= UINT32_C(1) << flow;
     *(home ? &plan->home : &plan->away) |= UINT32_C(1) << flow;
     return 1;
@@ -74,30 +74,30 @@ dagi_result dagi_follow_up(struct dagi_worker *w, dagi_job *job)
         dagi_driver(w)->store_plan = NULL;
     }
     job->late = pool->program->dynamic || stores.away;
-    job->save = (stores.home & ~stores.stay) | stores.away;
+    job->sets.save = (stores.home & ~stores.stay) | stores.away;
     if (pool->program->dynamic)
-        job->save = UINT32_MAX;
+        job->sets.save = UINT32_MAX;
     if (w->ctx->size > 1) {
         uint32_t remote = dagi_task_remote(w, t) & nonnull(job);
-        job->departs = dagi_depart(job, remote);
-        job->awaited = remote & ~job->departs;
+        job->sets.departs = dagi_depart(job, remote);
+        job->sets.awaited = remote & ~job->sets.departs;
     }
-    job->save = (job->save | job->awaited) & nonnull(job);
+    job->sets.save = (job->sets.save | job->sets.awaited) & nonnull(job);
     if (!job->late && stores.home && !dagi_pool_is_poisoned(pool))
         t->cls->stores(t, pool->globals); /* only marks */
     for (int f = 0; f < job->ndata && result != DAGI_LOST; f++) {
-        if (!(job->save >> f & 1))
+        if (!(job->sets.save >> f & 1))
             continue;
         result = dagi_transfer_save(job->device, dag_task_flows(t)[f], &job->flow[f].saved);
         if (result == DAGI_OK)
             continue;
-        job->unsaved |= UINT32_C(1) << f;
+        job->sets.unsaved |= UINT32_C(1) << f;
         /* Evicted, it would be another device that has to save it, and nobody would ask that one. */
         job->flow[f].block = dagi_resident_pin(job->device, dag_task_flows(t)[f]);
     }
     if (DAGI_TRACK(w))
         dagi_record_release(w, job);
     if (!job->late)
-        dagi_task_release(w, t, job->save | job->departs);
+        dagi_task_release(w, t, job->sets.save | job->sets.departs);
     return result == DAGI_LOST ? DAGI_LOST : DAGI_OK;
 }

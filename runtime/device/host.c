@@ -50,10 +50,10 @@ static dagi_device *task_waits(const struct dagi_devices *all, struct dag_task *
 
 static void push_fetch(dagi_device *d, struct dag_task *t)
 {
-    atomic_fetch_add(&d->work, 1);
-    t->next = atomic_load_explicit(&d->fetches, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&d->fetches, &t->next, t, memory_order_release,
-                                                  memory_order_relaxed))
+    atomic_fetch_add(&d->load.work, 1);
+    t->next = atomic_load_explicit(&d->brought.fetches, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&d->brought.fetches, &t->next, t,
+                                                  memory_order_release, memory_order_relaxed))
         continue;
     dagi_device_alert(d);
 }
@@ -167,19 +167,19 @@ static int settle(struct dagi_worker *w, dagi_device *d, struct dag_task *t, dag
         if (!crosses || !dagi_device_take(w, t))
             dagi_ready(w, t);
     }
-    atomic_fetch_sub(&d->work, 1);
+    atomic_fetch_sub(&d->load.work, 1);
     return 1;
 }
 
 static int settle_tasks(struct dagi_worker *w, dagi_device *d, dagi_result *result)
 {
     int events = 0;
-    struct dag_task **link = &d->waiting;
+    struct dag_task **link = &d->brought.waiting;
     while (*link)
         link = &(*link)->next;
-    if (atomic_load_explicit(&d->fetches, memory_order_relaxed))
-        *link = atomic_exchange_explicit(&d->fetches, NULL, memory_order_acquire);
-    for (link = &d->waiting; *link;) {
+    if (atomic_load_explicit(&d->brought.fetches, memory_order_relaxed))
+        *link = atomic_exchange_explicit(&d->brought.fetches, NULL, memory_order_acquire);
+    for (link = &d->brought.waiting; *link;) {
         struct dag_task *t = *link, *next = t->next;
         if (settle(w, d, t, result)) {
             *link = next;
@@ -204,9 +204,9 @@ static int host_is_quiet(dagi_copies *c)
 
 void dagi_device_push_dying(dagi_device *d, dagi_copies *c)
 {
-    atomic_fetch_add(&d->work, 1);
-    c->dying = atomic_load(&d->dying);
-    while (!atomic_compare_exchange_weak(&d->dying, &c->dying, c))
+    atomic_fetch_add(&d->load.work, 1);
+    c->dying = atomic_load(&d->brought.dying);
+    while (!atomic_compare_exchange_weak(&d->brought.dying, &c->dying, c))
         continue;
     dagi_device_alert(d);
 }
@@ -250,12 +250,12 @@ static int is_saved(dagi_device *d, dagi_copies *c, dagi_result *result)
 static int bury(struct dagi_worker *w, dagi_device *d, dagi_result *result)
 {
     int events = 0;
-    dagi_copies **link = &d->graves;
+    dagi_copies **link = &d->brought.graves;
     while (*link)
         link = &(*link)->dying;
-    if (atomic_load_explicit(&d->dying, memory_order_relaxed))
-        *link = atomic_exchange_explicit(&d->dying, NULL, memory_order_acquire);
-    for (link = &d->graves; *link;) {
+    if (atomic_load_explicit(&d->brought.dying, memory_order_relaxed))
+        *link = atomic_exchange_explicit(&d->brought.dying, NULL, memory_order_acquire);
+    for (link = &d->brought.graves; *link;) {
         dagi_copies *c = *link;
         if (!is_saved(d, c, result) || !host_is_quiet(c)) {
             link = &c->dying;
@@ -270,7 +270,7 @@ static int bury(struct dagi_worker *w, dagi_device *d, dagi_result *result)
             dagi_residence_settled(parked);
         else
             dagi_pool_drop(w, pool);
-        atomic_fetch_sub(&d->work, 1);
+        atomic_fetch_sub(&d->load.work, 1);
         events++;
     }
     return events;
@@ -279,9 +279,9 @@ static int bury(struct dagi_worker *w, dagi_device *d, dagi_result *result)
 int dagi_host_round(struct dagi_worker *w, dagi_device *d, dagi_result *result)
 {
     int events = 0;
-    if (d->waiting || atomic_load_explicit(&d->fetches, memory_order_relaxed))
+    if (d->brought.waiting || atomic_load_explicit(&d->brought.fetches, memory_order_relaxed))
         events += settle_tasks(w, d, result);
-    if (d->graves || atomic_load_explicit(&d->dying, memory_order_relaxed))
+    if (d->brought.graves || atomic_load_explicit(&d->brought.dying, memory_order_relaxed))
         events += bury(w, d, result);
     return events;
 }

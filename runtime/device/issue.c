@@ -59,7 +59,7 @@ static int make_room(dagi_device *d, const size_t *bytes, int count, dagi_result
     enum { MOST = 64 };
     dagi_block *victims[MOST];
     int done = 0;
-    dagi_pending_next_use(d);
+    dagi_slips_next_use(d);
     int n = dagi_memory_victims(d->memory, bytes, count, victims, MOST);
     for (int i = 0; i < n && *result == DAGI_OK; i++)
         done += dagi_transfer_evict(d, victims[i], result);
@@ -264,12 +264,12 @@ static void undo(struct dagi_worker *w, dagi_job *job)
 static void enlist(dagi_job *job)
 {
     dagi_device *d = job->device;
-    dagi_job_list *list = &d->issued[job->lane - d->exec];
+    dagi_job_list *list = &d->jobs.issued[job->lane - d->exec];
     job->next = NULL;
     *(list->first ? &list->last->next : &list->first) = job;
     list->last = job;
-    d->nissued++;
-    atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
+    d->jobs.nissued++;
+    atomic_fetch_sub_explicit(&d->load.unissued, 1, memory_order_relaxed);
 }
 
 /* The pool has failed: the task does nothing, as on a core. */
@@ -277,12 +277,12 @@ static void skip(struct dagi_worker *w, dagi_job *job)
 {
     dagi_device *d = job->device;
     struct dag_task *t = job->task;
-    atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
-    dagi_pending_forget_use(d, t);
+    atomic_fetch_sub_explicit(&d->load.unissued, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&d->load.backlog, job->estimate, memory_order_relaxed);
+    dagi_slips_forget_use(d, t);
     dagi_job_free(job);
     dagi_task_complete_here(w, t, NULL);
-    atomic_fetch_sub(&d->work, 1);
+    atomic_fetch_sub(&d->load.work, 1);
 }
 
 static void fail_torn(dagi_job *job)
@@ -340,8 +340,8 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
     job->done = (dagi_ticket){NULL, 0};
     for (int f = 0; f < job->ndata; f++)
         plan_flow(job, f);
-    if (d->ninfo_free < DAGI_JOB_INFOS) {
-        if (d->nissued > 0 || d->ninfo_cleared > 0)
+    if (d->reports.nfree < DAGI_JOB_INFOS) {
+        if (d->jobs.nissued > 0 || d->reports.ncleared > 0)
             return DAGI_ISSUE_WAIT;
         /* Those that could not be cleared do not come back: waiting for them would never end. */
         return refused(w, job, "too many places for what kernels report could not be cleared");

@@ -126,7 +126,7 @@ int dagi_lane_poll(dagi_lane *lane, dagi_result *result)
             break;
         }
         at++;
-        lane->slot[at % DAGI_LANE_SLOTS].ended_at = lane->device->now;
+        lane->slot[at % DAGI_LANE_SLOTS].ended_at = lane->device->time.now;
     }
     if (at != first) {
         atomic_store_explicit(&lane->order.passed, at, memory_order_release);

@@ -26,8 +26,8 @@ static dagi_lane *choose_lane(dagi_job *job)
                 return &d->exec[i];
         }
     }
-    d->turn = d->turn % (DAGI_EXEC_LANES - 1) + 1;
-    return &d->exec[d->turn];
+    d->jobs.turn = d->jobs.turn % (DAGI_EXEC_LANES - 1) + 1;
+    return &d->exec[d->jobs.turn];
 }
 
 /* Content of values that are replaced; with tickets of their own, so before the users of this one. */
@@ -87,8 +87,13 @@ static dagi_result fetch_info(dagi_job *job)
     dagi_result result = DAGI_OK;
     for (int i = 0; i < job->ninfo && result == DAGI_OK; i++) {
         int slot = job->info[i].slot;
-        dagi_copy_job copy = {.to = &d->info_host[slot], .from = &d->info_device[slot],
-                              .to_ld = 1, .from_ld = 1, .m = 1, .n = 1, .elem = sizeof(int)};
+        dagi_copy_job copy = {.to = &d->reports.host[slot],
+                              .from = &d->reports.device[slot],
+                              .to_ld = 1,
+                              .from_ld = 1,
+                              .m = 1,
+                              .n = 1,
+                              .elem = sizeof(int)};
         result = DAGI_REFUSED;
         for (int k = 0; k < DAGI_TRIES && result != DAGI_OK && result != DAGI_LOST; k++)
             result = dagi_backend_of(d)->copy_out(job->lane->queue, &copy);

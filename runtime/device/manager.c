@@ -13,7 +13,7 @@
 
 static int has_work(const dagi_device *d)
 {
-    return atomic_load(&d->work) > 0 || atomic_load(&d->flying);
+    return atomic_load(&d->load.work) > 0 || atomic_load(&d->load.flying);
 }
 
 void dagi_device_alert(dagi_device *d)
@@ -54,11 +54,11 @@ int dagi_device_wants(struct dagi_worker *w)
 
 static void give_away(struct dagi_worker *w, dagi_device *d)
 {
-    dagi_pending_collect(w, d);
-    if (d->head)
-        dagi_job_elsewhere(w, d->head, "the device has failed");
-    d->head = NULL;
-    for (dagi_job *job; (job = dagi_pending_pop(w, d)) != NULL;)
+    dagi_slips_collect(w, d);
+    if (d->jobs.head)
+        dagi_job_elsewhere(w, d->jobs.head, "the device has failed");
+    d->jobs.head = NULL;
+    for (dagi_job *job; (job = dagi_slips_pop(w, d)) != NULL;)
         dagi_job_elsewhere(w, job, "the device has failed");
 }
 
@@ -88,7 +88,7 @@ static int room_to_issue(const dagi_device *d)
 {
     enum { TICKETS = 2 * DAG_MAX_FLOWS + 8 };
     _Static_assert((int)TICKETS <= DAGI_LANE_SLOTS / 2, "cores' share is the other half");
-    if (d->nissued >= DAGI_WINDOW || dagi_lane_room(&d->in) < TICKETS ||
+    if (d->jobs.nissued >= DAGI_WINDOW || dagi_lane_room(&d->in) < TICKETS ||
         dagi_lane_room(&d->out) < TICKETS)
         return 0;
     for (int i = 0; i < DAGI_EXEC_LANES; i++) {
@@ -103,17 +103,17 @@ static int issue_round(struct dagi_worker *w, dagi_device *d, dagi_result *resul
     enum { MOST = 16 };
     int events = 0;
     while (events < MOST && room_to_issue(d)) {
-        dagi_pending_collect(w, d);
-        if (!d->head)
-            d->head = dagi_pending_pop(w, d);
-        if (!d->head)
+        dagi_slips_collect(w, d);
+        if (!d->jobs.head)
+            d->jobs.head = dagi_slips_pop(w, d);
+        if (!d->jobs.head)
             break;
-        dagi_pending_prefetch(d);
-        dagi_job *job = d->head;
-        d->head = NULL; /* what follows may look for it */
+        dagi_slips_prefetch(d);
+        dagi_job *job = d->jobs.head;
+        d->jobs.head = NULL; /* what follows may look for it */
         dagi_issue_result r = dagi_issue(w, job, result);
         if (r == DAGI_ISSUE_WAIT)
-            d->head = job;
+            d->jobs.head = job;
         if (r == DAGI_ISSUE_WAIT || *result == DAGI_LOST)
             break;
         events++;
@@ -123,7 +123,7 @@ static int issue_round(struct dagi_worker *w, dagi_device *d, dagi_result *resul
 
 static int is_flying(const dagi_device *d)
 {
-    int busy = d->nissued > 0 || d->finishing || dagi_lane_busy(&d->in) ||
+    int busy = d->jobs.nissued > 0 || d->jobs.finishing || dagi_lane_busy(&d->in) ||
                dagi_lane_busy(&d->out);
     for (int i = 0; i < DAGI_EXEC_LANES; i++)
         busy |= dagi_lane_busy(&d->exec[i]);
@@ -134,11 +134,11 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
 {
     dagi_result result = DAGI_OK;
     dagi_activate(w);
-    d->now = dagi_now();
-    d->ticks = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
-    d->away = d->left_at ? d->now - d->left_at : 0;
-    if (!atomic_load_explicit(&d->flying, memory_order_relaxed))
-        atomic_store(&d->flying, 1);
+    d->time.now = dagi_now();
+    d->time.ticks = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
+    d->time.away = d->time.left_at ? d->time.now - d->time.left_at : 0;
+    if (!atomic_load_explicit(&d->load.flying, memory_order_relaxed))
+        atomic_store(&d->load.flying, 1);
     dagi_depart_collect(d);
     int events = dagi_retire_round(w, d, &result);
     events += dagi_host_round(w, d, &result);
@@ -156,20 +156,20 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
                            dagi_runner(w)->counted)
         dagi_flush(w); /* somebody may wait for the end */
     dagi_stats_round(d);
-    d->left_at = 0;
+    d->time.left_at = 0;
     if (!is_flying(d))
-        atomic_store(&d->flying, 0);
+        atomic_store(&d->load.flying, 0);
     else
-        d->left_at = dagi_now();
-    if (d->ticks && events > 0)
-        dagi_trace_drive(DAGI_TRACK(w), d->ticks);
+        d->time.left_at = dagi_now();
+    if (d->time.ticks && events > 0)
+        dagi_trace_drive(DAGI_TRACK(w), d->time.ticks);
     return events;
 }
 
 /* A short queue: start more while there are instances. */
 static void start_more(struct dagi_worker *w, const dagi_device *d)
 {
-    if (atomic_load_explicit(&d->pending, memory_order_relaxed) < DAGI_WINDOW &&
+    if (atomic_load_explicit(&d->load.unissued, memory_order_relaxed) < DAGI_WINDOW &&
         atomic_load(&dagi_tasks(w->ctx)->starting) > 0)
         dagi_start_some(w);
 }

@@ -30,7 +30,7 @@ static uint64_t freed_at(const dagi_lane *lane, const dagi_move *move)
         other->count - move->behind.count >= DAGI_LANE_SLOTS)
         return 0;
     uint64_t at = other->slot[move->behind.count % DAGI_LANE_SLOTS].ended_at;
-    return at < lane->device->now ? at : 0;
+    return at < lane->device->time.now ? at : 0;
 }
 
 /* The latency of a transfer is worth that of so many bytes more, about. */
@@ -62,8 +62,8 @@ void dagi_lane_moved(dagi_lane *lane, uint64_t first, uint64_t last)
     }
     if (sum <= 0)
         return;
-    int64_t took = dagi_pace_end(&lane->pace, &begin, d->now, d->away, 1);
-    double interval = d->now > begin ? (double)(d->now - begin) : 0, gone = 0;
+    int64_t took = dagi_pace_end(&lane->pace, &begin, d->time.now, d->time.away, 1);
+    double interval = d->time.now > begin ? (double)(d->time.now - begin) : 0, gone = 0;
     for (uint64_t i = first; i <= last; i++) {
         const dagi_move *move = &lane->slot[i % DAGI_LANE_SLOTS].move;
         double share = interval * weight(move) / sum;
@@ -71,7 +71,7 @@ void dagi_lane_moved(dagi_lane *lane, uint64_t first, uint64_t last)
             continue;
         if (clear && took > 0)
             dagi_choice_learn_move(d->all->choice, move->from, move->to, move->bytes, share * 1e-9);
-        if (d->ticks)
+        if (d->time.ticks)
             dagi_record_copy(d, move, begin + (uint64_t)gone, begin + (uint64_t)(gone + share));
         gone += share;
     }

@@ -108,7 +108,7 @@ static int find_bodies(struct options *o, const struct dagi_devices *all, struct
 
 static void add_device(struct options *o, const dagi_device *d, struct dag_task *t)
 {
-    double backlog = (double)atomic_load_explicit(&d->backlog, memory_order_relaxed) * 1e-9;
+    double backlog = (double)atomic_load_explicit(&d->load.backlog, memory_order_relaxed) * 1e-9;
     o->at[o->n++] = (dagi_candidate){
         .place = d->space, .backlog = backlog, .move = moving(d->all, t, d->space)};
 }
@@ -260,7 +260,7 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
         return 0;
     if (all->mixed && dagi_device_crosses(slip.device, t))
         return 1;
-    if (dagi_pending_enter(w, &slip) != 0) {
+    if (dagi_slips_enter(w, &slip) != 0) {
         dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a task of class %s", t->cls->name);
         return 0;
     }

@@ -22,8 +22,9 @@ void dagi_record_tracks(const struct dagi_devices *all)
 /* Ticks of a moment before this round. */
 static uint64_t ticks_of(const dagi_device *d, uint64_t ns)
 {
-    return ns < d->now ? d->ticks - dagi_trace_ticks(DAGI_TRACE(d->all->ctx), (double)(d->now - ns))
-                       : d->ticks;
+    return ns < d->time.now ? d->time.ticks - dagi_trace_ticks(DAGI_TRACE(d->all->ctx),
+                                                               (double)(d->time.now - ns))
+                            : d->time.ticks;
 }
 
 static struct dagi_device_track *link_of(const dagi_device *d, const dagi_move *move)
@@ -71,7 +72,7 @@ void dagi_record_lane(struct dagi_worker *w, dagi_device *d, int n, int tickets,
     }
     if (begin < d->tracks.kernel_end[n])
         begin = d->tracks.kernel_end[n];
-    double share = count && begin < d->now ? (double)(d->now - begin) / count : 0;
+    double share = count && begin < d->time.now ? (double)(d->time.now - begin) / count : 0;
     for (uint64_t t = first; t <= last; t++) {
         if (!part_of(lane, t, &jobs, &p))
             continue;
@@ -84,7 +85,7 @@ void dagi_record_lane(struct dagi_worker *w, dagi_device *d, int n, int tickets,
             dagi_record_copy(d, p.move, from, to);
     }
     if (count)
-        d->tracks.kernel_end[n] = d->now;
+        d->tracks.kernel_end[n] = d->time.now;
 }
 
 /* ---- causes --------------------------------------------------------------------------------- */

@@ -21,52 +21,53 @@ struct dagi_residence *dagi_residence_of(const dag_collection *c)
     if (c->residence == 0)
         return NULL;
     pthread_mutex_lock(&lock);
-    struct dagi_residence *home = residences;
-    while (home && (home->collection != c || home->number != c->residence))
-        home = home->next;
+    struct dagi_residence *residence = residences;
+    while (residence && (residence->collection != c || residence->number != c->residence))
+        residence = residence->next;
     pthread_mutex_unlock(&lock);
-    return home;
+    return residence;
 }
 
 struct dagi_residence *dagi_residence_in(const dag_context *ctx, const dag_collection *c)
 {
-    struct dagi_residence *home = dagi_residence_of(c);
-    return home && home->all == dagi_tasks(ctx)->devices ? home : NULL;
+    struct dagi_residence *residence = dagi_residence_of(c);
+    return residence && residence->all == dagi_tasks(ctx)->devices ? residence : NULL;
 }
 
-/* The one behind `home` in the list that is of this context; NULL = none. */
-static struct dagi_residence *next_of(const dag_context *ctx, const struct dagi_residence *home)
+/* The one behind `residence` in the list that is of this context; NULL = none. */
+static struct dagi_residence *next_of(const dag_context *ctx,
+                                      const struct dagi_residence *residence)
 {
     pthread_mutex_lock(&lock);
-    struct dagi_residence *next = home ? home->next : residences;
+    struct dagi_residence *next = residence ? residence->next : residences;
     while (next && next->all != dagi_tasks(ctx)->devices)
         next = next->next;
     pthread_mutex_unlock(&lock);
     return next;
 }
 
-static void enter(struct dagi_residence *home)
+static void enter(struct dagi_residence *residence)
 {
     pthread_mutex_lock(&lock);
-    home->number = ++numbers;
-    home->next = residences;
-    residences = home;
+    residence->number = ++numbers;
+    residence->next = residences;
+    residences = residence;
     pthread_mutex_unlock(&lock);
 }
 
-static void dissolve(struct dagi_residence *home)
+static void dissolve(struct dagi_residence *residence)
 {
     pthread_mutex_lock(&lock);
     struct dagi_residence **link = &residences;
-    while (*link != home)
+    while (*link != residence)
         link = &(*link)->next;
-    *link = home->next;
+    *link = residence->next;
     pthread_mutex_unlock(&lock);
     for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++) {
-        pthread_mutex_destroy(&home->shard[i].lock);
-        free(home->shard[i].bucket);
+        pthread_mutex_destroy(&residence->shard[i].lock);
+        free(residence->shard[i].bucket);
     }
-    free(home);
+    free(residence);
 }
 
 /* ---- at home -------------------------------------------------------------------------------- */
@@ -92,27 +93,27 @@ static int is_named(dag_context *ctx, const dag_collection *c)
 
 static int no_pool(void *arg)
 {
-    const struct dagi_residence *home = arg;
-    return !is_named(home->all->ctx, home->collection);
+    const struct dagi_residence *residence = arg;
+    return !is_named(residence->all->ctx, residence->collection);
 }
 
 static int has_settled(void *arg)
 {
-    const struct dagi_residence *home = arg;
-    return atomic_load(&home->settling) <= home->bearable;
+    const struct dagi_residence *residence = arg;
+    return atomic_load(&residence->settling) <= residence->bearable;
 }
 
-static void wait_settled(struct dagi_residence *home, int64_t bearable)
+static void wait_settled(struct dagi_residence *residence, int64_t bearable)
 {
-    home->bearable = bearable;
-    if (!has_settled(home))
-        dagi_run_until(dagi_tasks(home->all->ctx)->workers[0], has_settled, home);
+    residence->bearable = bearable;
+    if (!has_settled(residence))
+        dagi_run_until(dagi_tasks(residence->all->ctx)->workers[0], has_settled, residence);
 }
 
 /* Give values to managers, MOST at a time: those with a transfer under way, and with `content` those
  * that the host has not got. 1: there may be more. *given: set if there was one. */
-static int begin_settling(struct dagi_residence *home, struct dagi_resident_shard *s, int content,
-                          int *given)
+static int begin_settling(struct dagi_residence *residence, struct dagi_resident_shard *s,
+                          int content, int *given)
 {
     enum { MOST = 128 };
     int more = 0;
@@ -124,13 +125,13 @@ static int begin_settling(struct dagi_residence *home, struct dagi_resident_shar
             if (!r->parked || !d)
                 continue;
             if (!at.busy && dagi_device_is_lost(d)) {
-                dagi_residence_fail(home);
+                dagi_residence_fail(residence);
                 continue;
             }
             dagi_resident_revive(r, NULL, 0);
             dagi_resident_give(r, d, content && !at.busy);
             *given = 1;
-            more = atomic_load(&home->settling) >= MOST;
+            more = atomic_load(&residence->settling) >= MOST;
         }
     }
     pthread_mutex_unlock(&s->lock);
@@ -138,35 +139,35 @@ static int begin_settling(struct dagi_residence *home, struct dagi_resident_shar
 }
 
 /* All that is parked is quiet, and with `content` on the host. */
-static void bring_home(struct dagi_residence *home, int content)
+static void bring_home(struct dagi_residence *residence, int content)
 {
     enum { FEW = 64 };
     int given;
-    dagi_run_until(dagi_tasks(home->all->ctx)->workers[0], no_pool, home);
+    dagi_run_until(dagi_tasks(residence->all->ctx)->workers[0], no_pool, residence);
     /* Looked at again: the device that was asked may have evicted its copy, leaving it to another. */
     do {
         given = 0;
         for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++) {
-            while (begin_settling(home, &home->shard[i], content, &given))
-                wait_settled(home, FEW);
+            while (begin_settling(residence, &residence->shard[i], content, &given))
+                wait_settled(residence, FEW);
         }
-        wait_settled(home, 0);
-    } while (given && !atomic_load(&home->failed));
+        wait_settled(residence, 0);
+    } while (given && !atomic_load(&residence->failed));
 }
 
-static dag_status verdict(struct dagi_residence *home)
+static dag_status verdict(struct dagi_residence *residence)
 {
-    if (!atomic_load(&home->failed))
+    if (!atomic_load(&residence->failed))
         return DAG_SUCCESS;
-    return dag_error(home->all->ctx, DAG_ERR_DEVICE,
+    return dag_error(residence->all->ctx, DAG_ERR_DEVICE,
                      "what \"%s\" had on a device was lost, and its "
                      "content is not known any more",
-                     home->name);
+                     residence->name);
 }
 
 /* Give up the copies of all values that are quiet, and the values; the number of those that are
  * not. What they hold is on the host, or is not wanted. */
-static int64_t empty(struct dagi_residence *home, struct dagi_resident_shard *s)
+static int64_t empty(struct dagi_residence *residence, struct dagi_resident_shard *s)
 {
     int64_t left = 0;
     pthread_mutex_lock(&s->lock);
@@ -174,8 +175,8 @@ static int64_t empty(struct dagi_residence *home, struct dagi_resident_shard *s)
         dagi_resident **link = &s->bucket[i];
         while (*link) {
             dagi_resident *r = *link;
-            if (!r->parked || (dagi_resident_copies(r) &&
-                               dagi_copies_drop(home->all, &r->value.v).queue)) {
+            if (!r->parked ||
+                (dagi_resident_copies(r) && dagi_copies_drop(residence->all, &r->value.v).queue)) {
                 link = &r->next;
                 left++;
                 continue;
@@ -190,19 +191,19 @@ static int64_t empty(struct dagi_residence *home, struct dagi_resident_shard *s)
 }
 
 /* Everything is on the host, with `content`, and nothing on devices. */
-static dag_status drop(struct dagi_residence *home, int content)
+static dag_status drop(struct dagi_residence *residence, int content)
 {
-    bring_home(home, content);
-    dag_status status = verdict(home);
+    bring_home(residence, content);
+    dag_status status = verdict(residence);
     int64_t left;
     do {
         left = 0;
         for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++)
-            left += empty(home, &home->shard[i]);
+            left += empty(residence, &residence->shard[i]);
         if (left > 0) /* an eviction was faster */
-            bring_home(home, 0);
+            bring_home(residence, 0);
     } while (left > 0);
-    atomic_store(&home->failed, 0);
+    atomic_store(&residence->failed, 0);
     return status;
 }
 
@@ -223,18 +224,18 @@ static dag_status check(dag_context *ctx, const char *call, const dag_collection
 
 static struct dagi_residence *found(dag_context *ctx, dag_collection *c)
 {
-    struct dagi_residence *home = calloc(1, sizeof *home);
-    if (!home)
+    struct dagi_residence *residence = calloc(1, sizeof *residence);
+    if (!residence)
         return NULL;
-    home->collection = c;
-    home->all = dagi_tasks(ctx)->devices;
-    snprintf(home->name, sizeof home->name, "%s", c->name);
-    dagi_matrix_memory(c, &home->from, &home->bytes);
+    residence->collection = c;
+    residence->all = dagi_tasks(ctx)->devices;
+    snprintf(residence->name, sizeof residence->name, "%s", c->name);
+    dagi_matrix_memory(c, &residence->from, &residence->bytes);
     for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++)
-        pthread_mutex_init(&home->shard[i].lock, NULL);
-    enter(home);
-    c->residence = home->number;
-    return home;
+        pthread_mutex_init(&residence->shard[i].lock, NULL);
+    enter(residence);
+    c->residence = residence->number;
+    return residence;
 }
 
 dag_status dag_resident_begin(dag_context *ctx, dag_collection *c, dag_residence how)
@@ -247,33 +248,33 @@ dag_status dag_resident_begin(dag_context *ctx, dag_collection *c, dag_residence
     if (is_named(ctx, c))
         return dag_error(ctx, DAG_ERR_STATE, "dag_resident_begin: a taskpool that names \"%s\" has "
                          "not ended", c->name);
-    struct dagi_residence *home = dagi_residence_in(ctx, c);
-    if (!home)
-        home = found(ctx, c);
-    if (!home)
+    struct dagi_residence *residence = dagi_residence_in(ctx, c);
+    if (!residence)
+        residence = found(ctx, c);
+    if (!residence)
         return dag_error(ctx, DAG_ERR_NOMEM, "dag_resident_begin: out of memory");
-    if (home->depth == DEEPEST)
+    if (residence->depth == DEEPEST)
         return dag_error(ctx, DAG_ERR_STATE, "dag_resident_begin: more than %d times for \"%s\"",
                          DEEPEST, c->name);
-    home->deferred |= (uint64_t)(how == DAG_RESIDENT_DEFERRED) << home->depth++;
+    residence->deferred |= (uint64_t)(how == DAG_RESIDENT_DEFERRED) << residence->depth++;
     return DAG_SUCCESS;
 }
 
 dag_status dag_resident_home(dag_context *ctx, dag_collection *c)
 {
     dag_status status = check(ctx, "dag_resident_home", c);
-    struct dagi_residence *home = status == DAG_SUCCESS ? dagi_residence_in(ctx, c) : NULL;
-    if (!home)
+    struct dagi_residence *residence = status == DAG_SUCCESS ? dagi_residence_in(ctx, c) : NULL;
+    if (!residence)
         return status;
-    bring_home(home, 1);
-    return verdict(home);
+    bring_home(residence, 1);
+    return verdict(residence);
 }
 
 dag_status dag_resident_drop(dag_context *ctx, dag_collection *c)
 {
     dag_status status = check(ctx, "dag_resident_drop", c);
-    struct dagi_residence *home = status == DAG_SUCCESS ? dagi_residence_in(ctx, c) : NULL;
-    return home ? drop(home, 1) : status;
+    struct dagi_residence *residence = status == DAG_SUCCESS ? dagi_residence_in(ctx, c) : NULL;
+    return residence ? drop(residence, 1) : status;
 }
 
 dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
@@ -281,19 +282,19 @@ dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
     dag_status status = check(ctx, "dag_resident_end", c);
     if (status != DAG_SUCCESS || !dagi_tasks(ctx)->devices)
         return status;
-    struct dagi_residence *home = dagi_residence_in(ctx, c);
-    if (!home)
+    struct dagi_residence *residence = dagi_residence_in(ctx, c);
+    if (!residence)
         return dag_error(ctx, DAG_ERR_STATE, "dag_resident_end: \"%s\" is not resident", c->name);
-    dagi_run_until(dagi_tasks(ctx)->workers[0], no_pool, home); /* tasks look at `deferred` */
-    int stayed = home->deferred != 0;
-    home->deferred &= ~(UINT64_C(1) << --home->depth);
-    if (home->depth == 0) {
-        status = drop(home, 1);
-        dissolve(home);
+    dagi_run_until(dagi_tasks(ctx)->workers[0], no_pool, residence); /* tasks look at `deferred` */
+    int stayed = residence->deferred != 0;
+    residence->deferred &= ~(UINT64_C(1) << --residence->depth);
+    if (residence->depth == 0) {
+        status = drop(residence, 1);
+        dissolve(residence);
         c->residence = 0;
-    } else if (stayed && !home->deferred) {
-        bring_home(home, 1);
-        status = verdict(home);
+    } else if (stayed && !residence->deferred) {
+        bring_home(residence, 1);
+        status = verdict(residence);
     }
     return status;
 }
@@ -304,41 +305,42 @@ const char *dagi_resident_conflict(const dag_taskpool *pool, const dag_matrix *m
     const char *from = matrix->base;
     size_t bytes = dagi_matrix_reach(matrix);
     const struct dagi_residence *own = dagi_residence_of(&matrix->super);
-    for (struct dagi_residence *home = next_of(ctx, NULL); home; home = next_of(ctx, home)) {
+    for (struct dagi_residence *residence = next_of(ctx, NULL); residence;
+         residence = next_of(ctx, residence)) {
         size_t count = 0;
-        if (home == own || !home->from || !from ||
-            from >= home->from + home->bytes || home->from >= from + bytes)
+        if (residence == own || !residence->from || !from ||
+            from >= residence->from + residence->bytes || residence->from >= from + bytes)
             continue;
         for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++) {
-            pthread_mutex_lock(&home->shard[i].lock);
-            count += home->shard[i].count;
-            pthread_mutex_unlock(&home->shard[i].lock);
+            pthread_mutex_lock(&residence->shard[i].lock);
+            count += residence->shard[i].count;
+            pthread_mutex_unlock(&residence->shard[i].lock);
         }
-        if (count > 0 || is_named(ctx, home->collection) || is_in(pool, home->collection))
-            return home->name;
+        if (count > 0 || is_named(ctx, residence->collection) || is_in(pool, residence->collection))
+            return residence->name;
     }
     return NULL;
 }
 
-static void leave(struct dagi_residence *home, int content)
+static void leave(struct dagi_residence *residence, int content)
 {
-    if (drop(home, content) != DAG_SUCCESS)
-        dagi_warn(home->all->ctx, "%s", dag_message(home->all->ctx));
-    dissolve(home);
+    if (drop(residence, content) != DAG_SUCCESS)
+        dagi_warn(residence->all->ctx, "%s", dag_message(residence->all->ctx));
+    dissolve(residence);
 }
 
 void dagi_residence_leave(dag_collection *c, int content)
 {
-    struct dagi_residence *home = dagi_residence_of(c);
-    if (home)
-        leave(home, content);
+    struct dagi_residence *residence = dagi_residence_of(c);
+    if (residence)
+        leave(residence, content);
 }
 
 void dagi_residences_close(dag_context *ctx)
 {
-    struct dagi_residence *home;
-    while (dagi_tasks(ctx)->devices && (home = next_of(ctx, NULL)) != NULL)
-        leave(home, 1);
+    struct dagi_residence *residence;
+    while (dagi_tasks(ctx)->devices && (residence = next_of(ctx, NULL)) != NULL)
+        leave(residence, 1);
 }
 
 void dagi_residences_name(dag_taskpool *pool)

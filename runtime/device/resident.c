@@ -14,9 +14,9 @@ static uint64_t hash_of(const void *ptr)
     return h ^ h >> 32;
 }
 
-static struct dagi_resident_shard *shard_of(struct dagi_residence *home, const void *ptr)
+static struct dagi_resident_shard *shard_of(struct dagi_residence *residence, const void *ptr)
 {
-    return &home->shard[hash_of(ptr) % DAGI_RESIDENT_SHARDS];
+    return &residence->shard[hash_of(ptr) % DAGI_RESIDENT_SHARDS];
 }
 
 static dagi_resident **bucket_of(const struct dagi_resident_shard *s, const void *ptr)
@@ -55,7 +55,7 @@ static int grow(struct dagi_resident_shard *s)
 }
 
 /* A parked value over the element, in the table; NULL = out of memory. */
-static dagi_resident *enter(struct dagi_residence *home, struct dagi_resident_shard *s,
+static dagi_resident *enter(struct dagi_residence *residence, struct dagi_resident_shard *s,
                             const dag_element *e)
 {
     if (grow(s) != 0)
@@ -64,7 +64,7 @@ static dagi_resident *enter(struct dagi_residence *home, struct dagi_resident_sh
     if (!r)
         return NULL;
     r->value.v = (dag_value){e->ptr, e->ld, e->shape.m, e->shape.n, e->shape.elem};
-    r->home = home;
+    r->residence = residence;
     r->parked = 1;
     dagi_resident **b = bucket_of(s, e->ptr);
     r->next = *b;
@@ -101,7 +101,7 @@ static void park(dagi_resident *r)
 
 dagi_standing dagi_resident_look(dagi_resident *r)
 {
-    const struct dagi_devices *all = r->home->all;
+    const struct dagi_devices *all = r->residence->all;
     dagi_copies *c = dagi_resident_copies(r);
     dagi_standing s = {NULL, NULL};
     if (!c)
@@ -123,7 +123,7 @@ void dagi_resident_give(dagi_resident *r, dagi_device *d, int save)
     if (r->value.pool)
         dagi_pool_hold(r->value.pool);
     else
-        atomic_fetch_add(&r->home->settling, 1);
+        atomic_fetch_add(&r->residence->settling, 1);
     atomic_store_explicit(&r->value.refs, 1, memory_order_relaxed);
     c->value = &r->value;
     c->save = (uint8_t)save;
@@ -141,34 +141,39 @@ static int fits(dagi_resident *r, const dag_element *e, dag_taskpool *pool)
         *v = (dag_value){e->ptr, e->ld, e->shape.m, e->shape.n, e->shape.elem};
         return 1;
     }
-    dagi_pool_fail(pool, DAG_ERR_STATE, "%s: two elements of \"%s\" of different shapes have one "
+    dagi_pool_fail(pool, DAG_ERR_STATE,
+                   "%s: two elements of \"%s\" of different shapes have one "
                    "address, while it is resident on devices: if the shape has changed call "
-                   "dag_resident_drop() first", pool->program->file, r->home->name);
+                   "dag_resident_drop() first",
+                   pool->program->file, r->residence->name);
     return 0;
 }
 
 /* ---- what tasks do -------------------------------------------------------------------------- */
 
-dag_value *dagi_resident_bind(dag_taskpool *pool, struct dagi_residence *home,
+dag_value *dagi_resident_bind(dag_taskpool *pool, struct dagi_residence *residence,
                               const dag_element *e, uint32_t flags)
 {
-    struct dagi_resident_shard *s = shard_of(home, e->ptr);
+    struct dagi_resident_shard *s = shard_of(residence, e->ptr);
     dag_value *v = NULL;
-    if (atomic_load_explicit(&home->failed, memory_order_relaxed)) {
-        dagi_pool_fail(pool, DAG_ERR_DEVICE, "%s: what \"%s\" had on a device was lost: end its "
-                       "residence, and make its content again", pool->program->file, home->name);
+    if (atomic_load_explicit(&residence->failed, memory_order_relaxed)) {
+        dagi_pool_fail(pool, DAG_ERR_DEVICE,
+                       "%s: what \"%s\" had on a device was lost: end its "
+                       "residence, and make its content again",
+                       pool->program->file, residence->name);
         return NULL;
     }
     pthread_mutex_lock(&s->lock);
     dagi_resident *r = find(s, e->ptr);
     if (!r)
-        r = enter(home, s, e);
+        r = enter(residence, s, e);
     if (r && !fits(r, e, pool)) {
         r = NULL;
     } else if (r && pool->program->aliased && dagi_resident_copies(r)) {
-        dagi_pool_fail(pool, DAG_ERR_STATE, "%s uses the memory of \"%s\" directly, while its "
+        dagi_pool_fail(pool, DAG_ERR_STATE,
+                       "%s uses the memory of \"%s\" directly, while its "
                        "elements are on devices: call dag_resident_drop() first",
-                       pool->program->file, home->name);
+                       pool->program->file, residence->name);
     } else if (r && !r->parked) {
         atomic_fetch_add_explicit(&r->value.refs, 1, memory_order_relaxed);
         v = &r->value.v;
@@ -187,15 +192,15 @@ dag_value *dagi_resident_bind(dag_taskpool *pool, struct dagi_residence *home,
 
 /* The stores that waited for a value that nobody holds, applied, where the host has its only valid copy;
  * the list, for the caller to free. */
-static dagi_pending_store *apply_waiting(dagi_resident *r, int tracked)
+static dagi_put_off *apply_waiting(dagi_resident *r, int tracked)
 {
     dagi_value *v = &r->value;
     if (tracked)
         return dagi_table_leave(v->pool->data, v);
-    dagi_pending_store *list = v->waiting;
+    dagi_put_off *list = v->waiting;
     v->waiting = NULL;
-    for (const dagi_pending_store *p = list; p; p = p->next)
-        dagi_pending_apply(p);
+    for (const dagi_put_off *p = list; p; p = p->next)
+        dagi_put_off_apply(p);
     return list;
 }
 
@@ -204,11 +209,12 @@ static dagi_pending_store *apply_waiting(dagi_resident *r, int tracked)
 static int bring_rest(dagi_resident *r, dagi_device *source, int tracked)
 {
     dagi_value *v = &r->value;
-    if (tracked ? dagi_table_covered(v->pool->data, v) : dagi_pending_covers(v->waiting, &v->v))
+    if (tracked ? dagi_table_covered(v->pool->data, v) : dagi_put_off_covers(v->waiting, &v->v))
         return 0;
     if (dagi_device_is_lost(source))
-        dagi_pool_fail(v->pool, DAG_ERR_DEVICE, "%s: an element of \"%s\" was lost with device %d (%s)",
-                       v->pool->program->file, r->home->name, source->index, source->info.name);
+        dagi_pool_fail(
+            v->pool, DAG_ERR_DEVICE, "%s: an element of \"%s\" was lost with device %d (%s)",
+            v->pool->program->file, r->residence->name, source->index, source->info.name);
     if (dagi_pool_is_poisoned(v->pool))
         return 0;
     dagi_resident_give(r, source, 1);
@@ -216,10 +222,10 @@ static int bring_rest(dagi_resident *r, dagi_device *source, int tracked)
 }
 
 /* Park it, or give it to a manager; the shard is locked. */
-static dagi_pending_store *settle(dagi_resident *r)
+static dagi_put_off *settle(dagi_resident *r)
 {
     dagi_value *v = &r->value;
-    dagi_pending_store *done = NULL;
+    dagi_put_off *done = NULL;
     int tracked =
         (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_TRACKED) != 0;
     for (;;) {
@@ -232,7 +238,7 @@ static dagi_pending_store *settle(dagi_resident *r)
             break;
         if (at.source && bring_rest(r, at.source, tracked))
             return NULL;
-        if (!dagi_resident_copies(r) || dagi_copies_overwrite(r->home->all, &v->v)) {
+        if (!dagi_resident_copies(r) || dagi_copies_overwrite(r->residence->all, &v->v)) {
             done = apply_waiting(r, tracked);
             break;
         } /* else an eviction has just begun */
@@ -244,18 +250,18 @@ static dagi_pending_store *settle(dagi_resident *r)
 void dagi_resident_rest(struct dagi_worker *w, dag_value *value)
 {
     dagi_resident *r = (dagi_resident *)(void *)value;
-    struct dagi_resident_shard *s = shard_of(r->home, value->ptr);
-    dagi_pending_store *done = NULL;
+    struct dagi_resident_shard *s = shard_of(r->residence, value->ptr);
+    dagi_put_off *done = NULL;
     pthread_mutex_lock(&s->lock);
     /* Somebody may have bound it in between, and let go of it. */
     if (!r->parked && atomic_load_explicit(&r->value.refs, memory_order_acquire) == 0)
         done = settle(r);
     pthread_mutex_unlock(&s->lock);
     while (done) {
-        dagi_pending_store *p = done;
+        dagi_put_off *p = done;
         done = p->next;
         dagi_value_release(w, p->value);
-        dagi_pending_free(p);
+        dagi_put_off_free(p);
     }
 }
 
@@ -263,7 +269,7 @@ void dagi_resident_rest(struct dagi_worker *w, dag_value *value)
 static int store_later(dag_taskpool *pool, dagi_resident *r, dagi_standing at, const dag_element *e,
                        dag_value *value, dag_region region)
 {
-    dagi_pending_store *p = dagi_pending_new(value, e, region), **end = &r->value.waiting;
+    dagi_put_off *p = dagi_put_off_new(value, e, region), **end = &r->value.waiting;
     if (!p)
         return 1;
     while (*end)
@@ -284,15 +290,15 @@ static int may_store(dagi_resident *r, dag_region region, dagi_standing *at)
         *at = dagi_resident_look(r);
         if (!r->parked || at->busy || (at->source && region != DAG_REGION_FULL))
             return 0;
-        if (!dagi_resident_copies(r) || dagi_copies_overwrite(r->home->all, &r->value.v))
+        if (!dagi_resident_copies(r) || dagi_copies_overwrite(r->residence->all, &r->value.v))
             return 1; /* else an eviction has just begun */
     }
 }
 
-int dagi_resident_store(dag_taskpool *pool, struct dagi_residence *home, const dag_element *e,
+int dagi_resident_store(dag_taskpool *pool, struct dagi_residence *residence, const dag_element *e,
                         dag_value *value, dag_region region)
 {
-    struct dagi_resident_shard *s = shard_of(home, e->ptr);
+    struct dagi_resident_shard *s = shard_of(residence, e->ptr);
     int failed = 0;
     pthread_mutex_lock(&s->lock);
     dagi_resident *r = find(s, e->ptr);
@@ -302,9 +308,11 @@ int dagi_resident_store(dag_taskpool *pool, struct dagi_residence *home, const d
     } else if (!r || may_store(r, region, &at)) {
         dagi_store_now(e, value, region);
     } else if (at.source && !at.busy && dagi_device_is_lost(at.source)) {
-        dagi_residence_fail(home);
-        dagi_pool_fail(pool, DAG_ERR_DEVICE, "%s: an element of \"%s\" was lost with device %d "
-                       "(%s)", pool->program->file, home->name, at.source->index,
+        dagi_residence_fail(residence);
+        dagi_pool_fail(pool, DAG_ERR_DEVICE,
+                       "%s: an element of \"%s\" was lost with device %d "
+                       "(%s)",
+                       pool->program->file, residence->name, at.source->index,
                        at.source->info.name);
     } else {
         failed = store_later(pool, r, at, e, value, region);
@@ -313,28 +321,28 @@ int dagi_resident_store(dag_taskpool *pool, struct dagi_residence *home, const d
     return failed;
 }
 
-int dagi_resident_stays(const struct dagi_residence *home)
+int dagi_resident_stays(const struct dagi_residence *residence)
 {
-    return home && home->deferred != 0;
+    return residence && residence->deferred != 0;
 }
 
 /* ---- for the manager ------------------------------------------------------------------------ */
 
-void dagi_residence_fail(struct dagi_residence *home)
+void dagi_residence_fail(struct dagi_residence *residence)
 {
-    atomic_store(&home->failed, 1);
+    atomic_store(&residence->failed, 1);
 }
 
 struct dagi_residence *dagi_residence_parked(const dag_value *v)
 {
     const dagi_resident *r = (const dagi_resident *)(const void *)v;
     uint32_t flags = atomic_load_explicit(&r->value.flags, memory_order_relaxed);
-    return (flags & DAGI_VALUE_RESIDENT) && !r->value.pool ? r->home : NULL;
+    return (flags & DAGI_VALUE_RESIDENT) && !r->value.pool ? r->residence : NULL;
 }
 
-void dagi_residence_settled(struct dagi_residence *home)
+void dagi_residence_settled(struct dagi_residence *residence)
 {
-    dag_context *ctx = home->all->ctx;
-    atomic_fetch_sub(&home->settling, 1); /* the last access: it may be freed now */
+    dag_context *ctx = residence->all->ctx;
+    atomic_fetch_sub(&residence->settling, 1); /* the last access: it may be freed now */
     dagi_wake_application(ctx);
 }

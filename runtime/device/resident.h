@@ -28,17 +28,17 @@ struct dagi_residence *dagi_residence_in(const dag_context *ctx, const dag_colle
 
 /* For bind.c: the value of an element, with one more reference; flags of data.h. NULL = the pool
  * has failed, or out of memory. Of an element that is not empty. */
-dag_value *dagi_resident_bind(dag_taskpool *pool, struct dagi_residence *home,
+dag_value *dagi_resident_bind(dag_taskpool *pool, struct dagi_residence *residence,
                               const dag_element *e, uint32_t flags);
 /* The last reference to a value with the flag RESIDENT is gone. */
 void dagi_resident_rest(struct dagi_worker *w, dag_value *value);
 /* For bind.c: store to an element that has no living home value. Unless it covers the element, what only
  * a device has of it is brought to the host first; the pool is held until then.
  * Nonzero = out of memory. */
-int dagi_resident_store(dag_taskpool *pool, struct dagi_residence *home, const dag_element *e,
+int dagi_resident_store(dag_taskpool *pool, struct dagi_residence *residence, const dag_element *e,
                         dag_value *value, dag_region region);
 /* 1: what is stored in elements need not come to the host before somebody asks. */
-int dagi_resident_stays(const struct dagi_residence *home);
+int dagi_resident_stays(const struct dagi_residence *residence);
 
 /* A pool is about to be added: tell its tasks which collections are resident. Memory whose present
  * content may be on a device, as that of another matrix, is refused: not all ranks need see it, so it is
@@ -54,10 +54,10 @@ void dagi_residence_leave(dag_collection *c, int content);
 void dagi_residences_close(dag_context *ctx);
 
 /* For the manager: such a transfer was lost, or cannot be had. */
-void dagi_residence_fail(struct dagi_residence *home);
+void dagi_residence_fail(struct dagi_residence *residence);
 /* The residence of a parked value; NULL = the value is no such one, or a pool uses it. */
 struct dagi_residence *dagi_residence_parked(const dag_value *v);
 /* A value that was given to a manager without a pool is parked again. */
-void dagi_residence_settled(struct dagi_residence *home);
+void dagi_residence_settled(struct dagi_residence *residence);
 
 #endif

@@ -11,26 +11,32 @@
 void dagi_info_clear(dagi_device *d, int slot, dagi_lane *lane)
 {
     if (dagi_lane_room(lane) <= 0) {
-        d->info_cleared[d->ninfo_cleared++] = (dagi_info_slot){slot, {NULL, 0}};
+        d->reports.cleared[d->reports.ncleared++] = (dagi_info_slot){slot, {NULL, 0}};
         return;
     }
-    d->info_host[slot] = 0;
-    dagi_copy_job copy = {.to = &d->info_device[slot], .from = &d->info_host[slot],
-                          .to_ld = 1, .from_ld = 1, .m = 1, .n = 1, .elem = sizeof(int)};
+    d->reports.host[slot] = 0;
+    dagi_copy_job copy = {.to = &d->reports.device[slot],
+                          .from = &d->reports.host[slot],
+                          .to_ld = 1,
+                          .from_ld = 1,
+                          .m = 1,
+                          .n = 1,
+                          .elem = sizeof(int)};
     dagi_result result = DAGI_REFUSED;
     for (int i = 0; i < DAGI_TRIES && result != DAGI_OK; i++)
         result = dagi_backend_of(d)->copy_in(lane->queue, &copy);
     /* Marked, so that a user in another queue comes behind it. A slot that could not be cleared is
      * not used any more. */
     if (dagi_lane_mark(lane, NULL) == DAGI_OK && result == DAGI_OK)
-        d->info_cleared[d->ninfo_cleared++] = (dagi_info_slot){slot, {&lane->order, lane->count}};
+        d->reports.cleared[d->reports.ncleared++] =
+            (dagi_info_slot){slot, {&lane->order, lane->count}};
 }
 
 static void report_info(dagi_job *job)
 {
     dagi_device *d = job->device;
     for (int i = 0; i < job->ninfo; i++) {
-        int slot = job->info[i].slot, value = d->info_host[slot];
+        int slot = job->info[i].slot, value = d->reports.host[slot];
         if (atomic_load(&d->lost))
             continue;
         if (value > 0)
@@ -39,7 +45,7 @@ static void report_info(dagi_job *job)
             dag_task_fail(job->task, "a kernel on device %d (%s) found argument %d wrong", d->index,
                           d->info.name, -value);
         if (value == 0)
-            d->info_free[d->ninfo_free++] = slot;
+            d->reports.free[d->reports.nfree++] = slot;
         else
             dagi_info_clear(d, slot, job->lane);
     }
@@ -49,13 +55,13 @@ static void report_info(dagi_job *job)
 static void collect_infos(dagi_device *d)
 {
     /* From the end, behind which those lie that are entered meanwhile. */
-    for (int i = d->ninfo_cleared - 1; i >= 0; i--) {
-        const dagi_info_slot info = d->info_cleared[i];
+    for (int i = d->reports.ncleared - 1; i >= 0; i--) {
+        const dagi_info_slot info = d->reports.cleared[i];
         if (!dagi_ticket_passed(info.cleared))
             continue;
-        d->info_cleared[i] = d->info_cleared[--d->ninfo_cleared];
+        d->reports.cleared[i] = d->reports.cleared[--d->reports.ncleared];
         if (info.cleared.queue)
-            d->info_free[d->ninfo_free++] = info.slot;
+            d->reports.free[d->reports.nfree++] = info.slot;
         else if (!atomic_load(&d->lost))
             dagi_info_clear(d, info.slot, &d->exec[0]);
     }
@@ -86,8 +92,8 @@ static void kernels_ended(dagi_device *d, const dagi_job *jobs)
     }
     if (count == 0)
         return;
-    int64_t each = dagi_pace_end(&d->pace, &begin, d->now, d->away, count);
-    dagi_count(&d->counts.busy, d->now > begin ? (int64_t)(d->now - begin) : 0);
+    int64_t each = dagi_pace_end(&d->pace, &begin, d->time.now, d->time.away, count);
+    dagi_count(&d->counts.busy, d->time.now > begin ? (int64_t)(d->time.now - begin) : 0);
     for (const dagi_job *job = jobs; job && each > 0; job = job->next)
         learn(d, job, each);
 }
@@ -100,7 +106,7 @@ static void send(struct dagi_worker *w, dagi_job *job)
     job->task->owner = w;
     report_info(job);
     if (DAGI_TRACK(w))
-        dagi_record_retire(w, job, job->awaited); /* a store may wait for more */
+        dagi_record_retire(w, job, job->sets.awaited); /* a store may wait for more */
     dagi_task_send(w, job);
     job->sent = 1;
     dagi_depart_done(job);
@@ -113,25 +119,25 @@ static void retired(struct dagi_worker *w, dagi_job *job)
     t->owner = w;
     report_info(job);
     if (DAGI_TRACK(w))
-        dagi_record_retire(w, job, job->save);
+        dagi_record_retire(w, job, job->sets.save);
     if (job->late)
         dagi_task_complete_here(w, t, job);
     else
         dagi_task_retire(w, job);
-    atomic_fetch_sub_explicit(&d->backlog, job->estimate, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&d->load.backlog, job->estimate, memory_order_relaxed);
     dagi_count(&d->counts.tasks, 1);
     atomic_store_explicit(&d->counts.flops,
                           atomic_load_explicit(&d->counts.flops, memory_order_relaxed) + job->flops,
                           memory_order_relaxed);
-    d->nissued--;
+    d->jobs.nissued--;
     dagi_job_free(job);
-    atomic_fetch_sub(&d->work, 1); /* last: the device may be at rest then */
+    atomic_fetch_sub(&d->load.work, 1); /* last: the device may be at rest then */
 }
 
 /* They are saved, or will not be: their copies may be evicted again. */
 static void give_up_unsaved(dagi_job *job, uint32_t mask)
 {
-    job->unsaved &= ~mask;
+    job->sets.unsaved &= ~mask;
     for (int f = 0; f < job->ndata; f++) {
         if (!(mask >> f & 1) || !job->flow[f].block)
             continue;
@@ -148,7 +154,7 @@ static dagi_result save_again(dagi_job *job)
     if (dagi_lane_room(&d->out) < job->ndata)
         return DAGI_OK; /* in another round */
     for (int f = 0; f < job->ndata && result == DAGI_OK; f++) {
-        if (!(job->unsaved >> f & 1))
+        if (!(job->sets.unsaved >> f & 1))
             continue;
         result = dagi_transfer_save(d, dag_task_flows(job->task)[f], &job->flow[f].saved);
         if (result == DAGI_OK)
@@ -160,14 +166,14 @@ static dagi_result save_again(dagi_job *job)
                    "%s: a result cannot be copied from device %d (%s) to the host: %s",
                    job->task->pool->program->file, d->index, d->info.name,
                    dagi_backend_of(d)->error());
-    give_up_unsaved(job, job->unsaved);
+    give_up_unsaved(job, job->sets.unsaved);
     return DAGI_OK;
 }
 
 /* Flows in `mask` are on the host. */
 static int is_saved(const dagi_job *job, uint32_t mask)
 {
-    if (job->unsaved & mask)
+    if (job->sets.unsaved & mask)
         return 0;
     for (int f = 0; f < job->ndata; f++) {
         if ((mask >> f & 1) && !dagi_ticket_passed(job->flow[f].saved))
@@ -180,19 +186,19 @@ static int is_saved(const dagi_job *job, uint32_t mask)
 static int finish(struct dagi_worker *w, dagi_device *d, dagi_result *result)
 {
     int events = 0;
-    dagi_job **link = &d->finishing;
+    dagi_job **link = &d->jobs.finishing;
     while (*link) {
         dagi_job *job = *link;
-        if (job->unsaved && save_again(job) == DAGI_LOST)
+        if (job->sets.unsaved && save_again(job) == DAGI_LOST)
             *result = DAGI_LOST;
         /* From a device that has just been found lost nothing is sent any more. */
-        int unsent = job->departs && !job->sent;
-        if (unsent && *result != DAGI_LOST && is_saved(job, job->awaited)) {
+        int unsent = job->sets.departs && !job->sent;
+        if (unsent && *result != DAGI_LOST && is_saved(job, job->sets.awaited)) {
             send(w, job);
             unsent = 0;
             events++;
         }
-        if (!unsent && is_saved(job, job->save)) {
+        if (!unsent && is_saved(job, job->sets.save)) {
             *link = job->next;
             retired(w, job);
             events++;
@@ -206,12 +212,12 @@ static int finish(struct dagi_worker *w, dagi_device *d, dagi_result *result)
 int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result)
 {
     int events = dagi_lane_poll(&d->in, result) + dagi_lane_poll(&d->out, result);
-    dagi_job **end = &d->finishing;
+    dagi_job **end = &d->jobs.finishing;
     while (*end)
         end = &(*end)->next;
     dagi_job **ended = end;
     for (int i = 0; i < DAGI_EXEC_LANES; i++) {
-        dagi_job_list *list = &d->issued[i];
+        dagi_job_list *list = &d->jobs.issued[i];
         dagi_job **mine = end;
         int passed = dagi_lane_poll(&d->exec[i], result);
         events += passed;
@@ -222,11 +228,11 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
             *end = job;
             end = &job->next;
         }
-        if (d->ticks && passed > 0)
+        if (d->time.ticks && passed > 0)
             dagi_record_lane(w, d, i, passed, *mine);
     }
     kernels_ended(d, *ended);
-    if (d->ninfo_cleared)
+    if (d->reports.ncleared)
         collect_infos(d);
     return events + finish(w, d, result);
 }
@@ -235,19 +241,19 @@ void dagi_retire_all(struct dagi_worker *w, dagi_device *d)
 {
     dagi_result ignored = DAGI_OK;
     for (int i = 0; i < DAGI_EXEC_LANES; i++) {
-        while (d->issued[i].first) {
-            dagi_job *job = d->issued[i].first;
-            d->issued[i].first = job->next;
-            job->next = d->finishing;
-            d->finishing = job;
+        while (d->jobs.issued[i].first) {
+            dagi_job *job = d->jobs.issued[i].first;
+            d->jobs.issued[i].first = job->next;
+            job->next = d->jobs.finishing;
+            d->jobs.finishing = job;
         }
     }
-    for (dagi_job *job = d->finishing; job; job = job->next) {
-        if (job->unsaved || (job->departs && !job->sent))
+    for (dagi_job *job = d->jobs.finishing; job; job = job->next) {
+        if (job->sets.unsaved || (job->sets.departs && !job->sent))
             dagi_pool_fail(job->task->pool, DAG_ERR_DEVICE, "%s: a result was lost with device %d "
                            "(%s), which has failed", job->task->pool->program->file, d->index,
                            d->info.name);
-        give_up_unsaved(job, job->unsaved);
+        give_up_unsaved(job, job->sets.unsaved);
     }
     finish(w, d, &ignored);
 }

@@ -78,17 +78,17 @@ static int is_running(const dagi_lane *lane, int copies)
 
 void dagi_stats_round(dagi_device *d)
 {
-    if (d->seen_at && d->seen_copying) {
-        int64_t time = (int64_t)(d->now - d->seen_at);
+    if (d->time.seen_at && d->time.seen_copying) {
+        int64_t time = (int64_t)(d->time.now - d->time.seen_at);
         dagi_count(&d->counts.copying, time);
-        if (d->seen_computing)
+        if (d->time.seen_computing)
             dagi_count(&d->counts.overlapped, time);
     }
-    d->seen_at = d->now;
-    d->seen_copying = is_running(&d->in, 1) || is_running(&d->out, 1);
-    d->seen_computing = 0;
-    for (int i = 0; i < DAGI_EXEC_LANES && d->seen_copying && !d->seen_computing; i++)
-        d->seen_computing = is_running(&d->exec[i], 0);
+    d->time.seen_at = d->time.now;
+    d->time.seen_copying = is_running(&d->in, 1) || is_running(&d->out, 1);
+    d->time.seen_computing = 0;
+    for (int i = 0; i < DAGI_EXEC_LANES && d->time.seen_copying && !d->time.seen_computing; i++)
+        d->time.seen_computing = is_running(&d->exec[i], 0);
 }
 
 /* Why none of what ran here ran on a device. */

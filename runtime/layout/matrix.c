@@ -307,9 +307,9 @@ dag_status dag_matrix_each_local(dag_matrix *a,
     if (a->prow < 0 || a->context->simulated) /* whose tiles have no content */
         return DAG_SUCCESS;
     const dagi_layout_port *port = atomic_load(&dagi_layout_port_used);
-    dag_status home = port ? port->come_home(a->context, &a->super) : DAG_SUCCESS;
-    if (home != DAG_SUCCESS)
-        return home;
+    dag_status brought = port ? port->come_home(a->context, &a->super) : DAG_SUCCESS;
+    if (brought != DAG_SUCCESS)
+        return brought;
     for (int64_t j = a->pcol; j < a->nt; j += a->q)
         for (int64_t i = first_row(a, j); i < a->mt && dagi_grid_matrix_has(a, i, j); i += a->p) {
             const int64_t index[2] = {i, j};

@@ -127,7 +127,7 @@ int dagi_tree_children(int shape, int group, int self, const int32_t *ranks, int
     case DAG_BCAST_HIER:
         return hier_children(group, self, ranks, n, child);
     default:
-        assert(shape == DAG_BCAST_BINOMIAL);
+        assert(shape == DAG_BCAST_BINOMIAL || shape == DAG_BCAST_SCATTER); /* its parts, too */
         return halve(0, n, child);
     }
 }

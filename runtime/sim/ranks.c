@@ -61,12 +61,12 @@ static struct dag_task *filter(struct dagi_worker *w, struct dag_task *list)
 }
 
 /* An element of a collection. The address that a collection gives is one of rank 0's, and not used. */
-static dag_value *bind(dag_taskpool *pool, struct dagi_residence *home, const dag_element *e,
+static dag_value *bind(dag_taskpool *pool, struct dagi_residence *residence, const dag_element *e,
                        uint32_t flags)
 {
     struct dagi_sim *s = dagi_sim_of(pool->ctx);
     dag_value *v = dagi_value_new(dagi_sim_worker(s), pool, &e->shape);
-    (void)home;
+    (void)residence;
     if (v) {
         v->ptr = s->scratch;
         atomic_store_explicit(&of(v)->flags, DAGI_VALUE_HOME | (flags & DAGI_VALUE_INPLACE),

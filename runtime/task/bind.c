@@ -76,9 +76,9 @@ static void bind_home(struct dag_task *task, int flow, int slot, const dag_eleme
                       uint32_t flags)
 {
     dag_value **value = &dag_task_flows(task)[flow];
-    struct dagi_residence *home = task->pool->data->slot[slot].home;
-    if (home != NULL && e->shape.m > 0 && e->shape.n > 0) {
-        *value = dagi_tasks(task->pool->ctx)->device->bind(task->pool, home, e, flags);
+    struct dagi_residence *residence = task->pool->data->slot[slot].residence;
+    if (residence != NULL && e->shape.m > 0 && e->shape.n > 0) {
+        *value = dagi_tasks(task->pool->ctx)->device->bind(task->pool, residence, e, flags);
     } else {
         *value = dagi_value_home(task->owner, task->pool, e, flags);
         if (*value != NULL)
@@ -101,7 +101,7 @@ void dag_bind_memory(struct dag_task *task, int flow, int slot, const int64_t *i
     int bytes = !data->program->aliased && e.shape.m > 0 && e.shape.n > 0;
     if (data->slot[slot].mode == DAG_MEM_INPLACE && bytes)
         flags = DAGI_VALUE_INPLACE | DAGI_VALUE_TRACKED;
-    else if (dagi_pool(task->pool)->on_device && bytes && data->slot[slot].home == NULL) {
+    else if (dagi_pool(task->pool)->on_device && bytes && data->slot[slot].residence == NULL) {
         /* READ, DEFERRED: nothing changes it meanwhile */
         *value = dagi_table_keep(task->owner, task->pool, &e, slot);
         if (*value == NULL)
@@ -219,7 +219,7 @@ static void store_at_home(struct dag_task *task, int flow, const dag_element *e,
     if (!dagi_table_waits(data, e))
         return;
     dag_value *kept = copy_of(task, v);
-    dagi_pending_store *s = kept != NULL ? dagi_pending_new(kept, e, region) : NULL;
+    dagi_put_off *s = kept != NULL ? dagi_put_off_new(kept, e, region) : NULL;
     if (kept != NULL)
         dagi_value_release(task->owner, kept); /* the record holds it now */
     if (s == NULL)
@@ -229,27 +229,27 @@ static void store_at_home(struct dag_task *task, int flow, const dag_element *e,
 }
 
 /* A store to memory that no task has. */
-static void store_element(struct dag_task *task, int flow, struct dagi_residence *home,
+static void store_element(struct dag_task *task, int flow, struct dagi_residence *residence,
                           const dag_element *e, dag_region region)
 {
     dag_value *v = dag_task_flows(task)[flow];
-    if (home == NULL)
+    if (residence == NULL)
         dagi_store_now(e, v, region);
-    else if (dagi_tasks(task->pool->ctx)->device->store(task->pool, home, e, v, region) != 0)
+    else if (dagi_tasks(task->pool->ctx)->device->store(task->pool, residence, e, v, region) != 0)
         no_memory(task, flow);
 }
 
-static void store_inplace(struct dag_task *task, int flow, struct dagi_residence *home,
+static void store_inplace(struct dag_task *task, int flow, struct dagi_residence *residence,
                           const dag_element *e, dag_region region)
 {
     dagi_pool_data *data = task->pool->data;
     dag_value *v = dag_task_flows(task)[flow];
     /* Fetches of the element came before this store, so an absent one stays absent. */
     if (!dagi_table_wait(data, e, NULL)) {
-        store_element(task, flow, home, e, region);
+        store_element(task, flow, residence, e, region);
         return;
     }
-    dagi_pending_store *s = dagi_pending_new(v, e, region);
+    dagi_put_off *s = dagi_put_off_new(v, e, region);
     if (s == NULL) {
         no_memory(task, flow);
         return;
@@ -257,12 +257,12 @@ static void store_inplace(struct dag_task *task, int flow, struct dagi_residence
     if (dagi_table_wait(data, e, s))
         return;
     /* Its last holder has left in between. */
-    store_element(task, flow, home, e, region);
-    dagi_pending_free(s);
+    store_element(task, flow, residence, e, region);
+    dagi_put_off_free(s);
     dagi_value_release(task->owner, v);
 }
 
-static void store_deferred(struct dag_task *task, int flow, struct dagi_residence *home,
+static void store_deferred(struct dag_task *task, int flow, struct dagi_residence *residence,
                            const dag_element *e, dag_region region)
 {
     dagi_pool_data *data = task->pool->data;
@@ -272,14 +272,14 @@ static void store_deferred(struct dag_task *task, int flow, struct dagi_residenc
         /* Another deferred store may change that memory before this one reads it. */
         kept = copy_of(task, v);
     }
-    dagi_pending_store *s = kept != NULL ? dagi_pending_new(kept, e, region) : NULL;
+    dagi_put_off *s = kept != NULL ? dagi_put_off_new(kept, e, region) : NULL;
     if (kept != NULL && kept != v)
         dagi_value_release(task->owner, kept); /* the record holds it now */
     if (s == NULL) {
         no_memory(task, flow);
         return;
     }
-    s->resident = home;
+    s->residence = residence;
     s->next = atomic_load_explicit(&data->deferred, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&data->deferred, &s->next, s,
                                                   memory_order_release, memory_order_relaxed))
@@ -302,49 +302,49 @@ void dag_store(struct dag_task *task, int flow, int slot, const int64_t *index, 
     if (DAGI_UNLIKELY(tasks->observer != NULL))
         tasks->observer->store(task, flow, data->slot[slot].collection, &e, region);
     dag_memory_mode mode = data->slot[slot].mode;
-    struct dagi_residence *home = data->slot[slot].home;
+    struct dagi_residence *residence = data->slot[slot].residence;
     if (v->ptr == e.ptr && v->ld == e.ld) {
         if (mode == DAG_MEM_INPLACE && !data->program->aliased)
             store_at_home(task, flow, &e, region);
         else if (mode != DAG_MEM_DEFERRED && !data->program->aliased)
             mark_stored(v);
     } else if (mode == DAG_MEM_DEFERRED) {
-        store_deferred(task, flow, home, &e, region);
+        store_deferred(task, flow, residence, &e, region);
     } else if (mode == DAG_MEM_INPLACE && !data->program->aliased) {
-        store_inplace(task, flow, home, &e, region);
+        store_inplace(task, flow, residence, &e, region);
     } else {
-        store_element(task, flow, home, &e, region);
+        store_element(task, flow, residence, &e, region);
     }
 }
 
 /* ---- stores that waited for the end ---- */
 
 /* A store to a resident element, which may take longer than we can wait. */
-static void apply_resident(dag_taskpool *pool, const dagi_pending_store *s)
+static void apply_resident(dag_taskpool *pool, const dagi_put_off *s)
 {
-    if (dagi_tasks(pool->ctx)->device->store(pool, s->resident, &s->element, s->value, s->region) !=
-        0)
+    if (dagi_tasks(pool->ctx)->device->store(pool, s->residence, &s->element, s->value,
+                                             s->region) != 0)
         dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a store of %s", pool->program->name);
 }
 
 int dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool)
 {
     dagi_pool_data *data = pool->data;
-    dagi_pending_store *list = dagi_pending_reversed(
+    dagi_put_off *list = dagi_put_off_reversed(
         atomic_exchange_explicit(&data->deferred, NULL, memory_order_acquire));
     /* Values that are let go of here may have transfers under way, which hold the pool. */
     int opened = list != NULL && dagi_tasks(pool->ctx)->device != NULL;
     if (opened)
         atomic_store(&dagi_pool(pool)->open, 1);
     while (list != NULL) {
-        dagi_pending_store *s = list;
+        dagi_put_off *s = list;
         list = s->next;
-        if (!dagi_pool_is_poisoned(pool) && s->resident)
+        if (!dagi_pool_is_poisoned(pool) && s->residence)
             apply_resident(pool, s);
         else if (!dagi_pool_is_poisoned(pool))
-            dagi_pending_apply(s);
+            dagi_put_off_apply(s);
         dagi_value_release(w, s->value);
-        dagi_pending_free(s);
+        dagi_put_off_free(s);
     }
     if (opened) {
         dagi_pool_drop(w, pool);

@@ -60,9 +60,9 @@ typedef struct dagi_device_port {
     void (*causes)(struct dagi_worker *w, struct dag_task *t);
     void (*host_written)(struct dagi_worker *w, struct dag_task *t, uint32_t mask);
     void (*core_ran)(struct dagi_worker *w, struct dag_task *t, uint64_t nanoseconds);
-    dag_value *(*bind)(dag_taskpool *pool, struct dagi_residence *home, const dag_element *e,
+    dag_value *(*bind)(dag_taskpool *pool, struct dagi_residence *residence, const dag_element *e,
                        uint32_t flags);
-    int (*store)(dag_taskpool *pool, struct dagi_residence *home, const dag_element *e,
+    int (*store)(dag_taskpool *pool, struct dagi_residence *residence, const dag_element *e,
                  dag_value *value, dag_region region);
     /* A store of a task that is being issued is noted, not done; 0 = no such task. */
     int (*plans)(struct dag_task *task, int flow, int slot, const dag_element *e);

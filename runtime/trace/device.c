@@ -14,13 +14,14 @@ static dagi_device_track *new_track(struct dagi_trace *trace, enum dagt_track_ki
     track->index = index;
     dagi_buffer_init(&track->log.buffer, &trace->room);
     pthread_mutex_lock(&trace->lock);
-    void *array = trace->device_tracks;
-    if (trace->nworkers + trace->ndevice_tracks < DAGT_MAX_TRACKS &&
-        dagi_trace_reserve(&array, trace->ndevice_tracks, &trace->device_tracks_capacity,
-                           sizeof *trace->device_tracks)) {
-        trace->device_tracks = array;
-        number = trace->ndevice_tracks++;
-        trace->device_tracks[number] = track;
+    void *array = trace->lists.device_tracks;
+    if (trace->nworkers + trace->lists.ndevice_tracks < DAGT_MAX_TRACKS &&
+        dagi_trace_reserve(&array, trace->lists.ndevice_tracks,
+                           &trace->lists.device_tracks_capacity,
+                           sizeof *trace->lists.device_tracks)) {
+        trace->lists.device_tracks = array;
+        number = trace->lists.ndevice_tracks++;
+        trace->lists.device_tracks[number] = track;
         track->log.id = DAGT_TASK_ID(trace->head.rank, trace->nworkers + number, 0);
         track->given = track->log.id;
     }

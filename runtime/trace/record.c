@@ -403,17 +403,17 @@ int dagi_trace_reserve(void **array, int used, int *capacity, size_t size)
 /* Number of a program in the table, -1 = out of memory. */
 static int64_t number_of(struct dagi_trace *trace, const dag_program *program)
 {
-    void *array = (void *)trace->programs;
-    for (int i = 0; i < trace->nprograms; i++) {
-        if (trace->programs[i] == program)
+    void *array = (void *)trace->lists.programs;
+    for (int i = 0; i < trace->lists.nprograms; i++) {
+        if (trace->lists.programs[i] == program)
             return i;
     }
-    if (!dagi_trace_reserve(&array, trace->nprograms, &trace->programs_capacity,
-                            sizeof *trace->programs))
+    if (!dagi_trace_reserve(&array, trace->lists.nprograms, &trace->lists.programs_capacity,
+                            sizeof *trace->lists.programs))
         return -1;
-    trace->programs = array;
-    trace->programs[trace->nprograms] = program;
-    return trace->nprograms++;
+    trace->lists.programs = array;
+    trace->lists.programs[trace->lists.nprograms] = program;
+    return trace->lists.nprograms++;
 }
 
 void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t tasks)
@@ -425,12 +425,13 @@ void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t
     if (!dagi_trace_records(trace))
         return;
     pthread_mutex_lock(&trace->lock);
-    void *array = trace->pools;
+    void *array = trace->lists.pools;
     int64_t program = number_of(trace, pool->program);
     if (program >= 0 &&
-        dagi_trace_reserve(&array, trace->npools, &trace->pools_capacity, sizeof *trace->pools)) {
-        trace->pools = array;
-        trace->pools[trace->npools++] =
+        dagi_trace_reserve(&array, trace->lists.npools, &trace->lists.pools_capacity,
+                           sizeof *trace->lists.pools)) {
+        trace->lists.pools = array;
+        trace->lists.pools[trace->lists.npools++] =
             (dagt_pool_head){.id = pool->id, .program = (uint64_t)program, .begin = dagi_clock()};
     }
     pthread_mutex_unlock(&trace->lock);
@@ -442,8 +443,8 @@ void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool,
     if (!dagi_trace_records(trace))
         return;
     pthread_mutex_lock(&trace->lock);
-    for (int i = trace->npools - 1; i >= 0; i--) {
-        dagt_pool_head *head = &trace->pools[i];
+    for (int i = trace->lists.npools - 1; i >= 0; i--) {
+        dagt_pool_head *head = &trace->lists.pools[i];
         if (head->id != pool->id)
             continue;
         head->end = dagi_clock();

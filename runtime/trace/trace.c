@@ -60,17 +60,17 @@ void dagi_trace_free(dag_context *ctx)
     if (!trace)
         return;
     free_tracks(trace);
-    for (int i = 0; i < trace->ndevice_tracks; i++) {
-        dagi_buffer_free(&trace->device_tracks[i]->log.buffer);
-        free(trace->device_tracks[i]);
+    for (int i = 0; i < trace->lists.ndevice_tracks; i++) {
+        dagi_buffer_free(&trace->lists.device_tracks[i]->log.buffer);
+        free(trace->lists.device_tracks[i]);
     }
-    free(trace->device_tracks);
+    free(trace->lists.device_tracks);
     dagi_buffer_free(&trace->links);
     dagi_progress_free(trace);
     if (trace->file)
         fclose(trace->file);
-    free(trace->pools);
-    free((void *)trace->programs);
+    free(trace->lists.pools);
+    free((void *)trace->lists.programs);
     pthread_mutex_destroy(&trace->lock);
     free(trace);
     ctx->trace = NULL;
@@ -224,14 +224,14 @@ static void put_track(writer *w, enum dagt_track_kind kind, uint32_t index, dagi
 static void put_section(writer *w, struct dagi_trace *trace)
 {
     put_struct(w, &trace->head, sizeof trace->head);
-    for (int i = 0; i < trace->nprograms; i++)
-        put_program(w, trace->programs[i]);
-    put_struct(w, trace->pools, (size_t)trace->npools * sizeof *trace->pools);
+    for (int i = 0; i < trace->lists.nprograms; i++)
+        put_program(w, trace->lists.programs[i]);
+    put_struct(w, trace->lists.pools, (size_t)trace->lists.npools * sizeof *trace->lists.pools);
     for (int i = 0; i < trace->nworkers; i++)
         put_track(w, DAGT_TRACK_WORKER, (uint32_t)i, &trace->tracks[i]->log.buffer);
-    for (int i = 0; i < trace->ndevice_tracks; i++)
-        put_track(w, trace->device_tracks[i]->kind, trace->device_tracks[i]->index,
-                  &trace->device_tracks[i]->log.buffer);
+    for (int i = 0; i < trace->lists.ndevice_tracks; i++)
+        put_track(w, trace->lists.device_tracks[i]->kind, trace->lists.device_tracks[i]->index,
+                  &trace->lists.device_tracks[i]->log.buffer);
     put_track(w, DAGT_TRACK_LINKS, 0, &trace->links);
 }
 
@@ -268,13 +268,13 @@ void dagi_trace_close(struct dagi_trace *trace)
         dagi_trace_end(track, trace->head.end);
         close_buffer(trace, &track->log.buffer);
     }
-    for (int i = 0; i < trace->ndevice_tracks; i++)
-        close_buffer(trace, &trace->device_tracks[i]->log.buffer);
+    for (int i = 0; i < trace->lists.ndevice_tracks; i++)
+        close_buffer(trace, &trace->lists.device_tracks[i]->log.buffer);
     close_buffer(trace, &trace->links);
     trace->head.all_inputs = (uint64_t)trace->causes;
-    trace->head.tracks = (uint64_t)(trace->nworkers + trace->ndevice_tracks + 1);
-    trace->head.pools = (uint64_t)trace->npools;
-    trace->head.programs = (uint64_t)trace->nprograms;
+    trace->head.tracks = (uint64_t)(trace->nworkers + trace->lists.ndevice_tracks + 1);
+    trace->head.pools = (uint64_t)trace->lists.npools;
+    trace->head.programs = (uint64_t)trace->lists.nprograms;
     atomic_store(&trace->recording, 0);
 }
 

@@ -152,6 +152,15 @@ struct dagi_trace_program;
 struct dagi_gather;
 struct dagi_progress;
 
+/* What the file has besides the workers' tracks; `lock` guards it. */
+struct dagi_trace_lists {
+    dagt_pool_head *pools;
+    const dag_program **programs;
+    int npools, pools_capacity, nprograms, programs_capacity;
+    dagi_device_track **device_tracks; /* number k is track nworkers + k of the rank */
+    int ndevice_tracks, device_tracks_capacity;
+};
+
 struct dagi_trace {
     /* -- fixed after dagi_trace_new() */
     dag_context *ctx;
@@ -182,11 +191,7 @@ struct dagi_trace {
     _Atomic int64_t room;   /* small chunks that may still be allocated */
     _Atomic int64_t expected; /* tasks of this rank in all pools that can be counted */
     pthread_mutex_t lock;   /* innermost of all locks; guards all below */
-    dagt_pool_head *pools;
-    const dag_program **programs;
-    int npools, pools_capacity, nprograms, programs_capacity;
-    dagi_device_track **device_tracks; /* number k is track nworkers + k of the rank */
-    int ndevice_tracks, device_tracks_capacity;
+    struct dagi_trace_lists lists;
     struct dagi_progress *progress; /* progress.c says who touches what */
 };
 

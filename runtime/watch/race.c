@@ -316,7 +316,7 @@ static struct access access_of(struct dag_task *t, int flow, enum kind kind, int
 }
 
 /* The collection whose memory a value lies in; NULL = none. */
-static const dag_collection *home_of(const struct dag_task *t, const dag_value *v)
+static const dag_collection *collection_of(const struct dag_task *t, const dag_value *v)
 {
     const dagi_value *value = (const dagi_value *)(const void *)v;
     if (!(atomic_load_explicit(&value->flags, memory_order_relaxed) & DAGI_VALUE_HOME) ||
@@ -332,12 +332,12 @@ void dagi_race_begin(struct dagi_worker *w, struct dag_task *t)
     pthread_mutex_lock(&race->lock);
     for (int f = 0; f < t->cls->ndata; f++) {
         const dag_value *v = dag_task_flows(t)[f];
-        const dag_collection *home = v && v->m > 0 && v->n > 0 ? home_of(t, v) : NULL;
-        if (!home)
+        const dag_collection *collection = v && v->m > 0 && v->n > 0 ? collection_of(t, v) : NULL;
+        if (!collection)
             continue;
         struct piece view = {.ptr = v->ptr, .m = v->m, .n = v->n, .ld = v->ld, .elem = v->elem};
-        struct access a = access_of(t, f, t->cls->flows[f].access & DAG_WRITE ? WRITES : READS, 0,
-                                    home);
+        struct access a =
+            access_of(t, f, t->cls->flows[f].access & DAG_WRITE ? WRITES : READS, 0, collection);
         enter(race, t->pool, &view, &a);
     }
     r->task.cls = t->cls;

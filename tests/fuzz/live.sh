@@ -8,7 +8,9 @@
 set -euo pipefail
 seconds=$1 work=$2 fuzzer=$3
 shift 3
-slowest=30 # seconds for one input: the machine may be busy with other things
+# Seconds for one input. The longest to begin with takes 15 on an idle machine, and this one may be
+# slow or busy with other things.
+slowest=120
 
 mkdir -p "$work/found"
 rm -rf "$work/seeds" "$work/corpus"

@@ -103,6 +103,7 @@ endforeach()
 # Several contexts at a time.
 add_executable(comm_contexts)
 dag_add_jdf(comm_contexts comm/contexts.jdf)
+target_compile_definitions(comm_contexts PRIVATE _GNU_SOURCE)
 target_link_libraries(comm_contexts PRIVATE dag_mpi Threads::Threads)
 if(DAG_HAVE_MPI)
     foreach(np IN ITEMS 1 2 4 6)
@@ -122,6 +123,7 @@ if(DAG_HAVE_MPI)
         LABELS sanitize)
     dag_add_mpi_test(comm_contexts_threads_4 NP 4 THREADS 2 COMMAND comm_contexts serialized threads
         LABELS sanitize)
+    dag_add_mpi_test(comm_contexts_share_2 NP 2 COMMAND comm_contexts multiple share)
     # No sanitizer: it does not see what MPI does between its threads.
     dag_add_mpi_test(comm_contexts_multiple_4 NP 4 THREADS 2 COMMAND comm_contexts multiple threads)
     dag_add_mpi_test(comm_contexts_long_6 NP 6 THREADS 2 COMMAND comm_contexts multiple grid 100

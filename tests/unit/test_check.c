@@ -263,7 +263,7 @@ START_TEST(stores_of_a_pool_that_fails)
     item[2] = 7;
     dag_value *v = new_value();
     *(double *)v->ptr = 8;
-    dagi_pending_store *s = dagi_pending_new(v, &e, DAG_REGION_FULL);
+    dagi_put_off *s = dagi_put_off_new(v, &e, DAG_REGION_FULL);
     ck_assert_ptr_nonnull(s);
     atomic_store(&pool->data->deferred, s);
     dagi_value_release(w, v);

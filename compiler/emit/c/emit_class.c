@@ -121,9 +121,9 @@ static void emit_rank(emitter *e, const plan_class *cls)
     emit_fn_begin(e, cls);
     emit_begin(e);
     text_puts(&e->body, "return dag_rank_of(");
-    emit_collection(e, cls->place);
+    emit_collection(e, cls->place.of);
     text_puts(&e->body, ", (int64_t[])");
-    emit_index(e, cls->place_index, cls->n_place);
+    emit_index(e, cls->place.index, cls->place.n);
     text_puts(&e->body, ");\n");
     emit_fn_end(e, EMIT_FROM_ARRAY, cls->n_locals, OF_INSTANCE, "int", e->name, cls->name,
                 "rank");
@@ -198,7 +198,7 @@ static void emit_inputs(emitter *e, const plan_class *cls)
     }
     emit_begin(e);
     text_puts(&e->body, gathers ? "int64_t total = " : "return ");
-    emit_expr(e, cls->arrivals, EMIT_PREC_COND);
+    emit_expr(e, cls->in.arrivals, EMIT_PREC_COND);
     text_puts(&e->body, ";\n");
     for (size_t f = 0; f < cls->n_flows; f++)
         for (size_t i = 0; i < cls->flows[f].n_gathers; i++)
@@ -257,8 +257,8 @@ static void leaf_bind(emitter *e, const void *arg)
 static void emit_bind(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
-    for (size_t i = 0; i < cls->n_binds; i++) {
-        const plan_bind *bind = &cls->binds[i];
+    for (size_t i = 0; i < cls->in.n_binds; i++) {
+        const plan_bind *bind = &cls->in.binds[i];
         e->lead = bind->chained ? "else " : "";
         emit_nest(e, &bind->nest, bind->nest.n, bind->kind == PLAN_BIND_NO_SHAPE, leaf_bind,
                   bind);
@@ -283,9 +283,9 @@ static void leaf_store(emitter *e, const void *arg)
 static void emit_stores(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
-    for (size_t i = 0; i < cls->n_stores; i++)
-        emit_nest(e, &cls->stores[i].nest, cls->stores[i].nest.n, false, leaf_store,
-                  &cls->stores[i]);
+    for (size_t i = 0; i < cls->out.n_stores; i++)
+        emit_nest(e, &cls->out.stores[i].nest, cls->out.stores[i].nest.n, false, leaf_store,
+                  &cls->out.stores[i]);
     emit_fn_end(e, EMIT_FROM_TASK, cls->n_locals, OF_TASK, "void", e->name, cls->name, "stores");
 }
 
@@ -295,19 +295,19 @@ void emit_class_functions(emitter *e, const plan_class *cls)
     emit_rank(e, cls);
     if (cls->priority)
         emit_value(e, cls, cls->priority, "int64_t", "priority");
-    if (cls->waits)
+    if (cls->in.waits)
         emit_inputs(e, cls);
-    if (cls->n_binds)
+    if (cls->in.n_binds)
         emit_bind(e, cls);
-    if (cls->n_stores)
+    if (cls->out.n_stores)
         emit_stores(e, cls);
-    if (cls->n_edges)
+    if (cls->out.n_edges)
         emit_successors(e, cls);
-    if (cls->receives)
+    if (cls->in.receives)
         emit_sources(e, cls);
     emit_count(e, cls);
     emit_each(e, cls);
-    if (cls->starts)
+    if (cls->start.some)
         emit_start(e, cls);
     for (size_t i = 0; i < cls->n_bodies; i++) {
         char what[32];

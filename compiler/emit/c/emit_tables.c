@@ -21,11 +21,11 @@ static void emit_edge_table(emitter *e, const plan_class *cls)
         [DAG_BCAST_CHAIN] = "CHAIN", [DAG_BCAST_RING] = "RING",
         [DAG_BCAST_SCATTER] = "SCATTER", [DAG_BCAST_HIER] = "HIER",
     };
-    if (cls->n_edges == 0)
+    if (cls->out.n_edges == 0)
         return;
     emit_out(e, "static const dag_edge %s_%s_edges[] = {\n", e->name, cls->name);
-    for (size_t i = 0; i < cls->n_edges; i++) {
-        const plan_edge *x = &cls->edges[i];
+    for (size_t i = 0; i < cls->out.n_edges; i++) {
+        const plan_edge *x = &cls->out.edges[i];
         emit_out(e, "    {&%s_%s_class, %d, %d, %d, DAG_BCAST_%s, %d, %d}, /* %s -> %s %s */\n",
                  e->name, x->target->name, x->source->index, x->target_flow->index,
                  (int)x->region, bcast[x->bcast], x->bit + 1, x->line, x->source->name,
@@ -103,21 +103,21 @@ static void emit_class(emitter *e, const plan_class *cls)
         emit_item(e, ".high_priority = 1,");
     if (cls->unrecorded)
         emit_item(e, ".unrecorded = 1,");
-    if (cls->ctl_blind)
-        emit_item(e, ".ctl_blind = 0x%x,", (unsigned)cls->ctl_blind);
+    if (cls->out.ctl_blind)
+        emit_item(e, ".ctl_blind = 0x%x,", (unsigned)cls->out.ctl_blind);
     emit_field(e, cls, "local_names", cls->n_locals > 0);
     emit_field(e, cls, "flows", cls->n_flows > 0);
     emit_field(e, cls, "bodies", true);
     emit_field(e, cls, "locals", true);
     emit_field(e, cls, "rank", true);
     emit_field(e, cls, "priority", cls->priority != NULL);
-    emit_field(e, cls, "inputs", cls->waits);
-    emit_field(e, cls, "bind", cls->n_binds > 0);
-    emit_field(e, cls, "stores", cls->n_stores > 0);
-    emit_field(e, cls, "successors", cls->n_edges > 0);
+    emit_field(e, cls, "inputs", cls->in.waits);
+    emit_field(e, cls, "bind", cls->in.n_binds > 0);
+    emit_field(e, cls, "stores", cls->out.n_stores > 0);
+    emit_field(e, cls, "successors", cls->out.n_edges > 0);
     emit_field(e, cls, "count", true);
-    emit_field(e, cls, "start", cls->starts);
-    emit_field(e, cls, "sources", cls->receives);
+    emit_field(e, cls, "start", cls->start.some);
+    emit_field(e, cls, "sources", cls->in.receives);
     emit_field(e, cls, "each", true);
     emit_out(e, "\n};\n");
 }

@@ -12,7 +12,7 @@ static void emit_instance(emitter *e, const plan_class *cls, size_t tail)
     for (size_t i = 0; i < cls->n_params; i++) {
         bool counted = false;
         for (size_t k = 0; k < tail; k++)
-            counted |= cls->count.levels[cls->count.n - 1 - k].var == &cls->locals[i];
+            counted |= cls->count.nest.levels[cls->count.nest.n - 1 - k].var == &cls->locals[i];
         text_puts(&e->body, i ? ", " : "");
         if (counted)
             text_putc(&e->body, '0');
@@ -25,7 +25,7 @@ static void emit_instance(emitter *e, const plan_class *cls, size_t tail)
 /* The collection that says where tasks run, as an argument. */
 static void emit_place(emitter *e, const plan_class *cls)
 {
-    emit_collection(e, cls->place);
+    emit_collection(e, cls->place.of);
     text_puts(&e->body, ", ");
 }
 
@@ -44,27 +44,27 @@ static void leaf_count_instance(emitter *e, const void *arg)
 /* Nothing is walked at all: the leaf is the result. */
 static bool counted_at_once(const plan_class *cls)
 {
-    return cls->count_tail > 0 && cls->count.n == cls->count_tail;
+    return cls->count.tail > 0 && cls->count.nest.n == cls->count.tail;
 }
 
 static void leaf_count_tail(emitter *e, const void *arg)
 {
     const plan_class *cls = arg;
-    const plan_level *tail = &cls->count.levels[cls->count.n - cls->count_tail];
+    const plan_level *tail = &cls->count.nest.levels[cls->count.nest.n - cls->count.tail];
     emit_begin(e);
     emit_add(e, "%s dag_count_local(g, &%s_%s_class, ",
              counted_at_once(cls) ? "return" : "total +=", e->name, cls->name);
     emit_place(e, cls);
-    emit_instance(e, cls, cls->count_tail);
-    emit_add(e, ", %zu, (int[]){", cls->count_tail);
-    for (size_t i = 0; i < cls->count_tail; i++)
+    emit_instance(e, cls, cls->count.tail);
+    emit_add(e, ", %zu, (int[]){", cls->count.tail);
+    for (size_t i = 0; i < cls->count.tail; i++)
         emit_add(e, "%s%d", i ? ", " : "", tail[i].var->local);
     text_puts(&e->body, "},\n");
-    for (size_t i = 0; i < cls->count_tail; i++) {
+    for (size_t i = 0; i < cls->count.tail; i++) {
         emit_begin(e);
         text_puts(&e->body, i ? "                  " : "    (dag_range[]){");
         emit_range(e, &tail[i]);
-        text_puts(&e->body, i + 1 < cls->count_tail ? ",\n" : "});\n");
+        text_puts(&e->body, i + 1 < cls->count.tail ? ",\n" : "});\n");
     }
 }
 
@@ -78,7 +78,7 @@ static void emit_affine(emitter *e, const plan_affine *affine)
 static void leaf_count_pair(emitter *e, const void *arg)
 {
     const plan_class *cls = arg;
-    const plan_level *outer = &cls->count.levels[cls->count.n - 2], *inner = outer + 1;
+    const plan_level *outer = &cls->count.nest.levels[cls->count.nest.n - 2], *inner = outer + 1;
     emit_begin(e);
     emit_add(e, "%s dag_count_pair(g, &%s_%s_class, ",
              counted_at_once(cls) ? "return" : "total +=", e->name, cls->name);
@@ -89,9 +89,9 @@ static void leaf_count_pair(emitter *e, const void *arg)
     emit_begin(e);
     emit_range(e, outer);
     text_puts(&e->body, ", ");
-    emit_affine(e, &cls->pair_lo);
+    emit_affine(e, &cls->count.lo);
     text_puts(&e->body, ", ");
-    emit_affine(e, &cls->pair_hi);
+    emit_affine(e, &cls->count.hi);
     text_puts(&e->body, ",\n");
     emit_begin(e);
     emit_everywhere(e, inner);
@@ -102,14 +102,14 @@ static void leaf_count_pair(emitter *e, const void *arg)
 void emit_count(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
-    if (!cls->countable) {
+    if (!cls->count.known) {
         emit_line(e, "return -1; /* a [dynamic] guard decides which instances there are */");
     } else {
         if (!counted_at_once(cls))
             emit_line(e, "int64_t total = 0;");
-        emit_nest(e, &cls->count, cls->count.n - cls->count_tail, false,
-                  cls->count_pair   ? leaf_count_pair
-                  : cls->count_tail ? leaf_count_tail
+        emit_nest(e, &cls->count.nest, cls->count.nest.n - cls->count.tail, false,
+                  cls->count.pair   ? leaf_count_pair
+                  : cls->count.tail ? leaf_count_tail
                                     : leaf_count_instance,
                   cls);
         if (!counted_at_once(cls))
@@ -128,7 +128,7 @@ static void leaf_start(emitter *e, const void *arg)
     emit_add(e, "if (dag_start_local(cursor, g, &%s_%s_class, ", e->name, cls->name);
     emit_place(e, cls);
     emit_instance(e, cls, 0);
-    emit_add(e, ", %d))\n", cls->start_asks_inputs);
+    emit_add(e, ", %d))\n", cls->start.asks_inputs);
     emit_begin(e);
     emit_add(e, "    return dag_pause(cursor, %d, (int64_t[]){", e->n_loops);
     for (int i = 0; i < e->n_loops; i++)
@@ -140,7 +140,7 @@ void emit_start(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
     e->resumes = true;
-    emit_nest(e, &cls->start, cls->start.n, true, leaf_start, cls);
+    emit_nest(e, &cls->start.nest, cls->start.nest.n, true, leaf_start, cls);
     emit_line(e, "return 0;");
     emit_fn_end(e, EMIT_FROM_NONE, 0, FN "dag_cursor *cursor, const void *globals)", "int",
                 e->name, cls->name, "start");
@@ -162,7 +162,7 @@ void emit_each(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
     e->whole = true;
-    emit_nest(e, &cls->count, cls->count.n, false, leaf_each, cls);
+    emit_nest(e, &cls->count.nest, cls->count.nest.n, false, leaf_each, cls);
     emit_fn_end(e, EMIT_FROM_NONE, 0, FN "dag_each *v, const void *globals)", "void", e->name,
                 cls->name, "each");
 }
@@ -233,15 +233,15 @@ static void emit_edge(emitter *e, const plan_edge *edge)
 
 static void emit_bits(emitter *e, const plan_class *cls)
 {
-    if (cls->n_bits == 0)
+    if (cls->out.n_bits == 0)
         return;
     emit_line(e, "if (v->at_producer) {");
     e->indent++;
     e->task = "v->task";
-    for (size_t i = 0; i < cls->n_bits; i++) {
+    for (size_t i = 0; i < cls->out.n_bits; i++) {
         emit_begin(e);
         emit_add(e, "v->dynamic |= (uint64_t)(");
-        emit_expr(e, cls->bits[i].cond, EMIT_PREC_SUM);
+        emit_expr(e, cls->out.bits[i].cond, EMIT_PREC_SUM);
         emit_add(e, " != 0) << %zu;\n", i);
     }
     e->task = NULL;
@@ -256,15 +256,15 @@ void emit_successors(emitter *e, const plan_class *cls)
     emit_bits(e, cls);
     for (size_t f = 0; f < cls->n_flows; f++) {
         size_t n = 0;
-        for (size_t i = 0; i < cls->n_edges; i++)
-            n += cls->edges[i].source == &cls->flows[f];
+        for (size_t i = 0; i < cls->out.n_edges; i++)
+            n += cls->out.edges[i].source == &cls->flows[f];
         if (n == 0)
             continue;
         emit_line(e, "if (v->mask & 1u << %zu) { /* %s */", f, cls->flows[f].name);
         e->indent++;
-        for (size_t i = 0; i < cls->n_edges; i++)
-            if (cls->edges[i].source == &cls->flows[f])
-                emit_edge(e, &cls->edges[i]);
+        for (size_t i = 0; i < cls->out.n_edges; i++)
+            if (cls->out.edges[i].source == &cls->flows[f])
+                emit_edge(e, &cls->out.edges[i]);
         e->indent--;
         emit_line(e, "}");
     }

@@ -32,6 +32,16 @@ int lex_word(parse_ctx *p, PARSE_STYPE *value, const char *bytes, size_t len)
     return TOK_NAME;
 }
 
+int lex_function(parse_ctx *p, src_range r, PARSE_STYPE *value, const char *bytes, size_t len)
+{
+    /* In the first column a class begins, whatever it is called. */
+    bool head = !p->fixed.file && (r.begin == 0 || src_bytes(p->sources, r.file)[r.begin - 1] == '\n');
+    if (!p->inline_c && (p->dialect == DIALECT_PARSEC || head))
+        return lex_word(p, value, bytes, len);
+    value->name = parse_name(p, bytes, len);
+    return TOK_FUNCTION;
+}
+
 ast_expr *lex_bad_number(parse_ctx *p, src_range r, const char *number)
 {
     size_t digits = strspn(number, "0123456789");

@@ -18,6 +18,8 @@ int lex_body_cut(parse_ctx *p, src_range *loc, void *yyscanner);
 
 /* Keyword, on/off inside brackets, or name. */
 int lex_word(parse_ctx *p, PARSE_STYPE *value, const char *bytes, size_t len);
+/* min, max or ceildiv in front of a parenthesis: a function, or a name in the lax dialect. */
+int lex_function(parse_ctx *p, src_range r, PARSE_STYPE *value, const char *bytes, size_t len);
 ast_expr *lex_bad_number(parse_ctx *p, src_range r, const char *number);
 void lex_single(parse_ctx *p, src_range r, const char *have, const char *want);
 void lex_junk(parse_ctx *p, src_range r, const char *bytes, size_t len);

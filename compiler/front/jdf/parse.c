@@ -46,6 +46,7 @@ static void free_context(parse_ctx *p)
 {
     free(p->comments);
     free(p->strings.items);
+    free(p->codes.items);
 }
 
 /* The text of a string read as an expression. Its bytes are those of the source between the
@@ -75,6 +76,21 @@ static void parse_in_string(parse_ctx *p, ast_expr *string)
     else
         parse_report(p, CHECK_STRING_EXPRESSION, string->node.range,
                      "this is not an expression of JDF; it is taken as C");
+}
+
+/* Inline C that an expression of JDF says as well. */
+static void read_inline(parse_ctx *p, ast_expr *code)
+{
+    text t = {0};
+    parse_ctx sub = sub_context(p, code->u.code.text);
+    bool had_errors = p->ast->has_errors;
+    sub.quiet = sub.inline_c = true;
+    sub.fixed = code->node.range;
+    if (parse_inline_text(p, code, &t) && run(&sub, text_str(&t), t.len, TOK_START_EXPR))
+        code->u.code.parsed = sub.expr;
+    p->ast->has_errors = had_errors;
+    free_context(&sub);
+    text_free(&t);
 }
 
 /* ---- files --------------------------------------------------------------------------------- */
@@ -166,6 +182,8 @@ ast_file *parse_file(const src_set *sources, uint32_t file, diag *d)
     for (size_t i = 0; i < p.strings.n; i++)
         parse_in_string(&p, p.strings.items[i]);
     place_code(&p);
+    for (size_t i = 0; i < p.codes.n; i++)
+        read_inline(&p, p.codes.items[i]);
     ast->comments = arena_copy(ast->arena, p.comments, p.n_comments, sizeof(*p.comments));
     ast->n_comments = p.n_comments;
     free_context(&p);

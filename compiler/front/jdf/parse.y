@@ -56,7 +56,7 @@ static void parse_error(const src_range *where, parse_ctx *p, void *scanner, con
 %destructor { ast_list_free($$); } <list>
 
 %token START_FILE START_EXPR
-%token <name> NAME "name" KIND "flow kind"
+%token <name> NAME "name" KIND "flow kind" FUNCTION "min, max or ceildiv"
 %token <expr> INTEGER "integer" STRING "string"
 %token <boolean> BOOL "on/off"
 %token NEW "NEW" NULL "NULL" SIMCOST "SIMCOST"
@@ -391,6 +391,9 @@ expr
     | BOOL                          { $$ = ast_new_bool(p->ast, @$, $1); }
     | INLINE_C                      { $$ = parse_inline_c(p, @$); }
     | member
+    | FUNCTION '(' expr_list ')' {
+        $$ = ast_new_call_value(p->ast, @$, ast_ident_at($1, @1), $3);
+    }
     | '(' expr ')'                  { $$ = ast_parenthesise(p->ast, @$, $2); }
     | '-' expr %prec UNARY          { $$ = ast_new_unary(p->ast, @$, AST_OP_NEG, $2); }
     | '!' expr %prec UNARY          { $$ = ast_new_unary(p->ast, @$, AST_OP_NOT, $2); }

@@ -81,7 +81,10 @@ ast_expr *parse_inline_c(parse_ctx *p, src_range r)
         c_text.begin = r.begin + (uint32_t)(open - bytes) + 1;
         c_text.end = r.end - 2;
     }
-    return ast_new_inline_c(p->ast, r, c_text);
+    ast_expr *e = ast_new_inline_c(p->ast, r, c_text);
+    if (!p->quiet && !p->fixed.file)
+        ast_list_add(&p->codes, e);
+    return e;
 }
 
 ast_expr *parse_arrow(parse_ctx *p, src_range r, src_range op_range, ast_expr *left,

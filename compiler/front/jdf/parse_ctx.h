@@ -32,6 +32,8 @@ typedef struct parse_ctx {
     src_range fixed;            /* set: every token is said to lie here (text of a string with
                                    escapes, whose bytes are not those of the source) */
     ast_expr *expr;             /* result of an expression parse */
+    bool inline_c;              /* reading inline C as an expression */
+    ast_list codes;             /* inline C to be read as expressions, ast_expr * */
     ast_list strings;           /* string expressions to be parsed as expressions, ast_expr * */
     src_range *comments;
     size_t n_comments, cap_comments;
@@ -55,6 +57,9 @@ ast_expr *parse_string(parse_ctx *p, src_range r, const char *bytes, size_t len)
 /* ---- what actions do beyond building nodes (parse_build.c) ----------------------------------- */
 
 ast_expr *parse_inline_c(parse_ctx *p, src_range r);
+/* parse_inline.c: the expression that the inline C returns, in the words of JDF; false when it is
+ * more than that. */
+bool parse_inline_text(const parse_ctx *p, const ast_expr *code, text *out);
 /* left <- right, which is left < -right with the minus on right's leftmost operand. */
 ast_expr *parse_arrow(parse_ctx *p, src_range r, src_range op_range, ast_expr *left,
                       ast_expr *right);

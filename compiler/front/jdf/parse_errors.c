@@ -30,7 +30,7 @@ static const char *const operators[] = {
     "'*'", "'/'", "'%'", "'?'",
 };
 static const char *const operands[] = {
-    "integer", "string", "on/off", "inline C", "name", "'('", "'-'", "'!'",
+    "integer", "string", "on/off", "inline C", "name", "'('", "'-'", "'!'", "min, max or ceildiv",
 };
 
 /* The expected tokens in words, operators and operands summed up. */

@@ -10,7 +10,8 @@ const char *dagi_cuda_error(void)
     return last;
 }
 
-/* Errors after which every call for the device fails, until the process ends. */
+/* Errors after which every call for the device fails, until the process ends; one that is not here and lasts
+ * is found out below. */
 static int lasts(cudaError_t error)
 {
     switch (error) {
@@ -20,8 +21,12 @@ static int lasts(cudaError_t error)
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchTimeout:
     case cudaErrorContextIsDestroyed:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
     case cudaErrorIllegalInstruction:
     case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
         return 1;
     default:

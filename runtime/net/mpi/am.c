@@ -16,7 +16,7 @@ enum { AM_TAG = 1 };
 static dagi_am_buffer *buffer_get(dagi_mpi *m, size_t bytes)
 {
     size_t capacity = bytes <= DAGI_MPI_SMALL ? DAGI_MPI_SMALL : sizeof(dagi_am_head) + m->am_max;
-    dagi_am_buffer **list = bytes <= DAGI_MPI_SMALL ? &m->small : &m->large;
+    dagi_am_buffer **list = bytes <= DAGI_MPI_SMALL ? &m->buffers.small : &m->buffers.large;
     dagi_am_buffer *b = *list;
     if (b) {
         *list = b->next;
@@ -30,7 +30,7 @@ static dagi_am_buffer *buffer_get(dagi_mpi *m, size_t bytes)
 
 void dagi_mpi_am_recycle(dagi_mpi *m, dagi_am_buffer *b)
 {
-    dagi_am_buffer **list = b->capacity == DAGI_MPI_SMALL ? &m->small : &m->large;
+    dagi_am_buffer **list = b->capacity == DAGI_MPI_SMALL ? &m->buffers.small : &m->buffers.large;
     b->next = *list;
     *list = b;
 }
@@ -90,15 +90,15 @@ static uint32_t take_owed(dagi_mpi *m, int dest)
 
 static void start_send(dagi_mpi *m, dagi_am_buffer *b)
 {
-    dagi_pending pending = {.buffer = b, .peer = b->peer};
-    MPI_Request *r = dagi_mpi_request(m, &pending);
+    dagi_posted posted = {.buffer = b, .peer = b->peer};
+    MPI_Request *r = dagi_mpi_request(m, &posted);
     int done = 0;
     MPI_Isend(b->data, (int)b->bytes, MPI_BYTE, b->peer, AM_TAG, m->am, r);
-    m->given++;
+    m->counts.given++;
     dagi_mpi_note_call(m, b->peer);
     MPI_Test(r, &done, MPI_STATUS_IGNORE);
     if (done) { /* as good as always, for short messages */
-        m->nrequests--;
+        m->open.count--;
         dagi_mpi_am_recycle(m, b);
     }
 }
@@ -118,7 +118,7 @@ void *dagi_mpi_am_begin(dagi_engine *e, int dest, int control, size_t bytes, int
     }
     dagi_am_buffer *b = buffer_get(m, sizeof(dagi_am_head) + bytes);
     b->peer = dest;
-    m->begun = b;
+    m->buffers.begun = b;
     dagi_am_head *head = (dagi_am_head *)(void *)b->data;
     head->credit = take_owed(m, dest);
     head->flags = (control ? DAGI_AM_CONTROL : 0) | more << DAGI_AM_FLAG_BITS;
@@ -128,9 +128,9 @@ void *dagi_mpi_am_begin(dagi_engine *e, int dest, int control, size_t bytes, int
 void dagi_mpi_am_send(dagi_engine *e)
 {
     dagi_mpi *m = dagi_mpi_of(e);
-    dagi_am_buffer *b = m->begun;
+    dagi_am_buffer *b = m->buffers.begun;
     uint8_t kind = (uint8_t)b->data[sizeof(dagi_am_head)];
-    m->sent += kind != DAGI_AM_UNCOUNTED;
+    m->counts.sent += kind != DAGI_AM_UNCOUNTED;
     if (m->super.observer)
         m->super.observer->message(m->super.observer_arg, 1, b->peer,
                                    b->data + sizeof(dagi_am_head), b->bytes - sizeof(dagi_am_head));
@@ -139,8 +139,8 @@ void dagi_mpi_am_send(dagi_engine *e)
      * must have passed it on by then. */
     if (m->random && !(head->flags & DAGI_AM_CONTROL) && dagi_mpi_random(m, 3) == 0) {
         b->delay = 1 + (int)dagi_mpi_random(m, 20);
-        b->next = m->late_out;
-        m->late_out = b;
+        b->next = m->buffers.late_out;
+        m->buffers.late_out = b;
         return;
     }
     start_send(m, b);
@@ -156,7 +156,7 @@ static void send_credit(dagi_mpi *m, int dest, const dagi_tag_range *range, uint
     if (bytes)
         memcpy(b->data + sizeof head, range, bytes);
     b->peer = dest;
-    m->sent++;
+    m->counts.sent++;
     start_send(m, b);
 }
 
@@ -186,14 +186,14 @@ static void handle(dagi_mpi *m, int source, const char *data, size_t bytes)
     memcpy(&head, data, sizeof head);
     m->peers[source].avail += (int32_t)head.credit;
     if (head.flags & DAGI_AM_CREDIT_ONLY) {
-        m->received++;
+        m->counts.received++;
         for (size_t at = sizeof head; at < bytes; at += sizeof(dagi_tag_range))
             dagi_mpi_tag_matched(m, source, (const void *)(data + at));
         return;
     }
     const char *message = data + sizeof head;
     size_t size = bytes - sizeof head;
-    m->received += (uint8_t)*message != DAGI_AM_UNCOUNTED;
+    m->counts.received += (uint8_t)*message != DAGI_AM_UNCOUNTED;
     if (m->super.observer)
         m->super.observer->message(m->super.observer_arg, 0, source, message, size);
     m->super.on_message(m->super.on_message_arg, source, message, size);
@@ -207,34 +207,34 @@ static void put_off(dagi_mpi *m, int source, const char *data, size_t bytes)
     memcpy(b->data, data, bytes);
     b->peer = source;
     b->delay = 1 + (int)dagi_mpi_random(m, 20);
-    b->next = m->late_in;
-    m->late_in = b;
+    b->next = m->buffers.late_in;
+    m->buffers.late_in = b;
 }
 
 static void post_receive(dagi_mpi *m, int i)
 {
     size_t size = sizeof(dagi_am_head) + m->am_max;
-    MPI_Irecv(m->receive_data + (size_t)i * size, (int)size, MPI_BYTE, MPI_ANY_SOURCE, AM_TAG,
-              m->am, &m->receives[i]);
+    MPI_Irecv(m->ring.data + (size_t)i * size, (int)size, MPI_BYTE, MPI_ANY_SOURCE, AM_TAG, m->am,
+              &m->ring.request[i]);
 }
 
 /* The receive posted first is the first to be matched, so it alone is looked at. */
 static int receive_one(dagi_mpi *m)
 {
-    int i = m->next_receive, done = 0, bytes = 0;
+    int i = m->ring.next, done = 0, bytes = 0;
     MPI_Status status;
-    MPI_Test(&m->receives[i], &done, &status);
+    MPI_Test(&m->ring.request[i], &done, &status);
     if (!done)
         return 0;
-    m->taken++;
+    m->counts.taken++;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    const char *data = m->receive_data + (size_t)i * (sizeof(dagi_am_head) + m->am_max);
+    const char *data = m->ring.data + (size_t)i * (sizeof(dagi_am_head) + m->am_max);
     if (m->random && dagi_mpi_random(m, 3) == 0)
         put_off(m, status.MPI_SOURCE, data, (size_t)bytes);
     else
         handle(m, status.MPI_SOURCE, data, (size_t)bytes);
     post_receive(m, i);
-    m->next_receive = (i + 1) % m->nreceives;
+    m->ring.next = (i + 1) % m->ring.count;
     return 1;
 }
 
@@ -261,17 +261,17 @@ static int chaos_progress(dagi_mpi *m)
 {
     int events = 0;
     dagi_am_buffer *next;
-    for (dagi_am_buffer *b = due(&m->late_out); b; b = next, events++) {
+    for (dagi_am_buffer *b = due(&m->buffers.late_out); b; b = next, events++) {
         next = b->next;
         start_send(m, b);
     }
-    for (dagi_am_buffer *b = due(&m->late_in); b; b = next, events++) {
+    for (dagi_am_buffer *b = due(&m->buffers.late_in); b; b = next, events++) {
         next = b->next;
         handle(m, b->peer, b->data, b->bytes);
         dagi_mpi_am_recycle(m, b);
     }
     /* What is put off is an event to come: do not let the caller think that all is quiet. */
-    return events + (m->late_out || m->late_in);
+    return events + (m->buffers.late_out || m->buffers.late_in);
 }
 
 int dagi_mpi_am_progress(dagi_mpi *m)
@@ -296,34 +296,34 @@ dag_status dagi_mpi_am_init(dagi_mpi *m, const dagi_engine_options *options)
                                                                 : INT32_MAX / 2);
     m->am_max = (options->am_max + 7) & ~(size_t)7;
     size_t slot = sizeof(dagi_am_head) + m->am_max;
-    m->nreceives = DAGI_MPI_RECEIVES;
-    while (m->nreceives > 4 && (size_t)m->nreceives * slot > DAGI_MPI_RECEIVE_BYTES)
-        m->nreceives /= 2;
+    m->ring.count = DAGI_MPI_RECEIVES;
+    while (m->ring.count > 4 && (size_t)m->ring.count * slot > DAGI_MPI_RECEIVE_BYTES)
+        m->ring.count /= 2;
     m->peers = calloc((size_t)size, sizeof *m->peers);
     m->returns = calloc((size_t)size, sizeof *m->returns);
-    m->receives = calloc((size_t)m->nreceives, sizeof(MPI_Request));
-    m->receive_data = malloc((size_t)m->nreceives * slot);
-    if (!m->peers || !m->returns || !m->receives || !m->receive_data) {
-        m->nreceives = 0;
+    m->ring.request = calloc((size_t)m->ring.count, sizeof(MPI_Request));
+    m->ring.data = malloc((size_t)m->ring.count * slot);
+    if (!m->peers || !m->returns || !m->ring.request || !m->ring.data) {
+        m->ring.count = 0;
         return DAG_ERR_NOMEM;
     }
     for (int i = 0; i < size; i++)
         m->peers[i].avail = m->window;
-    for (int i = 0; i < m->nreceives; i++)
+    for (int i = 0; i < m->ring.count; i++)
         post_receive(m, i);
     return DAG_SUCCESS;
 }
 
 void dagi_mpi_am_fini(dagi_mpi *m)
 {
-    for (int i = 0; i < m->nreceives; i++) {
-        MPI_Cancel(&m->receives[i]);
-        MPI_Wait(&m->receives[i], MPI_STATUS_IGNORE);
+    for (int i = 0; i < m->ring.count; i++) {
+        MPI_Cancel(&m->ring.request[i]);
+        MPI_Wait(&m->ring.request[i], MPI_STATUS_IGNORE);
     }
-    free(m->receives);
-    free(m->receive_data);
-    buffers_free(m->small);
-    buffers_free(m->large);
-    buffers_free(m->late_out);
-    buffers_free(m->late_in);
+    free(m->ring.request);
+    free(m->ring.data);
+    buffers_free(m->buffers.small);
+    buffers_free(m->buffers.large);
+    buffers_free(m->buffers.late_out);
+    buffers_free(m->buffers.late_in);
 }

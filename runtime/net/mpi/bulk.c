@@ -88,8 +88,8 @@ static void note_matched(dagi_mpi *m, int source, uint32_t tag)
 
 static int is_posted(const dagi_mpi *m, int source, uint32_t first, int count)
 {
-    for (int i = 0; i < m->nrequests; i++) {
-        const dagi_pending *p = &m->pending[i];
+    for (int i = 0; i < m->open.count; i++) {
+        const dagi_posted *p = &m->open.posted[i];
         if (!p->buffer && p->peer < 0 && p->source == source && p->tag >= first &&
             p->tag - first < (uint32_t)count)
             return 1;
@@ -117,23 +117,23 @@ uint32_t dagi_mpi_tag_ask(dagi_engine *e, int source, int count)
 
 /* ---- transfers ------------------------------------------------------------------------------ */
 
-static void note(dagi_mpi *m, dagi_pending *pending, const dagi_view *v)
+static void note(dagi_mpi *m, dagi_posted *posted, const dagi_view *v)
 {
-    pending->begin = m->super.observer->clock();
-    pending->bytes = dagi_view_bytes(v);
+    posted->begin = m->super.observer->clock();
+    posted->bytes = dagi_view_bytes(v);
 }
 
 void dagi_mpi_send(dagi_engine *e, int dest, uint32_t tag, const dagi_view *v, dagi_done_fn done,
                    void *arg)
 {
     dagi_mpi *m = dagi_mpi_of(e);
-    dagi_pending pending = {.done = done, .arg = arg, .peer = dest, .tag = tag};
+    dagi_posted posted = {.done = done, .arg = arg, .peer = dest, .tag = tag};
     int count = 0;
     if (m->super.observer)
-        note(m, &pending, v);
+        note(m, &posted, v);
     MPI_Datatype type = dagi_mpi_type(m, v, &count);
     MPI_Isend(v->ptr ? v->ptr : m->sink, count, type, dest, (int)tag, m->bulk,
-              dagi_mpi_request(m, &pending));
+              dagi_mpi_request(m, &posted));
     if (tag < m->ntags)
         m->peers[dest].tags->unsent[tag / 64] &= ~(UINT64_C(1) << tag % 64);
     dagi_mpi_note_call(m, dest);
@@ -143,14 +143,13 @@ void dagi_mpi_recv(dagi_engine *e, int source, uint32_t tag, const dagi_view *v,
                    void *arg)
 {
     dagi_mpi *m = dagi_mpi_of(e);
-    dagi_pending pending = {.done = done, .arg = arg, .peer = -1, .source = source,
-                            .tag = tag};
+    dagi_posted posted = {.done = done, .arg = arg, .peer = -1, .source = source, .tag = tag};
     int count = 0;
     if (m->super.observer)
-        note(m, &pending, v);
+        note(m, &posted, v);
     MPI_Datatype type = dagi_mpi_type(m, v, &count);
     MPI_Irecv(v->ptr ? v->ptr : m->sink, count, type, source, (int)tag, m->bulk,
-              dagi_mpi_request(m, &pending));
+              dagi_mpi_request(m, &posted));
     dagi_mpi_note_call(m, source); /* MPI may answer to what has come already */
     note_matched(m, source, tag);
 }

@@ -23,32 +23,32 @@ void *dagi_mpi_alloc(size_t bytes)
 
 static void grow(dagi_mpi *m)
 {
-    int capacity = m->capacity ? 2 * m->capacity : 256;
+    int capacity = m->open.capacity ? 2 * m->open.capacity : 256;
     MPI_Request *requests = dagi_mpi_alloc((size_t)capacity * sizeof *requests);
-    dagi_pending *pending = dagi_mpi_alloc((size_t)capacity * sizeof *pending);
+    dagi_posted *posted = dagi_mpi_alloc((size_t)capacity * sizeof *posted);
     int *indices = dagi_mpi_alloc((size_t)capacity * sizeof *indices);
-    if (m->nrequests) {
-        memcpy(requests, m->requests, (size_t)m->nrequests * sizeof *requests);
-        memcpy(pending, m->pending, (size_t)m->nrequests * sizeof *pending);
+    if (m->open.count) {
+        memcpy(requests, m->open.request, (size_t)m->open.count * sizeof *requests);
+        memcpy(posted, m->open.posted, (size_t)m->open.count * sizeof *posted);
     }
-    free(m->requests);
-    free(m->pending);
-    free(m->indices);
-    m->requests = requests;
-    m->pending = pending;
-    m->indices = indices;
-    m->capacity = capacity;
+    free(m->open.request);
+    free(m->open.posted);
+    free(m->open.indices);
+    m->open.request = requests;
+    m->open.posted = posted;
+    m->open.indices = indices;
+    m->open.capacity = capacity;
 }
 
-MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_pending *pending)
+MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_posted *posted)
 {
-    if (m->nrequests == m->capacity)
+    if (m->open.count == m->open.capacity)
         grow(m);
-    m->pending[m->nrequests] = *pending;
-    return &m->requests[m->nrequests++];
+    m->open.posted[m->open.count] = *posted;
+    return &m->open.request[m->open.count++];
 }
 
-static void tell_observer(const dagi_mpi *m, const dagi_pending *p)
+static void tell_observer(const dagi_mpi *m, const dagi_posted *p)
 {
     int out = p->peer >= 0;
     m->super.observer->transfer(m->super.observer_arg, out, out ? p->peer : p->source, p->tag,
@@ -59,25 +59,25 @@ static void tell_observer(const dagi_mpi *m, const dagi_pending *p)
 static int complete_some(dagi_mpi *m)
 {
     enum { BATCH = 64 };
-    dagi_pending finished[BATCH];
+    dagi_posted finished[BATCH];
     int n = 0;
-    if (m->nrequests == 0)
+    if (m->open.count == 0)
         return 0;
-    MPI_Testsome(m->nrequests, m->requests, &n, m->indices, MPI_STATUSES_IGNORE);
+    MPI_Testsome(m->open.count, m->open.request, &n, m->open.indices, MPI_STATUSES_IGNORE);
     if (n == MPI_UNDEFINED || n == 0)
         return 0;
     /* All n are null requests now: take them out, then report in portions. */
-    dagi_pending *all = n <= BATCH ? finished : dagi_mpi_alloc((size_t)n * sizeof *all);
+    dagi_posted *all = n <= BATCH ? finished : dagi_mpi_alloc((size_t)n * sizeof *all);
     for (int i = 0; i < n; i++)
-        all[i] = m->pending[m->indices[i]];
+        all[i] = m->open.posted[m->open.indices[i]];
     int kept = 0;
-    for (int i = 0; i < m->nrequests; i++) {
-        if (m->requests[i] == MPI_REQUEST_NULL)
+    for (int i = 0; i < m->open.count; i++) {
+        if (m->open.request[i] == MPI_REQUEST_NULL)
             continue;
-        m->requests[kept] = m->requests[i];
-        m->pending[kept++] = m->pending[i];
+        m->open.request[kept] = m->open.request[i];
+        m->open.posted[kept++] = m->open.posted[i];
     }
-    m->nrequests = kept;
+    m->open.count = kept;
     for (int i = 0; i < n; i++) {
         if (all[i].buffer) { /* MPI may have kept it until now */
             dagi_mpi_note_call(m, all[i].peer);
@@ -111,7 +111,7 @@ static void mpi_call(dagi_engine *e)
 
 static int mpi_under_way(const dagi_engine *e)
 {
-    return ((const dagi_mpi *)e)->nrequests || ((const dagi_mpi *)e)->nreturns;
+    return ((const dagi_mpi *)e)->open.count || ((const dagi_mpi *)e)->nreturns;
 }
 
 static size_t mpi_am_max(const dagi_engine *e)
@@ -122,8 +122,8 @@ static size_t mpi_am_max(const dagi_engine *e)
 static void mpi_am_counts(const dagi_engine *e, int64_t *sent, int64_t *received)
 {
     const dagi_mpi *m = (const dagi_mpi *)e;
-    *sent = m->sent;
-    *received = m->received;
+    *sent = m->counts.sent;
+    *received = m->counts.received;
 }
 
 /* ---- start -------------------------------------------------------------------------------- */
@@ -244,7 +244,7 @@ static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
 
 static void finish_requests(dagi_mpi *m)
 {
-    while (m->nrequests || m->late_out || m->late_in) {
+    while (m->open.count || m->buffers.late_out || m->buffers.late_in) {
         if (!mpi_progress(&m->super))
             sched_yield();
     }
@@ -265,11 +265,11 @@ static void settle(dagi_mpi *m)
         int done = 0;
         memcpy(before, all, sizeof before);
         finish_requests(m);
-        int64_t mine[2] = {m->given, m->taken};
+        int64_t mine[2] = {m->counts.given, m->counts.taken};
         MPI_Iallreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, m->am, &sum);
         while (!done) {
             MPI_Test(&sum, &done, MPI_STATUS_IGNORE);
-            if (!m->nreceives || !mpi_progress(&m->super)) /* none: the start has failed here */
+            if (!m->ring.count || !mpi_progress(&m->super)) /* none: the start has failed here */
                 sched_yield(); /* others may need the processor to get here */
         }
     } while (all[0] != all[1] || all[0] != before[0] || all[1] != before[1]);
@@ -289,9 +289,9 @@ static void mpi_fini(dagi_engine *e)
     if (--process.engines == 0 && process.ours)
         MPI_Finalize();
     pthread_mutex_unlock(&process.lock);
-    free(m->requests);
-    free(m->pending);
-    free(m->indices);
+    free(m->open.request);
+    free(m->open.posted);
+    free(m->open.indices);
     for (int i = 0; m->peers && i < m->super.size; i++) {
         free(m->peers[i].tags);
         free(m->peers[i].matched);

@@ -70,7 +70,7 @@ typedef struct dagi_peer {
 } dagi_peer;
 
 /* A request in flight beside requests[]: a buffer to recycle, or a transfer to report. */
-typedef struct dagi_pending {
+typedef struct dagi_posted {
     dagi_am_buffer *buffer;
     dagi_done_fn done;
     void *arg;
@@ -79,7 +79,7 @@ typedef struct dagi_pending {
     uint64_t begin; /* for the observer, if there is one: when, how much */
     int source; /* receives */
     size_t bytes;
-} dagi_pending;
+} dagi_posted;
 
 #define DAGI_TYPE_SETS 64
 #define DAGI_TYPE_WAYS 4
@@ -91,6 +91,50 @@ typedef struct dagi_type {
     uint64_t used; /* when; 0 = empty */
     MPI_Datatype type;
 } dagi_type;
+
+/* Receives of active messages: posted in a ring, complete in about that order. */
+struct dagi_mpi_ring {
+    int count, next;
+    MPI_Request *request;
+    char *data;
+};
+
+/* Of active messages. */
+struct dagi_mpi_buffers {
+    dagi_am_buffer *small, *large;      /* free */
+    dagi_am_buffer *begun;              /* between am_begin() and am_send() */
+    dagi_am_buffer *late_out, *late_in; /* chaos */
+};
+
+/* Of messages. */
+struct dagi_mpi_counts {
+    int64_t sent, received;
+    int64_t given, taken; /* messages of any kind: to MPI, and from it */
+};
+
+/* All that MPI_Testsome() looks at: sends of messages, bulk transfers. */
+struct dagi_mpi_open {
+    MPI_Request *request;
+    dagi_posted *posted;
+    int *indices;
+    int count, capacity;
+};
+
+/* Which bells to ring. */
+struct dagi_mpi_bells {
+    /* With bells: the bell of each rank, -1 = on another node; ranks that have been sent something
+     * since the last dagi_mpi_call(). NULL without. */
+    int32_t *bell_of, *calls;
+    int32_t ncalls;
+};
+
+/* Data types that were made. */
+struct dagi_mpi_types {
+    dagi_type known[DAGI_TYPE_SETS * DAGI_TYPE_WAYS];
+    uint64_t clock;
+    MPI_Datatype gigabyte; /* 2^30 bytes, made when first needed */
+    int has_gigabyte;
+};
 
 typedef struct dagi_mpi {
     dagi_engine super; /* first */
@@ -105,34 +149,18 @@ typedef struct dagi_mpi {
     int32_t *returns; /* peers that are owed half a window or more */
     int32_t nreturns;
 
-    /* active messages: receives are posted in a ring and complete in about that order */
-    int nreceives, next_receive;
-    MPI_Request *receives;
-    char *receive_data;
-    dagi_am_buffer *small, *large; /* free */
-    dagi_am_buffer *begun;         /* between am_begin() and am_send() */
-    int64_t sent, received;
-    int64_t given, taken; /* messages of any kind: to MPI, and from it */
-    dagi_am_buffer *late_out, *late_in; /* chaos */
+    struct dagi_mpi_ring ring;
+    struct dagi_mpi_buffers buffers;
+    struct dagi_mpi_counts counts;
 
-    /* everything that MPI_Testsome() looks at: sends of messages, bulk transfers */
-    MPI_Request *requests;
-    dagi_pending *pending;
-    int *indices;
-    int nrequests, capacity;
+    struct dagi_mpi_open open;
 
-    /* With bells: the bell of each rank, -1 = on another node; ranks that have been sent something
-     * since the last dagi_mpi_call(). NULL without. */
-    int32_t *bell_of, *calls;
-    int32_t ncalls;
+    struct dagi_mpi_bells bells;
     /* Open MPI's switch of what its calls do when they find nothing: give the processor away. We
      * know better when to. NULL: another MPI, or it is off all the time. */
     bool (*set_yield)(bool on);
 
-    dagi_type types[DAGI_TYPE_SETS * DAGI_TYPE_WAYS];
-    uint64_t type_clock;
-    MPI_Datatype gigabyte; /* 2^30 bytes, made when first needed */
-    int has_gigabyte;
+    struct dagi_mpi_types types;
     char *sink;            /* where data go that nobody wants */
 } dagi_mpi;
 
@@ -142,7 +170,7 @@ static inline dagi_mpi *dagi_mpi_of(dagi_engine *e)
 }
 
 /* mpi.c. The caller starts the request that it gets. */
-MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_pending *pending);
+MPI_Request *dagi_mpi_request(dagi_mpi *m, const dagi_posted *posted);
 static inline uint32_t dagi_mpi_random(dagi_mpi *m, uint32_t n)
 {
     m->random ^= m->random << 13;
@@ -158,10 +186,10 @@ void dagi_mpi_node_fini(dagi_mpi *m);
 /* Something is on its way to this rank: dagi_mpi_call() wakes it if it sleeps. */
 static inline void dagi_mpi_note_call(dagi_mpi *m, int peer)
 {
-    if (!m->calls || m->bell_of[peer] < 0 || m->peers[peer].called)
+    if (!m->bells.calls || m->bells.bell_of[peer] < 0 || m->peers[peer].called)
         return;
     m->peers[peer].called = 1;
-    m->calls[m->ncalls++] = peer;
+    m->bells.calls[m->bells.ncalls++] = peer;
 }
 void dagi_mpi_call(dagi_mpi *m);
 /* Whether MPI's functions may give the processor away, where they do so at all. Elsewhere than

@@ -55,6 +55,43 @@ static int with_same_devices(const card *cards, int ranks, int index)
     return count;
 }
 
+static int number_in(const char *const names[2])
+{
+    const char *text = getenv(names[0]);
+    if (!text)
+        text = getenv(names[1]);
+    return text ? atoi(text) : -1;
+}
+
+static int is_bound(const card *mine)
+{
+    int cpus = 0;
+    for (int i = 0; i < CPU_WORDS; i++)
+        cpus += __builtin_popcountl(mine->cpus[i]);
+    return cpus < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/*
+ * Ranks of this node that are not in the communicator, and so were not asked. The launcher tells how many
+ * there are. They are taken to be placed like those that are: if all of these share processors or devices
+ * these do as well; where this rank is alone, if nobody has bound it or chosen devices for it.
+ */
+static void count_strangers(dagi_mpi *m, const card *mine)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"};
+    dagi_engine *e = &m->super;
+    int here = number_in(sizes), index = number_in(ranks);
+    if (here <= e->near || index < 0 || index >= here)
+        return;
+    if (e->near > 1 ? e->sharing == e->near : !is_bound(mine)) {
+        e->sharing = here;
+        e->share_index = index;
+    }
+    if (e->near > 1 ? e->device_sharing == e->near : mine->devices == 0)
+        e->device_sharing = here;
+}
+
 /* Under a simulator of MPI all ranks are in one process, of one thread: none may sleep. */
 static int in_own_processes(const card *cards, int ranks)
 {
@@ -67,14 +104,14 @@ static int in_own_processes(const card *cards, int ranks)
 
 static int keep_indices(dagi_mpi *m, const card *cards, int ranks)
 {
-    m->bell_of = malloc((size_t)m->super.size * sizeof *m->bell_of);
-    m->calls = malloc((size_t)m->super.size * sizeof *m->calls);
-    if (!m->bell_of || !m->calls)
+    m->bells.bell_of = malloc((size_t)m->super.size * sizeof *m->bells.bell_of);
+    m->bells.calls = malloc((size_t)m->super.size * sizeof *m->bells.calls);
+    if (!m->bells.bell_of || !m->bells.calls)
         return 0;
     for (int r = 0; r < m->super.size; r++)
-        m->bell_of[r] = -1;
+        m->bells.bell_of[r] = -1;
     for (int i = 0; i < ranks; i++)
-        m->bell_of[cards[i].rank] = i;
+        m->bells.bell_of[cards[i].rank] = i;
     return 1;
 }
 
@@ -110,9 +147,9 @@ static void hang_bells(dagi_mpi *m, MPI_Comm node, const card *cards, int ranks,
         close(offer.fd);
     if (worst) {
         dagi_bells_free(bells);
-        free(m->bell_of);
-        free(m->calls);
-        m->bell_of = m->calls = NULL;
+        free(m->bells.bell_of);
+        free(m->bells.calls);
+        m->bells.bell_of = m->bells.calls = NULL;
         snprintf(m->super.no_bells, sizeof m->super.no_bells, "%s",
                  worst == ECANCELED ? "turned off by the setting bells" : strerror(worst));
         return;
@@ -148,6 +185,7 @@ void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options)
     find_sharing(m, cards, ranks, index);
     m->super.near = ranks;
     m->super.device_sharing = with_same_devices(cards, ranks, index);
+    count_strangers(m, &mine);
     if (ranks > 1 && in_own_processes(cards, ranks))
         hang_bells(m, node, cards, ranks, index, options->bells);
     else if (ranks > 1)
@@ -164,18 +202,18 @@ void dagi_mpi_node_fini(dagi_mpi *m)
     dagi_bells_free(m->super.bells);
     m->super.bells = NULL;
     m->super.bell = NULL;
-    free(m->bell_of);
-    free(m->calls);
+    free(m->bells.bell_of);
+    free(m->bells.calls);
 }
 
 void dagi_mpi_call(dagi_mpi *m)
 {
-    if (!m->ncalls)
+    if (!m->bells.ncalls)
         return;
     dagi_full_fence(); /* pairs with the one in dagi_bell_listen() */
-    while (m->ncalls) {
-        int32_t peer = m->calls[--m->ncalls];
+    while (m->bells.ncalls) {
+        int32_t peer = m->bells.calls[--m->bells.ncalls];
         m->peers[peer].called = 0;
-        dagi_bell_call(&m->super.bells->bell[m->bell_of[peer]]);
+        dagi_bell_call(&m->super.bells->bell[m->bells.bell_of[peer]]);
     }
 }

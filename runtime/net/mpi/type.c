@@ -19,11 +19,11 @@
 /* A run of more bytes than an int can count; to be freed. */
 static MPI_Datatype long_run(dagi_mpi *m, size_t bytes)
 {
-    if (!m->has_gigabyte++)
-        MPI_Type_contiguous((int)GIGABYTE, MPI_BYTE, &m->gigabyte);
+    if (!m->types.has_gigabyte++)
+        MPI_Type_contiguous((int)GIGABYTE, MPI_BYTE, &m->types.gigabyte);
     int lengths[2] = {(int)(bytes / GIGABYTE), (int)(bytes % GIGABYTE)};
     MPI_Aint places[2] = {0, (MPI_Aint)(bytes / GIGABYTE * GIGABYTE)};
-    MPI_Datatype types[2] = {m->gigabyte, MPI_BYTE}, run;
+    MPI_Datatype types[2] = {m->types.gigabyte, MPI_BYTE}, run;
     MPI_Type_create_struct(2, lengths, places, types, &run);
     return run;
 }
@@ -116,11 +116,11 @@ MPI_Datatype dagi_mpi_type(dagi_mpi *m, const dagi_view *v, int *count)
         return MPI_BYTE;
     }
     int region = (int)v->region * 2 + !v->ptr;
-    dagi_type *set = &m->types[hash_of(v) * DAGI_TYPE_WAYS], *oldest = set;
+    dagi_type *set = &m->types.known[hash_of(v) * DAGI_TYPE_WAYS], *oldest = set;
     for (dagi_type *t = set; t < set + DAGI_TYPE_WAYS; t++) {
         if (t->used && t->m == v->m && t->n == v->n && t->ld == v->ld && t->elem == v->elem &&
             t->region == region) {
-            t->used = ++m->type_clock;
+            t->used = ++m->types.clock;
             return t->type;
         }
         if (t->used < oldest->used)
@@ -128,16 +128,16 @@ MPI_Datatype dagi_mpi_type(dagi_mpi *m, const dagi_view *v, int *count)
     }
     if (oldest->used)
         MPI_Type_free(&oldest->type);
-    *oldest = (dagi_type){v->m, v->n, v->ld, v->elem, region, ++m->type_clock, make(m, v)};
+    *oldest = (dagi_type){v->m, v->n, v->ld, v->elem, region, ++m->types.clock, make(m, v)};
     return oldest->type;
 }
 
 void dagi_mpi_type_fini(dagi_mpi *m)
 {
-    for (size_t i = 0; i < sizeof m->types / sizeof *m->types; i++)
-        if (m->types[i].used)
-            MPI_Type_free(&m->types[i].type);
-    if (m->has_gigabyte)
-        MPI_Type_free(&m->gigabyte);
+    for (size_t i = 0; i < sizeof m->types.known / sizeof *m->types.known; i++)
+        if (m->types.known[i].used)
+            MPI_Type_free(&m->types.known[i].type);
+    if (m->types.has_gigabyte)
+        MPI_Type_free(&m->types.gigabyte);
     free(m->sink);
 }

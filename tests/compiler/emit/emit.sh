@@ -37,7 +37,7 @@ check_compiles() {
     for cc in $compilers; do
         # shellcheck disable=SC2086
         for std in c17 gnu17; do
-            $cc -std=$std $warnings -I"$top/include" -I"$top/tests/common" -I"$here/cases" -I"$(dirname "$1")" \
+            $cc -std=$std $warnings -I"$top/include" -I"$top/tests/common" -I"$here/cases" -I"$(dirname "$1")" -I"$top/dsl-examples" \
                 -fsyntax-only "$c" 2> "$work/messages" ||
                 fail "$cc -std=$std on the C of $1: $(head -5 "$work/messages")"
         done

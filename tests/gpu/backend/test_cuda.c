@@ -454,6 +454,26 @@ START_TEST(test_lost)
 }
 END_TEST
 
+/* Errors that last, those that the back end lists and those that it has never heard of. */
+static const char *const lasting[] = {"FAKE_CUDA_ASYNC_ERROR=710", "FAKE_CUDA_ASYNC_ERROR=718",
+                                      "FAKE_CUDA_ASYNC_ERROR=999", "FAKE_CUDA_ASYNC_ERROR=12345"};
+
+START_TEST(test_lost_for_any_reason)
+{
+    if (!load(SETTINGS("FAKE_CUDA_FAIL_ASYNC=1", lasting[_i])))
+        return;
+    void *device = opened(0), *queue = new_queue(device), *at;
+    double *a = three(device, queue);
+    products(queue, a, 1);
+    ck_assert_int_eq(end_of(device, queue), DAGI_LOST);
+    ck_assert_int_eq(backend->alloc(device, 8, &at), DAGI_LOST);
+    products(queue, a, 1);
+    ck_assert_int_eq(backend->launched(queue), DAGI_LOST);
+    freed(queue);
+    closed(device);
+}
+END_TEST
+
 int main(void)
 {
     if (!plugin_has_device())
@@ -477,6 +497,7 @@ int main(void)
     tcase_add_test(tc, test_unlike_devices);
     tcase_add_test(tc, test_refused_copy);
     tcase_add_test(tc, test_lost);
+    tcase_add_loop_test(tc, test_lost_for_any_reason, 0, sizeof lasting / sizeof lasting[0]);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

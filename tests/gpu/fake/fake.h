@@ -42,6 +42,7 @@ typedef struct fake_config {
     long parts;                              /* kernels of one call of a library */
     uint64_t seed;                           /* of late */
     fake_fault fail_malloc, fail_copy, fail_launch, fail_async;
+    long async_error;                        /* what fail_async leaves behind */
     long fail_device, fail_rank;             /* -1: any */
     const char *fail_kernel;                 /* how its name begins, or NULL: any */
     const char *report;                      /* file, or NULL */

@@ -91,7 +91,7 @@ static void run_work(cudaStream_t stream, fake_op *op)
         return;
     if (op->fails) {
         spoil(op);
-        fake_break_device(stream->device, cudaErrorLaunchFailure);
+        fake_break_device(stream->device, (cudaError_t)fake_settings.async_error);
         return;
     }
     if (op->kind == FAKE_KERNEL && fake_settings.zero_time)

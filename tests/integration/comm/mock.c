@@ -238,6 +238,7 @@ const char *dag_strerror(dag_status status)
 dagi_look dagi_wave_look(dag_context *ctx)
 {
     (void)ctx;
+    mock.activity += (uint64_t)mock.restless;
     dagi_look look = {.idle = mock.idle,
                       .blocked = mock.blocked,
                       .first_open = UINT32_MAX,

@@ -60,6 +60,7 @@ extern struct mock {
     int64_t messages;
     int ready_many, idle, blocked;
     int quiet; /* verdicts of waves heard */
+    int restless; /* 1: somebody is active between any two looks */
     uint64_t activity;
 } mock;
 

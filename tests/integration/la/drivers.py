@@ -98,7 +98,7 @@ class Options(Case):
                                 ranks=RANKS[-1])
             self.assertEqual(len(results), 3)
             for r in results:
-                self.assertEqual(list(r), FIELDS + more)
+                self.assertEqual(list(r), FIELDS + more + (["grid_why"] if RANKS[-1] > 1 else []))
                 self.assertEqual((r["routine"], r["prec"], r["m"], r["n"], r["nb"], r["ranks"],
                                   r["threads"], r["gpus"], r["info"]),
                                  (driver[4:], "d", 130, 130, 32, RANKS[-1], 1, 0, 0))

@@ -133,8 +133,8 @@ START_TEST(a_core_waits_for_a_device_that_works)
     start();
     reader r = {.task = {.cls = &cls, .pool = pool}, .flow = survivor()};
     ck_assert_int_eq(dagi_device_host_ready(dagi_tasks(ctx)->workers[0], &r.task), 0);
-    ck_assert_ptr_null(atomic_load(&device(0)->fetches));
-    ck_assert_ptr_eq(atomic_load(&device(1)->fetches), &r.task);
+    ck_assert_ptr_null(atomic_load(&device(0)->brought.fetches));
+    ck_assert_ptr_eq(atomic_load(&device(1)->brought.fetches), &r.task);
 }
 END_TEST
 
@@ -148,12 +148,12 @@ START_TEST(a_job_that_leaves_keeps_no_block)
     static reader r;
     r = (reader){.task = {.cls = &cls, .pool = pool, .priority = 5}, .flow = v};
     const dagi_slip slip = {.task = &r.task, .device = d};
-    ck_assert_int_eq(dagi_pending_enter(dagi_tasks(ctx)->workers[0], &slip), 0);
-    dagi_pending_collect(dagi_tasks(ctx)->workers[0], d);
-    dagi_pending_next_use(d);
+    ck_assert_int_eq(dagi_slips_enter(dagi_tasks(ctx)->workers[0], &slip), 0);
+    dagi_slips_collect(dagi_tasks(ctx)->workers[0], d);
+    dagi_slips_next_use(d);
     ck_assert_int_eq(block->next_use, 5);
-    dagi_job_elsewhere(dagi_tasks(ctx)->workers[0],
-                       dagi_pending_pop(dagi_tasks(ctx)->workers[0], d), "it is a test");
+    dagi_job_elsewhere(dagi_tasks(ctx)->workers[0], dagi_slips_pop(dagi_tasks(ctx)->workers[0], d),
+                       "it is a test");
     ck_assert(block->next_use == INT64_MIN);
 }
 END_TEST
@@ -165,21 +165,21 @@ static void enlist_reporter(dagi_device *d, dagi_lane *lane)
     reader *r = (reader *)(void *)dagi_task_alloc(w, dagi_pool(pool)->classes[0].memory_class);
     *r = (reader){.task = {.cls = &cls, .pool = pool}};
     const dagi_slip slip = {.task = &r->task, .device = d};
-    ck_assert_int_eq(dagi_pending_enter(w, &slip), 0);
-    dagi_pending_collect(w, d);
-    dagi_job *job = dagi_pending_pop(w, d);
+    ck_assert_int_eq(dagi_slips_enter(w, &slip), 0);
+    dagi_slips_collect(w, d);
+    dagi_job *job = dagi_slips_pop(w, d);
     for (; job->ninfo < DAGI_JOB_INFOS; job->ninfo++) {
-        int slot = d->info_free[--d->ninfo_free];
-        d->info_host[slot] = d->info_device[slot] = 1;
+        int slot = d->reports.free[--d->reports.nfree];
+        d->reports.host[slot] = d->reports.device[slot] = 1;
         job->info[job->ninfo].slot = slot;
     }
     job->lane = lane;
     job->done = dagi_lane_next(lane);
     ck_assert_int_eq(dagi_lane_mark(lane, pool), DAGI_OK);
-    dagi_job_list *list = &d->issued[lane - d->exec];
+    dagi_job_list *list = &d->jobs.issued[lane - d->exec];
     *(list->first ? &list->last->next : &list->first) = job;
     list->last = job;
-    d->nissued++;
+    d->jobs.nissued++;
 }
 
 /* Clearing what many tasks have reported leaves the slots alone of tickets that have not passed. */
@@ -193,15 +193,15 @@ START_TEST(reports_are_cleared_as_there_are_tickets)
         enlist_reporter(d, lane);
     for (int i = 0; i < ROUNDS; i++) {
         dagi_result result = DAGI_OK;
-        d->now = dagi_now();
+        d->time.now = dagi_now();
         dagi_retire_round(dagi_tasks(ctx)->workers[0], d, &result);
         for (int k = 0; k < DAGI_EXEC_LANES; k++)
             ck_assert_int_ge(dagi_lane_room(&d->exec[k]), 0);
     }
-    ck_assert_int_eq(d->nissued, 0);
-    ck_assert_int_eq(d->ninfo_free, DAGI_INFO_SLOTS);
+    ck_assert_int_eq(d->jobs.nissued, 0);
+    ck_assert_int_eq(d->reports.nfree, DAGI_INFO_SLOTS);
     for (int i = 0; i < DAGI_INFO_SLOTS; i++)
-        ck_assert_int_eq(d->info_device[i], 0);
+        ck_assert_int_eq(d->reports.device[i], 0);
 }
 END_TEST
 
@@ -271,8 +271,8 @@ static double link_time(int from, int to)
 static void look(dagi_device *d, dagi_lane *lane, double seconds, uint64_t away)
 {
     dagi_result result = DAGI_OK;
-    d->now = dagi_now() + (uint64_t)(seconds * 1e9);
-    d->away = away;
+    d->time.now = dagi_now() + (uint64_t)(seconds * 1e9);
+    d->time.away = away;
     ck_assert_int_ge(dagi_lane_poll(lane, &result), 1);
 }
 
@@ -340,17 +340,17 @@ START_TEST(copies_overlap_with_kernels)
     memset(&far, 0, sizeof far);
     far.in.count = far.exec[1].count = 1;
     far.in.slot[1].move.bytes = 100;
-    far.now = 1000;
+    far.time.now = 1000;
     dagi_stats_round(&far);
-    far.now = 3000;
+    far.time.now = 3000;
     far.exec[1].slot[1].move.behind = (dagi_ticket){&far.in.order, 1};
     dagi_stats_round(&far);
     ck_assert_int_eq(far.counts.copying, 2000);
     ck_assert_int_eq(far.counts.overlapped, 2000);
-    far.now = 6000;
+    far.time.now = 6000;
     atomic_store(&far.in.order.passed, 1);
     dagi_stats_round(&far);
-    far.now = 7000;
+    far.time.now = 7000;
     dagi_stats_round(&far);
     ck_assert_int_eq(far.counts.copying, 5000);
     ck_assert_int_eq(far.counts.overlapped, 2000);

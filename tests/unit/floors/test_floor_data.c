@@ -94,7 +94,7 @@ START_TEST(a_store_waits_for_the_last_reader)
     dag_value *reader = dagi_value_home(&w, &pool, &home, DAGI_VALUE_INPLACE | DAGI_VALUE_TRACKED);
     dag_value *result = fresh(50);
     ck_assert_uint_eq(dagi_table_count(pool.data), 1);
-    dagi_pending_store *s = dagi_pending_new(result, &home, DAG_REGION_LOWER);
+    dagi_put_off *s = dagi_put_off_new(result, &home, DAG_REGION_LOWER);
     ck_assert_ptr_nonnull(s);
     dagi_value_release(&w, result);
     ck_assert_int_eq(dagi_table_wait(pool.data, &home, s), 1);

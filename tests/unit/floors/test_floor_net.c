@@ -9,7 +9,7 @@
 START_TEST(one_process_needs_no_network)
 {
     const dagi_engine_options options = {
-        .workers = 2, .am_max = 4096, .credit_bytes = 65536, .word = 42};
+        .workers = 2, .am_max = 4096, .credit_bytes = 65536};
     char why[128] = "";
     dagi_engine *e = NULL;
     int origin = -1;
@@ -20,7 +20,6 @@ START_TEST(one_process_needs_no_network)
     ck_assert_int_eq(e->rank, 0);
     ck_assert_int_eq(e->size, 1);
     ck_assert_int_eq(e->sharing, 1);
-    ck_assert_int_eq(e->word, 42);
     ck_assert_ptr_null(e->bells);
     ck_assert_ptr_null(e->ops->direct); /* there are no other ranks */
     ck_assert_int_eq(e->ops->agree(e, DAG_ERR_NOMEM, &origin), DAG_ERR_NOMEM);

@@ -247,6 +247,41 @@ START_TEST(workers_without_tasks_sleep)
 }
 END_TEST
 
+/* Who finds a task and was the last to search wakes a sleeper where there is more to run, or, with several
+ * ranks, messages may come. */
+START_TEST(the_last_searcher_hands_the_search_on)
+{
+    enum { NOTHING, A_TASK, RANKS, ANOTHER_SEARCHER };
+    dag_context *ctx = crew_new(3);
+    struct dagi_worker **w = dagi_tasks(ctx)->workers;
+    struct dag_task task = {.priority = 0}, *list = &task;
+    become(w[2], DAGI_OUT, DAGI_SEARCHES_IDLE);
+    become(w[2], DAGI_SEARCHES_IDLE, DAGI_PARKED);
+    become(w[0], DAGI_OUT, DAGI_RUNS);
+    become(w[0], DAGI_RUNS, DAGI_SEARCHES);
+    if (_i == ANOTHER_SEARCHER)
+        become(w[1], DAGI_OUT, DAGI_SEARCHES_IDLE);
+    if (_i != NOTHING && _i != RANKS)
+        ck_assert_int_eq(dagi_crew(ctx)->sched->push(w[0], &list), 0);
+    ctx->size = _i == RANKS ? 2 : 1;
+    dagi_end_search(w[0]);
+    ctx->size = 1;
+    ck_assert_int_eq(dagi_worker_at(w[0]), DAGI_RUNS);
+    ck_assert_int_eq(dagi_worker_at(w[2]),
+                     _i == A_TASK || _i == RANKS ? DAGI_SEARCHES_IDLE : DAGI_PARKED);
+    is_consistent(ctx);
+    if (_i != NOTHING && _i != RANKS)
+        ck_assert_ptr_eq(dagi_crew(ctx)->sched->pop(w[0]), &task);
+    if (_i == ANOTHER_SEARCHER)
+        become(w[1], DAGI_SEARCHES_IDLE, DAGI_OUT);
+    if (dagi_worker_at(w[2]) == DAGI_PARKED)
+        become(w[2], DAGI_PARKED, DAGI_SEARCHES_IDLE);
+    become(w[2], DAGI_SEARCHES_IDLE, DAGI_OUT);
+    become(w[0], DAGI_RUNS, DAGI_OUT);
+    crew_free(ctx);
+}
+END_TEST
+
 /* A pool that the application only adds is run by workers that slept; nobody helps them. */
 START_TEST(sleepers_are_woken)
 {
@@ -410,6 +445,7 @@ int main(void)
     tcase_add_test(tcase, a_look_for_a_moment_comes_back);
     tcase_add_loop_test(tcase, workers_run_each_instance_once, 0, 3);
     tcase_add_test(tcase, workers_without_tasks_sleep);
+    tcase_add_loop_test(tcase, the_last_searcher_hands_the_search_on, 0, 4);
     tcase_add_test(tcase, sleepers_are_woken);
     tcase_add_loop_test(tcase, contexts_share_threads, 0, CREWS);
     tcase_add_test(tcase, threads_sleep_for_all_contexts);

@@ -1,21 +1,21 @@
-#include "pending_queue.h"
+#include "slip_queue.h"
 
-enum { NEXT = DAGI_PENDING_NEXT, RUN_START = 256 };
+enum { NEXT = DAGI_SLIP_NEXT, RUN_START = 256 };
 
-void dagi_pending_queue_fini(dagi_pending_queue *q)
+void dagi_slip_queue_fini(dagi_slip_queue *q)
 {
     free(q->run);
     dagi_ready_heap_fini(&q->heap);
-    *q = (dagi_pending_queue){.nnext = 0};
+    *q = (dagi_slip_queue){.nnext = 0};
 }
 
-static dagi_ready_entry *run_at(const dagi_pending_queue *q, uint32_t i)
+static dagi_ready_entry *run_at(const dagi_slip_queue *q, uint32_t i)
 {
     return &q->run[i & q->mask];
 }
 
 /* Room for one more in the ring; nonzero = out of memory. */
-static int run_room(dagi_pending_queue *q)
+static int run_room(dagi_slip_queue *q)
 {
     if (q->run && q->end - q->first <= q->mask)
         return 0;
@@ -31,7 +31,7 @@ static int run_room(dagi_pending_queue *q)
     return 0;
 }
 
-static void insert_next(dagi_pending_queue *q, const dagi_ready_entry *e)
+static void insert_next(dagi_slip_queue *q, const dagi_ready_entry *e)
 {
     int at = q->nnext++;
     for (; at > 0 && dagi_ready_before(e, &q->next[at - 1]); at--)
@@ -39,7 +39,7 @@ static void insert_next(dagi_pending_queue *q, const dagi_ready_entry *e)
     q->next[at] = *e;
 }
 
-int dagi_pending_queue_push(dagi_pending_queue *q, int64_t priority, struct dagi_slip *slip)
+int dagi_slip_queue_push(dagi_slip_queue *q, int64_t priority, struct dagi_slip *slip)
 {
     const dagi_ready_entry e = {priority, q->arrivals, slip};
     if (q->nnext == NEXT) {
@@ -58,7 +58,7 @@ int dagi_pending_queue_push(dagi_pending_queue *q, int64_t priority, struct dagi
     return 0;
 }
 
-struct dagi_slip *dagi_pending_queue_pop(dagi_pending_queue *q)
+struct dagi_slip *dagi_slip_queue_pop(dagi_slip_queue *q)
 {
     if (q->nnext == 0)
         return NULL;
@@ -74,7 +74,7 @@ struct dagi_slip *dagi_pending_queue_pop(dagi_pending_queue *q)
     return slip;
 }
 
-int dagi_pending_queue_best(const dagi_pending_queue *q, struct dagi_slip **slips, int most)
+int dagi_slip_queue_best(const dagi_slip_queue *q, struct dagi_slip **slips, int most)
 {
     int n = 0;
     for (; n < q->nnext && n < most; n++)
@@ -89,7 +89,7 @@ int dagi_pending_queue_best(const dagi_pending_queue *q, struct dagi_slip **slip
     return n;
 }
 
-const char *dagi_pending_queue_check(const dagi_pending_queue *q)
+const char *dagi_slip_queue_check(const dagi_slip_queue *q)
 {
     const dagi_ready_entry *last = q->nnext > 0 ? &q->next[q->nnext - 1] : NULL;
     if ((q->first != q->end || q->heap.count > 0) && q->nnext < NEXT)

@@ -7,38 +7,38 @@
  *   run   a ring of those that came in order, none before the one in front of it
  *   heap  the others
  *
- * Invariants (dagi_pending_queue_check): next is in order, and so is run; none of run or heap is
+ * Invariants (dagi_slip_queue_check): next is in order, and so is run; none of run or heap is
  * before any of next; run and heap are empty unless next is full.
  *
  * Not synchronised: it is the manager's.
  */
-#ifndef DAGI_PENDING_QUEUE_H
-#define DAGI_PENDING_QUEUE_H
+#ifndef DAGI_SLIP_QUEUE_H
+#define DAGI_SLIP_QUEUE_H
 
 #include "../base/heap.h"
 
-enum { DAGI_PENDING_NEXT = 5 };
+enum { DAGI_SLIP_NEXT = 5 };
 
-typedef struct dagi_pending_queue {
-    dagi_ready_entry next[DAGI_PENDING_NEXT];
+typedef struct dagi_slip_queue {
+    dagi_ready_entry next[DAGI_SLIP_NEXT];
     int nnext;
     uint32_t first, end; /* run[first & mask] ... run[(end - 1) & mask] */
     uint32_t mask;       /* capacity of the ring - 1 */
     dagi_ready_entry *run;
     dagi_ready_heap heap;
     uint64_t arrivals; /* so far: the rank of the next one */
-} dagi_pending_queue; /* all zero: empty */
+} dagi_slip_queue;     /* all zero: empty */
 
 struct dagi_slip;
 
-void dagi_pending_queue_fini(dagi_pending_queue *q);
+void dagi_slip_queue_fini(dagi_slip_queue *q);
 /* Nonzero = out of memory, and nothing has changed. */
-int dagi_pending_queue_push(dagi_pending_queue *q, int64_t priority, struct dagi_slip *slip);
+int dagi_slip_queue_push(dagi_slip_queue *q, int64_t priority, struct dagi_slip *slip);
 /* NULL = none. */
-struct dagi_slip *dagi_pending_queue_pop(dagi_pending_queue *q);
+struct dagi_slip *dagi_slip_queue_pop(dagi_slip_queue *q);
 /* Up to `most` of the best, by and large, in no order; how many. */
-int dagi_pending_queue_best(const dagi_pending_queue *q, struct dagi_slip **slips, int most);
+int dagi_slip_queue_best(const dagi_slip_queue *q, struct dagi_slip **slips, int most);
 /* For tests: the text of the first violation of the invariants, or NULL. */
-const char *dagi_pending_queue_check(const dagi_pending_queue *q);
+const char *dagi_slip_queue_check(const dagi_slip_queue *q);
 
 #endif

@@ -11,10 +11,10 @@ static dagi_job *job_new(const dagi_slip *slip)
 {
     enum { FLOWS = 4 };
     dagi_device *d = slip->device;
-    dagi_job *job = d->spare;
+    dagi_job *job = d->jobs.spare;
     int ndata = (int)slip->task->cls->ndata, room = ndata > FLOWS ? ndata : FLOWS;
     if (job)
-        d->spare = job->next;
+        d->jobs.spare = job->next;
     if (job && job->room >= ndata) {
         room = job->room;
     } else {
@@ -38,16 +38,16 @@ static dagi_job *job_new(const dagi_slip *slip)
 
 void dagi_job_free(dagi_job *job)
 {
-    job->next = job->device->spare;
-    job->device->spare = job;
+    job->next = job->device->jobs.spare;
+    job->device->jobs.spare = job;
 }
 
 void dagi_jobs_drop(dagi_device *d)
 {
-    while (d->spare) {
-        dagi_job *next = d->spare->next;
-        free(d->spare);
-        d->spare = next;
+    while (d->jobs.spare) {
+        dagi_job *next = d->jobs.spare->next;
+        free(d->jobs.spare);
+        d->jobs.spare = next;
     }
 }
 
@@ -60,18 +60,18 @@ static void slip_free(struct dagi_worker *w, dagi_slip *slip)
     dagi_task_free(w, (struct dag_task *)(void *)slip, SLIP_CLASS);
 }
 
-int dagi_pending_enter(struct dagi_worker *w, const dagi_slip *from)
+int dagi_slips_enter(struct dagi_worker *w, const dagi_slip *from)
 {
     dagi_device *d = from->device;
     dagi_slip *slip = (dagi_slip *)(void *)dagi_task_alloc(w, SLIP_CLASS);
     if (!slip)
         return 1;
     *slip = *from;
-    atomic_fetch_add_explicit(&d->backlog, slip->estimate, memory_order_relaxed);
-    atomic_fetch_add_explicit(&d->pending, 1, memory_order_relaxed);
-    atomic_fetch_add(&d->work, 1);
-    slip->next = atomic_load_explicit(&d->inbox, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&d->inbox, &slip->next, slip,
+    atomic_fetch_add_explicit(&d->load.backlog, slip->estimate, memory_order_relaxed);
+    atomic_fetch_add_explicit(&d->load.unissued, 1, memory_order_relaxed);
+    atomic_fetch_add(&d->load.work, 1);
+    slip->next = atomic_load_explicit(&d->brought.inbox, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&d->brought.inbox, &slip->next, slip,
                                                   memory_order_release, memory_order_relaxed))
         continue;
     dagi_device_alert(d);
@@ -121,8 +121,8 @@ struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list
 int dagi_devices_full(const dag_context *ctx)
 {
     for (int i = 0; i < dagi_tasks(ctx)->devices->count; i++) {
-        if (atomic_load_explicit(&dagi_tasks(ctx)->devices->device[i]->pending,
-                                 memory_order_relaxed) > DAGI_PENDING_MANY)
+        if (atomic_load_explicit(&dagi_tasks(ctx)->devices->device[i]->load.unissued,
+                                 memory_order_relaxed) > DAGI_SLIPS_MANY)
             return 1;
     }
     return 0;
@@ -132,9 +132,9 @@ int dagi_devices_full(const dag_context *ctx)
 static void elsewhere(struct dagi_worker *w, dagi_device *d, struct dag_task *t, int64_t estimate,
                       const char *why)
 {
-    atomic_fetch_sub_explicit(&d->backlog, estimate, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&d->pending, 1, memory_order_relaxed);
-    dagi_pending_forget_use(d, t);
+    atomic_fetch_sub_explicit(&d->load.backlog, estimate, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&d->load.unissued, 1, memory_order_relaxed);
+    dagi_slips_forget_use(d, t);
     int again = atomic_load(&d->lost) && atomic_load(&d->all->alive) > 0;
     if (!(again && dagi_device_take(w, t))) {
         if (!dagi_has_core_body(t)) {
@@ -142,12 +142,13 @@ static void elsewhere(struct dagi_worker *w, dagi_device *d, struct dag_task *t,
             dagi_describe(name, sizeof name, t->cls, dagi_task_locals(t));
             dagi_pool_fail(t->pool, DAG_ERR_DEVICE,
                            "%s: %s cannot run on device %d (%s), and its class has no body for "
-                           "cores: %s", t->pool->program->file, name, d->index, d->info.name, why);
+                           "cores: %s",
+                           t->pool->program->file, name, d->index, d->info.name, why);
         }
         t->next = NULL;
         dagi_ready(w, t);
     }
-    atomic_fetch_sub(&d->work, 1);
+    atomic_fetch_sub(&d->load.work, 1);
 }
 
 void dagi_job_elsewhere(struct dagi_worker *w, dagi_job *job, const char *why)
@@ -170,10 +171,10 @@ static void slip_elsewhere(struct dagi_worker *w, dagi_slip *slip, const char *w
 
 /* ---- the queue ------------------------------------------------------------------------------ */
 
-dagi_job *dagi_pending_pop(struct dagi_worker *w, dagi_device *d)
+dagi_job *dagi_slips_pop(struct dagi_worker *w, dagi_device *d)
 {
     dagi_slip *slip;
-    while ((slip = dagi_pending_queue_pop(&d->queue)) != NULL) {
+    while ((slip = dagi_slip_queue_pop(&d->jobs.queue)) != NULL) {
         dagi_job *job = job_new(slip);
         if (job) {
             slip_free(w, slip);
@@ -188,7 +189,7 @@ static void prefetch_blocks(dagi_device *d, struct dag_task *t)
 {
     dag_value **flow = dag_task_flows(t);
     for (int f = 0; f < t->cls->ndata; f++) {
-        const dagi_block *block = dagi_resident_block(d, flow[f]);
+        const dagi_block *block = dagi_block_of(d, flow[f]);
         if (block)
             dagi_prefetch_lines(block, 3);
     }
@@ -198,18 +199,18 @@ static void will_use(dagi_device *d, struct dag_task *t)
 {
     dag_value **flow = dag_task_flows(t);
     for (int f = 0; f < t->cls->ndata; f++) {
-        dagi_block *block = dagi_resident_block(d, flow[f]);
+        dagi_block *block = dagi_block_of(d, flow[f]);
         if (block && block->next_use < t->priority)
             dagi_memory_next_use(d->memory, block, t->priority);
     }
 }
 
 /* Others that use it are asked again before anything is evicted. */
-void dagi_pending_forget_use(dagi_device *d, struct dag_task *t)
+void dagi_slips_forget_use(dagi_device *d, struct dag_task *t)
 {
     dag_value **flow = dag_task_flows(t);
     for (int f = 0; f < t->cls->ndata; f++) {
-        dagi_block *block = dagi_resident_block(d, flow[f]);
+        dagi_block *block = dagi_block_of(d, flow[f]);
         if (block)
             dagi_memory_next_use(d->memory, block, INT64_MIN);
     }
@@ -217,12 +218,12 @@ void dagi_pending_forget_use(dagi_device *d, struct dag_task *t)
 
 /* Each is one step further than the one behind it, so that nothing is looked into before it has been
  * sent for: the slip, the task, its values, their records, their blocks. */
-void dagi_pending_prefetch(dagi_device *d)
+void dagi_slips_prefetch(dagi_device *d)
 {
     enum { BLOCK, RECORD, VALUE, TASK, SLIP };
-    _Static_assert((int)SLIP < (int)DAGI_PENDING_NEXT, "a step for each");
-    const dagi_ready_entry *next = d->queue.next;
-    int n = d->queue.nnext;
+    _Static_assert((int)SLIP < (int)DAGI_SLIP_NEXT, "a step for each");
+    const dagi_ready_entry *next = d->jobs.queue.next;
+    int n = d->jobs.queue.nnext;
     if (n > SLIP)
         dagi_prefetch_lines(next[SLIP].what, 1);
     if (n > TASK)
@@ -235,20 +236,20 @@ void dagi_pending_prefetch(dagi_device *d)
         prefetch_blocks(d, ((const dagi_slip *)next[BLOCK].what)->task);
 }
 
-void dagi_pending_next_use(dagi_device *d)
+void dagi_slips_next_use(dagi_device *d)
 {
     enum { LOOK = 128 };
     dagi_slip *slips[LOOK];
-    int n = dagi_pending_queue_best(&d->queue, slips, LOOK);
+    int n = dagi_slip_queue_best(&d->jobs.queue, slips, LOOK);
     for (int i = 0; i < n; i++)
         will_use(d, slips[i]->task);
 }
 
-void dagi_pending_collect(struct dagi_worker *w, dagi_device *d)
+void dagi_slips_collect(struct dagi_worker *w, dagi_device *d)
 {
-    if (!atomic_load_explicit(&d->inbox, memory_order_relaxed))
+    if (!atomic_load_explicit(&d->brought.inbox, memory_order_relaxed))
         return;
-    dagi_slip *slip = atomic_exchange_explicit(&d->inbox, NULL, memory_order_acquire);
+    dagi_slip *slip = atomic_exchange_explicit(&d->brought.inbox, NULL, memory_order_acquire);
     dagi_slip *list = NULL;
     while (slip) { /* first come, first */
         dagi_slip *next = slip->next;
@@ -259,7 +260,7 @@ void dagi_pending_collect(struct dagi_worker *w, dagi_device *d)
     while (list) {
         slip = list;
         list = slip->next;
-        if (dagi_pending_queue_push(&d->queue, slip->task->priority, slip) != 0) {
+        if (dagi_slip_queue_push(&d->jobs.queue, slip->task->priority, slip) != 0) {
             dagi_pool_fail(slip->task->pool, DAG_ERR_NOMEM,
                            "no memory to queue tasks for device %d", d->index);
             slip_elsewhere(w, slip, "out of memory");
