@@ -33,7 +33,8 @@ extern "C" {
 
 struct dag_task;
 
-#define DAG_INSERT_TILES 8 /**< most tiles of a task */
+#define DAG_INSERT_TILES 8   /**< most tiles of a task */
+#define DAG_INSERT_ARGS 2048 /**< most bytes of its arguments */
 
 /** What a task does with a tile. */
 typedef enum dag_tile_access {
@@ -63,6 +64,8 @@ typedef struct dag_kernel {
     /** `args`: the copy that dag_insert() has made. `task` is for dag_task_fail() and the like. 0, or
      *  nonzero: the pool fails. */
     int (*body)(struct dag_task *task, const void *args, const dag_tile_view *tiles);
+    /** Of tasks that are ready on a rank the highest run first; NULL: all alike. Asked as it is inserted. */
+    int64_t (*priority)(const void *args);
 } dag_kernel;
 
 /** What a pool is made of; the same on all ranks. The arrays are copied, what they point to is not. */
@@ -91,6 +94,14 @@ dag_status dag_insert_begin(dag_context *context, const dag_insert_desc *desc, d
  */
 dag_status dag_insert(dag_taskpool *pool, const dag_kernel *kernel, const void *args, size_t size,
                       const dag_tile *tiles, int n);
+
+/**
+ * No task that is inserted from now on names the tile: on all ranks at the same place of the program. It is
+ * stored where it lives, if it was written, and copies on other ranks go when those who read them have
+ * run. Without it both wait for dag_insert_end(), and each rank keeps a copy of whatever it has read.
+ * @return DAG_ERR_ARG: the tile is of no collection of the pool, or was released before.
+ */
+dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *tile);
 
 /** No more tasks. What was written goes home; then dag_wait() as for any pool, which says
  *  DAG_ERR_MISMATCH where the ranks have not inserted the same tasks. */

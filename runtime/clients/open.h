@@ -35,5 +35,7 @@ dag_status dagi_open_await(dag_taskpool *pool, const char *what, int (*until)(vo
 /* No task comes any more. `hash`: of what was given on all ranks; DAG_ERR_MISMATCH at the end where they
  * differ. 0 = not compared. */
 dag_status dagi_open_shut(dag_taskpool *pool, uint64_t hash);
+/* The same by its client, which may give what it still has before. */
+dag_status dagi_open_end(dag_taskpool *pool);
 
 #endif

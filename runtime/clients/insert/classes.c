@@ -16,12 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct inserted {
-    struct dag_task task;
-    dag_value *flow[DAG_INSERT_TILES];
-    int32_t local[4];
-} inserted;
-
 static void *pointer_of(const int32_t *params)
 {
     return (void *)(uintptr_t)get_64(params + 2);
@@ -51,28 +45,22 @@ static int64_t none_beforehand(const void *globals)
     return 0;
 }
 
-static int64_t one_input(const void *globals, const int32_t *locals)
-{
-    (void)globals, (void)locals;
-    return 1;
-}
-
 static int64_t two_inputs(const void *globals, const int32_t *locals)
 {
     (void)globals, (void)locals;
     return 2;
 }
 
-static int64_t home_inputs(const void *globals, const int32_t *locals)
-{
-    (void)globals;
-    return ((const tile *)pointer_of(locals))->inputs;
-}
-
 static int64_t record_inputs(const void *globals, const int32_t *locals)
 {
     (void)globals;
     return ((const record *)pointer_of(locals))->inputs;
+}
+
+static int64_t record_priority(const void *globals, const int32_t *locals)
+{
+    (void)globals;
+    return ((const record *)pointer_of(locals))->priority;
 }
 
 static const int32_t *params_of(struct dag_task *task)
@@ -102,22 +90,25 @@ static void bind_kernel(struct dag_task *task, const void *globals)
 {
     const record *r = pointer_of(params_of(task));
     (void)globals;
-    for (int a = 0; a < r->kernel->ntiles; a++) {
+    for (int a = 0; a < r->nargs; a++) {
+        const tile *t = r->arg[a].tile;
         if (r->kernel->access[a] == DAG_TILE_WRITE)
-            dag_bind_new_like(task, a, r->tiles[a]->slot, r->tiles[a]->index, 0);
+            dag_bind_new_like(task, a, t->slot, t->index, 0);
+        else if (r->arg[a].home)
+            dag_bind_memory(task, a, t->slot, t->index);
     }
 }
 
-static void bind_tile(struct dag_task *task, const void *globals)
+static void bind_load(struct dag_task *task, const void *globals)
 {
-    const record *r = pointer_of(params_of(task));
+    const tile *t = ((const record *)pointer_of(params_of(task)))->arg[0].tile;
     (void)globals;
-    dag_bind_memory(task, 0, r->tiles[0]->slot, r->tiles[0]->index);
+    dag_bind_memory(task, 0, t->slot, t->index);
 }
 
-static void store_tile(struct dag_task *task, const void *globals)
+static void store_home(struct dag_task *task, const void *globals)
 {
-    const tile *t = pointer_of(params_of(task));
+    const tile *t = ((const record *)pointer_of(params_of(task)))->arg[0].tile;
     (void)globals;
     dag_store(task, 0, t->slot, t->index, DAG_REGION_FULL);
 }
@@ -131,16 +122,18 @@ static const dag_edge *edge_of(const insertion *s, int from, int cls, int flow)
 
 static void name_readers(dag_visit *visit, const insertion *s, const version *v, int flow)
 {
-    for (const reader *r = v->readers; r; r = r->next)
-        dag_visit_edge(visit, edge_of(s, flow, r->cls, r->flow), r->params);
+    int32_t params[4];
+    for (const argument *a = v->readers; a; a = a->next) {
+        put_params(params, a->record->id, a->record);
+        dag_visit_edge(visit, edge_of(s, flow, a->record->cls, a->flow), params);
+    }
 }
 
 static void name_arrival(dag_visit *visit, const insertion *s, int flow, int64_t id, int rank,
                          int64_t position)
 {
     int32_t params[4];
-    put_64(params, (uint64_t)id);
-    put_64(params + 2, (uint64_t)rank);
+    put_params(params, id, (const void *)(uintptr_t)rank);
     if (visit->mode == DAG_VISIT_RANKS)
         dagi_door_edge(visit, edge_of(s, flow, ARRIVE, 0), params, position);
     else
@@ -150,7 +143,7 @@ static void name_arrival(dag_visit *visit, const insertion *s, int flow, int64_t
 /* The value of flow `flow` is a version that was made here: the lists are closed, and named. */
 static void name_version(dag_visit *visit, insertion *s, version *v, int flow)
 {
-    version_close(s, v, dag_task_flows(visit->task)[flow]);
+    version_close(v, dag_task_flows(visit->task)[flow]);
     if (visit->mode == DAG_VISIT_LOCAL) {
         name_readers(visit, s, v, flow);
         return;
@@ -159,7 +152,7 @@ static void name_version(dag_visit *visit, insertion *s, version *v, int flow)
         name_arrival(visit, s, flow, v->id, r->rank, r->reader);
 }
 
-/* Kernels and Load; the visit for this rank is the last. */
+/* Kernels and Load: a message has come with some of the outputs, or it has run here. */
 static void record_successors(dag_visit *visit, const void *globals, const int32_t *locals)
 {
     insertion *s = insertion_of(globals);
@@ -170,26 +163,42 @@ static void record_successors(dag_visit *visit, const void *globals, const int32
     if (!visit->task)
         return;
     record *r = pointer_of(locals);
-    for (int a = 0; a < DAG_INSERT_TILES; a++) {
-        if (r->out[a])
-            name_version(visit, s, r->out[a], a);
+    bool last = visit->mode == DAG_VISIT_LOCAL; /* visit of a task */
+    hold(s);
+    for (int a = 0; a < r->nargs; a++) {
+        version *v = r->arg[a].out;
+        if (!v)
+            continue;
+        name_version(visit, s, v, a);
+        if (last)
+            version_drop(s, v);
     }
-    if (visit->mode != DAG_VISIT_LOCAL)
+    if (last)
+        record_free(s, r);
+    let_go(s);
+}
+
+static void home_successors(dag_visit *visit, const void *globals, const int32_t *locals)
+{
+    insertion *s = insertion_of(globals);
+    if (!visit->task || visit->mode != DAG_VISIT_LOCAL)
         return;
-    for (int a = 0; a < DAG_INSERT_TILES; a++)
-        version_drop(s, r->out[a]);
-    record_free(s, r);
+    hold(s);
+    record_free(s, pointer_of(locals));
+    let_go(s);
 }
 
 static void arrive_successors(dag_visit *visit, const void *globals, const int32_t *locals)
 {
     insertion *s = insertion_of(globals);
     version *v = version_arrived(s, (int64_t)get_64(locals));
-    version_close(s, v, dag_task_flows(visit->task)[0]);
-    if (visit->mode != DAG_VISIT_LOCAL)
-        return;
-    name_readers(visit, s, v, 0);
-    version_unawait(s, v);
+    hold(s);
+    version_close(v, dag_task_flows(visit->task)[0]);
+    if (visit->mode == DAG_VISIT_LOCAL)
+        name_readers(visit, s, v, 0);
+    let_go(s);
+    if (visit->mode == DAG_VISIT_LOCAL)
+        version_unawait(s, v);
 }
 
 static void send_successors(dag_visit *visit, const void *globals, const int32_t *locals)
@@ -200,10 +209,13 @@ static void send_successors(dag_visit *visit, const void *globals, const int32_t
         return;
     }
     const remote *r = pointer_of(locals);
-    if (visit->mode == DAG_VISIT_RANKS)
+    if (visit->mode == DAG_VISIT_RANKS) {
         name_arrival(visit, s, 0, r->version->id, r->rank, r->reader);
-    else
-        version_drop(s, r->version);
+        return;
+    }
+    hold(s);
+    version_drop(s, r->version);
+    let_go(s);
 }
 
 /* ---- the program ------------------------------------------------------------------------------ */
@@ -236,6 +248,7 @@ static void make_kernel(inserted_program *s, int id, const dag_kernel *k)
     c->inputs = record_inputs;
     c->bind = bind_kernel;
     c->successors = record_successors;
+    c->priority = k->priority ? record_priority : NULL;
     for (int a = 0; a < k->ntiles; a++)
         s->flows[id * (DAG_INSERT_TILES + 1) + a].access = (dag_access)k->access[a];
 }
@@ -264,14 +277,17 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     make_class(s, ARRIVE, "Arrive", 1);
     make_class(s, SEND, "Send", 1);
     make_class(s, HOME, "Home", 1);
-    s->classes[LOAD].inputs = one_input;
-    s->classes[LOAD].bind = bind_tile;
+    s->classes[LOAD].inputs = record_inputs;
+    s->classes[LOAD].bind = bind_load;
     s->classes[LOAD].successors = record_successors;
     s->classes[ARRIVE].rank = second_number;
     s->classes[ARRIVE].successors = arrive_successors;
     s->classes[SEND].successors = send_successors;
-    s->classes[HOME].inputs = home_inputs;
-    s->classes[HOME].stores = store_tile;
+    s->classes[HOME].inputs = record_inputs;
+    s->classes[HOME].stores = store_home;
+    s->classes[HOME].successors = home_successors;
+    for (int c = 0; c < HOME; c++)
+        s->classes[c].high_priority = 1; /* others wait for what they bring */
     for (int k = 0; k < desc->nkernels; k++) {
         s->kernels[k] = desc->kernels[k];
         make_kernel(s, KERNELS + k, desc->kernels[k]);

@@ -9,127 +9,160 @@ enum { WINDOW = 4096 };
 
 /* ---- one task ------------------------------------------------------------------------------- */
 
-static void give(insertion *s, int cls, uint64_t id, const void *pointer, dag_value *const *values,
+static void give(insertion *s, int cls, int64_t id, const void *at, dag_value *const *values,
                  uint32_t mask)
 {
     int32_t params[4];
-    put_64(params, id);
-    put_64(params + 2, (uint64_t)(uintptr_t)pointer);
+    put_params(params, id, at);
     dagi_open_give(s->pool, &s->of->classes[cls], params, values, mask);
 }
 
-/* A version is needed on this rank: see to it that it comes. */
-static void fetch(insertion *s, tile *t)
-{
-    version *v = t->now;
-    if (v->awaited)
-        return;
-    if (v->rank != s->rank) {
-        v->awaited = 1;
-        version_await(s, v);
-        give(s, ARRIVE, (uint64_t)v->id, (const void *)(uintptr_t)s->rank, NULL, 0);
-        return;
-    }
-    if (v->id % OUTPUTS < FIRST_TOUCH)
-        return; /* a task makes it */
-    record *r = record_new(s, NULL, NULL, 0);
-    if (!r)
-        return;
-    v->awaited = 1;
-    r->tiles[0] = t;
-    r->out[0] = v;
-    t->first = v;
-    dagi_lock(&s->lock);
-    v->refs += 2; /* the task's, and the tile's */
-    dagi_unlock(&s->lock);
-    give(s, LOAD, (uint64_t)v->id, r, NULL, 0);
-}
-
-static reader *reader_new(insertion *s, int cls, int flow, const int32_t *params)
-{
-    reader *r = malloc(sizeof *r);
-    if (!r) {
-        dagi_pool_fail(s->pool, DAG_ERR_NOMEM, "no memory to insert a task");
-        return NULL;
-    }
-    *r = (reader){.cls = cls, .flow = flow};
-    memcpy(r->params, params, sizeof r->params);
-    return r;
-}
-
-/* What the task reads on this rank; *mask: what is here already. */
-static void read_here(insertion *s, tile *t, int cls, int flow, const int32_t *params, int last,
-                      dag_value **values, uint32_t *mask)
-{
-    reader *r = reader_new(s, cls, flow, params);
-    if (!r)
-        return;
-    fetch(s, t);
-    *mask |= (uint32_t)version_read(s, t->now, r, last, &values[flow]) << flow;
-}
-
-/* Another rank reads what is made here. */
-static void read_there(insertion *s, tile *t, int rank, int64_t position)
-{
-    dag_value *value;
-    if (t->now->rank != s->rank)
-        return;
-    fetch(s, t);
-    remote *r = version_read_there(s, t->now, rank, position, &value);
-    if (r)
-        give(s, SEND, (uint64_t)t->now->id, r, &value, 1);
-}
-
-static void replace(insertion *s, tile *t, version *v)
-{
-    version *before = t->now;
-    t->now = v;
-    t->written = 1;
-    if (!before)
-        return;
-    version_supersede(s, before);
-    version_drop(s, before);
-}
-
-/* The tile begins with what its owner has. */
-static int touch(insertion *s, tile *t, int64_t id)
+/* The present version, which is made or read here; NULL = no memory. */
+static version *present(insertion *s, tile *t)
 {
     if (!t->now)
-        t->now = version_new(s, id + FIRST_TOUCH, t->owner);
-    return t->now != NULL;
+        t->now = version_new(s, t->id, t->rank);
+    return t->now;
+}
+
+/* The tile begins with what its owner has, a version that the first task to read it gives its id. */
+static void touch(tile *t, int64_t id)
+{
+    if (t->named)
+        return;
+    t->named = 1;
+    t->id = id + FIRST_TOUCH;
+}
+
+static bool is_from_memory(int64_t id)
+{
+    return id % OUTPUTS >= FIRST_TOUCH;
+}
+
+/* What is in memory is read once the version `v` is here. */
+static void set_first(insertion *s, tile *t, version *v)
+{
+    hold(s);
+    v->refs++;
+    let_go(s);
+    t->first = v;
+}
+
+/* The present version is needed on this rank: see to it that it comes. Nonzero = no memory. */
+static int fetch(insertion *s, tile *t)
+{
+    version *v = present(s, t);
+    if (!v || v->awaited || (v->rank == s->rank && !is_from_memory(v->id)))
+        return !v; /* somebody brings it, or a task makes it */
+    v->awaited = 1;
+    if (v->rank != s->rank) {
+        version_await(s, v);
+        give(s, ARRIVE, v->id, (const void *)(uintptr_t)s->rank, NULL, 0);
+        return 0;
+    }
+    record *r = record_new(s, LOAD, v->id, 1, NULL, 0);
+    if (!r)
+        return 1;
+    r->arg[0].tile = t;
+    r->arg[0].out = v;
+    v->refs++; /* Load's; nobody else has it yet */
+    set_first(s, t, v);
+    give(s, LOAD, v->id, r, NULL, 0);
+    return 0;
+}
+
+/* A task that changes what the owner has, before anybody has read it, takes it from memory itself. */
+static bool takes_from_memory(const insertion *s, const tile *t, dag_tile_access access)
+{
+    return access == DAG_TILE_RW && !t->now && t->rank == s->rank && is_from_memory(t->id);
+}
+
+/* Another rank reads what is made here. Nonzero = no memory. */
+static int read_there(insertion *s, tile *t, int rank, int64_t position)
+{
+    dag_value *value;
+    if (t->rank != s->rank)
+        return 0;
+    if (fetch(s, t) != 0)
+        return 1;
+    remote *r = version_read_there(s, t->now, rank, position, &value);
+    if (r)
+        give(s, SEND, t->now->id, r, &value, 1);
+    return 0;
+}
+
+/* A task writes the tile: `v` is its version if that is of this rank. */
+static void replace(tile *t, int64_t id, int rank, version *v)
+{
+    t->now = v;
+    t->id = id;
+    t->rank = rank;
+    t->named = t->written = 1;
+}
+
+/* The tiles of a task that runs here; what it reads is on its way. Nonzero = no memory. */
+static int prepare(insertion *s, record *r, tile *const *tiles)
+{
+    const dag_kernel *k = r->kernel;
+    for (int a = 0; a < k->ntiles; a++) {
+        argument *arg = &r->arg[a];
+        arg->tile = tiles[a];
+        arg->home = takes_from_memory(s, tiles[a], k->access[a]);
+        if ((k->access[a] & DAG_TILE_READ) && !arg->home && fetch(s, tiles[a]) != 0)
+            return 1;
+        if (!(k->access[a] & DAG_TILE_WRITE))
+            continue;
+        arg->out = version_new(s, r->id + a, s->rank);
+        if (!arg->out)
+            return 1;
+        arg->out->refs++; /* the tile's and the producer's */
+        if (arg->home)
+            set_first(s, tiles[a], arg->out);
+    }
+    return 0;
+}
+
+/* It is entered with the versions that it reads, or takes them (*mask), and leaves its own. What these
+ * replace goes: `old`. */
+static void link_in(insertion *s, record *r, dag_value **values, uint32_t *mask, dag_value **old)
+{
+    hold(s);
+    for (int a = 0; a < r->nargs; a++) {
+        argument *arg = &r->arg[a];
+        if (!(r->kernel->access[a] & DAG_TILE_READ) || arg->home)
+            continue;
+        r->inputs++;
+        *mask |= (uint32_t)version_read(arg->tile->now, arg, arg->out != NULL, &values[a]) << a;
+    }
+    for (int a = 0; a < r->nargs; a++) {
+        tile *t = r->arg[a].tile;
+        if (!r->arg[a].out)
+            continue;
+        if (t->now) {
+            old[a] = version_supersede(t->now);
+            version_drop(s, t->now);
+        }
+        replace(t, r->id + a, s->rank, r->arg[a].out);
+    }
+    let_go(s);
 }
 
 static dag_status insert_here(insertion *s, int cls, const dag_kernel *k, const void *args,
                               size_t size, tile *const *tiles, int64_t id)
 {
-    dag_value *values[DAG_INSERT_TILES] = {NULL};
-    version *out[DAG_INSERT_TILES] = {NULL};
-    int32_t params[4];
+    dag_value *values[DAG_INSERT_TILES], *old[DAG_INSERT_TILES] = {NULL};
     uint32_t mask = 0;
-    record *r = record_new(s, k, args, size);
+    record *r = record_new(s, cls, id, k->ntiles, args, size);
     if (!r)
         return DAG_ERR_NOMEM;
-    put_64(params, (uint64_t)id);
-    put_64(params + 2, (uint64_t)(uintptr_t)r);
-    r->inputs = 1;
-    for (int a = 0; a < k->ntiles; a++) {
-        r->tiles[a] = tiles[a];
-        r->inputs += k->access[a] != DAG_TILE_WRITE;
-        if (k->access[a] != DAG_TILE_READ && !(out[a] = version_new(s, id + a, s->rank)))
-            return DAG_ERR_NOMEM;
-        r->out[a] = out[a];
-        if (out[a])
-            out[a]->refs++; /* the tile's and the producer's */
-    }
-    for (int a = 0; a < k->ntiles; a++) {
-        if (k->access[a] != DAG_TILE_WRITE)
-            read_here(s, tiles[a], cls, a, params, k->access[a] == DAG_TILE_RW, values, &mask);
-    }
-    give(s, cls, (uint64_t)id, r, values, mask);
-    for (int a = 0; a < k->ntiles; a++) {
-        if (out[a])
-            replace(s, tiles[a], out[a]);
-    }
+    r->kernel = k;
+    r->priority = k->priority ? k->priority(r->args) : 0;
+    if (prepare(s, r, tiles) != 0)
+        return DAG_ERR_NOMEM;
+    link_in(s, r, values, &mask, old);
+    for (int a = 0; a < k->ntiles; a++)
+        dagi_value_release(dagi_tasks(s->pool->ctx)->workers[0], old[a]);
+    give(s, cls, id, r, values, mask);
     return DAG_SUCCESS;
 }
 
@@ -137,16 +170,14 @@ static dag_status insert_there(insertion *s, const dag_kernel *k, tile *const *t
                                int64_t id)
 {
     for (int a = 0; a < k->ntiles; a++) {
-        if (k->access[a] != DAG_TILE_WRITE)
-            read_there(s, tiles[a], rank, id / OUTPUTS);
+        if ((k->access[a] & DAG_TILE_READ) && read_there(s, tiles[a], rank, id / OUTPUTS) != 0)
+            return DAG_ERR_NOMEM;
     }
     for (int a = 0; a < k->ntiles; a++) {
-        if (k->access[a] == DAG_TILE_READ)
+        if (!(k->access[a] & DAG_TILE_WRITE))
             continue;
-        version *v = version_new(s, id + a, rank);
-        if (!v)
-            return DAG_ERR_NOMEM;
-        replace(s, tiles[a], v);
+        version_let_go(s, tiles[a]->now);
+        replace(tiles[a], id + a, rank, NULL);
     }
     return DAG_SUCCESS;
 }
@@ -158,11 +189,13 @@ static dag_status wrong(const insertion *s, const char *format, const char *name
     return dag_error(s->pool->ctx, DAG_ERR_ARG, format, name, x);
 }
 
-static int class_of(const insertion *s, const dag_kernel *kernel)
+static int class_of(insertion *s, const dag_kernel *kernel)
 {
+    if (s->of->kernels[s->cls - KERNELS] == kernel)
+        return s->cls;
     for (int k = 0; k < s->of->nkernels; k++) {
         if (s->of->kernels[k] == kernel)
-            return KERNELS + k;
+            return s->cls = KERNELS + k;
     }
     return -1;
 }
@@ -175,33 +208,56 @@ static int slot_of(const insertion *s, const dag_collection *c)
     return slot;
 }
 
+/* NULL: the tile cannot be used, and *status says why. */
+static tile *find_tile(insertion *s, const char *who, const dag_tile *named, int a, dag_status *status)
+{
+    const int64_t index[2] = {named->i, named->j};
+    int slot = slot_of(s, named->collection);
+    tile *t = slot >= 0 ? tile_find(s, slot, named->i, named->j, a) : NULL;
+    if (DAGI_LIKELY(t && t->known && !t->released))
+        return t;
+    if (slot < 0)
+        *status = wrong(s, "dag_insert: %s: tile %" PRId64 " is of no collection of the pool", who, a);
+    else if (!t)
+        *status = dag_error(s->pool->ctx, DAG_ERR_NOMEM, "dag_insert: out of memory");
+    else if (t->released)
+        *status = wrong(s, "dag_insert: %s: tile %" PRId64 " was released", who, a);
+    else if (!named->collection->ops->contains(named->collection, index))
+        *status = wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", who, a);
+    if (*status != DAG_SUCCESS)
+        return NULL;
+    t->known = 1;
+    t->slot = (uint16_t)slot;
+    t->index[0] = index[0];
+    t->index[1] = index[1];
+    t->owner = t->rank = dag_rank_of(named->collection, index);
+    return t;
+}
+
 static dag_status find_tiles(insertion *s, const dag_kernel *k, const dag_tile *named, tile **tiles)
 {
+    dag_status status = DAG_SUCCESS;
     for (int a = 0; a < k->ntiles; a++) {
-        const dag_tile *t = &named[a];
-        const int64_t index[2] = {t->i, t->j};
-        int slot = slot_of(s, t->collection);
-        if (slot < 0)
-            return wrong(s, "dag_insert: %s: tile %" PRId64 " is of no collection of the pool",
-                         k->name, a);
-        if (!t->collection->ops->contains(t->collection, index))
-            return wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", k->name,
-                         a);
-        tiles[a] = tile_find(s, slot, t->i, t->j);
+        tiles[a] = find_tile(s, k->name, &named[a], a, &status);
         if (!tiles[a])
-            return DAG_ERR_NOMEM;
+            return status;
         for (int b = 0; b < a; b++) {
             if (tiles[b] == tiles[a])
                 return wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice", k->name, a);
         }
     }
-    return DAG_SUCCESS;
+    return status;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
     uint64_t x = (hash ^ value) * UINT64_C(0xff51afd7ed558ccd);
     return x ^ (x >> 32);
+}
+
+static void mix_tile(insertion *s, const tile *t)
+{
+    s->hash = mix(mix(mix(s->hash, t->slot), (uint64_t)t->index[0]), (uint64_t)t->index[1]);
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */
@@ -242,13 +298,15 @@ dag_status dag_insert(dag_taskpool *pool, const dag_kernel *kernel, const void *
     status = find_tiles(s, kernel, named, tiles);
     if (status != DAG_SUCCESS)
         return status;
+    if (size > DAG_INSERT_ARGS)
+        return wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
+                     DAG_INSERT_ARGS);
     int64_t position = s->position++, id = position * OUTPUTS;
     s->hash = mix(s->hash, (uint64_t)cls);
     for (int a = 0; a < n; a++) {
-        s->hash = mix(mix(mix(s->hash, (uint64_t)tiles[a]->slot), (uint64_t)named[a].i),
-                      (uint64_t)named[a].j);
-        if (kernel->access[a] != DAG_TILE_WRITE && !touch(s, tiles[a], id + a))
-            return DAG_ERR_NOMEM;
+        mix_tile(s, tiles[a]);
+        if (kernel->access[a] & DAG_TILE_READ)
+            touch(tiles[a], id + a);
     }
     dagi_open_reach(pool, position + 1);
     int rank = tiles[kernel->main]->owner;
@@ -256,29 +314,72 @@ dag_status dag_insert(dag_taskpool *pool, const dag_kernel *kernel, const void *
                            : insert_there(s, kernel, tiles, rank, id);
 }
 
-/* What was written goes to its owner, in the order in which tiles were first named. */
-static void bring_home(insertion *s, tile *t)
+/* ---- the end of a tile ------------------------------------------------------------------------ */
+
+/* Is what was written last in the collection's memory? */
+static bool is_home(insertion *s, const tile *t)
+{
+    const struct dagi_tasks *tasks = dagi_tasks(s->pool->ctx);
+    if (t->rank != s->rank || !t->now || tasks->device || tasks->observer)
+        return false;
+    hold(s);
+    const dagi_value *v = (const dagi_value *)(const void *)t->now->value;
+    bool home = v && (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_HOME);
+    let_go(s);
+    return home;
+}
+
+/* What was written goes to its owner, who reads it last. Nonzero = no memory. */
+static int bring_home(insertion *s, tile *t)
 {
     int64_t position = s->position++;
     dag_value *value[1] = {NULL};
     uint32_t mask = 0;
-    int32_t params[4];
+    if ((t->owner != s->rank && t->rank != s->rank) || (t->owner == s->rank && is_home(s, t)))
+        return 0;
     dagi_open_reach(s->pool, position + 1);
-    if (t->owner != s->rank) {
-        read_there(s, t, t->owner, position);
-        return;
-    }
-    put_64(params, (uint64_t)(position * OUTPUTS));
-    put_64(params + 2, (uint64_t)(uintptr_t)t);
-    t->inputs = 2;
-    reader *after = t->first ? reader_new(s, HOME, 1, params) : NULL;
-    if (after) { /* memory is not written before it was fetched */
-        t->inputs = 3;
-        if (version_follow(s, t->first, after))
-            t->inputs = 2;
-    }
-    read_here(s, t, HOME, 0, params, 1, value, &mask);
-    give(s, HOME, (uint64_t)(position * OUTPUTS), t, value, mask);
+    if (t->owner != s->rank)
+        return read_there(s, t, t->owner, position);
+    record *r = record_new(s, HOME, position * OUTPUTS, 2, NULL, 0);
+    if (!r || fetch(s, t) != 0)
+        return 1;
+    r->arg[0].tile = t;
+    hold(s);
+    r->inputs = 2;
+    if (t->first && !version_follow(t->first, &r->arg[1])) /* memory is not written before it is read */
+        r->inputs = 3;
+    mask = (uint32_t)version_read(t->now, &r->arg[0], 1, &value[0]);
+    let_go(s);
+    give(s, HOME, r->id, r, value, mask);
+    return 0;
+}
+
+/* Nobody names it any more. Nonzero = no memory. */
+static int finish_tile(insertion *s, tile *t)
+{
+    if (t->released || !t->named)
+        return 0;
+    t->released = 1;
+    int failed = t->written ? bring_home(s, t) : 0;
+    version_let_go(s, t->now);
+    version_let_go(s, t->first);
+    t->now = t->first = NULL;
+    return failed;
+}
+
+dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *named)
+{
+    dag_status status = check_state(pool, "dag_insert_release");
+    if (status != DAG_SUCCESS)
+        return status;
+    insertion *s = open_insertion(pool);
+    tile *t = named ? find_tile(s, "release", named, 0, &status) : NULL;
+    if (!t)
+        return named ? status : DAG_ERR_ARG;
+    s->hash = mix(s->hash, 1);
+    mix_tile(s, t);
+    t->named = 1; /* one that was never used cannot be used from now on, either */
+    return finish_tile(s, t) == 0 ? DAG_SUCCESS : DAG_ERR_NOMEM;
 }
 
 dag_status dag_insert_end(dag_taskpool *pool)
@@ -287,17 +388,9 @@ dag_status dag_insert_end(dag_taskpool *pool)
     if (status != DAG_SUCCESS)
         return status;
     insertion *s = open_insertion(pool);
-    for (size_t i = 0; i < s->ntiles; i++) {
-        tile *t = s->tiles[i];
-        if (t->now && t->written)
-            bring_home(s, t);
-        if (t->now) {
-            version_supersede(s, t->now);
-            version_drop(s, t->now);
-            t->now = NULL;
-        }
-        version_drop(s, t->first);
-        t->first = NULL;
+    for (block *b = s->blocks; b; b = b->next) {
+        for (int k = 0; k < BLOCK; k++)
+            (void)finish_tile(s, &b->tile[k]); /* without memory the pool has failed */
     }
     return dagi_open_shut(pool, s->hash | 1);
 }
@@ -329,7 +422,8 @@ static dag_status check_desc(dag_context *ctx, const dag_insert_desc *d)
 static void insertion_free(void *client)
 {
     insertion *s = client;
-    insertion_clear(s);
+    tiles_clear(s);
+    stock_clear(s);
     free(s);
 }
 
@@ -357,6 +451,9 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
     if (!s)
         return status != DAG_SUCCESS ? status : DAG_ERR_NOMEM;
     s->rank = ctx->rank;
+    s->single = dagi_tasks(ctx)->unlocked;
+    s->cls = KERNELS;
+    s->blocks_end = &s->blocks;
     status = make_pool(ctx, s, desc);
     if (status == DAG_SUCCESS) {
         status = dagi_open_add(ctx, s->pool, desc->window ? desc->window : WINDOW);
@@ -368,6 +465,7 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
         return status;
     }
     dagi_pool(s->pool)->door->client = s;
+    dagi_pool(s->pool)->door->end_client = dag_insert_end;
     dagi_pool(s->pool)->door->free_client = insertion_free;
     *pool = s->pool;
     return DAG_SUCCESS;

@@ -2,8 +2,10 @@
  * Inserted tasks: lists and versions per tile, and the classes that read them. docs/design/insertion.md
  * says how a program becomes a graph.
  *
- * Who may touch what: the application thread alone inserts, finds tiles and makes versions; what a version
- * lists is shared with the tasks that complete, under the pool's `lock`.
+ * Who may touch what: the application thread alone inserts, finds tiles, makes versions and records, and
+ * enters readers. What tasks that complete touch as well is marked `lock:` below, and guarded by that lock
+ * of the insertion; with one worker, on one thread, none is taken. Under it no task is given, no value
+ * released and no other lock of the runtime taken.
  */
 #ifndef DAGI_INSERT_H
 #define DAGI_INSERT_H
@@ -18,14 +20,31 @@ enum { LOAD, ARRIVE, SEND, HOME, KERNELS };
 /* Of the outputs of a task; first touches are numbered as such, too. */
 enum { OUTPUTS = 64, FIRST_TOUCH = 16 };
 
-/* On this rank, of a version. */
-typedef struct reader {
-    struct reader *next;
-    int32_t params[4];
-    int cls, flow;
-} reader;
+/* What a task, or Load, or Home, does with a tile. */
+typedef struct argument {
+    struct argument *next; /* lock: among the readers of the version that it reads */
+    struct record *record;
+    struct tile *tile;
+    struct version *out; /* NULL = it writes none */
+    uint8_t flow;
+    uint8_t home; /* 1: it reads what the tile holds before the program, from memory */
+} argument;
 
-/* Another rank that reads it. */
+/* A task that runs here, until it has. Readers in lists are arguments of records: a record is in none any
+ * more when its task is ready, for whoever lists it has named it then. */
+typedef struct record {
+    const dag_kernel *kernel; /* NULL = Load, Home */
+    int64_t id;
+    int64_t priority;
+    int cls;
+    int inputs;
+    int nargs;
+    uint32_t bytes;
+    const void *args; /* behind the arguments */
+    argument arg[];
+} record;
+
+/* Another rank that reads a version. */
 typedef struct remote {
     struct remote *next;
     struct version *version;
@@ -36,42 +55,52 @@ typedef struct remote {
 /*
  * What a tile holds between two writes. It has a value once its producer has run, on rank `rank`, or has
  * arrived here. Until then it lists its readers; whoever comes later takes the value, which is kept until
- * the next write is inserted.
+ * nobody comes any more. There is a version here if it is made or read here; else the tile knows its id.
  */
 typedef struct version {
     int64_t id; /* position of the producer * OUTPUTS + output; on all ranks the same */
     int rank;
-    int awaited; /* application thread: the task that brings it here was given */
     /* lock: */
-    int refs;
-    int here;       /* 1: it has its value, the lists are closed */
-    int superseded; /* 1: nobody comes any more */
+    int refs; /* the tile's, the producer's or Arrive's, Send's; `first` of a tile */
+    uint8_t here;       /* 1: it has its value, the lists are closed */
+    uint8_t superseded; /* 1: nobody comes any more; value is NULL */
+    uint8_t awaited;    /* application thread: the task that brings it here was given */
     dag_value *value;
-    reader *readers;
+    argument *readers;
     remote *remotes, *named; /* all; those when the lists were closed */
     struct version *next;    /* of those that arrive */
-    struct version *after, **link; /* of all of the pool */
 } version;
 
+/* The application thread's. */
 typedef struct tile {
-    int slot;
+    version *now;   /* NULL = the present version is neither made nor read here */
+    version *first; /* where it is here, what was in memory has been read; NULL = nobody reads that here */
+    int64_t id;     /* of the present version */
     int64_t index[2];
+    int rank; /* that makes the present version */
     int owner;
-    int written;
-    version *now;
-    version *first;  /* on the owner: what was fetched from memory; NULL = nothing was */
-    int64_t inputs;  /* of its Home */
+    uint16_t slot;
+    uint8_t known; /* 1: slot, index, owner are set; the tile exists */
+    uint8_t named, written, released;
 } tile;
 
-/* A task that runs here, until it has. */
-typedef struct record {
-    struct record *after, **link; /* of all of the pool; lock */
-    const dag_kernel *kernel;
-    tile *tiles[DAG_INSERT_TILES];
-    version *out[DAG_INSERT_TILES];
-    int64_t inputs;
-    _Alignas(16) char args[];
-} record;
+/* Tiles that lie together are looked up together. */
+enum { BLOCK_LOG = 6, BLOCK = 1 << BLOCK_LOG };
+typedef struct block {
+    struct block *next; /* in the order in which they were first named */
+    int slot;
+    int64_t index[2];
+    tile tile[BLOCK];
+} block;
+
+/* Memory of records and versions, by size: what is given back serves the next. It goes with the pool. */
+enum { GRAIN = 64, GRAINS = 64 };
+typedef struct stock {
+    void *own[GRAINS];   /* application thread */
+    void *freed[GRAINS]; /* lock: given back */
+    char *at, *end;      /* of the youngest piece */
+    void *pieces;
+} stock;
 
 enum { ARRIVALS = 1024 };
 
@@ -91,20 +120,21 @@ typedef struct inserted_program {
 
 typedef struct insertion {
     dag_taskpool *pool;
+    const inserted_program *of;
     int rank;
+    bool single; /* one thread: no lock is taken */
     /* application thread */
     int64_t position; /* of the next task */
     uint64_t hash;
-    tile **tiles; /* in the order in which they were first named */
-    size_t ntiles, tiles_capacity;
-    uint32_t *buckets; /* 1 + number of a tile */
-    size_t mask;
+    int cls; /* of the last task */
+    block *blocks, **blocks_end;
+    block **bucket; /* open addressing; nbuckets: 0 or a power of two */
+    size_t nblocks, nbuckets;
+    block *recent[DAG_INSERT_TILES];
     /* shared */
     _Atomic int lock;
-    version *arrivals[ARRIVALS]; /* by id */
-    version *versions;           /* all; what is left at the end is of tasks that were dropped */
-    record *records;
-    const inserted_program *of; /* fixed */
+    version *arrivals[ARRIVALS]; /* lock: by id */
+    stock stock;
 } insertion;
 
 static inline insertion *insertion_of(const void *globals)
@@ -123,29 +153,57 @@ static inline uint64_t get_64(const int32_t *at)
     return (uint64_t)(uint32_t)at[1] << 32 | (uint32_t)at[0];
 }
 
-/* versions.c */
-/* NULL = no memory, the pool has failed. */
+/* Parameters of a task: a number that ranks agree on, and what is good on this rank alone. */
+static inline void put_params(int32_t *params, int64_t id, const void *at)
+{
+    put_64(params, (uint64_t)id);
+    put_64(params + 2, (uint64_t)(uintptr_t)at);
+}
+
+static inline void hold(insertion *s)
+{
+    if (!s->single)
+        dagi_lock(&s->lock);
+}
+
+static inline void let_go(insertion *s)
+{
+    if (!s->single)
+        dagi_unlock(&s->lock);
+}
+
+/* stock.c: NULL = no memory. Taken by the application thread; given back under the lock. */
+void *stock_take(insertion *s, size_t bytes);
+void stock_give_back(insertion *s, void *memory, size_t bytes);
+void stock_clear(insertion *s);
+
+/* tiles.c */
+/* The tile, made if need be; NULL = no memory. `at`: of the arguments, for what was found there last. */
+tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at);
+void tiles_clear(insertion *s);
+
+/* versions.c; NULL = no memory, the pool has failed. */
 version *version_new(insertion *s, int64_t id, int rank);
-record *record_new(insertion *s, const dag_kernel *kernel, const void *args, size_t size);
+record *record_new(insertion *s, int cls, int64_t id, int nargs, const void *args, size_t size);
+/* Under the lock. */
 void record_free(insertion *s, record *r);
 void version_drop(insertion *s, version *v);
 /* Its value has come; the producer, or its delegate here, is over with it once that is dropped. */
-void version_close(insertion *s, version *v, dag_value *value);
+void version_close(version *v, dag_value *value);
 /* A reader on this rank, the last or not. 1: *value is here, with a reference. */
-int version_read(insertion *s, version *v, reader *r, int last, dag_value **value);
-/* r waits, as for control, until it has its value; 1: it has. */
-int version_follow(insertion *s, version *v, reader *r);
+int version_read(version *v, argument *a, int last, dag_value **value);
+/* `a` waits, as for control, until it has its value; 1: it has. */
+int version_follow(version *v, argument *a);
+/* Nobody comes any more. Returns what was kept: for the caller to release, without the lock. */
+dag_value *version_supersede(version *v);
+/* Not under the lock. */
 /* Rank `rank` reads it at this position. Returns who it is if the value has to be sent now: *value. */
 remote *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value);
-/* Nobody reads it any more that has not been inserted. */
-void version_supersede(insertion *s, version *v);
 void version_await(insertion *s, version *v);
 version *version_arrived(insertion *s, int64_t id);
 void version_unawait(insertion *s, version *v);
-/* The tile, made if need be; NULL = no memory. */
-tile *tile_find(insertion *s, int slot, int64_t i, int64_t j);
-/* All that is left. */
-void insertion_clear(insertion *s);
+/* A tile lets go of a version, which may be NULL. */
+void version_let_go(insertion *s, version *v);
 
 /* classes.c */
 /* NULL = no memory. */

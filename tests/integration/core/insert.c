@@ -112,14 +112,15 @@ typedef struct step {
     number salt;
 } step;
 
-static step draw_step(int tiles)
+/* Tiles in `gone` are not named any more. */
+static step draw_step(int tiles, const char *gone)
 {
     step s = {.kernel = kernels[draw(KINDS)], .salt = draw(UINT64_MAX)};
     for (int a = 0; a < s.kernel->ntiles; a++) {
         int fresh;
         do {
             s.tile[a] = (int)draw((uint64_t)tiles);
-            fresh = 1;
+            fresh = !gone[s.tile[a]];
             for (int b = 0; b < a; b++)
                 fresh &= s.tile[b] != s.tile[a];
         } while (!fresh);
@@ -133,6 +134,18 @@ static void run_serially(const step *s, number (*items)[MB * NB])
     for (int a = 0; a < s->kernel->ntiles; a++)
         view[a] = (dag_tile_view){items[s->tile[a]], MB, MB, NB};
     body(s->kernel, &s->salt, view);
+}
+
+/* A tile to release now, while there are others; -1 = none. */
+static int draw_release(int tiles, char *gone)
+{
+    int left = 0, t = (int)draw((uint64_t)tiles);
+    for (int k = 0; k < tiles; k++)
+        left += !gone[k];
+    if (draw(8) != 0 || gone[t] || left <= 5)
+        return -1;
+    gone[t] = 1;
+    return t;
 }
 
 static dag_tile tile_at(dag_matrix *const *m, int number_of_tile)
@@ -218,12 +231,18 @@ static void run(dag_matrix *const *m, uint64_t seed)
     visit(m, items, 0);
     for (int turn = 0; turn < 2; turn++) {
         dag_taskpool *pool = begin(m, window, kernels, KINDS);
+        char gone[TILES] = {0};
         for (int t = 0; t < TASKS; t++) {
-            step s = draw_step(tiles);
+            step s = draw_step(tiles, gone);
             if (rank == late && t % 32 == 5)
                 doze(200);
             CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
             run_serially(&s, items);
+            int release = draw_release(tiles, gone);
+            if (release >= 0) {
+                dag_tile tile = tile_at(m, release);
+                CHECK(dag_insert_release(pool, &tile) == DAG_SUCCESS, "%s", dag_message(ctx));
+            }
         }
         CHECK(dag_insert_end(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
         CHECK(dag_wait(pool) == DAG_SUCCESS, "seed %lu: %s", (unsigned long)seed, dag_message(ctx));
@@ -247,6 +266,7 @@ static void wrong_calls(dag_matrix *const *m)
 {
     dag_taskpool *pool = begin(m, 3, kernels, KINDS), *other = NULL;
     number salt = 1;
+    static const char many[DAG_INSERT_ARGS + 1];
     dag_tile t[3] = {tile_at(m, 0), tile_at(m, 1), tile_at(m, 0)};
     dag_collection *c = &m[0]->super;
     const dag_insert_desc same = {.name = "same", .collections = &c, .ncollections = 1,
@@ -259,11 +279,32 @@ static void wrong_calls(dag_matrix *const *m)
     refused(dag_wait(pool), DAG_ERR_STATE, "open");
     refused(dag_fini(ctx), DAG_ERR_STATE, "open");
     refused(dag_insert_begin(ctx, &same, &other), DAG_ERR_STATE, "names a collection");
+    CHECK(dag_insert_release(pool, &t[1]) == DAG_SUCCESS, "%s", dag_message(ctx));
+    refused(dag_insert_release(pool, &t[1]), DAG_ERR_ARG, "was released");
+    refused(dag_insert(pool, &fill, &salt, 8, &t[1], 1), DAG_ERR_ARG, "was released");
+    refused(dag_insert(pool, &fill, many, sizeof many, &t[2], 1), DAG_ERR_ARG, "bytes of arguments");
     CHECK(dag_insert_end(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
     refused(dag_insert(pool, &fill, &salt, 8, &t[1], 1), DAG_ERR_STATE, "not open");
     refused(dag_insert_end(pool), DAG_ERR_STATE, "not open");
     CHECK(dag_wait(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
     dag_taskpool_free(pool);
+}
+
+/* A pool that is freed while it is open ends as if it had been ended. */
+static void freed_open(dag_matrix *const *m)
+{
+    number items[TILES][MB * NB] = {{0}};
+    char none[TILES] = {0};
+    state = 5;
+    visit(m, items, 0);
+    dag_taskpool *pool = begin(m, 7, kernels, KINDS);
+    for (int t = 0; t < TASKS; t++) {
+        step s = draw_step(TILES, none);
+        CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
+        run_serially(&s, items);
+    }
+    dag_taskpool_free(pool);
+    visit(m, items, 1);
 }
 
 /* A body fails; ranks insert different tasks: all get the same status. */
@@ -275,9 +316,10 @@ static void failures_agree(dag_matrix *const *m)
     all[KINDS + 1] = &modify;
     for (int which = 0; which < 2; which++) {
         dag_taskpool *pool = begin(m, 5, all, KINDS + 2);
+        char none[TILES] = {0};
         state = 77;
         for (int t = 0; t < TASKS; t++) {
-            step s = draw_step(10);
+            step s = draw_step(10, none);
             if (t == 50 && which == 0)
                 s = (step){.kernel = &fails, .tile = {3}};
             if (t == TASKS - 1 && which == 1)
@@ -311,6 +353,7 @@ int main(int argc, char **argv)
     for (int seed = first; seed < first + count; seed++)
         run(m, (uint64_t)seed);
     wrong_calls(m);
+    freed_open(m);
     failures_agree(m);
     for (int k = 0; k < MATRICES; k++)
         dag_matrix_free(m[k]);
