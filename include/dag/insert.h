@@ -15,8 +15,11 @@
  *     dag_insert_end(pool);
  *     dag_wait(pool);
  *
- * The thread that called dag_init() inserts. While a pool is open no other is added that names one of its
- * collections, nobody waits for it, and dag_fini() is refused: DAG_ERR_STATE.
+ * The thread that called dag_init() inserts, and no body. While a pool is open no other is added that
+ * names one of its collections, nobody waits for it, and dag_fini() is refused: DAG_ERR_STATE. Before and
+ * behind it other pools may use the collections as ever.
+ *
+ * docs/design/insertion.md says how it works, and what is not there yet. All tasks run on cores.
  */
 #ifndef DAG_INSERT_H
 #define DAG_INSERT_H
@@ -55,7 +58,7 @@ typedef struct dag_tile_view {
     int64_t ld, m, n;
 } dag_tile_view;
 
-/** A kind of task; lives as long as the pool. */
+/** A kind of task; lives as long as the pool, unchanged. */
 typedef struct dag_kernel {
     const char *name;
     int ntiles;
@@ -64,14 +67,14 @@ typedef struct dag_kernel {
     /** `args`: the copy that dag_insert() has made. `task` is for dag_task_fail() and the like. 0, or
      *  nonzero: the pool fails. */
     int (*body)(struct dag_task *task, const void *args, const dag_tile_view *tiles);
-    /** Of tasks that are ready on a rank the highest run first; NULL: all alike. Asked as it is inserted. */
+    /** Of tasks that are ready on a rank the highest run first; NULL: all alike. Asked on insertion. */
     int64_t (*priority)(const void *args);
 } dag_kernel;
 
 /** What a pool is made of; the same on all ranks. The arrays are copied, what they point to is not. */
 typedef struct dag_insert_desc {
     const char *name;
-    dag_collection *const *collections;
+    dag_collection *const *collections; /**< whose memory does not overlap */
     int ncollections;
     const dag_kernel *const *kernels;
     int nkernels;
@@ -87,10 +90,11 @@ dag_status dag_insert_begin(dag_context *context, const dag_insert_desc *desc, d
 
 /**
  * Insert a task. Where this rank has as many unfinished ones as the window allows, it runs tasks first.
- * @param args  `size` bytes, copied; may be NULL.
+ * @param args  `size` bytes, DAG_INSERT_ARGS at most, copied; may be NULL where that is 0.
  * @param tiles `n` tiles of the pool's collections, as many as the kernel has, none twice.
- * @return DAG_ERR_ARG: the task contradicts its kernel, and is not inserted. DAG_SUCCESS in a pool that
- *         has failed as well: the pool's end tells, on all ranks alike.
+ * @return DAG_ERR_ARG: the task contradicts its kernel, or names a tile that was released, and is not
+ *         inserted. DAG_SUCCESS in a pool that has failed as well: the pool's end tells, on all ranks
+ *         alike.
  */
 dag_status dag_insert(dag_taskpool *pool, const dag_kernel *kernel, const void *args, size_t size,
                       const dag_tile *tiles, int n);

@@ -268,9 +268,11 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     s->table = calloc((size_t)n, sizeof *s->table);
     s->flows = calloc((size_t)n * (DAG_INSERT_TILES + 1), sizeof *s->flows);
     s->edges = calloc((size_t)n * DAG_INSERT_TILES * DAG_INSERT_TILES, sizeof *s->edges);
-    s->kernels = calloc((size_t)n, sizeof *s->kernels);
+    s->kernels = calloc((size_t)n, sizeof(const dag_kernel *));
+    s->copies = calloc((size_t)n, sizeof *s->copies);
     s->slots = calloc((size_t)desc->ncollections + 1, sizeof *s->slots);
-    if (!s->classes || !s->table || !s->flows || !s->edges || !s->kernels || !s->slots)
+    if (!s->classes || !s->table || !s->flows || !s->edges || !s->kernels || !s->copies ||
+        !s->slots)
         return 1;
     uint64_t hash = mix_text(UINT64_C(0x696e73657274), desc->name);
     make_class(s, LOAD, "Load", 1);
@@ -290,8 +292,12 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
         s->classes[c].high_priority = 1; /* others wait for what they bring */
     for (int k = 0; k < desc->nkernels; k++) {
         s->kernels[k] = desc->kernels[k];
-        make_kernel(s, KERNELS + k, desc->kernels[k]);
-        hash = mix_text(hash, desc->kernels[k]->name);
+        s->copies[k] = *desc->kernels[k];
+        s->copies[k].name = strdup(desc->kernels[k]->name);
+        if (!s->copies[k].name)
+            return 1;
+        make_kernel(s, KERNELS + k, &s->copies[k]);
+        hash = mix_text(hash, s->copies[k].name);
     }
     for (int from = 0; from < DAG_INSERT_TILES; from++) {
         for (int i = 0; i < n * DAG_INSERT_TILES; i++)
@@ -311,6 +317,15 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     return name == NULL;
 }
 
+static int is_kernel(const dag_kernel *a, const dag_kernel *b)
+{
+    int same = strcmp(a->name, b->name) == 0 && a->ntiles == b->ntiles && a->main == b->main &&
+               a->body == b->body && a->priority == b->priority;
+    for (int t = 0; same && t < a->ntiles; t++)
+        same = a->access[t] == b->access[t];
+    return same;
+}
+
 /* What ran short of memory half way is in no list, and stays where it is. */
 static int is_for(const inserted_program *s, const dag_insert_desc *desc)
 {
@@ -318,7 +333,7 @@ static int is_for(const inserted_program *s, const dag_insert_desc *desc)
         strcmp(s->program.name, desc->name) != 0)
         return 0;
     for (int k = 0; k < desc->nkernels; k++) {
-        if (s->kernels[k] != desc->kernels[k])
+        if (s->kernels[k] != desc->kernels[k] || !is_kernel(&s->copies[k], desc->kernels[k]))
             return 0;
     }
     for (int c = 0; c < desc->ncollections; c++) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 4096 };
+enum { WINDOW = 4096, MOST = 1024 /* kernels, collections */ };
 
 /* ---- one task ------------------------------------------------------------------------------- */
 
@@ -399,6 +399,10 @@ dag_status dag_insert_end(dag_taskpool *pool)
 
 static dag_status check_desc(dag_context *ctx, const dag_insert_desc *d)
 {
+    if (d->nkernels < 1 || d->nkernels > MOST || d->ncollections < 1 || d->ncollections > MOST ||
+        d->window < 0)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: a pool has 1 to %d kernels and "
+                         "collections, and a window", MOST);
     for (int k = 0; k < d->nkernels; k++) {
         const dag_kernel *kernel = d->kernels[k];
         bool fits = kernel && kernel->name && kernel->body && kernel->ntiles >= 1 &&
@@ -415,6 +419,10 @@ static dag_status check_desc(dag_context *ctx, const dag_insert_desc *d)
         if (!d->collections[c] || d->collections[c]->nindex > 2)
             return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: collection %d is NULL or has more "
                              "than two indices", c);
+        for (int b = 0; b < c; b++) {
+            if (d->collections[b] == d->collections[c])
+                return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: collection %d is there twice", c);
+        }
     }
     return DAG_SUCCESS;
 }
@@ -444,7 +452,7 @@ static dag_status make_pool(dag_context *ctx, insertion *s, const dag_insert_des
 
 dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_taskpool **pool)
 {
-    if (!ctx || !desc || !pool || !desc->name || desc->window < 0 || desc->nkernels < 1)
+    if (!ctx || !desc || !pool || !desc->name)
         return DAG_ERR_ARG;
     dag_status status = check_desc(ctx, desc);
     insertion *s = status == DAG_SUCCESS ? calloc(1, sizeof *s) : NULL;

@@ -105,12 +105,14 @@ typedef struct stock {
 enum { ARRIVALS = 1024 };
 
 /* The classes for some kernels. Traces and models of times name classes when pools have gone: so a program
- * lives as long as the process, and the same kernels and collections make the same one. */
+ * lives as long as the process, longer than the kernels, and the same kernels and collections make the
+ * same one. */
 typedef struct inserted_program {
     struct inserted_program *next;
     dag_program program;
     int nkernels;
-    const dag_kernel **kernels;
+    const dag_kernel **kernels; /* where they were */
+    dag_kernel *copies;         /* what they were */
     dag_class *classes;
     const dag_class **table;
     dag_flow *flows;

@@ -215,7 +215,7 @@ static void doze(long microseconds)
     nanosleep(&t, NULL);
 }
 
-/* One program, twice, on the same tiles; rank `late` is late now and then. */
+/* One program, twice, on the same tiles, the second behind the first; rank `late` is late now and then. */
 static void run(dag_matrix *const *m, uint64_t seed)
 {
     static const int64_t windows[] = {1, 2, 7, 64, 0};
@@ -229,8 +229,9 @@ static void run(dag_matrix *const *m, uint64_t seed)
             items[t][i] = draw(UINT64_MAX);
     }
     visit(m, items, 0);
+    dag_taskpool *pools[2];
     for (int turn = 0; turn < 2; turn++) {
-        dag_taskpool *pool = begin(m, window, kernels, KINDS);
+        dag_taskpool *pool = pools[turn] = begin(m, window, kernels, KINDS);
         char gone[TILES] = {0};
         for (int t = 0; t < TASKS; t++) {
             step s = draw_step(tiles, gone);
@@ -245,8 +246,11 @@ static void run(dag_matrix *const *m, uint64_t seed)
             }
         }
         CHECK(dag_insert_end(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
-        CHECK(dag_wait(pool) == DAG_SUCCESS, "seed %lu: %s", (unsigned long)seed, dag_message(ctx));
-        dag_taskpool_free(pool);
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        CHECK(dag_wait(pools[turn]) == DAG_SUCCESS, "seed %lu: %s", (unsigned long)seed,
+              dag_message(ctx));
+        dag_taskpool_free(pools[turn]);
     }
     visit(m, items, 1);
     if (failures > before)
@@ -269,7 +273,7 @@ static void wrong_calls(dag_matrix *const *m)
     static const char many[DAG_INSERT_ARGS + 1];
     dag_tile t[3] = {tile_at(m, 0), tile_at(m, 1), tile_at(m, 0)};
     dag_collection *c = &m[0]->super;
-    const dag_insert_desc same = {.name = "same", .collections = &c, .ncollections = 1,
+    dag_insert_desc same = {.name = "same", .collections = &c, .ncollections = 1,
                                   .kernels = kernels, .nkernels = KINDS};
     refused(dag_insert(pool, &fails, NULL, 0, t, 1), DAG_ERR_ARG, "none of the pool's");
     refused(dag_insert(pool, &update, &salt, 8, t, 2), DAG_ERR_ARG, "has others");
@@ -279,6 +283,11 @@ static void wrong_calls(dag_matrix *const *m)
     refused(dag_wait(pool), DAG_ERR_STATE, "open");
     refused(dag_fini(ctx), DAG_ERR_STATE, "open");
     refused(dag_insert_begin(ctx, &same, &other), DAG_ERR_STATE, "names a collection");
+    same.collections = (dag_collection *[]){c, c};
+    same.ncollections = 2;
+    refused(dag_insert_begin(ctx, &same, &other), DAG_ERR_ARG, "there twice");
+    same.ncollections = 0;
+    refused(dag_insert_begin(ctx, &same, &other), DAG_ERR_ARG, "a pool has 1 to");
     CHECK(dag_insert_release(pool, &t[1]) == DAG_SUCCESS, "%s", dag_message(ctx));
     refused(dag_insert_release(pool, &t[1]), DAG_ERR_ARG, "was released");
     refused(dag_insert(pool, &fill, &salt, 8, &t[1], 1), DAG_ERR_ARG, "was released");
