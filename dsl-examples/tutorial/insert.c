@@ -94,18 +94,19 @@ static int64_t by_step(const void *args)
 }
 
 /* What each does with its tiles is said once; it runs where the tile number `main` lives. */
-static const dag_kernel FILL = {.name = "fill", .ntiles = 1, .main = 0, .body = fill,
-                                .access = {DAG_TILE_WRITE}};
-static const dag_kernel FACTOR = {.name = "factor", .ntiles = 1, .main = 0, .body = factor,
-                                  .access = {DAG_TILE_RW}, .priority = by_step};
-static const dag_kernel SOLVE = {.name = "solve", .ntiles = 2, .main = 1, .body = solve,
-                                 .access = {DAG_TILE_READ, DAG_TILE_RW}, .priority = by_step};
-static const dag_kernel UPDATE = {.name = "update", .ntiles = 3, .main = 2, .body = update,
-                                  .access = {DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW},
-                                  .priority = by_step};
-static const dag_kernel DIAGONAL = {.name = "diagonal", .ntiles = 2, .main = 1, .body = update_diagonal,
-                                    .access = {DAG_TILE_READ, DAG_TILE_RW}, .priority = by_step};
-static const dag_kernel *const kernels[] = {&FILL, &FACTOR, &SOLVE, &UPDATE, &DIAGONAL};
+static const dag_insert_kernel FILL = {.name = "fill", .ntiles = 1, .main = 0, .body = fill,
+                                       .access = {DAG_TILE_WRITE}};
+static const dag_insert_kernel FACTOR = {.name = "factor", .ntiles = 1, .main = 0, .body = factor,
+                                         .access = {DAG_TILE_RW}, .priority = by_step};
+static const dag_insert_kernel SOLVE = {.name = "solve", .ntiles = 2, .main = 1, .body = solve,
+                                        .access = {DAG_TILE_READ, DAG_TILE_RW}, .priority = by_step};
+static const dag_insert_kernel UPDATE = {.name = "update", .ntiles = 3, .main = 2, .body = update,
+                                         .access = {DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW},
+                                         .priority = by_step};
+static const dag_insert_kernel DIAGONAL = {.name = "diagonal", .ntiles = 2, .main = 1,
+                                           .body = update_diagonal, .priority = by_step,
+                                           .access = {DAG_TILE_READ, DAG_TILE_RW}};
+static const dag_insert_kernel *const kernels[] = {&FILL, &FACTOR, &SOLVE, &UPDATE, &DIAGONAL};
 
 /* ---- the sequential program ------------------------------------------------------------------ */
 

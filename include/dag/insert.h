@@ -7,7 +7,7 @@
  * distribution: a task runs where its main tile lives. Only true dependences count, for what is still
  * read is copied before it is overwritten. Values go from rank to rank once each.
  *
- *     static const dag_kernel gemm = {.name = "gemm", .ntiles = 3, .main = 2, .body = gemm_body,
+ *     static const dag_insert_kernel gemm = {.name = "gemm", .ntiles = 3, .main = 2, .body = gemm_body,
  *                                     .access = {DAG_READ, DAG_READ, DAG_RW}};
  *     dag_insert_begin(ctx, &desc, &pool);
  *     for (...)
@@ -59,7 +59,7 @@ typedef struct dag_tile_view {
 } dag_tile_view;
 
 /** A kind of task; lives as long as the pool, unchanged. */
-typedef struct dag_kernel {
+typedef struct dag_insert_kernel {
     const char *name;
     int ntiles;
     dag_tile_access access[DAG_INSERT_TILES];
@@ -69,14 +69,14 @@ typedef struct dag_kernel {
     int (*body)(struct dag_task *task, const void *args, const dag_tile_view *tiles);
     /** Of tasks that are ready on a rank the highest run first; NULL: all alike. Asked on insertion. */
     int64_t (*priority)(const void *args);
-} dag_kernel;
+} dag_insert_kernel;
 
 /** What a pool is made of; the same on all ranks. The arrays are copied, what they point to is not. */
 typedef struct dag_insert_desc {
     const char *name;
     dag_collection *const *collections; /**< whose memory does not overlap */
     int ncollections;
-    const dag_kernel *const *kernels;
+    const dag_insert_kernel *const *kernels;
     int nkernels;
     int64_t window; /**< most unfinished tasks of this rank; 0 = 4096. It may differ between ranks */
 } dag_insert_desc;
@@ -96,7 +96,7 @@ dag_status dag_insert_begin(dag_context *context, const dag_insert_desc *desc, d
  *         inserted. DAG_SUCCESS in a pool that has failed as well: the pool's end tells, on all ranks
  *         alike.
  */
-dag_status dag_insert(dag_taskpool *pool, const dag_kernel *kernel, const void *args, size_t size,
+dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
                       const dag_tile *tiles, int n);
 
 /**

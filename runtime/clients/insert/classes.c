@@ -240,7 +240,7 @@ static void make_class(inserted_program *s, int id, const char *name, int ndata)
     s->table[id] = c;
 }
 
-static void make_kernel(inserted_program *s, int id, const dag_kernel *k)
+static void make_kernel(inserted_program *s, int id, const dag_insert_kernel *k)
 {
     make_class(s, id, k->name, k->ntiles);
     dag_class *c = &s->classes[id];
@@ -268,7 +268,7 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     s->table = calloc((size_t)n, sizeof *s->table);
     s->flows = calloc((size_t)n * (DAG_INSERT_TILES + 1), sizeof *s->flows);
     s->edges = calloc((size_t)n * DAG_INSERT_TILES * DAG_INSERT_TILES, sizeof *s->edges);
-    s->kernels = calloc((size_t)n, sizeof(const dag_kernel *));
+    s->kernels = calloc((size_t)n, sizeof(const dag_insert_kernel *));
     s->copies = calloc((size_t)n, sizeof *s->copies);
     s->slots = calloc((size_t)desc->ncollections + 1, sizeof *s->slots);
     if (!s->classes || !s->table || !s->flows || !s->edges || !s->kernels || !s->copies ||
@@ -317,7 +317,7 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     return name == NULL;
 }
 
-static int is_kernel(const dag_kernel *a, const dag_kernel *b)
+static int is_kernel(const dag_insert_kernel *a, const dag_insert_kernel *b)
 {
     int same = strcmp(a->name, b->name) == 0 && a->ntiles == b->ntiles && a->main == b->main &&
                a->body == b->body && a->priority == b->priority;

@@ -103,7 +103,7 @@ static void replace(tile *t, int64_t id, int rank, version *v)
 /* The tiles of a task that runs here; what it reads is on its way. Nonzero = no memory. */
 static int prepare(insertion *s, record *r, tile *const *tiles)
 {
-    const dag_kernel *k = r->kernel;
+    const dag_insert_kernel *k = r->kernel;
     for (int a = 0; a < k->ntiles; a++) {
         argument *arg = &r->arg[a];
         arg->tile = tiles[a];
@@ -147,7 +147,7 @@ static void link_in(insertion *s, record *r, dag_value **values, uint32_t *mask,
     let_go(s);
 }
 
-static dag_status insert_here(insertion *s, int cls, const dag_kernel *k, const void *args,
+static dag_status insert_here(insertion *s, int cls, const dag_insert_kernel *k, const void *args,
                               size_t size, tile *const *tiles, int64_t id)
 {
     dag_value *values[DAG_INSERT_TILES], *old[DAG_INSERT_TILES] = {NULL};
@@ -166,7 +166,7 @@ static dag_status insert_here(insertion *s, int cls, const dag_kernel *k, const 
     return DAG_SUCCESS;
 }
 
-static dag_status insert_there(insertion *s, const dag_kernel *k, tile *const *tiles, int rank,
+static dag_status insert_there(insertion *s, const dag_insert_kernel *k, tile *const *tiles, int rank,
                                int64_t id)
 {
     for (int a = 0; a < k->ntiles; a++) {
@@ -189,7 +189,7 @@ static dag_status wrong(const insertion *s, const char *format, const char *name
     return dag_error(s->pool->ctx, DAG_ERR_ARG, format, name, x);
 }
 
-static int class_of(insertion *s, const dag_kernel *kernel)
+static int class_of(insertion *s, const dag_insert_kernel *kernel)
 {
     if (s->of->kernels[s->cls - KERNELS] == kernel)
         return s->cls;
@@ -234,7 +234,7 @@ static tile *find_tile(insertion *s, const char *who, const dag_tile *named, int
     return t;
 }
 
-static dag_status find_tiles(insertion *s, const dag_kernel *k, const dag_tile *named, tile **tiles)
+static dag_status find_tiles(insertion *s, const dag_insert_kernel *k, const dag_tile *named, tile **tiles)
 {
     dag_status status = DAG_SUCCESS;
     for (int a = 0; a < k->ntiles; a++) {
@@ -281,7 +281,7 @@ static dag_status check_state(const dag_taskpool *pool, const char *call)
     return what ? dag_error(pool->ctx, DAG_ERR_STATE, "%s: %s", call, what) : DAG_SUCCESS;
 }
 
-dag_status dag_insert(dag_taskpool *pool, const dag_kernel *kernel, const void *args, size_t size,
+dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
                       const dag_tile *named, int n)
 {
     tile *tiles[DAG_INSERT_TILES];
@@ -404,7 +404,7 @@ static dag_status check_desc(dag_context *ctx, const dag_insert_desc *d)
         return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: a pool has 1 to %d kernels and "
                          "collections, and a window", MOST);
     for (int k = 0; k < d->nkernels; k++) {
-        const dag_kernel *kernel = d->kernels[k];
+        const dag_insert_kernel *kernel = d->kernels[k];
         bool fits = kernel && kernel->name && kernel->body && kernel->ntiles >= 1 &&
                     kernel->ntiles <= DAG_INSERT_TILES && kernel->main >= 0 &&
                     kernel->main < kernel->ntiles && (kernel->access[kernel->main] & DAG_TILE_WRITE);

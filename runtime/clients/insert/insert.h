@@ -33,7 +33,7 @@ typedef struct argument {
 /* A task that runs here, until it has. Readers in lists are arguments of records: a record is in none any
  * more when its task is ready, for whoever lists it has named it then. */
 typedef struct record {
-    const dag_kernel *kernel; /* NULL = Load, Home */
+    const dag_insert_kernel *kernel; /* NULL = Load, Home */
     int64_t id;
     int64_t priority;
     int cls;
@@ -111,8 +111,8 @@ typedef struct inserted_program {
     struct inserted_program *next;
     dag_program program;
     int nkernels;
-    const dag_kernel **kernels; /* where they were */
-    dag_kernel *copies;         /* what they were */
+    const dag_insert_kernel **kernels; /* where they were */
+    dag_insert_kernel *copies;         /* what they were */
     dag_class *classes;
     const dag_class **table;
     dag_flow *flows;

@@ -44,7 +44,7 @@ static number combine(number salt, int out, const number *in, int n)
     return x;
 }
 
-static int body(const dag_kernel *k, const void *args, const dag_tile_view *t)
+static int body(const dag_insert_kernel *k, const void *args, const dag_tile_view *t)
 {
     number salt;
     memcpy(&salt, args, sizeof salt);
@@ -68,7 +68,7 @@ static int body(const dag_kernel *k, const void *args, const dag_tile_view *t)
 
 #define KERNEL(NAME, N, MAIN, ...)                                                                 \
     static int NAME##_body(struct dag_task *task, const void *args, const dag_tile_view *tiles);   \
-    static const dag_kernel NAME = {                                                               \
+    static const dag_insert_kernel NAME = {                                                               \
         .name = #NAME, .ntiles = N, .main = MAIN, .access = {__VA_ARGS__}, .body = NAME##_body};   \
     static int NAME##_body(struct dag_task *task, const void *args, const dag_tile_view *tiles)    \
     {                                                                                              \
@@ -82,7 +82,7 @@ KERNEL(copy, 2, 1, DAG_TILE_READ, DAG_TILE_WRITE)
 KERNEL(update, 3, 2, DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW)
 KERNEL(couple, 2, 0, DAG_TILE_RW, DAG_TILE_RW)
 KERNEL(four, 4, 3, DAG_TILE_READ, DAG_TILE_WRITE, DAG_TILE_RW, DAG_TILE_RW)
-static const dag_kernel *const kernels[] = {&fill, &change, &copy, &update, &couple, &four};
+static const dag_insert_kernel *const kernels[] = {&fill, &change, &copy, &update, &couple, &four};
 enum { KINDS = sizeof kernels / sizeof kernels[0] };
 
 static int failing_body(struct dag_task *task, const void *args, const dag_tile_view *tiles)
@@ -91,8 +91,8 @@ static int failing_body(struct dag_task *task, const void *args, const dag_tile_
     dag_task_fail(task, "it was told to");
     return 0;
 }
-static const dag_kernel fails = {.name = "fails", .ntiles = 1, .access = {DAG_TILE_RW},
-                                 .body = failing_body};
+static const dag_insert_kernel fails = {.name = "fails", .ntiles = 1, .access = {DAG_TILE_RW},
+                                        .body = failing_body};
 
 /* ---- programs ---------------------------------------------------------------------------------- */
 
@@ -107,7 +107,7 @@ static uint64_t draw(uint64_t n)
 }
 
 typedef struct step {
-    const dag_kernel *kernel;
+    const dag_insert_kernel *kernel;
     int tile[DAG_INSERT_TILES];
     number salt;
 } step;
@@ -196,7 +196,7 @@ static void visit(dag_matrix *const *m, number (*items)[MB * NB], int check)
     }
 }
 
-static dag_taskpool *begin(dag_matrix *const *m, int64_t window, const dag_kernel *const *all, int n)
+static dag_taskpool *begin(dag_matrix *const *m, int64_t window, const dag_insert_kernel *const *all, int n)
 {
     dag_collection *collections[MATRICES];
     dag_taskpool *pool = NULL;
@@ -319,7 +319,7 @@ static void freed_open(dag_matrix *const *m)
 /* A body fails; ranks insert different tasks: all get the same status. */
 static void failures_agree(dag_matrix *const *m)
 {
-    const dag_kernel *all[KINDS + 2];
+    const dag_insert_kernel *all[KINDS + 2];
     memcpy(all, kernels, sizeof kernels);
     all[KINDS] = &fails;
     all[KINDS + 1] = &modify;
