@@ -8,7 +8,7 @@
  * read is copied before it is overwritten. Values go from rank to rank once each.
  *
  *     static const dag_insert_kernel gemm = {.name = "gemm", .ntiles = 3, .main = 2, .body = gemm_body,
- *                                     .access = {DAG_READ, DAG_READ, DAG_RW}};
+ *                                            .access = {DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW}};
  *     dag_insert_begin(ctx, &desc, &pool);
  *     for (...)
  *         dag_insert(pool, &gemm, &args, sizeof args, (dag_tile[]){{A, i, k}, {B, k, j}, {C, i, j}}, 3);

@@ -39,8 +39,10 @@ foreach(np IN ITEMS 2 3)
 endforeach()
 
 # Sequential programs that are inserted.
-add_executable(core_insert core/insert.c)
-target_link_libraries(core_insert PRIVATE dag)
+add_executable(core_insert core/insert.c ../unit/device/loop_backend.c)
+target_link_libraries(core_insert PRIVATE dag_headers)
+dag_link_floors(core_insert context)
+dag_add_mpi_test(core_insert_devices NP 2 THREADS 2 COMMAND core_insert 4 200 devices)
 foreach(threads IN ITEMS 1 2)
     foreach(np IN ITEMS 1 2 4)
         dag_add_mpi_test(core_insert_np${np}_t${threads} NP ${np} THREADS ${threads}

@@ -2,8 +2,10 @@
  * Random sequential programs that are inserted, against the same program run serially: tiles of two
  * matrices, kernels of one to four tiles, on any number of ranks, with windows from one task on. Exit
  * status 1 when a check fails.
- *   core_insert [programs] [first]
+ *   core_insert [programs] [first] [devices]
  */
+#include "../../unit/device/loop_backend.h"
+
 #include <dag/config.h>
 #include <dag/insert.h>
 #include <dag/matrix.h>
@@ -344,16 +346,31 @@ static void failures_agree(dag_matrix *const *m)
     }
 }
 
+/* Devices that are none, for which these tasks have no bodies. */
+static dag_status start(int devices, char *why, size_t size)
+{
+    static const loop_options loop = {.devices = 2, .memory = 1 << 20, .seed = 3};
+    dag_config *config = dag_config_new();
+    if (devices) {
+        dagi_devices_use(loop_backend(&loop));
+        dag_config_set(config, "gpus", "2", NULL, 0);
+    }
+    dag_status status = dag_init(&ctx, config, why, size);
+    dag_config_free(config);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     int count = argc > 1 ? atoi(argv[1]) : 8, first = argc > 2 ? atoi(argv[2]) : 1;
     char why[256] = "";
     dag_matrix *m[MATRICES];
-    if (dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS) {
+    if (start(argc > 3, why, sizeof why) != DAG_SUCCESS) {
         fprintf(stderr, "dag_init: %s\n", why);
         return 1;
     }
     rank = dag_rank(ctx);
+    CHECK(argc <= 3 || dag_devices(ctx) == 2, "%d devices", dag_devices(ctx));
     for (int k = 0; k < MATRICES; k++) {
         const dag_matrix_desc desc = {.prec = DAG_D, .m = ROWS * MB, .n = COLUMNS * NB, .mb = MB,
                                       .nb = NB, .p = k ? dag_size(ctx) : 0, .q = k ? 1 : 0};
