@@ -1,11 +1,44 @@
-/* dag_insert_begin(), dag_insert(), dag_insert_end(): a sequential program becomes versions and tasks. */
+/* dag_insert(), dag_insert_release(), dag_insert_end(): a program becomes versions and tasks. */
 #include "insert.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 4096, MOST = 1024 /* kernels, collections */ };
+/* ---- what a task is made of: NULL = no memory, the pool has failed ---------------------------------- */
+
+static void *no_memory(const insertion *s)
+{
+    dagi_pool_fail(s->pool, DAG_ERR_NOMEM, "no memory to insert a task");
+    return NULL;
+}
+
+static version *version_new(insertion *s, int64_t id, int rank)
+{
+    version *v = stock_take(s, sizeof *v);
+    if (!v)
+        return no_memory(s);
+    *v = (version){.id = id, .rank = rank, .refs = 1};
+    return v;
+}
+
+static record *record_new(insertion *s, int cls, int64_t id, int nargs, const void *args, size_t size)
+{
+    _Static_assert(sizeof(record) + DAG_INSERT_TILES * sizeof(argument) + DAG_INSERT_ARGS <=
+                       (size_t)GRAIN * GRAINS,
+                   "the stock has all records");
+    size_t bytes = sizeof(record) + (size_t)nargs * sizeof(argument) + size;
+    record *r = stock_take(s, bytes);
+    if (!r)
+        return no_memory(s);
+    *r = (record){.id = id, .cls = cls, .inputs = 1, .nargs = nargs, .bytes = (uint32_t)bytes,
+                  .args = &r->arg[nargs]};
+    for (int a = 0; a < nargs; a++)
+        r->arg[a] = (argument){.record = r, .flow = (uint8_t)a};
+    if (size > 0)
+        memcpy(&r->arg[nargs], args, size);
+    return r;
+}
 
 /* ---- one task ------------------------------------------------------------------------------- */
 
@@ -14,7 +47,7 @@ static void give(insertion *s, int cls, int64_t id, const void *at, dag_value *c
 {
     int32_t params[4];
     put_params(params, id, at);
-    dagi_open_give(s->pool, &s->of->classes[cls], params, values, mask);
+    dagi_open_give_checked(s->pool, &s->of->classes[cls], params, values, mask);
 }
 
 /* The present version, which is made or read here; NULL = no memory. */
@@ -122,10 +155,11 @@ static int prepare(insertion *s, record *r, tile *const *tiles)
     return 0;
 }
 
-/* It is entered with the versions that it reads, or takes them (*mask), and leaves its own. What these
- * replace goes: `old`. */
-static void link_in(insertion *s, record *r, dag_value **values, uint32_t *mask, dag_value **old)
+/* It is entered with the versions that it reads, or takes them (*mask), and leaves its own. Returns how many
+ * kept values these replace: `old`, to be released. */
+static int link_in(insertion *s, record *r, dag_value **values, uint32_t *mask, dag_value **old)
 {
+    int nold = 0;
     hold(s);
     for (int a = 0; a < r->nargs; a++) {
         argument *arg = &r->arg[a];
@@ -139,18 +173,20 @@ static void link_in(insertion *s, record *r, dag_value **values, uint32_t *mask,
         if (!r->arg[a].out)
             continue;
         if (t->now) {
-            old[a] = version_supersede(t->now);
+            old[nold] = version_supersede(t->now);
+            nold += old[nold] != NULL;
             version_drop(s, t->now);
         }
         replace(t, r->id + a, s->rank, r->arg[a].out);
     }
     let_go(s);
+    return nold;
 }
 
 static dag_status insert_here(insertion *s, int cls, const dag_insert_kernel *k, const void *args,
                               size_t size, tile *const *tiles, int64_t id)
 {
-    dag_value *values[DAG_INSERT_TILES], *old[DAG_INSERT_TILES] = {NULL};
+    dag_value *values[DAG_INSERT_TILES], *old[DAG_INSERT_TILES];
     uint32_t mask = 0;
     record *r = record_new(s, cls, id, k->ntiles, args, size);
     if (!r)
@@ -159,9 +195,8 @@ static dag_status insert_here(insertion *s, int cls, const dag_insert_kernel *k,
     r->priority = k->priority ? k->priority(r->args) : 0;
     if (prepare(s, r, tiles) != 0)
         return DAG_ERR_NOMEM;
-    link_in(s, r, values, &mask, old);
-    for (int a = 0; a < k->ntiles; a++)
-        dagi_value_release(dagi_tasks(s->pool->ctx)->workers[0], old[a]);
+    for (int n = link_in(s, r, values, &mask, old); n > 0; n--)
+        dagi_value_release(dagi_tasks(s->pool->ctx)->workers[0], old[n - 1]);
     give(s, cls, id, r, values, mask);
     return DAG_SUCCESS;
 }
@@ -208,30 +243,41 @@ static int slot_of(const insertion *s, const dag_collection *c)
     return slot;
 }
 
-/* NULL: the tile cannot be used, and *status says why. */
-static tile *find_tile(insertion *s, const char *who, const dag_tile *named, int a, dag_status *status)
+/* A tile that is named for the first time, or far from the last one. NULL: it cannot be used, and *status
+ * says why. */
+static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *who,
+                                                     const dag_tile *named, int a,
+                                                     dag_status *status)
 {
     const int64_t index[2] = {named->i, named->j};
     int slot = slot_of(s, named->collection);
     tile *t = slot >= 0 ? tile_find(s, slot, named->i, named->j, a) : NULL;
-    if (DAGI_LIKELY(t && t->known && !t->released))
-        return t;
     if (slot < 0)
         *status = wrong(s, "dag_insert: %s: tile %" PRId64 " is of no collection of the pool", who, a);
     else if (!t)
         *status = dag_error(s->pool->ctx, DAG_ERR_NOMEM, "dag_insert: out of memory");
     else if (t->released)
         *status = wrong(s, "dag_insert: %s: tile %" PRId64 " was released", who, a);
-    else if (!named->collection->ops->contains(named->collection, index))
+    else if (!t->known && !named->collection->ops->contains(named->collection, index))
         *status = wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", who, a);
-    if (*status != DAG_SUCCESS)
-        return NULL;
+    if (*status != DAG_SUCCESS || t->known)
+        return *status == DAG_SUCCESS ? t : NULL;
     t->known = 1;
     t->slot = (uint16_t)slot;
     t->index[0] = index[0];
     t->index[1] = index[1];
     t->owner = t->rank = dag_rank_of(named->collection, index);
     return t;
+}
+
+static inline tile *find_tile(insertion *s, const char *who, const dag_tile *named, int a,
+                              dag_status *status)
+{
+    block *b = s->recent[a];
+    tile *t = b && b->collection == named->collection ? tile_in(b, named->i, named->j) : NULL;
+    if (DAGI_LIKELY(t && t->known && !t->released))
+        return t;
+    return find_anywhere(s, who, named, a, status);
 }
 
 static dag_status find_tiles(insertion *s, const dag_insert_kernel *k, const dag_tile *named, tile **tiles)
@@ -257,38 +303,32 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static void mix_tile(insertion *s, const tile *t)
 {
-    s->hash = mix(mix(mix(s->hash, t->slot), (uint64_t)t->index[0]), (uint64_t)t->index[1]);
+    uint64_t i = (uint64_t)t->index[0], j = (uint64_t)t->index[1] << 8 ^ t->slot;
+    s->hash = mix(s->hash, i * UINT64_C(0x9e3779b97f4a7c15) + j * UINT64_C(0xbf58476d1ce4e5b9));
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-static insertion *open_insertion(const dag_taskpool *pool)
+/* The insertion of an open pool, for its giver; NULL: *status says why. */
+static insertion *open_insertion(const dag_taskpool *pool, const char *call, dag_status *status)
 {
     const struct dagi_door *door = pool ? dagi_pool(pool)->door : NULL;
-    return door ? door->client : NULL;
-}
-
-/* The state that calls of the giver need. */
-static dag_status check_state(const dag_taskpool *pool, const char *call)
-{
-    if (!pool)
-        return DAG_ERR_ARG;
-    const char *what = NULL;
-    if (dagi_worker_self(pool->ctx))
-        what = "called from a body";
-    else if (!open_insertion(pool) || !dagi_pool_is_open(pool))
-        what = "the pool is not open for insertion";
-    return what ? dag_error(pool->ctx, DAG_ERR_STATE, "%s: %s", call, what) : DAG_SUCCESS;
+    *status = !pool ? DAG_ERR_ARG : DAG_SUCCESS;
+    if (pool && (!door || !door->client))
+        *status = dag_error(pool->ctx, DAG_ERR_STATE, "%s: the pool is not one for insertion", call);
+    else if (pool)
+        *status = dagi_open_check(pool);
+    return *status == DAG_SUCCESS ? door->client : NULL;
 }
 
 dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
                       const dag_tile *named, int n)
 {
     tile *tiles[DAG_INSERT_TILES];
-    dag_status status = check_state(pool, "dag_insert");
-    if (status != DAG_SUCCESS)
+    dag_status status;
+    insertion *s = open_insertion(pool, "dag_insert", &status);
+    if (!s)
         return status;
-    insertion *s = open_insertion(pool);
     int cls = kernel ? class_of(s, kernel) : -1;
     if (cls < 0)
         return dag_error(pool->ctx, DAG_ERR_ARG, "dag_insert: the kernel is none of the pool's");
@@ -308,7 +348,7 @@ dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const
         if (kernel->access[a] & DAG_TILE_READ)
             touch(tiles[a], id + a);
     }
-    dagi_open_reach(pool, position + 1);
+    dagi_open_reach_checked(pool, position + 1);
     int rank = tiles[kernel->main]->owner;
     return rank == s->rank ? insert_here(s, cls, kernel, args, size, tiles, id)
                            : insert_there(s, kernel, tiles, rank, id);
@@ -337,7 +377,7 @@ static int bring_home(insertion *s, tile *t)
     uint32_t mask = 0;
     if ((t->owner != s->rank && t->rank != s->rank) || (t->owner == s->rank && is_home(s, t)))
         return 0;
-    dagi_open_reach(s->pool, position + 1);
+    dagi_open_reach_checked(s->pool, position + 1);
     if (t->owner != s->rank)
         return read_there(s, t, t->owner, position);
     record *r = record_new(s, HOME, position * OUTPUTS, 2, NULL, 0);
@@ -369,10 +409,10 @@ static int finish_tile(insertion *s, tile *t)
 
 dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *named)
 {
-    dag_status status = check_state(pool, "dag_insert_release");
-    if (status != DAG_SUCCESS)
+    dag_status status;
+    insertion *s = open_insertion(pool, "dag_insert_release", &status);
+    if (!s)
         return status;
-    insertion *s = open_insertion(pool);
     tile *t = named ? find_tile(s, "release", named, 0, &status) : NULL;
     if (!t)
         return named ? status : DAG_ERR_ARG;
@@ -384,97 +424,13 @@ dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *named)
 
 dag_status dag_insert_end(dag_taskpool *pool)
 {
-    dag_status status = check_state(pool, "dag_insert_end");
-    if (status != DAG_SUCCESS)
+    dag_status status;
+    insertion *s = open_insertion(pool, "dag_insert_end", &status);
+    if (!s)
         return status;
-    insertion *s = open_insertion(pool);
     for (block *b = s->blocks; b; b = b->next) {
         for (int k = 0; k < BLOCK; k++)
             (void)finish_tile(s, &b->tile[k]); /* without memory the pool has failed */
     }
     return dagi_open_shut(pool, s->hash | 1);
-}
-
-/* ---- begin ---------------------------------------------------------------------------------- */
-
-static dag_status check_desc(dag_context *ctx, const dag_insert_desc *d)
-{
-    if (d->nkernels < 1 || d->nkernels > MOST || d->ncollections < 1 || d->ncollections > MOST ||
-        d->window < 0)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: a pool has 1 to %d kernels and "
-                         "collections, and a window", MOST);
-    for (int k = 0; k < d->nkernels; k++) {
-        const dag_insert_kernel *kernel = d->kernels[k];
-        bool fits = kernel && kernel->name && kernel->body && kernel->ntiles >= 1 &&
-                    kernel->ntiles <= DAG_INSERT_TILES && kernel->main >= 0 &&
-                    kernel->main < kernel->ntiles && (kernel->access[kernel->main] & DAG_TILE_WRITE);
-        for (int a = 0; fits && a < kernel->ntiles; a++)
-            fits = kernel->access[a] >= DAG_TILE_READ && kernel->access[a] <= DAG_TILE_RW;
-        if (!fits)
-            return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: kernel %d needs a name, a body, 1 to "
-                             "%d tiles with their access, and writes its main one", k,
-                             DAG_INSERT_TILES);
-    }
-    for (int c = 0; c < d->ncollections; c++) {
-        if (!d->collections[c] || d->collections[c]->nindex > 2)
-            return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: collection %d is NULL or has more "
-                             "than two indices", c);
-        for (int b = 0; b < c; b++) {
-            if (d->collections[b] == d->collections[c])
-                return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: collection %d is there twice", c);
-        }
-    }
-    return DAG_SUCCESS;
-}
-
-static void insertion_free(void *client)
-{
-    insertion *s = client;
-    tiles_clear(s);
-    stock_clear(s);
-    free(s);
-}
-
-static dag_status make_pool(dag_context *ctx, insertion *s, const dag_insert_desc *desc)
-{
-    s->of = inserted_program_for(desc);
-    if (!s->of)
-        return dag_error(ctx, DAG_ERR_NOMEM, "dag_insert_begin: out of memory");
-    dag_taskpool *pool = dag_pool_new(ctx, &s->of->program, DAG_S);
-    if (!pool)
-        return DAG_ERR_NOMEM;
-    *(insertion **)dag_pool_globals(pool) = s;
-    for (int c = 0; c < desc->ncollections; c++)
-        dag_pool_collection(pool, c, desc->collections[c]);
-    s->pool = dag_pool_ready(pool);
-    return s->pool ? DAG_SUCCESS : DAG_ERR_ARG;
-}
-
-dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_taskpool **pool)
-{
-    if (!ctx || !desc || !pool || !desc->name)
-        return DAG_ERR_ARG;
-    dag_status status = check_desc(ctx, desc);
-    insertion *s = status == DAG_SUCCESS ? calloc(1, sizeof *s) : NULL;
-    if (!s)
-        return status != DAG_SUCCESS ? status : DAG_ERR_NOMEM;
-    s->rank = ctx->rank;
-    s->single = dagi_tasks(ctx)->unlocked;
-    s->cls = KERNELS;
-    s->blocks_end = &s->blocks;
-    status = make_pool(ctx, s, desc);
-    if (status == DAG_SUCCESS) {
-        status = dagi_open_add(ctx, s->pool, desc->window ? desc->window : WINDOW);
-        if (status != DAG_SUCCESS)
-            dag_taskpool_free(s->pool);
-    }
-    if (status != DAG_SUCCESS) {
-        insertion_free(s);
-        return status;
-    }
-    dagi_pool(s->pool)->door->client = s;
-    dagi_pool(s->pool)->door->end_client = dag_insert_end;
-    dagi_pool(s->pool)->door->free_client = insertion_free;
-    *pool = s->pool;
-    return DAG_SUCCESS;
 }

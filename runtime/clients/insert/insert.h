@@ -11,6 +11,7 @@
 #define DAGI_INSERT_H
 
 #include "../../base/lock.h"
+#include "../../base/poison.h"
 #include "../open.h"
 
 #include <dag/insert.h>
@@ -88,7 +89,9 @@ typedef struct tile {
 enum { BLOCK_LOG = 6, BLOCK = 1 << BLOCK_LOG };
 typedef struct block {
     struct block *next; /* in the order in which they were first named */
+    const dag_collection *collection;
     int slot;
+    int rows; /* log2 */
     int64_t index[2];
     tile tile[BLOCK];
 } block;
@@ -175,19 +178,34 @@ static inline void let_go(insertion *s)
 }
 
 /* stock.c: NULL = no memory. Taken by the application thread; given back under the lock. */
-void *stock_take(insertion *s, size_t bytes);
+void *stock_refill(insertion *s, int grains);
+static inline void *stock_take(insertion *s, size_t bytes)
+{
+    int grains = (int)((bytes + GRAIN - 1) / GRAIN);
+    void *memory = s->stock.own[grains - 1];
+    if (DAGI_UNLIKELY(!memory))
+        return stock_refill(s, grains);
+    s->stock.own[grains - 1] = *(void **)memory;
+    dagi_show(memory, (size_t)grains * GRAIN);
+    return memory;
+}
 void stock_give_back(insertion *s, void *memory, size_t bytes);
 void stock_clear(insertion *s);
 
 /* tiles.c */
+/* NULL: it lies in another block. */
+static inline tile *tile_in(block *b, int64_t i, int64_t j)
+{
+    int rows = b->rows, columns = BLOCK_LOG - rows;
+    if (i >> rows != b->index[0] || j >> columns != b->index[1])
+        return NULL;
+    return &b->tile[(i & ((1 << rows) - 1)) | (j & ((1 << columns) - 1)) << rows];
+}
 /* The tile, made if need be; NULL = no memory. `at`: of the arguments, for what was found there last. */
 tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at);
 void tiles_clear(insertion *s);
 
-/* versions.c; NULL = no memory, the pool has failed. */
-version *version_new(insertion *s, int64_t id, int rank);
-record *record_new(insertion *s, int cls, int64_t id, int nargs, const void *args, size_t size);
-/* Under the lock. */
+/* versions.c; under the lock. */
 void record_free(insertion *s, record *r);
 void version_drop(insertion *s, version *v);
 /* Its value has come; the producer, or its delegate here, is over with it once that is dropped. */

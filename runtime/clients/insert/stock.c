@@ -3,22 +3,7 @@
 
 #include <stdlib.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#define HIDE(p, n) __asan_poison_memory_region(p, n)
-#define SHOW(p, n) __asan_unpoison_memory_region(p, n)
-#else
-#define HIDE(p, n) ((void)(p), (void)(n))
-#define SHOW(p, n) ((void)(p), (void)(n))
-#endif
-
 enum { PIECE = 1 << 16 };
-
-static int grains_of(size_t bytes)
-{
-    assert(bytes > 0 && bytes <= (size_t)GRAIN * GRAINS);
-    return (int)((bytes + GRAIN - 1) / GRAIN);
-}
 
 static void *carve(stock *k, size_t bytes)
 {
@@ -35,38 +20,36 @@ static void *carve(stock *k, size_t bytes)
     return k->at - bytes;
 }
 
-void *stock_take(insertion *s, size_t bytes)
+void *stock_refill(insertion *s, int grains)
 {
-    int grains = grains_of(bytes);
-    void **list = &s->stock.own[grains - 1], **freed = &s->stock.freed[grains - 1];
-    if (!*list && !s->single) {
-        dagi_lock(&s->lock);
-        *list = *freed;
-        *freed = NULL;
-        dagi_unlock(&s->lock);
-    }
-    void *memory = *list;
+    assert(grains > 0 && grains <= GRAINS);
+    if (s->single)
+        return carve(&s->stock, (size_t)grains * GRAIN);
+    dagi_lock(&s->lock);
+    void *memory = s->stock.freed[grains - 1];
+    s->stock.freed[grains - 1] = NULL;
+    dagi_unlock(&s->lock);
     if (!memory)
         return carve(&s->stock, (size_t)grains * GRAIN);
-    *list = *(void **)memory;
-    SHOW(memory, (size_t)grains * GRAIN);
+    s->stock.own[grains - 1] = *(void **)memory;
+    dagi_show(memory, (size_t)grains * GRAIN);
     return memory;
 }
 
 void stock_give_back(insertion *s, void *memory, size_t bytes)
 {
-    int grains = grains_of(bytes);
+    int grains = (int)((bytes + GRAIN - 1) / GRAIN);
     void **list = s->single ? &s->stock.own[grains - 1] : &s->stock.freed[grains - 1];
     *(void **)memory = *list;
     *list = memory;
-    HIDE((char *)memory + sizeof(void *), (size_t)grains * GRAIN - sizeof(void *));
+    dagi_hide((char *)memory + sizeof(void *), (size_t)grains * GRAIN - sizeof(void *));
 }
 
 void stock_clear(insertion *s)
 {
     for (void *piece = s->stock.pieces, *next; piece; piece = next) {
         next = *(void **)piece;
-        SHOW(piece, PIECE);
+        dagi_show(piece, PIECE);
         free(piece);
     }
 }

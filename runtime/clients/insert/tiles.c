@@ -47,7 +47,9 @@ static block *make(insertion *s, int slot, int64_t i, int64_t j)
     block *b = grow(s) == 0 ? calloc(1, sizeof *b) : NULL;
     if (!b)
         return NULL;
+    b->collection = dagi_pool(s->pool)->collections[slot];
     b->slot = slot;
+    b->rows = log_of_rows(s, slot);
     b->index[0] = i;
     b->index[1] = j;
     *s->blocks_end = b;
@@ -77,15 +79,11 @@ static block *find(insertion *s, int slot, int64_t i, int64_t j)
 tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at)
 {
     int rows = log_of_rows(s, slot), columns = BLOCK_LOG - rows;
-    block *b = s->recent[at];
-    if (!b || !is_at(b, slot, i >> rows, j >> columns)) {
-        b = find(s, slot, i >> rows, j >> columns);
-        if (!b)
-            return NULL;
-        s->recent[at] = b;
-    }
-    int64_t row = i & ((1 << rows) - 1), column = j & ((1 << columns) - 1);
-    return &b->tile[row | column << rows];
+    block *b = find(s, slot, i >> rows, j >> columns);
+    if (!b)
+        return NULL;
+    s->recent[at] = b;
+    return tile_in(b, i, j);
 }
 
 void tiles_clear(insertion *s)

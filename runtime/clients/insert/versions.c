@@ -1,47 +1,6 @@
 /* Versions of tiles, who waits for them, and the records of tasks. */
 #include "insert.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static void *no_memory(const insertion *s)
-{
-    dagi_pool_fail(s->pool, DAG_ERR_NOMEM, "no memory to insert a task");
-    return NULL;
-}
-
-version *version_new(insertion *s, int64_t id, int rank)
-{
-    version *v = stock_take(s, sizeof *v);
-    if (!v)
-        return no_memory(s);
-    *v = (version){.id = id, .rank = rank, .refs = 1};
-    return v;
-}
-
-static size_t bytes_of(int nargs, size_t size)
-{
-    return sizeof(record) + (size_t)nargs * sizeof(argument) + size;
-}
-
-record *record_new(insertion *s, int cls, int64_t id, int nargs, const void *args, size_t size)
-{
-    _Static_assert(sizeof(record) + DAG_INSERT_TILES * sizeof(argument) + DAG_INSERT_ARGS <=
-                       (size_t)GRAIN * GRAINS,
-                   "the stock has all records");
-    size_t bytes = bytes_of(nargs, size);
-    record *r = stock_take(s, bytes);
-    if (!r)
-        return no_memory(s);
-    *r = (record){.id = id, .cls = cls, .inputs = 1, .nargs = nargs, .bytes = (uint32_t)bytes,
-                  .args = &r->arg[nargs]};
-    for (int a = 0; a < nargs; a++)
-        r->arg[a] = (argument){.record = r, .flow = (uint8_t)a};
-    if (size > 0)
-        memcpy(&r->arg[nargs], args, size);
-    return r;
-}
-
 void record_free(insertion *s, record *r)
 {
     stock_give_back(s, r, r->bytes);
@@ -112,8 +71,10 @@ remote *version_read_there(insertion *s, version *v, int rank, int64_t position,
     if (r)
         return NULL;
     r = stock_take(s, sizeof *r);
-    if (!r)
-        return no_memory(s);
+    if (!r) {
+        dagi_pool_fail(s->pool, DAG_ERR_NOMEM, "no memory to insert a task");
+        return NULL;
+    }
     *r = (remote){.version = v, .rank = rank, .reader = position};
     hold(s);
     r->next = v->remotes;

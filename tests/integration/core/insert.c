@@ -93,6 +93,27 @@ static int failing_body(struct dag_task *task, const void *args, const dag_tile_
     dag_task_fail(task, "it was told to");
     return 0;
 }
+/* A body inserts nothing: `args` points to the pool and to what it was told. */
+struct nested {
+    dag_taskpool *pool;
+    dag_status status[3];
+};
+
+static int nested_body(struct dag_task *task, const void *args, const dag_tile_view *tiles);
+static const dag_insert_kernel nested = {.name = "nested", .ntiles = 1, .access = {DAG_TILE_RW},
+                                         .body = nested_body};
+
+static int nested_body(struct dag_task *task, const void *args, const dag_tile_view *tiles)
+{
+    struct nested *n = *(struct nested *const *)args;
+    const dag_tile none = {NULL, 0, 0};
+    (void)task, (void)tiles;
+    n->status[0] = dag_insert(n->pool, &nested, NULL, 0, &none, 1);
+    n->status[1] = dag_insert_release(n->pool, &none);
+    n->status[2] = dag_insert_end(n->pool);
+    return 0;
+}
+
 static const dag_insert_kernel fails = {.name = "fails", .ntiles = 1, .access = {DAG_TILE_RW},
                                         .body = failing_body};
 
@@ -301,6 +322,22 @@ static void wrong_calls(dag_matrix *const *m)
     dag_taskpool_free(pool);
 }
 
+static void from_a_body(dag_matrix *const *m)
+{
+    const dag_insert_kernel *only = &nested;
+    struct nested n = {.pool = begin(m, 1, &only, 1)}, *at = &n;
+    for (int t = 0; t < 10; t++) {
+        dag_tile tile = tile_at(m, t);
+        CHECK(dag_insert(n.pool, &nested, &at, sizeof at, &tile, 1) == DAG_SUCCESS, "%s",
+              dag_message(ctx));
+    }
+    CHECK(dag_insert_end(n.pool) == DAG_SUCCESS, "%s", dag_message(ctx));
+    CHECK(dag_wait(n.pool) == DAG_SUCCESS, "%s", dag_message(ctx));
+    for (int i = 0; i < 3 && rank == 0; i++)
+        CHECK(n.status[i] == DAG_ERR_STATE, "call %d: %s", i, dag_strerror(n.status[i]));
+    dag_taskpool_free(n.pool);
+}
+
 /* A pool that is freed while it is open ends as if it had been ended. */
 static void freed_open(dag_matrix *const *m)
 {
@@ -379,6 +416,7 @@ int main(int argc, char **argv)
     for (int seed = first; seed < first + count; seed++)
         run(m, (uint64_t)seed);
     wrong_calls(m);
+    from_a_body(m);
     freed_open(m);
     failures_agree(m);
     for (int k = 0; k < MATRICES; k++)
