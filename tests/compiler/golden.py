@@ -12,6 +12,8 @@ checks/NAME.bad.jdf and checks/NAME.ok.jdf belong to the check NAME: the first m
 --explain prints is answered by this check and no other, under the options of the first; the checks
 of task graphs have one.
 
+NAME.part.jdf lacks sides of edges; --complete makes NAME.full.jdf of it, which is accepted.
+
 --jdf names directories whose .jdf files must survive a round trip: the canonical form of a file has
 the same syntax tree as the file, and is its own canonical form.
 
@@ -37,9 +39,10 @@ def split_options(options):
     """Those that say what to make (there may be only one such), and the others."""
     making, others, words = [], [], iter(options)
     for word in words:
-        if word in ("--enumerate", "--count", "-o"):
+        if word in ("--enumerate", "--count", "-o", "--rename"):
             making += [word, next(words)]
-        elif word == "--complete" or word.startswith("--emit="):
+        elif (word in ("--complete", "--same", "--same=control") or word.startswith("--emit=") or
+              word.endswith(".jdf")):      # the first of two files
             making.append(word)
         else:
             others.append(word)
@@ -98,7 +101,7 @@ class Tester:
             check = base[:-len(".bad.jdf")]
             if f"[-W{check}]" not in r.stderr:
                 self.fail(name, f"check {check} does not report")
-        if r.returncode != 0 and "--enumerate" not in making:
+        if r.returncode != 0 and not any(w.startswith(("--enumerate", "--same")) for w in making):
             self.no_output(name, directory, base, others)
 
     def no_output(self, name, directory, base, options):
@@ -117,6 +120,18 @@ class Tester:
         if r.returncode != 0 or r.stderr or r.stdout:
             self.fail(os.path.relpath(path, HERE),
                       f"exit {r.returncode}\n{r.stdout}{r.stderr}")
+
+    def part(self, path):
+        directory, base = os.path.split(path)
+        name, full = os.path.relpath(path, HERE), path[:-len(".part.jdf")] + ".full.jdf"
+        missing = [f"-Wno-{check}" for check in ("missing-side", "missing-output", "unused-flow")]
+        r = self.run(directory, "--complete", *missing, base)
+        if r.returncode != 0 or r.stderr:
+            self.fail(name, f"--complete: exit {r.returncode}\n{r.stderr}")
+        self.expect(name, full, r.stdout)
+        r = self.run(directory, "-fsyntax-only", full)
+        if r.returncode != 0 or r.stderr:
+            self.fail(name, f"what --complete makes of it is answered by\n{r.stderr}")
 
     def tree(self, path, options):
         r = self.run(os.path.dirname(path), "--emit=ast", *options, path)
@@ -220,6 +235,7 @@ def main():
         round_trips += files_below(directory, ".jdf")
     tests = [(t.bad, p) for p in files_below(HERE, ".bad.jdf")]
     tests += [(t.ok, p) for p in files_below(HERE, ".ok.jdf")]
+    tests += [(t.part, p) for p in files_below(HERE, ".part.jdf")]
     tests += [(t.round_trip, os.path.abspath(p)) for p in round_trips]
     tests = [(test, path) for test, path in tests if wanted(path)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
