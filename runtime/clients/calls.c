@@ -123,7 +123,7 @@ void dag_taskpool_free(dag_taskpool *pool)
         dagi_warn(pool->ctx, "dag_taskpool_free: a pool of %s still runs; waiting for it",
                   pool->program->name);
         if (dagi_pool_is_open(pool))
-            dagi_open_shut(pool, 0);
+            dagi_open_end(pool);
         dag_wait(pool);
     }
     dagi_pool_destroy(pool);

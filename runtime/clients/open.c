@@ -10,8 +10,7 @@ static dag_status refuse(const dag_taskpool *pool, const char *what)
     return DAG_ERR_STATE;
 }
 
-/* DAG_SUCCESS: the caller is the giver of an open pool. */
-static dag_status check(const dag_taskpool *pool)
+dag_status dagi_open_check(const dag_taskpool *pool)
 {
     if (dagi_worker_self(pool->ctx))
         return refuse(pool, "a body gives a task to an open pool, or shuts it: only the thread that "
@@ -108,12 +107,9 @@ dag_status dagi_open_add(dag_context *ctx, dag_taskpool *pool, int64_t window)
     return status;
 }
 
-dag_status dagi_open_give(dag_taskpool *pool, const dag_class *cls, const int32_t *params,
-                          dag_value *const *values, uint32_t mask)
+void dagi_open_give_checked(dag_taskpool *pool, const dag_class *cls, const int32_t *params,
+                            dag_value *const *values, uint32_t mask)
 {
-    dag_status status = check(pool);
-    if (status != DAG_SUCCESS)
-        return status;
     struct dagi_worker *w = giver_of(pool);
     heed(w, pool);
     bool keep_up = attend(w, pool);
@@ -126,24 +122,36 @@ dag_status dagi_open_give(dag_taskpool *pool, const dag_class *cls, const int32_
     /* Whoever hands a task to a device looks after it; and a thread has turns in its contexts. */
     if (dagi_crew(pool->ctx)->manager || dagi_thread(w)->shared)
         dagi_leave(w);
-    return DAG_SUCCESS;
 }
 
-dag_status dagi_open_reach(dag_taskpool *pool, int64_t position)
+dag_status dagi_open_give(dag_taskpool *pool, const dag_class *cls, const int32_t *params,
+                          dag_value *const *values, uint32_t mask)
 {
-    dag_status status = check(pool);
-    if (status != DAG_SUCCESS)
-        return status;
+    dag_status status = dagi_open_check(pool);
+    if (status == DAG_SUCCESS)
+        dagi_open_give_checked(pool, cls, params, values, mask);
+    return status;
+}
+
+void dagi_open_reach_checked(dag_taskpool *pool, int64_t position)
+{
     struct dagi_door *door = dagi_pool(pool)->door;
     assert(position >= atomic_load_explicit(&door->position, memory_order_relaxed));
     atomic_store_explicit(&door->position, position, memory_order_release);
     attend(giver_of(pool), pool);
-    return DAG_SUCCESS;
+}
+
+dag_status dagi_open_reach(dag_taskpool *pool, int64_t position)
+{
+    dag_status status = dagi_open_check(pool);
+    if (status == DAG_SUCCESS)
+        dagi_open_reach_checked(pool, position);
+    return status;
 }
 
 dag_status dagi_open_await(dag_taskpool *pool, const char *what, int (*until)(void *arg), void *arg)
 {
-    dag_status status = check(pool);
+    dag_status status = dagi_open_check(pool);
     if (status == DAG_SUCCESS)
         wait_until(pool, what, until, arg);
     return status;
@@ -151,7 +159,7 @@ dag_status dagi_open_await(dag_taskpool *pool, const char *what, int (*until)(vo
 
 dag_status dagi_open_shut(dag_taskpool *pool, uint64_t hash)
 {
-    dag_status status = check(pool);
+    dag_status status = dagi_open_check(pool);
     if (status != DAG_SUCCESS)
         return status;
     struct dagi_worker *w = giver_of(pool);
@@ -160,4 +168,10 @@ dag_status dagi_open_shut(dag_taskpool *pool, uint64_t hash)
     dagi_door_shut(w, pool, hash);
     dagi_leave(w);
     return DAG_SUCCESS;
+}
+
+dag_status dagi_open_end(dag_taskpool *pool)
+{
+    const struct dagi_door *door = dagi_pool(pool)->door;
+    return door->end_client ? door->end_client(pool) : dagi_open_shut(pool, 0);
 }

@@ -24,16 +24,24 @@ dag_status dagi_open_add(dag_context *ctx, dag_taskpool *pool, int64_t window);
  */
 dag_status dagi_open_give(dag_taskpool *pool, const dag_class *cls, const int32_t *params,
                           dag_value *const *values, uint32_t mask);
+/* The same where the caller has asked dagi_open_check(). */
+void dagi_open_give_checked(dag_taskpool *pool, const dag_class *cls, const int32_t *params,
+                            dag_value *const *values, uint32_t mask);
+/* DAG_SUCCESS: the caller may give, reach, await and shut. */
+dag_status dagi_open_check(const dag_taskpool *pool);
 /* The program here has come to this position: all that stands before it has records. Messages whose first
  * reader does are delivered from now on; they bear positions of the same reckoning (dagi_door_edge()).
  * Comes before the tasks at the last of these positions are given: that may wait for room which such a
  * message makes. */
 dag_status dagi_open_reach(dag_taskpool *pool, int64_t position);
+void dagi_open_reach_checked(dag_taskpool *pool, int64_t position);
 /* Run tasks until until(arg), which reads atomics alone: it is asked on any thread. `what`: "room", a
  * constant for the report if all comes to rest before. Who makes it true calls crew->news(). */
 dag_status dagi_open_await(dag_taskpool *pool, const char *what, int (*until)(void *arg), void *arg);
 /* No task comes any more. `hash`: of what was given on all ranks; DAG_ERR_MISMATCH at the end where they
  * differ. 0 = not compared. */
 dag_status dagi_open_shut(dag_taskpool *pool, uint64_t hash);
+/* The same by its client, which may give what it still has before. */
+dag_status dagi_open_end(dag_taskpool *pool);
 
 #endif

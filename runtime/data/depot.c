@@ -13,27 +13,12 @@
  * fewer pages to pin.
  */
 #include "../base/pages.h"
+#include "../base/poison.h"
 #include "depot.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define DEPOT_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define DEPOT_ASAN 1
-#endif
-#endif
-#ifdef DEPOT_ASAN
-#include <sanitizer/asan_interface.h>
-#define HIDE(p, n) __asan_poison_memory_region(p, n)
-#define SHOW(p, n) __asan_unpoison_memory_region(p, n)
-#else
-#define HIDE(p, n) ((void)(p), (void)(n))
-#define SHOW(p, n) ((void)(p), (void)(n))
-#endif
 
 enum {
     ALIGNMENT = 64,
@@ -142,7 +127,7 @@ static void block_free(dagi_value_depot *depot, dagi_value *v)
 {
     if (depot->unpin && v->capacity >= PIN_FROM)
         depot->unpin(v);
-    SHOW(v, HEADER + backed(depot, v->capacity));
+    dagi_show(v, HEADER + backed(depot, v->capacity));
     free(v);
 }
 
@@ -250,7 +235,7 @@ dagi_value *dagi_block_get(dagi_value_cache *cache, size_t bytes)
     if (v == NULL)
         return NULL;
     v->v.ptr = (char *)v + HEADER;
-    SHOW(v->v.ptr, backed(cache->depot, capacity));
+    dagi_show(v->v.ptr, backed(cache->depot, capacity));
 #ifndef NDEBUG
     memset(v->v.ptr, 0xA5, backed(cache->depot, capacity));
 #endif
@@ -262,7 +247,7 @@ void dagi_block_put(dagi_value_cache *cache, dagi_value *v)
     size_t capacity = v->capacity; /* of a block that was given out: the size of its class */
     int class = class_of(v->capacity, &capacity);
     struct list *list = &cache->list[class];
-    HIDE((char *)v + HEADER, backed(cache->depot, capacity));
+    dagi_hide((char *)v + HEADER, backed(cache->depot, capacity));
     list_push(list, v);
     size_t bytes = (size_t)list->count * (HEADER + capacity);
     if (list->count <= LIST_COUNT && bytes <= LIST_BYTES)

@@ -19,7 +19,10 @@ dag_status dagi_door_new(dag_taskpool *pool, int64_t window)
 
 void dagi_door_free(dag_taskpool *pool)
 {
-    free(dagi_pool(pool)->door);
+    struct dagi_door *door = dagi_pool(pool)->door;
+    if (door && door->free_client)
+        door->free_client(door->client);
+    free(door);
     dagi_pool(pool)->door = NULL;
 }
 

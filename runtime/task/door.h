@@ -29,6 +29,9 @@ struct dagi_door {
     int64_t window;    /* bound of unfinished tasks; fixed */
     int64_t room;      /* so many may be given before completed ones are counted again */
     int64_t given;
+    void *client;      /* the giver's own; how it gives its last and shuts, and how it goes with the pool */
+    dag_status (*end_client)(dag_taskpool *pool); /* these are NULL where nobody wants to be asked */
+    void (*free_client)(void *client);
     int abandoned;     /* 1: what waited is dropped, what is given is forgotten */
     uint32_t turn;     /* calls, to look after messages now and then */
 

@@ -38,6 +38,20 @@ foreach(np IN ITEMS 2 3)
     dag_add_mpi_test(core_open_flood_np${np} NP ${np} THREADS 2 COMMAND core_open flood)
 endforeach()
 
+# Sequential programs that are inserted.
+add_executable(core_insert core/insert.c ../unit/device/loop_backend.c)
+target_link_libraries(core_insert PRIVATE dag_headers)
+dag_link_floors(core_insert context)
+dag_add_mpi_test(core_insert_devices NP 2 THREADS 2 COMMAND core_insert 4 200 devices)
+foreach(threads IN ITEMS 1 2)
+    foreach(np IN ITEMS 1 2 4)
+        dag_add_mpi_test(core_insert_np${np}_t${threads} NP ${np} THREADS ${threads}
+            COMMAND core_insert ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0)
+    endforeach()
+    dag_add_mpi_test(core_insert_chaos_t${threads} NP 3 THREADS ${threads} COMMAND core_insert 8 100
+        LABELS sanitize ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0 DAG_CHAOS=${threads})
+endforeach()
+
 # Clocks that are set, programs with more rights than their users, machines with many processors.
 if(DAG_HAVE_MPI)
     add_executable(core_host)

@@ -1,0 +1,117 @@
+/**
+ * @file insert.h
+ * Task graphs that unroll while a sequential program runs.
+ *
+ * All ranks run the same program and insert the same tasks in the same order. A task names the tiles that
+ * it reads and writes; who waits for whom follows from the order of the program, who runs what from the
+ * distribution: a task runs where its main tile lives. Only true dependences count, for what is still
+ * read is copied before it is overwritten. Values go from rank to rank once each.
+ *
+ *     static const dag_insert_kernel gemm = {.name = "gemm", .ntiles = 3, .main = 2, .body = gemm_body,
+ *                                            .access = {DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW}};
+ *     dag_insert_begin(ctx, &desc, &pool);
+ *     for (...)
+ *         dag_insert(pool, &gemm, &args, sizeof args, (dag_tile[]){{A, i, k}, {B, k, j}, {C, i, j}}, 3);
+ *     dag_insert_end(pool);
+ *     dag_wait(pool);
+ *
+ * The thread that called dag_init() inserts, and no body. While a pool is open no other is added that
+ * names one of its collections, nobody waits for it, and dag_fini() is refused: DAG_ERR_STATE. Before and
+ * behind it other pools may use the collections as ever.
+ *
+ * docs/design/insertion.md says how it works, and what is not there yet. All tasks run on cores.
+ */
+#ifndef DAG_INSERT_H
+#define DAG_INSERT_H
+
+#include <dag/collection.h>
+#include <dag/dag.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dag_task;
+
+#define DAG_INSERT_TILES 8   /**< most tiles of a task */
+#define DAG_INSERT_ARGS 2048 /**< most bytes of its arguments */
+
+/** What a task does with a tile. */
+typedef enum dag_tile_access {
+    DAG_TILE_READ = 1,
+    DAG_TILE_WRITE = 2, /**< all of it; what was there is not read */
+    DAG_TILE_RW = 3
+} dag_tile_access;
+
+/** An element of a collection with two indices; j is 0 where there is one. */
+typedef struct dag_tile {
+    dag_collection *collection;
+    int64_t i, j;
+} dag_tile;
+
+/** A tile in a body: column-major, items as in the collection. */
+typedef struct dag_tile_view {
+    void *ptr;
+    int64_t ld, m, n;
+} dag_tile_view;
+
+/** A kind of task; lives as long as the pool, unchanged. */
+typedef struct dag_insert_kernel {
+    const char *name;
+    int ntiles;
+    dag_tile_access access[DAG_INSERT_TILES];
+    int main; /**< the tile, one that is written, on whose rank the task runs */
+    /** `args`: the copy that dag_insert() has made. `task` is for dag_task_fail() and the like. 0, or
+     *  nonzero: the pool fails. */
+    int (*body)(struct dag_task *task, const void *args, const dag_tile_view *tiles);
+    /** Of tasks that are ready on a rank the highest run first; NULL: all alike. Asked on insertion. */
+    int64_t (*priority)(const void *args);
+} dag_insert_kernel;
+
+/** What a pool is made of; the same on all ranks. The arrays are copied, what they point to is not. */
+typedef struct dag_insert_desc {
+    const char *name;
+    dag_collection *const *collections; /**< whose memory does not overlap */
+    int ncollections;
+    const dag_insert_kernel *const *kernels;
+    int nkernels;
+    int64_t window; /**< most unfinished tasks of this rank; 0 = 4096. It may differ between ranks */
+} dag_insert_desc;
+
+/**
+ * Open a pool; collective in the sense that all ranks add the same pools in the same order.
+ * @param[out] pool  owned by the caller, dag_taskpool_free() once it has ended.
+ * @return DAG_ERR_ARG: the description contradicts itself. DAG_ERR_STATE: see above.
+ */
+dag_status dag_insert_begin(dag_context *context, const dag_insert_desc *desc, dag_taskpool **pool);
+
+/**
+ * Insert a task. Where this rank has as many unfinished ones as the window allows, it runs tasks first.
+ * @param args  `size` bytes, DAG_INSERT_ARGS at most, copied; may be NULL where that is 0.
+ * @param tiles `n` tiles of the pool's collections, as many as the kernel has, none twice.
+ * @return DAG_ERR_ARG: the task contradicts its kernel, or names a tile that was released, and is not
+ *         inserted. DAG_SUCCESS in a pool that has failed as well: the pool's end tells, on all ranks
+ *         alike.
+ */
+dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
+                      const dag_tile *tiles, int n);
+
+/**
+ * No task that is inserted from now on names the tile: on all ranks at the same place of the program. It is
+ * stored where it lives, if it was written, and copies on other ranks go when those who read them have
+ * run. Without it both wait for dag_insert_end(), and each rank keeps a copy of whatever it has read.
+ * @return DAG_ERR_ARG: the tile is of no collection of the pool, or was released before.
+ */
+dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *tile);
+
+/** No more tasks. What was written goes home; then dag_wait() as for any pool, which says
+ *  DAG_ERR_MISMATCH where the ranks have not inserted the same tasks. */
+dag_status dag_insert_end(dag_taskpool *pool);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,88 @@
+/* dag_insert_begin(): what it is given makes sense, and becomes a pool. */
+#include "insert.h"
+
+#include <stdlib.h>
+
+enum { WINDOW = 4096, MOST = 1024 /* kernels, collections */ };
+
+static dag_status check_desc(dag_context *ctx, const dag_insert_desc *d)
+{
+    if (d->nkernels < 1 || d->nkernels > MOST || d->ncollections < 1 || d->ncollections > MOST ||
+        d->window < 0)
+        return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: a pool has 1 to %d kernels and "
+                         "collections, and a window", MOST);
+    for (int k = 0; k < d->nkernels; k++) {
+        const dag_insert_kernel *kernel = d->kernels[k];
+        bool fits = kernel && kernel->name && kernel->body && kernel->ntiles >= 1 &&
+                    kernel->ntiles <= DAG_INSERT_TILES && kernel->main >= 0 &&
+                    kernel->main < kernel->ntiles && (kernel->access[kernel->main] & DAG_TILE_WRITE);
+        for (int a = 0; fits && a < kernel->ntiles; a++)
+            fits = kernel->access[a] >= DAG_TILE_READ && kernel->access[a] <= DAG_TILE_RW;
+        if (!fits)
+            return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: kernel %d needs a name, a body, 1 to "
+                             "%d tiles with their access, and writes its main one", k,
+                             DAG_INSERT_TILES);
+    }
+    for (int c = 0; c < d->ncollections; c++) {
+        if (!d->collections[c] || d->collections[c]->nindex > 2)
+            return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: collection %d is NULL or has more "
+                             "than two indices", c);
+        for (int b = 0; b < c; b++) {
+            if (d->collections[b] == d->collections[c])
+                return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: collection %d is there twice", c);
+        }
+    }
+    return DAG_SUCCESS;
+}
+
+static void insertion_free(void *client)
+{
+    insertion *s = client;
+    tiles_clear(s);
+    stock_clear(s);
+    free(s);
+}
+
+static dag_status make_pool(dag_context *ctx, insertion *s, const dag_insert_desc *desc)
+{
+    s->of = inserted_program_for(desc);
+    if (!s->of)
+        return dag_error(ctx, DAG_ERR_NOMEM, "dag_insert_begin: out of memory");
+    dag_taskpool *pool = dag_pool_new(ctx, &s->of->program, DAG_S);
+    if (!pool)
+        return DAG_ERR_NOMEM;
+    *(insertion **)dag_pool_globals(pool) = s;
+    for (int c = 0; c < desc->ncollections; c++)
+        dag_pool_collection(pool, c, desc->collections[c]);
+    s->pool = dag_pool_ready(pool);
+    return s->pool ? DAG_SUCCESS : DAG_ERR_ARG;
+}
+
+dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_taskpool **pool)
+{
+    if (!ctx || !desc || !pool || !desc->name)
+        return DAG_ERR_ARG;
+    dag_status status = check_desc(ctx, desc);
+    insertion *s = status == DAG_SUCCESS ? calloc(1, sizeof *s) : NULL;
+    if (!s)
+        return status != DAG_SUCCESS ? status : DAG_ERR_NOMEM;
+    s->rank = ctx->rank;
+    s->single = dagi_tasks(ctx)->unlocked;
+    s->cls = KERNELS;
+    s->blocks_end = &s->blocks;
+    status = make_pool(ctx, s, desc);
+    if (status == DAG_SUCCESS) {
+        status = dagi_open_add(ctx, s->pool, desc->window ? desc->window : WINDOW);
+        if (status != DAG_SUCCESS)
+            dag_taskpool_free(s->pool);
+    }
+    if (status != DAG_SUCCESS) {
+        insertion_free(s);
+        return status;
+    }
+    dagi_pool(s->pool)->door->client = s;
+    dagi_pool(s->pool)->door->end_client = dag_insert_end;
+    dagi_pool(s->pool)->door->free_client = insertion_free;
+    *pool = s->pool;
+    return DAG_SUCCESS;
+}

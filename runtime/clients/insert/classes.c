@@ -1,0 +1,364 @@
+/*
+ * The program of a pool that is inserted: classes whose functions read records.
+ *
+ *   Load(tile)     on its owner: what the tile holds before the program
+ *   Arrive(v, r)   on rank r: a version that another rank has made, for all its readers here
+ *   Send(v, r)     where v was made: to a rank whose first reader comes when its producer has run
+ *   Home(tile)     on its owner, at the end: what was written last is stored
+ *   and one class for each kernel
+ *
+ * Parameters are two numbers of 64 bits. The first is the id of a version, or of the first output of a
+ * task: ranks agree on it. The second is a pointer to the record, good on this rank alone, but of Arrive it
+ * is the rank.
+ */
+#include "insert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *pointer_of(const int32_t *params)
+{
+    return (void *)(uintptr_t)get_64(params + 2);
+}
+
+static int always(const void *globals, int32_t *locals)
+{
+    (void)globals, (void)locals;
+    return 1;
+}
+
+static int own_rank(const void *globals, const int32_t *locals)
+{
+    (void)locals;
+    return insertion_of(globals)->rank;
+}
+
+static int second_number(const void *globals, const int32_t *locals)
+{
+    (void)globals;
+    return (int)get_64(locals + 2);
+}
+
+static int64_t none_beforehand(const void *globals)
+{
+    (void)globals;
+    return 0;
+}
+
+static int64_t two_inputs(const void *globals, const int32_t *locals)
+{
+    (void)globals, (void)locals;
+    return 2;
+}
+
+static int64_t record_inputs(const void *globals, const int32_t *locals)
+{
+    (void)globals;
+    return ((const record *)pointer_of(locals))->inputs;
+}
+
+static int64_t record_priority(const void *globals, const int32_t *locals)
+{
+    (void)globals;
+    return ((const record *)pointer_of(locals))->priority;
+}
+
+static const int32_t *params_of(struct dag_task *task)
+{
+    return (const int32_t *)(dag_task_flows(task) + task->cls->ndata);
+}
+
+static int nothing(struct dag_task *task, const void *globals)
+{
+    (void)task, (void)globals;
+    return DAG_BODY_DONE;
+}
+
+static int run_kernel(struct dag_task *task, const void *globals)
+{
+    const record *r = pointer_of(params_of(task));
+    dag_tile_view view[DAG_INSERT_TILES];
+    (void)globals;
+    for (int a = 0; a < r->kernel->ntiles; a++) {
+        const dag_value *v = dag_task_flows(task)[a];
+        view[a] = (dag_tile_view){v->ptr, v->ld, v->m, v->n};
+    }
+    return r->kernel->body(task, r->args, view) ? DAG_BODY_ERROR : DAG_BODY_DONE;
+}
+
+static void bind_kernel(struct dag_task *task, const void *globals)
+{
+    const record *r = pointer_of(params_of(task));
+    (void)globals;
+    for (int a = 0; a < r->nargs; a++) {
+        const tile *t = r->arg[a].tile;
+        if (r->kernel->access[a] == DAG_TILE_WRITE)
+            dag_bind_new_like(task, a, t->slot, t->index, 0);
+        else if (r->arg[a].home)
+            dag_bind_memory(task, a, t->slot, t->index);
+    }
+}
+
+static void bind_load(struct dag_task *task, const void *globals)
+{
+    const tile *t = ((const record *)pointer_of(params_of(task)))->arg[0].tile;
+    (void)globals;
+    dag_bind_memory(task, 0, t->slot, t->index);
+}
+
+static void store_home(struct dag_task *task, const void *globals)
+{
+    const tile *t = ((const record *)pointer_of(params_of(task)))->arg[0].tile;
+    (void)globals;
+    dag_store(task, 0, t->slot, t->index, DAG_REGION_FULL);
+}
+
+/* ---- edges ----------------------------------------------------------------------------------- */
+
+static const dag_edge *edge_of(const insertion *s, int from, int cls, int flow)
+{
+    return &s->of->edges[(from * (KERNELS + s->of->nkernels) + cls) * DAG_INSERT_TILES + flow];
+}
+
+static void name_readers(dag_visit *visit, const insertion *s, const version *v, int flow)
+{
+    int32_t params[4];
+    for (const argument *a = v->readers; a; a = a->next) {
+        put_params(params, a->record->id, a->record);
+        dag_visit_edge(visit, edge_of(s, flow, a->record->cls, a->flow), params);
+    }
+}
+
+static void name_arrival(dag_visit *visit, const insertion *s, int flow, int64_t id, int rank,
+                         int64_t position)
+{
+    int32_t params[4];
+    put_params(params, id, (const void *)(uintptr_t)rank);
+    if (visit->mode == DAG_VISIT_RANKS)
+        dagi_door_edge(visit, edge_of(s, flow, ARRIVE, 0), params, position);
+    else
+        dag_visit_edge(visit, edge_of(s, flow, ARRIVE, 0), params);
+}
+
+/* The value of flow `flow` is a version that was made here: the lists are closed, and named. */
+static void name_version(dag_visit *visit, insertion *s, version *v, int flow)
+{
+    version_close(v, dag_task_flows(visit->task)[flow]);
+    if (visit->mode == DAG_VISIT_LOCAL) {
+        name_readers(visit, s, v, flow);
+        return;
+    }
+    for (const remote *r = v->named; r; r = r->next)
+        name_arrival(visit, s, flow, v->id, r->rank, r->reader);
+}
+
+/* Kernels and Load: a message has come with some of the outputs, or it has run here. */
+static void record_successors(dag_visit *visit, const void *globals, const int32_t *locals)
+{
+    insertion *s = insertion_of(globals);
+    for (int a = 0; !visit->task && a < DAG_INSERT_TILES; a++) {
+        if (visit->mask >> a & 1)
+            name_arrival(visit, s, a, (int64_t)get_64(locals) + a, s->rank, 0);
+    }
+    if (!visit->task)
+        return;
+    record *r = pointer_of(locals);
+    bool last = visit->mode == DAG_VISIT_LOCAL; /* visit of a task */
+    hold(s);
+    for (int a = 0; a < r->nargs; a++) {
+        version *v = r->arg[a].out;
+        if (!v)
+            continue;
+        name_version(visit, s, v, a);
+        if (last)
+            version_drop(s, v);
+    }
+    if (last)
+        record_free(s, r);
+    let_go(s);
+}
+
+static void home_successors(dag_visit *visit, const void *globals, const int32_t *locals)
+{
+    insertion *s = insertion_of(globals);
+    if (!visit->task || visit->mode != DAG_VISIT_LOCAL)
+        return;
+    hold(s);
+    record_free(s, pointer_of(locals));
+    let_go(s);
+}
+
+static void arrive_successors(dag_visit *visit, const void *globals, const int32_t *locals)
+{
+    insertion *s = insertion_of(globals);
+    version *v = version_arrived(s, (int64_t)get_64(locals));
+    hold(s);
+    version_close(v, dag_task_flows(visit->task)[0]);
+    if (visit->mode == DAG_VISIT_LOCAL)
+        name_readers(visit, s, v, 0);
+    let_go(s);
+    if (visit->mode == DAG_VISIT_LOCAL)
+        version_unawait(s, v);
+}
+
+static void send_successors(dag_visit *visit, const void *globals, const int32_t *locals)
+{
+    insertion *s = insertion_of(globals);
+    if (!visit->task) {
+        name_arrival(visit, s, 0, (int64_t)get_64(locals), s->rank, 0);
+        return;
+    }
+    const remote *r = pointer_of(locals);
+    if (visit->mode == DAG_VISIT_RANKS) {
+        name_arrival(visit, s, 0, r->version->id, r->rank, r->reader);
+        return;
+    }
+    hold(s);
+    version_drop(s, r->version);
+    let_go(s);
+}
+
+/* ---- the program ------------------------------------------------------------------------------ */
+
+static const char *const param_names[] = {"id", "id.high", "at", "at.high"};
+static const dag_body empty_body = {.fn = {nothing, nothing, nothing, nothing}};
+static const dag_body kernel_body = {.fn = {run_kernel, run_kernel, run_kernel, run_kernel}};
+
+static void make_class(inserted_program *s, int id, const char *name, int ndata)
+{
+    dag_class *c = &s->classes[id];
+    *c = (dag_class){.name = name, .id = id, .nparams = 4, .nlocals = 4, .ndata = (uint8_t)ndata,
+                     .nflows = (uint8_t)(ndata + 1), .nbodies = 1, .local_names = param_names,
+                     .flows = &s->flows[id * (DAG_INSERT_TILES + 1)], .bodies = &empty_body,
+                     .locals = always, .rank = own_rank, .inputs = two_inputs,
+                     .count = none_beforehand};
+    c->task_bytes = (uint32_t)(sizeof(struct dag_task) + (size_t)ndata * sizeof(dag_value *) +
+                               4 * sizeof(int32_t));
+    for (int f = 0; f <= ndata; f++)
+        s->flows[id * (DAG_INSERT_TILES + 1) + f] =
+            (dag_flow){f < ndata ? "tile" : "given", f < ndata ? DAG_READ : DAG_CTL, 0};
+    s->table[id] = c;
+}
+
+static void make_kernel(inserted_program *s, int id, const dag_insert_kernel *k)
+{
+    make_class(s, id, k->name, k->ntiles);
+    dag_class *c = &s->classes[id];
+    c->bodies = &kernel_body;
+    c->inputs = record_inputs;
+    c->bind = bind_kernel;
+    c->successors = record_successors;
+    c->priority = k->priority ? record_priority : NULL;
+    for (int a = 0; a < k->ntiles; a++)
+        s->flows[id * (DAG_INSERT_TILES + 1) + a].access = (dag_access)k->access[a];
+}
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static int fill(inserted_program *s, const dag_insert_desc *desc)
+{
+    int n = KERNELS + desc->nkernels;
+    s->nkernels = desc->nkernels;
+    s->classes = calloc((size_t)n, sizeof *s->classes);
+    s->table = calloc((size_t)n, sizeof *s->table);
+    s->flows = calloc((size_t)n * (DAG_INSERT_TILES + 1), sizeof *s->flows);
+    s->edges = calloc((size_t)n * DAG_INSERT_TILES * DAG_INSERT_TILES, sizeof *s->edges);
+    s->kernels = calloc((size_t)n, sizeof(const dag_insert_kernel *));
+    s->copies = calloc((size_t)n, sizeof *s->copies);
+    s->slots = calloc((size_t)desc->ncollections + 1, sizeof *s->slots);
+    if (!s->classes || !s->table || !s->flows || !s->edges || !s->kernels || !s->copies ||
+        !s->slots)
+        return 1;
+    uint64_t hash = mix_text(UINT64_C(0x696e73657274), desc->name);
+    make_class(s, LOAD, "Load", 1);
+    make_class(s, ARRIVE, "Arrive", 1);
+    make_class(s, SEND, "Send", 1);
+    make_class(s, HOME, "Home", 1);
+    s->classes[LOAD].inputs = record_inputs;
+    s->classes[LOAD].bind = bind_load;
+    s->classes[LOAD].successors = record_successors;
+    s->classes[ARRIVE].rank = second_number;
+    s->classes[ARRIVE].successors = arrive_successors;
+    s->classes[SEND].successors = send_successors;
+    s->classes[HOME].inputs = record_inputs;
+    s->classes[HOME].stores = store_home;
+    s->classes[HOME].successors = home_successors;
+    for (int c = 0; c < HOME; c++)
+        s->classes[c].high_priority = 1; /* others wait for what they bring */
+    for (int k = 0; k < desc->nkernels; k++) {
+        s->kernels[k] = desc->kernels[k];
+        s->copies[k] = *desc->kernels[k];
+        s->copies[k].name = strdup(desc->kernels[k]->name);
+        if (!s->copies[k].name)
+            return 1;
+        make_kernel(s, KERNELS + k, &s->copies[k]);
+        hash = mix_text(hash, s->copies[k].name);
+    }
+    for (int from = 0; from < DAG_INSERT_TILES; from++) {
+        for (int i = 0; i < n * DAG_INSERT_TILES; i++)
+            s->edges[from * n * DAG_INSERT_TILES + i] = (dag_edge){
+                .target = &s->classes[i / DAG_INSERT_TILES], .source_flow = (uint8_t)from,
+                .target_flow = (uint8_t)(i % DAG_INSERT_TILES), .region = DAG_REGION_FULL};
+    }
+    char *name = strdup(desc->name);
+    for (int c = 0; c < desc->ncollections; c++)
+        s->slots[c] = (dag_slot){strdup(desc->collections[c]->name), DAG_MEM_INPLACE};
+    s->program = (dag_program){.abi = DAG_JDF_ABI, .name = name, .file = name,
+                               .hash = hash, .globals_bytes = sizeof(insertion *), .nclasses = n,
+                               .classes = s->table, .nslots = desc->ncollections,
+                               .slots = s->slots};
+    for (int c = 0; c < desc->ncollections; c++)
+        name = s->slots[c].name ? name : NULL;
+    return name == NULL;
+}
+
+static int is_kernel(const dag_insert_kernel *a, const dag_insert_kernel *b)
+{
+    int same = strcmp(a->name, b->name) == 0 && a->ntiles == b->ntiles && a->main == b->main &&
+               a->body == b->body && a->priority == b->priority;
+    for (int t = 0; same && t < a->ntiles; t++)
+        same = a->access[t] == b->access[t];
+    return same;
+}
+
+/* What ran short of memory half way is in no list, and stays where it is. */
+static int is_for(const inserted_program *s, const dag_insert_desc *desc)
+{
+    if (s->nkernels != desc->nkernels || s->program.nslots != desc->ncollections ||
+        strcmp(s->program.name, desc->name) != 0)
+        return 0;
+    for (int k = 0; k < desc->nkernels; k++) {
+        if (s->kernels[k] != desc->kernels[k] || !is_kernel(&s->copies[k], desc->kernels[k]))
+            return 0;
+    }
+    for (int c = 0; c < desc->ncollections; c++) {
+        if (strcmp(s->slots[c].name, desc->collections[c]->name) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+const inserted_program *inserted_program_for(const dag_insert_desc *desc)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static inserted_program *programs;
+    pthread_mutex_lock(&lock);
+    inserted_program *s = programs;
+    while (s && !is_for(s, desc))
+        s = s->next;
+    if (!s && (s = calloc(1, sizeof *s)) != NULL) {
+        if (fill(s, desc) == 0) {
+            s->next = programs;
+            programs = s;
+        } else {
+            s = NULL;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return s;
+}

@@ -1,0 +1,436 @@
+/* dag_insert(), dag_insert_release(), dag_insert_end(): a program becomes versions and tasks. */
+#include "insert.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a task is made of: NULL = no memory, the pool has failed ---------------------------------- */
+
+static void *no_memory(const insertion *s)
+{
+    dagi_pool_fail(s->pool, DAG_ERR_NOMEM, "no memory to insert a task");
+    return NULL;
+}
+
+static version *version_new(insertion *s, int64_t id, int rank)
+{
+    version *v = stock_take(s, sizeof *v);
+    if (!v)
+        return no_memory(s);
+    *v = (version){.id = id, .rank = rank, .refs = 1};
+    return v;
+}
+
+static record *record_new(insertion *s, int cls, int64_t id, int nargs, const void *args, size_t size)
+{
+    _Static_assert(sizeof(record) + DAG_INSERT_TILES * sizeof(argument) + DAG_INSERT_ARGS <=
+                       (size_t)GRAIN * GRAINS,
+                   "the stock has all records");
+    size_t bytes = sizeof(record) + (size_t)nargs * sizeof(argument) + size;
+    record *r = stock_take(s, bytes);
+    if (!r)
+        return no_memory(s);
+    *r = (record){.id = id, .cls = cls, .inputs = 1, .nargs = nargs, .bytes = (uint32_t)bytes,
+                  .args = &r->arg[nargs]};
+    for (int a = 0; a < nargs; a++)
+        r->arg[a] = (argument){.record = r, .flow = (uint8_t)a};
+    if (size > 0)
+        memcpy(&r->arg[nargs], args, size);
+    return r;
+}
+
+/* ---- one task ------------------------------------------------------------------------------- */
+
+static void give(insertion *s, int cls, int64_t id, const void *at, dag_value *const *values,
+                 uint32_t mask)
+{
+    int32_t params[4];
+    put_params(params, id, at);
+    dagi_open_give_checked(s->pool, &s->of->classes[cls], params, values, mask);
+}
+
+/* The present version, which is made or read here; NULL = no memory. */
+static version *present(insertion *s, tile *t)
+{
+    if (!t->now)
+        t->now = version_new(s, t->id, t->rank);
+    return t->now;
+}
+
+/* The tile begins with what its owner has, a version that the first task to read it gives its id. */
+static void touch(tile *t, int64_t id)
+{
+    if (t->named)
+        return;
+    t->named = 1;
+    t->id = id + FIRST_TOUCH;
+}
+
+static bool is_from_memory(int64_t id)
+{
+    return id % OUTPUTS >= FIRST_TOUCH;
+}
+
+/* What is in memory is read once the version `v` is here. */
+static void set_first(insertion *s, tile *t, version *v)
+{
+    hold(s);
+    v->refs++;
+    let_go(s);
+    t->first = v;
+}
+
+/* The present version is needed on this rank: see to it that it comes. Nonzero = no memory. */
+static int fetch(insertion *s, tile *t)
+{
+    version *v = present(s, t);
+    if (!v || v->awaited || (v->rank == s->rank && !is_from_memory(v->id)))
+        return !v; /* somebody brings it, or a task makes it */
+    v->awaited = 1;
+    if (v->rank != s->rank) {
+        version_await(s, v);
+        give(s, ARRIVE, v->id, (const void *)(uintptr_t)s->rank, NULL, 0);
+        return 0;
+    }
+    record *r = record_new(s, LOAD, v->id, 1, NULL, 0);
+    if (!r)
+        return 1;
+    r->arg[0].tile = t;
+    r->arg[0].out = v;
+    v->refs++; /* Load's; nobody else has it yet */
+    set_first(s, t, v);
+    give(s, LOAD, v->id, r, NULL, 0);
+    return 0;
+}
+
+/* A task that changes what the owner has, before anybody has read it, takes it from memory itself. */
+static bool takes_from_memory(const insertion *s, const tile *t, dag_tile_access access)
+{
+    return access == DAG_TILE_RW && !t->now && t->rank == s->rank && is_from_memory(t->id);
+}
+
+/* Another rank reads what is made here. Nonzero = no memory. */
+static int read_there(insertion *s, tile *t, int rank, int64_t position)
+{
+    dag_value *value;
+    if (t->rank != s->rank)
+        return 0;
+    if (fetch(s, t) != 0)
+        return 1;
+    remote *r = version_read_there(s, t->now, rank, position, &value);
+    if (r)
+        give(s, SEND, t->now->id, r, &value, 1);
+    return 0;
+}
+
+/* A task writes the tile: `v` is its version if that is of this rank. */
+static void replace(tile *t, int64_t id, int rank, version *v)
+{
+    t->now = v;
+    t->id = id;
+    t->rank = rank;
+    t->named = t->written = 1;
+}
+
+/* The tiles of a task that runs here; what it reads is on its way. Nonzero = no memory. */
+static int prepare(insertion *s, record *r, tile *const *tiles)
+{
+    const dag_insert_kernel *k = r->kernel;
+    for (int a = 0; a < k->ntiles; a++) {
+        argument *arg = &r->arg[a];
+        arg->tile = tiles[a];
+        arg->home = takes_from_memory(s, tiles[a], k->access[a]);
+        if ((k->access[a] & DAG_TILE_READ) && !arg->home && fetch(s, tiles[a]) != 0)
+            return 1;
+        if (!(k->access[a] & DAG_TILE_WRITE))
+            continue;
+        arg->out = version_new(s, r->id + a, s->rank);
+        if (!arg->out)
+            return 1;
+        arg->out->refs++; /* the tile's and the producer's */
+        if (arg->home)
+            set_first(s, tiles[a], arg->out);
+    }
+    return 0;
+}
+
+/* It is entered with the versions that it reads, or takes them (*mask), and leaves its own. Returns how many
+ * kept values these replace: `old`, to be released. */
+static int link_in(insertion *s, record *r, dag_value **values, uint32_t *mask, dag_value **old)
+{
+    int nold = 0;
+    hold(s);
+    for (int a = 0; a < r->nargs; a++) {
+        argument *arg = &r->arg[a];
+        if (!(r->kernel->access[a] & DAG_TILE_READ) || arg->home)
+            continue;
+        r->inputs++;
+        *mask |= (uint32_t)version_read(arg->tile->now, arg, arg->out != NULL, &values[a]) << a;
+    }
+    for (int a = 0; a < r->nargs; a++) {
+        tile *t = r->arg[a].tile;
+        if (!r->arg[a].out)
+            continue;
+        if (t->now) {
+            old[nold] = version_supersede(t->now);
+            nold += old[nold] != NULL;
+            version_drop(s, t->now);
+        }
+        replace(t, r->id + a, s->rank, r->arg[a].out);
+    }
+    let_go(s);
+    return nold;
+}
+
+static dag_status insert_here(insertion *s, int cls, const dag_insert_kernel *k, const void *args,
+                              size_t size, tile *const *tiles, int64_t id)
+{
+    dag_value *values[DAG_INSERT_TILES], *old[DAG_INSERT_TILES];
+    uint32_t mask = 0;
+    record *r = record_new(s, cls, id, k->ntiles, args, size);
+    if (!r)
+        return DAG_ERR_NOMEM;
+    r->kernel = k;
+    r->priority = k->priority ? k->priority(r->args) : 0;
+    if (prepare(s, r, tiles) != 0)
+        return DAG_ERR_NOMEM;
+    for (int n = link_in(s, r, values, &mask, old); n > 0; n--)
+        dagi_value_release(dagi_tasks(s->pool->ctx)->workers[0], old[n - 1]);
+    give(s, cls, id, r, values, mask);
+    return DAG_SUCCESS;
+}
+
+static dag_status insert_there(insertion *s, const dag_insert_kernel *k, tile *const *tiles, int rank,
+                               int64_t id)
+{
+    for (int a = 0; a < k->ntiles; a++) {
+        if ((k->access[a] & DAG_TILE_READ) && read_there(s, tiles[a], rank, id / OUTPUTS) != 0)
+            return DAG_ERR_NOMEM;
+    }
+    for (int a = 0; a < k->ntiles; a++) {
+        if (!(k->access[a] & DAG_TILE_WRITE))
+            continue;
+        version_let_go(s, tiles[a]->now);
+        replace(tiles[a], id + a, rank, NULL);
+    }
+    return DAG_SUCCESS;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static dag_status wrong(const insertion *s, const char *format, const char *name, int64_t x)
+{
+    return dag_error(s->pool->ctx, DAG_ERR_ARG, format, name, x);
+}
+
+static int class_of(insertion *s, const dag_insert_kernel *kernel)
+{
+    if (s->of->kernels[s->cls - KERNELS] == kernel)
+        return s->cls;
+    for (int k = 0; k < s->of->nkernels; k++) {
+        if (s->of->kernels[k] == kernel)
+            return s->cls = KERNELS + k;
+    }
+    return -1;
+}
+
+static int slot_of(const insertion *s, const dag_collection *c)
+{
+    int slot = s->of->program.nslots - 1;
+    while (slot >= 0 && dagi_pool(s->pool)->collections[slot] != c)
+        slot--;
+    return slot;
+}
+
+/* A tile that is named for the first time, or far from the last one. NULL: it cannot be used, and *status
+ * says why. */
+static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *who,
+                                                     const dag_tile *named, int a,
+                                                     dag_status *status)
+{
+    const int64_t index[2] = {named->i, named->j};
+    int slot = slot_of(s, named->collection);
+    tile *t = slot >= 0 ? tile_find(s, slot, named->i, named->j, a) : NULL;
+    if (slot < 0)
+        *status = wrong(s, "dag_insert: %s: tile %" PRId64 " is of no collection of the pool", who, a);
+    else if (!t)
+        *status = dag_error(s->pool->ctx, DAG_ERR_NOMEM, "dag_insert: out of memory");
+    else if (t->released)
+        *status = wrong(s, "dag_insert: %s: tile %" PRId64 " was released", who, a);
+    else if (!t->known && !named->collection->ops->contains(named->collection, index))
+        *status = wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", who, a);
+    if (*status != DAG_SUCCESS || t->known)
+        return *status == DAG_SUCCESS ? t : NULL;
+    t->known = 1;
+    t->slot = (uint16_t)slot;
+    t->index[0] = index[0];
+    t->index[1] = index[1];
+    t->owner = t->rank = dag_rank_of(named->collection, index);
+    return t;
+}
+
+static inline tile *find_tile(insertion *s, const char *who, const dag_tile *named, int a,
+                              dag_status *status)
+{
+    block *b = s->recent[a];
+    tile *t = b && b->collection == named->collection ? tile_in(b, named->i, named->j) : NULL;
+    if (DAGI_LIKELY(t && t->known && !t->released))
+        return t;
+    return find_anywhere(s, who, named, a, status);
+}
+
+static dag_status find_tiles(insertion *s, const dag_insert_kernel *k, const dag_tile *named, tile **tiles)
+{
+    dag_status status = DAG_SUCCESS;
+    for (int a = 0; a < k->ntiles; a++) {
+        tiles[a] = find_tile(s, k->name, &named[a], a, &status);
+        if (!tiles[a])
+            return status;
+        for (int b = 0; b < a; b++) {
+            if (tiles[b] == tiles[a])
+                return wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice", k->name, a);
+        }
+    }
+    return status;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    uint64_t x = (hash ^ value) * UINT64_C(0xff51afd7ed558ccd);
+    return x ^ (x >> 32);
+}
+
+static void mix_tile(insertion *s, const tile *t)
+{
+    uint64_t i = (uint64_t)t->index[0], j = (uint64_t)t->index[1] << 8 ^ t->slot;
+    s->hash = mix(s->hash, i * UINT64_C(0x9e3779b97f4a7c15) + j * UINT64_C(0xbf58476d1ce4e5b9));
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+/* The insertion of an open pool, for its giver; NULL: *status says why. */
+static insertion *open_insertion(const dag_taskpool *pool, const char *call, dag_status *status)
+{
+    const struct dagi_door *door = pool ? dagi_pool(pool)->door : NULL;
+    *status = !pool ? DAG_ERR_ARG : DAG_SUCCESS;
+    if (pool && (!door || !door->client))
+        *status = dag_error(pool->ctx, DAG_ERR_STATE, "%s: the pool is not one for insertion", call);
+    else if (pool)
+        *status = dagi_open_check(pool);
+    return *status == DAG_SUCCESS ? door->client : NULL;
+}
+
+dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
+                      const dag_tile *named, int n)
+{
+    tile *tiles[DAG_INSERT_TILES];
+    dag_status status;
+    insertion *s = open_insertion(pool, "dag_insert", &status);
+    if (!s)
+        return status;
+    int cls = kernel ? class_of(s, kernel) : -1;
+    if (cls < 0)
+        return dag_error(pool->ctx, DAG_ERR_ARG, "dag_insert: the kernel is none of the pool's");
+    if (n != kernel->ntiles)
+        return wrong(s, "dag_insert: %s: it is given %" PRId64 " tiles, and has others", kernel->name,
+                     n);
+    status = find_tiles(s, kernel, named, tiles);
+    if (status != DAG_SUCCESS)
+        return status;
+    if (size > DAG_INSERT_ARGS)
+        return wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
+                     DAG_INSERT_ARGS);
+    int64_t position = s->position++, id = position * OUTPUTS;
+    s->hash = mix(s->hash, (uint64_t)cls);
+    for (int a = 0; a < n; a++) {
+        mix_tile(s, tiles[a]);
+        if (kernel->access[a] & DAG_TILE_READ)
+            touch(tiles[a], id + a);
+    }
+    dagi_open_reach_checked(pool, position + 1);
+    int rank = tiles[kernel->main]->owner;
+    return rank == s->rank ? insert_here(s, cls, kernel, args, size, tiles, id)
+                           : insert_there(s, kernel, tiles, rank, id);
+}
+
+/* ---- the end of a tile ------------------------------------------------------------------------ */
+
+/* Is what was written last in the collection's memory? */
+static bool is_home(insertion *s, const tile *t)
+{
+    const struct dagi_tasks *tasks = dagi_tasks(s->pool->ctx);
+    if (t->rank != s->rank || !t->now || tasks->device || tasks->observer)
+        return false;
+    hold(s);
+    const dagi_value *v = (const dagi_value *)(const void *)t->now->value;
+    bool home = v && (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_HOME);
+    let_go(s);
+    return home;
+}
+
+/* What was written goes to its owner, who reads it last. Nonzero = no memory. */
+static int bring_home(insertion *s, tile *t)
+{
+    int64_t position = s->position++;
+    dag_value *value[1] = {NULL};
+    uint32_t mask = 0;
+    if ((t->owner != s->rank && t->rank != s->rank) || (t->owner == s->rank && is_home(s, t)))
+        return 0;
+    dagi_open_reach_checked(s->pool, position + 1);
+    if (t->owner != s->rank)
+        return read_there(s, t, t->owner, position);
+    record *r = record_new(s, HOME, position * OUTPUTS, 2, NULL, 0);
+    if (!r || fetch(s, t) != 0)
+        return 1;
+    r->arg[0].tile = t;
+    hold(s);
+    r->inputs = 2;
+    if (t->first && !version_follow(t->first, &r->arg[1])) /* memory is not written before it is read */
+        r->inputs = 3;
+    mask = (uint32_t)version_read(t->now, &r->arg[0], 1, &value[0]);
+    let_go(s);
+    give(s, HOME, r->id, r, value, mask);
+    return 0;
+}
+
+/* Nobody names it any more. Nonzero = no memory. */
+static int finish_tile(insertion *s, tile *t)
+{
+    if (t->released || !t->named)
+        return 0;
+    t->released = 1;
+    int failed = t->written ? bring_home(s, t) : 0;
+    version_let_go(s, t->now);
+    version_let_go(s, t->first);
+    t->now = t->first = NULL;
+    return failed;
+}
+
+dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *named)
+{
+    dag_status status;
+    insertion *s = open_insertion(pool, "dag_insert_release", &status);
+    if (!s)
+        return status;
+    tile *t = named ? find_tile(s, "release", named, 0, &status) : NULL;
+    if (!t)
+        return named ? status : DAG_ERR_ARG;
+    s->hash = mix(s->hash, 1);
+    mix_tile(s, t);
+    t->named = 1; /* one that was never used cannot be used from now on, either */
+    return finish_tile(s, t) == 0 ? DAG_SUCCESS : DAG_ERR_NOMEM;
+}
+
+dag_status dag_insert_end(dag_taskpool *pool)
+{
+    dag_status status;
+    insertion *s = open_insertion(pool, "dag_insert_end", &status);
+    if (!s)
+        return status;
+    for (block *b = s->blocks; b; b = b->next) {
+        for (int k = 0; k < BLOCK; k++)
+            (void)finish_tile(s, &b->tile[k]); /* without memory the pool has failed */
+    }
+    return dagi_open_shut(pool, s->hash | 1);
+}

@@ -1,0 +1,232 @@
+/*
+ * Inserted tasks: lists and versions per tile, and the classes that read them. docs/design/insertion.md
+ * says how a program becomes a graph.
+ *
+ * Who may touch what: the application thread alone inserts, finds tiles, makes versions and records, and
+ * enters readers. What tasks that complete touch as well is marked `lock:` below, and guarded by that lock
+ * of the insertion; with one worker, on one thread, none is taken. Under it no task is given, no value
+ * released and no other lock of the runtime taken.
+ */
+#ifndef DAGI_INSERT_H
+#define DAGI_INSERT_H
+
+#include "../../base/lock.h"
+#include "../../base/poison.h"
+#include "../open.h"
+
+#include <dag/insert.h>
+
+/* Classes of every pool, then one per kernel. */
+enum { LOAD, ARRIVE, SEND, HOME, KERNELS };
+/* Of the outputs of a task; first touches are numbered as such, too. */
+enum { OUTPUTS = 64, FIRST_TOUCH = 16 };
+
+/* What a task, or Load, or Home, does with a tile. */
+typedef struct argument {
+    struct argument *next; /* lock: among the readers of the version that it reads */
+    struct record *record;
+    struct tile *tile;
+    struct version *out; /* NULL = it writes none */
+    uint8_t flow;
+    uint8_t home; /* 1: it reads what the tile holds before the program, from memory */
+} argument;
+
+/* A task that runs here, until it has. Readers in lists are arguments of records: a record is in none any
+ * more when its task is ready, for whoever lists it has named it then. */
+typedef struct record {
+    const dag_insert_kernel *kernel; /* NULL = Load, Home */
+    int64_t id;
+    int64_t priority;
+    int cls;
+    int inputs;
+    int nargs;
+    uint32_t bytes;
+    const void *args; /* behind the arguments */
+    argument arg[];
+} record;
+
+/* Another rank that reads a version. */
+typedef struct remote {
+    struct remote *next;
+    struct version *version;
+    int rank;
+    int64_t reader; /* position of its first reader */
+} remote;
+
+/*
+ * What a tile holds between two writes. It has a value once its producer has run, on rank `rank`, or has
+ * arrived here. Until then it lists its readers; whoever comes later takes the value, which is kept until
+ * nobody comes any more. There is a version here if it is made or read here; else the tile knows its id.
+ */
+typedef struct version {
+    int64_t id; /* position of the producer * OUTPUTS + output; on all ranks the same */
+    int rank;
+    /* lock: */
+    int refs; /* the tile's, the producer's or Arrive's, Send's; `first` of a tile */
+    uint8_t here;       /* 1: it has its value, the lists are closed */
+    uint8_t superseded; /* 1: nobody comes any more; value is NULL */
+    uint8_t awaited;    /* application thread: the task that brings it here was given */
+    dag_value *value;
+    argument *readers;
+    remote *remotes, *named; /* all; those when the lists were closed */
+    struct version *next;    /* of those that arrive */
+} version;
+
+/* The application thread's. */
+typedef struct tile {
+    version *now;   /* NULL = the present version is neither made nor read here */
+    version *first; /* where it is here, what was in memory has been read; NULL = nobody reads that here */
+    int64_t id;     /* of the present version */
+    int64_t index[2];
+    int rank; /* that makes the present version */
+    int owner;
+    uint16_t slot;
+    uint8_t known; /* 1: slot, index, owner are set; the tile exists */
+    uint8_t named, written, released;
+} tile;
+
+/* Tiles that lie together are looked up together. */
+enum { BLOCK_LOG = 6, BLOCK = 1 << BLOCK_LOG };
+typedef struct block {
+    struct block *next; /* in the order in which they were first named */
+    const dag_collection *collection;
+    int slot;
+    int rows; /* log2 */
+    int64_t index[2];
+    tile tile[BLOCK];
+} block;
+
+/* Memory of records and versions, by size: what is given back serves the next. It goes with the pool. */
+enum { GRAIN = 64, GRAINS = 64 };
+typedef struct stock {
+    void *own[GRAINS];   /* application thread */
+    void *freed[GRAINS]; /* lock: given back */
+    char *at, *end;      /* of the youngest piece */
+    void *pieces;
+} stock;
+
+enum { ARRIVALS = 1024 };
+
+/* The classes for some kernels. Traces and models of times name classes when pools have gone: so a program
+ * lives as long as the process, longer than the kernels, and the same kernels and collections make the
+ * same one. */
+typedef struct inserted_program {
+    struct inserted_program *next;
+    dag_program program;
+    int nkernels;
+    const dag_insert_kernel **kernels; /* where they were */
+    dag_insert_kernel *copies;         /* what they were */
+    dag_class *classes;
+    const dag_class **table;
+    dag_flow *flows;
+    dag_slot *slots;
+    dag_edge *edges; /* [source flow][class][flow] */
+} inserted_program;
+
+typedef struct insertion {
+    dag_taskpool *pool;
+    const inserted_program *of;
+    int rank;
+    bool single; /* one thread: no lock is taken */
+    /* application thread */
+    int64_t position; /* of the next task */
+    uint64_t hash;
+    int cls; /* of the last task */
+    block *blocks, **blocks_end;
+    block **bucket; /* open addressing; nbuckets: 0 or a power of two */
+    size_t nblocks, nbuckets;
+    block *recent[DAG_INSERT_TILES];
+    /* shared */
+    _Atomic int lock;
+    version *arrivals[ARRIVALS]; /* lock: by id */
+    stock stock;
+} insertion;
+
+static inline insertion *insertion_of(const void *globals)
+{
+    return *(insertion *const *)globals;
+}
+
+static inline void put_64(int32_t *at, uint64_t x)
+{
+    at[0] = (int32_t)(uint32_t)x;
+    at[1] = (int32_t)(uint32_t)(x >> 32);
+}
+
+static inline uint64_t get_64(const int32_t *at)
+{
+    return (uint64_t)(uint32_t)at[1] << 32 | (uint32_t)at[0];
+}
+
+/* Parameters of a task: a number that ranks agree on, and what is good on this rank alone. */
+static inline void put_params(int32_t *params, int64_t id, const void *at)
+{
+    put_64(params, (uint64_t)id);
+    put_64(params + 2, (uint64_t)(uintptr_t)at);
+}
+
+static inline void hold(insertion *s)
+{
+    if (!s->single)
+        dagi_lock(&s->lock);
+}
+
+static inline void let_go(insertion *s)
+{
+    if (!s->single)
+        dagi_unlock(&s->lock);
+}
+
+/* stock.c: NULL = no memory. Taken by the application thread; given back under the lock. */
+void *stock_refill(insertion *s, int grains);
+static inline void *stock_take(insertion *s, size_t bytes)
+{
+    int grains = (int)((bytes + GRAIN - 1) / GRAIN);
+    void *memory = s->stock.own[grains - 1];
+    if (DAGI_UNLIKELY(!memory))
+        return stock_refill(s, grains);
+    s->stock.own[grains - 1] = *(void **)memory;
+    dagi_show(memory, (size_t)grains * GRAIN);
+    return memory;
+}
+void stock_give_back(insertion *s, void *memory, size_t bytes);
+void stock_clear(insertion *s);
+
+/* tiles.c */
+/* NULL: it lies in another block. */
+static inline tile *tile_in(block *b, int64_t i, int64_t j)
+{
+    int rows = b->rows, columns = BLOCK_LOG - rows;
+    if (i >> rows != b->index[0] || j >> columns != b->index[1])
+        return NULL;
+    return &b->tile[(i & ((1 << rows) - 1)) | (j & ((1 << columns) - 1)) << rows];
+}
+/* The tile, made if need be; NULL = no memory. `at`: of the arguments, for what was found there last. */
+tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at);
+void tiles_clear(insertion *s);
+
+/* versions.c; under the lock. */
+void record_free(insertion *s, record *r);
+void version_drop(insertion *s, version *v);
+/* Its value has come; the producer, or its delegate here, is over with it once that is dropped. */
+void version_close(version *v, dag_value *value);
+/* A reader on this rank, the last or not. 1: *value is here, with a reference. */
+int version_read(version *v, argument *a, int last, dag_value **value);
+/* `a` waits, as for control, until it has its value; 1: it has. */
+int version_follow(version *v, argument *a);
+/* Nobody comes any more. Returns what was kept: for the caller to release, without the lock. */
+dag_value *version_supersede(version *v);
+/* Not under the lock. */
+/* Rank `rank` reads it at this position. Returns who it is if the value has to be sent now: *value. */
+remote *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value);
+void version_await(insertion *s, version *v);
+version *version_arrived(insertion *s, int64_t id);
+void version_unawait(insertion *s, version *v);
+/* A tile lets go of a version, which may be NULL. */
+void version_let_go(insertion *s, version *v);
+
+/* classes.c */
+/* NULL = no memory. */
+const inserted_program *inserted_program_for(const dag_insert_desc *desc);
+
+#endif

@@ -1,0 +1,55 @@
+/* Memory of records and versions: small, of a few sizes, made and gone with every task. */
+#include "insert.h"
+
+#include <stdlib.h>
+
+enum { PIECE = 1 << 16 };
+
+static void *carve(stock *k, size_t bytes)
+{
+    if ((size_t)(k->end - k->at) < bytes) { /* what is left of the piece is lost: it is little */
+        char *piece = aligned_alloc(GRAIN, PIECE);
+        if (!piece)
+            return NULL;
+        *(void **)(void *)piece = k->pieces;
+        k->pieces = piece;
+        k->at = piece + GRAIN;
+        k->end = piece + PIECE;
+    }
+    k->at += bytes;
+    return k->at - bytes;
+}
+
+void *stock_refill(insertion *s, int grains)
+{
+    assert(grains > 0 && grains <= GRAINS);
+    if (s->single)
+        return carve(&s->stock, (size_t)grains * GRAIN);
+    dagi_lock(&s->lock);
+    void *memory = s->stock.freed[grains - 1];
+    s->stock.freed[grains - 1] = NULL;
+    dagi_unlock(&s->lock);
+    if (!memory)
+        return carve(&s->stock, (size_t)grains * GRAIN);
+    s->stock.own[grains - 1] = *(void **)memory;
+    dagi_show(memory, (size_t)grains * GRAIN);
+    return memory;
+}
+
+void stock_give_back(insertion *s, void *memory, size_t bytes)
+{
+    int grains = (int)((bytes + GRAIN - 1) / GRAIN);
+    void **list = s->single ? &s->stock.own[grains - 1] : &s->stock.freed[grains - 1];
+    *(void **)memory = *list;
+    *list = memory;
+    dagi_hide((char *)memory + sizeof(void *), (size_t)grains * GRAIN - sizeof(void *));
+}
+
+void stock_clear(insertion *s)
+{
+    for (void *piece = s->stock.pieces, *next; piece; piece = next) {
+        next = *(void **)piece;
+        dagi_show(piece, PIECE);
+        free(piece);
+    }
+}

@@ -1,0 +1,96 @@
+/* Tiles by their indices: blocks of them, which are found by hashing. */
+#include "insert.h"
+
+#include <stdlib.h>
+
+/* A block is a square of tiles, or a row of them where there is one index. */
+static int log_of_rows(const insertion *s, int slot)
+{
+    return dagi_pool(s->pool)->collections[slot]->nindex == 1 ? BLOCK_LOG : BLOCK_LOG / 2;
+}
+
+static size_t hash(int slot, int64_t i, int64_t j)
+{
+    uint64_t h = ((uint64_t)slot + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ (uint64_t)i) * UINT64_C(0xbf58476d1ce4e5b9);
+    h = (h ^ (h >> 29) ^ (uint64_t)j) * UINT64_C(0x94d049bb133111eb);
+    return (size_t)(h ^ (h >> 31));
+}
+
+static void enter(insertion *s, block *b)
+{
+    size_t at = hash(b->slot, b->index[0], b->index[1]) & (s->nbuckets - 1);
+    while (s->bucket[at])
+        at = (at + 1) & (s->nbuckets - 1);
+    s->bucket[at] = b;
+}
+
+/* Room for one more, half of it stays empty; nonzero = no memory. */
+static int grow(insertion *s)
+{
+    if (2 * (s->nblocks + 1) <= s->nbuckets)
+        return 0;
+    size_t n = s->nbuckets ? 2 * s->nbuckets : 64;
+    block **bucket = calloc(n, sizeof(block *));
+    if (!bucket)
+        return 1;
+    free(s->bucket);
+    s->bucket = bucket;
+    s->nbuckets = n;
+    for (block *b = s->blocks; b; b = b->next)
+        enter(s, b);
+    return 0;
+}
+
+static block *make(insertion *s, int slot, int64_t i, int64_t j)
+{
+    block *b = grow(s) == 0 ? calloc(1, sizeof *b) : NULL;
+    if (!b)
+        return NULL;
+    b->collection = dagi_pool(s->pool)->collections[slot];
+    b->slot = slot;
+    b->rows = log_of_rows(s, slot);
+    b->index[0] = i;
+    b->index[1] = j;
+    *s->blocks_end = b;
+    s->blocks_end = &b->next;
+    s->nblocks++;
+    enter(s, b);
+    return b;
+}
+
+static bool is_at(const block *b, int slot, int64_t i, int64_t j)
+{
+    return b->slot == slot && b->index[0] == i && b->index[1] == j;
+}
+
+static block *find(insertion *s, int slot, int64_t i, int64_t j)
+{
+    if (s->nbuckets == 0)
+        return make(s, slot, i, j);
+    size_t at = hash(slot, i, j) & (s->nbuckets - 1);
+    for (; s->bucket[at]; at = (at + 1) & (s->nbuckets - 1)) {
+        if (is_at(s->bucket[at], slot, i, j))
+            return s->bucket[at];
+    }
+    return make(s, slot, i, j);
+}
+
+tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at)
+{
+    int rows = log_of_rows(s, slot), columns = BLOCK_LOG - rows;
+    block *b = find(s, slot, i >> rows, j >> columns);
+    if (!b)
+        return NULL;
+    s->recent[at] = b;
+    return tile_in(b, i, j);
+}
+
+void tiles_clear(insertion *s)
+{
+    for (block *b = s->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(s->bucket);
+}

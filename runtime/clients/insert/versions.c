@@ -1,0 +1,133 @@
+/* Versions of tiles, who waits for them, and the records of tasks. */
+#include "insert.h"
+
+void record_free(insertion *s, record *r)
+{
+    stock_give_back(s, r, r->bytes);
+}
+
+void version_drop(insertion *s, version *v)
+{
+    assert(v->refs > 0);
+    if (--v->refs > 0)
+        return;
+    assert(v->superseded && !v->value);
+    for (remote *r = v->remotes, *next; r; r = next) {
+        next = r->next;
+        stock_give_back(s, r, sizeof *r);
+    }
+    stock_give_back(s, v, sizeof *v);
+}
+
+void version_close(version *v, dag_value *value)
+{
+    if (v->here)
+        return;
+    v->here = 1;
+    v->named = v->remotes;
+    if (v->superseded)
+        return;
+    v->value = value;
+    dagi_value_retain(value, 1);
+}
+
+int version_follow(version *v, argument *a)
+{
+    if (v->here)
+        return 1;
+    a->next = v->readers;
+    v->readers = a;
+    return 0;
+}
+
+int version_read(version *v, argument *a, int last, dag_value **value)
+{
+    assert(!v->superseded);
+    v->superseded |= last;
+    if (!version_follow(v, a))
+        return 0;
+    *value = v->value;
+    if (last)
+        v->value = NULL;
+    else
+        dagi_value_retain(v->value, 1);
+    return 1;
+}
+
+dag_value *version_supersede(version *v)
+{
+    dag_value *value = v->value;
+    v->superseded = 1;
+    v->value = NULL;
+    return value;
+}
+
+remote *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value)
+{
+    remote *r = v->remotes;
+    *value = NULL;
+    while (r && r->rank != rank)
+        r = r->next;
+    if (r)
+        return NULL;
+    r = stock_take(s, sizeof *r);
+    if (!r) {
+        dagi_pool_fail(s->pool, DAG_ERR_NOMEM, "no memory to insert a task");
+        return NULL;
+    }
+    *r = (remote){.version = v, .rank = rank, .reader = position};
+    hold(s);
+    r->next = v->remotes;
+    v->remotes = r;
+    int here = v->here;
+    if (here) {
+        *value = v->value;
+        dagi_value_retain(*value, 1);
+        v->refs++; /* for who sends it */
+    }
+    let_go(s);
+    return here ? r : NULL;
+}
+
+void version_let_go(insertion *s, version *v)
+{
+    if (!v)
+        return;
+    hold(s);
+    dag_value *value = version_supersede(v);
+    version_drop(s, v);
+    let_go(s);
+    dagi_value_release(dagi_tasks(s->pool->ctx)->workers[0], value);
+}
+
+/* ---- versions that come from other ranks -------------------------------------------------------- */
+
+void version_await(insertion *s, version *v)
+{
+    hold(s);
+    v->refs++;
+    v->next = s->arrivals[v->id % ARRIVALS];
+    s->arrivals[v->id % ARRIVALS] = v;
+    let_go(s);
+}
+
+version *version_arrived(insertion *s, int64_t id)
+{
+    hold(s);
+    version *v = s->arrivals[id % ARRIVALS];
+    while (v && v->id != id)
+        v = v->next;
+    let_go(s);
+    return v;
+}
+
+void version_unawait(insertion *s, version *v)
+{
+    hold(s);
+    version **link = &s->arrivals[v->id % ARRIVALS];
+    while (*link != v)
+        link = &(*link)->next;
+    *link = v->next;
+    version_drop(s, v);
+    let_go(s);
+}

@@ -1,0 +1,426 @@
+/*
+ * Random sequential programs that are inserted, against the same program run serially: tiles of two
+ * matrices, kernels of one to four tiles, on any number of ranks, with windows from one task on. Exit
+ * status 1 when a check fails.
+ *   core_insert [programs] [first] [devices]
+ */
+#include "../../unit/device/loop_backend.h"
+
+#include <dag/config.h>
+#include <dag/insert.h>
+#include <dag/matrix.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROWS = 5, COLUMNS = 4, MB = 3, NB = 2, MATRICES = 2 };
+enum { TILES = MATRICES * ROWS * COLUMNS, TASKS = 150 };
+
+static dag_context *ctx;
+static int failures, rank;
+static _Atomic int64_t ran;
+
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: rank %d: %s fails: ", __FILE__, __LINE__, rank, #condition);   \
+            fprintf(stderr, __VA_ARGS__);                                                          \
+            fprintf(stderr, "\n");                                                                 \
+            failures++;                                                                            \
+        }                                                                                          \
+    } while (0)
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+typedef uint64_t number; /* as large as an item of the matrices */
+
+/* What each item of the written tiles becomes, from the same item of those that are read. */
+static number combine(number salt, int out, const number *in, int n)
+{
+    number x = salt + (number)out;
+    for (int a = 0; a < n; a++)
+        x = (x ^ in[a]) * UINT64_C(0x9e3779b97f4a7c15) + (x >> 7);
+    return x;
+}
+
+static int body(const dag_insert_kernel *k, const void *args, const dag_tile_view *t)
+{
+    number salt;
+    memcpy(&salt, args, sizeof salt);
+    atomic_fetch_add(&ran, 1);
+    for (int64_t j = 0; j < t[0].n; j++) {
+        for (int64_t i = 0; i < t[0].m; i++) {
+            number in[DAG_INSERT_TILES];
+            int n = 0;
+            for (int a = 0; a < k->ntiles; a++) {
+                if (k->access[a] != DAG_TILE_WRITE)
+                    in[n++] = ((const number *)t[a].ptr)[i + j * t[a].ld];
+            }
+            for (int a = 0; a < k->ntiles; a++) {
+                if (k->access[a] != DAG_TILE_READ)
+                    ((number *)t[a].ptr)[i + j * t[a].ld] = combine(salt, a, in, n);
+            }
+        }
+    }
+    return 0;
+}
+
+#define KERNEL(NAME, N, MAIN, ...)                                                                 \
+    static int NAME##_body(struct dag_task *task, const void *args, const dag_tile_view *tiles);   \
+    static const dag_insert_kernel NAME = {                                                               \
+        .name = #NAME, .ntiles = N, .main = MAIN, .access = {__VA_ARGS__}, .body = NAME##_body};   \
+    static int NAME##_body(struct dag_task *task, const void *args, const dag_tile_view *tiles)    \
+    {                                                                                              \
+        (void)task;                                                                                \
+        return body(&NAME, args, tiles);                                                           \
+    }
+KERNEL(fill, 1, 0, DAG_TILE_WRITE)
+KERNEL(change, 1, 0, DAG_TILE_RW)
+KERNEL(modify, 1, 0, DAG_TILE_RW) /* the same by another name */
+KERNEL(copy, 2, 1, DAG_TILE_READ, DAG_TILE_WRITE)
+KERNEL(update, 3, 2, DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW)
+KERNEL(couple, 2, 0, DAG_TILE_RW, DAG_TILE_RW)
+KERNEL(four, 4, 3, DAG_TILE_READ, DAG_TILE_WRITE, DAG_TILE_RW, DAG_TILE_RW)
+static const dag_insert_kernel *const kernels[] = {&fill, &change, &copy, &update, &couple, &four};
+enum { KINDS = sizeof kernels / sizeof kernels[0] };
+
+static int failing_body(struct dag_task *task, const void *args, const dag_tile_view *tiles)
+{
+    (void)args, (void)tiles;
+    dag_task_fail(task, "it was told to");
+    return 0;
+}
+/* A body inserts nothing: `args` points to the pool and to what it was told. */
+struct nested {
+    dag_taskpool *pool;
+    dag_status status[3];
+};
+
+static int nested_body(struct dag_task *task, const void *args, const dag_tile_view *tiles);
+static const dag_insert_kernel nested = {.name = "nested", .ntiles = 1, .access = {DAG_TILE_RW},
+                                         .body = nested_body};
+
+static int nested_body(struct dag_task *task, const void *args, const dag_tile_view *tiles)
+{
+    struct nested *n = *(struct nested *const *)args;
+    const dag_tile none = {NULL, 0, 0};
+    (void)task, (void)tiles;
+    n->status[0] = dag_insert(n->pool, &nested, NULL, 0, &none, 1);
+    n->status[1] = dag_insert_release(n->pool, &none);
+    n->status[2] = dag_insert_end(n->pool);
+    return 0;
+}
+
+static const dag_insert_kernel fails = {.name = "fails", .ntiles = 1, .access = {DAG_TILE_RW},
+                                        .body = failing_body};
+
+/* ---- programs ---------------------------------------------------------------------------------- */
+
+static uint64_t state;
+
+static uint64_t draw(uint64_t n)
+{
+    state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t x = (state ^ (state >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (x ^ (x >> 31)) % n;
+}
+
+typedef struct step {
+    const dag_insert_kernel *kernel;
+    int tile[DAG_INSERT_TILES];
+    number salt;
+} step;
+
+/* Tiles in `gone` are not named any more. */
+static step draw_step(int tiles, const char *gone)
+{
+    step s = {.kernel = kernels[draw(KINDS)], .salt = draw(UINT64_MAX)};
+    for (int a = 0; a < s.kernel->ntiles; a++) {
+        int fresh;
+        do {
+            s.tile[a] = (int)draw((uint64_t)tiles);
+            fresh = !gone[s.tile[a]];
+            for (int b = 0; b < a; b++)
+                fresh &= s.tile[b] != s.tile[a];
+        } while (!fresh);
+    }
+    return s;
+}
+
+static void run_serially(const step *s, number (*items)[MB * NB])
+{
+    dag_tile_view view[DAG_INSERT_TILES];
+    for (int a = 0; a < s->kernel->ntiles; a++)
+        view[a] = (dag_tile_view){items[s->tile[a]], MB, MB, NB};
+    body(s->kernel, &s->salt, view);
+}
+
+/* A tile to release now, while there are others; -1 = none. */
+static int draw_release(int tiles, char *gone)
+{
+    int left = 0, t = (int)draw((uint64_t)tiles);
+    for (int k = 0; k < tiles; k++)
+        left += !gone[k];
+    if (draw(8) != 0 || gone[t] || left <= 5)
+        return -1;
+    gone[t] = 1;
+    return t;
+}
+
+static dag_tile tile_at(dag_matrix *const *m, int number_of_tile)
+{
+    int t = number_of_tile % (ROWS * COLUMNS);
+    return (dag_tile){&m[number_of_tile / (ROWS * COLUMNS)]->super, t % ROWS, t / ROWS};
+}
+
+static dag_status insert(dag_taskpool *pool, dag_matrix *const *m, const step *s)
+{
+    dag_tile tiles[DAG_INSERT_TILES];
+    for (int a = 0; a < s->kernel->ntiles; a++)
+        tiles[a] = tile_at(m, s->tile[a]);
+    return dag_insert(pool, s->kernel, &s->salt, sizeof s->salt, tiles, s->kernel->ntiles);
+}
+
+/* Between the matrices and `items`. */
+struct visit {
+    number (*items)[MB * NB];
+    int first, check;
+};
+
+static dag_status visit_tile(dag_matrix *m, int64_t i, int64_t j, const dag_element *e, void *arg)
+{
+    struct visit *v = arg;
+    int64_t t = v->first + j * ROWS + i;
+    (void)m;
+    for (int64_t c = 0; c < NB; c++) {
+        for (int64_t r = 0; r < MB; r++) {
+            number *item = &((number *)e->ptr)[r + c * e->ld];
+            if (!v->check)
+                *item = v->items[t][r + c * MB];
+            else if (*item != v->items[t][r + c * MB]) {
+                CHECK(*item == v->items[t][r + c * MB], "item %d, %d of tile %d", (int)r, (int)c,
+                      (int)t);
+                return DAG_ERR_INTERNAL;
+            }
+        }
+    }
+    return DAG_SUCCESS;
+}
+
+static void visit(dag_matrix *const *m, number (*items)[MB * NB], int check)
+{
+    for (int k = 0; k < MATRICES; k++) {
+        struct visit v = {items, k * ROWS * COLUMNS, check};
+        dag_matrix_each_local(m[k], visit_tile, &v);
+    }
+}
+
+static dag_taskpool *begin(dag_matrix *const *m, int64_t window, const dag_insert_kernel *const *all, int n)
+{
+    dag_collection *collections[MATRICES];
+    dag_taskpool *pool = NULL;
+    for (int k = 0; k < MATRICES; k++)
+        collections[k] = &m[k]->super;
+    const dag_insert_desc desc = {.name = "random", .collections = collections,
+                                  .ncollections = MATRICES, .kernels = all, .nkernels = n,
+                                  .window = window};
+    CHECK(dag_insert_begin(ctx, &desc, &pool) == DAG_SUCCESS, "%s", dag_message(ctx));
+    return pool;
+}
+
+static void doze(long microseconds)
+{
+    struct timespec t = {0, microseconds * 1000};
+    nanosleep(&t, NULL);
+}
+
+/* One program, twice, on the same tiles, the second behind the first; rank `late` is late now and then. */
+static void run(dag_matrix *const *m, uint64_t seed)
+{
+    static const int64_t windows[] = {1, 2, 7, 64, 0};
+    static number items[TILES][MB * NB];
+    int before = failures;
+    state = seed;
+    int64_t window = windows[draw(5)];
+    int tiles = draw(2) ? TILES : 6, late = (int)draw((uint64_t)dag_size(ctx) + 1);
+    for (int t = 0; t < TILES; t++) {
+        for (int i = 0; i < MB * NB; i++)
+            items[t][i] = draw(UINT64_MAX);
+    }
+    visit(m, items, 0);
+    dag_taskpool *pools[2];
+    for (int turn = 0; turn < 2; turn++) {
+        dag_taskpool *pool = pools[turn] = begin(m, window, kernels, KINDS);
+        char gone[TILES] = {0};
+        for (int t = 0; t < TASKS; t++) {
+            step s = draw_step(tiles, gone);
+            if (rank == late && t % 32 == 5)
+                doze(200);
+            CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
+            run_serially(&s, items);
+            int release = draw_release(tiles, gone);
+            if (release >= 0) {
+                dag_tile tile = tile_at(m, release);
+                CHECK(dag_insert_release(pool, &tile) == DAG_SUCCESS, "%s", dag_message(ctx));
+            }
+        }
+        CHECK(dag_insert_end(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        CHECK(dag_wait(pools[turn]) == DAG_SUCCESS, "seed %lu: %s", (unsigned long)seed,
+              dag_message(ctx));
+        dag_taskpool_free(pools[turn]);
+    }
+    visit(m, items, 1);
+    if (failures > before)
+        fprintf(stderr, "rank %d: seed %lu, window %ld, %d tiles, rank %d late\n", rank,
+                (unsigned long)seed, (long)window, tiles, late);
+}
+
+/* ---- what goes wrong ---------------------------------------------------------------------------- */
+
+static void refused(dag_status status, dag_status due, const char *what)
+{
+    CHECK(status == due && strstr(dag_message(ctx), what), "%s, \"%s\", expected \"%s\"",
+          dag_strerror(status), dag_message(ctx), what);
+}
+
+static void wrong_calls(dag_matrix *const *m)
+{
+    dag_taskpool *pool = begin(m, 3, kernels, KINDS), *other = NULL;
+    number salt = 1;
+    static const char many[DAG_INSERT_ARGS + 1];
+    dag_tile t[3] = {tile_at(m, 0), tile_at(m, 1), tile_at(m, 0)};
+    dag_collection *c = &m[0]->super;
+    dag_insert_desc same = {.name = "same", .collections = &c, .ncollections = 1,
+                                  .kernels = kernels, .nkernels = KINDS};
+    refused(dag_insert(pool, &fails, NULL, 0, t, 1), DAG_ERR_ARG, "none of the pool's");
+    refused(dag_insert(pool, &update, &salt, 8, t, 2), DAG_ERR_ARG, "has others");
+    refused(dag_insert(pool, &update, &salt, 8, t, 3), DAG_ERR_ARG, "named twice");
+    t[0].i = ROWS;
+    refused(dag_insert(pool, &fill, &salt, 8, t, 1), DAG_ERR_ARG, "outside");
+    refused(dag_wait(pool), DAG_ERR_STATE, "open");
+    refused(dag_fini(ctx), DAG_ERR_STATE, "open");
+    refused(dag_insert_begin(ctx, &same, &other), DAG_ERR_STATE, "names a collection");
+    same.collections = (dag_collection *[]){c, c};
+    same.ncollections = 2;
+    refused(dag_insert_begin(ctx, &same, &other), DAG_ERR_ARG, "there twice");
+    same.ncollections = 0;
+    refused(dag_insert_begin(ctx, &same, &other), DAG_ERR_ARG, "a pool has 1 to");
+    CHECK(dag_insert_release(pool, &t[1]) == DAG_SUCCESS, "%s", dag_message(ctx));
+    refused(dag_insert_release(pool, &t[1]), DAG_ERR_ARG, "was released");
+    refused(dag_insert(pool, &fill, &salt, 8, &t[1], 1), DAG_ERR_ARG, "was released");
+    refused(dag_insert(pool, &fill, many, sizeof many, &t[2], 1), DAG_ERR_ARG, "bytes of arguments");
+    CHECK(dag_insert_end(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
+    refused(dag_insert(pool, &fill, &salt, 8, &t[1], 1), DAG_ERR_STATE, "not open");
+    refused(dag_insert_end(pool), DAG_ERR_STATE, "not open");
+    CHECK(dag_wait(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
+    dag_taskpool_free(pool);
+}
+
+static void from_a_body(dag_matrix *const *m)
+{
+    const dag_insert_kernel *only = &nested;
+    struct nested n = {.pool = begin(m, 1, &only, 1)}, *at = &n;
+    for (int t = 0; t < 10; t++) {
+        dag_tile tile = tile_at(m, t);
+        CHECK(dag_insert(n.pool, &nested, &at, sizeof at, &tile, 1) == DAG_SUCCESS, "%s",
+              dag_message(ctx));
+    }
+    CHECK(dag_insert_end(n.pool) == DAG_SUCCESS, "%s", dag_message(ctx));
+    CHECK(dag_wait(n.pool) == DAG_SUCCESS, "%s", dag_message(ctx));
+    for (int i = 0; i < 3 && rank == 0; i++)
+        CHECK(n.status[i] == DAG_ERR_STATE, "call %d: %s", i, dag_strerror(n.status[i]));
+    dag_taskpool_free(n.pool);
+}
+
+/* A pool that is freed while it is open ends as if it had been ended. */
+static void freed_open(dag_matrix *const *m)
+{
+    number items[TILES][MB * NB] = {{0}};
+    char none[TILES] = {0};
+    state = 5;
+    visit(m, items, 0);
+    dag_taskpool *pool = begin(m, 7, kernels, KINDS);
+    for (int t = 0; t < TASKS; t++) {
+        step s = draw_step(TILES, none);
+        CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
+        run_serially(&s, items);
+    }
+    dag_taskpool_free(pool);
+    visit(m, items, 1);
+}
+
+/* A body fails; ranks insert different tasks: all get the same status. */
+static void failures_agree(dag_matrix *const *m)
+{
+    const dag_insert_kernel *all[KINDS + 2];
+    memcpy(all, kernels, sizeof kernels);
+    all[KINDS] = &fails;
+    all[KINDS + 1] = &modify;
+    for (int which = 0; which < 2; which++) {
+        dag_taskpool *pool = begin(m, 5, all, KINDS + 2);
+        char none[TILES] = {0};
+        state = 77;
+        for (int t = 0; t < TASKS; t++) {
+            step s = draw_step(10, none);
+            if (t == 50 && which == 0)
+                s = (step){.kernel = &fails, .tile = {3}};
+            if (t == TASKS - 1 && which == 1)
+                s = (step){.kernel = rank == 0 ? &change : &modify, .tile = {1}};
+            CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
+        }
+        CHECK(dag_insert_end(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
+        dag_status status = dag_wait(pool), due = which == 0         ? DAG_ERR_TASK
+                                                  : dag_size(ctx) > 1 ? DAG_ERR_MISMATCH
+                                                                      : DAG_SUCCESS;
+        CHECK(status == due, "%s: %s", dag_strerror(status), dag_message(ctx));
+        dag_taskpool_free(pool);
+    }
+}
+
+/* Devices that are none, for which these tasks have no bodies. */
+static dag_status start(int devices, char *why, size_t size)
+{
+    static const loop_options loop = {.devices = 2, .memory = 1 << 20, .seed = 3};
+    dag_config *config = dag_config_new();
+    if (devices) {
+        dagi_devices_use(loop_backend(&loop));
+        dag_config_set(config, "gpus", "2", NULL, 0);
+    }
+    dag_status status = dag_init(&ctx, config, why, size);
+    dag_config_free(config);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    int count = argc > 1 ? atoi(argv[1]) : 8, first = argc > 2 ? atoi(argv[2]) : 1;
+    char why[256] = "";
+    dag_matrix *m[MATRICES];
+    if (start(argc > 3, why, sizeof why) != DAG_SUCCESS) {
+        fprintf(stderr, "dag_init: %s\n", why);
+        return 1;
+    }
+    rank = dag_rank(ctx);
+    CHECK(argc <= 3 || dag_devices(ctx) == 2, "%d devices", dag_devices(ctx));
+    for (int k = 0; k < MATRICES; k++) {
+        const dag_matrix_desc desc = {.prec = DAG_D, .m = ROWS * MB, .n = COLUMNS * NB, .mb = MB,
+                                      .nb = NB, .p = k ? dag_size(ctx) : 0, .q = k ? 1 : 0};
+        CHECK(dag_matrix_new(ctx, &desc, &m[k]) == DAG_SUCCESS, "%s", dag_message(ctx));
+    }
+    for (int seed = first; seed < first + count; seed++)
+        run(m, (uint64_t)seed);
+    wrong_calls(m);
+    from_a_body(m);
+    freed_open(m);
+    failures_agree(m);
+    for (int k = 0; k < MATRICES; k++)
+        dag_matrix_free(m[k]);
+    CHECK(dag_fini(ctx) == DAG_SUCCESS, "dag_fini");
+    return failures > 0;
+}
