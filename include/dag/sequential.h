@@ -34,6 +34,12 @@
 #define DAG_INFO(info) dag_task_info(dag_task, info)
 /** Memory for the time of a kernel; NULL when there is none. */
 #define DAG_WORKSPACE(bytes) dag_task_workspace(dag_task, bytes)
+/** Ends the pool with an error on all ranks, and the kernel. */
+#define DAG_FAIL(why)                     \
+    do {                                  \
+        dag_task_fail(dag_task, "%s", why); \
+        return DAG_BODY_ERROR;            \
+    } while (0)
 
 #else
 
@@ -74,6 +80,11 @@
 
 #define DAG_INFO(info) ((void)(dag_seq_info = dag_seq_info ? dag_seq_info : (int64_t)(info)))
 #define DAG_WORKSPACE(bytes) dag_seq_workspace(bytes)
+#define DAG_FAIL(why)                     \
+    do {                                  \
+        fprintf(stderr, "%s\n", why);     \
+        abort();                          \
+    } while (0)
 
 /** What DAG_INFO() said first; to be set to 0 before a nest runs. */
 static int64_t dag_seq_info DAG_SEQ_UNUSED;

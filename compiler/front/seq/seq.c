@@ -42,6 +42,7 @@ static uint32_t derive(const seq_file *f, verify_model *m)
     seq_edges_text all = {0};
     uint32_t file = 0;
     all.flows = arena_alloc(f->arena, (f->n_calls + 1) * sizeof(*all.flows));
+    all.ranges = arena_alloc(f->arena, (f->n_calls + 1) * sizeof(*all.ranges));
     for (size_t i = 0; i < f->n_calls; i++)
         all.flows[i] = arena_alloc(f->arena, (f->calls[i]->kernel->n_params + 1) *
                                                   sizeof(**all.flows));
@@ -55,7 +56,9 @@ ast_file *seq_parse(src_set *sources, uint32_t file, diag *d, const seq_options 
 {
     seq_file f = {.sources = sources, .file = file, .d = d, .arena = arena_new(),
                   .names = names_new()};
-    verify_options vo = {.max_operations = options->max_operations};
+    /* One question here is about the whole nest; an edge of it is cheaper. */
+    verify_options vo = {.max_operations = options->max_operations ? options->max_operations
+                                                                   : 40 * VERIFY_MAX_OPERATIONS};
     ast_file *result = NULL;
     sema_info *sema = NULL;
     ast_file *first = seq_read(&f) ? parse_first(&f, seq_write(&f, NULL), &sema) : NULL;

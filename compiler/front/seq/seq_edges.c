@@ -3,7 +3,7 @@
  * A line is exact: its guard and its arguments describe the piece and nothing else. Where arguments are
  * affine and independent of each other, they are ranges; else there is an index list, whose guard says
  * what its bounds do not. */
-#include "seq_impl.h"
+#include "seq_bounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,99 +25,6 @@ typedef struct lines {
     bool failed;
 } lines;
 
-static isl_set *name_dims(isl_set *set, const char *const *words, size_t n, size_t first)
-{
-    for (size_t i = 0; i < n; i++)
-        set = isl_set_set_dim_name(set, isl_dim_set, (unsigned)(first + i), words[i]);
-    return set;
-}
-
-static isl_map *name_in(isl_map *map, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        map = isl_map_set_dim_name(map, isl_dim_in, (unsigned)i, words[i]);
-    return map;
-}
-
-/* ---- bounds ----------------------------------------------------------------------------------- */
-
-/* The least and the greatest value of one dimension, and the step between values. */
-typedef struct bounds {
-    isl_pw_aff *lo, *hi;        /* total, if they are plain */
-    long step;
-    bool plain;                 /* affine */
-    bool single;                /* one value */
-} bounds;
-
-/* pa as a total function if it is one affine function where it is defined. Takes pa. */
-static isl_pw_aff *plain_bound(isl_pw_aff *pa, bool *plain)
-{
-    isl_pw_aff *one = seq_single(pa);
-    isl_aff *aff = one ? isl_pw_aff_as_aff(isl_pw_aff_copy(one)) : NULL;
-    isl_size divs = aff ? isl_aff_dim(aff, isl_dim_div) : 1;
-    isl_aff_free(aff);
-    if (one && divs == 0) {
-        isl_pw_aff_free(pa);
-        return one;
-    }
-    isl_pw_aff_free(one);
-    *plain = false;
-    return pa;
-}
-
-/* Of a relation to one dimension. Takes map. */
-static bounds bounds_of(isl_map *map)
-{
-    bounds b = {.plain = true};
-    isl_stride_info *stride = isl_map_get_range_stride_info(map, 0);
-    isl_val *step = isl_stride_info_get_stride(stride);
-    isl_stride_info_free(stride);
-    b.step = isl_val_is_pos(step) == isl_bool_true ? isl_val_get_num_si(step) : 1;
-    isl_val_free(step);
-    isl_pw_multi_aff *lo = isl_map_lexmin_pw_multi_aff(isl_map_copy(map));
-    isl_pw_multi_aff *hi = isl_map_lexmax_pw_multi_aff(map);
-    b.lo = isl_pw_multi_aff_get_pw_aff(lo, 0);
-    b.hi = isl_pw_multi_aff_get_pw_aff(hi, 0);
-    isl_pw_multi_aff_free(lo);
-    isl_pw_multi_aff_free(hi);
-    b.single = isl_pw_aff_is_equal(b.lo, b.hi) == isl_bool_true;
-    b.lo = plain_bound(b.lo, &b.plain);
-    b.hi = plain_bound(b.hi, &b.plain);
-    return b;
-}
-
-static void bounds_free(bounds *b)
-{
-    isl_pw_aff_free(b->lo);
-    isl_pw_aff_free(b->hi);
-}
-
-/* What the bounds say: [..] -> [value]. */
-static isl_map *interval(const bounds *b)
-{
-    isl_ctx *ctx = isl_pw_aff_get_ctx(b->lo);
-    text t = {0};
-    text_printf(&t, "{ [y] -> [x] : exists e : x = y + %ld e and e >= 0 }", b->step);
-    isl_map *up = isl_map_read_from_str(ctx, text_str(&t));
-    isl_map *down = isl_map_read_from_str(ctx, "{ [y] -> [x] : x <= y }");
-    text_free(&t);
-    isl_map *from = isl_map_apply_range(isl_map_from_pw_aff(isl_pw_aff_copy(b->lo)), up);
-    isl_map *to = isl_map_apply_range(isl_map_from_pw_aff(isl_pw_aff_copy(b->hi)), down);
-    return isl_map_intersect(from, to);
-}
-
-static bool put_bounds(text *out, const bounds *b)
-{
-    bool ok = seq_put_value(out, b->lo);
-    if (ok && !b->single) {
-        text_puts(out, " .. ");
-        ok = seq_put_value(out, b->hi);
-        if (b->step != 1)
-            text_printf(out, " .. %ld", b->step);
-    }
-    return ok;
-}
-
 /* Projects a relation to dimension `pos` of its range. */
 static isl_map *one_dim(isl_map *map, unsigned pos)
 {
@@ -138,15 +45,6 @@ static bool covers(const lines *l, isl_set *when)
     return yes;
 }
 
-/* The fewest constraints that imply `set` (kept) within `known` (taken), over named dimensions. */
-static bool put_guard(text *out, isl_set *set, isl_set *known)
-{
-    isl_set *guard = isl_set_coalesce(isl_set_gist(isl_set_copy(set), known));
-    bool ok = isl_set_plain_is_universe(guard) == isl_bool_true || seq_put_condition(out, guard);
-    isl_set_free(guard);
-    return ok;
-}
-
 static line *new_line(lines *l)
 {
     l->items = util_realloc(l->items, (l->n + 1) * sizeof(*l->items));
@@ -159,7 +57,7 @@ static void guard_line(lines *l, line *x, isl_set *when)
     x->when = isl_set_copy(when);
     if (covers(l, when))
         return;
-    l->failed = l->failed || !put_guard(&x->guard, when, isl_set_copy(l->space));
+    l->failed = l->failed || !seq_put_guard(&x->guard, when, l->space, l->m->facts);
 }
 
 /* ---- lines with ranges -------------------------------------------------------------------------- */
@@ -169,7 +67,7 @@ static isl_map *product(const bounds *b, size_t n, isl_map *like)
 {
     isl_map *all = NULL;
     for (size_t i = 0; i < n; i++) {
-        isl_map *one = interval(&b[i]);
+        isl_map *one = seq_interval(&b[i]);
         all = all ? isl_map_flat_range_product(all, one) : one;
     }
     if (!all)
@@ -196,7 +94,7 @@ static bool put_product(lines *l, const seq_end *there, isl_map *rel, bool plain
     size_t n = there->n_dims;
     bool all_plain = true, ok = n <= UTIL_COUNT(b);
     for (size_t i = 0; i < n && ok; i++) {
-        b[i] = bounds_of(one_dim(rel, (unsigned)i));
+        b[i] = seq_bounds_of(one_dim(rel, (unsigned)i));
         all_plain = all_plain && b[i].plain;
         ok = ok && (b[i].single || !values);
         n = ok ? n : i + 1;
@@ -215,12 +113,12 @@ static bool put_product(lines *l, const seq_end *there, isl_map *rel, bool plain
         text_printf(&x->target, "%s %s(", there->flow, there->cls);
         for (size_t i = 0; i < n; i++) {
             text_puts(&x->target, i ? ", " : "");
-            l->failed = l->failed || !put_bounds(&x->target, &b[i]);
+            l->failed = l->failed || !seq_put_bounds(&x->target, &b[i]);
         }
         text_putc(&x->target, ')');
     }
     for (size_t i = 0; i < n && i < UTIL_COUNT(b); i++)
-        bounds_free(&b[i]);
+        seq_bounds_free(&b[i]);
     isl_set_free(when);
     return ok;
 }
@@ -242,26 +140,6 @@ static const char *index_name(const lines *l, const char *base)
     return name;
 }
 
-/* The bounds of dimension `pos` of set (kept) as a function of those before it. */
-static bounds nested_bounds(isl_set *set, size_t pos, const char *const *words)
-{
-    isl_size n = isl_set_dim(set, isl_dim_set);
-    isl_set *front = isl_set_project_out(isl_set_copy(set), isl_dim_set, (unsigned)pos + 1,
-                                         (unsigned)n - (unsigned)pos - 1);
-    isl_map *map = isl_map_from_range(front);
-    map = isl_map_move_dims(map, isl_dim_in, 0, isl_dim_out, 0, (unsigned)pos);
-    return bounds_of(name_in(isl_map_reset_tuple_id(map, isl_dim_in), words, pos));
-}
-
-/* The points of a set of n dimensions that the bounds of the dimension `pos` leave. Takes within. */
-static isl_set *bound_by(isl_set *within, const bounds *b, size_t pos, size_t n)
-{
-    isl_set *some = isl_set_flatten(isl_map_wrap(interval(b)));
-    some = isl_set_reset_tuple_id(some);
-    some = isl_set_add_dims(some, isl_dim_set, (unsigned)(n - pos - 1));
-    return isl_set_intersect(within, some);
-}
-
 /* A line with an index for each argument. rel (kept). */
 static void put_list(lines *l, const seq_end *there, isl_map *rel)
 {
@@ -274,27 +152,27 @@ static void put_list(lines *l, const seq_end *there, isl_map *rel)
     for (size_t i = 0; i < n; i++)
         words[i] = i < here ? l->here->dims[i] : index_name(l, there->dims[i - here]);
     isl_set *all = isl_set_reset_tuple_id(isl_set_flatten(isl_map_wrap(isl_map_copy(rel))));
-    all = name_dims(all, words, n, 0);
+    all = seq_name_dims(all, words, n, 0);
     isl_set *within = isl_set_add_dims(isl_set_copy(l->space), isl_dim_set, (unsigned)(n - here));
     line *x = new_line(l);
     x->when = isl_map_domain(isl_map_copy(rel));
     text_puts(&x->indices, "[");
     text_printf(&x->target, "%s %s(", there->flow, there->cls);
     for (size_t i = here; i < n; i++) {
-        bounds b = nested_bounds(all, i, words);
+        bounds b = seq_nested_bounds(all, i, words);
         if (b.plain)
-            within = bound_by(within, &b, i, n);
+            within = seq_bound_by(within, &b, i, n);
         text_printf(&x->indices, i > here ? ", %s = " : "%s = ", words[i]);
         text_printf(&x->target, i > here ? ", %s" : "%s", words[i]);
-        l->failed = l->failed || !put_bounds(&x->indices, &b);
-        bounds_free(&b);
+        l->failed = l->failed || !seq_put_bounds(&x->indices, &b);
+        seq_bounds_free(&b);
     }
     text_puts(&x->indices, "] ");
     text_putc(&x->target, ')');
-    within = name_dims(within, words, n, 0);
+    within = seq_name_dims(within, words, n, 0);
     isl_set *known = isl_set_intersect_params(isl_set_copy(within), isl_set_copy(l->m->facts));
     if (isl_set_is_subset(known, all) != isl_bool_true)
-        l->failed = l->failed || !put_guard(&x->guard, all, isl_set_copy(within));
+        l->failed = l->failed || !seq_put_guard(&x->guard, all, within, l->m->facts);
     isl_set_free(known);
     isl_set_free(within);
     isl_set_free(all);
@@ -304,6 +182,11 @@ static void put_list(lines *l, const seq_end *there, isl_map *rel)
 
 static void put_piece(lines *l, const seq_end *there, isl_map *rel, bool values)
 {
+    isl_map *known = isl_map_intersect_params(isl_map_copy(rel), isl_set_copy(l->m->facts));
+    bool none = isl_map_is_empty(known) == isl_bool_true;
+    isl_map_free(known);
+    if (none)
+        return;
     if (!put_product(l, there, rel, true, values) && !put_product(l, there, rel, false, values)) {
         if (values)
             l->failed = true;
@@ -315,7 +198,7 @@ static void put_piece(lines *l, const seq_end *there, isl_map *rel, bool values)
 /* The lines of the relation here[..] -> there[..] (taken); values: to one task of each. */
 static void put_relation(lines *l, const seq_end *there, isl_map *rel, bool values)
 {
-    rel = name_in(rel, l->here->dims, l->here->n_dims);
+    rel = seq_name_in(rel, l->here->dims, l->here->n_dims);
     if (!put_product(l, there, rel, true, values)) {
         isl_map *apart = isl_map_make_disjoint(isl_map_copy(rel));
         isl_basic_map_list *list = isl_map_get_basic_map_list(apart);
@@ -348,7 +231,7 @@ static void put_element(lines *l, const seq_edges_text *all, text *out)
 static void put_memory(lines *l, const seq_edges_text *all, isl_set *when)
 {
     line *x = new_line(l);
-    when = name_dims(when, l->here->dims, l->here->n_dims, 0);
+    when = seq_name_dims(when, l->here->dims, l->here->n_dims, 0);
     guard_line(l, x, when);
     isl_set_free(when);
     put_element(l, all, &x->target);
@@ -404,7 +287,7 @@ static bool put_side(const seq_file *f, verify_model *m, const seq_graph *g, con
                      bool in, seq_edges_text *all, text *out)
 {
     lines l = {.f = f, .m = m, .here = here};
-    l.space = name_dims(isl_set_copy(here->space), here->dims, here->n_dims, 0);
+    l.space = seq_name_dims(isl_set_copy(here->space), here->dims, here->n_dims, 0);
     const seq_relay *relay = here->relay >= 0 ? &all->relays[here->relay] : NULL;
     if (relay && relay->gives == in)
         put_memory(&l, all, isl_set_copy(here->space));
@@ -436,37 +319,14 @@ static const char *keep(const seq_file *f, text *t)
     return copy;
 }
 
-/* The ranges of the parameters of a relay, then, if they say too much, a local that exists only where
- * its elements do. */
 static bool put_relay(const seq_file *f, verify_model *m, seq_relay *r)
 {
     const seq_end *e = r->end;
     text params = {0}, locals = {0}, element = {0};
-    isl_set *set = name_dims(isl_set_copy(e->space), e->dims, e->n_dims, 0);
-    isl_set *within = isl_set_universe(isl_set_get_space(set));
-    bool ok = true;
-    for (size_t i = 0; i < e->n_dims; i++) {
-        bounds b = nested_bounds(set, i, e->dims);
-        if (b.plain)
-            within = bound_by(within, &b, i, e->n_dims);
+    for (size_t i = 0; i < e->n_dims; i++)
         text_printf(&params, i ? ", %s" : "%s", e->dims[i]);
-        text_printf(&locals, "  %s = ", e->dims[i]);
-        b.single = false;               /* a parameter is a range */
-        ok = ok && put_bounds(&locals, &b);
-        text_putc(&locals, '\n');
-        bounds_free(&b);
-    }
-    within = name_dims(isl_set_reset_tuple_id(within), e->dims, e->n_dims, 0);
-    isl_set *known = isl_set_intersect_params(isl_set_copy(within), isl_set_copy(m->facts));
-    if (isl_set_is_subset(known, set) != isl_bool_true) {
-        text_puts(&locals, "  when = 1 .. (");
-        ok = ok && put_guard(&locals, set, isl_set_copy(within));
-        text_puts(&locals, ") ? 1 : 0\n");
-    }
-    isl_set_free(known);
-    isl_set_free(within);
-    isl_set_free(set);
-    isl_map *map = name_in(isl_map_copy(r->element_of), e->dims, e->n_dims);
+    bool ok = seq_put_ranges(&locals, e->space, e->dims, e->n_dims, m->facts, f->arena);
+    isl_map *map = seq_name_in(isl_map_copy(r->element_of), e->dims, e->n_dims);
     isl_pw_multi_aff *at = isl_pw_multi_aff_from_map(map);
     for (int i = 0; i < 2; i++) {
         isl_pw_aff *pa = isl_pw_multi_aff_get_pw_aff(at, i);
@@ -488,6 +348,24 @@ static bool undecided(const seq_file *f, verify_model *m, src_range where)
         : "the edges of this tile cannot be written in the language");
 }
 
+/* Calls under conditions: what the loops and the conditions around them leave. */
+static bool put_class_ranges(const seq_file *f, verify_model *m, const seq_graph *g,
+                             seq_edges_text *all)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < g->n_ends; i++) {
+        const seq_end *e = g->ends[i];
+        if (e->relay >= 0 || all->ranges[e->call] || !seq_is_conditional(f->calls[e->call]))
+            continue;
+        text t = {0};
+        verify_begin(m);
+        ok = seq_put_ranges(&t, e->space, e->dims, e->n_dims, m->facts, f->arena) &&
+             !verify_failed(m);
+        all->ranges[e->call] = keep(f, &t);
+    }
+    return ok;
+}
+
 bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_edges_text *all)
 {
     for (size_t i = 0; i < all->n_relays; i++) {
@@ -495,6 +373,8 @@ bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_e
         if (!put_relay(f, m, &all->relays[i]) || verify_failed(m))
             return undecided(f, m, all->relays[i].where);
     }
+    if (!put_class_ranges(f, m, g, all))
+        return undecided(f, m, f->graph);
     for (size_t i = 0; i < g->n_ends; i++) {
         const seq_end *e = g->ends[i];
         text out = {0};

@@ -34,6 +34,7 @@ seq_tokens seq_lex(const src_set *sources, src_range range, arena *a);
 bool seq_is(const src_set *sources, const seq_token *t, const char *word);
 /* Does the name occur as a word in the range? */
 bool seq_mentions(const src_set *sources, src_range range, const char *name);
+bool seq_says(const char *words, const char *name);
 bool seq_same_text(const src_set *sources, src_range r, const char *word);
 
 /* ---- what was read ---------------------------------------------------------------------------- */
@@ -124,6 +125,7 @@ typedef struct seq_file {
 bool seq_read(seq_file *f);
 bool seq_read_nest(seq_file *f, const seq_token *begin, const seq_token *end);
 
+bool seq_is_conditional(const seq_call *c);
 const seq_global *seq_find_global(const seq_file *f, const char *name);
 /* Reports; always false. */
 bool seq_error(const seq_file *f, const char *check, src_range where, const char *fmt, ...)
@@ -163,6 +165,7 @@ typedef struct seq_flow_text {
 
 typedef struct seq_edges_text {
     seq_flow_text **flows;      /* by call, by parameter of its kernel */
+    const char **ranges;        /* by call, of its loops, where they are not those of the nest */
     seq_relay *relays;
     size_t n_relays;
 } seq_edges_text;

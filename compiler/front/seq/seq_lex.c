@@ -149,6 +149,15 @@ bool seq_mentions(const src_set *sources, src_range range, const char *name)
     return found;
 }
 
+bool seq_says(const char *words, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = words; words && (at = strstr(at, name)) != NULL; at += n)
+        if ((at == words || !is_word(at[-1])) && !is_word(at[n]))
+            return true;
+    return false;
+}
+
 src_range seq_span(const seq_token *begin, const seq_token *end)
 {
     src_range r = begin->range;

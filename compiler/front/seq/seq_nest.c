@@ -285,6 +285,10 @@ static bool read_call(nest *n)
     c->n_items = n->n_items;
     c->items = arena_copy(f->arena, n->items, n->n_items, sizeof(seq_item *));
     c->n_loops = n->n_loops;
+    if (c->n_loops == 0 && seq_is_conditional(c))
+        return seq_error(f, "seq-unsupported", c->where,
+                         "a call under a condition has to stand in a loop: 'for (int once = 0; once < 1; "
+                         "once++)' will do");
     c->position = arena_copy(f->arena, n->position, n->n_loops + 1, sizeof(long));
     n->position[n->n_loops]++;
     f->calls = seq_grow(f, f->calls, f->n_calls, sizeof(seq_call *));

@@ -100,21 +100,35 @@ static void put_globals(writer *w)
 
 /* ---- a class ---------------------------------------------------------------------------------- */
 
-/* Does what comes behind item `i` use the name? */
-static bool is_used(const seq_file *f, const seq_call *c, size_t i, const char *name)
+/* What is written of a class, for the question which names it uses. */
+typedef struct scope {
+    const seq_call *c;
+    const seq_flow_text *lines;     /* NULL: flows name memory */
+    const char *ranges;             /* NULL: loops are as written */
+} scope;
+
+/* Does what is written behind item `i` use the name? */
+static bool is_used(const seq_file *f, const scope *in, size_t i, const char *name)
 {
     const src_set *s = f->sources;
+    const seq_call *c = in->c;
     for (size_t k = i; k < c->n_items; k++) {
         const seq_item *item = c->items[k];
-        if (item->kind == SEQ_IF ? seq_mentions(s, item->where, name)
-                                 : seq_mentions(s, item->from, name) ||
-                                       seq_mentions(s, item->to, name))
+        bool loop = !in->ranges || item->kind == SEQ_DEF;
+        if (loop && (item->kind == SEQ_IF ? seq_mentions(s, item->where, name)
+                                          : seq_mentions(s, item->from, name) ||
+                                                seq_mentions(s, item->to, name)))
             return true;
     }
-    for (size_t k = 0; k < c->kernel->n_params; k++)
-        if (seq_mentions(s, c->args[k].text, name))
+    const seq_kernel *kernel = c->kernel;
+    for (size_t k = 0; k < kernel->n_params; k++) {
+        bool printed = !kernel->params[k].tile || !in->lines || (int)k == kernel->at;
+        if (printed ? seq_mentions(s, c->args[k].text, name)
+                    : seq_says(in->lines[k].lines, name))
             return true;
-    return false;
+    }
+    return seq_mentions(s, kernel->body, name) || seq_mentions(s, kernel->priority, name) ||
+           seq_mentions(s, kernel->flops, name);
 }
 
 /* Is the last token of an expression "+ 1", so that the bound below it can be written without? */
@@ -232,12 +246,14 @@ static scalar_place place_of(const writer *w, const seq_call *c, size_t i)
     return is_int(w->f, p->type) && is_local(w->f, c, c->args[i].text) ? SCALAR_LOCAL : SCALAR_BODY;
 }
 
-static void put_locals(writer *w, const seq_call *c)
+static void put_locals(writer *w, const scope *in)
 {
+    const seq_call *c = in->c;
     const seq_kernel *k = c->kernel;
+    put(w, "%s", in->ranges ? in->ranges : "");
     for (size_t i = 0; i < c->n_items; i++)
-        if (c->items[i]->kind != SEQ_DEF || is_used(w->f, c, i + 1, c->items[i]->name) ||
-            seq_mentions(w->f->sources, k->body, c->items[i]->name))
+        if (c->items[i]->kind == SEQ_DEF ? is_used(w->f, in, i + 1, c->items[i]->name)
+                                         : !in->ranges)
             put_item(w, c->items[i], i);
     for (size_t i = 0; i < k->n_params; i++) {
         if (k->params[i].tile || place_of(w, c, i) != SCALAR_LOCAL)
@@ -334,19 +350,25 @@ static bool has_comment(const seq_file *f, src_range r)
     return false;
 }
 
-static void put_class(writer *w, const seq_call *c, const seq_flow_text *lines)
+static void put_class(writer *w, size_t number)
 {
+    const seq_call *c = w->f->calls[number];
+    const seq_flow_text *lines = w->edges ? w->edges->flows[number] : NULL;
     const seq_kernel *k = c->kernel;
     stand_for(w, c->where);
     if (!has_comment(w->f, c->where))
         put_title(w, c);
     put(w, "%s(", c->name);
-    bool first = true;
-    for (size_t i = 0; i < c->n_items; i++)
-        if (c->items[i]->kind == SEQ_LOOP) {
-            put(w, "%s%s", first ? "" : ", ", c->items[i]->name);
-            first = false;
-        }
+    const char *comma = "";
+    for (size_t i = 0; i < c->n_items; i++) {
+        if (c->items[i]->kind == SEQ_LOOP)
+            put(w, "%s%s", comma, c->items[i]->name);
+        else if (c->items[i]->kind == SEQ_IF && !lines)
+            put(w, "%swhen%zu", comma, i);
+        else
+            continue;
+        comma = ", ";
+    }
     put(w, ")");
     if (!src_range_is_none(k->flops)) {
         put(w, " [flops = ");
@@ -354,7 +376,8 @@ static void put_class(writer *w, const seq_call *c, const seq_flow_text *lines)
         put(w, "]");
     }
     put(w, "\n");
-    put_locals(w, c);
+    scope in = {c, lines, lines ? w->edges->ranges[number] : NULL};
+    put_locals(w, &in);
     stand_for(w, c->args[k->at].where);
     put(w, ": ");
     put_element(w, &c->args[k->at]);
@@ -409,7 +432,7 @@ uint32_t seq_write(const seq_file *f, const seq_edges_text *edges)
             put_relay(&w, &edges->relays[i]);
     for (size_t i = 0; i < f->n_calls; i++) {
         ok = ok && check_scalars(&w, f->calls[i]);
-        put_class(&w, f->calls[i], edges ? edges->flows[i] : NULL);
+        put_class(&w, i);
     }
     for (size_t i = 0; edges && i < edges->n_relays; i++)
         if (!edges->relays[i].gives)

@@ -27,3 +27,11 @@ const seq_global *seq_find_global(const seq_file *f, const char *name)
             return &f->globals[i];
     return NULL;
 }
+
+bool seq_is_conditional(const seq_call *c)
+{
+    for (size_t i = 0; i < c->n_items; i++)
+        if (c->items[i]->kind == SEQ_IF)
+            return true;
+    return false;
+}
