@@ -4,6 +4,8 @@
 #include <isl/constraint.h>
 #include <isl/ilp.h>
 
+enum { MAX_DIMS = 32 };
+
 isl_set *seq_name_dims(isl_set *set, const char *const *words, size_t n, size_t first)
 {
     for (size_t i = 0; i < n; i++)
@@ -111,20 +113,18 @@ isl_set *seq_bound_by(isl_set *within, const bounds *b, size_t pos, size_t n)
 
 /* ---- guards ----------------------------------------------------------------------------------- */
 
-/* Do both say the same of what may exist? Takes a. */
-static bool same_within(isl_set *a, isl_set *b, isl_set *known)
+/* Is all of `set` that is known to exist in `may`? Takes set. */
+static bool is_allowed(isl_set *set, isl_set *may, isl_set *known)
 {
-    a = isl_set_intersect(a, isl_set_copy(known));
-    isl_set *want = isl_set_intersect(isl_set_copy(b), isl_set_copy(known));
-    bool same = isl_set_is_equal(a, want) == isl_bool_true;
-    isl_set_free(a);
-    isl_set_free(want);
-    return same;
+    set = isl_set_intersect(set, isl_set_copy(known));
+    bool allowed = isl_set_is_subset(set, may) == isl_bool_true;
+    isl_set_free(set);
+    return allowed;
 }
 
-/* Drops each constraint that the others and `known` imply: isl does not see through disjunctions. Takes
- * guard, which has one basic set. */
-static isl_set *without_implied(isl_set *guard, isl_set *set, isl_set *known)
+/* Drops each constraint that the others and `known` make superfluous: isl does not see through
+ * disjunctions. Takes guard, which has one basic set. */
+static isl_set *without_implied(isl_set *guard, isl_set *may, isl_set *known)
 {
     isl_basic_set *all = isl_set_simple_hull(isl_set_copy(guard));
     isl_constraint_list *list = isl_basic_set_get_constraint_list(all);
@@ -135,29 +135,24 @@ static isl_set *without_implied(isl_set *guard, isl_set *set, isl_set *known)
         isl_set *rest = isl_set_universe(isl_set_get_space(guard));
         for (int k = 0; k < isl_constraint_list_n_constraint(less); k++)
             rest = isl_set_add_constraint(rest, isl_constraint_list_get_constraint(less, k));
-        bool enough = same_within(isl_set_copy(rest), set, known);
-        if (enough) {
-            isl_set_free(guard);
-            isl_constraint_list_free(list);
-            guard = rest;
-            list = less;
-        } else {
-            isl_set_free(rest);
-            isl_constraint_list_free(less);
-            i++;
-        }
+        bool enough = is_allowed(isl_set_copy(rest), may, known);
+        isl_set_free(enough ? guard : rest);
+        guard = enough ? rest : guard;
+        isl_constraint_list_free(enough ? list : less);
+        list = enough ? less : list;
+        i += !enough;
     }
     isl_constraint_list_free(list);
     return guard;
 }
 
-bool seq_put_guard(text *out, isl_set *set, isl_set *space, isl_set *facts)
+bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *space, isl_set *facts)
 {
     isl_set *known = isl_set_intersect_params(isl_set_copy(space), isl_set_copy(facts));
     isl_set *guard = isl_set_coalesce(isl_set_gist(isl_set_copy(set), isl_set_copy(space)));
     bool one = isl_set_n_basic_set(guard) == 1 && isl_set_involves_locals(guard) == isl_bool_false;
     if (one)
-        guard = without_implied(guard, set, known);
+        guard = without_implied(guard, may, known);
     bool ok = isl_set_plain_is_universe(guard) == isl_bool_true || seq_put_condition(out, guard);
     isl_set_free(known);
     isl_set_free(guard);
@@ -186,43 +181,65 @@ static bool is_exact(isl_set *set, const bounds *b, size_t pos, isl_set *facts)
     return exact;
 }
 
-/* i = [ii = lo .. hi, when = 1 .. (condition) ? 1 : 0] ii + when - 1 */
-static bool put_conditional(text *out, isl_set *set, const char *const *words, size_t n,
-                            const char *range, isl_set *facts, arena *a)
+/* The last parameter of a class that exists only where `set` does, which its bounds do not say:
+ * i = lo .. (condition) ? hi : lo - 1, or, where the condition is about it, too,
+ * i = [ii = lo .. hi, when = 1 .. (condition) ? 1 : 0] ii + when - 1. */
+static bool put_conditional(text *out, isl_set *set, isl_set *box, const char *const *words, size_t n,
+                            const bounds *b, isl_set *facts, arena *a)
 {
-    const char *inner[32];
+    const char *inner[MAX_DIMS];
     for (size_t i = 0; i < n; i++)
         inner[i] = i + 1 < n ? words[i] : arena_printf(a, "%s%s", words[i], words[i]);
     isl_set *named = seq_name_dims(isl_set_copy(set), inner, n, 0);
-    isl_set *all = isl_set_universe(isl_set_get_space(named));
-    text guard = {0};
-    bool ok = seq_put_guard(&guard, named, all, facts);
-    text_printf(out, "  %s = [%s = %s, when = 1 .. (%s) ? 1 : 0] %s + when - 1\n", words[n - 1],
-                inner[n - 1], range, guard.len ? text_str(&guard) : "1", inner[n - 1]);
+    isl_set *within = seq_name_dims(isl_set_copy(box), inner, n, 0);
+    text guard = {0}, lo = {0}, hi = {0}, step = {0}, below = {0};
+    isl_val *one = isl_val_one(isl_set_get_ctx(set));
+    isl_pw_aff *less = isl_pw_aff_add_constant_val(isl_pw_aff_copy(b->lo), isl_val_neg(one));
+    bool ok = seq_put_guard(&guard, named, named, within, facts) && seq_put_value(&lo, b->lo) &&
+              seq_put_value(&hi, b->hi) && seq_put_value(&below, less);
+    isl_pw_aff_free(less);
+    if (b->step != 1)
+        text_printf(&step, " .. %ld", b->step);
+    const char *cond = guard.len ? text_str(&guard) : "1";
+    if (seq_says(cond, inner[n - 1]))
+        text_printf(out, "  %s = [%s = %s .. %s%s, when = 1 .. (%s) ? 1 : 0] %s + when - 1\n",
+                    words[n - 1], inner[n - 1], text_str(&lo), text_str(&hi), text_str(&step), cond,
+                    inner[n - 1]);
+    else
+        text_printf(out, "  %s = %s .. (%s) ? %s : %s%s\n", words[n - 1], text_str(&lo), cond,
+                    text_str(&hi), text_str(&below), text_str(&step));
     text_free(&guard);
+    text_free(&lo);
+    text_free(&hi);
+    text_free(&step);
+    text_free(&below);
     isl_set_free(named);
-    isl_set_free(all);
+    isl_set_free(within);
     return ok;
 }
 
 bool seq_put_ranges(text *out, isl_set *set, const char *const *words, size_t n, isl_set *facts,
                     arena *a)
 {
-    bool ok = n > 0 && n <= 32, exact = true;
+    bool ok = n > 0 && n <= MAX_DIMS, exact = true;
     set = seq_name_dims(isl_set_reset_tuple_id(isl_set_copy(set)), words, n, 0);
+    isl_set *box = isl_set_universe(isl_set_get_space(set));
     for (size_t i = 0; ok && i < n; i++) {
         bounds b = seq_nested_bounds(set, i, words);
-        text range = {0};
         exact = exact && is_exact(set, &b, i, facts);
+        if (b.plain)
+            box = seq_bound_by(box, &b, i, n);
         b.single = false;               /* a parameter is a range */
-        ok = seq_put_bounds(&range, &b);
-        if (exact || i + 1 < n)
-            text_printf(out, "  %s = %s\n", words[i], text_str(&range));
-        else
-            ok = ok && put_conditional(out, set, words, n, text_str(&range), facts, a);
-        text_free(&range);
+        if (exact || i + 1 < n) {
+            text_printf(out, "  %s = ", words[i]);
+            ok = seq_put_bounds(out, &b);
+            text_putc(out, '\n');
+        } else {
+            ok = put_conditional(out, set, box, words, n, &b, facts, a);
+        }
         seq_bounds_free(&b);
     }
+    isl_set_free(box);
     isl_set_free(set);
     return ok;
 }

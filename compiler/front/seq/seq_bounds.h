@@ -24,8 +24,9 @@ bool seq_put_bounds(text *out, const bounds *b);
 isl_map *seq_interval(const bounds *b);
 /* The points of a set of n dimensions that the bounds of the dimension `pos` leave. Takes within. */
 isl_set *seq_bound_by(isl_set *within, const bounds *b, size_t pos, size_t n);
-/* The fewest constraints that say `set` where `space` and the facts hold; nothing, if they imply it. */
-bool seq_put_guard(text *out, isl_set *set, isl_set *space, isl_set *facts);
+/* The fewest constraints that hold on `set` and nowhere outside `may`, as far as `space` and the facts
+ * leave; nothing, if none is needed. */
+bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *space, isl_set *facts);
 /* The ranges of the parameters of a class, a line for each. */
 bool seq_put_ranges(text *out, isl_set *set, const char *const *words, size_t n, isl_set *facts,
                     arena *a);

@@ -10,6 +10,7 @@
 
 typedef struct line {
     isl_set *when;              /* the tasks that have it */
+    bool loose;                 /* its guard holds for others, too, for which its ranges are empty */
     text guard;                 /* empty: all of them */
     text indices;               /* "[i = 0 .. k] ", or empty */
     text target;                /* "T TRSM(k + 1 .. n, k)" */
@@ -52,12 +53,13 @@ static line *new_line(lines *l)
     return &l->items[l->n++];
 }
 
-static void guard_line(lines *l, line *x, isl_set *when)
+static void guard_line(lines *l, line *x, isl_set *when, isl_set *may)
 {
     x->when = isl_set_copy(when);
-    if (covers(l, when))
+    x->loose = isl_set_is_subset(may, when) != isl_bool_true;
+    if (covers(l, may))
         return;
-    l->failed = l->failed || !seq_put_guard(&x->guard, when, l->space, l->m->facts);
+    l->failed = l->failed || !seq_put_guard(&x->guard, when, may, l->space, l->m->facts);
 }
 
 /* ---- lines with ranges -------------------------------------------------------------------------- */
@@ -101,15 +103,19 @@ static bool put_product(lines *l, const seq_end *there, isl_map *rel, bool plain
     }
     ok = ok && (all_plain || !plain);
     isl_set *when = isl_map_domain(isl_map_copy(rel));
-    isl_set *facts = isl_set_copy(l->m->facts);
-    bool always = ok && all_plain && equals_within(product(b, n, rel), isl_set_copy(l->space), rel,
-                                                   isl_set_copy(facts));
-    ok = ok && (always || equals_within(product(b, n, rel), isl_set_copy(when), rel,
-                                        isl_set_copy(facts)));
-    isl_set_free(facts);
+    isl_map *all = ok ? product(b, n, rel) : NULL;
+    ok = ok && equals_within(isl_map_copy(all), isl_set_copy(when), rel, isl_set_copy(l->m->facts));
     if (ok) {
         line *x = new_line(l);
-        guard_line(l, x, always ? l->space : when);
+        isl_set *may = isl_set_copy(when);
+        if (all_plain) {
+            isl_map *extra = isl_map_subtract(isl_map_copy(all), isl_map_copy(rel));
+            isl_set_free(may);
+            may = isl_set_subtract(isl_set_copy(l->space), isl_map_domain(extra));
+            may = seq_name_dims(may, l->here->dims, l->here->n_dims, 0);
+        }
+        guard_line(l, x, when, may);
+        isl_set_free(may);
         text_printf(&x->target, "%s %s(", there->flow, there->cls);
         for (size_t i = 0; i < n; i++) {
             text_puts(&x->target, i ? ", " : "");
@@ -119,6 +125,7 @@ static bool put_product(lines *l, const seq_end *there, isl_map *rel, bool plain
     }
     for (size_t i = 0; i < n && i < UTIL_COUNT(b); i++)
         seq_bounds_free(&b[i]);
+    isl_map_free(all);
     isl_set_free(when);
     return ok;
 }
@@ -172,7 +179,7 @@ static void put_list(lines *l, const seq_end *there, isl_map *rel)
     within = seq_name_dims(within, words, n, 0);
     isl_set *known = isl_set_intersect_params(isl_set_copy(within), isl_set_copy(l->m->facts));
     if (isl_set_is_subset(known, all) != isl_bool_true)
-        l->failed = l->failed || !seq_put_guard(&x->guard, all, within, l->m->facts);
+        l->failed = l->failed || !seq_put_guard(&x->guard, all, all, within, l->m->facts);
     isl_set_free(known);
     isl_set_free(within);
     isl_set_free(all);
@@ -232,7 +239,7 @@ static void put_memory(lines *l, const seq_edges_text *all, isl_set *when)
 {
     line *x = new_line(l);
     when = seq_name_dims(when, l->here->dims, l->here->n_dims, 0);
-    guard_line(l, x, when);
+    guard_line(l, x, when, when);
     isl_set_free(when);
     put_element(l, all, &x->target);
 }
@@ -240,7 +247,8 @@ static void put_memory(lines *l, const seq_edges_text *all, isl_set *when)
 /* Two lines that are all and exclude each other: the guard of one of them; -1: they do not. */
 static int either_or(const lines *l)
 {
-    if (l->n != 2 || l->items[0].indices.len || l->items[1].indices.len)
+    if (l->n != 2 || l->items[0].indices.len || l->items[1].indices.len || l->items[0].loose ||
+        l->items[1].loose)
         return -1;
     isl_set *both = isl_set_union(isl_set_copy(l->items[0].when), isl_set_copy(l->items[1].when));
     bool yes = covers(l, both) &&

@@ -5,6 +5,7 @@
  * last writer stores it), and what is left become classes of their own, the relays. */
 #include "seq_flow.h"
 
+#include <isl/constraint.h>
 #include <stdlib.h>
 
 /* An `out` that not all of its tasks store has no shape of its own: it goes on with the tile that was
@@ -43,10 +44,34 @@ void seq_graph_free(seq_graph *g, seq_edges_text *all)
     *g = (seq_graph){0};
 }
 
+static isl_stat keep_constraint(isl_constraint *c, void *arg)
+{
+    isl_set **kept = arg;
+    int terms = 0;
+    for (int i = 0; i < isl_constraint_dim(c, isl_dim_param); i++)
+        terms += isl_constraint_involves_dims(c, isl_dim_param, (unsigned)i, 1) == isl_bool_true;
+    if (isl_constraint_is_equality(c) == isl_bool_true && terms > 2)
+        isl_constraint_free(c);
+    else
+        *kept = isl_set_add_constraint(*kept, c);
+    return isl_stat_ok;
+}
+
+/* One basic set that holds the facts. Of a disjunction there are equations that hold in each of its
+ * parts and say nothing to a reader (the sum of two sizes): these are left out. */
+static isl_set *plain_facts(isl_set *facts)
+{
+    isl_basic_set *hull = isl_set_simple_hull(isl_set_copy(facts));
+    isl_set *kept = isl_set_universe(isl_set_get_space(facts));
+    isl_basic_set_foreach_constraint(hull, keep_constraint, &kept);
+    isl_basic_set_free(hull);
+    return kept;
+}
+
 static bool compute(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_text *all)
 {
     flows w = {.f = f, .m = m, .g = g, .all = all};
-    w.facts = isl_set_from_basic_set(isl_set_simple_hull(isl_set_copy(m->facts)));
+    w.facts = plain_facts(m->facts);
     seq_make_accesses(&w);
     deps d;
     seq_solve(&w, &d);
