@@ -25,6 +25,7 @@ typedef enum driver_action {
     ACTION_FIX,                 /* --fix */
     ACTION_ENUMERATE, ACTION_COUNT, ACTION_EMIT_TASKS,  /* for the parameters in `values` */
     ACTION_COMPLETE,            /* --complete */
+    ACTION_SAME,                /* --same: two inputs */
     ACTION_HELP, ACTION_VERSION, ACTION_LIST_CHECKS, ACTION_EXPLAIN,
 } driver_action;
 
@@ -36,6 +37,8 @@ typedef struct driver_options {
     words link;                 /* for the linker, in order: other inputs, -l, -L, -Wl,... */
     words cc;                   /* for the C compiler: -I -D -U -O -g -f -m -W -std= ... */
     words assumes;
+    words renames;              /* NAME=NAME of --rename */
+    bool same_control;          /* --same=control */
     words warnings;             /* -W options of dagcc, in order, without -W */
     words foreign_warnings;     /* those of the C compiler, if it knows them; in cc, too */
     const char *output;         /* -o, or NULL */

@@ -5,58 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"Usage: dagcc [options] file.jdf... [file.c file.o -lname ...]\n"
-"\n"
-"Compiles parameterised task graphs (JDF) to C, and that to a program.\n"
-"\n"
-"What to make (default: the program a.out)\n"
-"  -c                  object files, x.jdf -> x.o\n"
-"  --emit=c            C: x.c and x.h\n"
-"  --emit=header       only x.h\n"
-"  --emit=jdf|ast|dot|plan\n"
-"                      canonical source, syntax tree, graph of the classes, lowered form\n"
-"  -fsyntax-only       nothing, only check\n"
-"  --format [-i]       print the canonical source of files, or rewrite them (-i)\n"
-"  --complete [-i]     print the source with missing sides of edges added, or rewrite it\n"
-"  --fix [-i]          print the source with what messages propose applied, or rewrite it\n"
-"  --enumerate VALUES  check the graph of these parameters task by task, inline C included;\n"
-"                      VALUES is N=5,P=2,Q=2 or A->mt=5,... (see --explain values)\n"
-"  --count VALUES      tasks, edges, bytes between ranks, critical path of that graph\n"
-"  --emit=dot:VALUES   the tasks of that graph for Graphviz\n"
-"  -o FILE             name of the output; '-' is standard output\n"
-"  --                  what follows are files, whatever they begin with\n"
-"\n"
-"Language and checks\n"
-"  --std=dag|parsec    strict dialect (default), or what PaRSEC's compiler accepts\n"
-"  --assume 'EXPR'     a fact about the globals, as if the file said %assume EXPR\n"
-"  -WNAME -Wno-NAME    report or do not report what check NAME finds\n"
-"  -Werror[=NAME]      make warnings errors; -Wno-error=NAME makes an error a warning\n"
-"  --list-checks       names of the checks, with their severity in the two dialects\n"
-"  --explain NAME      what a check is about\n"
-"  --max-errors=N      stop after N errors (20; 0: never)\n"
-"  --max-operations=N  work allowed for one question about the graph\n"
-"  --no-proof-cache    prove files anew; proofs are kept by content in ~/.cache/dagcc/proofs\n"
-"  --diagnostics=text|json|sarif\n"
-"                      messages for people, or for tools: as gcc's JSON, or as SARIF\n"
-"  --color=auto|always|never\n"
-"\n"
-"For the C compiler\n"
-"  -I -D -U -O -g -f... -m... -std=... -pthread and -W options that dagcc does not know\n"
-"  -L -l -Wl,... and other files go to the linker\n"
-"  -MD -MF FILE -MT NAME -MP\n"
-"                      write a dependency file for make or ninja\n"
-"  -v                  print the commands that are run\n"
-"  DAGCC_CC            environment variable: the C compiler to use\n"
-"  DAGCC_PROOF_CACHE   environment variable: where proofs are kept, or 'off'\n"
-"\n"
-"  --help, --version\n";
-
-void driver_print_help(FILE *out)
-{
-    fputs(help, out);
-}
-
 typedef struct cursor {
     driver_options *o;
     const diag *d;
@@ -195,6 +143,25 @@ static bool say_or_choose(driver_options *o, driver_action action, const char *o
     return true;
 }
 
+/* --same, --same=control. */
+static bool set_same(driver_options *o, const char *value)
+{
+    if (*value && strcmp(value, "=control") != 0)
+        return usage("--same takes nothing or 'control', not '%s'", value + 1);
+    o->same_control = *value != '\0';
+    return choose(o, ACTION_SAME, "--same", NULL);
+}
+
+/* --rename A=B,C=D */
+static void add_renames(driver_options *o, const char *list)
+{
+    while (*list) {
+        size_t len = strcspn(list, ",");
+        words_add(&o->renames, arena_strndup(o->arena, list, len));
+        list += len + (list[len] != '\0');
+    }
+}
+
 /* Options that begin with two dashes. */
 static bool long_option(cursor *c)
 {
@@ -228,6 +195,14 @@ static bool long_option(cursor *c)
     }
     if (is_long(arg, "--enumerate"))
         return (v = long_value(c, "--enumerate")) && choose(o, ACTION_ENUMERATE, "--enumerate", v);
+    if (is_long(arg, "--same"))
+        return set_same(o, arg + strlen("--same"));
+    if (is_long(arg, "--rename")) {
+        if (!(v = long_value(c, "--rename")))
+            return false;
+        add_renames(o, v);
+        return true;
+    }
     if (is_long(arg, "--count"))
         return (v = long_value(c, "--count")) && choose(o, ACTION_COUNT, "--count", v);
     static const struct { const char *name; driver_action action; } plain[] = {
@@ -427,7 +402,10 @@ static bool check_combination(const driver_options *o)
         return usage("-o %s cannot name the outputs of several files", o->output);
     if (!DAGCC_HAVE_VERIFY && o->action >= ACTION_ENUMERATE)
         return usage("%s", "this dagcc was built without isl, which --enumerate, --count, "
-                     "--emit=dot:VALUES and --complete need");
+                     "--emit=dot:VALUES, --complete and --same need");
+    if (o->action == ACTION_SAME ? o->inputs.n != 2 : o->renames.n > 0)
+        return usage("%s", o->action == ACTION_SAME ? "--same compares two files"
+                                                    : "--rename belongs to --same");
     if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE &&
         o->action != ACTION_FIX)
         return usage("%s belongs to --format, --complete and --fix", "-i");
@@ -473,6 +451,7 @@ void driver_free_options(driver_options *o)
     words_free(&o->link);
     words_free(&o->cc);
     words_free(&o->assumes);
+    words_free(&o->renames);
     words_free(&o->warnings);
     words_free(&o->foreign_warnings);
     words_free(&o->depend_targets);

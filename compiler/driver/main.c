@@ -3,6 +3,7 @@
 #include "driver/dagcc_config.h"
 #include "driver_compile.h"
 #include "driver_proofs.h"
+#include "driver_same.h"
 #include "emit/c/emit.h"
 #include "emit/dot/emit_dot.h"
 #include "emit/jdf/unparse_file.h"
@@ -106,7 +107,8 @@ static void warn_ignored(const driver_options *o, diag *d)
                           "files of --emit=c have a dependency file");
     if (!o->depend && (o->depend_file || o->depend_phony || o->depend_targets.n))
         diag_report_plain(d, DIAG_WARNING, "-MF, -MT, -MQ and -MP are ignored without -MD");
-    if (o->output && (o->action == ACTION_CHECK || o->action == ACTION_ENUMERATE))
+    if (o->output && (o->action == ACTION_CHECK || o->action == ACTION_ENUMERATE ||
+                      o->action == ACTION_SAME))
         diag_report_plain(d, DIAG_WARNING, "-o %s is ignored: %s writes no file", o->output,
                           o->making);
 }
@@ -370,6 +372,8 @@ static int process(const driver_options *o, frontend *f)
         diag_finish(f->diag, stderr);
         return 2;
     }
+    if (o->action == ACTION_SAME)
+        return same_process(o, f);
     const char *temp_dir = uses_cc ? temp_new_dir(o->arena) : NULL;
     unit *units = util_alloc(o->inputs.n * sizeof(*units));
     if (uses_cc && !temp_dir)
@@ -395,7 +399,8 @@ static int finish_output(int status)
     return 1;
 }
 
-/* Exit status: 0 done, 1 an error in a file or a tool, 2 a wrong command line. */
+/* Exit status: 0 done, 1 an error in a file or a tool, 2 a wrong command line, 3 --same has no
+ * answer. */
 int main(int argc, char **argv)
 {
     frontend f;

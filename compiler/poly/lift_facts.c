@@ -136,8 +136,15 @@ static void collect_class(poly *m, const sema_class *cls)
 void poly_begin(poly *m, const sema_info *sema, arena *a, unsigned long max_operations,
                 const int64_t *grid)
 {
+    poly_begin_in(isl_ctx_alloc(), m, sema, a, max_operations, grid);
+    m->borrowed = false;
+}
+
+void poly_begin_in(isl_ctx *isl, poly *m, const sema_info *sema, arena *a,
+                   unsigned long max_operations, const int64_t *grid)
+{
     const ast_file *file = sema->ast;
-    *m = (poly){.sema = sema, .arena = a, .isl = isl_ctx_alloc()};
+    *m = (poly){.sema = sema, .arena = a, .isl = isl, .borrowed = true};
     if (grid)
         memcpy(m->grid, grid, sizeof(m->grid));
     isl_options_set_on_error(m->isl, ISL_ON_ERROR_CONTINUE);
@@ -159,7 +166,8 @@ void poly_begin(poly *m, const sema_info *sema, arena *a, unsigned long max_oper
 void poly_end(poly *m)
 {
     isl_space_free(m->param_space);
-    isl_ctx_free(m->isl);
+    if (!m->borrowed)
+        isl_ctx_free(m->isl);
     free(m->params);
 }
 

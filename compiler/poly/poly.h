@@ -44,6 +44,7 @@ typedef struct poly {
     isl_space *param_space;     /* all parameters, in this order */
     bool aside;                 /* while parameters are collected: the second walk */
     int64_t grid[2];            /* rows and columns of the grid that is looked at; 0: all grids */
+    bool borrowed;              /* the context of isl is somebody else's */
 } poly;
 
 /* lift_facts.c: collects the parameters of the file, in memory of `a`. With `grid` (rows and
@@ -51,6 +52,9 @@ typedef struct poly {
  * that are not affine in them become so. isl may spend max_operations on each question. */
 void poly_begin(poly *m, const sema_info *sema, arena *a, unsigned long max_operations,
                 const int64_t *grid);
+/* The same in a context of somebody else, who keeps it: for files that are compared. */
+void poly_begin_in(isl_ctx *isl, poly *m, const sema_info *sema, arena *a,
+                   unsigned long max_operations, const int64_t *grid);
 void poly_end(poly *m);
 /* What is known about the parameters: sizes of matrices, and what the file assumes.
  * assume_exact[i]: all that the i-th %assume says is in it. */

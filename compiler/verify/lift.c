@@ -295,6 +295,12 @@ static void make_tables(verify_model *m)
 verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
                           const verify_options *options, const int64_t *grid)
 {
+    return verify_lift_in(NULL, file, sema, d, options, grid);
+}
+
+verify_model *verify_lift_in(isl_ctx *isl, const ast_file *file, const sema_info *sema, diag *d,
+                             const verify_options *options, const int64_t *grid)
+{
     verify_model *m = util_alloc(sizeof(*m));
     m->sema = sema;
     m->file = file;
@@ -307,7 +313,10 @@ verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
     m->most_operations = m->max_operations;
     m->doubts = arena_alloc(m->arena, sizeof(*m->doubts));
     make_tables(m);
-    poly_begin(&m->poly, sema, m->arena, m->max_operations, grid);
+    if (isl)
+        poly_begin_in(isl, &m->poly, sema, m->arena, m->max_operations, grid);
+    else
+        poly_begin(&m->poly, sema, m->arena, m->max_operations, grid);
     verify_begin(m);
     m->assume_exact = arena_alloc(m->arena, file->n_assumes * sizeof(bool) + 1);
     m->facts = lift_facts(&m->poly, m->assume_exact);

@@ -94,6 +94,9 @@ struct verify_model {
  * affine in them become so. */
 verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
                           const verify_options *options, const int64_t *grid);
+/* The same in a context of somebody else (NULL: in its own), so that files can be compared. */
+verify_model *verify_lift_in(isl_ctx *isl, const ast_file *file, const sema_info *sema, diag *d,
+                             const verify_options *options, const int64_t *grid);
 void verify_model_free(verify_model *m);
 
 /* Start of one question to isl: forgets an earlier failure and renews the allowance of operations,

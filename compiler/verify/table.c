@@ -342,6 +342,19 @@ static const diag_check table[] = {
 "\n"
 "Sum(1) would get two values. Write the other end by hand, with more parameters where needed;\n"
 "edge-mismatch checks it.\n"},
+{"different", FATAL, FATAL, "two graphs that --same compares differ",
+"dagcc --same A.jdf B.jdf proves that two files have the same tasks, the same data edges between\n"
+"flows, and read and store the same elements, for all parameters that both files allow. The message\n"
+"shows the smallest difference. Classes, parameters, flows and globals are matched by name, and\n"
+"--rename NAME=NAME,... says which name of the first file is which of the second (CLASS.NAME for a\n"
+"parameter or flow of one class). Classes that only hand on one flow (no body) count as edges, and\n"
+"control edges do not count; with --same=control both count as they are written. A parameter that\n"
+"one file lacks may have one value, and flows that are always NULL are no flows. --assume narrows\n"
+"the question. Bodies, kinds of flows, placements and priorities are not compared.\n"},
+{"not-compared", FATAL, FATAL, "whether two graphs are the same could not be decided",
+"What is not affine is taken to be the same if both files say it in the same words. Where they do\n"
+"not, and nothing else differs, --same has no answer (exit status 3). --assume may fix a value that\n"
+"makes the expression affine, --max-operations helps where isl gave up.\n"},
 {"values", FATAL, FATAL, "parameter values on the command line that cannot be used",
 "--enumerate, --count and --emit=dot take NAME=VALUE,... where a name is spelled as in the\n"
 "file (NT=5, A->mt=5). N stands for every tile count and free integer that is not named, P\n"

@@ -48,6 +48,27 @@ bool verify_dot(const ast_file *file, const sema_info *sema, diag *d, const char
  * False (after a report) where one cannot be written as a line. */
 bool verify_complete(const ast_file *file, const sema_info *sema, diag *d, text *out);
 
+/* ---- two graphs ---------------------------------------------------------------------------- */
+
+typedef enum verify_sameness {
+    VERIFY_SAME,
+    VERIFY_DIFFERENT,           /* `different` was reported */
+    VERIFY_NOT_COMPARED,        /* so was what stands in the way */
+    VERIFY_WRONG_NAMES,         /* so was the name that is in no file */
+} verify_sameness;
+
+typedef struct verify_same_options {
+    const char *const *renames; /* "NAME=NAME", "CLASS.NAME=CLASS.NAME": first file, second file */
+    size_t n_renames;
+    bool control;               /* control edges count, and tasks that only hand on are tasks */
+    unsigned long max_operations;
+} verify_same_options;
+
+/* Are these the same tasks, data edges, reads and stores for all parameters that both files allow?
+ * The smallest difference is reported to d. Both files are free of errors. */
+verify_sameness verify_same(const sema_info *first, const sema_info *second, diag *d,
+                            const verify_same_options *options);
+
 /* A sema_derive_fn; arg is a verify_sides with its `d` set, to be ended once sema is done. */
 typedef struct verify_sides {
     diag *d;

@@ -37,9 +37,10 @@ def split_options(options):
     """Those that say what to make (there may be only one such), and the others."""
     making, others, words = [], [], iter(options)
     for word in words:
-        if word in ("--enumerate", "--count", "-o"):
+        if word in ("--enumerate", "--count", "-o", "--rename"):
             making += [word, next(words)]
-        elif word == "--complete" or word.startswith("--emit="):
+        elif (word in ("--complete", "--same", "--same=control") or word.startswith("--emit=") or
+              word.endswith(".jdf")):      # the first of two files
             making.append(word)
         else:
             others.append(word)
@@ -98,7 +99,7 @@ class Tester:
             check = base[:-len(".bad.jdf")]
             if f"[-W{check}]" not in r.stderr:
                 self.fail(name, f"check {check} does not report")
-        if r.returncode != 0 and "--enumerate" not in making:
+        if r.returncode != 0 and not any(w.startswith(("--enumerate", "--same")) for w in making):
             self.no_output(name, directory, base, others)
 
     def no_output(self, name, directory, base, options):

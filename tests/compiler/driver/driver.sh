@@ -52,6 +52,19 @@ sed 's/x\[0\] += k;/x[0] += undeclared;/' good.jdf >badc.jdf
 { echo '%precision s d c z'; sed 's/  double \*x = X;/  elem_t *x = X;/' badc.jdf; } >badp.jdf
 sed 's/^RW X/  m = k\n&/;s/^: D(k)$//;s/  m = k/  m = k\n: D(k)/' good.jdf >warn.jdf
 
+# ---- two files
+if [ "$("$dagcc" --version | grep -c "without isl")" = 0 ]; then
+    expect 0 --same good.jdf good.jdf; silent
+    expect 1 --same good.jdf bad.jdf; says "Q"
+    sed 's/N-1/N-2/' good.jdf >shorter.jdf
+    expect 1 --same good.jdf shorter.jdf; says "[-Wdifferent]"
+    expect 2 --same good.jdf; says "compares two files"
+    expect 2 --same=all good.jdf good.jdf; says "'control'"
+    expect 2 --rename N=M -fsyntax-only good.jdf; says "belongs to --same"
+    expect 1 --same good.jdf nothing.jdf; says "cannot read nothing.jdf"
+    rm shorter.jdf
+fi
+
 # ---- information
 expect 0 --help; says "--std=dag|parsec" out; silent
 expect 0 --version; says dagcc out; silent

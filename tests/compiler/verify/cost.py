@@ -4,7 +4,7 @@
     cost.py DAGCC FILE.jdf...
 
 No file gives a warning or takes more than 200 MiB. Nothing of them is left opaque, but for what is
-proven for small process grids only. Prints processor time and peak memory of each, the longest
+proven for small process grids only. Each is the same graph as its canonical form (--same). Prints processor time and peak memory of each, the longest
 first; the goals are 2 s for the longest and 0.2 s for half of them, which a busy machine may miss.
 """
 import os
@@ -35,6 +35,18 @@ def check(dagcc, path):
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, wrong
 
 
+def compare(dagcc, path):
+    """What --same says of the file and its canonical form; nothing, if they are the same."""
+    with tempfile.TemporaryDirectory() as directory:
+        copy = os.path.join(directory, os.path.basename(path))
+        for command in (["--emit=jdf", path, "-o", copy], ["--same", path, copy]):
+            r = subprocess.run([dagcc, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               check=False)
+            if r.returncode != 0:
+                return r.stdout.decode("utf-8", "replace") + f"exit {r.returncode}\n"
+    return ""
+
+
 def main():
     dagcc, files = os.path.abspath(sys.argv[1]), sys.argv[2:]
     costs, failures = [], 0
@@ -44,6 +56,10 @@ def main():
         if wrong:
             failures += 1
             print(f"FAIL {path}: not silent\n{wrong}")
+        wrong = compare(dagcc, path)
+        if wrong:
+            failures += 1
+            print(f"FAIL {path}: not the same as its canonical form\n{wrong}")
     for seconds, mebibytes, name in sorted(costs, reverse=True):
         print(f"{name:24} {seconds:6.2f} s {mebibytes:6.0f} MiB")
         if mebibytes > MEBIBYTES:
