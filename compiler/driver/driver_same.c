@@ -64,14 +64,16 @@ static bool read_one(const driver_options *o, frontend *f, const char *path, boo
     return diag_errors(f->diag) == before;
 }
 
-static int compare(const driver_options *o, const sema_info *first, const sema_info *second, diag *d)
+static int compare(const driver_options *o, const sema_info *first, const sema_info *second,
+                   diag *d)
 {
     verify_same_options so = {.renames = o->renames.items,
                               .n_renames = o->renames.n,
                               .control = o->same_control,
                               .max_operations = o->max_operations};
     static const int status[] = {[VERIFY_SAME] = 0, [VERIFY_DIFFERENT] = 1,
-                                 [VERIFY_NOT_COMPARED] = DRIVER_UNDECIDED, [VERIFY_WRONG_NAMES] = 2};
+                                 [VERIFY_NOT_COMPARED] = DRIVER_UNDECIDED,
+                                 [VERIFY_WRONG_NAMES] = 2};
     return status[verify_same(first, second, d, &so)];
 }
 

@@ -147,8 +147,8 @@ static void check_left_out(same *s, const twins *t, int in, size_t pos)
                 "the parameter '%s' of '%s' in %s has several values, and the class has no such "
                 "parameter in %s", c->sema->params[pos]->name, c->sema->name, f->label,
                 s->file[!in].label);
-    diag_note(s->d, o->sema->ast->head, "the class in %s; --rename says which names are meant to be "
-              "the same", s->file[!in].label);
+    diag_note(s->d, o->sema->ast->head, "the class in %s; --rename says which names are "
+              "meant to be the same", s->file[!in].label);
     s->different = true;
 }
 

@@ -73,7 +73,7 @@ typedef struct same {
     struct same_finding *least; /* the smallest difference so far; in the arena */
 } same;
 
-/* ---- same_names.c ----------------------------------------------------------------------------- */
+/* ---- same_names.c ---------------------------------------------------------------------------- */
 
 /* Reads the renames; false after a report. */
 bool same_read_renames(same *s);
@@ -86,7 +86,7 @@ void same_put_text(const same *s, const same_file *f, const char *cls, const cha
 /* The class of the file that has this common name, or NULL. */
 const verify_class *same_find_class(const same *s, const same_file *f, const char *common);
 
-/* ---- same_links.c ----------------------------------------------------------------------------- */
+/* ---- same_links.c ---------------------------------------------------------------------------- */
 
 void same_find_relays(const same *s, same_file *f);
 /* map with the parameters called as in the first file, and within the facts. Takes map. */
@@ -98,13 +98,13 @@ void same_make_links(same *s, same_file *f);
 void same_free_links(same_file *f);
 bool same_nodes_equal(const same_node *a, const same_node *b);
 
-/* ---- same_compare.c --------------------------------------------------------------------------- */
+/* ---- same_compare.c -------------------------------------------------------------------------- */
 
 /* Links of both files that have to be one relation. */
 void same_compare(same *s, same_view view, const same_link *const *a, size_t n_a,
                   const same_link *const *b, size_t n_b, unsigned region);
 
-/* ---- same_report.c ---------------------------------------------------------------------------- */
+/* ---- same_report.c --------------------------------------------------------------------------- */
 
 /* A point that is in one file alone. `from` of tasks is of kind NEW. */
 typedef struct same_finding {
@@ -118,8 +118,8 @@ typedef struct same_finding {
     uint64_t size;
 } same_finding;
 
-/* Notes the smallest point of `rest` (taken), which file `in` has alone in one of its links, if it is
- * smaller than what was found. */
+/* Notes the smallest point of `rest` (taken), which file `in` has alone in one of its links, if it
+ * is smaller than what was found. */
 void same_note(same *s, same_view view, int in, const same_link *const *links, size_t n,
                unsigned region, isl_map *rest);
 /* A question cannot be decided. `other`: what stands against it, or none; why NULL: isl gave up. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One file's share of a question. What is known exactly is in `least`; `most` has what may be, too. */
+/* One file's share of a question. What is certain is in `least`; `most` has what may be, too. */
 typedef struct half {
     const same_link *const *links;
     size_t n;

@@ -57,8 +57,8 @@ bool same_read_renames(same *s)
         const char *pair = o->renames[i], *equals = strchr(pair, '=');
         same_rename *r = &s->renames[i];
         if (!equals || equals == pair || !equals[1]) {
-            diag_report_plain(s->d, DIAG_ERROR, "--rename takes NAME=NAME, of the first file and of "
-                              "the second, not '%s'", pair);
+            diag_report_plain(s->d, DIAG_ERROR, "--rename takes NAME=NAME, of the first file and "
+                              "of the second, not '%s'", pair);
             return false;
         }
         split_name(s, pair, (size_t)(equals - pair), r, 0);

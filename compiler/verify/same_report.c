@@ -22,8 +22,8 @@ static size_t joint_param(const same *s, const char *common)
     return pos < 0 ? s->joint.poly.n_params : (size_t)pos;
 }
 
-/* Do the assumptions hold that isl does not know all of? What is not shown may have any value: a few
- * are tried. */
+/* Do the assumptions hold that isl does not know all of? What is not shown may have any value: a
+ * few are tried. */
 static bool allowed(const same *s, const same_file *f, const verify_witness *w, int64_t free_value)
 {
     const poly *p = &f->m->poly;
@@ -116,10 +116,11 @@ static void put_task(const same *s, const char *cls, const int64_t *at, text *ou
     const verify_class *c = same_find_class(s, f, cls);
     f = c ? f : &s->file[1];
     c = c ? c : same_find_class(s, f, cls);
-    isl_size n = isl_map_dim(f->common[c->sema->index], isl_dim_out);
+    isl_map *common = f->common[c->sema->index];
+    isl_size n = isl_map_dim(common, isl_dim_out);
     text_printf(out, "%s(", cls);
     for (isl_size i = 0; i < n; i++) {
-        const char *name = isl_map_get_dim_name(f->common[c->sema->index], isl_dim_out, (unsigned)i);
+        const char *name = isl_map_get_dim_name(common, isl_dim_out, (unsigned)i);
         text_printf(out, "%s%s=%lld", i ? ", " : "", name, (long long)at[i]);
     }
     text_putc(out, ')');
