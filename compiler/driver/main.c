@@ -2,6 +2,7 @@
 #include "diag/temp.h"
 #include "driver/dagcc_config.h"
 #include "driver_compile.h"
+#include "driver_nest.h"
 #include "driver_proofs.h"
 #include "driver_same.h"
 #include "emit/c/emit.h"
@@ -297,27 +298,6 @@ static void translate(const driver_options *o, frontend *f, unit *u, const char 
 
 /* ---- all files ----------------------------------------------------------------------------- */
 
-/* The graph that a sequential nest stands for. False when the file cannot be read. */
-static bool parse_nest(const driver_options *o, frontend *f, const char *path, const char **error)
-{
-#if DAGCC_HAVE_VERIFY
-    static const char changes[] = "this changes .jdf files only; print the graph with --emit=jdf first";
-    *error = changes;
-    if (o->action == ACTION_FORMAT || o->action == ACTION_FIX || o->action == ACTION_COMPLETE)
-        return false;
-    seq_options so = {.max_operations = o->max_operations};
-    uint32_t file = src_add_file(f->sources, path, error);
-    if (file == 0)
-        return false;
-    f->ast = seq_parse(f->sources, file, f->diag, &so);
-    return true;
-#else
-    (void)o, (void)f, (void)path;
-    *error = "this dagcc was built without isl, which derives the edges of nests";
-    return false;
-#endif
-}
-
 /* Translates every input into memory; true when there was no error in any. */
 static bool translate_all(const driver_options *o, frontend *f, unit *units, const char *temp_dir)
 {
@@ -325,9 +305,7 @@ static bool translate_all(const driver_options *o, frontend *f, unit *units, con
         const char *error;
         unsigned before = diag_errors(f->diag);
         units[i].input = o->inputs.items[i];
-        bool read = driver_is_nest(units[i].input)
-                        ? parse_nest(o, f, units[i].input, &error)
-                        : frontend_parse_file(f, units[i].input, &error);
+        bool read = driver_read(o, f, units[i].input, &error);
         if (read && f->ast)
             translate(o, f, &units[i], temp_dir, before);
         else if (!read)
