@@ -42,6 +42,7 @@ static uint32_t derive(const seq_file *f, verify_model *m)
     seq_edges_text all = {0};
     uint32_t file = 0;
     all.flows = arena_alloc(f->arena, (f->n_calls + 1) * sizeof(*all.flows));
+    all.never = arena_alloc(f->arena, f->n_calls + 1);
     all.ranges = arena_alloc(f->arena, (f->n_calls + 1) * sizeof(*all.ranges));
     for (size_t i = 0; i < f->n_calls; i++)
         all.flows[i] = arena_alloc(f->arena, (f->calls[i]->kernel->n_params + 1) *

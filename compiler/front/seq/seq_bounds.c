@@ -22,14 +22,23 @@ isl_map *seq_name_in(isl_map *map, const char *const *words, size_t n)
 
 /* ---- bounds ----------------------------------------------------------------------------------- */
 
+/* Has it integer values everywhere, and a text that says these? */
+static bool is_integral(isl_aff *aff)
+{
+    isl_val *by = isl_aff_get_denominator_val(aff);
+    bool whole = isl_val_is_one(by) == isl_bool_true && isl_aff_dim(aff, isl_dim_div) == 0;
+    isl_val_free(by);
+    return whole;
+}
+
 /* pa as a total function if it is one affine function where it is defined. Takes pa. */
 static isl_pw_aff *plain_bound(isl_pw_aff *pa, bool *plain)
 {
     isl_pw_aff *one = seq_single(pa);
     isl_aff *aff = one ? isl_pw_aff_as_aff(isl_pw_aff_copy(one)) : NULL;
-    isl_size divs = aff ? isl_aff_dim(aff, isl_dim_div) : 1;
+    bool whole = aff && is_integral(aff);
     isl_aff_free(aff);
-    if (one && divs == 0) {
+    if (whole) {
         isl_pw_aff_free(pa);
         return one;
     }

@@ -356,6 +356,17 @@ static bool undecided(const seq_file *f, verify_model *m, src_range where)
         : "the edges of this tile cannot be written in the language");
 }
 
+static void find_idle(verify_model *m, const seq_graph *g, seq_edges_text *all)
+{
+    for (size_t i = 0; i < g->n_ends; i++) {
+        const seq_end *e = g->ends[i];
+        isl_set *tasks = isl_set_intersect_params(isl_set_copy(e->space), isl_set_copy(m->facts));
+        if (e->relay < 0)
+            all->never[e->call] = isl_set_is_empty(tasks) == isl_bool_true;
+        isl_set_free(tasks);
+    }
+}
+
 /* Calls under conditions: what the loops and the conditions around them leave. */
 static bool put_class_ranges(const seq_file *f, verify_model *m, const seq_graph *g,
                              seq_edges_text *all)
@@ -363,7 +374,7 @@ static bool put_class_ranges(const seq_file *f, verify_model *m, const seq_graph
     bool ok = true;
     for (size_t i = 0; ok && i < g->n_ends; i++) {
         const seq_end *e = g->ends[i];
-        if (e->relay >= 0 || all->ranges[e->call] || !seq_is_conditional(f->calls[e->call]))
+        if (e->relay >= 0 || all->never[e->call] || all->ranges[e->call] || !seq_is_conditional(f->calls[e->call]))
             continue;
         text t = {0};
         verify_begin(m);
@@ -381,11 +392,15 @@ bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_e
         if (!put_relay(f, m, &all->relays[i]) || verify_failed(m))
             return undecided(f, m, all->relays[i].where);
     }
+    verify_begin(m);
+    find_idle(m, g, all);
     if (!put_class_ranges(f, m, g, all))
         return undecided(f, m, f->graph);
     for (size_t i = 0; i < g->n_ends; i++) {
         const seq_end *e = g->ends[i];
         text out = {0};
+        if (e->relay < 0 && all->never[e->call])
+            continue;
         verify_begin(m);
         bool ok = put_side(f, m, g, e, true, all, &out) && put_side(f, m, g, e, false, all, &out);
         const char *kept = keep(f, &out);

@@ -165,6 +165,7 @@ typedef struct seq_flow_text {
 
 typedef struct seq_edges_text {
     seq_flow_text **flows;      /* by call, by parameter of its kernel */
+    bool *never;                /* by call: it is made for no values of the parameters: no class */
     const char **ranges;        /* by call, of its loops, where they are not those of the nest */
     seq_relay *relays;
     size_t n_relays;

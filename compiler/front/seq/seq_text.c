@@ -432,7 +432,8 @@ uint32_t seq_write(const seq_file *f, const seq_edges_text *edges)
             put_relay(&w, &edges->relays[i]);
     for (size_t i = 0; i < f->n_calls; i++) {
         ok = ok && check_scalars(&w, f->calls[i]);
-        put_class(&w, i);
+        if (!edges || !edges->never[i])
+            put_class(&w, i);
     }
     for (size_t i = 0; edges && i < edges->n_relays; i++)
         if (!edges->relays[i].gives)
