@@ -59,7 +59,7 @@ ast_file *seq_parse(src_set *sources, uint32_t file, diag *d, const seq_options 
                   .names = names_new()};
     /* One question here is about the whole nest; an edge of it is cheaper. */
     verify_options vo = {.max_operations = options->max_operations ? options->max_operations
-                                                                   : 40 * VERIFY_MAX_OPERATIONS};
+                                                                   : 16 * VERIFY_MAX_OPERATIONS};
     ast_file *result = NULL;
     sema_info *sema = NULL;
     ast_file *first = seq_read(&f) ? parse_first(&f, seq_write(&f, NULL), &sema) : NULL;

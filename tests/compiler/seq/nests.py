@@ -5,8 +5,8 @@
 
 Each nest is run here, loop by loop, for a few sizes; a table says which task wrote each tile last. The
 graph that dagcc derives has to have the same tasks and, its relays contracted, the same edges; it has to
-pass every proof, as a nest and as the .jdf that is printed. A nest may be refused only for a call that has
-one tile under two names, and then the table has to know one.
+pass every proof, as a nest and as the .jdf that is printed. A nest may be refused for a call that has one
+tile under two names, and then the table has to know one; and a few may take more work than is allowed here.
 """
 import os
 import random
@@ -17,6 +17,7 @@ import tempfile
 
 os.environ["DAGCC_PROOF_CACHE"] = "off"
 SIZES = (0, 1, 2, 4, 5)
+WORK = 2000000
 HEAD = """#include <dag/sequential.h>
 #define A(i, j) DAG_AT(A, i, j)
 #define B(i, j) DAG_AT(B, i, j)
@@ -56,7 +57,7 @@ class Nest:
         if not scope or r.random() < 0.05:
             return "0"
         v = r.choice(scope)
-        return r.choice([v, v, v, v, f"A->mt - 1 - {v}", f"max({v} - 1, 0)", f"min({v} + 1, A->mt - 1)",
+        return r.choice([v] * 12 + [f"A->mt - 1 - {v}", f"max({v} - 1, 0)", f"min({v} + 1, A->mt - 1)",
                          f"{v} / 2"])
 
     def loop(self, scope, depth):
@@ -190,12 +191,14 @@ def check(dagcc, nest, directory):
     printed = os.path.join(directory, "nest.jdf")
     with open(path, "w") as f:
         f.write(nest.text())
-    r = subprocess.run([dagcc, "--emit=jdf", "-o", printed, path], stderr=subprocess.PIPE, text=True,
+    r = subprocess.run([dagcc, f"--max-operations={WORK}", "--emit=jdf", "-o", printed, path], stderr=subprocess.PIPE, text=True,
                        timeout=300)
     if r.returncode:
         alias = any(aliased(nest.run(n)) for n in range(12))
         if "[-Wseq-alias]" in r.stderr and alias:
             return "alias"
+        if "[-Wseq-undecided]" in r.stderr:
+            return "undecided"
         raise SystemExit(f"refused\n{r.stderr}")
     r = subprocess.run([dagcc, "-fsyntax-only", printed], stderr=subprocess.PIPE,
                        text=True, timeout=300)
@@ -225,17 +228,18 @@ def check(dagcc, nest, directory):
 def main():
     dagcc, count = os.path.abspath(sys.argv[1]), int(sys.argv[2])
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    refused = 0
+    refused = {None: 0, "alias": 0, "undecided": 0}
     with tempfile.TemporaryDirectory() as directory:
         for n in range(count):
             nest = Nest(random.Random(seed + n))
             try:
-                refused += check(dagcc, nest, directory) is not None
+                refused[check(dagcc, nest, directory)] += 1
             except SystemExit as e:
                 raise SystemExit(f"nest {seed + n}: {e}\n{nest.text()}") from None
-    print(f"{count} nests, {refused} refused for a tile under two names")
-    if count >= 10 and refused * 2 > count:
-        raise SystemExit("most nests were refused: this test tests little")
+    print(f"{count} nests, {refused['alias']} refused for a tile under two names, "
+          f"{refused['undecided']} for too much work")
+    if refused[None] * 2 < count or refused["undecided"] * 10 > count:
+        raise SystemExit("too many nests were refused: this test tests little")
 
 
 if __name__ == "__main__":
