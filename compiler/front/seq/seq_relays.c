@@ -144,7 +144,8 @@ static seq_end *add_relay(flows *w, const char *array, bool gives, src_range whe
     const char *base = arena_printf(w->f->arena, gives ? "GIVE_%s" : "HOME_%s", array);
     if (same > 1)
         base = arena_printf(w->f->arena, "%s_%zu", base, same);
-    seq_end *end = seq_new_end(w, free_name(w->f, base), "X", (size_t)(keep[0] + keep[1]));
+    seq_end *end = seq_new_end(w, free_name(w->f, base), free_name(w->f, "X"),
+                               (size_t)(keep[0] + keep[1]));
     end->relay = (int)all->n_relays;
     for (int i = 0, k = 0; i < 2; i++)
         if (keep[i])

@@ -398,7 +398,7 @@ static void put_relay(writer *w, const seq_relay *r)
     stand_for(w, r->where);
     put(w, r->gives ? "\n/* tiles of %s set out */\n" : "\n/* tiles of %s come home */\n", r->array);
     put(w, "%s(%s)\n%s: %s(%s)\n", r->name, r->params, r->locals, r->array, r->element);
-    put_lines(w, "READ", "X", r->lines);
+    put_lines(w, "READ", r->end->flow, r->lines);
     put(w, "BODY\nEND\n");
 }
 
