@@ -106,9 +106,10 @@ static bool each_value(concrete_env *env, const ast_value *v, int64_t *slot, ste
 
 /* ---- storage --------------------------------------------------------------------------------- */
 
+/* There is memory behind tasks without parameters, too. */
 static uint32_t add_values(concrete_graph *g, const int64_t *at, size_t n)
 {
-    if (g->n_values + n > g->cap_values) {
+    if (g->n_values + n > g->cap_values || !g->values) {
         g->cap_values = 2 * g->cap_values + n + 1024;
         g->values = util_realloc(g->values, g->cap_values * sizeof(*g->values));
     }

@@ -1,5 +1,6 @@
 /* What texts mean for settings. */
 #include "setting_value.h"
+#include "settings.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-dag_status dagi_setting_says(char *why, size_t size, const char *format, ...)
+dag_status dagi_refuse(char *why, size_t size, const char *format, ...)
 {
     if (why && size > 0) {
         va_list args;
@@ -17,6 +18,16 @@ dag_status dagi_setting_says(char *why, size_t size, const char *format, ...)
         va_end(args);
     }
     return DAG_ERR_SETTING;
+}
+
+char *dagi_trim(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    size_t length = strlen(text);
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        text[--length] = '\0';
+    return text;
 }
 
 static bool parse_number(const char *text, double *out)
@@ -82,7 +93,7 @@ static dag_status parse_choice(const setting *s, const char *text, void *field, 
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", c->name);
     }
-    return dagi_setting_says(why, size, "%s = %s: must be one of %s", s->name, text, names);
+    return dagi_refuse(why, size, "%s = %s: must be one of %s", s->name, text, names);
 }
 
 dag_status dagi_setting_parse(const setting *s, const char *text, dagi_settings *settings,
@@ -96,24 +107,22 @@ dag_status dagi_setting_parse(const setting *s, const char *text, dagi_settings 
         return parse_choice(s, text, field, why, size);
     case KIND_SWITCH:
         if (!parse_switch(text, field))
-            return dagi_setting_says(why, size, "%s = %s: must be on or off", s->name, text);
+            return dagi_refuse(why, size, "%s = %s: must be on or off", s->name, text);
         return DAG_SUCCESS;
     case KIND_TEXT:
         if (strlen(text) > (size_t)s->most)
-            return dagi_setting_says(why, size, "%s: longer than %.0f bytes", s->name, s->most);
+            return dagi_refuse(why, size, "%s: longer than %.0f bytes", s->name, s->most);
         strcpy(field, text);
         return DAG_SUCCESS;
     case KIND_SECONDS:
         if (!parse_number(text, &number) || number < s->least || number > s->most)
-            return dagi_setting_says(why, size,
-                                     "%s = %s: must be a number of seconds from %g to %g", s->name,
-                                     text, s->least, s->most);
+            return dagi_refuse(why, size, "%s = %s: must be a number of seconds from %g to %g",
+                               s->name, text, s->least, s->most);
         *(double *)field = number;
         return DAG_SUCCESS;
     case KIND_SEED:
         if (!parse_count(text, false, field))
-            return dagi_setting_says(why, size, "%s = %s: must be a whole number >= 0", s->name,
-                                     text);
+            return dagi_refuse(why, size, "%s = %s: must be a whole number >= 0", s->name, text);
         return DAG_SUCCESS;
     case KIND_BYTES:
     case KIND_COUNT:
@@ -123,9 +132,9 @@ dag_status dagi_setting_parse(const setting *s, const char *text, dagi_settings 
         }
         if (!parse_count(text, s->kind == KIND_BYTES, &count) || (double)count < s->least ||
             (double)count > s->most)
-            return dagi_setting_says(
-                why, size, "%s = %s: must be a whole number from %.0f to %.0f%s", s->name, text,
-                s->least, s->most, s->kind == KIND_BYTES ? " (k, M, G allowed)" : "");
+            return dagi_refuse(why, size, "%s = %s: must be a whole number from %.0f to %.0f%s",
+                               s->name, text, s->least, s->most,
+                               s->kind == KIND_BYTES ? " (k, M, G allowed)" : "");
         *(int64_t *)field = (int64_t)count;
         return DAG_SUCCESS;
     }

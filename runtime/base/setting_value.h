@@ -32,8 +32,5 @@ typedef struct setting {
 /* Parse `text` into the field of `s`. */
 dag_status dagi_setting_parse(const setting *s, const char *text, dagi_settings *settings,
                               char *why, size_t size);
-/* A sentence into `why`, which may be NULL; DAG_ERR_SETTING. */
-dag_status dagi_setting_says(char *why, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -218,10 +218,10 @@ static dag_status keep(dag_config *config, int i, const char *value, setting_ori
     char detail[256];
     dag_status status = dagi_setting_parse(&table[i], value, &scratch, detail, sizeof detail);
     if (status != DAG_SUCCESS)
-        return dagi_setting_says(why, size, "%s: %s", from, detail);
+        return dagi_refuse(why, size, "%s: %s", from, detail);
     char *copy = strdup(value);
     if (!copy) {
-        dagi_setting_says(why, size, "out of memory");
+        dagi_refuse(why, size, "out of memory");
         return DAG_ERR_NOMEM;
     }
     free(config->text[i]);
@@ -234,26 +234,15 @@ dag_status dag_config_set(dag_config *config, const char *key, const char *value
                           size_t why_size)
 {
     if (!config || !key || !value) {
-        dagi_setting_says(why, why_size, "dag_config_set: config, key and value must not be NULL");
+        dagi_refuse(why, why_size, "dag_config_set: config, key and value must not be NULL");
         return DAG_ERR_ARG;
     }
     char near[64];
     int i = find(key);
     if (i < 0)
-        return dagi_setting_says(why, why_size, "dag_config_set: there is no setting '%s'%s", key,
-                      suggestion(near, sizeof near, key, false));
+        return dagi_refuse(why, why_size, "dag_config_set: there is no setting '%s'%s", key,
+                           suggestion(near, sizeof near, key, false));
     return keep(config, i, value, ORIGIN_API, "dag_config_set", why, why_size);
-}
-
-/* Cut blanks off both ends, in place. */
-static char *trim(char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    size_t length = strlen(text);
-    while (length > 0 && isspace((unsigned char)text[length - 1]))
-        text[--length] = '\0';
-    return text;
 }
 
 static dag_status read_line(dag_config *config, const char *path, int number, char *line,
@@ -262,33 +251,33 @@ static dag_status read_line(dag_config *config, const char *path, int number, ch
     char *comment = strchr(line, '#');
     if (comment)
         *comment = '\0';
-    char *key = trim(line);
+    char *key = dagi_trim(line);
     if (*key == '\0')
         return DAG_SUCCESS;
     char *equals = strchr(key, '=');
     if (!equals)
-        return dagi_setting_says(why, size, "%s:%d: expected 'key = value'", path, number);
+        return dagi_refuse(why, size, "%s:%d: expected 'key = value'", path, number);
     *equals = '\0';
-    key = trim(key);
+    key = dagi_trim(key);
     char near[64];
     int i = find(key);
     if (i < 0)
-        return dagi_setting_says(why, size, "%s:%d: there is no setting '%s'%s", path, number, key,
-                      suggestion(near, sizeof near, key, false));
+        return dagi_refuse(why, size, "%s:%d: there is no setting '%s'%s", path, number, key,
+                           suggestion(near, sizeof near, key, false));
     if (seen_at[i])
-        return dagi_setting_says(why, size, "%s:%d: '%s' is given twice, first in line %d", path,
-                                 number, key, seen_at[i]);
+        return dagi_refuse(why, size, "%s:%d: '%s' is given twice, first in line %d", path, number,
+                           key, seen_at[i]);
     seen_at[i] = number;
     char from[PATH_MAX + 16];
     snprintf(from, sizeof from, "%s:%d", path, number);
-    return keep(config, i, trim(equals + 1), ORIGIN_FILE, from, why, size);
+    return keep(config, i, dagi_trim(equals + 1), ORIGIN_FILE, from, why, size);
 }
 
 static dag_status read_file(dag_config *config, const char *path, char *why, size_t size)
 {
     FILE *file = fopen(path, "r");
     if (!file) {
-        dagi_setting_says(why, size, "DAG_CONFIG: cannot read '%s': %s", path, strerror(errno));
+        dagi_refuse(why, size, "DAG_CONFIG: cannot read '%s': %s", path, strerror(errno));
         return DAG_ERR_IO;
     }
     int seen_at[NSETTINGS] = {0};
@@ -298,7 +287,7 @@ static dag_status read_file(dag_config *config, const char *path, char *why, siz
     for (int number = 1; status == DAG_SUCCESS && getline(&line, &capacity, file) >= 0; number++)
         status = read_line(config, path, number, line, seen_at, why, size);
     if (status == DAG_SUCCESS && ferror(file)) {
-        dagi_setting_says(why, size, "DAG_CONFIG: cannot read '%s': %s", path, strerror(errno));
+        dagi_refuse(why, size, "DAG_CONFIG: cannot read '%s': %s", path, strerror(errno));
         status = DAG_ERR_IO;
     }
     free(line);
@@ -325,8 +314,8 @@ static dag_status read_environment(dag_config *config, char *why, size_t size)
         }
         if (i < 0) {
             char near[64];
-            return dagi_setting_says(why, size, "environment: there is no setting %s%s", name,
-                          suggestion(near, sizeof near, name + 4, true));
+            return dagi_refuse(why, size, "environment: there is no setting %s%s", name,
+                               suggestion(near, sizeof near, name + 4, true));
         }
         char from[80];
         snprintf(from, sizeof from, "environment, %s", name);

@@ -20,4 +20,12 @@ void dagi_settings_tell(const dag_config *resolved, char text[DAGI_SETTINGS_TOLD
 void dagi_settings_hear(dag_config *resolved, dagi_settings *settings, const char *text);
 int dagi_settings_get(const dag_config *config, int index, dag_setting *out);
 
+/* ---- setting_value.c ---------------------------------------------------------------------------- */
+
+/* A sentence into `why`, which may be NULL; DAG_ERR_SETTING. */
+dag_status dagi_refuse(char *why, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Cut blanks off both ends, in place. */
+char *dagi_trim(char *text);
+
 #endif

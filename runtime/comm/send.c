@@ -37,8 +37,7 @@ static int is_home(const dag_value *v)
 
 static void update_congested(dagi_comm *c)
 {
-    int congested =
-        c->out.queued > DAGI_QUEUED_BYTES || c->out.queued_bulk > DAGI_QUEUED_BULK_BYTES;
+    int congested = c->out.queued > DAGI_QUEUED_BYTES || c->out.queued_bulk > DAGI_QUEUED_BULK_BYTES;
     if (congested != atomic_load_explicit(&c->congested, memory_order_relaxed))
         atomic_store_explicit(&c->congested, congested, memory_order_relaxed);
 }
@@ -149,25 +148,12 @@ static int can_scatter(const dagi_send *s)
 
 static void settle_shape(dagi_comm *c, dagi_send *s, size_t bulk)
 {
-    if (s->to.ndest == 1) {
-        s->shape = DAG_BCAST_BINOMIAL;
-        return;
-    }
-    if (s->shape == DAG_BCAST_AUTO)
-        s->shape = (uint8_t)c->bcast;
-    if (s->shape == DAG_BCAST_AUTO)
-        s->shape = (uint8_t)dagi_tree_choose(bulk, s->to.ndest, c->link.beta > 0 && can_scatter(s),
-                                             c->link);
-    if (c->ctx->settings.chaos) {
+    if (c->ctx->settings.chaos && s->to.ndest > 1) {
         s->shape = (uint8_t)(1 + dagi_comm_random(c, DAG_BCAST_HIER));
         s->to.group = 1 + (int32_t)dagi_comm_random(c, 4);
     }
-    if (s->to.group < 1)
-        s->to.group = 1;
-    if (s->to.group > UINT16_MAX)
-        s->to.group = UINT16_MAX;
-    if (s->shape == DAG_BCAST_SCATTER && !can_scatter(s))
-        s->shape = DAG_BCAST_BINOMIAL;
+    s->shape = (uint8_t)dagi_tree_settle(s->shape, c->bcast, bulk, s->to.ndest, can_scatter(s), c->link);
+    s->to.group = dagi_tree_group(s->to.group);
 }
 
 static void settle_segments(dagi_comm *c, dagi_send *s)

@@ -130,12 +130,27 @@ static int is_flying(const dagi_device *d)
     return busy;
 }
 
+/* Both clocks tell one moment: who loses the processor between them reads them again, else all that this
+ * round records would be late by as much. */
+static void read_clocks(struct dagi_worker *w, dagi_device *d)
+{
+    enum { CLOSE = 10000, TRIES = 10 }; /* nanoseconds */
+    d->time.now = dagi_now();
+    d->time.ticks = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
+    for (int i = 0; d->time.ticks && i < TRIES; i++) {
+        uint64_t after = dagi_now();
+        if (after - d->time.now < CLOSE)
+            break;
+        d->time.now = after;
+        d->time.ticks = dagi_trace_mark(DAGI_TRACK(w));
+    }
+}
+
 static int round_of(struct dagi_worker *w, dagi_device *d)
 {
     dagi_result result = DAGI_OK;
     dagi_activate(w);
-    d->time.now = dagi_now();
-    d->time.ticks = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
+    read_clocks(w, d);
     d->time.away = d->time.left_at ? d->time.now - d->time.left_at : 0;
     if (!atomic_load_explicit(&d->load.flying, memory_order_relaxed))
         atomic_store(&d->load.flying, 1);

@@ -68,3 +68,18 @@ int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link)
     }
     return best;
 }
+
+int dagi_tree_settle(int asked, int usual, size_t bytes, int ndest, int scatters, dagi_tree_link link)
+{
+    if (ndest == 1)
+        return DAG_BCAST_BINOMIAL;
+    int shape = asked == DAG_BCAST_AUTO ? usual : asked;
+    if (shape == DAG_BCAST_AUTO)
+        shape = dagi_tree_choose(bytes, ndest, scatters, link);
+    return shape == DAG_BCAST_SCATTER && !scatters ? DAG_BCAST_BINOMIAL : shape;
+}
+
+uint16_t dagi_tree_group(int32_t group)
+{
+    return (uint16_t)(group < 1 ? 1 : group > UINT16_MAX ? UINT16_MAX : group);
+}

@@ -63,4 +63,11 @@ double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_tre
  * ranks on, which keeps the producer free for what comes next, and else halves, for latency. */
 int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link);
 
+/* What a broadcast goes by that is `asked` for by the program, where the setting is `usual`, AUTO in
+ * either leaving the choice to the next: a scatter only where it can be had. */
+int dagi_tree_settle(int asked, int usual, size_t bytes, int ndest, int scatters, dagi_tree_link link);
+
+/* `group` as messages carry it. */
+uint16_t dagi_tree_group(int32_t group);
+
 #endif

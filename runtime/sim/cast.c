@@ -27,13 +27,12 @@ static size_t settle_how(const struct dagi_sim *s, dagi_sim_cast *c)
             continue;
         dagi_view v = view_of(cargo);
         cargo->bytes = (int64_t)dagi_view_bytes(&v);
-        if (cargo->bytes <= room || cargo->bytes == 0) {
-            cargo->how = DAGI_HOW_INLINE;
+        cargo->how = (uint8_t)dagi_wire_how(cargo->bytes, room);
+        if (cargo->how == DAGI_HOW_INLINE) {
             room -= cargo->bytes;
             c->inline_bytes += (int64_t)dagi_wire_align((size_t)cargo->bytes);
             continue;
         }
-        cargo->how = DAGI_HOW_BULK;
         cargo->segments = 1;
         bulk += (size_t)cargo->bytes;
     }
@@ -54,23 +53,12 @@ static int can_scatter(const dagi_sim_cast *c, size_t bulk)
 
 static void settle_shape(const struct dagi_sim *s, dagi_sim_cast *c, size_t bulk)
 {
-    if (c->count == 1) {
-        c->shape = DAG_BCAST_BINOMIAL;
-        return;
-    }
-    if (c->shape == DAG_BCAST_AUTO)
-        c->shape = (uint8_t)s->ctx->settings.bcast;
-    if (c->shape == DAG_BCAST_AUTO) {
-        const dagi_settings *set = &s->ctx->settings;
-        dagi_tree_link link = {0};
-        if (set->link_rate)
-            link = (dagi_tree_link){set->link_latency, 1.0 / (double)set->link_rate};
-        c->shape = (uint8_t)dagi_tree_choose(bulk, c->count,
-                                             link.beta > 0 && can_scatter(c, bulk), link);
-    }
-    c->group = c->group < 1 ? 1 : c->group > UINT16_MAX ? UINT16_MAX : c->group;
-    if (c->shape == DAG_BCAST_SCATTER && !can_scatter(c, bulk))
-        c->shape = DAG_BCAST_BINOMIAL;
+    const dagi_settings *set = &s->ctx->settings;
+    dagi_tree_link link = {0};
+    if (set->link_rate)
+        link = (dagi_tree_link){set->link_latency, 1.0 / (double)set->link_rate};
+    c->shape = (uint8_t)dagi_tree_settle(c->shape, set->bcast, bulk, c->count, can_scatter(c, bulk), link);
+    c->group = dagi_tree_group(c->group);
 }
 
 static void settle_segments(dagi_sim_cast *c)

@@ -1,22 +1,12 @@
 /* How long kernels take on a machine, by name, precision and size. */
 #include "machine.h"
+#include "../base/settings.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static dag_status refuse(char *why, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static dag_status refuse(char *why, size_t size, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, size, format, args);
-    va_end(args);
-    return DAG_ERR_SETTING;
-}
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -69,23 +59,25 @@ dag_status dagi_sim_kernel_line(dagi_sim_machine *m, char *value, char *why, siz
     dag_precision p = DAG_D;
     if (!name || !prec || strlen(name) >= sizeof c.name ||
         (strcmp(prec, "*") != 0 && (prec[1] || !dag_precision_parse(prec[0], &p))))
-        return refuse(why, size, "expected the name of a kernel, s, d, c, z or *, and ORDER:RATE");
+        return dagi_refuse(why, size,
+                           "expected the name of a kernel, s, d, c, z or *, and ORDER:RATE");
     if (prec[0] != '*')
         c.precision = (int)p;
     snprintf(c.name, sizeof c.name, "%s", name);
     for (char *point; (point = strtok_r(NULL, " \t", &save)) != NULL; c.count++) {
         char *colon, *end;
         if (c.count == DAGI_SIM_POINTS)
-            return refuse(why, size, "more than %d points", DAGI_SIM_POINTS);
+            return dagi_refuse(why, size, "more than %d points", DAGI_SIM_POINTS);
         c.order[c.count] = strtod(point, &colon);
         c.rate[c.count] = *colon == ':' ? strtod(colon + 1, &end) : 0;
         if (*colon != ':' || *end || !(c.order[c.count] > 0) || !(c.rate[c.count] > 0) ||
             !isfinite(c.rate[c.count]) || !isfinite(c.order[c.count]) ||
             (c.count > 0 && c.order[c.count] <= c.order[c.count - 1]))
-            return refuse(why, size, "'%s' is not ORDER:RATE with an order above the one before", point);
+            return dagi_refuse(why, size,
+                               "'%s' is not ORDER:RATE with an order above the one before", point);
     }
     if (c.count == 0)
-        return refuse(why, size, "no ORDER:RATE follows %s", name);
+        return dagi_refuse(why, size, "no ORDER:RATE follows %s", name);
     return keep_curve(m, &c, why, size);
 }
 
@@ -97,7 +89,8 @@ dag_status dagi_sim_class_line(dagi_sim_machine *m, char *value, char *why, size
     dagi_sim_class c;
     if (!time || strtok_r(NULL, " \t", &save) || strlen(program) >= sizeof c.program ||
         strlen(name) >= sizeof c.name || dagi_sim_parse_time(time, &c.time) != 0)
-        return refuse(why, size, "expected a program, a class of it, and a time, as in ring Link 2us");
+        return dagi_refuse(why, size,
+                           "expected a program, a class of it, and a time, as in ring Link 2us");
     snprintf(c.program, sizeof c.program, "%s", program);
     snprintf(c.name, sizeof c.name, "%s", name);
     dagi_sim_class *grown = realloc(m->classes, ((size_t)m->nclasses + 1) * sizeof *grown);
@@ -129,8 +122,8 @@ static dag_status tile_line(dagi_sim_machine *m, dag_precision prec, char *numbe
         for (int i = 0; i < TILE_SIZES; i++, number = strtok_r(NULL, "\t", &save)) {
             double ns = number ? strtod(number, NULL) : 0, cube = sizes[i] * sizes[i] * sizes[i];
             if (!(ns >= 1))
-                return refuse(why, size, "a line for precision %c has not %d times",
-                              dag_precision_letter(prec), TILE_KERNELS * TILE_SIZES);
+                return dagi_refuse(why, size, "a line for precision %c has not %d times",
+                                   dag_precision_letter(prec), TILE_KERNELS * TILE_SIZES);
             c.order[i] = cbrt(flops[k] * cube / 2);
             c.rate[i] = complex_factor * flops[k] * cube / ns;
         }
@@ -157,15 +150,17 @@ static dag_status tile_lines(dagi_sim_machine *m, FILE *file, const char *model,
         if (*model && strcmp(model, name) != 0)
             continue;
         if (seen[prec]++)
-            status = refuse(why, size, "it has times of several machines: name one of them behind it, "
-                            "as in times = FILE %s", name);
+            status = dagi_refuse(why, size,
+                                 "it has times of several machines: name one of them behind it, "
+                                 "as in times = FILE %s",
+                                 name);
         else
             status = tile_line(m, prec, numbers, why, size);
         any = 1;
     }
     free(line);
     if (status == DAG_SUCCESS && !any)
-        status = refuse(why, size, "it has no times%s%s", *model ? " of " : "", model);
+        status = dagi_refuse(why, size, "it has no times%s%s", *model ? " of " : "", model);
     return status;
 }
 
@@ -204,9 +199,9 @@ dag_status dagi_sim_perf_model(dagi_sim_machine *m, const char *path, const char
         return DAG_ERR_NOMEM;
     }
     if (access(path, R_OK) != 0)
-        return refuse(why, size, "cannot read '%s': %s", path, strerror(errno));
+        return dagi_refuse(why, size, "cannot read '%s': %s", path, strerror(errno));
     if (dagi_choice_load(m->learned, path, detail, sizeof detail) != 0)
-        return refuse(why, size, "%s", detail);
+        return dagi_refuse(why, size, "%s", detail);
     return DAG_SUCCESS;
 }
 

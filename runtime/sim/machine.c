@@ -1,5 +1,6 @@
 /* The description of a machine: the one that is built in, and reading others. */
 #include "machine.h"
+#include "../base/settings.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -30,17 +31,6 @@ static const char builtin[] =
     "kernel = * c 24:49 48:88 96:98 192:102\n"
     "kernel = * z 24:27 48:44 96:46 192:48\n"
     "kernel = move * 32:4 128:8\n";
-
-static dag_status refuse(char *why, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static dag_status refuse(char *why, size_t size, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, size, format, args);
-    va_end(args);
-    return DAG_ERR_SETTING;
-}
 
 /* ---- numbers with units --------------------------------------------------------------------- */
 
@@ -93,11 +83,11 @@ static dag_status wire_line(dagi_sim_machine *m, dagi_sim_wire *wire, char *valu
     char *more = strtok_r(NULL, " \t", &save);
     if (!latency || !speed || dagi_sim_parse_time(latency, &wire->latency) != 0 ||
         parse_bytes(speed, "B/s", &wire->bandwidth) != 0)
-        return refuse(why, size, "expected latency and bandwidth, as in 1.5us 12.5GB/s");
+        return dagi_refuse(why, size, "expected latency and bandwidth, as in 1.5us 12.5GB/s");
     if (wire == &m->within)
         m->copies = more && strcmp(more, "copy") == 0;
     if (more && (wire != &m->within || !m->copies || strtok_r(NULL, " \t", &save)))
-        return refuse(why, size, "'%s' is not understood here", more);
+        return dagi_refuse(why, size, "'%s' is not understood here", more);
     return DAG_SUCCESS;
 }
 
@@ -107,9 +97,9 @@ static dag_status sides(dagi_sim_machine *m, int from, char *text, char *why, si
     int n = from;
     for (; side && n < DAGI_SIM_DIMENSIONS - 1; side = strtok_r(NULL, "x", &save), n++)
         if (parse_count(side, 1, 1 << 20, &m->extent[n]) != 0)
-            return refuse(why, size, "'%s' is not a number of nodes", side);
+            return dagi_refuse(why, size, "'%s' is not a number of nodes", side);
     if (side || n == from)
-        return refuse(why, size, "a torus has one to three sides, as in 8x8x4");
+        return dagi_refuse(why, size, "a torus has one to three sides, as in 8x8x4");
     for (; n < DAGI_SIM_DIMENSIONS; n++)
         m->extent[n] = 1;
     return DAG_SUCCESS;
@@ -121,7 +111,7 @@ static dag_status network_line(dagi_sim_machine *m, char *value, char *why, size
     char *a = strtok_r(NULL, " \t", &save), *b = strtok_r(NULL, " \t", &save), *end;
     char *more = strtok_r(NULL, " \t", &save);
     if (!kind || more)
-        return refuse(why, size, "expected flat, fat-tree, torus or dragonfly");
+        return dagi_refuse(why, size, "expected flat, fat-tree, torus or dragonfly");
     if (strcmp(kind, "flat") == 0 && !a) {
         m->network = DAGI_SIM_FLAT;
         return DAG_SUCCESS;
@@ -134,17 +124,20 @@ static dag_status network_line(dagi_sim_machine *m, char *value, char *why, size
         m->network = DAGI_SIM_FAT_TREE;
         m->taper = b ? strtod(b, &end) : 1;
         if (parse_count(a, 1, 1 << 20, &m->extent[0]) != 0 || (b && (*end || !(m->taper > 0))))
-            return refuse(why, size, "expected fat-tree, nodes per switch, taper, as in fat-tree 32 2");
+            return dagi_refuse(why, size,
+                               "expected fat-tree, nodes per switch, taper, as in fat-tree 32 2");
         return DAG_SUCCESS;
     }
     if (strcmp(kind, "dragonfly") == 0 && a && b) {
         m->network = DAGI_SIM_DRAGONFLY;
         if (parse_count(a, 1, 4096, &m->extent[0]) != 0 || parse_count(b, 1, 4096, &m->extent[1]) != 0)
-            return refuse(why, size, "expected dragonfly, routers per group, nodes per router");
+            return dagi_refuse(why, size,
+                               "expected dragonfly, routers per group, nodes per router");
         return DAG_SUCCESS;
     }
-    return refuse(why, size, "expected flat, fat-tree NODES [TAPER], torus XxYxZ, or dragonfly "
-                  "ROUTERS NODES");
+    return dagi_refuse(why, size,
+                       "expected flat, fat-tree NODES [TAPER], torus XxYxZ, or dragonfly "
+                       "ROUTERS NODES");
 }
 
 typedef dag_status (*file_reader)(dagi_sim_machine *m, const char *path, const char *model, char *why,
@@ -163,21 +156,24 @@ static dag_status count_line(int64_t *count, int64_t least, const char *value, c
 {
     if (parse_count(value, least, 1 << 24, count) == 0)
         return DAG_SUCCESS;
-    return refuse(why, size, "expected a whole number from %lld to %d", (long long)least, 1 << 24);
+    return dagi_refuse(why, size, "expected a whole number from %lld to %d", (long long)least,
+                       1 << 24);
 }
 
 static dag_status time_line(dagi_sim_time *time, const char *value, char *why, size_t size)
 {
     return dagi_sim_parse_time(value, time) == 0
-               ? DAG_SUCCESS : refuse(why, size, "expected a time, as in 0.5us");
+               ? DAG_SUCCESS
+               : dagi_refuse(why, size, "expected a time, as in 0.5us");
 }
 
 static dag_status bytes_line(double *bytes, const char *suffix, const char *value, char *why,
                              size_t size)
 {
     return parse_bytes(value, suffix, bytes) == 0
-               ? DAG_SUCCESS : refuse(why, size, "expected bytes%s, as in 16G%s",
-                                      *suffix ? " per second" : "", suffix);
+               ? DAG_SUCCESS
+               : dagi_refuse(why, size, "expected bytes%s, as in 16G%s",
+                             *suffix ? " per second" : "", suffix);
 }
 
 static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, char *why, size_t size)
@@ -198,7 +194,7 @@ static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, ch
         return count_line(&m->adapters, 1, value, why, size);
     if (strcmp(key, "devices") == 0)
         return strcmp(value, "0") == 0 ? DAG_SUCCESS
-                                       : refuse(why, size, "devices are not modelled yet");
+                                       : dagi_refuse(why, size, "devices are not modelled yet");
     if (strcmp(key, "memory") == 0)
         return bytes_line(&m->memory, "", value, why, size);
     if (strcmp(key, "copy") == 0)
@@ -225,19 +221,12 @@ static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, ch
         return file_line(m, dagi_sim_tile_times, value, why, size);
     if (strcmp(key, "perf_model") == 0)
         return file_line(m, dagi_sim_perf_model, value, why, size);
-    return refuse(why, size, "there is no '%s'; known are name, nodes, ranks, workers, devices, memory, "
-                  "adapters, within, between, network, hop, send, receive, task, copy, kernel, class, "
-                  "times, perf_model", key);
-}
-
-static char *trim(char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    size_t length = strlen(text);
-    while (length > 0 && isspace((unsigned char)text[length - 1]))
-        text[--length] = '\0';
-    return text;
+    return dagi_refuse(
+        why, size,
+        "there is no '%s'; known are name, nodes, ranks, workers, devices, memory, "
+        "adapters, within, between, network, hop, send, receive, task, copy, kernel, class, "
+        "times, perf_model",
+        key);
 }
 
 /* `from` names the place for messages. */
@@ -248,18 +237,18 @@ static dag_status read_text(dagi_sim_machine *m, const char *from, FILE *file, c
     dag_status status = DAG_SUCCESS;
     for (int number = 1; status == DAG_SUCCESS && getline(&line, &capacity, file) >= 0; number++) {
         line[strcspn(line, "#")] = '\0';
-        char *key = trim(line), *equals = strchr(key, '=');
+        char *key = dagi_trim(line), *equals = strchr(key, '=');
         if (*key == '\0')
             continue;
         detail[0] = '\0';
         if (!equals) {
-            status = refuse(detail, sizeof detail, "expected 'key = value'");
+            status = dagi_refuse(detail, sizeof detail, "expected 'key = value'");
         } else {
             *equals = '\0';
-            status = key_line(m, trim(key), trim(equals + 1), detail, sizeof detail);
+            status = key_line(m, dagi_trim(key), dagi_trim(equals + 1), detail, sizeof detail);
         }
         if (status != DAG_SUCCESS)
-            snprintf(why, size, "%s:%d: %s%s%s", from, number, equals ? trim(key) : "",
+            snprintf(why, size, "%s:%d: %s%s%s", from, number, equals ? dagi_trim(key) : "",
                      equals ? ": " : "", detail);
     }
     free(line);
@@ -334,7 +323,9 @@ dag_status dagi_sim_machine_fits(const dagi_sim_machine *m, int64_t ranks, char 
     }
     if (nodes == 0 || ranks <= nodes * m->ranks)
         return DAG_SUCCESS;
-    return refuse(why, size, "machine '%s' has %lld node%s for %lld rank%s each, which is too few for "
-                  "%lld ranks", m->name, (long long)nodes, nodes > 1 ? "s" : "",
-                  (long long)m->ranks, m->ranks > 1 ? "s" : "", (long long)ranks);
+    return dagi_refuse(why, size,
+                       "machine '%s' has %lld node%s for %lld rank%s each, which is too few for "
+                       "%lld ranks",
+                       m->name, (long long)nodes, nodes > 1 ? "s" : "", (long long)m->ranks,
+                       m->ranks > 1 ? "s" : "", (long long)ranks);
 }

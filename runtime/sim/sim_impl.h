@@ -26,6 +26,12 @@ typedef struct dagi_sim_event {
     uint8_t kind;
 } dagi_sim_event;
 
+#define HEAP dagi_sim_events
+#define HEAP_ENTRY dagi_sim_event
+#define HEAP_BEFORE(h, a, b) \
+    ((void)(h), (a)->at != (b)->at ? (a)->at < (b)->at : (a)->order < (b)->order)
+#include "../base/heap_of.h"
+
 typedef struct dagi_sim_part {
     int64_t open;       /* tasks that are not over */
     dagi_sim_time over; /* when it was 0; from then on */
@@ -137,8 +143,7 @@ struct dagi_sim {
     dagi_sim_pool *pools, **pools_end;
     dagi_sim_time now;
     int at;               /* rank that is played; ctx->rank outside of that is 0 */
-    dagi_sim_event *heap; /* binary, the next one first */
-    size_t count, capacity;
+    dagi_sim_events events;
     uint64_t order;
     uint64_t pushed;      /* tasks that became ready */
     dagi_sim_time charge; /* what kernels of the body that runs have told */
@@ -169,6 +174,8 @@ static inline struct dagi_worker *dagi_sim_worker(const struct dagi_sim *s)
 
 void dagi_sim_post(struct dagi_sim *s, dagi_sim_time at, enum dagi_sim_kind kind, int rank, void *what,
                    uint32_t extra);
+/* The next event happens; there is one. */
+void dagi_sim_next(struct dagi_sim *s);
 /* Become a rank, as far as the collections of a pool tell. */
 void dagi_sim_become(struct dagi_sim *s, int rank, const dag_taskpool *pool);
 dagi_sim_pool *dagi_sim_pool_of(struct dagi_sim *s, const dag_taskpool *pool);

@@ -280,6 +280,24 @@ START_TEST(the_choice_knows_small_from_large)
 }
 END_TEST
 
+START_TEST(what_is_asked_for_goes_before_the_setting)
+{
+    const dagi_tree_link unknown = {0, 0};
+    const size_t large = 64 << 20;
+    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_RING, DAG_BCAST_CHAIN, large, 8, 1, unknown), DAG_BCAST_RING);
+    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_AUTO, DAG_BCAST_RING, large, 8, 1, unknown), DAG_BCAST_RING);
+    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_AUTO, DAG_BCAST_AUTO, large, 8, 1, unknown), DAG_BCAST_CHAIN);
+    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_RING, DAG_BCAST_RING, large, 1, 1, unknown), DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_SCATTER, DAG_BCAST_AUTO, large, 8, 1, unknown),
+                     DAG_BCAST_SCATTER);
+    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_SCATTER, DAG_BCAST_AUTO, large, 8, 0, unknown),
+                     DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(dagi_tree_group(-1), 1);
+    ck_assert_int_eq(dagi_tree_group(4), 4);
+    ck_assert_int_eq(dagi_tree_group(1 << 20), UINT16_MAX);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("tree");
@@ -289,6 +307,7 @@ int main(void)
     tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_HIER, DAG_BCAST_HIER + 1);
     tcase_add_test(c, groups_are_entered_once);
     tcase_add_test(c, the_choice_knows_small_from_large);
+    tcase_add_test(c, what_is_asked_for_goes_before_the_setting);
     tcase_add_loop_test(c, times_are_those_of_all_messages, 0, LINKS);
     tcase_add_loop_test(c, the_choice_is_the_fastest, 0, LINKS);
     suite_add_tcase(suite, c);

@@ -148,10 +148,10 @@ static void settle_task(const dagt_trace *t, const dagt_track *track, dagt_task 
         return;
     }
     task->path = before.length;
-    if (!before.pool)
-        return;
-    if (track->kind == DAGT_TRACK_STREAM)
+    if (before.length > 0 && track->kind == DAGT_TRACK_STREAM)
         put_behind(before.end, &task->begin, &task->end);
+    if (!before.pool) /* a copy of what no task has made, if anything */
+        return;
     int64_t ready = before.end < task->begin ? before.end : task->begin;
     if (task->ready < ready)
         task->ready = ready;
@@ -162,7 +162,7 @@ static void settle_copy(const dagt_trace *t, dagt_flight *copy)
     const chain before = chain_of(t, copy->from);
     copy->path = before.length;
     copy->pool = before.pool;
-    if (before.pool)
+    if (before.length > 0)
         put_behind(before.end, &copy->begin, &copy->end);
 }
 

@@ -4,6 +4,8 @@
 usage: path.py MPIRUN|none PROGRAM DAG_TRACE
 
 The environment has the fake CUDA and the back end. Kernels and copies there take known times at least.
+Which path is critical hangs on times: a run that took much longer than its path must take was disturbed
+by others, says nothing where it fails, and is made again.
 """
 import json
 import os
@@ -13,14 +15,14 @@ import sys
 import tempfile
 
 CORE, KERNEL, COPY = 40000, 5000, 4096  # microseconds at least
-failures = 0
+BUSY = 1.2  # times as long as it must take
+TRIES = 10
+failures = []
 
 
 def expect(right, why):
-    global failures
     if not right:
-        failures += 1
-        print("FAILED: " + why, flush=True)
+        failures.append(why)
 
 
 def chain(devices, ranks):
@@ -55,7 +57,7 @@ def check_text(text, steps):
     seen = [(re.sub(r" of .*", "", r[1]), re.sub(r"(worker|stream) \d+$", r"\1", r[8])) for r in rows]
     expect(seen == 2 * steps, "the path is\n%s\nnot %s" % (text, steps))
     took = [float(r[4]) * units[r[5]] for r in rows]
-    least = sum(CORE if s[0][0] == "C" else COPY if s[0] == "copy" else KERNEL for s in steps)
+    least = least_of(steps)
     for pool in range(2):
         length = sum(took[pool * len(steps):][:len(steps)])
         # A copy within a device takes no time in the fake.
@@ -105,7 +107,13 @@ def check_times(text):
         expect(abs(total - 100) < 0.1, "the states of a worker are %g %% in\n%s" % (total, text))
 
 
+def least_of(steps):
+    """Microseconds."""
+    return sum(CORE if s[0][0] == "C" else COPY if s[0] == "copy" else KERNEL for s in steps)
+
+
 def run(options, devices, ranks):
+    """How many times as long as both its pools must take."""
     mpirun, program, dag_trace = options
     with tempfile.TemporaryDirectory() as where:
         path = where + "/path.trace"
@@ -130,17 +138,33 @@ def run(options, devices, ranks):
         expected = ['"steps":%d,"copies":%d,' % (tasks, len(steps) - tasks + n) for n in clones]
         for counts in expected:
             expect(page.count(counts) == expected.count(counts), "the page does not say " + counts)
-        check_times(ask("--workers", path))
+        text = ask("--workers", path)
+        check_times(text)
+        seconds = float(re.match(r"\d+ ranks?, .*, ([\d.]+) s$", text.split("\n")[0]).group(1))
+        return 1e6 * seconds / (2 * least_of(steps))
+
+
+def undisturbed(options, devices, ranks):
+    """Whether there was a run that counts."""
+    for _ in range(TRIES):
+        failures.clear()
+        times = run(options, devices, ranks)
+        if not failures:
+            return True
+        if times < BUSY:
+            print("FAILED: " + "\nFAILED: ".join(failures), flush=True)
+            sys.exit(1)
+    return False
 
 
 def main():
     options = sys.argv[1:]
-    run(options, 1, 1)
-    run(options, 2, 1)
-    if options[0] != "none":
-        run(options, 1, 2)
-        run(options, 2, 2)
-    return failures != 0
+    cases = [(1, 1), (2, 1)] + ([(1, 2), (2, 2)] if options[0] != "none" else [])
+    if all([undisturbed(options, *case) for case in cases]):
+        return 0
+    print("skipped: others use the processors: the last of %d runs failed with: %s"
+          % (TRIES, "; ".join(failures)))
+    return 77
 
 
 sys.exit(main())

@@ -363,8 +363,11 @@ static void insert_own(program *p, int32_t t)
         }
         mask |= (uint32_t)read_here(r, t, f, &values[f]) << f;
     }
-    if (t == p->skips)
+    if (t == p->skips) { /* nobody takes over what it would have read */
+        for (int f = 0; f < 2; f++)
+            dagi_value_release(dagi_tasks(p->ctx)->workers[0], values[f]);
         return;
+    }
     atomic_fetch_add(&p->unfinished, 1);
     dagi_open_give(p->pool, &task_class, &t, values, mask);
     int64_t now = atomic_load(&p->unfinished);

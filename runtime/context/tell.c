@@ -1,0 +1,63 @@
+/* What a context tells of itself. */
+#include "../base/settings.h"
+#include "../comm/comm.h"
+#include "../sim/sim.h"
+
+int dag_context_number(const dag_context *context)
+{
+    return context->number;
+}
+
+int dag_rank(const dag_context *context)
+{
+    return context->rank;
+}
+
+int dag_size(const dag_context *context)
+{
+    return context->size;
+}
+
+double dag_latency(const dag_context *context)
+{
+    return dagi_comm_latency(context);
+}
+
+double dag_rate(const dag_context *context)
+{
+    return (double)context->settings.link_rate;
+}
+
+int dag_workers(const dag_context *context)
+{
+    dag_simulation s;
+    return dag_simulation_get(context, &s) ? s.workers : dagi_tasks(context)->nworkers;
+}
+
+int dag_simulated(const dag_context *context)
+{
+    return context->simulated;
+}
+
+double dag_seconds(const dag_context *context)
+{
+    return context->simulated ? dagi_sim_seconds(context) : 1e-9 * (double)dagi_now();
+}
+
+int dag_simulation_get(const dag_context *context, dag_simulation *simulation)
+{
+    if (!context || !context->simulated || !simulation)
+        return 0;
+    dagi_sim_tell(context, simulation);
+    return 1;
+}
+
+const char *dag_summary(const dag_context *context)
+{
+    return context->summary;
+}
+
+int dag_setting_get(const dag_context *context, int index, dag_setting *setting)
+{
+    return context && setting ? dagi_settings_get(context->config, index, setting) : 0;
+}
