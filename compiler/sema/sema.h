@@ -240,7 +240,7 @@ struct sema_info {
     arena *arena;               /* holds all of this */
 };
 
-/* Derives the line that the other side of an edge has to be; false when it cannot be written. */
+/* Derives the line, or lines, that the other side of an edge has to be; false when there are none. */
 typedef bool sema_derive_fn(void *arg, const sema_info *info, const sema_edge *e, text *line);
 
 /* Runs every check whose prerequisites hold; reports to d. Never NULL. `derive` (may be NULL) is
@@ -252,8 +252,8 @@ void sema_free(sema_info *info);
 
 /* ---- look-ups ---------------------------------------------------------------------------- */
 
-/* A line of a flow, as it has to be inserted behind byte *at of the source. */
-void sema_insertion(const sema_info *info, const sema_flow *flow, const char *line, uint32_t *at,
+/* Lines of a flow, as they have to be inserted behind byte *at of the source. */
+void sema_insertion(const sema_info *info, const sema_flow *flow, const char *lines, uint32_t *at,
                     text *out);
 
 /* What an AST_NAME expression stands for (kind NONE for other expressions). */

@@ -1,6 +1,8 @@
 /* Every edge between tasks is written on both sides. */
 #include "sema_ctx.h"
 
+#include <string.h>
+
 static bool has_reverse(const sema_edge *e)
 {
     EACH_EDGE(e->target_flow, o)
@@ -9,16 +11,21 @@ static bool has_reverse(const sema_edge *e)
     return false;
 }
 
-void sema_insertion(const sema_info *info, const sema_flow *flow, const char *line, uint32_t *at,
+void sema_insertion(const sema_info *info, const sema_flow *flow, const char *lines, uint32_t *at,
                     text *out)
 {
     const ast_flow *f = flow->ast;
-    size_t column = f->n_deps ? src_begin(info->ast->sources, f->deps[0]->arrow).col - 1 : 0;
-    *at = f->n_deps ? f->deps[f->n_deps - 1]->node.range.end : f->name.range.end;
-    text_putc(out, f->n_deps ? '\n' : ' ');
-    for (; column > 0; column--)
-        text_putc(out, ' ');
-    text_puts(out, line);
+    const src_set *sources = info->ast->sources;
+    bool below = f->n_deps > 0;         /* the first line follows the name otherwise */
+    size_t column = below ? src_begin(sources, f->deps[0]->arrow).col - 1
+                          : src_pos_of(sources, f->name.range.file, f->name.range.end).col;
+    *at = below ? f->deps[f->n_deps - 1]->node.range.end : f->name.range.end;
+    for (; *lines; below = true) {
+        size_t len = strcspn(lines, "\n");
+        text_printf(out, "%s%*s", below ? "\n" : " ", below ? (int)column : 0, "");
+        text_add(out, lines, len);
+        lines += len + (lines[len] != '\0');
+    }
 }
 
 /* Says where the other side belongs, and what it is if that can be derived. */
@@ -28,9 +35,12 @@ static void note_side(sema *s, const sema_edge *e, bool alone)
     text line = {0}, insertion = {0};
     if (alone && s->derive && s->derive(s->derive_arg, s->info, e, &line)) {
         src_range where = t->ast->name.range;
+        uint32_t at;
+        sema_insertion(s->info, t, text_str(&line), &at, &insertion);
+        for (char *end = line.data; (end = strchr(end, '\n')) != NULL;)
+            *end = ' ';
         diag_note(s->d, where, "add it here: %s", text_str(&line));
-        sema_insertion(s->info, t, text_str(&line), &where.begin, &insertion);
-        where.end = where.begin;
+        where.begin = where.end = at;
         diag_fixit(s->d, where, text_str(&insertion));
     } else {
         diag_note(s->d, t->ast->name.range, "it belongs here");

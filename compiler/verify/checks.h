@@ -45,7 +45,8 @@ void verify_check_duplicates(verify_model *m, const verify_pairs *pairs);
 
 /* mend.c: notes that say how two disagreeing ends could be made to agree. */
 void verify_suggest(verify_model *m, const verify_pair *pair);
-/* mend.c: the line that the other side of `edge` has to be; false when it cannot be written. */
+/* derive.c: the line that the other side of `edge` has to be, or several of them, without a newline
+ * behind the last; false when it cannot be written. */
 bool verify_derive_side(verify_model *m, const verify_edge *edge, text *out);
 
 /* region.c: the parts of an element that a memory reference touches: at most, or for certain. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line to be inserted behind byte `at` of the source. */
+/* Lines to be inserted behind byte `at` of the source. */
 typedef struct insertion {
     uint32_t at;
     size_t order;

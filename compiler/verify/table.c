@@ -316,8 +316,8 @@ static const diag_check table[] = {
 "\n"
 "Remove the assumption that is wrong. Of matrices m, n >= 0 and mb, nb >= 1 are known, too.\n"},
 {"not-completed", ERROR, ERROR, "--complete could not derive the other side of an edge",
-"The other end is no function of the target's parameters that could be written as one line,\n"
-"or the edge is not affine:\n"
+"The other end is no function of the target's parameters that could be written as a line, or as\n"
+"one line for each of a few pieces, or the edge is not affine:\n"
 "\n"
 "    N [type = int]\n"
 "    D [type = \"dag_collection *\"]\n"

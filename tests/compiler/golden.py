@@ -15,6 +15,8 @@ of task graphs have one.
 A sequential nest NAME.bad.seq.c or NAME.ok.seq.c is tested likewise, and the graph of a NAME.derive.seq.c
 is exactly the text of NAME.derive.jdf.
 
+NAME.part.jdf lacks sides of edges; --complete makes NAME.full.jdf of it, which is accepted.
+
 --jdf names directories whose .jdf files must survive a round trip: the canonical form of a file has
 the same syntax tree as the file, and is its own canonical form.
 
@@ -137,6 +139,18 @@ class Tester:
         if r.returncode != 0 or r.stderr:
             self.fail(os.path.relpath(path, HERE), f"exit {r.returncode}\n{r.stderr}")
 
+    def part(self, path):
+        directory, base = os.path.split(path)
+        name, full = os.path.relpath(path, HERE), path[:-len(".part.jdf")] + ".full.jdf"
+        missing = [f"-Wno-{check}" for check in ("missing-side", "missing-output", "unused-flow")]
+        r = self.run(directory, "--complete", *missing, base)
+        if r.returncode != 0 or r.stderr:
+            self.fail(name, f"--complete: exit {r.returncode}\n{r.stderr}")
+        self.expect(name, full, r.stdout)
+        r = self.run(directory, "-fsyntax-only", full)
+        if r.returncode != 0 or r.stderr:
+            self.fail(name, f"what --complete makes of it is answered by\n{r.stderr}")
+
     def tree(self, path, options):
         r = self.run(os.path.dirname(path), "--emit=ast", *options, path)
         text = re.sub(r" <\d+:\d+-\d+:\d+>$", "", r.stdout, flags=re.M)
@@ -240,6 +254,7 @@ def main():
     tests = [(t.bad, p) for end in (GRAPH, NEST) for p in files_below(HERE, ".bad" + end)]
     tests += [(t.ok, p) for end in (GRAPH, NEST) for p in files_below(HERE, ".ok" + end)]
     tests += [(t.derive, p) for p in files_below(HERE, ".derive" + NEST)]
+    tests += [(t.part, p) for p in files_below(HERE, ".part.jdf")]
     tests += [(t.round_trip, os.path.abspath(p)) for p in round_trips]
     tests = [(test, path) for test, path in tests if wanted(path)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

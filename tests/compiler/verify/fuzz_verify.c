@@ -2,7 +2,8 @@
  * without a crash, a leak or a hang; and what is proven must hold in the enumerated graph.
  *
  * Built with libFuzzer it searches by itself; otherwise its main replays the files and directories
- * named on the command line. The first byte of an input chooses the dialect.
+ * named on the command line. The first byte of an input chooses the dialect, and whether the file is
+ * proven or compared with itself: then nothing may differ.
  */
 #include "driver/frontend.h"
 #include "verify/exhaust.h"
@@ -56,6 +57,13 @@ static void check_sound(frontend *f, const char *bytes, size_t len)
     verify_model_free(m);
 }
 
+static void check_same(frontend *f, const char *bytes, size_t len, bool control)
+{
+    verify_same_options o = {.control = control, .max_operations = 10000};
+    if (verify_same(f->sema, f->sema, f->diag, &o) == VERIFY_DIFFERENT)
+        fail(f, bytes, len, "differs from itself");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *error, *bytes = (const char *)data + 1;
@@ -67,7 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     diag_set_max_errors(f.diag, 0);
     if (frontend_parse(&f, "fuzz.jdf", bytes, size - 1, &error)) {
         frontend_analyse(&f);
-        if (diag_errors(f.diag) == 0) {
+        if (diag_errors(f.diag) == 0 && data[0] & 2) {
+            check_same(&f, bytes, size - 1, data[0] & 4);
+        } else if (diag_errors(f.diag) == 0) {
             bool good = verify_file(f.ast, f.sema, f.diag, &quick, NULL);
             if (good && !(data[0] & 1) && diag_warnings(f.diag) == 0 && !anything_open(f.diag))
                 check_sound(&f, bytes, size - 1);
@@ -82,13 +92,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 static void replay_file(const char *path)
 {
     const char *error;
-    for (unsigned char first = 0; first < 2; first++) {
+    static const unsigned char ways[] = {0, 1, 2, 7};   /* proven, then compared */
+    for (size_t i = 0; i < UTIL_COUNT(ways); i++) {
         src_set *set = src_set_new();
         uint32_t file = src_add_file(set, path, &error);
         if (file) {
             size_t len = src_len(set, file);
             uint8_t *data = util_alloc(len + 1);
-            data[0] = first;
+            data[0] = ways[i];
             memcpy(data + 1, src_bytes(set, file), len);
             LLVMFuzzerTestOneInput(data, len + 1);
             free(data);
