@@ -42,7 +42,8 @@ uint32_t src_add_file(src_set *set, const char *path, const char **error);
 typedef struct src_piece {
     uint32_t at;                /* first byte of the piece */
     uint32_t from;              /* its place in the origin */
-    bool verbatim;              /* the bytes are those of the origin; else all stand for the place */
+    bool verbatim;              /* the bytes are those of the origin; else all stand for the place
+                                   */
 } src_piece;
 
 /* Adds a text that was made from text number `origin`. It has the name of the origin, and its lines

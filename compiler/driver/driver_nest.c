@@ -27,5 +27,6 @@ static bool read_nest(const driver_options *o, frontend *f, const char *path, co
 
 bool driver_read(const driver_options *o, frontend *f, const char *path, const char **error)
 {
-    return driver_is_nest(path) ? read_nest(o, f, path, error) : frontend_parse_file(f, path, error);
+    return driver_is_nest(path) ? read_nest(o, f, path, error)
+                                : frontend_parse_file(f, path, error);
 }

@@ -1,8 +1,8 @@
 /**
  * @file sequential.h
- * What a sequential loop nest (NAME.seq.c) includes, so that any C compiler takes it. Compiled as it
- * is, the nest runs serially over the tiles of a matrix that lie in this process: that is what the
- * task graph which dagcc derives from it has to compute, and how a nest is debugged.
+ * What a sequential loop nest (NAME.seq.c) includes, so that any C compiler takes it. Compiled as
+ * it is, the nest runs serially over the tiles of a matrix that lie in this process: that is what
+ * the task graph which dagcc derives from it has to compute, and how a nest is debugged.
  *
  *     #include <dag/sequential.h>
  *     #define A(i, j) DAG_AT(A, i, j)
@@ -65,7 +65,8 @@
 #define DAG_SEQ_UNUSED
 #endif
 
-/** A tile among the parameters of a kernel: T, its rows T_m, columns T_n, leading dimension T_ld. */
+/** A tile among the parameters of a kernel: T, its rows T_m, columns T_n, leading dimension
+ * T_ld. */
 #define DAG_TILE(T) \
     elem_t *T DAG_SEQ_UNUSED, int T##_m DAG_SEQ_UNUSED, int T##_n DAG_SEQ_UNUSED, \
         int T##_ld DAG_SEQ_UNUSED

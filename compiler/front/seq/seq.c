@@ -1,5 +1,5 @@
-/* The order of the steps: what was read becomes a graph whose flows name memory, its relations become
- * edges, and the graph with edges is what is parsed. */
+/* The order of the steps: what was read becomes a graph whose flows name memory, its relations
+ * become edges, and the graph with edges is what is parsed. */
 #include "seq_impl.h"
 
 #include "front/jdf/parse.h"
@@ -45,8 +45,8 @@ static uint32_t derive(const seq_file *f, verify_model *m)
     all.never = arena_alloc(f->arena, f->n_calls + 1);
     all.ranges = arena_alloc(f->arena, (f->n_calls + 1) * sizeof(*all.ranges));
     for (size_t i = 0; i < f->n_calls; i++)
-        all.flows[i] = arena_alloc(f->arena, (f->calls[i]->kernel->n_params + 1) *
-                                                  sizeof(**all.flows));
+        all.flows[i] =
+            arena_alloc(f->arena, (f->calls[i]->kernel->n_params + 1) * sizeof(**all.flows));
     if (seq_check_calls(f, m) && seq_flow(f, m, &g, &all) && seq_put_edges(f, m, &g, &all))
         file = seq_write(f, &all);
     seq_graph_free(&g, &all);
@@ -55,8 +55,8 @@ static uint32_t derive(const seq_file *f, verify_model *m)
 
 ast_file *seq_parse(src_set *sources, uint32_t file, diag *d, const seq_options *options)
 {
-    seq_file f = {.sources = sources, .file = file, .d = d, .arena = arena_new(),
-                  .names = names_new()};
+    seq_file f = {
+        .sources = sources, .file = file, .d = d, .arena = arena_new(), .names = names_new()};
     /* One question here is about the whole nest; an edge of it is cheaper. */
     verify_options vo = {.max_operations = options->max_operations ? options->max_operations
                                                                    : 16 * VERIFY_MAX_OPERATIONS};

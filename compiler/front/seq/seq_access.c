@@ -1,5 +1,5 @@
-/* Each flow of a call is an access to elements at a time that the nest gives it; so are all elements
- * before and behind the nest. isl says which access wrote what another one reads. */
+/* Each flow of a call is an access to elements at a time that the nest gives it; so are all
+ * elements before and behind the nest. isl says which access wrote what another one reads. */
 #include "seq_flow.h"
 
 #include "poly/poly.h"
@@ -27,10 +27,11 @@ static const verify_edge *edge_of(const verify_class *vc, const char *flow)
     return NULL;
 }
 
-/* ---- the accesses ----------------------------------------------------------------------------- */
+/* ---- the accesses ---------------------------------------------------------------------------- */
 
-/* The tasks, for all parameters that may be: what is known of them may be a disjunction, and then every
- * relation would be one. Parameters of conditions (one value each) are left out of `space`. */
+/* The tasks, for all parameters that may be: what is known of them may be a disjunction, and then
+ * every relation would be one. Parameters of conditions (one value each) are left out of
+ * `space`. */
 static isl_set *plain_space(const flows *w, const verify_class *vc)
 {
     bool *used = lift_shaping_locals(w->m->sema, vc->sema);
@@ -168,7 +169,7 @@ void seq_make_accesses(flows *w)
     }
 }
 
-/* ---- time ------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 /* access[i, j] -> [phase, position, i, position, -j, position, 0, 0]; Counters that go down grow
  * backwards. */
@@ -245,8 +246,8 @@ static isl_stat add_dep(isl_map *map, void *arg)
                .to = access_of(d->w, isl_map_get_tuple_id(map, isl_dim_out))};
     map = isl_map_reset_tuple_id(isl_map_reset_tuple_id(map, isl_dim_in), isl_dim_out);
     one.rel = isl_map_coalesce(map);
-    isl_map *possible = isl_map_intersect_params(isl_map_copy(one.rel),
-                                                 isl_set_copy(d->w->m->facts));
+    isl_map *possible =
+        isl_map_intersect_params(isl_map_copy(one.rel), isl_set_copy(d->w->m->facts));
     bool none = isl_map_is_empty(possible) == isl_bool_true;
     isl_map_free(possible);
     if (none || (!one.from->end && !one.to->end)) {
@@ -280,7 +281,6 @@ void seq_flows_end(flows *w)
     }
     isl_set_free(w->facts);
 }
-
 
 void seq_solve(const flows *w, deps *d)
 {

@@ -20,7 +20,7 @@ isl_map *seq_name_in(isl_map *map, const char *const *words, size_t n)
     return map;
 }
 
-/* ---- bounds ----------------------------------------------------------------------------------- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 /* Has it integer values everywhere, and a text that says these? */
 static bool is_integral(isl_aff *aff)
@@ -111,7 +111,8 @@ bounds seq_nested_bounds(isl_set *set, size_t pos, const char *const *words)
     return seq_bounds_of(seq_name_in(isl_map_reset_tuple_id(map, isl_dim_in), words, pos));
 }
 
-/* The points of a set of n dimensions that the bounds of the dimension `pos` leave. Takes within. */
+/* The points of a set of n dimensions that the bounds of the dimension `pos` leave. Takes
+ * within. */
 isl_set *seq_bound_by(isl_set *within, const bounds *b, size_t pos, size_t n)
 {
     isl_set *some = isl_set_flatten(isl_map_wrap(seq_interval(b)));
@@ -120,7 +121,7 @@ isl_set *seq_bound_by(isl_set *within, const bounds *b, size_t pos, size_t n)
     return isl_set_intersect(within, some);
 }
 
-/* ---- guards ----------------------------------------------------------------------------------- */
+/* ---- guards ---------------------------------------------------------------------------------- */
 
 /* Is all of `set` that is known to exist in `may`? Takes set. */
 static bool is_allowed(isl_set *set, isl_set *may, isl_set *known)
@@ -139,8 +140,8 @@ static isl_set *without_implied(isl_set *guard, isl_set *may, isl_set *known)
     isl_constraint_list *list = isl_basic_set_get_constraint_list(all);
     isl_basic_set_free(all);
     for (int i = 0; i < isl_constraint_list_n_constraint(list) && i < 8;) {
-        isl_constraint_list *less = isl_constraint_list_drop(isl_constraint_list_copy(list),
-                                                             (unsigned)i, 1);
+        isl_constraint_list *less =
+            isl_constraint_list_drop(isl_constraint_list_copy(list), (unsigned)i, 1);
         isl_set *rest = isl_set_universe(isl_set_get_space(guard));
         for (int k = 0; k < isl_constraint_list_n_constraint(less); k++)
             rest = isl_set_add_constraint(rest, isl_constraint_list_get_constraint(less, k));
@@ -168,10 +169,10 @@ bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *space, isl_se
     return ok;
 }
 
-/* ---- parameters of classes -------------------------------------------------------------------- */
+/* ---- parameters of classes ------------------------------------------------------------------- */
 
-/* Is the interval of dimension `pos` all that the set has there, wherever the dimensions before it have
- * values that it has? */
+/* Is the interval of dimension `pos` all that the set has there, wherever the dimensions before
+ * it have values that it has? */
 static bool is_exact(isl_set *set, const bounds *b, size_t pos, isl_set *facts)
 {
     isl_size n = isl_set_dim(set, isl_dim_set);
@@ -179,8 +180,8 @@ static bool is_exact(isl_set *set, const bounds *b, size_t pos, isl_set *facts)
                                          (unsigned)n - (unsigned)pos - 1);
     isl_map *some = seq_interval(b);
     if (pos > 0)
-        some = isl_map_intersect_domain(some, isl_set_project_out(isl_set_copy(front), isl_dim_set,
-                                                                  (unsigned)pos, 1));
+        some = isl_map_intersect_domain(
+            some, isl_set_project_out(isl_set_copy(front), isl_dim_set, (unsigned)pos, 1));
     isl_set *all = isl_set_reset_tuple_id(isl_set_flatten(isl_map_wrap(some)));
     all = isl_set_intersect_params(all, isl_set_copy(facts));
     front = isl_set_intersect_params(isl_set_reset_tuple_id(front), isl_set_copy(facts));
@@ -193,8 +194,8 @@ static bool is_exact(isl_set *set, const bounds *b, size_t pos, isl_set *facts)
 /* The last parameter of a class that exists only where `set` does, which its bounds do not say:
  * i = lo .. (condition) ? hi : lo - 1, or, where the condition is about it, too,
  * i = [ii = lo .. hi, when = 1 .. (condition) ? 1 : 0] ii + when - 1. */
-static bool put_conditional(text *out, isl_set *set, isl_set *box, const char *const *words, size_t n,
-                            const bounds *b, isl_set *facts, arena *a)
+static bool put_conditional(text *out, isl_set *set, isl_set *box, const char *const *words,
+                            size_t n, const bounds *b, isl_set *facts, arena *a)
 {
     const char *inner[MAX_DIMS];
     for (size_t i = 0; i < n; i++)
@@ -238,7 +239,7 @@ bool seq_put_ranges(text *out, isl_set *set, const char *const *words, size_t n,
         exact = exact && is_exact(set, &b, i, facts);
         if (b.plain)
             box = seq_bound_by(box, &b, i, n);
-        b.single = false;               /* a parameter is a range */
+        b.single = false; /* a parameter is a range */
         if (exact || i + 1 < n) {
             text_printf(out, "  %s = ", words[i]);
             ok = seq_put_bounds(out, &b);

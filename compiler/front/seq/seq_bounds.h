@@ -6,10 +6,10 @@
 
 /* The least and the greatest value of one dimension, and the step between values. */
 typedef struct bounds {
-    isl_pw_aff *lo, *hi;        /* total, if they are plain */
+    isl_pw_aff *lo, *hi; /* total, if they are plain */
     long step;
-    bool plain;                 /* affine */
-    bool single;                /* one value */
+    bool plain;  /* affine */
+    bool single; /* one value */
 } bounds;
 
 isl_set *seq_name_dims(isl_set *set, const char *const *words, size_t n, size_t first);
@@ -22,10 +22,11 @@ void seq_bounds_free(bounds *b);
 bool seq_put_bounds(text *out, const bounds *b);
 /* What the bounds say: [..] -> [value]. */
 isl_map *seq_interval(const bounds *b);
-/* The points of a set of n dimensions that the bounds of the dimension `pos` leave. Takes within. */
+/* The points of a set of n dimensions that the bounds of the dimension `pos` leave. Takes
+ * within. */
 isl_set *seq_bound_by(isl_set *within, const bounds *b, size_t pos, size_t n);
-/* The fewest constraints that hold on `set` and nowhere outside `may`, as far as `space` and the facts
- * leave; nothing, if none is needed. */
+/* The fewest constraints that hold on `set` and nowhere outside `may`, as far as `space` and the
+ * facts leave; nothing, if none is needed. */
 bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *space, isl_set *facts);
 /* The ranges of the parameters of a class, a line for each. */
 bool seq_put_ranges(text *out, isl_set *set, const char *const *words, size_t n, isl_set *facts,

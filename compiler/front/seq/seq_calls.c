@@ -7,8 +7,10 @@
 
 static bool not_affine(const seq_file *f, src_range where, const char *why)
 {
-    return seq_error(f, "seq-affine", where, "this is not affine: %s; a graph that such a nest stands "
-                     "for can be written as a .jdf", why ? why : "its value is not known");
+    return seq_error(f, "seq-affine", where,
+                     "this is not affine: %s; a graph that such a nest stands "
+                     "for can be written as a .jdf",
+                     why ? why : "its value is not known");
 }
 
 static bool is_affine(const seq_file *f, const verify_class *c)
@@ -24,7 +26,8 @@ static bool is_affine(const seq_file *f, const verify_class *c)
 }
 
 /* Do two flows of a call name one tile in some task, and one of them writes it? */
-static bool is_aliased(const seq_file *f, verify_model *m, const verify_class *c, size_t i, size_t k)
+static bool is_aliased(const seq_file *f, verify_model *m, const verify_class *c, size_t i,
+                       size_t k)
 {
     const verify_edge *a = c->edges[c->first[i]], *b = c->edges[c->first[k]];
     const ast_flow *x = c->sema->flows[i].ast, *y = c->sema->flows[k].ast;
@@ -48,7 +51,8 @@ static bool is_aliased(const seq_file *f, verify_model *m, const verify_class *c
     verify_put_instance(&t, c, w.at);
     seq_error(f, "seq-alias", b->sema->call->node.range,
               "tiles '%s' and '%s' are the same one in %s, and it is written: a kernel has a tile "
-              "under one name", x->name.text, y->name.text, text_str(&t));
+              "under one name",
+              x->name.text, y->name.text, text_str(&t));
     diag_note(f->d, a->sema->call->node.range, "tile '%s'", x->name.text);
     text_free(&t);
     return true;

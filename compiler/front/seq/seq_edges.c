@@ -1,26 +1,27 @@
-/* Relations as the lines that a person would write: one for each piece, with the guard that it needs.
+/* Relations as the lines that a person would write: one for each piece, with the guard that it
+ * needs.
  *
- * A line is exact: its guard and its arguments describe the piece and nothing else. Where arguments are
- * affine and independent of each other, they are ranges; else there is an index list, whose guard says
- * what its bounds do not. */
+ * A line is exact: its guard and its arguments describe the piece and nothing else. Where
+ * arguments are affine and independent of each other, they are ranges; else there is an index
+ * list, whose guard says what its bounds do not. */
 #include "seq_bounds.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct line {
-    isl_set *when;              /* the tasks that have it */
-    bool loose;                 /* its guard holds for others, too, for which its ranges are empty */
-    text guard;                 /* empty: all of them */
-    text indices;               /* "[i = 0 .. k] ", or empty */
-    text target;                /* "T TRSM(k + 1 .. n, k)" */
+    isl_set *when; /* the tasks that have it */
+    bool loose;    /* its guard holds for others, too, for which its ranges are empty */
+    text guard;    /* empty: all of them */
+    text indices;  /* "[i = 0 .. k] ", or empty */
+    text target;   /* "T TRSM(k + 1 .. n, k)" */
 } line;
 
 typedef struct lines {
     const seq_file *f;
     verify_model *m;
     const seq_end *here;
-    isl_set *space;             /* of here, with names */
+    isl_set *space; /* of here, with names */
     line *items;
     size_t n;
     bool failed;
@@ -35,7 +36,7 @@ static isl_map *one_dim(isl_map *map, unsigned pos)
     return isl_map_project_out(one, isl_dim_out, 0, pos);
 }
 
-/* ---- guards ----------------------------------------------------------------------------------- */
+/* ---- guards ---------------------------------------------------------------------------------- */
 
 /* Does it hold for all that may exist? Keeps both. */
 static bool covers(const lines *l, isl_set *when)
@@ -62,7 +63,7 @@ static void guard_line(lines *l, line *x, isl_set *when, isl_set *may)
     l->failed = l->failed || !seq_put_guard(&x->guard, when, may, l->space, l->m->facts);
 }
 
-/* ---- lines with ranges -------------------------------------------------------------------------- */
+/* ---- lines with ranges ----------------------------------------------------------------------- */
 
 /* All values within the bounds of each dimension. */
 static isl_map *product(const bounds *b, size_t n, isl_map *like)
@@ -88,8 +89,9 @@ static bool equals_within(isl_map *map, isl_set *domain, isl_map *rel, isl_set *
     return yes;
 }
 
-/* One line for rel (kept), whose domain has names: a target with a value or a range for each argument.
- * False, and nothing happened, when it is no such product, or (plain) not all bounds are affine. */
+/* One line for rel (kept), whose domain has names: a target with a value or a range for each
+ * argument. False, and nothing happened, when it is no such product, or (plain) not all bounds
+ * are affine. */
 static bool put_product(lines *l, const seq_end *there, isl_map *rel, bool plain, bool values)
 {
     bounds b[16];
@@ -130,7 +132,7 @@ static bool put_product(lines *l, const seq_end *there, isl_map *rel, bool plain
     return ok;
 }
 
-/* ---- lines with index lists --------------------------------------------------------------------- */
+/* ---- lines with index lists ------------------------------------------------------------------ */
 
 /* A name for an index that means nothing else here. */
 static const char *index_name(const lines *l, const char *base)
@@ -185,7 +187,7 @@ static void put_list(lines *l, const seq_end *there, isl_map *rel)
     isl_set_free(all);
 }
 
-/* ---- the lines of a flow ------------------------------------------------------------------------ */
+/* ---- the lines of a flow --------------------------------------------------------------------- */
 
 static void put_piece(lines *l, const seq_end *there, isl_map *rel, bool values)
 {
@@ -251,8 +253,8 @@ static int either_or(const lines *l)
         l->items[1].loose)
         return -1;
     isl_set *both = isl_set_union(isl_set_copy(l->items[0].when), isl_set_copy(l->items[1].when));
-    bool yes = covers(l, both) &&
-               isl_set_is_disjoint(l->items[0].when, l->items[1].when) == isl_bool_true;
+    bool yes =
+        covers(l, both) && isl_set_is_disjoint(l->items[0].when, l->items[1].when) == isl_bool_true;
     isl_set_free(both);
     if (!yes || !l->items[0].guard.len || !l->items[1].guard.len)
         return -1;
@@ -318,7 +320,7 @@ static bool put_side(const seq_file *f, verify_model *m, const seq_graph *g, con
     return ok;
 }
 
-/* ---- relays ------------------------------------------------------------------------------------- */
+/* ---- relays ---------------------------------------------------------------------------------- */
 
 static const char *keep(const seq_file *f, text *t)
 {
@@ -351,9 +353,11 @@ static bool put_relay(const seq_file *f, verify_model *m, seq_relay *r)
 
 static bool undecided(const seq_file *f, verify_model *m, src_range where)
 {
-    return seq_error(f, "seq-undecided", where, verify_failed(m)
-        ? "deriving the edges of this tile takes too long: --max-operations allows more"
-        : "the edges of this tile cannot be written in the language");
+    return seq_error(
+        f, "seq-undecided", where,
+        verify_failed(m)
+            ? "deriving the edges of this tile takes too long: --max-operations allows more"
+            : "the edges of this tile cannot be written in the language");
 }
 
 static void find_idle(verify_model *m, const seq_graph *g, seq_edges_text *all)
@@ -374,7 +378,8 @@ static bool put_class_ranges(const seq_file *f, verify_model *m, const seq_graph
     bool ok = true;
     for (size_t i = 0; ok && i < g->n_ends; i++) {
         const seq_end *e = g->ends[i];
-        if (e->relay >= 0 || all->never[e->call] || all->ranges[e->call] || !seq_is_conditional(f->calls[e->call]))
+        if (e->relay >= 0 || all->never[e->call] || all->ranges[e->call] ||
+            !seq_is_conditional(f->calls[e->call]))
             continue;
         text t = {0};
         verify_begin(m);
@@ -409,8 +414,9 @@ bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_e
         else
             all->flows[e->call][e->param].lines = kept;
         if (!ok || verify_failed(m))
-            return undecided(f, m, e->relay >= 0 ? all->relays[e->relay].where
-                                                 : f->calls[e->call]->args[e->param].where);
+            return undecided(f, m,
+                             e->relay >= 0 ? all->relays[e->relay].where
+                                           : f->calls[e->call]->args[e->param].where);
     }
     return true;
 }

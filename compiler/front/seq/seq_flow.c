@@ -8,8 +8,8 @@
 #include <isl/constraint.h>
 #include <stdlib.h>
 
-/* An `out` that not all of its tasks store has no shape of its own: it goes on with the tile that was
- * there. True when there is a new one of these: then the flow has to be computed again. */
+/* An `out` that not all of its tasks store has no shape of its own: it goes on with the tile that
+ * was there. True when there is a new one of these: then the flow has to be computed again. */
 static bool carry(flows *w)
 {
     bool again = false;
@@ -22,8 +22,8 @@ static bool carry(flows *w)
             if (w->g->edges[k].from == a->end && !w->g->edges[k].to)
                 stored = isl_set_union(stored, isl_map_domain(isl_map_copy(w->g->edges[k].rel)));
         bool *carried = &w->all->flows[a->call][a->end->param].carried;
-        isl_set *tasks = isl_set_intersect_params(isl_set_copy(a->end->space),
-                                                  isl_set_copy(w->m->facts));
+        isl_set *tasks =
+            isl_set_intersect_params(isl_set_copy(a->end->space), isl_set_copy(w->m->facts));
         if (!*carried && isl_set_is_subset(tasks, stored) != isl_bool_true)
             again = *carried = true;
         isl_set_free(tasks);
@@ -78,7 +78,7 @@ static bool compute(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_
     for (size_t i = 0; i < d.n; i++)
         if (d.items[i].from->end && d.items[i].to->end)
             seq_add_edge(&w, d.items[i].from->end, d.items[i].to->end,
-                     isl_map_copy(d.items[i].rel));
+                         isl_map_copy(d.items[i].rel));
     for (size_t i = 0; i < f->n_globals; i++)
         if (f->globals[i].matrix) {
             seq_put_memory(&w, &d, f->globals[i].name, true);
@@ -98,6 +98,7 @@ bool seq_flow(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_text *
     while (compute(f, m, g, all) && !verify_failed(m))
         seq_graph_free(g, all);
     return !verify_failed(m) ||
-           seq_error(f, "seq-undecided", f->graph,
-                     "deriving the edges of this nest takes too long: --max-operations allows more");
+           seq_error(
+               f, "seq-undecided", f->graph,
+               "deriving the edges of this nest takes too long: --max-operations allows more");
 }

@@ -1,19 +1,20 @@
-/* The dataflow problem of a nest, as the files that solve it share it: accesses to elements, and which
- * of them feeds which. */
+/* The dataflow problem of a nest, as the files that solve it share it: accesses to elements, and
+ * which of them feeds which. */
 #ifndef DAGCC_SEQ_FLOW_H
 #define DAGCC_SEQ_FLOW_H
 
 #include "seq_impl.h"
 
-/* An access of the dataflow problem: a flow, or all elements of an array before or behind the nest. */
+/* An access of the dataflow problem: a flow, or all elements of an array before or behind the
+ * nest. */
 typedef struct access {
-    seq_end *end;               /* NULL: memory */
+    seq_end *end; /* NULL: memory */
     size_t call;
     const char *array;
-    bool before;                /* of memory */
+    bool before; /* of memory */
     isl_id *id;
-    isl_map *reads, *writes;    /* id[...] -> array[...]; NULL: it does not */
-    isl_map *place;             /* [params] -> [element] where its tasks run; NULL: in another array */
+    isl_map *reads, *writes; /* id[...] -> array[...]; NULL: it does not */
+    isl_map *place;          /* [params] -> [element] where its tasks run; NULL: in another array */
 } access;
 
 typedef struct flows {
@@ -23,12 +24,12 @@ typedef struct flows {
     seq_edges_text *all;
     access *list;
     size_t n;
-    isl_set *facts;             /* one basic set that holds what is known of the parameters */
+    isl_set *facts; /* one basic set that holds what is known of the parameters */
 } flows;
 
 typedef struct dep {
     const access *from, *to;
-    isl_map *rel;               /* [..] -> [..] */
+    isl_map *rel; /* [..] -> [..] */
 } dep;
 
 typedef struct deps {

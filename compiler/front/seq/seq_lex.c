@@ -78,9 +78,9 @@ static void skip_string(lexer *l, char quote)
 
 static seq_kind skip_token(lexer *l)
 {
-    static const char *const puncts[] = {"<<=", ">>=", "...", "->", "++", "--", "+=", "-=", "*=",
-                                         "/=",  "%=",  "&=",  "|=", "^=", "<<", ">>", "<=", ">=",
-                                         "==",  "!=",  "&&",  "||"};
+    static const char *const puncts[] = {"<<=", ">>=", "...", "->", "++", "--", "+=", "-=",
+                                         "*=",  "/=",  "%=",  "&=", "|=", "^=", "<<", ">>",
+                                         "<=",  ">=",  "==",  "!=", "&&", "||"};
     char c = l->bytes[l->at];
     if (c == '#' && l->line_begins) {
         skip_directive(l);

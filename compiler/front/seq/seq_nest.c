@@ -9,11 +9,11 @@ enum { MAX_DEPTH = 64 };
 typedef struct nest {
     seq_file *f;
     const seq_token *t, *end;
-    seq_item *items[MAX_DEPTH];     /* what stands around t */
+    seq_item *items[MAX_DEPTH]; /* what stands around t */
     size_t n_items;
-    long position[MAX_DEPTH];       /* of the next statement, by the number of loops around it */
+    long position[MAX_DEPTH]; /* of the next statement, by the number of loops around it */
     size_t n_loops;
-    const char **counters;          /* int i, j; */
+    const char **counters; /* int i, j; */
     size_t n_counters;
 } nest;
 
@@ -56,14 +56,15 @@ static bool push(nest *n, seq_item item)
 /* A bound, a condition, a value: an expression that changes nothing. */
 static bool plain(const nest *n, const seq_token *begin, const seq_token *end)
 {
-    static const char *const changes[] = {"=", "+=", "-=", "*=", "/=", "%=", "++", "--", "[", "{",
-                                          ";", "&", "."};
+    static const char *const changes[] = {"=",  "+=", "-=", "*=", "/=", "%=", "++",
+                                          "--", "[",  "{",  ";",  "&",  "."};
     if (begin >= end)
         return not_understood(n, begin, "an expression is missing here");
     for (const seq_token *t = begin; t < end; t++) {
         for (size_t i = 0; i < UTIL_COUNT(changes); i++)
             if (is(n, t, changes[i]))
-                return not_understood(n, t, "bounds, conditions and subscripts are affine expressions "
+                return not_understood(n, t,
+                                      "bounds, conditions and subscripts are affine expressions "
                                       "of counters and parameters, which change nothing");
         bool called = t->kind == SEQ_WORD && t + 1 < end && is(n, t + 1, "(");
         if (called && !is(n, t, "min") && !is(n, t, "max"))
@@ -74,17 +75,17 @@ static bool plain(const nest *n, const seq_token *begin, const seq_token *end)
     return true;
 }
 
-/* ---- for -------------------------------------------------------------------------------------- */
+/* ---- for ------------------------------------------------------------------------------------- */
 
 /* i++, --i, i += 2; 0: none of these (reported). */
 static long read_step(const nest *n, const seq_token *t, const seq_token *close, const char *name)
 {
-    const seq_token *counter = t->kind == SEQ_WORD ? t : t + 1, *op = t->kind == SEQ_WORD ? t + 1 : t;
+    const seq_token *counter = t->kind == SEQ_WORD ? t : t + 1,
+                    *op = t->kind == SEQ_WORD ? t + 1 : t;
     bool same = counter < close && counter->kind == SEQ_WORD && word_of(n, counter) == name;
     if (same && close - t == 2 && (is(n, op, "++") || is(n, op, "--")))
         return is(n, op, "++") ? 1 : -1;
-    if (same && close - t == 3 && (is(n, op, "+=") || is(n, op, "-=")) &&
-        t[2].kind == SEQ_NUMBER) {
+    if (same && close - t == 3 && (is(n, op, "+=") || is(n, op, "-=")) && t[2].kind == SEQ_NUMBER) {
         char *end;
         long by = strtol(src_text(n->f->sources, t[2].range), &end, 10);
         if (end == src_text(n->f->sources, t[2].range) + src_range_len(t[2].range) && by > 0 &&
@@ -102,7 +103,8 @@ static bool read_bound(const nest *n, const seq_token *t, const seq_token *end, 
     bool below = named && (is(n, t + 1, "<") || is(n, t + 1, "<="));
     bool above = named && (is(n, t + 1, ">") || is(n, t + 1, ">="));
     if (!below && !above)
-        return not_understood(n, t, "a loop goes on while its counter is below or above a bound: "
+        return not_understood(n, t,
+                              "a loop goes on while its counter is below or above a bound: "
                               "'i < n', 'i >= 0'");
     if (below != (loop->step > 0))
         return not_understood(n, t, "this loop steps away from its bound");
@@ -179,7 +181,7 @@ static bool read_if(nest *n)
     return ok;
 }
 
-/* ---- definitions ------------------------------------------------------------------------------ */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 /* int last = n - 1, i, j; */
 static bool read_definition(nest *n)
@@ -198,7 +200,9 @@ static bool read_definition(nest *n)
             n->counters = seq_grow(n->f, n->counters, n->n_counters, sizeof(char *));
             n->counters[n->n_counters++] = word_of(n, t);
         } else {
-            seq_item item = {.kind = SEQ_DEF, .name = word_of(n, t), .where = t->range,
+            seq_item item = {.kind = SEQ_DEF,
+                             .name = word_of(n, t),
+                             .where = t->range,
                              .from = seq_span(t + 2, stop)};
             if (!plain(n, t + 2, stop) || !push(n, item))
                 return false;
@@ -209,7 +213,7 @@ static bool read_definition(nest *n)
     return true;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* A(i, j) or DAG_AT(A, i, j) */
 static bool read_tile(nest *n, const seq_token *t, const seq_token *stop, seq_argument *a)
@@ -286,9 +290,10 @@ static bool read_call(nest *n)
     c->items = arena_copy(f->arena, n->items, n->n_items, sizeof(seq_item *));
     c->n_loops = n->n_loops;
     if (c->n_loops == 0 && seq_is_conditional(c))
-        return seq_error(f, "seq-unsupported", c->where,
-                         "a call under a condition has to stand in a loop: 'for (int once = 0; once < 1; "
-                         "once++)' will do");
+        return seq_error(
+            f, "seq-unsupported", c->where,
+            "a call under a condition has to stand in a loop: 'for (int once = 0; once < 1; "
+            "once++)' will do");
     c->position = arena_copy(f->arena, n->position, n->n_loops + 1, sizeof(long));
     n->position[n->n_loops]++;
     f->calls = seq_grow(f, f->calls, f->n_calls, sizeof(seq_call *));
@@ -297,7 +302,7 @@ static bool read_call(nest *n)
     return read_arguments(n, c, open, close);
 }
 
-/* ---- statements ------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 static bool read_block(nest *n)
 {
@@ -317,8 +322,8 @@ static bool read_block(nest *n)
 
 static bool read_statement(nest *n)
 {
-    static const char *const control[] = {"while", "do", "break", "continue", "goto", "return",
-                                          "switch"};
+    static const char *const control[] = {"while", "do",     "break", "continue",
+                                          "goto",  "return", "switch"};
     const seq_token *t = n->t;
     if (t->kind == SEQ_DIRECTIVE)
         return not_understood(n, t, "directives are not read: they may not stand inside the nest");
@@ -326,7 +331,8 @@ static bool read_statement(nest *n)
         if (is(n, t, control[i]))
             return seq_error(n->f, "seq-control", t->range,
                              "a nest has for and if only; a graph that '%s' is needed for can be "
-                             "written as a .jdf", control[i]);
+                             "written as a .jdf",
+                             control[i]);
     if (is(n, t, "{"))
         return read_block(n);
     if (is(n, t, "for"))
@@ -342,10 +348,12 @@ static bool read_statement(nest *n)
     if (t->kind == SEQ_WORD && is(n, t + 1, "("))
         return read_call(n);
     if (t->kind == SEQ_WORD && is(n, t + 2, "["))
-        return seq_error(n->f, "seq-unsupported", t->range,
-                         "arrays inside the nest are not understood yet: make it a parameter of the "
-                         "graph");
-    return not_understood(n, t, "a nest has 'for', 'if', blocks, definitions of integers, and calls "
+        return seq_error(
+            n->f, "seq-unsupported", t->range,
+            "arrays inside the nest are not understood yet: make it a parameter of the "
+            "graph");
+    return not_understood(n, t,
+                          "a nest has 'for', 'if', blocks, definitions of integers, and calls "
                           "of kernels");
 }
 

@@ -1,5 +1,5 @@
-/* isl objects as expressions of the language: what is linear as verify/ writes it, all else by way of
- * isl's own printer of loops, for which the dimensions become parameters. */
+/* isl objects as expressions of the language: what is linear as verify/ writes it, all else by
+ * way of isl's own printer of loops, for which the dimensions become parameters. */
 #include "seq_impl.h"
 
 #include "verify/report.h"
@@ -7,10 +7,19 @@
 #include <isl/ast.h>
 #include <isl/ast_build.h>
 
-/* ---- expressions of isl ------------------------------------------------------------------------ */
+/* ---- expressions of isl ---------------------------------------------------------------------- */
 
 /* How tightly an expression binds. */
-enum { LEVEL_COND, LEVEL_OR, LEVEL_AND, LEVEL_EQUAL, LEVEL_LESS, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_ATOM };
+enum {
+    LEVEL_COND,
+    LEVEL_OR,
+    LEVEL_AND,
+    LEVEL_EQUAL,
+    LEVEL_LESS,
+    LEVEL_SUM,
+    LEVEL_PRODUCT,
+    LEVEL_ATOM
+};
 
 typedef struct operation {
     enum isl_ast_expr_op_type type;
@@ -19,14 +28,14 @@ typedef struct operation {
 } operation;
 
 static const operation operations[] = {
-    {isl_ast_expr_op_and, " && ", LEVEL_AND},      {isl_ast_expr_op_and_then, " && ", LEVEL_AND},
-    {isl_ast_expr_op_or, " || ", LEVEL_OR},        {isl_ast_expr_op_or_else, " || ", LEVEL_OR},
-    {isl_ast_expr_op_add, " + ", LEVEL_SUM},       {isl_ast_expr_op_sub, " - ", LEVEL_SUM},
-    {isl_ast_expr_op_mul, " * ", LEVEL_PRODUCT},   {isl_ast_expr_op_div, " / ", LEVEL_PRODUCT},
+    {isl_ast_expr_op_and, " && ", LEVEL_AND},       {isl_ast_expr_op_and_then, " && ", LEVEL_AND},
+    {isl_ast_expr_op_or, " || ", LEVEL_OR},         {isl_ast_expr_op_or_else, " || ", LEVEL_OR},
+    {isl_ast_expr_op_add, " + ", LEVEL_SUM},        {isl_ast_expr_op_sub, " - ", LEVEL_SUM},
+    {isl_ast_expr_op_mul, " * ", LEVEL_PRODUCT},    {isl_ast_expr_op_div, " / ", LEVEL_PRODUCT},
     {isl_ast_expr_op_pdiv_q, " / ", LEVEL_PRODUCT}, {isl_ast_expr_op_pdiv_r, " % ", LEVEL_PRODUCT},
     {isl_ast_expr_op_zdiv_r, " % ", LEVEL_PRODUCT}, {isl_ast_expr_op_eq, " == ", LEVEL_EQUAL},
-    {isl_ast_expr_op_le, " <= ", LEVEL_LESS},      {isl_ast_expr_op_lt, " < ", LEVEL_LESS},
-    {isl_ast_expr_op_ge, " >= ", LEVEL_LESS},      {isl_ast_expr_op_gt, " > ", LEVEL_LESS},
+    {isl_ast_expr_op_le, " <= ", LEVEL_LESS},       {isl_ast_expr_op_lt, " < ", LEVEL_LESS},
+    {isl_ast_expr_op_ge, " >= ", LEVEL_LESS},       {isl_ast_expr_op_gt, " > ", LEVEL_LESS},
 };
 
 static bool put_expr(text *out, isl_ast_expr *e, int level);
@@ -71,7 +80,8 @@ static bool put_operation(text *out, isl_ast_expr *e, const operation *op, int l
     text_puts(out, level > op->level ? "(" : "");
     for (int i = 0; ok && i < n; i++) {
         text_puts(out, i ? op->text : "");
-        ok = put_arg(out, e, i, op->level + (i > 0 || op->level == LEVEL_EQUAL || op->level == LEVEL_LESS));
+        ok = put_arg(out, e, i,
+                     op->level + (i > 0 || op->level == LEVEL_EQUAL || op->level == LEVEL_LESS));
     }
     text_puts(out, level > op->level ? ")" : "");
     return ok && n > 0;
@@ -132,7 +142,7 @@ static bool put_expr(text *out, isl_ast_expr *e, int level)
     }
 }
 
-/* ---- dimensions become parameters --------------------------------------------------------------- */
+/* ---- dimensions become parameters ------------------------------------------------------------ */
 
 /* Takes set. */
 static isl_set *as_params(isl_set *set)

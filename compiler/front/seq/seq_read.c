@@ -6,8 +6,8 @@
 
 typedef struct reader {
     seq_file *f;
-    const seq_token *t, *end;   /* end: the token SEQ_END */
-    uint32_t free_from;         /* where the C begins that is to be copied */
+    const seq_token *t, *end; /* end: the token SEQ_END */
+    uint32_t free_from;       /* where the C begins that is to be copied */
 } reader;
 
 static const char *word_of(const seq_file *f, const seq_token *t)
@@ -20,7 +20,7 @@ static bool is(const reader *r, const seq_token *t, const char *word)
     return t < r->end && seq_is(r->f->sources, t, word);
 }
 
-/* ---- clauses ---------------------------------------------------------------------------------- */
+/* ---- clauses --------------------------------------------------------------------------------- */
 
 /* name ( ... ) in a pragma. */
 typedef struct clause {
@@ -38,10 +38,12 @@ static bool next_clause(const seq_file *f, const seq_token **t, const seq_token 
     c->name = *t;
     c->open = *t + 1;
     c->close = c->open < end && seq_is(f->sources, c->open, "(")
-                   ? seq_match(f->sources, c->open, end) : NULL;
+                   ? seq_match(f->sources, c->open, end)
+                   : NULL;
     if (c->name->kind != SEQ_WORD || !c->close) {
         *bad = true;
-        return seq_error(f, "seq-syntax", c->name->range, "a clause such as 'in(T)' is missing here");
+        return seq_error(f, "seq-syntax", c->name->range,
+                         "a clause such as 'in(T)' is missing here");
     }
     *t = c->close + 1;
     return true;
@@ -79,8 +81,8 @@ static bool read_tiles(seq_file *f, seq_kernel *k, const clause *c, seq_access a
         if (find_tile(k, name))
             return seq_error(f, "seq-syntax", t->range, "tile '%s' is named twice", name);
         k->params = seq_grow(f, k->params, k->n_params, sizeof(*k->params));
-        k->params[k->n_params++] = (seq_param){
-            .name = name, .where = t->range, .tile = true, .access = access};
+        k->params[k->n_params++] =
+            (seq_param){.name = name, .where = t->range, .tile = true, .access = access};
         t++;
         if (t < c->close && seq_is(f->sources, t, ":"))
             return seq_error(f, "seq-unsupported", t->range,
@@ -123,7 +125,8 @@ static bool read_task_clause(seq_file *f, seq_kernel *k, const clause *c, src_ra
     if (strcmp(word, "flops") == 0)
         return one_range(f, c, &k->flops);
     return seq_error(f, "seq-syntax", c->name->range,
-                     "a task has the clauses in, inout, out, at, priority and flops, not '%s'", word);
+                     "a task has the clauses in, inout, out, at, priority and flops, not '%s'",
+                     word);
 }
 
 /* Where its tasks run: at the tile that `at` names, else at the only one that they write. */
@@ -134,8 +137,8 @@ static bool place_kernel(seq_file *f, seq_kernel *k, src_range at)
     for (size_t i = 0; i < k->n_params; i++) {
         seq_param *p = &k->params[i];
         n_written += p->tile && p->access != SEQ_IN;
-        if (!p->tile || (src_range_is_none(at) ? p->access == SEQ_IN
-                                               : !seq_same_text(f->sources, at, p->name)))
+        if (!p->tile ||
+            (src_range_is_none(at) ? p->access == SEQ_IN : !seq_same_text(f->sources, at, p->name)))
             continue;
         k->at = k->at < 0 ? (int)i : k->at;
     }
@@ -150,7 +153,7 @@ static bool place_kernel(seq_file *f, seq_kernel *k, src_range at)
     return true;
 }
 
-/* ---- functions -------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 /* TYPE NAME ( params ) { body } */
 typedef struct function {
@@ -201,10 +204,10 @@ static bool next_param(const reader *r, const seq_token **t, const function *fn,
     return (*name)->kind == SEQ_WORD;
 }
 
-/* Does the text from t on say DAG_TILE(T), or elem_t *T, int T_m, int T_n, int T_ld? The tile, and how
- * many parameters of C it takes. */
-static seq_param *tile_at(const reader *r, seq_kernel *k, const seq_token *t,
-                          const seq_token *stop, const seq_token *name, int *takes)
+/* Does the text from t on say DAG_TILE(T), or elem_t *T, int T_m, int T_n, int T_ld? The tile,
+ * and how many parameters of C it takes. */
+static seq_param *tile_at(const reader *r, seq_kernel *k, const seq_token *t, const seq_token *stop,
+                          const seq_token *name, int *takes)
 {
     *takes = 1;
     if (stop - t == 4 && (is(r, t, "DAG_TILE") || is(r, t, "DAG_TILE_IN")))
@@ -226,14 +229,16 @@ static bool read_params(reader *r, seq_kernel *k, const function *fn)
         bool named = next_param(r, &t, fn, &stop, &name);
         seq_param *tile = t < stop ? tile_at(r, k, t, stop, name, &takes) : NULL;
         if (!tile && (!named || name == t || is(r, t, "DAG_TILE"))) {
-            ok = seq_error(r->f, "seq-syntax", t->range, is(r, t, "DAG_TILE")
-                ? "no clause of the pragma names this tile" : "this parameter is not understood");
+            ok = seq_error(r->f, "seq-syntax", t->range,
+                           is(r, t, "DAG_TILE") ? "no clause of the pragma names this tile"
+                                                : "this parameter is not understood");
             break;
         }
         ordered = seq_grow(r->f, ordered, n, sizeof(*ordered));
-        ordered[n++] = tile ? *tile : (seq_param){.name = word_of(r->f, name),
-                                                  .where = name->range,
-                                                  .type = seq_span(t, name)};
+        ordered[n++] = tile ? *tile
+                            : (seq_param){.name = word_of(r->f, name),
+                                          .where = name->range,
+                                          .type = seq_span(t, name)};
         for (int i = 1; tile && i < takes && stop < fn->close; i++) {
             t = stop + 1;
             next_param(r, &t, fn, &stop, &name);
@@ -290,7 +295,7 @@ static bool read_kernel(reader *r, const seq_token *pragma, const seq_token *t,
     return read_params(r, k, &fn) && place_kernel(f, k, at) && check_body(r, &fn);
 }
 
-/* ---- the graph -------------------------------------------------------------------------------- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
 static bool read_aligned(seq_file *f, const clause *c)
 {
@@ -337,8 +342,8 @@ static bool read_graph_clause(seq_file *f, const clause *c)
 
 static bool add_global(reader *r, const seq_token *t, const seq_token *name)
 {
-    static const char *const integers[] = {"int", "long", "int32_t", "int64_t", "const int",
-                                           "const int64_t"};
+    static const char *const integers[] = {"int",     "long",      "int32_t",
+                                           "int64_t", "const int", "const int64_t"};
     seq_file *f = r->f;
     seq_global g = {.name = word_of(f, name), .where = name->range};
     const seq_token *type = is(r, t, "const") && is(r, name - 1, "*") ? t + 1 : t;
@@ -351,8 +356,7 @@ static bool add_global(reader *r, const seq_token *t, const seq_token *name)
     return true;
 }
 
-static bool read_graph(reader *r, const seq_token *pragma, const seq_token *t,
-                       const seq_token *end)
+static bool read_graph(reader *r, const seq_token *pragma, const seq_token *t, const seq_token *end)
 {
     seq_file *f = r->f;
     if (!src_range_is_none(f->graph))
@@ -379,7 +383,7 @@ static bool read_graph(reader *r, const seq_token *pragma, const seq_token *t,
     return !bad && seq_read_nest(f, fn.body, fn.end + 1);
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* The C up to `to` is to be copied. */
 static void keep_code(reader *r, uint32_t to)

@@ -1,6 +1,6 @@
 /* Where values come from memory, and where they go back to it. What may happen in place is put into
- * the flows: the only reader of an element on its rank fetches it, the last writer there stores it. All
- * else passes a class of its own, a relay. */
+ * the flows: the only reader of an element on its rank fetches it, the last writer there stores
+ * it. All else passes a class of its own, a relay. */
 #include "seq_flow.h"
 
 #include <string.h>
@@ -51,8 +51,8 @@ static isl_set *shared_elements(const flows *w, const deps *d, const char *array
         isl_map *others = isl_map_subtract(isl_map_copy(rel), isl_map_lexmin(rel));
         twice = join(twice, isl_map_domain(others));
         if (seen)
-            twice = isl_set_union(twice, isl_set_intersect(isl_set_copy(domain),
-                                                           isl_set_copy(seen)));
+            twice =
+                isl_set_union(twice, isl_set_intersect(isl_set_copy(domain), isl_set_copy(seen)));
         seen = join(seen, domain);
     }
     isl_set_free(seen);
@@ -63,8 +63,8 @@ static isl_set *shared_elements(const flows *w, const deps *d, const char *array
     return isl_set_intersect(twice, written);
 }
 
-/* What has to pass through a relay; NULL: nothing. A flow of which some elements have to takes all of
- * its elements from there: its guards are simpler then. */
+/* What has to pass through a relay; NULL: nothing. A flow of which some elements have to takes
+ * all of its elements from there: its guards are simpler then. */
 static isl_set *relayed_elements(const flows *w, const deps *d, const char *array, bool before)
 {
     isl_set *all = before ? shared_elements(w, d, array) : NULL;
@@ -82,14 +82,15 @@ static isl_set *relayed_elements(const flows *w, const deps *d, const char *arra
             if (!concerns(&d->items[i], array, before))
                 continue;
             isl_set *own = isl_map_domain(elements_of(&d->items[i], before));
-            bool new = isl_set_is_disjoint(own, all) == isl_bool_false &&
-                       isl_set_is_subset(own, all) == isl_bool_false;
+            bool new = isl_set_is_disjoint(own, all) ==
+                       isl_bool_false &&isl_set_is_subset(own, all) == isl_bool_false;
             all = new ? isl_set_union(all, isl_set_copy(own)) : all;
             grew = grew || new;
             isl_set_free(own);
         }
     }
-    isl_set *known = all ? isl_set_intersect_params(isl_set_copy(all), isl_set_copy(w->m->facts)) : NULL;
+    isl_set *known =
+        all ? isl_set_intersect_params(isl_set_copy(all), isl_set_copy(w->m->facts)) : NULL;
     bool none = !all || isl_set_is_empty(known) == isl_bool_true;
     isl_set_free(known);
     if (none)
@@ -97,7 +98,7 @@ static isl_set *relayed_elements(const flows *w, const deps *d, const char *arra
     return isl_set_coalesce(all);
 }
 
-/* ---- relays ----------------------------------------------------------------------------------- */
+/* ---- relays ---------------------------------------------------------------------------------- */
 
 /* The dimensions of a set of elements that the ones before do not determine; all - that many are
  * functions of them. Keeps set. */
@@ -144,8 +145,8 @@ static seq_end *add_relay(flows *w, const char *array, bool gives, src_range whe
     const char *base = arena_printf(w->f->arena, gives ? "GIVE_%s" : "HOME_%s", array);
     if (same > 1)
         base = arena_printf(w->f->arena, "%s_%zu", base, same);
-    seq_end *end = seq_new_end(w, free_name(w->f, base), free_name(w->f, "X"),
-                               (size_t)(keep[0] + keep[1]));
+    seq_end *end =
+        seq_new_end(w, free_name(w->f, base), free_name(w->f, "X"), (size_t)(keep[0] + keep[1]));
     end->relay = (int)all->n_relays;
     for (int i = 0, k = 0; i < 2; i++)
         if (keep[i])
@@ -157,9 +158,12 @@ static seq_end *add_relay(flows *w, const char *array, bool gives, src_range whe
     end->space = isl_set_coalesce(isl_map_range(isl_map_copy(map)));
     *params = map;
     all->relays = seq_grow(w->f, all->relays, all->n_relays, sizeof(seq_relay));
-    all->relays[all->n_relays++] = (seq_relay){
-        .gives = gives, .name = end->cls, .array = array, .where = where,
-        .element_of = isl_map_reverse(isl_map_copy(map)), .end = end};
+    all->relays[all->n_relays++] = (seq_relay){.gives = gives,
+                                               .name = end->cls,
+                                               .array = array,
+                                               .where = where,
+                                               .element_of = isl_map_reverse(isl_map_copy(map)),
+                                               .end = end};
     return end;
 }
 
@@ -177,8 +181,8 @@ static void relay_part(flows *w, const deps *d, const char *array, bool before, 
     for (size_t i = 0; i < d->n; i++) {
         if (!concerns(&d->items[i], array, before))
             continue;
-        isl_map *rel = isl_map_intersect_domain(elements_of(&d->items[i], before),
-                                                isl_set_copy(set));
+        isl_map *rel =
+            isl_map_intersect_domain(elements_of(&d->items[i], before), isl_set_copy(set));
         rel = isl_map_apply_domain(rel, isl_map_copy(params));
         if (before)
             seq_add_edge(w, relay, d->items[i].to->end, rel);
@@ -225,4 +229,3 @@ void seq_put_memory(flows *w, const deps *d, const char *array, bool before)
         relay_all(w, d, array, before, relayed);
     isl_set_free(relayed);
 }
-

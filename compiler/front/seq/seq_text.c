@@ -6,11 +6,11 @@
 
 typedef struct writer {
     const seq_file *f;
-    const seq_edges_text *edges;    /* NULL: flows read and write memory */
+    const seq_edges_text *edges; /* NULL: flows read and write memory */
     text out;
     src_piece *pieces;
     size_t n_pieces;
-    uint32_t anchor;                /* what is made here stands for this place */
+    uint32_t anchor; /* what is made here stands for this place */
 } writer;
 
 static void piece(writer *w, uint32_t from, bool verbatim)
@@ -41,7 +41,7 @@ static void stand_for(writer *w, src_range r)
     piece(w, r.begin, false);
 }
 
-/* ---- the head of the file --------------------------------------------------------------------- */
+/* ---- the head of the file -------------------------------------------------------------------- */
 
 static bool blank(const src_set *s, src_range r)
 {
@@ -98,13 +98,13 @@ static void put_globals(writer *w)
     }
 }
 
-/* ---- a class ---------------------------------------------------------------------------------- */
+/* ---- a class --------------------------------------------------------------------------------- */
 
 /* What is written of a class, for the question which names it uses. */
 typedef struct scope {
     const seq_call *c;
-    const seq_flow_text *lines;     /* NULL: flows name memory */
-    const char *ranges;             /* NULL: loops are as written */
+    const seq_flow_text *lines; /* NULL: flows name memory */
+    const char *ranges;         /* NULL: loops are as written */
 } scope;
 
 /* Does what is written behind item `i` use the name? */
@@ -115,16 +115,15 @@ static bool is_used(const seq_file *f, const scope *in, size_t i, const char *na
     for (size_t k = i; k < c->n_items; k++) {
         const seq_item *item = c->items[k];
         bool loop = !in->ranges || item->kind == SEQ_DEF;
-        if (loop && (item->kind == SEQ_IF ? seq_mentions(s, item->where, name)
-                                          : seq_mentions(s, item->from, name) ||
-                                                seq_mentions(s, item->to, name)))
+        if (loop && (item->kind == SEQ_IF
+                         ? seq_mentions(s, item->where, name)
+                         : seq_mentions(s, item->from, name) || seq_mentions(s, item->to, name)))
             return true;
     }
     const seq_kernel *kernel = c->kernel;
     for (size_t k = 0; k < kernel->n_params; k++) {
         bool printed = !kernel->params[k].tile || !in->lines || (int)k == kernel->at;
-        if (printed ? seq_mentions(s, c->args[k].text, name)
-                    : seq_says(in->lines[k].lines, name))
+        if (printed ? seq_mentions(s, c->args[k].text, name) : seq_says(in->lines[k].lines, name))
             return true;
     }
     return seq_mentions(s, kernel->body, name) || seq_mentions(s, kernel->priority, name) ||
@@ -147,7 +146,7 @@ static void put_before(writer *w, src_range bound, bool up)
     const src_set *s = w->f->sources;
     seq_tokens list = seq_lex(s, bound, w->f->arena);
     src_range rest;
-    bool sum = true;                    /* of names, numbers and products */
+    bool sum = true; /* of names, numbers and products */
     for (size_t i = 0; i + 1 < list.n; i++)
         sum = sum && (list.items[i].kind != SEQ_PUNCT || seq_is(s, &list.items[i], "->") ||
                       strchr("+-*", *src_text(s, list.items[i].range)));
@@ -207,8 +206,8 @@ static bool is_local(const seq_file *f, const seq_call *c, src_range e)
     seq_tokens list = seq_lex(f->sources, e, f->arena);
     for (size_t i = 0; i + 1 < list.n; i++) {
         const seq_token *t = &list.items[i];
-        const char *name = names_intern(f->names, src_text(f->sources, t->range),
-                                        src_range_len(t->range));
+        const char *name =
+            names_intern(f->names, src_text(f->sources, t->range), src_range_len(t->range));
         const seq_global *g = seq_find_global(f, name);
         bool member = i > 0 && seq_is(f->sources, t - 1, "->");
         bool known = member || strcmp(name, "min") == 0 || strcmp(name, "max") == 0 ||
@@ -331,7 +330,7 @@ static void put_title(writer *w, const seq_call *c)
     put(w, "\n/* %s:%u: ", slash ? slash + 1 : path, src_begin(s, c->where).line);
     src_range r = c->where;
     bool gap = false;
-    for (uint32_t i = r.begin; i < r.end; i++) {    /* on one line */
+    for (uint32_t i = r.begin; i < r.end; i++) { /* on one line */
         char ch = src_bytes(s, r.file)[i];
         bool space = strchr(" \t\r\n", ch) != NULL;
         if (!space || !gap)
@@ -396,7 +395,8 @@ static void put_class(writer *w, size_t number)
 static void put_relay(writer *w, const seq_relay *r)
 {
     stand_for(w, r->where);
-    put(w, r->gives ? "\n/* tiles of %s set out */\n" : "\n/* tiles of %s come home */\n", r->array);
+    put(w, r->gives ? "\n/* tiles of %s set out */\n" : "\n/* tiles of %s come home */\n",
+        r->array);
     put(w, "%s(%s)\n%s: %s(%s)\n", r->name, r->params, r->locals, r->array, r->element);
     put_lines(w, "READ", r->end->flow, r->lines);
     put(w, "BODY\nEND\n");
@@ -411,7 +411,8 @@ static bool check_scalars(const writer *w, const seq_call *c)
             continue;
         seq_error(w->f, "seq-call", c->args[i].text,
                   "parameter '%s' of the kernel would be another value than '%s' of the nest: give "
-                  "one of them another name", p->name, p->name);
+                  "one of them another name",
+                  p->name, p->name);
         diag_note(w->f->d, p->where, "the parameter");
         return false;
     }

@@ -14,7 +14,7 @@ bool seq_error(const seq_file *f, const char *check, src_range where, const char
 
 void *seq_grow(const seq_file *f, void *items, size_t n, size_t size)
 {
-    if (n & (n - 1))                    /* there is room up to the next power of two */
+    if (n & (n - 1)) /* there is room up to the next power of two */
         return items;
     void *more = arena_alloc(f->arena, (n ? 2 * n : 1) * size);
     return n ? memcpy(more, items, n * size) : more;

@@ -1,7 +1,7 @@
 /* A nest as a task graph against itself, run serially: the tiles are the same, bit for bit.
  *
- * NEST is the file, MAKE makes the pool, RUN is the nest, ARGS are their arguments. The pool works on
- * matrices that are dealt to all ranks, the nest on matrices that lie on rank 0. */
+ * NEST is the file, MAKE makes the pool, RUN is the nest, ARGS are their arguments. The pool
+ * works on matrices that are dealt to all ranks, the nest on matrices that lie on rank 0. */
 #include HEADER
 #include <dag/kernels.h>
 
@@ -25,7 +25,8 @@ static void fill(dag_matrix *m, double *full, int shift)
     for (int j = 0; full && j < ORDER; j++)
         for (int i = 0; i < ORDER; i++) {
             int a = i > j ? i : j, b = i + j - a;
-            full[i + j * ORDER] = ((a * 31 + b * 17 + shift) % 101) / 101.0 + (i == j ? 2 * ORDER : 0);
+            full[i + j * ORDER] =
+                ((a * 31 + b * 17 + shift) % 101) / 101.0 + (i == j ? 2 * ORDER : 0);
         }
     if (dag_matrix_scatter(m, full, ORDER))
         abort();
@@ -34,8 +35,8 @@ static void fill(dag_matrix *m, double *full, int shift)
 static dag_matrix *matrix(dag_context *ctx, int p, int q)
 {
     dag_matrix *m;
-    dag_matrix_desc desc = {.prec = DAG_D, .m = ORDER, .n = ORDER, .mb = TILE, .nb = TILE, .p = p,
-                            .q = q};
+    dag_matrix_desc desc = {
+        .prec = DAG_D, .m = ORDER, .n = ORDER, .mb = TILE, .nb = TILE, .p = p, .q = q};
     if (dag_matrix_new(ctx, &desc, &m))
         abort();
     return m;
