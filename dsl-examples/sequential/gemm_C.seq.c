@@ -1,5 +1,5 @@
-/* C := alpha op(A) op(B) + beta C by tiles; op(X) is X, or (ta = 1, tb = 1) its transpose, conjugate
- * or not. kt is the number of tile columns of op(A). */
+/* C := alpha op(A) op(B) + beta C by tiles; op(X) is X, or (ta = 1, tb = 1) its transpose,
+ * conjugate or not. kt is the number of tile columns of op(A). */
 #include <dag/kernels.h>
 #include <dag/sequential.h>
 

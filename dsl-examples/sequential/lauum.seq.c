@@ -1,5 +1,6 @@
-/* L^H L of a lower triangular matrix, or U U^H of an upper one, in place and by tiles. The text is that
- * of L; an upper triangle is its conjugate transpose: tile (m, n) of this text is then tile (n, m). */
+/* L^H L of a lower triangular matrix, or U U^H of an upper one, in place and by tiles. The text is
+ * that of L; an upper triangle is its conjugate transpose: tile (m, n) of this text is then tile
+ * (n, m). */
 #include <dag/kernels.h>
 #include <dag/sequential.h>
 

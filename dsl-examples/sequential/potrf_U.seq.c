@@ -30,7 +30,8 @@ static void GEMM(DAG_TILE_IN(L), DAG_TILE_IN(R), DAG_TILE(C))
     FN(gemm)(DAG_CONJ_TRANS, DAG_NO_TRANS, C_m, C_n, L_m, -1, L, L_ld, R, R_ld, 1, C, C_ld);
 }
 
-#pragma dag graph precision(s d c z) assume(A->m == A->n) assume(A->mb == A->nb) assume(A->mt == A->nt)
+#pragma dag graph precision(s d c z) assume(A->m == A->n) assume(A->mb == A->nb) \
+    assume(A->mt == A->nt)
 static void potrf_U(dag_matrix *A)
 {
     for (int k = 0; k < A->mt; k++) {

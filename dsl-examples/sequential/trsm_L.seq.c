@@ -1,5 +1,5 @@
-/* Solves op(A) X = alpha B with a triangular A, in place of B: forwards if op(A) is lower triangular
- * (down = 1), else backwards; tile (i, k) of op(A) is tile (k, i) of A if ta = 1. */
+/* Solves op(A) X = alpha B with a triangular A, in place of B: forwards if op(A) is lower
+ * triangular (down = 1), else backwards; tile (i, k) of op(A) is tile (k, i) of A if ta = 1. */
 #include <dag/kernels.h>
 #include <dag/sequential.h>
 

@@ -1,5 +1,5 @@
-/* Inverse of a triangular matrix by tiles, in place. The text is that of a lower triangle; an upper one
- * is its transpose: tile (m, n) of this text is then tile (n, m) of A. */
+/* Inverse of a triangular matrix by tiles, in place. The text is that of a lower triangle; an
+ * upper one is its transpose: tile (m, n) of this text is then tile (n, m) of A. */
 #include <dag/kernels.h>
 #include <dag/sequential.h>
 

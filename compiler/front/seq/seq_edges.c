@@ -265,10 +265,12 @@ static int either_or(const lines *l)
 
 static void put_lines(lines *l, const char *arrow, text *out)
 {
+    enum { WIDTH = 100 - sizeof("READ X") - sizeof("<- () ?  : ") };
     int first = either_or(l);
-    if (first >= 0) {
-        text_printf(out, "%s (%s) ? %s : %s\n", arrow, text_str(&l->items[first].guard),
-                    text_str(&l->items[first].target), text_str(&l->items[1 - first].target));
+    const line *yes = first < 0 ? NULL : &l->items[first], *no = yes ? &l->items[1 - first] : NULL;
+    if (yes && yes->guard.len + yes->target.len + no->target.len <= WIDTH) {
+        text_printf(out, "%s (%s) ? %s : %s\n", arrow, text_str(&yes->guard),
+                    text_str(&yes->target), text_str(&no->target));
         return;
     }
     for (size_t i = 0; i < l->n; i++) {

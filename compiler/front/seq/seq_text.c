@@ -323,21 +323,23 @@ static void put_body(writer *w, const seq_call *c)
     put(w, "END\n");
 }
 
+/* Where the call stands, and the call itself, if it fits on the line. */
 static void put_title(writer *w, const seq_call *c)
 {
     const src_set *s = w->f->sources;
     const char *path = src_name(s, w->f->file), *slash = strrchr(path, '/');
-    put(w, "\n/* %s:%u: ", slash ? slash + 1 : path, src_begin(s, c->where).line);
-    src_range r = c->where;
-    bool gap = false;
-    for (uint32_t i = r.begin; i < r.end; i++) { /* on one line */
-        char ch = src_bytes(s, r.file)[i];
+    text title = {0};
+    text_printf(&title, "%s:%u: ", slash ? slash + 1 : path, src_begin(s, c->where).line);
+    size_t place = title.len - strlen(": ");
+    for (uint32_t i = c->where.begin; i < c->where.end; i++) {
+        char ch = src_bytes(s, c->where.file)[i];
         bool space = strchr(" \t\r\n", ch) != NULL;
-        if (!space || !gap)
-            text_putc(&w->out, space ? ' ' : ch);
-        gap = space;
+        if (!space || title.data[title.len - 1] != ' ')
+            text_putc(&title, space ? ' ' : ch);
     }
-    put(w, " */\n");
+    bool fits = title.len <= 100 - strlen("/*  */");
+    put(w, "\n/* %.*s */\n", (int)(fits ? title.len : place), title.data);
+    text_free(&title);
 }
 
 static bool has_comment(const seq_file *f, src_range r)
