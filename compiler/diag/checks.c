@@ -199,7 +199,11 @@ const diag_check check_table[CHECK_COUNT] = {
 [CHECK_OUTPUT_KEYWORD] = {"output-keyword", FATAL, FATAL, "NEW or NULL as an output",
 "NEW makes a buffer and NULL is none: both are where a value may come from, not where it goes.\n"},
 [CHECK_RANGE_INPUT] = {"range-input", FATAL, FATAL, "a data flow with many inputs",
-"Only CTL flows gather: a data flow has exactly one active input.\n"},
+"Only CTL flows gather: a data flow has one active input, or [reduce = f] combines many.\n"},
+[CHECK_BAD_REDUCTION] = {"bad-reduction", FATAL, OFF, "a reduction that cannot be carried out",
+"'RW S <- X Work(0 .. N-1) [reduce = f]' combines what the tasks of one range send by the C\n"
+"function void f(void *into, const void *from, size_t bytes). The range is one of the arguments;\n"
+"the others, and the placement of Work, are expressions of the language.\n"},
 [CHECK_MEMORY_RANGE] = {"memory-range", FATAL, ERROR, "a range in a reference to memory",
 "An input reads one element. As an output under --std=dag a range stores to each element.\n"},
 [CHECK_CONTROL_DATA] = {"control-data", FATAL, FATAL, "a CTL flow connected to data",

@@ -293,6 +293,17 @@ size_t diag_mark(const diag *d)
     return d->n_messages;
 }
 
+void diag_forget(diag *d, size_t mark)
+{
+    while (d->n_messages > mark) {
+        const diag_message *m = d->messages[--d->n_messages];
+        d->warnings -= m->severity == DIAG_WARNING;
+        if (m->check)
+            state_of(d, m->check)->reports--;
+    }
+    d->last = NULL;
+}
+
 const diag_message *diag_message_at(const diag *d, size_t i)
 {
     return diag_full(d) || i >= d->n_messages ? NULL : d->messages[i];

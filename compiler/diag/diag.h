@@ -113,6 +113,8 @@ unsigned diag_reports_of(const diag *d, const diag_check *check);
 
 /* The number of messages collected so far, for diag_save. */
 size_t diag_mark(const diag *d);
+/* Forgets the messages since `mark`, none of which is an error. */
+void diag_forget(diag *d, size_t mark);
 /* Appends the messages since `mark` as text for diag_load; places are counted from `file`. False when
  * one of them is about something else. */
 bool diag_save(const diag *d, uint32_t file, size_t mark, text *out);

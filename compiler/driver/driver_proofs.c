@@ -110,8 +110,8 @@ static void put_flags(text *out, const bool *flags, size_t n)
 
 static void put_facts(text *out, const frontend *f, const verify_facts *facts)
 {
-    put_flags(out, facts->flow_input_proven, f->ast->node_count);
-    put_flags(out, facts->stored_alone, f->ast->node_count);
+    put_flags(out, facts->flow_input_proven, f->whole->node_count);
+    put_flags(out, facts->stored_alone, f->whole->node_count);
     text_printf(out, "%d ", facts->memory != NULL);
     for (size_t i = 0; facts->memory && i < f->sema->n_globals; i++)
         text_putc(out, (char)('a' + (int)facts->memory[i]));
@@ -147,7 +147,7 @@ static const bool *copy_flags(arena *a, const char *line, size_t n)
 static bool read_facts(const char **at, const frontend *f, verify_facts *facts)
 {
     const char *inputs, *alone, *memory;
-    size_t nodes = f->ast->node_count, globals = f->sema->n_globals;
+    size_t nodes = f->whole->node_count, globals = f->sema->n_globals;
     if (!read_line(at, nodes, &inputs) || !read_line(at, nodes, &alone) ||
         !read_line(at, globals, &memory))
         return false;

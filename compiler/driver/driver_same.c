@@ -85,9 +85,8 @@ int same_process(const driver_options *o, frontend *f)
     bool *used = arena_alloc(o->arena, o->assumes.n + 1);
     int status = 1;
     bool good = read_one(o, f, o->inputs.items[0], used);
-    ast_file *ast = f->ast;
-    sema_info *sema = f->sema;
-    f->ast = NULL;
+    frontend first = *f;
+    f->ast = f->whole = NULL;
     f->sema = NULL;
     good = read_one(o, f, o->inputs.items[1], used) && good;
     for (size_t i = 0; i < o->assumes.n; i++)
@@ -97,10 +96,9 @@ int same_process(const driver_options *o, frontend *f)
             good = false;
         }
     if (good)
-        status = compare(o, sema, f->sema, f->diag);
+        status = compare(o, first.sema, f->sema, f->diag);
     diag_finish(f->diag, stderr);
-    sema_free(sema);
-    ast_free(ast);
+    frontend_next(&first);
     return status;
 }
 

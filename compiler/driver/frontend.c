@@ -2,6 +2,7 @@
 
 #include "diag/checks.h"
 #include "emit/jdf/unparse_file.h"
+#include "expand/expand.h"
 #include "front/jdf/parse.h"
 
 #include <string.h>
@@ -16,9 +17,11 @@ void frontend_init(frontend *f, diag_dialect dialect)
 void frontend_next(frontend *f)
 {
     sema_free(f->sema);
+    if (f->whole != f->ast)
+        ast_free_shared(f->whole);
     ast_free(f->ast);
     f->sema = NULL;
-    f->ast = NULL;
+    f->ast = f->whole = NULL;
 }
 
 void frontend_free(frontend *f)
@@ -57,7 +60,20 @@ void frontend_assume(frontend *f, const char *expr)
 
 void frontend_analyse(frontend *f)
 {
+    unsigned errors = diag_errors(f->diag);
+    size_t mark = diag_mark(f->diag);
+    f->whole = f->ast;
     f->sema = sema_analyse(f->ast, f->diag, f->derive, f->derive_arg);
+    ast_file *whole = diag_errors(f->diag) == errors
+                          ? expand_file(f->ast, f->sources, f->diag) : NULL;
+    if (!whole || whole == f->ast)
+        return;
+    /* All is well in the words of the file; what was warned of is found again. */
+    sema_info *written = f->sema;
+    diag_forget(f->diag, mark);
+    f->whole = whole;
+    f->sema = sema_analyse(whole, f->diag, f->derive, f->derive_arg);
+    sema_free(written);
 }
 
 int dagcc_frontend(const char *name, const char *bytes, size_t len,

@@ -10,7 +10,9 @@
 typedef struct frontend {
     src_set *sources;
     diag *diag;
-    ast_file *ast;              /* NULL before frontend_parse */
+    ast_file *ast;              /* as written; NULL before frontend_parse */
+    ast_file *whole;            /* with what its constructs stand for, maybe `ast` itself: what
+                                   `sema` is about; NULL before frontend_analyse */
     sema_info *sema;            /* NULL before frontend_analyse */
     sema_derive_fn *derive;     /* see sema_analyse; NULL */
     void *derive_arg;
@@ -29,6 +31,7 @@ bool frontend_parse(frontend *f, const char *name, const char *bytes, size_t len
 bool frontend_parse_file(frontend *f, const char *path, const char **error);
 /* Adds a fact as if the file said %assume. */
 void frontend_assume(frontend *f, const char *expr);
+/* First in the words of the file; where that finds no error, again with what they stand for. */
 void frontend_analyse(frontend *f);
 
 typedef struct frontend_options {

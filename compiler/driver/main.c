@@ -191,19 +191,20 @@ static void look_at_graph(const driver_options *o, frontend *f, unit *u)
     driver_cc_command(o, &cc);
     verify_options vo = {.max_operations = o->max_operations, .cc = cc.items};
     if (o->action == ACTION_ENUMERATE)
-        verify_enumerate(f->ast, f->sema, f->diag, o->values, &vo);
+        verify_enumerate(f->whole, f->sema, f->diag, o->values, &vo);
     else if (o->action == ACTION_COUNT)
-        verify_count(f->ast, f->sema, f->diag, o->values, &vo, o->format != DIAG_TEXT, &u->out);
+        verify_count(f->whole, f->sema, f->diag, o->values, &vo, o->format != DIAG_TEXT, &u->out);
     else if (o->action == ACTION_EMIT_TASKS)
-        verify_dot(f->ast, f->sema, f->diag, o->values, &vo, &u->out);
+        verify_dot(f->whole, f->sema, f->diag, o->values, &vo, &u->out);
     else
-        verify_complete(f->ast, f->sema, f->diag, &u->out);
+        verify_complete(f->whole, f->sema, f->diag, &u->out);
     words_free(&cc);
 #else
     (void)o, (void)f, (void)u;              /* refused with the options */
 #endif
 }
 
+#if DAGCC_HAVE_VERIFY
 /* The options that decide what a file means. */
 static void list_again(const driver_options *o, words *again)
 {
@@ -224,6 +225,7 @@ static void list_again(const driver_options *o, words *again)
             words_add(again, o->cc.items[++i]);
     }
 }
+#endif
 
 /* Everything behind sema. */
 static void lower(const driver_options *o, frontend *f, unit *u, const char *temp_dir)
@@ -236,7 +238,7 @@ static void lower(const driver_options *o, frontend *f, unit *u, const char *tem
     proof_entry kept;
     bool good = proofs_find(o, f, &again, &facts, &kept);
     if (!good) {
-        good = verify_file(f->ast, f->sema, f->diag, &vo, &facts);
+        good = verify_file(f->whole, f->sema, f->diag, &vo, &facts);
         proofs_keep(f, &facts, good, &kept);
     }
     words_free(&again);

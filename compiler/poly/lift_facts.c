@@ -26,6 +26,18 @@ static bool is_vector(const sema_global *g)
     return g->c_type && strcmp(g->c_type, "dag_vector *") == 0;
 }
 
+/* D->super.size, or D->size of a collection itself: the number of ranks. */
+static bool counts_ranks(const sema_global *g, const char *name, const char *field)
+{
+    size_t n = strlen(name), root = strlen(g->name);
+    if (!field || strcmp(field, "size") != 0 || !g->c_type)
+        return false;
+    if (strcmp(g->c_type, "dag_collection *") == 0)
+        return n == root + strlen("->size");
+    bool inside = is_vector(g) || strcmp(g->c_type, "dag_matrix *") == 0;
+    return inside && n == root + strlen("->super.size");
+}
+
 static void add_param(poly *m, const char *name, const sema_global *root,
                       const char *field)
 {
@@ -44,6 +56,7 @@ static void add_param(poly *m, const char *name, const sema_global *root,
         .field = field,
         .count = sized && one_of(field, counts),
         .scalar = scalar,
+        .ranks = counts_ranks(root, name, field),
         .rows = sized ? strcmp(field, "p") == 0 : scalar && strcmp(name, "P") == 0,
         .cols = sized ? strcmp(field, "q") == 0 : scalar && strcmp(name, "Q") == 0,
     };
@@ -227,6 +240,8 @@ static void matrix_facts(known *k)
         const poly_param *p = &m->params[i];
         if (p->field && is_vector(p->root) && strcmp(p->field, "count") == 0 && !p->aside)
             at_least(k, i, 0);
+        if (p->ranks)
+            at_least(k, i, 1);
         if (!p->field || !is_matrix(p->root))
             continue;
         if (one_of(p->field, not_negative))

@@ -28,6 +28,7 @@ typedef struct poly_param {
     const sema_global *root;    /* global the spelling starts with */
     const char *field;          /* last member, NULL for the global itself */
     bool count;                 /* a tile count: mt, nt and the like */
+    bool ranks;                 /* the number of ranks, of a collection */
     bool scalar;                /* an integer global the caller is free to choose */
     bool rows, cols;            /* of the process grid: P, Q, A->p, A->q */
     bool aside;                 /* no expression mentions it: a global of inline C, or the size of a

@@ -250,6 +250,14 @@ void sema_free(sema_info *info);
 
 /* The named checks of lexer, parser and sema are in checks.h. */
 
+/* What a flow is called where it is written: a class that stands for a reduction has the names of
+ * the class and the flow that it is for, and one parameter more than that. */
+typedef struct sema_names {
+    const char *cls, *flow;
+    size_t n_params;
+} sema_names;
+sema_names sema_names_of(const sema_flow *flow);
+
 /* ---- look-ups ---------------------------------------------------------------------------- */
 
 /* Lines of a flow, as they have to be inserted behind byte *at of the source. */

@@ -201,6 +201,16 @@ static bool call_has_range(const ast_call *call)
     return call->indices != NULL;
 }
 
+/* The shape that an alternative has. Behind the last one stand the properties of both, but a
+ * shape that only NEW takes is that of NEW. */
+static sema_shape type_of_call(const sema *s, const ast_dep *d, const ast_call *call)
+{
+    sema_shape type = shape_of(s, call->props ? call->props : d->props, "type");
+    bool others = s->strict && type.kind == SEMA_SHAPE_GLOBAL && call->kind != AST_CALL_NEW &&
+                  d->no && d->no->kind == AST_CALL_NEW;
+    return others ? (sema_shape){0} : type;
+}
+
 static void build_edge(sema *s, sema_flow *f, const ast_dep *d, const ast_call *call, bool negate)
 {
     static const sema_end ends[] = {
@@ -210,7 +220,7 @@ static void build_edge(sema *s, sema_flow *f, const ast_dep *d, const ast_call *
     sema_edge *e = &f->edges[f->n_edges];
     *e = (sema_edge){.dep = d, .call = call, .flow = f, .index = (uint32_t)f->n_edges++,
                      .dir = d->dir, .end = ends[call->kind], .cond = d->cond, .negate = negate};
-    e->type = shape_of(s, d->props, "type");
+    e->type = type_of_call(s, d, call);
     e->type_data = shape_of(s, d->props, "type_data");
     e->type_remote = shape_of(s, d->props, "type_remote");
     const ast_prop *dynamic = ast_find_prop(d->props, "dynamic");
@@ -304,8 +314,8 @@ static const ast_value *first_range(const ast_call *call)
 /* Ranges multiply an edge: only where there may be many. */
 static void check_ranges(sema *s, const sema_edge *e)
 {
-    if (!e->has_range)
-        return;
+    if (!e->has_range || (s->strict && ast_find_prop(e->dep->props, "reduce")))
+        return;                             /* a reduction that is left has another error */
     const ast_value *v = first_range(e->call);
     src_range at = v ? v->node.range : e->call->indices ? e->call->indices->node.range :
                    e->dep->indices->node.range;
@@ -364,6 +374,24 @@ static void check_write_target(sema *s, const sema_edge *e)
     sema_report(s, CHECK_WRITE_INPUT, e->call->node.range,
                 "flow '%s' of '%s' is WRITE and takes no input", t->name, t->cls->name);
     diag_note(s->d, t->ast->name.range, "it is declared here");
+}
+
+/* Properties before a ':' are of NEW, and say its shape. */
+static void check_own_props(sema *s, const sema_edge *e)
+{
+    const ast_props *props = e->call->props;
+    if (!props)
+        return;
+    if (!s->strict)
+        sema_report(s, CHECK_EXTENSION, props->node.range, "properties before ':' belong to "
+                    "--std=dag; PaRSEC's compiler does not take them");
+    for (size_t i = 0; i < props->n || (i == 0 && e->end != SEMA_END_NEW); i++)
+        if (e->end != SEMA_END_NEW || strcmp(props->items[i]->name.text, "type") != 0) {
+            sema_report(s, CHECK_MISPLACED_PROPERTY, i < props->n ? props->items[i]->node.range :
+                        props->node.range, "before ':' only the shape of NEW may stand, "
+                        "NEW [type = S]; what is said behind the last alternative holds for both");
+            return;
+        }
 }
 
 static void check_shapes(sema *s, const sema_edge *e)
@@ -435,6 +463,7 @@ void sema_check_edges(sema *s)
             EACH_EDGE(f, e) {
                 check_control(s, e);
                 check_write_target(s, e);
+                check_own_props(s, e);
                 check_shapes(s, e);
                 check_duplicate(s, e);
             }

@@ -55,6 +55,8 @@ static const prop_desc known[] = {
     {"type_remote", PLACE_DEP, VALUE_SHAPE, BOTH, false},
     {"dynamic", PLACE_DEP, VALUE_FLAG, DAG, false},
     {"bcast", PLACE_DEP, VALUE_BCAST, DAG, false},
+    {"reduce", PLACE_DEP, VALUE_ANY, DAG, false},
+    {"order", PLACE_DEP, VALUE_ANY, DAG, false},
     {"layout", PLACE_DEP, VALUE_ANY, PARSEC, false},
     {"layout_data", PLACE_DEP, VALUE_ANY, PARSEC, false},
     {"layout_remote", PLACE_DEP, VALUE_ANY, PARSEC, false},

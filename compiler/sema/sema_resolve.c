@@ -41,6 +41,7 @@ static void resolve_dep(sema *s, const sema_scope *sc, const ast_dep *d)
     sema_check_expr(s, &with_flows, d->cond, true);
     resolve_call(s, sc, d->yes);
     resolve_call(s, sc, d->no);
+    sema_check_props(s, &with_flows, d->yes ? d->yes->props : NULL, PLACE_DEP);
     sema_check_props(s, &with_flows, d->props, PLACE_DEP);
     sema_pop_indices(s, mark);
 }

@@ -28,6 +28,14 @@ void sema_insertion(const sema_info *info, const sema_flow *flow, const char *li
     }
 }
 
+sema_names sema_names_of(const sema_flow *flow)
+{
+    const ast_class *c = flow->cls->ast;
+    if (c->stands_for)
+        return (sema_names){c->stands_for->name.text, c->stands_into->name.text, c->n_params - 1};
+    return (sema_names){c->name.text, flow->name, c->n_params};
+}
+
 /* Says where the other side belongs, and what it is if that can be derived. */
 static void note_side(sema *s, const sema_edge *e, bool alone)
 {
@@ -63,9 +71,10 @@ static void check_side(sema *s, const sema_edge *e, bool alone)
     if (!t || has_reverse(e) || is_dead(s, e) || control || (e->dir == AST_OUT && t->kind == AST_WRITE))
         return;
     const char *arrow = e->dir == AST_OUT ? "<-" : "->";
+    sema_names here = sema_names_of(e->flow);
     sema_report(s, CHECK_MISSING_SIDE, e->call->node.range,
                 "flow '%s' of '%s' has no '%s %s %s(...)' for this edge", t->name, t->cls->name,
-                arrow, e->flow->name, e->flow->cls->name);
+                arrow, here.flow, here.cls);
     note_side(s, e, alone);
 }
 

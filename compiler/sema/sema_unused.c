@@ -191,7 +191,7 @@ void sema_check_unused(sema *s)
         for (size_t i = 0; i < c->n_locals; i++) {
             const sema_local *l = &c->locals[i];
             check_unused_indices(s, l->ast->value->indices);
-            if (l->param < 0 && !l->used)
+            if (l->param < 0 && !l->used && !c->ast->stands_for)
                 sema_report(s, CHECK_UNUSED_DEFINITION, l->ast->name.range,
                             "'%s' is never used", l->name);
         }

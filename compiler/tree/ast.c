@@ -12,6 +12,11 @@ void ast_free(ast_file *file)
     free(file);
 }
 
+void ast_free_shared(ast_file *file)
+{
+    free(file);
+}
+
 const char *ast_op_text(ast_op op)
 {
     static const char *const texts[] = {

@@ -186,11 +186,12 @@ struct ast_call {
     ast_value **args;
     size_t n_args;
     src_range args_range;       /* with the parentheses */
+    ast_props *props;           /* those of NEW before a ':'; NULL: none */
 };
 
 typedef enum ast_dir { AST_IN, AST_OUT } ast_dir;
 
-/* arrow [indices] [cond '?'] call [':' call] [props] */
+/* arrow [indices] [cond '?'] call [[props] ':' call] [props] */
 struct ast_dep {
     ast_node node;              /* from the arrow on */
     ast_dir dir;
@@ -200,6 +201,7 @@ struct ast_dep {
     ast_call *yes;
     ast_call *no;               /* NULL: no alternative */
     ast_props *props;           /* NULL: none */
+    bool derived;               /* not written so: it replaces what is (expand/) */
 };
 
 typedef enum ast_flow_kind { AST_RW, AST_READ, AST_WRITE, AST_CTL } ast_flow_kind;
@@ -248,6 +250,9 @@ struct ast_class {
     ast_expr *priority;         /* NULL: none */
     ast_body **bodies;
     size_t n_bodies;
+    const ast_class *stands_for;    /* not written: it combines what goes into flow */
+    const ast_flow *stands_into;    /* `stands_into` of that class, which has one parameter less;
+                                       NULL: it was written */
 };
 
 /* ---- file level -------------------------------------------------------------------------- */
@@ -333,6 +338,8 @@ struct ast_file {
 };
 
 void ast_free(ast_file *file);
+/* Of ast_share(). */
+void ast_free_shared(ast_file *file);
 
 /* ---- helpers ----------------------------------------------------------------------------- */
 

@@ -190,6 +190,7 @@ static void dump_call(dumper *d, const char *role, const ast_call *c)
         dump_value(d, c->args[i]);
         d->depth--;
     }
+    dump_props(d, c->props);
     d->depth--;
 }
 

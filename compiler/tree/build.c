@@ -69,6 +69,16 @@ ast_file *ast_file_new(const src_set *sources, uint32_t file)
     return ast;
 }
 
+ast_file *ast_share(const ast_file *file)
+{
+    ast_file *ast = util_alloc(sizeof(*ast));
+    *ast = *file;
+    ast->items = NULL;
+    ast->classes = NULL;
+    ast->n_items = ast->n_classes = 0;
+    return ast;
+}
+
 const char *ast_name(ast_file *file, const char *bytes, size_t len)
 {
     return names_intern(file->names, bytes, len);
@@ -430,6 +440,12 @@ void ast_add_class(ast_file *file, ast_class *c)
 {
     PUSH(file, file->classes, file->n_classes, c);
     add_item(file, (ast_item){AST_ITEM_CLASS, {.cls = c}});
+}
+
+ast_class *ast_take_class(ast_file *file)
+{
+    file->n_items--;
+    return file->classes[--file->n_classes];
 }
 
 ast_code *ast_add_code(ast_file *file, src_range r, src_range c_text)

@@ -35,6 +35,9 @@ void ast_list_free(ast_list *l);
 
 /* An empty file for text number `file` of sources; freed by ast_free. */
 ast_file *ast_file_new(const src_set *sources, uint32_t file);
+/* A second file with all of `file` but classes and items; nodes and memory are shared, and it is
+ * freed first, by ast_free_shared. */
+ast_file *ast_share(const ast_file *file);
 const char *ast_name(ast_file *file, const char *bytes, size_t len);
 ast_ident ast_ident_at(const char *name, src_range r);
 ast_ident *ast_new_ident(ast_file *file, src_range r, const char *name);    /* for lists */
@@ -101,6 +104,8 @@ void ast_add_assume(ast_file *file, src_range r, ast_expr *e);
 /* The same from outside of the text: no item of it. */
 void ast_assume_too(ast_file *file, ast_expr *e);
 void ast_add_class(ast_file *file, ast_class *c);
+/* The class that was added last, which the file no longer has. */
+ast_class *ast_take_class(ast_file *file);
 /* The front end says which code is `prologue`, and which `epilogue`. */
 ast_code *ast_add_code(ast_file *file, src_range r, src_range c_text);
 

@@ -191,6 +191,10 @@ void unparse_dep(const ast_file *file, const ast_dep *d, text *out)
         text_puts(out, " ? ");
     }
     unparse_call(file, d->yes, out);
+    if (d->yes->props) {
+        text_putc(out, ' ');
+        unparse_props(file, d->yes->props, out);
+    }
     if (d->no) {
         text_puts(out, " : ");
         unparse_call(file, d->no, out);

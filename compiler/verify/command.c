@@ -11,6 +11,8 @@ static bool needs_value(const poly_param *p)
     static const char *const derived[] = {"m", "n", "lm", "ln", "mb", "nb", "p", "q"};
     if (!p->field)
         return !p->root->init;
+    if (p->ranks)
+        return false;
     for (size_t i = 0; i < UTIL_COUNT(derived); i++)
         if (strcmp(p->field, derived[i]) == 0)
             return false;

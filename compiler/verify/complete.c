@@ -57,6 +57,10 @@ static void complete_pair(verify_model *m, const verify_pair *p, insertions *lis
 bool verify_derive(void *arg, const sema_info *sema, const sema_edge *e, text *line)
 {
     verify_sides *s = arg;
+    if (s->model && s->model->sema != sema) {
+        verify_model_free(s->model);
+        s->model = NULL;
+    }
     if (!s->model)
         s->model = verify_lift(sema->ast, sema, s->d, NULL, NULL);
     verify_begin(s->model);

@@ -12,6 +12,7 @@ typedef struct line_place {
     verify_model *m;
     const verify_edge *edge;
     const verify_class *here;
+    sema_names there;           /* as the file says them */
     isl_set *known;             /* the tasks here, for the parameters that matter */
 } line_place;
 
@@ -69,8 +70,8 @@ static void free_bounds(bounds *b, size_t n)
 static bool put_arguments(text *out, const line_place *p, const bounds *b)
 {
     bool ok = true;
-    text_printf(out, "%s %s(", p->edge->sema->flow->name, p->edge->cls->sema->name);
-    for (size_t i = 0; ok && i < p->edge->cls->sema->n_params; i++) {
+    text_printf(out, "%s %s(", p->there.flow, p->there.cls);
+    for (size_t i = 0; ok && i < p->there.n_params; i++) {
         text_puts(out, i ? ", " : "");
         ok = verify_put_aff(out, b[i].lo, p->here);
         if (ok && is_range(&b[i])) {
@@ -99,7 +100,7 @@ static isl_map *bound(isl_map *map, isl_aff *value, unsigned pos, int sign)
 static isl_map *between(const line_place *p, isl_map *like, const bounds *b)
 {
     isl_map *map = isl_map_universe(isl_map_get_space(like));
-    for (size_t i = 0; i < p->edge->cls->sema->n_params; i++) {
+    for (size_t i = 0; i < p->there.n_params; i++) {
         map = bound(map, b[i].lo, (unsigned)i, 1);
         map = bound(map, b[i].hi, (unsigned)i, -1);
     }
@@ -189,7 +190,7 @@ static isl_set *cases_guard(const line_place *p, isl_map *piece, isl_map *unguar
 /* The piece (kept) as one line; false, and nothing is appended, where there is none. */
 static bool put_line(const line_place *p, isl_map *piece, text *out)
 {
-    size_t n = p->edge->cls->sema->n_params;
+    size_t n = p->there.n_params;
     bounds *b = util_alloc((n + 1) * sizeof(*b));
     bool ok = true, ranged = false;
     for (size_t i = 0; ok && i < n; i++) {
@@ -245,15 +246,28 @@ static bool put_pieces(const line_place *p, isl_map *map, text *out)
     return ok;
 }
 
+/* map (taken) without what tasks there have beside the n parameters that a line names. */
+static isl_map *written(isl_map *map, size_t n)
+{
+    isl_size all = isl_map_dim(map, isl_dim_out);
+    if (all <= (isl_size)n)
+        return map;
+    isl_id *id = isl_map_get_tuple_id(map, isl_dim_out);
+    map = isl_map_project_out(map, isl_dim_out, (unsigned)n, (unsigned)all - (unsigned)n);
+    return isl_map_set_tuple_id(map, isl_dim_out, id);
+}
+
 bool verify_derive_side(verify_model *m, const verify_edge *edge, text *out)
 {
-    line_place p = {.m = m, .edge = edge, .here = verify_class_of(m, edge->sema->target_class)};
+    line_place p = {.m = m, .edge = edge, .here = verify_class_of(m, edge->sema->target_class),
+                    .there = sema_names_of(edge->sema->flow)};
     if (!edge->exact)
         return false;
     p.known = isl_set_intersect_params(isl_set_copy(p.here->space), isl_set_copy(m->facts));
     isl_map *map = verify_forward(m, edge);
     if (edge->sema->dir == AST_OUT)
         map = isl_map_reverse(map);
+    map = written(map, p.there.n_params);
     map = isl_map_coalesce(isl_map_intersect_params(map, isl_set_copy(m->facts)));
     bool ok = put_line(&p, map, out) || put_pieces(&p, map, out);
     isl_map_free(map);

@@ -68,8 +68,9 @@ static void put_argument(text *out, const verify_model *m, const ast_value *v, i
 static void put_changed(text *out, const verify_model *m, const verify_edge *e, change c)
 {
     const ast_call *call = e->sema->call;
-    text_printf(out, "%s %s(", call->flow.text, call->target.text);
-    for (size_t i = 0; i < call->n_args; i++) {
+    sema_names there = sema_names_of(e->sema->target_flow);
+    text_printf(out, "%s %s(", there.flow, there.cls);
+    for (size_t i = 0; i < there.n_params; i++) {
         size_t from = i;
         if (!c.guard && c.arg != c.other)
             from = i == c.arg ? c.other : i == c.other ? c.arg : i;
@@ -169,7 +170,7 @@ static bool note_guard(const side *s)
 static bool try_changes(const side *s)
 {
     static const int shifts[] = {1, -1, 2, -2};
-    size_t n = s->edge->sema->call->n_args;
+    size_t n = sema_names_of(s->edge->sema->target_flow).n_params;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < UTIL_COUNT(shifts); k++)
             if (note_change(s, (change){.arg = i, .other = i, .shift = shifts[k]}))
@@ -196,7 +197,8 @@ static void suggest_side(verify_model *m, const verify_pair *pair, bool out)
                 others[k++] = edges[j];
         side s = {.m = m, .pair = pair, .edge = edges[i], .target = target};
         s.rest = verify_union(m, pair->from, pair->to, others, k, false);
-        bool found = edges[i]->exact && try_changes(&s);
+        bool written = !edges[i]->cls->sema->ast->stands_for && !edges[i]->sema->dep->derived;
+        bool found = edges[i]->exact && written && try_changes(&s);
         isl_map_free(s.rest);
         free(others);
         if (found)

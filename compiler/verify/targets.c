@@ -180,13 +180,15 @@ static void report_misplaced(verify_model *m, const verify_class *c, isl_map *ou
     isl_set_free(params);
 }
 
-/* The tasks of a class run where an element lies; there has to be one. */
+/* The tasks of a class run where an element lies; there has to be one. Those that combine run
+ * where the tasks do that they combine. */
 static void check_placement(verify_model *m, const verify_class *c)
 {
     const sema_global *g = c->sema->placement;
     size_t n = c->sema->ast->placement->n_args;
     bool sized = (n == 2 && g && g->kind != SEMA_COLLECTION) || verify_is_vector(g, n);
-    if (!sized || !c->exact || !c->placement || verify_settled_placement(m, c))
+    if (!sized || c->sema->ast->stands_for || !c->exact || !c->placement ||
+        verify_settled_placement(m, c))
         return;
     verify_begin(m);
     isl_map *outside = outside_of(m, c->sema->placement, isl_map_copy(c->placement));

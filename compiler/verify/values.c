@@ -110,6 +110,10 @@ static bool derive(reader *r, size_t i)
         *value = is_field(p, "p") ? r->v->p : r->v->q;
         return true;
     }
+    if (p->ranks) {
+        *value = r->v->p * r->v->q;
+        return true;
+    }
     for (size_t k = 0; k < UTIL_COUNT(rows); k++) {
         if (!is_field(p, rows[k][0]))
             continue;

@@ -269,6 +269,36 @@ static inline int dag_each_instance(dag_each *v, const void *globals, const dag_
          x##_range.first += x##_range.step)                                                        \
         for (int64_t x = x##_range.first, x##_once = 1; x##_once; x##_once = 0)
 
+/* ---- combining arrivals: see docs/design/reductions.md ----------------------------------- */
+
+/** Are two values views of as many bytes in as many columns? */
+static inline int dag_alike(const dag_value *a, const dag_value *b)
+{
+    return (uint64_t)a->m * a->elem == (uint64_t)b->m * b->elem && a->n == b->n;
+}
+
+/**
+ * In a body: combine flow `from` into flow `into` by f(into, from, bytes), a call for each run of
+ * bytes that both have in one piece; nothing where `from` is NULL. f may take any types of pointers.
+ */
+#define DAG_COMBINE(f, into, from)                                                                 \
+    do {                                                                                           \
+        const dag_value *dag_to = dag_t->into, *dag_of = dag_t->from;                              \
+        if (dag_of == NULL)                                                                        \
+            break;                                                                                 \
+        if (!dag_alike(dag_to, dag_of)) {                                                          \
+            dag_task_fail(dag_task, "arrivals of a reduction have different shapes");              \
+            return DAG_BODY_ERROR;                                                                 \
+        }                                                                                          \
+        int dag_whole = dag_to->ld == dag_to->m && dag_of->ld == dag_of->m;                        \
+        size_t dag_run = (size_t)dag_to->m * dag_to->elem;                                         \
+        for (int64_t dag_j = 0; dag_j < (dag_whole ? 1 : dag_to->n); dag_j++)                      \
+            f((void *)((char *)dag_to->ptr + (size_t)(dag_j * dag_to->ld) * dag_to->elem),         \
+              (const void *)((const char *)dag_of->ptr                                             \
+                             + (size_t)(dag_j * dag_of->ld) * dag_of->elem),                       \
+              dag_whole ? dag_run * (size_t)dag_to->n : dag_run);                                  \
+    } while (0)
+
 /* ---- resuming an enumeration: see dag_cursor --------------------------------------------- */
 
 /** First value of loop `at`: where the enumeration stopped, when it goes on. */

@@ -166,6 +166,17 @@ static void resume(parse_ctx *p)
     }
 }
 
+bool parse_more(ast_file *ast, uint32_t file, diag *d)
+{
+    parse_ctx p = {.d = d, .sources = ast->sources, .file = file, .dialect = diag_get_dialect(d),
+                   .ast = ast};
+    bool ok = run(&p, src_bytes(ast->sources, file), src_len(ast->sources, file), TOK_START_FILE);
+    for (size_t i = 0; i < p.codes.n; i++)
+        read_inline(&p, p.codes.items[i]);
+    free_context(&p);
+    return ok;
+}
+
 ast_file *parse_file(const src_set *sources, uint32_t file, diag *d)
 {
     ast_file *ast = ast_file_new(sources, file);

@@ -9,6 +9,9 @@
  * tree then holds what could be read. The tree is freed by ast_free. */
 ast_file *parse_file(const src_set *sources, uint32_t file, diag *d);
 
+/* Parses text number `file` as further items of ast. False after a syntax error. */
+bool parse_more(ast_file *ast, uint32_t file, diag *d);
+
 /* Parses text number `file` as one expression (an --assume argument) and appends it to
  * ast->assumes. False when it is not one (reported). */
 bool parse_assume(ast_file *ast, uint32_t file, diag *d);

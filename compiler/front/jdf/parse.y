@@ -253,16 +253,26 @@ deps1
     ;
 
 dep
-    : IN indices_opt guarded props_opt  { $$ = ast_finish_dep($3, @$, AST_IN, @1, $2, $4); }
-    | OUT indices_opt guarded props_opt { $$ = ast_finish_dep($3, @$, AST_OUT, @1, $2, $4); }
+    : IN indices_opt guarded        { $$ = ast_finish_dep($3, @$, AST_IN, @1, $2, $3->props); }
+    | OUT indices_opt guarded       { $$ = ast_finish_dep($3, @$, AST_OUT, @1, $2, $3->props); }
     | IN error                      { $$ = NULL; }
     | OUT error                     { $$ = NULL; }
     ;
 
 guarded
-    : plain_call                    { $$ = ast_new_dep(p->ast, @$, NULL, $1, NULL); }
-    | expr '?' call                 { $$ = ast_new_dep(p->ast, @$, $1, $3, NULL); }
-    | expr '?' call ':' call        { $$ = ast_new_dep(p->ast, @$, $1, $3, $5); }
+    : plain_call props_opt {
+        $$ = ast_new_dep(p->ast, @$, NULL, $1, NULL);
+        $$->props = $2;
+    }
+    | expr '?' call props_opt {
+        $$ = ast_new_dep(p->ast, @$, $1, $3, NULL);
+        $$->props = $4;
+    }
+    | expr '?' call props_opt ':' call props_opt {
+        $3->props = $4;
+        $$ = ast_new_dep(p->ast, @$, $1, $3, $6);
+        $$->props = $7;
+    }
     ;
 
 call

@@ -85,5 +85,14 @@ expect 0 "" "$dagcc" -fsyntax-only "$out/complete.jdf"
 cmp -s "$out/complete.jdf" "$out/again.jdf" || fail "--complete changes a complete file"
 grep -q "CTL c <- c T2(0 .. N - 1)" "$out/complete.jdf" || fail "$(cat "$out/complete.jdf")"
 
+# A reduction is a class of tasks; what its sender lacks is said in the words of the file.
+"$dagcc" --complete reduction.jdf > "$out/reduction.jdf" 2> /dev/null || fail "--complete reduction.jdf"
+expect 0 "" "$dagcc" -fsyntax-only "$out/reduction.jdf"
+[ "$(grep -c -- "-> S All(0 .. 1)" "$out/reduction.jdf")" = 1 ] || fail "$(cat "$out/reduction.jdf")"
+expect 0 '"Work": 5, "All": 2, "All_S": 10}, "total": 17, "edges": 20' \
+    "$dagcc" --count N=5,P=2 --diagnostics=json "$out/reduction.jdf"
+expect 0 "" "$dagcc" --enumerate 'N=7,D->super.size=3' "$out/reduction.jdf"
+expect 0 'label = "All_S(k=1, i=2)"' "$dagcc" --emit=dot:N=3 "$out/reduction.jdf"
+
 [ $failures -eq 0 ] && echo "all commands work"
 exit $((failures != 0))
