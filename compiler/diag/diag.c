@@ -271,7 +271,7 @@ void diag_note(diag *d, src_range where, const char *fmt, ...)
 
 void diag_fixit(diag *d, src_range where, const char *replacement)
 {
-    if (d->last)
+    if (d->last && !src_is_view(d->sources, where.file))
         append_extra(d, &d->last->fixits, where,
                      arena_strndup(d->arena, replacement, strlen(replacement)));
 }
@@ -281,7 +281,7 @@ void diag_note_fixit(diag *d, src_range where, const char *replacement)
     diag_extra *note = d->last ? d->last->notes : NULL;
     while (note && note->next)
         note = note->next;
-    if (note)
+    if (note && !src_is_view(d->sources, where.file))
         append_extra(d, &note->fixits, where,
                      arena_strndup(d->arena, replacement, strlen(replacement)));
 }

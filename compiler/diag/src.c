@@ -10,6 +10,9 @@ typedef struct src_file {
     size_t len;
     uint32_t *lines;                /* offset of each line's first byte; built at first use */
     size_t n_lines;
+    uint32_t origin;                /* of a view; 0: the text is its own */
+    src_piece *pieces;
+    size_t n_pieces;
 } src_file;
 
 struct src_set {
@@ -30,6 +33,7 @@ void src_set_free(src_set *set)
         free(set->files[i].name);
         free(set->files[i].bytes);
         free(set->files[i].lines);
+        free(set->files[i].pieces);
     }
     free(set->files);
     free(set);
@@ -52,6 +56,20 @@ uint32_t src_add(src_set *set, const char *name, const char *bytes, size_t len)
     if (len)
         memcpy(copy, bytes, len);
     return src_adopt(set, name, copy, len);
+}
+
+uint32_t src_add_view(src_set *set, uint32_t origin, const char *bytes, size_t len,
+                      const src_piece *pieces, size_t n)
+{
+    uint32_t file = src_add(set, set->files[origin - 1].name, bytes, len);
+    if (file == 0)
+        return 0;
+    src_file *f = &set->files[file - 1];
+    f->origin = origin;
+    f->n_pieces = n;
+    f->pieces = util_alloc(n * sizeof(*pieces) + 1);
+    memcpy(f->pieces, pieces, n * sizeof(*pieces));
+    return file;
 }
 
 static char *read_stream(FILE *in, size_t *len, const char **error)
@@ -95,6 +113,11 @@ uint32_t src_add_file(src_set *set, const char *path, const char **error)
 static src_file *src_get(const src_set *set, uint32_t file)
 {
     return &set->files[file - 1];
+}
+
+bool src_is_view(const src_set *set, uint32_t file)
+{
+    return src_knows(set, file) && src_get(set, file)->origin != 0;
 }
 
 bool src_knows(const src_set *set, uint32_t file)
@@ -144,9 +167,26 @@ static void src_map_lines(src_file *f)
             f->lines[f->n_lines++] = (uint32_t)i + 1;
 }
 
+/* The place in the origin that a byte of a view stands for. */
+static uint32_t src_place(const src_file *f, uint32_t offset)
+{
+    size_t lo = 0, hi = f->n_pieces;        /* the piece is in [lo, hi) */
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (f->pieces[mid].at <= offset)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    const src_piece *p = &f->pieces[lo];
+    return p->verbatim ? p->from + (offset - p->at) : p->from;
+}
+
 src_pos src_pos_of(const src_set *set, uint32_t file, uint32_t offset)
 {
     src_file *f = src_get(set, file);
+    if (f->origin)
+        return src_pos_of(set, f->origin, src_place(f, offset));
     if (!f->lines)
         src_map_lines(f);
     size_t lo = 0, hi = f->n_lines;         /* the line is in [lo, hi) */
@@ -173,6 +213,8 @@ src_pos src_last(const src_set *set, src_range range)
 const char *src_line(const src_set *set, uint32_t file, uint32_t line, size_t *len)
 {
     src_file *f = src_get(set, file);
+    if (f->origin)
+        return src_line(set, f->origin, line, len);
     if (!f->lines)
         src_map_lines(f);
     *len = 0;

@@ -38,6 +38,21 @@ uint32_t src_add(src_set *set, const char *name, const char *bytes, size_t len);
  * text) when that fails. */
 uint32_t src_add_file(src_set *set, const char *path, const char **error);
 
+/* A piece of a text that was made from another one, up to the next piece. */
+typedef struct src_piece {
+    uint32_t at;                /* first byte of the piece */
+    uint32_t from;              /* its place in the origin */
+    bool verbatim;              /* the bytes are those of the origin; else all stand for the place
+                                   */
+} src_piece;
+
+/* Adds a text that was made from text number `origin`. It has the name of the origin, and its lines
+ * and columns are those of the origin: what is said about it is said about what the user wrote.
+ * `pieces` are in order and the first begins at 0. Returns 0 when len exceeds SRC_MAX_BYTES. */
+uint32_t src_add_view(src_set *set, uint32_t origin, const char *bytes, size_t len,
+                      const src_piece *pieces, size_t n);
+bool src_is_view(const src_set *set, uint32_t file);
+
 bool src_knows(const src_set *set, uint32_t file);
 const char *src_name(const src_set *set, uint32_t file);
 const char *src_bytes(const src_set *set, uint32_t file);     /* NUL-terminated */

@@ -2,6 +2,7 @@
 #include "driver_same.h"
 
 #include "driver/dagcc_config.h"
+#include "driver_nest.h"
 #if DAGCC_HAVE_VERIFY
 #include "verify/verify.h"
 #endif
@@ -51,10 +52,12 @@ static bool read_one(const driver_options *o, frontend *f, const char *path, boo
 {
     const char *error;
     unsigned before = diag_errors(f->diag);
-    if (!frontend_parse_file(f, path, &error)) {
+    if (!driver_read(o, f, path, &error)) {
         diag_report_plain(f->diag, DIAG_ERROR, "cannot read %s: %s", path, error);
         return false;
     }
+    if (!f->ast)
+        return false;
     for (size_t i = 0; i < o->assumes.n; i++)
         if (knows(f->ast, o->assumes.items[i])) {
             frontend_assume(f, o->assumes.items[i]);

@@ -2,6 +2,7 @@
 #include "diag/temp.h"
 #include "driver/dagcc_config.h"
 #include "driver_compile.h"
+#include "driver_nest.h"
 #include "driver_proofs.h"
 #include "driver_same.h"
 #include "emit/c/emit.h"
@@ -9,6 +10,7 @@
 #include "emit/jdf/unparse_file.h"
 #include "plan/plan.h"
 #if DAGCC_HAVE_VERIFY
+#include "front/seq/seq.h"
 #include "verify/verify.h"
 #endif
 
@@ -20,6 +22,7 @@ static void register_checks(frontend *f)
 {
 #if DAGCC_HAVE_VERIFY
     diag_register(f->diag, verify_checks, verify_check_count);
+    diag_register(f->diag, seq_checks, seq_check_count);
 #endif
     diag_register(f->diag, plan_checks, plan_check_count);
 }
@@ -260,6 +263,16 @@ static void mend(const driver_options *o, frontend *f, unit *u, unsigned before)
     diag_mend(f->diag, f->ast->file, &u->out);
 }
 
+/* A nest became a text, which is printed as it is: its comments stand where they stand there. */
+static void print_source(const frontend *f, text *out)
+{
+    uint32_t file = f->ast->file;
+    if (src_is_view(f->sources, file))
+        text_add(out, src_bytes(f->sources, file), src_len(f->sources, file));
+    else
+        unparse_file(f->ast, out);
+}
+
 /* `before`: errors reported before this file was parsed. */
 static void translate(const driver_options *o, frontend *f, unit *u, const char *temp_dir,
                       unsigned before)
@@ -276,7 +289,7 @@ static void translate(const driver_options *o, frontend *f, unit *u, const char 
     if (o->action == ACTION_EMIT_AST)
         ast_dump(f->ast, &u->out, true);
     else if (prints_source(o->action))
-        unparse_file(f->ast, &u->out);
+        print_source(f, &u->out);
     else if (o->action == ACTION_EMIT_DOT)
         emit_dot(f->sema, &u->out);
     else if (looks_at_graph(o->action))
@@ -294,9 +307,10 @@ static bool translate_all(const driver_options *o, frontend *f, unit *units, con
         const char *error;
         unsigned before = diag_errors(f->diag);
         units[i].input = o->inputs.items[i];
-        if (frontend_parse_file(f, units[i].input, &error))
+        bool read = driver_read(o, f, units[i].input, &error);
+        if (read && f->ast)
             translate(o, f, &units[i], temp_dir, before);
-        else
+        else if (!read)
             diag_report_plain(f->diag, DIAG_ERROR, "cannot read %s: %s", units[i].input, error);
         diag_flush(f->diag, stderr);
         frontend_next(f);

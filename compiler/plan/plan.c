@@ -256,8 +256,12 @@ char *plan_name_of(const char *path)
     const char *base = strrchr(path, '/');
     base = base ? base + 1 : path;
     size_t len = strlen(base);
-    if (len > 4 && strcmp(base + len - 4, ".jdf") == 0)
-        len -= 4;
+    static const char *const extensions[] = {".jdf", ".seq.c"};
+    for (size_t i = 0; i < UTIL_COUNT(extensions); i++) {
+        size_t n = strlen(extensions[i]);
+        if (len > n && strcmp(base + len - n, extensions[i]) == 0)
+            len -= n;
+    }
     char *name = util_alloc(len + 2), *out = name;
     if (len == 0 || isdigit((unsigned char)base[0]))
         *out++ = '_';

@@ -36,11 +36,6 @@ static void add_term(linear *l, const char *name, long factor)
         l->terms[l->n++] = (term){name, factor};
 }
 
-static const char *dim_name(const verify_class *c, size_t i)
-{
-    return c->sema->params[i]->name;
-}
-
 /* sign * (the form without its term number `skip`), "0" when nothing is left. */
 static void put_form(text *out, const linear *l, int sign, size_t skip)
 {
@@ -105,7 +100,7 @@ static bool read_constraint(isl_constraint *con, const verify_class *c, linear *
     isl_size params = isl_constraint_dim(con, isl_dim_param);
     isl_size divs = isl_constraint_dim(con, isl_dim_div);
     long factor = 0;
-    if (dims < 0 || params < 0 || divs < 0 || (dims > 0 && !c))
+    if (dims < 0 || params < 0 || divs < 0)
         return false;
     if (divs > 0 &&
         isl_constraint_involves_dims(con, isl_dim_div, 0, (unsigned)divs) != isl_bool_false)
@@ -113,7 +108,11 @@ static bool read_constraint(isl_constraint *con, const verify_class *c, linear *
     for (int i = 0; i < dims; i++) {
         if (!small_value(isl_constraint_get_coefficient_val(con, isl_dim_set, i), &factor))
             return false;
-        add_term(l, dim_name(c, (size_t)i), factor);
+        const char *name = c ? c->sema->params[i]->name
+                             : isl_constraint_get_dim_name(con, isl_dim_set, (unsigned)i);
+        if (!name)
+            return false;
+        add_term(l, name, factor);
     }
     l->n_dims = l->n;
     for (int i = 0; i < params; i++) {
@@ -173,12 +172,14 @@ bool verify_put_aff(text *out, isl_aff *aff, const verify_class *c)
     isl_size divs = isl_aff_dim(aff, isl_dim_div);
     linear l = {0};
     long factor = 0;
-    bool ok = dims >= 0 && params >= 0 && divs >= 0 && (dims == 0 || c);
+    bool ok = dims >= 0 && params >= 0 && divs >= 0;
     if (ok && divs > 0)
         ok = isl_aff_involves_dims(aff, isl_dim_div, 0, (unsigned)divs) == isl_bool_false;
     for (int i = 0; ok && i < dims; i++) {
-        ok = small_value(isl_aff_get_coefficient_val(aff, isl_dim_in, i), &factor);
-        add_term(&l, ok ? dim_name(c, (size_t)i) : "", ok ? factor : 0);
+        const char *name = c ? c->sema->params[i]->name
+                             : isl_aff_get_dim_name(aff, isl_dim_in, (unsigned)i);
+        ok = name && small_value(isl_aff_get_coefficient_val(aff, isl_dim_in, i), &factor);
+        add_term(&l, ok ? name : "", ok ? factor : 0);
     }
     for (int i = 0; ok && i < params; i++) {
         ok = small_value(isl_aff_get_coefficient_val(aff, isl_dim_param, i), &factor);

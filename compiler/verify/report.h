@@ -87,8 +87,8 @@ void verify_report_doubts(verify_model *m);
 const char *verify_command(verify_model *m);
 
 /* print.c: isl objects in the words of the language. Each appends to out and returns false when the
- * object cannot be written that way (then out is as before). `c` names the set dimensions; NULL
- * where there are none. */
+ * object cannot be written that way (then out is as before). `c` names the set dimensions; NULL:
+ * they have names of their own, or there are none. */
 bool verify_put_condition(text *out, isl_set *set, const verify_class *c);
 bool verify_put_aff(text *out, isl_aff *aff, const verify_class *c);
 

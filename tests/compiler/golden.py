@@ -12,6 +12,9 @@ checks/NAME.bad.jdf and checks/NAME.ok.jdf belong to the check NAME: the first m
 --explain prints is answered by this check and no other, under the options of the first; the checks
 of task graphs have one.
 
+A sequential nest NAME.bad.seq.c or NAME.ok.seq.c is tested likewise, and the graph of a NAME.derive.seq.c
+is exactly the text of NAME.derive.jdf.
+
 NAME.part.jdf lacks sides of edges; --complete makes NAME.full.jdf of it, which is accepted.
 
 --jdf names directories whose .jdf files must survive a round trip: the canonical form of a file has
@@ -47,6 +50,14 @@ def split_options(options):
         else:
             others.append(word)
     return making, others
+
+
+NEST, GRAPH = ".seq.c", ".jdf"
+
+
+def stem(path):
+    """Without the extension, which has one dot or two."""
+    return path[:-len(NEST)] if path.endswith(NEST) else path[:-len(GRAPH)]
 
 
 class Tester:
@@ -94,11 +105,11 @@ class Tester:
         options = self.options(path)
         making, others = split_options(options)
         r = self.run(directory, *(making or ["-fsyntax-only"]), *others, base)
-        self.expect(name, path[:-len(".jdf")] + ".err", f"{r.stderr}exit {r.returncode}\n")
+        self.expect(name, stem(path) + ".err", f"{r.stderr}exit {r.returncode}\n")
         if r.stdout:
             self.fail(name, f"something on standard output: {r.stdout}")
         if os.path.basename(directory) == "checks":
-            check = base[:-len(".bad.jdf")]
+            check = stem(base)[:-len(".bad")]
             if f"[-W{check}]" not in r.stderr:
                 self.fail(name, f"check {check} does not report")
         if r.returncode != 0 and not any(w.startswith(("--enumerate", "--same")) for w in making):
@@ -120,6 +131,13 @@ class Tester:
         if r.returncode != 0 or r.stderr or r.stdout:
             self.fail(os.path.relpath(path, HERE),
                       f"exit {r.returncode}\n{r.stdout}{r.stderr}")
+
+    def derive(self, path):
+        directory, base = os.path.split(path)
+        r = self.run(directory, "--emit=jdf", "-o", "-", base)
+        self.expect(os.path.relpath(path, HERE), stem(path) + GRAPH, r.stdout)
+        if r.returncode != 0 or r.stderr:
+            self.fail(os.path.relpath(path, HERE), f"exit {r.returncode}\n{r.stderr}")
 
     def part(self, path):
         directory, base = os.path.split(path)
@@ -192,7 +210,7 @@ class Tester:
         have, bad = {}, {}
         for directory, _, files in os.walk(HERE):
             for f in files:
-                match = re.match(r"(.*)\.(bad|ok)\.jdf$", f)
+                match = re.match(r"(.*)\.(bad|ok)\.(?:jdf|seq\.c)$", f)
                 if match and os.path.basename(directory) == "checks":
                     have.setdefault(match.group(1), set()).add(match.group(2))
                     if match.group(2) == "bad":
@@ -233,8 +251,9 @@ def main():
     round_trips = files_below(HERE, ".ok.jdf") + files_below(HERE, ".format.jdf")
     for directory in args.jdf:
         round_trips += files_below(directory, ".jdf")
-    tests = [(t.bad, p) for p in files_below(HERE, ".bad.jdf")]
-    tests += [(t.ok, p) for p in files_below(HERE, ".ok.jdf")]
+    tests = [(t.bad, p) for end in (GRAPH, NEST) for p in files_below(HERE, ".bad" + end)]
+    tests += [(t.ok, p) for end in (GRAPH, NEST) for p in files_below(HERE, ".ok" + end)]
+    tests += [(t.derive, p) for p in files_below(HERE, ".derive" + NEST)]
     tests += [(t.part, p) for p in files_below(HERE, ".part.jdf")]
     tests += [(t.round_trip, os.path.abspath(p)) for p in round_trips]
     tests = [(test, path) for test, path in tests if wanted(path)]

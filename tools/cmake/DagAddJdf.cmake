@@ -25,12 +25,13 @@ function(dag_add_jdf target)
     set(dir "${CMAKE_CURRENT_BINARY_DIR}/jdf/${target}")
     file(MAKE_DIRECTORY "${dir}")
     foreach(file IN LISTS arg_UNPARSED_ARGUMENTS)
-        if(NOT file MATCHES "\\.jdf$")
-            message(FATAL_ERROR "dag_add_jdf(${target}): '${file}' does not end in .jdf")
+        if(NOT file MATCHES "\\.(jdf|seq\\.c)$")
+            message(FATAL_ERROR "dag_add_jdf(${target}): '${file}' does not end in .jdf or .seq.c")
         endif()
         cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
             NORMALIZE OUTPUT_VARIABLE source)
         cmake_path(GET source STEM LAST_ONLY name)
+        string(REGEX REPLACE "\\.seq$" "" name "${name}")
         # Declares the .c only: an unchanged .h keeps its date, and so do those who include it.
         add_custom_command(
             OUTPUT "${dir}/${name}.c"

@@ -1,0 +1,37 @@
+/* Small things that every file of this folder needs. */
+#include "seq_impl.h"
+
+#include <string.h>
+
+bool seq_error(const seq_file *f, const char *check, src_range where, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    diag_vreport(f->d, diag_find(f->d, check), where, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+void *seq_grow(const seq_file *f, void *items, size_t n, size_t size)
+{
+    if (n & (n - 1)) /* there is room up to the next power of two */
+        return items;
+    void *more = arena_alloc(f->arena, (n ? 2 * n : 1) * size);
+    return n ? memcpy(more, items, n * size) : more;
+}
+
+const seq_global *seq_find_global(const seq_file *f, const char *name)
+{
+    for (size_t i = 0; i < f->n_globals; i++)
+        if (strcmp(f->globals[i].name, name) == 0)
+            return &f->globals[i];
+    return NULL;
+}
+
+bool seq_is_conditional(const seq_call *c)
+{
+    for (size_t i = 0; i < c->n_items; i++)
+        if (c->items[i]->kind == SEQ_IF)
+            return true;
+    return false;
+}

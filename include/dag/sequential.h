@@ -1,0 +1,139 @@
+/**
+ * @file sequential.h
+ * What a sequential loop nest (NAME.seq.c) includes, so that any C compiler takes it. Compiled as
+ * it is, the nest runs serially over the tiles of a matrix that lie in this process: that is what
+ * the task graph which dagcc derives from it has to compute, and how a nest is debugged.
+ *
+ *     #include <dag/sequential.h>
+ *     #define A(i, j) DAG_AT(A, i, j)
+ *
+ *     #pragma dag task inout(T)
+ *     static void POTRF(DAG_TILE(T), int first)
+ *     {
+ *         int info = FN(potrf)(DAG_LOWER, T_m, T, T_ld);
+ *         if (info != 0)
+ *             DAG_INFO(first + info);
+ *     }
+ *
+ *     #pragma dag graph precision(s d c z)
+ *     static void potrf(dag_matrix *A)
+ *     {
+ *         for (int k = 0; k < A->mt; k++)
+ *             POTRF(A(k, k), k * A->nb);
+ *     }
+ *
+ * A serial program has one precision, DAG_SEQ_PRECISION (s, d, c or z; d if it says nothing). The
+ * language is described in docs/sequential.md.
+ */
+#ifndef DAG_SEQUENTIAL_H
+#define DAG_SEQUENTIAL_H
+
+#ifdef DAG_JDF_H /* included by what dagcc made of the nest: bodies see their tiles as in a .jdf */
+
+/** LAPACK's info from a kernel: of several the smallest stays, 0 is none. */
+#define DAG_INFO(info) dag_task_info(dag_task, info)
+/** Memory for the time of a kernel; NULL when there is none. */
+#define DAG_WORKSPACE(bytes) dag_task_workspace(dag_task, bytes)
+/** Ends the pool with an error on all ranks, and the kernel. */
+#define DAG_FAIL(why)                     \
+    do {                                  \
+        dag_task_fail(dag_task, "%s", why); \
+        return DAG_BODY_ERROR;            \
+    } while (0)
+
+#else
+
+#include <dag/kernels.h>
+#include <dag/matrix.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifndef DAG_SEQ_PRECISION
+#define DAG_SEQ_PRECISION d
+#endif
+#ifndef DAG_PREC
+#define DAG_PRECISION DAG_SEQ_PRECISION
+#include <dag/precision.h>
+#endif
+
+#if defined(__GNUC__)
+#define DAG_SEQ_UNUSED __attribute__((unused))
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#else
+#define DAG_SEQ_UNUSED
+#endif
+
+/** A tile among the parameters of a kernel: T, its rows T_m, columns T_n, leading dimension
+ * T_ld. */
+#define DAG_TILE(T) \
+    elem_t *T DAG_SEQ_UNUSED, int T##_m DAG_SEQ_UNUSED, int T##_n DAG_SEQ_UNUSED, \
+        int T##_ld DAG_SEQ_UNUSED
+/** The same for one that is not written. */
+#define DAG_TILE_IN(T) \
+    const elem_t *T DAG_SEQ_UNUSED, int T##_m DAG_SEQ_UNUSED, int T##_n DAG_SEQ_UNUSED, \
+        int T##_ld DAG_SEQ_UNUSED
+/** Tile (i, j) of a matrix as an argument of a kernel. */
+#define DAG_AT(A, i, j) \
+    (elem_t *)dag_seq_tile(A, i, j, NULL), (int)dag_matrix_tile_rows(A, i), \
+        (int)dag_matrix_tile_cols(A, j), dag_seq_ld(A, i, j)
+
+#define DAG_INFO(info) ((void)(dag_seq_info = dag_seq_info ? dag_seq_info : (int64_t)(info)))
+#define DAG_WORKSPACE(bytes) dag_seq_workspace(bytes)
+#define DAG_FAIL(why)                     \
+    do {                                  \
+        fprintf(stderr, "%s\n", why);     \
+        abort();                          \
+    } while (0)
+
+/** What DAG_INFO() said first; to be set to 0 before a nest runs. */
+static int64_t dag_seq_info DAG_SEQ_UNUSED;
+
+/** The tile of a nest that runs serially; ends the program where there is none. */
+DAG_SEQ_UNUSED static void *dag_seq_tile(const dag_matrix *a, int64_t i, int64_t j, int64_t *ld)
+{
+    int64_t stride = 0;
+    void *tile = i >= 0 && j >= 0 && i < a->mt && j < a->nt
+                     ? dag_matrix_at(a, i, j, ld ? ld : &stride) : NULL;
+    if (tile == NULL) {
+        fprintf(stderr, "tile (%lld, %lld) of a matrix of %lld x %lld tiles is not here\n",
+                (long long)i, (long long)j, (long long)a->mt, (long long)a->nt);
+        abort();
+    }
+    return tile;
+}
+
+DAG_SEQ_UNUSED static int dag_seq_ld(const dag_matrix *a, int64_t i, int64_t j)
+{
+    int64_t ld = 0;
+    dag_seq_tile(a, i, j, &ld);
+    return (int)ld;
+}
+
+DAG_SEQ_UNUSED static void *dag_seq_workspace(size_t bytes)
+{
+    static void *kept;
+    static size_t size;
+    if (bytes > size) {
+        void *more = realloc(kept, bytes);
+        if (more == NULL)
+            return NULL;
+        kept = more;
+        size = bytes;
+    }
+    return kept;
+}
+
+/** The lesser and the greater of two integers, as bounds and subscripts may use them. */
+DAG_SEQ_UNUSED static inline int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+DAG_SEQ_UNUSED static inline int64_t max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif
+#endif

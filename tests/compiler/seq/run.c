@@ -1,0 +1,97 @@
+/* A nest as a task graph against itself, run serially: the tiles are the same, bit for bit.
+ *
+ * NEST is the file, MAKE makes the pool, RUN is the nest, ARGS are their arguments. The pool
+ * works on matrices that are dealt to all ranks, the nest on matrices that lie on rank 0. */
+#include HEADER
+#include <dag/kernels.h>
+
+#include NEST
+
+#include <string.h>
+
+enum { ORDER = 83, TILE = 12, MATRICES = 3 };
+
+static double *whole(dag_matrix *m, int rank)
+{
+    double *full = rank == 0 ? calloc(ORDER * ORDER, sizeof(double)) : NULL;
+    if (dag_matrix_gather(m, full, ORDER))
+        abort();
+    return full;
+}
+
+/* Diagonally dominant and symmetric: what is factored has factors. */
+static void fill(dag_matrix *m, double *full, int shift)
+{
+    for (int j = 0; full && j < ORDER; j++)
+        for (int i = 0; i < ORDER; i++) {
+            int a = i > j ? i : j, b = i + j - a;
+            full[i + j * ORDER] =
+                ((a * 31 + b * 17 + shift) % 101) / 101.0 + (i == j ? 2 * ORDER : 0);
+        }
+    if (dag_matrix_scatter(m, full, ORDER))
+        abort();
+}
+
+static dag_matrix *matrix(dag_context *ctx, int p, int q)
+{
+    dag_matrix *m;
+    dag_matrix_desc desc = {
+        .prec = DAG_D, .m = ORDER, .n = ORDER, .mb = TILE, .nb = TILE, .p = p, .q = q};
+    if (dag_matrix_new(ctx, &desc, &m))
+        abort();
+    return m;
+}
+
+static dag_status run_graph(dag_context *ctx, dag_matrix *const *m)
+{
+    dag_matrix *A = m[0], *B = m[1], *C = m[2];
+    (void)A, (void)B, (void)C;
+    return dag_run(ctx, MAKE(ctx, ARGS));
+}
+
+static void run_nest(dag_matrix *const *m)
+{
+    dag_matrix *A = m[0], *B = m[1], *C = m[2];
+    (void)A, (void)B, (void)C;
+    RUN(ARGS);
+}
+
+int main(void)
+{
+    dag_context *ctx;
+    if (dag_init(&ctx, NULL, NULL, 0))
+        return 1;
+    int rank = dag_rank(ctx), differences = 0;
+    dag_matrix *dealt[MATRICES], *here[MATRICES];
+    double *full = rank == 0 ? calloc(ORDER * ORDER, sizeof(double)) : NULL;
+    for (int i = 0; i < MATRICES; i++) {
+        dealt[i] = matrix(ctx, 0, 0);
+        here[i] = matrix(ctx, 1, 1);
+        fill(dealt[i], full, i);
+        fill(here[i], full, i);
+    }
+    dag_status status = run_graph(ctx, dealt);
+    if (rank == 0)
+        run_nest(here);
+    for (int i = 0; i < MATRICES; i++) {
+        double *one = whole(dealt[i], rank), *other = whole(here[i], rank);
+        for (int k = 0; rank == 0 && k < ORDER * ORDER; k++)
+            differences += memcmp(&one[k], &other[k], sizeof(double)) != 0;
+        double *before = full;
+        int changed = 0;
+        fill(here[i], full, i);
+        for (int k = 0; rank == 0 && k < ORDER * ORDER; k++)
+            changed += other[k] != before[k];
+        if (rank == 0 && i == CHANGES && changed == 0)
+            differences++;
+        free(one);
+        free(other);
+        dag_matrix_free(dealt[i]);
+        dag_matrix_free(here[i]);
+    }
+    if (rank == 0 && differences)
+        printf("%d elements differ, or nothing was changed\n", differences);
+    free(full);
+    dag_fini(ctx);
+    return status != DAG_SUCCESS || differences || (rank == 0 && dag_seq_info != 0);
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# same.sh DAGCC EXAMPLES: the graph of each nest is the one of the library, proven for all parameters.
+set -u
+dagcc=$1 examples=$2
+export DAGCC_PROOF_CACHE=off
+failures=0
+
+# The graph of the library, then options that say what a nest assumes and how names differ.
+same()
+{
+    local name
+    name=$(basename "$1")
+    if ! "$dagcc" --same "$examples/$1.jdf" "$examples/sequential/$name.seq.c" "${@:2}"; then
+        echo "FAIL $name"
+        failures=$((failures + 1))
+    fi
+}
+
+same lu/getrf_nopiv
+same blas3/gemm_C --assume '0 <= ta && ta <= 1' --assume '0 <= tb && tb <= 1'
+same blas3/trsm_L --assume '0 <= ta && ta <= 1' --assume '0 <= down && down <= 1'
+same blas3/trtri --assume '0 <= lower && lower <= 1'
+same cholesky/lauum --assume '0 <= lower && lower <= 1' --rename SQUARE.n=SQUARE.k
+
+# One that is another graph is seen to be: then the ones above say something.
+"$dagcc" --same "$examples/blas3/trtri.jdf" "$examples/sequential/lauum.seq.c" 2>/dev/null
+[[ $? -eq 1 ]] || { echo "FAIL trtri and lauum are one graph"; failures=$((failures + 1)); }
+exit $((failures > 0))
