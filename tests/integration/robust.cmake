@@ -45,11 +45,11 @@ if(Python3_FOUND AND NOT DAG_SANITIZE)
             COMMAND ${harm} 2 --hosts 3 ${drivers})
         dag_add_script_test(robust_hosts_full LABELS full TIMEOUT 1800 PROCESSORS 2
             COMMAND ${harm} 100 --hosts 4 ${drivers})
-        set(cut "${Python3_EXECUTABLE}" "${robust}/cut.py" "${DAG_MPIRUN}")
+        set(cut "${Python3_EXECUTABLE}" "${robust}/cut.py")
         dag_add_script_test(robust_cut LABELS integration TIMEOUT 200
-            COMMAND ${cut} 1 "$<TARGET_FILE:dag_getrf>" --n 300 --threads 1 --check --runs 10)
+            COMMAND ${cut} "${DAG_MPIRUN}" 1 "$<TARGET_FILE:dag_getrf>" --n 300 --threads 1 --check --runs 10)
         dag_add_script_test(robust_cut_full LABELS full TIMEOUT 600 PROCESSORS 2
-            COMMAND ${cut} 60 "$<TARGET_FILE:dag_getrf>" --n 300 --threads 1 --check --runs 100)
+            COMMAND ${cut} --lost "${DAG_MPIRUN}" 60 "$<TARGET_FILE:dag_getrf>" --n 300 --threads 1 --check --runs 100)
     endif()
 endif()
 

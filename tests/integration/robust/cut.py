@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Hosts that are cut off: cut.py MPIRUN SECONDS PROGRAM ARGUMENT...
+"""Hosts that are cut off: cut.py [--lost] MPIRUN SECONDS PROGRAM ARGUMENT...
 
 A job on three hosts, namespaces of the network, goes on to its right end after the cable of one has been
-out for SECONDS, and after a rank has been stopped as long. One whose cable stays out ends when the host
-counts as lost, and the launcher names it. Skipped where namespaces are not allowed.
+out for SECONDS, and after a rank has been stopped as long. With --lost, one whose cable stays out ends when
+the host counts as lost, and the launcher names it, whether something is on its way to that host or not.
+Skipped where namespaces are not allowed.
 """
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,8 +27,9 @@ def run(hosts, what, command, deed):
             tempfile.TemporaryFile("w+") as log, \
             subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                              env={**os.environ, "TMPDIR": folder}) as job:
-        while os.fstat(log.fileno()).st_size == 0 and job.poll() is None: # the first result
-            time.sleep(0.01)
+        told = pathlib.Path("/proc/self/fd/%d" % log.fileno())
+        while job.poll() is None and "GFlop/s" not in told.read_text():
+            time.sleep(0.01) # until the first result: launchers warn before, and have not met all hosts yet
         if job.poll() is not None:
             sys.exit("FAILED (%s): it ended before anything was done" % what)
         begin = time.monotonic()
@@ -47,7 +51,9 @@ def run(hosts, what, command, deed):
 
 
 def main():
-    mpirun, seconds, program = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+    losing = sys.argv[1] == "--lost"
+    words = sys.argv[2 if losing else 1:]
+    mpirun, seconds, program, command_line = words[0], float(words[1]), words[2], words[2:]
 
     def cut(_):
         hosts.link(2, False)
@@ -61,17 +67,29 @@ def main():
                 time.sleep(seconds)
                 os.kill(pid, signal.SIGCONT)
 
+    def lose(_):
+        hosts.link(2, False)
+
+    def lose_with_message(folder):
+        """The launcher hands this signal on to all hosts, and it does nothing there."""
+        hosts.link(2, False)
+        for pid in processes(folder):
+            if is_program(pid, launcher):
+                os.kill(pid, signal.SIGCONT)
+
+    launcher = os.path.realpath(shutil.which(os.environ.get("MPIRUN") or "mpirun"))
     try:
         with Hosts(3) as hosts:
             for what, deed in (("cut", cut), ("freeze", freeze)):
-                command = hosts.launch(mpirun, 3, sys.argv[3:])
+                command = hosts.launch(mpirun, 3, command_line)
                 status, text = run(hosts, what, command, deed)
                 if status != 0:
                     sys.exit("FAILED (%s):\n%s" % (what, text))
-            command = hosts.launch(mpirun, 3, [*sys.argv[3:], "--runs", "1000000"], LOST)
-            status, text = run(hosts, "lost", command, lambda _: hosts.link(2, False))
-            if status == 0 or hosts.names[2] not in text:
-                sys.exit("FAILED (lost): status %d:\n%s" % (status, text[-4000:]))
+            for deed in (lose, lose_with_message) if losing else ():
+                command = hosts.launch(mpirun, 3, [*command_line, "--runs", "1000000"], LOST)
+                status, text = run(hosts, "lost", command, deed)
+                if status == 0 or not (hosts.names[2] in text or hosts.address(2) in text):
+                    sys.exit("FAILED (lost): status %d:\n%s" % (status, text[-4000:]))
     except Refused as e:
         print("skipped: no namespaces for hosts here: %s" % e)
         return 77

@@ -62,6 +62,9 @@ class Hosts:
                     'bash -c "hostname $host; $*"\n')
         os.chmod(self.agent, 0o700)
 
+    def address(self, host):
+        return "%s.%d" % (self.net, host + 1)
+
     def on(self, host, command):
         """The command line that runs one on a host."""
         return ["ip", "netns", "exec", self.names[host], "unshare", "--uts", "bash", "-c",
