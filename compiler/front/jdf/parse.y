@@ -114,7 +114,7 @@ item
     | NAME '=' error {
         parse_global(p, @$, ast_ident_at($1, @1), NULL, NULL);
     }
-    | OPTION prop                   { ast_add_option(p->ast, @$, $2); }
+    | OPTION prop                   { p->option_line = false; ast_add_option(p->ast, @$, $2); }
     | OPTION error
     | ASSUME expr                   { ast_add_assume(p->ast, @$, $2); }
     | ASSUME error
