@@ -153,80 +153,90 @@ static bool set_same(driver_options *o, const char *value)
 }
 
 /* --rename A=B,C=D */
-static void add_renames(driver_options *o, const char *list)
+static bool add_renames(driver_options *o, const char *list)
 {
     while (*list) {
         size_t len = strcspn(list, ",");
         words_add(&o->renames, arena_strndup(o->arena, list, len));
         list += len + (list[len] != '\0');
     }
+    return true;
+}
+
+static bool set_explain(driver_options *o, const char *check)
+{
+    o->action = ACTION_EXPLAIN;
+    o->explain = check;
+    return true;
+}
+
+static bool add_assume(driver_options *o, const char *expr)
+{
+    words_add(&o->assumes, expr);
+    return true;
+}
+
+static bool set_enumerate(driver_options *o, const char *values)
+{
+    return choose(o, ACTION_ENUMERATE, "--enumerate", values);
+}
+
+static bool set_count(driver_options *o, const char *values)
+{
+    return choose(o, ACTION_COUNT, "--count", values);
+}
+
+static const struct {
+    const char *name;
+    bool (*set)(driver_options *o, const char *value);
+} valued[] = {
+    {"--std", set_std}, {"--emit", set_emit}, {"--diagnostics", set_diagnostics},
+    {"--color", set_color}, {"--max-errors", set_max_errors}, {"--explain", set_explain},
+    {"--assume", add_assume}, {"--enumerate", set_enumerate}, {"--count", set_count},
+    {"--max-operations", set_max_operations}, {"--rename", add_renames},
+};
+
+static const struct {
+    const char *name;
+    driver_action action;
+} plain[] = {
+    {"--format", ACTION_FORMAT}, {"--complete", ACTION_COMPLETE}, {"--fix", ACTION_FIX},
+    {"--list-checks", ACTION_LIST_CHECKS}, {"--help", ACTION_HELP}, {"--version", ACTION_VERSION},
+};
+
+static bool unknown_option(driver_options *o, const char *arg)
+{
+    util_guess g = {.word = arena_strndup(o->arena, arg, strcspn(arg, "="))};
+    for (size_t i = 0; i < UTIL_COUNT(plain); i++)
+        util_guess_add(&g, plain[i].name);
+    for (size_t i = 0; i < UTIL_COUNT(valued); i++)
+        util_guess_add(&g, valued[i].name);
+    util_guess_add(&g, "--same");
+    util_guess_add(&g, "--no-proof-cache");
+    return g.best ? usage(arena_printf(o->arena, "unknown option '%%s'; did you mean '%s'?",
+                                       g.best), arg)
+                  : usage("unknown option '%s'", arg);
 }
 
 /* Options that begin with two dashes. */
 static bool long_option(cursor *c)
 {
     driver_options *o = c->o;
-    const char *arg = c->argv[c->i], *v;
-    if (is_long(arg, "--std"))
-        return (v = long_value(c, "--std")) && set_std(o, v);
-    if (is_long(arg, "--emit"))
-        return (v = long_value(c, "--emit")) && set_emit(o, v);
-    if (is_long(arg, "--diagnostics"))
-        return (v = long_value(c, "--diagnostics")) && set_diagnostics(o, v);
-    if (is_long(arg, "--color"))
-        return (v = long_value(c, "--color")) && set_color(o, v);
-    if (strcmp(arg, "--no-proof-cache") == 0) {
-        o->no_proof_cache = true;
-        return true;
-    }
-    if (is_long(arg, "--max-errors"))
-        return (v = long_value(c, "--max-errors")) && set_max_errors(o, v);
-    if (is_long(arg, "--max-operations"))
-        return (v = long_value(c, "--max-operations")) && set_max_operations(o, v);
-    if (is_long(arg, "--explain")) {
-        o->action = ACTION_EXPLAIN;
-        return (o->explain = long_value(c, "--explain")) != NULL;
-    }
-    if (is_long(arg, "--assume")) {
-        if (!(v = long_value(c, "--assume")))
-            return false;
-        words_add(&o->assumes, v);
-        return true;
-    }
-    if (is_long(arg, "--enumerate"))
-        return (v = long_value(c, "--enumerate")) && choose(o, ACTION_ENUMERATE, "--enumerate", v);
-    if (is_long(arg, "--same"))
-        return set_same(o, arg + strlen("--same"));
-    if (is_long(arg, "--rename")) {
-        if (!(v = long_value(c, "--rename")))
-            return false;
-        add_renames(o, v);
-        return true;
-    }
-    if (is_long(arg, "--count"))
-        return (v = long_value(c, "--count")) && choose(o, ACTION_COUNT, "--count", v);
-    static const struct { const char *name; driver_action action; } plain[] = {
-        {"--format", ACTION_FORMAT}, {"--complete", ACTION_COMPLETE},
-        {"--fix", ACTION_FIX},
-        {"--list-checks", ACTION_LIST_CHECKS},
-        {"--help", ACTION_HELP}, {"--version", ACTION_VERSION},
-    };
-    util_guess g = {.word = arg};
-    for (size_t i = 0; i < UTIL_COUNT(plain); i++) {
+    const char *arg = c->argv[c->i];
+    for (size_t i = 0; i < UTIL_COUNT(valued); i++)
+        if (is_long(arg, valued[i].name)) {
+            const char *value = long_value(c, valued[i].name);
+            return value && valued[i].set(o, value);
+        }
+    for (size_t i = 0; i < UTIL_COUNT(plain); i++)
         if (strcmp(arg, plain[i].name) == 0)
             return say_or_choose(o, plain[i].action, plain[i].name);
-        util_guess_add(&g, plain[i].name);
-    }
-    static const char *const valued[] = {"--std", "--emit", "--diagnostics", "--color",
-                                         "--max-errors", "--explain", "--assume",
-                                         "--enumerate", "--count", "--max-operations"};
-    const char *name = arena_strndup(o->arena, arg, strcspn(arg, "="));
-    g.word = name;
-    for (size_t i = 0; i < UTIL_COUNT(valued); i++)
-        util_guess_add(&g, valued[i]);
-    return g.best ? usage(arena_printf(o->arena, "unknown option '%%s'; did you mean '%s'?",
-                                       g.best), arg)
-                  : usage("unknown option '%s'", arg);
+    if (is_long(arg, "--same"))
+        return set_same(o, arg + strlen("--same"));
+    if (strcmp(arg, "--no-proof-cache") != 0)
+        return unknown_option(o, arg);
+    o->no_proof_cache = true;
+    return true;
 }
 
 /* -Wname: ours, or the C compiler's; a name close to one of ours is a misspelling. */

@@ -75,6 +75,8 @@ expect 2; says "no input file"
 expect 2 --nonsense good.jdf; says "unknown option '--nonsense'"
 expect 2 --formta good.jdf; says "did you mean '--format'"
 [ "$(cat err)" = "dagcc: unknown option '--formta'; did you mean '--format'?" ] || fail "wording"
+expect 2 --renam=A=B good.jdf; says "did you mean '--rename'"
+expect 2 --sam good.jdf good.jdf; says "did you mean '--same'"
 if [ -w /dev/full ]; then
     for options in --help --version --list-checks "--explain unbound-name" "--emit=jdf good.jdf"; do
         "$dagcc" $options >/dev/full 2>err && fail "exit 0 of dagcc $options >/dev/full"
