@@ -4,7 +4,8 @@
 # Lets a libFuzzer program search for some seconds, from the inputs below the directories: files
 # *.jdf, and those of a directory `corpus`. It fails on a crash, a leak or an input that takes
 # too long; that input is kept in <work dir>/found and tried first from then on. Everything is
-# written below <work dir>.
+# written below <work dir>. One seed searches one way, farther where there is more time; DAGCC_TEST_SEED
+# chooses another (0: any).
 set -euo pipefail
 seconds=$1 work=$2 fuzzer=$3
 shift 3
@@ -32,6 +33,7 @@ fi
 
 status=0
 timeout --kill-after=10 $((seconds + 240)) "$fuzzer" -max_total_time="$seconds" \
+    -seed="${DAGCC_TEST_SEED:-1}" -reload=0 \
     -timeout="$slowest" -rss_limit_mb=2048 -report_slow_units="$slowest" -print_final_stats=1 \
     -artifact_prefix="$work/found/" "$work/corpus" "$work/seeds" "$work/found" \
     >"$work/log" 2>&1 || status=$?
