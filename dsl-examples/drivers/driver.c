@@ -206,6 +206,7 @@ static dag_status configure(const options *o, dag_config *config, char *why, siz
         {"trace", o->trace},
         {"simulate", o->predict > 0 ? ranks : NULL},
         {"machine", o->machine},
+        {"reproducible", o->reproducible ? "on" : NULL},
         {"report", o->report ? "on" : NULL},
         {"progress", o->progress ? "on" : NULL},
     };
@@ -402,6 +403,7 @@ int driver_main(const driver *d, int argc, char **argv)
     bool one_thread = dag_kernels_init(&how);
     if (driver_start(&o, &ctx) != DAG_SUCCESS)
         return DRIVER_FAILED;
+    o.reproducible = dag_reproducible(ctx);
     clean_up_on(SIGINT);
     clean_up_on(SIGTERM);
     if (dag_rank(ctx) == 0) {

@@ -43,6 +43,7 @@ static const option_row table[OPT_COUNT] = {
                           "refuse files with a NaN or infinity, or compute with them (yes)"},
     [OPT_RCOND] = {"rcond", "yes|no", "say how near to singular the matrix is (yes)"},
     [OPT_KEEP] = {"keep", NULL, "write the solution though a check has failed"},
+    [OPT_REPRODUCIBLE] = {"reproducible", NULL, "the same result, bit by bit, in every run: docs/reproducible.md"},
     [OPT_ROUTINE] = {"routine", "NAME", "one of"
 #define PRODUCT(name, NAME) " " #name
 #include "../routines.def"
@@ -341,6 +342,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_REPORT: o->report = 1; break;
     case OPT_PROGRESS: o->progress = 1; break;
     case OPT_KEEP: o->keep = 1; break;
+    case OPT_REPRODUCIBLE: o->reproducible = 1; break;
     case OPT_MIXED: o->mixed = 1; break;
     case OPT_REFINE: o->refine = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
@@ -369,6 +371,7 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_PREDICT, OPT_MATRIX, "a simulated run has no elements"},
         {OPT_PREDICT, OPT_RHS, "a simulated run has no elements"},
         {OPT_PREDICT, OPT_OUT, "a simulated run has no solution"},
+        {OPT_REPRODUCIBLE, OPT_GPUS, "what runs on a device depends on times"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)

@@ -43,6 +43,7 @@ enum option_id {
     OPT_CHECK_FINITE,
     OPT_RCOND,
     OPT_KEEP,
+    OPT_REPRODUCIBLE,
     OPT_ROUTINE,
     OPT_SIDE,
     OPT_TRANSA,
@@ -59,7 +60,7 @@ _Static_assert(OPT_COUNT <= 64, "the options of a driver are the bits of 64");
     (OPT_BIT(OPT_N) | OPT_BIT(OPT_NB) | OPT_BIT(OPT_PREC) | OPT_BIT(OPT_GRID) |                    \
      OPT_BIT(OPT_THREADS) | OPT_BIT(OPT_GPUS) | OPT_BIT(OPT_RUNS) | OPT_BIT(OPT_CHECK) |           \
      OPT_BIT(OPT_JSON) | OPT_BIT(OPT_TRACE) | OPT_BIT(OPT_REPORT) | OPT_BIT(OPT_PROGRESS) |         \
-     OPT_BIT(OPT_PREDICT) |                                                                        \
+     OPT_BIT(OPT_PREDICT) | OPT_BIT(OPT_REPRODUCIBLE) |                                            \
      OPT_BIT(OPT_SEED) | OPT_BIT(OPT_LAYOUT) | OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION))
 
 /* What a driver understands that reads files. */
@@ -91,7 +92,7 @@ typedef struct options {
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
     int gpus;    /* -1 = all that are there */
-    int check, json, report, progress, mixed, refine, check_finite, rcond, keep;
+    int check, json, report, progress, mixed, refine, check_finite, rcond, keep, reproducible;
     driver_pivoting pivoting;
     dag_precision prec;
     dag_layout layout;

@@ -137,10 +137,11 @@ target_link_libraries(la_mpi_only PRIVATE dag_headers dag_mpi)
 set(drivers_parts Options Results Products)
 set(driver_files_parts Files RealMatrices)
 set(tiles_parts Tiles)
+set(reproducible_parts Reproducible)
 if(NOT DAG_SANITIZE) # sanitizers take memory of their own
     list(APPEND driver_files_parts Memory)
 endif()
-foreach(script IN ITEMS drivers driver_files tiles)
+foreach(script IN ITEMS drivers driver_files tiles reproducible)
     foreach(part IN LISTS ${script}_parts)
         string(TOLOWER la_drivers_${part} name)
         dag_add_script_test(${name}
