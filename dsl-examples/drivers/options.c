@@ -44,8 +44,10 @@ static const option_row table[OPT_COUNT] = {
                           "refuse files with a NaN or infinity, or compute with them (yes)"},
     [OPT_RCOND] = {"rcond", "yes|no", "say how near to singular the matrix is (yes)"},
     [OPT_KEEP] = {"keep", NULL, "write the result though a check has failed"},
-    [OPT_REPRODUCIBLE] = {"reproducible", NULL, "the same result, bit by bit, in every run: docs/reproducible.md"},
-    [OPT_MATGEN] = {"matgen", "NAME", "a matrix of the gallery in place of the random one: hilbert, kahan, ..."},
+    [OPT_REPRODUCIBLE] = {"reproducible", NULL,
+                          "the same result, bit by bit, in every run: docs/reproducible.md"},
+    [OPT_MATGEN] = {"matgen", "NAME",
+                    "a matrix of the gallery in place of the random one: hilbert, kahan, ..."},
     [OPT_ROUTINE] = {"routine", "NAME", "one of"
 #define PRODUCT(name, NAME) " " #name
 #include "../routines.def"
@@ -320,7 +322,9 @@ static const char *set_word(options *o, int id, const char *text)
     case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
     case OPT_PREDICT: return parse_predict(o, text) ? NULL : "a number of ranks, and a file behind a comma";
     case OPT_ROUTINE: o->routine = text; return NULL;
-    case OPT_MATGEN: o->matgen = text; return generate_knows(text) ? NULL : "a name of dag/matgen.h, such as hilbert";
+    case OPT_MATGEN:
+        o->matgen = text;
+        return generate_knows(text) ? NULL : "a name of dag/matgen.h, such as hilbert";
     case OPT_MATRIX: o->matrix = text; return NULL;
     case OPT_RHS: o->rhs = text; return NULL;
     case OPT_TRACE: o->trace = text; return NULL;

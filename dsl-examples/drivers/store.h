@@ -17,9 +17,9 @@ typedef struct store_output {
 dag_status store_create(dag_context *ctx, const options *o, const char *what, int64_t rows,
                         int64_t cols, store_output *out);
 
-/* A factor or an inverse for store_put() and store_finish(), if a file is open: *whole is A, or a matrix of its
- * own with the triangle `uplo` of A and zeros beside, or with its mirror image if `hermitian`. To be freed
- * by store_whole_free(). */
+/* A factor or an inverse for store_put() and store_finish(), if a file is open: *whole is A, or a
+ * matrix of its own with the triangle `uplo` of A and zeros beside, or with its mirror image if
+ * `hermitian`. To be freed by store_whole_free(). */
 dag_status store_whole(dag_context *ctx, const options *o, const store_output *out, dag_uplo uplo,
                        int hermitian, dag_matrix *A, dag_matrix **whole);
 void store_whole_free(dag_matrix *whole, const dag_matrix *A);
