@@ -90,6 +90,8 @@ const char *verify_command(verify_model *m);
  * object cannot be written that way (then out is as before). `c` names the set dimensions; NULL:
  * they have names of their own, or there are none. */
 bool verify_put_condition(text *out, isl_set *set, const verify_class *c);
-bool verify_put_aff(text *out, isl_aff *aff, const verify_class *c);
+bool verify_put_linear(text *out, isl_pw_aff *pa, const verify_class *c);
+/* The single affine function that pa (kept) is where it is defined, or NULL. */
+isl_pw_aff *verify_single(isl_pw_aff *pa);
 
 #endif

@@ -220,8 +220,6 @@ bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_e
  * append to out and are false when that cannot be done. They keep what they get. */
 bool seq_put_value(text *out, isl_pw_aff *pa);
 bool seq_put_condition(text *out, isl_set *set);
-/* The single affine function that pa is where it is defined, or NULL. */
-isl_pw_aff *seq_single(isl_pw_aff *pa);
 
 /* seq_calls.c: what isl has to know of each call: it is affine, and no call writes a tile that it
  * has under another name, too. */
