@@ -54,9 +54,6 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told
 /* The end of a start, collective over all ranks that came through dagi_comm_init(): if one of them
  * gives another status than success, all get one. Until then nobody enters the progress lock. */
 dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t why_size);
-/* Messages with results of devices: whether MPI reads these there, why not, and the bytes that it read
- * there and those that came to the host first. */
-int dagi_comm_direct(const dag_context *ctx, const char **why, int64_t *direct, int64_t *staged);
 /* Collective. All pools have ended and background workers are gone. */
 void dagi_comm_fini(dag_context *ctx);
 

@@ -66,8 +66,6 @@ void dagi_record_copy(const struct dagi_device *d, const dagi_move *move, uint64
  * none. */
 uint64_t dagi_record_move(struct dagi_device *d, struct dagi_lane *lane, uint64_t cause,
                           dagi_result result);
-/* What brought the content of v to a space where it is needed, 0 = who made it; it was this. */
-uint64_t dagi_record_content(dag_value *v, int space);
 void dagi_record_brought(dag_value *v, int space, uint64_t cause);
 /* While it is: the inputs of a job are known, its kernels have a place in their lane, its successors on
  * this rank are to be told, the others are, behind what has come to the host of the flows `awaited`. */
@@ -155,6 +153,26 @@ struct dagi_device_time {
     uint64_t ticks; /* when this round began, dagi_clock(); 0 = nothing is recorded */
 };
 
+/* Workers that are near; fixed. */
+struct dagi_device_near {
+    int node;    /* of NUMA, where the device is; -1 = not known */
+    int workers; /* 1: some are bound to that node, and others elsewhere */
+};
+
+/* Memory in which all copies lie; fixed. */
+struct dagi_device_piece {
+    struct dagi_estate *estate; /* whose part it is; NULL = there is none yet */
+    int part;
+    void *begin;
+    size_t bytes;
+};
+
+/* The office of the manager; shared. */
+struct dagi_device_post {
+    _Atomic int manager;     /* index of the worker + 1; 0 = nobody */
+    _Atomic uint64_t vacant; /* since when a worker far away knows of work without one; 0 = not */
+};
+
 typedef struct dagi_device {
     /* -- fixed */
     struct dagi_devices *all;
@@ -162,18 +180,12 @@ typedef struct dagi_device {
     int index, space; /* space = index + 1 */
     void *handle;
     dagi_backend_info info;
-    int node; /* NUMA node that it is near; -1 = not known */
-    int has_near; /* 1: workers are bound to that node, and others elsewhere */
-    struct dagi_estate *estate; /* whose part it is; NULL = it has none yet */
-    int part;
-    void *piece; /* of memory, in which all copies lie */
-    size_t piece_bytes;
+    struct dagi_device_near near;
+    struct dagi_device_piece piece;
 
     /* -- shared */
-    _Atomic int manager;  /* index of the worker + 1; 0 = nobody */
     _Atomic int lost;
-    _Atomic uint64_t
-        vacant; /* since when a worker far away knows of work and no manager; 0 = not */
+    struct dagi_device_post post;
     struct dagi_device_load load;
     struct dagi_device_brought brought;
     _Atomic int values_lock; /* guards `value` of all blocks */
@@ -373,8 +385,6 @@ void dagi_block_living(dagi_device *d, dagi_block *b, dag_value *v);
 int dagi_copy_users(const dagi_copy *copy, dagi_ticket *users);
 /* Copies that are not valid any more give their memory back. The caller holds a reference. */
 void dagi_copies_return_stale(const struct dagi_devices *all, dagi_copies *c);
-/* The copy is off its value's record: its memory goes back to its device. */
-void dagi_copy_return(dagi_device *d, const dagi_copy *copy);
 /* A transfer from or to the host's copy that has not passed; queue NULL = none. The record's lock is
  * held. */
 dagi_ticket dagi_copies_host_busy(const dagi_copies *c);

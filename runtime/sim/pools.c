@@ -86,7 +86,7 @@ static dagi_sim_pool *new_pool(struct dagi_sim *s, dag_taskpool *pool)
         dagi_data_name_residence(pool->data, i, here); /* all inputs come from dagi_sim_device.bind() */
         bytes += a ? (int64_t)dagi_matrix_reach(a) : 0;
     }
-    s->largest = bytes > s->largest ? bytes : s->largest;
+    s->sums.largest = bytes > s->sums.largest ? bytes : s->sums.largest;
     return p;
 }
 

@@ -152,12 +152,17 @@ struct dagi_sim {
     size_t npairs, pairs_capacity;
     int32_t window;
     int64_t inline_max;
-    void *scratch; /* where all values point */
-    size_t scratch_bytes;
+    struct {
+        void *begin; /* where all values point */
+        size_t bytes;
+    } scratch;
     int failed;    /* out of memory: DAG_ERR_NOMEM for all */
     dagi_sim_item *items;
     dagi_sim_message *messages; /* free ones */
-    int64_t tasks, sent, bytes, renames, largest; /* largest: of the local parts of matrices */
+    struct {
+        int64_t tasks, sent, bytes, renames;
+        int64_t largest; /* of the local parts of matrices */
+    } sums;
 };
 
 static inline struct dagi_sim *dagi_sim_of(const dag_context *ctx)
