@@ -12,6 +12,7 @@ import re
 import sys
 
 TOPS = ("compiler", "dsl-examples", "include", "kernels", "runtime", "tools")
+TEMPLATES = os.path.join("tools", "templates")
 SOURCES = (".c", ".cu", ".h", ".l", ".y")
 KINDS = ("file", "function", "struct")
 
@@ -35,7 +36,7 @@ class Limits:
 def sources(root):
     for top in TOPS:
         for directory, _, names in os.walk(os.path.join(root, top)):
-            if "templates" not in directory:
+            if not os.path.relpath(directory, root).startswith(TEMPLATES):
                 yield from (os.path.join(directory, n) for n in sorted(names) if n.endswith(SOURCES))
 
 
