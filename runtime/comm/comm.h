@@ -169,7 +169,7 @@ void dagi_comm_wave(struct dagi_worker *w);
 
 /* To be called while no other thread may make progress. */
 void dagi_comm_observe(dag_context *ctx, const dagi_observer *observer, void *arg);
-/* What the network holds in store, as the last holder of the lock left it. Any thread, cheap. */
+/* Work that the network holds in store, as the last holder of the lock left it. Any thread, cheap. */
 int dagi_comm_outlook(const dag_context *ctx);
 /* Send a message of the trace; 0 = somebody else holds the lock, try again. */
 int dagi_comm_trace_message(struct dagi_worker *w, int dest, const void *data, size_t bytes);

@@ -26,7 +26,7 @@
 #define DAGI_INBOX_MANY 512
 /* Bulk transfers under way: in, and out per pool. Receives of scatter's ring come on top. */
 #define DAGI_BULK_IN_FLIGHT 64
-/* What early messages and their transfers may take here before senders are told to keep them. */
+/* Bytes that early messages and their transfers may take here before senders have to keep them. */
 #define DAGI_EARLY_BYTES (INT64_C(32) << 20)
 /* A scatter has this many segments at most, a part of the fewest tags that MPI may have. */
 #define DAGI_RING_TAGS 4096
@@ -103,7 +103,7 @@ typedef struct dagi_held {
     int64_t bytes;
 } dagi_held;
 
-/* What ranks know of each other's programs in an open pool. */
+/* The ranks' knowledge of each other's programs in an open pool. */
 typedef struct dagi_ahead {
     struct dagi_ahead *next; /* of dagi_comm.ahead */
     struct dagi_pool_comm *pool;
@@ -191,7 +191,7 @@ struct dagi_comm_pools {
     uint32_t given_up; /* pools up to this one are known to be missing here */
 };
 
-/* What has come before its pool was added. */
+/* Messages that have come before their pool was added. */
 struct dagi_comm_early {
     dagi_early_pieces *pieces;
     int count;           /* early messages kept */
@@ -391,7 +391,7 @@ dagi_early *dagi_early_take(dagi_pool_comm *p);
 void dagi_early_uncount(dagi_comm *c, const dagi_early *early);
 /* Receive and forget what was kept of a pool that is not wanted, as far as that may be now. */
 void dagi_early_forget(dagi_comm *c, dagi_pool_comm *p);
-/* What is accepted may have changed, or there is room again: tell those who wait for it. */
+/* Tell senders that wait: messages of other pools may be accepted now, or there is room again. */
 void dagi_early_open_gates(dagi_comm *c);
 void dagi_gate_message(dagi_comm *c, int source, const void *data);
 

@@ -56,7 +56,7 @@ static inline struct dagi_driver *dagi_driver(const struct dagi_worker *w)
 /* ---- record.c: what traces have; only while DAGI_TRACE(ctx) is not NULL ----------------------- */
 
 void dagi_record_tracks(const struct dagi_devices *all);
-/* What was found done in this round in one lane: so many tickets, and the jobs behind some of these. */
+/* Records what a round found done in one lane: so many tickets, and the jobs behind some of these. */
 void dagi_record_lane(struct dagi_worker *w, struct dagi_device *d, int lane, int tickets,
                       const struct dagi_job *jobs);
 void dagi_record_copy(const struct dagi_device *d, const dagi_move *move, uint64_t begin,
@@ -115,7 +115,7 @@ struct dagi_device_load {
     _Atomic int64_t backlog;  /* nanoseconds, estimated, of jobs that are not retired */
 };
 
-/* What others have brought, shared, and what the manager has taken of it, its own. */
+/* Lists that others bring to (shared), and what the manager has taken from them (its own). */
 struct dagi_device_brought {
     _Atomic(dagi_slip *) inbox;         /* linked by next, latest first */
     _Atomic(struct dag_task *) fetches; /* wait for content on the host; likewise */
@@ -316,7 +316,7 @@ int dagi_has_core_body(struct dag_task *t);
 
 /* A task waits to be issued from now on; nonzero = out of memory, and it does not. */
 int dagi_slips_enter(struct dagi_worker *w, const dagi_slip *slip);
-/* What the inbox holds goes to the queue. */
+/* Moves the content of the inbox to the queue. */
 void dagi_slips_collect(struct dagi_worker *w, dagi_device *d);
 /* The best, which is the manager's to issue; NULL = none. */
 dagi_job *dagi_slips_pop(struct dagi_worker *w, dagi_device *d);
@@ -325,7 +325,7 @@ void dagi_slips_prefetch(dagi_device *d);
 /* It is issued and retired, or went elsewhere. */
 void dagi_job_free(dagi_job *job);
 void dagi_jobs_drop(dagi_device *d);
-/* What tasks not issued will use next is kept longest. */
+/* Marks blocks that waiting tasks will use next: these are kept longest. */
 void dagi_slips_next_use(dagi_device *d);
 /* The task will not run here: what it would have used is kept for others only. */
 void dagi_slips_forget_use(dagi_device *d, struct dag_task *t);
@@ -430,7 +430,7 @@ void dagi_info_clear(dagi_device *d, int slot, dagi_lane *lane);
 void dagi_retire_all(struct dagi_worker *w, dagi_device *d);
 /* ---- stats.c -------------------------------------------------------------------------------- */
 
-/* What the device was at since the last round, and what it is at behind this one. */
+/* Counts what the device did since the last round, and notes what it does behind this one. */
 void dagi_stats_round(dagi_device *d);
 
 /* ---- manager.c ------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* What the files of this floor offer each other. */
+/* Shared by the files of this floor. */
 #ifndef DAGI_SIM_IMPL_H
 #define DAGI_SIM_IMPL_H
 
@@ -62,7 +62,7 @@ typedef struct dagi_sim_cargo {
     uint8_t flow, region, how; /* enum dagi_how */
 } dagi_sim_cargo;
 
-/* What a task sends to ranks that need the same. All messages of it share this. */
+/* One task's data for ranks that need the same. All messages of it share this. */
 typedef struct dagi_sim_cast {
     struct dagi_sim_cast *next, **link; /* in its pool's list */
     dagi_sim_pool *of;
@@ -109,7 +109,7 @@ typedef struct dagi_sim_arrival {
     uint8_t *here; /* [nsegments] */
 } dagi_sim_arrival;
 
-/* What has come and nobody has looked at yet. */
+/* Arrivals that nobody has looked at yet. */
 typedef struct dagi_sim_item {
     struct dagi_sim_item *next;
     dagi_sim_message *message;

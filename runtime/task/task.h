@@ -128,7 +128,7 @@ void dagi_worker_enter(struct dagi_worker *w);
 
 /* ---- taskpools -------------------------------------------------------------------------- */
 
-/* What the run time derives from a class once. Fixed, but for the hint. */
+/* Facts that the runtime derives from a class once. Fixed, but for the hint. */
 typedef struct dagi_class_info {
     const dag_class *cls;
     uint32_t write_mask;  /* data flows that the body may write */
@@ -174,7 +174,7 @@ struct dagi_pool_order {
     int nfollowers, followers_capacity;
 };
 
-/* What dag_taskpool_stats() tells. */
+/* The counts of dag_taskpool_stats(). */
 struct dagi_pool_stats {
     _Atomic int64_t tasks, renames, messages, bytes_sent, deferred_stores;
 };
@@ -288,7 +288,7 @@ struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_c
 /* The priority of an instance. */
 int64_t dagi_task_priority(const dag_taskpool *pool, const dag_class *cls, const int32_t *locals);
 
-/* What has become ready, and is the caller's to run. */
+/* Tasks that have become ready; the caller runs them. */
 typedef struct dagi_ready_list {
     struct dag_task *best; /* to run next, for its warm data; NULL = none */
     struct dag_task *rest; /* linked by next, the last named first */
@@ -360,7 +360,7 @@ bool dagi_control_joins(const struct dagi_worker *w, struct dag_task *t);
 /* Tell what is held back. */
 dagi_ready_list dagi_control_tell(struct dagi_worker *w);
 
-/* What a message says of a task that another rank has completed. */
+/* The content of a message about a task that another rank has completed. */
 typedef struct dagi_delivery {
     const dag_class *cls;
     const int32_t *params;
