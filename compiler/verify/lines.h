@@ -12,13 +12,13 @@ typedef struct verify_bounds {
     bool single; /* one value */
 } verify_bounds;
 
-/* Of a relation to one dimension. Takes map. */
+/* The bounds of a relation to one dimension. Takes map. */
 verify_bounds verify_bounds_of(isl_map *map);
-/* Of output dimension `pos` of map (kept), whatever the other ones are. */
+/* The bounds of output dimension `pos` of map (kept), whatever the other ones are. */
 verify_bounds verify_bounds_at(isl_map *map, size_t pos);
 void verify_bounds_free(verify_bounds *b);
 
-/* What the bounds say: [..] -> [value]. */
+/* The relation that the bounds say: [..] -> [value]. */
 isl_map *verify_interval(const verify_bounds *b);
 /* All values within the bounds of each of the n dimensions; like: a relation of that space. */
 isl_map *verify_product(const verify_bounds *b, size_t n, isl_map *like);

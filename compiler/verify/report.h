@@ -19,7 +19,7 @@ typedef struct verify_witness {
 bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w);
 bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w);
 
-/* What is said about an instance `here` of a class. */
+/* A claim about an instance `here` of a class. */
 typedef enum verify_claim_kind {
     CLAIM_UNEXPECTED,           /* flow here sends to flow `other` there, which does not wait */
     CLAIM_UNSENT,               /* it does not send, and `other` there waits */

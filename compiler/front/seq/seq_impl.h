@@ -1,4 +1,4 @@
-/* What the files of this folder share.
+/* Shared by the files of this folder.
  *
  *   text --seq_lex--> tokens --seq_read, seq_nest--> seq_file --seq_text--> a .jdf whose flows name
  *   memory only --sema, verify--> relations --seq_flow--> edges --seq_edges--> lines
@@ -70,7 +70,7 @@ typedef struct seq_kernel {
 
 typedef enum seq_item_kind { SEQ_LOOP, SEQ_IF, SEQ_DEF } seq_item_kind;
 
-/* What stands around a call: a loop, a condition, an integer that was defined. */
+/* A construct around a call: a loop, a condition, an integer that was defined. */
 typedef struct seq_item {
     seq_item_kind kind;
     const char *name;
