@@ -12,6 +12,16 @@ else()
     dag_leave_out(sim_counts "MPI or BLAS is not part of this build")
 endif()
 
+# Many ranks: tasks and bytes are as many as the graph has. 2^20 ranks take a quarter of an hour, and are for a person.
+if(TARGET dag_kernels)
+    add_executable(sim_summa sim/summa.c)
+    dag_add_jdf(sim_summa sim/summa.jdf)
+    target_link_libraries(sim_summa PRIVATE dag::kernels)
+    dag_add_script_test(sim_summa LABELS integration TIMEOUT 60
+        ENVIRONMENT DAG_SIMULATE=1024 DAG_BCAST=binomial
+        COMMAND sim_summa 32 4096 256 16 16384)
+endif()
+
 if(TARGET dag_sim AND TARGET dag_driver)
     dag_add_script_test(sim_errors LABELS integration TIMEOUT 60
         COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/errors.sh"
