@@ -20,10 +20,8 @@ void dagi_sim_short(struct dagi_sim *s)
 void dagi_sim_post(struct dagi_sim *s, dagi_sim_time at, enum dagi_sim_kind kind, int rank, void *what,
                    uint32_t extra)
 {
-    dagi_sim_event e = {.at = at, .order = s->order++, .what = what, .rank = (uint32_t)rank,
-                        .extra = extra, .kind = (uint8_t)kind};
-    if (kind == DAGI_SIM_CREDIT) /* of two ranks, and carries nothing */
-        e.peer = (uint32_t)(uintptr_t)what;
+    dagi_sim_event e = {.at = at, .order = s->order++, .what = what, .extra = extra,
+                        .rank = (uint32_t)rank & 0x3ffffff, .kind = (uint8_t)kind & 0x3f};
     if (dagi_sim_events_push(&s->events, e) != 0)
         dagi_sim_short(s);
 }
@@ -49,7 +47,7 @@ void dagi_sim_next(struct dagi_sim *s)
         dagi_sim_inbox(s, rank, NULL, e->what, (int32_t)e->extra);
         dagi_sim_go(s, rank);
         break;
-    case DAGI_SIM_CREDIT: dagi_sim_credit(s, (int)e->peer, rank, (int32_t)e->extra); break;
+    case DAGI_SIM_CREDIT: dagi_sim_credit(s, (int)(uintptr_t)e->what, rank, (int32_t)e->extra); break;
     }
 }
 
