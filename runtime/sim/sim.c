@@ -1,4 +1,5 @@
 /* The clock, its events, and what the application asks for. */
+#include "../base/clock.h"
 #include "../layout/grid.h"
 #include "sim_impl.h"
 
@@ -130,9 +131,30 @@ dag_status dagi_sim_init(dag_context *ctx, char *why, size_t size)
     s->ctx = ctx;
     dagi_tasks(ctx)->sim = s;
     dag_status status = make(s, why, size);
-    ctx->simulated = 1;
+    ctx->simulated = ctx->modelled = 1;
     ctx->size = status == DAG_SUCCESS ? s->nranks : 1;
     return status;
+}
+
+static void pass_kernel(void *arg, const dag_kernel_call *call)
+{
+    struct dagi_sim *s = arg;
+    dagi_clock_pass((uint64_t)(dagi_sim_kernel_time(&s->machine, call) + 500) / 1000);
+}
+
+dag_status dagi_sim_time_kernels(dag_context *ctx, char *why, size_t size)
+{
+    struct dagi_sim *s = calloc(1, sizeof *s);
+    if (!s) {
+        snprintf(why, size, "no memory to simulate");
+        return DAG_ERR_NOMEM;
+    }
+    s->ctx = ctx;
+    dagi_tasks(ctx)->sim = s;
+    ctx->modelled = 1;
+    if (dag_kernels_model)
+        dag_kernels_model(pass_kernel, s);
+    return dagi_sim_machine_read(&s->machine, ctx->settings.machine, why, size);
 }
 
 void dagi_sim_open(dag_context *ctx)
@@ -164,8 +186,10 @@ void dagi_sim_fini(dag_context *ctx)
         next = m->next;
         free(m);
     }
-    dagi_tasks(ctx)->remote = NULL;
-    dagi_tasks(ctx)->device = NULL;
+    if (ctx->simulated) {
+        dagi_tasks(ctx)->remote = NULL;
+        dagi_tasks(ctx)->device = NULL;
+    }
     if (s->scratch)
         munmap(s->scratch, s->scratch_bytes);
     dagi_sim_wires_fini(&s->wires);
