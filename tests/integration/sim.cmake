@@ -26,6 +26,11 @@ if(TARGET dag_sim AND TARGET dag_driver)
     dag_add_script_test(sim_errors LABELS integration TIMEOUT 60
         COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/errors.sh"
             "$<TARGET_FILE_DIR:dag_sim>")
+    if(TARGET dag_doctor AND DAG_HAVE_MPI)
+        dag_add_script_test(sim_network PROCESSORS 2 LABELS integration
+            COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/network.sh" "${DAG_MPIRUN}"
+                "$<TARGET_FILE_DIR:dag_sim>")
+    endif()
     find_package(Python3 COMPONENTS Interpreter QUIET)
     if(Python3_FOUND)
         dag_add_script_test(sim_kept LABELS integration
