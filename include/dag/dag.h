@@ -184,9 +184,9 @@ int dag_reproducible(const dag_context *context);
 
 /* ---- simulated runs ---------------------------------------------------------------------- */
 
-/** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim): bodies run
- *  with kernels that compute nothing, elements have no content, and dag_matrix_each_local() visits
- *  none. */
+/** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim), or under
+ *  SimGrid with the description of a machine: bodies run with kernels that compute nothing, elements have no
+ *  content, and dag_matrix_each_local() visits none. */
 int dag_simulated(const dag_context *context);
 
 /** Seconds since some moment, by the clock of this run, which may be a simulated one. */
@@ -205,7 +205,7 @@ typedef struct dag_simulation {
     double node_memory;  /**< bytes of a node; 0 = the machine's description does not say */
     int node_ranks;      /**< ranks of a node */
 } dag_simulation;
-/** @return 1, or 0 when this is no simulated run. */
+/** @return 1, or 0 when ranks are not played in one process. */
 int dag_simulation_get(const dag_context *context, dag_simulation *simulation);
 
 /* ---- taskpools -------------------------------------------------------------------------- */

@@ -70,6 +70,8 @@ int dagi_comm_can_sleep(const struct dagi_worker *w);
  * be some, or for a while (2 ms at most; less where not all that matters rings, but longer the
  * longer nothing has come: `idle` nanoseconds). As dagi_comm_progress(). */
 int dagi_comm_sleep(struct dagi_worker *w, uint64_t idle, bool (*stay)(struct dagi_worker *w));
+/* 1: sleep there means to block in the engine until a message comes; there may be one worker only. */
+int dagi_comm_blocks(const dag_context *ctx);
 /* Wake whoever sleeps there. Any thread. */
 void dagi_comm_rouse(dag_context *ctx);
 /* Why ranks of this node cannot wake each other; "" = they can, or there are none. */

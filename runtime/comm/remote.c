@@ -221,13 +221,34 @@ static uint64_t longest_sleep(const dagi_comm *c, uint64_t idle)
 int dagi_comm_can_sleep(const struct dagi_worker *w)
 {
     const dagi_engine *e = dagi_comm_of(w->ctx)->engine;
+    if (e->ops->wait)
+        return dagi_tasks(w->ctx)->single;
     return e->bells && (w->index == 0 || !e->main_only);
+}
+
+/* There is one worker: what it waits for comes as a message. */
+static int sleep_blocked(dagi_comm *c, struct dagi_worker *w, bool (*stay)(struct dagi_worker *w))
+{
+    if (!dagi_comm_enter(c, w))
+        return -1;
+    int events = progress_locked(c);
+    if (events <= 0 && !stay(w))
+        events = c->engine->ops->wait(c->engine);
+    dagi_comm_leave(c);
+    return events;
+}
+
+int dagi_comm_blocks(const dag_context *ctx)
+{
+    return ctx->size > 1 && dagi_comm_of(ctx)->engine->ops->wait != NULL;
 }
 
 int dagi_comm_sleep(struct dagi_worker *w, uint64_t idle, bool (*stay)(struct dagi_worker *w))
 {
     dagi_comm *c = dagi_comm_of(w->ctx);
     dagi_bell *bell = c->engine->bell;
+    if (c->engine->ops->wait)
+        return sleep_blocked(c, w, stay);
     int events = -1;
     uint64_t longest = 0;
     uint32_t heard = dagi_bell_listen(bell);

@@ -40,7 +40,7 @@ typedef struct dagi_direct_question {
 
 typedef struct dagi_engine dagi_engine;
 /*
- * All functions but am_max() are called under the progress lock. Nothing blocks but agree() and
+ * All functions but am_max() are called under the progress lock. Nothing blocks but agree(), wait() and
  * fini().
  *
  * Credit: every message that is not control is charged to the window (setting credit_bytes) of its
@@ -90,6 +90,9 @@ typedef struct dagi_engine_ops {
                   int *shown);
     /* Sends and transfers under way, which may need progress() of this rank. */
     int (*under_way)(const dagi_engine *e);
+    /* Block until an event has come, and handle it; number of events. NULL: it cannot. Where it can, time
+     * is simulated, and to look again and again takes none. */
+    int (*wait)(dagi_engine *e);
 } dagi_engine_ops;
 
 /* What a message is charged beyond its bytes: about what MPI keeps for one that nobody has received

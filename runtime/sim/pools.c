@@ -160,8 +160,7 @@ static void forget_events(struct dagi_sim *s, const dagi_sim_pool *p)
             }
             continue;
         }
-        void *what = e->kind == DAGI_SIM_CREDIT ? (void *)(uintptr_t)e->peer : e->what;
-        dagi_sim_post(s, e->at, (enum dagi_sim_kind)e->kind, (int)e->rank, what, e->extra);
+        dagi_sim_post(s, e->at, (enum dagi_sim_kind)e->kind, (int)e->rank, e->what, e->extra);
     }
     dagi_sim_events_fini(&old);
 }

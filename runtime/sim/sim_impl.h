@@ -14,17 +14,18 @@ enum dagi_sim_kind {
     DAGI_SIM_FREE,    /* a worker has done its part of messages */
     DAGI_SIM_MESSAGE, /* an ACTIVATE is here: what = the message */
     DAGI_SIM_PIECE,   /* a segment is here, or may be fetched: what = the arrival, extra = its number */
-    DAGI_SIM_CREDIT   /* extra bytes of credit have come back: rank gave it to rank `peer` */
+    DAGI_SIM_CREDIT   /* extra bytes of credit have come back to the rank: what = who gave them */
 };
 
+/* Two of them fill a line of the cache, the four children in a heap two lines. */
 typedef struct dagi_sim_event {
     dagi_sim_time at;
     uint64_t order; /* of equal times the one that was made first */
     void *what;
-    uint32_t rank, peer;
     uint32_t extra;
-    uint8_t kind;
+    uint32_t rank : 26, kind : 6;
 } dagi_sim_event;
+_Static_assert(sizeof(dagi_sim_event) == 32, "an event is half a line");
 
 #define HEAP dagi_sim_events
 #define HEAP_ENTRY dagi_sim_event
