@@ -43,6 +43,18 @@ foreach(name IN ITEMS refine_matrix lu_hard error_bounds conditions)
     target_link_libraries(${name} PRIVATE dag_la m)
 endforeach()
 
+# Parts of arrays laid out for ScaLAPACK, of each routine.
+add_executable(la_parts la/parts/main.c la/parts/parts.c la/parts/open.c la/parts/blas3.c
+    la/parts/factor.c la/parts/qr.c la/parts/auxiliary.c)
+target_link_libraries(la_parts PRIVATE dag_la m)
+foreach(np IN ITEMS 1 2 4 6)
+    dag_add_mpi_test(scalapack_solve_np${np} NP ${np} THREADS 1 COMMAND scalapack_solve)
+    dag_add_mpi_test(la_parts_np${np} NP ${np} THREADS 1 COMMAND la_parts 10)
+    dag_add_mpi_test(la_parts_full_np${np} NP ${np} THREADS 1 COMMAND la_parts 500 LABELS full
+        TIMEOUT 1200)
+endforeach()
+dag_add_mpi_test(la_parts_threads NP 2 THREADS 2 COMMAND la_parts 2 LABELS sanitize)
+
 foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(potrf_matrix_small_np${np} NP ${np} THREADS 1 COMMAND potrf_matrix small
         LABELS sanitize)
