@@ -313,8 +313,8 @@ static MICRO_TARGET void MICRO(gemm)(bool transa, bool transb, int m, int n, int
         MICRO(dots)(m, n, k, alpha, A, lda, B, ldb, C, ldc);
         return;
     }
-    if (!transa && n == 1) {
-        MICRO(gemv)(m, k, alpha, A, lda, B, transb ? ldb : 1, C);
+    if (!transa && (n == 1 || (n <= MICRO_SLIM && k >= 4 * LANES))) {
+        MICRO(slim)(n, m, k, alpha, A, lda, B, transb ? ldb : 1, transb ? 1 : ldb, C, ldc);
         return;
     }
     MICRO(update)((MICRO(job)){.region = DAG_REGION_FULL, .m = m, .n = n, .k = k, .alpha = alpha,
@@ -520,6 +520,7 @@ static const MICRO_TYPE MICRO(table) = {MICRO(gemm), MICRO(syrk), MICRO(trsm), M
 #undef MICRO_ROWS
 #undef MICRO_DEPTH
 #undef MICRO_NARROW
+#undef MICRO_SLIM
 #undef INLINE
 #undef APART
 #undef EACH_COL
