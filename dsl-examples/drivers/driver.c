@@ -259,10 +259,9 @@ static bool grid_fits(const dag_context *ctx, const options *o)
     return false;
 }
 
-/* Where nobody asked for a grid. */
-static dag_status choose_grid(dag_context *ctx, const driver *d, options *o, dag_grid_choice *choice)
+dag_status driver_grid(dag_context *ctx, const driver *d, options *o, dag_grid_choice *choice)
 {
-    if (o->p != 0 || o->q != 0 || dag_size(ctx) == 1 || dag_simulated(ctx))
+    if (o->p != 0 || o->q != 0 || dag_size(ctx) == 1)
         return DAG_SUCCESS;
     bool plain = o->pivoting == DRIVER_PIVOT_NONE || (o->given & OPT_BIT(OPT_M)); /* no search; tall or wide */
     const char *routine = plain ? "potrf" : d->name;
@@ -425,7 +424,7 @@ int driver_main(const driver *d, int argc, char **argv)
     dag_grid_choice grid = {.why = ""};
     if (!grid_fits(ctx, &o) || !predict_allows(ctx, &o, program))
         end = DRIVER_USAGE;
-    else if (choose_grid(ctx, d, &o, &grid) != DAG_SUCCESS)
+    else if (driver_grid(ctx, d, &o, &grid) != DAG_SUCCESS)
         end = DRIVER_FAILED;
     else
         end = run_all(d, ctx, &o, grid.why[0] != '\0' ? grid.why : NULL);

@@ -101,5 +101,7 @@ double driver_qr_flops(const dag_matrix *A);
 double driver_time(dag_context *ctx);
 /* A context with the settings that the options stand for; what is wrong has been said. */
 dag_status driver_start(const options *o, dag_context **ctx);
+/* Where nobody asked for a grid, one that suits the routine, and why; `choice` is untouched elsewhere. */
+dag_status driver_grid(dag_context *ctx, const driver *d, options *o, dag_grid_choice *choice);
 
 #endif

@@ -183,8 +183,8 @@ static void print_mixed(const report *r)
 
 void results_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
-    printf("%s%s: prec %c, ", dag_simulated(ctx) ? "simulated " : "", r->routine,
-           dag_precision_letter(o->prec));
+    const char *simulated = dag_simulated(ctx) ? "simulated " : "";
+    printf("%s%s: prec %c, ", simulated, r->routine, dag_precision_letter(o->prec));
     if (r->m != r->n)
         printf("m %" PRId64 ", ", r->m);
     printf("n %" PRId64 ", nb %" PRId64 "%s, grid %dx%d, %d %s with %d %s: %.4g s",
@@ -201,7 +201,7 @@ void results_text(const driver *d, const dag_context *ctx, const options *o, con
         printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
     printf("\n");
     if (r->grid_why != NULL)
-        printf("%s: grid %dx%d: %s\n", r->routine, r->p, r->q, r->grid_why);
+        printf("%s%s: grid %dx%d: %s\n", simulated, r->routine, r->p, r->q, r->grid_why);
     if (dag_simulated(ctx)) {
         predict_text(ctx, r);
         return;
