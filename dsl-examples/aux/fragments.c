@@ -1,7 +1,7 @@
 /*
- * The cuts of two layouts, laid over one another, give fragments that lie within one tile of either. A
- * `fragments` shows one of the two places as a collection of these; redistribute.jdf copies them one
- * by one.
+ * The cuts of two layouts, laid over one another, give fragments that lie within one tile of
+ * either. A `fragments` shows one of the two places as a collection of these; redistribute.jdf
+ * copies them one by one.
  *
  * A fragment of tiles that one of the matrices does not have has no elements, on both sides.
  */
@@ -34,8 +34,13 @@ int64_t dagi_line_before(const dagi_line *l, int64_t i, int64_t x)
 
 dagi_place dagi_place_of(dag_matrix *A)
 {
-    return (dagi_place){.name = A->super.name, .prec = A->prec, .m = A->m, .n = A->n,
-                        .rows = {0, A->mb, 0, A->p}, .cols = {0, A->nb, 0, A->q}, .matrix = A};
+    return (dagi_place){.name = A->super.name,
+                        .prec = A->prec,
+                        .m = A->m,
+                        .n = A->n,
+                        .rows = {0, A->mb, 0, A->p},
+                        .cols = {0, A->nb, 0, A->q},
+                        .matrix = A};
 }
 
 /* Where the block around element `at` ends. */
@@ -47,8 +52,8 @@ static int64_t end_of_block(const dagi_line *l, int64_t at)
 /* The cuts of a and b up to length; .at is NULL without memory. */
 static struct cuts cut(int64_t length, const dagi_line *a, const dagi_line *b)
 {
-    struct cuts c = {0, malloc(((size_t)(length / a->block) + (size_t)(length / b->block) + 4) *
-                               sizeof(*c.at))};
+    struct cuts c = {
+        0, malloc(((size_t)(length / a->block) + (size_t)(length / b->block) + 4) * sizeof(*c.at))};
     for (int64_t at = 0; c.at != NULL && at < length;) {
         int64_t next_a = end_of_block(a, at), next_b = end_of_block(b, at);
         c.at[c.count++] = at;
@@ -101,8 +106,10 @@ static char *element_at(const dagi_place *p, int64_t row, int64_t col, int64_t *
         char *tile = dag_matrix_at(a, row / a->mb, col / a->nb, ld);
         return tile + (size_t)(row % a->mb + col % a->nb * *ld) * item;
     }
-    int64_t i = dagi_line_before(&p->rows, p->rows.first + row, dagi_line_coordinate(&p->rows, row));
-    int64_t j = dagi_line_before(&p->cols, p->cols.first + col, dagi_line_coordinate(&p->cols, col));
+    int64_t i =
+        dagi_line_before(&p->rows, p->rows.first + row, dagi_line_coordinate(&p->rows, row));
+    int64_t j =
+        dagi_line_before(&p->cols, p->cols.first + col, dagi_line_coordinate(&p->cols, col));
     *ld = p->lld;
     return p->local + (size_t)(i + j * p->lld) * item;
 }
@@ -114,12 +121,14 @@ static dag_status fragment_element(dag_collection *c, const int64_t *index, dag_
     element->ptr = NULL;
     element->ld = 1;
     if (element->shape.m > 0)
-        element->ptr = element_at(f->of, f->rows->at[index[0]], f->cols->at[index[1]], &element->ld);
+        element->ptr =
+            element_at(f->of, f->rows->at[index[0]], f->cols->at[index[1]], &element->ld);
     return DAG_SUCCESS;
 }
 
 static void fragments_init(struct fragments *f, dag_context *ctx, const dagi_place *of,
-                           const dagi_place *other, const struct cuts *rows, const struct cuts *cols)
+                           const dagi_place *other, const struct cuts *rows,
+                           const struct cuts *cols)
 {
     static const dag_collection_ops ops = {fragment_rank, fragment_contains, fragment_shape,
                                            fragment_element};
@@ -151,8 +160,8 @@ dag_status dagi_copy_fragments(dag_context *ctx, const char *routine, const dagi
         struct fragments source, target;
         fragments_init(&source, ctx, from, to, &rows, &cols);
         fragments_init(&target, ctx, to, from, &rows, &cols);
-        status = dag_run(ctx, redistribute_new(ctx, &source.super, &target.super, rows.count,
-                                               cols.count));
+        status = dag_run(
+            ctx, redistribute_new(ctx, &source.super, &target.super, rows.count, cols.count));
     }
     free(rows.at);
     free(cols.at);

@@ -1,5 +1,5 @@
-/* From one block-cyclic layout to another: what redistribute.jdf copies, for dag_redistribute() and for
- * parts of arrays that lie as ScaLAPACK has them. */
+/* From one block-cyclic layout to another: what redistribute.jdf copies, for dag_redistribute() and
+ * for parts of arrays that lie as ScaLAPACK has them. */
 #ifndef AUX_FRAGMENTS_H
 #define AUX_FRAGMENTS_H
 
@@ -44,8 +44,8 @@ static inline int dagi_place_rank(const dagi_place *p, int64_t row, int64_t col)
 
 dagi_place dagi_place_of(dag_matrix *A);
 
-/* Copies m x n elements from one place to another, collective. Of tiles that one matrix does not have
- * nothing is copied. */
+/* Copies m x n elements from one place to another, collective. Of tiles that one matrix does not
+ * have nothing is copied. */
 dag_status dagi_copy_fragments(dag_context *ctx, const char *routine, const dagi_place *from,
                                const dagi_place *to);
 

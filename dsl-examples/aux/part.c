@@ -43,11 +43,15 @@ static void check_grid(dagi_check *c, const dag_blacs_grid *g)
     const int64_t same[] = {g->nprow, g->npcol, g->order, g->nb};
     dagi_check_same(c, "grid", same, sizeof same);
     if (g->nprow < 1 || g->npcol < 1 || g->nprow > size / g->npcol)
-        dagi_check_fail(c, "grid has %d x %d places (nprow, npcol); it must have at least one, and at "
-                        "most the %d of ctx", g->nprow, g->npcol, size);
+        dagi_check_fail(c,
+                        "grid has %d x %d places (nprow, npcol); it must have at least one, and at "
+                        "most the %d of ctx",
+                        g->nprow, g->npcol, size);
     if (g->order != DAG_GRID_ROW_MAJOR && g->order != DAG_GRID_COLUMN_MAJOR)
-        dagi_check_fail(c, "order of grid is %d; it must be DAG_GRID_ROW_MAJOR or "
-                        "DAG_GRID_COLUMN_MAJOR", (int)g->order);
+        dagi_check_fail(c,
+                        "order of grid is %d; it must be DAG_GRID_ROW_MAJOR or "
+                        "DAG_GRID_COLUMN_MAJOR",
+                        (int)g->order);
     if (g->nb < 0 || g->nb > INT_MAX)
         dagi_check_fail(c, "nb of grid is %" PRId64 "; it must be 0 or a tile size", g->nb);
 }
@@ -55,8 +59,8 @@ static void check_grid(dagi_check *c, const dag_blacs_grid *g)
 /* One dimension of desc: how much, in blocks of what, from where of p. */
 static void check_line(dagi_check *c, const int *desc, int length, int block, int source, int p)
 {
-    static const char *const names[DESC_SIZE] = {"DTYPE_", "CTXT_", "M_", "N_", "MB_",
-                                                 "NB_", "RSRC_", "CSRC_", "LLD_"};
+    static const char *const names[DESC_SIZE] = {"DTYPE_", "CTXT_", "M_",    "N_",  "MB_",
+                                                 "NB_",    "RSRC_", "CSRC_", "LLD_"};
     if (desc[length] < 0)
         dagi_check_fail(c, "desc[%d] (%s) is %d; it must not be negative", length, names[length],
                         desc[length]);
@@ -94,8 +98,10 @@ static void check_reach(dagi_check *c, const char *length, int64_t n, const char
     if (at < 1)
         dagi_check_fail(c, "%s is %" PRId64 "; it is counted from 1", first, at);
     if (c->status == DAG_SUCCESS && (at - 1 > whole || n > whole - (at - 1)))
-        dagi_check_fail(c, "%s = %" PRId64 " from %s = %" PRId64 " reaches beyond the %" PRId64
-                        " that desc says", length, n, first, at, whole);
+        dagi_check_fail(c,
+                        "%s = %" PRId64 " from %s = %" PRId64 " reaches beyond the %" PRId64
+                        " that desc says",
+                        length, n, first, at, whole);
 }
 
 static dagi_check check(const request *r)
@@ -123,11 +129,15 @@ static dagi_check check(const request *r)
 static dagi_place place_of(const request *r)
 {
     const int *d = r->desc;
-    return (dagi_place){.name = "part of an array", .prec = r->prec, .m = r->m, .n = r->n,
+    return (dagi_place){.name = "part of an array",
+                        .prec = r->prec,
+                        .m = r->m,
+                        .n = r->n,
                         .rows = {r->ia - 1, d[MB_], d[RSRC_], r->grid->nprow},
                         .cols = {r->ja - 1, d[NB_], d[CSRC_], r->grid->npcol},
                         .column_major = r->grid->order == DAG_GRID_COLUMN_MAJOR,
-                        .local = r->local, .lld = d[LLD_]};
+                        .local = r->local,
+                        .lld = d[LLD_]};
 }
 
 /* The local memory of the part; none outside of the grid. */
@@ -137,11 +147,13 @@ static void find_local(dagi_check *c, const dagi_place *p, const int *desc, dag_
     *where = (dag_matrix){.prec = p->prec, .layout = DAG_LAYOUT_SLAB};
     if (rank >= P * Q)
         return;
-    int64_t row = p->column_major ? rank % P : rank / Q, col = p->column_major ? rank / P : rank % Q;
+    int64_t row = p->column_major ? rank % P : rank / Q,
+            col = p->column_major ? rank / P : rank % Q;
     int64_t rows = dagi_line_before(&p->rows, desc[M_], row);
     if (p->lld < (rows > 1 ? rows : 1))
-        dagi_check_fail(c, "desc[8] (LLD_) is %" PRId64 "; of the whole matrix this rank has %" PRId64
-                        " rows", p->lld, rows);
+        dagi_check_fail(
+            c, "desc[8] (LLD_) is %" PRId64 "; of the whole matrix this rank has %" PRId64 " rows",
+            p->lld, rows);
     int64_t i = dagi_line_before(&p->rows, p->rows.first, row);
     int64_t j = dagi_line_before(&p->cols, p->cols.first, col);
     where->m_loc = dagi_line_before(&p->rows, p->rows.first + p->m, row) - i;
@@ -165,12 +177,12 @@ static int misfit(char *why, size_t size, const char *what, const dagi_line *l, 
         if (from != 0)
             return snprintf(why, size, "its %ss begin inside of a block", what);
         if (l->block != tile)
-            return snprintf(why, size, "its %ss are in blocks of %" PRId64 ", not of %" PRId64, what,
-                            l->block, tile);
+            return snprintf(why, size, "its %ss are in blocks of %" PRId64 ", not of %" PRId64,
+                            what, l->block, tile);
     }
     if (on != 0)
-        return snprintf(why, size, "its first %s is on process %s %" PRId64 ", not on 0", what, what,
-                        on);
+        return snprintf(why, size, "its first %s is on process %s %" PRId64 ", not on 0", what,
+                        what, on);
     return 0;
 }
 
@@ -190,10 +202,12 @@ static void check_overlap(dagi_check *c, const opened *part)
 {
     pthread_mutex_lock(&open_lock);
     for (const opened *o = all_open; o != NULL && c->status == DAG_SUCCESS; o = o->next)
-        if ((o->super.copied || part->super.copied) && ((o->access | part->access) & DAG_PART_WRITE) &&
+        if ((o->super.copied || part->super.copied) &&
+            ((o->access | part->access) & DAG_PART_WRITE) &&
             dagi_la_overlap(&o->where, &part->where))
-            dagi_check_fail(c, "the part overlaps another one that is open, and one of them is a copy: "
-                            "close that one first");
+            dagi_check_fail(
+                c, "the part overlaps another one that is open, and one of them is a copy: "
+                   "close that one first");
     pthread_mutex_unlock(&open_lock);
 }
 
@@ -219,8 +233,14 @@ static void strike_off(const opened *part)
 static dag_status make_matrix(opened *part, const dag_blacs_grid *grid, int64_t mb, int64_t nb)
 {
     const dagi_place *p = &part->place;
-    dag_matrix_desc desc = {.prec = p->prec, .m = p->m, .n = p->n, .mb = mb, .nb = nb,
-                            .p = grid->nprow, .q = grid->npcol, .layout = DAG_LAYOUT_SLAB,
+    dag_matrix_desc desc = {.prec = p->prec,
+                            .m = p->m,
+                            .n = p->n,
+                            .mb = mb,
+                            .nb = nb,
+                            .p = grid->nprow,
+                            .q = grid->npcol,
+                            .layout = DAG_LAYOUT_SLAB,
                             .name = part->super.copied ? "copy of a part of an array" : p->name};
     if (!part->super.copied) {
         desc.local = part->where.base;
@@ -248,7 +268,8 @@ static opened *prepare(dagi_check *c, const request *r)
     part->access = r->access;
     part->place = place_of(r);
     find_local(c, &part->place, r->desc, &part->where);
-    part->super.copied = is_copy(part->super.why, sizeof part->super.why, &part->place, mb, nb) != 0;
+    part->super.copied =
+        is_copy(part->super.why, sizeof part->super.why, &part->place, mb, nb) != 0;
     check_overlap(c, part);
     if (c->status == DAG_SUCCESS)
         c->status = make_matrix(part, r->grid, mb, nb);
@@ -263,8 +284,8 @@ static void discard(opened *part)
 }
 
 dag_status dag_part_open(const dag_blacs_grid *grid, dag_precision prec, dag_part_access access,
-                         int64_t m, int64_t n, void *local, int64_t ia, int64_t ja, const int desc[9],
-                         dag_part **part)
+                         int64_t m, int64_t n, void *local, int64_t ia, int64_t ja,
+                         const int desc[9], dag_part **part)
 {
     const request r = {grid, prec, access, m, n, ia, ja, local, desc};
     dagi_check c = check(&r);

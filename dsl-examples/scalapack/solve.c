@@ -1,10 +1,10 @@
 /*
  * solve.c - a program that is laid out for ScaLAPACK and calls this library.
  *
- * A and B are dealt in blocks to a grid of processes in column-major order, as Cblacs_gridinit(.., "C", ..)
- * makes it, from a process that is not the first. The system is a part of them that begins inside of a
- * block. What pdgesv() would be called for is between the two comments in solve(); all the rest stays as
- * it is in such a program.
+ * A and B are dealt in blocks to a grid of processes in column-major order, as Cblacs_gridinit(..,
+ * "C", ..) makes it, from a process that is not the first. The system is a part of them that begins
+ * inside of a block. What pdgesv() would be called for is between the two comments in solve(); all
+ * the rest stays as it is in such a program.
  *
  * The system is A(i,j) = 1/(1 + |i-j|) + n [i=j], with B such that all of X is 1.
  */
@@ -69,10 +69,10 @@ static double right_hand_side(int64_t i, int64_t j)
     return sum;
 }
 
-/* Local elements of the part that begins at (ia, ja) become value(i, j), indices being the part's; without
- * one they are compared with 1. */
+/* Local elements of the part that begins at (ia, ja) become value(i, j), indices being the part's;
+ * without one they are compared with 1. */
 static void each(const processes *g, const array *a, int ia, int ja, int64_t m, int64_t n,
-                   double (*value)(int64_t i, int64_t j), double *worst)
+                 double (*value)(int64_t i, int64_t j), double *worst)
 {
     for (int64_t c = 0; c < a->cols; c++)
         for (int64_t r = 0; r < a->rows; r++) {
@@ -94,7 +94,8 @@ static dag_status solve(dag_context *ctx, const processes *g, array *a, array *b
     /* pdgesv(n, nrhs, a, ia, ja, desca, ipiv, b, ib, jb, descb, info) */
     const dag_blacs_grid grid = {ctx, g->nprow, g->npcol, DAG_GRID_COLUMN_MAJOR, BLOCK};
     dag_part *A = NULL, *B = NULL;
-    dag_status status = dag_part_open(&grid, DAG_D, DAG_PART_RW, N, N, a->local, IA, JA, a->desc, &A);
+    dag_status status =
+        dag_part_open(&grid, DAG_D, DAG_PART_RW, N, N, a->local, IA, JA, a->desc, &A);
     if (status == DAG_SUCCESS)
         status = dag_part_open(&grid, DAG_D, DAG_PART_RW, N, NRHS, b->local, IB, JB, b->desc, &B);
     if (status == DAG_SUCCESS)

@@ -37,7 +37,8 @@ static void lascl(trial *t)
     whole a = random_whole(t, m, n);
     part A = open_part(t, a, DAG_PART_RW);
     must(t, dag_lascl(t->ctx, uplo, from, to, A.M));
-    LAPACKE_zlascl(LAPACK_COL_MAJOR, lapack_uplo(uplo, 'G'), 0, 0, from, to, (int)m, (int)n, a.a, ld(a));
+    LAPACKE_zlascl(LAPACK_COL_MAJOR, lapack_uplo(uplo, 'G'), 0, 0, from, to, (int)m, (int)n, a.a,
+                   ld(a));
     close_as(&A, a, 4);
     free(a.a);
 }
@@ -50,7 +51,8 @@ static void lacpy(trial *t)
     part A = open_part(t, a, DAG_PART_READ);
     part B = open_part(t, b, uplo == DAG_GENERAL ? DAG_PART_WRITE : DAG_PART_RW);
     must(t, dag_lacpy(t->ctx, uplo, A.M, B.M));
-    LAPACKE_zlacpy(LAPACK_COL_MAJOR, lapack_uplo(uplo, 'A'), (int)m, (int)n, a.a, ld(a), b.a, ld(b));
+    LAPACKE_zlacpy(LAPACK_COL_MAJOR, lapack_uplo(uplo, 'A'), (int)m, (int)n, a.a, ld(a), b.a,
+                   ld(b));
     close_read(&A);
     close_as(&B, b, 0);
     free(a.a);
@@ -117,8 +119,8 @@ static void lange(trial *t)
     whole a = random_whole(t, m, n);
     part A = open_part(t, a, DAG_PART_READ);
     must(t, dag_lange(t->ctx, (dag_norm)kind, A.M, &value));
-    same_number(t, "the norm", value, LAPACKE_zlange(LAPACK_COL_MAJOR, norm_letters[kind], (int)m, (int)n,
-                                                     a.a, ld(a)));
+    same_number(t, "the norm", value,
+                LAPACKE_zlange(LAPACK_COL_MAJOR, norm_letters[kind], (int)m, (int)n, a.a, ld(a)));
     close_read(&A);
     free(a.a);
 }
@@ -157,18 +159,20 @@ static void lantr(trial *t)
     whole a = random_whole(t, m, n), b = whole_new(DAG_Z, m, n);
     part A = open_part(t, a, DAG_PART_READ);
     must(t, dag_lantr(t->ctx, (dag_norm)kind, uplo, diag, A.M, &value));
-    for (int64_t j = 0; j < n; j++) /* trapezoids, of which not all versions of LAPACK think alike */
+    for (int64_t j = 0; j < n;
+         j++) /* trapezoids, of which not all versions of LAPACK think alike */
         for (int64_t i = 0; i < m; i++)
             if (within(uplo, i, j))
                 whole_put(b, i, j, i == j && diag == DAG_UNIT ? 1 : whole_get(a, i, j));
-    same_number(t, "the norm", value, LAPACKE_zlange(LAPACK_COL_MAJOR, norm_letters[kind], (int)m, (int)n,
-                                                     b.a, ld(b)));
+    same_number(t, "the norm", value,
+                LAPACKE_zlange(LAPACK_COL_MAJOR, norm_letters[kind], (int)m, (int)n, b.a, ld(b)));
     close_read(&A);
     free(a.a);
     free(b.a);
 }
 
-/* ---- generators: the same numbers as in a matrix of the library's own --------------------------- */
+/* ---- generators: the same numbers as in a matrix of the library's own ---------------------------
+ */
 
 static dag_status generate(trial *t, int which, dag_matrix *A)
 {
@@ -188,7 +192,8 @@ static void generator(trial *t, int which)
     whole a = whole_new(DAG_Z, m, n);
     part A = open_part(t, a, DAG_PART_WRITE);
     must(t, generate(t, which, A.M));
-    dag_matrix *own = matrix_of(t->ctx, (dag_matrix_desc){.prec = t->prec, .m = m, .n = n, .nb = 7});
+    dag_matrix *own =
+        matrix_of(t->ctx, (dag_matrix_desc){.prec = t->prec, .m = m, .n = n, .nb = 7});
     must(t, generate(t, which, own));
     must(t, dag_matrix_panel(t->ctx, own, 0, n, a.a));
     dag_matrix_free(own);
@@ -257,7 +262,8 @@ static void solve_residual(trial *t)
     must(t, dag_lacpy(t->ctx, DAG_GENERAL, B.M, X.M));
     must(t, dag_posv(t->ctx, DAG_LOWER, A.M, X.M, &info));
     must(t, dag_solve_residual(t->ctx, &source, B.M, X.M, &error));
-    if (info != 0 || !(error.normwise >= 0 && error.normwise <= DAG_SOLVE_BOUND * dag_la_eps(t->prec)))
+    if (info != 0 ||
+        !(error.normwise >= 0 && error.normwise <= DAG_SOLVE_BOUND * dag_la_eps(t->prec)))
         wrong(t, "the backward error", error.normwise);
     for (int64_t i = 0; i < 2 * n; i++)
         whole_put(b, i % (n > 0 ? n : 1), i / (n > 0 ? n : 1), 1);

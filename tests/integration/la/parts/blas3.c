@@ -52,8 +52,9 @@ static void symmetric_product(trial *t, int hermitian)
     part A = open_part(t, a, DAG_PART_READ), B = open_part(t, b, DAG_PART_READ);
     part C = open_part(t, c, DAG_PART_RW);
     must(t, (hermitian ? dag_hemm : dag_symm)(t->ctx, side, uplo, alpha, A.M, B.M, beta, C.M));
-    (hermitian ? cblas_zhemm : cblas_zsymm)(CblasColMajor, (CBLAS_SIDE)side, (CBLAS_UPLO)uplo, (int)m,
-                                            (int)n, &alpha, a.a, ld(a), b.a, ld(b), &beta, c.a, ld(c));
+    (hermitian ? cblas_zhemm : cblas_zsymm)(CblasColMajor, (CBLAS_SIDE)side, (CBLAS_UPLO)uplo,
+                                            (int)m, (int)n, &alpha, a.a, ld(a), b.a, ld(b), &beta,
+                                            c.a, ld(c));
     close_read(&A);
     close_read(&B);
     close_as(&C, c, 40);
@@ -70,7 +71,8 @@ static void hemm(trial *t)
     symmetric_product(t, 1);
 }
 
-/* What the real types allow beyond the complex ones is the same to the reference in these letters. */
+/* What the real types allow beyond the complex ones is the same to the reference in these letters.
+ */
 static CBLAS_TRANSPOSE plain(dag_trans trans)
 {
     return trans == DAG_NO_TRANS ? CblasNoTrans : CblasTrans;
@@ -90,8 +92,8 @@ static void syrk(trial *t)
     dag_dcomplex alpha = scalar(t), beta = scalar(t);
     part A = open_part(t, a, DAG_PART_READ), C = open_part(t, c, DAG_PART_RW);
     must(t, dag_syrk(t->ctx, uplo, trans, alpha, A.M, beta, C.M));
-    cblas_zsyrk(CblasColMajor, (CBLAS_UPLO)uplo, plain(trans), (int)n, (int)k, &alpha, a.a, ld(a), &beta,
-                c.a, ld(c));
+    cblas_zsyrk(CblasColMajor, (CBLAS_UPLO)uplo, plain(trans), (int)n, (int)k, &alpha, a.a, ld(a),
+                &beta, c.a, ld(c));
     close_read(&A);
     close_as(&C, c, 40);
     free_three(a, c, (whole){0});
@@ -106,8 +108,8 @@ static void herk(trial *t)
     double alpha = (double)pick(t, 1, 9) / 4, beta = (double)pick(t, 1, 9) / 4;
     part A = open_part(t, a, DAG_PART_READ), C = open_part(t, c, DAG_PART_RW);
     must(t, dag_herk(t->ctx, uplo, trans, alpha, A.M, beta, C.M));
-    cblas_zherk(CblasColMajor, (CBLAS_UPLO)uplo, adjoint(trans), (int)n, (int)k, alpha, a.a, ld(a), beta,
-                c.a, ld(c));
+    cblas_zherk(CblasColMajor, (CBLAS_UPLO)uplo, adjoint(trans), (int)n, (int)k, alpha, a.a, ld(a),
+                beta, c.a, ld(c));
     close_read(&A);
     close_as(&C, c, 40);
     free_three(a, c, (whole){0});
@@ -123,8 +125,8 @@ static void syr2k(trial *t)
     part A = open_part(t, a, DAG_PART_READ), B = open_part(t, b, DAG_PART_READ);
     part C = open_part(t, c, DAG_PART_RW);
     must(t, dag_syr2k(t->ctx, uplo, trans, alpha, A.M, B.M, beta, C.M));
-    cblas_zsyr2k(CblasColMajor, (CBLAS_UPLO)uplo, plain(trans), (int)n, (int)k, &alpha, a.a, ld(a), b.a,
-                 ld(b), &beta, c.a, ld(c));
+    cblas_zsyr2k(CblasColMajor, (CBLAS_UPLO)uplo, plain(trans), (int)n, (int)k, &alpha, a.a, ld(a),
+                 b.a, ld(b), &beta, c.a, ld(c));
     close_read(&A);
     close_read(&B);
     close_as(&C, c, 40);
@@ -142,8 +144,8 @@ static void her2k(trial *t)
     part A = open_part(t, a, DAG_PART_READ), B = open_part(t, b, DAG_PART_READ);
     part C = open_part(t, c, DAG_PART_RW);
     must(t, dag_her2k(t->ctx, uplo, trans, alpha, A.M, B.M, beta, C.M));
-    cblas_zher2k(CblasColMajor, (CBLAS_UPLO)uplo, adjoint(trans), (int)n, (int)k, &alpha, a.a, ld(a), b.a,
-                 ld(b), beta, c.a, ld(c));
+    cblas_zher2k(CblasColMajor, (CBLAS_UPLO)uplo, adjoint(trans), (int)n, (int)k, &alpha, a.a,
+                 ld(a), b.a, ld(b), beta, c.a, ld(c));
     close_read(&A);
     close_read(&B);
     close_as(&C, c, 40);
@@ -163,8 +165,8 @@ static void triangle(trial *t, int solve)
     part A = open_part(t, a, DAG_PART_READ), B = open_part(t, b, DAG_PART_RW);
     must(t, (solve ? dag_trsm : dag_trmm)(t->ctx, side, uplo, trans, diag, alpha, A.M, B.M));
     (solve ? cblas_ztrsm : cblas_ztrmm)(CblasColMajor, (CBLAS_SIDE)side, (CBLAS_UPLO)uplo,
-                                        (CBLAS_TRANSPOSE)trans, (CBLAS_DIAG)diag, (int)m, (int)n, &alpha,
-                                        a.a, ld(a), b.a, ld(b));
+                                        (CBLAS_TRANSPOSE)trans, (CBLAS_DIAG)diag, (int)m, (int)n,
+                                        &alpha, a.a, ld(a), b.a, ld(b));
     close_read(&A);
     close_as(&B, b, 40);
     free_three(a, b, (whole){0});
@@ -198,7 +200,7 @@ static void trtrs(trial *t)
 }
 
 const routine_row blas3_rows[] = {
-    {"gemm", gemm},   {"symm", symm},   {"hemm", hemm}, {"syrk", syrk}, {"herk", herk},
-    {"syr2k", syr2k}, {"her2k", her2k}, {"trmm", trmm}, {"trsm", trsm}, {"trtrs", trtrs},
-    {NULL, NULL},
+    {"gemm", gemm}, {"symm", symm},   {"hemm", hemm},   {"syrk", syrk},
+    {"herk", herk}, {"syr2k", syr2k}, {"her2k", her2k}, {"trmm", trmm},
+    {"trsm", trsm}, {"trtrs", trtrs}, {NULL, NULL},
 };

@@ -1,5 +1,5 @@
-/* Cholesky and LU factorisations of random parts, what is solved and inverted with them, and what the
- * solutions are worth; parts.h. */
+/* Cholesky and LU factorisations of random parts, what is solved and inverted with them, and what
+ * the solutions are worth; parts.h. */
 #include "parts.h"
 
 #include <string.h>
@@ -65,8 +65,9 @@ static void posv(trial *t)
     whole a = positive(t, n), b = random_whole(t, n, nrhs);
     part A = open_part(t, a, DAG_PART_RW), B = open_part(t, b, DAG_PART_RW);
     must(t, dag_posv(t->ctx, uplo, A.M, B.M, &info));
-    lapack(t, info, LAPACKE_zposv(LAPACK_COL_MAJOR, letter(uplo), (int)n, (int)nrhs, a.a, ld(a), b.a,
-                                  ld(b)));
+    lapack(
+        t, info,
+        LAPACKE_zposv(LAPACK_COL_MAJOR, letter(uplo), (int)n, (int)nrhs, a.a, ld(a), b.a, ld(b)));
     close_as(&A, a, 40);
     close_as(&B, b, 200);
     free(a.a);
@@ -94,7 +95,8 @@ static void trtri(trial *t)
     whole a = dominant(t, n, n);
     part A = open_part(t, a, DAG_PART_RW);
     must(t, dag_trtri(t->ctx, uplo, diag, A.M, &info));
-    lapack(t, info, LAPACKE_ztrtri(LAPACK_COL_MAJOR, letter(uplo), letter(diag), (int)n, a.a, ld(a)));
+    lapack(t, info,
+           LAPACKE_ztrtri(LAPACK_COL_MAJOR, letter(uplo), letter(diag), (int)n, a.a, ld(a)));
     close_as(&A, a, 200);
     free(a.a);
 }
@@ -178,7 +180,8 @@ static void getrs(trial *t)
     whole a = shuffled(t, n, n), f = lu_of(t, a, ipiv, pivots), b = random_whole(t, n, nrhs);
     part F = open_part(t, f, DAG_PART_READ), B = open_part(t, b, DAG_PART_RW);
     must(t, dag_getrs(t->ctx, trans, F.M, pivots, B.M));
-    LAPACKE_zgetrs(LAPACK_COL_MAJOR, letter(trans), (int)n, (int)nrhs, f.a, ld(f), ipiv, b.a, ld(b));
+    LAPACKE_zgetrs(LAPACK_COL_MAJOR, letter(trans), (int)n, (int)nrhs, f.a, ld(f), ipiv, b.a,
+                   ld(b));
     close_read(&F);
     close_as(&B, b, 200);
     free(a.a);
@@ -195,7 +198,8 @@ static void gesv(trial *t)
     const dag_lu_options options = {.lookahead = 1};
     must(t, pick(t, 0, 1) ? dag_gesv(t->ctx, A.M, ours, B.M, &info)
                           : dag_gesv_with(t->ctx, A.M, ours, B.M, &options, &info));
-    /* not by zgesv, of which that of OpenBLAS factors nothing where there are no right-hand sides */
+    /* not by zgesv, of which that of OpenBLAS factors nothing where there are no right-hand sides
+     */
     lapack(t, info, LAPACKE_zgetrf(LAPACK_COL_MAJOR, (int)n, (int)n, a.a, ld(a), ipiv));
     LAPACKE_zgetrs(LAPACK_COL_MAJOR, 'N', (int)n, (int)nrhs, a.a, ld(a), ipiv, b.a, ld(b));
     same_pivots(t, n, ours, ipiv);
@@ -261,19 +265,23 @@ static void refine(trial *t, dag_uplo uplo, int bounds)
     int64_t n = order(t), nrhs = order(t), pivots[MOST];
     double ferr[MOST], berr[MOST];
     lapack_int ipiv[MOST];
-    whole a = uplo != DAG_GENERAL ? positive(t, n) : shuffled(t, n, n), b = random_whole(t, n, nrhs);
-    whole f = uplo != DAG_GENERAL ? cholesky(t, uplo, a) : lu_of(t, a, ipiv, pivots), x = copy_of(b);
+    whole a = uplo != DAG_GENERAL ? positive(t, n) : shuffled(t, n, n),
+          b = random_whole(t, n, nrhs);
+    whole f = uplo != DAG_GENERAL ? cholesky(t, uplo, a) : lu_of(t, a, ipiv, pivots),
+          x = copy_of(b);
     if (uplo != DAG_GENERAL)
         LAPACKE_zpotrs(LAPACK_COL_MAJOR, letter(uplo), (int)n, (int)nrhs, f.a, ld(f), x.a, ld(x));
     else
         LAPACKE_zgetrs(LAPACK_COL_MAJOR, 'N', (int)n, (int)nrhs, f.a, ld(f), ipiv, x.a, ld(x));
     part A = open_part(t, a, DAG_PART_READ), F = open_part(t, f, DAG_PART_READ);
-    part B = open_part(t, b, DAG_PART_READ), X = open_part(t, x, bounds ? DAG_PART_READ : DAG_PART_RW);
+    part B = open_part(t, b, DAG_PART_READ),
+         X = open_part(t, x, bounds ? DAG_PART_READ : DAG_PART_RW);
     if (uplo != DAG_GENERAL)
-        must(t, (bounds ? dag_porfs_bounds : dag_porfs)(t->ctx, uplo, A.M, F.M, B.M, X.M, ferr, berr));
+        must(t,
+             (bounds ? dag_porfs_bounds : dag_porfs)(t->ctx, uplo, A.M, F.M, B.M, X.M, ferr, berr));
     else
-        must(t, (bounds ? dag_gerfs_bounds : dag_gerfs)(t->ctx, DAG_NO_TRANS, A.M, F.M, pivots, B.M, X.M,
-                                                        ferr, berr));
+        must(t, (bounds ? dag_gerfs_bounds : dag_gerfs)(t->ctx, DAG_NO_TRANS, A.M, F.M, pivots, B.M,
+                                                        X.M, ferr, berr));
     for (int64_t j = 0; j < nrhs && n > 0; j++)
         if (!(berr[j] <= 100 * dag_la_eps(t->prec) && ferr[j] <= 1e5 * dag_la_eps(t->prec)))
             wrong(t, "a bound", ferr[j]);
@@ -313,7 +321,8 @@ static void mixed(trial *t, dag_uplo uplo)
     int64_t n = order(t), nrhs = order(t), info = -1, ours[MOST];
     int iter = 99;
     t->prec = dag_precision_is_complex(t->prec) ? DAG_Z : DAG_D;
-    whole a = uplo != DAG_GENERAL ? positive(t, n) : shuffled(t, n, n), b = random_whole(t, n, nrhs);
+    whole a = uplo != DAG_GENERAL ? positive(t, n) : shuffled(t, n, n),
+          b = random_whole(t, n, nrhs);
     part A = open_part(t, a, DAG_PART_RW), B = open_part(t, b, DAG_PART_READ);
     part X = open_part(t, b, DAG_PART_WRITE);
     if (uplo != DAG_GENERAL)
@@ -322,7 +331,8 @@ static void mixed(trial *t, dag_uplo uplo)
         must(t, dag_gesv_mixed(t->ctx, A.M, ours, B.M, X.M, &iter, &info));
     lapack_int ipiv[MOST];
     whole x = copy_of(b), f = copy_of(a);
-    lapack(t, info, LAPACKE_zgesv(LAPACK_COL_MAJOR, (int)n, (int)nrhs, f.a, ld(f), ipiv, x.a, ld(x)));
+    lapack(t, info,
+           LAPACKE_zgesv(LAPACK_COL_MAJOR, (int)n, (int)nrhs, f.a, ld(f), ipiv, x.a, ld(x)));
     if (n > 4 && nrhs > 0 && iter < 0) /* the goal of a few unknowns may be below rounding */
         wrong(t, "iter", iter);
     whole unused = close_part(&A);
@@ -346,15 +356,25 @@ static void posv_mixed(trial *t)
 }
 
 const routine_row factor_rows[] = {
-    {"potrf", potrf},           {"potrs", potrs},
-    {"posv", posv},             {"potri", potri},
-    {"trtri", trtri},           {"lauum", lauum},
-    {"pocon", pocon},           {"getrf", getrf},
-    {"getrf_nopiv", getrf_nopiv}, {"getrs", getrs},
-    {"gesv", gesv},             {"getri", getri},
-    {"laswp", laswp},           {"gecon", gecon},
-    {"gerfs", gerfs},           {"gerfs_bounds", gerfs_bounds},
-    {"porfs", porfs},           {"porfs_bounds", porfs_bounds},
-    {"gesv_mixed", gesv_mixed}, {"posv_mixed", posv_mixed},
+    {"potrf", potrf},
+    {"potrs", potrs},
+    {"posv", posv},
+    {"potri", potri},
+    {"trtri", trtri},
+    {"lauum", lauum},
+    {"pocon", pocon},
+    {"getrf", getrf},
+    {"getrf_nopiv", getrf_nopiv},
+    {"getrs", getrs},
+    {"gesv", gesv},
+    {"getri", getri},
+    {"laswp", laswp},
+    {"gecon", gecon},
+    {"gerfs", gerfs},
+    {"gerfs_bounds", gerfs_bounds},
+    {"porfs", porfs},
+    {"porfs_bounds", porfs_bounds},
+    {"gesv_mixed", gesv_mixed},
+    {"posv_mixed", posv_mixed},
     {NULL, NULL},
 };

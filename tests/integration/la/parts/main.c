@@ -3,8 +3,8 @@
  *
  *     parts [COUNT [ROUTINE [SEED]]]      COUNT parts of each routine, 1 without
  *
- * The ranks form grids of all shapes in both orders, with and without ranks left over. With them go what is refused, and parts of
- * which is known whether they are copies.
+ * The ranks form grids of all shapes in both orders, with and without ranks left over. With them go
+ * what is refused, and parts of which is known whether they are copies.
  */
 #include "parts.h"
 
@@ -27,15 +27,17 @@ static trial new_trial(dag_context *ctx, const char *routine, uint64_t seed)
     return t;
 }
 
-static int run_rows(dag_context *ctx, const routine_row *rows, const char *only, int count, uint64_t seed)
+static int run_rows(dag_context *ctx, const routine_row *rows, const char *only, int count,
+                    uint64_t seed)
 {
     int done = 0;
     for (; rows->name != NULL; rows++) {
         if (only != NULL && strcmp(only, rows->name) != 0)
             continue;
         for (int i = 0; i < count; i++) {
-            trial t = new_trial(ctx, rows->name, seed + 1000 * (uint64_t)i + strlen(rows->name) +
-                                                     (uint64_t)rows->name[0] * 31);
+            trial t = new_trial(ctx, rows->name,
+                                seed + 1000 * (uint64_t)i + strlen(rows->name) +
+                                    (uint64_t)rows->name[0] * 31);
             rows->test(&t);
             done++;
         }
@@ -62,7 +64,8 @@ int main(int argc, char **argv)
         failures++;
     }
     if (dag_rank(ctx) == 0)
-        printf("%d calls, %d parts, %d of them copies, %d failures\n", calls, opened, copies, failures);
+        printf("%d calls, %d parts, %d of them copies, %d failures\n", calls, opened, copies,
+               failures);
     dag_fini(ctx);
     return failures != 0;
 }

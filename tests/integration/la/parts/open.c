@@ -20,16 +20,23 @@ typedef struct call {
 static call good(dag_context *ctx)
 {
     int size = dag_size(ctx), p = size % 2 == 0 && size > 2 ? 2 : 1; /* 1x1, 1x2, 2x2, 2x3 */
-    call c = {.grid = {ctx, p, size / p, DAG_GRID_ROW_MAJOR, 0}, .prec = DAG_D, .access = DAG_PART_RW,
-              .m = 8, .n = 8, .ia = 1, .ja = 1, .local = array,
+    call c = {.grid = {ctx, p, size / p, DAG_GRID_ROW_MAJOR, 0},
+              .prec = DAG_D,
+              .access = DAG_PART_RW,
+              .m = 8,
+              .n = 8,
+              .ia = 1,
+              .ja = 1,
+              .local = array,
               .desc = {1, 0, N, N, BLOCK, BLOCK, 0, 0, LLD}};
     return c;
 }
 
 static dag_status open_call(const call *c, dag_part **made)
 {
-    return dag_part_open(c->without == 1 ? NULL : &c->grid, c->prec, c->access, c->m, c->n, c->local,
-                         c->ia, c->ja, c->without == 2 ? NULL : c->desc, c->without == 3 ? NULL : made);
+    return dag_part_open(c->without == 1 ? NULL : &c->grid, c->prec, c->access, c->m, c->n,
+                         c->local, c->ia, c->ja, c->without == 2 ? NULL : c->desc,
+                         c->without == 3 ? NULL : made);
 }
 
 static void complain(dag_context *ctx, const char *what, const char *text)

@@ -12,7 +12,8 @@ int failures, opened, copies;
 void wrong(const trial *t, const char *what, double x)
 {
     failures++;
-    fprintf(stderr, "rank %d: %s, %c, seed %" PRIu64 ", grid %dx%d%c, tiles of %" PRId64 ": %s (%g)\n",
+    fprintf(stderr,
+            "rank %d: %s, %c, seed %" PRIu64 ", grid %dx%d%c, tiles of %" PRId64 ": %s (%g)\n",
             dag_rank(t->ctx), t->routine, dag_precision_letter(t->prec), t->seed, t->grid.nprow,
             t->grid.npcol, t->grid.order, t->grid.nb, what, x);
 }
@@ -79,7 +80,7 @@ dag_trans pick_trans(trial *t, int plain, int adjoint)
     if (choice == 1 && (plain || !dag_precision_is_complex(t->prec)))
         return DAG_TRANS;
     return choice == 2 && (adjoint || !dag_precision_is_complex(t->prec)) ? DAG_CONJ_TRANS
-                                                                         : DAG_NO_TRANS;
+                                                                          : DAG_NO_TRANS;
 }
 
 /* What is left of a number in the type of the trial. */
@@ -152,7 +153,8 @@ whole copy_of(whole w)
     return c;
 }
 
-/* ---- where elements lie, as ScaLAPACK's INDXG2P, INDXG2L and NUMROC say ------------------------ */
+/* ---- where elements lie, as ScaLAPACK's INDXG2P, INDXG2L and NUMROC say ------------------------
+ */
 
 typedef struct axis {
     int64_t block, source, p, mine; /* mine: this rank's coordinate, -1 outside of the grid */
@@ -200,8 +202,8 @@ static int64_t byte_of(const part *p, int64_t i, int64_t j)
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-/* One dimension: how long the whole is, in which blocks, from where; where the part begins. Every third
- * time as the library's own matrices. */
+/* One dimension: how long the whole is, in which blocks, from where; where the part begins. Every
+ * third time as the library's own matrices. */
 static int64_t lay_out(trial *t, int *desc, int column, int64_t length, int p, int as_ours)
 {
     int64_t block = as_ours ? t->grid.nb : pick(t, 1, 12);
@@ -233,7 +235,8 @@ part open_part(trial *t, whole content, dag_part_access access)
             if (byte_of(&p, i, j) >= 0)
                 put(t->prec, p.local + byte_of(&p, i, j), 0, whole_get(content, i, j));
     memcpy(p.before, p.local, bytes);
-    must(t, dag_part_open(&t->grid, t->prec, access, p.m, p.n, p.local, p.ia, p.ja, p.desc, &p.open));
+    must(t,
+         dag_part_open(&t->grid, t->prec, access, p.m, p.n, p.local, p.ia, p.ja, p.desc, &p.open));
     p.M = p.open->matrix;
     opened++;
     copies += p.open->copied;

@@ -36,9 +36,10 @@ typedef struct routine_row {
     const char *name;
     routine_test *test;
 } routine_row;
-extern const routine_row blas3_rows[], factor_rows[], qr_rows[], auxiliary_rows[]; /* NULL ends them */
+extern const routine_row blas3_rows[], factor_rows[], qr_rows[],
+    auxiliary_rows[]; /* NULL ends them */
 
-void known_parts(dag_context *ctx);   /* are copies, or are not */
+void known_parts(dag_context *ctx); /* are copies, or are not */
 void refused_parts(dag_context *ctx);
 
 extern int failures, opened, copies;
@@ -49,7 +50,7 @@ int64_t pick(trial *t, int64_t from, int64_t to);
 int64_t order(trial *t); /* 0 now and then */
 dag_uplo pick_uplo(trial *t);
 dag_trans pick_trans(trial *t, int plain, int adjoint); /* what besides DAG_NO_TRANS is allowed */
-dag_dcomplex scalar(trial *t); /* not 0; real where the matrices are */
+dag_dcomplex scalar(trial *t);                          /* not 0; real where the matrices are */
 whole random_whole(trial *t, int64_t m, int64_t n);
 whole dominant(trial *t, int64_t m, int64_t n); /* the diagonal is large */
 whole shuffled(trial *t, int64_t m, int64_t n); /* dominant, then rows are exchanged */
@@ -60,9 +61,11 @@ whole copy_of(whole w);
 
 /* A part with this content, its array full of other numbers. */
 part open_part(trial *t, whole content, dag_part_access access);
-/* Closes it: nothing around the part has changed, nor a part that was opened to be read. Its content. */
+/* Closes it: nothing around the part has changed, nor a part that was opened to be read. Its
+ * content. */
 whole close_part(part *p);
-/* The same, of which nothing is wanted; or which is compared: |x - want| <= tolerance (1 + max |want|) eps. */
+/* The same, of which nothing is wanted; or which is compared: |x - want| <= tolerance (1 + max
+ * |want|) eps. */
 void close_read(part *p);
 void close_as(part *p, whole want, double tolerance);
 
@@ -81,13 +84,20 @@ static inline int ld(whole w)
 static inline char letter(int value) /* of an enumeration, for LAPACK */
 {
     switch (value) {
-    case DAG_LOWER: return 'L';
-    case DAG_UPPER: return 'U';
-    case DAG_NO_TRANS: return 'N';
-    case DAG_TRANS: return 'T';
-    case DAG_CONJ_TRANS: return 'C';
-    case DAG_UNIT: return 'U';
-    default: return 'N'; /* DAG_NON_UNIT */
+    case DAG_LOWER:
+        return 'L';
+    case DAG_UPPER:
+        return 'U';
+    case DAG_NO_TRANS:
+        return 'N';
+    case DAG_TRANS:
+        return 'T';
+    case DAG_CONJ_TRANS:
+        return 'C';
+    case DAG_UNIT:
+        return 'U';
+    default:
+        return 'N'; /* DAG_NON_UNIT */
     }
 }
 

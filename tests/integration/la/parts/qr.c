@@ -1,5 +1,6 @@
-/* QR and LQ factorisations of random parts, products with Q, least squares; parts.h. LAPACK's factors are
- * those of the library up to the phases of rows of R (columns of L) and of columns (rows) of Q. */
+/* QR and LQ factorisations of random parts, products with Q, least squares; parts.h. LAPACK's
+ * factors are those of the library up to the phases of rows of R (columns of L) and of columns
+ * (rows) of Q. */
 #include "parts.h"
 
 static dag_dcomplex phase(dag_dcomplex x)
@@ -17,7 +18,8 @@ static whole adjoint(whole w)
     return h;
 }
 
-/* R of a factored matrix, m x n with zeros below, its diagonal positive; columns of Q turn with it. */
+/* R of a factored matrix, m x n with zeros below, its diagonal positive; columns of Q turn with it.
+ */
 static whole triangle_of(whole f, whole *q)
 {
     whole r = whole_new(DAG_Z, f.m, f.n);
@@ -191,6 +193,7 @@ static void geqrf_residual(trial *t)
 }
 
 const routine_row qr_rows[] = {
-    {"geqrf", geqrf}, {"gelqf", gelqf}, {"unmqr", unmqr}, {"unmlq", unmlq},
-    {"gels", gels},   {"geqrf_residual", geqrf_residual}, {NULL, NULL},
+    {"geqrf", geqrf}, {"gelqf", gelqf}, {"unmqr", unmqr},
+    {"unmlq", unmlq}, {"gels", gels},   {"geqrf_residual", geqrf_residual},
+    {NULL, NULL},
 };
