@@ -222,6 +222,39 @@ static void getri(trial *t)
     free(f.a);
 }
 
+/* Each of LAPACK's inverse. */
+static void inverse_bounds(trial *t, dag_uplo uplo)
+{
+    int64_t n = uplo != DAG_GENERAL ? order(t) : pick(t, 1, 30), pivots[MOST];
+    double error = -1;
+    lapack_int ipiv[MOST];
+    whole a = uplo != DAG_GENERAL ? positive(t, n) : shuffled(t, n, n);
+    whole x = uplo != DAG_GENERAL ? cholesky(t, uplo, a) : lu_of(t, a, ipiv, pivots);
+    if (uplo != DAG_GENERAL)
+        LAPACKE_zpotri(LAPACK_COL_MAJOR, letter(uplo), (int)n, x.a, ld(x));
+    else
+        LAPACKE_zgetri(LAPACK_COL_MAJOR, (int)n, x.a, ld(x), ipiv);
+    part A = open_part(t, a, DAG_PART_READ), X = open_part(t, x, DAG_PART_READ);
+    must(t, uplo != DAG_GENERAL ? dag_potri_bounds(t->ctx, uplo, A.M, X.M, &error)
+                                : dag_getri_bounds(t->ctx, A.M, X.M, &error));
+    if (!(error >= 0 && error <= 1e5 * dag_la_eps(t->prec)))
+        wrong(t, "the bound", error);
+    close_read(&A);
+    close_read(&X);
+    free(a.a);
+    free(x.a);
+}
+
+static void getri_bounds(trial *t)
+{
+    inverse_bounds(t, DAG_GENERAL);
+}
+
+static void potri_bounds(trial *t)
+{
+    inverse_bounds(t, pick_uplo(t));
+}
+
 static void laswp(trial *t)
 {
     int64_t m = order(t), n = order(t), k = pick(t, 0, m), pivots[MOST];
@@ -376,5 +409,7 @@ const routine_row factor_rows[] = {
     {"porfs_bounds", porfs_bounds},
     {"gesv_mixed", gesv_mixed},
     {"posv_mixed", posv_mixed},
+    {"getri_bounds", getri_bounds},
+    {"potri_bounds", potri_bounds},
     {NULL, NULL},
 };

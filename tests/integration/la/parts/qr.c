@@ -3,6 +3,8 @@
  * (rows) of Q. */
 #include "parts.h"
 
+enum { MOST = 64 }; /* more than any order */
+
 static dag_dcomplex phase(dag_dcomplex x)
 {
     double size = __builtin_cabs(x);
@@ -153,12 +155,16 @@ static void unmlq(trial *t)
 static void gels(trial *t)
 {
     int64_t m = order(t), n = order(t), nrhs = order(t), rows = m > n ? m : n, info = -1;
-    double rcond = -1;
+    double rcond = -1, ferr[MOST];
     dag_trans trans = pick_trans(t, 0, 1);
     whole a = dominant(t, m, n), b = random_whole(t, rows, nrhs);
     part A = open_part(t, a, DAG_PART_RW), B = open_part(t, b, DAG_PART_RW);
-    must(t, pick(t, 0, 1) ? dag_gels(t->ctx, trans, A.M, B.M, &info)
-                          : dag_gels_rcond(t->ctx, trans, A.M, B.M, &rcond, NULL, &info));
+    int bounds = (int)pick(t, 0, 1);
+    must(t, bounds ? dag_gels_bounds(t->ctx, trans, A.M, B.M, ferr, &rcond, NULL, &info)
+                   : dag_gels(t->ctx, trans, A.M, B.M, &info));
+    for (int64_t j = 0; bounds && j < nrhs; j++)
+        if (!(ferr[j] >= 0 && ferr[j] <= 1e5 * dag_la_eps(t->prec)))
+            wrong(t, "a bound", ferr[j]);
     if (info != LAPACKE_zgels(LAPACK_COL_MAJOR, trans == DAG_NO_TRANS ? 'N' : 'C', (int)m, (int)n,
                               (int)nrhs, a.a, ld(a), b.a, ld(b)))
         wrong(t, "info", (double)info);
