@@ -29,6 +29,7 @@
 #include <dag/matrix.h>
 #include <dag/qr.h>
 #include <dag/refine.h>
+#include <dag/scalapack.h>
 
 #ifdef __cplusplus
 extern "C" {
