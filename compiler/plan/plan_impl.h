@@ -62,10 +62,6 @@ bool px_linear(const plan_expr *e, plan_var **var, int64_t *shift);
 /* e = slope * var + base, the slope of globals only. */
 bool px_slope(builder *b, const plan_expr *e, const plan_var *var, const plan_expr **slope,
               const plan_expr **base);
-/* e where `cond` is known to hold, or not to hold. */
-const plan_expr *px_given(builder *b, const plan_expr *e, const plan_expr *cond, bool holds);
-/* The first comparison on which a condition within e depends; NULL: there is none. */
-const plan_expr *px_choice(const plan_expr *e);
 /* e as an affine function of var with a literal slope, whatever else is in it. */
 bool px_affine(builder *b, const plan_expr *e, const plan_var *var, plan_affine *affine);
 /* A lower bound that holds for all values of the variables in 32 bits, if one is evident. */
@@ -80,6 +76,13 @@ const plan_expr *px_replace(builder *b, const plan_expr *e, const px_map *map, s
  * are narrow, or because the constructor checks that very expression. */
 bool px_fits(const builder *b, const plan_expr *e, bool upper);
 bool px_global_only(const plan_expr *e);
+
+/* ---- plan_conds.c: conditions within expressions ------------------------------------------- */
+
+/* e where `cond` is known to hold, or not to hold. */
+const plan_expr *px_given(builder *b, const plan_expr *e, const plan_expr *cond, bool holds);
+/* The first comparison on which a condition within e depends; NULL: there is none. */
+const plan_expr *px_choice(const plan_expr *e);
 
 /* ---- plan_lower.c: from trees to expressions ---------------------------------------------- */
 
@@ -130,7 +133,7 @@ plan_nest nest_copy(builder *b, const plan_nest *nest);
 /* Removes LETs whose variable nothing behind them uses and that are no parameter of the class. */
 void nest_prune(plan_nest *nest, const plan_class *cls);
 
-/* ---- plan_space.c, plan_owned.c, plan_inputs.c, plan_outputs.c ------------------------------------------ */
+/* ---- plan_space.c, plan_owned.c, plan_inputs.c, plan_outputs.c --------------------- */
 
 void plan_space(builder *b, plan_class *cls);           /* member, space, cases */
 void plan_owned(builder *b, plan_class *cls);           /* cases */
