@@ -48,7 +48,8 @@ static int truth_given(const plan_expr *e, const plan_expr *cond, bool holds)
 }
 
 /* The same of an e that counts as a truth value only. */
-static const plan_expr *test_given(builder *b, const plan_expr *e, const plan_expr *cond, bool holds)
+static const plan_expr *test_given(builder *b, const plan_expr *e, const plan_expr *cond,
+                                   bool holds)
 {
     return px_same(e, cond) ? px_int(b, holds) : px_given(b, e, cond, holds);
 }

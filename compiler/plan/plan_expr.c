@@ -299,7 +299,8 @@ bool px_slope(builder *b, const plan_expr *e, const plan_var *var, const plan_ex
         *base = px_int(b, 0);
         return true;
     }
-    if (e->kind == PLAN_UNARY && e->u.op.op == AST_OP_NEG && px_slope(b, e->u.op.a, var, slope, base)) {
+    if (e->kind == PLAN_UNARY && e->u.op.op == AST_OP_NEG
+        && px_slope(b, e->u.op.a, var, slope, base)) {
         *slope = px_unary(b, AST_OP_NEG, *slope);
         *base = px_unary(b, AST_OP_NEG, *base);
         return true;

@@ -1,6 +1,6 @@
-/* Which part of a class's space a rank walks: cases of the placement, loops that visit what is owned,
- * and what is counted without being walked. The code tests each instance it comes to, so that a loop
- * may visit too many; it must not leave out one. */
+/* Which part of a class's space a rank walks: cases of the placement, loops that visit what is
+ * owned, and what is counted without being walked. The code tests each instance it comes to, so
+ * that a loop may visit too many; it must not leave out one. */
 #include "plan_impl.h"
 
 enum { CASES_MAX = 8 };         /* more are one case that is walked as a whole */
@@ -36,7 +36,8 @@ static void add_filter(builder *b, plan_level *loop, plan_filter filter)
 static bool filter_loops(builder *b, plan_nest *nest, int dim, const plan_expr *index, bool *exact)
 {
     const plan_expr *wrap = NULL, *inner = NULL;
-    if (index->kind == PLAN_BINARY && index->u.op.op == AST_OP_MOD && px_global_only(index->u.op.b)) {
+    if (index->kind == PLAN_BINARY && index->u.op.op == AST_OP_MOD
+        && px_global_only(index->u.op.b)) {
         wrap = index->u.op.b;
         index = index->u.op.a;
     }
@@ -115,22 +116,39 @@ static bool loop_uses(const plan_level *loop, const plan_var *var)
     return px_uses(loop->lo, var) || px_uses(loop->hi, var) || px_uses(loop->expr, var);
 }
 
+/* Does a level behind number `at` depend on that loop over a parameter? One with other steps than
+ * upwards is not counted at once either. */
+static bool is_bound(const plan_nest *nest, size_t at)
+{
+    const plan_level *level = &nest->levels[at];
+    bool bound = level->kind != PLAN_LOOP || level->var->local < 0 || !rises(level);
+    for (size_t i = at + 1; i < nest->n; i++)
+        bound |= loop_uses(&nest->levels[i], level->var);
+    return bound;
+}
+
 /* How many of the last levels are loops over parameters that do not depend on each other. */
 static size_t closed_tail(const plan_nest *nest)
 {
     size_t from = nest->n;
-    while (from > 0) {
-        const plan_level *level = &nest->levels[from - 1];
-        if (level->kind != PLAN_LOOP || level->var->local < 0 || !rises(level))
-            break;
-        bool used = false;
-        for (size_t i = from; i < nest->n; i++)
-            used |= loop_uses(&nest->levels[i], level->var);
-        if (used)
-            break;
+    while (from > 0 && !is_bound(nest, from - 1))
         from--;
-    }
     return nest->n - from;
+}
+
+/* Puts the loops on which nothing depends behind all others. Returns their number. */
+static size_t free_last(builder *b, plan_nest *nest)
+{
+    plan_nest sorted = {0};
+    size_t last = 0;
+    for (int free = 0; free < 2; free++)
+        for (size_t i = 0; i < nest->n; i++)
+            if (is_bound(nest, i) != free) {
+                *nest_add(b, &sorted, PLAN_LET, 0) = nest->levels[i];
+                last += free;
+            }
+    *nest = sorted;
+    return last;
 }
 
 /* The last two levels as one sum, where the inner bounds are affine in the outer variable. */
@@ -187,7 +205,7 @@ static void add_case(builder *b, plan_class *cls, const given *at)
     nest_prune(&part.count, cls);
     part.tail = all ? closed_tail(&part.count) : 0;
     part.pair = part.tail == 1 && closed_pair(b, &part);
-    part.tail += part.pair;
+    part.tail = part.pair ? 2 : all ? free_last(b, &part.count) : 0;
     cls->cases[cls->n_cases++] = part;
 }
 
@@ -227,9 +245,9 @@ static void report_enumeration(builder *b, const plan_class *cls)
     diag_report(b->d, &plan_check_table[PLAN_CHECK_ENUMERATE],
                 cls->sema->ast->placement->node.range,
                 "every rank walks the whole space of '%s' to find its own tasks", cls->name);
-    diag_note(b->d, (src_range){0}, "a rank visits its own part only where each index of the placement "
-              "is a sum of parameters, with factors known at the start, by cases where it has "
-              "conditions");
+    diag_note(b->d, (src_range){0}, "a rank visits its own part only where each index of the "
+              "placement is a sum of parameters, with factors known at the start, by cases where "
+              "it has conditions");
 }
 
 void plan_owned(builder *b, plan_class *cls)
