@@ -404,6 +404,7 @@ struct plan {
     size_t n_codes;
     plan_require *requires;
     size_t n_requires;
+    const plan_expr *rounds;    /* most runs of the graph; NULL: it runs once */
     bool dynamic;
     bool aliased;               /* --std=parsec: memory is live, nothing is renamed */
     const char *precisions;     /* "sdcz", "" without %precision */
