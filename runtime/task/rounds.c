@@ -1,14 +1,16 @@
 /*
- * Rounds: a pool whose graph runs as a whole, again and again, until no task of a round asks for another
- * one or the bound is reached (%option rounds).
+ * Rounds: a pool whose graph runs as a whole, again and again, until no task of a round asks for
+ * another one or the bound is reached (%option rounds).
  *
- * A round is a pool from dag_add() to its agreed end, with a number of its own, so that messages of two
- * rounds are told apart; stores of one are in memory before the next one begins. Whether a task has asked
- * comes with the agreed end: all ranks decide alike. The struct is the same in all rounds, for the
- * application, who has it, and for dag_cancel(), which any thread may call at any time.
+ * A round is a pool from dag_add() to its agreed end, with a number of its own, so that messages of
+ * two rounds are told apart; stores of one are in memory before the next one begins. Whether a task
+ * has asked comes with the agreed end: all ranks decide alike. The struct is the same in all
+ * rounds, for the application, who has it, and for dag_cancel(), which any thread may call at any
+ * time.
  *
- * Between rounds the pool is on no list but `rounds` of its context, and nothing refers to it: it is NEW
- * again. Rounds begin inside calls that wait for it, so all ranks number them alike among other pools.
+ * Between rounds the pool is on no list but `rounds` of its context, and nothing refers to it: it
+ * is NEW again. Rounds begin inside calls that wait for it, so all ranks number them alike among
+ * other pools.
  */
 #include "door.h"
 
