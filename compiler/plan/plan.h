@@ -422,6 +422,7 @@ struct plan {
     size_t n_requires;
     const char *kernels[DAG_DEVICE_KIND_COUNT]; /* headers that bodies for devices need */
     size_t n_kernels;
+    const plan_expr *rounds;    /* most runs of the graph; NULL: it runs once */
     bool dynamic;
     bool aliased;               /* --std=parsec: memory is live, nothing is renamed */
     const char *precisions;     /* "sdcz", "" without %precision */

@@ -229,6 +229,7 @@ struct sema_info {
     size_t n_classes;
     sema_option *options;
     size_t n_options;
+    const ast_expr *rounds;     /* %option rounds, the bound; NULL: the graph runs once */
     sema_refusal *refusals;
     size_t n_refusals;
     const char *precisions;     /* subset of "sdcz", in the order written; "" without %precision */

@@ -231,6 +231,13 @@ dag_status dag_test(dag_taskpool *pool, int *done);
 /** The agreed `info` (LAPACK's meaning; 0 = none). Valid once the pool has ended. */
 int64_t dag_taskpool_info(const dag_taskpool *pool);
 
+/**
+ * How often the graph of a pool that has ended has run; 1 where its file has no `%option rounds`.
+ * @param[out] again  1 when a task of the last round asked for another: the bound was reached before all
+ *                    were content. May be NULL. In a simulated run always 1, for nothing decides there.
+ */
+int64_t dag_taskpool_rounds(const dag_taskpool *pool, int *again);
+
 /** Ask for an early end: bodies that have not started are skipped; the pool ends with
  *  DAG_ERR_CANCELLED on all ranks. May be called on any rank, and from a body. */
 dag_status dag_cancel(dag_taskpool *pool);
@@ -330,6 +337,15 @@ void *dag_task_workspace(struct dag_task *task, size_t bytes);
  * what dag_taskpool_info() returns. Bodies that have not started are skipped from then on.
  */
 void dag_task_info(struct dag_task *task, int64_t info);
+
+/**
+ * Ask for another round: when this one has ended on all ranks the whole graph runs again, on what it has
+ * stored, if the bound `%option rounds` allows. One task that asks is enough. In a graph without that option
+ * the task fails.
+ */
+void dag_task_again(struct dag_task *task);
+/** Rounds of this pool that have ended before: 0 in the first one. */
+int64_t dag_task_round(const struct dag_task *task);
 
 /** Fail the pool with DAG_ERR_TASK and a printf-style reason; the task's identity is added. */
 void dag_task_fail(struct dag_task *task, const char *format, ...)

@@ -409,6 +409,9 @@ void dag_pool_scalar(dag_taskpool *pool, int64_t value);
 /** A %assume or a range check of the constructor: when !holds, the text, a whole sentence, becomes
  *  the error. */
 void dag_pool_require(dag_taskpool *pool, int holds, const char *text);
+/** %option rounds: the graph runs again while tasks ask for it, `bound` times at most; below 1 is an
+ *  error. */
+void dag_pool_rounds(dag_taskpool *pool, int64_t bound);
 /** Finish: returns the pool, or frees it and returns NULL when an error was kept. */
 dag_taskpool *dag_pool_ready(dag_taskpool *pool);
 

@@ -122,6 +122,7 @@ typedef struct dagi_ahead {
 /* Result of a part of the ranks, on its way through the tree. */
 typedef struct dagi_verdict {
     int status, origin; /* origin: rank that `message` is from */
+    int again;          /* 1: some task asks for another round */
     int64_t info;
     uint64_t hash;
     char message[3072];

@@ -435,6 +435,8 @@ dag_status dag_fini(dag_context *context)
                          open->program->name);
         return DAG_ERR_STATE;
     }
+    while (dagi_tasks(context)->rounds)
+        dag_wait(dagi_tasks(context)->rounds);
     if (context->simulated) {
         if (context->settings.report)
             dagi_sim_report(context);
