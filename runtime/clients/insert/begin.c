@@ -67,7 +67,6 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
     if (!s)
         return status != DAG_SUCCESS ? status : DAG_ERR_NOMEM;
     s->rank = ctx->rank;
-    s->single = dagi_tasks(ctx)->unlocked;
     s->cls = KERNELS;
     s->blocks_end = &s->blocks;
     status = make_pool(ctx, s, desc);
@@ -80,9 +79,11 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
         insertion_free(s);
         return status;
     }
-    dagi_pool(s->pool)->door->client = s;
-    dagi_pool(s->pool)->door->end_client = dag_insert_end;
-    dagi_pool(s->pool)->door->free_client = insertion_free;
+    s->door = dagi_pool(s->pool)->door;
+    s->door->client = s;
+    s->door->complete = insertion_complete;
+    s->door->end_client = dag_insert_end;
+    s->door->free_client = insertion_free;
     *pool = s->pool;
     return DAG_SUCCESS;
 }

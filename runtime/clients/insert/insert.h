@@ -3,8 +3,8 @@
  * says how a program becomes a graph.
  *
  * Who may touch what: the application thread alone inserts, finds tiles, makes versions and records, and
- * enters readers. What tasks that complete touch as well is marked `lock:` below, and guarded by that lock
- * of the insertion; with one worker, on one thread, none is taken. Under it no task is given, no value
+ * enters readers. What tasks that complete touch as well is marked `lock:` below, and guarded by the lock of
+ * the pool's door; with one worker, on one thread, none is taken. Under it no task is given, no value
  * released and no other lock of the runtime taken.
  */
 #ifndef DAGI_INSERT_H
@@ -32,13 +32,13 @@ typedef struct argument {
 } argument;
 
 /* A task that runs here, until it has. Readers in lists are arguments of records: a record is in none any
- * more when its task is ready, for whoever lists it has named it then. */
+ * more when its task is ready, for whoever listed it has told it then. */
 typedef struct record {
+    struct dag_task *task;           /* NULL = it is forgotten: the pool is condemned */
     const dag_insert_kernel *kernel; /* NULL = Load, Home */
     int64_t id;
     int64_t priority;
-    int cls;
-    int inputs;
+    int inputs; /* that the task waits for or has */
     int nargs;
     uint32_t bytes;
     const void *args; /* behind the arguments */
@@ -46,12 +46,12 @@ typedef struct record {
 } record;
 
 /* Another rank that reads a version. */
-typedef struct remote {
-    struct remote *next;
+typedef struct reader_rank {
+    struct reader_rank *next;
     struct version *version;
     int rank;
     int64_t reader; /* position of its first reader */
-} remote;
+} reader_rank;
 
 /*
  * What a tile holds between two writes. It has a value once its producer has run, on rank `rank`, or has
@@ -68,7 +68,7 @@ typedef struct version {
     uint8_t awaited;    /* application thread: the task that brings it here was given */
     dag_value *value;
     argument *readers;
-    remote *remotes, *named; /* all; those when the lists were closed */
+    reader_rank *remotes, *named; /* all; those when the lists were closed */
     struct version *next;    /* of those that arrive */
 } version;
 
@@ -120,14 +120,14 @@ typedef struct inserted_program {
     const dag_class **table;
     dag_flow *flows;
     dag_slot *slots;
-    dag_edge *edges; /* [source flow][class][flow] */
+    dag_edge edges[DAG_INSERT_TILES]; /* from that flow to Arrive */
 } inserted_program;
 
 typedef struct insertion {
     dag_taskpool *pool;
+    struct dagi_door *door; /* its lock is ours */
     const inserted_program *of;
     int rank;
-    bool single; /* one thread: no lock is taken */
     /* application thread */
     int64_t position; /* of the next task */
     uint64_t hash;
@@ -137,7 +137,6 @@ typedef struct insertion {
     size_t nblocks, nbuckets;
     block *recent[DAG_INSERT_TILES];
     /* shared */
-    _Atomic int lock;
     version *arrivals[ARRIVALS]; /* lock: by id */
     stock stock;
 } insertion;
@@ -167,14 +166,12 @@ static inline void put_params(int32_t *params, int64_t id, const void *at)
 
 static inline void hold(insertion *s)
 {
-    if (!s->single)
-        dagi_lock(&s->lock);
+    dagi_door_hold(s->door);
 }
 
 static inline void let_go(insertion *s)
 {
-    if (!s->single)
-        dagi_unlock(&s->lock);
+    dagi_door_let_go(s->door);
 }
 
 /* stock.c: NULL = no memory. Taken by the application thread; given back under the lock. */
@@ -218,12 +215,15 @@ int version_follow(version *v, argument *a);
 dag_value *version_supersede(version *v);
 /* Not under the lock. */
 /* Rank `rank` reads it at this position. Returns who it is if the value has to be sent now: *value. */
-remote *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value);
+reader_rank *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value);
 void version_await(insertion *s, version *v);
 version *version_arrived(insertion *s, int64_t id);
 void version_unawait(insertion *s, version *v);
 /* A tile lets go of a version, which may be NULL. */
 void version_let_go(insertion *s, version *v);
+
+/* complete.c: of the pool's door. */
+dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t);
 
 /* classes.c */
 /* NULL = no memory. */

@@ -12,7 +12,7 @@ void version_drop(insertion *s, version *v)
     if (--v->refs > 0)
         return;
     assert(v->superseded && !v->value);
-    for (remote *r = v->remotes, *next; r; r = next) {
+    for (reader_rank *r = v->remotes, *next; r; r = next) {
         next = r->next;
         stock_give_back(s, r, sizeof *r);
     }
@@ -62,9 +62,9 @@ dag_value *version_supersede(version *v)
     return value;
 }
 
-remote *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value)
+reader_rank *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value)
 {
-    remote *r = v->remotes;
+    reader_rank *r = v->remotes;
     *value = NULL;
     while (r && r->rank != rank)
         r = r->next;
@@ -75,7 +75,7 @@ remote *version_read_there(insertion *s, version *v, int rank, int64_t position,
         dagi_pool_fail(s->pool, DAG_ERR_NOMEM, "no memory to insert a task");
         return NULL;
     }
-    *r = (remote){.version = v, .rank = rank, .reader = position};
+    *r = (reader_rank){.version = v, .rank = rank, .reader = position};
     hold(s);
     r->next = v->remotes;
     v->remotes = r;

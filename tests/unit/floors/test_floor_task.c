@@ -102,7 +102,7 @@ START_TEST(each_instance_runs_once)
     _Atomic int hits[N * M + N + M] = {0};
     _Atomic int64_t sum = 0;
     int64_t out[N + M] = {0}, tasks = graph_tasks(kind, N, M), expected = 0;
-    dagi_runner(w)->joins = _i % 2; /* control may be held back */
+    dagi_runner(w)->joins = _i % 2 ? UINT32_MAX : DAGI_GIVEN; /* control may be held back */
     graph g = graph_new(ctx, kind, N, M);
     g.globals->hits = hits;
     g.globals->sum = &sum;
