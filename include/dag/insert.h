@@ -78,7 +78,8 @@ typedef struct dag_insert_desc {
     int ncollections;
     const dag_insert_kernel *const *kernels;
     int nkernels;
-    int64_t window; /**< most unfinished tasks of this rank; 0 = 4096. It may differ between ranks */
+    int64_t window; /**< most unfinished tasks of this rank; 0 = 4096. It may differ between ranks. A worker that
+                     *   is alone has fewer where it can */
 } dag_insert_desc;
 
 /**

@@ -110,6 +110,9 @@ dag_status dagi_open_add(dag_context *ctx, dag_taskpool *pool, int64_t window)
 void dagi_open_admit(dag_taskpool *pool)
 {
     struct dagi_worker *w = giver_of(pool);
+    if (DAGI_LIKELY(pool->ctx->size == 1 && dagi_pool(pool)->door->room > 0 &&
+                    dagi_worker_is_active(w) && !dagi_door_condemned(pool)))
+        return;
     heed(w, pool);
     bool keep_up = attend(w, pool);
     if (dagi_pool(pool)->door->room <= 0 || !keep_up)

@@ -92,10 +92,10 @@ static void bind_kernel(struct dag_task *task, const void *globals)
     (void)globals;
     for (int a = 0; a < r->nargs; a++) {
         const tile *t = r->arg[a].tile;
-        if (r->kernel->access[a] == DAG_TILE_WRITE)
-            dag_bind_new_like(task, a, t->slot, t->index, 0);
-        else if (r->arg[a].home)
+        if (r->arg[a].home)
             dag_bind_memory(task, a, t->slot, t->index);
+        else if (r->kernel->access[a] == DAG_TILE_WRITE)
+            dag_bind_new_like(task, a, t->slot, t->index, 0);
     }
 }
 

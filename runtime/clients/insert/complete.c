@@ -70,7 +70,7 @@ static void end_record(ending *e, struct dag_task *t, record *r)
         flows[a] = tell(e, v, flows[a]);
         version_drop(e->s, v);
     }
-    record_free(e->s, r);
+    stock_give_back(e->s, r, r->bytes);
     let_go(e->s);
 }
 

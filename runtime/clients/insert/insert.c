@@ -96,7 +96,7 @@ static void touch(tile *t, int64_t id)
 
 static bool is_from_memory(int64_t id)
 {
-    return id % OUTPUTS >= FIRST_TOUCH;
+    return (uint64_t)id % OUTPUTS >= FIRST_TOUCH;
 }
 
 /* What is in memory is read once the version `v` is here. */
@@ -108,12 +108,12 @@ static void set_first(insertion *s, tile *t, version *v)
     t->first = v;
 }
 
-/* The present version is needed on this rank: see to it that it comes. Nonzero = no memory. */
-static int fetch(insertion *s, tile *t)
+/* The present version is needed on this rank, and nobody has seen to it that it comes. Nonzero = no memory. */
+static __attribute__((noinline)) int bring(insertion *s, tile *t)
 {
     version *v = present(s, t);
-    if (!v || v->awaited || (v->rank == s->rank && !is_from_memory(v->id)))
-        return !v; /* somebody brings it, or a task makes it */
+    if (!v || (v->rank == s->rank && !is_from_memory(v->id)))
+        return !v; /* a task makes it */
     v->awaited = 1;
     if (v->rank != s->rank) {
         version_await(s, v);
@@ -132,10 +132,16 @@ static int fetch(insertion *s, tile *t)
     return 0;
 }
 
-/* A task that changes what the owner has, before anybody has read it, takes it from memory itself. */
-static bool takes_from_memory(const insertion *s, const tile *t, dag_tile_access access)
+/* See to it that the present version comes. Nonzero = no memory. */
+static inline int fetch(insertion *s, tile *t)
 {
-    return access == DAG_TILE_RW && !t->now && t->rank == s->rank && is_from_memory(t->id);
+    return DAGI_LIKELY(t->now && t->now->awaited) ? 0 : bring(s, t);
+}
+
+/* A task that changes what the owner has, or writes it, before anybody has read it, does that in memory. */
+static inline bool is_in_memory(const insertion *s, const tile *t)
+{
+    return !t->now && t->rank == s->rank && (!t->named || is_from_memory(t->id));
 }
 
 /* Another rank reads what is made here. Nonzero = no memory. */
@@ -168,7 +174,7 @@ static int prepare(insertion *s, record *r, tile *const *tiles)
     for (int a = 0; a < k->ntiles; a++) {
         argument *arg = &r->arg[a];
         arg->tile = tiles[a];
-        arg->home = takes_from_memory(s, tiles[a], k->access[a]);
+        arg->home = (k->access[a] & DAG_TILE_WRITE) && is_in_memory(s, tiles[a]);
         if ((k->access[a] & DAG_TILE_READ) && !arg->home && fetch(s, tiles[a]) != 0)
             return 1;
         if (!(k->access[a] & DAG_TILE_WRITE))
@@ -176,7 +182,8 @@ static int prepare(insertion *s, record *r, tile *const *tiles)
         arg->out = version_new(s, r->id + a, s->rank);
         if (!arg->out)
             return 1;
-        arg->out->refs++; /* the tile's and the producer's */
+        arg->out->awaited = 1; /* the task makes it */
+        arg->out->refs++;      /* the tile's and the producer's */
         if (arg->home)
             set_first(s, tiles[a], arg->out);
     }

@@ -28,7 +28,7 @@ typedef struct argument {
     struct tile *tile;
     struct version *out; /* NULL = it writes none */
     uint8_t flow;
-    uint8_t home; /* 1: it reads what the tile holds before the program, from memory */
+    uint8_t home; /* 1: it changes what the tile holds before the program, in memory */
 } argument;
 
 /* A task that runs here, until it has. Readers in lists are arguments of records: a record is in none any
@@ -65,7 +65,7 @@ typedef struct version {
     int refs; /* the tile's, the producer's or Arrive's, Send's; `first` of a tile */
     uint8_t here;       /* 1: it has its value, the lists are closed */
     uint8_t superseded; /* 1: nobody comes any more; value is NULL */
-    uint8_t awaited;    /* application thread: the task that brings it here was given */
+    uint8_t awaited;    /* application thread: the task that makes it or brings it here was given */
     dag_value *value;
     argument *readers;
     reader_rank *remotes, *named; /* all; those when the lists were closed */
@@ -186,7 +186,14 @@ static inline void *stock_take(insertion *s, size_t bytes)
     dagi_show(memory, (size_t)grains * GRAIN);
     return memory;
 }
-void stock_give_back(insertion *s, void *memory, size_t bytes);
+static inline void stock_give_back(insertion *s, void *memory, size_t bytes)
+{
+    size_t grains = (bytes + GRAIN - 1) / GRAIN;
+    void **list = s->door->unlocked ? &s->stock.own[grains - 1] : &s->stock.freed[grains - 1];
+    *(void **)memory = *list;
+    *list = memory;
+    dagi_hide((char *)memory + sizeof(void *), grains * GRAIN - sizeof(void *));
+}
 void stock_clear(insertion *s);
 
 /* tiles.c */
@@ -202,17 +209,64 @@ static inline tile *tile_in(block *b, int64_t i, int64_t j)
 tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at);
 void tiles_clear(insertion *s);
 
-/* versions.c; under the lock. */
-void record_free(insertion *s, record *r);
-void version_drop(insertion *s, version *v);
+/* ---- versions.c; under the lock ------------------------------------------------------------------ */
+
+void version_free(insertion *s, version *v);
+
+static inline void version_drop(insertion *s, version *v)
+{
+    assert(v->refs > 0);
+    if (--v->refs == 0)
+        version_free(s, v);
+}
+
 /* Its value has come; the producer, or its delegate here, is over with it once that is dropped. */
-void version_close(version *v, dag_value *value);
-/* A reader on this rank, the last or not. 1: *value is here, with a reference. */
-int version_read(version *v, argument *a, int last, dag_value **value);
+static inline void version_close(version *v, dag_value *value)
+{
+    if (v->here)
+        return;
+    v->here = 1;
+    v->named = v->remotes;
+    if (v->superseded)
+        return;
+    v->value = value;
+    dagi_value_retain(value, 1);
+}
+
 /* `a` waits, as for control, until it has its value; 1: it has. */
-int version_follow(version *v, argument *a);
+static inline int version_follow(version *v, argument *a)
+{
+    if (v->here)
+        return 1;
+    a->next = v->readers;
+    v->readers = a;
+    return 0;
+}
+
+/* A reader on this rank, the last or not. 1: *value is here, with a reference. */
+static inline int version_read(version *v, argument *a, bool last, dag_value **value)
+{
+    assert(!v->superseded);
+    v->superseded = last;
+    if (!version_follow(v, a))
+        return 0;
+    *value = v->value;
+    if (last)
+        v->value = NULL;
+    else
+        dagi_value_retain(v->value, 1);
+    return 1;
+}
+
 /* Nobody comes any more. Returns what was kept: for the caller to release, without the lock. */
-dag_value *version_supersede(version *v);
+static inline dag_value *version_supersede(version *v)
+{
+    dag_value *value = v->value;
+    v->superseded = 1;
+    v->value = NULL;
+    return value;
+}
+
 /* Not under the lock. */
 /* Rank `rank` reads it at this position. Returns who it is if the value has to be sent now: *value. */
 reader_rank *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value);

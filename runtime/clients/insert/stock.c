@@ -36,15 +36,6 @@ void *stock_refill(insertion *s, int grains)
     return memory;
 }
 
-void stock_give_back(insertion *s, void *memory, size_t bytes)
-{
-    int grains = (int)((bytes + GRAIN - 1) / GRAIN);
-    void **list = s->door->unlocked ? &s->stock.own[grains - 1] : &s->stock.freed[grains - 1];
-    *(void **)memory = *list;
-    *list = memory;
-    dagi_hide((char *)memory + sizeof(void *), (size_t)grains * GRAIN - sizeof(void *));
-}
-
 void stock_clear(insertion *s)
 {
     for (void *piece = s->stock.pieces, *next; piece; piece = next) {
