@@ -98,6 +98,7 @@ static int64_t ceil_div(int64_t a, int64_t b)
  */
 static int64_t partial_sums(const struct gemm *g, int64_t kt)
 {
+    enum { USUAL = 4 }; /* workers of a rank, where sums may not depend on them */
     const dag_matrix *A = g->A, *C = g->C;
     struct op a = op_of(g->transa, A);
     double m = (double)C->m, n = (double)C->n, k = (double)a.n;
@@ -105,7 +106,8 @@ static int64_t partial_sums(const struct gemm *g, int64_t kt)
     double with_c =
         m * k * (double)(C->q > 1 ? C->q - 1 : A->p * A->q > 1) + k * n * (double)(C->p - 1);
     double with_a = k * n * (double)down + m * n * (double)across;
-    int64_t workers = (int64_t)dag_workers(g->ctx) * A->p * A->q, tiles = C->mt * C->nt;
+    int64_t each = dag_reproducible(g->ctx) ? USUAL : dag_workers(g->ctx);
+    int64_t workers = each * A->p * A->q, tiles = C->mt * C->nt;
     if (!(A->p * A->q > 1 && with_a < with_c) && !(tiles < workers && kt >= 2 * across))
         return 0;
     int64_t parts = across * ceil_div(workers, across * tiles);

@@ -1,5 +1,6 @@
-/* dag_gelqf: LQ factorisation of a random matrix. */
+/* dag_gelqf: LQ factorisation of a random matrix, or of one from a file. */
 #include "driver.h"
+#include "store.h"
 
 #include <dag/la.h>
 
@@ -55,7 +56,7 @@ static dag_status check(dag_context *ctx, const options *o, dag_matrix *factor, 
     double norm = 0, off = 0, orthogonality = 0;
     double eps = dag_la_eps(o->prec);
     double larger = (double)(factor->m > factor->n ? factor->m : factor->n);
-    dag_status status = driver_random_rectangular(ctx, o, &A);
+    dag_status status = driver_rectangular(ctx, o, &A);
     if (status == DAG_SUCCESS)
         status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, A, &norm));
     if (status == DAG_SUCCESS)
@@ -69,7 +70,28 @@ static dag_status check(dag_context *ctx, const options *o, dag_matrix *factor, 
     return status;
 }
 
-static dag_status timed(dag_context *ctx, const options *o, dag_matrix *a, report *r)
+/* Q is written, if it is to be, and the factors are judged. */
+static dag_status conclude(dag_context *ctx, const options *o, dag_matrix *a, const dag_lq *lq,
+                           store_output *out, report *r)
+{
+    dag_matrix *q = NULL;
+    dag_status status = DAG_SUCCESS;
+    if (out->open)
+        status = driver_matrix(ctx, o, a->m < a->n ? a->m : a->n, a->n, DAG_GENERAL, &q);
+    if (status == DAG_SUCCESS && out->open)
+        status = driver_collective(ctx, dag_unglq(ctx, a, lq, q));
+    if (status == DAG_SUCCESS) {
+        store_put(ctx, o, out, q, &r->incomplete);
+        if (o->check)
+            status = check(ctx, o, a, lq, r);
+        store_finish(ctx, o, out, q, status != DAG_SUCCESS || !driver_check_fails(o, r), &r->incomplete);
+    }
+    dag_matrix_free(q);
+    return status;
+}
+
+static dag_status timed(dag_context *ctx, const options *o, dag_matrix *a, store_output *out,
+                        report *r)
 {
     dag_lq *lq = NULL;
     double start = driver_time(ctx);
@@ -78,10 +100,10 @@ static dag_status timed(dag_context *ctx, const options *o, dag_matrix *a, repor
     driver_shape(r, a);
     r->flops = driver_qr_flops(a);
     r->bound = DAG_QR_BOUND;
-    if (status == DAG_SUCCESS && o->check) {
+    if (status == DAG_SUCCESS) {
         options tiled = *o; /* all matrices get the tiles of this one */
         tiled.nb = a->nb;
-        status = check(ctx, &tiled, a, lq, r);
+        status = conclude(ctx, &tiled, a, lq, out, r);
     }
     dag_lq_free(lq);
     return status;
@@ -90,9 +112,13 @@ static dag_status timed(dag_context *ctx, const options *o, dag_matrix *a, repor
 static dag_status run(dag_context *ctx, const options *o, report *r)
 {
     dag_matrix *a = NULL;
-    dag_status status = driver_random_rectangular(ctx, o, &a);
+    store_output out = {0};
+    dag_status status = driver_rectangular(ctx, o, &a);
+    if (status == DAG_SUCCESS && o->out != NULL)
+        status = store_create(ctx, o, "Q of A = L Q", a->m < a->n ? a->m : a->n, a->n, &out);
     if (status == DAG_SUCCESS)
-        status = timed(ctx, o, a, r);
+        status = timed(ctx, o, a, &out, r);
+    store_abort(&out);
     dag_matrix_free(a);
     return status;
 }
@@ -102,8 +128,9 @@ static const driver gelqf = {
     .residual = "the larger of ||A - L Q|| / (||A|| max(m,n) eps) and "
                 "||I - Q Q^H|| / (n eps), one-norm",
     .purpose =
-        "LQ factorisation, A = L Q, of a random M x N matrix (M = N unless given). It is\n"
-        "the QR factorisation of A^H, which takes the memory of A once more.\n"
+        "LQ factorisation, A = L Q, of a random M x N matrix (M = N unless given), or of one\n"
+        "from a Matrix Market file. It is the QR factorisation of A^H, which takes the memory\n"
+        "of A once more. --out gets the first min(M,N) rows of Q.\n"
         "\n"
         "With --check the residual is the larger of ||A - L Q|| / (||A|| max(M,N) eps)\n"
         "and ||I - Q Q^H|| / (N eps) in the one-norm, the units of LAPACK's tests.",

@@ -14,13 +14,6 @@ struct problem {
     store_output out;
 };
 
-static dag_status make_matrix(dag_context *ctx, const options *o, dag_matrix **a)
-{
-    if (o->matrix != NULL)
-        return load_rectangular(ctx, o, a);
-    return driver_random_rectangular(ctx, o, a);
-}
-
 static dag_status make_rhs(dag_context *ctx, struct problem *p)
 {
     const options *o = &p->o;
@@ -52,7 +45,7 @@ static dag_status judge(dag_context *ctx, struct problem *p, report *r)
     double of_a = 0, of_b = 0, of_x = 0, of_r = 0;
     double larger = (double)(r->m > r->n ? r->m : r->n);
     double eps = dag_la_eps(p->o.prec);
-    dag_status status = make_matrix(ctx, &p->o, &a);
+    dag_status status = driver_rectangular(ctx, &p->o, &a);
     if (status == DAG_SUCCESS)
         status = norm(ctx, a, &of_a);
     if (status == DAG_SUCCESS)
@@ -102,13 +95,13 @@ static dag_status solve(dag_context *ctx, struct problem *p, report *r)
 static dag_status run(dag_context *ctx, const options *o, report *r)
 {
     struct problem p = {.o = *o};
-    dag_status status = make_matrix(ctx, o, &p.a);
+    dag_status status = driver_rectangular(ctx, o, &p.a);
     if (status == DAG_SUCCESS) {
         p.o.nb = p.a->nb;
         status = make_rhs(ctx, &p);
     }
     if (status == DAG_SUCCESS && o->out != NULL)
-        status = store_create(ctx, &p.o, p.x->m, p.x->n, &p.out);
+        status = store_create(ctx, &p.o, "solution of A X = B", p.x->m, p.x->n, &p.out);
     if (status == DAG_SUCCESS)
         status = solve(ctx, &p, r);
     if (status == DAG_SUCCESS && r->info == 0) {

@@ -1,6 +1,7 @@
 /* dag_getrf: LU factorisation of a random matrix, or of one from a file. */
 #include "driver.h"
 #include "load.h"
+#include "store.h"
 
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@ struct problem {
     dag_element_source source;
     driver_random random;
     load_source file;
+    store_output out;
 };
 
 static dag_status make_matrix(dag_context *ctx, const options *o, struct problem *p)
@@ -62,8 +64,13 @@ static dag_status factor(dag_context *ctx, const options *o, struct problem *p, 
     driver_shape(r, p->a);
     r->flops = driver_flops(o->prec, n * n * n / 3 - n / 3, n * n * n / 3 - n * n / 2 + n / 6);
     r->bound = DAG_SOLVE_BOUND * dag_la_eps(o->prec);
-    if (status == DAG_SUCCESS && r->info == 0 && o->check)
+    if (status != DAG_SUCCESS || r->info != 0)
+        return status;
+    store_put(ctx, o, &p->out, p->a, &r->incomplete);
+    if (o->check)
         status = check(ctx, o, p, r);
+    int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
+    store_finish(ctx, o, &p->out, p->a, good, &r->incomplete);
     return status;
 }
 
@@ -71,10 +78,13 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 {
     struct problem p = {0};
     dag_status status = make_matrix(ctx, o, &p);
+    if (status == DAG_SUCCESS && o->out != NULL)
+        status = store_create(ctx, o, "L without its diagonal of ones, and U", p.a->m, p.a->n, &p.out);
     if (status == DAG_SUCCESS) {
         p.ipiv = malloc((size_t)p.a->m * sizeof(*p.ipiv) + 1);
         status = factor(ctx, o, &p, r); /* refuses NULL on all ranks */
     }
+    store_abort(&p.out);
     dag_matrix_free(p.a);
     free(p.ipiv);
     return status;
@@ -89,7 +99,8 @@ static const driver getrf = {
         "storage is copied to slabs and back. Pivots are the largest elements of their\n"
         "columns (partial), or the winners of a tournament between stacks of rows, which\n"
         "takes fewer messages and more arithmetic; or there are none, which suits matrices\n"
-        "with a large diagonal: such is then the random one.\n"
+        "with a large diagonal: such is then the random one. --out, without pivots, gets U and\n"
+        "below it L without its diagonal of ones: dag_trtrs reads both.\n"
         "\n"
         "With --check a system with a random right-hand side is solved by the factors;\n"
         "the residual is its normwise backward error, as that of dag_gesv.",

@@ -41,7 +41,7 @@ static dag_status make_view(dag_context *ctx, const options *o, dag_matrix *A,
                             dag_element_source *source)
 {
     int unit = o->diag == DAG_UNIT;
-    double scale = unit && o->matrix == NULL ? exp2(-ceil(log2((double)A->n + 1))) : 1;
+    double scale = unit && o->matrix == NULL && o->matgen == NULL ? exp2(-ceil(log2((double)A->n + 1))) : 1;
     view = (struct view){*source, o, unit && dag_rank(ctx) == 0 ? A->n : 0, scale, NULL, NULL};
     *source = (dag_element_source){each, &view};
     return driver_collective(ctx, dag_lascl(ctx, A->uplo, 1, scale, A));

@@ -1,6 +1,8 @@
 /* Start and end of a driver, and its errors. */
 #include "driver.h"
 #include "condition.h"
+#include "generate.h"
+#include "load.h"
 #include "memory.h"
 #include "predict.h"
 #include "results.h"
@@ -89,6 +91,8 @@ dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t 
 dag_status driver_random_positive(dag_context *ctx, const options *o, dag_matrix *A,
                                   driver_random *random, dag_element_source *source)
 {
+    if (o->matgen != NULL)
+        return generate(ctx, o, A, source);
     random->hermitian = (dag_plghe_source){A, (double)A->n, o->seed};
     *source = (dag_element_source){dag_plghe_each, &random->hermitian};
     return driver_collective(ctx, dag_plghe(ctx, A, (double)A->n, o->seed));
@@ -97,17 +101,22 @@ dag_status driver_random_positive(dag_context *ctx, const options *o, dag_matrix
 dag_status driver_random_general(dag_context *ctx, const options *o, dag_matrix *A,
                                  driver_random *random, dag_element_source *source)
 {
-    if (o->pivoting == DRIVER_PIVOT_NONE)
+    if (o->pivoting == DRIVER_PIVOT_NONE || o->matgen != NULL)
         return driver_random_positive(ctx, o, A, random, source);
     random->general = (dag_plrnt_source){A, o->seed};
     *source = (dag_element_source){dag_plrnt_each, &random->general};
     return driver_collective(ctx, dag_plrnt(ctx, A, o->seed));
 }
 
-dag_status driver_random_rectangular(dag_context *ctx, const options *o, dag_matrix **A)
+dag_status driver_rectangular(dag_context *ctx, const options *o, dag_matrix **A)
 {
+    if (o->matrix != NULL)
+        return load_rectangular(ctx, o, A);
     int64_t rows = o->given & OPT_BIT(OPT_M) ? o->m : o->n;
+    dag_element_source unused;
     dag_status status = driver_matrix(ctx, o, rows, o->n, DAG_GENERAL, A);
+    if (status == DAG_SUCCESS && o->matgen != NULL)
+        return generate(ctx, o, *A, &unused);
     return status == DAG_SUCCESS ? driver_collective(ctx, dag_plrnt(ctx, *A, o->seed)) : status;
 }
 
@@ -206,6 +215,7 @@ static dag_status configure(const options *o, dag_config *config, char *why, siz
         {"trace", o->trace},
         {"simulate", o->predict > 0 ? ranks : NULL},
         {"machine", o->machine},
+        {"reproducible", o->reproducible ? "on" : NULL},
         {"report", o->report ? "on" : NULL},
         {"progress", o->progress ? "on" : NULL},
     };
@@ -249,10 +259,9 @@ static bool grid_fits(const dag_context *ctx, const options *o)
     return false;
 }
 
-/* Where nobody asked for a grid. */
-static dag_status choose_grid(dag_context *ctx, const driver *d, options *o, dag_grid_choice *choice)
+dag_status driver_grid(dag_context *ctx, const driver *d, options *o, dag_grid_choice *choice)
 {
-    if (o->p != 0 || o->q != 0 || dag_size(ctx) == 1 || dag_simulated(ctx))
+    if (o->p != 0 || o->q != 0 || dag_size(ctx) == 1)
         return DAG_SUCCESS;
     bool plain = o->pivoting == DRIVER_PIVOT_NONE || (o->given & OPT_BIT(OPT_M)); /* no search; tall or wide */
     const char *routine = plain ? "potrf" : d->name;
@@ -402,6 +411,7 @@ int driver_main(const driver *d, int argc, char **argv)
     bool one_thread = dag_kernels_init(&how);
     if (driver_start(&o, &ctx) != DAG_SUCCESS)
         return DRIVER_FAILED;
+    o.reproducible = dag_reproducible(ctx);
     clean_up_on(SIGINT);
     clean_up_on(SIGTERM);
     if (dag_rank(ctx) == 0) {
@@ -414,10 +424,11 @@ int driver_main(const driver *d, int argc, char **argv)
     dag_grid_choice grid = {.why = ""};
     if (!grid_fits(ctx, &o) || !predict_allows(ctx, &o, program))
         end = DRIVER_USAGE;
-    else if (choose_grid(ctx, d, &o, &grid) != DAG_SUCCESS)
+    else if (driver_grid(ctx, d, &o, &grid) != DAG_SUCCESS)
         end = DRIVER_FAILED;
     else
         end = run_all(d, ctx, &o, grid.why[0] != '\0' ? grid.why : NULL);
+    generate_end();
     if (dag_fini(ctx) != DAG_SUCCESS && end == DRIVER_OK)
         end = DRIVER_FAILED;
     return end;

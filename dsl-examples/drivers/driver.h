@@ -60,7 +60,9 @@ dag_status driver_tile(dag_context *ctx, const options *o, int64_t n, int64_t *n
 /* A new matrix with the options' tiles, grid, storage and element type. */
 dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_uplo uplo,
                          dag_matrix **matrix);
-/* Fills A with a random Hermitian matrix whose diagonal is its order larger: it is positive definite
+/* Those that are random give way to --matgen.
+ *
+ * Fills A with a random Hermitian matrix whose diagonal is its order larger: it is positive definite
  * and LU needs no pivots. The source gives it again; `random` is its own. */
 typedef union driver_random {
     dag_plghe_source hermitian;
@@ -71,8 +73,8 @@ dag_status driver_random_positive(dag_context *ctx, const options *o, dag_matrix
 /* The same for a matrix without structure; with --pivoting none for one as above. */
 dag_status driver_random_general(dag_context *ctx, const options *o, dag_matrix *A,
                                  driver_random *random, dag_element_source *source);
-/* A new random M x N matrix without structure; M = N unless given. */
-dag_status driver_random_rectangular(dag_context *ctx, const options *o, dag_matrix **A);
+/* A new matrix of any shape: from options.matrix, or a random M x N one, M = N unless given. */
+dag_status driver_rectangular(dag_context *ctx, const options *o, dag_matrix **A);
 /* Copies the rows that both have, which are cut and lie alike. */
 dag_status driver_copy(dag_matrix *to, dag_matrix *from);
 /* Element `at` of a tile: its real and imaginary part. */
@@ -99,5 +101,7 @@ double driver_qr_flops(const dag_matrix *A);
 double driver_time(dag_context *ctx);
 /* A context with the settings that the options stand for; what is wrong has been said. */
 dag_status driver_start(const options *o, dag_context **ctx);
+/* Where nobody asked for a grid, one that suits the routine, and why; `choice` is untouched elsewhere. */
+dag_status driver_grid(dag_context *ctx, const driver *d, options *o, dag_grid_choice *choice);
 
 #endif

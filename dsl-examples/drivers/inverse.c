@@ -3,6 +3,7 @@
 #include "condition.h"
 
 #include "load.h"
+#include "store.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,11 +97,31 @@ static dag_status timed(dag_context *ctx, const options *o, int positive, dag_ma
     return status;
 }
 
+/* The inverse is written, if it is to be, and judged. */
+static dag_status conclude(dag_context *ctx, const options *o, int positive, dag_matrix *a,
+                           store_output *out, report *r)
+{
+    dag_matrix *whole;
+    dag_status status = store_whole(ctx, o, out, positive ? o->uplo : DAG_GENERAL, 1, a, &whole);
+    if (status == DAG_SUCCESS) {
+        store_put(ctx, o, out, whole, &r->incomplete);
+        if (o->check)
+            status = check(ctx, o, positive, a, r);
+        int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
+        store_finish(ctx, o, out, whole, good, &r->incomplete);
+    }
+    store_whole_free(whole, a);
+    return status;
+}
+
 dag_status inverse_run(dag_context *ctx, const options *o, int positive, report *r)
 {
     dag_matrix *a = NULL;
+    store_output out = {0};
     dag_status status = make_matrix(ctx, o, positive, &a);
     dag_uplo uplo = positive ? o->uplo : DAG_GENERAL;
+    if (status == DAG_SUCCESS && o->out != NULL)
+        status = store_create(ctx, o, "inverse", a->m, a->n, &out);
     if (status == DAG_SUCCESS)
         status = condition_begin(ctx, o, uplo, a, r);
     if (status == DAG_SUCCESS)
@@ -109,8 +130,9 @@ dag_status inverse_run(dag_context *ctx, const options *o, int positive, report 
         status = condition_of_inverse(ctx, o, uplo, a, r);
     if (r->info != 0)
         r->flops = NAN; /* it ended early */
-    if (status == DAG_SUCCESS && r->info == 0 && o->check)
-        status = check(ctx, o, positive, a, r);
+    if (status == DAG_SUCCESS && r->info == 0)
+        status = conclude(ctx, o, positive, a, &out, r);
+    store_abort(&out);
     dag_matrix_free(a);
     return status;
 }

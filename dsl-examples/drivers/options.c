@@ -1,5 +1,6 @@
 /* The options that all drivers share: one table, one parser. */
 #include "options.h"
+#include "generate.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -35,14 +36,18 @@ static const option_row table[OPT_COUNT] = {
     [OPT_NRHS] = {"nrhs", "R", "number of right-hand sides (1)"},
     [OPT_MATRIX] = {"matrix", "FILE.mtx", "read the matrix from a Matrix Market file"},
     [OPT_RHS] = {"rhs", "FILE.mtx", "read the right-hand sides from a file"},
-    [OPT_OUT] = {"out", "FILE.mtx", "write the solution to a file"},
+    [OPT_OUT] = {"out", "FILE.mtx", "write the result to a file: solution, factor, Q or inverse"},
     [OPT_MIXED] = {"mixed", NULL, "factor in single precision, refine in double precision"},
     [OPT_REFINE] = {"refine", NULL, "refine the solution: componentwise errors near eps"},
     [OPT_PIVOTING] = {"pivoting", "partial|tournament|none", "how pivots are chosen (partial)"},
     [OPT_CHECK_FINITE] = {"check-finite", "yes|no",
                           "refuse files with a NaN or infinity, or compute with them (yes)"},
     [OPT_RCOND] = {"rcond", "yes|no", "say how near to singular the matrix is (yes)"},
-    [OPT_KEEP] = {"keep", NULL, "write the solution though a check has failed"},
+    [OPT_KEEP] = {"keep", NULL, "write the result though a check has failed"},
+    [OPT_REPRODUCIBLE] = {"reproducible", NULL,
+                          "the same result, bit by bit, in every run: docs/reproducible.md"},
+    [OPT_MATGEN] = {"matgen", "NAME",
+                    "a matrix of the gallery in place of the random one: hilbert, kahan, ..."},
     [OPT_ROUTINE] = {"routine", "NAME", "one of"
 #define PRODUCT(name, NAME) " " #name
 #include "../routines.def"
@@ -317,6 +322,9 @@ static const char *set_word(options *o, int id, const char *text)
     case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
     case OPT_PREDICT: return parse_predict(o, text) ? NULL : "a number of ranks, and a file behind a comma";
     case OPT_ROUTINE: o->routine = text; return NULL;
+    case OPT_MATGEN:
+        o->matgen = text;
+        return generate_knows(text) ? NULL : "a name of dag/matgen.h, such as hilbert";
     case OPT_MATRIX: o->matrix = text; return NULL;
     case OPT_RHS: o->rhs = text; return NULL;
     case OPT_TRACE: o->trace = text; return NULL;
@@ -341,11 +349,12 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_REPORT: o->report = 1; break;
     case OPT_PROGRESS: o->progress = 1; break;
     case OPT_KEEP: o->keep = 1; break;
+    case OPT_REPRODUCIBLE: o->reproducible = 1; break;
     case OPT_MIXED: o->mixed = 1; break;
     case OPT_REFINE: o->refine = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
     case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG: case OPT_PIVOTING: case OPT_CHECK_FINITE:
-    case OPT_RCOND: case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE: case OPT_PREDICT:
+    case OPT_RCOND: case OPT_MATGEN: case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE: case OPT_PREDICT:
         wanted = set_word(o, id, text);
         break;
     default: wanted = set_number(o, id, text);
@@ -362,6 +371,8 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_MATRIX, OPT_N, "the order is that of the file"},
         {OPT_MATRIX, OPT_M, "the rows are those of the file"},
         {OPT_MATRIX, OPT_SEED, "the matrix is not random"},
+        {OPT_MATRIX, OPT_MATGEN, "there is one matrix"},
+        {OPT_PREDICT, OPT_MATGEN, "a simulated run has no elements"},
         {OPT_MIXED, OPT_REFINE, "--mixed refines by itself"},
         {OPT_MIXED, OPT_PIVOTING, "--mixed factors with partial pivoting"},
         {OPT_PREDICT, OPT_CHECK, "a simulated run computes nothing"},
@@ -369,12 +380,17 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_PREDICT, OPT_MATRIX, "a simulated run has no elements"},
         {OPT_PREDICT, OPT_RHS, "a simulated run has no elements"},
         {OPT_PREDICT, OPT_OUT, "a simulated run has no solution"},
+        {OPT_REPRODUCIBLE, OPT_GPUS, "what runs on a device depends on times"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
         if ((o->given & OPT_BIT(pairs[i].a)) && (o->given & OPT_BIT(pairs[i].b)))
             return usage_error(scope, "--%s and --%s do not go together: %s",
                                table[pairs[i].a].name, table[pairs[i].b].name, pairs[i].why);
+    if (o->out != NULL && (scope->used & OPT_BIT(OPT_PIVOTING)) && !(scope->used & OPT_BIT(OPT_RHS)) &&
+        o->pivoting != DRIVER_PIVOT_NONE)
+        return usage_error(scope, "--out writes factors, which without their pivots solve nothing: it needs "
+                           "--pivoting none");
     if (o->mixed && dag_precision_real(o->prec) != DAG_D)
         return usage_error(scope, "--mixed solves in double precision with factors in single "
                            "precision: it needs --prec d or z");

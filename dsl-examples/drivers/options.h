@@ -43,6 +43,8 @@ enum option_id {
     OPT_CHECK_FINITE,
     OPT_RCOND,
     OPT_KEEP,
+    OPT_REPRODUCIBLE,
+    OPT_MATGEN,
     OPT_ROUTINE,
     OPT_SIDE,
     OPT_TRANSA,
@@ -59,14 +61,16 @@ _Static_assert(OPT_COUNT <= 64, "the options of a driver are the bits of 64");
     (OPT_BIT(OPT_N) | OPT_BIT(OPT_NB) | OPT_BIT(OPT_PREC) | OPT_BIT(OPT_GRID) |                    \
      OPT_BIT(OPT_THREADS) | OPT_BIT(OPT_GPUS) | OPT_BIT(OPT_RUNS) | OPT_BIT(OPT_CHECK) |           \
      OPT_BIT(OPT_JSON) | OPT_BIT(OPT_TRACE) | OPT_BIT(OPT_REPORT) | OPT_BIT(OPT_PROGRESS) |         \
-     OPT_BIT(OPT_PREDICT) |                                                                        \
+     OPT_BIT(OPT_PREDICT) | OPT_BIT(OPT_REPRODUCIBLE) |                                            \
      OPT_BIT(OPT_SEED) | OPT_BIT(OPT_LAYOUT) | OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION))
 
-/* What a driver understands that reads files. */
-#define OPT_FILES (OPT_BIT(OPT_MATRIX) | OPT_BIT(OPT_CHECK_FINITE))
+/* What a driver understands that reads files, where it makes matrices of the gallery as well, and one that
+ * writes its result. */
+#define OPT_FILES (OPT_BIT(OPT_MATRIX) | OPT_BIT(OPT_CHECK_FINITE) | OPT_BIT(OPT_MATGEN))
+#define OPT_RESULT (OPT_BIT(OPT_OUT) | OPT_BIT(OPT_KEEP))
 
 /* What a driver understands that solves systems, and one that multiplies. */
-#define OPT_SOLUTION (OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) | OPT_BIT(OPT_KEEP))
+#define OPT_SOLUTION (OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_RHS) | OPT_RESULT)
 #define OPT_PRODUCT                                                                                \
     (OPT_BIT(OPT_M) | OPT_BIT(OPT_K) | OPT_BIT(OPT_TRANSA) | OPT_BIT(OPT_TRANSB))
 
@@ -91,7 +95,7 @@ typedef struct options {
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
     int gpus;    /* -1 = all that are there */
-    int check, json, report, progress, mixed, refine, check_finite, rcond, keep;
+    int check, json, report, progress, mixed, refine, check_finite, rcond, keep, reproducible;
     driver_pivoting pivoting;
     dag_precision prec;
     dag_layout layout;
@@ -102,6 +106,7 @@ typedef struct options {
     int64_t predict;     /* ranks of a simulated run; 0 = this is none */
     const char *machine; /* of it; NULL = the one that is built in */
     const char *routine;                    /* NULL when not given */
+    const char *matgen;                     /* a kind of the gallery, or NULL */
     const char *matrix, *rhs, *out, *trace; /* point into argv */
 } options;
 

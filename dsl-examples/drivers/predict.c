@@ -58,14 +58,18 @@ bool predict_allows(const dag_context *ctx, const options *o, const char *progra
 /* ---- the choice ---------------------------------------------------------------------------- */
 
 /* One simulated run of a choice; its seconds, negative after an error, which has been said. */
-static double try_once(const driver *d, const options *o)
+static double try_once(const driver *d, const options *asked)
 {
     dag_context *ctx;
     report r = {.routine = d->name};
+    options with_grid = *asked, *o = &with_grid;
+    dag_grid_choice choice;
     if (driver_start(o, &ctx) != DAG_SUCCESS)
         return -1;
     memory_expect(o->routine != NULL ? o->routine : d->name, o, dag_size(ctx));
-    dag_status status = d->run(ctx, o, &r);
+    dag_status status = driver_grid(ctx, d, o, &choice);
+    if (status == DAG_SUCCESS)
+        status = d->run(ctx, o, &r);
     if (status == DAG_SUCCESS && !o->json)
         printf("simulated: nb %4" PRId64 ", grid %4dx%-4d %10.4g s, %6.1f %% without computation\n", r.nb,
                r.p, r.q, r.seconds, idle_percent(ctx, &r));

@@ -3,6 +3,8 @@
 #include "condition.h"
 #include "predict.h"
 
+#include <dag/kernels.h>
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -76,6 +78,7 @@ static const char *word_of(const options *o, int id)
         return trans[t == DAG_NO_TRANS ? 0 : t == DAG_TRANS ? 1 : 2];
     }
     case OPT_PIVOTING: return pivoting[o->pivoting];
+    case OPT_MATGEN: return o->matgen;
     case OPT_MATRIX: return o->matrix;
     case OPT_RHS: return o->rhs;
     case OPT_OUT: return o->out;
@@ -95,6 +98,7 @@ static bool number_of(const options *o, int id, int64_t *value)
     case OPT_REFINE: *value = o->refine; return true;
     case OPT_RCOND: *value = o->rcond; return true;
     case OPT_KEEP: *value = o->keep; return true;
+    case OPT_REPRODUCIBLE: *value = o->reproducible; return true;
     case OPT_CHECK_FINITE: *value = o->check_finite; return o->matrix != NULL || o->rhs != NULL;
     default: return false;
     }
@@ -152,6 +156,12 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
         printf(", \"grid_why\": \"%s\"", r->grid_why);
     if (r->expected > 0)
         results_number("gflops_expected", r->flops / r->expected * 1e-9);
+    if (o->reproducible) {
+        printf(", ");
+        print_string("kernels", dag_kernels_variant());
+        printf(", ");
+        print_string("version", dag_version());
+    }
     print_options(d, o);
     print_devices(ctx);
     printf("}\n");
@@ -173,8 +183,8 @@ static void print_mixed(const report *r)
 
 void results_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
-    printf("%s%s: prec %c, ", dag_simulated(ctx) ? "simulated " : "", r->routine,
-           dag_precision_letter(o->prec));
+    const char *simulated = dag_simulated(ctx) ? "simulated " : "";
+    printf("%s%s: prec %c, ", simulated, r->routine, dag_precision_letter(o->prec));
     if (r->m != r->n)
         printf("m %" PRId64 ", ", r->m);
     printf("n %" PRId64 ", nb %" PRId64 "%s, grid %dx%d, %d %s with %d %s: %.4g s",
@@ -191,7 +201,7 @@ void results_text(const driver *d, const dag_context *ctx, const options *o, con
         printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
     printf("\n");
     if (r->grid_why != NULL)
-        printf("%s: grid %dx%d: %s\n", r->routine, r->p, r->q, r->grid_why);
+        printf("%s%s: grid %dx%d: %s\n", simulated, r->routine, r->p, r->q, r->grid_why);
     if (dag_simulated(ctx)) {
         predict_text(ctx, r);
         return;

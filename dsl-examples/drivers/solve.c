@@ -169,7 +169,7 @@ static dag_status solve_run(dag_context *ctx, const options *o, report *r)
     if (status == DAG_SUCCESS)
         status = make_room(ctx, o, &p);
     if (status == DAG_SUCCESS && o->out != NULL) /* found unwritable before the work, not after */
-        status = store_create(ctx, o, p.b->m, p.b->n, &p.out);
+        status = store_create(ctx, o, "solution of A X = B", p.b->m, p.b->n, &p.out);
     if (status == DAG_SUCCESS && method->bounds != NULL)
         status = condition_begin(ctx, o, method->triangle ? o->uplo : DAG_GENERAL, p.a, r);
     if (status == DAG_SUCCESS)

@@ -1,4 +1,4 @@
-/* Solutions in Matrix Market files. */
+/* Results in Matrix Market files. */
 #include "store.h"
 #include "load.h"
 
@@ -33,8 +33,8 @@ static dag_status write_columns(dag_context *ctx, dag_matrix *X, dag_mtx_writer 
     return DAG_SUCCESS;
 }
 
-dag_status store_create(dag_context *ctx, const options *o, int64_t rows, int64_t cols,
-                       store_output *out)
+dag_status store_create(dag_context *ctx, const options *o, const char *what, int64_t rows,
+                        int64_t cols, store_output *out)
 {
     char text[DAG_MTX_ERRLEN];
     dag_mtx_field field = dag_precision_is_complex(o->prec) ? DAG_MTX_COMPLEX : DAG_MTX_REAL;
@@ -42,7 +42,7 @@ dag_status store_create(dag_context *ctx, const options *o, int64_t rows, int64_
     *out = (store_output){NULL, 0, 0};
     if (dag_rank(ctx) == 0)
         mine = load_status(ctx, dag_mtx_writer_open(o->out, field, rows, cols,
-                                                  "solution of A X = B", &out->writer, text), text);
+                                                  what, &out->writer, text), text);
     dag_status status = driver_agreed(ctx, mine);
     double direct = out->writer != NULL && dag_mtx_writer_is_direct(out->writer);
     if (status == DAG_SUCCESS)
@@ -61,13 +61,37 @@ void store_abort(store_output *out)
     out->open = 0;
 }
 
+dag_status store_whole(dag_context *ctx, const options *o, const store_output *out, dag_uplo uplo,
+                       int hermitian, dag_matrix *A, dag_matrix **whole)
+{
+    dag_status status = DAG_SUCCESS;
+    *whole = A;
+    if (!out->open || uplo == DAG_GENERAL)
+        return DAG_SUCCESS;
+    *whole = NULL;
+    status = driver_matrix(ctx, o, A->m, A->n, DAG_GENERAL, whole);
+    if (status == DAG_SUCCESS)
+        status = dag_laset(ctx, DAG_GENERAL, 0, 0, *whole);
+    if (status == DAG_SUCCESS && hermitian)
+        status = dag_geadd(ctx, uplo == DAG_LOWER ? DAG_UPPER : DAG_LOWER, DAG_CONJ_TRANS, 1, A, 0, *whole);
+    if (status == DAG_SUCCESS)
+        status = dag_geadd(ctx, uplo, DAG_NO_TRANS, 1, A, 0, *whole);
+    return driver_collective(ctx, status);
+}
+
+void store_whole_free(dag_matrix *whole, const dag_matrix *A)
+{
+    if (whole != A)
+        dag_matrix_free(whole);
+}
+
 static dag_status write_all(dag_context *ctx, dag_mtx_writer *writer, dag_matrix *X)
 {
     int64_t width = X->n < 16 ? X->n : 16;
     double *panel = malloc(2 * (size_t)(X->m * width) * sizeof(double) + 1);
     dag_status mine = panel != NULL ? DAG_SUCCESS
                                     : dag_error(ctx, DAG_ERR_NOMEM, "no memory for %" PRId64
-                                                " columns of the solution", width);
+                                                " columns of the result", width);
     dag_status status = driver_agreed(ctx, mine);
     if (status == DAG_SUCCESS)
         status = write_columns(ctx, X, writer, panel, width);
@@ -113,7 +137,7 @@ void store_finish(dag_context *ctx, const options *o, store_output *out, dag_mat
             status = end_file(ctx, out);
         *incomplete |= status != DAG_SUCCESS;
     } else if (dag_rank(ctx) == 0) {
-        fprintf(stderr, "%s is not written, as the solution fails the check; --keep writes it\n",
+        fprintf(stderr, "%s is not written, as the result fails the check; --keep writes it\n",
                 o->out);
     }
     store_abort(out);

@@ -1,4 +1,4 @@
-/* Solutions on their way into files. */
+/* Results on their way into files. */
 #ifndef DRIVERS_STORE_H
 #define DRIVERS_STORE_H
 
@@ -6,16 +6,23 @@
 
 #include <dag/mtx.h>
 
-/* The file options.out for a solution. */
+/* The file options.out. */
 typedef struct store_output {
     dag_mtx_writer *writer; /* on rank 0; NULL elsewhere, and once the file has been ended */
     int open;               /* the same on all ranks: begun, and not yet ended */
     int direct;             /* what is put there cannot be taken back */
 } store_output;
 
-/* Starts the file for a solution of this size. */
-dag_status store_create(dag_context *ctx, const options *o, int64_t rows, int64_t cols,
-                       store_output *out);
+/* Starts the file for `what`, of this size. */
+dag_status store_create(dag_context *ctx, const options *o, const char *what, int64_t rows,
+                        int64_t cols, store_output *out);
+
+/* A factor or an inverse for store_put() and store_finish(), if a file is open: *whole is A, or a
+ * matrix of its own with the triangle `uplo` of A and zeros beside, or with its mirror image if
+ * `hermitian`. To be freed by store_whole_free(). */
+dag_status store_whole(dag_context *ctx, const options *o, const store_output *out, dag_uplo uplo,
+                       int hermitian, dag_matrix *A, dag_matrix **whole);
+void store_whole_free(dag_matrix *whole, const dag_matrix *A);
 
 /*
  * Writes X through rank 0, some columns at a time: on disk before anything else can go wrong, such as

@@ -61,8 +61,9 @@ static dag_status estimate(condition *s, dagi_la_operator inverse_of)
     *s->rcond = s->F->n == 0;
     if (s->F->n == 0 || s->anorm == 0)
         return DAG_SUCCESS;
-    const dag_matrix_desc desc = {.prec = s->F->prec, .m = s->F->n, .n = 2, .mb = s->F->mb, .nb = 2,
-                                  .p = (int)s->F->p, .q = (int)s->F->q, .layout = DAG_LAYOUT_SLAB,
+    const dag_matrix_desc desc = {.prec = s->F->prec, .m = s->F->n, .n = DAGI_LA_PROBES,
+                                  .mb = s->F->mb, .nb = DAGI_LA_PROBES, .p = (int)s->F->p,
+                                  .q = (int)s->F->q, .layout = DAG_LAYOUT_SLAB,
                                   .name = "vectors of an estimate"};
     dag_status status = dagi_la_agreed(s->ctx, s->entry.name, dag_matrix_new(s->ctx, &desc, &X));
     if (status == DAG_SUCCESS)

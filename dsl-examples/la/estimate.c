@@ -6,11 +6,14 @@
 #include <dag/la.h>
 #include <dag/view.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { STEPS = 5 }; /* LAPACK's ITMAX */
+enum { STEPS = 5 /* LAPACK's ITMAX */, PROBES = DAGI_LA_PROBES };
 
 /* Of each column, in one block of memory. */
 typedef struct columns {
@@ -22,6 +25,14 @@ typedef struct columns {
     double *next; /* ... and the first row that has it */
     double *where;
 } columns;
+
+/* The absolute value of an element. */
+static double element_size(dag_precision prec, const void *tile, int64_t at)
+{
+    double x[2];
+    dagi_element(prec, tile, at, x);
+    return dag_precision_is_complex(prec) ? hypot(x[0], x[1]) : fabs(x[0]);
+}
 
 /* ---- over the local elements ------------------------------------------------------------- */
 
@@ -68,7 +79,7 @@ static dag_status take_signs(dag_matrix *X, int64_t ti, int64_t tj, const dag_el
         for (int64_t i = 0; i < e->shape.m; i++) {
             double x[2];
             dagi_element(X->prec, e->ptr, i + j * e->ld, x);
-            double size = hypot(x[0], x[1]);
+            double size = dag_precision_is_complex(X->prec) ? hypot(x[0], x[1]) : fabs(x[0]);
             x[0] = size > 0 ? x[0] / size : 1;
             x[1] = size > 0 ? x[1] / size : 0;
             dagi_set_element(X->prec, e->ptr, i + j * e->ld, x);
@@ -82,9 +93,8 @@ static dag_status look(dag_matrix *X, int64_t ti, int64_t tj, const dag_element 
     for (int64_t j = 0; j < e->shape.n; j++)
         for (int64_t i = 0; i < e->shape.m; i++) {
             int64_t column = tj * X->nb + j;
-            double x[2];
-            dagi_element(X->prec, e->ptr, i + j * e->ld, x);
-            double size = hypot(x[0], x[1]), row = (double)(ti * X->mb + i);
+            double size = element_size(X->prec, e->ptr, i + j * e->ld);
+            double row = (double)(ti * X->mb + i);
             c->sum[column] += size;
             c->most[column] = fmax(c->most[column], size);
             if (row == c->where[column])
@@ -99,9 +109,7 @@ static dag_status find(dag_matrix *X, int64_t ti, int64_t tj, const dag_element 
     for (int64_t j = 0; j < e->shape.n; j++)
         for (int64_t i = 0; i < e->shape.m; i++) {
             int64_t column = tj * X->nb + j;
-            double x[2];
-            dagi_element(X->prec, e->ptr, i + j * e->ld, x);
-            if (hypot(x[0], x[1]) == c->most[column])
+            if (element_size(X->prec, e->ptr, i + j * e->ld) == c->most[column])
                 c->next[column] = fmin(c->next[column], (double)(ti * X->mb + i));
         }
     return DAG_SUCCESS;
@@ -227,31 +235,148 @@ static dag_status signs_changed(dag_context *ctx, dag_matrix *X, signs *s, bool 
     return status;
 }
 
-/* The first column as set_start(), the second as set_alternating(). */
-static dag_status set_both(dag_matrix *X, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+/* ---- a sketch ------------------------------------------------------------------------------ */
+
+/* What X = M^H S says of the columns of M, which its rows belong to, where S has random signs: no element
+ * of a row is above the one-norm of that column, and their size is that of the column's two-norm. */
+typedef struct sketch {
+    double row[PROBES], size[PROBES]; /* rows with the largest elements, falling; row -1: there is none */
+    double bound; /* about what the one-norms of all columns are below: see bound_of() */
+} sketch;
+
+/* A column of M is its largest element, which the absolute values of the row have in common, and the rest,
+ * of which the two-norm shows in how much they differ; its one-norm is larger by sqrt(m) at most. */
+static double bound_of(double mean, double most, double least, int64_t m)
 {
-    dag_element column = *e;
-    column.shape.n = 1;
-    (void)set_start(X, ti, tj, &column, arg);
-    column.ptr = (char *)e->ptr + (size_t)e->ld * e->shape.elem;
-    return X->m > 1 ? set_alternating(X, ti, tj, &column, arg) : DAG_SUCCESS;
+    return mean + sqrt((double)m) * (most - least) / 2;
 }
 
-/* norm of what M makes of both vectors that do not depend on it: one pass over the factors. */
-static dag_status begin(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X,
-                        double *norm)
+/* Signs that depend on the row alone: splitmix64. */
+static dag_status set_signs(dag_matrix *X, int64_t ti, int64_t tj, const dag_element *e, void *arg)
 {
-    double room[10];
-    columns both = {2, room, room + 2, room + 4, room + 6, room + 8, NULL};
-    double nowhere[2] = {-1, -1};
-    both.where = nowhere;
-    (void)dag_matrix_each_local(X, set_both, NULL);
-    dag_status status = apply(arg, 0, X);
-    if (status == DAG_SUCCESS)
-        status = measure(ctx, X, &both, false);
-    double second = X->m > 1 ? 2 * both.sum[1] / (3 * (double)X->m) : 0;
-    *norm = both.sum[0] >= second || isnan(both.sum[0]) ? both.sum[0] : second;
+    (void)tj, (void)arg;
+    for (int64_t i = 0; i < e->shape.m; i++) {
+        uint64_t bits = (uint64_t)(ti * X->mb + i + 1) * 0x9e3779b97f4a7c15u;
+        bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+        bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+        bits ^= bits >> 31;
+        for (int64_t j = 0; j < e->shape.n; j++) {
+            const double x[2] = {bits >> j & 1 ? 1 : -1, 0};
+            dagi_set_element(X->prec, e->ptr, i + j * e->ld, x);
+        }
+    }
+    return DAG_SUCCESS;
+}
+
+/* A size that is no number is larger than all; of equal ones the first row's. */
+static void enter(sketch *k, double row, double size)
+{
+    int at = PROBES;
+    while (at > 0 && (k->row[at - 1] < 0 || size > k->size[at - 1] || isnan(size) ||
+                      (size == k->size[at - 1] && row < k->row[at - 1])))
+        at--;
+    if (at == PROBES)
+        return;
+    for (int i = PROBES - 1; i > at; i--) {
+        k->row[i] = k->row[i - 1];
+        k->size[i] = k->size[i - 1];
+    }
+    k->row[at] = row;
+    k->size[at] = size;
+}
+
+static dag_status draw(dag_matrix *X, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+{
+    sketch *k = arg;
+    (void)tj;
+    for (int64_t i = 0; i < e->shape.m; i++) {
+        double most = 0, least = INFINITY, sum = 0;
+        for (int64_t j = 0; j < e->shape.n; j++) {
+            double size = element_size(X->prec, e->ptr, i + j * e->ld);
+            sum += size;
+            most = fmax(most, size);
+            least = fmin(least, size);
+        }
+        enter(k, (double)(ti * X->mb + i), isnan(sum) ? sum : most);
+        k->bound = fmax(k->bound, bound_of(sum / (double)e->shape.n, most, least, X->m));
+    }
+    return DAG_SUCCESS;
+}
+
+static const sketch EMPTY = {.row = {-1, -1, -1, -1}};
+static_assert(PROBES == 4, "EMPTY has as many rows");
+
+/* *k is drawn from the rows of all ranks. */
+static dag_status draw_all(dag_context *ctx, dag_matrix *X, sketch *k)
+{
+    int size = dag_size(ctx);
+    const int64_t items = sizeof(sketch) / sizeof(double);
+    sketch *all = calloc((size_t)size, sizeof(*all));
+    dag_status status = all != NULL ? DAG_SUCCESS
+                                    : dag_error(ctx, DAG_ERR_NOMEM, "no memory for an estimate");
+    status = dagi_la_agreed(ctx, "estimate of a norm", status);
+    if (status == DAG_SUCCESS) {
+        all[dag_rank(ctx)] = EMPTY;
+        (void)dag_matrix_each_local(X, draw, &all[dag_rank(ctx)]);
+        status = dag_allreduce(ctx, DAG_SUM, (double *)all, size * items);
+    }
+    *k = EMPTY;
+    for (int r = 0; status == DAG_SUCCESS && r < size; r++) {
+        for (int i = 0; i < PROBES && all[r].row[i] >= 0; i++)
+            enter(k, all[r].row[i], all[r].size[i]);
+        k->bound = fmax(k->bound, all[r].bound);
+    }
+    free(all);
     return status;
+}
+
+/* The first column becomes that of which `arg` is the number. */
+static dag_status take_column(dag_matrix *X, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+{
+    const int *column = arg;
+    (void)ti, (void)tj;
+    size_t size = (size_t)e->shape.m * e->shape.elem;
+    if (*column > 0)
+        memcpy(e->ptr, (char *)e->ptr + (size_t)(*column * e->ld) * e->shape.elem, size);
+    (void)X;
+    return DAG_SUCCESS;
+}
+
+/* *norm is that of the largest of those PROBES columns of M which may be the largest after a sketch. It is
+ * the first one of X then, and *where its number. *sure: none can be larger by much, but by bad luck with
+ * the signs. */
+static dag_status begin(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X,
+                        double *norm, double *where, bool *sure)
+{
+    double room[4 * PROBES];
+    sketch k;
+    (void)dag_matrix_each_local(X, set_signs, NULL);
+    dag_status status = apply(arg, 1, X);
+    if (status == DAG_SUCCESS)
+        status = draw_all(ctx, X, &k);
+    if (status != DAG_SUCCESS)
+        return status;
+    *norm = INFINITY;
+    *sure = true;
+    if (!isfinite(k.size[0]))
+        return DAG_SUCCESS;
+    columns c = {.count = PROBES, .sum = room, .most = room + PROBES, .last = room + 2 * PROBES,
+                 .next = room + 3 * PROBES, .where = k.row};
+    (void)dag_matrix_each_local(X, set_unit, &c);
+    status = apply(arg, 0, X);
+    if (status == DAG_SUCCESS)
+        status = measure(ctx, X, &c, false);
+    if (status != DAG_SUCCESS)
+        return status;
+    int best = 0;
+    for (int j = 1; j < PROBES; j++)
+        if (c.sum[j] > c.sum[best] || isnan(c.sum[j]))
+            best = j;
+    *norm = c.sum[best];
+    *where = k.row[best];
+    *sure = X->m <= PROBES || !isfinite(*norm) || *norm >= k.bound / 4;
+    (void)dag_matrix_each_local(X, take_column, &best);
+    return DAG_SUCCESS;
 }
 
 /* The steps of LAPACK's lacn2, which ends where a step has not gained or would be the last one again. */
@@ -286,16 +411,16 @@ dag_status dagi_la_estimate_one(dag_context *ctx, dagi_la_operator apply, void *
 {
     signs s = {.negative = calloc((size_t)X->m + 1, 1)};
     double room[5] = {0};
+    bool sure;
     columns c = {.count = 1, .norm = norm, .sum = room, .most = room + 1, .last = room + 2,
                  .next = room + 3, .where = room + 4};
     dag_status status = s.negative != NULL ? DAG_SUCCESS
                                            : dag_error(ctx, DAG_ERR_NOMEM, "no memory for signs");
     status = dagi_la_agreed(ctx, "estimate of a norm", status);
     *norm = 0;
-    c.where[0] = -1;
     if (status == DAG_SUCCESS)
-        status = begin(ctx, apply, arg, X, norm);
-    if (status == DAG_SUCCESS && X->m > 1) {
+        status = begin(ctx, apply, arg, X, norm, c.where, &sure);
+    if (status == DAG_SUCCESS && !sure) {
         dag_matrix first;
         dag_view_top(X, X->m, 1, &first);
         status = go(ctx, apply, arg, &first, &s, &c);

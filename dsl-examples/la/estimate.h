@@ -16,8 +16,10 @@ dag_status dagi_la_estimate(dag_context *ctx, dagi_la_operator apply, void *arg,
                             double *norm);
 
 /* The same for one operator, with as few applications as can be, each of which costs a pass over the
- * factors: 3 as a rule. X has one row for each of the operator's, two columns in one tile, and slab
- * layout. */
+ * factors: M^H is applied to random signs, M to the unit vectors of the largest rows of what that gives.
+ * Where the largest column so found could be small beside another one, the steps of lacn2 go on from it.
+ * X has one row for each of the operator's, DAGI_LA_PROBES columns in one tile, and slab layout. */
+enum { DAGI_LA_PROBES = 4 };
 dag_status dagi_la_estimate_one(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X,
                                 double *norm);
 

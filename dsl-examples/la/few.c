@@ -51,7 +51,8 @@ void dagi_few_prepare(dagi_check *c, dagi_few *f, const dag_matrix *A, const dag
     *f = (dagi_few){.wanted = 0};
     if (c->status != DAG_SUCCESS)
         return;
-    c->note = dag_latency(c->ctx) < SLOW || dag_device_stats_get(c->ctx, 0, &stats);
+    c->note = dag_reproducible(c->ctx) || dag_latency(c->ctx) < SLOW ||
+              dag_device_stats_get(c->ctx, 0, &stats);
     if (A->p * A->q == 1 || A->m != A->n || A->mb != A->nb || A->mt < 3 || B->m != A->m ||
         B->mb != A->nb || B->n == 0 || B->n > FEW || B->nt != 1)
         return;

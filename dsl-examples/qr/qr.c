@@ -103,10 +103,11 @@ static int64_t cut_stack_of(const dag_matrix *A, int64_t mine, int64_t block, do
 /* The same on all ranks, although they need not have equally many workers. */
 static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_options *o, dag_qr *qr)
 {
-    enum { FEW = 2 }; /* block columns */
+    enum { FEW = 2 /* block columns */, USUAL = 4 /* workers, where trees may not depend on them */ };
     int64_t panels = min(A->mt, A->nt), rows = min(A->mt, A->p);
     int64_t mine = quotient_up(A->mt, rows), top = quotient_up(panels, rows) + 1;
-    double present[2] = {dag_workers(ctx), dag_devices(ctx)};
+    int usual = dag_reproducible(ctx);
+    double present[2] = {usual ? USUAL : dag_workers(ctx), usual ? 0 : dag_devices(ctx)};
     dag_status status = DAG_SUCCESS;
     if (dag_size(ctx) > 1)
         status = dag_allreduce(ctx, DAG_SUM, present, 2);

@@ -178,6 +178,10 @@ typedef struct dag_work {
  */
 void dag_report_work(dag_context *context, const dag_work *work);
 
+/** Nonzero where what a program chooses by itself may not follow from measured times, the number of
+ *  workers or devices, because that changes the order of sums (setting `reproducible`). */
+int dag_reproducible(const dag_context *context);
+
 /* ---- simulated runs ---------------------------------------------------------------------- */
 
 /** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim): bodies run

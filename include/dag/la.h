@@ -46,7 +46,8 @@ typedef struct dag_tile_choice {
  * The tile size that suits a factorisation of order n on the workers of all ranks: the one with
  * which a model of the Cholesky factorisation is fastest. Its kernel times were measured on the
  * machine of rank 0; the first call there for an element type takes some 0.2 s and keeps them in a
- * file, so that later runs get the same (setting `tile_times`). Collective.
+ * file, so that later runs get the same (setting `tile_times`); a fixed one with the setting
+ * `reproducible`. Collective.
  */
 dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice);
 

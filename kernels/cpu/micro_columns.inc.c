@@ -67,39 +67,62 @@ static MICRO_TARGET void MICRO(dots)(int m, int n, int k, elem_t alpha, const el
         }
 }
 
-/* y := y + alpha A x, where x has elements step apart. A is read once, so it is memory that counts:
- * the columns that come next are fetched meanwhile. */
-static MICRO_TARGET void MICRO(gemv)(int m, int k, elem_t alpha, const elem_t *A, ptrdiff_t lda,
-                                     const elem_t *x, ptrdiff_t step, elem_t *y)
+/* C := C + alpha A B, where C has `n` columns, MICRO_SLIM at most and known where this is inlined, and
+ * element (p, j) of B is B[p * b_row + j * b_col]. A is read once, so it is memory that counts: the
+ * columns that come next are fetched meanwhile. */
+#define MICRO_SLIM 4
+INLINE void MICRO(slim_columns)(int n, int m, int k, elem_t alpha, const elem_t *A, ptrdiff_t lda,
+                                const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, elem_t *C,
+                                ptrdiff_t ldc)
 {
     enum { COLS = 8 };
     int p = 0;
     for (; p + COLS <= k; p += COLS) {
         const elem_t *a = A + p * lda;
         ptrdiff_t ahead = p + 2 * COLS <= k ? COLS * lda : 0;
-        elem_t by[COLS];
+        elem_t by[MICRO_SLIM][COLS];
         int i = 0;
-        for (int c = 0; c < COLS; c++)
-            by[c] = alpha * x[(p + c) * step];
+        for (int j = 0; j < n; j++)
+            for (int c = 0; c < COLS; c++)
+                by[j][c] = alpha * B[(p + c) * b_row + j * b_col];
         for (; i + LANES <= m; i += LANES) {
-            MICRO(vector) even = *(MICRO(loose) *)(y + i), odd = {0};
+            MICRO(vector) value[COLS];
             _Pragma("GCC unroll 8") for (int c = 0; c < COLS; c++) {
-                MICRO(vector) value = *(const MICRO(loose) *)(a + i + c * lda);
+                value[c] = *(const MICRO(loose) *)(a + i + c * lda);
                 __builtin_prefetch(a + i + c * lda + ahead);
-                if (c % 2 == 0)
-                    even += value * by[c];
-                else
-                    odd += value * by[c];
             }
-            *(MICRO(loose) *)(y + i) = even + odd;
+            _Pragma("GCC unroll 4") for (int j = 0; j < n; j++) {
+                MICRO(vector) even = *(MICRO(loose) *)(C + i + j * ldc), odd = {0};
+                _Pragma("GCC unroll 4") for (int c = 0; c < COLS; c += 2) {
+                    even += value[c] * by[j][c];
+                    odd += value[c + 1] * by[j][c + 1];
+                }
+                *(MICRO(loose) *)(C + i + j * ldc) = even + odd;
+            }
         }
         for (; i < m; i++)
-            for (int c = 0; c < COLS; c++)
-                y[i] += a[i + c * lda] * by[c];
+            for (int j = 0; j < n; j++)
+                for (int c = 0; c < COLS; c++)
+                    C[i + j * ldc] += a[i + c * lda] * by[j][c];
     }
     for (; p < k; p++)
-        for (int i = 0; i < m; i++)
-            y[i] += A[i + p * lda] * (alpha * x[p * step]);
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < m; i++)
+                C[i + j * ldc] += A[i + p * lda] * (alpha * B[p * b_row + j * b_col]);
+}
+
+static MICRO_TARGET void MICRO(slim)(int n, int m, int k, elem_t alpha, const elem_t *A,
+                                     ptrdiff_t lda, const elem_t *B, ptrdiff_t b_row,
+                                     ptrdiff_t b_col, elem_t *C, ptrdiff_t ldc)
+{
+    if (n == 1)
+        MICRO(slim_columns)(1, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
+    else if (n == 2)
+        MICRO(slim_columns)(2, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
+    else if (n == 3)
+        MICRO(slim_columns)(3, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
+    else
+        MICRO(slim_columns)(4, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
 }
 
 /* ---- reflectors -------------------------------------------------------------------------- */

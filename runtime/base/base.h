@@ -88,6 +88,7 @@ typedef struct dagi_settings {
     int gpu_mpi;       /* enum dagi_gpu_mpi */
     int64_t simulate;  /* ranks that this process plays; 0 = none */
     char machine[1024]; /* file that describes theirs; "" = built in */
+    int reproducible;  /* 1: algorithms go by nothing that was measured; no devices unless asked for */
 } dagi_settings;
 
 /* ---- heads ------------------------------------------------------------------------------ */

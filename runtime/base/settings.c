@@ -112,6 +112,9 @@ static const setting table[] = {
      "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
     {"machine", KIND_TEXT, FIELD(machine), "", 0, sizeof((dagi_settings *)0)->machine - 1, NULL,
      "file that describes the machine of a simulated run; empty = one that is built in"},
+    {"reproducible", KIND_SWITCH, FIELD(reproducible), "off", 0, 0, NULL,
+     "fix what follows from measured times, workers and devices, and changes the order of sums: tile "
+     "sizes, trees, ways of products and solves; devices only where gpus says so"},
     {"progress", KIND_SWITCH, FIELD(progress), "off", 0, 0, NULL,
      "show a bar while tasks run, where there is a terminal"},
 };

@@ -366,7 +366,8 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told
     c->bcast = ctx->settings.bcast;
     c->inline_max = dagi_wire_inline_max(ctx->settings.credit_bytes, ctx->settings.eager_bytes);
     if (ctx->settings.link_rate)
-        c->link = (dagi_tree_link){ctx->settings.link_latency, 1.0 / (double)ctx->settings.link_rate};
+        c->link = (dagi_tree_link){ctx->settings.link_latency, 1.0 / (double)ctx->settings.link_rate, 0};
+    c->link.near = engine->near == engine->size;
     c->bulk.wait_end = &c->bulk.wait;
     c->random = ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
     c->out.heap = calloc((size_t)c->size, sizeof *c->out.heap);

@@ -39,6 +39,11 @@ int dag_simulated(const dag_context *context)
     return context->simulated;
 }
 
+int dag_reproducible(const dag_context *context)
+{
+    return context->settings.reproducible;
+}
+
 double dag_seconds(const dag_context *context)
 {
     return context->simulated ? dagi_sim_seconds(context) : 1e-9 * (double)dagi_now();

@@ -328,6 +328,8 @@ static const char *excluded(const dag_context *ctx)
 {
     if (ctx->settings.gpus == 0)
         return "the setting gpus is 0";
+    if (ctx->settings.gpus < 0 && ctx->settings.reproducible)
+        return "the setting reproducible keeps tasks on cores unless gpus says how many devices there are";
     if (ctx->settings.serial)
         return "the setting serial runs one task at a time, on a core";
     if (ctx->settings.check)

@@ -7,7 +7,9 @@
 
 int dagi_tree_relay_shape(int shape)
 {
-    return shape == DAG_BCAST_RING ? DAG_BCAST_CHAIN : shape;
+    if (shape == DAG_BCAST_RING)
+        return DAG_BCAST_CHAIN;
+    return shape == DAGI_TREE_STAR ? DAG_BCAST_BINOMIAL : shape;
 }
 
 /* ---- order ------------------------------------------------------------------------------ */
@@ -83,6 +85,16 @@ static int halve(int32_t first, int n, dagi_tree_child *child)
     return nchild;
 }
 
+/* One child each; should there be more, the last has the rest as its list. */
+static int serve_all(int n, dagi_tree_child *child)
+{
+    int nchild = n < DAGI_TREE_MAX_CHILDREN ? n : DAGI_TREE_MAX_CHILDREN;
+    for (int i = 0; i < nchild; i++)
+        child[i] = (dagi_tree_child){i, 1};
+    child[nchild - 1].count = n - nchild + 1;
+    return nchild;
+}
+
 /* Where group number `index` begins in ranks[from..n), sorted by groups; n when there is none. */
 static int group_start(const int32_t *ranks, int from, int n, int group, int index)
 {
@@ -126,6 +138,8 @@ int dagi_tree_children(int shape, int group, int self, const int32_t *ranks, int
         return n > 1 ? 2 : 1;
     case DAG_BCAST_HIER:
         return hier_children(group, self, ranks, n, child);
+    case DAGI_TREE_STAR:
+        return serve_all(n, child);
     default:
         assert(shape == DAG_BCAST_BINOMIAL || shape == DAG_BCAST_SCATTER); /* its parts, too */
         return halve(0, n, child);

@@ -11,6 +11,8 @@
 
 #include <dag/jdf.h>
 
+#include <stdbool.h>
+
 /* Most children of one rank for lists of up to 2^31 ranks: two levels of halvings. */
 #define DAGI_TREE_MAX_CHILDREN 64
 
@@ -27,7 +29,11 @@ typedef struct dagi_tree_child {
  *   SCATTER   every rank is a child with one n-th of the data; the pieces then go round the ring of
  *             the destinations (send.c, recv.c). Lists are not split.
  *   HIER      binomial over groups of `group` consecutive ranks, then binomial within each
+ * and, for the producer to choose, which no program asks for:
+ *   STAR      the producer serves everyone
  */
+enum { DAGI_TREE_STAR = DAG_BCAST_HIER + 1 };
+
 /* Order the n destinations of `root` for a shape, in place. group >= 1. */
 void dagi_tree_order(int shape, int group, int root, int size, int32_t *ranks, int n);
 
@@ -45,6 +51,7 @@ int dagi_tree_relay_shape(int shape);
 typedef struct dagi_tree_link {
     double alpha; /* seconds */
     double beta;  /* seconds per byte; 0 = it is not known how fast the network is */
+    bool near;    /* all ranks are in one node, where whoever receives copies for itself */
 } dagi_tree_link;
 
 /* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
@@ -59,8 +66,10 @@ int dagi_tree_segments(int shape, size_t bytes, int64_t most, int ndest);
 double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_tree_link link);
 
 /* The shape of a broadcast that nobody has asked for a shape: the fastest, of which a scatter may be
- * one where `scatters`. Where it is not known how fast the network is: a chain from 256 KiB and three
- * ranks on, which keeps the producer free for what comes next, and else halves, for latency. */
+ * one where `scatters`. Where it is not known how fast the network is: in one node a star for a few, who
+ * copy all at once while the producer does something else, and halves for more; between nodes a chain from
+ * 256 KiB and three ranks on, which keeps the producer free for what comes next, and else halves, for
+ * latency. Halves as well for messages without `bytes` beside them, which the producer copies. */
 int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link);
 
 /* What a broadcast goes by that is `asked` for by the program, where the setting is `usual`, AUTO in

@@ -56,7 +56,7 @@ static void settle_shape(const struct dagi_sim *s, dagi_sim_cast *c, size_t bulk
     const dagi_settings *set = &s->ctx->settings;
     dagi_tree_link link = {0};
     if (set->link_rate)
-        link = (dagi_tree_link){set->link_latency, 1.0 / (double)set->link_rate};
+        link = (dagi_tree_link){set->link_latency, 1.0 / (double)set->link_rate, 0};
     c->shape = (uint8_t)dagi_tree_settle(c->shape, set->bcast, bulk, c->count, can_scatter(c, bulk), link);
     c->group = dagi_tree_group(c->group);
 }

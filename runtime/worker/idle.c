@@ -15,9 +15,10 @@
 
 /* Nanoseconds of searching after which a worker counts as idle, parks, yields, sleeps. On an
  * oversubscribed machine a waiting worker is in the way of those that compute: it yields at
- * once, and soon sleeps, where others need not wait until its turn comes round to wake it. */
+ * once, and soon sleeps, where others need not wait until its turn comes round to wake it. Not while
+ * a neighbour takes over 256 KiB, which comes cheaper than to be woken. */
 enum { IDLE_AFTER = 5000, PARK_AFTER = 30000, YIELD_AFTER = 100000, SLEEP_AFTER = 1000000 };
-enum { CROWDED_PARK_AFTER = 2000, CROWDED_SLEEP_AFTER = 20000 };
+enum { CROWDED_PARK_AFTER = 2000, CROWDED_SLEEP_AFTER = 50000 };
 enum { SHORTEST_SLEEP = 5000, LONGEST_SLEEP = 50000, SLEEP_WITHOUT_POOLS = 1000000 };
 bool dagi_something(struct dagi_worker *w)
 {

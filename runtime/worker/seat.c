@@ -261,7 +261,8 @@ static struct dagi_seat *seat_new(int index)
     if (!s)
         return NULL;
     s->index = index;
-    s->core = s->pu = -1;
+    s->core = -1;
+    atomic_init(&s->pu, -1);
     s->thread = pthread_self();
     bed_init(&s->bed);
     pthread_cond_init(&s->left, NULL);
@@ -351,9 +352,9 @@ void dagi_make_way(const struct dagi_worker *w)
     if (w->index > 0 || dagi_tasks(w->ctx)->single || !mine)
         return;
     int pu = sched_getcpu();
-    if (pu == mine->pu || pthread_mutex_trylock(&house) != 0)
+    if (pu == atomic_load_explicit(&mine->pu, memory_order_relaxed) || pthread_mutex_trylock(&house) != 0)
         return;
-    mine->pu = pu;
+    atomic_store_explicit(&mine->pu, pu, memory_order_relaxed);
     int core = dagi_topology_core(w->ctx->topology, pu);
     struct dagi_seat *s = core >= 0 ? bound_to(core) : NULL;
     int vacant = s ? free_core(w->ctx, core) : core;
@@ -401,7 +402,7 @@ dag_status dagi_workers_start(dag_context *ctx)
         status = seat_background(tasks->workers[i]);
     dagi_crew(ctx)->seated = 1;
     for (struct dagi_seat *s = applications; s; s = s->next)
-        s->pu = -1; /* there are others now */
+        atomic_store_explicit(&s->pu, -1, memory_order_relaxed); /* there are others now */
     tell_of_others();
     pthread_mutex_unlock(&house);
     return status;

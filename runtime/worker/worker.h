@@ -212,7 +212,9 @@ struct dagi_seat {
     /* -- owner */
     struct dagi_worker *first; /* linked by mate */
     int count;
-    int pu; /* of an application's thread: where dagi_make_way() saw it last; -1: not yet */
+    /* Of an application's thread: where dagi_make_way() saw it last; -1: not yet. Its thread looks at it
+     * without the lock, under which it is written. */
+    atomic_int pu;
 
     /* -- shared */
     int core; /* seat.c's lock: the worker to whose core it is bound; -1: to none */

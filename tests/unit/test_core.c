@@ -350,7 +350,11 @@ START_TEST(memory_follows_live_tasks)
     dag_add(ctx, g.pool);
     ck_assert_int_eq(dag_wait(g.pool), DAG_SUCCESS);
     dag_taskpool_free(g.pool);
+#ifdef __SANITIZE_THREAD__
+    (void)before; /* what the sanitizer remembers of each access would count, too */
+#else
     ck_assert_int_lt(resident_kib() - before, 8192);
+#endif
     dag_fini(ctx);
 }
 END_TEST

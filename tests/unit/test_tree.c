@@ -80,6 +80,9 @@ static void check_shape(int shape, int group, int size, int root, int step)
     } else if (shape == DAG_BCAST_RING) {
         ck_assert_int_eq(depth_seen, (n + 1) / 2);
         ck_assert_int_le(most_children, 2);
+    } else if (shape == DAGI_TREE_STAR && n <= DAGI_TREE_MAX_CHILDREN) {
+        ck_assert_int_eq(depth_seen, n > 0);
+        ck_assert_int_eq(most_children, n);
     }
 }
 
@@ -216,7 +219,8 @@ static double played(int shape, int group, size_t bytes, int n, dagi_tree_link l
     return r.last;
 }
 
-static const dagi_tree_link links[] = {{1e-6, 1e-10}, {5e-5, 1e-8}, {1e-9, 1e-9}, {0, 1e-11}};
+static const dagi_tree_link links[] = {
+    {1e-6, 1e-10, 0}, {5e-5, 1e-8, 0}, {1e-9, 1e-9, 0}, {0, 1e-11, 1}};
 static const size_t sizes_played[] = {0, 8, 4096, 65536, 300 << 10, 1 << 20, 64 << 20};
 enum { LINKS = sizeof links / sizeof *links, SIZES = sizeof sizes_played / sizeof *sizes_played };
 
@@ -232,10 +236,10 @@ static void check_seconds(int shape, int group, size_t bytes, int n, dagi_tree_l
 START_TEST(times_are_those_of_all_messages)
 {
     static const int shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING,
-                                 DAG_BCAST_SCATTER};
+                                 DAG_BCAST_SCATTER, DAGI_TREE_STAR};
     for (int n = 1; n < RANKS; n++)
         for (int k = 0; k < SIZES; k++)
-            for (int i = 0; i < 4; i++)
+            for (int i = 0; i < 5; i++)
                 check_seconds(shapes[i], 1, sizes_played[k], n, links[_i]);
     for (int group = 1; group < 9; group++)
         for (int n = group - 1; n < RANKS; n += group) /* groups that are full */
@@ -270,7 +274,7 @@ END_TEST
 
 START_TEST(the_choice_knows_small_from_large)
 {
-    const dagi_tree_link unknown = {0, 0};
+    const dagi_tree_link unknown = {0};
     ck_assert_int_eq(dagi_tree_choose(0, 1000, 1, unknown), DAG_BCAST_BINOMIAL);
     ck_assert_int_eq(dagi_tree_choose((256 << 10) - 1, 8, 1, unknown), DAG_BCAST_BINOMIAL);
     ck_assert_int_eq(dagi_tree_choose(256 << 10, 2, 1, unknown), DAG_BCAST_BINOMIAL);
@@ -280,9 +284,23 @@ START_TEST(the_choice_knows_small_from_large)
 }
 END_TEST
 
+/* Where all ranks are in one node nobody sends in segments, and a few are served at once. */
+START_TEST(the_choice_knows_a_node)
+{
+    const dagi_tree_link node = {.near = 1};
+    for (size_t bytes = 8; bytes <= (size_t)64 << 20; bytes *= 8)
+        for (int n = 1; n < 100; n++)
+            ck_assert_int_eq(dagi_tree_choose(bytes, n, 1, node),
+                             n < 8 ? DAGI_TREE_STAR : DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(dagi_tree_choose(0, 3, 1, node), DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_AUTO, DAG_BCAST_CHAIN, 1 << 20, 3, 1, node), DAG_BCAST_CHAIN);
+    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_AUTO, DAG_BCAST_AUTO, 1 << 20, 1, 1, node), DAG_BCAST_BINOMIAL);
+}
+END_TEST
+
 START_TEST(what_is_asked_for_goes_before_the_setting)
 {
-    const dagi_tree_link unknown = {0, 0};
+    const dagi_tree_link unknown = {0};
     const size_t large = 64 << 20;
     ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_RING, DAG_BCAST_CHAIN, large, 8, 1, unknown), DAG_BCAST_RING);
     ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_AUTO, DAG_BCAST_RING, large, 8, 1, unknown), DAG_BCAST_RING);
@@ -304,9 +322,10 @@ int main(void)
     TCase *c = tcase_create("tree");
     srand(1);
     tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_BINOMIAL, DAG_BCAST_RING + 1);
-    tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_HIER, DAG_BCAST_HIER + 1);
+    tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_HIER, DAGI_TREE_STAR + 1);
     tcase_add_test(c, groups_are_entered_once);
     tcase_add_test(c, the_choice_knows_small_from_large);
+    tcase_add_test(c, the_choice_knows_a_node);
     tcase_add_test(c, what_is_asked_for_goes_before_the_setting);
     tcase_add_loop_test(c, times_are_those_of_all_messages, 0, LINKS);
     tcase_add_loop_test(c, the_choice_is_the_fastest, 0, LINKS);

@@ -38,8 +38,9 @@ if(DAG_SANITIZE MATCHES "address")
         "LSAN_OPTIONS=suppressions=${supp}/lsan.supp:print_suppressions=0"
         "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1")
 elseif(DAG_SANITIZE MATCHES "thread")
+    # All of its history: suppressions need the stack of the earlier access, too.
     list(APPEND DAG_TEST_ENVIRONMENT
-        "TSAN_OPTIONS=exitcode=99:halt_on_error=1:suppressions=${supp}/tsan.supp")
+        "TSAN_OPTIONS=exitcode=99:halt_on_error=1:history_size=7:suppressions=${supp}/tsan.supp")
 endif()
 # OpenBLAS starts threads when it is loaded, and again in a process forked by Check. One that is just
 # starting while the process ends holds memory of the sanitizer, which that takes for a leak.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the drivers on files: what they read, write and refuse, and what memory that takes.
-driver_case.py says how this program is called; its parts are Files, Memory, which needs a program
+driver_case.py says how this program is called; its parts are Files, Saved, Memory, which needs a program
 that does nothing but start MPI, named in the environment as MPI_ONLY, and RealMatrices.
 """
 import json
@@ -27,7 +27,7 @@ DENSE = """%%MatrixMarket matrix array real general
 """
 
 
-class Files(Case):
+class Dense(Case):
     def solution(self, path):
         """Columns of a dense file."""
         with open(path) as f:
@@ -38,6 +38,8 @@ class Files(Case):
         self.assertEqual(len(values), rows * cols)
         return [values[c * rows:(c + 1) * rows] for c in range(cols)]
 
+
+class Files(Dense):
     def test_general_that_is_symmetric(self):
         path = self.file(DENSE)
         out = os.path.join(self.dir.name, "x.mtx")
@@ -304,6 +306,93 @@ class Files(Case):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(done.stderr.count("rank 1 reads another A.mtx than rank 0 (2 x 2"), 1,
                          done.stderr)
+
+
+class Saved(Dense):
+    """What one driver writes another reads and solves with; and matrices of the gallery."""
+
+    def path(self, name):
+        return os.path.join(self.dir.name, name)
+
+    def near(self, a, b, most=1e-11):
+        a, b = (self.solution(self.path(name)) for name in (a, b))
+        self.assertEqual([len(c) for c in a], [len(c) for c in b])
+        for x, y in ((x, y) for c, d in zip(a, b) for x, y in zip(c, d)):
+            self.assertLess(abs(complex(*x) - complex(*y)), most)
+
+    def chain(self, *runs, ranks=1):
+        """Each run: driver, options; names of files become paths."""
+        for at, args in enumerate(runs):
+            self.good(*[self.path(a) if str(a).endswith(".mtx") else a for a in args], "--nb", 16,
+                      "--check", ranks=ranks if at == 0 else 1)
+
+    def test_cholesky(self):
+        for prec, uplo, trans, ranks in ("d", "lower", "nc", 1), ("z", "upper", "cn", RANKS[-1]):
+            same = ["--prec", prec, "--uplo", uplo]
+            self.chain(["dag_potrf", "--n", 50, *same, "--out", "F.mtx"],
+                       ["dag_posv", "--n", 50, *same, "--rhs", "B.mtx", "--out", "X.mtx"],
+                       ["dag_trtrs", "--matrix", "F.mtx", *same, "--transa", trans[0], "--rhs", "B.mtx",
+                        "--out", "Y.mtx"],
+                       ["dag_trtrs", "--matrix", "F.mtx", *same, "--transa", trans[1], "--rhs", "Y.mtx",
+                        "--out", "Z.mtx"], ranks=ranks)
+            self.near("X.mtx", "Z.mtx")
+
+    def test_lu(self):
+        self.chain(["dag_getrf", "--n", 50, "--pivoting", "none", "--out", "F.mtx"],
+                   ["dag_gesv", "--n", 50, "--pivoting", "none", "--rhs", "B.mtx", "--out", "X.mtx"],
+                   ["dag_trtrs", "--matrix", "F.mtx", "--diag", "unit", "--rhs", "B.mtx", "--out", "Y.mtx"],
+                   ["dag_trtrs", "--matrix", "F.mtx", "--uplo", "upper", "--rhs", "Y.mtx", "--out", "Z.mtx"],
+                   ranks=RANKS[-1])
+        self.near("X.mtx", "Z.mtx")
+        self.bad(3, "it needs --pivoting none", "dag_getrf", "--out", self.path("F.mtx"))
+
+    def test_inverse(self):
+        """B is what the inverse makes of the solution."""
+        for driver, solver, *options in (["dag_getri", "dag_gesv"], ["dag_potri", "dag_posv"],
+                                         ["dag_potri", "dag_posv", "--uplo", "upper"]):
+            self.chain([driver, "--n", 50, *options, "--out", "I.mtx"],
+                       [solver, "--n", 50, *options, "--rhs", "B.mtx", "--out", "X.mtx"],
+                       [solver, "--matrix", "I.mtx", *options, "--rhs", "X.mtx", "--out", "Y.mtx"],
+                       ranks=RANKS[-1])
+            self.near("B.mtx", "Y.mtx", 1e-9)
+
+    def test_q(self):
+        """Q has orthonormal columns (rows), so that a system with it is perfectly conditioned."""
+        for driver, m, n in ("dag_geqrf", 70, 50), ("dag_gelqf", 50, 70):
+            for ranks in 1, RANKS[-1]:
+                self.chain([driver, "--m", m, "--n", n, "--out", "Q.mtx"], ranks=ranks)
+                r, = self.good("dag_gels", "--matrix", self.path("Q.mtx"), "--nb", 16, "--check")
+                self.assertEqual((r["m"], r["n"]), (m, n))
+                self.assertGreater(r["rcond"], 1 - 1e-12)
+            self.chain([driver, "--matrix", "Q.mtx", "--out", "R.mtx"])
+
+    def test_gallery(self):
+        """As if the matrix had been read."""
+        n = 50
+        self.file(f"%%MatrixMarket matrix array real general\n{n} {n}\n" + "".join(
+            f"{min(i, j)}\n" for j in range(1, n + 1) for i in range(1, n + 1)), "A.mtx")
+        for ranks, driver in zip([1, RANKS[-1]] * 3, ["dag_posv", "dag_gesv", "dag_gels", "dag_posv"]):
+            args = ["--rhs", self.path("B.mtx"), "--nb", 16, "--check", "--out"]
+            self.good(driver, "--matrix", self.path("A.mtx"), *args, self.path("X.mtx"), ranks=ranks)
+            r, = self.good(driver, "--n", n, "--matgen", "minij", *args, self.path("Y.mtx"), ranks=ranks)
+            self.assertEqual(r["options"]["matgen"], "minij")
+            self.near("X.mtx", "Y.mtx", 1e-300)
+        for prec in "sz":
+            for driver in "dag_potrf", "dag_potri", "dag_getri", "dag_trtrs":
+                self.good(driver, "--n", n, "--nb", 16, "--matgen", "spd", "--prec", prec, "--check",
+                          "--seed", 3, ranks=RANKS[-1] if driver == "dag_potri" else 1)
+        self.bad(2, "is not positive definite", "dag_posv", "--n", n, "--matgen", "fiedler")
+        self.bad(1, "is square, not 9 x 5", "dag_gels", "--m", 9, "--n", 5, "--matgen", "house",
+                 ranks=RANKS[-1])
+        self.bad(3, "--matgen takes a name of dag/matgen.h", "dag_gesv", "--matgen", "hubert")
+        self.bad(3, "--matrix and --matgen do not go together", "dag_gesv", "--matrix", "x", "--matgen",
+                 "hilbert")
+
+    def setUp(self):
+        super().setUp()
+        n = 50
+        self.file(f"%%MatrixMarket matrix array real general\n{n} 2\n" + "".join(
+            f"{(7 * i) % 11 - 5}\n" for i in range(2 * n)), "B.mtx")
 
 
 class Memory(Case):

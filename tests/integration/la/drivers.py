@@ -109,12 +109,12 @@ class Options(Case):
         r, = self.good("dag_trtrs", "--n", 20, "--uplo", "u", "--transa", "c", "--seed", 7, "--nrhs", 2)
         self.assertEqual(r["options"], {
             "check": 0, "seed": 7, "layout": "tile", "uplo": "upper", "nrhs": 2, "keep": 0,
-            "transa": "c", "diag": "nonunit"})
+            "reproducible": 0, "transa": "c", "diag": "nonunit"})
         name = self.file("%%MatrixMarket matrix array real general\n1 1\n2\n", 'a "b\\.mtx')
         r, = self.good("dag_gesv", "--matrix", name, "--pivoting", "none", "--check", "--refine")
         self.assertEqual(r["options"], {
             "check": 1, "layout": "slab", "nrhs": 1, "matrix": name, "mixed": 0, "refine": 1,
-            "pivoting": "none", "check-finite": 1, "rcond": 1, "keep": 0})
+            "pivoting": "none", "check-finite": 1, "rcond": 1, "keep": 0, "reproducible": 0})
         self.assertIn("||B - A X||", r["residual_of"])
         r, = self.good("dag_potrf", "--n", 0)
         self.assertEqual((r["n"], r["info"], r["residual"]), (0, 0, None))

@@ -36,8 +36,12 @@ for name in DRIVERS:
         r = result("dag_sim", "-np", ranks, "dag_" + name, "--n", "600", "--nb", "64", "--json")
         expect(r.get("simulated") is True and r["ranks"] == int(ranks) and r["time_s"] > 0 and
                r["residual"] is None and r["info"] == 0, f"dag_{name} on {ranks} ranks", r)
+# Nobody asks for a grid: it is that of a real run, where LU with a search and QR avoid process rows.
+for name, grid in (("potrf", "2x3"), ("getrf", "1x6"), ("geqrf", "1x6")):
+    r = result("dag_sim", "-np", "6", "dag_" + name, "--n", "1200", "--nb", "96", "--json")
+    expect(r["grid"] == grid and r.get("grid_why"), f"the grid of dag_{name}", r)
 out, report = run("dag_sim", "-np", "4", "--threads", "3", "dag_potrf", "--n", "600", "--report")
-expect(out.count("simulated") == 2 and "with 3 threads" in out, "a line of text", out)
+expect(out.count("simulated") == 3 and "with 3 threads" in out, "a line of text", out)
 expect(report.count("simulated") == 4, "a report", report)
 
 r = result("dag_potrf", "--n", "3000", "--predict", "16", "--json")

@@ -4,10 +4,12 @@
     kept.py DIRECTORY-OF-PROGRAMS --update   write kept.txt anew
 
 A simulated run gives the same numbers on every machine, so whatever moves them is a change of an algorithm,
-of a priority, of what is sent, or of the simulator.
+of a priority, of what is sent, or of the simulator. Grids are square: what is kept is of the algorithms, not of
+the rule that chooses grids (that is dag_la_grid(), which drivers.py looks at).
 """
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -29,7 +31,7 @@ MORE = 1.03
 def run(programs, name, ranks):
     command = [os.path.join(programs, "dag_sim"), "-np", str(ranks), "--machine",
                os.path.join(HERE, "kept.machine"), os.path.join(programs, RUNS[name][0]),
-               *RUNS[name][1:], "--json"]
+               *RUNS[name][1:], "--grid", f"{math.isqrt(ranks)}x{math.isqrt(ranks)}", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")

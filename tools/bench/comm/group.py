@@ -43,7 +43,8 @@ def hops(env, programs):
 
 
 def broadcasts(env, programs):
-    sizes = {8: ("8 B", 1000), 256 * KIB: ("256 KiB", 100), MIB: ("1 MiB", 50)}
+    sizes = {8: ("8 B", 1000), 64 * KIB: ("64 KiB", 200), 256 * KIB: ("256 KiB", 100),
+             MIB: ("1 MiB", 50), 8 * MIB: ("8 MiB", 15)}
     ranks = [2, 4]
 
     def measure(shape):
@@ -53,7 +54,9 @@ def broadcasts(env, programs):
                                       env.scaled(3, 3, 1), 1, {"DAG_BCAST": shape or "auto"})
         return one
 
-    points = [Point(name, f"{r} ranks", bytes=b, count=n, ranks=r)
+    goal = [("ratio", 0.91, "plain MPI")]
+    points = [Point(name, f"{r} ranks", bytes=b, count=n, ranks=r,
+                    goals=goal if r == 4 and b > 8 else [])
               for b, (name, n) in sizes.items() for r in ranks]
     shapes = ["auto", "binomial", "chain", "ring", "scatter"]
     contestants = [Contestant("dagcc" if s == "auto" else s, measure(s)) for s in shapes]

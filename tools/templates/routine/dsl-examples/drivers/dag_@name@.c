@@ -18,7 +18,7 @@ static double check(dag_context *ctx, dag_matrix *A)
 static dag_status run(dag_context *ctx, const options *o, report *r)
 {
     dag_matrix *A = NULL;
-    dag_status status = driver_random_rectangular(ctx, o, &A);
+    dag_status status = driver_rectangular(ctx, o, &A);
     if (status != DAG_SUCCESS)
         return status;
     double n = (double)A->n, start = driver_time(ctx);
