@@ -417,7 +417,7 @@ START_TEST(a_condemned_pool_ends_when_it_is_shut)
     dagi_door_abandon(w, pool);
     ck_assert_int_eq(dagi_deps_count(pool), 0);
     ck_assert_ptr_null(give_sum(pool, 2, 5));
-    ck_assert_int_eq(atomic_load(&dagi_pool(pool)->open), 1);
+    ck_assert_int_eq(atomic_load(&dagi_pool(pool)->open), 1 + dagi_pool(pool)->door->paid);
     dagi_door_shut(w, pool, 0);
     ck_assert(hand_ended(pool));
     dagi_pool_destroy(pool);
