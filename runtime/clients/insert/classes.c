@@ -9,7 +9,7 @@
  *
  * Parameters are two numbers of 64 bits. The first is the id of a version, or of the first output of a
  * task: ranks agree on it. The second is a pointer to the record, good on this rank alone, but of Arrive it
- * is the rank.
+ * is the rank. Behind them is the line that inserted the task, for reports.
  */
 #include "insert.h"
 
@@ -124,8 +124,8 @@ static const dag_edge *edge_to_arrive(const insertion *s, int from)
 static void name_arrival(dag_visit *visit, const insertion *s, int flow, int64_t id, int rank,
                          int64_t position)
 {
-    int32_t params[4];
-    put_params(params, id, (const void *)(uintptr_t)rank);
+    int32_t params[DAGI_GIVEN_PARAMS];
+    put_params(params, id, (const void *)(uintptr_t)rank, 0);
     if (visit->mode == DAG_VISIT_RANKS)
         dagi_door_edge(visit, edge_to_arrive(s, flow), params, position);
     else
@@ -168,20 +168,20 @@ static void send_successors(dag_visit *visit, const void *globals, const int32_t
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-static const char *const param_names[] = {"id", "id.high", "at", "at.high"};
 static const dag_body empty_body = {.fn = {nothing, nothing, nothing, nothing}};
 static const dag_body kernel_body = {.fn = {run_kernel, run_kernel, run_kernel, run_kernel}};
 
 static void make_class(inserted_program *s, int id, const char *name, int ndata)
 {
     dag_class *c = &s->classes[id];
-    *c = (dag_class){.name = name, .id = id, .nparams = 4, .nlocals = 4, .ndata = (uint8_t)ndata,
-                     .nflows = (uint8_t)(ndata + 1), .nbodies = 1, .local_names = param_names,
+    *c = (dag_class){.name = name, .id = id, .nparams = DAGI_GIVEN_PARAMS, .nlocals = DAGI_GIVEN_PARAMS,
+                     .ndata = (uint8_t)ndata, .nflows = (uint8_t)(ndata + 1), .nbodies = 1,
+                     .local_names = dagi_given_names,
                      .flows = &s->flows[id * (DAG_INSERT_TILES + 1)], .bodies = &empty_body,
                      .locals = always, .rank = own_rank, .inputs = two_inputs,
                      .count = none_beforehand, .ctl_blind = DAGI_GIVEN};
     c->task_bytes = (uint32_t)(sizeof(struct dag_task) + (size_t)ndata * sizeof(dag_value *) +
-                               4 * sizeof(int32_t));
+                               DAGI_GIVEN_PARAMS * sizeof(int32_t));
     for (int f = 0; f <= ndata; f++)
         s->flows[id * (DAG_INSERT_TILES + 1) + f] =
             (dag_flow){f < ndata ? "tile" : "given", f < ndata ? DAG_READ : DAG_CTL, 0};

@@ -44,17 +44,17 @@ static record *record_new(insertion *s, int64_t id, int nargs, const void *args,
 static void give(insertion *s, int cls, int64_t id, const void *at, dag_value *const *values,
                  uint32_t mask)
 {
-    int32_t params[4];
-    put_params(params, id, at);
+    int32_t params[DAGI_GIVEN_PARAMS];
+    put_params(params, id, at, 0);
     dagi_open_give_checked(s->pool, &s->of->classes[cls], params, values, mask);
 }
 
 /* Room, and a task for the record: none where the pool has failed for good. */
 static void make_task(insertion *s, int cls, record *r)
 {
-    int32_t params[4];
+    int32_t params[DAGI_GIVEN_PARAMS];
     dagi_open_admit(s->pool);
-    put_params(params, r->id, r);
+    put_params(params, r->id, r, r->kernel ? s->site : 0);
     r->task = dagi_door_make(dagi_tasks(s->pool->ctx)->workers[0], s->pool, &s->of->classes[cls], params);
 }
 
@@ -359,14 +359,32 @@ static insertion *open_insertion(const dag_taskpool *pool, const char *call, dag
     return *status == DAG_SUCCESS ? door->client : NULL;
 }
 
+static int32_t site_of(insertion *s, const char *file, int line)
+{
+    int at = (unsigned)line % SITES;
+    if (DAGI_UNLIKELY(s->sites[at].file != file || s->sites[at].line != line)) {
+        s->sites[at].file = file;
+        s->sites[at].line = line;
+        s->sites[at].number = file ? dagi_given_site(file, line) : 0;
+    }
+    return s->sites[at].number;
+}
+
 dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
                       const dag_tile *named, int n)
+{
+    return dag_insert_at(pool, kernel, args, size, named, n, NULL, 0);
+}
+
+dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args,
+                         size_t size, const dag_tile *named, int n, const char *file, int line)
 {
     tile *tiles[DAG_INSERT_TILES];
     dag_status status;
     insertion *s = open_insertion(pool, "dag_insert", &status);
     if (!s)
         return status;
+    s->site = site_of(s, file, line);
     int cls = kernel ? class_of(s, kernel) : -1;
     if (cls < 0)
         return dag_error(pool->ctx, DAG_ERR_ARG, "dag_insert: the kernel is none of the pool's");

@@ -19,7 +19,7 @@
 /* Classes of every pool, then one per kernel. */
 enum { LOAD, ARRIVE, SEND, HOME, KERNELS };
 /* Of the outputs of a task; first touches are numbered as such, too. */
-enum { OUTPUTS = 64, FIRST_TOUCH = 16 };
+enum { OUTPUTS = DAGI_GIVEN_OUTPUTS, FIRST_TOUCH = 16 };
 
 /* What a task, or Load, or Home, does with a tile. */
 typedef struct argument {
@@ -105,7 +105,7 @@ typedef struct stock {
     void *pieces;
 } stock;
 
-enum { ARRIVALS = 1024 };
+enum { ARRIVALS = 1024, SITES = 64 };
 
 /* The classes for some kernels. Traces and models of times name classes when pools have gone: so a program
  * lives as long as the process, longer than the kernels, and the same kernels and collections make the
@@ -132,6 +132,12 @@ typedef struct insertion {
     int64_t position; /* of the next task */
     uint64_t hash;
     int cls; /* of the last task */
+    int32_t site; /* the line that inserts now; 0 = not known */
+    struct {
+        const char *file;
+        int line;
+        int32_t number;
+    } sites[SITES]; /* lines that have inserted, by their number in the file */
     block *blocks, **blocks_end;
     block **bucket; /* open addressing; nbuckets: 0 or a power of two */
     size_t nblocks, nbuckets;
@@ -157,11 +163,12 @@ static inline uint64_t get_64(const int32_t *at)
     return (uint64_t)(uint32_t)at[1] << 32 | (uint32_t)at[0];
 }
 
-/* Parameters of a task: a number that ranks agree on, and what is good on this rank alone. */
-static inline void put_params(int32_t *params, int64_t id, const void *at)
+/* Parameters of a task: a number that ranks agree on, what is good on this rank alone, and the line. */
+static inline void put_params(int32_t *params, int64_t id, const void *at, int32_t site)
 {
     put_64(params, (uint64_t)id);
     put_64(params + 2, (uint64_t)(uintptr_t)at);
+    params[4] = site;
 }
 
 static inline void hold(insertion *s)
