@@ -236,10 +236,8 @@ static dag_status run_lu(dag_context *ctx, lu_work *w, dag_matrix *A, int64_t *i
 static dag_status do_getrf(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *ipiv,
                            const dag_lu_options *options, int64_t *info)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c = dagi_check_tiled(ctx, entry, A);
     lu_work w;
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_square_tiles(&c, "A", A);
     prepare_lu(&c, &w, A, ipiv, options);
     (void)dagi_check_agreed(&c);
     return run_lu(ctx, &w, A, ipiv, NULL, info, c.status);
@@ -257,9 +255,7 @@ static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix 
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) =
         DAGI_FOUR(getrf_nopiv);
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_square_tiles(&c, "A", A);
+    dagi_check c = dagi_check_tiled(ctx, entry, A);
     if (!dagi_check_agreed(&c))
         return c.status;
     (void)dag_kernels_init(NULL);
@@ -271,9 +267,7 @@ static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix 
 static dagi_check check_solve(dag_context *ctx, dagi_entry entry, const dag_matrix *A,
                               const dag_matrix *B)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_square_tiles(&c, "A", A);
+    dagi_check c = dagi_check_tiled(ctx, entry, A);
     dagi_check_order(&c, "A", A);
     if (c.status == DAG_SUCCESS)
         dagi_check_whole(&c, "B", (int)A->prec, B);
