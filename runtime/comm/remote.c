@@ -207,13 +207,13 @@ static uint64_t longest_sleep(const dagi_comm *c, uint64_t idle)
 {
     if (c->engine->near < c->size || c->ctx->settings.chaos) {
         if (!dagi_thread(c->w)->done && idle > SLEEP_WITHOUT_POOLS &&
-            atomic_load(&dagi_tasks(c->ctx)->open_pools) == 0)
+            atomic_load(&dagi_tasks(c->ctx)->open.pools) == 0)
             return SLEEP_WITHOUT_POOLS;
         return clamp(idle / 8, SHORTEST_UNCALLED, LONGEST_UNCALLED);
     }
     if (c->engine->ops->under_way(c->engine))
         return clamp(idle / 4, SHORTEST_IN_TRANSFER, LONGEST_IN_TRANSFER);
-    if (c->rank == 0 && atomic_load(&dagi_tasks(c->ctx)->uncounted) > 0)
+    if (c->rank == 0 && atomic_load(&dagi_tasks(c->ctx)->open.uncounted) > 0)
         return LONGEST_OF_ASKER;
     return LONGEST_SLEEP;
 }
