@@ -25,10 +25,11 @@ typedef struct dag_array {
 } dag_array;
 
 /**
- * Make an array; all ranks give the same. @param nindex      number of indices, 1 to DAG_MAX_INDEX
- * @param count       blocks in each dimension; `nindex` numbers @param grid        ranks in each
- * dimension, whose product is the number of ranks at most; NULL: all ranks,
- *                    dimensions as equal as can be
+ * Make an array; all ranks give the same.
+ * @param nindex      number of indices, 1 to DAG_MAX_INDEX
+ * @param count       blocks in each dimension; `nindex` numbers
+ * @param grid        ranks in each dimension, with a product of the number of ranks at most; NULL:
+ *                    all ranks, dimensions as equal as can be
  * @param shape       of every block
  * @param[out] array  owned by the caller, dag_array_free(); set only on success.
  * @return DAG_ERR_ARG, DAG_ERR_NOMEM; the reason is in dag_message().

@@ -112,7 +112,7 @@ typedef struct dagi_wire_view {
     const char *payload;
 } dagi_wire_view;
 
-/* What an ACTIVATE carries of a pool's hash. */
+/* The part of a pool's hash that an ACTIVATE carries. */
 static inline uint32_t dagi_wire_hash(uint64_t hash)
 {
     return (uint32_t)(hash ^ (hash >> 32));

@@ -77,7 +77,7 @@ static dagi_sim_pool *new_pool(struct dagi_sim *s, dag_taskpool *pool)
         dagi_data_name_residence(pool->data, i, here); /* all inputs come from dagi_sim_device.bind() */
         bytes += a ? (int64_t)dagi_matrix_reach(a) : 0;
     }
-    s->largest = bytes > s->largest ? bytes : s->largest;
+    s->sums.largest = bytes > s->sums.largest ? bytes : s->sums.largest;
     return p;
 }
 
@@ -151,8 +151,7 @@ static void forget_events(struct dagi_sim *s, const dagi_sim_pool *p)
             }
             continue;
         }
-        void *what = e->kind == DAGI_SIM_CREDIT ? (void *)(uintptr_t)e->peer : e->what;
-        dagi_sim_post(s, e->at, (enum dagi_sim_kind)e->kind, (int)e->rank, what, e->extra);
+        dagi_sim_post(s, e->at, (enum dagi_sim_kind)e->kind, (int)e->rank, e->what, e->extra);
     }
     dagi_sim_events_fini(&old);
 }

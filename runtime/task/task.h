@@ -89,6 +89,11 @@ struct dagi_control {
     int32_t locals[DAG_MAX_LOCALS]; /* of the first of the tasks */
 };
 
+/* In dag_class.ctl_blind, above the locals: tasks of this class are made, told and completed by the client
+ * of a door (door.h). */
+#define DAGI_GIVEN (UINT32_C(1) << 31)
+_Static_assert(DAG_MAX_LOCALS < 31, "it is no local");
+
 /* A worker, as far as tasks need it. All but `completed` is the owner's. */
 struct dagi_runner {
     struct dagi_worker worker; /* first */
@@ -108,7 +113,8 @@ struct dagi_runner {
     size_t workspace_bytes;
     struct dag_task *overflow; /* ready tasks that the scheduler had no memory for */
     int special;             /* 1: tasks are recorded, or there are devices */
-    int joins;               /* 1: control may be held back */
+    uint32_t joins;          /* bits of ctl_blind of classes that complete in their own way: DAGI_GIVEN,
+                                and all others if control may be held back */
     int64_t held_back;       /* tasks whose control is; struct dagi_control */
     struct dagi_control control; /* good while held_back > 0 */
 
@@ -129,7 +135,7 @@ void dagi_worker_enter(struct dagi_worker *w);
 
 /* ---- taskpools -------------------------------------------------------------------------- */
 
-/* What the run time derives from a class once. Fixed, but for the hint. */
+/* Facts that the runtime derives from a class once. Fixed, but for the hint. */
 typedef struct dagi_class_info {
     const dag_class *cls;
     uint32_t write_mask;  /* data flows that the body may write */
@@ -176,7 +182,7 @@ struct dagi_pool_order {
     int nfollowers, followers_capacity;
 };
 
-/* What dag_taskpool_stats() tells. */
+/* The counts of dag_taskpool_stats(). */
 struct dagi_pool_stats {
     _Atomic int64_t tasks, renames, messages, bytes_sent, deferred_stores;
 };
@@ -304,7 +310,7 @@ struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_c
 /* The priority of an instance. */
 int64_t dagi_task_priority(const dag_taskpool *pool, const dag_class *cls, const int32_t *locals);
 
-/* What has become ready, and is the caller's to run. */
+/* Tasks that have become ready; the caller runs them. */
 typedef struct dagi_ready_list {
     struct dag_task *best; /* to run next, for its warm data; NULL = none */
     struct dag_task *rest; /* linked by next, the last named first */
@@ -376,7 +382,7 @@ bool dagi_control_joins(const struct dagi_worker *w, struct dag_task *t);
 /* Tell what is held back. */
 dagi_ready_list dagi_control_tell(struct dagi_worker *w);
 
-/* What a message says of a task that another rank has completed. */
+/* The content of a message about a task that another rank has completed. */
 typedef struct dagi_delivery {
     const dag_class *cls;
     const int32_t *params;
