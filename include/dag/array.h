@@ -1,6 +1,7 @@
 /**
- * @file array.h An array of blocks with up to four indices, dealt block-cyclically over a grid of
- * as many dimensions: what products in three dimensions and stencils in space are placed on.
+ * @file array.h
+ * An array of blocks with up to four indices, dealt block-cyclically over a grid of as many
+ * dimensions: what products in three dimensions and stencils in space are placed on.
  *
  * Index d of an element belongs to coordinate (index mod grid_d); the last dimension of the grid
  * runs fastest over the ranks. All blocks have one shape. In a task graph a global of type
