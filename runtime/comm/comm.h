@@ -19,8 +19,8 @@
  *             of a bulk transfer posted with it. No reply; credit flows back as below.
  *   CREDIT    receiver -> sender: bytes of eager messages consumed. Sent when half the window is
  *             used and nothing else travels that way; piggybacked on every message otherwise.
- *   END_UP    child -> parent in the tree over ranks: pool id, status, smallest info, program hash,
- *             text of the first error.
+ *   END_UP    child -> parent in the tree over ranks: pool id, status, smallest info, whether a task
+ *             asks for another round, program hash, text of the first error.
  *   END_DOWN  parent -> child: the same, agreed.
  *   WAVE_*    the counting waves of pools that cannot be counted, and of the stall detector:
  *             sent, received, idle flags up; verdict down.
