@@ -113,6 +113,14 @@ void dagi_check_square_tiles(dagi_check *c, const char *name, const dag_matrix *
     square_tiles(c, name, "", A);
 }
 
+dagi_check dagi_check_tiled(dag_context *ctx, dagi_entry entry, const dag_matrix *A)
+{
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_whole(&c, "A", entry.prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    return c;
+}
+
 void dagi_check_order(dagi_check *c, const char *name, const dag_matrix *A)
 {
     if (c->status == DAG_SUCCESS && A->m != A->n)

@@ -28,6 +28,9 @@ typedef struct dagi_check {
 /* A NULL context is the first complaint. */
 dagi_check dagi_check_start(dag_context *ctx, const char *routine);
 
+/* The start for a routine whose matrix A has all its tiles, square ones. */
+dagi_check dagi_check_tiled(dag_context *ctx, dagi_entry entry, const dag_matrix *A);
+
 /* Complains, as printf, with the name of the routine in front. */
 void dagi_check_fail(dagi_check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -154,11 +154,11 @@ dag_status dag_gels_bounds(dag_context *ctx, dag_trans trans, dag_matrix *A, dag
                            double *ferr, double *rcond, double *seconds, int64_t *info);
 
 /**
- * How good a factorisation is, in the units of LAPACK's tests: ||A - Q R|| / (||A|| max(m, n) eps)
- * and ||I - Q^H Q|| / (m eps) in the one-norm. Good ones have a few tenths; DAG_QR_BOUND is where
- * `--check` draws the line. Costs more than the factorisation, and memory for Q.
+ * Measure a factorisation as LAPACK's tests do: ||A - Q R|| / (||A|| max(m, n) eps) and
+ * ||I - Q^H Q|| / (m eps) in the one-norm. Good ones have a few tenths; `--check` refuses what
+ * exceeds DAG_QR_BOUND. Costs more than the factorisation, and memory for Q.
  * @param F   as dag_geqrf() left it, with qr.
- * @param A   what was factored, same size and tiles; overwritten with the difference.
+ * @param A   the matrix that was factored, same size and tiles; overwritten with the difference.
  */
 dag_status dag_geqrf_residual(dag_context *ctx, dag_matrix *F, const dag_qr *qr, dag_matrix *A,
                               double *residual, double *orthogonality);
