@@ -231,7 +231,7 @@ static void settle_workers(dag_context *ctx)
             continue;
         r->special = DAGI_TRACK(&r->worker) || tasks->device;
         /* traces, reports and checks want each arrival */
-        r->joins = !r->special && !tasks->observer && !ctx->settings.serial;
+        r->joins = r->special || tasks->observer || ctx->settings.serial ? DAGI_GIVEN : UINT32_MAX;
     }
 }
 
@@ -435,6 +435,8 @@ dag_status dag_fini(dag_context *context)
                          open->program->name);
         return DAG_ERR_STATE;
     }
+    while (dagi_tasks(context)->rounds)
+        dag_wait(dagi_tasks(context)->rounds);
     if (context->simulated) {
         if (context->settings.report)
             dagi_sim_report(context);

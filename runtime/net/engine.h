@@ -28,7 +28,7 @@ typedef void (*dagi_done_fn)(void *arg, dag_status status);
 /* `data` is valid during the call only, 8-byte aligned. */
 typedef void (*dagi_am_fn)(void *arg, int source, const void *data, size_t bytes);
 
-/* What a rank brings to the question whether MPI can send from memory of devices. */
+/* A rank's part of the question whether MPI can send from memory of devices. */
 typedef struct dagi_direct_question {
     int wish;     /* enum dagi_gpu_mpi */
     int ndevices; /* of this rank */
@@ -154,7 +154,7 @@ struct dagi_engine {
     void *observer_arg;
 };
 
-/* What an engine has to know; filled from the settings of the context. */
+/* Options of an engine, filled from the settings of the context. */
 typedef struct dagi_engine_options {
     const char *engine; /* a name, or "auto"; NULL and "" as that */
     void *comm;  /* MPI_Comm * or NULL for MPI_COMM_WORLD */

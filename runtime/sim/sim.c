@@ -107,17 +107,17 @@ static dag_status make(struct dagi_sim *s, char *why, size_t size)
         s->rank[r].inbox_end = &s->rank[r].inbox;
     }
     /* Bodies that look at what a kernel has not written look here; what nobody touches takes nothing. */
-    s->scratch_bytes = (size_t)64 << 30;
+    s->scratch.bytes = (size_t)64 << 30;
     void *at = MAP_FAILED;
-    for (; at == MAP_FAILED && s->scratch_bytes >= (size_t)16 << 20; s->scratch_bytes /= 2)
-        at = mmap(NULL, s->scratch_bytes, PROT_READ | PROT_WRITE,
+    for (; at == MAP_FAILED && s->scratch.bytes >= (size_t)16 << 20; s->scratch.bytes /= 2)
+        at = mmap(NULL, s->scratch.bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    s->scratch_bytes *= 2;
+    s->scratch.bytes *= 2;
     if (at == MAP_FAILED) {
         snprintf(why, size, "no address space for a simulation: raise its limit (ulimit -v)");
         return DAG_ERR_NOMEM;
     }
-    s->scratch = at;
+    s->scratch.begin = at;
     return DAG_SUCCESS;
 }
 
@@ -190,8 +190,8 @@ void dagi_sim_fini(dag_context *ctx)
         dagi_tasks(ctx)->remote = NULL;
         dagi_tasks(ctx)->device = NULL;
     }
-    if (s->scratch)
-        munmap(s->scratch, s->scratch_bytes);
+    if (s->scratch.begin)
+        munmap(s->scratch.begin, s->scratch.bytes);
     dagi_sim_wires_fini(&s->wires);
     dagi_sim_machine_fini(&s->machine);
     free(s);

@@ -1,4 +1,4 @@
-/* What the files of this floor offer each other. */
+/* Shared by the files of this floor. */
 #ifndef DAGI_SIM_IMPL_H
 #define DAGI_SIM_IMPL_H
 
@@ -63,7 +63,7 @@ typedef struct dagi_sim_cargo {
     uint8_t flow, region, how; /* enum dagi_how */
 } dagi_sim_cargo;
 
-/* What a task sends to ranks that need the same. All messages of it share this. */
+/* One task's data for ranks that need the same. All messages of it share this. */
 typedef struct dagi_sim_cast {
     struct dagi_sim_cast *next, **link; /* in its pool's list */
     dagi_sim_pool *of;
@@ -110,7 +110,7 @@ typedef struct dagi_sim_arrival {
     uint8_t *here; /* [nsegments] */
 } dagi_sim_arrival;
 
-/* What has come and nobody has looked at yet. */
+/* Arrivals that nobody has looked at yet. */
 typedef struct dagi_sim_item {
     struct dagi_sim_item *next;
     dagi_sim_message *message;
@@ -153,12 +153,17 @@ struct dagi_sim {
     size_t npairs, pairs_capacity;
     int32_t window;
     int64_t inline_max;
-    void *scratch; /* where all values point */
-    size_t scratch_bytes;
+    struct {
+        void *begin; /* where all values point */
+        size_t bytes;
+    } scratch;
     int failed;    /* out of memory: DAG_ERR_NOMEM for all */
     dagi_sim_item *items;
     dagi_sim_message *messages; /* free ones */
-    int64_t tasks, sent, bytes, renames, largest; /* largest: of the local parts of matrices */
+    struct {
+        int64_t tasks, sent, bytes, renames;
+        int64_t largest; /* of the local parts of matrices */
+    } sums;
 };
 
 static inline struct dagi_sim *dagi_sim_of(const dag_context *ctx)
