@@ -180,6 +180,7 @@ static void bcast_of(sema_edge *e)
     static const char *const words[] = {
         [DAG_BCAST_BINOMIAL] = "binomial", [DAG_BCAST_CHAIN] = "chain",
         [DAG_BCAST_RING] = "ring", [DAG_BCAST_SCATTER] = "scatter", [DAG_BCAST_HIER] = "hier",
+        [DAG_BCAST_FLAT] = "flat",
     };
     const ast_prop *p = ast_find_prop(e->dep->props, "bcast");
     if (!p || !p->value)

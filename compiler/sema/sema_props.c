@@ -221,7 +221,7 @@ static void check_device(sema *s, const ast_prop *p)
 
 static void check_bcast(sema *s, const sema_scope *sc, const ast_prop *p)
 {
-    static const char *const trees[] = {"binomial", "chain", "ring", "scatter", "hier"};
+    static const char *const trees[] = {"binomial", "chain", "ring", "scatter", "flat", "hier"};
     const ast_expr *v = p->value;
     if (v && v->kind == AST_CALL_VALUE && strcmp(v->u.call.name.text, "hier") == 0 &&
         v->u.call.n_args == 1) {
@@ -232,13 +232,14 @@ static void check_bcast(sema *s, const sema_scope *sc, const ast_prop *p)
                        v->kind == AST_CALL_VALUE ? v->u.call.name.text : NULL;
     util_guess g = {.word = word ? word : ""};
     for (size_t i = 0; i < UTIL_COUNT(trees); i++) {
-        if (word && v->kind == AST_NAME && strcmp(trees[i], word) == 0 && i < 4)
+        if (word && v->kind == AST_NAME && strcmp(trees[i], word) == 0
+            && i + 1 < UTIL_COUNT(trees))
             return;
         util_guess_add(&g, trees[i]);
     }
     bool exact = g.best && word && strcmp(g.best, word) == 0;
     sema_report(s, CHECK_PROPERTY_VALUE, v ? v->node.range : p->node.range,
-                "bcast takes binomial, chain, ring, scatter or hier(groups)%s",
+                "bcast takes binomial, chain, ring, scatter, flat or hier(ranks)%s",
                 exact ? "" : sema_did_you_mean(s, &g));
 }
 

@@ -120,7 +120,8 @@ typedef enum dag_bcast {
     DAG_BCAST_CHAIN,
     DAG_BCAST_RING,
     DAG_BCAST_SCATTER,
-    DAG_BCAST_HIER /* two levels, groups of dag_visit.group ranks */
+    DAG_BCAST_HIER, /* two levels, groups of dag_visit.group ranks */
+    DAG_BCAST_FLAT  /* the producer serves everyone */
 } dag_bcast;
 
 /** One output dependency towards a task class; a static const of the generated code. */

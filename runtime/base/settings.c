@@ -19,7 +19,7 @@ static const choice sched_choices[] = {{"local", -1}, {"global", -1}, {NULL, 0}}
 static const choice bcast_choices[] = {
     {"auto", DAG_BCAST_AUTO}, {"binomial", DAG_BCAST_BINOMIAL}, {"chain", DAG_BCAST_CHAIN},
     {"ring", DAG_BCAST_RING}, {"scatter", DAG_BCAST_SCATTER},   {"hier", DAG_BCAST_HIER},
-    {NULL, 0}};
+    {"flat", DAG_BCAST_FLAT}, {NULL, 0}};
 
 static const choice signal_choices[] = {{"none", 0}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
                                         {NULL, 0}};

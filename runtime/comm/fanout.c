@@ -23,6 +23,7 @@ typedef struct part {
 /* One per worker, that worker's alone. slot[rank] is 1 + its place in target[], 0 for none. */
 struct dagi_fanout {
     int rank, size;
+    int usual;  /* shape of what asks for none: the setting */
     int sealed; /* parts are up to date */
     int64_t reader; /* the first position of a reader; INT64_MAX = none has one */
     int32_t ntargets, nparts;
@@ -39,6 +40,7 @@ dagi_fanout *dagi_fanout_new(dag_context *ctx)
         return NULL;
     f->rank = ctx->rank;
     f->size = ctx->size;
+    f->usual = ctx->settings.bcast;
     f->reader = INT64_MAX;
     f->slot = calloc((size_t)ctx->size, sizeof *f->slot);
     if (!f->slot) {
@@ -108,7 +110,14 @@ static int same(const target *a, const target *b)
            memcmp(a->region, b->region, sizeof a->region) == 0;
 }
 
-/* Put the targets into parts; one that is as long as a message may list is closed. */
+/* Most targets of a part: what a message may list, or all that the producer serves itself. */
+static int32_t most_of(const dagi_fanout *f, const target *first)
+{
+    int shape = first->bcast == DAG_BCAST_AUTO ? f->usual : first->bcast;
+    return shape == DAG_BCAST_FLAT ? DAGI_TREE_MAX_CHILDREN : DAGI_WIRE_LIST_MAX;
+}
+
+/* Put the targets into parts; one that is as long as it may be is closed. */
 static void seal(dagi_fanout *f)
 {
     if (f->sealed)
@@ -117,8 +126,9 @@ static void seal(dagi_fanout *f)
     for (int32_t i = 0; i < f->ntargets; i++) {
         int32_t k = 0;
         f->target[i].next = -1;
-        while (k < f->nparts && (f->part[k].count == DAGI_WIRE_LIST_MAX ||
-                                 !same(&f->target[f->part[k].first], &f->target[i])))
+        while (k < f->nparts
+               && (f->part[k].count == most_of(f, &f->target[f->part[k].first])
+                   || !same(&f->target[f->part[k].first], &f->target[i])))
             k++;
         if (k < f->nparts) {
             f->target[f->part[k].last].next = i;

@@ -149,7 +149,7 @@ static int can_scatter(const dagi_send *s)
 static void settle_shape(dagi_comm *c, dagi_send *s, size_t bulk)
 {
     if (c->ctx->settings.chaos && s->to.ndest > 1) {
-        s->shape = (uint8_t)(1 + dagi_comm_random(c, DAGI_TREE_STAR));
+        s->shape = (uint8_t)(1 + dagi_comm_random(c, DAG_BCAST_FLAT));
         s->to.group = 1 + (int32_t)dagi_comm_random(c, 4);
     }
     s->shape = (uint8_t)dagi_tree_settle(s->shape, c->bcast, bulk, s->to.ndest, can_scatter(s), c->link);

@@ -47,7 +47,7 @@ double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_tre
     case DAG_BCAST_CHAIN: return (ndest + segments - 1) * part;
     case DAG_BCAST_RING: /* the second chain begins one message later */
         return (ndest / 2 + 1) * whole;
-    case DAGI_TREE_STAR: return ndest * whole;
+    case DAG_BCAST_FLAT: return ndest * whole;
     case DAG_BCAST_SCATTER: /* the last piece, the word of the neighbours, and round the ring */
         return ndest == 1 ? whole : (2 * ndest - 1) * part + 2 * link.alpha;
     case DAG_BCAST_HIER: { /* to the groups, then in each */
@@ -75,7 +75,7 @@ int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link)
     if (is_far(bytes, ndest, link))
         return DAGI_TREE_STAR;
     if (link.beta <= 0 && link.near)
-        return bytes && ndest <= STAR_RANKS ? DAGI_TREE_STAR : DAG_BCAST_BINOMIAL;
+        return bytes && ndest <= STAR_RANKS ? DAG_BCAST_FLAT : DAG_BCAST_BINOMIAL;
     if (link.beta <= 0)
         return ndest >= CHAIN_RANKS && bytes >= CHAIN_BYTES ? DAG_BCAST_CHAIN : DAG_BCAST_BINOMIAL;
     int best = shapes[0];

@@ -9,7 +9,7 @@ int dagi_tree_relay_shape(int shape)
 {
     if (shape == DAG_BCAST_RING)
         return DAG_BCAST_CHAIN;
-    return shape == DAGI_TREE_STAR ? DAG_BCAST_BINOMIAL : shape;
+    return shape == DAG_BCAST_FLAT ? DAG_BCAST_BINOMIAL : shape;
 }
 
 /* ---- order ------------------------------------------------------------------------------ */
@@ -138,7 +138,7 @@ int dagi_tree_children(int shape, int group, int self, const int32_t *ranks, int
         return n > 1 ? 2 : 1;
     case DAG_BCAST_HIER:
         return hier_children(group, self, ranks, n, child);
-    case DAGI_TREE_STAR:
+    case DAG_BCAST_FLAT:
         return serve_all(n, child);
     default:
         assert(shape == DAG_BCAST_BINOMIAL || shape == DAG_BCAST_SCATTER); /* its parts, too */

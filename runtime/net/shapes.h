@@ -29,10 +29,9 @@ typedef struct dagi_tree_child {
  *   SCATTER   every rank is a child with one n-th of the data; the pieces then go round the ring of
  *             the destinations (send.c, recv.c). Lists are not split.
  *   HIER      binomial over groups of `group` consecutive ranks, then binomial within each
- * and, for the producer to choose, which no program asks for:
- *   STAR      the producer serves everyone
+ *   FLAT      the producer serves everyone. A list is no longer than a rank may have children; who
+ *             makes lists sees to that (comm/fanout.c)
  */
-enum { DAGI_TREE_STAR = DAG_BCAST_HIER + 1 };
 
 /* Order the n destinations of `root` for a shape, in place. group >= 1. */
 void dagi_tree_order(int shape, int group, int root, int size, int32_t *ranks, int n);

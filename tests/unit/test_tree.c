@@ -80,7 +80,7 @@ static void check_shape(int shape, int group, int size, int root, int step)
     } else if (shape == DAG_BCAST_RING) {
         ck_assert_int_eq(depth_seen, (n + 1) / 2);
         ck_assert_int_le(most_children, 2);
-    } else if (shape == DAGI_TREE_STAR && n <= DAGI_TREE_MAX_CHILDREN) {
+    } else if (shape == DAG_BCAST_FLAT && n <= DAGI_TREE_MAX_CHILDREN) {
         ck_assert_int_eq(depth_seen, n > 0);
         ck_assert_int_eq(most_children, n);
     }
@@ -236,7 +236,7 @@ static void check_seconds(int shape, int group, size_t bytes, int n, dagi_tree_l
 START_TEST(times_are_those_of_all_messages)
 {
     static const int shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING,
-                                 DAG_BCAST_SCATTER, DAGI_TREE_STAR};
+                                 DAG_BCAST_SCATTER, DAG_BCAST_FLAT};
     for (int n = 1; n < RANKS; n++)
         for (int k = 0; k < SIZES; k++)
             for (int i = 0; i < 5; i++)
@@ -291,7 +291,7 @@ START_TEST(the_choice_knows_a_node)
     for (size_t bytes = 8; bytes <= (size_t)64 << 20; bytes *= 8)
         for (int n = 1; n < 100; n++)
             ck_assert_int_eq(dagi_tree_choose(bytes, n, 1, node),
-                             n < 8 ? DAGI_TREE_STAR : DAG_BCAST_BINOMIAL);
+                             n < 8 ? DAG_BCAST_FLAT : DAG_BCAST_BINOMIAL);
     ck_assert_int_eq(dagi_tree_choose(0, 3, 1, node), DAG_BCAST_BINOMIAL);
     ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_AUTO, DAG_BCAST_CHAIN, 1 << 20, 3, 1, node), DAG_BCAST_CHAIN);
     ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_AUTO, DAG_BCAST_AUTO, 1 << 20, 1, 1, node), DAG_BCAST_BINOMIAL);
@@ -341,7 +341,7 @@ int main(void)
     TCase *c = tcase_create("tree");
     srand(1);
     tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_BINOMIAL, DAG_BCAST_RING + 1);
-    tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_HIER, DAGI_TREE_STAR + 1);
+    tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_HIER, DAG_BCAST_FLAT + 1);
     tcase_add_test(c, groups_are_entered_once);
     tcase_add_test(c, the_choice_knows_small_from_large);
     tcase_add_test(c, the_choice_knows_a_node);

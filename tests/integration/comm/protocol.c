@@ -417,7 +417,7 @@ int main(int argc, char **argv)
     late_pools(4096, 0);
     late_pools(1 << 20, 0);
     late_pools(4096, 3);
-    for (int bcast = DAG_BCAST_AUTO; bcast <= DAG_BCAST_HIER; bcast++) {
+    for (int bcast = DAG_BCAST_AUTO; bcast <= DAG_BCAST_FLAT; bcast++) {
         failure(bcast);
         mismatch(bcast);
         no_memory(4096, bcast);

@@ -148,7 +148,7 @@ static void run(int64_t eager, int64_t credit, uint64_t chaos, int bcast)
             ndest += dest[ndest].mask != 0;
         }
         mock_complete(p, rank, i, (int64_t)choose(rank, i, 3, 100), values, dest, ndest,
-                      (int)choose(rank, i, SHAPE, DAG_BCAST_HIER + 1),
+                      (int)choose(rank, i, SHAPE, DAG_BCAST_FLAT + 1),
                       (int)choose(rank, i, GROUP, 4), mix((uint64_t)i));
         if (i % 3 == 0)
             dagi_comm_progress(&mock.worker);
@@ -172,7 +172,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     if (argc > 1)
         tasks_per_rank = atoi(argv[1]);
-    for (int bcast = DAG_BCAST_AUTO; bcast <= DAG_BCAST_HIER; bcast++) {
+    for (int bcast = DAG_BCAST_AUTO; bcast <= DAG_BCAST_FLAT; bcast++) {
         run(4096, 1 << 20, 0, bcast);
         run(0, 1 << 20, 0, bcast);
         run(8192, 4096, 0, bcast);

@@ -1,6 +1,7 @@
 /* Communication with the floors below, on one rank: ports stay empty and nothing is sent. Several ranks,
  * without the rest of the runtime, are tests/integration/comm. */
 #include "../../../runtime/comm/comm.h"
+#include "../../../runtime/net/shapes.h"
 #include "../../common/run_suite.h"
 #include "../graphs.h"
 #include "hand_crew.h"
@@ -89,6 +90,36 @@ START_TEST(a_fanout_counts_sends_of_a_flow)
 }
 END_TEST
 
+/* A flat broadcast is flat for any number of ranks: no part is longer than what the producer serves. */
+START_TEST(a_flat_fanout_leaves_nothing_to_relays)
+{
+    enum { RANKS = 300 };
+    static const dag_class cls = {.name = "T", .ndata = 1, .nflows = 1};
+    static const dag_edge asked = {&cls, 0, 0, DAG_REGION_FULL, DAG_BCAST_FLAT, 0, 1};
+    static const dag_edge unasked = {&cls, 0, 0, DAG_REGION_FULL, DAG_BCAST_AUTO, 0, 1};
+    for (int set = 0; set < 3; set++) { /* by the edge, by the setting, not at all */
+        dag_context *ctx = context_with(1);
+        ctx->size = RANKS;
+        ctx->settings.bcast = set == 1 ? DAG_BCAST_FLAT : DAG_BCAST_AUTO;
+        dagi_fanout *f = dagi_fanout_new(ctx);
+        int32_t served = 0, ranks[RANKS];
+        for (int rank = 0; rank < RANKS; rank++)
+            dagi_fanout_add(f, rank, set == 0 ? &asked : &unasked, 0);
+        for (int i = 0; i < dagi_fanout_parts(f); i++) {
+            dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
+            int n = dagi_fanout_part_at(f, i, ranks).count;
+            served += dagi_tree_children(DAG_BCAST_FLAT, 1, 0, ranks, n, child);
+        }
+        ck_assert_int_eq(served, set < 2 ? RANKS - 1 : DAGI_TREE_MAX_CHILDREN);
+        ck_assert_int_eq(dagi_fanout_refs(f, 0), dagi_fanout_parts(f));
+        dagi_fanout_free(f);
+        ctx->size = 1;
+        dagi_comm_fini(ctx);
+        crew_free(ctx);
+    }
+}
+END_TEST
+
 /* A pool runs and ends without a message. */
 START_TEST(a_pool_of_one_rank_sends_nothing)
 {
@@ -117,6 +148,7 @@ int main(void)
     tcase_add_test(tcase, one_rank_needs_no_ports);
     tcase_add_test(tcase, a_start_that_fails_says_so);
     tcase_add_test(tcase, a_fanout_counts_sends_of_a_flow);
+    tcase_add_test(tcase, a_flat_fanout_leaves_nothing_to_relays);
     tcase_add_test(tcase, a_pool_of_one_rank_sends_nothing);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
