@@ -117,8 +117,8 @@ static int look(struct dag_task *task, const void *globals)
     assert(v->m == l->shape.m && v->n == l->shape.n && v->elem == l->shape.elem);
     size_t column = (size_t)v->m * v->elem;
     for (int64_t j = 0; l->buffer && j < v->n; j++)
-        memcpy((char *)l->buffer + (size_t)j * column, (const char *)v->ptr + (size_t)(j * v->ld) * v->elem,
-               column);
+        memcpy((char *)l->buffer + (size_t)j * column,
+               (const char *)v->ptr + (size_t)(j * v->ld) * v->elem, column);
     return DAG_BODY_DONE;
 }
 

@@ -104,7 +104,8 @@ dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t)
         cls->stores(t, pool->globals);
     if (dagi_runner(w)->fanout && cls->successors)
         tell_ranks(w, t);
-    insertion_look *look = cls->id == LOOK ? *(insertion_look *const *)((const record *)at)->args : NULL;
+    insertion_look *look =
+        cls->id == LOOK ? *(insertion_look *const *)((const record *)at)->args : NULL;
     if (cls->id == ARRIVE)
         end_arrive(&e, t, (int64_t)get_64(params));
     else if (cls->id == SEND)

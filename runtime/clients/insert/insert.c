@@ -291,7 +291,8 @@ static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *w
     int slot = slot_of(s, named->collection);
     tile *t = slot >= 0 ? tile_find(s, slot, named->i, named->j, a) : NULL;
     if (slot < 0)
-        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is of no collection of the pool", who, a);
+        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is of no collection of the pool",
+                                  who, a);
     else if (!t)
         *status = dag_error(s->pool->ctx, DAG_ERR_NOMEM, "dag_insert: out of memory");
     else if (t->released)
@@ -395,8 +396,8 @@ dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, co
     if (cls < 0)
         return dag_error(pool->ctx, DAG_ERR_ARG, "dag_insert: the kernel is none of the pool's");
     if (n != kernel->ntiles)
-        return insertion_wrong(s, "dag_insert: %s: it is given %" PRId64 " tiles, and has others", kernel->name,
-                     n);
+        return insertion_wrong(s, "dag_insert: %s: it is given %" PRId64 " tiles, and has others",
+                               kernel->name, n);
     status = find_tiles(s, kernel, named, tiles);
     if (status != DAG_SUCCESS)
         return status;

@@ -45,7 +45,8 @@ typedef struct record {
     argument arg[];
 } record;
 
-/* The program waits for a value: on the stack of dag_insert_value(), until it is seen or nothing moves any more. */
+/* The program waits for a value: on the stack of dag_insert_value(), until it is seen or nothing moves any
+ * more. */
 typedef struct insertion_look {
     void *buffer; /* NULL = it is not copied */
     dag_shape shape;
