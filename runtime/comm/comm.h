@@ -136,6 +136,25 @@ int dagi_comm_progress(struct dagi_worker *w);
  * with a message, on all ranks: not all wait in the same place. */
 dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which, double *values,
                              int count);
+/*
+ * The same in steps, for who may give up waiting: go until it says 1, on the same thread, then end. Any
+ * thread may ask whether it is over. Of the givers of a pool that is open, or of the job (NULL), which
+ * nobody leaves before it is over.
+ */
+typedef struct dagi_meeting {
+    struct dagi_worker *w;
+    const dag_taskpool *pool;
+    enum dagi_barrier which;
+    const double *values;
+    int count;
+    /* written by go, before `entered` */
+    struct dagi_barrier_state *at;
+    int64_t round;
+    _Atomic int entered;
+} dagi_meeting;
+int dagi_meeting_go(void *meeting);
+int dagi_meeting_over(const dagi_meeting *m);
+dag_status dagi_meeting_end(const dagi_meeting *m, double *values);
 
 /* Quiescence: messages sent and received so far, for the waves. */
 void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received);

@@ -404,7 +404,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told
     }
     memset(c->out.gate, 0xff, (size_t)c->size * sizeof *c->out.gate); /* all pools */
     c->early.most = DAGI_EARLY_BYTES;
-    dagi_barrier_empty(c);
+    dagi_barrier_empty(&c->barrier);
     atomic_store(&c->lock, 1);
     engine->on_message = on_message;
     engine->on_message_arg = c;
