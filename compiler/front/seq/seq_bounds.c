@@ -156,10 +156,23 @@ static isl_set *without_implied(isl_set *guard, isl_set *may, isl_set *known)
     return guard;
 }
 
+/* Where `known` is a disjunction, a guard often is one only because of it: one set of constraints
+ * around it then says the same. Takes guard. */
+static isl_set *convex_guard(isl_set *guard, isl_set *may, isl_set *known)
+{
+    isl_set *hull = isl_set_from_basic_set(isl_set_simple_hull(isl_set_copy(guard)));
+    bool enough = isl_set_involves_locals(hull) == isl_bool_false &&
+                  is_allowed(isl_set_copy(hull), may, known);
+    isl_set_free(enough ? guard : hull);
+    return enough ? hull : guard;
+}
+
 bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *space, isl_set *facts)
 {
     isl_set *known = isl_set_intersect_params(isl_set_copy(space), isl_set_copy(facts));
     isl_set *guard = isl_set_coalesce(isl_set_gist(isl_set_copy(set), isl_set_copy(space)));
+    if (isl_set_n_basic_set(guard) > 1)
+        guard = convex_guard(guard, may, known);
     bool one = isl_set_n_basic_set(guard) == 1 && isl_set_involves_locals(guard) == isl_bool_false;
     if (one)
         guard = without_implied(guard, may, known);
