@@ -9,6 +9,7 @@ typedef struct bounds {
     isl_pw_aff *lo, *hi; /* total, if they are plain */
     long step;
     bool plain;  /* affine */
+    bool total;  /* defined everywhere, though not affine */
     bool single; /* one value */
 } bounds;
 

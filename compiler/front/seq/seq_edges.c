@@ -15,6 +15,8 @@ typedef struct line {
     text guard;    /* empty: all of them */
     text indices;  /* "[i = 0 .. k] ", or empty */
     text target;   /* "T TRSM(k + 1 .. n, k)" */
+    bool memory;   /* the target is an element */
+    unsigned region;
 } line;
 
 typedef struct lines {
@@ -24,6 +26,7 @@ typedef struct lines {
     isl_set *space; /* of here, with names */
     line *items;
     size_t n;
+    unsigned region; /* of the edge that is written */
     bool failed;
 } lines;
 
@@ -50,7 +53,7 @@ static bool covers(const lines *l, isl_set *when)
 static line *new_line(lines *l)
 {
     l->items = util_realloc(l->items, (l->n + 1) * sizeof(*l->items));
-    l->items[l->n] = (line){0};
+    l->items[l->n] = (line){.region = l->region};
     return &l->items[l->n++];
 }
 
@@ -242,6 +245,7 @@ static void put_memory(lines *l, const seq_edges_text *all, isl_set *when)
     line *x = new_line(l);
     when = seq_name_dims(when, l->here->dims, l->here->n_dims, 0);
     guard_line(l, x, when, when);
+    x->memory = true;
     isl_set_free(when);
     put_element(l, all, &x->target);
 }
@@ -250,7 +254,8 @@ static void put_memory(lines *l, const seq_edges_text *all, isl_set *when)
 static int either_or(const lines *l)
 {
     if (l->n != 2 || l->items[0].indices.len || l->items[1].indices.len || l->items[0].loose ||
-        l->items[1].loose)
+        l->items[1].loose ||
+        (l->items[0].memory == l->items[1].memory && l->items[0].region != l->items[1].region))
         return -1;
     isl_set *both = isl_set_union(isl_set_copy(l->items[0].when), isl_set_copy(l->items[1].when));
     bool yes =
@@ -263,14 +268,31 @@ static int either_or(const lines *l)
     return b->len < a->len || (b->len == a->len && equal);
 }
 
+/* The end of a line that has both. */
+static void put_regions(const line *a, const line *b, text *out)
+{
+    const char *before = "  [", *after = "\n";
+    for (int memory = 1; memory >= 0; memory--) {
+        const line *x = a->memory == memory ? a : b;
+        if (x->memory != memory || x->region == DAG_REGION_FULL)
+            continue;
+        text_printf(out, "%s%s = %s", before, memory ? "type_data" : "type_remote",
+                    seq_region_name(x->region));
+        before = " ";
+        after = "]\n";
+    }
+    text_puts(out, after);
+}
+
 static void put_lines(lines *l, const char *arrow, text *out)
 {
     enum { WIDTH = 100 - sizeof("READ X") - sizeof("<- () ?  : ") };
     int first = either_or(l);
     const line *yes = first < 0 ? NULL : &l->items[first], *no = yes ? &l->items[1 - first] : NULL;
     if (yes && yes->guard.len + yes->target.len + no->target.len <= WIDTH) {
-        text_printf(out, "%s (%s) ? %s : %s\n", arrow, text_str(&yes->guard),
-                    text_str(&yes->target), text_str(&no->target));
+        text_printf(out, "%s (%s) ? %s : %s", arrow, text_str(&yes->guard), text_str(&yes->target),
+                    text_str(&no->target));
+        put_regions(yes, no, out);
         return;
     }
     for (size_t i = 0; i < l->n; i++) {
@@ -278,7 +300,8 @@ static void put_lines(lines *l, const char *arrow, text *out)
         text_printf(out, "%s %s", arrow, text_str(&x->indices));
         if (x->guard.len)
             text_printf(out, "(%s) ? ", text_str(&x->guard));
-        text_printf(out, "%s\n", text_str(&x->target));
+        text_puts(out, text_str(&x->target));
+        put_regions(x, x, out);
     }
 }
 
@@ -301,6 +324,7 @@ static bool put_side(const seq_file *f, verify_model *m, const seq_graph *g, con
     lines l = {.f = f, .m = m, .here = here};
     l.space = seq_name_dims(isl_set_copy(here->space), here->dims, here->n_dims, 0);
     const seq_relay *relay = here->relay >= 0 ? &all->relays[here->relay] : NULL;
+    l.region = relay ? relay->region : DAG_REGION_FULL;
     if (relay && relay->gives == in)
         put_memory(&l, all, isl_set_copy(here->space));
     for (int memory = 1; memory >= 0; memory--) {
@@ -310,6 +334,7 @@ static bool put_side(const seq_file *f, verify_model *m, const seq_graph *g, con
             if ((in ? e->to : e->from) != here || (there == NULL) != memory)
                 continue;
             isl_map *rel = isl_map_copy(e->rel);
+            l.region = e->region;
             if (!there)
                 put_memory(&l, all, isl_map_domain(rel));
             else

@@ -53,6 +53,7 @@ typedef struct seq_param {
     src_range where;
     bool tile;
     seq_access access; /* of a tile */
+    unsigned region;   /* of a tile: the bits of dag_region that it reads or changes */
     src_range type;    /* of a scalar */
 } seq_param;
 
@@ -162,6 +163,7 @@ typedef struct seq_relay {
     const char *locals;  /* lines */
     const char *element; /* "i, j" */
     const char *lines;   /* of its flow */
+    unsigned region;     /* what of its element it fetches or stores */
 } seq_relay;
 
 /* The lines of one flow behind its name, one for each edge; an `out` that had to become an
@@ -196,10 +198,12 @@ struct seq_end {
 };
 
 /* from[params] -> to[params]; `from` NULL: tasks of `to` read their element, `to` NULL: tasks of
- * `from` store it; `rel` is then the identity on those tasks. */
+ * `from` store it; `rel` is then the identity on those tasks. `region` is what of the tile goes to
+ * or from memory, or from one rank to another. */
 typedef struct seq_edge {
     const seq_end *from, *to;
     isl_map *rel;
+    unsigned region;
 } seq_edge;
 
 typedef struct seq_graph {
@@ -215,6 +219,9 @@ bool seq_flow(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_text *
 void seq_graph_free(seq_graph *g, seq_edges_text *all);
 /* seq_edges.c: the lines of all edges. False when one cannot be written (reported). */
 bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_edges_text *all);
+
+/* seq_regions.c: " LOWER" and so on; NULL: this region has no name. */
+const char *seq_region_name(unsigned region);
 
 /* seq_print.c: isl objects over dimensions that have names, as expressions of the language. They
  * append to out and are false when that cannot be done. They keep what they get. */

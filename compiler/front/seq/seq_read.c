@@ -71,7 +71,26 @@ static seq_param *find_tile(seq_kernel *k, const char *name)
     return NULL;
 }
 
-/* in(T, L): adds the tiles, in the order of the clauses. */
+/* The region behind ':', at *t. */
+static bool read_region(const seq_file *f, const seq_token **t, const seq_token *close,
+                        seq_param *p)
+{
+    const seq_token *word = *t + 1;
+    p->region = 0;
+    for (unsigned r = 1; r <= DAG_REGION_FULL && word < close; r++)
+        if (seq_region_name(r) && seq_is(f->sources, word, seq_region_name(r)))
+            p->region = r;
+    if (!p->region)
+        return seq_error(f, "seq-syntax", word->range,
+                         "a region is FULL, LOWER, UPPER, LOWER_STRICT or UPPER_STRICT");
+    if (p->access == SEQ_OUT && p->region != DAG_REGION_FULL)
+        return seq_error(f, "seq-syntax", word->range,
+                         "what is out is written as a whole: a region is inout");
+    *t = word + 1;
+    return true;
+}
+
+/* in(T: LOWER, L): adds the tiles, in the order of the clauses. */
 static bool read_tiles(seq_file *f, seq_kernel *k, const clause *c, seq_access access)
 {
     for (const seq_token *t = c->open + 1; t < c->close; t++) {
@@ -81,12 +100,15 @@ static bool read_tiles(seq_file *f, seq_kernel *k, const clause *c, seq_access a
         if (find_tile(k, name))
             return seq_error(f, "seq-syntax", t->range, "tile '%s' is named twice", name);
         k->params = seq_grow(f, k->params, k->n_params, sizeof(*k->params));
-        k->params[k->n_params++] =
-            (seq_param){.name = name, .where = t->range, .tile = true, .access = access};
+        seq_param *p = &k->params[k->n_params++];
+        *p = (seq_param){.name = name,
+                         .where = t->range,
+                         .tile = true,
+                         .access = access,
+                         .region = DAG_REGION_FULL};
         t++;
-        if (t < c->close && seq_is(f->sources, t, ":"))
-            return seq_error(f, "seq-unsupported", t->range,
-                             "regions of tiles are not understood yet: name the whole tile");
+        if (t < c->close && seq_is(f->sources, t, ":") && !read_region(f, &t, c->close, p))
+            return false;
         if (t < c->close && !seq_is(f->sources, t, ","))
             return seq_error(f, "seq-syntax", t->range, "',' or ')' is missing here");
     }

@@ -178,16 +178,19 @@ static void relay_part(flows *w, const deps *d, const char *array, bool before, 
         }
     isl_map *params;
     const seq_end *relay = add_relay(w, array, before, where, set, &params);
+    unsigned region = before ? seq_touched(w, array, set) : d->items[0].region;
+    w->all->relays[relay->relay].region = region;
     for (size_t i = 0; i < d->n; i++) {
         if (!concerns(&d->items[i], array, before))
             continue;
         isl_map *rel =
             isl_map_intersect_domain(elements_of(&d->items[i], before), isl_set_copy(set));
         rel = isl_map_apply_domain(rel, isl_map_copy(params));
+        const seq_end *end = (before ? d->items[i].to : d->items[i].from)->end;
         if (before)
-            seq_add_edge(w, relay, d->items[i].to->end, rel);
+            seq_add_edge(w, relay, end, rel, seq_passed(w->f, end));
         else
-            seq_add_edge(w, d->items[i].from->end, relay, isl_map_reverse(rel));
+            seq_add_edge(w, end, relay, isl_map_reverse(rel), region);
     }
     isl_map_free(params);
     isl_set_free(set);
@@ -211,7 +214,7 @@ static void relay_all(flows *w, const deps *d, const char *array, bool before, i
     isl_set_free(apart);
 }
 
-/* What an array had before the nest, or what it has behind it. */
+/* What an array had before the nest, or what it has behind it: then, one region of its tiles. */
 void seq_put_memory(flows *w, const deps *d, const char *array, bool before)
 {
     isl_set *relayed = relayed_elements(w, d, array, before);
@@ -222,8 +225,11 @@ void seq_put_memory(flows *w, const deps *d, const char *array, bool before)
         isl_map *rel = elements_of(&d->items[i], before);
         if (relayed)
             rel = isl_map_subtract_domain(rel, isl_set_copy(relayed));
+        isl_set *elements = isl_map_domain(isl_map_copy(rel));
+        unsigned region = before ? seq_touched(w, array, elements) : d->items[i].region;
+        isl_set_free(elements);
         isl_map *here = isl_set_identity(isl_map_range(rel));
-        seq_add_edge(w, before ? NULL : end, before ? end : NULL, here);
+        seq_add_edge(w, before ? NULL : end, before ? end : NULL, here, region);
     }
     if (relayed)
         relay_all(w, d, array, before, relayed);

@@ -16,6 +16,8 @@ same()
     fi
 }
 
+same cholesky/potrf_L
+same cholesky/potrf_U
 same lu/getrf_nopiv
 same blas3/gemm_C --assume '0 <= ta && ta <= 1' --assume '0 <= tb && tb <= 1'
 same blas3/trsm_L --assume '0 <= ta && ta <= 1' --assume '0 <= down && down <= 1'
