@@ -133,6 +133,26 @@ typedef struct seq_file {
 bool seq_read(seq_file *f);
 bool seq_read_nest(seq_file *f, const seq_token *begin, const seq_token *end);
 
+/* seq_clauses.c: name ( ... ) in a pragma. */
+typedef struct seq_clause {
+    const seq_token *name, *open, *close;
+} seq_clause;
+
+const char *seq_word_of(const seq_file *f, const seq_token *t);
+/* The next clause at *t; false at the end of the pragma, or after an error (then *bad). */
+bool seq_next_clause(const seq_file *f, const seq_token **t, const seq_token *end, seq_clause *c,
+                     bool *bad);
+/* What stands behind '#pragma WHOSE WORD'; NULL: it is another directive. */
+const seq_token *seq_pragma_of(const seq_file *f, const seq_token *t, const char *whose,
+                               const char **word, const seq_token **end);
+seq_param *seq_find_tile(seq_kernel *k, const char *name);
+bool seq_is_omp_task(const seq_file *f, const seq_token *t);
+/* Where the function begins at whose head the directive stands; NULL: it stands elsewhere. */
+const seq_token *seq_omp_function(const seq_file *f, const seq_token *begin,
+                                  const seq_token *pragma);
+/* Adds tiles and a priority to those of a '#pragma dag task', if there is one. */
+bool seq_read_omp_task(seq_file *f, seq_kernel *k, const seq_token *pragma);
+
 bool seq_is_conditional(const seq_call *c);
 const seq_global *seq_find_global(const seq_file *f, const char *name);
 /* Reports; always false. */

@@ -1,7 +1,8 @@
 /* A nest as a task graph against itself, run serially: the tiles are the same, bit for bit.
  *
  * NEST is the file, MAKE makes the pool, RUN is the nest, ARGS are their arguments. The pool
- * works on matrices that are dealt to all ranks, the nest on matrices that lie on rank 0. ORDER
+ * works on matrices that are dealt to all ranks, the nest on matrices that lie on rank 0. Tasks
+ * of OpenMP in it run on three threads where this is compiled for that. ORDER
  * and TILE_ROWS are the rows of a matrix and of a tile; CHECK is what the first matrix is
  * afterwards. */
 #include HEADER
@@ -68,6 +69,8 @@ static void run_nest(dag_matrix *const *m)
 {
     dag_matrix *A = m[0], *B = m[1], *C = m[2];
     (void)A, (void)B, (void)C;
+#pragma omp parallel num_threads(3)
+#pragma omp single
     RUN(ARGS);
 }
 
