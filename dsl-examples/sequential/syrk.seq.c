@@ -31,7 +31,7 @@ static void MUL(DAG_TILE_IN(L), DAG_TILE_IN(R), DAG_TILE(X), int ta, int herm, d
              k == 0 ? DAG_SCALAR(beta) : 1, X, X_ld);
 }
 
-#pragma dag graph precision(s d c z) assume(kt >= 1) assume(C->mt == C->nt) \
+#pragma dag graph precision(s d c z) lookahead(k, 4) assume(kt >= 1) assume(C->mt == C->nt) \
     assume(0 <= ta && ta <= 1 && 0 <= lower && lower <= 1) \
     assume(ta == 1 ? (A->nt == C->mt && A->mt == kt) : (A->mt == C->mt && A->nt == kt))
 static void syrk(dag_matrix *A, dag_matrix *C, int64_t kt, int ta, int lower, int herm,

@@ -291,8 +291,11 @@ static bool put_conditional(text *out, isl_set *set, isl_set *box, const char *c
     isl_pw_aff_free(less);
     if (b->step != 1)
         text_printf(&step, " .. %ld", b->step);
-    const char *cond = guard.len ? text_str(&guard) : "1";
-    if (seq_says(cond, inner[n - 1]))
+    const char *cond = text_str(&guard);
+    if (!guard.len) /* where it does not exist its bounds are no range */
+        text_printf(out, "  %s = %s .. %s%s\n", words[n - 1], text_str(&lo), text_str(&hi),
+                    text_str(&step));
+    else if (seq_says(cond, inner[n - 1]))
         text_printf(out, "  %s = [%s = %s .. %s%s, when = 1 .. (%s) ? 1 : 0] %s + when - 1\n",
                     words[n - 1], inner[n - 1], text_str(&lo), text_str(&hi), text_str(&step), cond,
                     inner[n - 1]);

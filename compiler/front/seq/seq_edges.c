@@ -324,8 +324,8 @@ static bool put_side(const seq_file *f, verify_model *m, const seq_graph *g, con
     lines l = {.f = f, .m = m, .here = here};
     l.space = seq_name_dims(isl_set_copy(here->space), here->dims, here->n_dims, 0);
     const seq_relay *relay = here->relay >= 0 ? &all->relays[here->relay] : NULL;
-    l.region = relay ? relay->region : DAG_REGION_FULL;
-    if (relay && relay->gives == in)
+    l.region = relay && !here->control ? relay->region : DAG_REGION_FULL;
+    if (relay && relay->gives == in && !here->control)
         put_memory(&l, all, isl_set_copy(here->space));
     for (int memory = 1; memory >= 0; memory--) {
         for (size_t i = 0; i < g->n_edges; i++) {
@@ -338,7 +338,7 @@ static bool put_side(const seq_file *f, verify_model *m, const seq_graph *g, con
             if (!there)
                 put_memory(&l, all, isl_map_domain(rel));
             else
-                put_relation(&l, there, in ? isl_map_reverse(rel) : rel, in);
+                put_relation(&l, there, in ? isl_map_reverse(rel) : rel, in && !here->control);
         }
     }
     put_lines(&l, in ? "<-" : "->", out);
@@ -417,6 +417,12 @@ static bool put_class_ranges(const seq_file *f, verify_model *m, const seq_graph
     return ok;
 }
 
+static void add_control(const seq_file *f, seq_edges_text *all, const seq_end *e, const char *words)
+{
+    all->controls = seq_grow(f, all->controls, all->n_controls, sizeof(seq_control));
+    all->controls[all->n_controls++] = (seq_control){e, words};
+}
+
 bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_edges_text *all)
 {
     for (size_t i = 0; i < all->n_relays; i++) {
@@ -436,7 +442,9 @@ bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_e
         verify_begin(m);
         bool ok = put_side(f, m, g, e, true, all, &out) && put_side(f, m, g, e, false, all, &out);
         const char *kept = keep(f, &out);
-        if (e->relay >= 0)
+        if (e->control)
+            add_control(f, all, e, kept);
+        else if (e->relay >= 0)
             all->relays[e->relay].lines = kept;
         else
             all->flows[e->call][e->param].lines = kept;

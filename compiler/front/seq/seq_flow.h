@@ -50,6 +50,10 @@ seq_end *seq_new_end(const flows *w, const char *cls, const char *flow, size_t n
 void seq_add_edge(const flows *w, const seq_end *from, const seq_end *to, isl_map *rel,
                   unsigned region);
 
+/* seq_ahead.c: control edges by which relays run ahead of a counter by a number of steps at most.
+ * False: there is nothing to bound (reported). */
+bool seq_look_ahead(const flows *w);
+
 /* seq_regions.c: of the elements (kept), what any flow reads or changes. */
 unsigned seq_touched(const flows *w, const char *array, isl_set *elements);
 /* Is only a part of some elements changed, each of which may be stored by another task? */

@@ -121,6 +121,9 @@ typedef struct seq_file {
     src_range graph; /* its pragma; none: there is none */
     src_range graph_name;
     const char *precisions; /* "s d c z" */
+    src_range ahead; /* lookahead(ahead_of, steps); none: not said */
+    const char *ahead_of;
+    long steps;
     src_range *assumes;
     size_t n_assumes;
     seq_global *globals;
@@ -193,12 +196,20 @@ typedef struct seq_flow_text {
     bool carried;
 } seq_flow_text;
 
+/* The lines of a flow that carries nothing. */
+typedef struct seq_control {
+    const seq_end *end;
+    const char *lines;
+} seq_control;
+
 typedef struct seq_edges_text {
     seq_flow_text **flows; /* by call, by parameter of its kernel */
     bool *never;           /* by call: it is made for no values of the parameters: no class */
     const char **ranges;   /* by call, of its loops, where they are not those of the nest */
     seq_relay *relays;
     size_t n_relays;
+    seq_control *controls;
+    size_t n_controls;
 } seq_edges_text;
 
 /* The graph; edges NULL: flows read and write memory. Returns the number of a new text, 0: too
@@ -211,6 +222,7 @@ uint32_t seq_write(const seq_file *f, const seq_edges_text *edges);
 struct seq_end {
     size_t call, param;
     int relay; /* number of the relay, -1: a call */
+    bool control; /* the flow carries nothing */
     const char *flow, *cls;
     const char **dims; /* names of the parameters of the class */
     size_t n_dims;

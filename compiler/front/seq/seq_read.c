@@ -286,6 +286,20 @@ static bool read_aligned(seq_file *f, const seq_clause *c)
     return seq_error(f, "seq-syntax", t->range, "this is no parameter of the graph");
 }
 
+/* lookahead(k, 8) */
+static bool read_ahead(seq_file *f, const seq_clause *c)
+{
+    const seq_token *t = c->open + 1;
+    bool form = c->close - t == 3 && t->kind == SEQ_WORD && seq_is(f->sources, t + 1, ",") &&
+                t[2].kind == SEQ_NUMBER;
+    f->steps = form ? strtol(src_text(f->sources, t[2].range), NULL, 10) : 0;
+    if (!form || f->steps < 1 || f->steps > 1000000 || !src_range_is_none(f->ahead))
+        return seq_error(f, "seq-syntax", c->name->range, "write lookahead(k, 8), once");
+    f->ahead = c->name->range;
+    f->ahead_of = seq_word_of(f, t);
+    return true;
+}
+
 static bool read_graph_clause(seq_file *f, const seq_clause *c)
 {
     const char *word = seq_word_of(f, c->name);
@@ -307,11 +321,10 @@ static bool read_graph_clause(seq_file *f, const seq_clause *c)
     if (strcmp(word, "aligned") == 0)
         return read_aligned(f, c);
     if (strcmp(word, "lookahead") == 0)
-        return seq_error(f, "seq-unsupported", c->name->range,
-                         "lookahead is not understood yet: print the graph with --emit=jdf and add "
-                         "the control edges there");
+        return read_ahead(f, c);
     return seq_error(f, "seq-syntax", c->name->range,
-                     "a graph has the clauses precision, assume and aligned, not '%s'", word);
+                     "a graph has the clauses precision, assume, aligned and lookahead, not '%s'",
+                     word);
 }
 
 static bool add_global(reader *r, const seq_token *t, const seq_token *name)
