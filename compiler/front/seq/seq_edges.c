@@ -356,6 +356,23 @@ static const char *keep(const seq_file *f, text *t)
     return copy;
 }
 
+void seq_put_definitions(const seq_file *f, const seq_end *like, text *out)
+{
+    const seq_call *c = f->calls[like->call];
+    const char *needed = "";
+    for (size_t i = c->n_items; i-- > 0;) {
+        const seq_item *item = c->items[i];
+        if (item->kind != SEQ_DEF ||
+            (!seq_mentions(f->sources, c->args[like->param].subscripts, item->name) &&
+             !seq_says(needed, item->name)))
+            continue;
+        needed =
+            arena_printf(f->arena, "  %s = %.*s\n%s", item->name, (int)src_range_len(item->from),
+                         src_text(f->sources, item->from), needed);
+    }
+    text_puts(out, needed);
+}
+
 static bool put_relay(const seq_file *f, verify_model *m, seq_relay *r)
 {
     const seq_end *e = r->end;
@@ -363,9 +380,14 @@ static bool put_relay(const seq_file *f, verify_model *m, seq_relay *r)
     for (size_t i = 0; i < e->n_dims; i++)
         text_printf(&params, i ? ", %s" : "%s", e->dims[i]);
     bool ok = seq_put_ranges(&locals, e->space, e->dims, e->n_dims, m->facts, f->arena);
+    if (r->like) {
+        src_range at = f->calls[r->like->call]->args[r->like->param].subscripts;
+        text_add(&element, src_text(f->sources, at), src_range_len(at));
+        seq_put_definitions(f, r->like, &locals);
+    }
     isl_map *map = seq_name_in(isl_map_copy(r->element_of), e->dims, e->n_dims);
     isl_pw_multi_aff *at = isl_pw_multi_aff_from_map(map);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; !r->like && i < 2; i++) {
         isl_pw_aff *pa = isl_pw_multi_aff_get_pw_aff(at, i);
         text_puts(&element, i ? ", " : "");
         ok = ok && seq_put_value(&element, pa);

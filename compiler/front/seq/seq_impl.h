@@ -186,6 +186,7 @@ typedef struct seq_relay {
     const char *locals;  /* lines */
     const char *element; /* "i, j" */
     const char *lines;   /* of its flow */
+    const seq_end *like; /* it has counters and the element of this flow; NULL: its own */
     unsigned region;     /* what of its element it fetches or stores */
 } seq_relay;
 
@@ -254,6 +255,9 @@ bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_e
 
 /* seq_regions.c: " LOWER" and so on; NULL: this region has no name. */
 const char *seq_region_name(unsigned region);
+
+/* seq_edges.c: the definitions that the subscripts of a flow use, as locals of a class. */
+void seq_put_definitions(const seq_file *f, const seq_end *like, text *out);
 
 /* seq_print.c: isl objects over dimensions that have names, as expressions of the language. They
  * append to out and are false when that cannot be done. They keep what they get. */
