@@ -34,7 +34,7 @@ static void MUL(DAG_TILE_IN(LA), DAG_TILE_IN(LB), DAG_TILE_IN(RA), DAG_TILE_IN(R
              X_ld);
 }
 
-#pragma dag graph precision(s d c z) assume(kt >= 1) assume(C->mt == C->nt) \
+#pragma dag graph precision(s d c z) lookahead(k, 4) assume(kt >= 1) assume(C->mt == C->nt) \
     assume(0 <= ta && ta <= 1 && 0 <= lower && lower <= 1) \
     assume(ta == 1 ? (A->nt == C->mt && A->mt == kt) : (A->mt == C->mt && A->nt == kt)) \
     assume(A->mt == B->mt && A->nt == B->nt)

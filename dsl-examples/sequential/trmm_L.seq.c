@@ -21,7 +21,7 @@ static void UPD(DAG_TILE_IN(L), DAG_TILE_IN(R), DAG_TILE(X), dag_trans trans, da
     FN(gemm)(trans, DAG_NO_TRANS, X_m, X_n, R_m, DAG_SCALAR(alpha), L, L_ld, R, R_ld, 1, X, X_ld);
 }
 
-#pragma dag graph precision(s d c z) assume(A->mt == A->nt && A->mt == B->mt) \
+#pragma dag graph precision(s d c z) lookahead(s, 4) assume(A->mt == A->nt && A->mt == B->mt) \
     assume(0 <= up && up <= 1 && 0 <= ta && ta <= 1)
 static void trmm_L(dag_matrix *A, dag_matrix *B, int up, int ta, dag_trans trans, dag_diag diag,
                    dag_dcomplex alpha)

@@ -21,7 +21,7 @@ static void UPD(DAG_TILE_IN(L), DAG_TILE_IN(R), DAG_TILE(X), dag_trans trans, da
     FN(gemm)(DAG_NO_TRANS, trans, X_m, X_n, L_n, DAG_SCALAR(alpha), L, L_ld, R, R_ld, 1, X, X_ld);
 }
 
-#pragma dag graph precision(s d c z) assume(A->mt == A->nt && A->mt == B->nt) \
+#pragma dag graph precision(s d c z) lookahead(s, 4) assume(A->mt == A->nt && A->mt == B->nt) \
     assume(0 <= first && first <= 1 && 0 <= ta && ta <= 1)
 static void trmm_R(dag_matrix *A, dag_matrix *B, int first, int ta, dag_trans trans, dag_diag diag,
                    dag_dcomplex alpha)
