@@ -71,7 +71,7 @@ static plan_user *workspace(builder *b, const plan_class *cls, const ast_expr *c
     return user;
 }
 
-#define NAME_OF(NAME, number, name, file) [number] = #NAME,
+#define NAME_OF(NAME, number, name, file, kernels) [number] = #NAME,
 const char *plan_device_name(int device)
 {
     static const char *const kinds[] = {DAG_DEVICE_KINDS(NAME_OF)};
@@ -79,7 +79,23 @@ const char *plan_device_name(int device)
 }
 #undef NAME_OF
 
-#define NAME_OF(NAME, number, name, file) " " #NAME
+/* What declares the kernels that bodies for devices call. */
+#define KERNELS_OF(NAME, number, name, file, kernels) [number] = kernels,
+static void kernel_headers(builder *b)
+{
+    static const char *const headers[] = {DAG_DEVICE_KINDS(KERNELS_OF)};
+    bool wanted[UTIL_COUNT(headers)] = {false};
+    for (size_t i = 0; i < b->p->n_classes; i++)
+        for (size_t k = 0; k < b->p->classes[i].n_bodies; k++)
+            if (b->p->classes[i].bodies[k].device != DAG_DEVICE_ANY)
+                wanted[b->p->classes[i].bodies[k].device] = true;
+    for (size_t i = 0; i < UTIL_COUNT(headers); i++)
+        if (wanted[i] && headers[i][0])
+            b->p->kernels[b->p->n_kernels++] = headers[i];
+}
+#undef KERNELS_OF
+
+#define NAME_OF(NAME, number, name, file, kernels) " " #NAME
 
 static void class_bodies(builder *b, plan_class *cls)
 {
@@ -168,7 +184,7 @@ static bool depends_on_dynamic(builder *b, const plan_class *cls)
         for (size_t i = 0; i < flow->n_edges; i++) {
             const sema_edge *edge = &flow->edges[i];
             if (edge->dir == AST_IN && edge->end == SEMA_END_TASK &&
-                (edge->dynamic || !plan_class_of(b, edge->target_class)->count.known))
+                (edge->dynamic || !plan_class_of(b, edge->target_class)->countable))
                 return true;
         }
     }
@@ -179,12 +195,12 @@ static void countable(builder *b)
 {
     plan *p = b->p;
     for (size_t i = 0; i < p->n_classes; i++)
-        p->classes[i].count.known = true;
+        p->classes[i].countable = true;
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = 0; i < p->n_classes; i++)
-            if (p->classes[i].count.known && depends_on_dynamic(b, &p->classes[i])) {
-                p->classes[i].count.known = false;
+            if (p->classes[i].countable && depends_on_dynamic(b, &p->classes[i])) {
+                p->classes[i].countable = false;
                 p->dynamic = changed = true;
             }
     }
@@ -230,6 +246,7 @@ plan *plan_build(const sema_info *info, const verify_facts *facts, const char *n
     plan_globals(&b);
     plan_inits(&b);
     classes(&b);
+    kernel_headers(&b);
     countable(&b);
     memory(&b);
     if (b.errors) {
