@@ -404,6 +404,8 @@ struct plan {
     size_t n_codes;
     plan_require *requires;
     size_t n_requires;
+    const char *kernels[DAG_DEVICE_KIND_COUNT]; /* headers that bodies for devices need */
+    size_t n_kernels;
     bool dynamic;
     bool aliased;               /* --std=parsec: memory is live, nothing is renamed */
     const char *precisions;     /* "sdcz", "" without %precision */

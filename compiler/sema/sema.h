@@ -87,7 +87,7 @@ struct sema_local {
 };
 
 /* The kinds that code is made for, by their numbers, any of them but cores, and what is known beside. */
-#define SEMA_DEV_OF(NAME, number, name, file) SEMA_DEV_##NAME = number,
+#define SEMA_DEV_OF(NAME, number, name, file, kernels) SEMA_DEV_##NAME = number,
 typedef enum sema_device { DAG_DEVICE_KINDS(SEMA_DEV_OF) SEMA_DEV_ANY, SEMA_DEV_NO_CODE,
                            SEMA_DEV_HIP = SEMA_DEV_NO_CODE, SEMA_DEV_RECURSIVE,
                            SEMA_DEV_OTHER } sema_device;

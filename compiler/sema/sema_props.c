@@ -187,8 +187,8 @@ static void check_shape(sema *s, const ast_prop *p, const sema_scope *sc)
         sema_fixit_guess(s, v->node.range, &g);
 }
 
-#define NAME_LISTED(NAME, number, name, file) #NAME ", "
-#define NAME_KNOWN(NAME, number, name, file) #NAME " "
+#define NAME_LISTED(NAME, number, name, file, kernels) #NAME ", "
+#define NAME_KNOWN(NAME, number, name, file, kernels) #NAME " "
 
 static void check_device(sema *s, const ast_prop *p)
 {
