@@ -113,6 +113,8 @@ void dagi_device_choose(struct dagi_worker *w);
 size_t dagi_devices_room(const dag_context *ctx);
 void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes);
 /* What came of it: from now on messages are sent from devices. */
+/* 1: a device of this rank has memory without addresses. */
+int dagi_devices_handles(const dag_context *ctx);
 void dagi_devices_send_directly(dag_context *ctx, size_t inline_max);
 
 #endif
