@@ -187,7 +187,7 @@ static bool depends_on_dynamic(builder *b, const plan_class *cls)
         for (size_t i = 0; i < flow->n_edges; i++) {
             const sema_edge *edge = &flow->edges[i];
             if (edge->dir == AST_IN && edge->end == SEMA_END_TASK &&
-                (edge->dynamic || !plan_class_of(b, edge->target_class)->count.known))
+                (edge->dynamic || !plan_class_of(b, edge->target_class)->countable))
                 return true;
         }
     }
@@ -198,12 +198,12 @@ static void countable(builder *b)
 {
     plan *p = b->p;
     for (size_t i = 0; i < p->n_classes; i++)
-        p->classes[i].count.known = true;
+        p->classes[i].countable = true;
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = 0; i < p->n_classes; i++)
-            if (p->classes[i].count.known && depends_on_dynamic(b, &p->classes[i])) {
-                p->classes[i].count.known = false;
+            if (p->classes[i].countable && depends_on_dynamic(b, &p->classes[i])) {
+                p->classes[i].countable = false;
                 p->dynamic = changed = true;
             }
     }

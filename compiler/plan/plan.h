@@ -85,7 +85,7 @@ typedef struct plan_var {
     unsigned mark;              /* emitters: number of the function that last used it */
 } plan_var;
 
-/* What a piece of the user's C may say of a flow X: X, X_ld, X_m, X_n, X_size. */
+/* Words for a flow X in a piece of the user's C: X, X_ld, X_m, X_n, X_size. */
 typedef enum plan_part { PLAN_PTR = 1, PLAN_LD = 2, PLAN_M = 4, PLAN_N = 8,
                          PLAN_SIZE = 16 } plan_part;
 
@@ -159,6 +159,7 @@ typedef enum plan_level_kind {
 typedef enum plan_walk {
     PLAN_WALK_ALL,
     PLAN_WALK_OWNED,            /* (var + shift) owned in dimension dim of place */
+    PLAN_WALK_WHERE,            /* what `filters` say of place */
     PLAN_WALK_VISIT,            /* dag_visit_range: owned, or one period */
     PLAN_WALK_VISIT_OWNED,      /* dag_visit_owned: owned, or all */
 } plan_walk;
@@ -170,6 +171,16 @@ typedef struct plan_affine {
     const plan_expr *base;
     int64_t slope;
 } plan_affine;
+
+/* What an index of a placement says of a loop: (factor * var + base) % wrap, to which some multiple of
+ * `among` is still added, is owned in dimension dim. See dag_range_where(). */
+typedef struct plan_filter {
+    int dim;
+    const plan_expr *factor;    /* of globals */
+    const plan_expr *base;      /* of globals and outer variables */
+    const plan_expr *among;     /* of globals; NULL: nothing is added */
+    const plan_expr *wrap;      /* of globals; NULL: it is not wrapped */
+} plan_filter;
 
 typedef struct plan_level {
     plan_level_kind kind;
@@ -185,6 +196,8 @@ typedef struct plan_level {
     int also;                   /* WALK_OWNED: (var + also_shift) is owned in this dimension too;
                                    0: no other, since it comes behind `dim` */
     int64_t also_shift;
+    plan_filter *filters;       /* WALK_WHERE */
+    size_t n_filters;
     bool check_lo, check_hi;    /* the bound may leave 32 bits: the code checks it (LET: hi) */
     int line;
 } plan_level;
@@ -314,25 +327,25 @@ struct plan_place {
     size_t n;
 };
 
-/* How many instances there are. */
-struct plan_count {
-    plan_nest nest;             /* LOOP, LET, TEST over the space */
+/* A part of the space within which the conditions of the placement are decided, as a rank walks it. */
+typedef struct plan_case {
+    plan_nest count;            /* LOOP, LET, TEST over this part */
     size_t tail;                /* so many last levels are loops that are counted without walking them */
     bool pair;                  /* ... two, and the bounds of the inner one are lo and hi of the outer
                                    variable; false: they do not depend on each other */
     plan_affine lo, hi;
-    bool known;                 /* false: reached through [dynamic] */
-};
+    plan_nest start;            /* the same where an instance may start without an arrival */
+    bool starts;                /* false: none can */
+} plan_case;
 
 /* Those that start without an arrival. */
 struct plan_start {
     bool some;                  /* false: no instance can start without an arrival */
-    plan_nest nest;
     bool asks_inputs;           /* call inputs for what the nest could not decide */
     bool enumerates;            /* some dimension of the affinity is not solved */
 };
 
-/* What an instance waits for, and what is bound to its flows. */
+/* The arrivals that an instance waits for, and what is bound to its flows. */
 struct plan_in {
     bool waits;                 /* inputs is not 0 for all */
     bool receives;              /* some flow has a task input */
@@ -366,7 +379,10 @@ struct plan_class {
     const plan_expr *priority; /* NULL: 0 */
 
     plan_nest member; /* LET, TEST, FOUND: is an instance in the space */
-    struct plan_count count;
+    plan_nest space;  /* LOOP, LET, TEST over all of it */
+    plan_case *cases; /* its parts, disjoint; where the placement has no conditions: one */
+    size_t n_cases;
+    bool countable;   /* false: reached through [dynamic] */
     struct plan_start start;
 
     struct plan_in in;
@@ -406,6 +422,7 @@ struct plan {
     size_t n_requires;
     const char *kernels[DAG_DEVICE_KIND_COUNT]; /* headers that bodies for devices need */
     size_t n_kernels;
+    const plan_expr *rounds;    /* most runs of the graph; NULL: it runs once */
     bool dynamic;
     bool aliased;               /* --std=parsec: memory is live, nothing is renamed */
     const char *precisions;     /* "sdcz", "" without %precision */
@@ -427,7 +444,7 @@ char *plan_name_of(const char *path);
 /* The plan as text, for tests and for curious people (--emit=plan). */
 void plan_dump(const plan *p, text *out);
 
-/* What stands behind DAG_DEVICE_ in C. */
+/* The word behind DAG_DEVICE_ in C. */
 const char *plan_device_name(int device);
 
 #endif

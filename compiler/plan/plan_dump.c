@@ -56,9 +56,25 @@ static void dump_list(const plan_expr *const *list, size_t n, text *out)
     text_putc(out, ')');
 }
 
+static void dump_filter(const plan_level *level, const plan_filter *filter, text *out)
+{
+    text_printf(out, " where %s[%d] is ", level->place->name, filter->dim);
+    dump_expr(filter->factor, out);
+    text_printf(out, " %s + ", level->var->c_name);
+    dump_expr(filter->base, out);
+    if (filter->among) {
+        text_puts(out, " among ");
+        dump_expr(filter->among, out);
+    }
+    if (filter->wrap) {
+        text_puts(out, " wrap ");
+        dump_expr(filter->wrap, out);
+    }
+}
+
 static void dump_level(const plan_level *level, text *out)
 {
-    static const char *const walks[] = {"", " owned", " visit", " visit-owned"};
+    static const char *const walks[] = {"", " owned", "", " visit", " visit-owned"};
     switch (level->kind) {
     case PLAN_TEST:
         text_puts(out, " if ");
@@ -82,7 +98,9 @@ static void dump_level(const plan_level *level, text *out)
         text_puts(out, " .. ");
         dump_expr(level->step, out);
     }
-    if (level->walk != PLAN_WALK_ALL)
+    for (size_t i = 0; level->walk == PLAN_WALK_WHERE && i < level->n_filters; i++)
+        dump_filter(level, &level->filters[i], out);
+    if (level->walk != PLAN_WALK_ALL && level->walk != PLAN_WALK_WHERE)
         text_printf(out, "%s %s[%d%+lld]", walks[level->walk], level->place->name, level->dim,
                     (long long)level->shift);
     if (level->also)
@@ -190,13 +208,16 @@ static void dump_class(const plan_class *cls, text *out)
     text_printf(out, ") : %s", cls->place.of->name);
     dump_list(cls->place.index, cls->place.n, out);
     text_printf(out, "%s%s\n", cls->start.enumerates ? " enumerates" : "",
-                cls->count.known ? "" : " dynamic");
+                cls->countable ? "" : " dynamic");
     dump_nest("member", &cls->member, out);
-    text_printf(out, "  count, last %zu closed", cls->count.tail);
-    dump_nest("", &cls->count.nest, out);
+    for (size_t i = 0; i < cls->n_cases; i++) {
+        text_printf(out, "  count, last %zu closed", cls->cases[i].tail);
+        dump_nest("", &cls->cases[i].count, out);
+    }
     dump_bodies(cls, out);
-    if (cls->start.some)
-        dump_nest(cls->start.asks_inputs ? "start asks" : "start", &cls->start.nest, out);
+    for (size_t i = 0; i < cls->n_cases; i++)
+        if (cls->cases[i].starts)
+            dump_nest(cls->start.asks_inputs ? "start asks" : "start", &cls->cases[i].start, out);
     if (cls->priority) {
         text_puts(out, "  priority ");
         dump_expr(cls->priority, out);
@@ -229,6 +250,11 @@ void plan_dump(const plan *p, text *out)
     for (size_t i = 0; i < p->n_requires; i++) {
         text_puts(out, p->requires[i].fits ? "fits " : "require ");
         dump_expr(p->requires[i].expr, out);
+        text_putc(out, '\n');
+    }
+    if (p->rounds) {
+        text_puts(out, "rounds ");
+        dump_expr(p->rounds, out);
         text_putc(out, '\n');
     }
     for (size_t i = 0; i < p->n_classes; i++)

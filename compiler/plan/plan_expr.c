@@ -88,6 +88,8 @@ static const plan_expr *simplify(builder *b, ast_op op, const plan_expr *x, cons
         return fold_sum(b, op, x, y->u.integer);
     if (op == AST_OP_ADD && x->kind == PLAN_INT)
         return px_binary(b, op, y, x);
+    if (op == AST_OP_MUL && (px_is_int(y, 0) || px_is_int(x, 0)))
+        return px_int(b, 0);
     if (op == AST_OP_MUL && (px_is_int(y, 1) || px_is_int(x, 1)))
         return px_is_int(y, 1) ? x : y;
     if (op == AST_OP_AND && (px_is_int(x, 0) || px_is_int(y, 0)))
@@ -281,6 +283,44 @@ bool px_linear(const plan_expr *e, plan_var **var, int64_t *shift)
         return false;
     *var = e->u.op.a->u.var;
     *shift = e->u.op.op == AST_OP_ADD ? e->u.op.b->u.integer : -e->u.op.b->u.integer;
+    return true;
+}
+
+bool px_slope(builder *b, const plan_expr *e, const plan_var *var, const plan_expr **slope,
+              const plan_expr **base)
+{
+    const plan_expr *x, *y;
+    *slope = px_int(b, 0);
+    *base = e;
+    if (!px_uses(e, var))
+        return true;
+    if (e->kind == PLAN_VAR) {
+        *slope = px_int(b, 1);
+        *base = px_int(b, 0);
+        return true;
+    }
+    if (e->kind == PLAN_UNARY && e->u.op.op == AST_OP_NEG
+        && px_slope(b, e->u.op.a, var, slope, base)) {
+        *slope = px_unary(b, AST_OP_NEG, *slope);
+        *base = px_unary(b, AST_OP_NEG, *base);
+        return true;
+    }
+    if (e->kind != PLAN_BINARY || !px_slope(b, e->u.op.a, var, slope, base)
+        || !px_slope(b, e->u.op.b, var, &x, &y))
+        return false;
+    ast_op op = e->u.op.op;
+    if (op == AST_OP_ADD || op == AST_OP_SUB) {
+        *slope = px_is_int(*slope, 0) && op == AST_OP_SUB ? px_unary(b, AST_OP_NEG, x)
+                                                          : px_binary(b, op, *slope, x);
+        *base = px_binary(b, op, *base, y);
+        return true;
+    }
+    /* One factor is free of the variable, and of all others. */
+    const plan_expr *factor = px_is_int(x, 0) ? y : *base;
+    if (op != AST_OP_MUL || (!px_is_int(x, 0) && !px_is_int(*slope, 0)) || !px_global_only(factor))
+        return false;
+    *base = px_binary(b, AST_OP_MUL, factor == y ? *base : y, factor);
+    *slope = px_binary(b, AST_OP_MUL, factor == y ? *slope : x, factor);
     return true;
 }
 

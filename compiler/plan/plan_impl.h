@@ -59,6 +59,9 @@ bool px_uses(const plan_expr *e, const plan_var *var);
 bool px_uses_other(const plan_expr *e, plan_var *const *vars, size_t n);
 /* e = var + shift (unit coefficient); with *var NULL: e = shift. */
 bool px_linear(const plan_expr *e, plan_var **var, int64_t *shift);
+/* e = slope * var + base, the slope of globals only. */
+bool px_slope(builder *b, const plan_expr *e, const plan_var *var, const plan_expr **slope,
+              const plan_expr **base);
 /* e as an affine function of var with a literal slope, whatever else is in it. */
 bool px_affine(builder *b, const plan_expr *e, const plan_var *var, plan_affine *affine);
 /* A lower bound that holds for all values of the variables in 32 bits, if one is evident. */
@@ -73,6 +76,13 @@ const plan_expr *px_replace(builder *b, const plan_expr *e, const px_map *map, s
  * are narrow, or because the constructor checks that very expression. */
 bool px_fits(const builder *b, const plan_expr *e, bool upper);
 bool px_global_only(const plan_expr *e);
+
+/* ---- plan_conds.c: conditions within expressions ------------------------------------------- */
+
+/* e where `cond` is known to hold, or not to hold. */
+const plan_expr *px_given(builder *b, const plan_expr *e, const plan_expr *cond, bool holds);
+/* The first comparison on which a condition within e depends; NULL: there is none. */
+const plan_expr *px_choice(const plan_expr *e);
 
 /* ---- plan_lower.c: from trees to expressions ---------------------------------------------- */
 
@@ -114,12 +124,19 @@ void nest_edge(builder *b, plan_class *cls, plan_nest *nest, const sema_edge *ed
 /* The arguments of a call of `target` as its parameters; narrow[i]: may leave 32 bits. */
 void nest_args(builder *b, plan_class *cls, plan_nest *nest, const ast_call *call,
                const plan_class *target, const plan_expr ***args, bool **narrow);
+/* e with derived locals replaced by what they are, so that an index of the placement is seen to be
+ * a parameter plus a constant, and a condition to be about one parameter. */
+const plan_expr *nest_resolved(builder *b, const plan_nest *nest, const plan_expr *e);
+/* Restricts a nest to where cond holds: loops are narrowed, the rest is tested. False: nowhere. */
+bool nest_where(builder *b, plan_nest *nest, const plan_expr *cond, int line);
+plan_nest nest_copy(builder *b, const plan_nest *nest);
 /* Removes LETs whose variable nothing behind them uses and that are no parameter of the class. */
 void nest_prune(plan_nest *nest, const plan_class *cls);
 
-/* ---- plan_space.c, plan_inputs.c, plan_outputs.c ------------------------------------------ */
+/* ---- plan_space.c, plan_owned.c, plan_inputs.c, plan_outputs.c --------------------- */
 
-void plan_space(builder *b, plan_class *cls);           /* member, count */
+void plan_space(builder *b, plan_class *cls);           /* member, space, cases */
+void plan_owned(builder *b, plan_class *cls);           /* cases */
 void plan_inputs(builder *b, plan_class *cls);          /* waits, binds */
 void plan_start(builder *b, plan_class *cls);           /* start; needs plan_inputs */
 void plan_outputs(builder *b, plan_class *cls);         /* edges, stores, bits */

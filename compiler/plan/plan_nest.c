@@ -20,6 +20,14 @@ plan_level *nest_add(builder *b, plan_nest *nest, plan_level_kind kind, int line
     return level;
 }
 
+plan_nest nest_copy(builder *b, const plan_nest *nest)
+{
+    plan_nest copy = {0};
+    for (size_t i = 0; i < nest->n; i++)
+        *nest_add(b, &copy, PLAN_LET, 0) = nest->levels[i];
+    return copy;
+}
+
 static bool level_uses(const plan_level *level, const plan_var *var)
 {
     return px_uses(level->lo, var) || px_uses(level->hi, var) || px_uses(level->step, var)
@@ -158,4 +166,101 @@ void nest_prune(plan_nest *nest, const plan_class *cls)
             nest->n--;
         }
     }
+}
+
+/* ---- conditions --------------------------------------------------------------------------- */
+
+const plan_expr *nest_resolved(builder *b, const plan_nest *nest, const plan_expr *e)
+{
+    for (size_t i = nest->n; i-- > 0;) {
+        const plan_level *level = &nest->levels[i];
+        if (level->kind == PLAN_LET)
+            e = px_replace(b, e, &(px_map){level->var, level->expr}, 1);
+    }
+    return e;
+}
+
+/* The space test of a value that replaced a loop. */
+static const plan_expr *in_range(builder *b, const plan_level *loop, const plan_expr *x)
+{
+    int64_t step = loop->step ? loop->step->u.integer : 1;
+    const plan_expr *lo = step > 0 ? loop->lo : loop->hi, *hi = step > 0 ? loop->hi : loop->lo;
+    const plan_expr *test = px_and(b, px_binary(b, AST_OP_LE, lo, x),
+                                   px_binary(b, AST_OP_LE, x, hi));
+    if (step == 1 || step == -1)
+        return test;
+    const plan_expr *off = px_binary(b, AST_OP_MOD, px_binary(b, AST_OP_SUB, x, loop->lo),
+                                     px_int(b, step > 0 ? step : -step));
+    return px_and(b, test, px_binary(b, AST_OP_EQ, off, px_int(b, 0)));
+}
+
+/* cond as `var op e` with op one of == < <= > >=, whichever side var stands on. */
+static bool about_var(const plan_expr *cond, const plan_var *var, ast_op *op,
+                      const plan_expr **e)
+{
+    if (cond->kind != PLAN_BINARY || cond->u.op.op < AST_OP_EQ || cond->u.op.op > AST_OP_GE
+        || cond->u.op.op == AST_OP_NE)
+        return false;
+    static const ast_op turned[] = {[AST_OP_EQ] = AST_OP_EQ, [AST_OP_LT] = AST_OP_GT,
+                                    [AST_OP_LE] = AST_OP_GE, [AST_OP_GT] = AST_OP_LT,
+                                    [AST_OP_GE] = AST_OP_LE};
+    const plan_expr *l = cond->u.op.a, *r = cond->u.op.b;
+    bool left = l->kind == PLAN_VAR && l->u.var == var && !px_uses(r, var);
+    bool right = r->kind == PLAN_VAR && r->u.var == var && !px_uses(l, var);
+    *op = left ? cond->u.op.op : turned[cond->u.op.op];
+    *e = left ? r : l;
+    return left || right;
+}
+
+/* True when e uses only what the levels outside `level` define. */
+static bool defined_outside(const plan_nest *nest, size_t level, const plan_expr *e)
+{
+    for (size_t i = level; i < nest->n; i++)
+        if (nest->levels[i].var && px_uses(e, nest->levels[i].var))
+            return false;
+    return true;
+}
+
+/* Uses a condition to narrow a loop. False: it has to be tested. */
+static bool narrow(builder *b, plan_nest *nest, const plan_expr *cond)
+{
+    for (size_t i = 0; i < nest->n; i++) {
+        plan_level *loop = &nest->levels[i];
+        ast_op op;
+        const plan_expr *e;
+        if (loop->kind != PLAN_LOOP || !about_var(cond, loop->var, &op, &e)
+            || !defined_outside(nest, i, e) || (loop->step && loop->step->kind != PLAN_INT)
+            || (loop->step && px_is_int(loop->step, 0)))
+            continue;
+        if (op == AST_OP_EQ) {
+            const plan_expr *test = in_range(b, loop, px_var(b, loop->var));
+            test = px_replace(b, test, &(px_map){loop->var, e}, 1);
+            *loop = (plan_level){.kind = PLAN_LET, .var = loop->var, .expr = e,
+                                 .line = loop->line};
+            nest_test(b, nest, test, loop->line);
+            return true;
+        }
+        if (loop->step)
+            continue;
+        if (op == AST_OP_LE || op == AST_OP_LT)
+            loop->hi = px_min(b, loop->hi, op == AST_OP_LE ? e : px_binary(b, AST_OP_SUB, e,
+                                                                          px_int(b, 1)));
+        else
+            loop->lo = px_max(b, loop->lo, op == AST_OP_GE ? e : px_binary(b, AST_OP_ADD, e,
+                                                                          px_int(b, 1)));
+        return true;
+    }
+    return false;
+}
+
+bool nest_where(builder *b, plan_nest *nest, const plan_expr *cond, int line)
+{
+    cond = nest_resolved(b, nest, cond);
+    if (cond->kind == PLAN_BINARY && cond->u.op.op == AST_OP_AND)
+        return nest_where(b, nest, cond->u.op.a, line) && nest_where(b, nest, cond->u.op.b, line);
+    if (px_is_int(cond, 0))
+        return false;
+    if (!narrow(b, nest, cond))
+        nest_test(b, nest, cond, line);
+    return true;
 }

@@ -67,7 +67,7 @@ typedef struct dag_insert_kernel {
     /** `args`: the copy that dag_insert() has made. `task` is for dag_task_fail() and the like. 0, or
      *  nonzero: the pool fails. */
     int (*body)(struct dag_task *task, const void *args, const dag_tile_view *tiles);
-    /** Of tasks that are ready on a rank the highest run first; NULL: all alike. Asked on insertion. */
+    /** Ready tasks of a rank run by falling priority; NULL: all have the same. Asked on insertion. */
     int64_t (*priority)(const void *args);
 } dag_insert_kernel;
 
@@ -107,7 +107,7 @@ dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const
  */
 dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *tile);
 
-/** No more tasks. What was written goes home; then dag_wait() as for any pool, which says
+/** End the insertion; written tiles go home. Then call dag_wait() as for any pool: it returns
  *  DAG_ERR_MISMATCH where the ranks have not inserted the same tasks. */
 dag_status dag_insert_end(dag_taskpool *pool);
 

@@ -1,6 +1,6 @@
 /**
  * @file jdf.h
- * What the C that dagcc generates may rely on: the contract between compiler and runtime. Programs
+ * The contract between compiler and runtime: all that the C of dagcc may rely on. Programs
  * do not use it; its names and layouts may change with any version, and generated code is checked
  * against DAG_JDF_ABI.
  *
@@ -141,7 +141,7 @@ enum dag_visit_mode {
 };
 
 /**
- * Who asks for the successors of a task, and which. `successors` calls dag_visit_edge() for each
+ * A question for successors of a task, and for which. `successors` calls dag_visit_edge() for each
  * active (edge, target instance) whose source flow is in `mask`.
  */
 typedef struct dag_visit {
@@ -178,30 +178,74 @@ static inline dag_range dag_range_owned(const dag_collection *c, int d, int64_t 
 }
 
 /**
- * The values x of `r`, whose step is the period of a dimension, with (x + shift) owned by this
- * process in dimension d as well: one value in lcm(periods), or none. After the Chinese remainder
- * theorem; the inverse comes from Euclid's algorithm.
+ * The values x of `r` with factor * x = off (mod modulus), where off is for x = r.first: one in
+ * modulus / gcd(factor, modulus), or none. The inverse comes from Euclid's algorithm.
  */
-static inline dag_range dag_range_also(dag_range r, const dag_collection *c, int d, int64_t shift)
+static inline dag_range dag_range_solve(dag_range r, int64_t factor, int64_t off, int64_t modulus)
 {
-    int64_t period = c->period[d], a = r.step % period, b = period, u = 1, v = 0;
-    int64_t off = (c->mine[d] - shift - c->offset[d] - r.first % period) % period;
-    while (b) {                 /* a = u * r.step, b = v * r.step (mod period) */
+    int64_t a = factor % modulus * (r.step % modulus) % modulus, b = modulus, u = 1, v = 0;
+    while (b) {                 /* a = u * factor * r.step, b = v * factor * r.step (mod modulus) */
         int64_t q = a / b, a_rest = a - q * b, u_rest = u - q * v;
         a = b;
         u = v;
         b = a_rest;
         v = u_rest;
     }
+    if (a < 0) {
+        a = -a;
+        u = -u;
+    }
     dag_range none = {0, -1, 1};
     if (off % a != 0)
         return none;
-    int64_t steps = off / a % (period / a) * u % (period / a);
+    int64_t steps = off / a % (modulus / a) * u % (modulus / a);
     if (steps < 0)
-        steps += period / a;
+        steps += modulus / a;
     r.first += steps * r.step;
-    r.step *= period / a;
+    r.step *= modulus / a;
     return r;
+}
+
+/**
+ * The values x of `r`, whose step is the period of a dimension, with (x + shift) owned by this
+ * process in dimension d as well: one value in lcm(periods), or none.
+ */
+static inline dag_range dag_range_also(dag_range r, const dag_collection *c, int d, int64_t shift)
+{
+    int64_t period = c->period[d];
+    return dag_range_solve(
+        r, 1, (c->mine[d] - shift - c->offset[d] - r.first % period) % period, period);
+}
+
+/** An index of a placement as one loop sees it: (factor * x + base) % wrap, where loops within it
+ *  add some multiple of `among`; 0: they add nothing, and nothing is wrapped. */
+typedef struct dag_index {
+    int64_t factor, base, among, wrap;
+} dag_index;
+
+/**
+ * The values x of `r` (step > 0) for which index `at` can be owned by this process in dimension d;
+ * all of them where a wrapped index says nothing of x.
+ */
+static inline dag_range dag_range_where(dag_range r, const dag_collection *c, int d, dag_index at)
+{
+    int64_t modulus = c->period[d], owned = (c->mine[d] - c->offset[d]) % modulus;
+    if (at.wrap) {
+        dag_range none = {0, -1, 1};
+        int64_t wrap = at.wrap < 0 ? -at.wrap : at.wrap;
+        owned += owned < 0 ? modulus : 0;
+        if (wrap % modulus != 0 && modulus < wrap)
+            return r;
+        if (wrap % modulus != 0 && owned >= wrap)
+            return none;
+        modulus = wrap % modulus != 0 ? wrap : modulus;
+    }
+    for (int64_t rest, g = at.among < 0 ? -at.among : at.among; g; g = rest) {
+        rest = modulus % g;
+        modulus = g;
+    }
+    int64_t factor = at.factor % modulus, first = r.first % modulus;
+    return dag_range_solve(r, factor, (owned - at.base % modulus - factor * first) % modulus, modulus);
 }
 
 /**
@@ -230,7 +274,7 @@ static inline int64_t dag_range_count(int64_t lo, int64_t hi, int64_t step)
 
 /* ---- the graph backwards, and as a whole: for reports and checks -------------------------- */
 
-/** Who asks for the predecessors of an instance. `sources` calls dag_source_edge() for each active
+/** A question for the predecessors of an instance. `sources` calls dag_source_edge() for each active
  *  input that comes from a task; `flow` is then the flow it is for (numbering of the class). */
 typedef struct dag_sources {
     int flow;
@@ -247,7 +291,7 @@ static inline void dag_source_edge(dag_sources *v, int flow, const struct dag_cl
     v->edge(v, cls, source_flow, line, dynamic, params);
 }
 
-/** Who asks for all instances of a class, of all ranks. A nonzero result ends the walk. */
+/** A question for all instances of a class, of all ranks. A nonzero result ends the walk. */
 typedef struct dag_each {
     int (*instance)(struct dag_each *v, const struct dag_class *cls, const int32_t *locals);
 } dag_each;
@@ -365,6 +409,9 @@ void dag_pool_scalar(dag_taskpool *pool, int64_t value);
 /** A %assume or a range check of the constructor: when !holds, the text, a whole sentence, becomes
  *  the error. */
 void dag_pool_require(dag_taskpool *pool, int holds, const char *text);
+/** %option rounds: the graph runs again while tasks ask for it, `bound` times at most; below 1 is an
+ *  error. */
+void dag_pool_rounds(dag_taskpool *pool, int64_t bound);
 /** Finish: returns the pool, or frees it and returns NULL when an error was kept. */
 dag_taskpool *dag_pool_ready(dag_taskpool *pool);
 

@@ -110,6 +110,7 @@ struct dag_context {
      * one is. */
     int sharing, share_index;
     int simulated;      /* 1: ranks, time and content are played, see sim/ */
+    int modelled;       /* 1: kernels compute nothing, so elements have no content; also if simulated */
     int device_sharing; /* ranks of this node that use the same devices, wherever they are bound */
     dagi_settings settings;
     struct dag_config *config; /* values with their origin, for dag_setting_get() */
@@ -186,7 +187,7 @@ size_t dagi_describe(char *text, size_t size, const dag_class *cls, const int32_
 uint64_t dagi_now(void);
 static inline uint64_t dagi_ticks(void)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(DAG_SIMGRID) /* whose time is simulated */
     return __builtin_ia32_rdtsc();
 #else
     return dagi_now();

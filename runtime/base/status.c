@@ -116,10 +116,3 @@ void dagi_insist(const char *wrong, const char *file, int line)
     fprintf(stderr, "dag: %s:%d: check failed: %s\n", file, line, wrong);
     abort();
 }
-
-uint64_t dagi_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}

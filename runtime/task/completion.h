@@ -28,7 +28,7 @@ typedef struct dagi_named {
     int32_t params[];
 } dagi_named;
 
-/* What is under way. First the visit itself, so that its callbacks find the rest. */
+/* A completion under way. The visit stands first, so that its callbacks find the rest. */
 typedef struct dagi_completion {
     dag_visit visit;
     struct dagi_worker *w;

@@ -156,29 +156,11 @@ void dagi_door_abandon(struct dagi_worker *w, dag_taskpool *pool)
 
 /* ---- beside other pools ---------------------------------------------------------------------- */
 
-static bool names(const dag_taskpool *pool, const dag_collection *c)
-{
-    for (int s = 0; s < pool->program->nslots; s++) {
-        if (dagi_pool(pool)->collections[s] == c)
-            return true;
-    }
-    return false;
-}
-
-static bool shares(const dag_taskpool *pool, const dag_taskpool *other)
-{
-    for (int s = 0; s < pool->program->nslots; s++) {
-        if (names(other, dagi_pool(pool)->collections[s]))
-            return true;
-    }
-    return false;
-}
-
 bool dagi_door_names(dag_context *ctx, const dag_collection *c)
 {
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
     const dag_taskpool *open = dagi_tasks(ctx)->pools;
-    while (open && !(dagi_pool_is_open(open) && names(open, c)))
+    while (open && !(dagi_pool_is_open(open) && dagi_pool_names(open, c)))
         open = dagi_pool(open)->next;
     pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
     return open != NULL;
@@ -188,7 +170,7 @@ const dag_taskpool *dagi_door_beside(dag_context *ctx, const dag_taskpool *pool)
 {
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
     const dag_taskpool *open = dagi_tasks(ctx)->pools;
-    while (open && (!dagi_pool_is_open(open) || (pool && !shares(pool, open))))
+    while (open && (!dagi_pool_is_open(open) || (pool && !dagi_pool_shares(pool, open))))
         open = dagi_pool(open)->next;
     pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
     return open;

@@ -72,7 +72,7 @@ static inline int dagi_door_condemned(const dag_taskpool *pool)
     return door && atomic_load_explicit(&door->condemned, memory_order_acquire);
 }
 
-/* What ranks compare at the end beside the pool's hash. */
+/* A number that ranks compare at the end beside the pool's hash. */
 static inline uint64_t dagi_door_hash(const dag_taskpool *pool)
 {
     const struct dagi_door *door = dagi_pool(pool)->door;

@@ -27,6 +27,7 @@ typedef struct emitter {
     const char *task;           /* C text for the task that inline C may read */
     bool resumes;               /* loops start where the cursor says */
     bool whole;                 /* loops walk everything, not the own part */
+    int number;                 /* of the case, where n_loops counts it as outermost */
     int n_loops;                /* loops around the current place that resume */
     const plan_var *loop_vars[64];
     size_t counted, lines;      /* newlines in out->data[0..counted) */

@@ -68,51 +68,88 @@ void emit_step(emitter *e, const plan_level *level)
     }
 }
 
-/* The rest of dag_range_also(), for a variable that decides two dimensions. */
-static void emit_also(emitter *e, const plan_level *level)
+static void emit_bounds(emitter *e, const plan_level *level)
 {
-    if (!level->also)
+    if (!level) {
+        text_puts(&e->body, "0, DAG_EVERYWHERE");
         return;
+    }
+    emit_bound(e, level->lo, level->check_lo, level->line, EMIT_PREC_COND);
     text_puts(&e->body, ", ");
-    emit_collection(e, level->place);
-    emit_add(e, ", %d, %lld)", level->also, (long long)level->also_shift);
+    emit_bound(e, level->hi, level->check_hi, level->line, EMIT_PREC_COND);
 }
 
-void emit_range(emitter *e, const plan_level *level)
+static void emit_whole(emitter *e, const plan_level *bounds)
+{
+    text_puts(&e->body, "(dag_range){");
+    emit_bounds(e, bounds);
+    text_puts(&e->body, ", ");
+    if (bounds)
+        emit_step(e, bounds);
+    else
+        text_putc(&e->body, '1');
+    text_putc(&e->body, '}');
+}
+
+/* dag_range_where() for each filter of a loop. */
+static void emit_where(emitter *e, const plan_level *level, const plan_level *bounds)
+{
+    for (size_t i = 0; i < level->n_filters; i++)
+        text_puts(&e->body, "dag_range_where(");
+    emit_whole(e, bounds);
+    for (size_t i = 0; i < level->n_filters; i++) {
+        const plan_filter *filter = &level->filters[i];
+        const plan_expr *parts[] = {filter->factor, filter->base, filter->among, filter->wrap};
+        text_puts(&e->body, ", ");
+        emit_collection(e, level->place);
+        emit_add(e, ", %d, (dag_index)", filter->dim);
+        for (int k = 0; k < 4; k++) {
+            text_puts(&e->body, k ? ", " : "{");
+            if (parts[k])
+                emit_expr(e, parts[k], EMIT_PREC_COND);
+            else
+                text_putc(&e->body, '0');
+        }
+        text_puts(&e->body, "})");
+    }
+}
+
+/* The range of a loop; within 0 .. DAG_EVERYWHERE where `bounds` is NULL. */
+static void emit_walk(emitter *e, const plan_level *level, const plan_level *bounds)
 {
     static const char *const fns[] = {
         [PLAN_WALK_OWNED] = "dag_range_owned(", [PLAN_WALK_VISIT] = "dag_visit_range(v, ",
         [PLAN_WALK_VISIT_OWNED] = "dag_visit_owned(v, ",
     };
     if (level->walk == PLAN_WALK_ALL) {
-        text_puts(&e->body, "(dag_range){");
-    } else {
-        text_puts(&e->body, level->also ? "dag_range_also(" : "");
-        text_puts(&e->body, fns[level->walk]);
-        emit_collection(e, level->place);
-        emit_add(e, ", %d, %lld, ", level->dim, (long long)level->shift);
+        emit_whole(e, bounds);
+        return;
     }
-    emit_bound(e, level->lo, level->check_lo, level->line, EMIT_PREC_COND);
-    text_puts(&e->body, ", ");
-    emit_bound(e, level->hi, level->check_hi, level->line, EMIT_PREC_COND);
-    if (level->walk == PLAN_WALK_ALL) {
+    if (level->walk == PLAN_WALK_WHERE) {
+        emit_where(e, level, bounds);
+        return;
+    }
+    text_puts(&e->body, level->also ? "dag_range_also(" : "");
+    text_puts(&e->body, fns[level->walk]);
+    emit_collection(e, level->place);
+    emit_add(e, ", %d, %lld, ", level->dim, (long long)level->shift);
+    emit_bounds(e, bounds);
+    text_putc(&e->body, ')');
+    if (level->also) {          /* the variable decides two dimensions */
         text_puts(&e->body, ", ");
-        emit_step(e, level);
+        emit_collection(e, level->place);
+        emit_add(e, ", %d, %lld)", level->also, (long long)level->also_shift);
     }
-    text_putc(&e->body, level->walk == PLAN_WALK_ALL ? '}' : ')');
-    emit_also(e, level);
+}
+
+void emit_range(emitter *e, const plan_level *level)
+{
+    emit_walk(e, level, level);
 }
 
 void emit_everywhere(emitter *e, const plan_level *level)
 {
-    if (level->walk == PLAN_WALK_ALL) {
-        text_puts(&e->body, "(dag_range){0, DAG_EVERYWHERE, 1}");
-        return;
-    }
-    emit_add(e, "%sdag_range_owned(", level->also ? "dag_range_also(" : "");
-    emit_collection(e, level->place);
-    emit_add(e, ", %d, %lld, 0, DAG_EVERYWHERE)", level->dim, (long long)level->shift);
-    emit_also(e, level);
+    emit_walk(e, level, NULL);
 }
 
 /* x = lo, or where the cursor says. */

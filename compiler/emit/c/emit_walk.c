@@ -3,16 +3,16 @@
 
 #define FN "static %s %s_%s_%s("
 
-/* (int32_t[n]){the parameters that the loops define, 0 for the rest}; the last `tail` levels of the
- * count are no loops. */
-static void emit_instance(emitter *e, const plan_class *cls, size_t tail)
+/* (int32_t[n]){the parameters that the loops define, 0 for the rest}; levels behind the number `levels`
+ * of the nest are no loops. */
+static void emit_instance(emitter *e, const plan_class *cls, const plan_nest *nest, size_t levels)
 {
     size_t n = cls->n_locals ? cls->n_locals : 1;
     emit_add(e, "(int32_t[%zu]){", n);
     for (size_t i = 0; i < cls->n_params; i++) {
         bool counted = false;
-        for (size_t k = 0; k < tail; k++)
-            counted |= cls->count.nest.levels[cls->count.nest.n - 1 - k].var == &cls->locals[i];
+        for (size_t k = levels; nest && k < nest->n; k++)
+            counted |= nest->levels[k].var == &cls->locals[i];
         text_puts(&e->body, i ? ", " : "");
         if (counted)
             text_putc(&e->body, '0');
@@ -31,40 +31,48 @@ static void emit_place(emitter *e, const plan_class *cls)
 
 /* ---- count ------------------------------------------------------------------------------- */
 
+typedef struct counted {
+    const plan_class *cls;
+    const plan_case *part;
+} counted;
+
 static void leaf_count_instance(emitter *e, const void *arg)
 {
-    const plan_class *cls = arg;
+    const plan_class *cls = ((const counted *)arg)->cls;
     emit_begin(e);
     emit_add(e, "total += dag_is_local(g, &%s_%s_class, ", e->name, cls->name);
     emit_place(e, cls);
-    emit_instance(e, cls, 0);
+    emit_instance(e, cls, NULL, 0);
     text_puts(&e->body, ");\n");
 }
 
 /* Nothing is walked at all: the leaf is the result. */
 static bool counted_at_once(const plan_class *cls)
 {
-    return cls->count.tail > 0 && cls->count.nest.n == cls->count.tail;
+    return cls->n_cases == 1 && cls->cases->tail > 0 && cls->cases->count.n == cls->cases->tail;
 }
 
 static void leaf_count_tail(emitter *e, const void *arg)
 {
-    const plan_class *cls = arg;
-    const plan_level *tail = &cls->count.nest.levels[cls->count.nest.n - cls->count.tail];
+    const counted *x = arg;
+    const plan_class *cls = x->cls;
+    const plan_nest *nest = &x->part->count;
+    size_t n = x->part->tail;
+    const plan_level *tail = &nest->levels[nest->n - n];
     emit_begin(e);
     emit_add(e, "%s dag_count_local(g, &%s_%s_class, ",
              counted_at_once(cls) ? "return" : "total +=", e->name, cls->name);
     emit_place(e, cls);
-    emit_instance(e, cls, cls->count.tail);
-    emit_add(e, ", %zu, (int[]){", cls->count.tail);
-    for (size_t i = 0; i < cls->count.tail; i++)
+    emit_instance(e, cls, nest, nest->n - n);
+    emit_add(e, ", %zu, (int[]){", n);
+    for (size_t i = 0; i < n; i++)
         emit_add(e, "%s%d", i ? ", " : "", tail[i].var->local);
     text_puts(&e->body, "},\n");
-    for (size_t i = 0; i < cls->count.tail; i++) {
+    for (size_t i = 0; i < n; i++) {
         emit_begin(e);
         text_puts(&e->body, i ? "                  " : "    (dag_range[]){");
         emit_range(e, &tail[i]);
-        text_puts(&e->body, i + 1 < cls->count.tail ? ",\n" : "});\n");
+        text_puts(&e->body, i + 1 < n ? ",\n" : "});\n");
     }
 }
 
@@ -77,21 +85,23 @@ static void emit_affine(emitter *e, const plan_affine *affine)
 
 static void leaf_count_pair(emitter *e, const void *arg)
 {
-    const plan_class *cls = arg;
-    const plan_level *outer = &cls->count.nest.levels[cls->count.nest.n - 2], *inner = outer + 1;
+    const counted *x = arg;
+    const plan_class *cls = x->cls;
+    const plan_nest *nest = &x->part->count;
+    const plan_level *outer = &nest->levels[nest->n - 2], *inner = outer + 1;
     emit_begin(e);
     emit_add(e, "%s dag_count_pair(g, &%s_%s_class, ",
              counted_at_once(cls) ? "return" : "total +=", e->name, cls->name);
     emit_place(e, cls);
-    emit_instance(e, cls, 2);
+    emit_instance(e, cls, nest, nest->n - 2);
     emit_add(e, ", (int[]){%d, %d},\n", outer->var->local, inner->var->local);
     e->indent++;
     emit_begin(e);
     emit_range(e, outer);
     text_puts(&e->body, ", ");
-    emit_affine(e, &cls->count.lo);
+    emit_affine(e, &x->part->lo);
     text_puts(&e->body, ", ");
-    emit_affine(e, &cls->count.hi);
+    emit_affine(e, &x->part->hi);
     text_puts(&e->body, ",\n");
     emit_begin(e);
     emit_everywhere(e, inner);
@@ -99,19 +109,26 @@ static void leaf_count_pair(emitter *e, const void *arg)
     e->indent--;
 }
 
+static void count_case(emitter *e, const plan_class *cls, const plan_case *part)
+{
+    counted x = {cls, part};
+    emit_nest(e, &part->count, part->count.n - part->tail, false,
+              part->pair   ? leaf_count_pair
+              : part->tail ? leaf_count_tail
+                           : leaf_count_instance,
+              &x);
+}
+
 void emit_count(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
-    if (!cls->count.known) {
+    if (!cls->countable) {
         emit_line(e, "return -1; /* a [dynamic] guard decides which instances there are */");
     } else {
         if (!counted_at_once(cls))
             emit_line(e, "int64_t total = 0;");
-        emit_nest(e, &cls->count.nest, cls->count.nest.n - cls->count.tail, false,
-                  cls->count.pair   ? leaf_count_pair
-                  : cls->count.tail ? leaf_count_tail
-                                    : leaf_count_instance,
-                  cls);
+        for (size_t i = 0; i < cls->n_cases; i++)
+            count_case(e, cls, &cls->cases[i]);
         if (!counted_at_once(cls))
             emit_line(e, "return total;");
     }
@@ -127,20 +144,42 @@ static void leaf_start(emitter *e, const void *arg)
     emit_begin(e);
     emit_add(e, "if (dag_start_local(cursor, g, &%s_%s_class, ", e->name, cls->name);
     emit_place(e, cls);
-    emit_instance(e, cls, 0);
+    emit_instance(e, cls, NULL, 0);
     emit_add(e, ", %d))\n", cls->start.asks_inputs);
     emit_begin(e);
     emit_add(e, "    return dag_pause(cursor, %d, (int64_t[]){", e->n_loops);
     for (int i = 0; i < e->n_loops; i++)
-        emit_add(e, "%s%s", i ? ", " : "", e->loop_vars[i]->c_name);
+        if (e->loop_vars[i])
+            emit_add(e, "%s%s", i ? ", " : "", e->loop_vars[i]->c_name);
+        else
+            emit_add(e, "%d", e->number);
     text_puts(&e->body, e->n_loops ? "});\n" : "0});\n");
 }
 
+/* Where there are several cases, the number of the case stands first in what the cursor keeps. */
 void emit_start(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
     e->resumes = true;
-    emit_nest(e, &cls->start.nest, cls->start.nest.n, true, leaf_start, cls);
+    if (cls->n_cases > 1)
+        emit_line(e, "const int64_t dag_case = dag_resume(cursor, 0, 0);");
+    for (size_t i = 0; i < cls->n_cases; i++) {
+        const plan_case *part = &cls->cases[i];
+        if (!part->starts)
+            continue;
+        e->n_loops = 0;
+        if (cls->n_cases > 1) {
+            e->number = (int)i;
+            e->loop_vars[e->n_loops++] = NULL;
+            emit_line(e, "if (dag_case <= %zu) {", i);
+            e->indent++;
+        }
+        emit_nest(e, &part->start, part->start.n, true, leaf_start, cls);
+        if (cls->n_cases > 1) {
+            e->indent--;
+            emit_line(e, "}");
+        }
+    }
     emit_line(e, "return 0;");
     emit_fn_end(e, EMIT_FROM_NONE, 0, FN "dag_cursor *cursor, const void *globals)", "int",
                 e->name, cls->name, "start");
@@ -153,7 +192,7 @@ static void leaf_each(emitter *e, const void *arg)
     const plan_class *cls = arg;
     emit_begin(e);
     emit_add(e, "if (dag_each_instance(v, g, &%s_%s_class, ", e->name, cls->name);
-    emit_instance(e, cls, 0);
+    emit_instance(e, cls, NULL, 0);
     text_puts(&e->body, ")) return;\n");
     e->uses_globals = true;
 }
@@ -162,7 +201,7 @@ void emit_each(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
     e->whole = true;
-    emit_nest(e, &cls->count.nest, cls->count.nest.n, false, leaf_each, cls);
+    emit_nest(e, &cls->space, cls->space.n, false, leaf_each, cls);
     emit_fn_end(e, EMIT_FROM_NONE, 0, FN "dag_each *v, const void *globals)", "void", e->name,
                 cls->name, "each");
 }
