@@ -231,7 +231,7 @@ static void settle_workers(dag_context *ctx)
             continue;
         r->special = DAGI_TRACK(&r->worker) || tasks->device;
         /* traces, reports and checks want each arrival */
-        r->joins = !r->special && !tasks->observer && !ctx->settings.serial;
+        r->joins = r->special || tasks->observer || ctx->settings.serial ? DAGI_GIVEN : UINT32_MAX;
     }
 }
 

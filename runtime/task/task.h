@@ -89,6 +89,11 @@ struct dagi_control {
     int32_t locals[DAG_MAX_LOCALS]; /* of the first of the tasks */
 };
 
+/* In dag_class.ctl_blind, above the locals: tasks of this class are made, told and completed by the client
+ * of a door (door.h). */
+#define DAGI_GIVEN (UINT32_C(1) << 31)
+_Static_assert(DAG_MAX_LOCALS < 31, "it is no local");
+
 /* A worker, as far as tasks need it. All but `completed` is the owner's. */
 struct dagi_runner {
     struct dagi_worker worker; /* first */
@@ -108,7 +113,8 @@ struct dagi_runner {
     size_t workspace_bytes;
     struct dag_task *overflow; /* ready tasks that the scheduler had no memory for */
     int special;             /* 1: tasks are recorded, or there are devices */
-    int joins;               /* 1: control may be held back */
+    uint32_t joins;          /* bits of ctl_blind of classes that complete in their own way: DAGI_GIVEN,
+                                and all others if control may be held back */
     int64_t held_back;       /* tasks whose control is; struct dagi_control */
     struct dagi_control control; /* good while held_back > 0 */
 
