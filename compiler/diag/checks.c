@@ -314,6 +314,9 @@ const diag_check check_table[CHECK_COUNT] = {
 "    END\n"
 "\n"
 "Remove the flow. A CTL flow waits without data.\n"},
+[CHECK_UNASKED_ROUNDS] = {"unasked-rounds", WARN, OFF, "rounds for which no task asks",
+"With %option rounds = E the graph runs again when a task of the round has called\n"
+"dag_task_again(dag_task). Where no body does that, and none hands dag_task on, one round runs.\n"},
 [CHECK_EMPTY_FILE] = {"empty-file", WARN, WARN, "a file without task classes",
 "Nothing would run.\n"},
 };

@@ -85,11 +85,11 @@ typedef struct diag_place {
     unsigned line, col;         /* col 0: the whole line */
 } diag_place;
 
-/* What another tool reported; `option` ("-Wshadow") may be NULL. */
+/* Pass on what another tool reported; `option` ("-Wshadow") may be NULL. */
 void diag_report_foreign(diag *d, diag_severity severity, diag_place at, const char *option,
                          const char *message);
 void diag_note_foreign(diag *d, diag_place at, const char *message);
-/* What concerns no text and no check, such as a file that cannot be read: always reported. */
+/* Report what concerns no text and no check, such as a file that cannot be read. Nothing hides it. */
 void diag_report_plain(diag *d, diag_severity severity, const char *fmt, ...) UTIL_PRINTF(3, 4);
 /* A note on the last report: the other end of the problem, or advice (none range). */
 void diag_note(diag *d, src_range where, const char *fmt, ...) UTIL_PRINTF(3, 4);

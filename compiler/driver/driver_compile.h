@@ -1,4 +1,4 @@
-/* What the driver does with generated text. Private to driver*.c. */
+/* The driver's work on generated text. Private to driver*.c. */
 #ifndef DAGCC_DRIVER_COMPILE_H
 #define DAGCC_DRIVER_COMPILE_H
 

@@ -6,7 +6,7 @@
 
 #include "verify/facts.h"
 
-/* What was found about one file, on its way from or to the cache. */
+/* The findings about one file, on their way from or to the cache. */
 typedef struct proof_entry {
     char *path;                 /* NULL: nothing is kept */
     size_t mark;                /* messages that were there before */

@@ -16,16 +16,13 @@ typedef struct expander {
     bool failed;
 } expander;
 
-/* Parses text that declares one class; the class, taken from the tree again. */
+/* Parses text that declares one class; the class, taken from the tree again. What is said about the text
+ * is said about the reduction. */
 static ast_class *parsed_class(expander *x, const reduction *r, const text *t)
 {
-    text name = {0};
-    text_printf(&name, "%s (reduction into %s of %s)",
-                src_name(x->sources, r->owner->node.range.file), r->into->name.text,
-                r->owner->name.text);
-    uint32_t file = src_add(x->sources, text_str(&name), text_str(t), t->len);
+    src_piece all = {.from = r->call->node.range.begin};
+    uint32_t file = src_add_view(x->sources, r->call->node.range.file, text_str(t), t->len, &all, 1);
     size_t n = x->file->n_classes;
-    text_free(&name);
     bool ok = file && parse_more(x->file, file, x->d) && x->file->n_classes == n + 1;
     x->failed = x->failed || !ok;
     return ok ? ast_take_class(x->file) : NULL;

@@ -71,7 +71,7 @@ static plan_user *workspace(builder *b, const plan_class *cls, const ast_expr *c
     return user;
 }
 
-#define NAME_OF(NAME, number, name, file) [number] = #NAME,
+#define NAME_OF(NAME, number, name, file, kernels) [number] = #NAME,
 const char *plan_device_name(int device)
 {
     static const char *const kinds[] = {DAG_DEVICE_KINDS(NAME_OF)};
@@ -79,7 +79,23 @@ const char *plan_device_name(int device)
 }
 #undef NAME_OF
 
-#define NAME_OF(NAME, number, name, file) " " #NAME
+/* What declares the kernels that bodies for devices call. */
+#define KERNELS_OF(NAME, number, name, file, kernels) [number] = kernels,
+static void kernel_headers(builder *b)
+{
+    static const char *const headers[] = {DAG_DEVICE_KINDS(KERNELS_OF)};
+    bool wanted[UTIL_COUNT(headers)] = {false};
+    for (size_t i = 0; i < b->p->n_classes; i++)
+        for (size_t k = 0; k < b->p->classes[i].n_bodies; k++)
+            if (b->p->classes[i].bodies[k].device != DAG_DEVICE_ANY)
+                wanted[b->p->classes[i].bodies[k].device] = true;
+    for (size_t i = 0; i < UTIL_COUNT(headers); i++)
+        if (wanted[i] && headers[i][0])
+            b->p->kernels[b->p->n_kernels++] = headers[i];
+}
+#undef KERNELS_OF
+
+#define NAME_OF(NAME, number, name, file, kernels) " " #NAME
 
 static void class_bodies(builder *b, plan_class *cls)
 {
@@ -230,6 +246,7 @@ plan *plan_build(const sema_info *info, const verify_facts *facts, const char *n
     plan_globals(&b);
     plan_inits(&b);
     classes(&b);
+    kernel_headers(&b);
     countable(&b);
     memory(&b);
     if (b.errors) {

@@ -85,7 +85,7 @@ typedef struct plan_var {
     unsigned mark;              /* emitters: number of the function that last used it */
 } plan_var;
 
-/* What a piece of the user's C may say of a flow X: X, X_ld, X_m, X_n, X_size. */
+/* Words for a flow X in a piece of the user's C: X, X_ld, X_m, X_n, X_size. */
 typedef enum plan_part { PLAN_PTR = 1, PLAN_LD = 2, PLAN_M = 4, PLAN_N = 8,
                          PLAN_SIZE = 16 } plan_part;
 
@@ -345,7 +345,7 @@ struct plan_start {
     bool enumerates;            /* some dimension of the affinity is not solved */
 };
 
-/* What an instance waits for, and what is bound to its flows. */
+/* The arrivals that an instance waits for, and what is bound to its flows. */
 struct plan_in {
     bool waits;                 /* inputs is not 0 for all */
     bool receives;              /* some flow has a task input */
@@ -420,6 +420,9 @@ struct plan {
     size_t n_codes;
     plan_require *requires;
     size_t n_requires;
+    const char *kernels[DAG_DEVICE_KIND_COUNT]; /* headers that bodies for devices need */
+    size_t n_kernels;
+    const plan_expr *rounds;    /* most runs of the graph; NULL: it runs once */
     bool dynamic;
     bool aliased;               /* --std=parsec: memory is live, nothing is renamed */
     const char *precisions;     /* "sdcz", "" without %precision */
@@ -441,7 +444,7 @@ char *plan_name_of(const char *path);
 /* The plan as text, for tests and for curious people (--emit=plan). */
 void plan_dump(const plan *p, text *out);
 
-/* What stands behind DAG_DEVICE_ in C. */
+/* The word behind DAG_DEVICE_ in C. */
 const char *plan_device_name(int device);
 
 #endif

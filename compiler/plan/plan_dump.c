@@ -252,6 +252,11 @@ void plan_dump(const plan *p, text *out)
         dump_expr(p->requires[i].expr, out);
         text_putc(out, '\n');
     }
+    if (p->rounds) {
+        text_puts(out, "rounds ");
+        dump_expr(p->rounds, out);
+        text_putc(out, '\n');
+    }
     for (size_t i = 0; i < p->n_classes; i++)
         dump_class(&p->classes[i], out);
 }

@@ -194,4 +194,5 @@ void plan_inits(builder *b)
         b->p->globals[i].init = lower_init(b, &b->p->globals[i]);
     for (size_t i = 0; i < b->info->ast->n_assumes; i++)
         add_assume(b, b->info->ast->assumes[i]);
+    b->p->rounds = b->info->rounds ? plan_lower(b, NULL, b->info->rounds) : NULL;
 }

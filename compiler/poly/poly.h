@@ -35,7 +35,7 @@ typedef struct poly_param {
                                    vector. It has a value only where the user gives one */
 } poly_param;
 
-/* What every expression of one file is lifted over. */
+/* The ground over which every expression of one file is lifted. */
 typedef struct poly {
     const sema_info *sema;
     arena *arena;
@@ -57,7 +57,7 @@ void poly_begin(poly *m, const sema_info *sema, arena *a, unsigned long max_oper
 void poly_begin_in(isl_ctx *isl, poly *m, const sema_info *sema, arena *a,
                    unsigned long max_operations, const int64_t *grid);
 void poly_end(poly *m);
-/* What is known about the parameters: sizes of matrices, and what the file assumes.
+/* The facts about the parameters: sizes of matrices, and what the file assumes.
  * assume_exact[i]: all that the i-th %assume says is in it. */
 isl_set *lift_facts(poly *m, bool *assume_exact);
 

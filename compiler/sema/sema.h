@@ -1,4 +1,4 @@
-/* What the names of a tree mean, and everything else the front end concludes about it.
+/* The meaning of the names of a tree, and everything else the front end concludes about it.
  *
  * sema_analyse reads an ast_file and never changes it; the results are in one sema_info, which
  * must not outlive the tree. Verification and planning read only ast.h and this header.
@@ -87,7 +87,7 @@ struct sema_local {
 };
 
 /* The kinds that code is made for, by their numbers, any of them but cores, and what is known beside. */
-#define SEMA_DEV_OF(NAME, number, name, file) SEMA_DEV_##NAME = number,
+#define SEMA_DEV_OF(NAME, number, name, file, kernels) SEMA_DEV_##NAME = number,
 typedef enum sema_device { DAG_DEVICE_KINDS(SEMA_DEV_OF) SEMA_DEV_ANY, SEMA_DEV_NO_CODE,
                            SEMA_DEV_HIP = SEMA_DEV_NO_CODE, SEMA_DEV_RECURSIVE,
                            SEMA_DEV_OTHER } sema_device;
@@ -96,7 +96,7 @@ typedef enum sema_device { DAG_DEVICE_KINDS(SEMA_DEV_OF) SEMA_DEV_ANY, SEMA_DEV_
 extern const char *const sema_device_names[SEMA_DEV_OTHER];
 
 /* One property of a body that concerns one flow: X.size = expr, X.dc = collection. */
-/* What a piece of the user's C mentions, macros of the prologue included. */
+/* Names that a piece of the user's C mentions, macros of the prologue included. */
 typedef struct sema_text {
     sema_ref *refs;             /* names of class and globals, once each, ended by NONE */
     size_t n_refs;
@@ -229,6 +229,7 @@ struct sema_info {
     size_t n_classes;
     sema_option *options;
     size_t n_options;
+    const ast_expr *rounds;     /* %option rounds, the bound; NULL: the graph runs once */
     sema_refusal *refusals;
     size_t n_refusals;
     const char *precisions;     /* subset of "sdcz", in the order written; "" without %precision */
@@ -264,9 +265,9 @@ sema_names sema_names_of(const sema_flow *flow);
 void sema_insertion(const sema_info *info, const sema_flow *flow, const char *lines, uint32_t *at,
                     text *out);
 
-/* What an AST_NAME expression stands for (kind NONE for other expressions). */
+/* The thing that an AST_NAME expression stands for (kind NONE for other expressions). */
 sema_ref sema_ref_of(const sema_info *info, const ast_expr *e);
-/* What an inline C expression mentions; NULL for other expressions. */
+/* Names that an inline C expression mentions; NULL for other expressions. */
 const sema_text *sema_text_of(const sema_info *info, const ast_expr *e);
 /* The names among that; ended by an entry of kind SEMA_REF_NONE. */
 const sema_ref *sema_captures_of(const sema_info *info, const ast_expr *e);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_OF(NAME, number, name, file) [number] = #NAME,
+#define NAME_OF(NAME, number, name, file, kernels) [number] = #NAME,
 const char *const sema_device_names[SEMA_DEV_OTHER] = {
     DAG_DEVICE_KINDS(NAME_OF) [SEMA_DEV_ANY] = "DEVICE", [SEMA_DEV_HIP] = "HIP",
     [SEMA_DEV_RECURSIVE] = "RECURSIVE"};

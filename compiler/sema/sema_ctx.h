@@ -51,7 +51,7 @@ struct sema {
     size_t n_undeclared;
 };
 
-/* What an expression may name, beyond the indices in s->indices. */
+/* Names that an expression may use, beyond the indices in s->indices. */
 typedef struct sema_scope {
     sema_class *cls;                /* NULL: globals only */
     size_t n_locals;                /* locals [0, n) of cls are defined */

@@ -187,8 +187,8 @@ static void check_shape(sema *s, const ast_prop *p, const sema_scope *sc)
         sema_fixit_guess(s, v->node.range, &g);
 }
 
-#define NAME_LISTED(NAME, number, name, file) #NAME ", "
-#define NAME_KNOWN(NAME, number, name, file) #NAME " "
+#define NAME_LISTED(NAME, number, name, file, kernels) #NAME ", "
+#define NAME_KNOWN(NAME, number, name, file, kernels) #NAME " "
 
 static void check_device(sema *s, const ast_prop *p)
 {
@@ -384,11 +384,29 @@ static void check_termdet(sema *s, const ast_prop *p)
     bad_value(s, p, "\"local\", \"dynamic\" or \"user-triggered\"");
 }
 
+/* The bound; sema_resolve looks into it. */
+static void check_rounds(sema *s, const ast_prop *p)
+{
+    int64_t bound;
+    if (!p->value || p->value->kind == AST_STRING || p->value->kind == AST_BOOL)
+        bad_value(s, p, "the number of rounds that may be run, an expression");
+    else if (sema_constant(p->value, &bound) && bound < 1)
+        bad_value(s, p, "1 or more");
+    else
+        s->info->rounds = p->value;
+}
+
 static void check_option(sema *s, const ast_option *o)
 {
     const ast_prop *p = o->prop;
+    if (s->strict && strcmp(p->name.text, "rounds") == 0) {
+        check_rounds(s, p);
+        return;
+    }
     util_guess g = {.word = p->name.text};
     bool found = false;
+    if (s->strict)
+        util_guess_add(&g, "rounds");
     for (size_t i = 0; i < UTIL_COUNT(options); i++) {
         found = found || strcmp(options[i], p->name.text) == 0;
         util_guess_add(&g, options[i]);

@@ -121,6 +121,8 @@ void sema_resolve(sema *s)
             sema_report(s, CHECK_EXTENSION, s->ast->assumes[i]->node.range,
                         "%%assume belongs to --std=dag; PaRSEC's compiler does not know it");
     }
+    if (s->info->rounds)
+        sema_check_expr(s, &file, s->info->rounds, true);
     EACH_CLASS(s, c) {
         resolve_class(s, c);
         class_properties(s, c);

@@ -184,9 +184,30 @@ static void check_unused_flow(sema *s, const sema_class *c, const sema_flow *f)
                     "no body of '%s' reads flow '%s', and it goes nowhere", c->name, f->name);
 }
 
+/* A body that hands its task on may ask elsewhere. */
+static bool asks_again(const sema *s)
+{
+    if (sema_mentions(s->info, &s->info->macros, "dag_task_again"))
+        return true;
+    EACH_CLASS(s, c)
+        for (size_t i = 0; i < c->n_bodies; i++)
+            if (sema_mentions(s->info, &c->bodies[i].text, "dag_task_again") ||
+                sema_mentions(s->info, &c->bodies[i].text, "dag_task"))
+                return true;
+    return false;
+}
+
+static void check_rounds(sema *s)
+{
+    if (s->info->rounds && !asks_again(s))
+        sema_report(s, CHECK_UNASKED_ROUNDS, s->info->rounds->node.range,
+                    "no body calls dag_task_again(dag_task): the graph runs once");
+}
+
 void sema_check_unused(sema *s)
 {
     check_unused_globals(s);
+    check_rounds(s);
     EACH_CLASS(s, c) {
         for (size_t i = 0; i < c->n_locals; i++) {
             const sema_local *l = &c->locals[i];

@@ -338,7 +338,7 @@ struct ast_file {
 };
 
 void ast_free(ast_file *file);
-/* Of ast_share(). */
+/* Frees the tree of ast_share(). */
 void ast_free_shared(ast_file *file);
 
 /* ---- helpers ----------------------------------------------------------------------------- */

@@ -118,63 +118,76 @@ static void note_other_end(verify_model *m, const verify_edge *e)
 
 /* ---- edge-mismatch --------------------------------------------------------------------------- */
 
+/* The smallest case in which the two sides of a pair of flows disagree. */
+typedef struct disagreement {
+    verify_witness w;
+    const verify_class *from, *to;
+    const int64_t *s, *t; /* the tasks: the sender, the receiver */
+    size_t n_s, n_t;
+    isl_set *params; /* for which there are such */
+    text msg;
+} disagreement;
+
+/* Takes where. */
+static bool find_disagreement(verify_model *m, const verify_pair *pair, isl_map *where,
+                              disagreement *d)
+{
+    *d = (disagreement){.from = verify_class_of(m, pair->from->cls),
+                        .to = verify_class_of(m, pair->to->cls),
+                        .params = isl_map_params(isl_map_copy(where))};
+    if (!verify_smallest_pair(m, where, &d->w)) {
+        isl_set_free(d->params);
+        return false;
+    }
+    d->n_s = d->from->sema->n_params;
+    d->n_t = d->to->sema->n_params;
+    d->s = d->w.at;
+    d->t = d->w.at + d->n_s;
+    return true;
+}
+
+/* `e`: the edge that says it; `other`: the nearest one of the other side. */
+static void report_disagreement(verify_model *m, const verify_pair *pair, disagreement *d,
+                                verify_claim_kind kind, const verify_edge *e,
+                                const verify_edge *other)
+{
+    verify_claim claim = {kind, .flow = pair->from, .other = pair->to, .here = d->s, .there = d->t};
+    if (verify_confirmed(m, &d->w, &claim) &&
+        verify_report(m, "edge-mismatch", e->sema->call->node.range, d->params, VERIFY_GRAVE, "%s",
+                      text_str(&d->msg))) {
+        note_other_end(m, other);
+        verify_suggest(m, pair);
+        verify_report_end(m, d->params, &d->w);
+    }
+    text_free(&d->msg);
+    isl_set_free(d->params);
+}
+
 static void report_unexpected(verify_model *m, const verify_pair *pair, isl_map *extra)
 {
-    verify_witness w;
-    isl_set *params = isl_map_params(isl_map_copy(extra));
-    if (verify_smallest_pair(m, extra, &w)) {
-        const verify_class *from = verify_class_of(m, pair->from->cls);
-        const verify_class *to = verify_class_of(m, pair->to->cls);
-        const int64_t *s = w.at, *t = w.at + from->sema->n_params;
-        const verify_edge *e = edge_at(&w, pair->outs, pair->n_outs, s, from->sema->n_params, t,
-                                       to->sema->n_params);
-        text msg = {0};
-        verify_put_instance(&msg, from, s);
-        text_printf(&msg, " sends %s to ", pair->from->name);
-        verify_put_instance(&msg, to, t);
-        text_printf(&msg, ".%s", pair->to->name);
-        const verify_edge *other = put_what_receiver_does(m, &w, pair, t, &msg);
-        verify_claim claim = {CLAIM_UNEXPECTED, .flow = pair->from, .other = pair->to, .here = s,
-                              .there = t};
-        if (verify_confirmed(m, &w, &claim) &&
-            verify_report(m, "edge-mismatch", e->sema->call->node.range, params, VERIFY_GRAVE,
-                          "%s", text_str(&msg))) {
-            note_other_end(m, other);
-            verify_suggest(m, pair);
-            verify_report_end(m, params, &w);
-        }
-        text_free(&msg);
-    }
-    isl_set_free(params);
+    disagreement d;
+    if (!find_disagreement(m, pair, extra, &d))
+        return;
+    const verify_edge *e = edge_at(&d.w, pair->outs, pair->n_outs, d.s, d.n_s, d.t, d.n_t);
+    verify_put_instance(&d.msg, d.from, d.s);
+    text_printf(&d.msg, " sends %s to ", pair->from->name);
+    verify_put_instance(&d.msg, d.to, d.t);
+    text_printf(&d.msg, ".%s", pair->to->name);
+    const verify_edge *other = put_what_receiver_does(m, &d.w, pair, d.t, &d.msg);
+    report_disagreement(m, pair, &d, CLAIM_UNEXPECTED, e, other);
 }
 
 static void report_unsent(verify_model *m, const verify_pair *pair, isl_map *missing)
 {
-    verify_witness w;
-    isl_set *params = isl_map_params(isl_map_copy(missing));
-    if (verify_smallest_pair(m, missing, &w)) {
-        const verify_class *from = verify_class_of(m, pair->from->cls);
-        const verify_class *to = verify_class_of(m, pair->to->cls);
-        const int64_t *s = w.at, *t = w.at + from->sema->n_params;
-        const verify_edge *e = edge_at(&w, pair->ins, pair->n_ins, t, to->sema->n_params, s,
-                                       from->sema->n_params);
-        text msg = {0};
-        verify_put_instance(&msg, to, t);
-        text_printf(&msg, ".%s waits for %s of ", pair->to->name, pair->from->name);
-        verify_put_instance(&msg, from, s);
-        const verify_edge *other = put_what_sender_does(m, &w, pair, s, &msg);
-        verify_claim claim = {CLAIM_UNSENT, .flow = pair->from, .other = pair->to, .here = s,
-                              .there = t};
-        if (verify_confirmed(m, &w, &claim) &&
-            verify_report(m, "edge-mismatch", e->sema->call->node.range, params, VERIFY_GRAVE,
-                          "%s", text_str(&msg))) {
-            note_other_end(m, other);
-            verify_suggest(m, pair);
-            verify_report_end(m, params, &w);
-        }
-        text_free(&msg);
-    }
-    isl_set_free(params);
+    disagreement d;
+    if (!find_disagreement(m, pair, missing, &d))
+        return;
+    const verify_edge *e = edge_at(&d.w, pair->ins, pair->n_ins, d.t, d.n_t, d.s, d.n_s);
+    verify_put_instance(&d.msg, d.to, d.t);
+    text_printf(&d.msg, ".%s waits for %s of ", pair->to->name, pair->from->name);
+    verify_put_instance(&d.msg, d.from, d.s);
+    const verify_edge *other = put_what_sender_does(m, &d.w, pair, d.s, &d.msg);
+    report_disagreement(m, pair, &d, CLAIM_UNSENT, e, other);
 }
 
 /* Is `a` (taken) contained in `b` (taken) for the parameters that matter? If not, *rest (when the

@@ -3,6 +3,8 @@
 #include "exhaust.h"
 #include "inline.h"
 
+#include "tree/unparse.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +193,12 @@ static void count_edges(session *s, totals *t)
 
 static void put_text(session *s, const totals *t, const path *p, bool acyclic, text *out)
 {
+    if (s->m->sema->rounds) {
+        text bound = {0};
+        unparse_expr(s->m->sema->ast, s->m->sema->rounds, &bound);
+        text_printf(out, "in one round, of %s at most\n\n", text_str(&bound));
+        text_free(&bound);
+    }
     text_printf(out, "%-24s %12s\n", "class", "tasks");
     for (size_t i = 0; i < s->m->n_classes; i++)
         text_printf(out, "%-24s %12u\n", s->m->sema->classes[i].name, s->g.class_count[i]);

@@ -17,8 +17,8 @@ void verify_model_free(verify_model *m)
         isl_map_free(m->classes[i].placement);
         isl_id_free(m->classes[i].id);
     }
-    if (m->order)
-        m->order_free(m->order);
+    if (m->order.all)
+        m->order.free(m->order.all);
     isl_set_free(m->facts);
     isl_set_free(m->given);
     poly_end(&m->poly);

@@ -84,8 +84,10 @@ struct verify_model {
     unsigned long max_operations;   /* of the next question */
     unsigned long most_operations;  /* of any */
     verify_doubts *doubts;          /* shared by the models of one file */
-    verify_order *order;        /* order of tasks as far as it was asked for; see ordered.c */
-    void (*order_free)(verify_order *o);    /* set with it */
+    struct {
+        verify_order *all;      /* as far as it was asked for; see ordered.c */
+        void (*free)(verify_order *o);      /* set with it */
+    } order;                    /* of tasks */
     bool gave_up;               /* the bound on operations was met while lifting */
 };
 

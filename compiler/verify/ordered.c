@@ -129,11 +129,11 @@ static void order_free(verify_order *o)
 
 static isl_union_map *order_stage(verify_model *m, const verify_pairs *pairs, int stage)
 {
-    if (!m->order) {
-        m->order = util_alloc(sizeof(*m->order));
-        m->order_free = order_free;
+    if (!m->order.all) {
+        m->order.all = util_alloc(sizeof(*m->order.all));
+        m->order.free = order_free;
     }
-    verify_order *o = m->order;
+    verify_order *o = m->order.all;
     if (o->made <= stage) {
         verify_begin(m);
         isl_union_map *made = make_stage(m, pairs, o, stage);

@@ -165,7 +165,7 @@ bool verify_put_condition(text *out, isl_set *set, const verify_class *c)
     return ok;
 }
 
-bool verify_put_aff(text *out, isl_aff *aff, const verify_class *c)
+static bool put_aff(text *out, isl_aff *aff, const verify_class *c)
 {
     isl_size dims = isl_aff_dim(aff, isl_dim_in);
     isl_size params = isl_aff_dim(aff, isl_dim_param);
@@ -190,4 +190,23 @@ bool verify_put_aff(text *out, isl_aff *aff, const verify_class *c)
         return false;
     put_form(out, &l, 1, l.n);
     return true;
+}
+
+isl_pw_aff *verify_single(isl_pw_aff *pa)
+{
+    isl_set *domain = isl_pw_aff_domain(isl_pw_aff_copy(pa));
+    pa = isl_pw_aff_coalesce(isl_pw_aff_gist(isl_pw_aff_copy(pa), domain));
+    if (isl_pw_aff_isa_aff(pa) == isl_bool_true)
+        return pa;
+    isl_pw_aff_free(pa);
+    return NULL;
+}
+
+bool verify_put_linear(text *out, isl_pw_aff *pa, const verify_class *c)
+{
+    isl_pw_aff *one = verify_single(pa);
+    isl_aff *aff = one ? isl_pw_aff_as_aff(one) : NULL;
+    bool ok = aff && put_aff(out, aff, c);
+    isl_aff_free(aff);
+    return ok;
 }

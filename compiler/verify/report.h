@@ -19,7 +19,7 @@ typedef struct verify_witness {
 bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w);
 bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w);
 
-/* What is said about an instance `here` of a class. */
+/* A claim about an instance `here` of a class. */
 typedef enum verify_claim_kind {
     CLAIM_UNEXPECTED,           /* flow here sends to flow `other` there, which does not wait */
     CLAIM_UNSENT,               /* it does not send, and `other` there waits */
@@ -90,6 +90,8 @@ const char *verify_command(verify_model *m);
  * object cannot be written that way (then out is as before). `c` names the set dimensions; NULL:
  * they have names of their own, or there are none. */
 bool verify_put_condition(text *out, isl_set *set, const verify_class *c);
-bool verify_put_aff(text *out, isl_aff *aff, const verify_class *c);
+bool verify_put_linear(text *out, isl_pw_aff *pa, const verify_class *c);
+/* The single affine function that pa (kept) is where it is defined, or NULL. */
+isl_pw_aff *verify_single(isl_pw_aff *pa);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct same_rename {
 
 typedef enum same_kind { SAME_FLOW, SAME_MEMORY, SAME_NEW, SAME_ORDER } same_kind;
 
-/* What a link begins or ends at. Names are interned: nodes are equal if their members are. */
+/* An end of a link. Names are interned: nodes are equal if their members are. */
 typedef struct same_node {
     same_kind kind;
     const char *cls;            /* FLOW, ORDER */
@@ -91,7 +91,7 @@ const verify_class *same_find_class(const same *s, const same_file *f, const cha
 void same_find_relays(const same *s, same_file *f);
 /* map with the parameters called as in the first file, and within the facts. Takes map. */
 isl_map *same_common_params(const same *s, const same_file *f, isl_map *map);
-/* What the file says of the tasks of a class, in common names. */
+/* The tasks of a class as the file describes them, in common names. */
 const char *same_space_text(const same *s, const same_file *f, const verify_class *c);
 /* Fills f->views; relays are composed away. */
 void same_make_links(same *s, same_file *f);

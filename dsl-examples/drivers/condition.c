@@ -57,6 +57,15 @@ dag_status condition_of_inverse(dag_context *ctx, const options *o, dag_uplo upl
     return status;
 }
 
+double condition_largest(const double *ferr, int64_t count)
+{
+    double most = 0;
+    for (int64_t j = 0; j < count && !isnan(most); j++)
+        if (!(ferr[j] <= most))
+            most = ferr[j];
+    return most;
+}
+
 /* ---- what it means ------------------------------------------------------------------------- */
 
 /* LAPACK's: half the distance from 1 to the next number. */
@@ -84,14 +93,17 @@ void condition_json(const options *o, const report *r)
     if (isnan(r->ferr))
         return;
     results_number("ferr", r->ferr);
-    results_number("ferr_s", r->ferr_seconds);
+    if (!isnan(r->ferr_seconds)) /* else it is part of the other */
+        results_number("ferr_s", r->ferr_seconds);
 }
 
 void condition_text(const report *r)
 {
     if (!isnan(r->rcond))
         printf("%s: rcond %.3g, found in %.3g s\n", r->routine, r->rcond, r->rcond_seconds);
-    if (!isnan(r->ferr))
+    if (!isnan(r->ferr) && isnan(r->ferr_seconds))
+        printf("%s: forward error at most %.3g\n", r->routine, r->ferr);
+    else if (!isnan(r->ferr))
         printf("%s: forward error at most %.3g, found in %.3g s\n", r->routine, r->ferr,
                r->ferr_seconds);
 }

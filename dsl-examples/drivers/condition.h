@@ -18,6 +18,9 @@ dag_status condition_of_factors(dag_context *ctx, const options *o, dag_uplo upl
 dag_status condition_of_inverse(dag_context *ctx, const options *o, dag_uplo uplo, dag_matrix *X,
                                 report *r);
 
+/* The largest bound of those of the right-hand sides; NaN counts as such. */
+double condition_largest(const double *ferr, int64_t count);
+
 /* The matrix is singular to working precision; and nothing says of this run that any digit of its result
  * is right nevertheless. */
 bool condition_singular(const options *o, const report *r);

@@ -70,27 +70,49 @@ static dag_status check(dag_context *ctx, const options *o, dag_matrix *factor, 
     return status;
 }
 
-/* Q is written, if it is to be, and the factors are judged. */
+typedef struct files {
+    store_output q, triangle;
+} files;
+
+/* Q and L are written, if they are to be, and the factors are judged. */
 static dag_status conclude(dag_context *ctx, const options *o, dag_matrix *a, const dag_lq *lq,
-                           store_output *out, report *r)
+                           files *out, report *r)
 {
-    dag_matrix *q = NULL;
+    dag_matrix *q = NULL, *whole = NULL, top = {0};
     dag_status status = DAG_SUCCESS;
-    if (out->open)
+    if (out->q.open)
         status = driver_matrix(ctx, o, a->m < a->n ? a->m : a->n, a->n, DAG_GENERAL, &q);
-    if (status == DAG_SUCCESS && out->open)
+    if (status == DAG_SUCCESS && out->q.open)
         status = driver_collective(ctx, dag_unglq(ctx, a, lq, q));
+    if (status == DAG_SUCCESS && out->triangle.open)
+        status = store_trapezoid(ctx, o, DAG_LOWER, a, &whole, &top);
     if (status == DAG_SUCCESS) {
-        store_put(ctx, o, out, q, &r->incomplete);
+        store_put(ctx, o, &out->q, q, &r->incomplete);
+        store_put(ctx, o, &out->triangle, &top, &r->incomplete);
         if (o->check)
             status = check(ctx, o, a, lq, r);
-        store_finish(ctx, o, out, q, status != DAG_SUCCESS || !driver_check_fails(o, r), &r->incomplete);
+        int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
+        store_finish(ctx, &out->q, q, good, &r->incomplete);
+        store_finish(ctx, &out->triangle, &top, good, &r->incomplete);
     }
     dag_matrix_free(q);
+    dag_matrix_free(whole);
     return status;
 }
 
-static dag_status timed(dag_context *ctx, const options *o, dag_matrix *a, store_output *out,
+/* The files that are wanted: found unwritable before the work, not after. */
+static dag_status create(dag_context *ctx, const options *o, const dag_matrix *a, files *out)
+{
+    int64_t k = a->m < a->n ? a->m : a->n;
+    dag_status status = DAG_SUCCESS;
+    if (o->out != NULL)
+        status = store_create(ctx, o->out, o->prec, "Q of A = L Q", k, a->n, &out->q);
+    if (status == DAG_SUCCESS && o->triangle != NULL)
+        status = store_create(ctx, o->triangle, o->prec, "L of A = L Q", a->m, k, &out->triangle);
+    return status;
+}
+
+static dag_status timed(dag_context *ctx, const options *o, dag_matrix *a, files *out,
                         report *r)
 {
     dag_lq *lq = NULL;
@@ -112,13 +134,14 @@ static dag_status timed(dag_context *ctx, const options *o, dag_matrix *a, store
 static dag_status run(dag_context *ctx, const options *o, report *r)
 {
     dag_matrix *a = NULL;
-    store_output out = {0};
+    files out = {0};
     dag_status status = driver_rectangular(ctx, o, &a);
-    if (status == DAG_SUCCESS && o->out != NULL)
-        status = store_create(ctx, o, "Q of A = L Q", a->m < a->n ? a->m : a->n, a->n, &out);
+    if (status == DAG_SUCCESS)
+        status = create(ctx, o, a, &out);
     if (status == DAG_SUCCESS)
         status = timed(ctx, o, a, &out, r);
-    store_abort(&out);
+    store_abort(&out.q);
+    store_abort(&out.triangle);
     dag_matrix_free(a);
     return status;
 }
@@ -130,7 +153,8 @@ static const driver gelqf = {
     .purpose =
         "LQ factorisation, A = L Q, of a random M x N matrix (M = N unless given), or of one\n"
         "from a Matrix Market file. It is the QR factorisation of A^H, which takes the memory\n"
-        "of A once more. --out gets the first min(M,N) rows of Q.\n"
+        "of A once more. --out gets the first min(M,N) rows of Q,\n"
+        "--triangle L.\n"
         "\n"
         "With --check the residual is the larger of ||A - L Q|| / (||A|| max(M,N) eps)\n"
         "and ||I - Q Q^H|| / (N eps) in the one-norm, the units of LAPACK's tests.",

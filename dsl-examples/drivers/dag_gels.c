@@ -7,10 +7,12 @@
 #include <dag/la.h>
 
 #include <math.h>
+#include <stdlib.h>
 
 struct problem {
     options o; /* with the tiles of A for all matrices */
     dag_matrix *a, *b, *rhs, *x;
+    double *ferr; /* of each right-hand side */
     store_output out;
 };
 
@@ -78,8 +80,8 @@ static dag_status solve(dag_context *ctx, struct problem *p, report *r)
     double start = driver_time(ctx);
     dag_status status = driver_collective(
         ctx, condition_wanted(ctx, &p->o)
-                 ? dag_gels_rcond(ctx, DAG_NO_TRANS, p->a, p->b, &r->rcond, &r->rcond_seconds,
-                                  &r->info)
+                 ? dag_gels_bounds(ctx, DAG_NO_TRANS, p->a, p->b, p->ferr, &r->rcond,
+                                   &r->rcond_seconds, &r->info)
                  : dag_gels(ctx, DAG_NO_TRANS, p->a, p->b, &r->info));
     r->seconds = driver_time(ctx) - start - r->rcond_seconds;
     double m = (double)p->a->m, n = (double)p->a->n, k = m < n ? m : n, l = m + n - k;
@@ -87,9 +89,20 @@ static dag_status solve(dag_context *ctx, struct problem *p, report *r)
     driver_shape(r, p->a);
     r->flops = r->info == 0 ? driver_flops(p->o.prec, half, half) : NAN;
     r->bound = DAG_QR_BOUND;
+    if (status == DAG_SUCCESS && condition_wanted(ctx, &p->o) && r->info == 0) {
+        r->ferr = condition_largest(p->ferr, p->b->n);
+        r->ferr_seconds = NAN;
+    }
     if (status == DAG_SUCCESS)
         status = driver_copy(p->x, p->b);
     return status;
+}
+
+static dag_status make_room(dag_context *ctx, struct problem *p)
+{
+    p->ferr = malloc((size_t)p->b->n * sizeof(*p->ferr) + 1);
+    return driver_agreed(ctx, p->ferr != NULL ? DAG_SUCCESS
+                                              : dag_error(ctx, DAG_ERR_NOMEM, "no memory for bounds"));
 }
 
 static dag_status run(dag_context *ctx, const options *o, report *r)
@@ -100,21 +113,24 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
         p.o.nb = p.a->nb;
         status = make_rhs(ctx, &p);
     }
+    if (status == DAG_SUCCESS)
+        status = make_room(ctx, &p);
     if (status == DAG_SUCCESS && o->out != NULL)
-        status = store_create(ctx, &p.o, "solution of A X = B", p.x->m, p.x->n, &p.out);
+        status = store_create(ctx, o->out, o->prec, "solution of A X = B", p.x->m, p.x->n, &p.out);
     if (status == DAG_SUCCESS)
         status = solve(ctx, &p, r);
     if (status == DAG_SUCCESS && r->info == 0) {
         store_put(ctx, o, &p.out, p.x, &r->incomplete);
         status = judge(ctx, &p, r);
         int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
-        store_finish(ctx, o, &p.out, p.x, good, &r->incomplete);
+        store_finish(ctx, &p.out, p.x, good, &r->incomplete);
     }
     store_abort(&p.out);
     dag_matrix_free(p.a);
     dag_matrix_free(p.b);
     dag_matrix_free(p.rhs);
     dag_matrix_free(p.x);
+    free(p.ferr);
     return status;
 }
 
@@ -128,7 +144,8 @@ static const driver gels = {
         "unless given), or one from a Matrix Market file; B comes from --rhs or is random.\n"
         "`info` is the number of the first zero on the diagonal of R: A has no full rank; of\n"
         "a matrix of zeros the solution is 0. `rcond` is that of R, and where it is below eps\n"
-        "the rank is not full but by rounding.\n"
+        "the rank is not full but by rounding. `ferr` is the bound of the LAPACK Users' Guide\n"
+        "for ||X - true X|| / ||X||, the largest of all columns; it comes with rcond.\n"
         "\n"
         "The residual is ||B - A X|| / ((||A|| ||X|| + ||B||) max(M,N) eps) in one-norms,\n"
         "for M > N that of A^H (B - A X), with another ||A|| below.",

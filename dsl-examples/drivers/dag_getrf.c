@@ -12,7 +12,34 @@ struct problem {
     driver_random random;
     load_source file;
     store_output out;
+    store_output pivots;
+    dag_matrix *column; /* the pivots, on their way there */
 };
+
+/* The files that are wanted: found unwritable before the work, not after. */
+static dag_status create(dag_context *ctx, const options *o, struct problem *p)
+{
+    options real = *o;
+    real.prec = DAG_D;
+    dag_status status = DAG_SUCCESS;
+    if (o->out != NULL)
+        status = store_create(ctx, o->out, o->prec, "L without its diagonal of ones, and U", p->a->m, p->a->n,
+                              &p->out);
+    if (status == DAG_SUCCESS && o->pivots != NULL)
+        status = store_create(ctx, o->pivots, DAG_D, "pivots of LU: row i was exchanged with row p(i)",
+                              p->a->m, 1, &p->pivots);
+    if (status == DAG_SUCCESS && o->pivots != NULL)
+        status = driver_matrix(ctx, &real, p->a->m, 1, DAG_GENERAL, &p->column);
+    return status;
+}
+
+static dag_status put_pivots(dag_matrix *column, int64_t ti, int64_t tj, const dag_element *e, void *ipiv)
+{
+    (void)tj;
+    for (int64_t i = 0; i < e->shape.m; i++)
+        ((double *)e->ptr)[i] = (double)((const int64_t *)ipiv)[ti * column->mb + i];
+    return DAG_SUCCESS;
+}
 
 static dag_status make_matrix(dag_context *ctx, const options *o, struct problem *p)
 {
@@ -66,11 +93,15 @@ static dag_status factor(dag_context *ctx, const options *o, struct problem *p, 
     r->bound = DAG_SOLVE_BOUND * dag_la_eps(o->prec);
     if (status != DAG_SUCCESS || r->info != 0)
         return status;
+    if (p->pivots.open)
+        (void)dag_matrix_each_local(p->column, put_pivots, p->ipiv);
     store_put(ctx, o, &p->out, p->a, &r->incomplete);
+    store_put(ctx, o, &p->pivots, p->column, &r->incomplete);
     if (o->check)
         status = check(ctx, o, p, r);
     int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
-    store_finish(ctx, o, &p->out, p->a, good, &r->incomplete);
+    store_finish(ctx, &p->out, p->a, good, &r->incomplete);
+    store_finish(ctx, &p->pivots, p->column, good, &r->incomplete);
     return status;
 }
 
@@ -78,14 +109,16 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 {
     struct problem p = {0};
     dag_status status = make_matrix(ctx, o, &p);
-    if (status == DAG_SUCCESS && o->out != NULL)
-        status = store_create(ctx, o, "L without its diagonal of ones, and U", p.a->m, p.a->n, &p.out);
+    if (status == DAG_SUCCESS)
+        status = create(ctx, o, &p);
     if (status == DAG_SUCCESS) {
         p.ipiv = malloc((size_t)p.a->m * sizeof(*p.ipiv) + 1);
         status = factor(ctx, o, &p, r); /* refuses NULL on all ranks */
     }
     store_abort(&p.out);
+    store_abort(&p.pivots);
     dag_matrix_free(p.a);
+    dag_matrix_free(p.column);
     free(p.ipiv);
     return status;
 }
@@ -99,8 +132,9 @@ static const driver getrf = {
         "storage is copied to slabs and back. Pivots are the largest elements of their\n"
         "columns (partial), or the winners of a tournament between stacks of rows, which\n"
         "takes fewer messages and more arithmetic; or there are none, which suits matrices\n"
-        "with a large diagonal: such is then the random one. --out, without pivots, gets U and\n"
-        "below it L without its diagonal of ones: dag_trtrs reads both.\n"
+        "with a large diagonal: such is then the random one. --out gets U and below it L without\n"
+        "its diagonal of ones, --pivots the number of the row, counted from 1, that each row was\n"
+        "exchanged with: dag_trtrs reads both and solves with them.\n"
         "\n"
         "With --check a system with a random right-hand side is solved by the factors;\n"
         "the residual is its normwise backward error, as that of dag_gesv.",

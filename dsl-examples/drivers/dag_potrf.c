@@ -56,7 +56,7 @@ static dag_status conclude(dag_context *ctx, const options *o, dag_matrix *a, st
         if (o->check)
             status = check(ctx, o, a, &r->residual);
         int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
-        store_finish(ctx, o, out, whole, good, &r->incomplete);
+        store_finish(ctx, out, whole, good, &r->incomplete);
     }
     store_whole_free(whole, a);
     return status;
@@ -68,7 +68,7 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
     store_output out = {0};
     dag_status status = make_matrix(ctx, o, &a);
     if (status == DAG_SUCCESS && o->out != NULL)
-        status = store_create(ctx, o, "Cholesky factor", a->m, a->n, &out);
+        status = store_create(ctx, o->out, o->prec, "Cholesky factor", a->m, a->n, &out);
     if (status == DAG_SUCCESS)
         status = factor(ctx, o, a, r);
     if (status == DAG_SUCCESS && r->info == 0)

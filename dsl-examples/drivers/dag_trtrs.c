@@ -1,7 +1,9 @@
 /* dag_trtrs: solution of op(A) X = B with a triangular matrix, random or from files. */
 #include "solve.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* The elements of op(A), made from those of the whole matrix that A is a triangle of. */
 static struct view {
@@ -47,6 +49,52 @@ static dag_status make_view(dag_context *ctx, const options *o, dag_matrix *A,
     return driver_collective(ctx, dag_lascl(ctx, A->uplo, 1, scale, A));
 }
 
+/* ipiv from a file; `panel` has room for twice as many numbers. */
+static dag_status read_pivots(dag_context *ctx, const options *o, int64_t n, double *panel, int64_t *ipiv)
+{
+    dag_matrix *column = NULL;
+    options real = *o;
+    real.rhs = o->pivots;
+    real.prec = DAG_D;
+    dag_status status = load_rhs(ctx, &real, n, &column);
+    if (status == DAG_SUCCESS && column->n != 1)
+        status = driver_agreed(ctx, dag_error(ctx, DAG_ERR_ARG, "%s: pivots are one column, there are %"
+                                              PRId64, o->pivots, column->n));
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_matrix_panel(ctx, column, 0, 1, panel));
+    dag_matrix_free(column);
+    for (int64_t i = 0; i < n && status == DAG_SUCCESS; i++) {
+        double row = panel[2 * i];
+        if (!(row > (double)i && row <= (double)n && floor(row) == row))
+            return driver_agreed(ctx, dag_error(ctx, DAG_ERR_ARG, "%s: number %" PRId64 " is %g; a pivot is "
+                                                "a row from there to the last, %" PRId64, o->pivots,
+                                                i + 1, row, n));
+        ipiv[i] = (int64_t)row;
+    }
+    return status;
+}
+
+/* The rows of B, as getrf exchanged those of its matrix. */
+static dag_status exchange(dag_context *ctx, const options *o, dag_matrix *B)
+{
+    if (o->pivots == NULL)
+        return DAG_SUCCESS;
+    size_t n = (size_t)B->m;
+    int64_t *ipiv = malloc(n * sizeof(*ipiv) + 1);
+    double *panel = malloc(2 * n * sizeof(*panel) + 1);
+    dag_status status = ipiv != NULL && panel != NULL
+                            ? DAG_SUCCESS
+                            : dag_error(ctx, DAG_ERR_NOMEM, "no memory for pivots");
+    status = driver_agreed(ctx, status);
+    if (status == DAG_SUCCESS)
+        status = read_pivots(ctx, o, B->m, panel, ipiv);
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_laswp(ctx, B, B->m, ipiv, 0));
+    free(ipiv);
+    free(panel);
+    return status;
+}
+
 static dag_status trtrs(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
                         dag_matrix *B, int64_t *info)
 {
@@ -68,7 +116,9 @@ static const solver method = {
                  "order N, or of a square one from a Matrix Market file. B comes from --rhs; without\n"
                  "it, B is random for a random A, and the row sums of op(A) for one from a file, so\n"
                  "that all elements of the solution are 1. `info` is the number of the first zero on\n"
-                 "the diagonal: the matrix is singular, and nothing is solved.\n"
+                 "the diagonal: the matrix is singular, and nothing is solved. --pivots reads what\n"
+                 "dag_getrf has written, and exchanges rows of B by it before the system is solved:\n"
+                 "P A = L U, so A X = B is L Y = P B and U X = Y.\n"
                  "\n"
                  "The normwise backward error is ||B - op(A) X|| / (||A|| ||X|| + ||B||) in infinity\n"
                  "norms, the componentwise one max |B - op(A) X| / (|A| |X| + |B|), both the largest\n"
@@ -76,6 +126,7 @@ static const solver method = {
                  "is 40 eps, eps being that of the element type.",
              .solves = 1},
     .view = make_view,
+    .prepare = exchange,
     .solve = trtrs,
     .count = count,
 };

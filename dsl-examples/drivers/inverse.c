@@ -57,6 +57,19 @@ static dag_status norm(dag_context *ctx, const options *o, int positive, dag_mat
                     : dag_lange(ctx, DAG_NORM_ONE, a, value);
 }
 
+static dag_status bound(dag_context *ctx, const options *o, int positive, dag_matrix *a,
+                        dag_matrix *x, report *r)
+{
+    if (!condition_wanted(ctx, o))
+        return DAG_SUCCESS;
+    double start = driver_time(ctx);
+    dag_status status =
+        driver_collective(ctx, positive ? dag_potri_bounds(ctx, o->uplo, a, x, &r->ferr)
+                                        : dag_getri_bounds(ctx, a, x, &r->ferr));
+    r->ferr_seconds = driver_time(ctx) - start;
+    return status;
+}
+
 /* A random vector goes through X and A, so that there is no other matrix besides. */
 static dag_status check(dag_context *ctx, const options *o, int positive, dag_matrix *x, report *r)
 {
@@ -78,6 +91,8 @@ static dag_status check(dag_context *ctx, const options *o, int positive, dag_ma
     if (status == DAG_SUCCESS)
         status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, rest, &of_rest));
     r->residual = of_rest == 0 ? 0 : of_rest / (of_a * of_x * of_vector * (double)x->n * eps);
+    if (status == DAG_SUCCESS)
+        status = bound(ctx, o, positive, a, x, r);
     dag_matrix_free(a);
     dag_matrix_free(rest);
     return status;
@@ -108,7 +123,7 @@ static dag_status conclude(dag_context *ctx, const options *o, int positive, dag
         if (o->check)
             status = check(ctx, o, positive, a, r);
         int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
-        store_finish(ctx, o, out, whole, good, &r->incomplete);
+        store_finish(ctx, out, whole, good, &r->incomplete);
     }
     store_whole_free(whole, a);
     return status;
@@ -121,7 +136,7 @@ dag_status inverse_run(dag_context *ctx, const options *o, int positive, report 
     dag_status status = make_matrix(ctx, o, positive, &a);
     dag_uplo uplo = positive ? o->uplo : DAG_GENERAL;
     if (status == DAG_SUCCESS && o->out != NULL)
-        status = store_create(ctx, o, "inverse", a->m, a->n, &out);
+        status = store_create(ctx, o->out, o->prec, "inverse", a->m, a->n, &out);
     if (status == DAG_SUCCESS)
         status = condition_begin(ctx, o, uplo, a, r);
     if (status == DAG_SUCCESS)

@@ -13,6 +13,7 @@ dag_status inverse_run(dag_context *ctx, const options *o, int positive, report 
 #define INVERSE_CHECK                                                                              \
     "The time is that of the factorisation and of the inverse. With --check the residual is\n"     \
     "||A X v - v|| / (||A|| ||X|| ||v|| N eps) in the one-norm for the inverse X and a random\n"    \
-    "vector v, its bound 30; that takes memory for A once more."
+    "vector v, its bound 30; that takes memory for A once more. `ferr` is said then as well, a\n"     \
+    "bound for ||X - inverse|| / ||inverse|| by an estimate of ||I - A X||, in one-norms."
 
 #endif

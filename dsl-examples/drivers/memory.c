@@ -39,7 +39,8 @@ bool memory_wants_slabs(const char *routine)
     return p != NULL && p->tile > 0;
 }
 
-double memory_words(const char *routine, const options *o, int ranks)
+/* Words of a run at its peak, per element of its first matrix, as measured. */
+static double words_of(const char *routine, const options *o, int ranks)
 {
     const struct peak *p = find_peak(routine);
     if (p == NULL || (strcmp(routine, "gemm") == 0 && (o->given & (OPT_BIT(OPT_M) | OPT_BIT(OPT_K)))))
@@ -104,7 +105,8 @@ double memory_of_node(const char *root)
     return least;
 }
 
-double memory_of_process(void)
+/* Bytes of address space that this process may still take; infinite where there is no limit. */
+static double memory_of_process(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -142,7 +144,7 @@ static double run_words;
 
 void memory_expect(const char *routine, const options *o, int ranks)
 {
-    run_words = memory_words(routine, o, ranks);
+    run_words = words_of(routine, o, ranks);
 }
 
 /* Says what would fit instead; `needed` is of all ranks that share `there`. */

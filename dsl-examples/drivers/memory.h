@@ -8,15 +8,11 @@
 
 #include <stdbool.h>
 
-/* Words of a run at its peak, per element of its first matrix, as measured. */
-double memory_words(const char *routine, const options *o, int ranks);
 /* Whether the routine works on slab storage in place, and copies tiles. */
 bool memory_wants_slabs(const char *routine);
 /* Bytes that the system lets the processes of this one's group have: the machine's memory, or less where
  * control groups (of either version) say so. `root` stands before the paths, "" but in tests. */
 double memory_of_node(const char *root);
-/* Bytes of address space that this process may still take; infinite where there is no limit. */
-double memory_of_process(void);
 
 /* Whether the control group allows this process what it takes before any matrix is there; complains in the
  * name of `program` if not. */

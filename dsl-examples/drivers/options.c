@@ -37,6 +37,8 @@ static const option_row table[OPT_COUNT] = {
     [OPT_MATRIX] = {"matrix", "FILE.mtx", "read the matrix from a Matrix Market file"},
     [OPT_RHS] = {"rhs", "FILE.mtx", "read the right-hand sides from a file"},
     [OPT_OUT] = {"out", "FILE.mtx", "write the result to a file: solution, factor, Q or inverse"},
+    [OPT_PIVOTS] = {"pivots", "FILE.mtx", "write the pivots of LU to a file, or exchange rows of B by it"},
+    [OPT_TRIANGLE] = {"triangle", "FILE.mtx", "write R of QR, or L of LQ, to a file"},
     [OPT_MIXED] = {"mixed", NULL, "factor in single precision, refine in double precision"},
     [OPT_REFINE] = {"refine", NULL, "refine the solution: componentwise errors near eps"},
     [OPT_PIVOTING] = {"pivoting", "partial|tournament|none", "how pivots are chosen (partial)"},
@@ -284,7 +286,9 @@ static bool parse_predict(options *o, const char *text)
 static const char *set_word(options *o, int id, const char *text)
 {
     int word;
-    if ((id == OPT_MATRIX || id == OPT_RHS || id == OPT_OUT || id == OPT_TRACE) && text[0] == '\0')
+    const uint64_t files = OPT_BIT(OPT_MATRIX) | OPT_BIT(OPT_RHS) | OPT_BIT(OPT_OUT) |
+                           OPT_BIT(OPT_PIVOTS) | OPT_BIT(OPT_TRIANGLE) | OPT_BIT(OPT_TRACE);
+    if ((OPT_BIT(id) & files) && text[0] == '\0')
         return "the name of a file";
     switch (id) {
     case OPT_PREC:
@@ -327,6 +331,8 @@ static const char *set_word(options *o, int id, const char *text)
         return generate_knows(text) ? NULL : "a name of dag/matgen.h, such as hilbert";
     case OPT_MATRIX: o->matrix = text; return NULL;
     case OPT_RHS: o->rhs = text; return NULL;
+    case OPT_PIVOTS: o->pivots = text; return NULL;
+    case OPT_TRIANGLE: o->triangle = text; return NULL;
     case OPT_TRACE: o->trace = text; return NULL;
     default: o->out = text; return NULL;
     }
@@ -354,13 +360,29 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_REFINE: o->refine = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
     case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG: case OPT_PIVOTING: case OPT_CHECK_FINITE:
-    case OPT_RCOND: case OPT_MATGEN: case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_TRACE: case OPT_PREDICT:
+    case OPT_RCOND: case OPT_MATGEN: case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_PIVOTS:
+    case OPT_TRIANGLE: case OPT_TRACE: case OPT_PREDICT:
         wanted = set_word(o, id, text);
         break;
     default: wanted = set_number(o, id, text);
     }
     if (wanted != NULL)
         return usage_error(scope, "--%s takes %s, not '%s'", table[id].name, wanted, text);
+    return -1;
+}
+
+/* Factors of LU and their pivots belong together. */
+static int check_pivots(const options *o, const option_scope *scope)
+{
+    int factors = (scope->used & OPT_BIT(OPT_PIVOTS)) && (scope->used & OPT_BIT(OPT_PIVOTING));
+    if (factors && o->out != NULL && o->pivots == NULL && o->pivoting != DRIVER_PIVOT_NONE)
+        return usage_error(scope, "--out writes factors, which without their pivots solve nothing: it needs "
+                           "--pivots FILE.mtx or --pivoting none");
+    if (factors && o->pivots != NULL && o->pivoting == DRIVER_PIVOT_NONE)
+        return usage_error(scope, "--pivots has nothing to write with --pivoting none");
+    if (!factors && o->pivots != NULL && (o->rhs == NULL || o->transa != DAG_NO_TRANS))
+        return usage_error(scope, "--pivots exchanges rows of B before a system with L: it needs --rhs, and "
+                           "--transa n");
     return -1;
 }
 
@@ -380,6 +402,8 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_PREDICT, OPT_MATRIX, "a simulated run has no elements"},
         {OPT_PREDICT, OPT_RHS, "a simulated run has no elements"},
         {OPT_PREDICT, OPT_OUT, "a simulated run has no solution"},
+        {OPT_PREDICT, OPT_PIVOTS, "a simulated run has no solution"},
+        {OPT_PREDICT, OPT_TRIANGLE, "a simulated run has no solution"},
         {OPT_REPRODUCIBLE, OPT_GPUS, "what runs on a device depends on times"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
     };
@@ -387,14 +411,10 @@ static int check_together(const options *o, const option_scope *scope)
         if ((o->given & OPT_BIT(pairs[i].a)) && (o->given & OPT_BIT(pairs[i].b)))
             return usage_error(scope, "--%s and --%s do not go together: %s",
                                table[pairs[i].a].name, table[pairs[i].b].name, pairs[i].why);
-    if (o->out != NULL && (scope->used & OPT_BIT(OPT_PIVOTING)) && !(scope->used & OPT_BIT(OPT_RHS)) &&
-        o->pivoting != DRIVER_PIVOT_NONE)
-        return usage_error(scope, "--out writes factors, which without their pivots solve nothing: it needs "
-                           "--pivoting none");
     if (o->mixed && dag_precision_real(o->prec) != DAG_D)
         return usage_error(scope, "--mixed solves in double precision with factors in single "
                            "precision: it needs --prec d or z");
-    return -1;
+    return check_pivots(o, scope);
 }
 
 int options_parse(options *o, const option_scope *scope, int argc, char **argv)

@@ -37,6 +37,8 @@ enum option_id {
     OPT_MATRIX,
     OPT_RHS,
     OPT_OUT,
+    OPT_PIVOTS,
+    OPT_TRIANGLE,
     OPT_MIXED,
     OPT_REFINE,
     OPT_PIVOTING,
@@ -107,7 +109,7 @@ typedef struct options {
     const char *machine; /* of it; NULL = the one that is built in */
     const char *routine;                    /* NULL when not given */
     const char *matgen;                     /* a kind of the gallery, or NULL */
-    const char *matrix, *rhs, *out, *trace; /* point into argv */
+    const char *matrix, *rhs, *out, *pivots, *triangle, *trace; /* point into argv */
 } options;
 
 /*

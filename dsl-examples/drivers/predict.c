@@ -35,6 +35,10 @@ static double rank_bytes(void)
 void predict_json(const dag_context *ctx, const report *r)
 {
     const dag_simulation *from = &timed[0], *to = &timed[1];
+    if (to->machine == NULL) { /* under SimGrid nobody counts for all ranks */
+        printf(", \"simulated\": true");
+        return;
+    }
     printf(", \"simulated\": true, \"machine\": \"%s\", \"tasks\": %" PRId64 ", \"messages\": %" PRId64
            ", \"bytes\": %" PRId64 ", \"rank_bytes\": %.0f, \"non_computation_percent\": %.6g",
            to->machine, to->tasks - from->tasks, to->messages - from->messages, to->bytes - from->bytes,
@@ -43,6 +47,8 @@ void predict_json(const dag_context *ctx, const report *r)
 
 void predict_text(const dag_context *ctx, const report *r)
 {
+    if (timed[1].machine == NULL)
+        return;
     printf("simulated %s: machine '%s', workers compute nothing for %.1f %% of the time, %.4g MB per "
            "rank\n", r->routine, timed[1].machine, idle_percent(ctx, r), 1e-6 * rank_bytes());
 }

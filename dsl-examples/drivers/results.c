@@ -82,6 +82,8 @@ static const char *word_of(const options *o, int id)
     case OPT_MATRIX: return o->matrix;
     case OPT_RHS: return o->rhs;
     case OPT_OUT: return o->out;
+    case OPT_PIVOTS: return o->pivots;
+    case OPT_TRIANGLE: return o->triangle;
     default: return NULL;
     }
 }

@@ -102,16 +102,6 @@ static dag_status solve(dag_context *ctx, const options *o, struct problem *p, r
 
 /* ---- what the solution is worth ------------------------------------------------------------ */
 
-/* Of each right-hand side; NaN counts as largest. */
-static double largest(const double *ferr, int64_t count)
-{
-    double most = 0;
-    for (int64_t j = 0; j < count; j++)
-        if (!(ferr[j] <= most))
-            most = ferr[j];
-    return most;
-}
-
 /* r->ferr from A as it was, which is made again where it was not kept. */
 static dag_status bound(dag_context *ctx, const options *o, struct problem *p, report *r)
 {
@@ -123,7 +113,7 @@ static dag_status bound(dag_context *ctx, const options *o, struct problem *p, r
                                                        p->a, p->ipiv, p->rhs, p->b, ferr, p->berr));
     dag_matrix_free(again.a);
     if (status == DAG_SUCCESS)
-        r->ferr = largest(ferr, p->b->n);
+        r->ferr = condition_largest(ferr, p->b->n);
     r->ferr_seconds = driver_time(ctx) - start;
     return status;
 }
@@ -162,6 +152,8 @@ static dag_status solve_run(dag_context *ctx, const options *o, report *r)
         status = method->view(ctx, o, p.a, &p.source);
     if (status == DAG_SUCCESS)
         status = make_rhs(ctx, o, &p);
+    if (status == DAG_SUCCESS && method->prepare != NULL)
+        status = method->prepare(ctx, o, p.rhs);
     if (status == DAG_SUCCESS)
         status = driver_matrix(ctx, o, p.rhs->m, p.rhs->n, DAG_GENERAL, &p.b);
     if (status == DAG_SUCCESS)
@@ -169,7 +161,7 @@ static dag_status solve_run(dag_context *ctx, const options *o, report *r)
     if (status == DAG_SUCCESS)
         status = make_room(ctx, o, &p);
     if (status == DAG_SUCCESS && o->out != NULL) /* found unwritable before the work, not after */
-        status = store_create(ctx, o, "solution of A X = B", p.b->m, p.b->n, &p.out);
+        status = store_create(ctx, o->out, o->prec, "solution of A X = B", p.b->m, p.b->n, &p.out);
     if (status == DAG_SUCCESS && method->bounds != NULL)
         status = condition_begin(ctx, o, method->triangle ? o->uplo : DAG_GENERAL, p.a, r);
     if (status == DAG_SUCCESS)
@@ -181,7 +173,7 @@ static dag_status solve_run(dag_context *ctx, const options *o, report *r)
             status = judge(ctx, &p, r);
         /* one that could not be judged is not lost */
         int good = status != DAG_SUCCESS || !driver_check_fails(o, r);
-        store_finish(ctx, o, &p.out, p.b, good, &r->incomplete);
+        store_finish(ctx, &p.out, p.b, good, &r->incomplete);
     }
     store_abort(&p.out);
     dag_matrix_free(p.a);

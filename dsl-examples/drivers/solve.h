@@ -12,6 +12,8 @@ typedef struct solver {
      * the way in and those of that on the way out; NULL: A itself. */
     dag_status (*view)(dag_context *ctx, const options *o, dag_matrix *A,
                        dag_element_source *source);
+    /* Makes of B what the equation has on its right; NULL: B itself. */
+    dag_status (*prepare)(dag_context *ctx, const options *o, dag_matrix *B);
     /* Overwrites A with what the method leaves of it and B with X; collective. */
     dag_status (*solve)(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
                         dag_matrix *B, int64_t *info);

@@ -2,6 +2,9 @@
 #include "store.h"
 #include "load.h"
 
+#include <dag/la.h>
+#include <dag/view.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +36,15 @@ static dag_status write_columns(dag_context *ctx, dag_matrix *X, dag_mtx_writer 
     return DAG_SUCCESS;
 }
 
-dag_status store_create(dag_context *ctx, const options *o, const char *what, int64_t rows,
-                        int64_t cols, store_output *out)
+dag_status store_create(dag_context *ctx, const char *path, dag_precision prec, const char *what,
+                        int64_t rows, int64_t cols, store_output *out)
 {
     char text[DAG_MTX_ERRLEN];
-    dag_mtx_field field = dag_precision_is_complex(o->prec) ? DAG_MTX_COMPLEX : DAG_MTX_REAL;
+    dag_mtx_field field = dag_precision_is_complex(prec) ? DAG_MTX_COMPLEX : DAG_MTX_REAL;
     dag_status mine = DAG_SUCCESS;
-    *out = (store_output){NULL, 0, 0};
+    *out = (store_output){path, NULL, 0, 0};
     if (dag_rank(ctx) == 0)
-        mine = load_status(ctx, dag_mtx_writer_open(o->out, field, rows, cols,
+        mine = load_status(ctx, dag_mtx_writer_open(path, field, rows, cols,
                                                   what, &out->writer, text), text);
     dag_status status = driver_agreed(ctx, mine);
     double direct = out->writer != NULL && dag_mtx_writer_is_direct(out->writer);
@@ -85,6 +88,21 @@ void store_whole_free(dag_matrix *whole, const dag_matrix *A)
         dag_matrix_free(whole);
 }
 
+dag_status store_trapezoid(dag_context *ctx, const options *o, dag_uplo uplo, dag_matrix *A,
+                           dag_matrix **whole, dag_matrix *top)
+{
+    int64_t k = A->m < A->n ? A->m : A->n;
+    options slab = *o; /* of which there are views */
+    slab.layout = DAG_LAYOUT_SLAB;
+    slab.nb = A->nb;
+    dag_status status = driver_matrix(ctx, &slab, A->m, A->n, DAG_GENERAL, whole); /* it is zero */
+    if (status == DAG_SUCCESS)
+        status = driver_collective(ctx, dag_lacpy(ctx, uplo, A, *whole));
+    if (status == DAG_SUCCESS)
+        dag_view_top(*whole, uplo == DAG_UPPER ? k : A->m, uplo == DAG_UPPER ? A->n : k, top);
+    return status;
+}
+
 static dag_status write_all(dag_context *ctx, dag_mtx_writer *writer, dag_matrix *X)
 {
     int64_t width = X->n < 16 ? X->n : 16;
@@ -124,8 +142,7 @@ void store_put(dag_context *ctx, const options *o, store_output *out, dag_matrix
         store_abort(out);
 }
 
-void store_finish(dag_context *ctx, const options *o, store_output *out, dag_matrix *X, int good,
-                 int *incomplete)
+void store_finish(dag_context *ctx, store_output *out, dag_matrix *X, int good, int *incomplete)
 {
     dag_status status = DAG_SUCCESS;
     if (!out->open)
@@ -138,7 +155,7 @@ void store_finish(dag_context *ctx, const options *o, store_output *out, dag_mat
         *incomplete |= status != DAG_SUCCESS;
     } else if (dag_rank(ctx) == 0) {
         fprintf(stderr, "%s is not written, as the result fails the check; --keep writes it\n",
-                o->out);
+                out->path);
     }
     store_abort(out);
 }

@@ -27,10 +27,15 @@ static void note(dagi_check *c, const char *name, double value)
     c->argument[c->arguments++].value = value;
 }
 
+void dagi_check_same(dagi_check *c, const char *name, const void *bytes, size_t size)
+{
+    note(c, name, digest(bytes, size));
+}
+
 static void note_matrix(dagi_check *c, const char *name, const dag_matrix *A)
 {
     const int64_t same[] = {A->m, A->n, A->mb, A->nb, A->p, A->q, A->prec, A->layout, A->uplo};
-    note(c, name, digest(same, sizeof same));
+    dagi_check_same(c, name, same, sizeof same);
 }
 
 dagi_check dagi_check_start(dag_context *ctx, const char *routine)
@@ -106,6 +111,14 @@ static void square_tiles(dagi_check *c, const char *name, const char *why, const
 void dagi_check_square_tiles(dagi_check *c, const char *name, const dag_matrix *A)
 {
     square_tiles(c, name, "", A);
+}
+
+dagi_check dagi_check_tiled(dag_context *ctx, dagi_entry entry, const dag_matrix *A)
+{
+    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check_whole(&c, "A", entry.prec, A);
+    dagi_check_square_tiles(&c, "A", A);
+    return c;
 }
 
 void dagi_check_order(dagi_check *c, const char *name, const dag_matrix *A)
@@ -221,12 +234,12 @@ void dagi_check_number(dagi_check *c, const char *name, double value)
 {
     if (isnan(value))
         dagi_check_fail(c, "%s is not a number", name);
-    note(c, name, digest(&value, sizeof value));
+    dagi_check_same(c, name, &value, sizeof value);
 }
 
 void dagi_check_scalar(dagi_check *c, const char *name, dag_dcomplex value, const dag_matrix *A)
 {
-    note(c, name, digest(&value, sizeof value));
+    dagi_check_same(c, name, &value, sizeof value);
     if (c->status == DAG_SUCCESS && !dag_precision_is_complex(A->prec) &&
         __builtin_cimag(value) != 0)
         dagi_check_fail(c, "%s has an imaginary part, but the matrices are real", name);
@@ -248,9 +261,8 @@ static size_t extent(const dag_matrix *A)
     return items * dag_precision_size(A->prec);
 }
 
-/* Whether two local parts have an element in common. Slabs of one leading dimension may lie side by
- * side, or one above the other, in one array. */
-static bool overlap(const dag_matrix *A, const dag_matrix *B)
+/* Slabs of one leading dimension may lie side by side, or one above the other, in one array. */
+bool dagi_la_overlap(const dag_matrix *A, const dag_matrix *B)
 {
     if (A->base == NULL || B->base == NULL || extent(A) == 0 || extent(B) == 0)
         return false;
@@ -265,7 +277,9 @@ static bool overlap(const dag_matrix *A, const dag_matrix *B)
     if (A->lld != B->lld || A->prec != B->prec || apart % size != 0)
         return apart < extent(A);
     size_t ld = (size_t)A->lld, row = apart / size % ld, column = apart / size / ld;
-    return column < (size_t)A->n_loc && meet(0, (size_t)A->m_loc, row, (size_t)B->m_loc);
+    /* B begins right of A, or, where its rows go on at the top of the next column, above it. */
+    return (column < (size_t)A->n_loc && meet(0, (size_t)A->m_loc, row, (size_t)B->m_loc)) ||
+           (column + 1 < (size_t)A->n_loc && row + (size_t)B->m_loc > ld);
 }
 
 void dagi_check_distinct(dagi_check *c, const char *result, const dag_matrix *C, const char *name,
@@ -275,7 +289,7 @@ void dagi_check_distinct(dagi_check *c, const char *result, const dag_matrix *C,
         return;
     if (A == C)
         dagi_check_fail(c, "%s and %s are the same matrix", result, name);
-    else if (overlap(A, C))
+    else if (dagi_la_overlap(A, C))
         dagi_check_fail(c, "%s and %s share storage", result, name);
 }
 

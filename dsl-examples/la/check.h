@@ -28,9 +28,14 @@ typedef struct dagi_check {
 /* A NULL context is the first complaint. */
 dagi_check dagi_check_start(dag_context *ctx, const char *routine);
 
+/* The start for a routine whose matrix A has all its tiles, square ones. */
+dagi_check dagi_check_tiled(dag_context *ctx, dagi_entry entry, const dag_matrix *A);
+
 /* Complains, as printf, with the name of the routine in front. */
 void dagi_check_fail(dagi_check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What has no check of its own: these bytes must be the same on all ranks. */
+void dagi_check_same(dagi_check *c, const char *name, const void *bytes, size_t size);
 /* Not NULL. */
 void dagi_check_present(dagi_check *c, const char *name, const void *argument);
 /* A matrix of this context. */
@@ -80,6 +85,9 @@ void dagi_check_scalar(dagi_check *c, const char *name, dag_dcomplex value, cons
 /* The result is not one of the other arguments, nor shares local storage with it. */
 void dagi_check_distinct(dagi_check *c, const char *result, const dag_matrix *C, const char *name,
                          const dag_matrix *A);
+
+/* Whether two local parts have an element in common; of a slab base, lld, m_loc, n_loc and prec count. */
+bool dagi_la_overlap(const dag_matrix *A, const dag_matrix *B);
 
 /* Makes the ranks agree: true when all are content and were given the same. Else c->status is what it
  * is on all of them, and each rank has a message. One reduction, however many arguments there are. */

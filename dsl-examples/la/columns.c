@@ -51,6 +51,55 @@ void dagi_column_maxima(dag_matrix *A, double *most)
     (void)dag_matrix_each_local(A, maxima, most);
 }
 
+/* Of rows from, ..., to - 1 in each column: the largest element here, and the sum of squares of its
+ * quotients with all of them. */
+typedef struct squares {
+    int64_t from, to;
+    double *most, *sum;
+} squares;
+
+static dag_status add_squares(dag_matrix *A, int64_t ti, int64_t tj, const dag_element *e, void *arg)
+{
+    const squares *s = arg;
+    for (int64_t j = 0; j < e->shape.n; j++)
+        for (int64_t i = 0; i < e->shape.m; i++) {
+            int64_t row = ti * A->mb + i;
+            double x[2], *most = &s->most[tj * A->nb + j], *sum = &s->sum[tj * A->nb + j];
+            dagi_element(A->prec, e->ptr, i + j * e->ld, x);
+            double size = hypot(x[0], x[1]);
+            if (row < s->from || row >= s->to || size == 0)
+                continue;
+            if (size > *most) {
+                *sum = 1 + *sum * (*most / size) * (*most / size);
+                *most = size;
+            } else {
+                *sum += (size / *most) * (size / *most); /* a NaN stays one */
+            }
+        }
+    return DAG_SUCCESS;
+}
+
+dag_status dagi_column_norms(dag_context *ctx, dag_matrix *A, int64_t from, int64_t to, double *norm,
+                             double *room)
+{
+    double *most = room, *mine = room + A->n; /* of all ranks, of this one */
+    squares s = {from, to, mine, norm};
+    for (int64_t j = 0; j < A->n; j++)
+        norm[j] = mine[j] = 0;
+    (void)dag_matrix_each_local(A, add_squares, &s);
+    for (int64_t j = 0; j < A->n; j++)
+        most[j] = mine[j];
+    dag_status status = dag_allreduce(ctx, DAG_MAX, most, A->n);
+    for (int64_t j = 0; j < A->n; j++)
+        if (most[j] > 0)
+            norm[j] *= (mine[j] / most[j]) * (mine[j] / most[j]);
+    if (status == DAG_SUCCESS)
+        status = dag_allreduce(ctx, DAG_SUM, norm, A->n);
+    for (int64_t j = 0; j < A->n; j++)
+        norm[j] = most[j] * sqrt(norm[j]);
+    return status;
+}
+
 static dag_status find_zero(dag_matrix *A, int64_t ti, int64_t tj, const dag_element *e,
                             void *first)
 {

@@ -9,6 +9,11 @@
  * NaN is larger than all numbers. A->n items. */
 void dagi_column_maxima(dag_matrix *A, double *most);
 
+/* norm[j] becomes the two-norm of rows from, ..., to - 1 of column j; room has 2 A->n items. Collective;
+ * the same on all ranks. */
+dag_status dagi_column_norms(dag_context *ctx, dag_matrix *A, int64_t from, int64_t to, double *norm,
+                             double *room);
+
 /* Element `at` of a tile: its real and imaginary part. */
 void dagi_element(dag_precision prec, const void *tile, int64_t at, double part[2]);
 void dagi_set_element(dag_precision prec, void *tile, int64_t at, const double part[2]);

@@ -35,32 +35,6 @@ static int refuse(int how, char *why, size_t size, const char *format, ...)
     return how;
 }
 
-/* The text of a regular file, to be freed; NULL with errno, EFBIG for what is none of ours. */
-static char *read_text(const char *path)
-{
-    struct stat st;
-    FILE *f = fopen(path, "re");
-    if (f == NULL)
-        return NULL;
-    char *text = NULL;
-    int error = EFBIG;
-    if (fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= LARGEST_FILE) {
-        text = malloc((size_t)st.st_size + 1);
-        error = ENOMEM;
-    }
-    if (text != NULL) {
-        text[fread(text, 1, (size_t)st.st_size, f)] = '\0';
-        if (ferror(f)) {
-            error = errno;
-            free(text);
-            text = NULL;
-        }
-    }
-    fclose(f);
-    errno = error;
-    return text;
-}
-
 /* Reads the numbers of a line that ends at `end`; false = they are not what they should be. */
 static bool read_times(const char *at, const char *end, dagi_tile_times *times)
 {
@@ -128,7 +102,7 @@ static int scan(const char *text, dag_precision prec, const char *machine, dagi_
 /* The text behind the header, of which *text is to be freed; FOUND where there is one. */
 static int read_file(const char *path, char **text, const char **lines, char *why, size_t size)
 {
-    *text = read_text(path);
+    *text = dag_replace_read(path, LARGEST_FILE);
     if (*text == NULL && errno == ENOENT)
         return DAGI_TILE_ABSENT;
     if (*text == NULL)
@@ -147,7 +121,7 @@ int dagi_tile_load(const char *path, dag_precision prec, const char *machine,
                    dagi_tile_times *times, char *why, size_t size)
 {
     char *text;
-    const char *lines;
+    const char *lines = NULL;
     int count, how = read_file(path, &text, &lines, why, size);
     if (how == DAGI_TILE_FOUND)
         how = scan(lines, prec, machine, times, NULL, &count);

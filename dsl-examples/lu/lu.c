@@ -187,9 +187,7 @@ static dag_status do_getrf(dag_context *ctx, dagi_entry entry, dag_matrix *A, in
     const dag_lu_options o = options != NULL ? *options : (dag_lu_options){0};
     dag_vector *pivots = NULL;
     dag_matrix *slab = A;
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_square_tiles(&c, "A", A);
+    dagi_check c = dagi_check_tiled(ctx, entry, A);
     int64_t rank = c.status == DAG_SUCCESS ? min(A->m, A->n) : 0;
     if (rank > 0)
         dagi_check_present(&c, "ipiv", ipiv);
@@ -228,9 +226,7 @@ static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix 
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) =
         DAGI_FOUR(getrf_nopiv);
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_square_tiles(&c, "A", A);
+    dagi_check c = dagi_check_tiled(ctx, entry, A);
     if (!dagi_check_agreed(&c))
         return c.status;
     (void)dag_kernels_init(NULL);
@@ -242,9 +238,7 @@ static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix 
 static dagi_check check_solve(dag_context *ctx, dagi_entry entry, const dag_matrix *A,
                               const dag_matrix *B)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_square_tiles(&c, "A", A);
+    dagi_check c = dagi_check_tiled(ctx, entry, A);
     dagi_check_order(&c, "A", A);
     if (c.status == DAG_SUCCESS)
         dagi_check_whole(&c, "B", (int)A->prec, B);

@@ -32,9 +32,7 @@ static dag_status do_gelqf(dag_context *ctx, dagi_entry entry, dag_matrix *A, da
 {
     dag_lq *made = NULL;
     dag_matrix *adjoint = NULL;
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_square_tiles(&c, "A", A);
+    dagi_check c = dagi_check_tiled(ctx, entry, A);
     dagi_check_present(&c, "lq", lq);
     if (c.status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
         c.status = dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory", entry.name);
@@ -61,9 +59,7 @@ static dag_status do_gelqf(dag_context *ctx, dagi_entry entry, dag_matrix *A, da
 static dagi_check check_q(dag_context *ctx, dagi_entry entry, const dag_matrix *A,
                           const dag_lq *lq)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_square_tiles(&c, "A", A);
+    dagi_check c = dagi_check_tiled(ctx, entry, A);
     dagi_check_present(&c, "lq", lq);
     if (c.status == DAG_SUCCESS &&
         (lq->m != A->m || lq->n != A->n || lq->nb != A->nb || lq->prec != A->prec))

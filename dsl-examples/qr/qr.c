@@ -188,9 +188,7 @@ static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
     dag_qr *made = NULL;
     dag_matrix *slab = A;
     dag_qr_options o = options != NULL ? *options : (dag_qr_options){0};
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_square_tiles(&c, "A", A);
+    dagi_check c = dagi_check_tiled(ctx, entry, A);
     dagi_check_present(&c, "qr", qr);
     if (o.stack < 0 || o.block < 0 || o.lookahead < 0)
         dagi_check_fail(&c, "options must not be negative");
@@ -231,9 +229,7 @@ dag_status dag_geqrf_with(dag_context *ctx, dag_matrix *A, const dag_qr_options 
 static dagi_check check_q(dag_context *ctx, dagi_entry entry, const dag_matrix *A,
                           const dag_qr *qr)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_square_tiles(&c, "A", A);
+    dagi_check c = dagi_check_tiled(ctx, entry, A);
     dagi_check_present(&c, "qr", qr);
     if (c.status == DAG_SUCCESS && (qr->m != A->m || qr->n != A->n || qr->nb != A->nb ||
                                     qr->prec != A->prec || qr->p != A->p || qr->q != A->q))

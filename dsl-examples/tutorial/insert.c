@@ -28,19 +28,23 @@ typedef struct step {
     int64_t k, last;
 } step;
 
+/* The indices of the first item of a tile. */
+typedef struct corner {
+    int64_t i, j;
+} corner;
+
 #define AT(t, i, j) ((double *)(t).ptr)[(i) + (j) * (t).ld]
 
-static int fill(struct dag_task *task, const void *args, const dag_tile_view *t)
+static int fill(struct dag_task *task, const corner *from, const dag_tile_view *t)
 {
-    const int64_t *from = args; /* the indices of its first item */
     (void)task;
     for (int64_t j = 0; j < t[0].n; j++)
         for (int64_t i = 0; i < t[0].m; i++)
-            AT(t[0], i, j) = (double)(from[0] + i < from[1] + j ? from[0] + i : from[1] + j) + 1;
+            AT(t[0], i, j) = (double)(from->i + i < from->j + j ? from->i + i : from->j + j) + 1;
     return 0;
 }
 
-static int factor(struct dag_task *task, const void *args, const dag_tile_view *t)
+static int factor(struct dag_task *task, const step *args, const dag_tile_view *t)
 {
     (void)task, (void)args;
     for (int64_t j = 0; j < t[0].n; j++) {
@@ -56,7 +60,7 @@ static int factor(struct dag_task *task, const void *args, const dag_tile_view *
     return 0;
 }
 
-static int solve(struct dag_task *task, const void *args, const dag_tile_view *t)
+static int solve(struct dag_task *task, const step *args, const dag_tile_view *t)
 {
     (void)task, (void)args;
     for (int64_t j = 0; j < t[1].n; j++) {
@@ -69,7 +73,7 @@ static int solve(struct dag_task *task, const void *args, const dag_tile_view *t
     return 0;
 }
 
-static int update(struct dag_task *task, const void *args, const dag_tile_view *t)
+static int update(struct dag_task *task, const step *args, const dag_tile_view *t)
 {
     (void)task, (void)args;
     for (int64_t j = 0; j < t[2].n; j++)
@@ -80,7 +84,7 @@ static int update(struct dag_task *task, const void *args, const dag_tile_view *
 }
 
 /* C -= L L^T: one tile is read where update() reads two, for a task names a tile once. */
-static int update_diagonal(struct dag_task *task, const void *args, const dag_tile_view *t)
+static int update_diagonal(struct dag_task *task, const step *args, const dag_tile_view *t)
 {
     const dag_tile_view twice[3] = {t[0], t[0], t[1]};
     return update(task, args, twice);
@@ -93,44 +97,33 @@ static int64_t by_step(const void *args)
     return s->last - s->k;
 }
 
-/* What each does with its tiles is said once; it runs where the tile number `main` lives. */
-static const dag_insert_kernel FILL = {.name = "fill", .ntiles = 1, .main = 0, .body = fill,
-                                       .access = {DAG_TILE_WRITE}};
-static const dag_insert_kernel FACTOR = {.name = "factor", .ntiles = 1, .main = 0, .body = factor,
-                                         .access = {DAG_TILE_RW}, .priority = by_step};
-static const dag_insert_kernel SOLVE = {.name = "solve", .ntiles = 2, .main = 1, .body = solve,
-                                        .access = {DAG_TILE_READ, DAG_TILE_RW}, .priority = by_step};
-static const dag_insert_kernel UPDATE = {.name = "update", .ntiles = 3, .main = 2, .body = update,
-                                         .access = {DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW},
-                                         .priority = by_step};
-static const dag_insert_kernel DIAGONAL = {.name = "diagonal", .ntiles = 2, .main = 1,
-                                           .body = update_diagonal, .priority = by_step,
-                                           .access = {DAG_TILE_READ, DAG_TILE_RW}};
+/* What each does with its tiles is said once; it runs where the tile of that number lives. */
+DAG_KERNEL(FILL, corner, fill, NULL, 0, DAG_TILE_WRITE)
+DAG_KERNEL(FACTOR, step, factor, by_step, 0, DAG_TILE_RW)
+DAG_KERNEL(SOLVE, step, solve, by_step, 1, DAG_TILE_READ, DAG_TILE_RW)
+DAG_KERNEL(UPDATE, step, update, by_step, 2, DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW)
+DAG_KERNEL(DIAGONAL, step, update_diagonal, by_step, 1, DAG_TILE_READ, DAG_TILE_RW)
 static const dag_insert_kernel *const kernels[] = {&FILL, &FACTOR, &SOLVE, &UPDATE, &DIAGONAL};
 
 /* ---- the sequential program ------------------------------------------------------------------ */
 
-/* The tiles of a task, and how many they are. */
-#define TILES(...)                                                                                 \
-    (const dag_tile[]){__VA_ARGS__}, sizeof((const dag_tile[]){__VA_ARGS__}) / sizeof(dag_tile)
-
-/* dag_insert() fails for a call that makes no sense. What goes wrong in a body, dag_wait() tells. */
+/* DAG_INSERT() does not compile with other arguments or another number of tiles than the kernel has, and fails
+ * for a call that makes no sense. What goes wrong in a body, dag_wait() tells. */
 static dag_status cholesky(dag_taskpool *pool, dag_matrix *m)
 {
     dag_collection *A = &m->super;
     dag_status s = DAG_SUCCESS;
     for (int64_t j = 0; j < m->nt && !s; j++)
         for (int64_t i = j; i < m->mt && !s; i++)
-            s = dag_insert(pool, &FILL, (int64_t[2]){i * NB, j * NB}, 16, TILES({A, i, j}));
+            s = DAG_INSERT(pool, FILL, DAG_ARGS(i * NB, j * NB), {A, i, j});
     for (int64_t k = 0; k < m->nt && !s; k++) {
-        step at = {k, m->nt};
-        s = dag_insert(pool, &FACTOR, &at, sizeof at, TILES({A, k, k}));
+        s = DAG_INSERT(pool, FACTOR, DAG_ARGS(k, m->nt), {A, k, k});
         for (int64_t i = k + 1; i < m->mt && !s; i++)
-            s = dag_insert(pool, &SOLVE, &at, sizeof at, TILES({A, k, k}, {A, i, k}));
+            s = DAG_INSERT(pool, SOLVE, DAG_ARGS(k, m->nt), {A, k, k}, {A, i, k});
         for (int64_t j = k + 1; j < m->nt && !s; j++) {
-            s = dag_insert(pool, &DIAGONAL, &at, sizeof at, TILES({A, j, k}, {A, j, j}));
+            s = DAG_INSERT(pool, DIAGONAL, DAG_ARGS(k, m->nt), {A, j, k}, {A, j, j});
             for (int64_t i = j + 1; i < m->mt && !s; i++)
-                s = dag_insert(pool, &UPDATE, &at, sizeof at, TILES({A, i, k}, {A, j, k}, {A, i, j}));
+                s = DAG_INSERT(pool, UPDATE, DAG_ARGS(k, m->nt), {A, i, k}, {A, j, k}, {A, i, j});
         }
         /* Nobody needs this column any more: copies on other ranks may go. */
         for (int64_t i = k; i < m->mt && !s; i++)

@@ -1,6 +1,6 @@
 /**
  * @file collection.h
- * Distributed collections of data: what a task graph reads from and stores to.
+ * Distributed collections of data: task graphs read from them and store to them.
  *
  * A collection maps an index tuple to an element and to the rank that owns it. Both maps are pure
  * functions, the same on all ranks, for as long as a taskpool names the collection. dag_matrix
@@ -143,10 +143,10 @@ dag_status dag_resident_begin(dag_context *context, dag_collection *c, dag_resid
  */
 dag_status dag_resident_home(dag_context *context, dag_collection *c);
 
-/** dag_resident_home(), and no copies are left: the memory may be written, up to the next taskpool. */
+/** As dag_resident_home(), but no copies are left: the memory may be written, up to the next taskpool. */
 dag_status dag_resident_drop(dag_context *context, dag_collection *c);
 
-/** Take the last dag_resident_begin() back: dag_resident_drop() if it was the only one, and
+/** Take the last dag_resident_begin() back. Does as dag_resident_drop() if it was the only one, and as
  *  dag_resident_home() if it was the last one that defers. */
 dag_status dag_resident_end(dag_context *context, dag_collection *c);
 

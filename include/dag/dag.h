@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/** What a call came to. Grouped by how far the damage reaches. */
+/** The result of a call. Groups tell how far the damage of an error reaches. */
 typedef enum dag_status {
     DAG_SUCCESS = 0,
     /* the call: nothing happened, mend the call and repeat it */
@@ -119,8 +119,8 @@ int dag_size(const dag_context *context);    /**< number of processes */
 int dag_workers(const dag_context *context); /**< workers of this process, the caller included */
 
 /**
- * Seconds that a message between ranks takes, about: the setting `link_latency`, or else what their first
- * agreement took, if they are on several machines, else 0. Ranks may see different values.
+ * About how many seconds a message between ranks takes: the setting `link_latency`; without it the time of
+ * the ranks' first agreement where they are on several machines, else 0. Ranks may see different values.
  */
 double dag_latency(const dag_context *context);
 /** Bytes per second between two ranks: the setting `link_rate`; 0 = not known. */
@@ -132,15 +132,15 @@ const char *dag_message(const dag_context *context);
 /** `rank 0: 4 workers on cores 0-3, ...`; valid as long as the context. */
 const char *dag_summary(const dag_context *context);
 
-/** What the cores of this machine are, by their model: a key for what was measured on it. */
+/** Write the model of this machine's cores into `text`: a key for measurements of the machine. */
 void dag_cores_model(char *text, size_t size);
 
-/** A sentence to stderr, behind `dag: rank R: warning:`, unless the setting `warnings` is off. */
+/** Print a sentence to stderr, behind `dag: rank R: warning:`, unless the setting `warnings` is off. */
 void dag_warn(const dag_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /**
- * Collective over the context's ranks: everyone has arrived. Makes progress meanwhile.
+ * Wait until all ranks of the context have arrived; collective. Makes progress meanwhile.
  * @return DAG_ERR_MISMATCH, on all ranks here, when another rank has called dag_fini() instead.
  */
 dag_status dag_barrier(dag_context *context);
@@ -149,21 +149,21 @@ dag_status dag_barrier(dag_context *context);
 #define DAG_LEAST_MOST 64
 
 /**
- * A barrier that also finds the least of what the ranks bring, value by value (a NaN wins): one message
- * of each rank up a tree, and one down. Collective.
+ * A barrier that also finds the least of the ranks' values, one by one (a NaN wins). Each rank sends one
+ * message up a tree, and one comes down. Collective.
  * @param[in,out] values  `count` of them, the same number on all ranks: of this rank, and of all;
- *                        unchanged where an error is returned.
+ *                        unchanged when an error is returned.
  * @return DAG_ERR_MISMATCH, on all ranks here, when another rank has called something else.
  */
 dag_status dag_least(dag_context *context, double *values, int count);
 
 /* ---- seeing what happens ----------------------------------------------------------------- */
 
-/** Nonzero when a report is printed at the end (setting `report`): then dag_report_work() is worth
- *  its trouble. */
+/** Nonzero when the runtime prints a report at the end (setting `report`): only then dag_report_work()
+ *  has an effect. */
 int dag_reports(const dag_context *context);
 
-/** What the runtime cannot know of the work it does; fields that are 0 are not known. */
+/** Facts about the work done that the runtime cannot know; a field that is 0 is not known. */
 typedef struct dag_work {
     double flops;   /**< floating point operations of the part that was timed, all ranks together */
     double seconds; /**< how long that took */
@@ -178,21 +178,21 @@ typedef struct dag_work {
  */
 void dag_report_work(dag_context *context, const dag_work *work);
 
-/** Nonzero where what a program chooses by itself may not follow from measured times, the number of
- *  workers or devices, because that changes the order of sums (setting `reproducible`). */
+/** Nonzero when a program must not choose anything by measured times or by the number of workers or
+ *  devices, because such a choice changes the order of sums (setting `reproducible`). */
 int dag_reproducible(const dag_context *context);
 
 /* ---- simulated runs ---------------------------------------------------------------------- */
 
-/** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim): bodies run
- *  with kernels that compute nothing, elements have no content, and dag_matrix_each_local() visits
- *  none. */
+/** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim), or under
+ *  SimGrid with the description of a machine: bodies run with kernels that compute nothing, elements have no
+ *  content, and dag_matrix_each_local() visits none. */
 int dag_simulated(const dag_context *context);
 
-/** Seconds of the clock that this run goes by, simulated or not, since some moment. */
+/** Seconds since some moment, by the clock of this run, which may be a simulated one. */
 double dag_seconds(const dag_context *context);
 
-/** What a simulated run has come to so far, of all ranks together unless it says otherwise. */
+/** Sums of a simulated run so far, over all ranks unless a field says otherwise. */
 typedef struct dag_simulation {
     const char *machine; /**< its name; lives as long as the context */
     int workers;         /**< of each rank */
@@ -205,7 +205,7 @@ typedef struct dag_simulation {
     double node_memory;  /**< bytes of a node; 0 = the machine's description does not say */
     int node_ranks;      /**< ranks of a node */
 } dag_simulation;
-/** @return 1, or 0 when this is no simulated run. */
+/** @return 1, or 0 when ranks are not played in one process. */
 int dag_simulation_get(const dag_context *context, dag_simulation *simulation);
 
 /* ---- taskpools -------------------------------------------------------------------------- */
@@ -231,6 +231,13 @@ dag_status dag_test(dag_taskpool *pool, int *done);
 /** The agreed `info` (LAPACK's meaning; 0 = none). Valid once the pool has ended. */
 int64_t dag_taskpool_info(const dag_taskpool *pool);
 
+/**
+ * How often the graph of a pool that has ended has run; 1 where its file has no `%option rounds`.
+ * @param[out] again  1 when a task of the last round asked for another: the bound was reached before all
+ *                    were content. May be NULL. In a simulated run always 1, for nothing decides there.
+ */
+int64_t dag_taskpool_rounds(const dag_taskpool *pool, int *again);
+
 /** Ask for an early end: bodies that have not started are skipped; the pool ends with
  *  DAG_ERR_CANCELLED on all ranks. May be called on any rank, and from a body. */
 dag_status dag_cancel(dag_taskpool *pool);
@@ -253,7 +260,7 @@ static inline dag_status dag_run(dag_context *context, dag_taskpool *pool)
     return status;
 }
 
-/** What a pool did on this rank, in a simulated run on all of them; valid once it has ended. */
+/** Counts of a pool on this rank, in a simulated run on all ranks; valid once the pool has ended. */
 typedef struct dag_pool_stats {
     int64_t tasks;          /**< bodies run (or skipped after an error) on this rank */
     int64_t renames;        /**< values copied because a writer did not hold the only reference */
@@ -265,7 +272,7 @@ void dag_taskpool_stats(const dag_taskpool *pool, dag_pool_stats *stats);
 
 /* ---- devices ---------------------------------------------------------------------------- */
 
-/** What one device of this process did since dag_init(). Exact while no pool runs. */
+/** Statistics of one device of this process since dag_init(). Exact while no pool runs. */
 typedef struct dag_device_stats {
     const char *name;   /**< of the product; lives as long as the context */
     int failed;         /**< 1: it failed and is not used any more */
@@ -279,21 +286,21 @@ typedef struct dag_device_stats {
     int64_t saves;      /**< copies to the host: results, and what others needed */
     int64_t renames;    /**< data copied because a writer did not hold the only reference */
     int64_t retries;    /**< tasks that had to be tried again */
-    int64_t largest_task; /**< bytes of its memory, workspace included, that the task needs that needs
-                               most, of all that devices could have run: with less `memory` it went
-                               to a core */
+    int64_t largest_task; /**< bytes of its memory, workspace included, that the most demanding task
+                               needs of all that devices could have run: with less `memory` that task
+                               went to a core */
     double busy;        /**< seconds with a kernel under way */
     double flops;       /**< operations of the kernels of <dag/kernels_cuda.h> that it ran, and of those
                              that bodies told of (dag_device_flops()) */
     double copying;     /**< seconds with a copy from or to it under way */
     double overlapped;  /**< of these, with a kernel under way as well */
-    int numa_node;      /**< that it is near, as the system numbers them; -1 = not known */
+    int numa_node;      /**< the node that the device is near, as the system counts; -1 = not known */
 } dag_device_stats;
 /** Number of devices that this process uses. */
 int dag_devices(const dag_context *context);
-/** Why there is none, a sentence; "" where there are some. Lives as long as the context. */
+/** A sentence that says why there is no device; "" where there are some. Lives as long as the context. */
 const char *dag_devices_reason(const dag_context *context);
-/** What devices in use cannot run because a part of the back end is missing, a sentence; "" if nothing. */
+/** A sentence that says what devices cannot run because a part of their back end is missing; "": nothing. */
 const char *dag_devices_lack(const dag_context *context);
 /** Statistics of device `index`, from 0 on. @return 1, or 0 behind the last one. */
 int dag_device_stats_get(const dag_context *context, int index, dag_device_stats *stats);
@@ -330,6 +337,15 @@ void *dag_task_workspace(struct dag_task *task, size_t bytes);
  * what dag_taskpool_info() returns. Bodies that have not started are skipped from then on.
  */
 void dag_task_info(struct dag_task *task, int64_t info);
+
+/**
+ * Ask for another round: when this one has ended on all ranks the whole graph runs again, on what it has
+ * stored, if the bound `%option rounds` allows. One task that asks is enough. In a graph without that option
+ * the task fails.
+ */
+void dag_task_again(struct dag_task *task);
+/** Rounds of this pool that have ended before: 0 in the first one. */
+int64_t dag_task_round(const struct dag_task *task);
 
 /** Fail the pool with DAG_ERR_TASK and a printf-style reason; the task's identity is added. */
 void dag_task_fail(struct dag_task *task, const char *format, ...)

@@ -1,22 +1,26 @@
 /**
  * @file device_kinds.h
  * The kinds of devices: one row for each, read by the runtime and by dagcc, so it holds macros alone.
- * A kind is this row, a folder runtime/device/NAME with its back end, and its tests.
+ * A kind is this row, a folder runtime/device/NAME with its back end, kernels, and its tests.
  */
 #ifndef DAG_DEVICE_KINDS_H
 #define DAG_DEVICE_KINDS_H
 
 /**
- * X(NAME, number, name, file): `BODY [type = NAME]`, DAG_DEVICE_NAME; settings name_memory and name_plugin;
- * the plug-in with its back end, "" = none comes with the library, and name_plugin says where there is
- * one. The numbers count from 0 and index tables. The first kind is the host.
+ * X(NAME, number, name, file, kernels):
+ * - NAME: `BODY [type = NAME]`, and DAG_DEVICE_NAME;
+ * - number: from 0 on, it indexes tables. The first kind is the host;
+ * - name: of the settings name_memory and name_plugin;
+ * - file: the plug-in with its back end; "" = none comes with the library, name_plugin names one;
+ * - kernels: the header with kernels for such bodies, which the C that dagcc makes of them includes;
+ *   "" = there is none, or (host) the bodies' author chooses.
  */
 #define DAG_DEVICE_KINDS(X) \
-    X(CPU, 0, cpu, "")      \
+    X(CPU, 0, cpu, "", "")  \
     DAG_DEVICE_KINDS_BESIDE_HOST(X)
 
-#define DAG_DEVICE_KINDS_BESIDE_HOST(X) \
-    X(CUDA, 1, cuda, "libdag_cuda.so")  \
-    X(OPENCL, 2, opencl, "")
+#define DAG_DEVICE_KINDS_BESIDE_HOST(X)                           \
+    X(CUDA, 1, cuda, "libdag_cuda.so", "dag/kernels_cuda.h")      \
+    X(OPENCL, 2, opencl, "", "")
 
 #endif

@@ -7,11 +7,10 @@
  * distribution: a task runs where its main tile lives. Only true dependences count, for what is still
  * read is copied before it is overwritten. Values go from rank to rank once each.
  *
- *     static const dag_insert_kernel gemm = {.name = "gemm", .ntiles = 3, .main = 2, .body = gemm_body,
- *                                            .access = {DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW}};
+ *     DAG_KERNEL(gemm, gemm_args, gemm_body, NULL, 2, DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW)
  *     dag_insert_begin(ctx, &desc, &pool);
  *     for (...)
- *         dag_insert(pool, &gemm, &args, sizeof args, (dag_tile[]){{A, i, k}, {B, k, j}, {C, i, j}}, 3);
+ *         DAG_INSERT(pool, gemm, {.alpha = 1}, {A, i, k}, {B, k, j}, {C, i, j});
  *     dag_insert_end(pool);
  *     dag_wait(pool);
  *
@@ -67,7 +66,7 @@ typedef struct dag_insert_kernel {
     /** `args`: the copy that dag_insert() has made. `task` is for dag_task_fail() and the like. 0, or
      *  nonzero: the pool fails. */
     int (*body)(struct dag_task *task, const void *args, const dag_tile_view *tiles);
-    /** Of tasks that are ready on a rank the highest run first; NULL: all alike. Asked on insertion. */
+    /** Ready tasks of a rank run by falling priority; NULL: all have the same. Asked on insertion. */
     int64_t (*priority)(const void *args);
 } dag_insert_kernel;
 
@@ -78,7 +77,8 @@ typedef struct dag_insert_desc {
     int ncollections;
     const dag_insert_kernel *const *kernels;
     int nkernels;
-    int64_t window; /**< most unfinished tasks of this rank; 0 = 4096. It may differ between ranks */
+    int64_t window; /**< most unfinished tasks of this rank; 0 = 4096. It may differ between ranks. A worker that
+                     *   is alone has fewer where it can */
 } dag_insert_desc;
 
 /**
@@ -99,6 +99,49 @@ dag_status dag_insert_begin(dag_context *context, const dag_insert_desc *desc, d
 dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
                       const dag_tile *tiles, int n);
 
+/** The same, from this line of a program, which reports about the task name. `file` may go then; NULL: none. */
+dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args,
+                         size_t size, const dag_tile *tiles, int n, const char *file, int line);
+
+#ifndef __cplusplus
+/**
+ * Define a kernel `NAME` for DAG_INSERT(). `BODY` is a function (struct dag_task *, const ARGS *, const
+ * dag_tile_view *), `PRIORITY` one of const void *, or NULL. Behind `MAIN` stands the access of each tile.
+ *
+ *     static int trsm_body(struct dag_task *task, const step *args, const dag_tile_view *tiles);
+ *     DAG_KERNEL(trsm, step, trsm_body, NULL, 1, DAG_TILE_READ, DAG_TILE_RW)
+ */
+#define DAG_KERNEL(NAME, ARGS, BODY, PRIORITY, MAIN, ...)                                          \
+    typedef ARGS NAME##_args;                                                                      \
+    enum { NAME##_tiles = sizeof((const dag_tile_access[]){__VA_ARGS__}) / sizeof(dag_tile_access) }; \
+    _Static_assert(NAME##_tiles <= DAG_INSERT_TILES, #NAME " has too many tiles");                 \
+    _Static_assert((MAIN) >= 0 && (MAIN) < NAME##_tiles, #NAME " has no such main tile");          \
+    _Static_assert(sizeof(ARGS) <= DAG_INSERT_ARGS, #NAME " has too many bytes of arguments");     \
+    static int NAME##_run(struct dag_task *task, const void *args, const dag_tile_view *tiles)     \
+    {                                                                                              \
+        return BODY(task, (const ARGS *)args, tiles);                                              \
+    }                                                                                              \
+    static const dag_insert_kernel NAME = {.name = #NAME, .ntiles = NAME##_tiles, .main = MAIN,    \
+                                           .access = {__VA_ARGS__}, .body = NAME##_run,            \
+                                           .priority = PRIORITY};
+
+/** Arguments with commas between them, as in DAG_INSERT(pool, trsm, DAG_ARGS(.k = k, .last = n), {A, k, k}). */
+#define DAG_ARGS(...) {__VA_ARGS__}
+
+/**
+ * dag_insert() of a kernel that DAG_KERNEL() has defined: arguments of another type, and too many or too
+ * few tiles, do not compile. Reports have the file and the line.
+ *
+ *     DAG_INSERT(pool, trsm, {.k = k}, {A, k, k}, {A, m, k});
+ */
+#define DAG_INSERT(POOL, NAME, ARGS, ...)                                                          \
+    ((void)sizeof(char[sizeof((const dag_tile[]){__VA_ARGS__}) == NAME##_tiles * sizeof(dag_tile)  \
+                           ? 1                                                                     \
+                           : -1 /* another number of tiles than the kernel has */]),               \
+     dag_insert_at(POOL, &NAME, &(const NAME##_args)ARGS, sizeof(NAME##_args),                     \
+                   (const dag_tile[]){__VA_ARGS__}, NAME##_tiles, __FILE__, __LINE__))
+#endif
+
 /**
  * No task that is inserted from now on names the tile: on all ranks at the same place of the program. It is
  * stored where it lives, if it was written, and copies on other ranks go when those who read them have
@@ -107,7 +150,7 @@ dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const
  */
 dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *tile);
 
-/** No more tasks. What was written goes home; then dag_wait() as for any pool, which says
+/** End the insertion; written tiles go home. Then call dag_wait() as for any pool: it returns
  *  DAG_ERR_MISMATCH where the ranks have not inserted the same tasks. */
 dag_status dag_insert_end(dag_taskpool *pool);
 

@@ -1,6 +1,6 @@
 /**
  * @file jdf.h
- * What the C that dagcc generates may rely on: the contract between compiler and runtime. Programs
+ * The contract between compiler and runtime: all that the C of dagcc may rely on. Programs
  * do not use it; its names and layouts may change with any version, and generated code is checked
  * against DAG_JDF_ABI.
  *
@@ -142,7 +142,7 @@ enum dag_visit_mode {
 };
 
 /**
- * Who asks for the successors of a task, and which. `successors` calls dag_visit_edge() for each
+ * A question for successors of a task, and for which. `successors` calls dag_visit_edge() for each
  * active (edge, target instance) whose source flow is in `mask`.
  */
 typedef struct dag_visit {
@@ -275,7 +275,7 @@ static inline int64_t dag_range_count(int64_t lo, int64_t hi, int64_t step)
 
 /* ---- the graph backwards, and as a whole: for reports and checks -------------------------- */
 
-/** Who asks for the predecessors of an instance. `sources` calls dag_source_edge() for each active
+/** A question for the predecessors of an instance. `sources` calls dag_source_edge() for each active
  *  input that comes from a task; `flow` is then the flow it is for (numbering of the class). */
 typedef struct dag_sources {
     int flow;
@@ -292,7 +292,7 @@ static inline void dag_source_edge(dag_sources *v, int flow, const struct dag_cl
     v->edge(v, cls, source_flow, line, dynamic, params);
 }
 
-/** Who asks for all instances of a class, of all ranks. A nonzero result ends the walk. */
+/** A question for all instances of a class, of all ranks. A nonzero result ends the walk. */
 typedef struct dag_each {
     int (*instance)(struct dag_each *v, const struct dag_class *cls, const int32_t *locals);
 } dag_each;
@@ -410,6 +410,9 @@ void dag_pool_scalar(dag_taskpool *pool, int64_t value);
 /** A %assume or a range check of the constructor: when !holds, the text, a whole sentence, becomes
  *  the error. */
 void dag_pool_require(dag_taskpool *pool, int holds, const char *text);
+/** %option rounds: the graph runs again while tasks ask for it, `bound` times at most; below 1 is an
+ *  error. */
+void dag_pool_rounds(dag_taskpool *pool, int64_t bound);
 /** Finish: returns the pool, or frees it and returns NULL when an error was kept. */
 dag_taskpool *dag_pool_ready(dag_taskpool *pool);
 

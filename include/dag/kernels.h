@@ -44,8 +44,8 @@ bool dag_kernels_init(const char **how);
 bool dag_kernels_reserve(int threads, char *why, size_t size);
 
 /**
- * What is known to make the kernels slow on this machine and how to change it, for instance a
- * BLAS library that does not know the processor and runs kernels made for an old one.
+ * Say what makes the kernels slow on this machine and how to change it, for instance a BLAS
+ * library that does not know the processor and runs kernels made for an old one.
  * @return a static text, or NULL if nothing is known to be wrong. Never changes anything.
  */
 const char *dag_kernels_advice(void);
@@ -58,8 +58,8 @@ const char *dag_kernels_advice(void);
 const char *dag_kernels_better_core(void);
 
 /**
- * What the speed of the kernels depends on besides the processor: their instruction set, the BLAS
- * library, its version and the set of kernels it chose, as far as it tells.
+ * Name what the speed of the kernels depends on besides the processor: their instruction set, the
+ * BLAS library, its version and the set of kernels that it chose, as far as it tells.
  * @return a static text.
  */
 const char *dag_kernels_variant(void);
@@ -145,7 +145,7 @@ typedef struct dag_kernel_call {
     double bytes;     /**< of the elements that are written or looked at */
 } dag_kernel_call;
 
-/** Who is told of calls instead of their being computed. */
+/** The function that kernels call instead of computing. */
 typedef void dag_kernel_model(void *arg, const dag_kernel_call *call);
 
 /**

@@ -29,6 +29,7 @@
 #include <dag/matrix.h>
 #include <dag/qr.h>
 #include <dag/refine.h>
+#include <dag/scalapack.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -130,8 +131,8 @@ DAG_LA_DECLARE(z)
 
 /**
  * Fill A with a random symmetric (s, d) or Hermitian (c, z) matrix that depends on its order and
- * the seed alone: any rank, grid, tile size and storage gives the same. Of a matrix with uplo the
- * existing tiles are filled, those on the diagonal in full.
+ * the seed alone: any rank, grid, tile size and storage gives the same. A matrix with uplo gets
+ * the tiles that exist, those on the diagonal in full.
  * @param bump  added to the diagonal; with bump >= n the matrix is positive definite.
  */
 dag_status dag_plghe(dag_context *ctx, dag_matrix *A, double bump, int64_t seed);
@@ -141,7 +142,7 @@ dag_status dag_plrnt(dag_context *ctx, dag_matrix *A, int64_t seed);
 
 /* ---- across ranks ------------------------------------------------------------------------ */
 
-/** How arrays are combined. Of MAX and MIN a NaN wins. */
+/** How arrays are combined. In MAX and MIN a NaN wins. */
 typedef enum dag_reduce_op { DAG_SUM = 0, DAG_MAX = 1, DAG_MIN = 2 } dag_reduce_op;
 
 /**

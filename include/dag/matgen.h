@@ -55,7 +55,7 @@ typedef enum dag_spectrum {
     DAG_SPECTRUM_ONE_SMALL = 3   /**< all 1 but for the last, 1/cond */
 } dag_spectrum;
 
-/** What to make; zero what you do not care about. */
+/** The matrix to be made; zero the fields that do not matter. */
 typedef struct dag_maker_desc {
     const char *kind; /**< a name of the table above */
     int64_t m, n;     /**< size of the matrix */

@@ -49,7 +49,7 @@ typedef struct dag_matrix {
                                         runtime only */
 } dag_matrix;
 
-/** How a matrix is cut, dealt and stored; zero what you do not care about. */
+/** How a matrix is cut, dealt and stored; zero the fields that do not matter. */
 typedef struct dag_matrix_desc {
     dag_precision prec;
     int64_t m, n;

@@ -19,11 +19,11 @@ extern "C" {
  * initialised, and is not finalised by dag_fini(). Other arguments and errors as dag_init(); in
  * addition DAG_ERR_ARG for MPI_COMM_NULL.
  *
- * What the thread level means of an MPI that the program has initialised, for this and for
+ * Where the program has initialised MPI, its thread level says who may call MPI after this call or
  * dag_init():
  * - MPI_THREAD_MULTIPLE: all workers call MPI, and the program may at any time.
- * - MPI_THREAD_SERIALIZED, MPI_THREAD_FUNNELED: MPI is called by the thread alone that calls this
- *   library, inside of these calls; other workers run tasks only. So the program may call MPI as
+ * - MPI_THREAD_SERIALIZED, MPI_THREAD_FUNNELED: only the thread that calls this library calls MPI,
+ *   inside of these calls; other workers run tasks only. So the program may call MPI as
  *   its level says whenever no thread of it is in this library. Messages move only while one is.
  * - MPI_THREAD_SINGLE, as MPI_Init() gives: one worker; a warning if there were to be more.
  *

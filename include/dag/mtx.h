@@ -4,8 +4,8 @@
  *
  * Reading: dag_mtx_open parses the header, dag_mtx_each calls a function for every stored entry in
  * the order of the file, as often as wanted. A caller keeps what it owns and drops the rest, so
- * that every process of a parallel job can read the same file. What is accepted is the format
- * as published by NIST: `coordinate` and `array`; `real`, `integer`, `complex` and `pattern`; `general`,
+ * that every process of a parallel job can read the same file. Accepted is the format as
+ * published by NIST: `coordinate` and `array`; `real`, `integer`, `complex` and `pattern`; `general`,
  * `symmetric`, `skew-symmetric` and `hermitian`; header words in either case; blank lines
  * anywhere, comments (%) before the size line; one entry per line; LF or CR LF.
  * An entry of a `pattern` file stores no value and is read as 1.
@@ -57,7 +57,7 @@ typedef enum dag_mtx_symmetry {
     DAG_MTX_HERMITIAN
 } dag_mtx_symmetry;
 
-/** What the header of a file says. */
+/** The content of a file's header. */
 typedef struct dag_mtx_info {
     dag_mtx_format format;
     dag_mtx_field field;
@@ -88,7 +88,7 @@ typedef bool (*dag_mtx_entry_fn)(void *user, int64_t i, int64_t j, double re, do
  */
 dag_mtx_result dag_mtx_open(const char *path, dag_mtx **file, char *error);
 
-/** What the header said; valid until the file is closed. */
+/** The header of an open file; valid until the file is closed. */
 const dag_mtx_info *dag_mtx_get_info(const dag_mtx *file);
 
 /**
@@ -117,7 +117,7 @@ typedef struct dag_mtx_writer dag_mtx_writer;
  * Starts an `array` `general` file of rows by cols elements, all sizes >= 0.
  *
  * The elements go to a temporary file beside `path`, which dag_mtx_writer_close renames; an
- * existing file stays untouched until then. What exists and is not a regular file (a pipe, a
+ * existing file stays untouched until then. A path that exists and is no regular file (a pipe, a
  * terminal, /dev/null) is written to directly.
  *
  * @param field    DAG_MTX_REAL or DAG_MTX_COMPLEX (the others are DAG_MTX_MISUSE).
@@ -143,7 +143,7 @@ dag_mtx_result dag_mtx_writer_put(dag_mtx_writer *writer, const double *values, 
  */
 dag_mtx_result dag_mtx_writer_close(dag_mtx_writer *writer, char *error);
 
-/** Whether what is put goes to `path` at once, so that giving up cannot take it back. */
+/** True if elements go to `path` at once, so that giving up cannot take them back. */
 bool dag_mtx_writer_is_direct(const dag_mtx_writer *writer);
 
 /** Gives up: removes the temporary file and frees the writer. NULL is allowed. */

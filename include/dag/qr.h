@@ -143,11 +143,22 @@ dag_status dag_gels_rcond(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_
                           double *rcond, double *seconds, int64_t *info);
 
 /**
- * How good a factorisation is, in the units of LAPACK's tests: ||A - Q R|| / (||A|| max(m, n) eps)
- * and ||I - Q^H Q|| / (m eps) in the one-norm. Good ones have a few tenths; DAG_QR_BOUND is where
- * `--check` draws the line. Costs more than the factorisation, and memory for Q.
+ * dag_gels_rcond(), and bounds of the errors of X, which cost two passes over B.
+ * @param[out] ferr  nrhs items: bounds of ||x - true x|| / ||x|| in two-norms of each column, by the
+ *                   formulas of the LAPACK Users' Guide (3rd ed., 4.5.1) where X minimises, of Demmel
+ *                   and Higham (SIAM J. Matrix Anal. Appl. 14, 1993) where it has least norm. The factor
+ *                   that both leave open is 2 sqrt(max(m, n)). From 1 on a bound says nothing; infinity
+ *                   when *info > 0 or R is singular. May be NULL.
+ */
+dag_status dag_gels_bounds(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B,
+                           double *ferr, double *rcond, double *seconds, int64_t *info);
+
+/**
+ * Measure a factorisation as LAPACK's tests do: ||A - Q R|| / (||A|| max(m, n) eps) and
+ * ||I - Q^H Q|| / (m eps) in the one-norm. Good ones have a few tenths; `--check` refuses what
+ * exceeds DAG_QR_BOUND. Costs more than the factorisation, and memory for Q.
  * @param F   as dag_geqrf() left it, with qr.
- * @param A   what was factored, same size and tiles; overwritten with the difference.
+ * @param A   the matrix that was factored, same size and tiles; overwritten with the difference.
  */
 dag_status dag_geqrf_residual(dag_context *ctx, dag_matrix *F, const dag_qr *qr, dag_matrix *A,
                               double *residual, double *orthogonality);
@@ -166,7 +177,10 @@ dag_status dag_geqrf_residual(dag_context *ctx, dag_matrix *F, const dag_qr *qr,
     dag_status dag_##p##gels(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B,      \
                              int64_t *info);                                                       \
     dag_status dag_##p##gels_rcond(dag_context *ctx, dag_trans trans, dag_matrix *A,               \
-                                   dag_matrix *B, double *rcond, double *seconds, int64_t *info);
+                                   dag_matrix *B, double *rcond, double *seconds, int64_t *info);  \
+    dag_status dag_##p##gels_bounds(dag_context *ctx, dag_trans trans, dag_matrix *A,              \
+                                    dag_matrix *B, double *ferr, double *rcond, double *seconds,   \
+                                    int64_t *info);
 DAG_QR_DECLARE(s, orm, org)
 DAG_QR_DECLARE(d, orm, org)
 DAG_QR_DECLARE(c, unm, ung)

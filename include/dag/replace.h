@@ -36,6 +36,13 @@ bool dag_replace_begin(dag_replacement *r, const char *path);
 bool dag_replace_end(dag_replacement *r, bool good);
 
 /**
+ * Read a file that is replaced as a whole.
+ * @param most bytes that it may have
+ * @return its text, ended by a NUL, to be freed; NULL with errno, EFBIG for what is larger or no regular file.
+ */
+char *dag_replace_read(const char *path, size_t most);
+
+/**
  * Remove the temporaries of replacements that have not been ended, of the first 8 at a time. For the handler
  * of a signal that ends the process, and from any thread: ending one of them afterwards fails.
  */

@@ -74,7 +74,7 @@ typedef enum dag_region {
     DAG_REGION_FULL = 7
 } dag_region;
 
-#define DAG_DEVICE_KIND_(NAME, number, name, file) DAG_DEVICE_##NAME = number,
+#define DAG_DEVICE_KIND_(NAME, number, name, file, kernels) DAG_DEVICE_##NAME = number,
 /** What kind of device executes a codelet (dag/device_kinds.h). The values index tables. */
 typedef enum dag_device_kind {
     DAG_DEVICE_KINDS(DAG_DEVICE_KIND_)

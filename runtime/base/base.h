@@ -109,6 +109,7 @@ struct dag_context {
      * one is. */
     int sharing, share_index;
     int simulated;      /* 1: ranks, time and content are played, see sim/ */
+    int modelled;       /* 1: kernels compute nothing, so elements have no content; also if simulated */
     int device_sharing; /* ranks of this node that use the same devices, wherever they are bound */
     dagi_settings settings;
     struct dag_config *config; /* values with their origin, for dag_setting_get() */
@@ -181,11 +182,23 @@ void dagi_warn(const dag_context *ctx, const char *format, ...)
 /* Write "Class(1, 2)" of an instance; always ends the text. Returns the length. */
 size_t dagi_describe(char *text, size_t size, const dag_class *cls, const int32_t *locals);
 
+/*
+ * Tasks that a program inserts have no formulas to be known by, but a number and the line that inserted them.
+ * Their classes have these names of parameters, and are described so: "gemm(#12, cholesky.c:34)".
+ *   0, 1  the number times DAGI_GIVEN_OUTPUTS, plus that of an output
+ *   2, 3  what is good on one rank alone
+ *   4     the line: from dagi_given_site(); 0 = not known
+ */
+enum { DAGI_GIVEN_OUTPUTS = 64, DAGI_GIVEN_PARAMS = 5 };
+extern const char *const dagi_given_names[DAGI_GIVEN_PARAMS];
+/* The number of a line on this rank, for good; 0 = no more of them are told apart. Any thread. */
+int32_t dagi_given_site(const char *file, int line);
+
 /* Monotonic time in nanoseconds, and a cheaper one in units of its own. */
 uint64_t dagi_now(void);
 static inline uint64_t dagi_ticks(void)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(DAG_SIMGRID) /* whose time is simulated */
     return __builtin_ia32_rdtsc();
 #else
     return dagi_now();

@@ -8,6 +8,9 @@
 #include <stdio.h>
 
 #include <time.h>
+#ifdef DAG_SIMGRID
+#include <smpi/smpi_helpers.h> /* whose sleep and time are simulated */
+#endif
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -17,7 +20,7 @@ int dagi_clock_is_tsc;
 
 void dagi_clock_init(void)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(DAG_SIMGRID) /* whose time is simulated */
     /* The "invariant TSC" bit; and what the kernel itself uses counts as well, for the bit is hidden
      * in many virtual machines. */
     unsigned a, b, c, d;
@@ -32,6 +35,19 @@ void dagi_clock_init(void)
         fclose(f);
     }
 #endif
+}
+
+uint64_t dagi_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void dagi_clock_pass(uint64_t nanoseconds)
+{
+    struct timespec t = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+    nanosleep(&t, NULL);
 }
 
 uint64_t dagi_thread_time(void)

@@ -17,6 +17,8 @@ static inline uint64_t dagi_clock(void)
 #endif
     return dagi_now();
 }
+/* Sleep for so long, or let as much simulated time pass, if it is that. */
+void dagi_clock_pass(uint64_t nanoseconds);
 /* Processor time that the calling thread has had, nanoseconds. */
 uint64_t dagi_thread_time(void);
 /* The same moment in ticks and in nanoseconds of dagi_now(). */

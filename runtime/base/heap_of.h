@@ -36,7 +36,7 @@ static inline void HEAP_(fini)(HEAP *h)
 /* Nonzero = out of memory. */
 static __attribute__((noinline, unused)) int HEAP_(grow)(HEAP *h)
 {
-    enum { START = 64, LINE = 64 };
+    enum { START = 16, LINE = 64 };
     _Static_assert(sizeof(HEAP_ENTRY) <= LINE, "the first entry lies before the first line");
     size_t capacity = h->capacity ? 2 * h->capacity : START; /* in whole lines */
     char *memory = aligned_alloc(LINE, LINE + capacity * sizeof *h->entry);

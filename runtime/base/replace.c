@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,6 +45,31 @@ static void leave(int slot)
     int state = ENTERED;
     if (slot >= 0)
         (void)atomic_compare_exchange_strong(&slots[slot].state, &state, FREE);
+}
+
+char *dag_replace_read(const char *path, size_t most)
+{
+    struct stat st;
+    FILE *f = fopen(path, "re");
+    if (f == NULL)
+        return NULL;
+    char *text = NULL;
+    int error = EFBIG;
+    if (fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size <= most) {
+        text = malloc((size_t)st.st_size + 1);
+        error = ENOMEM;
+    }
+    if (text != NULL) {
+        text[fread(text, 1, (size_t)st.st_size, f)] = '\0';
+        if (ferror(f)) {
+            error = errno;
+            free(text);
+            text = NULL;
+        }
+    }
+    fclose(f);
+    errno = text != NULL ? 0 : error;
+    return text;
 }
 
 void dag_replace_remove_all(void)

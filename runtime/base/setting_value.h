@@ -1,4 +1,4 @@
-/* What a row of the table of settings says, and what texts mean for it. */
+/* The rows of the table of settings, and the meaning of texts for them. */
 #ifndef DAGI_SETTING_VALUE_H
 #define DAGI_SETTING_VALUE_H
 

@@ -31,7 +31,7 @@ static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
 #define FIELD(name) offsetof(dagi_settings, name)
 
 /* Those that each kind of devices has, by its row in dag/device_kinds.h. */
-#define OF_KIND(NAME, number, name, file)                                                          \
+#define OF_KIND(NAME, number, name, file, kernels)                                                 \
     {#name "_memory", KIND_BYTES, FIELD(kind[number].memory), "0", 0, 1e15, NULL,                  \
      "most bytes of each " #NAME " device that are used; 0 = nine tenths of what is free"},        \
     {#name "_plugin", KIND_TEXT, FIELD(kind[number].plugin), "", 0,                                \

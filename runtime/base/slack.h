@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #endif
 
-/* What to give to dagi_slack_restore() after the sleep. */
+/* A value for dagi_slack_restore() after the sleep. */
 static inline int dagi_slack_off(void)
 {
 #ifdef __linux__

@@ -92,9 +92,53 @@ void dag_warn(const dag_context *context, const char *format, ...)
     va_end(args);
 }
 
+/* ---- lines that insert tasks ---------------------------------------------------------------- */
+
+const char *const dagi_given_names[] = {"id", "id.high", "at", "at.high", "site"};
+
+enum { SITES = 4096 };
+static pthread_mutex_t sites_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct site {
+    char *file;
+    int line;
+} sites[SITES];
+
+int32_t dagi_given_site(const char *file, int line)
+{
+    static int32_t count = 1;
+    int32_t at = 1;
+    pthread_mutex_lock(&sites_lock);
+    while (at < count && (sites[at].line != line || strcmp(sites[at].file, file) != 0))
+        at++;
+    if (at == count) {
+        char *copy = at < SITES ? strdup(file) : NULL; /* its library may go before a report */
+        if (copy)
+            sites[count++] = (struct site){copy, line};
+        else
+            at = 0;
+    }
+    pthread_mutex_unlock(&sites_lock);
+    return at;
+}
+
+static size_t describe_given(char *text, size_t size, const dag_class *cls, const int32_t *locals)
+{
+    int64_t id = (int64_t)((uint64_t)(uint32_t)locals[1] << 32 | (uint32_t)locals[0]);
+    int32_t site = locals[4];
+    char line[256] = "";
+    pthread_mutex_lock(&sites_lock);
+    if (site > 0 && site < SITES && sites[site].file) /* those of another rank may be unknown here */
+        snprintf(line, sizeof line, ", %s:%d", sites[site].file, sites[site].line);
+    pthread_mutex_unlock(&sites_lock);
+    int n = snprintf(text, size, "%s(#%lld%s)", cls->name, (long long)(id / DAGI_GIVEN_OUTPUTS), line);
+    return n > 0 && (size_t)n < size ? (size_t)n : size - 1;
+}
+
 size_t dagi_describe(char *text, size_t size, const dag_class *cls, const int32_t *locals)
 {
     assert(size > 0);
+    if (locals && cls->local_names == dagi_given_names)
+        return describe_given(text, size, cls, locals);
     size_t used = 0;
     int n = snprintf(text, size, "%s(", cls->name);
     used += n > 0 ? (size_t)n : 0;
@@ -115,11 +159,4 @@ void dagi_insist(const char *wrong, const char *file, int line)
         return;
     fprintf(stderr, "dag: %s:%d: check failed: %s\n", file, line, wrong);
     abort();
-}
-
-uint64_t dagi_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

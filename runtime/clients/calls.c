@@ -10,6 +10,33 @@ static dag_status out_of_order(dag_context *ctx, const char *what)
     return DAG_ERR_STATE;
 }
 
+/* A pool, or the next round of one, begins. */
+static void enter(dag_context *context, dag_taskpool *pool)
+{
+    if (context->simulated) {
+        dagi_sim_add(pool);
+        dagi_rounds_added(pool);
+        return;
+    }
+    struct dagi_worker *w = dagi_tasks(context)->workers[0];
+    int64_t tasks = dagi_pool_open(pool);
+    if (context->settings.serial && context->size > 1 && !dagi_pool(pool)->countable)
+        dagi_pool_fail(pool, DAG_ERR_UNSUPPORTED, "%s: a serial run on several ranks needs a graph "
+                       "without [dynamic] guards: use one rank", pool->program->file);
+    if (dagi_tasks(context)->devices)
+        dagi_residences_name(pool);
+    dagi_pool_enlist(pool);
+    dagi_rounds_added(pool);
+    if (DAGI_TRACE(context))
+        dagi_trace_pool(DAGI_TRACE(context), pool, tasks);
+    if (dagi_tasks(context)->observer)
+        dagi_tasks(context)->observer->pool_added(pool);
+    if (context->size > 1)
+        dagi_comm_pool_added(w, pool);
+    dagi_pool_may_start(w, pool);
+    dagi_leave(w);
+}
+
 dag_status dag_add(dag_context *context, dag_taskpool *pool)
 {
     if (!context || !pool)
@@ -22,32 +49,20 @@ dag_status dag_add(dag_context *context, dag_taskpool *pool)
         return out_of_order(context, "dag_add: called from a body");
     if (atomic_load(&dagi_pool(pool)->state) != DAGI_POOL_NEW)
         return out_of_order(context, "dag_add: the pool was added before");
+    const dag_taskpool *rounds = dagi_rounds_beside(context, pool);
+    if (rounds) {
+        dagi_set_message(context, "dag_add: pool %u of %s may run another round and names a collection "
+                         "of this one, of %s: wait for it first", rounds->id, rounds->program->name,
+                         pool->program->name);
+        return DAG_ERR_STATE;
+    }
     const dag_taskpool *open = dagi_door_beside(context, pool);
     if (open) {
         dagi_set_message(context, "dag_add: pool %u of %s is open and names a collection of this one, "
                          "of %s: shut it first", open->id, open->program->name, pool->program->name);
         return DAG_ERR_STATE;
     }
-    if (context->simulated) {
-        dagi_sim_add(pool);
-        return DAG_SUCCESS;
-    }
-    struct dagi_worker *w = dagi_tasks(context)->workers[0];
-    int64_t tasks = dagi_pool_open(pool);
-    if (context->settings.serial && context->size > 1 && !dagi_pool(pool)->countable)
-        dagi_pool_fail(pool, DAG_ERR_UNSUPPORTED, "%s: a serial run on several ranks needs a graph "
-                       "without [dynamic] guards: use one rank", pool->program->file);
-    if (dagi_tasks(context)->devices)
-        dagi_residences_name(pool);
-    dagi_pool_enlist(pool);
-    if (DAGI_TRACE(context))
-        dagi_trace_pool(DAGI_TRACE(context), pool, tasks);
-    if (dagi_tasks(context)->observer)
-        dagi_tasks(context)->observer->pool_added(pool);
-    if (context->size > 1)
-        dagi_comm_pool_added(w, pool);
-    dagi_pool_may_start(w, pool);
-    dagi_leave(w);
+    enter(context, pool);
     return DAG_SUCCESS;
 }
 
@@ -90,11 +105,15 @@ dag_status dag_wait(dag_taskpool *pool)
     dag_status status = may_wait(pool, "dag_wait");
     if (status != DAG_SUCCESS)
         return status;
-    if (pool->ctx->simulated)
-        dagi_sim_wait(pool);
-    else
-        dagi_run_until(dagi_tasks(pool->ctx)->workers[0], has_ended, pool);
-    return verdict(pool);
+    for (;;) {
+        if (pool->ctx->simulated)
+            dagi_sim_wait(pool);
+        else
+            dagi_run_until(dagi_tasks(pool->ctx)->workers[0], has_ended, pool);
+        if (!dagi_rounds_next(pool))
+            return verdict(pool);
+        enter(pool->ctx, pool);
+    }
 }
 
 dag_status dag_test(dag_taskpool *pool, int *done)
@@ -106,6 +125,11 @@ dag_status dag_test(dag_taskpool *pool, int *done)
     dag_status status = may_wait(pool, "dag_test");
     if (status != DAG_SUCCESS)
         return status;
+    if (dagi_rounds_go_on(pool)) { /* ranks see the end of a round at different calls */
+        dagi_set_message(pool->ctx, "dag_test: %s runs in rounds (%%option rounds), which go on in "
+                         "dag_wait() alone", pool->program->name);
+        return DAG_ERR_UNSUPPORTED;
+    }
     if (pool->ctx->simulated)
         dagi_sim_wait(pool); /* who asks again and again comes to the same end */
     else
@@ -119,7 +143,7 @@ void dag_taskpool_free(dag_taskpool *pool)
     if (!pool)
         return;
     int state = atomic_load(&dagi_pool(pool)->state);
-    if (state != DAGI_POOL_NEW && state != DAGI_POOL_ENDED) {
+    if ((state != DAGI_POOL_NEW && state != DAGI_POOL_ENDED) || dagi_rounds_go_on(pool)) {
         dagi_warn(pool->ctx, "dag_taskpool_free: a pool of %s still runs; waiting for it",
                   pool->program->name);
         if (dagi_pool_is_open(pool))

@@ -107,21 +107,42 @@ dag_status dagi_open_add(dag_context *ctx, dag_taskpool *pool, int64_t window)
     return status;
 }
 
-void dagi_open_give_checked(dag_taskpool *pool, const dag_class *cls, const int32_t *params,
-                            dag_value *const *values, uint32_t mask)
+void dagi_open_admit(dag_taskpool *pool)
 {
     struct dagi_worker *w = giver_of(pool);
+    if (DAGI_LIKELY(pool->ctx->size == 1 && dagi_pool(pool)->door->room > 0 &&
+                    dagi_worker_is_active(w) && !dagi_door_condemned(pool)))
+        return;
     heed(w, pool);
     bool keep_up = attend(w, pool);
     if (dagi_pool(pool)->door->room <= 0 || !keep_up)
         make_room(w, pool);
     dagi_activate(w); /* and stays so: nothing is at rest while tasks are given */
-    struct dag_task *t = dagi_door_give(w, pool, cls, params, values, mask);
+}
+
+/* What was given is ready, or nothing is. */
+static void start(struct dagi_worker *w, struct dag_task *t)
+{
+    dag_context *ctx = w->ctx;
     if (t)
         dagi_ready(w, t);
     /* Whoever hands a task to a device looks after it; and a thread has turns in its contexts. */
-    if (dagi_crew(pool->ctx)->manager || dagi_thread(w)->shared)
+    if (DAGI_UNLIKELY(dagi_crew(ctx)->manager || dagi_thread(w)->shared))
         dagi_leave(w);
+}
+
+void dagi_open_put(dag_taskpool *pool, struct dag_task *t)
+{
+    struct dagi_worker *w = giver_of(pool);
+    start(w, t ? dagi_door_put(w, t) : NULL);
+}
+
+void dagi_open_give_checked(dag_taskpool *pool, const dag_class *cls, const int32_t *params,
+                            dag_value *const *values, uint32_t mask)
+{
+    struct dagi_worker *w = giver_of(pool);
+    dagi_open_admit(pool);
+    start(w, dagi_door_give(w, pool, cls, params, values, mask));
 }
 
 dag_status dagi_open_give(dag_taskpool *pool, const dag_class *cls, const int32_t *params,

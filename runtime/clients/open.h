@@ -27,6 +27,10 @@ dag_status dagi_open_give(dag_taskpool *pool, const dag_class *cls, const int32_
 /* The same where the caller has asked dagi_open_check(). */
 void dagi_open_give_checked(dag_taskpool *pool, const dag_class *cls, const int32_t *params,
                             dag_value *const *values, uint32_t mask);
+/* A client that makes its tasks itself (dagi_door_make()) waits for room first, and puts those that have
+ * all their inputs; NULL: dagi_door_make() gave none. */
+void dagi_open_admit(dag_taskpool *pool);
+void dagi_open_put(dag_taskpool *pool, struct dag_task *t);
 /* DAG_SUCCESS: the caller may give, reach, await and shut. */
 dag_status dagi_open_check(const dag_taskpool *pool);
 /* The program here has come to this position: all that stands before it has records. Messages whose first

@@ -181,6 +181,7 @@ static void merge(dagi_comm *c, dagi_verdict *mine, const dagi_verdict *other)
 {
     if (other->info && (!mine->info || other->info < mine->info))
         mine->info = other->info;
+    mine->again |= other->again;
     if (mine->status == DAG_ERR_STALL && other->status == DAG_ERR_STALL) {
         join_reports(mine, other);
     } else if (worse(other, mine)) {
@@ -212,6 +213,7 @@ static void send_verdict(dagi_comm *c, int dest, int kind, uint32_t id, const da
         .info = v->info,
         .hash = v->hash,
         .text_bytes = (uint32_t)text,
+        .again = (uint32_t)v->again,
     };
     dagi_send_control(c, dest, &wire, sizeof wire, v->message, text);
 }
@@ -244,6 +246,7 @@ static void tell_core_if_over(dagi_comm *c, dagi_pool_comm *p)
     if (v.status || v.info)
         remember_failed(c, p->id);
     dagi_pool(pool)->comm = NULL;
+    atomic_store(&dagi_pool(pool)->rounds.again, v.again);
     pool_comm_free(c, p);
     dagi_pool_end(pool, (dag_status)v.status, v.info, v.message);
 }
@@ -305,6 +308,7 @@ void dagi_comm_pool_local_end(struct dagi_worker *w, dag_taskpool *pool, dag_sta
         .item.kind = DAGI_ITEM_END,
         .pool = pool,
         .verdict = {.status = status, .origin = c->rank, .info = info,
+                    .again = atomic_load(&dagi_pool(pool)->rounds.again),
                     .hash = dagi_pool_hash(pool) ^ dagi_door_hash(pool)},
     };
     snprintf(item->verdict.message, sizeof item->verdict.message, "%s", message ? message : "");
@@ -322,6 +326,7 @@ void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes)
         .origin = wire.origin,
         .info = wire.info,
         .hash = wire.hash,
+        .again = wire.again != 0,
     };
     size_t text = wire.text_bytes;
     if (text > bytes - sizeof wire)

@@ -26,19 +26,19 @@ enum { STEP = 256 };
 dagi_ahead *dagi_ahead_new(dagi_comm *c, dagi_pool_comm *p)
 {
     dagi_ahead *a = dagi_comm_alloc(sizeof *a + (size_t)c->size * (sizeof *a->limit + 1));
-    *a = (dagi_ahead){.next = c->aheads, .pool = p};
+    *a = (dagi_ahead){.next = c->ahead.list, .pool = p};
     a->limit = (int64_t *)(a + 1);
     a->shut = (uint8_t *)(a->limit + c->size);
     for (int r = 0; r < c->size; r++)
         a->limit[r] = INT64_MAX;
     memset(a->shut, 0, (size_t)c->size);
-    c->aheads = a;
+    c->ahead.list = a;
     return a;
 }
 
 void dagi_ahead_free(dagi_comm *c, dagi_ahead *a)
 {
-    dagi_ahead **link = &c->aheads;
+    dagi_ahead **link = &c->ahead.list;
     if (!a)
         return;
     assert(a->nkept == 0 && a->nheld == 0);
@@ -113,7 +113,7 @@ static void push(dagi_comm *c, dagi_ahead *a, dagi_kept *k)
     for (; at > 0 && later(a->kept[(at - 1) / 2], k); at = (at - 1) / 2)
         a->kept[at] = a->kept[(at - 1) / 2];
     a->kept[at] = k;
-    c->kept_bytes += k->bytes;
+    c->ahead.kept += k->bytes;
 }
 
 static dagi_kept *pop(dagi_comm *c, dagi_ahead *a)
@@ -128,7 +128,7 @@ static dagi_kept *pop(dagi_comm *c, dagi_ahead *a)
         a->kept[at] = a->kept[child];
     }
     a->kept[at] = last;
-    c->kept_bytes -= first->bytes;
+    c->ahead.kept -= first->bytes;
     return first;
 }
 
@@ -150,7 +150,7 @@ int dagi_ahead_keep(dagi_comm *c, dag_taskpool *pool, int source, const dagi_del
     k->delivery.params = k->params;
     k->delivery.values = k->values;
     push(c, p->ahead, k);
-    if (c->kept_bytes > c->early.most)
+    if (c->ahead.kept > c->early.most)
         shut(c, p->ahead, source);
     return 1;
 }
@@ -158,7 +158,7 @@ int dagi_ahead_keep(dagi_comm *c, dag_taskpool *pool, int source, const dagi_del
 /* A delivery whose reader is known now; NULL = there is none. */
 static dagi_kept *next_known(dagi_comm *c, dag_taskpool **pool)
 {
-    for (dagi_ahead *a = c->aheads; a; a = a->next) {
+    for (dagi_ahead *a = c->ahead.list; a; a = a->next) {
         if (a->nkept == 0 || a->kept[0]->reader >= position_of(a->pool->pool))
             continue;
         *pool = a->pool->pool;
@@ -171,7 +171,7 @@ static dagi_kept *next_known(dagi_comm *c, dag_taskpool **pool)
 static void move_gates(dagi_comm *c, dagi_ahead *a)
 {
     const dag_taskpool *pool = a->pool->pool;
-    int64_t here = atomic_load(&c->kept_bytes) + atomic_load(&c->held_bytes);
+    int64_t here = atomic_load(&c->ahead.kept) + atomic_load(&c->ahead.held);
     bool room = here <= c->early.most / 2;
     bool goes_on = dagi_door_state(pool) == DAGI_DOOR_OPEN &&
                    !(atomic_load(&dagi_crew(c->ctx)->blocked) & 1);
@@ -202,7 +202,7 @@ int dagi_ahead_look(dagi_comm *c)
         free(k);
         dagi_agree_drop(c, pool); /* the pool may be gone */
     }
-    for (dagi_ahead *a = c->aheads; a; a = a->next) {
+    for (dagi_ahead *a = c->ahead.list; a; a = a->next) {
         if (a->nshut > 0)
             move_gates(c, a);
     }
@@ -219,7 +219,7 @@ int dagi_ahead_hold(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     a->held = grown(a->held, a->nheld, &a->held_capacity, sizeof *a->held);
     int64_t bytes = dagi_send_bytes(s);
     a->held[a->nheld++] = (dagi_held){s, first, count, bytes};
-    int64_t held = atomic_fetch_add(&c->held_bytes, bytes) + bytes;
+    int64_t held = atomic_fetch_add(&c->ahead.held, bytes) + bytes;
     if (s->arrival &&
         held > c->early.most) /* a relay does not make it, so who sends it has to stop */
         shut(c, a, s->arrival->source);
@@ -241,7 +241,7 @@ static void let_go(dagi_comm *c, dagi_ahead *a, int dest)
         dagi_send_enqueue(c, h.send, h.first, h.count);
     }
     a->nheld = kept;
-    atomic_fetch_sub(&c->held_bytes, bytes);
+    atomic_fetch_sub(&c->ahead.held, bytes);
     if (bytes > 0)
         dagi_wake_application(c->ctx); /* it may wait to give on */
 }
@@ -265,6 +265,6 @@ void dagi_ahead_end(dagi_comm *c, dagi_ahead *a)
 
 int dagi_comm_pressed(const dag_context *ctx)
 {
-    return atomic_load_explicit(&dagi_comm_of(ctx)->held_bytes, memory_order_relaxed) >
+    return atomic_load_explicit(&dagi_comm_of(ctx)->ahead.held, memory_order_relaxed) >
            DAGI_EARLY_BYTES;
 }

@@ -54,9 +54,6 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told
 /* The end of a start, collective over all ranks that came through dagi_comm_init(): if one of them
  * gives another status than success, all get one. Until then nobody enters the progress lock. */
 dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t why_size);
-/* Messages with results of devices: whether MPI reads these there, why not, and the bytes that it read
- * there and those that came to the host first. */
-int dagi_comm_direct(const dag_context *ctx, const char **why, int64_t *direct, int64_t *staged);
 /* Collective. All pools have ended and background workers are gone. */
 void dagi_comm_fini(dag_context *ctx);
 
@@ -73,6 +70,8 @@ int dagi_comm_can_sleep(const struct dagi_worker *w);
  * be some, or for a while (2 ms at most; less where not all that matters rings, but longer the
  * longer nothing has come: `idle` nanoseconds). As dagi_comm_progress(). */
 int dagi_comm_sleep(struct dagi_worker *w, uint64_t idle, bool (*stay)(struct dagi_worker *w));
+/* 1: sleep there means to block in the engine until a message comes; there may be one worker only. */
+int dagi_comm_blocks(const dag_context *ctx);
 /* Wake whoever sleeps there. Any thread. */
 void dagi_comm_rouse(dag_context *ctx);
 /* Why ranks of this node cannot wake each other; "" = they can, or there are none. */
@@ -172,7 +171,7 @@ void dagi_comm_wave(struct dagi_worker *w);
 
 /* To be called while no other thread may make progress. */
 void dagi_comm_observe(dag_context *ctx, const dagi_observer *observer, void *arg);
-/* What the network holds in store, as the last holder of the lock left it. Any thread, cheap. */
+/* Work that the network holds in store, as the last holder of the lock left it. Any thread, cheap. */
 int dagi_comm_outlook(const dag_context *ctx);
 /* Send a message of the trace; 0 = somebody else holds the lock, try again. */
 int dagi_comm_trace_message(struct dagi_worker *w, int dest, const void *data, size_t bytes);

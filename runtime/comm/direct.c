@@ -8,12 +8,12 @@ static dag_status refuse(dagi_comm *c, int shown, char *why, size_t why_size)
     int wish = c->ctx->settings.gpu_mpi;
     if (wish == DAGI_GPU_MPI_ON || wish == DAGI_GPU_MPI_FORCE) {
         snprintf(why, why_size, "gpu_mpi = %s, but MPI cannot send from memory of devices: %s",
-                 wish == DAGI_GPU_MPI_ON ? "on" : "force", c->no_direct);
+                 wish == DAGI_GPU_MPI_ON ? "on" : "force", c->direct.why);
         return DAG_ERR_DEVICE;
     }
     if (shown)
         dagi_warn(c->ctx, "MPI says that it can read memory of devices, and it cannot: %s. Their "
-                  "results go to other ranks by way of the host", c->no_direct);
+                  "results go to other ranks by way of the host", c->direct.why);
     return DAG_SUCCESS;
 }
 
@@ -23,7 +23,7 @@ dag_status dagi_direct_settle(dagi_comm *c, char *why, size_t why_size)
     dagi_engine *e = c->engine;
     int shown = 0;
     if (c->size == 1 || !e->ops->direct) {
-        snprintf(c->no_direct, sizeof c->no_direct, "there is one rank");
+        snprintf(c->direct.why, sizeof c->direct.why, "there is one rank");
         return DAG_SUCCESS;
     }
     const dagi_direct_question q = {.wish = ctx->settings.gpu_mpi,
@@ -31,28 +31,22 @@ dag_status dagi_direct_settle(dagi_comm *c, char *why, size_t why_size)
                                     .room = dagi_devices_room(ctx),
                                     .put = dagi_devices_put,
                                     .arg = ctx};
-    c->direct = e->ops->direct(e, &q, c->no_direct, sizeof c->no_direct, &shown);
-    if (!c->direct)
+    c->direct.possible = e->ops->direct(e, &q, c->direct.why, sizeof c->direct.why, &shown);
+    if (!c->direct.possible)
         return refuse(c, shown, why, why_size);
-    c->no_direct[0] = '\0';
+    c->direct.why[0] = '\0';
     dagi_devices_send_directly(ctx, (size_t)c->inline_max);
     return DAG_SUCCESS;
-}
-
-int dagi_comm_direct(const dag_context *ctx, const char **why, int64_t *direct, int64_t *staged)
-{
-    const dagi_comm *c = dagi_comm_of(ctx);
-    *why = c->no_direct;
-    *direct = atomic_load_explicit(&c->bytes_direct, memory_order_relaxed);
-    *staged = atomic_load_explicit(&c->bytes_staged, memory_order_relaxed);
-    return c->direct;
 }
 
 int dag_device_sends_get(const dag_context *context, dag_device_sends *sends)
 {
     if (!context || !dagi_tasks(context)->comm || !sends)
         return 0;
-    sends->direct = dagi_comm_direct(context, &sends->reason, &sends->bytes_direct,
-                                     &sends->bytes_staged);
+    const struct dagi_comm_direct *direct = &dagi_comm_of(context)->direct;
+    sends->direct = direct->possible;
+    sends->reason = direct->why;
+    sends->bytes_direct = atomic_load_explicit(&direct->bytes, memory_order_relaxed);
+    sends->bytes_staged = atomic_load_explicit(&direct->staged, memory_order_relaxed);
     return 1;
 }

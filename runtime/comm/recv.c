@@ -45,7 +45,7 @@ static dag_value *unpack(dagi_comm *c, dag_taskpool *pool, const dagi_wire_cargo
 void dagi_recv_deliver(dagi_comm *c, dag_taskpool *pool, dagi_delivery *d)
 {
     int64_t lose = c->ctx->settings.lose; /* the number of the message to drop, for tests */
-    d->lost = DAGI_UNLIKELY(lose != 0) && ++c->delivered == lose;
+    d->lost = DAGI_UNLIKELY(lose != 0) && ++c->chaos.delivered == lose;
     dagi_activate(c->w);
     struct dag_task *list = dagi_deliver(c->w, pool, d);
     if (list)

@@ -42,7 +42,7 @@ int dagi_comm_enter(dagi_comm *c, struct dagi_worker *w)
     }
     dagi_engine_take_turn(c->engine);
     c->w = w;
-    if (c->direct)
+    if (c->direct.possible)
         dagi_device_choose(w);
     return 1;
 }
@@ -165,7 +165,7 @@ static int progress_locked(dagi_comm *c)
     for (int i = 0; i < ROUNDS; i++) {
         int now = c->engine->ops->progress(c->engine);
         now += dagi_recv_admit(c);
-        if (DAGI_UNLIKELY(c->aheads != NULL))
+        if (DAGI_UNLIKELY(c->ahead.list != NULL))
             now += dagi_ahead_look(c);
         now += dagi_send_flush(c);
         now += dagi_comm_drain(c);
@@ -221,13 +221,34 @@ static uint64_t longest_sleep(const dagi_comm *c, uint64_t idle)
 int dagi_comm_can_sleep(const struct dagi_worker *w)
 {
     const dagi_engine *e = dagi_comm_of(w->ctx)->engine;
+    if (e->ops->wait)
+        return dagi_tasks(w->ctx)->single;
     return e->bells && (w->index == 0 || !e->main_only);
+}
+
+/* There is one worker: what it waits for comes as a message. */
+static int sleep_blocked(dagi_comm *c, struct dagi_worker *w, bool (*stay)(struct dagi_worker *w))
+{
+    if (!dagi_comm_enter(c, w))
+        return -1;
+    int events = progress_locked(c);
+    if (events <= 0 && !stay(w))
+        events = c->engine->ops->wait(c->engine);
+    dagi_comm_leave(c);
+    return events;
+}
+
+int dagi_comm_blocks(const dag_context *ctx)
+{
+    return ctx->size > 1 && dagi_comm_of(ctx)->engine->ops->wait != NULL;
 }
 
 int dagi_comm_sleep(struct dagi_worker *w, uint64_t idle, bool (*stay)(struct dagi_worker *w))
 {
     dagi_comm *c = dagi_comm_of(w->ctx);
     dagi_bell *bell = c->engine->bell;
+    if (c->engine->ops->wait)
+        return sleep_blocked(c, w, stay);
     int events = -1;
     uint64_t longest = 0;
     uint32_t heard = dagi_bell_listen(bell);
@@ -369,7 +390,8 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told
         c->link = (dagi_tree_link){ctx->settings.link_latency, 1.0 / (double)ctx->settings.link_rate, 0};
     c->link.near = engine->near == engine->size;
     c->bulk.wait_end = &c->bulk.wait;
-    c->random = ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
+    c->chaos.random =
+        ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
     c->out.heap = calloc((size_t)c->size, sizeof *c->out.heap);
     c->out.blocked = calloc((size_t)c->size, sizeof(int32_t));
     c->out.gate = malloc((size_t)c->size * sizeof *c->out.gate);

@@ -26,7 +26,7 @@
 #define DAGI_INBOX_MANY 512
 /* Bulk transfers under way: in, and out per pool. Receives of scatter's ring come on top. */
 #define DAGI_BULK_IN_FLIGHT 64
-/* What early messages and their transfers may take here before senders are told to keep them. */
+/* Bytes that early messages and their transfers may take here before senders have to keep them. */
 #define DAGI_EARLY_BYTES (INT64_C(32) << 20)
 /* A scatter has this many segments at most, a part of the fewest tags that MPI may have. */
 #define DAGI_RING_TAGS 4096
@@ -103,9 +103,9 @@ typedef struct dagi_held {
     int64_t bytes;
 } dagi_held;
 
-/* What ranks know of each other's programs in an open pool. */
+/* The ranks' knowledge of each other's programs in an open pool. */
 typedef struct dagi_ahead {
-    struct dagi_ahead *next; /* of dagi_comm.aheads */
+    struct dagi_ahead *next; /* of dagi_comm.ahead */
     struct dagi_pool_comm *pool;
     /* Here. kept: a heap; each holds the pool. */
     dagi_kept **kept;
@@ -122,6 +122,7 @@ typedef struct dagi_ahead {
 /* Result of a part of the ranks, on its way through the tree. */
 typedef struct dagi_verdict {
     int status, origin; /* origin: rank that `message` is from */
+    int again;          /* 1: some task asks for another round */
     int64_t info;
     uint64_t hash;
     char message[3072];
@@ -191,7 +192,7 @@ struct dagi_comm_pools {
     uint32_t given_up; /* pools up to this one are known to be missing here */
 };
 
-/* What has come before its pool was added. */
+/* Messages that have come before their pool was added. */
 struct dagi_comm_early {
     dagi_early_pieces *pieces;
     int count;           /* early messages kept */
@@ -210,6 +211,28 @@ struct dagi_comm_barrier {
     int64_t begun; /* application thread */
 };
 
+/* Results of devices that leave from there. */
+struct dagi_comm_direct {
+    int possible;  /* fixed: 1 = MPI reads memory of devices */
+    char why[256]; /* fixed: why it does not */
+    /* Sent from there, and by way of the host; written under the lock. */
+    _Atomic int64_t bytes, staged;
+};
+
+/* What tests disturb. */
+struct dagi_comm_chaos {
+    int64_t delivered; /* messages for tasks of this rank so far, where the setting `lose` counts */
+    uint64_t random;
+};
+
+/* Open pools whose programs are ahead of this rank's. */
+struct dagi_comm_ahead {
+    dagi_ahead *list;
+    /* Of deliveries that wait, up to about early_most, and of messages that wait for other programs;
+     * written under the lock. */
+    _Alignas(DAGI_LINE) _Atomic int64_t kept, held;
+};
+
 struct dagi_comm {
     dag_context *ctx;    /* fixed */
     double latency;      /* fixed: dag_latency() */
@@ -218,8 +241,7 @@ struct dagi_comm {
     int64_t inline_max;  /* fixed: most payload bytes in an ACTIVATE */
     int bcast;           /* fixed: shape forced by the setting, or AUTO */
     dagi_tree_link link;      /* fixed: of the network, as far as settings say */
-    int direct;          /* fixed: 1 = MPI reads memory of devices */
-    char no_direct[256]; /* fixed: why it does not */
+    struct dagi_comm_direct direct;
 
     _Alignas(DAGI_LINE) _Atomic int lock;     /* the progress lock */
     _Alignas(DAGI_LINE) _Atomic(dagi_item *) inbox; /* latest first */
@@ -227,24 +249,17 @@ struct dagi_comm {
     _Alignas(DAGI_LINE) _Atomic int congested; /* written under the lock */
 
     struct dagi_worker *w; /* holder of the lock */
-    int64_t delivered; /* messages for tasks of this rank so far, where the setting `lose` counts */
-    uint64_t random;       /* chaos */
+    struct dagi_comm_chaos chaos;
 
     struct dagi_comm_out out;
     struct dagi_comm_bulk bulk;
-    _Atomic int64_t bytes_direct, bytes_staged; /* of results of devices; written under the lock */
     int unfinished; /* arrivals that exist */
     dagi_arrival *scatters; /* that wait for pieces, or for a neighbour to be ready */
     struct dagi_comm_early early;
 
     struct dagi_comm_pools pools;
 
-    /* open pools */
-    dagi_ahead *aheads;
-    /* Of deliveries that wait, up to about early_most, and of messages that wait for other programs;
-     * written under the lock. */
-    _Alignas(DAGI_LINE) _Atomic int64_t kept_bytes, held_bytes;
-
+    struct dagi_comm_ahead ahead;
     struct dagi_comm_barrier barrier;
 
     _Atomic int outlook; /* of dagi_comm_outlook(); written under the lock */
@@ -271,10 +286,12 @@ int dagi_comm_drain(dagi_comm *c); /* the inbox; number of items */
 void dagi_comm_post(dagi_comm *c, dagi_item *item); /* into the inbox; any thread, no lock */
 static inline uint32_t dagi_comm_random(dagi_comm *c, uint32_t n)
 {
-    c->random ^= c->random << 13;
-    c->random ^= c->random >> 7;
-    c->random ^= c->random << 17;
-    return (uint32_t)(c->random >> 32) % n;
+    uint64_t x = c->chaos.random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    c->chaos.random = x;
+    return (uint32_t)(x >> 32) % n;
 }
 static inline int dagi_comm_chaos(dagi_comm *c, uint32_t n)
 {
@@ -375,7 +392,7 @@ dagi_early *dagi_early_take(dagi_pool_comm *p);
 void dagi_early_uncount(dagi_comm *c, const dagi_early *early);
 /* Receive and forget what was kept of a pool that is not wanted, as far as that may be now. */
 void dagi_early_forget(dagi_comm *c, dagi_pool_comm *p);
-/* What is accepted may have changed, or there is room again: tell those who wait for it. */
+/* Tell senders that wait: messages of other pools may be accepted now, or there is room again. */
 void dagi_early_open_gates(dagi_comm *c);
 void dagi_gate_message(dagi_comm *c, int source, const void *data);
 

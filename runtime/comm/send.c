@@ -312,9 +312,9 @@ void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int c
     if (s->pool)
         dagi_pool_sent(s->pool, 0, bytes);
     if (s->cargo[cargo].departure && !s->cargo[cargo].lost)
-        add(&c->bytes_direct, bytes);
+        add(&c->direct.bytes, bytes);
     else if (s->cargo[cargo].staged)
-        add(&c->bytes_staged, bytes);
+        add(&c->direct.staged, bytes);
     c->engine->ops->send(c->engine, dest, tag, &v, on_sent, s);
 }
 
@@ -392,7 +392,7 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     if (s->pool)
         dagi_pool_sent(s->pool, 1, (int64_t)payload);
     if (s->staged)
-        add(&c->bytes_staged, s->staged);
+        add(&c->direct.staged, s->staged);
     if (s->arrival && s->bulk)
         open_child(c, s->arrival, first, tag);
     else if (transfers)

@@ -1,4 +1,4 @@
-/* What waits in the inbox, and sends: messages of completed tasks to groups of ranks. */
+/* Items of the inbox, and sends: messages of completed tasks to groups of ranks. */
 #ifndef DAGI_COMM_SEND_H
 #define DAGI_COMM_SEND_H
 
@@ -38,7 +38,7 @@ struct dagi_send_to {
     int32_t ndest, group;
 };
 
-/* Of a broadcast in the shape SCATTER. */
+/* The part of a broadcast in the shape SCATTER. */
 struct dagi_send_scatter {
     uint32_t serial; /* number of the broadcast at its root */
     int32_t root;

@@ -101,7 +101,7 @@ typedef struct dagi_wire_end {
     int64_t info;
     uint64_t hash;
     uint32_t text_bytes;
-    uint32_t unused2;
+    uint32_t again; /* 1: some task asks for another round */
 } dagi_wire_end;
 
 /* An ACTIVATE being read. Pointers lead into the message. */
@@ -112,7 +112,7 @@ typedef struct dagi_wire_view {
     const char *payload;
 } dagi_wire_view;
 
-/* What an ACTIVATE carries of a pool's hash. */
+/* The part of a pool's hash that an ACTIVATE carries. */
 static inline uint32_t dagi_wire_hash(uint64_t hash)
 {
     return (uint32_t)(hash ^ (hash >> 32));

@@ -231,7 +231,7 @@ static void settle_workers(dag_context *ctx)
             continue;
         r->special = DAGI_TRACK(&r->worker) || tasks->device;
         /* traces, reports and checks want each arrival */
-        r->joins = !r->special && !tasks->observer && !ctx->settings.serial;
+        r->joins = r->special || tasks->observer || ctx->settings.serial ? DAGI_GIVEN : UINT32_MAX;
     }
 }
 
@@ -307,6 +307,20 @@ static dag_status build_simulated(dag_context *ctx, char *why, size_t size)
     return DAG_SUCCESS;
 }
 
+/* Under SimGrid's MPI, whose ranks have one thread: kernels take the time that a description of the machine
+ * says. Without one they compute. */
+static dag_status simulated_by_mpi(dag_context *ctx, char *why, size_t size)
+{
+    dagi_crew(ctx)->blocks = dagi_comm_blocks(ctx);
+    if (!dagi_crew(ctx)->blocks)
+        return DAG_SUCCESS;
+    if (!dagi_tasks(ctx)->single) {
+        snprintf(why, size, "under SimGrid a rank has one worker: set threads = 1");
+        return DAG_ERR_UNSUPPORTED;
+    }
+    return ctx->settings.machine[0] ? dagi_sim_time_kernels(ctx, why, size) : DAG_SUCCESS;
+}
+
 /* 0 = a worker per core of its share. */
 static int wanted_workers(const dag_context *ctx)
 {
@@ -341,6 +355,8 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
     if (status == DAG_SUCCESS)
         status = dagi_observe(ctx, why, size);
     settle_workers(ctx);
+    if (status == DAG_SUCCESS)
+        status = simulated_by_mpi(ctx, why, size);
     if (status == DAG_SUCCESS)
         status = dagi_workers_start(ctx);
     if (status == DAG_ERR_NOMEM && !why[0])
@@ -419,6 +435,8 @@ dag_status dag_fini(dag_context *context)
                          open->program->name);
         return DAG_ERR_STATE;
     }
+    while (dagi_tasks(context)->rounds)
+        dag_wait(dagi_tasks(context)->rounds);
     if (context->simulated) {
         if (context->settings.report)
             dagi_sim_report(context);

@@ -1,4 +1,4 @@
-/* What dag_init() and dag_init_mpi() have in common. */
+/* The common part of dag_init() and dag_init_mpi(). */
 #ifndef DAGI_INIT_H
 #define DAGI_INIT_H
 

@@ -36,7 +36,7 @@ int dag_workers(const dag_context *context)
 
 int dag_simulated(const dag_context *context)
 {
-    return context->simulated;
+    return context->modelled;
 }
 
 int dag_reproducible(const dag_context *context)

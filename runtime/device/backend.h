@@ -61,7 +61,7 @@ typedef struct dagi_backend {
     int (*count)(char *why, size_t size);
     dagi_result (*open)(int index, void **device, dagi_backend_info *info);
     void (*close)(void *device);
-    /* What the last call of this thread that failed says, with the name of the call. */
+    /* Name and message of the last call of this thread that failed. */
     const char *(*error)(void);
 
     dagi_result (*alloc)(void *device, size_t bytes, void **at); /* 256-byte aligned */
@@ -101,7 +101,7 @@ typedef struct dagi_backend {
     dagi_result (*query)(void *event); /* OK: all that was before it is done; BUSY; LOST */
 } dagi_backend;
 
-/* What a queue begins with, set by whoever has asked for the queue. */
+/* The head of a queue, set by whoever has asked for the queue. */
 typedef struct dagi_queue_head {
     const dagi_backend *backend;
 } dagi_queue_head;

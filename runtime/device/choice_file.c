@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char header[] = "dag kernel times 1";
 
@@ -127,36 +126,12 @@ static void free_content(content *c)
     *c = (content){0};
 }
 
-/* The text of a regular file; NULL with errno, EFBIG for what cannot be one of ours. */
-static char *read_text(const char *path)
-{
-    struct stat st;
-    FILE *f = fopen(path, "re");
-    if (f == NULL)
-        return NULL;
-    char *text = NULL;
-    if (fstat(fileno(f), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > LARGEST_FILE) {
-        errno = EFBIG;
-    } else if ((text = malloc((size_t)st.st_size + 1)) != NULL) {
-        size_t got = fread(text, 1, (size_t)st.st_size, f);
-        text[got] = '\0';
-        if (ferror(f)) {
-            free(text);
-            text = NULL;
-        }
-    }
-    int error = errno;
-    fclose(f);
-    errno = error;
-    return text;
-}
-
 enum { WHOLE, ABSENT, DAMAGED, FOREIGN };
 
 static int read_content(const char *path, content *c, char *why, size_t size)
 {
     *c = (content){0};
-    c->text = read_text(path);
+    c->text = dag_replace_read(path, LARGEST_FILE);
     if (c->text == NULL && errno == ENOENT)
         return ABSENT;
     if (c->text == NULL) {

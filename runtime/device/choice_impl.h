@@ -1,4 +1,4 @@
-/* What the files of choice.h share. */
+/* Shared by the files behind choice.h. */
 #ifndef DAGI_CHOICE_IMPL_H
 #define DAGI_CHOICE_IMPL_H
 

@@ -29,7 +29,8 @@ int dagi_copy_users(const dagi_copy *copy, dagi_ticket *users)
     return n;
 }
 
-void dagi_copy_return(dagi_device *d, const dagi_copy *copy)
+/* The copy is off its value's record: its memory goes back to its device. */
+static void copy_return(dagi_device *d, const dagi_copy *copy)
 {
     dagi_ticket users[DAGI_COPY_TICKETS];
     int n = dagi_copy_users(copy, users);
@@ -47,7 +48,7 @@ void dagi_copies_return_stale(const struct dagi_devices *all, dagi_copies *c)
         dagi_unlock(&c->lock);
         if (!found)
             return;
-        dagi_copy_return(dagi_device_at(all, space), &copy);
+        copy_return(dagi_device_at(all, space), &copy);
     }
 }
 

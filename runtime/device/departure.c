@@ -83,7 +83,7 @@ uint32_t dagi_depart(dagi_job *job, uint32_t remote)
         size_t bytes = (size_t)v->m * (size_t)v->n * v->elem;
         dagi_block *block = only_here(d, v, &away);
         if (direct && block && bytes > d->all->direct_most &&
-            d->departing + bytes <= d->piece_bytes / SHARE)
+            d->departing + bytes <= d->piece.bytes / SHARE)
             job->flow[f].departure = depart(d, block, bytes);
         departs |= (uint32_t)(job->flow[f].departure != NULL) << f;
         job->sets.staged |= (uint32_t)(away && !job->flow[f].departure) << f;
@@ -160,7 +160,7 @@ size_t dagi_devices_room(const dag_context *ctx)
 {
     size_t room = SIZE_MAX;
     for (int i = 0; dagi_tasks(ctx)->devices && i < dagi_tasks(ctx)->devices->count; i++) {
-        size_t bytes = dagi_tasks(ctx)->devices->device[i]->piece_bytes;
+        size_t bytes = dagi_tasks(ctx)->devices->device[i]->piece.bytes;
         room = bytes < room ? bytes : room;
     }
     return room;
@@ -170,7 +170,7 @@ void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes)
 {
     const struct dagi_devices *all = dagi_tasks(ctx)->devices;
     dagi_device *d = all->device[device];
-    const dagi_copy_job job = {.to = d->piece, .from = pattern, .to_ld = (int64_t)bytes,
+    const dagi_copy_job job = {.to = d->piece.begin, .from = pattern, .to_ld = (int64_t)bytes,
                                .from_ld = (int64_t)bytes, .m = (int64_t)bytes, .n = 1, .elem = 1};
     d->backend->choose(d->handle);
     dagi_result result = d->backend->copy_in(d->in.queue, &job);
@@ -181,7 +181,7 @@ void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes)
     /* Who sends later may have any device, so here it is another one, if there is. */
     const dagi_device *other = all->device[(device + 1) % all->count];
     other->backend->choose(other->handle);
-    return result == DAGI_OK ? d->piece : NULL;
+    return result == DAGI_OK ? d->piece.begin : NULL;
 }
 
 void dagi_devices_send_directly(dag_context *ctx, size_t inline_max)

@@ -143,7 +143,7 @@ static dagi_device *open_device(struct dagi_devices *all, const dagi_backend *ba
     d->backend = backend;
     d->index = all->count;
     d->space = d->index + 1;
-    d->node = -1;
+    d->near.node = -1;
     const char *what = "cannot be opened";
     char no_memory[256] = "";
     dagi_result result = backend->open(number, &d->handle, &d->info);
@@ -157,7 +157,7 @@ static dagi_device *open_device(struct dagi_devices *all, const dagi_backend *ba
         what = "cannot be set up";
         result = make_infos(d);
     }
-    if (result == DAGI_OK && !(d->memory = dagi_memory_new(d->piece, d->piece_bytes)))
+    if (result == DAGI_OK && !(d->memory = dagi_memory_new(d->piece.begin, d->piece.bytes)))
         result = DAGI_NOMEM;
     if (result == DAGI_OK)
         return d;
@@ -224,10 +224,10 @@ static void find_near(struct dagi_devices *all)
     for (int i = 0; i < all->count; i++) {
         dagi_device *d = all->device[i];
         int near = 0;
-        d->node = node[i];
+        d->near.node = node[i];
         for (int w = 0; w < dagi_tasks(ctx)->nworkers; w++)
-            near += d->node >= 0 && all->worker_node[w] == d->node;
-        d->has_near = near > 0 && near < dagi_tasks(ctx)->nworkers;
+            near += d->near.node >= 0 && all->worker_node[w] == d->near.node;
+        d->near.workers = near > 0 && near < dagi_tasks(ctx)->nworkers;
     }
 }
 

@@ -52,7 +52,7 @@ void dagi_device_causes(struct dagi_worker *w, struct dag_task *t);
 /* Behind it, when flows in `mask` have got values of their own: the task on a core writes them. */
 void dagi_device_host_written(struct dagi_worker *w, struct dag_task *t, uint32_t mask);
 
-/* Of a list of tasks that have become ready, those that run on cores. */
+/* Takes a list of tasks that have become ready; returns those that run on cores. */
 struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list);
 /* So many tasks wait for devices that no further instances should be started. */
 int dagi_devices_full(const dag_context *ctx);
@@ -112,7 +112,7 @@ void dagi_device_choose(struct dagi_worker *w);
  * cannot be done. */
 size_t dagi_devices_room(const dag_context *ctx);
 void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes);
-/* What came of it: from now on messages are sent from devices. */
+/* From now on messages are sent from devices. */
 void dagi_devices_send_directly(dag_context *ctx, size_t inline_max);
 
 #endif

@@ -56,7 +56,7 @@ static inline struct dagi_driver *dagi_driver(const struct dagi_worker *w)
 /* ---- record.c: what traces have; only while DAGI_TRACE(ctx) is not NULL ----------------------- */
 
 void dagi_record_tracks(const struct dagi_devices *all);
-/* What was found done in this round in one lane: so many tickets, and the jobs behind some of these. */
+/* Records what a round found done in one lane: so many tickets, and the jobs behind some of these. */
 void dagi_record_lane(struct dagi_worker *w, struct dagi_device *d, int lane, int tickets,
                       const struct dagi_job *jobs);
 void dagi_record_copy(const struct dagi_device *d, const dagi_move *move, uint64_t begin,
@@ -66,8 +66,6 @@ void dagi_record_copy(const struct dagi_device *d, const dagi_move *move, uint64
  * none. */
 uint64_t dagi_record_move(struct dagi_device *d, struct dagi_lane *lane, uint64_t cause,
                           dagi_result result);
-/* What brought the content of v to a space where it is needed, 0 = who made it; it was this. */
-uint64_t dagi_record_content(dag_value *v, int space);
 void dagi_record_brought(dag_value *v, int space, uint64_t cause);
 /* While it is: the inputs of a job are known, its kernels have a place in their lane, its successors on
  * this rank are to be told, the others are, behind what has come to the host of the flows `awaited`. */
@@ -117,7 +115,7 @@ struct dagi_device_load {
     _Atomic int64_t backlog;  /* nanoseconds, estimated, of jobs that are not retired */
 };
 
-/* What others have brought, shared, and what the manager has taken of it, its own. */
+/* Lists that others bring to (shared), and what the manager has taken from them (its own). */
 struct dagi_device_brought {
     _Atomic(dagi_slip *) inbox;         /* linked by next, latest first */
     _Atomic(struct dag_task *) fetches; /* wait for content on the host; likewise */
@@ -155,6 +153,26 @@ struct dagi_device_time {
     uint64_t ticks; /* when this round began, dagi_clock(); 0 = nothing is recorded */
 };
 
+/* Workers that are near; fixed. */
+struct dagi_device_near {
+    int node;    /* of NUMA, where the device is; -1 = not known */
+    int workers; /* 1: some are bound to that node, and others elsewhere */
+};
+
+/* Memory in which all copies lie; fixed. */
+struct dagi_device_piece {
+    struct dagi_estate *estate; /* whose part it is; NULL = there is none yet */
+    int part;
+    void *begin;
+    size_t bytes;
+};
+
+/* The office of the manager; shared. */
+struct dagi_device_post {
+    _Atomic int manager;     /* index of the worker + 1; 0 = nobody */
+    _Atomic uint64_t vacant; /* since when a worker far away knows of work without one; 0 = not */
+};
+
 typedef struct dagi_device {
     /* -- fixed */
     struct dagi_devices *all;
@@ -162,18 +180,12 @@ typedef struct dagi_device {
     int index, space; /* space = index + 1 */
     void *handle;
     dagi_backend_info info;
-    int node; /* NUMA node that it is near; -1 = not known */
-    int has_near; /* 1: workers are bound to that node, and others elsewhere */
-    struct dagi_estate *estate; /* whose part it is; NULL = it has none yet */
-    int part;
-    void *piece; /* of memory, in which all copies lie */
-    size_t piece_bytes;
+    struct dagi_device_near near;
+    struct dagi_device_piece piece;
 
     /* -- shared */
-    _Atomic int manager;  /* index of the worker + 1; 0 = nobody */
     _Atomic int lost;
-    _Atomic uint64_t
-        vacant; /* since when a worker far away knows of work and no manager; 0 = not */
+    struct dagi_device_post post;
     struct dagi_device_load load;
     struct dagi_device_brought brought;
     _Atomic int values_lock; /* guards `value` of all blocks */
@@ -304,7 +316,7 @@ int dagi_has_core_body(struct dag_task *t);
 
 /* A task waits to be issued from now on; nonzero = out of memory, and it does not. */
 int dagi_slips_enter(struct dagi_worker *w, const dagi_slip *slip);
-/* What the inbox holds goes to the queue. */
+/* Moves the content of the inbox to the queue. */
 void dagi_slips_collect(struct dagi_worker *w, dagi_device *d);
 /* The best, which is the manager's to issue; NULL = none. */
 dagi_job *dagi_slips_pop(struct dagi_worker *w, dagi_device *d);
@@ -313,7 +325,7 @@ void dagi_slips_prefetch(dagi_device *d);
 /* It is issued and retired, or went elsewhere. */
 void dagi_job_free(dagi_job *job);
 void dagi_jobs_drop(dagi_device *d);
-/* What tasks not issued will use next is kept longest. */
+/* Marks blocks that waiting tasks will use next: these are kept longest. */
 void dagi_slips_next_use(dagi_device *d);
 /* The task will not run here: what it would have used is kept for others only. */
 void dagi_slips_forget_use(dagi_device *d, struct dag_task *t);
@@ -373,8 +385,6 @@ void dagi_block_living(dagi_device *d, dagi_block *b, dag_value *v);
 int dagi_copy_users(const dagi_copy *copy, dagi_ticket *users);
 /* Copies that are not valid any more give their memory back. The caller holds a reference. */
 void dagi_copies_return_stale(const struct dagi_devices *all, dagi_copies *c);
-/* The copy is off its value's record: its memory goes back to its device. */
-void dagi_copy_return(dagi_device *d, const dagi_copy *copy);
 /* A transfer from or to the host's copy that has not passed; queue NULL = none. The record's lock is
  * held. */
 dagi_ticket dagi_copies_host_busy(const dagi_copies *c);
@@ -420,7 +430,7 @@ void dagi_info_clear(dagi_device *d, int slot, dagi_lane *lane);
 void dagi_retire_all(struct dagi_worker *w, dagi_device *d);
 /* ---- stats.c -------------------------------------------------------------------------------- */
 
-/* What the device was at since the last round, and what it is at behind this one. */
+/* Counts what the device did since the last round, and notes what it does behind this one. */
 void dagi_stats_round(dagi_device *d);
 
 /* ---- manager.c ------------------------------------------------------------------------------ */

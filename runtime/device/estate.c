@@ -84,10 +84,10 @@ dagi_result dagi_estate_take(dagi_device *d, int number, char *why, size_t size)
         result = DAGI_REFUSED;
     } else {
         e->taken |= UINT32_C(1) << part;
-        d->estate = e;
-        d->part = part;
-        d->piece = (char *)e->piece + (size_t)part * e->bytes;
-        d->piece_bytes = e->bytes;
+        d->piece.estate = e;
+        d->piece.part = part;
+        d->piece.begin = (char *)e->piece + (size_t)part * e->bytes;
+        d->piece.bytes = e->bytes;
     }
     pthread_mutex_unlock(&lock);
     return result;
@@ -95,11 +95,11 @@ dagi_result dagi_estate_take(dagi_device *d, int number, char *why, size_t size)
 
 void dagi_estate_leave(dagi_device *d)
 {
-    struct dagi_estate *e = d->estate;
+    struct dagi_estate *e = d->piece.estate;
     if (!e)
         return;
     pthread_mutex_lock(&lock);
-    e->taken &= ~(UINT32_C(1) << d->part);
+    e->taken &= ~(UINT32_C(1) << d->piece.part);
     if (!e->taken) {
         struct dagi_estate **link = &estates;
         while (*link != e)
@@ -109,5 +109,5 @@ void dagi_estate_leave(dagi_device *d)
         free(e);
     }
     pthread_mutex_unlock(&lock);
-    d->estate = NULL;
+    d->piece.estate = NULL;
 }

@@ -133,7 +133,7 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result, const char 
     /* While nothing is under way nothing will retire. So everything leaves, what this task would find
      * here included, and its flows find room side by side. */
     if (*result == DAGI_OK && !under_way(d)) {
-        size_t all = d->piece_bytes;
+        size_t all = d->piece.bytes;
         int gone = 0, more;
         while ((more = make_room(d, &all, 1, result)) > 0 && *result == DAGI_OK)
             gone += more;

@@ -65,7 +65,7 @@ static inline dagi_ticket dagi_lane_next(dagi_lane *lane)
 }
 int dagi_lane_room(const dagi_lane *lane); /* tickets that may be given now */
 int dagi_lane_busy(const dagi_lane *lane);
-/* What was moved for the latest ticket, once that is given. */
+/* The move of the latest ticket, once that is given. */
 static inline const dagi_move *dagi_lane_latest(const dagi_lane *lane)
 {
     return &lane->slot[lane->count % DAGI_LANE_SLOTS].move;
@@ -73,7 +73,7 @@ static inline const dagi_move *dagi_lane_latest(const dagi_lane *lane)
 /* Nonzero when a queue of d can wait for the event of a ticket, or need not. That of another kind can be
  * waited for by nobody but us, until it has passed. */
 int dagi_ticket_settled(dagi_ticket t, const struct dagi_device *d);
-/* What is enqueued from now on runs behind the ticket, of any device. */
+/* Makes all that is enqueued from now on run behind the ticket, of any device. */
 dagi_result dagi_lane_wait(dagi_lane *lane, dagi_ticket t);
 /* End what was enqueued for the next ticket, which is given by this. Not OK: the device is lost. */
 dagi_result dagi_lane_mark(dagi_lane *lane, dag_taskpool *pool);

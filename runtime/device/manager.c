@@ -18,7 +18,7 @@ static int has_work(const dagi_device *d)
 
 void dagi_device_alert(dagi_device *d)
 {
-    if (atomic_load(&d->manager) == 0)
+    if (atomic_load(&d->post.manager) == 0)
         dagi_wake_one(d->all->ctx);
 }
 
@@ -44,7 +44,7 @@ int dagi_device_wants(struct dagi_worker *w)
         return 1;
     for (int i = 0; i < all->count; i++) {
         const dagi_device *d = all->device[i];
-        if (atomic_load_explicit(&d->manager, memory_order_relaxed) == 0 && has_work(d))
+        if (atomic_load_explicit(&d->post.manager, memory_order_relaxed) == 0 && has_work(d))
             return 1;
     }
     return 0;
@@ -215,18 +215,18 @@ static void resign(struct dagi_worker *w, dagi_device *d)
     dagi_driver(w)->manages &= ~(UINT32_C(1) << d->index);
     if (!dagi_driver(w)->manages && !dagi_driver(w)->has_device)
         return_to_own(d->all);
-    atomic_store(&d->manager, 0);
+    atomic_store(&d->post.manager, 0);
     if (has_work(d))
         dagi_device_alert(d);
 }
 
 int dagi_device_is_mine(dagi_device *d, int worker, uint64_t now)
 {
-    if (!d->has_near || d->all->worker_node[worker] == d->node)
+    if (!d->near.workers || d->all->worker_node[worker] == d->near.node)
         return 1;
-    uint64_t since = atomic_load_explicit(&d->vacant, memory_order_relaxed);
+    uint64_t since = atomic_load_explicit(&d->post.vacant, memory_order_relaxed);
     if (since == 0)
-        atomic_store_explicit(&d->vacant, now, memory_order_relaxed);
+        atomic_store_explicit(&d->post.vacant, now, memory_order_relaxed);
     return since != 0 && now - since > DAGI_NEAR_FIRST;
 }
 
@@ -239,14 +239,14 @@ int dagi_device_progress(struct dagi_worker *w)
         uint32_t bit = UINT32_C(1) << i;
         if (!(dagi_driver(w)->manages & bit)) {
             int nobody = 0;
-            if (!has_work(d) || atomic_load(&d->manager) != 0 ||
-                (d->has_near && !dagi_device_is_mine(d, w->index, dagi_now())) ||
-                !atomic_compare_exchange_strong(&d->manager, &nobody, w->index + 1))
+            if (!has_work(d) || atomic_load(&d->post.manager) != 0 ||
+                (d->near.workers && !dagi_device_is_mine(d, w->index, dagi_now())) ||
+                !atomic_compare_exchange_strong(&d->post.manager, &nobody, w->index + 1))
                 continue;
             if (!dagi_driver(w)->manages && !dagi_driver(w)->has_device)
                 leave_own(all);
             dagi_driver(w)->manages |= bit;
-            atomic_store_explicit(&d->vacant, 0, memory_order_relaxed);
+            atomic_store_explicit(&d->post.vacant, 0, memory_order_relaxed);
         }
         events += round_of(w, d);
         if (!has_work(d))

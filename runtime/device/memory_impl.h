@@ -1,4 +1,4 @@
-/* What the files of memory.h share. */
+/* Shared by the files behind memory.h. */
 #ifndef DAGI_MEMORY_IMPL_H
 #define DAGI_MEMORY_IMPL_H
 

@@ -129,7 +129,7 @@ static void too_large(const struct options *o, const struct dagi_devices *all, s
                    "%s: %s of class %s needs %zu bytes on device %d (%s), whose pool has %zu, and "
                    "the class has no body for cores: use smaller tiles or a larger %s_memory",
                    t->pool->program->file, name, t->cls->name, o->kind[d->backend->kind].bytes,
-                   d->index, d->info.name, d->piece_bytes, dagi_kinds[d->backend->kind].prefix);
+                   d->index, d->info.name, d->piece.bytes, dagi_kinds[d->backend->kind].prefix);
 }
 
 /* Bit i: a body wants device i, counted over all kinds. */
@@ -158,7 +158,7 @@ static uint32_t list_devices(struct options *o, const struct dagi_devices *all, 
             const dagi_device *d = all->device[i];
             int kind = d->backend->kind;
             if (o->kind[kind].body && !atomic_load(&d->lost) &&
-                o->kind[kind].bytes <= d->piece_bytes && (pass || wanted >> i & 1))
+                o->kind[kind].bytes <= d->piece.bytes && (pass || wanted >> i & 1))
                 add_device(o, d, t);
         }
     }

@@ -21,7 +21,7 @@
 #define DAG_PLUGINS_INSTALLED ""
 #endif
 
-#define KIND_OF(NAME, number, name, file) [number] = {#NAME, #name, file},
+#define KIND_OF(NAME, number, name, file, kernels) [number] = {#NAME, #name, file},
 const dagi_kind dagi_kinds[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(KIND_OF)};
 
 /* A line PROBE(NAME, name) for each folder with a probe.c, written by the build. */

@@ -102,7 +102,8 @@ uint64_t dagi_record_move(dagi_device *d, dagi_lane *lane, uint64_t cause, dagi_
     return move->id ? move->id : move->cause;
 }
 
-uint64_t dagi_record_content(dag_value *v, int space)
+/* What brought the content of v to a space where it is needed, 0 = who made it; it was this. */
+static uint64_t brought_by(dag_value *v, int space)
 {
     dagi_copies *c = v ? dagi_copies_get(v) : NULL;
     if (!c)
@@ -125,7 +126,7 @@ static void collect(struct dagi_worker *w, struct dag_task *t, int space)
 {
     uint64_t content[DAG_MAX_FLOWS];
     for (int f = 0; f < t->cls->ndata; f++)
-        content[f] = dagi_record_content(dag_task_flows(t)[f], space);
+        content[f] = brought_by(dag_task_flows(t)[f], space);
     dagi_trace_collect(DAGI_TRACK(w), t, content);
 }
 
@@ -156,8 +157,7 @@ void dagi_record_retire(struct dagi_worker *w, const dagi_job *job, uint32_t awa
     uint64_t id = job->id;
     for (int f = 0; f < job->ndata; f++) {
         if (awaited >> f & 1)
-            id = dagi_trace_join(DAGI_TRACK(w), id,
-                                 dagi_record_content(dag_task_flows(job->task)[f], DAGI_HOST));
+            id = dagi_trace_join(DAGI_TRACK(w), id, brought_by(dag_task_flows(job->task)[f], DAGI_HOST));
     }
     dagi_trace_source(DAGI_TRACK(w), id);
 }

@@ -28,7 +28,8 @@ struct dagi_residence *dagi_residence_of(const dag_collection *c)
     return residence;
 }
 
-struct dagi_residence *dagi_residence_in(const dag_context *ctx, const dag_collection *c)
+/* The residence of a collection that a pool of this context names; NULL = it has none here. */
+static struct dagi_residence *residence_in(const dag_context *ctx, const dag_collection *c)
 {
     struct dagi_residence *residence = dagi_residence_of(c);
     return residence && residence->all == dagi_tasks(ctx)->devices ? residence : NULL;
@@ -248,7 +249,7 @@ dag_status dag_resident_begin(dag_context *ctx, dag_collection *c, dag_residence
     if (is_named(ctx, c))
         return dag_error(ctx, DAG_ERR_STATE, "dag_resident_begin: a taskpool that names \"%s\" has "
                          "not ended", c->name);
-    struct dagi_residence *residence = dagi_residence_in(ctx, c);
+    struct dagi_residence *residence = residence_in(ctx, c);
     if (!residence)
         residence = found(ctx, c);
     if (!residence)
@@ -263,7 +264,7 @@ dag_status dag_resident_begin(dag_context *ctx, dag_collection *c, dag_residence
 dag_status dag_resident_home(dag_context *ctx, dag_collection *c)
 {
     dag_status status = check(ctx, "dag_resident_home", c);
-    struct dagi_residence *residence = status == DAG_SUCCESS ? dagi_residence_in(ctx, c) : NULL;
+    struct dagi_residence *residence = status == DAG_SUCCESS ? residence_in(ctx, c) : NULL;
     if (!residence)
         return status;
     bring_home(residence, 1);
@@ -273,7 +274,7 @@ dag_status dag_resident_home(dag_context *ctx, dag_collection *c)
 dag_status dag_resident_drop(dag_context *ctx, dag_collection *c)
 {
     dag_status status = check(ctx, "dag_resident_drop", c);
-    struct dagi_residence *residence = status == DAG_SUCCESS ? dagi_residence_in(ctx, c) : NULL;
+    struct dagi_residence *residence = status == DAG_SUCCESS ? residence_in(ctx, c) : NULL;
     return residence ? drop(residence, 1) : status;
 }
 
@@ -282,7 +283,7 @@ dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
     dag_status status = check(ctx, "dag_resident_end", c);
     if (status != DAG_SUCCESS || !dagi_tasks(ctx)->devices)
         return status;
-    struct dagi_residence *residence = dagi_residence_in(ctx, c);
+    struct dagi_residence *residence = residence_in(ctx, c);
     if (!residence)
         return dag_error(ctx, DAG_ERR_STATE, "dag_resident_end: \"%s\" is not resident", c->name);
     dagi_run_until(dagi_tasks(ctx)->workers[0], no_pool, residence); /* tasks look at `deferred` */
@@ -299,7 +300,9 @@ dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
     return status;
 }
 
-const char *dagi_resident_conflict(const dag_taskpool *pool, const dag_matrix *matrix)
+/* The collection under which memory of a matrix that a taskpool names is resident already, or is used by
+ * the same taskpool or one that has not ended: its name; NULL = none. Application thread. */
+static const char *conflict_of(const dag_taskpool *pool, const dag_matrix *matrix)
 {
     dag_context *ctx = pool->ctx;
     const char *from = matrix->base;
@@ -347,9 +350,9 @@ void dagi_residences_name(dag_taskpool *pool)
 {
     for (int s = 0; s < pool->program->nslots; s++) {
         dagi_data_name_residence(pool->data, s,
-                                 dagi_residence_in(pool->ctx, dagi_pool(pool)->collections[s]));
+                                 residence_in(pool->ctx, dagi_pool(pool)->collections[s]));
         const dag_matrix *matrix = dagi_data_matrix(pool->data, s);
-        const char *name = matrix ? dagi_resident_conflict(pool, matrix) : NULL;
+        const char *name = matrix ? conflict_of(pool, matrix) : NULL;
         if (name)
             dagi_pool_fail(pool, DAG_ERR_STATE,
                            "%s: the memory of matrix %s is that of \"%s\", whose "

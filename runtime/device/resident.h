@@ -23,8 +23,6 @@ struct dagi_residence;
  * names its collection, so tasks find it in their pool (dagi_data_name_residence()).
  */
 struct dagi_residence *dagi_residence_of(const dag_collection *c);
-/* The same for a collection that a pool of this context names. */
-struct dagi_residence *dagi_residence_in(const dag_context *ctx, const dag_collection *c);
 
 /* For bind.c: the value of an element, with one more reference; flags of data.h. NULL = the pool
  * has failed, or out of memory. Of an element that is not empty. */
@@ -44,9 +42,6 @@ int dagi_resident_stays(const struct dagi_residence *residence);
  * content may be on a device, as that of another matrix, is refused: not all ranks need see it, so it is
  * an error of the run, not of the call. */
 void dagi_residences_name(dag_taskpool *pool);
-/* The collection under which memory of a matrix that a taskpool names is resident already, or is used by
- * the same taskpool or one that has not ended: its name; NULL = none. Application thread. */
-const char *dagi_resident_conflict(const dag_taskpool *pool, const dag_matrix *matrix);
 /* The collection is about to be freed. `content`: its memory lives on, and what devices have of it
  * is brought home. Application thread. */
 void dagi_residence_leave(dag_collection *c, int content);

@@ -37,7 +37,7 @@ int dag_device_stats_get(const dag_context *context, int index, dag_device_stats
     *stats = (dag_device_stats){
         .name = d->info.name,
         .failed = atomic_load(&d->lost),
-        .memory = (int64_t)d->piece_bytes,
+        .memory = (int64_t)d->piece.bytes,
         .tasks = get(&c->tasks),
         .bytes_in = get(&c->bytes_in),
         .bytes_out = get(&c->bytes_out),
@@ -52,7 +52,7 @@ int dag_device_stats_get(const dag_context *context, int index, dag_device_stats
         .flops = atomic_load_explicit(&c->flops, memory_order_relaxed),
         .copying = (double)get(&c->copying) * 1e-9,
         .overlapped = (double)get(&c->overlapped) * 1e-9,
-        .numa_node = d->node,
+        .numa_node = d->near.node,
     };
     return 1;
 }

@@ -14,7 +14,7 @@ void dagi_grid_collection(dag_collection *c, int rank, int size, const dag_colle
 /* The collection as another rank of its job sees it. */
 void dagi_grid_become(dag_collection *c, int rank);
 
-/* What dag_matrix_new() takes for what a description leaves open. */
+/* The description with the values that dag_matrix_new() takes where it leaves them open. */
 dag_matrix_desc dagi_grid_completed(const dag_matrix_desc *desc, int size);
 /* DAG_SUCCESS, or what is wrong with a completed description, and a sentence. */
 dag_status dagi_grid_check(const dag_matrix_desc *d, int size, char *why, size_t why_size);

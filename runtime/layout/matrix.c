@@ -304,7 +304,7 @@ dag_status dag_matrix_each_local(dag_matrix *a,
                                                   const dag_element *tile, void *arg),
                                  void *arg)
 {
-    if (a->prow < 0 || a->context->simulated) /* whose tiles have no content */
+    if (a->prow < 0 || a->context->modelled) /* whose tiles have no content */
         return DAG_SUCCESS;
     const dagi_layout_port *port = atomic_load(&dagi_layout_port_used);
     dag_status brought = port ? port->come_home(a->context, &a->super) : DAG_SUCCESS;

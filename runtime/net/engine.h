@@ -28,7 +28,7 @@ typedef void (*dagi_done_fn)(void *arg, dag_status status);
 /* `data` is valid during the call only, 8-byte aligned. */
 typedef void (*dagi_am_fn)(void *arg, int source, const void *data, size_t bytes);
 
-/* What a rank brings to the question whether MPI can send from memory of devices. */
+/* A rank's part of the question whether MPI can send from memory of devices. */
 typedef struct dagi_direct_question {
     int wish;     /* enum dagi_gpu_mpi */
     int ndevices; /* of this rank */
@@ -40,7 +40,7 @@ typedef struct dagi_direct_question {
 
 typedef struct dagi_engine dagi_engine;
 /*
- * All functions but am_max() are called under the progress lock. Nothing blocks but agree() and
+ * All functions but am_max() are called under the progress lock. Nothing blocks but agree(), wait() and
  * fini().
  *
  * Credit: every message that is not control is charged to the window (setting credit_bytes) of its
@@ -90,6 +90,9 @@ typedef struct dagi_engine_ops {
                   int *shown);
     /* Sends and transfers under way, which may need progress() of this rank. */
     int (*under_way)(const dagi_engine *e);
+    /* Block until an event has come, and handle it; number of events. NULL: it cannot. Where it can, time
+     * is simulated, and to look again and again takes none. */
+    int (*wait)(dagi_engine *e);
 } dagi_engine_ops;
 
 /* What a message is charged beyond its bytes: about what MPI keeps for one that nobody has received
@@ -151,7 +154,7 @@ struct dagi_engine {
     void *observer_arg;
 };
 
-/* What an engine has to know; filled from the settings of the context. */
+/* Options of an engine, filled from the settings of the context. */
 typedef struct dagi_engine_options {
     const char *engine; /* a name, or "auto"; NULL and "" as that */
     void *comm;  /* MPI_Comm * or NULL for MPI_COMM_WORLD */

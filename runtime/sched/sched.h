@@ -38,7 +38,7 @@ typedef struct dagi_sched_ops {
     int64_t (*ready)(const dag_context *ctx);
 } dagi_sched_ops;
 
-/* What a scheduler has no memory for is kept where a worker looks before its queue. */
+/* Keeps tasks that a scheduler has no memory for, where a worker looks before its queue. */
 static inline void dagi_overflow(struct dagi_worker *w, struct dag_task *list)
 {
     struct dag_task **first = &dagi_runner(w)->overflow;

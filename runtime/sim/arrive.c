@@ -124,7 +124,7 @@ static void transfer(struct dagi_sim *s, int from, dagi_sim_arrival *to, int seg
 {
     int64_t bytes = segment_bytes(to->cast, segment);
     dagi_sim_time at = s->now + s->spent;
-    s->bytes += bytes;
+    s->sums.bytes += bytes;
     dagi_pool_sent(to->cast->of->pool, 0, bytes);
     if (!s->machine.copies || !dagi_sim_same_node(&s->machine, from, to->rank)) {
         /* it was announced with the message, and is now asked for */

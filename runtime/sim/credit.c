@@ -82,8 +82,8 @@ static void leave(struct dagi_sim *s, dagi_sim_message *m)
 {
     const dagi_sim_cast *c = m->cast;
     int to = c->ranks[m->first];
-    s->sent++;
-    s->bytes += c->inline_bytes;
+    s->sums.sent++;
+    s->sums.bytes += c->inline_bytes;
     dagi_pool_sent(c->of->pool, 1, c->inline_bytes);
     dagi_sim_time at = dagi_sim_transfer(&s->wires, m->source, to, (double)bytes_of(m),
                                          s->now + s->spent);

@@ -80,7 +80,7 @@ dagi_sim_time dagi_sim_kernel_time(dagi_sim_machine *m, const dag_kernel_call *c
  * of this machine. */
 dag_status dagi_sim_perf_model(dagi_sim_machine *m, const char *path, const char *model, char *why,
                                size_t size);
-/* Of a task with so many bytes in its flows; -1 = not known. */
+/* Time of a task with so many bytes in its flows; -1 = not known. */
 dagi_sim_time dagi_sim_learned_time(const dagi_sim_machine *m, const char *program, dag_precision prec,
                                     const char *name, uint64_t bytes);
 /* Time of a class, -1 = its bodies tell. */
@@ -110,7 +110,7 @@ void dagi_sim_wires_fini(dagi_sim_wires *w);
 /* Bytes leave rank `from` at `now`: when they are at rank `to`. */
 dagi_sim_time dagi_sim_transfer(dagi_sim_wires *w, int64_t from, int64_t to, double bytes,
                                 dagi_sim_time now);
-/* Of the smallest message, on wires that nobody else uses. */
+/* Time of the smallest message, on wires that nobody else uses. */
 dagi_sim_time dagi_sim_latency(const dagi_sim_wires *w, int64_t from, int64_t to);
 static inline int dagi_sim_same_node(const dagi_sim_machine *m, int64_t a, int64_t b)
 {

@@ -1,7 +1,8 @@
 /*
- * The wires between nodes. A transfer takes all wires of its way at once, from the moment the last of
- * them is free, each for as long as its bytes take on it; who comes later waits. Ways are fixed: the
- * first dimension of a torus first, the direct wire between two groups of a dragonfly.
+ * The wires between nodes. A transfer takes the wires of its way one after the other, each as soon as it
+ * is free and the transfer has got there, for as long as its bytes take on it; who comes later waits. What
+ * waits for a wire holds none of those behind it. Ways are fixed: the first dimension of a torus first, the
+ * direct wire between two groups of a dragonfly.
  */
 #include "machine.h"
 
@@ -130,11 +131,11 @@ dagi_sim_time dagi_sim_transfer(dagi_sim_wires *w, int64_t from, int64_t to, dou
     double whole = 1e12 * bytes / m->between.bandwidth, longest = whole;
     dagi_sim_time start = now;
     for (int i = 0; i < y.count; i++) {
-        start = w->taken[y.link[i]] > start ? w->taken[y.link[i]] : start;
+        dagi_sim_time *taken = &w->taken[y.link[i]];
+        start = *taken > start ? *taken : start;
+        *taken = start + llround(y.share[i] * whole);
         longest = y.share[i] * whole > longest ? y.share[i] * whole : longest;
     }
-    for (int i = 0; i < y.count; i++)
-        w->taken[y.link[i]] = start + llround(y.share[i] * whole);
     return start + m->between.latency + y.hops * m->hop + llround(longest);
 }
 

@@ -36,20 +36,11 @@ static void count_tasks(struct dagi_sim *s, dagi_sim_pool *p)
     dagi_sim_become(s, 0, pool);
 }
 
-static int shares(const dag_taskpool *a, const dag_taskpool *b)
-{
-    for (int i = 0; i < a->program->nslots; i++)
-        for (int k = 0; k < b->program->nslots; k++)
-            if (dagi_pool(a)->collections[i] == dagi_pool(b)->collections[k])
-                return 1;
-    return 0;
-}
-
 /* Its parts wait for those of earlier pools that name a collection of it. Nonzero = no memory. */
 static int follow(struct dagi_sim *s, dagi_sim_pool *p)
 {
     for (dagi_sim_pool *q = s->pools; q; q = q->next) {
-        if (!shares(q->pool, p->pool))
+        if (!dagi_pool_shares(q->pool, p->pool))
             continue;
         dagi_sim_pool **grown = realloc(q->followers, ((size_t)q->nfollowers + 1) * sizeof *grown);
         if (!grown)
@@ -86,7 +77,7 @@ static dagi_sim_pool *new_pool(struct dagi_sim *s, dag_taskpool *pool)
         dagi_data_name_residence(pool->data, i, here); /* all inputs come from dagi_sim_device.bind() */
         bytes += a ? (int64_t)dagi_matrix_reach(a) : 0;
     }
-    s->largest = bytes > s->largest ? bytes : s->largest;
+    s->sums.largest = bytes > s->sums.largest ? bytes : s->sums.largest;
     return p;
 }
 
@@ -160,8 +151,7 @@ static void forget_events(struct dagi_sim *s, const dagi_sim_pool *p)
             }
             continue;
         }
-        void *what = e->kind == DAGI_SIM_CREDIT ? (void *)(uintptr_t)e->peer : e->what;
-        dagi_sim_post(s, e->at, (enum dagi_sim_kind)e->kind, (int)e->rank, what, e->extra);
+        dagi_sim_post(s, e->at, (enum dagi_sim_kind)e->kind, (int)e->rank, e->what, e->extra);
     }
     dagi_sim_events_fini(&old);
 }

@@ -19,7 +19,7 @@ static int64_t bytes_of(const dag_value *v)
 void dagi_sim_adopt(struct dagi_sim *s, int rank, dag_value *v)
 {
     dagi_sim_rank *r = &s->rank[rank];
-    v->ptr = s->scratch;
+    v->ptr = s->scratch.begin;
     of(v)->slot = rank;
     atomic_fetch_or_explicit(&of(v)->flags, DAGI_VALUE_COPIED, memory_order_relaxed);
     r->memory += bytes_of(v);
@@ -68,7 +68,7 @@ static dag_value *bind(dag_taskpool *pool, struct dagi_residence *residence, con
     dag_value *v = dagi_value_new(dagi_sim_worker(s), pool, &e->shape);
     (void)residence;
     if (v) {
-        v->ptr = s->scratch;
+        v->ptr = s->scratch.begin;
         atomic_store_explicit(&of(v)->flags, DAGI_VALUE_HOME | (flags & DAGI_VALUE_INPLACE),
                               memory_order_relaxed);
     }
@@ -134,7 +134,7 @@ static void make_writable(struct dagi_sim *s, int rank, struct dag_task *t, uint
         dagi_sim_adopt(s, rank, own);
         dagi_value_release(w, v);
         *flow = own;
-        s->renames++;
+        s->sums.renames++;
         s->charge += llround(1e12 * (double)bytes_of(own) / s->machine.copy);
     }
 }
@@ -144,9 +144,9 @@ static void adopt_fresh(struct dagi_sim *s, int rank, struct dag_task *t)
 {
     for (int f = 0; f < t->cls->ndata; f++) {
         dag_value *v = dag_task_flows(t)[f];
-        if (v && v->ptr != s->scratch)
+        if (v && v->ptr != s->scratch.begin)
             dagi_sim_adopt(s, rank, v);
-        if (v && (size_t)bytes_of(v) > s->scratch_bytes)
+        if (v && (size_t)bytes_of(v) > s->scratch.bytes)
             dagi_pool_fail(t->pool, DAG_ERR_NOMEM, "flow %s of class %s is larger than what a "
                            "simulation has addresses for", t->cls->flows[f].name, t->cls->name);
     }
@@ -231,7 +231,7 @@ void dagi_sim_task_over(struct dagi_sim *s, int rank, struct dag_task *t)
     dagi_sim_pool *p = dagi_sim_pool_of(s, t->pool);
     dagi_sim_become(s, rank, t->pool);
     s->spent = 0;
-    s->tasks++;
+    s->sums.tasks++;
     atomic_fetch_add_explicit(&dagi_pool(t->pool)->stats.tasks, 1, memory_order_relaxed);
     dagi_ready_list ready = dagi_task_complete(dagi_sim_worker(s), t);
     dagi_sim_ready(s, rank, p, dagi_ready_joined(ready));

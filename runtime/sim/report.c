@@ -18,11 +18,11 @@ void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)
     const struct dagi_sim *s = dagi_sim_of(ctx);
     *out = (dag_simulation){.machine = s->machine.name,
                             .workers = s->workers,
-                            .tasks = s->tasks,
-                            .messages = s->sent,
-                            .bytes = s->bytes,
-                            .renames = s->renames,
-                            .matrices = s->largest,
+                            .tasks = s->sums.tasks,
+                            .messages = s->sums.sent,
+                            .bytes = s->sums.bytes,
+                            .renames = s->sums.renames,
+                            .matrices = s->sums.largest,
                             .node_memory = s->machine.memory,
                             .node_ranks = (int)s->machine.ranks};
     for (int r = 0; r < s->nranks; r++) {

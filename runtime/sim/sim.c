@@ -1,4 +1,5 @@
 /* The clock, its events, and what the application asks for. */
+#include "../base/clock.h"
 #include "../layout/grid.h"
 #include "sim_impl.h"
 
@@ -20,10 +21,8 @@ void dagi_sim_short(struct dagi_sim *s)
 void dagi_sim_post(struct dagi_sim *s, dagi_sim_time at, enum dagi_sim_kind kind, int rank, void *what,
                    uint32_t extra)
 {
-    dagi_sim_event e = {.at = at, .order = s->order++, .what = what, .rank = (uint32_t)rank,
-                        .extra = extra, .kind = (uint8_t)kind};
-    if (kind == DAGI_SIM_CREDIT) /* of two ranks, and carries nothing */
-        e.peer = (uint32_t)(uintptr_t)what;
+    dagi_sim_event e = {.at = at, .order = s->order++, .what = what, .extra = extra,
+                        .rank = (uint32_t)rank & 0x3ffffff, .kind = (uint8_t)kind & 0x3f};
     if (dagi_sim_events_push(&s->events, e) != 0)
         dagi_sim_short(s);
 }
@@ -49,7 +48,7 @@ void dagi_sim_next(struct dagi_sim *s)
         dagi_sim_inbox(s, rank, NULL, e->what, (int32_t)e->extra);
         dagi_sim_go(s, rank);
         break;
-    case DAGI_SIM_CREDIT: dagi_sim_credit(s, (int)e->peer, rank, (int32_t)e->extra); break;
+    case DAGI_SIM_CREDIT: dagi_sim_credit(s, (int)(uintptr_t)e->what, rank, (int32_t)e->extra); break;
     }
 }
 
@@ -108,17 +107,17 @@ static dag_status make(struct dagi_sim *s, char *why, size_t size)
         s->rank[r].inbox_end = &s->rank[r].inbox;
     }
     /* Bodies that look at what a kernel has not written look here; what nobody touches takes nothing. */
-    s->scratch_bytes = (size_t)64 << 30;
+    s->scratch.bytes = (size_t)64 << 30;
     void *at = MAP_FAILED;
-    for (; at == MAP_FAILED && s->scratch_bytes >= (size_t)16 << 20; s->scratch_bytes /= 2)
-        at = mmap(NULL, s->scratch_bytes, PROT_READ | PROT_WRITE,
+    for (; at == MAP_FAILED && s->scratch.bytes >= (size_t)16 << 20; s->scratch.bytes /= 2)
+        at = mmap(NULL, s->scratch.bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    s->scratch_bytes *= 2;
+    s->scratch.bytes *= 2;
     if (at == MAP_FAILED) {
         snprintf(why, size, "no address space for a simulation: raise its limit (ulimit -v)");
         return DAG_ERR_NOMEM;
     }
-    s->scratch = at;
+    s->scratch.begin = at;
     return DAG_SUCCESS;
 }
 
@@ -132,9 +131,30 @@ dag_status dagi_sim_init(dag_context *ctx, char *why, size_t size)
     s->ctx = ctx;
     dagi_tasks(ctx)->sim = s;
     dag_status status = make(s, why, size);
-    ctx->simulated = 1;
+    ctx->simulated = ctx->modelled = 1;
     ctx->size = status == DAG_SUCCESS ? s->nranks : 1;
     return status;
+}
+
+static void pass_kernel(void *arg, const dag_kernel_call *call)
+{
+    struct dagi_sim *s = arg;
+    dagi_clock_pass((uint64_t)(dagi_sim_kernel_time(&s->machine, call) + 500) / 1000);
+}
+
+dag_status dagi_sim_time_kernels(dag_context *ctx, char *why, size_t size)
+{
+    struct dagi_sim *s = calloc(1, sizeof *s);
+    if (!s) {
+        snprintf(why, size, "no memory to simulate");
+        return DAG_ERR_NOMEM;
+    }
+    s->ctx = ctx;
+    dagi_tasks(ctx)->sim = s;
+    ctx->modelled = 1;
+    if (dag_kernels_model)
+        dag_kernels_model(pass_kernel, s);
+    return dagi_sim_machine_read(&s->machine, ctx->settings.machine, why, size);
 }
 
 void dagi_sim_open(dag_context *ctx)
@@ -166,10 +186,12 @@ void dagi_sim_fini(dag_context *ctx)
         next = m->next;
         free(m);
     }
-    dagi_tasks(ctx)->remote = NULL;
-    dagi_tasks(ctx)->device = NULL;
-    if (s->scratch)
-        munmap(s->scratch, s->scratch_bytes);
+    if (ctx->simulated) {
+        dagi_tasks(ctx)->remote = NULL;
+        dagi_tasks(ctx)->device = NULL;
+    }
+    if (s->scratch.begin)
+        munmap(s->scratch.begin, s->scratch.bytes);
     dagi_sim_wires_fini(&s->wires);
     dagi_sim_machine_fini(&s->machine);
     free(s);

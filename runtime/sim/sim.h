@@ -17,13 +17,17 @@ dag_status dagi_sim_init(dag_context *ctx, char *why, size_t size);
 void dagi_sim_open(dag_context *ctx);
 void dagi_sim_fini(dag_context *ctx);
 
-/* Of the calls of the same name, once their arguments have been looked at. */
+/* Ranks really run, and time is simulated by what carries their messages: kernels compute nothing and let
+ * as much time pass as a description of the machine says. Ended by dagi_sim_fini(). */
+dag_status dagi_sim_time_kernels(dag_context *ctx, char *why, size_t size);
+
+/* The parts of dag_add() and the like in a simulated run, once their arguments have been checked. */
 void dagi_sim_add(dag_taskpool *pool);
 /* Play until the pool has ended; a stall ends it. */
 void dagi_sim_wait(dag_taskpool *pool);
 void dagi_sim_barrier(dag_context *ctx);
 
-/* What has been played so far. */
+/* Tells what has been played so far. */
 void dagi_sim_tell(const dag_context *ctx, dag_simulation *out);
 /* Seconds at rank 0, in the application. */
 double dagi_sim_seconds(const dag_context *ctx);

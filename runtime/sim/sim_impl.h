@@ -1,4 +1,4 @@
-/* What the files of this floor offer each other. */
+/* Shared by the files of this floor. */
 #ifndef DAGI_SIM_IMPL_H
 #define DAGI_SIM_IMPL_H
 
@@ -14,17 +14,18 @@ enum dagi_sim_kind {
     DAGI_SIM_FREE,    /* a worker has done its part of messages */
     DAGI_SIM_MESSAGE, /* an ACTIVATE is here: what = the message */
     DAGI_SIM_PIECE,   /* a segment is here, or may be fetched: what = the arrival, extra = its number */
-    DAGI_SIM_CREDIT   /* extra bytes of credit have come back: rank gave it to rank `peer` */
+    DAGI_SIM_CREDIT   /* extra bytes of credit have come back to the rank: what = who gave them */
 };
 
+/* Two of them fill a line of the cache, the four children in a heap two lines. */
 typedef struct dagi_sim_event {
     dagi_sim_time at;
     uint64_t order; /* of equal times the one that was made first */
     void *what;
-    uint32_t rank, peer;
     uint32_t extra;
-    uint8_t kind;
+    uint32_t rank : 26, kind : 6;
 } dagi_sim_event;
+_Static_assert(sizeof(dagi_sim_event) == 32, "an event is half a line");
 
 #define HEAP dagi_sim_events
 #define HEAP_ENTRY dagi_sim_event
@@ -62,7 +63,7 @@ typedef struct dagi_sim_cargo {
     uint8_t flow, region, how; /* enum dagi_how */
 } dagi_sim_cargo;
 
-/* What a task sends to ranks that need the same. All messages of it share this. */
+/* One task's data for ranks that need the same. All messages of it share this. */
 typedef struct dagi_sim_cast {
     struct dagi_sim_cast *next, **link; /* in its pool's list */
     dagi_sim_pool *of;
@@ -109,7 +110,7 @@ typedef struct dagi_sim_arrival {
     uint8_t *here; /* [nsegments] */
 } dagi_sim_arrival;
 
-/* What has come and nobody has looked at yet. */
+/* Arrivals that nobody has looked at yet. */
 typedef struct dagi_sim_item {
     struct dagi_sim_item *next;
     dagi_sim_message *message;
@@ -152,12 +153,17 @@ struct dagi_sim {
     size_t npairs, pairs_capacity;
     int32_t window;
     int64_t inline_max;
-    void *scratch; /* where all values point */
-    size_t scratch_bytes;
+    struct {
+        void *begin; /* where all values point */
+        size_t bytes;
+    } scratch;
     int failed;    /* out of memory: DAG_ERR_NOMEM for all */
     dagi_sim_item *items;
     dagi_sim_message *messages; /* free ones */
-    int64_t tasks, sent, bytes, renames, largest; /* largest: of the local parts of matrices */
+    struct {
+        int64_t tasks, sent, bytes, renames;
+        int64_t largest; /* of the local parts of matrices */
+    } sums;
 };
 
 static inline struct dagi_sim *dagi_sim_of(const dag_context *ctx)

@@ -170,7 +170,7 @@ const char *dagi_pool_check(dag_taskpool *pool)
     pthread_mutex_lock(&dagi_tasks(pool->ctx)->pools_lock);
     pthread_mutex_lock(&p->lock);
     if (!h.wrong)
-        h.wrong = check_state(&h, tasks);
+        h.wrong = check_state(&h, tasks + (uint64_t)dagi_door_count(pool));
     pthread_mutex_unlock(&p->lock);
     pthread_mutex_unlock(&dagi_tasks(pool->ctx)->pools_lock);
     if (!h.wrong)

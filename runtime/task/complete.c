@@ -1,5 +1,6 @@
 /* Completion of a task of this rank that has run on a core; and what all paths share. */
 #include "completion.h"
+#include "door.h"
 
 #include <stdlib.h>
 
@@ -172,9 +173,11 @@ static uint32_t hold_control(struct dagi_worker *w, struct dag_task *t)
     return ~dagi_data_mask(t->cls);
 }
 
-static __attribute__((noinline)) dagi_ready_list complete_without_control(struct dagi_worker *w,
-                                                                          struct dag_task *t)
+static __attribute__((noinline)) dagi_ready_list complete_in_its_way(struct dagi_worker *w,
+                                                                     struct dag_task *t)
 {
+    if (DAGI_UNLIKELY(t->cls->ctl_blind & DAGI_GIVEN))
+        return dagi_pool(t->pool)->door->complete(w, t);
     uint32_t held = hold_control(w, t);
     if (t->cls->ndata > 0 || dagi_runner(w)->fanout)
         return complete(w, t, held, NULL);
@@ -184,8 +187,8 @@ static __attribute__((noinline)) dagi_ready_list complete_without_control(struct
 
 dagi_ready_list dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
 {
-    if (DAGI_UNLIKELY(t->cls->ctl_blind != 0) && dagi_runner(w)->joins)
-        return complete_without_control(w, t);
+    if (DAGI_UNLIKELY(t->cls->ctl_blind & dagi_runner(w)->joins))
+        return complete_in_its_way(w, t);
     return complete(w, t, 0, NULL);
 }
 

@@ -28,7 +28,7 @@ typedef struct dagi_named {
     int32_t params[];
 } dagi_named;
 
-/* What is under way. First the visit itself, so that its callbacks find the rest. */
+/* A completion under way. The visit stands first, so that its callbacks find the rest. */
 typedef struct dagi_completion {
     dag_visit visit;
     struct dagi_worker *w;
@@ -79,6 +79,21 @@ DAGI_HOT void dagi_share(dagi_completion *c, dag_value **values, uint32_t mask)
 
 /* ---- tell ----------------------------------------------------------------------------------- */
 
+/* One more is ready: the one of highest priority, the last of equal ones, is the best. */
+DAGI_HOT void dagi_ready_enter(dagi_ready_list *ready, struct dag_task *t)
+{
+    if (ready->best && ready->best->priority >= t->priority) {
+        t->next = ready->rest;
+        ready->rest = t;
+        return;
+    }
+    if (ready->best) {
+        ready->best->next = ready->rest;
+        ready->rest = ready->best;
+    }
+    ready->best = t;
+}
+
 /* Where dagi_deps_expect() has looked up to, from an offset of the buffer on. */
 size_t dagi_tell_expect(const dagi_completion *c, size_t at);
 
@@ -91,7 +106,7 @@ DAGI_HOT void dagi_tell_ranks(dagi_completion *c, struct dag_task *t)
 }
 
 /* Successors on this rank that were named get their inputs, `tasks` at once of control; the buffer is as
- * before. Returns those that are ready: the one of highest priority, the last of equal ones, apart. */
+ * before. Returns those that are ready. */
 DAGI_HOT dagi_ready_list dagi_tell(dagi_completion *c, dag_value **values,
                                    const dagi_source *source, bool crowded, int64_t tasks)
 {
@@ -110,18 +125,8 @@ DAGI_HOT dagi_ready_list dagi_tell(dagi_completion *c, dag_value **values,
         struct dag_task *t =
             tasks == 1 ? dagi_deps_arrive(w, c->pool, edge, n->params, value, source)
                        : dagi_deps_arrive_all(w, c->pool, edge, n->params, source, tasks);
-        if (!t)
-            continue;
-        if (ready.best && ready.best->priority >= t->priority) {
-            t->next = ready.rest;
-            ready.rest = t;
-            continue;
-        }
-        if (ready.best) {
-            ready.best->next = ready.rest;
-            ready.rest = ready.best;
-        }
-        ready.best = t;
+        if (t)
+            dagi_ready_enter(&ready, t);
     }
     dagi_deps_let_go(w);
     assert(at == end && dagi_runner(w)->edges_used == end); /* arrivals name nobody */

@@ -15,7 +15,7 @@
  * lock stays with the worker (`held`) until it needs that of another shard, or the last has been
  * brought: one lock at a time, and between two arrivals only the runtime's own code runs.
  */
-#include "task.h"
+#include "door.h"
 #include "../base/lock.h"
 
 #include <assert.h>
@@ -400,7 +400,7 @@ const char *dagi_deps_check(dag_taskpool *pool, uint64_t *tasks)
 
 int64_t dagi_deps_count(const dag_taskpool *pool)
 {
-    int64_t count = 0;
+    int64_t count = dagi_door_count(pool);
     for (int i = 0; i < dagi_pool(pool)->nshards; i++) {
         dagi_shard *s = &dagi_pool(pool)->shards[i];
         dagi_lock(&s->lock);
@@ -412,7 +412,7 @@ int64_t dagi_deps_count(const dag_taskpool *pool)
 
 void dagi_deps_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg), void *arg)
 {
-    int stop = 0;
+    int stop = dagi_door_each(pool, fn, arg);
     for (int i = 0; i < dagi_pool(pool)->nshards && !stop; i++) {
         dagi_shard *s = &dagi_pool(pool)->shards[i];
         dagi_lock(&s->lock);
@@ -446,6 +446,7 @@ int64_t dagi_deps_clear(struct dagi_worker *w, dag_taskpool *pool)
         return 0;
     /* What the tasks hold may have transfers under way, so the pool is kept meanwhile. */
     assert(atomic_load(&dagi_pool(pool)->open) > 0);
+    dagi_door_clear(w, pool);
     dagi_deps_each(pool, drop, w);
     for (int i = 0; i < dagi_pool(pool)->nshards; i++) {
         free(dagi_pool(pool)->shards[i].buckets);

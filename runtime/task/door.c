@@ -12,6 +12,7 @@ dag_status dagi_door_new(dag_taskpool *pool, int64_t window)
     if (!door)
         return DAG_ERR_NOMEM;
     door->window = door->room = window;
+    door->unlocked = dagi_tasks(pool->ctx)->unlocked;
     atomic_store(&door->state, DAGI_DOOR_OPEN);
     dagi_pool(pool)->door = door;
     return DAG_SUCCESS;
@@ -39,6 +40,20 @@ static struct dag_task *bring(struct dagi_worker *w, dag_taskpool *pool, const d
     return dagi_deps_arrive(w, pool, &edge, params, value, &source);
 }
 
+/* One more has been given. */
+static inline void count_given(struct dagi_worker *w, struct dagi_pool *p)
+{
+    enum { AHEAD = 64 };
+    p->door->given++;
+    p->door->room--;
+    if (p->door->paid-- == 0) {
+        atomic_fetch_add_explicit(&p->open, AHEAD, memory_order_relaxed); /* the door's share keeps it */
+        p->door->paid += AHEAD;
+    }
+    if (DAGI_UNLIKELY(DAGI_TRACK(w)))
+        dagi_trace_startup(DAGI_TRACK(w));
+}
+
 struct dag_task *dagi_door_give(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                                 const int32_t *params, dag_value *const *values, uint32_t mask)
 {
@@ -49,18 +64,75 @@ struct dag_task *dagi_door_give(struct dagi_worker *w, dag_taskpool *pool, const
             dagi_value_release(w, values[__builtin_ctz(mask)]);
         return NULL;
     }
-    p->door->given++;
-    p->door->room--;
-    atomic_fetch_add_explicit(&p->open, 1, memory_order_relaxed); /* the door's share keeps it */
-    if (DAGI_TRACK(w))
-        dagi_trace_startup(DAGI_TRACK(w));
+    count_given(w, p);
     for (; mask; mask &= mask - 1)
         bring(w, pool, cls, params, __builtin_ctz(mask), values[__builtin_ctz(mask)]);
     struct dag_task *t = bring(w, pool, cls, params, cls->nflows - 1, NULL);
     dagi_deps_let_go(w);
-    if (!t || (atomic_load(&p->state) == DAGI_POOL_QUEUED && dagi_pool_keep_early(pool, t)))
+    return t ? dagi_door_put(w, t) : NULL;
+}
+
+struct dag_task *dagi_door_put(struct dagi_worker *w, struct dag_task *t)
+{
+    if (DAGI_UNLIKELY(atomic_load(&dagi_pool(t->pool)->state) == DAGI_POOL_QUEUED) &&
+        dagi_pool_keep_early(t->pool, t))
         return NULL;
     return dagi_ready_here(w, t);
+}
+
+struct dag_task *dagi_door_make(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
+                                const int32_t *params)
+{
+    struct dagi_pool *p = dagi_pool(pool);
+    assert((cls->ctl_blind & DAGI_GIVEN) && cls->nlocals == cls->nparams);
+    if (p->door->abandoned)
+        return NULL;
+    struct dag_task *t = dagi_task_new(w, pool, &p->classes[cls->id], params);
+    if (t)
+        count_given(w, p);
+    return t;
+}
+
+int dagi_door_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg), void *arg)
+{
+    struct dagi_door *door = dagi_pool(pool)->door;
+    int stop = 0;
+    if (!door)
+        return 0;
+    dagi_lock(&door->lock);
+    for (struct dag_task *t = door->waiting, *next; t && !stop; t = next) {
+        next = t->next;
+        stop = fn(t, arg);
+    }
+    dagi_unlock(&door->lock);
+    return stop;
+}
+
+int64_t dagi_door_count(const dag_taskpool *pool)
+{
+    struct dagi_door *door = dagi_pool(pool)->door;
+    if (!door)
+        return 0;
+    dagi_lock(&door->lock);
+    int64_t count = door->nwaiting;
+    dagi_unlock(&door->lock);
+    return count;
+}
+
+void dagi_door_clear(struct dagi_worker *w, dag_taskpool *pool)
+{
+    struct dagi_door *door = dagi_pool(pool)->door;
+    if (!door)
+        return;
+    dagi_lock(&door->lock);
+    struct dag_task *list = door->waiting;
+    door->waiting = NULL;
+    door->nwaiting = 0;
+    dagi_unlock(&door->lock);
+    for (struct dag_task *next; list; list = next) {
+        next = list->next;
+        dagi_task_drop(w, list);
+    }
 }
 
 void dagi_door_edge(dag_visit *v, const dag_edge *edge, const int32_t *params, int64_t reader)
@@ -130,7 +202,7 @@ void dagi_door_shut(struct dagi_worker *w, dag_taskpool *pool, uint64_t hash)
     atomic_store(&door->state, DAGI_DOOR_SHUT);
     pthread_mutex_unlock(&dagi_pool(pool)->lock);
     atomic_store(&door->position, INT64_MAX); /* after the state: see comm/ahead.c */
-    dagi_pool_drop(w, pool);
+    dagi_pool_count(w, pool, 1 + door->paid, 0);
 }
 
 void dagi_door_condemn(dag_taskpool *pool)
@@ -156,29 +228,11 @@ void dagi_door_abandon(struct dagi_worker *w, dag_taskpool *pool)
 
 /* ---- beside other pools ---------------------------------------------------------------------- */
 
-static bool names(const dag_taskpool *pool, const dag_collection *c)
-{
-    for (int s = 0; s < pool->program->nslots; s++) {
-        if (dagi_pool(pool)->collections[s] == c)
-            return true;
-    }
-    return false;
-}
-
-static bool shares(const dag_taskpool *pool, const dag_taskpool *other)
-{
-    for (int s = 0; s < pool->program->nslots; s++) {
-        if (names(other, dagi_pool(pool)->collections[s]))
-            return true;
-    }
-    return false;
-}
-
 bool dagi_door_names(dag_context *ctx, const dag_collection *c)
 {
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
     const dag_taskpool *open = dagi_tasks(ctx)->pools;
-    while (open && !(dagi_pool_is_open(open) && names(open, c)))
+    while (open && !(dagi_pool_is_open(open) && dagi_pool_names(open, c)))
         open = dagi_pool(open)->next;
     pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
     return open != NULL;
@@ -188,7 +242,7 @@ const dag_taskpool *dagi_door_beside(dag_context *ctx, const dag_taskpool *pool)
 {
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
     const dag_taskpool *open = dagi_tasks(ctx)->pools;
-    while (open && (!dagi_pool_is_open(open) || (pool && !shares(pool, open))))
+    while (open && (!dagi_pool_is_open(open) || (pool && !dagi_pool_shares(pool, open))))
         open = dagi_pool(open)->next;
     pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
     return open;

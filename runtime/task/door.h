@@ -10,10 +10,17 @@
  *   this known yet     reader in the program, and wait in comm until the program here has come to it
  *
  * One thread gives: the application's, as worker 0.
+ *
+ * Tasks are given in one of two ways. dagi_door_give() brings an arrival, as any edge does: the dependency
+ * table makes the task out of its parameters. Where the client itself knows who waits for what, it makes
+ * the task, dagi_door_make(), and tells it of what arrives, dagi_door_arrive(): nothing is looked up. All
+ * edges to tasks of such a class come from the client, which completes its tasks itself, `complete` below.
+ * Its classes say so by DAGI_GIVEN in their ctl_blind.
  */
 #ifndef DAGI_TASK_DOOR_H
 #define DAGI_TASK_DOOR_H
 
+#include "../base/lock.h"
 #include "task.h"
 
 /*
@@ -34,11 +41,22 @@ struct dagi_door {
     void (*free_client)(void *client);
     int abandoned;     /* 1: what waited is dropped, what is given is forgotten */
     uint32_t turn;     /* calls, to look after messages now and then */
+    int64_t paid;      /* so many tasks that are still to be given count in the pool's `open` already */
+
+    /* -- fixed once the pool is open */
+    int unlocked;      /* 1: one thread, and nobody else looks: `lock` is not taken */
+    /* Completes a task of a class that bears DAGI_GIVEN. */
+    dagi_ready_list (*complete)(struct dagi_worker *w, struct dag_task *t);
 
     /* -- shared: guarded by the pool's lock; written by the giver */
     const char *what;       /* WAITS: for what */
     int (*until)(void *arg); /* WAITS: reads atomics alone, on any thread */
     void *arg;
+
+    /* -- shared: guarded by `lock`, under which no other lock is taken; the client may use it, too */
+    _Atomic int lock;
+    int64_t nwaiting;
+    struct dag_task *waiting; /* that were made and miss something: linked by next, and back by owner */
 
     /* -- shared atomics */
     _Atomic int state;         /* written under the pool's lock */
@@ -72,7 +90,7 @@ static inline int dagi_door_condemned(const dag_taskpool *pool)
     return door && atomic_load_explicit(&door->condemned, memory_order_acquire);
 }
 
-/* What ranks compare at the end beside the pool's hash. */
+/* A number that ranks compare at the end beside the pool's hash. */
 static inline uint64_t dagi_door_hash(const dag_taskpool *pool)
 {
     const struct dagi_door *door = dagi_pool(pool)->door;
@@ -90,6 +108,70 @@ void dagi_door_free(dag_taskpool *pool);
  */
 struct dag_task *dagi_door_give(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                                 const int32_t *params, dag_value *const *values, uint32_t mask);
+/* A task that is made now, for the client to put or to let wait; w is worker 0, active. NULL: it is forgotten,
+ * or the pool has failed for want of memory. */
+struct dag_task *dagi_door_make(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
+                                const int32_t *params);
+/* It has all its inputs: the rest of dagi_door_give(). */
+struct dag_task *dagi_door_put(struct dagi_worker *w, struct dag_task *t);
+
+static inline void dagi_door_hold(struct dagi_door *door)
+{
+    if (!door->unlocked)
+        dagi_lock(&door->lock);
+}
+
+static inline void dagi_door_let_go(struct dagi_door *door)
+{
+    if (!door->unlocked)
+        dagi_unlock(&door->lock);
+}
+
+/* It misses so many inputs. Holding the door's lock, as for the next. */
+static inline void dagi_door_keep(struct dagi_door *door, struct dag_task *t, int64_t pending)
+{
+    assert(pending > 0);
+    t->pending = pending;
+    t->owner = NULL;
+    t->next = door->waiting;
+    if (t->next)
+        t->next->owner = t;
+    door->waiting = t;
+    door->nwaiting++;
+}
+
+/* An input of a task that waits; takes over the reference on `value` (NULL for control). 1: that was the
+ * last, and the task is on no list. */
+static inline int dagi_door_arrive(struct dagi_worker *w, struct dagi_door *door, struct dag_task *t,
+                                   int flow, dag_value *value)
+{
+    if (flow < t->cls->ndata) {
+        assert(!(t->arrived >> flow & 1));
+        t->arrived |= UINT64_C(1) << flow;
+        dag_task_flows(t)[flow] = value;
+    }
+    if (DAGI_UNLIKELY(DAGI_TRACK(w)))
+        dagi_trace_arrival(DAGI_TRACK(w), t, flow);
+    assert(t->pending > 0);
+    if (--t->pending > 0)
+        return 0;
+    struct dag_task *before = t->owner;
+    if (before)
+        before->next = t->next;
+    else
+        door->waiting = t->next;
+    if (t->next)
+        t->next->owner = before;
+    door->nwaiting--;
+    t->next = NULL;
+    return 1;
+}
+
+/* Those that were made and wait: part of what dagi_deps_each() and the like look at. */
+int dagi_door_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg), void *arg);
+int64_t dagi_door_count(const dag_taskpool *pool);
+void dagi_door_clear(struct dagi_worker *w, dag_taskpool *pool);
+
 /* An edge to a reader at this position, where `successors` of a class over records would call
  * dag_visit_edge(). In mode DAG_VISIT_RANKS it names readers on other ranks alone, for the first position
  * counts. */

@@ -250,8 +250,12 @@ dag_status dag_cancel(dag_taskpool *pool)
 {
     if (!pool)
         return DAG_ERR_ARG;
+    atomic_store(&dagi_pool(pool)->rounds.stop, 1);
     int state = atomic_load(&dagi_pool(pool)->state);
+    if (state == DAGI_POOL_NEW && dagi_rounds_go_on(pool))
+        return DAG_SUCCESS; /* the next round sees it */
     if (state == DAGI_POOL_NEW) {
+        atomic_store(&dagi_pool(pool)->rounds.stop, 0);
         dagi_set_message(pool->ctx, "dag_cancel: the pool of %s was not added",
                          pool->program->name);
         return DAG_ERR_STATE;
@@ -283,23 +287,43 @@ int dagi_pool_poisoned(const dag_taskpool *pool)
     return dagi_pool_is_poisoned(pool);
 }
 
+bool dagi_pool_names(const dag_taskpool *pool, const dag_collection *c)
+{
+    for (int s = 0; s < pool->program->nslots; s++) {
+        if (dagi_pool(pool)->collections[s] == c)
+            return true;
+    }
+    return false;
+}
+
+bool dagi_pool_shares(const dag_taskpool *pool, const dag_taskpool *other)
+{
+    for (int s = 0; s < pool->program->nslots; s++) {
+        if (dagi_pool_names(other, dagi_pool(pool)->collections[s]))
+            return true;
+    }
+    return false;
+}
+
 int64_t dag_taskpool_info(const dag_taskpool *pool)
 {
     return pool && atomic_load(&dagi_pool(pool)->state) == DAGI_POOL_ENDED ? dagi_pool(pool)->info
                                                                            : 0;
 }
 
+dag_pool_stats dagi_pool_stats(const dag_taskpool *pool)
+{
+    const struct dagi_pool_stats *s = &dagi_pool(pool)->stats;
+    return (dag_pool_stats){.tasks = atomic_load(&s->tasks),
+                            .renames = atomic_load(&s->renames),
+                            .messages = atomic_load(&s->messages),
+                            .bytes_sent = atomic_load(&s->bytes_sent),
+                            .deferred_stores = atomic_load(&s->deferred_stores)};
+}
+
 void dag_taskpool_stats(const dag_taskpool *pool, dag_pool_stats *stats)
 {
     if (!stats)
         return;
-    *stats = (dag_pool_stats){0};
-    if (!pool)
-        return;
-    const struct dagi_pool_stats *s = &dagi_pool(pool)->stats;
-    *stats = (dag_pool_stats){.tasks = atomic_load(&s->tasks),
-                              .renames = atomic_load(&s->renames),
-                              .messages = atomic_load(&s->messages),
-                              .bytes_sent = atomic_load(&s->bytes_sent),
-                              .deferred_stores = atomic_load(&s->deferred_stores)};
+    *stats = pool ? dagi_rounds_stats(pool) : (dag_pool_stats){0};
 }

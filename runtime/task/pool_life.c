@@ -200,8 +200,7 @@ void dagi_pool_end(dag_taskpool *pool, dag_status status, int64_t info, const ch
     dagi_pool(pool)->message = status != DAG_SUCCESS && message ? strdup(message) : NULL;
     pthread_mutex_unlock(&dagi_pool(pool)->lock);
     if (DAGI_TRACE(ctx)) {
-        dag_pool_stats stats;
-        dag_taskpool_stats(pool, &stats);
+        dag_pool_stats stats = dagi_pool_stats(pool);
         if (none && DAGI_TRACE(ctx)->progress)
             dagi_progress_idle(DAGI_TRACE(ctx), status != DAG_SUCCESS);
         dagi_trace_pool_end(DAGI_TRACE(ctx), pool, &stats);

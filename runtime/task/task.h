@@ -47,6 +47,7 @@ struct dagi_tasks {
     struct dagi_watch *watcher;
     struct dagi_sim *sim; /* NULL = this is no simulation */
     char no_devices[256];
+    dag_taskpool *rounds; /* pools that may run another round, linked by rounds.next; application thread */
     int device_classes; /* 1: a pool had a class with a body for the devices; application thread */
     struct dagi_task_store *task_store; /* task memory shared between workers; memory.c */
 
@@ -88,6 +89,11 @@ struct dagi_control {
     int32_t locals[DAG_MAX_LOCALS]; /* of the first of the tasks */
 };
 
+/* In dag_class.ctl_blind, above the locals: tasks of this class are made, told and completed by the client
+ * of a door (door.h). */
+#define DAGI_GIVEN (UINT32_C(1) << 31)
+_Static_assert(DAG_MAX_LOCALS < 31, "it is no local");
+
 /* A worker, as far as tasks need it. All but `completed` is the owner's. */
 struct dagi_runner {
     struct dagi_worker worker; /* first */
@@ -107,7 +113,8 @@ struct dagi_runner {
     size_t workspace_bytes;
     struct dag_task *overflow; /* ready tasks that the scheduler had no memory for */
     int special;             /* 1: tasks are recorded, or there are devices */
-    int joins;               /* 1: control may be held back */
+    uint32_t joins;          /* bits of ctl_blind of classes that complete in their own way: DAGI_GIVEN,
+                                and all others if control may be held back */
     int64_t held_back;       /* tasks whose control is; struct dagi_control */
     struct dagi_control control; /* good while held_back > 0 */
 
@@ -128,7 +135,7 @@ void dagi_worker_enter(struct dagi_worker *w);
 
 /* ---- taskpools -------------------------------------------------------------------------- */
 
-/* What the run time derives from a class once. Fixed, but for the hint. */
+/* Facts that the runtime derives from a class once. Fixed, but for the hint. */
 typedef struct dagi_class_info {
     const dag_class *cls;
     uint32_t write_mask;  /* data flows that the body may write */
@@ -151,7 +158,8 @@ typedef struct dagi_shard {
 } dagi_shard;
 
 /*
- * Life of a pool on one rank; state only grows:
+ * Life of a pool on one rank; state only grows, but for a pool in rounds, which is NEW again after each
+ * one but the last:
  *   NEW      being made, or made and not added: the application's alone
  *   QUEUED   added, waits for earlier pools that name one of its collections. Messages may create
  *            tasks; those that become ready are kept in `early`.
@@ -174,9 +182,21 @@ struct dagi_pool_order {
     int nfollowers, followers_capacity;
 };
 
-/* What dag_taskpool_stats() tells. */
+/* The counts of dag_taskpool_stats(). */
 struct dagi_pool_stats {
     _Atomic int64_t tasks, renames, messages, bytes_sent, deferred_stores;
+};
+
+/* A pool that runs again and again until its tasks ask for no more, see rounds.c. Where no other thread is
+ * named, the application thread alone touches it while no round runs. */
+struct dagi_pool_rounds {
+    int64_t bound;      /* most rounds; 0 = a pool as others; fixed once dag_pool_ready() has returned */
+    int64_t done;       /* rounds that have ended; anybody reads it while one runs */
+    dag_pool_stats before; /* of those that were followed by another */
+    dag_taskpool *next; /* on the context's list `rounds` */
+    _Atomic int goes_on; /* 1: it is on that list: added, and not in its last round's end */
+    _Atomic int again;   /* 0 -> 1 by tasks that ask for another round; in ENDED, agreed by all ranks */
+    _Atomic int stop;    /* 0 -> 1 by dag_cancel() */
 };
 
 /* Start-up of a pool. */
@@ -207,6 +227,8 @@ struct dagi_pool {
     int64_t info;      /* smallest reported > 0; 0 = none; the agreed one in ENDED */
     struct dag_task *early; /* ready in QUEUED, linked by next */
     struct dagi_pool_order order;
+
+    struct dagi_pool_rounds rounds; /* as it says */
 
     /* -- guarded by ctx->pools_lock */
     dag_taskpool *next;
@@ -288,7 +310,7 @@ struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_c
 /* The priority of an instance. */
 int64_t dagi_task_priority(const dag_taskpool *pool, const dag_class *cls, const int32_t *locals);
 
-/* What has become ready, and is the caller's to run. */
+/* Tasks that have become ready; the caller runs them. */
 typedef struct dagi_ready_list {
     struct dag_task *best; /* to run next, for its warm data; NULL = none */
     struct dag_task *rest; /* linked by next, the last named first */
@@ -360,7 +382,7 @@ bool dagi_control_joins(const struct dagi_worker *w, struct dag_task *t);
 /* Tell what is held back. */
 dagi_ready_list dagi_control_tell(struct dagi_worker *w);
 
-/* What a message says of a task that another rank has completed. */
+/* The content of a message about a task that another rank has completed. */
 typedef struct dagi_delivery {
     const dag_class *cls;
     const int32_t *params;
@@ -405,6 +427,9 @@ void dagi_flush(struct dagi_worker *w);
 void dagi_count_for(struct dagi_worker *w, dag_taskpool *pool);
 /* End this rank's part by force: nobody works on it and nothing of it is under way. */
 void dagi_pool_force(struct dagi_worker *w, dag_taskpool *pool);
+/* Does it name this collection; do two pools name a common one? */
+bool dagi_pool_names(const dag_taskpool *pool, const dag_collection *c);
+bool dagi_pool_shares(const dag_taskpool *pool, const dag_taskpool *other);
 /* Nonzero when the pool is queued: the task was kept until it runs. */
 int dagi_pool_keep_early(dag_taskpool *pool, struct dag_task *t);
 /* Count the tasks of a pool that is about to be added; -1 = that cannot be done. Errors fail it. */
@@ -429,6 +454,21 @@ const char *dagi_pool_check(dag_taskpool *pool);
 /* The same of a worker that runs no task, as far as tasks know it. */
 const char *dagi_runner_check(const struct dagi_worker *w);
 
+/* ---- rounds.c; the application thread calls ------------------------------------------------ */
+
+/* A pool in rounds has been added, for its first round or another: it goes on. Others: nothing. */
+void dagi_rounds_added(dag_taskpool *pool);
+/* A pool has ended. True: it runs another round, is NEW again, and is to be added. */
+bool dagi_rounds_next(dag_taskpool *pool);
+/* A pool that may run another round and names one of this pool's collections; NULL = none. */
+const dag_taskpool *dagi_rounds_beside(dag_context *ctx, const dag_taskpool *pool);
+/* What the pool did in all its rounds. */
+dag_pool_stats dagi_rounds_stats(const dag_taskpool *pool);
+static inline bool dagi_rounds_go_on(const dag_taskpool *pool)
+{
+    return atomic_load(&dagi_pool(pool)->rounds.goes_on);
+}
+
 /* ---- pools by number ---------------------------------------------------------------------- */
 
 /* NULL when no such pool has been added yet on this rank. */
@@ -450,6 +490,9 @@ void dagi_pool_sent(dag_taskpool *pool, int64_t messages, int64_t bytes); /* sta
 /* First error wins; poisons the pool. */
 void dagi_pool_fail(dag_taskpool *pool, dag_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* What it did on this rank, in this round. */
+dag_pool_stats dagi_pool_stats(const dag_taskpool *pool);
 
 /* The agreed end. */
 void dagi_pool_end(dag_taskpool *pool, dag_status status, int64_t info, const char *message);

@@ -144,6 +144,9 @@ static void put_pool(dag_taskpool *pool, FILE *out)
     int64_t waiting = dagi_deps_count(pool);
     fprintf(out, "\n pool %u of %s %s: %lld tasks completed", pool->id, pool->program->file,
             state_name(state), (long long)atomic_load(&dagi_pool(pool)->stats.tasks));
+    if (dagi_pool(pool)->rounds.bound)
+        fprintf(out, " in round %lld of at most %lld", (long long)dagi_pool(pool)->rounds.done + 1,
+                (long long)dagi_pool(pool)->rounds.bound);
     if (state < DAGI_POOL_LOCAL && dagi_pool(pool)->countable && !dagi_pool(pool)->door)
         fprintf(out, ", %lld left here", (long long)atomic_load(&dagi_pool(pool)->open));
     fprintf(out, ", %lld wait for inputs%s", (long long)waiting,

@@ -100,16 +100,17 @@ static bool polls(struct dagi_worker *w)
 
 static void doze(uint64_t nanoseconds)
 {
-    struct timespec t = {0, (long)nanoseconds};
     int slack = dagi_slack_off();
-    nanosleep(&t, NULL);
+    dagi_clock_pass(nanoseconds);
     dagi_slack_restore(slack);
 }
 
 void dagi_wait_a_moment(struct dagi_worker *w, uint64_t idle)
 {
     const dag_context *ctx = w->ctx;
-    if (!dagi_tasks(ctx)->oversubscribed && idle < YIELD_AFTER) {
+    if (dagi_crew(ctx)->blocks) {
+        doze(SHORTEST_SLEEP); /* time that nobody lets pass stands still */
+    } else if (!dagi_tasks(ctx)->oversubscribed && idle < YIELD_AFTER) {
         dagi_pause();
     } else if (idle < (dagi_tasks(ctx)->oversubscribed ? CROWDED_SLEEP_AFTER : SLEEP_AFTER)) {
         sched_yield();
@@ -127,6 +128,8 @@ void dagi_wait_a_moment(struct dagi_worker *w, uint64_t idle)
 /* For how long a worker looks for something to do before it parks; `looks`: after messages, too. */
 static uint64_t patience(const dag_context *ctx, bool looks)
 {
+    if (dagi_crew(ctx)->blocks)
+        return 0;
     if (looks)
         return dagi_tasks(ctx)->oversubscribed ? CROWDED_SLEEP_AFTER : SLEEP_AFTER;
     return dagi_tasks(ctx)->single           ? UINT64_MAX

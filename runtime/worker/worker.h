@@ -123,6 +123,8 @@ struct dagi_crew {
     /* The ranks that share the processors are as many as these or more. Nobody wakes a background
      * worker for tasks or messages: it looks by itself whether help is needed. */
     int helpers;
+    /* 1: a worker without a task blocks until a message comes, at once; it is the only one. */
+    int blocks;
     _Atomic int attend; /* DAGI_ATTEND_...: what is to be looked after between tasks */
     dag_context *next_context; /* seat.c's, guarded there: in dagi_contexts */
     int seated; /* the same: its workers have threads */

@@ -133,6 +133,13 @@ void dag_pool_require(dag_taskpool *pool, int holds, const char *text)
         serial_fail(pool, DAG_ERR_ARG, "%s", text);
 }
 
+/* Nothing asks for a second round here: this runtime has no dag_task_again(). */
+void dag_pool_rounds(dag_taskpool *pool, int64_t bound)
+{
+    if (bound < 1)
+        serial_fail(pool, DAG_ERR_ARG, "%%option rounds is %lld", (long long)bound);
+}
+
 dag_taskpool *dag_pool_ready(dag_taskpool *pool)
 {
     if (pool->status == DAG_SUCCESS)

@@ -52,6 +52,15 @@ foreach(threads IN ITEMS 1 2)
         LABELS sanitize ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0 DAG_CHAOS=${threads})
 endforeach()
 
+# Pools in rounds.
+add_executable(core_rounds)
+dag_add_jdf(core_rounds core/rounds.jdf)
+foreach(np IN ITEMS 1 2 4)
+    dag_add_mpi_test(core_rounds_np${np} NP ${np} COMMAND core_rounds ENVIRONMENT DAG_WARNINGS=0)
+endforeach()
+dag_add_mpi_test(core_rounds_chaos NP 3 THREADS 2 COMMAND core_rounds LABELS sanitize
+    ENVIRONMENT DAG_CHAOS=5 DAG_WARNINGS=0)
+
 # Clocks that are set, programs with more rights than their users, machines with many processors.
 if(DAG_HAVE_MPI)
     add_executable(core_host)

@@ -38,10 +38,23 @@ foreach(name IN ITEMS api auxiliary)
     add_executable(la_${name} la/${name}.c)
     target_link_libraries(la_${name} PRIVATE dag_la m)
 endforeach()
-foreach(name IN ITEMS refine_matrix lu_hard error_bounds conditions)
+foreach(name IN ITEMS refine_matrix lu_hard error_bounds conditions
+        forward_bounds)
     add_executable(${name} la/${name}.c)
     target_link_libraries(${name} PRIVATE dag_la m)
 endforeach()
+
+# Parts of arrays laid out for ScaLAPACK, of each routine.
+add_executable(la_parts la/parts/main.c la/parts/parts.c la/parts/open.c la/parts/blas3.c
+    la/parts/factor.c la/parts/qr.c la/parts/auxiliary.c)
+target_link_libraries(la_parts PRIVATE dag_la m)
+foreach(np IN ITEMS 1 2 4 6)
+    dag_add_mpi_test(scalapack_solve_np${np} NP ${np} THREADS 1 COMMAND scalapack_solve)
+    dag_add_mpi_test(la_parts_np${np} NP ${np} THREADS 1 COMMAND la_parts 10)
+    dag_add_mpi_test(la_parts_full_np${np} NP ${np} THREADS 1 COMMAND la_parts 500 LABELS full
+        TIMEOUT 1200)
+endforeach()
+dag_add_mpi_test(la_parts_threads NP 2 THREADS 2 COMMAND la_parts 2 LABELS sanitize)
 
 foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(potrf_matrix_small_np${np} NP ${np} THREADS 1 COMMAND potrf_matrix small
@@ -54,6 +67,9 @@ foreach(np IN ITEMS 1 2 4 6)
         COMMAND dag_kriging --n 301 --m 70 --nb 32 --fit --check)
     dag_add_mpi_test(error_bounds_np${np} NP ${np} THREADS 1 COMMAND error_bounds)
     dag_add_mpi_test(conditions_np${np} NP ${np} THREADS 1 COMMAND conditions)
+    dag_add_mpi_test(forward_bounds_np${np} NP ${np} THREADS 1 COMMAND forward_bounds)
+    dag_add_mpi_test(forward_bounds_full_np${np} NP ${np} THREADS 1 COMMAND forward_bounds full
+        LABELS full)
     dag_add_mpi_test(conditions_full_np${np} NP ${np} THREADS 1 COMMAND conditions full
         LABELS full)
     dag_add_mpi_test(lu_hard_np${np} NP ${np} THREADS 1 COMMAND lu_hard)

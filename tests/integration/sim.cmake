@@ -12,10 +12,25 @@ else()
     dag_leave_out(sim_counts "MPI or BLAS is not part of this build")
 endif()
 
+# Many ranks: tasks and bytes are as many as the graph has. 2^20 ranks take a quarter of an hour, and are for a person.
+if(TARGET dag_kernels)
+    add_executable(sim_summa sim/summa.c)
+    dag_add_jdf(sim_summa sim/summa.jdf)
+    target_link_libraries(sim_summa PRIVATE dag::kernels)
+    dag_add_script_test(sim_summa LABELS integration
+        ENVIRONMENT DAG_SIMULATE=1024 DAG_BCAST=binomial
+        COMMAND sim_summa 32 4096 256 16 16384)
+endif()
+
 if(TARGET dag_sim AND TARGET dag_driver)
     dag_add_script_test(sim_errors LABELS integration TIMEOUT 60
         COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/errors.sh"
             "$<TARGET_FILE_DIR:dag_sim>")
+    if(TARGET dag_doctor AND DAG_HAVE_MPI)
+        dag_add_script_test(sim_network PROCESSORS 2 LABELS integration
+            COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/network.sh" "${DAG_MPIRUN}"
+                "$<TARGET_FILE_DIR:dag_sim>")
+    endif()
     find_package(Python3 COMPONENTS Interpreter QUIET)
     if(Python3_FOUND)
         dag_add_script_test(sim_kept LABELS integration
@@ -27,6 +42,23 @@ if(TARGET dag_sim AND TARGET dag_driver)
     endif()
 else()
     dag_leave_out(sim_kept "BLAS is not part of this build")
+endif()
+
+# Under SimGrid. What it is told can be looked at without it.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+find_program(SMPIRUN smpirun)
+if(Python3_FOUND)
+    dag_add_script_test(sim_simulate LABELS integration
+        COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/simulate.sh"
+            "${PROJECT_SOURCE_DIR}/tools/simulate")
+endif()
+if(Python3_FOUND AND SMPIRUN AND TARGET sim_counts)
+    dag_add_script_test(sim_simgrid LABELS full PROCESSORS 2 TIMEOUT 3600
+        COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/simgrid.sh" "${PROJECT_SOURCE_DIR}"
+            "${CMAKE_CURRENT_BINARY_DIR}/simgrid" "$<TARGET_FILE:sim_counts>"
+            "${CMAKE_CURRENT_SOURCE_DIR}/sim/kept.machine")
+else()
+    dag_leave_out(sim_simgrid "SimGrid's MPI or Python 3 is not here (Debian: libsimgrid-dev)")
 endif()
 
 # Graphs that are broken, as broken.cmake has them, played on two ranks.

@@ -3,6 +3,7 @@
 
 #include <dag/replace.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -131,6 +132,23 @@ START_TEST(test_write_is_interrupted)
     dag_mtx_writer_abort(v);
     ck_assert_str_eq(get_text(), "old");
     ck_assert_int_eq(access(other, F_OK), -1);
+}
+END_TEST
+
+START_TEST(test_read_whole)
+{
+    put_text("two\nlines\n");
+    char *text = dag_replace_read(path, 10);
+    ck_assert_ptr_nonnull(text);
+    ck_assert_str_eq(text, "two\nlines\n");
+    free(text);
+    ck_assert_ptr_null(dag_replace_read(path, 9));
+    ck_assert_int_eq(errno, EFBIG);
+    ck_assert_ptr_null(dag_replace_read(directory, 10));
+    ck_assert_int_eq(errno, EFBIG);
+    unlink(path);
+    ck_assert_ptr_null(dag_replace_read(path, 10));
+    ck_assert_int_eq(errno, ENOENT);
 }
 END_TEST
 
@@ -281,6 +299,7 @@ void add_write_tests(TCase *tc)
     tcase_add_test(tc, test_round_trip);
     tcase_add_test(tc, test_write_is_atomic);
     tcase_add_test(tc, test_write_is_interrupted);
+    tcase_add_test(tc, test_read_whole);
     tcase_add_test(tc, test_write_links);
     tcase_add_test(tc, test_write_misuse);
     tcase_add_test(tc, test_disk_full);

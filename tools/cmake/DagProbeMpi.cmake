@@ -2,7 +2,21 @@
 
 add_library(dag_mpi INTERFACE)
 set(DAG_HAVE_MPI 0)
-if(DAG_WITH_MPI STREQUAL "OFF")
+if(DAG_SIMGRID)
+    # The library alone is compiled for it, and asks for simulated time where it needs some (base/clock.h).
+    # Programs are shared objects (DagRoutines.cmake), of which smpirun loads one for each rank.
+    find_program(MPIEXEC_EXECUTABLE smpirun)
+    find_path(SIMGRID_INCLUDE smpi/smpi_helpers.h)
+    find_library(SIMGRID_LIBRARY simgrid)
+    if(NOT MPIEXEC_EXECUTABLE OR NOT SIMGRID_INCLUDE OR NOT SIMGRID_LIBRARY)
+        message(FATAL_ERROR "DAG_SIMGRID=ON, but SimGrid with its MPI is not there; Debian: libsimgrid-dev")
+    endif()
+    target_include_directories(dag_mpi SYSTEM INTERFACE "${SIMGRID_INCLUDE}" "${SIMGRID_INCLUDE}/smpi")
+    target_compile_definitions(dag_mpi INTERFACE DAG_SIMGRID=1 SMPI_NO_OVERRIDE_MALLOC)
+    target_link_libraries(dag_mpi INTERFACE "${SIMGRID_LIBRARY}")
+    set(DAG_HAVE_MPI 1)
+    set(mpi_why "SimGrid, ${SIMGRID_LIBRARY}")
+elseif(DAG_WITH_MPI STREQUAL "OFF")
     set(mpi_why "DAG_WITH_MPI=OFF")
 else()
     set(MPI_CXX_SKIP_MPICXX ON)
@@ -22,7 +36,9 @@ else()
 endif()
 
 if(DAG_HAVE_MPI)
-    target_link_libraries(dag_mpi INTERFACE MPI::MPI_C)
+    if(NOT DAG_SIMGRID)
+        target_link_libraries(dag_mpi INTERFACE MPI::MPI_C)
+    endif()
     # MPICH's MPI_STATUSES_IGNORE is the address 1, which gcc takes for an array that is too short.
     if(mpi_why MATCHES "MPICH" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
         target_compile_options(dag_mpi INTERFACE -Wno-stringop-overflow -Wno-stringop-overread)

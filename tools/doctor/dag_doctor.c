@@ -285,7 +285,7 @@ static int examine(doctor *d, dag_context *context, const char *root, int json)
         if (dag_rank(context) == 0)
             measure(&d->measured, mine.workers);
         dag_barrier(context);
-        ranks_pingpong(dag_rank(context), dag_size(context), &d->latency, &d->bandwidth);
+        ranks_pingpong(dag_rank(context), 1, &d->latency, &d->bandwidth);
     }
     if (dag_rank(context) != 0 || !d->ranks)
         return 0;
@@ -304,14 +304,69 @@ static int examine(doctor *d, dag_context *context, const char *root, int json)
     return wrong > 0;
 }
 
+/* ---- the description of a machine ---------------------------------------------------------- */
+
+/* The first rank that is on the host of rank 0, or on another; 0 = there is none. */
+static int peer_of(const doctor *d, int near)
+{
+    for (int r = 1; d->ranks && r < d->size; r++)
+        if ((strcmp(d->ranks[r].host, d->ranks[0].host) == 0) == near)
+            return r;
+    return 0;
+}
+
+/* Hosts, or ranks on the first of them. */
+static int count_of(const doctor *d, int hosts)
+{
+    int count = 0;
+    for (int r = 0; r < d->size; r++) {
+        int first = r;
+        for (int o = r - 1; o >= 0; o--)
+            first = strcmp(d->ranks[o].host, d->ranks[r].host) == 0 ? o : first;
+        count += hosts ? first == r : first == 0;
+    }
+    return count;
+}
+
+static void describe_wire(const char *key, double latency, double bandwidth, const char *more)
+{
+    if (latency > 0)
+        printf("%s = %.3fus %.6fGB/s%s\n", key, latency, bandwidth, more);
+}
+
+/* Collective; lines for dag_sim and tools/simulate. Kernels come from dag_sim_measure. */
+static int describe(doctor *d, dag_context *context)
+{
+    int rank = dag_rank(context);
+    double latency[2], bandwidth[2]; /* to another host, within this */
+    machine_read(&d->m, "");
+    rank_view mine = {.workers = dag_workers(context), .cores = d->m.allowed_cores};
+    memcpy(mine.host, d->m.host, sizeof mine.host);
+    d->ranks = ranks_gather(&mine, &d->size);
+    if (dag_size(context) < 2) {
+        fprintf(stderr, "dag_doctor: --network measures between ranks: start two or more, under mpirun\n");
+        return 2;
+    }
+    for (int near = 0; near < 2; near++)
+        ranks_pingpong(rank, ranks_told(peer_of(d, near)), &latency[near], &bandwidth[near]);
+    if (rank != 0 || !d->ranks)
+        return 0;
+    printf("name = %s\nnodes = %d\nranks = %d\nworkers = %d\nnetwork = flat\n", d->m.host,
+           count_of(d, 1), count_of(d, 0), mine.workers);
+    describe_wire("within", latency[1], bandwidth[1], " copy");
+    describe_wire("between", latency[0], bandwidth[0], "");
+    return 0;
+}
+
 static int usage(int help)
 {
     fprintf(help ? stdout : stderr,
-            "usage: dag_doctor [--json] [--look] [--gpus N]\n"
+            "usage: dag_doctor [--json] [--look] [--gpus N] | --network\n"
             "Looks at cores, binding, BLAS, GPUs and rates, says what is wrong and how to mend it.\n"
             "  --look    measure nothing\n"
             "  --gpus N  as a program that wants N GPUs\n"
             "  --json    one object on stdout\n"
+            "  --network nothing of that: the network between the ranks, as lines for dag_sim --machine\n"
             "Start it as the program is started, under mpirun with the same options. Exit status: 0\n"
             "nothing is wrong, 1 something is, 2 the question was wrong.\n");
     return help ? 0 : 2;
@@ -323,12 +378,14 @@ int main(int argc, char **argv)
     dag_context *context;
     const char *root = "";
     char why[512];
-    int json = 0;
+    int json = 0, network = 0;
     for (int a = 1; a < argc; a++) {
         if (strcmp(argv[a], "--json") == 0)
             json = 1;
         else if (strcmp(argv[a], "--look") == 0)
             d.looks_only = 1;
+        else if (strcmp(argv[a], "--network") == 0)
+            network = 1;
         else if (strcmp(argv[a], "--root") == 0 && a + 1 < argc)
             root = argv[++a]; /* files of another machine, for tests */
         else if (strcmp(argv[a], "--gpus") == 0 && a + 1 < argc && atoi(argv[a + 1]) > 0)
@@ -342,7 +399,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "dag_doctor: %s\n", why);
         return 2;
     }
-    int wrong = examine(&d, context, root, json);
+    int wrong = network ? describe(&d, context) : examine(&d, context, root, json);
     free(d.ranks);
     fflush(stdout);
     dag_fini(context);

@@ -42,34 +42,44 @@ const char *ranks_library(char *text, size_t size)
     return text;
 }
 
-static double exchange(int rank, char *data, int bytes, int rounds)
+static double exchange(int rank, int peer, char *data, int bytes, int rounds)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     double start = MPI_Wtime();
-    for (int i = 0; i < rounds && rank < 2; i++) {
+    for (int i = 0; i < rounds && (rank == 0 || rank == peer); i++) {
         if (rank == 0)
-            MPI_Send(data, bytes, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
-        MPI_Recv(data, bytes, MPI_BYTE, 1 - rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (rank == 1)
+            MPI_Send(data, bytes, MPI_BYTE, peer, 7, MPI_COMM_WORLD);
+        MPI_Recv(data, bytes, MPI_BYTE, rank == 0 ? peer : 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == peer)
             MPI_Send(data, bytes, MPI_BYTE, 0, 7, MPI_COMM_WORLD);
     }
     return (MPI_Wtime() - start) / (2.0 * rounds);
 }
 
-void ranks_pingpong(int rank, int size, double *latency, double *bandwidth)
+void ranks_pingpong(int rank, int peer, double *latency, double *bandwidth)
 {
     enum { LARGE = 8 << 20 };
+    int size = 1;
     *latency = *bandwidth = 0;
-    if (size < 2 || !is_up())
+    if (is_up())
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (peer < 1 || peer >= size)
         return;
     char *data = calloc(1, LARGE);
     if (!data)
         return;
-    exchange(rank, data, 8, 100);
-    *latency = exchange(rank, data, 8, 1000) * 1e6;
-    exchange(rank, data, LARGE, 1);
-    *bandwidth = LARGE / exchange(rank, data, LARGE, 10) * 1e-9;
+    exchange(rank, peer, data, 8, 100);
+    *latency = exchange(rank, peer, data, 8, 1000) * 1e6;
+    exchange(rank, peer, data, LARGE, 1);
+    *bandwidth = LARGE / exchange(rank, peer, data, LARGE, 10) * 1e-9;
     free(data);
+}
+
+int ranks_told(int mine)
+{
+    if (is_up())
+        MPI_Bcast(&mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return mine;
 }
 #else
 rank_view *ranks_gather(const rank_view *mine, int *size)
@@ -87,10 +97,15 @@ const char *ranks_library(char *text, size_t size)
     return text;
 }
 
-void ranks_pingpong(int rank, int size, double *latency, double *bandwidth)
+void ranks_pingpong(int rank, int peer, double *latency, double *bandwidth)
 {
     (void)rank;
-    (void)size;
+    (void)peer;
     *latency = *bandwidth = 0;
+}
+
+int ranks_told(int mine)
+{
+    return mine;
 }
 #endif

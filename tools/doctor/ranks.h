@@ -15,7 +15,10 @@ typedef struct rank_view {
 rank_view *ranks_gather(const rank_view *mine, int *size);
 /* Version of the MPI library, or why there is none. */
 const char *ranks_library(char *text, size_t size);
-/* Microseconds one way for 8 bytes and GB/s for 8 MiB between ranks 0 and 1; 0 = not measured. */
-void ranks_pingpong(int rank, int size, double *latency, double *bandwidth);
+/* Microseconds one way for 8 bytes and GB/s for 8 MiB between ranks 0 and `peer`; 0 = not measured, for
+ * there is no such rank. Collective, as is the other. */
+void ranks_pingpong(int rank, int peer, double *latency, double *bandwidth);
+/* What rank 0 says. */
+int ranks_told(int mine);
 
 #endif

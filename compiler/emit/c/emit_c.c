@@ -60,6 +60,8 @@ static void emit_top(emitter *e)
     if (emit_has_precisions(e))
         emit_out(e, "#ifndef DAG_PRECISION /* the graph; the bodies are at the end */\n");
     emit_out(e, "#include <dag/jdf.h>\n");
+    for (size_t i = 0; i < e->p->n_kernels; i++)
+        emit_out(e, "#include <%s>\n", e->p->kernels[i]);
     if (e->o->h_base)
         emit_out(e, "#include \"%s\"\n", e->o->h_base);
     else

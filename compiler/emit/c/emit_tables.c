@@ -256,6 +256,16 @@ static void emit_requires(emitter *e)
     }
 }
 
+static void emit_rounds(emitter *e)
+{
+    if (!e->p->rounds)
+        return;
+    emit_begin(e);
+    text_puts(&e->body, "dag_pool_rounds(pool, ");
+    emit_expr(e, e->p->rounds, EMIT_PREC_COND);
+    text_puts(&e->body, ");\n");
+}
+
 /* Parameters of the common constructor: values of type elem_t come as a union. */
 static void emit_make_head(emitter *e)
 {
@@ -286,6 +296,7 @@ static void emit_make(emitter *e)
     for (size_t i = 0; i < e->p->n_globals; i++)
         emit_global_value(e, &e->p->globals[i]);
     emit_requires(e);
+    emit_rounds(e);
     if (!e->uses_globals && e->p->n_globals == 0)
         emit_line(e, "(void)g;");
     emit_line(e, "return dag_pool_ready(pool);");

@@ -78,6 +78,14 @@ void emit_dot(const sema_info *info, text *out)
     dot_text(out, slash ? slash + 1 : file, strlen(slash ? slash + 1 : file));
     text_puts(out, "\" {\n    node [fontname=\"monospace\"];\n"
               "    edge [fontname=\"monospace\", fontsize=10];\n");
+    if (info->rounds) {
+        text bound = {0};
+        unparse_expr(info->ast, info->rounds, &bound);
+        text_puts(out, "    label=\"up to ");
+        dot_text(out, text_str(&bound), bound.len);
+        text_puts(out, " rounds\";\n");
+        text_free(&bound);
+    }
     for (size_t i = 0; i < info->n_globals; i++) {
         const sema_global *g = info->globals[i];
         if (g->kind == SEMA_MATRIX || g->kind == SEMA_COLLECTION)

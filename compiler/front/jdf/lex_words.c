@@ -144,6 +144,6 @@ bool lex_body_in_body(parse_ctx *p, src_range r, const char *match)
     r.end = r.begin + 4;
     parse_report(p, CHECK_MISSING_END, r, "BODY inside a body: END is missing before it");
     if (!p->quiet)
-        diag_note(p->d, p->body_keyword, "this body is still open");
+        diag_note(p->d, p->body.keyword, "this body is still open");
     return p->dialect == DIALECT_DAG;
 }

@@ -1,4 +1,4 @@
-/* What the lexer does beyond matching. Private to lex.l, lex_words.c and the parser. */
+/* The lexer's work beyond matching. Private to lex.l, lex_words.c and the parser. */
 #ifndef DAGCC_LEX_WORDS_H
 #define DAGCC_LEX_WORDS_H
 

@@ -161,7 +161,7 @@ static void resume(parse_ctx *p)
             break;
         p->offset = at;
         p->brackets = 0;
-        p->option_line = p->code_extern = p->missing_end = false;
+        p->option_line = p->code_extern = false;
         run(p, src_bytes(p->sources, p->file) + at, len - at, TOK_START_FILE);
     }
 }

@@ -323,7 +323,7 @@ bodies
     ;
 
 body
-    : BODY props_opt BODY_TEXT      { $$ = ast_new_body(p->ast, @$, @1, $2, p->body_text); }
+    : BODY props_opt BODY_TEXT      { $$ = ast_new_body(p->ast, @$, @1, $2, p->body.text); }
     ;
 
 /* ---- index lists and properties ------------------------------------------------------------ */

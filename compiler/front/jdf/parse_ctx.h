@@ -20,9 +20,9 @@ typedef struct parse_ctx {
     unsigned brackets;          /* depth of [ ] */
     bool code_extern;           /* the %{ being scanned is extern "C" %{ */
     bool option_line;           /* behind %option on its line: on and off are words of value */
-    bool missing_end;           /* the body being scanned ended without END */
-    src_range body_keyword;     /* of the body being scanned */
-    src_range body_text;
+    struct {
+        src_range keyword, text;
+    } body;                     /* being scanned */
 
     ast_class *cls;             /* class being read */
     bool quiet;                 /* report nothing: trying whether a string is an expression */

@@ -1,9 +1,6 @@
 /* Sets and relations as ranges, bounds and guards. */
 #include "seq_bounds.h"
 
-#include <isl/constraint.h>
-#include <isl/ilp.h>
-
 enum { MAX_DIMS = 32 };
 
 isl_set *seq_name_dims(isl_set *set, const char *const *words, size_t n, size_t first)
@@ -22,73 +19,7 @@ isl_map *seq_name_in(isl_map *map, const char *const *words, size_t n)
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
-/* Has it integer values everywhere, and a text that says these? */
-static bool is_integral(isl_aff *aff)
-{
-    isl_val *by = isl_aff_get_denominator_val(aff);
-    bool whole = isl_val_is_one(by) == isl_bool_true && isl_aff_dim(aff, isl_dim_div) == 0;
-    isl_val_free(by);
-    return whole;
-}
-
-/* pa as a total function if it is one affine function where it is defined. Takes pa. */
-static isl_pw_aff *plain_bound(isl_pw_aff *pa, bool *plain)
-{
-    isl_pw_aff *one = seq_single(pa);
-    isl_aff *aff = one ? isl_pw_aff_as_aff(isl_pw_aff_copy(one)) : NULL;
-    bool whole = aff && is_integral(aff);
-    isl_aff_free(aff);
-    if (whole) {
-        isl_pw_aff_free(pa);
-        return one;
-    }
-    isl_pw_aff_free(one);
-    *plain = false;
-    return pa;
-}
-
-/* Of a relation to one dimension. Takes map. */
-bounds seq_bounds_of(isl_map *map)
-{
-    bounds b = {.plain = true};
-    isl_stride_info *stride = isl_map_get_range_stride_info(map, 0);
-    isl_val *step = isl_stride_info_get_stride(stride);
-    isl_stride_info_free(stride);
-    b.step = isl_val_is_pos(step) == isl_bool_true ? isl_val_get_num_si(step) : 1;
-    isl_val_free(step);
-    isl_pw_multi_aff *lo = isl_map_lexmin_pw_multi_aff(isl_map_copy(map));
-    isl_pw_multi_aff *hi = isl_map_lexmax_pw_multi_aff(map);
-    b.lo = isl_pw_multi_aff_get_pw_aff(lo, 0);
-    b.hi = isl_pw_multi_aff_get_pw_aff(hi, 0);
-    isl_pw_multi_aff_free(lo);
-    isl_pw_multi_aff_free(hi);
-    b.single = isl_pw_aff_is_equal(b.lo, b.hi) == isl_bool_true;
-    b.lo = plain_bound(b.lo, &b.plain);
-    b.hi = plain_bound(b.hi, &b.plain);
-    return b;
-}
-
-void seq_bounds_free(bounds *b)
-{
-    isl_pw_aff_free(b->lo);
-    isl_pw_aff_free(b->hi);
-}
-
-/* What the bounds say: [..] -> [value]. */
-isl_map *seq_interval(const bounds *b)
-{
-    isl_ctx *ctx = isl_pw_aff_get_ctx(b->lo);
-    text t = {0};
-    text_printf(&t, "{ [y] -> [x] : exists e : x = y + %ld e and e >= 0 }", b->step);
-    isl_map *up = isl_map_read_from_str(ctx, text_str(&t));
-    isl_map *down = isl_map_read_from_str(ctx, "{ [y] -> [x] : x <= y }");
-    text_free(&t);
-    isl_map *from = isl_map_apply_range(isl_map_from_pw_aff(isl_pw_aff_copy(b->lo)), up);
-    isl_map *to = isl_map_apply_range(isl_map_from_pw_aff(isl_pw_aff_copy(b->hi)), down);
-    return isl_map_intersect(from, to);
-}
-
-bool seq_put_bounds(text *out, const bounds *b)
+bool seq_put_bounds(text *out, const verify_bounds *b)
 {
     bool ok = seq_put_value(out, b->lo);
     if (ok && !b->single) {
@@ -101,21 +32,21 @@ bool seq_put_bounds(text *out, const bounds *b)
 }
 
 /* The bounds of dimension `pos` of set (kept) as a function of those before it. */
-bounds seq_nested_bounds(isl_set *set, size_t pos, const char *const *words)
+verify_bounds seq_nested_bounds(isl_set *set, size_t pos, const char *const *words)
 {
     isl_size n = isl_set_dim(set, isl_dim_set);
     isl_set *front = isl_set_project_out(isl_set_copy(set), isl_dim_set, (unsigned)pos + 1,
                                          (unsigned)n - (unsigned)pos - 1);
     isl_map *map = isl_map_from_range(front);
     map = isl_map_move_dims(map, isl_dim_in, 0, isl_dim_out, 0, (unsigned)pos);
-    return seq_bounds_of(seq_name_in(isl_map_reset_tuple_id(map, isl_dim_in), words, pos));
+    return verify_bounds_of(seq_name_in(isl_map_reset_tuple_id(map, isl_dim_in), words, pos));
 }
 
 /* The points of a set of n dimensions that the bounds of the dimension `pos` leave. Takes
  * within. */
-isl_set *seq_bound_by(isl_set *within, const bounds *b, size_t pos, size_t n)
+isl_set *seq_bound_by(isl_set *within, const verify_bounds *b, size_t pos, size_t n)
 {
-    isl_set *some = isl_set_flatten(isl_map_wrap(seq_interval(b)));
+    isl_set *some = isl_set_flatten(isl_map_wrap(verify_interval(b)));
     some = isl_set_reset_tuple_id(some);
     some = isl_set_add_dims(some, isl_dim_set, (unsigned)(n - pos - 1));
     return isl_set_intersect(within, some);
@@ -123,46 +54,10 @@ isl_set *seq_bound_by(isl_set *within, const bounds *b, size_t pos, size_t n)
 
 /* ---- guards ---------------------------------------------------------------------------------- */
 
-/* Is all of `set` that is known to exist in `may`? Takes set. */
-static bool is_allowed(isl_set *set, isl_set *may, isl_set *known)
-{
-    set = isl_set_intersect(set, isl_set_copy(known));
-    bool allowed = isl_set_is_subset(set, may) == isl_bool_true;
-    isl_set_free(set);
-    return allowed;
-}
-
-/* Drops each constraint that the others and `known` make superfluous: isl does not see through
- * disjunctions. Takes guard, which has one basic set. */
-static isl_set *without_implied(isl_set *guard, isl_set *may, isl_set *known)
-{
-    isl_basic_set *all = isl_set_simple_hull(isl_set_copy(guard));
-    isl_constraint_list *list = isl_basic_set_get_constraint_list(all);
-    isl_basic_set_free(all);
-    for (int i = 0; i < isl_constraint_list_n_constraint(list) && i < 8;) {
-        isl_constraint_list *less =
-            isl_constraint_list_drop(isl_constraint_list_copy(list), (unsigned)i, 1);
-        isl_set *rest = isl_set_universe(isl_set_get_space(guard));
-        for (int k = 0; k < isl_constraint_list_n_constraint(less); k++)
-            rest = isl_set_add_constraint(rest, isl_constraint_list_get_constraint(less, k));
-        bool enough = is_allowed(isl_set_copy(rest), may, known);
-        isl_set_free(enough ? guard : rest);
-        guard = enough ? rest : guard;
-        isl_constraint_list_free(enough ? list : less);
-        list = enough ? less : list;
-        i += !enough;
-    }
-    isl_constraint_list_free(list);
-    return guard;
-}
-
 bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *space, isl_set *facts)
 {
     isl_set *known = isl_set_intersect_params(isl_set_copy(space), isl_set_copy(facts));
-    isl_set *guard = isl_set_coalesce(isl_set_gist(isl_set_copy(set), isl_set_copy(space)));
-    bool one = isl_set_n_basic_set(guard) == 1 && isl_set_involves_locals(guard) == isl_bool_false;
-    if (one)
-        guard = without_implied(guard, may, known);
+    isl_set *guard = verify_weakest_guard(set, may, known);
     bool ok = isl_set_plain_is_universe(guard) == isl_bool_true || seq_put_condition(out, guard);
     isl_set_free(known);
     isl_set_free(guard);
@@ -173,12 +68,12 @@ bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *space, isl_se
 
 /* Is the interval of dimension `pos` all that the set has there, wherever the dimensions before
  * it have values that it has? */
-static bool is_exact(isl_set *set, const bounds *b, size_t pos, isl_set *facts)
+static bool is_exact(isl_set *set, const verify_bounds *b, size_t pos, isl_set *facts)
 {
     isl_size n = isl_set_dim(set, isl_dim_set);
     isl_set *front = isl_set_project_out(isl_set_copy(set), isl_dim_set, (unsigned)pos + 1,
                                          (unsigned)n - (unsigned)pos - 1);
-    isl_map *some = seq_interval(b);
+    isl_map *some = verify_interval(b);
     if (pos > 0)
         some = isl_map_intersect_domain(
             some, isl_set_project_out(isl_set_copy(front), isl_dim_set, (unsigned)pos, 1));
@@ -195,7 +90,7 @@ static bool is_exact(isl_set *set, const bounds *b, size_t pos, isl_set *facts)
  * i = lo .. (condition) ? hi : lo - 1, or, where the condition is about it, too,
  * i = [ii = lo .. hi, when = 1 .. (condition) ? 1 : 0] ii + when - 1. */
 static bool put_conditional(text *out, isl_set *set, isl_set *box, const char *const *words,
-                            size_t n, const bounds *b, isl_set *facts, arena *a)
+                            size_t n, const verify_bounds *b, isl_set *facts, arena *a)
 {
     const char *inner[MAX_DIMS];
     for (size_t i = 0; i < n; i++)
@@ -235,7 +130,7 @@ bool seq_put_ranges(text *out, isl_set *set, const char *const *words, size_t n,
     set = seq_name_dims(isl_set_reset_tuple_id(isl_set_copy(set)), words, n, 0);
     isl_set *box = isl_set_universe(isl_set_get_space(set));
     for (size_t i = 0; ok && i < n; i++) {
-        bounds b = seq_nested_bounds(set, i, words);
+        verify_bounds b = seq_nested_bounds(set, i, words);
         exact = exact && is_exact(set, &b, i, facts);
         if (b.plain)
             box = seq_bound_by(box, &b, i, n);
@@ -247,7 +142,7 @@ bool seq_put_ranges(text *out, isl_set *set, const char *const *words, size_t n,
         } else {
             ok = put_conditional(out, set, box, words, n, &b, facts, a);
         }
-        seq_bounds_free(&b);
+        verify_bounds_free(&b);
     }
     isl_set_free(box);
     isl_set_free(set);

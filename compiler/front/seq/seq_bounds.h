@@ -4,27 +4,16 @@
 
 #include "seq_impl.h"
 
-/* The least and the greatest value of one dimension, and the step between values. */
-typedef struct bounds {
-    isl_pw_aff *lo, *hi; /* total, if they are plain */
-    long step;
-    bool plain;  /* affine */
-    bool single; /* one value */
-} bounds;
+#include "verify/lines.h"
 
 isl_set *seq_name_dims(isl_set *set, const char *const *words, size_t n, size_t first);
 isl_map *seq_name_in(isl_map *map, const char *const *words, size_t n);
-/* Of a relation to one dimension. Takes map. */
-bounds seq_bounds_of(isl_map *map);
 /* The bounds of dimension `pos` of set (kept) as a function of those before it. */
-bounds seq_nested_bounds(isl_set *set, size_t pos, const char *const *words);
-void seq_bounds_free(bounds *b);
-bool seq_put_bounds(text *out, const bounds *b);
-/* What the bounds say: [..] -> [value]. */
-isl_map *seq_interval(const bounds *b);
+verify_bounds seq_nested_bounds(isl_set *set, size_t pos, const char *const *words);
+bool seq_put_bounds(text *out, const verify_bounds *b);
 /* The points of a set of n dimensions that the bounds of the dimension `pos` leave. Takes
  * within. */
-isl_set *seq_bound_by(isl_set *within, const bounds *b, size_t pos, size_t n);
+isl_set *seq_bound_by(isl_set *within, const verify_bounds *b, size_t pos, size_t n);
 /* The fewest constraints that hold on `set` and nowhere outside `may`, as far as `space` and the
  * facts leave; nothing, if none is needed. */
 bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *space, isl_set *facts);

@@ -27,15 +27,6 @@ typedef struct lines {
     bool failed;
 } lines;
 
-/* Projects a relation to dimension `pos` of its range. */
-static isl_map *one_dim(isl_map *map, unsigned pos)
-{
-    isl_map *one = isl_map_copy(map);
-    isl_size n = isl_map_dim(one, isl_dim_out);
-    one = isl_map_project_out(one, isl_dim_out, pos + 1, (unsigned)n - pos - 1);
-    return isl_map_project_out(one, isl_dim_out, 0, pos);
-}
-
 /* ---- guards ---------------------------------------------------------------------------------- */
 
 /* Does it hold for all that may exist? Keeps both. */
@@ -65,19 +56,6 @@ static void guard_line(lines *l, line *x, isl_set *when, isl_set *may)
 
 /* ---- lines with ranges ----------------------------------------------------------------------- */
 
-/* All values within the bounds of each dimension. */
-static isl_map *product(const bounds *b, size_t n, isl_map *like)
-{
-    isl_map *all = NULL;
-    for (size_t i = 0; i < n; i++) {
-        isl_map *one = seq_interval(&b[i]);
-        all = all ? isl_map_flat_range_product(all, one) : one;
-    }
-    if (!all)
-        all = isl_map_universe(isl_map_get_space(like));
-    return all;
-}
-
 static bool equals_within(isl_map *map, isl_set *domain, isl_map *rel, isl_set *facts)
 {
     map = isl_map_intersect_domain(map, domain);
@@ -94,18 +72,18 @@ static bool equals_within(isl_map *map, isl_set *domain, isl_map *rel, isl_set *
  * are affine. */
 static bool put_product(lines *l, const seq_end *there, isl_map *rel, bool plain, bool values)
 {
-    bounds b[16];
+    verify_bounds b[16];
     size_t n = there->n_dims;
     bool all_plain = true, ok = n <= UTIL_COUNT(b);
     for (size_t i = 0; i < n && ok; i++) {
-        b[i] = seq_bounds_of(one_dim(rel, (unsigned)i));
+        b[i] = verify_bounds_at(rel, i);
         all_plain = all_plain && b[i].plain;
         ok = ok && (b[i].single || !values);
         n = ok ? n : i + 1;
     }
     ok = ok && (all_plain || !plain);
     isl_set *when = isl_map_domain(isl_map_copy(rel));
-    isl_map *all = ok ? product(b, n, rel) : NULL;
+    isl_map *all = ok ? verify_product(b, n, rel) : NULL;
     ok = ok && equals_within(isl_map_copy(all), isl_set_copy(when), rel, isl_set_copy(l->m->facts));
     if (ok) {
         line *x = new_line(l);
@@ -126,7 +104,7 @@ static bool put_product(lines *l, const seq_end *there, isl_map *rel, bool plain
         text_putc(&x->target, ')');
     }
     for (size_t i = 0; i < n && i < UTIL_COUNT(b); i++)
-        seq_bounds_free(&b[i]);
+        verify_bounds_free(&b[i]);
     isl_map_free(all);
     isl_set_free(when);
     return ok;
@@ -168,13 +146,13 @@ static void put_list(lines *l, const seq_end *there, isl_map *rel)
     text_puts(&x->indices, "[");
     text_printf(&x->target, "%s %s(", there->flow, there->cls);
     for (size_t i = here; i < n; i++) {
-        bounds b = seq_nested_bounds(all, i, words);
+        verify_bounds b = seq_nested_bounds(all, i, words);
         if (b.plain)
             within = seq_bound_by(within, &b, i, n);
         text_printf(&x->indices, i > here ? ", %s = " : "%s = ", words[i]);
         text_printf(&x->target, i > here ? ", %s" : "%s", words[i]);
         l->failed = l->failed || !seq_put_bounds(&x->indices, &b);
-        seq_bounds_free(&b);
+        verify_bounds_free(&b);
     }
     text_puts(&x->indices, "] ");
     text_putc(&x->target, ')');

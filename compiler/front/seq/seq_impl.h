@@ -1,4 +1,4 @@
-/* What the files of this folder share.
+/* Shared by the files of this folder.
  *
  *   text --seq_lex--> tokens --seq_read, seq_nest--> seq_file --seq_text--> a .jdf whose flows name
  *   memory only --sema, verify--> relations --seq_flow--> edges --seq_edges--> lines
@@ -70,7 +70,7 @@ typedef struct seq_kernel {
 
 typedef enum seq_item_kind { SEQ_LOOP, SEQ_IF, SEQ_DEF } seq_item_kind;
 
-/* What stands around a call: a loop, a condition, an integer that was defined. */
+/* A construct around a call: a loop, a condition, an integer that was defined. */
 typedef struct seq_item {
     seq_item_kind kind;
     const char *name;
@@ -220,8 +220,6 @@ bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_e
  * append to out and are false when that cannot be done. They keep what they get. */
 bool seq_put_value(text *out, isl_pw_aff *pa);
 bool seq_put_condition(text *out, isl_set *set);
-/* The single affine function that pa is where it is defined, or NULL. */
-isl_pw_aff *seq_single(isl_pw_aff *pa);
 
 /* seq_calls.c: what isl has to know of each call: it is affine, and no call writes a tile that it
  * has under another name, too. */

@@ -161,28 +161,9 @@ static bool put_and_free(text *out, isl_ast_expr *e, int level)
     return ok;
 }
 
-isl_pw_aff *seq_single(isl_pw_aff *pa)
-{
-    isl_set *domain = isl_pw_aff_domain(isl_pw_aff_copy(pa));
-    pa = isl_pw_aff_coalesce(isl_pw_aff_gist(isl_pw_aff_copy(pa), domain));
-    if (isl_pw_aff_isa_aff(pa) == isl_bool_true)
-        return pa;
-    isl_pw_aff_free(pa);
-    return NULL;
-}
-
-static bool put_linear(text *out, isl_pw_aff *pa)
-{
-    isl_pw_aff *one = seq_single(pa);
-    isl_aff *aff = one ? isl_pw_aff_as_aff(one) : NULL;
-    bool ok = aff && verify_put_aff(out, aff, NULL);
-    isl_aff_free(aff);
-    return ok;
-}
-
 bool seq_put_value(text *out, isl_pw_aff *pa)
 {
-    if (put_linear(out, pa))
+    if (verify_put_linear(out, pa, NULL))
         return true;
     isl_map *map = isl_map_from_pw_aff(isl_pw_aff_copy(pa));
     isl_size n = isl_map_dim(map, isl_dim_in), at = isl_map_dim(map, isl_dim_param);

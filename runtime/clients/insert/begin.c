@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { WINDOW = 4096, MOST = 1024 /* kernels, collections */ };
+enum { WINDOW = 4096, WARM = 256, MOST = 1024 /* kernels, collections */ };
 
 static dag_status check_desc(dag_context *ctx, const dag_insert_desc *d)
 {
@@ -58,6 +58,16 @@ static dag_status make_pool(dag_context *ctx, insertion *s, const dag_insert_des
     return s->pool ? DAG_SUCCESS : DAG_ERR_ARG;
 }
 
+/* What a program has inserted waits for what it has inserted before. So a worker that is alone can run all of
+ * it, and does while it is in its cache. */
+static int64_t window_of(const dag_context *ctx, const dag_insert_desc *desc)
+{
+    const struct dagi_tasks *tasks = dagi_tasks(ctx);
+    int64_t window = desc->window ? desc->window : WINDOW;
+    bool alone = tasks->nworkers == 1 && ctx->size == 1 && !tasks->device;
+    return alone && window > WARM ? WARM : window;
+}
+
 dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_taskpool **pool)
 {
     if (!ctx || !desc || !pool || !desc->name)
@@ -67,12 +77,11 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
     if (!s)
         return status != DAG_SUCCESS ? status : DAG_ERR_NOMEM;
     s->rank = ctx->rank;
-    s->single = dagi_tasks(ctx)->unlocked;
     s->cls = KERNELS;
     s->blocks_end = &s->blocks;
     status = make_pool(ctx, s, desc);
     if (status == DAG_SUCCESS) {
-        status = dagi_open_add(ctx, s->pool, desc->window ? desc->window : WINDOW);
+        status = dagi_open_add(ctx, s->pool, window_of(ctx, desc));
         if (status != DAG_SUCCESS)
             dag_taskpool_free(s->pool);
     }
@@ -80,9 +89,11 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
         insertion_free(s);
         return status;
     }
-    dagi_pool(s->pool)->door->client = s;
-    dagi_pool(s->pool)->door->end_client = dag_insert_end;
-    dagi_pool(s->pool)->door->free_client = insertion_free;
+    s->door = dagi_pool(s->pool)->door;
+    s->door->client = s;
+    s->door->complete = insertion_complete;
+    s->door->end_client = dag_insert_end;
+    s->door->free_client = insertion_free;
     *pool = s->pool;
     return DAG_SUCCESS;
 }

@@ -9,7 +9,7 @@
  *
  * Parameters are two numbers of 64 bits. The first is the id of a version, or of the first output of a
  * task: ranks agree on it. The second is a pointer to the record, good on this rank alone, but of Arrive it
- * is the rank.
+ * is the rank. Behind them is the line that inserted the task, for reports.
  */
 #include "insert.h"
 
@@ -92,10 +92,10 @@ static void bind_kernel(struct dag_task *task, const void *globals)
     (void)globals;
     for (int a = 0; a < r->nargs; a++) {
         const tile *t = r->arg[a].tile;
-        if (r->kernel->access[a] == DAG_TILE_WRITE)
-            dag_bind_new_like(task, a, t->slot, t->index, 0);
-        else if (r->arg[a].home)
+        if (r->arg[a].home)
             dag_bind_memory(task, a, t->slot, t->index);
+        else if (r->kernel->access[a] == DAG_TILE_WRITE)
+            dag_bind_new_like(task, a, t->slot, t->index, 0);
     }
 }
 
@@ -113,43 +113,23 @@ static void store_home(struct dag_task *task, const void *globals)
     dag_store(task, 0, t->slot, t->index, DAG_REGION_FULL);
 }
 
-/* ---- edges ----------------------------------------------------------------------------------- */
+/* ---- edges to other ranks: those on this one are complete.c's --------------------------------------- */
 
-static const dag_edge *edge_of(const insertion *s, int from, int cls, int flow)
+/* An edge from that flow of any class to Arrive. */
+static const dag_edge *edge_to_arrive(const insertion *s, int from)
 {
-    return &s->of->edges[(from * (KERNELS + s->of->nkernels) + cls) * DAG_INSERT_TILES + flow];
-}
-
-static void name_readers(dag_visit *visit, const insertion *s, const version *v, int flow)
-{
-    int32_t params[4];
-    for (const argument *a = v->readers; a; a = a->next) {
-        put_params(params, a->record->id, a->record);
-        dag_visit_edge(visit, edge_of(s, flow, a->record->cls, a->flow), params);
-    }
+    return &s->of->edges[from];
 }
 
 static void name_arrival(dag_visit *visit, const insertion *s, int flow, int64_t id, int rank,
                          int64_t position)
 {
-    int32_t params[4];
-    put_params(params, id, (const void *)(uintptr_t)rank);
+    int32_t params[DAGI_GIVEN_PARAMS];
+    put_params(params, id, (const void *)(uintptr_t)rank, 0);
     if (visit->mode == DAG_VISIT_RANKS)
-        dagi_door_edge(visit, edge_of(s, flow, ARRIVE, 0), params, position);
+        dagi_door_edge(visit, edge_to_arrive(s, flow), params, position);
     else
-        dag_visit_edge(visit, edge_of(s, flow, ARRIVE, 0), params);
-}
-
-/* The value of flow `flow` is a version that was made here: the lists are closed, and named. */
-static void name_version(dag_visit *visit, insertion *s, version *v, int flow)
-{
-    version_close(v, dag_task_flows(visit->task)[flow]);
-    if (visit->mode == DAG_VISIT_LOCAL) {
-        name_readers(visit, s, v, flow);
-        return;
-    }
-    for (const remote *r = v->named; r; r = r->next)
-        name_arrival(visit, s, flow, v->id, r->rank, r->reader);
+        dag_visit_edge(visit, edge_to_arrive(s, flow), params);
 }
 
 /* Kernels and Load: a message has come with some of the outputs, or it has run here. */
@@ -162,78 +142,46 @@ static void record_successors(dag_visit *visit, const void *globals, const int32
     }
     if (!visit->task)
         return;
-    record *r = pointer_of(locals);
-    bool last = visit->mode == DAG_VISIT_LOCAL; /* visit of a task */
+    const record *r = pointer_of(locals);
+    assert(visit->mode == DAG_VISIT_RANKS);
     hold(s);
     for (int a = 0; a < r->nargs; a++) {
         version *v = r->arg[a].out;
         if (!v)
             continue;
-        name_version(visit, s, v, a);
-        if (last)
-            version_drop(s, v);
+        version_close(v, dag_task_flows(visit->task)[a]);
+        for (const reader_rank *to = v->named; to; to = to->next)
+            name_arrival(visit, s, a, v->id, to->rank, to->reader);
     }
-    if (last)
-        record_free(s, r);
     let_go(s);
-}
-
-static void home_successors(dag_visit *visit, const void *globals, const int32_t *locals)
-{
-    insertion *s = insertion_of(globals);
-    if (!visit->task || visit->mode != DAG_VISIT_LOCAL)
-        return;
-    hold(s);
-    record_free(s, pointer_of(locals));
-    let_go(s);
-}
-
-static void arrive_successors(dag_visit *visit, const void *globals, const int32_t *locals)
-{
-    insertion *s = insertion_of(globals);
-    version *v = version_arrived(s, (int64_t)get_64(locals));
-    hold(s);
-    version_close(v, dag_task_flows(visit->task)[0]);
-    if (visit->mode == DAG_VISIT_LOCAL)
-        name_readers(visit, s, v, 0);
-    let_go(s);
-    if (visit->mode == DAG_VISIT_LOCAL)
-        version_unawait(s, v);
 }
 
 static void send_successors(dag_visit *visit, const void *globals, const int32_t *locals)
 {
-    insertion *s = insertion_of(globals);
-    if (!visit->task) {
+    const insertion *s = insertion_of(globals);
+    const reader_rank *r = pointer_of(locals);
+    if (!visit->task)
         name_arrival(visit, s, 0, (int64_t)get_64(locals), s->rank, 0);
-        return;
-    }
-    const remote *r = pointer_of(locals);
-    if (visit->mode == DAG_VISIT_RANKS) {
+    else
         name_arrival(visit, s, 0, r->version->id, r->rank, r->reader);
-        return;
-    }
-    hold(s);
-    version_drop(s, r->version);
-    let_go(s);
 }
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-static const char *const param_names[] = {"id", "id.high", "at", "at.high"};
 static const dag_body empty_body = {.fn = {nothing, nothing, nothing, nothing}};
 static const dag_body kernel_body = {.fn = {run_kernel, run_kernel, run_kernel, run_kernel}};
 
 static void make_class(inserted_program *s, int id, const char *name, int ndata)
 {
     dag_class *c = &s->classes[id];
-    *c = (dag_class){.name = name, .id = id, .nparams = 4, .nlocals = 4, .ndata = (uint8_t)ndata,
-                     .nflows = (uint8_t)(ndata + 1), .nbodies = 1, .local_names = param_names,
+    *c = (dag_class){.name = name, .id = id, .nparams = DAGI_GIVEN_PARAMS, .nlocals = DAGI_GIVEN_PARAMS,
+                     .ndata = (uint8_t)ndata, .nflows = (uint8_t)(ndata + 1), .nbodies = 1,
+                     .local_names = dagi_given_names,
                      .flows = &s->flows[id * (DAG_INSERT_TILES + 1)], .bodies = &empty_body,
                      .locals = always, .rank = own_rank, .inputs = two_inputs,
-                     .count = none_beforehand};
+                     .count = none_beforehand, .ctl_blind = DAGI_GIVEN};
     c->task_bytes = (uint32_t)(sizeof(struct dag_task) + (size_t)ndata * sizeof(dag_value *) +
-                               4 * sizeof(int32_t));
+                               DAGI_GIVEN_PARAMS * sizeof(int32_t));
     for (int f = 0; f <= ndata; f++)
         s->flows[id * (DAG_INSERT_TILES + 1) + f] =
             (dag_flow){f < ndata ? "tile" : "given", f < ndata ? DAG_READ : DAG_CTL, 0};
@@ -267,12 +215,10 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     s->classes = calloc((size_t)n, sizeof *s->classes);
     s->table = calloc((size_t)n, sizeof *s->table);
     s->flows = calloc((size_t)n * (DAG_INSERT_TILES + 1), sizeof *s->flows);
-    s->edges = calloc((size_t)n * DAG_INSERT_TILES * DAG_INSERT_TILES, sizeof *s->edges);
     s->kernels = calloc((size_t)n, sizeof(const dag_insert_kernel *));
     s->copies = calloc((size_t)n, sizeof *s->copies);
     s->slots = calloc((size_t)desc->ncollections + 1, sizeof *s->slots);
-    if (!s->classes || !s->table || !s->flows || !s->edges || !s->kernels || !s->copies ||
-        !s->slots)
+    if (!s->classes || !s->table || !s->flows || !s->kernels || !s->copies || !s->slots)
         return 1;
     uint64_t hash = mix_text(UINT64_C(0x696e73657274), desc->name);
     make_class(s, LOAD, "Load", 1);
@@ -283,11 +229,9 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     s->classes[LOAD].bind = bind_load;
     s->classes[LOAD].successors = record_successors;
     s->classes[ARRIVE].rank = second_number;
-    s->classes[ARRIVE].successors = arrive_successors;
     s->classes[SEND].successors = send_successors;
     s->classes[HOME].inputs = record_inputs;
     s->classes[HOME].stores = store_home;
-    s->classes[HOME].successors = home_successors;
     for (int c = 0; c < HOME; c++)
         s->classes[c].high_priority = 1; /* others wait for what they bring */
     for (int k = 0; k < desc->nkernels; k++) {
@@ -299,12 +243,9 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
         make_kernel(s, KERNELS + k, &s->copies[k]);
         hash = mix_text(hash, s->copies[k].name);
     }
-    for (int from = 0; from < DAG_INSERT_TILES; from++) {
-        for (int i = 0; i < n * DAG_INSERT_TILES; i++)
-            s->edges[from * n * DAG_INSERT_TILES + i] = (dag_edge){
-                .target = &s->classes[i / DAG_INSERT_TILES], .source_flow = (uint8_t)from,
-                .target_flow = (uint8_t)(i % DAG_INSERT_TILES), .region = DAG_REGION_FULL};
-    }
+    for (int from = 0; from < DAG_INSERT_TILES; from++)
+        s->edges[from] = (dag_edge){.target = &s->classes[ARRIVE], .source_flow = (uint8_t)from,
+                                    .region = DAG_REGION_FULL};
     char *name = strdup(desc->name);
     for (int c = 0; c < desc->ncollections; c++)
         s->slots[c] = (dag_slot){strdup(desc->collections[c]->name), DAG_MEM_INPLACE};

@@ -22,7 +22,7 @@ static version *version_new(insertion *s, int64_t id, int rank)
     return v;
 }
 
-static record *record_new(insertion *s, int cls, int64_t id, int nargs, const void *args, size_t size)
+static record *record_new(insertion *s, int64_t id, int nargs, const void *args, size_t size)
 {
     _Static_assert(sizeof(record) + DAG_INSERT_TILES * sizeof(argument) + DAG_INSERT_ARGS <=
                        (size_t)GRAIN * GRAINS,
@@ -31,8 +31,7 @@ static record *record_new(insertion *s, int cls, int64_t id, int nargs, const vo
     record *r = stock_take(s, bytes);
     if (!r)
         return no_memory(s);
-    *r = (record){.id = id, .cls = cls, .inputs = 1, .nargs = nargs, .bytes = (uint32_t)bytes,
-                  .args = &r->arg[nargs]};
+    *r = (record){.id = id, .nargs = nargs, .bytes = (uint32_t)bytes, .args = &r->arg[nargs]};
     for (int a = 0; a < nargs; a++)
         r->arg[a] = (argument){.record = r, .flow = (uint8_t)a};
     if (size > 0)
@@ -45,9 +44,37 @@ static record *record_new(insertion *s, int cls, int64_t id, int nargs, const vo
 static void give(insertion *s, int cls, int64_t id, const void *at, dag_value *const *values,
                  uint32_t mask)
 {
-    int32_t params[4];
-    put_params(params, id, at);
+    int32_t params[DAGI_GIVEN_PARAMS];
+    put_params(params, id, at, 0);
     dagi_open_give_checked(s->pool, &s->of->classes[cls], params, values, mask);
+}
+
+/* Room, and a task for the record: none where the pool has failed for good. */
+static void make_task(insertion *s, int cls, record *r)
+{
+    int32_t params[DAGI_GIVEN_PARAMS];
+    dagi_open_admit(s->pool);
+    put_params(params, r->id, r, r->kernel ? s->site : 0);
+    r->task = dagi_door_make(dagi_tasks(s->pool->ctx)->workers[0], s->pool, &s->of->classes[cls], params);
+}
+
+/* What the record reads has been entered: its task misses so many inputs. Under the lock; true: none. */
+static bool misses_none(insertion *s, record *r, int missing)
+{
+    if (r->task && missing > 0)
+        dagi_door_keep(s->door, r->task, missing);
+    return missing == 0;
+}
+
+/* It is entered with the version that it reads, or takes the value; 1: that is still to come. A record
+ * without a task is entered nowhere: what it would have made never comes, either. */
+static int read_version(record *r, version *v, int a, bool last)
+{
+    r->inputs++;
+    if (!r->task || !version_read(v, &r->arg[a], last, &dag_task_flows(r->task)[a]))
+        return 1;
+    r->task->arrived |= UINT64_C(1) << a;
+    return 0;
 }
 
 /* The present version, which is made or read here; NULL = no memory. */
@@ -69,7 +96,7 @@ static void touch(tile *t, int64_t id)
 
 static bool is_from_memory(int64_t id)
 {
-    return id % OUTPUTS >= FIRST_TOUCH;
+    return (uint64_t)id % OUTPUTS >= FIRST_TOUCH;
 }
 
 /* What is in memory is read once the version `v` is here. */
@@ -81,33 +108,40 @@ static void set_first(insertion *s, tile *t, version *v)
     t->first = v;
 }
 
-/* The present version is needed on this rank: see to it that it comes. Nonzero = no memory. */
-static int fetch(insertion *s, tile *t)
+/* The present version is needed on this rank, and nobody has seen to it that it comes. Nonzero = no memory. */
+static __attribute__((noinline)) int bring(insertion *s, tile *t)
 {
     version *v = present(s, t);
-    if (!v || v->awaited || (v->rank == s->rank && !is_from_memory(v->id)))
-        return !v; /* somebody brings it, or a task makes it */
+    if (!v || (v->rank == s->rank && !is_from_memory(v->id)))
+        return !v; /* a task makes it */
     v->awaited = 1;
     if (v->rank != s->rank) {
         version_await(s, v);
         give(s, ARRIVE, v->id, (const void *)(uintptr_t)s->rank, NULL, 0);
         return 0;
     }
-    record *r = record_new(s, LOAD, v->id, 1, NULL, 0);
+    record *r = record_new(s, v->id, 1, NULL, 0);
     if (!r)
         return 1;
     r->arg[0].tile = t;
     r->arg[0].out = v;
     v->refs++; /* Load's; nobody else has it yet */
     set_first(s, t, v);
-    give(s, LOAD, v->id, r, NULL, 0);
+    make_task(s, LOAD, r);
+    dagi_open_put(s->pool, r->task);
     return 0;
 }
 
-/* A task that changes what the owner has, before anybody has read it, takes it from memory itself. */
-static bool takes_from_memory(const insertion *s, const tile *t, dag_tile_access access)
+/* See to it that the present version comes. Nonzero = no memory. */
+static inline int fetch(insertion *s, tile *t)
 {
-    return access == DAG_TILE_RW && !t->now && t->rank == s->rank && is_from_memory(t->id);
+    return DAGI_LIKELY(t->now && t->now->awaited) ? 0 : bring(s, t);
+}
+
+/* A task that changes what the owner has, or writes it, before anybody has read it, does that in memory. */
+static inline bool is_in_memory(const insertion *s, const tile *t)
+{
+    return !t->now && t->rank == s->rank && (!t->named || is_from_memory(t->id));
 }
 
 /* Another rank reads what is made here. Nonzero = no memory. */
@@ -118,7 +152,7 @@ static int read_there(insertion *s, tile *t, int rank, int64_t position)
         return 0;
     if (fetch(s, t) != 0)
         return 1;
-    remote *r = version_read_there(s, t->now, rank, position, &value);
+    reader_rank *r = version_read_there(s, t->now, rank, position, &value);
     if (r)
         give(s, SEND, t->now->id, r, &value, 1);
     return 0;
@@ -140,7 +174,7 @@ static int prepare(insertion *s, record *r, tile *const *tiles)
     for (int a = 0; a < k->ntiles; a++) {
         argument *arg = &r->arg[a];
         arg->tile = tiles[a];
-        arg->home = takes_from_memory(s, tiles[a], k->access[a]);
+        arg->home = (k->access[a] & DAG_TILE_WRITE) && is_in_memory(s, tiles[a]);
         if ((k->access[a] & DAG_TILE_READ) && !arg->home && fetch(s, tiles[a]) != 0)
             return 1;
         if (!(k->access[a] & DAG_TILE_WRITE))
@@ -148,25 +182,24 @@ static int prepare(insertion *s, record *r, tile *const *tiles)
         arg->out = version_new(s, r->id + a, s->rank);
         if (!arg->out)
             return 1;
-        arg->out->refs++; /* the tile's and the producer's */
+        arg->out->awaited = 1; /* the task makes it */
+        arg->out->refs++;      /* the tile's and the producer's */
         if (arg->home)
             set_first(s, tiles[a], arg->out);
     }
     return 0;
 }
 
-/* It is entered with the versions that it reads, or takes them (*mask), and leaves its own. Returns how many
- * kept values these replace: `old`, to be released. */
-static int link_in(insertion *s, record *r, dag_value **values, uint32_t *mask, dag_value **old)
+/* It is entered with the versions that it reads, and leaves its own. Returns how many kept values these
+ * replace: `old`, to be released. */
+static int link_in(insertion *s, record *r, dag_value **old, bool *ready)
 {
-    int nold = 0;
+    int nold = 0, missing = 0;
     hold(s);
     for (int a = 0; a < r->nargs; a++) {
-        argument *arg = &r->arg[a];
-        if (!(r->kernel->access[a] & DAG_TILE_READ) || arg->home)
-            continue;
-        r->inputs++;
-        *mask |= (uint32_t)version_read(arg->tile->now, arg, arg->out != NULL, &values[a]) << a;
+        const argument *arg = &r->arg[a];
+        if ((r->kernel->access[a] & DAG_TILE_READ) && !arg->home)
+            missing += read_version(r, arg->tile->now, a, arg->out != NULL);
     }
     for (int a = 0; a < r->nargs; a++) {
         tile *t = r->arg[a].tile;
@@ -179,6 +212,7 @@ static int link_in(insertion *s, record *r, dag_value **values, uint32_t *mask, 
         }
         replace(t, r->id + a, s->rank, r->arg[a].out);
     }
+    *ready = misses_none(s, r, missing);
     let_go(s);
     return nold;
 }
@@ -186,18 +220,22 @@ static int link_in(insertion *s, record *r, dag_value **values, uint32_t *mask, 
 static dag_status insert_here(insertion *s, int cls, const dag_insert_kernel *k, const void *args,
                               size_t size, tile *const *tiles, int64_t id)
 {
-    dag_value *values[DAG_INSERT_TILES], *old[DAG_INSERT_TILES];
-    uint32_t mask = 0;
-    record *r = record_new(s, cls, id, k->ntiles, args, size);
+    struct dagi_worker *w = dagi_tasks(s->pool->ctx)->workers[0];
+    dag_value *old[DAG_INSERT_TILES];
+    bool ready;
+    record *r = record_new(s, id, k->ntiles, args, size);
     if (!r)
         return DAG_ERR_NOMEM;
     r->kernel = k;
     r->priority = k->priority ? k->priority(r->args) : 0;
     if (prepare(s, r, tiles) != 0)
         return DAG_ERR_NOMEM;
-    for (int n = link_in(s, r, values, &mask, old); n > 0; n--)
-        dagi_value_release(dagi_tasks(s->pool->ctx)->workers[0], old[n - 1]);
-    give(s, cls, id, r, values, mask);
+    make_task(s, cls, r);
+    struct dag_task *t = r->task;
+    for (int n = link_in(s, r, old, &ready); n > 0; n--)
+        dagi_value_release(w, old[n - 1]);
+    if (ready && t)
+        dagi_open_put(s->pool, t);
     return DAG_SUCCESS;
 }
 
@@ -321,14 +359,32 @@ static insertion *open_insertion(const dag_taskpool *pool, const char *call, dag
     return *status == DAG_SUCCESS ? door->client : NULL;
 }
 
+static int32_t site_of(insertion *s, const char *file, int line)
+{
+    int at = (unsigned)line % SITES;
+    if (DAGI_UNLIKELY(s->sites[at].file != file || s->sites[at].line != line)) {
+        s->sites[at].file = file;
+        s->sites[at].line = line;
+        s->sites[at].number = file ? dagi_given_site(file, line) : 0;
+    }
+    return s->sites[at].number;
+}
+
 dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
                       const dag_tile *named, int n)
+{
+    return dag_insert_at(pool, kernel, args, size, named, n, NULL, 0);
+}
+
+dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args,
+                         size_t size, const dag_tile *named, int n, const char *file, int line)
 {
     tile *tiles[DAG_INSERT_TILES];
     dag_status status;
     insertion *s = open_insertion(pool, "dag_insert", &status);
     if (!s)
         return status;
+    s->site = site_of(s, file, line);
     int cls = kernel ? class_of(s, kernel) : -1;
     if (cls < 0)
         return dag_error(pool->ctx, DAG_ERR_ARG, "dag_insert: the kernel is none of the pool's");
@@ -373,24 +429,27 @@ static bool is_home(insertion *s, const tile *t)
 static int bring_home(insertion *s, tile *t)
 {
     int64_t position = s->position++;
-    dag_value *value[1] = {NULL};
-    uint32_t mask = 0;
     if ((t->owner != s->rank && t->rank != s->rank) || (t->owner == s->rank && is_home(s, t)))
         return 0;
     dagi_open_reach_checked(s->pool, position + 1);
     if (t->owner != s->rank)
         return read_there(s, t, t->owner, position);
-    record *r = record_new(s, HOME, position * OUTPUTS, 2, NULL, 0);
+    record *r = record_new(s, position * OUTPUTS, 2, NULL, 0);
     if (!r || fetch(s, t) != 0)
         return 1;
     r->arg[0].tile = t;
+    make_task(s, HOME, r);
+    struct dag_task *task = r->task;
     hold(s);
-    r->inputs = 2;
-    if (t->first && !version_follow(t->first, &r->arg[1])) /* memory is not written before it is read */
-        r->inputs = 3;
-    mask = (uint32_t)version_read(t->now, &r->arg[0], 1, &value[0]);
+    int missing = read_version(r, t->now, 0, true);
+    if (t->first && !version_follow(t->first, &r->arg[1])) { /* memory is not written before it is read */
+        r->inputs++;
+        missing++;
+    }
+    bool ready = misses_none(s, r, missing);
     let_go(s);
-    give(s, HOME, r->id, r, value, mask);
+    if (ready && task)
+        dagi_open_put(s->pool, task);
     return 0;
 }
 

@@ -3,8 +3,8 @@
  * says how a program becomes a graph.
  *
  * Who may touch what: the application thread alone inserts, finds tiles, makes versions and records, and
- * enters readers. What tasks that complete touch as well is marked `lock:` below, and guarded by that lock
- * of the insertion; with one worker, on one thread, none is taken. Under it no task is given, no value
+ * enters readers. What tasks that complete touch as well is marked `lock:` below, and guarded by the lock of
+ * the pool's door; with one worker, on one thread, none is taken. Under it no task is given, no value
  * released and no other lock of the runtime taken.
  */
 #ifndef DAGI_INSERT_H
@@ -19,7 +19,7 @@
 /* Classes of every pool, then one per kernel. */
 enum { LOAD, ARRIVE, SEND, HOME, KERNELS };
 /* Of the outputs of a task; first touches are numbered as such, too. */
-enum { OUTPUTS = 64, FIRST_TOUCH = 16 };
+enum { OUTPUTS = DAGI_GIVEN_OUTPUTS, FIRST_TOUCH = 16 };
 
 /* What a task, or Load, or Home, does with a tile. */
 typedef struct argument {
@@ -28,17 +28,17 @@ typedef struct argument {
     struct tile *tile;
     struct version *out; /* NULL = it writes none */
     uint8_t flow;
-    uint8_t home; /* 1: it reads what the tile holds before the program, from memory */
+    uint8_t home; /* 1: it changes what the tile holds before the program, in memory */
 } argument;
 
 /* A task that runs here, until it has. Readers in lists are arguments of records: a record is in none any
- * more when its task is ready, for whoever lists it has named it then. */
+ * more when its task is ready, for whoever listed it has told it then. */
 typedef struct record {
+    struct dag_task *task;           /* NULL = it is forgotten: the pool is condemned */
     const dag_insert_kernel *kernel; /* NULL = Load, Home */
     int64_t id;
     int64_t priority;
-    int cls;
-    int inputs;
+    int inputs; /* that the task waits for or has */
     int nargs;
     uint32_t bytes;
     const void *args; /* behind the arguments */
@@ -46,12 +46,12 @@ typedef struct record {
 } record;
 
 /* Another rank that reads a version. */
-typedef struct remote {
-    struct remote *next;
+typedef struct reader_rank {
+    struct reader_rank *next;
     struct version *version;
     int rank;
     int64_t reader; /* position of its first reader */
-} remote;
+} reader_rank;
 
 /*
  * What a tile holds between two writes. It has a value once its producer has run, on rank `rank`, or has
@@ -65,10 +65,10 @@ typedef struct version {
     int refs; /* the tile's, the producer's or Arrive's, Send's; `first` of a tile */
     uint8_t here;       /* 1: it has its value, the lists are closed */
     uint8_t superseded; /* 1: nobody comes any more; value is NULL */
-    uint8_t awaited;    /* application thread: the task that brings it here was given */
+    uint8_t awaited;    /* application thread: the task that makes it or brings it here was given */
     dag_value *value;
     argument *readers;
-    remote *remotes, *named; /* all; those when the lists were closed */
+    reader_rank *remotes, *named; /* all; those when the lists were closed */
     struct version *next;    /* of those that arrive */
 } version;
 
@@ -105,7 +105,7 @@ typedef struct stock {
     void *pieces;
 } stock;
 
-enum { ARRIVALS = 1024 };
+enum { ARRIVALS = 1024, SITES = 64 };
 
 /* The classes for some kernels. Traces and models of times name classes when pools have gone: so a program
  * lives as long as the process, longer than the kernels, and the same kernels and collections make the
@@ -120,24 +120,29 @@ typedef struct inserted_program {
     const dag_class **table;
     dag_flow *flows;
     dag_slot *slots;
-    dag_edge *edges; /* [source flow][class][flow] */
+    dag_edge edges[DAG_INSERT_TILES]; /* from that flow to Arrive */
 } inserted_program;
 
 typedef struct insertion {
     dag_taskpool *pool;
+    struct dagi_door *door; /* its lock is ours */
     const inserted_program *of;
     int rank;
-    bool single; /* one thread: no lock is taken */
     /* application thread */
     int64_t position; /* of the next task */
     uint64_t hash;
     int cls; /* of the last task */
+    int32_t site; /* the line that inserts now; 0 = not known */
+    struct {
+        const char *file;
+        int line;
+        int32_t number;
+    } sites[SITES]; /* lines that have inserted, by their number in the file */
     block *blocks, **blocks_end;
     block **bucket; /* open addressing; nbuckets: 0 or a power of two */
     size_t nblocks, nbuckets;
     block *recent[DAG_INSERT_TILES];
     /* shared */
-    _Atomic int lock;
     version *arrivals[ARRIVALS]; /* lock: by id */
     stock stock;
 } insertion;
@@ -158,23 +163,22 @@ static inline uint64_t get_64(const int32_t *at)
     return (uint64_t)(uint32_t)at[1] << 32 | (uint32_t)at[0];
 }
 
-/* Parameters of a task: a number that ranks agree on, and what is good on this rank alone. */
-static inline void put_params(int32_t *params, int64_t id, const void *at)
+/* Parameters of a task: a number that ranks agree on, what is good on this rank alone, and the line. */
+static inline void put_params(int32_t *params, int64_t id, const void *at, int32_t site)
 {
     put_64(params, (uint64_t)id);
     put_64(params + 2, (uint64_t)(uintptr_t)at);
+    params[4] = site;
 }
 
 static inline void hold(insertion *s)
 {
-    if (!s->single)
-        dagi_lock(&s->lock);
+    dagi_door_hold(s->door);
 }
 
 static inline void let_go(insertion *s)
 {
-    if (!s->single)
-        dagi_unlock(&s->lock);
+    dagi_door_let_go(s->door);
 }
 
 /* stock.c: NULL = no memory. Taken by the application thread; given back under the lock. */
@@ -189,7 +193,14 @@ static inline void *stock_take(insertion *s, size_t bytes)
     dagi_show(memory, (size_t)grains * GRAIN);
     return memory;
 }
-void stock_give_back(insertion *s, void *memory, size_t bytes);
+static inline void stock_give_back(insertion *s, void *memory, size_t bytes)
+{
+    size_t grains = (bytes + GRAIN - 1) / GRAIN;
+    void **list = s->door->unlocked ? &s->stock.own[grains - 1] : &s->stock.freed[grains - 1];
+    *(void **)memory = *list;
+    *list = memory;
+    dagi_hide((char *)memory + sizeof(void *), grains * GRAIN - sizeof(void *));
+}
 void stock_clear(insertion *s);
 
 /* tiles.c */
@@ -205,25 +216,75 @@ static inline tile *tile_in(block *b, int64_t i, int64_t j)
 tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at);
 void tiles_clear(insertion *s);
 
-/* versions.c; under the lock. */
-void record_free(insertion *s, record *r);
-void version_drop(insertion *s, version *v);
+/* ---- versions.c; under the lock ------------------------------------------------------------------ */
+
+void version_free(insertion *s, version *v);
+
+static inline void version_drop(insertion *s, version *v)
+{
+    assert(v->refs > 0);
+    if (--v->refs == 0)
+        version_free(s, v);
+}
+
 /* Its value has come; the producer, or its delegate here, is over with it once that is dropped. */
-void version_close(version *v, dag_value *value);
-/* A reader on this rank, the last or not. 1: *value is here, with a reference. */
-int version_read(version *v, argument *a, int last, dag_value **value);
+static inline void version_close(version *v, dag_value *value)
+{
+    if (v->here)
+        return;
+    v->here = 1;
+    v->named = v->remotes;
+    if (v->superseded)
+        return;
+    v->value = value;
+    dagi_value_retain(value, 1);
+}
+
 /* `a` waits, as for control, until it has its value; 1: it has. */
-int version_follow(version *v, argument *a);
+static inline int version_follow(version *v, argument *a)
+{
+    if (v->here)
+        return 1;
+    a->next = v->readers;
+    v->readers = a;
+    return 0;
+}
+
+/* A reader on this rank, the last or not. 1: *value is here, with a reference. */
+static inline int version_read(version *v, argument *a, bool last, dag_value **value)
+{
+    assert(!v->superseded);
+    v->superseded = last;
+    if (!version_follow(v, a))
+        return 0;
+    *value = v->value;
+    if (last)
+        v->value = NULL;
+    else
+        dagi_value_retain(v->value, 1);
+    return 1;
+}
+
 /* Nobody comes any more. Returns what was kept: for the caller to release, without the lock. */
-dag_value *version_supersede(version *v);
+static inline dag_value *version_supersede(version *v)
+{
+    dag_value *value = v->value;
+    v->superseded = 1;
+    v->value = NULL;
+    return value;
+}
+
 /* Not under the lock. */
 /* Rank `rank` reads it at this position. Returns who it is if the value has to be sent now: *value. */
-remote *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value);
+reader_rank *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value);
 void version_await(insertion *s, version *v);
 version *version_arrived(insertion *s, int64_t id);
 void version_unawait(insertion *s, version *v);
 /* A tile lets go of a version, which may be NULL. */
 void version_let_go(insertion *s, version *v);
+
+/* complete.c: of the pool's door. */
+dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t);
 
 /* classes.c */
 /* NULL = no memory. */

@@ -23,26 +23,17 @@ static void *carve(stock *k, size_t bytes)
 void *stock_refill(insertion *s, int grains)
 {
     assert(grains > 0 && grains <= GRAINS);
-    if (s->single)
+    if (s->door->unlocked)
         return carve(&s->stock, (size_t)grains * GRAIN);
-    dagi_lock(&s->lock);
+    hold(s);
     void *memory = s->stock.freed[grains - 1];
     s->stock.freed[grains - 1] = NULL;
-    dagi_unlock(&s->lock);
+    let_go(s);
     if (!memory)
         return carve(&s->stock, (size_t)grains * GRAIN);
     s->stock.own[grains - 1] = *(void **)memory;
     dagi_show(memory, (size_t)grains * GRAIN);
     return memory;
-}
-
-void stock_give_back(insertion *s, void *memory, size_t bytes)
-{
-    int grains = (int)((bytes + GRAIN - 1) / GRAIN);
-    void **list = s->single ? &s->stock.own[grains - 1] : &s->stock.freed[grains - 1];
-    *(void **)memory = *list;
-    *list = memory;
-    dagi_hide((char *)memory + sizeof(void *), (size_t)grains * GRAIN - sizeof(void *));
 }
 
 void stock_clear(insertion *s)

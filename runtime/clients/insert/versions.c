@@ -1,70 +1,19 @@
 /* Versions of tiles, who waits for them, and the records of tasks. */
 #include "insert.h"
 
-void record_free(insertion *s, record *r)
+void version_free(insertion *s, version *v)
 {
-    stock_give_back(s, r, r->bytes);
-}
-
-void version_drop(insertion *s, version *v)
-{
-    assert(v->refs > 0);
-    if (--v->refs > 0)
-        return;
-    assert(v->superseded && !v->value);
-    for (remote *r = v->remotes, *next; r; r = next) {
+    assert(v->refs == 0 && v->superseded && !v->value);
+    for (reader_rank *r = v->remotes, *next; r; r = next) {
         next = r->next;
         stock_give_back(s, r, sizeof *r);
     }
     stock_give_back(s, v, sizeof *v);
 }
 
-void version_close(version *v, dag_value *value)
+reader_rank *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value)
 {
-    if (v->here)
-        return;
-    v->here = 1;
-    v->named = v->remotes;
-    if (v->superseded)
-        return;
-    v->value = value;
-    dagi_value_retain(value, 1);
-}
-
-int version_follow(version *v, argument *a)
-{
-    if (v->here)
-        return 1;
-    a->next = v->readers;
-    v->readers = a;
-    return 0;
-}
-
-int version_read(version *v, argument *a, int last, dag_value **value)
-{
-    assert(!v->superseded);
-    v->superseded |= last;
-    if (!version_follow(v, a))
-        return 0;
-    *value = v->value;
-    if (last)
-        v->value = NULL;
-    else
-        dagi_value_retain(v->value, 1);
-    return 1;
-}
-
-dag_value *version_supersede(version *v)
-{
-    dag_value *value = v->value;
-    v->superseded = 1;
-    v->value = NULL;
-    return value;
-}
-
-remote *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value)
-{
-    remote *r = v->remotes;
+    reader_rank *r = v->remotes;
     *value = NULL;
     while (r && r->rank != rank)
         r = r->next;
@@ -75,7 +24,7 @@ remote *version_read_there(insertion *s, version *v, int rank, int64_t position,
         dagi_pool_fail(s->pool, DAG_ERR_NOMEM, "no memory to insert a task");
         return NULL;
     }
-    *r = (remote){.version = v, .rank = rank, .reader = position};
+    *r = (reader_rank){.version = v, .rank = rank, .reader = position};
     hold(s);
     r->next = v->remotes;
     v->remotes = r;

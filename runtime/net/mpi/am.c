@@ -218,24 +218,29 @@ static void post_receive(dagi_mpi *m, int i)
               &m->ring.request[i]);
 }
 
+void dagi_mpi_am_received(dagi_mpi *m, const MPI_Status *status)
+{
+    int i = m->ring.next, bytes = 0;
+    m->counts.taken++;
+    MPI_Get_count(status, MPI_BYTE, &bytes);
+    const char *data = m->ring.data + (size_t)i * (sizeof(dagi_am_head) + m->am_max);
+    if (m->random && dagi_mpi_random(m, 3) == 0)
+        put_off(m, status->MPI_SOURCE, data, (size_t)bytes);
+    else
+        handle(m, status->MPI_SOURCE, data, (size_t)bytes);
+    post_receive(m, i);
+    m->ring.next = (i + 1) % m->ring.count;
+}
+
 /* The receive posted first is the first to be matched, so it alone is looked at. */
 static int receive_one(dagi_mpi *m)
 {
-    int i = m->ring.next, done = 0, bytes = 0;
+    int done = 0;
     MPI_Status status;
-    MPI_Test(&m->ring.request[i], &done, &status);
-    if (!done)
-        return 0;
-    m->counts.taken++;
-    MPI_Get_count(&status, MPI_BYTE, &bytes);
-    const char *data = m->ring.data + (size_t)i * (sizeof(dagi_am_head) + m->am_max);
-    if (m->random && dagi_mpi_random(m, 3) == 0)
-        put_off(m, status.MPI_SOURCE, data, (size_t)bytes);
-    else
-        handle(m, status.MPI_SOURCE, data, (size_t)bytes);
-    post_receive(m, i);
-    m->ring.next = (i + 1) % m->ring.count;
-    return 1;
+    MPI_Test(&m->ring.request[m->ring.next], &done, &status);
+    if (done)
+        dagi_mpi_am_received(m, &status);
+    return done;
 }
 
 /* ---- chaos -------------------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
 /* MPI's engine: start, end, completion of requests. */
 #include "mpi.h"
 
+#include "../../base/clock.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +57,19 @@ static void tell_observer(const dagi_mpi *m, const dagi_posted *p)
                                 p->bytes, p->begin);
 }
 
+static void report(dagi_mpi *m, const dagi_posted *p)
+{
+    if (p->buffer) { /* MPI may have kept it until now */
+        dagi_mpi_note_call(m, p->peer);
+        dagi_mpi_am_recycle(m, p->buffer);
+        return;
+    }
+    if (m->super.observer)
+        tell_observer(m, p);
+    dagi_mpi_note_call(m, p->peer >= 0 ? p->peer : p->source);
+    p->done(p->arg, DAG_SUCCESS);
+}
+
 /* A completion may start new requests: they are added behind, the completed ones leave first. */
 static int complete_some(dagi_mpi *m)
 {
@@ -78,17 +93,8 @@ static int complete_some(dagi_mpi *m)
         m->open.posted[kept++] = m->open.posted[i];
     }
     m->open.count = kept;
-    for (int i = 0; i < n; i++) {
-        if (all[i].buffer) { /* MPI may have kept it until now */
-            dagi_mpi_note_call(m, all[i].peer);
-            dagi_mpi_am_recycle(m, all[i].buffer);
-            continue;
-        }
-        if (m->super.observer)
-            tell_observer(m, &all[i]);
-        dagi_mpi_note_call(m, all[i].peer >= 0 ? all[i].peer : all[i].source);
-        all[i].done(all[i].arg, DAG_SUCCESS);
-    }
+    for (int i = 0; i < n; i++)
+        report(m, &all[i]);
     if (all != finished)
         free(all);
     return n;
@@ -102,6 +108,40 @@ static int mpi_progress(dagi_engine *e)
     dagi_mpi_yields(m, true);
     dagi_mpi_call(m);
     return events;
+}
+
+#ifdef DAG_SIMGRID
+/* The receive that is next to be matched is looked at as the last of the open requests. */
+static int mpi_wait(dagi_engine *e)
+{
+    dagi_mpi *m = dagi_mpi_of(e);
+    MPI_Status status;
+    int index, next = m->ring.next;
+    const dagi_posted none = {0};
+    *dagi_mpi_request(m, &none) = m->ring.request[next];
+    MPI_Waitany(m->open.count, m->open.request, &index, &status);
+    m->ring.request[next] = m->open.request[--m->open.count];
+    if (index == m->open.count) {
+        dagi_mpi_am_received(m, &status);
+        return 1;
+    }
+    const dagi_posted done = m->open.posted[index];
+    int behind = --m->open.count - index;
+    memmove(&m->open.request[index], &m->open.request[index + 1], (size_t)behind * sizeof(MPI_Request));
+    memmove(&m->open.posted[index], &m->open.posted[index + 1], (size_t)behind * sizeof done);
+    report(m, &done);
+    return 1;
+}
+#endif
+
+/* While others get on. */
+static void give_way(void)
+{
+#ifdef DAG_SIMGRID
+    dagi_clock_pass(1000); /* to look takes no time there */
+#else
+    sched_yield();
+#endif
 }
 
 static void mpi_call(dagi_engine *e)
@@ -196,7 +236,7 @@ static void meet(dagi_mpi *m, MPI_Comm user)
     MPI_Ibarrier(user, &all);
     for (MPI_Test(&all, &here, MPI_STATUS_IGNORE); !here; MPI_Test(&all, &here, MPI_STATUS_IGNORE)) {
         dagi_engine_pass_turn(&m->super);
-        sched_yield();
+        give_way();
         dagi_engine_take_turn(&m->super);
     }
 }
@@ -246,7 +286,7 @@ static void finish_requests(dagi_mpi *m)
 {
     while (m->open.count || m->buffers.late_out || m->buffers.late_in) {
         if (!mpi_progress(&m->super))
-            sched_yield();
+            give_way();
     }
 }
 
@@ -270,7 +310,7 @@ static void settle(dagi_mpi *m)
         while (!done) {
             MPI_Test(&sum, &done, MPI_STATUS_IGNORE);
             if (!m->ring.count || !mpi_progress(&m->super)) /* none: the start has failed here */
-                sched_yield(); /* others may need the processor to get here */
+                give_way(); /* others may need the processor to get here */
         }
     } while (all[0] != all[1] || all[0] != before[0] || all[1] != before[1]);
     finish_requests(m);
@@ -318,6 +358,9 @@ static const dagi_engine_ops mpi_ops = {
     .call = mpi_call,
     .direct = dagi_mpi_direct,
     .under_way = mpi_under_way,
+#ifdef DAG_SIMGRID
+    .wait = mpi_wait,
+#endif
 };
 
 /* MPI is there, and it is our turn. */

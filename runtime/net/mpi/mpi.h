@@ -207,6 +207,8 @@ void *dagi_mpi_am_begin(dagi_engine *e, int dest, int control, size_t bytes, int
 void dagi_mpi_am_send(dagi_engine *e);
 void dagi_mpi_am_recycle(dagi_mpi *m, dagi_am_buffer *b);
 int dagi_mpi_am_progress(dagi_mpi *m);
+/* The next receive of the ring is complete. */
+void dagi_mpi_am_received(dagi_mpi *m, const MPI_Status *status);
 void dagi_mpi_am_tell_matched(dagi_mpi *m, int dest);
 
 /* bulk.c */

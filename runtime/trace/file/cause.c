@@ -26,7 +26,8 @@ static uint64_t place_of(uint64_t id)
     return id & (DAGT_IS_JOIN - 1);
 }
 
-dagt_step dagt_find(const dagt_trace *t, uint64_t id)
+/* What has this number; both NULL = nothing has (0, or it was dropped, or it is a join). */
+static dagt_step find(const dagt_trace *t, uint64_t id)
 {
     dagt_step step = {.rank = -1};
     uint64_t place = place_of(id);
@@ -58,7 +59,7 @@ dagt_step dagt_before(const dagt_trace *t, const dagt_step *step)
         const dagt_join *join = find_join(t, id);
         id = join ? join->longer : 0;
     }
-    return dagt_find(t, id);
+    return find(t, id);
 }
 
 /* ---- chains ------------------------------------------------------------------------------- */
@@ -85,7 +86,7 @@ static chain chain_of(const dagt_trace *t, uint64_t id)
     const dagt_join *join = find_join(t, id);
     if (join)
         return join->state == KNOWN ? (chain){join->path, join->end, join->pool} : (chain){0};
-    const dagt_step step = dagt_find(t, id);
+    const dagt_step step = find(t, id);
     const dagt_task *task = step.task;
     const dagt_flight *copy = step.copy;
     if (task && task->state == KNOWN)
@@ -99,7 +100,7 @@ static chain chain_of(const dagt_trace *t, uint64_t id)
 static uint8_t *state_of(const dagt_trace *t, uint64_t id, uint64_t from[2])
 {
     dagt_join *join = find_join(t, id);
-    const dagt_step step = dagt_find(t, id);
+    const dagt_step step = find(t, id);
     from[1] = join ? join->from[1] : 0;
     if (join) {
         from[0] = join->from[0];
@@ -169,7 +170,7 @@ static void settle_copy(const dagt_trace *t, dagt_flight *copy)
 static void settle(const dagt_trace *t, uint64_t id)
 {
     dagt_join *join = find_join(t, id);
-    const dagt_step step = dagt_find(t, id);
+    const dagt_step step = find(t, id);
     if (join)
         settle_join(t, join);
     else if (step.task)

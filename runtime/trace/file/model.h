@@ -138,8 +138,6 @@ typedef struct dagt_step {
     dagt_flight *copy;
 } dagt_step;
 
-/* What has this number; both NULL = nothing has (0, or it was dropped, or it is a join). */
-dagt_step dagt_find(const dagt_trace *t, uint64_t id);
 /* The one that `step` waited for last in the longest chain; both NULL = it is the first. */
 dagt_step dagt_before(const dagt_trace *t, const dagt_step *step);
 /* Find the chains of all tasks, and move what is on devices, and when tasks were ready, behind what

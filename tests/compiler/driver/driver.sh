@@ -4,6 +4,7 @@
 set -u
 dagcc=$(realpath "$1")
 manual=$(realpath "$(dirname "$0")/../../../docs/dagcc.1")
+kinds=$(realpath "$(dirname "$0")/../../../include/dag/device_kinds.h")
 runtime=${2:-}
 work=$(mktemp -d)
 cache=$(mktemp -d)
@@ -176,6 +177,13 @@ rm -f good.h good.c
 expect 0 --emit=header good.jdf; exists good.h; missing good.c
 expect 0 --emit=c -o - good.jdf; says "BODY" good.jdf; says "good" out; missing stdout.c
 expect 0 --emit=dot good.jdf; says "digraph" out
+
+# ---- C of bodies for devices includes what the row of their kind names
+kernels=$(sed -n 's/.*X(CUDA, .*"\([^"]*\)").*/#include <\1>/p' "$kinds")
+grep -q "^#include <dag/.*>$" <<<"$kernels" || fail "no header of kernels in $kinds"
+{ sed 's/^END$//' good.jdf; printf 'END\nBODY [type = CUDA]\nEND\n'; } >device.jdf
+expect 0 --emit=c -o - device.jdf; says "$kernels" out
+expect 0 --emit=c -o - good.jdf; ! grep -qxF "$kernels" out || fail "kernels of devices without a body for them"
 expect 0 --emit=plan good.jdf; [ -s out ] || fail "no plan"
 expect 0 --emit=jdf good.jdf; cmp -s out <("$dagcc" --format good.jdf) || fail "--emit=jdf"
 expect 0 --emit=ast good.jdf; says "class T <4:1-" out

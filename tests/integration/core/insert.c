@@ -87,12 +87,6 @@ KERNEL(four, 4, 3, DAG_TILE_READ, DAG_TILE_WRITE, DAG_TILE_RW, DAG_TILE_RW)
 static const dag_insert_kernel *const kernels[] = {&fill, &change, &copy, &update, &couple, &four};
 enum { KINDS = sizeof kernels / sizeof kernels[0] };
 
-static int failing_body(struct dag_task *task, const void *args, const dag_tile_view *tiles)
-{
-    (void)args, (void)tiles;
-    dag_task_fail(task, "it was told to");
-    return 0;
-}
 /* A body inserts nothing: `args` points to the pool and to what it was told. */
 struct nested {
     dag_taskpool *pool;
@@ -114,8 +108,17 @@ static int nested_body(struct dag_task *task, const void *args, const dag_tile_v
     return 0;
 }
 
-static const dag_insert_kernel fails = {.name = "fails", .ntiles = 1, .access = {DAG_TILE_RW},
-                                        .body = failing_body};
+typedef struct reason {
+    const char *text;
+} reason;
+
+static int failing_body(struct dag_task *task, const reason *why, const dag_tile_view *tiles)
+{
+    (void)tiles;
+    dag_task_fail(task, "%s", why->text);
+    return 0;
+}
+DAG_KERNEL(fails, reason, failing_body, NULL, 0, DAG_TILE_RW)
 
 /* ---- programs ---------------------------------------------------------------------------------- */
 
@@ -359,6 +362,7 @@ static void freed_open(dag_matrix *const *m)
 static void failures_agree(dag_matrix *const *m)
 {
     const dag_insert_kernel *all[KINDS + 2];
+    char line[256] = "";
     memcpy(all, kernels, sizeof kernels);
     all[KINDS] = &fails;
     all[KINDS + 1] = &modify;
@@ -368,8 +372,11 @@ static void failures_agree(dag_matrix *const *m)
         state = 77;
         for (int t = 0; t < TASKS; t++) {
             step s = draw_step(10, none);
-            if (t == 50 && which == 0)
-                s = (step){.kernel = &fails, .tile = {3}};
+            if (t == 50 && which == 0) {
+                snprintf(line, sizeof line, "task fails(#50, %s:%d)", __FILE__, __LINE__ + 1);
+                dag_status given = DAG_INSERT(pool, fails, {"told to"}, {&m[0]->super, 3, 0});
+                CHECK(given == DAG_SUCCESS, "%s", dag_message(ctx));
+            }
             if (t == TASKS - 1 && which == 1)
                 s = (step){.kernel = rank == 0 ? &change : &modify, .tile = {1}};
             CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
@@ -379,6 +386,7 @@ static void failures_agree(dag_matrix *const *m)
                                                   : dag_size(ctx) > 1 ? DAG_ERR_MISMATCH
                                                                       : DAG_SUCCESS;
         CHECK(status == due, "%s: %s", dag_strerror(status), dag_message(ctx));
+        CHECK(which == 1 || strstr(dag_message(ctx), line), "%s, expected %s", dag_message(ctx), line);
         dag_taskpool_free(pool);
     }
 }

@@ -12,6 +12,10 @@ dag_matrix *M[4][4], *small[4];
 dag_qr *qr[4], *made_qr;
 dag_lq *lq[4], *made_lq;
 int64_t pivots[N], info;
+dag_blacs_grid grid;
+double array[N * N];
+int desc[9] = {1, 0, N, N, NB, NB, 0, 0, N};
+dag_part *made_part;
 int iter;
 double real[N];
 
@@ -71,6 +75,8 @@ void clean(void)
 {
     dag_qr_free(made_qr);
     dag_lq_free(made_lq);
+    must(dag_part_close(made_part));
+    made_part = NULL;
     made_qr = NULL;
     made_lq = NULL;
     for (int i = 0; i < N; i++)
@@ -82,12 +88,13 @@ void clean(void)
 
 static void fixtures(void)
 {
+    grid = (dag_blacs_grid){ctx, 1, dag_size(ctx), DAG_GRID_ROW_MAJOR, 0};
     for (int p = 0; p < 4; p++) {
-        dag_matrix_desc desc = {.prec = (dag_precision)p, .m = N, .n = N, .nb = NB};
+        dag_matrix_desc d = {.prec = (dag_precision)p, .m = N, .n = N, .nb = NB};
         for (int k = 0; k < 4; k++)
-            must(dag_matrix_new(ctx, &desc, &M[p][k]));
-        desc.m = desc.n = N / 2;
-        must(dag_matrix_new(ctx, &desc, &small[p]));
+            must(dag_matrix_new(ctx, &d, &M[p][k]));
+        d.m = d.n = N / 2;
+        must(dag_matrix_new(ctx, &d, &small[p]));
     }
     clean();
     for (int p = 0; p < 4; p++) {

@@ -15,6 +15,10 @@ extern dag_matrix *small[4];  /* of another size */
 extern dag_qr *qr[4], *made_qr;
 extern dag_lq *lq[4], *made_lq;
 extern int64_t pivots[N], info;
+extern dag_blacs_grid grid; /* one row of all ranks, */
+extern double array[N * N]; /* and what is dealt to it */
+extern int desc[9];
+extern dag_part *made_part;
 extern int iter;
 extern double real[N];
 

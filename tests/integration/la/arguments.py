@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes a program that calls each routine of dag/la.h with bad arguments: arguments.py HEADER OUT
 
-HEADER is dag/la.h after the preprocessor. Of each routine with a context and a matrix, one argument
-at a time is NULL, no value of its enumeration, not a number, another argument once more, or not the
-same on all ranks. A routine must refuse each and name itself and the argument; the last call is
+HEADER is dag/la.h after the preprocessor. Of each routine with a context and a matrix, and of those that
+make one of an array, one argument at a time is NULL, no value of its enumeration, negative, not a number,
+another argument once more, or not the same on all ranks. A routine must refuse each and name itself and the argument; the last call is
 right and must succeed. What an argument may be is told here, once for all routines.
 """
 import itertools
@@ -25,6 +25,7 @@ READ = {
                                 "geadd", "lacpy", "redistribute")},
     **{name: {"F"} for name in ("potrf_residual", "geqrf_residual")},
     **{name: {"A", "F", "B"} for name in ("gerfs", "porfs", "gerfs_bounds", "porfs_bounds")},
+    **{name: {"A", "X"} for name in ("getri_bounds", "potri_bounds")},
     **{name: {"A", "B"} for name in ("dsposv", "zcposv", "posv_mixed")},
 }
 # Enumerations: a value, another one.
@@ -34,17 +35,22 @@ ENUM = {
     "dag_side": ("DAG_LEFT", "DAG_RIGHT"),
     "dag_diag": ("DAG_NON_UNIT", "DAG_UNIT"),
     "dag_norm": ("DAG_NORM_ONE", "DAG_NORM_INF"),
+    "dag_precision": ("DAG_D", "DAG_S"),
+    "dag_part_access": ("DAG_PART_RW", "DAG_PART_READ"),
 }
 POINTER = {
     "int64_t *ipiv": "pivots", "const int64_t *ipiv": "pivots", "int64_t *info": "&info",
     "int *iter": "&iter", "double *rcond": "&real[0]", "double *value": "&real[0]",
     "double *seconds": "&real[1]", "double *ferr": "real", "double *berr": "real", "dag_qr **qr": "&made_qr",
     "dag_lq **lq": "&made_lq", "const dag_qr *qr": "qr[{p}]", "const dag_lq *lq": "lq[{p}]",
-    "double *residual": "&real[0]", "double *orthogonality": "&real[1]",
+    "void *local": "array", "const int *desc": "desc", "dag_part **part": "&made_part",
+    "double *error": "&real[0]", "double *residual": "&real[0]", "double *orthogonality": "&real[1]",
     "const dag_lu_options *options": "NULL", "const dag_qr_options *options": "NULL",
 }
 NUMBER = {"double anorm", "double from", "double to"}  # that must be one
-VALUE = {"int64_t k": "N", "int backward": "0", "double bump": "N", "uint64_t seed": "1", "int64_t seed": "1"}
+COUNTED = {"int64_t m", "int64_t n", "int64_t ia", "int64_t ja"}  # -1 is none
+VALUE = {"int64_t m": "N", "int64_t n": "N", "int64_t ia": "1", "int64_t ja": "1",
+         "int64_t k": "N", "int backward": "0", "double bump": "N", "uint64_t seed": "1", "int64_t seed": "1"}
 # Routines with arguments of their own, which other tests call.
 ELSEWHERE = {"maker_fill", "matgen", "solve_residual", "matrix_panel", "row_sums", "matrix_scatter",
              "matrix_gather", "find_nonfinite"}
@@ -52,13 +58,15 @@ LETTERS = "sdcz"
 
 
 def routines(header):
-    """(type, name, [(type, name)]) of each routine with a context and a matrix."""
+    """(type, name, its context, [(type, name)]) of each routine with a context and a matrix, or a grid."""
     text = " ".join(header.split())
-    for kind, name, inner in re.findall(
-            r"\b(dag_status|dag_taskpool) ?\*?dag_(\w+)\(dag_context \*ctx, ([^;{]*)\);", text):
-        if "dag_matrix *" in inner:
-            yield kind, name, [tuple(re.match(r"(.*?)(\w+)$", a.strip()).groups())
-                               for a in inner.split(",")]
+    for kind, name, first, inner in re.findall(
+            r"\b(dag_status|dag_taskpool) ?\*?dag_(\w+)"
+            r"\((dag_context \*ctx|const dag_blacs_grid \*grid), ([^;{]*)\);", text):
+        if "dag_matrix *" in inner or "grid" in first:
+            inner = re.sub(r"(\w+)\[\d+\]", r"*\1", inner)
+            yield (kind, name, "&grid" if "grid" in first else "ctx",
+                   [tuple(re.match(r"(.*?)(\w+)$", a.strip()).groups()) for a in inner.split(",")])
 
 
 def letter_and_base(name, names):
@@ -88,7 +96,7 @@ def argument(kind, name, p, matrix):
     sys.exit(f"arguments.py: what is `{whole}`? Say it in the tables of this program")
 
 
-def calls(kind, name, params, letter, base):
+def calls(kind, name, first, params, letter, base):
     """(what, {rank 1 only: bad value}, words of the message) of each bad call, then the good one."""
     p = LETTERS.index(letter)
     count = itertools.count()
@@ -97,39 +105,41 @@ def calls(kind, name, params, letter, base):
     written = {n for k, n in params if "dag_matrix *" in k} - READ.get(base, set())
 
     def with_bad(i, bad):
-        return good[:i] + [bad] + good[i + 1:]
+        return [first] + good[:i] + [bad] + good[i + 1:]
 
-    yield "ctx is NULL", ["NULL"] + good, None, None
+    yield f"{first} is NULL", ["NULL"] + good, None, None
     for i, (k, n) in enumerate(params):
         k = k.strip()
         if k.endswith("*") and n not in optional:
-            yield f"{n} is NULL", ["ctx"] + with_bad(i, "NULL"), None, n
+            yield f"{n} is NULL", with_bad(i, "NULL"), None, n
         if k in ENUM:
-            yield f"{n} is 99", ["ctx"] + with_bad(i, f"({k})99"), None, n
+            yield f"{n} is 99", with_bad(i, f"({k})99"), None, n
+        if f"{k} {n}" in COUNTED:
+            yield f"{n} is -1", with_bad(i, "-1"), None, n
         if f"{k} {n}" in NUMBER:
-            yield f"{n} is NaN", ["ctx"] + with_bad(i, "NAN"), None, n
+            yield f"{n} is NaN", with_bad(i, "NAN"), None, n
         if kind == "dag_status" and k in ENUM:
-            yield (f"{n} differs", ["ctx"] + good, ["ctx"] + with_bad(i, ENUM[k][1]), n)
+            yield (f"{n} differs", [first] + good, with_bad(i, ENUM[k][1]), n)
         if kind == "dag_status" and "dag_matrix *" in k:
-            yield f"{n} differs", ["ctx"] + good, ["ctx"] + with_bad(i, f"small[{p}]"), ""
+            yield f"{n} differs", [first] + good, with_bad(i, f"small[{p}]"), ""
     for (i, a), (j, b) in itertools.combinations(
             [(i, n) for i, (k, n) in enumerate(params) if "dag_matrix *" in k], 2):
         if {a, b} & written:
-            yield f"{b} is {a}", ["ctx"] + with_bad(j, good[i]), None, b
-    yield None, ["ctx"] + good, None, None
+            yield f"{b} is {a}", with_bad(j, good[i]), None, b
+    yield None, [first] + good, None, None
 
 
 def program(header):
     found = list(routines(header))
-    names = {name for _, name, _ in found}
+    names = {name for _, name, _, _ in found}
     body, tests = [], []
-    for kind, name, params in found:
+    for kind, name, first, params in found:
         if re.sub(r"_new$", "", name) in ELSEWHERE:
             continue
         letter, base = letter_and_base(name, names)
         pool = kind == "dag_taskpool"
         body.append(f"static void test_{name}(void)\n{{")
-        for what, args, other, word in calls(kind, name, params, letter, base):
+        for what, args, other, word in calls(kind, name, first, params, letter, base):
             call = f"dag_{name}({', '.join(args)})"
             call = f"pool({call})" if pool else call
             if what is None:

@@ -344,7 +344,43 @@ class Saved(Dense):
                    ["dag_trtrs", "--matrix", "F.mtx", "--uplo", "upper", "--rhs", "Y.mtx", "--out", "Z.mtx"],
                    ranks=RANKS[-1])
         self.near("X.mtx", "Z.mtx")
-        self.bad(3, "it needs --pivoting none", "dag_getrf", "--out", self.path("F.mtx"))
+        self.bad(3, "it needs --pivots", "dag_getrf", "--out", self.path("F.mtx"))
+
+    def test_pivots(self):
+        for prec, pivoting, ranks in ("d", "partial", RANKS[-1]), ("z", "tournament", 1):
+            matrix = ["--n", 50, "--matgen", "random", "--prec", prec]
+            factors = ["dag_trtrs", "--matrix", "F.mtx", "--prec", prec]
+            self.chain(["dag_getrf", *matrix, "--pivoting", pivoting, "--out", "F.mtx", "--pivots", "P.mtx"],
+                       ["dag_gesv", *matrix, "--rhs", "B.mtx", "--out", "X.mtx"],
+                       [*factors, "--diag", "unit", "--pivots", "P.mtx", "--rhs", "B.mtx", "--out", "Y.mtx"],
+                       [*factors, "--uplo", "upper", "--rhs", "Y.mtx", "--out", "Z.mtx"], ranks=ranks)
+            self.near("X.mtx", "Z.mtx", 1e-9)
+        self.bad(3, "nothing to write", "dag_getrf", "--pivoting", "none", "--pivots", self.path("P.mtx"))
+        self.bad(3, "it needs --rhs", "dag_trtrs", "--pivots", self.path("P.mtx"))
+        self.bad(1, "pivots are one column, there are 2", "dag_trtrs", "--n", 50, "--rhs",
+                 self.path("B.mtx"), "--pivots", self.path("B.mtx"))
+        zeros = self.file("%%MatrixMarket matrix array real general\n50 1\n" + "0\n" * 50, "zeros.mtx")
+        self.bad(1, "number 1 is 0; a pivot is a row from there to the last", "dag_trtrs", "--n", 50, "--rhs",
+                 self.path("B.mtx"), "--pivots", zeros)
+        self.bad(1, "have 50 rows, the matrix has 30", "dag_trtrs", "--n", 30, "--rhs",
+                 self.path("B.mtx"), "--pivots", self.path("P.mtx"))
+
+    def test_triangle(self):
+        """A = Q R, so A X = B is Q Y = B and R X = Y; A = L Q likewise."""
+        matrix = ["--n", 50, "--matgen", "random"]
+        self.chain(["dag_gesv", *matrix, "--rhs", "B.mtx", "--out", "X.mtx"])
+        q = ["dag_gesv", "--matrix", "Q.mtx", "--rhs"]
+        triangle = ["dag_trtrs", "--matrix", "R.mtx", "--rhs"]
+        for layout, ranks in ("slab", RANKS[-1]), ("tile", 1):
+            made = [*matrix, "--layout", layout, "--out", "Q.mtx", "--triangle", "R.mtx"]
+            self.chain(["dag_geqrf", *made], [*q, "B.mtx", "--out", "Y.mtx"],
+                       [*triangle, "Y.mtx", "--uplo", "upper", "--out", "Z.mtx"], ranks=ranks)
+            self.near("X.mtx", "Z.mtx", 1e-9)
+            self.chain(["dag_gelqf", *made], [*triangle, "B.mtx", "--out", "Y.mtx"],
+                       [*q, "Y.mtx", "--out", "Z.mtx"])
+            self.near("X.mtx", "Z.mtx", 1e-9)
+        self.good("dag_geqrf", "--m", 40, "--n", 30, "--triangle", self.path("R.mtx"))
+        self.good("dag_trtrs", "--matrix", self.path("R.mtx"), "--uplo", "upper", "--check")
 
     def test_inverse(self):
         """B is what the inverse makes of the solution."""

@@ -23,7 +23,7 @@ VALUES = {
     "m": 20, "n": 20, "k": 12, "nb": 8, "prec": "z", "grid": "1x1", "threads": 2, "gpus": 0, "runs": 1,
     "seed": 5, "layout": "slab", "uplo": "upper", "nrhs": 3, "pivoting": "none", "check-finite": "no",
     "rcond": "no", "matgen": "lehmer", "routine": "syrk", "side": "right", "transa": "t", "transb": "c",
-    "diag": "unit", "predict": "2", "matrix": "A.mtx", "rhs": "B.mtx", "out": "X.mtx", "trace": "T.json",
+    "diag": "unit", "predict": "2", "matrix": "A.mtx", "rhs": "B.mtx", "out": "X.mtx", "pivots": "P.mtx", "triangle": "R.mtx", "trace": "T.json",
 }
 
 
@@ -58,7 +58,7 @@ class OptionTable(Case):
     def arguments(self, driver, name):
         """A command line on which the option makes sense."""
         value = VALUES.get(name)
-        if name in ("matrix", "rhs", "out", "trace"):
+        if name in ("matrix", "rhs", "out", "pivots", "triangle", "trace"):
             value = os.path.join(self.dir.name, value)
         more = ["--n", 20, "--nb", 8]
         if name in ("matrix", "n"):
@@ -67,12 +67,15 @@ class OptionTable(Case):
             more = ["--n", 20]
         elif name == "out" and driver == "getrf":
             more += ["--pivoting", "none"]
+        elif name == "pivots" and driver == "trtrs":
+            more += ["--rhs", os.path.join(self.dir.name, "B.mtx")]
         return more + ["--" + name] + ([] if value is None else [value])
 
     def test_cells(self):
         identity = "".join(f"{float(i == j)}\n" for j in range(20) for i in range(20))
         self.file("%%MatrixMarket matrix array real general\n20 20\n" + identity, "A.mtx")
         self.file("%%MatrixMarket matrix array real general\n20 2\n" + "1.0\n" * 40, "B.mtx")
+        self.file("%%MatrixMarket matrix array real general\n20 1\n" + "20\n" * 20, "P.mtx")
         for name, (value, _, drivers) in options().items():
             self.assertEqual(bool(value), name in VALUES, name)
             for driver in ROUTINES:
@@ -86,7 +89,7 @@ class OptionTable(Case):
                     self.assertEqual(status, 0, err)
                     if name not in ("help", "version"):
                         self.told(name, args[-1], json.loads(out.splitlines()[-1]))
-                    for made in "out", "trace":
+                    for made in "out", "triangle", "trace":
                         if name == made:
                             self.assertGreater(os.path.getsize(args[-1]), 0)
                             os.remove(args[-1])

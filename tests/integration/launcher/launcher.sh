@@ -54,4 +54,46 @@ if [ "${MPIRUN:-}" != none ]; then
     expect 124 '' "$mpirun" -np 3 --timeout 2 "$rank" "$mark" kill 9
     no_orphans
 fi
+
+# A launcher that neither ends nor lets its rank end when it is told to: both are gone soon after the tool is
+# told, and nothing of the job is left. Told before the launcher is started, the tool does not start it.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/bin" "$folder/tmp"
+cat >"$folder/deaf" <<'TEXT'
+#!/bin/sh
+trap '' TERM
+[ "$1" != --version ] || { echo 'mpirun (Open MPI) of the test'; exit; }
+echo $$ >"${0%/*}/started"
+while sleep 0.1; do :; done
+TEXT
+cat >"$folder/bin/mkfifo" <<'TEXT'
+#!/bin/sh
+PATH=${PATH#*:}
+mkfifo "$@"
+kill -TERM $PPID
+TEXT
+chmod +x "$folder/deaf" "$folder/bin/mkfifo"
+told_to_end() { # what is expected of the launcher: command...
+    local want=$1 status=0
+    shift
+    env TMPDIR="$folder/tmp" MPIRUN="$folder/deaf" "$@" "$mpirun" -np 1 "$rank" "$mark" &
+    tool=$!
+    if [ "$want" = started ]; then
+        until [ -s "$folder/started" ]; do sleep 0.1; done
+        kill -TERM $tool
+    fi
+    wait $tool || status=$?
+    if [ $status -ne 143 ] || [ -n "$(ls "$folder/tmp")" ] ||
+        kill -0 "$(cat "$folder/started" 2>/dev/null || echo none)" 2>/dev/null; then
+        echo "FAILED: told to end ($want): status $status, left: $(ls "$folder/tmp")"
+        failed=1
+    fi
+}
+told_to_end 'not started' PATH="$folder/bin:$PATH"
+if [ -e "$folder/started" ]; then
+    echo 'FAILED: the launcher is started after the tool was told to end'
+    failed=1
+fi
+told_to_end started
 exit $failed

@@ -1,12 +1,15 @@
 /* Messages, bytes and tasks of all pools of a few routines, all ranks together. Played by a simulation they
- * are the same as when ranks have really run: counts.sh compares. */
+ * are the same as when ranks have really run: counts.sh compares. `sim_counts ROUTINE N NB` runs one alone,
+ * and says how many seconds it has taken: tools/sim/against_simgrid.py. */
 #include <dag/la.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static double total[3];
+static double total[3], since;
+static int timed;
 
 /* The linker puts this before dag_taskpool_free(). */
 void __real_dag_taskpool_free(dag_taskpool *pool);
@@ -39,13 +42,29 @@ static dag_matrix *matrix(int64_t m, int64_t n, int64_t nb, dag_layout layout)
     return a;
 }
 
+/* From here on: matrices have been made. */
+static void start(void)
+{
+    if (!timed)
+        return;
+    must(dag_barrier(ctx));
+    total[0] = total[1] = total[2] = 0;
+    since = dag_seconds(ctx);
+}
+
 /* What has been counted since the last time, of all ranks. */
 static void say(const char *what)
 {
-    double sum[3] = {total[0], total[1], total[2]};
+    if (timed)
+        must(dag_barrier(ctx));
+    double sum[3] = {total[0], total[1], total[2]}, seconds = dag_seconds(ctx) - since;
     must(dag_allreduce(ctx, DAG_SUM, sum, 3));
     if (dag_rank(ctx) == 0)
-        printf("%s: %.0f messages, %.0f bytes, %.0f tasks\n", what, sum[0], sum[1], sum[2]);
+        printf("%s: %.0f messages, %.0f bytes, %.0f tasks", what, sum[0], sum[1], sum[2]);
+    if (dag_rank(ctx) == 0 && timed)
+        printf(", %.9f s", seconds);
+    if (dag_rank(ctx) == 0)
+        printf("\n");
     total[0] = total[1] = total[2] = 0;
 }
 
@@ -54,6 +73,7 @@ static void cholesky(int64_t n, int64_t nb)
     int64_t info;
     dag_matrix *a = matrix(n, n, nb, DAG_LAYOUT_TILE);
     must(dag_plghe(ctx, a, (double)n, 1));
+    start();
     must(dag_potrf(ctx, DAG_LOWER, a, &info));
     say("cholesky");
     dag_matrix_free(a);
@@ -65,6 +85,7 @@ static void lu(int64_t n, int64_t nb, dag_pivoting pivoting, const char *what)
     dag_matrix *a = matrix(n, n, nb, DAG_LAYOUT_SLAB);
     const dag_lu_options options = {.pivoting = pivoting};
     must(dag_plrnt(ctx, a, 1));
+    start();
     must(dag_getrf_with(ctx, a, ipiv, &options, &info));
     say(what);
     dag_matrix_free(a);
@@ -76,6 +97,7 @@ static void lu_without_pivots(int64_t n, int64_t nb)
     int64_t info;
     dag_matrix *a = matrix(n, n, nb, DAG_LAYOUT_TILE);
     must(dag_plghe(ctx, a, (double)n, 1));
+    start();
     must(dag_getrf_nopiv(ctx, a, &info));
     say("lu without pivots");
     dag_matrix_free(a);
@@ -86,6 +108,7 @@ static void qr(int64_t m, int64_t n, int64_t nb)
     dag_qr *q;
     dag_matrix *a = matrix(m, n, nb, DAG_LAYOUT_TILE);
     must(dag_plrnt(ctx, a, 1));
+    start();
     must(dag_geqrf(ctx, a, &q));
     say("qr");
     dag_qr_free(q);
@@ -98,6 +121,7 @@ static void product(int64_t n, int64_t nb)
     dag_matrix *c = matrix(n, n, nb, DAG_LAYOUT_TILE);
     must(dag_plrnt(ctx, a, 1));
     must(dag_plrnt(ctx, b, 2));
+    start();
     must(dag_gemm(ctx, DAG_NO_TRANS, DAG_TRANS, 1, a, b, 0, c));
     say("product");
     dag_matrix_free(a);
@@ -105,13 +129,27 @@ static void product(int64_t n, int64_t nb)
     dag_matrix_free(c);
 }
 
-int main(void)
+/* Nonzero = there is no such routine. */
+static int one(const char *routine, int64_t n, int64_t nb)
 {
-    char why[512] = "";
-    if (dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS) {
-        fprintf(stderr, "counts: %s\n", why);
+    timed = 1;
+    if (strcmp(routine, "cholesky") == 0)
+        cholesky(n, nb);
+    else if (strcmp(routine, "lu") == 0)
+        lu(n, nb, DAG_PIVOT_PARTIAL, routine);
+    else if (strcmp(routine, "nopiv") == 0)
+        lu_without_pivots(n, nb);
+    else if (strcmp(routine, "qr") == 0)
+        qr(n, n, nb);
+    else if (strcmp(routine, "product") == 0)
+        product(n, nb);
+    else
         return 1;
-    }
+    return 0;
+}
+
+static void all(void)
+{
     cholesky(700, 48);
     cholesky(900, 200); /* tiles above what a segment has */
     lu(300, 32, DAG_PIVOT_PARTIAL, "lu");
@@ -119,6 +157,20 @@ int main(void)
     lu_without_pivots(500, 48);
     qr(500, 300, 32);
     product(400, 16); /* tiles that travel within messages */
+}
+
+int main(int argc, char **argv)
+{
+    char why[512] = "";
+    int status = 0;
+    if (dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS) {
+        fprintf(stderr, "counts: %s\n", why);
+        return 1;
+    }
+    if (argc == 4)
+        status = one(argv[1], atoll(argv[2]), atoll(argv[3]));
+    else
+        all();
     must(dag_fini(ctx));
-    return 0;
+    return status;
 }

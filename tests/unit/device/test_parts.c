@@ -362,9 +362,9 @@ START_TEST(workers_near_a_device_come_first)
 {
     memset(&far, 0, sizeof far);
     far.all = &two;
-    far.node = two.worker_node[1] = 1;
+    far.near.node = two.worker_node[1] = 1;
     ck_assert(dagi_device_is_mine(&far, 0, 1000));
-    far.has_near = 1;
+    far.near.workers = 1;
     ck_assert(!dagi_device_is_mine(&far, 0, 1000));
     ck_assert(dagi_device_is_mine(&far, 1, 1000));
     ck_assert(!dagi_device_is_mine(&far, 0, 1000 + DAGI_NEAR_FIRST));

@@ -12,7 +12,7 @@ static const dagi_backend *backend;
 
 START_TEST(row)
 {
-#define FILE_OF(NAME, number, name, file) [number] = file,
+#define FILE_OF(NAME, number, name, file, kernels) [number] = file,
     static const char *const files[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(FILE_OF)};
     ck_assert_msg(strcmp(files[DAG_DEVICE_@NAME@], "libdag_@name@.so") == 0,
                   "include/dag/device_kinds.h: name libdag_@name@.so once it can be used");

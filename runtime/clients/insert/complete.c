@@ -1,0 +1,121 @@
+/*
+ * Completion of what was inserted, by the phases of task/completion.h: ranks are named and told as ever;
+ * readers on this rank are not looked up, for the lists of versions have their tasks.
+ */
+#include "insert.h"
+
+#include "../../task/completion.h"
+
+/* What is under way. */
+typedef struct ending {
+    insertion *s;
+    struct dagi_worker *w;
+    dagi_ready_list ready;
+} ending;
+
+/* Does it get a value, or is it all that it waits for that there is one? */
+static inline bool gets_value(const argument *a)
+{
+    return a->flow < a->record->task->cls->ndata;
+}
+
+/* The value of a version goes to its readers on this rank, and our reference with it. Returns it if there
+ * are none. Under the lock. */
+static inline dag_value *tell(ending *e, const version *v, dag_value *value)
+{
+    int readers = 0;
+    for (const argument *a = v->readers; a; a = a->next)
+        readers += gets_value(a);
+    if (readers > 1)
+        dagi_value_retain(value, readers - 1);
+    for (const argument *a = v->readers; a; a = a->next) {
+        struct dag_task *t = a->record->task;
+        if (dagi_door_arrive(e->w, e->s->door, t, a->flow, gets_value(a) ? value : NULL))
+            dagi_ready_enter(&e->ready, t);
+    }
+    return readers == 0 ? value : NULL;
+}
+
+/* Ranks that read what t has made are told, with references of their own; what it has is still its. */
+static __attribute__((noinline)) void tell_ranks(struct dagi_worker *w, struct dag_task *t)
+{
+    const dagi_remote_port *remote = dagi_tasks(w->ctx)->remote;
+    dagi_completion c = {.visit = {.task = t}, .w = w, .pool = t->pool, .ndata = t->cls->ndata,
+                         .mark = dagi_runner(w)->edges_used, .fanout = dagi_runner(w)->fanout};
+    dagi_name(&c, t, DAG_VISIT_RANKS, UINT32_MAX);
+    for (int f = 0; f < t->cls->ndata; f++) {
+        int refs = remote->refs(c.fanout, f);
+        if (refs > 0)
+            dagi_value_retain(dag_task_flows(t)[f], refs);
+    }
+    dagi_tell_ranks(&c, t);
+}
+
+/* A kernel, Load or Home has run: what it has made is told, what it has read is let go of. */
+static void end_record(ending *e, struct dag_task *t, record *r)
+{
+    dag_value **flows = dag_task_flows(t);
+    for (int a = 0; a < t->cls->ndata; a++) {
+        if (r->arg[a].out)
+            continue;
+        dagi_value_release(e->w, flows[a]);
+        flows[a] = NULL;
+    }
+    hold(e->s);
+    for (int a = 0; a < t->cls->ndata; a++) {
+        version *v = r->arg[a].out;
+        if (!v)
+            continue;
+        version_close(v, flows[a]);
+        flows[a] = tell(e, v, flows[a]);
+        version_drop(e->s, v);
+    }
+    stock_give_back(e->s, r, r->bytes);
+    let_go(e->s);
+}
+
+/* A version has come: all of its readers have been waiting for that. */
+static void end_arrive(ending *e, struct dag_task *t, int64_t id)
+{
+    version *v = version_arrived(e->s, id);
+    dag_value **flows = dag_task_flows(t);
+    hold(e->s);
+    version_close(v, flows[0]);
+    flows[0] = tell(e, v, flows[0]);
+    let_go(e->s);
+    version_unawait(e->s, v);
+}
+
+static void end_send(insertion *s, const reader_rank *r)
+{
+    hold(s);
+    version_drop(s, r->version);
+    let_go(s);
+}
+
+dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t)
+{
+    dag_taskpool *pool = t->pool;
+    const dag_class *cls = t->cls;
+    const int32_t *params = dagi_task_locals(t);
+    void *at = (void *)(uintptr_t)get_64(params + 2);
+    ending e = {.s = dagi_pool(pool)->door->client, .w = w};
+    if (cls->stores && !dagi_pool_is_poisoned(pool))
+        cls->stores(t, pool->globals);
+    if (dagi_runner(w)->fanout && cls->successors)
+        tell_ranks(w, t);
+    if (cls->id == ARRIVE)
+        end_arrive(&e, t, (int64_t)get_64(params));
+    else if (cls->id == SEND)
+        end_send(e.s, at);
+    else
+        end_record(&e, t, at);
+    for (int f = 0; f < cls->ndata; f++)
+        dagi_value_release(w, dag_task_flows(t)[f]); /* what nobody reads here */
+    if (DAGI_UNLIKELY(dagi_runner(w)->special)) {
+        e.ready.rest = dagi_ready_here(w, e.ready.rest);
+        e.ready.best = dagi_ready_here(w, e.ready.best);
+    }
+    dagi_completed(w, t);
+    return e.ready;
+}

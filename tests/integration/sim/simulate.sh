@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# simulate.sh TOOL: what tools/simulate makes of a description, and what it refuses. SimGrid is not needed.
+set -u
+tool=$1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+faults=0
+
+# says STATUS TEXT ARGUMENT...
+says() {
+    local status=$1 text=$2 said ended
+    shift 2
+    said=$("$tool" "$@" 2>&1)
+    ended=$?
+    if [ $ended -ne "$status" ] || ! grep -qF -e "$text" <<<"$said"; then
+        printf '%s\n  ended with %d, not %d, or did not say "%s":\n%s\n' "$*" $ended "$status" "$text" "$said"
+        faults=$((faults + 1))
+    fi
+}
+
+# described STATUS TEXT LINE...: a description with these lines, on six ranks
+described() {
+    local status=$1 text=$2
+    shift 2
+    printf '%s\n' "name = test" "$@" > "$work/m"
+    says "$status" "$text" -np 6 --machine "$work/m" --dry-run program
+}
+
+says 2 "how many ranks" --machine "$work/m" program
+says 2 "how many ranks" -np 0 --machine "$work/m" program
+says 2 "which machine" -np 4 program
+says 2 "which program" -np 4 --machine "$work/m"
+says 2 "there is no option --nodes" -np 4 --nodes 3 program
+says 1 "cannot read '$work/none'" -np 4 --machine "$work/none" program
+described 1 "m:2: expected 'key = value'" "nodes"
+described 1 "between: expected latency and bandwidth" "between = 1.5us"
+described 1 "between: expected a time" "between = 1.5 12GB/s"
+described 1 "nodes: expected a whole number" "nodes = many"
+described 1 "2 nodes for 2 ranks each are too few for 6 ranks" "nodes = 2" "ranks = 2"
+described 1 "cannot be described to SimGrid yet" "network = torus 3x2"
+described 1 "adapters: several" "adapters = 2"
+described 0 'radical="0-5"' "network = flat"
+described 0 'radical="0-2"' "ranks = 2" "network = fat-tree 4 2"
+described 0 'bw="1.25e+10Bps" lat="7.5e-07s"' "between = 1.5us 12.5GB/s"
+described 0 "smpi/or:0:1e-06:0" "receive = 1us"
+exit $((faults > 0))
