@@ -141,9 +141,9 @@ static void class_head(builder *b, plan_class *cls)
     if (cls->priority && px_is_int(cls->priority, 0))
         cls->priority = NULL;
     if (sema->flops)
-        cls->flops = plan_lower(b, cls, sema->flops);
+        cls->work.flops = plan_lower(b, cls, sema->flops);
     if (sema->bytes)
-        cls->bytes = plan_lower(b, cls, sema->bytes);
+        cls->work.bytes = plan_lower(b, cls, sema->bytes);
     class_bodies(b, cls);
 }
 

@@ -380,8 +380,10 @@ struct plan_class {
 
     plan_nest member; /* LET, TEST, FOUND: is an instance in the space */
     plan_nest space;  /* LOOP, LET, TEST over all of it */
-    plan_case *cases; /* its parts, disjoint; where the placement has no conditions: one */
-    size_t n_cases;
+    struct {
+        plan_case *items;
+        size_t n;
+    } cases;          /* its parts, disjoint; where the placement has no conditions: one */
     bool countable;   /* false: reached through [dynamic] */
     struct plan_start start;
 
@@ -392,7 +394,9 @@ struct plan_class {
     size_t n_left_out;          /* bodies for devices that this build lacks */
     bool high_priority;
     bool unrecorded;            /* no part of traces */
-    const plan_expr *flops, *bytes;
+    struct {
+        const plan_expr *flops, *bytes;
+    } work;
 };
 
 /* ---- the whole --------------------------------------------------------------------------- */

@@ -210,14 +210,15 @@ static void dump_class(const plan_class *cls, text *out)
     text_printf(out, "%s%s\n", cls->start.enumerates ? " enumerates" : "",
                 cls->countable ? "" : " dynamic");
     dump_nest("member", &cls->member, out);
-    for (size_t i = 0; i < cls->n_cases; i++) {
-        text_printf(out, "  count, last %zu closed", cls->cases[i].tail);
-        dump_nest("", &cls->cases[i].count, out);
+    for (size_t i = 0; i < cls->cases.n; i++) {
+        text_printf(out, "  count, last %zu closed", cls->cases.items[i].tail);
+        dump_nest("", &cls->cases.items[i].count, out);
     }
     dump_bodies(cls, out);
-    for (size_t i = 0; i < cls->n_cases; i++)
-        if (cls->cases[i].starts)
-            dump_nest(cls->start.asks_inputs ? "start asks" : "start", &cls->cases[i].start, out);
+    for (size_t i = 0; i < cls->cases.n; i++)
+        if (cls->cases.items[i].starts)
+            dump_nest(cls->start.asks_inputs ? "start asks" : "start",
+                      &cls->cases.items[i].start, out);
     if (cls->priority) {
         text_puts(out, "  priority ");
         dump_expr(cls->priority, out);

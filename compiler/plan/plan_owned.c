@@ -206,7 +206,7 @@ static void add_case(builder *b, plan_class *cls, const given *at)
     part.tail = all ? closed_tail(&part.count) : 0;
     part.pair = part.tail == 1 && closed_pair(b, &part);
     part.tail = part.pair ? 2 : all ? free_last(b, &part.count) : 0;
-    cls->cases[cls->n_cases++] = part;
+    cls->cases.items[cls->cases.n++] = part;
 }
 
 /* The condition that decides next in this case; NULL: all are decided. */
@@ -254,10 +254,10 @@ void plan_owned(builder *b, plan_class *cls)
 {
     size_t n = cls->n_params < DAG_MAX_LOCALS /* the cursor keeps the case, too */
                    ? count_cases(b, cls, NULL, CASES_MAX) : CASES_MAX + 1;
-    cls->cases = arena_alloc(b->a, CASES_MAX * sizeof *cls->cases);
+    cls->cases.items = arena_alloc(b->a, CASES_MAX * sizeof *cls->cases.items);
     if (n <= CASES_MAX)
         add_cases(b, cls, NULL);
-    if (n > CASES_MAX || cls->n_cases == 0)
+    if (n > CASES_MAX || cls->cases.n == 0)
         add_case(b, cls, NULL);
     if (cls->start.enumerates)
         report_enumeration(b, cls);

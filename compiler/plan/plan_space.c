@@ -121,8 +121,8 @@ void plan_space(builder *b, plan_class *cls)
 static void start_where(builder *b, plan_class *cls, const plan_expr *cond)
 {
     cls->start.some = false;
-    for (size_t i = 0; i < cls->n_cases; i++) {
-        plan_case *part = &cls->cases[i];
+    for (size_t i = 0; i < cls->cases.n; i++) {
+        plan_case *part = &cls->cases.items[i];
         part->starts = part->starts && nest_where(b, &part->start, cond, cls->line);
         cls->start.some |= part->starts;
     }
@@ -164,6 +164,6 @@ void plan_start(builder *b, plan_class *cls)
                 cls->start.asks_inputs = true;
         }
     }
-    for (size_t i = 0; i < cls->n_cases; i++)
-        nest_prune(&cls->cases[i].start, cls);
+    for (size_t i = 0; i < cls->cases.n; i++)
+        nest_prune(&cls->cases.items[i].start, cls);
 }

@@ -9,6 +9,7 @@ typedef struct verify_bounds {
     isl_pw_aff *lo, *hi; /* total, if they are plain */
     long step;
     bool plain;  /* affine, with integer coefficients */
+    bool total;  /* defined everywhere, though not affine */
     bool single; /* one value */
 } verify_bounds;
 

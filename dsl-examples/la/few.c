@@ -57,7 +57,9 @@ void dagi_few_prepare(dagi_check *c, dagi_few *f, const dag_matrix *A, const dag
         B->mb != A->nb || B->n == 0 || B->n > FEW || B->nt != 1)
         return;
     f->wanted = 1;
-    f->how = (la_few){.alpha = 1, .n = A->n, .nb = A->nb, .tiles = (int)A->mt, .group = group_of(c->ctx, A)};
+    f->prec = A->prec;
+    f->how = (la_few){.alpha = 1, .n = A->n, .nb = A->nb, .tiles = (int)A->mt,
+                       .group = group_of(c->ctx, A)};
     if (pivots)
         f->place = malloc(2 * (size_t)A->n * sizeof *f->place);
     if (pivots && f->place == NULL)
@@ -67,12 +69,60 @@ void dagi_few_prepare(dagi_check *c, dagi_few *f, const dag_matrix *A, const dag
         c->status = dag_vector_new(c->ctx, dag_size(c->ctx), 0, &f->ranks);
 }
 
+/* ---- block columns at home ------------------------------------------------------------------- */
+
+static int group_with(const la_few *how, int64_t tile)
+{
+    return (int)(la_few_groups(how) - 1 - (how->tiles - 1 - tile) / how->group);
+}
+
+static int column_rank_of(const dag_collection *c, const int64_t *index)
+{
+    return group_with(((const dagi_few_columns *)c)->how, index[0]) % c->size;
+}
+
+static int column_contains(const dag_collection *c, const int64_t *index)
+{
+    return index[0] >= 0 && index[0] < ((const dagi_few_columns *)c)->how->tiles;
+}
+
+static void column_shape_of(const dag_collection *c, const int64_t *index, dag_shape *shape)
+{
+    const dagi_few_columns *columns = (const dagi_few_columns *)c;
+    (void)index;
+    *shape = (dag_shape){columns->how->group * columns->how->nb, columns->how->nb, columns->item};
+}
+
+static dag_status column_element(dag_collection *c, const int64_t *index, dag_element *element)
+{
+    const dagi_few_columns *columns = (const dagi_few_columns *)c;
+    int e = group_with(columns->how, index[0]);
+    column_shape_of(c, index, &element->shape);
+    element->ld = element->shape.m;
+    element->ptr = (char *)dag_vector_at(columns->homes, e) +
+                   (size_t)(la_few_offset(columns->how, e, (int)index[0]) * element->ld) * columns->item;
+    return DAG_SUCCESS;
+}
+
+void dagi_few_hold(dagi_check *c, dagi_few *f)
+{
+    static const dag_collection_ops ops = {column_rank_of, column_contains, column_shape_of,
+                                           column_element};
+    size_t high = (size_t)f->how.group * (size_t)f->how.nb, item = dag_precision_size(f->prec);
+    if (c->status != DAG_SUCCESS || !f->wanted || c->note) /* no rank will need it */
+        return;
+    c->status = dag_vector_new(c->ctx, la_few_groups(&f->how), high * high * item, &f->homes);
+    f->columns = (dagi_few_columns){.how = &f->how, .homes = f->homes, .item = item};
+    dag_collection_init(&f->columns.super, c->ctx, &ops, 1, "columns of groups");
+}
+
 dag_status dagi_few_run(dag_context *ctx, dagi_few *f, dag_matrix *A, const int64_t *ipiv, dag_matrix *B,
                         int sweeps, int down, int behind)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_vector *,
-                                          const void *, int, int, int, int, dag_shape *, dag_shape *,
-                                          dag_shape *, dag_shape *) = DAGI_FOUR(solve_few);
+                                          dag_vector *, const void *, int, int, int, int, int,
+                                          dag_shape *, dag_shape *, dag_shape *, dag_shape *) =
+        DAGI_FOUR(solve_few);
     la_few *how = &f->how;
     int64_t high = how->group * how->nb, item = (int64_t)dag_precision_size(A->prec);
     int64_t mine = ((how->group + A->p - 1) / A->p) * ((how->group + A->q - 1) / A->q);
@@ -82,13 +132,15 @@ dag_status dagi_few_run(dag_context *ctx, dagi_few *f, dag_matrix *A, const int6
         follow(how->n, ipiv, f->place + how->n, f->place);
         *(behind ? &how->back : &how->front) = f->place;
     }
-    return dag_run(ctx, make[A->prec](ctx, A, B, f->ranks, how, (int)(A->p * A->q),
-                                      (int)((A->mt + how->group - 1) / how->group), sweeps, down,
+    int count = la_few_groups(how);
+    return dag_run(ctx, make[A->prec](ctx, A, B, f->ranks, f->homes ? f->homes : f->ranks, how,
+                                      (int)(A->p * A->q), count, f->homes ? 0 : count, sweeps, down,
                                       &tiles, &group, &rhs, &rows));
 }
 
 void dagi_few_free(dagi_few *f)
 {
     dag_vector_free(f->ranks);
+    dag_vector_free(f->homes);
     free(f->place);
 }

@@ -28,9 +28,15 @@ typedef struct la_few {
 
 /* ---- for bodies ------------------------------------------------------------------------------ */
 
+static inline int la_few_groups(const la_few *f) /* the first may have fewer tiles than the others */
+{
+    return (f->tiles + f->group - 1) / f->group;
+}
+
 static inline int la_few_tile(const la_few *f, int e) /* the first of group e */
 {
-    return e * f->group < f->tiles ? e * f->group : f->tiles;
+    int first = f->tiles - (la_few_groups(f) - e) * f->group;
+    return first > 0 ? first : 0;
 }
 
 static inline int64_t la_few_first(const la_few *f, int e) /* row */
@@ -53,7 +59,11 @@ static inline int64_t la_few_offset(const la_few *f, int e, int tile) /* within 
 static inline const void *la_few_at(const dag_matrix *A, int transposed, int i, int j, int r, int64_t *ld)
 {
     const int64_t at[2] = {transposed ? j : i, transposed ? i : j};
-    return dag_rank_of(&A->super, at) == r ? dag_matrix_at(A, at[0], at[1], ld) : NULL;
+    if (dag_rank_of(&A->super, at) != r)
+        return NULL;
+    *ld = A->nb;
+    const void *tile = dag_matrix_at(A, at[0], at[1], ld);
+    return tile != NULL ? tile : A; /* of a simulated rank: no kernel will look at it */
 }
 
 /* Whether there is a tile in group e at its row i and column j, and rank r has it. */
@@ -68,7 +78,7 @@ static inline void la_few_pack(const la_few *f, const dag_matrix *A, int e, int 
 {
     char *to = T;
     int first = la_few_tile(f, e), end = la_few_tile(f, e + 1);
-    for (int j = first; j < end; j++)
+    for (int j = first; j < end && !dag_kernels_modelled(); j++)
         for (int i = first; i < end; i++) {
             if (!la_few_mine(A, i, j, r))
                 continue;
@@ -88,7 +98,7 @@ static inline void la_few_unpack(const la_few *f, const dag_matrix *A, int e, in
     const char *from = T;
     int first = la_few_tile(f, e), end = la_few_tile(f, e + 1);
     size_t ld = (size_t)f->group * (size_t)f->nb;
-    for (int j = first; j < end; j++)
+    for (int j = first; j < end && !dag_kernels_modelled(); j++)
         for (int i = first; i < end; i++) {
             if (!la_few_mine(A, i, j, r))
                 continue;
@@ -124,11 +134,22 @@ static inline void la_few_get(const int64_t *place, int64_t first, const void *W
 
 #include "la/check.h"
 
+/* Block columns of groups in the memory of their homes. */
+typedef struct dagi_few_columns {
+    dag_collection super;
+    const la_few *how;
+    struct dag_vector *homes; /* an element per group */
+    size_t item;
+} dagi_few_columns;
+
 /* A solve that may go this way. */
 typedef struct dagi_few {
     la_few how;
     struct dag_vector *ranks;
+    struct dag_vector *homes; /* an element per group, which a factorisation fills; NULL = PACK does */
+    dagi_few_columns columns; /* of these */
     int64_t *place;
+    dag_precision prec;
     int wanted; /* 1: it will, where messages are slow and no rank has devices */
 } dagi_few;
 
@@ -136,6 +157,8 @@ typedef struct dagi_few {
  * exchanged. Failure is noted in the check. */
 void dagi_few_prepare(dagi_check *c, dagi_few *f, const dag_matrix *A, const dag_matrix *B,
                       int pivots);
+/* Likewise, after it: room for groups that the factorisation in front of the solve brings home. */
+void dagi_few_hold(dagi_check *c, dagi_few *f);
 /* Behind it: whether the solve goes this way, the same on all ranks. */
 static inline int dagi_few_agreed(const dagi_few *f, const dagi_check *c)
 {

@@ -93,7 +93,7 @@ dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *
 
 /* What the task graphs need besides the matrix. */
 typedef struct lu_shapes {
-    dag_shape pivots, candidate, set, top, buffer;
+    dag_shape pivots, candidate, set, top, buffer, column;
     int panels, last; /* panels, pivots of the last one */
 } lu_shapes;
 
@@ -113,18 +113,24 @@ static lu_shapes shapes_of(const dag_matrix *A)
     return s;
 }
 
+/* `few`: a solve that wants its groups at their homes; NULL = none. */
 static dag_taskpool *partial_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
-                                  lu_shapes *s, int ahead)
+                                  lu_shapes *s, int ahead, dagi_few *few)
 {
     static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
-                                         int, int) = DAGI_FOUR(getrf_1);
+                                         int, int, dag_collection *, dag_shape *, int, int) =
+        DAGI_FOUR(getrf_1);
     static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
                                              dag_shape *, dag_shape *, dag_shape *, int, int, int,
                                              int) = DAGI_FOUR(getrf_p);
-    if (stacks->mt == 1)
-        return one[stacks->prec](ctx, stacks, pivots, &s->pivots, s->panels, ahead);
-    return several[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->candidate, &s->top,
-                                 &s->buffer, s->panels, (int)stacks->nb, s->last, ahead);
+    if (stacks->mt > 1)
+        return several[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->candidate, &s->top,
+                                     &s->buffer, s->panels, (int)stacks->nb, s->last, ahead);
+    int tiles = few != NULL ? few->how.group : 1;
+    s->column = (dag_shape){tiles * stacks->nb, stacks->nb, dag_precision_size(stacks->prec)};
+    return one[stacks->prec](ctx, stacks, pivots, &s->pivots, s->panels, ahead,
+                             few != NULL ? &few->columns.super : &pivots->super, &s->column, tiles,
+                             few != NULL ? s->panels : 0);
 }
 
 static dag_taskpool *tournament_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
@@ -153,7 +159,7 @@ static int stacks_of(const dag_matrix *A, int64_t wanted)
 /* Factors a matrix in slab layout that has elements; pivots count from 0, those of `kept` behind
  * info. */
 static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
-                         const dag_lu_options *o)
+                         const dag_lu_options *o, dagi_few *few)
 {
     lu_shapes s = shapes_of(slab);
     dag_matrix stacks;
@@ -163,7 +169,7 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
     (void)dag_kernels_init(NULL);
     dag_taskpool *pool = tournament ? tournament_pool(ctx, &stacks, pivots, &s,
                                                       stacks_of(slab, o->stack), ahead)
-                                    : partial_pool(ctx, &stacks, pivots, &s, ahead);
+                                    : partial_pool(ctx, &stacks, pivots, &s, ahead, few);
     dag_status status = dag_run(ctx, pool);
     if (status == DAG_SUCCESS && (stacks.mt > 1 || tournament)) {
         const int64_t *kept = dag_vector_at(pivots, dag_rank(ctx));
@@ -181,37 +187,60 @@ static void check_options(dagi_check *c, const dag_lu_options *o)
         dagi_check_fail(c, "options must not be negative");
 }
 
+/* A factorisation from the checks to the end. */
+typedef struct lu_work {
+    dag_lu_options options;
+    dag_vector *pivots;
+    dag_matrix *slab;
+    int64_t rank;
+} lu_work;
+
+/* Before ranks agree on the arguments, those of A checked: failure is noted. */
+static void prepare_lu(dagi_check *c, lu_work *w, dag_matrix *A, const int64_t *ipiv,
+                       const dag_lu_options *options)
+{
+    *w = (lu_work){.options = options != NULL ? *options : (dag_lu_options){0}, .slab = A};
+    w->rank = c->status == DAG_SUCCESS ? min(A->m, A->n) : 0;
+    if (w->rank > 0)
+        dagi_check_present(c, "ipiv", ipiv);
+    check_options(c, &w->options);
+    if (c->status == DAG_SUCCESS && w->rank > 0)
+        c->status = dag_vector_new(c->ctx, dag_size(c->ctx),
+                                   (size_t)(w->rank + 1) * sizeof(int64_t), &w->pivots);
+    if (c->status == DAG_SUCCESS)
+        c->status = dagi_la_slab(c->ctx, A, &w->slab);
+}
+
+/* Behind it; with a status that is none of success nothing but what was prepared is given back. `few` as for
+ * partial_pool(). */
+static dag_status run_lu(dag_context *ctx, lu_work *w, dag_matrix *A, int64_t *ipiv,
+                         dagi_few *few, int64_t *info, dag_status status)
+{
+    if (status == DAG_SUCCESS && w->rank > 0)
+        status = factor(ctx, w->slab, w->pivots, &w->options, few);
+    if (status == DAG_SUCCESS) {
+        const int64_t *kept = w->rank > 0 ? dag_vector_at(w->pivots, dag_rank(ctx)) : NULL;
+        if (w->rank > 0) {
+            memcpy(ipiv, kept + 1, (size_t)w->rank * sizeof(*ipiv));
+            for (int64_t i = 0; i < w->rank && dag_simulated(ctx); i++)
+                ipiv[i] = dag_kernels_pivot(i, A->m); /* nobody has computed any */
+            shift(ipiv, w->rank, 1);
+        }
+        if (info != NULL)
+            *info = w->rank > 0 ? kept[0] : 0;
+    }
+    dag_vector_free(w->pivots);
+    return dagi_la_slab_end(A, w->slab, 1, status);
+}
+
 static dag_status do_getrf(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *ipiv,
                            const dag_lu_options *options, int64_t *info)
 {
-    const dag_lu_options o = options != NULL ? *options : (dag_lu_options){0};
-    dag_vector *pivots = NULL;
-    dag_matrix *slab = A;
     dagi_check c = dagi_check_tiled(ctx, entry, A);
-    int64_t rank = c.status == DAG_SUCCESS ? min(A->m, A->n) : 0;
-    if (rank > 0)
-        dagi_check_present(&c, "ipiv", ipiv);
-    check_options(&c, &o);
-    if (c.status == DAG_SUCCESS && rank > 0)
-        c.status = dag_vector_new(ctx, dag_size(ctx), (size_t)(rank + 1) * sizeof(int64_t), &pivots);
-    if (c.status == DAG_SUCCESS)
-        c.status = dagi_la_slab(ctx, A, &slab);
-    dag_status status = dagi_check_agreed(&c) ? DAG_SUCCESS : c.status;
-    if (status == DAG_SUCCESS && rank > 0)
-        status = factor(ctx, slab, pivots, &o);
-    if (status == DAG_SUCCESS) {
-        const int64_t *kept = rank > 0 ? dag_vector_at(pivots, dag_rank(ctx)) : NULL;
-        if (rank > 0) {
-            memcpy(ipiv, kept + 1, (size_t)rank * sizeof(*ipiv));
-            for (int64_t i = 0; i < rank && dag_simulated(ctx); i++)
-                ipiv[i] = dag_kernels_pivot(i, A->m); /* nobody has computed any */
-            shift(ipiv, rank, 1);
-        }
-        if (info != NULL)
-            *info = rank > 0 ? kept[0] : 0;
-    }
-    dag_vector_free(pivots);
-    return dagi_la_slab_end(A, slab, 1, status);
+    lu_work w;
+    prepare_lu(&c, &w, A, ipiv, options);
+    (void)dagi_check_agreed(&c);
+    return run_lu(ctx, &w, A, ipiv, NULL, info, c.status);
 }
 
 dag_status dag_getrf_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv,
@@ -301,18 +330,19 @@ static dag_status do_gesv(dag_context *ctx, dagi_entry entry, dag_matrix *A, int
                           dag_matrix *B, const dag_lu_options *options, int64_t *info)
 {
     dagi_check c = check_solve(ctx, entry, A, B);
-    dagi_check_present(&c, "info", info);
-    if (c.status == DAG_SUCCESS && A->m > 0)
-        dagi_check_present(&c, "ipiv", ipiv);
+    lu_work w;
     dagi_few few;
+    dagi_check_present(&c, "info", info);
+    prepare_lu(&c, &w, A, ipiv, options);
     dagi_few_prepare(&c, &few, A, B, 1);
-    if (dagi_check_agreed(&c)) {
-        c.status = do_getrf(ctx, entry, A, ipiv, options, info);
-        if (c.status == DAG_SUCCESS && *info == 0)
-            c.status = dagi_few_agreed(&few, &c)
-                           ? run_few(ctx, DAG_NO_TRANS, A, ipiv, B, &few)
-                           : run_getrs(ctx, entry.name, DAG_NO_TRANS, A, ipiv, B);
-    }
+    if (few.wanted && A->p == 1 && w.options.pivoting == DAG_PIVOT_PARTIAL)
+        dagi_few_hold(&c, &few);
+    (void)dagi_check_agreed(&c);
+    bool held = few.homes != NULL && dagi_few_agreed(&few, &c);
+    c.status = run_lu(ctx, &w, A, ipiv, held ? &few : NULL, info, c.status);
+    if (c.status == DAG_SUCCESS && *info == 0)
+        c.status = dagi_few_agreed(&few, &c) ? run_few(ctx, DAG_NO_TRANS, A, ipiv, B, &few)
+                                             : run_getrs(ctx, entry.name, DAG_NO_TRANS, A, ipiv, B);
     dagi_few_free(&few);
     return c.status;
 }

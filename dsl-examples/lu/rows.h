@@ -309,4 +309,36 @@ static inline void lu_combine(lu_candidate *best, const lu_candidate *other, int
     }
 }
 
+/* ---- groups of the diagonal that a solve will want ------------------------------------------- */
+
+/* Rows first, ..., end - 1 of the n columns of C to T, as they are once rows done, ..., end - 1 have been
+ * exchanged with those that `pivot` says; NULL = as they are now. */
+static inline void lu_group_rows(const int64_t *pivot, int64_t done, int64_t first, int64_t end,
+                                 const void *C, int64_t ldc, void *T, int64_t ldt, int n, size_t item)
+{
+    for (int64_t i = first; i < end && !dag_kernels_modelled(); i++) {
+        int64_t from = i;
+        for (int64_t r = end - 1; pivot != NULL && r >= done; r--) /* the last exchange first */
+            from = from == r ? pivot[r] : from == pivot[r] ? r : from;
+        for (int j = 0; j < n; j++)
+            memcpy((char *)T + (size_t)(j * ldt + i - first) * item,
+                   (const char *)C + (size_t)(j * ldc + from) * item, item);
+    }
+}
+
+/* Exchanges rows done, ..., end - 1 with those that `pivot` says, in n columns that begin with row `first`. */
+static inline void lu_group_exchange(const int64_t *pivot, int64_t done, int64_t first, int64_t end,
+                                     void *W, int64_t ld, int n, size_t item)
+{
+    char kept[sizeof(dag_dcomplex)];
+    for (int j = 0; j < n && !dag_kernels_modelled(); j++)
+        for (int64_t r = done; r < end; r++) {
+            char *a = (char *)W + (size_t)(j * ld + r - first) * item;
+            char *b = (char *)W + (size_t)(j * ld + pivot[r] - first) * item;
+            memcpy(kept, a, item);
+            memmove(a, b, item);
+            memcpy(b, kept, item);
+        }
+}
+
 #endif

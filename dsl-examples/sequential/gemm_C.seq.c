@@ -15,7 +15,7 @@ static void MUL(DAG_TILE_IN(L), DAG_TILE_IN(R), DAG_TILE(X), int ta, dag_trans t
              k == 0 ? DAG_SCALAR(beta) : 1, X, X_ld);
 }
 
-#pragma dag graph precision(s d c z) assume(kt >= 1) \
+#pragma dag graph precision(s d c z) lookahead(k, 4) assume(kt >= 1) \
     assume(0 <= ta && ta <= 1 && 0 <= tb && tb <= 1) \
     assume(ta == 1 ? (A->nt == C->mt && A->mt == kt) : (A->mt == C->mt && A->nt == kt)) \
     assume(tb == 1 ? (B->nt == kt && B->mt == C->nt) : (B->mt == kt && B->nt == C->nt))

@@ -4,7 +4,7 @@
 
 #define A(i, j) DAG_AT(A, i, j)
 
-#pragma dag task inout(T) priority((3 * A->mt - 3 * k + 1) * A->mt)
+#pragma dag task inout(T: LOWER) priority((3 * A->mt - 3 * k + 1) * A->mt)
 static void POTRF(DAG_TILE(T), int first)
 {
     int info = FN(potrf)(DAG_LOWER, T_m, T, T_ld);
@@ -12,13 +12,13 @@ static void POTRF(DAG_TILE(T), int first)
         DAG_INFO(first + info);
 }
 
-#pragma dag task in(T) inout(C) priority((3 * A->mt - 3 * k) * A->mt - m)
+#pragma dag task in(T: LOWER) inout(C) priority((3 * A->mt - 3 * k) * A->mt - m)
 static void TRSM(DAG_TILE_IN(T), DAG_TILE(C))
 {
     FN(trsm)(DAG_RIGHT, DAG_LOWER, DAG_CONJ_TRANS, DAG_NON_UNIT, C_m, C_n, 1, T, T_ld, C, C_ld);
 }
 
-#pragma dag task in(L) inout(C) priority((3 * A->mt - 2 * m - k) * A->mt - m)
+#pragma dag task in(L) inout(C: LOWER) priority((3 * A->mt - 2 * m - k) * A->mt - m)
 static void HERK(DAG_TILE_IN(L), DAG_TILE(C))
 {
     FN(herk)(DAG_LOWER, DAG_NO_TRANS, C_n, L_n, -1, L, L_ld, 1, C, C_ld);

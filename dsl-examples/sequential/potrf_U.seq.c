@@ -4,7 +4,7 @@
 
 #define A(i, j) DAG_AT(A, i, j)
 
-#pragma dag task inout(T) priority(3 * (A->mt - k) - 2)
+#pragma dag task inout(T: UPPER) priority(3 * (A->mt - k) - 2)
 static void POTRF(DAG_TILE(T), int first)
 {
     int info = FN(potrf)(DAG_UPPER, T_m, T, T_ld);
@@ -12,13 +12,13 @@ static void POTRF(DAG_TILE(T), int first)
         DAG_INFO(first + info);
 }
 
-#pragma dag task in(T) inout(C) priority(3 * A->mt - 2 * n - k - 1)
+#pragma dag task in(T: UPPER) inout(C) priority(3 * A->mt - 2 * n - k - 1)
 static void TRSM(DAG_TILE_IN(T), DAG_TILE(C))
 {
     FN(trsm)(DAG_LEFT, DAG_UPPER, DAG_CONJ_TRANS, DAG_NON_UNIT, C_m, C_n, 1, T, T_ld, C, C_ld);
 }
 
-#pragma dag task in(R) inout(C) priority(3 * A->mt - 2 * n - k - 2)
+#pragma dag task in(R) inout(C: UPPER) priority(3 * A->mt - 2 * n - k - 2)
 static void HERK(DAG_TILE_IN(R), DAG_TILE(C))
 {
     FN(herk)(DAG_UPPER, DAG_CONJ_TRANS, C_n, R_m, -1, R, R_ld, 1, C, C_ld);

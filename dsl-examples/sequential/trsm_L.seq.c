@@ -22,7 +22,7 @@ static void UPD(DAG_TILE_IN(L), DAG_TILE_IN(R), DAG_TILE(X), int s, dag_trans tr
              s == 0 ? DAG_SCALAR(alpha) : 1, X, X_ld);
 }
 
-#pragma dag graph precision(s d c z) assume(A->mt == A->nt && A->mt == B->mt) \
+#pragma dag graph precision(s d c z) lookahead(s, 4) assume(A->mt == A->nt && A->mt == B->mt) \
     assume(0 <= down && down <= 1 && 0 <= ta && ta <= 1)
 static void trsm_L(dag_matrix *A, dag_matrix *B, int down, int ta, dag_trans trans, dag_diag diag,
                    dag_dcomplex alpha)

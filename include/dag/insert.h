@@ -143,6 +143,14 @@ dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, co
 #endif
 
 /**
+ * The present version of a tile, for all ranks to branch on: waits until it has been made, running tasks.
+ * @param buffer gets it, column by column, as in the collection; `bytes` of room. NULL: not wanted here.
+ * @return the same on all ranks: DAG_ERR_MISMATCH where they have not inserted the same so far, what the pool
+ *         has failed with where it has, on any rank. DAG_ERR_ARG: as for dag_insert(), or no room.
+ */
+dag_status dag_insert_value(dag_taskpool *pool, const dag_tile *tile, void *buffer, size_t bytes);
+
+/**
  * No task that is inserted from now on names the tile: on all ranks at the same place of the program. It is
  * stored where it lives, if it was written, and copies on other ranks go when those who read them have
  * run. Without it both wait for dag_insert_end(), and each rank keeps a copy of whatever it has read.

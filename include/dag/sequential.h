@@ -79,7 +79,7 @@
     (elem_t *)dag_seq_tile(A, i, j, NULL), (int)dag_matrix_tile_rows(A, i), \
         (int)dag_matrix_tile_cols(A, j), dag_seq_ld(A, i, j)
 
-#define DAG_INFO(info) ((void)(dag_seq_info = dag_seq_info ? dag_seq_info : (int64_t)(info)))
+#define DAG_INFO(info) dag_seq_tell(info)
 #define DAG_WORKSPACE(bytes) dag_seq_workspace(bytes)
 #define DAG_FAIL(why)                     \
     do {                                  \
@@ -87,8 +87,15 @@
         abort();                          \
     } while (0)
 
-/** What DAG_INFO() said first; to be set to 0 before a nest runs. */
+/** The smallest that DAG_INFO() said, 0 being none; to be set to 0 before a nest runs. */
 static int64_t dag_seq_info DAG_SEQ_UNUSED;
+
+DAG_SEQ_UNUSED static void dag_seq_tell(int64_t info)
+{
+#pragma omp critical(dag_seq_info)
+    if (info != 0 && (dag_seq_info == 0 || info < dag_seq_info))
+        dag_seq_info = info;
+}
 
 /** The tile of a nest that runs serially; ends the program where there is none. */
 DAG_SEQ_UNUSED static void *dag_seq_tile(const dag_matrix *a, int64_t i, int64_t j, int64_t *ld)
@@ -113,8 +120,8 @@ DAG_SEQ_UNUSED static int dag_seq_ld(const dag_matrix *a, int64_t i, int64_t j)
 
 DAG_SEQ_UNUSED static void *dag_seq_workspace(size_t bytes)
 {
-    static void *kept;
-    static size_t size;
+    static _Thread_local void *kept; /* tasks of OpenMP run on several threads */
+    static _Thread_local size_t size;
     if (bytes > size) {
         void *more = realloc(kept, bytes);
         if (more == NULL)

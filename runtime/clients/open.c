@@ -1,5 +1,6 @@
 #include "open.h"
 
+#include "../comm/comm.h"
 #include "../worker/worker.h"
 
 enum { TURN = 32 }; /* calls between looks at messages */
@@ -176,6 +177,33 @@ dag_status dagi_open_await(dag_taskpool *pool, const char *what, int (*until)(vo
     if (status == DAG_SUCCESS)
         wait_until(pool, what, until, arg);
     return status;
+}
+
+static int meeting_is_over(void *arg)
+{
+    return dagi_meeting_over(arg);
+}
+
+static int go_and_meet(void *arg)
+{
+    dagi_meeting *m = arg;
+    return dagi_meeting_go(m) || dagi_door_condemned(m->pool);
+}
+
+dag_status dagi_open_meet(dag_taskpool *pool, const char *what, double *values, int count)
+{
+    dagi_meeting m = {.w = giver_of(pool), .pool = pool, .which = DAGI_BARRIER_OPEN, .values = values,
+                      .count = count};
+    dag_status status = dagi_open_check(pool);
+    if (status != DAG_SUCCESS || pool->ctx->size == 1)
+        return status;
+    if (dagi_door_condemned(pool)) /* others have left, or will not come */
+        return DAG_ERR_STALL;
+    dagi_door_wait(pool, what, meeting_is_over, &m);
+    dagi_run_until(m.w, go_and_meet, &m);
+    dagi_door_wait(pool, NULL, NULL, NULL);
+    heed(m.w, pool);
+    return dagi_meeting_over(&m) ? dagi_meeting_end(&m, values) : DAG_ERR_STALL;
 }
 
 dag_status dagi_open_shut(dag_taskpool *pool, uint64_t hash)

@@ -50,6 +50,7 @@ static void pool_comm_free(dagi_comm *c, dagi_pool_comm *p)
         link = &(*link)->next;
     *link = p->next;
     dagi_ahead_free(c, p->ahead);
+    free(p->barrier);
     free(p);
 }
 
@@ -64,6 +65,7 @@ void dagi_agree_free(dagi_comm *c)
                 p->early = early->next;
                 free(early);
             }
+            free(p->barrier);
             free(p);
         }
     }

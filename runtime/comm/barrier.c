@@ -9,9 +9,9 @@ static int32_t lower(int32_t a, int32_t b)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-static void barrier_merge(dagi_comm *c, const dagi_wire_barrier *part)
+static void barrier_merge(dagi_barrier_state *b, const dagi_wire_barrier *part)
 {
-    dagi_wire_barrier *up = &c->barrier.up;
+    dagi_wire_barrier *up = &b->up;
     for (int i = 0; i < DAGI_BARRIERS; i++)
         up->first[i] = lower(up->first[i], part->first[i]);
     for (int i = 0; i < part->count; i++)
@@ -27,33 +27,48 @@ static size_t bytes_of(const dagi_wire_barrier *wire)
 }
 
 /* Nobody of this part of the tree is here. */
-void dagi_barrier_empty(dagi_comm *c)
+void dagi_barrier_empty(dagi_barrier_state *b)
 {
-    c->barrier.here = 0;
-    c->barrier.ups = 0;
-    c->barrier.up = (dagi_wire_barrier){.kind = DAGI_WIRE_BARRIER_UP};
+    b->here = 0;
+    b->ups = 0;
+    b->up = (dagi_wire_barrier){.kind = DAGI_WIRE_BARRIER_UP, .pool = b->pool};
     for (int i = 0; i < DAGI_BARRIERS; i++)
-        c->barrier.up.first[i] = -1;
+        b->up.first[i] = -1;
 }
 
-static void barrier_complete(dagi_comm *c, const dagi_wire_barrier *wire)
+/* What a rank says about a pool's comes before what it says about the pool's end: so it goes with the pool. */
+static dagi_barrier_state *barrier_of(dagi_comm *c, uint32_t pool)
+{
+    if (pool == 0)
+        return &c->barrier;
+    dagi_pool_comm *p = dagi_pool_comm_find(c, pool, 1);
+    if (!p->barrier) {
+        p->barrier = dagi_comm_alloc(sizeof *p->barrier);
+        memset(p->barrier, 0, sizeof *p->barrier);
+        p->barrier->pool = pool;
+        dagi_barrier_empty(p->barrier);
+    }
+    return p->barrier;
+}
+
+static void barrier_complete(dagi_comm *c, dagi_barrier_state *b, const dagi_wire_barrier *wire)
 {
     dagi_wire_barrier down = *wire;
     down.kind = DAGI_WIRE_BARRIER_DOWN;
     dagi_tree_send_down(c, &down, bytes_of(&down));
-    c->barrier.last = down;
-    atomic_fetch_add(&c->barrier.done, 1);
+    b->last = down;
+    atomic_fetch_add(&b->done, 1);
     dagi_wake_application(c->ctx);
 }
 
-static void barrier_report_if_complete(dagi_comm *c)
+static void barrier_report_if_complete(dagi_comm *c, dagi_barrier_state *b)
 {
-    if (!c->barrier.here || c->barrier.ups < dagi_tree_nchildren(c))
+    if (!b->here || b->ups < dagi_tree_nchildren(c))
         return;
-    const dagi_wire_barrier up = c->barrier.up;
-    dagi_barrier_empty(c);
+    const dagi_wire_barrier up = b->up;
+    dagi_barrier_empty(b);
     if (c->rank == 0)
-        barrier_complete(c, &up);
+        barrier_complete(c, b, &up);
     else
         dagi_tree_send_up(c, &up, bytes_of(&up));
 }
@@ -63,62 +78,68 @@ void dagi_barrier_message(dagi_comm *c, const void *data)
     dagi_wire_barrier wire = {0};
     memcpy(&wire, data, offsetof(dagi_wire_barrier, least));
     memcpy(&wire, data, bytes_of(&wire));
+    dagi_barrier_state *b = barrier_of(c, wire.pool);
     if (wire.kind == DAGI_WIRE_BARRIER_DOWN) {
-        barrier_complete(c, &wire);
+        barrier_complete(c, b, &wire);
         return;
     }
-    c->barrier.ups++;
-    barrier_merge(c, &wire);
-    barrier_report_if_complete(c);
+    b->ups++;
+    barrier_merge(b, &wire);
+    barrier_report_if_complete(c, b);
+}
+
+int dagi_meeting_over(const dagi_meeting *m)
+{
+    return atomic_load(&m->entered) && atomic_load(&m->at->done) >= m->round;
 }
 
 /* The way into the barrier is itself something to wait for: the lock may be taken. */
-typedef struct barrier_wait {
-    dagi_comm *c;
-    struct dagi_worker *w;
-    enum dagi_barrier which;
-    const double *values;
-    int count, entered;
-} barrier_wait;
-
-static int barrier_over(void *arg)
+int dagi_meeting_go(void *arg)
 {
-    barrier_wait *b = arg;
-    if (!b->entered && dagi_comm_enter(b->c, b->w)) {
-        dagi_wire_barrier mine = {.count = b->count};
+    dagi_meeting *m = arg;
+    dagi_comm *c = dagi_comm_of(m->w->ctx);
+    if (!atomic_load(&m->entered) && dagi_comm_enter(c, m->w)) {
+        dagi_wire_barrier mine = {.count = m->count};
         for (int i = 0; i < DAGI_BARRIERS; i++)
-            mine.first[i] = i == (int)b->which ? b->c->rank : -1;
-        for (int i = 0; i < b->count; i++)
-            mine.least[i] = b->values[i];
-        b->entered = 1;
-        b->c->barrier.here = 1;
-        barrier_merge(b->c, &mine);
-        barrier_report_if_complete(b->c);
-        dagi_comm_leave(b->c);
+            mine.first[i] = i == (int)m->which ? c->rank : -1;
+        for (int i = 0; i < m->count; i++)
+            mine.least[i] = m->values[i];
+        m->at = barrier_of(c, m->pool ? dagi_pool_id(m->pool) : 0);
+        m->round = ++m->at->begun;
+        m->at->here = 1;
+        atomic_store(&m->entered, 1);
+        barrier_merge(m->at, &mine);
+        barrier_report_if_complete(c, m->at);
+        dagi_comm_leave(c);
     }
-    return b->entered && atomic_load(&b->c->barrier.done) >= b->c->barrier.begun;
+    return dagi_meeting_over(m);
 }
 
-dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which, double *values,
-                             int count)
+dag_status dagi_meeting_end(const dagi_meeting *m, double *values)
 {
-    static const char *const name[DAGI_BARRIERS] = {"dag_barrier", "dag_least", "dag_fini"};
-    barrier_wait b = {.c = dagi_comm_of(w->ctx), .w = w, .which = which, .values = values,
-                      .count = count};
-    b.c->barrier.begun++;
-    dagi_run_until(w, barrier_over, &b);
-    const int32_t *first = b.c->barrier.last.first;
+    static const char *const name[DAGI_BARRIERS] = {"dag_barrier", "dag_least", "dag_fini",
+                                                    "dag_insert_value"};
+    const dagi_wire_barrier *last = &m->at->last;
+    const int32_t *first = last->first;
     int low = 0, high = DAGI_BARRIERS - 1;
     while (first[low] < 0)
         low++;
     while (first[high] < 0)
         high--;
     if (low == high) {
-        for (int i = 0; i < count; i++)
-            values[i] = b.c->barrier.last.least[i];
+        for (int i = 0; i < m->count; i++)
+            values[i] = last->least[i];
         return DAG_SUCCESS;
     }
-    dagi_set_message(w->ctx, "rank %d has called %s, while rank %d is in %s. All ranks must make the "
+    dagi_set_message(m->w->ctx, "rank %d has called %s, while rank %d is in %s. All ranks must make the "
                      "same calls in the same order", first[high], name[high], first[low], name[low]);
     return DAG_ERR_MISMATCH;
+}
+
+dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which, double *values,
+                             int count)
+{
+    dagi_meeting m = {.w = w, .which = which, .values = values, .count = count};
+    dagi_run_until(w, dagi_meeting_go, &m);
+    return dagi_meeting_end(&m, values);
 }

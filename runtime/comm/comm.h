@@ -19,8 +19,8 @@
  *             of a bulk transfer posted with it. No reply; credit flows back as below.
  *   CREDIT    receiver -> sender: bytes of eager messages consumed. Sent when half the window is
  *             used and nothing else travels that way; piggybacked on every message otherwise.
- *   END_UP    child -> parent in the tree over ranks: pool id, status, smallest info, program hash,
- *             text of the first error.
+ *   END_UP    child -> parent in the tree over ranks: pool id, status, smallest info, whether a task
+ *             asks for another round, program hash, text of the first error.
  *   END_DOWN  parent -> child: the same, agreed.
  *   WAVE_*    the counting waves of pools that cannot be counted, and of the stall detector:
  *             sent, received, idle flags up; verdict down.
@@ -136,6 +136,25 @@ int dagi_comm_progress(struct dagi_worker *w);
  * with a message, on all ranks: not all wait in the same place. */
 dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which, double *values,
                              int count);
+/*
+ * The same in steps, for who may give up waiting: go until it says 1, on the same thread, then end. Any
+ * thread may ask whether it is over. Of the givers of a pool that is open, or of the job (NULL), which
+ * nobody leaves before it is over.
+ */
+typedef struct dagi_meeting {
+    struct dagi_worker *w;
+    const dag_taskpool *pool;
+    enum dagi_barrier which;
+    const double *values;
+    int count;
+    /* written by go, before `entered` */
+    struct dagi_barrier_state *at;
+    int64_t round;
+    _Atomic int entered;
+} dagi_meeting;
+int dagi_meeting_go(void *meeting);
+int dagi_meeting_over(const dagi_meeting *m);
+dag_status dagi_meeting_end(const dagi_meeting *m, double *values);
 
 /* Quiescence: messages sent and received so far, for the waves. */
 void dagi_comm_counts(dag_context *ctx, int64_t *sent, int64_t *received);

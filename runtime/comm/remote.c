@@ -207,13 +207,13 @@ static uint64_t longest_sleep(const dagi_comm *c, uint64_t idle)
 {
     if (c->engine->near < c->size || c->ctx->settings.chaos) {
         if (!dagi_thread(c->w)->done && idle > SLEEP_WITHOUT_POOLS &&
-            atomic_load(&dagi_tasks(c->ctx)->open_pools) == 0)
+            atomic_load(&dagi_tasks(c->ctx)->open.pools) == 0)
             return SLEEP_WITHOUT_POOLS;
         return clamp(idle / 8, SHORTEST_UNCALLED, LONGEST_UNCALLED);
     }
     if (c->engine->ops->under_way(c->engine))
         return clamp(idle / 4, SHORTEST_IN_TRANSFER, LONGEST_IN_TRANSFER);
-    if (c->rank == 0 && atomic_load(&dagi_tasks(c->ctx)->uncounted) > 0)
+    if (c->rank == 0 && atomic_load(&dagi_tasks(c->ctx)->open.uncounted) > 0)
         return LONGEST_OF_ASKER;
     return LONGEST_SLEEP;
 }
@@ -387,7 +387,8 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told
     c->bcast = ctx->settings.bcast;
     c->inline_max = dagi_wire_inline_max(ctx->settings.credit_bytes, ctx->settings.eager_bytes);
     if (ctx->settings.link_rate)
-        c->link = (dagi_tree_link){ctx->settings.link_latency, 1.0 / (double)ctx->settings.link_rate, 0};
+        c->link = (dagi_tree_link){.alpha = ctx->settings.link_latency,
+                                   .beta = 1.0 / (double)ctx->settings.link_rate};
     c->link.near = engine->near == engine->size;
     c->bulk.wait_end = &c->bulk.wait;
     c->chaos.random =
@@ -403,7 +404,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told
     }
     memset(c->out.gate, 0xff, (size_t)c->size * sizeof *c->out.gate); /* all pools */
     c->early.most = DAGI_EARLY_BYTES;
-    dagi_barrier_empty(c);
+    dagi_barrier_empty(&c->barrier);
     atomic_store(&c->lock, 1);
     engine->on_message = on_message;
     engine->on_message_arg = c;
@@ -427,6 +428,7 @@ static void measure_latency(dagi_comm *c)
     c->latency = c->ctx->settings.link_latency;
     if (c->latency == 0 && c->engine->near < c->size)
         c->latency = c->engine->agreed_in / hops;
+    c->link.latency = c->latency;
 }
 
 double dagi_comm_latency(const dag_context *ctx)

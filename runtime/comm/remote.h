@@ -128,6 +128,16 @@ typedef struct dagi_verdict {
     char message[3072];
 } dagi_verdict;
 
+/* Barriers: of the job, or of the givers of a pool. */
+typedef struct dagi_barrier_state {
+    uint32_t pool; /* 0 = of the job */
+    int ups, here;
+    dagi_wire_barrier up;   /* of this part of the tree */
+    dagi_wire_barrier last; /* written before `done` */
+    _Atomic int64_t done;
+    int64_t begun;
+} dagi_barrier_state;
+
 /* What comm knows of a pool: from dagi_comm_pool_added() or the first message of it, to the agreed
  * end. */
 typedef struct dagi_pool_comm {
@@ -145,6 +155,7 @@ typedef struct dagi_pool_comm {
     dagi_verdict verdict;
     dagi_early *early, **early_end;
     dagi_ahead *ahead; /* of an open pool that has been added here, else NULL */
+    dagi_barrier_state *barrier; /* NULL = no giver has been there */
 } dagi_pool_comm;
 
 /* The end of this rank's part of a pool, on its way to the lock. */
@@ -202,15 +213,6 @@ struct dagi_comm_early {
     int nshut;
 };
 
-/* Barriers. */
-struct dagi_comm_barrier {
-    int ups, here;
-    dagi_wire_barrier up;   /* of this part of the tree */
-    dagi_wire_barrier last; /* written before `done` */
-    _Atomic int64_t done;
-    int64_t begun; /* application thread */
-};
-
 /* Results of devices that leave from there. */
 struct dagi_comm_direct {
     int possible;  /* fixed: 1 = MPI reads memory of devices */
@@ -260,7 +262,7 @@ struct dagi_comm {
     struct dagi_comm_pools pools;
 
     struct dagi_comm_ahead ahead;
-    struct dagi_comm_barrier barrier;
+    dagi_barrier_state barrier;
 
     _Atomic int outlook; /* of dagi_comm_outlook(); written under the lock */
 
@@ -414,7 +416,7 @@ int dagi_comm_pressed(const dag_context *ctx); /* any thread */
 
 /* barrier.c */
 void dagi_barrier_message(dagi_comm *c, const void *data);
-void dagi_barrier_empty(dagi_comm *c);
+void dagi_barrier_empty(dagi_barrier_state *b);
 
 /* control.c */
 void dagi_send_control(dagi_comm *c, int dest, const void *head, size_t head_bytes,

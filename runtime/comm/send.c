@@ -380,6 +380,7 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
         return 0;
     int32_t nlist = s->shape == DAG_BCAST_SCATTER ? s->to.ndest : count - 1;
     size_t payload = inline_bytes(s);
+    assert((int64_t)payload <= c->inline_max + 8 * s->ncargo); /* what a message has room for */
     size_t bytes = dagi_wire_activate_bytes(s->nparams, nlist, s->ncargo) + payload;
     char *out = e->ops->am_begin(e, dest, 0, bytes, weight);
     if (!out)

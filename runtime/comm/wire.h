@@ -28,7 +28,13 @@ enum dagi_wire_kind {
 enum dagi_wire_wave_kind { DAGI_WAVE_START = 1, DAGI_WAVE_UP, DAGI_WAVE_QUIET };
 
 /* Where a rank waits for all others. */
-enum dagi_barrier { DAGI_BARRIER, DAGI_BARRIER_LEAST, DAGI_BARRIER_FINI, DAGI_BARRIERS };
+enum dagi_barrier {
+    DAGI_BARRIER,
+    DAGI_BARRIER_LEAST,
+    DAGI_BARRIER_FINI,
+    DAGI_BARRIER_OPEN, /* of the givers of an open pool */
+    DAGI_BARRIERS
+};
 
 /* How a flow travels. */
 enum dagi_how { DAGI_HOW_ABSENT, DAGI_HOW_INLINE, DAGI_HOW_BULK };
@@ -87,6 +93,7 @@ typedef struct dagi_wire_gate {
 typedef struct dagi_wire_barrier {
     uint8_t kind;
     uint8_t unused[3];
+    uint32_t pool; /* whose givers meet; 0 = the job does */
     int32_t first[DAGI_BARRIERS]; /* lowest rank in each enum dagi_barrier; -1 = none */
     int32_t count;
     double least[DAG_LEAST_MOST]; /* of the values that ranks have brought; `count` of them travel */

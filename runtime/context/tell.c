@@ -20,7 +20,7 @@ int dag_size(const dag_context *context)
 
 double dag_latency(const dag_context *context)
 {
-    return dagi_comm_latency(context);
+    return context->simulated ? dagi_sim_message_seconds(context) : dagi_comm_latency(context);
 }
 
 double dag_rate(const dag_context *context)

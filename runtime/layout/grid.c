@@ -244,3 +244,82 @@ void dagi_grid_vector(dag_vector *v, int64_t count, size_t bytes, int rank, int 
     v->super.fingerprint = (uint64_t)count * UINT64_C(0x9e3779b97f4a7c15) + bytes;
     v->local = (count - rank + size - 1) / size;
 }
+
+/* ---- arrays ------------------------------------------------------------------------------ */
+
+static const dag_array *array_of(const dag_collection *c)
+{
+    return (const dag_array *)c;
+}
+
+int dagi_grid_array_rank_of(const dag_collection *c, const int64_t *index)
+{
+    int64_t rank = 0;
+    for (int d = 0; d < c->nindex; d++)
+        rank += index[d] % c->period[d] * c->stride[d];
+    return (int)rank;
+}
+
+int dagi_grid_array_contains(const dag_collection *c, const int64_t *index)
+{
+    const dag_array *a = array_of(c);
+    const int64_t count[DAG_MAX_INDEX] = {a->n0, a->n1, a->n2, a->n3};
+    for (int d = 0; d < c->nindex; d++)
+        if (index[d] < 0 || index[d] >= count[d])
+            return 0;
+    return 1;
+}
+
+void dagi_grid_array_shape_of(const dag_collection *c, const int64_t *index, dag_shape *shape)
+{
+    (void)index;
+    *shape = array_of(c)->shape;
+}
+
+/* The largest prime factor of what is left goes to the least dimension. */
+void dagi_grid_spread(int size, int n, int *grid)
+{
+    for (int d = 0; d < n; d++)
+        grid[d] = 1;
+    while (size > 1) {
+        int factor = 1, rest = size, least = n - 1;
+        for (int f = 2; rest > 1; f++)
+            for (; rest % f == 0; rest /= f)
+                factor = f;
+        for (int d = n - 1; d >= 0; d--)
+            if (grid[d] < grid[least])
+                least = d;
+        grid[least] *= factor;
+        size /= factor;
+    }
+    for (int i = 1; i < n; i++) /* the largest last */
+        for (int k = i; k > 0 && grid[k - 1] > grid[k]; k--) {
+            int other = grid[k];
+            grid[k] = grid[k - 1];
+            grid[k - 1] = other;
+        }
+}
+
+void dagi_grid_array(dag_array *a, int nindex, const int64_t *count, const int *grid,
+                     const dag_shape *shape, int rank, int size, const dag_collection_ops *ops)
+{
+    int64_t period[DAG_MAX_INDEX], offset[DAG_MAX_INDEX] = {0}, stride[DAG_MAX_INDEX], ranks = 1;
+    int64_t *const number[DAG_MAX_INDEX] = {&a->n0, &a->n1, &a->n2, &a->n3};
+    dagi_grid_collection(&a->super, rank, size, ops, nindex, "array");
+    for (int d = nindex - 1; d >= 0; d--) {
+        period[d] = grid[d];
+        stride[d] = ranks;
+        ranks *= grid[d];
+    }
+    dag_collection_set_cyclic(&a->super, period, offset, stride);
+    a->shape = *shape;
+    a->local = 1;
+    uint64_t print = dagi_grid_block_bytes(shape) + shape->elem;
+    for (int d = 0; d < DAG_MAX_INDEX; d++) {
+        *number[d] = d < nindex ? count[d] : 1;
+        print = print * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)*number[d];
+        if (d < nindex)
+            a->local *= dagi_grid_local(count[d], 1, a->super.mine[d], period[d]);
+    }
+    a->super.fingerprint = print;
+}

@@ -5,6 +5,7 @@
 #ifndef DAGI_LAYOUT_GRID_H
 #define DAGI_LAYOUT_GRID_H
 
+#include <dag/array.h>
 #include <dag/matrix.h>
 #include <dag/vector.h>
 
@@ -55,5 +56,18 @@ static inline dag_shape dagi_grid_vector_shape(const dag_vector *v)
 int dagi_grid_vector_rank_of(const dag_collection *c, const int64_t *index);
 int dagi_grid_vector_contains(const dag_collection *c, const int64_t *index);
 void dagi_grid_vector_shape_of(const dag_collection *c, const int64_t *index, dag_shape *shape);
+
+/* An array as rank `rank` of `size` sees it, all but its memory; three of its operations. */
+void dagi_grid_array(dag_array *a, int nindex, const int64_t *count, const int *grid,
+                     const dag_shape *shape, int rank, int size, const dag_collection_ops *ops);
+int dagi_grid_array_rank_of(const dag_collection *c, const int64_t *index);
+int dagi_grid_array_contains(const dag_collection *c, const int64_t *index);
+void dagi_grid_array_shape_of(const dag_collection *c, const int64_t *index, dag_shape *shape);
+/* `size` as a product of `n` numbers that are as equal as can be, the largest last. */
+void dagi_grid_spread(int size, int n, int *grid);
+static inline size_t dagi_grid_block_bytes(const dag_shape *shape)
+{
+    return (size_t)shape->m * (size_t)shape->n * shape->elem;
+}
 
 #endif

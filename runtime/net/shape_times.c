@@ -8,6 +8,9 @@
 /* In a node: up to this many ranks read what the producer has side by side. */
 #define STAR_RANKS 7
 
+/* Seconds of a message from which on a producer does not wait for relays. */
+#define FAR 0.5e-3
+
 int dagi_tree_segments(int shape, size_t bytes, int64_t most, int ndest)
 {
     if (shape == DAG_BCAST_SCATTER)
@@ -55,10 +58,22 @@ double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_tre
     }
 }
 
+/* Between nodes far apart the producer has served everyone before the first of them could have passed
+ * anything on. */
+static bool is_far(size_t bytes, int ndest, dagi_tree_link link)
+{
+    const double send = 5e-6, usual = 1e-8; /* seconds, seconds per byte */
+    double own = send + (link.beta > 0 ? link.beta : usual) * (double)bytes;
+    return !link.near && link.latency >= FAR && ndest <= DAGI_TREE_MAX_CHILDREN &&
+           ndest * own + link.latency < rounds(ndest) * (own + link.latency);
+}
+
 int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link)
 {
     static const int shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING,
                                  DAG_BCAST_SCATTER};
+    if (is_far(bytes, ndest, link))
+        return DAGI_TREE_STAR;
     if (link.beta <= 0 && link.near)
         return bytes && ndest <= STAR_RANKS ? DAG_BCAST_FLAT : DAG_BCAST_BINOMIAL;
     if (link.beta <= 0)

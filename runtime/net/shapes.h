@@ -51,6 +51,7 @@ typedef struct dagi_tree_link {
     double alpha; /* seconds */
     double beta;  /* seconds per byte; 0 = it is not known how fast the network is */
     bool near;    /* all ranks are in one node, where whoever receives copies for itself */
+    double latency; /* seconds that a message takes while its sender goes on; 0 = not known */
 } dagi_tree_link;
 
 /* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
@@ -68,7 +69,8 @@ double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_tre
  * one where `scatters`. Where it is not known how fast the network is: in one node a star for a few, who
  * copy all at once while the producer does something else, and halves for more; between nodes a chain from
  * 256 KiB and three ranks on, which keeps the producer free for what comes next, and else halves, for
- * latency. Halves as well for messages without `bytes` beside them, which the producer copies. */
+ * latency. Halves as well for messages without `bytes` beside them, which the producer copies. Where a message
+ * takes half a millisecond or more, a star as long as that is shorter than halves. */
 int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link);
 
 /* What a broadcast goes by that is `asked` for by the program, where the setting is `usual`, AUTO in

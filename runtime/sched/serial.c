@@ -331,7 +331,7 @@ static struct dag_task *serial_pop(struct dagi_worker *w)
     }
     size_t at = choose(w, &played);
     s->stuck = at == s->count;
-    s->open_pools = atomic_load(&dagi_tasks(w->ctx)->open_pools);
+    s->open_pools = atomic_load(&dagi_tasks(w->ctx)->open.pools);
     if (s->stuck)
         return NULL;
     struct dag_task *t = s->tasks[at];
@@ -363,7 +363,7 @@ static int serial_some(struct dagi_worker *w)
     const struct serial *s = dagi_runner(w)->queue;
     if (s->count == 0)
         return 0;
-    if (!s->stuck || s->open_pools != atomic_load(&dagi_tasks(w->ctx)->open_pools))
+    if (!s->stuck || s->open_pools != atomic_load(&dagi_tasks(w->ctx)->open.pools))
         return 1;
     for (size_t i = 0; i < s->count; i++) {
         if (dagi_pool_is_poisoned(s->tasks[i]->pool))

@@ -54,9 +54,11 @@ static int can_scatter(const dagi_sim_cast *c, size_t bulk)
 static void settle_shape(const struct dagi_sim *s, dagi_sim_cast *c, size_t bulk)
 {
     const dagi_settings *set = &s->ctx->settings;
-    dagi_tree_link link = {0};
-    if (set->link_rate)
-        link = (dagi_tree_link){set->link_latency, 1.0 / (double)set->link_rate, 0};
+    dagi_tree_link link = {.latency = dagi_sim_message_seconds(s->ctx)};
+    if (set->link_rate) {
+        link.alpha = set->link_latency;
+        link.beta = 1.0 / (double)set->link_rate;
+    }
     c->shape = (uint8_t)dagi_tree_settle(c->shape, set->bcast, bulk, c->count, can_scatter(c, bulk), link);
     c->group = dagi_tree_group(c->group);
 }

@@ -116,12 +116,15 @@ static void agree(const struct dagi_sim *s, dagi_sim_time *when, size_t stride)
 {
 #define WHEN(r) (*(dagi_sim_time *)(void *)((char *)when + (size_t)(r) * stride))
     for (int r = s->nranks - 1; r > 0; r--) {
-        dagi_sim_time up = WHEN(r) + step_of(s, r, (r - 1) / 2);
-        if (up > WHEN((r - 1) / 2))
-            WHEN((r - 1) / 2) = up;
+        int parent = (r - 1) / DAGI_TREE_WAYS;
+        dagi_sim_time up = WHEN(r) + step_of(s, r, parent);
+        if (up > WHEN(parent))
+            WHEN(parent) = up;
     }
-    for (int r = 1; r < s->nranks; r++)
-        WHEN(r) = WHEN((r - 1) / 2) + step_of(s, (r - 1) / 2, r);
+    for (int r = 1; r < s->nranks; r++) {
+        int parent = (r - 1) / DAGI_TREE_WAYS;
+        WHEN(r) = WHEN(parent) + step_of(s, parent, r);
+    }
 #undef WHEN
 }
 

@@ -13,6 +13,13 @@ double dagi_sim_seconds(const dag_context *ctx)
     return seconds(dagi_sim_of(ctx)->rank[0].app);
 }
 
+double dagi_sim_message_seconds(const dag_context *ctx)
+{
+    const struct dagi_sim *s = dagi_sim_of(ctx);
+    double set = ctx->settings.link_latency;
+    return set > 0 ? set : s->nranks > s->machine.ranks ? seconds(s->machine.between.latency) : 0;
+}
+
 void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)
 {
     const struct dagi_sim *s = dagi_sim_of(ctx);

@@ -31,6 +31,8 @@ void dagi_sim_barrier(dag_context *ctx);
 void dagi_sim_tell(const dag_context *ctx, dag_simulation *out);
 /* Seconds at rank 0, in the application. */
 double dagi_sim_seconds(const dag_context *ctx);
+/* dag_latency(). */
+double dagi_sim_message_seconds(const dag_context *ctx);
 /* The report of a run, to stderr. */
 void dagi_sim_report(const dag_context *ctx);
 

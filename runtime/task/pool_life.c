@@ -115,9 +115,9 @@ static void release_followers(struct dagi_worker *w, dag_taskpool *pool)
             dagi_pool(pool)->collections[s]->last_pool = NULL;
     }
     pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
-    atomic_fetch_sub(&dagi_tasks(ctx)->open_pools, 1);
+    atomic_fetch_sub(&dagi_tasks(ctx)->open.pools, 1);
     if (!dagi_pool(pool)->countable)
-        atomic_fetch_sub(&dagi_tasks(ctx)->uncounted, 1);
+        atomic_fetch_sub(&dagi_tasks(ctx)->open.uncounted, 1);
     pthread_mutex_lock(&dagi_pool(pool)->lock);
     atomic_store(&dagi_pool(pool)->state, DAGI_POOL_LOCAL);
     struct dagi_pool_order *order = &dagi_pool(pool)->order;
@@ -322,9 +322,9 @@ void dagi_pool_enlist(dag_taskpool *pool)
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
     pool->id = ++dagi_tasks(ctx)->pools_added;
     dagi_pool(pool)->order.waits = 1; /* dag_add() itself */
-    atomic_fetch_add(&dagi_tasks(ctx)->open_pools, 1);
+    atomic_fetch_add(&dagi_tasks(ctx)->open.pools, 1);
     if (!dagi_pool(pool)->countable)
-        atomic_fetch_add(&dagi_tasks(ctx)->uncounted, 1);
+        atomic_fetch_add(&dagi_tasks(ctx)->open.uncounted, 1);
     atomic_store(&dagi_pool(pool)->state, DAGI_POOL_QUEUED);
     for (int s = 0; s < pool->program->nslots && status == DAG_SUCCESS; s++)
         status = follow(pool, dagi_pool(pool)->collections[s]);

@@ -58,8 +58,8 @@ struct dagi_tasks {
 
     /* -- shared */
     _Alignas(DAGI_LINE) _Atomic int starting; /* pools that may still have instances to start */
-    _Atomic int open_pools; /* pools whose part here is not over */
-    _Atomic int uncounted;  /* those of them that cannot be counted */
+    /* Pools whose part here is not over, and those of them that cannot be counted. */
+    struct { _Atomic int pools, uncounted; } open;
 };
 
 static inline struct dagi_tasks *dagi_tasks(const dag_context *ctx)

@@ -115,7 +115,7 @@ void dagi_wait_a_moment(struct dagi_worker *w, uint64_t idle)
     } else if (idle < (dagi_tasks(ctx)->oversubscribed ? CROWDED_SLEEP_AFTER : SLEEP_AFTER)) {
         sched_yield();
     } else if (!dagi_thread(w)->done && idle > SLEEP_AFTER &&
-               atomic_load(&dagi_tasks(ctx)->open_pools) == 0) {
+               atomic_load(&dagi_tasks(ctx)->open.pools) == 0) {
         doze(SLEEP_WITHOUT_POOLS);
     } else {
         uint64_t sleep = idle / 8;
@@ -142,7 +142,7 @@ static uint64_t patience(const dag_context *ctx, bool looks)
 static unsigned cause_of(const struct dagi_worker *w)
 {
     const struct dagi_crew *crew = dagi_crew(w->ctx);
-    if (atomic_load_explicit(&crew->tasks.open_pools, memory_order_relaxed) == 0)
+    if (atomic_load_explicit(&crew->tasks.open.pools, memory_order_relaxed) == 0)
         return DAGT_SLEEPING;
     if (crew->manager && crew->manager->busy(w->ctx))
         return DAGT_DEVICE;
@@ -233,7 +233,7 @@ void dagi_rest_all(struct dagi_worker *w, uint64_t idle)
     for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
         parks = parks && searches(o) && !polls_now(o) && !dagi_thread(o)->one_task &&
                 idle >= patience(o->ctx, false) && !dagi_something(o);
-        if (atomic_load(&dagi_tasks(o->ctx)->open_pools) > 0)
+        if (atomic_load(&dagi_tasks(o->ctx)->open.pools) > 0)
             open = o;
     }
     if (parks)

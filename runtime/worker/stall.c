@@ -130,7 +130,7 @@ void dagi_stall_wave(struct dagi_worker *w)
     uint64_t pause = (uint64_t)(ctx->settings.stall_time * 1e9);
     if (pause < SHORTEST_PAUSE)
         pause = SHORTEST_PAUSE;
-    if (atomic_load(&dagi_tasks(ctx)->uncounted) > 0)
+    if (atomic_load(&dagi_tasks(ctx)->open.uncounted) > 0)
         pause = WAVE_PAUSE_UNCOUNTED;
     uint64_t now = dagi_now();
     if (now - dagi_thread(w)->last_wave <

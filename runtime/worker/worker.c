@@ -162,7 +162,7 @@ static bool look_after_messages(struct dagi_worker *w)
         dagi_thread(w)->congested_since = 0;
         return true;
     }
-    if (events > 0 || atomic_load(&dagi_tasks(ctx)->open_pools) < 2) {
+    if (events > 0 || atomic_load(&dagi_tasks(ctx)->open.pools) < 2) {
         dagi_thread(w)->congested_since = 0;
     } else if (dagi_thread(w)->congested_since == 0) {
         dagi_thread(w)->congested_since = dagi_now();

@@ -45,8 +45,13 @@ dag_link_floors(core_insert context)
 dag_add_mpi_test(core_insert_devices NP 2 THREADS 2 COMMAND core_insert 4 200 devices)
 foreach(threads IN ITEMS 1 2)
     foreach(np IN ITEMS 1 2 4)
+        math(EXPR first "10 * ${np} + 100 * ${threads}") # programs of their own
         dag_add_mpi_test(core_insert_np${np}_t${threads} NP ${np} THREADS ${threads}
-            COMMAND core_insert ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0)
+            COMMAND core_insert 8 ${first} ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0)
+    endforeach()
+    foreach(np IN ITEMS 2 6)
+        dag_add_mpi_test(core_insert_many_np${np}_t${threads} NP ${np} THREADS ${threads}
+            COMMAND core_insert 500 1000 LABELS full ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0)
     endforeach()
     dag_add_mpi_test(core_insert_chaos_t${threads} NP 3 THREADS ${threads} COMMAND core_insert 8 100
         LABELS sanitize ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0 DAG_CHAOS=${threads})

@@ -9,9 +9,6 @@ as run.py builds it.
 import os
 import pathlib
 import re
-import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,7 +17,7 @@ import run
 
 FILE = pathlib.Path(__file__).with_name("mutants.txt")
 ENOUGH = 0.95
-LIMIT = 120  # seconds of one program; one that hangs has noticed
+LEAST, TIMES, MOST = 30, 4, 600  # seconds, and times what it takes as the tree is: one that hangs has noticed
 
 
 class Mutant:
@@ -53,7 +50,7 @@ def read():
     return [Mutant(paragraph) for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip()]
 
 
-def notices(lab, words):
+def notices(lab, words, limit):
     """What a program says if it fails; None: it does not."""
     program, *rest = words.split()
     ranks = None
@@ -62,26 +59,20 @@ def notices(lab, words):
     part = "unit" if program.startswith("test_") else "integration"
     command = [lab.build / "tests" / part / program, *rest]
     if ranks:
-        command = [lab.copy / "tools" / "mpirun", "-np", ranks, "--timeout", str(LIMIT), *command]
-    environment = os.environ | {"CK_DEFAULT_TIMEOUT": str(LIMIT), "CK_VERBOSITY": "normal",
+        command = [lab.copy / "tools" / "mpirun", "-np", ranks, "--timeout", str(limit), *command]
+    environment = os.environ | {"CK_DEFAULT_TIMEOUT": str(limit), "CK_VERBOSITY": "normal",
                                 "DAG_TILE_TIMES": "off"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", env=environment, cwd=lab.build,
-                          start_new_session=True) as child:
-        try:
-            output = child.communicate(timeout=LIMIT + 20)[0]
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.communicate()
-            return "hangs"
-    if child.returncode == 0:
+    status, output = run.outcome(command, environment, limit + 10, lab.build)
+    if status is None:
+        return "hangs"
+    if status == 0:
         return None
     lines = [line for line in output.splitlines() if re.search(
         r"Assertion|check failed|:[FE]:|FAILED|: rank|wrong|error", line)]
-    return "status %d: %s" % (child.returncode, (lines or ["nothing said"])[0].strip()[:140])
+    return "status %d: %s" % (status, (lines or ["nothing said"])[0].strip()[:140])
 
 
-def try_mutant(lab, mutant):
+def try_mutant(lab, mutant, limits):
     begin = time.monotonic()
     path = lab.copy / "runtime" / mutant.file
     before = mutant.apply(lab.copy)
@@ -89,7 +80,7 @@ def try_mutant(lab, mutant):
     try:
         lab.make(*mutant.programs())
         for words in mutant.ask:
-            said = notices(lab, words)
+            said = notices(lab, words, limits[words])
             if said:
                 by = words
                 break
@@ -119,14 +110,15 @@ def main():
         if not mutants:
             return 77
         lab.make(*set.union(*(m.programs() for m in mutants)))
+        limits = {}
         for words in sorted({words for m in mutants for words in m.ask}):
-            said = notices(lab, words)
+            begin = time.monotonic()
+            said = notices(lab, words, MOST)
             if said:
                 sys.exit("%s fails as the tree is: %s" % (words, said))
+            limits[words] = int(LEAST + TIMES * (time.monotonic() - begin))
         print("%d mistakes; the programs pass as the tree is" % len(mutants))
-        missed = [m.name for m in mutants if not try_mutant(lab, m)]
-        if not options["--work"]:
-            shutil.rmtree(lab.build, ignore_errors=True)
+        missed = [m.name for m in mutants if not try_mutant(lab, m, limits)]
     print("%d of %d caught%s" % (len(mutants) - len(missed), len(mutants),
                                  "; not " + ", ".join(missed) if missed else ""))
     return 1 if len(mutants) - len(missed) < ENOUGH * len(mutants) else 0

@@ -41,6 +41,32 @@ class Patch:
         self.key = (self.program, self.ranks, head["Run"])
 
 
+def outcome(command, environment, limit, cwd):
+    """The status of a program and what it said; None as status: it ran into the limit."""
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        child = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, env=environment,
+                                 cwd=cwd, start_new_session=True)
+        try:
+            status = child.wait(timeout=limit)
+        except subprocess.TimeoutExpired:
+            status = None
+        end_session(child.pid)
+        child.wait()
+        said.seek(0)
+        return status, said.read()
+
+
+def end_session(number):
+    """Ends all processes of a session: tests and launchers give children groups of their own."""
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = stat.read_text().rsplit(")", 1)[1].split()
+            if int(words[3]) == number and words[0] != "Z":
+                os.kill(int(stat.parent.name), signal.SIGKILL)
+        except (OSError, IndexError):
+            pass  # it has ended
+
+
 def notice(output):
     """The floor, the place and the text of what spoke first; None: nothing did."""
     for found in SPEAKS.finditer(output):
@@ -93,15 +119,7 @@ class Lab:
                        *command]
         environment = os.environ | patch.environment | {
             "CK_DEFAULT_TIMEOUT": str(LIMIT), "CK_VERBOSITY": "normal", "DAG_TILE_TIMES": "off"}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="replace", env=environment, cwd=self.build,
-                              start_new_session=True) as child:
-            try:
-                output = child.communicate(timeout=LIMIT + 20)[0]
-            except subprocess.TimeoutExpired:
-                os.killpg(child.pid, signal.SIGKILL)
-                output = child.communicate()[0]
-            return child.returncode, output
+        return outcome(command, environment, LIMIT + 20, self.build)
 
 
 def try_patch(lab, patch):

@@ -1,4 +1,4 @@
-/* Twelve programs, each compared with a serial computation: all of them, or those named. */
+/* Programs, each compared with a serial computation: all of them, or those named. */
 #include "programs.h"
 
 typedef struct row {

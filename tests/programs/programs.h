@@ -15,7 +15,7 @@
 typedef int program(dag_context *ctx);
 #define PROGRAMS(X)                                                                                \
     X(transpose) X(paths) X(stencil3d) X(fft) X(throttle) X(bitonic) X(jacobi) X(lu) X(collect)    \
-    X(align) X(nbody) X(csr)
+    X(align) X(nbody) X(csr) X(product3d)
 #define PROGRAMS_DECLARE(name) program check_##name;
 PROGRAMS(PROGRAMS_DECLARE)
 

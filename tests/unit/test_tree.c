@@ -220,7 +220,7 @@ static double played(int shape, int group, size_t bytes, int n, dagi_tree_link l
 }
 
 static const dagi_tree_link links[] = {
-    {1e-6, 1e-10, 0}, {5e-5, 1e-8, 0}, {1e-9, 1e-9, 0}, {0, 1e-11, 1}};
+    {1e-6, 1e-10, 0, 0}, {5e-5, 1e-8, 0, 0}, {1e-9, 1e-9, 0, 0}, {0, 1e-11, 1, 0}};
 static const size_t sizes_played[] = {0, 8, 4096, 65536, 300 << 10, 1 << 20, 64 << 20};
 enum { LINKS = sizeof links / sizeof *links, SIZES = sizeof sizes_played / sizeof *sizes_played };
 
@@ -298,6 +298,25 @@ START_TEST(the_choice_knows_a_node)
 }
 END_TEST
 
+/* Where messages take long the producer serves all, unless its own part is longer; within a node, and where
+ * they are short, nothing changes. */
+START_TEST(the_choice_knows_what_is_far)
+{
+    for (int known = 0; known < 2; known++) {
+        const dagi_tree_link far = {.beta = known ? 1e-8 : 0, .latency = 20e-3},
+                             close = {.latency = 0.4e-3}, node = {.near = 1, .latency = 20e-3};
+        ck_assert_int_eq(dagi_tree_choose(0, 3, 1, far), DAGI_TREE_STAR);
+        ck_assert_int_eq(dagi_tree_choose(5000, 64, 1, far), DAGI_TREE_STAR);
+        ck_assert_int_eq(dagi_tree_choose(1 << 20, 3, 1, far), DAGI_TREE_STAR);
+        ck_assert_int_ne(dagi_tree_choose(3 << 20, 3, 1, far), DAGI_TREE_STAR);
+        ck_assert_int_ne(dagi_tree_choose(1 << 20, 63, 1, far), DAGI_TREE_STAR);
+        ck_assert_int_ne(dagi_tree_choose(0, DAGI_TREE_MAX_CHILDREN + 1, 1, far), DAGI_TREE_STAR);
+        ck_assert_int_ne(dagi_tree_choose(0, 2, 1, close), DAGI_TREE_STAR);
+        ck_assert_int_eq(dagi_tree_choose(0, 3, 1, node), DAG_BCAST_BINOMIAL);
+    }
+}
+END_TEST
+
 START_TEST(what_is_asked_for_goes_before_the_setting)
 {
     const dagi_tree_link unknown = {0};
@@ -326,6 +345,7 @@ int main(void)
     tcase_add_test(c, groups_are_entered_once);
     tcase_add_test(c, the_choice_knows_small_from_large);
     tcase_add_test(c, the_choice_knows_a_node);
+    tcase_add_test(c, the_choice_knows_what_is_far);
     tcase_add_test(c, what_is_asked_for_goes_before_the_setting);
     tcase_add_loop_test(c, times_are_those_of_all_messages, 0, LINKS);
     tcase_add_loop_test(c, the_choice_is_the_fastest, 0, LINKS);

@@ -135,7 +135,7 @@ class Context(gdb.Command):
             ctx = tasks["context"]
             gdb.write("%s\n" % text(ctx["summary"]))
             gdb.write("  pools: %d added, %d open, %d with instances to start\n" % (
-                tasks["pools_added"], tasks["open_pools"], tasks["starting"]))
+                tasks["pools_added"], tasks["open"]["pools"], tasks["starting"]))
             gdb.write("  workers: %d, of which %d active, %d search, %d asleep\n" % (
                 tasks["nworkers"], int(crew["activity"]) & 0xffff, crew["searching"],
                 crew["parked"]))

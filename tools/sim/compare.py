@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Simulated times beside measured ones, on this machine, which should do nothing else.
 
-    compare.py BUILD [--rounds 15] [--ranks 2] [--threads 1] [--latency 0.4us] [--bandwidth 8GB/s]
-               [--machine FILE] [--quick] [--doc FILE]
+    compare.py BUILD [--rounds 15] [--jobs 2x1,1x2] [--latency 0.4us] [--bandwidth 8GB/s]
+               [--machine FILE] [--quick] [--note TEXT] [--doc FILE]
+
+A job RxT has R ranks of T workers.
 
 Measures the kernels (dag_sim_measure), unless a description is given; runs each case really, all cases in
-turn and in alternating order, and takes the medians; simulates it once. Prints a table, and writes it to
-FILE between the lines <!-- compare --> and <!-- /compare -->. Ends with 1 if a case is more than 10 % off.
+turn and in alternating order, and takes the medians; simulates it once. Prints a table, and writes it,
+TEXT behind it, to FILE between the lines <!-- compare --> and <!-- /compare -->. Ends with 1 if a case is more
+than 10 % off.
 """
 
 import argparse
@@ -18,8 +21,8 @@ import sys
 import tempfile
 
 CASES = [("Cholesky", "dag_potrf", []), ("product", "dag_gemm", []),
-         ("LU on 1x2", "dag_getrf", ["--layout", "slab", "--grid", "1x2"]),
-         ("LU on 2x1", "dag_getrf", ["--layout", "slab", "--grid", "2x1"]),
+         ("LU", "dag_getrf", ["--layout", "slab"]),
+         ("LU on 2x1", "dag_getrf", ["--layout", "slab", "--grid", "2x1"]), # two ranks alone
          ("QR", "dag_geqrf", ["--layout", "slab"])]
 BOUND = 10.0
 
@@ -32,7 +35,7 @@ def seconds(command, **more):
 
 
 def describe(options, programs, path):
-    lines = ["name = this machine", "nodes = 1", f"ranks = {options.ranks}", f"workers = {options.threads}",
+    lines = ["name = this machine", "nodes = 1", f"ranks = {max(ranks for ranks, _ in options.jobs)}",
              f"within = {options.latency} {options.bandwidth} copy", "send = 0.4us", "receive = 0.6us",
              "task = 0.15us", "copy = 6GB/s"]
     measured = subprocess.run([os.path.join(programs, "dag_sim_measure")], capture_output=True, text=True,
@@ -42,22 +45,36 @@ def describe(options, programs, path):
 
 
 def table(rows):
-    out = ["| case | n | measured, s | simulated, s | error |", "|---|---|---|---|---|"]
-    for name, n, real, played in rows:
-        out.append(f"| {name} | {n} | {real:.4g} | {played:.4g} | {100 * (played / real - 1):+.1f} % |")
-    errors = [abs(played / real - 1) * 100 for _, _, real, played in rows]
+    out = ["| job | case | n | measured, s | simulated, s | error |", "|---|---|---|---|---|---|"]
+    for job, name, n, real, played in rows:
+        out.append(f"| {job} | {name} | {n} | {real:.4g} | {played:.4g} | {100 * (played / real - 1):+.1f} % |")
+    errors = [abs(played / real - 1) * 100 for *_, real, played in rows]
     out.append("")
     out.append(f"All times in the column `simulated` are simulated. Median error {statistics.median(errors):.1f} "
                f"%, largest {max(errors):.1f} %.")
     return "\n".join(out), max(errors)
 
 
+def jobs(text):
+    return [tuple(int(count) for count in job.split("x")) for job in text.split(",")]
+
+
+def runs(options, programs):
+    """Job, case, order, and what it takes to start it: RANKS, THREADS, COMMAND."""
+    for ranks, threads in options.jobs:
+        for n in (2000,) if options.quick else (2000, 4000):
+            for name, program, more in CASES:
+                if ranks == 2 or "--grid" not in more:
+                    yield (f"{ranks}x{threads}", name, n, str(ranks), str(threads),
+                           [os.path.join(programs, program), *more, "--n", str(n), "--nb", "192", "--json"])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--jobs", type=jobs, default=[(2, 1), (1, 2)])
+    parser.add_argument("--note", default="")
     parser.add_argument("--latency", default="0.4us")
     parser.add_argument("--bandwidth", default="8GB/s")
     parser.add_argument("--machine")
@@ -71,17 +88,17 @@ def main():
     machine = options.machine or path
     if not options.machine:
         describe(options, programs, path)
-    cases = [(name, n, [os.path.join(programs, program), *more, "--n", str(n), "--nb", "192", "--json"])
-             for n in ((2000,) if options.quick else (2000, 4000)) for name, program, more in CASES]
-    times = {(name, n): [] for name, n, _ in cases}
-    threads = str(options.threads)
+    cases = list(runs(options, programs))
+    times = [[] for _ in cases]
     for k in range(options.rounds):
-        for name, n, command in cases if k % 2 == 0 else reversed(cases):
-            times[name, n].append(seconds([mpirun, "-np", str(options.ranks), "--threads", threads, *command]))
-    played = {(name, n): seconds([os.path.join(programs, "dag_sim"), "-np", str(options.ranks), "--threads",
-                                  threads, "--machine", machine, *command]) for name, n, command in cases}
-    text, worst = table([(name, n, statistics.median(times[name, n]), played[name, n])
-                         for name, n, _ in cases])
+        turn = list(zip(cases, times))
+        for (_, _, _, ranks, threads, command), found in turn if k % 2 == 0 else reversed(turn):
+            found.append(seconds([mpirun, "-np", ranks, "--threads", threads, *command]))
+    dag_sim = os.path.join(programs, "dag_sim")
+    text, worst = table([(job, name, n, statistics.median(found),
+                          seconds([dag_sim, "-np", ranks, "--threads", threads, "--machine", machine, *command]))
+                         for (job, name, n, ranks, threads, command), found in zip(cases, times)])
+    text += f" {options.note}" if options.note else ""
     print(text)
     os.remove(path)
     if options.doc:

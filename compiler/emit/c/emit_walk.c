@@ -49,7 +49,8 @@ static void leaf_count_instance(emitter *e, const void *arg)
 /* Nothing is walked at all: the leaf is the result. */
 static bool counted_at_once(const plan_class *cls)
 {
-    return cls->n_cases == 1 && cls->cases->tail > 0 && cls->cases->count.n == cls->cases->tail;
+    const plan_case *only = cls->cases.items;
+    return cls->cases.n == 1 && only->tail > 0 && only->count.n == only->tail;
 }
 
 static void leaf_count_tail(emitter *e, const void *arg)
@@ -127,8 +128,8 @@ void emit_count(emitter *e, const plan_class *cls)
     } else {
         if (!counted_at_once(cls))
             emit_line(e, "int64_t total = 0;");
-        for (size_t i = 0; i < cls->n_cases; i++)
-            count_case(e, cls, &cls->cases[i]);
+        for (size_t i = 0; i < cls->cases.n; i++)
+            count_case(e, cls, &cls->cases.items[i]);
         if (!counted_at_once(cls))
             emit_line(e, "return total;");
     }
@@ -161,21 +162,21 @@ void emit_start(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
     e->resumes = true;
-    if (cls->n_cases > 1)
+    if (cls->cases.n > 1)
         emit_line(e, "const int64_t dag_case = dag_resume(cursor, 0, 0);");
-    for (size_t i = 0; i < cls->n_cases; i++) {
-        const plan_case *part = &cls->cases[i];
+    for (size_t i = 0; i < cls->cases.n; i++) {
+        const plan_case *part = &cls->cases.items[i];
         if (!part->starts)
             continue;
         e->n_loops = 0;
-        if (cls->n_cases > 1) {
+        if (cls->cases.n > 1) {
             e->number = (int)i;
             e->loop_vars[e->n_loops++] = NULL;
             emit_line(e, "if (dag_case <= %zu) {", i);
             e->indent++;
         }
         emit_nest(e, &part->start, part->start.n, true, leaf_start, cls);
-        if (cls->n_cases > 1) {
+        if (cls->cases.n > 1) {
             e->indent--;
             emit_line(e, "}");
         }

@@ -106,6 +106,8 @@ static void add_access(flows *w, size_t call, size_t param, const verify_class *
     a.end = seq_new_end(w, c->name, p->name, c->n_loops);
     a.end->call = call;
     a.end->param = param;
+    a.touches = p->region;
+    a.needs = p->access == SEQ_IN ? p->region : DAG_REGION_FULL;
     for (size_t i = 0, k = 0; i < c->n_items; i++)
         if (c->items[i]->kind == SEQ_LOOP)
             a.end->dims[k++] = c->items[i]->name;
@@ -126,20 +128,22 @@ static void add_access(flows *w, size_t call, size_t param, const verify_class *
 }
 
 /* All elements of an array that the nest reads or writes, as one access before or behind it. */
-static void add_memory(flows *w, const char *array, bool before, size_t n_flows)
+static void add_memory(flows *w, const char *array, bool before, size_t n_flows, unsigned part)
 {
     isl_set *all = NULL;
     for (size_t i = 0; i < n_flows; i++) {
         isl_map *map = before ? w->list[i].reads : w->list[i].writes;
-        if (strcmp(w->list[i].array, array) != 0 || !map)
+        if (strcmp(w->list[i].array, array) != 0 || !map ||
+            (!before && !(w->list[i].touches & part)))
             continue;
         isl_set *range = isl_map_range(isl_map_copy(map));
         all = all ? isl_set_union(all, range) : range;
     }
     if (!all)
         return;
-    access a = {.array = array, .before = before};
-    a.id = isl_id_alloc(w->m->poly.isl, before ? "before" : "behind", (void *)(uintptr_t)array);
+    access a = {.array = array, .before = before, .touches = part, .needs = part};
+    const char *when = before ? "before" : arena_printf(w->f->arena, "behind%u", part);
+    a.id = isl_id_alloc(w->m->poly.isl, when, (void *)(uintptr_t)array);
     isl_map *same = isl_set_identity(isl_set_coalesce(all));
     same = isl_map_set_tuple_id(same, isl_dim_in, isl_id_copy(a.id));
     *(before ? &a.writes : &a.reads) = same;
@@ -164,8 +168,11 @@ void seq_make_accesses(flows *w)
     for (size_t i = 0; i < f->n_globals; i++) {
         if (!f->globals[i].matrix)
             continue;
-        add_memory(w, f->globals[i].name, true, n);
-        add_memory(w, f->globals[i].name, false, n);
+        const char *array = f->globals[i].name;
+        unsigned step = seq_in_parts(w, array, n) ? DAG_REGION_LOWER_STRICT : DAG_REGION_FULL;
+        add_memory(w, array, true, n, DAG_REGION_FULL);
+        for (unsigned part = step; part <= DAG_REGION_FULL; part <<= 1)
+            add_memory(w, array, false, n, part);
     }
 }
 
@@ -203,7 +210,8 @@ static isl_map *time_of(const flows *w, const access *a, size_t depth)
     return isl_map_set_tuple_id(time, isl_dim_in, isl_id_copy(a->id));
 }
 
-static isl_union_map *solution(const flows *w)
+/* For those that need a region. */
+static isl_union_map *solution(const flows *w, unsigned needs)
 {
     isl_space *space = isl_space_copy(w->m->poly.param_space);
     isl_union_map *reads = isl_union_map_empty(isl_space_copy(space));
@@ -214,11 +222,13 @@ static isl_union_map *solution(const flows *w)
         depth = w->f->calls[i]->n_loops > depth ? w->f->calls[i]->n_loops : depth;
     for (size_t i = 0; i < w->n; i++) {
         const access *a = &w->list[i];
-        if (a->reads)
+        bool sink = a->reads && a->needs == needs, source = a->writes && (a->touches & needs);
+        if (sink)
             reads = isl_union_map_add_map(reads, isl_map_copy(a->reads));
-        if (a->writes)
+        if (source)
             writes = isl_union_map_add_map(writes, isl_map_copy(a->writes));
-        times = isl_union_map_add_map(times, time_of(w, a, depth));
+        if (sink || source)
+            times = isl_union_map_add_map(times, time_of(w, a, depth));
     }
     isl_union_access_info *info = isl_union_access_info_from_sink(reads);
     info = isl_union_access_info_set_must_source(info, writes);
@@ -246,6 +256,7 @@ static isl_stat add_dep(isl_map *map, void *arg)
                .to = access_of(d->w, isl_map_get_tuple_id(map, isl_dim_out))};
     map = isl_map_reset_tuple_id(isl_map_reset_tuple_id(map, isl_dim_in), isl_dim_out);
     one.rel = isl_map_coalesce(map);
+    one.region = one.to->needs;
     isl_map *possible =
         isl_map_intersect_params(isl_map_copy(one.rel), isl_set_copy(d->w->m->facts));
     bool none = isl_map_is_empty(possible) == isl_bool_true;
@@ -260,7 +271,8 @@ static isl_stat add_dep(isl_map *map, void *arg)
 }
 
 /* Takes rel. */
-void seq_add_edge(const flows *w, const seq_end *from, const seq_end *to, isl_map *rel)
+void seq_add_edge(const flows *w, const seq_end *from, const seq_end *to, isl_map *rel,
+                  unsigned region)
 {
     rel = isl_map_coalesce(rel);
     if (isl_map_is_empty(rel) == isl_bool_true) {
@@ -268,7 +280,7 @@ void seq_add_edge(const flows *w, const seq_end *from, const seq_end *to, isl_ma
         return;
     }
     w->g->edges = seq_grow(w->f, w->g->edges, w->g->n_edges, sizeof(seq_edge));
-    w->g->edges[w->g->n_edges++] = (seq_edge){from, to, rel};
+    w->g->edges[w->g->n_edges++] = (seq_edge){from, to, rel, region};
 }
 
 void seq_flows_end(flows *w)
@@ -284,8 +296,15 @@ void seq_flows_end(flows *w)
 
 void seq_solve(const flows *w, deps *d)
 {
-    isl_union_map *all = solution(w);
     *d = (deps){.w = w};
-    isl_union_map_foreach_map(all, add_dep, d);
-    isl_union_map_free(all);
+    for (unsigned needs = 1; needs <= DAG_REGION_FULL; needs++) {
+        bool any = false;
+        for (size_t i = 0; i < w->n; i++)
+            any = any || (w->list[i].reads && w->list[i].needs == needs);
+        if (!any)
+            continue;
+        isl_union_map *all = solution(w, needs);
+        isl_union_map_foreach_map(all, add_dep, d);
+        isl_union_map_free(all);
+    }
 }

@@ -1,6 +1,8 @@
 /* Sets and relations as ranges, bounds and guards. */
 #include "seq_bounds.h"
 
+#include <isl/constraint.h>
+
 enum { MAX_DIMS = 32 };
 
 isl_set *seq_name_dims(isl_set *set, const char *const *words, size_t n, size_t first)
@@ -19,6 +21,79 @@ isl_map *seq_name_in(isl_map *map, const char *const *words, size_t n)
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
+/* Dimension `pos` of set (kept) as a relation from those before it. */
+static isl_map *upto(isl_set *set, size_t pos, const char *const *words)
+{
+    isl_size n = isl_set_dim(set, isl_dim_set);
+    isl_set *front = isl_set_project_out(isl_set_copy(set), isl_dim_set, (unsigned)pos + 1,
+                                         (unsigned)n - (unsigned)pos - 1);
+    isl_map *map = isl_map_from_range(front);
+    map = isl_map_move_dims(map, isl_dim_in, 0, isl_dim_out, 0, (unsigned)pos);
+    return seq_name_in(isl_map_reset_tuple_id(map, isl_dim_in), words, pos);
+}
+
+/* What one constraint says of the range of a relation to one dimension, as a function of all else;
+ * NULL: it says something else. */
+static isl_pw_aff *bound_in(isl_constraint *c, isl_map *map, bool upper)
+{
+    isl_val *factor = isl_constraint_get_coefficient_val(c, isl_dim_out, 0);
+    bool says = upper ? isl_val_is_negone(factor) == isl_bool_true
+                      : isl_val_is_one(factor) == isl_bool_true;
+    isl_val_free(factor);
+    if (!says || isl_constraint_is_equality(c) == isl_bool_true)
+        return NULL;
+    isl_space *space = isl_space_domain(isl_map_get_space(map));
+    isl_aff *aff = isl_aff_zero_on_domain(isl_local_space_from_space(space));
+    static const enum isl_dim_type types[] = {isl_dim_param, isl_dim_in};
+    for (size_t k = 0; k < UTIL_COUNT(types); k++)
+        for (int i = 0; i < isl_map_dim(map, types[k]); i++)
+            aff = isl_aff_set_coefficient_val(aff, types[k], i,
+                                              isl_constraint_get_coefficient_val(c, types[k], i));
+    aff = isl_aff_set_constant_val(aff, isl_constraint_get_constant_val(c));
+    return isl_pw_aff_from_aff(upper ? aff : isl_aff_neg(aff));
+}
+
+/* The least of the upper bounds, or the greatest of the lower ones, of a relation that is one set
+ * of constraints without divisions. NULL: it is something else. */
+static isl_pw_aff *total_bound(isl_map *map, bool upper)
+{
+    isl_basic_map *one = isl_map_simple_hull(isl_map_copy(map));
+    if (isl_map_n_basic_map(map) != 1 || isl_basic_map_dim(one, isl_dim_div) != 0) {
+        isl_basic_map_free(one);
+        return NULL;
+    }
+    isl_constraint_list *list = isl_basic_map_get_constraint_list(one);
+    isl_basic_map_free(one);
+    isl_pw_aff *all = NULL;
+    for (int i = 0; i < isl_constraint_list_n_constraint(list); i++) {
+        isl_constraint *c = isl_constraint_list_get_constraint(list, i);
+        isl_pw_aff *pa = bound_in(c, map, upper);
+        isl_constraint_free(c);
+        if (pa)
+            all = !all ? pa : upper ? isl_pw_aff_min(all, pa) : isl_pw_aff_max(all, pa);
+    }
+    isl_constraint_list_free(list);
+    return all;
+}
+
+/* Bounds that are no affine functions, as functions that are defined everywhere, if there are such.
+ * What they leave may be more than what was there. */
+static void make_total(verify_bounds *b, isl_set *set, size_t pos, const char *const *words)
+{
+    isl_map *map = upto(set, pos, words);
+    isl_pw_aff *lo = total_bound(map, false), *hi = total_bound(map, true);
+    isl_map_free(map);
+    if (!lo || !hi || b->step != 1) {
+        isl_pw_aff_free(lo);
+        isl_pw_aff_free(hi);
+        return;
+    }
+    verify_bounds_free(b);
+    b->lo = lo;
+    b->hi = hi;
+    b->total = true;
+}
+
 bool seq_put_bounds(text *out, const verify_bounds *b)
 {
     bool ok = seq_put_value(out, b->lo);
@@ -34,12 +109,7 @@ bool seq_put_bounds(text *out, const verify_bounds *b)
 /* The bounds of dimension `pos` of set (kept) as a function of those before it. */
 verify_bounds seq_nested_bounds(isl_set *set, size_t pos, const char *const *words)
 {
-    isl_size n = isl_set_dim(set, isl_dim_set);
-    isl_set *front = isl_set_project_out(isl_set_copy(set), isl_dim_set, (unsigned)pos + 1,
-                                         (unsigned)n - (unsigned)pos - 1);
-    isl_map *map = isl_map_from_range(front);
-    map = isl_map_move_dims(map, isl_dim_in, 0, isl_dim_out, 0, (unsigned)pos);
-    return verify_bounds_of(seq_name_in(isl_map_reset_tuple_id(map, isl_dim_in), words, pos));
+    return verify_bounds_of(upto(set, pos, words));
 }
 
 /* The points of a set of n dimensions that the bounds of the dimension `pos` leave. Takes
@@ -80,7 +150,7 @@ static bool is_exact(isl_set *set, const verify_bounds *b, size_t pos, isl_set *
     isl_set *all = isl_set_reset_tuple_id(isl_set_flatten(isl_map_wrap(some)));
     all = isl_set_intersect_params(all, isl_set_copy(facts));
     front = isl_set_intersect_params(isl_set_reset_tuple_id(front), isl_set_copy(facts));
-    bool exact = isl_set_is_equal(all, front) == isl_bool_true && (pos > 0 || b->plain);
+    bool exact = isl_set_is_equal(all, front) == isl_bool_true && (pos > 0 || b->plain || b->total);
     isl_set_free(all);
     isl_set_free(front);
     return exact;
@@ -105,8 +175,11 @@ static bool put_conditional(text *out, isl_set *set, isl_set *box, const char *c
     isl_pw_aff_free(less);
     if (b->step != 1)
         text_printf(&step, " .. %ld", b->step);
-    const char *cond = guard.len ? text_str(&guard) : "1";
-    if (seq_says(cond, inner[n - 1]))
+    const char *cond = text_str(&guard);
+    if (!guard.len) /* where it does not exist its bounds are no range */
+        text_printf(out, "  %s = %s .. %s%s\n", words[n - 1], text_str(&lo), text_str(&hi),
+                    text_str(&step));
+    else if (seq_says(cond, inner[n - 1]))
         text_printf(out, "  %s = [%s = %s .. %s%s, when = 1 .. (%s) ? 1 : 0] %s + when - 1\n",
                     words[n - 1], inner[n - 1], text_str(&lo), text_str(&hi), text_str(&step), cond,
                     inner[n - 1]);
@@ -131,6 +204,8 @@ bool seq_put_ranges(text *out, isl_set *set, const char *const *words, size_t n,
     isl_set *box = isl_set_universe(isl_set_get_space(set));
     for (size_t i = 0; ok && i < n; i++) {
         verify_bounds b = seq_nested_bounds(set, i, words);
+        if (!b.plain)
+            make_total(&b, set, i, words);
         exact = exact && is_exact(set, &b, i, facts);
         if (b.plain)
             box = seq_bound_by(box, &b, i, n);

@@ -15,6 +15,8 @@ typedef struct line {
     text guard;    /* empty: all of them */
     text indices;  /* "[i = 0 .. k] ", or empty */
     text target;   /* "T TRSM(k + 1 .. n, k)" */
+    bool memory;   /* the target is an element */
+    unsigned region;
 } line;
 
 typedef struct lines {
@@ -24,6 +26,7 @@ typedef struct lines {
     isl_set *space; /* of here, with names */
     line *items;
     size_t n;
+    unsigned region; /* of the edge that is written */
     bool failed;
 } lines;
 
@@ -41,7 +44,7 @@ static bool covers(const lines *l, isl_set *when)
 static line *new_line(lines *l)
 {
     l->items = util_realloc(l->items, (l->n + 1) * sizeof(*l->items));
-    l->items[l->n] = (line){0};
+    l->items[l->n] = (line){.region = l->region};
     return &l->items[l->n++];
 }
 
@@ -220,6 +223,7 @@ static void put_memory(lines *l, const seq_edges_text *all, isl_set *when)
     line *x = new_line(l);
     when = seq_name_dims(when, l->here->dims, l->here->n_dims, 0);
     guard_line(l, x, when, when);
+    x->memory = true;
     isl_set_free(when);
     put_element(l, all, &x->target);
 }
@@ -228,7 +232,8 @@ static void put_memory(lines *l, const seq_edges_text *all, isl_set *when)
 static int either_or(const lines *l)
 {
     if (l->n != 2 || l->items[0].indices.len || l->items[1].indices.len || l->items[0].loose ||
-        l->items[1].loose)
+        l->items[1].loose ||
+        (l->items[0].memory == l->items[1].memory && l->items[0].region != l->items[1].region))
         return -1;
     isl_set *both = isl_set_union(isl_set_copy(l->items[0].when), isl_set_copy(l->items[1].when));
     bool yes =
@@ -241,14 +246,31 @@ static int either_or(const lines *l)
     return b->len < a->len || (b->len == a->len && equal);
 }
 
+/* The end of a line that has both. */
+static void put_regions(const line *a, const line *b, text *out)
+{
+    const char *before = "  [", *after = "\n";
+    for (int memory = 1; memory >= 0; memory--) {
+        const line *x = a->memory == memory ? a : b;
+        if (x->memory != memory || x->region == DAG_REGION_FULL)
+            continue;
+        text_printf(out, "%s%s = %s", before, memory ? "type_data" : "type_remote",
+                    seq_region_name(x->region));
+        before = " ";
+        after = "]\n";
+    }
+    text_puts(out, after);
+}
+
 static void put_lines(lines *l, const char *arrow, text *out)
 {
     enum { WIDTH = 100 - sizeof("READ X") - sizeof("<- () ?  : ") };
     int first = either_or(l);
     const line *yes = first < 0 ? NULL : &l->items[first], *no = yes ? &l->items[1 - first] : NULL;
     if (yes && yes->guard.len + yes->target.len + no->target.len <= WIDTH) {
-        text_printf(out, "%s (%s) ? %s : %s\n", arrow, text_str(&yes->guard),
-                    text_str(&yes->target), text_str(&no->target));
+        text_printf(out, "%s (%s) ? %s : %s", arrow, text_str(&yes->guard), text_str(&yes->target),
+                    text_str(&no->target));
+        put_regions(yes, no, out);
         return;
     }
     for (size_t i = 0; i < l->n; i++) {
@@ -256,7 +278,8 @@ static void put_lines(lines *l, const char *arrow, text *out)
         text_printf(out, "%s %s", arrow, text_str(&x->indices));
         if (x->guard.len)
             text_printf(out, "(%s) ? ", text_str(&x->guard));
-        text_printf(out, "%s\n", text_str(&x->target));
+        text_puts(out, text_str(&x->target));
+        put_regions(x, x, out);
     }
 }
 
@@ -279,7 +302,8 @@ static bool put_side(const seq_file *f, verify_model *m, const seq_graph *g, con
     lines l = {.f = f, .m = m, .here = here};
     l.space = seq_name_dims(isl_set_copy(here->space), here->dims, here->n_dims, 0);
     const seq_relay *relay = here->relay >= 0 ? &all->relays[here->relay] : NULL;
-    if (relay && relay->gives == in)
+    l.region = relay && !here->control ? relay->region : DAG_REGION_FULL;
+    if (relay && relay->gives == in && !here->control)
         put_memory(&l, all, isl_set_copy(here->space));
     for (int memory = 1; memory >= 0; memory--) {
         for (size_t i = 0; i < g->n_edges; i++) {
@@ -288,10 +312,11 @@ static bool put_side(const seq_file *f, verify_model *m, const seq_graph *g, con
             if ((in ? e->to : e->from) != here || (there == NULL) != memory)
                 continue;
             isl_map *rel = isl_map_copy(e->rel);
+            l.region = e->region;
             if (!there)
                 put_memory(&l, all, isl_map_domain(rel));
             else
-                put_relation(&l, there, in ? isl_map_reverse(rel) : rel, in);
+                put_relation(&l, there, in ? isl_map_reverse(rel) : rel, in && !here->control);
         }
     }
     put_lines(&l, in ? "<-" : "->", out);
@@ -309,6 +334,23 @@ static const char *keep(const seq_file *f, text *t)
     return copy;
 }
 
+void seq_put_definitions(const seq_file *f, const seq_end *like, text *out)
+{
+    const seq_call *c = f->calls[like->call];
+    const char *needed = "";
+    for (size_t i = c->n_items; i-- > 0;) {
+        const seq_item *item = c->items[i];
+        if (item->kind != SEQ_DEF ||
+            (!seq_mentions(f->sources, c->args[like->param].subscripts, item->name) &&
+             !seq_says(needed, item->name)))
+            continue;
+        needed =
+            arena_printf(f->arena, "  %s = %.*s\n%s", item->name, (int)src_range_len(item->from),
+                         src_text(f->sources, item->from), needed);
+    }
+    text_puts(out, needed);
+}
+
 static bool put_relay(const seq_file *f, verify_model *m, seq_relay *r)
 {
     const seq_end *e = r->end;
@@ -316,9 +358,14 @@ static bool put_relay(const seq_file *f, verify_model *m, seq_relay *r)
     for (size_t i = 0; i < e->n_dims; i++)
         text_printf(&params, i ? ", %s" : "%s", e->dims[i]);
     bool ok = seq_put_ranges(&locals, e->space, e->dims, e->n_dims, m->facts, f->arena);
+    if (r->like) {
+        src_range at = f->calls[r->like->call]->args[r->like->param].subscripts;
+        text_add(&element, src_text(f->sources, at), src_range_len(at));
+        seq_put_definitions(f, r->like, &locals);
+    }
     isl_map *map = seq_name_in(isl_map_copy(r->element_of), e->dims, e->n_dims);
     isl_pw_multi_aff *at = isl_pw_multi_aff_from_map(map);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; !r->like && i < 2; i++) {
         isl_pw_aff *pa = isl_pw_multi_aff_get_pw_aff(at, i);
         text_puts(&element, i ? ", " : "");
         ok = ok && seq_put_value(&element, pa);
@@ -370,6 +417,12 @@ static bool put_class_ranges(const seq_file *f, verify_model *m, const seq_graph
     return ok;
 }
 
+static void add_control(const seq_file *f, seq_edges_text *all, const seq_end *e, const char *words)
+{
+    all->controls = seq_grow(f, all->controls, all->n_controls, sizeof(seq_control));
+    all->controls[all->n_controls++] = (seq_control){e, words};
+}
+
 bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_edges_text *all)
 {
     for (size_t i = 0; i < all->n_relays; i++) {
@@ -389,7 +442,9 @@ bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_e
         verify_begin(m);
         bool ok = put_side(f, m, g, e, true, all, &out) && put_side(f, m, g, e, false, all, &out);
         const char *kept = keep(f, &out);
-        if (e->relay >= 0)
+        if (e->control)
+            add_control(f, all, e, kept);
+        else if (e->relay >= 0)
             all->relays[e->relay].lines = kept;
         else
             all->flows[e->call][e->param].lines = kept;

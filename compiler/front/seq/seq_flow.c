@@ -19,7 +19,8 @@ static bool carry(flows *w)
             continue;
         isl_set *stored = isl_set_empty(isl_set_get_space(a->end->space));
         for (size_t k = 0; k < w->g->n_edges; k++)
-            if (w->g->edges[k].from == a->end && !w->g->edges[k].to)
+            if (w->g->edges[k].from == a->end && !w->g->edges[k].to &&
+                w->g->edges[k].region == DAG_REGION_FULL)
                 stored = isl_set_union(stored, isl_map_domain(isl_map_copy(w->g->edges[k].rel)));
         bool *carried = &w->all->flows[a->call][a->end->param].carried;
         isl_set *tasks =
@@ -68,23 +69,44 @@ static isl_set *plain_facts(isl_set *facts)
     return kept;
 }
 
-static bool compute(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_text *all)
+/* What an array has behind the nest, region by region. */
+static void put_stores(flows *w, const deps *d, const char *array)
+{
+    for (unsigned region = 1; region <= DAG_REGION_FULL; region++) {
+        deps part = {.w = w};
+        for (size_t i = 0; i < d->n; i++) {
+            if (d->items[i].to->end || d->items[i].region != region ||
+                d->items[i].to->array != array)
+                continue;
+            part.items = util_realloc(part.items, (part.n + 1) * sizeof(*part.items));
+            part.items[part.n++] = d->items[i];
+        }
+        if (part.n)
+            seq_put_memory(w, &part, array, false);
+        free(part.items);
+    }
+}
+
+/* True when it has to be done again; *ok is false after an error. */
+static bool compute(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_text *all, bool *ok)
 {
     flows w = {.f = f, .m = m, .g = g, .all = all};
     w.facts = plain_facts(m->facts);
     seq_make_accesses(&w);
     deps d;
     seq_solve(&w, &d);
+    *ok = seq_join_stores(&w, &d);
     for (size_t i = 0; i < d.n; i++)
         if (d.items[i].from->end && d.items[i].to->end)
-            seq_add_edge(&w, d.items[i].from->end, d.items[i].to->end,
-                         isl_map_copy(d.items[i].rel));
+            seq_add_edge(&w, d.items[i].from->end, d.items[i].to->end, isl_map_copy(d.items[i].rel),
+                         seq_passed(f, d.items[i].to->end));
     for (size_t i = 0; i < f->n_globals; i++)
         if (f->globals[i].matrix) {
             seq_put_memory(&w, &d, f->globals[i].name, true);
-            seq_put_memory(&w, &d, f->globals[i].name, false);
+            put_stores(&w, &d, f->globals[i].name);
         }
     bool again = carry(&w);
+    *ok = *ok && (again || src_range_is_none(f->ahead) || seq_look_ahead(&w));
     for (size_t i = 0; i < d.n; i++)
         isl_map_free(d.items[i].rel);
     free(d.items);
@@ -94,9 +116,12 @@ static bool compute(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_
 
 bool seq_flow(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_text *all)
 {
+    bool ok = true;
     verify_begin(m);
-    while (compute(f, m, g, all) && !verify_failed(m))
+    while (compute(f, m, g, all, &ok) && ok && !verify_failed(m))
         seq_graph_free(g, all);
+    if (!ok)
+        return false;
     return !verify_failed(m) ||
            seq_error(
                f, "seq-undecided", f->graph,

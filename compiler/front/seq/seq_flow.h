@@ -14,7 +14,9 @@ typedef struct access {
     bool before; /* of memory */
     isl_id *id;
     isl_map *reads, *writes; /* id[...] -> array[...]; NULL: it does not */
-    isl_map *place;          /* [params] -> [element] where its tasks run; NULL: in another array */
+    unsigned touches;        /* the region of the tile that it reads or changes */
+    unsigned needs; /* it takes the last write that met this one; what carries a tile: FULL */
+    isl_map *place; /* [params] -> [element] where its tasks run; NULL: in another array */
 } access;
 
 typedef struct flows {
@@ -29,7 +31,8 @@ typedef struct flows {
 
 typedef struct dep {
     const access *from, *to;
-    isl_map *rel; /* [..] -> [..] */
+    isl_map *rel;    /* [..] -> [..] */
+    unsigned region; /* of a store */
 } dep;
 
 typedef struct deps {
@@ -44,7 +47,21 @@ void seq_solve(const flows *w, deps *d);
 void seq_flows_end(flows *w);
 seq_end *seq_new_end(const flows *w, const char *cls, const char *flow, size_t n_dims);
 /* Takes rel; an empty one is no edge. */
-void seq_add_edge(const flows *w, const seq_end *from, const seq_end *to, isl_map *rel);
+void seq_add_edge(const flows *w, const seq_end *from, const seq_end *to, isl_map *rel,
+                  unsigned region);
+
+/* seq_ahead.c: control edges by which relays run ahead of a counter by a number of steps at most.
+ * False: there is nothing to bound (reported). */
+bool seq_look_ahead(const flows *w);
+
+/* seq_regions.c: of the elements (kept), what any flow reads or changes. */
+unsigned seq_touched(const flows *w, const char *array, isl_set *elements);
+/* Is only a part of some elements changed, each of which may be stored by another task? */
+bool seq_in_parts(const flows *w, const char *array, size_t n_flows);
+/* Stores of single parts become one for each task. False: one cannot be said (reported). */
+bool seq_join_stores(const flows *w, deps *d);
+/* What of its tile goes along an edge to `to`. */
+unsigned seq_passed(const seq_file *f, const seq_end *to);
 
 /* seq_relays.c: the edges between flows and memory, and the relays that some of them pass. */
 void seq_put_memory(flows *w, const deps *d, const char *array, bool before);

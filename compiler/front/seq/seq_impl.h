@@ -53,6 +53,7 @@ typedef struct seq_param {
     src_range where;
     bool tile;
     seq_access access; /* of a tile */
+    unsigned region;   /* of a tile: the bits of dag_region that it reads or changes */
     src_range type;    /* of a scalar */
 } seq_param;
 
@@ -120,6 +121,9 @@ typedef struct seq_file {
     src_range graph; /* its pragma; none: there is none */
     src_range graph_name;
     const char *precisions; /* "s d c z" */
+    src_range ahead; /* lookahead(ahead_of, steps); none: not said */
+    const char *ahead_of;
+    long steps;
     src_range *assumes;
     size_t n_assumes;
     seq_global *globals;
@@ -131,6 +135,26 @@ typedef struct seq_file {
 /* seq_read.c, seq_nest.c: false after an error. */
 bool seq_read(seq_file *f);
 bool seq_read_nest(seq_file *f, const seq_token *begin, const seq_token *end);
+
+/* seq_clauses.c: name ( ... ) in a pragma. */
+typedef struct seq_clause {
+    const seq_token *name, *open, *close;
+} seq_clause;
+
+const char *seq_word_of(const seq_file *f, const seq_token *t);
+/* The next clause at *t; false at the end of the pragma, or after an error (then *bad). */
+bool seq_next_clause(const seq_file *f, const seq_token **t, const seq_token *end, seq_clause *c,
+                     bool *bad);
+/* What stands behind '#pragma WHOSE WORD'; NULL: it is another directive. */
+const seq_token *seq_pragma_of(const seq_file *f, const seq_token *t, const char *whose,
+                               const char **word, const seq_token **end);
+seq_param *seq_find_tile(seq_kernel *k, const char *name);
+bool seq_is_omp_task(const seq_file *f, const seq_token *t);
+/* Where the function begins at whose head the directive stands; NULL: it stands elsewhere. */
+const seq_token *seq_omp_function(const seq_file *f, const seq_token *begin,
+                                  const seq_token *pragma);
+/* Adds tiles and a priority to those of a '#pragma dag task', if there is one. */
+bool seq_read_omp_task(seq_file *f, seq_kernel *k, const seq_token *pragma);
 
 bool seq_is_conditional(const seq_call *c);
 const seq_global *seq_find_global(const seq_file *f, const char *name);
@@ -162,6 +186,8 @@ typedef struct seq_relay {
     const char *locals;  /* lines */
     const char *element; /* "i, j" */
     const char *lines;   /* of its flow */
+    const seq_end *like; /* it has counters and the element of this flow; NULL: its own */
+    unsigned region;     /* what of its element it fetches or stores */
 } seq_relay;
 
 /* The lines of one flow behind its name, one for each edge; an `out` that had to become an
@@ -171,12 +197,20 @@ typedef struct seq_flow_text {
     bool carried;
 } seq_flow_text;
 
+/* The lines of a flow that carries nothing. */
+typedef struct seq_control {
+    const seq_end *end;
+    const char *lines;
+} seq_control;
+
 typedef struct seq_edges_text {
     seq_flow_text **flows; /* by call, by parameter of its kernel */
     bool *never;           /* by call: it is made for no values of the parameters: no class */
     const char **ranges;   /* by call, of its loops, where they are not those of the nest */
     seq_relay *relays;
     size_t n_relays;
+    seq_control *controls;
+    size_t n_controls;
 } seq_edges_text;
 
 /* The graph; edges NULL: flows read and write memory. Returns the number of a new text, 0: too
@@ -189,6 +223,7 @@ uint32_t seq_write(const seq_file *f, const seq_edges_text *edges);
 struct seq_end {
     size_t call, param;
     int relay; /* number of the relay, -1: a call */
+    bool control; /* the flow carries nothing */
     const char *flow, *cls;
     const char **dims; /* names of the parameters of the class */
     size_t n_dims;
@@ -196,10 +231,12 @@ struct seq_end {
 };
 
 /* from[params] -> to[params]; `from` NULL: tasks of `to` read their element, `to` NULL: tasks of
- * `from` store it; `rel` is then the identity on those tasks. */
+ * `from` store it; `rel` is then the identity on those tasks. `region` is what of the tile goes to
+ * or from memory, or from one rank to another. */
 typedef struct seq_edge {
     const seq_end *from, *to;
     isl_map *rel;
+    unsigned region;
 } seq_edge;
 
 typedef struct seq_graph {
@@ -215,6 +252,12 @@ bool seq_flow(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_text *
 void seq_graph_free(seq_graph *g, seq_edges_text *all);
 /* seq_edges.c: the lines of all edges. False when one cannot be written (reported). */
 bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_edges_text *all);
+
+/* seq_regions.c: " LOWER" and so on; NULL: this region has no name. */
+const char *seq_region_name(unsigned region);
+
+/* seq_edges.c: the definitions that the subscripts of a flow use, as locals of a class. */
+void seq_put_definitions(const seq_file *f, const seq_end *like, text *out);
 
 /* seq_print.c: isl objects over dimensions that have names, as expressions of the language. They
  * append to out and are false when that cannot be done. They keep what they get. */

@@ -6,14 +6,9 @@
 
 typedef struct reader {
     seq_file *f;
-    const seq_token *t, *end; /* end: the token SEQ_END */
-    uint32_t free_from;       /* where the C begins that is to be copied */
+    const seq_token *begin, *t, *end; /* end: the token SEQ_END */
+    uint32_t free_from;               /* where the C begins that is to be copied */
 } reader;
-
-static const char *word_of(const seq_file *f, const seq_token *t)
-{
-    return names_intern(f->names, src_text(f->sources, t->range), src_range_len(t->range));
-}
 
 static bool is(const reader *r, const seq_token *t, const char *word)
 {
@@ -22,78 +17,51 @@ static bool is(const reader *r, const seq_token *t, const char *word)
 
 /* ---- clauses --------------------------------------------------------------------------------- */
 
-/* name ( ... ) in a pragma. */
-typedef struct clause {
-    const seq_token *name, *open, *close;
-} clause;
-
-/* The next clause at *t; false at the end of the pragma, or after an error (then *bad). */
-static bool next_clause(const seq_file *f, const seq_token **t, const seq_token *end, clause *c,
-                        bool *bad)
+/* The region behind ':', at *t. */
+static bool read_region(const seq_file *f, const seq_token **t, const seq_token *close,
+                        seq_param *p)
 {
-    if ((*t)->kind == SEQ_PUNCT && seq_is(f->sources, *t, ","))
-        ++*t;
-    if (*t >= end)
-        return false;
-    c->name = *t;
-    c->open = *t + 1;
-    c->close = c->open < end && seq_is(f->sources, c->open, "(")
-                   ? seq_match(f->sources, c->open, end)
-                   : NULL;
-    if (c->name->kind != SEQ_WORD || !c->close) {
-        *bad = true;
-        return seq_error(f, "seq-syntax", c->name->range,
-                         "a clause such as 'in(T)' is missing here");
-    }
-    *t = c->close + 1;
+    const seq_token *word = *t + 1;
+    p->region = 0;
+    for (unsigned r = 1; r <= DAG_REGION_FULL && word < close; r++)
+        if (seq_region_name(r) && seq_is(f->sources, word, seq_region_name(r)))
+            p->region = r;
+    if (!p->region)
+        return seq_error(f, "seq-syntax", word->range,
+                         "a region is FULL, LOWER, UPPER, LOWER_STRICT or UPPER_STRICT");
+    if (p->access == SEQ_OUT && p->region != DAG_REGION_FULL)
+        return seq_error(f, "seq-syntax", word->range,
+                         "what is out is written as a whole: a region is inout");
+    *t = word + 1;
     return true;
 }
 
-/* The words of a pragma behind '#pragma dag WORD'; NULL: it is another directive. */
-static const seq_token *pragma_of(const seq_file *f, const seq_token *t, const char **word,
-                                  const seq_token **end)
-{
-    src_range inside = {t->range.file, t->range.begin + 1, t->range.end};
-    seq_tokens list = seq_lex(f->sources, inside, f->arena);
-    *end = list.items + list.n - 1;
-    if (list.n < 3 || !seq_is(f->sources, &list.items[0], "pragma") ||
-        !seq_is(f->sources, &list.items[1], "dag"))
-        return NULL;
-    *word = list.n > 3 ? word_of(f, &list.items[2]) : "";
-    return list.items + (list.n > 3 ? 3 : 2);
-}
-
-static seq_param *find_tile(seq_kernel *k, const char *name)
-{
-    for (size_t i = 0; i < k->n_params; i++)
-        if (k->params[i].tile && k->params[i].name == name)
-            return &k->params[i];
-    return NULL;
-}
-
-/* in(T, L): adds the tiles, in the order of the clauses. */
-static bool read_tiles(seq_file *f, seq_kernel *k, const clause *c, seq_access access)
+/* in(T: LOWER, L): adds the tiles, in the order of the clauses. */
+static bool read_tiles(seq_file *f, seq_kernel *k, const seq_clause *c, seq_access access)
 {
     for (const seq_token *t = c->open + 1; t < c->close; t++) {
         if (t->kind != SEQ_WORD)
             return seq_error(f, "seq-syntax", t->range, "the name of a tile is missing here");
-        const char *name = word_of(f, t);
-        if (find_tile(k, name))
+        const char *name = seq_word_of(f, t);
+        if (seq_find_tile(k, name))
             return seq_error(f, "seq-syntax", t->range, "tile '%s' is named twice", name);
         k->params = seq_grow(f, k->params, k->n_params, sizeof(*k->params));
-        k->params[k->n_params++] =
-            (seq_param){.name = name, .where = t->range, .tile = true, .access = access};
+        seq_param *p = &k->params[k->n_params++];
+        *p = (seq_param){.name = name,
+                         .where = t->range,
+                         .tile = true,
+                         .access = access,
+                         .region = DAG_REGION_FULL};
         t++;
-        if (t < c->close && seq_is(f->sources, t, ":"))
-            return seq_error(f, "seq-unsupported", t->range,
-                             "regions of tiles are not understood yet: name the whole tile");
+        if (t < c->close && seq_is(f->sources, t, ":") && !read_region(f, &t, c->close, p))
+            return false;
         if (t < c->close && !seq_is(f->sources, t, ","))
             return seq_error(f, "seq-syntax", t->range, "',' or ')' is missing here");
     }
     return true;
 }
 
-static bool one_range(const seq_file *f, const clause *c, src_range *into)
+static bool one_range(const seq_file *f, const seq_clause *c, src_range *into)
 {
     if (!src_range_is_none(*into))
         return seq_error(f, "seq-syntax", c->name->range, "this clause stands here twice");
@@ -103,10 +71,10 @@ static bool one_range(const seq_file *f, const clause *c, src_range *into)
     return true;
 }
 
-static bool read_task_clause(seq_file *f, seq_kernel *k, const clause *c, src_range *at)
+static bool read_task_clause(seq_file *f, seq_kernel *k, const seq_clause *c, src_range *at)
 {
     static const char *const later[] = {"device", "implements"};
-    const char *word = word_of(f, c->name);
+    const char *word = seq_word_of(f, c->name);
     for (size_t i = 0; i < UTIL_COUNT(later); i++)
         if (strcmp(word, later[i]) == 0)
             return seq_error(f, "seq-unsupported", c->name->range,
@@ -160,10 +128,11 @@ typedef struct function {
     const seq_token *name, *open, *close, *body, *end;
 } function;
 
-static bool read_function(const reader *r, const seq_token *pragma, function *fn)
+static bool read_function(const reader *r, const seq_token *pragma, const seq_token *first,
+                          function *fn)
 {
     const seq_file *f = r->f;
-    const seq_token *t = pragma + 1;
+    const seq_token *t = first;
     while (t < r->end && (t->kind == SEQ_WORD || is(r, t, "*")))
         t++;
     fn->name = t - 1;
@@ -171,7 +140,7 @@ static bool read_function(const reader *r, const seq_token *pragma, function *fn
     fn->close = is(r, t, "(") ? seq_match(f->sources, t, r->end) : NULL;
     fn->body = fn->close ? fn->close + 1 : NULL;
     fn->end = fn->body && is(r, fn->body, "{") ? seq_match(f->sources, fn->body, r->end) : NULL;
-    if (fn->name == pragma || fn->name->kind != SEQ_WORD || !fn->end)
+    if (fn->name < first || fn->name->kind != SEQ_WORD || !fn->end)
         return seq_error(f, "seq-syntax", pragma->range,
                          "a function with its body has to follow this line");
     return true;
@@ -211,9 +180,9 @@ static seq_param *tile_at(const reader *r, seq_kernel *k, const seq_token *t, co
 {
     *takes = 1;
     if (stop - t == 4 && (is(r, t, "DAG_TILE") || is(r, t, "DAG_TILE_IN")))
-        return find_tile(k, word_of(r->f, t + 2));
+        return seq_find_tile(k, seq_word_of(r->f, t + 2));
     *takes = 4;
-    return name->kind == SEQ_WORD ? find_tile(k, word_of(r->f, name)) : NULL;
+    return name->kind == SEQ_WORD ? seq_find_tile(k, seq_word_of(r->f, name)) : NULL;
 }
 
 /* Orders the parameters as the function has them: tiles were known by the clauses. */
@@ -236,7 +205,7 @@ static bool read_params(reader *r, seq_kernel *k, const function *fn)
         }
         ordered = seq_grow(r->f, ordered, n, sizeof(*ordered));
         ordered[n++] = tile ? *tile
-                            : (seq_param){.name = word_of(r->f, name),
+                            : (seq_param){.name = seq_word_of(r->f, name),
                                           .where = name->range,
                                           .type = seq_span(t, name)};
         for (int i = 1; tile && i < takes && stop < fn->close; i++) {
@@ -268,26 +237,31 @@ static bool check_body(const reader *r, const function *fn)
     return true;
 }
 
+/* What `pragma` says from t on of the function that begins with `first`. */
 static bool read_kernel(reader *r, const seq_token *pragma, const seq_token *t,
-                        const seq_token *end)
+                        const seq_token *end, const seq_token *first)
 {
     seq_file *f = r->f;
     seq_kernel *k = arena_alloc(f->arena, sizeof(*k));
     k->pragma = pragma->range;
     f->kernels = seq_grow(f, f->kernels, f->n_kernels, sizeof(seq_kernel *));
     f->kernels[f->n_kernels++] = k;
-    clause c;
+    seq_clause c;
     src_range at = {0};
     bool bad = false;
-    while (next_clause(f, &t, end, &c, &bad))
+    while (seq_next_clause(f, &t, end, &c, &bad))
         if (!read_task_clause(f, k, &c, &at))
             return false;
     function fn;
-    if (bad || !read_function(r, pragma, &fn))
+    if (bad || !read_function(r, pragma, first, &fn))
         return false;
-    k->name = word_of(f, fn.name);
+    k->name = seq_word_of(f, fn.name);
     k->where = fn.name->range;
-    k->body = seq_between(fn.body, fn.end);
+    const seq_token *head = fn.body + 1;
+    bool omp = seq_is_omp_task(f, head);
+    k->body = seq_between(omp ? head : fn.body, fn.end);
+    if (omp && !seq_read_omp_task(f, k, head))
+        return false;
     for (size_t i = 0; i + 1 < f->n_kernels; i++)
         if (f->kernels[i]->name == k->name)
             return seq_error(f, "seq-syntax", k->where, "kernel '%s' is defined twice", k->name);
@@ -297,7 +271,7 @@ static bool read_kernel(reader *r, const seq_token *pragma, const seq_token *t,
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-static bool read_aligned(seq_file *f, const clause *c)
+static bool read_aligned(seq_file *f, const seq_clause *c)
 {
     const seq_token *t = c->open + 1;
     bool form = c->close - t == 3 && t->kind == SEQ_WORD && seq_is(f->sources, t + 1, ",") &&
@@ -305,22 +279,36 @@ static bool read_aligned(seq_file *f, const clause *c)
     if (!form)
         return seq_error(f, "seq-syntax", c->name->range, "write aligned(B, A)");
     for (size_t i = 0; i < f->n_globals; i++)
-        if (f->globals[i].name == word_of(f, t)) {
-            f->globals[i].aligned = word_of(f, t + 2);
+        if (f->globals[i].name == seq_word_of(f, t)) {
+            f->globals[i].aligned = seq_word_of(f, t + 2);
             return true;
         }
     return seq_error(f, "seq-syntax", t->range, "this is no parameter of the graph");
 }
 
-static bool read_graph_clause(seq_file *f, const clause *c)
+/* lookahead(k, 8) */
+static bool read_ahead(seq_file *f, const seq_clause *c)
 {
-    const char *word = word_of(f, c->name);
+    const seq_token *t = c->open + 1;
+    bool form = c->close - t == 3 && t->kind == SEQ_WORD && seq_is(f->sources, t + 1, ",") &&
+                t[2].kind == SEQ_NUMBER;
+    f->steps = form ? strtol(src_text(f->sources, t[2].range), NULL, 10) : 0;
+    if (!form || f->steps < 1 || f->steps > 1000000 || !src_range_is_none(f->ahead))
+        return seq_error(f, "seq-syntax", c->name->range, "write lookahead(k, 8), once");
+    f->ahead = c->name->range;
+    f->ahead_of = seq_word_of(f, t);
+    return true;
+}
+
+static bool read_graph_clause(seq_file *f, const seq_clause *c)
+{
+    const char *word = seq_word_of(f, c->name);
     src_range inside = seq_span(c->open + 1, c->close);
     if (strcmp(word, "precision") == 0) {
         text t = {0};
         for (const seq_token *p = c->open + 1; p < c->close; p++)
             if (p->kind == SEQ_WORD)
-                text_printf(&t, "%s%s", t.len ? " " : "", word_of(f, p));
+                text_printf(&t, "%s%s", t.len ? " " : "", seq_word_of(f, p));
         f->precisions = arena_strndup(f->arena, text_str(&t), t.len);
         text_free(&t);
         return true;
@@ -333,11 +321,10 @@ static bool read_graph_clause(seq_file *f, const clause *c)
     if (strcmp(word, "aligned") == 0)
         return read_aligned(f, c);
     if (strcmp(word, "lookahead") == 0)
-        return seq_error(f, "seq-unsupported", c->name->range,
-                         "lookahead is not understood yet: print the graph with --emit=jdf and add "
-                         "the control edges there");
+        return read_ahead(f, c);
     return seq_error(f, "seq-syntax", c->name->range,
-                     "a graph has the clauses precision, assume and aligned, not '%s'", word);
+                     "a graph has the clauses precision, assume, aligned and lookahead, not '%s'",
+                     word);
 }
 
 static bool add_global(reader *r, const seq_token *t, const seq_token *name)
@@ -345,7 +332,7 @@ static bool add_global(reader *r, const seq_token *t, const seq_token *name)
     static const char *const integers[] = {"int",     "long",      "int32_t",
                                            "int64_t", "const int", "const int64_t"};
     seq_file *f = r->f;
-    seq_global g = {.name = word_of(f, name), .where = name->range};
+    seq_global g = {.name = seq_word_of(f, name), .where = name->range};
     const seq_token *type = is(r, t, "const") && is(r, name - 1, "*") ? t + 1 : t;
     g.type = type_text(f, type, name);
     g.matrix = strcmp(g.type, "dag_matrix *") == 0;
@@ -364,7 +351,7 @@ static bool read_graph(reader *r, const seq_token *pragma, const seq_token *t, c
     f->graph = pragma->range;
     f->n_before = f->n_free_code;
     function fn;
-    if (!read_function(r, pragma, &fn))
+    if (!read_function(r, pragma, pragma + 1, &fn))
         return false;
     f->graph_name = fn.name->range;
     const seq_token *stop, *name, *p = fn.open + 1;
@@ -374,9 +361,9 @@ static bool read_graph(reader *r, const seq_token *pragma, const seq_token *t, c
             return seq_error(f, "seq-syntax", p->range, "this parameter is not understood");
         add_global(r, p, name);
     }
-    clause c;
+    seq_clause c;
     bool bad = false;
-    while (next_clause(f, &t, end, &c, &bad))
+    while (seq_next_clause(f, &t, end, &c, &bad))
         if (!read_graph_clause(f, &c))
             return false;
     r->t = fn.end + 1;
@@ -395,17 +382,30 @@ static void keep_code(reader *r, uint32_t to)
     f->free_code[f->n_free_code++] = (src_range){f->file, r->free_from, to};
 }
 
+/* A task of OpenMP at the head of a function makes a kernel of it. */
+static bool read_omp_kernel(reader *r, const seq_token *pragma)
+{
+    const seq_token *first = seq_omp_function(r->f, r->begin, pragma);
+    if (!first)
+        return true;
+    keep_code(r, first->range.begin);
+    if (!read_kernel(r, pragma, pragma, pragma, first))
+        return false;
+    r->free_from = r->t[-1].range.end;
+    return true;
+}
+
 static bool read_part(reader *r, const seq_token *pragma)
 {
     const char *word;
-    const seq_token *end, *t = pragma_of(r->f, pragma, &word, &end);
+    const seq_token *end, *t = seq_pragma_of(r->f, pragma, "dag", &word, &end);
     r->t = pragma + 1;
     if (!t)
-        return true;
+        return !seq_is_omp_task(r->f, pragma) || read_omp_kernel(r, pragma);
     keep_code(r, pragma->range.begin);
     bool ok;
     if (strcmp(word, "task") == 0)
-        ok = read_kernel(r, pragma, t, end);
+        ok = read_kernel(r, pragma, t, end, pragma + 1);
     else if (strcmp(word, "graph") == 0)
         ok = read_graph(r, pragma, t, end);
     else
@@ -420,7 +420,7 @@ bool seq_read(seq_file *f)
 {
     src_range all = {f->file, 0, (uint32_t)src_len(f->sources, f->file)};
     seq_tokens list = seq_lex(f->sources, all, f->arena);
-    reader r = {.f = f, .t = list.items, .end = list.items + list.n - 1};
+    reader r = {.f = f, .begin = list.items, .t = list.items, .end = list.items + list.n - 1};
     while (r.t < r.end) {
         if (r.t->kind == SEQ_DIRECTIVE) {
             if (!read_part(&r, r.t))

@@ -302,6 +302,16 @@ static void put_flow(writer *w, const seq_call *c, size_t i, const seq_flow_text
     put(w, "\n");
 }
 
+/* The flows of a class that carry nothing. */
+static void put_controls(writer *w, int relay, size_t call)
+{
+    for (size_t i = 0; w->edges && i < w->edges->n_controls; i++) {
+        const seq_control *c = &w->edges->controls[i];
+        if (c->end->relay == relay && (relay >= 0 || c->end->call == call) && *c->lines)
+            put_lines(w, "CTL", c->end->flow, c->lines);
+    }
+}
+
 /* The text of the kernel, behind scalars that are no integers. */
 static void put_body(writer *w, const seq_call *c)
 {
@@ -386,6 +396,7 @@ static void put_class(writer *w, size_t number)
     for (size_t i = 0; i < k->n_params; i++)
         if (k->params[i].tile)
             put_flow(w, c, i, lines ? &lines[i] : NULL);
+    put_controls(w, -1, number);
     if (!src_range_is_none(k->priority)) {
         put(w, "; ");
         put_source(w, k->priority);
@@ -401,6 +412,7 @@ static void put_relay(writer *w, const seq_relay *r)
         r->array);
     put(w, "%s(%s)\n%s: %s(%s)\n", r->name, r->params, r->locals, r->array, r->element);
     put_lines(w, "READ", r->end->flow, r->lines);
+    put_controls(w, r->end->relay, 0);
     put(w, "BODY\nEND\n");
 }
 

@@ -4,6 +4,7 @@
  *   Load(tile)     on its owner: what the tile holds before the program
  *   Arrive(v, r)   on rank r: a version that another rank has made, for all its readers here
  *   Send(v, r)     where v was made: to a rank whose first reader comes when its producer has run
+ *   Look(tile)     on all ranks: the program waits for its value
  *   Home(tile)     on its owner, at the end: what was written last is stored
  *   and one class for each kernel
  *
@@ -106,6 +107,21 @@ static void bind_load(struct dag_task *task, const void *globals)
     dag_bind_memory(task, 0, t->slot, t->index);
 }
 
+/* The value for the program, which waits. */
+static int look(struct dag_task *task, const void *globals)
+{
+    const record *r = pointer_of(params_of(task));
+    const insertion_look *l = *(insertion_look *const *)r->args;
+    const dag_value *v = dag_task_flows(task)[0];
+    (void)globals;
+    assert(v->m == l->shape.m && v->n == l->shape.n && v->elem == l->shape.elem);
+    size_t column = (size_t)v->m * v->elem;
+    for (int64_t j = 0; l->buffer && j < v->n; j++)
+        memcpy((char *)l->buffer + (size_t)j * column,
+               (const char *)v->ptr + (size_t)(j * v->ld) * v->elem, column);
+    return DAG_BODY_DONE;
+}
+
 static void store_home(struct dag_task *task, const void *globals)
 {
     const tile *t = ((const record *)pointer_of(params_of(task)))->arg[0].tile;
@@ -169,6 +185,7 @@ static void send_successors(dag_visit *visit, const void *globals, const int32_t
 /* ---- the program ------------------------------------------------------------------------------ */
 
 static const dag_body empty_body = {.fn = {nothing, nothing, nothing, nothing}};
+static const dag_body look_body = {.fn = {look, look, look, look}};
 static const dag_body kernel_body = {.fn = {run_kernel, run_kernel, run_kernel, run_kernel}};
 
 static void make_class(inserted_program *s, int id, const char *name, int ndata)
@@ -224,13 +241,15 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     make_class(s, LOAD, "Load", 1);
     make_class(s, ARRIVE, "Arrive", 1);
     make_class(s, SEND, "Send", 1);
+    make_class(s, LOOK, "Look", 1);
     make_class(s, HOME, "Home", 1);
     s->classes[LOAD].inputs = record_inputs;
     s->classes[LOAD].bind = bind_load;
     s->classes[LOAD].successors = record_successors;
     s->classes[ARRIVE].rank = second_number;
     s->classes[SEND].successors = send_successors;
-    s->classes[HOME].inputs = record_inputs;
+    s->classes[LOOK].inputs = s->classes[HOME].inputs = record_inputs;
+    s->classes[LOOK].bodies = &look_body;
     s->classes[HOME].stores = store_home;
     for (int c = 0; c < HOME; c++)
         s->classes[c].high_priority = 1; /* others wait for what they bring */

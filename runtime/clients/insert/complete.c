@@ -104,6 +104,8 @@ dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t)
         cls->stores(t, pool->globals);
     if (dagi_runner(w)->fanout && cls->successors)
         tell_ranks(w, t);
+    insertion_look *look =
+        cls->id == LOOK ? *(insertion_look *const *)((const record *)at)->args : NULL;
     if (cls->id == ARRIVE)
         end_arrive(&e, t, (int64_t)get_64(params));
     else if (cls->id == SEND)
@@ -112,6 +114,10 @@ dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t)
         end_record(&e, t, at);
     for (int f = 0; f < cls->ndata; f++)
         dagi_value_release(w, dag_task_flows(t)[f]); /* what nobody reads here */
+    if (look) {
+        atomic_store(&look->seen, 1); /* it may be gone from here on */
+        dagi_tasks(w->ctx)->crew->news(w->ctx);
+    }
     if (DAGI_UNLIKELY(dagi_runner(w)->special)) {
         e.ready.rest = dagi_ready_here(w, e.ready.rest);
         e.ready.best = dagi_ready_here(w, e.ready.best);

@@ -1,4 +1,4 @@
-/* dag_insert(), dag_insert_release(), dag_insert_end(): a program becomes versions and tasks. */
+/* dag_insert(): a program becomes versions and tasks. */
 #include "insert.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static version *version_new(insertion *s, int64_t id, int rank)
     return v;
 }
 
-static record *record_new(insertion *s, int64_t id, int nargs, const void *args, size_t size)
+record *insertion_record(insertion *s, int64_t id, int nargs, const void *args, size_t size)
 {
     _Static_assert(sizeof(record) + DAG_INSERT_TILES * sizeof(argument) + DAG_INSERT_ARGS <=
                        (size_t)GRAIN * GRAINS,
@@ -50,7 +50,7 @@ static void give(insertion *s, int cls, int64_t id, const void *at, dag_value *c
 }
 
 /* Room, and a task for the record: none where the pool has failed for good. */
-static void make_task(insertion *s, int cls, record *r)
+void insertion_task(insertion *s, int cls, record *r)
 {
     int32_t params[DAGI_GIVEN_PARAMS];
     dagi_open_admit(s->pool);
@@ -59,7 +59,7 @@ static void make_task(insertion *s, int cls, record *r)
 }
 
 /* What the record reads has been entered: its task misses so many inputs. Under the lock; true: none. */
-static bool misses_none(insertion *s, record *r, int missing)
+bool insertion_ready(insertion *s, record *r, int missing)
 {
     if (r->task && missing > 0)
         dagi_door_keep(s->door, r->task, missing);
@@ -68,7 +68,7 @@ static bool misses_none(insertion *s, record *r, int missing)
 
 /* It is entered with the version that it reads, or takes the value; 1: that is still to come. A record
  * without a task is entered nowhere: what it would have made never comes, either. */
-static int read_version(record *r, version *v, int a, bool last)
+int insertion_read(record *r, version *v, int a, bool last)
 {
     r->inputs++;
     if (!r->task || !version_read(v, &r->arg[a], last, &dag_task_flows(r->task)[a]))
@@ -86,7 +86,7 @@ static version *present(insertion *s, tile *t)
 }
 
 /* The tile begins with what its owner has, a version that the first task to read it gives its id. */
-static void touch(tile *t, int64_t id)
+void insertion_touch(tile *t, int64_t id)
 {
     if (t->named)
         return;
@@ -120,20 +120,20 @@ static __attribute__((noinline)) int bring(insertion *s, tile *t)
         give(s, ARRIVE, v->id, (const void *)(uintptr_t)s->rank, NULL, 0);
         return 0;
     }
-    record *r = record_new(s, v->id, 1, NULL, 0);
+    record *r = insertion_record(s, v->id, 1, NULL, 0);
     if (!r)
         return 1;
     r->arg[0].tile = t;
     r->arg[0].out = v;
     v->refs++; /* Load's; nobody else has it yet */
     set_first(s, t, v);
-    make_task(s, LOAD, r);
+    insertion_task(s, LOAD, r);
     dagi_open_put(s->pool, r->task);
     return 0;
 }
 
 /* See to it that the present version comes. Nonzero = no memory. */
-static inline int fetch(insertion *s, tile *t)
+int insertion_fetch(insertion *s, tile *t)
 {
     return DAGI_LIKELY(t->now && t->now->awaited) ? 0 : bring(s, t);
 }
@@ -145,12 +145,12 @@ static inline bool is_in_memory(const insertion *s, const tile *t)
 }
 
 /* Another rank reads what is made here. Nonzero = no memory. */
-static int read_there(insertion *s, tile *t, int rank, int64_t position)
+int insertion_send(insertion *s, tile *t, int rank, int64_t position)
 {
     dag_value *value;
     if (t->rank != s->rank)
         return 0;
-    if (fetch(s, t) != 0)
+    if (insertion_fetch(s, t) != 0)
         return 1;
     reader_rank *r = version_read_there(s, t->now, rank, position, &value);
     if (r)
@@ -175,7 +175,7 @@ static int prepare(insertion *s, record *r, tile *const *tiles)
         argument *arg = &r->arg[a];
         arg->tile = tiles[a];
         arg->home = (k->access[a] & DAG_TILE_WRITE) && is_in_memory(s, tiles[a]);
-        if ((k->access[a] & DAG_TILE_READ) && !arg->home && fetch(s, tiles[a]) != 0)
+        if ((k->access[a] & DAG_TILE_READ) && !arg->home && insertion_fetch(s, tiles[a]) != 0)
             return 1;
         if (!(k->access[a] & DAG_TILE_WRITE))
             continue;
@@ -199,7 +199,7 @@ static int link_in(insertion *s, record *r, dag_value **old, bool *ready)
     for (int a = 0; a < r->nargs; a++) {
         const argument *arg = &r->arg[a];
         if ((r->kernel->access[a] & DAG_TILE_READ) && !arg->home)
-            missing += read_version(r, arg->tile->now, a, arg->out != NULL);
+            missing += insertion_read(r, arg->tile->now, a, arg->out != NULL);
     }
     for (int a = 0; a < r->nargs; a++) {
         tile *t = r->arg[a].tile;
@@ -212,7 +212,7 @@ static int link_in(insertion *s, record *r, dag_value **old, bool *ready)
         }
         replace(t, r->id + a, s->rank, r->arg[a].out);
     }
-    *ready = misses_none(s, r, missing);
+    *ready = insertion_ready(s, r, missing);
     let_go(s);
     return nold;
 }
@@ -223,14 +223,14 @@ static dag_status insert_here(insertion *s, int cls, const dag_insert_kernel *k,
     struct dagi_worker *w = dagi_tasks(s->pool->ctx)->workers[0];
     dag_value *old[DAG_INSERT_TILES];
     bool ready;
-    record *r = record_new(s, id, k->ntiles, args, size);
+    record *r = insertion_record(s, id, k->ntiles, args, size);
     if (!r)
         return DAG_ERR_NOMEM;
     r->kernel = k;
     r->priority = k->priority ? k->priority(r->args) : 0;
     if (prepare(s, r, tiles) != 0)
         return DAG_ERR_NOMEM;
-    make_task(s, cls, r);
+    insertion_task(s, cls, r);
     struct dag_task *t = r->task;
     for (int n = link_in(s, r, old, &ready); n > 0; n--)
         dagi_value_release(w, old[n - 1]);
@@ -243,7 +243,7 @@ static dag_status insert_there(insertion *s, const dag_insert_kernel *k, tile *c
                                int64_t id)
 {
     for (int a = 0; a < k->ntiles; a++) {
-        if ((k->access[a] & DAG_TILE_READ) && read_there(s, tiles[a], rank, id / OUTPUTS) != 0)
+        if ((k->access[a] & DAG_TILE_READ) && insertion_send(s, tiles[a], rank, id / OUTPUTS) != 0)
             return DAG_ERR_NOMEM;
     }
     for (int a = 0; a < k->ntiles; a++) {
@@ -257,7 +257,7 @@ static dag_status insert_there(insertion *s, const dag_insert_kernel *k, tile *c
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static dag_status wrong(const insertion *s, const char *format, const char *name, int64_t x)
+dag_status insertion_wrong(const insertion *s, const char *format, const char *name, int64_t x)
 {
     return dag_error(s->pool->ctx, DAG_ERR_ARG, format, name, x);
 }
@@ -291,13 +291,14 @@ static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *w
     int slot = slot_of(s, named->collection);
     tile *t = slot >= 0 ? tile_find(s, slot, named->i, named->j, a) : NULL;
     if (slot < 0)
-        *status = wrong(s, "dag_insert: %s: tile %" PRId64 " is of no collection of the pool", who, a);
+        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is of no collection of the pool",
+                                  who, a);
     else if (!t)
         *status = dag_error(s->pool->ctx, DAG_ERR_NOMEM, "dag_insert: out of memory");
     else if (t->released)
-        *status = wrong(s, "dag_insert: %s: tile %" PRId64 " was released", who, a);
+        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " was released", who, a);
     else if (!t->known && !named->collection->ops->contains(named->collection, index))
-        *status = wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", who, a);
+        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", who, a);
     if (*status != DAG_SUCCESS || t->known)
         return *status == DAG_SUCCESS ? t : NULL;
     t->known = 1;
@@ -308,7 +309,7 @@ static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *w
     return t;
 }
 
-static inline tile *find_tile(insertion *s, const char *who, const dag_tile *named, int a,
+tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a,
                               dag_status *status)
 {
     block *b = s->recent[a];
@@ -322,12 +323,12 @@ static dag_status find_tiles(insertion *s, const dag_insert_kernel *k, const dag
 {
     dag_status status = DAG_SUCCESS;
     for (int a = 0; a < k->ntiles; a++) {
-        tiles[a] = find_tile(s, k->name, &named[a], a, &status);
+        tiles[a] = insertion_tile(s, k->name, &named[a], a, &status);
         if (!tiles[a])
             return status;
         for (int b = 0; b < a; b++) {
             if (tiles[b] == tiles[a])
-                return wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice", k->name, a);
+                return insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice", k->name, a);
         }
     }
     return status;
@@ -345,10 +346,16 @@ static void mix_tile(insertion *s, const tile *t)
     s->hash = mix(s->hash, i * UINT64_C(0x9e3779b97f4a7c15) + j * UINT64_C(0xbf58476d1ce4e5b9));
 }
 
+void insertion_note(insertion *s, uint64_t call, const tile *t)
+{
+    s->hash = mix(s->hash, call);
+    mix_tile(s, t);
+}
+
 /* ---- calls --------------------------------------------------------------------------------- */
 
 /* The insertion of an open pool, for its giver; NULL: *status says why. */
-static insertion *open_insertion(const dag_taskpool *pool, const char *call, dag_status *status)
+insertion *insertion_open(const dag_taskpool *pool, const char *call, dag_status *status)
 {
     const struct dagi_door *door = pool ? dagi_pool(pool)->door : NULL;
     *status = !pool ? DAG_ERR_ARG : DAG_SUCCESS;
@@ -381,7 +388,7 @@ dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, co
 {
     tile *tiles[DAG_INSERT_TILES];
     dag_status status;
-    insertion *s = open_insertion(pool, "dag_insert", &status);
+    insertion *s = insertion_open(pool, "dag_insert", &status);
     if (!s)
         return status;
     s->site = site_of(s, file, line);
@@ -389,107 +396,23 @@ dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, co
     if (cls < 0)
         return dag_error(pool->ctx, DAG_ERR_ARG, "dag_insert: the kernel is none of the pool's");
     if (n != kernel->ntiles)
-        return wrong(s, "dag_insert: %s: it is given %" PRId64 " tiles, and has others", kernel->name,
-                     n);
+        return insertion_wrong(s, "dag_insert: %s: it is given %" PRId64 " tiles, and has others",
+                               kernel->name, n);
     status = find_tiles(s, kernel, named, tiles);
     if (status != DAG_SUCCESS)
         return status;
     if (size > DAG_INSERT_ARGS)
-        return wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
+        return insertion_wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
                      DAG_INSERT_ARGS);
     int64_t position = s->position++, id = position * OUTPUTS;
     s->hash = mix(s->hash, (uint64_t)cls);
     for (int a = 0; a < n; a++) {
         mix_tile(s, tiles[a]);
         if (kernel->access[a] & DAG_TILE_READ)
-            touch(tiles[a], id + a);
+            insertion_touch(tiles[a], id + a);
     }
     dagi_open_reach_checked(pool, position + 1);
     int rank = tiles[kernel->main]->owner;
     return rank == s->rank ? insert_here(s, cls, kernel, args, size, tiles, id)
                            : insert_there(s, kernel, tiles, rank, id);
-}
-
-/* ---- the end of a tile ------------------------------------------------------------------------ */
-
-/* Is what was written last in the collection's memory? */
-static bool is_home(insertion *s, const tile *t)
-{
-    const struct dagi_tasks *tasks = dagi_tasks(s->pool->ctx);
-    if (t->rank != s->rank || !t->now || tasks->device || tasks->observer)
-        return false;
-    hold(s);
-    const dagi_value *v = (const dagi_value *)(const void *)t->now->value;
-    bool home = v && (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_HOME);
-    let_go(s);
-    return home;
-}
-
-/* What was written goes to its owner, who reads it last. Nonzero = no memory. */
-static int bring_home(insertion *s, tile *t)
-{
-    int64_t position = s->position++;
-    if ((t->owner != s->rank && t->rank != s->rank) || (t->owner == s->rank && is_home(s, t)))
-        return 0;
-    dagi_open_reach_checked(s->pool, position + 1);
-    if (t->owner != s->rank)
-        return read_there(s, t, t->owner, position);
-    record *r = record_new(s, position * OUTPUTS, 2, NULL, 0);
-    if (!r || fetch(s, t) != 0)
-        return 1;
-    r->arg[0].tile = t;
-    make_task(s, HOME, r);
-    struct dag_task *task = r->task;
-    hold(s);
-    int missing = read_version(r, t->now, 0, true);
-    if (t->first && !version_follow(t->first, &r->arg[1])) { /* memory is not written before it is read */
-        r->inputs++;
-        missing++;
-    }
-    bool ready = misses_none(s, r, missing);
-    let_go(s);
-    if (ready && task)
-        dagi_open_put(s->pool, task);
-    return 0;
-}
-
-/* Nobody names it any more. Nonzero = no memory. */
-static int finish_tile(insertion *s, tile *t)
-{
-    if (t->released || !t->named)
-        return 0;
-    t->released = 1;
-    int failed = t->written ? bring_home(s, t) : 0;
-    version_let_go(s, t->now);
-    version_let_go(s, t->first);
-    t->now = t->first = NULL;
-    return failed;
-}
-
-dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *named)
-{
-    dag_status status;
-    insertion *s = open_insertion(pool, "dag_insert_release", &status);
-    if (!s)
-        return status;
-    tile *t = named ? find_tile(s, "release", named, 0, &status) : NULL;
-    if (!t)
-        return named ? status : DAG_ERR_ARG;
-    s->hash = mix(s->hash, 1);
-    mix_tile(s, t);
-    t->named = 1; /* one that was never used cannot be used from now on, either */
-    return finish_tile(s, t) == 0 ? DAG_SUCCESS : DAG_ERR_NOMEM;
-}
-
-dag_status dag_insert_end(dag_taskpool *pool)
-{
-    dag_status status;
-    insertion *s = open_insertion(pool, "dag_insert_end", &status);
-    if (!s)
-        return status;
-    for (block *b = s->blocks; b; b = b->next) {
-        for (int k = 0; k < BLOCK; k++)
-            (void)finish_tile(s, &b->tile[k]); /* without memory the pool has failed */
-    }
-    return dagi_open_shut(pool, s->hash | 1);
 }

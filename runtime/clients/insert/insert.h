@@ -17,7 +17,7 @@
 #include <dag/insert.h>
 
 /* Classes of every pool, then one per kernel. */
-enum { LOAD, ARRIVE, SEND, HOME, KERNELS };
+enum { LOAD, ARRIVE, SEND, LOOK, HOME, KERNELS };
 /* Of the outputs of a task; first touches are numbered as such, too. */
 enum { OUTPUTS = DAGI_GIVEN_OUTPUTS, FIRST_TOUCH = 16 };
 
@@ -35,7 +35,7 @@ typedef struct argument {
  * more when its task is ready, for whoever listed it has told it then. */
 typedef struct record {
     struct dag_task *task;           /* NULL = it is forgotten: the pool is condemned */
-    const dag_insert_kernel *kernel; /* NULL = Load, Home */
+    const dag_insert_kernel *kernel; /* NULL = Load, Look, Home */
     int64_t id;
     int64_t priority;
     int inputs; /* that the task waits for or has */
@@ -44,6 +44,14 @@ typedef struct record {
     const void *args; /* behind the arguments */
     argument arg[];
 } record;
+
+/* The program waits for a value: on the stack of dag_insert_value(), until it is seen or nothing moves any
+ * more. */
+typedef struct insertion_look {
+    void *buffer; /* NULL = it is not copied */
+    dag_shape shape;
+    _Atomic int seen; /* 1: the task is over */
+} insertion_look;
 
 /* Another rank that reads a version. */
 typedef struct reader_rank {
@@ -282,6 +290,26 @@ version *version_arrived(insertion *s, int64_t id);
 void version_unawait(insertion *s, version *v);
 /* A tile lets go of a version, which may be NULL. */
 void version_let_go(insertion *s, version *v);
+
+/* insert.c: NULL, nonzero = no memory, the pool has failed. */
+record *insertion_record(insertion *s, int64_t id, int nargs, const void *args, size_t size);
+/* Room, and a task for the record: none where the pool has failed for good. */
+void insertion_task(insertion *s, int cls, record *r);
+/* The record reads the version; 1: that is still to come. Under the lock, as for the next. */
+int insertion_read(record *r, version *v, int a, bool last);
+/* All that it reads has been entered, and so much is missing. */
+bool insertion_ready(insertion *s, record *r, int missing);
+/* See to it that the present version comes to this rank, or goes to another that reads it. */
+int insertion_fetch(insertion *s, tile *t);
+int insertion_send(insertion *s, tile *t, int rank, int64_t position);
+/* Whoever names a tile first gives its first version the id. */
+void insertion_touch(tile *t, int64_t id);
+/* The insertion of an open pool, for its giver; NULL: *status says why. */
+insertion *insertion_open(const dag_taskpool *pool, const char *call, dag_status *status);
+tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a, dag_status *status);
+dag_status insertion_wrong(const insertion *s, const char *format, const char *name, int64_t x);
+/* Into the hash that ranks compare. */
+void insertion_note(insertion *s, uint64_t call, const tile *t);
 
 /* complete.c: of the pool's door. */
 dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t);

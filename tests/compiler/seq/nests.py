@@ -6,7 +6,7 @@
 Each nest is run here, loop by loop, for a few sizes; a table says which task wrote each tile last. The
 graph that dagcc derives has to have the same tasks and, its relays contracted, the same edges; it has to
 pass every proof, as a nest and as the .jdf that is printed. A nest may be refused for a call that has one
-tile under two names, and then the table has to know one; and a few may take more work than is allowed here.
+tile under two names or a diagonal that is stored alone, and then the table has to know one; and a few may take more work than is allowed here.
 """
 import os
 import random
@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 os.environ["DAGCC_PROOF_CACHE"] = "off"
+REGIONS = {"FULL": 7, "LOWER": 3, "UPPER": 6, "LOWER_STRICT": 1, "UPPER_STRICT": 4}
 SIZES = (0, 1, 2, 4, 5)
 WORK = 2000000
 HEAD = """#include <dag/sequential.h>
@@ -26,16 +27,19 @@ HEAD = """#include <dag/sequential.h>
 
 
 class Kernel:
-    def __init__(self, r, name):
+    def __init__(self, r, regions, name):
         self.name = name
         n = r.randint(1, 3)
         kinds = ["in"] * (n - 1) + ["inout" if r.random() < 0.8 else "out"]
         if n == 3 and r.random() < 0.3:
             kinds[1] = "inout"
         self.tiles = [(f"T{i}", kind) for i, kind in enumerate(kinds)]
+        part = regions.random() < 0.3
+        self.regions = [regions.choice(sorted(REGIONS)) if part and kind != "out" else "FULL" for kind in kinds]
 
     def text(self):
-        clauses = " ".join(f"{kind}({tile})" for tile, kind in self.tiles)
+        clauses = " ".join(f"{kind}({tile}{'' if region == 'FULL' else ': ' + region})"
+                           for (tile, kind), region in zip(self.tiles, self.regions))
         params = ", ".join(f"DAG_TILE({tile})" for tile, _ in self.tiles)
         last = self.tiles[-1][0]
         return (f"#pragma dag task {clauses} at({last})\nstatic void {self.name}({params})\n"
@@ -46,8 +50,9 @@ class Nest:
     """Statements are ("for", var, lo, hi, step, body), ("if", cond, body, else), ("call", kernel, tiles);
     expressions are texts that C and Python read alike but for '/' (C's on what is not negative)."""
 
-    def __init__(self, r):
+    def __init__(self, r, regions):
         self.r = r
+        self.regions = regions
         self.kernels = []
         self.n_vars = 0
         self.body = [self.statement([], 0) for _ in range(r.randint(1, 2))]
@@ -85,7 +90,7 @@ class Nest:
 
     def call(self, scope):
         r = self.r
-        kernel = Kernel(r, f"K{len(self.kernels)}")
+        kernel = Kernel(r, self.regions, f"K{len(self.kernels)}")
         self.kernels.append(kernel)
         arrays = r.sample("ABC", 3) if r.random() < 0.7 else r.choices("AB", k=3)
         tiles = [(array, self.subscript(scope), self.subscript(scope))
@@ -123,7 +128,7 @@ class Nest:
                 "static void nest(dag_matrix *A, dag_matrix *B, dag_matrix *C)\n{\n" + "\n".join(lines) + "\n}\n")
 
     def run(self, size):
-        """Tasks, accesses in order: (task, [(flow, kind, element)])."""
+        """Tasks, accesses in order: (task, [(flow, kind, element, region)])."""
         trace = []
 
         def value(e, scope):
@@ -143,7 +148,8 @@ class Nest:
                 else:
                     args = [(a, value(i, scope), value(j, scope)) for a, i, j in s[2]]
                     name = f"{s[1].name}({', '.join(f'{k}={v}' for k, v in scope.items())})"
-                    trace.append((name, [(t, kind, e) for (t, kind), e in zip(s[1].tiles, args)]))
+                    trace.append((name, [(t, kind, e, REGIONS[region]) for (t, kind), e, region
+                                         in zip(s[1].tiles, args, s[1].regions)]))
 
         walk(self.body, {})
         return trace
@@ -151,25 +157,44 @@ class Nest:
 
 def aliased(trace):
     for _, accesses in trace:
-        for n, (_, kind, e) in enumerate(accesses):
-            for _, other, f in accesses[:n]:
+        for n, (_, kind, e, _) in enumerate(accesses):
+            for _, other, f, _ in accesses[:n]:
                 if e == f and (kind != "in" or other != "in"):
                     return True
     return False
 
 
 def table(trace, carried):
-    """Edges (task, flow, task) by the last writer of each element."""
-    last, edges = {}, set()
+    """Edges (task, flow, task) by the last writer of each element: of a region that meets what is read, of any
+    region for what is changed and so carried as a whole."""
+    writers, edges = {}, set()
     for task, accesses in trace:
         kernel = task.split("(")[0]
-        for flow, kind, e in accesses:
-            if (kind != "out" or (kernel, flow) in carried) and e in last:
-                edges.add((*last[e], task))
-        for flow, kind, e in accesses:
+        for flow, kind, e, region in accesses:
+            needs = region if kind == "in" else 7
+            met = [w for w in writers.get(e, []) if w[2] & needs]
+            if (kind != "out" or (kernel, flow) in carried) and met:
+                edges.add((*met[-1][:2], task))
+        for flow, kind, e, region in accesses:
             if kind != "in":
-                last[e] = (task, flow)
+                writers.setdefault(e, []).append((task, flow, region))
     return edges
+
+
+def diagonals(trace):
+    """Is there a task of which the diagonal alone stays? That has no name."""
+    writers = {}
+    for task, accesses in trace:
+        for flow, kind, e, region in accesses:
+            if kind != "in":
+                writers.setdefault(e, []).append(region)
+    for regions in writers.values():
+        seen = 0
+        for region in reversed(regions):
+            if region & ~seen == 2:
+                return True
+            seen |= region
+    return False
 
 
 def graph(dagcc, path, size):
@@ -199,6 +224,8 @@ def check(dagcc, nest, directory):
             return "alias"
         if "[-Wseq-undecided]" in r.stderr:
             return "undecided"
+        if "[-Wseq-unsupported]" in r.stderr and any(diagonals(nest.run(n)) for n in range(12)):
+            return "diagonal"
         raise SystemExit(f"refused\n{r.stderr}")
     r = subprocess.run([dagcc, "-fsyntax-only", printed], stderr=subprocess.PIPE,
                        text=True, timeout=300)
@@ -228,16 +255,16 @@ def check(dagcc, nest, directory):
 def main():
     dagcc, count = os.path.abspath(sys.argv[1]), int(sys.argv[2])
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    refused = {None: 0, "alias": 0, "undecided": 0}
+    refused = {None: 0, "alias": 0, "undecided": 0, "diagonal": 0}
     with tempfile.TemporaryDirectory() as directory:
         for n in range(count):
-            nest = Nest(random.Random(seed + n))
+            nest = Nest(random.Random(seed + n), random.Random(f"regions {seed + n}"))
             try:
                 refused[check(dagcc, nest, directory)] += 1
             except SystemExit as e:
                 raise SystemExit(f"nest {seed + n}: {e}\n{nest.text()}") from None
     print(f"{count} nests, {refused['alias']} refused for a tile under two names, "
-          f"{refused['undecided']} for too much work")
+          f"{refused['undecided']} for too much work, {refused['diagonal']} for a diagonal that has no name")
     if refused[None] * 2 < count or refused["undecided"] * 10 > count:
         raise SystemExit("too many nests were refused: this test tests little")
 

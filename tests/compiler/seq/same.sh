@@ -16,10 +16,20 @@ same()
     fi
 }
 
+same cholesky/potrf_L
+same cholesky/potrf_U
 same lu/getrf_nopiv
 same blas3/gemm_C --assume '0 <= ta && ta <= 1' --assume '0 <= tb && tb <= 1'
 same blas3/trsm_L --assume '0 <= ta && ta <= 1' --assume '0 <= down && down <= 1'
 same blas3/trtri --assume '0 <= lower && lower <= 1'
+same blas3/trsm_R --assume '0 <= ta && ta <= 1' --assume '0 <= right && right <= 1'
+same blas3/trmm_L --assume '0 <= ta && ta <= 1' --assume '0 <= up && up <= 1'
+same blas3/trmm_R --assume '0 <= ta && ta <= 1' --assume '0 <= first && first <= 1'
+same blas3/syrk --assume '0 <= ta && ta <= 1' --assume '0 <= lower && lower <= 1'
+same blas3/syr2k --assume '0 <= ta && ta <= 1' --assume '0 <= lower && lower <= 1'
+same blas3/symm_L --assume '0 <= lower && lower <= 1'
+same blas3/symm_R --assume '0 <= lower && lower <= 1'
+same qr/geqrf --assume 'TREE == 0'
 same cholesky/lauum --assume '0 <= lower && lower <= 1' --rename SQUARE.n=SQUARE.k
 
 # One that is another graph is seen to be: then the ones above say something.

@@ -180,8 +180,9 @@ static void early_flood(uint64_t chaos, int bulk)
         dagi_pool_drop(&mock.worker, &younger->pool);
     }
     CHECK(mock_pool_wait(younger, 60), "the younger pool does not end");
-    CHECK(!c->early.bytes && !c->early.count && !c->early.nshut, "%lld bytes are left",
-          (long long)c->early.bytes);
+    CHECK(!c->early.bytes && !c->early.count && !c->early.nshut && !c->early.transfers,
+          "%lld bytes and %lld transfers are left", (long long)c->early.bytes,
+          (long long)c->early.transfers);
     mock_pool_free(older);
     mock_pool_free(younger);
     mock_stop();

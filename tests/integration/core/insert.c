@@ -90,7 +90,7 @@ enum { KINDS = sizeof kernels / sizeof kernels[0] };
 /* A body inserts nothing: `args` points to the pool and to what it was told. */
 struct nested {
     dag_taskpool *pool;
-    dag_status status[3];
+    dag_status status[4];
 };
 
 static int nested_body(struct dag_task *task, const void *args, const dag_tile_view *tiles);
@@ -105,6 +105,7 @@ static int nested_body(struct dag_task *task, const void *args, const dag_tile_v
     n->status[0] = dag_insert(n->pool, &nested, NULL, 0, &none, 1);
     n->status[1] = dag_insert_release(n->pool, &none);
     n->status[2] = dag_insert_end(n->pool);
+    n->status[3] = dag_insert_value(n->pool, &none, NULL, 0);
     return 0;
 }
 
@@ -235,6 +236,20 @@ static dag_taskpool *begin(dag_matrix *const *m, int64_t window, const dag_inser
     return pool;
 }
 
+/* Now and then the program looks at a tile, and goes another way from there on. */
+static void look(dag_taskpool *pool, dag_matrix *const *m, number (*items)[MB * NB], const char *gone)
+{
+    number seen[MB * NB] = {0};
+    int t = (int)draw(TILES);
+    if (gone[t] || draw(16) != 0)
+        return;
+    dag_tile tile = tile_at(m, t);
+    dag_status status = dag_insert_value(pool, &tile, seen, sizeof seen);
+    CHECK(status == DAG_SUCCESS, "%s: %s", dag_strerror(status), dag_message(ctx));
+    CHECK(memcmp(seen, items[t], sizeof seen) == 0, "the program sees another tile %d", t);
+    state ^= seen[draw(MB * NB)];
+}
+
 static void doze(long microseconds)
 {
     struct timespec t = {0, microseconds * 1000};
@@ -265,6 +280,7 @@ static void run(dag_matrix *const *m, uint64_t seed)
                 doze(200);
             CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
             run_serially(&s, items);
+            look(pool, m, items, gone);
             int release = draw_release(tiles, gone);
             if (release >= 0) {
                 dag_tile tile = tile_at(m, release);
@@ -314,7 +330,9 @@ static void wrong_calls(dag_matrix *const *m)
     refused(dag_insert_begin(ctx, &same, &other), DAG_ERR_ARG, "there twice");
     same.ncollections = 0;
     refused(dag_insert_begin(ctx, &same, &other), DAG_ERR_ARG, "a pool has 1 to");
+    refused(dag_insert_value(pool, &t[1], &salt, sizeof salt), DAG_ERR_ARG, "more than 8 bytes");
     CHECK(dag_insert_release(pool, &t[1]) == DAG_SUCCESS, "%s", dag_message(ctx));
+    refused(dag_insert_value(pool, &t[1], NULL, 0), DAG_ERR_ARG, "was released");
     refused(dag_insert_release(pool, &t[1]), DAG_ERR_ARG, "was released");
     refused(dag_insert(pool, &fill, &salt, 8, &t[1], 1), DAG_ERR_ARG, "was released");
     refused(dag_insert(pool, &fill, many, sizeof many, &t[2], 1), DAG_ERR_ARG, "bytes of arguments");
@@ -336,7 +354,7 @@ static void from_a_body(dag_matrix *const *m)
     }
     CHECK(dag_insert_end(n.pool) == DAG_SUCCESS, "%s", dag_message(ctx));
     CHECK(dag_wait(n.pool) == DAG_SUCCESS, "%s", dag_message(ctx));
-    for (int i = 0; i < 3 && rank == 0; i++)
+    for (int i = 0; i < 4 && rank == 0; i++)
         CHECK(n.status[i] == DAG_ERR_STATE, "call %d: %s", i, dag_strerror(n.status[i]));
     dag_taskpool_free(n.pool);
 }
@@ -358,7 +376,43 @@ static void freed_open(dag_matrix *const *m)
     visit(m, items, 1);
 }
 
-/* A body fails; ranks insert different tasks: all get the same status. */
+/* A body fails; ranks insert different tasks, in the last of these ways so that one waits for others in vain:
+ * all get the same status. */
+enum { FAILS, DIFFERS, DIFFERS_UNSEEN, LOOKS_ALONE, WAYS };
+
+static void fail(dag_taskpool *pool, dag_matrix *const *m, char *line, size_t size)
+{
+    const dag_tile tile = {&m[0]->super, 3, 0};
+    snprintf(line, size, "task fails(#50, %s:%d)", __FILE__, __LINE__ + 1);
+    CHECK(DAG_INSERT(pool, fails, {"told to"}, tile) == DAG_SUCCESS, "%s", dag_message(ctx));
+    dag_status seen = dag_insert_value(pool, &tile, NULL, 0);
+    CHECK(seen == DAG_ERR_TASK, "%s: %s", dag_strerror(seen), dag_message(ctx));
+}
+
+/* The pool's end, and a look before it. */
+static void end_badly(dag_taskpool *pool, dag_matrix *const *m, int way, const char *line)
+{
+    const dag_tile tile = {&m[0]->super, 3, 0};
+    dag_status bad = way == FAILS ? DAG_ERR_TASK : dag_size(ctx) > 1 ? DAG_ERR_MISMATCH : DAG_SUCCESS;
+    if (way < DIFFERS_UNSEEN) {
+        dag_status seen = dag_insert_value(pool, &tile, NULL, 0);
+        CHECK(seen == bad, "%s: %s", dag_strerror(seen), dag_message(ctx));
+    }
+    if (way == LOOKS_ALONE && rank == 0 && dag_size(ctx) > 1) {
+        int t = 10; /* of those that nobody has named, one that lives elsewhere */
+        dag_tile there = tile_at(m, t);
+        while (t < ROWS * COLUMNS - 1 && dag_rank_of(there.collection, (int64_t[]){there.i, there.j}) == 0)
+            there = tile_at(m, ++t);
+        dag_status seen = dag_insert_value(pool, &there, NULL, 0);
+        CHECK(seen == DAG_ERR_STALL, "%s: %s", dag_strerror(seen), dag_message(ctx));
+    }
+    CHECK(dag_insert_end(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
+    dag_status status = dag_wait(pool);
+    CHECK(status == bad, "way %d: %s: %s", way, dag_strerror(status), dag_message(ctx));
+    CHECK(way != FAILS || strstr(dag_message(ctx), line), "%s, expected %s", dag_message(ctx), line);
+    dag_taskpool_free(pool);
+}
+
 static void failures_agree(dag_matrix *const *m)
 {
     const dag_insert_kernel *all[KINDS + 2];
@@ -366,28 +420,19 @@ static void failures_agree(dag_matrix *const *m)
     memcpy(all, kernels, sizeof kernels);
     all[KINDS] = &fails;
     all[KINDS + 1] = &modify;
-    for (int which = 0; which < 2; which++) {
+    for (int way = 0; way < WAYS; way++) {
         dag_taskpool *pool = begin(m, 5, all, KINDS + 2);
         char none[TILES] = {0};
         state = 77;
         for (int t = 0; t < TASKS; t++) {
             step s = draw_step(10, none);
-            if (t == 50 && which == 0) {
-                snprintf(line, sizeof line, "task fails(#50, %s:%d)", __FILE__, __LINE__ + 1);
-                dag_status given = DAG_INSERT(pool, fails, {"told to"}, {&m[0]->super, 3, 0});
-                CHECK(given == DAG_SUCCESS, "%s", dag_message(ctx));
-            }
-            if (t == TASKS - 1 && which == 1)
+            if (t == 50 && way == FAILS)
+                fail(pool, m, line, sizeof line);
+            if (t == TASKS - 1 && (way == DIFFERS || way == DIFFERS_UNSEEN))
                 s = (step){.kernel = rank == 0 ? &change : &modify, .tile = {1}};
             CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
         }
-        CHECK(dag_insert_end(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
-        dag_status status = dag_wait(pool), due = which == 0         ? DAG_ERR_TASK
-                                                  : dag_size(ctx) > 1 ? DAG_ERR_MISMATCH
-                                                                      : DAG_SUCCESS;
-        CHECK(status == due, "%s: %s", dag_strerror(status), dag_message(ctx));
-        CHECK(which == 1 || strstr(dag_message(ctx), line), "%s, expected %s", dag_message(ctx), line);
-        dag_taskpool_free(pool);
+        end_badly(pool, m, way, line);
     }
 }
 

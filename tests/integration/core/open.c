@@ -88,7 +88,7 @@ static void programs(void)
 static void sleep_through(const dagi_comm *c)
 {
     int64_t before = -1;
-    for (int64_t now = 0; now != before || now < DAGI_EARLY_BYTES; now = atomic_load(&c->kept_bytes)) {
+    for (int64_t now = 0; now != before || now < DAGI_EARLY_BYTES; now = atomic_load(&c->ahead.kept)) {
         before = now;
         doze(0.15);
     }
@@ -109,9 +109,9 @@ static void flood(void)
     for (int t = 0; t < TASKS; t++) {
         if (t == 0 && rank == 1)
             sleep_through(c);
-        int64_t k = atomic_load(&c->kept_bytes);
+        int64_t k = atomic_load(&c->ahead.kept);
         program_insert(&p, t);
-        int64_t h = atomic_load(&c->held_bytes);
+        int64_t h = atomic_load(&c->ahead.held);
         kept = k > kept ? k : kept;
         held = h > held ? h : held;
     }
@@ -122,7 +122,7 @@ static void flood(void)
     CHECK(kept <= 64 * MIB && (rank != 1 || kept > 32 * MIB), "%lld bytes were kept",
           (long long)kept);
     CHECK(held <= 64 * MIB, "%lld bytes were held back", (long long)held);
-    CHECK(atomic_load(&c->kept_bytes) == 0 && atomic_load(&c->held_bytes) == 0, "some are left");
+    CHECK(atomic_load(&c->ahead.kept) == 0 && atomic_load(&c->ahead.held) == 0, "some are left");
 }
 
 /* ---- several pools ---------------------------------------------------------------------------- */

@@ -20,11 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NSHAPES = 11, NTILES = 5, NGRIDS = 7, SEED = 17 };
+enum { NSHAPES = 11, NTILES = 5, NGRIDS = 8, SEED = 17 };
 static const int64_t shapes[NSHAPES][2] = {{0, 0},   {0, 5},    {5, 0},    {1, 1},     {7, 7},   {100, 100},
                                            {193, 193}, {300, 120}, {120, 300}, {257, 64}, {5, 400}};
 static const int64_t tiles[NTILES] = {1, 16, 33, 64, 500};
-static const int grids[NGRIDS][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {2, 3}, {3, 2}, {6, 1}};
+static const int grids[NGRIDS][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 4}, {2, 3}, {3, 2}, {6, 1}};
 
 static int failures, cases;
 
@@ -202,7 +202,22 @@ static void exchange(dag_context *ctx, const test_case *c, const int64_t *ipiv)
     free(b);
 }
 
-/* op(A) X = B for the factors of A, judged by |B - op(A) X| against |A| |X| max(n, 1) eps. */
+/* With new factors. */
+static int factor_and_solve(dag_context *ctx, const test_case *c, dag_matrix *B)
+{
+    dag_matrix *A = NULL;
+    int64_t *ipiv = calloc((size_t)(c->m + 1), sizeof(*ipiv)), info = -1;
+    int good = check(ctx, c, "make", make(ctx, c, 0, &A)) &&
+               check(ctx, c, "gesv", dag_gesv_with(ctx, A, ipiv, B, &c->options, &info));
+    if (good && info != 0)
+        fail(ctx, c, "info of gesv", (double)info);
+    dag_matrix_free(A);
+    free(ipiv);
+    return good;
+}
+
+/* op(A) X = B for the factors of A, or for A itself where F is NULL, judged by |B - op(A) X| against
+ * |A| |X| max(n, 1) eps. */
 static void solve(dag_context *ctx, const test_case *c, dag_matrix *F, const int64_t *ipiv,
                   dag_trans trans)
 {
@@ -211,14 +226,15 @@ static void solve(dag_context *ctx, const test_case *c, dag_matrix *F, const int
     dag_matrix *B = NULL;
     size_t item = dag_precision_size(c->prec);
     double eps = dag_precision_real(c->prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
-    const dag_matrix_desc desc = {.prec = c->prec, .m = n, .n = NRHS, .mb = c->nb, .nb = 2,
+    const dag_matrix_desc desc = {.prec = c->prec, .m = n, .n = NRHS, .mb = c->nb,
+                                  .nb = c->nb % 2 ? 2 : NRHS, /* one block column: by groups */
                                   .p = c->p, .q = c->q, .layout = c->layout, .name = "B"};
     char *a = calloc((size_t)n * (size_t)n + 1, 16), *x = calloc((size_t)n * NRHS + 1, item);
     if (check(ctx, c, "make", dag_matrix_new(ctx, &desc, &B)) &&
         check(ctx, c, "plrnt", dag_plrnt(ctx, B, 5))) {
         char *b = calloc((size_t)n * NRHS + 1, item);
         if (check(ctx, c, "gather", dag_matrix_gather(B, b, n > 0 ? n : 1)) &&
-            check(ctx, c, "getrs", dag_getrs(ctx, trans, F, ipiv, B)) &&
+            (F ? check(ctx, c, "getrs", dag_getrs(ctx, trans, F, ipiv, B)) : factor_and_solve(ctx, c, B)) &&
             check(ctx, c, "gather", dag_matrix_gather(B, x, n > 0 ? n : 1)) &&
             dag_rank(ctx) == 0) {
             double worst = 0, size = 0;
@@ -240,7 +256,7 @@ static void solve(dag_context *ctx, const test_case *c, dag_matrix *F, const int
                     size = fmax(size, scale);
                 }
             if (n > 0 && !(worst / (size * (double)n * eps) < 30))
-                fail(ctx, c, "getrs: error", worst / (size * (double)n * eps));
+                fail(ctx, c, F ? "getrs: error" : "gesv: error", worst / (size * (double)n * eps));
         }
         free(b);
     }
@@ -263,6 +279,7 @@ static void run_case(dag_context *ctx, const test_case *c)
         if (c->m == c->n) {
             solve(ctx, c, A, ipiv, DAG_NO_TRANS);
             solve(ctx, c, A, ipiv, cases % 2 ? DAG_TRANS : DAG_CONJ_TRANS);
+            solve(ctx, c, NULL, NULL, DAG_NO_TRANS);
         }
     }
     dag_matrix_free(A);

@@ -158,6 +158,22 @@ START_TEST(a_job_that_leaves_keeps_no_block)
 }
 END_TEST
 
+/* Nobody looks whether they have passed. */
+START_TEST(each_ticket_takes_a_place)
+{
+    start();
+    dagi_lane *lane = &device(0)->exec[1];
+    dagi_result result = DAGI_OK;
+    for (int i = 0; i < DAGI_LANE_SLOTS; i++) {
+        ck_assert_int_eq(dagi_lane_room(lane), DAGI_LANE_SLOTS - i);
+        ck_assert_int_eq(dagi_lane_mark(lane, pool), DAGI_OK);
+    }
+    ck_assert_int_eq(dagi_lane_room(lane), 0);
+    dagi_lane_poll(lane, &result);
+    ck_assert_int_eq(result, DAGI_OK);
+}
+END_TEST
+
 /* A task whose kernels have reported in all the places that it may have; they are done. */
 static void enlist_reporter(dagi_device *d, dagi_lane *lane)
 {
@@ -425,6 +441,7 @@ int main(void)
     TCase *pending = tcase_create("pending");
     tcase_add_test(pending, a_job_that_leaves_keeps_no_block);
     tcase_add_test(pending, reports_are_cleared_as_there_are_tickets);
+    tcase_add_test(pending, each_ticket_takes_a_place);
     suite_add_tcase(suite, pending);
     TCase *times = tcase_create("times");
     tcase_add_test(times, what_ends_together_shares_its_time);

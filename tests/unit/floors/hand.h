@@ -59,7 +59,7 @@ static inline void hand_free(dag_context *ctx)
     struct dagi_tasks *tasks = dagi_tasks(ctx);
     size_t allocated, idle;
     ck_assert_ptr_null(tasks->pools);
-    ck_assert_int_eq(atomic_load(&tasks->open_pools), 0);
+    ck_assert_int_eq(atomic_load(&tasks->open.pools), 0);
     ck_assert_int_eq(atomic_load(&tasks->starting), 0);
     for (int i = 0; i < tasks->nworkers; i++) {
         dagi_value_cache_free(tasks->workers[i]->values);

@@ -2,15 +2,23 @@
 
 #define A(i, j) DAG_AT(A, i, j)
 
-#pragma dag task in(T) inout(C)
-static void UPDATE(DAG_TILE_IN(T), DAG_TILE(C))
+#pragma dag task inout(T: LOWER)
+static void LOWER_PART(DAG_TILE(T))
 {
-    C[0] += T[0];
+    T[0] += 1;
+}
+
+#pragma dag task inout(T: LOWER)
+static void BELOW(DAG_TILE(T))
+{
+    T[1] += 1;
 }
 
 #pragma dag graph assume(A->nt >= 1)
 static void nest(dag_matrix *A)
 {
-    for (int k = 1; k < A->mt; k++)
-        UPDATE(A(k - 1, 0), A(k, 0));
+    for (int k = 0; k < A->mt; k++) {
+        LOWER_PART(A(k, 0));
+        BELOW(A(k, 0));
+    }
 }
