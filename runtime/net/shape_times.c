@@ -73,7 +73,7 @@ int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link)
     static const int shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING,
                                  DAG_BCAST_SCATTER};
     if (is_far(bytes, ndest, link))
-        return DAGI_TREE_STAR;
+        return DAG_BCAST_FLAT;
     if (link.beta <= 0 && link.near)
         return bytes && ndest <= STAR_RANKS ? DAG_BCAST_FLAT : DAG_BCAST_BINOMIAL;
     if (link.beta <= 0)

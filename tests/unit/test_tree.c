@@ -305,13 +305,13 @@ START_TEST(the_choice_knows_what_is_far)
     for (int known = 0; known < 2; known++) {
         const dagi_tree_link far = {.beta = known ? 1e-8 : 0, .latency = 20e-3},
                              close = {.latency = 0.4e-3}, node = {.near = 1, .latency = 20e-3};
-        ck_assert_int_eq(dagi_tree_choose(0, 3, 1, far), DAGI_TREE_STAR);
-        ck_assert_int_eq(dagi_tree_choose(5000, 64, 1, far), DAGI_TREE_STAR);
-        ck_assert_int_eq(dagi_tree_choose(1 << 20, 3, 1, far), DAGI_TREE_STAR);
-        ck_assert_int_ne(dagi_tree_choose(3 << 20, 3, 1, far), DAGI_TREE_STAR);
-        ck_assert_int_ne(dagi_tree_choose(1 << 20, 63, 1, far), DAGI_TREE_STAR);
-        ck_assert_int_ne(dagi_tree_choose(0, DAGI_TREE_MAX_CHILDREN + 1, 1, far), DAGI_TREE_STAR);
-        ck_assert_int_ne(dagi_tree_choose(0, 2, 1, close), DAGI_TREE_STAR);
+        ck_assert_int_eq(dagi_tree_choose(0, 3, 1, far), DAG_BCAST_FLAT);
+        ck_assert_int_eq(dagi_tree_choose(5000, 64, 1, far), DAG_BCAST_FLAT);
+        ck_assert_int_eq(dagi_tree_choose(1 << 20, 3, 1, far), DAG_BCAST_FLAT);
+        ck_assert_int_ne(dagi_tree_choose(3 << 20, 3, 1, far), DAG_BCAST_FLAT);
+        ck_assert_int_ne(dagi_tree_choose(1 << 20, 63, 1, far), DAG_BCAST_FLAT);
+        ck_assert_int_ne(dagi_tree_choose(0, DAGI_TREE_MAX_CHILDREN + 1, 1, far), DAG_BCAST_FLAT);
+        ck_assert_int_ne(dagi_tree_choose(0, 2, 1, close), DAG_BCAST_FLAT);
         ck_assert_int_eq(dagi_tree_choose(0, 3, 1, node), DAG_BCAST_BINOMIAL);
     }
 }
