@@ -83,12 +83,15 @@ const char *plan_device_name(int device)
 #define KERNELS_OF(NAME, number, name, file, kernels) [number] = kernels,
 static void kernel_headers(builder *b)
 {
-    static const char *const headers[] = {DAG_DEVICE_KINDS(KERNELS_OF)};
+    static const char any[] = "dag/kernels_device.h";
+    static const char *const headers[] = {any, DAG_DEVICE_KINDS_BESIDE_HOST(KERNELS_OF)};
     bool wanted[UTIL_COUNT(headers)] = {false};
     for (size_t i = 0; i < b->p->n_classes; i++)
-        for (size_t k = 0; k < b->p->classes[i].n_bodies; k++)
-            if (b->p->classes[i].bodies[k].device != DAG_DEVICE_ANY)
-                wanted[b->p->classes[i].bodies[k].device] = true;
+        for (size_t k = 0; k < b->p->classes[i].n_bodies; k++) {
+            int device = b->p->classes[i].bodies[k].device;
+            if (device != DAG_HOST)
+                wanted[device == DAG_DEVICE_ANY || strcmp(headers[device], any) == 0 ? 0 : device] = true;
+        }
     for (size_t i = 0; i < UTIL_COUNT(headers); i++)
         if (wanted[i] && headers[i][0])
             b->p->kernels[b->p->n_kernels++] = headers[i];

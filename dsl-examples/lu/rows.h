@@ -7,7 +7,7 @@
 #define LA_ROWS_H
 
 #include <dag/kernels.h>
-#include <dag/kernels_cuda.h>
+#include <dag/kernels_device.h>
 
 #include <stdint.h>
 #include <string.h>
@@ -122,19 +122,19 @@ static inline void la_moves_of_step(la_moves *m, int s, int KT, int64_t K, int n
 }
 
 /* Those of a panel, for devices; `pivot` is there. */
-static inline dag_cuda_exchanges la_exchanges_of_panel(int k, int count, int nb, int P, int p,
+static inline dag_device_exchanges la_exchanges_of_panel(int k, int count, int nb, int P, int p,
                                                        const int64_t *pivot)
 {
-    return (dag_cuda_exchanges){.pivot = pivot, .first = (int64_t)k * nb, .count = count, .nb = nb,
+    return (dag_device_exchanges){.pivot = pivot, .first = (int64_t)k * nb, .count = count, .nb = nb,
                                 .parts = P, .part = p};
 }
 
 /* Those of step s, for devices; `pivot` is on the host. */
-static inline dag_cuda_exchanges la_exchanges_of_step(int s, int KT, int64_t K, int nb, int P, int p,
+static inline dag_device_exchanges la_exchanges_of_step(int s, int KT, int64_t K, int nb, int P, int p,
                                                       const int64_t *pivot, int backward)
 {
     int64_t top = (int64_t)(backward ? KT - 1 - s : s) * nb;
-    return (dag_cuda_exchanges){.pivot = pivot, .first = top,
+    return (dag_device_exchanges){.pivot = pivot, .first = top,
                                 .count = K - top < nb ? (int)(K - top) : nb, .nb = nb, .parts = P,
                                 .part = p, .backward = backward != 0, .pivot_on_host = true};
 }

@@ -290,7 +290,7 @@ typedef struct dag_device_stats {
                                needs of all that devices could have run: with less `memory` that task
                                went to a core */
     double busy;        /**< seconds with a kernel under way */
-    double flops;       /**< operations of the kernels of <dag/kernels_cuda.h> that it ran, and of those
+    double flops;       /**< operations of the kernels of <dag/kernels_device.h> that it ran, and of those
                              that bodies told of (dag_device_flops()) */
     double copying;     /**< seconds with a copy from or to it under way */
     double overlapped;  /**< of these, with a kernel under way as well */

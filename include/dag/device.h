@@ -24,6 +24,12 @@ typedef struct dag_device_queue dag_device_queue;
 /** The queue that this task's kernels go to. */
 dag_device_queue *dag_device_queue_of(const struct dag_task *task);
 
+/** The kind of the device that a queue belongs to: what a queue begins with, whichever plug-in made it. */
+static inline dag_device_kind dag_device_queue_kind(const dag_device_queue *queue)
+{
+    return *(const dag_device_kind *)(const void *)queue;
+}
+
 /** The kind of the device that this task runs on, for bodies of `type = DEVICE`, which run on any. */
 dag_device_kind dag_device_kind_of(const struct dag_task *task);
 
@@ -48,7 +54,7 @@ void *dag_device_workspace(const struct dag_task *task);
 int *dag_device_info(const struct dag_task *task, int64_t offset);
 
 /** Kernels of the body's own take so many floating point operations, for dag_device_stats; those of
- *  <dag/kernels_cuda.h> are counted without being told. */
+ *  <dag/kernels_device.h> are counted without being told. */
 void dag_device_flops(const struct dag_task *task, double flops);
 
 #ifdef __cplusplus

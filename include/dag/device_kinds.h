@@ -12,15 +12,16 @@
  * - number: from 0 on, it indexes tables. The first kind is the host;
  * - name: of the settings name_memory and name_plugin;
  * - file: the plug-in with its back end; "" = none comes with the library, name_plugin names one;
- * - kernels: the header with kernels for such bodies, which the C that dagcc makes of them includes;
- *   "" = there is none, or (host) the bodies' author chooses.
+ * - kernels: the header with what such bodies may call, which the C that dagcc makes of them includes;
+ *   "" = there is none, or (host) the bodies' author chooses. Bodies for any kind (`type = DEVICE`) have
+ *   dag/kernels_device.h.
  */
 #define DAG_DEVICE_KINDS(X) \
     X(CPU, 0, cpu, "", "")  \
     DAG_DEVICE_KINDS_BESIDE_HOST(X)
 
 #define DAG_DEVICE_KINDS_BESIDE_HOST(X)                           \
-    X(CUDA, 1, cuda, "libdag_cuda.so", "dag/kernels_cuda.h")      \
-    X(OPENCL, 2, opencl, "", "")
+    X(CUDA, 1, cuda, "libdag_cuda.so", "dag/kernels_device.h")  \
+    X(OPENCL, 2, opencl, "libdag_opencl.so", "dag/opencl.h")
 
 #endif

@@ -99,7 +99,7 @@ typedef enum dag_kernel_op {
     DAG_OP_TPMQRT,
     DAG_OP_GEQRT_STACK,
     DAG_OP_GEMQRT_STACK,
-    DAG_OP_POTRF_WORKSPACE, /**< of devices only: kernels_cuda.h */
+    DAG_OP_POTRF_WORKSPACE, /**< of devices only: kernels_device.h */
     DAG_OP_PICK_ROWS,       /**< likewise */
     DAG_OP_PUT_ROWS,        /**< likewise */
     DAG_OP_COUNT

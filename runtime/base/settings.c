@@ -89,6 +89,10 @@ static const setting table[] = {
      "print a report to stderr at the end: speed, critical path, idle time by cause, links"},
     {"gpus", KIND_COUNT, FIELD(gpus), "-1", -1, 16, NULL,
      "devices that this process uses: -1 all that are there, 0 none, n exactly that many"},
+    {"device_backend", KIND_TEXT, FIELD(device_backend), "auto", 0,
+     sizeof((dagi_settings *)0)->device_backend - 1, NULL,
+     "kinds of devices that are used, as cuda,opencl: auto (CUDA, then OpenCL accelerators), or those named; "
+     "processors are OpenCL devices only where opencl is named"},
     {"device_contexts", KIND_COUNT, FIELD(device_contexts), "1", 1, 8, NULL,
      "contexts of this process that share each device: each has that part of its memory"},
     {"device_policy", KIND_TEXT, FIELD(device_policy), "time", 0,

@@ -28,6 +28,7 @@ dag_status dagi_direct_settle(dagi_comm *c, char *why, size_t why_size)
     }
     const dagi_direct_question q = {.wish = ctx->settings.gpu_mpi,
                                     .ndevices = dag_devices(ctx),
+                                    .handles = dagi_devices_handles(ctx),
                                     .room = dagi_devices_room(ctx),
                                     .put = dagi_devices_put,
                                     .arg = ctx};

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DAGI_BACKEND_ABI 5
+#define DAGI_BACKEND_ABI 6
 
 typedef enum dagi_result {
     DAGI_OK = 0,
@@ -46,6 +46,11 @@ typedef struct dagi_copy_job {
     size_t elem;
 } dagi_copy_job;
 
+/* A program of kernels that the application has: dag_opencl_program(). */
+typedef struct dagi_text {
+    const char *name, *text;
+} dagi_text;
+
 typedef struct dagi_backend {
     int abi; /* DAGI_BACKEND_ABI */
     const char *name; /* "cuda" */
@@ -57,8 +62,12 @@ typedef struct dagi_backend {
     /* 1: the environment has these devices round single precision to fewer bits, and `why` is a sentence:
      * tasks in precisions s and c do not run there. NULL: they never do. */
     int (*rounds_single)(char *why, size_t size);
-    /* Devices that can be used. 0: `why` is a sentence. */
-    int (*count)(char *why, size_t size);
+    /* The application's programs of kernels for this kind, before a device is opened; they stay where they
+     * are. NULL: this kind's bodies bring their kernels with them. */
+    void (*texts)(const dagi_text *texts, int n);
+    /* Devices that can be used; with `processors`, those as well that are the cores in other clothes. 0:
+     * `why` is a sentence. */
+    int (*count)(int processors, char *why, size_t size);
     dagi_result (*open)(int index, void **device, dagi_backend_info *info);
     void (*close)(void *device);
     /* Name and message of the last call of this thread that failed. */
@@ -84,6 +93,11 @@ typedef struct dagi_backend {
     void (*queue_free)(void *queue); /* waits for what is in it, unless the device is lost */
     /* cudaStream_t and the like, for bodies that launch kernels of their own. */
     void *(*stream)(void *queue);
+    /* What stands behind an address of the device, where the kind's own library does not know addresses: 0 =
+     * nothing. NULL: addresses are real ones. */
+    int (*buffer)(void *queue, const void *at, void **buffer, size_t *offset);
+    /* A kernel of one of `texts`, of this queue. NULL: there is none; error() says why. */
+    void *(*own_kernel)(void *queue, const char *program, const char *kernel);
     dagi_result (*copy_in)(void *queue, const dagi_copy_job *job);     /* host -> device */
     dagi_result (*copy_out)(void *queue, const dagi_copy_job *job);    /* device -> host */
     dagi_result (*copy_within)(void *queue, const dagi_copy_job *job); /* on this device */
@@ -103,6 +117,7 @@ typedef struct dagi_backend {
 
 /* The head of a queue, set by whoever has asked for the queue. */
 typedef struct dagi_queue_head {
+    dag_device_kind kind; /* first: dag_device_queue_kind() */
     const dagi_backend *backend;
 } dagi_queue_head;
 

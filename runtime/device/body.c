@@ -1,11 +1,61 @@
 /* What a body for a device may ask for; include/dag/device.h. */
 #include "device_impl.h"
 
+#include <dag/opencl.h>
+
+#include <string.h>
+
 void *dag_device_stream(dag_device_queue *queue)
 {
     const dagi_queue_head *head = (const void *)queue;
     return head->backend->stream(queue);
 }
+
+/* ---- kernels of the application's own ------------------------------------------------------------ */
+
+enum { TEXTS = 32 };
+
+/* Written before dag_init() alone, so without a lock. */
+static dagi_text texts[TEXTS];
+static int ntexts;
+
+dag_status dag_opencl_program(const char *name, const char *text)
+{
+    if (!name || !text)
+        return DAG_ERR_ARG;
+    for (int i = 0; i < ntexts; i++) {
+        if (strcmp(texts[i].name, name) == 0)
+            return DAG_ERR_ARG;
+    }
+    if (ntexts == TEXTS)
+        return DAG_ERR_NOMEM;
+    texts[ntexts++] = (dagi_text){name, text};
+    return DAG_SUCCESS;
+}
+
+void dagi_device_texts(const dagi_backend *backend)
+{
+    if (backend->texts)
+        backend->texts(texts, ntexts);
+}
+
+struct _cl_kernel *dag_opencl_kernel(dag_device_queue *queue, const char *program, const char *kernel)
+{
+    const dagi_backend *backend = ((const dagi_queue_head *)(const void *)queue)->backend;
+    return backend->own_kernel ? backend->own_kernel(queue, program, kernel) : NULL;
+}
+
+int dag_device_buffer(dag_device_queue *queue, const void *at, struct _cl_mem **buffer, size_t *offset)
+{
+    const dagi_backend *backend = ((const dagi_queue_head *)(const void *)queue)->backend;
+    void *found = NULL;
+    if (!backend->buffer || !backend->buffer(queue, at, &found, offset))
+        return 0;
+    *buffer = found;
+    return 1;
+}
+
+/* ---- what a body is given ------------------------------------------------------------------------ */
 
 static dagi_job *job_of(const struct dag_task *task)
 {

@@ -184,6 +184,16 @@ void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes)
     return result == DAGI_OK ? d->piece.begin : NULL;
 }
 
+int dagi_devices_handles(const dag_context *ctx)
+{
+    const struct dagi_devices *all = dagi_tasks(ctx)->devices;
+    for (int i = 0; all && i < all->count; i++) {
+        if (all->device[i]->backend->buffer)
+            return 1;
+    }
+    return 0;
+}
+
 void dagi_devices_send_directly(dag_context *ctx, size_t inline_max)
 {
     if (!dagi_tasks(ctx)->devices)

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 /* Programs without kernels lack it. */
@@ -246,6 +247,17 @@ typedef struct offer {
     int there;
 } offer;
 
+/* One card may have drivers of two kinds: it is used by the first. */
+static int known_otherwise(const struct dagi_devices *all, const dagi_device *d)
+{
+    for (int i = 0; i < all->count && d->info.bus[0]; i++) {
+        const dagi_device *other = all->device[i];
+        if (other->backend != d->backend && strcasecmp(other->info.bus, d->info.bus) == 0)
+            return 1;
+    }
+    return 0;
+}
+
 /* The devices of one kind, until there are `wanted`; < 0: as many as can be had. */
 static dag_status open_kind(struct dagi_devices *all, const offer *o, char *why, size_t size)
 {
@@ -256,7 +268,9 @@ static dag_status open_kind(struct dagi_devices *all, const offer *o, char *why,
         if (wanted >= 0 && all->count >= wanted)
             return DAG_SUCCESS;
         dagi_device *d = open_device(all, o->backend, i, reason, sizeof reason);
-        if (d) {
+        if (d && known_otherwise(all, d)) {
+            close_device(d);
+        } else if (d) {
             all->device[all->count++] = d;
             all->mixed |= all->device[0]->backend != d->backend;
             all->backend[o->backend->kind] = o->backend;
@@ -296,17 +310,54 @@ static dag_status open_all(struct dagi_devices *all, const offer *offers, char *
     return status;
 }
 
+/* Whether a list of kinds has this one. */
+static int listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncasecmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return 1;
+    }
+    return 0;
+}
+
+/* 0: `why` says what the setting names that is no kind. */
+static int check_kinds(const char *list, char *why, size_t size)
+{
+    size_t known = strcmp(list, "auto") == 0 ? strlen(list) : 0, used = 0;
+    char names[128] = "";
+    for (int k = DAG_HOST + 1; k < DAG_DEVICE_KIND_COUNT; k++) {
+        const char *name = dagi_kinds[k].prefix;
+        if (listed(list, name))
+            known += strlen(name) + (known > 0);
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
+    }
+    if (known == strlen(list) && known > 0)
+        return 1;
+    snprintf(why, size, "device_backend = %s: must be auto, or a list, with commas, of %s", list, names);
+    return 0;
+}
+
 /* Devices of all kinds that could be opened. Where there are none, the first reason is kept. */
 static int find_offers(const dag_context *ctx, offer *offers)
 {
     int there = 0;
     char *first = dagi_tasks(ctx)->no_devices;
+    const char *list = ctx->settings.device_backend;
+    int automatic = strcmp(list, "auto") == 0;
     first[0] = '\0';
     for (int k = DAG_HOST + 1; k < DAG_DEVICE_KIND_COUNT; k++) {
         char why[sizeof dagi_tasks(ctx)->no_devices] = "";
-        const dagi_backend *backend =
-            found_instead ? instead[k] : dagi_plugin_load(ctx, (dag_device_kind)k, why, sizeof why);
-        int count = backend ? backend->count(why, sizeof why) : 0;
+        int named = !automatic && listed(list, dagi_kinds[k].prefix);
+        const dagi_backend *backend = instead[k];
+        if (!automatic && !named)
+            continue;
+        if (!found_instead)
+            backend = dagi_plugin_load(ctx, (dag_device_kind)k, named, why, sizeof why);
+        if (backend)
+            dagi_device_texts(backend);
+        int count = backend ? backend->count(named, why, sizeof why) : 0;
         offers[k] = (offer){backend, count < 0 ? 0 : count};
         there += offers[k].there;
         if (!first[0])
@@ -410,6 +461,8 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
         snprintf(why, size, "device_policy = %s: must be one of %s", name, names);
         return DAG_ERR_SETTING;
     }
+    if (!check_kinds(ctx->settings.device_backend, why, size))
+        return DAG_ERR_SETTING;
     offer offers[DAG_DEVICE_KIND_COUNT] = {{NULL, 0}};
     int there = 0, wanted = (int)ctx->settings.gpus;
     if (reason)

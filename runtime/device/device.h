@@ -112,6 +112,8 @@ void dagi_device_choose(struct dagi_worker *w);
  * cannot be done. */
 size_t dagi_devices_room(const dag_context *ctx);
 void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes);
+/* 1: a device of this rank has memory without addresses. */
+int dagi_devices_handles(const dag_context *ctx);
 /* From now on messages are sent from devices. */
 void dagi_devices_send_directly(dag_context *ctx, size_t inline_max);
 

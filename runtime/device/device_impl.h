@@ -283,7 +283,10 @@ void dagi_cores_model(const char *cpuinfo, char *text, size_t size);
 /* ---- plugin.c ------------------------------------------------------------------------------- */
 
 /* The back end for that kind, or NULL; with the reason, where the library has one. It stays loaded. */
-const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, char *why,
+void dagi_device_texts(const dagi_backend *backend);
+
+/* `named`: the user asks for this kind, so it is loaded without asking first whether there is a device. */
+const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, int named, char *why,
                                      size_t size);
 /* A row of dag/device_kinds.h. */
 typedef struct dagi_kind {

@@ -20,7 +20,7 @@ dagi_result dagi_lane_open(dagi_lane *lane, dagi_device *device, int urgent)
     lane->device = device;
     dagi_result result = device->backend->queue_new(device->handle, urgent, &lane->queue);
     if (result == DAGI_OK)
-        *(dagi_queue_head *)lane->queue = (dagi_queue_head){device->backend};
+        *(dagi_queue_head *)lane->queue = (dagi_queue_head){device->backend->kind, device->backend};
     return result;
 }
 

@@ -107,7 +107,7 @@ static const dagi_backend *open_plugin(const char *path, dag_device_kind kind, c
     return NULL;
 }
 
-const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, char *why,
+const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, int named, char *why,
                                      size_t size)
 {
     const dagi_kind *row = &dagi_kinds[kind];
@@ -124,7 +124,7 @@ const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kin
     snprintf(why, size, "there is no %s (set %s_plugin)", row->file, row->prefix);
     for (int i = 0; candidate(i, row->file, path, sizeof path); i++) {
         if (path[0] && access(path, R_OK) == 0)
-            return !probes[kind] || probes[kind](why, size) ? open_plugin(path, kind, why, size)
+            return named || !probes[kind] || probes[kind](why, size) ? open_plugin(path, kind, why, size)
                                                             : NULL;
     }
     return NULL;

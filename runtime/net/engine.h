@@ -32,6 +32,7 @@ typedef void (*dagi_am_fn)(void *arg, int source, const void *data, size_t bytes
 typedef struct dagi_direct_question {
     int wish;     /* enum dagi_gpu_mpi */
     int ndevices; /* of this rank */
+    int handles;  /* 1: one of them has memory without addresses, of which MPI knows nothing */
     size_t room;  /* bytes that each of them has for the test at least; SIZE_MAX = there is none */
     /* Bytes of a pattern in the memory of a device: where; NULL = it cannot be done. */
     void *(*put)(void *arg, int device, const void *pattern, size_t bytes);

@@ -25,7 +25,7 @@ try() {
 for header in "$include"/dag/*.h; do
     name=dag/${header##*/}
     case $name in
-    dag/precision.h | dag/precision_undef.h | dag/kernels_decl.h | dag/kernels_cuda_decl.h) continue ;; # templates: below
+    dag/precision.h | dag/precision_undef.h | dag/kernels_decl.h | dag/kernels_device_decl.h) continue ;; # templates: below
     dag/mpi.h) [ $has_mpi = yes ] || continue ;;
     esac
     try "$name" "#include <$name>

@@ -2,7 +2,8 @@
 
 set(DAG_WITH_MPI AUTO CACHE STRING "Use MPI: AUTO (if the probe works), ON (else stop), OFF")
 set(DAG_WITH_CUDA AUTO CACHE STRING "Use CUDA: AUTO (if the probe works), ON (else stop), OFF")
-foreach(option IN ITEMS DAG_WITH_MPI DAG_WITH_CUDA)
+set(DAG_WITH_OPENCL AUTO CACHE STRING "Use OpenCL: AUTO (if it is found), ON (else stop), OFF")
+foreach(option IN ITEMS DAG_WITH_MPI DAG_WITH_CUDA DAG_WITH_OPENCL)
     set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
     string(TOUPPER "${${option}}" value)
     if(NOT value MATCHES "^(AUTO|ON|OFF)$")

@@ -132,6 +132,7 @@ dag_optional_pkg(HWLOC dag_hwloc hwloc.c hwloc libhwloc-dev
 dag_optional_pkg(ISL dag_isl isl.c isl libisl-dev "dagcc cannot prove task graphs")
 dag_optional_pkg(CHECK dag_check check.c check check "unit tests are not built")
 include(DagProbeCuda)
+include(DagProbeOpencl)
 
 set_target_properties(dag_mpi PROPERTIES EXPORT_NAME mpi)
 set_target_properties(dag_blas PROPERTIES EXPORT_NAME blas)

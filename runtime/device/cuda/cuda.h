@@ -60,7 +60,7 @@ const char *dagi_cuda_error(void);
 /* ---- device.c ---- */
 
 int dagi_cuda_rounds_single(char *why, size_t size);
-int dagi_cuda_count(char *why, size_t size);
+int dagi_cuda_count(int processors, char *why, size_t size);
 dagi_result dagi_cuda_open(int index, void **device, dagi_backend_info *info);
 void dagi_cuda_close(void *device);
 dagi_result dagi_cuda_alloc(void *device, size_t bytes, void **at);
@@ -101,7 +101,7 @@ void dagi_cuda_events_drop(dagi_cuda_device *device); /* all idle ones */
 
 /* Of the tables of kernels. */
 #define ENTRY(code, name, letter, prec)                                                            \
-    {DAG_OP_##code, prec, DAG_DEVICE_CUDA, (dag_kernel_fn)dag_tile_##letter##cuda_##name,          \
+    {DAG_OP_##code, prec, DAG_DEVICE_CUDA, (dag_kernel_fn)dag_tile_##letter##dev_##name,          \
      "dag_tile_" #letter "cuda_" #name}
 #define ENTRIES(code, name)                                                                        \
     ENTRY(code, name, s, DAG_S), ENTRY(code, name, d, DAG_D), ENTRY(code, name, c, DAG_C),         \

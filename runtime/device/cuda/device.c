@@ -23,8 +23,9 @@ int dagi_cuda_rounds_single(char *why, size_t size)
     return 1;
 }
 
-int dagi_cuda_count(char *why, size_t size)
+int dagi_cuda_count(int processors, char *why, size_t size)
 {
+    (void)processors;
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaSuccess && count > 0)

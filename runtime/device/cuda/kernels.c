@@ -1,11 +1,11 @@
 /*
- * Kernels: cuBLAS and cuSOLVER behind the signatures of dag/kernels_cuda.h, four precisions. Scalars
+ * Kernels: cuBLAS and cuSOLVER behind the signatures of dag/kernels_device.h, four precisions. Scalars
  * are passed by value to the kernels and live until the call returns: the handles are in the mode
  * for pointers to host memory.
  */
 #include "cuda.h"
 
-#include <dag/kernels_cuda.h>
+#include <dag/kernels_device.h>
 
 #include <pthread.h>
 #include <stdlib.h>

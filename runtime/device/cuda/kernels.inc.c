@@ -30,13 +30,13 @@ static cusolverStatus_t FN(query_potrf)(cusolverDnHandle_t handle, cublasFillMod
     return CUSOLVER(potrf_bufferSize)(handle, uplo, n, NULL, n, items);
 }
 
-size_t FN(cuda_potrf_workspace)(dag_uplo uplo, int n)
+size_t FN(dev_potrf_workspace)(dag_uplo uplo, int n)
 {
     int items = n > 0 ? most_items(DAG_PREC, uplo, n, FN(query_potrf)) : 0;
     return items < 0 ? SIZE_MAX : (size_t)items * sizeof(elem_t);
 }
 
-void FN(cuda_potrf)(dag_device_queue *queue, dag_uplo uplo, int n, elem_t *A, int lda, void *work,
+void FN(dev_potrf)(dag_device_queue *queue, dag_uplo uplo, int n, elem_t *A, int lda, void *work,
                     int *info)
 {
     if (n <= 0 || !ready(queue))
@@ -52,7 +52,7 @@ void FN(cuda_potrf)(dag_device_queue *queue, dag_uplo uplo, int n, elem_t *A, in
     dagi_cuda_positive(queue, n, A, lda, sizeof(elem_t), sizeof(real_t), info);
 }
 
-void FN(cuda_trsm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
+void FN(dev_trsm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
                    dag_diag diag, int m, int n, elem_t alpha, const elem_t *A, int lda, elem_t *B,
                    int ldb)
 {
@@ -71,14 +71,14 @@ static void FN(trmm_to)(dag_device_queue *queue, dag_side side, dag_uplo uplo, d
              IN(&alpha), IN(A), lda, IN(B), ldb, OUT(C), ldc);
 }
 
-void FN(cuda_trmm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
+void FN(dev_trmm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
                    dag_diag diag, int m, int n, elem_t alpha, const elem_t *A, int lda, elem_t *B,
                    int ldb)
 {
     FN(trmm_to)(queue, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb, B, ldb);
 }
 
-void FN(cuda_syrk)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
+void FN(dev_syrk)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
                    elem_t alpha, const elem_t *A, int lda, elem_t beta, elem_t *C, int ldc)
 {
     if (n > 0 && ready(queue))
@@ -86,7 +86,7 @@ void FN(cuda_syrk)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int 
              IN(&beta), OUT(C), ldc);
 }
 
-void FN(cuda_herk)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
+void FN(dev_herk)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
                    real_t alpha, const elem_t *A, int lda, real_t beta, elem_t *C, int ldc)
 {
 #if DAG_COMPLEX
@@ -94,11 +94,11 @@ void FN(cuda_herk)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int 
         BLAS(queue, herk, fill_of(uplo), op_of(trans), n, k, &alpha, IN(A), lda, &beta, OUT(C),
              ldc);
 #else
-    FN(cuda_syrk)(queue, uplo, trans, n, k, alpha, A, lda, beta, C, ldc);
+    FN(dev_syrk)(queue, uplo, trans, n, k, alpha, A, lda, beta, C, ldc);
 #endif
 }
 
-void FN(cuda_gemm)(dag_device_queue *queue, dag_trans transa, dag_trans transb, int m, int n, int k,
+void FN(dev_gemm)(dag_device_queue *queue, dag_trans transa, dag_trans transb, int m, int n, int k,
                    elem_t alpha, const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta,
                    elem_t *C, int ldc)
 {
@@ -107,7 +107,7 @@ void FN(cuda_gemm)(dag_device_queue *queue, dag_trans transa, dag_trans transb, 
              IN(&beta), OUT(C), ldc);
 }
 
-void FN(cuda_symm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, int m, int n, elem_t alpha,
+void FN(dev_symm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, int m, int n, elem_t alpha,
                    const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C,
                    int ldc)
 {
@@ -116,7 +116,7 @@ void FN(cuda_symm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, int m,
              IN(&beta), OUT(C), ldc);
 }
 
-void FN(cuda_hemm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, int m, int n, elem_t alpha,
+void FN(dev_hemm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, int m, int n, elem_t alpha,
                    const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C,
                    int ldc)
 {
@@ -125,11 +125,11 @@ void FN(cuda_hemm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, int m,
         BLAS(queue, hemm, side_of(side), fill_of(uplo), m, n, IN(&alpha), IN(A), lda, IN(B), ldb,
              IN(&beta), OUT(C), ldc);
 #else
-    FN(cuda_symm)(queue, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc);
+    FN(dev_symm)(queue, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc);
 #endif
 }
 
-void FN(cuda_syr2k)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
+void FN(dev_syr2k)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
                     elem_t alpha, const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta,
                     elem_t *C, int ldc)
 {
@@ -138,7 +138,7 @@ void FN(cuda_syr2k)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int
              ldb, IN(&beta), OUT(C), ldc);
 }
 
-void FN(cuda_her2k)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
+void FN(dev_her2k)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n, int k,
                     elem_t alpha, const elem_t *A, int lda, const elem_t *B, int ldb, real_t beta,
                     elem_t *C, int ldc)
 {
@@ -147,12 +147,12 @@ void FN(cuda_her2k)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int
         BLAS(queue, her2k, fill_of(uplo), op_of(trans), n, k, IN(&alpha), IN(A), lda, IN(B), ldb,
              &beta, OUT(C), ldc);
 #else
-    FN(cuda_syr2k)(queue, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+    FN(dev_syr2k)(queue, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
 #endif
 }
 
 /* cuBLAS takes a matrix with the factor 0 for absent: what lies there is not read. */
-void FN(cuda_geadd)(dag_device_queue *queue, dag_trans trans, int m, int n, elem_t alpha,
+void FN(dev_geadd)(dag_device_queue *queue, dag_trans trans, int m, int n, elem_t alpha,
                     const elem_t *A, int lda, elem_t beta, elem_t *B, int ldb)
 {
     if (m > 0 && n > 0 && ready(queue))
@@ -160,44 +160,7 @@ void FN(cuda_geadd)(dag_device_queue *queue, dag_trans trans, int m, int n, elem
              ldb, OUT(B), ldb);
 }
 
-/* ---- products with Q --------------------------------------------------------------------- */
-
-void FN(cuda_gemqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int k, const elem_t *V,
-                     int ldv, const elem_t *T, int ldt, elem_t *C, int ldc, elem_t *W, int ldw)
-{
-    const elem_t *below = V + k; /* the triangle's rows are the first k */
-    FN(trmm_to)(queue, DAG_LEFT, DAG_LOWER, DAG_CONJ_TRANS, DAG_UNIT, k, n, 1, V, ldv, C, ldc, W,
-                ldw);
-    if (m > k && k > 0)
-        FN(cuda_gemm)(queue, DAG_CONJ_TRANS, DAG_NO_TRANS, k, n, m - k, 1, below, ldv, C + k, ldc, 1,
-                      W, ldw);
-    FN(cuda_trmm)(queue, DAG_LEFT, DAG_UPPER, trans, DAG_NON_UNIT, k, n, 1, T, ldt, W, ldw);
-    if (m > k && k > 0)
-        FN(cuda_gemm)(queue, DAG_NO_TRANS, DAG_NO_TRANS, m - k, n, k, -1, below, ldv, W, ldw, 1,
-                      C + k, ldc);
-    FN(cuda_trmm)(queue, DAG_LEFT, DAG_LOWER, DAG_NO_TRANS, DAG_UNIT, k, n, 1, V, ldv, W, ldw);
-    FN(cuda_geadd)(queue, DAG_NO_TRANS, k, n, -1, W, ldw, 1, C, ldc);
-}
-
-void FN(cuda_tpmqrt)(dag_device_queue *queue, dag_trans trans, int m, int n, int k, const elem_t *V,
-                     int ldv, const elem_t *T, int ldt, elem_t *A, int lda, elem_t *B, int ldb,
-                     elem_t *W, int ldw)
-{
-    int full = m - k; /* rows of V above the triangle */
-    const elem_t *triangle = V + full;
-    FN(trmm_to)(queue, DAG_LEFT, DAG_UPPER, DAG_CONJ_TRANS, DAG_NON_UNIT, k, n, 1, triangle, ldv,
-                B + full, ldb, W, ldw);
-    if (full > 0 && k > 0)
-        FN(cuda_gemm)(queue, DAG_CONJ_TRANS, DAG_NO_TRANS, k, n, full, 1, V, ldv, B, ldb, 1, W, ldw);
-    FN(cuda_geadd)(queue, DAG_NO_TRANS, k, n, 1, A, lda, 1, W, ldw);
-    FN(cuda_trmm)(queue, DAG_LEFT, DAG_UPPER, trans, DAG_NON_UNIT, k, n, 1, T, ldt, W, ldw);
-    FN(cuda_geadd)(queue, DAG_NO_TRANS, k, n, -1, W, ldw, 1, A, lda);
-    if (full > 0 && k > 0)
-        FN(cuda_gemm)(queue, DAG_NO_TRANS, DAG_NO_TRANS, full, n, k, -1, V, ldv, W, ldw, 1, B, ldb);
-    FN(cuda_trmm)(queue, DAG_LEFT, DAG_UPPER, DAG_NO_TRANS, DAG_NON_UNIT, k, n, 1, triangle, ldv, W,
-                  ldw);
-    FN(cuda_geadd)(queue, DAG_NO_TRANS, k, n, -1, W, ldw, 1, B + full, ldb);
-}
+#include "device/reflectors.inc.c"
 
 #undef CUBLAS
 #undef CUBLAS_TEXT

@@ -9,7 +9,7 @@
 #include "cuda.h"
 #include "own.h"
 
-#include <dag/kernels_cuda.h>
+#include <dag/kernels_device.h>
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -77,7 +77,7 @@ static void launch(dag_device_queue *q, int error, const char *call)
     dagi_cuda_note(q, dagi_cuda_result((cudaError_t)error, call));
 }
 
-static dagi_cuda_exchanges exchanges_of(const dag_cuda_exchanges *e, int64_t first, int count)
+static dagi_cuda_exchanges exchanges_of(const dag_device_exchanges *e, int64_t first, int count)
 {
     return (dagi_cuda_exchanges){.first = first, .count = count, .backward = e->backward,
                                  .nb = e->nb > 0 ? e->nb : 1, .parts = e->parts > 0 ? e->parts : 1,
@@ -85,7 +85,7 @@ static dagi_cuda_exchanges exchanges_of(const dag_cuda_exchanges *e, int64_t fir
 }
 
 /* What exchanges come to, in the workspace. 0: refused. */
-static int find_moves(dag_device_queue *q, const dag_cuda_exchanges *e, const dagi_cuda_exchanges *x,
+static int find_moves(dag_device_queue *q, const dag_device_exchanges *e, const dagi_cuda_exchanges *x,
                       void *work)
 {
     const int64_t *pivot = e->pivot + x->first;
@@ -101,7 +101,7 @@ static int find_moves(dag_device_queue *q, const dag_cuda_exchanges *e, const da
     return dagi_cuda_ready(q);
 }
 
-static void swap(dag_device_queue *q, const dag_cuda_exchanges *e, const dagi_cuda_rows *A,
+static void swap(dag_device_queue *q, const dag_device_exchanges *e, const dagi_cuda_rows *A,
                  void *work)
 {
     for (int done = 0; done < e->count && A->m > 0 && A->n > 0; done += DAGI_CUDA_SWAP_MOST) {
@@ -113,7 +113,7 @@ static void swap(dag_device_queue *q, const dag_cuda_exchanges *e, const dagi_cu
     }
 }
 
-static void pick(dag_device_queue *q, const dag_cuda_exchanges *e, const dagi_cuda_rows *C,
+static void pick(dag_device_queue *q, const dag_device_exchanges *e, const dagi_cuda_rows *C,
                  const dagi_cuda_rows *W, void *work)
 {
     dagi_cuda_exchanges x = exchanges_of(e, e->first, e->count);
@@ -121,7 +121,7 @@ static void pick(dag_device_queue *q, const dag_cuda_exchanges *e, const dagi_cu
         launch(q, own->pick(q->stream, &x, moves_in(work, x.count), C, W), "picking up rows");
 }
 
-static void put(dag_device_queue *q, const dag_cuda_exchanges *e, const dagi_cuda_rows *W,
+static void put(dag_device_queue *q, const dag_device_exchanges *e, const dagi_cuda_rows *W,
                 const dagi_cuda_rows *C, void *work)
 {
     dagi_cuda_exchanges x = exchanges_of(e, e->first, e->count);

@@ -37,7 +37,7 @@ static int query(void)
 /* ---- what all ranks bring ------------------------------------------------------------------- */
 
 /* What the ranks are asked for together: the largest of each. */
-enum { REQUIRED, UNASKED, OFF, DEVICES, DENIED, SILENT, NO_ROOM, FACTS };
+enum { REQUIRED, UNASKED, OFF, DEVICES, HANDLES, DENIED, SILENT, NO_ROOM, FACTS };
 
 static void gather(dagi_mpi *m, const dagi_direct_question *q, int64_t *fact)
 {
@@ -47,6 +47,7 @@ static void gather(dagi_mpi *m, const dagi_direct_question *q, int64_t *fact)
                            [UNASKED] = q->wish == DAGI_GPU_MPI_FORCE,
                            [OFF] = q->wish == DAGI_GPU_MPI_OFF,
                            [DEVICES] = q->ndevices,
+                           [HANDLES] = q->handles,
                            [DENIED] = says == 0,
                            [SILENT] = says < 0,
                            [NO_ROOM] = -room};
@@ -60,6 +61,8 @@ static const char *excluded(const int64_t *fact)
         return "no rank has a device";
     if (fact[OFF])
         return "the setting gpu_mpi is off";
+    if (fact[HANDLES])
+        return "a rank has a device whose memory has no addresses (OpenCL)";
     if (fact[UNASKED])
         return NULL;
     if (fact[DENIED])

@@ -1,4 +1,4 @@
-/* Loading the CUDA back end for a test. DAGCC_TEST_CUDA names it; without devices the test is
+/* Loading a back end for a test. DAGCC_TEST_BACKEND names its file; without devices the test is
  * skipped. */
 #ifndef DAG_TEST_PLUGIN_H
 #define DAG_TEST_PLUGIN_H
@@ -17,7 +17,7 @@ static void *plugin_handle;
 /* NULL: dlerror() says why. */
 static inline const dagi_backend *plugin_open(void)
 {
-    const char *path = getenv("DAGCC_TEST_CUDA");
+    const char *path = getenv("DAGCC_TEST_BACKEND");
     plugin_handle = dlopen(path ? path : "libdag_cuda.so", RTLD_NOW | RTLD_LOCAL);
     dagi_backend_getter get =
         plugin_handle ? (dagi_backend_getter)dlsym(plugin_handle, DAGI_BACKEND_SYMBOL) : NULL;
@@ -31,6 +31,15 @@ static inline const dagi_backend *plugin_load(void)
         ck_abort_msg("%s", dlerror());
     ck_assert_int_eq(backend->abi, DAGI_BACKEND_ABI);
     return backend;
+}
+
+/* A queue that begins as those of the runtime do. */
+static inline dagi_result plugin_queue(const dagi_backend *backend, void *device, void **queue)
+{
+    dagi_result result = backend->queue_new(device, 0, queue);
+    if (result == DAGI_OK)
+        *(dagi_queue_head *)*queue = (dagi_queue_head){backend->kind, backend};
+    return result;
 }
 
 /* Is CUDA the fake one, which can be told to fail? To be asked with the plug-in loaded. */
@@ -47,14 +56,14 @@ static inline int plugin_take_misuse(void)
 }
 
 /* Nonzero where there is a device to test on; main() of a test ends with 77 otherwise. Asks in a
- * process of its own: CUDA cannot be used on both sides of a fork. */
+ * process of its own: CUDA and OpenCL cannot be used on both sides of a fork. */
 static inline int plugin_has_device(void)
 {
     pid_t child = fork();
     if (child == 0) {
         char why[256] = "";
         const dagi_backend *backend = plugin_open();
-        int count = backend ? backend->count(why, sizeof why) : 0;
+        int count = backend ? backend->count(1, why, sizeof why) : 0;
         if (count == 0)
             printf("skipped: %s\n", backend ? why : dlerror());
         fflush(stdout);

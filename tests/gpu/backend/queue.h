@@ -5,6 +5,7 @@
 #include "plugin.h"
 
 #include <dag/kernels.h>
+#include <dag/kernels_device.h>
 
 static const dagi_backend *backend;
 static void *device, *queue;
@@ -12,11 +13,13 @@ static void *device, *queue;
 static void queue_open(void)
 {
     dagi_backend_info info;
+    char why[256];
     backend = plugin_load();
+    ck_assert_int_gt(backend->count(1, why, sizeof why), 0);
     for (int i = 0; i < backend->nkernels; i++)
         ck_assert(dag_kernel_register(&backend->kernels[i]));
     ck_assert_int_eq(backend->open(0, &device, &info), DAGI_OK);
-    ck_assert_int_eq(backend->queue_new(device, 0, &queue), DAGI_OK);
+    ck_assert_int_eq(plugin_queue(backend, device, &queue), DAGI_OK);
 }
 
 static void queue_close(void)

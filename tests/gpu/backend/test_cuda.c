@@ -7,7 +7,7 @@
 #include "plugin.h"
 
 #include <dag/kernels.h>
-#include <dag/kernels_cuda.h>
+#include <dag/kernels_device.h>
 
 #include <string.h>
 #include <time.h>
@@ -57,7 +57,7 @@ static void closed(void *device)
 static void *new_queue(void *device)
 {
     void *queue;
-    ck_assert_int_eq(backend->queue_new(device, 0, &queue), DAGI_OK);
+    ck_assert_int_eq(plugin_queue(backend, device, &queue), DAGI_OK);
     return queues[nqueues++] = queue;
 }
 
@@ -108,7 +108,7 @@ START_TEST(test_no_device)
     if (!load(SETTINGS("FAKE_CUDA_DEVICES=0")))
         return;
     char why[256] = "";
-    ck_assert_int_eq(backend->count(why, sizeof why), 0);
+    ck_assert_int_eq(backend->count(0, why, sizeof why), 0);
     ck_assert_str_eq(why, "this machine has no CUDA device");
     void *device;
     dagi_backend_info info;
@@ -122,7 +122,7 @@ START_TEST(test_open)
 {
     load(NULL);
     char why[256];
-    ck_assert_int_ge(backend->count(why, sizeof why), 1);
+    ck_assert_int_ge(backend->count(0, why, sizeof why), 1);
     void *device;
     dagi_backend_info info;
     ck_assert_int_eq(backend->open(0, &device, &info), DAGI_OK);
@@ -279,7 +279,7 @@ END_TEST
 static void products(void *queue, double *a, int count)
 {
     for (int i = 0; i < count; i++)
-        dag_tile_dcuda_gemm(queue, DAG_NO_TRANS, DAG_NO_TRANS, 1, 1, 1, 1, a + 1, 1, a + 2, 1, 1, a,
+        dag_tile_ddev_gemm(queue, DAG_NO_TRANS, DAG_NO_TRANS, 1, 1, 1, 1, a + 1, 1, a + 2, 1, 1, a,
                             1);
 }
 
@@ -403,14 +403,14 @@ START_TEST(test_unlike_devices)
     int *info = allocated(other, sizeof *info);
     double *a = allocated(other, sizeof values);
     backend->choose_again(2);
-    size_t bytes = dag_tile_dcuda_potrf_workspace(DAG_LOWER, N);
+    size_t bytes = dag_tile_ddev_potrf_workspace(DAG_LOWER, N);
     ck_assert_int_eq(backend->pin(work, sizeof work), DAGI_OK);
     backend->unpin(work);
     ck_assert_int_eq(backend->chosen(), 2);
     work[0] = allocated(other, bytes);
     dagi_copy_job in = job_of(a, N, values, N, N, N);
     ck_assert_int_eq(backend->copy_in(queue, &in), DAGI_OK);
-    dag_tile_dcuda_potrf(queue, DAG_LOWER, N, a, N, work[0], info);
+    dag_tile_ddev_potrf(queue, DAG_LOWER, N, a, N, work[0], info);
     ck_assert_int_eq(backend->launched(queue), DAGI_OK);
     ck_assert(first_of(other, queue, a) == 2);
     ck_assert_int_eq(plugin_take_misuse(), 0);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The drivers with devices, on the fake CUDA.
+"""The drivers with devices, on the fake CUDA, and on OpenCL.
 
 usage: run.py FAMILY --mpirun TOOL --bin DIR [--full]
 
@@ -7,6 +7,8 @@ FAMILY is one of
   drivers  each driver as users start it; all combinations are in product.py
   faults   what fails, before a kernel runs or while it does, on one and two ranks
   bytes    each tile comes to the device once and goes once: Cholesky, products, solves, QR
+  opencl   drivers on OpenCL devices, which are the processor where there are no others; skipped (77)
+           where there are none
 
 The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_CUDA_PLUGIN. Tasks run on
 devices wherever they can, though the fake is slower than the cores. Without --full a
@@ -62,6 +64,20 @@ class Runner:
         self.failures += 1
         print("FAILED: %s\n  %s" % (why, self.what), flush=True)
 
+    def expect_used(self, *run):
+        """Right, with tasks on devices."""
+        status, results, messages, _ = self.run(*run)
+        if status is None:
+            return
+        if status != 0 or not results or results[-1]["info"] != 0:
+            self.fail("exit status %s\n%s" % (status, messages))
+        elif results[-1]["residual"] is None:
+            self.fail("nothing was checked")
+        elif not sum(x["tasks"] for x in results[-1]["devices"]):
+            self.fail("no task ran on a device")
+        else:
+            self.kernels += sum(x["tasks"] for x in results[-1]["devices"])
+
     def expect_right(self, *run):
         status, results, messages, reports = self.run(*run)
         if status is None:
@@ -97,6 +113,34 @@ def drivers(runner, full):
                     settings["DAG_CUDA_MEMORY"] = str(int(cap * task_bytes(prec, 64)))
                 runner.expect_right(ranks, driver, ["--n", "300", "--nb", "64", "--prec", prec,
                                                     "--check"] + more, settings)
+
+
+def opencl(runner, full):
+    """Drivers on one and two real devices, with all of their memory and with little."""
+    settings = {"DAG_DEVICE_BACKEND": "opencl", "POCL_MAX_PTHREAD_COUNT": "1"}
+    if not has_opencl(runner, settings):
+        print("skipped: this machine has no OpenCL device")
+        sys.exit(77)
+    runs = [("dag_potrf", [], 1), ("dag_posv", ["--uplo", "upper", "--nrhs", "70"], 2),
+            ("dag_gemm", ["--layout", "slab"], 1), ("dag_blas3", ["--routine", "her2k"], 1),
+            ("dag_blas3", ["--routine", "symm"], 1), ("dag_blas3", ["--routine", "trmm"], 1),
+            ("dag_getrf", ["--pivoting", "tournament"], 2), ("dag_gesv", [], 1), ("dag_gesv", [], 2),
+            ("dag_geqrf", ["--m", "433"], 1), ("dag_gels", ["--m", "100"], 2), ("dag_potri", [], 1)]
+    for i, (driver, more, ranks) in enumerate(runs):
+        for prec in "sdcz" if full else "sdcz"[i % 4]:
+            for count in (1, 2) if full else (1 + i % 2,):
+                for cap in (None, 1.5) if full else (None, 1.5)[i // 2 % 2:][:1]:
+                    where = dict(settings, POCL_DEVICES=" ".join(["pthread"] * count))
+                    if cap:
+                        where["DAG_OPENCL_MEMORY"] = str(int(cap * task_bytes(prec, 64)))
+                    runner.expect_used(ranks, driver, ["--n", "300", "--nb", "64", "--prec", prec,
+                                                       "--check"] + more, where)
+
+
+def has_opencl(runner, settings):
+    """Is there a device? A driver says so, which computes nothing."""
+    _, results, _, _ = runner.run(1, "dag_potrf", ["--n", "1"], settings)
+    return bool(results) and results[-1]["gpus"] > 0
 
 
 def faults(runner, full):
@@ -189,13 +233,13 @@ def check_moves(runner, driver, arguments, needed, kernels):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("family", choices=["drivers", "faults", "bytes"])
+    parser.add_argument("family", choices=["drivers", "faults", "bytes", "opencl"])
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--full", action="store_true")
     options = parser.parse_args()
     runner = Runner(options)
-    family = {"drivers": drivers, "faults": faults, "bytes": bytes_moved}
+    family = {"drivers": drivers, "faults": faults, "bytes": bytes_moved, "opencl": opencl}
     family[options.family](runner, options.full)
     if runner.runs and not runner.kernels:
         runner.what = "all runs"

@@ -1,7 +1,7 @@
 /* The loop as a plug-in for OpenCL devices, with one kernel for bodies that ask for it by its name. */
 #include "loop_backend.h"
 
-#include <dag/kernels_cuda.h>
+#include <dag/kernels_device.h>
 
 typedef struct product {
     int m, n, k, lda, ldb, ldc;

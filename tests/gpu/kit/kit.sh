@@ -11,8 +11,8 @@ for nvidia in "$work"/pack/lib/libcu* "$work"/pack/glibc/libcu*; do
 done
 "$work/pack/run" --cuda "$fake" --out "$work/out" -- --sizes 200 --nb 64 --rounds 1 --capped 0 \
     --threads 2
-for word in '"test_cuda", "result": "passed"' '"test_cuda_kernels", "result": "passed"' \
-    '"test_cuda_rows", "result": "passed"' \
+for word in '"test_cuda", "result": "passed"' '"test_device_kernels", "result": "passed"' \
+    '"test_device_rows", "result": "passed"' \
     '"dag_gesv_d_partial", "result": "passed"' '"dag_gesv_z_tournament", "result": "passed"' \
     '"dag_potrf_z", "result": "passed"' '"dag_gemm_s", "result": "passed"' '"fake": true' \
     '"what": "dag_potrf", "n": 200' '"what": "cusolver potrf", "n": 200'; do

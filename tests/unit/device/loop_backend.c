@@ -190,15 +190,17 @@ void loop_launch(dag_device_queue *q, void (*fn)(void *args), const void *args, 
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-static int be_count(char *why, size_t size)
+static int be_count(int processors, char *why, size_t size)
 {
+    (void)processors;
     if (options.devices == 0)
         snprintf(why, size, "the loop has no devices");
     return options.devices;
 }
 
-static int be_count_others(char *why, size_t size)
+static int be_count_others(int processors, char *why, size_t size)
 {
+    (void)processors;
     (void)why;
     (void)size;
     return options.others;

@@ -1,12 +1,12 @@
 /*
- * Each kernel on CUDA devices against the one for cores, in four precisions, all cases of its
+ * Each kernel on devices of a back end against the one for cores, in four precisions, all cases of its
  * arguments, odd and empty sizes, leading dimensions larger than the rows.
  */
 #include "../../common/run_suite.h"
 #include "precisions.h"
 #include "queue.h"
 
-#include <dag/kernels_cuda.h>
+#include <dag/kernels_device.h>
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const int shapes[][3] = {{1, 1, 1}, {5, 3, 4},  {3, 7, 0},
                                 {0, 4, 2}, {4, 0, 2}, {33, 20, 17}};
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
-#define DAG_TEMPLATE "test_cuda_kernels.inc.c"
+#define DAG_TEMPLATE "test_device_kernels.inc.c"
 #include "each_precision.h"
 
 FOUR_TESTS(gemm)
@@ -36,7 +36,7 @@ int main(void)
 {
     if (!plugin_has_device())
         return 77;
-    Suite *suite = suite_create("cuda kernels");
+    Suite *suite = suite_create("kernels on devices");
     TCase *tc = tcase_create("kernels");
     tcase_add_checked_fixture(tc, queue_open, queue_close);
     tcase_set_timeout(tc, 60);

@@ -1,4 +1,4 @@
-/* Part of test_cuda_rows.c: one precision. */
+/* Part of test_device_rows.c: one precision. */
 
 static elem_t *LOCAL(random)(int ld, int n, uint64_t seed)
 {
@@ -35,11 +35,11 @@ static void LOCAL(laswp)(void)
         elem_t *a = LOCAL(random)(ld, n, (uint64_t)c);
         void *A = on_device(a, sizeof(elem_t) * (size_t)ld * (size_t)(n > 0 ? n : 1));
         void *there = on_device(pivot, sizeof *pivot * (size_t)m);
-        void *work = bytes_on_device(dag_cuda_laswp_bytes(count));
-        dag_cuda_exchanges e = {.pivot = host ? pivot : there, .first = first, .count = count,
+        void *work = bytes_on_device(dag_device_laswp_bytes(count));
+        dag_device_exchanges e = {.pivot = host ? pivot : there, .first = first, .count = count,
                                 .backward = backward, .pivot_on_host = host};
         FN(laswp)(n, a, ld, first, first + count, pivot, backward);
-        FN(cuda_laswp)(queue, &e, m, n, A, ld, work);
+        FN(dev_laswp)(queue, &e, m, n, A, ld, work);
         ck_assert_int_eq(backend->launched(queue), DAGI_OK);
         LOCAL(same)(a, A, ld, n, "laswp", c);
         backend->free(device, there);
@@ -60,7 +60,7 @@ static void LOCAL(dealt)(void)
         int blocks = (m + nb - 1) / nb, K = (blocks - 1) * nb + last, backward = c % 2;
         int64_t *pivot = pivots_new(m, 0, K, (unsigned)c + 100);
         void *there = on_device(pivot, sizeof *pivot * (size_t)m);
-        void *work = bytes_on_device(dag_cuda_exchanges_bytes(nb));
+        void *work = bytes_on_device(dag_device_exchanges_bytes(nb));
         la_moves *moves = malloc(la_moves_bytes(nb));
         elem_t *w = LOCAL(random)(2 * nb, n, 1), *a[8];
         void *W = on_device(w, sizeof(elem_t) * 2 * (size_t)nb * (size_t)(n > 0 ? n : 1)), *A[8];
@@ -75,7 +75,7 @@ static void LOCAL(dealt)(void)
         }
         for (int s = 0; s < 2 * blocks * P; s++) {
             int step = s / (2 * P), p = s % P, put = s / P % 2;
-            dag_cuda_exchanges e =
+            dag_device_exchanges e =
                 la_exchanges_of_step(step, blocks, K, nb, P, p, pivot, backward);
             if (step % 2) { /* those of a panel, with pivots on the device */
                 e.pivot = there;
@@ -84,10 +84,10 @@ static void LOCAL(dealt)(void)
             la_moves_of_step(moves, step, blocks, K, nb, pivot, backward);
             if (put) {
                 la_moves_put(moves, P, p, w, a[p], ld[p], n, sizeof(elem_t));
-                FN(cuda_put_rows)(queue, &e, rows[p], n, W, A[p], ld[p], work);
+                FN(dev_put_rows)(queue, &e, rows[p], n, W, A[p], ld[p], work);
             } else {
                 la_moves_pick(moves, P, p, a[p], ld[p], n, w, sizeof(elem_t));
-                FN(cuda_pick_rows)(queue, &e, rows[p], n, A[p], ld[p], W, work);
+                FN(dev_pick_rows)(queue, &e, rows[p], n, A[p], ld[p], W, work);
             }
             ck_assert_int_eq(backend->launched(queue), DAGI_OK);
         }

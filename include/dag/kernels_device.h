@@ -1,18 +1,19 @@
 /**
- * @file kernels_cuda.h
- * Kernels on CUDA devices, for bodies of `type = CUDA`, for s, d, c and z.
+ * @file kernels_device.h
+ * Kernels on devices of any kind, for bodies of `type = DEVICE`, or of one kind, for s, d, c and z.
  *
- * `FN(cuda_gemm)` is FN(gemm) on a device: it takes the queue (`dag_queue` of the body) and then the
+ * `FN(dev_gemm)` is FN(gemm) on a device: it takes the queue (`dag_queue` of the body) and then the
  * arguments of the kernel for cores that kernels.h documents; pointers to matrices and workspace are
  * addresses of the device, scalars are values. It enqueues the work and returns; what goes wrong is
  * kept by the queue, and the runtime asks it. What differs from the kernel for cores, or has no
  * counterpart there, is said below.
  *
- * A program that calls these links no part of CUDA: they find the kernels in the table that the plug-in
- * has entered them into, and are called by bodies for devices only, which run where there is one.
+ * A program that calls these links no part of CUDA or OpenCL: they find the kernels in the table that the
+ * plug-in of the queue's kind has entered them into, and are called by bodies for devices only, which run
+ * where there is one.
  */
-#ifndef DAG_KERNELS_CUDA_H
-#define DAG_KERNELS_CUDA_H
+#ifndef DAG_KERNELS_DEVICE_H
+#define DAG_KERNELS_DEVICE_H
 
 #include <dag/device.h>
 #include <dag/types.h>
@@ -28,44 +29,44 @@ extern "C" {
  * Where rows are dealt out to several stacks in blocks of nb, block b to stack b % parts, the exchanged
  * rows are of one block, and what is said of them is seen from stack `part`.
  */
-typedef struct dag_cuda_exchanges {
+typedef struct dag_device_exchanges {
     const int64_t *pivot; /**< indexed by rows of the matrix; on the device */
     int64_t first;
     int count;
     int nb, parts, part;  /**< 0, 0, 0: one stack has all rows */
     bool backward;        /**< the last exchange first */
     bool pivot_on_host;   /**< pivot[] is on the host instead, and read by the call */
-} dag_cuda_exchanges;
+} dag_device_exchanges;
 
-/** Bytes of workspace on the device for cuda_pick_rows and cuda_put_rows. */
-size_t dag_cuda_exchanges_bytes(int64_t count);
+/** Bytes of workspace on the device for dev_pick_rows and dev_put_rows. */
+size_t dag_device_exchanges_bytes(int64_t count);
 
-/** The same for cuda_laswp, which exchanges some hundred rows at a time: no more than for these. */
-size_t dag_cuda_laswp_bytes(int64_t count);
+/** The same for dev_laswp, which exchanges some hundred rows at a time: no more than for these. */
+size_t dag_device_laswp_bytes(int64_t count);
 
-/** Nonzero where cuda_laswp, cuda_pick_rows and cuda_put_rows are there: they are compiled by nvcc, in a
- *  library of their own that may be missing. To be named as `evaluate` by bodies that use them; the
- *  arguments say nothing. */
-int dag_cuda_moves_rows(const void *globals, const int32_t *locals);
+/** Nonzero where dev_laswp, dev_pick_rows and dev_put_rows are there for every kind of devices that is
+ *  loaded: for CUDA they are compiled by nvcc, in a library of their own that may be missing. To be named
+ *  as `evaluate` by bodies that use them; the arguments say nothing. */
+int dag_device_moves_rows(const void *globals, const int32_t *locals);
 
 #define DAG_PRECISION s
 #include <dag/precision.h>
-#include <dag/kernels_cuda_decl.h>
+#include <dag/kernels_device_decl.h>
 #include <dag/precision_undef.h>
 
 #define DAG_PRECISION d
 #include <dag/precision.h>
-#include <dag/kernels_cuda_decl.h>
+#include <dag/kernels_device_decl.h>
 #include <dag/precision_undef.h>
 
 #define DAG_PRECISION c
 #include <dag/precision.h>
-#include <dag/kernels_cuda_decl.h>
+#include <dag/kernels_device_decl.h>
 #include <dag/precision_undef.h>
 
 #define DAG_PRECISION z
 #include <dag/precision.h>
-#include <dag/kernels_cuda_decl.h>
+#include <dag/kernels_device_decl.h>
 #include <dag/precision_undef.h>
 
 /** Floating point operations of the kernels that this thread has launched since the last call, as they
@@ -76,4 +77,4 @@ double dag_kernels_launched_flops(void);
 }
 #endif
 
-#endif /* DAG_KERNELS_CUDA_H */
+#endif /* DAG_KERNELS_DEVICE_H */

@@ -1,5 +1,5 @@
 /*
- * Exchanges of rows on CUDA devices against those on cores, in four precisions: equal to the last bit,
+ * Exchanges of rows on devices against those on cores, in four precisions: equal to the last bit,
  * and what lies around a matrix is left alone. Numbers of exchanges on both sides of what a kernel takes
  * at a time.
  */
@@ -9,7 +9,7 @@
 
 #include "rows.h" /* of dsl-examples/lu */
 
-#include <dag/kernels_cuda.h>
+#include <dag/kernels_device.h>
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void begin(void)
 {
     queue_open();
     ck_assert_str_eq(backend->lacks, "");
-    ck_assert(dag_cuda_moves_rows(NULL, NULL));
+    ck_assert(dag_device_moves_rows(NULL, NULL));
 }
 
 /* With a setting of the fake; 0: this is a real device, which has none. */
@@ -44,6 +44,7 @@ static void *on_device(const void *host, size_t bytes)
     dagi_copy_job job = {.to = at, .from = host, .to_ld = (int64_t)bytes, .from_ld = (int64_t)bytes,
                          .m = (int64_t)bytes, .n = 1, .elem = 1};
     ck_assert_int_eq(backend->copy_in(queue, &job), DAGI_OK);
+    finish("copy in"); /* the host's copy changes next */
     return at;
 }
 
@@ -71,7 +72,7 @@ static int64_t *pivots_new(int64_t rows, int64_t first, int count, unsigned seed
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
-#define DAG_TEMPLATE "test_cuda_rows.inc.c"
+#define DAG_TEMPLATE "test_device_rows.inc.c"
 #include "each_precision.h"
 
 FOUR_TESTS(laswp)
@@ -87,13 +88,13 @@ START_TEST(test_refused)
     int64_t pivot[2] = {3, 2};
     if (!begin_on_fake(settings[_i]))
         return;
-    void *A = on_device(a, sizeof a), *work = bytes_on_device(dag_cuda_exchanges_bytes(2));
-    const dag_cuda_exchanges e = {.pivot = pivot, .count = 2, .pivot_on_host = true};
-    dag_tile_dcuda_laswp(queue, &e, 4, 1, A, 4, work);
+    void *A = on_device(a, sizeof a), *work = bytes_on_device(dag_device_exchanges_bytes(2));
+    const dag_device_exchanges e = {.pivot = pivot, .count = 2, .pivot_on_host = true};
+    dag_tile_ddev_laswp(queue, &e, 4, 1, A, 4, work);
     ck_assert_int_eq(backend->launched(queue), _i == 0 ? DAGI_REFUSED : DAGI_TORN);
     from_device(b, A, sizeof b);
     ck_assert(memcmp(a, b, sizeof a) == 0);
-    dag_tile_dcuda_laswp(queue, &e, 4, 1, A, 4, work);
+    dag_tile_ddev_laswp(queue, &e, 4, 1, A, 4, work);
     ck_assert_int_eq(backend->launched(queue), DAGI_OK);
     from_device(b, A, sizeof b);
     ck_assert(b[0] == 4 && b[1] == 3 && b[2] == 2 && b[3] == 1);
@@ -110,9 +111,9 @@ START_TEST(test_outside)
     int64_t pivot[2] = {_i ? 4 : 2, _i ? 2 : 0};
     if (!begin_on_fake("FAKE_CUDA_DEVICES=1"))
         return;
-    void *A = on_device(a, sizeof a), *work = bytes_on_device(dag_cuda_exchanges_bytes(2));
-    const dag_cuda_exchanges e = {.pivot = pivot, .count = 2, .pivot_on_host = true};
-    dag_tile_dcuda_laswp(queue, &e, 4, 1, A, 4, work);
+    void *A = on_device(a, sizeof a), *work = bytes_on_device(dag_device_exchanges_bytes(2));
+    const dag_device_exchanges e = {.pivot = pivot, .count = 2, .pivot_on_host = true};
+    dag_tile_ddev_laswp(queue, &e, 4, 1, A, 4, work);
     finish("laswp");
     ck_assert_int_gt(plugin_take_misuse(), 0);
     backend->free(device, A);
@@ -141,7 +142,7 @@ int main(void)
 {
     if (!plugin_has_device() || !has_library())
         return 77;
-    Suite *suite = suite_create("cuda rows");
+    Suite *suite = suite_create("rows on devices");
     TCase *tc = tcase_create("rows"), *faults = tcase_create("faults");
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, begin, queue_close);

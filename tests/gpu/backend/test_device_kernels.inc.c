@@ -1,4 +1,4 @@
-/* Part of test_cuda_kernels.c: one precision. A pair holds the same matrix on the host, for the
+/* Part of test_device_kernels.c: one precision. A pair holds the same matrix on the host, for the
  * kernel for cores, and on the device. */
 typedef struct LOCAL(pair) {
     int m, n, ld;
@@ -22,6 +22,7 @@ static void LOCAL(send)(LOCAL(pair) *p)
 {
     dagi_copy_job job = LOCAL(job)(p, p->at, p->host);
     ck_assert_int_eq(backend->copy_in(queue, &job), DAGI_OK);
+    finish("copy in"); /* the host's copy changes next */
 }
 
 static LOCAL(pair) LOCAL(pair_new)(int m, int n, uint64_t seed)
@@ -88,7 +89,7 @@ static void LOCAL(gemm)(void)
             LOCAL(pair) B = LOCAL(pair_new)(plain_b ? k : n, plain_b ? n : k, 3);
             LOCAL(pair) C = LOCAL(pair_new)(m, n, 5);
             FN(gemm)(ta, tb, m, n, k, alpha, A.host, A.ld, B.host, B.ld, beta, C.host, C.ld);
-            FN(cuda_gemm)(queue, ta, tb, m, n, k, alpha, A.at, A.ld, B.at, B.ld, beta, C.at, C.ld);
+            FN(dev_gemm)(queue, ta, tb, m, n, k, alpha, A.at, A.ld, B.at, B.ld, beta, C.at, C.ld);
             LOCAL(compare)(&C, k, "gemm");
             LOCAL(pair_free)(&A);
             LOCAL(pair_free)(&B);
@@ -122,11 +123,11 @@ static void LOCAL(rank_k)(void)
             if (conj) {
                 FN(herk)(uplo, trans, n, k, DAG_REAL(alpha), A.host, A.ld, DAG_REAL(beta), C.host,
                          C.ld);
-                FN(cuda_herk)(queue, uplo, trans, n, k, DAG_REAL(alpha), A.at, A.ld, DAG_REAL(beta),
+                FN(dev_herk)(queue, uplo, trans, n, k, DAG_REAL(alpha), A.at, A.ld, DAG_REAL(beta),
                               C.at, C.ld);
             } else {
                 FN(syrk)(uplo, trans, n, k, alpha, A.host, A.ld, beta, C.host, C.ld);
-                FN(cuda_syrk)(queue, uplo, trans, n, k, alpha, A.at, A.ld, beta, C.at, C.ld);
+                FN(dev_syrk)(queue, uplo, trans, n, k, alpha, A.at, A.ld, beta, C.at, C.ld);
             }
             LOCAL(compare)(&C, k, conj ? "herk" : "syrk");
             LOCAL(pair_free)(&A);
@@ -151,11 +152,11 @@ static void LOCAL(rank_2k)(void)
             if (conj) {
                 FN(her2k)(uplo, trans, n, k, alpha, A.host, A.ld, B.host, B.ld, DAG_REAL(beta),
                           C.host, C.ld);
-                FN(cuda_her2k)(queue, uplo, trans, n, k, alpha, A.at, A.ld, B.at, B.ld,
+                FN(dev_her2k)(queue, uplo, trans, n, k, alpha, A.at, A.ld, B.at, B.ld,
                                DAG_REAL(beta), C.at, C.ld);
             } else {
                 FN(syr2k)(uplo, trans, n, k, alpha, A.host, A.ld, B.host, B.ld, beta, C.host, C.ld);
-                FN(cuda_syr2k)(queue, uplo, trans, n, k, alpha, A.at, A.ld, B.at, B.ld, beta, C.at,
+                FN(dev_syr2k)(queue, uplo, trans, n, k, alpha, A.at, A.ld, B.at, B.ld, beta, C.at,
                                C.ld);
             }
             LOCAL(compare)(&C, 2 * k, conj ? "her2k" : "syr2k");
@@ -177,11 +178,11 @@ static void LOCAL(symmetric)(void)
             LOCAL(pair) B = LOCAL(pair_new)(m, n, 15), C = LOCAL(pair_new)(m, n, 16);
             if (conj) {
                 FN(hemm)(side, uplo, m, n, alpha, A.host, A.ld, B.host, B.ld, beta, C.host, C.ld);
-                FN(cuda_hemm)(queue, side, uplo, m, n, alpha, A.at, A.ld, B.at, B.ld, beta, C.at,
+                FN(dev_hemm)(queue, side, uplo, m, n, alpha, A.at, A.ld, B.at, B.ld, beta, C.at,
                               C.ld);
             } else {
                 FN(symm)(side, uplo, m, n, alpha, A.host, A.ld, B.host, B.ld, beta, C.host, C.ld);
-                FN(cuda_symm)(queue, side, uplo, m, n, alpha, A.at, A.ld, B.at, B.ld, beta, C.at,
+                FN(dev_symm)(queue, side, uplo, m, n, alpha, A.at, A.ld, B.at, B.ld, beta, C.at,
                               C.ld);
             }
             LOCAL(compare)(&C, m + n, conj ? "hemm" : "symm");
@@ -208,10 +209,10 @@ static void LOCAL(triangular)(void)
             LOCAL(send)(&A);
             if (solve) {
                 FN(trsm)(side, uplo, trans, diag, m, n, alpha, A.host, A.ld, B.host, B.ld);
-                FN(cuda_trsm)(queue, side, uplo, trans, diag, m, n, alpha, A.at, A.ld, B.at, B.ld);
+                FN(dev_trsm)(queue, side, uplo, trans, diag, m, n, alpha, A.at, A.ld, B.at, B.ld);
             } else {
                 FN(trmm)(side, uplo, trans, diag, m, n, alpha, A.host, A.ld, B.host, B.ld);
-                FN(cuda_trmm)(queue, side, uplo, trans, diag, m, n, alpha, A.at, A.ld, B.at, B.ld);
+                FN(dev_trmm)(queue, side, uplo, trans, diag, m, n, alpha, A.at, A.ld, B.at, B.ld);
             }
             LOCAL(compare)(&B, m + n, solve ? "trsm" : "trmm");
             LOCAL(pair_free)(&A);
@@ -233,12 +234,12 @@ static void LOCAL(potrf)(void)
         LOCAL(send)(&A);
         memset(info.host, 0, sizeof(elem_t));
         LOCAL(send)(&info);
-        size_t bytes = FN(cuda_potrf_workspace)(uplo, n);
+        size_t bytes = FN(dev_potrf_workspace)(uplo, n);
         void *work = NULL;
-        ck_assert(bytes != SIZE_MAX && bytes == FN(cuda_potrf_workspace)(uplo, n));
+        ck_assert(bytes != SIZE_MAX && bytes == FN(dev_potrf_workspace)(uplo, n));
         ck_assert_int_eq(backend->alloc(device, bytes + 256, &work), DAGI_OK);
         int want = FN(potrf)(uplo, n, A.host, A.ld), got = -1;
-        FN(cuda_potrf)(queue, uplo, n, A.at, A.ld, work, info.at);
+        FN(dev_potrf)(queue, uplo, n, A.at, A.ld, work, info.at);
         dagi_copy_job job = {.to = &got, .from = info.at, .to_ld = 1, .from_ld = 1, .m = 1, .n = 1,
                              .elem = sizeof got};
         ck_assert_int_eq(backend->copy_out(queue, &job), DAGI_OK);
@@ -270,11 +271,11 @@ static void LOCAL(geadd)(void)
             LOCAL(send)(&A);
             LOCAL(send)(&B);
             FN(geadd)(DAG_REGION_FULL, trans, m, n, alpha, A.host, A.ld, beta, B.host, B.ld);
-            FN(cuda_geadd)(queue, trans, m, n, alpha, A.at, A.ld, beta, B.at, B.ld);
+            FN(dev_geadd)(queue, trans, m, n, alpha, A.at, A.ld, beta, B.at, B.ld);
             LOCAL(compare)(&B, 1, "geadd");
             FN(geadd)(DAG_REGION_FULL, DAG_NO_TRANS, m, n, alpha, B.host, B.ld, beta, B.host,
                       B.ld);
-            FN(cuda_geadd)(queue, DAG_NO_TRANS, m, n, alpha, B.at, B.ld, beta, B.at, B.ld);
+            FN(dev_geadd)(queue, DAG_NO_TRANS, m, n, alpha, B.at, B.ld, beta, B.at, B.ld);
             LOCAL(compare)(&B, 1, "geadd of a matrix and itself");
             LOCAL(pair_free)(&A);
             LOCAL(pair_free)(&B);
@@ -295,7 +296,7 @@ static void LOCAL(qr_case)(dag_trans trans, int m, int n, int k)
     LOCAL(send)(&V);
     LOCAL(send)(&T);
     LOCAL(send)(&W);
-    FN(cuda_gemqrt)(queue, trans, m, n, k, V.at, V.ld, T.at, T.ld, B.at, B.ld, W.at, W.ld);
+    FN(dev_gemqrt)(queue, trans, m, n, k, V.at, V.ld, T.at, T.ld, B.at, B.ld, W.at, W.ld);
     LOCAL(compare)(&B, m, "gemqrt");
     FN(plrnt)(0, m, k, V.host, V.ld, m, 0, 0, 30);
     FN(laset)(DAG_REGION_LOWER_STRICT, k, k, 0, 0, V.host + m - k, V.ld);
@@ -308,7 +309,7 @@ static void LOCAL(qr_case)(dag_trans trans, int m, int n, int k)
     LOCAL(send)(&V);
     LOCAL(send)(&T);
     LOCAL(send)(&W);
-    FN(cuda_tpmqrt)(queue, trans, m, n, k, V.at, V.ld, T.at, T.ld, A.at, A.ld, B.at, B.ld, W.at,
+    FN(dev_tpmqrt)(queue, trans, m, n, k, V.at, V.ld, T.at, T.ld, A.at, A.ld, B.at, B.ld, W.at,
                     W.ld);
     LOCAL(compare)(&A, m, "tpmqrt, top");
     LOCAL(compare)(&B, m, "tpmqrt, below");

@@ -1,0 +1,95 @@
+/*
+ * Kernels on devices: calls through the registry, where the plug-in of the queue's kind has entered
+ * them. Always built; programs link nothing of CUDA or OpenCL.
+ */
+#include <dag/kernels.h>
+#include <dag/kernels_device.h>
+
+#include "cuda/own.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define KIND_NAME(NAME, number, name, file, kernels) [number] = #NAME,
+static const char *const kind_names[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(KIND_NAME)};
+
+/* Only bodies for devices come here, and they run only where the plug-in was loaded, whose table is
+ * that of this very version. So nothing sensible is left to do where a kernel is missing. */
+static dag_kernel_fn kernel_of(dag_kernel_op op, dag_precision precision, dag_device_kind kind)
+{
+    const dag_kernel *kernel = dag_kernel_find(op, precision, kind);
+    if (kernel == NULL) {
+        fprintf(stderr, "dag: there is no kernel for %s devices for %s in precision %c; call it from "
+                "a body for devices only\n", kind_names[kind], dag_kernel_op_name(op),
+                dag_precision_letter(precision));
+        abort();
+    }
+    return kernel->fn;
+}
+
+/* Kinds whose plug-in is loaded: each has products. */
+static bool loaded(dag_device_kind kind, dag_precision precision)
+{
+    return kind != DAG_HOST && dag_kernel_find(DAG_OP_GEMM, precision, kind) != NULL;
+}
+
+/* What this thread has launched since dag_kernels_launched_flops(). */
+static _Thread_local double launched_flops;
+
+double dag_kernels_launched_flops(void)
+{
+    double flops = launched_flops;
+    launched_flops = 0;
+    return flops;
+}
+
+/* Multiplications and additions of a kernel, as they are counted for LAPACK. */
+static void count(double muls, double adds, int pairs)
+{
+    launched_flops += pairs ? 6 * muls + 2 * adds : muls + adds;
+}
+#define COUNT(...) count(__VA_ARGS__, DAG_COMPLEX)
+
+/* Of a triangular or symmetric factor, and of what it is applied to: the other dimension. */
+static double order_of(dag_side side, int m, int n)
+{
+    return side == DAG_LEFT ? m : n;
+}
+
+static double others_of(dag_side side, int m, int n)
+{
+    return side == DAG_LEFT ? n : m;
+}
+
+int dag_device_moves_rows(const void *globals, const int32_t *locals)
+{
+    (void)globals;
+    (void)locals;
+    int there = 0;
+    for (int kind = 0; kind < DAG_DEVICE_KIND_COUNT; kind++) {
+        if (!loaded(kind, DAG_D))
+            continue;
+        if (!dag_kernel_find(DAG_OP_LASWP, DAG_D, kind))
+            return 0;
+        there = 1;
+    }
+    return there;
+}
+
+/* Pivots from the host, and three indices for each of them. */
+size_t dag_device_exchanges_bytes(int64_t count)
+{
+    return (size_t)count * (sizeof(int64_t) + DAGI_CUDA_MOVES * sizeof(int));
+}
+
+size_t dag_device_laswp_bytes(int64_t count)
+{
+    return dag_device_exchanges_bytes(count < DAGI_CUDA_SWAP_MOST ? count : DAGI_CUDA_SWAP_MOST);
+}
+
+/* The kernel that stands behind FN(name) for this queue. */
+#define KERNEL(op, name, queue)                                                                    \
+    ((__typeof__(&FN(name)))kernel_of(op, DAG_PREC, dag_device_queue_kind(queue)))
+
+#define DAG_TEMPLATE "device/launch.inc.c"
+#include "each_precision.h"
