@@ -392,8 +392,7 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     e->ops->am_send(e);
     if (s->pool)
         dagi_pool_sent(s->pool, 1, (int64_t)payload);
-    if (s->staged)
-        add(&c->direct.staged, s->staged);
+    add(&c->direct.staged, s->staged);
     if (s->arrival && s->bulk)
         open_child(c, s->arrival, first, tag);
     else if (transfers)

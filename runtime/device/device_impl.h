@@ -345,6 +345,13 @@ typedef enum dagi_issue_result {
 /* *device: LOST when it is, whatever became of the job. */
 dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *device);
 
+/* ---- open.c --------------------------------------------------------------------------------- */
+
+/* Open device `number` of the back end; NULL with the reason. */
+dagi_device *dagi_device_open(struct dagi_devices *all, const dagi_backend *backend, int number,
+                              char *why, size_t size);
+void dagi_device_close(dagi_device *d);
+
 /* ---- device.c ------------------------------------------------------------------------------- */
 
 /* The calling thread's own device of each kind, and that one again. */
