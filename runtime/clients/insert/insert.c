@@ -22,7 +22,7 @@ static version *version_new(insertion *s, int64_t id, int rank)
     return v;
 }
 
-record *insertion_record(insertion *s, int64_t id, int nargs, const void *args, size_t size)
+inline record *insertion_record(insertion *s, int64_t id, int nargs, const void *args, size_t size)
 {
     _Static_assert(sizeof(record) + DAG_INSERT_TILES * sizeof(argument) + DAG_INSERT_ARGS <=
                        (size_t)GRAIN * GRAINS,
@@ -50,7 +50,7 @@ static void give(insertion *s, int cls, int64_t id, const void *at, dag_value *c
 }
 
 /* Room, and a task for the record: none where the pool has failed for good. */
-void insertion_task(insertion *s, int cls, record *r)
+inline void insertion_task(insertion *s, int cls, record *r)
 {
     int32_t params[DAGI_GIVEN_PARAMS];
     dagi_open_admit(s->pool);
@@ -59,7 +59,7 @@ void insertion_task(insertion *s, int cls, record *r)
 }
 
 /* What the record reads has been entered: its task misses so many inputs. Under the lock; true: none. */
-bool insertion_ready(insertion *s, record *r, int missing)
+inline bool insertion_ready(insertion *s, record *r, int missing)
 {
     if (r->task && missing > 0)
         dagi_door_keep(s->door, r->task, missing);
@@ -68,7 +68,7 @@ bool insertion_ready(insertion *s, record *r, int missing)
 
 /* It is entered with the version that it reads, or takes the value; 1: that is still to come. A record
  * without a task is entered nowhere: what it would have made never comes, either. */
-int insertion_read(record *r, version *v, int a, bool last)
+inline int insertion_read(record *r, version *v, int a, bool last)
 {
     r->inputs++;
     if (!r->task || !version_read(v, &r->arg[a], last, &dag_task_flows(r->task)[a]))
@@ -86,7 +86,7 @@ static version *present(insertion *s, tile *t)
 }
 
 /* The tile begins with what its owner has, a version that the first task to read it gives its id. */
-void insertion_touch(tile *t, int64_t id)
+inline void insertion_touch(tile *t, int64_t id)
 {
     if (t->named)
         return;
@@ -133,7 +133,7 @@ static __attribute__((noinline)) int bring(insertion *s, tile *t)
 }
 
 /* See to it that the present version comes. Nonzero = no memory. */
-int insertion_fetch(insertion *s, tile *t)
+inline int insertion_fetch(insertion *s, tile *t)
 {
     return DAGI_LIKELY(t->now && t->now->awaited) ? 0 : bring(s, t);
 }
@@ -145,7 +145,7 @@ static inline bool is_in_memory(const insertion *s, const tile *t)
 }
 
 /* Another rank reads what is made here. Nonzero = no memory. */
-int insertion_send(insertion *s, tile *t, int rank, int64_t position)
+inline int insertion_send(insertion *s, tile *t, int rank, int64_t position)
 {
     dag_value *value;
     if (t->rank != s->rank)
@@ -309,7 +309,7 @@ static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *w
     return t;
 }
 
-tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a,
+inline tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a,
                               dag_status *status)
 {
     block *b = s->recent[a];
@@ -355,7 +355,7 @@ void insertion_note(insertion *s, uint64_t call, const tile *t)
 /* ---- calls --------------------------------------------------------------------------------- */
 
 /* The insertion of an open pool, for its giver; NULL: *status says why. */
-insertion *insertion_open(const dag_taskpool *pool, const char *call, dag_status *status)
+inline insertion *insertion_open(const dag_taskpool *pool, const char *call, dag_status *status)
 {
     const struct dagi_door *door = pool ? dagi_pool(pool)->door : NULL;
     *status = !pool ? DAG_ERR_ARG : DAG_SUCCESS;

@@ -291,7 +291,8 @@ void version_unawait(insertion *s, version *v);
 /* A tile lets go of a version, which may be NULL. */
 void version_let_go(insertion *s, version *v);
 
-/* insert.c: NULL, nonzero = no memory, the pool has failed. */
+/* insert.c: NULL, nonzero = no memory, the pool has failed. insert.c has them inline, for they are hidden. */
+#pragma GCC visibility push(hidden)
 record *insertion_record(insertion *s, int64_t id, int nargs, const void *args, size_t size);
 /* Room, and a task for the record: none where the pool has failed for good. */
 void insertion_task(insertion *s, int cls, record *r);
@@ -310,6 +311,7 @@ tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a
 dag_status insertion_wrong(const insertion *s, const char *format, const char *name, int64_t x);
 /* Into the hash that ranks compare. */
 void insertion_note(insertion *s, uint64_t call, const tile *t);
+#pragma GCC visibility pop
 
 /* complete.c: of the pool's door. */
 dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t);
