@@ -30,6 +30,7 @@
 #define dag_pool_new oracle_dag_pool_new
 #define dag_pool_ready oracle_dag_pool_ready
 #define dag_pool_require oracle_dag_pool_require
+#define dag_pool_rounds oracle_dag_pool_rounds
 #define dag_pool_scalar oracle_dag_pool_scalar
 #define dag_rank oracle_dag_rank
 #define dag_size oracle_dag_size

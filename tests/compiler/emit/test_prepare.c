@@ -204,15 +204,17 @@ static void products_and_factors(void)
     prepare(geqrf_d_new(context, tall, tall, tall, &shape, P, STACKS, 1, 1, TILES, 0, 1));
     prepare(unmqr_C_d_new(context, tall, tall, tall, tall, &shape, P, STACKS, 1, 1, TILES, 0, 1));
     prepare(unmqr_N_d_new(context, tall, tall, tall, tall, &shape, P, STACKS, 1, 1, TILES, 0, 1, 0));
-    prepare(getrf_1_d_new(context, row, &each, &shape, TILES, 1));
+    for (int groups = 0; groups <= 1; groups++)
+        prepare(getrf_1_d_new(context, row, &each, &shape, TILES, 1, &each.super, &shape, NB,
+                              groups ? TILES : 0));
     prepare(getrf_p_d_new(context, stacks, &each, &shape, &shape, &shape, &shape, TILES, NB, NB, 1));
     prepare(getrf_t_d_new(context, stacks, &each, &shape, &shape, &shape, P, STACKS, TILES, NB, NB,
                           1));
     prepare(laswp_1_d_new(context, row, (int64_t[]){0}, 1, 0));
     static char how[4096];
     for (int sweeps = 1; sweeps <= 2; sweeps++)
-        prepare(solve_few_d_new(context, a, column, &each, how, RANKS, TILES / NB, sweeps, 1, &shape,
-                                &shape, &shape, &shape));
+        prepare(solve_few_d_new(context, a, column, &each, &each, how, RANKS, TILES / NB, TILES / NB,
+                                sweeps, 1, &shape, &shape, &shape, &shape));
 }
 
 static void others(void)

@@ -273,6 +273,12 @@ int dag_devices(const dag_context *ctx)
     return 0;
 }
 
+int dagi_devices_handles(const dag_context *ctx)
+{
+    (void)ctx;
+    return 0;
+}
+
 size_t dagi_devices_room(const dag_context *ctx)
 {
     (void)ctx;
