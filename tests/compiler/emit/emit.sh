@@ -71,7 +71,7 @@ for triangle in L U; do
     n=$(cat "$c" "${c%.c}.h" | wc -l)
     [ "$n" -le $(($(wc -l < "$jdf") * 8)) ] || fail "$jdf makes $n lines, more than 8 per line"
     plain=$work/cores/potrf_$triangle.jdf
-    awk '/^BODY \[type = CUDA/ { skip = 1 } !skip; /^END/ { skip = 0 }' "$jdf" > "$plain"
+    awk '/^BODY \[type = DEVICE/ { skip = 1 } !skip; /^END/ { skip = 0 }' "$jdf" > "$plain"
     cmp -s "$jdf" "$plain" && fail "$jdf has no bodies for devices"
     c=$(translate "$plain") || continue
     lines=$((lines + $(cat "$c" "${c%.c}.h" | wc -l)))
