@@ -87,12 +87,20 @@
         abort();                          \
     } while (0)
 
+#ifdef __cplusplus
+#define DAG_SEQ_THREAD thread_local
+#else
+#define DAG_SEQ_THREAD _Thread_local
+#endif
+
 /** The smallest that DAG_INFO() said, 0 being none; to be set to 0 before a nest runs. */
 static int64_t dag_seq_info DAG_SEQ_UNUSED;
 
 DAG_SEQ_UNUSED static void dag_seq_tell(int64_t info)
 {
+#ifdef _OPENMP
 #pragma omp critical(dag_seq_info)
+#endif
     if (info != 0 && (dag_seq_info == 0 || info < dag_seq_info))
         dag_seq_info = info;
 }
@@ -120,8 +128,8 @@ DAG_SEQ_UNUSED static int dag_seq_ld(const dag_matrix *a, int64_t i, int64_t j)
 
 DAG_SEQ_UNUSED static void *dag_seq_workspace(size_t bytes)
 {
-    static _Thread_local void *kept; /* tasks of OpenMP run on several threads */
-    static _Thread_local size_t size;
+    static DAG_SEQ_THREAD void *kept; /* tasks of OpenMP run on several threads */
+    static DAG_SEQ_THREAD size_t size;
     if (bytes > size) {
         void *more = realloc(kept, bytes);
         if (more == NULL)
