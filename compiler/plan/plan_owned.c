@@ -113,7 +113,8 @@ static bool loop_uses(const plan_level *loop, const plan_var *var)
     for (size_t i = 0; i < loop->n_filters; i++)
         if (px_uses(loop->filters[i].base, var))
             return true;
-    return px_uses(loop->lo, var) || px_uses(loop->hi, var) || px_uses(loop->expr, var);
+    return px_uses(loop->lo, var) || px_uses(loop->hi, var) || px_uses(loop->step, var) ||
+           px_uses(loop->expr, var);
 }
 
 /* Does a level behind number `at` depend on that loop over a parameter? One with other steps than

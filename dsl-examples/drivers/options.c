@@ -380,9 +380,9 @@ static int check_pivots(const options *o, const option_scope *scope)
                            "--pivots FILE.mtx or --pivoting none");
     if (factors && o->pivots != NULL && o->pivoting == DRIVER_PIVOT_NONE)
         return usage_error(scope, "--pivots has nothing to write with --pivoting none");
-    if (!factors && o->pivots != NULL && (o->rhs == NULL || o->transa != DAG_NO_TRANS))
-        return usage_error(scope, "--pivots exchanges rows of B before a system with L: it needs --rhs, and "
-                           "--transa n");
+    if (!factors && o->pivots != NULL && (o->rhs == NULL || o->transa != DAG_NO_TRANS || o->uplo != DAG_LOWER))
+        return usage_error(scope, "--pivots exchanges rows of B before a system with L: it needs --rhs, "
+                           "--transa n and --uplo lower");
     return -1;
 }
 

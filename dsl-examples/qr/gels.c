@@ -126,10 +126,12 @@ static dag_status make_room(dag_context *ctx, const char *routine, worth *w, int
     if (!w->bounds)
         return DAG_SUCCESS;
     w->room = calloc(4 * (size_t)count + 1, sizeof(double));
-    w->rhs = w->room;
-    w->rest = w->room + count;
-    if (w->room == NULL)
+    if (w->room == NULL) {
         mine = dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory for bounds", routine);
+    } else {
+        w->rhs = w->room;
+        w->rest = w->room + count;
+    }
     return dagi_la_agreed(ctx, routine, mine);
 }
 

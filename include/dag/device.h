@@ -34,7 +34,7 @@ static inline dag_device_kind dag_device_queue_kind(const dag_device_queue *queu
 dag_device_kind dag_device_kind_of(const struct dag_task *task);
 
 /** The queue as the device's own library knows it, for kernels that are not in <dag/kernels.h>: a
- *  cudaStream_t on DAG_DEVICE_CUDA. */
+ *  cudaStream_t on DAG_DEVICE_CUDA, a cl_command_queue on DAG_DEVICE_OPENCL. */
 void *dag_device_stream(dag_device_queue *queue);
 
 /**

@@ -12,8 +12,8 @@ void FN(dev_potrf)(dag_device_queue *queue, dag_uplo uplo, int n, elem_t *A, int
                     int *info);
 
 /** Bytes of workspace that dev_potrf needs for a tile of order n on whichever of the loaded kinds wants
- *  most; any thread. The same for the same arguments as long as the program runs, SIZE_MAX where a kind's
- *  library has no answer. */
+ *  most; any thread. The same for the same arguments as long as no further kind is loaded, SIZE_MAX where
+ *  a kind's library has no answer. */
 size_t FN(dev_potrf_workspace)(dag_uplo uplo, int n);
 
 void FN(dev_trsm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,

@@ -22,7 +22,7 @@ struct _cl_kernel;
 
 /**
  * Names the text of an OpenCL program, which is compiled for each OpenCL device when that is opened. Call it
- * before dag_init(), from one thread; a program that does not compile keeps the device from being used, and
+ * before the first dag_init(), from one thread; a program that does not compile keeps the device from being used, and
  * the reason is what the compiler said.
  * @param name  of the program, for dag_opencl_kernel(); as the text it is not copied, and has to stay.
  * @param text  OpenCL C 1.2.

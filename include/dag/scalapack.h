@@ -10,8 +10,8 @@
  *
  * - in place, where the part is cut and dealt as matrices of the library are: ranks of the grid in
  *   row-major order, and rows, as well as columns, that lie on one row (column) of the grid, or
- *   within one block on the first, or in blocks of the size of the tiles, from the beginning of one
- *   on the first. No element moves;
+ *   within one block and one tile on the first, or in blocks of the size of the tiles, from the
+ *   beginning of one on the first. No element moves;
  * - else as a copy on the same grid, which takes the memory of the part once more. The elements
  *   travel when the part is opened and when it is closed. dag_part says so, and why.
  *

@@ -179,9 +179,11 @@ dag_status dagi_open_await(dag_taskpool *pool, const char *what, int (*until)(vo
     return status;
 }
 
+/* Who has not come yet does not wait: nobody may take this rank for one that does. */
 static int meeting_is_over(void *arg)
 {
-    return dagi_meeting_over(arg);
+    const dagi_meeting *m = arg;
+    return !atomic_load(&m->entered) || dagi_meeting_over(m);
 }
 
 static int go_and_meet(void *arg)

@@ -384,6 +384,11 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
         all->before[k] = offered[k] ? offered[k]->chosen() : -1;
     }
     dag_status status = open_all(all, offers, why, size);
+    if (status == DAG_SUCCESS && wanted > 0 && all->count < wanted) { /* a card may have been offered twice */
+        snprintf(why, size, "gpus = %d, but %d device%s can be used", wanted, all->count,
+                 all->count == 1 ? "" : "s");
+        status = DAG_ERR_DEVICE;
+    }
     if (status != DAG_SUCCESS || all->count == 0) {
         int before[DAG_DEVICE_KIND_COUNT];
         memcpy(before, all->before, sizeof before);

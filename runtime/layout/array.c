@@ -40,6 +40,10 @@ static const char *wrong(int nindex, const int64_t *count, const int *grid, cons
         return "an array has 1 to 4 indices";
     if (shape->m < 0 || shape->n < 0 || shape->elem < 1)
         return "the shape of a block is not one";
+    size_t bytes;
+    if (__builtin_mul_overflow((size_t)shape->m, (size_t)shape->n, &bytes) ||
+        __builtin_mul_overflow(bytes, shape->elem, &bytes))
+        return "a block has more bytes than can be counted";
     int64_t ranks = 1, blocks = 1;
     for (int d = 0; d < nindex; d++) {
         if (count[d] < 0 || count[d] > INT32_MAX)

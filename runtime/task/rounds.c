@@ -120,7 +120,7 @@ bool dagi_rounds_next(dag_taskpool *pool)
         return false;
     assert(atomic_load(&p->state) == DAGI_POOL_ENDED);
     p->rounds.done++;
-    if (pool->ctx->simulated) /* elements have no content to decide by */
+    if (pool->ctx->modelled) /* elements have no content to decide by */
         atomic_store(&p->rounds.again, 1);
     if (p->status != DAG_SUCCESS || p->info != 0 || !atomic_load(&p->rounds.again) ||
         p->rounds.done >= p->rounds.bound) {

@@ -125,7 +125,7 @@ static int bring_home(insertion *s, tile *t)
     struct dag_task *task = r->task;
     hold(s);
     int missing = insertion_read(r, t->now, 0, true);
-    if (t->first && !version_follow(t->first, &r->arg[1])) { /* memory is not written before it is read */
+    if (task && t->first && !version_follow(t->first, &r->arg[1])) { /* memory is not written before it is read */
         r->inputs++;
         missing++;
     }

@@ -87,14 +87,16 @@ int dagi_opencl_count(int processors, char *why, size_t size)
 /* The addresses on the PCI bus that two vendors tell, each by an extension of its own. */
 static void find_bus(cl_device_id id, char *bus, size_t size)
 {
-    enum { KHRONOS_BUS = 0x410f, NVIDIA_BUS = 0x4008, NVIDIA_SLOT = 0x4009 };
-    cl_uint khronos[4], nvidia_bus, nvidia_slot; /* domain, bus, device, function */
+    enum { KHRONOS_BUS = 0x410f, NVIDIA_BUS = 0x4008, NVIDIA_SLOT = 0x4009, NVIDIA_DOMAIN = 0x400a };
+    cl_uint khronos[4], nvidia_bus, nvidia_slot, domain = 0; /* domain, bus, device, function */
     bus[0] = '\0';
     if (clGetDeviceInfo(id, KHRONOS_BUS, sizeof khronos, khronos, NULL) == CL_SUCCESS)
         snprintf(bus, size, "%04x:%02x:%02x.%x", khronos[0], khronos[1], khronos[2], khronos[3]);
-    else if (clGetDeviceInfo(id, NVIDIA_BUS, sizeof nvidia_bus, &nvidia_bus, NULL) == CL_SUCCESS &&
+    else if (clGetDeviceInfo(id, NVIDIA_DOMAIN, sizeof domain, &domain, NULL) != CL_SUCCESS)
+        domain = 0;
+    if (!bus[0] && clGetDeviceInfo(id, NVIDIA_BUS, sizeof nvidia_bus, &nvidia_bus, NULL) == CL_SUCCESS &&
              clGetDeviceInfo(id, NVIDIA_SLOT, sizeof nvidia_slot, &nvidia_slot, NULL) == CL_SUCCESS)
-        snprintf(bus, size, "0000:%02x:%02x.%x", nvidia_bus, nvidia_slot >> 3, nvidia_slot & 7);
+        snprintf(bus, size, "%04x:%02x:%02x.%x", domain, nvidia_bus, nvidia_slot >> 3, nvidia_slot & 7);
 }
 
 /* One allocation is all that is taken of a device, so what one can have is what there is. */

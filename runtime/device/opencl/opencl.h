@@ -77,6 +77,7 @@ struct dag_device_queue {
     dagi_opencl_scratch scratch[2];
     dagi_result worst; /* since launched() was asked last */
     int enqueued;
+    int shown; /* 1: the body has the queue, and may have enqueued what is not counted here */
 };
 
 /* ---- error.c ---- */

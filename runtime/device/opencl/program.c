@@ -13,24 +13,33 @@ static const char source[] = {
 #include "tile.cl.inc"
     0};
 
-/* Set once, before a device is opened. */
+/* Those at the first start: contexts that are made later may run beside others. */
 static const dagi_text *texts;
 static int ntexts;
 
 void dagi_opencl_texts(const dagi_text *given, int n)
 {
-    texts = given;
-    ntexts = n < DAGI_OPENCL_TEXTS ? n : DAGI_OPENCL_TEXTS;
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&once);
+    if (!texts) {
+        ntexts = n < DAGI_OPENCL_TEXTS ? n : DAGI_OPENCL_TEXTS;
+        texts = given;
+    }
+    pthread_mutex_unlock(&once);
 }
 
 /* The first lines of what the compiler says. */
 static void say_log(cl_program program, cl_device_id id, const char *name)
 {
-    char log[4096] = "", text[512];
+    char text[512];
     size_t size = 0;
-    clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, &size);
+    clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *log = calloc(1, size + 1);
+    if (log)
+        clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
     snprintf(text, sizeof text, "the OpenCL program %s does not compile: %.400s", name,
-             size > 0 ? log : "the driver does not say why");
+             log && *log ? log : "the driver does not say why");
+    free(log);
     dagi_opencl_say(text);
 }
 

@@ -43,7 +43,9 @@ void dagi_opencl_queue_free(void *queue)
 
 void *dagi_opencl_stream(void *queue)
 {
-    return ((dag_device_queue *)queue)->queue;
+    dag_device_queue *q = queue;
+    q->shown = 1;
+    return q->queue;
 }
 
 int dagi_opencl_buffer(void *queue, const void *at, void **buffer, size_t *offset)
@@ -168,9 +170,9 @@ dagi_result dagi_opencl_launched(void *queue)
     dag_device_queue *q = queue;
     dagi_result worst = q->worst;
     if (worst != DAGI_OK && worst != DAGI_LOST)
-        worst = q->enqueued > 0 ? DAGI_TORN : DAGI_REFUSED;
+        worst = q->enqueued > 0 || q->shown ? DAGI_TORN : DAGI_REFUSED;
     q->worst = DAGI_OK;
-    q->enqueued = 0;
+    q->enqueued = q->shown = 0;
     return worst;
 }
 
@@ -260,9 +262,11 @@ dagi_result dagi_opencl_query(void *event)
     if (!held)
         return DAGI_OK;
     cl_int error = clGetEventInfo(held, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (error == CL_SUCCESS && status == CL_COMPLETE) /* only what waits sees what was written */
+        error = clWaitForEvents(1, &held);
     clReleaseEvent(held);
     if (error != CL_SUCCESS)
-        return dagi_opencl_result(error, "clGetEventInfo") == DAGI_OK ? DAGI_OK : DAGI_LOST;
+        return dagi_opencl_result(error, "an event") == DAGI_OK ? DAGI_OK : DAGI_LOST;
     if (status < 0) {
         (void)dagi_opencl_result(status, "a command on the device");
         return DAGI_LOST;
