@@ -19,31 +19,31 @@ real_t FN(lange_max)(dag_region region, int m, int n, const elem_t *A, int lda)
     return max;
 }
 
-/* The sum over a column: an addition need not wait for the last one, and compilers make vectors of lanes. */
-static real_t LOCAL(column_sum)(const elem_t *a, int m)
-{
-    enum { LANES = 16 };
-    real_t lane[LANES] = {0}, sum = 0;
-    int i = 0;
-    for (; i + LANES <= m; i += LANES) {
-        for (int l = 0; l < LANES; l++)
-            lane[l] += DAG_ABS(a[i + l]);
-    }
-    for (; i < m; i++)
-        sum += DAG_ABS(a[i]);
-    for (int l = 0; l < LANES; l++)
-        sum += lane[l];
-    return sum;
-}
-
 void FN(lange_one)(dag_region region, int m, int n, const elem_t *A, int lda, real_t *sums)
 {
     if (MODELLED(LANGE_ONE, m, n, 0))
         return;
     ASSERT_TILE(m, n, lda);
-    for (int j = 0; j < n; j++) {
+    int done = 0;
+    if (region == DAG_REGION_FULL) /* columns side by side: an addition need not wait for the last */
+        for (; done + 4 <= n; done += 4) {
+            const elem_t *a = &A[AT(0, done, lda)], *b = a + lda, *c = b + lda, *d = c + lda;
+            real_t s[4] = {sums[done], sums[done + 1], sums[done + 2], sums[done + 3]};
+            for (int i = 0; i < m; i++) {
+                s[0] += DAG_ABS(a[i]);
+                s[1] += DAG_ABS(b[i]);
+                s[2] += DAG_ABS(c[i]);
+                s[3] += DAG_ABS(d[i]);
+            }
+            for (int j = 0; j < 4; j++)
+                sums[done + j] = s[j];
+        }
+    for (int j = done; j < n; j++) {
         row_range r = region_rows(region, m, j);
-        sums[j] += LOCAL(column_sum)(&A[AT(r.first, j, lda)], r.end - r.first);
+        real_t sum = sums[j];
+        for (int i = r.first; i < r.end; i++)
+            sum += DAG_ABS(A[AT(i, j, lda)]);
+        sums[j] = sum;
     }
 }
 
