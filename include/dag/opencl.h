@@ -21,12 +21,13 @@ struct _cl_mem;
 struct _cl_kernel;
 
 /**
- * Names the text of an OpenCL program, which is compiled for each OpenCL device when that is opened. Call it
- * before the first dag_init(), from one thread; a program that does not compile keeps the device from being used, and
- * the reason is what the compiler said.
+ * Names the text of an OpenCL program, which is compiled for each OpenCL device when that is opened. Call
+ * it before the first dag_init(), from one thread; a program that does not compile keeps the device from
+ * being used, and the reason is what the compiler said.
  * @param name  of the program, for dag_opencl_kernel(); as the text it is not copied, and has to stay.
  * @param text  OpenCL C 1.2.
  * @return DAG_SUCCESS; DAG_ERR_ARG: an argument is NULL, or a program has this name;
+ *         DAG_ERR_STATE: a dag_init() has passed the programs on, and none is taken any more;
  *         DAG_ERR_NOMEM: there are 32.
  */
 dag_status dag_opencl_program(const char *name, const char *text);

@@ -15,14 +15,17 @@ void *dag_device_stream(dag_device_queue *queue)
 
 enum { TEXTS = 32 };
 
-/* Written before dag_init() alone, so without a lock. */
+/* Written before a back end has them, so without a lock. */
 static dagi_text texts[TEXTS];
 static int ntexts;
+static _Atomic int handed;
 
 dag_status dag_opencl_program(const char *name, const char *text)
 {
     if (!name || !text)
         return DAG_ERR_ARG;
+    if (handed)
+        return DAG_ERR_STATE;
     for (int i = 0; i < ntexts; i++) {
         if (strcmp(texts[i].name, name) == 0)
             return DAG_ERR_ARG;
@@ -35,8 +38,10 @@ dag_status dag_opencl_program(const char *name, const char *text)
 
 void dagi_device_texts(const dagi_backend *backend)
 {
-    if (backend->texts)
-        backend->texts(texts, ntexts);
+    if (!backend->texts)
+        return;
+    handed = 1;
+    backend->texts(texts, ntexts);
 }
 
 struct _cl_kernel *dag_opencl_kernel(dag_device_queue *queue, const char *program, const char *kernel)
