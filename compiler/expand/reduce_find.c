@@ -151,6 +151,8 @@ static bool find_alternative(finder *f, reduction r)
     r.from = r.source ? ast_find_flow(r.source, r.call->flow.text) : NULL;
     if (!r.from || r.source->n_params != r.call->n_args)
         return wrong(f, r.call->node.range, "what it combines is not known");
+    if (!r.source->placement || !r.owner->placement)
+        return false; /* an error of syntax, reported, has left nothing to place a class by */
     r.name = class_name(f->file, &r);
     r.index = reduce_name(f->file, &r, r.source->params[r.at].text);
     r.arrival = r.fixed ? reduce_name(f->file, &r, r.from->name.text) : r.into->name.text;
