@@ -26,8 +26,10 @@ def beside(figures, others):
 
 
 def slower(point):
+    """Differences may be negative; of those a ratio says nothing."""
     ratio = point["ratios"].get(NAME)
-    return ratio is not None and ratio["high"] < 1
+    return ratio is not None and ratio["high"] < 1 and \
+        all(v > 0 for values in point["samples"].values() for v in values)
 
 
 def decide(figure, result, probe):
