@@ -1,6 +1,6 @@
 /* Fuzzes sequential nests: any bytes must be answered with diagnostics or with a graph, within the
  * bound on operations, without a crash, a leak or a hang; and what is derived is a .jdf, which
- * parses without an error.
+ * parses without an error. What stands before a form feed are declarations of kernels (--kernels).
  *
  * Built with libFuzzer it searches by itself; otherwise its main replays the files and directories
  * named on the command line.
@@ -11,6 +11,7 @@
 #include "verify/verify.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,13 +33,17 @@ static void check_text(const src_set *sources, uint32_t file)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const seq_options quick = {.max_operations = 300000};
+    seq_options quick = {.max_operations = 300000, .tile = "tl_addr(tl_desc A, i, j)"};
     static const verify_options proofs = {.max_operations = 100000};
     frontend f;
     frontend_init(&f, DIALECT_DAG);
     diag_register(f.diag, verify_checks, verify_check_count);
     diag_register(f.diag, seq_checks, seq_check_count);
-    uint32_t file = src_add(f.sources, "fuzz.seq.c", (const char *)data, size);
+    const uint8_t *feed = size ? memchr(data, '\f', size) : NULL;
+    size_t beside = feed ? (size_t)(feed - data) : 0;
+    if (feed)
+        quick.kernels = src_add(f.sources, "fuzz.h", (const char *)data, beside);
+    uint32_t file = src_add(f.sources, "fuzz.seq.c", (const char *)data + beside, size - beside);
     f.ast = seq_parse(f.sources, file, f.diag, &quick);
     if (f.ast && diag_errors(f.diag) == 0) {
         check_text(f.sources, f.ast->file);
