@@ -12,12 +12,6 @@ static bool is_declared_only(const seq_kernel *k)
     return src_range_is_none(k->body);
 }
 
-static bool uses_scalar(const seq_file *f, const seq_kernel *k, const char *name)
-{
-    return seq_mentions(f->sources, k->body, name) || seq_mentions(f->sources, k->priority, name) ||
-           seq_mentions(f->sources, k->flops, name);
-}
-
 /* Does the name mean something in the class already? */
 static bool is_taken(const seq_file *f, const seq_call *c, const char *name)
 {
@@ -74,7 +68,7 @@ static scalar_place place_of(const seq_file *f, const seq_call *c, size_t i)
 {
     const seq_param *p = &c->kernel->params[i];
     if (p->shape || seq_same_text(f->sources, c->args[i].text, p->name) ||
-        !uses_scalar(f, c->kernel, p->name))
+        !seq_kernel_mentions(f, c->kernel, p->name))
         return SCALAR_SAME;
     return is_int(f, p->type) && is_local(f, c, c->args[i].text) ? SCALAR_LOCAL : SCALAR_BODY;
 }
@@ -120,7 +114,7 @@ static bool is_argument(const seq_file *f, const seq_call *c, const char *name)
     const seq_kernel *k = c->kernel;
     for (size_t i = 0; i < k->n_params; i++) {
         const seq_param *p = &k->params[i];
-        if (!p->tile && !p->shape && (is_declared_only(k) || uses_scalar(f, k, p->name)) &&
+        if (!p->tile && !p->shape && (is_declared_only(k) || seq_kernel_mentions(f, k, p->name)) &&
             seq_mentions(f->sources, c->args[i].text, name))
             return true;
     }
@@ -164,10 +158,10 @@ static void put_call(seq_writer *w, const seq_call *c)
     seq_put(w, ");\n");
 }
 
-void seq_put_body(seq_writer *w, const seq_call *c)
+/* Scalars that are no locals of the class, in front of a body. */
+static void put_scalars(seq_writer *w, const seq_call *c)
 {
     const seq_kernel *k = c->kernel;
-    seq_put(w, "BODY\n");
     put_temps(w, c);
     for (size_t i = 0; i < k->n_params; i++) {
         if (k->params[i].tile || place_of(w->f, c, i) != SCALAR_BODY)
@@ -178,11 +172,32 @@ void seq_put_body(seq_writer *w, const seq_call *c)
         seq_put_source(w, c->args[i].text);
         seq_put(w, ";\n");
     }
-    if (is_declared_only(k)) {
+}
+
+static void put_text(seq_writer *w, src_range body)
+{
+    if (seq_blank(w->f->sources, body))
+        return;
+    seq_put_source(w, seq_trimmed(w->f->sources, body));
+    seq_put(w, "\n");
+}
+
+void seq_put_body(seq_writer *w, const seq_call *c)
+{
+    const seq_kernel *k = c->kernel;
+    seq_put(w, "BODY\n");
+    put_scalars(w, c);
+    if (is_declared_only(k))
         put_call(w, c);
-    } else if (!seq_blank(w->f->sources, k->body)) {
-        seq_put_source(w, seq_trimmed(w->f->sources, k->body));
-        seq_put(w, "\n");
-    }
+    else
+        put_text(w, k->body);
     seq_put(w, "END\n");
+    for (size_t i = 0; i < k->n_variants; i++) {
+        seq_put(w, "BODY [type = ");
+        seq_put_source(w, k->variants[i].kind);
+        seq_put(w, "]\n");
+        put_scalars(w, c);
+        put_text(w, k->variants[i].body);
+        seq_put(w, "END\n");
+    }
 }

@@ -58,6 +58,11 @@ typedef struct seq_param {
     src_range type;    /* of a scalar */
 } seq_param;
 
+/* Another body of a kernel, for a kind of devices. */
+typedef struct seq_variant {
+    src_range kind, body;
+} seq_variant;
+
 typedef struct seq_kernel {
     const char *name;
     src_range where; /* the name */
@@ -67,7 +72,11 @@ typedef struct seq_kernel {
     int at;                    /* the parameter it runs at, or -1 */
     src_range priority, flops; /* none: not given */
     src_range body;            /* between the braces; none: it is declared only */
-    bool nothing;              /* a call of it is no task */
+    src_range signature;       /* between the parentheses */
+    seq_variant *variants;
+    size_t n_variants;
+    src_range device, implements; /* none: it is a kernel of its own, not a variant */
+    bool nothing;                 /* a call of it is no task */
     size_t n_calls;
 } seq_kernel;
 
@@ -243,6 +252,9 @@ typedef struct seq_edges_text {
 /* The graph; edges NULL: flows read and write memory. Returns the number of a new text, 0: too
  * large. */
 uint32_t seq_write(const seq_file *f, const seq_edges_text *edges);
+
+/* seq_util.c: does a body of the kernel mention the name, or its priority or its work? */
+bool seq_kernel_mentions(const seq_file *f, const seq_kernel *k, const char *name);
 
 /* seq_put.c: an expression as the graph has it. */
 const char *seq_text_of(const seq_file *f, src_range r);

@@ -66,13 +66,7 @@ static bool one_range(const seq_file *f, const seq_clause *c, src_range *into)
 
 static bool read_task_clause(seq_file *f, seq_kernel *k, const seq_clause *c, src_range *at)
 {
-    static const char *const later[] = {"device", "implements"};
     const char *word = seq_word_of(f, c->name);
-    for (size_t i = 0; i < UTIL_COUNT(later); i++)
-        if (strcmp(word, later[i]) == 0)
-            return seq_error(f, "seq-unsupported", c->name->range,
-                             "bodies for devices are not understood yet: print the graph with "
-                             "--emit=jdf and add them there");
     if (strcmp(word, "in") == 0)
         return read_tiles(f, k, c, SEQ_IN);
     if (strcmp(word, "inout") == 0)
@@ -85,8 +79,13 @@ static bool read_task_clause(seq_file *f, seq_kernel *k, const seq_clause *c, sr
         return one_range(f, c, &k->priority);
     if (strcmp(word, "flops") == 0)
         return one_range(f, c, &k->flops);
+    if (strcmp(word, "device") == 0)
+        return one_range(f, c, &k->device);
+    if (strcmp(word, "implements") == 0)
+        return one_range(f, c, &k->implements);
     return seq_error(f, "seq-syntax", c->name->range,
-                     "a task has the clauses in, inout, out, at, priority and flops, not '%s'",
+                     "a task has the clauses in, inout, out, at, priority and flops, and a body "
+                     "for devices has device and implements, not '%s'",
                      word);
 }
 
@@ -240,6 +239,41 @@ bool seq_add_kernel(seq_file *f, seq_kernel *k)
 }
 
 /* What `pragma` says from t on of the function that begins with `first`. */
+/* The same words between the parentheses? */
+static bool same_parameters(const seq_file *f, src_range a, src_range b)
+{
+    seq_tokens one = seq_lex(f->sources, a, f->arena), other = seq_lex(f->sources, b, f->arena);
+    bool same = one.n == other.n;
+    for (size_t i = 0; same && i + 1 < one.n; i++)
+        same = seq_word_of(f, &one.items[i]) == seq_word_of(f, &other.items[i]);
+    return same;
+}
+
+/* A function that is another body of a kernel, for a kind of devices. */
+static bool add_variant(seq_file *f, const seq_kernel *variant)
+{
+    seq_kernel *k = NULL;
+    bool whole = !src_range_is_none(variant->device) && !src_range_is_none(variant->implements);
+    if (!whole || variant->n_params || src_range_is_none(variant->body))
+        return seq_error(f, "seq-syntax", variant->pragma,
+                         "a body for devices says 'device(KIND) implements(KERNEL)' and no more");
+    for (size_t i = 0; i < f->n_kernels; i++)
+        if (seq_same_text(f->sources, variant->implements, f->kernels[i]->name))
+            k = f->kernels[i];
+    if (!k || k->nothing)
+        return seq_error(f, "seq-syntax", variant->implements, "no kernel above has this name");
+    if (!same_parameters(f, k->signature, variant->signature)) {
+        seq_error(f, "seq-syntax", variant->where,
+                  "a body of '%s' has the parameters of '%s', under the same names", k->name,
+                  k->name);
+        diag_note(f->d, k->where, "defined here");
+        return false;
+    }
+    k->variants = seq_grow(f, k->variants, k->n_variants, sizeof(*k->variants));
+    k->variants[k->n_variants++] = (seq_variant){variant->device, variant->body};
+    return true;
+}
+
 bool seq_read_kernel(seq_reader *r, const seq_token *pragma, const seq_token *t,
                      const seq_token *end, const seq_token *first)
 {
@@ -257,6 +291,7 @@ bool seq_read_kernel(seq_reader *r, const seq_token *pragma, const seq_token *t,
         return false;
     k->name = seq_word_of(f, fn.name);
     k->where = fn.name->range;
+    k->signature = seq_span(fn.open + 1, fn.close);
     const seq_token *head = fn.body + 1;
     bool omp = fn.end > fn.body && seq_is_omp_task(f, head);
     if (fn.end > fn.body)
@@ -264,6 +299,8 @@ bool seq_read_kernel(seq_reader *r, const seq_token *pragma, const seq_token *t,
     if (omp && !seq_read_omp_task(f, k, head))
         return false;
     r->t = fn.end + 1;
+    if (!src_range_is_none(k->device) || !src_range_is_none(k->implements))
+        return check_body(r, &fn) && add_variant(f, k);
     return seq_add_kernel(f, k) && read_params(r, k, &fn) && place_kernel(f, k, at) &&
            check_body(r, &fn);
 }

@@ -4,45 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool seq_nest_is(const seq_nest *n, const seq_token *t, const char *word)
-{
-    return t < n->end && seq_is(n->f->sources, t, word);
-}
-
-const char *seq_nest_word(const seq_nest *n, const seq_token *t)
-{
-    return names_intern(n->f->names, src_text(n->f->sources, t->range), src_range_len(t->range));
-}
-
-bool seq_not_understood(const seq_nest *n, const seq_token *t, const char *what)
-{
-    return seq_error(n->f, "seq-syntax", t->range, "%s", what);
-}
-
-bool seq_push(seq_nest *n, seq_item item)
-{
-    if (n->n_items == SEQ_MAX_DEPTH)
-        return seq_error(n->f, "seq-unsupported", item.where, "the nest is too deep");
-    bool known = item.name && seq_is_temp(n, item.name);
-    for (size_t i = 0; item.name && i < n->n_items; i++)
-        known = known || n->items[i]->name == item.name;
-    if (known)
-        return seq_error(n->f, "seq-syntax", item.where,
-                         "'%s' has a meaning here already: give it another name", item.name);
-    if (item.name && seq_find_global(n->f, item.name))
-        return seq_error(n->f, "seq-syntax", item.where,
-                         "'%s' is a parameter of the graph: give it another name", item.name);
-    seq_item *kept = arena_alloc(n->f->arena, sizeof(item));
-    *kept = item;
-    if (item.kind != SEQ_TEMP) {
-        n->items[n->n_items++] = kept;
-        return true;
-    }
-    n->temps = seq_grow(n->f, n->temps, n->n_temps, sizeof(*n->temps));
-    n->temps[n->n_temps++] = kept;
-    return true;
-}
-
 /* ---- for ------------------------------------------------------------------------------------- */
 
 /* i++, --i, i += 2; 0: none of these (reported). */

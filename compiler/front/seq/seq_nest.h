@@ -26,13 +26,12 @@ typedef struct seq_nest {
     size_t n_temps;
 } seq_nest;
 
+/* seq_values.c; false, where that is no answer, after an error. */
 bool seq_nest_is(const seq_nest *n, const seq_token *t, const char *word);
 const char *seq_nest_word(const seq_nest *n, const seq_token *t);
 bool seq_not_understood(const seq_nest *n, const seq_token *t, const char *what); /* false */
 /* A construct that surrounds what follows. False: its name is taken (reported). */
 bool seq_push(seq_nest *n, seq_item item);
-
-/* seq_values.c; false, where that is no answer, after an error. */
 bool seq_is_integer(const seq_nest *n, const seq_token *t); /* a type */
 bool seq_is_temp(const seq_nest *n, const char *name);      /* a scalar that bodies alone use */
 const seq_declared *seq_find_declared(const seq_nest *n, const char *name);

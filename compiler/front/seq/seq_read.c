@@ -85,8 +85,8 @@ static bool add_global(seq_reader *r, const seq_token *t, const seq_token *name)
     bool pointer = seq_reads(r, name - 1, "*");
     const seq_token *type = seq_reads(r, t, "const") && pointer ? t + 1 : t;
     g.type = type_text(f, type, name);
-    bool named = f->tile.type && seq_is(f->sources, type, f->tile.type) &&
-                 name - type == (pointer ? 2 : 1);
+    bool named =
+        f->tile.type && seq_is(f->sources, type, f->tile.type) && name - type == (pointer ? 2 : 1);
     if (named) {
         g.type = "dag_matrix *";
         g.by_value = !pointer;
@@ -100,7 +100,8 @@ static bool add_global(seq_reader *r, const seq_token *t, const seq_token *name)
     return true;
 }
 
-static bool read_graph(seq_reader *r, const seq_token *pragma, const seq_token *t, const seq_token *end)
+static bool read_graph(seq_reader *r, const seq_token *pragma, const seq_token *t,
+                       const seq_token *end)
 {
     seq_file *f = r->f;
     if (!src_range_is_none(f->graph))

@@ -74,8 +74,7 @@ static bool is_used(const seq_file *f, const scope *in, size_t i, const char *na
     for (size_t k = 0; k < c->n_temps; k++)
         if (seq_mentions(s, c->temps[k]->from, name))
             return true;
-    return seq_mentions(s, kernel->body, name) || seq_mentions(s, kernel->priority, name) ||
-           seq_mentions(s, kernel->flops, name);
+    return seq_kernel_mentions(f, kernel, name);
 }
 
 /* Is the last token of an expression "+ 1", so that the bound below it can be written without? */
