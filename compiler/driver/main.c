@@ -214,6 +214,10 @@ static void list_again(const driver_options *o, words *again)
         words_add(again, "--assume");
         words_add(again, o->assumes.items[i]);
     }
+    if (o->tile)
+        words_add(again, arena_printf(o->arena, "--tile='%s'", o->tile));
+    if (o->kernels)
+        words_add(again, arena_printf(o->arena, "--kernels=%s", o->kernels));
     for (size_t i = 0; i < o->cc.n; i++) {
         const char *word = o->cc.items[i];
         bool header = strncmp(word, "-isystem", 8) == 0;
