@@ -299,7 +299,7 @@ static void multiply(dag_precision prec, int64_t nb, void *const tile[3])
 
 /* How fast one worker could be: its rate in the multiplication of tiles, the fastest of all kernels
  * and the one that most work consists of. 0 = not to be had. */
-static double measure_peak(const options *o, int64_t nb)
+double driver_peak(const options *o, int64_t nb)
 {
     enum { LEAST = 30 }; /* milliseconds; and it is the best of several that counts */
     size_t count = (size_t)(nb * nb), bytes = count * dag_precision_size(o->prec);
@@ -328,7 +328,7 @@ static void tell_report(dag_context *ctx, const options *o, const report *r)
     if (!dag_reports(ctx) || dag_rank(ctx) != 0 || !(r->flops > 0))
         return;
     const dag_work work = {.flops = r->flops, .seconds = r->seconds,
-                           .peak = measure_peak(o, r->nb), .nb = r->nb, .p = r->p, .q = r->q};
+                           .peak = driver_peak(o, r->nb), .nb = r->nb, .p = r->p, .q = r->q};
     dag_report_work(ctx, &work);
 }
 

@@ -97,6 +97,8 @@ void driver_shape(report *r, const dag_matrix *A);
 double driver_flops(dag_precision prec, double muls, double adds);
 /* Those of a QR or LQ factorisation of A, to leading order. */
 double driver_qr_flops(const dag_matrix *A);
+/* Operations a second of a worker in the multiplication of tiles of that size; 0 = not to be had. */
+double driver_peak(const options *o, int64_t nb);
 /* Seconds of the run's clock, after all ranks have arrived. */
 double driver_time(dag_context *ctx);
 /* A context with the settings that the options stand for; what is wrong has been said. */

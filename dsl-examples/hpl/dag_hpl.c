@@ -15,7 +15,9 @@ typedef struct settings {
     hpl_input in;
     options driver; /* threads, devices, report */
     const char *file, *json;
-    int64_t flip;
+    hpl_manner how;
+    double memory; /* part of it for --plan */
+    bool plan, screen;
     bool given; /* an option that stands in place of the file */
     bool detail;
 } settings;
@@ -114,7 +116,7 @@ static dag_status run_case(const settings *s, const hpl_case *c, const outputs *
     dag_context *ctx;
     dag_status status = hpl_context(c->p, c->q, &ctx);
     if (status == DAG_SUCCESS)
-        status = hpl_solve(ctx, &s->in, c, s->flip, &r);
+        status = hpl_solve(ctx, &s->in, c, &s->how, &r);
     if (status != DAG_SUCCESS)
         return status;
     count[r.verdict]++;
@@ -155,9 +157,14 @@ static int work(settings *s)
         return end;
     if (dag_rank(ctx) == 0 && !one_thread)
         fprintf(stderr, "dag_hpl: warning: %s\n", how);
+    dag_status screened = s->screen ? hpl_screen(ctx) : DAG_SUCCESS;
     if (!ranks_suffice(ctx, &s->in))
         end = DRIVER_USAGE;
-    else if (compare_inputs(ctx, &s->in) == DAG_SUCCESS && complete(ctx, &s->in) == DAG_SUCCESS)
+    else if (s->plan)
+        end = screened == DAG_SUCCESS && hpl_plan(ctx, s->memory) == DAG_SUCCESS && options_flush("dag_hpl")
+                  ? DRIVER_OK : DRIVER_FAILED;
+    else if (screened == DAG_SUCCESS && compare_inputs(ctx, &s->in) == DAG_SUCCESS &&
+             complete(ctx, &s->in) == DAG_SUCCESS)
         end = run_tests(ctx, s);
     return hpl_finish() == DAG_SUCCESS || end != DRIVER_OK ? end : DRIVER_FAILED;
 }
@@ -178,7 +185,12 @@ static const char help[] =
     "  --pivoting partial  what the rules ask for; --pivoting tournament and --mixed are refused\n"
     "  --threads T         worker threads of each rank\n"
     "  --gpus G            devices of each rank\n"
-    "  --detail            where the time went\n"
+    "  --plan              print an input file for these ranks, and why; run nothing\n"
+    "  --memory F          the part of the memory that N of --plan may take (0.8)\n"
+    "  --screen            first measure dgemm, memory and links of every rank, and name slow ones\n"
+    "  --detail            where the time went, and each rank's part of it\n"
+    "  --progress S        seconds between lines that say how far a test is, 0: none (60)\n"
+    "  --abort-below G     end the job when a test runs at less than G Gflop/s; looked at with each line\n"
     "  --json FILE         an object for each test besides\n"
     "  --report            the runtime's report at the end\n"
     "  --flip-bit K        for tests: U(K,K) loses a bit when the factors are there\n"
@@ -233,14 +245,16 @@ static bool parse_one(const char *text, int64_t least, int64_t most, int64_t *to
     return good;
 }
 
-enum { N = 1, NB, GRID, DEPTH, PMAP, THRESHOLD, PIVOTING, MIXED, THREADS, GPUS, DETAIL, JSON, REPORT, FLIP, HELP,
-       VERSION };
+enum { N = 1, NB, GRID, DEPTH, PMAP, THRESHOLD, PIVOTING, MIXED, THREADS, GPUS, DETAIL, JSON, REPORT, FLIP,
+       PROGRESS, ABORT, PLAN, MEMORY, SCREEN, HELP, VERSION };
 static const struct option known[] = {
     {"n", 1, NULL, N},             {"nb", 1, NULL, NB},         {"grid", 1, NULL, GRID},
     {"depth", 1, NULL, DEPTH},     {"pmap", 1, NULL, PMAP},     {"threshold", 1, NULL, THRESHOLD},
     {"pivoting", 1, NULL, PIVOTING}, {"mixed", 0, NULL, MIXED}, {"threads", 1, NULL, THREADS},
     {"gpus", 1, NULL, GPUS},       {"detail", 0, NULL, DETAIL}, {"json", 1, NULL, JSON},
     {"report", 0, NULL, REPORT},   {"flip-bit", 1, NULL, FLIP}, {"help", 0, NULL, HELP},
+    {"progress", 1, NULL, PROGRESS}, {"abort-below", 1, NULL, ABORT},
+    {"plan", 0, NULL, PLAN},       {"memory", 1, NULL, MEMORY}, {"screen", 0, NULL, SCREEN},
     {"version", 0, NULL, VERSION}, {NULL, 0, NULL, 0}};
 
 /* Options in place of the file; what it should have been, or NULL. */
@@ -276,9 +290,16 @@ static const char *set_other(settings *s, int c, const char *text)
             return "a number from 0 to 16";
         s->driver.gpus = (int)number;
         return NULL;
-    case FLIP: return parse_one(text, 1, INT32_MAX, &s->flip) ? NULL : "a number >= 1";
+    case FLIP: return parse_one(text, 1, INT32_MAX, &s->how.flip) ? NULL : "a number >= 1";
+    case PROGRESS: return parse_real(text, &s->how.watch.every) && s->how.watch.every >= 0
+                              ? NULL : "seconds, or 0 for no lines";
+    case PLAN: s->plan = true; return NULL;
+    case SCREEN: s->screen = true; return NULL;
+    case MEMORY: return parse_real(text, &s->memory) && s->memory > 0 && s->memory <= 1
+                            ? NULL : "a part of the memory, such as 0.8";
+    case ABORT: return parse_real(text, &s->how.watch.least) && s->how.watch.least > 0 ? NULL : "Gflop/s";
     case JSON: s->json = text; return text[0] != '\0' ? NULL : "the name of a file";
-    case DETAIL: s->detail = true; return NULL;
+    case DETAIL: s->detail = s->how.hosts = true; return NULL;
     default: s->driver.report = 1; return NULL;
     }
 }
@@ -310,7 +331,9 @@ static int parse(settings *s, int argc, char **argv)
     }
     if (optind + 1 < argc)
         return refuse("unexpected argument '%s'; --help lists the options", argv[optind + 1]);
-    s->file = optind < argc ? argv[optind] : s->given ? NULL : "HPL.dat";
+    s->file = optind < argc ? argv[optind] : s->given || s->plan ? NULL : "HPL.dat";
+    if (s->plan && (s->file != NULL || s->given))
+        return refuse("--plan says what to run: it goes with neither a file nor options in its place");
     if (s->file != NULL && s->given)
         return refuse("%s and options that stand in its place do not go together", s->file);
     return -1;
@@ -318,7 +341,7 @@ static int parse(settings *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    settings s = {.driver = {.gpus = -1, .prec = DAG_D}};
+    settings s = {.driver = {.gpus = -1, .prec = DAG_D}, .how = {.watch = {.every = 60}}, .memory = 0.8};
     char why[512];
     driver_named("dag_hpl", argv);
     hpl_defaults(&s.in);
@@ -327,5 +350,8 @@ int main(int argc, char **argv)
         return end;
     if (s.file != NULL && !hpl_read(&s.in, s.file, why, sizeof(why)))
         return refuse("%s%s", why, optind < argc ? "" : "; --n N stands in place of the file, --help lists all");
+    if (s.how.watch.least > 0 && s.how.watch.every == 0)
+        return refuse("--abort-below looks when a line of --progress is due, and there are none");
+    s.driver.progress = s.detail || s.how.watch.every > 0;
     return work(&s);
 }

@@ -107,11 +107,16 @@ static void print_detail(FILE *out, const hpl_result *r)
     static const char line[] =
         "--VVV--VVV--VVV--VVV--VVV--VVV--VVV--VVV--VVV--VVV--VVV--VVV--VVV--VVV--VVV--VVV\n";
     fprintf(out, "%s"
-            "Max aggregated wall time factor  . . : %18.2f\n"
+            "Max aggregated wall time rfact . . . : %18.2f\n"
+            "+ Max aggregated wall time mxswp . . : %18.2f\n"
+            "Max aggregated wall time update  . . : %18.2f\n"
+            "+ Max aggregated wall time laswp . . : %18.2f\n"
             "Max aggregated wall time up tr sv  . : %18.2f\n"
+            "Wall time of the factorisation . . . : %18.2f\n"
             "Wall time to make the matrix . . . . : %18.2f\n"
             "Wall time to check the solution  . . : %18.2f\n"
-            "%s", line, r->seconds - r->back, r->back, r->fill, r->check, line);
+            "%s", line, r->most.panel, r->most.search, r->most.update, r->most.rows, r->back,
+            r->seconds - r->back, r->fill, r->check, line);
 }
 
 static void print_residual(FILE *out, const hpl_result *r)

@@ -85,6 +85,11 @@ dag_status hpl_context(int p, int q, dag_context **ctx)
     return status;
 }
 
+int hpl_rank_of_job(int rank)
+{
+    return here.p > 0 && rank < here.p * here.q ? rank % here.q * here.p + rank / here.q : rank;
+}
+
 dag_status hpl_finish(void)
 {
     dag_status status = leave();

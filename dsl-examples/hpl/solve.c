@@ -95,15 +95,19 @@ static dag_status substitute(dag_context *ctx, const hpl_case *c, struct problem
                                             &p->left, p->x));
 }
 
-static dag_status timed(dag_context *ctx, const hpl_case *c, int64_t flip, struct problem *p,
+static dag_status timed(dag_context *ctx, const hpl_case *c, const hpl_manner *how, struct problem *p,
                         hpl_result *r)
 {
-    double start = driver_time(ctx), n = (double)c->n;
+    hpl_parts before;
+    hpl_parts_so_far(ctx, &before);
+    hpl_watch_begin(ctx, &how->watch, c);
+    double start = driver_time(ctx);
     r->start = time(NULL);
     dag_status status = factor(ctx, c, p);
     double between = driver_time(ctx);
-    if (flip > 0 && flip <= c->n)
-        flip_bit(p->a, flip - 1);
+    hpl_watch_end();
+    if (how->flip > 0 && how->flip <= c->n)
+        flip_bit(p->a, how->flip - 1);
     if (status == DAG_SUCCESS)
         status = substitute(ctx, c, p);
     double end = driver_time(ctx);
@@ -111,8 +115,8 @@ static dag_status timed(dag_context *ctx, const hpl_case *c, int64_t flip, struc
     r->back = end - between;
     r->seconds = end - start;
     if (r->seconds > 0)
-        r->gflops = n * 1e-9 * (n / r->seconds) * (2.0 / 3 * n + 1.5);
-    return status;
+        r->gflops = 1e-9 * hpl_operations((double)c->n) / r->seconds;
+    return status == DAG_SUCCESS ? hpl_parts_since(ctx, c, &before, how->hosts, &r->most) : status;
 }
 
 /* ---- what it is worth ---------------------------------------------------------------------------- */
@@ -150,7 +154,8 @@ static dag_status judge(dag_context *ctx, const hpl_input *in, const hpl_case *c
     return status;
 }
 
-dag_status hpl_solve(dag_context *ctx, const hpl_input *in, const hpl_case *c, int64_t flip, hpl_result *r)
+dag_status hpl_solve(dag_context *ctx, const hpl_input *in, const hpl_case *c, const hpl_manner *how,
+                     hpl_result *r)
 {
     struct problem p = {0};
     *r = (hpl_result){.verdict = in->threshold < 0 ? HPL_UNCHECKED : HPL_PASSED};
@@ -165,7 +170,7 @@ dag_status hpl_solve(dag_context *ctx, const hpl_input *in, const hpl_case *c, i
         status = driver_collective(ctx, hpl_fill(ctx, p.a, 0));
         r->fill = driver_time(ctx) - start;
         if (status == DAG_SUCCESS)
-            status = timed(ctx, c, flip, &p, r);
+            status = timed(ctx, c, how, &p, r);
         if (status == DAG_SUCCESS && in->threshold >= 0)
             status = judge(ctx, in, c, &p, r);
     }

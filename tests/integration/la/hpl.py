@@ -209,14 +209,57 @@ class Hpl(HplCase):
             self.assertEqual([r["verdict"] for r in results], ["failed"])
             self.assertIn(" ...... FAILED\n||Ax-b||_oo  . .", out)
 
+    def test_slow(self):
+        """A run that lasts much longer than the time between looks is ended."""
+        status, out, err = run("dag_hpl", "--n", 6000, "--nb", 128, "--progress", 0.02, "--abort-below", 1e9)
+        self.assertEqual(status, 1, err)
+        self.assertRegex(err, r"N 6000: about [\d.]+ % done after \d+ s, \S+ Gflop/s, \d+ s left\n"
+                              r".*less than --abort-below 1e\+09: the job ends\n")
+        self.assertNotIn("Finished", out)
+        self.bad(3, "--abort-below looks when a line", "dag_hpl", "--n", 5, "--abort-below", 1,
+                 "--progress", 0)
+
+    def test_plan(self):
+        """N fills the part of the memory that it may, and the file can be read."""
+        size = {}
+        for part in 0.01, 0.04:
+            status, out, err = run("dag_hpl", "--plan", "--memory", part)
+            self.assertEqual(status, 0, err)
+            lines = out.splitlines()
+            size[part] = int(lines[5])
+            block = int(lines[7])
+            self.assertEqual(size[part] % block, 0)
+            memory, = re.findall(r"of the (\S+) GB of each of 1 ranks", err)
+            most = (part * float(memory) * 1e9 / 8.8) ** .5
+            self.assertTrue(most - block - 50 < size[part] <= 1.001 * most, (size, most))
+        self.assertTrue(size[0.01] < size[0.04])
+        text = "\n".join(lines[:5] + ["50"] + lines[6:]) + "\n"
+        self.assertEqual([r["nb"] for r in self.passed(text)], [block])
+        for args in ("--plan", "--n", 5), ("--plan", "HPL.dat"):
+            self.bad(3, "--plan says what to run", "dag_hpl", *args)
+        self.bad(3, "--memory takes a part of the memory", "dag_hpl", "--memory", 2)
+
+    @unittest.skipIf(RANKS[-1] < 4, "needs four ranks")
+    def test_ranks(self):
+        """Each rank is measured; they stand in the grid as PMAP says."""
+        for pmap, wanted in ("row", [0, 1, 2, 3]), ("column", [0, 2, 1, 3]):
+            status, out, err = run("dag_hpl", "--n", 200, "--nb", 32, "--grid", "2x2", "--pmap", pmap, "--detail",
+                                   "--screen", ranks=4)
+            self.assertEqual(status, 0, err)
+            places = re.findall(r"^dag_hpl: \((\d),(\d)\) is rank (\d) of the job on \S+: update", err, re.MULTILINE)
+            self.assertEqual(places, [(str(i // 2), str(i % 2), str(r)) for i, r in enumerate(wanted)])
+            found = re.findall(r"^dag_hpl: rank (\d) on \S+: dgemm \S+ Gflop/s of a worker, memory \S+ GB/s, "
+                               r"link to rank (\d) \S+ GB/s, \S+ us", err, re.MULTILINE)
+            self.assertEqual(found, [(str(r), str((r + 1) % 4)) for r in range(4)])
+            self.assertEqual(out.count("Max aggregated wall time"), 5)
+
     @unittest.skipIf(RANKS[-1] < 6, "needs six ranks")
     def test_cases(self):
-        """Each pair of the values that change what is done."""
+        """All grids and odd orders; look-ahead and PMAP where they matter."""
         rows, columns = zip(*GRIDS)
-        for pmap in 0, 1:
-            depths = [0, 3] if pmap else [1, 2]
-            self.passed(data(n=[0, 1, 7, 191, 193], nb=[64, 192], p=rows, q=columns, depth=depths, pmap=pmap), 6)
-        self.passed(data(n=[7, 100], nb=1, p=[1, 2], q=[2, 3]), 6)
+        self.passed(data(n=[0, 1, 7, 191, 193], nb=64, p=rows, q=columns), 6)
+        self.passed(data(n=193, nb=[30, 192], p=[2, 3], q=[3, 2], depth=[0, 3], pmap=1), 6)
+        self.passed(data(n=[7, 20], nb=1, p=2, q=3), 6)
 
 
 class HplFull(HplCase):
