@@ -44,6 +44,14 @@ foreach(name IN ITEMS refine_matrix lu_hard error_bounds conditions
     target_link_libraries(${name} PRIVATE dag_la m)
 endforeach()
 
+set(hpl "${PROJECT_SOURCE_DIR}/dsl-examples/hpl")
+add_executable(hpl_matrix la/hpl_matrix.c "${hpl}/matrix.c")
+dag_add_jdf(hpl_matrix "${hpl}/hpl_fill.jdf")
+target_include_directories(hpl_matrix PRIVATE "${PROJECT_SOURCE_DIR}/dsl-examples")
+target_link_libraries(hpl_matrix PRIVATE dag_la m)
+dag_add_mpi_test(hpl_matrix NP 1 THREADS 2 COMMAND hpl_matrix)
+dag_add_mpi_test(hpl_matrix_np4 NP 4 THREADS 1 COMMAND hpl_matrix)
+
 # Parts of arrays laid out for ScaLAPACK, of each routine.
 add_executable(la_parts la/parts/main.c la/parts/parts.c la/parts/open.c la/parts/blas3.c
     la/parts/factor.c la/parts/qr.c la/parts/auxiliary.c)
@@ -155,10 +163,11 @@ set(driver_files_parts Files Saved RealMatrices)
 set(tiles_parts Tiles)
 set(reproducible_parts Reproducible)
 set(option_table_parts OptionTable)
+set(hpl_parts HplInput Hpl)
 if(NOT DAG_SANITIZE) # sanitizers take memory of their own
     list(APPEND driver_files_parts Memory)
 endif()
-foreach(script IN ITEMS drivers driver_files tiles reproducible option_table)
+foreach(script IN ITEMS drivers driver_files tiles reproducible option_table hpl)
     foreach(part IN LISTS ${script}_parts)
         string(TOLOWER la_drivers_${part} name)
         dag_add_script_test(${name}
@@ -169,3 +178,7 @@ foreach(script IN ITEMS drivers driver_files tiles reproducible option_table)
             ENVIRONMENT "MPI_ONLY=$<TARGET_FILE:la_mpi_only>")
     endforeach()
 endforeach()
+dag_add_script_test(la_drivers_hplfull
+    COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/la/hpl.py"
+        "${DAG_MPIRUN}" "$<TARGET_FILE_DIR:dag_posv>" ${most_ranks} "" HplFull
+    LABELS integration full PROCESSORS 2 TIMEOUT 3000)
