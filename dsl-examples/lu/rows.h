@@ -79,6 +79,30 @@ static inline void la_moves_layout(la_moves *m, int64_t top, int count, int nb)
         m->source[i] = top + i;
 }
 
+/* Moves behind the NB x NB elements at T, to be laid out there; and those that lie there. */
+static inline size_t la_moves_offset(int nb, size_t item)
+{
+    return ((size_t)nb * (size_t)nb * item + 15) / 16 * 16;
+}
+
+static inline la_moves *la_moves_behind(void *T, int nb, size_t item)
+{
+    return (la_moves *)(void *)((char *)T + la_moves_offset(nb, item));
+}
+
+static inline la_moves la_moves_kept(const void *T, int nb, size_t item)
+{
+    const union { /* READ flows are const; nothing is written by way of this */
+        const void *in;
+        char *at;
+    } u = {T};
+    la_moves *kept = la_moves_behind(u.at, nb, item), m = *kept;
+    m.source = (int64_t *)(kept + 1); /* another rank may have made it */
+    m.to = m.source + nb;
+    m.from = (int *)(m.to + nb);
+    return m;
+}
+
 /* One exchange, of row top + i with row r >= top. */
 static inline void la_moves_exchange(la_moves *m, int i, int64_t r)
 {
@@ -179,6 +203,62 @@ static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, 
                 memcpy(c + (size_t)la_local_row(m->to[i], m->nb, P) * item,
                        w + ((size_t)m->nb + (size_t)m->from[i]) * item, item);
     }
+}
+
+/* What of W travels: rows that process row p gives to all for the top, or gets from there. */
+typedef enum la_way { LA_UP, LA_DOWN } la_way;
+
+/* In order; NULL = no memory, which the task has failed for. The list is the worker's. */
+static inline const int *la_moves_rows(struct dag_task *task, const la_moves *m, int P, int p, la_way way,
+                                       int *count)
+{
+    int *row = (int *)dag_task_workspace(task, (size_t)m->nb * sizeof(*row)), n = 0;
+    if (row == NULL) {
+        dag_task_fail(task, "no memory for the exchanges of a panel");
+        return NULL;
+    }
+    for (int i = 0; i < m->count && way == LA_UP; i++)
+        if (la_owner(m->source[i], m->nb, P) == p)
+            row[n++] = i;
+    for (int i = 0; i < m->down && way == LA_DOWN; i++)
+        if (la_owner(m->to[i], m->nb, P) == p)
+            row[n++] = m->nb + m->from[i];
+    *count = dag_kernels_modelled() ? m->count * (p + 1) / P - m->count * p / P : n; /* in all m->count */
+    return row;
+}
+
+/* They lie side by side in U, column by column: the bytes that this takes; -1 = the task has failed. */
+static inline int64_t la_moves_pack(struct dag_task *task, const la_moves *m, int P, int p, la_way way,
+                                    const void *W, int columns, void *U, size_t item)
+{
+    int count;
+    const int *row = la_moves_rows(task, m, P, p, way, &count);
+    if (row == NULL)
+        return -1;
+    char *to = (char *)U;
+    const char *column = (const char *)W;
+    int moved = la_moves_modelled(count, 1, columns, item) ? 0 : columns;
+    for (int j = 0; j < moved; j++, column += 2 * (size_t)m->nb * item)
+        for (int i = 0; i < count; i++, to += item)
+            memcpy(to, column + (size_t)row[i] * item, item);
+    return (int64_t)((size_t)count * (size_t)columns * item);
+}
+
+/* Back from there; nonzero = the task has failed. */
+static inline int la_moves_unpack(struct dag_task *task, const la_moves *m, int P, int p, la_way way,
+                                  const void *U, int columns, void *W, size_t item)
+{
+    int count;
+    const int *row = la_moves_rows(task, m, P, p, way, &count);
+    if (row == NULL)
+        return 1;
+    const char *from = (const char *)U;
+    char *column = (char *)W;
+    int moved = la_moves_modelled(count, 1, columns, item) ? 0 : columns;
+    for (int j = 0; j < moved; j++, column += 2 * (size_t)m->nb * item)
+        for (int i = 0; i < count; i++, from += item)
+            memcpy(column + (size_t)row[i] * item, from, item);
+    return 0;
 }
 
 /* pivot[top+i], i < count: the exchanges, made one after the other, that bring row chosen[i] of the
