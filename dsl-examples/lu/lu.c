@@ -101,7 +101,7 @@ static lu_shapes shapes_of(const dag_matrix *A)
     int64_t rank = min(A->m, A->n), nb = A->nb;
     lu_shapes s = {
         .pivots = {(rank + 1) * (int64_t)sizeof(int64_t), 1, 1},
-        .candidate = {(int64_t)sizeof(lu_candidate) + 2 * nb * (int64_t)item, 1, 1},
+        .candidate = {lu_candidate_bytes(2, (int)nb, item), 1, 1},
         .set = {(int64_t)lu_set_offset((int)nb) + nb * nb * (int64_t)item, 1, 1},
         .top = {(int64_t)(la_moves_offset((int)nb, item) + la_moves_bytes((int)nb)), 1, 1},
         .moved = {nb * nb * (int64_t)item, 1, 1},

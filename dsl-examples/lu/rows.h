@@ -373,7 +373,13 @@ static inline void *lu_row(const lu_candidate *c, int which, int nb, size_t item
     return u.out + (size_t)which * (size_t)nb * item;
 }
 
-/* Of equal elements the upper one wins, as in LAPACK. */
+static inline int64_t lu_candidate_bytes(int rows, int nb, size_t item)
+{
+    return (int64_t)(sizeof(lu_candidate) + (size_t)rows * (size_t)nb * item);
+}
+
+/* Of equal elements the upper one wins, as in LAPACK. Sizes are no NaN (getrf_search()), so the order in which
+ * candidates meet does not matter: each process row may combine them in its own. */
 static inline void lu_combine(lu_candidate *best, const lu_candidate *other, int nb, size_t item)
 {
     size_t bytes = (size_t)nb * item;
