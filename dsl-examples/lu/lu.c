@@ -37,17 +37,19 @@ static dag_status swap_stacks(dag_context *ctx, dag_matrix *stacks, int64_t k, c
 {
     static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, const int64_t *, int64_t,
                                          int) = DAGI_FOUR(laswp_1);
-    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_shape *,
+    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_shape *, dag_shape *, int,
                                              const int64_t *, int64_t, int, int, int, int) =
         DAGI_FOUR(laswp_p);
-    dag_shape buffer = {2 * stacks->mb, stacks->nb, dag_precision_size(stacks->prec)};
+    size_t item = dag_precision_size(stacks->prec);
+    dag_shape buffer = {2 * stacks->mb, stacks->nb, item};
+    dag_shape moved = {stacks->mb * stacks->nb * (int64_t)item, 1, 1};
     int panels = (int)((k + stacks->mb - 1) / stacks->mb);
     if (k == 0 || stacks->n == 0 || (left && panels < 2))
         return DAG_SUCCESS;
     if (stacks->mt == 1 && !left)
         return dag_run(ctx, one[stacks->prec](ctx, stacks, pivot, k, backward));
-    return dag_run(ctx, several[stacks->prec](ctx, stacks, &buffer, pivot, k, panels,
-                                              (int)stacks->mb, left, backward));
+    return dag_run(ctx, several[stacks->prec](ctx, stacks, &buffer, &moved, (int)stacks->mt, pivot, k,
+                                              panels, (int)stacks->mb, left, backward));
 }
 
 /* LAPACK's pivots to and from ours, which count from 0. */

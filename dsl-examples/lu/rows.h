@@ -60,6 +60,15 @@ static inline int la_moves_modelled(int rows, int P, int columns, size_t item)
     return 1;
 }
 
+/* Memory of the worker for a task that moves rows; NULL: there is none, and the task has failed. */
+static inline void *la_workspace(struct dag_task *task, size_t bytes)
+{
+    void *at = dag_task_workspace(task, bytes);
+    if (at == NULL)
+        dag_task_fail(task, "no memory for the exchanges of rows");
+    return at;
+}
+
 /* A block of memory for the moves within nb rows; la_moves_of_panel() lays it out. */
 static inline size_t la_moves_bytes(int nb)
 {
@@ -145,6 +154,18 @@ static inline void la_moves_of_step(la_moves *m, int s, int KT, int64_t K, int n
         la_moves_exchange(m, backward ? count - 1 - i : i, pivot[top + (backward ? count - 1 - i : i)]);
 }
 
+/* The same in a task's workspace, with *row behind it; NULL: the task has failed. */
+static inline la_moves *la_moves_for_step(struct dag_task *task, int s, int KT, int64_t K, int nb,
+                                          const int64_t *pivot, int backward, int **row)
+{
+    la_moves *m = (la_moves *)la_workspace(task, la_moves_bytes(nb) + (size_t)nb * sizeof(**row));
+    if (m != NULL) {
+        la_moves_of_step(m, s, KT, K, nb, pivot, backward);
+        *row = m->from + nb;
+    }
+    return m;
+}
+
 /* Those of a panel, for devices; `pivot` is there. */
 static inline dag_device_exchanges la_exchanges_of_panel(int k, int count, int nb, int P, int p,
                                                        const int64_t *pivot)
@@ -208,33 +229,26 @@ static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, 
 /* What of W travels: rows that process row p gives to all for the top, or gets from there. */
 typedef enum la_way { LA_UP, LA_DOWN } la_way;
 
-/* In order; NULL = no memory, which the task has failed for. The list is the worker's. */
-static inline const int *la_moves_rows(struct dag_task *task, const la_moves *m, int P, int p, la_way way,
-                                       int *count)
+/* In order; as many as are returned. */
+static inline int la_moves_rows(const la_moves *m, int P, int p, la_way way, int *row)
 {
-    int *row = (int *)dag_task_workspace(task, (size_t)m->nb * sizeof(*row)), n = 0;
-    if (row == NULL) {
-        dag_task_fail(task, "no memory for the exchanges of a panel");
-        return NULL;
-    }
+    int count = 0;
+    if (dag_kernels_modelled())
+        return m->count * (p + 1) / P - m->count * p / P; /* in all m->count */
     for (int i = 0; i < m->count && way == LA_UP; i++)
         if (la_owner(m->source[i], m->nb, P) == p)
-            row[n++] = i;
+            row[count++] = i;
     for (int i = 0; i < m->down && way == LA_DOWN; i++)
         if (la_owner(m->to[i], m->nb, P) == p)
-            row[n++] = m->nb + m->from[i];
-    *count = dag_kernels_modelled() ? m->count * (p + 1) / P - m->count * p / P : n; /* in all m->count */
-    return row;
+            row[count++] = m->nb + m->from[i];
+    return count;
 }
 
-/* They lie side by side in U, column by column: the bytes that this takes; -1 = the task has failed. */
-static inline int64_t la_moves_pack(struct dag_task *task, const la_moves *m, int P, int p, la_way way,
-                                    const void *W, int columns, void *U, size_t item)
+/* They lie side by side in U, column by column; the bytes that this takes. `row` is workspace, nb items. */
+static inline int64_t la_moves_pack(const la_moves *m, int P, int p, la_way way, int *row, const void *W,
+                                    int columns, void *U, size_t item)
 {
-    int count;
-    const int *row = la_moves_rows(task, m, P, p, way, &count);
-    if (row == NULL)
-        return -1;
+    int count = la_moves_rows(m, P, p, way, row);
     char *to = (char *)U;
     const char *column = (const char *)W;
     int moved = la_moves_modelled(count, 1, columns, item) ? 0 : columns;
@@ -244,21 +258,17 @@ static inline int64_t la_moves_pack(struct dag_task *task, const la_moves *m, in
     return (int64_t)((size_t)count * (size_t)columns * item);
 }
 
-/* Back from there; nonzero = the task has failed. */
-static inline int la_moves_unpack(struct dag_task *task, const la_moves *m, int P, int p, la_way way,
-                                  const void *U, int columns, void *W, size_t item)
+/* Back from there. */
+static inline void la_moves_unpack(const la_moves *m, int P, int p, la_way way, int *row, const void *U,
+                                   int columns, void *W, size_t item)
 {
-    int count;
-    const int *row = la_moves_rows(task, m, P, p, way, &count);
-    if (row == NULL)
-        return 1;
+    int count = la_moves_rows(m, P, p, way, row);
     const char *from = (const char *)U;
     char *column = (char *)W;
     int moved = la_moves_modelled(count, 1, columns, item) ? 0 : columns;
     for (int j = 0; j < moved; j++, column += 2 * (size_t)m->nb * item)
         for (int i = 0; i < count; i++, from += item)
             memcpy(column + (size_t)row[i] * item, from, item);
-    return 0;
 }
 
 /* pivot[top+i], i < count: the exchanges, made one after the other, that bring row chosen[i] of the

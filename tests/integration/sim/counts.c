@@ -1,6 +1,6 @@
 /* Messages, bytes and tasks of all pools of a few routines, all ranks together. Played by a simulation they
- * are the same as when ranks have really run: counts.sh compares. `sim_counts ROUTINE N NB [P Q]` runs one alone,
- * and says how many seconds it has taken: tools/sim/against_simgrid.py. */
+ * are the same as when ranks have really run: counts.sh compares. `sim_counts ROUTINE N NB [P Q [AHEAD]]` runs one
+ * alone, and says how many seconds it has taken: tools/sim/against_simgrid.py. */
 #include <dag/la.h>
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static void must(dag_status status)
     exit(1);
 }
 
-static int grid_rows, grid_columns; /* of the process grid; 0 = as routines have it */
+static int grid_rows, grid_columns, ahead; /* process grid, look-ahead of LU; 0 = as routines have it */
 
 static dag_matrix *matrix(int64_t m, int64_t n, int64_t nb, dag_layout layout)
 {
@@ -87,9 +87,10 @@ static double share(int64_t rows, int64_t p, int64_t ranks) /* as rows.h deals t
     return (double)(rows * (p + 1) / ranks - rows * p / ranks);
 }
 
-/* Bytes of rows that leave the top of a panel for another process row, which depend on the pivots: what a
- * simulated run takes for likely beyond what they are. */
-static double surplus(const dag_matrix *a, const int64_t *ipiv)
+/* Rows that leave the top of a panel for another process row depend on the pivots, and as many come up
+ * from there. The bytes that a simulated run takes for likely beyond what they are: once in block columns
+ * behind the panel, where what goes up reaches all, and twice in those before it. */
+static double surplus(const dag_matrix *a, const int64_t *ipiv, int behind, int before)
 {
     double bytes = 0;
     int64_t *row = malloc((size_t)a->m * sizeof *row);
@@ -105,7 +106,7 @@ static double surplus(const dag_matrix *a, const int64_t *ipiv)
         }
         for (int64_t i = end; i < a->m; i++)
             rows -= row[i] < end && i / a->nb % a->p != k % a->p;
-        bytes += rows * (double)(a->n - end) * sizeof(double);
+        bytes += rows * (double)(behind * (a->n - end) + 2 * before * top) * sizeof(double);
     }
     free(row);
     return bytes;
@@ -115,12 +116,13 @@ static void lu(int64_t n, int64_t nb, dag_pivoting pivoting, int unexchanged, co
 {
     int64_t info, *ipiv = malloc((size_t)n * sizeof *ipiv);
     dag_matrix *a = matrix(n, n, nb, DAG_LAYOUT_SLAB);
-    const dag_lu_options options = {.pivoting = pivoting, .unexchanged = unexchanged};
+    const dag_lu_options options = {.pivoting = pivoting, .unexchanged = unexchanged,
+                                    .lookahead = ahead};
     must(dag_plrnt(ctx, a, 1));
     start();
     must(dag_getrf_with(ctx, a, ipiv, &options, &info));
-    if (!dag_simulated(ctx) && dag_rank(ctx) == 0 && pivoting == DAG_PIVOT_PARTIAL)
-        total[1] += surplus(a, ipiv);
+    if (!dag_simulated(ctx) && dag_rank(ctx) == 0)
+        total[1] += surplus(a, ipiv, pivoting == DAG_PIVOT_PARTIAL, !unexchanged);
     say(what);
     dag_matrix_free(a);
     free(ipiv);
@@ -204,11 +206,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "counts: %s\n", why);
         return 1;
     }
-    if (argc == 6) {
+    if (argc > 5) {
         grid_rows = atoi(argv[4]);
         grid_columns = atoi(argv[5]);
+        ahead = argc > 6 ? atoi(argv[6]) : 0;
     }
-    if (argc == 4 || argc == 6)
+    if (argc >= 4)
         status = one(argv[1], atoll(argv[2]), atoll(argv[3]));
     else
         all();
