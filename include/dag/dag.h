@@ -333,6 +333,16 @@ dag_context *dag_task_context(const struct dag_task *task);
 void *dag_task_workspace(struct dag_task *task, size_t bytes);
 
 /**
+ * Of a flow that this body writes (RW or WRITE) other ranks get rows first, ..., first + count - 1 alone,
+ * in every column: there it has `count` rows. On this rank it stays whole, as does what later tasks make of
+ * it. An untyped flow has a row for each byte. The count may depend on data. What a device holds when it
+ * leaves goes whole, so readers take the number of rows from the flow. Regions of edges (`[type = LOWER]`)
+ * are then those of these rows.
+ * @param flow  its name in the class. A name or rows that are not there fail the task.
+ */
+void dag_task_send_rows(struct dag_task *task, const char *flow, int64_t first, int64_t count);
+
+/**
  * Report LAPACK's `info` (> 0) for the whole pool: the smallest value over all tasks and ranks is
  * what dag_taskpool_info() returns. Bodies that have not started are skipped from then on.
  */
