@@ -100,7 +100,8 @@ dag_add_mpi_test(gels_driver NP 2 THREADS 1 COMMAND dag_gels --m 120 --n 300 --n
 dag_add_mpi_test(blas3_matrix_chaos NP 4 THREADS 2 COMMAND blas3_matrix few
     ENVIRONMENT DAG_CHAOS=3)
 dag_add_mpi_test(la_auxiliary_threads NP 2 THREADS 2 COMMAND la_auxiliary LABELS sanitize)
-dag_add_mpi_test(potrf_matrix_three_threads NP 1 THREADS 3 COMMAND potrf_matrix small LABELS sanitize)
+dag_add_mpi_test(potrf_matrix_three_threads NP 1 THREADS 3 COMMAND potrf_matrix small LABELS sanitize
+    ENVIRONMENT DAG_DIRECT=off) # by tasks
 dag_add_mpi_test(la_api_threads NP 2 THREADS 2 COMMAND la_api LABELS sanitize)
 foreach(seed IN ITEMS 1 2)
     dag_add_mpi_test(la_api_chaos${seed} NP 3 THREADS ${seed} COMMAND la_api
