@@ -30,6 +30,8 @@ if(TARGET dag_la) # small calls in a loop
     target_link_libraries(bench_small PRIVATE dag_la)
     target_include_directories(bench_small PRIVATE
         "${PROJECT_SOURCE_DIR}/kernels" "${PROJECT_SOURCE_DIR}/tools/bench/small") # templates
+    add_executable(bench_batch "${PROJECT_SOURCE_DIR}/tools/bench/small/batch.c")
+    target_link_libraries(bench_batch PRIVATE dag_la)
 endif()
 # The sanitizers have nothing to find in Python, and the programs are tests of their own.
 find_package(Python3 COMPONENTS Interpreter QUIET)
