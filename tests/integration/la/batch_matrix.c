@@ -102,7 +102,8 @@ static void drop(many *x)
 
 static dag_dcomplex element(const many *x, int before, int64_t which, int64_t i, int64_t j)
 {
-    const char *at = (const char *)x->at[which] - (before ? x->now - x->before : 0);
+    const char *at = (const char *)x->at[which];
+    at = before ? x->before + (at - x->now) : at;
     return get(x->b.prec, at, (size_t)(i + j * x->shape[which].ld));
 }
 
