@@ -298,7 +298,7 @@ typedef struct LANES(triangle) {
 APART bool LANES(solve)(const LANES(triangle) *t, int order, int n, bool back, lane *B, int ldb)
 {
     int step = back ? -1 : 1;
-    lane *first = back ? B + order - 1 : B, inverse;
+    lane *first = back ? B + order - 1 : B, inverse = {.re = ALL_LANES(1)};
     for (int j = 0; j < order; j++) {
         const lane *a = t->first + j * t->right;
         if (!t->unit && !LANES(invert)(&a[j * t->down], t->zeros, &inverse))

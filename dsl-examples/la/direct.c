@@ -3,6 +3,7 @@
 
 #include <dag/kernels.h>
 
+#include <lapacke.h>
 #include <limits.h>
 
 #define DAG_PRECISION s

@@ -22,6 +22,7 @@ bool dagi_direct(dag_context *ctx, double work, dag_matrix *const *A, dagi_array
 /* The routines of one element type. Pivots are LAPACK's, which count from 1; info, too. */
 typedef struct dagi_direct_table {
     int (*potrf)(dag_uplo uplo, const dagi_array *A);
+    int (*potri)(dag_uplo uplo, const dagi_array *A);
     int (*getrf)(const dagi_array *A, int64_t *ipiv);
     void (*laswp)(const dagi_array *A, int64_t k, const int64_t *ipiv, bool backward);
     void (*gemm)(dag_trans transa, dag_trans transb, dag_dcomplex alpha, const dagi_array *A,

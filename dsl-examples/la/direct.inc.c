@@ -1,10 +1,17 @@
-/* Routines on the calling thread for one element type: the tile kernels on whole matrices. */
+/* Routines on the calling thread for one element type: the tile kernels on whole matrices, and LAPACK for
+ * what is no tile kernel. */
 
 #define LOCAL(name) DAG_PRECISION_CAT(name##_, DAG_PRECISION)
+#define LAPACK(op) DAG_PRECISION_CAT(DAG_PRECISION_CAT(LAPACKE_, DAG_PRECISION), op)
 
 static int LOCAL(potrf)(dag_uplo uplo, const dagi_array *A)
 {
     return FN(potrf)(uplo, A->n, A->at, A->ld);
+}
+
+static int LOCAL(potri)(dag_uplo uplo, const dagi_array *A)
+{
+    return LAPACK(potri_work)(LAPACK_COL_MAJOR, uplo == DAG_LOWER ? 'L' : 'U', A->n, A->at, A->ld);
 }
 
 static int LOCAL(getrf)(const dagi_array *A, int64_t *ipiv)
@@ -56,6 +63,8 @@ static void LOCAL(unmqr)(dag_trans trans, const dagi_array *V, int block, const 
 }
 
 static const dagi_direct_table LOCAL(table) = {
-    LOCAL(potrf), LOCAL(getrf), LOCAL(laswp), LOCAL(gemm), LOCAL(trsm), LOCAL(geqrf), LOCAL(unmqr),
+    LOCAL(potrf), LOCAL(potri), LOCAL(getrf), LOCAL(laswp), LOCAL(gemm),
+    LOCAL(trsm),  LOCAL(geqrf), LOCAL(unmqr),
 };
+#undef LAPACK
 #undef LOCAL

@@ -41,7 +41,7 @@ target_link_libraries(batch_matrix PRIVATE dag_la m)
 dag_add_mpi_test(batch_matrix_np1 NP 1 THREADS 1 COMMAND batch_matrix LABELS sanitize)
 dag_add_mpi_test(batch_matrix_avx2 NP 1 THREADS 1 COMMAND batch_matrix 1)
 dag_add_mpi_test(batch_matrix_plain NP 1 THREADS 1 COMMAND batch_matrix 0)
-dag_add_mpi_test(batch_matrix_threads NP 2 THREADS 2 COMMAND batch_matrix LABELS sanitize)
+dag_add_mpi_test(batch_matrix_threads NP 2 THREADS 2 COMMAND batch_matrix 2 few LABELS sanitize)
 
 foreach(name IN ITEMS api auxiliary)
     add_executable(la_${name} la/${name}.c)

@@ -3,7 +3,7 @@
  * addresses of their own, against LAPACK's definition by backward errors; members that are singular or hard,
  * empty batches and matrices, arguments that are refused. What must not be written is compared.
  *
- *     batch_matrix [level]     instruction sets up to a level only, see batch/lanes.h
+ *     batch_matrix [level] [few]     instruction sets up to a level only, see batch/lanes.h; fewer cases
  */
 #include "matrices.h"
 
@@ -15,7 +15,7 @@
 
 enum { MOST = 40, PAD = 3 };
 
-static int failures;
+static int failures, few;
 static dag_context *ctx;
 static uint64_t state = 1;
 
@@ -435,7 +435,7 @@ static void turned(dag_batch_shape *s, int64_t m, int64_t n, dag_trans trans)
 
 static void test_gemm(dag_precision prec, int64_t count, int mixed, const dag_batch_shape *shape)
 {
-    for (int t = 0; t < 9; t++) {
+    for (int t = 0; t < 9; t += 1 + 3 * few) {
         dag_trans ta = all_trans[t % 3], tb = all_trans[t / 3];
         dag_dcomplex alpha = t == 4 ? 0 : random_of(prec), beta = t % 2 ? 0 : random_of(prec);
         dag_batch_shape sa[MOST], sb[MOST];
@@ -584,7 +584,7 @@ static void test_sizes(dag_precision prec)
 {
     static const int64_t orders[] = {1, 2, 5, 8, 16, 17, 40, 70};
     dag_batch_shape square[MOST], any[MOST];
-    for (int k = 0; k < 8; k++) {
+    for (int k = few ? 4 : 0; k < (few ? 6 : 8); k++) {
         int64_t count = orders[k] > 17 ? 5 : 19;
         square[0] = (dag_batch_shape){orders[k], orders[k], 0};
         any[0] = (dag_batch_shape){orders[k], orders[k] / 2 + 1, 0};
@@ -596,7 +596,7 @@ static void test_sizes(dag_precision prec)
         }
         test_cholesky(prec, count, 0, square);
         test_gesv(prec, count, 0, square);
-        for (int how = 0; how < 24; how++)
+        for (int how = few; how < 24; how += few ? 7 : 1)
             solve_once(prec, count, 0, square, how);
     }
     for (int i = 0; i < MOST; i++) {
@@ -609,19 +609,20 @@ static void test_sizes(dag_precision prec)
     test_gemm(prec, MOST, 1, any);
     test_cholesky(prec, MOST, 1, square);
     test_gesv(prec, MOST, 1, square);
-    for (int how = 0; how < 24; how++)
+    for (int how = few; how < 24; how += few ? 7 : 1)
         solve_once(prec, MOST, 1, square, how);
 }
 
 int main(int argc, char **argv)
 {
     char why[512];
+    few = argc > 2 && strcmp(argv[2], "few") == 0;
     int level = dagi_lanes_limit(argc > 1 ? atoi(argv[1]) : 2);
     if (dag_init(&ctx, NULL, why, sizeof(why)) != DAG_SUCCESS) {
         fprintf(stderr, "%s\n", why);
         return 1;
     }
-    for (int prec = 0; prec < 4; prec++)
+    for (int prec = few; prec < 4; prec += 1 + few) /* few: d and z */
         test_sizes((dag_precision)prec);
     test_empty();
     test_arguments();
