@@ -1,5 +1,6 @@
 /* Level 3 of BLAS: checks the arguments, picks the graph. */
 #include "la/check.h"
+#include "la/direct.h"
 #include "la/few.h"
 #include "la/pools.h"
 
@@ -146,6 +147,9 @@ dag_taskpool *dag_gemm_new(dag_context *ctx, dag_trans transa, dag_trans transb,
 static dag_status do_gemm(dagi_entry entry, struct gemm g)
 {
     dagi_check c = check_gemm(entry, &g);
+    if (c.status == DAG_SUCCESS &&
+        dagi_direct_gemm(g.ctx, g.transa, g.transb, g.alpha, g.A, g.B, g.beta, g.C))
+        return DAG_SUCCESS;
     return run_if_good(&c, gemm_pool, &g);
 }
 
@@ -413,6 +417,9 @@ static dag_status do_triangular(dagi_entry entry, struct triangular t)
 {
     dagi_check c = check_triangular(entry, &t);
     dagi_few few = {.wanted = 0};
+    if (c.status == DAG_SUCCESS && t.solve &&
+        dagi_direct_trsm(t.ctx, t.side, t.uplo, t.trans, t.diag, t.alpha, t.A, t.B))
+        return DAG_SUCCESS;
     if (t.solve && t.side == DAG_LEFT && t.alpha != 0)
         dagi_few_prepare(&c, &few, t.A, t.B, 0);
     if (dagi_check_agreed(&c))

@@ -1,5 +1,6 @@
 /* Cholesky factorisation and solution: checks the arguments, picks the graph. */
 #include "la/check.h"
+#include "la/direct.h"
 #include "la/few.h"
 #include "la/pools.h"
 #include "la/resident.h"
@@ -67,12 +68,54 @@ static dag_taskpool *new_potrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo
     return c.status == DAG_SUCCESS ? potrs_pool(ctx, uplo, A, B) : NULL;
 }
 
+/* ---- on the calling thread ---------------------------------------------------------------- */
+
+static double cube(int64_t n)
+{
+    return (double)n * (double)n * (double)n;
+}
+
+static bool direct_potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)
+{
+    dagi_array a;
+    if (!dagi_direct(ctx, cube(A->n) / 6, (dag_matrix *[]){A, NULL}, &a))
+        return false;
+    int found = dagi_direct_of[A->prec].potrf(uplo, &a);
+    if (info != NULL)
+        *info = found;
+    return true;
+}
+
+static bool direct_potrs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
+{
+    dagi_array a[2];
+    double n = (double)A->n;
+    if (!dagi_direct(ctx, n * n * (double)B->n, (dag_matrix *[]){A, B, NULL}, a))
+        return false;
+    dagi_direct_potrs(A->prec, uplo, &a[0], &a[1]);
+    return true;
+}
+
+static bool direct_posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B, int64_t *info)
+{
+    dagi_array a[2];
+    double n = (double)A->n;
+    if (!dagi_direct(ctx, cube(A->n) / 6 + n * n * (double)B->n, (dag_matrix *[]){A, B, NULL}, a))
+        return false;
+    *info = dagi_direct_of[A->prec].potrf(uplo, &a[0]);
+    if (*info == 0)
+        dagi_direct_potrs(A->prec, uplo, &a[0], &a[1]);
+    return true;
+}
+
 /* ---- runs to the end --------------------------------------------------------------------- */
 
 static dag_status do_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
                            int64_t *info)
 {
     dagi_check c = check_triangle(ctx, entry, uplo, A);
+    if (c.status == DAG_SUCCESS && direct_potrf(ctx, uplo, A, info))
+        return DAG_SUCCESS;
     return dagi_check_agreed(&c) ? dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info) : c.status;
 }
 
@@ -93,6 +136,8 @@ static dag_status do_potrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
                            dag_matrix *B)
 {
     dagi_check c = check_solve(ctx, entry, uplo, A, B);
+    if (c.status == DAG_SUCCESS && direct_potrs(ctx, uplo, A, B))
+        return DAG_SUCCESS;
     dagi_few few;
     dagi_few_prepare(&c, &few, A, B, 0);
     if (dagi_check_agreed(&c))
@@ -106,6 +151,8 @@ static dag_status do_posv(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag
 {
     dagi_check c = check_solve(ctx, entry, uplo, A, B);
     dagi_check_present(&c, "info", info);
+    if (c.status == DAG_SUCCESS && direct_posv(ctx, uplo, A, B, info))
+        return DAG_SUCCESS;
     dagi_few few;
     dagi_few_prepare(&c, &few, A, B, 0);
     if (dagi_check_agreed(&c)) {

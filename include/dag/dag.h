@@ -182,6 +182,11 @@ void dag_report_work(dag_context *context, const dag_work *work);
  *  devices, because such a choice changes the order of sums (setting `reproducible`). */
 int dag_reproducible(const dag_context *context);
 
+/** Nonzero when work may be done on the calling thread, without a taskpool, and nobody sees a difference
+ * but the time: there is one rank without devices, tasks are neither recorded nor watched, no pool runs,
+ * and the caller is no body. The setting `direct` set to off makes it 0. */
+int dag_direct(const dag_context *context);
+
 /* ---- simulated runs ---------------------------------------------------------------------- */
 
 /** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim), or under

@@ -75,6 +75,7 @@ typedef struct dagi_settings {
     int trace_inputs;  /* 1: traces have all inputs of tasks */
     int report;        /* 1: report to stderr at dag_fini() */
     int progress;      /* 1: bar on a terminal */
+    int direct;        /* 1: algorithms may leave tasks out where one core is best */
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
     int64_t device_contexts; /* contexts that share the memory of devices */
     char device_policy[16]; /* how a device is chosen */

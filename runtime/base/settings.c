@@ -119,6 +119,9 @@ static const setting table[] = {
     {"reproducible", KIND_SWITCH, FIELD(reproducible), "off", 0, 0, NULL,
      "fix what follows from measured times, workers and devices, and changes the order of sums: tile "
      "sizes, trees, ways of products and solves; devices only where gpus says so"},
+    {"direct", KIND_SWITCH, FIELD(direct), "on", 0, 0, NULL,
+     "routines with little work run on the calling thread, without tasks, where nobody looks at tasks; off: "
+     "all work is done by tasks"},
     {"progress", KIND_SWITCH, FIELD(progress), "off", 0, 0, NULL,
      "show a bar while tasks run, where there is a terminal"},
 };

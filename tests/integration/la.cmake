@@ -34,6 +34,15 @@ foreach(test IN LISTS DAG_ROUTINE_TESTS)
         LABELS sanitize)
 endforeach()
 
+# Batches, with each instruction set that the processor has.
+add_executable(batch_matrix la/batch_matrix.c)
+target_include_directories(batch_matrix PRIVATE "${PROJECT_SOURCE_DIR}/dsl-examples") # batch/lanes.h
+target_link_libraries(batch_matrix PRIVATE dag_la m)
+dag_add_mpi_test(batch_matrix_np1 NP 1 THREADS 1 COMMAND batch_matrix LABELS sanitize)
+dag_add_mpi_test(batch_matrix_avx2 NP 1 THREADS 1 COMMAND batch_matrix 1)
+dag_add_mpi_test(batch_matrix_plain NP 1 THREADS 1 COMMAND batch_matrix 0)
+dag_add_mpi_test(batch_matrix_threads NP 2 THREADS 2 COMMAND batch_matrix 2 few LABELS sanitize)
+
 foreach(name IN ITEMS api auxiliary)
     add_executable(la_${name} la/${name}.c)
     target_link_libraries(la_${name} PRIVATE dag_la m)
@@ -108,7 +117,8 @@ dag_add_mpi_test(gels_driver NP 2 THREADS 1 COMMAND dag_gels --m 120 --n 300 --n
 dag_add_mpi_test(blas3_matrix_chaos NP 4 THREADS 2 COMMAND blas3_matrix few
     ENVIRONMENT DAG_CHAOS=3)
 dag_add_mpi_test(la_auxiliary_threads NP 2 THREADS 2 COMMAND la_auxiliary LABELS sanitize)
-dag_add_mpi_test(potrf_matrix_three_threads NP 1 THREADS 3 COMMAND potrf_matrix small LABELS sanitize)
+dag_add_mpi_test(potrf_matrix_three_threads NP 1 THREADS 3 COMMAND potrf_matrix small LABELS sanitize
+    ENVIRONMENT DAG_DIRECT=off) # by tasks
 dag_add_mpi_test(la_api_threads NP 2 THREADS 2 COMMAND la_api LABELS sanitize)
 foreach(seed IN ITEMS 1 2)
     dag_add_mpi_test(la_api_chaos${seed} NP 3 THREADS ${seed} COMMAND la_api
