@@ -139,7 +139,7 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
            ", \"gpus\": %d",
            r->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
            dag_workers(ctx), dag_devices(ctx));
-    if (dag_simulated(ctx))
+    if (predict_simulated(ctx))
         predict_json(ctx, r);
     results_number("time_s", r->seconds);
     results_number("gflops", r->flops / r->seconds * 1e-9);
@@ -186,7 +186,7 @@ static void print_mixed(const report *r)
 
 void results_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
-    const char *simulated = dag_simulated(ctx) ? "simulated " : "";
+    const char *simulated = predict_simulated(ctx) ? "simulated " : "";
     printf("%s%s: prec %c, ", simulated, r->routine, dag_precision_letter(o->prec));
     if (r->m != r->n)
         printf("m %" PRId64 ", ", r->m);
