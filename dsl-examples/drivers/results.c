@@ -78,6 +78,7 @@ static const char *word_of(const options *o, int id)
         return trans[t == DAG_NO_TRANS ? 0 : t == DAG_TRANS ? 1 : 2];
     }
     case OPT_PIVOTING: return pivoting[o->pivoting];
+    case OPT_SPLIT: return o->split;
     case OPT_MATGEN: return o->matgen;
     case OPT_MATRIX: return o->matrix;
     case OPT_RHS: return o->rhs;

@@ -87,6 +87,8 @@ typedef struct dagi_settings {
     } kind[DAG_DEVICE_KIND_COUNT];
     char perf_model[1024];  /* file of kernel times (device/choice.h); "" = none */
     char tile_times[1024];  /* read by algorithms */
+    char split[64];         /* how they cut tiles: dag_split_settings() */
+    int split_placement;    /* dag_split_placement */
     int gpu_mpi;       /* enum dagi_gpu_mpi */
     int64_t simulate;  /* ranks that this process plays; 0 = none */
     char machine[1024]; /* file that describes theirs; "" = built in */

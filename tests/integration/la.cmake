@@ -48,10 +48,15 @@ foreach(name IN ITEMS api auxiliary)
     target_link_libraries(la_${name} PRIVATE dag_la m)
 endforeach()
 foreach(name IN ITEMS refine_matrix lu_hard error_bounds conditions
-        forward_bounds)
+        forward_bounds split_matrix)
     add_executable(${name} la/${name}.c)
     target_link_libraries(${name} PRIVATE dag_la m)
 endforeach()
+
+target_include_directories(split_matrix PRIVATE "${PROJECT_SOURCE_DIR}/tests/common")
+if(DAG_HAVE_MPI)
+    target_link_libraries(split_matrix PRIVATE dag_mpi)
+endif()
 
 set(hpl "${PROJECT_SOURCE_DIR}/dsl-examples/hpl")
 add_executable(hpl_matrix la/hpl_matrix.c "${hpl}/matrix.c")
@@ -90,8 +95,14 @@ foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(conditions_full_np${np} NP ${np} THREADS 1 COMMAND conditions full
         LABELS full)
     dag_add_mpi_test(lu_hard_np${np} NP ${np} THREADS 1 COMMAND lu_hard)
+    dag_add_mpi_test(split_matrix_full_np${np} NP ${np} THREADS 1 COMMAND split_matrix full
+        LABELS full TIMEOUT 3600)
     dag_add_mpi_test(la_auxiliary_np${np} NP ${np} THREADS 1 COMMAND la_auxiliary)
 endforeach()
+foreach(np IN ITEMS 1 2 4)
+    dag_add_mpi_test(split_matrix_np${np} NP ${np} THREADS 1 COMMAND split_matrix)
+endforeach()
+dag_add_mpi_test(split_matrix_threads NP 2 THREADS 2 COMMAND split_matrix few LABELS sanitize)
 # Few right-hand sides over a network that is slow: in many groups, and in some of which each is large.
 foreach(rate IN ITEMS 1k 10M)
     foreach(program IN ITEMS lu potrf refine trtrs)
