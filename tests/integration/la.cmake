@@ -44,6 +44,18 @@ foreach(name IN ITEMS refine_matrix lu_hard error_bounds conditions
     target_link_libraries(${name} PRIVATE dag_la m)
 endforeach()
 
+# Products on grids of their own: those that have as many places as ranks, and fewer.
+add_executable(products la/products.c)
+target_link_libraries(products PRIVATE dag_la m)
+target_link_options(products PRIVATE -Wl,--wrap=dag_taskpool_free)
+foreach(np IN ITEMS 1 2 4 6 8)
+    dag_add_mpi_test(products_np${np} NP ${np} THREADS 1 COMMAND products)
+    dag_add_mpi_test(products_full_np${np} NP ${np} THREADS 1 COMMAND products full LABELS full
+        TIMEOUT 1800)
+endforeach()
+dag_add_mpi_test(products_threads NP 2 THREADS 2 COMMAND products LABELS sanitize)
+dag_add_mpi_test(products_chaos NP 4 THREADS 2 COMMAND products ENVIRONMENT DAG_CHAOS=5)
+
 # Parts of arrays laid out for ScaLAPACK, of each routine.
 add_executable(la_parts la/parts/main.c la/parts/parts.c la/parts/open.c la/parts/blas3.c
     la/parts/factor.c la/parts/qr.c la/parts/auxiliary.c)
