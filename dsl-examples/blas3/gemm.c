@@ -180,7 +180,8 @@ static void check_options(dagi_check *c, const dag_gemm_options *o)
         dagi_check_fail(c, "the method is %d; dag_gemm_method has the values", (int)o->method);
     else if (o->p < 0 || o->q < 0 || o->layers < 0 ||
              (o->p == 0 || o->q == 0 || o->layers == 0) != (o->p + o->q + o->layers == 0))
-        dagi_check_fail(c, "the grid of the product is %dx%dx%d; its numbers are at least 1, or all 0",
+        dagi_check_fail(c,
+                        "the grid of the product is %dx%dx%d; its numbers are at least 1, or all 0",
                         o->p, o->q, o->layers);
     else if (o->p > 0 && (double)o->p * o->q * o->layers > dag_size(c->ctx))
         dagi_check_fail(c, "the grid of the product, %dx%dx%d, has more places than the %d ranks",
@@ -236,7 +237,7 @@ int dag_gemm_plans(dag_context *ctx, dag_trans transa, dag_trans transb, dag_mat
     if (c.status != DAG_SUCCESS)
         return -1;
     product_case of = case_of(&g, options);
-    return product_plans(&of, options, plans, room);
+    return dagi_product_plans(&of, options, plans, room);
 }
 
 static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_options *options)
@@ -250,11 +251,12 @@ static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_o
     check_options(&c, options);
     if (c.status == DAG_SUCCESS && !only_scales(&g)) {
         product_case of = case_of(&g, options);
-        if (product_plans(&of, options, plans, ROOM) == 0)
+        if (dagi_product_plans(&of, options, plans, ROOM) == 0)
             dagi_check_fail(&c, "no grid of the %d ranks gives each of them tiles within the limit of "
                             "memory; name one", dag_size(g.ctx));
     }
-    const int64_t key[] = {plans[0].method, plans[0].p, plans[0].q, plans[0].layers, plans[0].steps};
+    const int64_t key[] = {plans[0].method, plans[0].p, plans[0].q, plans[0].layers,
+                           plans[0].steps};
     dagi_check_same(&c, "the plan of the product", key, sizeof(key));
     if (!dagi_check_agreed(&c))
         return c.status;
@@ -275,7 +277,7 @@ dag_status dag_gemm_with(dag_context *ctx, dag_trans transa, dag_trans transb, d
     dag_status dag_##p##name(dag_context *ctx, dag_trans transa, dag_trans transb, elem alpha,     \
                              dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)               \
     {                                                                                              \
-        return do_gemm_with((dagi_entry){"dag_" #p #name, PREC},                                        \
+        return do_gemm_with((dagi_entry){"dag_" #p #name, PREC},                                   \
                        (struct gemm){ctx, transa, transb, alpha, beta, A, B, C}, NULL);      \
     }
 DAGI_ALL_TYPES(GEMM, gemm)

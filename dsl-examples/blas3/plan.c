@@ -6,7 +6,8 @@
 
 enum {
     USUAL_STEPS = 8, /* of which tiles may be on the way: as in gemm_C */
-    SAMPLE = 16      /* ranks that are looked at, when there are more */
+    FEW = 16,        /* ranks that are all looked at */
+    SAMPLE = 3       /* that are, when there are more */
 };
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -147,7 +148,8 @@ static double received_where_a_stays(const product_case *c, int rank)
     return sum;
 }
 
-double product_received(const product_case *c, const dag_gemm_plan *plan, int rank)
+/* Bytes that a rank receives in the course of a plan. */
+static double received_by(const product_case *c, const dag_gemm_plan *plan, int rank)
 {
     double elements = plan->method == DAG_GEMM_STATIONARY_A ? received_where_a_stays(c, rank)
                                                              : received_on_grid(c, plan, rank);
@@ -191,7 +193,9 @@ static int log2_of(int64_t ranks)
     return levels;
 }
 
-void product_cost(const product_case *c, dag_gemm_plan *p)
+/* Fills in what a plan costs; its method, grid and steps are given. `step`: of the ranks, one in so many is
+ * looked at. */
+static void cost(const product_case *c, dag_gemm_plan *p, int step)
 {
     int64_t share[3];
     share_of(c, p, share);
@@ -204,8 +208,8 @@ void product_cost(const product_case *c, dag_gemm_plan *p)
     p->compute = work / (c->flops * lanes);
     int looked_at = 0;
     p->received = p->total = 0;
-    for (int r = 0; r < c->ranks; r += (int)ceil_div(c->ranks, SAMPLE), looked_at++) {
-        double received = product_received(c, p, r);
+    for (int r = 0; r < c->ranks; r += step, looked_at++) {
+        double received = received_by(c, p, r);
         p->received = fmax(p->received, received);
         p->total += received;
     }
@@ -217,7 +221,8 @@ void product_cost(const product_case *c, dag_gemm_plan *p)
                    fmin((double)c->kb, inner) * (rows + columns) * c->elem / c->rate;
     double last = 0; /* sums, which nothing hides */
     if (p->method == DAG_GEMM_SUMMA)
-        last = sums_received(c, p, 0, 0) * c->elem / c->rate + (1 + log2_of(p->layers)) * c->latency;
+        last = sums_received(c, p, 0, 0) * c->elem / c->rate +
+               (1 + log2_of(p->layers)) * c->latency;
     double steps = (double)ceil_div(share[2], c->kb);
     double waits = steps * (log2_of(p->p) + log2_of(p->q)) * c->latency;
     if (c->ranks == 1)
@@ -242,21 +247,28 @@ static int compare(const void *a, const void *b)
     return x != y ? (x > y) - (x < y) : (s > t) - (s < t);
 }
 
+static int usual_step(const product_case *c)
+{
+    return c->ranks <= FEW ? 1 : c->ranks / SAMPLE;
+}
+
 /* What is done without a choice: C or A stays. */
 static dag_gemm_plan usual(const product_case *c, int a_stays)
 {
     dag_gemm_plan p = {.method = a_stays ? DAG_GEMM_STATIONARY_A : DAG_GEMM_STATIONARY_C,
-                       .p = a_stays ? c->a.down : c->c.down, .q = a_stays ? c->a.across : c->c.across,
+                       .p = a_stays ? c->a.down : c->c.down,
+                       .q = a_stays ? c->a.across : c->c.across,
                        .layers = 1, .steps = USUAL_STEPS};
-    product_cost(c, &p);
+    cost(c, &p, usual_step(c));
     return p;
 }
 
-static dag_gemm_plan on_grid(const product_case *c, const dag_gemm_options *o, int p, int q, int layers)
+static dag_gemm_plan on_grid(const product_case *c, const dag_gemm_options *o, int p, int q,
+                             int layers)
 {
     dag_gemm_plan plan = {.method = DAG_GEMM_SUMMA, .p = p, .q = q, .layers = layers,
                           .steps = o->steps > 0 ? o->steps : USUAL_STEPS};
-    product_cost(c, &plan);
+    cost(c, &plan, usual_step(c));
     return plan;
 }
 
@@ -275,10 +287,20 @@ static int grids(const product_case *c, const dag_gemm_options *o, dag_gemm_plan
     return count;
 }
 
-/* The one that replaces the usual: it sends less than half, and is not predicted to take longer. */
-static int replaces(const dag_gemm_plan *p, const dag_gemm_plan *usual_one)
+/* It sends half of what the usual one does at most, and is not predicted to take longer. */
+static int looks_better(const dag_gemm_plan *p, const dag_gemm_plan *usual_one)
 {
     return 2 * p->received <= usual_one->received && time_of(p) <= 1.02 * time_of(usual_one);
+}
+
+/* The same once all ranks are looked at, which is done for those alone that a few of them speak for. */
+static int replaces(const product_case *c, dag_gemm_plan *p, dag_gemm_plan *usual_one)
+{
+    if (!looks_better(p, usual_one))
+        return 0;
+    cost(c, p, 1);
+    cost(c, usual_one, 1);
+    return looks_better(p, usual_one);
 }
 
 /* Puts plans[at] first, the others behind it in their order. */
@@ -290,18 +312,20 @@ static void take(dag_gemm_plan *plans, int at)
     plans[0] = taken;
 }
 
-static int of_the_library(const product_case *c, const dag_gemm_options *o, dag_gemm_plan *plans, int count)
+static int of_the_library(const product_case *c, const dag_gemm_options *o, dag_gemm_plan *plans,
+                          int count)
 {
     int at = 0, fits;
     plans[count] = usual(c, c->a_stays);
     fits = o->memory <= 0 || plans[count].memory <= (double)o->memory;
-    while (at < count && fits && !replaces(&plans[at], &plans[count]))
+    while (at < count && fits && !replaces(c, &plans[at], &plans[count]))
         at++;
     take(plans, at);
     return count + 1;
 }
 
-int product_plans(const product_case *c, const dag_gemm_options *o, dag_gemm_plan *plans, int room)
+int dagi_product_plans(const product_case *c, const dag_gemm_options *o, dag_gemm_plan *plans,
+                       int room)
 {
     int all = o->method == DAG_GEMM_AUTO && o->p == 0 && o->steps == 0, count = 0;
     if (o->method == DAG_GEMM_STATIONARY_A || o->method == DAG_GEMM_STATIONARY_C) {

@@ -24,15 +24,9 @@ typedef struct product_case {
     double flops;          /* of a worker in a second */
 } product_case;
 
-/* Bytes that a rank receives in the course of a plan. */
-double product_received(const product_case *c, const dag_gemm_plan *plan, int rank);
-
-/* Fills in what a plan costs; its method, grid and steps are given. */
-void product_cost(const product_case *c, dag_gemm_plan *plan);
-
 /* Fills plans[] with those that the options allow, the one to take first, the others by what they are
  * predicted to take; their number. The options are good, `room` is at least 1. */
-int product_plans(const product_case *c, const dag_gemm_options *options, dag_gemm_plan *plans,
+int dagi_product_plans(const product_case *c, const dag_gemm_options *options, dag_gemm_plan *plans,
                   int room);
 
 #endif

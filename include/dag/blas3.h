@@ -72,7 +72,7 @@ typedef struct dag_gemm_plan {
     int64_t steps;
     double compute, exposed; /**< seconds: of kernels, and of communication that they do not hide */
     double received, memory; /**< bytes of the busiest rank: in all, and held at a time */
-    double total;            /**< bytes that all ranks receive; of more than 16, as 16 of them do */
+    double total;            /**< bytes that all ranks receive; of more than 16, as a few of them do */
 } dag_gemm_plan;
 
 /** dag_gemm() with options, the same on all ranks; NULL = all 0. */
