@@ -66,6 +66,18 @@ target_link_libraries(hpl_matrix PRIVATE dag_la m)
 dag_add_mpi_test(hpl_matrix NP 1 THREADS 2 COMMAND hpl_matrix)
 dag_add_mpi_test(hpl_matrix_np4 NP 4 THREADS 1 COMMAND hpl_matrix)
 
+# Products on grids of their own: those that have as many places as ranks, and fewer.
+add_executable(products la/products.c)
+target_link_libraries(products PRIVATE dag_la m)
+target_link_options(products PRIVATE -Wl,--wrap=dag_taskpool_free)
+foreach(np IN ITEMS 1 2 4 6 8)
+    dag_add_mpi_test(products_np${np} NP ${np} THREADS 1 COMMAND products)
+    dag_add_mpi_test(products_full_np${np} NP ${np} THREADS 1 COMMAND products full LABELS full
+        TIMEOUT 1800)
+endforeach()
+dag_add_mpi_test(products_threads NP 2 THREADS 2 COMMAND products LABELS sanitize)
+dag_add_mpi_test(products_chaos NP 4 THREADS 2 COMMAND products ENVIRONMENT DAG_CHAOS=5)
+
 # Parts of arrays laid out for ScaLAPACK, of each routine.
 add_executable(la_parts la/parts/main.c la/parts/parts.c la/parts/open.c la/parts/blas3.c
     la/parts/factor.c la/parts/qr.c la/parts/auxiliary.c)
