@@ -26,6 +26,8 @@ static bool write_depends(const driver_options *o, const unit *u, const char *ou
     if (targets.n == 0)
         words_add(&targets, driver_quote_make(o->arena, output));
     words_add(&files, driver_quote_make(o->arena, u->input));
+    for (size_t i = 0; i < u->inlined.n; i++)
+        words_add(&files, driver_quote_make(o->arena, u->inlined.items[i]));
     if (cc_depends)
         driver_read_depends(o->arena, cc_depends, temp_dir, &files);
     driver_depend_rule(&rule, &targets, &files, o->depend_phony);

@@ -8,6 +8,7 @@
 typedef struct unit {
     const char *input;
     bool precisions;            /* a %precision file */
+    words inlined;              /* the files that it imports */
     text out;                   /* C, or what --emit and --format print */
     text header;
 } unit;
