@@ -331,6 +331,9 @@ static int write_all(const driver_options *o, const unit *units, const char *tem
 {
     if (o->action == ACTION_CHECK || o->action == ACTION_ENUMERATE)
         return 0;
+    for (size_t i = 0; i < o->inputs.n; i++)
+        if (!compile_imports_are_safe(o, &units[i]))
+            return 2;
     if (temp_dir)
         return compile_units(o, units, o->inputs.n, temp_dir);
     if ((o->action == ACTION_EMIT_C || o->action == ACTION_EMIT_HEADER) &&
