@@ -201,8 +201,8 @@ const diag_check check_table[CHECK_COUNT] = {
 [CHECK_RANGE_INPUT] = {"range-input", FATAL, FATAL, "a data flow with many inputs",
 "Only CTL flows gather: a data flow has one active input, or [reduce = f] combines many.\n"},
 [CHECK_BAD_REDUCTION] = {"bad-reduction", FATAL, OFF, "a reduction that cannot be carried out",
-"'RW S <- X Work(0 .. N-1) [reduce = f]' combines what the tasks of one range send by the C\n"
-"function void f(void *into, const void *from, size_t bytes). The range is one of the arguments;\n"
+"'RW S <- X Work(0 .. N-1) [reduce = f]' combines what the tasks of a range send by the C\n"
+"function void f(void *into, const void *from, size_t bytes). Ranges are among the arguments;\n"
 "the others, and the placement of Work, are expressions of the language.\n"},
 [CHECK_BAD_IMPORT] = {"bad-import", FATAL, FATAL, "a file that cannot be imported as it is said",
 "'%import left \"sweep.jdf\" [D = A  N = M - 1]' makes the classes of that file part of this one:\n"
