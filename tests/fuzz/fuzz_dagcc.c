@@ -2,6 +2,8 @@
  * hang, and the canonical form of what parses must parse again, to the same syntax tree and to a text
  * that formats to itself.
  *
+ * What stands behind a byte 0x1e is another file, import.jdf, which the first may import.
+ *
  * Built with libFuzzer it searches by itself; otherwise its main replays the files and directories
  * named on the command line. The first byte of an input chooses the dialect; a file x.jdf has none
  * and is tried in both.
@@ -53,6 +55,19 @@ static void check_round_trip(const char *bytes, size_t len, diag_dialect dialect
     text_free(&tree_again);
 }
 
+/* Both files as one. */
+static void check_imports(const char *bytes, size_t len, const char *behind, FILE *null)
+{
+    frontend f;
+    const char *error;
+    frontend_init(&f, DIALECT_DAG);
+    src_add(f.sources, "import.jdf", behind + 1, len - (size_t)(behind - bytes) - 1);
+    if (frontend_parse(&f, "fuzz.jdf", bytes, (size_t)(behind - bytes), &error))
+        frontend_analyse(&f);
+    diag_finish(f.diag, null);
+    frontend_free(&f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static FILE *null;
@@ -60,6 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         null = fopen("/dev/null", "w");
     if (size == 0)
         return 0;
+    const char *behind = memchr(data + 1, 0x1e, size - 1);
+    if (behind)
+        check_imports((const char *)data + 1, size - 1, behind, null);
     diag_dialect dialect = data[0] & 1 ? DIALECT_PARSEC : DIALECT_DAG;
     frontend_options options = {.dialect = dialect, .emit_jdf = true, .emit_ast = true};
     options.format = data[0] & 2 ? DIAG_JSON : DIAG_TEXT;

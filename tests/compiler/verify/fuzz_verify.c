@@ -3,7 +3,8 @@
  *
  * Built with libFuzzer it searches by itself; otherwise its main replays the files and directories
  * named on the command line. The first byte of an input chooses the dialect, and whether the file is
- * proven or compared with itself: then nothing may differ.
+ * proven or compared with itself: then nothing may differ. What stands behind a byte 0x1e is another
+ * file, import.jdf, which the first may import.
  */
 #include "driver/frontend.h"
 #include "verify/exhaust.h"
@@ -71,7 +72,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     frontend_init(&f, data[0] & 1 ? DIALECT_PARSEC : DIALECT_DAG);
     diag_register(f.diag, verify_checks, verify_check_count);
     diag_set_max_errors(f.diag, 0);
-    if (frontend_parse(&f, "fuzz.jdf", bytes, size - 1, &error)) {
+    const char *behind = memchr(bytes, 0x1e, size - 1);
+    size_t len = behind ? (size_t)(behind - bytes) : size - 1;
+    if (behind)
+        src_add(f.sources, "import.jdf", behind + 1, size - 2 - len);
+    if (frontend_parse(&f, "fuzz.jdf", bytes, len, &error)) {
         frontend_analyse(&f);
         if (diag_errors(f.diag) == 0 && data[0] & 2) {
             check_same(&f, bytes, size - 1, data[0] & 4);
