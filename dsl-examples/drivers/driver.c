@@ -215,6 +215,7 @@ static dag_status configure(const options *o, dag_config *config, char *why, siz
         {"trace", o->trace},
         {"simulate", o->predict > 0 ? ranks : NULL},
         {"machine", o->machine},
+        {"split", o->split},
         {"reproducible", o->reproducible ? "on" : NULL},
         {"report", o->report ? "on" : NULL},
         {"progress", o->progress ? "on" : NULL},
