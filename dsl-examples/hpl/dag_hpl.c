@@ -142,8 +142,8 @@ static int run_tests(dag_context *ctx, const settings *s)
         status = run_case(s, &c, &out, count);
     if (status == DAG_SUCCESS && out.text != NULL)
         hpl_end(out.text, &s->in, count);
-    bool good = close_file(out.text) & close_file(out.json);
-    return status == DAG_SUCCESS && good && count[HPL_FAILED] == 0 && count[HPL_SKIPPED] == 0
+    bool text = close_file(out.text), json = close_file(out.json);
+    return status == DAG_SUCCESS && text && json && count[HPL_FAILED] == 0 && count[HPL_SKIPPED] == 0
                ? DRIVER_OK : DRIVER_FAILED;
 }
 

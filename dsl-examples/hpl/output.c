@@ -218,8 +218,7 @@ void hpl_json(FILE *out, const hpl_input *in, const hpl_case *c, const hpl_resul
 void hpl_notes(const hpl_input *in)
 {
     static const char *const notes[] = {
-        "PFACT, RFACT, NBMIN, NDIV: a panel is factored by recursion in halves on one process row, column by "
-        "column on several",
+        "PFACT, RFACT, NBMIN, NDIV: panels are factored in halves on one process row, by columns on several",
         "BCAST: what several ranks need travels in the shape that is best for its size (setting link_rate)",
         "SWAP and its threshold: rows are exchanged in the one way that the factorisation has",
         "L1, U: both are kept as they lie in the matrix",

@@ -231,7 +231,7 @@ class Hpl(HplCase):
             self.assertEqual(size[part] % block, 0)
             memory, = re.findall(r"of the (\S+) GB of each of 1 ranks", err)
             most = (part * float(memory) * 1e9 / 8.8) ** .5
-            self.assertTrue(most - block - 50 < size[part] <= 1.001 * most, (size, most))
+            self.assertTrue(0.999 * most - block < size[part] <= 1.001 * most, (size, most))
         self.assertTrue(size[0.01] < size[0.04])
         text = "\n".join(lines[:5] + ["50"] + lines[6:]) + "\n"
         self.assertEqual([r["nb"] for r in self.passed(text)], [block])

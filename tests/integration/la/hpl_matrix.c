@@ -100,7 +100,8 @@ int main(void)
     }
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
         for (size_t j = 0; j < sizeof(sizes) / sizeof(sizes[0]); j++)
-            try(ctx, orders[i], sizes[j]);
+            if (orders[i] / sizes[j] < 30) /* each column is a message or two */
+                try(ctx, orders[i], sizes[j]);
     if (failures > 0)
         fprintf(stderr, "rank %d: %d elements or pivots differ\n", dag_rank(ctx), failures);
     return dag_fini(ctx) != DAG_SUCCESS || failures > 0;
