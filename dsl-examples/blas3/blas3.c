@@ -1,12 +1,10 @@
-/* Level 3 of BLAS: checks the arguments, picks the graph. */
-#include "la/check.h"
+/* Level 3 of BLAS but for gemm.c: checks the arguments, picks the graph. */
+#include "la/direct.h"
 #include "la/few.h"
-#include "la/pools.h"
+#include "op.h"
 
 #include <dag/kernels.h>
 
-#include "gemm_A.h"
-#include "gemm_C.h"
 #include "symm_L.h"
 #include "symm_R.h"
 #include "syr2k.h"
@@ -16,138 +14,6 @@
 #include "trsm_A.h"
 #include "trsm_L.h"
 #include "trsm_R.h"
-
-#include <inttypes.h>
-
-/* Whether op(A) is not A, and its size and tiles. */
-struct op {
-    int turned;
-    int64_t m, n, mb, nb, nt;
-};
-
-static struct op op_of(dag_trans trans, const dag_matrix *A)
-{
-    if (trans == DAG_NO_TRANS)
-        return (struct op){0, A->m, A->n, A->mb, A->nb, A->nt};
-    return (struct op){1, A->n, A->m, A->nb, A->mb, A->mt};
-}
-
-/* The pool of a routine whose arguments are good, or NULL. */
-static dag_taskpool *if_good(const dagi_check *c, dag_taskpool *(*make)(void *), void *call)
-{
-    if (c->status != DAG_SUCCESS)
-        return NULL;
-    (void)dag_kernels_init(NULL); /* the caller asks for the result if it matters to it */
-    return make(call);
-}
-
-/* The same on all ranks, to its end. */
-static dag_status run_if_good(dagi_check *c, dag_taskpool *(*make)(void *), void *call)
-{
-    if (!dagi_check_agreed(c))
-        return c->status;
-    return dag_run(c->ctx, if_good(c, make, call));
-}
-
-/* ---- gemm -------------------------------------------------------------------------------- */
-
-struct gemm {
-    dag_context *ctx;
-    dag_trans transa, transb;
-    dag_dcomplex alpha, beta;
-    dag_matrix *A, *B, *C;
-};
-
-static dagi_check check_gemm(dagi_entry entry, const struct gemm *g)
-{
-    dagi_check c = dagi_check_start(g->ctx, entry.name);
-    dagi_check_trans(&c, "transa", g->transa);
-    dagi_check_trans(&c, "transb", g->transb);
-    dagi_check_typed(&c, "A", entry.prec, g->A);
-    dagi_check_matrix(&c, "B", g->B);
-    dagi_check_matrix(&c, "C", g->C);
-    dagi_check_same_type(&c, "A", g->A, "B", g->B);
-    dagi_check_same_type(&c, "A", g->A, "C", g->C);
-    dagi_check_general(&c, "A", g->A);
-    dagi_check_general(&c, "B", g->B);
-    dagi_check_general(&c, "C", g->C);
-    dagi_check_scalar(&c, "alpha", g->alpha, g->C);
-    dagi_check_scalar(&c, "beta", g->beta, g->C);
-    dagi_check_distinct(&c, "C", g->C, "A", g->A);
-    dagi_check_distinct(&c, "C", g->C, "B", g->B);
-    if (c.status != DAG_SUCCESS)
-        return c;
-    struct op a = op_of(g->transa, g->A), b = op_of(g->transb, g->B);
-    dagi_check_cut(&c, "the rows of C", g->C->m, g->C->mb, "those of op(A)", a.m, a.mb);
-    dagi_check_cut(&c, "the columns of C", g->C->n, g->C->nb, "those of op(B)", b.n, b.nb);
-    dagi_check_cut(&c, "the columns of op(A)", a.n, a.nb, "the rows of op(B)", b.m, b.mb);
-    return c;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-/*
- * How many partial sums each tile of C has where A stays in place, or 0 where C does.
- *
- * C in place sends A along the process rows and B along the process columns; A in place sends B
- * along its columns and partial sums of C along its rows. What is sent less decides, in elements;
- * with C in place there must also be tiles enough for all workers.
- */
-static int64_t partial_sums(const struct gemm *g, int64_t kt)
-{
-    enum { USUAL = 4 }; /* workers of a rank, where sums may not depend on them */
-    const dag_matrix *A = g->A, *C = g->C;
-    struct op a = op_of(g->transa, A);
-    double m = (double)C->m, n = (double)C->n, k = (double)a.n;
-    int64_t down = a.turned ? A->q : A->p, across = a.turned ? A->p : A->q;
-    double with_c =
-        m * k * (double)(C->q > 1 ? C->q - 1 : A->p * A->q > 1) + k * n * (double)(C->p - 1);
-    double with_a = k * n * (double)down + m * n * (double)across;
-    int64_t each = dag_reproducible(g->ctx) ? USUAL : dag_workers(g->ctx);
-    int64_t workers = each * A->p * A->q, tiles = C->mt * C->nt;
-    if (!(A->p * A->q > 1 && with_a < with_c) && !(tiles < workers && kt >= 2 * across))
-        return 0;
-    int64_t parts = across * ceil_div(workers, across * tiles);
-    return parts < kt ? parts : kt;
-}
-
-static dag_taskpool *gemm_pool(void *call)
-{
-    static dag_taskpool *(*const in_c[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          int64_t, int, int, dag_trans, dag_trans, dag_dcomplex,
-                                          dag_dcomplex) = DAGI_FOUR(gemm_C);
-    static dag_taskpool *(*const in_a[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          int64_t, int64_t, int, int, dag_trans, dag_trans,
-                                          dag_dcomplex, dag_dcomplex) = DAGI_FOUR(gemm_A);
-    const struct gemm *g = call;
-    int64_t kt = op_of(g->transa, g->A).nt;
-    int ta = g->transa != DAG_NO_TRANS, tb = g->transb != DAG_NO_TRANS;
-    dag_precision p = g->C->prec;
-    if (kt == 0 || g->C->m == 0 || g->C->n == 0 || g->alpha == 0)
-        return dagi_scale_pool(g->ctx, DAG_GENERAL, 0, g->beta, g->C);
-    int64_t parts = partial_sums(g, kt);
-    if (parts > 0)
-        return in_a[p](g->ctx, g->A, g->B, g->C, kt, parts, ta, tb, g->transa, g->transb, g->alpha,
-                       g->beta);
-    return in_c[p](g->ctx, g->A, g->B, g->C, kt, ta, tb, g->transa, g->transb, g->alpha, g->beta);
-}
-
-dag_taskpool *dag_gemm_new(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
-                           dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
-{
-    struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C};
-    dagi_check c = check_gemm((dagi_entry){"dag_gemm_new", DAGI_ANY}, &g);
-    return if_good(&c, gemm_pool, &g);
-}
-
-static dag_status do_gemm(dagi_entry entry, struct gemm g)
-{
-    dagi_check c = check_gemm(entry, &g);
-    return run_if_good(&c, gemm_pool, &g);
-}
 
 /* ---- symm, hemm -------------------------------------------------------------------------- */
 
@@ -413,6 +279,9 @@ static dag_status do_triangular(dagi_entry entry, struct triangular t)
 {
     dagi_check c = check_triangular(entry, &t);
     dagi_few few = {.wanted = 0};
+    if (c.status == DAG_SUCCESS && t.solve &&
+        dagi_direct_trsm(t.ctx, t.side, t.uplo, t.trans, t.diag, t.alpha, t.A, t.B))
+        return DAG_SUCCESS;
     if (t.solve && t.side == DAG_LEFT && t.alpha != 0)
         dagi_few_prepare(&c, &few, t.A, t.B, 0);
     if (dagi_check_agreed(&c))
@@ -438,13 +307,6 @@ dag_taskpool *dag_trsm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_t
 
 /* ---- run to the end: without a letter, and for each type --------------------------------- */
 
-#define GEMM(p, PREC, elem, real, name)                                                            \
-    dag_status dag_##p##name(dag_context *ctx, dag_trans transa, dag_trans transb, elem alpha,     \
-                             dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)               \
-    {                                                                                              \
-        return do_gemm((dagi_entry){"dag_" #p #name, PREC},                                        \
-                       (struct gemm){ctx, transa, transb, alpha, beta, A, B, C});                  \
-    }
 #define SYMM(p, PREC, elem, real, name, herm)                                                      \
     dag_status dag_##p##name(dag_context *ctx, dag_side side, dag_uplo uplo, elem alpha,           \
                              dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)               \
@@ -479,7 +341,6 @@ dag_taskpool *dag_trsm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_t
             (dagi_entry){"dag_" #p #name, PREC},                                                   \
             (struct triangular){ctx, side, uplo, trans, diag, alpha, A, B, solve});                \
     }
-DAGI_ALL_TYPES(GEMM, gemm)
 DAGI_ALL_TYPES(SYMM, symm, 0)
 DAGI_ALL_TYPES(SYMMETRIC, syrk, syr2k)
 DAGI_ALL_TYPES(TRIANGULAR, trmm, 0)

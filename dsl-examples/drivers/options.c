@@ -33,6 +33,8 @@ static const option_row table[OPT_COUNT] = {
     [OPT_SEED] = {"seed", "S", "seed of the random matrix (1)"},
     [OPT_LAYOUT] = {"layout", "tile|slab", "storage of the matrix (slab for LU and QR, else tile)"},
     [OPT_UPLO] = {"uplo", "lower|upper", "triangle that is stored and factored (lower)"},
+    [OPT_SPLIT] = {"split", "none|auto|S,B",
+                   "tiles of two sizes: S narrow ones of width B in each tile of NB, and a rest (none)"},
     [OPT_NRHS] = {"nrhs", "R", "number of right-hand sides (1)"},
     [OPT_MATRIX] = {"matrix", "FILE.mtx", "read the matrix from a Matrix Market file"},
     [OPT_RHS] = {"rhs", "FILE.mtx", "read the right-hand sides from a file"},
@@ -58,6 +60,12 @@ static const option_row table[OPT_COUNT] = {
     [OPT_TRANSA] = {"transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)"},
     [OPT_TRANSB] = {"transb", "n|t|c", "op(B) (n)"},
     [OPT_DIAG] = {"diag", "nonunit|unit", "diagonal of a triangular matrix (nonunit)"},
+    [OPT_METHOD] = {"method", "auto|summa|stationary-a|stationary-c",
+                    "what travels in the product: its own grid, B and sums, A and B (auto)"},
+    [OPT_PRODUCT_GRID] = {"product-grid", "PxQxC",
+                          "grid of summa: C layers of PxQ ranks (that of --grid, one layer)"},
+    [OPT_LOOKAHEAD] = {"lookahead", "L", "steps of the sum whose tiles summa sends ahead (7)"},
+    [OPT_PLAN] = {"plan", NULL, "print the ways to make the product and what they are predicted to take"},
     [OPT_HELP] = {"help", NULL, "print this text; also -h"},
     [OPT_VERSION] = {"version", NULL, "print the version"},
 };
@@ -114,7 +122,7 @@ static void print_help(const option_scope *scope)
 {
     printf("usage: %s [option...]\n\n%s\n\noptions\n", scope->program, scope->purpose);
     for (int id = 0; id < OPT_COUNT; id++) {
-        char left[40];
+        char left[64];
         if (!(scope->used & OPT_BIT(id)))
             continue;
         snprintf(left, sizeof(left), "--%s %s", table[id].name,
@@ -204,15 +212,31 @@ static bool parse_int(const char *text, int64_t low, int64_t high, int *value)
     return true;
 }
 
-static bool parse_grid(const char *text, int *p, int *q)
+/* Numbers with an x between each two; false unless there are `count` of them. */
+static bool parse_numbers(const char *text, int count, int *numbers[])
 {
-    char first[16];
-    size_t length = strcspn(text, "xX");
-    if (text[length] == '\0' || length >= sizeof(first))
-        return false;
-    memcpy(first, text, length);
-    first[length] = '\0';
-    return parse_int(first, 1, INT32_MAX, p) && parse_int(text + length + 1, 1, INT32_MAX, q);
+    for (int i = 0; i < count; i++) {
+        char one[16];
+        size_t length = strcspn(text, "xX");
+        if (length >= sizeof(one) || (text[length] == '\0') != (i + 1 == count))
+            return false;
+        memcpy(one, text, length);
+        one[length] = '\0';
+        if (!parse_int(one, 1, INT32_MAX, numbers[i]))
+            return false;
+        text += length + 1;
+    }
+    return true;
+}
+
+static bool parse_method(const char *text, dag_gemm_method *method)
+{
+    for (int i = DAG_GEMM_AUTO; i <= DAG_GEMM_SUMMA; i++)
+        if (strcmp(text, dag_gemm_method_name((dag_gemm_method)i)) == 0) {
+            *method = (dag_gemm_method)i;
+            return true;
+        }
+    return false;
 }
 
 /* Perhaps shortened to one letter. */
@@ -266,6 +290,11 @@ static const char *set_number(options *o, int id, const char *text)
     case OPT_RUNS: return parse_integer(text, 1, most, &o->runs) ? NULL : "a number >= 1";
     case OPT_SEED:
         return parse_integer(text, INT64_MIN, INT64_MAX, &o->seed) ? NULL : "a 64-bit integer";
+    case OPT_LOOKAHEAD:
+        if (!parse_integer(text, 0, INT32_MAX, &o->product.steps))
+            return "a number from 0 to 2147483647";
+        o->product.steps++;
+        return NULL;
     case OPT_GPUS: return parse_int(text, 0, 16, &o->gpus) ? NULL : "a number from 0 to 16";
     default: return parse_int(text, 1, 1024, &o->threads) ? NULL : "a number from 1 to 1024";
     }
@@ -283,6 +312,21 @@ static bool parse_predict(options *o, const char *text)
     return parse_integer(ranks, 1, 1 << 24, &o->predict);
 }
 
+/* As the setting `split` takes it, which is looked at closer where tiles are cut. */
+static const char *set_split(options *o, const char *text)
+{
+    char *comma;
+    if (strcmp(text, "auto") == 0)
+        return "none, or S,B such as 2,192: nothing chooses S and B yet";
+    o->split = text;
+    if (strcmp(text, "none") == 0)
+        return NULL;
+    long long s = strtoll(text, &comma, 10);
+    int64_t b;
+    return *comma == ',' && s >= 0 && comma != text && parse_integer(comma + 1, 0, INT32_MAX, &b)
+               ? NULL : "none, or S,B such as 2,192";
+}
+
 static const char *set_word(options *o, int id, const char *text)
 {
     int word;
@@ -295,7 +339,13 @@ static const char *set_word(options *o, int id, const char *text)
         return text[0] != '\0' && text[1] == '\0' && dag_precision_parse(text[0], &o->prec)
                    ? NULL : "one of s, d, c, z";
     case OPT_GRID:
-        return parse_grid(text, &o->p, &o->q) ? NULL : "a grid of the form PxQ, such as 2x3";
+        return parse_numbers(text, 2, (int *[]){&o->p, &o->q})
+                   ? NULL : "a grid of the form PxQ, such as 2x3";
+    case OPT_PRODUCT_GRID:
+        return parse_numbers(text, 3, (int *[]){&o->product.p, &o->product.q, &o->product.layers})
+                   ? NULL : "a grid of the form PxQxC, such as 2x2x2";
+    case OPT_METHOD:
+        return parse_method(text, &o->product.method) ? NULL : "auto, summa, stationary-a or stationary-c";
     case OPT_LAYOUT:
         word = parse_word(text, "tile", "slab");
         o->layout = word == 1 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE;
@@ -325,6 +375,7 @@ static const char *set_word(options *o, int id, const char *text)
     case OPT_TRANSA: return parse_trans(text, &o->transa) ? NULL : "n, t or c";
     case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
     case OPT_PREDICT: return parse_predict(o, text) ? NULL : "a number of ranks, and a file behind a comma";
+    case OPT_SPLIT: return set_split(o, text);
     case OPT_ROUTINE: o->routine = text; return NULL;
     case OPT_MATGEN:
         o->matgen = text;
@@ -357,11 +408,13 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_KEEP: o->keep = 1; break;
     case OPT_REPRODUCIBLE: o->reproducible = 1; break;
     case OPT_MIXED: o->mixed = 1; break;
+    case OPT_PLAN: o->plan = 1; break;
     case OPT_REFINE: o->refine = 1; break;
     case OPT_PREC: case OPT_GRID: case OPT_LAYOUT: case OPT_UPLO: case OPT_ROUTINE: case OPT_SIDE:
     case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG: case OPT_PIVOTING: case OPT_CHECK_FINITE:
     case OPT_RCOND: case OPT_MATGEN: case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_PIVOTS:
-    case OPT_TRIANGLE: case OPT_TRACE: case OPT_PREDICT:
+    case OPT_TRIANGLE: case OPT_TRACE: case OPT_PREDICT: case OPT_METHOD: case OPT_PRODUCT_GRID:
+    case OPT_SPLIT:
         wanted = set_word(o, id, text);
         break;
     default: wanted = set_number(o, id, text);
@@ -404,7 +457,9 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_PREDICT, OPT_OUT, "a simulated run has no solution"},
         {OPT_PREDICT, OPT_PIVOTS, "a simulated run has no solution"},
         {OPT_PREDICT, OPT_TRIANGLE, "a simulated run has no solution"},
+        {OPT_PREDICT, OPT_SPLIT, "a prediction tries tile sizes into which S narrow ones need not fit"},
         {OPT_REPRODUCIBLE, OPT_GPUS, "what runs on a device depends on times"},
+        {OPT_PLAN, OPT_JSON, "the plans are a table for people"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
@@ -414,6 +469,10 @@ static int check_together(const options *o, const option_scope *scope)
     if (o->mixed && dag_precision_real(o->prec) != DAG_D)
         return usage_error(scope, "--mixed solves in double precision with factors in single "
                            "precision: it needs --prec d or z");
+    int fixed = o->product.method == DAG_GEMM_STATIONARY_A || o->product.method == DAG_GEMM_STATIONARY_C;
+    if (fixed && (o->given & (OPT_BIT(OPT_PRODUCT_GRID) | OPT_BIT(OPT_LOOKAHEAD))))
+        return usage_error(scope, "--method %s: stationary matrices go by --grid: --product-grid and --lookahead are summa's",
+                           dag_gemm_method_name(o->product.method));
     return check_pivots(o, scope);
 }
 

@@ -2,7 +2,7 @@
 #ifndef DRIVERS_OPTIONS_H
 #define DRIVERS_OPTIONS_H
 
-#include <dag/matrix.h>
+#include <dag/blas3.h>
 
 #include <stdbool.h>
 
@@ -33,6 +33,7 @@ enum option_id {
     OPT_SEED,
     OPT_LAYOUT,
     OPT_UPLO,
+    OPT_SPLIT,
     OPT_NRHS,
     OPT_MATRIX,
     OPT_RHS,
@@ -52,6 +53,10 @@ enum option_id {
     OPT_TRANSA,
     OPT_TRANSB,
     OPT_DIAG,
+    OPT_METHOD,
+    OPT_PRODUCT_GRID,
+    OPT_LOOKAHEAD,
+    OPT_PLAN,
     OPT_HELP,
     OPT_VERSION,
     OPT_COUNT
@@ -75,6 +80,10 @@ _Static_assert(OPT_COUNT <= 64, "the options of a driver are the bits of 64");
 #define OPT_SOLUTION (OPT_BIT(OPT_NRHS) | OPT_BIT(OPT_RHS) | OPT_RESULT)
 #define OPT_PRODUCT                                                                                \
     (OPT_BIT(OPT_M) | OPT_BIT(OPT_K) | OPT_BIT(OPT_TRANSA) | OPT_BIT(OPT_TRANSB))
+
+/* What the driver of gemm understands besides. */
+#define OPT_GEMM                                                                                   \
+    (OPT_BIT(OPT_METHOD) | OPT_BIT(OPT_PRODUCT_GRID) | OPT_BIT(OPT_LOOKAHEAD) | OPT_BIT(OPT_PLAN))
 
 /* What a driver says of itself. */
 typedef struct option_scope {
@@ -105,9 +114,12 @@ typedef struct options {
     dag_side side;
     dag_trans transa, transb;
     dag_diag diag;
+    dag_gemm_options product; /* of gemm: method, grid, steps */
+    int plan;
     int64_t predict;     /* ranks of a simulated run; 0 = this is none */
     const char *machine; /* of it; NULL = the one that is built in */
     const char *routine;                    /* NULL when not given */
+    const char *split;                      /* as the setting takes it; NULL when not given */
     const char *matgen;                     /* a kind of the gallery, or NULL */
     const char *matrix, *rhs, *out, *pivots, *triangle, *trace; /* point into argv */
 } options;

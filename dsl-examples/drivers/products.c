@@ -1,7 +1,9 @@
 /* Products and triangular solves of random matrices, timed and checked. */
 #include "products.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,7 +147,7 @@ static dag_status compute(dag_context *ctx, const problem *p)
     const options *o = p->o;
     dag_matrix *a = p->a, *b = p->b, *c = p->c;
     switch (p->what) {
-    case GEMM: return dag_gemm(ctx, o->transa, o->transb, alpha, a, b, beta, c);
+    case GEMM: return dag_gemm_with(ctx, o->transa, o->transb, alpha, a, b, beta, c, &o->product);
     case SYMM: return dag_symm(ctx, o->side, o->uplo, alpha, a, b, beta, c);
     case HEMM: return dag_hemm(ctx, o->side, o->uplo, alpha, a, b, beta, c);
     case SYRK: return dag_syrk(ctx, o->uplo, o->transa, alpha, a, beta, c);
@@ -304,9 +306,49 @@ static dag_status check(dag_context *ctx, const problem *p, report *r)
 
 /* ---- one run ----------------------------------------------------------------------------- */
 
-static dag_status timed(dag_context *ctx, problem *p, report *r)
+enum { PLANS = 64 };
+
+static void print_plans(const dag_gemm_plan *plans, int count)
+{
+    printf("gemm: the first is taken; predicted, of the busiest rank\n"
+           "  %-13s %-12s %9s %11s %11s %11s %11s\n", "method", "grid", "lookahead", "compute s",
+           "exposed s", "received MB", "memory MB");
+    for (int i = 0; i < count; i++) {
+        const dag_gemm_plan *p = &plans[i];
+        char grid[40], ahead[24] = "-";
+        snprintf(grid, sizeof(grid), p->method == DAG_GEMM_SUMMA ? "%dx%dx%d" : "%dx%d", p->p, p->q,
+                 p->layers);
+        if (p->method == DAG_GEMM_SUMMA)
+            snprintf(ahead, sizeof(ahead), "%" PRId64, p->steps - 1);
+        printf("  %-13s %-12s %9s %11.4g %11.4g %11.4g %11.4g\n", dag_gemm_method_name(p->method),
+               grid, ahead, p->compute, p->exposed, p->received * 1e-6, p->memory * 1e-6);
+    }
+}
+
+/* How gemm goes about it: what is given binds, and summa without a grid takes that of C. */
+static dag_status plan(dag_context *ctx, const problem *p, options *o, report *r)
+{
+    dag_gemm_plan plans[PLANS];
+    if (p->what != GEMM)
+        return DAG_SUCCESS;
+    if (o->product.method == DAG_GEMM_SUMMA && o->product.p == 0)
+        o->product.p = p->c->p, o->product.q = p->c->q, o->product.layers = 1;
+    int count = dag_gemm_plans(ctx, o->transa, o->transb, p->a, p->b, p->c, &o->product, plans, PLANS);
+    if (count < 0)
+        return driver_collective(ctx, DAG_ERR_ARG);
+    r->planned = count > 0;
+    if (r->planned)
+        r->plan = plans[0];
+    if (o->plan && dag_rank(ctx) == 0)
+        print_plans(plans, count);
+    return DAG_SUCCESS;
+}
+
+static dag_status timed(dag_context *ctx, problem *p, options *o, report *r)
 {
     dag_status status = make_all(ctx, p);
+    if (status == DAG_SUCCESS)
+        status = plan(ctx, p, o, r);
     if (status != DAG_SUCCESS)
         return status;
     double start = driver_time(ctx);
@@ -336,7 +378,7 @@ dag_status products_run(dag_context *ctx, const char *routine_name, const option
     int64_t longest = p.m > p.n ? p.m : p.n;
     dag_status status = driver_tile(ctx, o, longest, &tiled.nb);
     if (status == DAG_SUCCESS)
-        status = timed(ctx, &p, r);
+        status = timed(ctx, &p, &tiled, r);
     dag_matrix_free(p.a);
     dag_matrix_free(p.b);
     dag_matrix_free(p.c);

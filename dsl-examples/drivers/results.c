@@ -78,6 +78,7 @@ static const char *word_of(const options *o, int id)
         return trans[t == DAG_NO_TRANS ? 0 : t == DAG_TRANS ? 1 : 2];
     }
     case OPT_PIVOTING: return pivoting[o->pivoting];
+    case OPT_SPLIT: return o->split;
     case OPT_MATGEN: return o->matgen;
     case OPT_MATRIX: return o->matrix;
     case OPT_RHS: return o->rhs;
@@ -131,6 +132,16 @@ static void print_options(const driver *d, const options *o)
     }
 }
 
+/* How a product was made. */
+static void plan_json(const dag_gemm_plan *p)
+{
+    printf(", \"method_taken\": \"%s\"", dag_gemm_method_name(p->method));
+    if (p->method == DAG_GEMM_SUMMA)
+        printf(", \"product_grid_taken\": \"%dx%dx%d\", \"lookahead_taken\": %" PRId64, p->p, p->q,
+               p->layers, p->steps - 1);
+    results_number("bytes_predicted", p->received);
+}
+
 void results_json(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
     printf("{\"routine\": \"%s\", \"prec\": \"%c\", \"m\": %" PRId64 ", \"n\": %" PRId64
@@ -138,8 +149,10 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
            ", \"gpus\": %d",
            r->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
            dag_workers(ctx), dag_devices(ctx));
-    if (dag_simulated(ctx))
+    if (predict_simulated(ctx))
         predict_json(ctx, r);
+    if (r->planned)
+        plan_json(&r->plan);
     results_number("time_s", r->seconds);
     results_number("gflops", r->flops / r->seconds * 1e-9);
     results_number("residual", r->residual);
@@ -185,7 +198,7 @@ static void print_mixed(const report *r)
 
 void results_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
-    const char *simulated = dag_simulated(ctx) ? "simulated " : "";
+    const char *simulated = predict_simulated(ctx) ? "simulated " : "";
     printf("%s%s: prec %c, ", simulated, r->routine, dag_precision_letter(o->prec));
     if (r->m != r->n)
         printf("m %" PRId64 ", ", r->m);
@@ -202,6 +215,9 @@ void results_text(const driver *d, const dag_context *ctx, const options *o, con
     if (r->expected > 0)
         printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
     printf("\n");
+    if (r->planned && r->plan.method == DAG_GEMM_SUMMA)
+        printf("%s%s: made on a grid %dx%dx%d, %" PRId64 " steps ahead\n", simulated, r->routine,
+               r->plan.p, r->plan.q, r->plan.layers, r->plan.steps - 1);
     if (r->grid_why != NULL)
         printf("%s%s: grid %dx%d: %s\n", simulated, r->routine, r->p, r->q, r->grid_why);
     if (dag_simulated(ctx)) {

@@ -1,5 +1,6 @@
 /* LU factorisation: checks the arguments, picks the graph, keeps the pivots. */
 #include "la/check.h"
+#include "la/direct.h"
 #include "la/few.h"
 #include "la/pools.h"
 #include "la/slabs.h"
@@ -238,11 +239,49 @@ static dag_status run_lu(dag_context *ctx, lu_work *w, dag_matrix *A, int64_t *i
     return dagi_la_slab_end(A, w->slab, 1, status);
 }
 
+/* ---- on the calling thread ---------------------------------------------------------------- */
+
+static double lu_work_of(const dag_matrix *A)
+{
+    double k = (double)min(A->m, A->n);
+    return k * ((double)A->m * (double)A->n - (double)(A->m + A->n) * k / 2 + k * k / 3);
+}
+
+/* With pivots like LAPACK's, by whatever way the options choose. */
+static bool direct_getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv,
+                         const dag_lu_options *options, int64_t *info)
+{
+    dagi_array a;
+    if (options != NULL || !dagi_direct(ctx, lu_work_of(A), (dag_matrix *[]){A, NULL}, &a))
+        return false;
+    int found = dagi_direct_of[A->prec].getrf(&a, ipiv);
+    if (info != NULL)
+        *info = found;
+    return true;
+}
+
+/* `factor`: A is not factored yet. */
+static bool direct_solve(dag_context *ctx, dag_trans trans, dag_matrix *A, int64_t *factor,
+                         const int64_t *ipiv, dag_matrix *B, int64_t *info)
+{
+    dagi_array a[2];
+    double n = (double)A->n, work = (factor != NULL ? lu_work_of(A) : 0) + n * n * (double)B->n;
+    if (!dagi_direct(ctx, work, (dag_matrix *[]){A, B, NULL}, a))
+        return false;
+    if (factor != NULL)
+        *info = dagi_direct_of[A->prec].getrf(&a[0], factor);
+    if (factor == NULL || *info == 0)
+        dagi_direct_getrs(A->prec, trans, &a[0], factor != NULL ? factor : ipiv, &a[1]);
+    return true;
+}
+
 static dag_status do_getrf(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *ipiv,
                            const dag_lu_options *options, int64_t *info)
 {
     dagi_check c = dagi_check_tiled(ctx, entry, A);
     lu_work w;
+    if (c.status == DAG_SUCCESS && ipiv != NULL && direct_getrf(ctx, A, ipiv, options, info))
+        return DAG_SUCCESS;
     prepare_lu(&c, &w, A, ipiv, options);
     (void)dagi_check_agreed(&c);
     return run_lu(ctx, &w, A, ipiv, NULL, info, c.status);
@@ -322,6 +361,8 @@ static dag_status do_getrs(dag_context *ctx, dagi_entry entry, dag_trans trans, 
     if (c.status == DAG_SUCCESS && ipiv != NULL)
         dagi_check_pivots(&c, A, A->m, ipiv);
     dagi_check_trans(&c, "trans", trans);
+    if (c.status == DAG_SUCCESS && direct_solve(ctx, trans, A, NULL, ipiv, B, NULL))
+        return DAG_SUCCESS;
     dagi_few few;
     dagi_few_prepare(&c, &few, A, B, ipiv != NULL);
     if (dagi_check_agreed(&c))
@@ -338,6 +379,9 @@ static dag_status do_gesv(dag_context *ctx, dagi_entry entry, dag_matrix *A, int
     lu_work w;
     dagi_few few;
     dagi_check_present(&c, "info", info);
+    if (c.status == DAG_SUCCESS && options == NULL && ipiv != NULL &&
+        direct_solve(ctx, DAG_NO_TRANS, A, ipiv, NULL, B, info))
+        return DAG_SUCCESS;
     prepare_lu(&c, &w, A, ipiv, options);
     if (w.options.unexchanged)
         dagi_check_fail(&c, "unexchanged factors cannot be solved with; factor [A B] instead");

@@ -6,6 +6,7 @@
 #ifndef LA_ROWS_H
 #define LA_ROWS_H
 
+#include <dag/dag.h>
 #include <dag/kernels.h>
 #include <dag/kernels_device.h>
 

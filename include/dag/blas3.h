@@ -32,10 +32,63 @@ extern "C" {
  *
  * Where A is sent less by leaving it in place (C has few columns next to the rows and columns of
  * A), or where C has too few tiles for the workers, tiles of B and partial sums of C travel
- * instead.
+ * instead. On several ranks, where that halves what they receive, the product is made on a grid of its
+ * own: dag_gemm_with().
  */
 dag_status dag_gemm(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
                     dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C);
+
+/** What stays and what travels in a product. */
+typedef enum dag_gemm_method {
+    DAG_GEMM_AUTO,         /**< the choice is left to the library */
+    DAG_GEMM_STATIONARY_C, /**< tiles of A and B travel, those of C are worked on in place */
+    DAG_GEMM_STATIONARY_A, /**< tiles of B and partial sums of C travel */
+    /** The product is made on a grid of its own, p x q x layers ranks, whatever the distributions of
+     *  A, B and C. Each layer makes a part of the sum; with one layer this is SUMMA, with more the
+     *  2.5D algorithm. Tiles of A and B travel, and partial sums of C. */
+    DAG_GEMM_SUMMA
+} dag_gemm_method;
+
+/** "auto", "stationary-c", "stationary-a", "summa"; NULL for another value. */
+const char *dag_gemm_method_name(dag_gemm_method method);
+
+/** How dag_gemm_with() goes about it; 0 leaves the choice to it, and what is given binds. */
+typedef struct dag_gemm_options {
+    dag_gemm_method method;
+    int p, q, layers; /**< grid of DAG_GEMM_SUMMA; all three or none; at most as many as there are ranks */
+    int64_t steps;    /**< of the sum, of which a rank of that grid may have tiles: 1 = none sets out before
+                           the step before it is done */
+    int64_t memory;   /**< bytes of others' tiles and of partial sums on a rank at most, where a grid
+                           can be found that keeps to it; 0 = no limit */
+    double latency, rate; /**< of the network for the choice, in s and bytes/s; without them 3 us, and
+                               the setting `link_rate`, or 1e9 */
+    double flops;     /**< of a worker in a second, for the choice; without it 1e10 (s and c: 2e10) */
+} dag_gemm_options;
+
+/** A way to make a product, and what it is predicted to take: docs/design/products.md. */
+typedef struct dag_gemm_plan {
+    dag_gemm_method method;
+    int p, q, layers;
+    int64_t steps;
+    double compute, exposed; /**< seconds: of kernels, and of communication that they do not hide */
+    double received, memory; /**< bytes of the busiest rank: in all, and held at a time */
+    double total;            /**< bytes that all ranks receive; of more than 16, as a few of them do */
+} dag_gemm_plan;
+
+/** dag_gemm() with options, the same on all ranks; NULL = all 0. */
+dag_status dag_gemm_with(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
+                         dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C,
+                         const dag_gemm_options *options);
+
+/**
+ * The ways that dag_gemm_with() has, the one it would take first, the others as their time is
+ * predicted. Not collective; nothing is computed.
+ * @param[out] plans  room for at least one.
+ * @return their number, at most `room`; -1 with dag_message() when an argument is wrong.
+ */
+int dag_gemm_plans(dag_context *ctx, dag_trans transa, dag_trans transb, dag_matrix *A,
+                   dag_matrix *B, dag_matrix *C, const dag_gemm_options *options,
+                   dag_gemm_plan *plans, int room);
 
 /** C := alpha A B + beta C (DAG_LEFT) or alpha B A + beta C (DAG_RIGHT) with a symmetric A, of
  *  which the triangle uplo is read; B and C are m x n. */

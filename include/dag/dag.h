@@ -182,6 +182,11 @@ void dag_report_work(dag_context *context, const dag_work *work);
  *  devices, because such a choice changes the order of sums (setting `reproducible`). */
 int dag_reproducible(const dag_context *context);
 
+/** Nonzero when work may be done on the calling thread, without a taskpool, and nobody sees a difference
+ * but the time: there is one rank without devices, tasks are neither recorded nor watched, no pool runs,
+ * and the caller is no body. The setting `direct` set to off makes it 0. */
+int dag_direct(const dag_context *context);
+
 /* ---- simulated runs ---------------------------------------------------------------------- */
 
 /** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim), or under
@@ -212,8 +217,9 @@ int dag_simulation_get(const dag_context *context, dag_simulation *simulation);
 
 /**
  * Hand a taskpool to the runtime; it may start to run at once on background workers. Collective in
- * order: all ranks add the same pools in the same order. Pools that name a common collection run
- * one after the other per rank, others overlap.
+ * order: all ranks add the same pools in the same order. Pools that name a common collection, or
+ * views of one, run one after the other per rank, others overlap. A pool over a view of a collection that is
+ * resident by another one brings it home first, and waits for the pools that use it.
  */
 dag_status dag_add(dag_context *context, dag_taskpool *pool);
 
@@ -241,6 +247,9 @@ int64_t dag_taskpool_rounds(const dag_taskpool *pool, int *again);
 /** Ask for an early end: bodies that have not started are skipped; the pool ends with
  *  DAG_ERR_CANCELLED on all ranks. May be called on any rank, and from a body. */
 dag_status dag_cancel(dag_taskpool *pool);
+
+/** Memory from malloc() that is freed with the pool, such as a view that it names; once for each pool. */
+void dag_taskpool_keep(dag_taskpool *pool, void *memory);
 
 /** Free a pool that has ended or was never added; NULL is allowed. */
 void dag_taskpool_free(dag_taskpool *pool);

@@ -328,6 +328,22 @@ class Products(Case):
                 r, = self.good("dag_gemm", *args, "--nb", 10, "--check", "--transb", "t", ranks=ranks)
                 self.assertLess(r["residual"], 1)
 
+    def test_ways(self):
+        ranks = RANKS[-1]
+        size = ["dag_gemm", "--m", 30, "--n", 40, "--k", 50, "--nb", 10, "--check"]
+        r, = self.good(*size, "--method", "summa", "--product-grid", f"1x1x{ranks}", "--lookahead", 1, ranks=ranks)
+        self.assertLess(r["residual"], 1)
+        self.assertEqual((r["method_taken"], r["product_grid_taken"], r["lookahead_taken"]),
+                         ("summa", f"1x1x{ranks}", 1))
+        r, = self.good(*size, "--method", "summa", "--grid", f"{ranks}x1", ranks=ranks)
+        self.assertEqual(r["product_grid_taken"], f"{ranks}x1x1")
+        r, = self.good(*size, "--method", "stationary-a", ranks=ranks)
+        self.assertLess(r["residual"], 1)
+        self.assertEqual(r["method_taken"], "stationary-a")
+        self.bad(1, "more places than", *size, "--method", "summa", "--product-grid", f"2x1x{ranks}", ranks=ranks)
+        self.bad(3, "go by --grid", *size, "--method", "stationary-c", "--lookahead", 1)
+        self.bad(3, "2x2x2", *size, "--product-grid", "2x2")
+
     def test_refused(self):
         self.bad(1, "there is no routine 'gem'", "dag_blas3", "--routine", "gem", ranks=RANKS[-1])
         self.bad(3, "n, t or c", "dag_gemm", "--transa", "x")

@@ -1,0 +1,343 @@
+/* Which graph a product takes, and on which grid: docs/design/products.md has the formulas. */
+#include "plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    USUAL_STEPS = 8, /* of which tiles may be on the way: as in gemm_C */
+    FEW = 16,        /* ranks that are all looked at */
+    SAMPLE = 3       /* that are, when there are more */
+};
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- counting ---------------------------------------------------------------------------- */
+
+/* A length cut into tiles, and those of them that lie at place `at` of `of`. */
+typedef struct cut {
+    int64_t length, tile;
+    int64_t of, at;
+} cut;
+
+/* The tiles of both cuts of one length, and their elements. */
+static int64_t tiles_of(cut x, cut y, int64_t *elements)
+{
+    int64_t count = ceil_div(x.length, x.tile), first = x.at, step = x.of;
+    for (int64_t tries = 0; first % y.of != y.at && tries < y.of; tries++)
+        first += x.of;
+    *elements = 0;
+    if (first % y.of != y.at || first >= count)
+        return 0;
+    while (step % y.of != 0)
+        step += x.of;
+    int64_t tiles = (count - 1 - first) / step + 1;
+    int has_last = (count - 1 - first) % step == 0;
+    *elements = tiles * x.tile - (has_last ? count * x.tile - x.length : 0);
+    return tiles;
+}
+
+static int64_t elements_of(cut x, cut y)
+{
+    int64_t elements;
+    (void)tiles_of(x, y, &elements);
+    return elements;
+}
+
+static const cut everywhere = {0, 1, 1, 0};
+
+/* Where a rank stands in the grid of an operand; false if it is not in it. */
+static int stands(const product_owner *o, int rank, int *i, int *j)
+{
+    int row = o->turned ? rank % o->down : rank / o->across;
+    int column = o->turned ? rank / o->down : rank % o->across;
+    *i = row, *j = column;
+    return rank < o->down * o->across;
+}
+
+/* Elements of an operand that a rank needs and does not own. */
+static double missing(const product_owner *o, int rank, cut rows, cut columns)
+{
+    int i, j;
+    double need = (double)elements_of(rows, everywhere) * (double)elements_of(columns, everywhere);
+    if (!stands(o, rank, &i, &j))
+        return need;
+    cut own_rows = {.of = o->down, .at = i}, own_columns = {.of = o->across, .at = j};
+    return need -
+           (double)elements_of(rows, own_rows) * (double)elements_of(columns, own_columns);
+}
+
+/* ---- what a rank receives ---------------------------------------------------------------- */
+
+/* Of partial sums of layers: along the tree, and at the owner of C. `layer` is the rank's. */
+static double sums_received(const product_case *c, const dag_gemm_plan *p, int rank, int64_t layer)
+{
+    int64_t kt = ceil_div(c->k, c->kb), layers = least(p->layers, kt), e;
+    int64_t root = (kt - layers) % p->layers, i = rank / p->layers / p->q,
+            j = rank / p->layers % p->q;
+    int64_t place = (layer - root + p->layers) % p->layers, children = 0;
+    int in_grid = rank < p->p * p->q * p->layers, a, b;
+    cut rows = {c->m, c->mb, p->p, i}, columns = {c->n, c->nb, p->q, j};
+    if (in_grid && place < layers)
+        children = (2 * place + 1 < layers) + (2 * place + 2 < layers);
+    double tiles = 0;
+    if (children > 0)
+        tiles = (double)children * (double)tiles_of(rows, everywhere, &e) *
+                (double)tiles_of(columns, everywhere, &e);
+    if (stands(&c->c, rank, &a, &b)) {
+        cut own_rows = {c->m, c->mb, c->c.down, a}, own_columns = {c->n, c->nb, c->c.across, b};
+        tiles += (double)tiles_of(own_rows, everywhere, &e) *
+                 (double)tiles_of(own_columns, everywhere, &e);
+        if (in_grid && place == 0)
+            tiles -= (double)tiles_of(rows, own_rows, &e) *
+                     (double)tiles_of(columns, own_columns, &e);
+    }
+    return tiles * (double)c->mb * (double)c->nb; /* partial sums are whole tiles */
+}
+
+static double received_on_grid(const product_case *c, const dag_gemm_plan *p, int rank)
+{
+    double sum = 0;
+    int64_t layer = rank % p->layers, i = rank / p->layers / p->q, j = rank / p->layers % p->q;
+    cut rows = {c->m, c->mb, p->p, i}, columns = {c->n, c->nb, p->q, j};
+    cut inner = {c->k, c->kb, p->layers, layer};
+    int64_t e;
+    int works = rank < p->p * p->q * p->layers && tiles_of(rows, everywhere, &e) > 0 &&
+                tiles_of(columns, everywhere, &e) > 0;
+    if (works)
+        sum = missing(&c->a, rank, rows, inner) + missing(&c->b, rank, inner, columns);
+    if (p->method != DAG_GEMM_STATIONARY_C)
+        sum += sums_received(c, p, rank, layer);
+    return sum;
+}
+
+/* A stays: tiles of op(B) come to those who have their rows as columns of op(A), sums to C. */
+static double received_where_a_stays(const product_case *c, int rank)
+{
+    int i, j, a, b;
+    double sum = 0;
+    int64_t kt = ceil_div(c->k, c->kb), e, parts = c->parts;
+    if (stands(&c->a, rank, &i, &j)) {
+        cut inner = {c->k, c->kb, c->a.across, j}, columns = {c->n, c->nb, 1, 0};
+        cut rows = {c->m, c->mb, c->a.down, i};
+        if (tiles_of(rows, everywhere, &e) > 0)
+            sum = missing(&c->b, rank, inner, columns);
+    }
+    if (stands(&c->c, rank, &a, &b)) {
+        cut rows = {c->m, c->mb, c->c.down, a}, columns = {c->n, c->nb, c->c.across, b};
+        double tiles = (double)tiles_of(rows, everywhere, &e) *
+                       (double)tiles_of(columns, everywhere, &e) * (double)parts;
+        if (stands(&c->a, rank, &i, &j)) { /* the sums that end here */
+            cut own = {c->m, c->mb, c->a.down, i};
+            int64_t last = 0;
+            for (int64_t k = kt - parts; k < kt; k++)
+                last += k % c->a.across == j;
+            tiles -= (double)tiles_of(rows, own, &e) * (double)tiles_of(columns, everywhere, &e) *
+                     (double)last;
+        }
+        sum += tiles * (double)c->mb * (double)c->nb;
+    }
+    return sum;
+}
+
+/* Bytes that a rank receives in the course of a plan. */
+static double received_by(const product_case *c, const dag_gemm_plan *plan, int rank)
+{
+    double elements = plan->method == DAG_GEMM_STATIONARY_A ? received_where_a_stays(c, rank)
+                                                             : received_on_grid(c, plan, rank);
+    return elements * c->elem;
+}
+
+/* ---- what a plan takes ------------------------------------------------------------------- */
+
+/* The busiest rank's share: rows and columns of C, and of the sum. */
+static void share_of(const product_case *c, const dag_gemm_plan *p, int64_t share[3])
+{
+    cut rows = {c->m, c->mb, p->p, 0}, columns = {c->n, c->nb, p->q, 0};
+    cut inner = {c->k, c->kb, p->layers, 0};
+    if (p->method == DAG_GEMM_STATIONARY_A) {
+        rows.of = c->a.down;
+        columns.of = 1;
+        inner.of = c->a.across;
+    }
+    share[0] = elements_of(rows, everywhere);
+    share[1] = elements_of(columns, everywhere);
+    share[2] = elements_of(inner, everywhere);
+}
+
+/* Elements of others that a rank has at most. */
+static double held(const product_case *c, const dag_gemm_plan *p, const int64_t share[3])
+{
+    double rows = (double)share[0], columns = (double)share[1];
+    if (p->method == DAG_GEMM_STATIONARY_A) /* nothing bounds the tiles of B */
+        return (double)share[2] * columns +
+               rows * columns * (double)ceil_div(c->parts, c->a.across);
+    double tiles = (double)p->steps * (rows + columns) * (double)c->kb;
+    int sums = p->method == DAG_GEMM_STATIONARY_C ? 0 : p->layers < 3 ? p->layers : 3;
+    return tiles + sums * rows * columns;
+}
+
+static int log2_of(int64_t ranks)
+{
+    int levels = 0;
+    while (((int64_t)1 << levels) < ranks)
+        levels++;
+    return levels;
+}
+
+/* Fills in what a plan costs; its method, grid and steps are given. `step`: of the ranks, one in so many is
+ * looked at. */
+static void cost(const product_case *c, dag_gemm_plan *p, int step)
+{
+    int64_t share[3];
+    share_of(c, p, share);
+    double rows = (double)share[0], columns = (double)share[1], inner = (double)share[2];
+    double work = 2 * rows * columns * inner * (c->complex ? 4 : 1);
+    double lanes = (double)ceil_div(share[0], c->mb) * (double)ceil_div(share[1], c->nb);
+    if (p->method == DAG_GEMM_STATIONARY_A)
+        lanes *= (double)ceil_div(c->parts, c->a.across);
+    lanes = fmax(1, fmin(lanes, c->workers));
+    p->compute = work / (c->flops * lanes);
+    int looked_at = 0;
+    p->received = p->total = 0;
+    for (int r = 0; r < c->ranks; r += step, looked_at++) {
+        double received = received_by(c, p, r);
+        p->received = fmax(p->received, received);
+        p->total += received;
+    }
+    p->total *= (double)c->ranks / looked_at;
+    p->memory = held(c, p, share) * c->elem;
+
+    double wire = p->received / c->rate;
+    double first = (log2_of(p->p) + log2_of(p->q)) * c->latency +
+                   fmin((double)c->kb, inner) * (rows + columns) * c->elem / c->rate;
+    double last = 0; /* sums, which nothing hides */
+    if (p->method == DAG_GEMM_SUMMA)
+        last = sums_received(c, p, 0, 0) * c->elem / c->rate +
+               (1 + log2_of(p->layers)) * c->latency;
+    double steps = (double)ceil_div(share[2], c->kb);
+    double waits = steps * (log2_of(p->p) + log2_of(p->q)) * c->latency;
+    if (c->ranks == 1)
+        p->exposed = 0;
+    else if (p->steps == 1) /* nothing sets out before the step before it is done */
+        p->exposed = wire + waits;
+    else
+        p->exposed = fmax(fmax(0, wire - last - p->compute) + last, fmin(wire, first + last));
+}
+
+/* ---- which there are --------------------------------------------------------------------- */
+
+static double time_of(const dag_gemm_plan *p)
+{
+    return p->compute + p->exposed;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = time_of(a), y = time_of(b), s = ((const dag_gemm_plan *)a)->received,
+           t = ((const dag_gemm_plan *)b)->received;
+    return x != y ? (x > y) - (x < y) : (s > t) - (s < t);
+}
+
+static int usual_step(const product_case *c)
+{
+    return c->ranks <= FEW ? 1 : c->ranks / SAMPLE;
+}
+
+/* What is done without a choice: C or A stays. */
+static dag_gemm_plan usual(const product_case *c, int a_stays)
+{
+    dag_gemm_plan p = {.method = a_stays ? DAG_GEMM_STATIONARY_A : DAG_GEMM_STATIONARY_C,
+                       .p = a_stays ? c->a.down : c->c.down,
+                       .q = a_stays ? c->a.across : c->c.across,
+                       .layers = 1, .steps = USUAL_STEPS};
+    cost(c, &p, usual_step(c));
+    return p;
+}
+
+static dag_gemm_plan on_grid(const product_case *c, const dag_gemm_options *o, int p, int q,
+                             int layers)
+{
+    dag_gemm_plan plan = {.method = DAG_GEMM_SUMMA, .p = p, .q = q, .layers = layers,
+                          .steps = o->steps > 0 ? o->steps : USUAL_STEPS};
+    cost(c, &plan, usual_step(c));
+    return plan;
+}
+
+/* Grids on which all ranks have something to do, within the limit of memory. */
+static int grids(const product_case *c, const dag_gemm_options *o, dag_gemm_plan *plans, int room)
+{
+    int count = 0;
+    int64_t mt = ceil_div(c->m, c->mb), nt = ceil_div(c->n, c->nb), kt = ceil_div(c->k, c->kb);
+    for (int p = 1; p <= c->ranks && p <= mt; p++)
+        for (int q = 1; c->ranks % p == 0 && q <= c->ranks / p && q <= nt && count < room; q++) {
+            if (c->ranks / p % q != 0 || c->ranks / p / q > kt)
+                continue;
+            plans[count] = on_grid(c, o, p, q, c->ranks / p / q);
+            count += o->memory <= 0 || plans[count].memory <= (double)o->memory;
+        }
+    return count;
+}
+
+/* It sends half of what the usual one does at most, and is not predicted to take longer. */
+static int looks_better(const dag_gemm_plan *p, const dag_gemm_plan *usual_one)
+{
+    return 2 * p->received <= usual_one->received && time_of(p) <= 1.02 * time_of(usual_one);
+}
+
+/* The same once all ranks are looked at, which is done for those alone that a few of them speak for. */
+static int replaces(const product_case *c, dag_gemm_plan *p, dag_gemm_plan *usual_one)
+{
+    if (!looks_better(p, usual_one))
+        return 0;
+    cost(c, p, 1);
+    cost(c, usual_one, 1);
+    return looks_better(p, usual_one);
+}
+
+/* Puts plans[at] first, the others behind it in their order. */
+static void take(dag_gemm_plan *plans, int at)
+{
+    dag_gemm_plan taken = plans[at];
+    for (; at > 0; at--)
+        plans[at] = plans[at - 1];
+    plans[0] = taken;
+}
+
+static int of_the_library(const product_case *c, const dag_gemm_options *o, dag_gemm_plan *plans,
+                          int count)
+{
+    int at = 0, fits;
+    plans[count] = usual(c, c->a_stays);
+    fits = o->memory <= 0 || plans[count].memory <= (double)o->memory;
+    while (at < count && fits && !replaces(c, &plans[at], &plans[count]))
+        at++;
+    take(plans, at);
+    return count + 1;
+}
+
+int dagi_product_plans(const product_case *c, const dag_gemm_options *o, dag_gemm_plan *plans,
+                       int room)
+{
+    int all = o->method == DAG_GEMM_AUTO && o->p == 0 && o->steps == 0, count = 0;
+    if (o->method == DAG_GEMM_STATIONARY_A || o->method == DAG_GEMM_STATIONARY_C) {
+        plans[0] = usual(c, o->method == DAG_GEMM_STATIONARY_A);
+        return 1;
+    }
+    if (o->p > 0) {
+        plans[0] = on_grid(c, o, o->p, o->q, o->layers);
+        return 1;
+    }
+    if (!all || c->ranks > 1)
+        count = grids(c, o, plans, room - all);
+    qsort(plans, (size_t)count, sizeof(*plans), compare);
+    return all ? of_the_library(c, o, plans, count) : count;
+}

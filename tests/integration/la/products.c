@@ -1,0 +1,246 @@
+/*
+ * dag_gemm_with() by each method, on each grid of at most as many places as there are ranks, with up to
+ * four layers; shapes, tiles, transposes, element types, distributions and scalars are drawn by a
+ * fixed sequence.
+ *
+ *     products [full]
+ *
+ * Each rank computes the result with plain loops and compares its tiles; the difference in LAPACK's unit
+ * must be below 30. The bytes that have been sent must be those that the plan foretold, within 5 %.
+ */
+#include "matrices.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const int64_t lengths[] = {0, 1, 7, 100, 100, 193, 193, 193}; /* few of them empty */
+static const int64_t tiles[] = {16, 25, 25, 40, 40, 300};
+static const dag_dcomplex scalars[][2] = {{1, 1}, {-0.7, 0}, {0.5, -1}, {0, 0.3}};
+#define COUNT(x) ((uint64_t)(sizeof(x) / sizeof((x)[0])))
+
+static uint64_t state = 7;
+static double bytes;
+
+/* The linker puts this before dag_taskpool_free(). */
+void __real_dag_taskpool_free(dag_taskpool *pool);
+void __wrap_dag_taskpool_free(dag_taskpool *pool);
+void __wrap_dag_taskpool_free(dag_taskpool *pool)
+{
+    dag_pool_stats s;
+    dag_taskpool_stats(pool, &s);
+    bytes += (double)s.bytes_sent;
+    __real_dag_taskpool_free(pool);
+}
+
+static uint64_t draw(uint64_t values)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (state >> 33) % values;
+}
+
+typedef struct test_case {
+    dag_gemm_options options;
+    int64_t m, n, k, mb, nb, kb;
+    dag_trans ta, tb;
+    dag_precision prec;
+    dag_dcomplex alpha, beta;
+} test_case;
+
+static whole random_whole(dag_precision prec, int64_t m, int64_t n)
+{
+    whole w = whole_new(prec, m, n);
+    for (int64_t i = 0; i < m * n; i++) {
+        double re = (double)draw(2001) / 1000 - 1, im = (double)draw(2001) / 1000 - 1;
+        put(prec, w.a, (size_t)i, __builtin_complex(re, im));
+    }
+    return w;
+}
+
+/* op(X), as plain numbers. */
+static dag_dcomplex *turned(whole x, dag_trans trans, int64_t rows, int64_t columns)
+{
+    dag_dcomplex *y = allocate((size_t)(rows * columns) * sizeof(*y));
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t i = 0; i < rows; i++) {
+            dag_dcomplex v = trans == DAG_NO_TRANS ? whole_get(x, i, j) : whole_get(x, j, i);
+            y[i + j * rows] = trans == DAG_CONJ_TRANS ? __builtin_conj(v) : v;
+        }
+    return y;
+}
+
+/* c := alpha op(a) op(b) + beta c, by plain loops in double precision. */
+static void multiply(const test_case *t, whole a, whole b, whole c)
+{
+    dag_dcomplex *x = turned(a, t->ta, t->m, t->k), *y = turned(b, t->tb, t->k, t->n);
+    dag_dcomplex *column = allocate((size_t)t->m * sizeof(*column));
+    for (int64_t j = 0; j < t->n; j++) {
+        memset(column, 0, (size_t)t->m * sizeof(*column));
+        for (int64_t l = 0; l < t->k; l++)
+            for (int64_t i = 0; i < t->m; i++) {
+                dag_dcomplex u = x[i + l * t->m], v = y[l + j * t->k];
+                double ur = __builtin_creal(u), ui = __builtin_cimag(u);
+                double vr = __builtin_creal(v), vi = __builtin_cimag(v);
+                column[i] += __builtin_complex(ur * vr - ui * vi, ur * vi + ui * vr);
+            }
+        for (int64_t i = 0; i < t->m; i++)
+            whole_put(c, i, j,
+                      (t->alpha == 0 ? 0 : t->alpha * column[i]) +
+                          (t->beta == 0 ? 0 : t->beta * whole_get(c, i, j)));
+    }
+    free(x);
+    free(y);
+    free(column);
+}
+
+/* On a grid of all ranks that is drawn. */
+static dag_matrix *spread(dag_context *ctx, const whole *w, int64_t mb, int64_t nb)
+{
+    int p = 1 + (int)draw((uint64_t)dag_size(ctx));
+    while (dag_size(ctx) % p != 0)
+        p--;
+    dag_matrix *a = matrix_of(ctx, (dag_matrix_desc){.prec = w->prec, .m = w->m, .n = w->n, .mb = mb,
+                                                     .nb = nb, .p = p, .q = dag_size(ctx) / p,
+                                                     .layout = draw(2) ? DAG_LAYOUT_SLAB
+                                                                       : DAG_LAYOUT_TILE});
+    fill_from(a, *w);
+    return a;
+}
+
+/* Bytes of all ranks against those of the plan; 1 = they differ. */
+static int bytes_differ(dag_context *ctx, const test_case *t, dag_matrix *a, dag_matrix *b,
+                        dag_matrix *c)
+{
+    dag_gemm_plan plan;
+    double sum = bytes, foretold = 0;
+    if (t->alpha != 0 && t->m > 0 && t->n > 0 && t->k > 0) {
+        if (dag_gemm_plans(ctx, t->ta, t->tb, a, b, c, &t->options, &plan, 1) != 1)
+            return 1;
+        foretold = plan.total;
+    }
+    if (dag_allreduce(ctx, DAG_SUM, &sum, 1) != DAG_SUCCESS)
+        return 1;
+    if (fabs(sum - foretold) <= 0.05 * foretold)
+        return 0;
+    if (dag_rank(ctx) == 0)
+        fprintf(stderr, "products: %.0f bytes, %.0f were foretold\n", sum, foretold);
+    return 1;
+}
+
+static void say(dag_context *ctx, const test_case *t, double ratio)
+{
+    if (dag_rank(ctx) == 0)
+        fprintf(stderr, "products: %s %dx%dx%d, %" PRId64 " steps, %c, transa %d transb %d, %" PRId64
+                " x %" PRId64 " x %" PRId64 " in %" PRId64 " x %" PRId64 " x %" PRId64
+                ": ratio %g: %s\n", dag_gemm_method_name(t->options.method), t->options.p,
+                t->options.q, t->options.layers, t->options.steps, dag_precision_letter(t->prec), t->ta,
+                t->tb, t->m, t->n, t->k, t->mb, t->nb, t->kb, ratio, dag_message(ctx));
+}
+
+static int run(dag_context *ctx, const test_case *t)
+{
+    int ta = t->ta != DAG_NO_TRANS, tb = t->tb != DAG_NO_TRANS;
+    whole a = random_whole(t->prec, ta ? t->k : t->m, ta ? t->m : t->k);
+    whole b = random_whole(t->prec, tb ? t->n : t->k, tb ? t->k : t->n);
+    whole c = random_whole(t->prec, t->m, t->n);
+    for (int64_t i = 0; t->beta == 0 && i < t->m * t->n; i++)
+        put(t->prec, c.a, (size_t)i, __builtin_complex((double)NAN, (double)NAN));
+    dag_matrix *A = spread(ctx, &a, ta ? t->kb : t->mb, ta ? t->mb : t->kb);
+    dag_matrix *B = spread(ctx, &b, tb ? t->nb : t->kb, tb ? t->kb : t->nb);
+    dag_matrix *C = spread(ctx, &c, t->mb, t->nb);
+    bytes = 0;
+    dag_status status = dag_gemm_with(ctx, t->ta, t->tb, t->alpha, A, B, t->beta, C, &t->options);
+    int failed = status == DAG_SUCCESS ? bytes_differ(ctx, t, A, B, C) : 1;
+    multiply(t, a, b, c);
+    double eps = dag_precision_real(t->prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
+    double ratio = difference_from(C, c) / (eps * (double)(t->k + 2));
+    if (status != DAG_SUCCESS || dag_allreduce(ctx, DAG_MAX, &ratio, 1) != DAG_SUCCESS)
+        ratio = INFINITY;
+    failed |= !(ratio < 30);
+    if (failed)
+        say(ctx, t, ratio);
+    dag_matrix_free(A);
+    dag_matrix_free(B);
+    dag_matrix_free(C);
+    free(a.a);
+    free(b.a);
+    free(c.a);
+    return failed;
+}
+
+/* A case with these options; the rest is drawn. */
+static int drawn(dag_context *ctx, dag_gemm_options options)
+{
+    static const dag_trans transes[] = {DAG_NO_TRANS, DAG_TRANS, DAG_CONJ_TRANS};
+    const dag_dcomplex *s = scalars[draw(COUNT(scalars))];
+    test_case t = {.options = options,
+                   .m = lengths[draw(COUNT(lengths))], .n = lengths[draw(COUNT(lengths))],
+                   .k = lengths[draw(COUNT(lengths))], .mb = tiles[draw(COUNT(tiles))],
+                   .nb = tiles[draw(COUNT(tiles))], .kb = tiles[draw(COUNT(tiles))],
+                   .ta = transes[draw(3)], .tb = transes[draw(3)], .prec = (dag_precision)draw(4),
+                   .alpha = s[0], .beta = s[1]};
+    return run(ctx, &t);
+}
+
+static int on_grids(dag_context *ctx, int repeat, int *count)
+{
+    enum { MOST_LAYERS = 4, MOST_STEPS = 3 };
+    int failed = 0, ranks = dag_size(ctx);
+    for (int layers = 1; layers <= MOST_LAYERS; layers++)
+        for (int p = 1; p * layers <= ranks; p++)
+            for (int q = 1; p * q * layers <= ranks; q++)
+                for (int r = 0; r < repeat; r++, (*count)++)
+                    failed += drawn(ctx, (dag_gemm_options){.method = DAG_GEMM_SUMMA, .p = p, .q = q,
+                                                            .layers = layers,
+                                                            .steps = (int64_t)draw(MOST_STEPS + 1)});
+    return failed;
+}
+
+/* A long sum: without a word the product leaves A and B where they are, and sums go to C. */
+static int long_sum(dag_context *ctx)
+{
+    int ranks = dag_size(ctx), p = 1, q = ranks;
+    dag_matrix_grid(ranks, &p, &q);
+    dag_matrix_desc desc = {.prec = DAG_D, .mb = 25, .nb = 25, .m = 50, .n = 1600, .p = 1, .q = ranks};
+    dag_matrix *a = matrix_of(ctx, desc);
+    desc.m = 1600, desc.n = 50, desc.p = ranks, desc.q = 1;
+    dag_matrix *b = matrix_of(ctx, desc);
+    desc.m = 50, desc.p = p, desc.q = q;
+    dag_matrix *c = matrix_of(ctx, desc);
+    dag_gemm_plan plan[64];
+    int plans = dag_gemm_plans(ctx, DAG_NO_TRANS, DAG_NO_TRANS, a, b, c, NULL, plan, 64);
+    double sum, most = 2.0 * ranks * 50 * 50 * 8;
+    bytes = 0;
+    dag_status status = dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, a, b, 0, c);
+    sum = bytes;
+    int failed = status != DAG_SUCCESS || plans < 1 ||
+                 dag_allreduce(ctx, DAG_SUM, &sum, 1) != DAG_SUCCESS ||
+                 fabs(sum - plan[0].total) > 0.05 * plan[0].total || sum > most;
+    if (failed && dag_rank(ctx) == 0)
+        fprintf(stderr, "products: a long sum sends %.0f bytes, not %.0f by %s: %s\n", sum,
+                plan[0].total, dag_gemm_method_name(plan[0].method), dag_message(ctx));
+    dag_matrix_free(a);
+    dag_matrix_free(b);
+    dag_matrix_free(c);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    int repeat = argc > 1 && strcmp(argv[1], "full") == 0 ? 40 : 1, failed = 0, count = 0;
+    dag_context *ctx;
+    char why[256];
+    if (dag_init(&ctx, NULL, why, sizeof(why)) != DAG_SUCCESS) {
+        fprintf(stderr, "products: %s\n", why);
+        return 1;
+    }
+    failed += on_grids(ctx, dag_size(ctx) == 1 ? 8 * repeat : repeat, &count);
+    for (int r = 0; r < 3 * repeat; r++, count += 2) {
+        failed += drawn(ctx, (dag_gemm_options){.method = DAG_GEMM_STATIONARY_A});
+        failed += drawn(ctx, (dag_gemm_options){.method = DAG_GEMM_STATIONARY_C});
+    }
+    failed += long_sum(ctx);
+    if (dag_rank(ctx) == 0)
+        printf("products: %d cases on %d ranks, %d failed\n", count + 1, dag_size(ctx), failed);
+    return dag_fini(ctx) != DAG_SUCCESS || failed != 0;
+}
