@@ -201,9 +201,13 @@ const diag_check check_table[CHECK_COUNT] = {
 [CHECK_RANGE_INPUT] = {"range-input", FATAL, FATAL, "a data flow with many inputs",
 "Only CTL flows gather: a data flow has one active input, or [reduce = f] combines many.\n"},
 [CHECK_BAD_REDUCTION] = {"bad-reduction", FATAL, OFF, "a reduction that cannot be carried out",
-"'RW S <- X Work(0 .. N-1) [reduce = f]' combines what the tasks of one range send by the C\n"
-"function void f(void *into, const void *from, size_t bytes). The range is one of the arguments;\n"
+"'RW S <- X Work(0 .. N-1) [reduce = f]' combines what the tasks of a range send by the C\n"
+"function void f(void *into, const void *from, size_t bytes). Ranges are among the arguments;\n"
 "the others, and the placement of Work, are expressions of the language.\n"},
+[CHECK_BAD_IMPORT] = {"bad-import", FATAL, FATAL, "a file that cannot be imported as it is said",
+"'%import left \"sweep.jdf\" [D = A  N = M - 1]' makes the classes of that file part of this one:\n"
+"Class becomes left_Class. Each global of that file is bound in brackets or declared here by the same\n"
+"name and type, or hidden there; a class that it names and does not have is one of this file.\n"},
 [CHECK_MEMORY_RANGE] = {"memory-range", FATAL, ERROR, "a range in a reference to memory",
 "An input reads one element. As an output under --std=dag a range stores to each element.\n"},
 [CHECK_CONTROL_DATA] = {"control-data", FATAL, FATAL, "a CTL flow connected to data",

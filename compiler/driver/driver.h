@@ -39,6 +39,8 @@ typedef struct driver_options {
     words assumes;
     words renames;              /* NAME=NAME of --rename */
     bool same_control;          /* --same=control */
+    const char *tile;           /* --tile, or NULL */
+    const char *kernels;        /* --kernels, or NULL */
     words warnings;             /* -W options of dagcc, in order, without -W */
     words foreign_warnings;     /* those of the C compiler, if it knows them; in cc, too */
     const char *output;         /* -o, or NULL */

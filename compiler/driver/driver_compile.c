@@ -26,6 +26,10 @@ static bool write_depends(const driver_options *o, const unit *u, const char *ou
     if (targets.n == 0)
         words_add(&targets, driver_quote_make(o->arena, output));
     words_add(&files, driver_quote_make(o->arena, u->input));
+    if (o->kernels)
+        words_add(&files, driver_quote_make(o->arena, o->kernels));
+    for (size_t i = 0; i < u->inlined.n; i++)
+        words_add(&files, driver_quote_make(o->arena, u->inlined.items[i]));
     if (cc_depends)
         driver_read_depends(o->arena, cc_depends, temp_dir, &files);
     driver_depend_rule(&rule, &targets, &files, o->depend_phony);
@@ -88,16 +92,37 @@ static bool names_input(const driver_options *o, const char *output)
     return false;
 }
 
+static void list_all_outputs(const driver_options *o, words *out)
+{
+    for (size_t i = 0; i < o->inputs.n; i++)
+        list_outputs(o, o->inputs.items[i], out);
+    if (o->action == ACTION_LINK) {
+        words_add(out, o->output ? o->output : "a.out");
+        if (o->depend)
+            words_add(out, depend_path(o, out->items[0]));
+    }
+}
+
+bool compile_imports_are_safe(const driver_options *o, const unit *u)
+{
+    words out = {0};
+    bool safe = true;
+    list_all_outputs(o, &out);
+    for (size_t i = 0; i < out.n && safe; i++)
+        for (size_t k = 0; k < u->inlined.n && safe; k++) {
+            safe = !driver_same_file(out.items[i], u->inlined.items[k]);
+            if (!safe)
+                driver_complain("the output %s would overwrite %s, which %s imports", out.items[i],
+                                u->inlined.items[k], u->input);
+        }
+    words_free(&out);
+    return safe;
+}
+
 bool compile_outputs_are_safe(const driver_options *o)
 {
     words out = {0};
-    for (size_t i = 0; i < o->inputs.n; i++)
-        list_outputs(o, o->inputs.items[i], &out);
-    if (o->action == ACTION_LINK) {
-        words_add(&out, o->output ? o->output : "a.out");
-        if (o->depend)
-            words_add(&out, depend_path(o, out.items[0]));
-    }
+    list_all_outputs(o, &out);
     bool safe = true;
     for (size_t i = 0; i < out.n && safe; i++) {
         safe = !names_input(o, out.items[i]);

@@ -8,6 +8,7 @@
 typedef struct unit {
     const char *input;
     bool precisions;            /* a %precision file */
+    words inlined;              /* the files that it imports */
     text out;                   /* C, or what --emit and --format print */
     text header;
 } unit;
@@ -20,6 +21,8 @@ const char *compile_temp_path(const driver_options *o, const char *dir, const ch
 bool compile_names_differ(const driver_options *o, const unit *units, size_t n);
 /* False and a message when an output is an input, by whatever name, or another output. */
 bool compile_outputs_are_safe(const driver_options *o);
+/* The same for the files that u imports. */
+bool compile_imports_are_safe(const driver_options *o, const unit *u);
 bool compile_write_emitted(const driver_options *o, const unit *u);
 /* -c and linking; returns the exit status. */
 int compile_units(const driver_options *o, const unit *units, size_t n, const char *temp_dir);

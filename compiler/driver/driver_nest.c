@@ -12,7 +12,11 @@ static bool read_nest(const driver_options *o, frontend *f, const char *path, co
     *error = "only .jdf files can be changed; --emit=jdf prints the graph as one";
     if (o->action == ACTION_FORMAT || o->action == ACTION_FIX || o->action == ACTION_COMPLETE)
         return false;
-    seq_options so = {.max_operations = o->max_operations};
+    seq_options so = {.max_operations = o->max_operations, .tile = o->tile};
+    if (o->kernels && (so.kernels = src_add_file(f->sources, o->kernels, error)) == 0) {
+        *error = arena_printf(o->arena, "%s: %s", o->kernels, *error);
+        return false;
+    }
     uint32_t file = src_add_file(f->sources, path, error);
     if (file == 0)
         return false;

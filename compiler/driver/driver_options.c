@@ -176,6 +176,18 @@ static bool add_assume(driver_options *o, const char *expr)
     return true;
 }
 
+static bool set_tile(driver_options *o, const char *form)
+{
+    o->tile = form;
+    return true;
+}
+
+static bool set_kernels(driver_options *o, const char *path)
+{
+    o->kernels = path;
+    return true;
+}
+
 static bool set_enumerate(driver_options *o, const char *values)
 {
     return choose(o, ACTION_ENUMERATE, "--enumerate", values);
@@ -194,6 +206,7 @@ static const struct {
     {"--color", set_color}, {"--max-errors", set_max_errors}, {"--explain", set_explain},
     {"--assume", add_assume}, {"--enumerate", set_enumerate}, {"--count", set_count},
     {"--max-operations", set_max_operations}, {"--rename", add_renames},
+    {"--tile", set_tile}, {"--kernels", set_kernels},
 };
 
 static const struct {

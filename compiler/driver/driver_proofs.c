@@ -95,6 +95,11 @@ static key key_of(const driver_options *o, const frontend *f, const words *again
     add_word(&k, src_name(f->sources, f->ast->file));
     add_number(&k, src_len(f->sources, f->ast->file));
     add_bytes(&k, src_bytes(f->sources, f->ast->file), src_len(f->sources, f->ast->file));
+    for (size_t i = 0; i < f->whole->imports.n_inlined; i++) {
+        uint32_t file = f->whole->imports.inlined[i];
+        add_number(&k, src_len(f->sources, file));
+        add_bytes(&k, src_bytes(f->sources, file), src_len(f->sources, file));
+    }
     return k;
 }
 

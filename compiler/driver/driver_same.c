@@ -86,7 +86,7 @@ int same_process(const driver_options *o, frontend *f)
     int status = 1;
     bool good = read_one(o, f, o->inputs.items[0], used);
     frontend first = *f;
-    f->ast = f->whole = NULL;
+    f->ast = f->joined = f->whole = NULL;
     f->sema = NULL;
     good = read_one(o, f, o->inputs.items[1], used) && good;
     for (size_t i = 0; i < o->assumes.n; i++)

@@ -17,11 +17,13 @@ void frontend_init(frontend *f, diag_dialect dialect)
 void frontend_next(frontend *f)
 {
     sema_free(f->sema);
-    if (f->whole != f->ast)
+    if (f->whole != f->joined)
         ast_free_shared(f->whole);
+    if (f->joined != f->ast)
+        ast_free_shared(f->joined);
     ast_free(f->ast);
     f->sema = NULL;
-    f->ast = f->whole = NULL;
+    f->ast = f->joined = f->whole = NULL;
 }
 
 void frontend_free(frontend *f)
@@ -62,11 +64,14 @@ void frontend_analyse(frontend *f)
 {
     unsigned errors = diag_errors(f->diag);
     size_t mark = diag_mark(f->diag);
-    f->whole = f->ast;
-    f->sema = sema_analyse(f->ast, f->diag, f->derive, f->derive_arg);
+    ast_file *joined = expand_imports(f->ast, f->sources, f->diag);
+    f->whole = f->joined = joined ? joined : f->ast;
+    if (!joined)
+        return;
+    f->sema = sema_analyse(joined, f->diag, f->derive, f->derive_arg);
     ast_file *whole = diag_errors(f->diag) == errors
-                          ? expand_file(f->ast, f->sources, f->diag) : NULL;
-    if (!whole || whole == f->ast)
+                          ? expand_file(joined, f->sources, f->diag) : NULL;
+    if (!whole || whole == joined)
         return;
     /* All is well in the words of the file; what was warned of is found again. */
     sema_info *written = f->sema;

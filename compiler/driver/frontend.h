@@ -11,9 +11,10 @@ typedef struct frontend {
     src_set *sources;
     diag *diag;
     ast_file *ast;              /* as written; NULL before frontend_parse */
-    ast_file *whole;            /* with what its constructs stand for, maybe `ast` itself: what
+    ast_file *joined;           /* with the classes of its imports, maybe `ast` itself */
+    ast_file *whole;            /* with what its constructs stand for, maybe `joined` itself: what
                                    `sema` is about; NULL before frontend_analyse */
-    sema_info *sema;            /* NULL before frontend_analyse */
+    sema_info *sema;            /* NULL before frontend_analyse, and where an import failed */
     sema_derive_fn *derive;     /* see sema_analyse; NULL */
     void *derive_arg;
 } frontend;

@@ -214,6 +214,10 @@ static void list_again(const driver_options *o, words *again)
         words_add(again, "--assume");
         words_add(again, o->assumes.items[i]);
     }
+    if (o->tile)
+        words_add(again, arena_printf(o->arena, "--tile='%s'", o->tile));
+    if (o->kernels)
+        words_add(again, arena_printf(o->arena, "--kernels=%s", o->kernels));
     for (size_t i = 0; i < o->cc.n; i++) {
         const char *word = o->cc.items[i];
         bool header = strncmp(word, "-isystem", 8) == 0;
@@ -250,7 +254,7 @@ static void lower(const driver_options *o, frontend *f, unit *u, const char *tem
     char *name = plan_name_of(u->input);
     plan *p = plan_build(f->sema, &facts, name, f->diag);
     if (p && diag_errors(f->diag) == 0)
-        generate(o, p, unparse_hash(f->ast), u, temp_dir);
+        generate(o, p, unparse_hash(f->ast, f->whole), u, temp_dir);
     plan_free(p);
     free(name);
 }
@@ -300,6 +304,13 @@ static void translate(const driver_options *o, frontend *f, unit *u, const char 
 
 /* ---- all files ----------------------------------------------------------------------------- */
 
+static void note_inlined(const driver_options *o, const frontend *f, unit *u)
+{
+    for (size_t i = 0; i < f->whole->imports.n_inlined; i++)
+        words_add(&u->inlined,
+                  arena_printf(o->arena, "%s", src_name(f->sources, f->whole->imports.inlined[i])));
+}
+
 /* Translates every input into memory; true when there was no error in any. */
 static bool translate_all(const driver_options *o, frontend *f, unit *units, const char *temp_dir)
 {
@@ -310,6 +321,8 @@ static bool translate_all(const driver_options *o, frontend *f, unit *units, con
         bool read = driver_read(o, f, units[i].input, &error);
         if (read && f->ast)
             translate(o, f, &units[i], temp_dir, before);
+        if (read && f->whole)
+            note_inlined(o, f, &units[i]);
         else if (!read)
             diag_report_plain(f->diag, DIAG_ERROR, "cannot read %s: %s", units[i].input, error);
         diag_flush(f->diag, stderr);
@@ -322,6 +335,9 @@ static int write_all(const driver_options *o, const unit *units, const char *tem
 {
     if (o->action == ACTION_CHECK || o->action == ACTION_ENUMERATE)
         return 0;
+    for (size_t i = 0; i < o->inputs.n; i++)
+        if (!compile_imports_are_safe(o, &units[i]))
+            return 2;
     if (temp_dir)
         return compile_units(o, units, o->inputs.n, temp_dir);
     if ((o->action == ACTION_EMIT_C || o->action == ACTION_EMIT_HEADER) &&
@@ -363,6 +379,7 @@ static int process(const driver_options *o, frontend *f)
     for (size_t i = 0; i < o->inputs.n; i++) {
         text_free(&units[i].out);
         text_free(&units[i].header);
+        words_free(&units[i].inlined);
     }
     free(units);
     temp_remove(temp_dir);

@@ -147,12 +147,29 @@ static void add_classes_of_reductions(expander *x)
     }
 }
 
+/* Where some have several ranges, only these are left: what they become has one range less. */
+static bool keep_several(reductions *all)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        n += all->items[i].several;
+    if (n == 0)
+        return false;
+    n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].several)
+            all->items[n++] = all->items[i];
+    all->n = n;
+    return true;
+}
+
 ast_file *expand_file(ast_file *file, src_set *sources, diag *d)
 {
     expander x = {.sources = sources, .d = d};
     if (diag_get_dialect(d) == DIALECT_DAG)
         x.all = reduce_find(file, d);
     x.failed = x.all.failed;
+    bool again = keep_several(&x.all);
     if (x.all.n > 0 && !x.failed)
         x.file = ast_share(file);
     if (x.file)
@@ -163,7 +180,10 @@ ast_file *expand_file(ast_file *file, src_set *sources, diag *d)
         ast_add_class(x.file, x.added[i]);
     free(x.added);
     free(x.all.items);
-    if (x.failed)
+    ast_file *next = again && !x.failed ? expand_file(x.file, sources, d) : NULL;
+    if (x.failed || again)
         ast_free_shared(x.file);
+    if (again)
+        return next;
     return x.failed ? NULL : x.file ? x.file : file;
 }

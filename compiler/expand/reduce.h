@@ -13,7 +13,8 @@ typedef struct reduction {
     const ast_call *call; /* the alternative */
     const ast_class *source;
     const ast_flow *from; /* of the source */
-    size_t at;            /* which argument is the range */
+    size_t at;            /* which argument is the range, the first of several */
+    bool several;         /* an instance for each index of that range reduces over the others */
     int64_t step;
     bool fixed;              /* order = fixed */
     const ast_expr *combine; /* f */
@@ -33,7 +34,7 @@ reductions reduce_find(ast_file *file, diag *d);
 /* A name for a local or a flow of the class of r, made of `word`; always the same. */
 const char *reduce_name(ast_file *file, const reduction *r, const char *word);
 
-/* reduce_text.c: the class that stands for r, in the language. False when it cannot be said,
+/* reduce_text.c: the class that stands for r, with a reduction of its own where the ranges are several, in the language. False when it cannot be said,
  * which is reported. */
 bool reduce_text(ast_file *file, const reduction *r, diag *d, text *out);
 /* The inputs that replace the dependency of r, as flow `into` of a class like its owner. `yes`

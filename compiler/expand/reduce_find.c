@@ -27,22 +27,21 @@ static const ast_class *class_called(const ast_file *file, const char *name)
     return NULL;
 }
 
-/* The one argument that is a range. */
+/* The argument that is a range, and whether others are. */
 static bool find_range(finder *f, reduction *r)
 {
-    size_t ranges = 0;
+    bool found = false;
     for (size_t i = 0; i < r->call->n_args; i++) {
         const ast_value *v = r->call->args[i];
         if (v->indices)
             return wrong(f, v->node.range,
                          "a reduction takes a range of tasks, lo .. hi; an index list "
                          "says no order of them");
-        if (v->hi && ranges++ > 0)
-            return wrong(f, v->node.range,
-                         "a reduction takes one range; reduce over one index into an "
-                         "instance each, and those over the other");
-        if (v->hi)
+        if (v->hi && !found)
             r->at = i;
+        else if (v->hi)
+            r->several = true;
+        found = found || v->hi;
     }
     const ast_expr *step = r->call->args[r->at]->step;
     r->step = step && step->kind == AST_INT ? step->u.integer.value : !step;
@@ -155,7 +154,7 @@ static bool find_alternative(finder *f, reduction r)
         return false; /* an error of syntax, reported, has left nothing to place a class by */
     r.name = class_name(f->file, &r);
     r.index = reduce_name(f->file, &r, r.source->params[r.at].text);
-    r.arrival = r.fixed ? reduce_name(f->file, &r, r.from->name.text) : r.into->name.text;
+    r.arrival = r.fixed && !r.several ? reduce_name(f->file, &r, r.from->name.text) : r.into->name.text;
     f->found.items = util_realloc(f->found.items, (f->found.n + 1) * sizeof(r));
     f->found.items[f->found.n++] = r;
     return true;

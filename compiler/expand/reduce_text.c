@@ -281,6 +281,25 @@ static void put_chain(const ast_file *file, const pieces *p, text *out)
     text_printf(out, ", %s, %s);\nEND\n", s, x);
 }
 
+/* [reduce = f  order = fixed] */
+static void put_reduce(const ast_file *file, const reduction *r, text *out)
+{
+    text_puts(out, " [reduce = ");
+    unparse_expr(file, r->combine, out);
+    text_printf(out, "%s]", r->fixed ? " order = fixed" : "");
+}
+
+/* Each instance reduces over the other ranges and hands on what it has. */
+static void put_several(const ast_file *file, const pieces *p, text *out)
+{
+    text_printf(out, "RW %s <- ", p->s);
+    put_source(file, p->r, out);
+    put_reduce(file, p->r, out);
+    text_puts(out, "\n  -> ");
+    put_owner(p, out);
+    text_puts(out, "BODY\nEND\n");
+}
+
 /* ---- the class, and what its owner gets from it --------------------------------------------- */
 
 /* ": A(i, k)" of the source; what its indices depend on decides the stride. */
@@ -321,10 +340,12 @@ bool reduce_text(ast_file *file, const reduction *r, diag *d, text *out)
     if (p.step > 1)
         text_printf(out, " .. %lld", p.step);
     text_putc(out, '\n');
-    if (!r->fixed)
+    if (!r->fixed && !r->several)
         text_printf(out, "  %s = (%s - %s)%s\n", p.t, r->index, lo, p.over);
     bool ok = put_placement(file, &p, d, out);
-    if (r->fixed)
+    if (r->several)
+        put_several(file, &p, out);
+    else if (r->fixed)
         put_chain(file, &p, out);
     else
         put_tree(file, &p, out);
@@ -341,8 +362,28 @@ static void put_input(const char *guard, const char *and, const char *target, te
     text_printf(out, "%s\n", target);
 }
 
+/* The range that is left, of the instances that reduce over the others. */
+static void put_outer(ast_file *file, const reduction *r, text *out)
+{
+    pieces p = pieces_of(file, r);
+    text target = {0};
+    text_printf(&target, "%s %s(%s%s .. %s", r->arrival, r->name, text_str(&p.params),
+                text_str(&p.lo), text_str(&p.hi));
+    if (p.step > 1)
+        text_printf(&target, " .. %lld", p.step);
+    text_putc(&target, ')');
+    put_reduce(file, r, &target);
+    put_input(text_str(&p.guard), "", text_str(&target), out);
+    text_free(&target);
+    free_pieces(&p);
+}
+
 static void put_combined(ast_file *file, const reduction *r, text *out)
 {
+    if (r->several) {
+        put_outer(file, r, out);
+        return;
+    }
     pieces p = pieces_of(file, r);
     const char *lo = text_str(&p.lo), *hi = text_str(&p.hi), *k = text_str(&p.params);
     text and = {0}, target = {0};
@@ -368,7 +409,7 @@ static void put_combined(ast_file *file, const reduction *r, text *out)
     free_pieces(&p);
 }
 
-/* An alternative that is no reduction. */
+/* An alternative that is no reduction, or one for later. */
 static void put_plain(const ast_file *file, const ast_dep *dep, const ast_call *call, text *out)
 {
     text guard = {0}, target = {0};
@@ -376,9 +417,12 @@ static void put_plain(const ast_file *file, const ast_dep *dep, const ast_call *
     unparse_expr(file, dep->cond, &guard);
     text_putc(&guard, ')');
     unparse_call(file, call, &target);
-    if (call->props) {
+    const ast_props *props = call->props;
+    for (size_t i = 0; i < call->n_args; i++)
+        props = call->args[i]->hi ? dep->props : props;
+    if (props) {
         text_putc(&target, ' ');
-        unparse_props(file, call->props, &target);
+        unparse_props(file, props, &target);
     }
     put_input(text_str(&guard), "", text_str(&target), out);
     text_free(&guard);

@@ -60,7 +60,7 @@ static sema_global_kind kind_of_type(const char *t)
     if (strcmp(t, "dag_matrix *") == 0)
         return SEMA_MATRIX;
     if (strcmp(t, "dag_collection *") == 0 || strcmp(t, "dag_vector *") == 0 ||
-        strcmp(t, "dag_array *") == 0)
+        strcmp(t, "dag_array *") == 0 || strcmp(t, "dag_split *") == 0)
         return SEMA_COLLECTION;
     return strcmp(t, "dag_shape *") == 0 ? SEMA_SHAPE : SEMA_OPAQUE;
 }

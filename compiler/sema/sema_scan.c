@@ -215,7 +215,7 @@ static const char *skip_blanks(const char *c, const char *end)
 /* Behind the newline that ends the logical line at c. */
 static const char *logical_line_end(const char *c, const char *end)
 {
-    while (c < end && !(*c == '\n' && c[-1] != '\\'))
+    for (const char *begin = c; c < end && !(*c == '\n' && (c == begin || c[-1] != '\\'));)
         c++;
     return c;
 }

@@ -31,9 +31,10 @@ void sema_insertion(const sema_info *info, const sema_flow *flow, const char *li
 sema_names sema_names_of(const sema_flow *flow)
 {
     const ast_class *c = flow->cls->ast;
-    if (c->stands_for)
-        return (sema_names){c->stands_for->name.text, c->stands_into->name.text, c->n_params - 1};
-    return (sema_names){c->name.text, flow->name, c->n_params};
+    const char *name = flow->name;
+    for (; c->stands_for; c = c->stands_for)
+        name = c->stands_into->name.text;
+    return (sema_names){c->name.text, name, c->n_params};
 }
 
 /* Says where the other side belongs, and what it is if that can be derived. */

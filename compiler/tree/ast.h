@@ -42,6 +42,7 @@ typedef struct ast_global ast_global;
 typedef struct ast_option ast_option;
 typedef struct ast_precision ast_precision;
 typedef struct ast_assume ast_assume;
+typedef struct ast_import ast_import;
 typedef struct ast_code ast_code;
 typedef struct ast_file ast_file;
 
@@ -284,6 +285,14 @@ struct ast_assume {
     ast_expr *expr;
 };
 
+/* %import prefix "path" [props]       a property: what a name of that file is here */
+struct ast_import {
+    ast_node node;
+    ast_ident prefix;
+    ast_expr *path;             /* AST_STRING */
+    ast_props *props;           /* NULL: none */
+};
+
 /* extern "C" %{ newline text %} */
 struct ast_code {
     ast_node node;
@@ -292,7 +301,7 @@ struct ast_code {
 
 typedef enum ast_item_kind {
     AST_ITEM_GLOBAL, AST_ITEM_OPTION, AST_ITEM_PRECISION, AST_ITEM_ASSUME, AST_ITEM_CLASS,
-    AST_ITEM_CODE,
+    AST_ITEM_IMPORT, AST_ITEM_CODE,
 } ast_item_kind;
 
 /* The top level in textual order (for printing the file as written). */
@@ -304,9 +313,17 @@ typedef struct ast_item {
         ast_precision *precision;
         ast_assume *assume;
         ast_class *cls;
+        ast_import *import;
         ast_code *code;
     } u;
 } ast_item;
+
+typedef struct ast_imports {
+    ast_import **items;
+    size_t n;
+    uint32_t *inlined;          /* texts whose classes are among those of the file (expand/), each once */
+    size_t n_inlined;
+} ast_imports;
 
 struct ast_file {
     ast_node node;
@@ -327,6 +344,7 @@ struct ast_file {
     size_t n_assumes;
     ast_class **classes;
     size_t n_classes;
+    ast_imports imports;
 
     src_range *comments;        /* every comment outside bodies and inline C, in order */
     size_t n_comments;

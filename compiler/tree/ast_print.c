@@ -284,6 +284,13 @@ static void dump_item(dumper *d, const ast_item *item)
     case AST_ITEM_CLASS:
         dump_class(d, item->u.cls);
         return;
+    case AST_ITEM_IMPORT:
+        line(d, &item->u.import->node, "import %s", item->u.import->prefix.text);
+        d->depth++;
+        dump_expr(d, "path", item->u.import->path);
+        dump_props(d, item->u.import->props);
+        d->depth--;
+        return;
     case AST_ITEM_CODE:
         quoted_line(d, &item->u.code->node, "code",
                     src_text(d->file->sources, item->u.code->text),

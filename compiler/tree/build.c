@@ -448,6 +448,20 @@ ast_class *ast_take_class(ast_file *file)
     return file->classes[--file->n_classes];
 }
 
+void ast_add_import(ast_file *file, src_range r, ast_ident prefix, ast_expr *path,
+                    ast_props *props)
+{
+    ast_import *x = arena_alloc(file->arena, sizeof(*x));
+    *x = (ast_import){node_at(file, r), prefix, path, props};
+    PUSH(file, file->imports.items, file->imports.n, x);
+    add_item(file, (ast_item){AST_ITEM_IMPORT, {.import = x}});
+}
+
+void ast_note_inlined(ast_file *file, uint32_t source)
+{
+    PUSH(file, file->imports.inlined, file->imports.n_inlined, source);
+}
+
 ast_code *ast_add_code(ast_file *file, src_range r, src_range c_text)
 {
     ast_code *c = arena_alloc(file->arena, sizeof(*c));

@@ -106,6 +106,10 @@ void ast_assume_too(ast_file *file, ast_expr *e);
 void ast_add_class(ast_file *file, ast_class *c);
 /* The class that was added last, which the file no longer has. */
 ast_class *ast_take_class(ast_file *file);
+void ast_add_import(ast_file *file, src_range r, ast_ident prefix, ast_expr *path,
+                    ast_props *props);
+/* The classes of text number `source` are part of the file. */
+void ast_note_inlined(ast_file *file, uint32_t source);
 /* The front end says which code is `prologue`, and which `epilogue`. */
 ast_code *ast_add_code(ast_file *file, src_range r, src_range c_text);
 

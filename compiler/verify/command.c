@@ -33,6 +33,21 @@ static void put_values(const verify_model *m, const verify_witness *w, int64_t v
     }
 }
 
+/* Values for which all assumptions hold: the least, none of those that are to be given below a few. */
+static bool find_sample(verify_model *m, verify_witness *w)
+{
+    for (int least = 4; least >= 0; least--) {
+        isl_set *facts = isl_set_copy(m->facts);
+        for (size_t i = 0; least > 0 && i < m->poly.n_params; i++)
+            if (needs_value(&m->poly.params[i]))
+                facts = isl_set_lower_bound_si(facts, isl_dim_param, (unsigned)i, least);
+        verify_begin(m);
+        if (verify_smallest(m, isl_set_from_params(facts), w))
+            return true;
+    }
+    return false;
+}
+
 static void put_sample(verify_model *m, text *out)
 {
     static const int64_t tries[] = {4, 5, 6, 3, 8, 2, 7, 1, 10, 12, 16, 20, 32, 64, 100};
@@ -48,8 +63,7 @@ static void put_sample(verify_model *m, text *out)
         if (holds)
             return;
     }
-    verify_begin(m);
-    bool found = verify_smallest(m, isl_set_from_params(isl_set_copy(m->facts)), &w);
+    bool found = find_sample(m, &w);
     put_values(m, found ? &w : NULL, tries[0], out);
 }
 

@@ -37,6 +37,7 @@ static void add(verify_model *m, insertions *list, const sema_flow *flow, const 
 
 static void complete_pair(verify_model *m, const verify_pair *p, insertions *list)
 {
+    uint32_t file = m->file->file;
     bool no_input = p->n_ins == 0;
     verify_edge *const *edges = no_input ? p->outs : p->ins;
     size_t n = no_input ? p->n_outs : p->n_ins;
@@ -44,11 +45,14 @@ static void complete_pair(verify_model *m, const verify_pair *p, insertions *lis
     for (size_t i = 0; i < n; i++) {
         text line = {0};
         verify_begin(m);
-        if (verify_derive_side(m, edges[i], &line))
+        if (there->ast->node.range.file == file && verify_derive_side(m, edges[i], &line))
             add(m, list, there, text_str(&line));
         else
             diag_report(m->d, verify_check(m, "not-completed"), edges[i]->sema->dep->node.range,
-                        "could not derive the other side of this edge, in flow '%s' of '%s'",
+                        there->ast->node.range.file == file
+                            ? "could not derive the other side of this edge, in flow '%s' of '%s'"
+                            : "the other side of this edge belongs into a file that is imported, in "
+                              "flow '%s' of '%s'",
                         there->name, there->cls->name);
         text_free(&line);
     }

@@ -166,10 +166,20 @@ bool verify_value_of(verify_model *m, const verify_values *v, const ast_expr *e,
     return value_at(m, v->params, e, value);
 }
 
+const ast_expr *verify_contradicted(const verify_model *m, const ast_expr *e,
+                                    const int64_t *params)
+{
+    if (e->kind == AST_BINARY && e->u.binary.op == AST_OP_AND) {
+        const ast_expr *left = verify_contradicted(m, e->u.binary.left, params);
+        return left ? left : verify_contradicted(m, e->u.binary.right, params);
+    }
+    int64_t value = 0;
+    return value_at(m, params, e, &value) && value == 0 ? e : NULL;
+}
+
 bool verify_assumed(const verify_model *m, size_t i, const int64_t *params)
 {
-    int64_t value = 0;
-    return !value_at(m, params, m->file->assumes[i]->expr, &value) || value != 0;
+    return !verify_contradicted(m, m->file->assumes[i]->expr, params);
 }
 
 static bool assumptions_hold(const reader *r)

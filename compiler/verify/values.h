@@ -26,6 +26,9 @@ bool verify_value_of(verify_model *m, const verify_values *v, const ast_expr *e,
 
 /* Does the i-th %assume hold for these values of the parameters, as far as it has a value? */
 bool verify_assumed(const verify_model *m, size_t i, const int64_t *params);
+/* The part of assumption e, joined to others by &&, that does not hold for these values; NULL: it does. */
+const ast_expr *verify_contradicted(const verify_model *m, const ast_expr *e,
+                                    const int64_t *params);
 
 /* The rank of an element of a collection dealt block cyclically over the grid, -1: not a matrix. */
 int64_t verify_rank_of(const verify_values *v, const sema_global *g, const int64_t *index,

@@ -157,9 +157,10 @@ static void mark(const ast_expr *e, void *arg)
 }
 
 /* Does the witness contradict an assumption that isl does not know? What is not shown may have any
- * value: a few are tried. Marks the parameters that such assumptions mention; *one becomes the last of
- * these assumptions. */
-static bool contradicts(const verify_model *m, const verify_witness *w, bool *used, size_t *one)
+ * value: a few are tried. *one becomes an assumption, or a part of one joined to others by &&, that does
+ * not hold, and the parameters that such parts mention are marked. */
+static bool contradicts(const verify_model *m, const verify_witness *w, bool *used,
+                        const ast_expr **one)
 {
     enum { TRIES = 7 };
     int64_t *params = util_alloc((m->poly.n_params + 1) * sizeof(*params));
@@ -172,14 +173,13 @@ static bool contradicts(const verify_model *m, const verify_witness *w, bool *us
             bool fixed = m->poly.grid[0] && (p->rows || p->cols);
             params[i] = w->shown[i] ? w->params[i] : fixed ? m->poly.grid[p->cols] : free_value;
         }
-        possible = true;
-        for (size_t i = 0; possible && i < m->file->n_assumes; i++) {
-            possible = m->assume_exact[i] || verify_assumed(m, i, params);
-            if (!possible) {
-                *one = i;
-                mark(m->file->assumes[i]->expr, &in);
-            }
-        }
+        const ast_expr *wrong = NULL;
+        for (size_t i = 0; !wrong && i < m->file->n_assumes; i++)
+            if (!m->assume_exact[i])
+                wrong = verify_contradicted(m, m->file->assumes[i]->expr, params);
+        possible = !wrong;
+        if (wrong)
+            mark(*one = wrong, &in);
     }
     free(params);
     return !possible;
@@ -217,26 +217,28 @@ static isl_set *without(isl_set *set, const int64_t *at, const size_t *order, un
 }
 
 /* Of the set (kept), what has the values at[] of the parameters that are used but for one, and of that
- * one the least value with which the assumption holds; NULL if there is no such point. */
+ * one at least the next value with which the assumption holds; NULL if there is no such point. */
 static isl_set *repaired(const verify_model *m, isl_set *set, const verify_witness *w,
                          const int64_t *at, const size_t *order, unsigned k, const bool *used,
-                         size_t assumption)
+                         const ast_expr *assumption)
 {
-    enum { MOST = 64 };
+    enum { MOST = 256 };
     int64_t *params = util_alloc((m->poly.n_params + 1) * sizeof(*params));
     isl_set *best = NULL;
     memcpy(params, w->params, m->poly.n_params * sizeof(*params));
     for (unsigned x = 0; x < k && !best; x++) {
         if (!used[order[x]] || !m->poly.params[order[x]].field)
             continue; /* sizes follow from numbers, as a rule */
-        int64_t value = 0;
-        while (value < MOST && (params[order[x]] = value, !verify_assumed(m, assumption, params)))
+        int64_t value = at[x];
+        while (value < MOST &&
+               (params[order[x]] = value, verify_contradicted(m, assumption, params)))
             value++;
         if (value < MOST) {
             best = isl_set_copy(set);
             for (unsigned i = 0; i < k; i++)
                 if (used[order[i]])
-                    best = verify_fix(best, isl_dim_set, i, i == x ? value : at[i]);
+                    best = i == x ? isl_set_lower_bound_si(best, isl_dim_set, i, (int)value)
+                                  : verify_fix(best, isl_dim_set, i, at[i]);
         }
         if (best && isl_set_is_empty(best) != isl_bool_false)
             best = isl_set_free(best);
@@ -256,7 +258,7 @@ static bool least_params(verify_model *m, isl_set *params, verify_witness *w)
     isl_set *set = involved(m, params, order, &k);
     int64_t *at = util_alloc(k * sizeof(*at) + 1);
     bool ok = false, *used = util_alloc(m->poly.n_params + 1);
-    size_t one = 0;
+    const ast_expr *one = NULL;
     verify_renew(m); /* that there is a contradiction has been decided: this is to show it */
     for (int tries = 0; tries < TRIES && !ok; tries++) {
         if (isl_set_is_empty(set) != isl_bool_false ||

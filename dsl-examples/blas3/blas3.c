@@ -1,4 +1,5 @@
 /* Level 3 of BLAS but for gemm.c: checks the arguments, picks the graph. */
+#include "la/direct.h"
 #include "la/few.h"
 #include "op.h"
 
@@ -278,6 +279,9 @@ static dag_status do_triangular(dagi_entry entry, struct triangular t)
 {
     dagi_check c = check_triangular(entry, &t);
     dagi_few few = {.wanted = 0};
+    if (c.status == DAG_SUCCESS && t.solve &&
+        dagi_direct_trsm(t.ctx, t.side, t.uplo, t.trans, t.diag, t.alpha, t.A, t.B))
+        return DAG_SUCCESS;
     if (t.solve && t.side == DAG_LEFT && t.alpha != 0)
         dagi_few_prepare(&c, &few, t.A, t.B, 0);
     if (dagi_check_agreed(&c))

@@ -1,4 +1,5 @@
 /* Products of matrices: checks the arguments, picks the graph and the grid. */
+#include "la/direct.h"
 #include "op.h"
 #include "plan.h"
 
@@ -247,6 +248,9 @@ static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_o
     dag_gemm_plan plans[ROOM] = {{.method = DAG_GEMM_STATIONARY_C}};
     dag_array *where = NULL;
     dagi_check c = check_gemm(entry, &g);
+    if (c.status == DAG_SUCCESS && options == NULL &&
+        dagi_direct_gemm(g.ctx, g.transa, g.transb, g.alpha, g.A, g.B, g.beta, g.C))
+        return DAG_SUCCESS;
     options = options ? options : &none;
     check_options(&c, options);
     if (c.status == DAG_SUCCESS && !only_scales(&g)) {

@@ -1,15 +1,45 @@
 /* Cholesky factorisation and solution: checks the arguments, picks the graph. */
 #include "la/check.h"
+#include "la/direct.h"
 #include "la/few.h"
 #include "la/pools.h"
 #include "la/resident.h"
 
 #include <dag/kernels.h>
+#include <dag/split.h>
 
 #include "potrf_L.h"
 #include "potrf_U.h"
 #include "potrs_L.h"
 #include "potrs_U.h"
+#include "split_potrf_L.h"
+#include "split_potrf_U.h"
+
+#include <stdlib.h>
+
+/* How the settings want tiles to be cut; false: not at all, or not as they say. */
+static bool is_split(dag_context *ctx, dag_uplo uplo, dag_split_desc *desc)
+{
+    int wanted = 0;
+    dag_status status = dag_split_settings(ctx, &wanted, desc);
+    desc->by_rows = uplo == DAG_UPPER;
+    desc->devices = dag_devices(ctx);
+    return status == DAG_SUCCESS && wanted;
+}
+
+static void check_split(dagi_check *c, dag_uplo uplo, const dag_matrix *A)
+{
+    dag_split_desc desc = {0};
+    dag_split unused;
+    int wanted = 0;
+    if (c->status == DAG_SUCCESS && dag_split_settings(c->ctx, &wanted, &desc) != DAG_SUCCESS)
+        dagi_check_fail(c, "%s", dag_message(c->ctx));
+    const int64_t cut[] = {wanted, desc.s, desc.b};
+    dagi_check_same(c, "split", cut, sizeof cut);
+    if (c->status == DAG_SUCCESS && is_split(c->ctx, uplo, &desc) &&
+        dag_split_view(A, &desc, &unused) != DAG_SUCCESS)
+        dagi_check_fail(c, "%s", dag_message(c->ctx));
+}
 
 static dagi_check check_triangle(dag_context *ctx, dagi_entry entry, dag_uplo uplo,
                                  const dag_matrix *A)
@@ -20,6 +50,13 @@ static dagi_check check_triangle(dag_context *ctx, dagi_entry entry, dag_uplo up
     dagi_check_order(&c, "A", A);
     dagi_check_square_tiles(&c, "A", A);
     dagi_check_stored(&c, "A", uplo, A);
+    return c;
+}
+
+static dagi_check check_factor(dag_context *ctx, dagi_entry entry, dag_uplo uplo, const dag_matrix *A)
+{
+    dagi_check c = check_triangle(ctx, entry, uplo, A);
+    check_split(&c, uplo, A);
     return c;
 }
 
@@ -37,12 +74,36 @@ static dagi_check check_solve(dag_context *ctx, dagi_entry entry, dag_uplo uplo,
 
 /* ---- pools ------------------------------------------------------------------------------- */
 
+/* A with tiles of two sizes. */
+static dag_taskpool *split_pool(dag_context *ctx, dag_uplo uplo, const dag_matrix *A,
+                                const dag_split_desc *desc)
+{
+    static dag_taskpool *(*const make[2][4])(dag_context *, dag_split *) = {
+        DAGI_FOUR(split_potrf_L), DAGI_FOUR(split_potrf_U)};
+    dag_split *split = malloc(sizeof *split);
+    if (split == NULL) {
+        (void)dag_error(ctx, DAG_ERR_NOMEM, "dag_potrf: out of memory");
+        return NULL;
+    }
+    dag_taskpool *pool = NULL;
+    if (dag_split_view(A, desc, split) == DAG_SUCCESS)
+        pool = make[uplo == DAG_UPPER][A->prec](ctx, split);
+    if (pool != NULL)
+        dag_taskpool_keep(pool, split);
+    else
+        free(split);
+    return pool;
+}
+
 /* Arguments have been checked. */
 static dag_taskpool *potrf_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
 {
     static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *) = {
         DAGI_FOUR(potrf_L), DAGI_FOUR(potrf_U)};
     (void)dag_kernels_init(NULL); /* the caller asks for the result if it matters to it */
+    dag_split_desc desc;
+    if (is_split(ctx, uplo, &desc))
+        return split_pool(ctx, uplo, A, &desc);
     return make[uplo == DAG_UPPER][A->prec](ctx, A);
 }
 
@@ -56,7 +117,7 @@ static dag_taskpool *potrs_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A, 
 
 static dag_taskpool *new_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A)
 {
-    dagi_check c = check_triangle(ctx, entry, uplo, A);
+    dagi_check c = check_factor(ctx, entry, uplo, A);
     return c.status == DAG_SUCCESS ? potrf_pool(ctx, uplo, A) : NULL;
 }
 
@@ -67,12 +128,57 @@ static dag_taskpool *new_potrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo
     return c.status == DAG_SUCCESS ? potrs_pool(ctx, uplo, A, B) : NULL;
 }
 
+/* ---- on the calling thread ---------------------------------------------------------------- */
+
+static double cube(int64_t n)
+{
+    return (double)n * (double)n * (double)n;
+}
+
+static bool direct_potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)
+{
+    dagi_array a;
+    dag_split_desc cut;
+    if (is_split(ctx, uplo, &cut) || !dagi_direct(ctx, cube(A->n) / 6, (dag_matrix *[]){A, NULL}, &a))
+        return false;
+    int found = dagi_direct_of[A->prec].potrf(uplo, &a);
+    if (info != NULL)
+        *info = found;
+    return true;
+}
+
+static bool direct_potrs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
+{
+    dagi_array a[2];
+    double n = (double)A->n;
+    if (!dagi_direct(ctx, n * n * (double)B->n, (dag_matrix *[]){A, B, NULL}, a))
+        return false;
+    dagi_direct_potrs(A->prec, uplo, &a[0], &a[1]);
+    return true;
+}
+
+static bool direct_posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B, int64_t *info)
+{
+    dagi_array a[2];
+    dag_split_desc cut;
+    double n = (double)A->n;
+    if (is_split(ctx, uplo, &cut) ||
+        !dagi_direct(ctx, cube(A->n) / 6 + n * n * (double)B->n, (dag_matrix *[]){A, B, NULL}, a))
+        return false;
+    *info = dagi_direct_of[A->prec].potrf(uplo, &a[0]);
+    if (*info == 0)
+        dagi_direct_potrs(A->prec, uplo, &a[0], &a[1]);
+    return true;
+}
+
 /* ---- runs to the end --------------------------------------------------------------------- */
 
 static dag_status do_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
                            int64_t *info)
 {
-    dagi_check c = check_triangle(ctx, entry, uplo, A);
+    dagi_check c = check_factor(ctx, entry, uplo, A);
+    if (c.status == DAG_SUCCESS && direct_potrf(ctx, uplo, A, info))
+        return DAG_SUCCESS;
     return dagi_check_agreed(&c) ? dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info) : c.status;
 }
 
@@ -93,6 +199,8 @@ static dag_status do_potrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
                            dag_matrix *B)
 {
     dagi_check c = check_solve(ctx, entry, uplo, A, B);
+    if (c.status == DAG_SUCCESS && direct_potrs(ctx, uplo, A, B))
+        return DAG_SUCCESS;
     dagi_few few;
     dagi_few_prepare(&c, &few, A, B, 0);
     if (dagi_check_agreed(&c))
@@ -106,6 +214,9 @@ static dag_status do_posv(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag
 {
     dagi_check c = check_solve(ctx, entry, uplo, A, B);
     dagi_check_present(&c, "info", info);
+    check_split(&c, uplo, A);
+    if (c.status == DAG_SUCCESS && direct_posv(ctx, uplo, A, B, info))
+        return DAG_SUCCESS;
     dagi_few few;
     dagi_few_prepare(&c, &few, A, B, 0);
     if (dagi_check_agreed(&c)) {

@@ -54,21 +54,17 @@ static dag_status read_pivots(dag_context *ctx, const options *o, int64_t n, dou
 {
     dag_matrix *column = NULL;
     options real = *o;
-    real.rhs = o->pivots;
     real.prec = DAG_D;
-    dag_status status = load_rhs(ctx, &real, n, &column);
-    if (status == DAG_SUCCESS && column->n != 1)
-        status = driver_agreed(ctx, dag_error(ctx, DAG_ERR_ARG, "%s: pivots are one column, there are %"
-                                              PRId64, o->pivots, column->n));
+    dag_status status = load_pivots(ctx, &real, n, &column);
     if (status == DAG_SUCCESS)
         status = driver_collective(ctx, dag_matrix_panel(ctx, column, 0, 1, panel));
     dag_matrix_free(column);
     for (int64_t i = 0; i < n && status == DAG_SUCCESS; i++) {
         double row = panel[2 * i];
         if (!(row > (double)i && row <= (double)n && floor(row) == row))
-            return driver_agreed(ctx, dag_error(ctx, DAG_ERR_ARG, "%s: number %" PRId64 " is %g; a pivot is "
-                                                "a row from there to the last, %" PRId64, o->pivots,
-                                                i + 1, row, n));
+            return driver_agreed(ctx, dag_error(ctx, DAG_ERR_ARG, "%s: pivot %" PRId64 " is %g; it must be "
+                                                "a row from %" PRId64 " to %" PRId64, o->pivots, i + 1,
+                                                row, i + 1, n));
         ipiv[i] = (int64_t)row;
     }
     return status;

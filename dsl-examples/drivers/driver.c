@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static char program[32] = "dag"; /* for messages; set once by driver_main() */
+static char program[32] = "dag"; /* for messages; set once by driver_named() */
 
 static const driver_row table[] = {
 #define ROUTINE(name, test, info, bench, text, options) {#name, INFO_##info, options},
@@ -215,6 +215,7 @@ static dag_status configure(const options *o, dag_config *config, char *why, siz
         {"trace", o->trace},
         {"simulate", o->predict > 0 ? ranks : NULL},
         {"machine", o->machine},
+        {"split", o->split},
         {"reproducible", o->reproducible ? "on" : NULL},
         {"report", o->report ? "on" : NULL},
         {"progress", o->progress ? "on" : NULL},
@@ -226,13 +227,13 @@ static dag_status configure(const options *o, dag_config *config, char *why, siz
     return status;
 }
 
-dag_status driver_start(const options *o, dag_context **ctx)
+dag_status driver_start_by(const options *o, driver_init *init, dag_context **ctx)
 {
     char why[512] = "";
     dag_config *config = dag_config_new();
     dag_status status = configure(o, config, why, sizeof(why));
     if (status == DAG_SUCCESS)
-        status = dag_init(ctx, config, why, sizeof(why));
+        status = init(ctx, config, why, sizeof(why));
     dag_config_free(config);
     if ((status == DAG_ERR_SETTING || status == DAG_ERR_IO) && !options_speaks()) {
         /* Most likely the environment or a file, the same on all ranks: the first one says so, and
@@ -244,6 +245,11 @@ dag_status driver_start(const options *o, dag_context **ctx)
     if (status != DAG_SUCCESS)
         fprintf(stderr, "%s: %s\n", program, why[0] != '\0' ? why : dag_strerror(status));
     return status;
+}
+
+dag_status driver_start(const options *o, dag_context **ctx)
+{
+    return driver_start_by(o, dag_init, ctx);
 }
 
 /* Whether the job has the ranks for --grid; a complaint on rank 0 if not. */
@@ -294,7 +300,7 @@ static void multiply(dag_precision prec, int64_t nb, void *const tile[3])
 
 /* How fast one worker could be: its rate in the multiplication of tiles, the fastest of all kernels
  * and the one that most work consists of. 0 = not to be had. */
-static double measure_peak(const options *o, int64_t nb)
+double driver_peak(const options *o, int64_t nb)
 {
     enum { LEAST = 30 }; /* milliseconds; and it is the best of several that counts */
     size_t count = (size_t)(nb * nb), bytes = count * dag_precision_size(o->prec);
@@ -323,7 +329,7 @@ static void tell_report(dag_context *ctx, const options *o, const report *r)
     if (!dag_reports(ctx) || dag_rank(ctx) != 0 || !(r->flops > 0))
         return;
     const dag_work work = {.flops = r->flops, .seconds = r->seconds,
-                           .peak = measure_peak(o, r->nb), .nb = r->nb, .p = r->p, .q = r->q};
+                           .peak = driver_peak(o, r->nb), .nb = r->nb, .p = r->p, .q = r->q};
     dag_report_work(ctx, &work);
 }
 
@@ -386,18 +392,25 @@ static void start_with_fast_blas(char **argv)
     execv("/proc/self/exe", argv); /* returns on failure only: the advice is printed then */
 }
 
+void driver_named(const char *name, char **argv)
+{
+    start_with_fast_blas(argv);
+    (void)snprintf(program, sizeof(program), "%s", name);
+}
+
 int driver_main(const driver *d, int argc, char **argv)
 {
     options o;
     dag_context *ctx;
     const char *how;
+    char name[sizeof(program)];
     driver of_table = *d;
-    start_with_fast_blas(argv);
+    (void)snprintf(name, sizeof(name), "dag_%s", d->name);
+    driver_named(name, argv);
     for (size_t i = 0; d->row == NULL && i < sizeof(table) / sizeof(table[0]); i++)
         if (strcmp(table[i].name, d->name) == 0)
             of_table.row = &table[i];
     d = &of_table;
-    (void)snprintf(program, sizeof(program), "dag_%s", d->name);
     const option_scope scope = {program, d->purpose, OPT_COMMON | d->row->options};
     int end = options_parse(&o, &scope, argc, argv);
     if (end >= 0)

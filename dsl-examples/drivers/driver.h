@@ -99,10 +99,18 @@ void driver_shape(report *r, const dag_matrix *A);
 double driver_flops(dag_precision prec, double muls, double adds);
 /* Those of a QR or LQ factorisation of A, to leading order. */
 double driver_qr_flops(const dag_matrix *A);
+/* Operations a second of a worker in the multiplication of tiles of that size; 0 = not to be had. */
+double driver_peak(const options *o, int64_t nb);
 /* Seconds of the run's clock, after all ranks have arrived. */
 double driver_time(dag_context *ctx);
 /* A context with the settings that the options stand for; what is wrong has been said. */
 dag_status driver_start(const options *o, dag_context **ctx);
+/* The same by another function than dag_init(). */
+typedef dag_status driver_init(dag_context **ctx, const dag_config *config, char *why, size_t why_size);
+dag_status driver_start_by(const options *o, driver_init *init, dag_context **ctx);
+/* The first call of main(), where that is no driver_main(): messages are in this name. May begin the process
+ * anew, with an environment that suits the BLAS library. */
+void driver_named(const char *name, char **argv);
 /* Where nobody asked for a grid, one that suits the routine, and why; `choice` is untouched elsewhere. */
 dag_status driver_grid(dag_context *ctx, const driver *d, options *o, dag_grid_choice *choice);
 

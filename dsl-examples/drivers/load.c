@@ -379,28 +379,49 @@ static const char *check_rhs(const options *o, const dag_mtx_info *info)
     return NULL;
 }
 
-dag_status load_rhs(dag_context *ctx, const options *o, int64_t rows, dag_matrix **rhs)
+/* Columns of `rows` numbers; `what` they are, in messages. */
+static dag_status load_columns(dag_context *ctx, const options *o, const char *path, const char *what,
+                               const char *(*check)(const options *, const dag_mtx_info *),
+                               int64_t rows, dag_matrix **columns)
 {
     dag_mtx *file = NULL;
     struct sink sink = {.a = NULL};
-    dag_status status = open_file(ctx, o, o->rhs, check_rhs, &file);
+    dag_status status = open_file(ctx, o, path, check, &file);
     if (status != DAG_SUCCESS)
         return status;
     const dag_mtx_info *info = dag_mtx_get_info(file);
     if (info->rows != rows)
-        status = driver_agreed(ctx, dag_error(ctx, DAG_ERR_ARG, "%s: the right-hand sides have %"
-                                              PRId64 " rows, the matrix has %" PRId64, o->rhs,
+        status = driver_agreed(ctx, dag_error(ctx, DAG_ERR_ARG, "%s: the %s have %" PRId64
+                                              " rows, the matrix has %" PRId64, path, what,
                                               info->rows, rows));
     if (status == DAG_SUCCESS)
         status = driver_matrix(ctx, o, info->rows, info->cols, DAG_GENERAL, &sink.a);
     if (status == DAG_SUCCESS)
-        status = driver_agreed(ctx, read_entries(ctx, o, o->rhs, file, &sink));
+        status = driver_agreed(ctx, read_entries(ctx, o, path, file, &sink));
     dag_mtx_close(file);
     if (status == DAG_SUCCESS)
-        *rhs = sink.a;
+        *columns = sink.a;
     else
         dag_matrix_free(sink.a);
     return status;
+}
+
+dag_status load_rhs(dag_context *ctx, const options *o, int64_t rows, dag_matrix **rhs)
+{
+    return load_columns(ctx, o, o->rhs, "right-hand sides", check_rhs, rows, rhs);
+}
+
+static const char *check_pivots(const options *o, const dag_mtx_info *info)
+{
+    (void)o;
+    if (info->symmetry != DAG_MTX_GENERAL || info->cols != 1 || info->field == DAG_MTX_COMPLEX)
+        return "a file of pivots has one column of whole numbers, such as dag_getrf --pivots writes";
+    return NULL;
+}
+
+dag_status load_pivots(dag_context *ctx, const options *o, int64_t rows, dag_matrix **column)
+{
+    return load_columns(ctx, o, o->pivots, "pivots", check_pivots, rows, column);
 }
 
 /* ---- the file as a source ---------------------------------------------------------------- */

@@ -22,6 +22,9 @@ dag_status load_rectangular(dag_context *ctx, const options *o, dag_matrix **mat
 /* The right-hand sides in options.rhs; `rows` of them are needed, in tiles like the matrix. */
 dag_status load_rhs(dag_context *ctx, const options *o, int64_t rows, dag_matrix **rhs);
 
+/* The pivots of LU in options.pivots, one for each of `rows` rows, as numbers of type options.prec. */
+dag_status load_pivots(dag_context *ctx, const options *o, int64_t rows, dag_matrix **column);
+
 /* The file again, as a source for dag_solve_residual(): this rank gives its share of the entries,
  * and their mirror images where the file leaves them out. */
 typedef struct load_source {

@@ -33,6 +33,8 @@ static const option_row table[OPT_COUNT] = {
     [OPT_SEED] = {"seed", "S", "seed of the random matrix (1)"},
     [OPT_LAYOUT] = {"layout", "tile|slab", "storage of the matrix (slab for LU and QR, else tile)"},
     [OPT_UPLO] = {"uplo", "lower|upper", "triangle that is stored and factored (lower)"},
+    [OPT_SPLIT] = {"split", "none|auto|S,B",
+                   "tiles of two sizes: S narrow ones of width B in each tile of NB, and a rest (none)"},
     [OPT_NRHS] = {"nrhs", "R", "number of right-hand sides (1)"},
     [OPT_MATRIX] = {"matrix", "FILE.mtx", "read the matrix from a Matrix Market file"},
     [OPT_RHS] = {"rhs", "FILE.mtx", "read the right-hand sides from a file"},
@@ -310,6 +312,21 @@ static bool parse_predict(options *o, const char *text)
     return parse_integer(ranks, 1, 1 << 24, &o->predict);
 }
 
+/* As the setting `split` takes it, which is looked at closer where tiles are cut. */
+static const char *set_split(options *o, const char *text)
+{
+    char *comma;
+    if (strcmp(text, "auto") == 0)
+        return "none, or S,B such as 2,192: nothing chooses S and B yet";
+    o->split = text;
+    if (strcmp(text, "none") == 0)
+        return NULL;
+    long long s = strtoll(text, &comma, 10);
+    int64_t b;
+    return *comma == ',' && s >= 0 && comma != text && parse_integer(comma + 1, 0, INT32_MAX, &b)
+               ? NULL : "none, or S,B such as 2,192";
+}
+
 static const char *set_word(options *o, int id, const char *text)
 {
     int word;
@@ -358,6 +375,7 @@ static const char *set_word(options *o, int id, const char *text)
     case OPT_TRANSA: return parse_trans(text, &o->transa) ? NULL : "n, t or c";
     case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
     case OPT_PREDICT: return parse_predict(o, text) ? NULL : "a number of ranks, and a file behind a comma";
+    case OPT_SPLIT: return set_split(o, text);
     case OPT_ROUTINE: o->routine = text; return NULL;
     case OPT_MATGEN:
         o->matgen = text;
@@ -396,6 +414,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_TRANSA: case OPT_TRANSB: case OPT_DIAG: case OPT_PIVOTING: case OPT_CHECK_FINITE:
     case OPT_RCOND: case OPT_MATGEN: case OPT_MATRIX: case OPT_RHS: case OPT_OUT: case OPT_PIVOTS:
     case OPT_TRIANGLE: case OPT_TRACE: case OPT_PREDICT: case OPT_METHOD: case OPT_PRODUCT_GRID:
+    case OPT_SPLIT:
         wanted = set_word(o, id, text);
         break;
     default: wanted = set_number(o, id, text);
@@ -438,6 +457,7 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_PREDICT, OPT_OUT, "a simulated run has no solution"},
         {OPT_PREDICT, OPT_PIVOTS, "a simulated run has no solution"},
         {OPT_PREDICT, OPT_TRIANGLE, "a simulated run has no solution"},
+        {OPT_PREDICT, OPT_SPLIT, "a prediction tries tile sizes into which S narrow ones need not fit"},
         {OPT_REPRODUCIBLE, OPT_GPUS, "what runs on a device depends on times"},
         {OPT_PLAN, OPT_JSON, "the plans are a table for people"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},

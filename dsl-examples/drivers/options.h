@@ -33,6 +33,7 @@ enum option_id {
     OPT_SEED,
     OPT_LAYOUT,
     OPT_UPLO,
+    OPT_SPLIT,
     OPT_NRHS,
     OPT_MATRIX,
     OPT_RHS,
@@ -118,6 +119,7 @@ typedef struct options {
     int64_t predict;     /* ranks of a simulated run; 0 = this is none */
     const char *machine; /* of it; NULL = the one that is built in */
     const char *routine;                    /* NULL when not given */
+    const char *split;                      /* as the setting takes it; NULL when not given */
     const char *matgen;                     /* a kind of the gallery, or NULL */
     const char *matrix, *rhs, *out, *pivots, *triangle, *trace; /* point into argv */
 } options;

@@ -78,6 +78,7 @@ static const char *word_of(const options *o, int id)
         return trans[t == DAG_NO_TRANS ? 0 : t == DAG_TRANS ? 1 : 2];
     }
     case OPT_PIVOTING: return pivoting[o->pivoting];
+    case OPT_SPLIT: return o->split;
     case OPT_MATGEN: return o->matgen;
     case OPT_MATRIX: return o->matrix;
     case OPT_RHS: return o->rhs;
@@ -148,7 +149,7 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
            ", \"gpus\": %d",
            r->routine, dag_precision_letter(o->prec), r->m, r->n, r->nb, dag_size(ctx), r->p, r->q,
            dag_workers(ctx), dag_devices(ctx));
-    if (dag_simulated(ctx))
+    if (predict_simulated(ctx))
         predict_json(ctx, r);
     if (r->planned)
         plan_json(&r->plan);
@@ -197,7 +198,7 @@ static void print_mixed(const report *r)
 
 void results_text(const driver *d, const dag_context *ctx, const options *o, const report *r)
 {
-    const char *simulated = dag_simulated(ctx) ? "simulated " : "";
+    const char *simulated = predict_simulated(ctx) ? "simulated " : "";
     printf("%s%s: prec %c, ", simulated, r->routine, dag_precision_letter(o->prec));
     if (r->m != r->n)
         printf("m %" PRId64 ", ", r->m);

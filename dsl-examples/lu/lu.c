@@ -1,5 +1,6 @@
 /* LU factorisation: checks the arguments, picks the graph, keeps the pivots. */
 #include "la/check.h"
+#include "la/direct.h"
 #include "la/few.h"
 #include "la/pools.h"
 #include "la/slabs.h"
@@ -17,13 +18,11 @@
 #include "getrs_T.h"
 #include "laswp_1.h"
 #include "laswp_p.h"
+#include "rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { CANDIDATE = 32 }; /* bytes before the rows of a candidate, lu_candidate in rows.h */
-enum { SET = 16 };       /* bytes before the numbers of candidates, lu_set in rows.h */
 
 static int64_t min(int64_t a, int64_t b)
 {
@@ -39,17 +38,19 @@ static dag_status swap_stacks(dag_context *ctx, dag_matrix *stacks, int64_t k, c
 {
     static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, const int64_t *, int64_t,
                                          int) = DAGI_FOUR(laswp_1);
-    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_shape *,
+    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_shape *, dag_shape *, int,
                                              const int64_t *, int64_t, int, int, int, int) =
         DAGI_FOUR(laswp_p);
-    dag_shape buffer = {2 * stacks->mb, stacks->nb, dag_precision_size(stacks->prec)};
+    size_t item = dag_precision_size(stacks->prec);
+    dag_shape buffer = {2 * stacks->mb, stacks->nb, item};
+    dag_shape moved = {stacks->mb * stacks->nb * (int64_t)item, 1, 1};
     int panels = (int)((k + stacks->mb - 1) / stacks->mb);
     if (k == 0 || stacks->n == 0 || (left && panels < 2))
         return DAG_SUCCESS;
     if (stacks->mt == 1 && !left)
         return dag_run(ctx, one[stacks->prec](ctx, stacks, pivot, k, backward));
-    return dag_run(ctx, several[stacks->prec](ctx, stacks, &buffer, pivot, k, panels,
-                                              (int)stacks->mb, left, backward));
+    return dag_run(ctx, several[stacks->prec](ctx, stacks, &buffer, &moved, (int)stacks->mt, pivot, k,
+                                              panels, (int)stacks->mb, left, backward));
 }
 
 /* LAPACK's pivots to and from ours, which count from 0. */
@@ -93,7 +94,7 @@ dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *
 
 /* What the task graphs need besides the matrix. */
 typedef struct lu_shapes {
-    dag_shape pivots, candidate, set, top, buffer, column;
+    dag_shape pivots, candidate, set, top, buffer, moved, column;
     int panels, last; /* panels, pivots of the last one */
 } lu_shapes;
 
@@ -103,9 +104,10 @@ static lu_shapes shapes_of(const dag_matrix *A)
     int64_t rank = min(A->m, A->n), nb = A->nb;
     lu_shapes s = {
         .pivots = {(rank + 1) * (int64_t)sizeof(int64_t), 1, 1},
-        .candidate = {CANDIDATE + 2 * nb * (int64_t)item, 1, 1},
-        .set = {SET + (nb + 1) / 2 * 16 + nb * nb * (int64_t)item, 1, 1},
-        .top = {nb, nb, item},
+        .candidate = {lu_candidate_bytes(2, (int)nb, item), 1, 1},
+        .set = {(int64_t)lu_set_offset((int)nb) + nb * nb * (int64_t)item, 1, 1},
+        .top = {(int64_t)(la_moves_offset((int)nb, item) + la_moves_bytes((int)nb)), 1, 1},
+        .moved = {nb * nb * (int64_t)item, 1, 1},
         .buffer = {2 * nb, nb, item},
         .panels = (int)((rank + nb - 1) / nb),
     };
@@ -115,20 +117,21 @@ static lu_shapes shapes_of(const dag_matrix *A)
 
 /* `few`: a solve that wants its groups at their homes; NULL = none. */
 static dag_taskpool *partial_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
-                                  lu_shapes *s, int ahead, dagi_few *few)
+                                  lu_shapes *s, int ahead, int left, dagi_few *few)
 {
     static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
-                                         int, int, dag_collection *, dag_shape *, int, int) =
+                                         int, int, int, dag_collection *, dag_shape *, int, int) =
         DAGI_FOUR(getrf_1);
     static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
-                                             dag_shape *, dag_shape *, dag_shape *, int, int, int,
-                                             int) = DAGI_FOUR(getrf_p);
+                                             dag_shape *, dag_shape *, dag_shape *, dag_shape *,
+                                             int, int, int, int, int) = DAGI_FOUR(getrf_p);
     if (stacks->mt > 1)
         return several[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->candidate, &s->top,
-                                     &s->buffer, s->panels, (int)stacks->nb, s->last, ahead);
+                                     &s->buffer, &s->moved, (int)stacks->mt, s->panels,
+                                     (int)stacks->nb, s->last, ahead);
     int tiles = few != NULL ? few->how.group : 1;
     s->column = (dag_shape){tiles * stacks->nb, stacks->nb, dag_precision_size(stacks->prec)};
-    return one[stacks->prec](ctx, stacks, pivots, &s->pivots, s->panels, ahead,
+    return one[stacks->prec](ctx, stacks, pivots, &s->pivots, s->panels, ahead, left,
                              few != NULL ? &few->columns.super : &pivots->super, &s->column, tiles,
                              few != NULL ? s->panels : 0);
 }
@@ -169,9 +172,10 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
     (void)dag_kernels_init(NULL);
     dag_taskpool *pool = tournament ? tournament_pool(ctx, &stacks, pivots, &s,
                                                       stacks_of(slab, o->stack), ahead)
-                                    : partial_pool(ctx, &stacks, pivots, &s, ahead, few);
+                                    : partial_pool(ctx, &stacks, pivots, &s, ahead,
+                                                   !o->unexchanged, few);
     dag_status status = dag_run(ctx, pool);
-    if (status == DAG_SUCCESS && (stacks.mt > 1 || tournament)) {
+    if (status == DAG_SUCCESS && !o->unexchanged && (stacks.mt > 1 || tournament)) {
         const int64_t *kept = dag_vector_at(pivots, dag_rank(ctx));
         status = swap_stacks(ctx, &stacks, min(slab->m, slab->n), kept + 1, 1, 0);
     }
@@ -183,6 +187,8 @@ static void check_options(dagi_check *c, const dag_lu_options *o)
     if (o->pivoting != DAG_PIVOT_PARTIAL && o->pivoting != DAG_PIVOT_TOURNAMENT)
         dagi_check_fail(c, "pivoting is %d; it must be DAG_PIVOT_PARTIAL or DAG_PIVOT_TOURNAMENT",
                         (int)o->pivoting);
+    if (o->unexchanged != 0 && o->unexchanged != 1)
+        dagi_check_fail(c, "unexchanged is %d; it must be 0 or 1", o->unexchanged);
     if (o->stack < 0 || o->lookahead < 0)
         dagi_check_fail(c, "options must not be negative");
 }
@@ -233,11 +239,49 @@ static dag_status run_lu(dag_context *ctx, lu_work *w, dag_matrix *A, int64_t *i
     return dagi_la_slab_end(A, w->slab, 1, status);
 }
 
+/* ---- on the calling thread ---------------------------------------------------------------- */
+
+static double lu_work_of(const dag_matrix *A)
+{
+    double k = (double)min(A->m, A->n);
+    return k * ((double)A->m * (double)A->n - (double)(A->m + A->n) * k / 2 + k * k / 3);
+}
+
+/* With pivots like LAPACK's, by whatever way the options choose. */
+static bool direct_getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv,
+                         const dag_lu_options *options, int64_t *info)
+{
+    dagi_array a;
+    if (options != NULL || !dagi_direct(ctx, lu_work_of(A), (dag_matrix *[]){A, NULL}, &a))
+        return false;
+    int found = dagi_direct_of[A->prec].getrf(&a, ipiv);
+    if (info != NULL)
+        *info = found;
+    return true;
+}
+
+/* `factor`: A is not factored yet. */
+static bool direct_solve(dag_context *ctx, dag_trans trans, dag_matrix *A, int64_t *factor,
+                         const int64_t *ipiv, dag_matrix *B, int64_t *info)
+{
+    dagi_array a[2];
+    double n = (double)A->n, work = (factor != NULL ? lu_work_of(A) : 0) + n * n * (double)B->n;
+    if (!dagi_direct(ctx, work, (dag_matrix *[]){A, B, NULL}, a))
+        return false;
+    if (factor != NULL)
+        *info = dagi_direct_of[A->prec].getrf(&a[0], factor);
+    if (factor == NULL || *info == 0)
+        dagi_direct_getrs(A->prec, trans, &a[0], factor != NULL ? factor : ipiv, &a[1]);
+    return true;
+}
+
 static dag_status do_getrf(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *ipiv,
                            const dag_lu_options *options, int64_t *info)
 {
     dagi_check c = dagi_check_tiled(ctx, entry, A);
     lu_work w;
+    if (c.status == DAG_SUCCESS && ipiv != NULL && direct_getrf(ctx, A, ipiv, options, info))
+        return DAG_SUCCESS;
     prepare_lu(&c, &w, A, ipiv, options);
     (void)dagi_check_agreed(&c);
     return run_lu(ctx, &w, A, ipiv, NULL, info, c.status);
@@ -317,6 +361,8 @@ static dag_status do_getrs(dag_context *ctx, dagi_entry entry, dag_trans trans, 
     if (c.status == DAG_SUCCESS && ipiv != NULL)
         dagi_check_pivots(&c, A, A->m, ipiv);
     dagi_check_trans(&c, "trans", trans);
+    if (c.status == DAG_SUCCESS && direct_solve(ctx, trans, A, NULL, ipiv, B, NULL))
+        return DAG_SUCCESS;
     dagi_few few;
     dagi_few_prepare(&c, &few, A, B, ipiv != NULL);
     if (dagi_check_agreed(&c))
@@ -333,7 +379,12 @@ static dag_status do_gesv(dag_context *ctx, dagi_entry entry, dag_matrix *A, int
     lu_work w;
     dagi_few few;
     dagi_check_present(&c, "info", info);
+    if (c.status == DAG_SUCCESS && options == NULL && ipiv != NULL &&
+        direct_solve(ctx, DAG_NO_TRANS, A, ipiv, NULL, B, info))
+        return DAG_SUCCESS;
     prepare_lu(&c, &w, A, ipiv, options);
+    if (w.options.unexchanged)
+        dagi_check_fail(&c, "unexchanged factors cannot be solved with; factor [A B] instead");
     dagi_few_prepare(&c, &few, A, B, 1);
     if (few.wanted && A->p == 1 && w.options.pivoting == DAG_PIVOT_PARTIAL)
         dagi_few_hold(&c, &few);

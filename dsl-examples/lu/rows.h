@@ -6,6 +6,7 @@
 #ifndef LA_ROWS_H
 #define LA_ROWS_H
 
+#include <dag/dag.h>
 #include <dag/kernels.h>
 #include <dag/kernels_device.h>
 
@@ -60,6 +61,15 @@ static inline int la_moves_modelled(int rows, int P, int columns, size_t item)
     return 1;
 }
 
+/* Memory of the worker for a task that moves rows; NULL: there is none, and the task has failed. */
+static inline void *la_workspace(struct dag_task *task, size_t bytes)
+{
+    void *at = dag_task_workspace(task, bytes);
+    if (at == NULL)
+        dag_task_fail(task, "no memory for the exchanges of rows");
+    return at;
+}
+
 /* A block of memory for the moves within nb rows; la_moves_of_panel() lays it out. */
 static inline size_t la_moves_bytes(int nb)
 {
@@ -77,6 +87,30 @@ static inline void la_moves_layout(la_moves *m, int64_t top, int count, int nb)
     m->from = (int *)(m->to + nb);
     for (int i = 0; i < count; i++)
         m->source[i] = top + i;
+}
+
+/* Moves behind the NB x NB elements at T, to be laid out there; and those that lie there. */
+static inline size_t la_moves_offset(int nb, size_t item)
+{
+    return ((size_t)nb * (size_t)nb * item + 15) / 16 * 16;
+}
+
+static inline la_moves *la_moves_behind(void *T, int nb, size_t item)
+{
+    return (la_moves *)(void *)((char *)T + la_moves_offset(nb, item));
+}
+
+static inline la_moves la_moves_kept(const void *T, int nb, size_t item)
+{
+    const union { /* READ flows are const; nothing is written by way of this */
+        const void *in;
+        char *at;
+    } u = {T};
+    la_moves *kept = la_moves_behind(u.at, nb, item), m = *kept;
+    m.source = (int64_t *)(kept + 1); /* another rank may have made it */
+    m.to = m.source + nb;
+    m.from = (int *)(m.to + nb);
+    return m;
 }
 
 /* One exchange, of row top + i with row r >= top. */
@@ -119,6 +153,18 @@ static inline void la_moves_of_step(la_moves *m, int s, int KT, int64_t K, int n
     la_moves_layout(m, top, count, nb);
     for (int i = 0; i < count && !dag_kernels_modelled(); i++)
         la_moves_exchange(m, backward ? count - 1 - i : i, pivot[top + (backward ? count - 1 - i : i)]);
+}
+
+/* The same in a task's workspace, with *row behind it; NULL: the task has failed. */
+static inline la_moves *la_moves_for_step(struct dag_task *task, int s, int KT, int64_t K, int nb,
+                                          const int64_t *pivot, int backward, int **row)
+{
+    la_moves *m = (la_moves *)la_workspace(task, la_moves_bytes(nb) + (size_t)nb * sizeof(**row));
+    if (m != NULL) {
+        la_moves_of_step(m, s, KT, K, nb, pivot, backward);
+        *row = m->from + nb;
+    }
+    return m;
 }
 
 /* Those of a panel, for devices; `pivot` is there. */
@@ -179,6 +225,51 @@ static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, 
                 memcpy(c + (size_t)la_local_row(m->to[i], m->nb, P) * item,
                        w + ((size_t)m->nb + (size_t)m->from[i]) * item, item);
     }
+}
+
+/* What of W travels: rows that process row p gives to all for the top, or gets from there. */
+typedef enum la_way { LA_UP, LA_DOWN } la_way;
+
+/* In order; as many as are returned. */
+static inline int la_moves_rows(const la_moves *m, int P, int p, la_way way, int *row)
+{
+    int count = 0;
+    if (dag_kernels_modelled())
+        return m->count * (p + 1) / P - m->count * p / P; /* in all m->count */
+    for (int i = 0; i < m->count && way == LA_UP; i++)
+        if (la_owner(m->source[i], m->nb, P) == p)
+            row[count++] = i;
+    for (int i = 0; i < m->down && way == LA_DOWN; i++)
+        if (la_owner(m->to[i], m->nb, P) == p)
+            row[count++] = m->nb + m->from[i];
+    return count;
+}
+
+/* They lie side by side in U, column by column; the bytes that this takes. `row` is workspace, nb items. */
+static inline int64_t la_moves_pack(const la_moves *m, int P, int p, la_way way, int *row, const void *W,
+                                    int columns, void *U, size_t item)
+{
+    int count = la_moves_rows(m, P, p, way, row);
+    char *to = (char *)U;
+    const char *column = (const char *)W;
+    int moved = la_moves_modelled(count, 1, columns, item) ? 0 : columns;
+    for (int j = 0; j < moved; j++, column += 2 * (size_t)m->nb * item)
+        for (int i = 0; i < count; i++, to += item)
+            memcpy(to, column + (size_t)row[i] * item, item);
+    return (int64_t)((size_t)count * (size_t)columns * item);
+}
+
+/* Back from there. */
+static inline void la_moves_unpack(const la_moves *m, int P, int p, la_way way, int *row, const void *U,
+                                   int columns, void *W, size_t item)
+{
+    int count = la_moves_rows(m, P, p, way, row);
+    const char *from = (const char *)U;
+    char *column = (char *)W;
+    int moved = la_moves_modelled(count, 1, columns, item) ? 0 : columns;
+    for (int j = 0; j < moved; j++, column += 2 * (size_t)m->nb * item)
+        for (int i = 0; i < count; i++, from += item)
+            memcpy(column + (size_t)row[i] * item, from, item);
 }
 
 /* pivot[top+i], i < count: the exchanges, made one after the other, that bring row chosen[i] of the
@@ -293,7 +384,13 @@ static inline void *lu_row(const lu_candidate *c, int which, int nb, size_t item
     return u.out + (size_t)which * (size_t)nb * item;
 }
 
-/* Of equal elements the upper one wins, as in LAPACK. */
+static inline int64_t lu_candidate_bytes(int rows, int nb, size_t item)
+{
+    return (int64_t)(sizeof(lu_candidate) + (size_t)rows * (size_t)nb * item);
+}
+
+/* Of equal elements the upper one wins, as in LAPACK. Sizes are no NaN (getrf_search()), so the order in which
+ * candidates meet does not matter: each process row may combine them in its own. */
 static inline void lu_combine(lu_candidate *best, const lu_candidate *other, int nb, size_t item)
 {
     size_t bytes = (size_t)nb * item;

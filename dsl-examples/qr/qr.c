@@ -1,5 +1,6 @@
 /* QR factorisation: checks the arguments, chooses the stacks, keeps Q. */
 #include "la/check.h"
+#include "la/direct.h"
 #include "la/slabs.h"
 
 #include <dag/kernels.h>
@@ -27,6 +28,7 @@ struct dag_qr {
     int block;  /* rows of the blocks of a stack; 0: it is not cut */
     int panels;
     dag_matrix *T;    /* of the stacks; NULL for a matrix without elements */
+    void *room;       /* memory of T where that is small */
     dag_matrix *tree; /* V and T; NULL where there is one stack */
 };
 
@@ -91,6 +93,15 @@ static int64_t block_of(const dag_matrix *A)
     return rows < A->nb ? A->nb : rows;
 }
 
+/* T as wide as a tile costs as much arithmetic as the panel where there are few panels: then one block
+ * holds all rows, for its narrow panels. */
+static bool is_small(const dag_matrix *A)
+{
+    enum { PANELS = 4, ROWS = 1024 };
+    return A->p * A->q == 1 && A->m <= ROWS && A->nb > DAG_QR_INNER &&
+           min(A->m, A->n) <= PANELS * A->nb;
+}
+
 /* Stacks that are cut into blocks may be high: so many that workers of different speed end
  * together, because each costs a node of the tree. */
 static int64_t cut_stack_of(const dag_matrix *A, int64_t mine, int64_t block, double workers)
@@ -119,6 +130,8 @@ static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_optio
                          PRId64 " they must have as many, and less than 2^31", block, A->nb);
     if (block == 0 && A->nt <= FEW && mine > 4 * top && present[1] == 0)
         block = block_of(A);
+    else if (block == 0 && o->stack == 0 && is_small(A) && present[1] == 0)
+        block = A->mt * A->nb;
     int64_t tiles = o->stack > 0 ? o->stack
                     : block > 0  ? cut_stack_of(A, mine, block, present[0])
                                  : stack_of(A, mine, top);
@@ -133,6 +146,7 @@ static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_optio
 
 static dag_status make_factors(dag_context *ctx, dag_qr *qr)
 {
+    enum { SMALL = 1 << 16 }; /* bytes that the heap has at hand, sooner than pages */
     int64_t stacks = (int64_t)qr->rows * qr->stacks;
     int64_t columns = min(qr->n, qr->panels * qr->nb);
     int64_t slots = qr_slots(qr->rows, qr->stacks);
@@ -140,9 +154,16 @@ static dag_status make_factors(dag_context *ctx, dag_qr *qr)
                                  : qr->nb;
     dag_matrix_desc desc = {.prec = qr->prec, .m = stacks * high, .n = columns, .mb = high,
                             .nb = qr->nb, .p = qr->p, .q = qr->q, .name = "T of the stacks"};
+    size_t bytes = (size_t)(desc.m * desc.n) * dag_precision_size(qr->prec);
+    if (qr->p * qr->q == 1 && bytes <= SMALL && (qr->room = calloc(1, bytes)) != NULL) {
+        desc.layout = DAG_LAYOUT_SLAB;
+        desc.local = qr->room;
+    }
     dag_status status = dag_matrix_new(ctx, &desc, &qr->T);
     if (status != DAG_SUCCESS || stacks == 1)
         return status;
+    desc.layout = DAG_LAYOUT_TILE;
+    desc.local = NULL;
     desc.mb = 2 * slots * qr->nb;
     desc.m = stacks * desc.mb;
     desc.name = "V and T of the tree";
@@ -155,6 +176,7 @@ void dag_qr_free(dag_qr *qr)
         return;
     dag_matrix_free(qr->T);
     dag_matrix_free(qr->tree);
+    free(qr->room);
     free(qr);
 }
 
@@ -182,6 +204,46 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, i
                                        ahead));
 }
 
+/* Panel after panel on the calling thread, if that is best. What fails is memory. */
+static bool direct_factor(dag_context *ctx, dag_matrix *A, const dag_qr *qr)
+{
+    dagi_array a;
+    double k = (double)min(A->m, A->n), work = k * ((double)A->m * (double)A->n - k * k / 3);
+    if (qr->tree != NULL || !dagi_direct(ctx, work, (dag_matrix *[]){A, NULL}, &a))
+        return false;
+    size_t room = dagi_direct_qr_work((int)A->n, (int)min(A->nb, A->n), qr->block);
+    void *W = malloc(room * dag_precision_size(A->prec));
+    for (int64_t k0 = 0; W != NULL && k0 < qr->panels; k0++) {
+        int64_t at = k0 * A->nb, ldt;
+        dagi_array rest = dagi_array_part(A->prec, &a, at, at, A->m - at, A->n - at);
+        void *T = dag_matrix_at(qr->T, 0, k0, &ldt);
+        dagi_direct_of[A->prec].geqrf(&rest, (int)dag_matrix_tile_cols(A, k0), qr->block, T, (int)ldt, W);
+    }
+    free(W);
+    return W != NULL;
+}
+
+/* B := op(Q) B likewise. */
+static bool direct_multiply(dag_context *ctx, dag_trans trans, dag_matrix *A, const dag_qr *qr,
+                            dag_matrix *B)
+{
+    dagi_array a[2];
+    double work = 2 * (double)B->m * (double)B->n * (double)min(A->m, A->n);
+    if (qr->tree != NULL || !dagi_direct(ctx, work, (dag_matrix *[]){A, B, NULL}, a))
+        return false;
+    int64_t deep = qr->block > 0 ? 2 * DAG_QR_INNER : A->nb;
+    void *W = malloc((size_t)(deep * B->n) * dag_precision_size(A->prec));
+    for (int64_t s = 0; W != NULL && s < qr->panels; s++) {
+        int64_t k = trans == DAG_NO_TRANS ? qr->panels - 1 - s : s, at = k * A->nb, ldt;
+        dagi_array v = dagi_array_part(A->prec, &a[0], at, at, A->m - at, dag_matrix_tile_cols(A, k));
+        dagi_array c = dagi_array_part(A->prec, &a[1], at, 0, A->m - at, B->n);
+        const void *T = dag_matrix_at(qr->T, 0, k, &ldt);
+        dagi_direct_of[A->prec].unmqr(trans, &v, qr->block, T, (int)ldt, &c, W);
+    }
+    free(W);
+    return W != NULL;
+}
+
 static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
                            const dag_qr_options *options, dag_qr **qr)
 {
@@ -204,6 +266,10 @@ static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
             status = plan(ctx, A, &o, made);
         if (!empty && status == DAG_SUCCESS)
             status = make_factors(ctx, made);
+        if (status == DAG_SUCCESS && !empty && direct_factor(ctx, A, made)) {
+            *qr = made;
+            return DAG_SUCCESS;
+        }
         if (status == DAG_SUCCESS)
             status = dagi_la_slab(ctx, A, &slab);
         status = dagi_la_agreed(ctx, entry.name, status);
@@ -269,6 +335,8 @@ static dag_status multiply_any(dagi_check *c, dag_trans trans, dag_matrix *A, co
     dag_matrix *a = A, *b = B;
     if (!dagi_check_agreed(c) || A->m == 0 || A->n == 0 || B->n == 0)
         return c->status;
+    if (direct_multiply(c->ctx, trans, A, qr, B))
+        return DAG_SUCCESS;
     c->status = dagi_la_slab(c->ctx, A, &a);
     if (c->status == DAG_SUCCESS)
         c->status = dagi_la_slab(c->ctx, B, &b);

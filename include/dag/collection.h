@@ -77,6 +77,12 @@ struct dag_collection {
     /** Number of the residence that dag_resident_begin() gave to the struct at this address, 0 = none;
      *  runtime only. In a copy of the struct, and once the residence has ended, it means nothing. */
     uint64_t residence;
+    /**
+     * Of a view: the collection whose memory it shows, which is no view itself and which it does not
+     * outlive; NULL otherwise. Taskpools over views of one collection, and over itself, run in the order
+     * in which they were added.
+     */
+    struct dag_collection *whole;
 };
 
 /** Fill the base of a collection without a closed form; `name` must outlive it. */
@@ -119,7 +125,8 @@ typedef enum dag_residence {
  * there is room, and the next taskpool finds them there. Without devices nothing happens.
  *
  * Until dag_resident_end() the program must not write the memory of the collection, nor hand it to a
- * taskpool under another collection, unless it calls dag_resident_drop() first; with
+ * taskpool under another collection, unless it calls dag_resident_drop() first, which dag_add() does itself
+ * for views (`whole`) that stand alone in the taskpool; with
  * DAG_RESIDENT_DEFERRED it must not read it either without dag_resident_home(). Nor may elements move
  * or change their shape without that, and no two of different shapes may share an address. Taskpools
  * may use the collection as always, whatever they run on; those of --std=parsec programs, which use
@@ -149,6 +156,12 @@ dag_status dag_resident_drop(dag_context *context, dag_collection *c);
 /** Take the last dag_resident_begin() back. Does as dag_resident_drop() if it was the only one, and as
  *  dag_resident_home() if it was the last one that defers. */
 dag_status dag_resident_end(dag_context *context, dag_collection *c);
+
+/** The collection whose memory this one shows: itself, unless it is a view. */
+static inline dag_collection *dag_collection_whole(const dag_collection *c)
+{
+    return c->whole ? c->whole : (dag_collection *)(uintptr_t)c;
+}
 
 /** Rank that owns an element: the closed form inline, the table otherwise. */
 static inline int dag_rank_of(const dag_collection *c, const int64_t *index)

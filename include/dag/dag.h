@@ -182,6 +182,11 @@ void dag_report_work(dag_context *context, const dag_work *work);
  *  devices, because such a choice changes the order of sums (setting `reproducible`). */
 int dag_reproducible(const dag_context *context);
 
+/** Nonzero when work may be done on the calling thread, without a taskpool, and nobody sees a difference
+ * but the time: there is one rank without devices, tasks are neither recorded nor watched, no pool runs,
+ * and the caller is no body. The setting `direct` set to off makes it 0. */
+int dag_direct(const dag_context *context);
+
 /* ---- simulated runs ---------------------------------------------------------------------- */
 
 /** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim), or under
@@ -212,8 +217,9 @@ int dag_simulation_get(const dag_context *context, dag_simulation *simulation);
 
 /**
  * Hand a taskpool to the runtime; it may start to run at once on background workers. Collective in
- * order: all ranks add the same pools in the same order. Pools that name a common collection run
- * one after the other per rank, others overlap.
+ * order: all ranks add the same pools in the same order. Pools that name a common collection, or
+ * views of one, run one after the other per rank, others overlap. A pool over a view of a collection that is
+ * resident by another one brings it home first, and waits for the pools that use it.
  */
 dag_status dag_add(dag_context *context, dag_taskpool *pool);
 
@@ -241,6 +247,9 @@ int64_t dag_taskpool_rounds(const dag_taskpool *pool, int *again);
 /** Ask for an early end: bodies that have not started are skipped; the pool ends with
  *  DAG_ERR_CANCELLED on all ranks. May be called on any rank, and from a body. */
 dag_status dag_cancel(dag_taskpool *pool);
+
+/** Memory from malloc() that is freed with the pool, such as a view that it names; once for each pool. */
+void dag_taskpool_keep(dag_taskpool *pool, void *memory);
 
 /** Free a pool that has ended or was never added; NULL is allowed. */
 void dag_taskpool_free(dag_taskpool *pool);
@@ -331,6 +340,16 @@ dag_context *dag_task_context(const struct dag_task *task);
  * @return NULL when out of memory.
  */
 void *dag_task_workspace(struct dag_task *task, size_t bytes);
+
+/**
+ * Of a flow that this body writes (RW or WRITE) other ranks get rows first, ..., first + count - 1 alone,
+ * in every column: there it has `count` rows. On this rank it stays whole, as does what later tasks make of
+ * it. An untyped flow has a row for each byte. The count may depend on data. What a device holds when it
+ * leaves goes whole, so readers take the number of rows from the flow. Regions of edges (`[type = LOWER]`)
+ * are then those of these rows.
+ * @param flow  its name in the class. A name or rows that are not there fail the task.
+ */
+void dag_task_send_rows(struct dag_task *task, const char *flow, int64_t first, int64_t count);
 
 /**
  * Report LAPACK's `info` (> 0) for the whole pool: the smallest value over all tasks and ranks is

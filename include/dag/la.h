@@ -11,6 +11,9 @@
  * several may run at once; the others run to the end. The latter compare notes on their arguments:
  * what one rank refuses is refused on all. A constructor looks at its own rank only.
  *
+ * On one rank, what has little work for the workers to share runs on the calling thread, without a
+ * taskpool, where nobody looks at tasks (setting `direct`).
+ *
  * The first call makes the BLAS library single-threaded (dag_kernels_init()), because every worker
  * calls it; programs that want to know whether that worked call dag_kernels_init() themselves.
  *
@@ -22,6 +25,7 @@
 #define DAG_LA_H
 
 #include <dag/auxiliary.h>
+#include <dag/batch.h>
 #include <dag/blas3.h>
 #include <dag/inverse.h>
 #include <dag/lu.h>

@@ -55,6 +55,13 @@ typedef struct dag_lu_options {
                         plus 1: 1 goes panel by panel. Without a choice there is no limit where all
                         panels do not travel (one process column), else 3 panels, because each that is
                         ahead takes memory on all ranks. */
+    int unexchanged; /**< 1: rows that a panel exchanges stay as they are in block columns left of it, as in
+                        High Performance Linpack, which saves half of the exchanges: those of row r are
+                        with row ipiv[r], in block columns from r's own on. On and above the diagonal is
+                        the same U; below it are the multipliers, which neither dag_getrs() nor a
+                        permutation that comes first can work with. So factor A and B side by side, as
+                        [A B] with one more block column or more: what has been B is then L^-1 P B, and
+                        dag_trsm() with U solves. dag_gesv_with() refuses it. */
 } dag_lu_options;
 
 /** dag_getrf() with options, the same on all ranks; NULL = all 0. */

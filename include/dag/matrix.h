@@ -43,8 +43,6 @@ typedef struct dag_matrix {
     size_t bytes;         /**< storage that the library owns */
     int owns;             /**< storage is freed with the matrix */
     int pinned;           /**< local storage is pinned for devices; runtime only */
-    const struct dag_matrix *whole; /**< of a view that C made of another matrix: that one, whose storage
-                                         it is and which it does not outlive; NULL otherwise */
     const struct dag_matrix *self; /**< where dag_matrix_new() made it: not where a copy of the struct is;
                                         runtime only */
 } dag_matrix;

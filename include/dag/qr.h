@@ -31,8 +31,8 @@ extern "C" {
  * V and T of the tree (a pair of nb x nb triangles per stack but one, and panel) are kept here, each
  * on the rank that holds the stack, in about (m / height of a stack) n nb elements.
  *
- * The stacks of a tall matrix with one or two block columns are cut into blocks of rows that fit a
- * cache: Q(d,k) is a product over the blocks, from the first to the last, and within each over
+ * A matrix of few tiles on one rank is one block. The stacks of a tall one with one or two block columns
+ * are cut into blocks of rows that fit a cache: Q(d,k) is a product over the blocks, from the first to the last, and within each over
  * panels of DAG_QR_INNER columns, whose T are DAG_QR_INNER by DAG_QR_INNER: DAG_QR_INNER rows of T per
  * block instead of nb per stack. A block but the first has a V without triangle, which lies where its
  * rows were, and acts on the first rows of the stack besides its own.

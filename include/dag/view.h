@@ -2,8 +2,8 @@
  * @file view.h
  * Views: the memory of a matrix in slab layout, or a part of it, described as a matrix of its own.
  *
- * A view takes no memory and is not freed; the matrix has to outlive it. Taskpools do not know that both
- * are the same memory: let those of one end before those of the other begin.
+ * A view takes no memory and is not freed; the matrix has to outlive it. Taskpools over the matrix and its
+ * views run in the order in which they were added; one of them must not write it by two of these.
  */
 #ifndef DAG_VIEW_H
 #define DAG_VIEW_H

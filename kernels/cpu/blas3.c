@@ -1,4 +1,7 @@
 #include "cpu/cpu.h"
 
+/* Columns that complex products take one by one, and elements of A up to which they do. */
+enum { FEW_COLUMNS = 4, FEW_ELEMENTS = MICRO_MAX * MICRO_MAX };
+
 #define DAG_TEMPLATE "cpu/blas3.inc.c"
 #include "each_precision.h"

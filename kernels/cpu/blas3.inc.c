@@ -65,6 +65,24 @@ static void LOCAL(scale)(int m, int n, elem_t beta, elem_t *C, int ldc)
 }
 #endif
 
+#if DAG_COMPLEX
+/* Few columns: a library packs all of A for them. With its own product for one column they take .28, .53
+ * and .75 of the time for 1, 2 and 4 columns of tiles of 192 in double precision. A stays in a cache. */
+static void LOCAL(by_columns)(dag_trans transa, int m, int n, int k, elem_t alpha, const elem_t *A,
+                              int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc)
+{
+    const elem_t one = 1;
+    bool plain = transa == DAG_NO_TRANS;
+    if (beta == 0) /* not all libraries overwrite what is no number */
+        FN(laset)(DAG_REGION_FULL, m, n, 0, 0, C, ldc);
+    for (int j = 0; j < n; j++) {
+        const elem_t *factor = beta == 0 ? &one : &beta;
+        CBLAS(gemv)(CblasColMajor, (CBLAS_TRANSPOSE)transa, plain ? m : k, plain ? k : m, SCALAR(alpha),
+                    A, lda, B + AT(0, j, ldb), 1, factor, C + AT(0, j, ldc), 1);
+    }
+}
+#endif
+
 void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t alpha,
               const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C,
               int ldc)
@@ -84,6 +102,12 @@ void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t al
         if (alpha != 0)
             MICRO_NOW->gemm(transa != DAG_NO_TRANS, transb != DAG_NO_TRANS, m, n, k, alpha, A, lda,
                             B, ldb, C, ldc);
+        return;
+    }
+#else
+    if (n <= FEW_COLUMNS && k > 0 && transb == DAG_NO_TRANS &&
+        (size_t)m * (size_t)k <= FEW_ELEMENTS) {
+        LOCAL(by_columns)(transa, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
         return;
     }
 #endif

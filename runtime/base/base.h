@@ -75,6 +75,7 @@ typedef struct dagi_settings {
     int trace_inputs;  /* 1: traces have all inputs of tasks */
     int report;        /* 1: report to stderr at dag_fini() */
     int progress;      /* 1: bar on a terminal */
+    int direct;        /* 1: algorithms may leave tasks out where one core is best */
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
     int64_t device_contexts; /* contexts that share the memory of devices */
     char device_policy[16]; /* how a device is chosen */
@@ -86,6 +87,8 @@ typedef struct dagi_settings {
     } kind[DAG_DEVICE_KIND_COUNT];
     char perf_model[1024];  /* file of kernel times (device/choice.h); "" = none */
     char tile_times[1024];  /* read by algorithms */
+    char split[64];         /* how they cut tiles: dag_split_settings() */
+    int split_placement;    /* dag_split_placement */
     int gpu_mpi;       /* enum dagi_gpu_mpi */
     int64_t simulate;  /* ranks that this process plays; 0 = none */
     char machine[1024]; /* file that describes theirs; "" = built in */

@@ -2,6 +2,8 @@
 #include "setting_value.h"
 #include "settings.h"
 
+#include <dag/split.h>
+
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -26,6 +28,8 @@ static const choice signal_choices[] = {{"none", 0}, {"USR1", SIGUSR1}, {"USR2",
 static const choice gpu_mpi_choices[] = {{"off", DAGI_GPU_MPI_OFF}, {"auto", DAGI_GPU_MPI_AUTO},
                                          {"on", DAGI_GPU_MPI_ON},   {"force", DAGI_GPU_MPI_FORCE},
                                          {NULL, 0}};
+static const choice split_choices[] = {
+    {"cost", DAG_SPLIT_COST}, {"static", DAG_SPLIT_STATIC}, {NULL, 0}};
 static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
 
 #define FIELD(name) offsetof(dagi_settings, name)
@@ -112,6 +116,12 @@ static const setting table[] = {
      sizeof((dagi_settings *)0)->tile_times - 1, NULL,
      "file that keeps times of tile kernels, from which tile sizes follow; empty = in the user's "
      "directory for caches, off = times that are built in"},
+    {"split", KIND_TEXT, FIELD(split), "none", 0, sizeof((dagi_settings *)0)->split - 1, NULL,
+     "tiles of two sizes, in routines that have them (Cholesky): none, or s,b: s narrow ones of width b "
+     "in each tile, and a rest"},
+    {"split_placement", KIND_CHOICE, FIELD(split_placement), "cost", 0, 0, split_choices,
+     "where tasks on such tiles run: cost (where they are expected to end first), static (narrow tiles "
+     "on cores, the rest of block column j on device j div Q, modulo their number)"},
     {"simulate", KIND_COUNT, FIELD(simulate), "0", 0, 1 << 24, NULL,
      "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
     {"machine", KIND_TEXT, FIELD(machine), "", 0, sizeof((dagi_settings *)0)->machine - 1, NULL,
@@ -119,6 +129,9 @@ static const setting table[] = {
     {"reproducible", KIND_SWITCH, FIELD(reproducible), "off", 0, 0, NULL,
      "fix what follows from measured times, workers and devices, and changes the order of sums: tile "
      "sizes, trees, ways of products and solves; devices only where gpus says so"},
+    {"direct", KIND_SWITCH, FIELD(direct), "on", 0, 0, NULL,
+     "routines with little work run on the calling thread, without tasks, where nobody looks at tasks; off: "
+     "all work is done by tasks"},
     {"progress", KIND_SWITCH, FIELD(progress), "off", 0, 0, NULL,
      "show a bar while tasks run, where there is a terminal"},
 };

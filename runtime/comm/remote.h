@@ -335,8 +335,10 @@ static inline dagi_view dagi_cargo_view(const dagi_send *s, int i)
     if (cargo->departure && !cargo->lost)
         return (dagi_view){dagi_departure_at(cargo->departure), v->m, v->n, v->m, v->elem,
                            (dag_region)cargo->region};
-    if (v)
-        return (dagi_view){v->ptr, v->m, v->n, v->ld, v->elem, (dag_region)cargo->region};
+    if (v) {
+        dag_value sent = dagi_value_sent(v);
+        return (dagi_view){sent.ptr, sent.m, sent.n, sent.ld, sent.elem, (dag_region)cargo->region};
+    }
     if (!s->arrival)
         return (dagi_view){.ld = 1, .elem = 1};
     const dag_shape *shape = &s->arrival->shape[i];

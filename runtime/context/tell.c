@@ -44,6 +44,19 @@ int dag_reproducible(const dag_context *context)
     return context->settings.reproducible;
 }
 
+int dag_direct(const dag_context *context)
+{
+    const dagi_settings *s = &context->settings;
+    struct dagi_tasks *t = dagi_tasks(context);
+    if (!s->direct || context->size > 1 || context->modelled || context->trace || t->observer ||
+        t->devices || s->chaos || s->serial || s->progress || dagi_worker_self(context))
+        return 0;
+    pthread_mutex_lock(&t->pools_lock);
+    int quiet = t->pools == NULL; /* what runs may have to be told that a collection is used twice */
+    pthread_mutex_unlock(&t->pools_lock);
+    return quiet;
+}
+
 double dag_seconds(const dag_context *context)
 {
     return context->simulated ? dagi_sim_seconds(context) : 1e-9 * (double)dagi_now();

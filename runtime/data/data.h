@@ -21,7 +21,8 @@ enum dagi_value_flags {
     DAGI_VALUE_KEPT = 32,     /* in the pool's table, for all fetches of the element */
     DAGI_VALUE_RESIDENT =
         64,                 /* of a resident collection: outlives its holders, device/resident.h */
-    DAGI_VALUE_COPIED = 128 /* has a record of copies; said of those that are not resident */
+    DAGI_VALUE_COPIED = 128, /* has a record of copies; said of those that are not resident */
+    DAGI_VALUE_PART = 256    /* of this version other ranks get some rows, see dagi_value_sent() */
 };
 
 /* A store that waits: for the last holder of the element's home value (INPLACE) or for the local
@@ -37,7 +38,9 @@ typedef struct dagi_put_off {
 /*
  * refs counts holders; whoever takes it to zero frees (release/acquire, so all uses of the buffer
  * happen before its reuse). flags is written by the creator, and STORED by the task that stores,
- * COPIED by who makes the record, while it is a holder and before it activates successors. next and
+ * COPIED by who makes the record, while it is a holder and before it activates successors. PART, with
+ * the rows, is set by the body of a task that writes the value and cleared for the next one that does:
+ * both are its only holders. next and
  * waiting of a TRACKED value, and next of a KEPT one, are guarded by the lock of its shard of the
  * table; next is the free list's once the value is dead.
  */
@@ -49,6 +52,9 @@ typedef struct dagi_value {
     dag_taskpool *pool;
     /* -- behind a line of the cache: what is not looked at for each task */
     int slot;                           /* HOME: whose memory; for the check for races */
+    struct {
+        int64_t first, count;
+    } rows;                             /* PART: that leave for other ranks */
     size_t capacity;                    /* bytes of the buffer behind this header; 0 = none */
     struct dagi_value *next;            /* bucket of the table, or free list */
     struct dagi_put_off *waiting;       /* TRACKED: stores to this element, latest first */
@@ -108,6 +114,26 @@ static inline bool dagi_value_in_place(const dag_value *value)
     uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
     return !(flags & (DAGI_VALUE_HOME | DAGI_VALUE_EXTERNAL)) ||
            (flags & (DAGI_VALUE_INPLACE | DAGI_VALUE_STORED)) == DAGI_VALUE_INPLACE;
+}
+/* Of this version, which the only holder has made, other ranks get rows first .. first+count-1. */
+void dagi_value_send_rows(dag_value *v, int64_t first, int64_t count);
+/* What other ranks get of it: a view of v->n columns. A copy has a version of its own, which is whole. */
+static inline dag_value dagi_value_sent(const dag_value *value)
+{
+    const dagi_value *v = (const dagi_value *)value;
+    dag_value sent = *value;
+    if (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_PART) {
+        sent.ptr = (char *)sent.ptr + (size_t)v->rows.first * sent.elem;
+        sent.m = v->rows.count;
+    }
+    return sent;
+}
+/* Its only holder makes the next version of it, in place. */
+static inline void dagi_value_anew(dag_value *value)
+{
+    _Atomic uint32_t *flags = &((dagi_value *)value)->flags;
+    if (atomic_load_explicit(flags, memory_order_relaxed) & DAGI_VALUE_PART)
+        atomic_fetch_and_explicit(flags, ~(uint32_t)DAGI_VALUE_PART, memory_order_relaxed);
 }
 /* Ready to be written by a holder: itself when it may be modified in place, else a copy (the
  * holder's reference moves to it, *renamed = 1). NULL = out of memory; the holder keeps v. */

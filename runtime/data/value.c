@@ -114,8 +114,10 @@ dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *value, int *ren
 {
     dagi_value *v = of(value);
     *renamed = 0;
-    if (dagi_value_in_place(value))
+    if (dagi_value_in_place(value)) {
+        dagi_value_anew(value);
         return value;
+    }
     if (v->pool->program->aliased)
         return value; /* live memory: whoever shares it sees the change, as the dialect says */
     const dag_shape shape = {value->m, value->n, value->elem};
@@ -126,6 +128,15 @@ dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *value, int *ren
     dagi_value_release(w, value);
     *renamed = 1;
     return copy;
+}
+
+void dagi_value_send_rows(dag_value *value, int64_t first, int64_t count)
+{
+    dagi_value *v = of(value);
+    assert(first >= 0 && count >= 0 && first + count <= value->m);
+    v->rows.first = first;
+    v->rows.count = count;
+    atomic_fetch_or_explicit(&v->flags, DAGI_VALUE_PART, memory_order_relaxed);
 }
 
 static char *item(const dag_value *v, int64_t i, int64_t j)

@@ -33,6 +33,8 @@ static void plan_flow(dagi_job *job, int f)
     j->content = access == DAG_WRITE ? home : !j->fresh;
     if (access & DAG_WRITE) {
         j->use = dagi_value_in_place(flow[f]) ? DAGI_FLOW_UPDATE : DAGI_FLOW_REPLACE;
+        if (j->use == DAGI_FLOW_UPDATE)
+            dagi_value_anew(flow[f]);
         return;
     }
     j->use = DAGI_FLOW_READ;

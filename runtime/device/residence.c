@@ -73,6 +73,7 @@ static void dissolve(struct dagi_residence *residence)
 
 /* ---- at home -------------------------------------------------------------------------------- */
 
+/* Itself, not a view of it or the like. */
 static int is_in(const dag_taskpool *pool, const dag_collection *c)
 {
     int slot = 0;
@@ -81,13 +82,23 @@ static int is_in(const dag_taskpool *pool, const dag_collection *c)
     return slot < pool->program->nslots;
 }
 
-/* By a pool that is not over on this rank. */
-static int is_named(dag_context *ctx, const dag_collection *c)
+static int shows(const dag_taskpool *pool, const dag_collection *whole)
+{
+    int slot = 0;
+    while (slot < pool->program->nslots &&
+           dag_collection_whole(dagi_pool(pool)->collections[slot]) != whole)
+        slot++;
+    return slot < pool->program->nslots;
+}
+
+/* A pool that is not over on this rank names this collection, which is no view, or a view of it. It is not
+ * looked into. */
+static int is_named(dag_context *ctx, const dag_collection *whole)
 {
     int named = 0;
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
     for (dag_taskpool *pool = dagi_tasks(ctx)->pools; pool && !named; pool = dagi_pool(pool)->next)
-        named = atomic_load(&dagi_pool(pool)->state) < DAGI_POOL_LOCAL && is_in(pool, c);
+        named = atomic_load(&dagi_pool(pool)->state) < DAGI_POOL_LOCAL && shows(pool, whole);
     pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
     return named;
 }
@@ -95,7 +106,7 @@ static int is_named(dag_context *ctx, const dag_collection *c)
 static int no_pool(void *arg)
 {
     const struct dagi_residence *residence = arg;
-    return !is_named(residence->all->ctx, residence->collection);
+    return !is_named(residence->all->ctx, residence->whole);
 }
 
 static int has_settled(void *arg)
@@ -229,6 +240,7 @@ static struct dagi_residence *found(dag_context *ctx, dag_collection *c)
     if (!residence)
         return NULL;
     residence->collection = c;
+    residence->whole = dag_collection_whole(c);
     residence->all = dagi_tasks(ctx)->devices;
     snprintf(residence->name, sizeof residence->name, "%s", c->name);
     dagi_matrix_memory(c, &residence->from, &residence->bytes);
@@ -246,7 +258,7 @@ dag_status dag_resident_begin(dag_context *ctx, dag_collection *c, dag_residence
         return status;
     if (how != DAG_RESIDENT_SAVED && how != DAG_RESIDENT_DEFERRED)
         return dag_error(ctx, DAG_ERR_ARG, "dag_resident_begin: unknown way %d", (int)how);
-    if (is_named(ctx, c))
+    if (is_named(ctx, dag_collection_whole(c)))
         return dag_error(ctx, DAG_ERR_STATE, "dag_resident_begin: a taskpool that names \"%s\" has "
                          "not ended", c->name);
     struct dagi_residence *residence = residence_in(ctx, c);
@@ -300,18 +312,23 @@ dag_status dag_resident_end(dag_context *ctx, dag_collection *c)
     return status;
 }
 
-/* The collection under which memory of a matrix that a taskpool names is resident already, or is used by
+/* The collection under which memory of one that a taskpool names is resident already, or is used by
  * the same taskpool or one that has not ended: its name; NULL = none. Application thread. */
-static const char *conflict_of(const dag_taskpool *pool, const dag_matrix *matrix)
+static const char *conflict_of(const dag_taskpool *pool, int slot)
 {
     dag_context *ctx = pool->ctx;
-    const char *from = matrix->base;
-    size_t bytes = dagi_matrix_reach(matrix);
-    const struct dagi_residence *own = dagi_residence_of(&matrix->super);
+    const dag_collection *c = dagi_pool(pool)->collections[slot];
+    const dag_matrix *matrix = dagi_data_matrix(pool->data, slot);
+    const char *from = matrix ? matrix->base : NULL;
+    size_t bytes = matrix ? dagi_matrix_reach(matrix) : 0;
+    const struct dagi_residence *own = dagi_residence_of(c);
     for (struct dagi_residence *residence = next_of(ctx, NULL); residence;
          residence = next_of(ctx, residence)) {
         size_t count = 0;
-        if (residence == own || !residence->from || !from ||
+        int related = residence->whole == dag_collection_whole(c); /* it came home, unless the pool has both */
+        if (related && residence != own && is_in(pool, residence->collection))
+            return residence->name;
+        if (related || !residence->from || !from ||
             from >= residence->from + residence->bytes || residence->from >= from + bytes)
             continue;
         for (int i = 0; i < DAGI_RESIDENT_SHARDS; i++) {
@@ -319,10 +336,26 @@ static const char *conflict_of(const dag_taskpool *pool, const dag_matrix *matri
             count += residence->shard[i].count;
             pthread_mutex_unlock(&residence->shard[i].lock);
         }
-        if (count > 0 || is_named(ctx, residence->collection) || is_in(pool, residence->collection))
+        if (count > 0 || is_named(ctx, residence->whole) || is_in(pool, residence->collection))
             return residence->name;
     }
     return NULL;
+}
+
+/* A collection that a taskpool names shows memory that is resident as another one, of which it is a view,
+ * or that is a view of it, or both are views of a third: that comes home, and no copies are left. Waits for
+ * the pools that use it. */
+static dag_status bring_views_home(const dag_taskpool *pool, const dag_collection *c)
+{
+    dag_context *ctx = pool->ctx;
+    dag_status status = DAG_SUCCESS;
+    for (struct dagi_residence *residence = next_of(ctx, NULL);
+         residence && status == DAG_SUCCESS; residence = next_of(ctx, residence)) {
+        if (residence->collection != c && residence->whole == dag_collection_whole(c) &&
+            !is_in(pool, residence->collection))
+            status = drop(residence, 1);
+    }
+    return status;
 }
 
 static void leave(struct dagi_residence *residence, int content)
@@ -349,13 +382,15 @@ void dagi_residences_close(dag_context *ctx)
 void dagi_residences_name(dag_taskpool *pool)
 {
     for (int s = 0; s < pool->program->nslots; s++) {
+        dag_status home = bring_views_home(pool, dagi_pool(pool)->collections[s]);
+        if (home != DAG_SUCCESS)
+            dagi_pool_fail(pool, home, "%s", dag_message(pool->ctx));
         dagi_data_name_residence(pool->data, s,
                                  residence_in(pool->ctx, dagi_pool(pool)->collections[s]));
-        const dag_matrix *matrix = dagi_data_matrix(pool->data, s);
-        const char *name = matrix ? conflict_of(pool, matrix) : NULL;
+        const char *name = conflict_of(pool, s);
         if (name)
             dagi_pool_fail(pool, DAG_ERR_STATE,
-                           "%s: the memory of matrix %s is that of \"%s\", whose "
+                           "%s: the memory of %s is that of \"%s\", whose "
                            "elements are resident on devices: call dag_resident_drop() for that "
                            "first",
                            pool->program->name, pool->program->slots[s].name, name);

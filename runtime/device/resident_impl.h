@@ -35,6 +35,7 @@ struct dagi_resident_shard {
 /* Made and freed by the application thread, while no pool names the collection. */
 struct dagi_residence {
     const dag_collection *collection; /* its address only: nobody knows whether it is still there */
+    const dag_collection *whole;      /* of which it is a view, or itself; likewise */
     uint64_t number;                  /* that the collection has in `residence` */
     char name[64];                    /* of the collection, for messages */
     struct dagi_devices *all;

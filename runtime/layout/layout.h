@@ -24,8 +24,9 @@ typedef struct dagi_layout_port {
 } dagi_layout_port;
 extern _Atomic(const dagi_layout_port *) dagi_layout_port_used;
 
-/* Pin the local part of a matrix that tasks on devices will use, once. Application thread. */
-void dagi_matrix_pin(dag_matrix *a);
+/* Pin the local part of the matrix that a collection is, or is a view of, once: tasks on devices will use
+ * it. Application thread. */
+void dagi_matrix_pin(dag_collection *c);
 /* Bytes of the local array, whoever owns it. */
 size_t dagi_matrix_reach(const dag_matrix *a);
 /* The local memory of a collection that is a matrix, else NULL and 0. */

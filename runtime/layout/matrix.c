@@ -272,14 +272,12 @@ size_t dagi_matrix_reach(const dag_matrix *a)
            dag_precision_size(a->prec);
 }
 
-void dagi_matrix_pin(dag_matrix *a)
+void dagi_matrix_pin(dag_collection *c)
 {
-    union { /* who frees the storage must know that it is pinned */
-        const dag_matrix *read_only;
-        dag_matrix *mine;
-    } whole = {.read_only = a->whole};
-    if (whole.mine != NULL)
-        a = whole.mine;
+    c = dag_collection_whole(c); /* who frees the storage must know that it is pinned */
+    if (c->ops != &matrix_ops)
+        return;
+    dag_matrix *a = matrix_of(c);
     /* A copy of a struct is freed by nobody: its pin would outlive the memory. */
     const dagi_layout_port *port = atomic_load(&dagi_layout_port_used);
     if (port && a->self == a && !a->pinned && a->base != NULL)

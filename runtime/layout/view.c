@@ -8,8 +8,8 @@ static void view_of(const dag_matrix *a, dag_matrix *view)
 {
     *view = *a; /* the closed form of the distribution, too */
     view->super.last_pool = NULL;
+    view->super.whole = dag_collection_whole(&a->super);
     view->owns = 0;
-    view->whole = a->whole != NULL ? a->whole : a;
 }
 
 void dag_view_top(const dag_matrix *a, int64_t m, int64_t n, dag_matrix *view)

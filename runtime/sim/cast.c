@@ -137,7 +137,7 @@ static dagi_sim_cast *new_cast(struct dagi_sim *s, struct dag_task *t, struct da
         dagi_sim_cargo *cargo = &c->cargo[c->ncargo];
         *cargo = (dagi_sim_cargo){.flow = (uint8_t)flow, .region = part.region[flow]};
         if (v)
-            cargo->shape = (dag_shape){v->m, v->n, v->elem};
+            cargo->shape = (dag_shape){dagi_value_sent(v).m, v->n, v->elem};
         c->value[c->ncargo++] = v; /* dagi_share() has added a reference for this part */
     }
     link_cast(c->of, c);

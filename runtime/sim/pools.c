@@ -248,9 +248,7 @@ static void conclude(struct dagi_sim *s, dagi_sim_pool *p)
     int64_t info = dagi_pool(pool)->info;
     char *message = dagi_pool(pool)->message;
     dagi_pool(pool)->message = NULL;
-    for (int i = 0; i < pool->program->nslots; i++)
-        if (dagi_pool(pool)->collections[i]->last_pool == pool)
-            dagi_pool(pool)->collections[i]->last_pool = NULL;
+    dagi_pool_unname(pool);
     atomic_store(&dagi_pool(pool)->state, DAGI_POOL_LOCAL);
     dagi_pool_end(pool, status, info, message ? message : "");
     free(message);

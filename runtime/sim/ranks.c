@@ -123,8 +123,10 @@ static void make_writable(struct dagi_sim *s, int rank, struct dag_task *t, uint
         uint32_t flags = atomic_load_explicit(&of(v)->flags, memory_order_relaxed);
         if (atomic_load_explicit(&of(v)->refs, memory_order_relaxed) == 1 &&
             (!(flags & DAGI_VALUE_HOME) ||
-             (flags & (DAGI_VALUE_INPLACE | DAGI_VALUE_STORED)) == DAGI_VALUE_INPLACE))
+             (flags & (DAGI_VALUE_INPLACE | DAGI_VALUE_STORED)) == DAGI_VALUE_INPLACE)) {
+            dagi_value_anew(v);
             continue;
+        }
         dag_shape shape = {v->m, v->n, v->elem};
         dag_value *own = dagi_value_new(w, t->pool, &shape);
         if (!own) {

@@ -161,4 +161,7 @@ static inline uint32_t dagi_data_mask(const dag_class *cls)
     return (UINT32_C(1) << cls->ndata) - 1;
 }
 
+/* A pool's collections need not remember it any more; pools_lock is held, where there are threads. */
+void dagi_pool_unname(dag_taskpool *pool);
+
 #endif

@@ -78,6 +78,7 @@ void dagi_pool_destroy(dag_taskpool *pool)
 {
     dagi_pool_data_free(pool->data);
     dagi_door_free(pool);
+    free(dagi_pool(pool)->kept);
     dagi_deps_fini(pool);
     free(dagi_pool(pool)->classes);
     free(dagi_pool(pool)->collections);
@@ -147,6 +148,8 @@ void dag_pool_collection(dag_taskpool *pool, int slot, dag_collection *collectio
     dag_pool_scalar(pool, (int64_t)collection->fingerprint);
     dagi_pool(pool)->collections[slot] = collection;
     dagi_data_bind_slot(pool->data, slot, collection);
+    if (dagi_pool(pool)->status == DAG_SUCCESS && dagi_pool(pool)->on_device)
+        dagi_matrix_pin(collection);
 }
 
 void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec)
@@ -168,8 +171,12 @@ void dag_pool_matrix(dag_taskpool *pool, int slot, dag_matrix *matrix, int prec)
     dag_pool_collection(pool, slot, matrix ? &matrix->super : NULL);
     if (matrix && dagi_pool(pool)->status == DAG_SUCCESS)
         dagi_data_name_matrix(pool->data, slot, matrix);
-    if (matrix && dagi_pool(pool)->status == DAG_SUCCESS && dagi_pool(pool)->on_device)
-        dagi_matrix_pin(matrix);
+}
+
+void dag_taskpool_keep(dag_taskpool *pool, void *memory)
+{
+    assert(!dagi_pool(pool)->kept);
+    dagi_pool(pool)->kept = memory;
 }
 
 void dag_pool_scalar(dag_taskpool *pool, int64_t value)
@@ -290,7 +297,7 @@ int dagi_pool_poisoned(const dag_taskpool *pool)
 bool dagi_pool_names(const dag_taskpool *pool, const dag_collection *c)
 {
     for (int s = 0; s < pool->program->nslots; s++) {
-        if (dagi_pool(pool)->collections[s] == c)
+        if (dag_collection_whole(dagi_pool(pool)->collections[s]) == dag_collection_whole(c))
             return true;
     }
     return false;

@@ -105,15 +105,21 @@ static int check_left_over(struct dagi_worker *w, dag_taskpool *pool)
 
 static void start(struct dagi_worker *w, dag_taskpool *pool);
 
+void dagi_pool_unname(dag_taskpool *pool)
+{
+    for (int s = 0; s < pool->program->nslots; s++) {
+        dag_collection *c = dag_collection_whole(dagi_pool(pool)->collections[s]);
+        if (c->last_pool == pool)
+            c->last_pool = NULL;
+    }
+}
+
 /* Nobody need wait for this pool any more: later ones with a common collection may run. */
 static void release_followers(struct dagi_worker *w, dag_taskpool *pool)
 {
     dag_context *ctx = pool->ctx;
     pthread_mutex_lock(&dagi_tasks(ctx)->pools_lock);
-    for (int s = 0; s < pool->program->nslots; s++) {
-        if (dagi_pool(pool)->collections[s]->last_pool == pool)
-            dagi_pool(pool)->collections[s]->last_pool = NULL;
-    }
+    dagi_pool_unname(pool);
     pthread_mutex_unlock(&dagi_tasks(ctx)->pools_lock);
     atomic_fetch_sub(&dagi_tasks(ctx)->open.pools, 1);
     if (!dagi_pool(pool)->countable)
@@ -327,7 +333,7 @@ void dagi_pool_enlist(dag_taskpool *pool)
         atomic_fetch_add(&dagi_tasks(ctx)->open.uncounted, 1);
     atomic_store(&dagi_pool(pool)->state, DAGI_POOL_QUEUED);
     for (int s = 0; s < pool->program->nslots && status == DAG_SUCCESS; s++)
-        status = follow(pool, dagi_pool(pool)->collections[s]);
+        status = follow(pool, dag_collection_whole(dagi_pool(pool)->collections[s]));
     dagi_pool(pool)->next = NULL;
     *dagi_tasks(ctx)->pools_end = pool;
     dagi_tasks(ctx)->pools_end = &dagi_pool(pool)->next;

@@ -212,6 +212,23 @@ void *dag_task_workspace(struct dag_task *task, size_t bytes)
     return w->workspace;
 }
 
+void dag_task_send_rows(struct dag_task *task, const char *flow, int64_t first, int64_t count)
+{
+    for (int f = 0; f < task->cls->ndata; f++) {
+        const dag_flow *own = &task->cls->flows[f];
+        dag_value *value = dag_task_flows(task)[f];
+        if (strcmp(own->name, flow) != 0 || !(own->access & DAG_WRITE) || !value)
+            continue;
+        if (first >= 0 && count >= 0 && count <= value->m && first <= value->m - count)
+            dagi_value_send_rows(value, first, count);
+        else
+            dag_task_fail(task, "flow %s has %lld rows: no %lld from %lld on can be sent", flow,
+                          (long long)value->m, (long long)count, (long long)first);
+        return;
+    }
+    dag_task_fail(task, "no flow %s that it writes, of which to send some rows", flow);
+}
+
 void dag_task_info(struct dag_task *task, int64_t info)
 {
     dag_taskpool *pool = task->pool;

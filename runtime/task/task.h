@@ -213,6 +213,7 @@ struct dagi_pool {
     dagi_class_info *classes; /* [program->nclasses] */
     dag_collection **collections; /* [program->nslots], as bound */
     void *comm;              /* comm's: what it keeps per pool, freed before dagi_pool_end() */
+    void *kept;              /* dag_taskpool_keep(); NULL = nothing */
     struct dagi_door *door;  /* NULL = its program names all its tasks; door.h */
     int countable;           /* 0: the end is found by waves */
     int on_device;           /* 1: some class has a body for the devices that are there */
@@ -427,7 +428,7 @@ void dagi_flush(struct dagi_worker *w);
 void dagi_count_for(struct dagi_worker *w, dag_taskpool *pool);
 /* End this rank's part by force: nobody works on it and nothing of it is under way. */
 void dagi_pool_force(struct dagi_worker *w, dag_taskpool *pool);
-/* Does it name this collection; do two pools name a common one? */
+/* Does it name this collection; do two pools name a common one? Views are what they are views of. */
 bool dagi_pool_names(const dag_taskpool *pool, const dag_collection *c);
 bool dagi_pool_shares(const dag_taskpool *pool, const dag_taskpool *other);
 /* Nonzero when the pool is queued: the task was kept until it runs. */
@@ -439,10 +440,9 @@ void dagi_pool_enlist(dag_taskpool *pool);
 /* dag_add() has told all who must know: it runs, if it waits for nobody else. */
 void dagi_pool_may_start(struct dagi_worker *w, dag_taskpool *pool);
 /* At the local end of a pool, when no task and no transfer of it holds a value any more: apply the
- * stores that waited for it (they are counted in pool->stats.deferred_stores), or forget them when it
- * has failed. Fails the pool when something still holds a fetched element, which is a bug. 0: some
- * wait for content that a device has; the pool is open until they are done, and whoever closes it
- * comes here again. */
+ * stores that waited for it (counted in pool->stats.deferred_stores), or forget them when it has failed.
+ * Fails the pool when something still holds a fetched element, which is a bug. 0: some wait for content
+ * that a device has; the pool is open until they are done, and whoever closes it comes here again. */
 int dagi_apply_deferred(struct dagi_worker *w, dag_taskpool *pool);
 
 /* ---- check.c ------------------------------------------------------------------------------ */

@@ -6,6 +6,8 @@
  * one moment without open pools to the next; its number is that of its first pool, so that ranks
  * that are not yet or no longer at the same batch are told apart.
  */
+#include <dag/progress.h>
+
 #include "trace.h"
 
 #include <stdlib.h>
@@ -14,6 +16,17 @@
 
 enum { PERIOD = 100000000 }; /* nanoseconds between looks */
 enum { BAR = 30 };
+
+/* Ticks in bodies on a worker, by class. The worker adds, anybody reads. A class gets the first free place
+ * and keeps it; what finds none is `lost`. */
+enum { CLASSES = 64 };
+struct dagi_ran {
+    struct {
+        const dag_class *_Atomic cls; /* relaxed: it is set once, and classes live for ever */
+        _Atomic uint64_t ticks;
+    } of[CLASSES];
+    _Atomic int lost;
+};
 
 /* Tasks of a rank, as it tells rank 0. */
 typedef struct counts {
@@ -55,6 +68,11 @@ int dagi_progress_new(struct dagi_trace *trace)
     if (!p)
         return 1;
     p->ranks = calloc((size_t)ctx->size, sizeof *p->ranks);
+    for (int i = 0; p->ranks && i < trace->nworkers; i++)
+        if (!(trace->tracks[i]->ran = calloc(1, sizeof *trace->tracks[i]->ran))) {
+            free(p->ranks);
+            p->ranks = NULL;
+        }
     if (!p->ranks) {
         free(p);
         return 1;
@@ -180,6 +198,53 @@ void dagi_progress_told(struct dagi_trace *trace, int rank, const void *data, si
         (told.batch == p->ranks[rank].batch && told.done >= p->ranks[rank].done))
         p->ranks[rank] = told;
     pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- what a program may ask for -------------------------------------------------------------- */
+
+int dag_progress_get(const dag_context *context, dag_progress *progress)
+{
+    struct dagi_progress *p = context && DAGI_TRACE(context) ? DAGI_TRACE(context)->progress : NULL;
+    if (!p || !progress)
+        return 0;
+    pthread_mutex_lock(&p->lock);
+    counts sum = sum_up(DAGI_TRACE(context));
+    *progress = (dag_progress){p->active ? (int64_t)sum.batch : 0, sum.done, sum.total};
+    pthread_mutex_unlock(&p->lock);
+    return 1;
+}
+
+void dagi_progress_ran(dagi_track *track, const dag_class *cls, uint64_t ticks)
+{
+    struct dagi_ran *ran = track->ran;
+    for (int i = 0; i < CLASSES; i++) {
+        const dag_class *there = atomic_load_explicit(&ran->of[i].cls, memory_order_relaxed);
+        if (there == NULL)
+            atomic_store_explicit(&ran->of[i].cls, cls, memory_order_relaxed);
+        if (there == NULL || there == cls) {
+            uint64_t sum = atomic_load_explicit(&ran->of[i].ticks, memory_order_relaxed);
+            atomic_store_explicit(&ran->of[i].ticks, sum + ticks, memory_order_relaxed);
+            return;
+        }
+    }
+    atomic_store_explicit(&ran->lost, 1, memory_order_relaxed);
+}
+
+double dag_class_seconds(const dag_context *context, const char *name)
+{
+    const struct dagi_trace *trace = context ? DAGI_TRACE(context) : NULL;
+    double ticks = 0;
+    for (int w = 0; trace && w < trace->nworkers; w++) {
+        struct dagi_ran *ran = trace->tracks[w]->ran;
+        if (!ran || atomic_load_explicit(&ran->lost, memory_order_relaxed))
+            return -1;
+        for (int i = 0; i < CLASSES; i++) {
+            const dag_class *cls = atomic_load_explicit(&ran->of[i].cls, memory_order_relaxed);
+            if (cls && strcmp(cls->name, name) == 0)
+                ticks += (double)atomic_load_explicit(&ran->of[i].ticks, memory_order_relaxed);
+        }
+    }
+    return trace ? ticks * trace->ns_per_tick * 1e-9 : -1;
 }
 
 /* ---- batches ------------------------------------------------------------------------------ */

@@ -273,6 +273,8 @@ void dagi_trace_task(dagi_track *track, struct dag_task *t, uint64_t begin)
         close_idle(track, begin);
     add_task(&track->log, track, t, begin, end);
     set_last(track, end);
+    if (track->ran)
+        dagi_progress_ran(track, t->cls, end - begin);
     if (__builtin_expect(end - track->sampled > track->trace->age, 0))
         sample(track, end);
     if (end > track->next_look && track->trace->progress)

@@ -49,6 +49,7 @@ static void free_tracks(struct dagi_trace *trace)
             continue;
         track->worker->track = NULL;
         dagi_buffer_free(&track->log.buffer);
+        free(track->ran);
         free(track);
     }
     free(trace->tracks);

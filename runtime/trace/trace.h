@@ -130,6 +130,7 @@ typedef struct dagi_track {
     uint64_t sampled, used; /* when that was asked for last; the answer, nanoseconds */
     uint64_t left;        /* worker 0: outside of the library since; 0 = inside */
     uint64_t next_look;   /* ticks when progress is to be looked at again */
+    struct dagi_ran *ran; /* NULL: times of classes are not kept; progress.c */
     _Alignas(DAGI_LINE) _Atomic uint64_t done; /* tasks that have ended here, of devices too */
 } dagi_track;
 
@@ -327,7 +328,9 @@ uint64_t *dagi_trace_section(struct dagi_trace *trace, size_t *words);
 
 /* ---- progress (progress.c) ---------------------------------------------------------------- */
 
-int dagi_progress_new(struct dagi_trace *trace); /* nonzero = out of memory */
+int dagi_progress_new(struct dagi_trace *trace); /* nonzero = out of memory; the tracks are there */
+/* A body of that class has run for so many ticks on the worker of the track. */
+void dagi_progress_ran(dagi_track *track, const dag_class *cls, uint64_t ticks);
 void dagi_progress_free(struct dagi_trace *trace);
 void dagi_progress_added(struct dagi_trace *trace, uint32_t pool,
                          int64_t tasks); /* -1: not known */

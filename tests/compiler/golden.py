@@ -27,6 +27,7 @@ import concurrent.futures
 import difflib
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -82,7 +83,7 @@ class Tester:
         with open(path, encoding="utf-8", errors="surrogateescape") as f:
             first = f.readline()
         match = re.match(r"// options: (.*)", first)
-        return match.group(1).split() if match else []
+        return shlex.split(match.group(1)) if match else []
 
     def expect(self, name, path, have):
         """Compares with, or rewrites, the expected text."""
@@ -134,7 +135,7 @@ class Tester:
 
     def derive(self, path):
         directory, base = os.path.split(path)
-        r = self.run(directory, "--emit=jdf", "-o", "-", base)
+        r = self.run(directory, "--emit=jdf", "-o", "-", *self.options(path), base)
         self.expect(os.path.relpath(path, HERE), stem(path) + GRAPH, r.stdout)
         if r.returncode != 0 or r.stderr:
             self.fail(os.path.relpath(path, HERE), f"exit {r.returncode}\n{r.stderr}")

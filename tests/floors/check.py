@@ -247,7 +247,7 @@ def runtime_rules(source, table, tree, symbols, _):
             yield f"{name}: the build has no object of this floor"
     if not table.apart:
         yield f"{table.page}: no two floors are said to take nothing from each other"
-    makers = re.compile(r"(?:->|\.)whole = \w+->whole")
+    makers = re.compile(r"super\.whole = ")
     for house in (tree, Tree(os.path.join(source, "dsl-examples"))):
         for path in house.paths:
             if (house is not tree or table.folder_of(path) != "layout") and makers.search(house.text(path)):
@@ -388,7 +388,7 @@ FAULTS = {"runtime": [
     (FLOOR + "task.dir/task/task.c.o", "dagi_now T 8 1\n", "dagi_now is defined in"),
     (FLOOR + "task.dir/task/task.c.o", None, "task: the build has no object"),
     (FLOOR + "task.dir/data/data.c.o", "", "a part of the library of task"),
-    ("dsl-examples/top.c", "top->whole = A->whole != NULL ? A->whole : A;\n",
+    ("dsl-examples/top.c", "top->super.whole = dag_collection_whole(&A->super);\n",
      "dsl-examples/top.c: a view is made outside of runtime/layout"),
     ("runtime/attic/old.c", "", "attic/old.c: a source in a folder without a row"),
     ("runtime/task/README.md", None, "runtime/task: it does not open with a README.md"),

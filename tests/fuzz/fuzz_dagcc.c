@@ -2,6 +2,8 @@
  * hang, and the canonical form of what parses must parse again, to the same syntax tree and to a text
  * that formats to itself.
  *
+ * What stands behind a byte 0x1e is another file, import.jdf, which the first may import.
+ *
  * Built with libFuzzer it searches by itself; otherwise its main replays the files and directories
  * named on the command line. The first byte of an input chooses the dialect; a file x.jdf has none
  * and is tried in both.
@@ -53,6 +55,19 @@ static void check_round_trip(const char *bytes, size_t len, diag_dialect dialect
     text_free(&tree_again);
 }
 
+/* Both files as one. */
+static void check_imports(const char *bytes, size_t len, const char *behind, FILE *null)
+{
+    frontend f;
+    const char *error;
+    frontend_init(&f, DIALECT_DAG);
+    src_add(f.sources, "import.jdf", behind + 1, len - (size_t)(behind - bytes) - 1);
+    if (frontend_parse(&f, "fuzz.jdf", bytes, (size_t)(behind - bytes), &error))
+        frontend_analyse(&f);
+    diag_finish(f.diag, null);
+    frontend_free(&f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static FILE *null;
@@ -60,6 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         null = fopen("/dev/null", "w");
     if (size == 0)
         return 0;
+    const char *behind = memchr(data + 1, 0x1e, size - 1);
+    if (behind)
+        check_imports((const char *)data + 1, size - 1, behind, null);
     diag_dialect dialect = data[0] & 1 ? DIALECT_PARSEC : DIALECT_DAG;
     frontend_options options = {.dialect = dialect, .emit_jdf = true, .emit_ast = true};
     options.format = data[0] & 2 ? DIAG_JSON : DIAG_TEXT;
@@ -70,72 +88,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef DAGCC_LIBFUZZER
 
-#include <dirent.h>
-#include <sys/stat.h>
+#include "replay.h"
 
-static bool is_jdf(const char *path)
+/* A file x.jdf has no byte for the dialect. */
+static void replay_one(const char *path, const char *bytes, size_t len)
 {
-    size_t len = strlen(path);
-    return len > 4 && strcmp(path + len - 4, ".jdf") == 0;
-}
-
-static int replay_file(const char *path)
-{
-    FILE *in = fopen(path, "rb");
-    if (!in) {
-        perror(path);
-        return 1;
+    static const char dialects[] = {DIALECT_DAG, DIALECT_PARSEC};
+    size_t n = strlen(path);
+    if (n < 5 || strcmp(path + n - 4, ".jdf") != 0) {
+        LLVMFuzzerTestOneInput((const uint8_t *)bytes, len);
+        return;
     }
-    text t = {0};
-    char buffer[65536];
-    if (is_jdf(path))
-        text_putc(&t, DIALECT_DAG);
-    for (size_t n; (n = fread(buffer, 1, sizeof(buffer), in)) > 0;)
-        text_add(&t, buffer, n);
-    fclose(in);
-    LLVMFuzzerTestOneInput((const uint8_t *)text_str(&t), t.len);
-    if (is_jdf(path)) {
-        t.data[0] = DIALECT_PARSEC;
+    for (size_t i = 0; i < UTIL_COUNT(dialects); i++) {
+        text t = {0};
+        text_putc(&t, dialects[i]);
+        text_add(&t, bytes, len);
         LLVMFuzzerTestOneInput((const uint8_t *)text_str(&t), t.len);
+        text_free(&t);
     }
-    text_free(&t);
-    return 0;
-}
-
-static int replay(const char *path, unsigned *count)
-{
-    struct stat st;
-    if (stat(path, &st) != 0) {
-        perror(path);
-        return 1;
-    }
-    if (!S_ISDIR(st.st_mode)) {
-        ++*count;
-        return replay_file(path);
-    }
-    DIR *dir = opendir(path);
-    int failed = dir == NULL;
-    for (struct dirent *e; dir && (e = readdir(dir));) {
-        if (e->d_name[0] == '.')
-            continue;
-        char *name = util_alloc(strlen(path) + strlen(e->d_name) + 2);
-        sprintf(name, "%s/%s", path, e->d_name);
-        failed |= replay(name, count);
-        free(name);
-    }
-    if (dir)
-        closedir(dir);
-    return failed;
 }
 
 int main(int argc, char **argv)
 {
-    unsigned count = 0;
-    int failed = argc < 2;
-    for (int i = 1; i < argc; i++)
-        failed |= replay(argv[i], &count);
-    printf("%u inputs\n", count);
-    return failed || count == 0;
+    return replay_all(argc, argv, replay_one);
 }
 
 #endif

@@ -2,10 +2,10 @@
 # live.sh <seconds> <work dir> <fuzzer> <dir>...
 #
 # Lets a libFuzzer program search for some seconds, from the inputs below the directories: files
-# *.jdf, and those of a directory `corpus`. It fails on a crash, a leak or an input that takes
-# too long; that input is kept in <work dir>/found and tried first from then on. Everything is
-# written below <work dir>. One seed searches one way, farther where there is more time; DAGCC_TEST_SEED
-# chooses another (0: any).
+# *.jdf, or *.seq.c for a fuzzer of nests, and those of a directory `corpus`. It fails on a crash, a
+# leak or an input that takes too long; that input is kept in <work dir>/found and tried first from
+# then on. Everything is written below <work dir>. One seed searches one way, farther where there is
+# more time; DAGCC_TEST_SEED chooses another (0: any).
 set -euo pipefail
 seconds=$1 work=$2 fuzzer=$3
 shift 3
@@ -13,6 +13,10 @@ shift 3
 # slow or busy with other things.
 slowest=120
 
+case $fuzzer in
+*fuzz_seq*) kind='*.seq.c' ;; # as they are
+*) kind='*.jdf' ;;
+esac
 mkdir -p "$work/found"
 rm -rf "$work/seeds" "$work/corpus"
 mkdir "$work/seeds" "$work/corpus"
@@ -25,7 +29,7 @@ while IFS= read -r -d '' file; do
     *.jdf) { printf 0 && cat "$file"; } >"$work/seeds/$count" ;;
     *) cp "$file" "$work/seeds/$count" ;;
     esac
-done < <(find "$@" -type f \( -name '*.jdf' -o -path '*/corpus/*' \) -print0 | sort -z)
+done < <(find "$@" -type f \( -name "$kind" -o -path '*/corpus/*' \) -print0 | sort -z)
 if [ "$count" -eq 0 ]; then
     echo "live.sh: no inputs to begin with below: $*" >&2
     exit 1

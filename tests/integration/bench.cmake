@@ -25,6 +25,14 @@ add_executable(bench_bound "${PROJECT_SOURCE_DIR}/tools/bench/la/bound.c"
     $<TARGET_OBJECTS:dag_trace_file>)
 target_include_directories(bench_bound PRIVATE "${PROJECT_SOURCE_DIR}/runtime/trace/file")
 target_link_libraries(bench_bound PRIVATE dag_headers)
+if(TARGET dag_la) # small calls in a loop
+    add_executable(bench_small "${PROJECT_SOURCE_DIR}/tools/bench/small/small.c")
+    target_link_libraries(bench_small PRIVATE dag_la)
+    target_include_directories(bench_small PRIVATE
+        "${PROJECT_SOURCE_DIR}/kernels" "${PROJECT_SOURCE_DIR}/tools/bench/small") # templates
+    add_executable(bench_batch "${PROJECT_SOURCE_DIR}/tools/bench/small/batch.c")
+    target_link_libraries(bench_batch PRIVATE dag_la)
+endif()
 # The sanitizers have nothing to find in Python, and the programs are tests of their own.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_FOUND AND DAG_HAVE_MPI AND NOT DAG_SANITIZE)

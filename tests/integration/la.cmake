@@ -34,15 +34,37 @@ foreach(test IN LISTS DAG_ROUTINE_TESTS)
         LABELS sanitize)
 endforeach()
 
+# Batches, with each instruction set that the processor has.
+add_executable(batch_matrix la/batch_matrix.c)
+target_include_directories(batch_matrix PRIVATE "${PROJECT_SOURCE_DIR}/dsl-examples") # batch/lanes.h
+target_link_libraries(batch_matrix PRIVATE dag_la m)
+dag_add_mpi_test(batch_matrix_np1 NP 1 THREADS 1 COMMAND batch_matrix LABELS sanitize)
+dag_add_mpi_test(batch_matrix_avx2 NP 1 THREADS 1 COMMAND batch_matrix 1)
+dag_add_mpi_test(batch_matrix_plain NP 1 THREADS 1 COMMAND batch_matrix 0)
+dag_add_mpi_test(batch_matrix_threads NP 2 THREADS 2 COMMAND batch_matrix 2 few LABELS sanitize)
+
 foreach(name IN ITEMS api auxiliary)
     add_executable(la_${name} la/${name}.c)
     target_link_libraries(la_${name} PRIVATE dag_la m)
 endforeach()
 foreach(name IN ITEMS refine_matrix lu_hard error_bounds conditions
-        forward_bounds)
+        forward_bounds split_matrix)
     add_executable(${name} la/${name}.c)
     target_link_libraries(${name} PRIVATE dag_la m)
 endforeach()
+
+target_include_directories(split_matrix PRIVATE "${PROJECT_SOURCE_DIR}/tests/common")
+if(DAG_HAVE_MPI)
+    target_link_libraries(split_matrix PRIVATE dag_mpi)
+endif()
+
+set(hpl "${PROJECT_SOURCE_DIR}/dsl-examples/hpl")
+add_executable(hpl_matrix la/hpl_matrix.c "${hpl}/matrix.c")
+dag_add_jdf(hpl_matrix "${hpl}/hpl_fill.jdf")
+target_include_directories(hpl_matrix PRIVATE "${PROJECT_SOURCE_DIR}/dsl-examples")
+target_link_libraries(hpl_matrix PRIVATE dag_la m)
+dag_add_mpi_test(hpl_matrix NP 1 THREADS 2 COMMAND hpl_matrix)
+dag_add_mpi_test(hpl_matrix_np4 NP 4 THREADS 1 COMMAND hpl_matrix)
 
 # Products on grids of their own: those that have as many places as ranks, and fewer.
 add_executable(products la/products.c)
@@ -85,8 +107,14 @@ foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(conditions_full_np${np} NP ${np} THREADS 1 COMMAND conditions full
         LABELS full)
     dag_add_mpi_test(lu_hard_np${np} NP ${np} THREADS 1 COMMAND lu_hard)
+    dag_add_mpi_test(split_matrix_full_np${np} NP ${np} THREADS 1 COMMAND split_matrix full
+        LABELS full TIMEOUT 3600)
     dag_add_mpi_test(la_auxiliary_np${np} NP ${np} THREADS 1 COMMAND la_auxiliary)
 endforeach()
+foreach(np IN ITEMS 1 2 4)
+    dag_add_mpi_test(split_matrix_np${np} NP ${np} THREADS 1 COMMAND split_matrix)
+endforeach()
+dag_add_mpi_test(split_matrix_threads NP 2 THREADS 2 COMMAND split_matrix few LABELS sanitize)
 # Few right-hand sides over a network that is slow: in many groups, and in some of which each is large.
 foreach(rate IN ITEMS 1k 10M)
     foreach(program IN ITEMS lu potrf refine trtrs)
@@ -112,7 +140,8 @@ dag_add_mpi_test(gels_driver NP 2 THREADS 1 COMMAND dag_gels --m 120 --n 300 --n
 dag_add_mpi_test(blas3_matrix_chaos NP 4 THREADS 2 COMMAND blas3_matrix few
     ENVIRONMENT DAG_CHAOS=3)
 dag_add_mpi_test(la_auxiliary_threads NP 2 THREADS 2 COMMAND la_auxiliary LABELS sanitize)
-dag_add_mpi_test(potrf_matrix_three_threads NP 1 THREADS 3 COMMAND potrf_matrix small LABELS sanitize)
+dag_add_mpi_test(potrf_matrix_three_threads NP 1 THREADS 3 COMMAND potrf_matrix small LABELS sanitize
+    ENVIRONMENT DAG_DIRECT=off) # by tasks
 dag_add_mpi_test(la_api_threads NP 2 THREADS 2 COMMAND la_api LABELS sanitize)
 foreach(seed IN ITEMS 1 2)
     dag_add_mpi_test(la_api_chaos${seed} NP 3 THREADS ${seed} COMMAND la_api
@@ -167,10 +196,11 @@ set(driver_files_parts Files Saved RealMatrices)
 set(tiles_parts Tiles)
 set(reproducible_parts Reproducible)
 set(option_table_parts OptionTable)
+set(hpl_parts HplInput Hpl)
 if(NOT DAG_SANITIZE) # sanitizers take memory of their own
     list(APPEND driver_files_parts Memory)
 endif()
-foreach(script IN ITEMS drivers driver_files tiles reproducible option_table)
+foreach(script IN ITEMS drivers driver_files tiles reproducible option_table hpl)
     foreach(part IN LISTS ${script}_parts)
         string(TOLOWER la_drivers_${part} name)
         dag_add_script_test(${name}
@@ -181,3 +211,7 @@ foreach(script IN ITEMS drivers driver_files tiles reproducible option_table)
             ENVIRONMENT "MPI_ONLY=$<TARGET_FILE:la_mpi_only>")
     endforeach()
 endforeach()
+dag_add_script_test(la_drivers_hplfull
+    COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/la/hpl.py"
+        "${DAG_MPIRUN}" "$<TARGET_FILE_DIR:dag_posv>" ${most_ranks} "" HplFull
+    LABELS integration full PROCESSORS 2 TIMEOUT 3000)

@@ -8,6 +8,9 @@ if(TARGET dag_la AND DAG_HAVE_MPI)
             COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/counts.sh" "${DAG_MPIRUN}"
                 "$<TARGET_FILE:sim_counts>" ${np})
     endforeach()
+    dag_add_script_test(sim_hpl_bytes LABELS integration
+        COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/hpl_bytes.sh"
+            "$<TARGET_FILE:sim_counts>")
 else()
     dag_leave_out(sim_counts "MPI or BLAS is not part of this build")
 endif()

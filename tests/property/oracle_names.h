@@ -39,6 +39,7 @@
 #define dag_task_context oracle_dag_task_context
 #define dag_task_fail oracle_dag_task_fail
 #define dag_task_info oracle_dag_task_info
+#define dag_task_send_rows oracle_dag_task_send_rows
 #define dag_task_worker oracle_dag_task_worker
 #define dag_task_workspace oracle_dag_task_workspace
 #define dag_taskpool_free oracle_dag_taskpool_free

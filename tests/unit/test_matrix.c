@@ -392,13 +392,13 @@ START_TEST(pinned_once_with_devices)
     d.local = local;
     d.lld = 7;
     ck_assert_int_eq(dag_matrix_new(ctx, &d, &users), DAG_SUCCESS);
-    dagi_matrix_pin(own);
+    dagi_matrix_pin(&own->super);
     ck_assert_int_eq(own->pinned, 0); /* it could not be */
     fake_pinning = 1;
-    dagi_matrix_pin(own);
+    dagi_matrix_pin(&own->super);
     ck_assert_uint_eq(fake_pinned_bytes, own->bytes);
-    dagi_matrix_pin(own);
-    dagi_matrix_pin(users);
+    dagi_matrix_pin(&own->super);
+    dagi_matrix_pin(&users->super);
     ck_assert_uint_eq(fake_pinned_bytes, (7 * 5 + 5) * sizeof(double));
     ck_assert_int_eq(fake_pins, 2);
     dag_matrix_free(own);
@@ -406,10 +406,10 @@ START_TEST(pinned_once_with_devices)
     ck_assert_int_eq(fake_pins, 0);
     ck_assert_int_eq(dag_matrix_new(ctx, &d, &users), DAG_SUCCESS);
     dag_matrix copy = *users, view = *users;
-    view.whole = users;
-    dagi_matrix_pin(&copy); /* nobody would unpin what it had pinned */
+    view.super.whole = &users->super;
+    dagi_matrix_pin(&copy.super); /* nobody would unpin what it had pinned */
     ck_assert_int_eq(fake_pins, 0);
-    dagi_matrix_pin(&view);
+    dagi_matrix_pin(&view.super);
     ck_assert_int_eq(fake_pins, 1);
     dag_matrix_free(users);
     ck_assert_int_eq(fake_pins, 0);

@@ -71,6 +71,7 @@ if(TARGET dag_la) # one page for all drivers, under the name of each
             CONTENT ".so man1/dag_drivers.1\n")
         list(APPEND pages "${PROJECT_BINARY_DIR}/man/dag_${driver}.1")
     endforeach()
+    list(APPEND pages "${PROJECT_SOURCE_DIR}/docs/dag_hpl.1")
     install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 

@@ -265,6 +265,15 @@ static void put_directive(printer *p, const ast_item *item)
     end(p, r);
 }
 
+static void put_import(printer *p, const ast_import *x)
+{
+    begin(p, x->node.range, 0);
+    text_printf(p->out, "%%import %s ", x->prefix.text);
+    unparse_expr(p->file, x->path, p->out);
+    put_props(p, x->props);
+    end(p, x->node.range);
+}
+
 static void put_item(printer *p, const ast_item *item, int width)
 {
     switch (item->kind) {
@@ -273,6 +282,9 @@ static void put_item(printer *p, const ast_item *item, int width)
         break;
     case AST_ITEM_CLASS:
         put_class(p, item->u.cls);
+        break;
+    case AST_ITEM_IMPORT:
+        put_import(p, item->u.import);
         break;
     case AST_ITEM_CODE:
         put_code(p, item->u.code);
@@ -299,13 +311,18 @@ void unparse_file(const ast_file *file, text *out)
         out->data[--out->len] = '\0';
 }
 
-uint64_t unparse_hash(const ast_file *file)
+uint64_t unparse_hash(const ast_file *file, const ast_file *whole)
 {
     text source = {0};
     unparse_file(file, &source);
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < source.len; i++)
         hash = (hash ^ (unsigned char)source.data[i]) * UINT64_C(0x100000001b3);
+    for (size_t k = 0; k < whole->imports.n_inlined; k++) {
+        const char *bytes = src_bytes(whole->sources, whole->imports.inlined[k]);
+        for (size_t i = 0; i < src_len(whole->sources, whole->imports.inlined[k]); i++)
+            hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+    }
     text_free(&source);
     return hash;
 }

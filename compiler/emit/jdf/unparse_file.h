@@ -7,6 +7,6 @@
 
 void unparse_file(const ast_file *file, text *out);
 /* FNV-1a over that text. */
-uint64_t unparse_hash(const ast_file *file);
+uint64_t unparse_hash(const ast_file *file, const ast_file *whole);
 
 #endif

@@ -121,6 +121,7 @@ bool lex_unknown_directive(parse_ctx *p, src_range r, const char *word)
     util_guess_add(&g, "%option");
     util_guess_add(&g, "%assume");
     util_guess_add(&g, "%precision");
+    util_guess_add(&g, "%import");
     if (!g.best)
         return false;
     if (strcasecmp(g.best, word) == 0) {

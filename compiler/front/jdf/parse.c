@@ -171,6 +171,8 @@ bool parse_more(ast_file *ast, uint32_t file, diag *d)
     parse_ctx p = {.d = d, .sources = ast->sources, .file = file, .dialect = diag_get_dialect(d),
                    .ast = ast};
     bool ok = run(&p, src_bytes(ast->sources, file), src_len(ast->sources, file), TOK_START_FILE);
+    for (size_t i = 0; i < p.strings.n; i++)
+        parse_in_string(&p, p.strings.items[i]);
     for (size_t i = 0; i < p.codes.n; i++)
         read_inline(&p, p.codes.items[i]);
     free_context(&p);

@@ -61,7 +61,7 @@ static void parse_error(const src_range *where, parse_ctx *p, void *scanner, con
 %token <boolean> BOOL "on/off"
 %token NEW "NEW" NULL "NULL" SIMCOST "SIMCOST"
 %token BODY "BODY" BODY_TEXT "body text" EXTERN_C "extern \"C\" %{" INLINE_C "inline C"
-%token OPTION "%option" ASSUME "%assume" PRECISION "%precision" BAD_DIRECTIVE "unknown directive"
+%token OPTION "%option" IMPORT "%import" ASSUME "%assume" PRECISION "%precision" BAD_DIRECTIVE "unknown directive"
 %token EOL "end of line"
 %token IN "<-" OUT "->" RANGE ".."
 %token AND "&&" OR "||" EQ "==" NE "!=" LE "<=" GE ">=" SHL "<<" SHR ">>"
@@ -118,6 +118,8 @@ item
     | OPTION error
     | ASSUME expr                   { ast_add_assume(p->ast, @$, $2); }
     | ASSUME error
+    | IMPORT NAME STRING props_opt  { parse_import(p, @$, ast_ident_at($2, @2), $3, $4); }
+    | IMPORT error
     | PRECISION precisions EOL      { ast_add_precision(p->ast, src_join(@1, @2), $2); }
     | BAD_DIRECTIVE                 { p->ast->has_errors = true; }
     | EXTERN_C                      { parse_code(p, @$, @1); }

@@ -174,6 +174,13 @@ void parse_global(parse_ctx *p, src_range r, ast_ident name, ast_expr *value, as
     ast_add_global(p->ast, r, name, value, props);
 }
 
+void parse_import(parse_ctx *p, src_range r, ast_ident prefix, ast_expr *path, ast_props *props)
+{
+    if (p->dialect == DIALECT_PARSEC)
+        parse_report(p, CHECK_BAD_IMPORT, r, "%%import belongs to --std=dag");
+    ast_add_import(p->ast, r, prefix, path, props);
+}
+
 void parse_code(parse_ctx *p, src_range r, src_range code)
 {
     const char *bytes = src_text(p->sources, code);

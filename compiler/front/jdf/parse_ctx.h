@@ -70,6 +70,7 @@ ast_flow *parse_flow_bad_kind(parse_ctx *p, src_range r, ast_ident kind_word, as
 void parse_missing_colon(parse_ctx *p, const ast_call *placement);
 void parse_keyword_as_name(parse_ctx *p, src_range r);
 void parse_global(parse_ctx *p, src_range r, ast_ident name, ast_expr *value, ast_props *props);
+void parse_import(parse_ctx *p, src_range r, ast_ident prefix, ast_expr *path, ast_props *props);
 void parse_code(parse_ctx *p, src_range r, src_range code);
 
 #endif

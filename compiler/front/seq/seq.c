@@ -55,14 +55,19 @@ static uint32_t derive(const seq_file *f, verify_model *m)
 
 ast_file *seq_parse(src_set *sources, uint32_t file, diag *d, const seq_options *options)
 {
-    seq_file f = {
-        .sources = sources, .file = file, .d = d, .arena = arena_new(), .names = names_new()};
+    seq_file f = {.sources = sources,
+                  .file = file,
+                  .kernels_file = options->kernels,
+                  .d = d,
+                  .arena = arena_new(),
+                  .names = names_new()};
     /* One question here is about the whole nest; an edge of it is cheaper. */
     verify_options vo = {.max_operations = options->max_operations ? options->max_operations
                                                                    : 16 * VERIFY_MAX_OPERATIONS};
     ast_file *result = NULL;
     sema_info *sema = NULL;
-    ast_file *first = seq_read(&f) ? parse_first(&f, seq_write(&f, NULL), &sema) : NULL;
+    bool good = !options->tile || seq_read_tile_form(&f, options->tile);
+    ast_file *first = good && seq_read(&f) ? parse_first(&f, seq_write(&f, NULL), &sema) : NULL;
     if (first) {
         verify_model *m = verify_lift(first, sema, d, &vo, NULL);
         uint32_t made = derive(&f, m);

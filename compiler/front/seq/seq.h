@@ -8,6 +8,8 @@
 /* Where a graph comes from. */
 typedef struct seq_options {
     unsigned long max_operations; /* of isl, for each question; 0: the default */
+    const char *tile;             /* "addr(A, i, j)", how the nest names a tile; or NULL */
+    uint32_t kernels;             /* text with declarations of kernels; 0: none */
 } seq_options;
 
 /* Reads text number `file` of sources, derives the edges, and returns the tree of the graph; it

@@ -213,9 +213,7 @@ static void put_element(lines *l, const seq_edges_text *all, text *out)
         return;
     }
     const seq_argument *a = &l->f->calls[e->call]->args[e->param];
-    text_printf(out, "%s(", a->array);
-    text_add(out, src_text(l->f->sources, a->subscripts), src_range_len(a->subscripts));
-    text_putc(out, ')');
+    text_printf(out, "%s(%s)", a->array, a->subscripts);
 }
 
 static void put_memory(lines *l, const seq_edges_text *all, isl_set *when)
@@ -341,12 +339,11 @@ void seq_put_definitions(const seq_file *f, const seq_end *like, text *out)
     for (size_t i = c->n_items; i-- > 0;) {
         const seq_item *item = c->items[i];
         if (item->kind != SEQ_DEF ||
-            (!seq_mentions(f->sources, c->args[like->param].subscripts, item->name) &&
+            (!seq_says(c->args[like->param].subscripts, item->name) &&
              !seq_says(needed, item->name)))
             continue;
-        needed =
-            arena_printf(f->arena, "  %s = %.*s\n%s", item->name, (int)src_range_len(item->from),
-                         src_text(f->sources, item->from), needed);
+        needed = arena_printf(f->arena, "  %s = %s\n%s", item->name, seq_text_of(f, item->from),
+                              needed);
     }
     text_puts(out, needed);
 }
@@ -359,8 +356,7 @@ static bool put_relay(const seq_file *f, verify_model *m, seq_relay *r)
         text_printf(&params, i ? ", %s" : "%s", e->dims[i]);
     bool ok = seq_put_ranges(&locals, e->space, e->dims, e->n_dims, m->facts, f->arena);
     if (r->like) {
-        src_range at = f->calls[r->like->call]->args[r->like->param].subscripts;
-        text_add(&element, src_text(f->sources, at), src_range_len(at));
+        text_puts(&element, f->calls[r->like->call]->args[r->like->param].subscripts);
         seq_put_definitions(f, r->like, &locals);
     }
     isl_map *map = seq_name_in(isl_map_copy(r->element_of), e->dims, e->n_dims);

@@ -52,10 +52,16 @@ typedef struct seq_param {
     const char *name;
     src_range where;
     bool tile;
+    bool shape;        /* rows, columns or leading dimension of a tile, which the graph knows */
     seq_access access; /* of a tile */
     unsigned region;   /* of a tile: the bits of dag_region that it reads or changes */
     src_range type;    /* of a scalar */
 } seq_param;
+
+/* Another body of a kernel, for a kind of devices. */
+typedef struct seq_variant {
+    src_range kind, body;
+} seq_variant;
 
 typedef struct seq_kernel {
     const char *name;
@@ -65,13 +71,19 @@ typedef struct seq_kernel {
     size_t n_params;
     int at;                    /* the parameter it runs at, or -1 */
     src_range priority, flops; /* none: not given */
-    src_range body;            /* between the braces */
+    src_range body;            /* between the braces; none: it is declared only */
+    src_range signature;       /* between the parentheses */
+    seq_variant *variants;
+    size_t n_variants;
+    src_range device, implements; /* none: it is a kernel of its own, not a variant */
+    bool nothing;                 /* a call of it is no task */
     size_t n_calls;
 } seq_kernel;
 
-typedef enum seq_item_kind { SEQ_LOOP, SEQ_IF, SEQ_DEF } seq_item_kind;
+typedef enum seq_item_kind { SEQ_LOOP, SEQ_IF, SEQ_DEF, SEQ_TEMP } seq_item_kind;
 
-/* A construct around a call: a loop, a condition, an integer that was defined. */
+/* A construct around a call: a loop, a condition, an integer that was defined; a scalar that only
+ * bodies use. */
 typedef struct seq_item {
     seq_item_kind kind;
     const char *name;
@@ -80,13 +92,15 @@ typedef struct seq_item {
     bool strict;        /* the loop ends before `to` */
     long step;          /* negative: downwards */
     bool negate;        /* else */
+    src_range type;     /* of such a scalar */
 } seq_item;
 
 typedef struct seq_argument {
     src_range text;
-    const char *array;    /* of a tile */
-    src_range where;      /* its name */
-    src_range subscripts; /* the text between the parentheses */
+    const char *array;     /* of a tile */
+    src_range where;       /* its name */
+    src_range row, column; /* its subscripts */
+    const char *subscripts; /* both as the graph has them */
 } seq_argument;
 
 typedef struct seq_call {
@@ -95,6 +109,8 @@ typedef struct seq_call {
     src_range where;  /* NAME(...) */
     seq_item **items; /* from the outermost on */
     size_t n_items;
+    seq_item **temps; /* scalars that bodies may use, in order */
+    size_t n_temps;
     long *position; /* number among its neighbours, for each depth: 0 .. n_loops */
     size_t n_loops;
     seq_argument *args; /* one for each parameter of the kernel */
@@ -105,12 +121,22 @@ typedef struct seq_global {
     src_range where;
     const char *type;
     bool matrix, integer;
+    bool by_value;       /* a matrix whose members the nest reaches with '.' */
     const char *aligned; /* NULL: not said */
 } seq_global;
+
+/* How the nest names a tile: addr(A, i, j), whose first word is maybe a type of matrices. */
+typedef struct seq_tile_form {
+    const char *call, *type;
+    size_t n, array, row, column; /* its arguments, and the numbers of these among them */
+} seq_tile_form;
 
 typedef struct seq_file {
     src_set *sources;
     uint32_t file;
+    uint32_t kernels_file; /* 0: none */
+    seq_tile_form tile;    /* call NULL: none was given */
+    bool by_value;         /* some matrix is handed over by value */
     diag *d;
     arena *arena;
     names *names;
@@ -155,6 +181,16 @@ const seq_token *seq_omp_function(const seq_file *f, const seq_token *begin,
                                   const seq_token *pragma);
 /* Adds tiles and a priority to those of a '#pragma dag task', if there is one. */
 bool seq_read_omp_task(seq_file *f, seq_kernel *k, const seq_token *pragma);
+
+/* seq_tile.c: reads the form of --tile; false: it is wrong (reported). */
+bool seq_read_tile_form(seq_file *f, const char *form);
+/* A tile as the argument of a call, a cast before it or not: A(i, j), DAG_AT(A, i, j), or of the
+ * form; false: it is none of these. */
+typedef struct seq_tile_parts {
+    const seq_token *array, *row, *row_end, *column, *column_end;
+} seq_tile_parts;
+bool seq_tile_parts_of(const seq_file *f, const seq_token *t, const seq_token *stop,
+                       seq_tile_parts *p);
 
 bool seq_is_conditional(const seq_call *c);
 const seq_global *seq_find_global(const seq_file *f, const char *name);
@@ -216,6 +252,12 @@ typedef struct seq_edges_text {
 /* The graph; edges NULL: flows read and write memory. Returns the number of a new text, 0: too
  * large. */
 uint32_t seq_write(const seq_file *f, const seq_edges_text *edges);
+
+/* seq_util.c: does a body of the kernel mention the name, or its priority or its work? */
+bool seq_kernel_mentions(const seq_file *f, const seq_kernel *k, const char *name);
+
+/* seq_put.c: an expression as the graph has it. */
+const char *seq_text_of(const seq_file *f, src_range r);
 
 /* ---- edges (seq_flow.c, seq_edges.c) --------------------------------------------------------- */
 

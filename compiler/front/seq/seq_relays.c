@@ -235,7 +235,7 @@ static bool says_itself(const flows *w, const seq_end *end, int i, int k)
     for (int at = 0; at < (int)end->n_dims; at++)
         alone = alone &&
                 (at == i || at == k ||
-                 (!seq_mentions(w->f->sources, c->args[end->param].subscripts, end->dims[at]) &&
+                 (!seq_says(c->args[end->param].subscripts, end->dims[at]) &&
                   !seq_says(text_str(&defs), end->dims[at])));
     text_free(&defs);
     return alone;

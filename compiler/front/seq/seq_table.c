@@ -52,8 +52,8 @@ const diag_check seq_checks[] = {
 "one name would not be seen under the other, as it is when the nest runs serially. Change the bounds so\n"
 "that it does not happen, add a kernel for that case, or rule the case out with 'assume'.\n"},
 {"seq-unsupported", FATAL, FATAL, "a nest that dagcc does not understand yet",
-"Arrays inside the nest and bodies for devices are not understood in sequential nests yet.\n"
-"--emit=jdf prints the graph of the nest without them: add them there. And of a tile of which kernels\n"
+"Arrays inside the nest are not understood in sequential nests yet: make them parameters of the graph.\n"
+"And of a tile of which kernels\n"
 "change regions, each part is stored by the task that changed it last; where that is the diagonal\n"
 "alone, the region has no name: let a later kernel change LOWER or UPPER instead of the strict one.\n"},
 {"seq-undecided", FATAL, FATAL, "the edges of a nest could not be derived",

@@ -35,3 +35,12 @@ bool seq_is_conditional(const seq_call *c)
             return true;
     return false;
 }
+
+bool seq_kernel_mentions(const seq_file *f, const seq_kernel *k, const char *name)
+{
+    for (size_t i = 0; i < k->n_variants; i++)
+        if (seq_mentions(f->sources, k->variants[i].body, name))
+            return true;
+    return seq_mentions(f->sources, k->body, name) || seq_mentions(f->sources, k->priority, name) ||
+           seq_mentions(f->sources, k->flops, name);
+}

@@ -179,7 +179,7 @@ static void translate(frontend *f, text *out)
     diag_register(f->diag, plan_checks, plan_check_count);
     plan *p = plan_build(f->sema, &facts, "ring", f->diag);
     ck_assert_ptr_nonnull(p);
-    emit_options o = {.c_path = "ring.c", .h_base = "ring.h", .hash = unparse_hash(f->ast)};
+    emit_options o = {.c_path = "ring.c", .h_base = "ring.h", .hash = unparse_hash(f->ast, f->ast)};
     emit_c(p, &o, out);
     emit_header(p, out);
     plan_free(p);

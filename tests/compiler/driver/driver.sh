@@ -264,6 +264,16 @@ expect 0 -fsyntax-only --assume 'N > 2' guard.jdf
 [ "$(entries)" = 3 ] || fail "$(entries) entries, not three"
 XDG_CACHE_HOME=/proc/none expect 0 -fsyntax-only good.jdf; silent
 DAGCC_PROOF_CACHE=$work/own/cache expect 0 -fsyntax-only good.jdf; [ -d own/cache ] || fail "own cache"
+printf '%s\n' 'D [type = "dag_vector *"]' 'N [type = int]' 'T(k)' '  k = 0 .. N-1' ': D(k)' BODY END >lib.jdf
+printf '%s\n' 'D [type = "dag_vector *"]' 'N [type = int]' '%import a "lib.jdf"' >imports.jdf
+expect 0 --emit=c -MD -o d/x.c imports.jdf; says "lib.jdf" d/x.d; says "a_T" d/x.c
+expect 0 -fsyntax-only imports.jdf; silent
+ln -s lib.jdf tolib.c; cp lib.jdf before
+expect 2 --emit=c -o tolib.c imports.jdf; says "would overwrite lib.jdf, which imports.jdf imports"
+cmp -s lib.jdf before || fail "an imported file was overwritten"
+sed -i 's/: D(k)/: D(N-1-k)\nCTL c <- c T(k-1)/' lib.jdf    # proofs of what it was do not count
+expect 1 -fsyntax-only imports.jdf; says "lib.jdf:6"
+rm -f imports.h
 
 # ---- corrections
 cat >wrong.jdf <<'JDF'

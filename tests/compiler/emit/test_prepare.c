@@ -186,7 +186,7 @@ static void choices(int k)
     prepare(geadd_d_new(context, a, a, k, t, k, !k, 1, 1));
     prepare(gallery_d_new(context, a, k, !k, &shape));
     prepare(convert_new(context, &a->super, &a->super, TILES, TILES, k, !k, 1, 1));
-    prepare(laswp_p_d_new(context, stacks, &shape, (int64_t[]){0}, 1, 16, NB, k, 0));
+    prepare(laswp_p_d_new(context, stacks, &shape, &shape, (int)stacks->mt, (int64_t[]){0}, 1, 16, NB, k, 0));
 }
 
 static void products_and_factors(void)
@@ -205,9 +205,10 @@ static void products_and_factors(void)
     prepare(unmqr_C_d_new(context, tall, tall, tall, tall, &shape, P, STACKS, 1, 1, TILES, 0, 1));
     prepare(unmqr_N_d_new(context, tall, tall, tall, tall, &shape, P, STACKS, 1, 1, TILES, 0, 1, 0));
     for (int groups = 0; groups <= 1; groups++)
-        prepare(getrf_1_d_new(context, row, &each, &shape, TILES, 1, &each.super, &shape, NB,
+        prepare(getrf_1_d_new(context, row, &each, &shape, TILES, 1, 1, &each.super, &shape, NB,
                               groups ? TILES : 0));
-    prepare(getrf_p_d_new(context, stacks, &each, &shape, &shape, &shape, &shape, TILES, NB, NB, 1));
+    prepare(getrf_p_d_new(context, stacks, &each, &shape, &shape, &shape, &shape, &shape, (int)stacks->mt, TILES,
+                          NB, NB, 1));
     prepare(getrf_t_d_new(context, stacks, &each, &shape, &shape, &shape, P, STACKS, TILES, NB, NB,
                           1));
     prepare(laswp_1_d_new(context, row, (int64_t[]){0}, 1, 0));

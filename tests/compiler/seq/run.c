@@ -1,12 +1,14 @@
 /* A nest as a task graph against itself, run serially: the tiles are the same, bit for bit.
  *
- * NEST is the file, MAKE makes the pool, RUN is the nest, ARGS are their arguments. The pool
+ * NEST is the file, MAKE makes the pool, RUN is the nest, ARGS are their arguments, SERIAL_ARGS those
+ * of the nest where it takes others. The pool
  * works on matrices that are dealt to all ranks, the nest on matrices that lie on rank 0. Tasks
  * of OpenMP in it run on three threads where this is compiled for that. ORDER
  * and TILE_ROWS are the rows of a matrix and of a tile; CHECK is what the first matrix is
  * afterwards. */
 #include HEADER
 #include <dag/kernels.h>
+#include <dag/sequential.h>
 
 #include NEST
 
@@ -19,6 +21,9 @@
 #endif
 #ifndef TILE_ROWS
 #define TILE_ROWS 12
+#endif
+#ifndef SERIAL_ARGS
+#define SERIAL_ARGS ARGS
 #endif
 #ifndef CHECK
 #define CHECK ANYTHING
@@ -71,7 +76,7 @@ static void run_nest(dag_matrix *const *m)
     (void)A, (void)B, (void)C;
 #pragma omp parallel num_threads(3)
 #pragma omp single
-    RUN(ARGS);
+    RUN(SERIAL_ARGS);
 }
 
 /* Element (i, j) of what should be no more than rounding errors: A X - I where the lower triangle

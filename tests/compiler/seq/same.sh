@@ -32,6 +32,13 @@ same blas3/symm_R --assume '0 <= lower && lower <= 1'
 same qr/geqrf --assume 'TREE == 0'
 same cholesky/lauum --assume '0 <= lower && lower <= 1' --rename SQUARE.n=SQUARE.k
 
+# A nest of a tile library, with kernels that are declared elsewhere.
+here=$(dirname "$0")
+"$dagcc" --same "$examples/cholesky/potrf_L.jdf" "$here/library/potrf_tiles.seq.c" \
+    --kernels "$here/library/kernels.h" --tile 'tl_addr(tl_desc A, i, j)' \
+    --rename POTRF=tl_potrf,TRSM=tl_trsm,HERK=tl_syrk,GEMM=tl_gemm ||
+    { echo "FAIL potrf_tiles"; failures=$((failures + 1)); }
+
 # One that is another graph is seen to be: then the ones above say something.
 "$dagcc" --same "$examples/blas3/trtri.jdf" "$examples/sequential/lauum.seq.c" 2>/dev/null
 [[ $? -eq 1 ]] || { echo "FAIL trtri and lauum are one graph"; failures=$((failures + 1)); }

@@ -3,16 +3,15 @@
  *
  * Built with libFuzzer it searches by itself; otherwise its main replays the files and directories
  * named on the command line. The first byte of an input chooses the dialect, and whether the file is
- * proven or compared with itself: then nothing may differ.
+ * proven or compared with itself: then nothing may differ. What stands behind a byte 0x1e is another
+ * file, import.jdf, which the first may import.
  */
 #include "driver/frontend.h"
 #include "verify/exhaust.h"
 #include "verify/verify.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -73,7 +72,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     frontend_init(&f, data[0] & 1 ? DIALECT_PARSEC : DIALECT_DAG);
     diag_register(f.diag, verify_checks, verify_check_count);
     diag_set_max_errors(f.diag, 0);
-    if (frontend_parse(&f, "fuzz.jdf", bytes, size - 1, &error)) {
+    const char *behind = memchr(bytes, 0x1e, size - 1);
+    size_t len = behind ? (size_t)(behind - bytes) : size - 1;
+    if (behind)
+        src_add(f.sources, "import.jdf", behind + 1, size - 2 - len);
+    if (frontend_parse(&f, "fuzz.jdf", bytes, len, &error)) {
         frontend_analyse(&f);
         if (diag_errors(f.diag) == 0 && data[0] & 2) {
             check_same(&f, bytes, size - 1, data[0] & 4);
@@ -89,49 +92,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef DAGCC_LIBFUZZER
 
-static void replay_file(const char *path)
-{
-    const char *error;
-    static const unsigned char ways[] = {0, 1, 2};   /* proven, then compared */
-    for (size_t i = 0; i < UTIL_COUNT(ways); i++) {
-        src_set *set = src_set_new();
-        uint32_t file = src_add_file(set, path, &error);
-        if (file) {
-            size_t len = src_len(set, file);
-            uint8_t *data = util_alloc(len + 1);
-            data[0] = ways[i];
-            memcpy(data + 1, src_bytes(set, file), len);
-            LLVMFuzzerTestOneInput(data, len + 1);
-            free(data);
-        }
-        src_set_free(set);
-    }
-}
+#include "../../fuzz/replay.h"
 
-static void replay(const char *path)
+/* Proven, then compared. */
+static void replay_one(const char *path, const char *bytes, size_t len)
 {
-    struct stat st;
-    DIR *dir = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? opendir(path) : NULL;
-    if (!dir) {
-        replay_file(path);
-        return;
-    }
-    for (struct dirent *e; (e = readdir(dir));) {
-        if (e->d_name[0] == '.')
-            continue;
+    (void)path;
+    for (char way = 0; way <= 2; way++) {
         text t = {0};
-        text_printf(&t, "%s/%s", path, e->d_name);
-        replay(text_str(&t));
+        text_putc(&t, way);
+        text_add(&t, bytes, len);
+        LLVMFuzzerTestOneInput((const uint8_t *)text_str(&t), t.len);
         text_free(&t);
     }
-    closedir(dir);
 }
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        replay(argv[i]);
-    return 0;
+    return replay_all(argc, argv, replay_one);
 }
 
 #endif

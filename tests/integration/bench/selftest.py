@@ -13,7 +13,7 @@ BENCH, BUILD = Path(sys.argv[1]), sys.argv[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(BENCH))
 
-from harness import cli, environment, figures, measure, report, stats  # noqa: E402
+from harness import against, cli, environment, figures, measure, report, stats  # noqa: E402
 
 
 def check(what, got, want):
@@ -60,6 +60,31 @@ def comparison():
     table = report.table(result)
     for text in ("gone is absent: not installed (package libgone)", "**missed**", "2.00x"):
         check(f"'{text}' in the table", text in table, True)
+
+
+def other_build():
+    """Points are matched by name; one that is slower gets rounds that decide; a difference is not judged."""
+    def build(values, x):
+        taken = {}
+
+        def take(p):
+            taken[p.x] = taken.get(p.x, 0) + 1
+            return values(p.x, taken[p.x])
+        return [figures.Figure("f", "F", "ns", [figures.Point(n, goals=[("value", 1)]) for n in x],
+                               [figures.Contestant("ours", take), figures.Contestant("peer", take)])]
+
+    ours = {"same": 10, "slow": 30, "late": 30, "less than nothing": -1}
+    new = build(lambda x, n: 20 if x == "late" and n > 4 else ours[x], [*ours, "new"])
+    old = build(lambda x, _: 20 if x != "same" else 10, [*ours, "gone"])
+    figure, = against.beside(new, old)
+    result = list(measure.run_figure(figure, 3))[-1]
+    check("points of both", [p["x"] for p in result["points"]], list(ours))
+    check("two builds", list(result["points"][0]["values"]), ["ours", against.NAME])
+    check("slower at first", [against.slower(p) for p in result["points"]], [False, True, True, False])
+    against.decide(figure, result, None)
+    lines, bad = against.verdict([result])
+    check("slower in the end", (bad, lines[0][:15], result["points"][2]["values"]["ours"]["n"]),
+          (1, "slower: f: slow", against.MORE))
 
 
 def earlier():
@@ -113,11 +138,13 @@ def run(group, only, points):
 def main():
     statistics()
     comparison()
+    other_build()
     earlier()
     document()
     run("tasks", "^overhead/(random|stencil) 1|^metg/stencil 1",
         ["overhead/random 1 thr", "overhead/stencil 1 thr", "metg/stencil 1 thr"])
     run("comm", "^hop/8 B|^waiting/2", ["hop/8 B", "waiting/2 ranks"])
+    run("small", "^small_potrf/20 d", ["small_potrf/20 d 1 thr"])
     run("compile", "^lines/|^front-end", ["lines/cholesky/potrf_L", "front-end/many classes"])
     r = subprocess.run([str(BENCH / "run"), "nothing"], stderr=subprocess.PIPE, text=True,
                        check=False)

@@ -357,10 +357,10 @@ class Saved(Dense):
             self.near("X.mtx", "Z.mtx", 1e-9)
         self.bad(3, "nothing to write", "dag_getrf", "--pivoting", "none", "--pivots", self.path("P.mtx"))
         self.bad(3, "it needs --rhs", "dag_trtrs", "--pivots", self.path("P.mtx"))
-        self.bad(1, "pivots are one column, there are 2", "dag_trtrs", "--n", 50, "--rhs",
+        self.bad(1, "a file of pivots has one column of whole numbers", "dag_trtrs", "--n", 50, "--rhs",
                  self.path("B.mtx"), "--pivots", self.path("B.mtx"))
         zeros = self.file("%%MatrixMarket matrix array real general\n50 1\n" + "0\n" * 50, "zeros.mtx")
-        self.bad(1, "number 1 is 0; a pivot is a row from there to the last", "dag_trtrs", "--n", 50, "--rhs",
+        self.bad(1, "pivot 1 is 0; it must be a row from 1 to 50", "dag_trtrs", "--n", 50, "--rhs",
                  self.path("B.mtx"), "--pivots", zeros)
         self.bad(1, "have 50 rows, the matrix has 30", "dag_trtrs", "--n", 30, "--rhs",
                  self.path("B.mtx"), "--pivots", self.path("P.mtx"))

@@ -6,7 +6,7 @@
  * One launch on R ranks runs every case whose grid has R places. Factors are gathered, multiplied
  * out in the plain way and compared with the rows of the original in the order of the pivots; these
  * are compared with LAPACK's, but those of a tournament only where it has one stack. Exchanges of
- * rows are made and undone. Matrices that are singular or hold a NaN end as in LAPACK, on all ranks
+ * rows are made and undone, and made in factors that were left unexchanged. Matrices that are singular or hold a NaN end as in LAPACK, on all ranks
  * alike.
  */
 #include <dag/kernels.h>
@@ -265,6 +265,38 @@ static void solve(dag_context *ctx, const test_case *c, dag_matrix *F, const int
     free(x);
 }
 
+/* Factors whose earlier block columns are not exchanged are F, once they are. */
+static void leave(dag_context *ctx, test_case c, dag_matrix *F, const int64_t *ipiv)
+{
+    dag_matrix *A = NULL;
+    size_t item = dag_precision_size(c.prec), bytes = (size_t)(c.m * c.n) * item;
+    int64_t k = c.m < c.n ? c.m : c.n, ld = c.m > 0 ? c.m : 1, info = -1;
+    int64_t *own = calloc((size_t)(k + 1), sizeof(*own));
+    char *a = calloc(bytes + 1, 1), *f = calloc(bytes + 1, 1);
+    c.options.unexchanged = 1;
+    if (check(ctx, &c, "make", make(ctx, &c, 0, &A)) &&
+        check(ctx, &c, "getrf, unexchanged", dag_getrf_with(ctx, A, own, &c.options, &info)) &&
+        check(ctx, &c, "gather", dag_matrix_gather(A, a, ld)) &&
+        check(ctx, &c, "gather", dag_matrix_gather(F, f, ld)) && dag_rank(ctx) == 0) {
+        for (int64_t j = 0; j < c.n; j++)
+            for (int64_t r = (j / c.nb + 1) * c.nb; r < k; r++) {
+                char t[16], *x = a + (size_t)(r + j * c.m) * item;
+                char *y = a + (size_t)(ipiv[r] - 1 + j * c.m) * item;
+                memcpy(t, x, item);
+                memmove(x, y, item);
+                memcpy(y, t, item);
+            }
+        if (info != 0 || memcmp(own, ipiv, (size_t)k * sizeof(*own)) != 0)
+            fail(ctx, &c, "other pivots where nothing is exchanged", (double)info);
+        if (memcmp(a, f, bytes) != 0)
+            fail(ctx, &c, "other factors where nothing is exchanged", 0);
+    }
+    dag_matrix_free(A);
+    free(own);
+    free(a);
+    free(f);
+}
+
 static void run_case(dag_context *ctx, const test_case *c)
 {
     dag_matrix *A = NULL;
@@ -276,6 +308,7 @@ static void run_case(dag_context *ctx, const test_case *c)
             fail(ctx, c, "info", (double)info);
         judge(ctx, c, A, 0, ipiv);
         exchange(ctx, c, ipiv);
+        leave(ctx, *c, A, ipiv);
         if (c->m == c->n) {
             solve(ctx, c, A, ipiv, DAG_NO_TRANS);
             solve(ctx, c, A, ipiv, cases % 2 ? DAG_TRANS : DAG_CONJ_TRANS);
@@ -392,7 +425,9 @@ static void refusals(dag_context *ctx)
         fail(ctx, &c, "no place for the pivots on one rank was taken", 0);
     if (dag_getrf_with(ctx, A, ipiv, &(dag_lu_options){.pivoting = (dag_pivoting)2}, &info) !=
             DAG_ERR_ARG ||
-        dag_getrf_with(ctx, A, ipiv, &(dag_lu_options){.stack = -1}, &info) != DAG_ERR_ARG)
+        dag_getrf_with(ctx, A, ipiv, &(dag_lu_options){.stack = -1}, &info) != DAG_ERR_ARG ||
+        dag_getrf_with(ctx, A, ipiv, &(dag_lu_options){.unexchanged = 2}, &info) != DAG_ERR_ARG ||
+        dag_gesv_with(ctx, A, ipiv, A, &(dag_lu_options){.unexchanged = 1}, &info) != DAG_ERR_ARG)
         fail(ctx, &c, "options that mean nothing were taken", 0);
     ipiv[3] = 9;
     if (dag_laswp(ctx, A, 4, ipiv, 0) != DAG_ERR_ARG)

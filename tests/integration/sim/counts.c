@@ -1,6 +1,6 @@
 /* Messages, bytes and tasks of all pools of a few routines, all ranks together. Played by a simulation they
- * are the same as when ranks have really run: counts.sh compares. `sim_counts ROUTINE N NB` runs one alone,
- * and says how many seconds it has taken: tools/sim/against_simgrid.py. */
+ * are the same as when ranks have really run: counts.sh compares. `sim_counts ROUTINE N NB [P Q [AHEAD]]` runs one
+ * alone, and says how many seconds it has taken: tools/sim/against_simgrid.py. */
 #include <dag/la.h>
 
 #include <inttypes.h>
@@ -34,10 +34,13 @@ static void must(dag_status status)
     exit(1);
 }
 
+static int grid_rows, grid_columns, ahead; /* process grid, look-ahead of LU; 0 = as routines have it */
+
 static dag_matrix *matrix(int64_t m, int64_t n, int64_t nb, dag_layout layout)
 {
     dag_matrix *a;
-    const dag_matrix_desc desc = {.prec = DAG_D, .m = m, .n = n, .mb = nb, .nb = nb, .layout = layout};
+    const dag_matrix_desc desc = {.prec = DAG_D, .m = m, .n = n, .mb = nb, .nb = nb, .p = grid_rows, .q = grid_columns,
+                                  .layout = layout};
     must(dag_matrix_new(ctx, &desc, &a));
     return a;
 }
@@ -79,14 +82,47 @@ static void cholesky(int64_t n, int64_t nb)
     dag_matrix_free(a);
 }
 
-static void lu(int64_t n, int64_t nb, dag_pivoting pivoting, const char *what)
+static double share(int64_t rows, int64_t p, int64_t ranks) /* as rows.h deals them out in simulated runs */
+{
+    return (double)(rows * (p + 1) / ranks - rows * p / ranks);
+}
+
+/* Rows that leave the top of a panel for another process row depend on the pivots, and as many come up
+ * from there. The bytes that a simulated run takes for likely beyond what they are: once in block columns
+ * behind the panel, where what goes up reaches all, and twice in those before it. */
+static double surplus(const dag_matrix *a, const int64_t *ipiv, int behind, int before)
+{
+    double bytes = 0;
+    int64_t *row = malloc((size_t)a->m * sizeof *row);
+    for (int64_t top = 0, k = 0; top < a->m; top += a->nb, k++) {
+        int64_t end = top + a->nb < a->m ? top + a->nb : a->m;
+        double rows = (double)(end - top) - share(end - top, k % a->p, a->p);
+        for (int64_t i = 0; i < a->m; i++)
+            row[i] = i;
+        for (int64_t i = top; i < end; i++) {
+            int64_t t = row[i];
+            row[i] = row[ipiv[i] - 1];
+            row[ipiv[i] - 1] = t;
+        }
+        for (int64_t i = end; i < a->m; i++)
+            rows -= row[i] < end && i / a->nb % a->p != k % a->p;
+        bytes += rows * (double)(behind * (a->n - end) + 2 * before * top) * sizeof(double);
+    }
+    free(row);
+    return bytes;
+}
+
+static void lu(int64_t n, int64_t nb, dag_pivoting pivoting, int unexchanged, const char *what)
 {
     int64_t info, *ipiv = malloc((size_t)n * sizeof *ipiv);
     dag_matrix *a = matrix(n, n, nb, DAG_LAYOUT_SLAB);
-    const dag_lu_options options = {.pivoting = pivoting};
+    const dag_lu_options options = {.pivoting = pivoting, .unexchanged = unexchanged,
+                                    .lookahead = ahead};
     must(dag_plrnt(ctx, a, 1));
     start();
     must(dag_getrf_with(ctx, a, ipiv, &options, &info));
+    if (!dag_simulated(ctx) && dag_rank(ctx) == 0)
+        total[1] += surplus(a, ipiv, pivoting == DAG_PIVOT_PARTIAL, !unexchanged);
     say(what);
     dag_matrix_free(a);
     free(ipiv);
@@ -136,7 +172,9 @@ static int one(const char *routine, int64_t n, int64_t nb)
     if (strcmp(routine, "cholesky") == 0)
         cholesky(n, nb);
     else if (strcmp(routine, "lu") == 0)
-        lu(n, nb, DAG_PIVOT_PARTIAL, routine);
+        lu(n, nb, DAG_PIVOT_PARTIAL, 0, routine);
+    else if (strcmp(routine, "unexchanged") == 0)
+        lu(n, nb, DAG_PIVOT_PARTIAL, 1, routine);
     else if (strcmp(routine, "nopiv") == 0)
         lu_without_pivots(n, nb);
     else if (strcmp(routine, "qr") == 0)
@@ -152,8 +190,9 @@ static void all(void)
 {
     cholesky(700, 48);
     cholesky(900, 200); /* tiles above what a segment has */
-    lu(300, 32, DAG_PIVOT_PARTIAL, "lu");
-    lu(300, 32, DAG_PIVOT_TOURNAMENT, "lu with tournaments");
+    lu(300, 32, DAG_PIVOT_PARTIAL, 0, "lu");
+    lu(300, 32, DAG_PIVOT_PARTIAL, 1, "lu, unexchanged");
+    lu(300, 32, DAG_PIVOT_TOURNAMENT, 0, "lu with tournaments");
     lu_without_pivots(500, 48);
     qr(500, 300, 32);
     product(400, 16); /* tiles that travel within messages */
@@ -167,7 +206,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "counts: %s\n", why);
         return 1;
     }
-    if (argc == 4)
+    if (argc > 5) {
+        grid_rows = atoi(argv[4]);
+        grid_columns = atoi(argv[5]);
+        ahead = argc > 6 ? atoi(argv[6]) : 0;
+    }
+    if (argc >= 4)
         status = one(argv[1], atoll(argv[2]), atoll(argv[3]));
     else
         all();

@@ -4,7 +4,7 @@ set -euo pipefail
 for shape in scatter ring hier auto; do
     real=$(DAG_BCAST=$shape "$1" -np "$3" --timeout 100 --threads 1 "$2")
     played=$(DAG_BCAST=$shape DAG_SIMULATE=$3 "$2")
-    if [ "$(wc -l <<<"$real")" -lt 7 ] || [ "$real" != "$played" ]; then
+    if [ "$(wc -l <<<"$real")" -lt 8 ] || [ "$real" != "$played" ]; then
         printf 'broadcasts %s, really run:\n%s\nsimulated:\n%s\n' "$shape" "$real" "$played"
         exit 1
     fi

@@ -5,7 +5,7 @@
  *   test_loop time TILES   what a task on a device costs that takes no time itself
  * One line per case; the exit status counts those that went wrong.
  */
-#include "lasting_mpi.h"
+#include "../../common/lasting_mpi.h"
 #include "loop_backend.h"
 #include "mix.h"
 

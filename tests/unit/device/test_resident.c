@@ -5,7 +5,7 @@
  *   test_resident random FIRST COUNT
  * One line per case; the exit status counts those that went wrong.
  */
-#include "lasting_mpi.h"
+#include "../../common/lasting_mpi.h"
 #include "loop_backend.h"
 #include "mix.h"
 
@@ -16,6 +16,7 @@
 
 #include <dag/dag.h>
 #include <dag/matrix.h>
+#include <dag/view.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,6 +293,40 @@ static void refused(void)
     stop(&x);
 }
 
+/* Views: as another view the matrix comes home first, by itself, and pools on it wait for each other though
+ * nobody waits in between. */
+static void viewed(void)
+{
+    const loop_options loop = {.devices = 2, .memory = (size_t)2 << 20, .seed = 9};
+    uint64_t once, both = twice(0, &once);
+    world x = start(&loop, "2", "0");
+    dag_matrix *whole = x.m, view, two;
+    dag_view_top(whole, whole->m, whole->n, &view);
+    dag_view_top(whole, whole->m, 2 * TILE, &two);
+    dag_resident_begin(x.ctx, &whole->super, DAG_RESIDENT_DEFERRED);
+    expect(run(&x, CHOL, ALL_THERE) == DAG_SUCCESS, "views: the matrix");
+    x.m = &view;
+    expect(run(&x, CHOL, ALL_THERE) == DAG_SUCCESS && sum(whole) == both, "views: then a view");
+    x.m = whole;
+    uint64_t salt = 0;
+    dag_matrix_each_local(whole, fill, &salt);
+    dag_taskpool *pool[2] = {graph(&x, CHOL, ALL_THERE)};
+    x.m = &view;
+    pool[1] = graph(&x, CHOL, ALL_THERE);
+    x.m = whole;
+    expect(dag_add(x.ctx, pool[0]) == DAG_SUCCESS && dag_add(x.ctx, pool[1]) == DAG_SUCCESS &&
+               dag_wait(pool[1]) == DAG_SUCCESS && dag_wait(pool[0]) == DAG_SUCCESS,
+           "views: one behind the other");
+    dag_taskpool_free(pool[0]);
+    dag_taskpool_free(pool[1]);
+    expect(sum(whole) == both, "views: in order");
+    pool[0] = loop_share_new(x.ctx, whole, &two, ALL_THERE);
+    expect(dag_run(x.ctx, pool[0]) == DAG_ERR_STATE && strstr(dag_message(x.ctx), "dag_resident_drop"),
+           "views: both in one pool");
+    expect(dag_resident_end(x.ctx, &whole->super) == DAG_SUCCESS && sum(whole) == both, "views: the end");
+    stop(&x);
+}
+
 /* Elements of another shape at addresses of which devices have copies. */
 static void reshaped(void)
 {
@@ -532,6 +567,7 @@ int main(int argc, char **argv)
         left_alone(0);
         left_alone(1);
         refused();
+        viewed();
         reshaped();
         nested();
         replaced();

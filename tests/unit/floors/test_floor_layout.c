@@ -163,8 +163,8 @@ START_TEST(the_port_is_told)
         if (with)
             atomic_store(&dagi_layout_port_used, &port);
         ck_assert_int_eq(dag_matrix_new(ctx, &desc, &a), DAG_SUCCESS);
-        dagi_matrix_pin(a);
-        dagi_matrix_pin(a); /* once */
+        dagi_matrix_pin(&a->super);
+        dagi_matrix_pin(&a->super); /* once */
         ck_assert_int_eq(pins, with);
         dag_matrix_free(a);
         ck_assert_int_eq(pins, 0);

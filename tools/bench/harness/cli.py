@@ -9,10 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import measure, plot, report
+from . import against, measure, plot, report
 from .environment import ROOT, Environment
 
-GROUPS = ["tasks", "la", "comm", "compile"]
+GROUPS = ["tasks", "la", "small", "comm", "compile"]
 ROUNDS = {"full": 15, "quick": 5, "tiny": 1}
 
 
@@ -22,7 +22,7 @@ def parse():
         "alternating runs, medians with 95 %% intervals, ratios. Writes GROUP.json, GROUP.md and a "
         "plot per figure into build/bench.")
     p.add_argument("groups", nargs="*", default=["all"], metavar="GROUP",
-                   help="tasks, la, comm, compile or all (default)")
+                   help="tasks, la, small, comm, compile or all (default)")
     p.add_argument("--quick", action="store_true", help="fewer rounds and smaller problems")
     p.add_argument("--tiny", action="store_true",
                    help="show that it works: one round of the smallest problems")
@@ -34,6 +34,8 @@ def parse():
     p.add_argument("--list", action="store_true", help="name the points and measure nothing")
     p.add_argument("--build", help="use this build directory as it is; without it, build/ is "
                    "configured and built")
+    p.add_argument("--against", metavar="BUILD", help="only dagcc, beside another build of it, as it "
+                   "is: an older tree's, built with the same options; exit status 1 if a point is slower")
     p.add_argument("--out", help="directory for results (default: bench in the build directory)")
     p.add_argument("--doc", metavar="FILE", help="also put the tables into this file, between "
                    "'<!-- bench GROUP -->' and '<!-- end GROUP -->'")
@@ -86,7 +88,12 @@ def save(name, figures, env):
     (env.out / f"{name}.json").write_text(json.dumps(document(name, figures, env), indent=1) + "\n")
 
 
-def run_group(name, module, env, args):
+def figures_of(module, env, before):
+    return against.beside(module.figures(env), module.figures(before)) if before \
+        else module.figures(env)
+
+
+def run_group(name, module, env, before, args):
     """[(figure, result)]. The file is written after each point, so that a run that is broken off has
     not been in vain."""
     rounds = args.rounds or ROUNDS[env.mode]
@@ -97,19 +104,22 @@ def run_group(name, module, env, args):
     if args.only and file.exists():
         old = {f["name"]: f for f in json.loads(file.read_text())["figures"]}
     results = []
-    for figure in module.figures(env):
+    for figure in figures_of(module, env, before):
         every = [(p.x, p.series) for p in figure.points]
         figure.points = [p for p in figure.points if wanted.search(f"{figure.name}/{p.label()}")]
         if args.list:
             print("\n".join(f"{name}: {figure.name}/{p.label()}" for p in figure.points))
             continue
-        before = old.pop(figure.name, None)
-        if before:
-            results.append((figure, before))
+        earlier = old.pop(figure.name, None)
+        if earlier:
+            results.append((figure, earlier))
         for new in measure.run_figure(figure, rounds, probe):
             if results and results[-1][0] is figure:
                 results.pop()
-            results.append((figure, with_earlier(before, new, every)))
+            results.append((figure, with_earlier(earlier, new, every)))
+            save(name, [r for _, r in results] + list(old.values()), env)
+        if before and figure.points:
+            against.decide(figure, results[-1][1], probe)
             save(name, [r for _, r in results] + list(old.values()), env)
     return results
 
@@ -170,13 +180,15 @@ def main():
     where = Path(args.build or ROOT / "build").resolve()
     if not args.build and not args.list:
         build({t for m in modules.values() if m for t in m.TARGETS})
-    env = Environment(where, Path(args.out or where / "bench").resolve(), mode)
+    out = Path(args.out or where / ("against" if args.against else "bench")).resolve()
+    env = Environment(where, out, mode)
+    before = Environment(Path(args.against).resolve(), out / against.NAME, mode) if args.against else None
     status = 0
     for g, module in modules.items():
         if not module:
             measure.note(f"bench: group {g} is not in this tree")
             continue
-        results = run_group(g, module, env, args)
+        results = run_group(g, module, env, before, args)
         if args.list:
             continue
         if not results:
@@ -184,4 +196,8 @@ def main():
             status = 1
             continue
         write(g, results, env, args)
+        if before:
+            lines, slower = against.verdict([r for _, r in results])
+            print("\n".join(f"{g}: {line}" for line in lines))
+            status |= slower > 0
     return status

@@ -9,9 +9,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 
 
+def source_of(build):
+    """The tree that a build directory was configured for, as CMake noted it there."""
+    key = "CMAKE_HOME_DIRECTORY:INTERNAL="
+    try:
+        for line in open(build / "CMakeCache.txt", encoding="utf-8"):
+            if line.startswith(key):
+                return Path(line[len(key):].strip())
+    except OSError:
+        pass
+    return ROOT
+
+
 class Environment:
     """
-    root      the source tree
+    root      the source tree of the build
     build     the build directory of dagcc
     out       where results go; programs of contestants into out/bin
     mode      'full', 'quick' or 'tiny' (the self-test: shows that all works, no figures)
@@ -19,8 +31,8 @@ class Environment:
     """
 
     def __init__(self, build, out, mode):
-        self.root = ROOT
         self.build = Path(build)
+        self.root = source_of(self.build)
         self.out = Path(out)
         self.mode = mode
         self.programs = {}

@@ -2,11 +2,19 @@
 
 #define A(i, j) DAG_AT(A, i, j)
 
-#pragma dag task in(T) inout(C) device(CUDA)
+#pragma dag task in(T) inout(C)
 static void UPDATE(DAG_TILE_IN(T), DAG_TILE(C))
 {
     C[0] += T[0];
 }
+
+#ifdef DAG_JDF_H
+#pragma dag task device(CUDA)
+static void dev_UPDATE(DAG_TILE_IN(T), DAG_TILE(C))
+{
+    launch(dag_queue, T, C);
+}
+#endif
 
 #pragma dag graph assume(A->nt >= 1)
 static void nest(dag_matrix *A)

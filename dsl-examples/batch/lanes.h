@@ -1,0 +1,43 @@
+/*
+ * Small matrices of equal sizes side by side in the lanes of vectors: element (i, j) of several of them is
+ * one vector, so that a factorisation takes as many instructions as one of a single matrix.
+ *
+ * Where a number asks for care that others do not (a pivot whose reciprocal overflows, squares out of
+ * range) the functions return false and have written nothing; the caller then takes the matrices one by one.
+ */
+#ifndef BATCH_LANES_H
+#define BATCH_LANES_H
+
+#include <dag/types.h>
+
+#include <stdbool.h>
+
+enum { LANES_ORDER = 16 /* rows and columns at most */, LANES_MOST = 16 /* matrices at most */ };
+
+/* Matrices of m rows and n columns with one leading dimension each. */
+typedef struct lanes_of {
+    int count; /* of matrices, from 1 to what the table says; the same in all arguments of a call */
+    int m, n;
+    void *at[LANES_MOST];
+    int64_t ld[LANES_MOST];
+} lanes_of;
+
+typedef struct lanes_table {
+    int lanes; /* matrices that one call takes at most */
+    bool (*potrf)(dag_uplo uplo, const lanes_of *A, int64_t *const *info);
+    bool (*getrf)(const lanes_of *A, int64_t *const *ipiv, int64_t *const *info);
+    bool (*geqrf)(const lanes_of *A, void *const *tau);
+    bool (*trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, dag_dcomplex alpha,
+                 const lanes_of *A, const lanes_of *B);
+    bool (*posv)(dag_uplo uplo, const lanes_of *A, const lanes_of *B, int64_t *const *info);
+    bool (*gesv)(const lanes_of *A, int64_t *const *ipiv, const lanes_of *B, int64_t *const *info);
+} lanes_table;
+
+/* Those for this processor. */
+const lanes_table *dagi_lanes(dag_precision prec);
+
+/* Keeps to instruction sets up to a level: 0 vectors of 16 bytes, 1 AVX2, 2 AVX-512. Returns the level
+ * then used. For tests, before any batch runs. */
+int dagi_lanes_limit(int level);
+
+#endif

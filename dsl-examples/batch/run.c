@@ -1,0 +1,294 @@
+/* Batches: how they are divided, and what is done with each matrix. */
+#include "batch/batch.h"
+#include "batch/lanes.h"
+
+#include <dag/kernels.h>
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+dagi_array batch_matrix(const dag_batch *b, int64_t i)
+{
+    dag_batch_shape s = b->each != NULL ? b->each[i] : b->all;
+    int64_t ld = s.ld > 0 ? s.ld : s.m > 0 ? s.m : 1;
+    int64_t stride = b->stride > 0 ? b->stride : ld * s.n;
+    void *at = b->at != NULL ? b->at[i]
+                             : (char *)b->first + (size_t)(i * stride) * dag_precision_size(b->prec);
+    return (dagi_array){at, (int)s.m, (int)s.n, (int)ld};
+}
+
+double batch_work(const batch_call *call, int64_t i)
+{
+    dagi_array a = batch_matrix(call->A[0], i), b = {0};
+    double m = a.m, n = a.n, k = m < n ? m : n, lu = k * (m * n - (m + n) * k / 2 + k * k / 3);
+    if (call->A[1] != NULL)
+        b = batch_matrix(call->A[1], i);
+    switch (call->what) {
+    case BATCH_POTRF: return n * n * n / 6;
+    case BATCH_GETRF: return lu;
+    case BATCH_GEQRF: return k * (m * n - k * k / 3);
+    case BATCH_GEMM: return m * n * (call->transb == DAG_NO_TRANS ? b.n : b.m);
+    case BATCH_TRSM: return n * b.m * b.n / 2;
+    case BATCH_GESV: return lu + n * n * b.n;
+    default: return n * n * n / 6 + n * n * b.n;
+    }
+}
+
+/* ---- division ----------------------------------------------------------------------------- */
+
+/* What is sorted: matrices by the sizes of all arguments, the largest first. */
+typedef struct item {
+    double work;
+    int shape[2 * BATCH_MATRICES];
+    int64_t which;
+} item;
+
+static int by_size(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    if (x->work != y->work)
+        return x->work < y->work ? 1 : -1;
+    int order = memcmp(x->shape, y->shape, sizeof(x->shape));
+    return order != 0 ? order : (x->which > y->which) - (x->which < y->which);
+}
+
+static dag_status sort(batch_call *call)
+{
+    item *items = malloc((size_t)call->count * sizeof(*items));
+    call->order = malloc((size_t)call->count * sizeof(*call->order));
+    if (items == NULL || call->order == NULL) {
+        free(items);
+        return DAG_ERR_NOMEM;
+    }
+    for (int64_t i = 0; i < call->count; i++) {
+        items[i] = (item){.work = batch_work(call, i), .which = i};
+        for (int x = 0; x < BATCH_MATRICES && call->A[x] != NULL; x++) {
+            dagi_array a = batch_matrix(call->A[x], i);
+            items[i].shape[2 * x] = a.m;
+            items[i].shape[2 * x + 1] = a.n;
+        }
+    }
+    qsort(items, (size_t)call->count, sizeof(*items), by_size);
+    for (int64_t i = 0; i < call->count; i++)
+        call->order[i] = items[i].which;
+    free(items);
+    return DAG_SUCCESS;
+}
+
+static int64_t matrix_at(const batch_call *call, int64_t place)
+{
+    return call->order != NULL ? call->order[place] : place;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Elements that the QR factorisation of one matrix takes: T, and what its kernel wants. */
+static int64_t room_of(const batch_call *call, int64_t i)
+{
+    dagi_array a = batch_matrix(call->A[0], i);
+    int block = a.m > a.n ? a.m : a.n;
+    if (call->what != BATCH_GEQRF)
+        return 0;
+    return (int64_t)DAG_QR_INNER * a.n + (int64_t)dagi_direct_qr_work(a.n, a.n, block);
+}
+
+dag_status batch_plan(batch_call *call, int workers)
+{
+    enum { EACH = 8, LEAST = 20000 }; /* tasks of a worker at most, multiplications of a task at least */
+    int mixed = 0;
+    double all = 0, done = 0;
+    for (int x = 0; x < BATCH_MATRICES && call->A[x] != NULL; x++)
+        mixed = mixed || call->A[x]->each != NULL;
+    if (mixed && call->count > 0 && sort(call) != DAG_SUCCESS)
+        return DAG_ERR_NOMEM;
+    for (int64_t i = 0; i < call->count && mixed; i++) {
+        all += batch_work(call, i);
+        call->room = room_of(call, i) > call->room ? room_of(call, i) : call->room;
+    }
+    if (!mixed && call->count > 0) {
+        all = (double)call->count * batch_work(call, 0);
+        call->room = room_of(call, 0);
+    }
+    int64_t most = workers > 1 ? (int64_t)workers * EACH : 1;
+    call->tasks = smaller(smaller(most, (int64_t)(all / LEAST) + 1), call->count);
+    call->first = malloc((size_t)(call->tasks + 1) * sizeof(*call->first));
+    if (call->first == NULL)
+        return DAG_ERR_NOMEM;
+    call->first[0] = 0;
+    for (int64_t t = 1, i = 0; t < call->tasks; t++) {
+        int64_t even = call->count * t / call->tasks / LANES_MOST * LANES_MOST;
+        for (; mixed && i < call->count && done < all * (double)t / (double)call->tasks; i++)
+            done += batch_work(call, call->order[i]);
+        call->first[t] = mixed ? i : even;
+    }
+    call->first[call->tasks] = call->count;
+    return DAG_SUCCESS;
+}
+
+void batch_free(batch_call *call)
+{
+    free(call->order);
+    free(call->first);
+}
+
+/* ---- one matrix --------------------------------------------------------------------------- */
+
+static bool empty(const dagi_array *a)
+{
+    return a->m == 0 || a->n == 0;
+}
+
+/* The factors of reflections are the diagonals of T. */
+static void geqrf(const batch_call *call, const dagi_array *a, char *tau, void *room)
+{
+    size_t size = dag_precision_size(call->prec);
+    int block = a->m > a->n ? a->m : a->n;
+    char *T = room, *work = T + (size_t)DAG_QR_INNER * (size_t)a->n * size;
+    dagi_direct_of[call->prec].geqrf(a, a->n, block, T, DAG_QR_INNER, work);
+    for (int j = 0; j < a->m && j < a->n; j++)
+        memcpy(tau + (size_t)j * size,
+               T + ((size_t)(j % DAG_QR_INNER) + (size_t)j * DAG_QR_INNER) * size, size);
+}
+
+static void one(const batch_call *call, int64_t i, void *room)
+{
+    const dagi_direct_table *t = &dagi_direct_of[call->prec];
+    dagi_array a[BATCH_MATRICES] = {{0}};
+    for (int x = 0; x < BATCH_MATRICES && call->A[x] != NULL; x++)
+        a[x] = batch_matrix(call->A[x], i);
+    int64_t *ipiv = call->ipiv != NULL ? call->ipiv + i * call->stride : NULL;
+    int64_t info = 0;
+    switch (call->what) {
+    case BATCH_POTRF:
+        info = empty(&a[0]) ? 0 : t->potrf(call->uplo, &a[0]);
+        break;
+    case BATCH_GETRF:
+        info = empty(&a[0]) ? 0 : t->getrf(&a[0], ipiv);
+        break;
+    case BATCH_GEQRF:
+        if (!empty(&a[0]))
+            geqrf(call, &a[0], call->tau + (size_t)(i * call->stride) * dag_precision_size(call->prec),
+                  room);
+        return;
+    case BATCH_GEMM:
+        if (!empty(&a[2]))
+            t->gemm(call->transa, call->transb, call->alpha, &a[0], &a[1], call->beta, &a[2]);
+        return;
+    case BATCH_TRSM:
+        if (!empty(&a[1]))
+            t->trsm(call->side, call->uplo, call->transa, call->diag, call->alpha, &a[0], &a[1]);
+        return;
+    case BATCH_GESV:
+        info = empty(&a[0]) ? 0 : t->getrf(&a[0], ipiv);
+        if (info == 0 && !empty(&a[1]))
+            dagi_direct_getrs(call->prec, DAG_NO_TRANS, &a[0], ipiv, &a[1]);
+        break;
+    case BATCH_POSV:
+        info = empty(&a[0]) ? 0 : t->potrf(call->uplo, &a[0]);
+        if (info == 0 && !empty(&a[1]))
+            dagi_direct_potrs(call->prec, call->uplo, &a[0], &a[1]);
+        break;
+    }
+    call->info[i] = info;
+}
+
+/* ---- several in lanes --------------------------------------------------------------------- */
+
+static bool fits(const dagi_array *a)
+{
+    return a->m > 0 && a->n > 0 && a->m <= LANES_ORDER && a->n <= LANES_ORDER;
+}
+
+static bool same_shape(const dagi_array *a, const lanes_of *l)
+{
+    return a->m == l->m && a->n == l->n;
+}
+
+/* As many matrices from `place` on as share their sizes with the first, up to `end` and what lanes hold;
+ * 0 where they are no matter for lanes. Products are none: a library takes less time for one of order 8
+ * than it takes to put three matrices into lanes. */
+static int gather(const batch_call *call, int64_t place, int64_t end, int most, lanes_of *l)
+{
+    if (call->what == BATCH_GEMM)
+        return 0;
+    for (int count = 0; count < most && place + count < end; count++) {
+        int64_t i = matrix_at(call, place + count);
+        for (int x = 0; x < BATCH_MATRICES && call->A[x] != NULL; x++) {
+            dagi_array a = batch_matrix(call->A[x], i);
+            if (count == 0 && !fits(&a))
+                return 0;
+            if (count == 0)
+                l[x] = (lanes_of){.m = a.m, .n = a.n};
+            if (!same_shape(&a, &l[x]))
+                return l[0].count;
+            l[x].at[count] = a.at;
+            l[x].ld[count] = a.ld;
+        }
+        for (int x = 0; x < BATCH_MATRICES; x++)
+            l[x].count = count + 1;
+    }
+    return l[0].count;
+}
+
+static bool in_lanes(const batch_call *call, const lanes_table *t, int64_t place, const lanes_of *l)
+{
+    int64_t *ipiv[LANES_MOST], *info[LANES_MOST];
+    void *tau[LANES_MOST];
+    size_t size = dag_precision_size(call->prec);
+    for (int k = 0; k < l[0].count; k++) {
+        int64_t i = matrix_at(call, place + k);
+        ipiv[k] = call->ipiv != NULL ? call->ipiv + i * call->stride : NULL;
+        info[k] = call->info != NULL ? call->info + i : NULL;
+        tau[k] = call->tau != NULL ? call->tau + (size_t)(i * call->stride) * size : NULL;
+    }
+    switch (call->what) {
+    case BATCH_POTRF: return t->potrf(call->uplo, &l[0], info);
+    case BATCH_GETRF: return t->getrf(&l[0], ipiv, info);
+    case BATCH_GEQRF: return t->geqrf(&l[0], tau);
+    case BATCH_TRSM:
+        return call->alpha != 0 && t->trsm(call->side, call->uplo, call->transa, call->diag, call->alpha,
+                                           &l[0], &l[1]);
+    case BATCH_GESV: return t->gesv(&l[0], ipiv, &l[1], info);
+    default: return t->posv(call->uplo, &l[0], &l[1], info);
+    }
+}
+
+/* Matrices side by side or, where one of them asks for care, one by one: so none depends on the others. */
+static void several(const batch_call *call, const lanes_table *t, int64_t place, const lanes_of *l,
+                    void *room)
+{
+    if (in_lanes(call, t, place, l))
+        return;
+    for (int k = 0; k < l[0].count; k++) {
+        lanes_of alone[BATCH_MATRICES];
+        int count = gather(call, place + k, place + k + 1, 1, alone);
+        if (l[0].count == 1 || count == 0 || !in_lanes(call, t, place + k, alone))
+            one(call, matrix_at(call, place + k), room);
+    }
+}
+
+void batch_run(batch_call *call, int64_t t)
+{
+    const lanes_table *table = dagi_lanes(call->prec);
+    lanes_of l[BATCH_MATRICES] = {{0}};
+    if (t >= call->tasks)
+        return;
+    void *room = call->room > 0 ? malloc((size_t)call->room * dag_precision_size(call->prec)) : NULL;
+    if (call->room > 0 && room == NULL) {
+        atomic_store(&call->failed, 1);
+        return;
+    }
+    for (int64_t place = call->first[t]; place < call->first[t + 1];) {
+        int count = gather(call, place, call->first[t + 1], table->lanes, l);
+        if (count > 0)
+            several(call, table, place, l, room);
+        else
+            one(call, matrix_at(call, place), room);
+        place += count > 0 ? count : 1;
+    }
+    free(room);
+}

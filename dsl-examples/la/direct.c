@@ -1,0 +1,124 @@
+/* Routines on the calling thread: when they go that way, and how. */
+#include "la/direct.h"
+
+#include <dag/kernels.h>
+
+#include <lapacke.h>
+#include <limits.h>
+
+#define DAG_PRECISION s
+#include <dag/precision.h>
+#include "la/direct.inc.c"
+#include <dag/precision_undef.h>
+#define DAG_PRECISION d
+#include <dag/precision.h>
+#include "la/direct.inc.c"
+#include <dag/precision_undef.h>
+#define DAG_PRECISION c
+#include <dag/precision.h>
+#include "la/direct.inc.c"
+#include <dag/precision_undef.h>
+#define DAG_PRECISION z
+#include <dag/precision.h>
+#include "la/direct.inc.c"
+#include <dag/precision_undef.h>
+
+/* Multiplications up to which one core is best: alone, by the order of the largest matrix that may be one
+ * tile, as the choice of tiles has it; beside other workers by what it costs to wake them. */
+static const double alone = 512.0 * 512 * 512, shared = 96.0 * 96 * 96;
+
+const dagi_direct_table dagi_direct_of[4] = {
+    [DAG_S] = table_s, [DAG_D] = table_d, [DAG_C] = table_c, [DAG_Z] = table_z};
+
+static bool array_of(const dag_matrix *A, dagi_array *a)
+{
+    int64_t ld = A->lld;
+    if (A->p * A->q > 1 || A->m < 1 || A->n < 1 || A->m > INT_MAX || A->n > INT_MAX)
+        return false;
+    void *at = A->base;
+    if (A->layout == DAG_LAYOUT_TILE)
+        at = A->mt * A->nt == 1 ? dag_matrix_at(A, 0, 0, &ld) : NULL;
+    if (at == NULL || ld > INT_MAX)
+        return false;
+    *a = (dagi_array){at, (int)A->m, (int)A->n, (int)ld};
+    return true;
+}
+
+bool dagi_direct(dag_context *ctx, double work, dag_matrix *const *A, dagi_array *array)
+{
+    int single = 1; /* tile, and so task */
+    dag_precision prec = A[0]->prec;
+    double most = dag_workers(ctx) == 1 ? alone : dag_precision_is_complex(prec) ? shared / 4 : shared;
+    if (!dag_direct(ctx))
+        return false;
+    for (; *A != NULL; A++) {
+        single = single && (*A)->mt * (*A)->nt == 1;
+        if (!array_of(*A, array++))
+            return false;
+    }
+    if (!single && (dag_reproducible(ctx) || work > most))
+        return false;
+    (void)dag_kernels_init(NULL);
+    return true;
+}
+
+dagi_array dagi_array_part(dag_precision prec, const dagi_array *A, int64_t i, int64_t j, int64_t m,
+                           int64_t n)
+{
+    size_t at = (size_t)i + (size_t)j * (size_t)A->ld;
+    return (dagi_array){(char *)A->at + at * dag_precision_size(prec), (int)m, (int)n, A->ld};
+}
+
+size_t dagi_direct_qr_work(int n, int panel, int block)
+{
+    size_t factor = dag_qr_stack_work(panel, block);
+    size_t product = (size_t)n * (size_t)(block > 0 ? 2 * DAG_QR_INNER : panel);
+    return factor > product ? factor : product;
+}
+
+void dagi_direct_getrs(dag_precision prec, dag_trans trans, const dagi_array *A, const int64_t *ipiv,
+                       const dagi_array *B)
+{
+    const dagi_direct_table *t = &dagi_direct_of[prec];
+    if (trans == DAG_NO_TRANS) {
+        if (ipiv != NULL)
+            t->laswp(B, A->n, ipiv, false);
+        t->trsm(DAG_LEFT, DAG_LOWER, trans, DAG_UNIT, 1, A, B);
+        t->trsm(DAG_LEFT, DAG_UPPER, trans, DAG_NON_UNIT, 1, A, B);
+        return;
+    }
+    t->trsm(DAG_LEFT, DAG_UPPER, trans, DAG_NON_UNIT, 1, A, B);
+    t->trsm(DAG_LEFT, DAG_LOWER, trans, DAG_UNIT, 1, A, B);
+    if (ipiv != NULL)
+        t->laswp(B, A->n, ipiv, true);
+}
+
+void dagi_direct_potrs(dag_precision prec, dag_uplo uplo, const dagi_array *A, const dagi_array *B)
+{
+    const dagi_direct_table *t = &dagi_direct_of[prec];
+    int lower = uplo == DAG_LOWER;
+    t->trsm(DAG_LEFT, uplo, lower ? DAG_NO_TRANS : DAG_CONJ_TRANS, DAG_NON_UNIT, 1, A, B);
+    t->trsm(DAG_LEFT, uplo, lower ? DAG_CONJ_TRANS : DAG_NO_TRANS, DAG_NON_UNIT, 1, A, B);
+}
+
+bool dagi_direct_gemm(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
+                      dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
+{
+    dagi_array a[3];
+    double work = (double)C->m * (double)C->n * (double)(transa == DAG_NO_TRANS ? A->n : A->m);
+    if (alpha == 0 || !dagi_direct(ctx, work, (dag_matrix *[]){A, B, C, NULL}, a))
+        return false;
+    dagi_direct_of[C->prec].gemm(transa, transb, alpha, &a[0], &a[1], beta, &a[2]);
+    return true;
+}
+
+bool dagi_direct_trsm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag,
+                      dag_dcomplex alpha, dag_matrix *A, dag_matrix *B)
+{
+    dagi_array a[2];
+    double work = (double)A->n * (double)B->m * (double)B->n / 2;
+    if (alpha == 0 || !dagi_direct(ctx, work, (dag_matrix *[]){A, B, NULL}, a))
+        return false;
+    dagi_direct_of[B->prec].trsm(side, uplo, trans, diag, alpha, &a[0], &a[1]);
+    return true;
+}

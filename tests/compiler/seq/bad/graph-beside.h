@@ -1,0 +1,2 @@
+#pragma dag graph
+void nest(dag_matrix *A);

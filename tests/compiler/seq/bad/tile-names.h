@@ -1,0 +1,2 @@
+#pragma dag task inout(A)
+void core(int A_n, double *A, int A_ld);
