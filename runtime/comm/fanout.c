@@ -184,6 +184,23 @@ void dagi_fanout_move(dagi_fanout *f, int rank)
 
 /* ---- sending ----------------------------------------------------------------------------- */
 
+/* Some rows of large columns, one behind the other: MPI moves a single piece of memory much faster than one for
+ * each column, in shared memory above all, and the whole is free for who writes it next. Our reference
+ * moves to what is returned. */
+static dag_value *packed(struct dagi_worker *w, dag_taskpool *pool, dag_value *value)
+{
+    const dag_value sent = dagi_value_sent(value);
+    const dag_shape shape = {sent.m, sent.n, sent.elem};
+    if (sent.m == value->m || sent.n <= 1)
+        return value;
+    dag_value *own = dagi_value_new(w, pool, &shape);
+    if (!own)
+        return value; /* it goes piece by piece */
+    dagi_copy_region(own, &sent, DAG_REGION_FULL);
+    dagi_value_release(w, value);
+    return own;
+}
+
 static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const dagi_fanout *f,
                           const part *p, uint64_t dynamic, const struct dagi_job *job)
 {
@@ -223,6 +240,8 @@ static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const da
         *cargo = (dagi_cargo){.value = value, .flow = (uint8_t)flow, .region = t->region[flow]};
         if (job && value)
             cargo->departure = dagi_departure_of(job, flow, &cargo->staged);
+        if (value && !cargo->departure)
+            cargo->value = packed(w, task->pool, value);
         if (cargo->departure) /* MPI copies pieces of a device's memory one by one */
             cargo->region = DAG_REGION_FULL;
     }
