@@ -108,7 +108,7 @@ static dag_status run_tasks(dag_context *ctx, batch_call *call, int64_t most)
         return dag_error(ctx, DAG_ERR_ARG, "a batch of %" PRId64 " tasks is too large", most);
     dag_status status = dag_vector_new(ctx, most * ranks, 0, &places);
     if (status == DAG_SUCCESS)
-        status = dag_run(ctx, batch_all_new(ctx, places, call, (int)most, ranks));
+        status = dag_run(ctx, batch_all_new(ctx, places, call, (int)most * ranks, ranks));
     dag_vector_free(places);
     return status;
 }

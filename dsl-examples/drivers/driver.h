@@ -23,8 +23,7 @@ typedef struct report {
     const char *routine; /* what ran: the driver's name unless run() says otherwise */
     const char *grid_why; /* NULL: the grid was given, or there is one rank */
     double bound;   /* of residual */
-    int planned;    /* gemm: by this */
-    dag_gemm_plan plan;
+    dag_gemm_plan plan; /* gemm: by this, unless it says auto */
     int incomplete; /* something else failed after the computation, and has been said */
 } report;
 

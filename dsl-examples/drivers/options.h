@@ -124,6 +124,9 @@ typedef struct options {
     const char *matrix, *rhs, *out, *pivots, *triangle, *trace; /* point into argv */
 } options;
 
+/* Takes the value of an option that has one; NULL, or in words what it should have been. */
+const char *options_value(options *o, int id, const char *text);
+
 /*
  * Reads the command line into *o, which gets the defaults first. Returns -1 to go on, or the exit
  * status: after --help and --version, or after an error, which is printed to stderr. Under a

@@ -336,8 +336,7 @@ static dag_status plan(dag_context *ctx, const problem *p, options *o, report *r
     int count = dag_gemm_plans(ctx, o->transa, o->transb, p->a, p->b, p->c, &o->product, plans, PLANS);
     if (count < 0)
         return driver_collective(ctx, DAG_ERR_ARG);
-    r->planned = count > 0;
-    if (r->planned)
+    if (count > 0)
         r->plan = plans[0];
     if (o->plan && dag_rank(ctx) == 0)
         print_plans(plans, count);

@@ -151,12 +151,12 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
            dag_workers(ctx), dag_devices(ctx));
     if (predict_simulated(ctx))
         predict_json(ctx, r);
-    if (r->planned)
-        plan_json(&r->plan);
     results_number("time_s", r->seconds);
     results_number("gflops", r->flops / r->seconds * 1e-9);
     results_number("residual", r->residual);
     printf(", \"info\": %" PRId64, r->info);
+    if (r->plan.method != DAG_GEMM_AUTO)
+        plan_json(&r->plan);
     if (r->mixed)
         printf(", \"iter\": %d", r->iter);
     if (d->solves) {
@@ -215,7 +215,7 @@ void results_text(const driver *d, const dag_context *ctx, const options *o, con
     if (r->expected > 0)
         printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
     printf("\n");
-    if (r->planned && r->plan.method == DAG_GEMM_SUMMA)
+    if (r->plan.method == DAG_GEMM_SUMMA)
         printf("%s%s: made on a grid %dx%dx%d, %" PRId64 " steps ahead\n", simulated, r->routine,
                r->plan.p, r->plan.q, r->plan.layers, r->plan.steps - 1);
     if (r->grid_why != NULL)
