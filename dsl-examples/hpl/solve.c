@@ -79,7 +79,8 @@ static void flip_bit(dag_matrix *a, int64_t at)
 
 static dag_status factor(dag_context *ctx, const hpl_case *c, struct problem *p)
 {
-    const dag_lu_options how = {.lookahead = c->depth == HPL_AUTO ? 0 : (int)c->depth + 1};
+    /* [A b] needs no L that could be solved with, so factored columns stay as they are: by the rules, too. */
+    const dag_lu_options how = {.lookahead = c->depth == HPL_AUTO ? 0 : (int)c->depth + 1, .unexchanged = 1};
     int64_t info = 0; /* a pivot of zero shows in the residual, as it does in HPL */
     return driver_collective(ctx, dag_getrf_with(ctx, p->a, p->ipiv, &how, &info));
 }
