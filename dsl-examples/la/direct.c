@@ -27,8 +27,10 @@
  * tile, as the choice of tiles has it; beside other workers by what it costs to wake them. */
 static const double alone = 512.0 * 512 * 512, shared = 96.0 * 96 * 96;
 
+#define TABLE(p)                                                                                   \
+    {potrf_##p, potri_##p, getrf_##p, laswp_##p, gemm_##p, trsm_##p, geqrf_##p, unmqr_##p}
 const dagi_direct_table dagi_direct_of[4] = {
-    [DAG_S] = table_s, [DAG_D] = table_d, [DAG_C] = table_c, [DAG_Z] = table_z};
+    [DAG_S] = TABLE(s), [DAG_D] = TABLE(d), [DAG_C] = TABLE(c), [DAG_Z] = TABLE(z)};
 
 static bool array_of(const dag_matrix *A, dagi_array *a)
 {

@@ -61,10 +61,5 @@ static void LOCAL(unmqr)(dag_trans trans, const dagi_array *V, int block, const 
     int rank = V->m < V->n ? V->m : V->n;
     FN(gemqrt_stack)(trans, C->m, C->n, rank, block, V->at, V->ld, T, ldt, C->at, C->ld, work);
 }
-
-static const dagi_direct_table LOCAL(table) = {
-    LOCAL(potrf), LOCAL(potri), LOCAL(getrf), LOCAL(laswp), LOCAL(gemm),
-    LOCAL(trsm),  LOCAL(geqrf), LOCAL(unmqr),
-};
 #undef LAPACK
 #undef LOCAL
