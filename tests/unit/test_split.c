@@ -1,6 +1,6 @@
 /* dag_split: its elements cover the memory of the tiles once, whatever the cut, and lie where those of the
  * matrix do. */
-#include "../../runtime/base/base.h"
+#include "../common/bare_context.h"
 #include "../common/run_suite.h"
 
 #include <dag/split.h>
@@ -8,22 +8,6 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-
-static dag_context *context_of(int rank, int size)
-{
-    dag_context *ctx = calloc(1, sizeof *ctx);
-    ck_assert_ptr_nonnull(ctx);
-    ctx->rank = rank;
-    ctx->size = size;
-    pthread_mutex_init(&ctx->message_lock, NULL);
-    return ctx;
-}
-
-static void context_end(dag_context *ctx)
-{
-    pthread_mutex_destroy(&ctx->message_lock);
-    free(ctx);
-}
 
 /* Tiles in the direction of the cut have 7 items, the last one `rest`. */
 enum { WIDTH = 7, TILES = 4 };

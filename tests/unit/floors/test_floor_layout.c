@@ -2,6 +2,7 @@
  * test_matrix has the rest. */
 #include "../../../runtime/layout/grid.h"
 #include "../../../runtime/layout/layout.h"
+#include "../../common/bare_context.h"
 #include "../../common/run_suite.h"
 
 #include <dag/matrix.h>
@@ -10,22 +11,6 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-
-static dag_context *context_of(int rank, int size)
-{
-    dag_context *ctx = calloc(1, sizeof *ctx);
-    ck_assert_ptr_nonnull(ctx);
-    ctx->rank = rank;
-    ctx->size = size;
-    pthread_mutex_init(&ctx->message_lock, NULL);
-    return ctx;
-}
-
-static void context_end(dag_context *ctx)
-{
-    pthread_mutex_destroy(&ctx->message_lock);
-    free(ctx);
-}
 
 /* The coordinates that the closed form gives are those that rank_of() is made of. */
 static void form_agrees(const dag_collection *c, const int64_t *index, int rank)
