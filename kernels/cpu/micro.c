@@ -9,6 +9,8 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
+#include <immintrin.h>
+
 #define MICRO_SQRT_s __builtin_sqrtf
 #define MICRO_SQRT_d __builtin_sqrt
 #define MICRO_SQRT DAG_PRECISION_CAT(MICRO_SQRT_, DAG_PRECISION)
@@ -23,10 +25,22 @@
 #define LANES_8(keep, n, i, s) LANES_4(keep, n, i, s), LANES_4(keep, n, i + 4, s)
 #define LANES_16(keep, n, i, s) LANES_8(keep, n, i, s), LANES_8(keep, n, i + 8, s)
 #define MICRO_LANES DAG_PRECISION_CAT(MICRO_LANES_, DAG_PRECISION)
+#define MICRO_MASK DAG_PRECISION_CAT(MICRO_MASK_, DAG_PRECISION)
+#define MICRO_FIRST DAG_PRECISION_CAT(MICRO_FIRST_, DAG_PRECISION)
+#define MICRO_LOAD DAG_PRECISION_CAT(MICRO_LOAD_, DAG_PRECISION)
+#define MICRO_STORE DAG_PRECISION_CAT(MICRO_STORE_, DAG_PRECISION)
 
 /* AVX-512 */
 #define MICRO_LANES_s(keep, s) LANES_16(keep, 16, 0, s)
 #define MICRO_LANES_d(keep, s) LANES_8(keep, 8, 0, s)
+#define MICRO_MASK_s __mmask16
+#define MICRO_MASK_d __mmask8
+#define MICRO_FIRST_s(n) ((__mmask16)((1U << (n)) - 1))
+#define MICRO_FIRST_d(n) ((__mmask8)((1U << (n)) - 1))
+#define MICRO_LOAD_s _mm512_maskz_loadu_ps
+#define MICRO_LOAD_d _mm512_maskz_loadu_pd
+#define MICRO_STORE_s(at, mask, v) _mm512_mask_storeu_ps(at, mask, (__m512)(v))
+#define MICRO_STORE_d(at, mask, v) _mm512_mask_storeu_pd(at, mask, (__m512d)(v))
 #define MICRO_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma")))
 #define MICRO_BYTES 64
 #define MICRO_COLS 8
@@ -45,10 +59,28 @@
 #undef MICRO_TARGET
 #undef MICRO_LANES_s
 #undef MICRO_LANES_d
+#undef MICRO_MASK_s
+#undef MICRO_MASK_d
+#undef MICRO_FIRST_s
+#undef MICRO_FIRST_d
+#undef MICRO_LOAD_s
+#undef MICRO_LOAD_d
+#undef MICRO_STORE_s
+#undef MICRO_STORE_d
 
-/* AVX2 */
+/* AVX2: a mask is a vector, read from where these begin to be zero. */
+static const int32_t lanes_s[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+static const int64_t lanes_d[8] = {-1, -1, -1, -1};
 #define MICRO_LANES_s(keep, s) LANES_8(keep, 8, 0, s)
 #define MICRO_LANES_d(keep, s) LANES_4(keep, 4, 0, s)
+#define MICRO_MASK_s __m256i
+#define MICRO_MASK_d __m256i
+#define MICRO_FIRST_s(n) _mm256_loadu_si256((const __m256i *)(lanes_s + 8 - (n)))
+#define MICRO_FIRST_d(n) _mm256_loadu_si256((const __m256i *)(lanes_d + 4 - (n)))
+#define MICRO_LOAD_s(mask, at) _mm256_maskload_ps(at, mask)
+#define MICRO_LOAD_d(mask, at) _mm256_maskload_pd(at, mask)
+#define MICRO_STORE_s(at, mask, v) _mm256_maskstore_ps(at, mask, (__m256)(v))
+#define MICRO_STORE_d(at, mask, v) _mm256_maskstore_pd(at, mask, (__m256d)(v))
 #define MICRO_TARGET __attribute__((target("avx2,fma")))
 #define MICRO_BYTES 32
 #define MICRO_COLS 4

@@ -6,6 +6,8 @@
  *     MICRO_COLS    columns of a register block
  *     MICRO(name)   name of a function of this instance
  *     MICRO_LANES(keep, s)  indices of a shuffle, see micro.c
+ *     MICRO_MASK    which lanes of a vector; MICRO_FIRST(n) are the first n
+ *     MICRO_LOAD(mask, at), MICRO_STORE(at, mask, v)  of these lanes; memory of others is not touched
  *
  * A register block is MICRO_ROWS = 3 vectors by MICRO_COLS columns: 24 accumulators out of 32
  * registers (AVX-512), or 12 out of 16 (AVX2).
@@ -14,6 +16,8 @@
 #define MICRO_ROWS (3 * LANES)
 /* Inner dimension of one pass: what packed edges have room for. */
 #define MICRO_DEPTH 256
+/* Bytes that any second-level cache holds; 0 where a mask takes a register that the block needs. */
+#define MICRO_NEAR ((size_t)(MICRO_COLS == 8 ? 256 : 0) << 10)
 
 typedef elem_t MICRO(vector) __attribute__((vector_size(MICRO_BYTES), may_alias));
 /* The same at any address. */
@@ -32,7 +36,8 @@ typedef struct MICRO(ahead) {
 } MICRO(ahead);
 
 #define INLINE static inline __attribute__((always_inline)) MICRO_TARGET
-/* Functions with large buffers: never inlined, so that recursion does not multiply them. */
+/* Never inlined: functions with large buffers, so that recursion does not multiply them, and loops that
+ * are to have all registers. */
 #define APART static __attribute__((noinline)) MICRO_TARGET
 #define EACH_COL(j) _Pragma("GCC unroll 8") for (int j = 0; j < MICRO_COLS; j++)
 #define EACH_VEC(i) _Pragma("GCC unroll 3") for (int i = 0; i < vecs; i++)
@@ -83,7 +88,7 @@ INLINE void MICRO(add)(int vecs, elem_t alpha, const MICRO(block) *acc, elem_t *
 
 /* One whole block of a product. Kept apart per number of vectors, so that each is a plain loop. */
 #define MICRO_BLOCK(vecs)                                                                          \
-    static MICRO_TARGET void MICRO(block_##vecs)(                                                  \
+    APART void MICRO(block_##vecs)(                                                                \
         ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda, const elem_t *B,                \
         ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next, elem_t *C, ptrdiff_t ldc)             \
     {                                                                                              \
@@ -112,6 +117,75 @@ static MICRO_TARGET void MICRO(multiply)(int vecs, ptrdiff_t k, elem_t alpha, co
 }
 
 /* ---- edges ------------------------------------------------------------------------------- */
+
+/* A block at an edge: `cols` columns, and of its last vector the lanes in `mask`. Nothing is fetched
+ * ahead: for a whole block that is near, too, this is the better way. */
+INLINE void MICRO(edge)(int vecs, int cols, MICRO_MASK mask, ptrdiff_t k, elem_t alpha,
+                        const elem_t *A, ptrdiff_t lda, const elem_t *B, ptrdiff_t b_row,
+                        ptrdiff_t b_col, elem_t *C, ptrdiff_t ldc)
+{
+    MICRO(vector) acc[MICRO_COLS][3];
+    EACH_COL(j)
+        EACH_VEC(i)
+            if (j < cols)
+                acc[j][i] = (MICRO(vector)){0};
+    for (ptrdiff_t p = 0; p < k; p++) {
+        MICRO(vector) a[3];
+        EACH_VEC(i)
+            a[i] = i < vecs - 1 ? *(const MICRO(loose) *)(A + i * LANES)
+                                : (MICRO(vector))MICRO_LOAD(mask, A + i * LANES);
+        EACH_COL(j)
+            if (j < cols) {
+                elem_t b = B[j * b_row];
+                EACH_VEC(i)
+                    acc[j][i] += a[i] * b;
+            }
+        A += lda;
+        B += b_col;
+    }
+    EACH_COL(j)
+        EACH_VEC(i)
+            if (j < cols) {
+                elem_t *c = C + i * LANES + j * ldc;
+                if (i < vecs - 1)
+                    *(MICRO(loose) *)c += alpha * acc[j][i];
+                else
+                    MICRO_STORE(c, mask, (MICRO(vector))MICRO_LOAD(mask, c) + alpha * acc[j][i]);
+            }
+}
+
+#define MICRO_EDGE(vecs, cols)                                                                     \
+    static MICRO_TARGET void MICRO(edge_##vecs##_##cols)(                                          \
+        MICRO_MASK mask, ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda,                \
+        const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, elem_t *C, ptrdiff_t ldc)               \
+    {                                                                                              \
+        MICRO(edge)(vecs, cols, mask, k, alpha, A, lda, B, b_row, b_col, C, ldc);                  \
+    }
+#define MICRO_EDGES(cols) MICRO_EDGE(1, cols) MICRO_EDGE(2, cols) MICRO_EDGE(3, cols)
+#define EDGES(cols) {MICRO(edge_1_##cols), MICRO(edge_2_##cols), MICRO(edge_3_##cols)}
+MICRO_EDGES(1)
+MICRO_EDGES(2)
+MICRO_EDGES(3)
+MICRO_EDGES(4)
+#if MICRO_COLS == 8
+MICRO_EDGES(5)
+MICRO_EDGES(6)
+MICRO_EDGES(7)
+MICRO_EDGES(8)
+#endif
+
+/* By columns and vectors, less one. */
+static void (*const MICRO(edges)[MICRO_COLS][3])(MICRO_MASK, ptrdiff_t, elem_t, const elem_t *,
+                                                 ptrdiff_t, const elem_t *, ptrdiff_t, ptrdiff_t,
+                                                 elem_t *, ptrdiff_t) = {
+    EDGES(1), EDGES(2), EDGES(3), EDGES(4),
+#if MICRO_COLS == 8
+    EDGES(5), EDGES(6), EDGES(7), EDGES(8),
+#endif
+};
+#undef MICRO_EDGE
+#undef MICRO_EDGES
+#undef EDGES
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
@@ -221,10 +295,10 @@ typedef struct MICRO(operand) {
 /* An update C += alpha A B^T, only in a region of C; up to MICRO_DEPTH of the inner dimension. */
 typedef struct MICRO(job) {
     dag_region region; /* FULL, LOWER or UPPER */
+    bool near;         /* all fits in a second-level cache: nothing is fetched ahead */
     int m, n, k;
     elem_t alpha;
     MICRO(operand) A, B;
-    const elem_t *B_edge; /* the last, narrower block of rows of B, padded */
     elem_t *C;
     ptrdiff_t ldc;
 } MICRO(job);
@@ -237,6 +311,7 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
     int first = job->region == DAG_REGION_UPPER ? i - i % MICRO_COLS : 0;
     int end = job->region == DAG_REGION_LOWER && i + rows < job->n ? i + rows : job->n;
     const elem_t *next_a = next.a;
+    MICRO_MASK last = MICRO_FIRST(rows - (vecs - 1) * LANES);
     for (int j = first; j < end; j += MICRO_COLS) {
         int cols = job->n - j < MICRO_COLS ? job->n - j : MICRO_COLS;
         /* Vectors above the diagonal of a lower triangle are not computed. */
@@ -245,40 +320,36 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
         bool inside = job->region == DAG_REGION_FULL ||
                       (job->region == DAG_REGION_LOWER ? j + cols - 1 <= top : i + rows - 1 <= j);
         MICRO(operand) B = {job->B.at + j * job->B.row, job->B.row, job->B.col};
-        if (cols < MICRO_COLS)
-            B = (MICRO(operand)){job->B_edge, 1, MICRO_COLS};
         const elem_t *a = A + skip * LANES;
         elem_t *c = job->C + top + j * job->ldc;
+        MICRO(vector) aside[MICRO_COLS * 3];
+        elem_t *to = inside ? c : (elem_t *)aside;
+        ptrdiff_t ldc = inside ? job->ldc : MICRO_ROWS;
+        if (!inside)
+            memset(aside, 0, sizeof(aside));
         next.a = next_a + j / MICRO_COLS % 3 * LANES;
         next.b = next.b_step != 0 ? B.at + MICRO_COLS * B.row : a;
-        if (inside && cols == MICRO_COLS && rows % LANES == 0) {
-            MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, c,
-                            job->ldc);
-        } else {
-            MICRO(vector) aside[MICRO_COLS * 3] = {{0}};
-            MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next,
-                            (elem_t *)aside, MICRO_ROWS);
+        if (cols == MICRO_COLS && rows % LANES == 0 && !job->near)
+            MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, to, ldc);
+        else
+            MICRO(edges)[cols - 1][vecs - skip - 1](last, job->k, job->alpha, a, lda, B.at, B.row,
+                                                    B.col, to, ldc);
+        if (!inside)
             MICRO(add_part)(job->region, rows - skip * LANES, cols, top - j, (elem_t *)aside, c,
                             job->ldc);
-        }
     }
 }
 
+/* Rows of A that are not contiguous are packed, panel by panel. */
 APART void MICRO(slice)(MICRO(job) job)
 {
     MICRO(vector) packed[MICRO_DEPTH * 3];
-    elem_t edge[MICRO_DEPTH * MICRO_COLS];
-    int whole = job.n - job.n % MICRO_COLS;
-    if (whole < job.n)
-        MICRO(pack)(job.n - whole, MICRO_COLS, job.k, job.B.at + whole * job.B.row,
-                    job.B.row, job.B.col, edge);
-    job.B_edge = edge;
     for (int i = 0; i < job.m; i += MICRO_ROWS) {
         int rows = job.m - i < MICRO_ROWS ? job.m - i : MICRO_ROWS;
-        int padded = (rows + LANES - 1) / LANES * LANES;
         const elem_t *a = job.A.at + i * job.A.row;
         ptrdiff_t step = job.A.col;
-        if (rows < padded || job.A.row != 1) { /* transposed ones are packed in any case */
+        if (job.A.row != 1) {
+            int padded = (rows + LANES - 1) / LANES * LANES;
             MICRO(pack)(rows, padded, job.k, a, job.A.row, job.A.col, (elem_t *)packed);
             a = (const elem_t *)packed;
             step = padded;
@@ -295,6 +366,8 @@ APART void MICRO(slice)(MICRO(job) job)
 static MICRO_TARGET void MICRO(update)(MICRO(job) job)
 {
     int k = job.k, slices = (k + MICRO_DEPTH - 1) / MICRO_DEPTH;
+    size_t m = (size_t)job.m, n = (size_t)job.n, d = (size_t)k;
+    job.near = (m * n + m * d + n * d) * sizeof(elem_t) <= MICRO_NEAR;
     for (int s = 0, first = 0; s < slices; s++) {
         int end = (int)((int64_t)k * (s + 1) / slices);
         job.k = end - first;
@@ -339,6 +412,7 @@ static const MICRO_TYPE MICRO(table) = {MICRO(gemm), MICRO(syrk), MICRO(trsm), M
 #undef LANES
 #undef MICRO_ROWS
 #undef MICRO_DEPTH
+#undef MICRO_NEAR
 #undef MICRO_NARROW
 #undef MICRO_SLIM
 #undef INLINE

@@ -144,29 +144,42 @@ static MICRO_TARGET void MICRO(trsm)(bool left, bool lower, bool trans, bool uni
 
 /* ---- Cholesky ---------------------------------------------------------------------------- */
 
-/* Column by column; for a few columns. Element (i, j) of the lower triangle, or of the transpose of
- * the upper one, is A[i * row + j * col]. */
-static int MICRO(potrf_leaf)(int n, elem_t *A, ptrdiff_t row, ptrdiff_t col)
+/* Columns that are factored one by one, in a copy. */
+#define POTRF_LEAF 32
+
+/* Column by column, by vectors, which begin above the diagonal; what lies there does not count. Element
+ * (i, j) of the lower triangle, or of the transpose of the upper one, is A[i * row + j * col]. */
+APART int MICRO(potrf_leaf)(int n, elem_t *A, ptrdiff_t row, ptrdiff_t col)
 {
-    for (int j = 0; j < n; j++) {
-        elem_t *column = A + j * col, d = column[j * row];
-        if (!(d > 0)) /* nor a NaN */
-            return j + 1;
+    MICRO(vector) copy[POTRF_LEAF][POTRF_LEAF / LANES];
+    int info = 0, vecs = (n + LANES - 1) / LANES;
+    memset(copy, 0, (size_t)n * sizeof(copy[0]));
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++)
+            ((elem_t *)copy[j])[i] = A[i * row + j * col];
+    for (int j = 0; j < n && info == 0; j++) {
+        elem_t *column = (elem_t *)copy[j], d = column[j];
+        if (!(d > 0)) { /* nor a NaN */
+            info = j + 1;
+            break;
+        }
         d = MICRO_SQRT(d);
-        elem_t inverse = 1 / d;
-        column[j * row] = d;
-        for (int i = j + 1; i < n; i++)
-            column[i * row] *= inverse;
+        for (int v = j / LANES; v < vecs; v++)
+            copy[j][v] *= 1 / d;
+        column[j] = d;
         for (int c = j + 1; c < n; c++)
-            for (int i = c; i < n; i++)
-                A[i * row + c * col] -= column[i * row] * column[c * row];
+            for (int v = c / LANES; v < vecs; v++)
+                copy[c][v] -= copy[j][v] * column[c];
     }
-    return 0;
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++)
+            A[i * row + j * col] = ((elem_t *)copy[j])[i];
+    return info;
 }
 
 static MICRO_TARGET int MICRO(potrf)(bool lower, int n, elem_t *A, int lda)
 {
-    if (n <= MICRO_COLS)
+    if (n <= POTRF_LEAF)
         return MICRO(potrf_leaf)(n, A, lower ? 1 : lda, lower ? lda : 1);
     /* Near the middle, at a multiple of what the blocks like. */
     int unit = n > 2 * MICRO_ROWS ? MICRO_ROWS : MICRO_COLS, n1 = split(n, unit), n2 = n - n1;
@@ -183,3 +196,4 @@ static MICRO_TARGET int MICRO(potrf)(bool lower, int n, elem_t *A, int lda)
     info = MICRO(potrf)(lower, n2, A22, lda);
     return info == 0 ? 0 : n1 + info;
 }
+#undef POTRF_LEAF

@@ -65,6 +65,16 @@ void FN(trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int 
         FN(laset)(DAG_REGION_FULL, m, n, alpha, alpha, B, ldb);
         return;
     }
+    if (side == DAG_LEFT && n <= 2) { /* column by column: in blocks most lanes would be idle */
+        for (int j = 0; j < n; j++) {
+            elem_t *b = &B[AT(0, j, ldb)];
+            if (alpha != 1)
+                CBLAS(scal)(m, SCALAR(alpha), b, 1);
+            CBLAS(trsv)(CblasColMajor, (CBLAS_UPLO)uplo, (CBLAS_TRANSPOSE)trans, (CBLAS_DIAG)diag, m, A,
+                        lda, b, 1);
+        }
+        return;
+    }
 #if !DAG_COMPLEX
     if ((side == DAG_LEFT ? m : n) <= MICRO_MAX && MICRO_NOW != NULL) {
         LOCAL(scale)(m, n, alpha, B, ldb);
