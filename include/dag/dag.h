@@ -182,6 +182,16 @@ void dag_report_work(dag_context *context, const dag_work *work);
  *  devices, because such a choice changes the order of sums (setting `reproducible`). */
 int dag_reproducible(const dag_context *context);
 
+/** The way of a broadcast that names no shape. */
+typedef struct dag_bcast_way {
+    char shape[128];   /**< in the words of the language */
+    int64_t segment;   /**< bytes of a segment, where a shape sends in such; else the bytes of all */
+    double seconds;    /**< until the last rank has all, by the model; 0 = it is not known what messages take */
+} dag_bcast_way;
+/** How `bytes` would go from rank 0 to ranks 1 .. ranks-1, which need not exist: those beyond the job are taken
+ *  to be in further nodes of as many ranks as rank 0's. */
+void dag_bcast_way_get(const dag_context *context, size_t bytes, int ranks, dag_bcast_way *way);
+
 /** Nonzero when work may be done on the calling thread, without a taskpool, and nobody sees a difference
  * but the time: there is one rank without devices, tasks are neither recorded nor watched, no pool runs,
  * and the caller is no body. The setting `direct` set to off makes it 0. */
@@ -204,6 +214,7 @@ typedef struct dag_simulation {
     double busy;         /**< seconds that workers were in bodies */
     double talking;      /**< seconds that workers spent on messages */
     int64_t tasks, messages, bytes; /**< messages: ACTIVATE; bytes: of data, within them or apart */
+    int64_t leaving;     /**< bytes of data that went from a node to another */
     int64_t renames;     /**< values copied because a writer did not hold the only reference */
     int64_t values;      /**< bytes of values at the peak of the rank that had most */
     int64_t matrices;    /**< bytes of the matrices of a pool on rank 0, of the pool that had most */

@@ -51,6 +51,23 @@ typedef struct dag_tile {
     int64_t i, j;
 } dag_tile;
 
+/**
+ * A collection of tiles without memory, NEW in the language: each begins when a task writes it (not RW), lives
+ * in the pool alone, and is gone with its last reader. Fields are the library's.
+ */
+typedef struct dag_insert_scratch {
+    dag_collection super;
+    const dag_collection *like;
+    dag_shape shape;
+} dag_insert_scratch;
+
+/**
+ * One tile for each of `like`, on the same rank; both outlive the pools that they are given to.
+ * @param shape  of every tile; NULL: that of the one of `like`.
+ */
+void dag_insert_scratch_init(dag_insert_scratch *scratch, const dag_collection *like,
+                             const dag_shape *shape, const char *name);
+
 /** A tile in a body: column-major, items as in the collection. */
 typedef struct dag_tile_view {
     void *ptr;
@@ -92,8 +109,8 @@ dag_status dag_insert_begin(dag_context *context, const dag_insert_desc *desc, d
  * Insert a task. Where this rank has as many unfinished ones as the window allows, it runs tasks first.
  * @param args  `size` bytes, DAG_INSERT_ARGS at most, copied; may be NULL where that is 0.
  * @param tiles `n` tiles of the pool's collections, as many as the kernel has, none twice.
- * @return DAG_ERR_ARG: the task contradicts its kernel, or names a tile that was released, and is not
- *         inserted. DAG_SUCCESS in a pool that has failed as well: the pool's end tells, on all ranks
+ * @return DAG_ERR_ARG: the task contradicts its kernel, names a tile that was released, or reads one without
+ *         memory that nobody has written, and is not inserted. DAG_SUCCESS in a pool that has failed as well: the pool's end tells, on all ranks
  *         alike.
  */
 dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,

@@ -25,7 +25,7 @@
 #include <dag/matrix.h>
 #include <dag/types.h>
 
-#define DAG_JDF_ABI 5
+#define DAG_JDF_ABI 6
 /** Most parameters plus derived locals of a class, and most flows. */
 #define DAG_MAX_LOCALS 24
 #define DAG_MAX_FLOWS 24
@@ -120,9 +120,20 @@ typedef enum dag_bcast {
     DAG_BCAST_CHAIN,
     DAG_BCAST_RING,
     DAG_BCAST_SCATTER,
-    DAG_BCAST_HIER, /* two levels, groups of dag_visit.group ranks */
-    DAG_BCAST_FLAT  /* the producer serves everyone */
+    DAG_BCAST_FLAT /* the producer serves everyone */
 } dag_bcast;
+
+/** Shapes within each other: among groups, within them, and so on, four bits each from the lowest on. */
+#define DAG_BCAST_LEVELS 4
+#define DAG_BCAST_WITHIN(level, shape) ((shape) << 4 * (level))
+/** Size of groups that are the ranks of nodes. */
+#define DAG_BCAST_NODE INT32_MIN
+
+/** A shape with the sizes of its groups, outermost first: of each level but the last, else 0. */
+typedef struct dag_bcast_tree {
+    uint32_t shapes;
+    int32_t group[DAG_BCAST_LEVELS - 1];
+} dag_bcast_tree;
 
 /** One output dependency towards a task class; a static const of the generated code. */
 typedef struct dag_edge {
@@ -130,7 +141,7 @@ typedef struct dag_edge {
     uint8_t source_flow; /* numbering of the source class */
     uint8_t target_flow; /* numbering of the target class; >= target->ndata for CTL */
     uint8_t region;      /* dag_region that the target needs */
-    uint8_t bcast;       /* dag_bcast */
+    uint16_t bcast;      /* dag_bcast, or several of them */
     uint8_t dynamic;     /* 0, or 1 + number of the [dynamic] guard bit */
     int line;            /* in the .jdf */
 } dag_edge;
@@ -153,7 +164,7 @@ typedef struct dag_visit {
                             guard reads the task's flows. 0: read the bits, as in every later visit,
                             at the producer too (docs/design/dynamic.md) */
     struct dag_task *task; /* the producer's task; NULL on a receiver */
-    int group;           /* hier(group): set by generated code before dag_visit_edge() */
+    int32_t group[DAG_BCAST_LEVELS - 1]; /* of edge->bcast: set by generated code before dag_visit_edge() */
     /** Runtime's callback. `locals` holds the target's parameters only. */
     void (*edge)(struct dag_visit *v, const dag_edge *edge, const int32_t *params);
 } dag_visit;

@@ -57,9 +57,11 @@ typedef struct dagi_settings {
     int64_t credit_bytes;
     int bells;         /* 1: ranks of a node wake each other */
     char engine[16];   /* a name, or "auto" */
-    int bcast;         /* dag_bcast; DAG_BCAST_AUTO unless forced */
+    dag_bcast_tree bcast; /* DAG_BCAST_AUTO unless forced */
     double link_latency; /* seconds of a message between two ranks */
     int64_t link_rate;   /* bytes per second; 0 = not known */
+    char network[1024]; /* file that says what messages take; "" = none */
+    int64_t node_ranks; /* ranks of a node, for broadcasts; 0 = as it is */
     uint64_t chaos;    /* 0 = off, else the seed */
     double stall_time; /* seconds; 0 = at once */
     int summary;       /* 1: print dag_summary() to stderr at dag_init */
@@ -74,6 +76,7 @@ typedef struct dagi_settings {
     int64_t trace_bytes; /* most memory for events */
     int trace_inputs;  /* 1: traces have all inputs of tasks */
     int report;        /* 1: report to stderr at dag_fini() */
+    int overlap;       /* 1: events are kept for dag_overlap_at_end() */
     int progress;      /* 1: bar on a terminal */
     int direct;        /* 1: algorithms may leave tasks out where one core is best */
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */

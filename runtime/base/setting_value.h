@@ -11,6 +11,7 @@ typedef enum kind {
     KIND_SECONDS,
     KIND_SWITCH,
     KIND_CHOICE,
+    KIND_BCAST, /* a dag_bcast_tree */
     KIND_TEXT /* into a char[]; `most` is its length */
 } kind;
 

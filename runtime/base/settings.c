@@ -18,11 +18,6 @@ extern char **environ;
 
 static const choice bind_choices[] = {{"none", 0}, {"auto", 1}, {NULL, 0}};
 static const choice sched_choices[] = {{"local", -1}, {"global", -1}, {NULL, 0}};
-static const choice bcast_choices[] = {
-    {"auto", DAG_BCAST_AUTO}, {"binomial", DAG_BCAST_BINOMIAL}, {"chain", DAG_BCAST_CHAIN},
-    {"ring", DAG_BCAST_RING}, {"scatter", DAG_BCAST_SCATTER},   {"hier", DAG_BCAST_HIER},
-    {"flat", DAG_BCAST_FLAT}, {NULL, 0}};
-
 static const choice signal_choices[] = {{"none", 0}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
                                         {NULL, 0}};
 static const choice gpu_mpi_choices[] = {{"off", DAGI_GPU_MPI_OFF}, {"auto", DAGI_GPU_MPI_AUTO},
@@ -58,12 +53,18 @@ static const setting table[] = {
      "eager bytes that may be under way to one rank before the sender waits"},
     {"bells", KIND_SWITCH, FIELD(bells), "on", 0, 0, NULL,
      "ranks of a node wake each other through shared memory; off: idle ones look now and then"},
-    {"bcast", KIND_CHOICE, FIELD(bcast), "auto", 0, 0, bcast_choices,
-     "shape of all broadcasts; auto = by size and number of receivers, or as the JDF says"},
+    {"bcast", KIND_BCAST, FIELD(bcast), "auto", 0, 0, NULL,
+     "shape of all broadcasts: binomial, chain, ring, scatter, flat, hier(GROUP, OUTER, INNER); auto = by "
+     "size, receivers and their nodes, or as the JDF says"},
     {"link_latency", KIND_SECONDS, FIELD(link_latency), "0", 0, 1, NULL,
      "seconds that a message between two ranks takes beside its bytes; see link_rate"},
     {"link_rate", KIND_BYTES, FIELD(link_rate), "0", 0, 1e15, NULL,
      "bytes per second between two ranks, from which shapes of broadcasts follow; 0 = not known"},
+    {"network", KIND_TEXT, FIELD(network), "", 0, sizeof((dagi_settings *)0)->network - 1, NULL,
+     "file by dag_doctor --network that says what messages take, from which shapes of broadcasts follow; "
+     "empty = none, link_latency and link_rate go before it"},
+    {"node_ranks", KIND_COUNT, FIELD(node_ranks), "0", 0, 1 << 24, NULL,
+     "ranks that broadcasts take for one node, numbered node by node; 0 = those that share memory"},
     {"chaos", KIND_SEED, FIELD(chaos), "0", 0, 1.8e19, NULL,
      "seed of random schedules, delays and message orders, for tests; 0 = off"},
     {"stall_time", KIND_SECONDS, FIELD(stall_time), "1", 0, 1e6, NULL,
@@ -91,6 +92,8 @@ static const setting table[] = {
      "on: a trace has all that each task waited for, not only the end of the longest chain"},
     {"report", KIND_SWITCH, FIELD(report), "off", 0, 0, NULL,
      "print a report to stderr at the end: speed, critical path, idle time by cause, links"},
+    {"overlap", KIND_SWITCH, FIELD(overlap), "off", 0, 0, NULL,
+     "keep what happens in memory, for programs that ask how much of the communication was hidden"},
     {"gpus", KIND_COUNT, FIELD(gpus), "-1", -1, 16, NULL,
      "devices that this process uses: -1 all that are there, 0 none, n exactly that many"},
     {"device_backend", KIND_TEXT, FIELD(device_backend), "auto", 0,

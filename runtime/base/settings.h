@@ -28,4 +28,14 @@ dag_status dagi_refuse(char *why, size_t size, const char *format, ...)
 /* Cut blanks off both ends, in place. */
 char *dagi_trim(char *text);
 
+/* Times in picoseconds, as "1.5us", and bytes, as "12.5GB/s" with the suffix "B/s" and "64G" with ""
+ * (units.c); nonzero = the text is none. */
+int dagi_parse_time(const char *text, int64_t *time);
+int dagi_parse_bytes(const char *text, const char *suffix, double *bytes);
+
+/* Shapes of broadcasts (bcast_words.c): false = the text is none; the name of one, in `text`. */
+bool dagi_bcast_parse(const char *text, dag_bcast_tree *tree);
+#define DAGI_BCAST_NAME 128 /* bytes of the longest name, with its end */
+const char *dagi_bcast_name(const dag_bcast_tree *tree, char *text, size_t size);
+
 #endif

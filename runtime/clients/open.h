@@ -42,8 +42,9 @@ void dagi_open_reach_checked(dag_taskpool *pool, int64_t position);
 /* Run tasks until until(arg), which reads atomics alone: it is asked on any thread. `what`: "room", a
  * constant for the report if all comes to rest before. Who makes it true calls crew->news(). */
 dag_status dagi_open_await(dag_taskpool *pool, const char *what, int (*until)(void *arg), void *arg);
-/* The givers of all ranks meet: each value becomes the least of theirs. DAG_ERR_MISMATCH: they are not all
- * here. DAG_ERR_STALL: that could not be waited for, as nothing moves any more. */
+/* The givers of all ranks meet: each value becomes the least of theirs. DAG_ERR_STALL: that could not be
+ * waited for, as nothing moves any more or the pool is condemned. (Each pool has a meeting of its own, so
+ * nobody can be in another call there.) */
 dag_status dagi_open_meet(dag_taskpool *pool, const char *what, double *values, int count);
 /* No task comes any more. `hash`: of what was given on all ranks; DAG_ERR_MISMATCH at the end where they
  * differ. 0 = not compared. */

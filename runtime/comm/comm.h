@@ -60,6 +60,9 @@ void dagi_comm_fini(dag_context *ctx);
 /* dag_latency(): seconds, 0 where there is one rank. */
 double dagi_comm_latency(const dag_context *ctx);
 
+/* dag_bcast_way_get(), where ranks are not played in one process. */
+void dagi_comm_way(const dag_context *ctx, size_t bytes, int ranks, dag_bcast_way *way);
+
 /* 1: MPI does not allow that there are other threads than the one that calls. */
 int dagi_comm_one_thread(const dag_context *ctx);
 
@@ -84,7 +87,7 @@ typedef struct dagi_fanout dagi_fanout;
 dagi_fanout *dagi_fanout_new(dag_context *ctx);
 void dagi_fanout_free(dagi_fanout *f);
 /* Ranks outside 0..size-1 are the caller's to report; they and this rank itself are left out. */
-void dagi_fanout_add(dagi_fanout *f, int rank, const dag_edge *edge, int group);
+void dagi_fanout_add(dagi_fanout *f, int rank, const dag_edge *edge, const int32_t *group);
 /* One of them is for a reader at this position; in pools with a door (task/door.h). */
 void dagi_fanout_reader(dagi_fanout *f, int64_t position);
 int dagi_fanout_empty(const dagi_fanout *f);
@@ -97,7 +100,8 @@ int dagi_fanout_refs(dagi_fanout *f, int flow);
 typedef struct dagi_fanout_part {
     uint32_t mask;         /* flows, CTL included */
     const uint8_t *region; /* [flow] */
-    int bcast, group, count;
+    dag_bcast_tree tree;   /* that is asked for */
+    int count;
 } dagi_fanout_part;
 int dagi_fanout_parts(dagi_fanout *f);
 /* Part `index` and its ranks. */

@@ -8,22 +8,22 @@
 /* A destination. */
 typedef struct target {
     int32_t rank;
-    int32_t group; /* of [bcast = hier(group)] */
-    uint32_t mask; /* flows, CTL included */
-    uint8_t region[DAG_MAX_FLOWS]; /* union over the edges to this rank */
-    uint8_t bcast;
+    dag_bcast_tree tree; /* that an edge asks for */
+    uint32_t mask, data; /* flows, CTL included; without CTL */
+    uint8_t region[DAG_MAX_FLOWS]; /* union over the edges of data to this rank */
     int32_t next; /* in its part, -1 at the end */
 } target;
 
-/* Targets that need the same; one send. */
+/* Targets that need the same data; one send. `mask` is of all of them: a rank that is told of control
+ * that is not for it names no successor. */
 typedef struct part {
     int32_t first, last, count;
+    uint32_t mask;
 } part;
 
 /* One per worker, that worker's alone. slot[rank] is 1 + its place in target[], 0 for none. */
 struct dagi_fanout {
     int rank, size;
-    int usual;  /* shape of what asks for none: the setting */
     int sealed; /* parts are up to date */
     int64_t reader; /* the first position of a reader; INT64_MAX = none has one */
     int32_t ntargets, nparts;
@@ -40,7 +40,6 @@ dagi_fanout *dagi_fanout_new(dag_context *ctx)
         return NULL;
     f->rank = ctx->rank;
     f->size = ctx->size;
-    f->usual = ctx->settings.bcast;
     f->reader = INT64_MAX;
     f->slot = calloc((size_t)ctx->size, sizeof *f->slot);
     if (!f->slot) {
@@ -79,16 +78,20 @@ static target *target_of(dagi_fanout *f, int rank)
     return t;
 }
 
-void dagi_fanout_add(dagi_fanout *f, int rank, const dag_edge *edge, int group)
+void dagi_fanout_add(dagi_fanout *f, int rank, const dag_edge *edge, const int32_t *group)
 {
     if (rank == f->rank || rank < 0 || rank >= f->size)
         return;
     target *t = target_of(f, rank);
     t->mask |= UINT32_C(1) << edge->source_flow;
-    t->region[edge->source_flow] |= edge->region;
-    if (edge->bcast && !t->bcast) {
-        t->bcast = edge->bcast;
-        t->group = edge->bcast == DAG_BCAST_HIER && group > 0 ? group : 1;
+    if (edge->target_flow < edge->target->ndata) {
+        t->data |= UINT32_C(1) << edge->source_flow;
+        t->region[edge->source_flow] |= edge->region;
+    }
+    if (edge->bcast && !t->tree.shapes) {
+        t->tree.shapes = edge->bcast;
+        for (int level = 0; edge->bcast >> 4 * (level + 1); level++)
+            t->tree.group[level] = group[level] > 0 || group[level] == DAG_BCAST_NODE ? group[level] : 1;
     }
     f->sealed = 0;
 }
@@ -104,17 +107,13 @@ int dagi_fanout_empty(const dagi_fanout *f)
     return f->ntargets == 0;
 }
 
-static int same(const target *a, const target *b)
+/* Readers that are not known yet are waited for by name, so what is for an open pool is told to nobody else;
+ * nor is control alone, which needs no tree. */
+static int same(const dagi_fanout *f, const target *a, const target *b)
 {
-    return a->mask == b->mask && a->bcast == b->bcast && a->group == b->group &&
+    int exact = !a->data || f->reader != INT64_MAX;
+    return a->data == b->data && (!exact || a->mask == b->mask) && memcmp(&a->tree, &b->tree, sizeof a->tree) == 0 &&
            memcmp(a->region, b->region, sizeof a->region) == 0;
-}
-
-/* Most targets of a part: what a message may list, or all that the producer serves itself. */
-static int32_t most_of(const dagi_fanout *f, const target *first)
-{
-    int shape = first->bcast == DAG_BCAST_AUTO ? f->usual : first->bcast;
-    return shape == DAG_BCAST_FLAT ? DAGI_TREE_MAX_CHILDREN : DAGI_WIRE_LIST_MAX;
 }
 
 /* Put the targets into parts; one that is as long as it may be is closed. */
@@ -127,18 +126,19 @@ static void seal(dagi_fanout *f)
         int32_t k = 0;
         f->target[i].next = -1;
         while (k < f->nparts
-               && (f->part[k].count == most_of(f, &f->target[f->part[k].first])
-                   || !same(&f->target[f->part[k].first], &f->target[i])))
+               && (f->part[k].count == DAGI_WIRE_LIST_MAX
+                   || !same(f, &f->target[f->part[k].first], &f->target[i])))
             k++;
         if (k < f->nparts) {
             f->target[f->part[k].last].next = i;
             f->part[k].last = i;
             f->part[k].count++;
+            f->part[k].mask |= f->target[i].mask;
             continue;
         }
         if (f->nparts == f->parts_capacity)
             f->part = grown(f->part, &f->parts_capacity, sizeof *f->part);
-        f->part[f->nparts++] = (part){i, i, 1};
+        f->part[f->nparts++] = (part){i, i, 1, f->target[i].mask};
     }
     f->sealed = 1;
 }
@@ -148,7 +148,7 @@ int dagi_fanout_refs(dagi_fanout *f, int flow)
     int refs = 0;
     seal(f);
     for (int32_t i = 0; i < f->nparts; i++)
-        refs += (f->target[f->part[i].first].mask >> flow) & 1;
+        refs += (f->part[i].mask >> flow) & 1;
     return refs;
 }
 
@@ -174,7 +174,7 @@ dagi_fanout_part dagi_fanout_part_at(const dagi_fanout *f, int index, int32_t *r
     int n = 0;
     for (int32_t i = p->first; i >= 0 && ranks; i = f->target[i].next)
         ranks[n++] = f->target[i].rank;
-    return (dagi_fanout_part){t->mask, t->region, t->bcast, t->group, p->count};
+    return (dagi_fanout_part){p->mask, t->region, t->tree, p->count};
 }
 
 void dagi_fanout_move(dagi_fanout *f, int rank)
@@ -206,7 +206,7 @@ static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const da
 {
     const target *t = &f->target[p->first];
     const dag_class *cls = task->cls;
-    uint32_t data = t->mask & ((UINT32_C(1) << cls->ndata) - 1);
+    uint32_t data = p->mask & ((UINT32_C(1) << cls->ndata) - 1);
     int poison = dagi_pool_poisoned(task->pool);
     dagi_send *s = dagi_send_new(dagi_comm_of(w->ctx), __builtin_popcount(data), cls->nparams,
                                  p->count);
@@ -218,10 +218,9 @@ static dagi_send *send_of(struct dagi_worker *w, struct dag_task *task, const da
     if (DAGI_UNLIKELY(dagi_pool(task->pool)->door != NULL)) /* they go in the order of the program */
         s->priority = f->reader == INT64_MAX ? 0 : -f->reader;
     s->dynamic = dynamic;
-    s->mask = t->mask;
+    s->mask = p->mask;
     s->data = data;
-    s->shape = t->bcast;
-    s->to.group = t->group;
+    s->to.asked = t->tree;
     s->poison = (uint8_t)poison;
     if (DAGI_TRACK(w)) {
         s->origin.path = DAGI_TRACK(w)->origin.path;

@@ -180,12 +180,12 @@ static dagi_send *send_of(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view
     s->mask = head->mask;
     s->data = head->data;
     s->shape = head->shape;
-    s->to.group = head->group;
     s->poison = head->poison;
     s->scatter.root = head->root;
     s->scatter.serial = head->serial;
     memcpy(s->params, m->params, head->nparams * sizeof *s->params);
     memcpy(s->to.dests, m->list, head->nlist * sizeof *s->to.dests);
+    memcpy(s->to.count, m->count, head->nlist * sizeof *s->to.count);
     for (int i = 0; i < head->ncargo; i++) {
         const dagi_wire_cargo *wire = &m->cargo[i];
         s->cargo[i] = (dagi_cargo){.flow = wire->flow, .region = wire->region, .how = wire->how,
@@ -195,34 +195,32 @@ static dagi_send *send_of(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view
     return s;
 }
 
-static int children_of(dagi_comm *c, const dagi_wire_activate *head, const int32_t *list,
-                       dagi_child *child)
+/* Ranks to pass on to; child == NULL: their number only. */
+static int children_of(const dagi_wire_view *m, dagi_child *child)
 {
-    dagi_tree_child found[DAGI_TREE_MAX_CHILDREN];
-    if (head->shape == DAG_BCAST_SCATTER) {
-        int32_t next = (head->index + 1) % head->nlist;
-        child[0] = (dagi_child){.first = next, .count = 1, .skip = next};
+    int n = 0;
+    if (m->head->shape == DAG_BCAST_SCATTER) {
+        int32_t next = (m->head->index + 1) % m->head->nlist;
+        if (child)
+            *child = (dagi_child){.first = next, .count = 1, .skip = next};
         return 1;
     }
-    int n = dagi_tree_children(head->shape, head->group ? head->group : 1, c->rank, list,
-                               head->nlist, found);
-    for (int i = 0; i < n; i++)
-        child[i] = (dagi_child){.first = found[i].first, .count = found[i].count, .skip = -1};
+    for (int32_t i = 0; i < m->head->nlist; i += m->count[i], n++)
+        if (child)
+            child[n] = (dagi_child){.first = i, .count = m->count[i], .skip = -1};
     return n;
 }
 
 static dagi_arrival *arrival_of(dagi_comm *c, int source, dag_taskpool *pool,
                                 const dagi_wire_view *m)
 {
-    dagi_child child[DAGI_TREE_MAX_CHILDREN];
-    int nchildren = children_of(c, m->head, m->list, child);
-    int ncargo = m->head->ncargo;
+    int nchildren = children_of(m, NULL), ncargo = m->head->ncargo;
     size_t nsegments = 0;
     for (int i = 0; i < ncargo; i++)
         nsegments += m->cargo[i].how == DAGI_HOW_BULK ? m->cargo[i].segments : 0;
     dagi_arrival *a = dagi_comm_alloc(sizeof *a + (size_t)ncargo * sizeof *a->shape +
                                       nsegments * sizeof *a->segment +
-                                      (size_t)nchildren * sizeof *child);
+                                      (size_t)nchildren * sizeof *a->child);
     *a = (dagi_arrival){
         .send = send_of(c, pool, m),
         .source = source,
@@ -235,7 +233,7 @@ static dagi_arrival *arrival_of(dagi_comm *c, int source, dag_taskpool *pool,
     a->shape = (dag_shape *)(a + 1);
     a->segment = (dagi_segment *)(a->shape + ncargo);
     a->child = (dagi_child *)(a->segment + nsegments);
-    memcpy(a->child, child, (size_t)nchildren * sizeof *child);
+    children_of(m, a->child);
     dagi_segment *g = a->segment;
     for (int i = 0; i < ncargo; i++) {
         const dagi_wire_cargo *wire = &m->cargo[i];

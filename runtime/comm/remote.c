@@ -358,6 +358,15 @@ static void hear(dagi_engine_options *options, void *arg)
     follow_settings(l->ctx, options);
 }
 
+/* Where ranks are, and what messages between them take, as far as settings and the engine say. */
+static dag_status know_network(dagi_comm *c, char *why, size_t size)
+{
+    c->trees.nodes = (dagi_nodes){c->engine->node_of, c->engine->near == c->size ? c->size : 1};
+    if (c->ctx->settings.node_ranks)
+        c->trees.nodes = (dagi_nodes){NULL, c->ctx->settings.node_ranks};
+    return dagi_comm_know_link(&c->ctx->settings, &c->trees.link, why, size);
+}
+
 dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told *told, char *why,
                           size_t why_size)
 {
@@ -384,12 +393,7 @@ dag_status dagi_comm_init(dag_context *ctx, void *mpi_comm, const dagi_comm_told
     c->engine = engine;
     c->rank = ctx->rank = engine->rank;
     c->size = ctx->size = engine->size;
-    c->bcast = ctx->settings.bcast;
     c->inline_max = dagi_wire_inline_max(ctx->settings.credit_bytes, ctx->settings.eager_bytes);
-    if (ctx->settings.link_rate)
-        c->link = (dagi_tree_link){.alpha = ctx->settings.link_latency,
-                                   .beta = 1.0 / (double)ctx->settings.link_rate};
-    c->link.near = engine->near == engine->size;
     c->bulk.wait_end = &c->bulk.wait;
     c->chaos.random =
         ctx->settings.chaos * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)c->rank * 7919 + 1;
@@ -428,7 +432,7 @@ static void measure_latency(dagi_comm *c)
     c->latency = c->ctx->settings.link_latency;
     if (c->latency == 0 && c->engine->near < c->size)
         c->latency = c->engine->agreed_in / hops;
-    c->link.latency = c->latency;
+    c->trees.link.latency = c->latency;
 }
 
 double dagi_comm_latency(const dag_context *ctx)
@@ -440,6 +444,8 @@ dag_status dagi_comm_open(dag_context *ctx, dag_status mine, char *why, size_t w
 {
     dagi_comm *c = dagi_comm_of(ctx);
     int origin;
+    if (!mine)
+        mine = know_network(c, why, why_size);
     dagi_engine_take_turn(c->engine);
     dag_status agreed = c->engine->ops->agree(c->engine, mine, &origin);
     if (!agreed) { /* not all ranks need have the same settings */

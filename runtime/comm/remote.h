@@ -241,8 +241,7 @@ struct dagi_comm {
     dagi_engine *engine; /* fixed; its functions only under the lock */
     int rank, size;      /* fixed */
     int64_t inline_max;  /* fixed: most payload bytes in an ACTIVATE */
-    int bcast;           /* fixed: shape forced by the setting, or AUTO */
-    dagi_tree_link link;      /* fixed: of the network, as far as settings say */
+    dagi_tree_guide trees; /* of broadcasts: nodes and network, as far as they are known, are fixed */
     struct dagi_comm_direct direct;
 
     _Alignas(DAGI_LINE) _Atomic int lock;     /* the progress lock */
@@ -350,6 +349,15 @@ static inline dagi_view dagi_cargo_view(const dagi_send *s, int i)
  * cannot be; `why` says so. */
 dag_status dagi_direct_settle(dagi_comm *c, char *why, size_t why_size);
 
+
+/* shape.c: the way of a broadcast whose bulk data are so many bytes; dests are put into its order. */
+void dagi_shape_settle(dagi_comm *c, dagi_send *s, size_t bulk);
+/* What settings say of the network; nothing changes where they do not. DAG_ERR_IO, DAG_ERR_SETTING with `why`:
+ * of the file. */
+dag_status dagi_comm_know_link(const dagi_settings *settings, dagi_tree_link *link, char *why, size_t size);
+/* What dag_bcast_way_get() tells. */
+void dagi_shape_tell(const dag_context *ctx, const dagi_nodes *nodes, const dagi_tree_link *link, int64_t near,
+                     size_t bytes, int ranks, dag_bcast_way *out);
 
 /* recv.c */
 void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes);

@@ -14,15 +14,15 @@
 
 dagi_send *dagi_send_new(dagi_comm *c, int ncargo, int nparams, int ndest)
 {
-    size_t ints = (size_t)nparams + (size_t)ndest;
     dagi_send *s = dagi_comm_alloc(sizeof *s + (size_t)ncargo * sizeof(dagi_cargo) +
-                                   ints * sizeof(int32_t));
+                                   dagi_wire_words(nparams, ndest));
     memset(s, 0, sizeof *s);
     s->item.kind = DAGI_ITEM_SEND;
     s->comm = c;
     s->cargo = (dagi_cargo *)(s + 1);
     s->params = (int32_t *)(s->cargo + ncargo);
     s->to.dests = s->params + nparams;
+    s->to.count = (uint16_t *)(s->to.dests + ndest);
     s->ncargo = (uint8_t)ncargo;
     s->nparams = (uint8_t)nparams;
     s->to.ndest = ndest;
@@ -46,7 +46,7 @@ static void update_congested(dagi_comm *c)
 static int64_t bytes_of(const dagi_send *s, int64_t *bulk)
 {
     int64_t small = (int64_t)sizeof *s + (int64_t)sizeof(dagi_waiting) + s->nparams * 4 +
-                    (int64_t)s->to.ndest * 4;
+                    (int64_t)s->to.ndest * 6;
     *bulk = 0;
     for (int i = 0; i < s->ncargo; i++) {
         const dagi_cargo *cargo = &s->cargo[i];
@@ -131,46 +131,6 @@ static size_t settle_how(dagi_comm *c, dagi_send *s)
     return bulk;
 }
 
-/* A scatter needs at least one line of each flow for each destination, and tags for its rings. */
-static int can_scatter(const dagi_send *s)
-{
-    if (!s->bulk || s->to.ndest < 2 || s->to.ndest * s->ncargo > DAGI_RING_TAGS)
-        return 0;
-    for (int i = 0; i < s->ncargo; i++) {
-        if (s->cargo[i].how != DAGI_HOW_BULK)
-            continue;
-        dagi_view v = dagi_cargo_view(s, i);
-        if (dagi_view_max_segments(&v) < s->to.ndest)
-            return 0;
-    }
-    return 1;
-}
-
-static void settle_shape(dagi_comm *c, dagi_send *s, size_t bulk)
-{
-    if (c->ctx->settings.chaos && s->to.ndest > 1) {
-        s->shape = (uint8_t)(1 + dagi_comm_random(c, DAG_BCAST_FLAT));
-        s->to.group = 1 + (int32_t)dagi_comm_random(c, 4);
-    }
-    s->shape = (uint8_t)dagi_tree_settle(s->shape, c->bcast, bulk, s->to.ndest, can_scatter(s), c->link);
-    s->to.group = dagi_tree_group(s->to.group);
-}
-
-static void settle_segments(dagi_comm *c, dagi_send *s)
-{
-    for (int i = 0; i < s->ncargo; i++) {
-        dagi_cargo *cargo = &s->cargo[i];
-        if (cargo->how != DAGI_HOW_BULK)
-            continue;
-        dagi_view v = dagi_cargo_view(s, i);
-        size_t bytes = dagi_view_bytes(&v);
-        if (s->shape == DAG_BCAST_CHAIN && c->ctx->settings.chaos)
-            bytes = DAGI_SEGMENT_BYTES * (1 + (size_t)dagi_comm_random(c, 7));
-        cargo->segments =
-            (uint16_t)dagi_tree_segments(s->shape, bytes, dagi_view_max_segments(&v), s->to.ndest);
-    }
-}
-
 /* ---- one message -------------------------------------------------------------------------- */
 
 /* Transfers that the root starts with one message, or tags that a relay needs; what they weigh. */
@@ -233,7 +193,7 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
     dagi_wire_activate *head = (dagi_wire_activate *)(void *)out;
     *head = (dagi_wire_activate){
         .kind = DAGI_WIRE_ACTIVATE,
-        .shape = (uint8_t)dagi_tree_relay_shape(s->shape),
+        .shape = s->shape,
         .nparams = s->nparams,
         .ncargo = s->ncargo,
         .class_id = s->class_id,
@@ -243,7 +203,6 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
         .mask = s->mask,
         .data = s->data,
         .tag = tag,
-        .group = (uint16_t)s->to.group,
         .poison = s->poison,
         .dynamic = s->dynamic,
         .priority = s->priority,
@@ -253,13 +212,11 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
         .path = s->origin.path,
         .from = s->origin.from,
     };
-    int32_t *words = (int32_t *)(head + 1);
+    int32_t *words = (int32_t *)(head + 1), *list = words + s->nparams, from = scatter ? 0 : first + 1;
     memcpy(words, s->params, s->nparams * sizeof *words);
-    if (nlist)
-        memcpy(words + s->nparams, s->to.dests + (scatter ? 0 : first + 1),
-               (size_t)nlist * sizeof *words);
-    size_t bytes = dagi_wire_align(((size_t)s->nparams + (size_t)nlist) * sizeof *words);
-    write_cargo(s, (char *)words + bytes);
+    memcpy(list, s->to.dests + from, (size_t)nlist * sizeof *list);
+    memcpy(list + nlist, s->to.count + from, (size_t)nlist * sizeof *s->to.count);
+    write_cargo(s, (char *)words + dagi_wire_words(s->nparams, nlist));
 }
 
 static dagi_pool_comm *pool_comm_of(const dagi_send *s)
@@ -478,23 +435,15 @@ void dagi_send_free(dagi_comm *c)
 
 void dagi_send_launch(dagi_comm *c, dagi_send *s)
 {
-    dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
     size_t bulk = settle_how(c, s);
     dagi_agree_hold(s->pool);
-    settle_shape(c, s, bulk);
-    settle_segments(c, s);
+    dagi_shape_settle(c, s, bulk);
     s->shares = 1;
-    if (s->to.ndest > 1)
-        dagi_tree_order(s->shape, s->to.group, c->rank, c->size, s->to.dests, s->to.ndest);
     if (s->shape == DAG_BCAST_SCATTER) {
         s->scatter.root = c->rank;
         s->scatter.serial = c->out.next_scatter++;
-        for (int32_t i = 0; i < s->to.ndest; i++)
-            dagi_send_message(c, s, i, 1);
-    } else {
-        int n = dagi_tree_children(s->shape, s->to.group, c->rank, s->to.dests, s->to.ndest, child);
-        for (int i = 0; i < n; i++)
-            dagi_send_message(c, s, child[i].first, child[i].count);
     }
+    for (int32_t i = 0; i < s->to.ndest; i += s->to.count[i])
+        dagi_send_message(c, s, i, s->to.count[i]);
     dagi_send_finish(c, s);
 }

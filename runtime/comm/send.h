@@ -32,10 +32,12 @@ typedef struct dagi_cargo {
     uint8_t lost;   /* 1: with its device, before it left: every message from then on is poisoned */
 } dagi_cargo;
 
-/* The receivers: the direct ones, each with its list behind it. */
+/* The receivers: the tree of net/shapes.h. */
 struct dagi_send_to {
     int32_t *dests;
-    int32_t ndest, group;
+    uint16_t *count;
+    int32_t ndest;
+    dag_bcast_tree asked; /* at the producer: the shape that an edge names */
 };
 
 /* The part of a broadcast in the shape SCATTER. */
@@ -53,7 +55,7 @@ struct dagi_send_origin {
  * One completed task's message to a group of ranks that need the same flows of it: made by
  * dagi_comm_activate() at the producer and by an arrival at a relay. Owned by comm from then on;
  * freed when `shares` falls to zero, after its references and its hold on the pool are dropped.
- * In one allocation: the struct, cargo[ncargo], params[nparams], dests[ndest].
+ * In one allocation: the struct, cargo[ncargo], params[nparams], dests[ndest], count[ndest].
  */
 typedef struct dagi_send {
     dagi_item item;

@@ -23,11 +23,14 @@ int dagi_wire_read(const void *data, size_t bytes, dagi_wire_view *view)
     if (bytes < fixed || head->nparams > DAG_MAX_LOCALS || head->ncargo > DAG_MAX_FLOWS)
         return 0;
     const int32_t *params = (const int32_t *)(head + 1);
-    size_t words = (size_t)head->nparams + head->nlist;
-    const char *after = (const char *)params + dagi_wire_align(words * sizeof *params);
+    const char *after = (const char *)params + dagi_wire_words(head->nparams, head->nlist);
     view->head = head;
     view->params = params;
     view->list = params + head->nparams;
+    view->count = (const uint16_t *)(const void *)(view->list + head->nlist);
+    for (int i = 0; i < head->nlist; i++)
+        if (view->count[i] < 1 || view->count[i] > head->nlist - i)
+            return 0;
     view->cargo = (const dagi_wire_cargo *)(const void *)after;
     view->payload = (const char *)(view->cargo + head->ncargo);
     size_t payload = 0;

@@ -2,7 +2,7 @@
  * Messages as bytes. The first byte says what it is. Vocabulary: README.md.
  * An ACTIVATE is, in this order and each part 8-byte aligned:
  *   dagi_wire_activate
- *   int32 params[nparams], int32 list[nlist]
+ *   int32 params[nparams], int32 list[nlist], uint16 count[nlist]: the tree of net/shapes.h
  *   dagi_wire_cargo[ncargo]
  *   for each cargo that is INLINE its packed bytes
  * With wire.c a part of dag_pure, the library without state: how large messages are, and what is in them.
@@ -41,7 +41,7 @@ enum dagi_how { DAGI_HOW_ABSENT, DAGI_HOW_INLINE, DAGI_HOW_BULK };
 
 typedef struct dagi_wire_activate {
     uint8_t kind;
-    uint8_t shape;
+    uint8_t shape; /* of the outermost level; for receivers: SCATTER or not */
     uint8_t nparams;
     uint8_t ncargo;
     uint16_t class_id;
@@ -50,9 +50,8 @@ typedef struct dagi_wire_activate {
     uint32_t hash;
     uint32_t mask, data;
     uint32_t tag; /* of the first bulk transfer; the others follow, cargo after cargo */
-    uint16_t group;
     uint8_t poison;
-    uint8_t unused;
+    uint8_t unused[3];
     uint64_t dynamic;
     int64_t priority; /* of an open pool: the position of the first reader, negated */
     int32_t index, root; /* SCATTER: place in the list; who numbers the broadcast */
@@ -115,6 +114,7 @@ typedef struct dagi_wire_end {
 typedef struct dagi_wire_view {
     const dagi_wire_activate *head;
     const int32_t *params, *list;
+    const uint16_t *count;
     const dagi_wire_cargo *cargo;
     const char *payload;
 } dagi_wire_view;
@@ -130,10 +130,16 @@ static inline size_t dagi_wire_align(size_t bytes)
     return (bytes + 7) & ~(size_t)7;
 }
 
+/* Bytes of the parameters and the list. */
+static inline size_t dagi_wire_words(int nparams, int nlist)
+{
+    return dagi_wire_align((size_t)nparams * 4 + (size_t)nlist * 6);
+}
+
 /* Bytes of an ACTIVATE without its inline payload. */
 static inline size_t dagi_wire_activate_bytes(int nparams, int nlist, int ncargo)
 {
-    return sizeof(dagi_wire_activate) + dagi_wire_align(((size_t)nparams + (size_t)nlist) * 4) +
+    return sizeof(dagi_wire_activate) + dagi_wire_words(nparams, nlist) +
            (size_t)ncargo * sizeof(dagi_wire_cargo);
 }
 

@@ -28,6 +28,14 @@ double dag_rate(const dag_context *context)
     return (double)context->settings.link_rate;
 }
 
+void dag_bcast_way_get(const dag_context *context, size_t bytes, int ranks, dag_bcast_way *way)
+{
+    if (context->simulated)
+        dagi_sim_way(context, bytes, ranks < 2 ? 2 : ranks, way);
+    else
+        dagi_comm_way(context, bytes, ranks < 2 ? 2 : ranks, way);
+}
+
 int dag_workers(const dag_context *context)
 {
     dag_simulation s;

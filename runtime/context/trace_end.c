@@ -1,6 +1,7 @@
 /* Start and end of a trace on all ranks: what becomes of what was recorded. */
 #include "trace.h"
 
+#include "../sim/sim.h"
 #include "../trace/file/model.h"
 
 #include <errno.h>
@@ -15,6 +16,16 @@ void dagi_trace_start(dag_context *ctx)
     dagi_gather_begin(trace->gather);
     if (ctx->size == 1) /* otherwise worker 0 has been inside, and left */
         trace->tracks[0]->left = trace->head.begin;
+}
+
+void dag_overlap_at_end(dag_context *context, int phases, dag_overlap_phase *phase, void *arg, dag_overlap *sums)
+{
+    if (!context || context->rank != 0 || phases < 1 || !phase || !sums)
+        return;
+    if (context->simulated)
+        dagi_sim_overlap_wish(context, phases, phase, arg, sums);
+    else if (context->trace)
+        context->trace->overlap = (dagi_overlap_wish){phases, phase, arg, sums};
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -41,7 +52,7 @@ static dag_status deliver(struct dagi_trace *trace, FILE *store, char *why, size
     bool html = trace->file && ends_with(path, ".html"), json = trace->file &&
                                                                 ends_with(path, ".json");
     dag_status status = DAG_SUCCESS;
-    if (html || json || (trace->wanted & DAGI_TRACE_REPORT)) {
+    if (html || json || (trace->wanted & DAGI_TRACE_REPORT) || trace->overlap.phases > 0) {
         rewind(store);
         dagt_trace *t = dagt_read(store, why, why_size);
         if (!t)
@@ -51,6 +62,8 @@ static dag_status deliver(struct dagi_trace *trace, FILE *store, char *why, size
                                                                                 : DAG_SUCCESS;
         if (trace->wanted & DAGI_TRACE_REPORT)
             dagi_report_print(t, stderr);
+        if (dagi_overlap_tell(&trace->overlap, t) != 0)
+            status = DAG_ERR_NOMEM;
         dagt_free(t);
     }
     if (trace->file && !html && !json && store != trace->file)
@@ -101,7 +114,7 @@ dag_status dagi_trace_finish(dag_context *ctx)
     struct dagi_trace *trace = ctx->trace;
     char why[512] = "";
     dagi_trace_close(trace);
-    if (!(trace->wanted & (DAGI_TRACE_FILE | DAGI_TRACE_REPORT)))
+    if (!(trace->wanted & (DAGI_TRACE_FILE | DAGI_TRACE_REPORT | DAGI_TRACE_OVERLAP)))
         return DAG_SUCCESS;
     warn_of_loss(trace);
     if (ctx->rank > 0)

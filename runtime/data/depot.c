@@ -32,6 +32,11 @@ enum {
 #define PIN_FROM ((size_t)64 << 10)   /* bytes of a block that is worth a system call to pin it */
 #define DEPOT_FLOOR ((size_t)8 << 20) /* what the depot may keep however little is in use */
 
+/* Memory of bare blocks. */
+struct slab {
+    _Alignas(ALIGNMENT) struct slab *next;
+};
+
 _Static_assert(sizeof(dagi_value) <= HEADER, "the header of a value has grown");
 
 struct list {
@@ -44,11 +49,13 @@ struct dagi_value_depot {
     dag_context *ctx;
     int (*pin)(dag_context *ctx, void *at, size_t bytes); /* NULL = nothing is pinned */
     void (*unpin)(void *at);
-    int bare; /* blocks end behind their header */
+    int bare; /* blocks end behind their header, lie side by side in slabs, and stay */
     pthread_mutex_t lock;
     size_t allocated; /* bytes of all blocks that exist, wherever they are */
     size_t idle;      /* bytes of the blocks in list[] */
     struct list list[CLASSES];
+    struct slab *slabs;
+    size_t slab_used; /* bytes of the first */
 };
 
 /* Of one worker; nobody else touches it while the worker runs. */
@@ -136,8 +143,12 @@ void dagi_value_depot_free(dagi_value_depot *depot)
     if (depot == NULL)
         return;
     for (int c = 0; c < CLASSES; c++)
-        for (dagi_value *v; (v = list_pop(&depot->list[c])) != NULL;)
+        for (dagi_value *v; (v = list_pop(&depot->list[c])) != NULL && !depot->bare;)
             block_free(depot, v);
+    for (struct slab *s = depot->slabs, *next; s; s = next) {
+        next = s->next;
+        free(s);
+    }
     pthread_mutex_destroy(&depot->lock);
     free(depot);
 }
@@ -168,6 +179,7 @@ static void depot_take(dagi_value_depot *depot, int class, dagi_value *blocks)
         size_t bytes = HEADER + v->capacity;
         size_t bound = depot->allocated / 4 > DEPOT_FLOOR ? depot->allocated / 4 : DEPOT_FLOOR;
         bound = bound > 2 * bytes ? bound : 2 * bytes;
+        bound = depot->bare ? SIZE_MAX : bound;
         blocks = v->next;
         if (depot->idle + bytes <= bound) {
             list_push(&depot->list[class], v);
@@ -186,6 +198,21 @@ static void depot_take(dagi_value_depot *depot, int class, dagi_value *blocks)
     }
 }
 
+/* The next block of a slab. What is bare has one thread. */
+static dagi_value *bare_block(dagi_value_depot *depot)
+{
+    if (!depot->slabs || depot->slab_used + HEADER > DAGI_HUGE_PAGE) {
+        struct slab *s = dagi_pages_alloc(DAGI_HUGE_PAGE);
+        if (!s)
+            return NULL;
+        s->next = depot->slabs;
+        depot->slabs = s;
+        depot->slab_used = sizeof *s;
+    }
+    depot->slab_used += HEADER;
+    return (dagi_value *)(void *)((char *)depot->slabs + depot->slab_used - HEADER);
+}
+
 static dagi_value *depot_give(dagi_value_depot *depot, int class, size_t capacity)
 {
     size_t bytes = HEADER + capacity;
@@ -198,7 +225,7 @@ static dagi_value *depot_give(dagi_value_depot *depot, int class, size_t capacit
     pthread_mutex_unlock(&depot->lock);
     if (v != NULL)
         return v;
-    v = dagi_pages_alloc(HEADER + backed(depot, capacity));
+    v = depot->bare ? bare_block(depot) : dagi_pages_alloc(HEADER + capacity);
     if (v == NULL) {
         pthread_mutex_lock(&depot->lock);
         depot->allocated -= bytes;
@@ -226,7 +253,8 @@ void dagi_value_cache_free(dagi_value_cache *cache)
 dagi_value *dagi_block_get(dagi_value_cache *cache, size_t bytes)
 {
     size_t capacity;
-    int class = class_of(bytes, &capacity);
+    /* What is bare is as good as any other, and lists of it are not bounded by what it stands for. */
+    int class = class_of(cache->depot->bare ? 1 : bytes, &capacity);
     if (class < 0)
         return NULL;
     dagi_value *v = list_pop(&cache->list[class]);

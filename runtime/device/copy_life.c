@@ -2,8 +2,9 @@
  * Copies where nothing is transferred: the blocks that hold them, what is written, the end of a value.
  *
  * A block names the value whose copy it holds. The value may die on any thread while the manager
- * looks at the block; so `living` is read, and the record that it leads to used, with values_lock
- * held, under which whoever ends a value or takes its copy away clears `living` first.
+ * looks at the block; so `living` is read, and the record that it leads to locked, with values_lock
+ * held, under which whoever ends a value or takes its copy away clears `living` first. While the record
+ * is locked the value lasts, so a copy that blocks, as one of pageable memory does, needs that lock alone.
  */
 #include "device_impl.h"
 
@@ -98,6 +99,19 @@ dagi_ticket dagi_copies_host_busy(const dagi_copies *c)
     return (dagi_ticket){NULL, 0};
 }
 
+/* Both locks. Who saves the value may keep its record for as long as a copy takes: that is waited for
+ * without the device's lock. */
+static void lock_both(dagi_device *d, dagi_copies *c)
+{
+    dagi_lock(&d->values_lock);
+    while (!dagi_try_lock(&c->lock)) {
+        dagi_unlock(&d->values_lock);
+        dagi_lock(&c->lock);
+        dagi_unlock(&c->lock);
+        dagi_lock(&d->values_lock);
+    }
+}
+
 dagi_ticket dagi_copies_drop(const struct dagi_devices *all, dag_value *v)
 {
     dagi_copies *c = dagi_copies_get(v);
@@ -106,8 +120,7 @@ dagi_ticket dagi_copies_drop(const struct dagi_devices *all, dag_value *v)
      * has taken may lead to another value by now, so both locks are needed. */
     for (int space = 1; space < c->nspaces; space++) {
         dagi_device *d = dagi_device_at(all, space);
-        dagi_lock(&d->values_lock);
-        dagi_lock(&c->lock);
+        lock_both(d, c);
         dagi_block *b = c->copy[space].memory;
         if (b)
             b->living = NULL;

@@ -2,7 +2,8 @@
  * What the files of the manager offer each other; docs/design/devices.md says how it works.
  *
  * Locks: dagi_device.values_lock > the lock of a value's record (copies.h), which is held while a
- * transfer of that value is enqueued, so that nobody takes a copy for valid that will not come.
+ * transfer of that value is enqueued, so that nobody takes a copy for valid that will not come. A
+ * transfer of pageable memory may block until it is done, so values_lock is not held then.
  */
 #ifndef DAGI_DEVICE_IMPL_H
 #define DAGI_DEVICE_IMPL_H

@@ -334,10 +334,11 @@ int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result)
     dagi_lock(&d->values_lock);
     dag_value *v = block->living;
     dagi_copies *c = v ? dagi_copies_get(v) : NULL;
-    if (!c || !dagi_try_lock(&c->lock)) {
-        dagi_unlock(&d->values_lock);
+    int mine = c && dagi_try_lock(&c->lock);
+    /* The save may block, so other values are not to wait for it; this one cannot end meanwhile. */
+    dagi_unlock(&d->values_lock);
+    if (!mine)
         return 0; /* it dies, or somebody is at it */
-    }
     dagi_copy *own = &c->copy[d->space];
     if (own->memory == block && !c->dropped && block->pins == 0 &&
         all_settled(&c->copy[DAGI_HOST], d, NULL, 1) && all_settled(own, d, NULL, 1)) {
@@ -357,11 +358,9 @@ int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result)
         }
     }
     dagi_unlock(&c->lock);
-    if (done)
-        block->living = NULL;
-    dagi_unlock(&d->values_lock);
     if (done) {
         dagi_ticket users[DAGI_COPY_TICKETS];
+        dagi_block_living(d, block, NULL); /* the value may have ended since: nobody else looks */
         dagi_memory_release(d->memory, block, users, dagi_copy_users(&copy, users));
         dagi_count(&d->counts.evictions, 1);
     }

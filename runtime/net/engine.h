@@ -137,6 +137,7 @@ struct dagi_engine {
      * one is. */
     int sharing, share_index;
     int near; /* ranks of this job on this node */
+    int32_t *node_of; /* [size]: of each rank the lowest on its node; NULL = one node, or a rank in each */
     int device_sharing; /* of these, those that use the same devices, wherever they are bound */
     struct dagi_bells *bells; /* bell.h; NULL = there are none, no_bells says why if they lack */
     struct dagi_bell *bell;   /* of this rank */

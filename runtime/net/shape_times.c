@@ -1,9 +1,17 @@
 /* How long broadcasts take, and the choice of a shape that follows from it; see shapes.h. */
 #include "shapes.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Below this many bytes latency decides, and every rank that has the data should help. */
 #define CHAIN_BYTES (256 << 10)
 #define CHAIN_RANKS 3
+
+/* And below this many where a chain is short: what a producer sends once instead of three times frees it for
+ * the next of a series. */
+#define SHORT_CHAIN_BYTES (64 << 10)
+#define SHORT_CHAIN_RANKS 16
 
 /* In a node: up to this many ranks read what the producer has side by side. */
 #define STAR_RANKS 7
@@ -11,17 +19,174 @@
 /* Seconds of a message from which on a producer does not wait for relays. */
 #define FAR 0.5e-3
 
-int dagi_tree_segments(int shape, size_t bytes, int64_t most, int ndest)
+/* ---- members ------------------------------------------------------------------------------ */
+
+static int by_number(const void *a, const void *b)
 {
-    if (shape == DAG_BCAST_SCATTER)
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+dagi_tree_census dagi_tree_count(const dagi_nodes *nodes, int root, const int32_t *ranks, int n)
+{
+    enum { FEW = 128 };
+    int64_t few[FEW], *node = few, own = dagi_node_of(nodes, root);
+    dagi_tree_census census = {.ndest = n, .nodes = 1, .largest = n + 1, .with = n + 1};
+    int others = 0;
+    for (int i = 0; i < n; i++)
+        others += dagi_node_of(nodes, ranks[i]) != own;
+    if (!others)
+        return census;
+    if (others > FEW && !(node = malloc((size_t)others * sizeof *node)))
+        return census;
+    for (int i = others = 0; i < n; i++)
+        if (dagi_node_of(nodes, ranks[i]) != own)
+            node[others++] = dagi_node_of(nodes, ranks[i]);
+    qsort(node, (size_t)others, sizeof *node, by_number);
+    census.largest = census.with = n + 1 - others;
+    for (int i = 0, begin = 0; i < others; i++) {
+        begin = i && node[i] == node[i - 1] ? begin : i;
+        census.nodes += begin == i;
+        census.largest = i + 1 - begin > census.largest ? i + 1 - begin : census.largest;
+    }
+    if (node != few)
+        free(node);
+    return census;
+}
+
+/* ---- times -------------------------------------------------------------------------------- */
+
+int dagi_tree_segments(const dagi_tree_way *way, size_t bytes, int64_t most, int ndest)
+{
+    if (dagi_tree_has(&way->tree, DAG_BCAST_SCATTER))
         return ndest;
-    if (shape != DAG_BCAST_CHAIN)
-        return 1;
-    int64_t want = (int64_t)(bytes / DAGI_SEGMENT_BYTES);
-    if (most > DAGI_SEGMENTS_MAX)
-        most = DAGI_SEGMENTS_MAX;
+    int64_t want = (int64_t)(bytes / way->part);
+    most = most < DAGI_SEGMENTS_MAX ? most : DAGI_SEGMENTS_MAX;
     return (int)(want < 1 ? 1 : want > most ? most : want);
 }
+
+/* Members as they were counted: 0 is the root, ranks are numbered node by node. */
+typedef struct stage {
+    const dagi_tree_link *link;
+    size_t bytes;
+    int n;
+    int32_t *of, *ranks; /* [n + 1], [n] */
+    uint16_t *count;     /* [n] */
+    double *there, *pace; /* [n + 1]: when the first segment is, and how far apart the next are */
+} stage;
+
+static bool stage_open(stage *s, const dagi_tree_census *census, size_t bytes, const dagi_tree_link *link)
+{
+    size_t n = (size_t)census->ndest;
+    char *room = malloc((n + 1) * (2 * sizeof(double) + 2 * sizeof(int32_t) + sizeof(uint16_t)));
+    if (!room)
+        return false;
+    *s = (stage){.link = link, .bytes = bytes, .n = census->ndest, .there = (double *)(void *)room};
+    s->pace = s->there + n + 1;
+    s->of = (int32_t *)(void *)(s->pace + n + 1);
+    s->ranks = s->of + n + 1;
+    s->count = (uint16_t *)(void *)(s->ranks + n + 1);
+    for (int node = 0, next = 0; node < census->nodes; node++) {
+        int left = s->n + 1 - next - (census->nodes - node - 1);
+        int here = node == 0 ? census->with : census->largest;
+        for (here = here < left ? here : left; here > 0; here--)
+            s->of[next++] = node;
+    }
+    return true;
+}
+
+static void stage_close(stage *s)
+{
+    free(s->there);
+}
+
+static double occupied(const dagi_tree_wire *wire, double bytes)
+{
+    return wire->busy + wire->beta * bytes;
+}
+
+/* All of a tree with `segments`. The root sends a child all of them, then the next child; a relay sends
+ * each on as it comes, to one child after the other. */
+static void play(stage *s, dagi_tree_way *way, int segments)
+{
+    double part = (double)s->bytes / segments, sum = 0;
+    way->last = 0;
+    s->there[0] = s->pace[0] = 0;
+    for (int p = 0; p <= s->n; p++) {
+        int self = p ? s->ranks[p - 1] : 0, behind = p ? s->count[p - 1] - 1 : s->n;
+        double free_at = s->there[p], each = 0;
+        for (int c = p; c < p + behind; c += s->count[c]) {
+            const dagi_tree_wire *wire =
+                s->of[self] == s->of[s->ranks[c]] ? &s->link->within : &s->link->between;
+            double busy = occupied(wire, part);
+            each += busy;
+            s->there[c + 1] = free_at + busy + wire->late;
+            s->pace[c + 1] = busy;
+            free_at += p ? busy : segments * busy;
+        }
+        for (int c = p; p && c < p + behind; c += s->count[c])
+            s->pace[c + 1] = each > s->pace[p] ? each : s->pace[p];
+        double all = s->there[p] + (segments - 1) * s->pace[p];
+        way->last = all > way->last ? all : way->last;
+        sum += all;
+    }
+    way->mean = sum / s->n;
+}
+
+static void scattered(const stage *s, const dagi_tree_census *census, dagi_tree_way *way)
+{
+    const dagi_tree_wire *w = census->nodes > 1 ? &s->link->between : &s->link->within;
+    double part = occupied(w, (double)s->bytes / s->n);
+    /* the last piece, the word of the neighbours, and round the ring */
+    way->part = s->bytes / (size_t)s->n + 1;
+    way->last = way->mean = s->n == 1 ? part + w->late
+                                      : (2 * s->n - 1) * part + s->n * w->late + 2 * (w->busy + w->late);
+}
+
+static void time_of(stage *s, const dagi_tree_census *census, dagi_tree_way *way)
+{
+    if (dagi_tree_has(&way->tree, DAG_BCAST_SCATTER)) {
+        scattered(s, census, way);
+        return;
+    }
+    dagi_nodes nodes = {s->of, 1};
+    for (int i = 0; i < s->n; i++)
+        s->ranks[i] = i + 1;
+    dagi_tree_plan(&way->tree, &nodes, 0, s->ranks, s->count, s->n);
+    if (way->part || !dagi_tree_has(&way->tree, DAG_BCAST_CHAIN)) {
+        way->part = way->part ? way->part : s->bytes + 1;
+        play(s, way, dagi_tree_segments(way, s->bytes, INT64_MAX, s->n));
+        return;
+    }
+    dagi_tree_way best = {.tree = way->tree};
+    for (int segments = 1; segments <= DAGI_SEGMENTS_MAX; segments *= 2) {
+        way->part = s->bytes / (size_t)segments;
+        if (way->part == 0)
+            break;
+        play(s, way, segments);
+        if (segments == 1 || way->last < best.last)
+            best = *way;
+    }
+    *way = best;
+    if (!way->part) /* no bytes */
+        play(s, way, (int)(way->part = 1));
+}
+
+void dagi_tree_time(dagi_tree_way *way, size_t bytes, const dagi_tree_census *census,
+                    const dagi_tree_link *link)
+{
+    stage s;
+    if (link->between.beta > 0 && stage_open(&s, census, bytes, link)) {
+        time_of(&s, census, way);
+        stage_close(&s);
+        return;
+    }
+    way->last = way->mean = 0;
+    if (!way->part)
+        way->part = dagi_tree_has(&way->tree, DAG_BCAST_CHAIN) ? DAGI_SEGMENT_BYTES : bytes + 1;
+}
+
+/* ---- the choice --------------------------------------------------------------------------- */
 
 /* Rounds until n more ranks have what one has, when all that have it help. */
 static int rounds(int n)
@@ -32,75 +197,126 @@ static int rounds(int n)
     return count;
 }
 
-static double message(dagi_tree_link link, double bytes)
-{
-    return link.alpha + link.beta * bytes;
-}
-
-double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_tree_link link)
-{
-    int segments = dagi_tree_segments(shape, bytes, INT64_MAX, ndest);
-    if (ndest < 1)
-        return 0;
-    double whole = message(link, (double)bytes), part = message(link, (double)bytes / segments);
-    switch (shape) {
-    case DAG_BCAST_CHAIN: return (ndest + segments - 1) * part;
-    case DAG_BCAST_RING: /* the second chain begins one message later */
-        return (ndest / 2 + 1) * whole;
-    case DAG_BCAST_FLAT: return ndest * whole;
-    case DAG_BCAST_SCATTER: /* the last piece, the word of the neighbours, and round the ring */
-        return ndest == 1 ? whole : (2 * ndest - 1) * part + 2 * link.alpha;
-    case DAG_BCAST_HIER: { /* to the groups, then in each */
-        int groups = ndest / group; /* beside the producer's */
-        return (rounds(groups) + rounds((ndest < group ? ndest + 1 : group) - 1)) * whole;
-    }
-    default: return rounds(ndest) * whole;
-    }
-}
-
 /* Between nodes far apart the producer has served everyone before the first of them could have passed
  * anything on. */
-static bool is_far(size_t bytes, int ndest, dagi_tree_link link)
+static bool is_far(size_t bytes, int ndest, const dagi_tree_link *link)
 {
     const double send = 5e-6, usual = 1e-8; /* seconds, seconds per byte */
-    double own = send + (link.beta > 0 ? link.beta : usual) * (double)bytes;
-    return !link.near && link.latency >= FAR && ndest <= DAGI_TREE_MAX_CHILDREN &&
-           ndest * own + link.latency < rounds(ndest) * (own + link.latency);
+    double own = send + (link->between.beta > 0 ? link->between.beta : usual) * (double)bytes;
+    return ndest > 0 && link->latency >= FAR &&
+           ndest * own + link->latency < rounds(ndest) * (own + link->latency);
 }
 
-int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link)
+static bool wants_chain(size_t bytes, int n)
 {
-    static const int shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING,
-                                 DAG_BCAST_SCATTER};
-    if (is_far(bytes, ndest, link))
-        return DAG_BCAST_FLAT;
-    if (link.beta <= 0 && link.near)
-        return bytes && ndest <= STAR_RANKS ? DAG_BCAST_FLAT : DAG_BCAST_BINOMIAL;
-    if (link.beta <= 0)
-        return ndest >= CHAIN_RANKS && bytes >= CHAIN_BYTES ? DAG_BCAST_CHAIN : DAG_BCAST_BINOMIAL;
-    int best = shapes[0];
-    double least = dagi_tree_seconds(best, 1, bytes, ndest, link);
-    for (int i = 1; i < 3 + (scatters != 0); i++) {
-        double seconds = dagi_tree_seconds(shapes[i], 1, bytes, ndest, link);
-        if (seconds < least) {
-            least = seconds;
-            best = shapes[i];
-        }
+    return n >= CHAIN_RANKS && bytes >= (n <= SHORT_CHAIN_RANKS ? SHORT_CHAIN_BYTES : CHAIN_BYTES);
+}
+
+/* Shapes among n others of a level that may be the best; returns how many. */
+static int shapes_between(size_t bytes, int n, const dagi_tree_link *link, dag_bcast shapes[4])
+{
+    static const dag_bcast all[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING, DAG_BCAST_FLAT};
+    if (is_far(bytes, n, link)) {
+        shapes[0] = DAG_BCAST_FLAT;
+    } else if (link->between.beta <= 0) {
+        shapes[0] = wants_chain(bytes, n) ? DAG_BCAST_CHAIN : DAG_BCAST_BINOMIAL;
+    } else {
+        memcpy(shapes, all, sizeof all);
+        return 4;
     }
-    return best;
+    return 1;
 }
 
-int dagi_tree_settle(int asked, int usual, size_t bytes, int ndest, int scatters, dagi_tree_link link)
+static int shapes_within(size_t bytes, int n, const dagi_tree_link *link, dag_bcast shapes[4])
 {
-    if (ndest == 1)
-        return DAG_BCAST_BINOMIAL;
-    int shape = asked == DAG_BCAST_AUTO ? usual : asked;
-    if (shape == DAG_BCAST_AUTO)
-        shape = dagi_tree_choose(bytes, ndest, scatters, link);
-    return shape == DAG_BCAST_SCATTER && !scatters ? DAG_BCAST_BINOMIAL : shape;
+    if (link->between.beta > 0)
+        return shapes_between(bytes, 0, link, shapes);
+    shapes[0] = bytes && n <= STAR_RANKS ? DAG_BCAST_FLAT : DAG_BCAST_BINOMIAL;
+    return 1;
 }
 
-uint16_t dagi_tree_group(int32_t group)
+typedef struct search {
+    stage stage;
+    const dagi_tree_census *census;
+    bool timed;
+    dagi_tree_way best;
+} search;
+
+static void look_at(search *s, dag_bcast_tree tree)
 {
-    return (uint16_t)(group < 1 ? 1 : group > UINT16_MAX ? UINT16_MAX : group);
+    dagi_tree_way way = {.tree = tree};
+    if (s->timed)
+        time_of(&s->stage, s->census, &way);
+    else
+        dagi_tree_time(&way, s->stage.bytes, s->census, s->stage.link);
+    if (!s->best.tree.shapes || way.last < s->best.last)
+        s->best = way;
+}
+
+/* Two levels, where groups are of a size for which it makes a difference. */
+static void look_at_groups(search *s)
+{
+    static const dag_bcast shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING};
+    for (int32_t g = 2; 2 * g <= s->census->ndest + 1; g *= 2)
+        for (int x = 0; x < 9; x++)
+            look_at(s, (dag_bcast_tree){shapes[x / 3] | DAG_BCAST_WITHIN(1, shapes[x % 3]), {g}});
+}
+
+static dagi_tree_way choose(size_t bytes, const dagi_tree_census *census, bool scatters,
+                            const dagi_tree_link *link)
+{
+    dag_bcast outer[4] = {0}, inner[4] = {0};
+    int nouter = 1, ninner = 1;
+    search s = {.census = census, .stage = {.link = link, .bytes = bytes}};
+    s.timed = link->between.beta > 0 && stage_open(&s.stage, census, bytes, link);
+    if (census->nodes > 1)
+        nouter = shapes_between(bytes, census->nodes - 1, link, outer);
+    if (census->largest > 1)
+        ninner = shapes_within(bytes, census->largest - 1, link, inner);
+    for (int x = 0; x < nouter; x++)
+        for (int y = 0; y < ninner; y++) {
+            if (outer[x] && inner[y])
+                look_at(&s, (dag_bcast_tree){outer[x] | DAG_BCAST_WITHIN(1, inner[y]), {DAG_BCAST_NODE}});
+            else
+                look_at(&s, (dag_bcast_tree){.shapes = outer[x] | inner[y]});
+        }
+    bool spread = census->nodes == 1 || census->largest == 1; /* no way enters a node twice */
+    if (s.timed && spread && nouter * ninner > 1) {
+        if (scatters)
+            look_at(&s, (dag_bcast_tree){.shapes = DAG_BCAST_SCATTER});
+        look_at_groups(&s);
+    }
+    if (s.timed)
+        stage_close(&s.stage);
+    return s.best;
+}
+
+dagi_tree_way dagi_tree_settle(const dag_bcast_tree *asked, const dag_bcast_tree *usual, size_t bytes,
+                               const dagi_tree_census *census, bool scatters, const dagi_tree_link *link)
+{
+    dagi_tree_way way = {.tree = asked->shapes ? *asked : *usual};
+    if (census->ndest == 1 || (way.tree.shapes == DAG_BCAST_SCATTER && !scatters))
+        way.tree = (dag_bcast_tree){.shapes = DAG_BCAST_BINOMIAL};
+    if (!way.tree.shapes)
+        return choose(bytes, census, scatters, link);
+    dagi_tree_time(&way, bytes, census, link);
+    return way;
+}
+
+const dagi_tree_way *dagi_tree_settled(dagi_tree_memo *memo, const dag_bcast_tree *asked,
+                                       const dag_bcast_tree *usual, size_t bytes,
+                                       const dagi_tree_census *census, bool scatters,
+                                       const dagi_tree_link *link)
+{
+    enum { PLACES = sizeof memo->known / sizeof *memo->known };
+    uint64_t hash = (bytes * 31 + (uint64_t)census->ndest) * 31 + (uint64_t)census->nodes;
+    hash = (hash * 31 + asked->shapes) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    struct dagi_tree_known *k = &memo->known[hash % PLACES];
+    if (!k->used || k->bytes != bytes || k->scatters != scatters ||
+        memcmp(&k->census, census, sizeof *census) != 0 || memcmp(&k->asked, asked, sizeof *asked) != 0) {
+        *k = (struct dagi_tree_known){.asked = *asked, .census = *census, .bytes = bytes,
+                                      .scatters = scatters, .used = true};
+        k->way = dagi_tree_settle(asked, usual, bytes, census, scatters, link);
+    }
+    return &k->way;
 }

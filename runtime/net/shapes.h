@@ -2,9 +2,10 @@
  * Shapes of broadcasts, and how long they take. Functions of their arguments alone; any thread. A part
  * of dag_pure, the library without state.
  *
- * The producer puts the destinations into the order that its shape wants. Whoever holds a list of
- * ranks still to be served (the producer, then every relay) gives each of its children one run of
- * it: the head of the run is the child, the rest is the child's own list.
+ * The producer lays out the tree. Who serves whom is in the list: ranks in the order in which each stands
+ * before those it serves, with the number of ranks that each stands for, itself included. Whoever holds a
+ * list (the producer, then every relay) serves ranks[0], ranks[count[0]], and so on, and gives each the
+ * entries behind it as its own list. So relays need not know the shape, nor where the nodes are.
  */
 #ifndef DAGI_NET_SHAPES_H
 #define DAGI_NET_SHAPES_H
@@ -13,12 +14,17 @@
 
 #include <stdbool.h>
 
-/* Most children of one rank for lists of up to 2^31 ranks: two levels of halvings. */
-#define DAGI_TREE_MAX_CHILDREN 64
+/* Which ranks share a node: of[rank] is the number of its node; without a table the first `ranks` do, the
+ * next, and so on. */
+typedef struct dagi_nodes {
+    const int32_t *of;
+    int64_t ranks; /* >= 1 */
+} dagi_nodes;
 
-typedef struct dagi_tree_child {
-    int32_t first, count; /* child ranks[first], its list ranks[first+1 .. first+count-1] */
-} dagi_tree_child;
+static inline int64_t dagi_node_of(const dagi_nodes *nodes, int rank)
+{
+    return nodes->of ? nodes->of[rank] : rank / nodes->ranks;
+}
 
 /*
  * Shapes on the way (dag_bcast, never AUTO):
@@ -28,56 +34,103 @@ typedef struct dagi_tree_child {
  *             producer sends twice, the next neighbours have everything after one hop
  *   SCATTER   every rank is a child with one n-th of the data; the pieces then go round the ring of
  *             the destinations (send.c, recv.c). Lists are not split.
- *   HIER      binomial over groups of `group` consecutive ranks, then binomial within each
- *   FLAT      the producer serves everyone. A list is no longer than a rank may have children; who
- *             makes lists sees to that (comm/fanout.c)
+ *   FLAT      the producer serves everyone
+ * Members are the producer and the destinations, in the order of their ranks. A level with group g splits
+ * those of the level above into groups of g successive members, the last one maybe smaller, or by nodes.
+ * In each group one member has the value from outside: the producer in its own, elsewhere who has its
+ * place there. Its shape joins these, and what is within says how the others of a group get it. Who serves
+ * other groups and its own serves the others first.
  */
 
-/* Order the n destinations of `root` for a shape, in place. group >= 1. */
-void dagi_tree_order(int shape, int group, int root, int size, int32_t *ranks, int n);
+/* Lay out the tree of `root` and n destinations, in place. On lack of memory the tree is flat. */
+void dagi_tree_plan(const dag_bcast_tree *tree, const dagi_nodes *nodes, int root, int32_t *ranks,
+                    uint16_t *count, int n);
 
-/* The children of `self` for its list, in the order in which to serve them; returns how many. */
-int dagi_tree_children(int shape, int group, int self, const int32_t *ranks, int n,
-                       dagi_tree_child child[DAGI_TREE_MAX_CHILDREN]);
-
-/* The shape that children of the producer go on with. */
-int dagi_tree_relay_shape(int shape);
+/* The shapes of a tree have this one among them. */
+bool dagi_tree_has(const dag_bcast_tree *tree, dag_bcast shape);
 
 /* ---- how long it takes (shape_times.c) -------------------------------------------------- */
 
-/* What one message of b bytes takes, from when it is sent to when it is there, its sender busy all the
- * while: alpha + beta * b. */
+/* A message of b bytes keeps its sender for busy + beta * b seconds, and is there `late` seconds after
+ * that. */
+typedef struct dagi_tree_wire {
+    double busy, late; /* seconds */
+    double beta;       /* seconds per byte; 0 = it is not known how fast the network is */
+} dagi_tree_wire;
+
 typedef struct dagi_tree_link {
-    double alpha; /* seconds */
-    double beta;  /* seconds per byte; 0 = it is not known how fast the network is */
-    bool near;    /* all ranks are in one node, where whoever receives copies for itself */
+    dagi_tree_wire between, within; /* nodes */
     double latency; /* seconds that a message takes while its sender goes on; 0 = not known */
 } dagi_tree_link;
 
-/* Aim for this size of a segment of a pipelined transfer, and no more of them than this. */
+/* Without a model: aim for this size of a segment of a pipelined transfer. And no more of them than this. */
 #define DAGI_SEGMENT_BYTES (128 << 10)
 #define DAGI_SEGMENTS_MAX 256
 
-/* Segments in which `bytes` for ndest ranks travel, where they can be cut into `most` >= 1. */
-int dagi_tree_segments(int shape, size_t bytes, int64_t most, int ndest);
+/* A way of a broadcast, and what it takes: 0 where it is not known how fast the network is. */
+typedef struct dagi_tree_way {
+    dag_bcast_tree tree;
+    size_t part;  /* bytes of a segment; at least those of the data = one */
+    double last;  /* seconds until the last rank has all of it, */
+    double mean;  /* and on the average of the destinations */
+} dagi_tree_way;
 
-/* Seconds until the last of ndest ranks has `bytes`, in segments as above. HIER: groups of `group`
- * ranks, all of them destinations but for the producer. */
-double dagi_tree_seconds(int shape, int group, size_t bytes, int ndest, dagi_tree_link link);
+/* What of the members a choice depends on: their number, how they are spread over nodes. */
+typedef struct dagi_tree_census {
+    int32_t ndest;
+    int32_t nodes;   /* with members */
+    int32_t largest; /* most members of a node */
+    int32_t with;    /* members on the node of the root, itself included */
+} dagi_tree_census;
 
-/* The shape of a broadcast that nobody has asked for a shape: the fastest, of which a scatter may be
- * one where `scatters`. Where it is not known how fast the network is: in one node a star for a few, who
- * copy all at once while the producer does something else, and halves for more; between nodes a chain from
- * 256 KiB and three ranks on, which keeps the producer free for what comes next, and else halves, for
- * latency. Halves as well for messages without `bytes` beside them, which the producer copies. Where a message
- * takes half a millisecond or more, a star as long as that is shorter than halves. */
-int dagi_tree_choose(size_t bytes, int ndest, int scatters, dagi_tree_link link);
+dagi_tree_census dagi_tree_count(const dagi_nodes *nodes, int root, const int32_t *ranks, int n);
 
-/* What a broadcast goes by that is `asked` for by the program, where the setting is `usual`, AUTO in
- * either leaving the choice to the next: a scatter only where it can be had. */
-int dagi_tree_settle(int asked, int usual, size_t bytes, int ndest, int scatters, dagi_tree_link link);
+/* Segments in which `bytes` travel by a way, where they can be cut into `most` >= 1; a scatter has one for
+ * each of ndest ranks. */
+int dagi_tree_segments(const dagi_tree_way *way, size_t bytes, int64_t most, int ndest);
 
-/* `group` as messages carry it. */
-uint16_t dagi_tree_group(int32_t group);
+/* What a broadcast of `bytes` along a tree takes, members spread as they were counted, nodes as full as
+ * the largest. `way->tree` and `way->part` are given, `part` 0: what is best. */
+void dagi_tree_time(dagi_tree_way *way, size_t bytes, const dagi_tree_census *census,
+                    const dagi_tree_link *link);
+
+/*
+ * The way of a broadcast that is `asked` for by the program, where the setting is `usual`, AUTO in either
+ * leaving the choice to the next: a scatter only where it can be had. Nobody having asked, each node gets
+ * the value once, and of what is left the fastest by the model is taken, groups in powers of two. Where it
+ * is not known how fast the network is: between nodes a chain from three ranks and 256 KiB on (64 KiB up to
+ * 16 ranks), which keeps the producer free for what comes next, and else halves, for latency; in a node a star for a few, who copy
+ * all at once while the producer does something else, and halves for more, and for messages without
+ * `bytes` beside them, which the producer copies. Where a message takes half a millisecond or more, and
+ * no two destinations share a node, a star as long as that is shorter than halves.
+ */
+dagi_tree_way dagi_tree_settle(const dag_bcast_tree *asked, const dag_bcast_tree *usual, size_t bytes,
+                               const dagi_tree_census *census, bool scatters, const dagi_tree_link *link);
+
+/* What messages take, by a file (network_file.c, no part of dag_pure). DAG_ERR_IO, DAG_ERR_SETTING with `why`. */
+dag_status dagi_network_read(const char *path, dagi_tree_link *link, char *why, size_t size);
+
+/* The same, and what was settled before is remembered: a choice by a model takes some microseconds. Zeroed
+ * at first. */
+typedef struct dagi_tree_memo {
+    struct dagi_tree_known {
+        dag_bcast_tree asked;
+        dagi_tree_census census;
+        size_t bytes;
+        bool scatters, used;
+        dagi_tree_way way;
+    } known[64];
+} dagi_tree_memo;
+const dagi_tree_way *dagi_tree_settled(dagi_tree_memo *memo, const dag_bcast_tree *asked,
+                                       const dag_bcast_tree *usual, size_t bytes,
+                                       const dagi_tree_census *census, bool scatters,
+                                       const dagi_tree_link *link);
+
+/* All that the trees of a job's broadcasts go by. */
+typedef struct dagi_tree_guide {
+    dagi_nodes nodes;
+    dagi_tree_link link;
+    dagi_tree_memo ways;
+} dagi_tree_guide;
 
 #endif

@@ -9,33 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_arrival *a,
-                    int32_t segment)
-{
-    dagi_sim_rank *r = &s->rank[rank];
-    dagi_sim_item *item = s->items;
-    if (item)
-        s->items = item->next;
-    else if (!(item = malloc(sizeof *item))) {
-        dagi_sim_short(s);
-        return;
-    }
-    *item = (dagi_sim_item){.message = m, .arrival = a, .segment = segment};
-    *r->inbox_end = item;
-    r->inbox_end = &item->next;
-}
-
 /* ---- arrivals ------------------------------------------------------------------------------- */
 
-static dagi_sim_arrival *new_arrival(dagi_sim_cast *c, int rank, const dagi_sim_message *m, int nchildren)
+/* Cache lines of an arrival. */
+static size_t lines_of(int nchildren, int nsegments)
+{
+    size_t bytes = sizeof(dagi_sim_arrival) + (size_t)nchildren * sizeof(dagi_sim_child) +
+                   (size_t)nsegments;
+    return (bytes + 63) / 64;
+}
+
+static dagi_sim_arrival *new_arrival(struct dagi_sim *s, dagi_sim_cast *c, int rank,
+                                     const dagi_sim_message *m, int nchildren)
 {
     int nsegments = 0;
     for (int i = 0; i < c->ncargo; i++)
         nsegments += c->cargo[i].segments;
-    dagi_sim_arrival *a = calloc(1, sizeof *a + (size_t)nchildren * sizeof *a->child +
-                                        (size_t)nsegments);
-    if (!a)
+    size_t lines = lines_of(nchildren, nsegments);
+    dagi_sim_arrival *a = lines < DAGI_SIM_KEPT_LINES ? s->arrivals[lines] : NULL;
+    if (a)
+        s->arrivals[lines] = a->next;
+    else if (!(a = aligned_alloc(64, 64 * lines)))
         return NULL;
+    memset(a, 0, 64 * lines);
     a->cast = c;
     a->rank = rank;
     a->source = m->source;
@@ -53,12 +49,18 @@ static dagi_sim_arrival *new_arrival(dagi_sim_cast *c, int rank, const dagi_sim_
     return a;
 }
 
-void dagi_sim_arrival_free(dagi_sim_arrival *a)
+void dagi_sim_arrival_free(struct dagi_sim *s, dagi_sim_arrival *a)
 {
+    size_t lines = lines_of(a->nchildren, a->nsegments);
     *a->link = a->next;
     if (a->next)
         a->next->link = a->link;
-    free(a);
+    if (lines >= DAGI_SIM_KEPT_LINES) {
+        free(a);
+        return;
+    }
+    a->next = s->arrivals[lines];
+    s->arrivals[lines] = a;
 }
 
 static void done_with(struct dagi_sim *s, dagi_sim_arrival *a)
@@ -66,7 +68,7 @@ static void done_with(struct dagi_sim *s, dagi_sim_arrival *a)
     dagi_sim_cast *c = a->cast;
     if (!a->delivered || a->promised > 0)
         return;
-    dagi_sim_arrival_free(a);
+    dagi_sim_arrival_free(s, a);
     dagi_sim_cast_drop(s, c);
 }
 
@@ -118,20 +120,52 @@ static int index_of(const dagi_sim_cast *c, int segment)
     return segment;
 }
 
-/* A segment that both ends are ready for goes from rank `from` to an arrival. Where the receiver's worker
- * moves the bytes it is here at once, and takes that worker's time. */
-static void transfer(struct dagi_sim *s, int from, dagi_sim_arrival *to, int segment)
+/* Who has sent that segment: the root or the neighbour in a ring, else whoever has sent the message. */
+static int sender_of(const dagi_sim_arrival *a, int segment)
 {
-    int64_t bytes = segment_bytes(to->cast, segment);
-    dagi_sim_time at = s->now + s->spent;
-    s->sums.bytes += bytes;
-    dagi_pool_sent(to->cast->of->pool, 0, bytes);
-    if (!s->machine.copies || !dagi_sim_same_node(&s->machine, from, to->rank)) {
-        /* it was announced with the message, and is now asked for */
-        at += dagi_sim_latency(&s->wires, to->rank, from);
-        at = dagi_sim_transfer(&s->wires, from, to->rank, (double)bytes, at);
+    const dagi_sim_cast *c = a->cast;
+    if (c->shape != DAG_BCAST_SCATTER)
+        return a->source;
+    return index_of(c, segment) == a->place ? c->root : c->ranks[(a->place + c->count - 1) % c->count];
+}
+
+void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_arrival *a,
+                    int32_t segment)
+{
+    dagi_sim_rank *r = &s->rank[rank];
+    if (m)
+        dagi_sim_fly(s, m->cast->of, m->source, rank, -1);
+    else
+        dagi_sim_fly(s, a->cast->of, sender_of(a, segment), rank, -1);
+    dagi_sim_item *item = s->items;
+    if (item)
+        s->items = item->next;
+    else if (!(item = malloc(sizeof *item))) {
+        dagi_sim_short(s);
+        return;
     }
-    dagi_sim_post(s, at, DAGI_SIM_PIECE, to->rank, to, (uint32_t)segment);
+    *item = (dagi_sim_item){.message = m, .arrival = a, .segment = segment};
+    *r->inbox_end = item;
+    r->inbox_end = &item->next;
+}
+
+/* A segment that both ends are ready for goes from rank `from` to an arrival at rank `to`, which is
+ * not looked at: it is far away. Where the receiver's worker moves the bytes it is here at once, and
+ * takes that worker's time. */
+static void transfer(struct dagi_sim *s, const dagi_sim_cast *c, int from, int to,
+                     dagi_sim_arrival *arrival, int segment)
+{
+    int64_t bytes = segment_bytes(c, segment);
+    dagi_sim_time at = s->now + s->spent;
+    dagi_sim_count(s, from, to, bytes);
+    dagi_pool_sent(c->of->pool, 0, bytes);
+    if (!s->machine.copies || !dagi_sim_same_node(&s->machine, from, to)) {
+        /* it was announced with the message, and is now asked for */
+        at += dagi_sim_latency(&s->wires, to, from);
+        at = dagi_sim_transfer(&s->wires, from, to, (double)bytes, at);
+    }
+    dagi_sim_fly(s, c->of, from, to, 1);
+    dagi_sim_post(s, at, DAGI_SIM_PIECE, to, arrival, (uint32_t)segment);
 }
 
 /* What the root of a broadcast has for this arrival. */
@@ -140,7 +174,7 @@ static void fetch_from_root(struct dagi_sim *s, dagi_sim_arrival *a)
     dagi_sim_cast *c = a->cast;
     for (int k = 0; k < a->nsegments; k++)
         if (c->shape != DAG_BCAST_SCATTER || index_of(c, k) == a->place)
-            transfer(s, c->root, a, k);
+            transfer(s, c, c->root, a->rank, a, k);
 }
 
 /* Pass on what is here and has not been passed on. A ring of pieces leaves out the neighbour's own. */
@@ -151,7 +185,7 @@ static void pass_on(struct dagi_sim *s, dagi_sim_arrival *a, dagi_sim_child *chi
         return;
     if (c->shape == DAG_BCAST_SCATTER && index_of(c, segment) == (a->place + 1) % c->count)
         return; /* and who has all may be gone */
-    transfer(s, a->rank, child->to, segment);
+    transfer(s, c, a->rank, child->rank, child->to, segment);
     child->sent++;
     a->promised--;
 }
@@ -194,23 +228,22 @@ static void join_ring(struct dagi_sim *s, dagi_sim_arrival *a)
 static void begin_arrival(struct dagi_sim *s, int rank, const dagi_sim_message *m, int has_bulk)
 {
     dagi_sim_cast *c = m->cast;
-    dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
-    int scatter = c->shape == DAG_BCAST_SCATTER;
-    int n = scatter ? 1
-                    : dagi_tree_children(dagi_tree_relay_shape(c->shape), c->group, rank,
-                                         c->ranks + m->first + 1, m->count - 1, child);
-    dagi_sim_arrival *a = new_arrival(c, rank, m, n);
+    int scatter = c->shape == DAG_BCAST_SCATTER, n = scatter;
+    int32_t end = m->first + m->count;
+    for (int32_t i = m->first + 1; i < end && !scatter; i += c->serves[i])
+        n++;
+    dagi_sim_arrival *a = new_arrival(s, c, rank, m, n);
     if (!a) {
         dagi_sim_short(s);
         return;
     }
-    for (int i = 0; i < n && !scatter; i++) {
-        int32_t first = m->first + 1 + child[i].first;
-        a->child[i].rank = c->ranks[first];
+    n = 0;
+    for (int32_t i = m->first + 1; i < end && !scatter; i += c->serves[i]) {
+        a->child[n++].rank = c->ranks[i];
         a->promised += a->nsegments;
     }
-    for (int i = 0; i < n && !scatter; i++)
-        dagi_sim_tell_child(s, c, a, rank, m->first + 1 + child[i].first, child[i].count);
+    for (int32_t i = m->first + 1; i < end && !scatter; i += c->serves[i])
+        dagi_sim_tell_child(s, c, a, rank, i, c->serves[i]);
     if (m->from && has_bulk)
         open_child(s, m->from, a);
     else if (has_bulk)

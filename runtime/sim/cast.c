@@ -17,7 +17,7 @@ static dagi_view view_of(const dagi_sim_cargo *c)
 /* Small flows travel inside of the message as long as there is room. Returns the bytes of the rest. */
 static size_t settle_how(const struct dagi_sim *s, dagi_sim_cast *c)
 {
-    int64_t room = s->inline_max;
+    int64_t room = s->most.inline_max;
     size_t bulk = 0;
     for (int i = 0; i < c->ncargo; i++) {
         dagi_sim_cargo *cargo = &c->cargo[i];
@@ -51,28 +51,21 @@ static int can_scatter(const dagi_sim_cast *c, size_t bulk)
     return 1;
 }
 
-static void settle_shape(const struct dagi_sim *s, dagi_sim_cast *c, size_t bulk)
+static void settle_shape(struct dagi_sim *s, dagi_sim_cast *c, size_t bulk)
 {
-    const dagi_settings *set = &s->ctx->settings;
-    dagi_tree_link link = {.latency = dagi_sim_message_seconds(s->ctx)};
-    if (set->link_rate) {
-        link.alpha = set->link_latency;
-        link.beta = 1.0 / (double)set->link_rate;
-    }
-    c->shape = (uint8_t)dagi_tree_settle(c->shape, set->bcast, bulk, c->count, can_scatter(c, bulk), link);
-    c->group = dagi_tree_group(c->group);
-}
-
-static void settle_segments(dagi_sim_cast *c)
-{
+    dagi_tree_census census = dagi_tree_count(&s->trees.nodes, c->root, c->ranks, c->count);
+    const dagi_tree_way *way = dagi_tree_settled(&s->trees.ways, &c->asked, &s->ctx->settings.bcast, bulk, &census,
+                                                 can_scatter(c, bulk), &s->trees.link);
+    c->shape = way->tree.shapes & 15;
     for (int i = 0; i < c->ncargo; i++) {
         dagi_sim_cargo *cargo = &c->cargo[i];
         if (cargo->how != DAGI_HOW_BULK)
             continue;
         dagi_view v = view_of(cargo);
-        cargo->segments = (uint16_t)dagi_tree_segments(c->shape, (size_t)cargo->bytes,
+        cargo->segments = (uint16_t)dagi_tree_segments(way, (size_t)cargo->bytes,
                                                        dagi_view_max_segments(&v), c->count);
     }
+    dagi_tree_plan(&way->tree, &s->trees.nodes, c->root, c->ranks, c->serves, c->count);
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -116,14 +109,14 @@ void dagi_sim_cast_sent(struct dagi_sim *s, dagi_sim_cast *c)
 static dagi_sim_cast *new_cast(struct dagi_sim *s, struct dag_task *t, struct dagi_fanout *f, int index)
 {
     dagi_fanout_part part = dagi_fanout_part_at(f, index, NULL);
-    dagi_sim_cast *c = calloc(1, sizeof *c + (size_t)part.count * sizeof *c->ranks);
+    dagi_sim_cast *c = calloc(1, sizeof *c + (size_t)part.count * (sizeof *c->ranks + sizeof *c->serves));
     if (!c)
         return NULL;
     c->of = dagi_sim_pool_of(s, t->pool);
     c->cls = t->cls;
     c->mask = part.mask;
-    c->shape = (uint8_t)part.bcast;
-    c->group = part.group;
+    c->asked = part.tree;
+    c->serves = (uint16_t *)(c->ranks + part.count);
     c->root = s->at;
     c->count = part.count;
     c->refs = c->sends = 1;
@@ -163,20 +156,9 @@ void dagi_sim_tell_child(struct dagi_sim *s, dagi_sim_cast *c, dagi_sim_arrival 
 
 static void launch(struct dagi_sim *s, dagi_sim_cast *c)
 {
-    dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
-    size_t bulk = settle_how(s, c);
-    settle_shape(s, c, bulk);
-    settle_segments(c);
-    if (c->count > 1)
-        dagi_tree_order(c->shape, c->group, c->root, s->nranks, c->ranks, c->count);
-    if (c->shape == DAG_BCAST_SCATTER) {
-        for (int32_t i = 0; i < c->count; i++)
-            dagi_sim_tell_child(s, c, NULL, c->root, i, 1);
-    } else {
-        int n = dagi_tree_children(c->shape, c->group, c->root, c->ranks, c->count, child);
-        for (int i = 0; i < n; i++)
-            dagi_sim_tell_child(s, c, NULL, c->root, child[i].first, child[i].count);
-    }
+    settle_shape(s, c, settle_how(s, c));
+    for (int32_t i = 0; i < c->count; i += c->serves[i])
+        dagi_sim_tell_child(s, c, NULL, c->root, i, c->serves[i]);
     dagi_sim_cast_sent(s, c);
     dagi_sim_cast_drop(s, c);
 }

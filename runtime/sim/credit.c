@@ -36,6 +36,14 @@ static int grow(struct dagi_sim *s)
     return 0;
 }
 
+/* A pair that is in the table, most likely where it was when its place was written down. */
+static dagi_sim_pair *pair_at(const struct dagi_sim *s, uint32_t place, int from, int to)
+{
+    if (place < s->pairs_capacity && s->pairs[place].from == from && s->pairs[place].to == to)
+        return &s->pairs[place];
+    return &s->pairs[place_of(s, from, to)];
+}
+
 /* NULL = no memory. Good until the next call. */
 static dagi_sim_pair *pair_of(struct dagi_sim *s, int from, int to)
 {
@@ -45,7 +53,7 @@ static dagi_sim_pair *pair_of(struct dagi_sim *s, int from, int to)
     }
     dagi_sim_pair *p = &s->pairs[place_of(s, from, to)];
     if (p->from < 0) {
-        *p = (dagi_sim_pair){.from = from, .to = to, .avail = s->window};
+        *p = (dagi_sim_pair){.from = from, .to = to, .avail = s->most.window};
         s->npairs++;
     }
     return p;
@@ -64,13 +72,13 @@ static int64_t bytes_of(const dagi_sim_message *m)
 static int32_t charge_of(const struct dagi_sim *s, const dagi_sim_message *m)
 {
     const dagi_sim_cast *c = m->cast;
-    int64_t weight = 0, most = s->window / 2;
+    int64_t weight = 0, most = s->most.window / 2;
     int scatter = c->shape == DAG_BCAST_SCATTER;
     for (int i = 0; i < c->ncargo; i++)
         if (c->cargo[i].how == DAGI_HOW_BULK)
             weight += dagi_bulk_weight((size_t)c->cargo[i].bytes / (size_t)(scatter ? c->count : 1),
                                        scatter ? 1 : c->cargo[i].segments);
-    int64_t bulk = weight / 16, scale = s->window / (4096 * (DAGI_BULK_LEAST / 16));
+    int64_t bulk = weight / 16, scale = s->most.window / (4096 * (DAGI_BULK_LEAST / 16));
     if (scale > 1)
         bulk = bulk < most / scale ? bulk * scale : most;
     bulk = bulk < most ? bulk : most;
@@ -83,10 +91,11 @@ static void leave(struct dagi_sim *s, dagi_sim_message *m)
     const dagi_sim_cast *c = m->cast;
     int to = c->ranks[m->first];
     s->sums.sent++;
-    s->sums.bytes += c->inline_bytes;
+    dagi_sim_count(s, m->source, to, c->inline_bytes);
     dagi_pool_sent(c->of->pool, 1, c->inline_bytes);
     dagi_sim_time at = dagi_sim_transfer(&s->wires, m->source, to, (double)bytes_of(m),
                                          s->now + s->spent);
+    dagi_sim_fly(s, c->of, m->source, to, 1);
     dagi_sim_post(s, at, DAGI_SIM_MESSAGE, to, m, 0);
 }
 
@@ -96,6 +105,7 @@ void dagi_sim_message_send(struct dagi_sim *s, dagi_sim_message *m)
     m->charge = charge_of(s, m);
     if (!p)
         return;
+    m->pair = (uint32_t)(p - s->pairs);
     if (!p->waiting && m->charge <= p->avail) {
         p->avail -= m->charge;
         leave(s, m);
@@ -110,24 +120,19 @@ void dagi_sim_message_send(struct dagi_sim *s, dagi_sim_message *m)
 
 void dagi_sim_message_done(struct dagi_sim *s, const dagi_sim_message *m)
 {
-    int to = m->cast->ranks[m->first];
-    dagi_sim_pair *p = pair_of(s, m->source, to);
-    if (!p)
-        return;
+    dagi_sim_pair *p = pair_at(s, m->pair, m->source, m->cast->ranks[m->first]);
     p->owed += m->charge;
-    if (p->owed < s->window / 2)
+    if (p->owed < s->most.window / 2)
         return;
-    dagi_sim_time back = dagi_sim_latency(&s->wires, to, m->source);
-    dagi_sim_post(s, s->now + s->spent + back, DAGI_SIM_CREDIT, m->source, (void *)(uintptr_t)to,
-                  (uint32_t)p->owed);
+    dagi_sim_time back = dagi_sim_latency(&s->wires, p->to, p->from);
+    dagi_sim_post(s, s->now + s->spent + back, DAGI_SIM_CREDIT, p->from,
+                  (void *)((uintptr_t)(p - s->pairs) << 32 | (uint32_t)p->to), (uint32_t)p->owed);
     p->owed = 0;
 }
 
-void dagi_sim_credit(struct dagi_sim *s, int from, int to, int32_t bytes)
+void dagi_sim_credit(struct dagi_sim *s, int from, uint64_t pair, int32_t bytes)
 {
-    dagi_sim_pair *p = pair_of(s, to, from);
-    if (!p)
-        return;
+    dagi_sim_pair *p = pair_at(s, (uint32_t)(pair >> 32), from, (int)(uint32_t)pair);
     p->avail += bytes;
     s->spent = 0;
     while (p->waiting && p->waiting->charge <= p->avail) {

@@ -88,7 +88,7 @@ dag_status dagi_sim_class_line(dagi_sim_machine *m, char *value, char *why, size
     char *time = strtok_r(NULL, " \t", &save);
     dagi_sim_class c;
     if (!time || strtok_r(NULL, " \t", &save) || strlen(program) >= sizeof c.program ||
-        strlen(name) >= sizeof c.name || dagi_sim_parse_time(time, &c.time) != 0)
+        strlen(name) >= sizeof c.name || dagi_parse_time(time, &c.time) != 0)
         return dagi_refuse(why, size,
                            "expected a program, a class of it, and a time, as in ring Link 2us");
     snprintf(c.program, sizeof c.program, "%s", program);

@@ -34,37 +34,6 @@ static const char builtin[] =
 
 /* ---- numbers with units --------------------------------------------------------------------- */
 
-int dagi_sim_parse_time(const char *text, dagi_sim_time *time)
-{
-    static const struct { const char *name; double ps; } units[] = {
-        {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
-    char *end;
-    double value = strtod(text, &end);
-    for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(end, units[i].name) == 0 && value >= 0 && value * units[i].ps < 1e17) {
-            *time = llround(value * units[i].ps);
-            return 0;
-        }
-    return 1;
-}
-
-/* "12.5GB/s" with suffix "B/s", "64G" with "". */
-static int parse_bytes(const char *text, const char *suffix, double *bytes)
-{
-    char *end;
-    double value = strtod(text, &end);
-    const char *units = "kMGTP", *unit = *end ? strchr(units, *end) : NULL;
-    if (end == text || !(value > 0) || !isfinite(value))
-        return 1;
-    if (unit)
-        end++;
-    double step = *suffix ? 1e3 : 1024; /* of wires and of memory */
-    for (const char *u = units; unit && u <= unit; u++)
-        value *= step;
-    *bytes = value;
-    return strcmp(end, suffix) != 0;
-}
-
 static int parse_count(const char *text, int64_t least, int64_t most, int64_t *count)
 {
     char *end;
@@ -81,8 +50,8 @@ static dag_status wire_line(dagi_sim_machine *m, dagi_sim_wire *wire, char *valu
 {
     char *save, *latency = strtok_r(value, " \t", &save), *speed = strtok_r(NULL, " \t", &save);
     char *more = strtok_r(NULL, " \t", &save);
-    if (!latency || !speed || dagi_sim_parse_time(latency, &wire->latency) != 0 ||
-        parse_bytes(speed, "B/s", &wire->bandwidth) != 0)
+    if (!latency || !speed || dagi_parse_time(latency, &wire->latency) != 0 ||
+        dagi_parse_bytes(speed, "B/s", &wire->bandwidth) != 0)
         return dagi_refuse(why, size, "expected latency and bandwidth, as in 1.5us 12.5GB/s");
     if (wire == &m->within)
         m->copies = more && strcmp(more, "copy") == 0;
@@ -162,7 +131,7 @@ static dag_status count_line(int64_t *count, int64_t least, const char *value, c
 
 static dag_status time_line(dagi_sim_time *time, const char *value, char *why, size_t size)
 {
-    return dagi_sim_parse_time(value, time) == 0
+    return dagi_parse_time(value, time) == 0
                ? DAG_SUCCESS
                : dagi_refuse(why, size, "expected a time, as in 0.5us");
 }
@@ -170,7 +139,7 @@ static dag_status time_line(dagi_sim_time *time, const char *value, char *why, s
 static dag_status bytes_line(double *bytes, const char *suffix, const char *value, char *why,
                              size_t size)
 {
-    return parse_bytes(value, suffix, bytes) == 0
+    return dagi_parse_bytes(value, suffix, bytes) == 0
                ? DAG_SUCCESS
                : dagi_refuse(why, size, "expected bytes%s, as in 16G%s",
                              *suffix ? " per second" : "", suffix);

@@ -91,8 +91,6 @@ dag_status dagi_sim_class_line(dagi_sim_machine *m, char *value, char *why, size
  * one. */
 dag_status dagi_sim_tile_times(dagi_sim_machine *m, const char *path, const char *model, char *why,
                                size_t size);
-/* "1.5us"; nonzero = it is none. */
-int dagi_sim_parse_time(const char *text, dagi_sim_time *time);
 
 /* ---- network.c ------------------------------------------------------------------------------ */
 
@@ -110,6 +108,13 @@ void dagi_sim_wires_fini(dagi_sim_wires *w);
 /* Bytes leave rank `from` at `now`: when they are at rank `to`. */
 dagi_sim_time dagi_sim_transfer(dagi_sim_wires *w, int64_t from, int64_t to, double bytes,
                                 dagi_sim_time now);
+/* A rank is going to send or receive: what is known of its adapter begins to come from memory. */
+static inline void dagi_sim_wires_fetch(const dagi_sim_wires *w, int64_t rank)
+{
+    if (w->machine->ranks == 1 && w->machine->adapters == 1) /* elsewhere it would have to be looked for */
+        __builtin_prefetch(&w->taken[2 * rank], 1);
+}
+
 /* Time of the smallest message, on wires that nobody else uses. */
 dagi_sim_time dagi_sim_latency(const dagi_sim_wires *w, int64_t from, int64_t to);
 static inline int dagi_sim_same_node(const dagi_sim_machine *m, int64_t a, int64_t b)

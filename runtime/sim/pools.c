@@ -143,18 +143,22 @@ static void forget_events(struct dagi_sim *s, const dagi_sim_pool *p)
 {
     dagi_sim_events old = s->events;
     s->events = (dagi_sim_events){0};
-    for (size_t i = 0; i < old.count; i++) {
-        dagi_sim_event *e = &old.entry[i];
-        if (is_of(e, p)) {
-            if (e->kind == DAGI_SIM_OVER) {
-                dagi_task_drop(dagi_sim_worker(s), e->what);
-                s->rank[e->rank].idle++;
-            } else if (e->kind == DAGI_SIM_MESSAGE) {
-                free(e->what);
-            }
+    while (old.count > 0) {
+        dagi_sim_event e;
+        if (dagi_sim_events_pop(&old, &e) != 0) {
+            dagi_sim_short(s);
             continue;
         }
-        dagi_sim_post(s, e->at, (enum dagi_sim_kind)e->kind, (int)e->rank, e->what, e->extra);
+        if (!is_of(&e, p)) {
+            dagi_sim_post(s, e.at, (enum dagi_sim_kind)e.kind, (int)e.rank, e.what, e.extra);
+            continue;
+        }
+        if (e.kind == DAGI_SIM_OVER) {
+            dagi_task_drop(dagi_sim_worker(s), e.what);
+            s->rank[e.rank].idle++;
+        } else if (e.kind == DAGI_SIM_MESSAGE) {
+            free(e.what);
+        }
     }
     dagi_sim_events_fini(&old);
 }
@@ -216,7 +220,7 @@ static void forget(struct dagi_sim *s, dagi_sim_pool *p)
     }
     forget_waiting(s, p);
     while (p->arrivals)
-        dagi_sim_arrival_free(p->arrivals);
+        dagi_sim_arrival_free(s, p->arrivals);
     while (p->casts) {
         p->casts->refs = 1;
         dagi_sim_cast_drop(s, p->casts);

@@ -202,6 +202,7 @@ static void start_task(struct dagi_sim *s, int rank, struct dag_task *t)
         body(t);
     s->rank[rank].busy += s->charge;
     s->rank[rank].idle--;
+    dagi_sim_body(s, rank, 1);
     dagi_sim_post(s, s->now + s->charge + s->machine.task, DAGI_SIM_OVER, rank, t, 0);
 }
 
@@ -233,6 +234,7 @@ void dagi_sim_task_over(struct dagi_sim *s, int rank, struct dag_task *t)
     dagi_sim_pool *p = dagi_sim_pool_of(s, t->pool);
     dagi_sim_become(s, rank, t->pool);
     s->spent = 0;
+    dagi_sim_body(s, rank, -1);
     s->sums.tasks++;
     atomic_fetch_add_explicit(&dagi_pool(t->pool)->stats.tasks, 1, memory_order_relaxed);
     dagi_ready_list ready = dagi_task_complete(dagi_sim_worker(s), t);
@@ -273,8 +275,10 @@ void dagi_sim_go(struct dagi_sim *s, int rank)
             spend(s, rank);
         } else if (r->ready.count > 0) {
             start_task(s, rank, dagi_ready_heap_pop(&r->ready).what);
-        } else if (!start_up(s, rank)) {
+        } else if (!r->starts) {
             break;
+        } else {
+            r->starts = start_up(s, rank);
         }
     }
 }
@@ -284,6 +288,7 @@ void dagi_sim_part_begins(struct dagi_sim *s, int rank, dagi_sim_pool *p)
     dagi_sim_part *part = &p->part[rank];
     if (--part->waits > 0)
         return;
+    s->rank[rank].starts = 1;
     struct dag_task *early = part->early;
     part->early = NULL;
     dagi_sim_ready(s, rank, p, early);

@@ -20,6 +20,12 @@ double dagi_sim_message_seconds(const dag_context *ctx)
     return set > 0 ? set : s->nranks > s->machine.ranks ? seconds(s->machine.between.latency) : 0;
 }
 
+void dagi_sim_way(const dag_context *ctx, size_t bytes, int ranks, dag_bcast_way *way)
+{
+    const struct dagi_sim *s = dagi_sim_of(ctx);
+    dagi_shape_tell(ctx, &s->trees.nodes, &s->trees.link, s->trees.nodes.ranks, bytes, ranks, way);
+}
+
 void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)
 {
     const struct dagi_sim *s = dagi_sim_of(ctx);
@@ -28,6 +34,7 @@ void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)
                             .tasks = s->sums.tasks,
                             .messages = s->sums.sent,
                             .bytes = s->sums.bytes,
+                            .leaving = s->sums.leaving,
                             .renames = s->sums.renames,
                             .matrices = s->sums.largest,
                             .node_memory = s->machine.memory,

@@ -21,16 +21,69 @@ void dagi_sim_short(struct dagi_sim *s)
 void dagi_sim_post(struct dagi_sim *s, dagi_sim_time at, enum dagi_sim_kind kind, int rank, void *what,
                    uint32_t extra)
 {
-    dagi_sim_event e = {.at = at, .order = s->order++, .what = what, .extra = extra,
+    dagi_sim_event e = {.at = at, .what = what, .extra = extra,
                         .rank = (uint32_t)rank & 0x3ffffff, .kind = (uint8_t)kind & 0x3f};
     if (dagi_sim_events_push(&s->events, e) != 0)
         dagi_sim_short(s);
 }
 
+static inline void fetch_lines(const void *at, size_t bytes)
+{
+    for (size_t k = 0; k < bytes; k += 64)
+        __builtin_prefetch((const char *)at + k, 1);
+}
+
+/* Memory is far away where there are many ranks. What an event looks at begins to come some events
+ * before, */
+static inline void fetch_first(const struct dagi_sim *s, const dagi_sim_event *e)
+{
+    fetch_lines(&s->rank[e->rank], sizeof *s->rank);
+    dagi_sim_wires_fetch(&s->wires, e->rank);
+    if (e->kind == DAGI_SIM_CREDIT)
+        fetch_lines(&s->pairs[(uintptr_t)e->what >> 32], 1);
+    else
+        fetch_lines(e->what, 128);
+}
+
+/* then what that points to. */
+static inline void fetch_then(const struct dagi_sim *s, const dagi_sim_event *e)
+{
+    fetch_lines(s->rank[e->rank].ready.entry, 1);
+    if (e->kind == DAGI_SIM_MESSAGE) {
+        const dagi_sim_message *m = e->what;
+        fetch_lines(m->cast, 192);
+        fetch_lines(&s->pairs[m->pair], 1);
+    } else if (e->kind == DAGI_SIM_PIECE) {
+        fetch_lines(((const dagi_sim_arrival *)e->what)->cast, 192);
+    } else if (e->kind == DAGI_SIM_OVER) {
+        struct dag_task *t = e->what;
+        fetch_lines(&dagi_sim_pool_of((struct dagi_sim *)(uintptr_t)s, t->pool)->part[e->rank], 1);
+        for (int f = 0; f < t->cls->ndata; f++)
+            fetch_lines(dag_task_flows(t)[f], sizeof(dagi_value));
+    }
+}
+
+static void fetch(const struct dagi_sim *s)
+{
+    enum { FAR = 14, NEAR = 6 };
+    const dagi_sim_event *e;
+    for (int k = s->events.first == 1 ? 0 : FAR; k <= FAR; k++)
+        if ((e = dagi_sim_events_ahead(&s->events, k)) != NULL)
+            fetch_first(s, e);
+    for (int k = s->events.first == 1 ? 0 : NEAR; k <= NEAR; k++)
+        if ((e = dagi_sim_events_ahead(&s->events, k)) != NULL)
+            fetch_then(s, e);
+}
+
 void dagi_sim_next(struct dagi_sim *s)
 {
-    dagi_sim_event next = dagi_sim_events_pop(&s->events);
+    dagi_sim_event next;
     const dagi_sim_event *e = &next;
+    if (dagi_sim_events_pop(&s->events, &next) != 0) {
+        dagi_sim_short(s);
+        return;
+    }
+    fetch(s);
     int rank = (int)e->rank;
     s->now = e->at;
     switch ((enum dagi_sim_kind)e->kind) {
@@ -48,7 +101,7 @@ void dagi_sim_next(struct dagi_sim *s)
         dagi_sim_inbox(s, rank, NULL, e->what, (int32_t)e->extra);
         dagi_sim_go(s, rank);
         break;
-    case DAGI_SIM_CREDIT: dagi_sim_credit(s, (int)(uintptr_t)e->what, rank, (int32_t)e->extra); break;
+    case DAGI_SIM_CREDIT: dagi_sim_credit(s, rank, (uintptr_t)e->what, (int32_t)e->extra); break;
     }
 }
 
@@ -92,19 +145,24 @@ static dag_status make(struct dagi_sim *s, char *why, size_t size)
         return status;
     s->nranks = (int)settings->simulate;
     s->workers = settings->threads > 0 ? (int)settings->threads : (int)s->machine.workers;
-    s->window = (int32_t)(settings->credit_bytes < INT32_MAX / 2 ? settings->credit_bytes
+    s->most.window = (int32_t)(settings->credit_bytes < INT32_MAX / 2 ? settings->credit_bytes
                                                                  : INT32_MAX / 2);
-    s->inline_max = dagi_wire_inline_max(settings->credit_bytes, settings->eager_bytes);
+    s->most.inline_max = dagi_wire_inline_max(settings->credit_bytes, settings->eager_bytes);
+    s->trees.nodes = (dagi_nodes){NULL, s->machine.ranks};
+    s->trees.link.latency = dagi_sim_message_seconds(s->ctx);
+    status = dagi_comm_know_link(settings, &s->trees.link, why, size);
+    if (status != DAG_SUCCESS)
+        return status;
     s->pools_end = &s->pools;
-    s->rank = calloc((size_t)s->nranks, sizeof *s->rank);
+    s->rank = aligned_alloc(_Alignof(dagi_sim_rank), (size_t)s->nranks * sizeof *s->rank);
+    for (int r = 0; s->rank && r < s->nranks; r++) {
+        s->rank[r] = (dagi_sim_rank){.idle = s->workers};
+        s->rank[r].inbox_end = &s->rank[r].inbox;
+    }
     if (!s->rank || dagi_sim_wires_init(&s->wires, &s->machine, s->nranks) != 0) {
         snprintf(why, size, "no memory to simulate %d ranks, or more wires than can be simulated",
                  s->nranks);
         return DAG_ERR_NOMEM;
-    }
-    for (int r = 0; r < s->nranks; r++) {
-        s->rank[r].idle = s->workers;
-        s->rank[r].inbox_end = &s->rank[r].inbox;
     }
     /* Bodies that look at what a kernel has not written look here; what nobody touches takes nothing. */
     s->scratch.bytes = (size_t)64 << 30;
@@ -173,6 +231,8 @@ void dagi_sim_fini(dag_context *ctx)
     struct dagi_sim *s = dagi_sim_of(ctx);
     if (dag_kernels_model)
         dag_kernels_model(NULL, NULL);
+    dagi_sim_overlap_tell(s);
+    dagi_sim_overlap_free(s);
     for (int r = 0; s->rank && r < s->nranks; r++)
         dagi_ready_heap_fini(&s->rank[r].ready);
     free(s->rank);
@@ -186,6 +246,11 @@ void dagi_sim_fini(dag_context *ctx)
         next = m->next;
         free(m);
     }
+    for (int lines = 0; lines < DAGI_SIM_KEPT_LINES; lines++)
+        for (dagi_sim_arrival *a = s->arrivals[lines], *next; a; a = next) {
+            next = a->next;
+            free(a);
+        }
     if (ctx->simulated) {
         dagi_tasks(ctx)->remote = NULL;
         dagi_tasks(ctx)->device = NULL;

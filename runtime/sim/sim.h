@@ -11,6 +11,8 @@
 
 #include "../base/base.h"
 
+#include <dag/progress.h>
+
 /* Read the description and make the ranks; sets ctx->size, before workers are made. */
 dag_status dagi_sim_init(dag_context *ctx, char *why, size_t size);
 /* Fill the ports. There is one worker, which plays all. */
@@ -33,6 +35,10 @@ void dagi_sim_tell(const dag_context *ctx, dag_simulation *out);
 double dagi_sim_seconds(const dag_context *ctx);
 /* dag_latency(). */
 double dagi_sim_message_seconds(const dag_context *ctx);
+/* dag_bcast_way_get() */
+void dagi_sim_way(const dag_context *ctx, size_t bytes, int ranks, dag_bcast_way *way);
+/* dag_overlap_at_end(); the sums are set by dagi_sim_fini(). */
+void dagi_sim_overlap_wish(dag_context *ctx, int phases, dag_overlap_phase *of, void *arg, dag_overlap *sums);
 /* The report of a run, to stderr. */
 void dagi_sim_report(const dag_context *ctx);
 

@@ -5,41 +5,17 @@
 #include "../base/heap.h"
 #include "../comm/remote.h"
 #include "../task/completion.h"
+#include "events.h"
 #include "machine.h"
 #include "sim.h"
-
-enum dagi_sim_kind {
-    DAGI_SIM_BEGIN,   /* the application of the rank has added the pool: what = sim_pool */
-    DAGI_SIM_OVER,    /* a worker has run a task: what = the task */
-    DAGI_SIM_FREE,    /* a worker has done its part of messages */
-    DAGI_SIM_MESSAGE, /* an ACTIVATE is here: what = the message */
-    DAGI_SIM_PIECE,   /* a segment is here, or may be fetched: what = the arrival, extra = its number */
-    DAGI_SIM_CREDIT   /* extra bytes of credit have come back to the rank: what = who gave them */
-};
-
-/* Two of them fill a line of the cache, the four children in a heap two lines. */
-typedef struct dagi_sim_event {
-    dagi_sim_time at;
-    uint64_t order; /* of equal times the one that was made first */
-    void *what;
-    uint32_t extra;
-    uint32_t rank : 26, kind : 6;
-} dagi_sim_event;
-_Static_assert(sizeof(dagi_sim_event) == 32, "an event is half a line");
-
-#define HEAP dagi_sim_events
-#define HEAP_ENTRY dagi_sim_event
-#define HEAP_BEFORE(h, a, b) \
-    ((void)(h), (a)->at != (b)->at ? (a)->at < (b)->at : (a)->order < (b)->order)
-#include "../base/heap_of.h"
 
 typedef struct dagi_sim_part {
     int64_t open;       /* tasks that are not over */
     dagi_sim_time over; /* when it was 0; from then on */
-    dag_cursor cursor;
-    int at;             /* class that starts */
-    int waits;          /* earlier pools, and the application */
     struct dag_task *early; /* ready while it waits */
+    int waits;          /* earlier pools, and the application */
+    int at;             /* class that starts */
+    dag_cursor cursor;
 } dagi_sim_part;
 
 /* A pool that has been added and has not ended. */
@@ -69,16 +45,18 @@ typedef struct dagi_sim_cast {
     dagi_sim_pool *of;
     const dag_class *cls;
     uint32_t mask;
-    uint8_t shape, ncargo;
-    int32_t group, root, count; /* count: of ranks */
+    uint8_t shape, ncargo; /* shape: of the outermost level, for SCATTER */
+    dag_bcast_tree asked;
+    int32_t root, count; /* count: of ranks */
     int32_t refs;   /* messages and arrivals that exist, and its maker */
     int32_t sends;  /* of the root that are not complete: each holds the values */
     int64_t priority;
     int64_t inline_bytes;
-    dag_value *value[DAG_MAX_FLOWS]; /* of the root's; NULL once it has sent */
-    dagi_sim_cargo cargo[DAG_MAX_FLOWS];
     int32_t params[DAG_MAX_LOCALS];
-    int32_t ranks[]; /* in the order of the tree */
+    uint16_t *serves; /* [count]: the tree of net/shapes.h, behind the ranks */
+    dagi_sim_cargo cargo[DAG_MAX_FLOWS]; /* few of them, so what is read lies at the beginning */
+    dag_value *value[DAG_MAX_FLOWS];     /* of the root's; NULL once it has sent */
+    int32_t ranks[];
 } dagi_sim_cast;
 
 /* An ACTIVATE under way, or waiting for credit or for a worker. */
@@ -89,6 +67,7 @@ typedef struct dagi_sim_message {
     int32_t first, count;          /* its part of the list: the receiver, and whom it serves */
     int32_t source;
     int32_t charge; /* of credit */
+    uint32_t pair;  /* that gave it: place in the table, if that has not grown since */
 } dagi_sim_message;
 
 /* Who gets segments from an arrival. */
@@ -119,9 +98,10 @@ typedef struct dagi_sim_item {
 } dagi_sim_item;
 
 typedef struct dagi_sim_rank {
-    dagi_ready_heap ready;
+    _Alignas(64) dagi_ready_heap ready; /* what each event looks at lies in one line */
     dagi_sim_item *inbox, **inbox_end;
     int32_t idle; /* workers */
+    int32_t starts; /* a pool may have tasks that have not been started */
     int64_t memory, peak; /* bytes of values */
     dagi_sim_time app;  /* where the application is, once it has waited */
     dagi_sim_time busy; /* of workers in bodies */
@@ -135,6 +115,8 @@ typedef struct dagi_sim_pair {
     dagi_sim_message *waiting; /* by priority */
 } dagi_sim_pair;
 
+enum { DAGI_SIM_KEPT_LINES = 8 };
+
 struct dagi_sim {
     dag_context *ctx;
     dagi_sim_machine machine;
@@ -145,14 +127,16 @@ struct dagi_sim {
     dagi_sim_time now;
     int at;               /* rank that is played; ctx->rank outside of that is 0 */
     dagi_sim_events events;
-    uint64_t order;
     uint64_t pushed;      /* tasks that became ready */
     dagi_sim_time charge; /* what kernels of the body that runs have told */
     dagi_sim_time spent;  /* what the worker that completes a task or handles an item spends on messages */
     dagi_sim_pair *pairs;
     size_t npairs, pairs_capacity;
-    int32_t window;
-    int64_t inline_max;
+    struct {
+        int32_t window;     /* of credit between two ranks */
+        int64_t inline_max; /* bytes of data within a message */
+    } most;
+    dagi_tree_guide trees;
     struct {
         void *begin; /* where all values point */
         size_t bytes;
@@ -160,9 +144,11 @@ struct dagi_sim {
     int failed;    /* out of memory: DAG_ERR_NOMEM for all */
     dagi_sim_item *items;
     dagi_sim_message *messages; /* free ones */
+    dagi_sim_arrival *arrivals[DAGI_SIM_KEPT_LINES]; /* likewise, by their size in cache lines */
     struct {
-        int64_t tasks, sent, bytes, renames;
+        int64_t tasks, sent, bytes, leaving, renames;
         int64_t largest; /* of the local parts of matrices */
+        struct dagi_sim_overlap *overlap; /* NULL: nobody asks */
     } sums;
 };
 
@@ -174,6 +160,13 @@ static inline struct dagi_sim *dagi_sim_of(const dag_context *ctx)
 static inline struct dagi_worker *dagi_sim_worker(const struct dagi_sim *s)
 {
     return dagi_tasks(s->ctx)->workers[0];
+}
+
+/* Bytes of data go from a rank to another. */
+static inline void dagi_sim_count(struct dagi_sim *s, int from, int to, int64_t bytes)
+{
+    s->sums.bytes += bytes;
+    s->sums.leaving += dagi_sim_same_node(&s->machine, from, to) ? 0 : bytes;
 }
 
 /* ---- sim.c ---------------------------------------------------------------------------------- */
@@ -217,7 +210,9 @@ void dagi_sim_cast_sent(struct dagi_sim *s, dagi_sim_cast *c);
 void dagi_sim_message_send(struct dagi_sim *s, dagi_sim_message *m);
 /* It has been handled: credit goes back, now or later. */
 void dagi_sim_message_done(struct dagi_sim *s, const dagi_sim_message *m);
-void dagi_sim_credit(struct dagi_sim *s, int from, int to, int32_t bytes);
+/* `from` gets bytes of credit back; pair: who gives it, and above 32 bits where the two are in the
+ * table, if that has not grown since. */
+void dagi_sim_credit(struct dagi_sim *s, int from, uint64_t pair, int32_t bytes);
 
 /* ---- arrive.c ------------------------------------------------------------------------------- */
 
@@ -225,6 +220,15 @@ void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_
                     int32_t segment);
 /* Handle the first item of a rank; the worker's part of it is in s->spent. */
 void dagi_sim_handle(struct dagi_sim *s, int rank);
-void dagi_sim_arrival_free(dagi_sim_arrival *a);
+void dagi_sim_arrival_free(struct dagi_sim *s, dagi_sim_arrival *a);
+
+/* ---- overlap.c ------------------------------------------------------------------------------ */
+
+/* While somebody asks. A body begins (more = 1) or ends (-1) on that rank. */
+void dagi_sim_body(struct dagi_sim *s, int rank, int more);
+/* Something of that pool leaves rank `from` for rank `to` (more = 1), or is there (-1). */
+void dagi_sim_fly(struct dagi_sim *s, const dagi_sim_pool *pool, int from, int to, int more);
+void dagi_sim_overlap_tell(struct dagi_sim *s);
+void dagi_sim_overlap_free(struct dagi_sim *s);
 
 #endif

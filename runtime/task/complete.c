@@ -134,7 +134,6 @@ DAGI_HOT dagi_ready_list complete(struct dagi_worker *w, struct dag_task *t, uin
     dagi_completion c;
     c.visit.dynamic = 0;
     c.visit.task = t;
-    c.visit.group = 0;
     c.w = w;
     c.pool = pool;
     c.ndata = cls->ndata;

@@ -32,7 +32,7 @@ typedef struct dagi_crew_port {
  * DAG_VISIT_RANKS; one per worker, reused. */
 typedef struct dagi_remote_port {
     /* Ranks outside 0..size-1 are the caller's to report; they and this rank itself are left out. */
-    void (*name)(struct dagi_fanout *f, int rank, const dag_edge *edge, int group);
+    void (*name)(struct dagi_fanout *f, int rank, const dag_edge *edge, const int32_t *group);
     int (*none)(const struct dagi_fanout *f);
     void (*forget)(struct dagi_fanout *f);
     /* Number of references that sending will hold on the value of data flow `flow`. */

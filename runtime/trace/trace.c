@@ -17,7 +17,8 @@ int dagi_trace_wanted(const dagi_settings *settings)
     return 0;
 #else
     return (settings->trace[0] ? DAGI_TRACE_FILE : 0) | (settings->report ? DAGI_TRACE_REPORT : 0) |
-           (settings->progress ? DAGI_TRACE_PROGRESS : 0);
+           (settings->progress ? DAGI_TRACE_PROGRESS : 0) |
+           (settings->overlap ? DAGI_TRACE_OVERLAP : 0);
 #endif
 }
 

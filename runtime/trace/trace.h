@@ -14,6 +14,8 @@
 #include "../net/engine.h"
 #include "file/format.h"
 
+#include <dag/progress.h>
+
 #include <stdio.h>
 
 #ifdef DAG_NO_TRACE
@@ -147,7 +149,7 @@ typedef struct dagi_device_track dagi_device_track;
 /* ---- the whole ---------------------------------------------------------------------------- */
 
 enum { DAGI_SCALE_BITS = 24 };
-enum { DAGI_TRACE_FILE = 1, DAGI_TRACE_REPORT = 2, DAGI_TRACE_PROGRESS = 4 };
+enum { DAGI_TRACE_FILE = 1, DAGI_TRACE_REPORT = 2, DAGI_TRACE_PROGRESS = 4, DAGI_TRACE_OVERLAP = 8 };
 
 struct dagi_trace_program;
 struct dagi_gather;
@@ -162,6 +164,14 @@ struct dagi_trace_lists {
     int ndevice_tracks, device_tracks_capacity;
 };
 
+/* What the program asked for; phases = 0: nothing. */
+typedef struct dagi_overlap_wish {
+    int phases;
+    dag_overlap_phase *of;
+    void *arg;
+    dag_overlap *sums;
+} dagi_overlap_wish;
+
 struct dagi_trace {
     /* -- fixed after dagi_trace_new() */
     dag_context *ctx;
@@ -173,6 +183,7 @@ struct dagi_trace {
     uint64_t gap;       /* ticks: what is shorter is not asked whether the core was lost in it */
     uint64_t age;       /* ticks that the latest answer is good for */
     /* -- application thread */
+    dagi_overlap_wish overlap; /* rank 0 */
     FILE *file;    /* rank 0 */
     int regular;   /* 1: `file` is one on disk, made by us */
     int causes; /* 1: a rank has devices, or rank 0 was told so (setting trace_inputs); the same on
@@ -340,9 +351,11 @@ void dagi_progress_told(struct dagi_trace *trace, int rank, const void *data, si
 /* The last pool has ended: so does the line. */
 void dagi_progress_idle(struct dagi_trace *trace, int failed);
 
-/* ---- report (report.c) -------------------------------------------------------------------- */
+/* ---- overlap (overlap.c), report (report.c) ------------------------------------------------- */
 
 typedef struct dagt_trace dagt_trace;
+/* Sums for the program; nonzero = out of memory. */
+int dagi_overlap_tell(const dagi_overlap_wish *wish, const dagt_trace *trace);
 void dagi_report_print(dagt_trace *trace, FILE *out);
 
 #endif

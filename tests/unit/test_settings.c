@@ -160,9 +160,36 @@ START_TEST(good_values)
     ck_assert(settings.chaos == UINT64_MAX);
     ck_assert(settings.stall_time == 0.25);
     ck_assert_int_eq(settings.summary, 1);
-    ck_assert_int_eq(settings.bcast, DAG_BCAST_RING);
+    ck_assert_int_eq(settings.bcast.shapes, DAG_BCAST_RING);
     ck_assert_int_eq(settings.credit_bytes, 2 << 20);
     dag_config_free(api);
+}
+END_TEST
+
+/* Shapes of broadcasts, as they are written and as they are said. */
+START_TEST(shapes_in_words)
+{
+    static const struct bad words[] = {
+        {"auto", "auto"}, {" Flat ", "flat"}, {"scatter", "scatter"}, {"hier", "hier(node, binomial, binomial)"},
+        {"hier(4)", "hier(4, binomial, binomial)"}, {"hier(node,chain,flat)", "hier(node, chain, flat)"},
+        {"HIER( 8 , ring, hier(node, flat, hier(2, chain, binomial) ) )",
+         "hier(8, ring, hier(node, flat, hier(2, chain, binomial)))"}};
+    static const char *const wrong[] = {"", "tree", "hier(", "hier()", "hier(0)", "hier(4, chain)", "hier(-2)",
+        "hier(node, scatter, flat)", "hier(node, flat, scatter)", "hier(2, auto, flat)", "hier(2, flat, auto)",
+        "hier(2, hier(2, flat, flat), flat)", "hier(4) 2", "chain ring", "hier(99999999999)",
+        "hier(2, flat, hier(2, flat, hier(2, flat, hier(2))))", "hier(2, flat, flat"};
+    char text[DAGI_BCAST_NAME];
+    dag_bcast_tree tree, again;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        ck_assert_msg(dagi_bcast_parse(words[i].key, &tree), "%s", words[i].key);
+        ck_assert_str_eq(dagi_bcast_name(&tree, text, sizeof text), words[i].value);
+        ck_assert(dagi_bcast_parse(text, &again) && memcmp(&tree, &again, sizeof tree) == 0);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_msg(!dagi_bcast_parse(wrong[i], &tree), "%s", wrong[i]);
+    ck_assert(dagi_bcast_parse("hier(2147483647, binomial, hier(2147483647, binomial, "
+                               "hier(2147483647, binomial, binomial)))", &tree));
+    ck_assert_uint_lt(strlen(dagi_bcast_name(&tree, text, sizeof text)), sizeof text - 1);
 }
 END_TEST
 
@@ -216,6 +243,7 @@ int main(void)
     tcase_add_test(t, a_directory_is_no_file);
     tcase_add_loop_test(t, bad_values_are_errors, 0, (int)(sizeof bad / sizeof bad[0]));
     tcase_add_test(t, good_values);
+    tcase_add_test(t, shapes_in_words);
     tcase_add_test(t, bad_files);
     tcase_add_test(t, list_has_every_setting);
     tcase_add_test(t, null_arguments);

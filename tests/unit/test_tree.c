@@ -8,27 +8,23 @@
 #include <string.h>
 
 enum { MOST = 1100 };
+#define HIER(outer, inner) (DAG_BCAST_##outer | DAG_BCAST_WITHIN(1, DAG_BCAST_##inner))
 
-static int reached[MOST];
+static int reached[MOST], parent[MOST];
 static int depth_seen, most_children;
 
 /* Rank `self`, at `depth`, serves its list. */
-static void serve(int shape, int group, int self, const int32_t *list, int n, int depth)
+static void serve(int self, const int32_t *list, const uint16_t *count, int n, int depth)
 {
-    dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
-    int nchildren = dagi_tree_children(shape, group, self, list, n, child), given = 0;
-    ck_assert_int_le(nchildren, DAGI_TREE_MAX_CHILDREN);
+    int nchildren = 0;
     depth_seen = depth > depth_seen ? depth : depth_seen;
-    most_children = nchildren > most_children ? nchildren : most_children;
-    for (int i = 0; i < nchildren; i++) {
-        int32_t first = child[i].first, count = child[i].count;
-        ck_assert(first >= 0 && count >= 1 && first + count <= n);
-        given += count;
-        reached[list[first]]++;
-        serve(dagi_tree_relay_shape(shape), group, list[first], list + first + 1, count - 1,
-              depth + 1);
+    for (int i = 0; i < n; i += count[i], nchildren++) {
+        ck_assert(count[i] >= 1 && i + count[i] <= n);
+        reached[list[i]]++;
+        parent[list[i]] = self;
+        serve(list[i], list + i + 1, count + i + 1, count[i] - 1, depth + 1);
     }
-    ck_assert_int_eq(given, n);
+    most_children = nchildren > most_children ? nchildren : most_children;
 }
 
 static int log2_up(int n)
@@ -55,22 +51,30 @@ static int destinations(int32_t *ranks, int size, int root, int step)
     return n;
 }
 
-static void check_shape(int shape, int group, int size, int root, int step)
+/* Everybody is reached once, whoever has been told by whoever has been told before. */
+static int plan(const dag_bcast_tree *tree, const dagi_nodes *nodes, int size, int root, int step)
 {
     static int32_t ranks[MOST], before[MOST];
-    int n = destinations(ranks, size, root, step);
+    static uint16_t count[MOST];
+    int n = destinations(ranks, size, root, step), sum = 0;
     memcpy(before, ranks, sizeof ranks);
-    dagi_tree_order(shape, group, root, size, ranks, n);
+    if (n > 0)
+        dagi_tree_plan(tree, nodes, root, ranks, count, n);
     memset(reached, 0, sizeof reached);
     depth_seen = most_children = 0;
-    serve(shape, group, root, ranks, n, 0);
+    serve(root, ranks, count, n, 0);
     for (int i = 0; i < n; i++)
         ck_assert_int_eq(reached[before[i]], 1);
-    int sum = 0;
     for (int r = 0; r < size; r++)
         sum += reached[r];
     ck_assert_int_eq(sum, n);
-    int log = log2_up(n + 1);
+    return n;
+}
+
+static void check_shape(dag_bcast shape, int size, int root, int step)
+{
+    const dagi_nodes nodes = {NULL, 1};
+    int n = plan(&(dag_bcast_tree){.shapes = shape}, &nodes, size, root, step), log = log2_up(n + 1);
     if (shape == DAG_BCAST_BINOMIAL) {
         ck_assert_int_le(depth_seen, log);
         ck_assert_int_le(most_children, log);
@@ -80,7 +84,7 @@ static void check_shape(int shape, int group, int size, int root, int step)
     } else if (shape == DAG_BCAST_RING) {
         ck_assert_int_eq(depth_seen, (n + 1) / 2);
         ck_assert_int_le(most_children, 2);
-    } else if (shape == DAG_BCAST_FLAT && n <= DAGI_TREE_MAX_CHILDREN) {
+    } else {
         ck_assert_int_eq(depth_seen, n > 0);
         ck_assert_int_eq(most_children, n);
     }
@@ -88,41 +92,141 @@ static void check_shape(int shape, int group, int size, int root, int step)
 
 START_TEST(everybody_is_reached_once)
 {
-    int shape = _i;
     static const int sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33, 100, 1025};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (int group = 1; group <= 40; group += 13)
-            for (int root = 0; root < sizes[s]; root += 1 + sizes[s] / 5)
-                for (int step = 1; step <= 3; step++)
-                    check_shape(shape, group, sizes[s], root, step);
+        for (int root = 0; root < sizes[s]; root += 1 + sizes[s] / 5)
+            for (int step = 1; step <= 3; step++)
+                check_shape((dag_bcast)_i, sizes[s], root, step);
 }
 END_TEST
 
-/* Within a group, data cross its border once. */
+static const dag_bcast inner_shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING,
+                                         DAG_BCAST_FLAT};
+
+/* Which group of a level each member is in, by the words of the language: groups of g successive members. */
+static void groups_of(int32_t g, const dagi_nodes *nodes, int size, int root, int step, const int *above,
+                      int *group)
+{
+    for (int r = 0; r < size; r++) {
+        int first = r, before = 0;
+        group[r] = -1;
+        if ((r - root) % step != 0)
+            continue;
+        for (int o = r - 1; o >= 0; o--) {
+            bool member = (o - root) % step == 0 && above[o] == above[r];
+            before += member;
+            if (member && dagi_node_of(nodes, o) == dagi_node_of(nodes, r))
+                first = o;
+        }
+        group[r] = above[r] * MOST + (g == DAG_BCAST_NODE ? first : before / g);
+    }
+}
+
+/* A group is entered once, and never by way of another that it would have to be entered from again. */
+static void entered_once(const int *group, int size, int root)
+{
+    for (int r = 0; r < size; r++) {
+        int entered = 0;
+        for (int o = 0; o < size && reached[r]; o++)
+            entered += reached[o] && group[o] == group[r] && group[parent[o]] != group[o];
+        if (reached[r])
+            ck_assert_int_eq(entered, group[r] != group[root]);
+    }
+}
+
+/* Any shape on either of two levels, for all numbers of ranks that a few nodes have, nodes in any order. */
 START_TEST(groups_are_entered_once)
 {
-    enum { SIZE = 48, GROUP = 8, ROOT = 13 };
-    int32_t ranks[SIZE];
-    int entered[SIZE / GROUP] = {0};
-    int n = destinations(ranks, SIZE, ROOT, 1);
-    dagi_tree_order(DAG_BCAST_HIER, GROUP, ROOT, SIZE, ranks, n);
-    struct {
-        int self, first, n;
-    } todo[SIZE] = {{ROOT, 0, n}};
-    for (int at = 0, count = 1; at < count; at++) {
-        dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
-        const int32_t *list = ranks + todo[at].first;
-        int k = dagi_tree_children(DAG_BCAST_HIER, GROUP, todo[at].self, list, todo[at].n, child);
-        for (int i = 0; i < k; i++) {
-            int rank = list[child[i].first];
-            entered[rank / GROUP] += rank / GROUP != todo[at].self / GROUP;
-            todo[count].self = rank;
-            todo[count].first = todo[at].first + child[i].first + 1;
-            todo[count++].n = child[i].count - 1;
-        }
-    }
-    for (int g = 0; g < SIZE / GROUP; g++)
-        ck_assert_int_eq(entered[g], g != ROOT / GROUP);
+    static const int32_t of[][16] = {{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3},
+                                     {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3},
+                                     {7, 1, 1, 9, 7, 7, 7, 9, 1, 2, 9, 9, 7, 1, 1, 7}};
+    static const int32_t groups[] = {1, 2, 3, 4, 5, 16, DAG_BCAST_NODE};
+    int group[16], all[16] = {0};
+    for (int x = 0; x < 16 * 7 * 3; x++)
+        for (int size = 1; size <= 16; size++)
+            for (int root = 0; root < size; root++) {
+                int step = 1 + (root + size) % 3;
+                const dagi_nodes nodes = {of[x / 16 % 3], 1};
+                const dag_bcast_tree tree = {
+                    inner_shapes[x % 4] | DAG_BCAST_WITHIN(1, inner_shapes[x / 4 % 4]), {groups[x / 48]}};
+                plan(&tree, &nodes, size, root, step);
+                groups_of(groups[x / 48], &nodes, size, root, step, all, group);
+                entered_once(group, size, root);
+            }
+}
+END_TEST
+
+/* The first member instead of a number that grows with each level. */
+static void small_numbers(int *group, int size)
+{
+    int first[MOST];
+    for (int r = 0; r < size; r++)
+        for (first[r] = 0; group[first[r]] != group[r];)
+            first[r]++;
+    for (int r = 0; r < size; r++)
+        group[r] = group[r] < 0 ? -1 : first[r];
+}
+
+/* Groups within groups within groups. */
+START_TEST(groups_may_have_groups)
+{
+    static const int32_t of[] = {0, 1, 0, 1, 1, 0, 2, 2, 2, 1, 0, 2};
+    int group[3][48], all[48] = {0};
+    for (int x = 0; x < 64; x++)
+        for (int order = 0; order < 3; order++)
+            for (int root = 0; root < 48; root += 5) {
+                int32_t nodes_of[48];
+                for (int r = 0; r < 48; r++)
+                    nodes_of[r] = of[r % 12];
+                const dagi_nodes nodes = {nodes_of, 1};
+                dag_bcast_tree tree = {inner_shapes[x % 4] | DAG_BCAST_WITHIN(1, inner_shapes[x / 4 % 4]) |
+                                           DAG_BCAST_WITHIN(2, inner_shapes[x / 16]) |
+                                           DAG_BCAST_WITHIN(3, inner_shapes[(x + order) % 4]),
+                                       {12, 5, 2}};
+                tree.group[order] = DAG_BCAST_NODE;
+                plan(&tree, &nodes, 48, root, 1 + x % 3);
+                for (int level = 0; level < 3; level++) {
+                    groups_of(tree.group[level], &nodes, 48, root, 1 + x % 3, level ? group[level - 1] : all,
+                              group[level]);
+                    small_numbers(group[level], 48);
+                    entered_once(group[level], 48, root);
+                }
+            }
+}
+END_TEST
+
+/* A long list: no table is too small. */
+START_TEST(long_lists_have_groups)
+{
+    const dagi_nodes nodes = {NULL, 7};
+    const int32_t groups[] = {1, 2, 31, 1000, 5000, DAG_BCAST_NODE};
+    for (int k = 0; k < 6; k++)
+        for (int x = 0; x < 16; x++)
+            plan(&(dag_bcast_tree){inner_shapes[x % 4] | DAG_BCAST_WITHIN(1, inner_shapes[x / 4]) |
+                                       DAG_BCAST_WITHIN(2, DAG_BCAST_BINOMIAL) |
+                                       DAG_BCAST_WITHIN(3, DAG_BCAST_FLAT),
+                                   {groups[k], groups[(k + 1) % 6], groups[(k + 2) % 6]}},
+                 &nodes, 1025, 77 * x, 1);
+}
+END_TEST
+
+/* ---- who the members are ------------------------------------------------------------------- */
+
+START_TEST(members_are_counted_by_node)
+{
+    static const int32_t of[] = {0, 1, 0, 1, 1, 0, 2, 2};
+    const dagi_nodes table = {of, 1}, rows = {NULL, 4}, single = {NULL, 1}, one = {NULL, 8};
+    const int32_t ranks[] = {7, 1, 2, 3, 4, 5, 6};
+    dagi_tree_census c = dagi_tree_count(&table, 0, ranks, 7);
+    ck_assert(c.ndest == 7 && c.nodes == 3 && c.largest == 3 && c.with == 3);
+    c = dagi_tree_count(&table, 0, ranks + 5, 1);
+    ck_assert(c.ndest == 1 && c.nodes == 1 && c.largest == 2 && c.with == 2);
+    c = dagi_tree_count(&rows, 0, ranks, 7);
+    ck_assert(c.nodes == 2 && c.largest == 4 && c.with == 4);
+    c = dagi_tree_count(&single, 0, ranks, 7);
+    ck_assert(c.nodes == 8 && c.largest == 1 && c.with == 1);
+    c = dagi_tree_count(&one, 0, ranks, 7);
+    ck_assert(c.nodes == 1 && c.largest == 8 && c.with == 8);
 }
 END_TEST
 
@@ -136,7 +240,7 @@ END_TEST
 enum { RANKS = 18 };
 
 typedef struct run {
-    dagi_tree_link link;
+    dagi_tree_wire wire;
     double part; /* what a segment or piece takes */
     int segments;
     double free_at[RANKS], last;
@@ -150,19 +254,20 @@ static double send_at(run *r, int rank, double from)
     return r->free_at[rank];
 }
 
-/* `self` has segment k at has[k], and serves its list. */
-static void walk(run *r, int shape, int group, int self, const int32_t *list, int n,
-                 const double *has)
+/* `self` has segment k at has[k], and serves its list: the root child by child, a relay segment by segment. */
+static void walk(run *r, int self, const int32_t *list, const uint16_t *count, int n, const double *has)
 {
-    dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
-    int nchildren = dagi_tree_children(shape, group, self, list, n, child);
-    for (int i = 0; i < nchildren; i++) {
-        double there[DAGI_SEGMENTS_MAX];
-        const int32_t *rest = list + child[i].first;
+    enum { ALL = RANKS + 1 };
+    double (*there)[DAGI_SEGMENTS_MAX] = malloc(sizeof *there * ALL);
+    for (int step = 0, k = 0; self > 0 && k < r->segments; k++, step = 0)
+        for (int i = 0; i < n; i += count[i])
+            there[step++][k] = send_at(r, self, has[k]);
+    for (int i = 0, step = 0; self == 0 && i < n; i += count[i], step++)
         for (int k = 0; k < r->segments; k++)
-            there[k] = send_at(r, self, has[k]);
-        walk(r, dagi_tree_relay_shape(shape), group, rest[0], rest + 1, child[i].count - 1, there);
-    }
+            there[step][k] = send_at(r, self, has[k]);
+    for (int i = 0, step = 0; i < n; i += count[i], step++)
+        walk(r, list[i], list + i + 1, count + i + 1, count[i] - 1, there[step]);
+    free(there);
 }
 
 /* Producer n, destinations 0..n-1, which know their neighbour to be ready two words after both have
@@ -183,7 +288,7 @@ static void ring(run *r, int n)
         double first = 1e30, came = 1e30;
         for (int i = 0; i < n; i++) {
             int next = (i + 1) % n;
-            double ready = (own[i] > own[next] ? own[i] : own[next]) + 2 * r->link.alpha;
+            double ready = (own[i] > own[next] ? own[i] : own[next]) + 2 * r->wire.busy;
             for (int k = 0; k < n; k++) {
                 double at = has[i][k] > ready ? has[i][k] : ready;
                 at = at > r->free_at[i] ? at : r->free_at[i];
@@ -202,99 +307,170 @@ static void ring(run *r, int n)
     }
 }
 
-static double played(int shape, int group, size_t bytes, int n, dagi_tree_link link)
+static double played(const dag_bcast_tree *tree, size_t bytes, int n, int segments, dagi_tree_wire wire)
 {
+    const dagi_nodes nodes = {NULL, 1};
     int32_t ranks[RANKS];
+    uint16_t count[RANKS];
     double at_root[DAGI_SEGMENTS_MAX] = {0};
-    run r = {.link = link, .segments = dagi_tree_segments(shape, bytes, INT64_MAX, n)};
-    r.part = link.alpha + link.beta * (double)bytes / r.segments;
-    if (shape == DAG_BCAST_SCATTER && n > 1) {
+    run r = {.wire = wire, .segments = segments};
+    r.part = wire.busy + wire.beta * (double)bytes / r.segments;
+    if (tree->shapes == DAG_BCAST_SCATTER && n > 1) {
         ring(&r, n);
         return r.last;
     }
     for (int i = 0; i < n; i++)
         ranks[i] = i + 1;
-    dagi_tree_order(shape, group, 0, n + 1, ranks, n);
-    walk(&r, shape, group, 0, ranks, n, at_root);
+    dagi_tree_plan(tree, &nodes, 0, ranks, count, n);
+    walk(&r, 0, ranks, count, n, at_root);
     return r.last;
 }
 
-static const dagi_tree_link links[] = {
-    {1e-6, 1e-10, 0, 0}, {5e-5, 1e-8, 0, 0}, {1e-9, 1e-9, 0, 0}, {0, 1e-11, 1, 0}};
+static const dagi_tree_wire wires[] = {{1e-6, 0, 1e-10}, {5e-5, 0, 1e-8}, {1e-9, 0, 1e-9}, {0, 0, 1e-11}};
 static const size_t sizes_played[] = {0, 8, 4096, 65536, 300 << 10, 1 << 20, 64 << 20};
-enum { LINKS = sizeof links / sizeof *links, SIZES = sizeof sizes_played / sizeof *sizes_played };
+enum { LINKS = sizeof wires / sizeof *wires, SIZES = sizeof sizes_played / sizeof *sizes_played };
 
-static void check_seconds(int shape, int group, size_t bytes, int n, dagi_tree_link link)
+static dagi_tree_census spread(int n)
 {
-    double said = dagi_tree_seconds(shape, group, bytes, n, link);
-    double found = played(shape, group, bytes, n, link);
-    ck_assert_msg(said >= found * (1 - 1e-9) && said <= found * (1 + 1e-9),
-                  "shape %d, group %d, %zu bytes, %d ranks: %g s, played %g s", shape, group, bytes,
-                  n, said, found);
+    return (dagi_tree_census){.ndest = n, .nodes = n + 1, .largest = 1, .with = 1};
+}
+
+static dagi_tree_census together(int n)
+{
+    return (dagi_tree_census){.ndest = n, .nodes = 1, .largest = n + 1, .with = n + 1};
+}
+
+/* One segment and several: the formula of the latter takes the slowest relay for all behind it. */
+static void check_seconds(dag_bcast_tree tree, size_t bytes, int n, dagi_tree_wire wire)
+{
+    const dagi_tree_link link = {wire, wire, 0};
+    const dagi_tree_census census = spread(n);
+    dagi_tree_way way = {.tree = tree, .part = bytes + 1};
+    bool scatter = tree.shapes == DAG_BCAST_SCATTER;
+    dagi_tree_time(&way, bytes, &census, &link);
+    double found = played(&tree, bytes, n, scatter ? n : 1, wire);
+    ck_assert_msg(way.last >= found * (1 - 1e-9) && way.last <= found * (1 + 1e-9),
+                  "shapes %x, group %d, %zu bytes, %d ranks: %g s, played %g s", tree.shapes, tree.group[0],
+                  bytes, n, way.last, found);
+    ck_assert(way.mean <= way.last * (1 + 1e-9));
+    if (scatter || bytes < 4096)
+        return;
+    way.part = bytes / 16;
+    dagi_tree_time(&way, bytes, &census, &link);
+    found = played(&tree, bytes, n, dagi_tree_segments(&way, bytes, INT64_MAX, n), wire);
+    ck_assert_msg(way.last >= found * (1 - 1e-9) && way.last <= found * 1.35,
+                  "shapes %x, group %d, %zu bytes in parts, %d ranks: %g s, played %g s", tree.shapes,
+                  tree.group[0], bytes, n, way.last, found);
 }
 
 START_TEST(times_are_those_of_all_messages)
 {
-    static const int shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING,
-                                 DAG_BCAST_SCATTER, DAG_BCAST_FLAT};
     for (int n = 1; n < RANKS; n++)
-        for (int k = 0; k < SIZES; k++)
-            for (int i = 0; i < 5; i++)
-                check_seconds(shapes[i], 1, sizes_played[k], n, links[_i]);
-    for (int group = 1; group < 9; group++)
-        for (int n = group - 1; n < RANKS; n += group) /* groups that are full */
-            for (int k = 0; k < SIZES && n > 0; k++)
-                check_seconds(DAG_BCAST_HIER, group, sizes_played[k], n, links[_i]);
+        for (int k = 0; k < SIZES; k++) {
+            for (uint32_t shape = DAG_BCAST_BINOMIAL; shape <= DAG_BCAST_FLAT; shape++)
+                check_seconds((dag_bcast_tree){.shapes = shape}, sizes_played[k], n, wires[_i]);
+            for (int x = 0; x < 16; x++)
+                check_seconds((dag_bcast_tree){inner_shapes[x % 4] | DAG_BCAST_WITHIN(1, inner_shapes[x / 4]),
+                                               {1 + n % 5}}, sizes_played[k], n, wires[_i]);
+        }
 }
 END_TEST
 
+/* Of what a level may be, and two levels, nothing is faster; for a chain in as many segments as it takes. */
 START_TEST(the_choice_is_the_fastest)
 {
-    int chosen[DAG_BCAST_HIER] = {0};
+    static const dag_bcast_tree nobody = {0};
+    int chosen[DAG_BCAST_FLAT + 1] = {0}, groups = 0;
+    const dagi_tree_link link = {wires[_i], wires[_i], 0};
     for (int n = 1; n < RANKS; n++)
         for (int k = 0; k < SIZES; k++)
             for (int scatters = 0; scatters < 2; scatters++) {
-                int choice = dagi_tree_choose(sizes_played[k], n, scatters, links[_i]);
-                double least = 1e30;
-                for (int shape = DAG_BCAST_BINOMIAL; shape <= DAG_BCAST_SCATTER; shape++) {
-                    double seconds = played(shape, 1, sizes_played[k], n, links[_i]);
-                    if ((shape != DAG_BCAST_SCATTER || scatters) && seconds < least)
-                        least = seconds;
+                size_t bytes = sizes_played[k];
+                dagi_tree_census census = spread(n);
+                dagi_tree_way way = dagi_tree_settle(&nobody, &nobody, bytes, &census, scatters, &link);
+                int segments = dagi_tree_segments(&way, bytes, INT64_MAX, n);
+                double took = played(&way.tree, bytes, n, segments, wires[_i]);
+                for (uint32_t shape = DAG_BCAST_BINOMIAL; shape <= DAG_BCAST_FLAT; shape++) {
+                    const dag_bcast_tree tree = {.shapes = shape};
+                    bool scatter = shape == DAG_BCAST_SCATTER;
+                    for (int parts = 1; parts == 1 || (shape == DAG_BCAST_CHAIN && parts <= 256 &&
+                                                      (size_t)parts <= bytes); parts *= 2)
+                        if (scatters || !scatter)
+                            ck_assert_double_le(took, played(&tree, bytes, n, scatter ? n : parts, wires[_i]) *
+                                                          (1 + 1e-9));
                 }
-                ck_assert(scatters || choice != DAG_BCAST_SCATTER);
-                ck_assert_double_le(played(choice, 1, sizes_played[k], n, links[_i]),
-                                    least * (1 + 1e-9));
-                chosen[choice]++;
+                ck_assert(scatters || way.tree.shapes != DAG_BCAST_SCATTER);
+                chosen[way.tree.shapes & 15]++;
+                groups += way.tree.shapes > 15;
             }
     ck_assert_int_gt(chosen[DAG_BCAST_BINOMIAL], 0);
-    ck_assert_int_gt(chosen[DAG_BCAST_CHAIN], 0);
-    ck_assert_int_gt(chosen[DAG_BCAST_SCATTER], 0);
+    ck_assert_int_gt(chosen[DAG_BCAST_CHAIN] + groups, 0);
 }
 END_TEST
+
+static dagi_tree_way settled(uint32_t asked, uint32_t usual, size_t bytes, dagi_tree_census census,
+                             bool scatters, dagi_tree_link link)
+{
+    dag_bcast_tree ask = {.shapes = asked}, use = {.shapes = usual};
+    return dagi_tree_settle(&ask, &use, bytes, &census, scatters, &link);
+}
+
+static uint32_t chosen(size_t bytes, dagi_tree_census census, dagi_tree_link link)
+{
+    return settled(0, 0, bytes, census, true, link).tree.shapes;
+}
 
 START_TEST(the_choice_knows_small_from_large)
 {
     const dagi_tree_link unknown = {0};
-    ck_assert_int_eq(dagi_tree_choose(0, 1000, 1, unknown), DAG_BCAST_BINOMIAL);
-    ck_assert_int_eq(dagi_tree_choose((256 << 10) - 1, 8, 1, unknown), DAG_BCAST_BINOMIAL);
-    ck_assert_int_eq(dagi_tree_choose(256 << 10, 2, 1, unknown), DAG_BCAST_BINOMIAL);
-    ck_assert_int_eq(dagi_tree_choose(64 << 20, 2, 1, unknown), DAG_BCAST_BINOMIAL);
-    ck_assert_int_eq(dagi_tree_choose(256 << 10, 3, 1, unknown), DAG_BCAST_CHAIN);
-    ck_assert_int_eq(dagi_tree_choose(64 << 20, 8, 1, unknown), DAG_BCAST_CHAIN);
+    ck_assert_int_eq(chosen(0, spread(1000), unknown), DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(chosen((64 << 10) - 1, spread(8), unknown), DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(chosen(256 << 10, spread(2), unknown), DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(chosen(64 << 20, spread(2), unknown), DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(chosen(64 << 10, spread(3), unknown), DAG_BCAST_CHAIN);
+    ck_assert_int_eq(chosen((256 << 10) - 1, spread(16), unknown), DAG_BCAST_CHAIN);
+    ck_assert_int_eq(chosen((256 << 10) - 1, spread(17), unknown), DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(chosen(256 << 10, spread(17), unknown), DAG_BCAST_CHAIN);
+    ck_assert_int_eq(chosen(64 << 20, spread(8), unknown), DAG_BCAST_CHAIN);
+    dagi_tree_way way = settled(0, 0, 64 << 20, spread(8), true, unknown);
+    ck_assert_int_eq(dagi_tree_segments(&way, 1 << 20, 100, 8), 8);
+    ck_assert_int_eq(dagi_tree_segments(&way, 1 << 20, 5, 8), 5);
+    ck_assert_int_eq(dagi_tree_segments(&way, 100, 5, 8), 1);
+    ck_assert_int_eq(dagi_tree_segments(&way, (size_t)1 << 40, 1000, 8), DAGI_SEGMENTS_MAX);
 }
 END_TEST
 
 /* Where all ranks are in one node nobody sends in segments, and a few are served at once. */
 START_TEST(the_choice_knows_a_node)
 {
-    const dagi_tree_link node = {.near = 1};
+    const dagi_tree_link unknown = {0};
     for (size_t bytes = 8; bytes <= (size_t)64 << 20; bytes *= 8)
         for (int n = 1; n < 100; n++)
-            ck_assert_int_eq(dagi_tree_choose(bytes, n, 1, node),
-                             n < 8 ? DAG_BCAST_FLAT : DAG_BCAST_BINOMIAL);
-    ck_assert_int_eq(dagi_tree_choose(0, 3, 1, node), DAG_BCAST_BINOMIAL);
-    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_AUTO, DAG_BCAST_CHAIN, 1 << 20, 3, 1, node), DAG_BCAST_CHAIN);
-    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_AUTO, DAG_BCAST_AUTO, 1 << 20, 1, 1, node), DAG_BCAST_BINOMIAL);
+            ck_assert_int_eq(chosen(bytes, together(n), unknown),
+                             n < 8 && n > 1 ? DAG_BCAST_FLAT : DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(chosen(0, together(3), unknown), DAG_BCAST_BINOMIAL);
+}
+END_TEST
+
+/* A node that has several members gets the value once, whatever is known of the network and however fast it
+ * is. */
+START_TEST(the_choice_enters_a_node_once)
+{
+    static const dagi_tree_wire slow = {1e-3, 0, 1e-8}, quick = {1e-7, 0, 1e-11};
+    const dagi_tree_link all[] = {{.latency = 0}, {.latency = 1e-2}, {slow, slow, 0}, {quick, slow, 0},
+                                  {slow, quick, 1e-2}};
+    for (size_t bytes = 0; bytes <= (size_t)64 << 20; bytes = 8 * bytes + 1)
+        for (int nodes = 2; nodes < 8; nodes++)
+            for (int each = 2; each < 9; each++)
+                for (int k = 0; k < 5; k++) {
+                    dagi_tree_census c = {.ndest = nodes * each - 1, .nodes = nodes, .largest = each,
+                                          .with = each};
+                    dag_bcast_tree tree = settled(0, 0, bytes, c, true, all[k]).tree;
+                    ck_assert(tree.shapes > 15 && tree.shapes < 256 && tree.group[0] == DAG_BCAST_NODE);
+                }
+    const dagi_tree_census two = {.ndest = 7, .nodes = 2, .largest = 4, .with = 4};
+    ck_assert_int_eq(chosen(80000, two, all[0]), HIER(BINOMIAL, FLAT));
+    ck_assert_int_eq(chosen(0, two, all[0]), HIER(BINOMIAL, BINOMIAL));
 }
 END_TEST
 
@@ -303,16 +479,16 @@ END_TEST
 START_TEST(the_choice_knows_what_is_far)
 {
     for (int known = 0; known < 2; known++) {
-        const dagi_tree_link far = {.beta = known ? 1e-8 : 0, .latency = 20e-3},
-                             close = {.latency = 0.4e-3}, node = {.near = 1, .latency = 20e-3};
-        ck_assert_int_eq(dagi_tree_choose(0, 3, 1, far), DAG_BCAST_FLAT);
-        ck_assert_int_eq(dagi_tree_choose(5000, 64, 1, far), DAG_BCAST_FLAT);
-        ck_assert_int_eq(dagi_tree_choose(1 << 20, 3, 1, far), DAG_BCAST_FLAT);
-        ck_assert_int_ne(dagi_tree_choose(3 << 20, 3, 1, far), DAG_BCAST_FLAT);
-        ck_assert_int_ne(dagi_tree_choose(1 << 20, 63, 1, far), DAG_BCAST_FLAT);
-        ck_assert_int_ne(dagi_tree_choose(0, DAGI_TREE_MAX_CHILDREN + 1, 1, far), DAG_BCAST_FLAT);
-        ck_assert_int_ne(dagi_tree_choose(0, 2, 1, close), DAG_BCAST_FLAT);
-        ck_assert_int_eq(dagi_tree_choose(0, 3, 1, node), DAG_BCAST_BINOMIAL);
+        const dagi_tree_wire wire = {.beta = known ? 1e-8 : 0};
+        const dagi_tree_link far = {wire, wire, 20e-3}, close = {.latency = 0.4e-3},
+                             node = {.latency = 20e-3};
+        ck_assert_int_eq(chosen(0, spread(3), far), DAG_BCAST_FLAT);
+        ck_assert_int_eq(chosen(5000, spread(64), far), DAG_BCAST_FLAT);
+        ck_assert_int_eq(chosen(1 << 20, spread(3), far), DAG_BCAST_FLAT);
+        ck_assert_int_ne(chosen(3 << 20, spread(3), far), DAG_BCAST_FLAT);
+        ck_assert_int_ne(chosen(1 << 20, spread(63), far), DAG_BCAST_FLAT);
+        ck_assert_int_ne(chosen(0, spread(2), close), DAG_BCAST_FLAT);
+        ck_assert_int_eq(chosen(0, together(3), node), DAG_BCAST_BINOMIAL);
     }
 }
 END_TEST
@@ -321,17 +497,34 @@ START_TEST(what_is_asked_for_goes_before_the_setting)
 {
     const dagi_tree_link unknown = {0};
     const size_t large = 64 << 20;
-    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_RING, DAG_BCAST_CHAIN, large, 8, 1, unknown), DAG_BCAST_RING);
-    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_AUTO, DAG_BCAST_RING, large, 8, 1, unknown), DAG_BCAST_RING);
-    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_AUTO, DAG_BCAST_AUTO, large, 8, 1, unknown), DAG_BCAST_CHAIN);
-    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_RING, DAG_BCAST_RING, large, 1, 1, unknown), DAG_BCAST_BINOMIAL);
-    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_SCATTER, DAG_BCAST_AUTO, large, 8, 1, unknown),
-                     DAG_BCAST_SCATTER);
-    ck_assert_int_eq(dagi_tree_settle(DAG_BCAST_SCATTER, DAG_BCAST_AUTO, large, 8, 0, unknown),
-                     DAG_BCAST_BINOMIAL);
-    ck_assert_int_eq(dagi_tree_group(-1), 1);
-    ck_assert_int_eq(dagi_tree_group(4), 4);
-    ck_assert_int_eq(dagi_tree_group(1 << 20), UINT16_MAX);
+    enum { AUTO = DAG_BCAST_AUTO, RING = DAG_BCAST_RING, CHAIN = DAG_BCAST_CHAIN, SCATTER = DAG_BCAST_SCATTER };
+    ck_assert_int_eq(settled(RING, CHAIN, large, spread(8), 1, unknown).tree.shapes, RING);
+    ck_assert_int_eq(settled(AUTO, RING, large, spread(8), 1, unknown).tree.shapes, RING);
+    ck_assert_int_eq(settled(AUTO, AUTO, large, spread(8), 1, unknown).tree.shapes, CHAIN);
+    ck_assert_int_eq(settled(AUTO, CHAIN, 1 << 20, together(3), 1, unknown).tree.shapes, CHAIN);
+    ck_assert_int_eq(settled(RING, RING, large, spread(1), 1, unknown).tree.shapes, DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(settled(SCATTER, AUTO, large, spread(8), 1, unknown).tree.shapes, SCATTER);
+    ck_assert_int_eq(settled(SCATTER, AUTO, large, spread(8), 0, unknown).tree.shapes, DAG_BCAST_BINOMIAL);
+}
+END_TEST
+
+/* What is remembered is what would be settled. */
+START_TEST(a_memo_changes_nothing)
+{
+    static dagi_tree_memo memo;
+    static const dagi_tree_wire wire = {1e-6, 0, 1e-10};
+    const dagi_tree_link link = {wire, wire, 0};
+    const dag_bcast_tree usual = {0};
+    for (int i = 0; i < 3000; i++) {
+        dag_bcast_tree asked = {rand() % 3 ? 0 : HIER(CHAIN, RING), {1 + rand() % 4}};
+        dagi_tree_census census = rand() % 2 ? spread(1 + rand() % 9) : together(1 + rand() % 9);
+        size_t bytes = (size_t)(1 + rand() % 3) << 18;
+        bool scatters = rand() % 2;
+        dagi_tree_way right = dagi_tree_settle(&asked, &usual, bytes, &census, scatters, &link);
+        const dagi_tree_way *kept = dagi_tree_settled(&memo, &asked, &usual, bytes, &census, scatters, &link);
+        ck_assert(memcmp(&kept->tree, &right.tree, sizeof right.tree) == 0 && kept->part == right.part);
+        ck_assert(kept->last <= right.last && kept->last >= right.last && kept->mean <= right.mean);
+    }
 }
 END_TEST
 
@@ -340,13 +533,17 @@ int main(void)
     Suite *suite = suite_create("tree");
     TCase *c = tcase_create("tree");
     srand(1);
-    tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_BINOMIAL, DAG_BCAST_RING + 1);
-    tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_HIER, DAG_BCAST_FLAT + 1);
+    tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_BINOMIAL, DAG_BCAST_FLAT + 1);
     tcase_add_test(c, groups_are_entered_once);
+    tcase_add_test(c, groups_may_have_groups);
+    tcase_add_test(c, long_lists_have_groups);
+    tcase_add_test(c, members_are_counted_by_node);
     tcase_add_test(c, the_choice_knows_small_from_large);
     tcase_add_test(c, the_choice_knows_a_node);
+    tcase_add_test(c, the_choice_enters_a_node_once);
     tcase_add_test(c, the_choice_knows_what_is_far);
     tcase_add_test(c, what_is_asked_for_goes_before_the_setting);
+    tcase_add_test(c, a_memo_changes_nothing);
     tcase_add_loop_test(c, times_are_those_of_all_messages, 0, LINKS);
     tcase_add_loop_test(c, the_choice_is_the_fastest, 0, LINKS);
     suite_add_tcase(suite, c);

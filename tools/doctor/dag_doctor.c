@@ -349,12 +349,16 @@ static int describe(doctor *d, dag_context *context)
     }
     for (int near = 0; near < 2; near++)
         ranks_pingpong(rank, ranks_told(peer_of(d, near)), &latency[near], &bandwidth[near]);
+    int far = ranks_told(peer_of(d, 0));
+    double send, receive;
+    ranks_overhead(rank, far ? far : 1, &send, &receive);
     if (rank != 0 || !d->ranks)
         return 0;
     printf("name = %s\nnodes = %d\nranks = %d\nworkers = %d\nnetwork = flat\n", d->m.host,
            count_of(d, 1), count_of(d, 0), mine.workers);
     describe_wire("within", latency[1], bandwidth[1], " copy");
     describe_wire("between", latency[0], bandwidth[0], "");
+    printf("send = %.3fus\nreceive = %.3fus\n", send, receive);
     return 0;
 }
 
@@ -366,7 +370,7 @@ static int usage(int help)
             "  --look    measure nothing\n"
             "  --gpus N  as a program that wants N GPUs\n"
             "  --json    one object on stdout\n"
-            "  --network nothing of that: the network between the ranks, as lines for dag_sim --machine\n"
+            "  --network nothing of that: the network between the ranks, as lines for dag_sim --machine and DAG_NETWORK\n"
             "Start it as the program is started, under mpirun with the same options. Exit status: 0\n"
             "nothing is wrong, 1 something is, 2 the question was wrong.\n");
     return help ? 0 : 2;

@@ -62,6 +62,23 @@ static void print_devices(const info *i)
                sends.direct ? "from memory of devices" : "by way of the host: ", sends.reason);
 }
 
+/* Broadcasts that name no shape. */
+static void print_broadcasts(const info *i)
+{
+    static const int ranks[] = {4, 16, 64};
+    for (size_t bytes = 4 << 10, line = 0; bytes <= 16 << 20; bytes *= 16)
+        for (int k = 0; k < 3; k++, line++) {
+            dag_bcast_way way;
+            dag_bcast_way_get(i->context, bytes, ranks[k], &way);
+            printf("%-10s %zu KiB to %d ranks: %s", line ? "" : "broadcasts", bytes >> 10, ranks[k], way.shape);
+            if (way.segment < (int64_t)bytes)
+                printf(" in segments of %.1f KiB", (double)way.segment / 1024);
+            if (way.seconds > 0)
+                printf(", %.1f us", 1e6 * way.seconds);
+            putchar('\n');
+        }
+}
+
 static void print_text(const info *i)
 {
     const machine *m = &i->m;
@@ -85,6 +102,7 @@ static void print_text(const info *i)
     for (int g = 0; g < i->ngrids; g++)
         printf("%-10s %s %dx%d: %s\n", g ? "" : "grids", i->grids[g].routine, i->grids[g].p,
                i->grids[g].q, i->grids[g].why);
+    print_broadcasts(i);
     puts("settings   name = value (origin) meaning");
     dag_setting s;
     for (int k = 0; dag_setting_get(i->context, k, &s); k++)

@@ -18,6 +18,9 @@ const char *ranks_library(char *text, size_t size);
 /* Microseconds one way for 8 bytes and GB/s for 8 MiB between ranks 0 and `peer`; 0 = not measured, for
  * there is no such rank. Collective, as is the other. */
 void ranks_pingpong(int rank, int peer, double *latency, double *bandwidth);
+/* Microseconds that a processor spends on sending a small message, and on receiving one that is there, between
+ * ranks 0 and `peer`. */
+void ranks_overhead(int rank, int peer, double *send, double *receive);
 /* What rank 0 says. */
 int ranks_told(int mine);
 

@@ -164,7 +164,7 @@ static void replace(tile *t, int64_t id, int rank, version *v)
     t->now = v;
     t->id = id;
     t->rank = rank;
-    t->named = t->written = 1;
+    t->known = t->named = t->written = 1;
 }
 
 /* The tiles of a task that runs here; what it reads is on its way. Nonzero = no memory. */
@@ -281,10 +281,22 @@ static int slot_of(const insertion *s, const dag_collection *c)
     return slot;
 }
 
-/* A tile that is named for the first time, or far from the last one. NULL: it cannot be used, and *status
- * says why. */
+/* A tile that is there, and is named for the first time, or has not been written and has no memory. */
+static void make_known(tile *t, int slot, const dag_tile *named)
+{
+    const dag_collection *c = named->collection;
+    t->slot = (uint16_t)slot;
+    t->index[0] = named->i;
+    t->index[1] = named->j;
+    t->owner = t->rank = dag_rank_of(c, t->index);
+    t->fresh = is_scratch(c);
+    t->known = !t->fresh;
+    t->named = t->fresh; /* nothing of it is in memory */
+}
+
+/* A tile that is named for the first time, or far from the last one. */
 static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *who,
-                                                     const dag_tile *named, int a,
+                                                     const dag_tile *named, int a, int access,
                                                      dag_status *status)
 {
     const int64_t index[2] = {named->i, named->j};
@@ -299,31 +311,31 @@ static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *w
         *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " was released", who, a);
     else if (!t->known && !named->collection->ops->contains(named->collection, index))
         *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", who, a);
-    if (*status != DAG_SUCCESS || t->known)
-        return *status == DAG_SUCCESS ? t : NULL;
-    t->known = 1;
-    t->slot = (uint16_t)slot;
-    t->index[0] = index[0];
-    t->index[1] = index[1];
-    t->owner = t->rank = dag_rank_of(named->collection, index);
-    return t;
+    if (*status != DAG_SUCCESS)
+        return NULL;
+    if (!t->known)
+        make_known(t, slot, named);
+    if (!t->known && (access & DAG_TILE_READ))
+        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " has no memory, and nobody has written it",
+                                  who, a);
+    return *status == DAG_SUCCESS ? t : NULL;
 }
 
-inline tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a,
-                              dag_status *status)
+inline tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a, int access,
+                            dag_status *status)
 {
     block *b = s->recent[a];
     tile *t = b && b->collection == named->collection ? tile_in(b, named->i, named->j) : NULL;
     if (DAGI_LIKELY(t && t->known && !t->released))
         return t;
-    return find_anywhere(s, who, named, a, status);
+    return find_anywhere(s, who, named, a, access, status);
 }
 
 static dag_status find_tiles(insertion *s, const dag_insert_kernel *k, const dag_tile *named, tile **tiles)
 {
     dag_status status = DAG_SUCCESS;
     for (int a = 0; a < k->ntiles; a++) {
-        tiles[a] = insertion_tile(s, k->name, &named[a], a, &status);
+        tiles[a] = insertion_tile(s, k->name, &named[a], a, (int)k->access[a], &status);
         if (!tiles[a])
             return status;
         for (int b = 0; b < a; b++) {

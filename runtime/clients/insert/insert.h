@@ -89,8 +89,9 @@ typedef struct tile {
     int rank; /* that makes the present version */
     int owner;
     uint16_t slot;
-    uint8_t known; /* 1: slot, index, owner are set; the tile exists */
+    uint8_t known; /* 1: slot, index, owner are set; the tile exists, and has something to be read */
     uint8_t named, written, released;
+    uint8_t fresh; /* 1: it has no memory, but begins when it is written */
 } tile;
 
 /* Tiles that lie together are looked up together. */
@@ -211,6 +212,9 @@ static inline void stock_give_back(insertion *s, void *memory, size_t bytes)
 }
 void stock_clear(insertion *s);
 
+/* scratch.c: are its tiles without memory? */
+bool is_scratch(const dag_collection *c);
+
 /* tiles.c */
 /* NULL: it lies in another block. */
 static inline tile *tile_in(block *b, int64_t i, int64_t j)
@@ -307,7 +311,9 @@ int insertion_send(insertion *s, tile *t, int rank, int64_t position);
 void insertion_touch(tile *t, int64_t id);
 /* The insertion of an open pool, for its giver; NULL: *status says why. */
 insertion *insertion_open(const dag_taskpool *pool, const char *call, dag_status *status);
-tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a, dag_status *status);
+/* A tile that is named, for that access; 0: not to be used. NULL: it cannot be, and *status says why. */
+tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a, int access,
+                     dag_status *status);
 dag_status insertion_wrong(const insertion *s, const char *format, const char *name, int64_t x);
 /* Into the hash that ranks compare. */
 void insertion_note(insertion *s, uint64_t call, const tile *t);

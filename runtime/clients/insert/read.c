@@ -74,7 +74,7 @@ dag_status dag_insert_value(dag_taskpool *pool, const dag_tile *named, void *buf
     insertion *s = insertion_open(pool, "dag_insert_value", &status);
     if (!s)
         return status;
-    tile *t = named ? insertion_tile(s, "value", named, 0, &status) : NULL;
+    tile *t = named ? insertion_tile(s, "value", named, 0, DAG_TILE_READ, &status) : NULL;
     if (!t)
         return named ? status : DAG_ERR_ARG;
     dag_shape shape;
@@ -142,7 +142,7 @@ static int finish_tile(insertion *s, tile *t)
     if (t->released || !t->named)
         return 0;
     t->released = 1;
-    int failed = t->written ? bring_home(s, t) : 0;
+    int failed = t->written && !t->fresh ? bring_home(s, t) : 0;
     version_let_go(s, t->now);
     version_let_go(s, t->first);
     t->now = t->first = NULL;
@@ -155,7 +155,7 @@ dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *named)
     insertion *s = insertion_open(pool, "dag_insert_release", &status);
     if (!s)
         return status;
-    tile *t = named ? insertion_tile(s, "release", named, 0, &status) : NULL;
+    tile *t = named ? insertion_tile(s, "release", named, 0, 0, &status) : NULL;
     if (!t)
         return named ? status : DAG_ERR_ARG;
     insertion_note(s, 1, t);

@@ -231,6 +231,10 @@ static dag_status init_mpi(dagi_mpi *m, int workers, char *why, size_t why_size)
  * other contexts to get here; what follows blocks, for moments. */
 static void meet(dagi_mpi *m, MPI_Comm user)
 {
+#ifdef DAG_SIMGRID /* one thread: nobody has to get the turn, and to test costs much more than to wait */
+    (void)m;
+    MPI_Barrier(user);
+#else
     MPI_Request all;
     int here = 0;
     MPI_Ibarrier(user, &all);
@@ -239,6 +243,7 @@ static void meet(dagi_mpi *m, MPI_Comm user)
         give_way();
         dagi_engine_take_turn(&m->super);
     }
+#endif
 }
 
 static void find_tag_limit(dagi_mpi *m)
@@ -290,6 +295,24 @@ static void finish_requests(dagi_mpi *m)
     }
 }
 
+/* Messages are handled meanwhile. */
+static void sum_of_all(dagi_mpi *m, const int64_t *mine, int64_t *all)
+{
+#ifdef DAG_SIMGRID /* which has each rank send to each other for it; small messages wait for nobody there */
+    MPI_Allreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, m->am);
+    (void)mpi_progress(&m->super);
+#else
+    MPI_Request sum;
+    int done = 0;
+    MPI_Iallreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, m->am, &sum);
+    while (!done) {
+        MPI_Test(&sum, &done, MPI_STATUS_IGNORE);
+        if (!m->ring.count || !mpi_progress(&m->super)) /* none: the start has failed here */
+            give_way(); /* others may need the processor to get here */
+    }
+#endif
+}
+
 /*
  * Nobody waits for a message any more, but some (CREDIT, waves) may still be under way, and be answered
  * by ranks that have come here. One that arrived when its communicator is gone would be taken for
@@ -301,17 +324,10 @@ static void settle(dagi_mpi *m)
 {
     int64_t all[2] = {-1, -1}, before[2];
     do {
-        MPI_Request sum;
-        int done = 0;
         memcpy(before, all, sizeof before);
         finish_requests(m);
         int64_t mine[2] = {m->counts.given, m->counts.taken};
-        MPI_Iallreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, m->am, &sum);
-        while (!done) {
-            MPI_Test(&sum, &done, MPI_STATUS_IGNORE);
-            if (!m->ring.count || !mpi_progress(&m->super)) /* none: the start has failed here */
-                give_way(); /* others may need the processor to get here */
-        }
+        sum_of_all(m, mine, all);
     } while (all[0] != all[1] || all[0] != before[0] || all[1] != before[1]);
     finish_requests(m);
 }

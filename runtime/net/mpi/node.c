@@ -170,6 +170,20 @@ static void find_yield(dagi_mpi *m)
         m->set_yield = NULL;
 }
 
+/* Of each rank the lowest on its node, where there are several nodes with several ranks. */
+static void map_nodes(dagi_mpi *m, const card *cards, int ranks)
+{
+    int size = m->super.size, first = m->super.rank, most = ranks, least = ranks;
+    for (int i = 0; i < ranks; i++)
+        first = cards[i].rank < first ? cards[i].rank : first;
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, m->am);
+    MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, m->am);
+    if (least == size || most == 1)
+        return;
+    m->super.node_of = dagi_mpi_alloc((size_t)size * sizeof *m->super.node_of);
+    MPI_Allgather(&first, 1, MPI_INT32_T, m->super.node_of, 1, MPI_INT32_T, m->am);
+}
+
 void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options)
 {
     MPI_Comm node = MPI_COMM_NULL;
@@ -186,6 +200,7 @@ void dagi_mpi_node_init(dagi_mpi *m, const dagi_engine_options *options)
     m->super.near = ranks;
     m->super.device_sharing = with_same_devices(cards, ranks, index);
     count_strangers(m, &mine);
+    map_nodes(m, cards, ranks);
     if (ranks > 1 && in_own_processes(cards, ranks))
         hang_bells(m, node, cards, ranks, index, options->bells);
     else if (ranks > 1)
@@ -202,6 +217,7 @@ void dagi_mpi_node_fini(dagi_mpi *m)
     dagi_bells_free(m->super.bells);
     m->super.bells = NULL;
     m->super.bell = NULL;
+    free(m->super.node_of);
     free(m->bells.bell_of);
     free(m->bells.calls);
 }

@@ -271,7 +271,8 @@ static int by_time(const void *a, const void *b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
-int dagt_overlap_of(const dagt_rank *r, dagt_overlap *overlap)
+int dagt_overlap_of_some(const dagt_rank *r, int (*chosen)(void *arg, const dagt_flight *flight), void *arg,
+                         dagt_overlap *overlap)
 {
     size_t n = 0, used = 0;
     *overlap = (dagt_overlap){0};
@@ -288,8 +289,9 @@ int dagt_overlap_of(const dagt_rank *r, dagt_overlap *overlap)
         }
         int copies = t->kind == DAGT_TRACK_COPIES;
         for (size_t i = 0; i < t->nflights; i++) {
-            edges[used++] = (edge){t->flights[i].begin, !copies, copies, 0};
-            edges[used++] = (edge){t->flights[i].end, -!copies, -copies, 0};
+            int comm = !copies && (!chosen || chosen(arg, &t->flights[i]));
+            edges[used++] = (edge){t->flights[i].begin, comm, copies, 0};
+            edges[used++] = (edge){t->flights[i].end, -comm, -copies, 0};
         }
     }
     qsort(edges, used, sizeof *edges, by_time);
@@ -310,6 +312,11 @@ int dagt_overlap_of(const dagt_rank *r, dagt_overlap *overlap)
     }
     free(edges);
     return 0;
+}
+
+int dagt_overlap_of(const dagt_rank *r, dagt_overlap *overlap)
+{
+    return dagt_overlap_of_some(r, NULL, NULL, overlap);
 }
 
 /* ---- links -------------------------------------------------------------------------------- */

@@ -201,6 +201,9 @@ typedef struct dagt_overlap {
     int64_t comm, both, copy, copy_both;
 } dagt_overlap;
 int dagt_overlap_of(const dagt_rank *r, dagt_overlap *overlap); /* nonzero = out of memory */
+/* The same of those transfers and messages for which `chosen` is nonzero; NULL = of all. */
+int dagt_overlap_of_some(const dagt_rank *r, int (*chosen)(void *arg, const dagt_flight *flight), void *arg,
+                         dagt_overlap *overlap);
 
 /* What went from a rank to another, as the sender and as the receiver saw it, or within a rank from a
  * memory to another. */

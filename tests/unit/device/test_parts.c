@@ -138,6 +138,44 @@ START_TEST(a_core_waits_for_a_device_that_works)
 }
 END_TEST
 
+/* Copies to memory that is not pinned block: nobody else is to wait for a lock meanwhile. */
+static const dagi_backend *below;
+static int copies_out, locks_held;
+
+static dagi_result watched_copy_out(void *queue, const dagi_copy_job *job)
+{
+    copies_out++;
+    locks_held += atomic_load(&device(0)->values_lock);
+    return below->copy_out(queue, job);
+}
+
+START_TEST(an_eviction_copies_without_the_lock_of_all_values)
+{
+    start();
+    dagi_device *d = device(0);
+    dagi_result result = DAGI_OK;
+    dag_value *v = new_value();
+    dagi_block *block = fill(d, v);
+    static dagi_backend watched;
+    below = d->backend;
+    watched = *below;
+    watched.copy_out = watched_copy_out;
+    d->backend = &watched;
+    dagi_copies_written(dagi_tasks(ctx)->devices, v, d->space, (dagi_ticket){NULL, 0});
+    dagi_memory_unpin(d->memory, block);
+    ((double *)block->at)[0] = 17; /* by a kernel */
+    ck_assert_int_eq(dagi_transfer_evict(d, block, &result), 1);
+    ck_assert_int_eq(result, DAGI_OK);
+    ck_assert_int_eq(copies_out, 1);
+    ck_assert_int_eq(locks_held, 0);
+    ck_assert_ptr_null(block->living);
+    ck_assert_int_eq(atomic_load(&d->values_lock), 0);
+    dagi_lane_poll(&d->out, &result);
+    ck_assert_double_eq(*(double *)v->ptr, 17);
+    dagi_value_release(dagi_tasks(ctx)->workers[0], v);
+}
+END_TEST
+
 /* Blocks are kept for a job that is pending, and not once it has gone elsewhere. */
 START_TEST(a_job_that_leaves_keeps_no_block)
 {
@@ -442,6 +480,7 @@ int main(void)
     tcase_add_test(pending, a_job_that_leaves_keeps_no_block);
     tcase_add_test(pending, reports_are_cleared_as_there_are_tickets);
     tcase_add_test(pending, each_ticket_takes_a_place);
+    tcase_add_test(pending, an_eviction_copies_without_the_lock_of_all_values);
     suite_add_tcase(suite, pending);
     TCase *times = tcase_create("times");
     tcase_add_test(times, what_ends_together_shares_its_time);

@@ -59,24 +59,25 @@ START_TEST(a_fanout_counts_sends_of_a_flow)
     static const dag_edge a = {&cls, 0, 0, DAG_REGION_FULL, DAG_BCAST_AUTO, 0, 1};
     static const dag_edge b = {&cls, 1, 1, DAG_REGION_FULL, DAG_BCAST_AUTO, 0, 2};
     static const dag_edge c = {&cls, 2, 2, 0, DAG_BCAST_AUTO, 0, 3};
+    static const int32_t none[DAG_BCAST_LEVELS - 1];
     dag_context *ctx = context_with(1);
     ctx->rank = 1;
     ctx->size = 4;
     dagi_fanout *f = dagi_fanout_new(ctx);
     ck_assert_int_eq(dagi_fanout_empty(f), 1);
-    dagi_fanout_add(f, 1, &a, 0); /* itself */
-    dagi_fanout_add(f, 4, &a, 0); /* the caller reports it */
-    dagi_fanout_add(f, -1, &a, 0);
+    dagi_fanout_add(f, 1, &a, none); /* itself */
+    dagi_fanout_add(f, 4, &a, none); /* the caller reports it */
+    dagi_fanout_add(f, -1, &a, none);
     ck_assert_int_eq(dagi_fanout_empty(f), 1);
-    dagi_fanout_add(f, 0, &a, 0);
-    dagi_fanout_add(f, 0, &a, 0);
-    dagi_fanout_add(f, 2, &a, 0);
-    dagi_fanout_add(f, 3, &b, 0);
-    dagi_fanout_add(f, 3, &c, 0);
+    dagi_fanout_add(f, 0, &a, none);
+    dagi_fanout_add(f, 0, &a, none);
+    dagi_fanout_add(f, 2, &a, none);
+    dagi_fanout_add(f, 3, &b, none);
+    dagi_fanout_add(f, 3, &c, none);
     ck_assert_int_eq(dagi_fanout_empty(f), 0);
     ck_assert_int_eq(dagi_fanout_refs(f, 0), 1); /* {0, 2} need the same: one send */
     ck_assert_int_eq(dagi_fanout_refs(f, 1), 1);
-    dagi_fanout_add(f, 2, &b, 0); /* now three groups */
+    dagi_fanout_add(f, 2, &b, none); /* now three groups */
     ck_assert_int_eq(dagi_fanout_refs(f, 0), 2);
     ck_assert_int_eq(dagi_fanout_refs(f, 1), 2);
     dagi_fanout_clear(f);
@@ -90,33 +91,35 @@ START_TEST(a_fanout_counts_sends_of_a_flow)
 }
 END_TEST
 
-/* A flat broadcast is flat for any number of ranks: no part is longer than what the producer serves. */
-START_TEST(a_flat_fanout_leaves_nothing_to_relays)
+/* Who asks for different trees, or for groups of different sizes, is not served together; who asks for none
+ * goes with none. */
+START_TEST(a_fanout_keeps_what_is_asked_for)
 {
-    enum { RANKS = 300 };
     static const dag_class cls = {.name = "T", .ndata = 1, .nflows = 1};
-    static const dag_edge asked = {&cls, 0, 0, DAG_REGION_FULL, DAG_BCAST_FLAT, 0, 1};
-    static const dag_edge unasked = {&cls, 0, 0, DAG_REGION_FULL, DAG_BCAST_AUTO, 0, 1};
-    for (int set = 0; set < 3; set++) { /* by the edge, by the setting, not at all */
-        dag_context *ctx = context_with(1);
-        ctx->size = RANKS;
-        ctx->settings.bcast = set == 1 ? DAG_BCAST_FLAT : DAG_BCAST_AUTO;
-        dagi_fanout *f = dagi_fanout_new(ctx);
-        int32_t served = 0, ranks[RANKS];
-        for (int rank = 0; rank < RANKS; rank++)
-            dagi_fanout_add(f, rank, set == 0 ? &asked : &unasked, 0);
-        for (int i = 0; i < dagi_fanout_parts(f); i++) {
-            dagi_tree_child child[DAGI_TREE_MAX_CHILDREN];
-            int n = dagi_fanout_part_at(f, i, ranks).count;
-            served += dagi_tree_children(DAG_BCAST_FLAT, 1, 0, ranks, n, child);
-        }
-        ck_assert_int_eq(served, set < 2 ? RANKS - 1 : DAGI_TREE_MAX_CHILDREN);
-        ck_assert_int_eq(dagi_fanout_refs(f, 0), dagi_fanout_parts(f));
-        dagi_fanout_free(f);
-        ctx->size = 1;
-        dagi_comm_fini(ctx);
-        crew_free(ctx);
-    }
+    const uint16_t hier = DAG_BCAST_CHAIN | DAG_BCAST_WITHIN(1, DAG_BCAST_FLAT);
+    const dag_edge grouped = {&cls, 0, 0, DAG_REGION_FULL, hier, 0, 1};
+    const dag_edge flat = {&cls, 0, 0, DAG_REGION_FULL, DAG_BCAST_FLAT, 0, 1};
+    static const int32_t three[] = {3, 77, 77}, node[] = {DAG_BCAST_NODE, 1, 1}, less[] = {-5, 1, 1};
+    dag_context *ctx = context_with(1);
+    ctx->size = 8;
+    dagi_fanout *f = dagi_fanout_new(ctx);
+    int32_t ranks[8];
+    dagi_fanout_add(f, 1, &grouped, three);
+    dagi_fanout_add(f, 2, &grouped, three);
+    dagi_fanout_add(f, 3, &grouped, node);
+    dagi_fanout_add(f, 4, &flat, three);
+    dagi_fanout_add(f, 5, &grouped, less);
+    ck_assert_int_eq(dagi_fanout_parts(f), 4);
+    dagi_fanout_part part = dagi_fanout_part_at(f, 0, ranks);
+    ck_assert(part.count == 2 && part.tree.shapes == hier);
+    ck_assert(part.tree.group[0] == 3 && part.tree.group[1] == 0 && part.tree.group[2] == 0);
+    ck_assert_int_eq(dagi_fanout_part_at(f, 1, ranks).tree.group[0], DAG_BCAST_NODE);
+    ck_assert_int_eq(dagi_fanout_part_at(f, 2, ranks).tree.shapes, DAG_BCAST_FLAT);
+    ck_assert_int_eq(dagi_fanout_part_at(f, 3, ranks).tree.group[0], 1);
+    dagi_fanout_free(f);
+    ctx->size = 1;
+    dagi_comm_fini(ctx);
+    crew_free(ctx);
 }
 END_TEST
 
@@ -148,7 +151,7 @@ int main(void)
     tcase_add_test(tcase, one_rank_needs_no_ports);
     tcase_add_test(tcase, a_start_that_fails_says_so);
     tcase_add_test(tcase, a_fanout_counts_sends_of_a_flow);
-    tcase_add_test(tcase, a_flat_fanout_leaves_nothing_to_relays);
+    tcase_add_test(tcase, a_fanout_keeps_what_is_asked_for);
     tcase_add_test(tcase, a_pool_of_one_rank_sends_nothing);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

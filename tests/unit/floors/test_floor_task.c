@@ -150,7 +150,13 @@ START_TEST(the_table_holds_those_that_wait)
     struct dag_task *waits = dagi_deps_find(wave.pool, wave.pool->program->classes[0], last);
     ck_assert_ptr_nonnull(waits);
     ck_assert_int_eq(waits->pending, 1);
+    /* Who looked before that one was entered makes a task of its own, and gives it back. */
+    dagi_class_info *info = &dagi_pool(wave.pool)->classes[0];
+    const dagi_magazine *spare = &dagi_runner(w)->magazine[info->memory_class];
+    atomic_store(&info->many, 0);
+    int before = spare->count;
     put_ready(dagi_task_run(w, ready.best));
+    ck_assert_int_eq(spare->count, before + 1); /* the one that has run */
     ck_assert_ptr_eq(list, waits);
     ck_assert_int_eq(dagi_deps_count(wave.pool), 0);
     dagi_pool_drop(w, from.over);
@@ -212,13 +218,13 @@ struct dagi_fanout {
     int named, sent;
 };
 static struct dagi_fanout fanout;
-static int over;
+static int over, lasts; /* `lasts`: the other rank has not ended the pool yet */
 static int32_t told[M][2];
 
-static void name(struct dagi_fanout *f, int rank, const dag_edge *edge, int group)
+static void name(struct dagi_fanout *f, int rank, const dag_edge *edge, const int32_t *group)
 {
     ck_assert_int_eq(rank, 1);
-    ck_assert(edge && group == 0);
+    ck_assert(edge && group);
     f->named++;
 }
 
@@ -253,21 +259,38 @@ static void pool_over(struct dagi_worker *worker, dag_taskpool *pool, dag_status
     ck_assert_int_eq(atomic_load(&dagi_pool(pool)->state), DAGI_POOL_LOCAL);
     ck_assert_ptr_eq(worker, w);
     over++;
-    dagi_pool_end(pool, status, info, message);
+    if (!lasts)
+        dagi_pool_end(pool, status, info, message);
 }
 
 static const dagi_remote_port remote = {.name = name, .none = none, .forget = forget, .refs = refs,
                                         .send = send, .pool_over = pool_over};
 
+static graph chain_of_two_ranks(int m)
+{
+    ctx->size = 2;
+    dagi_tasks(ctx)->remote = &remote;
+    dagi_runner(w)->fanout = &fanout;
+    return graph_new(ctx, GRAPH_DATA_CHAINS, 1, m);
+}
+
+/* T(0, k) has run on the other rank, and sends its number. */
+static void deliver(graph g, int k)
+{
+    const dag_shape shape = {1, 1, sizeof(int64_t)};
+    const int32_t there[] = {0, k};
+    dag_value *value = dagi_value_new(w, g.pool, &shape);
+    *(int64_t *)value->ptr = k + 1;
+    const dagi_delivery message = {
+        .cls = g.pool->program->classes[0], .params = there, .mask = 1, .values = &value};
+    put(dagi_deliver(w, g.pool, &message));
+}
+
 /* A chain goes to and fro between this rank and one that the test plays. */
 START_TEST(a_chain_goes_through_another_rank)
 {
     int64_t out[1] = {0};
-    const dag_shape shape = {1, 1, sizeof(int64_t)};
-    ctx->size = 2;
-    dagi_tasks(ctx)->remote = &remote;
-    dagi_runner(w)->fanout = &fanout;
-    graph g = graph_new(ctx, GRAPH_DATA_CHAINS, 1, M + 1);
+    graph g = chain_of_two_ranks(M + 1);
     g.globals->out = out;
     hand_add(ctx, g.pool);
     ck_assert_int_eq(atomic_load(&dagi_pool(g.pool)->open), M / 2 + 1 + 1);
@@ -275,19 +298,35 @@ START_TEST(a_chain_goes_through_another_rank)
         run();
         ck_assert_int_eq(fanout.sent, i + 1);
         ck_assert_int_eq(told[i][1], 2 * i);
-        const int32_t there[] = {0, 2 * i + 1}; /* has run on the other rank */
-        dag_value *value = dagi_value_new(w, g.pool, &shape);
-        *(int64_t *)value->ptr = 2 * i + 2;
-        const dagi_delivery message = {
-            .cls = g.pool->program->classes[0], .params = there, .mask = 1, .values = &value};
         ck_assert_int_eq(over, 0);
-        put(dagi_deliver(w, g.pool, &message));
+        deliver(g, 2 * i + 1);
         ck_assert_ptr_nonnull(list);
     }
     run();
     ck_assert_int_eq(over, 1);
     ck_assert(hand_ended(g.pool));
     ck_assert_int_eq(out[0], M + 1);
+    dagi_pool_destroy(g.pool);
+}
+END_TEST
+
+/* What comes for a part that is over, of a pool that has failed, is dropped with its values. */
+START_TEST(a_late_message_runs_nothing)
+{
+    graph g = chain_of_two_ranks(3);
+    lasts = 1;
+    hand_add(ctx, g.pool);
+    run();
+    deliver(g, 1);
+    run();
+    ck_assert_int_eq(over, 1);
+    ck_assert_int_eq(atomic_load(&dagi_pool(g.pool)->state), DAGI_POOL_LOCAL);
+    atomic_store(&g.pool->poisoned, 1);
+    deliver(g, 1);
+    ck_assert_ptr_null(list);
+    ck_assert_int_eq(dagi_deps_count(g.pool), 0);
+    dagi_pool_end(g.pool, DAG_ERR_TASK, 0, "failed elsewhere");
+    lasts = 0;
     dagi_pool_destroy(g.pool);
 }
 END_TEST
@@ -402,6 +441,109 @@ START_TEST(an_open_pool_is_given_tasks)
 }
 END_TEST
 
+/* Last(t): X <- given; nobody waits for it, and it stores X. */
+static int stored;
+
+static void last_stores(struct dag_task *t, const void *g)
+{
+    stored += t && g;
+}
+
+static const dag_class last_class = {
+    .name = "Last", .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 2, .nbodies = 1,
+    .task_bytes = sizeof(sum_task), .local_names = sum_names, .flows = sum_flows,
+    .bodies = sum_bodies, .locals = sum_exists, .inputs = sum_inputs, .stores = last_stores,
+    .count = none_yet};
+static const dag_class *const last_classes[] = {&last_class};
+static const dag_program last_program = {.abi = DAG_JDF_ABI, .name = "last", .file = "last",
+                                         .globals_bytes = 8, .nclasses = 1, .classes = last_classes};
+
+/* A task without successors lets go of its values; it stores them unless its pool has failed. */
+START_TEST(a_last_task_stores_and_lets_go)
+{
+    const dag_shape shape = {1, 1, sizeof(int64_t)};
+    const int32_t t = 0;
+    dag_taskpool *pool = dag_pool_ready(dag_pool_new(ctx, &last_program, DAG_S));
+    ck_assert_int_eq(dagi_door_new(pool, 1), DAG_SUCCESS);
+    hand_add(ctx, pool);
+    run();
+    dag_value *value = dagi_value_new(w, pool, &shape);
+    atomic_store(&((dagi_value *)value)->refs, 2); /* the other is ours */
+    stored = 0;
+    if (_i)
+        dagi_pool_fail(pool, DAG_ERR_TASK, "told to");
+    put(dagi_door_give(w, pool, &last_class, &t, &value, 1));
+    run();
+    ck_assert_int_eq(stored, !_i);
+    ck_assert_int_eq(atomic_load(&((dagi_value *)value)->refs), 1);
+    dagi_value_release(w, value);
+    dagi_door_shut(w, pool, 0);
+    ck_assert(hand_ended(pool));
+    ck_assert_int_eq(dagi_pool(pool)->status, _i ? DAG_ERR_TASK : DAG_SUCCESS);
+    dagi_pool_destroy(pool);
+}
+END_TEST
+
+/* Rows(t): X <- given; its body asks for some rows of a flow to be sent. */
+enum { ROWS = 4 };
+static dag_flow rows_flows[] = {{"X", DAG_RW, 1}, {"given", DAG_CTL, 1}};
+static const struct rows_case {
+    const char *flow;
+    int64_t first, count;
+    dag_access access; /* of X */
+    const char *why;   /* it is refused; NULL: it is not */
+} rows_cases[] = {{"X", 0, ROWS, DAG_RW, NULL},
+                  {"X", ROWS - 1, 1, DAG_WRITE, NULL},
+                  {"X", ROWS, 0, DAG_RW, NULL},
+                  {"X", -1, 1, DAG_RW, "flow X has 4 rows: no 1 from -1 on can be sent"},
+                  {"X", 0, ROWS + 1, DAG_RW, "no 5 from 0 on"},
+                  {"X", 1, INT64_MAX, DAG_RW, "from 1 on"},
+                  {"X", INT64_MAX, 1, DAG_RW, "no 1 from"},
+                  {"X", 2, -1, DAG_RW, "no -1 from 2 on"},
+                  {"X", 0, 1, DAG_READ, "no flow X that it writes"},
+                  {"Y", 0, 1, DAG_RW, "no flow Y that it writes"},
+                  {"given", 0, 1, DAG_RW, "no flow given that it writes"}};
+static const struct rows_case *asked;
+
+static int rows_body(struct dag_task *t, const void *g)
+{
+    (void)g;
+    dag_task_send_rows(t, asked->flow, asked->first, asked->count);
+    return DAG_BODY_DONE;
+}
+
+static const dag_body rows_bodies[] = {{.fn = {rows_body}}};
+static const dag_class rows_class = {
+    .name = "Rows", .nparams = 1, .nlocals = 1, .ndata = 1, .nflows = 2, .nbodies = 1,
+    .task_bytes = sizeof(sum_task), .local_names = sum_names, .flows = rows_flows,
+    .bodies = rows_bodies, .locals = sum_exists, .inputs = sum_inputs, .count = none_yet};
+static const dag_class *const rows_classes[] = {&rows_class};
+static const dag_program rows_program = {.abi = DAG_JDF_ABI, .name = "rows", .file = "rows",
+                                         .globals_bytes = 8, .nclasses = 1, .classes = rows_classes};
+
+START_TEST(rows_that_are_not_there_are_refused)
+{
+    const dag_shape shape = {ROWS, 1, sizeof(int64_t)};
+    const int32_t t = 0;
+    asked = &rows_cases[_i];
+    rows_flows[0].access = asked->access;
+    dag_taskpool *pool = dag_pool_ready(dag_pool_new(ctx, &rows_program, DAG_S));
+    ck_assert_int_eq(dagi_door_new(pool, 1), DAG_SUCCESS);
+    hand_add(ctx, pool);
+    run();
+    dag_value *value = dagi_value_new(w, pool, &shape);
+    put(dagi_door_give(w, pool, &rows_class, &t, &value, 1));
+    dagi_door_shut(w, pool, 0);
+    run();
+    ck_assert(hand_ended(pool));
+    ck_assert_int_eq(dagi_pool(pool)->status, asked->why ? DAG_ERR_TASK : DAG_SUCCESS);
+    if (asked->why)
+        ck_assert_msg(strstr(dagi_pool(pool)->message, asked->why) != NULL, "%s",
+                      dagi_pool(pool)->message);
+    dagi_pool_destroy(pool);
+}
+END_TEST
+
 /* One that is condemned drops what waits, forgets what it is given, and ends when it is shut. */
 START_TEST(a_condemned_pool_ends_when_it_is_shut)
 {
@@ -434,7 +576,11 @@ int main(void)
     tcase_add_test(tcase, the_first_error_stays);
     tcase_add_test(tcase, a_queued_pool_keeps_what_is_ready);
     tcase_add_test(tcase, a_chain_goes_through_another_rank);
+    tcase_add_test(tcase, a_late_message_runs_nothing);
     tcase_add_test(tcase, an_open_pool_is_given_tasks);
+    tcase_add_loop_test(tcase, a_last_task_stores_and_lets_go, 0, 2);
+    tcase_add_loop_test(tcase, rows_that_are_not_there_are_refused, 0,
+                        (int)(sizeof rows_cases / sizeof *rows_cases));
     tcase_add_test(tcase, a_condemned_pool_ends_when_it_is_shut);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -282,6 +282,24 @@ START_TEST(the_last_searcher_hands_the_search_on)
 }
 END_TEST
 
+/* A task that came before a worker was listed, when nobody could wake it, keeps it from sleeping. */
+START_TEST(who_parks_looks_once_more)
+{
+    dag_context *ctx = crew_new(2);
+    struct dagi_worker *w = dagi_tasks(ctx)->workers[1];
+    struct dag_task task = {.priority = 0}, *list = &task;
+    become(w, DAGI_OUT, DAGI_SEARCHES_IDLE);
+    ck_assert_int_eq(dagi_crew(ctx)->sched->push(w, &list), 0);
+    dagi_park(w, 0); /* comes back */
+    ck_assert_int_eq(dagi_worker_at(w), DAGI_SEARCHES_IDLE);
+    ck_assert_int_eq(atomic_load(&dagi_crew(ctx)->parked), 0);
+    ck_assert_ptr_eq(dagi_crew(ctx)->sched->pop(w), &task);
+    become(w, DAGI_SEARCHES_IDLE, DAGI_OUT);
+    is_consistent(ctx);
+    crew_free(ctx);
+}
+END_TEST
+
 /* A pool that the application only adds is run by workers that slept; nobody helps them. */
 START_TEST(sleepers_are_woken)
 {
@@ -446,6 +464,7 @@ int main(void)
     tcase_add_loop_test(tcase, workers_run_each_instance_once, 0, 3);
     tcase_add_test(tcase, workers_without_tasks_sleep);
     tcase_add_loop_test(tcase, the_last_searcher_hands_the_search_on, 0, 4);
+    tcase_add_test(tcase, who_parks_looks_once_more);
     tcase_add_test(tcase, sleepers_are_woken);
     tcase_add_loop_test(tcase, contexts_share_threads, 0, CREWS);
     tcase_add_test(tcase, threads_sleep_for_all_contexts);
