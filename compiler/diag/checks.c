@@ -39,7 +39,7 @@ const diag_check check_table[CHECK_COUNT] = {
 "'k<-N' reads like a dependency arrow. Here it is the comparison k < -N; PaRSEC's compiler makes\n"
 "the C member access k->N of it. Put a blank between '<' and '-'.\n"},
 [CHECK_UNKNOWN_DIRECTIVE] = {"unknown-directive", FATAL, FATAL,
-"a line begins with an unknown %word", "The directives are %option, %assume and %precision.\n"},
+"a line begins with an unknown %word", "The directives are %option, %assume, %fact, %import and %precision.\n"},
 [CHECK_MISSING_COLON] = {"missing-colon", FATAL, FATAL, "a placement without its ':'",
 "Between definitions and flows a task class states where its tasks run: ': A(i, j)'.\n"},
 [CHECK_UNKNOWN_KIND] = {"unknown-kind", FATAL, FATAL, "a flow kind other than RW, READ, WRITE, CTL",
@@ -140,7 +140,7 @@ const diag_check check_table[CHECK_COUNT] = {
 [CHECK_PARSEC_ONLY] = {"parsec-only", FATAL, OFF, "a construct of PaRSEC's own C interface",
 "It is understood under --std=parsec, for checking and drawing; see docs/language.md.\n"},
 [CHECK_EXTENSION] = {"extension", OFF, WARN, "a construct PaRSEC's compiler does not know",
-"%precision, %assume, [dynamic], [bcast], typed flows and elem belong to --std=dag.\n"},
+"%precision, %assume, %fact, [dynamic], [bcast], typed flows and elem belong to --std=dag.\n"},
 [CHECK_BAD_PRECISION] = {"bad-precision", FATAL, FATAL,
 "%precision takes some of s d c z, once each",
 "The letters are those of LAPACK: s and d are real, c and z complex.\n"},
@@ -204,6 +204,9 @@ const diag_check check_table[CHECK_COUNT] = {
 "'RW S <- X Work(0 .. N-1) [reduce = f]' combines what the tasks of a range send by the C\n"
 "function void f(void *into, const void *from, size_t bytes). Ranges are among the arguments;\n"
 "the others, and the placement of Work, are expressions of the language.\n"},
+[CHECK_BAD_FACT] = {"bad-fact", FATAL, FATAL, "a %fact that proofs cannot use",
+"'%fact f(a, b) = EXPR' says what a C function gives. EXPR is made of its parameters, integers and\n"
+"operators: what else it needs is handed over as one more parameter. There is one fact about a function.\n"},
 [CHECK_BAD_IMPORT] = {"bad-import", FATAL, FATAL, "a file that cannot be imported as it is said",
 "'%import left \"sweep.jdf\" [D = A  N = M - 1]' makes the classes of that file part of this one:\n"
 "Class becomes left_Class. Each global of that file is bound in brackets or declared here by the same\n"

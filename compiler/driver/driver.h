@@ -33,7 +33,7 @@ typedef struct driver_options {
     driver_action action;
     const char *making;         /* the option that chose the action, or NULL */
     diag_dialect dialect;
-    words inputs;               /* .jdf and .seq.c files */
+    words inputs;               /* files that a front end reads */
     words link;                 /* for the linker, in order: other inputs, -l, -L, -Wl,... */
     words cc;                   /* for the C compiler: -I -D -U -O -g -f -m -W -std= ... */
     words assumes;
@@ -88,9 +88,7 @@ bool driver_same_file(const char *a, const char *b);
 const char *driver_output_name(arena *a, const char *input, const char *extension);
 /* Can a header of this name be included, and its name stand in a rule for make? */
 bool driver_can_be_included(const char *name);
-/* Is it a NAME.seq.c, a sequential nest? */
-bool driver_is_nest(const char *path);
-/* path with another extension, directory kept; ".seq.c" is one extension */
+/* path with another extension, directory kept; those of inputs may have two dots */
 const char *driver_replace_extension(arena *a, const char *path, const char *extension);
 const char *driver_base_name(const char *path);
 /* The rule of a dependency file: targets: prerequisites. */

@@ -1,4 +1,4 @@
-#include "driver.h"
+#include "driver_front.h"
 
 #include "diag/temp.h"
 
@@ -176,17 +176,11 @@ const char *driver_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-bool driver_is_nest(const char *path)
-{
-    size_t n = strlen(path), m = strlen(".seq.c");
-    return n > m && strcmp(path + n - m, ".seq.c") == 0 && path[n - m - 1] != '/';
-}
-
 const char *driver_replace_extension(arena *a, const char *path, const char *extension)
 {
-    const char *dot = strrchr(driver_base_name(path), '.');
-    if (driver_is_nest(path))
-        dot -= strlen(".seq");
+    const char *dot = driver_extension(path);
+    if (!dot)
+        dot = strrchr(driver_base_name(path), '.');
     int stem = dot ? (int)(dot - path) : (int)strlen(path);
     return arena_printf(a, "%.*s%s", stem, path, extension);
 }

@@ -12,6 +12,7 @@ static const char help[] =
 "  --emit=header       only x.h\n"
 "  --emit=jdf|ast|dot|plan\n"
 "                      canonical source, syntax tree, graph of the classes, lowered form\n"
+"                      (jdf under --std=parsec: the file in the other dialect)\n"
 "  -fsyntax-only       nothing, only check\n"
 "  --format [-i]       print the canonical source of files, or rewrite them (-i)\n"
 "  --complete [-i]     print the source with missing sides of edges added, or rewrite it\n"

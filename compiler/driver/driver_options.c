@@ -1,4 +1,4 @@
-#include "driver.h"
+#include "driver_front.h"
 
 #include "driver/dagcc_config.h"
 
@@ -386,7 +386,7 @@ static bool ends_in(const char *name, const char *suffix)
 static bool add_input(driver_options *o, const char *name)
 {
     static const char *const others[] = {".c", ".o", ".a", ".so", ".s", ".S", ".cc", ".cpp"};
-    if (strcmp(name, "-") == 0 || ends_in(name, ".jdf") || driver_is_nest(name)) {
+    if (strcmp(name, "-") == 0 || driver_extension(name)) {
         words_add(&o->inputs, name);
         return true;
     }
@@ -396,7 +396,8 @@ static bool add_input(driver_options *o, const char *name)
             words_add(&o->link, *name == '-' ? arena_printf(o->arena, "./%s", name) : name);
             return true;
         }
-    return usage("'%s' does not end in .jdf or .seq.c, and is nothing for the linker", name);
+    return usage("%s, and is nothing for the linker",
+                 arena_printf(o->arena, "'%s' does not end in %s", name, driver_extensions(o->arena)));
 }
 
 /* The header must not take the place of the C file. */

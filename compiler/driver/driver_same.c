@@ -2,7 +2,7 @@
 #include "driver_same.h"
 
 #include "driver/dagcc_config.h"
-#include "driver_nest.h"
+#include "driver_front.h"
 #if DAGCC_HAVE_VERIFY
 #include "verify/verify.h"
 #endif

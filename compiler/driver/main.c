@@ -2,7 +2,8 @@
 #include "diag/temp.h"
 #include "driver/dagcc_config.h"
 #include "driver_compile.h"
-#include "driver_nest.h"
+#include "driver_front.h"
+#include "driver_migrate.h"
 #include "driver_proofs.h"
 #include "driver_same.h"
 #include "emit/c/emit.h"
@@ -10,7 +11,6 @@
 #include "emit/jdf/unparse_file.h"
 #include "plan/plan.h"
 #if DAGCC_HAVE_VERIFY
-#include "front/seq/seq.h"
 #include "verify/verify.h"
 #endif
 
@@ -22,8 +22,8 @@ static void register_checks(frontend *f)
 {
 #if DAGCC_HAVE_VERIFY
     diag_register(f->diag, verify_checks, verify_check_count);
-    diag_register(f->diag, seq_checks, seq_check_count);
 #endif
+    driver_register_fronts(f->diag);
     diag_register(f->diag, plan_checks, plan_check_count);
 }
 
@@ -129,10 +129,16 @@ static void configure(const driver_options *o, diag *d)
         warn_ignored(o, d);
 }
 
-/* Only the syntax matters for these. */
-static bool prints_source(driver_action a)
+static bool migrates(const driver_options *o)
 {
-    return a == ACTION_EMIT_JDF || a == ACTION_EMIT_AST || a == ACTION_FORMAT;
+    return o->action == ACTION_EMIT_JDF && o->dialect == DIALECT_PARSEC;
+}
+
+/* Only the syntax matters for these. */
+static bool prints_source(const driver_options *o)
+{
+    driver_action a = o->action;
+    return (a == ACTION_EMIT_JDF && !migrates(o)) || a == ACTION_EMIT_AST || a == ACTION_FORMAT;
 }
 
 static bool needs_plan(driver_action a)
@@ -251,7 +257,7 @@ static void lower(const driver_options *o, frontend *f, unit *u, const char *tem
 #endif
     if (!needs_plan(o->action))
         return;
-    char *name = plan_name_of(u->input);
+    char *name = plan_name_of(driver_replace_extension(o->arena, u->input, ""));
     plan *p = plan_build(f->sema, &facts, name, f->diag);
     if (p && diag_errors(f->diag) == 0)
         generate(o, p, unparse_hash(f->ast, f->whole), u, temp_dir);
@@ -277,11 +283,28 @@ static void print_source(const frontend *f, text *out)
         unparse_file(f->ast, out);
 }
 
+static void begin_silent(void *arg, frontend *f, diag_dialect dialect)
+{
+    const driver_options *o = arg;
+    frontend_init(f, dialect);
+    register_checks(f);
+    for (size_t i = 0; i < o->warnings.n && dialect == o->dialect; i++)
+        apply_warning(f->diag, o->warnings.items[i]);
+}
+
+static void migrate(const driver_options *o, frontend *f, unit *u)
+{
+    driver_options copy = *o;
+    if (!driver_migrate(f, begin_silent, &copy, &u->out))
+        diag_report_plain(f->diag, DIAG_ERROR, "%s cannot be migrated: what was made of it is no "
+                          "text of the language", u->input);
+}
+
 /* `before`: errors reported before this file was parsed. */
 static void translate(const driver_options *o, frontend *f, unit *u, const char *temp_dir,
                       unsigned before)
 {
-    if (!prints_source(o->action)) {
+    if (!prints_source(o)) {
         for (size_t i = 0; i < o->assumes.n; i++)
             frontend_assume(f, o->assumes.items[i]);
         analyse(f);
@@ -292,7 +315,9 @@ static void translate(const driver_options *o, frontend *f, unit *u, const char 
         return;
     if (o->action == ACTION_EMIT_AST)
         ast_dump(f->ast, &u->out, true);
-    else if (prints_source(o->action))
+    else if (migrates(o))
+        migrate(o, f, u);
+    else if (prints_source(o))
         print_source(f, &u->out);
     else if (o->action == ACTION_EMIT_DOT)
         emit_dot(f->sema, &u->out);

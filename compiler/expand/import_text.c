@@ -256,6 +256,8 @@ uint32_t import_text(importing *x)
         in_expr(x->from->assumes[i]->expr, &w);
         put_construct(&w, x->from->assumes[i]->node.range);
     }
+    for (size_t i = 0; i < x->from->facts.n; i++)
+        put_construct(&w, x->from->facts.items[i]->node.range);
     for (size_t i = 0; i < x->from->n_classes; i++) {
         in_class(&w, x->from->classes[i]);
         put_construct(&w, x->from->classes[i]->node.range);

@@ -271,17 +271,11 @@ void plan_free(plan *p)
     arena_free(p->arena);
 }
 
-char *plan_name_of(const char *path)
+char *plan_name_of(const char *stem)
 {
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
+    const char *base = strrchr(stem, '/');
+    base = base ? base + 1 : stem;
     size_t len = strlen(base);
-    static const char *const extensions[] = {".jdf", ".seq.c"};
-    for (size_t i = 0; i < UTIL_COUNT(extensions); i++) {
-        size_t n = strlen(extensions[i]);
-        if (len > n && strcmp(base + len - n, extensions[i]) == 0)
-            len -= n;
-    }
     char *name = util_alloc(len + 2), *out = name;
     if (len == 0 || isdigit((unsigned char)base[0]))
         *out++ = '_';

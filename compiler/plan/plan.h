@@ -215,12 +215,12 @@ bool plan_nest_uses(const plan_nest *nest, size_t from, const plan_var *var);
 /* One output dependency to a task class, in the order of the edge table of its class. */
 typedef struct plan_edge {
     const sema_edge *sema;
-    dag_bcast bcast;
+    uint16_t bcast;             /* shapes as in dag_bcast_tree */
     const plan_flow *source;
     plan_class *target;
     const plan_flow *target_flow;
     dag_region region;
-    const plan_expr *group;     /* of hier(), or NULL */
+    const plan_expr *group[DAG_BCAST_LEVELS - 1]; /* of each hier(); NULL: node, or there is none */
     int bit;                    /* number of the [dynamic] bit, -1: none */
     bool bit_negated;
     plan_nest nest;
@@ -442,8 +442,8 @@ extern const size_t plan_check_count;
 plan *plan_build(const sema_info *info, const verify_facts *facts, const char *name, diag *d);
 void plan_free(plan *p);
 
-/* The C identifier for a path: base name without .jdf, other characters as '_'. Caller frees. */
-char *plan_name_of(const char *path);
+/* The C identifier for an input, its extension taken off: base name, other characters as '_'. Caller frees. */
+char *plan_name_of(const char *stem);
 
 /* The plan as text, for tests and for curious people (--emit=plan). */
 void plan_dump(const plan *p, text *out);

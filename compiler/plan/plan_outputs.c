@@ -170,8 +170,9 @@ static void add_edge(builder *b, plan_class *cls, plan_flow *flow, const sema_ed
         nest_edge(b, cls, &edge->nest, from, guard);
     }
     cls->out.n_edges++;
-    if (from->bcast_arg)
-        edge->group = plan_lower(b, cls, from->bcast_arg);
+    for (int i = 0; i < DAG_BCAST_LEVELS - 1; i++)
+        if (from->bcast_group[i])
+            edge->group[i] = plan_lower(b, cls, from->bcast_group[i]);
     nest_args(b, cls, &edge->nest, from->call, edge->target, &edge->args, &edge->narrow);
     nest_prune(&edge->nest, cls);
     solve_edge(b, edge);

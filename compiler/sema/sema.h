@@ -188,8 +188,8 @@ struct sema_edge {
     sema_shape type;            /* properties type, type_data, type_remote */
     sema_shape type_data;
     sema_shape type_remote;
-    dag_bcast bcast;
-    const ast_expr *bcast_arg;  /* of hier() */
+    uint16_t bcast;             /* shapes as in dag_bcast_tree */
+    const ast_expr *bcast_group[DAG_BCAST_LEVELS - 1]; /* of each hier(); NULL: node */
     bool dynamic;               /* the guard may depend on what a body computed */
     bool has_range;             /* an argument is a range or an index list multiplies the edge */
 };
@@ -264,6 +264,12 @@ sema_names sema_names_of(const sema_flow *flow);
 /* Lines of a flow, as they have to be inserted behind byte *at of the source. */
 void sema_insertion(const sema_info *info, const sema_flow *flow, const char *lines, uint32_t *at,
                     text *out);
+
+/* Where a property stands. */
+typedef enum sema_place { PLACE_GLOBAL = 1, PLACE_CLASS = 2, PLACE_DEP = 4, PLACE_BODY = 8,
+                          PLACE_LOCAL = 16 } sema_place;
+/* Has the property a meaning there under --std=dag? */
+bool sema_strict_knows(const ast_prop *p, sema_place place);
 
 /* The thing that an AST_NAME expression stands for (kind NONE for other expressions). */
 sema_ref sema_ref_of(const sema_info *info, const ast_expr *e);

@@ -87,6 +87,10 @@ diag_severity sema_report(sema *s, check_id id, src_range where, const char *fmt
     UTIL_PRINTF(4, 5);
 /* Appends "; did you mean 'x'?" and a fix-it to the last report's text when a guess was made. */
 const char *sema_did_you_mean(sema *s, const util_guess *g);
+
+/* sema_bcast.c: the value of [bcast = ...], and what it means for an edge. */
+void sema_check_bcast(sema *s, const sema_scope *sc, const ast_prop *p);
+void sema_read_bcast(sema_edge *e);
 void sema_fixit_guess(sema *s, src_range where, const util_guess *g);
 void sema_refuse(sema *s, src_range where, const char *fmt, ...) UTIL_PRINTF(3, 4);
 
@@ -104,8 +108,6 @@ const sema_global *sema_find_symbol(sema *s, const ast_expr *e);
 sema_text sema_scan_c(sema *s, const sema_scope *sc, src_range c_text);
 
 /* sema_props.c: checks a property list and resolves what its values name. */
-typedef enum sema_place { PLACE_GLOBAL = 1, PLACE_CLASS = 2, PLACE_DEP = 4, PLACE_BODY = 8,
-                          PLACE_LOCAL = 16 } sema_place;
 void sema_check_props(sema *s, const sema_scope *sc, const ast_props *props, sema_place place);
 
 /* Iterate over all edges of the file. */

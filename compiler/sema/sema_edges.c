@@ -175,25 +175,6 @@ static sema_shape shape_of(const sema *s, const ast_props *props, const char *na
     return shape;
 }
 
-static void bcast_of(sema_edge *e)
-{
-    static const char *const words[] = {
-        [DAG_BCAST_BINOMIAL] = "binomial", [DAG_BCAST_CHAIN] = "chain",
-        [DAG_BCAST_RING] = "ring", [DAG_BCAST_SCATTER] = "scatter", [DAG_BCAST_HIER] = "hier",
-        [DAG_BCAST_FLAT] = "flat",
-    };
-    const ast_prop *p = ast_find_prop(e->dep->props, "bcast");
-    if (!p || !p->value)
-        return;
-    const char *word = p->value->kind == AST_NAME ? p->value->u.name :
-                       p->value->kind == AST_CALL_VALUE ? p->value->u.call.name.text : "";
-    for (size_t i = 1; i < UTIL_COUNT(words); i++)
-        if (strcmp(word, words[i]) == 0)
-            e->bcast = (dag_bcast)i;
-    if (p->value->kind == AST_CALL_VALUE && p->value->u.call.n_args > 0)
-        e->bcast_arg = p->value->u.call.args[0];
-}
-
 static bool call_has_range(const ast_call *call)
 {
     for (size_t i = 0; i < call->n_args; i++)
@@ -227,7 +208,7 @@ static void build_edge(sema *s, sema_flow *f, const ast_dep *d, const ast_call *
     const ast_prop *dynamic = ast_find_prop(d->props, "dynamic");
     int64_t v = 1;
     e->dynamic = dynamic && (!dynamic->value || !sema_constant(dynamic->value, &v) || v);
-    bcast_of(e);
+    sema_read_bcast(e);
     e->has_range = call_has_range(call) || d->indices;
     if (e->end == SEMA_END_TASK)
         resolve_task(s, e);

@@ -219,30 +219,6 @@ static void check_device(sema *s, const ast_prop *p)
     sema_fixit_guess(s, v->node.range, &g);
 }
 
-static void check_bcast(sema *s, const sema_scope *sc, const ast_prop *p)
-{
-    static const char *const trees[] = {"binomial", "chain", "ring", "scatter", "flat", "hier"};
-    const ast_expr *v = p->value;
-    if (v && v->kind == AST_CALL_VALUE && strcmp(v->u.call.name.text, "hier") == 0 &&
-        v->u.call.n_args == 1) {
-        sema_check_expr(s, sc, v, true);
-        return;
-    }
-    const char *word = !v ? NULL : v->kind == AST_NAME ? v->u.name :
-                       v->kind == AST_CALL_VALUE ? v->u.call.name.text : NULL;
-    util_guess g = {.word = word ? word : ""};
-    for (size_t i = 0; i < UTIL_COUNT(trees); i++) {
-        if (word && v->kind == AST_NAME && strcmp(trees[i], word) == 0
-            && i + 1 < UTIL_COUNT(trees))
-            return;
-        util_guess_add(&g, trees[i]);
-    }
-    bool exact = g.best && word && strcmp(g.best, word) == 0;
-    sema_report(s, CHECK_PROPERTY_VALUE, v ? v->node.range : p->node.range,
-                "bcast takes binomial, chain, ring, scatter, flat or hier(ranks)%s",
-                exact ? "" : sema_did_you_mean(s, &g));
-}
-
 static void check_value_kind(sema *s, const sema_scope *sc, const ast_prop *p, value_kind kind,
                              sema_place place)
 {
@@ -293,7 +269,7 @@ static void check_value_kind(sema *s, const sema_scope *sc, const ast_prop *p, v
         check_device(s, p);
         break;
     case VALUE_BCAST:
-        check_bcast(s, sc, p);
+        sema_check_bcast(s, sc, p);
         break;
     case VALUE_ANY:
         if (v && v->kind == AST_INLINE_C)
@@ -311,6 +287,12 @@ static const prop_desc *find_known(const ast_prop *p, sema_place place)
             strcmp(known[i].name, p->name.text) == 0)
             return &known[i];
     return NULL;
+}
+
+bool sema_strict_knows(const ast_prop *p, sema_place place)
+{
+    const prop_desc *desc = find_known(p, place);
+    return desc && (desc->dialect == BOTH || desc->dialect == DAG);
 }
 
 static void check_owner(sema *s, const sema_scope *sc, const ast_prop *p)

@@ -109,8 +109,57 @@ static void class_properties(sema *s, sema_class *c)
         sema_refuse(s, ast->simcost_range, "SIMCOST");
 }
 
+/* What a fact says is put in place of calls: it is about its parameters, whatever else a name means
+ * there. */
+typedef struct fact_look {
+    sema *s;
+    const ast_fact *fact;
+} fact_look;
+
+static void look_into_fact(const ast_expr *e, void *arg)
+{
+    const fact_look *l = arg;
+    bool known = e->kind != AST_MEMBER && e->kind != AST_INLINE_C && e->kind != AST_STRING;
+    if (e->kind == AST_NAME) {
+        known = false;
+        for (size_t i = 0; i < l->fact->n_params; i++)
+            known = known || l->fact->params[i].text == e->u.name;
+    }
+    if (known)
+        ast_each_child(e, look_into_fact, arg);
+    else
+        sema_report(l->s, CHECK_BAD_FACT, e->node.range, "a fact is an expression of its parameters "
+                    "alone; what else it needs has to be one");
+}
+
+static void check_fact(sema *s, size_t number)
+{
+    const ast_fact *f = s->ast->facts.items[number];
+    for (size_t i = 0; i < f->n_params; i++)
+        for (size_t k = 0; k < i; k++)
+            if (f->params[i].text == f->params[k].text)
+                sema_report(s, CHECK_BAD_FACT, f->params[i].range, "parameter '%s' is given twice",
+                            f->params[i].text);
+    for (size_t i = 0; i < number; i++)
+        if (s->ast->facts.items[i]->name.text == f->name.text &&
+            s->ast->facts.items[i]->node.range.file == f->node.range.file) {
+            sema_report(s, CHECK_BAD_FACT, f->node.range, "there is another fact about '%s'",
+                        f->name.text);
+            diag_note(s->d, s->ast->facts.items[i]->node.range, "this one");
+            break;
+        }
+    fact_look l = {s, f};
+    if (f->expr)
+        look_into_fact(f->expr, &l);
+    if (!s->strict)
+        sema_report(s, CHECK_EXTENSION, f->node.range,
+                    "%%fact belongs to --std=dag; PaRSEC's compiler does not know it");
+}
+
 void sema_resolve(sema *s)
 {
+    for (size_t i = 0; i < s->ast->facts.n; i++)
+        check_fact(s, i);
     s->needed = util_alloc(s->info->n_globals + 1);
     for (size_t i = 0; i < s->info->n_globals; i++)
         resolve_global(s, s->info->globals[i]);

@@ -42,6 +42,7 @@ typedef struct ast_global ast_global;
 typedef struct ast_option ast_option;
 typedef struct ast_precision ast_precision;
 typedef struct ast_assume ast_assume;
+typedef struct ast_fact ast_fact;
 typedef struct ast_import ast_import;
 typedef struct ast_code ast_code;
 typedef struct ast_file ast_file;
@@ -112,6 +113,7 @@ struct ast_expr {
             src_range text;     /* between %{ and %} */
             ast_expr *parsed;   /* the expression it returns, where one of the language says it as
                                    well; NULL otherwise. Not among the children */
+            bool by_fact;       /* a %fact was needed to see that */
         } code;
         struct {
             ast_ident name;
@@ -285,6 +287,15 @@ struct ast_assume {
     ast_expr *expr;
 };
 
+/* %fact name params '=' expr          what a function of the application gives */
+struct ast_fact {
+    ast_node node;
+    ast_ident name;
+    ast_ident *params;
+    size_t n_params;
+    ast_expr *expr;
+};
+
 /* %import prefix "path" [props]       a property: what a name of that file is here */
 struct ast_import {
     ast_node node;
@@ -301,7 +312,7 @@ struct ast_code {
 
 typedef enum ast_item_kind {
     AST_ITEM_GLOBAL, AST_ITEM_OPTION, AST_ITEM_PRECISION, AST_ITEM_ASSUME, AST_ITEM_CLASS,
-    AST_ITEM_IMPORT, AST_ITEM_CODE,
+    AST_ITEM_IMPORT, AST_ITEM_FACT, AST_ITEM_CODE,
 } ast_item_kind;
 
 /* The top level in textual order (for printing the file as written). */
@@ -314,9 +325,15 @@ typedef struct ast_item {
         ast_assume *assume;
         ast_class *cls;
         ast_import *import;
+        ast_fact *fact;
         ast_code *code;
     } u;
 } ast_item;
+
+typedef struct ast_facts {
+    ast_fact **items;
+    size_t n;
+} ast_facts;
 
 typedef struct ast_imports {
     ast_import **items;
@@ -342,6 +359,7 @@ struct ast_file {
     ast_precision *precision;   /* NULL if absent; the first one written */
     ast_assume **assumes;       /* those of the file, then those of --assume */
     size_t n_assumes;
+    ast_facts facts;
     ast_class **classes;
     size_t n_classes;
     ast_imports imports;

@@ -291,6 +291,14 @@ static void dump_item(dumper *d, const ast_item *item)
         dump_props(d, item->u.import->props);
         d->depth--;
         return;
+    case AST_ITEM_FACT:
+        line(d, &item->u.fact->node, "fact %s", item->u.fact->name.text);
+        d->depth++;
+        for (size_t i = 0; i < item->u.fact->n_params; i++)
+            line(d, NULL, "%s", item->u.fact->params[i].text);
+        dump_expr(d, NULL, item->u.fact->expr);
+        d->depth--;
+        return;
     case AST_ITEM_CODE:
         quoted_line(d, &item->u.code->node, "code",
                     src_text(d->file->sources, item->u.code->text),

@@ -436,6 +436,17 @@ void ast_assume_too(ast_file *file, ast_expr *e)
     new_assume(file, e->node.range, e);
 }
 
+void ast_add_fact(ast_file *file, src_range r, ast_ident name, ast_list *params, ast_expr *e)
+{
+    ast_fact *f = arena_alloc(file->arena, sizeof(*f));
+    f->node = node_at(file, r);
+    f->name = name;
+    f->params = take_idents(file, params, &f->n_params);
+    f->expr = e;
+    PUSH(file, file->facts.items, file->facts.n, f);
+    add_item(file, (ast_item){AST_ITEM_FACT, {.fact = f}});
+}
+
 void ast_add_class(ast_file *file, ast_class *c)
 {
     PUSH(file, file->classes, file->n_classes, c);

@@ -28,7 +28,7 @@ static bool eval_range(concrete_env *env, const ast_expr *lo, const ast_expr *hi
         return false;
     if (r->step == 0 && !env->graph->failed) {
         env->graph->failed = "a step of 0";
-        env->graph->failed_at = step->node.range;
+        env->graph->failure.at = step->node.range;
     }
     return r->step != 0;
 }
@@ -162,7 +162,7 @@ static bool too_large(concrete_graph *g)
 {
     if (!g->failed) {
         g->failed = "the graph is too large to be enumerated";
-        g->failed_at = (src_range){0};
+        g->failure.at = (src_range){0};
     }
     return false;
 }

@@ -57,7 +57,10 @@ typedef struct concrete_graph {
                                    looked up yet */
 
     const char *failed;         /* NULL: complete */
-    src_range failed_at;
+    struct {
+        src_range at;
+        bool fact;              /* C gave another value than a %fact says */
+    } failure;
 } concrete_graph;
 
 struct concrete_env {

@@ -5,7 +5,7 @@ static bool fail(concrete_env *env, const ast_expr *e, const char *why)
 {
     if (!env->graph->failed) {
         env->graph->failed = why;
-        env->graph->failed_at = e->node.range;
+        env->graph->failure.at = e->node.range;
     }
     return false;
 }
@@ -177,6 +177,24 @@ bool concrete_reads_flows(const sema_info *sema, const ast_expr *e)
     return refs && refs->kind == SEMA_REF_FLOW;
 }
 
+/* Inline C that was proven as a %fact says: is that what C gives? */
+static bool agrees(concrete_env *env, const ast_expr *e, int64_t value)
+{
+    int64_t said = 0;
+    concrete_graph *g = env->graph;
+    if (!e->u.code.by_fact || !e->u.code.parsed)
+        return true;
+    if (!concrete_eval(env, e->u.code.parsed, &said))
+        return false;
+    if (said == value)
+        return true;
+    if (!g->failed)
+        g->failure.fact = true;
+    return fail(env, e, arena_printf(g->model->arena, "this is %lld, but was proven as %lld by a "
+                                     "fact about a function", (long long)value,
+                                     (long long)said));
+}
+
 bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value)
 {
     switch (e->kind) {
@@ -208,7 +226,7 @@ bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value)
             return true;
         }
         if (env->graph->code && env->graph->code(env->graph->code_arg, e, env, value))
-            return true;
+            return agrees(env, e, *value);
         if (e->u.code.parsed && !env->graph->code)
             return concrete_eval(env, e->u.code.parsed, value);
         return fail(env, e, "inline C");

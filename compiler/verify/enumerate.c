@@ -35,8 +35,10 @@ static bool session_start(session *s, const ast_file *file, const sema_info *sem
                             .either = true, .max_tasks = MAX_TASKS, .max_refs = MAX_REFS};
     concrete_build(&s->g);
     if (s->g.failed) {
-        if (!inline_died(s->code))
-            diag_report(d, verify_check(s->m, "values"), s->g.failed_at,
+        if (s->g.failure.fact)
+            diag_report(d, verify_check(s->m, "wrong-fact"), s->g.failure.at, "%s", s->g.failed);
+        else if (!inline_died(s->code))
+            diag_report(d, verify_check(s->m, "values"), s->g.failure.at,
                         "the tasks cannot be enumerated: %s", s->g.failed);
         return false;
     }

@@ -355,6 +355,27 @@ static const diag_check table[] = {
 "What is not affine is taken to be the same if both files say it in the same words. Where they do\n"
 "not, and nothing else differs, --same has no answer (exit status 3). --assume may fix a value that\n"
 "makes the expression affine, --max-operations helps where isl gave up.\n"},
+{"wrong-fact", FATAL, FATAL, "a C function gives another value than a %fact says",
+"Proofs believe '%fact f(a) = EXPR'. --enumerate computes both, the function and what the fact says,\n"
+"wherever inline C calls it:\n"
+"\n"
+"    extern \"C\" %{\n"
+"    static int half(int i) { return (i + 1) / 2; }\n"
+"    %}\n"
+"    N [type = int]\n"
+"    D [type = \"dag_vector *\"]\n"
+"    %assume N >= 1\n"
+"    %fact half(i) = i / 2\n"
+"\n"
+"    T(k)\n"
+"      k = 0 .. %{ return half(N); %}\n"
+"    : D(k)\n"
+"    RW X <- D(k)\n"
+"         -> D(k)\n"
+"    BODY\n"
+"    END\n"
+"\n"
+"With N = 3 the function gives 2, the fact 1.\n"},
 {"values", FATAL, FATAL, "parameter values on the command line that cannot be used",
 "--enumerate, --count and --emit=dot take NAME=VALUE,... where a name is spelled as in the\n"
 "file (NT=5, A->mt=5). N stands for every tile count and free integer that is not named, P\n"

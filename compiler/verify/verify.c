@@ -80,7 +80,8 @@ static void list_opaque(verify_model *m, const by_grid *g)
     for (size_t i = 0; i < m->file->n_assumes; i++)
         if (!m->assume_exact[i] && !g->assumes[i])
             diag_report(m->d, verify_check(m, "opaque"), m->file->assumes[i]->expr->node.range,
-                        "this assumption is not affine and does not help the proofs");
+                        "this assumption is not affine: proofs go without it, the search for "
+                        "examples heeds it");
     for (size_t i = 0; i < m->n_classes; i++) {
         const verify_class *c = &m->classes[i];
         if (!c->exact)

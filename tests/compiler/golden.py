@@ -12,10 +12,11 @@ checks/NAME.bad.jdf and checks/NAME.ok.jdf belong to the check NAME: the first m
 --explain prints is answered by this check and no other, under the options of the first; the checks
 of task graphs have one.
 
-A sequential nest NAME.bad.seq.c or NAME.ok.seq.c is tested likewise, and the graph of a NAME.derive.seq.c
-is exactly the text of NAME.derive.jdf.
+Inputs of other front ends, as NAME.bad.seq.c and NAME.ok.seq.c, are tested likewise, and the graph of a
+NAME.derive.seq.c is exactly the text of NAME.derive.jdf.
 
 NAME.part.jdf lacks sides of edges; --complete makes NAME.full.jdf of it, which is accepted.
+NAME.migrate.jdf is a file of the other dialect, of which --emit=jdf makes NAME.migrated.jdf.
 
 --jdf names directories whose .jdf files must survive a round trip: the canonical form of a file has
 the same syntax tree as the file, and is its own canonical form.
@@ -53,12 +54,14 @@ def split_options(options):
     return making, others
 
 
-NEST, GRAPH = ".seq.c", ".jdf"
+GRAPH = ".jdf"
+# NAME.bad.EXTENSION and so on; what is expected of it is no input.
+INPUT = re.compile(r"(.*\.(bad|ok|derive))\.(?!err$)[a-z.]+$")
 
 
 def stem(path):
-    """Without the extension, which has one dot or two."""
-    return path[:-len(NEST)] if path.endswith(NEST) else path[:-len(GRAPH)]
+    """Without the extension, whatever front end reads it."""
+    return INPUT.match(path).group(1)
 
 
 class Tester:
@@ -140,6 +143,17 @@ class Tester:
         if r.returncode != 0 or r.stderr:
             self.fail(os.path.relpath(path, HERE), f"exit {r.returncode}\n{r.stderr}")
 
+    def migrate(self, path):
+        directory, base = os.path.split(path)
+        name, moved = os.path.relpath(path, HERE), path[:-len(".migrate.jdf")] + ".migrated.jdf"
+        r = self.run(directory, "--std=parsec", "--emit=jdf", "-o", "-", base)
+        if r.returncode != 0:
+            self.fail(name, f"exit {r.returncode}\n{r.stderr}")
+        self.expect(name, moved, r.stdout)
+        r = self.run(directory, "--emit=ast", moved)
+        if r.returncode != 0:
+            self.fail(name, f"what it becomes does not parse\n{r.stderr}")
+
     def part(self, path):
         directory, base = os.path.split(path)
         name, full = os.path.relpath(path, HERE), path[:-len(".part.jdf")] + ".full.jdf"
@@ -211,11 +225,12 @@ class Tester:
         have, bad = {}, {}
         for directory, _, files in os.walk(HERE):
             for f in files:
-                match = re.match(r"(.*)\.(bad|ok)\.(?:jdf|seq\.c)$", f)
+                match = INPUT.match(f)
                 if match and os.path.basename(directory) == "checks":
-                    have.setdefault(match.group(1), set()).add(match.group(2))
-                    if match.group(2) == "bad":
-                        bad[match.group(1)] = os.path.join(directory, f)
+                    name, end = os.path.splitext(match.group(1))
+                    have.setdefault(name, set()).add(end[1:])
+                    if end == ".bad":
+                        bad[name] = os.path.join(directory, f)
         listed = self.run(HERE, "--list-checks").stdout.splitlines()[1:]
         names = [line.split()[0] for line in listed]
         for name in names:
@@ -236,6 +251,11 @@ def files_below(directory, suffix):
     return sorted(found)
 
 
+def inputs(kind):
+    """Below this directory, for any front end."""
+    return [p for p in files_below(HERE, "") if INPUT.match(p) and stem(p).endswith(kind)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -252,9 +272,9 @@ def main():
     round_trips = files_below(HERE, ".ok.jdf") + files_below(HERE, ".format.jdf")
     for directory in args.jdf:
         round_trips += files_below(directory, ".jdf")
-    tests = [(t.bad, p) for end in (GRAPH, NEST) for p in files_below(HERE, ".bad" + end)]
-    tests += [(t.ok, p) for end in (GRAPH, NEST) for p in files_below(HERE, ".ok" + end)]
-    tests += [(t.derive, p) for p in files_below(HERE, ".derive" + NEST)]
+    tests = [(t.bad, p) for p in inputs(".bad")] + [(t.ok, p) for p in inputs(".ok")]
+    tests += [(t.derive, p) for p in inputs(".derive") if not p.endswith(GRAPH)]
+    tests += [(t.migrate, p) for p in files_below(HERE, ".migrate.jdf")]
     tests += [(t.part, p) for p in files_below(HERE, ".part.jdf")]
     tests += [(t.round_trip, os.path.abspath(p)) for p in round_trips]
     tests = [(test, path) for test, path in tests if wanted(path)]

@@ -15,7 +15,8 @@
 typedef int program(dag_context *ctx);
 #define PROGRAMS(X)                                                                                \
     X(transpose) X(paths) X(stencil3d) X(fft) X(throttle) X(bitonic) X(jacobi) X(lu) X(collect)    \
-    X(align) X(nbody) X(csr) X(product3d)
+    X(align) X(nbody) X(csr) X(product3d)                                                       \
+    X(cholesky) X(qr)
 #define PROGRAMS_DECLARE(name) program check_##name;
 PROGRAMS(PROGRAMS_DECLARE)
 

@@ -49,7 +49,7 @@ typedef struct prop_config {
     int threads;
     int low_credit;
     int known_link; /* shapes of broadcasts follow from what messages take */
-    char eager[16], chaos[24], bcast[16], sched[16];
+    char eager[16], chaos[24], bcast[24], sched[16];
 } prop_config;
 
 /* Plans: pure functions of (seed, ranks, number). */

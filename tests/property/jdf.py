@@ -5,7 +5,8 @@ import re
 from draw import REGIONS
 from edges import FRESH, conj, subst
 
-BCASTS = ["binomial", "chain", "ring", "scatter", "hier(2)", "hier(3)"]
+BCASTS = ["binomial", "chain", "ring", "scatter", "hier(2, chain, ring)",
+          "hier(3)"]
 
 
 def in_c(text):

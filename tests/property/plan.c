@@ -34,7 +34,7 @@ void prop_plan_config(uint64_t seed, int ranks, int number, prop_config *config)
 {
     static const char *const eager[] = {"0", "4096", "100", "100000"};
     static const char *const bcast[] = {"auto", "auto", "auto", "binomial", "chain", "ring",
-                                        "scatter", "hier"};
+                                        "scatter", "hier(2, ring, chain)"};
     dice d = dice_new(seed, (uint64_t)ranks, 0xc0f, (uint64_t)number);
     config->threads = number & 1 ? 2 : 1;
     config->low_credit = number >> 1 & 1;

@@ -19,17 +19,18 @@ static void emit_edge_table(emitter *e, const plan_class *cls)
     static const char *const bcast[] = {
         [DAG_BCAST_AUTO] = "AUTO", [DAG_BCAST_BINOMIAL] = "BINOMIAL",
         [DAG_BCAST_CHAIN] = "CHAIN", [DAG_BCAST_RING] = "RING",
-        [DAG_BCAST_SCATTER] = "SCATTER", [DAG_BCAST_HIER] = "HIER",
-        [DAG_BCAST_FLAT] = "FLAT",
+        [DAG_BCAST_SCATTER] = "SCATTER", [DAG_BCAST_FLAT] = "FLAT",
     };
     if (cls->out.n_edges == 0)
         return;
     emit_out(e, "static const dag_edge %s_%s_edges[] = {\n", e->name, cls->name);
     for (size_t i = 0; i < cls->out.n_edges; i++) {
         const plan_edge *x = &cls->out.edges[i];
-        emit_out(e, "    {&%s_%s_class, %d, %d, %d, DAG_BCAST_%s, %d, %d}, /* %s -> %s %s */\n",
-                 e->name, x->target->name, x->source->index, x->target_flow->index,
-                 (int)x->region, bcast[x->bcast], x->bit + 1, x->line, x->source->name,
+        emit_out(e, "    {&%s_%s_class, %d, %d, %d, DAG_BCAST_%s", e->name, x->target->name,
+                 x->source->index, x->target_flow->index, (int)x->region, bcast[x->bcast & 15]);
+        for (int level = 1; x->bcast >> 4 * level; level++)
+            emit_out(e, " | DAG_BCAST_WITHIN(%d, DAG_BCAST_%s)", level, bcast[x->bcast >> 4 * level & 15]);
+        emit_out(e, ", %d, %d}, /* %s -> %s %s */\n", x->bit + 1, x->line, x->source->name,
                  x->target_flow->name, x->target->name);
     }
     emit_out(e, "};\n");

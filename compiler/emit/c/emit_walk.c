@@ -228,10 +228,15 @@ static void leaf_edge(emitter *e, const void *arg)
 {
     const plan_edge *edge = arg;
     const plan_class *target = edge->target;
-    if (edge->group) {
+    for (int i = 0; i + 1 < DAG_BCAST_LEVELS && edge->bcast >> 4 * (i + 1); i++) {
         emit_begin(e);
-        text_puts(&e->body, "v->group = (int)");
-        emit_expr(e, edge->group, EMIT_PREC_ATOM);
+        emit_add(e, "v->group[%d] = ", i);
+        if (edge->group[i]) {
+            text_puts(&e->body, "(int32_t)");
+            emit_expr(e, edge->group[i], EMIT_PREC_ATOM);
+        } else {
+            text_puts(&e->body, "DAG_BCAST_NODE");
+        }
         text_puts(&e->body, ";\n");
     }
     if (edge->space_test) {
@@ -254,7 +259,7 @@ static void leaf_edge(emitter *e, const void *arg)
 
 static void emit_edge(emitter *e, const plan_edge *edge)
 {
-    bool block = edge->space_test || edge->group, braces = block || edge->nest.n > 0;
+    bool block = edge->space_test || edge->bcast >> 4, braces = block || edge->nest.n > 0;
     if (edge->bit >= 0) {
                 emit_begin(e);
         text_puts(&e->body, "if (");

@@ -274,6 +274,17 @@ static void put_import(printer *p, const ast_import *x)
     end(p, x->node.range);
 }
 
+static void put_fact(printer *p, const ast_fact *x)
+{
+    begin(p, x->node.range, 0);
+    text_printf(p->out, "%%fact %s(", x->name.text);
+    for (size_t i = 0; i < x->n_params; i++)
+        text_printf(p->out, "%s%s", i ? ", " : "", x->params[i].text);
+    text_puts(p->out, ") = ");
+    unparse_expr(p->file, x->expr, p->out);
+    end(p, x->node.range);
+}
+
 static void put_item(printer *p, const ast_item *item, int width)
 {
     switch (item->kind) {
@@ -285,6 +296,9 @@ static void put_item(printer *p, const ast_item *item, int width)
         break;
     case AST_ITEM_IMPORT:
         put_import(p, item->u.import);
+        break;
+    case AST_ITEM_FACT:
+        put_fact(p, item->u.fact);
         break;
     case AST_ITEM_CODE:
         put_code(p, item->u.code);

@@ -120,6 +120,7 @@ bool lex_unknown_directive(parse_ctx *p, src_range r, const char *word)
     util_guess g = {.word = word};
     util_guess_add(&g, "%option");
     util_guess_add(&g, "%assume");
+    util_guess_add(&g, "%fact");
     util_guess_add(&g, "%precision");
     util_guess_add(&g, "%import");
     if (!g.best)

@@ -86,7 +86,7 @@ static void read_inline(parse_ctx *p, ast_expr *code)
     bool had_errors = p->ast->has_errors;
     sub.quiet = sub.inline_c = true;
     sub.fixed = code->node.range;
-    if (parse_inline_text(p, code, &t) && run(&sub, text_str(&t), t.len, TOK_START_EXPR))
+    if (parse_inline_text(p, code, &code->u.code.by_fact, &t) && run(&sub, text_str(&t), t.len, TOK_START_EXPR))
         code->u.code.parsed = sub.expr;
     p->ast->has_errors = had_errors;
     free_context(&sub);

@@ -61,7 +61,7 @@ static void parse_error(const src_range *where, parse_ctx *p, void *scanner, con
 %token <boolean> BOOL "on/off"
 %token NEW "NEW" NULL "NULL" SIMCOST "SIMCOST"
 %token BODY "BODY" BODY_TEXT "body text" EXTERN_C "extern \"C\" %{" INLINE_C "inline C"
-%token OPTION "%option" IMPORT "%import" ASSUME "%assume" PRECISION "%precision" BAD_DIRECTIVE "unknown directive"
+%token OPTION "%option" IMPORT "%import" ASSUME "%assume" FACT "%fact" PRECISION "%precision" BAD_DIRECTIVE "unknown directive"
 %token EOL "end of line"
 %token IN "<-" OUT "->" RANGE ".."
 %token AND "&&" OR "||" EQ "==" NE "!=" LE "<=" GE ">=" SHL "<<" SHR ">>"
@@ -90,7 +90,7 @@ static void parse_error(const src_range *where, parse_ctx *p, void *scanner, con
 %type <local> local
 %type <body> body
 %type <cls> head class
-%type <list> names params param_list index_list value_list args prop_list expr_list precisions
+%type <list> names params param_list index_list value_list args prop_list prop_values expr_list precisions
 %type <list> locals flows deps deps1 bodies
 %type <name> field
 
@@ -118,6 +118,8 @@ item
     | OPTION error
     | ASSUME expr                   { ast_add_assume(p->ast, @$, $2); }
     | ASSUME error
+    | FACT NAME params '=' expr     { ast_add_fact(p->ast, @$, ast_ident_at($2, @2), $3, $5); }
+    | FACT error
     | IMPORT NAME STRING props_opt  { parse_import(p, @$, ast_ident_at($2, @2), $3, $4); }
     | IMPORT error
     | PRECISION precisions EOL      { ast_add_precision(p->ast, src_join(@1, @2), $2); }
@@ -385,9 +387,14 @@ prop
 
 prop_value
     : expr
-    | NAME '(' expr_list ')' {
+    | NAME '(' prop_values ')' {
         $$ = ast_new_call_value(p->ast, @$, ast_ident_at($1, @1), $3);
     }
+    ;
+
+prop_values
+    : prop_value                    { $$ = ast_list_add(NULL, $1); }
+    | prop_values ',' prop_value    { $$ = ast_list_add($1, $3); }
     ;
 
 expr_list

@@ -1,6 +1,7 @@
 /* Inline C of the form "return EXPRESSION;" is read as an expression of JDF, too: then it can be
  * proven. Functions and macros of the prologue that are the lesser or the greater of two values are
- * known by their definition; a few of the headers that such files include, by name. */
+ * known by their definition; a few of the headers that such files include, by name; any function by a
+ * %fact about it. */
 #include "parse.h"
 
 #include "parse_ctx.h"
@@ -134,18 +135,79 @@ static const char *meaning(const parse_ctx *p, const char *name, size_t len)
     return NULL;
 }
 
-/* EXPRESSION of "return EXPRESSION;" with the functions called by names that the grammar knows. */
-static bool translate(const parse_ctx *p, const char *c, const char *end, text *out)
+static bool translate(const parse_ctx *p, const char *c, const char *end, bool *by_fact, text *out);
+
+static const ast_fact *fact_about(const parse_ctx *p, const char *name, size_t len)
 {
-    while (c < end && isspace((unsigned char)*c))
-        c++;
-    if (end - c < 7 || memcmp(c, "return", 6) != 0 || is_word(c[6]))
-        return false;
-    while (end > c && isspace((unsigned char)end[-1]))
-        end--;
-    if (*--end != ';')
-        return false;
-    for (c += 6; c < end;) {
+    for (size_t i = 0; i < p->ast->facts.n; i++) {
+        const ast_fact *f = p->ast->facts.items[i];
+        if (strlen(f->name.text) == len && memcmp(f->name.text, name, len) == 0 && f->expr)
+            return f;
+    }
+    return NULL;
+}
+
+/* The end of an argument that begins at c: a comma or the parenthesis that closes the call. */
+static const char *argument_end(const char *c, const char *end)
+{
+    for (int depth = 0; c < end; c++) {
+        if (depth == 0 && (*c == ',' || *c == ')'))
+            return c;
+        depth += (*c == '(') - (*c == ')');
+    }
+    return NULL;
+}
+
+/* What a fact says, with the arguments (kept) in place of its parameters. */
+static void put_fact(const parse_ctx *p, const ast_fact *f, const text *args, text *out)
+{
+    const char *c = src_text(p->sources, f->expr->node.range);
+    const char *end = c + src_range_len(f->expr->node.range);
+    text_putc(out, '(');
+    while (c < end) {
+        size_t n = 0, k = 0;
+        while (c + n < end && is_word(c[n]))
+            n++;
+        while (n > 0 && k < f->n_params &&
+               (strlen(f->params[k].text) != n || memcmp(f->params[k].text, c, n) != 0))
+            k++;
+        if (n > 0 && k < f->n_params)
+            text_printf(out, "(%s)", text_str(&args[k]));
+        else
+            text_add(out, c, n ? n : 1);
+        c += n ? n : 1;
+    }
+    text_putc(out, ')');
+}
+
+/* A call of a function that a fact is about; c is behind the opening parenthesis. Returns what is behind
+ * the closing one, NULL where the call is no such. */
+static const char *translate_call(const parse_ctx *p, const ast_fact *f, const char *c, const char *end,
+                                  bool *by_fact, text *out)
+{
+    enum { MOST = 8 };
+    text args[MOST] = {{0}};
+    size_t n = 0;
+    const char *stop = NULL;
+    bool ok = f->n_params <= MOST && out->len < 4096;
+    for (; ok && n < f->n_params; c = stop + 1) {
+        stop = argument_end(c, end);
+        ok = stop && (*stop == ')') == (n + 1 == f->n_params) &&
+             translate(p, c, stop, by_fact, &args[n]);
+        n++;
+    }
+    *by_fact = *by_fact || ok;
+    if (ok)
+        put_fact(p, f, args, out);
+    while (n-- > 0)
+        text_free(&args[n]);
+    return ok ? c : NULL;
+}
+
+/* An expression of C with the functions called by names that the grammar knows. */
+static bool translate(const parse_ctx *p, const char *c, const char *end, bool *by_fact, text *out)
+{
+    while (c < end) {
         size_t n = 0;
         while (c + n < end && is_word(c[n]))
             n++;
@@ -153,6 +215,13 @@ static bool translate(const parse_ctx *p, const char *c, const char *end, text *
         while (behind < end && isspace((unsigned char)*behind))
             behind++;
         bool call = n > 0 && !isdigit((unsigned char)*c) && behind < end && *behind == '(';
+        const ast_fact *fact = call ? fact_about(p, c, n) : NULL;
+        if (fact) {
+            c = translate_call(p, fact, behind + 1, end, by_fact, out);
+            if (!c)
+                return false;
+            continue;
+        }
         const char *means = call ? meaning(p, c, n) : NULL;
         if ((call && !means) || strchr(";{}\"'[", *c))
             return false;
@@ -165,9 +234,16 @@ static bool translate(const parse_ctx *p, const char *c, const char *end, text *
     return true;
 }
 
-bool parse_inline_text(const parse_ctx *p, const ast_expr *code, text *out)
+bool parse_inline_text(const parse_ctx *p, const ast_expr *code, bool *by_fact, text *out)
 {
     const char *c = src_text(p->sources, code->u.code.text);
-    return src_range_len(code->u.code.text) > 0 &&
-           translate(p, c, c + src_range_len(code->u.code.text), out);
+    const char *end = c + src_range_len(code->u.code.text);
+    *by_fact = false;
+    while (c < end && isspace((unsigned char)*c))
+        c++;
+    if (end - c < 7 || memcmp(c, "return", 6) != 0 || is_word(c[6]))
+        return false;
+    while (end > c && isspace((unsigned char)end[-1]))
+        end--;
+    return *--end == ';' && translate(p, c + 6, end, by_fact, out);
 }

@@ -83,6 +83,13 @@ dag_status dag_least(dag_context *job, double *values, int count)
     abort();
 }
 
+int dag_simulation_get(const dag_context *job, dag_simulation *s)
+{
+    (void)job;
+    (void)s;
+    abort();
+}
+
 dag_status dag_vector_new(dag_context *job, int64_t count, size_t bytes, dag_vector **vector)
 {
     (void)job;
