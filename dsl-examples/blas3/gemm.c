@@ -1,9 +1,10 @@
 /* Products of matrices: checks the arguments, picks the graph and the grid. */
 #include "la/direct.h"
-#include "op.h"
+#include "gemm_impl.h"
 #include "plan.h"
 
 #include <dag/array.h>
+#include <dag/inserted.h>
 
 #include "gemm_A.h"
 #include "gemm_C.h"
@@ -15,13 +16,6 @@
 #define USUAL_LATENCY 3e-6
 #define USUAL_RATE 1e9
 #define USUAL_FLOPS 1e10
-
-struct gemm {
-    dag_context *ctx;
-    dag_trans transa, transb;
-    dag_dcomplex alpha, beta;
-    dag_matrix *A, *B, *C;
-};
 
 static dagi_check check_gemm(dagi_entry entry, const struct gemm *g)
 {
@@ -138,6 +132,19 @@ dag_taskpool *dag_gemm_new(dag_context *ctx, dag_trans transa, dag_trans transb,
     return if_good(&c, gemm_pool, &g);
 }
 
+dag_status dag_gemm_inserted(dag_context *ctx, dag_trans transa, dag_trans transb,
+                             dag_dcomplex alpha, dag_matrix *A, dag_matrix *B, dag_dcomplex beta,
+                             dag_matrix *C)
+{
+    struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C};
+    dagi_check c = check_gemm((dagi_entry){"dag_gemm_inserted", DAGI_ANY}, &g);
+    if (!dagi_check_agreed(&c))
+        return c.status;
+    if (only_scales(&g))
+        return dag_run(ctx, gemm_pool(&g));
+    return dagi_gemm_inserted(&g, op_of(transa, A).nt);
+}
+
 /* ---- on a grid of its own ---------------------------------------------------------------- */
 
 static product_owner owner_of(const dag_matrix *X, int turned)
@@ -241,11 +248,23 @@ int dag_gemm_plans(dag_context *ctx, dag_trans transa, dag_trans transb, dag_mat
     return dagi_product_plans(&of, options, plans, room);
 }
 
+/* The best plan; a complaint where there is none. */
+static dag_gemm_plan plan_of(dagi_check *c, const struct gemm *g, const dag_gemm_options *options)
+{
+    enum { ROOM = 256 };
+    dag_gemm_plan plans[ROOM];
+    product_case of = case_of(g, options);
+    if (dagi_product_plans(&of, options, plans, ROOM) > 0)
+        return plans[0];
+    dagi_check_fail(c, "no grid of the %d ranks gives each of them tiles within the limit of memory; name "
+                    "one", dag_size(g->ctx));
+    return (dag_gemm_plan){.method = DAG_GEMM_STATIONARY_C};
+}
+
 static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_options *options)
 {
     static const dag_gemm_options none;
-    enum { ROOM = 256 };
-    dag_gemm_plan plans[ROOM] = {{.method = DAG_GEMM_STATIONARY_C}};
+    dag_gemm_plan plan = {.method = DAG_GEMM_STATIONARY_C};
     dag_array *where = NULL;
     dagi_check c = check_gemm(entry, &g);
     if (c.status == DAG_SUCCESS && options == NULL &&
@@ -253,18 +272,13 @@ static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_o
         return DAG_SUCCESS;
     options = options ? options : &none;
     check_options(&c, options);
-    if (c.status == DAG_SUCCESS && !only_scales(&g)) {
-        product_case of = case_of(&g, options);
-        if (dagi_product_plans(&of, options, plans, ROOM) == 0)
-            dagi_check_fail(&c, "no grid of the %d ranks gives each of them tiles within the limit of "
-                            "memory; name one", dag_size(g.ctx));
-    }
-    const int64_t key[] = {plans[0].method, plans[0].p, plans[0].q, plans[0].layers,
-                           plans[0].steps};
+    if (c.status == DAG_SUCCESS && !only_scales(&g))
+        plan = plan_of(&c, &g, options);
+    const int64_t key[] = {plan.method, plan.p, plan.q, plan.layers, plan.steps};
     dagi_check_same(&c, "the plan of the product", key, sizeof(key));
     if (!dagi_check_agreed(&c))
         return c.status;
-    dag_status status = dag_run(g.ctx, pool_of(&g, &plans[0], &where));
+    dag_status status = dag_run(g.ctx, pool_of(&g, &plan, &where));
     dag_array_free(where);
     return status;
 }

@@ -69,8 +69,9 @@ static dag_status check(dag_context *ctx, const options *o, dag_matrix *factor, 
     return status;
 }
 
-static dag_status factor(dag_context *ctx, dag_matrix *a, void **rest)
+static dag_status factor(dag_context *ctx, const options *o, dag_matrix *a, void **rest)
 {
+    (void)o;
     dag_lq *lq = NULL;
     dag_status status = dag_gelqf(ctx, a, &lq);
     *rest = lq;

@@ -1,6 +1,7 @@
 /* dag_geqrf: QR factorisation of a random matrix, or of one from a file. */
 #include "orthogonal.h"
 
+#include <dag/inserted.h>
 #include <dag/la.h>
 
 #include <math.h>
@@ -19,10 +20,10 @@ static dag_status check(dag_context *ctx, const options *o, dag_matrix *a, const
     return status;
 }
 
-static dag_status factor(dag_context *ctx, dag_matrix *a, void **rest)
+static dag_status factor(dag_context *ctx, const options *o, dag_matrix *a, void **rest)
 {
     dag_qr *qr = NULL;
-    dag_status status = dag_geqrf(ctx, a, &qr);
+    dag_status status = o->insert ? dag_geqrf_inserted(ctx, a, NULL, &qr) : dag_geqrf(ctx, a, &qr);
     *rest = qr;
     return status;
 }

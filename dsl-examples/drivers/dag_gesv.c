@@ -44,7 +44,7 @@ static void count(double n, double nrhs, double *muls, double *adds)
 
 static const solver method = {
     .base = {.name = "gesv",
-             .residual = "||B - A X|| / (||A|| ||X|| + ||B||), infinity norms",
+             .residual = SOLVE_RESIDUAL,
              .purpose =
                  "Solves A X = B by LU factorisation with pivoting, as dag_getrf. A is a random\n"
                  "matrix of order N (without pivoting one whose diagonal is large), or one from a\n"
@@ -54,17 +54,11 @@ static const solver method = {
                  "elements of the solution are 1. `info` is the number of the first pivot\n"
                  "that is exactly zero: the matrix is singular, and there is no solution.\n"
                  "\n"
-                 "The normwise backward error is ||B - A X|| / (||A|| ||X|| + ||B||) in\n"
-                 "infinity norms, the componentwise one max |B - A X| / (|A| |X| + |B|),\n"
-                 "both the largest over the right-hand sides. `residual` is the normwise\n"
-                 "one; with --check its bound is 40 eps, eps being that of the element\n"
-                 "type. Slab storage is factored in place, tile storage is copied.\n"
+                 SOLVE_ERRORS("A")
                  "\n"
-                 "With --mixed the matrix is factored in single precision, and the\n"
-                 "solution is refined to the same error; `iter` is the number of steps, or\n"
-                 "negative if the system had to be solved in double precision after all:\n"
-                 "-2 a number did not fit, -3 the factors were singular, -31 it did not\n"
-                 "converge.",
+                 "Slab storage is factored in place, tile storage is copied.\n"
+                 "\n"
+                 SOLVE_MIXED("the factors were singular"),
              .solves = 1},
     .solve = gesv,
     .mixed = mixed,

@@ -38,7 +38,7 @@ static void count(double n, double nrhs, double *muls, double *adds)
 
 static const solver method = {
     .base = {.name = "posv",
-             .residual = "||B - A X|| / (||A|| ||X|| + ||B||), infinity norms",
+             .residual = SOLVE_RESIDUAL,
              .purpose =
                  "Solves A X = B by Cholesky factorisation. A is symmetric or Hermitian positive\n"
                  "definite: a random matrix of order N, or one from a Matrix Market file, which\n"
@@ -46,16 +46,9 @@ static const solver method = {
                  "random for a random A, and the row sums of A for one from a file, so that all\n"
                  "elements of the solution are 1.\n"
                  "\n"
-                 "The normwise backward error is ||B - A X|| / (||A|| ||X|| + ||B||) in infinity\n"
-                 "norms, the componentwise one max |B - A X| / (|A| |X| + |B|), both the largest\n"
-                 "over the right-hand sides. `residual` is the normwise one; with --check its\n"
-                 "bound is 40 eps, eps being that of the element type.\n"
-                 "\n"
-                 "With --mixed the matrix is factored in single precision, and the solution is\n"
-                 "refined to the same error; `iter` is the number of steps, or negative if the\n"
-                 "system had to be solved in double precision after all: -2 a number did not fit,\n"
-                 "-3 the matrix was not positive definite in single precision, -31 it did not\n"
-                 "converge.",
+                 SOLVE_ERRORS("A")
+                 "\n\n"
+                 SOLVE_MIXED("the matrix was not positive definite in single precision"),
              .solves = 1},
     .triangle = 1,
     .solve = posv,

@@ -3,6 +3,8 @@
 #include "load.h"
 #include "store.h"
 
+#include <dag/inserted.h>
+
 #include <math.h>
 
 static dag_status make_matrix(dag_context *ctx, const options *o, dag_matrix **a)
@@ -30,7 +32,8 @@ static dag_status check(dag_context *ctx, const options *o, dag_matrix *factor, 
 static dag_status factor(dag_context *ctx, const options *o, dag_matrix *a, report *r)
 {
     double n = (double)a->n, start = driver_time(ctx);
-    dag_status status = driver_collective(ctx, dag_potrf(ctx, o->uplo, a, &r->info));
+    dag_status status = driver_collective(
+        ctx, (o->insert ? dag_potrf_inserted : dag_potrf)(ctx, o->uplo, a, &r->info));
     r->seconds = driver_time(ctx) - start;
     driver_shape(r, a);
     r->flops = driver_flops(a->prec, n * n * n / 6 + n * n / 2 + n / 3, n * n * n / 6 - n / 6);

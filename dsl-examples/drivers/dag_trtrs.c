@@ -116,10 +116,7 @@ static const solver method = {
                  "dag_getrf has written, and exchanges rows of B by it before the system is solved:\n"
                  "P A = L U, so A X = B is L Y = P B and U X = Y.\n"
                  "\n"
-                 "The normwise backward error is ||B - op(A) X|| / (||A|| ||X|| + ||B||) in infinity\n"
-                 "norms, the componentwise one max |B - op(A) X| / (|A| |X| + |B|), both the largest\n"
-                 "over the right-hand sides. `residual` is the normwise one; with --check its bound\n"
-                 "is 40 eps, eps being that of the element type.",
+                 SOLVE_ERRORS("op(A)"),
              .solves = 1},
     .view = make_view,
     .prepare = exchange,

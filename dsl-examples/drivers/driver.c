@@ -218,6 +218,7 @@ static dag_status configure(const options *o, dag_config *config, char *why, siz
         {"split", o->split},
         {"reproducible", o->reproducible ? "on" : NULL},
         {"report", o->report ? "on" : NULL},
+        {"overlap", o->overlap ? "on" : NULL},
         {"progress", o->progress ? "on" : NULL},
     };
     dag_status status = config == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS;

@@ -65,6 +65,7 @@ static const option_row table[OPT_COUNT] = {
                           "grid of summa: C layers of PxQ ranks (that of --grid, one layer)"},
     [OPT_LOOKAHEAD] = {"lookahead", "L", "steps of the sum whose tiles summa sends ahead (7)"},
     [OPT_PLAN] = {"plan", NULL, "print the ways to make the product and what they are predicted to take"},
+    [OPT_INSERT] = {"insert", NULL, "a sequential program inserts the tasks, in place of the graph"},
     [OPT_HELP] = {"help", NULL, "print this text; also -h"},
     [OPT_VERSION] = {"version", NULL, "print the version"},
 };
@@ -211,6 +212,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_REPRODUCIBLE: o->reproducible = 1; break;
     case OPT_MIXED: o->mixed = 1; break;
     case OPT_PLAN: o->plan = 1; break;
+    case OPT_INSERT: o->insert = 1; break;
     case OPT_REFINE: o->refine = 1; break;
     default: wanted = options_value(o, id, text);
     }
@@ -255,6 +257,12 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_PREDICT, OPT_SPLIT, "a prediction tries tile sizes into which S narrow ones need not fit"},
         {OPT_REPRODUCIBLE, OPT_GPUS, "what runs on a device depends on times"},
         {OPT_PLAN, OPT_JSON, "the plans are a table for people"},
+        {OPT_INSERT, OPT_PREDICT, "a simulated run has no program that inserts"},
+        {OPT_INSERT, OPT_SPLIT, "the inserted factorisation has tiles of one size"},
+        {OPT_INSERT, OPT_METHOD, "in the inserted product C stays where it is"},
+        {OPT_INSERT, OPT_PRODUCT_GRID, "in the inserted product C stays where it is"},
+        {OPT_INSERT, OPT_LOOKAHEAD, "in the inserted product C stays where it is"},
+        {OPT_INSERT, OPT_PLAN, "in the inserted product C stays where it is"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)

@@ -57,6 +57,7 @@ enum option_id {
     OPT_PRODUCT_GRID,
     OPT_LOOKAHEAD,
     OPT_PLAN,
+    OPT_INSERT,
     OPT_HELP,
     OPT_VERSION,
     OPT_COUNT
@@ -106,7 +107,7 @@ typedef struct options {
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
     int gpus;    /* -1 = all that are there */
-    int check, json, report, progress, mixed, refine, check_finite, rcond, keep, reproducible;
+    int check, json, report, overlap, progress, mixed, refine, check_finite, rcond, keep, reproducible;
     driver_pivoting pivoting;
     dag_precision prec;
     dag_layout layout;
@@ -115,7 +116,7 @@ typedef struct options {
     dag_trans transa, transb;
     dag_diag diag;
     dag_gemm_options product; /* of gemm: method, grid, steps */
-    int plan;
+    int plan, insert;
     int64_t predict;     /* ranks of a simulated run; 0 = this is none */
     const char *machine; /* of it; NULL = the one that is built in */
     const char *routine;                    /* NULL when not given */

@@ -55,7 +55,7 @@ static dag_status timed(dag_context *ctx, const options *o, dag_matrix *a, files
 {
     void *rest = NULL;
     double start = driver_time(ctx);
-    dag_status status = driver_collective(ctx, method.factor(ctx, a, &rest));
+    dag_status status = driver_collective(ctx, method.factor(ctx, o, a, &rest));
     r->seconds = driver_time(ctx) - start;
     driver_shape(r, a);
     r->flops = driver_qr_flops(a);

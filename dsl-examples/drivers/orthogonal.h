@@ -10,7 +10,7 @@ typedef struct orthogonal {
     driver base;
     dag_uplo triangle;          /* DAG_UPPER: Q comes first, and has min(m,n) columns */
     const char *q, *triangular; /* what stands in the files of --out and --triangle */
-    dag_status (*factor)(dag_context *ctx, dag_matrix *a, void **rest);
+    dag_status (*factor)(dag_context *ctx, const options *o, dag_matrix *a, void **rest);
     dag_status (*make_q)(dag_context *ctx, dag_matrix *a, const void *rest, dag_matrix *q);
     dag_status (*check)(dag_context *ctx, const options *o, dag_matrix *a, const void *rest,
                         report *r); /* sets r->residual */

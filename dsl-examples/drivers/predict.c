@@ -50,9 +50,9 @@ void predict_json(const dag_context *ctx, const report *r)
         return;
     }
     printf(", \"simulated\": true, \"machine\": \"%s\", \"tasks\": %" PRId64 ", \"messages\": %" PRId64
-           ", \"bytes\": %" PRId64 ", \"rank_bytes\": %.0f, \"non_computation_percent\": %.6g",
+           ", \"bytes\": %" PRId64 ", \"leaving\": %" PRId64 ", \"rank_bytes\": %.0f, \"non_computation_percent\": %.6g",
            to->machine, to->tasks - from->tasks, to->messages - from->messages, to->bytes - from->bytes,
-           rank_bytes(), idle_percent(ctx, r));
+           to->leaving - from->leaving, rank_bytes(), idle_percent(ctx, r));
 }
 
 void predict_text(const dag_context *ctx, const report *r)

@@ -1,6 +1,8 @@
 /* Products and triangular solves of random matrices, timed and checked. */
 #include "products.h"
 
+#include <dag/inserted.h>
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -147,7 +149,10 @@ static dag_status compute(dag_context *ctx, const problem *p)
     const options *o = p->o;
     dag_matrix *a = p->a, *b = p->b, *c = p->c;
     switch (p->what) {
-    case GEMM: return dag_gemm_with(ctx, o->transa, o->transb, alpha, a, b, beta, c, &o->product);
+    case GEMM:
+        if (o->insert)
+            return dag_gemm_inserted(ctx, o->transa, o->transb, alpha, a, b, beta, c);
+        return dag_gemm_with(ctx, o->transa, o->transb, alpha, a, b, beta, c, &o->product);
     case SYMM: return dag_symm(ctx, o->side, o->uplo, alpha, a, b, beta, c);
     case HEMM: return dag_hemm(ctx, o->side, o->uplo, alpha, a, b, beta, c);
     case SYRK: return dag_syrk(ctx, o->uplo, o->transa, alpha, a, beta, c);
@@ -329,7 +334,7 @@ static void print_plans(const dag_gemm_plan *plans, int count)
 static dag_status plan(dag_context *ctx, const problem *p, options *o, report *r)
 {
     dag_gemm_plan plans[PLANS];
-    if (p->what != GEMM)
+    if (p->what != GEMM || o->insert)
         return DAG_SUCCESS;
     if (o->product.method == DAG_GEMM_SUMMA && o->product.p == 0)
         o->product.p = p->c->p, o->product.q = p->c->q, o->product.layers = 1;

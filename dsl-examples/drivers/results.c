@@ -167,6 +167,8 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
         condition_json(o, r);
     if (o->nb == 0)
         printf(", \"nb_chosen\": 1");
+    if (o->insert)
+        printf(", \"insert\": true");
     if (r->grid_why != NULL)
         printf(", \"grid_why\": \"%s\"", r->grid_why);
     if (r->expected > 0)

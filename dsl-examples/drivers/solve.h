@@ -31,6 +31,20 @@ typedef struct solver {
     void (*count)(double n, double nrhs, double *muls, double *adds);
 } solver;
 
+/* For JSON, and for --help. */
+#define SOLVE_RESIDUAL "||B - A X|| / (||A|| ||X|| + ||B||), infinity norms"
+#define SOLVE_ERRORS(A)                                                                            \
+    "The normwise backward error is ||B - " A " X|| / (||A|| ||X|| + ||B||) in infinity\n"         \
+    "norms, the componentwise one max |B - " A " X| / (|A| |X| + |B|), both the largest\n"         \
+    "over the right-hand sides. `residual` is the normwise one; with --check its bound\n"          \
+    "is 40 eps, eps being that of the element type."
+/* `third` is what iter = -3 means. */
+#define SOLVE_MIXED(third)                                                                         \
+    "With --mixed the matrix is factored in single precision, and the solution is\n"               \
+    "refined to the same error; `iter` is the number of steps, or negative if the\n"               \
+    "system had to be solved in double precision after all: -2 a number did not fit,\n"            \
+    "-3 " third ",\n-31 it did not converge."
+
 /* main() of such a driver. */
 int solve_main(const solver *s, int argc, char **argv);
 

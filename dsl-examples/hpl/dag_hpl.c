@@ -114,16 +114,24 @@ static dag_status run_case(const settings *s, const hpl_case *c, const outputs *
 {
     hpl_result r;
     dag_context *ctx;
-    dag_status status = hpl_context(c->p, c->q, &ctx);
+    int ranks = 0;
+    dag_status status = s->detail ? hpl_leave() : DAG_SUCCESS;
     if (status == DAG_SUCCESS)
+        status = hpl_context(c->p, c->q, &ctx);
+    if (status == DAG_SUCCESS) {
+        hpl_overlap_begin(ctx, c);
+        ranks = dag_size(ctx);
         status = hpl_solve(ctx, &s->in, c, &s->how, &r);
+    }
+    if (status == DAG_SUCCESS && s->detail)
+        status = hpl_overlap(&r);
     if (status != DAG_SUCCESS)
         return status;
     count[r.verdict]++;
     if (out->text != NULL)
         hpl_row(out->text, &s->in, c, &r, s->detail);
     if (out->json != NULL)
-        hpl_json(out->json, &s->in, c, &r, dag_size(ctx));
+        hpl_json(out->json, &s->in, c, &r, ranks, s->detail);
     return DAG_SUCCESS;
 }
 
@@ -299,7 +307,10 @@ static const char *set_other(settings *s, int c, const char *text)
                             ? NULL : "a part of the memory, such as 0.8";
     case ABORT: return parse_real(text, &s->how.watch.least) && s->how.watch.least > 0 ? NULL : "Gflop/s";
     case JSON: s->json = text; return text[0] != '\0' ? NULL : "the name of a file";
-    case DETAIL: s->detail = s->how.hosts = true; return NULL;
+    case DETAIL:
+        s->detail = s->how.hosts = true;
+        s->driver.overlap = 1;
+        return NULL;
     default: s->driver.report = 1; return NULL;
     }
 }

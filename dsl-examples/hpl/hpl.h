@@ -4,6 +4,8 @@
 
 #include "../drivers/driver.h"
 
+#include <dag/progress.h>
+
 #include <stdio.h>
 #include <time.h>
 
@@ -40,12 +42,17 @@ typedef struct hpl_parts {
     double panel, search, update, rows;
 } hpl_parts;
 
+/* What ranks send each other: panels along the rows of the grid, rows that are exchanged and candidates for
+ * pivots along its columns, and what the back substitution needs; and behind them all of it. */
+enum { HPL_PANEL, HPL_ROWS, HPL_BACK, HPL_PHASES, HPL_TOGETHER = HPL_PHASES };
+
 typedef struct hpl_result {
     hpl_verdict verdict;
     time_t start, end;             /* of the timed part */
     double seconds, back, gflops;  /* back: of these, the substitution */
     double fill, check;            /* seconds beside the timed part */
     hpl_parts most;                /* of the timed part; 0 unless hpl_manner.hosts */
+    dag_overlap sent[HPL_PHASES + 1]; /* mean of the ranks; negative: nobody knows */
     double scaled, residual;       /* ||Ax-b||_oo / (eps (||A||_oo ||x||_oo + ||b||_oo) N), ||Ax-b||_oo */
     double a_inf, a_one, x_inf, x_one, b_inf;
 } hpl_result;
@@ -60,7 +67,7 @@ typedef struct hpl_watch {
 typedef struct hpl_manner {
     hpl_watch watch;
     int64_t flip; /* > 0: U(flip, flip) loses a bit after the factorisation */
-    bool hosts;   /* each rank's times are listed after a test */
+    bool hosts;   /* each rank's times are listed after a test, and what it sent is looked at */
 } hpl_manner;
 
 /* ---- input.c ------------------------------------------------------------------------------------- */
@@ -83,7 +90,8 @@ void hpl_head(FILE *out, const hpl_input *in);
 void hpl_row(FILE *out, const hpl_input *in, const hpl_case *c, const hpl_result *r, bool detail);
 void hpl_end(FILE *out, const hpl_input *in, const int64_t count[HPL_VERDICTS]);
 /* An object of JSON and the end of its line. */
-void hpl_json(FILE *out, const hpl_input *in, const hpl_case *c, const hpl_result *r, int ranks);
+void hpl_json(FILE *out, const hpl_input *in, const hpl_case *c, const hpl_result *r, int ranks,
+              bool detail);
 /* On stderr: values that are accepted and change nothing, a line for each kind. */
 void hpl_notes(const hpl_input *in);
 
@@ -122,6 +130,12 @@ void hpl_parts_so_far(const dag_context *ctx, hpl_parts *parts);
 dag_status hpl_parts_since(dag_context *ctx, const hpl_case *c, const hpl_parts *before, bool list,
                            hpl_parts *most);
 
+/* ---- overlap.c ----------------------------------------------------------------------------------- */
+
+/* After the test the context ends by hpl_overlap(), and so does the recording of what ranks sent. */
+void hpl_overlap_begin(dag_context *ctx, const hpl_case *c);
+dag_status hpl_overlap(hpl_result *r);
+
 /* ---- plan.c, screen.c ---------------------------------------------------------------------------- */
 
 /* Prints what to run on these ranks when that part of their memory may be taken. Collective. */
@@ -136,6 +150,8 @@ dag_status hpl_begin(const options *o, const hpl_input *in);
 /* A context in which rank p q' + q is at (p, q') of the grid that is asked for; it may be that of the
  * grid before. What is wrong has been said. */
 dag_status hpl_context(int p, int q, dag_context **ctx);
+/* Ends it, so that the next test has another one. */
+dag_status hpl_leave(void);
 /* The rank of the job that is that rank of the context. */
 int hpl_rank_of_job(int rank);
 /* After the last one. */

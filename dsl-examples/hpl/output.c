@@ -102,6 +102,23 @@ static void print_time(FILE *out, const char *what, time_t when)
         fprintf(out, "HPL_pdgesv() %-5s time %s\n\n", what, text);
 }
 
+static const struct sent_name {
+    const char *key, *text;
+} sent[HPL_PHASES + 1] = {
+    [HPL_PANEL] = {"panel", "panels . . . . . . . ."},
+    [HPL_ROWS] = {"rows", "rows and pivots . . . ."},
+    [HPL_BACK] = {"back", "back substitution  . ."},
+    [HPL_TOGETHER] = {"all", "all of it  . . . . . ."},
+};
+
+/* Seconds of a phase in all, hidden, exposed. */
+static void print_sent(FILE *out, const char *what, const dag_overlap *s)
+{
+    if (s->all >= 0)
+        fprintf(out, "Communication, %-21.21s : %18.4f %10.4f hidden %10.4f exposed\n", what, s->all,
+                s->all - s->exposed, s->exposed);
+}
+
 static void print_detail(FILE *out, const hpl_result *r)
 {
     static const char line[] =
@@ -114,9 +131,11 @@ static void print_detail(FILE *out, const hpl_result *r)
             "Max aggregated wall time up tr sv  . : %18.2f\n"
             "Wall time of the factorisation . . . : %18.2f\n"
             "Wall time to make the matrix . . . . : %18.2f\n"
-            "Wall time to check the solution  . . : %18.2f\n"
-            "%s", line, r->most.panel, r->most.search, r->most.update, r->most.rows, r->back,
-            r->seconds - r->back, r->fill, r->check, line);
+            "Wall time to check the solution  . . : %18.2f\n", line, r->most.panel, r->most.search,
+            r->most.update, r->most.rows, r->back, r->seconds - r->back, r->fill, r->check);
+    for (int i = 0; i <= HPL_PHASES; i++)
+        print_sent(out, sent[i].text, &r->sent[i]);
+    fputs(line, out);
 }
 
 static void print_residual(FILE *out, const hpl_result *r)
@@ -186,7 +205,17 @@ static void print_number(FILE *out, const char *key, double x)
         fprintf(out, ", \"%s\": null", key);
 }
 
-void hpl_json(FILE *out, const hpl_input *in, const hpl_case *c, const hpl_result *r, int ranks)
+static void print_communication(FILE *out, const hpl_result *r)
+{
+    for (int i = 0; i <= HPL_PHASES; i++)
+        fprintf(out, "%s\"%s\": {\"seconds\": %.9g, \"hidden\": %.9g, \"exposed\": %.9g}",
+                i > 0 ? ", " : ", \"communication\": {", sent[i].key, r->sent[i].all,
+                r->sent[i].all - r->sent[i].exposed, r->sent[i].exposed);
+    fprintf(out, "}");
+}
+
+void hpl_json(FILE *out, const hpl_input *in, const hpl_case *c, const hpl_result *r, int ranks,
+              bool detail)
 {
     static const char *const words[] = {"passed", "failed", "unchecked", "skipped"};
     char code[96];
@@ -209,6 +238,8 @@ void hpl_json(FILE *out, const hpl_input *in, const hpl_case *c, const hpl_resul
         print_number(out, "x_one", r->x_one);
         print_number(out, "b_inf", r->b_inf);
     }
+    if (detail && r->verdict != HPL_SKIPPED && r->sent[HPL_TOGETHER].all >= 0)
+        print_communication(out, r);
     fprintf(out, "}\n");
     fflush(out);
 }

@@ -51,14 +51,15 @@ dag_status hpl_begin(const options *o, const hpl_input *in)
         here.columns |= in->pmap && in->p.value[i] > 1 && in->q.value[i] > 1;
 #if DAG_HAVE_MPI
     int level;
-    if (here.columns && MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS)
+    bool several = here.columns || o->overlap; /* contexts, one after the other */
+    if (several && MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS)
         return DAG_ERR_COMM;
-    here.started = here.columns;
+    here.started = several;
 #endif
     return DAG_SUCCESS;
 }
 
-static dag_status leave(void)
+dag_status hpl_leave(void)
 {
     dag_status status = here.ctx != NULL ? dag_fini(here.ctx) : DAG_SUCCESS;
     here.ctx = NULL;
@@ -71,7 +72,7 @@ dag_status hpl_context(int p, int q, dag_context **ctx)
     int wanted_p = another ? p : 0, wanted_q = another ? q : 0;
     dag_status status = DAG_SUCCESS;
     if (here.ctx != NULL && (here.p != wanted_p || here.q != wanted_q))
-        status = leave();
+        status = hpl_leave();
     if (status == DAG_SUCCESS && here.ctx == NULL) {
 #if DAG_HAVE_MPI
         status = another ? start_in_columns(p, q) : driver_start(&here.of, &here.ctx);
@@ -92,7 +93,7 @@ int hpl_rank_of_job(int rank)
 
 dag_status hpl_finish(void)
 {
-    dag_status status = leave();
+    dag_status status = hpl_leave();
 #if DAG_HAVE_MPI
     if (here.started)
         (void)MPI_Finalize();

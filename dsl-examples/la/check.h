@@ -102,4 +102,8 @@ dag_status dagi_agree_outcome(double first, int *where);
  * all ranks, so that none of them starts to wait for one that has left. */
 dag_status dagi_la_agreed(dag_context *ctx, const char *routine, dag_status mine);
 
+/* `count` numbers of each rank, this one's at its place in `all`, become known to all. Few of them, up to
+ * DAG_LEAST_MOST in all, take no longer than a barrier. Collective. */
+dag_status dagi_la_gather(dag_context *ctx, double *all, int64_t count);
+
 #endif

@@ -8,6 +8,7 @@
 #include "allreduce.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,35 @@ static dag_status extreme(dag_context *ctx, dag_reduce_op op, double *x, int cou
     return status;
 }
 
+dag_status dagi_la_gather(dag_context *ctx, double *all, int64_t count)
+{
+    int64_t items = dag_size(ctx) * count, own = dag_rank(ctx) * count;
+    bool few = items <= DAG_LEAST_MOST;
+    dag_simulation s;
+    bool played = dag_simulation_get(ctx, &s); /* which SimGrid's ranks are not */
+    for (int64_t i = 0; i < items; i++)
+        if (i < own || i >= own + count)
+            all[i] = few ? INFINITY : 0;
+    dag_status status = few ? dag_least(ctx, all, (int)items) : dag_allreduce(ctx, DAG_SUM, all, items);
+    for (int64_t i = 0; played && i < items; i++) /* who is played has nothing to say */
+        all[i] = i < own || i >= own + count ? 0 : all[i];
+    return status;
+}
+
+/* Without a taskpool: each rank adds up what it is told of all. */
+static dag_status sum_of_few(dag_context *ctx, double *x, int64_t count)
+{
+    double all[DAG_LEAST_MOST];
+    memcpy(all + dag_rank(ctx) * count, x, (size_t)count * sizeof(*x));
+    dag_status status = dagi_la_gather(ctx, all, count);
+    for (int64_t i = 0; status == DAG_SUCCESS && i < count; i++) {
+        x[i] = 0;
+        for (int r = 0; r < dag_size(ctx); r++)
+            x[i] += all[r * count + i];
+    }
+    return status;
+}
+
 dag_status dag_allreduce(dag_context *ctx, dag_reduce_op op, double *x, int64_t count)
 {
     int size = dag_size(ctx);
@@ -30,6 +60,8 @@ dag_status dag_allreduce(dag_context *ctx, dag_reduce_op op, double *x, int64_t 
         return DAG_SUCCESS;
     if (op != DAG_SUM && count <= DAG_LEAST_MOST)
         return extreme(ctx, op, x, (int)count);
+    if (op == DAG_SUM && size * count <= DAG_LEAST_MOST)
+        return sum_of_few(ctx, x, count);
     dag_vector *v;
     dag_status status = dag_vector_new(ctx, size, bytes, &v);
     if (status != DAG_SUCCESS)

@@ -65,9 +65,8 @@ static dag_status estimate(condition *s, dagi_la_operator inverse_of)
                                   .mb = s->F->mb, .nb = DAGI_LA_PROBES, .p = (int)s->F->p,
                                   .q = (int)s->F->q, .layout = DAG_LAYOUT_SLAB,
                                   .name = "vectors of an estimate"};
-    dag_status status = dagi_la_agreed(s->ctx, s->entry.name, dag_matrix_new(s->ctx, &desc, &X));
-    if (status == DAG_SUCCESS)
-        status = dagi_la_estimate_one(s->ctx, inverse_of, s, X, &inverse);
+    dag_status status = dag_matrix_new(s->ctx, &desc, &X);
+    status = dagi_la_estimate_one(s->ctx, status, inverse_of, s, X, &inverse);
     if (status == DAG_SUCCESS && isfinite(inverse) && inverse > 0)
         *s->rcond = 1 / inverse / s->anorm;
     dag_matrix_free(X);

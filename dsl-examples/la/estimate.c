@@ -117,15 +117,54 @@ static dag_status find(dag_matrix *X, int64_t ti, int64_t tj, const dag_element 
 
 /* ---- the steps --------------------------------------------------------------------------- */
 
-/* sum[], and with `rows` also most[], last[] and next[]. */
-static dag_status measure(dag_context *ctx, dag_matrix *X, columns *c, bool rows)
+enum { SUM, MOST, LAST, NEXT, ITEMS }; /* of a column, as ranks tell them each other */
+
+/* What one rank has found enters what others have. */
+static void combine(columns *c, int64_t j, const double *item)
+{
+    c->sum[j] += item[SUM];
+    c->last[j] = fmax(c->last[j], item[LAST]);
+    if (item[MOST] > c->most[j] || (item[MOST] == c->most[j] && item[NEXT] < c->next[j]))
+        c->next[j] = item[NEXT];
+    c->most[j] = fmax(c->most[j], item[MOST]);
+}
+
+static void forget(columns *c, const dag_matrix *X)
 {
     for (int64_t j = 0; j < c->count; j++) {
         c->sum[j] = 0;
         c->most[j] = c->last[j] = -1;
         c->next[j] = (double)X->m;
     }
+}
+
+/* All that measure() finds, of few columns on few ranks, in one exchange. */
+static dag_status measure_few(dag_context *ctx, dag_matrix *X, columns *c)
+{
+    double all[DAG_LEAST_MOST];
+    int64_t count = ITEMS * c->count;
+    (void)dag_matrix_each_local(X, find, c);
+    for (int64_t j = 0; j < c->count; j++) {
+        double *own = &all[dag_rank(ctx) * count + ITEMS * j];
+        own[SUM] = c->sum[j];
+        own[MOST] = c->most[j];
+        own[LAST] = c->last[j];
+        own[NEXT] = c->next[j];
+    }
+    dag_status status = dagi_la_gather(ctx, all, count);
+    forget(c, X);
+    for (int64_t i = 0; status == DAG_SUCCESS && i < dag_size(ctx) * c->count; i++)
+        combine(c, i % c->count, &all[ITEMS * i]);
+    return status;
+}
+
+/* sum[], and with `rows` also most[], last[] and next[]. */
+static dag_status measure(dag_context *ctx, dag_matrix *X, columns *c, bool rows)
+{
+    forget(c, X);
     (void)dag_matrix_each_local(X, look, c);
+    if (rows && dag_size(ctx) * ITEMS * c->count <= DAG_LEAST_MOST)
+        return measure_few(ctx, X, c);
     dag_status status = dag_allreduce(ctx, DAG_SUM, c->sum, c->count);
     if (status != DAG_SUCCESS || !rows)
         return status;
@@ -306,27 +345,18 @@ static dag_status draw(dag_matrix *X, int64_t ti, int64_t tj, const dag_element 
 static const sketch EMPTY = {.row = {-1, -1, -1, -1}};
 static_assert(PROBES == 4, "EMPTY has as many rows");
 
-/* *k is drawn from the rows of all ranks. */
-static dag_status draw_all(dag_context *ctx, dag_matrix *X, sketch *k)
+/* *k is drawn from the rows of all ranks. `all`: of each rank. */
+static dag_status draw_all(dag_context *ctx, dag_matrix *X, sketch *all, sketch *k)
 {
-    int size = dag_size(ctx);
-    const int64_t items = sizeof(sketch) / sizeof(double);
-    sketch *all = calloc((size_t)size, sizeof(*all));
-    dag_status status = all != NULL ? DAG_SUCCESS
-                                    : dag_error(ctx, DAG_ERR_NOMEM, "no memory for an estimate");
-    status = dagi_la_agreed(ctx, "estimate of a norm", status);
-    if (status == DAG_SUCCESS) {
-        all[dag_rank(ctx)] = EMPTY;
-        (void)dag_matrix_each_local(X, draw, &all[dag_rank(ctx)]);
-        status = dag_allreduce(ctx, DAG_SUM, (double *)all, size * items);
-    }
+    all[dag_rank(ctx)] = EMPTY;
+    (void)dag_matrix_each_local(X, draw, &all[dag_rank(ctx)]);
+    dag_status status = dagi_la_gather(ctx, (double *)all, sizeof(sketch) / sizeof(double));
     *k = EMPTY;
-    for (int r = 0; status == DAG_SUCCESS && r < size; r++) {
+    for (int r = 0; status == DAG_SUCCESS && r < dag_size(ctx); r++) {
         for (int i = 0; i < PROBES && all[r].row[i] >= 0; i++)
             enter(k, all[r].row[i], all[r].size[i]);
         k->bound = fmax(k->bound, all[r].bound);
     }
-    free(all);
     return status;
 }
 
@@ -346,14 +376,14 @@ static dag_status take_column(dag_matrix *X, int64_t ti, int64_t tj, const dag_e
  * the first one of X then, and *where its number. *sure: none can be larger by much, but by bad luck with
  * the signs. */
 static dag_status begin(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X,
-                        double *norm, double *where, bool *sure)
+                        sketch *all, double *norm, double *where, bool *sure)
 {
     double room[4 * PROBES];
     sketch k;
     (void)dag_matrix_each_local(X, set_signs, NULL);
     dag_status status = apply(arg, 1, X);
     if (status == DAG_SUCCESS)
-        status = draw_all(ctx, X, &k);
+        status = draw_all(ctx, X, all, &k);
     if (status != DAG_SUCCESS)
         return status;
     *norm = INFINITY;
@@ -406,25 +436,27 @@ static dag_status go(dag_context *ctx, dagi_la_operator apply, void *arg, dag_ma
     return status;
 }
 
-dag_status dagi_la_estimate_one(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X,
-                                double *norm)
+dag_status dagi_la_estimate_one(dag_context *ctx, dag_status mine, dagi_la_operator apply, void *arg,
+                                dag_matrix *X, double *norm)
 {
-    signs s = {.negative = calloc((size_t)X->m + 1, 1)};
+    signs s = {.negative = mine == DAG_SUCCESS ? calloc((size_t)X->m + 1, 1) : NULL};
+    sketch *all = calloc((size_t)dag_size(ctx), sizeof(*all));
     double room[5] = {0};
     bool sure;
     columns c = {.count = 1, .norm = norm, .sum = room, .most = room + 1, .last = room + 2,
                  .next = room + 3, .where = room + 4};
-    dag_status status = s.negative != NULL ? DAG_SUCCESS
-                                           : dag_error(ctx, DAG_ERR_NOMEM, "no memory for signs");
-    status = dagi_la_agreed(ctx, "estimate of a norm", status);
+    if (mine == DAG_SUCCESS && (s.negative == NULL || all == NULL))
+        mine = dag_error(ctx, DAG_ERR_NOMEM, "no memory for an estimate");
+    dag_status status = dagi_la_agreed(ctx, "estimate of a norm", mine);
     *norm = 0;
     if (status == DAG_SUCCESS)
-        status = begin(ctx, apply, arg, X, norm, c.where, &sure);
+        status = begin(ctx, apply, arg, X, all, norm, c.where, &sure);
     if (status == DAG_SUCCESS && !sure) {
         dag_matrix first;
         dag_view_top(X, X->m, 1, &first);
         status = go(ctx, apply, arg, &first, &s, &c);
     }
+    free(all);
     free(s.negative);
     return status;
 }

@@ -18,10 +18,11 @@ dag_status dagi_la_estimate(dag_context *ctx, dagi_la_operator apply, void *arg,
 /* The same for one operator, with as few applications as can be, each of which costs a pass over the
  * factors: M^H is applied to random signs, M to the unit vectors of the largest rows of what that gives.
  * Where the largest column so found could be small beside another one, the steps of lacn2 go on from it.
- * X has one row for each of the operator's, DAGI_LA_PROBES columns in one tile, and slab layout. */
+ * X has one row for each of the operator's, DAGI_LA_PROBES columns in one tile, and slab layout. `mine` is what
+ * this rank has come to before, and agreed here; X is not looked at where that is an error. */
 enum { DAGI_LA_PROBES = 4 };
-dag_status dagi_la_estimate_one(dag_context *ctx, dagi_la_operator apply, void *arg, dag_matrix *X,
-                                double *norm);
+dag_status dagi_la_estimate_one(dag_context *ctx, dag_status mine, dagi_la_operator apply, void *arg,
+                                dag_matrix *X, double *norm);
 
 /* Reciprocal of the condition number of an upper triangular matrix in the one-norm, as LAPACK's trcon;
  * NaN where an element is no number. Collective. */

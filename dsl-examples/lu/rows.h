@@ -185,45 +185,74 @@ static inline dag_device_exchanges la_exchanges_of_step(int s, int KT, int64_t K
                                 .part = p, .backward = backward != 0, .pivot_on_host = true};
 }
 
+/* Where a row lies: in the stack of its process row, and in W. */
+typedef struct la_spot {
+    int stack, buffer;
+} la_spot;
+enum { LA_SPOTS = 256 };
+
+/* Of rows[*next], ..., rows[count - 1] those on process row p, as many as there is room for; row i is row i of W,
+ * or row nb + from[i]. Found once, since to divide for each element takes longer than to move it. */
+static inline int la_spots(const la_moves *m, int P, int p, const int64_t *rows, const int *from, int count,
+                           int *next, la_spot *spot)
+{
+    int found = 0;
+    for (; *next < count && found < LA_SPOTS; ++*next)
+        if (la_owner(rows[*next], m->nb, P) == p)
+            spot[found++] = (la_spot){la_local_row(rows[*next], m->nb, P),
+                                      from != NULL ? m->nb + from[*next] : *next};
+    return found;
+}
+
 /* Columns of `item` bytes: what of the stack of process row p goes into W. */
 static inline void la_moves_pick(const la_moves *m, int P, int p, const void *stack, int64_t ld,
                                  int columns, void *W, size_t item)
 {
-    size_t height = 2 * (size_t)m->nb;
+    size_t height = 2 * (size_t)m->nb * item, pitch = (size_t)ld * item;
     int mine = la_owner(m->top, m->nb, P) == p;
-    int first = la_local_row(m->top, m->nb, P);
+    const char *block = (const char *)stack + (size_t)la_local_row(m->top, m->nb, P) * item;
+    la_spot spot[LA_SPOTS];
     if (la_moves_modelled(m->count * (mine ? P + 1 : 1), P, columns, item))
         return;
-    for (int j = 0; j < columns; j++) {
-        const char *c = (const char *)stack + (size_t)j * (size_t)ld * item;
-        char *w = (char *)W + (size_t)j * height * item;
-        for (int i = 0; i < m->count; i++)
-            if (la_owner(m->source[i], m->nb, P) == p)
-                memcpy(w + (size_t)i * item,
-                       c + (size_t)la_local_row(m->source[i], m->nb, P) * item, item);
-        if (mine)
-            memcpy(w + (size_t)m->nb * item, c + (size_t)first * item, (size_t)m->count * item);
+    for (int next = 0; next < m->count;) {
+        int found = la_spots(m, P, p, m->source, NULL, m->count, &next, spot);
+        for (int j = 0; j < columns; j++) {
+            const char *from = (const char *)stack + (size_t)j * pitch;
+            const char *next_column = from + (j + 1 < columns ? pitch : 0);
+            char *to = (char *)W + (size_t)j * height;
+            for (int i = 0; i < found; i++) {
+                __builtin_prefetch(next_column + (size_t)spot[i].stack * item);
+                memcpy(to + (size_t)spot[i].buffer * item, from + (size_t)spot[i].stack * item, item);
+            }
+        }
     }
+    for (int j = 0; j < columns && mine; j++)
+        memcpy((char *)W + (size_t)j * height + height / 2, block + (size_t)j * pitch, (size_t)m->count * item);
 }
 
 /* What of W belongs into the stack of process row p. */
 static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, void *stack,
                                 int64_t ld, int columns, size_t item)
 {
-    size_t height = 2 * (size_t)m->nb;
+    size_t height = 2 * (size_t)m->nb * item, pitch = (size_t)ld * item;
     int mine = la_owner(m->top, m->nb, P) == p;
-    int first = la_local_row(m->top, m->nb, P);
+    char *block = (char *)stack + (size_t)la_local_row(m->top, m->nb, P) * item;
+    la_spot spot[LA_SPOTS];
     if (la_moves_modelled(m->count * (mine ? P + 1 : 1), P, columns, item))
         return;
-    for (int j = 0; j < columns; j++) {
-        char *c = (char *)stack + (size_t)j * (size_t)ld * item;
-        const char *w = (const char *)W + (size_t)j * height * item;
-        if (mine)
-            memcpy(c + (size_t)first * item, w, (size_t)m->count * item);
-        for (int i = 0; i < m->down; i++)
-            if (la_owner(m->to[i], m->nb, P) == p)
-                memcpy(c + (size_t)la_local_row(m->to[i], m->nb, P) * item,
-                       w + ((size_t)m->nb + (size_t)m->from[i]) * item, item);
+    for (int j = 0; j < columns && mine; j++)
+        memcpy(block + (size_t)j * pitch, (const char *)W + (size_t)j * height, (size_t)m->count * item);
+    for (int next = 0; next < m->down;) {
+        int found = la_spots(m, P, p, m->to, m->from, m->down, &next, spot);
+        for (int j = 0; j < columns; j++) {
+            char *to = (char *)stack + (size_t)j * pitch;
+            const char *next_column = to + (j + 1 < columns ? pitch : 0);
+            const char *from = (const char *)W + (size_t)j * height;
+            for (int i = 0; i < found; i++) {
+                __builtin_prefetch(next_column + (size_t)spot[i].stack * item, 1);
+                memcpy(to + (size_t)spot[i].stack * item, from + (size_t)spot[i].buffer * item, item);
+            }
+        }
     }
 }
 

@@ -3,6 +3,9 @@
 #include "la/direct.h"
 #include "la/slabs.h"
 
+#include "qr/inserted.h"
+
+#include <dag/inserted.h>
 #include <dag/kernels.h>
 #include <dag/la.h>
 #include <dag/qr.h>
@@ -204,6 +207,17 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, i
                                        ahead));
 }
 
+/* The same by a program that inserts the tasks. */
+static dag_status factor_inserted(dag_context *ctx, dag_matrix *slab, const dag_qr *qr)
+{
+    dag_pieces S;
+    dag_view_pieces(slab, qr->tiles, qr->stacks, &S);
+    const qr_stacks q = {.S = &S, .TF = qr->T, .TT = qr->tree, .P = qr->rows, .W = qr->stacks,
+                         .HS = {qr->nb, qr->nb, dag_precision_size(qr->prec)},
+                         .H = qr->tiles, .KT = qr->panels, .BLOCK = qr->block};
+    return dagi_geqrf_inserted(ctx, &q);
+}
+
 /* Panel after panel on the calling thread, if that is best. What fails is memory. */
 static bool direct_factor(dag_context *ctx, dag_matrix *A, const dag_qr *qr)
 {
@@ -245,7 +259,7 @@ static bool direct_multiply(dag_context *ctx, dag_trans trans, dag_matrix *A, co
 }
 
 static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
-                           const dag_qr_options *options, dag_qr **qr)
+                           const dag_qr_options *options, bool inserted, dag_qr **qr)
 {
     dag_qr *made = NULL;
     dag_matrix *slab = A;
@@ -266,7 +280,7 @@ static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
             status = plan(ctx, A, &o, made);
         if (!empty && status == DAG_SUCCESS)
             status = make_factors(ctx, made);
-        if (status == DAG_SUCCESS && !empty && direct_factor(ctx, A, made)) {
+        if (status == DAG_SUCCESS && !empty && !inserted && direct_factor(ctx, A, made)) {
             *qr = made;
             return DAG_SUCCESS;
         }
@@ -274,7 +288,8 @@ static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
             status = dagi_la_slab(ctx, A, &slab);
         status = dagi_la_agreed(ctx, entry.name, status);
         if (status == DAG_SUCCESS && !empty)
-            status = factor(ctx, slab, made, o.lookahead - 1);
+            status = inserted ? factor_inserted(ctx, slab, made)
+                              : factor(ctx, slab, made, o.lookahead - 1);
         c.status = dagi_la_slab_end(A, slab, 1, status);
     }
     if (c.status == DAG_SUCCESS)
@@ -287,7 +302,13 @@ static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
 dag_status dag_geqrf_with(dag_context *ctx, dag_matrix *A, const dag_qr_options *options,
                           dag_qr **qr)
 {
-    return do_geqrf(ctx, (dagi_entry){"dag_geqrf_with", DAGI_ANY}, A, options, qr);
+    return do_geqrf(ctx, (dagi_entry){"dag_geqrf_with", DAGI_ANY}, A, options, false, qr);
+}
+
+dag_status dag_geqrf_inserted(dag_context *ctx, dag_matrix *A, const dag_qr_options *options,
+                              dag_qr **qr)
+{
+    return do_geqrf(ctx, (dagi_entry){"dag_geqrf_inserted", DAGI_ANY}, A, options, true, qr);
 }
 
 /* ---- Q ----------------------------------------------------------------------------------- */
@@ -392,7 +413,7 @@ static dag_status do_ungqr(dag_context *ctx, dagi_entry entry, dag_matrix *A, co
 }
 
 DAGI_ENTRIES(dag_status, geqrf, (dag_context *ctx, dag_matrix *A, dag_qr **qr),
-             do_geqrf(ctx, entry, A, NULL, qr))
+             do_geqrf(ctx, entry, A, NULL, false, qr))
 DAGI_UNITARY_ENTRIES(dag_status, ormqr, unmqr,
                      (dag_context *ctx, dag_side side, dag_trans trans, dag_matrix *A,
                       const dag_qr *qr, dag_matrix *B),

@@ -2,9 +2,12 @@
 if(DAG_HAVE_MPI)
     file(GLOB comm_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/comm/*.c"
         "${PROJECT_SOURCE_DIR}/runtime/net/*.c" "${PROJECT_SOURCE_DIR}/runtime/net/*/*.c")
+    foreach(name IN ITEMS bcast_words setting_value units) # words of files and settings
+        list(APPEND comm_sources "${PROJECT_SOURCE_DIR}/runtime/base/${name}.c")
+    endforeach()
     add_library(test_comm_alone STATIC ${comm_sources} comm/mock.c)
     target_link_libraries(test_comm_alone PUBLIC dag_headers dag_mpi Threads::Threads
-        ${CMAKE_DL_LIBS})
+        ${CMAKE_DL_LIBS} m)
 
     foreach(name IN ITEMS remote protocol flood pingpong)
         add_executable(comm_${name} comm/${name}.c)

@@ -58,6 +58,25 @@ if(DAG_HAVE_MPI)
     target_link_libraries(split_matrix PRIVATE dag_mpi)
 endif()
 
+# Routines whose tasks are inserted by a sequential program, against their graphs.
+add_executable(inserted_matrix la/inserted_matrix.c)
+target_link_libraries(inserted_matrix PRIVATE dag_la m)
+foreach(np IN ITEMS 1 2 4 6)
+    dag_add_mpi_test(inserted_matrix_np${np} NP ${np} THREADS 1 COMMAND inserted_matrix)
+    dag_add_mpi_test(inserted_matrix_full_np${np} NP ${np} THREADS 1 COMMAND inserted_matrix full
+        LABELS full TIMEOUT 1200)
+endforeach()
+dag_add_mpi_test(inserted_matrix_threads NP 2 THREADS 2 COMMAND inserted_matrix LABELS sanitize)
+# And what inserted programs send.
+add_executable(insert_counts la/insert_counts.c)
+target_link_libraries(insert_counts PRIVATE dag_la)
+foreach(np IN ITEMS 1 4 6)
+    dag_add_mpi_test(insert_counts_np${np} NP ${np} THREADS 1 COMMAND insert_counts)
+endforeach()
+dag_add_mpi_test(insert_counts_np9 NP 9 THREADS 1 COMMAND insert_counts LABELS full)
+dag_add_mpi_test(insert_counts_chaos NP 4 THREADS 2 COMMAND insert_counts ENVIRONMENT DAG_CHAOS=2)
+dag_add_mpi_test(inserted_matrix_chaos NP 4 THREADS 2 COMMAND inserted_matrix ENVIRONMENT DAG_CHAOS=3)
+
 set(hpl "${PROJECT_SOURCE_DIR}/dsl-examples/hpl")
 add_executable(hpl_matrix la/hpl_matrix.c "${hpl}/matrix.c")
 dag_add_jdf(hpl_matrix "${hpl}/hpl_fill.jdf")

@@ -352,7 +352,7 @@ void mock_start(int64_t eager, int64_t credit, uint64_t chaos, int bcast)
     mock.ctx.settings.eager_bytes = eager;
     mock.ctx.settings.credit_bytes = credit;
     mock.ctx.settings.chaos = chaos;
-    mock.ctx.settings.bcast = bcast;
+    mock.ctx.settings.bcast = (dag_bcast_tree){(uint32_t)bcast, {2, DAG_BCAST_NODE, 1}};
     mock.workers[0] = &mock.worker;
     mock.crew.tasks.workers = mock.workers;
     mock.worker.ctx = &mock.ctx;
@@ -436,14 +436,15 @@ void mock_complete(mock_pool *p, int32_t a, int32_t b, int64_t priority, dag_val
         int32_t local[MOCK_PARAMS];
     } t = {.task = {.cls = &mock_class, .pool = &p->pool, .priority = priority}, .local = {a, b}};
     dagi_fanout *f = mock.thread.runner.fanout;
+    const int32_t groups[] = {group, 1 + group / 2, 2};
     for (int i = 0; i < MOCK_DATA; i++)
         t.flow[i] = values[i];
     for (int i = 0; i < ndest; i++) {
         for (uint8_t flow = 0; flow < MOCK_FLOWS; flow++) {
-            dag_edge edge = {.source_flow = flow, .region = dest[i].region,
-                             .bcast = (uint8_t)bcast};
+            dag_edge edge = {.target = &mock_class, .source_flow = flow, .target_flow = flow, .region = dest[i].region,
+                             .bcast = (uint16_t)bcast};
             if (dest[i].mask >> flow & 1)
-                dagi_fanout_add(f, dest[i].rank, &edge, group);
+                dagi_fanout_add(f, dest[i].rank, &edge, groups);
         }
     }
     for (int i = 0; i < MOCK_DATA; i++) {

@@ -339,7 +339,7 @@ static void wave_counts(void)
     begin(512, 1 << 20, 0, 0);
     dagi_comm *c = dagi_comm_of(&mock.ctx);
     int last = mock.ctx.rank == mock.ctx.size - 1;
-    mock_pool *p = mock_pool_new(6, 1);
+    mock_pool *p = mock_pool_new(6, 2);
     mock_pool_add(p);
     dagi_pool_drop(&mock.worker, &p->pool);
     mock.idle = 1;
@@ -355,7 +355,15 @@ static void wave_counts(void)
     mock.restless = last;
     no_verdict("activity between waves");
     mock.restless = 0;
+    for (int r = 0; r < mock.ctx.size && last; r++)
+        c->out.gate[r] = 0; /* as if the others wanted no message of this pool yet */
+    if (last)
+        send_to_all(p, 100);
+    no_verdict("a message that waits to leave");
+    for (int r = 0; r < mock.ctx.size && last; r++)
+        c->out.gate[r] = UINT32_MAX;
     wait_for_quiet(p);
+    CHECK(delivered == !last, "%d deliveries before the verdict", delivered);
     CHECK(mock_pool_wait(p, 60), "pool does not end");
     mock_pool_free(p);
     mock_stop();

@@ -17,9 +17,11 @@
 #include <time.h>
 
 enum { ROWS = 5, COLUMNS = 4, MB = 3, NB = 2, MATRICES = 2 };
-enum { TILES = MATRICES * ROWS * COLUMNS, TASKS = 150 };
+enum { STORED = MATRICES * ROWS * COLUMNS, TASKS = 150 };
+enum { TILES = STORED + ROWS * COLUMNS }; /* the last ones have no memory */
 
 static dag_context *ctx;
+static dag_insert_scratch scratch; /* like the second matrix */
 static int failures, rank;
 static _Atomic int64_t ran;
 
@@ -139,19 +141,30 @@ typedef struct step {
     number salt;
 } step;
 
-/* Tiles in `gone` are not named any more. */
-static step draw_step(int tiles, const char *gone)
+/* What has become of tiles. */
+enum { THERE, UNWRITTEN, GONE };
+
+static void begin_states(char *states)
+{
+    for (int t = 0; t < TILES; t++)
+        states[t] = t < STORED ? THERE : UNWRITTEN;
+}
+
+/* Tiles that are gone are not named any more, and what nobody has written is not read. */
+static step draw_step(int tiles, char *states)
 {
     step s = {.kernel = kernels[draw(KINDS)], .salt = draw(UINT64_MAX)};
     for (int a = 0; a < s.kernel->ntiles; a++) {
         int fresh;
         do {
             s.tile[a] = (int)draw((uint64_t)tiles);
-            fresh = !gone[s.tile[a]];
+            fresh = states[s.tile[a]] <= (s.kernel->access[a] == DAG_TILE_WRITE ? UNWRITTEN : THERE);
             for (int b = 0; b < a; b++)
                 fresh &= s.tile[b] != s.tile[a];
         } while (!fresh);
     }
+    for (int a = 0; a < s.kernel->ntiles; a++)
+        states[s.tile[a]] = THERE;
     return s;
 }
 
@@ -164,21 +177,22 @@ static void run_serially(const step *s, number (*items)[MB * NB])
 }
 
 /* A tile to release now, while there are others; -1 = none. */
-static int draw_release(int tiles, char *gone)
+static int draw_release(int tiles, char *states)
 {
     int left = 0, t = (int)draw((uint64_t)tiles);
     for (int k = 0; k < tiles; k++)
-        left += !gone[k];
-    if (draw(8) != 0 || gone[t] || left <= 5)
+        left += states[k] == THERE;
+    if (draw(8) != 0 || states[t] != THERE || left <= 5)
         return -1;
-    gone[t] = 1;
+    states[t] = GONE;
     return t;
 }
 
 static dag_tile tile_at(dag_matrix *const *m, int number_of_tile)
 {
     int t = number_of_tile % (ROWS * COLUMNS);
-    return (dag_tile){&m[number_of_tile / (ROWS * COLUMNS)]->super, t % ROWS, t / ROWS};
+    dag_collection *c = number_of_tile < STORED ? &m[number_of_tile / (ROWS * COLUMNS)]->super : &scratch.super;
+    return (dag_tile){c, t % ROWS, t / ROWS};
 }
 
 static dag_status insert(dag_taskpool *pool, dag_matrix *const *m, const step *s)
@@ -225,23 +239,23 @@ static void visit(dag_matrix *const *m, number (*items)[MB * NB], int check)
 
 static dag_taskpool *begin(dag_matrix *const *m, int64_t window, const dag_insert_kernel *const *all, int n)
 {
-    dag_collection *collections[MATRICES];
+    dag_collection *collections[MATRICES + 1] = {[MATRICES] = &scratch.super};
     dag_taskpool *pool = NULL;
     for (int k = 0; k < MATRICES; k++)
         collections[k] = &m[k]->super;
     const dag_insert_desc desc = {.name = "random", .collections = collections,
-                                  .ncollections = MATRICES, .kernels = all, .nkernels = n,
+                                  .ncollections = MATRICES + 1, .kernels = all, .nkernels = n,
                                   .window = window};
     CHECK(dag_insert_begin(ctx, &desc, &pool) == DAG_SUCCESS, "%s", dag_message(ctx));
     return pool;
 }
 
 /* Now and then the program looks at a tile, and goes another way from there on. */
-static void look(dag_taskpool *pool, dag_matrix *const *m, number (*items)[MB * NB], const char *gone)
+static void look(dag_taskpool *pool, dag_matrix *const *m, number (*items)[MB * NB], const char *states)
 {
     number seen[MB * NB] = {0};
     int t = (int)draw(TILES);
-    if (gone[t] || draw(16) != 0)
+    if (states[t] != THERE || draw(16) != 0)
         return;
     dag_tile tile = tile_at(m, t);
     dag_status status = dag_insert_value(pool, &tile, seen, sizeof seen);
@@ -273,15 +287,16 @@ static void run(dag_matrix *const *m, uint64_t seed)
     dag_taskpool *pools[2];
     for (int turn = 0; turn < 2; turn++) {
         dag_taskpool *pool = pools[turn] = begin(m, window, kernels, KINDS);
-        char gone[TILES] = {0};
+        char states[TILES];
+        begin_states(states);
         for (int t = 0; t < TASKS; t++) {
-            step s = draw_step(tiles, gone);
+            step s = draw_step(tiles, states);
             if (rank == late && t % 32 == 5)
                 doze(200);
             CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
             run_serially(&s, items);
-            look(pool, m, items, gone);
-            int release = draw_release(tiles, gone);
+            look(pool, m, items, states);
+            int release = draw_release(tiles, states);
             if (release >= 0) {
                 dag_tile tile = tile_at(m, release);
                 CHECK(dag_insert_release(pool, &tile) == DAG_SUCCESS, "%s", dag_message(ctx));
@@ -322,6 +337,9 @@ static void wrong_calls(dag_matrix *const *m)
     refused(dag_insert(pool, &update, &salt, 8, t, 3), DAG_ERR_ARG, "named twice");
     t[0].i = ROWS;
     refused(dag_insert(pool, &fill, &salt, 8, t, 1), DAG_ERR_ARG, "outside");
+    dag_tile unwritten = tile_at(m, STORED);
+    refused(dag_insert(pool, &change, &salt, 8, &unwritten, 1), DAG_ERR_ARG, "nobody has written");
+    refused(dag_insert_value(pool, &unwritten, NULL, 0), DAG_ERR_ARG, "nobody has written");
     refused(dag_wait(pool), DAG_ERR_STATE, "open");
     refused(dag_fini(ctx), DAG_ERR_STATE, "open");
     refused(dag_insert_begin(ctx, &same, &other), DAG_ERR_STATE, "names a collection");
@@ -363,12 +381,13 @@ static void from_a_body(dag_matrix *const *m)
 static void freed_open(dag_matrix *const *m)
 {
     number items[TILES][MB * NB] = {{0}};
-    char none[TILES] = {0};
+    char states[TILES];
+    begin_states(states);
     state = 5;
     visit(m, items, 0);
     dag_taskpool *pool = begin(m, 7, kernels, KINDS);
     for (int t = 0; t < TASKS; t++) {
-        step s = draw_step(TILES, none);
+        step s = draw_step(TILES, states);
         CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
         run_serially(&s, items);
     }
@@ -422,10 +441,11 @@ static void failures_agree(dag_matrix *const *m)
     all[KINDS + 1] = &modify;
     for (int way = 0; way < WAYS; way++) {
         dag_taskpool *pool = begin(m, 5, all, KINDS + 2);
-        char none[TILES] = {0};
+        char states[TILES];
+        begin_states(states);
         state = 77;
         for (int t = 0; t < TASKS; t++) {
-            step s = draw_step(10, none);
+            step s = draw_step(10, states);
             if (t == 50 && way == FAILS)
                 fail(pool, m, line, sizeof line);
             if (t == TASKS - 1 && (way == DIFFERS || way == DIFFERS_UNSEEN))
@@ -466,6 +486,7 @@ int main(int argc, char **argv)
                                       .nb = NB, .p = k ? dag_size(ctx) : 0, .q = k ? 1 : 0};
         CHECK(dag_matrix_new(ctx, &desc, &m[k]) == DAG_SUCCESS, "%s", dag_message(ctx));
     }
+    dag_insert_scratch_init(&scratch, &m[1]->super, NULL, "scratch");
     for (int seed = first; seed < first + count; seed++)
         run(m, (uint64_t)seed);
     wrong_calls(m);

@@ -165,6 +165,18 @@ class Results(Case):
                     r, = self.good("dag_posv", *args, "--nrhs", 1 + k, ranks=ranks)
                     self.assertLess(r["normwise"], 1e-14 if prec in "dz" else 1e-5)
 
+    def test_inserted(self):
+        """What a sequential program inserts is checked as the graphs are."""
+        for k, driver in enumerate(("dag_potrf", "dag_geqrf", "dag_gemm")):
+            for at, prec in enumerate("sdcz"):
+                ranks = RANKS[(k + at) % len(RANKS)]
+                with self.subTest(driver=driver, prec=prec, ranks=ranks):
+                    r, = self.good(driver, "--n", 90, "--nb", 16, "--prec", prec, "--check", "--insert",
+                                   ranks=ranks)
+                    self.assertIs(r["insert"], True)
+        r, = self.good("dag_potrf", "--n", 30, "--check")
+        self.assertNotIn("insert", r)
+
     def test_every_driver(self):
         """Each program of the table in each precision; in turn on all numbers of ranks, with edges of
         the matrix that are no whole tiles, without elements, and with a tile larger than the matrix."""
@@ -259,6 +271,10 @@ class Results(Case):
                 self.assertGreater(r["ferr_s"], 0)
             self.bad(3, "--mixed solves in double precision", driver, "--mixed", "--prec", "s")
             self.bad(3, "--mixed and --refine do not go together", driver, "--mixed", "--refine")
+        for uplo in "lower", "upper": # the copy in single precision is cut as well
+            r, = self.good("dag_posv", "--n", 150, "--nb", 40, "--uplo", uplo, "--mixed", "--split", "2,8",
+                           "--check", ranks=RANKS[-1])
+            self.assertIn(r["iter"], range(1, 6))
         large = self.file("%%MatrixMarket matrix array real general\n2 2\n1e200\n1\n1\n3\n")
         r, = self.good("dag_gesv", "--matrix", large, "--mixed", "--check")
         self.assertEqual(r["iter"], -2)

@@ -77,6 +77,15 @@ NORMS = {200: "54.583395 55.384166 26.177999 1401.080699 0.498670",
          1000: "262.773468 263.865287 11.351297 2619.625251 0.499776",
          2000: "522.676122 523.014321 4.052241 1840.296356 0.499960"}
 
+# Two nodes of one worker each.
+NETWORK = """name = gigabit
+ranks = 1
+workers = 1
+between = 50us 118MB/s
+kernel = * * 16:4 32:10 64:24 96:32 128:38
+kernel = move * 32:4 128:8
+"""
+
 LISTS = {"n": 6, "nb": 8, "pmap": 9, "p": 11, "q": 12, "threshold": 13, "pfact": 15, "nbmin": 17, "ndiv": 19,
          "rfact": 21, "bcast": 23, "depth": 25, "swap": 26, "l1": 28, "u": 29, "equil": 30}
 SCALARS = ("pmap", "threshold", "swap", "l1", "u", "equil")
@@ -239,12 +248,45 @@ class Hpl(HplCase):
             self.bad(3, "--plan says what to run", "dag_hpl", *args)
         self.bad(3, "--memory takes a part of the memory", "dag_hpl", "--memory", 2)
 
+    def consistent(self, sent):
+        """Phases may be under way at once; what is not exposed is hidden."""
+        self.assertEqual(list(sent), ["panel", "rows", "back", "all"])
+        for phase in sent.values():
+            self.assertAlmostEqual(phase["seconds"], phase["hidden"] + phase["exposed"], delta=1e-7)
+            self.assertTrue(phase["hidden"] >= 0 and phase["exposed"] >= 0, sent)
+        parts = [sent[key]["seconds"] for key in ("panel", "rows", "back")]
+        self.assertTrue(max(parts) <= sent["all"]["seconds"] + 1e-7 <= sum(parts) + 2e-7, sent)
+
+    def test_hidden(self):
+        """Two nodes at 1 Gbit/s, simulated: what the wire takes, and that look-ahead hides it."""
+        machine = self.file(NETWORK, "machine")
+        runs = {}
+        for depth in 0, 1, 1:
+            results = os.path.join(self.dir.name, "results")
+            status, out, err = run("dag_sim", "-np", 2, "--machine", machine, os.path.join(BIN, "dag_hpl"), "--n", 4000,
+                                   "--nb", 128, "--grid", "1x2", "--depth", depth, "--threshold", -1, "--detail",
+                                   "--json", results)
+            self.assertEqual(status, 0, err)
+            self.assertEqual(out.count("\nCommunication, "), 4)
+            with open(results) as lines:
+                result = json.loads(lines.read())
+            sent = result["communication"]
+            self.consistent(sent)
+            self.assertEqual(sent["rows"]["seconds"], 0)  # there is one process row
+            self.assertEqual(sent, runs.setdefault(depth, result)["communication"])
+            self.assertGreater(sent["panel"]["seconds"], 4 * 4000 ** 2 / 118e6)  # each rank sends half of L
+        hidden = [runs[depth]["communication"]["panel"]["hidden"] / runs[depth]["communication"]["panel"]["seconds"]
+                  for depth in (0, 1)]
+        self.assertGreater(runs[1]["gflops"], 1.28 * runs[0]["gflops"])
+        self.assertLess(hidden[0] + 0.05, hidden[1])
+
     @unittest.skipIf(RANKS[-1] < 4, "needs four ranks")
     def test_ranks(self):
         """Each rank is measured; they stand in the grid as PMAP says."""
         for pmap, wanted in ("row", [0, 1, 2, 3]), ("column", [0, 2, 1, 3]):
+            results = os.path.join(self.dir.name, "results")
             status, out, err = run("dag_hpl", "--n", 200, "--nb", 32, "--grid", "2x2", "--pmap", pmap, "--detail",
-                                   "--screen", ranks=4)
+                                   "--screen", "--report", "--json", results, ranks=4)
             self.assertEqual(status, 0, err)
             places = re.findall(r"^dag_hpl: \((\d),(\d)\) is rank (\d) of the job on \S+: update", err, re.MULTILINE)
             self.assertEqual(places, [(str(i // 2), str(i % 2), str(r)) for i, r in enumerate(wanted)])
@@ -252,6 +294,13 @@ class Hpl(HplCase):
                                r"link to rank (\d) \S+ GB/s, \S+ us", err, re.MULTILINE)
             self.assertEqual(found, [(str(r), str((r + 1) % 4)) for r in range(4)])
             self.assertEqual(out.count("Max aggregated wall time"), 5)
+            self.assertEqual(out.count("\nCommunication, "), 4)
+            with open(results) as lines:
+                sent = json.loads(lines.read())["communication"]
+            self.consistent(sent)
+            self.assertTrue(sent["panel"]["seconds"] > 0 and sent["rows"]["seconds"] > 0, sent)
+            told = re.findall(r"^dag:   rank \d: communication for (\S+) s", err, re.MULTILINE)[-4:]
+            self.assertLessEqual(4 * sent["all"]["seconds"], 1.001 * sum(map(float, told)), sent)
 
     @unittest.skipIf(RANKS[-1] < 6, "needs six ranks")
     def test_cases(self):

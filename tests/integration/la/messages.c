@@ -1,6 +1,6 @@
 /*
- * What ranks send each other for an agreement and for a solve with one right-hand side, counted where MPI is
- * called; and that the solve is exact where all its sums are.
+ * What ranks send each other for an agreement, a few sums, a solve with one right-hand side and a condition
+ * number, counted where MPI is called; and that the solve is exact where all its sums are.
  *
  * With the settings link_latency and link_rate of a slow network the solve goes by groups of tiles, and its
  * messages are bounded by their number.
@@ -106,6 +106,11 @@ int main(void)
     expect(dag_barrier(ctx) == DAG_SUCCESS && dag_agree(ctx, DAG_SUCCESS, NULL) == DAG_SUCCESS, "agree", 0);
     double agreement = count(ctx) - empty;
     expect(agreement == 2 * (size - 1), "messages of an agreement", agreement);
+    double sums[4] = {dag_rank(ctx), 1, 2, 3};
+    expect(dag_barrier(ctx) == DAG_SUCCESS && dag_allreduce(ctx, DAG_SUM, sums, 4) == DAG_SUCCESS, "sums", 0);
+    double added = count(ctx) - empty;
+    expect(sums[0] == size * (size - 1) / 2 && sums[3] == 3 * size, "a wrong sum", sums[0]);
+    expect(added == 2 * (size - 1), "messages of a few sums", added);
     dag_matrix *A = matrix(ctx, N, 2, size / 2), *B = matrix(ctx, 1, 2, size / 2);
     int64_t ipiv[N];
     for (int64_t i = 0; i < N; i++)
@@ -118,9 +123,17 @@ int main(void)
     /* per group: of each other rank its tiles, in two messages, and a sum per sweep; to each other rank the
      * solution of each sweep; and per tile row one to rank 0 and one back */
     double most = groups * 6 * (size - 1) + 2 * N / NB + 2 * groups + 8 * (size - 1);
-    if (dag_rank(ctx) == 0)
-        printf("agreement %g, solve %g messages, at most %g\n", agreement, solve, most);
     expect(solve <= most, "messages of a solve", solve);
+    double rcond = 0;
+    (void)count(ctx);
+    status = dag_gecon(ctx, DAG_NORM_ONE, A, ipiv, 1, &rcond);
+    double condition = count(ctx);
+    expect(status == DAG_SUCCESS && rcond > 0, dag_message(ctx), rcond);
+    /* two passes over the factors; what stands between them costs agreements, not taskpools */
+    expect(condition <= 2 * solve + 10 * agreement, "messages of a condition number", condition);
+    if (dag_rank(ctx) == 0)
+        printf("agreement %g, sums %g, solve %g messages, at most %g; condition %g\n", agreement, added,
+               solve, most, condition);
     dag_matrix_free(A);
     dag_matrix_free(B);
     expect(dag_fini(ctx) == DAG_SUCCESS, "fini", 0);

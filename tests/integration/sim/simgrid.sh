@@ -15,3 +15,20 @@ for shape in scatter auto; do
         fi
     done
 done
+
+# 1,024 ranks start, factor a matrix of 32 x 32 tiles, and take a megabyte each at most.
+measured='import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, text=True)
+memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(done.stdout.rpartition(",")[0])
+print(f"{memory // 1024} MiB", file=sys.stderr)
+sys.exit(done.returncode or memory > 1024 * 1024)'
+many=(cholesky 4096 128)
+machine=$work.machine
+printf 'name = many\nnetwork = flat\nbetween = 1.5us 12.5GB/s\nkernel = * * 128:40\n' >"$machine"
+played=$(DAG_SIMULATE=1024 DAG_MACHINE=$machine "$program" "${many[@]}")
+other=$(python3 -c "$measured" "$source/tools/simulate" -np 1024 --machine "$machine" "$work/bin/sim_counts" "${many[@]}")
+if [ "$other" != "${played%,*}" ]; then
+    printf '1024 ranks, dag_sim:\n%s\nSimGrid:\n%s\n' "$played" "$other"
+    exit 1
+fi

@@ -6,11 +6,12 @@ import shutil
 from pathlib import Path
 
 from harness.figures import Contestant, Figure, Point
+from la.far import Far
 
 # Names, arguments and titles of the rows of our routines.
 TABLE = re.findall(r'^ROUTINE\((\w+), \w+, \w+, "(.*?)",\s+"(.*?)\."',
                    (Path(__file__).parents[3] / "dsl-examples/routines.def").read_text(), re.M)
-TARGETS = [*(f"dag_{name}" for name, *_ in TABLE), "bench_bound"]
+TARGETS = [*(f"dag_{name}" for name, *_ in TABLE), "bench_bound", "dag_sim"]
 
 BLAS = ["-lopenblas"]
 LAPACK = ["-llapacke", *BLAS]
@@ -481,5 +482,6 @@ def figures(env):
         better="higher", plot="lines", xlabel="order", logx=True, logy=False)
     others = ((library, why_library), (scalapack, why_scalapack), (starpu, why_starpu))
     env.core = blas_core(env)
-    return [cholesky, Start(env).figure(), *[figure(env, *what, others) for what in OTHERS + MORE], tall_qr(env, others),
-            *systems(env, Linpack(env, shutil.which("hpcc")))]
+    return [cholesky, Start(env).figure(), Far(env).figure(),
+            *[figure(env, *what, others) for what in OTHERS + MORE],
+            tall_qr(env, others), *systems(env, Linpack(env, shutil.which("hpcc")))]

@@ -1,5 +1,5 @@
 /* What a task costs in our runtime. Run with --help. */
-#include "driver.h"
+#include "context.h"
 #include "work.h"
 
 #include "bench_alltoall.h"
@@ -11,27 +11,10 @@
 #include "bench_tree.h"
 #include "bench_wavefront.h"
 
-#include <stdio.h>
-#include <string.h>
-
-static dag_context *ctx;
 static dag_vector *vector;
 static dag_taskpool *pool;
 static bench_graph graph;
 static dag_shape number = {sizeof(uint64_t), 1, 1};
-
-static void start(int threads)
-{
-    char text[16], why[256] = "";
-    snprintf(text, sizeof text, "%d", threads);
-    dag_config *config = dag_config_new();
-    if (!config || dag_config_set(config, "threads", text, why, sizeof why) != DAG_SUCCESS ||
-        dag_init(&ctx, config, why, sizeof why) != DAG_SUCCESS)
-        bench_fail("start", why);
-    dag_config_free(config);
-    if (dag_size(ctx) != 1)
-        bench_fail("start", "runs on one rank");
-}
 
 static dag_taskpool *make(const bench_graph *g)
 {
@@ -95,11 +78,6 @@ static uint64_t finish(void)
         sum += *(const uint64_t *)dag_vector_at(vector, i);
     dag_vector_free(vector);
     return sum;
-}
-
-static void stop(void)
-{
-    dag_fini(ctx);
 }
 
 int main(int argc, char **argv)

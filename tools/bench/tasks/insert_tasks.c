@@ -1,30 +1,13 @@
 /* What a task costs that a sequential program inserts, see include/dag/insert.h. Run with --help. */
-#include "driver.h"
+#include "context.h"
 #include "work.h"
 
-#include <dag/config.h>
 #include <dag/insert.h>
 #include <dag/vector.h>
 
-#include <stdio.h>
-
-static dag_context *ctx;
 static dag_vector *vector;
 static bench_graph graph;
 static dag_status status;
-
-static void start(int threads)
-{
-    char text[16], why[256] = "";
-    snprintf(text, sizeof text, "%d", threads);
-    dag_config *config = dag_config_new();
-    if (!config || dag_config_set(config, "threads", text, why, sizeof why) != DAG_SUCCESS ||
-        dag_init(&ctx, config, why, sizeof why) != DAG_SUCCESS)
-        bench_fail("start", why);
-    dag_config_free(config);
-    if (dag_size(ctx) != 1)
-        bench_fail("start", "runs on one rank");
-}
 
 static bool is_layered(const bench_graph *g)
 {
@@ -192,11 +175,6 @@ static uint64_t finish(void)
         sum += *(const uint64_t *)dag_vector_at(vector, place(graph.n - 1, x));
     dag_vector_free(vector);
     return sum;
-}
-
-static void stop(void)
-{
-    dag_fini(ctx);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,17 @@
+/* A product that was asked for. */
+#ifndef BLAS3_GEMM_IMPL_H
+#define BLAS3_GEMM_IMPL_H
+
+#include "op.h"
+
+struct gemm {
+    dag_context *ctx;
+    dag_trans transa, transb;
+    dag_dcomplex alpha, beta;
+    dag_matrix *A, *B, *C;
+};
+
+/* inserted.c: arguments are good on all ranks, and there are kt >= 1 steps. */
+dag_status dagi_gemm_inserted(const struct gemm *g, int64_t kt);
+
+#endif

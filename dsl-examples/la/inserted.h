@@ -1,0 +1,43 @@
+/* Inside of the library of algorithms: sequential programs that insert their tasks. */
+#ifndef LA_INSERTED_H
+#define LA_INSERTED_H
+
+#include "la/check.h"
+
+#include <dag/insert.h>
+
+/* What the arguments of a task begin with. */
+typedef struct dagi_step {
+    int64_t priority;
+} dagi_step;
+
+/* dag_insert_kernel.priority of all kernels. */
+int64_t dagi_step_priority(const void *args);
+
+/* A kernel whose arguments begin so, and whose body is that function. */
+#define DAGI_STEP_KERNEL(NAME, BODY, MAIN, ...)                                                    \
+    {                                                                                              \
+        .name = NAME, .ntiles = sizeof((dag_tile_access[]){__VA_ARGS__}) / sizeof(dag_tile_access), \
+        .access = {__VA_ARGS__}, .main = MAIN, .body = BODY, .priority = dagi_step_priority        \
+    }
+
+/* A program under way. What fails is kept, and the calls behind it do nothing but end it. */
+typedef struct dagi_inserting {
+    dag_taskpool *pool; /* NULL = it could not be begun */
+    dag_status status;
+} dagi_inserting;
+
+/* `name` and the kernels, which lie one behind the other, last for ever. */
+dagi_inserting dagi_inserting_begin(dag_context *ctx, const char *name,
+                                    const dag_insert_kernel *kernels, int nkernels,
+                                    dag_collection *const *collections, int ncollections);
+void dagi_inserting_task(dagi_inserting *p, const dag_insert_kernel *kernel, const void *args,
+                         size_t size, const dag_tile *tiles, int n, const char *file, int line);
+#define DAGI_INSERT(p, kernel, args, ...)                                                          \
+    dagi_inserting_task(p, kernel, &(args), sizeof(args), (const dag_tile[]){__VA_ARGS__},         \
+                        sizeof((const dag_tile[]){__VA_ARGS__}) / sizeof(dag_tile), __FILE__, __LINE__)
+void dagi_inserting_release(dagi_inserting *p, dag_collection *c, int64_t i, int64_t j);
+/* Runs it to the end; `info` may be NULL. */
+dag_status dagi_inserting_end(dagi_inserting *p, int64_t *info);
+
+#endif
