@@ -19,8 +19,10 @@ static dag_status run(dag_context *ctx, const options *o, report *r)
 {
     dag_matrix *A = NULL;
     dag_status status = driver_rectangular(ctx, o, &A);
-    if (status != DAG_SUCCESS)
+    if (status != DAG_SUCCESS) {
+        dag_matrix_free(A);
         return status;
+    }
     double n = (double)A->n, start = driver_time(ctx);
     status = driver_collective(ctx, dag_@name@(ctx, A));
     r->seconds = driver_time(ctx) - start;
