@@ -35,6 +35,8 @@ enum { MICRO_LEAF = 8 };
         /* B := op(A)^-1 B (left) or B op(A)^-1 of order MICRO_MAX or less; B is m by n. */        \
         void (*trsm)(bool left, bool lower, bool trans, bool unit, int m, int n, const elem *A,    \
                      int lda, elem *B, int ldb);                                                   \
+        /* x := op(A)^-1 x of order MICRO_MAX or less. */                                          \
+        void (*trsv)(bool lower, bool trans, bool unit, int m, const elem *A, int lda, elem *x);   \
         /* Cholesky factor in place; LAPACK's info. */                                             \
         int (*potrf)(bool lower, int n, elem *A, int lda);                                         \
         /* One pass over the columns x of X, m by MICRO_LEAF. For j >= 0 column j becomes           \

@@ -1,5 +1,8 @@
 #include "cpu/cpu.h"
 
+/* Order up to which a vector is solved for in registers. */
+#define TRSV_MAX MICRO_MAX
+
 /* Order of a triangle that is left to the BLAS library. */
 #ifndef TRSM_LEAF
 #define TRSM_LEAF 16

@@ -70,6 +70,12 @@ void FN(trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int 
             elem_t *b = &B[AT(0, j, ldb)];
             if (alpha != 1)
                 CBLAS(scal)(m, SCALAR(alpha), b, 1);
+#if !DAG_COMPLEX
+            if (m <= TRSV_MAX && MICRO_NOW != NULL) {
+                MICRO_NOW->trsv(uplo == DAG_LOWER, trans != DAG_NO_TRANS, diag == DAG_UNIT, m, A, lda, b);
+                continue;
+            }
+#endif
             CBLAS(trsv)(CblasColMajor, (CBLAS_UPLO)uplo, (CBLAS_TRANSPOSE)trans, (CBLAS_DIAG)diag, m, A,
                         lda, b, 1);
         }

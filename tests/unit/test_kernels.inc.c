@@ -325,30 +325,32 @@ static void LOCAL(trmm)(void)
 }
 
 /* Pre-condition: op(A) has small elements off the diagonal. Then op(A) X is near alpha B. */
+static void LOCAL(trsm_case)(int m, int n, int which, int turn)
+{
+    LOCAL(triangular) t = LOCAL(triangular_case)(m, n, which, turn);
+    bool left = t.side == DAG_LEFT;
+    ref_matrix b0 = LOCAL(to_ref)(&t.b), alpha_b = ref_add(ref_new(m, n), t.alpha, b0);
+    FN(trsm)(t.side, t.uplo, t.trans, t.diag, m, n, t.alpha, t.a.a, t.a.ld, t.b.a, t.b.ld);
+    LOCAL(check_untouched)(&t.b, DAG_REGION_FULL, "trsm");
+    ref_matrix x = LOCAL(to_ref)(&t.b), abs_x = ref_abs(x), abs_a = ref_abs(t.op_a);
+    ref_matrix ax = ref_mul(1, left ? t.op_a : x, left ? x : t.op_a);
+    ref_matrix bound = ref_add(ref_mul(1, left ? abs_a : abs_x, left ? abs_x : abs_a), 1,
+                               ref_abs(alpha_b));
+    for (size_t k = 0; k < (size_t)m * (size_t)n; k++) {
+        double error = __builtin_cabs(ax.v[k] - alpha_b.v[k]);
+        if (!(error <= (4 * (left ? m : n) + 16) * (double)DAG_EPS * __builtin_creal(bound.v[k])))
+            ck_abort_msg("trsm %d: %d by %d: element %zu misses by %g", which, m, n, k, error);
+    }
+    ref_free_all();
+}
+
 static void LOCAL(trsm)(void)
 {
     int turn = 0;
     for (int im = 0; im < SIZE_COUNT; im++)
         for (int which = 0; which < LOCAL(TRIANGULAR_CASES); which++, turn++) {
-            int m = sizes[im], n = sizes[(im * 7 + which) % SIZE_COUNT];
-            LOCAL(triangular) t = LOCAL(triangular_case)(m, n, which, turn);
-            bool left = t.side == DAG_LEFT;
-            ref_matrix b0 = LOCAL(to_ref)(&t.b), alpha_b = ref_add(ref_new(m, n), t.alpha, b0);
-            FN(trsm)(t.side, t.uplo, t.trans, t.diag, m, n, t.alpha, t.a.a, t.a.ld, t.b.a,
-                     t.b.ld);
-            LOCAL(check_untouched)(&t.b, DAG_REGION_FULL, "trsm");
-            ref_matrix x = LOCAL(to_ref)(&t.b), abs_x = ref_abs(x), abs_a = ref_abs(t.op_a);
-            ref_matrix ax = ref_mul(1, left ? t.op_a : x, left ? x : t.op_a);
-            ref_matrix bound = ref_add(ref_mul(1, left ? abs_a : abs_x, left ? abs_x : abs_a), 1,
-                                       ref_abs(alpha_b));
-            for (size_t k = 0; k < (size_t)m * (size_t)n; k++) {
-                double error = __builtin_cabs(ax.v[k] - alpha_b.v[k]);
-                if (!(error <= (4 * (left ? m : n) + 16) * (double)DAG_EPS *
-                               __builtin_creal(bound.v[k])))
-                    ck_abort_msg("trsm %d: %d by %d: element %zu misses by %g", which, m, n, k,
-                                 error);
-            }
-            ref_free_all();
+            LOCAL(trsm_case)(sizes[im], sizes[(im * 7 + which) % SIZE_COUNT], which, turn);
+            LOCAL(trsm_case)(sizes[im], 1 + turn % 2, which, turn + which / 2); /* few columns go another way */
         }
 }
 
