@@ -67,31 +67,30 @@ static long set_one_thread(const blas_library *library, dag_kernel_fn set, dag_k
 }
 
 /*
- * OpenBLAS chooses its kernels by processor model when it is loaded, and takes those of an old
- * processor if it does not know a new one, at a fraction of the speed.
+ * OpenBLAS chooses its kernels by processor model when it is loaded. If it does not know a new one it
+ * takes those of an old one, at a fraction of the speed, or without the widest vectors.
  */
 static void check_openblas_core(void)
 {
 #if defined(__x86_64__)
-    static const char *const without_avx2[] = {"Prescott", "Core2", "Penryn", "Dunnington",
-                                               "Nehalem", "Sandybridge", "Generic"};
+    static const struct {
+        const char *core;
+        bool avx2;
+    } narrow[] = {{"Prescott", false},    {"Core2", false},   {"Penryn", false}, {"Dunnington", false},
+                  {"Nehalem", false},     {"Sandybridge", false}, {"Generic", false}, {"Haswell", true},
+                  {"Zen", true}};
     dag_kernel_fn get = find_function("openblas_get_corename");
-    if (get == NULL)
-        return;
-    const char *core = ((const char *(*)(void))get)();
-    const char *better = __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") ?
-        "SKYLAKEX" : __builtin_cpu_supports("avx2") ? "HASWELL" : NULL;
-    if (core == NULL || better == NULL)
-        return;
-    for (size_t i = 0; i < sizeof without_avx2 / sizeof without_avx2[0]; i++)
-        if (strcmp(core, without_avx2[i]) == 0)
-            better_core = better;
-    if (better_core == NULL)
-        return;
-    snprintf(advice_text, sizeof advice_text,
-             "OpenBLAS does not know this processor and uses its kernels for '%s', which are "
-             "several times slower than possible; set OPENBLAS_CORETYPE=%s in the environment of "
-             "every rank, or install a newer OpenBLAS", core, better);
+    const char *core = get != NULL ? ((const char *(*)(void))get)() : NULL;
+    bool widest = __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    for (size_t i = 0; core != NULL && i < sizeof narrow / sizeof narrow[0]; i++)
+        if (strcmp(core, narrow[i].core) == 0 && (widest || (!narrow[i].avx2 && __builtin_cpu_supports("avx2")))) {
+            better_core = widest ? "SKYLAKEX" : "HASWELL";
+            snprintf(advice_text, sizeof advice_text,
+                     "OpenBLAS does not know this processor and uses its kernels for '%s', which are %s; set "
+                     "OPENBLAS_CORETYPE=%s in the environment of every rank, or install a newer OpenBLAS",
+                     core, narrow[i].avx2 ? "up to half as fast as possible, since they do without AVX-512"
+                                          : "several times slower than possible", better_core);
+        }
 #endif
 }
 

@@ -95,8 +95,8 @@ void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t al
     if (m == 0 || n == 0)
         return;
 #if !DAG_COMPLEX
-    /* One long dimension may be that of a panel. Where all three are long, packing pays. */
-    const bool large = m > LARGE && n > LARGE && k > LARGE;
+    /* One long dimension may be that of a panel. */
+    const bool large = m > LARGE && n > LARGE && k > LARGE && packing_pays();
     if (!large && n <= MICRO_MAX && (m <= MICRO_MAX || k <= MICRO_MAX) && MICRO_NOW != NULL) {
         if (beta != 1)
             LOCAL(scale)(m, n, beta, C, ldc);

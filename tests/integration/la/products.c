@@ -120,7 +120,8 @@ static int bytes_differ(dag_context *ctx, const test_case *t, dag_matrix *a, dag
     }
     if (dag_allreduce(ctx, DAG_SUM, &sum, 1) != DAG_SUCCESS)
         return 1;
-    if (fabs(sum - foretold) <= 0.05 * foretold)
+    /* What a message carries is padded to whole words, which shows where tiles have a few bytes. */
+    if (fabs(sum - foretold) <= 0.05 * foretold + 8.0 * dag_size(ctx))
         return 0;
     if (dag_rank(ctx) == 0)
         fprintf(stderr, "products: %.0f bytes, %.0f were foretold\n", sum, foretold);
