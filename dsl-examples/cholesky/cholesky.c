@@ -150,8 +150,7 @@ static bool direct_potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t
 static bool direct_potrs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
 {
     dagi_array a[2];
-    double n = (double)A->n;
-    if (!dagi_direct(ctx, n * n * (double)B->n, (dag_matrix *[]){A, B, NULL}, a))
+    if (!dagi_direct(ctx, dagi_direct_solves(2, A, B), (dag_matrix *[]){A, B, NULL}, a))
         return false;
     dagi_direct_potrs(A->prec, uplo, &a[0], &a[1]);
     return true;
@@ -161,9 +160,8 @@ static bool direct_posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matr
 {
     dagi_array a[2];
     dag_split_desc cut;
-    double n = (double)A->n;
-    if (is_split(ctx, uplo, &cut) ||
-        !dagi_direct(ctx, cube(A->n) / 6 + n * n * (double)B->n, (dag_matrix *[]){A, B, NULL}, a))
+    double work = cube(A->n) / 6 + dagi_direct_solves(2, A, B);
+    if (is_split(ctx, uplo, &cut) || !dagi_direct(ctx, work, (dag_matrix *[]){A, B, NULL}, a))
         return false;
     *info = dagi_direct_of[A->prec].potrf(uplo, &a[0]);
     if (*info == 0)

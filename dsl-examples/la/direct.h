@@ -19,6 +19,9 @@ typedef struct dagi_array {
  * as `A` up to NULL, on this rank, which is the only one. Arguments have been checked. */
 bool dagi_direct(dag_context *ctx, double work, dag_matrix *const *A, dagi_array *array);
 
+/* The work of so many solves of B with triangles of A's order. */
+double dagi_direct_solves(int triangles, const dag_matrix *A, const dag_matrix *B);
+
 /* The routines of one element type. Pivots are LAPACK's, which count from 1; info, too. */
 typedef struct dagi_direct_table {
     int (*potrf)(dag_uplo uplo, const dagi_array *A);

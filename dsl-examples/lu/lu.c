@@ -265,7 +265,7 @@ static bool direct_solve(dag_context *ctx, dag_trans trans, dag_matrix *A, int64
                          const int64_t *ipiv, dag_matrix *B, int64_t *info)
 {
     dagi_array a[2];
-    double n = (double)A->n, work = (factor != NULL ? lu_work_of(A) : 0) + n * n * (double)B->n;
+    double work = (factor != NULL ? lu_work_of(A) : 0) + dagi_direct_solves(2, A, B);
     if (!dagi_direct(ctx, work, (dag_matrix *[]){A, B, NULL}, a))
         return false;
     if (factor != NULL)
