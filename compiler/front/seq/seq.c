@@ -58,6 +58,7 @@ ast_file *seq_parse(src_set *sources, uint32_t file, diag *d, const seq_options 
     seq_file f = {.sources = sources,
                   .file = file,
                   .kernels_file = options->kernels,
+                  .checked = options->checked != NULL,
                   .d = d,
                   .arena = arena_new(),
                   .names = names_new()};
@@ -75,6 +76,8 @@ ast_file *seq_parse(src_set *sources, uint32_t file, diag *d, const seq_options 
         sema_free(sema);
         ast_free(first);
         result = made ? parse_file(sources, made, d) : NULL;
+        if (options->checked)
+            seq_put_serial(&f, options->checked);
     }
     names_free(f.names);
     arena_free(f.arena);

@@ -24,7 +24,10 @@ static void put_code(seq_writer *w, size_t from, size_t to)
 static void put_globals(seq_writer *w)
 {
     const seq_file *f = w->f;
-    seq_put(w, "%%precision %s\n", f->precisions ? f->precisions : "d");
+    if (f->checked)
+        seq_put(w, "%%precision %c\n", seq_checked_precision(f));
+    else
+        seq_put(w, "%%precision %s\n", f->precisions ? f->precisions : "d");
     for (size_t i = 0; i < f->n_assumes; i++) {
         seq_put(w, "%%assume ");
         seq_put_source(w, f->assumes[i]);
