@@ -55,6 +55,7 @@ typedef struct seq_param {
     bool shape;        /* rows, columns or leading dimension of a tile, which the graph knows */
     seq_access access; /* of a tile */
     unsigned region;   /* of a tile: the bits of dag_region that it reads or changes */
+    bool waits;        /* of a tile: for those that read the value that it overwrites */
     src_range type;    /* of a scalar */
 } seq_param;
 

@@ -4,9 +4,9 @@
     numbers.py DAGCC EXAMPLES
 
 For each nest that stands for a graph of the library: at most 1.2 times the guards of that graph, no line of
-more than 100 columns, what -Wrename lists is listed of the graph written by hand, too, but for tasks that are known, 100 MiB of
-memory. Together the nests have at most half the lines. Prints a table, with processor time, whose
-goal, 0.5 s for each, a busy machine may miss.
+more than 100 columns, at most as many copies as -Wrename lists there, 100 MiB of memory. Together the nests
+have at most half the lines. Prints a table, with processor time, whose goal, 0.5 s for each, a busy machine
+may miss.
 """
 import os
 import re
@@ -18,8 +18,6 @@ PAIRS = ["cholesky/potrf_L", "cholesky/potrf_U", "cholesky/lauum", "lu/getrf_nop
          *("blas3/" + name for name in ("gemm_C", "trsm_L", "trsm_R", "trtri", "trmm_L", "trmm_R", "syrk",
                                         "syr2k", "symm_L", "symm_R"))]
 GUARDS, COLUMNS, MEBIBYTES = 1.2, 100, 100
-# Control edges written by hand let tasks wait that overwrite what others read; a nest has no word for it.
-COPIES = {"trmm_L": 1, "trmm_R": 1}
 
 
 def run(dagcc, *arguments):
@@ -75,8 +73,8 @@ def main():
             wrong.append(f"{name}: a line of {columns} columns")
         if mebibytes > MEBIBYTES:
             wrong.append(f"{name}: {mebibytes:.0f} MiB")
-        if renames(said) != renames(known) + COPIES.get(name, 0):
-            wrong.append(f"{name}: -Wrename lists what the file written by hand does not, or no longer less\n{said}")
+        if renames(said) > renames(known):
+            wrong.append(f"{name}: -Wrename lists what the file written by hand does not have\n{said}")
     print(f"{'together':14}{'':12}{total[0]:7}{total[1]:5}")
     if 2 * total[0] > total[1]:
         wrong.append(f"{total[0]} lines, {total[1]} by hand")
