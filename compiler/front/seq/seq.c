@@ -64,7 +64,7 @@ ast_file *seq_parse(src_set *sources, uint32_t file, diag *d, const seq_options 
                   .names = names_new()};
     /* One question here is about the whole nest; an edge of it is cheaper. */
     verify_options vo = {.max_operations = options->max_operations ? options->max_operations
-                                                                   : 16 * VERIFY_MAX_OPERATIONS};
+                                                                   : 64 * VERIFY_MAX_OPERATIONS};
     ast_file *result = NULL;
     sema_info *sema = NULL;
     bool good = !options->tile || seq_read_tile_form(&f, options->tile);
