@@ -47,7 +47,7 @@ typedef struct driver_options {
     const char *output;         /* -o, or NULL */
     const char *explain;
     const char *values;         /* "N=5,P=2", for the actions that look at one graph; of
-                                   --serial-check: or NULL */
+                                   --serial-check: maybe empty */
     text *checked;              /* of --serial-check: the serial program; else NULL */
     bool in_place;              /* --format -i */
     bool verbose;

@@ -5,9 +5,10 @@
 #include "diag/temp.h"
 #include "tree/unparse.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- values that were given ------------------------------------------------------------------ */
 
@@ -61,6 +62,28 @@ static bool is_integer(const char *value)
     return end > value && *end == '\0' && n > -1000000 && n < 1000000;
 }
 
+/* What is wrong with one value, in the arena; NULL: nothing. */
+static const char *wrong_value(const driver_options *o, const sema_info *sema, const char *name)
+{
+    const char *value = value_of(o, name), *arrow = strstr(name, "->");
+    bool number = is_integer(value);
+    for (size_t i = 0; i < sema->n_globals; i++)
+        if (sema->globals[i]->kind == SEMA_INT && strcmp(sema->globals[i]->name, name) == 0 &&
+            !number)
+            return arena_printf(o->arena, "--serial-check: %s takes an integer, not '%s'", name,
+                                value);
+    if (!arrow)
+        return NULL;
+    if (!number || atol(value) < 1 || atol(value) > 1000)
+        return arena_printf(o->arena, "--serial-check: %s takes a number from 1 to 1000, not '%s'",
+                            name, value);
+    bool elements = strcmp(arrow, "->m") == 0 || strcmp(arrow, "->n") == 0;
+    const char *tiles = arena_printf(o->arena, "%st", name);
+    if (elements && value_of(o, tiles))
+        return arena_printf(o->arena, "--serial-check takes %s or %s, not both", name, tiles);
+    return NULL;
+}
+
 /* What is wrong with the values, in the arena; NULL: nothing. */
 static const char *wrong_values(const driver_options *o, const sema_info *sema)
 {
@@ -74,10 +97,9 @@ static const char *wrong_values(const driver_options *o, const sema_info *sema)
             return arena_printf(o->arena, "--serial-check: no parameter of the nest is called "
                                 "'%s'%s%s%s", name, guess.best ? "; did you mean '" : "",
                                 guess.best ? guess.best : "", guess.best ? "'?" : "");
-        const char *value = value_of(o, name);
-        if (strstr(name, "->") && (!is_integer(value) || atol(value) < 1 || atol(value) > 1000))
-            return arena_printf(o->arena, "--serial-check: %s takes a number from 1 to 1000, not "
-                                "'%s'", name, value);
+        const char *wrong = wrong_value(o, sema, name);
+        if (wrong)
+            return wrong;
         at += n + (at[n] == ',');
     }
     return NULL;
@@ -277,6 +299,11 @@ int check_run(const driver_options *o, const unit *u, const char *temp_dir)
     const char *report = temp_path(o->arena, temp_dir, "serial_check.txt");
     if (link_check(o, u, temp_dir, program) != 0)
         return 1;
+    if (access(program, X_OK) != 0) {
+        driver_complain("cannot run %s: %s; TMPDIR names another place for it", program,
+                        strerror(errno));
+        return 1;
+    }
     words command = {0};
     text found = {0};
     words_add(&command, program);

@@ -6,7 +6,7 @@
 #include "frontend.h"
 #include "plan/plan.h"
 
-/* Makes a program of the nest in o->checked: what the program knows of the parameters of the graph. */
+/* Makes a program of the nest in o->checked: adds what is known of the parameters of the graph. */
 void check_prepare(const driver_options *o, const frontend *f, const plan *p, unit *u);
 /* Compiles the graph and that program, and runs it. The exit status: 0 nest and graph agree, 1 they
  * do not, 2 there is no input for them. */

@@ -154,10 +154,10 @@ static bool dag_check_same_memory(dag_matrix *nest, dag_matrix *graph, const cha
     for (int64_t j = 0; j < nest->n; j++)
         for (int64_t i = 0; i < nest->m; i++) {
             int64_t ld = 0, at = i % nest->mb, col = j % nest->nb;
-            const elem_t *a =
-                (const elem_t *)dag_matrix_at(nest, i / nest->mb, j / nest->nb, &ld) + at + col * ld;
-            const elem_t *b = (const elem_t *)dag_matrix_at(graph, i / nest->mb, j / nest->nb, &ld) +
-                              at + col * ld;
+            const elem_t *a = (const elem_t *)dag_matrix_at(nest, i / nest->mb, j / nest->nb, &ld);
+            const elem_t *b = (const elem_t *)dag_matrix_at(graph, i / nest->mb, j / nest->nb, &ld);
+            a += at + col * ld;
+            b += at + col * ld;
             if (memcmp(a, b, sizeof(elem_t)) == 0)
                 continue;
             FILE *out = dag_check_report;

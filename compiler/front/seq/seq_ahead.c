@@ -1,11 +1,11 @@
-/* Control edges. What is derived here is proven like all else: tasks that would wait for each other are
- * an error of the proofs.
+/* Control edges. What is derived here is proven like all else: tasks that would wait for each other
+ * are an error of the proofs.
  *
  * lookahead(k, n): a tile that is first used in step k sets out when those that were first used n
  * steps before, in the same row or column of relays, are used up. So copies of n steps exist at
  * most.
  *
- * waits(C): a task that overwrites a value waits for those that read it, as they do in the nest; else
+ * waits(C): a task that overwrites a value waits for those that read it before it in the nest; else
  * it would work on a copy while they go on. */
 #include "seq_flow.h"
 
@@ -180,8 +180,8 @@ void seq_wait_for_readers(const flows *w)
                 param_of(w, user.to)->access != SEQ_IN ||
                 !(param_of(w, user.to)->region & param_of(w, writer.to)->region))
                 continue;
-            isl_map *wait =
-                isl_map_apply_range(isl_map_reverse(isl_map_copy(user.rel)), isl_map_copy(writer.rel));
+            isl_map *wait = isl_map_apply_range(isl_map_reverse(isl_map_copy(user.rel)),
+                                                isl_map_copy(writer.rel));
             const char *used = arena_printf(w->f->arena, "used_%s", user.to->flow);
             seq_add_edge(w, control_end(w, user.to, used), control_end(w, writer.to, "go"), wait,
                          DAG_REGION_FULL);

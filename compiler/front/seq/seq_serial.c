@@ -38,8 +38,8 @@ void seq_put_enter(seq_writer *w, const seq_call *c)
         if (k->params[i].tile) {
             const char *name = k->params[i].name;
             seq_put(w,
-                    "    elem_t *const dag_check_%zu = (elem_t *)dag_check_take(dag_check_now, %zu, "
-                    "%s, %s_m, %s_n, %s_ld);\n",
+                    "    elem_t *const dag_check_%zu = (elem_t *)dag_check_take(dag_check_now, "
+                    "%zu, %s, %s_m, %s_n, %s_ld);\n",
                     n, n, name, name, name, name);
             n++;
         }
@@ -105,6 +105,19 @@ static void put_nest(text *out, const seq_file *f)
 
 /* ---- what it calls ---------------------------------------------------------------------------- */
 
+/* As a C string literal, on one line where it is printed. */
+static void put_on_one_line(text *out, const char *words)
+{
+    text line = {0};
+    for (; *words; words++) {
+        bool blank = strchr(" \t\r\n", *words) != NULL;
+        if (!blank || (line.len && line.data[line.len - 1] != ' '))
+            text_putc(&line, blank ? ' ' : *words);
+    }
+    text_put_quoted(out, text_str(&line));
+    text_free(&line);
+}
+
 static void put_params(text *out, const seq_file *f, const seq_call *c, size_t number)
 {
     static const char *const accesses[] = {
@@ -116,7 +129,7 @@ static void put_params(text *out, const seq_file *f, const seq_call *c, size_t n
         if (!p->tile)
             continue;
         text_printf(out, "    {\"%s\", ", p->name);
-        text_put_quoted(out, seq_text_of(f, c->args[i].text));
+        put_on_one_line(out, seq_text_of(f, c->args[i].text));
         text_printf(out, ", %s, %uU, \"%s\"},\n", accesses[p->access], p->region,
                     seq_region_name(p->region));
     }
@@ -139,7 +152,8 @@ static void put_table(text *out, const seq_file *f)
         size_t tiles = 0;
         for (size_t k = 0; k < f->calls[i]->kernel->n_params; k++)
             tiles += f->calls[i]->kernel->params[k].tile;
-        text_printf(out, "    {\"%s\", %u, dag_check_counters_%zu, %zu, dag_check_params_%zu, %zu},\n",
+        text_printf(out,
+                    "    {\"%s\", %u, dag_check_counters_%zu, %zu, dag_check_params_%zu, %zu},\n",
                     f->calls[i]->name, src_begin(f->sources, f->calls[i]->where).line, i,
                     f->calls[i]->n_loops, i, tiles);
     }

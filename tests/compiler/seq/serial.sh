@@ -65,7 +65,8 @@ static void wrong(dag_matrix *A)
     for (int k = 0; k < A->mt; k++)
         FIRST(A(k, 0));
     for (int k = 1; k < A->mt; k++)
-        NEXT(A(k - 1, 0), A(k, 1), k);
+        NEXT(A(k - 1,
+               0), A(k, 1), k);
 }
 NEST
 }
@@ -98,6 +99,11 @@ nest 'in(T) inout(C)' 'C[0] = HERE + k'
 check 1 "--serial-check=$values" "$work/wrong.seq.c"
 says 'NEXT(k = 1): element (0, 0) of C, tile A(k, 1), is 3 in the nest and 2 in the graph'
 
+nest 'in(T) inout(C)' 'DAG_FAIL("it cannot")'
+check 1 --serial-check "$work/wrong.seq.c"
+says 'it cannot'
+says 'the serial check ended with status 1 before anything was compared'
+
 # ---- words that are wrong
 check 2 --serial-check=A-\>mx=3 "$work/wrong.seq.c"
 says "no parameter of the nest is called 'A->mx'; did you mean 'A->mb'?"
@@ -105,6 +111,8 @@ check 2 --serial-check=A-\>mt "$work/wrong.seq.c"
 says "'A->mt' is not NAME=VALUE"
 check 2 --serial-check=A-\>mt=x "$work/wrong.seq.c"
 says "A->mt takes a number from 1 to 1000, not 'x'"
+check 2 --serial-check=A-\>mt=3,A-\>m=18 "$work/wrong.seq.c"
+says "takes A->m or A->mt, not both"
 check 2 --serial-check=A-\>nt=3 "$work/wrong.seq.c"
 says 'no small values of the parameters satisfy all assumptions'
 check 2 --serial-check "$work/wrong.seq.c" "$work/wrong.seq.c"

@@ -1,12 +1,12 @@
 /*
- * One factorisation, again and again: by the graph of HEADER, which MAKE(ARGS) makes, or, where NEST is
- * defined, by that nest as tasks of OpenMP, which RUN(A) calls.
+ * One factorisation, again and again: by the graph of HEADER, which MAKE(ARGS) makes, or, where NEST
+ * is defined, by that nest as tasks of OpenMP, which RUN(A) calls.
  *
  *     bench_nests_... N NB THREADS RUNS
  *
- * The matrix is symmetric with a large diagonal, so that Cholesky and LU without pivoting have nothing to
- * complain of. Prints a JSON object with the median rate in GFlop/s; WORK is the number of operations in
- * units of N^3.
+ * The matrix is symmetric with a large diagonal, so that Cholesky and LU without pivoting have nothing
+ * to complain of. Prints a JSON object with the median rate in GFlop/s; WORK is the number of
+ * operations in units of N^3.
  */
 #ifdef NEST
 #include <dag/dag.h>
