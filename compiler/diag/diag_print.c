@@ -120,8 +120,14 @@ static void put_excerpt(const src_set *sources, src_range where, const diag_extr
     }
 }
 
-static void put_place(const src_set *sources, src_range where, FILE *out)
+/* Where something is: in our text, else where another tool says. */
+static void put_place(const src_set *sources, src_range where, const diag_place *other, FILE *out)
 {
+    if (src_range_is_none(where) && other->line) {
+        fprintf(out, "%s:%u:", other->file, other->line);
+        fprintf(out, other->col ? "%u: " : " ", other->col);
+        return;
+    }
     if (src_range_is_none(where)) {
         fputs("dagcc: ", out);
         return;
@@ -136,7 +142,7 @@ static void put_note(const src_set *sources, const diag_extra *n, src_range pare
     bool placed = !src_range_is_none(n->where);
     if (color)
         fputs(color_bold, out);
-    put_place(sources, placed ? n->where : parent, out);
+    put_place(sources, placed ? n->where : parent, &n->place, out);
     fprintf(out, "%snote:%s %s\n", color ? color_note : "", color ? color_off : "", n->text);
     if (placed)
         put_excerpt(sources, n->where, NULL, color ? color_note : "", out);
@@ -149,7 +155,7 @@ void diag_print_text(const src_set *sources, const diag_message *m, bool color, 
                                                       : color_error;
     if (color)
         fputs(color_bold, out);
-    put_place(sources, m->where, out);
+    put_place(sources, m->where, &m->place, out);
     fprintf(out, "%s%s:%s %s%s%s", color ? paint : "", diag_severity_name(m->severity),
             color ? color_off : "", color ? color_bold : "", m->message, color ? color_off : "");
     if (m->check)

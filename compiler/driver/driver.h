@@ -26,6 +26,7 @@ typedef enum driver_action {
     ACTION_ENUMERATE, ACTION_COUNT, ACTION_EMIT_TASKS,  /* for the parameters in `values` */
     ACTION_COMPLETE,            /* --complete */
     ACTION_SAME,                /* --same: two inputs */
+    ACTION_SERIAL,              /* --serial-check: a nest */
     ACTION_HELP, ACTION_VERSION, ACTION_LIST_CHECKS, ACTION_EXPLAIN,
 } driver_action;
 
@@ -45,7 +46,9 @@ typedef struct driver_options {
     words foreign_warnings;     /* those of the C compiler, if it knows them; in cc, too */
     const char *output;         /* -o, or NULL */
     const char *explain;
-    const char *values;         /* "N=5,P=2", for the actions that look at one graph */
+    const char *values;         /* "N=5,P=2", for the actions that look at one graph; of
+                                   --serial-check: maybe empty */
+    text *checked;              /* of --serial-check: the serial program; else NULL */
     bool in_place;              /* --format -i */
     bool verbose;
     diag_format format;

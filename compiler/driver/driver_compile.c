@@ -155,8 +155,7 @@ bool compile_write_emitted(const driver_options *o, const unit *u)
 
 /* ---- objects and programs -------------------------------------------------------------------- */
 
-/* Headers that the prologue includes lie beside the .jdf file. */
-static void add_source_dir(const driver_options *o, const unit *u, words *command)
+void compile_source_dir(const driver_options *o, const unit *u, words *command)
 {
     const char *base = driver_base_name(u->input);
     int len = (int)(base - u->input);
@@ -171,7 +170,7 @@ static int check_one_precision(const driver_options *o, const unit *u, const cha
 {
     words command = {0};
     driver_cc_command(o, &command);
-    add_source_dir(o, u, &command);
+    compile_source_dir(o, u, &command);
     words_add(&command, "-fsyntax-only");
     words_add(&command, "-DDAG_ONE_PRECISION");
     words_add(&command, c_path);
@@ -180,9 +179,7 @@ static int check_one_precision(const driver_options *o, const unit *u, const cha
     return status;
 }
 
-/* Compiles the C of one unit, which it writes to temp_dir, into `object`. */
-static int compile_unit(const driver_options *o, const unit *u, const char *temp_dir,
-                        const char *object)
+int compile_unit(const driver_options *o, const unit *u, const char *temp_dir, const char *object)
 {
     const char *c_path = compile_temp_path(o, temp_dir, u->input, ".c");
     const char *h_path = compile_temp_path(o, temp_dir, u->input, ".h");
@@ -193,9 +190,13 @@ static int compile_unit(const driver_options *o, const unit *u, const char *temp
         return 1;
     words command = {0};
     driver_cc_command(o, &command);
-    add_source_dir(o, u, &command);
+    compile_source_dir(o, u, &command);
     if (u->precisions)
         words_add(&command, "-w");
+    if (o->action == ACTION_SERIAL) { /* bodies call what the program has */
+        words_add(&command, "-include");
+        words_add(&command, "dag/sequential_check.h");
+    }
     if (o->depend) {
         words_add(&command, "-MMD");
         words_add(&command, "-MF");

@@ -11,6 +11,7 @@ typedef struct unit {
     words inlined;              /* the files that it imports */
     text out;                   /* C, or what --emit and --format print */
     text header;
+    const char *wrong_values;   /* of --serial-check: what is wrong with them; NULL */
 } unit;
 
 /* Name of the output for an input under the current action; "-" is standard output. */
@@ -24,6 +25,10 @@ bool compile_outputs_are_safe(const driver_options *o);
 /* The same for the files that u imports. */
 bool compile_imports_are_safe(const driver_options *o, const unit *u);
 bool compile_write_emitted(const driver_options *o, const unit *u);
+/* Headers that the prologue includes lie beside the input. */
+void compile_source_dir(const driver_options *o, const unit *u, words *command);
+/* Compiles the C of one unit, which it writes to temp_dir, into `object`; the exit status. */
+int compile_unit(const driver_options *o, const unit *u, const char *temp_dir, const char *object);
 /* -c and linking; returns the exit status. */
 int compile_units(const driver_options *o, const unit *units, size_t n, const char *temp_dir);
 

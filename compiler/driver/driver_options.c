@@ -152,6 +152,13 @@ static bool set_same(driver_options *o, const char *value)
     return choose(o, ACTION_SAME, "--same", NULL);
 }
 
+/* --serial-check, --serial-check=NAME=VALUE,... */
+static bool set_serial(driver_options *o, const char *value)
+{
+    o->checked = arena_alloc(o->arena, sizeof(*o->checked));
+    return choose(o, ACTION_SERIAL, "--serial-check", *value ? value + 1 : "");
+}
+
 /* --rename A=B,C=D */
 static bool add_renames(driver_options *o, const char *list)
 {
@@ -225,6 +232,7 @@ static bool unknown_option(driver_options *o, const char *arg)
     for (size_t i = 0; i < UTIL_COUNT(valued); i++)
         util_guess_add(&g, valued[i].name);
     util_guess_add(&g, "--same");
+    util_guess_add(&g, "--serial-check");
     util_guess_add(&g, "--no-proof-cache");
     return g.best ? usage(arena_printf(o->arena, "unknown option '%%s'; did you mean '%s'?",
                                        g.best), arg)
@@ -244,6 +252,8 @@ static bool long_option(cursor *c)
     for (size_t i = 0; i < UTIL_COUNT(plain); i++)
         if (strcmp(arg, plain[i].name) == 0)
             return say_or_choose(o, plain[i].action, plain[i].name);
+    if (is_long(arg, "--serial-check"))
+        return set_serial(o, arg + strlen("--serial-check"));
     if (is_long(arg, "--same"))
         return set_same(o, arg + strlen("--same"));
     if (strcmp(arg, "--no-proof-cache") != 0)
@@ -426,10 +436,14 @@ static bool check_combination(const driver_options *o)
         return usage("-o %s cannot name the outputs of several files", o->output);
     if (!DAGCC_HAVE_VERIFY && o->action >= ACTION_ENUMERATE)
         return usage("%s", "this dagcc was built without isl, which --enumerate, --count, "
-                     "--emit=dot:VALUES, --complete and --same need");
+                     "--emit=dot:VALUES, --complete, --same and --serial-check need");
     if (o->action == ACTION_SAME ? o->inputs.n != 2 : o->renames.n > 0)
         return usage("%s", o->action == ACTION_SAME ? "--same compares two files"
                                                     : "--rename belongs to --same");
+    if (o->action == ACTION_SERIAL && (many || o->tile || o->kernels ||
+                                       !ends_in(o->inputs.items[0], ".seq.c")))
+        return usage("%s runs one sequential nest over dag_matrix, a .seq.c without --tile and "
+                     "--kernels", "--serial-check");
     if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE &&
         o->action != ACTION_FIX)
         return usage("%s belongs to --format, --complete and --fix", "-i");
@@ -479,5 +493,7 @@ void driver_free_options(driver_options *o)
     words_free(&o->warnings);
     words_free(&o->foreign_warnings);
     words_free(&o->depend_targets);
+    if (o->checked)
+        text_free(o->checked);
     arena_free(o->arena);
 }

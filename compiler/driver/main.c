@@ -1,6 +1,7 @@
 /* dagcc: options -> front end -> proofs -> plan -> C -> what was asked for. */
 #include "diag/temp.h"
 #include "driver/dagcc_config.h"
+#include "driver_check.h"
 #include "driver_compile.h"
 #include "driver_front.h"
 #include "driver_migrate.h"
@@ -109,7 +110,7 @@ static void warn_ignored(const driver_options *o, diag *d)
     if (!o->depend && (o->depend_file || o->depend_phony || o->depend_targets.n))
         diag_report_plain(d, DIAG_WARNING, "-MF, -MT, -MQ and -MP are ignored without -MD");
     if (o->output && (o->action == ACTION_CHECK || o->action == ACTION_ENUMERATE ||
-                      o->action == ACTION_SAME))
+                      o->action == ACTION_SAME || o->action == ACTION_SERIAL))
         diag_report_plain(d, DIAG_WARNING, "-o %s is ignored: %s writes no file", o->output,
                           o->making);
 }
@@ -144,7 +145,7 @@ static bool prints_source(const driver_options *o)
 static bool needs_plan(driver_action a)
 {
     return a == ACTION_LINK || a == ACTION_COMPILE || a == ACTION_EMIT_C ||
-           a == ACTION_EMIT_HEADER || a == ACTION_EMIT_PLAN;
+           a == ACTION_EMIT_HEADER || a == ACTION_EMIT_PLAN || a == ACTION_SERIAL;
 }
 
 static void generate(const driver_options *o, const plan *p, uint64_t hash, unit *u,
@@ -259,8 +260,11 @@ static void lower(const driver_options *o, frontend *f, unit *u, const char *tem
         return;
     char *name = plan_name_of(driver_replace_extension(o->arena, u->input, ""));
     plan *p = plan_build(f->sema, &facts, name, f->diag);
-    if (p && diag_errors(f->diag) == 0)
+    if (p && diag_errors(f->diag) == 0) {
         generate(o, p, unparse_hash(f->ast, f->whole), u, temp_dir);
+        if (o->action == ACTION_SERIAL)
+            check_prepare(o, f, p, u);
+    }
     plan_free(p);
     free(name);
 }
@@ -363,6 +367,8 @@ static int write_all(const driver_options *o, const unit *units, const char *tem
     for (size_t i = 0; i < o->inputs.n; i++)
         if (!compile_imports_are_safe(o, &units[i]))
             return 2;
+    if (o->action == ACTION_SERIAL)
+        return check_run(o, &units[0], temp_dir);
     if (temp_dir)
         return compile_units(o, units, o->inputs.n, temp_dir);
     if ((o->action == ACTION_EMIT_C || o->action == ACTION_EMIT_HEADER) &&
@@ -387,7 +393,8 @@ static int process_units(const driver_options *o, frontend *f, unit *units, cons
 
 static int process(const driver_options *o, frontend *f)
 {
-    bool uses_cc = o->action == ACTION_LINK || o->action == ACTION_COMPILE;
+    bool uses_cc = o->action == ACTION_LINK || o->action == ACTION_COMPILE ||
+                   o->action == ACTION_SERIAL;
     driver_complain_to(f->diag);
     if (!driver_check_warnings(o) || !compile_outputs_are_safe(o)) {
         diag_finish(f->diag, stderr);

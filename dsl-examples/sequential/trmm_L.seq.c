@@ -7,7 +7,7 @@
 #define A(i, j) DAG_AT(A, i, j)
 #define B(i, j) DAG_AT(B, i, j)
 
-#pragma dag task in(T) inout(X) priority(A->mt - s)
+#pragma dag task in(T) inout(X) waits(X) priority(A->mt - s)
 static void START(DAG_TILE_IN(T), DAG_TILE(X), int up, int ta, dag_trans trans, dag_diag diag,
                   dag_dcomplex alpha)
 {

@@ -33,6 +33,20 @@ if(TARGET dag_la) # small calls in a loop
     add_executable(bench_batch "${PROJECT_SOURCE_DIR}/tools/bench/small/batch.c")
     target_link_libraries(bench_batch PRIVATE dag_la)
 endif()
+if(TARGET dag_kernels AND DAG_HAVE_ISL) # graphs derived from nests, and written by hand
+    function(bench_nest routine form file arguments work)
+        set(target bench_nests_${routine}_${form})
+        add_executable(${target} "${PROJECT_SOURCE_DIR}/tools/bench/nests/nests.c")
+        dag_add_jdf(${target} "${PROJECT_SOURCE_DIR}/dsl-examples/${file}")
+        target_link_libraries(${target} PRIVATE dag_kernels m)
+        target_compile_definitions(${target} PRIVATE "HEADER=\"${routine}.h\"" "MAKE=${routine}_d_new"
+            "ARGS=${arguments}" "WORK=(${work})")
+    endfunction()
+    bench_nest(potrf_L derived sequential/potrf_L.seq.c "ctx,A" "1.0 / 3")
+    bench_nest(potrf_L by_hand cholesky/potrf_L.jdf "ctx,A" "1.0 / 3")
+    bench_nest(getrf_nopiv derived sequential/getrf_nopiv.seq.c "ctx,A,(int)A->mt" "2.0 / 3")
+    bench_nest(getrf_nopiv by_hand lu/getrf_nopiv.jdf "ctx,A,(int)A->mt" "2.0 / 3")
+endif()
 # The sanitizers have nothing to find in Python, and the programs are tests of their own.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_FOUND AND DAG_HAVE_MPI AND NOT DAG_SANITIZE)

@@ -58,12 +58,13 @@ ast_file *seq_parse(src_set *sources, uint32_t file, diag *d, const seq_options 
     seq_file f = {.sources = sources,
                   .file = file,
                   .kernels_file = options->kernels,
+                  .checked = options->checked != NULL,
                   .d = d,
                   .arena = arena_new(),
                   .names = names_new()};
     /* One question here is about the whole nest; an edge of it is cheaper. */
     verify_options vo = {.max_operations = options->max_operations ? options->max_operations
-                                                                   : 16 * VERIFY_MAX_OPERATIONS};
+                                                                   : 64 * VERIFY_MAX_OPERATIONS};
     ast_file *result = NULL;
     sema_info *sema = NULL;
     bool good = !options->tile || seq_read_tile_form(&f, options->tile);
@@ -75,6 +76,8 @@ ast_file *seq_parse(src_set *sources, uint32_t file, diag *d, const seq_options 
         sema_free(sema);
         ast_free(first);
         result = made ? parse_file(sources, made, d) : NULL;
+        if (options->checked)
+            seq_put_serial(&f, options->checked);
     }
     names_free(f.names);
     arena_free(f.arena);

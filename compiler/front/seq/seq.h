@@ -10,6 +10,8 @@ typedef struct seq_options {
     unsigned long max_operations; /* of isl, for each question; 0: the default */
     const char *tile;             /* "addr(A, i, j)", how the nest names a tile; or NULL */
     uint32_t kernels;             /* text with declarations of kernels; 0: none */
+    text *checked; /* not NULL: tasks tell what they make of their tiles (dag/sequential_check.h); gets
+                      a serial program whose calls do so, too */
 } seq_options;
 
 /* Reads text number `file` of sources, derives the edges, and returns the tree of the graph; it

@@ -1,7 +1,12 @@
-/* lookahead(k, n): a tile that is first used in step k sets out when those that were first used n
+/* Control edges. What is derived here is proven like all else: tasks that would wait for each other
+ * are an error of the proofs.
+ *
+ * lookahead(k, n): a tile that is first used in step k sets out when those that were first used n
  * steps before, in the same row or column of relays, are used up. So copies of n steps exist at
- * most. What is derived here is proven like all else: a bound under which tasks would wait for each
- * other is an error of the proofs. */
+ * most.
+ *
+ * waits(C): a task that overwrites a value waits for those that read it before it in the nest; else
+ * it would work on a copy while they go on. */
 #include "seq_flow.h"
 
 #include <isl/constraint.h>
@@ -149,4 +154,37 @@ bool seq_look_ahead(const flows *w)
     return any || seq_error(w->f, "seq-syntax", w->f->ahead,
                             "no tile sets out from a relay to tasks that all have the counter '%s'",
                             w->f->ahead_of);
+}
+
+static const seq_param *param_of(const flows *w, const seq_end *end)
+{
+    return &w->f->calls[end->call]->kernel->params[end->param];
+}
+
+static bool is_flow_of_call(const seq_edge *e)
+{
+    return e->from && e->to && !e->to->control && e->to->relay < 0;
+}
+
+void seq_wait_for_readers(const flows *w)
+{
+    size_t n = w->g->n_edges;
+    for (size_t i = 0; i < n; i++) {
+        const seq_edge writer = w->g->edges[i];
+        if (!is_flow_of_call(&writer) || !param_of(w, writer.to)->waits)
+            continue;
+        for (size_t k = 0; k < n; k++) {
+            const seq_edge user = w->g->edges[k];
+            /* What reads what stays as it is may come behind the writer. */
+            if (user.from != writer.from || !is_flow_of_call(&user) ||
+                param_of(w, user.to)->access != SEQ_IN ||
+                !(param_of(w, user.to)->region & param_of(w, writer.to)->region))
+                continue;
+            isl_map *wait = isl_map_apply_range(isl_map_reverse(isl_map_copy(user.rel)),
+                                                isl_map_copy(writer.rel));
+            const char *used = arena_printf(w->f->arena, "used_%s", user.to->flow);
+            seq_add_edge(w, control_end(w, user.to, used), control_end(w, writer.to, "go"), wait,
+                         DAG_REGION_FULL);
+        }
+    }
 }

@@ -186,13 +186,17 @@ void seq_put_body(seq_writer *w, const seq_call *c)
 {
     const seq_kernel *k = c->kernel;
     seq_put(w, "BODY\n");
+    if (w->f->checked)
+        seq_put_enter(w, c);
     put_scalars(w, c);
     if (is_declared_only(k))
         put_call(w, c);
     else
         put_text(w, k->body);
+    if (w->f->checked)
+        seq_put_leave(w);
     seq_put(w, "END\n");
-    for (size_t i = 0; i < k->n_variants; i++) {
+    for (size_t i = 0; i < k->n_variants && !w->f->checked; i++) {
         seq_put(w, "BODY [type = ");
         seq_put_source(w, k->variants[i].kind);
         seq_put(w, "]\n");

@@ -107,6 +107,8 @@ static bool compute(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_
         }
     bool again = carry(&w);
     *ok = *ok && (again || src_range_is_none(f->ahead) || seq_look_ahead(&w));
+    if (*ok && !again)
+        seq_wait_for_readers(&w);
     for (size_t i = 0; i < d.n; i++)
         isl_map_free(d.items[i].rel);
     free(d.items);

@@ -53,6 +53,8 @@ void seq_add_edge(const flows *w, const seq_end *from, const seq_end *to, isl_ma
 /* seq_ahead.c: control edges by which relays run ahead of a counter by a number of steps at most.
  * False: there is nothing to bound (reported). */
 bool seq_look_ahead(const flows *w);
+/* Control edges to tasks that wait for those which read what they overwrite. */
+void seq_wait_for_readers(const flows *w);
 
 /* seq_regions.c: of the elements (kept), what any flow reads or changes. */
 unsigned seq_touched(const flows *w, const char *array, isl_set *elements);

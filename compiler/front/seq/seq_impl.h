@@ -55,6 +55,7 @@ typedef struct seq_param {
     bool shape;        /* rows, columns or leading dimension of a tile, which the graph knows */
     seq_access access; /* of a tile */
     unsigned region;   /* of a tile: the bits of dag_region that it reads or changes */
+    bool waits;        /* of a tile: for those that read the value that it overwrites */
     src_range type;    /* of a scalar */
 } seq_param;
 
@@ -135,6 +136,7 @@ typedef struct seq_file {
     src_set *sources;
     uint32_t file;
     uint32_t kernels_file; /* 0: none */
+    bool checked;          /* bodies tell what they make of their tiles */
     seq_tile_form tile;    /* call NULL: none was given */
     bool by_value;         /* some matrix is handed over by value */
     diag *d;
@@ -252,6 +254,12 @@ typedef struct seq_edges_text {
 /* The graph; edges NULL: flows read and write memory. Returns the number of a new text, 0: too
  * large. */
 uint32_t seq_write(const seq_file *f, const seq_edges_text *edges);
+
+/* seq_serial.c: the nest as a program whose calls tell what became of their tiles, a table of these
+ * calls, and DAG_CHECK_NEST, the name of the function. */
+void seq_put_serial(const seq_file *f, text *out);
+/* The letter of the one precision in which nest and graph are compared. */
+char seq_checked_precision(const seq_file *f);
 
 /* seq_util.c: does a body of the kernel mention the name, or its priority or its work? */
 bool seq_kernel_mentions(const seq_file *f, const seq_kernel *k, const char *name);

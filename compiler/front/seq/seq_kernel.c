@@ -54,6 +54,21 @@ static bool read_tiles(seq_file *f, seq_kernel *k, const seq_clause *c, seq_acce
     return true;
 }
 
+/* waits(C, T): of tiles that were named before. */
+static bool read_waits(seq_file *f, seq_kernel *k, const seq_clause *c)
+{
+    for (const seq_token *t = c->open + 1; t < c->close; t++) {
+        seq_param *p = t->kind == SEQ_WORD ? seq_find_tile(k, seq_word_of(f, t)) : NULL;
+        if (!p || p->access != SEQ_INOUT)
+            return seq_error(f, "seq-syntax", t->range,
+                             "'waits' stands behind 'inout' and names tiles that are named there");
+        p->waits = true;
+        if (++t < c->close && !seq_is(f->sources, t, ","))
+            return seq_error(f, "seq-syntax", t->range, "',' or ')' is missing here");
+    }
+    return true;
+}
+
 static bool one_range(const seq_file *f, const seq_clause *c, src_range *into)
 {
     if (!src_range_is_none(*into))
@@ -73,6 +88,8 @@ static bool read_task_clause(seq_file *f, seq_kernel *k, const seq_clause *c, sr
         return read_tiles(f, k, c, SEQ_INOUT);
     if (strcmp(word, "out") == 0)
         return read_tiles(f, k, c, SEQ_OUT);
+    if (strcmp(word, "waits") == 0)
+        return read_waits(f, k, c);
     if (strcmp(word, "at") == 0)
         return one_range(f, c, at);
     if (strcmp(word, "priority") == 0)
@@ -84,8 +101,8 @@ static bool read_task_clause(seq_file *f, seq_kernel *k, const seq_clause *c, sr
     if (strcmp(word, "implements") == 0)
         return one_range(f, c, &k->implements);
     return seq_error(f, "seq-syntax", c->name->range,
-                     "a task has the clauses in, inout, out, at, priority and flops, and a body "
-                     "for devices has device and implements, not '%s'",
+                     "a task has the clauses in, inout, out, at, waits, priority and flops, and a "
+                     "body for devices has device and implements, not '%s'",
                      word);
 }
 

@@ -24,7 +24,10 @@ static void put_code(seq_writer *w, size_t from, size_t to)
 static void put_globals(seq_writer *w)
 {
     const seq_file *f = w->f;
-    seq_put(w, "%%precision %s\n", f->precisions ? f->precisions : "d");
+    if (f->checked)
+        seq_put(w, "%%precision %c\n", seq_checked_precision(f));
+    else
+        seq_put(w, "%%precision %s\n", f->precisions ? f->precisions : "d");
     for (size_t i = 0; i < f->n_assumes; i++) {
         seq_put(w, "%%assume ");
         seq_put_source(w, f->assumes[i]);
@@ -77,13 +80,20 @@ static bool is_used(const seq_file *f, const scope *in, size_t i, const char *na
     return seq_kernel_mentions(f, kernel, name);
 }
 
-/* Is the last token of an expression "+ 1", so that the bound below it can be written without? */
-static bool ends_in_one(const seq_file *f, const seq_tokens *list, src_range *before)
+/* A sum that ends in "+ 1" or "- N": what stands before that, and what the bound below the sum is
+ * less than it by. */
+static bool ends_in_number(const seq_file *f, const seq_tokens *list, src_range *before, long *less)
 {
-    if (list->n < 4 || !seq_is(f->sources, &list->items[list->n - 2], "1") ||
-        !seq_is(f->sources, &list->items[list->n - 3], "+"))
+    enum { LARGEST = 1000000 };
+    const seq_token *sign = list->n < 4 ? NULL : &list->items[list->n - 3];
+    if (!sign || sign[1].kind != SEQ_NUMBER || sign[-1].kind == SEQ_PUNCT)
         return false;
-    *before = seq_span(list->items, list->items + list->n - 3);
+    long n = strtol(src_text(f->sources, sign[1].range), NULL, 0);
+    bool minus = seq_is(f->sources, sign, "-") && n < LARGEST;
+    if (!minus && !(seq_is(f->sources, sign, "+") && n == 1))
+        return false;
+    *before = seq_span(list->items, sign);
+    *less = minus ? n + 1 : 0;
     return true;
 }
 
@@ -97,8 +107,11 @@ static void put_before(seq_writer *w, src_range bound, bool up)
     for (size_t i = 0; i + 1 < list.n; i++)
         sum = sum && (list.items[i].kind != SEQ_PUNCT || seq_is(s, &list.items[i], "->") ||
                       strchr("+-*.", *src_text(s, list.items[i].range)));
-    if (sum && up && ends_in_one(w->f, &list, &rest)) {
+    long less = 0;
+    if (sum && up && ends_in_number(w->f, &list, &rest, &less)) {
         seq_put_source(w, rest);
+        if (less)
+            seq_put(w, " - %ld", less);
         return;
     }
     seq_put(w, sum ? "" : "(");

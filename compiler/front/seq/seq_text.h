@@ -25,6 +25,9 @@ src_range seq_trimmed(const src_set *s, src_range r); /* without the empty lines
 /* seq_body.c: the scalars of a kernel that become locals of the class, and its body. */
 void seq_put_scalars(seq_writer *w, const seq_call *c);
 void seq_put_body(seq_writer *w, const seq_call *c);
+/* seq_serial.c: what stands in front of a body that tells what it makes of its tiles, and behind. */
+void seq_put_enter(seq_writer *w, const seq_call *c);
+void seq_put_leave(seq_writer *w);
 /* No name goes into the class that means something else there. False: one does (reported). */
 bool seq_check_scalars(const seq_writer *w, const seq_call *c);
 

@@ -6,7 +6,8 @@
 Each nest is run here, loop by loop, for a few sizes; a table says which task wrote each tile last. The
 graph that dagcc derives has to have the same tasks and, its relays contracted, the same edges; it has to
 pass every proof, as a nest and as the .jdf that is printed. A nest may be refused for a call that has one
-tile under two names or a diagonal that is stored alone, and then the table has to know one; and a few may take more work than is allowed here.
+tile under two names or a diagonal that is stored alone, and then the table has to know one; and one in fifty may
+take more work than dagcc allows by itself.
 """
 import os
 import random
@@ -18,7 +19,6 @@ import tempfile
 os.environ["DAGCC_PROOF_CACHE"] = "off"
 REGIONS = {"FULL": 7, "LOWER": 3, "UPPER": 6, "LOWER_STRICT": 1, "UPPER_STRICT": 4}
 SIZES = (0, 1, 2, 4, 5)
-WORK = 2000000
 HEAD = """#include <dag/sequential.h>
 #define A(i, j) DAG_AT(A, i, j)
 #define B(i, j) DAG_AT(B, i, j)
@@ -216,8 +216,7 @@ def check(dagcc, nest, directory):
     printed = os.path.join(directory, "nest.jdf")
     with open(path, "w") as f:
         f.write(nest.text())
-    r = subprocess.run([dagcc, f"--max-operations={WORK}", "--emit=jdf", "-o", printed, path], stderr=subprocess.PIPE, text=True,
-                       timeout=300)
+    r = subprocess.run([dagcc, "--emit=jdf", "-o", printed, path], stderr=subprocess.PIPE, text=True, timeout=300)
     if r.returncode:
         alias = any(aliased(nest.run(n)) for n in range(12))
         if "[-Wseq-alias]" in r.stderr and alias:
@@ -265,7 +264,7 @@ def main():
                 raise SystemExit(f"nest {seed + n}: {e}\n{nest.text()}") from None
     print(f"{count} nests, {refused['alias']} refused for a tile under two names, "
           f"{refused['undecided']} for too much work, {refused['diagonal']} for a diagonal that has no name")
-    if refused[None] * 2 < count or refused["undecided"] * 10 > count:
+    if refused[None] * 2 < count or refused["undecided"] * 50 > count:
         raise SystemExit("too many nests were refused: this test tests little")
 
 

@@ -145,6 +145,7 @@ def main():
         ["overhead/random 1 thr", "overhead/stencil 1 thr", "metg/stencil 1 thr"])
     run("comm", "^hop/8 B|^waiting/2", ["hop/8 B", "waiting/2 ranks"])
     run("small", "^small_potrf/20 d", ["small_potrf/20 d 1 thr"])
+    run("nests", "^nests_potrf", ["nests_potrf_L/200", "nests_potrf_L_ranks/200"])
     run("compile", "^lines/|^front-end", ["lines/cholesky/potrf_L", "front-end/many classes"])
     r = subprocess.run([str(BENCH / "run"), "nothing"], stderr=subprocess.PIPE, text=True,
                        check=False)

@@ -12,7 +12,7 @@ from pathlib import Path
 from . import against, measure, plot, report
 from .environment import ROOT, Environment
 
-GROUPS = ["tasks", "la", "small", "comm", "compile"]
+GROUPS = ["tasks", "la", "small", "comm", "compile", "nests"]
 ROUNDS = {"full": 15, "quick": 5, "tiny": 1}
 
 
@@ -22,7 +22,7 @@ def parse():
         "alternating runs, medians with 95 %% intervals, ratios. Writes GROUP.json, GROUP.md and a "
         "plot per figure into build/bench.")
     p.add_argument("groups", nargs="*", default=["all"], metavar="GROUP",
-                   help="tasks, la, small, comm, compile or all (default)")
+                   help="tasks, la, small, comm, compile, nests or all (default)")
     p.add_argument("--quick", action="store_true", help="fewer rounds and smaller problems")
     p.add_argument("--tiny", action="store_true",
                    help="show that it works: one round of the smallest problems")

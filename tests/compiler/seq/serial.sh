@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# serial.sh DAGCC NESTS NAME...: --serial-check finds nothing in these nests of the folder NESTS, and names the
+# task of wrong ones.
+set -u
+dagcc=$1 nests=$2
+shift 2
+export DAGCC_PROOF_CACHE=off LC_ALL=C
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+failures=0
+
+fail()
+{
+    echo "FAIL $*"
+    sed 's/^/  | /' "$work/out" "$work/err"
+    failures=$((failures + 1))
+}
+
+# check STATUS arguments...
+check()
+{
+    local want=$1 have
+    shift
+    "$dagcc" "$@" >"$work/out" 2>"$work/err"
+    have=$?
+    [[ $have -eq $want ]] || fail "exit $have instead of $want: $*"
+    [[ -z $(ls -A "$TMPDIR") ]] || fail "files are left behind: $*"
+}
+says() { grep -qF -- "$1" "$work/err" || fail "'$1' is not said"; }
+
+for name in "$@"; do
+    check 0 --serial-check "$nests/$name.seq.c"
+    [[ $(grep -c 'tasks agree with' "$work/out") -ge 2 ]] || fail "$name: fewer than two inputs"
+done
+
+# nest CLAUSES BODY: a nest whose tasks NEXT have these clauses and do this.
+nest()
+{
+    cat >"$work/wrong.seq.c" <<NEST
+#include <dag/sequential.h>
+#define A(i, j) DAG_AT(A, i, j)
+#ifdef DAG_JDF_H
+#define HERE 1
+#else
+#define HERE 2
+#endif
+
+#pragma dag task inout(C)
+static void FIRST(DAG_TILE(C))
+{
+    C[0] += 1;
+}
+
+#pragma dag task $1
+static void NEXT(DAG_TILE(T), DAG_TILE(C), int k)
+{
+    $2;
+}
+
+#pragma dag graph assume(A->nt == 2)
+static void wrong(dag_matrix *A)
+{
+    for (int k = 0; k < A->mt; k++)
+        FIRST(A(k, 0));
+    for (int k = 1; k < A->mt; k++)
+        NEXT(A(k - 1,
+               0), A(k, 1), k);
+}
+NEST
+}
+values=A-\>mt=3,A-\>nt=2
+
+nest 'in(T) inout(C)' 'C[0] += T[0] + k'
+check 0 "--serial-check=$values" "$work/wrong.seq.c"
+grep -qx '5 tasks agree with A->mt=3,A->nt=2' "$work/out" || fail "other values than those given"
+
+nest 'in(T) inout(C)' 'if (k == 2) T[1 + T_ld] = 7'
+check 1 "--serial-check=$values" "$work/wrong.seq.c"
+says 'wrong.seq.c:27: error: NEXT(k = 2): element (1, 1) of T, tile A(k - 1, 0), is 7 in the nest and '
+says 'the body of NEXT writes this element, but its pragma says in(T)'
+says 'with A->mt=3,A->nt=2'
+
+nest 'in(T) inout(C: LOWER)' 'C[T_ld] = T[0]'
+check 1 --serial-check "$work/wrong.seq.c"
+says 'wrong.seq.c:27: error: NEXT(k = 1): element (0, 1) of C, tile A(k, 1), is '
+says 'its pragma says inout(C: LOWER)'
+
+nest 'in(T: LOWER) inout(C)' 'C[3] = T[T_ld]'
+check 1 --serial-check "$work/wrong.seq.c"
+says 'NEXT(k = 1): element (3, 0) of C, tile A(k, 1), is '
+
+nest 'in(T) out(C)' 'for (int i = 1; i < 36; i++) C[i] = T[i]'
+check 1 --serial-check "$work/wrong.seq.c"
+says 'NEXT(k = 1): element (0, 0) of C, tile A(k, 1), is '
+
+nest 'in(T) inout(C)' 'C[0] = HERE + k'
+check 1 "--serial-check=$values" "$work/wrong.seq.c"
+says 'NEXT(k = 1): element (0, 0) of C, tile A(k, 1), is 3 in the nest and 2 in the graph'
+
+nest 'in(T) inout(C)' 'DAG_FAIL("it cannot")'
+check 1 --serial-check "$work/wrong.seq.c"
+says 'it cannot'
+says 'the serial check ended with status 1 before anything was compared'
+
+# ---- words that are wrong
+check 2 --serial-check=A-\>mx=3 "$work/wrong.seq.c"
+says "no parameter of the nest is called 'A->mx'; did you mean 'A->mb'?"
+check 2 --serial-check=A-\>mt "$work/wrong.seq.c"
+says "'A->mt' is not NAME=VALUE"
+check 2 --serial-check=A-\>mt=x "$work/wrong.seq.c"
+says "A->mt takes a number from 1 to 1000, not 'x'"
+check 2 --serial-check=A-\>mt=3,A-\>m=18 "$work/wrong.seq.c"
+says "takes A->m or A->mt, not both"
+check 2 --serial-check=A-\>nt=3 "$work/wrong.seq.c"
+says 'no small values of the parameters satisfy all assumptions'
+check 2 --serial-check "$work/wrong.seq.c" "$work/wrong.seq.c"
+check 2 --serial-check "$work/wrong.jdf"
+says 'runs one sequential nest'
+nest 'in(T) inout(C)' 'C[0] += k'
+sed -i 's/wrong(dag_matrix \*A)/wrong(dag_matrix *A, char *why)/' "$work/wrong.seq.c"
+check 2 --serial-check "$work/wrong.seq.c"
+says "knows no value of type 'char *' for why"
+check 0 '--serial-check=why=(char *)"x"' "$work/wrong.seq.c"
+exit $((failures > 0))
