@@ -53,6 +53,11 @@ void predict_json(const dag_context *ctx, const report *r)
            ", \"bytes\": %" PRId64 ", \"leaving\": %" PRId64 ", \"rank_bytes\": %.0f, \"non_computation_percent\": %.6g",
            to->machine, to->tasks - from->tasks, to->messages - from->messages, to->bytes - from->bytes,
            to->leaving - from->leaving, rank_bytes(), idle_percent(ctx, r));
+    if (to->devices > 0)
+        printf(", \"devices\": %" PRId64 ", \"device_tasks\": %" PRId64 ", \"device_bytes\": %" PRId64
+               ", \"device_idle_percent\": %.6g",
+               to->devices, to->device_tasks - from->device_tasks, to->device_bytes - from->device_bytes,
+               100 * (1 - (to->device_busy - from->device_busy) / (r->seconds * (double)to->devices)));
 }
 
 void predict_text(const dag_context *ctx, const report *r)

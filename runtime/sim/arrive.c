@@ -129,14 +129,9 @@ static int sender_of(const dagi_sim_arrival *a, int segment)
     return index_of(c, segment) == a->place ? c->root : c->ranks[(a->place + c->count - 1) % c->count];
 }
 
-void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_arrival *a,
-                    int32_t segment)
+static void put_in(struct dagi_sim *s, int rank, dagi_sim_item what)
 {
     dagi_sim_rank *r = &s->rank[rank];
-    if (m)
-        dagi_sim_fly(s, m->cast->of, m->source, rank, -1);
-    else
-        dagi_sim_fly(s, a->cast->of, sender_of(a, segment), rank, -1);
     dagi_sim_item *item = s->items;
     if (item)
         s->items = item->next;
@@ -144,9 +139,24 @@ void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_
         dagi_sim_short(s);
         return;
     }
-    *item = (dagi_sim_item){.message = m, .arrival = a, .segment = segment};
+    *item = what;
     *r->inbox_end = item;
     r->inbox_end = &item->next;
+}
+
+void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_arrival *a,
+                    int32_t segment)
+{
+    if (m)
+        dagi_sim_fly(s, m->cast->of, m->source, rank, -1);
+    else
+        dagi_sim_fly(s, a->cast->of, sender_of(a, segment), rank, -1);
+    put_in(s, rank, (dagi_sim_item){.message = m, .arrival = a, .segment = segment});
+}
+
+void dagi_sim_inbox_job(struct dagi_sim *s, int rank, dagi_sim_job *job)
+{
+    put_in(s, rank, (dagi_sim_item){.job = job});
 }
 
 /* A segment that both ends are ready for goes from rank `from` to an arrival at rank `to`, which is
@@ -308,7 +318,9 @@ void dagi_sim_handle(struct dagi_sim *s, int rank)
     r->inbox = item->next;
     if (!r->inbox)
         r->inbox_end = &r->inbox;
-    if (item->message)
+    if (item->job)
+        dagi_sim_job_over(s, rank, item->job);
+    else if (item->message)
         handle_message(s, rank, item->message);
     else
         handle_segment(s, item->arrival, item->segment);

@@ -13,6 +13,10 @@
 
 typedef int64_t dagi_sim_time;
 #define DAGI_SIM_SECOND INT64_C(1000000000000)
+static inline dagi_sim_time dagi_sim_later(dagi_sim_time a, dagi_sim_time b)
+{
+    return a > b ? a : b;
+}
 
 enum dagi_sim_network { DAGI_SIM_FLAT, DAGI_SIM_FAT_TREE, DAGI_SIM_TORUS, DAGI_SIM_DRAGONFLY };
 
@@ -29,6 +33,7 @@ typedef struct dagi_sim_curve {
     char name[24]; /* of the kernel; "*" = those that have none of their own, "move" = those that move */
     int precision; /* -1 = all */
     int given;     /* 1: by a file, 0: built in */
+    int devices;   /* 1: on devices, 0: on cores */
     int count;
     double order[DAGI_SIM_POINTS], rate[DAGI_SIM_POINTS];
 } dagi_sim_curve;
@@ -47,6 +52,11 @@ typedef struct dagi_sim_machine {
     int64_t ranks;        /* per node */
     int64_t workers;      /* per rank */
     double memory;        /* bytes per node; 0 = not limited */
+    int64_t devices;      /* per node; the rank with number k on it has k, k + ranks, ... of them */
+    int64_t streams;      /* kernels that a device runs at once */
+    double device_memory; /* bytes of each */
+    dagi_sim_wire device_link; /* to and from it, each way by itself */
+    int64_t device_links; /* per node, shared by its devices; 0 = each has its own */
     int64_t adapters;     /* per node, shared by its ranks */
     dagi_sim_wire within, between;
     int copies;           /* 1: within a node the receiver's worker moves the bytes of bulk data */
@@ -64,7 +74,8 @@ typedef struct dagi_sim_machine {
     dagi_sim_class *classes;
     int nclasses;
     dagi_choice *learned; /* times of classes, from a file of the setting `perf_model`; NULL = none */
-    const dagi_sim_curve *found[DAG_OP_COUNT][DAG_PRECISION_COUNT]; /* curve_of(), once asked for */
+    /* On cores, on devices: curve_of(), once asked for. */
+    const dagi_sim_curve *found[2][DAG_OP_COUNT][DAG_PRECISION_COUNT];
 } dagi_sim_machine;
 
 /* From a file, "" = the one that is built in. DAG_ERR_IO, DAG_ERR_SETTING with `why`, which names file
@@ -76,6 +87,10 @@ dag_status dagi_sim_machine_fits(const dagi_sim_machine *m, int64_t ranks, char 
 
 /* kernels.c */
 dagi_sim_time dagi_sim_kernel_time(dagi_sim_machine *m, const dag_kernel_call *call);
+/* The same on a device: alone there, and how long it would take at the highest rate of its curve, which is
+ * when it fills the device. Nonzero = there is no line for it, so devices do not have it. */
+int dagi_sim_device_time(dagi_sim_machine *m, const dag_kernel_call *call, dagi_sim_time *alone,
+                         dagi_sim_time *filled);
 /* Times of classes from a file that the setting `perf_model` names; `model` = the cores in it, "" = those
  * of this machine. */
 dag_status dagi_sim_perf_model(dagi_sim_machine *m, const char *path, const char *model, char *why,
@@ -85,7 +100,8 @@ dagi_sim_time dagi_sim_learned_time(const dagi_sim_machine *m, const char *progr
                                     const char *name, uint64_t bytes);
 /* Time of a class, -1 = its bodies tell. */
 dagi_sim_time dagi_sim_class_time(const dagi_sim_machine *m, const char *program, const char *name);
-dag_status dagi_sim_kernel_line(dagi_sim_machine *m, char *value, char *why, size_t size);
+/* devices: 1 = it is a line for devices. */
+dag_status dagi_sim_kernel_line(dagi_sim_machine *m, int devices, char *value, char *why, size_t size);
 dag_status dagi_sim_class_line(dagi_sim_machine *m, char *value, char *why, size_t size);
 /* Speeds from a file that the setting `tile_times` names; `model` = the machine in it, "" = the only
  * one. */
@@ -117,6 +133,12 @@ static inline void dagi_sim_wires_fetch(const dagi_sim_wires *w, int64_t rank)
 
 /* Time of the smallest message, on wires that nobody else uses. */
 dagi_sim_time dagi_sim_latency(const dagi_sim_wires *w, int64_t from, int64_t to);
+/* Devices of a rank. */
+static inline int dagi_sim_devices_of(const dagi_sim_machine *m, int64_t rank)
+{
+    int64_t first = rank % m->ranks;
+    return first < m->devices ? (int)((m->devices - first + m->ranks - 1) / m->ranks) : 0;
+}
 static inline int dagi_sim_same_node(const dagi_sim_machine *m, int64_t a, int64_t b)
 {
     return a / m->ranks == b / m->ranks;
