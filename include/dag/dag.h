@@ -222,7 +222,7 @@ typedef struct dag_simulation {
     int node_ranks;      /**< ranks of a node */
     int64_t devices;     /**< of all ranks; 0 = the machine has none */
     int64_t device_tasks, device_bytes; /**< tasks that ran on devices; what went to and from their memories */
-    double device_busy;  /**< seconds of devices that were full of kernels */
+    double device_busy;  /**< seconds in which a device had a kernel, of all together */
 } dag_simulation;
 /** @return 1, or 0 when ranks are not played in one process. */
 int dag_simulation_get(const dag_context *context, dag_simulation *simulation);

@@ -169,13 +169,13 @@ static void transfer(struct dagi_sim *s, const dagi_sim_cast *c, int from, int t
     dagi_sim_time at = s->now + s->spent;
     dagi_sim_count(s, from, to, bytes);
     dagi_pool_sent(c->of->pool, 0, bytes);
-    if (!s->machine.copies || !dagi_sim_same_node(&s->machine, from, to)) {
-        /* it was announced with the message, and is now asked for */
-        at += dagi_sim_latency(&s->wires, to, from);
-        at = dagi_sim_transfer(&s->wires, from, to, (double)bytes, at);
-    }
     dagi_sim_fly(s, c->of, from, to, 1);
-    dagi_sim_post(s, at, DAGI_SIM_PIECE, to, arrival, (uint32_t)segment);
+    const dagi_sim_event event = {.what = arrival, .extra = (uint32_t)segment, .kind = DAGI_SIM_PIECE,
+                                  .rank = (uint32_t)to & 0x3ffffff};
+    if (s->machine.copies && dagi_sim_same_node(&s->machine, from, to))
+        dagi_sim_post(s, at, DAGI_SIM_PIECE, to, arrival, (uint32_t)segment);
+    else /* it was announced with the message, and is now asked for */
+        dagi_sim_carry(s, from, to, (double)bytes, at + dagi_sim_latency(&s->wires, to, from), &event);
 }
 
 /* What the root of a broadcast has for this arrival. */

@@ -10,10 +10,11 @@
 
 /* ---- links ---------------------------------------------------------------------------------- */
 
-/* Seconds as the machine says, beside nothing else. */
-static dagi_sim_time crossing(const struct dagi_sim *s, int64_t bytes)
+/* To a device, or back, beside nothing else and without latency. */
+static dagi_sim_time crossing(const struct dagi_sim *s, int back, int64_t bytes)
 {
-    return llround(1e12 * (double)bytes / s->machine.device_link.bandwidth);
+    const dagi_sim_machine *m = &s->machine;
+    return llround(1e12 * (double)bytes / (back ? m->device_back : m->device_link.bandwidth));
 }
 
 /* Bytes go to a device, or from it, as soon as the link is free and `from` has come: when they are there. */
@@ -22,7 +23,7 @@ static dagi_sim_time cross(struct dagi_sim *s, const dagi_sim_device *d, int bac
 {
     dagi_sim_time *taken = &s->devices.link[2 * d->link + back];
     s->devices.bytes += bytes;
-    *taken = dagi_sim_later(from, *taken) + crossing(s, bytes);
+    *taken = dagi_sim_later(from, *taken) + crossing(s, back, bytes);
     return *taken + s->machine.device_link.latency;
 }
 
@@ -144,7 +145,7 @@ dagi_sim_copy *dagi_sim_fill(struct dagi_sim *s, dagi_sim_device *d, dag_value *
     if (content && dagi_copies_apply(c, d->space, DAGI_COPY_FILL, -1, &source) == DAGI_COPY_MOVE) {
         dagi_sim_time from = dagi_sim_later(y->there, there(c, source));
         if (source != DAGI_HOST) /* from one to the other: both links are busy */
-            from = cross(s, device_at(c, source), 1, y->bytes, from) - crossing(s, y->bytes);
+            from = cross(s, device_at(c, source), 1, y->bytes, from) - crossing(s, 0, y->bytes);
         y->there = cross(s, d, 0, y->bytes, dagi_sim_later(s->now, from));
     }
     own->memory = y;

@@ -33,9 +33,9 @@ static int learn_links(struct dagi_sim *s, int most)
     s->devices.choice = dagi_choice_new(place, 1 + most);
     for (int from = 0; s->devices.choice && from <= most; from++)
         for (int to = 0; to <= most; to++) {
+            double rate = to == DAGI_HOST ? s->machine.device_back : l->bandwidth;
             dagi_choice_learn_move(s->devices.choice, from, to, few, latency);
-            dagi_choice_learn_move(s->devices.choice, from, to, many,
-                                   latency + (double)many / l->bandwidth);
+            dagi_choice_learn_move(s->devices.choice, from, to, many, latency + (double)many / rate);
         }
     return s->devices.choice == NULL;
 }
@@ -338,8 +338,7 @@ static void run_filled(struct dagi_sim *s, dagi_sim_device *d)
     while (d->filled.count > 0 && d->running < s->machine.streams) {
         dagi_sim_job *job = dagi_ready_heap_pop(&d->filled).what;
         d->busy_until = dagi_sim_later(d->busy_until, s->now) + job->filled;
-        s->devices.busy += job->filled;
-        d->running++;
+        d->since = d->running++ == 0 ? s->now : d->since;
         job->stage = 2;
         dagi_sim_body_now(s, d->rank, 1);
         dagi_sim_post(s, dagi_sim_later(s->now + job->alone, d->busy_until), DAGI_SIM_RAN, d->rank, job, 0);
@@ -357,7 +356,8 @@ void dagi_sim_job_ran(struct dagi_sim *s, int rank, dagi_sim_job *job)
 {
     dagi_sim_crew *crew = &s->devices.crew[rank];
     dagi_sim_device *d = &crew->device[job->device];
-    d->running--;
+    if (--d->running == 0)
+        s->devices.busy += s->now - d->since;
     run_filled(s, d);
     if (s->workers == 1) { /* it looks between two tasks */
         dagi_sim_inbox_job(s, rank, job);

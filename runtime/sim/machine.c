@@ -146,6 +146,20 @@ static dag_status bytes_line(double *bytes, const char *suffix, const char *valu
                              *suffix ? " per second" : "", suffix);
 }
 
+/* LATENCY BANDWIDTH [BANDWIDTH BACK] */
+static dag_status link_line(dagi_sim_machine *m, char *value, char *why, size_t size)
+{
+    char *save, *latency = strtok_r(value, " \t", &save), *speed = strtok_r(NULL, " \t", &save);
+    char *back = strtok_r(NULL, " \t", &save);
+    dagi_sim_wire *l = &m->device_link;
+    if (!latency || !speed || strtok_r(NULL, " \t", &save) || dagi_parse_time(latency, &l->latency) != 0 ||
+        dagi_parse_bytes(speed, "B/s", &l->bandwidth) != 0 ||
+        dagi_parse_bytes(back ? back : speed, "B/s", &m->device_back) != 0)
+        return dagi_refuse(why, size, "expected latency, bandwidth to a device and, if it is another one, "
+                           "back, as in 10us 6GB/s 5GB/s");
+    return DAG_SUCCESS;
+}
+
 /* What is said of devices; *known = 0: the key is none of these. */
 static dag_status device_line(dagi_sim_machine *m, const char *key, char *value, int *known, char *why,
                               size_t size)
@@ -160,7 +174,7 @@ static dag_status device_line(dagi_sim_machine *m, const char *key, char *value,
     if (strcmp(key, "device_memory") == 0)
         return bytes_line(&m->device_memory, "", value, why, size);
     if (strcmp(key, "device_link") == 0)
-        return wire_line(m, &m->device_link, value, why, size);
+        return link_line(m, value, why, size);
     if (strcmp(key, "device_kernel") == 0)
         return dagi_sim_kernel_line(m, 1, value, why, size);
     *known = 0;
@@ -208,6 +222,11 @@ static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, ch
         return wire_line(m, &m->between, value, why, size);
     if (strcmp(key, "network") == 0)
         return network_line(m, value, why, size);
+    if (strcmp(key, "share") == 0) {
+        m->fair = strcmp(value, "fair") == 0;
+        return m->fair || strcmp(value, "fifo") == 0 ? DAG_SUCCESS
+                                                     : dagi_refuse(why, size, "expected fair or fifo");
+    }
     if (strcmp(key, "hop") == 0)
         return time_line(&m->hop, value, why, size);
     if (strcmp(key, "send") == 0)
@@ -231,7 +250,7 @@ static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, ch
     return dagi_refuse(
         why, size,
         "there is no '%s'; known are name, nodes, ranks, workers, memory, "
-        "adapters, within, between, network, hop, send, receive, task, copy, kernel, class, "
+        "adapters, within, between, network, share, hop, send, receive, task, copy, kernel, class, "
         "times, perf_model, devices, device_kernel, device_link, device_links, device_memory, "
         "device_streams",
         key);
@@ -311,6 +330,9 @@ dag_status dagi_sim_machine_read(dagi_sim_machine *m, const char *path, char *wh
     }
     status = read_text(m, path, file, why, size);
     fclose(file);
+    if (status == DAG_SUCCESS && m->fair && m->network != DAGI_SIM_FLAT && m->network != DAGI_SIM_FAT_TREE)
+        return dagi_refuse(why, size, "machine: %s: share = fair is known for flat networks and fat trees alone",
+                           path);
     return status == DAG_SUCCESS ? check_devices(m, path, why, size) : status;
 }
 

@@ -55,7 +55,8 @@ typedef struct dagi_sim_machine {
     int64_t devices;      /* per node; the rank with number k on it has k, k + ranks, ... of them */
     int64_t streams;      /* kernels that a device runs at once */
     double device_memory; /* bytes of each */
-    dagi_sim_wire device_link; /* to and from it, each way by itself */
+    dagi_sim_wire device_link; /* to it; from it, which is another way, with device_back bytes per second */
+    double device_back;
     int64_t device_links; /* per node, shared by its devices; 0 = each has its own */
     int64_t adapters;     /* per node, shared by its ranks */
     dagi_sim_wire within, between;
@@ -63,6 +64,7 @@ typedef struct dagi_sim_machine {
     enum dagi_sim_network network;
     int64_t extent[DAGI_SIM_DIMENSIONS]; /* FAT_TREE: nodes per switch; TORUS: its sides;
                                             DRAGONFLY: routers per group, nodes per router */
+    int fair;             /* 1: transfers on a wire share it; 0: they follow each other */
     double taper;         /* FAT_TREE: nodes' bandwidth per bandwidth that leaves the switch */
     dagi_sim_time hop;    /* for each switch or router behind the first */
     dagi_sim_time send, receive; /* a worker's part of a message */
@@ -124,6 +126,10 @@ void dagi_sim_wires_fini(dagi_sim_wires *w);
 /* Bytes leave rank `from` at `now`: when they are at rank `to`. */
 dagi_sim_time dagi_sim_transfer(dagi_sim_wires *w, int64_t from, int64_t to, double bytes,
                                 dagi_sim_time now);
+/* The wires of a way, and of the time that bytes take at an adapter how much they take on each: their number, and
+ * how many routers are passed beyond the first. There are `most` places. */
+int dagi_sim_route(const dagi_sim_wires *w, int64_t from, int64_t to, int64_t *link, double *share, int most,
+                   int *hops);
 /* A rank is going to send or receive: what is known of its adapter begins to come from memory. */
 static inline void dagi_sim_wires_fetch(const dagi_sim_wires *w, int64_t rank)
 {

@@ -170,6 +170,16 @@ static void forget_events(struct dagi_sim *s, const dagi_sim_pool *p)
         }
     }
     dagi_sim_events_fini(&old);
+    dagi_sim_event e;
+    for (size_t at = 0; dagi_sim_flow_next(s, &at, &e);) {
+        if (!is_of(&e, p)) {
+            at++;
+            continue;
+        }
+        if (e.kind == DAGI_SIM_MESSAGE)
+            free(e.what);
+        dagi_sim_flow_drop(s, at);
+    }
 }
 
 static const dagi_sim_pool *pool_of_item(struct dagi_sim *s, const dagi_sim_item *item)

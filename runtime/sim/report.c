@@ -70,7 +70,7 @@ void dagi_sim_report(const dag_context *ctx)
     double devices = dagi_sim_seconds(ctx) * (double)t.devices;
     if (t.devices > 0)
         fprintf(stderr,
-                "dag: simulated: %" PRId64 " devices ran %" PRId64 " tasks and were full for %.1f %% of the "
+                "dag: simulated: %" PRId64 " devices ran %" PRId64 " tasks and computed for %.1f %% of the "
                 "time; %.4g MB went to and from them\n",
                 t.devices, t.device_tasks, devices > 0 ? 100 * t.device_busy / devices : 0,
                 1e-6 * (double)t.device_bytes);

@@ -107,6 +107,8 @@ void dagi_sim_next(struct dagi_sim *s)
         break;
     case DAGI_SIM_FILLED: dagi_sim_job_filled(s, rank, e->what); break;
     case DAGI_SIM_RAN: dagi_sim_job_ran(s, rank, e->what); break;
+    case DAGI_SIM_FLOW: dagi_sim_flow_event(s, e->what, e->extra); break;
+    case DAGI_SIM_SHARE: dagi_sim_share_out(s); break;
     case DAGI_SIM_CREDIT: dagi_sim_credit(s, rank, (uintptr_t)e->what, (int32_t)e->extra); break;
     }
 }
@@ -171,7 +173,8 @@ static dag_status make(struct dagi_sim *s, char *why, size_t size)
         s->rank[r] = (dagi_sim_rank){.idle = s->workers};
         s->rank[r].inbox_end = &s->rank[r].inbox;
     }
-    if (!s->rank || dagi_sim_wires_init(&s->wires, &s->machine, s->nranks) != 0) {
+    if (!s->rank || dagi_sim_wires_init(&s->wires, &s->machine, s->nranks) != 0 ||
+        dagi_sim_shares_init(s) != 0) {
         snprintf(why, size, "no memory to simulate %d ranks, or more wires than can be simulated",
                  s->nranks);
         return DAG_ERR_NOMEM;
@@ -270,6 +273,7 @@ void dagi_sim_fini(dag_context *ctx)
     }
     if (s->scratch.begin)
         munmap(s->scratch.begin, s->scratch.bytes);
+    dagi_sim_shares_fini(s);
     dagi_sim_wires_fini(&s->wires);
     dagi_sim_machine_fini(&s->machine);
     free(s);

@@ -129,6 +129,7 @@ typedef struct dagi_sim_device {
     dagi_sim_copy *oldest, *newest;
     dagi_sim_time backlog;     /* of jobs that are not over */
     dagi_sim_time busy_until;  /* with what fills it */
+    dagi_sim_time since;       /* running > 0: from when on */
 } dagi_sim_device;
 
 /* The devices of a rank. */
@@ -164,6 +165,7 @@ struct dagi_sim {
     dag_context *ctx;
     dagi_sim_machine machine;
     dagi_sim_wires wires;
+    struct dagi_sim_shares *shares; /* of wires; NULL where transfers follow each other */
     int nranks, workers;
     dagi_sim_rank *rank;
     dagi_sim_pool *pools, **pools_end;
@@ -323,6 +325,21 @@ void dagi_sim_tell_child(struct dagi_sim *s, dagi_sim_cast *c, dagi_sim_arrival 
                          int32_t first, int32_t count);
 /* The root has sent one thing completely. */
 void dagi_sim_cast_sent(struct dagi_sim *s, dagi_sim_cast *c);
+
+/* ---- share.c: wires that transfers share ------------------------------------------------------ */
+
+/* Nonzero = no memory. Nothing happens where the machine does not share them. */
+int dagi_sim_shares_init(struct dagi_sim *s);
+void dagi_sim_shares_fini(struct dagi_sim *s);
+/* Bytes leave rank `from` at that time; when they are at rank `to` that event happens there. */
+void dagi_sim_carry(struct dagi_sim *s, int from, int to, double bytes, dagi_sim_time at,
+                    const dagi_sim_event *event);
+void dagi_sim_flow_event(struct dagi_sim *s, void *flow, uint32_t generation);
+void dagi_sim_share_out(struct dagi_sim *s);
+/* The next thing under way on shared wires, from the one at `*at`, 0 at first: 0 = there is none left. What is
+ * dropped does not arrive. */
+int dagi_sim_flow_next(const struct dagi_sim *s, size_t *at, dagi_sim_event *event);
+void dagi_sim_flow_drop(struct dagi_sim *s, size_t at);
 
 /* ---- credit.c ------------------------------------------------------------------------------- */
 
