@@ -66,6 +66,7 @@ dag_status dagi_sim_devices_init(struct dagi_sim *s, char *why, size_t size)
     if (asked >= 0) /* the first of each rank: so many of a node */
         s->machine.devices = asked * m->ranks < m->devices ? asked * m->ranks : m->devices;
     most = dagi_sim_devices_of(m, 0);
+    dagi_tasks(s->ctx)->played_devices = most;
     if (most == 0)
         return DAG_SUCCESS;
     for (int r = 0; r < s->nranks; r++)

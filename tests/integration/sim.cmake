@@ -42,9 +42,11 @@ if(TARGET dag_sim AND TARGET dag_driver)
         dag_add_script_test(sim_devices LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/devices.py"
                 "$<TARGET_FILE_DIR:dag_sim>")
-        dag_add_script_test(sim_share LABELS integration
-            COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/share.py"
-                "$<TARGET_FILE_DIR:dag_sim>")
+        if(TARGET sim_counts)
+            dag_add_script_test(sim_share LABELS integration
+                COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/share.py"
+                    "$<TARGET_FILE_DIR:dag_sim>" "$<TARGET_FILE:sim_counts>")
+        endif()
         dag_add_script_test(sim_leaving LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/leaving.py"
                 "$<TARGET_FILE_DIR:dag_sim>")

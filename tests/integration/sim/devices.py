@@ -43,7 +43,8 @@ def cholesky():
     plain = run("dag_potrf", *size)
     cores = run("dag_potrf", *size, gpus=0)
     expect(plain == run("dag_potrf", *size), "a second run gives other numbers")
-    expect("devices" not in cores and plain["devices"] == 8, "devices that are there, or are not")
+    expect("device_count" not in cores and plain["device_count"] == 8, "devices that are there, or are not")
+    expect(plain["gpus"] == 2 and cores["gpus"] == 0, "dag_devices() does not tell a rank's")
     expect(plain["time_s"] < cores["time_s"] / 2, "devices gain too little")
     for key in "tasks", "messages", "bytes":
         expect(plain[key] == cores[key], f"{key} depend on devices")
@@ -53,7 +54,7 @@ def cholesky():
     expect(always["device_tasks"] == always["tasks"] - 30, "device_always leaves tasks to cores")
     alone = run("dag_potrf", *size, machine="workers = 1\n")
     expect(alone["tasks"] == plain["tasks"], "a rank with one worker does not run all")
-    expect(run("dag_potrf", *size, gpus=1)["devices"] == 4, "one device for each rank is not taken")
+    expect(run("dag_potrf", *size, gpus=1)["device_count"] == 4, "one device for each rank is not taken")
 
 
 def product():
