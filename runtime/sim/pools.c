@@ -182,11 +182,11 @@ static void forget_events(struct dagi_sim *s, const dagi_sim_pool *p)
     }
 }
 
-static const dagi_sim_pool *pool_of_item(struct dagi_sim *s, const dagi_sim_item *item)
+static int item_is_of(const dagi_sim_item *item, const dagi_sim_pool *p)
 {
     if (item->job)
-        return dagi_sim_pool_of(s, item->job->task->pool);
-    return item->message ? item->message->cast->of : item->arrival->cast->of;
+        return item->job->task->pool == p->pool;
+    return (item->message ? item->message->cast->of : item->arrival->cast->of) == p;
 }
 
 static void forget_of_rank(struct dagi_sim *s, dagi_sim_rank *r, const dagi_sim_pool *p)
@@ -204,7 +204,7 @@ static void forget_of_rank(struct dagi_sim *s, dagi_sim_rank *r, const dagi_sim_
     dagi_sim_item **link = &r->inbox;
     while (*link) {
         dagi_sim_item *item = *link;
-        if (pool_of_item(s, item) != p) {
+        if (!item_is_of(item, p)) {
             link = &item->next;
             continue;
         }
