@@ -184,9 +184,9 @@ void dagi_sim_copies_forget(struct dagi_sim *s, dag_value *v)
     free(c);
 }
 
-double dagi_sim_moving(const struct dagi_sim *s, const struct dag_task *t, int space)
+double dagi_sim_moving(const struct dagi_sim *s, struct dag_task *t, int space)
 {
-    dag_value **flow = dag_task_flows((struct dag_task *)(uintptr_t)t);
+    dag_value **flow = dag_task_flows(t);
     double seconds = 0;
     for (int f = 0; f < t->cls->ndata; f++) {
         if (!flow[f] || t->cls->flows[f].access == DAG_WRITE)

@@ -2,7 +2,7 @@
  * The wires between nodes. A transfer takes the wires of its way one after the other, each as soon as it
  * is free and the transfer has got there, for as long as its bytes take on it; who comes later waits. What
  * waits for a wire holds none of those behind it. Ways are fixed: the first dimension of a torus first, the
- * direct wire between two groups of a dragonfly.
+ * direct wire between two groups of a dragonfly. Wires that transfers share at one time: share.c.
  */
 #include "machine.h"
 

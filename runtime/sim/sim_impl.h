@@ -298,7 +298,7 @@ void dagi_sim_written(struct dagi_sim *s, dag_value *v, int space);
 /* The value ends. */
 void dagi_sim_copies_forget(struct dagi_sim *s, dag_value *v);
 /* Seconds to bring the inputs of a task to a space. */
-double dagi_sim_moving(const struct dagi_sim *s, const struct dag_task *t, int space);
+double dagi_sim_moving(const struct dagi_sim *s, struct dag_task *t, int space);
 static inline dagi_copies *dagi_sim_copies(const dag_value *v)
 {
     return atomic_load_explicit(&((const dagi_value *)(const void *)v)->copies, memory_order_relaxed);
