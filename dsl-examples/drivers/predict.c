@@ -27,6 +27,13 @@ static double idle_percent(const dag_context *ctx, const report *r)
     return all > 0 ? 100 * (1 - (timed[1].busy - timed[0].busy) / all) : 0;
 }
 
+/* The same for devices that had no kernel. */
+static double device_idle_percent(const report *r)
+{
+    double all = r->seconds * (double)timed[1].devices;
+    return all > 0 ? 100 * (1 - (timed[1].device_busy - timed[0].device_busy) / all) : 0;
+}
+
 static double rank_bytes(void)
 {
     return (double)(timed[1].matrices + timed[1].values);
@@ -53,6 +60,11 @@ void predict_json(const dag_context *ctx, const report *r)
            ", \"bytes\": %" PRId64 ", \"leaving\": %" PRId64 ", \"rank_bytes\": %.0f, \"non_computation_percent\": %.6g",
            to->machine, to->tasks - from->tasks, to->messages - from->messages, to->bytes - from->bytes,
            to->leaving - from->leaving, rank_bytes(), idle_percent(ctx, r));
+    if (to->devices > 0)
+        printf(", \"device_count\": %" PRId64 ", \"device_tasks\": %" PRId64 ", \"device_bytes\": %" PRId64
+               ", \"device_idle_percent\": %.6g",
+               to->devices, to->device_tasks - from->device_tasks, to->device_bytes - from->device_bytes,
+               device_idle_percent(r));
 }
 
 void predict_text(const dag_context *ctx, const report *r)
@@ -61,6 +73,9 @@ void predict_text(const dag_context *ctx, const report *r)
         return;
     printf("simulated %s: machine '%s', workers compute nothing for %.1f %% of the time, %.4g MB per "
            "rank\n", r->routine, timed[1].machine, idle_percent(ctx, r), 1e-6 * rank_bytes());
+    if (timed[1].devices > 0)
+        printf("simulated %s: %" PRId64 " devices compute nothing for %.1f %% of the time\n", r->routine,
+               timed[1].devices, device_idle_percent(r));
 }
 
 bool predict_allows(const dag_context *ctx, const options *o, const char *program)

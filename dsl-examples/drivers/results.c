@@ -21,6 +21,8 @@ void results_number(const char *key, double x)
 static void print_devices(const dag_context *ctx)
 {
     dag_device_stats s;
+    if (dag_simulated(ctx)) /* predict_json() tells of those that are played */
+        return;
     for (int i = 0; dag_device_stats_get(ctx, i, &s); i++) {
         printf("%s{\"name\": \"%s\", \"failed\": %d, \"memory\": %" PRId64 ", \"tasks\": %" PRId64
                ", \"bytes_in\": %" PRId64 ", \"bytes_out\": %" PRId64 ", \"bytes_peer\": %" PRId64

@@ -220,6 +220,9 @@ typedef struct dag_simulation {
     int64_t matrices;    /**< bytes of the matrices of a pool on rank 0, of the pool that had most */
     double node_memory;  /**< bytes of a node; 0 = the machine's description does not say */
     int node_ranks;      /**< ranks of a node */
+    int64_t devices;     /**< of all ranks; 0 = the machine has none */
+    int64_t device_tasks, device_bytes; /**< tasks that ran on devices; what went to and from their memories */
+    double device_busy;  /**< seconds in which a device had a kernel, of all together */
 } dag_simulation;
 /** @return 1, or 0 when ranks are not played in one process. */
 int dag_simulation_get(const dag_context *context, dag_simulation *simulation);

@@ -5,7 +5,8 @@
 
 int dag_devices(const dag_context *context)
 {
-    return context && dagi_tasks(context)->devices ? dagi_tasks(context)->devices->count : 0;
+    const struct dagi_devices *all = context ? dagi_tasks(context)->devices : NULL;
+    return all ? all->count : context ? dagi_tasks(context)->played_devices : 0;
 }
 
 const char *dag_devices_reason(const dag_context *context)
@@ -30,7 +31,7 @@ static int64_t get(const _Atomic int64_t *counter)
 
 int dag_device_stats_get(const dag_context *context, int index, dag_device_stats *stats)
 {
-    if (!stats || index < 0 || index >= dag_devices(context))
+    if (!stats || index < 0 || index >= dag_devices(context) || !dagi_tasks(context)->devices)
         return 0;
     const dagi_device *d = dagi_tasks(context)->devices->device[index];
     const dagi_device_counts *c = &d->counts;
@@ -60,7 +61,7 @@ int dag_device_stats_get(const dag_context *context, int index, dag_device_stats
 int64_t dag_device_link_bytes(const dag_context *context, int from, int to)
 {
     int count = dag_devices(context);
-    if (from < -1 || to < -1 || from >= count || to >= count || from == to)
+    if (from < -1 || to < -1 || from >= count || to >= count || from == to || !dagi_tasks(context)->devices)
         return -1;
     struct dagi_device *const *device = dagi_tasks(context)->devices->device;
     return to < 0 ? get(&device[from]->counts.bytes_out) : get(&device[to]->counts.from[from + 1]);

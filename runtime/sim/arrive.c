@@ -129,14 +129,9 @@ static int sender_of(const dagi_sim_arrival *a, int segment)
     return index_of(c, segment) == a->place ? c->root : c->ranks[(a->place + c->count - 1) % c->count];
 }
 
-void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_arrival *a,
-                    int32_t segment)
+static void put_in(struct dagi_sim *s, int rank, dagi_sim_item what)
 {
     dagi_sim_rank *r = &s->rank[rank];
-    if (m)
-        dagi_sim_fly(s, m->cast->of, m->source, rank, -1);
-    else
-        dagi_sim_fly(s, a->cast->of, sender_of(a, segment), rank, -1);
     dagi_sim_item *item = s->items;
     if (item)
         s->items = item->next;
@@ -144,9 +139,24 @@ void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_
         dagi_sim_short(s);
         return;
     }
-    *item = (dagi_sim_item){.message = m, .arrival = a, .segment = segment};
+    *item = what;
     *r->inbox_end = item;
     r->inbox_end = &item->next;
+}
+
+void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_arrival *a,
+                    int32_t segment)
+{
+    if (m)
+        dagi_sim_fly(s, m->cast->of, m->source, rank, -1);
+    else
+        dagi_sim_fly(s, a->cast->of, sender_of(a, segment), rank, -1);
+    put_in(s, rank, (dagi_sim_item){.message = m, .arrival = a, .segment = segment});
+}
+
+void dagi_sim_inbox_job(struct dagi_sim *s, int rank, dagi_sim_job *job)
+{
+    put_in(s, rank, (dagi_sim_item){.job = job});
 }
 
 /* A segment that both ends are ready for goes from rank `from` to an arrival at rank `to`, which is
@@ -159,13 +169,13 @@ static void transfer(struct dagi_sim *s, const dagi_sim_cast *c, int from, int t
     dagi_sim_time at = s->now + s->spent;
     dagi_sim_count(s, from, to, bytes);
     dagi_pool_sent(c->of->pool, 0, bytes);
-    if (!s->machine.copies || !dagi_sim_same_node(&s->machine, from, to)) {
-        /* it was announced with the message, and is now asked for */
-        at += dagi_sim_latency(&s->wires, to, from);
-        at = dagi_sim_transfer(&s->wires, from, to, (double)bytes, at);
-    }
     dagi_sim_fly(s, c->of, from, to, 1);
-    dagi_sim_post(s, at, DAGI_SIM_PIECE, to, arrival, (uint32_t)segment);
+    const dagi_sim_event event = {.what = arrival, .extra = (uint32_t)segment, .kind = DAGI_SIM_PIECE,
+                                  .rank = (uint32_t)to & 0x3ffffff};
+    if (s->machine.copies && dagi_sim_same_node(&s->machine, from, to))
+        dagi_sim_post(s, at, DAGI_SIM_PIECE, to, arrival, (uint32_t)segment);
+    else /* it was announced with the message, and is now asked for */
+        dagi_sim_carry(s, from, to, (double)bytes, at + dagi_sim_latency(&s->wires, to, from), &event);
 }
 
 /* What the root of a broadcast has for this arrival. */
@@ -308,7 +318,9 @@ void dagi_sim_handle(struct dagi_sim *s, int rank)
     r->inbox = item->next;
     if (!r->inbox)
         r->inbox_end = &r->inbox;
-    if (item->message)
+    if (item->job)
+        dagi_sim_job_over(s, rank, item->job);
+    else if (item->message)
         handle_message(s, rank, item->message);
     else
         handle_segment(s, item->arrival, item->segment);

@@ -93,10 +93,12 @@ static void leave(struct dagi_sim *s, dagi_sim_message *m)
     s->sums.sent++;
     dagi_sim_count(s, m->source, to, c->inline_bytes);
     dagi_pool_sent(c->of->pool, 1, c->inline_bytes);
-    dagi_sim_time at = dagi_sim_transfer(&s->wires, m->source, to, (double)bytes_of(m),
-                                         s->now + s->spent);
+    dagi_sim_time at = s->now + s->spent;
+    if (!m->from)
+        at = dagi_sim_later(at, c->leaves);
     dagi_sim_fly(s, c->of, m->source, to, 1);
-    dagi_sim_post(s, at, DAGI_SIM_MESSAGE, to, m, 0);
+    const dagi_sim_event event = {.what = m, .rank = (uint32_t)to & 0x3ffffff, .kind = DAGI_SIM_MESSAGE};
+    dagi_sim_carry(s, m->source, to, (double)bytes_of(m), at, &event);
 }
 
 void dagi_sim_message_send(struct dagi_sim *s, dagi_sim_message *m)

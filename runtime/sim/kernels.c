@@ -11,10 +11,11 @@
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* Room for the curve of a kernel: that of the same name and precision is replaced. NULL = no memory. */
-static dagi_sim_curve *curve_for(dagi_sim_machine *m, const char *name, int precision)
+static dagi_sim_curve *curve_for(dagi_sim_machine *m, const char *name, int precision, int devices)
 {
     for (int i = 0; i < m->ncurves; i++)
-        if (strcmp(m->curves[i].name, name) == 0 && m->curves[i].precision == precision)
+        if (strcmp(m->curves[i].name, name) == 0 && m->curves[i].precision == precision &&
+            m->curves[i].devices == devices)
             return &m->curves[i];
     dagi_sim_curve *grown = realloc(m->curves, ((size_t)m->ncurves + 1) * sizeof *grown);
     if (!grown)
@@ -29,7 +30,7 @@ static void forget_built_in(dagi_sim_machine *m, int precision)
     int kept = 0;
     for (int i = 0; i < m->ncurves; i++) {
         const dagi_sim_curve *c = &m->curves[i];
-        int gone = !c->given && strcmp(c->name, "move") != 0 &&
+        int gone = !c->given && !c->devices && strcmp(c->name, "move") != 0 &&
                    (precision < 0 || c->precision == precision);
         if (!gone)
             m->curves[kept++] = *c;
@@ -39,9 +40,9 @@ static void forget_built_in(dagi_sim_machine *m, int precision)
 
 static dag_status keep_curve(dagi_sim_machine *m, const dagi_sim_curve *c, char *why, size_t size)
 {
-    if (m->given && strcmp(c->name, "*") == 0)
+    if (m->given && !c->devices && strcmp(c->name, "*") == 0)
         forget_built_in(m, c->precision);
-    dagi_sim_curve *to = curve_for(m, c->name, c->precision);
+    dagi_sim_curve *to = curve_for(m, c->name, c->precision, c->devices);
     if (!to) {
         snprintf(why, size, "out of memory");
         return DAG_ERR_NOMEM;
@@ -52,10 +53,10 @@ static dag_status keep_curve(dagi_sim_machine *m, const dagi_sim_curve *c, char 
 }
 
 /* NAME PRECISION ORDER:RATE ... */
-dag_status dagi_sim_kernel_line(dagi_sim_machine *m, char *value, char *why, size_t size)
+dag_status dagi_sim_kernel_line(dagi_sim_machine *m, int devices, char *value, char *why, size_t size)
 {
     char *save, *name = strtok_r(value, " \t", &save), *prec = strtok_r(NULL, " \t", &save);
-    dagi_sim_curve c = {.precision = -1};
+    dagi_sim_curve c = {.precision = -1, .devices = devices};
     dag_precision p = DAG_D;
     if (!name || !prec || strlen(name) >= sizeof c.name ||
         (strcmp(prec, "*") != 0 && (prec[1] || !dag_precision_parse(prec[0], &p))))
@@ -217,11 +218,12 @@ dagi_sim_time dagi_sim_learned_time(const dagi_sim_machine *m, const char *progr
 
 /* ---- looking up ----------------------------------------------------------------------------- */
 
-static const dagi_sim_curve *curve_named(const dagi_sim_machine *m, const char *name, dag_precision prec)
+static const dagi_sim_curve *curve_named(const dagi_sim_machine *m, int devices, const char *name,
+                                         dag_precision prec)
 {
     const dagi_sim_curve *any = NULL;
     for (int i = 0; i < m->ncurves; i++) {
-        if (strcmp(m->curves[i].name, name) != 0)
+        if (m->curves[i].devices != devices || strcmp(m->curves[i].name, name) != 0)
             continue;
         if (m->curves[i].precision == (int)prec)
             return &m->curves[i];
@@ -231,13 +233,14 @@ static const dagi_sim_curve *curve_named(const dagi_sim_machine *m, const char *
     return any;
 }
 
-static const dagi_sim_curve *curve_of(dagi_sim_machine *m, const dag_kernel_call *call)
+/* NULL: devices do not have it. Cores have all, since the machine that is built in has lines for all. */
+static const dagi_sim_curve *curve_of(dagi_sim_machine *m, int devices, const dag_kernel_call *call)
 {
-    const dagi_sim_curve **found = &m->found[call->op][call->precision];
+    const dagi_sim_curve **found = &m->found[devices][call->op][call->precision];
     if (!*found)
-        *found = curve_named(m, call->name, call->precision);
-    if (!*found) /* the one that is built in has these for all precisions */
-        *found = curve_named(m, call->flops > 0 ? "*" : "move", call->precision);
+        *found = curve_named(m, devices, call->name, call->precision);
+    if (!*found)
+        *found = curve_named(m, devices, call->flops > 0 ? "*" : "move", call->precision);
     return *found;
 }
 
@@ -254,16 +257,41 @@ static double rate_at(const dagi_sim_curve *c, double order)
     return c->rate[at] + share * (c->rate[at + 1] - c->rate[at]);
 }
 
-dagi_sim_time dagi_sim_kernel_time(dagi_sim_machine *m, const dag_kernel_call *call)
+/* Its time at that rate; of work without operations, in GB/s. */
+static dagi_sim_time time_at(const dag_kernel_call *call, double rate)
 {
-    const dagi_sim_curve *c = curve_of(m, call);
-    double flops = call->flops, bytes = call->bytes;
-    if (flops <= 0 && bytes <= 0)
-        return 0;
+    return llround(1e3 * (call->flops > 0 ? call->flops : call->bytes) / rate);
+}
+
+/* The size by which curves are looked up; 0 = nothing is to be done. */
+static double order_of(const dag_kernel_call *call)
+{
     double real = dag_precision_is_complex(call->precision) ? 8 : 2;
     double size = (double)dag_precision_size(call->precision);
-    double order = flops > 0 ? cbrt(flops / real) : sqrt(bytes / size);
-    return llround(1e3 * (flops > 0 ? flops : bytes) / rate_at(c, order));
+    if (call->flops <= 0 && call->bytes <= 0)
+        return 0;
+    return call->flops > 0 ? cbrt(call->flops / real) : sqrt(call->bytes / size);
+}
+
+dagi_sim_time dagi_sim_kernel_time(dagi_sim_machine *m, const dag_kernel_call *call)
+{
+    double order = order_of(call);
+    return order > 0 ? time_at(call, rate_at(curve_of(m, 0, call), order)) : 0;
+}
+
+int dagi_sim_device_time(dagi_sim_machine *m, const dag_kernel_call *call, dagi_sim_time *alone,
+                         dagi_sim_time *filled)
+{
+    double order = order_of(call), highest = 0;
+    const dagi_sim_curve *c = order > 0 ? curve_of(m, 1, call) : NULL;
+    *alone = *filled = 0;
+    if (order <= 0 || !c)
+        return order > 0;
+    for (int i = 0; i < c->count; i++)
+        highest = fmax(highest, c->rate[i]);
+    *alone = time_at(call, rate_at(c, order));
+    *filled = time_at(call, highest);
+    return 0;
 }
 
 dagi_sim_time dagi_sim_class_time(const dagi_sim_machine *m, const char *program, const char *name)

@@ -1,6 +1,7 @@
 /* The description of a machine: the one that is built in, and reading others. */
 #include "machine.h"
 #include "../base/settings.h"
+#include "../data/copies.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -145,6 +146,56 @@ static dag_status bytes_line(double *bytes, const char *suffix, const char *valu
                              *suffix ? " per second" : "", suffix);
 }
 
+/* LATENCY BANDWIDTH [BANDWIDTH BACK] */
+static dag_status link_line(dagi_sim_machine *m, char *value, char *why, size_t size)
+{
+    char *save, *latency = strtok_r(value, " \t", &save), *speed = strtok_r(NULL, " \t", &save);
+    char *back = strtok_r(NULL, " \t", &save);
+    dagi_sim_wire *l = &m->device_link;
+    if (!latency || !speed || strtok_r(NULL, " \t", &save) || dagi_parse_time(latency, &l->latency) != 0 ||
+        dagi_parse_bytes(speed, "B/s", &l->bandwidth) != 0 ||
+        dagi_parse_bytes(back ? back : speed, "B/s", &m->device_back) != 0)
+        return dagi_refuse(why, size, "expected latency, bandwidth to a device and, if it is another one, "
+                           "back, as in 10us 6GB/s 5GB/s");
+    return DAG_SUCCESS;
+}
+
+/* What is said of devices; *known = 0: the key is none of these. */
+static dag_status device_line(dagi_sim_machine *m, const char *key, char *value, int *known, char *why,
+                              size_t size)
+{
+    *known = 1;
+    if (strcmp(key, "devices") == 0)
+        return count_line(&m->devices, 0, value, why, size);
+    if (strcmp(key, "device_streams") == 0)
+        return count_line(&m->streams, 1, value, why, size);
+    if (strcmp(key, "device_links") == 0)
+        return count_line(&m->device_links, 1, value, why, size);
+    if (strcmp(key, "device_memory") == 0)
+        return bytes_line(&m->device_memory, "", value, why, size);
+    if (strcmp(key, "device_link") == 0)
+        return link_line(m, value, why, size);
+    if (strcmp(key, "device_kernel") == 0)
+        return dagi_sim_kernel_line(m, 1, value, why, size);
+    *known = 0;
+    return DAG_SUCCESS;
+}
+
+/* Devices of which not all is said cannot be played. */
+static dag_status check_devices(const dagi_sim_machine *m, const char *path, char *why, size_t size)
+{
+    const char *missing = m->device_link.bandwidth > 0 ? "device_kernel" : "device_link";
+    int kernels = 0;
+    for (int i = 0; i < m->ncurves; i++)
+        kernels += m->curves[i].devices;
+    if ((m->devices + m->ranks - 1) / m->ranks > DAGI_MAX_DEVICES)
+        return dagi_refuse(why, size, "machine: %s: more than %d devices for a rank", path, DAGI_MAX_DEVICES);
+    if (m->devices == 0 || (kernels > 0 && m->device_link.bandwidth > 0))
+        return DAG_SUCCESS;
+    return dagi_refuse(why, size, "machine: %s: it has devices, and no line %s says more of them", path,
+                       missing);
+}
+
 static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, char *why, size_t size)
 {
     if (strcmp(key, "name") == 0) {
@@ -161,9 +212,6 @@ static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, ch
         return count_line(&m->workers, 1, value, why, size);
     if (strcmp(key, "adapters") == 0)
         return count_line(&m->adapters, 1, value, why, size);
-    if (strcmp(key, "devices") == 0)
-        return strcmp(value, "0") == 0 ? DAG_SUCCESS
-                                       : dagi_refuse(why, size, "devices are not modelled yet");
     if (strcmp(key, "memory") == 0)
         return bytes_line(&m->memory, "", value, why, size);
     if (strcmp(key, "copy") == 0)
@@ -174,6 +222,11 @@ static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, ch
         return wire_line(m, &m->between, value, why, size);
     if (strcmp(key, "network") == 0)
         return network_line(m, value, why, size);
+    if (strcmp(key, "share") == 0) {
+        m->fair = strcmp(value, "fair") == 0;
+        return m->fair || strcmp(value, "fifo") == 0 ? DAG_SUCCESS
+                                                     : dagi_refuse(why, size, "expected fair or fifo");
+    }
     if (strcmp(key, "hop") == 0)
         return time_line(&m->hop, value, why, size);
     if (strcmp(key, "send") == 0)
@@ -183,18 +236,23 @@ static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, ch
     if (strcmp(key, "task") == 0)
         return time_line(&m->task, value, why, size);
     if (strcmp(key, "kernel") == 0)
-        return dagi_sim_kernel_line(m, value, why, size);
+        return dagi_sim_kernel_line(m, 0, value, why, size);
     if (strcmp(key, "class") == 0)
         return dagi_sim_class_line(m, value, why, size);
     if (strcmp(key, "times") == 0)
         return file_line(m, dagi_sim_tile_times, value, why, size);
     if (strcmp(key, "perf_model") == 0)
         return file_line(m, dagi_sim_perf_model, value, why, size);
+    int known;
+    dag_status status = device_line(m, key, value, &known, why, size);
+    if (known)
+        return status;
     return dagi_refuse(
         why, size,
-        "there is no '%s'; known are name, nodes, ranks, workers, devices, memory, "
-        "adapters, within, between, network, hop, send, receive, task, copy, kernel, class, "
-        "times, perf_model",
+        "there is no '%s'; known are name, nodes, ranks, workers, memory, "
+        "adapters, within, between, network, share, hop, send, receive, task, copy, kernel, class, "
+        "times, perf_model, devices, device_kernel, device_link, device_links, device_memory, "
+        "device_streams",
         key);
 }
 
@@ -241,6 +299,8 @@ static void clear(dagi_sim_machine *m)
         .task = 250000,
         .copy = 6e9,
         .taper = 1,
+        .streams = 4,
+        .device_memory = 16e9,
     };
 }
 
@@ -270,7 +330,10 @@ dag_status dagi_sim_machine_read(dagi_sim_machine *m, const char *path, char *wh
     }
     status = read_text(m, path, file, why, size);
     fclose(file);
-    return status;
+    if (status == DAG_SUCCESS && m->fair && m->network != DAGI_SIM_FLAT && m->network != DAGI_SIM_FAT_TREE)
+        return dagi_refuse(why, size, "machine: %s: share = fair is known for flat networks and fat trees alone",
+                           path);
+    return status == DAG_SUCCESS ? check_devices(m, path, why, size) : status;
 }
 
 void dagi_sim_machine_fini(dagi_sim_machine *m)

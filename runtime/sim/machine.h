@@ -13,6 +13,10 @@
 
 typedef int64_t dagi_sim_time;
 #define DAGI_SIM_SECOND INT64_C(1000000000000)
+static inline dagi_sim_time dagi_sim_later(dagi_sim_time a, dagi_sim_time b)
+{
+    return a > b ? a : b;
+}
 
 enum dagi_sim_network { DAGI_SIM_FLAT, DAGI_SIM_FAT_TREE, DAGI_SIM_TORUS, DAGI_SIM_DRAGONFLY };
 
@@ -29,6 +33,7 @@ typedef struct dagi_sim_curve {
     char name[24]; /* of the kernel; "*" = those that have none of their own, "move" = those that move */
     int precision; /* -1 = all */
     int given;     /* 1: by a file, 0: built in */
+    int devices;   /* 1: on devices, 0: on cores */
     int count;
     double order[DAGI_SIM_POINTS], rate[DAGI_SIM_POINTS];
 } dagi_sim_curve;
@@ -47,12 +52,19 @@ typedef struct dagi_sim_machine {
     int64_t ranks;        /* per node */
     int64_t workers;      /* per rank */
     double memory;        /* bytes per node; 0 = not limited */
+    int64_t devices;      /* per node; the rank with number k on it has k, k + ranks, ... of them */
+    int64_t streams;      /* kernels that a device runs at once */
+    double device_memory; /* bytes of each */
+    dagi_sim_wire device_link; /* to it; from it, which is another way, with device_back bytes per second */
+    double device_back;
+    int64_t device_links; /* per node, shared by its devices; 0 = each has its own */
     int64_t adapters;     /* per node, shared by its ranks */
     dagi_sim_wire within, between;
     int copies;           /* 1: within a node the receiver's worker moves the bytes of bulk data */
     enum dagi_sim_network network;
     int64_t extent[DAGI_SIM_DIMENSIONS]; /* FAT_TREE: nodes per switch; TORUS: its sides;
                                             DRAGONFLY: routers per group, nodes per router */
+    int fair;             /* 1: transfers on a wire share it; 0: they follow each other */
     double taper;         /* FAT_TREE: nodes' bandwidth per bandwidth that leaves the switch */
     dagi_sim_time hop;    /* for each switch or router behind the first */
     dagi_sim_time send, receive; /* a worker's part of a message */
@@ -64,7 +76,8 @@ typedef struct dagi_sim_machine {
     dagi_sim_class *classes;
     int nclasses;
     dagi_choice *learned; /* times of classes, from a file of the setting `perf_model`; NULL = none */
-    const dagi_sim_curve *found[DAG_OP_COUNT][DAG_PRECISION_COUNT]; /* curve_of(), once asked for */
+    /* On cores, on devices: curve_of(), once asked for. */
+    const dagi_sim_curve *found[2][DAG_OP_COUNT][DAG_PRECISION_COUNT];
 } dagi_sim_machine;
 
 /* From a file, "" = the one that is built in. DAG_ERR_IO, DAG_ERR_SETTING with `why`, which names file
@@ -76,6 +89,10 @@ dag_status dagi_sim_machine_fits(const dagi_sim_machine *m, int64_t ranks, char 
 
 /* kernels.c */
 dagi_sim_time dagi_sim_kernel_time(dagi_sim_machine *m, const dag_kernel_call *call);
+/* The same on a device: alone there, and how long it would take at the highest rate of its curve, which is
+ * when it fills the device. Nonzero = there is no line for it, so devices do not have it. */
+int dagi_sim_device_time(dagi_sim_machine *m, const dag_kernel_call *call, dagi_sim_time *alone,
+                         dagi_sim_time *filled);
 /* Times of classes from a file that the setting `perf_model` names; `model` = the cores in it, "" = those
  * of this machine. */
 dag_status dagi_sim_perf_model(dagi_sim_machine *m, const char *path, const char *model, char *why,
@@ -85,7 +102,8 @@ dagi_sim_time dagi_sim_learned_time(const dagi_sim_machine *m, const char *progr
                                     const char *name, uint64_t bytes);
 /* Time of a class, -1 = its bodies tell. */
 dagi_sim_time dagi_sim_class_time(const dagi_sim_machine *m, const char *program, const char *name);
-dag_status dagi_sim_kernel_line(dagi_sim_machine *m, char *value, char *why, size_t size);
+/* devices: 1 = it is a line for devices. */
+dag_status dagi_sim_kernel_line(dagi_sim_machine *m, int devices, char *value, char *why, size_t size);
 dag_status dagi_sim_class_line(dagi_sim_machine *m, char *value, char *why, size_t size);
 /* Speeds from a file that the setting `tile_times` names; `model` = the machine in it, "" = the only
  * one. */
@@ -108,6 +126,10 @@ void dagi_sim_wires_fini(dagi_sim_wires *w);
 /* Bytes leave rank `from` at `now`: when they are at rank `to`. */
 dagi_sim_time dagi_sim_transfer(dagi_sim_wires *w, int64_t from, int64_t to, double bytes,
                                 dagi_sim_time now);
+/* The wires of a way, and of the time that bytes take at an adapter how much they take on each: their number, and
+ * how many routers are passed beyond the first. There are `most` places. */
+int dagi_sim_route(const dagi_sim_wires *w, int64_t from, int64_t to, int64_t *link, double *share, int most,
+                   int *hops);
 /* A rank is going to send or receive: what is known of its adapter begins to come from memory. */
 static inline void dagi_sim_wires_fetch(const dagi_sim_wires *w, int64_t rank)
 {
@@ -117,6 +139,12 @@ static inline void dagi_sim_wires_fetch(const dagi_sim_wires *w, int64_t rank)
 
 /* Time of the smallest message, on wires that nobody else uses. */
 dagi_sim_time dagi_sim_latency(const dagi_sim_wires *w, int64_t from, int64_t to);
+/* Devices of a rank. */
+static inline int dagi_sim_devices_of(const dagi_sim_machine *m, int64_t rank)
+{
+    int64_t first = rank % m->ranks;
+    return first < m->devices ? (int)((m->devices - first + m->ranks - 1) / m->ranks) : 0;
+}
 static inline int dagi_sim_same_node(const dagi_sim_machine *m, int64_t a, int64_t b)
 {
     return a / m->ranks == b / m->ranks;

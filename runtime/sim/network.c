@@ -2,7 +2,7 @@
  * The wires between nodes. A transfer takes the wires of its way one after the other, each as soon as it
  * is free and the transfer has got there, for as long as its bytes take on it; who comes later waits. What
  * waits for a wire holds none of those behind it. Ways are fixed: the first dimension of a torus first, the
- * direct wire between two groups of a dragonfly.
+ * direct wire between two groups of a dragonfly. Wires that transfers share at one time: share.c.
  */
 #include "machine.h"
 
@@ -118,6 +118,19 @@ static void find_way(const dagi_sim_wires *w, int64_t from, int64_t to, way *y)
         y->hops = 2;
     }
     pass(y, 2 * (b * m->adapters + to % m->ranks % m->adapters) + 1, 1);
+}
+
+int dagi_sim_route(const dagi_sim_wires *w, int64_t from, int64_t to, int64_t *link, double *share, int most,
+                   int *hops)
+{
+    static _Thread_local way y; /* as below */
+    find_way(w, from, to, &y);
+    for (int i = 0; i < y.count && i < most; i++) {
+        link[i] = y.link[i];
+        share[i] = y.share[i];
+    }
+    *hops = y.hops;
+    return y.count < most ? y.count : most;
 }
 
 dagi_sim_time dagi_sim_transfer(dagi_sim_wires *w, int64_t from, int64_t to, double bytes,

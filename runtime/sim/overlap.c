@@ -65,7 +65,7 @@ static phase *account(struct dagi_sim *s, int rank)
     return p;
 }
 
-void dagi_sim_body(struct dagi_sim *s, int rank, int more)
+void dagi_sim_body_now(struct dagi_sim *s, int rank, int more)
 {
     if (!s->sums.overlap)
         return;

@@ -13,6 +13,7 @@ static void free_pool(dagi_sim_pool *p)
     free(p->part);
     free(p->followers);
     free(p->class_time);
+    free(p->on_device);
     free(p);
 }
 
@@ -64,17 +65,20 @@ static dagi_sim_pool *new_pool(struct dagi_sim *s, dag_taskpool *pool)
     p->pool = pool;
     p->part = calloc((size_t)s->nranks, sizeof *p->part);
     p->class_time = calloc((size_t)nclasses + 1, sizeof *p->class_time);
-    if (!p->part || !p->class_time || follow(s, p) != 0) {
+    p->on_device = calloc((size_t)nclasses + 1, sizeof *p->on_device);
+    if (!p->part || !p->class_time || !p->on_device || follow(s, p) != 0) {
         free_pool(p);
         return NULL;
     }
-    for (int c = 0; c < nclasses; c++)
-        p->class_time[c] = dagi_sim_class_time(&s->machine, pool->program->name,
-                                               pool->program->classes[c]->name);
+    for (int c = 0; c < nclasses; c++) {
+        const dag_class *cls = pool->program->classes[c];
+        p->class_time[c] = dagi_sim_class_time(&s->machine, pool->program->name, cls->name);
+        p->on_device[c] = (uint8_t)dagi_sim_has_device_body(s, pool->program, cls, pool->prec);
+    }
     int64_t bytes = 0;
     for (int i = 0; i < pool->program->nslots; i++) {
         const dag_matrix *a = dagi_data_matrix(pool->data, i);
-        dagi_data_name_residence(pool->data, i, here); /* all inputs come from dagi_sim_device.bind() */
+        dagi_data_name_residence(pool->data, i, here); /* all inputs come from dagi_sim_memory.bind() */
         bytes += a ? (int64_t)dagi_matrix_reach(a) : 0;
     }
     s->sums.largest = bytes > s->sums.largest ? bytes : s->sums.largest;
@@ -132,7 +136,10 @@ static int is_of(const dagi_sim_event *e, const dagi_sim_pool *p)
 {
     switch ((enum dagi_sim_kind)e->kind) {
     case DAGI_SIM_BEGIN: return e->what == p;
-    case DAGI_SIM_OVER: return ((struct dag_task *)e->what)->pool == p->pool;
+    case DAGI_SIM_OVER:
+    case DAGI_SIM_HOME: return ((struct dag_task *)e->what)->pool == p->pool;
+    case DAGI_SIM_FILLED:
+    case DAGI_SIM_RAN: return ((dagi_sim_job *)e->what)->task->pool == p->pool;
     case DAGI_SIM_MESSAGE: return ((dagi_sim_message *)e->what)->cast->of == p;
     case DAGI_SIM_PIECE: return ((dagi_sim_arrival *)e->what)->cast->of == p;
     default: return 0;
@@ -153,14 +160,33 @@ static void forget_events(struct dagi_sim *s, const dagi_sim_pool *p)
             dagi_sim_post(s, e.at, (enum dagi_sim_kind)e.kind, (int)e.rank, e.what, e.extra);
             continue;
         }
-        if (e.kind == DAGI_SIM_OVER) {
+        if (e.kind == DAGI_SIM_OVER || e.kind == DAGI_SIM_HOME) {
             dagi_task_drop(dagi_sim_worker(s), e.what);
-            s->rank[e.rank].idle++;
+            s->rank[e.rank].idle += e.kind == DAGI_SIM_OVER;
+        } else if (e.kind == DAGI_SIM_FILLED || e.kind == DAGI_SIM_RAN) {
+            dagi_sim_job_forget(s, (int)e.rank, e.what);
         } else if (e.kind == DAGI_SIM_MESSAGE) {
             free(e.what);
         }
     }
     dagi_sim_events_fini(&old);
+    dagi_sim_event e;
+    for (size_t at = 0; dagi_sim_flow_next(s, &at, &e);) {
+        if (!is_of(&e, p)) {
+            at++;
+            continue;
+        }
+        if (e.kind == DAGI_SIM_MESSAGE)
+            free(e.what);
+        dagi_sim_flow_drop(s, at);
+    }
+}
+
+static int item_is_of(const dagi_sim_item *item, const dagi_sim_pool *p)
+{
+    if (item->job)
+        return item->job->task->pool == p->pool;
+    return (item->message ? item->message->cast->of : item->arrival->cast->of) == p;
 }
 
 static void forget_of_rank(struct dagi_sim *s, dagi_sim_rank *r, const dagi_sim_pool *p)
@@ -178,12 +204,13 @@ static void forget_of_rank(struct dagi_sim *s, dagi_sim_rank *r, const dagi_sim_
     dagi_sim_item **link = &r->inbox;
     while (*link) {
         dagi_sim_item *item = *link;
-        const dagi_sim_cast *c = item->message ? item->message->cast : item->arrival->cast;
-        if (c->of != p) {
+        if (!item_is_of(item, p)) {
             link = &item->next;
             continue;
         }
         *link = item->next;
+        if (item->job)
+            dagi_sim_job_forget(s, (int)(r - s->rank), item->job);
         free(item->message);
         free(item);
     }
@@ -212,6 +239,7 @@ static void forget(struct dagi_sim *s, dagi_sim_pool *p)
     forget_events(s, p);
     for (int r = 0; r < s->nranks; r++) {
         forget_of_rank(s, &s->rank[r], p);
+        dagi_sim_devices_forget(s, r, p);
         for (struct dag_task *t = p->part[r].early, *next; t; t = next) {
             next = t->next;
             dagi_task_drop(w, t);

@@ -11,26 +11,25 @@ static dagi_value *of(dag_value *v)
     return (dagi_value *)(void *)v;
 }
 
-static int64_t bytes_of(const dag_value *v)
-{
-    return v->m * v->n * (int64_t)v->elem;
-}
-
 void dagi_sim_adopt(struct dagi_sim *s, int rank, dag_value *v)
 {
     dagi_sim_rank *r = &s->rank[rank];
     v->ptr = s->scratch.begin;
     of(v)->slot = rank;
     atomic_fetch_or_explicit(&of(v)->flags, DAGI_VALUE_COPIED, memory_order_relaxed);
-    r->memory += bytes_of(v);
+    r->memory += dagi_sim_value_bytes(v);
     r->peak = r->memory > r->peak ? r->memory : r->peak;
 }
 
-/* An adopted value has no holder any more. */
+/* A value that was adopted, or has been on devices, has no holder any more. */
 static int forget_value(dag_value *v)
 {
     struct dagi_sim *s = dagi_sim_of(of(v)->pool->ctx);
-    s->rank[of(v)->slot].memory -= bytes_of(v);
+    uint32_t flags = atomic_load_explicit(&of(v)->flags, memory_order_relaxed);
+    if (dagi_sim_copies(v))
+        dagi_sim_copies_forget(s, v);
+    if (!(flags & DAGI_VALUE_HOME))
+        s->rank[of(v)->slot].memory -= dagi_sim_value_bytes(v);
     return 0;
 }
 
@@ -85,14 +84,26 @@ static int plans(struct dag_task *task, int flow, int slot, const dag_element *e
     (void)e;
     if (flags & DAGI_VALUE_HOME)
         atomic_fetch_or_explicit(&of(v)->flags, DAGI_VALUE_STORED, memory_order_relaxed);
+    else if (dagi_sim_copies(v)) /* a device's manager has it brought to where it belongs */
+        s->devices.crew[s->at].home = dagi_sim_later(s->devices.crew[s->at].home, dagi_sim_save(s, v));
     else
-        s->spent += llround(1e12 * (double)bytes_of(v) / s->machine.copy);
+        s->spent += llround(1e12 * (double)dagi_sim_value_bytes(v) / s->machine.copy);
     return 1;
 }
 
-const dagi_device_port dagi_sim_device = {.have = have, .filter = filter, .bind = bind, .plans = plans};
+const dagi_device_port dagi_sim_memory = {.have = have, .filter = filter, .bind = bind, .plans = plans};
 
 /* ---- tasks ---------------------------------------------------------------------------------- */
+
+void dagi_sim_push(struct dagi_sim *s, int rank, struct dag_task *t)
+{
+    /* Of equal priority the youngest first, as the queues of workers give them. */
+    dagi_ready_entry e = {t->priority, UINT64_MAX - s->pushed++, t};
+    if (dagi_ready_heap_push(&s->rank[rank].ready, e) != 0) {
+        dagi_task_drop(dagi_sim_worker(s), t);
+        dagi_sim_short(s);
+    }
+}
 
 void dagi_sim_ready(struct dagi_sim *s, int rank, dagi_sim_pool *p, struct dag_task *list)
 {
@@ -103,17 +114,13 @@ void dagi_sim_ready(struct dagi_sim *s, int rank, dagi_sim_pool *p, struct dag_t
             p->part[rank].early = t;
             continue;
         }
-        /* Of equal priority the youngest first, as the queues of workers give them. */
-        dagi_ready_entry e = {t->priority, UINT64_MAX - s->pushed++, t};
-        if (dagi_ready_heap_push(&s->rank[rank].ready, e) != 0) {
-            dagi_task_drop(dagi_sim_worker(s), t);
-            dagi_sim_short(s);
-        }
+        if (!p->on_device[t->cls->id] || !dagi_sim_device_takes(s, rank, t))
+            dagi_sim_push(s, rank, t);
     }
 }
 
-/* Flows that the body may write become the task's own, as dagi_value_writable() has it. */
-static void make_writable(struct dagi_sim *s, int rank, struct dag_task *t, uint32_t mask)
+/* As dagi_value_writable() has it. */
+void dagi_sim_make_writable(struct dagi_sim *s, int rank, struct dag_task *t, uint32_t mask)
 {
     struct dagi_worker *w = dagi_sim_worker(s);
     for (; mask; mask &= mask - 1) {
@@ -137,18 +144,18 @@ static void make_writable(struct dagi_sim *s, int rank, struct dag_task *t, uint
         dagi_value_release(w, v);
         *flow = own;
         s->sums.renames++;
-        s->charge += llround(1e12 * (double)bytes_of(own) / s->machine.copy);
+        s->charge += llround(1e12 * (double)dagi_sim_value_bytes(own) / s->machine.copy);
     }
 }
 
 /* What is fresh has no memory yet. */
-static void adopt_fresh(struct dagi_sim *s, int rank, struct dag_task *t)
+void dagi_sim_adopt_fresh(struct dagi_sim *s, int rank, struct dag_task *t)
 {
     for (int f = 0; f < t->cls->ndata; f++) {
         dag_value *v = dag_task_flows(t)[f];
         if (v && v->ptr != s->scratch.begin)
             dagi_sim_adopt(s, rank, v);
-        if (v && (size_t)bytes_of(v) > s->scratch.bytes)
+        if (v && (size_t)dagi_sim_value_bytes(v) > s->scratch.bytes)
             dagi_pool_fail(t->pool, DAG_ERR_NOMEM, "flow %s of class %s is larger than what a "
                            "simulation has addresses for", t->cls->flows[f].name, t->cls->name);
     }
@@ -162,12 +169,11 @@ static dagi_sim_time known_time(struct dagi_sim *s, const dagi_sim_pool *p, stru
     if (known >= 0 || !s->machine.learned)
         return known;
     for (int f = 0; f < t->cls->ndata; f++)
-        bytes += dag_task_flows(t)[f] ? (uint64_t)bytes_of(dag_task_flows(t)[f]) : 0;
+        bytes += dag_task_flows(t)[f] ? (uint64_t)dagi_sim_value_bytes(dag_task_flows(t)[f]) : 0;
     return dagi_sim_learned_time(&s->machine, t->pool->program->name, t->pool->prec, t->cls->name, bytes);
 }
 
-/* Run its body: what kernels in it tell is the time of it. */
-static void body(struct dag_task *t)
+void dagi_sim_body(struct dag_task *t)
 {
     dag_taskpool *pool = t->pool;
     for (int i = 0; i < t->cls->nbodies; i++) {
@@ -184,6 +190,20 @@ static void body(struct dag_task *t)
                         "none of its bodies for cores may run it");
 }
 
+/* Has the host what a task for a core is to read? If not it comes, and then the task is ready once more. */
+static int at_home(struct dagi_sim *s, int rank, struct dag_task *t)
+{
+    dagi_sim_time when = s->now;
+    for (int f = 0; f < t->cls->ndata; f++) {
+        dag_value *v = dag_task_flows(t)[f];
+        if (v && dagi_sim_copies(v))
+            when = dagi_sim_later(when, dagi_sim_save(s, v));
+    }
+    if (when > s->now)
+        dagi_sim_post(s, when, DAGI_SIM_HOME, rank, t, 0);
+    return when == s->now;
+}
+
 static void start_task(struct dagi_sim *s, int rank, struct dag_task *t)
 {
     dag_taskpool *pool = t->pool;
@@ -191,18 +211,27 @@ static void start_task(struct dagi_sim *s, int rank, struct dag_task *t)
     dagi_sim_become(s, rank, pool);
     t->owner = dagi_sim_worker(s);
     s->charge = 0;
-    if (t->cls->bind)
+    uint32_t writes = dagi_pool(pool)->classes[t->cls->id].write_mask;
+    if (t->cls->bind && !(t->arrived & DAGI_TASK_BOUND))
         t->cls->bind(t, pool->globals);
-    adopt_fresh(s, rank, t);
-    make_writable(s, rank, t, dagi_pool(pool)->classes[t->cls->id].write_mask);
+    if (s->devices.crew) {
+        t->arrived |= DAGI_TASK_BOUND;
+        if (!at_home(s, rank, t))
+            return;
+    }
+    dagi_sim_adopt_fresh(s, rank, t);
+    dagi_sim_make_writable(s, rank, t, writes);
+    for (uint32_t m = s->devices.crew ? writes : 0; m; m &= m - 1)
+        if (dag_task_flows(t)[__builtin_ctz(m)])
+            dagi_sim_written(s, dag_task_flows(t)[__builtin_ctz(m)], DAGI_HOST);
     dagi_sim_time known = known_time(s, p, t);
     if (known >= 0)
         s->charge += known;
     else if (!dagi_pool_is_poisoned(pool))
-        body(t);
+        dagi_sim_body(t);
     s->rank[rank].busy += s->charge;
     s->rank[rank].idle--;
-    dagi_sim_body(s, rank, 1);
+    dagi_sim_body_now(s, rank, 1);
     dagi_sim_post(s, s->now + s->charge + s->machine.task, DAGI_SIM_OVER, rank, t, 0);
 }
 
@@ -221,26 +250,33 @@ static void spend(struct dagi_sim *s, int rank)
 static void part_over(struct dagi_sim *s, int rank, dagi_sim_pool *p)
 {
     p->part[rank].over = s->now + s->spent;
+    if (s->devices.crew)
+        p->part[rank].over = dagi_sim_later(p->part[rank].over, s->devices.crew[rank].home);
     p->left--;
     for (int i = 0; i < p->nfollowers; i++) {
         dagi_sim_pool *f = p->followers[i];
         if (f->part[rank].open > 0)
-            dagi_sim_post(s, s->now + s->spent, DAGI_SIM_BEGIN, rank, f, 0);
+            dagi_sim_post(s, p->part[rank].over, DAGI_SIM_BEGIN, rank, f, 0);
     }
 }
 
-void dagi_sim_task_over(struct dagi_sim *s, int rank, struct dag_task *t)
+void dagi_sim_complete(struct dagi_sim *s, int rank, struct dag_task *t)
 {
     dagi_sim_pool *p = dagi_sim_pool_of(s, t->pool);
     dagi_sim_become(s, rank, t->pool);
-    s->spent = 0;
-    dagi_sim_body(s, rank, -1);
+    dagi_sim_body_now(s, rank, -1);
     s->sums.tasks++;
     atomic_fetch_add_explicit(&dagi_pool(t->pool)->stats.tasks, 1, memory_order_relaxed);
     dagi_ready_list ready = dagi_task_complete(dagi_sim_worker(s), t);
     dagi_sim_ready(s, rank, p, dagi_ready_joined(ready));
     if (--p->part[rank].open == 0)
         part_over(s, rank, p);
+}
+
+void dagi_sim_task_over(struct dagi_sim *s, int rank, struct dag_task *t)
+{
+    s->spent = 0;
+    dagi_sim_complete(s, rank, t);
     spend(s, rank);
     dagi_sim_go(s, rank);
 }
@@ -273,14 +309,16 @@ void dagi_sim_go(struct dagi_sim *s, int rank)
             s->spent = 0;
             dagi_sim_handle(s, rank);
             spend(s, rank);
-        } else if (r->ready.count > 0) {
+        } else if (r->ready.count > 0 && r->idle > dagi_sim_managers(s, rank)) {
             start_task(s, rank, dagi_ready_heap_pop(&r->ready).what);
-        } else if (!r->starts) {
+        } else if (!r->starts || dagi_sim_devices_full(s, rank)) {
             break;
         } else {
             r->starts = start_up(s, rank);
         }
     }
+    if (s->devices.crew)
+        dagi_sim_manage(s, rank);
 }
 
 void dagi_sim_part_begins(struct dagi_sim *s, int rank, dagi_sim_pool *p)

@@ -38,7 +38,11 @@ void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)
                             .renames = s->sums.renames,
                             .matrices = s->sums.largest,
                             .node_memory = s->machine.memory,
-                            .node_ranks = (int)s->machine.ranks};
+                            .node_ranks = (int)s->machine.ranks,
+                            .devices = s->devices.count,
+                            .device_tasks = s->devices.tasks,
+                            .device_bytes = s->devices.bytes,
+                            .device_busy = seconds(s->devices.busy)};
     for (int r = 0; r < s->nranks; r++) {
         out->busy += seconds(s->rank[r].busy);
         out->talking += seconds(s->rank[r].talk);
@@ -63,4 +67,11 @@ void dagi_sim_report(const dag_context *ctx)
             t.renames, all > 0 ? 100 * t.busy / all : 0, all > 0 ? 100 * t.talking / all : 0,
             all > 0 ? 100 * (1 - (t.busy + t.talking) / all) : 0, 1e-6 * (double)t.values,
             1e-6 * (double)t.matrices);
+    double devices = dagi_sim_seconds(ctx) * (double)t.devices;
+    if (t.devices > 0)
+        fprintf(stderr,
+                "dag: simulated: %" PRId64 " devices ran %" PRId64 " tasks and computed for %.1f %% of the "
+                "time; %.4g MB went to and from them\n",
+                t.devices, t.device_tasks, devices > 0 ? 100 * t.device_busy / devices : 0,
+                1e-6 * (double)t.device_bytes);
 }

@@ -101,6 +101,14 @@ void dagi_sim_next(struct dagi_sim *s)
         dagi_sim_inbox(s, rank, NULL, e->what, (int32_t)e->extra);
         dagi_sim_go(s, rank);
         break;
+    case DAGI_SIM_HOME:
+        dagi_sim_push(s, rank, e->what);
+        dagi_sim_go(s, rank);
+        break;
+    case DAGI_SIM_FILLED: dagi_sim_job_filled(s, rank, e->what); break;
+    case DAGI_SIM_RAN: dagi_sim_job_ran(s, rank, e->what); break;
+    case DAGI_SIM_FLOW: dagi_sim_flow_event(s, e->what, e->extra); break;
+    case DAGI_SIM_SHARE: dagi_sim_share_out(s); break;
     case DAGI_SIM_CREDIT: dagi_sim_credit(s, rank, (uintptr_t)e->what, (int32_t)e->extra); break;
     }
 }
@@ -133,6 +141,12 @@ static void on_kernel(void *arg, const dag_kernel_call *call)
 {
     struct dagi_sim *s = arg;
     s->charge += dagi_sim_kernel_time(&s->machine, call);
+    if (s->devices.crew) {
+        dagi_sim_time alone, filled;
+        s->devices.unable |= dagi_sim_device_time(&s->machine, call, &alone, &filled);
+        s->devices.alone += alone;
+        s->devices.filled += filled;
+    }
 }
 
 static dag_status make(struct dagi_sim *s, char *why, size_t size)
@@ -159,7 +173,8 @@ static dag_status make(struct dagi_sim *s, char *why, size_t size)
         s->rank[r] = (dagi_sim_rank){.idle = s->workers};
         s->rank[r].inbox_end = &s->rank[r].inbox;
     }
-    if (!s->rank || dagi_sim_wires_init(&s->wires, &s->machine, s->nranks) != 0) {
+    if (!s->rank || dagi_sim_wires_init(&s->wires, &s->machine, s->nranks) != 0 ||
+        dagi_sim_shares_init(s) != 0) {
         snprintf(why, size, "no memory to simulate %d ranks, or more wires than can be simulated",
                  s->nranks);
         return DAG_ERR_NOMEM;
@@ -176,7 +191,7 @@ static dag_status make(struct dagi_sim *s, char *why, size_t size)
         return DAG_ERR_NOMEM;
     }
     s->scratch.begin = at;
-    return DAG_SUCCESS;
+    return dagi_sim_devices_init(s, why, size);
 }
 
 dag_status dagi_sim_init(dag_context *ctx, char *why, size_t size)
@@ -219,7 +234,7 @@ void dagi_sim_open(dag_context *ctx)
 {
     struct dagi_sim *s = dagi_sim_of(ctx);
     dagi_tasks(ctx)->remote = &dagi_sim_remote;
-    dagi_tasks(ctx)->device = &dagi_sim_device;
+    dagi_tasks(ctx)->device = &dagi_sim_memory;
     ctx->keeper = &dagi_sim_keeper;
     dagi_value_depot_bare(ctx->values);
     if (dag_kernels_model)
@@ -236,6 +251,7 @@ void dagi_sim_fini(dag_context *ctx)
     for (int r = 0; s->rank && r < s->nranks; r++)
         dagi_ready_heap_fini(&s->rank[r].ready);
     free(s->rank);
+    dagi_sim_devices_fini(s);
     dagi_sim_events_fini(&s->events);
     free(s->pairs);
     for (dagi_sim_item *i = s->items, *next; i; i = next) {
@@ -257,6 +273,7 @@ void dagi_sim_fini(dag_context *ctx)
     }
     if (s->scratch.begin)
         munmap(s->scratch.begin, s->scratch.bytes);
+    dagi_sim_shares_fini(s);
     dagi_sim_wires_fini(&s->wires);
     dagi_sim_machine_fini(&s->machine);
     free(s);

@@ -3,6 +3,8 @@
 #define DAGI_SIM_IMPL_H
 
 #include "../base/heap.h"
+#include "../data/copies.h"
+#include "../device/choice.h"
 #include "../comm/remote.h"
 #include "../task/completion.h"
 #include "events.h"
@@ -29,6 +31,7 @@ typedef struct dagi_sim_pool {
     struct dagi_sim_pool **followers; /* wait for it, rank by rank */
     int nfollowers;
     dagi_sim_time *class_time; /* [classes]: -1 = the body tells */
+    uint8_t *on_device;        /* [classes]: it has a body for devices, and there are some */
 } dagi_sim_pool;
 
 /* How a data flow travels. */
@@ -52,6 +55,7 @@ typedef struct dagi_sim_cast {
     int32_t sends;  /* of the root that are not complete: each holds the values */
     int64_t priority;
     int64_t inline_bytes;
+    dagi_sim_time leaves; /* not before: its data come from devices until then */
     int32_t params[DAG_MAX_LOCALS];
     uint16_t *serves; /* [count]: the tree of net/shapes.h, behind the ranks */
     dagi_sim_cargo cargo[DAG_MAX_FLOWS]; /* few of them, so what is read lies at the beginning */
@@ -95,7 +99,47 @@ typedef struct dagi_sim_item {
     dagi_sim_message *message;
     dagi_sim_arrival *arrival; /* or this, with the number of a segment */
     int32_t segment;
+    struct dagi_sim_job *job; /* or what has run on a device */
 } dagi_sim_item;
+
+/* A task that a device has taken. */
+typedef struct dagi_sim_job {
+    struct dag_task *task;
+    int32_t device; /* of its rank, from 0 */
+    int32_t stage;  /* 0: it waits; 1: it was issued; 2: it runs */
+    dagi_sim_time alone, filled; /* as dagi_sim_device_time() says */
+    dagi_sim_time estimate;      /* what it adds to the backlog */
+} dagi_sim_job;
+
+/* What lies in the memory of a device: dagi_copy.memory of a value. */
+typedef struct dagi_sim_copy {
+    struct dagi_sim_copy *older, *newer; /* by last use */
+    dag_value *value;
+    struct dagi_sim_device *device;
+    dagi_sim_time there; /* when its content is there */
+    int64_t bytes;
+    int32_t users;       /* jobs that have been issued; > 0: it stays */
+} dagi_sim_copy;
+
+typedef struct dagi_sim_device {
+    dagi_ready_heap waiting, filled; /* jobs that are not issued; whose inputs are there */
+    int32_t issued, running;
+    int32_t rank, link, space; /* whose it is; in dagi_sim.devices.link; among copies */
+    int64_t bytes;             /* that copies take */
+    dagi_sim_copy *oldest, *newest;
+    dagi_sim_time backlog;     /* of jobs that are not over */
+    dagi_sim_time busy_until;  /* with what fills it */
+    dagi_sim_time since;       /* running > 0: from when on */
+} dagi_sim_device;
+
+/* The devices of a rank. */
+typedef struct dagi_sim_crew {
+    int32_t count;
+    int32_t managed;    /* 1: a worker looks after them */
+    int64_t work;       /* jobs that are not over */
+    dagi_sim_time home; /* what has been stored so far is at home then */
+    dagi_sim_device *device; /* [count] */
+} dagi_sim_crew;
 
 typedef struct dagi_sim_rank {
     _Alignas(64) dagi_ready_heap ready; /* what each event looks at lies in one line */
@@ -121,6 +165,7 @@ struct dagi_sim {
     dag_context *ctx;
     dagi_sim_machine machine;
     dagi_sim_wires wires;
+    struct dagi_sim_shares *shares; /* of wires; NULL where transfers follow each other */
     int nranks, workers;
     dagi_sim_rank *rank;
     dagi_sim_pool *pools, **pools_end;
@@ -129,6 +174,18 @@ struct dagi_sim {
     dagi_sim_events events;
     uint64_t pushed;      /* tasks that became ready */
     dagi_sim_time charge; /* what kernels of the body that runs have told */
+    struct {
+        dagi_sim_crew *crew;      /* [ranks]; NULL = there are none */
+        dagi_sim_device *all;     /* of all ranks */
+        dagi_sim_time *link;      /* two each: until when to devices, until when from them */
+        dagi_choice *choice;
+        const struct dagi_policy *policy;
+        dagi_sim_time alone, filled; /* of the body that runs, on a device */
+        int unable;               /* and it has a kernel that devices have not */
+        int64_t tasks, bytes;     /* that ran on devices, that went to and from them */
+        dagi_sim_time busy;       /* with at least one kernel, all together */
+        int64_t count;            /* of all ranks */
+    } devices;
     dagi_sim_time spent;  /* what the worker that completes a task or handles an item spends on messages */
     dagi_sim_pair *pairs;
     size_t npairs, pairs_capacity;
@@ -192,7 +249,72 @@ void dagi_sim_task_over(struct dagi_sim *s, int rank, struct dag_task *t);
 /* The value belongs to this rank's memory from now on. */
 void dagi_sim_adopt(struct dagi_sim *s, int rank, dag_value *v);
 extern const dagi_value_keeper dagi_sim_keeper;
-extern const dagi_device_port dagi_sim_device;
+extern const dagi_device_port dagi_sim_memory;
+
+/* It is ready, and a core is to run it. */
+void dagi_sim_push(struct dagi_sim *s, int rank, struct dag_task *t);
+/* Its flows have memory. */
+void dagi_sim_adopt_fresh(struct dagi_sim *s, int rank, struct dag_task *t);
+/* Flows that it may write become its own. */
+void dagi_sim_make_writable(struct dagi_sim *s, int rank, struct dag_task *t, uint32_t mask);
+/* What its kernels tell is added up; none of its bodies may run: the pool fails. */
+void dagi_sim_body(struct dag_task *t);
+/* It has run: its successors hear of it. s->spent is what that takes a worker. */
+void dagi_sim_complete(struct dagi_sim *s, int rank, struct dag_task *t);
+
+/* ---- devices.c: what devices of a rank do ---------------------------------------------------- */
+
+/* DAG_ERR_NOMEM, DAG_ERR_SETTING with `why`. Nothing happens where the machine has none. */
+dag_status dagi_sim_devices_init(struct dagi_sim *s, char *why, size_t size);
+void dagi_sim_devices_fini(struct dagi_sim *s);
+int dagi_sim_has_device_body(const struct dagi_sim *s, const dag_program *program, const dag_class *cls,
+                             dag_precision prec);
+/* A task that is ready: 1 = a device has taken it. */
+int dagi_sim_device_takes(struct dagi_sim *s, int rank, struct dag_task *t);
+/* A worker that is idle may have become the manager; it issues what there is. */
+void dagi_sim_manage(struct dagi_sim *s, int rank);
+/* Workers that are idle and yet are none for tasks: the one that manages. */
+int dagi_sim_managers(const struct dagi_sim *s, int rank);
+/* There is so much for devices that nothing need be started for them. */
+int dagi_sim_devices_full(const struct dagi_sim *s, int rank);
+void dagi_sim_job_filled(struct dagi_sim *s, int rank, dagi_sim_job *job);
+void dagi_sim_job_ran(struct dagi_sim *s, int rank, dagi_sim_job *job);
+/* It has run, and a worker looks at it. */
+void dagi_sim_job_over(struct dagi_sim *s, int rank, dagi_sim_job *job);
+/* Jobs of a pool that is forgotten: all that wait, and one that is under way. */
+void dagi_sim_devices_forget(struct dagi_sim *s, int rank, const dagi_sim_pool *p);
+void dagi_sim_job_forget(struct dagi_sim *s, int rank, dagi_sim_job *job);
+
+/* ---- copies.c: what lies in their memories --------------------------------------------------- */
+
+/* A value gets room on a device and, with `content`, what it holds. *when: not before. NULL: there is no
+ * room while those that are in use stay. The copy has one user more. */
+dagi_sim_copy *dagi_sim_fill(struct dagi_sim *s, dagi_sim_device *d, dag_value *v, int content,
+                             dagi_sim_time *when);
+/* The host gets its content, if it lacks it: when that is there. */
+dagi_sim_time dagi_sim_save(struct dagi_sim *s, dag_value *v);
+/* A task writes it: in that space, 0 = on the host, it is valid and nowhere else. */
+void dagi_sim_written(struct dagi_sim *s, dag_value *v, int space);
+/* The value ends. */
+void dagi_sim_copies_forget(struct dagi_sim *s, dag_value *v);
+/* Seconds to bring the inputs of a task to a space. */
+double dagi_sim_moving(const struct dagi_sim *s, struct dag_task *t, int space);
+static inline dagi_copies *dagi_sim_copies(const dag_value *v)
+{
+    return atomic_load_explicit(&((const dagi_value *)(const void *)v)->copies, memory_order_relaxed);
+}
+static inline int64_t dagi_sim_value_bytes(const dag_value *v)
+{
+    return v->m * v->n * (int64_t)v->elem;
+}
+/* The flow holds the value of an earlier one. */
+static inline int dagi_sim_flow_again(struct dag_task *t, int flow)
+{
+    for (int f = 0; f < flow; f++)
+        if (dag_task_flows(t)[f] == dag_task_flows(t)[flow])
+            return 1;
+    return 0;
+}
 
 /* ---- cast.c: what a task sends -------------------------------------------------------------- */
 
@@ -203,6 +325,21 @@ void dagi_sim_tell_child(struct dagi_sim *s, dagi_sim_cast *c, dagi_sim_arrival 
                          int32_t first, int32_t count);
 /* The root has sent one thing completely. */
 void dagi_sim_cast_sent(struct dagi_sim *s, dagi_sim_cast *c);
+
+/* ---- share.c: wires that transfers share ------------------------------------------------------ */
+
+/* Nonzero = no memory. Nothing happens where the machine does not share them. */
+int dagi_sim_shares_init(struct dagi_sim *s);
+void dagi_sim_shares_fini(struct dagi_sim *s);
+/* Bytes leave rank `from` at that time; when they are at rank `to` that event happens there. */
+void dagi_sim_carry(struct dagi_sim *s, int from, int to, double bytes, dagi_sim_time at,
+                    const dagi_sim_event *event);
+void dagi_sim_flow_event(struct dagi_sim *s, void *flow, uint32_t generation);
+void dagi_sim_share_out(struct dagi_sim *s);
+/* The next thing under way on shared wires, from the one at `*at`, 0 at first: 0 = there is none left. What is
+ * dropped does not arrive. */
+int dagi_sim_flow_next(const struct dagi_sim *s, size_t *at, dagi_sim_event *event);
+void dagi_sim_flow_drop(struct dagi_sim *s, size_t at);
 
 /* ---- credit.c ------------------------------------------------------------------------------- */
 
@@ -218,6 +355,8 @@ void dagi_sim_credit(struct dagi_sim *s, int from, uint64_t pair, int32_t bytes)
 
 void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_arrival *a,
                     int32_t segment);
+/* A job has run, and a worker is to look at it. */
+void dagi_sim_inbox_job(struct dagi_sim *s, int rank, dagi_sim_job *job);
 /* Handle the first item of a rank; the worker's part of it is in s->spent. */
 void dagi_sim_handle(struct dagi_sim *s, int rank);
 void dagi_sim_arrival_free(struct dagi_sim *s, dagi_sim_arrival *a);
@@ -225,7 +364,7 @@ void dagi_sim_arrival_free(struct dagi_sim *s, dagi_sim_arrival *a);
 /* ---- overlap.c ------------------------------------------------------------------------------ */
 
 /* While somebody asks. A body begins (more = 1) or ends (-1) on that rank. */
-void dagi_sim_body(struct dagi_sim *s, int rank, int more);
+void dagi_sim_body_now(struct dagi_sim *s, int rank, int more);
 /* Something of that pool leaves rank `from` for rank `to` (more = 1), or is there (-1). */
 void dagi_sim_fly(struct dagi_sim *s, const dagi_sim_pool *pool, int from, int to, int more);
 void dagi_sim_overlap_tell(struct dagi_sim *s);

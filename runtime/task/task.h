@@ -47,6 +47,7 @@ struct dagi_tasks {
     struct dagi_watch *watcher;
     struct dagi_sim *sim; /* NULL = this is no simulation */
     char no_devices[256];
+    int played_devices; /* of rank 0 of a simulation, whose context has none */
     dag_taskpool *rounds; /* pools that may run another round, linked by rounds.next; application thread */
     int device_classes; /* 1: a pool had a class with a body for the devices; application thread */
     struct dagi_task_store *task_store; /* task memory shared between workers; memory.c */

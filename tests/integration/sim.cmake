@@ -23,6 +23,19 @@ if(TARGET dag_kernels)
     dag_add_script_test(sim_summa LABELS integration
         ENVIRONMENT DAG_SIMULATE=1024 DAG_BCAST=binomial
         COMMAND sim_summa 32 4096 256 16 16384)
+    # Pools that fail, on a machine with devices: with a worker that manages them, alone, and on shared wires.
+    add_executable(sim_fails sim/fails.c)
+    dag_add_jdf(sim_fails sim/fails.jdf)
+    target_link_libraries(sim_fails PRIVATE dag::kernels)
+    foreach(case IN ITEMS "4:devices" "1:devices" "4:shared")
+        string(REPLACE ":" ";" words "${case}")
+        list(GET words 0 workers)
+        list(GET words 1 machine)
+        dag_add_script_test(sim_fails_${machine}_${workers} LABELS integration sanitize
+            ENVIRONMENT DAG_SIMULATE=4 DAG_THREADS=${workers}
+                "DAG_MACHINE=${CMAKE_CURRENT_SOURCE_DIR}/sim/${machine}.machine"
+            COMMAND sim_fails)
+    endforeach()
 endif()
 
 if(TARGET dag_sim AND TARGET dag_driver)
@@ -39,6 +52,14 @@ if(TARGET dag_sim AND TARGET dag_driver)
         dag_add_script_test(sim_kept LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/kept.py"
                 "$<TARGET_FILE_DIR:dag_sim>")
+        dag_add_script_test(sim_devices LABELS integration
+            COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/devices.py"
+                "$<TARGET_FILE_DIR:dag_sim>")
+        if(TARGET sim_counts)
+            dag_add_script_test(sim_share LABELS integration
+                COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/share.py"
+                    "$<TARGET_FILE_DIR:dag_sim>" "$<TARGET_FILE:sim_counts>")
+        endif()
         dag_add_script_test(sim_leaving LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/leaving.py"
                 "$<TARGET_FILE_DIR:dag_sim>")

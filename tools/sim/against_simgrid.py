@@ -2,8 +2,10 @@
 """dag_sim beside SimGrid: the same graphs, kernels and network, played by the one and by the other.
 
     against_simgrid.py BUILD SIMGRID-BUILD [--ranks 4,16,64] [--tiles 24] [--doc FILE]
+    against_simgrid.py BUILD --recorded --doc FILE [--most 256]
 
-SIMGRID-BUILD is a build of the preset `simgrid`. Messages, bytes of data and tasks have to be equal, and
+SIMGRID-BUILD is a build of the preset `simgrid`. --recorded: what SimGrid said is taken from the table in FILE, up to so many
+ranks. dag_sim plays each row twice: transfers follow each other on a wire (share = fifo) or share it (fair). Messages, bytes of data and tasks have to be equal, and
 times near: within 5 % of each other where wires are fast, 10 % where they are not. Ends with 1 where counts
 differ. Prints a table, and writes it to FILE between the lines <!-- simgrid --> and <!-- /simgrid -->.
 """
@@ -23,6 +25,7 @@ NB = 128
 # What SimGrid cannot play takes no time: what a task and a copy cost beside kernels.
 MACHINE = """name = flat
 network = flat
+share = {share}
 between = {between}
 within = 0.6us 8GB/s
 send = 0us
@@ -49,39 +52,72 @@ def result(command, **environment):
     return tuple(int(n) for n in match.groups()[:3]), float(match[4])
 
 
-def rows(options, machine):
+def describe(machine, between, share):
+    with open(machine, "w", encoding="ascii") as file:
+        file.write(MACHINE.format(between=between, share=share))
+
+
+def recorded(options, _machine):
+    """Rows of the table in the page: network, ranks, graph, counts, SimGrid's time."""
+    with open(options.doc, encoding="utf-8") as file:
+        text = file.read().split("<!-- simgrid -->", 1)[1].split("<!-- /simgrid -->", 1)[0]
+    column = None
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if "SimGrid, s" in cells:
+            column = cells.index("SimGrid, s")
+        if column and cells[1].isdigit() and int(cells[1]) <= options.most:
+            order = 4096 if int(cells[1]) == 1024 else options.tiles * NB
+            counts = tuple(int(re.findall(r"\d+", cell)[-1]) for cell in cells[3:5]) # its own, where they differ
+            yield cells[0], int(cells[1]), cells[2], order, counts, float(cells[column])
+
+
+def run_simgrid(options, machine):
     for network, between in NETWORKS:
-        with open(machine, "w", encoding="ascii") as file:
-            file.write(MACHINE.format(between=between))
         for ranks in options.ranks:
             for name, routine in ROUTINES:
-                what = [routine, str(options.tiles * NB), str(NB)]
-                played, time = result([os.path.join(options.build, "tests/integration/sim_counts"), *what],
-                                      DAG_SIMULATE=str(ranks), DAG_MACHINE=machine)
+                describe(machine, between, "fifo")
+                order = options.tiles * NB
                 counts, other = result([os.path.join(HERE, "..", "simulate"), "-np", str(ranks), "--machine",
-                                        machine, os.path.join(options.simgrid, "bin/sim_counts"), *what])
-                yield network, ranks, name, played, counts, time, other
-                print(f"{network} {ranks} {name}: {played} {counts} {time} {other}", file=sys.stderr)
+                                        machine, os.path.join(options.simgrid, "bin/sim_counts"), routine,
+                                        str(order), str(NB)])
+                yield network, ranks, name, order, counts[:2], other
+
+
+def rows(options, machine):
+    for network, ranks, name, order, counts, other in (recorded if options.recorded else run_simgrid)(options, machine):
+        times = []
+        for share in "fifo", "fair":
+            describe(machine, dict(NETWORKS)[network], share)
+            played, time = result([os.path.join(options.build, "tests/integration/sim_counts"), dict(ROUTINES)[name],
+                                   str(order), str(NB)], DAG_SIMULATE=str(ranks), DAG_MACHINE=machine)
+            times.append(time)
+        yield network, ranks, name, played[:2], counts, times, other
+        print(f"{network} {ranks} {name}: {played} {counts} {times} {other}", file=sys.stderr)
 
 
 def table(found):
-    out = ["| network | ranks | graph | messages | bytes | dag_sim, s | SimGrid, s | difference |",
-           "|---|---|---|---|---|---|---|---|"]
-    for network, ranks, name, played, counts, time, other in found:
+    out = ["| network | ranks | graph | messages | bytes | SimGrid, s | dag_sim, s: fifo | difference | fair | difference |",
+           "|---" * 10 + "|"]
+    for network, ranks, name, played, counts, times, other in found:
         same = "" if played == counts else f" (SimGrid {counts[0]})", "" if played == counts else f" ({counts[1]})"
-        out.append(f"| {network} | {ranks} | {name} | {played[0]}{same[0]} | {played[1]}{same[1]} | {time:.6f} | "
-                   f"{other:.6f} | {100 * (time / other - 1):+.1f} % |")
+        out.append(f"| {network} | {ranks} | {name} | {played[0]}{same[0]} | {played[1]}{same[1]} | {other:.6f} | "
+                   + " | ".join(f"{time:.6f} | {100 * (time / other - 1):+.1f} %" for time in times) + " |")
     return "\n".join(out)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
-    parser.add_argument("simgrid")
+    parser.add_argument("simgrid", nargs="?")
+    parser.add_argument("--recorded", action="store_true")
+    parser.add_argument("--most", type=int, default=1024)
     parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[4, 16, 64])
     parser.add_argument("--tiles", type=int, default=24)
     parser.add_argument("--doc")
     options = parser.parse_args()
+    if not options.recorded and not options.simgrid or options.recorded and not options.doc:
+        parser.error("give a build of the preset simgrid, or --recorded and --doc FILE with its table")
     with tempfile.TemporaryDirectory() as work:
         found = list(rows(options, os.path.join(work, "machine")))
     text = table(found)
@@ -93,7 +129,7 @@ def main():
         with open(options.doc, "w", encoding="utf-8") as file:
             file.write(f"{before}<!-- simgrid -->\nAll times are simulated; n = {options.tiles * NB} in tiles of "
                        f"{NB}.\n\n{text}\n<!-- /simgrid -->{after}")
-    return any(played != counts for _, _, _, played, counts, _, _ in found)
+    return any(played != counts for _, _, _, played, counts, *_ in found)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """Simulated times beside measured ones, on this machine, which should do nothing else.
 
     compare.py BUILD [--rounds 15] [--jobs 2x1,1x2] [--latency 0.4us] [--bandwidth 8GB/s]
-               [--machine FILE] [--quick] [--note TEXT] [--doc FILE]
+               [--machine FILE] [--orders 2000,4000] [--note TEXT] [--doc FILE]
 
 A job RxT has R ranks of T workers.
 
@@ -62,7 +62,7 @@ def jobs(text):
 def runs(options, programs):
     """Job, case, order, and what it takes to start it: RANKS, THREADS, COMMAND."""
     for ranks, threads in options.jobs:
-        for n in (2000,) if options.quick else (2000, 4000):
+        for n in options.orders:
             for name, program, more in CASES:
                 if ranks == 2 or "--grid" not in more:
                     yield (f"{ranks}x{threads}", name, n, str(ranks), str(threads),
@@ -78,7 +78,7 @@ def main():
     parser.add_argument("--latency", default="0.4us")
     parser.add_argument("--bandwidth", default="8GB/s")
     parser.add_argument("--machine")
-    parser.add_argument("--quick", action="store_true", help="n = 2000 alone")
+    parser.add_argument("--orders", type=lambda text: [int(n) for n in text.split(",")], default=[2000, 4000])
     parser.add_argument("--doc")
     options = parser.parse_args()
     programs = os.path.join(options.build, "bin")

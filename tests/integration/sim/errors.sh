@@ -38,7 +38,15 @@ described "$work/m:2: nodes: expected a whole number from 1" "nodes = none"
 described "$work/m:2: between: expected latency and bandwidth" "between = 1.5 12GB/s"
 described "$work/m:2: network: a torus has one to three sides" "network = torus 2x2x2x2"
 described "$work/m:2: kernel: '96:12' is not ORDER:RATE" "kernel = gemm d 128:30 96:12"
-described "$work/m:2: devices: devices are not modelled" "devices = 4"
+described "$work/m:2: share: expected fair or fifo" "share = some"
+described "share = fair is known for flat networks and fat trees alone" "share = fair" "network = torus 4x4"
+described "$work/m:2: devices: expected a whole number from 0" "devices = some"
+described "machine: $work/m: it has devices, and no line device_link says more" "devices = 4"
+described "machine: $work/m: it has devices, and no line device_kernel says more" "devices = 1" "device_link = 8us 6GB/s"
+described "machine: $work/m: more than 16 devices for a rank" "devices = 17"
+described "$work/m:2: device_link: expected latency, bandwidth to a device" "device_link = 6GB/s"
+described "$work/m:2: device_kernel: '480:700' is not ORDER:RATE" "device_kernel = gemm d 960:700 480:700"
+described "$work/m:2: device_streams: expected a whole number from 1" "device_streams = 0"
 described "$work/m:2: times: cannot read '$work/none'" "times = $work/none"
 described "$work/m:2: times: $work/m: it is not a file of tile times" "times = $work/m"
 described "machine 'test' has 1 node for 2 ranks each, which is too few for 4 ranks" "nodes = 1" "ranks = 2"
@@ -51,4 +59,6 @@ refused 3 "--predict takes a number of ranks" "$driver" --n 500 --predict many
 refused 3 "--grid 3x3 has more processes" "$driver" --n 500 --grid 3x3 --predict 4
 # A graph of 10^9 tasks on a million ranks, and no address space for that.
 refused 1 "no memory to simulate" bash -c "ulimit -v 200000; exec '$sim' -np 4000000 '$driver' --n 500"
+DAG_GPUS=3 refused 1 "gpus: 3 devices for a rank, and one of machine 'devices' has 2" \
+    "$sim" -np 4 --machine "$(dirname "$0")/devices.machine" "$driver" --n 500
 exit $((faults > 0))

@@ -24,13 +24,17 @@ RUNS = {
     "lu-without-pivots": ("dag_getrf", "--n", "4800", "--nb", "120", "--pivoting", "none"),
     "qr": ("dag_geqrf", "--n", "4800", "--nb", "120"),
     "product": ("dag_gemm", "--n", "3600", "--nb", "120"),
+    "cholesky-devices": ("dag_potrf", "--n", "9600", "--nb", "240"),
+    "product-devices": ("dag_gemm", "--n", "4800", "--nb", "240"),
+    "qr-devices": ("dag_geqrf", "--n", "4800", "--nb", "240"),
 }
 MORE = 1.03
 
 
 def run(programs, name, ranks):
+    machine = "devices.machine" if name.endswith("-devices") else "kept.machine"
     command = [os.path.join(programs, "dag_sim"), "-np", str(ranks), "--machine",
-               os.path.join(HERE, "kept.machine"), os.path.join(programs, RUNS[name][0]),
+               os.path.join(HERE, machine), os.path.join(programs, RUNS[name][0]),
                *RUNS[name][1:], "--grid", f"{math.isqrt(ranks)}x{math.isqrt(ranks)}", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:

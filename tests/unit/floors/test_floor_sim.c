@@ -134,6 +134,36 @@ START_TEST(kernels_take_what_their_lines_say)
 }
 END_TEST
 
+START_TEST(devices_have_kernels_of_their_own)
+{
+    dagi_sim_machine m = machine_of("kernel = * * 100:1\ndevices = 2\ndevice_link = 10us 6GB/s 3GB/s\n"
+                                    "device_kernel = gemm d 100:10 200:20\n");
+    dag_kernel_call call = {.op = DAG_OP_GEMM, .precision = DAG_D, .name = "gemm", .flops = 2e6};
+    dagi_sim_time alone, filled;
+    ck_assert_int_eq(dagi_sim_device_time(&m, &call, &alone, &filled), 0);
+    ck_assert_int_eq(alone, 200 * US);
+    ck_assert_int_eq(filled, 100 * US); /* at the highest rate */
+    ck_assert_int_eq(dagi_sim_kernel_time(&m, &call), 2000 * US); /* on a core */
+    call.precision = DAG_S;
+    ck_assert_int_ne(dagi_sim_device_time(&m, &call, &alone, &filled), 0); /* there is no line for it */
+    call = (dag_kernel_call){.op = DAG_OP_GEMM, .precision = DAG_S, .name = "gemm"};
+    ck_assert_int_eq(dagi_sim_device_time(&m, &call, &alone, &filled), 0); /* nothing to do takes none */
+    ck_assert_int_eq(alone + filled, 0);
+    dagi_sim_machine_fini(&m);
+}
+END_TEST
+
+START_TEST(devices_of_a_node_are_dealt_out)
+{
+    dagi_sim_machine m = {.ranks = 2, .devices = 3};
+    ck_assert_int_eq(dagi_sim_devices_of(&m, 0), 2);
+    ck_assert_int_eq(dagi_sim_devices_of(&m, 3), 1);
+    m.devices = 1;
+    ck_assert_int_eq(dagi_sim_devices_of(&m, 2), 1);
+    ck_assert_int_eq(dagi_sim_devices_of(&m, 1), 0);
+}
+END_TEST
+
 /* Files that the library itself writes: of tile times, and of the times of classes. */
 START_TEST(times_come_from_files)
 {
@@ -201,6 +231,8 @@ int main(void)
     tcase_add_test(tcase, a_torus_goes_the_short_way_round);
     tcase_add_test(tcase, a_dragonfly_has_one_wire_between_two_groups);
     tcase_add_test(tcase, kernels_take_what_their_lines_say);
+    tcase_add_test(tcase, devices_have_kernels_of_their_own);
+    tcase_add_test(tcase, devices_of_a_node_are_dealt_out);
     tcase_add_test(tcase, times_come_from_files);
     tcase_add_test(tcase, a_pool_is_played);
     suite_add_tcase(suite, tcase);

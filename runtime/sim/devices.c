@@ -1,0 +1,423 @@
+/*
+ * Devices of the ranks. A task with a body for devices is placed when it becomes ready, by the policy that real runs
+ * have (device/choice.h), from what the description says that its kernels take on a core and on a device. A
+ * device runs several kernels at once, which share what it can do; the links bring their operands meanwhile
+ * (copies.c). One worker of a rank whose devices have work manages them, and runs no task unless it is the only
+ * one.
+ */
+#include "../base/settings.h"
+#include "sim_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Jobs that a device has issued at most, as DAGI_WINDOW of device/. */
+enum { WINDOW = 64 };
+
+/* ---- start and end -------------------------------------------------------------------------- */
+
+static int links_per_node(const dagi_sim_machine *m)
+{
+    return (int)(m->device_links > 0 && m->device_links < m->devices ? m->device_links : m->devices);
+}
+
+/* What is known of links, as if it had been measured. */
+static int learn_links(struct dagi_sim *s, int most)
+{
+    dagi_choice_place place[DAGI_MAX_SPACES] = {{"cores"}};
+    const dagi_sim_wire *l = &s->machine.device_link;
+    const uint64_t few = 1, many = UINT64_C(1) << 30;
+    double latency = (double)l->latency / (double)DAGI_SIM_SECOND;
+    for (int i = 1; i <= most; i++)
+        place[i] = (dagi_choice_place){"device"};
+    s->devices.choice = dagi_choice_new(place, 1 + most);
+    for (int from = 0; s->devices.choice && from <= most; from++)
+        for (int to = 0; to <= most; to++) {
+            double rate = to == DAGI_HOST ? s->machine.device_back : l->bandwidth;
+            dagi_choice_learn_move(s->devices.choice, from, to, few, latency);
+            dagi_choice_learn_move(s->devices.choice, from, to, many, latency + (double)many / rate);
+        }
+    return s->devices.choice == NULL;
+}
+
+static void make_crew(struct dagi_sim *s, int rank, dagi_sim_device **next)
+{
+    const dagi_sim_machine *m = &s->machine;
+    dagi_sim_crew *crew = &s->devices.crew[rank];
+    int64_t node = rank / m->ranks, links = links_per_node(m);
+    crew->count = dagi_sim_devices_of(m, rank);
+    crew->device = *next;
+    for (int i = 0; i < crew->count; i++)
+        crew->device[i] = (dagi_sim_device){
+            .rank = rank,
+            .link = (int32_t)(node * links + (rank % m->ranks + i * m->ranks) % links),
+            .space = 1 + i};
+    *next += crew->count;
+}
+
+dag_status dagi_sim_devices_init(struct dagi_sim *s, char *why, size_t size)
+{
+    const dagi_sim_machine *m = &s->machine;
+    int most = dagi_sim_devices_of(m, 0);
+    int64_t asked = s->ctx->settings.gpus;
+    if (asked > most)
+        return dagi_refuse(why, size, "gpus: %lld devices for a rank, and one of machine '%s' has %d",
+                           (long long)asked, m->name, most);
+    if (asked >= 0) /* the first of each rank: so many of a node */
+        s->machine.devices = asked * m->ranks < m->devices ? asked * m->ranks : m->devices;
+    most = dagi_sim_devices_of(m, 0);
+    dagi_tasks(s->ctx)->played_devices = most;
+    if (most == 0)
+        return DAG_SUCCESS;
+    for (int r = 0; r < s->nranks; r++)
+        s->devices.count += dagi_sim_devices_of(m, r);
+    size_t nodes = ((size_t)s->nranks + (size_t)m->ranks - 1) / (size_t)m->ranks;
+    s->devices.policy = dagi_policy_named(s->ctx->settings.device_policy, why, size);
+    if (!s->devices.policy)
+        return dagi_refuse(why, size, "device_policy: there is no '%s'", s->ctx->settings.device_policy);
+    s->devices.crew = calloc((size_t)s->nranks, sizeof *s->devices.crew);
+    s->devices.all = calloc((size_t)s->devices.count, sizeof *s->devices.all);
+    s->devices.link = calloc(2 * nodes * (size_t)links_per_node(m), sizeof *s->devices.link);
+    if (!s->devices.crew || !s->devices.all || !s->devices.link || learn_links(s, most) != 0) {
+        snprintf(why, size, "no memory to simulate the devices of %d ranks", s->nranks);
+        return DAG_ERR_NOMEM;
+    }
+    dagi_sim_device *next = s->devices.all;
+    for (int r = 0; r < s->nranks; r++)
+        make_crew(s, r, &next);
+    return DAG_SUCCESS;
+}
+
+void dagi_sim_devices_fini(struct dagi_sim *s)
+{
+    for (int64_t i = 0; s->devices.all && i < s->devices.count; i++) {
+        dagi_ready_heap_fini(&s->devices.all[i].waiting);
+        dagi_ready_heap_fini(&s->devices.all[i].filled);
+    }
+    free(s->devices.crew);
+    free(s->devices.all);
+    free(s->devices.link);
+    dagi_choice_free(s->devices.choice);
+}
+
+/* ---- where a task runs ---------------------------------------------------------------------- */
+
+int dagi_sim_has_device_body(const struct dagi_sim *s, const dag_program *program, const dag_class *cls,
+                             dag_precision prec)
+{
+    int has = 0;
+    for (int b = 0; b < cls->nbodies && s->devices.crew && !program->aliased; b++)
+        has |= cls->bodies[b].device != DAG_DEVICE_CPU && cls->bodies[b].fn[prec];
+    return has;
+}
+
+/* The body for devices that t can run with; NULL = none. */
+static const dag_body *device_body(struct dag_task *t)
+{
+    for (int b = 0; b < t->cls->nbodies; b++) {
+        const dag_body *body = &t->cls->bodies[b];
+        if (body->device != DAG_DEVICE_CPU && body->fn[t->pool->prec] &&
+            (!body->evaluate || body->evaluate(t->pool->globals, dagi_task_locals(t))))
+            return body;
+    }
+    return NULL;
+}
+
+static uint64_t footprint(struct dag_task *t)
+{
+    uint64_t bytes = 0;
+    for (int f = 0; f < t->cls->ndata; f++)
+        if (dag_task_flows(t)[f] && !dagi_sim_flow_again(t, f))
+            bytes += (uint64_t)dagi_sim_value_bytes(dag_task_flows(t)[f]);
+    return bytes;
+}
+
+static double seconds(dagi_sim_time t)
+{
+    return (double)t / (double)DAGI_SIM_SECOND;
+}
+
+/* How long kernels take is known, as behind a run that has tried all places. */
+static void learn(struct dagi_sim *s, dagi_choice_class *cls, int place, uint64_t bytes, dagi_sim_time time)
+{
+    int times = dagi_choice_kernel(s->devices.choice, cls, place, bytes) > 0 ? 1 : DAGI_CHOICE_TRIES;
+    while (times-- > 0)
+        s->devices.policy->learn(s->devices.choice, cls, place, bytes, seconds(time));
+}
+
+/* The devices that may have it: the one that the body wants, or all. */
+static int candidates(struct dagi_sim *s, const dagi_sim_crew *crew, struct dag_task *t, const dag_body *body,
+                      dagi_candidate *at)
+{
+    int n = 0;
+    int64_t index = body->device_index ? body->device_index(t->pool->globals, dagi_task_locals(t)) : -1;
+    for (int i = 0; i < crew->count; i++)
+        if (index < 0 || index % crew->count == i)
+            at[n++] = (dagi_candidate){.place = 1 + i, .backlog = seconds(crew->device[i].backlog),
+                                       .move = dagi_sim_moving(s, t, 1 + i)};
+    return n;
+}
+
+static int choose(struct dagi_sim *s, int rank, struct dag_task *t, const dag_body *body,
+                  dagi_sim_time on_core, dagi_sim_time on_device)
+{
+    const dagi_sim_crew *crew = &s->devices.crew[rank];
+    dagi_candidate at[DAGI_MAX_SPACES];
+    uint64_t bytes = footprint(t);
+    dagi_choice_class *cls =
+        dagi_choice_class_of(s->devices.choice, t->pool->program->name, t->pool->prec, t->cls->name);
+    int n = candidates(s, crew, t, body, at), devices = n;
+    learn(s, cls, DAGI_HOST, bytes, on_core);
+    learn(s, cls, 1, bytes, on_device);
+    if (!s->ctx->settings.device_always && !body->device_index) {
+        double ready = (double)s->rank[rank].ready.count * seconds(on_core) / s->workers;
+        at[n++] = (dagi_candidate){.place = DAGI_HOST, .backlog = ready,
+                                   .move = dagi_sim_moving(s, t, DAGI_HOST)};
+    }
+    int best = s->devices.policy->place(s->devices.choice, cls, bytes, at, n);
+    return best < devices ? at[best].place - 1 : -1;
+}
+
+/* Run its body for cores: what its kernels take there, and on a device. Nonzero: devices lack one of them. */
+static int ask_body(struct dagi_sim *s, int rank, struct dag_task *t, dagi_sim_time *on_core)
+{
+    dagi_sim_adopt_fresh(s, rank, t);
+    s->charge = s->devices.alone = s->devices.filled = 0;
+    s->devices.unable = 0;
+    dagi_sim_body(t);
+    *on_core = s->charge;
+    return s->devices.unable || *on_core == 0;
+}
+
+static void enter(struct dagi_sim *s, dagi_sim_device *d, dagi_ready_heap *heap, dagi_sim_job *job)
+{
+    dagi_ready_entry e = {job->task->priority, s->pushed++, job};
+    if (dagi_ready_heap_push(heap, e) != 0) {
+        dagi_sim_job_forget(s, d->rank, job);
+        dagi_sim_short(s);
+    }
+}
+
+int dagi_sim_device_takes(struct dagi_sim *s, int rank, struct dag_task *t)
+{
+    dagi_sim_crew *crew = &s->devices.crew[rank];
+    dag_taskpool *pool = t->pool;
+    dagi_sim_time on_core;
+    if (crew->count == 0 || dagi_pool_is_poisoned(pool))
+        return 0;
+    dagi_sim_become(s, rank, pool);
+    t->owner = dagi_sim_worker(s);
+    const dag_body *body = device_body(t);
+    if (!body || dagi_sim_pool_of(s, pool)->class_time[t->cls->id] >= 0)
+        return 0;
+    if (t->cls->bind && !(t->arrived & DAGI_TASK_BOUND))
+        t->cls->bind(t, pool->globals);
+    t->arrived |= DAGI_TASK_BOUND;
+    if (ask_body(s, rank, t, &on_core) != 0 || (double)footprint(t) > s->machine.device_memory)
+        return 0;
+    dagi_sim_time each = s->devices.alone / s->machine.streams;
+    dagi_sim_job job = {.task = t, .alone = s->devices.alone, .filled = s->devices.filled,
+                        .estimate = dagi_sim_later(each, s->devices.filled)};
+    job.device = choose(s, rank, t, body, on_core, job.estimate);
+    if (job.device < 0)
+        return 0;
+    dagi_sim_job *own = malloc(sizeof *own);
+    if (!own) {
+        dagi_sim_short(s);
+        return 0;
+    }
+    *own = job;
+    crew->work++;
+    crew->device[job.device].backlog += job.estimate;
+    enter(s, &crew->device[job.device], &crew->device[job.device].waiting, own);
+    return 1;
+}
+
+/* ---- issue ---------------------------------------------------------------------------------- */
+
+static void let_go(dagi_sim_device *d, struct dag_task *t, int flows)
+{
+    for (int f = 0; f < flows; f++) {
+        dag_value *v = dag_task_flows(t)[f];
+        if (v && !dagi_sim_flow_again(t, f))
+            ((dagi_sim_copy *)dagi_sim_copies(v)->copy[d->space].memory)->users--;
+    }
+}
+
+/* Is its content needed where the task runs? Of an element also the part that the body leaves alone is. */
+static int needs_content(struct dag_task *t, int f)
+{
+    const dagi_value *v = (const dagi_value *)(const void *)dag_task_flows(t)[f];
+    int home = (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_HOME) != 0;
+    dag_access access = t->cls->flows[f].access;
+    if (access == DAG_WRITE)
+        return home;
+    return !(access & DAG_WRITE) || home || (t->arrived >> f & 1);
+}
+
+/* Its operands are on their way; *when all of them are there. Nonzero: no room now. */
+static int bring(struct dagi_sim *s, dagi_sim_device *d, struct dag_task *t, dagi_sim_time *when)
+{
+    uint32_t writes = dagi_pool(t->pool)->classes[t->cls->id].write_mask;
+    int content[DAG_MAX_FLOWS];
+    for (int f = 0; f < t->cls->ndata; f++) {
+        dag_value *v = dag_task_flows(t)[f];
+        content[f] = v && needs_content(t, f);
+        if (!v || !(writes >> f & 1) || dagi_value_in_place(v))
+            continue;
+        dagi_sim_copy *old = content[f] ? dagi_sim_fill(s, d, v, 1, when) : NULL;
+        if (content[f] && !old)
+            return 1;
+        if (old)
+            old->users--;
+        dagi_sim_make_writable(s, d->rank, t, UINT32_C(1) << f);
+        content[f] = 0; /* the device copies it */
+    }
+    for (int f = 0; f < t->cls->ndata; f++) {
+        dag_value *v = dag_task_flows(t)[f];
+        if (!v || dagi_sim_flow_again(t, f) || dagi_sim_fill(s, d, v, content[f], when))
+            continue;
+        let_go(d, t, f);
+        return 1;
+    }
+    for (; writes; writes &= writes - 1) {
+        dag_value *v = dag_task_flows(t)[__builtin_ctz(writes)];
+        if (v)
+            dagi_sim_written(s, v, d->space);
+    }
+    return 0;
+}
+
+static int issue(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
+{
+    dagi_sim_time when = s->now;
+    dagi_sim_become(s, d->rank, job->task->pool);
+    if (bring(s, d, job->task, &when) != 0)
+        return 1;
+    job->stage = 1;
+    d->issued++;
+    dagi_sim_post(s, when, DAGI_SIM_FILLED, d->rank, job, 0);
+    return 0;
+}
+
+int dagi_sim_managers(const struct dagi_sim *s, int rank)
+{
+    return s->devices.crew && s->workers > 1 && s->devices.crew[rank].work > 0;
+}
+
+int dagi_sim_devices_full(const struct dagi_sim *s, int rank)
+{
+    const dagi_sim_crew *crew = s->devices.crew ? &s->devices.crew[rank] : NULL;
+    int full = crew && crew->count > 0;
+    for (int i = 0; full && i < crew->count; i++)
+        full = crew->device[i].waiting.count >= WINDOW;
+    return full;
+}
+
+void dagi_sim_manage(struct dagi_sim *s, int rank)
+{
+    dagi_sim_crew *crew = &s->devices.crew[rank];
+    int stays = s->workers > 1 && crew->managed;
+    crew->managed = crew->work > 0 && (stays || s->rank[rank].idle > 0);
+    for (int i = 0; i < crew->count && crew->managed && !s->failed; i++) {
+        dagi_sim_device *d = &crew->device[i];
+        while (d->waiting.count > 0 && d->issued < WINDOW) {
+            dagi_ready_entry first = dagi_ready_heap_pop(&d->waiting);
+            if (issue(s, d, first.what) == 0)
+                continue;
+            if (dagi_ready_heap_push(&d->waiting, first) != 0)
+                dagi_sim_short(s);
+            break;
+        }
+    }
+}
+
+/* ---- kernels -------------------------------------------------------------------------------- */
+
+static void run_filled(struct dagi_sim *s, dagi_sim_device *d)
+{
+    while (d->filled.count > 0 && d->running < s->machine.streams) {
+        dagi_sim_job *job = dagi_ready_heap_pop(&d->filled).what;
+        d->busy_until = dagi_sim_later(d->busy_until, s->now) + job->filled;
+        d->since = d->running++ == 0 ? s->now : d->since;
+        job->stage = 2;
+        dagi_sim_body_now(s, d->rank, 1);
+        dagi_sim_post(s, dagi_sim_later(s->now + job->alone, d->busy_until), DAGI_SIM_RAN, d->rank, job, 0);
+    }
+}
+
+void dagi_sim_job_filled(struct dagi_sim *s, int rank, dagi_sim_job *job)
+{
+    dagi_sim_device *d = &s->devices.crew[rank].device[job->device];
+    enter(s, d, &d->filled, job);
+    run_filled(s, d);
+}
+
+void dagi_sim_job_ran(struct dagi_sim *s, int rank, dagi_sim_job *job)
+{
+    dagi_sim_crew *crew = &s->devices.crew[rank];
+    dagi_sim_device *d = &crew->device[job->device];
+    if (--d->running == 0)
+        s->devices.busy += s->now - d->since;
+    run_filled(s, d);
+    if (s->workers == 1) { /* it looks between two tasks */
+        dagi_sim_inbox_job(s, rank, job);
+    } else {
+        s->spent = 0;
+        dagi_sim_job_over(s, rank, job);
+        s->rank[rank].talk += s->spent;
+        s->spent = 0;
+    }
+    dagi_sim_go(s, rank);
+}
+
+void dagi_sim_job_over(struct dagi_sim *s, int rank, dagi_sim_job *job)
+{
+    dagi_sim_crew *crew = &s->devices.crew[rank];
+    dagi_sim_device *d = &crew->device[job->device];
+    struct dag_task *t = job->task;
+    let_go(d, t, t->cls->ndata);
+    d->issued--;
+    d->backlog -= job->estimate;
+    crew->work--;
+    s->devices.tasks++;
+    free(job);
+    dagi_sim_complete(s, rank, t);
+}
+
+/* ---- what is forgotten ---------------------------------------------------------------------- */
+
+void dagi_sim_job_forget(struct dagi_sim *s, int rank, dagi_sim_job *job)
+{
+    dagi_sim_crew *crew = &s->devices.crew[rank];
+    dagi_sim_device *d = &crew->device[job->device];
+    d->issued -= job->stage > 0;
+    d->running -= job->stage > 1;
+    d->backlog -= job->estimate;
+    crew->work--;
+    dagi_task_drop(dagi_sim_worker(s), job->task);
+    free(job);
+}
+
+static void forget_in(struct dagi_sim *s, int rank, dagi_ready_heap *heap, const dagi_sim_pool *p)
+{
+    dagi_ready_heap old = *heap;
+    *heap = (dagi_ready_heap){0};
+    for (size_t i = 0; i < old.count; i++) {
+        dagi_sim_job *job = old.entry[i].what;
+        if (job->task->pool == p->pool)
+            dagi_sim_job_forget(s, rank, job);
+        else if (dagi_ready_heap_push(heap, old.entry[i]) != 0)
+            dagi_sim_short(s);
+    }
+    dagi_ready_heap_fini(&old);
+}
+
+void dagi_sim_devices_forget(struct dagi_sim *s, int rank, const dagi_sim_pool *p)
+{
+    dagi_sim_crew *crew = s->devices.crew ? &s->devices.crew[rank] : NULL;
+    for (int i = 0; crew && i < crew->count; i++) {
+        forget_in(s, rank, &crew->device[i].waiting, p);
+        forget_in(s, rank, &crew->device[i].filled, p);
+    }
+}

@@ -1,0 +1,92 @@
+"""Devices of simulated ranks: tasks go where they are expected to end first, and what they need goes there.
+
+    devices.py DIRECTORY-OF-PROGRAMS
+
+Each line below is a run and another one that differs in one thing, and what must be so between the two. Numbers
+of a simulated run do not depend on the machine that plays it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MACHINE = os.path.join(HERE, "devices.machine")
+faults = []
+
+
+def run(driver, *arguments, ranks=4, machine=None, **settings):
+    with tempfile.TemporaryDirectory() as work:
+        with open(MACHINE, encoding="ascii") as file:
+            text = file.read() + (machine or "")
+        path = os.path.join(work, "machine")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        command = [os.path.join(sys.argv[1], "dag_sim"), "-np", str(ranks), "--machine", path,
+                   os.path.join(sys.argv[1], driver), *arguments, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False,
+                              env=os.environ | {f"DAG_{k.upper()}": str(v) for k, v in settings.items()})
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def expect(true, what):
+    if not true:
+        faults.append(what)
+
+
+def cholesky():
+    size = ("--n", "7200", "--nb", "240")
+    plain = run("dag_potrf", *size)
+    cores = run("dag_potrf", *size, gpus=0)
+    expect(plain == run("dag_potrf", *size), "a second run gives other numbers")
+    expect("device_count" not in cores and plain["device_count"] == 8, "devices that are there, or are not")
+    expect(plain["gpus"] == 2 and cores["gpus"] == 0, "dag_devices() does not tell a rank's")
+    expect(plain["time_s"] < cores["time_s"] / 2, "devices gain too little")
+    for key in "tasks", "messages", "bytes":
+        expect(plain[key] == cores[key], f"{key} depend on devices")
+    # 30 tiles: 30 potrf without a line for devices, and the rest may run there.
+    expect(0 < plain["device_tasks"] <= plain["tasks"] - 30, "tasks that devices have no line for ran there")
+    always = run("dag_potrf", *size, device_always="on")
+    expect(always["device_tasks"] == always["tasks"] - 30, "device_always leaves tasks to cores")
+    alone = run("dag_potrf", *size, machine="workers = 1\n")
+    expect(alone["tasks"] == plain["tasks"], "a rank with one worker does not run all")
+    expect(run("dag_potrf", *size, gpus=1)["device_count"] == 4, "one device for each rank is not taken")
+
+
+def product():
+    size = ("--n", "4800", "--nb", "240")
+    plain = run("dag_gemm", *size)
+    # each tile of the local parts of A, B and C at least once to a device, and C back
+    least = 4 * 4800 * 4800 * 8
+    expect(plain["device_tasks"] > 0.9 * plain["tasks"] / 2, "a product runs on cores")
+    expect(plain["device_bytes"] > 0.9 * least, "operands are on devices without having come")
+    scarce = run("dag_gemm", *size, machine="device_memory = 20M\n")
+    expect(scarce["device_bytes"] > 1.5 * plain["device_bytes"], "what is given up need not come again")
+    expect(scarce["tasks"] == plain["tasks"], "with scarce memory not all tasks run")
+    none = run("dag_gemm", *size, machine="device_memory = 1M\n")
+    expect(none["device_tasks"] == 0, "tasks that do not fit run on devices")
+    slow = run("dag_gemm", *size, machine="device_link = 8us 0.02GB/s\n")
+    expect(slow["device_tasks"] < plain["device_tasks"] / 2, "tasks go to devices that are out of reach")
+    one = run("dag_gemm", *size, machine="device_streams = 1\n")
+    expect(one["time_s"] > plain["time_s"], "kernels beside each other gain nothing")
+    turn = run("dag_gemm", *size, device_policy="turn")
+    expect(turn["device_bytes"] > plain["device_bytes"], "the setting device_policy has no effect")
+
+
+def others():
+    for driver, *more in (("dag_geqrf",), ("dag_getrf", "--pivoting", "none"), ("dag_getrf",), ("dag_posv",),
+                          ("dag_gesv", "--layout", "tile")):
+        size = (*more, "--n", "2400", "--nb", "240")
+        expect(run(driver, *size)["tasks"] == run(driver, *size, gpus=0)["tasks"], f"{driver}: not all tasks run")
+
+
+cholesky()
+product()
+others()
+for fault in faults:
+    print(fault)
+sys.exit(1 if faults else 0)
