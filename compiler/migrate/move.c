@@ -100,7 +100,7 @@ void move_apply(mover *m, text *out)
         }
         free(e->with);
     }
-    text_puts(out, bytes + done);
+    text_add(out, bytes + done, src_len(m->ast->sources, m->ast->file) - done);
     free(m->edits);
     free(m->slots.items);
     free(m->datatypes.items);

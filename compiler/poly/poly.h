@@ -130,6 +130,13 @@ void lift_arguments(lift_layout *l, const ast_call *call);
 /* Parameters and arguments are left. */
 void lift_project(lift_layout *l);
 
+/* lift_pair.c: two indices in one. The parameter N of a sum e with a term i*N, or -1. */
+int lift_stride(const poly *m, const ast_expr *e);
+/* e as q*N + r with 0 <= r < N, on the points that matter; false where this does not show. */
+bool lift_pair(lift_scope *s, const ast_expr *e, int stride, isl_pw_aff **q, isl_pw_aff **r);
+/* The two arguments of the layout are that pair. False: it does not show, and they are free. */
+bool lift_argument_pair(lift_layout *l, const ast_value *v, int stride);
+
 /* lift_locals.c: by index of the local: is it needed? The caller frees it.
  *
  * For the set of tasks: what parameters are made of, and locals that several values or none may be

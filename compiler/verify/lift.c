@@ -114,6 +114,37 @@ static isl_map *finish_edge(verify_model *m, lift_layout *l, const verify_edge *
     return isl_map_coalesce(isl_map_set_tuple_id(rel, isl_dim_out, target_id(m, edge->sema)));
 }
 
+/* The collection of which a memory reference names an element; NULL: it is none. */
+static const sema_global *element_of(const sema_edge *e)
+{
+    return e->end == SEMA_END_MEMORY ? e->target : NULL;
+}
+
+/* How many dimensions the target of a call has. */
+static size_t count_target(const verify_model *m, const ast_call *call, const sema_global *g)
+{
+    return g && verify_stride(m, call, g) >= 0 ? 2 : call->n_args;
+}
+
+/* The arguments of a call; those that name an element of g, which may be NULL, may be a pair. What is one
+ * function and no pair ends that for the collection. */
+static void lift_element(verify_model *m, lift_layout *l, const ast_call *call, const sema_global *g)
+{
+    int stride = g ? verify_stride(m, call, g) : -1;
+    if (stride < 0) {
+        lift_arguments(l, call);
+        return;
+    }
+    const ast_value *v = call->args[0];
+    lift_indices(l, call->indices);
+    if (lift_argument_pair(l, v, stride))
+        return;
+    isl_pw_aff *lo = lift_value(&l->scope, v->lo);
+    lift_opaque(l);
+    m->no_pairs[verify_root_of(g)->index] |= lo || v->hi;
+    isl_pw_aff_free(lo);
+}
+
 static size_t count_edge_indices(const sema_edge *e)
 {
     return lift_count_indices(e->dep->indices) + lift_count_indices(e->call->indices) +
@@ -125,7 +156,8 @@ static lift_layout edge_layout(verify_model *m, const verify_edge *edge, const a
 {
     const sema_edge *e = edge->sema;
     bool *used = lift_used_locals(m->sema, edge->cls->sema, e->dep->indices, cond, e->call);
-    lift_layout l = layout_begin(m, edge->cls, e->call->n_args, count_edge_indices(e), used);
+    size_t n_args = count_target(m, e->call, element_of(e));
+    lift_layout l = layout_begin(m, edge->cls, n_args, count_edge_indices(e), used);
     free(used);
     return l;
 }
@@ -137,7 +169,7 @@ static void lift_edge(verify_model *m, verify_edge *edge)
     int first_index = l.next;
     lift_indices(&l, e->dep->indices);
     add_guard(&l, e);
-    lift_arguments(&l, e->call);
+    lift_element(m, &l, e->call, element_of(e));
     if (count_edge_indices(e) && l.exact)
         edge->multi = multiplicity(&l, first_index);
     edge->exact = l.exact;
@@ -153,7 +185,7 @@ isl_map *verify_unguarded(verify_model *m, const verify_edge *edge)
     const sema_edge *e = edge->sema;
     lift_layout l = edge_layout(m, edge, NULL);
     lift_indices(&l, e->dep->indices);
-    lift_arguments(&l, e->call);
+    lift_element(m, &l, e->call, element_of(e));
     bool exact = l.exact;
     isl_map *rel = finish_edge(m, &l, edge);
     if (exact)
@@ -167,9 +199,10 @@ static void lift_placement(verify_model *m, verify_class *c)
     const ast_call *call = c->sema->ast->placement;
     bool *used = lift_used_locals(m->sema, c->sema, NULL, NULL, call);
     size_t n_indices = lift_count_value_indices(call->args, call->n_args);
-    lift_layout l = layout_begin(m, c, call->n_args, n_indices, used);
+    const sema_global *g = c->sema->placement;
+    lift_layout l = layout_begin(m, c, count_target(m, call, g), n_indices, used);
     free(used);
-    lift_arguments(&l, call);
+    lift_element(m, &l, call, g);
     lift_project(&l);
     isl_map *map = split(l.scope.within, c);
     isl_space_free(l.scope.space);
@@ -292,6 +325,51 @@ static void make_tables(verify_model *m)
     }
 }
 
+/* Placements and edges of collections whose elements are pairs no more, once more. */
+static void lift_again(verify_model *m, const bool *dropped)
+{
+    for (size_t i = 0; i < m->n_classes; i++) {
+        verify_class *c = &m->classes[i];
+        const sema_global *root = verify_root_of(c->sema->placement);
+        if (!root || !dropped[root->index])
+            continue;
+        c->placement = isl_map_free(c->placement);
+        lift_placement(m, c);
+    }
+    for (size_t i = 0; i < m->n_edges; i++) {
+        verify_edge *e = &m->edges[i];
+        const sema_global *root = verify_root_of(element_of(e->sema));
+        if (!root || !dropped[root->index])
+            continue;
+        isl_map_free(e->rel);
+        isl_set_free(e->when);
+        isl_map_free(e->multi);
+        e->multi = NULL;
+        lift_edge(m, e);
+    }
+}
+
+static void lift_everything(verify_model *m, bool pairs)
+{
+    m->strides = arena_alloc(m->arena, (m->sema->n_globals + 1) * sizeof(*m->strides));
+    m->no_pairs = arena_alloc(m->arena, m->sema->n_globals + 1);
+    for (size_t i = 0; i < m->sema->n_globals; i++)
+        m->strides[i] = -1;
+    if (pairs)
+        verify_find_strides(m);
+    for (size_t i = 0; i < m->n_classes; i++) {
+        verify_renew(m);
+        lift_class(m, &m->classes[i]);
+        lift_placement(m, &m->classes[i]);
+    }
+    for (size_t i = 0; i < m->n_edges; i++) {
+        verify_renew(m);
+        lift_edge(m, &m->edges[i]);
+    }
+    if (pairs && verify_keep_strides(m, m->no_pairs))
+        lift_again(m, m->no_pairs);
+}
+
 verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
                           const verify_options *options, const int64_t *grid)
 {
@@ -321,15 +399,7 @@ verify_model *verify_lift_in(isl_ctx *isl, const ast_file *file, const sema_info
     m->assume_exact = arena_alloc(m->arena, file->n_assumes * sizeof(bool) + 1);
     m->facts = lift_facts(&m->poly, m->assume_exact);
     m->given = isl_set_copy(m->facts);
-    for (size_t i = 0; i < m->n_classes; i++) {
-        verify_renew(m);
-        lift_class(m, &m->classes[i]);
-        lift_placement(m, &m->classes[i]);
-    }
-    for (size_t i = 0; i < m->n_edges; i++) {
-        verify_renew(m);
-        lift_edge(m, &m->edges[i]);
-    }
+    lift_everything(m, !isl);   /* files that are compared have their indices as they are written */
     if (sema->dialect == DIALECT_PARSEC)
         first_input_wins(m);
     m->gave_up = verify_failed(m);

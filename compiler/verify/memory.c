@@ -67,7 +67,10 @@ static isl_set *elements(proof *p, ast_dir dir, int part)
 static void put_first(proof *p, isl_set *set, text *out)
 {
     verify_witness w;
-    if (verify_smallest(p->m, set, &w))
+    bool found = verify_smallest(p->m, set, &w);
+    if (found && w.n_at == 2 && p->g->kind != SEMA_MATRIX)
+        verify_join_pair(p->m, p->g, &w);
+    if (found)
         verify_put_tuple(out, p->g->name, w.at, w.n_at);
     else
         text_puts(out, p->g->name);

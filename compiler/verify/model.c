@@ -88,6 +88,13 @@ bool verify_settled_placement(const verify_model *m, const verify_class *c)
     return m->all_grids && m->all_grids->classes[c->sema->index].placement;
 }
 
+const sema_global *verify_root_of(const sema_global *g)
+{
+    for (int i = 0; g && g->aligned && i < 64; i++)
+        g = g->aligned;
+    return g;
+}
+
 verify_edge *verify_edge_of(const verify_model *m, const sema_edge *e)
 {
     const verify_class *c = &m->classes[e->flow->cls->index];

@@ -69,6 +69,9 @@ struct verify_model {
     isl_set *given;             /* what holds for the parameters by what the file says */
     isl_set *facts;             /* the same, narrowed by what reports of --std=parsec excluded */
     bool *assume_exact;         /* by number of the %assume: all of it went into the facts */
+    int *strides;               /* by sema_global.index of a root: its elements are pairs [i, j] for
+                                   i*N + j, N this parameter; -1: they are not */
+    bool *no_pairs;             /* by the same number: some reference is no such pair */
     verify_class *classes;      /* index of sema_class */
     size_t n_classes;
     verify_edge *edges;
@@ -119,6 +122,22 @@ bool verify_failed(const verify_model *m);
 bool verify_settled(const verify_model *m, const verify_edge *edge);
 bool verify_settled_flow(const verify_model *m, const sema_flow *flow);
 bool verify_settled_placement(const verify_model *m, const verify_class *c);
+
+/* What the collection is dealt out as, along `aligned`. */
+const sema_global *verify_root_of(const sema_global *g);
+/* strides.c: which collections may have two indices in one. */
+void verify_find_strides(verify_model *m);
+/* The parameter N where the element that `call` names in g is a pair of indices; -1: it is none. */
+int verify_stride(const verify_model *m, const ast_call *call, const sema_global *g);
+/* With dropped[] of those of which a reference is no such pair, by sema_global.index of the root: adds
+ * those whose bounds are not known. These are pairs no more; false: there are none. */
+bool verify_keep_strides(verify_model *m, bool *dropped);
+/* Does the file say how many elements the vector has? */
+bool verify_has_count(const verify_model *m, const sema_global *g);
+/* Is an assumption known, as affine facts and as lengths of vectors of pairs? */
+bool verify_assume_known(const verify_model *m, const ast_expr *e);
+/* The pairs that lie in the vector, at least; all of them, if *exact. NULL: that is not known. */
+isl_set *verify_in_rows(verify_model *m, const sema_global *g, bool *exact);
 
 /* The relation of an edge on its whole class, guard left out; NULL when that is not affine. */
 isl_map *verify_unguarded(verify_model *m, const verify_edge *edge);

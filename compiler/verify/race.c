@@ -226,7 +226,8 @@ static bool check_same_task(verify_model *m, const verify_edge *a, const verify_
     verify_witness w;
     verify_claim claim = {CLAIM_TWICE, .edge = a->sema, .second = b->sema};
     bool bad = isl_map_is_empty(both) == isl_bool_false && a->exact && b->exact &&
-               verify_smallest_pair(m, isl_map_copy(both), &w) &&
+               verify_smallest_element(m, isl_map_copy(both), a->sema->call, a->sema->target,
+                                       &w) &&
                verify_confirmed(m, &w, verify_at(&claim, &w, a->cls->sema->n_params));
     if (bad) {
         isl_set *params = isl_map_params(isl_map_copy(both));

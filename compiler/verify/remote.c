@@ -8,19 +8,12 @@
 
 #include <string.h>
 
-static const sema_global *root_of(const sema_global *g)
-{
-    for (int i = 0; g && g->aligned && i < 64; i++)
-        g = g->aligned;
-    return g;
-}
-
 /* Is the grid known to have one row (field p) or one column (q)? */
 static bool one_wide(const verify_model *m, const sema_global *g, const char *field)
 {
     for (size_t i = 0; i < m->poly.n_params; i++) {
         const poly_param *p = &m->poly.params[i];
-        if (!p->field || root_of(p->root) != root_of(g) || strcmp(p->field, field) != 0)
+        if (!p->field || verify_root_of(p->root) != verify_root_of(g) || strcmp(p->field, field) != 0)
             continue;
         isl_set *other = isl_set_lower_bound_si(isl_set_copy(m->facts), isl_dim_param, (unsigned)i,
                                                 2);
@@ -55,7 +48,7 @@ static void report_remote(verify_model *m, const verify_edge *e, isl_map *away)
     verify_witness w;
     isl_set *params = isl_map_params(isl_map_copy(away));
     verify_claim claim = {CLAIM_BOTH, .edge = e->sema};
-    if (verify_smallest_pair(m, away, &w) &&
+    if (verify_smallest_element(m, away, e->sema->call, g, &w) &&
         verify_confirmed(m, &w, verify_at(&claim, &w, e->cls->sema->n_params))) {
         text task = {0}, element = {0};
         verify_put_instance(&task, e->cls, w.at);
@@ -93,7 +86,7 @@ static void fix_alignment(verify_model *m, const sema_global *g, const sema_glob
 static void check_reference(verify_model *m, const verify_edge *e)
 {
     const sema_global *g = e->sema->target, *place = e->cls->sema->placement;
-    if (root_of(g) != root_of(place)) {
+    if (verify_root_of(g) != verify_root_of(place)) {
         if (verify_report(m, "remote-memory", e->sema->call->node.range, m->facts, VERIFY_DOUBT,
                           "nothing is known about where '%s' lies when the task runs where '%s' "
                           "does", g->name, place->name)) {

@@ -18,6 +18,11 @@ typedef struct verify_witness {
  * not know hold for them, too. */
 bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w);
 bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w);
+/* The same of a relation to elements of g, which `call` names: they have the indices of the file. */
+bool verify_smallest_element(verify_model *m, isl_map *map, const ast_call *call,
+                             const sema_global *g, verify_witness *w);
+/* The last two coordinates become the index that they are the pair of, if elements of g are pairs. */
+void verify_join_pair(const verify_model *m, const sema_global *g, verify_witness *w);
 
 /* A claim about an instance `here` of a class. */
 typedef enum verify_claim_kind {

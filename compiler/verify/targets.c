@@ -64,7 +64,7 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
     verify_witness w;
     isl_set *params = isl_map_params(isl_map_copy(outside));
     verify_claim claim = {CLAIM_OUTSIDE, .edge = e->sema};
-    if (verify_smallest_pair(m, outside, &w) &&
+    if (verify_smallest_element(m, outside, e->sema->call, e->sema->target, &w) &&
         verify_confirmed(m, &w, verify_at(&claim, &w, e->cls->sema->n_params))) {
         text task = {0}, element = {0};
         verify_put_instance(&task, e->cls, w.at);
@@ -118,19 +118,31 @@ static isl_map *negative_of(const verify_model *m, const sema_global *g, isl_map
     return out;
 }
 
+/* What lies in g, of pairs of indices in one. */
+static isl_set *inside_rows(verify_model *m, const sema_global *g, isl_map *rel)
+{
+    bool exact = false;
+    isl_set *inside = verify_in_rows(m, g, &exact);
+    if (isl_map_has_tuple_id(rel, isl_dim_out) == isl_bool_true)
+        inside = isl_set_set_tuple_id(inside, isl_map_get_tuple_id(rel, isl_dim_out));
+    return inside;
+}
+
 /* What of rel (taken: instances -> index of matrix or vector g) leaves it; NULL when nothing
  * does. */
-static isl_map *outside_of(verify_model *m, const sema_global *g, isl_map *rel)
+static isl_map *outside_of(verify_model *m, const sema_global *g, const ast_call *call, isl_map *rel)
 {
     static const char *const sizes[][2] = {{"count", NULL}, {"mt", "nt"}};
     unsigned n = (unsigned)isl_map_dim(rel, isl_dim_out);
-    isl_set *inside = isl_set_universe(isl_space_range(isl_map_get_space(rel)));
-    for (unsigned d = 0; d < n && n <= UTIL_COUNT(sizes); d++) {
+    bool rows = verify_stride(m, call, g) >= 0 && verify_has_count(m, g);
+    isl_set *inside = rows ? inside_rows(m, g, rel)
+                           : isl_set_universe(isl_space_range(isl_map_get_space(rel)));
+    for (unsigned d = 0; !rows && d < n && n <= UTIL_COUNT(sizes); d++) {
         int size = known_size(m, g, sizes[n - 1][d]);
         inside = size >= 0 ? within(inside, d, size) : inside;
     }
     rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
-    isl_map *negative = negative_of(m, g, rel);
+    isl_map *negative = rows ? NULL : negative_of(m, g, rel);
     if (negative) {
         isl_map_free(rel);
         isl_set_free(inside);
@@ -149,7 +161,7 @@ static void check_bounds(verify_model *m, const verify_edge *e)
     size_t n = e->sema->call->n_args;
     if (!(n == 2 || verify_is_vector(e->sema->target, n)) || !e->exact)
         return;
-    isl_map *outside = outside_of(m, e->sema->target, isl_map_copy(e->rel));
+    isl_map *outside = outside_of(m, e->sema->target, e->sema->call, isl_map_copy(e->rel));
     if (outside)
         report_out_of_bounds(m, e, outside);
 }
@@ -163,7 +175,7 @@ static void report_misplaced(verify_model *m, const verify_class *c, isl_map *ou
     const ast_call *call = c->sema->ast->placement;
     isl_set *params = isl_map_params(isl_map_copy(outside));
     verify_claim claim = {CLAIM_MISPLACED, .cls = c->sema};
-    if (verify_smallest_pair(m, outside, &w) &&
+    if (verify_smallest_element(m, outside, call, g, &w) &&
         verify_confirmed(m, &w, verify_at(&claim, &w, c->sema->n_params))) {
         text task = {0}, element = {0};
         verify_put_instance(&task, c, w.at);
@@ -191,7 +203,7 @@ static void check_placement(verify_model *m, const verify_class *c)
         verify_settled_placement(m, c))
         return;
     verify_begin(m);
-    isl_map *outside = outside_of(m, c->sema->placement, isl_map_copy(c->placement));
+    isl_map *outside = outside_of(m, g, c->sema->ast->placement, isl_map_copy(c->placement));
     if (outside)
         report_misplaced(m, c, outside);
     if (verify_failed(m))

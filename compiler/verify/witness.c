@@ -320,6 +320,25 @@ bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w)
     return verify_smallest(m, isl_set_flatten(isl_map_wrap(map)), w);
 }
 
+void verify_join_pair(const verify_model *m, const sema_global *g, verify_witness *w)
+{
+    int stride = m->strides[verify_root_of(g)->index];
+    if (stride < 0 || w->n_at < 2)
+        return;
+    int64_t *last = &w->at[w->n_at - 1];
+    last[-1] = last[-1] * w->params[stride] + last[0];
+    w->n_at--;
+}
+
+bool verify_smallest_element(verify_model *m, isl_map *map, const ast_call *call,
+                             const sema_global *g, verify_witness *w)
+{
+    bool found = verify_smallest_pair(m, map, w);
+    if (found && verify_stride(m, call, g) >= 0)
+        verify_join_pair(m, g, w);
+    return found;
+}
+
 isl_set *verify_image(const verify_witness *w, isl_map *map, const int64_t *at, size_t n)
 {
     for (size_t i = 0; i < n; i++)

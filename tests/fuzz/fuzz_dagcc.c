@@ -1,6 +1,6 @@
 /* Fuzzes the front end: any bytes must be answered with diagnostics, without a crash, a leak or a
  * hang, and the canonical form of what parses must parse again, to the same syntax tree and to a text
- * that formats to itself.
+ * that formats to itself. What is right in the other dialect migrates to a text that parses in ours.
  *
  * What stands behind a byte 0x1e is another file, import.jdf, which the first may import.
  *
@@ -10,6 +10,7 @@
  */
 #include "driver/frontend.h"
 #include "emit/jdf/unparse_file.h"
+#include "migrate/migrate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,50 @@ static void check_round_trip(const char *bytes, size_t len, diag_dialect dialect
     text_free(&tree_again);
 }
 
+/* A text that migration wrote parses; its marks, where nothing is proven, change nothing about that. */
+static void check_moved(const text *moved)
+{
+    frontend f;
+    const char *error;
+    text marked = {0};
+    frontend_init(&f, DIALECT_DAG);
+    bool parsed = frontend_parse(&f, "moved.jdf", text_str(moved), moved->len, &error);
+    if (!parsed || f.ast->has_errors) {
+        diag_flush(f.diag, stderr);
+        fprintf(stderr, "what migration wrote does not parse:\n%.*s\n", (int)moved->len,
+                text_str(moved));
+        abort();
+    }
+    frontend_analyse(&f);
+    if (diag_errors(f.diag) == 0)
+        migrate_doubts(f.sema, NULL, &marked);
+    frontend_free(&f);
+    text_free(&marked);
+}
+
+/* A text of --std=parsec, in canonical form, in the words of the other dialect; not one with a body that
+ * is not closed, which is a warning there and an error here. */
+static void check_migration(const char *bytes, size_t len)
+{
+    frontend f;
+    const char *error;
+    text form = {0}, tree = {0}, moved = {0};
+    frontend_init(&f, DIALECT_PARSEC);
+    if (canonical(bytes, len, DIALECT_PARSEC, &form, &tree) &&
+        frontend_parse(&f, "fuzz.jdf", text_str(&form), form.len, &error)) {
+        frontend_analyse(&f);
+        if (diag_errors(f.diag) == 0 &&
+            diag_reports_of(f.diag, diag_find(f.diag, "missing-end")) == 0) {
+            migrate_text(f.sema, &moved);
+            check_moved(&moved);
+        }
+    }
+    frontend_free(&f);
+    text_free(&form);
+    text_free(&tree);
+    text_free(&moved);
+}
+
 /* Both files as one. */
 static void check_imports(const char *bytes, size_t len, const char *behind, FILE *null)
 {
@@ -83,6 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.format = data[0] & 2 ? DIAG_JSON : DIAG_TEXT;
     dagcc_frontend("fuzz.jdf", (const char *)data + 1, size - 1, &options, null, null);
     check_round_trip((const char *)data + 1, size - 1, dialect);
+    if (dialect == DIALECT_PARSEC)
+        check_migration((const char *)data + 1, size - 1);
     return 0;
 }
 

@@ -25,7 +25,7 @@ while IFS= read -r -d '' file; do
     count=$((count + 1))
     case $file in
     # The first byte of an input chooses the dialect; odd is `parsec`.
-    */lax/*.jdf) { printf 1 && cat "$file"; } >"$work/seeds/$count" ;;
+    */lax/*.jdf | *.migrate.jdf | */parsec/*.jdf) { printf 1 && cat "$file"; } >"$work/seeds/$count" ;;
     *.jdf) { printf 0 && cat "$file"; } >"$work/seeds/$count" ;;
     *) cp "$file" "$work/seeds/$count" ;;
     esac
