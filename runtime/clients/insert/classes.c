@@ -87,6 +87,47 @@ static int run_kernel(struct dag_task *task, const void *globals)
     return r->kernel->body(task, r->args, view) ? DAG_BODY_ERROR : DAG_BODY_DONE;
 }
 
+/* The tiles as the queue's device sees them. */
+static int enqueue_kernel(struct dag_task *task, const void *globals)
+{
+    const record *r = pointer_of(params_of(task));
+    const dag_value *v = dag_device_views(task);
+    dag_tile_view view[DAG_INSERT_TILES];
+    (void)globals;
+    for (int a = 0; a < r->kernel->ntiles; a++)
+        view[a] = (dag_tile_view){v[a].ptr, v[a].ld, v[a].m, v[a].n};
+    return r->kernel->device(task, r->args, view, dag_device_queue_of(task)) ? DAG_BODY_ERROR
+                                                                              : DAG_BODY_DONE;
+}
+
+/* Whose main tile is bound to the cores. */
+static int may_leave_cores(const void *globals, const int32_t *locals)
+{
+    const record *r = pointer_of(locals);
+    (void)globals;
+    return r->arg[r->kernel->main].tile->place != DAG_HOST;
+}
+
+static int64_t bound_device(const void *globals, const int32_t *locals)
+{
+    const record *r = pointer_of(locals);
+    int place = r->arg[r->kernel->main].tile->place;
+    (void)globals;
+    return place > 0 ? place - 1 : -1;
+}
+
+static size_t kernel_workspace(struct dag_task *task, const void *globals)
+{
+    const record *r = pointer_of(params_of(task));
+    dag_tile_view view[DAG_INSERT_TILES];
+    (void)globals;
+    for (int a = 0; a < r->kernel->ntiles; a++) {
+        const dag_value *v = dag_task_flows(task)[a];
+        view[a] = (dag_tile_view){NULL, v->m, v->m, v->n};
+    }
+    return r->kernel->workspace(r->args, view);
+}
+
 static void bind_kernel(struct dag_task *task, const void *globals)
 {
     const record *r = pointer_of(params_of(task));
@@ -205,11 +246,30 @@ static void make_class(inserted_program *s, int id, const char *name, int ndata)
     s->table[id] = c;
 }
 
+/* The first one whose device there is runs. */
+static void make_bodies(dag_class *c, dag_body *bodies, const dag_insert_kernel *k)
+{
+    c->bodies = bodies;
+    c->nbodies = 0;
+    if (k->device) {
+        dag_body *b = &bodies[c->nbodies++];
+        b->evaluate = may_leave_cores;
+        b->device = (uint8_t)(k->device_kind ? k->device_kind : DAG_DEVICE_ANY);
+        b->device_index = bound_device;
+        for (int prec = 0; prec < 4; prec++) {
+            b->fn[prec] = enqueue_kernel;
+            b->workspace[prec] = k->workspace ? kernel_workspace : NULL;
+        }
+    }
+    if (k->body)
+        bodies[c->nbodies++] = kernel_body;
+}
+
 static void make_kernel(inserted_program *s, int id, const dag_insert_kernel *k)
 {
     make_class(s, id, k->name, k->ntiles);
     dag_class *c = &s->classes[id];
-    c->bodies = &kernel_body;
+    make_bodies(c, &s->bodies[2 * (id - KERNELS)], k);
     c->inputs = record_inputs;
     c->bind = bind_kernel;
     c->successors = record_successors;
@@ -235,7 +295,8 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     s->kernels = calloc((size_t)n, sizeof(const dag_insert_kernel *));
     s->copies = calloc((size_t)n, sizeof *s->copies);
     s->slots = calloc((size_t)desc->ncollections + 1, sizeof *s->slots);
-    if (!s->classes || !s->table || !s->flows || !s->kernels || !s->copies || !s->slots)
+    s->bodies = calloc(2 * (size_t)n, sizeof *s->bodies);
+    if (!s->bodies || !s->classes || !s->table || !s->flows || !s->kernels || !s->copies || !s->slots)
         return 1;
     uint64_t hash = mix_text(UINT64_C(0x696e73657274), desc->name);
     make_class(s, LOAD, "Load", 1);
@@ -280,7 +341,8 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
 static int is_kernel(const dag_insert_kernel *a, const dag_insert_kernel *b)
 {
     int same = strcmp(a->name, b->name) == 0 && a->ntiles == b->ntiles && a->main == b->main &&
-               a->body == b->body && a->priority == b->priority;
+               a->body == b->body && a->priority == b->priority && a->device == b->device &&
+               a->device_kind == b->device_kind && a->workspace == b->workspace;
     for (int t = 0; same && t < a->ntiles; t++)
         same = a->access[t] == b->access[t];
     return same;

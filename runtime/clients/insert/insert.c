@@ -282,13 +282,18 @@ static int slot_of(const insertion *s, const dag_collection *c)
 }
 
 /* A tile that is there, and is named for the first time, or has not been written and has no memory. */
-static void make_known(tile *t, int slot, const dag_tile *named)
+static void make_known(const insertion *s, tile *t, int slot, const dag_tile *named)
 {
     const dag_collection *c = named->collection;
     t->slot = (uint16_t)slot;
     t->index[0] = named->i;
     t->index[1] = named->j;
     t->owner = t->rank = dag_rank_of(c, t->index);
+    t->place = -1;
+    if (s->place) {
+        int place = s->place(named), devices = dag_devices(s->pool->ctx);
+        t->place = (int8_t)(place <= 0 ? place < 0 ? -1 : 0 : devices ? 1 + (place - 1) % devices : -1);
+    }
     t->fresh = is_scratch(c);
     t->known = !t->fresh;
     t->named = t->fresh; /* nothing of it is in memory */
@@ -314,7 +319,7 @@ static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *w
     if (*status != DAG_SUCCESS)
         return NULL;
     if (!t->known)
-        make_known(t, slot, named);
+        make_known(s, t, slot, named);
     if (!t->known && (access & DAG_TILE_READ))
         *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " has no memory, and nobody has written it",
                                   who, a);
@@ -416,6 +421,9 @@ dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, co
     if (size > DAG_INSERT_ARGS)
         return insertion_wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
                      DAG_INSERT_ARGS);
+    if (!kernel->body && tiles[kernel->main]->place == DAG_HOST)
+        return insertion_wrong(s, "dag_insert: %s: it has no body for cores, where tile %" PRId64 " places it",
+                               kernel->name, kernel->main);
     int64_t position = s->position++, id = position * OUTPUTS;
     s->hash = mix(s->hash, (uint64_t)cls);
     for (int a = 0; a < n; a++) {

@@ -92,6 +92,7 @@ typedef struct tile {
     uint8_t known; /* 1: slot, index, owner are set; the tile exists, and has something to be read */
     uint8_t named, written, released;
     uint8_t fresh; /* 1: it has no memory, but begins when it is written */
+    int8_t place;  /* of tasks whose main one it is: negative: any; 0: cores; 1...: devices */
 } tile;
 
 /* Tiles that lie together are looked up together. */
@@ -129,6 +130,7 @@ typedef struct inserted_program {
     const dag_class **table;
     dag_flow *flows;
     dag_slot *slots;
+    dag_body *bodies; /* two of each kernel */
     dag_edge edges[DAG_INSERT_TILES]; /* from that flow to Arrive */
 } inserted_program;
 
@@ -136,6 +138,7 @@ typedef struct insertion {
     dag_taskpool *pool;
     struct dagi_door *door; /* its lock is ours */
     const inserted_program *of;
+    int (*place)(const dag_tile *tile);
     int rank;
     /* application thread */
     int64_t position; /* of the next task */
@@ -321,6 +324,8 @@ void insertion_note(insertion *s, uint64_t call, const tile *t);
 
 /* complete.c: of the pool's door. */
 dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t);
+dagi_ready_list insertion_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
+void insertion_retire(struct dag_task *t);
 
 /* classes.c */
 /* NULL = no memory. */
