@@ -43,8 +43,13 @@ struct dag_task;
 typedef enum dag_tile_access {
     DAG_TILE_READ = 1,
     DAG_TILE_WRITE = 2, /**< all of it; what was there is not read */
-    DAG_TILE_RW = 3
+    DAG_TILE_RW = 3,
+    DAG_TILE_REDUCE = 6 /**< it writes a contribution, all of it, that the kernel's `reduce` brings in */
 } dag_tile_access;
+
+/** Combines two contributions to a tile, or one with what is in it, as in the language: a call for each run of
+ *  bytes that both have in one piece. Contributions come in any order. */
+typedef void dag_insert_reduce(void *into, const void *from, size_t bytes);
 
 /** An element of a collection with two indices; j is 0 where there is one. */
 typedef struct dag_tile {
@@ -80,7 +85,7 @@ typedef struct dag_insert_kernel {
     const char *name;
     int ntiles;
     dag_tile_access access[DAG_INSERT_TILES];
-    int main; /**< the tile, one that is written, on whose rank the task runs */
+    int main; /**< the tile on whose rank the task runs */
     /** `args`: the copy that dag_insert() has made. `task` is for dag_task_fail() and the like. 0, or
      *  nonzero: the pool fails. */
     int (*body)(struct dag_task *task, const void *args, const dag_tile_view *tiles);
@@ -94,6 +99,9 @@ typedef struct dag_insert_kernel {
     dag_device_kind device_kind; /**< that `device` is for; DAG_HOST (0): of any kind */
     /** Bytes of dag_device_workspace(), from the shapes of the tiles; NULL: none. */
     size_t (*workspace)(const void *args, const dag_tile_view *tiles);
+    /** For DAG_TILE_REDUCE. Tasks that follow each other so, with one function, run in any order; what they
+     *  contribute is combined on each rank, then along a tree of ranks. */
+    dag_insert_reduce *reduce;
 } dag_insert_kernel;
 
 /** What a pool is made of; the same on all ranks. The arrays are copied, what they point to is not. */
@@ -159,7 +167,14 @@ dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, co
                                            .access = {__VA_ARGS__}, .body = NAME##_run,            \
                                            .device = NAME##_enqueue, .priority = PRIORITY};
 
-/** What both begin with. */
+/** The same with a function for tiles with DAG_TILE_REDUCE. */
+#define DAG_REDUCE_KERNEL(NAME, ARGS, BODY, REDUCE, PRIORITY, MAIN, ...)                           \
+    DAG_KERNEL_CHECKS(NAME, ARGS, BODY, MAIN, __VA_ARGS__)                                         \
+    static const dag_insert_kernel NAME = {.name = #NAME, .ntiles = NAME##_tiles, .main = MAIN,    \
+                                           .access = {__VA_ARGS__}, .body = NAME##_run,            \
+                                           .reduce = REDUCE, .priority = PRIORITY};
+
+/** What these begin with. */
 #define DAG_KERNEL_CHECKS(NAME, ARGS, BODY, MAIN, ...)                                             \
     typedef ARGS NAME##_args;                                                                      \
     enum { NAME##_tiles = sizeof((const dag_tile_access[]){__VA_ARGS__}) / sizeof(dag_tile_access) }; \

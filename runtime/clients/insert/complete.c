@@ -13,11 +13,6 @@ typedef struct ending {
     dagi_ready_list ready;
 } ending;
 
-static record *record_of(struct dag_task *t)
-{
-    return (void *)(uintptr_t)get_64(dagi_task_locals(t) + 2);
-}
-
 /* Does it get a value, or is it all that it waits for that there is one? */
 static inline bool gets_value(const argument *a)
 {
