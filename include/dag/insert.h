@@ -18,13 +18,14 @@
  * names one of its collections, nobody waits for it, and dag_fini() is refused: DAG_ERR_STATE. Before and
  * behind it other pools may use the collections as ever.
  *
- * docs/design/insertion.md says how it works, and what is not there yet. All tasks run on cores.
+ * docs/design/insertion.md says how it works, and what is not there yet.
  */
 #ifndef DAG_INSERT_H
 #define DAG_INSERT_H
 
 #include <dag/collection.h>
 #include <dag/dag.h>
+#include <dag/device.h>
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,8 +43,13 @@ struct dag_task;
 typedef enum dag_tile_access {
     DAG_TILE_READ = 1,
     DAG_TILE_WRITE = 2, /**< all of it; what was there is not read */
-    DAG_TILE_RW = 3
+    DAG_TILE_RW = 3,
+    DAG_TILE_REDUCE = 6 /**< it writes a contribution, all of it, that the kernel's `reduce` brings in */
 } dag_tile_access;
+
+/** Combines two contributions to a tile, or one with what is in it, as in the language: a call for each run of
+ *  bytes that both have in one piece. Contributions come in any order. */
+typedef void dag_insert_reduce(void *into, const void *from, size_t bytes);
 
 /** An element of a collection with two indices; j is 0 where there is one. */
 typedef struct dag_tile {
@@ -79,12 +85,23 @@ typedef struct dag_insert_kernel {
     const char *name;
     int ntiles;
     dag_tile_access access[DAG_INSERT_TILES];
-    int main; /**< the tile, one that is written, on whose rank the task runs */
+    int main; /**< the tile on whose rank the task runs */
     /** `args`: the copy that dag_insert() has made. `task` is for dag_task_fail() and the like. 0, or
      *  nonzero: the pool fails. */
     int (*body)(struct dag_task *task, const void *args, const dag_tile_view *tiles);
     /** Ready tasks of a rank run by falling priority; NULL: all have the same. Asked on insertion. */
     int64_t (*priority)(const void *args);
+    /** The body for devices, NULL: it runs on cores. `tiles` are copies on the device. It enqueues kernels of
+     *  the queue's kind and returns 0, or nonzero before it has enqueued any: then a core does it.
+     *  dag/device.h has what it may use. Where there is one `body` may be NULL. */
+    int (*device)(struct dag_task *task, const void *args, const dag_tile_view *tiles,
+                  dag_device_queue *queue);
+    dag_device_kind device_kind; /**< that `device` is for; DAG_HOST (0): of any kind */
+    /** Bytes of dag_device_workspace(), from the shapes of the tiles; NULL: none. */
+    size_t (*workspace)(const void *args, const dag_tile_view *tiles);
+    /** For DAG_TILE_REDUCE. Tasks that follow each other so, with one function, run in any order; what they
+     *  contribute is combined on each rank, then along a tree of ranks. */
+    dag_insert_reduce *reduce;
 } dag_insert_kernel;
 
 /** What a pool is made of; the same on all ranks. The arrays are copied, what they point to is not. */
@@ -96,6 +113,9 @@ typedef struct dag_insert_desc {
     int nkernels;
     int64_t window; /**< most unfinished tasks of this rank; 0 = 4096. It may differ between ranks. A worker that
                      *   is alone has fewer where it can */
+    /** Where on its rank a task runs that has a body for that: by its main tile, always the same. DAG_HOST:
+     *  on cores; d > 0: on device d - 1, modulo their number, if it can; negative: on any. NULL: on any. */
+    int (*place)(const dag_tile *tile);
 } dag_insert_desc;
 
 /**
@@ -109,9 +129,9 @@ dag_status dag_insert_begin(dag_context *context, const dag_insert_desc *desc, d
  * Insert a task. Where this rank has as many unfinished ones as the window allows, it runs tasks first.
  * @param args  `size` bytes, DAG_INSERT_ARGS at most, copied; may be NULL where that is 0.
  * @param tiles `n` tiles of the pool's collections, as many as the kernel has, none twice.
- * @return DAG_ERR_ARG: the task contradicts its kernel, names a tile that was released, or reads one without
- *         memory that nobody has written, and is not inserted. DAG_SUCCESS in a pool that has failed as well: the pool's end tells, on all ranks
- *         alike.
+ * @return DAG_ERR_ARG: the task contradicts its kernel, names a tile that was released, reads one without
+ *         memory that nobody has written, or is for cores by `place` and has no body for them; it is not
+ *         inserted. DAG_SUCCESS in a pool that has failed as well: the pool's end tells, on all ranks alike.
  */
 dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
                       const dag_tile *tiles, int n);
@@ -129,6 +149,33 @@ dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, co
  *     DAG_KERNEL(trsm, step, trsm_body, NULL, 1, DAG_TILE_READ, DAG_TILE_RW)
  */
 #define DAG_KERNEL(NAME, ARGS, BODY, PRIORITY, MAIN, ...)                                          \
+    DAG_KERNEL_CHECKS(NAME, ARGS, BODY, MAIN, __VA_ARGS__)                                         \
+    static const dag_insert_kernel NAME = {.name = #NAME, .ntiles = NAME##_tiles, .main = MAIN,    \
+                                           .access = {__VA_ARGS__}, .body = NAME##_run,            \
+                                           .priority = PRIORITY};
+
+/** The same with a body for devices of any kind, a function (struct dag_task *, const ARGS *, const
+ *  dag_tile_view *, dag_device_queue *). */
+#define DAG_DEVICE_KERNEL(NAME, ARGS, BODY, DEVICE, PRIORITY, MAIN, ...)                           \
+    DAG_KERNEL_CHECKS(NAME, ARGS, BODY, MAIN, __VA_ARGS__)                                         \
+    static int NAME##_enqueue(struct dag_task *task, const void *args, const dag_tile_view *tiles, \
+                              dag_device_queue *queue)                                             \
+    {                                                                                              \
+        return DEVICE(task, (const ARGS *)args, tiles, queue);                                     \
+    }                                                                                              \
+    static const dag_insert_kernel NAME = {.name = #NAME, .ntiles = NAME##_tiles, .main = MAIN,    \
+                                           .access = {__VA_ARGS__}, .body = NAME##_run,            \
+                                           .device = NAME##_enqueue, .priority = PRIORITY};
+
+/** The same with a function for tiles with DAG_TILE_REDUCE. */
+#define DAG_REDUCE_KERNEL(NAME, ARGS, BODY, REDUCE, PRIORITY, MAIN, ...)                           \
+    DAG_KERNEL_CHECKS(NAME, ARGS, BODY, MAIN, __VA_ARGS__)                                         \
+    static const dag_insert_kernel NAME = {.name = #NAME, .ntiles = NAME##_tiles, .main = MAIN,    \
+                                           .access = {__VA_ARGS__}, .body = NAME##_run,            \
+                                           .reduce = REDUCE, .priority = PRIORITY};
+
+/** What these begin with. */
+#define DAG_KERNEL_CHECKS(NAME, ARGS, BODY, MAIN, ...)                                             \
     typedef ARGS NAME##_args;                                                                      \
     enum { NAME##_tiles = sizeof((const dag_tile_access[]){__VA_ARGS__}) / sizeof(dag_tile_access) }; \
     _Static_assert(NAME##_tiles <= DAG_INSERT_TILES, #NAME " has too many tiles");                 \
@@ -137,10 +184,7 @@ dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, co
     static int NAME##_run(struct dag_task *task, const void *args, const dag_tile_view *tiles)     \
     {                                                                                              \
         return BODY(task, (const ARGS *)args, tiles);                                              \
-    }                                                                                              \
-    static const dag_insert_kernel NAME = {.name = #NAME, .ntiles = NAME##_tiles, .main = MAIN,    \
-                                           .access = {__VA_ARGS__}, .body = NAME##_run,            \
-                                           .priority = PRIORITY};
+    }
 
 /** Arguments with commas between them, as in DAG_INSERT(pool, trsm, DAG_ARGS(.k = k, .last = n), {A, k, k}). */
 #define DAG_ARGS(...) {__VA_ARGS__}

@@ -6,6 +6,7 @@
 #include "device_impl.h"
 
 #include "../task/completion.h"
+#include "../task/door.h"
 
 #include <string.h>
 
@@ -19,6 +20,12 @@ static void begin(dagi_completion *c, struct dagi_worker *w, struct dag_task *t,
     c->ndata = t->cls->ndata;
     c->mark = dagi_runner(w)->edges_used;
     c->job = job;
+}
+
+/* Does a client complete it, that knows its readers? */
+static bool is_given(const struct dag_task *t)
+{
+    return t->cls->ctl_blind & DAGI_GIVEN;
 }
 
 uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t)
@@ -56,7 +63,8 @@ struct dag_task *const *dagi_task_foresee(struct dagi_worker *w, struct dag_task
     const dag_taskpool *pool = t->pool;
     /* Guards that read what the body computes cannot be asked yet. */
     if (!atomic_load_explicit(&dagi_pool(pool)->crowded, memory_order_relaxed) ||
-        !dagi_tasks(w->ctx)->unlocked || !t->cls->successors || pool->program->dynamic)
+        !dagi_tasks(w->ctx)->unlocked || !t->cls->successors || pool->program->dynamic ||
+        is_given(t))
         return NULL;
     struct foresight s = {.visit = {.mode = DAG_VISIT_LOCAL,
                                     .mask = dagi_data_mask(t->cls),
@@ -93,6 +101,13 @@ static void tell_local(dagi_completion *c, struct dag_task *t, uint32_t mask, ui
 void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep)
 {
     dagi_completion c;
+    if (is_given(t)) {
+        struct dag_task *list = dagi_ready_joined(dagi_pool(t->pool)->door->release(w, t, keep));
+        list = dagi_ready_here(w, list);
+        if (list)
+            dagi_ready(w, list);
+        return;
+    }
     begin(&c, w, t, NULL);
     tell_local(&c, t, dagi_data_mask(t->cls), keep);
 }
@@ -131,7 +146,9 @@ void dagi_task_retire(struct dagi_worker *w, const dagi_job *job)
     if (c.fanout)
         dagi_tell_ranks(&c, t);
     c.fanout = NULL;
-    if (cls->nflows > cls->ndata)
+    if (is_given(t))
+        dagi_pool(t->pool)->door->retire(t);
+    else if (cls->nflows > cls->ndata)
         tell_local(&c, t, ~dagi_data_mask(cls), 0);
     dagi_completed(w, t);
 }
@@ -140,7 +157,8 @@ void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t, const da
 {
     dagi_count_for(w, t->pool);
     t->owner = w;
-    struct dag_task *list = dagi_ready_joined(dagi_task_complete_job(w, t, job));
+    struct dag_task *list = dagi_ready_joined(is_given(t) ? dagi_pool(t->pool)->door->complete(w, t)
+                                                          : dagi_task_complete_job(w, t, job));
     if (list)
         dagi_ready(w, list);
 }

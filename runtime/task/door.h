@@ -47,6 +47,10 @@ struct dagi_door {
     int unlocked;      /* 1: one thread, and nobody else looks: `lock` is not taken */
     /* Completes a task of a class that bears DAGI_GIVEN. */
     dagi_ready_list (*complete)(struct dagi_worker *w, struct dag_task *t);
+    /* The same in two parts, of a task on a device: it was issued, and its readers on this rank get the values,
+     * of which those in `keep` stay with the task as well; it has run, and has no values any more. */
+    dagi_ready_list (*release)(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
+    void (*retire)(struct dag_task *t);
 
     /* -- shared: guarded by the pool's lock; written by the giver */
     const char *what;       /* WAITS: for what */

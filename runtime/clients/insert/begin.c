@@ -13,14 +13,17 @@ static dag_status check_desc(dag_context *ctx, const dag_insert_desc *d)
                          "collections, and a window", MOST);
     for (int k = 0; k < d->nkernels; k++) {
         const dag_insert_kernel *kernel = d->kernels[k];
-        bool fits = kernel && kernel->name && kernel->body && kernel->ntiles >= 1 &&
+        bool fits = kernel && kernel->name && (kernel->body || kernel->device) && kernel->ntiles >= 1 &&
+                    kernel->device_kind >= DAG_HOST && kernel->device_kind < DAG_DEVICE_KIND_COUNT &&
                     kernel->ntiles <= DAG_INSERT_TILES && kernel->main >= 0 &&
-                    kernel->main < kernel->ntiles && (kernel->access[kernel->main] & DAG_TILE_WRITE);
+                    kernel->main < kernel->ntiles;
         for (int a = 0; fits && a < kernel->ntiles; a++)
-            fits = kernel->access[a] >= DAG_TILE_READ && kernel->access[a] <= DAG_TILE_RW;
+            fits = (kernel->access[a] >= DAG_TILE_READ && kernel->access[a] <= DAG_TILE_RW) ||
+                   (kernel->access[a] == DAG_TILE_REDUCE && kernel->reduce);
         if (!fits)
             return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: kernel %d needs a name, a body, 1 to "
-                             "%d tiles with their access, and writes its main one", k,
+                             "%d tiles with their access, one of them the main one, and a function where "
+                             "one is reduced", k,
                              DAG_INSERT_TILES);
     }
     for (int c = 0; c < d->ncollections; c++) {
@@ -38,6 +41,7 @@ static dag_status check_desc(dag_context *ctx, const dag_insert_desc *d)
 static void insertion_free(void *client)
 {
     insertion *s = client;
+    reductions_clear(s);
     tiles_clear(s);
     stock_clear(s);
     free(s);
@@ -78,6 +82,7 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
         return status != DAG_SUCCESS ? status : DAG_ERR_NOMEM;
     s->rank = ctx->rank;
     s->cls = KERNELS;
+    s->place = desc->place;
     s->blocks_end = &s->blocks;
     status = make_pool(ctx, s, desc);
     if (status == DAG_SUCCESS) {
@@ -92,6 +97,8 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
     s->door = dagi_pool(s->pool)->door;
     s->door->client = s;
     s->door->complete = insertion_complete;
+    s->door->release = insertion_release;
+    s->door->retire = insertion_retire;
     s->door->end_client = dag_insert_end;
     s->door->free_client = insertion_free;
     *pool = s->pool;

@@ -6,6 +6,7 @@
  *   Send(v, r)     where v was made: to a rank whose first reader comes when its producer has run
  *   Look(tile)     on all ranks: the program waits for its value
  *   Home(tile)     on its owner, at the end: what was written last is stored
+ *   Combine(v)     of a reduction: one part of it into another, or into its tile
  *   and one class for each kernel
  *
  * Parameters are two numbers of 64 bits. The first is the id of a version, or of the first output of a
@@ -64,11 +65,6 @@ static int64_t record_priority(const void *globals, const int32_t *locals)
     return ((const record *)pointer_of(locals))->priority;
 }
 
-static const int32_t *params_of(struct dag_task *task)
-{
-    return (const int32_t *)(dag_task_flows(task) + task->cls->ndata);
-}
-
 static int nothing(struct dag_task *task, const void *globals)
 {
     (void)task, (void)globals;
@@ -77,7 +73,7 @@ static int nothing(struct dag_task *task, const void *globals)
 
 static int run_kernel(struct dag_task *task, const void *globals)
 {
-    const record *r = pointer_of(params_of(task));
+    const record *r = record_of(task);
     dag_tile_view view[DAG_INSERT_TILES];
     (void)globals;
     for (int a = 0; a < r->kernel->ntiles; a++) {
@@ -87,22 +83,63 @@ static int run_kernel(struct dag_task *task, const void *globals)
     return r->kernel->body(task, r->args, view) ? DAG_BODY_ERROR : DAG_BODY_DONE;
 }
 
+/* The tiles as the queue's device sees them. */
+static int enqueue_kernel(struct dag_task *task, const void *globals)
+{
+    const record *r = record_of(task);
+    const dag_value *v = dag_device_views(task);
+    dag_tile_view view[DAG_INSERT_TILES];
+    (void)globals;
+    for (int a = 0; a < r->kernel->ntiles; a++)
+        view[a] = (dag_tile_view){v[a].ptr, v[a].ld, v[a].m, v[a].n};
+    return r->kernel->device(task, r->args, view, dag_device_queue_of(task)) ? DAG_BODY_ERROR
+                                                                              : DAG_BODY_DONE;
+}
+
+/* Whose main tile is bound to the cores. */
+static int may_leave_cores(const void *globals, const int32_t *locals)
+{
+    const record *r = pointer_of(locals);
+    (void)globals;
+    return r->arg[r->kernel->main].tile->place != DAG_HOST;
+}
+
+static int64_t bound_device(const void *globals, const int32_t *locals)
+{
+    const record *r = pointer_of(locals);
+    int place = r->arg[r->kernel->main].tile->place;
+    (void)globals;
+    return place > 0 ? place - 1 : -1;
+}
+
+static size_t kernel_workspace(struct dag_task *task, const void *globals)
+{
+    const record *r = record_of(task);
+    dag_tile_view view[DAG_INSERT_TILES];
+    (void)globals;
+    for (int a = 0; a < r->kernel->ntiles; a++) {
+        const dag_value *v = dag_task_flows(task)[a];
+        view[a] = (dag_tile_view){NULL, v->m, v->m, v->n};
+    }
+    return r->kernel->workspace(r->args, view);
+}
+
 static void bind_kernel(struct dag_task *task, const void *globals)
 {
-    const record *r = pointer_of(params_of(task));
+    const record *r = record_of(task);
     (void)globals;
     for (int a = 0; a < r->nargs; a++) {
         const tile *t = r->arg[a].tile;
         if (r->arg[a].home)
             dag_bind_memory(task, a, t->slot, t->index);
-        else if (r->kernel->access[a] == DAG_TILE_WRITE)
+        else if (!(r->kernel->access[a] & DAG_TILE_READ))
             dag_bind_new_like(task, a, t->slot, t->index, 0);
     }
 }
 
 static void bind_load(struct dag_task *task, const void *globals)
 {
-    const tile *t = ((const record *)pointer_of(params_of(task)))->arg[0].tile;
+    const tile *t = record_of(task)->arg[0].tile;
     (void)globals;
     dag_bind_memory(task, 0, t->slot, t->index);
 }
@@ -110,7 +147,7 @@ static void bind_load(struct dag_task *task, const void *globals)
 /* The value for the program, which waits. */
 static int look(struct dag_task *task, const void *globals)
 {
-    const record *r = pointer_of(params_of(task));
+    const record *r = record_of(task);
     const insertion_look *l = *(insertion_look *const *)r->args;
     const dag_value *v = dag_task_flows(task)[0];
     (void)globals;
@@ -124,7 +161,7 @@ static int look(struct dag_task *task, const void *globals)
 
 static void store_home(struct dag_task *task, const void *globals)
 {
-    const tile *t = ((const record *)pointer_of(params_of(task)))->arg[0].tile;
+    const tile *t = record_of(task)->arg[0].tile;
     (void)globals;
     dag_store(task, 0, t->slot, t->index, DAG_REGION_FULL);
 }
@@ -186,6 +223,7 @@ static void send_successors(dag_visit *visit, const void *globals, const int32_t
 
 static const dag_body empty_body = {.fn = {nothing, nothing, nothing, nothing}};
 static const dag_body look_body = {.fn = {look, look, look, look}};
+static const dag_body combining_body = {.fn = {combine_body, combine_body, combine_body, combine_body}};
 static const dag_body kernel_body = {.fn = {run_kernel, run_kernel, run_kernel, run_kernel}};
 
 static void make_class(inserted_program *s, int id, const char *name, int ndata)
@@ -205,17 +243,43 @@ static void make_class(inserted_program *s, int id, const char *name, int ndata)
     s->table[id] = c;
 }
 
+/* Tasks that read and write tiles. */
+static void make_writer(inserted_program *s, int id, const dag_insert_kernel *k)
+{
+    dag_class *c = &s->classes[id];
+    c->inputs = record_inputs;
+    c->bind = bind_kernel;
+    c->successors = record_successors;
+    for (int a = 0; a < k->ntiles; a++)
+        s->flows[id * (DAG_INSERT_TILES + 1) + a].access = (dag_access)(k->access[a] & DAG_TILE_RW);
+}
+
+/* The first one whose device there is runs. */
+static void make_bodies(dag_class *c, dag_body *bodies, const dag_insert_kernel *k)
+{
+    c->bodies = bodies;
+    c->nbodies = 0;
+    if (k->device) {
+        dag_body *b = &bodies[c->nbodies++];
+        b->evaluate = may_leave_cores;
+        b->device = (uint8_t)(k->device_kind ? k->device_kind : DAG_DEVICE_ANY);
+        b->device_index = bound_device;
+        for (int prec = 0; prec < 4; prec++) {
+            b->fn[prec] = enqueue_kernel;
+            b->workspace[prec] = k->workspace ? kernel_workspace : NULL;
+        }
+    }
+    if (k->body)
+        bodies[c->nbodies++] = kernel_body;
+}
+
 static void make_kernel(inserted_program *s, int id, const dag_insert_kernel *k)
 {
     make_class(s, id, k->name, k->ntiles);
     dag_class *c = &s->classes[id];
-    c->bodies = &kernel_body;
-    c->inputs = record_inputs;
-    c->bind = bind_kernel;
-    c->successors = record_successors;
+    make_writer(s, id, k);
+    make_bodies(c, &s->bodies[2 * (id - KERNELS)], k);
     c->priority = k->priority ? record_priority : NULL;
-    for (int a = 0; a < k->ntiles; a++)
-        s->flows[id * (DAG_INSERT_TILES + 1) + a].access = (dag_access)k->access[a];
 }
 
 static uint64_t mix_text(uint64_t hash, const char *text)
@@ -235,7 +299,8 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     s->kernels = calloc((size_t)n, sizeof(const dag_insert_kernel *));
     s->copies = calloc((size_t)n, sizeof *s->copies);
     s->slots = calloc((size_t)desc->ncollections + 1, sizeof *s->slots);
-    if (!s->classes || !s->table || !s->flows || !s->kernels || !s->copies || !s->slots)
+    s->bodies = calloc(2 * (size_t)n, sizeof *s->bodies);
+    if (!s->bodies || !s->classes || !s->table || !s->flows || !s->kernels || !s->copies || !s->slots)
         return 1;
     uint64_t hash = mix_text(UINT64_C(0x696e73657274), desc->name);
     make_class(s, LOAD, "Load", 1);
@@ -251,8 +316,11 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     s->classes[LOOK].inputs = s->classes[HOME].inputs = record_inputs;
     s->classes[LOOK].bodies = &look_body;
     s->classes[HOME].stores = store_home;
-    for (int c = 0; c < HOME; c++)
-        s->classes[c].high_priority = 1; /* others wait for what they bring */
+    make_class(s, COMBINE, combine_kernel.name, combine_kernel.ntiles);
+    make_writer(s, COMBINE, &combine_kernel);
+    s->classes[COMBINE].bodies = &combining_body;
+    for (int c = 0; c < KERNELS; c++)
+        s->classes[c].high_priority = c != HOME; /* others wait for what they bring */
     for (int k = 0; k < desc->nkernels; k++) {
         s->kernels[k] = desc->kernels[k];
         s->copies[k] = *desc->kernels[k];
@@ -280,7 +348,9 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
 static int is_kernel(const dag_insert_kernel *a, const dag_insert_kernel *b)
 {
     int same = strcmp(a->name, b->name) == 0 && a->ntiles == b->ntiles && a->main == b->main &&
-               a->body == b->body && a->priority == b->priority;
+               a->body == b->body && a->priority == b->priority && a->device == b->device &&
+               a->device_kind == b->device_kind && a->workspace == b->workspace &&
+               a->reduce == b->reduce;
     for (int t = 0; same && t < a->ntiles; t++)
         same = a->access[t] == b->access[t];
     return same;

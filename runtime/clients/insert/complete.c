@@ -74,6 +74,46 @@ static void end_record(ending *e, struct dag_task *t, record *r)
     let_go(e->s);
 }
 
+dagi_ready_list insertion_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep)
+{
+    const record *r = record_of(t);
+    dag_value **flows = dag_task_flows(t);
+    ending e = {.s = dagi_pool(t->pool)->door->client, .w = w};
+    hold(e.s);
+    for (int a = 0; a < t->cls->ndata; a++) {
+        version *v = r->arg[a].out;
+        if (!v)
+            continue;
+        bool kept = keep >> a & 1;
+        version_close(v, flows[a]);
+        if (kept && v->readers)
+            dagi_value_retain(flows[a], 1);
+        dag_value *left = tell(&e, v, flows[a]);
+        flows[a] = kept ? flows[a] : left;
+    }
+    let_go(e.s);
+    for (int a = 0; a < t->cls->ndata; a++) {
+        if (keep >> a & 1)
+            continue;
+        dagi_value_release(w, flows[a]);
+        flows[a] = NULL;
+    }
+    return e.ready;
+}
+
+void insertion_retire(struct dag_task *t)
+{
+    insertion *s = dagi_pool(t->pool)->door->client;
+    record *r = record_of(t);
+    hold(s);
+    for (int a = 0; a < t->cls->ndata; a++) {
+        if (r->arg[a].out)
+            version_drop(s, r->arg[a].out);
+    }
+    stock_give_back(s, r, r->bytes);
+    let_go(s);
+}
+
 /* A version has come: all of its readers have been waiting for that. */
 static void end_arrive(ending *e, struct dag_task *t, int64_t id)
 {

@@ -175,8 +175,11 @@ static int prepare(insertion *s, record *r, tile *const *tiles)
         argument *arg = &r->arg[a];
         arg->tile = tiles[a];
         arg->home = (k->access[a] & DAG_TILE_WRITE) && is_in_memory(s, tiles[a]);
-        if ((k->access[a] & DAG_TILE_READ) && !arg->home && insertion_fetch(s, tiles[a]) != 0)
-            return 1;
+        if (k->access[a] & DAG_TILE_READ) {
+            insertion_touch(tiles[a], r->id + a);
+            if (!arg->home && insertion_fetch(s, tiles[a]) != 0)
+                return 1;
+        }
         if (!(k->access[a] & DAG_TILE_WRITE))
             continue;
         arg->out = version_new(s, r->id + a, s->rank);
@@ -243,7 +246,10 @@ static dag_status insert_there(insertion *s, const dag_insert_kernel *k, tile *c
                                int64_t id)
 {
     for (int a = 0; a < k->ntiles; a++) {
-        if ((k->access[a] & DAG_TILE_READ) && insertion_send(s, tiles[a], rank, id / OUTPUTS) != 0)
+        if (!(k->access[a] & DAG_TILE_READ))
+            continue;
+        insertion_touch(tiles[a], id + a);
+        if (insertion_send(s, tiles[a], rank, id / OUTPUTS) != 0)
             return DAG_ERR_NOMEM;
     }
     for (int a = 0; a < k->ntiles; a++) {
@@ -253,6 +259,39 @@ static dag_status insert_there(insertion *s, const dag_insert_kernel *k, tile *c
         replace(tiles[a], id + a, rank, NULL);
     }
     return DAG_SUCCESS;
+}
+
+inline dag_status insertion_enter(insertion *s, int cls, const dag_insert_kernel *k, const void *args,
+                                  size_t size, tile *const *tiles)
+{
+    int64_t position = s->position++, id = position * OUTPUTS;
+    dagi_open_reach_checked(s->pool, position + 1);
+    int rank = tiles[k->main]->owner;
+    return rank == s->rank ? insert_here(s, cls, k, args, size, tiles, id)
+                           : insert_there(s, k, tiles, rank, id);
+}
+
+/* The same where the task contributes to some of its tiles, those that it was last found by. */
+static __attribute__((noinline)) dag_status insert_reducing(insertion *s, int cls,
+                                                            const dag_insert_kernel *k, const void *args,
+                                                            size_t size, tile *const *named)
+{
+    tile *tiles[DAG_INSERT_TILES];
+    dag_status status = DAG_SUCCESS;
+    int rank = named[k->main]->owner;
+    for (int a = 0; a < k->ntiles; a++) {
+        tiles[a] = named[a];
+        if (k->access[a] == DAG_TILE_REDUCE)
+            tiles[a] = reduction_enter(s, s->recent[a], named[a], k->reduce, rank, &status);
+        if (!tiles[a])
+            return status;
+    }
+    status = insertion_enter(s, cls, k, args, size, tiles);
+    for (int a = 0; a < k->ntiles && status == DAG_SUCCESS; a++) {
+        if (k->access[a] == DAG_TILE_REDUCE)
+            status = reduction_entered(s, s->recent[a], named[a], tiles[a]);
+    }
+    return status;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -282,13 +321,18 @@ static int slot_of(const insertion *s, const dag_collection *c)
 }
 
 /* A tile that is there, and is named for the first time, or has not been written and has no memory. */
-static void make_known(tile *t, int slot, const dag_tile *named)
+static void make_known(const insertion *s, tile *t, int slot, const dag_tile *named)
 {
     const dag_collection *c = named->collection;
     t->slot = (uint16_t)slot;
     t->index[0] = named->i;
     t->index[1] = named->j;
     t->owner = t->rank = dag_rank_of(c, t->index);
+    t->place = -1;
+    if (s->place) {
+        int place = s->place(named), devices = dag_devices(s->pool->ctx);
+        t->place = (int8_t)(place <= 0 ? place < 0 ? -1 : 0 : devices ? 1 + (place - 1) % devices : -1);
+    }
     t->fresh = is_scratch(c);
     t->known = !t->fresh;
     t->named = t->fresh; /* nothing of it is in memory */
@@ -313,9 +357,11 @@ static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *w
         *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", who, a);
     if (*status != DAG_SUCCESS)
         return NULL;
-    if (!t->known)
-        make_known(t, slot, named);
-    if (!t->known && (access & DAG_TILE_READ))
+    if (t->reducing && access != DAG_TILE_REDUCE)
+        *status = reduction_end(s, s->recent[a]->reductions[t - s->recent[a]->tile]);
+    else if (!t->known && !t->reducing)
+        make_known(s, t, slot, named);
+    if (!t->known && !t->reducing && access != DAG_TILE_WRITE && access != 0)
         *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " has no memory, and nobody has written it",
                                   who, a);
     return *status == DAG_SUCCESS ? t : NULL;
@@ -326,7 +372,7 @@ inline tile *insertion_tile(insertion *s, const char *who, const dag_tile *named
 {
     block *b = s->recent[a];
     tile *t = b && b->collection == named->collection ? tile_in(b, named->i, named->j) : NULL;
-    if (DAGI_LIKELY(t && t->known && !t->released))
+    if (DAGI_LIKELY(t && t->known))
         return t;
     return find_anywhere(s, who, named, a, access, status);
 }
@@ -416,15 +462,12 @@ dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, co
     if (size > DAG_INSERT_ARGS)
         return insertion_wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
                      DAG_INSERT_ARGS);
-    int64_t position = s->position++, id = position * OUTPUTS;
+    if (!kernel->body && tiles[kernel->main]->place == DAG_HOST)
+        return insertion_wrong(s, "dag_insert: %s: it has no body for cores, where tile %" PRId64 " places it",
+                               kernel->name, kernel->main);
     s->hash = mix(s->hash, (uint64_t)cls);
-    for (int a = 0; a < n; a++) {
+    for (int a = 0; a < n; a++)
         mix_tile(s, tiles[a]);
-        if (kernel->access[a] & DAG_TILE_READ)
-            insertion_touch(tiles[a], id + a);
-    }
-    dagi_open_reach_checked(pool, position + 1);
-    int rank = tiles[kernel->main]->owner;
-    return rank == s->rank ? insert_here(s, cls, kernel, args, size, tiles, id)
-                           : insert_there(s, kernel, tiles, rank, id);
+    return DAGI_UNLIKELY(kernel->reduce != NULL) ? insert_reducing(s, cls, kernel, args, size, tiles)
+                                                 : insertion_enter(s, cls, kernel, args, size, tiles);
 }

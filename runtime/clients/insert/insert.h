@@ -17,7 +17,7 @@
 #include <dag/insert.h>
 
 /* Classes of every pool, then one per kernel. */
-enum { LOAD, ARRIVE, SEND, LOOK, HOME, KERNELS };
+enum { LOAD, ARRIVE, SEND, LOOK, HOME, COMBINE, KERNELS };
 /* Of the outputs of a task; first touches are numbered as such, too. */
 enum { OUTPUTS = DAGI_GIVEN_OUTPUTS, FIRST_TOUCH = 16 };
 
@@ -89,9 +89,11 @@ typedef struct tile {
     int rank; /* that makes the present version */
     int owner;
     uint16_t slot;
-    uint8_t known; /* 1: slot, index, owner are set; the tile exists, and has something to be read */
-    uint8_t named, written, released;
-    uint8_t fresh; /* 1: it has no memory, but begins when it is written */
+    uint8_t known; /* 1: slot, index, owner are set, and any task may name it; else one looks at the rest */
+    uint8_t named : 1, written : 1, released : 1;
+    uint8_t fresh : 1;    /* it has no memory, but begins when it is written */
+    uint8_t reducing : 1; /* tasks contribute to it */
+    int8_t place;  /* of tasks whose main one it is: negative: any; 0: cores; 1...: devices */
 } tile;
 
 /* Tiles that lie together are looked up together. */
@@ -102,6 +104,7 @@ typedef struct block {
     int slot;
     int rows; /* log2 */
     int64_t index[2];
+    struct reduction **reductions; /* of its tiles; NULL = there was none */
     tile tile[BLOCK];
 } block;
 
@@ -129,6 +132,7 @@ typedef struct inserted_program {
     const dag_class **table;
     dag_flow *flows;
     dag_slot *slots;
+    dag_body *bodies; /* two of each kernel */
     dag_edge edges[DAG_INSERT_TILES]; /* from that flow to Arrive */
 } inserted_program;
 
@@ -136,6 +140,7 @@ typedef struct insertion {
     dag_taskpool *pool;
     struct dagi_door *door; /* its lock is ours */
     const inserted_program *of;
+    int (*place)(const dag_tile *tile);
     int rank;
     /* application thread */
     int64_t position; /* of the next task */
@@ -150,6 +155,7 @@ typedef struct insertion {
     block *blocks, **blocks_end;
     block **bucket; /* open addressing; nbuckets: 0 or a power of two */
     size_t nblocks, nbuckets;
+    struct reduction *reductions; /* all */
     block *recent[DAG_INSERT_TILES];
     /* shared */
     version *arrivals[ARRIVALS]; /* lock: by id */
@@ -160,6 +166,8 @@ static inline insertion *insertion_of(const void *globals)
 {
     return *(insertion *const *)globals;
 }
+
+typedef struct reduction reduction;
 
 static inline void put_64(int32_t *at, uint64_t x)
 {
@@ -178,6 +186,12 @@ static inline void put_params(int32_t *params, int64_t id, const void *at, int32
     put_64(params, (uint64_t)id);
     put_64(params + 2, (uint64_t)(uintptr_t)at);
     params[4] = site;
+}
+
+/* Of a task of a class that has them. */
+static inline record *record_of(struct dag_task *t)
+{
+    return (void *)(uintptr_t)get_64(dag_task_locals(t) + 2);
 }
 
 static inline void hold(insertion *s)
@@ -319,8 +333,26 @@ dag_status insertion_wrong(const insertion *s, const char *format, const char *n
 void insertion_note(insertion *s, uint64_t call, const tile *t);
 #pragma GCC visibility pop
 
+/* Insert a task: everything is in order, and noted. */
+dag_status insertion_enter(insertion *s, int cls, const dag_insert_kernel *k, const void *args, size_t size,
+                           tile *const *tiles);
+
+/* reduce.c; a reduction is found by its tile and the block of that */
+extern const dag_insert_kernel combine_kernel;
+int combine_body(struct dag_task *task, const void *globals);
+/* A task on this rank contributes to the tile by this function: the tile that it writes instead. NULL: *status. */
+tile *reduction_enter(insertion *s, block *b, tile *t, dag_insert_reduce *f, int rank, dag_status *status);
+/* It was inserted. */
+dag_status reduction_entered(insertion *s, const block *b, const tile *t, const tile *in);
+/* The tile has all that was contributed, and may be named; all tiles do. */
+dag_status reduction_end(insertion *s, reduction *d);
+void reductions_end(insertion *s);
+void reductions_clear(insertion *s);
+
 /* complete.c: of the pool's door. */
 dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t);
+dagi_ready_list insertion_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
+void insertion_retire(struct dag_task *t);
 
 /* classes.c */
 /* NULL = no memory. */

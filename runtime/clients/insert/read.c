@@ -142,6 +142,7 @@ static int finish_tile(insertion *s, tile *t)
     if (t->released || !t->named)
         return 0;
     t->released = 1;
+    t->known = 0;
     int failed = t->written && !t->fresh ? bring_home(s, t) : 0;
     version_let_go(s, t->now);
     version_let_go(s, t->first);
@@ -169,6 +170,7 @@ dag_status dag_insert_end(dag_taskpool *pool)
     insertion *s = insertion_open(pool, "dag_insert_end", &status);
     if (!s)
         return status;
+    reductions_end(s);
     for (block *b = s->blocks; b; b = b->next) {
         for (int k = 0; k < BLOCK; k++)
             (void)finish_tile(s, &b->tile[k]); /* without memory the pool has failed */

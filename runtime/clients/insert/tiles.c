@@ -90,6 +90,7 @@ void tiles_clear(insertion *s)
 {
     for (block *b = s->blocks, *next; b; b = next) {
         next = b->next;
+        free(b->reductions);
         free(b);
     }
     free(s->bucket);

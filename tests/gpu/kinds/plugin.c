@@ -19,7 +19,7 @@ static void multiply(void *args)
             for (int l = 0; l < p->k; l++)
                 sum += p->a[i + (size_t)l * (size_t)p->lda] * p->b[l + (size_t)j * (size_t)p->ldb];
             double *c = &p->c[i + (size_t)j * (size_t)p->ldc];
-            *c = p->alpha * sum + p->beta * *c;
+            *c = p->alpha * sum + (p->beta == 0 ? 0 : p->beta * *c);
         }
 }
 

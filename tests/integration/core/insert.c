@@ -5,25 +5,20 @@
  *   core_insert [programs] [first] [devices]
  */
 #include "../../unit/device/loop_backend.h"
+#include "insert_programs.h"
 
 #include <dag/config.h>
 #include <dag/insert.h>
 #include <dag/matrix.h>
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { ROWS = 5, COLUMNS = 4, MB = 3, NB = 2, MATRICES = 2 };
-enum { STORED = MATRICES * ROWS * COLUMNS, TASKS = 150 };
-enum { TILES = STORED + ROWS * COLUMNS }; /* the last ones have no memory */
-
 static dag_context *ctx;
 static dag_insert_scratch scratch; /* like the second matrix */
 static int failures, rank;
-static _Atomic int64_t ran;
 
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \
@@ -34,60 +29,6 @@ static _Atomic int64_t ran;
             failures++;                                                                            \
         }                                                                                          \
     } while (0)
-
-/* ---- kernels --------------------------------------------------------------------------------- */
-
-typedef uint64_t number; /* as large as an item of the matrices */
-
-/* What each item of the written tiles becomes, from the same item of those that are read. */
-static number combine(number salt, int out, const number *in, int n)
-{
-    number x = salt + (number)out;
-    for (int a = 0; a < n; a++)
-        x = (x ^ in[a]) * UINT64_C(0x9e3779b97f4a7c15) + (x >> 7);
-    return x;
-}
-
-static int body(const dag_insert_kernel *k, const void *args, const dag_tile_view *t)
-{
-    number salt;
-    memcpy(&salt, args, sizeof salt);
-    atomic_fetch_add(&ran, 1);
-    for (int64_t j = 0; j < t[0].n; j++) {
-        for (int64_t i = 0; i < t[0].m; i++) {
-            number in[DAG_INSERT_TILES];
-            int n = 0;
-            for (int a = 0; a < k->ntiles; a++) {
-                if (k->access[a] != DAG_TILE_WRITE)
-                    in[n++] = ((const number *)t[a].ptr)[i + j * t[a].ld];
-            }
-            for (int a = 0; a < k->ntiles; a++) {
-                if (k->access[a] != DAG_TILE_READ)
-                    ((number *)t[a].ptr)[i + j * t[a].ld] = combine(salt, a, in, n);
-            }
-        }
-    }
-    return 0;
-}
-
-#define KERNEL(NAME, N, MAIN, ...)                                                                 \
-    static int NAME##_body(struct dag_task *task, const void *args, const dag_tile_view *tiles);   \
-    static const dag_insert_kernel NAME = {                                                               \
-        .name = #NAME, .ntiles = N, .main = MAIN, .access = {__VA_ARGS__}, .body = NAME##_body};   \
-    static int NAME##_body(struct dag_task *task, const void *args, const dag_tile_view *tiles)    \
-    {                                                                                              \
-        (void)task;                                                                                \
-        return body(&NAME, args, tiles);                                                           \
-    }
-KERNEL(fill, 1, 0, DAG_TILE_WRITE)
-KERNEL(change, 1, 0, DAG_TILE_RW)
-KERNEL(modify, 1, 0, DAG_TILE_RW) /* the same by another name */
-KERNEL(copy, 2, 1, DAG_TILE_READ, DAG_TILE_WRITE)
-KERNEL(update, 3, 2, DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW)
-KERNEL(couple, 2, 0, DAG_TILE_RW, DAG_TILE_RW)
-KERNEL(four, 4, 3, DAG_TILE_READ, DAG_TILE_WRITE, DAG_TILE_RW, DAG_TILE_RW)
-static const dag_insert_kernel *const kernels[] = {&fill, &change, &copy, &update, &couple, &four};
-enum { KINDS = sizeof kernels / sizeof kernels[0] };
 
 /* A body inserts nothing: `args` points to the pool and to what it was told. */
 struct nested {
@@ -124,69 +65,6 @@ static int failing_body(struct dag_task *task, const reason *why, const dag_tile
 DAG_KERNEL(fails, reason, failing_body, NULL, 0, DAG_TILE_RW)
 
 /* ---- programs ---------------------------------------------------------------------------------- */
-
-static uint64_t state;
-
-static uint64_t draw(uint64_t n)
-{
-    state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t x = (state ^ (state >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (x ^ (x >> 31)) % n;
-}
-
-typedef struct step {
-    const dag_insert_kernel *kernel;
-    int tile[DAG_INSERT_TILES];
-    number salt;
-} step;
-
-/* What has become of tiles. */
-enum { THERE, UNWRITTEN, GONE };
-
-static void begin_states(char *states)
-{
-    for (int t = 0; t < TILES; t++)
-        states[t] = t < STORED ? THERE : UNWRITTEN;
-}
-
-/* Tiles that are gone are not named any more, and what nobody has written is not read. */
-static step draw_step(int tiles, char *states)
-{
-    step s = {.kernel = kernels[draw(KINDS)], .salt = draw(UINT64_MAX)};
-    for (int a = 0; a < s.kernel->ntiles; a++) {
-        int fresh;
-        do {
-            s.tile[a] = (int)draw((uint64_t)tiles);
-            fresh = states[s.tile[a]] <= (s.kernel->access[a] == DAG_TILE_WRITE ? UNWRITTEN : THERE);
-            for (int b = 0; b < a; b++)
-                fresh &= s.tile[b] != s.tile[a];
-        } while (!fresh);
-    }
-    for (int a = 0; a < s.kernel->ntiles; a++)
-        states[s.tile[a]] = THERE;
-    return s;
-}
-
-static void run_serially(const step *s, number (*items)[MB * NB])
-{
-    dag_tile_view view[DAG_INSERT_TILES];
-    for (int a = 0; a < s->kernel->ntiles; a++)
-        view[a] = (dag_tile_view){items[s->tile[a]], MB, MB, NB};
-    body(s->kernel, &s->salt, view);
-}
-
-/* A tile to release now, while there are others; -1 = none. */
-static int draw_release(int tiles, char *states)
-{
-    int left = 0, t = (int)draw((uint64_t)tiles);
-    for (int k = 0; k < tiles; k++)
-        left += states[k] == THERE;
-    if (draw(8) != 0 || states[t] != THERE || left <= 5)
-        return -1;
-    states[t] = GONE;
-    return t;
-}
 
 static dag_tile tile_at(dag_matrix *const *m, int number_of_tile)
 {
@@ -287,10 +165,10 @@ static void run(dag_matrix *const *m, uint64_t seed)
     dag_taskpool *pools[2];
     for (int turn = 0; turn < 2; turn++) {
         dag_taskpool *pool = pools[turn] = begin(m, window, kernels, KINDS);
-        char states[TILES];
+        char states[TILES + 1];
         begin_states(states);
         for (int t = 0; t < TASKS; t++) {
-            step s = draw_step(tiles, states);
+            step s = draw_step(KINDS, tiles, states);
             if (rank == late && t % 32 == 5)
                 doze(200);
             CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
@@ -339,6 +217,8 @@ static void wrong_calls(dag_matrix *const *m)
     refused(dag_insert(pool, &fill, &salt, 8, t, 1), DAG_ERR_ARG, "outside");
     dag_tile unwritten = tile_at(m, STORED);
     refused(dag_insert(pool, &change, &salt, 8, &unwritten, 1), DAG_ERR_ARG, "nobody has written");
+    const dag_tile into[2] = {t[1], unwritten};
+    refused(dag_insert(pool, &sum, &salt, 8, into, 2), DAG_ERR_ARG, "nobody has written");
     refused(dag_insert_value(pool, &unwritten, NULL, 0), DAG_ERR_ARG, "nobody has written");
     refused(dag_wait(pool), DAG_ERR_STATE, "open");
     refused(dag_fini(ctx), DAG_ERR_STATE, "open");
@@ -381,13 +261,13 @@ static void from_a_body(dag_matrix *const *m)
 static void freed_open(dag_matrix *const *m)
 {
     number items[TILES][MB * NB] = {{0}};
-    char states[TILES];
+    char states[TILES + 1];
     begin_states(states);
     state = 5;
     visit(m, items, 0);
     dag_taskpool *pool = begin(m, 7, kernels, KINDS);
     for (int t = 0; t < TASKS; t++) {
-        step s = draw_step(TILES, states);
+        step s = draw_step(KINDS, TILES, states);
         CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
         run_serially(&s, items);
     }
@@ -441,11 +321,11 @@ static void failures_agree(dag_matrix *const *m)
     all[KINDS + 1] = &modify;
     for (int way = 0; way < WAYS; way++) {
         dag_taskpool *pool = begin(m, 5, all, KINDS + 2);
-        char states[TILES];
+        char states[TILES + 1];
         begin_states(states);
         state = 77;
         for (int t = 0; t < TASKS; t++) {
-            step s = draw_step(10, states);
+            step s = draw_step(PLAIN, 10, states); /* each is one task, so their numbers are known */
             if (t == 50 && way == FAILS)
                 fail(pool, m, line, sizeof line);
             if (t == TASKS - 1 && (way == DIFFERS || way == DIFFERS_UNSEEN))

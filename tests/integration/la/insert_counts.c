@@ -1,8 +1,8 @@
 /*
  * What inserted programs send, against a count that knows the program and the distribution alone: a version goes
  * once to each rank that reads it and did not make it, the tile's home among them at the end, and nothing else is
- * sent. Cholesky and tile QR with bodies that do nothing, on all grids that the ranks make. Exit status 1
- * when a check fails.
+ * sent; and each rank that contributes to a tile sends one sum. Cholesky, tile QR and sums of rows with bodies that
+ * do nothing, on all grids that the ranks make. Exit status 1 when a check fails.
  */
 #include <dag/insert.h>
 #include <dag/la.h>
@@ -22,7 +22,7 @@ static int failures;
 /* The present version of a tile. */
 typedef struct state {
     int maker, written;
-    char reads[MOST_RANKS];
+    char reads[MOST_RANKS], adds[MOST_RANKS];
 } state;
 
 typedef struct tally {
@@ -42,14 +42,30 @@ static void reads(tally *t, state *s, int rank)
     s->reads[rank] = 1;
 }
 
+/* What ranks have contributed is sent once by each of them. */
+static void end_sum(tally *t, state *s, int home)
+{
+    for (int r = 0; r < MOST_RANKS; r++) {
+        t->versions += s->adds[r] && r != home;
+        s->adds[r] = 0;
+    }
+}
+
 static void count_task(tally *t, const dag_insert_kernel *k, const dag_tile *tiles, const int *of)
 {
     int rank = home_of(t, &tiles[k->main]);
+    for (int a = 0; a < k->ntiles; a++) {
+        state *s = &t->tile[of[a]][tiles[a].i][tiles[a].j];
+        if (k->access[a] == DAG_TILE_REDUCE)
+            s->adds[rank] = 1;
+        else
+            end_sum(t, s, home_of(t, &tiles[a]));
+    }
     for (int a = 0; a < k->ntiles; a++)
         if (k->access[a] & DAG_TILE_READ)
             reads(t, &t->tile[of[a]][tiles[a].i][tiles[a].j], rank);
     for (int a = 0; a < k->ntiles; a++)
-        if (k->access[a] & DAG_TILE_WRITE)
+        if (k->access[a] == DAG_TILE_WRITE || k->access[a] == DAG_TILE_RW)
             t->tile[of[a]][tiles[a].i][tiles[a].j] = (state){.maker = rank, .written = 1};
 }
 
@@ -58,9 +74,11 @@ static void count_end(tally *t)
 {
     for (int c = 0; c < TT; c++)
         for (int i = 0; i < MT; i++)
-            for (int j = 0; j < MT; j++)
+            for (int j = 0; j < MT; j++) {
+                end_sum(t, &t->tile[c][i][j], home_of(t, &(dag_tile){NULL, i, j}));
                 if (t->tile[c][i][j].written)
                     reads(t, &t->tile[c][i][j], home_of(t, &(dag_tile){NULL, i, j}));
+            }
 }
 
 static void count_begin(tally *t, int p, int q)
@@ -82,9 +100,15 @@ static int nothing(struct dag_task *task, const void *args, const dag_tile_view 
     return 0;
 }
 
+static void nothing_more(void *into, const void *from, size_t bytes)
+{
+    (void)into, (void)from, (void)bytes;
+}
+
 #define KERNEL(NAME, N, MAIN, ...)                                                                 \
     static const dag_insert_kernel NAME = {                                                        \
-        .name = #NAME, .ntiles = N, .main = MAIN, .access = {__VA_ARGS__}, .body = nothing};
+        .name = #NAME, .ntiles = N, .main = MAIN, .access = {__VA_ARGS__}, .body = nothing,      \
+        .reduce = nothing_more};
 KERNEL(potrf, 1, 0, DAG_TILE_RW)
 KERNEL(trsm, 2, 1, DAG_TILE_READ, DAG_TILE_RW)
 KERNEL(gemm, 3, 2, DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW)
@@ -92,7 +116,8 @@ KERNEL(geqrt, 2, 0, DAG_TILE_RW, DAG_TILE_WRITE)
 KERNEL(unmqr, 3, 2, DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW)
 KERNEL(tsqrt, 3, 1, DAG_TILE_RW, DAG_TILE_RW, DAG_TILE_WRITE) /* R is a minor output, and goes from row to row */
 KERNEL(tsmqr, 4, 3, DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW, DAG_TILE_RW)
-static const dag_insert_kernel *const kernels[] = {&potrf, &trsm, &gemm, &geqrt, &unmqr, &tsqrt, &tsmqr};
+KERNEL(add, 2, 0, DAG_TILE_READ, DAG_TILE_REDUCE) /* where the first one is */
+static const dag_insert_kernel *const kernels[] = {&potrf, &trsm, &gemm, &geqrt, &unmqr, &tsqrt, &tsmqr, &add};
 
 /* The program under way, and its count. */
 typedef struct program {
@@ -157,6 +182,21 @@ static void qr(program *p)
     }
 }
 
+/* Of the rows above the diagonal, and of all of them later; each sum lives with the next row. */
+static void sums(program *p)
+{
+    for (int64_t m = 0; m < MT; m++) {
+        for (int64_t n = m; n < MT; n++)
+            INSERT(p, add, {A, m, n}, {TF, (m + 1) % MT, 0});
+    }
+    for (int64_t m = 0; m < MT; m += 2)
+        INSERT(p, trsm, {TF, m, 0}, {A, m, m});
+    for (int64_t n = 0; n < MT; n++) {
+        for (int64_t m = 0; m < MT; m++)
+            INSERT(p, add, {A, m, n}, {TF, (m + 1) % MT, 0});
+    }
+}
+
 /* ---- one run ------------------------------------------------------------------------------------ */
 
 static void expect(int good, const char *what, int p, int q, double got, double due)
@@ -197,7 +237,7 @@ static void check(void (*go)(program *p), int p, int q, int64_t window, int earl
     double sum[] = {(double)stats.messages, (double)stats.bytes_sent};
     expect(dag_allreduce(ctx, DAG_SUM, sum, 2) == DAG_SUCCESS, "sum", p, q, 0, 0);
     double due = (double)count.versions, bytes = due * NB * NB * sizeof(double);
-    expect(sum[1] == bytes, go == qr ? "bytes of QR" : "bytes of Cholesky", p, q, sum[1], bytes);
+    expect(sum[1] == bytes, go == qr ? "bytes of QR" : go == sums ? "bytes of sums" : "bytes of Cholesky", p, q, sum[1], bytes);
     expect(go == qr ? sum[0] <= due : sum[0] == due, "messages", p, q, sum[0], due);
     expect(dag_size(ctx) == 1 || due > 0, "nothing was to be sent", p, q, due, 1);
     dag_taskpool_free(run.pool);
@@ -217,6 +257,7 @@ int main(void)
         for (int turn = 0; size % p == 0 && turn < 4; turn++) {
             check(cholesky, p, size / p, turn < 2 ? 0 : 5, turn % 2);
             check(qr, p, size / p, turn < 2 ? 0 : 5, turn % 2);
+            check(sums, p, size / p, turn < 2 ? 0 : 5, 0);
         }
     }
     return dag_fini(ctx) != DAG_SUCCESS || failures > 0;
