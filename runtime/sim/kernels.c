@@ -11,37 +11,38 @@
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* Room for the curve of a kernel: that of the same name and precision is replaced. NULL = no memory. */
-static dagi_sim_curve *curve_for(dagi_sim_machine *m, const char *name, int precision)
+static dagi_sim_curve *curve_for(dagi_sim_speeds *of, const char *name, int precision)
 {
-    for (int i = 0; i < m->ncurves; i++)
-        if (strcmp(m->curves[i].name, name) == 0 && m->curves[i].precision == precision)
-            return &m->curves[i];
-    dagi_sim_curve *grown = realloc(m->curves, ((size_t)m->ncurves + 1) * sizeof *grown);
+    for (int i = 0; i < of->ncurves; i++)
+        if (strcmp(of->curves[i].name, name) == 0 && of->curves[i].precision == precision)
+            return &of->curves[i];
+    dagi_sim_curve *grown = realloc(of->curves, ((size_t)of->ncurves + 1) * sizeof *grown);
     if (!grown)
         return NULL;
-    m->curves = grown;
-    return &m->curves[m->ncurves++];
+    of->curves = grown;
+    return &of->curves[of->ncurves++];
 }
 
 /* A file's line for all kernels stands for those of which it does not speak, too. */
-static void forget_built_in(dagi_sim_machine *m, int precision)
+static void forget_built_in(dagi_sim_speeds *of, int precision)
 {
     int kept = 0;
-    for (int i = 0; i < m->ncurves; i++) {
-        const dagi_sim_curve *c = &m->curves[i];
+    for (int i = 0; i < of->ncurves; i++) {
+        const dagi_sim_curve *c = &of->curves[i];
         int gone = !c->given && strcmp(c->name, "move") != 0 &&
                    (precision < 0 || c->precision == precision);
         if (!gone)
-            m->curves[kept++] = *c;
+            of->curves[kept++] = *c;
     }
-    m->ncurves = kept;
+    of->ncurves = kept;
 }
 
-static dag_status keep_curve(dagi_sim_machine *m, const dagi_sim_curve *c, char *why, size_t size)
+static dag_status keep_curve(const dagi_sim_machine *m, dagi_sim_speeds *of, const dagi_sim_curve *c,
+                             char *why, size_t size)
 {
     if (m->given && strcmp(c->name, "*") == 0)
-        forget_built_in(m, c->precision);
-    dagi_sim_curve *to = curve_for(m, c->name, c->precision);
+        forget_built_in(of, c->precision);
+    dagi_sim_curve *to = curve_for(of, c->name, c->precision);
     if (!to) {
         snprintf(why, size, "out of memory");
         return DAG_ERR_NOMEM;
@@ -52,7 +53,8 @@ static dag_status keep_curve(dagi_sim_machine *m, const dagi_sim_curve *c, char 
 }
 
 /* NAME PRECISION ORDER:RATE ... */
-dag_status dagi_sim_kernel_line(dagi_sim_machine *m, char *value, char *why, size_t size)
+dag_status dagi_sim_kernel_line(dagi_sim_machine *m, dagi_sim_speeds *of, char *value, char *why,
+                                size_t size)
 {
     char *save, *name = strtok_r(value, " \t", &save), *prec = strtok_r(NULL, " \t", &save);
     dagi_sim_curve c = {.precision = -1};
@@ -78,7 +80,7 @@ dag_status dagi_sim_kernel_line(dagi_sim_machine *m, char *value, char *why, siz
     }
     if (c.count == 0)
         return dagi_refuse(why, size, "no ORDER:RATE follows %s", name);
-    return keep_curve(m, &c, why, size);
+    return keep_curve(m, of, &c, why, size);
 }
 
 /* PROGRAM NAME TIME */
@@ -127,7 +129,7 @@ static dag_status tile_line(dagi_sim_machine *m, dag_precision prec, char *numbe
             c.order[i] = cbrt(flops[k] * cube / 2);
             c.rate[i] = complex_factor * flops[k] * cube / ns;
         }
-        dag_status status = keep_curve(m, &c, why, size);
+        dag_status status = keep_curve(m, &m->cores, &c, why, size);
         if (status != DAG_SUCCESS)
             return status;
     }
@@ -217,28 +219,48 @@ dagi_sim_time dagi_sim_learned_time(const dagi_sim_machine *m, const char *progr
 
 /* ---- looking up ----------------------------------------------------------------------------- */
 
-static const dagi_sim_curve *curve_named(const dagi_sim_machine *m, const char *name, dag_precision prec)
+static const dagi_sim_curve *curve_named(const dagi_sim_speeds *of, const char *name, dag_precision prec)
 {
     const dagi_sim_curve *any = NULL;
-    for (int i = 0; i < m->ncurves; i++) {
-        if (strcmp(m->curves[i].name, name) != 0)
+    for (int i = 0; i < of->ncurves; i++) {
+        if (strcmp(of->curves[i].name, name) != 0)
             continue;
-        if (m->curves[i].precision == (int)prec)
-            return &m->curves[i];
-        if (m->curves[i].precision < 0)
-            any = &m->curves[i];
+        if (of->curves[i].precision == (int)prec)
+            return &of->curves[i];
+        if (of->curves[i].precision < 0)
+            any = &of->curves[i];
     }
     return any;
 }
 
-static const dagi_sim_curve *curve_of(dagi_sim_machine *m, const dag_kernel_call *call)
+static const dagi_sim_curve *curve_of(dagi_sim_speeds *of, const dag_kernel_call *call)
 {
-    const dagi_sim_curve **found = &m->found[call->op][call->precision];
-    if (!*found)
-        *found = curve_named(m, call->name, call->precision);
-    if (!*found) /* the one that is built in has these for all precisions */
-        *found = curve_named(m, call->flops > 0 ? "*" : "move", call->precision);
-    return *found;
+    _Atomic(const dagi_sim_curve *) *found = &of->found[call->op][call->precision];
+    const dagi_sim_curve *c = atomic_load_explicit(found, memory_order_relaxed);
+    if (c)
+        return c;
+    c = curve_named(of, call->name, call->precision);
+    if (!c) /* the one that is built in has these for all precisions, and so has a device */
+        c = curve_named(of, call->flops > 0 ? "*" : "move", call->precision);
+    atomic_store_explicit(found, c, memory_order_relaxed);
+    return c;
+}
+
+dag_status dagi_sim_devices_check(dagi_sim_machine *m, char *why, size_t size)
+{
+    if (m->devices == 0)
+        return DAG_SUCCESS;
+    if (!(m->device_memory > 0) || !(m->device_link.bandwidth > 0))
+        return dagi_refuse(why, size, "its devices need lines device_memory and device_link");
+    for (int p = 0; p < DAG_PRECISION_COUNT; p++)
+        if (!curve_named(&m->device, "*", (dag_precision)p) ||
+            !curve_named(&m->device, "move", (dag_precision)p))
+            return dagi_refuse(why, size,
+                               "its devices need speeds for all kernels of precision %c, as in "
+                               "device_kernel = * %c 960:300, and in device_kernel = move * 1000:100",
+                               dag_precision_letter((dag_precision)p),
+                               dag_precision_letter((dag_precision)p));
+    return DAG_SUCCESS;
 }
 
 static double rate_at(const dagi_sim_curve *c, double order)
@@ -254,9 +276,9 @@ static double rate_at(const dagi_sim_curve *c, double order)
     return c->rate[at] + share * (c->rate[at + 1] - c->rate[at]);
 }
 
-dagi_sim_time dagi_sim_kernel_time(dagi_sim_machine *m, const dag_kernel_call *call)
+static dagi_sim_time time_of(dagi_sim_speeds *of, const dag_kernel_call *call)
 {
-    const dagi_sim_curve *c = curve_of(m, call);
+    const dagi_sim_curve *c = curve_of(of, call);
     double flops = call->flops, bytes = call->bytes;
     if (flops <= 0 && bytes <= 0)
         return 0;
@@ -264,6 +286,16 @@ dagi_sim_time dagi_sim_kernel_time(dagi_sim_machine *m, const dag_kernel_call *c
     double size = (double)dag_precision_size(call->precision);
     double order = flops > 0 ? cbrt(flops / real) : sqrt(bytes / size);
     return llround(1e3 * (flops > 0 ? flops : bytes) / rate_at(c, order));
+}
+
+dagi_sim_time dagi_sim_kernel_time(dagi_sim_machine *m, const dag_kernel_call *call)
+{
+    return time_of(&m->cores, call);
+}
+
+dagi_sim_time dagi_sim_device_time(dagi_sim_machine *m, const dag_kernel_call *call)
+{
+    return time_of(&m->device, call);
 }
 
 dagi_sim_time dagi_sim_class_time(const dagi_sim_machine *m, const char *program, const char *name)

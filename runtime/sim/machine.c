@@ -145,6 +145,25 @@ static dag_status bytes_line(double *bytes, const char *suffix, const char *valu
                              *suffix ? " per second" : "", suffix);
 }
 
+/* Keys that begin with `device`. */
+static dag_status device_line(dagi_sim_machine *m, const char *key, char *value, char *why, size_t size)
+{
+    if (strcmp(key, "devices") == 0)
+        return parse_count(value, 0, 16, &m->devices) == 0
+                   ? DAG_SUCCESS
+                   : dagi_refuse(why, size, "expected a whole number from 0 to 16");
+    if (strcmp(key, "device_memory") == 0)
+        return bytes_line(&m->device_memory, "", value, why, size);
+    if (strcmp(key, "device_link") == 0)
+        return wire_line(m, &m->device_link, value, why, size);
+    if (strcmp(key, "device_kernel") == 0)
+        return dagi_sim_kernel_line(m, &m->device, value, why, size);
+    return dagi_refuse(why, size,
+                       "there is no '%s'; known of devices are devices, device_memory, device_link, "
+                       "device_kernel",
+                       key);
+}
+
 static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, char *why, size_t size)
 {
     if (strcmp(key, "name") == 0) {
@@ -161,9 +180,8 @@ static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, ch
         return count_line(&m->workers, 1, value, why, size);
     if (strcmp(key, "adapters") == 0)
         return count_line(&m->adapters, 1, value, why, size);
-    if (strcmp(key, "devices") == 0)
-        return strcmp(value, "0") == 0 ? DAG_SUCCESS
-                                       : dagi_refuse(why, size, "devices are not modelled yet");
+    if (strncmp(key, "device", 6) == 0)
+        return device_line(m, key, value, why, size);
     if (strcmp(key, "memory") == 0)
         return bytes_line(&m->memory, "", value, why, size);
     if (strcmp(key, "copy") == 0)
@@ -183,7 +201,7 @@ static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, ch
     if (strcmp(key, "task") == 0)
         return time_line(&m->task, value, why, size);
     if (strcmp(key, "kernel") == 0)
-        return dagi_sim_kernel_line(m, value, why, size);
+        return dagi_sim_kernel_line(m, &m->cores, value, why, size);
     if (strcmp(key, "class") == 0)
         return dagi_sim_class_line(m, value, why, size);
     if (strcmp(key, "times") == 0)
@@ -192,9 +210,9 @@ static dag_status key_line(dagi_sim_machine *m, const char *key, char *value, ch
         return file_line(m, dagi_sim_perf_model, value, why, size);
     return dagi_refuse(
         why, size,
-        "there is no '%s'; known are name, nodes, ranks, workers, devices, memory, "
-        "adapters, within, between, network, hop, send, receive, task, copy, kernel, class, "
-        "times, perf_model",
+        "there is no '%s'; known are name, nodes, ranks, workers, devices, device_memory, "
+        "device_link, device_kernel, memory, adapters, within, between, network, hop, send, receive, "
+        "task, copy, kernel, class, times, perf_model",
         key);
 }
 
@@ -257,11 +275,11 @@ dag_status dagi_sim_machine_read(dagi_sim_machine *m, const char *path, char *wh
     if (status != DAG_SUCCESS || !*path)
         return status;
     /* Kernels of which a file does not speak are as on the one that is built in: kernels.c. */
-    dagi_sim_curve *curves = m->curves;
-    int ncurves = m->ncurves;
+    dagi_sim_curve *curves = m->cores.curves;
+    int ncurves = m->cores.ncurves;
     clear(m);
-    m->curves = curves;
-    m->ncurves = ncurves;
+    m->cores.curves = curves;
+    m->cores.ncurves = ncurves;
     m->given = 1;
     file = fopen(path, "re");
     if (!file) {
@@ -270,16 +288,20 @@ dag_status dagi_sim_machine_read(dagi_sim_machine *m, const char *path, char *wh
     }
     status = read_text(m, path, file, why, size);
     fclose(file);
+    char detail[256];
+    if (status == DAG_SUCCESS && (status = dagi_sim_devices_check(m, detail, sizeof detail)) != DAG_SUCCESS)
+        snprintf(why, size, "%s: %s", path, detail);
     return status;
 }
 
 void dagi_sim_machine_fini(dagi_sim_machine *m)
 {
-    free(m->curves);
+    free(m->cores.curves);
+    free(m->device.curves);
     free(m->classes);
     dagi_choice_free(m->learned);
     m->learned = NULL;
-    m->curves = NULL;
+    m->cores.curves = m->device.curves = NULL;
     m->classes = NULL;
 }
 

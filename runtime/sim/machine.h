@@ -33,6 +33,14 @@ typedef struct dagi_sim_curve {
     double order[DAGI_SIM_POINTS], rate[DAGI_SIM_POINTS];
 } dagi_sim_curve;
 
+/* Those of one kind of processor. */
+typedef struct dagi_sim_speeds {
+    dagi_sim_curve *curves;
+    int ncurves;
+    /* curve_of(), once asked for, maybe by several threads */
+    _Atomic(const dagi_sim_curve *) found[DAG_OP_COUNT][DAG_PRECISION_COUNT];
+} dagi_sim_speeds;
+
 /* Time of all tasks of a class, whose bodies are not run. */
 typedef struct dagi_sim_class {
     char program[64], name[64];
@@ -59,12 +67,14 @@ typedef struct dagi_sim_machine {
     dagi_sim_time task;   /* a worker's part of a task, besides its body */
     double copy;          /* bytes per second of a worker that copies a value */
     int given;            /* curves that are read now are a file's */
-    dagi_sim_curve *curves;
-    int ncurves;
+    dagi_sim_speeds cores;
+    int64_t devices;      /* per rank; those of modelled runs, which simulated ones have not */
+    double device_memory; /* bytes of each */
+    dagi_sim_wire device_link; /* between each and the host, in each direction */
+    dagi_sim_speeds device;
     dagi_sim_class *classes;
     int nclasses;
     dagi_choice *learned; /* times of classes, from a file of the setting `perf_model`; NULL = none */
-    const dagi_sim_curve *found[DAG_OP_COUNT][DAG_PRECISION_COUNT]; /* curve_of(), once asked for */
 } dagi_sim_machine;
 
 /* From a file, "" = the one that is built in. DAG_ERR_IO, DAG_ERR_SETTING with `why`, which names file
@@ -74,8 +84,9 @@ void dagi_sim_machine_fini(dagi_sim_machine *m);
 /* Is there room for so many ranks? */
 dag_status dagi_sim_machine_fits(const dagi_sim_machine *m, int64_t ranks, char *why, size_t size);
 
-/* kernels.c */
+/* kernels.c: on a core, and on a device of a machine that has some. */
 dagi_sim_time dagi_sim_kernel_time(dagi_sim_machine *m, const dag_kernel_call *call);
+dagi_sim_time dagi_sim_device_time(dagi_sim_machine *m, const dag_kernel_call *call);
 /* Times of classes from a file that the setting `perf_model` names; `model` = the cores in it, "" = those
  * of this machine. */
 dag_status dagi_sim_perf_model(dagi_sim_machine *m, const char *path, const char *model, char *why,
@@ -85,7 +96,11 @@ dagi_sim_time dagi_sim_learned_time(const dagi_sim_machine *m, const char *progr
                                     const char *name, uint64_t bytes);
 /* Time of a class, -1 = its bodies tell. */
 dagi_sim_time dagi_sim_class_time(const dagi_sim_machine *m, const char *program, const char *name);
-dag_status dagi_sim_kernel_line(dagi_sim_machine *m, char *value, char *why, size_t size);
+/* A line of `kernel` or `device_kernel`, into `of`, a part of the machine. */
+dag_status dagi_sim_kernel_line(dagi_sim_machine *m, dagi_sim_speeds *of, char *value, char *why,
+                                size_t size);
+/* Has a device a speed for every kernel, and a link? */
+dag_status dagi_sim_devices_check(dagi_sim_machine *m, char *why, size_t size);
 dag_status dagi_sim_class_line(dagi_sim_machine *m, char *value, char *why, size_t size);
 /* Speeds from a file that the setting `tile_times` names; `model` = the machine in it, "" = the only
  * one. */

@@ -129,6 +129,7 @@ struct dagi_sim {
     dagi_sim_events events;
     uint64_t pushed;      /* tasks that became ready */
     dagi_sim_time charge; /* what kernels of the body that runs have told */
+    _Atomic dagi_sim_time passed; /* of kernels that real workers have called */
     dagi_sim_time spent;  /* what the worker that completes a task or handles an item spends on messages */
     dagi_sim_pair *pairs;
     size_t npairs, pairs_capacity;
