@@ -52,32 +52,6 @@ static dag_kernel table[DAG_OP_COUNT][DAG_PRECISION_COUNT][DAG_DEVICE_KIND_COUNT
     CPU_KERNELS(DAG_OP_GEMQRT_STACK, gemqrt_stack),
 };
 
-static const char *const op_names[DAG_OP_COUNT] = {
-    [DAG_OP_POTRF] = "potrf",         [DAG_OP_TRSM] = "trsm",
-    [DAG_OP_TRMM] = "trmm",           [DAG_OP_HERK] = "herk",
-    [DAG_OP_SYRK] = "syrk",           [DAG_OP_GEMM] = "gemm",
-    [DAG_OP_HEMM] = "hemm",           [DAG_OP_LACPY] = "lacpy",
-    [DAG_OP_LASET] = "laset",         [DAG_OP_GEADD] = "geadd",
-    [DAG_OP_LANGE_MAX] = "lange_max", [DAG_OP_LANGE_ONE] = "lange_one",
-    [DAG_OP_LANGE_INF] = "lange_inf", [DAG_OP_LANGE_FRO] = "lange_fro",
-    [DAG_OP_ABSGEMM] = "absgemm",     [DAG_OP_PLRNT] = "plrnt",
-    [DAG_OP_PLGHE] = "plghe",         [DAG_OP_GETRF] = "getrf",
-    [DAG_OP_GETRF_NOPIV] = "getrf_nopiv",
-    [DAG_OP_GETRF_COLUMN] = "getrf_column",
-    [DAG_OP_GETRF_SEARCH] = "getrf_search",
-    [DAG_OP_GETRF_CHOOSE] = "getrf_choose",
-    [DAG_OP_GETRF_BELOW] = "getrf_below",
-    [DAG_OP_LASWP] = "laswp",
-    [DAG_OP_SYMM] = "symm",
-    [DAG_OP_SYR2K] = "syr2k",         [DAG_OP_HER2K] = "her2k",
-    [DAG_OP_GEQRT] = "geqrt",         [DAG_OP_GEMQRT] = "gemqrt",
-    [DAG_OP_TPQRT] = "tpqrt",         [DAG_OP_TPMQRT] = "tpmqrt",
-    [DAG_OP_GEQRT_STACK] = "geqrt_stack",
-    [DAG_OP_GEMQRT_STACK] = "gemqrt_stack",
-    [DAG_OP_POTRF_WORKSPACE] = "potrf_workspace",
-    [DAG_OP_PICK_ROWS] = "pick_rows", [DAG_OP_PUT_ROWS] = "put_rows",
-};
-
 /* The place of an entry, or NULL if the key is out of range. */
 static dag_kernel *place(dag_kernel_op op, dag_precision precision, dag_device_kind device)
 {
@@ -107,9 +81,4 @@ bool dag_kernel_register(const dag_kernel *entry)
     bool same = kernel->fn == entry->fn; /* a context that starts beside others finds it here */
     pthread_mutex_unlock(&lock);
     return same;
-}
-
-const char *dag_kernel_op_name(dag_kernel_op op)
-{
-    return (unsigned)op < DAG_OP_COUNT ? op_names[op] : NULL;
 }

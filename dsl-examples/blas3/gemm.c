@@ -1,4 +1,5 @@
 /* Products of matrices: checks the arguments, picks the graph and the grid. */
+#include "la/cut.h"
 #include "la/direct.h"
 #include "gemm_impl.h"
 #include "plan.h"
@@ -9,8 +10,10 @@
 #include "gemm_A.h"
 #include "gemm_C.h"
 #include "gemm_S.h"
+#include "split_gemm.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* What is taken for a network and a core of which nothing is known. */
 #define USUAL_LATENCY 3e-6
@@ -40,7 +43,15 @@ static dagi_check check_gemm(dagi_entry entry, const struct gemm *g)
     dagi_check_cut(&c, "the rows of C", g->C->m, g->C->mb, "those of op(A)", a.m, a.mb);
     dagi_check_cut(&c, "the columns of C", g->C->n, g->C->nb, "those of op(B)", b.n, b.nb);
     dagi_check_cut(&c, "the columns of op(A)", a.n, a.nb, "the rows of op(B)", b.m, b.mb);
+    if (!g->whole)
+        dagi_check_tiles_cut(&c, 0, g->C);
     return c;
+}
+
+/* Does the setting `split` want C by tiles of two sizes? They have one where C is only scaled. */
+static bool is_cut(const struct gemm *g, dag_split_desc *desc)
+{
+    return !g->whole && dagi_cut(g->ctx, 0, desc);
 }
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -105,8 +116,36 @@ static dag_taskpool *pool_in_a(const struct gemm *g, int64_t parts)
                             g->transb, g->alpha, g->beta);
 }
 
+/* C and op(B) by columns of tiles. */
+static dag_taskpool *pool_cut(const struct gemm *g, dag_split_desc *desc)
+{
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_split *, dag_split *, int64_t,
+                                          int, int, dag_trans, dag_trans, dag_dcomplex,
+                                          dag_dcomplex) = DAGI_FOUR(split_gemm);
+    struct { dag_split b, c; } *cut = malloc(sizeof *cut);
+    dag_taskpool *pool = NULL;
+    if (cut == NULL) {
+        (void)dag_error(g->ctx, DAG_ERR_NOMEM, "dag_gemm: out of memory");
+        return NULL;
+    }
+    dag_status status = dag_split_view(g->C, desc, &cut->c);
+    desc->by_rows = g->transb != DAG_NO_TRANS;
+    if (status == DAG_SUCCESS && dag_split_view(g->B, desc, &cut->b) == DAG_SUCCESS)
+        pool = make[g->C->prec](g->ctx, g->A, &cut->b, &cut->c, op_of(g->transa, g->A).nt,
+                                g->transa != DAG_NO_TRANS, g->transb != DAG_NO_TRANS, g->transa,
+                                g->transb, g->alpha, g->beta);
+    if (pool != NULL)
+        dag_taskpool_keep(pool, cut);
+    else
+        free(cut);
+    return pool;
+}
+
 static dag_taskpool *pool_in_c(const struct gemm *g)
 {
+    dag_split_desc cut;
+    if (is_cut(g, &cut))
+        return pool_cut(g, &cut);
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
                                           int64_t, int, int, dag_trans, dag_trans, dag_dcomplex,
                                           dag_dcomplex) = DAGI_FOUR(gemm_C);
@@ -120,14 +159,15 @@ static dag_taskpool *gemm_pool(void *call)
     const struct gemm *g = call;
     if (only_scales(g))
         return dagi_scale_pool(g->ctx, DAG_GENERAL, 0, g->beta, g->C);
-    int64_t parts = partial_sums(g, op_of(g->transa, g->A).nt);
+    dag_split_desc cut;
+    int64_t parts = is_cut(g, &cut) ? 0 : partial_sums(g, op_of(g->transa, g->A).nt);
     return parts > 0 ? pool_in_a(g, parts) : pool_in_c(g);
 }
 
 dag_taskpool *dag_gemm_new(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
                            dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
 {
-    struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C};
+    struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C, 0};
     dagi_check c = check_gemm((dagi_entry){"dag_gemm_new", DAGI_ANY}, &g);
     return if_good(&c, gemm_pool, &g);
 }
@@ -136,7 +176,7 @@ dag_status dag_gemm_inserted(dag_context *ctx, dag_trans transa, dag_trans trans
                              dag_dcomplex alpha, dag_matrix *A, dag_matrix *B, dag_dcomplex beta,
                              dag_matrix *C)
 {
-    struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C};
+    struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C, 1};
     dagi_check c = check_gemm((dagi_entry){"dag_gemm_inserted", DAGI_ANY}, &g);
     if (!dagi_check_agreed(&c))
         return c.status;
@@ -236,7 +276,7 @@ int dag_gemm_plans(dag_context *ctx, dag_trans transa, dag_trans transb, dag_mat
                    dag_gemm_plan *plans, int room)
 {
     static const dag_gemm_options none;
-    struct gemm g = {ctx, transa, transb, 1, 0, A, B, C};
+    struct gemm g = {ctx, transa, transb, 1, 0, A, B, C, 1};
     dagi_check c = check_gemm((dagi_entry){"dag_gemm_plans", DAGI_ANY}, &g);
     options = options ? options : &none;
     check_options(&c, options);
@@ -266,13 +306,19 @@ static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_o
     static const dag_gemm_options none;
     dag_gemm_plan plan = {.method = DAG_GEMM_STATIONARY_C};
     dag_array *where = NULL;
+    dag_split_desc unused;
     dagi_check c = check_gemm(entry, &g);
-    if (c.status == DAG_SUCCESS && options == NULL &&
+    bool cut = c.status == DAG_SUCCESS && is_cut(&g, &unused);
+    if (c.status == DAG_SUCCESS && options == NULL && !cut &&
         dagi_direct_gemm(g.ctx, g.transa, g.transb, g.alpha, g.A, g.B, g.beta, g.C))
         return DAG_SUCCESS;
     options = options ? options : &none;
     check_options(&c, options);
-    if (c.status == DAG_SUCCESS && !only_scales(&g))
+    if (cut && (options->p > 0 || options->steps > 0 || options->method == DAG_GEMM_STATIONARY_A ||
+                options->method == DAG_GEMM_SUMMA))
+        dagi_check_fail(&c, "tiles of two sizes are for products where C stays: set split = none, or give "
+                        "neither another method nor a grid");
+    if (c.status == DAG_SUCCESS && !only_scales(&g) && !cut)
         plan = plan_of(&c, &g, options);
     const int64_t key[] = {plan.method, plan.p, plan.q, plan.layers, plan.steps};
     dagi_check_same(&c, "the plan of the product", key, sizeof(key));
@@ -288,7 +334,14 @@ dag_status dag_gemm_with(dag_context *ctx, dag_trans transa, dag_trans transb, d
                          const dag_gemm_options *options)
 {
     return do_gemm_with((dagi_entry){"dag_gemm_with", DAGI_ANY},
-                        (struct gemm){ctx, transa, transb, alpha, beta, A, B, C}, options);
+                        (struct gemm){ctx, transa, transb, alpha, beta, A, B, C, 0}, options);
+}
+
+dag_status dagi_la_gemm(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
+                        dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
+{
+    return do_gemm_with((dagi_entry){"dag_gemm", DAGI_ANY},
+                        (struct gemm){ctx, transa, transb, alpha, beta, A, B, C, 1}, NULL);
 }
 
 #define GEMM(p, PREC, elem, real, name)                                                            \
@@ -296,6 +349,6 @@ dag_status dag_gemm_with(dag_context *ctx, dag_trans transa, dag_trans transb, d
                              dag_matrix *A, dag_matrix *B, elem beta, dag_matrix *C)               \
     {                                                                                              \
         return do_gemm_with((dagi_entry){"dag_" #p #name, PREC},                                   \
-                       (struct gemm){ctx, transa, transb, alpha, beta, A, B, C}, NULL);      \
+                       (struct gemm){ctx, transa, transb, alpha, beta, A, B, C, 0}, NULL);      \
     }
 DAGI_ALL_TYPES(GEMM, gemm)

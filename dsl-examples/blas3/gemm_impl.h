@@ -9,6 +9,7 @@ struct gemm {
     dag_trans transa, transb;
     dag_dcomplex alpha, beta;
     dag_matrix *A, *B, *C;
+    int whole; /* 1: tiles have one size, whatever the setting `split` says */
 };
 
 /* inserted.c: arguments are good on all ranks, and there are kt >= 1 steps. */

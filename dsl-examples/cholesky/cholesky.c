@@ -1,12 +1,12 @@
 /* Cholesky factorisation and solution: checks the arguments, picks the graph. */
 #include "la/check.h"
+#include "la/cut.h"
 #include "la/direct.h"
 #include "la/few.h"
 #include "la/pools.h"
 #include "la/resident.h"
 
 #include <dag/kernels.h>
-#include <dag/split.h>
 
 #include "potrf_L.h"
 #include "potrf_U.h"
@@ -17,28 +17,10 @@
 
 #include <stdlib.h>
 
-/* How the settings want tiles to be cut; false: not at all, or not as they say. */
+/* Narrow tiles lie side by side in lower triangles, one above the other in upper ones. */
 static bool is_split(dag_context *ctx, dag_uplo uplo, dag_split_desc *desc)
 {
-    int wanted = 0;
-    dag_status status = dag_split_settings(ctx, &wanted, desc);
-    desc->by_rows = uplo == DAG_UPPER;
-    desc->devices = dag_devices(ctx);
-    return status == DAG_SUCCESS && wanted;
-}
-
-static void check_split(dagi_check *c, dag_uplo uplo, const dag_matrix *A)
-{
-    dag_split_desc desc = {0};
-    dag_split unused;
-    int wanted = 0;
-    if (c->status == DAG_SUCCESS && dag_split_settings(c->ctx, &wanted, &desc) != DAG_SUCCESS)
-        dagi_check_fail(c, "%s", dag_message(c->ctx));
-    const int64_t cut[] = {wanted, desc.s, desc.b};
-    dagi_check_same(c, "split", cut, sizeof cut);
-    if (c->status == DAG_SUCCESS && is_split(c->ctx, uplo, &desc) &&
-        dag_split_view(A, &desc, &unused) != DAG_SUCCESS)
-        dagi_check_fail(c, "%s", dag_message(c->ctx));
+    return dagi_cut(ctx, uplo == DAG_UPPER, desc);
 }
 
 static dagi_check check_triangle(dag_context *ctx, dagi_entry entry, dag_uplo uplo,
@@ -56,7 +38,7 @@ static dagi_check check_triangle(dag_context *ctx, dagi_entry entry, dag_uplo up
 static dagi_check check_factor(dag_context *ctx, dagi_entry entry, dag_uplo uplo, const dag_matrix *A)
 {
     dagi_check c = check_triangle(ctx, entry, uplo, A);
-    check_split(&c, uplo, A);
+    dagi_check_tiles_cut(&c, uplo == DAG_UPPER, A);
     return c;
 }
 
@@ -212,7 +194,7 @@ static dag_status do_posv(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag
 {
     dagi_check c = check_solve(ctx, entry, uplo, A, B);
     dagi_check_present(&c, "info", info);
-    check_split(&c, uplo, A);
+    dagi_check_tiles_cut(&c, uplo == DAG_UPPER, A);
     if (c.status == DAG_SUCCESS && direct_posv(ctx, uplo, A, B, info))
         return DAG_SUCCESS;
     dagi_few few;

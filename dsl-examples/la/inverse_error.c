@@ -1,6 +1,7 @@
 /* What an inverse is worth: a bound of its error by its residual. */
 #include "check.h"
 #include "estimate.h"
+#include "pools.h"
 
 #include <dag/la.h>
 
@@ -45,7 +46,7 @@ static dag_status multiply(const inverse *s, int adjoint, dag_matrix *M, dag_mat
 {
     if (s->uplo != DAG_GENERAL)
         return dag_hemm(s->ctx, DAG_LEFT, s->uplo, 1, M, from, beta, to);
-    return dag_gemm(s->ctx, adjoint ? DAG_CONJ_TRANS : DAG_NO_TRANS, DAG_NO_TRANS, 1, M, from, beta,
+    return dagi_la_gemm(s->ctx, adjoint ? DAG_CONJ_TRANS : DAG_NO_TRANS, DAG_NO_TRANS, 1, M, from, beta,
                     to);
 }
 

@@ -145,7 +145,7 @@ static dag_status residual(mixed *s, int *small)
     dag_status status = dag_lacpy(s->ctx, DAG_GENERAL, s->B, s->R);
     if (status == DAG_SUCCESS)
         status = s->uplo == DAG_GENERAL
-                     ? dag_gemm(s->ctx, DAG_NO_TRANS, DAG_NO_TRANS, -1, s->A, s->X, 1, s->R)
+                     ? dagi_la_gemm(s->ctx, DAG_NO_TRANS, DAG_NO_TRANS, -1, s->A, s->X, 1, s->R)
                      : dag_hemm(s->ctx, DAG_LEFT, s->uplo, -1, s->A, s->X, 1, s->R);
     for (int64_t j = 0; j < 2 * nrhs; j++)
         s->size[j] = 0;

@@ -8,6 +8,11 @@
 dag_taskpool *dagi_scale_pool(dag_context *ctx, dag_uplo uplo, int herm, dag_dcomplex alpha,
                               dag_matrix *A);
 
+/* dag_gemm() by tiles of one size: the setting `split` is about the tiles of a caller of the library, not
+ * about those of a residual. */
+dag_status dagi_la_gemm(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
+                        dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C);
+
 /* dag_trtri(); `info` is not NULL. */
 dag_status dagi_run_trtri(dag_context *ctx, dag_uplo uplo, dag_diag diag, dag_matrix *A,
                           int64_t *info);

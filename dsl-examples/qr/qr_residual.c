@@ -1,5 +1,6 @@
 /* How good a QR factorisation is. */
 #include "la/check.h"
+#include "la/pools.h"
 #include "la/slabs.h"
 
 #include <dag/la.h>
@@ -30,7 +31,7 @@ static dag_status subtract(dag_context *ctx, dag_matrix *F, dag_matrix *Q, dag_m
         status = dag_lacpy(ctx, DAG_UPPER, &top, R); /* new matrices are zero */
     }
     if (status == DAG_SUCCESS)
-        status = dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, -1, Q, R, 1, A);
+        status = dagi_la_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, -1, Q, R, 1, A);
     dag_matrix_free(R);
     return slab != NULL ? dagi_la_slab_end(F, slab, 0, status) : status;
 }
@@ -43,7 +44,7 @@ static dag_status gram(dag_context *ctx, dag_matrix *Q, double *norm)
     if (status == DAG_SUCCESS)
         status = dag_laset(ctx, DAG_GENERAL, 0, 1, G);
     if (status == DAG_SUCCESS)
-        status = dag_gemm(ctx, DAG_CONJ_TRANS, DAG_NO_TRANS, -1, Q, Q, 1, G);
+        status = dagi_la_gemm(ctx, DAG_CONJ_TRANS, DAG_NO_TRANS, -1, Q, Q, 1, G);
     if (status == DAG_SUCCESS)
         status = dag_lange(ctx, DAG_NORM_ONE, G, norm);
     dag_matrix_free(G);

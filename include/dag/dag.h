@@ -199,13 +199,17 @@ int dag_direct(const dag_context *context);
 
 /* ---- simulated runs ---------------------------------------------------------------------- */
 
-/** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim), or under
- *  SimGrid with the description of a machine: bodies run with kernels that compute nothing, elements have no
- *  content, and dag_matrix_each_local() visits none. */
+/** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim), under
+ *  SimGrid with the description of a machine, or with the setting `stretch`: bodies run with kernels that
+ *  compute nothing, elements have no content, and dag_matrix_each_local() visits none. */
 int dag_simulated(const dag_context *context);
 
-/** Seconds since some moment, by the clock of this run, which may be a simulated one. */
+/** Seconds since some moment, by the clock of this run, which may be a simulated or a stretched one. */
 double dag_seconds(const dag_context *context);
+
+/** Seconds that the kernels which cores of this process have called so far take on the machine of a run with
+ *  the setting `stretch`, before they are stretched; 0 in others. */
+double dag_modelled_seconds(const dag_context *context);
 
 /** Sums of a simulated run so far, over all ranks unless a field says otherwise. */
 typedef struct dag_simulation {

@@ -95,6 +95,7 @@ typedef struct dagi_settings {
     int gpu_mpi;       /* enum dagi_gpu_mpi */
     int64_t simulate;  /* ranks that this process plays; 0 = none */
     char machine[1024]; /* file that describes theirs; "" = built in */
+    int64_t stretch;   /* > 0: kernels of a real run compute nothing and take that many times as long as on it */
     int reproducible;  /* 1: algorithms go by nothing that was measured; no devices unless asked for */
 } dagi_settings;
 

@@ -129,6 +129,9 @@ static const setting table[] = {
      "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
     {"machine", KIND_TEXT, FIELD(machine), "", 0, sizeof((dagi_settings *)0)->machine - 1, NULL,
      "file that describes the machine of a simulated run; empty = one that is built in"},
+    {"stretch", KIND_COUNT, FIELD(stretch), "0", 0, 1000000, NULL,
+     "kernels on cores compute nothing and sleep that many times as long as `machine` says they take, in "
+     "a run that is not simulated otherwise; 0 = they compute"},
     {"reproducible", KIND_SWITCH, FIELD(reproducible), "off", 0, 0, NULL,
      "fix what follows from measured times, workers and devices, and changes the order of sums: tile "
      "sizes, trees, ways of products and solves; devices only where gpus says so"},

@@ -307,13 +307,13 @@ static dag_status build_simulated(dag_context *ctx, char *why, size_t size)
     return DAG_SUCCESS;
 }
 
-/* Under SimGrid's MPI, whose ranks have one thread: kernels take the time that a description of the machine
- * says. Without one they compute. */
-static dag_status simulated_by_mpi(dag_context *ctx, char *why, size_t size)
+/* Kernels take the time that a description of the machine says where `stretch` wants it, and under SimGrid's
+ * MPI, whose ranks have one thread. Without a description they compute there. */
+static dag_status model_kernels(dag_context *ctx, char *why, size_t size)
 {
     dagi_crew(ctx)->blocks = dagi_comm_blocks(ctx);
     if (!dagi_crew(ctx)->blocks)
-        return DAG_SUCCESS;
+        return ctx->settings.stretch > 0 ? dagi_sim_time_kernels(ctx, why, size) : DAG_SUCCESS;
     if (!dagi_tasks(ctx)->single) {
         snprintf(why, size, "under SimGrid a rank has one worker: set threads = 1");
         return DAG_ERR_UNSUPPORTED;
@@ -356,7 +356,7 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
         status = dagi_observe(ctx, why, size);
     settle_workers(ctx);
     if (status == DAG_SUCCESS)
-        status = simulated_by_mpi(ctx, why, size);
+        status = model_kernels(ctx, why, size);
     if (status == DAG_SUCCESS)
         status = dagi_workers_start(ctx);
     if (status == DAG_ERR_NOMEM && !why[0])

@@ -67,7 +67,13 @@ int dag_direct(const dag_context *context)
 
 double dag_seconds(const dag_context *context)
 {
-    return context->simulated ? dagi_sim_seconds(context) : 1e-9 * (double)dagi_now();
+    double stretch = context->settings.stretch > 0 ? (double)context->settings.stretch : 1;
+    return context->simulated ? dagi_sim_seconds(context) : 1e-9 * (double)dagi_now() / stretch;
+}
+
+double dag_modelled_seconds(const dag_context *context)
+{
+    return context->settings.stretch > 0 ? dagi_sim_modelled_seconds(context) : 0;
 }
 
 int dag_simulation_get(const dag_context *context, dag_simulation *simulation)

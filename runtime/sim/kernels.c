@@ -236,12 +236,14 @@ static const dagi_sim_curve *curve_named(const dagi_sim_machine *m, int devices,
 /* NULL: devices do not have it. Cores have all, since the machine that is built in has lines for all. */
 static const dagi_sim_curve *curve_of(dagi_sim_machine *m, int devices, const dag_kernel_call *call)
 {
-    const dagi_sim_curve **found = &m->found[devices][call->op][call->precision];
-    if (!*found)
-        *found = curve_named(m, devices, call->name, call->precision);
-    if (!*found)
-        *found = curve_named(m, devices, call->flops > 0 ? "*" : "move", call->precision);
-    return *found;
+    _Atomic(const dagi_sim_curve *) *found = &m->found[devices][call->op][call->precision];
+    const dagi_sim_curve *c = atomic_load_explicit(found, memory_order_relaxed);
+    if (!c)
+        c = curve_named(m, devices, call->name, call->precision);
+    if (!c)
+        c = curve_named(m, devices, call->flops > 0 ? "*" : "move", call->precision);
+    atomic_store_explicit(found, c, memory_order_relaxed);
+    return c;
 }
 
 static double rate_at(const dagi_sim_curve *c, double order)

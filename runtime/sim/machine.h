@@ -76,8 +76,8 @@ typedef struct dagi_sim_machine {
     dagi_sim_class *classes;
     int nclasses;
     dagi_choice *learned; /* times of classes, from a file of the setting `perf_model`; NULL = none */
-    /* On cores, on devices: curve_of(), once asked for. */
-    const dagi_sim_curve *found[2][DAG_OP_COUNT][DAG_PRECISION_COUNT];
+    /* On cores, on devices: curve_of(), once asked for, maybe by several threads. */
+    _Atomic(const dagi_sim_curve *) found[2][DAG_OP_COUNT][DAG_PRECISION_COUNT];
 } dagi_sim_machine;
 
 /* From a file, "" = the one that is built in. DAG_ERR_IO, DAG_ERR_SETTING with `why`, which names file

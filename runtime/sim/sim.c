@@ -1,5 +1,7 @@
 /* The clock, its events, and what the application asks for. */
 #include "../base/clock.h"
+#include "../base/settings.h"
+#include "../base/slack.h"
 #include "../layout/grid.h"
 #include "sim_impl.h"
 
@@ -155,6 +157,9 @@ static dag_status make(struct dagi_sim *s, char *why, size_t size)
     dag_status status = dagi_sim_machine_read(&s->machine, settings->machine, why, size);
     if (status == DAG_SUCCESS)
         status = dagi_sim_machine_fits(&s->machine, settings->simulate, why, size);
+    if (status == DAG_SUCCESS && settings->stretch > 0)
+        status = dagi_refuse(why, size, "stretch is for runs with real workers on machine '%s': unset it, or "
+                             "simulate", s->machine.name);
     if (status != DAG_SUCCESS)
         return status;
     s->nranks = (int)settings->simulate;
@@ -215,6 +220,30 @@ static void pass_kernel(void *arg, const dag_kernel_call *call)
     dagi_clock_pass((uint64_t)(dagi_sim_kernel_time(&s->machine, call) + 500) / 1000);
 }
 
+/* Sleeps end late: by what the last one of this thread did, the next is shorter. */
+static void sleep_kernel(void *arg, const dag_kernel_call *call)
+{
+    static _Thread_local int64_t late;
+    struct dagi_sim *s = arg;
+    dagi_sim_time time = dagi_sim_kernel_time(&s->machine, call);
+    atomic_fetch_add_explicit(&s->passed, time, memory_order_relaxed);
+    int64_t wanted = (time + 500) / 1000 * s->ctx->settings.stretch - late;
+    late = wanted < 0 ? -wanted : 0;
+    if (wanted <= 0)
+        return;
+    int slack = dagi_slack_off();
+    int64_t before = (int64_t)dagi_now();
+    dagi_clock_pass((uint64_t)wanted);
+    late = (int64_t)dagi_now() - before - wanted;
+    dagi_slack_restore(slack);
+}
+
+double dagi_sim_modelled_seconds(const dag_context *ctx)
+{
+    struct dagi_sim *s = dagi_sim_of(ctx);
+    return !s ? 0 : (double)atomic_load_explicit(&s->passed, memory_order_relaxed) / (double)DAGI_SIM_SECOND;
+}
+
 dag_status dagi_sim_time_kernels(dag_context *ctx, char *why, size_t size)
 {
     struct dagi_sim *s = calloc(1, sizeof *s);
@@ -226,7 +255,7 @@ dag_status dagi_sim_time_kernels(dag_context *ctx, char *why, size_t size)
     dagi_tasks(ctx)->sim = s;
     ctx->modelled = 1;
     if (dag_kernels_model)
-        dag_kernels_model(pass_kernel, s);
+        dag_kernels_model(ctx->settings.stretch > 0 ? sleep_kernel : pass_kernel, s);
     return dagi_sim_machine_read(&s->machine, ctx->settings.machine, why, size);
 }
 

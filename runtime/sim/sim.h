@@ -19,9 +19,11 @@ dag_status dagi_sim_init(dag_context *ctx, char *why, size_t size);
 void dagi_sim_open(dag_context *ctx);
 void dagi_sim_fini(dag_context *ctx);
 
-/* Ranks really run, and time is simulated by what carries their messages: kernels compute nothing and let
- * as much time pass as a description of the machine says. Ended by dagi_sim_fini(). */
+/* Ranks really run: kernels compute nothing and let as much time pass as a description of the machine says,
+ * times `stretch`. That may be simulated by what carries messages. Ended by dagi_sim_fini(). */
 dag_status dagi_sim_time_kernels(dag_context *ctx, char *why, size_t size);
+/* What they have passed so, not stretched. */
+double dagi_sim_modelled_seconds(const dag_context *ctx);
 
 /* The parts of dag_add() and the like in a simulated run, once their arguments have been checked. */
 void dagi_sim_add(dag_taskpool *pool);

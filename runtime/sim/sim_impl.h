@@ -186,6 +186,7 @@ struct dagi_sim {
         dagi_sim_time busy;       /* with at least one kernel, all together */
         int64_t count;            /* of all ranks */
     } devices;
+    _Atomic dagi_sim_time passed; /* of kernels that real workers have called */
     dagi_sim_time spent;  /* what the worker that completes a task or handles an item spends on messages */
     dagi_sim_pair *pairs;
     size_t npairs, pairs_capacity;

@@ -39,12 +39,17 @@ int combine_body(struct dag_task *dag_task, const void *globals)
     return DAG_BODY_DONE;
 }
 
-static void begin_part(tile *t, const tile *of, int rank)
+/* What tasks look at when they run is set once: they may be running when the next part begins. */
+static void make_part(tile *t, const tile *of)
 {
     t->slot = of->slot;
     t->index[0] = of->index[0];
     t->index[1] = of->index[1];
     t->place = of->place;
+}
+
+static void begin_part(tile *t, int rank)
+{
     t->owner = t->rank = rank;
     t->known = t->named = t->fresh = 1;
 }
@@ -75,6 +80,7 @@ static reduction *reduction_at(insertion *s, block *b, tile *t)
     if (*at || !(*at = calloc(1, sizeof **at)))
         return *at;
     (*at)->of = t;
+    make_part(&(*at)->more, t);
     (*at)->next = s->reductions;
     s->reductions = *at;
     return *at;
@@ -87,7 +93,8 @@ static part *part_of(reduction *d, int rank)
         p = p->next;
     if (p || !(p = calloc(1, sizeof *p)))
         return p;
-    begin_part(&p->total, d->of, rank);
+    make_part(&p->total, d->of);
+    begin_part(&p->total, rank);
     p->next = d->parts;
     d->parts = p;
     return p;
@@ -159,7 +166,7 @@ tile *reduction_enter(insertion *s, block *b, tile *t, dag_insert_reduce *f, int
     t->known = 0;
     if (fresh)
         return &p->total;
-    begin_part(&d->more, t, rank);
+    begin_part(&d->more, rank);
     return &d->more;
 }
 

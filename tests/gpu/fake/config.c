@@ -12,7 +12,7 @@ extern char **environ;
 
 #define PREFIX "FAKE_CUDA_"
 
-typedef enum key_type { COUNT, BYTES, RATE, MICROSECONDS, FLAG, SEED, FAULT, TEXT } key_type;
+typedef enum key_type { COUNT, BYTES, RATE, MICROSECONDS, FACTOR, FLAG, SEED, FAULT, TEXT } key_type;
 
 typedef struct key {
     const char *name;
@@ -30,6 +30,9 @@ static const key keys[] = {
     {"P2P_BANDWIDTH", RATE, AT(p2p)},
     {"KERNEL_DELAY", MICROSECONDS, AT(kernel_delay)},
     {"ZERO_TIME", FLAG, AT(zero_time)},
+    {"MACHINE", TEXT, AT(machine)},
+    {"STRETCH", FACTOR, AT(stretch)},
+    {"COMPUTE", FLAG, AT(compute)},
     {"LATE", SEED, AT(seed)},
     {"NO_PEER", FLAG, AT(no_peer)},
     {"POISON", FLAG, AT(poison)},
@@ -98,6 +101,11 @@ static void parse(const key *k, const char *value, fake_config *config)
     case MICROSECONDS:
         *(double *)field = number(k->name, value, false) * 1e-6;
         break;
+    case FACTOR:
+        *(double *)field = number(k->name, value, false);
+        if (*(double *)field < 1 || *(double *)field > 1e6)
+            refuse(k->name, value, "must be from 1 to 1000000");
+        break;
     case FLAG:
         if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
             refuse(k->name, value, "must be 0 or 1");
@@ -114,6 +122,21 @@ static void parse(const key *k, const char *value, fake_config *config)
         *(const char **)field = value;
         break;
     }
+}
+
+/* What a described machine says itself. */
+static void check_machine(const fake_config *config)
+{
+    static const char *const said[] = {"DEVICES", "MEMORY", "H2D_BANDWIDTH", "D2H_BANDWIDTH",
+                                       "P2P_BANDWIDTH", "KERNEL_DELAY", "ZERO_TIME"};
+    char name[64];
+    for (size_t i = 0; config->machine && i < sizeof said / sizeof *said; i++) {
+        snprintf(name, sizeof name, PREFIX "%s", said[i]);
+        if (getenv(name))
+            refuse(said[i], getenv(name), "must not be set beside FAKE_CUDA_MACHINE, which says it");
+    }
+    if (!config->machine && (getenv(PREFIX "STRETCH") || getenv(PREFIX "COMPUTE")))
+        refuse("STRETCH, COMPUTE", "", "are for FAKE_CUDA_MACHINE, which is not set");
 }
 
 static int launcher_says(const char *const *names, int otherwise)
@@ -133,6 +156,8 @@ void fake_config_read(fake_config *config)
     *config = (fake_config){.devices = 1,
                             .memory = (size_t)256 << 20,
                             .parts = 1,
+                            .stretch = 1,
+                            .compute = true,
                             .async_error = cudaErrorLaunchFailure,
                             .fail_device = -1,
                             .fail_rank = -1,
@@ -157,6 +182,8 @@ void fake_config_read(fake_config *config)
         }
         parse(&keys[i], value + 1, config);
     }
+    check_machine(config);
+    fake_model_start(config);
     if (config->devices > FAKE_MAX_DEVICES)
         refuse("DEVICES", "more than 16", "the fake has at most 16 devices");
     if (config->memory < (size_t)1 << 20)

@@ -136,7 +136,7 @@ static double duration(fake_direction direction, size_t bytes)
                   : direction == FAKE_D2H ? fake_settings.d2h
                   : direction == FAKE_P2P ? fake_settings.p2p
                                           : 0;
-    return rate > 0 ? (double)bytes / rate : 0;
+    return rate > 0 ? fake_settings.latency + (double)bytes / rate : 0;
 }
 
 /* Everything that was enqueued before is done then. */

@@ -55,9 +55,9 @@ static struct bed *bed_of(const fake_mark *mark)
     return &beds[(uintptr_t)mark / sizeof *mark % BEDS];
 }
 
-void fake_mark_complete(fake_mark *mark)
+void fake_mark_complete(fake_mark *mark, double moment)
 {
-    mark->time = fake_now();
+    mark->time = moment;
     atomic_store(&mark->done, true);
     if (atomic_load(&mark->waiting) == 0)
         return;
@@ -70,6 +70,11 @@ void fake_mark_complete(fake_mark *mark)
 bool fake_mark_done(const fake_mark *mark)
 {
     return atomic_load(&mark->done);
+}
+
+double fake_mark_time(const fake_mark *mark)
+{
+    return mark->time;
 }
 
 void fake_mark_wait(fake_mark *mark)
@@ -160,7 +165,7 @@ static void record_now(cudaEvent_t event)
     if (same)
         return;
     mark = fake_mark_new(event->device);
-    fake_mark_complete(mark);
+    fake_mark_complete(mark, fake_now());
     set_mark(event, mark);
 }
 

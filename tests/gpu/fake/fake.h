@@ -39,6 +39,9 @@ typedef struct fake_config {
     double h2d, d2h, p2p;                    /* bytes per second; 0: no delay */
     double kernel_delay;                     /* seconds */
     bool zero_time, late, no_peer, poison;
+    const char *machine;                     /* description of one, or NULL */
+    double stretch, latency;                 /* its clock; seconds of a copy beside its bytes */
+    bool compute;                            /* false: modelled kernels do nothing else */
     long parts;                              /* kernels of one call of a library */
     uint64_t seed;                           /* of late */
     fake_fault fail_malloc, fail_copy, fail_launch, fail_async;
@@ -93,6 +96,7 @@ typedef enum fake_direction {
 void fake_count_copy(int device, fake_direction direction, size_t bytes, bool pageable);
 void fake_count_kernel(int device, const char *call);
 void fake_count_memory(int device, size_t used);
+void fake_count_seconds(int device, double seconds); /* of modelled kernels */
 void fake_report_write(int misuse);
 /* For tests of the fake: bytes of one direction so far. */
 FAKE_EXPORT uint64_t fake_bytes(int device, fake_direction direction);
@@ -136,7 +140,8 @@ typedef struct fake_mark fake_mark;
 fake_mark *fake_mark_new(int device);
 fake_mark *fake_mark_hold(fake_mark *mark);
 void fake_mark_release(fake_mark *mark);
-void fake_mark_complete(fake_mark *mark);
+void fake_mark_complete(fake_mark *mark, double moment);
+double fake_mark_time(const fake_mark *mark); /* when it is done */
 bool fake_mark_done(const fake_mark *mark);
 void fake_mark_wait(fake_mark *mark);
 
@@ -152,6 +157,7 @@ struct fake_op {
     cudaHostFn_t function;         /* host */
     void *user;
     double seconds; /* that it takes at least */
+    double enqueued; /* when */
     int engine;     /* copies: device * 2 + direction, one copy at a time each; -1: none */
     bool fails;     /* asynchronously */
     int nranges;
@@ -187,13 +193,36 @@ FAKE_EXPORT cudaError_t fake_launch(cudaStream_t stream, const char *call,
                                     void (*run)(const void *args), const void *args, size_t size,
                                     const fake_range *ranges, int nranges);
 
+/* What a call of a library does, as far as its time depends on it: dagi_modelled() of kernels/model.h. */
+typedef struct fake_work {
+    const char *op;
+    char precision;
+    int m, n, k;
+} fake_work;
+
 /* The same for a call of a library, which is FAKE_CUDA_PARTS kernels. Those before the last one leave what
- * the call writes unusable, and the last one makes it whole; each may be refused. */
-FAKE_EXPORT cudaError_t fake_launch_call(cudaStream_t stream, const char *call,
+ * the call writes unusable, and the last one makes it whole and takes its modelled time; each may be
+ * refused. */
+FAKE_EXPORT cudaError_t fake_launch_call(cudaStream_t stream, const char *call, const fake_work *work,
                                          void (*run)(const void *args), const void *args,
                                          size_t size, const fake_range *ranges, int nranges);
 
 double fake_now(void); /* seconds */
 void fake_sleep(double seconds);
+
+/* ---- modelled.c ---- */
+
+enum { FAKE_MODEL_REPORT = 4096 }; /* bytes: copies up to that are made even if nothing is computed */
+
+/* Read the description that the settings name, if they do; ends the process if it is wrong. */
+void fake_model_start(fake_config *config);
+/* Seconds of a kernel on a device of it, not stretched; 0 without one. Without `work` it moves what it
+ * writes. */
+double fake_model_kernel(const fake_work *work, const fake_range *ranges, int nranges);
+/* When an operation ends that is ready at a moment, and may have to wait until others have ended. What comes
+ * behind it begins there, however late the thread wakes up that plays it. */
+double fake_model_end(int device, const fake_op *op, double ready);
+bool fake_model_computes(const fake_op *op);
+void fake_sleep_until(double moment);
 
 #endif

@@ -1,8 +1,10 @@
 #include "job.h"
 
 #include <cblas.h>
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void job_start(void)
 {
@@ -48,10 +50,24 @@ void job_matrix(job *j, const char *what, const void *at, int rows, int cols, in
                          triangle, what};
 }
 
+/* From the name of the call, as cublasDgemm. */
+static fake_work work_of(const job *j)
+{
+    const blas_args *a = &j->args;
+    const char *name = j->call + strlen(strncmp(j->call, "cublas", 6) == 0 ? "cublas" : "cusolverDn");
+    fake_work w = {.op = name + 1, .precision = (char)tolower(name[0]), .m = a->m, .n = a->n, .k = a->k};
+    if (a->side != 0) /* the order of what is on that side */
+        w.k = a->side == CblasLeft ? a->m : a->n;
+    if (w.m == 0)
+        w.m = w.n;
+    return w;
+}
+
 cudaError_t job_launch(job *j, void (*run)(const void *args))
 {
     if (j->bad)
         return fake_error(cudaErrorInvalidValue);
-    return fake_launch_call(j->stream, j->call, run, &j->args, sizeof j->args, j->ranges,
+    fake_work work = work_of(j);
+    return fake_launch_call(j->stream, j->call, &work, run, &j->args, sizeof j->args, j->ranges,
                             j->nranges);
 }

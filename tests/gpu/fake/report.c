@@ -13,6 +13,7 @@
 static struct counters {
     _Atomic uint64_t bytes[FAKE_DIRECTIONS], calls[FAKE_DIRECTIONS];
     _Atomic uint64_t pageable, kernels, memory, memory_high;
+    _Atomic uint64_t picoseconds; /* of modelled kernels */
 } counters[FAKE_MAX_DEVICES];
 
 /* Kernels by the name of the call, of all devices. Names are literals: they are compared as text
@@ -46,6 +47,11 @@ void fake_count_kernel(int device, const char *call)
     pthread_mutex_unlock(&names_lock);
 }
 
+void fake_count_seconds(int device, double seconds)
+{
+    atomic_fetch_add(&counters[device].picoseconds, (uint64_t)(1e12 * seconds + 0.5));
+}
+
 void fake_count_memory(int device, size_t used)
 {
     atomic_store(&counters[device].memory, used);
@@ -64,8 +70,9 @@ static void write_device(FILE *file, int device)
 {
     struct counters *c = &counters[device];
     fprintf(file, "    {\"device\": %d, \"kernels\": %" PRIu64 ", \"pageable_copies\": %" PRIu64
-            ", \"memory_high\": %" PRIu64 ", \"memory_left\": %" PRIu64 ",\n     \"error\": \"%s\"",
-            device, c->kernels, c->pageable, c->memory_high, c->memory,
+            ", \"memory_high\": %" PRIu64 ", \"memory_left\": %" PRIu64 ", \"seconds\": %.12f"
+            ",\n     \"error\": \"%s\"",
+            device, c->kernels, c->pageable, c->memory_high, c->memory, 1e-12 * (double)c->picoseconds,
             cudaGetErrorName(fake_sticky(device)));
     for (int d = 0; d < FAKE_DIRECTIONS; d++)
         fprintf(file, ",\n     \"%s\": {\"calls\": %" PRIu64 ", \"bytes\": %" PRIu64 "}",

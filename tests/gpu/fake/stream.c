@@ -73,8 +73,26 @@ static void spoil(const fake_op *op)
     }
 }
 
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void take_modelled_time(cudaStream_t stream, const fake_op *op)
+{
+    stream->ready = fake_model_end(stream->device, op, later(stream->ready, op->enqueued));
+    if (op->kind == FAKE_KERNEL)
+        fake_count_seconds(stream->device, op->seconds / fake_settings.stretch);
+    fake_sleep(lateness(stream));
+    fake_sleep_until(stream->ready);
+}
+
 static void take_time(cudaStream_t stream, const fake_op *op)
 {
+    if (fake_settings.machine) {
+        take_modelled_time(stream, op);
+        return;
+    }
     double seconds = op->seconds + lateness(stream);
     if (op->seconds > 0 && op->engine >= 0) {
         pthread_mutex_lock(&engines[op->engine]);
@@ -102,7 +120,8 @@ static void run_work(cudaStream_t stream, fake_op *op)
     }
     take_time(stream, op); /* and only then: sources are read as late as may be */
     if (fake_begin_access(stream->device)) {
-        op->run(op->args);
+        if (fake_model_computes(op))
+            op->run(op->args);
         fake_end_access(stream->device);
     }
     fake_ranges_give(op);
@@ -116,6 +135,7 @@ static void execute(cudaStream_t stream, fake_op *op)
     switch (op->kind) {
     case FAKE_WAIT:
         fake_mark_wait(op->mark);
+        stream->ready = later(stream->ready, fake_mark_time(op->mark));
         break;
     case FAKE_HOST:
         if (!stop && fake_sticky(stream->device) == cudaSuccess) {
@@ -133,7 +153,8 @@ static void execute(cudaStream_t stream, fake_op *op)
         break;
     }
     if (op->mark && op->kind != FAKE_WAIT)
-        fake_mark_complete(op->mark);
+        fake_mark_complete(op->mark, fake_settings.machine ? later(stream->ready, op->enqueued)
+                                                           : fake_now());
 }
 
 /* The first operation, which becomes the running one; under the lock. */
@@ -216,6 +237,7 @@ bool fake_stream_at_once(cudaStream_t stream)
 
 void fake_submit(cudaStream_t stream, fake_op *op)
 {
+    op->enqueued = fake_settings.machine ? fake_now() : 0;
     pthread_mutex_lock(&stream->lock);
     op->next = NULL;
     *stream->tail = op;
@@ -416,8 +438,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userD
     return cudaSuccess;
 }
 
-cudaError_t fake_launch(cudaStream_t stream, const char *call, void (*run)(const void *args),
-                        const void *args, size_t size, const fake_range *ranges, int nranges)
+static cudaError_t launch(cudaStream_t stream, const char *call, double seconds,
+                          void (*run)(const void *args), const void *args, size_t size,
+                          const fake_range *ranges, int nranges)
 {
     cudaError_t error;
     if (fake_enter(call, -1, &error))
@@ -441,13 +464,20 @@ cudaError_t fake_launch(cudaStream_t stream, const char *call, void (*run)(const
         return cudaSuccess; /* and done */
     fake_op *op = fake_op_new(FAKE_KERNEL, call, args, size);
     op->run = run;
-    op->seconds = fake_settings.kernel_delay;
+    op->seconds = fake_settings.machine ? seconds * fake_settings.stretch : fake_settings.kernel_delay;
     op->fails = fails;
     op->nranges = nranges;
     for (int i = 0; i < nranges; i++)
         op->ranges[i] = ranges[i];
     fake_submit(stream, op);
     return cudaSuccess;
+}
+
+cudaError_t fake_launch(cudaStream_t stream, const char *call, void (*run)(const void *args),
+                        const void *args, size_t size, const fake_range *ranges, int nranges)
+{
+    return launch(stream, call, fake_model_kernel(NULL, ranges, nranges), run, args, size, ranges,
+                  nranges);
 }
 
 /* ---- calls of several kernels ---- */
@@ -491,22 +521,24 @@ static void run_part_last(const void *args)
     ((const parts_args *)args)->run(((const parts_args *)args)->args);
 }
 
-cudaError_t fake_launch_call(cudaStream_t stream, const char *call, void (*run)(const void *args),
-                             const void *args, size_t size, const fake_range *ranges, int nranges)
+cudaError_t fake_launch_call(cudaStream_t stream, const char *call, const fake_work *work,
+                             void (*run)(const void *args), const void *args, size_t size,
+                             const fake_range *ranges, int nranges)
 {
     parts_args a = {.run = run, .nranges = nranges};
     cudaError_t error = cudaSuccess;
+    double seconds = fake_model_kernel(work, ranges, nranges);
     if (fake_settings.parts < 2)
-        return fake_launch(stream, call, run, args, size, ranges, nranges);
+        return launch(stream, call, seconds, run, args, size, ranges, nranges);
     if (size > sizeof a.args)
         abort();
     memcpy(a.ranges, ranges, (size_t)nranges * sizeof *ranges);
     memcpy(a.args, args, size);
     for (long part = 0; part < fake_settings.parts && error == cudaSuccess; part++)
-        error = fake_launch(stream, call,
-                            part == 0                         ? run_part_first
-                            : part == fake_settings.parts - 1 ? run_part_last
-                                                              : run_part_between,
-                            &a, sizeof a, ranges, nranges);
+        error = launch(stream, call, part == fake_settings.parts - 1 ? seconds : 0,
+                       part == 0                         ? run_part_first
+                       : part == fake_settings.parts - 1 ? run_part_last
+                                                         : run_part_between,
+                       &a, sizeof a, ranges, nranges);
     return error;
 }

@@ -18,6 +18,7 @@ struct CUstream_st {
     fake_op *running;
     bool started, closed; /* its thread; cudaStreamDestroy: the thread ends when nothing is left */
     uint64_t random;      /* of the thread that runs an operation */
+    double ready;         /* modelled: when what ran has ended; likewise */
     struct CUstream_st *next; /* of all streams ever; set once, under the list's lock */
 };
 

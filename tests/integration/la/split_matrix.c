@@ -14,6 +14,7 @@
 #include "lasting_mpi.h"
 #include "pairs.h"
 #include "potrf_plain.h"
+#include "split_start.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,28 +58,10 @@ typedef struct how {
 
 static dag_context *start(const test_case *c, const how *h)
 {
-    char split[64], bytes[32], why[256] = "";
-    dag_context *ctx = NULL;
-    dag_config *config = dag_config_new();
     int64_t B = tile(c), n = orders[c->at[0]], side = B < n ? B : n;
-    snprintf(split, sizeof split, "%d,%" PRId64, c->at[1], widths[c->at[2]]);
     /* two operands, what is written, and the workspace of the factorisation of a tile */
-    snprintf(bytes, sizeof bytes, "%" PRId64, h->tight ? 3 * side * side * 32 + (1 << 16) : 0);
-    if (dag_config_set(config, "split", split, why, sizeof why) != DAG_SUCCESS ||
-        dag_config_set(config, "split_placement", h->placement, why, sizeof why) != DAG_SUCCESS ||
-        dag_config_set(config, "cuda_memory", bytes, why, sizeof why) != DAG_SUCCESS ||
-        dag_init(&ctx, config, why, sizeof why) != DAG_SUCCESS) {
-        fprintf(stderr, "split_matrix: %s\n", why);
-        exit(1);
-    }
-    dag_config_free(config);
-    return ctx;
-}
-
-static int64_t ran(const dag_context *ctx, int device)
-{
-    dag_device_stats s;
-    return dag_device_stats_get(ctx, device, &s) ? s.tasks : 0;
+    return split_start("split_matrix", c->at[1], widths[c->at[2]], h->placement,
+                       h->tight ? 3 * side * side * 32 + (1 << 16) : 0);
 }
 
 /* Tasks that write A(m, n, d), lower: an update by each column to the left, and one that solves. Upper is
@@ -104,7 +87,7 @@ static bool ran_at_home(const dag_context *ctx, const test_case *c, const dag_ma
 {
     bool right = true;
     for (int d = 0; d < dag_devices(ctx); d++) {
-        int64_t want = tasks_for(c, a, d, dag_devices(ctx)), did = ran(ctx, d) - before[d];
+        int64_t want = tasks_for(c, a, d, dag_devices(ctx)), did = split_ran(ctx, d) - before[d];
         if (did != want)
             fprintf(stderr, "split_matrix: device %d ran %" PRId64 " tasks, not %" PRId64 "\n", d, did,
                     want);
@@ -165,7 +148,7 @@ static dag_status factor(dag_context *ctx, const test_case *c, const how *h, ver
     if (status == DAG_SUCCESS)
         status = dag_plghe(ctx, a, (double)desc.n, 3);
     for (int d = 0; d < dag_devices(ctx) && d < 16; d++)
-        before[d] = ran(ctx, d);
+        before[d] = split_ran(ctx, d);
     if (status == DAG_SUCCESS)
         status = dag_potrf(ctx, uplo, f, &info);
     v->at_home = strcmp(h->placement, "static") != 0 || status != DAG_SUCCESS ||

@@ -1,0 +1,221 @@
+/*
+ * Products by tiles of two sizes: shapes, numbers and widths of narrow tiles, tile sizes, grids, element types,
+ * transpositions.
+ *
+ *     split_product [pairs|full|few] [cost|static] [tight]
+ *
+ * The words are those of split_matrix. A product is compared with the one that is made by insertion, with tiles
+ * of one size and other tasks. With devices and static placement the tasks that each device ran are counted
+ * against the rule.
+ */
+#include "lasting_mpi.h"
+#include "pairs.h"
+#include "split_start.h"
+
+#include <dag/auxiliary.h>
+#include <dag/blas3.h>
+#include <dag/inserted.h>
+#include <dag/kernels.h>
+#include <dag/la.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { NSHAPES = 6, NWIDTHS = 4, NTILES = 4, NGRIDS = 6, MOST = 4, SMALL = 100 };
+/* Rows and columns of C, and the terms of each sum. */
+static const int64_t shapes[NSHAPES][3] = {{1, 1, 1},   {41, 97, 23},    {97, 1, 60},
+                                           {64, 64, 99}, {150, 331, 70}, {331, 200, 613}};
+static const int64_t widths[NWIDTHS] = {1, 32, 100, 192};
+static const int grids[NGRIDS][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {2, 3}, {1, 4}};
+static const dag_trans ways[3] = {DAG_NO_TRANS, DAG_TRANS, DAG_CONJ_TRANS};
+
+/* Shape, narrow tiles, their width, tile, grid, type, op(A), op(B). */
+static const factors all = {8, {NSHAPES, MOST + 1, NWIDTHS, NTILES, NGRIDS, 4, 3, 3}};
+
+static int64_t tile(const test_case *c)
+{
+    int64_t narrow = c->at[1] * widths[c->at[2]];
+    const int64_t sizes[NTILES] = {narrow, narrow + 1, 48, 256};
+    return sizes[c->at[3]];
+}
+
+typedef struct limits {
+    int ranks;
+    int64_t largest;
+} limits;
+
+static int64_t largest(const test_case *c)
+{
+    const int64_t *s = shapes[c->at[0]];
+    int64_t most = s[0] > s[1] ? s[0] : s[1];
+    return most > s[2] ? most : s[2];
+}
+
+static bool is_valid(const test_case *c, const void *arg)
+{
+    const limits *l = arg;
+    int64_t narrow = c->at[1] * widths[c->at[2]];
+    bool tiny = tile(c) < 16 || (c->at[1] > 0 && widths[c->at[2]] == 1);
+    return grids[c->at[4]][0] * grids[c->at[4]][1] == l->ranks && largest(c) <= l->largest &&
+           tile(c) >= (narrow > 1 ? narrow : 1) && (!tiny || largest(c) <= 41);
+}
+
+/* ---- one case ---------------------------------------------------------------------------- */
+
+typedef struct how {
+    const char *placement;
+    bool tight;
+} how;
+
+/* A, B, C, and C once more. */
+enum { A, B, C, PLAIN, COUNT };
+
+static dag_status make(dag_context *ctx, const test_case *c, dag_matrix *of[COUNT])
+{
+    const int64_t *s = shapes[c->at[0]];
+    bool ta = c->at[6] > 0, tb = c->at[7] > 0;
+    const int64_t sizes[COUNT][2] = {{ta ? s[2] : s[0], ta ? s[0] : s[2]},
+                                     {tb ? s[1] : s[2], tb ? s[2] : s[1]},
+                                     {s[0], s[1]}, {s[0], s[1]}};
+    dag_status status = DAG_SUCCESS;
+    for (int i = 0; i < COUNT && status == DAG_SUCCESS; i++) {
+        const dag_matrix_desc desc = {.prec = (dag_precision)c->at[5], .m = sizes[i][0],
+                                      .n = sizes[i][1], .nb = tile(c), .p = grids[c->at[4]][0],
+                                      .q = grids[c->at[4]][1],
+                                      .layout = c->at[0] % 2 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE};
+        status = dag_matrix_new(ctx, &desc, &of[i]);
+        if (status == DAG_SUCCESS)
+            status = dag_plrnt(ctx, of[i], (uint64_t)(i < PLAIN ? i : C) + 7);
+    }
+    return status;
+}
+
+/* What the rule says of the tasks that make columns d >= s of a tile of C: one for each step. */
+static bool ran_at_home(const dag_context *ctx, const test_case *c, const dag_matrix *X, int64_t steps,
+                        const int64_t *before)
+{
+    int64_t s = c->at[1], b = widths[c->at[2]];
+    bool right = true;
+    for (int device = 0; device < dag_devices(ctx); device++) {
+        int64_t want = 0, did = split_ran(ctx, device) - before[device];
+        for (int64_t j = 0; j < X->nt; j++) {
+            int64_t width = j + 1 < X->nt ? X->nb : X->n - j * X->nb;
+            for (int64_t i = 0; i < X->mt && width > s * b && j / X->q % dag_devices(ctx) == device; i++)
+                want += dag_matrix_is_local(X, i, j) ? steps : 0;
+        }
+        if (did != want)
+            fprintf(stderr, "split_product: device %d ran %" PRId64 " tasks, not %" PRId64 "\n",
+                    device, did, want);
+        right = right && did == want;
+    }
+    return right;
+}
+
+static dag_status multiply(dag_context *ctx, const test_case *c, const how *h, dag_matrix *of[COUNT],
+                           double *error, bool *at_home)
+{
+    const dag_dcomplex alpha = 0.5, beta = -1;
+    const dag_trans ta = ways[c->at[6]], tb = ways[c->at[7]];
+    dag_precision real = dag_precision_real((dag_precision)c->at[5]);
+    int64_t before[16] = {0}, terms = shapes[c->at[0]][2];
+    for (int d = 0; d < dag_devices(ctx) && d < 16; d++)
+        before[d] = split_ran(ctx, d);
+    dag_status status = dag_gemm(ctx, ta, tb, alpha, of[A], of[B], beta, of[C]);
+    if (status == DAG_SUCCESS && strcmp(h->placement, "static") == 0)
+        *at_home = ran_at_home(ctx, c, of[C], c->at[6] > 0 ? of[A]->mt : of[A]->nt, before);
+    if (status == DAG_SUCCESS)
+        status = dag_gemm_inserted(ctx, ta, tb, alpha, of[A], of[B], beta, of[PLAIN]);
+    if (status == DAG_SUCCESS)
+        status = dag_geadd(ctx, DAG_GENERAL, DAG_NO_TRANS, -1, of[PLAIN], 1, of[C]);
+    if (status == DAG_SUCCESS)
+        status = dag_lange(ctx, DAG_NORM_MAX, of[C], error);
+    *error /= (double)(terms + 2) * (real == DAG_S ? FLT_EPSILON : DBL_EPSILON);
+    return status;
+}
+
+/* 1 when the case failed. Elements are below 1. */
+static int run(const test_case *c, const how *h)
+{
+    int64_t side = tile(c) < largest(c) ? tile(c) : largest(c);
+    dag_context *ctx = split_start("split_product", c->at[1], widths[c->at[2]], h->placement,
+                                   h->tight ? 3 * side * side * 24 + (1 << 16) : 0);
+    dag_matrix *of[COUNT] = {NULL};
+    double error = NAN;
+    bool at_home = true;
+    dag_status status = make(ctx, c, of);
+    if (status == DAG_SUCCESS)
+        status = multiply(ctx, c, h, of, &error, &at_home);
+    int failed = status != DAG_SUCCESS || !(error <= 4) || !at_home;
+    if (failed)
+        fprintf(stderr, "split_product: rank %d: shape %d split %d,%" PRId64 " nb %" PRId64
+                " grid %dx%d prec %c op %d %d: %s %s, error %g\n", dag_rank(ctx), c->at[0], c->at[1],
+                widths[c->at[2]], tile(c), grids[c->at[4]][0], grids[c->at[4]][1],
+                dag_precision_letter((dag_precision)c->at[5]), c->at[6], c->at[7],
+                dag_strerror(status), dag_message(ctx), error);
+    for (int i = 0; i < COUNT; i++)
+        dag_matrix_free(of[i]);
+    return (dag_fini(ctx) != DAG_SUCCESS) | failed;
+}
+
+/* Tiles of C that are too narrow, and ways in which C does not stay. */
+static int refusals(void)
+{
+    static const dag_gemm_options others[] = {{.method = DAG_GEMM_SUMMA},
+                                              {.method = DAG_GEMM_STATIONARY_A},
+                                              {.p = 1, .q = 1, .layers = 1}};
+    dag_context *ctx = split_start("split_product", 3, 11, "cost", 0);
+    int failed = 0;
+    for (int narrow = 0; narrow < 2; narrow++) {
+        const dag_matrix_desc desc = {.prec = DAG_D, .m = 60, .n = 60, .nb = narrow ? 32 : 33};
+        dag_matrix *of[3] = {NULL};
+        for (int i = 0; i < 3; i++)
+            failed += dag_matrix_new(ctx, &desc, &of[i]) != DAG_SUCCESS;
+        if (narrow) {
+            failed += dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, of[0], of[1], 0, of[2]) != DAG_ERR_ARG;
+            failed += strstr(dag_message(ctx), "dag_gemm: ") == NULL;
+            failed += dag_gemm_new(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, of[0], of[1], 0, of[2]) != NULL;
+        }
+        for (size_t k = 0; k < sizeof others / sizeof *others && !narrow; k++) {
+            failed += dag_gemm_with(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, of[0], of[1], 0, of[2],
+                                    &others[k]) != DAG_ERR_ARG;
+            failed += strstr(dag_message(ctx), "where C stays") == NULL;
+        }
+        for (int i = 0; i < 3; i++)
+            dag_matrix_free(of[i]);
+    }
+    if (failed)
+        fprintf(stderr, "split_product: %d refusals are missing: %s\n", failed, dag_message(ctx));
+    return failed + (dag_fini(ctx) != DAG_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "pairs";
+    const how h = {argc > 2 ? argv[2] : "cost", argc > 3};
+    dag_context *ctx;
+    char why[256];
+    test_case *cases = malloc(sizeof(*cases) * (size_t)pairs_product(&all));
+    start_mpi();
+    dag_kernels_init(NULL);
+    if (cases == NULL || dag_init(&ctx, NULL, why, sizeof(why)) != DAG_SUCCESS) {
+        fprintf(stderr, "split_product: %s\n", why);
+        return 1;
+    }
+    const int rank = dag_rank(ctx);
+    const limits l = {dag_size(ctx), strcmp(what, "few") == 0 ? SMALL : INT64_MAX};
+    int failed = dag_fini(ctx) != DAG_SUCCESS;
+    int count = pairs_enumerate(&all, cases, is_valid, &l);
+    if (strcmp(what, "full") != 0)
+        count = pairs_choose(&all, cases, count);
+    failed += count == 0; /* no grid has so many places: nothing would be tested */
+    for (int k = 0; k < count; k++)
+        failed += run(&cases[k], &h);
+    failed += refusals();
+    if (rank == 0)
+        printf("split_product: %d cases (%s) on %d ranks, %d failed\n", count, what, l.ranks, failed);
+    free(cases);
+    end_mpi();
+    return failed != 0;
+}
