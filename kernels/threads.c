@@ -5,11 +5,12 @@
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <dag/kernels.h>
 
-#include "cpu/micro.h"
+#include "cpu/cpu.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -39,6 +40,7 @@ static char init_text[512];
 static char advice_text[512];
 static char variant_text[1024];
 static const char *better_core;
+static bool blas_is_narrow; /* it does without vectors that the processor has */
 
 static void append(const char *text)
 {
@@ -68,7 +70,8 @@ static long set_one_thread(const blas_library *library, dag_kernel_fn set, dag_k
 
 /*
  * OpenBLAS chooses its kernels by processor model when it is loaded. If it does not know a new one it
- * takes those of an old one, at a fraction of the speed, or without the widest vectors.
+ * takes those of an old one, at a fraction of the speed, or without the widest vectors. The latter somebody
+ * may want, who then says so in the environment.
  */
 static void check_openblas_core(void)
 {
@@ -76,21 +79,24 @@ static void check_openblas_core(void)
     static const struct {
         const char *core;
         bool avx2;
-    } narrow[] = {{"Prescott", false},    {"Core2", false},   {"Penryn", false}, {"Dunnington", false},
-                  {"Nehalem", false},     {"Sandybridge", false}, {"Generic", false}, {"Haswell", true},
-                  {"Zen", true}};
+    } narrow[] = {{"Prescott", false}, {"Core2", false},       {"Penryn", false},
+                  {"Dunnington", false}, {"Nehalem", false},   {"Sandybridge", false},
+                  {"Generic", false},  {"Haswell", true},      {"Zen", true}};
     dag_kernel_fn get = find_function("openblas_get_corename");
     const char *core = get != NULL ? ((const char *(*)(void))get)() : NULL;
     bool widest = __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    for (size_t i = 0; core != NULL && i < sizeof narrow / sizeof narrow[0]; i++)
-        if (strcmp(core, narrow[i].core) == 0 && (widest || (!narrow[i].avx2 && __builtin_cpu_supports("avx2")))) {
-            better_core = widest ? "SKYLAKEX" : "HASWELL";
-            snprintf(advice_text, sizeof advice_text,
-                     "OpenBLAS does not know this processor and uses its kernels for '%s', which are %s; set "
-                     "OPENBLAS_CORETYPE=%s in the environment of every rank, or install a newer OpenBLAS",
-                     core, narrow[i].avx2 ? "up to half as fast as possible, since they do without AVX-512"
-                                          : "several times slower than possible", better_core);
-        }
+    size_t i = 0, n = sizeof narrow / sizeof narrow[0];
+    while (i < n && (core == NULL || strcmp(core, narrow[i].core) != 0))
+        i++;
+    blas_is_narrow = i < n && (widest || (!narrow[i].avx2 && __builtin_cpu_supports("avx2")));
+    if (!blas_is_narrow || (narrow[i].avx2 && getenv("OPENBLAS_CORETYPE") != NULL))
+        return;
+    better_core = widest ? "SKYLAKEX" : "HASWELL";
+    snprintf(advice_text, sizeof advice_text,
+             "OpenBLAS does not know this processor and uses its kernels for '%s', which are %s; set "
+             "OPENBLAS_CORETYPE=%s in the environment of every rank, or install a newer OpenBLAS",
+             core, narrow[i].avx2 ? "up to half as fast as possible, since they do without AVX-512"
+                                  : "several times slower than possible", better_core);
 #endif
 }
 
@@ -140,6 +146,12 @@ const char *dag_kernels_better_core(void)
 {
     pthread_once(&once, init_once);
     return better_core;
+}
+
+bool dagi_blas_is_narrow(void)
+{
+    pthread_once(&once, init_once);
+    return blas_is_narrow;
 }
 
 const char *dag_kernels_variant(void)

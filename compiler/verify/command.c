@@ -119,7 +119,7 @@ void verify_report_doubts(verify_model *m)
                     "could not decide %s%s for all sizes within the bound on operations", d->what,
                     text_str(&more));
         diag_note(m->d, (src_range){0}, "'--max-operations=%lu' goes on; '%s' checks small sizes",
-                  MORE * m->most_operations, verify_command(m));
+                  MORE * m->operations.most, verify_command(m));
     }
     text_free(&more);
 }

@@ -141,7 +141,7 @@ static void lift_element(verify_model *m, lift_layout *l, const ast_call *call, 
         return;
     isl_pw_aff *lo = lift_value(&l->scope, v->lo);
     lift_opaque(l);
-    m->no_pairs[verify_root_of(g)->index] |= lo || v->hi;
+    m->pairs.none[verify_root_of(g)->index] |= lo || v->hi;
     isl_pw_aff_free(lo);
 }
 
@@ -351,10 +351,10 @@ static void lift_again(verify_model *m, const bool *dropped)
 
 static void lift_everything(verify_model *m, bool pairs)
 {
-    m->strides = arena_alloc(m->arena, (m->sema->n_globals + 1) * sizeof(*m->strides));
-    m->no_pairs = arena_alloc(m->arena, m->sema->n_globals + 1);
+    m->pairs.stride = arena_alloc(m->arena, (m->sema->n_globals + 1) * sizeof(*m->pairs.stride));
+    m->pairs.none = arena_alloc(m->arena, m->sema->n_globals + 1);
     for (size_t i = 0; i < m->sema->n_globals; i++)
-        m->strides[i] = -1;
+        m->pairs.stride[i] = -1;
     if (pairs)
         verify_find_strides(m);
     for (size_t i = 0; i < m->n_classes; i++) {
@@ -366,8 +366,8 @@ static void lift_everything(verify_model *m, bool pairs)
         verify_renew(m);
         lift_edge(m, &m->edges[i]);
     }
-    if (pairs && verify_keep_strides(m, m->no_pairs))
-        lift_again(m, m->no_pairs);
+    if (pairs && verify_keep_strides(m, m->pairs.none))
+        lift_again(m, m->pairs.none);
 }
 
 verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
@@ -386,15 +386,15 @@ verify_model *verify_lift_in(isl_ctx *isl, const ast_file *file, const sema_info
     m->options = options;
     m->arena = arena_new();
     m->n_classes = sema->n_classes;
-    m->max_operations = options && options->max_operations ? options->max_operations
+    m->operations.next = options && options->max_operations ? options->max_operations
                                                            : VERIFY_MAX_OPERATIONS;
-    m->most_operations = m->max_operations;
+    m->operations.most = m->operations.next;
     m->doubts = arena_alloc(m->arena, sizeof(*m->doubts));
     make_tables(m);
     if (isl)
-        poly_begin_in(isl, &m->poly, sema, m->arena, m->max_operations, grid);
+        poly_begin_in(isl, &m->poly, sema, m->arena, m->operations.next, grid);
     else
-        poly_begin(&m->poly, sema, m->arena, m->max_operations, grid);
+        poly_begin(&m->poly, sema, m->arena, m->operations.next, grid);
     verify_begin(m);
     m->assume_exact = arena_alloc(m->arena, file->n_assumes * sizeof(bool) + 1);
     m->facts = lift_facts(&m->poly, m->assume_exact);

@@ -31,9 +31,9 @@ void verify_model_free(verify_model *m)
 void verify_begin(verify_model *m)
 {
     enum { FEWEST = 2000 };
-    if (isl_ctx_last_error(m->poly.isl) == isl_error_quota && m->max_operations / 2 >= FEWEST) {
-        m->max_operations /= 2;     /* many hard questions must not add up to a hang */
-        isl_ctx_set_max_operations(m->poly.isl, m->max_operations);
+    if (isl_ctx_last_error(m->poly.isl) == isl_error_quota && m->operations.next / 2 >= FEWEST) {
+        m->operations.next /= 2;     /* many hard questions must not add up to a hang */
+        isl_ctx_set_max_operations(m->poly.isl, m->operations.next);
     }
     isl_ctx_reset_error(m->poly.isl);
     isl_ctx_reset_operations(m->poly.isl);
@@ -48,17 +48,17 @@ void verify_renew(const verify_model *m)
 void verify_begin_kind(verify_model *m)
 {
     verify_begin(m);
-    m->max_operations = m->most_operations;
-    isl_ctx_set_max_operations(m->poly.isl, m->max_operations);
+    m->operations.next = m->operations.most;
+    isl_ctx_set_max_operations(m->poly.isl, m->operations.next);
 }
 
 void verify_spend(verify_model *m, unsigned long max_operations)
 {
-    if (m->max_operations > max_operations)
-        m->max_operations = max_operations;
-    if (m->most_operations > max_operations)
-        m->most_operations = max_operations;
-    isl_ctx_set_max_operations(m->poly.isl, m->max_operations);
+    if (m->operations.next > max_operations)
+        m->operations.next = max_operations;
+    if (m->operations.most > max_operations)
+        m->operations.most = max_operations;
+    isl_ctx_set_max_operations(m->poly.isl, m->operations.next);
 }
 
 bool verify_failed(const verify_model *m)

@@ -69,9 +69,11 @@ struct verify_model {
     isl_set *given;             /* what holds for the parameters by what the file says */
     isl_set *facts;             /* the same, narrowed by what reports of --std=parsec excluded */
     bool *assume_exact;         /* by number of the %assume: all of it went into the facts */
-    int *strides;               /* by sema_global.index of a root: its elements are pairs [i, j] for
-                                   i*N + j, N this parameter; -1: they are not */
-    bool *no_pairs;             /* by the same number: some reference is no such pair */
+    struct {                    /* by sema_global.index of a root */
+        int *stride;            /* its elements are pairs [i, j] for i*N + j, N this parameter;
+                                   -1: they are not */
+        bool *none;             /* some reference is no such pair */
+    } pairs;
     verify_class *classes;      /* index of sema_class */
     size_t n_classes;
     verify_edge *edges;
@@ -84,8 +86,9 @@ struct verify_model {
     bool values_given;          /* one graph is looked at: parameters are the user's */
     bool conditional;           /* the last verify_report: unusual sizes are to blame */
     bool may_assume;            /* the finding may be excluded by an assumption about sizes */
-    unsigned long max_operations;   /* of the next question */
-    unsigned long most_operations;  /* of any */
+    struct {
+        unsigned long next, most;   /* of the next question, of any */
+    } operations;
     verify_doubts *doubts;          /* shared by the models of one file */
     struct {
         verify_order *all;      /* as far as it was asked for; see ordered.c */

@@ -188,7 +188,7 @@ static void enumerate(verify_model *m, const doubt *list, size_t n)
                     "are ordered%s%s", a->flow->cls->name, a->target->name, text_str(&more),
                     complete ? "; sizes up to 6 show no race" : "");
     if (!h.race.found && n > 1)
-        diag_note(m->d, (src_range){0}, "'--max-operations=%lu' goes on", 16 * m->most_operations);
+        diag_note(m->d, (src_range){0}, "'--max-operations=%lu' goes on", 16 * m->operations.most);
     text_free(&more);
     race_free(&h.race);
 }

@@ -50,8 +50,7 @@ static void join_params(same *s)
     s->facts = isl_set_coalesce(all);
     const verify_model *m = s->file[0].m;
     s->joint = (verify_model){.sema = m->sema, .d = s->d, .arena = s->arena,
-                              .max_operations = m->max_operations,
-                              .most_operations = m->most_operations};
+                              .operations = m->operations};
     s->joint.file = arena_alloc(s->arena, sizeof(ast_file));    /* its assumptions are in facts */
     s->joint.poly = (poly){.sema = m->sema, .arena = s->arena, .isl = s->isl, .params = params,
                            .n_params = n, .param_space = space, .borrowed = true};

@@ -15,7 +15,7 @@ static bool has_one(const ast_call *call, const sema_global *g)
 
 static void find_stride(verify_model *m, const ast_call *call, const sema_global *g)
 {
-    int *stride = has_one(call, g) ? &m->strides[verify_root_of(g)->index] : NULL;
+    int *stride = has_one(call, g) ? &m->pairs.stride[verify_root_of(g)->index] : NULL;
     if (stride && *stride < 0 && !call->args[0]->hi)
         *stride = lift_stride(&m->poly, call->args[0]->lo);
 }
@@ -24,7 +24,7 @@ static void find_stride(verify_model *m, const ast_call *call, const sema_global
 static void unify(verify_model *m, const ast_call *call, const sema_global *g)
 {
     if (g && !has_one(call, g))
-        m->strides[verify_root_of(g)->index] = -1;
+        m->pairs.stride[verify_root_of(g)->index] = -1;
 }
 
 static void each_element(verify_model *m,
@@ -45,7 +45,7 @@ void verify_find_strides(verify_model *m)
 
 int verify_stride(const verify_model *m, const ast_call *call, const sema_global *g)
 {
-    return has_one(call, g) ? m->strides[verify_root_of(g)->index] : -1;
+    return has_one(call, g) ? m->pairs.stride[verify_root_of(g)->index] : -1;
 }
 
 /* ---- how long they are ---------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static lift_scope element_scope(const verify_model *m, int stride)
 
 isl_set *verify_in_rows(verify_model *m, const sema_global *g, bool *exact)
 {
-    int count = count_of(m, g), stride = m->strides[verify_root_of(g)->index];
+    int count = count_of(m, g), stride = m->pairs.stride[verify_root_of(g)->index];
     lift_scope s = element_scope(m, stride);
     isl_set *inside = NULL;
     bound b = {0};
@@ -143,7 +143,7 @@ static bool is_length(const verify_model *m, const ast_expr *e)
     bool found = false;
     for (size_t i = 0; !found && i < m->sema->n_globals; i++) {
         const sema_global *g = m->sema->globals[i];
-        int stride = m->strides[verify_root_of(g)->index];
+        int stride = m->pairs.stride[verify_root_of(g)->index];
         if (stride < 0 || count_of(m, g) < 0)
             continue;
         lift_scope s = element_scope(m, stride);
@@ -208,7 +208,7 @@ bool verify_keep_strides(verify_model *m, bool *dropped)
     }
     for (size_t i = 0; i < m->sema->n_globals; i++) {
         if (dropped[i])
-            m->strides[i] = -1;
+            m->pairs.stride[i] = -1;
         any = any || dropped[i];
     }
     return any;

@@ -322,7 +322,7 @@ bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w)
 
 void verify_join_pair(const verify_model *m, const sema_global *g, verify_witness *w)
 {
-    int stride = m->strides[verify_root_of(g)->index];
+    int stride = m->pairs.stride[verify_root_of(g)->index];
     if (stride < 0 || w->n_at < 2)
         return;
     int64_t *last = &w->at[w->n_at - 1];

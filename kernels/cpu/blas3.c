@@ -10,7 +10,7 @@ enum { LARGE = 448 };
 static bool packing_pays(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
-    return __builtin_cpu_is("intel") && dag_kernels_better_core() == NULL;
+    return __builtin_cpu_is("intel") && !dagi_blas_is_narrow();
 #else
     return true;
 #endif

@@ -13,6 +13,9 @@
 #include <assert.h>
 #include <cblas.h>
 
+/* Does the BLAS library run kernels without vectors that the processor has? (threads.c) */
+bool dagi_blas_is_narrow(void);
+
 /* Name of a helper private to this translation unit: LOCAL(leaf) is leaf_z. */
 #define LOCAL(name) DAG_PRECISION_CAT(name##_, DAG_PRECISION)
 

@@ -176,8 +176,8 @@ static dag_status open_kind(struct dagi_devices *all, const offer *o, char *why,
             return DAG_ERR_DEVICE;
         } else {
             dagi_warn(ctx, "%s; it is not used", reason);
-            snprintf(dagi_tasks(ctx)->no_devices, sizeof dagi_tasks(ctx)->no_devices, "%.*s",
-                     (int)sizeof dagi_tasks(ctx)->no_devices - 1, reason);
+            snprintf(dagi_tasks(ctx)->no_devices.why, sizeof dagi_tasks(ctx)->no_devices.why, "%.*s",
+                     (int)sizeof dagi_tasks(ctx)->no_devices.why - 1, reason);
         }
     }
     return DAG_SUCCESS;
@@ -240,12 +240,12 @@ static int check_kinds(const char *list, char *why, size_t size)
 static int find_offers(const dag_context *ctx, offer *offers)
 {
     int there = 0;
-    char *first = dagi_tasks(ctx)->no_devices;
+    char *first = dagi_tasks(ctx)->no_devices.why;
     const char *list = ctx->settings.device_backend;
     int automatic = strcmp(list, "auto") == 0;
     first[0] = '\0';
     for (int k = DAG_HOST + 1; k < DAG_DEVICE_KIND_COUNT; k++) {
-        char why[sizeof dagi_tasks(ctx)->no_devices] = "";
+        char why[sizeof dagi_tasks(ctx)->no_devices.why] = "";
         int named = !automatic && listed(list, dagi_kinds[k].prefix);
         const dagi_backend *backend = instead[k];
         if (!automatic && !named)
@@ -363,12 +363,12 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     offer offers[DAG_DEVICE_KIND_COUNT] = {{NULL, 0}};
     int there = 0, wanted = (int)ctx->settings.gpus;
     if (reason)
-        snprintf(tasks->no_devices, sizeof tasks->no_devices, "%s", reason);
+        snprintf(tasks->no_devices.why, sizeof tasks->no_devices.why, "%s", reason);
     else
         there = find_offers(ctx, offers);
     if (wanted > 0 && there < wanted && !reason) {
         snprintf(why, size, "gpus = %d, but %d device%s can be used%s%s", wanted, there,
-                 there == 1 ? "" : "s", there ? "" : ": ", there ? "" : tasks->no_devices);
+                 there == 1 ? "" : "s", there ? "" : ": ", there ? "" : tasks->no_devices.why);
         return DAG_ERR_DEVICE;
     }
     if (there == 0)
@@ -401,7 +401,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     find_near(all);
     if (DAGI_TRACE(ctx))
         dagi_record_tracks(all);
-    tasks->no_devices[0] = '\0';
+    tasks->no_devices.why[0] = '\0';
     return attach(all);
 }
 

@@ -6,12 +6,12 @@
 int dag_devices(const dag_context *context)
 {
     const struct dagi_devices *all = context ? dagi_tasks(context)->devices : NULL;
-    return all ? all->count : context ? dagi_tasks(context)->played_devices : 0;
+    return all ? all->count : context ? dagi_tasks(context)->no_devices.played : 0;
 }
 
 const char *dag_devices_reason(const dag_context *context)
 {
-    return context ? dagi_tasks(context)->no_devices : "";
+    return context ? dagi_tasks(context)->no_devices.why : "";
 }
 
 const char *dag_devices_lack(const dag_context *context)

@@ -14,7 +14,7 @@
 static dagi_sim_time crossing(const struct dagi_sim *s, int back, int64_t bytes)
 {
     const dagi_sim_machine *m = &s->machine;
-    return llround(1e12 * (double)bytes / (back ? m->device_back : m->device_link.bandwidth));
+    return llround(1e12 * (double)bytes / (back ? m->devices.back : m->devices.link.bandwidth));
 }
 
 /* Bytes go to a device, or from it, as soon as the link is free and `from` has come: when they are there. */
@@ -24,7 +24,7 @@ static dagi_sim_time cross(struct dagi_sim *s, const dagi_sim_device *d, int bac
     dagi_sim_time *taken = &s->devices.link[2 * d->link + back];
     s->devices.bytes += bytes;
     *taken = dagi_sim_later(from, *taken) + crossing(s, back, bytes);
-    return *taken + s->machine.device_link.latency;
+    return *taken + s->machine.devices.link.latency;
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ static dagi_sim_time make_room(struct dagi_sim *s, dagi_sim_device *d, int64_t b
 {
     dagi_sim_time when = s->now;
     dagi_sim_copy *y = d->oldest;
-    while ((double)(d->bytes + bytes) > s->machine.device_memory) {
+    while ((double)(d->bytes + bytes) > s->machine.devices.memory) {
         while (y && y->users > 0)
             y = y->newer;
         if (!y)

@@ -12,23 +12,23 @@
 static size_t place_of(const struct dagi_sim *s, int from, int to)
 {
     uint64_t x = ((uint64_t)(uint32_t)from << 32 | (uint32_t)to) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t i = (size_t)(x >> 20) & (s->pairs_capacity - 1);
-    while (s->pairs[i].from >= 0 && (s->pairs[i].from != from || s->pairs[i].to != to))
-        i = (i + 1) & (s->pairs_capacity - 1);
+    size_t i = (size_t)(x >> 20) & (s->pairs.capacity - 1);
+    while (s->pairs.table[i].from >= 0 && (s->pairs.table[i].from != from || s->pairs.table[i].to != to))
+        i = (i + 1) & (s->pairs.capacity - 1);
     return i;
 }
 
 static int grow(struct dagi_sim *s)
 {
-    dagi_sim_pair *old = s->pairs;
-    size_t count = s->pairs_capacity, capacity = count ? 2 * count : 1024;
+    dagi_sim_pair *old = s->pairs.table;
+    size_t count = s->pairs.capacity, capacity = count ? 2 * count : 1024;
     dagi_sim_pair *pairs = malloc(capacity * sizeof *pairs);
     if (!pairs)
         return 1;
     for (size_t i = 0; i < capacity; i++)
         pairs[i] = (dagi_sim_pair){.from = -1};
-    s->pairs = pairs;
-    s->pairs_capacity = capacity;
+    s->pairs.table = pairs;
+    s->pairs.capacity = capacity;
     for (size_t i = 0; i < count; i++)
         if (old[i].from >= 0)
             pairs[place_of(s, old[i].from, old[i].to)] = old[i];
@@ -39,22 +39,22 @@ static int grow(struct dagi_sim *s)
 /* A pair that is in the table, most likely where it was when its place was written down. */
 static dagi_sim_pair *pair_at(const struct dagi_sim *s, uint32_t place, int from, int to)
 {
-    if (place < s->pairs_capacity && s->pairs[place].from == from && s->pairs[place].to == to)
-        return &s->pairs[place];
-    return &s->pairs[place_of(s, from, to)];
+    if (place < s->pairs.capacity && s->pairs.table[place].from == from && s->pairs.table[place].to == to)
+        return &s->pairs.table[place];
+    return &s->pairs.table[place_of(s, from, to)];
 }
 
 /* NULL = no memory. Good until the next call. */
 static dagi_sim_pair *pair_of(struct dagi_sim *s, int from, int to)
 {
-    if (4 * s->npairs >= 3 * s->pairs_capacity && grow(s) != 0) {
+    if (4 * s->pairs.count >= 3 * s->pairs.capacity && grow(s) != 0) {
         dagi_sim_short(s);
         return NULL;
     }
-    dagi_sim_pair *p = &s->pairs[place_of(s, from, to)];
+    dagi_sim_pair *p = &s->pairs.table[place_of(s, from, to)];
     if (p->from < 0) {
         *p = (dagi_sim_pair){.from = from, .to = to, .avail = s->most.window};
-        s->npairs++;
+        s->pairs.count++;
     }
     return p;
 }
@@ -107,7 +107,7 @@ void dagi_sim_message_send(struct dagi_sim *s, dagi_sim_message *m)
     m->charge = charge_of(s, m);
     if (!p)
         return;
-    m->pair = (uint32_t)(p - s->pairs);
+    m->pair = (uint32_t)(p - s->pairs.table);
     if (!p->waiting && m->charge <= p->avail) {
         p->avail -= m->charge;
         leave(s, m);
@@ -128,7 +128,7 @@ void dagi_sim_message_done(struct dagi_sim *s, const dagi_sim_message *m)
         return;
     dagi_sim_time back = dagi_sim_latency(&s->wires, p->to, p->from);
     dagi_sim_post(s, s->now + s->spent + back, DAGI_SIM_CREDIT, p->from,
-                  (void *)((uintptr_t)(p - s->pairs) << 32 | (uint32_t)p->to), (uint32_t)p->owed);
+                  (void *)((uintptr_t)(p - s->pairs.table) << 32 | (uint32_t)p->to), (uint32_t)p->owed);
     p->owed = 0;
 }
 

@@ -18,14 +18,14 @@ enum { WINDOW = 64 };
 
 static int links_per_node(const dagi_sim_machine *m)
 {
-    return (int)(m->device_links > 0 && m->device_links < m->devices ? m->device_links : m->devices);
+    return (int)(m->devices.links > 0 && m->devices.links < m->devices.count ? m->devices.links : m->devices.count);
 }
 
 /* What is known of links, as if it had been measured. */
 static int learn_links(struct dagi_sim *s, int most)
 {
     dagi_choice_place place[DAGI_MAX_SPACES] = {{"cores"}};
-    const dagi_sim_wire *l = &s->machine.device_link;
+    const dagi_sim_wire *l = &s->machine.devices.link;
     const uint64_t few = 1, many = UINT64_C(1) << 30;
     double latency = (double)l->latency / (double)DAGI_SIM_SECOND;
     for (int i = 1; i <= most; i++)
@@ -33,7 +33,7 @@ static int learn_links(struct dagi_sim *s, int most)
     s->devices.choice = dagi_choice_new(place, 1 + most);
     for (int from = 0; s->devices.choice && from <= most; from++)
         for (int to = 0; to <= most; to++) {
-            double rate = to == DAGI_HOST ? s->machine.device_back : l->bandwidth;
+            double rate = to == DAGI_HOST ? s->machine.devices.back : l->bandwidth;
             dagi_choice_learn_move(s->devices.choice, from, to, few, latency);
             dagi_choice_learn_move(s->devices.choice, from, to, many, latency + (double)many / rate);
         }
@@ -64,9 +64,9 @@ dag_status dagi_sim_devices_init(struct dagi_sim *s, char *why, size_t size)
         return dagi_refuse(why, size, "gpus: %lld devices for a rank, and one of machine '%s' has %d",
                            (long long)asked, m->name, most);
     if (asked >= 0) /* the first of each rank: so many of a node */
-        s->machine.devices = asked * m->ranks < m->devices ? asked * m->ranks : m->devices;
+        s->machine.devices.count = asked * m->ranks < m->devices.count ? asked * m->ranks : m->devices.count;
     most = dagi_sim_devices_of(m, 0);
-    dagi_tasks(s->ctx)->played_devices = most;
+    dagi_tasks(s->ctx)->no_devices.played = most;
     if (most == 0)
         return DAG_SUCCESS;
     for (int r = 0; r < s->nranks; r++)
@@ -213,9 +213,9 @@ int dagi_sim_device_takes(struct dagi_sim *s, int rank, struct dag_task *t)
     if (t->cls->bind && !(t->arrived & DAGI_TASK_BOUND))
         t->cls->bind(t, pool->globals);
     t->arrived |= DAGI_TASK_BOUND;
-    if (ask_body(s, rank, t, &on_core) != 0 || (double)footprint(t) > s->machine.device_memory)
+    if (ask_body(s, rank, t, &on_core) != 0 || (double)footprint(t) > s->machine.devices.memory)
         return 0;
-    dagi_sim_time each = s->devices.alone / s->machine.streams;
+    dagi_sim_time each = s->devices.alone / s->machine.devices.streams;
     dagi_sim_job job = {.task = t, .alone = s->devices.alone, .filled = s->devices.filled,
                         .estimate = dagi_sim_later(each, s->devices.filled)};
     job.device = choose(s, rank, t, body, on_core, job.estimate);
@@ -336,7 +336,7 @@ void dagi_sim_manage(struct dagi_sim *s, int rank)
 
 static void run_filled(struct dagi_sim *s, dagi_sim_device *d)
 {
-    while (d->filled.count > 0 && d->running < s->machine.streams) {
+    while (d->filled.count > 0 && d->running < s->machine.devices.streams) {
         dagi_sim_job *job = dagi_ready_heap_pop(&d->filled).what;
         d->busy_until = dagi_sim_later(d->busy_until, s->now) + job->filled;
         d->since = d->running++ == 0 ? s->now : d->since;

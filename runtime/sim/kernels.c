@@ -13,29 +13,29 @@
 /* Room for the curve of a kernel: that of the same name and precision is replaced. NULL = no memory. */
 static dagi_sim_curve *curve_for(dagi_sim_machine *m, const char *name, int precision, int devices)
 {
-    for (int i = 0; i < m->ncurves; i++)
-        if (strcmp(m->curves[i].name, name) == 0 && m->curves[i].precision == precision &&
-            m->curves[i].devices == devices)
-            return &m->curves[i];
-    dagi_sim_curve *grown = realloc(m->curves, ((size_t)m->ncurves + 1) * sizeof *grown);
+    for (int i = 0; i < m->curves.count; i++)
+        if (strcmp(m->curves.all[i].name, name) == 0 && m->curves.all[i].precision == precision &&
+            m->curves.all[i].devices == devices)
+            return &m->curves.all[i];
+    dagi_sim_curve *grown = realloc(m->curves.all, ((size_t)m->curves.count + 1) * sizeof *grown);
     if (!grown)
         return NULL;
-    m->curves = grown;
-    return &m->curves[m->ncurves++];
+    m->curves.all = grown;
+    return &m->curves.all[m->curves.count++];
 }
 
 /* A file's line for all kernels stands for those of which it does not speak, too. */
 static void forget_built_in(dagi_sim_machine *m, int precision)
 {
     int kept = 0;
-    for (int i = 0; i < m->ncurves; i++) {
-        const dagi_sim_curve *c = &m->curves[i];
+    for (int i = 0; i < m->curves.count; i++) {
+        const dagi_sim_curve *c = &m->curves.all[i];
         int gone = !c->given && !c->devices && strcmp(c->name, "move") != 0 &&
                    (precision < 0 || c->precision == precision);
         if (!gone)
-            m->curves[kept++] = *c;
+            m->curves.all[kept++] = *c;
     }
-    m->ncurves = kept;
+    m->curves.count = kept;
 }
 
 static dag_status keep_curve(dagi_sim_machine *m, const dagi_sim_curve *c, char *why, size_t size)
@@ -222,13 +222,13 @@ static const dagi_sim_curve *curve_named(const dagi_sim_machine *m, int devices,
                                          dag_precision prec)
 {
     const dagi_sim_curve *any = NULL;
-    for (int i = 0; i < m->ncurves; i++) {
-        if (m->curves[i].devices != devices || strcmp(m->curves[i].name, name) != 0)
+    for (int i = 0; i < m->curves.count; i++) {
+        if (m->curves.all[i].devices != devices || strcmp(m->curves.all[i].name, name) != 0)
             continue;
-        if (m->curves[i].precision == (int)prec)
-            return &m->curves[i];
-        if (m->curves[i].precision < 0)
-            any = &m->curves[i];
+        if (m->curves.all[i].precision == (int)prec)
+            return &m->curves.all[i];
+        if (m->curves.all[i].precision < 0)
+            any = &m->curves.all[i];
     }
     return any;
 }

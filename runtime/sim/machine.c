@@ -151,10 +151,10 @@ static dag_status link_line(dagi_sim_machine *m, char *value, char *why, size_t 
 {
     char *save, *latency = strtok_r(value, " \t", &save), *speed = strtok_r(NULL, " \t", &save);
     char *back = strtok_r(NULL, " \t", &save);
-    dagi_sim_wire *l = &m->device_link;
+    dagi_sim_wire *l = &m->devices.link;
     if (!latency || !speed || strtok_r(NULL, " \t", &save) || dagi_parse_time(latency, &l->latency) != 0 ||
         dagi_parse_bytes(speed, "B/s", &l->bandwidth) != 0 ||
-        dagi_parse_bytes(back ? back : speed, "B/s", &m->device_back) != 0)
+        dagi_parse_bytes(back ? back : speed, "B/s", &m->devices.back) != 0)
         return dagi_refuse(why, size, "expected latency, bandwidth to a device and, if it is another one, "
                            "back, as in 10us 6GB/s 5GB/s");
     return DAG_SUCCESS;
@@ -166,13 +166,13 @@ static dag_status device_line(dagi_sim_machine *m, const char *key, char *value,
 {
     *known = 1;
     if (strcmp(key, "devices") == 0)
-        return count_line(&m->devices, 0, value, why, size);
+        return count_line(&m->devices.count, 0, value, why, size);
     if (strcmp(key, "device_streams") == 0)
-        return count_line(&m->streams, 1, value, why, size);
+        return count_line(&m->devices.streams, 1, value, why, size);
     if (strcmp(key, "device_links") == 0)
-        return count_line(&m->device_links, 1, value, why, size);
+        return count_line(&m->devices.links, 1, value, why, size);
     if (strcmp(key, "device_memory") == 0)
-        return bytes_line(&m->device_memory, "", value, why, size);
+        return bytes_line(&m->devices.memory, "", value, why, size);
     if (strcmp(key, "device_link") == 0)
         return link_line(m, value, why, size);
     if (strcmp(key, "device_kernel") == 0)
@@ -184,13 +184,13 @@ static dag_status device_line(dagi_sim_machine *m, const char *key, char *value,
 /* Devices of which not all is said cannot be played. */
 static dag_status check_devices(const dagi_sim_machine *m, const char *path, char *why, size_t size)
 {
-    const char *missing = m->device_link.bandwidth > 0 ? "device_kernel" : "device_link";
+    const char *missing = m->devices.link.bandwidth > 0 ? "device_kernel" : "device_link";
     int kernels = 0;
-    for (int i = 0; i < m->ncurves; i++)
-        kernels += m->curves[i].devices;
-    if ((m->devices + m->ranks - 1) / m->ranks > DAGI_MAX_DEVICES)
+    for (int i = 0; i < m->curves.count; i++)
+        kernels += m->curves.all[i].devices;
+    if ((m->devices.count + m->ranks - 1) / m->ranks > DAGI_MAX_DEVICES)
         return dagi_refuse(why, size, "machine: %s: more than %d devices for a rank", path, DAGI_MAX_DEVICES);
-    if (m->devices == 0 || (kernels > 0 && m->device_link.bandwidth > 0))
+    if (m->devices.count == 0 || (kernels > 0 && m->devices.link.bandwidth > 0))
         return DAG_SUCCESS;
     return dagi_refuse(why, size, "machine: %s: it has devices, and no line %s says more of them", path,
                        missing);
@@ -299,8 +299,7 @@ static void clear(dagi_sim_machine *m)
         .task = 250000,
         .copy = 6e9,
         .taper = 1,
-        .streams = 4,
-        .device_memory = 16e9,
+        .devices = {.streams = 4, .memory = 16e9},
     };
 }
 
@@ -317,11 +316,11 @@ dag_status dagi_sim_machine_read(dagi_sim_machine *m, const char *path, char *wh
     if (status != DAG_SUCCESS || !*path)
         return status;
     /* Kernels of which a file does not speak are as on the one that is built in: kernels.c. */
-    dagi_sim_curve *curves = m->curves;
-    int ncurves = m->ncurves;
+    dagi_sim_curve *curves = m->curves.all;
+    int ncurves = m->curves.count;
     clear(m);
-    m->curves = curves;
-    m->ncurves = ncurves;
+    m->curves.all = curves;
+    m->curves.count = ncurves;
     m->given = 1;
     file = fopen(path, "re");
     if (!file) {
@@ -338,11 +337,11 @@ dag_status dagi_sim_machine_read(dagi_sim_machine *m, const char *path, char *wh
 
 void dagi_sim_machine_fini(dagi_sim_machine *m)
 {
-    free(m->curves);
+    free(m->curves.all);
     free(m->classes);
     dagi_choice_free(m->learned);
     m->learned = NULL;
-    m->curves = NULL;
+    m->curves.all = NULL;
     m->classes = NULL;
 }
 

@@ -52,12 +52,14 @@ typedef struct dagi_sim_machine {
     int64_t ranks;        /* per node */
     int64_t workers;      /* per rank */
     double memory;        /* bytes per node; 0 = not limited */
-    int64_t devices;      /* per node; the rank with number k on it has k, k + ranks, ... of them */
-    int64_t streams;      /* kernels that a device runs at once */
-    double device_memory; /* bytes of each */
-    dagi_sim_wire device_link; /* to it; from it, which is another way, with device_back bytes per second */
-    double device_back;
-    int64_t device_links; /* per node, shared by its devices; 0 = each has its own */
+    struct {
+        int64_t count;      /* per node; the rank with number k on it has k, k + ranks, ... of them */
+        int64_t streams;    /* kernels that one runs at once */
+        double memory;      /* bytes of each */
+        dagi_sim_wire link; /* to it; from it, which is another way, with `back` bytes per second */
+        double back;
+        int64_t links;      /* per node, shared by its devices; 0 = each has its own */
+    } devices;
     int64_t adapters;     /* per node, shared by its ranks */
     dagi_sim_wire within, between;
     int copies;           /* 1: within a node the receiver's worker moves the bytes of bulk data */
@@ -71,8 +73,10 @@ typedef struct dagi_sim_machine {
     dagi_sim_time task;   /* a worker's part of a task, besides its body */
     double copy;          /* bytes per second of a worker that copies a value */
     int given;            /* curves that are read now are a file's */
-    dagi_sim_curve *curves;
-    int ncurves;
+    struct {
+        dagi_sim_curve *all;
+        int count;
+    } curves;
     dagi_sim_class *classes;
     int nclasses;
     dagi_choice *learned; /* times of classes, from a file of the setting `perf_model`; NULL = none */
@@ -143,7 +147,7 @@ dagi_sim_time dagi_sim_latency(const dagi_sim_wires *w, int64_t from, int64_t to
 static inline int dagi_sim_devices_of(const dagi_sim_machine *m, int64_t rank)
 {
     int64_t first = rank % m->ranks;
-    return first < m->devices ? (int)((m->devices - first + m->ranks - 1) / m->ranks) : 0;
+    return first < m->devices.count ? (int)((m->devices.count - first + m->ranks - 1) / m->ranks) : 0;
 }
 static inline int dagi_sim_same_node(const dagi_sim_machine *m, int64_t a, int64_t b)
 {

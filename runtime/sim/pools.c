@@ -220,8 +220,8 @@ static void forget_of_rank(struct dagi_sim *s, dagi_sim_rank *r, const dagi_sim_
 /* Messages that wait for credit. */
 static void forget_waiting(struct dagi_sim *s, const dagi_sim_pool *p)
 {
-    for (size_t i = 0; i < s->pairs_capacity; i++)
-        for (dagi_sim_message **link = &s->pairs[i].waiting; *link;) {
+    for (size_t i = 0; i < s->pairs.capacity; i++)
+        for (dagi_sim_message **link = &s->pairs.table[i].waiting; *link;) {
             dagi_sim_message *m = *link;
             if (m->cast->of != p) {
                 link = &m->next;

@@ -42,7 +42,7 @@ static inline void fetch_first(const struct dagi_sim *s, const dagi_sim_event *e
     fetch_lines(&s->rank[e->rank], sizeof *s->rank);
     dagi_sim_wires_fetch(&s->wires, e->rank);
     if (e->kind == DAGI_SIM_CREDIT)
-        fetch_lines(&s->pairs[(uintptr_t)e->what >> 32], 1);
+        fetch_lines(&s->pairs.table[(uintptr_t)e->what >> 32], 1);
     else
         fetch_lines(e->what, 128);
 }
@@ -54,7 +54,7 @@ static inline void fetch_then(const struct dagi_sim *s, const dagi_sim_event *e)
     if (e->kind == DAGI_SIM_MESSAGE) {
         const dagi_sim_message *m = e->what;
         fetch_lines(m->cast, 192);
-        fetch_lines(&s->pairs[m->pair], 1);
+        fetch_lines(&s->pairs.table[m->pair], 1);
     } else if (e->kind == DAGI_SIM_PIECE) {
         fetch_lines(((const dagi_sim_arrival *)e->what)->cast, 192);
     } else if (e->kind == DAGI_SIM_OVER) {
@@ -226,7 +226,7 @@ static void sleep_kernel(void *arg, const dag_kernel_call *call)
     static _Thread_local int64_t late;
     struct dagi_sim *s = arg;
     dagi_sim_time time = dagi_sim_kernel_time(&s->machine, call);
-    atomic_fetch_add_explicit(&s->passed, time, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->sums.passed, time, memory_order_relaxed);
     int64_t wanted = (time + 500) / 1000 * s->ctx->settings.stretch - late;
     late = wanted < 0 ? -wanted : 0;
     if (wanted <= 0)
@@ -241,7 +241,7 @@ static void sleep_kernel(void *arg, const dag_kernel_call *call)
 double dagi_sim_modelled_seconds(const dag_context *ctx)
 {
     struct dagi_sim *s = dagi_sim_of(ctx);
-    return !s ? 0 : (double)atomic_load_explicit(&s->passed, memory_order_relaxed) / (double)DAGI_SIM_SECOND;
+    return !s ? 0 : (double)atomic_load_explicit(&s->sums.passed, memory_order_relaxed) / (double)DAGI_SIM_SECOND;
 }
 
 dag_status dagi_sim_time_kernels(dag_context *ctx, char *why, size_t size)
@@ -282,7 +282,7 @@ void dagi_sim_fini(dag_context *ctx)
     free(s->rank);
     dagi_sim_devices_fini(s);
     dagi_sim_events_fini(&s->events);
-    free(s->pairs);
+    free(s->pairs.table);
     for (dagi_sim_item *i = s->items, *next; i; i = next) {
         next = i->next;
         free(i);

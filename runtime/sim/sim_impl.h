@@ -186,10 +186,11 @@ struct dagi_sim {
         dagi_sim_time busy;       /* with at least one kernel, all together */
         int64_t count;            /* of all ranks */
     } devices;
-    _Atomic dagi_sim_time passed; /* of kernels that real workers have called */
     dagi_sim_time spent;  /* what the worker that completes a task or handles an item spends on messages */
-    dagi_sim_pair *pairs;
-    size_t npairs, pairs_capacity;
+    struct {
+        dagi_sim_pair *table;
+        size_t count, capacity;
+    } pairs;
     struct {
         int32_t window;     /* of credit between two ranks */
         int64_t inline_max; /* bytes of data within a message */
@@ -207,6 +208,7 @@ struct dagi_sim {
         int64_t tasks, sent, bytes, leaving, renames;
         int64_t largest; /* of the local parts of matrices */
         struct dagi_sim_overlap *overlap; /* NULL: nobody asks */
+        _Atomic dagi_sim_time passed;     /* of kernels that real workers have called */
     } sums;
 };
 

@@ -38,7 +38,7 @@ struct dagi_tasks {
     struct dagi_worker **workers;
     const dagi_crew_port *crew;
     const dagi_remote_port *remote; /* NULL with one rank */
-    const dagi_device_port *device; /* NULL = there is none, no_devices says why */
+    const dagi_device_port *device; /* NULL = there is none, no_devices.why */
     const dagi_observer_port *observer; /* NULL = nobody */
     /* Behind the ports, each its floor's own. */
     void *comm;
@@ -46,8 +46,7 @@ struct dagi_tasks {
     struct dagi_race *race;
     struct dagi_watch *watcher;
     struct dagi_sim *sim; /* NULL = this is no simulation */
-    char no_devices[256];
-    int played_devices; /* of rank 0 of a simulation, whose context has none */
+    struct { char why[256]; int played; } no_devices; /* played: those of a simulated rank 0 */
     dag_taskpool *rounds; /* pools that may run another round, linked by rounds.next; application thread */
     int device_classes; /* 1: a pool had a class with a body for the devices; application thread */
     struct dagi_task_store *task_store; /* task memory shared between workers; memory.c */

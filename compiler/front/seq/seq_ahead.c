@@ -16,7 +16,7 @@
 static int counter_of(const flows *w, const seq_end *end)
 {
     for (size_t i = 0; i < end->n_dims; i++)
-        if (end->relay < 0 && strcmp(end->dims[i], w->f->ahead_of) == 0)
+        if (end->relay < 0 && strcmp(end->dims[i], w->f->ahead.of) == 0)
             return (int)i;
     return -1;
 }
@@ -25,7 +25,7 @@ static long step_of(const flows *w, const seq_end *end)
 {
     const seq_call *c = w->f->calls[end->call];
     for (size_t i = 0; i < c->n_items; i++)
-        if (c->items[i]->kind == SEQ_LOOP && strcmp(c->items[i]->name, w->f->ahead_of) == 0)
+        if (c->items[i]->kind == SEQ_LOOP && strcmp(c->items[i]->name, w->f->ahead.of) == 0)
             return c->items[i]->step;
     return 0;
 }
@@ -130,7 +130,7 @@ static bool bound(const flows *w, const seq_end *relay)
     isl_map *first = first_use(w, relay, &step);
     if (!first)
         return false;
-    isl_map *earlier = before(first, w->f->steps * step, relay->n_dims);
+    isl_map *earlier = before(first, w->f->ahead.steps * step, relay->n_dims);
     size_t n = w->g->n_edges;
     for (size_t i = 0; i < n; i++) {
         const seq_edge e = w->g->edges[i];
@@ -151,9 +151,9 @@ bool seq_look_ahead(const flows *w)
     for (size_t i = 0; i < w->all->n_relays; i++)
         if (w->all->relays[i].gives)
             any = bound(w, w->all->relays[i].end) || any;
-    return any || seq_error(w->f, "seq-syntax", w->f->ahead,
+    return any || seq_error(w->f, "seq-syntax", w->f->ahead.said,
                             "no tile sets out from a relay to tasks that all have the counter '%s'",
-                            w->f->ahead_of);
+                            w->f->ahead.of);
 }
 
 static const seq_param *param_of(const flows *w, const seq_end *end)

@@ -106,7 +106,7 @@ static bool compute(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_
             put_stores(&w, &d, f->globals[i].name);
         }
     bool again = carry(&w);
-    *ok = *ok && (again || src_range_is_none(f->ahead) || seq_look_ahead(&w));
+    *ok = *ok && (again || src_range_is_none(f->ahead.said) || seq_look_ahead(&w));
     if (*ok && !again)
         seq_wait_for_readers(&w);
     for (size_t i = 0; i < d.n; i++)

@@ -149,9 +149,11 @@ typedef struct seq_file {
     src_range graph; /* its pragma; none: there is none */
     src_range graph_name;
     const char *precisions; /* "s d c z" */
-    src_range ahead; /* lookahead(ahead_of, steps); none: not said */
-    const char *ahead_of;
-    long steps;
+    struct { /* lookahead(of, steps) */
+        src_range said; /* none: it is not */
+        const char *of;
+        long steps;
+    } ahead;
     src_range *assumes;
     size_t n_assumes;
     seq_global *globals;

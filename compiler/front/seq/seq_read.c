@@ -27,11 +27,11 @@ static bool read_ahead(seq_file *f, const seq_clause *c)
     const seq_token *t = c->open + 1;
     bool form = c->close - t == 3 && t->kind == SEQ_WORD && seq_is(f->sources, t + 1, ",") &&
                 t[2].kind == SEQ_NUMBER;
-    f->steps = form ? strtol(src_text(f->sources, t[2].range), NULL, 10) : 0;
-    if (!form || f->steps < 1 || f->steps > 1000000 || !src_range_is_none(f->ahead))
+    f->ahead.steps = form ? strtol(src_text(f->sources, t[2].range), NULL, 10) : 0;
+    if (!form || f->ahead.steps < 1 || f->ahead.steps > 1000000 || !src_range_is_none(f->ahead.said))
         return seq_error(f, "seq-syntax", c->name->range, "write lookahead(k, 8), once");
-    f->ahead = c->name->range;
-    f->ahead_of = seq_word_of(f, t);
+    f->ahead.said = c->name->range;
+    f->ahead.of = seq_word_of(f, t);
     return true;
 }
 

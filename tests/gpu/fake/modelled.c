@@ -36,11 +36,11 @@ void fake_model_start(fake_config *config)
         abort();
     }
     dag_kernels_model(keep_call, NULL);
-    double bandwidth = machine.device_link.bandwidth / config->stretch;
-    config->devices = (machine.devices + machine.ranks - 1) / machine.ranks;
-    config->memory = (size_t)machine.device_memory;
+    double bandwidth = machine.devices.link.bandwidth / config->stretch;
+    config->devices = (machine.devices.count + machine.ranks - 1) / machine.ranks;
+    config->memory = (size_t)machine.devices.memory;
     config->h2d = config->d2h = config->p2p = bandwidth;
-    config->latency = (double)machine.device_link.latency / (double)DAGI_SIM_SECOND * config->stretch;
+    config->latency = (double)machine.devices.link.latency / (double)DAGI_SIM_SECOND * config->stretch;
 }
 
 /* Real symmetric updates are what Hermitian ones are called on cores; QR has another name there. */

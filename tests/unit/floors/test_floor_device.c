@@ -207,7 +207,7 @@ START_TEST(ports_are_filled_where_there_are_devices)
     ck_assert_int_eq(dagi_devices_init(ctx, why, sizeof why), DAG_SUCCESS);
     ck_assert_ptr_null(dagi_tasks(ctx)->device);
     ck_assert_ptr_null(dagi_crew(ctx)->manager);
-    ck_assert_ptr_nonnull(strstr(dagi_tasks(ctx)->no_devices, "gpus is 0"));
+    ck_assert_ptr_nonnull(strstr(dagi_tasks(ctx)->no_devices.why, "gpus is 0"));
     ck_assert_int_eq(run_chains(ctx, DAG_ERR_GRAPH, 0), 0); /* no body may run some of them */
     crew_free(ctx);
 }

@@ -155,10 +155,10 @@ END_TEST
 
 START_TEST(devices_of_a_node_are_dealt_out)
 {
-    dagi_sim_machine m = {.ranks = 2, .devices = 3};
+    dagi_sim_machine m = {.ranks = 2, .devices.count = 3};
     ck_assert_int_eq(dagi_sim_devices_of(&m, 0), 2);
     ck_assert_int_eq(dagi_sim_devices_of(&m, 3), 1);
-    m.devices = 1;
+    m.devices.count = 1;
     ck_assert_int_eq(dagi_sim_devices_of(&m, 2), 1);
     ck_assert_int_eq(dagi_sim_devices_of(&m, 1), 0);
 }

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Modelled machines: kernels take the times that a description gives, on a stretched clock.
+
+usage: rates.py BIN MACHINES
+
+Products and Cholesky factorisations on the fake CUDA, all their kernels on devices or all on cores. What the
+kernels took is compared with a sum made here from the lines of the description. The time of the run, which
+also depends on what else the computer does, must not be shorter.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BIN, MACHINES = sys.argv[1:]
+STRETCH = "4"
+
+
+def rates(machine, key, kernel):
+    """Order and GFlop/s of a line in double precision."""
+    for line in open(os.path.join(MACHINES, machine + ".machine"), encoding="utf-8"):
+        words = line.split()
+        if words[:4] == [key, "=", kernel, "d"]:
+            return [tuple(map(float, w.split(":"))) for w in words[4:]]
+    raise SystemExit(f"{machine}: no line {key} = {kernel} d")
+
+
+def seconds(curve, flops):
+    """Of a kernel in real precision, whose order is the cube root of half its operations."""
+    order = (flops / 2) ** (1 / 3)
+    if order <= curve[0][0]:
+        return flops / (1e9 * curve[0][1] * order / curve[0][0])
+    for (a, low), (b, high) in zip(curve, curve[1:]):
+        if order <= b:
+            return flops / (1e9 * (low + (order - a) / (b - a) * (high - low)))
+    return flops / (1e9 * curve[-1][1])
+
+
+def run(machine, driver, *args):
+    with tempfile.TemporaryDirectory() as where:
+        path = os.path.join(MACHINES, machine + ".machine")
+        env = dict(os.environ, DAG_MACHINE=path, DAG_STRETCH=STRETCH, DAG_DEVICE_ALWAYS="on", DAG_DIRECT="off",
+                   FAKE_CUDA_MACHINE=path, FAKE_CUDA_STRETCH=STRETCH, FAKE_CUDA_COMPUTE="0",
+                   FAKE_CUDA_REPORT=where + "/report")
+        done = subprocess.run([os.path.join(BIN, driver), *args, "--threads", "1", "--json"], env=env,
+                              capture_output=True, text=True, timeout=200)
+        reports = [json.load(open(os.path.join(where, f), encoding="utf-8")) for f in os.listdir(where)]
+    if done.returncode:
+        raise SystemExit(f"{driver} {args}: status {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout), [d["seconds"] for r in reports for d in r["devices"]]
+
+
+def near(what, is_, wanted):
+    print(f"{what}: {is_:.6f} s, expected {wanted:.6f}")
+    if abs(is_ - wanted) > 1e-3 * wanted:
+        raise SystemExit(f"{what}: {is_} is not {wanted}")
+
+
+def product(machine, n, nb):
+    tasks, flops = (n // nb) ** 3, 2.0 * nb ** 3
+    result, devices = run(machine, "dag_gemm", "--n", str(n), "--nb", str(nb), "--gpus", "1")
+    near(f"{machine}: product of order {n} in tiles of {nb}", sum(devices),
+         tasks * seconds(rates(machine, "device_kernel", "gemm"), flops))
+    if not result["simulated"] or result["time_s"] < max(devices):
+        raise SystemExit(f"{machine}: the run says {result}")
+
+
+def cores(machine, n, nb):
+    """Without devices: one core after the other makes all products."""
+    result, devices = run(machine, "dag_gemm", "--n", str(n), "--nb", str(nb), "--gpus", "0")
+    wanted = (n // nb) ** 3 * seconds(rates(machine, "kernel", "gemm"), 2.0 * nb ** 3)
+    print(f"{machine}: on a core {result['time_s']:.6f} s, kernels {wanted:.6f}")
+    if devices and sum(devices) > 0 or result["time_s"] < .999 * wanted:
+        raise SystemExit(f"{machine}: {result['time_s']} s for kernels of {wanted}, devices {devices}")
+
+
+product("workstation", 2048, 1024)
+product("workstation", 1536, 384)
+product("keeneland", 2176, 1088)
+product("h100", 8192, 2048)
+cores("workstation", 1024, 256)
+cores("keeneland", 384, 96)
