@@ -216,15 +216,16 @@ const char *dag_gemm_method_name(dag_gemm_method method)
     static const char *const names[] = {[DAG_GEMM_AUTO] = "auto",
                                         [DAG_GEMM_STATIONARY_C] = "stationary-c",
                                         [DAG_GEMM_STATIONARY_A] = "stationary-a",
-                                        [DAG_GEMM_SUMMA] = "summa"};
-    return method >= DAG_GEMM_AUTO && method <= DAG_GEMM_SUMMA ? names[method] : NULL;
+                                        [DAG_GEMM_SUMMA] = "summa",
+                                        [DAG_GEMM_HSUMMA] = "hsumma"};
+    return method >= DAG_GEMM_AUTO && method <= DAG_GEMM_HSUMMA ? names[method] : NULL;
 }
 
 static void check_options(dagi_check *c, const dag_gemm_options *o)
 {
     if (c->status != DAG_SUCCESS)
         return;
-    if (o->method < DAG_GEMM_AUTO || o->method > DAG_GEMM_SUMMA)
+    if (o->method < DAG_GEMM_AUTO || o->method > DAG_GEMM_HSUMMA)
         dagi_check_fail(c, "the method is %d; dag_gemm_method has the values", (int)o->method);
     else if (o->p < 0 || o->q < 0 || o->layers < 0 ||
              (o->p == 0 || o->q == 0 || o->layers == 0) != (o->p + o->q + o->layers == 0))
@@ -242,8 +243,36 @@ static void check_options(dagi_check *c, const dag_gemm_options *o)
                            "of steps");
 }
 
+/* The same of what groups take. */
+static void check_groups(dagi_check *c, const struct gemm *g, const dag_gemm_options *o)
+{
+    if (c->status != DAG_SUCCESS)
+        return;
+    int64_t kb = op_of(g->transa, g->A).nb;
+    int p = o->p > 0 ? o->p : g->C->p, q = o->p > 0 ? o->q : g->C->q;
+    if (o->groups_p < 0 || o->groups_q < 0 || (o->groups_p == 0) != (o->groups_q == 0) || o->inner < 0)
+        dagi_check_fail(c,
+                        "groups are %dx%d, and pieces %" PRId64 " wide; these numbers are at least 1, "
+                        "or 0", o->groups_p, o->groups_q, o->inner);
+    else if (o->method != DAG_GEMM_HSUMMA && (o->groups_p > 0 || o->inner > 0))
+        dagi_check_fail(c, "groups and pieces of tiles are those of DAG_GEMM_HSUMMA");
+    else if (o->method == DAG_GEMM_HSUMMA && o->layers > 1)
+        dagi_check_fail(c, "hierarchical SUMMA has one layer, not %d", o->layers);
+    else if (o->method == DAG_GEMM_HSUMMA && o->steps > 2)
+        dagi_check_fail(c, "hierarchical SUMMA looks at most one step ahead, not %" PRId64,
+                        o->steps - 1);
+    else if (o->method == DAG_GEMM_HSUMMA && o->groups_p > 0 &&
+             (p % o->groups_p != 0 || q % o->groups_q != 0))
+        dagi_check_fail(c, "%dx%d groups do not divide the grid of the product, %dx%d",
+                        o->groups_p, o->groups_q, p, q);
+    else if (o->inner > 0 && kb % o->inner != 0)
+        dagi_check_fail(c, "pieces of %" PRId64 " columns do not divide tiles of %" PRId64, o->inner,
+                        kb);
+}
+
 /* The pool of a plan, and what is to be freed behind it. */
-static dag_taskpool *pool_of(const struct gemm *g, const dag_gemm_plan *plan, dag_array **where)
+static dag_taskpool *pool_of(const struct gemm *g, const dag_gemm_plan *plan, dag_array **where,
+                             struct dagi_hsumma **groups)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
                                           dag_array *, int64_t, int64_t, int64_t, int64_t, int64_t,
@@ -258,6 +287,8 @@ static dag_taskpool *pool_of(const struct gemm *g, const dag_gemm_plan *plan, da
         return pool_in_c(g);
     if (plan->method == DAG_GEMM_STATIONARY_A)
         return pool_in_a(g, sums_in_a(g, kt));
+    if (plan->method == DAG_GEMM_HSUMMA)
+        return dagi_hsumma_pool(g, plan, groups);
     const int64_t count[] = {g->C->mt, g->C->nt, kt};
     const int grid[] = {plan->p, plan->q, plan->layers};
     const dag_shape none = {0, 0, 1};
@@ -280,6 +311,7 @@ int dag_gemm_plans(dag_context *ctx, dag_trans transa, dag_trans transb, dag_mat
     dagi_check c = check_gemm((dagi_entry){"dag_gemm_plans", DAGI_ANY}, &g);
     options = options ? options : &none;
     check_options(&c, options);
+    check_groups(&c, &g, options);
     if (c.status == DAG_SUCCESS && (plans == NULL || room < 1))
         dagi_check_fail(&c, "there is no room for a plan");
     if (c.status != DAG_SUCCESS)
@@ -306,6 +338,7 @@ static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_o
     static const dag_gemm_options none;
     dag_gemm_plan plan = {.method = DAG_GEMM_STATIONARY_C};
     dag_array *where = NULL;
+    struct dagi_hsumma *groups = NULL;
     dag_split_desc unused;
     dagi_check c = check_gemm(entry, &g);
     bool cut = c.status == DAG_SUCCESS && is_cut(&g, &unused);
@@ -314,18 +347,21 @@ static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_o
         return DAG_SUCCESS;
     options = options ? options : &none;
     check_options(&c, options);
+    check_groups(&c, &g, options);
     if (cut && (options->p > 0 || options->steps > 0 || options->method == DAG_GEMM_STATIONARY_A ||
-                options->method == DAG_GEMM_SUMMA))
+                options->method == DAG_GEMM_SUMMA || options->method == DAG_GEMM_HSUMMA))
         dagi_check_fail(&c, "tiles of two sizes are for products where C stays: set split = none, or give "
                         "neither another method nor a grid");
     if (c.status == DAG_SUCCESS && !only_scales(&g) && !cut)
         plan = plan_of(&c, &g, options);
-    const int64_t key[] = {plan.method, plan.p, plan.q, plan.layers, plan.steps};
+    const int64_t key[] = {plan.method, plan.p, plan.q, plan.layers, plan.steps,
+                           plan.groups_p, plan.groups_q, plan.inner};
     dagi_check_same(&c, "the plan of the product", key, sizeof(key));
     if (!dagi_check_agreed(&c))
         return c.status;
-    dag_status status = dag_run(g.ctx, pool_of(&g, &plan, &where));
+    dag_status status = dag_run(g.ctx, pool_of(&g, &plan, &where, &groups));
     dag_array_free(where);
+    dagi_hsumma_free(groups);
     return status;
 }
 

@@ -103,6 +103,46 @@ static double sums_received(const product_case *c, const dag_gemm_plan *p, int r
     return tiles * (double)c->mb * (double)c->nb; /* partial sums are whole tiles */
 }
 
+/* Of tiles and pieces, where groups have relays: a relay gets its tiles, less those that it owns, and
+ * everybody else of its group their pieces. `rows` are those of this rank, `length` is that of the sum,
+ * `wide` that of a group along which tiles go, j the rank's place there. */
+static double along_groups(const product_owner *o, int rank, cut rows, cut length, int64_t j,
+                           int64_t wide, int works)
+{
+    int a, b;
+    int64_t count = elements_of(rows, everywhere);
+    cut relayed = {length.length, length.tile, wide, j % wide};
+    double tiles = (double)elements_of(relayed, everywhere), own = 0;
+    double pieces = works ? (double)length.length - tiles : 0;
+    if (stands(o, rank, &a, &b)) /* of the whole operand, whichever way it is turned */
+        own = (double)elements_of(rows, (cut){.of = o->down, .at = a}) *
+              (double)elements_of(relayed, (cut){.of = o->across, .at = b});
+    return (double)count * (tiles + pieces) - own;
+}
+
+/* The owner of the transpose. */
+static product_owner flipped(product_owner o)
+{
+    return (product_owner){o.across, o.down, !o.turned};
+}
+
+static double received_in_groups(const product_case *c, const dag_gemm_plan *p, int rank)
+{
+    int64_t i = rank / p->q, j = rank % p->q, mt = ceil_div(c->m, c->mb), nt = ceil_div(c->n, c->nb);
+    int64_t high = p->p / p->groups_p, wide = p->q / p->groups_q;
+    int64_t rows = least(p->p, mt), columns = least(p->q, nt);
+    cut down = {c->m, c->mb, p->p, i}, across = {c->n, c->nb, p->q, j}, inner = {c->k, c->kb, 1, 0};
+    product_owner b = flipped(c->b);
+    double sum = sums_received(c, p, rank, 0);
+    if (rank >= p->p * p->q)
+        return sum;
+    if (i < rows && j / wide < ceil_div(columns, wide))
+        sum += along_groups(&c->a, rank, down, inner, j, wide, j < columns);
+    if (j < columns && i / high < ceil_div(rows, high))
+        sum += along_groups(&b, rank, across, inner, i, high, i < rows);
+    return sum;
+}
+
 static double received_on_grid(const product_case *c, const dag_gemm_plan *p, int rank)
 {
     double sum = 0;
@@ -152,7 +192,8 @@ static double received_where_a_stays(const product_case *c, int rank)
 static double received_by(const product_case *c, const dag_gemm_plan *plan, int rank)
 {
     double elements = plan->method == DAG_GEMM_STATIONARY_A ? received_where_a_stays(c, rank)
-                                                             : received_on_grid(c, plan, rank);
+                    : plan->method == DAG_GEMM_HSUMMA       ? received_in_groups(c, plan, rank)
+                                                            : received_on_grid(c, plan, rank);
     return elements * c->elem;
 }
 
@@ -180,7 +221,7 @@ static double held(const product_case *c, const dag_gemm_plan *p, const int64_t 
     if (p->method == DAG_GEMM_STATIONARY_A) /* nothing bounds the tiles of B */
         return (double)share[2] * columns +
                rows * columns * (double)ceil_div(c->parts, c->a.across);
-    double tiles = (double)p->steps * (rows + columns) * (double)c->kb;
+    double tiles = (double)p->steps * (rows + columns) * (double)(c->kb + p->inner);
     int sums = p->method == DAG_GEMM_STATIONARY_C ? 0 : p->layers < 3 ? p->layers : 3;
     return tiles + sums * rows * columns;
 }
@@ -220,10 +261,10 @@ static void cost(const product_case *c, dag_gemm_plan *p, int step)
     double first = (log2_of(p->p) + log2_of(p->q)) * c->latency +
                    fmin((double)c->kb, inner) * (rows + columns) * c->elem / c->rate;
     double last = 0; /* sums, which nothing hides */
-    if (p->method == DAG_GEMM_SUMMA)
+    if (p->method == DAG_GEMM_SUMMA || p->method == DAG_GEMM_HSUMMA)
         last = sums_received(c, p, 0, 0) * c->elem / c->rate +
                (1 + log2_of(p->layers)) * c->latency;
-    double steps = (double)ceil_div(share[2], c->kb);
+    double steps = (double)ceil_div(share[2], p->inner > 0 ? p->inner : c->kb);
     double waits = steps * (log2_of(p->p) + log2_of(p->q)) * c->latency;
     if (c->ranks == 1)
         p->exposed = 0;
@@ -268,6 +309,28 @@ static dag_gemm_plan on_grid(const product_case *c, const dag_gemm_options *o, i
 {
     dag_gemm_plan plan = {.method = DAG_GEMM_SUMMA, .p = p, .q = q, .layers = layers,
                           .steps = o->steps > 0 ? o->steps : USUAL_STEPS};
+    cost(c, &plan, usual_step(c));
+    return plan;
+}
+
+/* The divisor of a number that is nearest to its root: the paper's groups. */
+static int nearest_root(int of)
+{
+    int best = 1;
+    for (int d = 1; d * d <= of; d++)
+        best = of % d == 0 ? d : best;
+    return best;
+}
+
+/* A group of one rank gets whole tiles. */
+static dag_gemm_plan in_groups(const product_case *c, const dag_gemm_options *o)
+{
+    dag_gemm_plan plan = {.method = DAG_GEMM_HSUMMA, .layers = 1, .steps = o->steps > 0 ? o->steps : 2,
+                          .p = o->p > 0 ? o->p : c->c.down, .q = o->p > 0 ? o->q : c->c.across};
+    plan.groups_p = o->groups_p > 0 ? o->groups_p : nearest_root(plan.p);
+    plan.groups_q = o->groups_q > 0 ? o->groups_q : nearest_root(plan.q);
+    int alone = plan.groups_p == plan.p && plan.groups_q == plan.q;
+    plan.inner = o->inner > 0 && !alone ? o->inner : c->kb;
     cost(c, &plan, usual_step(c));
     return plan;
 }
@@ -330,6 +393,10 @@ int dagi_product_plans(const product_case *c, const dag_gemm_options *o, dag_gem
     int all = o->method == DAG_GEMM_AUTO && o->p == 0 && o->steps == 0, count = 0;
     if (o->method == DAG_GEMM_STATIONARY_A || o->method == DAG_GEMM_STATIONARY_C) {
         plans[0] = usual(c, o->method == DAG_GEMM_STATIONARY_A);
+        return 1;
+    }
+    if (o->method == DAG_GEMM_HSUMMA) {
+        plans[0] = in_groups(c, o);
         return 1;
     }
     if (o->p > 0) {

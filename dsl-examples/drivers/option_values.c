@@ -45,7 +45,7 @@ static bool parse_numbers(const char *text, int count, int *numbers[])
 
 static bool parse_method(const char *text, dag_gemm_method *method)
 {
-    for (int i = DAG_GEMM_AUTO; i <= DAG_GEMM_SUMMA; i++)
+    for (int i = DAG_GEMM_AUTO; i <= DAG_GEMM_HSUMMA; i++)
         if (strcmp(text, dag_gemm_method_name((dag_gemm_method)i)) == 0) {
             *method = (dag_gemm_method)i;
             return true;
@@ -109,6 +109,9 @@ static const char *set_number(options *o, int id, const char *text)
             return "a number from 0 to 2147483647";
         o->product.steps++;
         return NULL;
+    case OPT_INNER:
+        return parse_integer(text, 1, INT32_MAX, &o->product.inner)
+                   ? NULL : "a number from 1 to 2147483647";
     case OPT_GPUS: return parse_int(text, 0, 16, &o->gpus) ? NULL : "a number from 0 to 16";
     default: return parse_int(text, 1, 1024, &o->threads) ? NULL : "a number from 1 to 1024";
     }
@@ -149,7 +152,8 @@ static const char *set_word(options *o, int id, const char *text)
         return text[0] != '\0' && text[1] == '\0' && dag_precision_parse(text[0], &o->prec)
                    ? NULL : "one of s, d, c, z";
     case OPT_METHOD:
-        return parse_method(text, &o->product.method) ? NULL : "auto, summa, stationary-a or stationary-c";
+        return parse_method(text, &o->product.method)
+                   ? NULL : "auto, summa, hsumma, stationary-a or stationary-c";
     case OPT_LAYOUT:
         word = parse_word(text, "tile", "slab");
         o->layout = word == 1 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE;
@@ -205,7 +209,7 @@ const char *options_value(options *o, int id, const char *text)
 {
     switch (id) {
     case OPT_M: case OPT_N: case OPT_K: case OPT_NB: case OPT_NRHS: case OPT_RUNS: case OPT_SEED:
-    case OPT_LOOKAHEAD: case OPT_GPUS: case OPT_THREADS:
+    case OPT_LOOKAHEAD: case OPT_INNER: case OPT_GPUS: case OPT_THREADS:
         return set_number(o, id, text);
     case OPT_GRID:
         return parse_numbers(text, 2, (int *[]){&o->p, &o->q})
@@ -213,6 +217,9 @@ const char *options_value(options *o, int id, const char *text)
     case OPT_PRODUCT_GRID:
         return parse_numbers(text, 3, (int *[]){&o->product.p, &o->product.q, &o->product.layers})
                    ? NULL : "a grid of the form PxQxC, such as 2x2x2";
+    case OPT_GROUPS:
+        return parse_numbers(text, 2, (int *[]){&o->product.groups_p, &o->product.groups_q})
+                   ? NULL : "a grid of groups of the form IxJ, such as 2x2";
     case OPT_MATRIX: case OPT_RHS: case OPT_PIVOTS: case OPT_TRIANGLE: case OPT_TRACE: case OPT_OUT:
         return set_file(o, id, text);
     default: return set_word(o, id, text);

@@ -59,11 +59,13 @@ static const option_row table[OPT_COUNT] = {
     [OPT_TRANSA] = {"transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)"},
     [OPT_TRANSB] = {"transb", "n|t|c", "op(B) (n)"},
     [OPT_DIAG] = {"diag", "nonunit|unit", "diagonal of a triangular matrix (nonunit)"},
-    [OPT_METHOD] = {"method", "auto|summa|stationary-a|stationary-c",
-                    "what travels in the product: its own grid, B and sums, A and B (auto)"},
+    [OPT_METHOD] = {"method", "auto|summa|hsumma|stationary-a|stationary-c",
+                    "what travels in the product: its own grid, in groups, B and sums, A and B (auto)"},
     [OPT_PRODUCT_GRID] = {"product-grid", "PxQxC",
                           "grid of summa: C layers of PxQ ranks (that of --grid, one layer)"},
-    [OPT_LOOKAHEAD] = {"lookahead", "L", "steps of the sum whose tiles summa sends ahead (7)"},
+    [OPT_LOOKAHEAD] = {"lookahead", "L", "steps that summa sends ahead (7), or hsumma, 0 or 1 (1)"},
+    [OPT_GROUPS] = {"groups", "IxJ", "groups of the grid of hsumma (the divisors nearest to roots)"},
+    [OPT_INNER] = {"inner", "B", "columns, dividing NB, that hsumma sends in groups at a time (NB)"},
     [OPT_PLAN] = {"plan", NULL, "print the ways to make the product and what they are predicted to take"},
     [OPT_INSERT] = {"insert", NULL, "a sequential program inserts the tasks, in place of the graph"},
     [OPT_HELP] = {"help", NULL, "print this text; also -h"},
@@ -265,6 +267,8 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_INSERT, OPT_METHOD, "in the inserted product C stays where it is"},
         {OPT_INSERT, OPT_PRODUCT_GRID, "in the inserted product C stays where it is"},
         {OPT_INSERT, OPT_LOOKAHEAD, "in the inserted product C stays where it is"},
+        {OPT_INSERT, OPT_GROUPS, "in the inserted product C stays where it is"},
+        {OPT_INSERT, OPT_INNER, "in the inserted product C stays where it is"},
         {OPT_INSERT, OPT_PLAN, "in the inserted product C stays where it is"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
     };
@@ -278,6 +282,10 @@ static int check_together(const options *o, const option_scope *scope)
     int fixed = o->product.method == DAG_GEMM_STATIONARY_A || o->product.method == DAG_GEMM_STATIONARY_C;
     if (fixed && (o->given & (OPT_BIT(OPT_PRODUCT_GRID) | OPT_BIT(OPT_LOOKAHEAD))))
         return usage_error(scope, "--method %s: stationary matrices go by --grid: --product-grid and --lookahead are summa's",
+                           dag_gemm_method_name(o->product.method));
+    if ((o->given & (OPT_BIT(OPT_GROUPS) | OPT_BIT(OPT_INNER))) && o->product.method != DAG_GEMM_AUTO &&
+        o->product.method != DAG_GEMM_HSUMMA)
+        return usage_error(scope, "--method %s: --groups and --inner are hsumma's",
                            dag_gemm_method_name(o->product.method));
     return check_pivots(o, scope);
 }

@@ -56,6 +56,8 @@ enum option_id {
     OPT_METHOD,
     OPT_PRODUCT_GRID,
     OPT_LOOKAHEAD,
+    OPT_GROUPS,
+    OPT_INNER,
     OPT_PLAN,
     OPT_INSERT,
     OPT_HELP,
@@ -84,7 +86,8 @@ _Static_assert(OPT_COUNT <= 64, "the options of a driver are the bits of 64");
 
 /* What the driver of gemm understands besides. */
 #define OPT_GEMM                                                                                   \
-    (OPT_BIT(OPT_METHOD) | OPT_BIT(OPT_PRODUCT_GRID) | OPT_BIT(OPT_LOOKAHEAD) | OPT_BIT(OPT_PLAN))
+    (OPT_BIT(OPT_METHOD) | OPT_BIT(OPT_PRODUCT_GRID) | OPT_BIT(OPT_LOOKAHEAD) | OPT_BIT(OPT_PLAN) | \
+     OPT_BIT(OPT_GROUPS) | OPT_BIT(OPT_INNER))
 
 /* What a driver says of itself. */
 typedef struct option_scope {

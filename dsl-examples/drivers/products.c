@@ -321,21 +321,23 @@ static void print_plans(const dag_gemm_plan *plans, int count)
     for (int i = 0; i < count; i++) {
         const dag_gemm_plan *p = &plans[i];
         char grid[40], ahead[24] = "-";
-        snprintf(grid, sizeof(grid), p->method == DAG_GEMM_SUMMA ? "%dx%dx%d" : "%dx%d", p->p, p->q,
-                 p->layers);
-        if (p->method == DAG_GEMM_SUMMA)
+        int own = p->method == DAG_GEMM_SUMMA || p->method == DAG_GEMM_HSUMMA;
+        snprintf(grid, sizeof(grid), own ? "%dx%dx%d" : "%dx%d", p->p, p->q, p->layers);
+        if (own)
             snprintf(ahead, sizeof(ahead), "%" PRId64, p->steps - 1);
         printf("  %-13s %-12s %9s %11.4g %11.4g %11.4g %11.4g\n", dag_gemm_method_name(p->method),
                grid, ahead, p->compute, p->exposed, p->received * 1e-6, p->memory * 1e-6);
     }
 }
 
-/* How gemm goes about it: what is given binds, and summa without a grid takes that of C. */
+/* How gemm goes about it: what is given binds, and summa and hsumma without a grid take that of C. */
 static dag_status plan(dag_context *ctx, const problem *p, options *o, report *r)
 {
     dag_gemm_plan plans[PLANS];
     if (p->what != GEMM || o->insert)
         return DAG_SUCCESS;
+    if (o->product.method == DAG_GEMM_AUTO && (o->product.groups_p > 0 || o->product.inner > 0))
+        o->product.method = DAG_GEMM_HSUMMA;
     if (o->product.method == DAG_GEMM_SUMMA && o->product.p == 0)
         o->product.p = p->c->p, o->product.q = p->c->q, o->product.layers = 1;
     int count = dag_gemm_plans(ctx, o->transa, o->transb, p->a, p->b, p->c, &o->product, plans, PLANS);

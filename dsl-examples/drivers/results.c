@@ -138,9 +138,12 @@ static void print_options(const driver *d, const options *o)
 static void plan_json(const dag_gemm_plan *p)
 {
     printf(", \"method_taken\": \"%s\"", dag_gemm_method_name(p->method));
-    if (p->method == DAG_GEMM_SUMMA)
+    if (p->method == DAG_GEMM_SUMMA || p->method == DAG_GEMM_HSUMMA)
         printf(", \"product_grid_taken\": \"%dx%dx%d\", \"lookahead_taken\": %" PRId64, p->p, p->q,
                p->layers, p->steps - 1);
+    if (p->method == DAG_GEMM_HSUMMA)
+        printf(", \"groups_taken\": \"%dx%d\", \"inner_taken\": %" PRId64,
+               p->groups_p, p->groups_q, p->inner);
     results_number("bytes_predicted", p->received);
 }
 
@@ -219,6 +222,11 @@ void results_text(const driver *d, const dag_context *ctx, const options *o, con
     if (r->expected > 0)
         printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
     printf("\n");
+    if (r->plan.method == DAG_GEMM_HSUMMA)
+        printf("%s%s: made on a grid %dx%d in %dx%d groups, %" PRId64 " columns at a time, "
+               "%" PRId64 " steps ahead\n",
+               simulated, r->routine, r->plan.p, r->plan.q, r->plan.groups_p, r->plan.groups_q,
+               r->plan.inner, r->plan.steps - 1);
     if (r->plan.method == DAG_GEMM_SUMMA)
         printf("%s%s: made on a grid %dx%dx%d, %" PRId64 " steps ahead\n", simulated, r->routine,
                r->plan.p, r->plan.q, r->plan.layers, r->plan.steps - 1);

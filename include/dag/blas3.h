@@ -46,18 +46,27 @@ typedef enum dag_gemm_method {
     /** The product is made on a grid of its own, p x q x layers ranks, whatever the distributions of
      *  A, B and C. Each layer makes a part of the sum; with one layer this is SUMMA, with more the
      *  2.5D algorithm. Tiles of A and B travel, and partial sums of C. */
-    DAG_GEMM_SUMMA
+    DAG_GEMM_SUMMA,
+    /** SUMMA on a grid p x q of its own that is cut into groups: a tile goes to one rank of each group
+     *  first, and from there within the group, in pieces (Quintin, Hasanov and Lastovetsky, 2013). */
+    DAG_GEMM_HSUMMA
 } dag_gemm_method;
 
-/** "auto", "stationary-c", "stationary-a", "summa"; NULL for another value. */
+/** "auto", "stationary-c", "stationary-a", "summa", "hsumma"; NULL for another value. */
 const char *dag_gemm_method_name(dag_gemm_method method);
 
 /** How dag_gemm_with() goes about it; 0 leaves the choice to it, and what is given binds. */
 typedef struct dag_gemm_options {
     dag_gemm_method method;
-    int p, q, layers; /**< grid of DAG_GEMM_SUMMA; all three or none; at most as many as there are ranks */
+    int p, q, layers; /**< grid of DAG_GEMM_SUMMA and, with one layer, of DAG_GEMM_HSUMMA; all three or
+                           none; at most as many as there are ranks */
     int64_t steps;    /**< of the sum, of which a rank of that grid may have tiles: 1 = none sets out before
-                           the step before it is done */
+                           the step before it is done. At most 2 with DAG_GEMM_HSUMMA */
+    int groups_p, groups_q; /**< of DAG_GEMM_HSUMMA: groups_p x groups_q groups, divisors of p and q; both or
+                                 none */
+    int64_t inner;    /**< of DAG_GEMM_HSUMMA: columns of op(A), rows of op(B) that go through a group at a
+                           time, a divisor of the width of a tile; 0 = all, as
+                           with groups of one rank, within which nothing travels */
     int64_t memory;   /**< bytes of others' tiles and of partial sums on a rank at most, where a grid
                            can be found that keeps to it; 0 = no limit */
     double latency, rate; /**< of the network for the choice, in s and bytes/s; without them 3 us, and
@@ -70,6 +79,8 @@ typedef struct dag_gemm_plan {
     dag_gemm_method method;
     int p, q, layers;
     int64_t steps;
+    int groups_p, groups_q;  /**< DAG_GEMM_HSUMMA; else 0 */
+    int64_t inner;
     double compute, exposed; /**< seconds: of kernels, and of communication that they do not hide */
     double received, memory; /**< bytes of the busiest rank: in all, and held at a time */
     double total;            /**< bytes that all ranks receive; of more than 16, as a few of them do */

@@ -356,6 +356,22 @@ class Products(Case):
         r, = self.good(*size, "--method", "stationary-a", ranks=ranks)
         self.assertLess(r["residual"], 1)
         self.assertEqual(r["method_taken"], "stationary-a")
+        r, = self.good(*size, "--grid", f"{ranks}x1", "--groups", f"{ranks}x1", ranks=ranks)
+        self.assertEqual((r["method_taken"], r["groups_taken"], r["inner_taken"]), ("hsumma", f"{ranks}x1", 10))
+        r, = self.good(*size, "--method", "hsumma", "--grid", f"1x{ranks}", "--groups", "1x1", "--inner", 5,
+                       "--lookahead", 0, ranks=ranks)
+        self.assertLess(r["residual"], 1)
+        self.assertEqual((r["product_grid_taken"], r["groups_taken"], r["lookahead_taken"]),
+                         (f"1x{ranks}x1", "1x1", 0))
+        self.assertEqual(r["inner_taken"], 5 if ranks > 1 else 10)
+        self.bad(1, "do not divide the grid", *size, "--method", "hsumma", "--grid", f"1x{ranks}", "--groups",
+                 f"1x{ranks + 1}", ranks=ranks)
+        self.bad(1, "do not divide tiles", *size, "--method", "hsumma", "--inner", 3)
+        self.bad(1, "one step ahead", *size, "--method", "hsumma", "--lookahead", 2)
+        self.bad(1, "has one layer", *size, "--method", "hsumma", "--product-grid", f"1x1x{ranks}", ranks=ranks)
+        self.bad(3, "are hsumma's", *size, "--method", "summa", "--groups", "1x1")
+        self.bad(3, "2x2", *size, "--method", "hsumma", "--groups", "2")
+        self.bad(3, "from 1 to", *size, "--method", "hsumma", "--inner", 0)
         self.bad(1, "more places than", *size, "--method", "summa", "--product-grid", f"2x1x{ranks}", ranks=ranks)
         self.bad(3, "go by --grid", *size, "--method", "stationary-c", "--lookahead", 1)
         self.bad(3, "2x2x2", *size, "--product-grid", "2x2")

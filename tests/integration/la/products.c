@@ -7,6 +7,7 @@
  *
  * Each rank computes the result with plain loops and compares its tiles; the difference in LAPACK's unit
  * must be below 30. The bytes that have been sent must be those that the plan foretold, within 5 %.
+ * One group, and groups of one rank each, must send SUMMA's messages.
  */
 #include "matrices.h"
 
@@ -20,7 +21,7 @@ static const dag_dcomplex scalars[][2] = {{1, 1}, {-0.7, 0}, {0.5, -1}, {0, 0.3}
 #define COUNT(x) ((uint64_t)(sizeof(x) / sizeof((x)[0])))
 
 static uint64_t state = 7;
-static double bytes;
+static double bytes, messages;
 
 /* The linker puts this before dag_taskpool_free(). */
 void __real_dag_taskpool_free(dag_taskpool *pool);
@@ -30,6 +31,7 @@ void __wrap_dag_taskpool_free(dag_taskpool *pool)
     dag_pool_stats s;
     dag_taskpool_stats(pool, &s);
     bytes += (double)s.bytes_sent;
+    messages += (double)s.messages;
     __real_dag_taskpool_free(pool);
 }
 
@@ -133,9 +135,11 @@ static void say(dag_context *ctx, const test_case *t, double ratio)
     if (dag_rank(ctx) == 0)
         fprintf(stderr, "products: %s %dx%dx%d, %" PRId64 " steps, %c, transa %d transb %d, %" PRId64
                 " x %" PRId64 " x %" PRId64 " in %" PRId64 " x %" PRId64 " x %" PRId64
-                ": ratio %g: %s\n", dag_gemm_method_name(t->options.method), t->options.p,
+                ", groups %dx%d, inner %" PRId64 ": ratio %g: %s\n",
+                dag_gemm_method_name(t->options.method), t->options.p,
                 t->options.q, t->options.layers, t->options.steps, dag_precision_letter(t->prec), t->ta,
-                t->tb, t->m, t->n, t->k, t->mb, t->nb, t->kb, ratio, dag_message(ctx));
+                t->tb, t->m, t->n, t->k, t->mb, t->nb, t->kb, t->options.groups_p,
+                t->options.groups_q, t->options.inner, ratio, dag_message(ctx));
 }
 
 static int run(dag_context *ctx, const test_case *t)
@@ -174,12 +178,16 @@ static int drawn(dag_context *ctx, dag_gemm_options options)
 {
     static const dag_trans transes[] = {DAG_NO_TRANS, DAG_TRANS, DAG_CONJ_TRANS};
     const dag_dcomplex *s = scalars[draw(COUNT(scalars))];
+    int64_t parts = options.inner;
     test_case t = {.options = options,
                    .m = lengths[draw(COUNT(lengths))], .n = lengths[draw(COUNT(lengths))],
                    .k = lengths[draw(COUNT(lengths))], .mb = tiles[draw(COUNT(tiles))],
                    .nb = tiles[draw(COUNT(tiles))], .kb = tiles[draw(COUNT(tiles))],
                    .ta = transes[draw(3)], .tb = transes[draw(3)], .prec = (dag_precision)draw(4),
                    .alpha = s[0], .beta = s[1]};
+    while (parts > 0 && t.kb % (parts + 1) != 0)
+        parts++;
+    t.options.inner = parts > 0 ? t.kb / (parts + 1) : 0;
     return run(ctx, &t);
 }
 
@@ -194,6 +202,70 @@ static int on_grids(dag_context *ctx, int repeat, int *count)
                     failed += drawn(ctx, (dag_gemm_options){.method = DAG_GEMM_SUMMA, .p = p, .q = q,
                                                             .layers = layers,
                                                             .steps = (int64_t)draw(MOST_STEPS + 1)});
+    return failed;
+}
+
+/* In all groups that divide a grid, in pieces of a number of widths. */
+static int in_groups(dag_context *ctx, int repeat, int *count)
+{
+    int failed = 0, ranks = dag_size(ctx);
+    for (int p = 1; p <= ranks; p++)
+        for (int q = 1; p * q <= ranks; q++)
+            for (int all = p * q * repeat, r = 0; r < all; r++) {
+                int i = r % p + 1, j = r / p % q + 1;
+                if (p % i != 0 || q % j != 0)
+                    continue;
+                failed += drawn(ctx, (dag_gemm_options){.method = DAG_GEMM_HSUMMA, .p = p, .q = q,
+                                                        .layers = 1, .groups_p = i, .groups_q = j,
+                                                        .inner = (int64_t)draw(3), /* 0: whole tiles */
+                                                        .steps = (int64_t)draw(3)});
+                ++*count;
+            }
+    return failed;
+}
+
+/* What all ranks send in a product of matrices that lie on the grid of all ranks; 0 when it fails. */
+static int sent(dag_context *ctx, dag_gemm_options options, double sum[2])
+{
+    int ranks = dag_size(ctx), p = 1, q = ranks;
+    dag_matrix *x[3];
+    dag_matrix_grid(ranks, &p, &q);
+    options.p = p, options.q = q, options.layers = 1;
+    if (options.method == DAG_GEMM_HSUMMA && options.groups_p == 0)
+        options.groups_p = p, options.groups_q = q;
+    for (int i = 0; i < 3; i++)
+        x[i] = matrix_of(ctx, (dag_matrix_desc){.prec = DAG_D, .m = 193, .n = 193, .mb = 24, .nb = 24,
+                                                .p = p, .q = q});
+    bytes = messages = 0;
+    dag_status status = dag_gemm_with(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, x[0], x[1], 0, x[2], &options);
+    sum[0] = bytes, sum[1] = messages;
+    for (int i = 0; i < 3; i++)
+        dag_matrix_free(x[i]);
+    return status == DAG_SUCCESS && dag_allreduce(ctx, DAG_SUM, sum, 2) == DAG_SUCCESS;
+}
+
+/* One group, and groups of one rank, send what SUMMA sends: as many messages, as many bytes. */
+static int one_or_all_groups(dag_context *ctx)
+{
+    int failed = 0;
+    for (int64_t steps = 1; steps <= 2; steps++) {
+        double summa[2] = {0}, one[2] = {0}, all[2] = {0}, pieces[2] = {0};
+        dag_gemm_options o = {.method = DAG_GEMM_SUMMA, .steps = steps};
+        int good = sent(ctx, o, summa);
+        o.method = DAG_GEMM_HSUMMA;
+        good &= sent(ctx, o, all);
+        o.groups_p = o.groups_q = 1;
+        good &= sent(ctx, o, one);
+        o.inner = 12;
+        good &= sent(ctx, o, pieces);
+        good &= one[0] == summa[0] && one[1] == summa[1] && all[0] == summa[0] && all[1] == summa[1];
+        good &= pieces[0] == summa[0] && (dag_size(ctx) == 1 || pieces[1] > summa[1]);
+        if (!good && dag_rank(ctx) == 0)
+            fprintf(stderr, "products: %" PRId64 " steps: summa sends %.0f bytes in %.0f messages, one group %.0f "
+                    "in %.0f, groups of one %.0f in %.0f, pieces %.0f in %.0f: %s\n", steps, summa[0],
+                    summa[1], one[0], one[1], all[0], all[1], pieces[0], pieces[1], dag_message(ctx));
+        failed += !good;
+    }
     return failed;
 }
 
@@ -240,6 +312,8 @@ int main(int argc, char **argv)
         failed += drawn(ctx, (dag_gemm_options){.method = DAG_GEMM_STATIONARY_A});
         failed += drawn(ctx, (dag_gemm_options){.method = DAG_GEMM_STATIONARY_C});
     }
+    failed += in_groups(ctx, dag_size(ctx) == 1 ? 8 * repeat : repeat, &count);
+    failed += one_or_all_groups(ctx);
     failed += long_sum(ctx);
     if (dag_rank(ctx) == 0)
         printf("products: %d cases on %d ranks, %d failed\n", count + 1, dag_size(ctx), failed);

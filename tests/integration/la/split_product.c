@@ -163,6 +163,7 @@ static int run(const test_case *c, const how *h)
 static int refusals(void)
 {
     static const dag_gemm_options others[] = {{.method = DAG_GEMM_SUMMA},
+                                              {.method = DAG_GEMM_HSUMMA},
                                               {.method = DAG_GEMM_STATIONARY_A},
                                               {.p = 1, .q = 1, .layers = 1}};
     dag_context *ctx = split_start("split_product", 3, 11, "cost", 0);
