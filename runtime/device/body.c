@@ -1,8 +1,9 @@
-/* What a body for a device may ask for; include/dag/device.h. */
+/* What a body for a device may ask for, include/dag/device.h; and what clients that copy by themselves do. */
 #include "device_impl.h"
 
 #include <dag/opencl.h>
 
+#include <assert.h>
 #include <string.h>
 
 void *dag_device_stream(dag_device_queue *queue)
@@ -104,4 +105,38 @@ int *dag_device_info(const struct dag_task *task, int64_t offset)
 void dag_device_flops(const struct dag_task *task, double flops)
 {
     job_of(task)->flops += flops;
+}
+
+/* ---- tasks that copy by themselves --------------------------------------------------------------- */
+
+dagi_result dagi_device_copy(const struct dag_task *task, int in, const dagi_copy_job *copy)
+{
+    const dagi_job *job = job_of(task);
+    dagi_device *d = job->device;
+    const dagi_backend *backend = dagi_backend_of(d);
+    dagi_result result =
+        in ? backend->copy_in(job->lane->queue, copy) : backend->copy_out(job->lane->queue, copy);
+    if (result != DAGI_OK)
+        return result;
+    int64_t bytes = copy->m * copy->n * (int64_t)copy->elem;
+    dagi_count(in ? &d->counts.bytes_in : &d->counts.bytes_out, bytes);
+    if (in)
+        dagi_count(&d->counts.from[DAGI_HOST], bytes);
+    return DAGI_OK;
+}
+
+void dagi_device_queue(dag_taskpool *pool, int cls, int queue)
+{
+    assert(queue >= 1 && queue <= DAGI_OWN_QUEUES);
+    dagi_pool(pool)->classes[cls].queue = (uint8_t)queue;
+}
+
+size_t dagi_device_rounded(size_t bytes)
+{
+    return dagi_memory_rounded(bytes);
+}
+
+void dagi_device_bare(dag_taskpool *pool)
+{
+    dagi_pool(pool)->bare = 1;
 }

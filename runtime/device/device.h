@@ -8,6 +8,7 @@
 #define DAGI_DEVICE_H
 
 #include "../worker/worker.h"
+#include "backend.h"
 
 struct dagi_devices;
 struct dagi_job;
@@ -81,6 +82,21 @@ void dagi_device_leave(struct dagi_worker *w);
 int dagi_device_manages(const struct dagi_worker *w);
 /* Nonzero while a device has tasks or transfers waiting or under way: no stall. */
 int dagi_devices_busy(const dag_context *ctx);
+
+/* ---- tasks that copy by themselves (body.c) ------------------------------------------------- */
+
+/* In the body of a task on a device: enqueue a copy from the host's memory to the device's, or (`in` 0) the
+ * other way, behind what the body has enqueued before. Nobody else knows of the host's end of it. */
+dagi_result dagi_device_copy(const struct dag_task *task, int in, const struct dagi_copy_job *job);
+/* From now on the tasks of this class enqueue in this queue for kernels of their device alone, 1 to
+ * DAGI_OWN_QUEUES; Before the pool is added. */
+enum { DAGI_OWN_QUEUES = 3 };
+void dagi_device_queue(dag_taskpool *pool, int cls, int queue);
+/* Bytes that a datum takes of a device's memory. */
+size_t dagi_device_rounded(size_t bytes);
+/* The pool's tasks read and write the memory of its collections past all values: what devices have of
+ * them comes home before, and no copies are left. Before it is added. */
+void dagi_device_bare(dag_taskpool *pool);
 
 /* ---- memory ------------------------------------------------------------------------------- */
 

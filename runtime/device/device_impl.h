@@ -25,6 +25,7 @@ enum {
     DAGI_TRIES = 3,         /* of what was refused */
     DAGI_NEAR_FIRST = 30000 /* nanoseconds that a device waits for a worker that is near */
 };
+_Static_assert((int)DAGI_OWN_QUEUES < (int)DAGI_EXEC_LANES, "the urgent queue is nobody's own");
 
 struct dagi_device;
 struct dagi_estate;

@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Behind what a flow waits for anyway, or in turn. */
+/* That of its class, or behind what a flow waits for anyway, or in turn. */
 static dagi_lane *choose_lane(dagi_job *job)
 {
     dagi_device *d = job->device;
     dag_value **flow = dag_task_flows(job->task);
+    int own = dagi_pool(job->task->pool)->classes[job->task->cls->id].queue;
+    if (own)
+        return &d->exec[own];
     if (job->task->cls->high_priority)
         return &d->exec[0];
     for (int f = job->ndata - 1; f >= 0; f--) {

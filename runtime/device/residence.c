@@ -343,16 +343,17 @@ static const char *conflict_of(const dag_taskpool *pool, int slot)
 }
 
 /* A collection that a taskpool names shows memory that is resident as another one, of which it is a view,
- * or that is a view of it, or both are views of a third: that comes home, and no copies are left. Waits for
- * the pools that use it. */
+ * or that is a view of it, or both are views of a third: that comes home, and no copies are left. Likewise
+ * its own where tasks use it past all values. Waits for the pools that use it. */
 static dag_status bring_views_home(const dag_taskpool *pool, const dag_collection *c)
 {
     dag_context *ctx = pool->ctx;
     dag_status status = DAG_SUCCESS;
     for (struct dagi_residence *residence = next_of(ctx, NULL);
          residence && status == DAG_SUCCESS; residence = next_of(ctx, residence)) {
-        if (residence->collection != c && residence->whole == dag_collection_whole(c) &&
-            !is_in(pool, residence->collection))
+        if (residence->whole != dag_collection_whole(c))
+            continue;
+        if (dagi_pool(pool)->bare || !is_in(pool, residence->collection))
             status = drop(residence, 1);
     }
     return status;

@@ -141,6 +141,7 @@ typedef struct dagi_class_info {
     uint32_t write_mask;  /* data flows that the body may write */
     uint8_t memory_class; /* of its tasks */
     uint8_t on_device;    /* 1: there are devices that it has a body for */
+    uint8_t queue;        /* of a device, that its tasks use; 0 = any. Set before the pool is added */
     _Atomic uint8_t many; /* hint: an instance with several arrivals has been seen */
     _Atomic(struct dagi_choice_class *)
         times; /* hint: the device layer's, once they were asked for */
@@ -217,6 +218,7 @@ struct dagi_pool {
     struct dagi_door *door;  /* NULL = its program names all its tasks; door.h */
     int countable;           /* 0: the end is found by waves */
     int on_device;           /* 1: some class has a body for the devices that are there */
+    int bare;                /* 1: its tasks use the memory of its collections past all values */
     int nshards;             /* of the dependency table; a power of two */
     dagi_shard *shards;
     _Atomic int crowded;     /* hint, only ever 0 -> 1: the table is too large for a cache */

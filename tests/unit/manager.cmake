@@ -19,6 +19,13 @@ if(TARGET dag AND TARGET dagcc)
     dag_add_script_test(resident COMMAND test_resident LABELS unit sanitize TIMEOUT 60)
     dag_add_mpi_test(resident_ranks NP 2 COMMAND test_resident THREADS 2 LABELS unit sanitize
         TIMEOUT 180)
+    # Programs for devices.
+    add_executable(test_devprog "${device}/test_devprog.c" "${device}/scripts.c" "${device}/loop_backend.c")
+    target_link_libraries(test_devprog PRIVATE dag dag_mpi Threads::Threads)
+    target_include_directories(test_devprog PRIVATE "${device}")
+    dag_add_script_test(devprog COMMAND test_devprog LABELS unit sanitize TIMEOUT 60)
+    dag_add_mpi_test(devprog_ranks NP 2 COMMAND test_devprog 0 60 THREADS 2 LABELS unit sanitize
+        TIMEOUT 180)
     dag_add_unit_test(test_parts
         SOURCES "${device}/test_parts.c" "${device}/loop_backend.c" "${device}/mix.c"
         LIBS dag INCLUDES "${device}" LABELS sanitize)
