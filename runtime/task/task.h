@@ -143,8 +143,7 @@ typedef struct dagi_class_info {
     uint8_t on_device;    /* 1: there are devices that it has a body for */
     uint8_t queue;        /* of a device, that its tasks use; 0 = any. Set before the pool is added */
     _Atomic uint8_t many; /* hint: an instance with several arrivals has been seen */
-    _Atomic(struct dagi_choice_class *)
-        times; /* hint: the device layer's, once they were asked for */
+    _Atomic(struct dagi_choice_class *) times; /* hint: the device layer's, once asked for */
     /* start-up; pool->start.lock */
     dag_cursor cursor;
     int started; /* 1: nothing left to start */
@@ -230,8 +229,7 @@ struct dagi_pool {
     int64_t info;      /* smallest reported > 0; 0 = none; the agreed one in ENDED */
     struct dag_task *early; /* ready in QUEUED, linked by next */
     struct dagi_pool_order order;
-
-    struct dagi_pool_rounds rounds; /* as it says */
+    struct dagi_pool_rounds rounds; /* as it says itself */
 
     /* -- guarded by ctx->pools_lock */
     dag_taskpool *next;
