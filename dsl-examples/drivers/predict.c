@@ -11,12 +11,16 @@
 
 /* Of a simulated run: what it had come to when driver_time() was called the last two times. */
 static dag_simulation timed[2];
+/* Of one with the setting `stretch`: what its cores were given to do, likewise. */
+static double given[2];
 
 double driver_time(dag_context *ctx)
 {
     (void)dag_barrier(ctx);
     timed[0] = timed[1];
     (void)dag_simulation_get(ctx, &timed[1]);
+    given[0] = given[1];
+    given[1] = dag_modelled_seconds(ctx);
     return dag_seconds(ctx);
 }
 
@@ -52,8 +56,10 @@ int predict_simulated(const dag_context *ctx)
 void predict_json(const dag_context *ctx, const report *r)
 {
     const dag_simulation *from = &timed[0], *to = &timed[1];
-    if (to->machine == NULL) { /* under SimGrid nobody counts for all ranks */
+    if (to->machine == NULL) { /* under SimGrid, or stretched: nobody counts for all ranks */
         printf(", \"simulated\": true");
+        if (given[1] > 0)
+            printf(", \"core_seconds\": %.12f", given[1] - given[0]);
         return;
     }
     printf(", \"simulated\": true, \"machine\": \"%s\", \"tasks\": %" PRId64 ", \"messages\": %" PRId64

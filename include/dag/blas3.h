@@ -86,7 +86,8 @@ typedef struct dag_gemm_plan {
     double total;            /**< bytes that all ranks receive; of more than 16, as a few of them do */
 } dag_gemm_plan;
 
-/** dag_gemm() with options, the same on all ranks; NULL = all 0. */
+/** dag_gemm() with options, the same on all ranks; NULL = all 0. Where the setting `split` cuts tiles C stays, and
+ *  another method or a grid is refused. */
 dag_status dag_gemm_with(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
                          dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C,
                          const dag_gemm_options *options);

@@ -120,7 +120,7 @@ static const setting table[] = {
      "file that keeps times of tile kernels, from which tile sizes follow; empty = in the user's "
      "directory for caches, off = times that are built in"},
     {"split", KIND_TEXT, FIELD(split), "none", 0, sizeof((dagi_settings *)0)->split - 1, NULL,
-     "tiles of two sizes, in routines that have them (Cholesky): none, or s,b: s narrow ones of width b "
+     "tiles of two sizes, in Cholesky and products: none, or s,b: s narrow ones of width b "
      "in each tile, and a rest"},
     {"split_placement", KIND_CHOICE, FIELD(split_placement), "cost", 0, 0, split_choices,
      "where tasks on such tiles run: cost (where they are expected to end first), static (narrow tiles "

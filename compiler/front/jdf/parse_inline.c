@@ -188,12 +188,13 @@ static const char *translate_call(const parse_ctx *p, const ast_fact *f, const c
     enum { MOST = 8 };
     text args[MOST] = {{0}};
     size_t n = 0;
-    const char *stop = NULL;
+    const char *stop;
     bool ok = f->n_params <= MOST && out->len < 4096;
-    for (; ok && n < f->n_params; c = stop + 1) {
+    while (ok && n < f->n_params) {
         stop = argument_end(c, end);
         ok = stop && (*stop == ')') == (n + 1 == f->n_params) &&
              translate(p, c, stop, by_fact, &args[n]);
+        c = ok ? stop + 1 : c;
         n++;
     }
     *by_fact = *by_fact || ok;

@@ -70,7 +70,7 @@ def cores(machine, n, nb):
     """Without devices: one core after the other makes all products."""
     result, devices = run(machine, "dag_gemm", "--n", str(n), "--nb", str(nb), "--gpus", "0")
     wanted = (n // nb) ** 3 * seconds(rates(machine, "kernel", "gemm"), 2.0 * nb ** 3)
-    print(f"{machine}: on a core {result['time_s']:.6f} s, kernels {wanted:.6f}")
+    near(f"{machine}: on a core", result["core_seconds"], wanted)
     if devices and sum(devices) > 0 or result["time_s"] < .999 * wanted:
         raise SystemExit(f"{machine}: {result['time_s']} s for kernels of {wanted}, devices {devices}")
 
