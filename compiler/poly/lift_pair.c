@@ -1,5 +1,5 @@
-/* Two indices in one: i*N + j with 0 <= j < N is no affine function, but the pair [i, j] is, and both say
- * the same: for a given N no other pair gives this number. */
+/* Two indices in one: i*N + j with 0 <= j < N is no affine function, but the pair [i, j] is, and both
+ * say the same: for a given N no other pair gives this number. */
 #include "poly.h"
 
 /* ---- which N -------------------------------------------------------------------------------- */
@@ -151,8 +151,10 @@ bool lift_pair(lift_scope *s, const ast_expr *e, int stride, isl_pw_aff **q, isl
     if (ok && !lies_between(s, *r, stride, 0, 1)) {
         ok = lies_between(s, *r, stride, -1, 2);
         if (ok) {
-            *q = carry(s, *q, *r, stride, lift_number(s, -1));
-            *r = carry(s, isl_pw_aff_copy(*r), *r, stride, lift_dimension(s, isl_dim_param, stride));
+            isl_pw_aff *all = *r, *n = lift_dimension(s, isl_dim_param, stride);
+            *q = carry(s, *q, all, stride, lift_number(s, -1));
+            *r = carry(s, isl_pw_aff_copy(all), all, stride, n);
+            isl_pw_aff_free(all);
         }
     }
     if (!ok) {
