@@ -30,8 +30,8 @@ static const char *const values[] = {"N=6,P=2,Q=2", "N=6,P=2,Q=2,S->mt=1",
                                      "N=6,P=2,Q=2,SW=2,down=1,B->nt=1",
                                      "N=6,P=2,Q=2,S->mt=1,EX=1",
                                      "N=6,P=2,Q=2,S->mt=2,left=0,backward=0",
-                                     "N=3,P=2,Q=2,rows=3,cols=3,down=2,across=2,kt=3,slices=2,"
-                                     "lag=1,hold=1,gone=0"};
+                                     ("N=3,P=2,Q=2,rows=3,cols=3,down=2,across=2,kt=3,slices=2,"
+                                      "lag=1,hold=1,gone=0")};
 
 /* ---- one version of a file ------------------------------------------------------------------- */
 
