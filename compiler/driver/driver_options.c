@@ -440,10 +440,8 @@ static bool check_combination(const driver_options *o)
     if (o->action == ACTION_SAME ? o->inputs.n != 2 : o->renames.n > 0)
         return usage("%s", o->action == ACTION_SAME ? "--same compares two files"
                                                     : "--rename belongs to --same");
-    if (o->action == ACTION_SERIAL && (many || o->tile || o->kernels ||
-                                       !ends_in(o->inputs.items[0], ".seq.c")))
-        return usage("%s runs one sequential nest over dag_matrix, a .seq.c without --tile and "
-                     "--kernels", "--serial-check");
+    if (o->action == ACTION_SERIAL && (many || !ends_in(o->inputs.items[0], ".seq.c")))
+        return usage("%s runs one sequential nest over dag_matrix, a .seq.c", "--serial-check");
     if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE &&
         o->action != ACTION_FIX)
         return usage("%s belongs to --format, --complete and --fix", "-i");

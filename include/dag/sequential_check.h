@@ -167,6 +167,17 @@ static elem_t *dag_check_copy(const void *at, int m, int n, int ld)
     return data;
 }
 
+/** Tile (i, j) of a nest whose kernels are those of a library. */
+DAG_SEQ_UNUSED static dag_check_tile dag_check_tile_of(const dag_matrix *a, int64_t i, int64_t j)
+{
+    int64_t ld = 0;
+    dag_check_tile tile = {dag_seq_tile(a, i, j, &ld), 0, 0, 0};
+    tile.m = (int)dag_matrix_tile_rows(a, i);
+    tile.n = (int)dag_matrix_tile_cols(a, j);
+    tile.ld = (int)ld;
+    return tile;
+}
+
 void dag_check_ran(int call, const int64_t *counters, const dag_check_tile *tiles)
 {
     dag_check_task *t = dag_check_enter(call, counters);

@@ -59,6 +59,30 @@ void seq_put_leave(seq_writer *w)
 
 /* ---- the nest -------------------------------------------------------------------------------- */
 
+/* Does the nest name tiles, or hand them to kernels, in a way of its own? Then A(i, j) may be an
+ * address alone, and matrices say the rest. */
+static bool is_of_library(const seq_file *f)
+{
+    return f->tile.call || f->kernels_file;
+}
+
+/* A tile of the nest: address, rows, columns and leading dimension. */
+static void put_tile(text *out, const seq_file *f, const seq_argument *tile)
+{
+    if (!is_of_library(f)) {
+        text_puts(out, "{");
+        text_add(out, src_text(f->sources, tile->text), src_range_len(tile->text));
+        text_puts(out, "}, ");
+        return;
+    }
+    const char *address = seq_find_global(f, tile->array)->by_value ? "&" : "";
+    text_printf(out, "dag_check_tile_of(%s%s, ", address, tile->array);
+    text_add(out, src_text(f->sources, tile->row), src_range_len(tile->row));
+    text_puts(out, ", ");
+    text_add(out, src_text(f->sources, tile->column), src_range_len(tile->column));
+    text_puts(out, "), ");
+}
+
 /* "(KERNEL(A(k, k)), dag_check_ran(0, ..., {{A(k, k)}}))": a statement as before, on the same
  * lines. */
 static void put_call(text *out, const seq_file *f, const seq_call *c)
@@ -70,12 +94,8 @@ static void put_call(text *out, const seq_file *f, const seq_call *c)
     put_counters(out, c);
     text_puts(out, ", (const dag_check_tile[]){");
     for (size_t i = 0; i < k->n_params; i++)
-        if (k->params[i].tile) {
-            src_range tile = c->args[i].text;
-            text_puts(out, "{");
-            text_add(out, src_text(f->sources, tile), src_range_len(tile));
-            text_puts(out, "}, ");
-        }
+        if (k->params[i].tile)
+            put_tile(out, f, &c->args[i]);
     text_puts(out, "}))");
 }
 
@@ -160,6 +180,27 @@ static void put_table(text *out, const seq_file *f)
     text_puts(out, "};\n");
 }
 
+/* DAG_CHECK_NEST(...), which hands matrices over as the nest has them. */
+static void put_name(text *out, const seq_file *f)
+{
+    if (f->tile.type)
+        text_printf(out,
+                    "#ifndef __cplusplus\n"
+                    "_Static_assert(_Generic(*(%s *)0, dag_matrix: 1, default: 0), \"--serial-check "
+                    "runs nests over dag_matrix: let %s be one, by a header for this purpose\");\n"
+                    "#endif\n",
+                    f->tile.type, f->tile.type);
+    text_puts(out, "#define DAG_CHECK_NEST(");
+    for (size_t i = 0; i < f->n_globals; i++)
+        text_printf(out, "%sdag_check_a%zu", i ? ", " : "", i);
+    text_puts(out, ") ");
+    text_add(out, src_text(f->sources, f->graph_name), src_range_len(f->graph_name));
+    text_puts(out, "(");
+    for (size_t i = 0; i < f->n_globals; i++)
+        text_printf(out, "%s%sdag_check_a%zu", i ? ", " : "", f->globals[i].by_value ? "*" : "", i);
+    text_puts(out, ")\n");
+}
+
 char seq_checked_precision(const seq_file *f)
 {
     const char *all = f->precisions ? f->precisions : "d";
@@ -176,7 +217,5 @@ void seq_put_serial(const seq_file *f, text *out)
     put_nest(out, f);
     text_puts(out, "\n#line 1 \"the serial check\"\n");
     put_table(out, f);
-    text_puts(out, "#define DAG_CHECK_NEST ");
-    text_add(out, src_text(f->sources, f->graph_name), src_range_len(f->graph_name));
-    text_puts(out, "\n");
+    put_name(out, f);
 }

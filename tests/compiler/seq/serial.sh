@@ -104,6 +104,34 @@ check 1 --serial-check "$work/wrong.seq.c"
 says 'it cannot'
 says 'the serial check ended with status 1 before anything was compared'
 
+# ---- nests of tile libraries: matrices by value and by address, their kernels declared elsewhere
+cp "$(dirname "$0")"/library/* "$work"
+library=$work/potrf_tiles.seq.c
+tiles=(--kernels "$work/kernels.h" --tile 'tl_addr(tl_desc A, i, j)')
+check 0 --serial-check=h=NULL,A-\>m=20,A-\>n=20 "${tiles[@]}" "$library"
+grep -qx '20 tasks agree with A->mt=4,A->nt=4,A->m=20,A->n=20' "$work/out" || fail "other tasks"
+check 2 --serial-check "${tiles[@]}" "$library"
+says "knows no value of type 'tl_handle *' for h"
+
+sed -i 's/inout(C: LOWER)/inout(C: UPPER)/' "$work/kernels.h"
+check 1 --serial-check=h=NULL,A-\>mt=2,A-\>nt=2 "${tiles[@]}" "$library"
+says 'potrf_tiles.seq.c:24: error: tl_syrk(k = 0, m = 1): element (1, 0) of C, tile A(m, m), is '
+says 'its pragma says inout(C: UPPER)'
+
+# The nest's own sizes are not looked at by the graph.
+cp "$(dirname "$0")/library/kernels.h" "$work"
+sed -i 's/tl_trsm(TlRight, TlLower, TlTrans, tempmm,/tl_trsm(TlRight, TlLower, TlTrans, 1,/' "$library"
+check 1 --serial-check=h=NULL,A-\>mt=2,A-\>nt=2 "${tiles[@]}" "$library"
+says 'potrf_tiles.seq.c:19: error: tl_trsm(k = 0, m = 1): element (1, 0) of C, tile A(m, k), is '
+
+sed -e 's/tl_desc A/tl_desc *A/; s/A\./A->/g; s/tl_ld(A,/tl_ld(*A,/; s/define A(m, n) tl_addr(A/define A(m, n) tl_addr(*A/' \
+    -e 's/tl_addr(A, n, k)/A(n, k)/' "$(dirname "$0")/library/potrf_tiles.seq.c" >"$work/address.seq.c"
+check 0 --serial-check=h=NULL --kernels "$work/kernels.h" --tile 'tl_addr(tl_desc *A, i, j)' "$work/address.seq.c"
+
+sed -i 's/typedef dag_matrix tl_desc/typedef struct tl_desc { int m, mb, nb, mt, nt; } tl_desc/' "$work/tiles.h"
+check 1 --serial-check=h=NULL "${tiles[@]}" "$library"
+says '--serial-check runs nests over dag_matrix: let tl_desc be one'
+
 # ---- words that are wrong
 check 2 --serial-check=A-\>mx=3 "$work/wrong.seq.c"
 says "no parameter of the nest is called 'A->mx'; did you mean 'A->mb'?"
