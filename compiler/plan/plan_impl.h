@@ -130,8 +130,9 @@ const plan_expr *nest_resolved(builder *b, const plan_nest *nest, const plan_exp
 /* Restricts a nest to where cond holds: loops are narrowed, the rest is tested. False: nowhere. */
 bool nest_where(builder *b, plan_nest *nest, const plan_expr *cond, int line);
 plan_nest nest_copy(builder *b, const plan_nest *nest);
-/* Removes LETs whose variable nothing behind them uses and that are no parameter of the class. */
-void nest_prune(plan_nest *nest, const plan_class *cls);
+/* Removes LETs whose variable nothing behind them uses, nor one of the n expressions inside of the
+ * nest, and that are no parameter of the class. */
+void nest_prune(plan_nest *nest, const plan_class *cls, const plan_expr *const *leaf, size_t n);
 
 /* ---- plan_space.c, plan_owned.c, plan_inputs.c, plan_outputs.c --------------------- */
 

@@ -113,7 +113,7 @@ static void gather(builder *b, plan_class *cls, plan_flow *flow, const sema_edge
     for (size_t i = 0; i < edge->call->n_args; i++)
         nest_value(b, cls, &arrival->nest, edge->call->args[i],
                    edge->target_class->params[i]->name);
-    nest_prune(&arrival->nest, cls);
+    nest_prune(&arrival->nest, cls, NULL, 0);
 }
 
 static void ctl_arrivals(builder *b, plan_class *cls, plan_flow *flow)

@@ -154,13 +154,22 @@ void nest_args(builder *b, plan_class *cls, plan_nest *nest, const ast_call *cal
     }
 }
 
-void nest_prune(plan_nest *nest, const plan_class *cls)
+static bool any_uses(const plan_expr *const *leaf, size_t n, const plan_var *var)
+{
+    for (size_t i = 0; i < n; i++)
+        if (px_uses(leaf[i], var))
+            return true;
+    return false;
+}
+
+void nest_prune(plan_nest *nest, const plan_class *cls, const plan_expr *const *leaf, size_t n)
 {
     for (size_t i = nest->n; i-- > 0;) {
         const plan_level *level = &nest->levels[i];
         bool param = level->var && level->var->local >= 0
                      && (size_t)level->var->local < cls->n_params;
-        if (level->kind == PLAN_LET && !param && !plan_nest_uses(nest, i + 1, level->var)) {
+        if (level->kind == PLAN_LET && !param && !plan_nest_uses(nest, i + 1, level->var)
+            && !any_uses(leaf, n, level->var)) {
             memmove(&nest->levels[i], &nest->levels[i + 1],
                     (nest->n - 1 - i) * sizeof *nest->levels);
             nest->n--;

@@ -174,7 +174,7 @@ static void add_edge(builder *b, plan_class *cls, plan_flow *flow, const sema_ed
         if (from->bcast_group[i])
             edge->group[i] = plan_lower(b, cls, from->bcast_group[i]);
     nest_args(b, cls, &edge->nest, from->call, edge->target, &edge->args, &edge->narrow);
-    nest_prune(&edge->nest, cls);
+    nest_prune(&edge->nest, cls, edge->args, edge->target->n_params);
     solve_edge(b, edge);
 }
 
@@ -195,7 +195,7 @@ static void add_store(builder *b, plan_class *cls, plan_flow *flow, const sema_e
     store->index = arena_alloc(b->a, (store->n_index + 1) * sizeof(*store->index));
     for (size_t i = 0; i < store->n_index; i++)
         store->index[i] = nest_value(b, cls, &store->nest, edge->call->args[i], "i");
-    nest_prune(&store->nest, cls);
+    nest_prune(&store->nest, cls, store->index, store->n_index);
 }
 
 /* ---- control that many instances send to the same tasks ---------------------------------- */

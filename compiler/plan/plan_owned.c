@@ -203,7 +203,7 @@ static void add_case(builder *b, plan_class *cls, const given *at)
     bool all = solve(b, cls, &part.count);
     cls->place.index = whole;
     part.start = nest_copy(b, &part.count);
-    nest_prune(&part.count, cls);
+    nest_prune(&part.count, cls, NULL, 0);
     part.tail = all ? closed_tail(&part.count) : 0;
     part.pair = part.tail == 1 && closed_pair(b, &part);
     part.tail = part.pair ? 2 : all ? free_last(b, &part.count) : 0;

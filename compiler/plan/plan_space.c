@@ -113,7 +113,7 @@ void plan_space(builder *b, plan_class *cls)
         member(b, cls, local);
     }
     plan_owned(b, cls);
-    nest_prune(&cls->space, cls);
+    nest_prune(&cls->space, cls, NULL, 0);
 }
 
 /* ---- start-up ---------------------------------------------------------------------------- */
@@ -165,5 +165,5 @@ void plan_start(builder *b, plan_class *cls)
         }
     }
     for (size_t i = 0; i < cls->cases.n; i++)
-        nest_prune(&cls->cases.items[i].start, cls);
+        nest_prune(&cls->cases.items[i].start, cls, NULL, 0);
 }
