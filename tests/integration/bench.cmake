@@ -46,6 +46,13 @@ if(TARGET dag_kernels AND DAG_HAVE_ISL) # graphs derived from nests, and written
     bench_nest(potrf_L by_hand cholesky/potrf_L.jdf "ctx,A" "1.0 / 3")
     bench_nest(getrf_nopiv derived sequential/getrf_nopiv.seq.c "ctx,A,(int)A->mt" "2.0 / 3")
     bench_nest(getrf_nopiv by_hand lu/getrf_nopiv.jdf "ctx,A,(int)A->mt" "2.0 / 3")
+    bench_nest(inverse derived sequential/inverse.seq.c "ctx,A" "1.0")
+    add_executable(bench_nests_inverse_by_hand "${PROJECT_SOURCE_DIR}/tools/bench/nests/nests.c")
+    foreach(file IN ITEMS cholesky/potrf_L blas3/trtri cholesky/lauum)
+        dag_add_jdf(bench_nests_inverse_by_hand "${PROJECT_SOURCE_DIR}/dsl-examples/${file}.jdf")
+    endforeach()
+    target_link_libraries(bench_nests_inverse_by_hand PRIVATE dag_kernels m)
+    target_compile_definitions(bench_nests_inverse_by_hand PRIVATE IN_TURN "WORK=(1.0)")
 endif()
 # The sanitizers have nothing to find in Python, and the programs are tests of their own.
 find_package(Python3 COMPONENTS Interpreter QUIET)

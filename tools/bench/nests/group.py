@@ -1,5 +1,5 @@
 """Factorisations derived from sequential nests: beside the graphs that were written by hand, and beside the
-same loops as tasks of OpenMP."""
+same loops as tasks of OpenMP; an inverse as one nest beside the three graphs that the library has for it."""
 import os
 
 from harness.figures import Contestant, Figure, Point
@@ -7,8 +7,8 @@ from harness.figures import Contestant, Figure, Point
 # routine: title, nest as tasks of OpenMP, operations / n^3
 ROUTINES = {"potrf_L": ("Cholesky factorisation", "potrf_omp", "1.0 / 3"),
             "getrf_nopiv": ("LU factorisation without pivoting", "getrf_omp", "2.0 / 3")}
-TARGETS = [f"bench_nests_{routine}_{form}" for routine in ROUTINES for form in ("derived", "by_hand")] + \
-    ["dag", "dag_kernels"]
+TARGETS = [f"bench_nests_{routine}_{form}" for routine in (*ROUTINES, "inverse")
+           for form in ("derived", "by_hand")] + ["dag", "dag_kernels"]
 ONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
 
 
@@ -33,11 +33,11 @@ def measure(env, program):
     return sample
 
 
-def points(env, ranks, threads):
+def points(env, orders, goal, ranks, threads):
     runs = env.scaled(3, 3, 1)
     return [Point(n, "", n=n, nb=env.scaled(128, 128, 32), ranks=ranks, threads=threads, runs=runs,
-                  goals=[("ratio", 0.98, "by hand")])
-            for n in env.scaled((1000, 2000, 3000, 4000), (1000, 2000), (200,))]
+                  goals=[("ratio", *goal)])
+            for n in env.scaled(orders, orders[:2], (200,))]
 
 
 def figure(env, routine, ranks):
@@ -52,9 +52,19 @@ def figure(env, routine, ranks):
                                       absent=why, package=package))
     where = f"{ranks} ranks" if ranks > 1 else f"{threads} threads"
     return Figure(f"nests_{routine}" + ("_ranks" if ranks > 1 else ""), f"{title} from a nest, {where}",
-                  "GFlop/s", points(env, ranks, threads), contestants, better="higher", plot="lines",
-                  xlabel="order", logx=True)
+                  "GFlop/s", points(env, (1000, 2000, 3000, 4000), (0.98, "by hand"), ranks, threads), contestants,
+                  better="higher", plot="lines", xlabel="order", logx=True)
+
+
+def inverse(env):
+    threads = max(env.threads)
+    contestants = [
+        Contestant("one nest", measure(env, lambda: env.program("bench_nests_inverse_derived"))),
+        Contestant("three graphs", measure(env, lambda: env.program("bench_nests_inverse_by_hand")))]
+    return Figure("nests_inverse", f"Inverse of a positive definite matrix, {threads} threads", "GFlop/s",
+                  points(env, (500, 1000, 1500, 2000), (1.1, "three graphs"), 1, threads), contestants,
+                  better="higher", plot="lines", xlabel="order", logx=True)
 
 
 def figures(env):
-    return [figure(env, routine, ranks) for routine in ROUTINES for ranks in (1, 2)]
+    return [*(figure(env, routine, ranks) for routine in ROUTINES for ranks in (1, 2)), inverse(env)]

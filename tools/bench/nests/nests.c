@@ -1,6 +1,7 @@
 /*
  * One factorisation, again and again: by the graph of HEADER, which MAKE(ARGS) makes, or, where NEST
- * is defined, by that nest as tasks of OpenMP, which RUN(A) calls.
+ * is defined, by that nest as tasks of OpenMP, which RUN(A) calls. Where IN_TURN is defined, the
+ * inverse of a positive definite matrix by the three graphs that the library has for it.
  *
  *     bench_nests_... N NB THREADS RUNS
  *
@@ -13,6 +14,12 @@
 #include <dag/sequential.h>
 #include NEST
 #include <omp.h>
+#elif defined(IN_TURN)
+#include "lauum.h"
+#include "potrf_L.h"
+#include "trtri.h"
+#include <dag/kernels.h>
+#include <dag/matrix.h>
 #else
 #include HEADER
 #include <dag/matrix.h>
@@ -44,6 +51,19 @@ static dag_status fill_tile(dag_matrix *a, int64_t i, int64_t j, const dag_eleme
     return DAG_SUCCESS;
 }
 
+#ifndef NEST
+static dag_status run_graphs(dag_context *ctx, dag_matrix *A)
+{
+#ifdef IN_TURN
+    dag_status status = dag_run(ctx, potrf_L_d_new(ctx, A));
+    status = status ? status : dag_run(ctx, trtri_d_new(ctx, A, 1, DAG_NON_UNIT));
+    return status ? status : dag_run(ctx, lauum_d_new(ctx, A, 1));
+#else
+    return dag_run(ctx, MAKE(ARGS));
+#endif
+}
+#endif
+
 /* Seconds of one factorisation. */
 static double factor(dag_context *ctx, dag_matrix *A, int threads)
 {
@@ -62,7 +82,7 @@ static double factor(dag_context *ctx, dag_matrix *A, int threads)
 #else
     (void)threads;
     double begin = now();
-    dag_status status = dag_run(ctx, MAKE(ARGS));
+    dag_status status = run_graphs(ctx, A);
     double end = now();
     if (status != DAG_SUCCESS) {
         fprintf(stderr, "%s\n", dag_message(ctx));
