@@ -33,11 +33,11 @@ def measure(env, program):
     return sample
 
 
-def points(env, orders, goal, ranks, threads):
+def points(env, orders, goal, ranks, threads, tiles=(128,)):
     runs = env.scaled(3, 3, 1)
-    return [Point(n, "", n=n, nb=env.scaled(128, 128, 32), ranks=ranks, threads=threads, runs=runs,
+    return [Point(n, f"tiles of {nb}" if len(tiles) > 1 else "", n=n, nb=nb, ranks=ranks, threads=threads, runs=runs,
                   goals=[("ratio", *goal)])
-            for n in env.scaled(orders, orders[:2], (200,))]
+            for nb in env.scaled(tiles, tiles, (32,)) for n in env.scaled(orders, orders[:2], (200,))]
 
 
 def figure(env, routine, ranks):
@@ -62,7 +62,7 @@ def inverse(env):
         Contestant("one nest", measure(env, lambda: env.program("bench_nests_inverse_derived"))),
         Contestant("three graphs", measure(env, lambda: env.program("bench_nests_inverse_by_hand")))]
     return Figure("nests_inverse", f"Inverse of a positive definite matrix, {threads} threads", "GFlop/s",
-                  points(env, (500, 1000, 1500, 2000), (1.1, "three graphs"), 1, threads), contestants,
+                  points(env, (500, 1000, 1500, 2000), (1.1, "three graphs"), 1, threads, (128, 256)), contestants,
                   better="higher", plot="lines", xlabel="order", logx=True)
 
 
