@@ -37,13 +37,16 @@ class Kernel:
         part = regions.random() < 0.3
         self.regions = [regions.choice(sorted(REGIONS)) if part and kind != "out" else "FULL" for kind in kinds]
 
-    def text(self):
+    def clauses(self):
+        """What the pragma says, and the parameters."""
         clauses = " ".join(f"{kind}({tile}{'' if region == 'FULL' else ': ' + region})"
                            for (tile, kind), region in zip(self.tiles, self.regions))
-        params = ", ".join(f"DAG_TILE({tile})" for tile, _ in self.tiles)
-        last = self.tiles[-1][0]
-        return (f"#pragma dag task {clauses} at({last})\nstatic void {self.name}({params})\n"
-                f"{{\n    {last}[0] += 1;\n}}\n")
+        return f"{clauses} at({self.tiles[-1][0]})", ", ".join(f"DAG_TILE({tile})" for tile, _ in self.tiles)
+
+    def text(self):
+        clauses, params = self.clauses()
+        return (f"#pragma dag task {clauses}\nstatic void {self.name}({params})\n"
+                f"{{\n    {self.tiles[-1][0]}[0] += 1;\n}}\n")
 
 
 class Nest:
@@ -97,7 +100,7 @@ class Nest:
                  for array, _ in zip(arrays, kernel.tiles)]
         return ("call", kernel, tiles)
 
-    def text(self):
+    def text(self, name="nest", head=HEAD, kernel_text=Kernel.text):
         lines = []
 
         def put(body, indent):
@@ -122,10 +125,10 @@ class Nest:
                     lines.append(f"{pad}{s[1].name}({args});")
 
         put(self.body, 1)
-        return (HEAD + "".join(k.text() for k in self.kernels) +
+        return (head + "".join(kernel_text(k) for k in self.kernels) +
                 "#pragma dag graph assume(A->mt == A->nt) assume(B->mt == A->mt && B->nt == A->mt) \\\n"
                 "    assume(C->mt == A->mt && C->nt == A->mt)\n"
-                "static void nest(dag_matrix *A, dag_matrix *B, dag_matrix *C)\n{\n" + "\n".join(lines) + "\n}\n")
+                f"static void {name}(dag_matrix *A, dag_matrix *B, dag_matrix *C)\n{{\n" + "\n".join(lines) + "\n}\n")
 
     def run(self, size):
         """Tasks, accesses in order: (task, [(flow, kind, element, region)])."""
