@@ -1,0 +1,342 @@
+/* Graphs with products, quotients and remainders by a global, for all its values.
+ *
+ * Such a number is a parameter of isl: a term (poly.h). Sets of tasks, and relations between tasks, then
+ * hold for any numbers that the terms may be, and what is known of the terms of the one or two tasks takes
+ * away what cannot be: an axiom for each term, and one for each two. Where a check finds nothing it is
+ * proven; what it finds may be due to axioms that nobody wrote, so it is no finding, but the graph is
+ * looked at in another way (verify.c). Paths of edges lead through many tasks, whose terms differ: on
+ * them an edge is taken for any values, or where it holds for all of them.
+ */
+#include "model.h"
+
+#include <stdlib.h>
+
+/* ---- the terms of two tasks ------------------------------------------------------------------ */
+
+/* A term where two tasks are looked at, as functions of the parameters of both. */
+typedef struct view {
+    const poly_term *term;
+    bool second;                /* it is of the second task */
+    isl_pw_aff *of, *by, *value;
+    int place;
+} view;
+
+typedef struct scene {
+    verify_model *m;
+    const verify_class *first, *second; /* NULL: no task */
+    unsigned n_first, n_second;
+    isl_id *ids[2];
+    view *views;
+    size_t n;
+} scene;
+
+/* The class whose tasks one side of a relation is made of; NULL: none. */
+static const verify_class *class_at(const verify_model *m, isl_id *id)
+{
+    const verify_class *c = id ? isl_id_get_user(id) : NULL;
+    for (size_t i = 0; i < m->n_classes; i++)
+        if (c == &m->classes[i] && c->id == id)
+            return c;
+    return NULL;
+}
+
+static isl_pw_aff *param_of(const scene *s, int place)
+{
+    isl_space *space = isl_space_set_from_params(isl_space_copy(s->m->poly.param_space));
+    space = isl_space_add_dims(space, isl_dim_set, s->n_first + s->n_second);
+    isl_local_space *ls = isl_local_space_from_space(space);
+    return isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_param, (unsigned)place));
+}
+
+static isl_pw_aff *number_of(const scene *s, long value)
+{
+    isl_space *space = isl_space_set_from_params(isl_space_copy(s->m->poly.param_space));
+    space = isl_space_add_dims(space, isl_dim_set, s->n_first + s->n_second);
+    isl_val *v = isl_val_int_from_si(s->m->poly.isl, value);
+    return isl_pw_aff_from_aff(isl_aff_val_on_domain(isl_local_space_from_space(space), v));
+}
+
+static void add_view(scene *s, const poly_term *t, bool second)
+{
+    isl_pw_aff *of = isl_pw_aff_copy(t->of);
+    unsigned behind = second ? 0 : s->n_second;
+    if (second)
+        of = isl_pw_aff_insert_dims(poly_turn_value(&s->m->poly, of), isl_dim_in, 0, s->n_first);
+    else if (!t->cls)
+        behind = s->n_first + s->n_second;
+    of = isl_pw_aff_insert_dims(of, isl_dim_in, (unsigned)isl_pw_aff_dim(of, isl_dim_in), behind);
+    int place = t->place + (second ? POLY_OWN_TERMS : 0);
+    s->views[s->n++] = (view){t, second, of, param_of(s, t->by), param_of(s, place), place};
+}
+
+static scene look(verify_model *m, isl_map *map)
+{
+    scene s = {.m = m, .n_first = (unsigned)isl_map_dim(map, isl_dim_in),
+               .n_second = (unsigned)isl_map_dim(map, isl_dim_out)};
+    if (isl_map_has_tuple_id(map, isl_dim_in) == isl_bool_true)
+        s.ids[0] = isl_map_get_tuple_id(map, isl_dim_in);
+    if (isl_map_has_tuple_id(map, isl_dim_out) == isl_bool_true)
+        s.ids[1] = isl_map_get_tuple_id(map, isl_dim_out);
+    s.first = class_at(m, s.ids[0]);
+    s.second = class_at(m, s.ids[1]);
+    const poly_terms *all = m->poly.terms;
+    s.views = util_alloc((2 * all->n + 1) * sizeof(*s.views));
+    for (size_t i = 0; i < all->n; i++) {
+        const poly_term *t = &all->items[i];
+        if (!t->cls || (s.first && t->cls == s.first->sema))
+            add_view(&s, t, false);
+        if (t->cls && s.second && t->cls == s.second->sema)
+            add_view(&s, t, true);
+    }
+    return s;
+}
+
+static void look_away(scene *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        isl_pw_aff_free(s->views[i].of);
+        isl_pw_aff_free(s->views[i].by);
+        isl_pw_aff_free(s->views[i].value);
+    }
+    isl_id_free(s->ids[0]);
+    isl_id_free(s->ids[1]);
+    free(s->views);
+}
+
+/* map (taken) where the condition (taken) on the parameters of both tasks holds. */
+static isl_map *where(const scene *s, isl_map *map, isl_set *condition)
+{
+    isl_map *c = isl_map_from_domain(condition);
+    c = isl_map_move_dims(c, isl_dim_out, 0, isl_dim_in, s->n_first, s->n_second);
+    if (s->ids[0])
+        c = isl_map_set_tuple_id(c, isl_dim_in, isl_id_copy(s->ids[0]));
+    if (s->ids[1])
+        c = isl_map_set_tuple_id(c, isl_dim_out, isl_id_copy(s->ids[1]));
+    return isl_map_coalesce(isl_map_intersect(map, c));
+}
+
+/* ---- axioms of one term ---------------------------------------------------------------------- */
+
+static isl_pw_aff *copy(isl_pw_aff *pa)
+{
+    return isl_pw_aff_copy(pa);
+}
+
+/* low <= x < end; x is kept, the others are taken. */
+static isl_set *between(isl_pw_aff *low, isl_pw_aff *x, isl_pw_aff *end)
+{
+    return isl_set_intersect(isl_pw_aff_le_set(low, copy(x)), isl_pw_aff_lt_set(copy(x), end));
+}
+
+/* |t| < by, |t| <= |of|, and t has the sign of `of`. */
+static isl_set *about_remainder(const scene *s, const view *v)
+{
+    isl_set *up = between(number_of(s, 0), v->value, copy(v->by));
+    up = isl_set_intersect(up, isl_pw_aff_le_set(copy(v->value), copy(v->of)));
+    isl_pw_aff *least = isl_pw_aff_neg(copy(v->by));
+    isl_set *down = isl_set_intersect(isl_pw_aff_lt_set(least, copy(v->value)),
+                                      isl_pw_aff_le_set(copy(v->value), number_of(s, 0)));
+    down = isl_set_intersect(down, isl_pw_aff_ge_set(copy(v->value), copy(v->of)));
+    down = isl_set_intersect(down, isl_pw_aff_lt_set(copy(v->of), number_of(s, 0)));
+    return isl_set_union(up, down);
+}
+
+/* The product of a quotient by its divisor. */
+static const view *product_of(const scene *s, const view *quotient)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const view *w = &s->views[i];
+        if (w->term->kind == POLY_PRODUCT && w->term->by == quotient->term->by &&
+            isl_pw_aff_plain_is_equal(w->of, quotient->value) == isl_bool_true)
+            return w;
+    }
+    return NULL;
+}
+
+/* w = by * t: w <= of < w + by, 0 <= t <= w. */
+static isl_set *about_quotient(const scene *s, const view *v)
+{
+    const view *w = product_of(s, v);
+    isl_set *negative = isl_pw_aff_lt_set(copy(v->of), number_of(s, 0));
+    if (!w)
+        return isl_set_universe(isl_set_get_space(negative));
+    isl_set *up = between(copy(w->value), v->of, isl_pw_aff_add(copy(w->value), copy(v->by)));
+    up = isl_set_intersect(up, between(number_of(s, 0), v->value,
+                                       isl_pw_aff_add(copy(w->value), number_of(s, 1))));
+    return isl_set_union(up, negative);
+}
+
+/* Nothing to be split into cases. */
+static isl_set *first_axiom(const scene *s, const view *v)
+{
+    switch (v->term->kind) {
+    case POLY_REMAINDER:
+        return about_remainder(s, v);
+    case POLY_QUOTIENT:
+        return about_quotient(s, v);
+    case POLY_PRODUCT:
+        break;
+    }
+    return NULL;
+}
+
+/* What is small, and the sign of a product. */
+static isl_set *more_axiom(const scene *s, const view *v)
+{
+    isl_pw_aff *zero = number_of(s, 0);
+    isl_set *small = between(copy(zero), v->of, copy(v->by));
+    isl_set *other = isl_set_complement(isl_set_copy(small)), *says;
+    if (v->term->kind == POLY_REMAINDER) {
+        says = isl_pw_aff_eq_set(copy(v->value), copy(v->of));
+    } else if (v->term->kind == POLY_QUOTIENT) {
+        says = isl_pw_aff_eq_set(copy(v->value), copy(zero));
+    } else {
+        isl_set_free(small);
+        isl_set_free(other);
+        small = isl_pw_aff_eq_set(copy(v->of), copy(zero));
+        says = isl_pw_aff_eq_set(copy(v->value), copy(zero));
+        isl_set *up = isl_set_intersect(isl_pw_aff_gt_set(copy(v->of), copy(zero)),
+                                        isl_pw_aff_ge_set(copy(v->value), copy(v->by)));
+        isl_set *down = isl_set_intersect(
+            isl_pw_aff_lt_set(copy(v->of), copy(zero)),
+            isl_pw_aff_le_set(copy(v->value), isl_pw_aff_neg(copy(v->by))));
+        other = isl_set_union(up, down);
+    }
+    isl_pw_aff_free(zero);
+    return isl_set_union(isl_set_intersect(small, says), other);
+}
+
+/* ---- axioms of two terms --------------------------------------------------------------------- */
+
+/* a.of + by_more < b.of says that b's product is at least by_more + 1 divisors above a's. */
+static isl_set *product_above(const scene *s, const view *a, const view *b, long far)
+{
+    isl_pw_aff *end = isl_pw_aff_add(copy(a->of), number_of(s, far));
+    isl_pw_aff *step = isl_pw_aff_scale_val(copy(a->by), isl_val_int_from_si(s->m->poly.isl, far));
+    isl_pw_aff *low = isl_pw_aff_add(copy(a->value), step);
+    bool exact = far == 1;
+    isl_set *when = exact ? isl_pw_aff_eq_set(copy(b->of), end) : isl_pw_aff_ge_set(copy(b->of), end);
+    isl_set *says = exact ? isl_pw_aff_eq_set(copy(b->value), low)
+                          : isl_pw_aff_ge_set(copy(b->value), low);
+    return isl_set_intersect(when, says);
+}
+
+/* The same number has the same value; greater ones have no smaller quotients, and products that are whole
+ * divisors apart. */
+static isl_set *pair_axiom(const scene *s, const view *a, const view *b)
+{
+    if (a->term->kind != b->term->kind || a->term->by != b->term->by)
+        return NULL;
+    isl_set *same = isl_set_intersect(isl_pw_aff_eq_set(copy(a->of), copy(b->of)),
+                                      isl_pw_aff_eq_set(copy(a->value), copy(b->value)));
+    if (a->term->kind == POLY_PRODUCT) {
+        for (long far = 1; far <= 2; far++) {
+            same = isl_set_union(same, product_above(s, a, b, far));
+            same = isl_set_union(same, product_above(s, b, a, far));
+        }
+        return same;
+    }
+    isl_set *less = isl_pw_aff_lt_set(copy(a->of), copy(b->of));
+    isl_set *more = isl_pw_aff_gt_set(copy(a->of), copy(b->of));
+    if (a->term->kind == POLY_QUOTIENT) {
+        less = isl_set_intersect(less, isl_pw_aff_le_set(copy(a->value), copy(b->value)));
+        more = isl_set_intersect(more, isl_pw_aff_ge_set(copy(a->value), copy(b->value)));
+    }
+    return isl_set_union(same, isl_set_union(less, more));
+}
+
+/* ---- what is possible ------------------------------------------------------------------------ */
+
+static bool involves(isl_map *map, int place)
+{
+    return isl_map_involves_dims(map, isl_dim_param, (unsigned)place, 1) != isl_bool_false;
+}
+
+/* The views that have a part in the relation: those that it mentions, and what is known of these. */
+static bool *taking_part(const scene *s, isl_map *map)
+{
+    bool *part = util_alloc(s->n + 1);
+    for (size_t i = 0; i < s->n; i++)
+        part[i] = involves(map, s->views[i].place);
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < s->n; i++)
+            for (size_t k = 0; k < s->n; k++) {
+                bool tied = isl_pw_aff_involves_dims(s->views[i].of, isl_dim_param,
+                                                     (unsigned)s->views[k].place, 1) != isl_bool_false;
+                if (!tied || part[i] == part[k])
+                    continue;
+                part[i] = part[k] = more = true;
+            }
+    }
+    return part;
+}
+
+static bool is_nothing(isl_map *map)
+{
+    return isl_map_is_empty(map) == isl_bool_true;
+}
+
+static isl_map *by_first_axioms(const scene *s, isl_map *map, const bool *part)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        isl_set *axiom = part[i] ? first_axiom(s, &s->views[i]) : NULL;
+        map = axiom ? where(s, map, axiom) : map;
+    }
+    return map;
+}
+
+isl_map *verify_possible(verify_model *m, isl_map *map)
+{
+    if (!m->terms.on || !map || isl_map_has_tuple_id(map, isl_dim_in) != isl_bool_true)
+        return map;
+    map = isl_map_align_params(map, isl_space_copy(m->poly.param_space));
+    scene s = look(m, map);
+    bool *part = taking_part(&s, map);
+    map = by_first_axioms(&s, map, part);
+    for (size_t i = 0; i < s.n && !is_nothing(map); i++)
+        for (size_t k = i + 1; part[i] && k < s.n && !is_nothing(map); k++) {
+            isl_set *axiom = part[k] ? pair_axiom(&s, &s.views[i], &s.views[k]) : NULL;
+            map = axiom ? where(&s, map, axiom) : map;
+        }
+    for (size_t i = 0; i < s.n && !is_nothing(map); i++)
+        map = part[i] ? where(&s, map, more_axiom(&s, &s.views[i])) : map;
+    free(part);
+    look_away(&s);
+    return map;
+}
+
+isl_set *verify_possible_set(verify_model *m, isl_set *set)
+{
+    if (!m->terms.on || !set || isl_set_has_tuple_id(set) != isl_bool_true)
+        return set;
+    return isl_map_domain(verify_possible(m, isl_map_from_domain(set)));
+}
+
+bool verify_has_terms(const verify_model *m, isl_map *map)
+{
+    return m->terms.on && isl_map_involves_dims(map, isl_dim_param, (unsigned)m->poly.n_params,
+                                                2 * POLY_OWN_TERMS) != isl_bool_false;
+}
+
+isl_map *verify_any_terms(verify_model *m, isl_map *map)
+{
+    if (!map || !verify_has_terms(m, map))
+        return map;
+    map = isl_map_align_params(map, isl_space_copy(m->poly.param_space));
+    scene s = look(m, map);
+    bool *part = taking_part(&s, map);
+    map = by_first_axioms(&s, map, part);
+    free(part);
+    look_away(&s);
+    return isl_map_eliminate(map, isl_dim_param, (unsigned)m->poly.n_params, 2 * POLY_OWN_TERMS);
+}
+
+isl_map *verify_all_terms(verify_model *m, isl_map *map)
+{
+    if (!map || !verify_has_terms(m, map))
+        return map;
+    isl_map *any = verify_any_terms(m, isl_map_copy(map));
+    isl_map *not = isl_map_subtract(isl_map_copy(any), map);
+    return isl_map_coalesce(isl_map_subtract(any, verify_any_terms(m, not)));
+}
