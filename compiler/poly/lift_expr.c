@@ -111,6 +111,9 @@ static isl_pw_aff *lift_global(lift_scope *s, const ast_expr *e)
 
 static isl_pw_aff *lift_name(lift_scope *s, const ast_expr *e)
 {
+    for (size_t i = 0; s->fact && i < s->fact->n_params; i++)
+        if (strcmp(s->fact->params[i].text, e->u.name) == 0)
+            return isl_pw_aff_copy(s->bound[i]);
     sema_ref ref = sema_ref_of(s->poly->sema, e);
     const void *key = ref.kind == SEMA_REF_LOCAL   ? (const void *)ref.u.local
                       : ref.kind == SEMA_REF_INDEX ? (const void *)ref.u.index
@@ -323,6 +326,8 @@ static isl_pw_aff *lift_function(lift_scope *s, const ast_expr *e)
 {
     ast_function f = ast_function_of(e);
     int64_t by = 0;
+    if (f == AST_FUNCTION_NONE && s->poly->terms)
+        return lift_call_term(s, e);
     if (f == AST_FUNCTION_NONE || e->u.call.n_args < 2)
         return refuse(s, e, "not an integer expression");
     isl_pw_aff *all = lift_value(s, e->u.call.args[0]);

@@ -26,10 +26,16 @@ void poly_begin_terms(poly *m)
     m->terms->facts = isl_set_universe(isl_space_copy(m->param_space));
 }
 
+static void free_values(poly_term *t)
+{
+    for (int i = 0; i < POLY_VALUES; i++)
+        t->of[i] = isl_pw_aff_free(t->of[i]);
+}
+
 void poly_end_terms(poly *m)
 {
     for (size_t i = 0; m->terms && i < m->terms->n; i++)
-        isl_pw_aff_free(m->terms->items[i].of);
+        free_values(&m->terms->items[i]);
     if (m->terms) {
         isl_set_free(m->terms->facts);
         free(m->terms->items);
@@ -104,47 +110,64 @@ static isl_pw_aff *of_parameters(const lift_scope *s, const ast_expr *e)
     return value;
 }
 
-/* Does the value depend on globals alone? */
-static bool is_shared(const poly *m, isl_pw_aff *value)
+/* Does the term depend on globals alone? */
+static bool is_shared(const poly *m, const poly_term *t)
 {
-    isl_size n = isl_pw_aff_dim(value, isl_dim_in);
-    return isl_pw_aff_involves_dims(value, isl_dim_in, 0, n < 0 ? 0 : (unsigned)n) == isl_bool_false &&
-           isl_pw_aff_involves_dims(value, isl_dim_param, (unsigned)m->n_params,
-                                    2 * POLY_OWN_TERMS) == isl_bool_false;
+    bool shared = true;
+    for (int i = 0; i < POLY_VALUES; i++) {
+        isl_size n = t->of[i] ? isl_pw_aff_dim(t->of[i], isl_dim_in) : 0;
+        shared = shared &&
+                 (!t->of[i] ||
+                  (isl_pw_aff_involves_dims(t->of[i], isl_dim_in, 0, n < 0 ? 0 : (unsigned)n) ==
+                       isl_bool_false &&
+                   isl_pw_aff_involves_dims(t->of[i], isl_dim_param, (unsigned)m->n_params,
+                                            2 * POLY_OWN_TERMS) == isl_bool_false));
+    }
+    return shared;
 }
 
-static bool is_same(const poly_term *t, poly_term_kind kind, isl_pw_aff *of, int by)
+/* The same functions of no class. */
+static void share(poly_term *t)
 {
-    return t->kind == kind && t->by == by && isl_pw_aff_plain_is_equal(t->of, of) == isl_bool_true;
+    t->cls = NULL;
+    for (int i = 0; i < POLY_VALUES; i++) {
+        isl_size n = t->of[i] ? isl_pw_aff_dim(t->of[i], isl_dim_in) : 0;
+        if (t->of[i])
+            t->of[i] = isl_pw_aff_drop_dims(t->of[i], isl_dim_in, 0, n < 0 ? 0 : (unsigned)n);
+    }
 }
 
-/* The parameter of a term; -1: there are too many. Takes of. */
-static int find_term(const poly *m, const sema_class *cls, poly_term_kind kind, isl_pw_aff *of, int by)
+static bool is_same(const poly_term *a, const poly_term *b)
+{
+    bool same = a->kind == b->kind && a->by == b->by && a->cls == b->cls && a->function == b->function;
+    for (int i = 0; same && i < POLY_VALUES; i++)
+        same = a->of[i] && b->of[i] ? isl_pw_aff_plain_is_equal(a->of[i], b->of[i]) == isl_bool_true
+                                    : !a->of[i] && !b->of[i];
+    return same;
+}
+
+/* The parameter of a term; -1: there are too many. Takes its values. */
+static int find_term(const poly *m, poly_term t)
 {
     poly_terms *all = m->terms;
     int n = 0;
-    if (is_shared(m, of)) {
-        isl_size dims = isl_pw_aff_dim(of, isl_dim_in);
-        of = isl_pw_aff_drop_dims(of, isl_dim_in, 0, dims < 0 ? 0 : (unsigned)dims);
-        cls = NULL;
-    }
+    if (is_shared(m, &t))
+        share(&t);
     for (size_t i = 0; i < all->n; i++) {
-        if (all->items[i].cls != cls)
-            continue;
-        n++;
-        if (is_same(&all->items[i], kind, of, by)) {
-            isl_pw_aff_free(of);
+        n += all->items[i].cls == t.cls;
+        if (is_same(&all->items[i], &t)) {
+            free_values(&t);
             return all->items[i].place;
         }
     }
-    if (!of || n == (cls ? POLY_OWN_TERMS : POLY_SHARED_TERMS)) {
-        isl_pw_aff_free(of);
+    if (!t.of[0] || n == (t.cls ? POLY_OWN_TERMS : POLY_SHARED_TERMS)) {
+        free_values(&t);
         return -1;
     }
     all->items = util_realloc(all->items, (all->n + 1) * sizeof(*all->items));
-    int place = place_of(m, cls ? n : 2 * POLY_OWN_TERMS + n);
-    all->items[all->n++] = (poly_term){kind, cls, place, of, by};
-    return place;
+    t.place = place_of(m, t.cls ? n : 2 * POLY_OWN_TERMS + n);
+    all->items[all->n++] = t;
+    return t.place;
 }
 
 /* The global that the value (kept) is and that is known to be at least 1; -1: none. */
@@ -173,19 +196,18 @@ static bool is_grid(const poly *m, int param)
     return m->params[param].rows || m->params[param].cols;
 }
 
-/* The quotient as a term, and with it its product by the divisor. */
-static int find_quotient(const poly *m, const sema_class *cls, isl_pw_aff *of, int by)
+/* The quotient as a term, and with it its product by the divisor. Takes its values. */
+static int find_quotient(const poly *m, poly_term t)
 {
-    int place = find_term(m, cls, POLY_QUOTIENT, isl_pw_aff_copy(of), by);
-    isl_space *space = isl_pw_aff_get_domain_space(of);
-    isl_local_space *ls = isl_local_space_from_space(space);
-    isl_pw_aff_free(of);
+    isl_local_space *ls = isl_local_space_from_space(isl_pw_aff_get_domain_space(t.of[0]));
+    int place = find_term(m, t);
     if (place < 0) {
         isl_local_space_free(ls);
         return -1;
     }
     isl_pw_aff *value = isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_param, (unsigned)place));
-    return find_term(m, cls, POLY_PRODUCT, value, by) < 0 ? -1 : place;
+    poly_term product = {.kind = POLY_PRODUCT, .cls = t.cls, .of = {value}, .by = t.by};
+    return find_term(m, product) < 0 ? -1 : place;
 }
 
 /* The term, or the refusal of e. Takes of, which may be NULL, and the values that e was read from. */
@@ -195,9 +217,10 @@ static isl_pw_aff *make_term(lift_scope *s, const ast_expr *e, poly_term_kind ki
     static const char *const why[] = {[POLY_REMAINDER] = "a remainder by a variable",
                                       [POLY_QUOTIENT] = "a division by a variable",
                                       [POLY_PRODUCT] = "a product of two variables"};
+    poly_term t = {.kind = kind, .cls = s->cls, .of = {of}, .by = by};
     int place = !of                     ? -1
-                : kind == POLY_QUOTIENT ? find_quotient(s->poly, s->cls, of, by)
-                                        : find_term(s->poly, s->cls, kind, of, by);
+                : kind == POLY_QUOTIENT ? find_quotient(s->poly, t)
+                                        : find_term(s->poly, t);
     isl_pw_aff_free(a);
     isl_pw_aff_free(b);
     if (place >= 0)
@@ -233,4 +256,41 @@ isl_pw_aff *lift_ceiling_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, i
         of = isl_pw_aff_add(of, isl_pw_aff_from_aff(isl_aff_add_constant_si(more, -1)));
     }
     return make_term(s, e, POLY_QUOTIENT, of, by, a, b);
+}
+
+/* An end of the range that a fact gives, for these arguments. */
+static isl_pw_aff *end_of_range(const lift_scope *s, const ast_fact *f, const ast_expr *end,
+                                isl_pw_aff *const *args)
+{
+    lift_scope own = {.poly = s->poly, .cls = s->cls, .fact = f, .bound = args};
+    own.space = isl_pw_aff_get_domain_space(args[0]);
+    isl_pw_aff *value = lift_value(&own, end);
+    isl_space_free(own.space);
+    return value;
+}
+
+isl_pw_aff *lift_call_term(lift_scope *s, const ast_expr *e)
+{
+    const ast_file *file = s->poly->sema->ast;
+    const char *function = e->u.call.name.text;
+    const ast_fact *any = ast_find_fact(file, function, AST_FACT_UNKNOWN);
+    const ast_fact *range = ast_find_fact(file, function, AST_FACT_RANGE);
+    poly_term t = {.kind = POLY_CALL, .cls = s->cls, .by = -1, .function = function};
+    bool ok = any && any->n_params == e->u.call.n_args && any->n_params <= AST_FACT_PARAMS;
+    for (size_t i = 0; ok && i < e->u.call.n_args; i++)
+        ok = (t.of[i] = of_parameters(s, e->u.call.args[i])) != NULL;
+    if (ok && range) {
+        t.of[POLY_LOW] = end_of_range(s, range, range->expr, t.of);
+        t.of[POLY_HIGH] = end_of_range(s, range, range->hi, t.of);
+    }
+    int place = -1;
+    if (ok)
+        place = find_term(s->poly, t);
+    else
+        free_values(&t);
+    if (place >= 0)
+        return lift_dimension(s, isl_dim_param, place);
+    s->opaque_at = e->node.range;
+    s->why = "a function of which too little is known";
+    return NULL;
 }

@@ -41,14 +41,19 @@ typedef enum poly_term_kind {
     POLY_REMAINDER,             /* of % by */
     POLY_QUOTIENT,              /* of / by, of >= 0 */
     POLY_PRODUCT,               /* of * by */
+    POLY_CALL,                  /* function(of, ...), of which facts say something */
 } poly_term_kind;
+
+/* The values that a term depends on: arguments, and the range of a function. */
+enum { POLY_LOW = AST_FACT_PARAMS, POLY_HIGH, POLY_VALUES };
 
 typedef struct poly_term {
     poly_term_kind kind;
     const sema_class *cls;      /* whose parameters it depends on; NULL: globals alone */
     int place;                  /* of its parameter */
-    isl_pw_aff *of;             /* a function of the parameters of the class */
+    isl_pw_aff *of[POLY_VALUES];    /* functions of the parameters of the class; NULL: none */
     int by;                     /* a global, at least 1: the number of its parameter */
+    const char *function;
 } poly_term;
 
 /* Of each class no more than POLY_OWN_TERMS. A relation of two tasks has those of the second one
@@ -105,6 +110,8 @@ typedef struct lift_var {
 typedef struct lift_scope {
     const poly *poly;
     const sema_class *cls;      /* the first dimensions are its parameters; NULL: there is none */
+    const ast_fact *fact;       /* its parameters have the values bound[]; NULL: there is none */
+    isl_pw_aff *const *bound;
     bool defined;               /* locals without a dimension stand for what defines them */
     isl_space *space;
     lift_var vars[LIFT_MAX_VARS];
@@ -132,6 +139,8 @@ bool lift_spelling(const sema_info *sema, const ast_expr *e, text *out, const se
 /* lift_terms.c: `left` op `right`, whose values are a and b (taken), as a term. NULL: it is none, and was
  * refused. */
 isl_pw_aff *lift_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b);
+/* The same of a call of a function that facts are about. */
+isl_pw_aff *lift_call_term(lift_scope *s, const ast_expr *e);
 /* The same of ceildiv(a, b). */
 isl_pw_aff *lift_ceiling_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b);
 /* The terms of tasks change places: those of the first task become those of the second, and back. Take
