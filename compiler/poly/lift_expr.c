@@ -111,6 +111,9 @@ static isl_pw_aff *lift_global(lift_scope *s, const ast_expr *e)
 
 static isl_pw_aff *lift_name(lift_scope *s, const ast_expr *e)
 {
+    for (size_t i = 0; s->fact && i < s->fact->n_params; i++)
+        if (strcmp(s->fact->params[i].text, e->u.name) == 0)
+            return isl_pw_aff_copy(s->bound[i]);
     sema_ref ref = sema_ref_of(s->poly->sema, e);
     const void *key = ref.kind == SEMA_REF_LOCAL   ? (const void *)ref.u.local
                       : ref.kind == SEMA_REF_INDEX ? (const void *)ref.u.index
@@ -123,6 +126,11 @@ static isl_pw_aff *lift_name(lift_scope *s, const ast_expr *e)
         if (s->vars[i].opaque)
             return refuse(s, e, "the value of this name is not affine");
         return lift_dimension(s, isl_dim_set, s->vars[i].dim);
+    }
+    if (s->defined && ref.kind == SEMA_REF_LOCAL) {
+        const ast_value *v = ref.u.local->ast->value;
+        if (ref.u.local->param < 0 && !v->hi && !v->indices)
+            return lift_value(s, v->lo);
     }
     return refuse(s, e, "this name has no value here");
 }
@@ -141,6 +149,8 @@ static isl_pw_aff *from_condition(lift_scope *s, const ast_expr *e)
 static isl_pw_aff *lift_product(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
 {
     if (isl_pw_aff_is_cst(a) != isl_bool_true && isl_pw_aff_is_cst(b) != isl_bool_true) {
+        if (s->poly->terms)
+            return lift_term(s, e, a, b);
         isl_pw_aff_free(a);
         isl_pw_aff_free(b);
         return refuse(s, e, "a product of two variables");
@@ -164,6 +174,8 @@ static isl_pw_aff *lift_quotient(lift_scope *s, const ast_expr *e, isl_pw_aff *a
 {
     int64_t by = 0;
     bool known = lift_constant(b, &by) && by != 0;
+    if (!known && s->poly->terms)
+        return lift_term(s, e, a, b);
     isl_pw_aff_free(b);
     if (!known) {
         isl_pw_aff_free(a);
@@ -314,11 +326,15 @@ static isl_pw_aff *lift_function(lift_scope *s, const ast_expr *e)
 {
     ast_function f = ast_function_of(e);
     int64_t by = 0;
+    if (f == AST_FUNCTION_NONE && s->poly->terms)
+        return lift_call_term(s, e);
     if (f == AST_FUNCTION_NONE || e->u.call.n_args < 2)
         return refuse(s, e, "not an integer expression");
     isl_pw_aff *all = lift_value(s, e->u.call.args[0]);
     for (size_t i = 1; all && i < e->u.call.n_args; i++) {
         isl_pw_aff *next = lift_value(s, e->u.call.args[i]);
+        if (next && f == AST_CEILDIV && s->poly->terms && !lift_constant(next, &by))
+            return lift_ceiling_term(s, e, all, next);
         if (!next || (f == AST_CEILDIV && !(lift_constant(next, &by) && by > 0))) {
             isl_pw_aff_free(all);
             isl_pw_aff_free(next);

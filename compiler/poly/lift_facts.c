@@ -179,6 +179,7 @@ void poly_begin_in(isl_ctx *isl, poly *m, const sema_info *sema, arena *a,
 void poly_end(poly *m)
 {
     isl_space_free(m->param_space);
+    poly_end_terms(m);
     if (!m->borrowed)
         isl_ctx_free(m->isl);
     free(m->params);
@@ -240,7 +241,7 @@ static void matrix_facts(known *k)
         const poly_param *p = &m->params[i];
         if (p->field && is_vector(p->root) && strcmp(p->field, "count") == 0 && !p->aside)
             at_least(k, i, 0);
-        if (p->ranks)
+        if (p->ranks || (m->terms && (p->rows || p->cols)))
             at_least(k, i, 1);
         if (!p->field || !is_matrix(p->root))
             continue;
@@ -251,6 +252,15 @@ static void matrix_facts(known *k)
         for (size_t j = 0; j < m->n_params; j++)
             pair_facts(k, i, j);
     }
+}
+
+/* Terms are made of what is positive by what is known when they are met. */
+static void known_so_far(poly *m, const known *k)
+{
+    if (!m->terms)
+        return;
+    isl_set_free(m->terms->facts);
+    m->terms->facts = isl_set_copy(k->facts);
 }
 
 isl_set *lift_facts(poly *m, bool *assume_exact)
@@ -264,8 +274,10 @@ isl_set *lift_facts(poly *m, bool *assume_exact)
     matrix_facts(&k);
     for (size_t i = 0; i < file->n_assumes; i++) {
         assume_exact[i] = true;     /* an over-approximated fact says less: safe */
+        known_so_far(m, &k);
         know(&k, lift_cond(&k.scope, file->assumes[i]->expr, false, &assume_exact[i]));
     }
+    known_so_far(m, &k);
     isl_space_free(k.scope.space);
     return isl_set_coalesce(k.facts);
 }

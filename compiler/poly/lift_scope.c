@@ -145,7 +145,7 @@ lift_layout lift_layout_new(const poly *m, const sema_class *cls, size_t n_args,
     space = isl_space_add_dims(space, isl_dim_set,
                                (unsigned)(cls->n_params + n_args + n_hidden));
     return (lift_layout){
-        .scope = {.poly = m, .space = space},
+        .scope = {.poly = m, .cls = cls, .space = space},
         .n_params = cls->n_params,
         .n_args = n_args,
         .next = (int)(cls->n_params + n_args),

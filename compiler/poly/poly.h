@@ -35,6 +35,37 @@ typedef struct poly_param {
                                    vector. It has a value only where the user gives one */
 } poly_param;
 
+/* A number of a task, or of the file, that is no affine function: a parameter of isl stands for it.
+ * What is known about it are the axioms of terms.c. */
+typedef enum poly_term_kind {
+    POLY_REMAINDER,             /* of % by */
+    POLY_QUOTIENT,              /* of / by, of >= 0 */
+    POLY_PRODUCT,               /* of * by */
+    POLY_CALL,                  /* function(of, ...), of which facts say something */
+} poly_term_kind;
+
+/* The values that a term depends on: arguments, and the range of a function. */
+enum { POLY_LOW = AST_FACT_PARAMS, POLY_HIGH, POLY_VALUES };
+
+typedef struct poly_term {
+    poly_term_kind kind;
+    const sema_class *cls;      /* whose parameters it depends on; NULL: globals alone */
+    int place;                  /* of its parameter */
+    isl_pw_aff *of[POLY_VALUES];    /* functions of the parameters of the class; NULL: none */
+    int by;                     /* a global, at least 1: the number of its parameter */
+    const char *function;
+} poly_term;
+
+/* Of each class no more than POLY_OWN_TERMS. A relation of two tasks has those of the second one
+ * POLY_OWN_TERMS places further on (poly_turn). */
+enum { POLY_OWN_TERMS = 6, POLY_SHARED_TERMS = 6 };
+
+typedef struct poly_terms {
+    poly_term *items;
+    size_t n;
+    isl_set *facts;             /* what is known of globals */
+} poly_terms;
+
 /* The ground over which every expression of one file is lifted. */
 typedef struct poly {
     const sema_info *sema;
@@ -46,6 +77,7 @@ typedef struct poly {
     bool aside;                 /* while parameters are collected: the second walk */
     int64_t grid[2];            /* rows and columns of the grid that is looked at; 0: all grids */
     bool borrowed;              /* the context of isl is somebody else's */
+    poly_terms *terms;          /* what is not affine becomes one of them; NULL: is refused */
 } poly;
 
 /* lift_facts.c: collects the parameters of the file, in memory of `a`. With `grid` (rows and
@@ -57,6 +89,9 @@ void poly_begin(poly *m, const sema_info *sema, arena *a, unsigned long max_oper
 void poly_begin_in(isl_ctx *isl, poly *m, const sema_info *sema, arena *a,
                    unsigned long max_operations, const int64_t *grid);
 void poly_end(poly *m);
+/* lift_terms.c: from now on products, quotients and remainders by a global become terms. */
+void poly_begin_terms(poly *m);
+void poly_end_terms(poly *m);
 /* The facts about the parameters: sizes of matrices, and what the file assumes.
  * assume_exact[i]: all that the i-th %assume says is in it. */
 isl_set *lift_facts(poly *m, bool *assume_exact);
@@ -74,6 +109,10 @@ typedef struct lift_var {
 /* Where an expression is read: a set space with one dimension for each variable. */
 typedef struct lift_scope {
     const poly *poly;
+    const sema_class *cls;      /* the first dimensions are its parameters; NULL: there is none */
+    const ast_fact *fact;       /* its parameters have the values bound[]; NULL: there is none */
+    isl_pw_aff *const *bound;
+    bool defined;               /* locals without a dimension stand for what defines them */
     isl_space *space;
     lift_var vars[LIFT_MAX_VARS];
     size_t n_vars;
@@ -96,6 +135,19 @@ int lift_find_param(const poly *m, const char *name);
 int lift_find_size(const poly *m, const sema_global *g, const char *field);
 /* Spelling of a global or member ("A->mt") appended to out; false when e is neither. */
 bool lift_spelling(const sema_info *sema, const ast_expr *e, text *out, const sema_global **root);
+
+/* lift_terms.c: `left` op `right`, whose values are a and b (taken), as a term. NULL: it is none, and was
+ * refused. */
+isl_pw_aff *lift_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b);
+/* The same of a call of a function that facts are about. */
+isl_pw_aff *lift_call_term(lift_scope *s, const ast_expr *e);
+/* The same of ceildiv(a, b). */
+isl_pw_aff *lift_ceiling_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b);
+/* The terms of tasks change places: those of the first task become those of the second, and back. Take
+ * their argument. */
+isl_set *poly_turn_set(const poly *m, isl_set *set);
+isl_map *poly_turn_map(const poly *m, isl_map *map);
+isl_pw_aff *poly_turn_value(const poly *m, isl_pw_aff *pa);
 
 /* ---- sets of tasks and of arguments (lift_scope.c) ------------------------------------------- */
 

@@ -132,6 +132,31 @@ static void look_into_fact(const ast_expr *e, void *arg)
                     "alone; what else it needs has to be one");
 }
 
+/* May both be said of one function? What it gives says all. */
+static bool go_together(const ast_fact *a, const ast_fact *b)
+{
+    return a->kind != b->kind && a->kind != AST_FACT_VALUE && b->kind != AST_FACT_VALUE &&
+           a->n_params == b->n_params;
+}
+
+/* Facts that say how a function is without saying what it gives. */
+static void check_property(sema *s, const ast_fact *f)
+{
+    bool inverse = f->kind == AST_FACT_INVERSE;
+    const ast_fact *other = inverse ? ast_find_fact(s->ast, f->other.text, AST_FACT_UNKNOWN) : NULL;
+    if (f->kind == AST_FACT_UNKNOWN)
+        sema_report(s, CHECK_BAD_FACT, f->word.range, "a function is 'pure', 'monotone', or 'inverse(g)' "
+                    "of another one; or write '= EXPR' or '= LO .. HI'");
+    else if (f->kind != AST_FACT_VALUE && (f->n_params == 0 || f->n_params > AST_FACT_PARAMS))
+        sema_report(s, CHECK_BAD_FACT, f->name.range, "this fact is about functions of 1 to %d values",
+                    (int)AST_FACT_PARAMS);
+    else if (inverse && f->n_params != 1)
+        sema_report(s, CHECK_BAD_FACT, f->name.range, "functions of one value have an inverse");
+    else if (inverse && (!other || other->n_params != 1 || other->kind == AST_FACT_VALUE))
+        sema_report(s, CHECK_BAD_FACT, f->other.range, "nothing is said of '%s'; write "
+                    "'%%fact %s(i) pure', too", f->other.text, f->other.text);
+}
+
 static void check_fact(sema *s, size_t number)
 {
     const ast_fact *f = s->ast->facts.items[number];
@@ -142,7 +167,8 @@ static void check_fact(sema *s, size_t number)
                             f->params[i].text);
     for (size_t i = 0; i < number; i++)
         if (s->ast->facts.items[i]->name.text == f->name.text &&
-            s->ast->facts.items[i]->node.range.file == f->node.range.file) {
+            s->ast->facts.items[i]->node.range.file == f->node.range.file &&
+            !go_together(s->ast->facts.items[i], f)) {
             sema_report(s, CHECK_BAD_FACT, f->node.range, "there is another fact about '%s'",
                         f->name.text);
             diag_note(s->d, s->ast->facts.items[i]->node.range, "this one");
@@ -151,6 +177,9 @@ static void check_fact(sema *s, size_t number)
     fact_look l = {s, f};
     if (f->expr)
         look_into_fact(f->expr, &l);
+    if (f->hi)
+        look_into_fact(f->hi, &l);
+    check_property(s, f);
     if (!s->strict)
         sema_report(s, CHECK_EXTENSION, f->node.range,
                     "%%fact belongs to --std=dag; PaRSEC's compiler does not know it");

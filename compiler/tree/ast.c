@@ -152,6 +152,17 @@ ast_function ast_function_of(const ast_expr *e)
     return AST_FUNCTION_NONE;
 }
 
+const ast_fact *ast_find_fact(const ast_file *file, const char *function, ast_fact_kind kind)
+{
+    for (size_t i = 0; i < file->facts.n; i++) {
+        const ast_fact *f = file->facts.items[i];
+        bool fits = kind == AST_FACT_UNKNOWN ? f->kind != AST_FACT_UNKNOWN : f->kind == kind;
+        if (fits && strcmp(f->name.text, function) == 0)
+            return f;
+    }
+    return NULL;
+}
+
 int64_t ast_ceildiv(int64_t a, int64_t b)
 {
     return a > 0 ? (a - 1) / b + 1 : a / b;

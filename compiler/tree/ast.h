@@ -47,6 +47,16 @@ typedef struct ast_import ast_import;
 typedef struct ast_code ast_code;
 typedef struct ast_file ast_file;
 
+/* %fact name params '=' expr          what a function of the application gives
+ * %fact name params '=' lo '..' hi    or between what it lies
+ * %fact name params word ['(' name ')']   or what it is like; of which function it is the inverse */
+typedef enum ast_fact_kind {
+    AST_FACT_VALUE, AST_FACT_RANGE, AST_FACT_PURE, AST_FACT_MONOTONE, AST_FACT_INVERSE,
+    AST_FACT_UNKNOWN,           /* another word; was reported */
+} ast_fact_kind;
+
+enum { AST_FACT_PARAMS = 4 };   /* most, but of AST_FACT_VALUE */
+
 /* ---- expressions ------------------------------------------------------------------------- */
 
 typedef enum ast_expr_kind {
@@ -126,6 +136,8 @@ struct ast_expr {
 /* The functions of the language. NONE: other words before a parenthesis, values of properties. */
 typedef enum ast_function { AST_FUNCTION_NONE, AST_MIN, AST_MAX, AST_CEILDIV } ast_function;
 ast_function ast_function_of(const ast_expr *e);
+/* The first fact about a function, of this kind (AST_FACT_UNKNOWN: of any kind); NULL: there is none. */
+const ast_fact *ast_find_fact(const ast_file *file, const char *function, ast_fact_kind kind);
 /* ceildiv(a, b), b > 0: the least integer that is not below a / b. */
 int64_t ast_ceildiv(int64_t a, int64_t b);
 
@@ -287,13 +299,15 @@ struct ast_assume {
     ast_expr *expr;
 };
 
-/* %fact name params '=' expr          what a function of the application gives */
 struct ast_fact {
     ast_node node;
+    ast_fact_kind kind;
     ast_ident name;
     ast_ident *params;
     size_t n_params;
-    ast_expr *expr;
+    ast_expr *expr;             /* value, or lo */
+    ast_expr *hi;
+    ast_ident word, other;      /* name NULL: none */
 };
 
 /* %import prefix "path" [props]       a property: what a name of that file is here */

@@ -296,7 +296,11 @@ static void dump_item(dumper *d, const ast_item *item)
         d->depth++;
         for (size_t i = 0; i < item->u.fact->n_params; i++)
             line(d, NULL, "%s", item->u.fact->params[i].text);
+        if (item->u.fact->word.text)
+            line(d, NULL, "%s %s", item->u.fact->word.text,
+                 item->u.fact->other.text ? item->u.fact->other.text : "");
         dump_expr(d, NULL, item->u.fact->expr);
+        dump_expr(d, NULL, item->u.fact->hi);
         d->depth--;
         return;
     case AST_ITEM_CODE:

@@ -436,15 +436,40 @@ void ast_assume_too(ast_file *file, ast_expr *e)
     new_assume(file, e->node.range, e);
 }
 
-void ast_add_fact(ast_file *file, src_range r, ast_ident name, ast_list *params, ast_expr *e)
+static ast_fact *new_fact(ast_file *file, src_range r, ast_ident name, ast_list *params)
 {
     ast_fact *f = arena_alloc(file->arena, sizeof(*f));
     f->node = node_at(file, r);
     f->name = name;
     f->params = take_idents(file, params, &f->n_params);
-    f->expr = e;
     PUSH(file, file->facts.items, file->facts.n, f);
     add_item(file, (ast_item){AST_ITEM_FACT, {.fact = f}});
+    return f;
+}
+
+void ast_add_fact(ast_file *file, src_range r, ast_ident name, ast_list *params, ast_expr *e,
+                  ast_expr *hi)
+{
+    ast_fact *f = new_fact(file, r, name, params);
+    f->kind = hi ? AST_FACT_RANGE : AST_FACT_VALUE;
+    f->expr = e;
+    f->hi = hi;
+}
+
+void ast_add_property(ast_file *file, src_range r, ast_ident name, ast_list *params, ast_ident word,
+                      ast_ident other)
+{
+    static const struct { const char *word; ast_fact_kind kind; bool other; } words[] = {
+        {"pure", AST_FACT_PURE, false}, {"monotone", AST_FACT_MONOTONE, false},
+        {"inverse", AST_FACT_INVERSE, true},
+    };
+    ast_fact *f = new_fact(file, r, name, params);
+    f->kind = AST_FACT_UNKNOWN;
+    f->word = word;
+    f->other = other;
+    for (size_t i = 0; i < UTIL_COUNT(words); i++)
+        if (strcmp(words[i].word, word.text) == 0 && words[i].other == (other.text != NULL))
+            f->kind = words[i].kind;
 }
 
 void ast_add_class(ast_file *file, ast_class *c)

@@ -104,7 +104,12 @@ void ast_add_assume(ast_file *file, src_range r, ast_expr *e);
 /* The same from outside of the text: no item of it. */
 void ast_assume_too(ast_file *file, ast_expr *e);
 /* params: of ast_new_ident; taken. */
-void ast_add_fact(ast_file *file, src_range r, ast_ident name, ast_list *params, ast_expr *e);
+/* hi: NULL for a value. */
+void ast_add_fact(ast_file *file, src_range r, ast_ident name, ast_list *params, ast_expr *e,
+                  ast_expr *hi);
+/* other.text: NULL where the word stands alone. */
+void ast_add_property(ast_file *file, src_range r, ast_ident name, ast_list *params, ast_ident word,
+                      ast_ident other);
 void ast_add_class(ast_file *file, ast_class *c);
 /* The class that was added last, which the file no longer has. */
 ast_class *ast_take_class(ast_file *file);

@@ -224,8 +224,8 @@ bool verify_climbs(verify_model *m, const verify_pairs *pairs, const bool *class
         size_t from = p->from->cls->index, to = p->to->cls->index;
         for (size_t k = 0; k < p->n_ins && classes[from] && classes[to]; k++) {
             verify_renew(m);
-            isl_map *rel = isl_map_intersect_params(verify_forward(m, p->ins[k]),
-                                                    isl_set_copy(m->facts));
+            isl_map *rel = verify_any_terms(m, verify_forward(m, p->ins[k]));
+            rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
             l.steps[l.n++] = (step){.from = from, .to = to, .rel = rel};
         }
     }

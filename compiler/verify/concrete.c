@@ -124,7 +124,7 @@ static size_t hash_of(const concrete_graph *g, uint32_t cls, const int64_t *at)
     uint64_t h = cls * 0x9e3779b97f4a7c15u + 1;
     for (size_t i = 0; i < g->sema->classes[cls].n_params; i++)
         h = (h ^ (uint64_t)at[i]) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
-    return (size_t)(h & (g->hash_size - 1));
+    return (size_t)(h & (g->hash.size - 1));
 }
 
 const int64_t *concrete_at(const concrete_graph *g, uint32_t task)
@@ -135,25 +135,25 @@ const int64_t *concrete_at(const concrete_graph *g, uint32_t task)
 static uint32_t *find_slot(const concrete_graph *g, uint32_t cls, const int64_t *at)
 {
     size_t bytes = g->sema->classes[cls].n_params * sizeof(*at);
-    for (size_t i = hash_of(g, cls, at);; i = (i + 1) & (g->hash_size - 1)) {
-        uint32_t entry = g->hash[i];
+    for (size_t i = hash_of(g, cls, at);; i = (i + 1) & (g->hash.size - 1)) {
+        uint32_t entry = g->hash.slots[i];
         if (entry == 0 || (g->tasks[entry - 1].cls == cls &&
                            memcmp(concrete_at(g, entry - 1), at, bytes) == 0))
-            return &g->hash[i];
+            return &g->hash.slots[i];
     }
 }
 
 static uint32_t find(const concrete_graph *g, uint32_t cls, const int64_t *at)
 {
-    uint32_t entry = g->hash_size ? *find_slot(g, cls, at) : 0;
+    uint32_t entry = g->hash.size ? *find_slot(g, cls, at) : 0;
     return entry ? entry - 1 : CONCRETE_NONE;
 }
 
 static void grow_hash(concrete_graph *g)
 {
-    g->hash_size = g->hash_size ? 2 * g->hash_size : 1024;
-    free(g->hash);
-    g->hash = util_alloc(g->hash_size * sizeof(*g->hash));
+    g->hash.size = g->hash.size ? 2 * g->hash.size : 1024;
+    free(g->hash.slots);
+    g->hash.slots = util_alloc(g->hash.size * sizeof(*g->hash.slots));
     for (size_t i = 0; i < g->n_tasks; i++)
         *find_slot(g, g->tasks[i].cls, concrete_at(g, (uint32_t)i)) = (uint32_t)i + 1;
 }
@@ -178,7 +178,7 @@ static bool add_task(concrete_env *env)
         at[i] = env->locals[cls->params[i]->index];
     if (g->n_tasks == g->max_tasks || cls->n_params > UTIL_COUNT(at))
         return too_large(g);
-    if (2 * (g->n_tasks + 1) > g->hash_size)
+    if (2 * (g->n_tasks + 1) > g->hash.size)
         grow_hash(g);
     uint32_t *slot = find_slot(g, cls->index, at);
     if (*slot)
@@ -468,7 +468,7 @@ void concrete_free(concrete_graph *g)
     free(g->tasks);
     free(g->refs);
     free(g->values);
-    free(g->hash);
+    free(g->hash.slots);
     free(g->class_count);
     free(g->param_of);
 }

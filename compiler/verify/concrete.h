@@ -28,6 +28,8 @@ typedef struct concrete_ref {
 
 typedef struct concrete_env concrete_env;
 
+typedef struct fact_values fact_values;
+
 /* The value of an inline C expression in env; false when it has none. */
 typedef bool concrete_code_fn(void *arg, const ast_expr *e, const concrete_env *env,
                               int64_t *value);
@@ -38,6 +40,7 @@ typedef struct concrete_graph {
     const int64_t *params;      /* one value for each parameter of the model */
     concrete_code_fn *code;     /* NULL: inline C has no value */
     void *code_arg;
+    fact_values *facts;         /* functions that facts are about; NULL: they have no value */
     bool either;                /* in: a [dynamic] guard that reads flows may turn out either way,
                                    both are followed; else it has no value */
     bool followed;              /* out: there was one */
@@ -50,8 +53,10 @@ typedef struct concrete_graph {
     size_t n_refs, cap_refs;
     int64_t *values;
     size_t n_values, cap_values;
-    uint32_t *hash;             /* task number + 1 by (class, parameters) */
-    size_t hash_size;
+    struct {
+        uint32_t *slots;        /* task number + 1 by (class, parameters) */
+        size_t size;
+    } hash;
     uint32_t *class_count;      /* tasks of each class */
     int *param_of;              /* by node id: parameter of a name or member; -1: none, -2: not
                                    looked up yet */
@@ -63,6 +68,11 @@ typedef struct concrete_graph {
     } failure;
 } concrete_graph;
 
+typedef struct concrete_named {
+    const char *name;
+    int64_t value;
+} concrete_named;
+
 struct concrete_env {
     concrete_graph *graph;
     const sema_class *cls;      /* NULL: globals only */
@@ -72,6 +82,8 @@ struct concrete_env {
         int64_t value;
     } indices[32];
     size_t n_indices;
+    const concrete_named *names;    /* what other names are; n_names of them */
+    size_t n_names;
     /* In the guard of a [dynamic] edge: what inline C that reads flows is taken to be; -1: it has no
      * value. */
     int computed;
@@ -90,6 +102,8 @@ bool concrete_exists(concrete_graph *g, const sema_class *cls, const int64_t *at
 uint32_t concrete_add(concrete_graph *g, const sema_class *cls, const int64_t *at);
 
 bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value);
+/* An expression of such names alone. */
+bool concrete_eval_named(const ast_expr *e, const concrete_named *known, size_t n, int64_t *value);
 /* Does this inline C read what a body computed? Then it has no value before the graph runs. */
 bool concrete_reads_flows(const sema_info *sema, const ast_expr *e);
 

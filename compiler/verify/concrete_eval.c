@@ -1,6 +1,10 @@
 /* Evaluation of expressions for given values. */
 #include "concrete.h"
 
+#include "fact_values.h"
+
+#include <string.h>
+
 static bool fail(concrete_env *env, const ast_expr *e, const char *why)
 {
     if (!env->graph->failed) {
@@ -30,6 +34,13 @@ static bool eval_param(concrete_env *env, const ast_expr *e, int64_t *value)
 
 static bool eval_name(concrete_env *env, const ast_expr *e, int64_t *value)
 {
+    for (size_t i = 0; i < env->n_names; i++)
+        if (strcmp(env->names[i].name, e->u.name) == 0) {
+            *value = env->names[i].value;
+            return true;
+        }
+    if (!env->graph->sema)
+        return fail(env, e, "this name has no value");
     sema_ref ref = sema_ref_of(env->graph->sema, e);
     switch (ref.kind) {
     case SEMA_REF_LOCAL:
@@ -149,9 +160,33 @@ static bool eval_binary(concrete_env *env, const ast_expr *e, int64_t *value)
     }
 }
 
+/* A call of a function that facts are about. */
+static bool eval_stated(concrete_env *env, const ast_expr *e, int64_t *value)
+{
+    concrete_graph *g = env->graph;
+    const ast_fact *f = g->facts ? ast_find_fact(g->model->file, e->u.call.name.text, AST_FACT_UNKNOWN)
+                                 : NULL;
+    int64_t args[AST_FACT_PARAMS];
+    const char *wrong = NULL;
+    if (!f || f->n_params != e->u.call.n_args || f->n_params > AST_FACT_PARAMS)
+        return fail(env, e, "this is not an integer expression");
+    for (size_t i = 0; i < f->n_params; i++)
+        if (!concrete_eval(env, e->u.call.args[i], &args[i]))
+            return false;
+    if (!fact_values_of(g->facts, f->name.text, args, f->n_params, g->model->arena, value, &wrong))
+        return fail(env, e, "this function has no value");
+    if (!wrong)
+        return true;
+    if (!g->failed)
+        g->failure.fact = true;
+    return fail(env, e, wrong);
+}
+
 static bool eval_function(concrete_env *env, const ast_expr *e, int64_t *value)
 {
     ast_function f = ast_function_of(e);
+    if (f == AST_FUNCTION_NONE && env->graph->facts)
+        return eval_stated(env, e, value);
     if (f == AST_FUNCTION_NONE || e->u.call.n_args < 2)
         return fail(env, e, "this is not an integer expression");
     if (!concrete_eval(env, e->u.call.args[0], value))
@@ -236,4 +271,11 @@ bool concrete_eval(concrete_env *env, const ast_expr *e, int64_t *value)
         break;
     }
     return fail(env, e, "this is not an integer expression");
+}
+
+bool concrete_eval_named(const ast_expr *e, const concrete_named *known, size_t n, int64_t *value)
+{
+    concrete_graph none = {0};
+    concrete_env env = {.graph = &none, .names = known, .n_names = n, .computed = -1};
+    return concrete_eval(&env, e, value);
 }

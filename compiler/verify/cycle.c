@@ -44,6 +44,7 @@ static isl_union_map *component_edges(verify_model *m, const verify_pairs *pairs
         if (!in_component(m, reach, cls, p))
             continue;
         isl_map *rel = verify_union(m, p->from, p->to, p->ins, p->n_ins, false);
+        rel = verify_any_terms(m, rel);
         all = isl_union_map_union(all, isl_union_map_from_map(rel));
     }
     return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
@@ -63,13 +64,15 @@ static isl_union_map *wide_edges(verify_model *m, const verify_pairs *pairs, con
 {
     isl_map **wide = util_alloc((m->n_classes + 1) * sizeof(*wide));
     for (size_t i = 0; i < m->n_classes; i++)
-        wide[i] = reach[cls * m->n_classes + i] ? verify_coordinates(m, &m->classes[i]) : NULL;
+        wide[i] = reach[cls * m->n_classes + i]
+                      ? verify_any_terms(m, verify_coordinates(m, &m->classes[i]))
+                      : NULL;
     isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
         for (size_t k = 0; k < p->n_ins && in_component(m, reach, cls, p); k++) {
             verify_renew(m);
-            isl_map *rel = verify_forward(m, p->ins[k]);
+            isl_map *rel = verify_any_terms(m, verify_forward(m, p->ins[k]));
             rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
             rel = isl_map_apply_domain(rel, isl_map_copy(wide[p->from->cls->index]));
             rel = isl_map_apply_range(rel, isl_map_copy(wide[p->to->cls->index]));
@@ -299,6 +302,10 @@ void verify_cycle_in(verify_model *m, const concrete_graph *g)
 
 static void enumerate(verify_model *m, size_t cls)
 {
+    if (m->terms.on) {
+        m->terms.found = true;
+        return;
+    }
     circle c = {0};
     bool complete = verify_each_small(m, find_circle, &c);
     if (!c.found) {

@@ -43,7 +43,7 @@ static void check_two(verify_model *m, const verify_edge *a, const verify_edge *
     isl_map *both = isl_map_intersect(isl_map_copy(a->rel), isl_map_copy(b->rel));
     both = isl_map_intersect_params(both, isl_set_copy(m->facts));
     const verify_class *target = verify_class_of(m, a->sema->target_class);
-    both = isl_map_intersect_range(both, isl_set_copy(target->space));
+    both = isl_map_intersect_range(both, poly_turn_set(&m->poly, isl_set_copy(target->space)));
     if (a->exact && b->exact && isl_map_is_empty(both) == isl_bool_false)
         report_twice(m, a, b, isl_map_copy(both));
     isl_map_free(both);
@@ -74,7 +74,7 @@ static void check_one(verify_model *m, const verify_edge *e)
 
 void verify_check_duplicates(verify_model *m, const verify_pairs *pairs)
 {
-    for (size_t i = 0; i < pairs->n; i++) {
+    for (size_t i = 0; i < pairs->n && !m->terms.found; i++) {
         const verify_pair *p = &pairs->items[i];
         bool data = p->to->ast->kind != AST_CTL;
         if (verify_settled_pair(m, p))

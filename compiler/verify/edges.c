@@ -235,7 +235,7 @@ static void compare_sides(verify_model *m, const verify_pair *p, side out, side 
     isl_map *rest = NULL;
     if (!contained(m, out.least, in.most, &rest) && rest) {
         report_unexpected(m, p, rest);
-        if (m->reported != DIAG_WARNING) {
+        if (m->terms.on ? m->terms.found : m->reported != DIAG_WARNING) {
             isl_map_free(in.least);         /* the other direction is most likely the same mistake */
             isl_map_free(out.most);
             return;
@@ -255,7 +255,7 @@ static void check_agreement(verify_model *m, const verify_pair *p)
 
 void verify_check_edges(verify_model *m, const verify_pairs *pairs)
 {
-    for (size_t i = 0; i < pairs->n; i++) {
+    for (size_t i = 0; i < pairs->n && !m->terms.found; i++) {
         const verify_pair *p = &pairs->items[i];
         if (p->n_ins == 0 || p->n_outs == 0)
             continue;           /* missing-side was reported by name */

@@ -1,6 +1,7 @@
 /* Commands that look at the graph of given parameter values. */
 #include "checks.h"
 #include "exhaust.h"
+#include "fact_values.h"
 #include "inline.h"
 
 #include "tree/unparse.h"
@@ -32,6 +33,7 @@ static bool session_start(session *s, const ast_file *file, const sema_info *sem
         return false;
     s->g = (concrete_graph){.sema = sema, .model = s->m, .params = s->values.params,
                             .code = s->code ? inline_eval : NULL, .code_arg = s->code,
+                            .facts = s->code ? fact_values_new(file, inline_call, s->code) : NULL,
                             .either = true, .max_tasks = MAX_TASKS, .max_refs = MAX_REFS};
     concrete_build(&s->g);
     if (s->g.failed) {
@@ -48,6 +50,7 @@ static bool session_start(session *s, const ast_file *file, const sema_info *sem
 static void session_end(session *s)
 {
     inline_stop(s->code);
+    fact_values_free(s->g.facts);
     concrete_free(&s->g);
     verify_model_free(s->m);
 }

@@ -39,6 +39,8 @@ struct inline_c {
     const ast_expr **exprs;
     size_t n_exprs;
     int *number;                /* by node id, -1: none */
+    const ast_fact **facts;     /* one about each function: requests n_exprs and on */
+    size_t n_facts;
     pid_t pid;
     int to_child, from_child;
     const char *dir;
@@ -83,6 +85,35 @@ static void find_all(inline_c *c, bool with_flops)
         find_in(e->cond, c);
         ast_each_in_call(e->call, find_in, c);
     }
+}
+
+/* Adds a function, which may be NULL or there already, and those that its values are held against. */
+static void add_stated(inline_c *c, const ast_fact *f)
+{
+    bool known = !f || f->kind == AST_FACT_VALUE;
+    for (size_t i = 0; !known && i < c->n_facts; i++)
+        known = strcmp(c->facts[i]->name.text, f->name.text) == 0;
+    if (known)
+        return;
+    c->facts = util_realloc(c->facts, (c->n_facts + 1) * sizeof(*c->facts));
+    c->facts[c->n_facts++] = f;
+    for (size_t i = 0; i < c->m->file->facts.n; i++) {
+        const ast_fact *inverse = c->m->file->facts.items[i];
+        if (inverse->kind == AST_FACT_INVERSE && strcmp(inverse->other.text, f->name.text) == 0)
+            add_stated(c, inverse);
+    }
+}
+
+/* Which functions facts are about that inline C of the graph calls. */
+static void find_stated(const ast_expr *e, void *arg)
+{
+    inline_c *c = arg;
+    if (!e)
+        return;
+    const ast_fact *f = e->kind == AST_CALL_VALUE
+                            ? ast_find_fact(c->m->file, e->u.call.name.text, AST_FACT_UNKNOWN) : NULL;
+    add_stated(c, f);
+    ast_each_child(e, find_stated, c);
 }
 
 /* ---- the C text ------------------------------------------------------------------------------ */
@@ -168,6 +199,19 @@ static void put_function(const inline_c *c, size_t i, text *out)
     text_puts(out, "\n}\n");
 }
 
+/* A function that facts are about. */
+static void put_stated(const inline_c *c, size_t i, text *out)
+{
+    const ast_fact *f = c->facts[i];
+    size_t number = c->n_exprs + i;
+    text_printf(out, "long long dag_inline_%zu(const long long *dag_v);\n"
+                "long long dag_inline_%zu(const long long *dag_v)\n{\n    return (long long)%s(",
+                number, number, f->name.text);
+    for (size_t k = 0; k < f->n_params; k++)
+        text_printf(out, "%s(int)dag_v[%zu]", k ? ", " : "", k);
+    text_puts(out, ");\n}\n");
+}
+
 static void put_source(const inline_c *c, const verify_values *v, bool prologue, text *out)
 {
     if (c->m->sema->dialect == DIALECT_DAG)
@@ -182,6 +226,8 @@ static void put_source(const inline_c *c, const verify_values *v, bool prologue,
         put_global(c, v, c->m->sema->globals[i], out);
     for (size_t i = 0; i < c->n_exprs; i++)
         put_function(c, i, out);
+    for (size_t i = 0; i < c->n_facts; i++)
+        put_stated(c, i, out);
 }
 
 /* ---- the child ------------------------------------------------------------------------------- */
@@ -269,7 +315,7 @@ static bool start_child(inline_c *c, const char *object)
     if (c->pid == 0) {
         close(to[1]);
         close(from[0]);
-        serve(object, c->n_exprs, to[0], from[1]);
+        serve(object, c->n_exprs + c->n_facts, to[0], from[1]);
     }
     close(to[0]);
     close(from[1]);
@@ -329,6 +375,7 @@ static bool compile(const char *const *cc, const char *source, const char *objec
 static void free_inline(inline_c *c)
 {
     free(c->exprs);
+    free(c->facts);
     free(c->number);
     free(c);
 }
@@ -343,6 +390,8 @@ inline_c *inline_start(verify_model *m, const verify_values *v, const char *cons
     for (uint32_t i = 0; i < m->file->node_count; i++)
         c->number[i] = -1;
     find_all(c, with_flops);
+    for (size_t i = 0; i < c->n_exprs; i++)
+        find_stated(c->exprs[i]->u.code.parsed, c);
     *failed = false;
     if (c->n_exprs == 0) {
         free_inline(c);
@@ -398,6 +447,24 @@ static int64_t captured(const concrete_env *env, const sema_ref *ref)
     return 0;
 }
 
+/* The answer of the child; false: there is none, or it died, which is reported then. */
+static bool ask(inline_c *c, const request *r, src_range where, int64_t *value)
+{
+    int64_t answer[2] = {0, 0};
+    struct pollfd wait = {.fd = c->from_child, .events = POLLIN};
+    if (c->dead)
+        return false;
+    if (!write_all(c->to_child, r, sizeof(*r)) || poll(&wait, 1, WAIT_MS) <= 0 ||
+        !read_all(c->from_child, answer, sizeof(answer))) {
+        c->dead = true;
+        diag_report(c->m->d, verify_check(c->m, "values"), where,
+                    "this inline C crashed, or took more than its share of time or memory");
+        return false;
+    }
+    *value = answer[1];
+    return answer[0] != 0;
+}
+
 bool inline_eval(void *arg, const ast_expr *e, const concrete_env *env, int64_t *value)
 {
     inline_c *c = arg;
@@ -406,17 +473,18 @@ bool inline_eval(void *arg, const ast_expr *e, const concrete_env *env, int64_t 
     for (size_t k = 0, slot = 0; refs && refs[k].kind != SEMA_REF_NONE && slot < MAX_VALUES; k++)
         if (name_of(&refs[k]))
             r.values[slot++] = captured(env, &refs[k]);
-    int64_t answer[2] = {0, 0};
-    struct pollfd wait = {.fd = c->from_child, .events = POLLIN};
-    if (c->dead || c->number[e->node.id] < 0)
-        return false;
-    if (!write_all(c->to_child, &r, sizeof(r)) || poll(&wait, 1, WAIT_MS) <= 0 ||
-        !read_all(c->from_child, answer, sizeof(answer))) {
-        c->dead = true;
-        diag_report(c->m->d, verify_check(c->m, "values"), e->node.range,
-                    "this inline C crashed, or took more than its share of time or memory");
-        return false;
+    return c->number[e->node.id] >= 0 && ask(c, &r, e->node.range, value);
+}
+
+bool inline_call(void *arg, const char *name, const int64_t *args, int64_t *value)
+{
+    inline_c *c = arg;
+    for (size_t i = 0; i < c->n_facts; i++) {
+        if (strcmp(c->facts[i]->name.text, name) != 0)
+            continue;
+        request r = {.number = (uint32_t)(c->n_exprs + i)};
+        memcpy(r.values, args, c->facts[i]->n_params * sizeof(*args));
+        return ask(c, &r, c->facts[i]->node.range, value);
     }
-    *value = answer[1];
-    return answer[0] != 0;
+    return false;
 }

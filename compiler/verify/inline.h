@@ -18,5 +18,7 @@ void inline_stop(inline_c *c);
 bool inline_died(const inline_c *c);
 /* A concrete_code_fn; arg is the inline_c. */
 bool inline_eval(void *arg, const ast_expr *e, const concrete_env *env, int64_t *value);
+/* A fact_call_fn; arg is the inline_c. */
+bool inline_call(void *arg, const char *name, const int64_t *args, int64_t *value);
 
 #endif

@@ -140,7 +140,7 @@ static void check_nulls(verify_model *m, const sema_flow *flow)
 
 void verify_check_inputs(verify_model *m, bool *proven)
 {
-    for (size_t i = 0; i < m->n_classes; i++) {
+    for (size_t i = 0; i < m->n_classes && !m->terms.found; i++) {
         const verify_class *c = &m->classes[i];
         for (size_t f = 0; f < c->sema->n_flows; f++) {
             const sema_flow *flow = &c->sema->flows[f];

@@ -370,14 +370,9 @@ static void lift_everything(verify_model *m, bool pairs)
         lift_again(m, m->pairs.none);
 }
 
-verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
-                          const verify_options *options, const int64_t *grid)
-{
-    return verify_lift_in(NULL, file, sema, d, options, grid);
-}
-
-verify_model *verify_lift_in(isl_ctx *isl, const ast_file *file, const sema_info *sema, diag *d,
-                             const verify_options *options, const int64_t *grid)
+/* A model with what the file says of its parameters; nothing is lifted yet. */
+static verify_model *model_begin(isl_ctx *isl, const ast_file *file, const sema_info *sema, diag *d,
+                                 const verify_options *options, const int64_t *grid, bool terms)
 {
     verify_model *m = util_alloc(sizeof(*m));
     m->sema = sema;
@@ -395,13 +390,39 @@ verify_model *verify_lift_in(isl_ctx *isl, const ast_file *file, const sema_info
         poly_begin_in(isl, &m->poly, sema, m->arena, m->operations.next, grid);
     else
         poly_begin(&m->poly, sema, m->arena, m->operations.next, grid);
+    if (terms)
+        poly_begin_terms(&m->poly);
+    m->terms.on = terms;
     verify_begin(m);
     m->assume_exact = arena_alloc(m->arena, file->n_assumes * sizeof(bool) + 1);
     m->facts = lift_facts(&m->poly, m->assume_exact);
     m->given = isl_set_copy(m->facts);
-    lift_everything(m, !isl);   /* files that are compared have their indices as they are written */
-    if (sema->dialect == DIALECT_PARSEC)
+    return m;
+}
+
+static verify_model *lift_file(verify_model *m, bool pairs)
+{
+    lift_everything(m, pairs);
+    if (m->sema->dialect == DIALECT_PARSEC)
         first_input_wins(m);
     m->gave_up = verify_failed(m);
     return m;
+}
+
+verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
+                          const verify_options *options, const int64_t *grid)
+{
+    return verify_lift_in(NULL, file, sema, d, options, grid);
+}
+
+verify_model *verify_lift_in(isl_ctx *isl, const ast_file *file, const sema_info *sema, diag *d,
+                             const verify_options *options, const int64_t *grid)
+{
+    /* Files that are compared have their indices as they are written. */
+    return lift_file(model_begin(isl, file, sema, d, options, grid, false), !isl);
+}
+
+verify_model *verify_lift_terms(const verify_model *base)
+{
+    return lift_file(model_begin(NULL, base->file, base->sema, base->d, base->options, NULL, true), true);
 }

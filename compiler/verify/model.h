@@ -81,6 +81,8 @@ struct verify_model {
     /* The model without a grid, where this one has one. What is exact there is proven there. */
     const verify_model *all_grids;
     bool grids_checked;         /* small grids were looked at one by one */
+    bool order_checked;         /* cycles and races were looked for there, or with terms */
+    bool places_checked;        /* so was, of what is not affine here, where elements lie */
     const char *command;        /* verify_command, NULL until asked for */
     diag_severity reported;     /* of the last verify_report */
     bool values_given;          /* one graph is looked at: parameters are the user's */
@@ -95,6 +97,10 @@ struct verify_model {
         void (*free)(verify_order *o);      /* set with it */
     } order;                    /* of tasks */
     bool gave_up;               /* the bound on operations was met while lifting */
+    /* With terms nothing is reported: a finding may be due to what is not known of them. */
+    struct {
+        bool on, found;
+    } terms;
 };
 
 /* lift.c: NULL is never returned; gave_up tells of the bound. With `grid` (rows and columns, may be
@@ -105,6 +111,9 @@ verify_model *verify_lift(const ast_file *file, const sema_info *sema, diag *d,
 /* The same in a context of somebody else (NULL: in its own), so that files can be compared. */
 verify_model *verify_lift_in(isl_ctx *isl, const ast_file *file, const sema_info *sema, diag *d,
                              const verify_options *options, const int64_t *grid);
+/* The same, where numbers that are not affine are terms (poly.h): what shows there holds for all
+ * their values, what does not is noted in terms.found. */
+verify_model *verify_lift_terms(const verify_model *base);
 void verify_model_free(verify_model *m);
 
 /* Start of one question to isl: forgets an earlier failure and renews the allowance of operations,
@@ -141,6 +150,17 @@ bool verify_has_count(const verify_model *m, const sema_global *g);
 bool verify_assume_known(const verify_model *m, const ast_expr *e);
 /* The pairs that lie in the vector, at least; all of them, if *exact. NULL: that is not known. */
 isl_set *verify_in_rows(verify_model *m, const sema_global *g, bool *exact);
+
+/* terms.c, each of them for models without terms, too, of which nothing changes.
+ * What of a set of tasks, or of a relation of tasks to anything, is possible by what is known of their
+ * terms. Take their argument. */
+isl_set *verify_possible_set(verify_model *m, isl_set *set);
+isl_map *verify_possible(verify_model *m, isl_map *map);
+/* For some, or for all, possible values of the terms of tasks. Take map. */
+isl_map *verify_any_terms(verify_model *m, isl_map *map);
+isl_map *verify_all_terms(verify_model *m, isl_map *map);
+/* Does the relation depend on terms of tasks? */
+bool verify_has_terms(const verify_model *m, isl_map *map);
 
 /* The relation of an edge on its whole class, guard left out; NULL when that is not affine. */
 isl_map *verify_unguarded(verify_model *m, const verify_edge *edge);

@@ -13,6 +13,7 @@ static isl_union_map *all_edges(verify_model *m, const verify_pairs *pairs)
         const verify_pair *p = &pairs->items[i];
         verify_renew(m);
         isl_map *rel = verify_union(m, p->from, p->to, p->ins, p->n_ins, true);
+        rel = verify_all_terms(m, rel);
         all = isl_union_map_union(all, isl_union_map_from_map(rel));
     }
     return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
@@ -36,9 +37,10 @@ static isl_union_map *own_edges(verify_model *m, const verify_pairs *pairs, cons
     isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
-        if (p->from->cls == cls && p->to->cls == cls)
-            all = isl_union_map_union(all, isl_union_map_from_map(verify_union(
-                                               m, p->from, p->to, p->ins, p->n_ins, true)));
+        if (p->from->cls != cls || p->to->cls != cls)
+            continue;
+        isl_map *rel = verify_union(m, p->from, p->to, p->ins, p->n_ins, true);
+        all = isl_union_map_union(all, isl_union_map_from_map(verify_all_terms(m, rel)));
     }
     return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
 }

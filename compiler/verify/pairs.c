@@ -58,8 +58,10 @@ isl_map *verify_forward(const verify_model *m, const verify_edge *e)
 {
     isl_map *rel = isl_map_copy(e->rel);
     const verify_class *target = verify_class_of(m, e->sema->target_class);
-    rel = isl_map_intersect_range(rel, isl_set_copy(target->space));
-    return e->sema->dir == AST_OUT ? rel : isl_map_reverse(rel);
+    if (e->sema->dir == AST_OUT)
+        return isl_map_intersect_range(rel, poly_turn_set(&m->poly, isl_set_copy(target->space)));
+    rel = isl_map_intersect_range(poly_turn_map(&m->poly, rel), isl_set_copy(target->space));
+    return isl_map_reverse(rel);
 }
 
 isl_map *verify_empty_relation(verify_model *m, const sema_flow *from, const sema_flow *to)

@@ -174,6 +174,10 @@ static bool find_any(verify_model *m, const concrete_graph *g, void *arg)
 
 static void enumerate(verify_model *m, const doubt *list, size_t n)
 {
+    if (m->terms.on) {
+        m->terms.found = true;
+        return;
+    }
     hunt h = {.doubts = list, .n = n};
     bool complete = verify_each_small(m, find_any, &h);
     const sema_edge *a = list[0].a->sema, *b = list[0].b->sema;
@@ -209,8 +213,8 @@ static void report_doubts(verify_model *m, const doubts *d)
  * for an edge and itself. */
 static isl_map *conflicts(verify_model *m, const verify_edge *a, const verify_edge *b)
 {
-    isl_map *both = isl_map_apply_range(isl_map_copy(a->rel),
-                                        isl_map_reverse(isl_map_copy(b->rel)));
+    isl_map *back = isl_map_reverse(poly_turn_map(&m->poly, isl_map_copy(b->rel)));
+    isl_map *both = verify_any_terms(m, isl_map_apply_range(isl_map_copy(a->rel), back));
     if (a == b)
         both = isl_map_subtract(both, isl_map_identity(isl_map_get_space(both)));
     return isl_map_intersect_params(both, isl_set_copy(m->facts));
@@ -274,7 +278,8 @@ static void check_two(verify_model *m, const verify_pairs *pairs, const verify_e
  * before it. So, in an order of the classes, each needs a look at those since such a one only. */
 static bool covers(verify_model *m, const verify_edge *a, const verify_edge *b)
 {
-    if (verify_region(b->sema, true) & ~verify_region(a->sema, false))
+    if (verify_region(b->sema, true) & ~verify_region(a->sema, false) || verify_has_terms(m, a->rel) ||
+        verify_has_terms(m, b->rel))
         return false;
     isl_set *of_a = isl_map_range(isl_map_copy(a->rel)), *of_b = isl_map_range(isl_map_copy(b->rel));
     of_b = isl_set_intersect_params(of_b, isl_set_copy(m->facts));

@@ -101,6 +101,10 @@ static bool unconditional(const verify_model *m, isl_set *where_set)
 bool verify_report(verify_model *m, const char *name, src_range where, isl_set *where_set,
                    verify_weight weight, const char *fmt, ...)
 {
+    if (m->terms.on) {
+        m->terms.found = true;
+        return false;
+    }
     const diag_check *check = verify_check(m, name);
     diag_severity base = m->sema->dialect == DIALECT_DAG ? check->dag : check->parsec;
     bool parsec = m->sema->dialect == DIALECT_PARSEC;
@@ -277,6 +281,10 @@ void verify_report_end(verify_model *m, isl_set *where_set, const verify_witness
 
 void verify_undecided(verify_model *m, src_range where, const char *what)
 {
+    if (m->terms.on) {
+        m->terms.found = true;
+        return;
+    }
     if (m->doubts->n++ == 0) {
         m->doubts->where = where;
         m->doubts->what = what;

@@ -40,7 +40,8 @@ static void check_space(verify_model *m, const verify_edge *e)
     if (e->mismatched)
         return;                 /* said with more detail already */
     const verify_class *target = verify_class_of(m, e->sema->target_class);
-    isl_map *inside = isl_map_intersect_range(isl_map_copy(e->rel), isl_set_copy(target->space));
+    isl_set *space = poly_turn_set(&m->poly, isl_set_copy(target->space));
+    isl_map *inside = isl_map_intersect_range(isl_map_copy(e->rel), space);
     isl_map *rel = isl_map_intersect_params(isl_map_copy(e->rel), isl_set_copy(m->facts));
     if (e->exact && isl_map_is_subset(rel, inside) == isl_bool_false)
         report_out_of_space(m, e, isl_map_coalesce(isl_map_subtract(isl_map_copy(rel),
@@ -142,7 +143,9 @@ static isl_map *outside_of(verify_model *m, const sema_global *g, const ast_call
         inside = size >= 0 ? within(inside, d, size) : inside;
     }
     rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
-    isl_map *negative = rows ? NULL : negative_of(m, g, rel);
+    isl_map *any = verify_any_terms(m, isl_map_copy(rel));
+    isl_map *negative = rows ? NULL : negative_of(m, g, any);
+    isl_map_free(any);
     if (negative) {
         isl_map_free(rel);
         isl_set_free(inside);
@@ -213,7 +216,7 @@ static void check_placement(verify_model *m, const verify_class *c)
 static void check_each(verify_model *m, sema_end end,
                        void (*check)(verify_model *m, const verify_edge *e))
 {
-    for (size_t i = 0; i < m->n_edges; i++) {
+    for (size_t i = 0; i < m->n_edges && !m->terms.found; i++) {
         const verify_edge *e = &m->edges[i];
         if (e->sema->end != end || verify_settled(m, e))
             continue;
@@ -228,6 +231,6 @@ void verify_check_targets(verify_model *m)
 {
     check_each(m, SEMA_END_TASK, check_space);
     check_each(m, SEMA_END_MEMORY, check_bounds);
-    for (size_t i = 0; i < m->n_classes; i++)
+    for (size_t i = 0; i < m->n_classes && !m->terms.found; i++)
         check_placement(m, &m->classes[i]);
 }

@@ -9,10 +9,19 @@
 
 enum { MAX_GRID = 4 };
 
+/* Both follow edges, which have to agree. */
+static void check_order(verify_model *m, const verify_pairs *pairs)
+{
+    verify_begin_kind(m);
+    verify_check_cycles(m, pairs);
+    verify_begin_kind(m);
+    if (!m->terms.found)
+        verify_check_races(m, pairs);
+}
+
 /* What decides whether the graph is consistent, as far as it is affine. */
 static void check_graph(verify_model *m, const verify_pairs *pairs, bool *proven)
 {
-    unsigned errors = diag_errors(m->d);
     verify_begin_kind(m);
     verify_check_edges(m, pairs);
     verify_begin_kind(m);
@@ -23,21 +32,14 @@ static void check_graph(verify_model *m, const verify_pairs *pairs, bool *proven
     verify_check_buffers(m);
     verify_begin_kind(m);
     verify_check_duplicates(m, pairs);
-    /* Both follow edges that agree; where the grid matters they were asked for each grid. */
-    if (diag_errors(m->d) == errors && !m->grids_checked) {
-        verify_begin_kind(m);
-        verify_check_cycles(m, pairs);
-        verify_begin_kind(m);
-        verify_check_races(m, pairs);
-    }
 }
 
 /* ---- what is not affine ------------------------------------------------------------------- */
 
-/* What became exact in every grid that was looked at, by number of the thing. */
-typedef struct by_grid {
+/* What became exact in another look at the graph, by number of the thing. */
+typedef struct exactness {
     bool *assumes, *edges, *classes, *placements;
-} by_grid;
+} exactness;
 
 /* Things that are proven for small grids only: the first of them, and how many. */
 typedef struct gridded {
@@ -65,6 +67,19 @@ static void tell_gridded(verify_model *m, const gridded *g)
                   g->n - 1);
 }
 
+/* Edges are proven for all grids, the order for small ones. */
+static void tell_order(verify_model *m)
+{
+    src_range where = m->classes[0].sema->ast->head;
+    for (size_t i = m->n_edges; i-- > 0;)
+        if (!m->edges[i].exact)
+            where = m->edges[i].sema->dep->node.range;
+    diag_report(m->d, verify_check(m, "opaque"), where,
+                "the order of tasks is proven for process grids up to %d x %d only, and for all "
+                "values of everything else; both ends of this and all other edges agree for all grids",
+                MAX_GRID, MAX_GRID);
+}
+
 static void note_opaque(verify_model *m, gridded *g, bool in_grids, src_range where,
                         const char *what, const char *why)
 {
@@ -74,78 +89,96 @@ static void note_opaque(verify_model *m, gridded *g, bool in_grids, src_range wh
         *g = (gridded){where, what, why, 1};
 }
 
-static void list_opaque(verify_model *m, const by_grid *g)
+/* t: with terms, g: in each small grid. */
+static void list_opaque(verify_model *m, const exactness *t, const exactness *g)
 {
     gridded in_grids = {0};
     for (size_t i = 0; i < m->file->n_assumes; i++)
-        if (!m->assume_exact[i] && !g->assumes[i] &&
+        if (!m->assume_exact[i] && !t->assumes[i] && !g->assumes[i] &&
             !verify_assume_known(m, m->file->assumes[i]->expr))
             diag_report(m->d, verify_check(m, "opaque"), m->file->assumes[i]->expr->node.range,
                         "this assumption is not affine: proofs go without it, the search for "
                         "examples heeds it");
     for (size_t i = 0; i < m->n_classes; i++) {
         const verify_class *c = &m->classes[i];
-        if (!c->exact)
+        if (!c->exact && !t->classes[i])
             note_opaque(m, &in_grids, g->classes[i], c->opaque_at, "the tasks of this class are",
                         c->why);
-        else if (!c->placement)
+        else if (!c->placement && !t->placements[i])
             note_opaque(m, &in_grids, g->placements[i], c->unplaced_at, "this placement is",
                         c->unplaced);
-        for (size_t k = 0; c->exact && k < c->first[c->sema->n_flows]; k++) {
+        bool known = c->exact || t->classes[i];
+        for (size_t k = 0; known && k < c->first[c->sema->n_flows]; k++) {
             const verify_edge *e = c->edges[k];
-            if (!e->exact && e->why)
-                note_opaque(m, &in_grids, g->edges[e - m->edges], e->opaque_at, "this edge is",
-                            e->why);
+            size_t at = (size_t)(e - m->edges);
+            if (!e->exact && e->why && !t->edges[at])
+                note_opaque(m, &in_grids, g->edges[at], e->opaque_at, "this edge is", e->why);
         }
     }
     if (in_grids.n)
         tell_gridded(m, &in_grids);
 }
 
-/* How many rows and columns of the process grid have to be tried; 0: numbers for it would not make
- * more of the file affine. */
-static void grids_to_try(const verify_model *m, int64_t *rows, int64_t *cols)
+/* Is something not affine that was not seen to be right in the other look? */
+static bool is_left(const verify_model *m, const exactness *seen)
 {
-    bool inexact = false;
-    *rows = *cols = 1;
-    for (size_t i = 0; i < m->poly.n_params; i++) {
-        *rows = m->poly.params[i].rows ? MAX_GRID : *rows;
-        *cols = m->poly.params[i].cols ? MAX_GRID : *cols;
-    }
+    bool left = false;
     for (size_t i = 0; i < m->n_edges; i++)
-        inexact = inexact || !m->edges[i].exact;
+        left = left || !(m->edges[i].exact || seen->edges[i]);
     for (size_t i = 0; i < m->n_classes; i++)
-        inexact = inexact || !m->classes[i].placement;
-    if (!inexact || *rows * *cols == 1)
-        *rows = *cols = 0;
+        left = left || !(m->classes[i].placement || seen->placements[i]);
+    return left;
 }
 
-/* Proves the graph for one grid. */
-static void check_grid(verify_model *base, const int64_t *grid, by_grid *g)
+/* How many rows and columns of the process grid have to be tried; 0: numbers for it would not make
+ * more of the file affine. */
+static void grids_to_try(const verify_model *m, const exactness *seen, int64_t *most)
 {
+    most[0] = most[1] = 1;
+    for (size_t i = 0; i < m->poly.n_params; i++) {
+        most[0] = m->poly.params[i].rows ? MAX_GRID : most[0];
+        most[1] = m->poly.params[i].cols ? MAX_GRID : most[1];
+    }
+    if (!is_left(m, seen) || most[0] * most[1] == 1)
+        most[0] = most[1] = 0;
+}
+
+static void note_exact(const verify_model *m, exactness *g)
+{
+    for (size_t i = 0; i < m->file->n_assumes; i++)
+        g->assumes[i] = g->assumes[i] && m->assume_exact[i];
+    for (size_t i = 0; i < m->n_edges; i++)
+        g->edges[i] = g->edges[i] && m->edges[i].exact;
+    for (size_t i = 0; i < m->n_classes; i++) {
+        g->classes[i] = g->classes[i] && m->classes[i].exact;
+        g->placements[i] = g->placements[i] && m->classes[i].placement;
+    }
+}
+
+/* Proves the graph for one grid, or of a graph that is proven the order alone. */
+static void check_grid(verify_model *base, const int64_t *grid, bool order_only, exactness *g)
+{
+    unsigned errors = diag_errors(base->d);
     verify_model *m = verify_lift(base->file, base->sema, base->d, base->options, grid);
     m->all_grids = base;
     m->doubts = base->doubts;
     bool possible = !m->gave_up && isl_set_is_empty(m->facts) == isl_bool_false;
-    for (size_t i = 0; possible && i < m->file->n_assumes; i++)
-        g->assumes[i] = g->assumes[i] && m->assume_exact[i];
-    for (size_t i = 0; possible && i < m->n_edges; i++)
-        g->edges[i] = g->edges[i] && m->edges[i].exact;
-    for (size_t i = 0; possible && i < m->n_classes; i++) {
-        g->classes[i] = g->classes[i] && m->classes[i].exact;
-        g->placements[i] = g->placements[i] && m->classes[i].placement;
-    }
     if (possible) {
+        note_exact(m, g);
         bool *proven = util_alloc(m->file->node_count * sizeof(*proven) + 1);
         verify_pairs pairs = verify_make_pairs(m);
-        check_graph(m, &pairs, proven);
-        verify_check_remote(m);
+        if (!order_only)
+            check_graph(m, &pairs, proven);
+        if (diag_errors(m->d) == errors)
+            check_order(m, &pairs);
+        if (!order_only)
+            verify_check_remote(m);
         free(proven);
     }
     verify_model_free(m);
 }
 
-static void expect_all(const verify_model *m, by_grid *g, bool exact)
+static void expect_all(const verify_model *m, exactness *g, bool exact)
 {
     memset(g->assumes, exact, m->file->n_assumes);
     memset(g->edges, exact, m->n_edges);
@@ -153,16 +186,63 @@ static void expect_all(const verify_model *m, by_grid *g, bool exact)
     memset(g->placements, exact, m->n_classes);
 }
 
+/* How much of the graph was shown with terms for what is not affine: for all values, and all of it. */
+typedef enum shown { SHOWN_NOTHING, SHOWN_EDGES, SHOWN_ALL } shown;
+
 /* What is not affine only because of the grid is proven for each small grid, if nothing was wrong
  * with the rest. */
-static void check_grids(verify_model *m, int64_t rows, int64_t cols, unsigned errors, by_grid *g)
+static void check_grids(verify_model *m, const int64_t *most, unsigned errors, bool order_only,
+                        exactness *g)
 {
     expect_all(m, g, m->grids_checked);
-    for (int64_t p = 1; p <= rows; p++)
-        for (int64_t q = 1; q <= cols && diag_errors(m->d) == errors; q++)
-            check_grid(m, (int64_t[]){p, q}, g);
+    for (int64_t p = 1; p <= most[0]; p++)
+        for (int64_t q = 1; q <= most[1] && diag_errors(m->d) == errors; q++)
+            check_grid(m, (int64_t[]){p, q}, order_only, g);
     if (diag_errors(m->d) > errors)
         expect_all(m, g, false);        /* nothing was proven */
+}
+
+static shown check_with_terms(verify_model *m)
+{
+    bool *proven = util_alloc(m->file->node_count * sizeof(*proven) + 1);
+    verify_pairs pairs = verify_make_pairs(m);
+    check_graph(m, &pairs, proven);
+    verify_check_remote(m);
+    free(proven);
+    if (m->terms.found)
+        return SHOWN_NOTHING;
+    check_order(m, &pairs);
+    return m->terms.found ? SHOWN_EDGES : SHOWN_ALL;
+}
+
+/* Has the file a process grid, whose small values may be tried one by one? */
+static bool has_grid(const verify_model *m)
+{
+    bool grid = false;
+    for (size_t i = 0; i < m->poly.n_params; i++)
+        grid = grid || m->poly.params[i].rows || m->poly.params[i].cols;
+    return grid;
+}
+
+/* Notes in `seen` what is exact with terms, if nothing was found there; what was has to be looked at in
+ * another way. */
+static shown check_terms(verify_model *base, exactness *seen)
+{
+    shown all = SHOWN_NOTHING;
+    expect_all(base, seen, false);
+    if (!is_left(base, seen))
+        return all;
+    verify_model *m = verify_lift_terms(base);
+    m->all_grids = base;
+    expect_all(base, seen, true);
+    note_exact(m, seen);
+    bool rest = is_left(base, seen) && has_grid(base);  /* small grids show that and all else, too */
+    if (!m->gave_up && !rest && m->poly.terms->n > 0 && isl_set_is_empty(m->facts) == isl_bool_false)
+        all = check_with_terms(m);
+    if (all == SHOWN_NOTHING)
+        expect_all(base, seen, false);
+    verify_model_free(m);
+    return all;
 }
 
 /* ---- the checks --------------------------------------------------------------------------- */
@@ -201,26 +281,45 @@ static void publish(verify_model *m, const verify_home *homes, const bool *prove
     };
 }
 
-/* The graph for all grids at once, then what is left of it in each small grid. */
-static void prove(verify_model *m, const verify_pairs *pairs, bool *proven)
+static exactness exactness_new(const verify_model *m)
 {
-    by_grid g = {
+    return (exactness){
         .assumes = util_alloc(m->file->n_assumes + 1),
         .edges = util_alloc(m->n_edges + 1),
         .classes = util_alloc(m->n_classes + 1),
         .placements = util_alloc(m->n_classes + 1),
     };
+}
+
+static void exactness_free(exactness *x)
+{
+    free(x->assumes);
+    free(x->edges);
+    free(x->classes);
+    free(x->placements);
+}
+
+/* The graph for all grids at once, then what is left of it in each small grid. */
+static void prove(verify_model *m, const verify_pairs *pairs, bool *proven)
+{
+    exactness seen = exactness_new(m), g = exactness_new(m);
     unsigned errors = diag_errors(m->d);
-    int64_t rows, cols;
-    grids_to_try(m, &rows, &cols);
-    m->grids_checked = rows > 0;
+    int64_t most[2];
+    shown all = check_terms(m, &seen);
+    bool edges = all != SHOWN_NOTHING && !is_left(m, &seen);
+    grids_to_try(m, all == SHOWN_EDGES ? &g : &seen, most);
+    m->grids_checked = most[0] > 0;
+    m->order_checked = all == SHOWN_ALL || m->grids_checked;
+    m->places_checked = all != SHOWN_NOTHING || m->grids_checked;
     check_graph(m, pairs, proven);
-    check_grids(m, rows, cols, errors, &g);
-    list_opaque(m, &g);
-    free(g.assumes);
-    free(g.edges);
-    free(g.classes);
-    free(g.placements);
+    if (diag_errors(m->d) == errors && !m->order_checked)
+        check_order(m, pairs);
+    check_grids(m, most, errors, edges, &g);
+    list_opaque(m, &seen, &g);
+    if (edges && m->grids_checked)
+        tell_order(m);
+    exactness_free(&seen);
+    exactness_free(&g);
 }
 
 static void run_checks(verify_model *m, verify_facts *facts)

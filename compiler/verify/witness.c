@@ -303,7 +303,9 @@ bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w)
         .at = arena_alloc(m->arena, ((n < 0 ? 0 : (size_t)n) + 1) * sizeof(int64_t)),
         .n_at = n < 0 ? 0 : (size_t)n,
     };
-    if (isl_set_is_empty(set) != isl_bool_false) {
+    set = verify_possible_set(m, set);
+    if (m->terms.on || isl_set_is_empty(set) != isl_bool_false) {
+        m->terms.found = m->terms.found || isl_set_is_empty(set) != isl_bool_true;
         isl_set_free(set);
         return false;
     }
@@ -317,7 +319,7 @@ bool verify_smallest(verify_model *m, isl_set *set, verify_witness *w)
 
 bool verify_smallest_pair(verify_model *m, isl_map *map, verify_witness *w)
 {
-    return verify_smallest(m, isl_set_flatten(isl_map_wrap(map)), w);
+    return verify_smallest(m, isl_set_flatten(isl_map_wrap(verify_possible(m, map))), w);
 }
 
 void verify_join_pair(const verify_model *m, const sema_global *g, verify_witness *w)

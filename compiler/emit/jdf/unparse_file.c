@@ -280,8 +280,17 @@ static void put_fact(printer *p, const ast_fact *x)
     text_printf(p->out, "%%fact %s(", x->name.text);
     for (size_t i = 0; i < x->n_params; i++)
         text_printf(p->out, "%s%s", i ? ", " : "", x->params[i].text);
-    text_puts(p->out, ") = ");
-    unparse_expr(p->file, x->expr, p->out);
+    text_puts(p->out, x->expr ? ") = " : ") ");
+    if (x->expr)
+        unparse_expr(p->file, x->expr, p->out);
+    if (x->hi) {
+        text_puts(p->out, " .. ");
+        unparse_expr(p->file, x->hi, p->out);
+    }
+    if (x->word.text)
+        text_puts(p->out, x->word.text);
+    if (x->other.text)
+        text_printf(p->out, "(%s)", x->other.text);
     end(p, x->node.range);
 }
 

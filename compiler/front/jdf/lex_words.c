@@ -29,7 +29,7 @@ int lex_word(parse_ctx *p, PARSE_STYPE *value, const char *bytes, size_t len)
         for (size_t i = 0; i < UTIL_COUNT(keywords); i++)
             if (strcmp(bytes, keywords[i].text) == 0)
                 return keywords[i].token;
-    return TOK_NAME;
+    return p->inline_c && parse_is_stated(p, bytes) ? TOK_FUNCTION : TOK_NAME;
 }
 
 int lex_function(parse_ctx *p, src_range r, PARSE_STYPE *value, const char *bytes, size_t len)

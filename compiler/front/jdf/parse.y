@@ -118,7 +118,17 @@ item
     | OPTION error
     | ASSUME expr                   { ast_add_assume(p->ast, @$, $2); }
     | ASSUME error
-    | FACT NAME params '=' expr     { ast_add_fact(p->ast, @$, ast_ident_at($2, @2), $3, $5); }
+    | FACT NAME params '=' expr     { ast_add_fact(p->ast, @$, ast_ident_at($2, @2), $3, $5, NULL); }
+    | FACT NAME params '=' expr RANGE expr {
+        ast_add_fact(p->ast, @$, ast_ident_at($2, @2), $3, $5, $7);
+    }
+    | FACT NAME params NAME {
+        ast_add_property(p->ast, @$, ast_ident_at($2, @2), $3, ast_ident_at($4, @4), (ast_ident){0});
+    }
+    | FACT NAME params NAME '(' NAME ')' {
+        ast_add_property(p->ast, @$, ast_ident_at($2, @2), $3, ast_ident_at($4, @4),
+                         ast_ident_at($6, @6));
+    }
     | FACT error
     | IMPORT NAME STRING props_opt  { parse_import(p, @$, ast_ident_at($2, @2), $3, $4); }
     | IMPORT error

@@ -59,6 +59,8 @@ ast_expr *parse_string(parse_ctx *p, src_range r, const char *bytes, size_t len)
 ast_expr *parse_inline_c(parse_ctx *p, src_range r);
 /* parse_inline.c: the expression that the inline C returns, in the words of JDF; false when it is
  * more than that. */
+/* Is something known of the function by facts, but not what it gives? */
+bool parse_is_stated(const parse_ctx *p, const char *name);
 /* *by_fact: a %fact was needed. */
 bool parse_inline_text(const parse_ctx *p, const ast_expr *code, bool *by_fact, text *out);
 /* left <- right, which is left < -right with the minus on right's leftmost operand. */

@@ -137,14 +137,26 @@ static const char *meaning(const parse_ctx *p, const char *name, size_t len)
 
 static bool translate(const parse_ctx *p, const char *c, const char *end, bool *by_fact, text *out);
 
+/* A fact about the function: what it gives, if one says that, else any. */
 static const ast_fact *fact_about(const parse_ctx *p, const char *name, size_t len)
 {
+    const ast_fact *found = NULL;
     for (size_t i = 0; i < p->ast->facts.n; i++) {
         const ast_fact *f = p->ast->facts.items[i];
-        if (strlen(f->name.text) == len && memcmp(f->name.text, name, len) == 0 && f->expr)
-            return f;
+        bool usable = f->kind == AST_FACT_VALUE ? f->expr != NULL
+                                                : f->kind != AST_FACT_UNKNOWN && f->n_params > 0 &&
+                                                      f->n_params <= AST_FACT_PARAMS;
+        if (strlen(f->name.text) == len && memcmp(f->name.text, name, len) == 0 && usable &&
+            (!found || f->kind == AST_FACT_VALUE))
+            found = f;
     }
-    return NULL;
+    return found;
+}
+
+bool parse_is_stated(const parse_ctx *p, const char *name)
+{
+    const ast_fact *f = fact_about(p, name, strlen(name));
+    return f && f->kind != AST_FACT_VALUE;
 }
 
 /* The end of an argument that begins at c: a comma or the parenthesis that closes the call. */
@@ -156,6 +168,15 @@ static const char *argument_end(const char *c, const char *end)
         depth += (*c == '(') - (*c == ')');
     }
     return NULL;
+}
+
+/* The call as it is, of a function of which no fact says what it gives. */
+static void put_call(const ast_fact *f, const text *args, text *out)
+{
+    text_printf(out, "%s(", f->name.text);
+    for (size_t i = 0; i < f->n_params; i++)
+        text_printf(out, "%s%s", i ? ", " : "", text_str(&args[i]));
+    text_putc(out, ')');
 }
 
 /* What a fact says, with the arguments (kept) in place of its parameters. */
@@ -198,8 +219,10 @@ static const char *translate_call(const parse_ctx *p, const ast_fact *f, const c
         n++;
     }
     *by_fact = *by_fact || ok;
-    if (ok)
+    if (ok && f->kind == AST_FACT_VALUE)
         put_fact(p, f, args, out);
+    else if (ok)
+        put_call(f, args, out);
     while (n-- > 0)
         text_free(&args[n]);
     return ok ? c : NULL;

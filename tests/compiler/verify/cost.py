@@ -30,7 +30,7 @@ def check(dagcc, path):
     if process.returncode != 0:
         wrong = text
     for line in re.findall(r".*\[-Wopaque\]", text):
-        if "is proven for process grids up to 4 x 4 only" not in line:
+        if "proven for process grids up to 4 x 4 only" not in line:
             wrong += line + "\n"
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, wrong
 

@@ -1,0 +1,296 @@
+/* Products, quotients and remainders by a global: numbers that no affine function says, but of which
+ * enough is known to prove with. A parameter of isl stands for each. */
+#include "poly.h"
+
+#include <stdlib.h>
+
+static int place_of(const poly *m, int i)
+{
+    return (int)m->n_params + i;
+}
+
+/* The parameter for one more term. */
+static void add_place(poly *m, const char *name)
+{
+    isl_size n = isl_space_dim(m->param_space, isl_dim_param);
+    m->param_space = isl_space_add_dims(m->param_space, isl_dim_param, 1);
+    isl_id *id = isl_id_alloc(m->isl, name, NULL);
+    m->param_space = isl_space_set_dim_id(m->param_space, isl_dim_param, n < 0 ? 0 : (unsigned)n, id);
+}
+
+void poly_begin_terms(poly *m)
+{
+    m->terms = util_alloc(sizeof(*m->terms));
+    for (int i = 0; i < 2 * POLY_OWN_TERMS + POLY_SHARED_TERMS; i++)
+        add_place(m, arena_printf(m->arena, "$%d", i));
+    m->terms->facts = isl_set_universe(isl_space_copy(m->param_space));
+}
+
+static void free_values(poly_term *t)
+{
+    for (int i = 0; i < POLY_VALUES; i++)
+        t->of[i] = isl_pw_aff_free(t->of[i]);
+}
+
+void poly_end_terms(poly *m)
+{
+    for (size_t i = 0; m->terms && i < m->terms->n; i++)
+        free_values(&m->terms->items[i]);
+    if (m->terms) {
+        isl_set_free(m->terms->facts);
+        free(m->terms->items);
+    }
+    free(m->terms);
+    m->terms = NULL;
+}
+
+/* ---- the second task ------------------------------------------------------------------------ */
+
+/* The place of the i-th parameter when the terms of two tasks change places. */
+static unsigned turned(const poly *m, unsigned i)
+{
+    unsigned first = (unsigned)m->n_params, own = POLY_OWN_TERMS;
+    return i < first || i >= first + 2 * own ? i : i < first + own ? i + own : i - own;
+}
+
+/* The id that the i-th parameter has then. */
+static isl_id *turned_id(const poly *m, unsigned i)
+{
+    return isl_space_get_dim_id(m->param_space, isl_dim_param, turned(m, i));
+}
+
+isl_set *poly_turn_set(const poly *m, isl_set *set)
+{
+    if (!m->terms)
+        return set;
+    set = isl_set_align_params(set, isl_space_copy(m->param_space));
+    for (unsigned i = (unsigned)m->n_params; i < m->n_params + 2 * POLY_OWN_TERMS; i++)
+        set = isl_set_set_dim_id(set, isl_dim_param, i, turned_id(m, i));
+    return isl_set_align_params(set, isl_space_copy(m->param_space));
+}
+
+isl_map *poly_turn_map(const poly *m, isl_map *map)
+{
+    if (!m->terms)
+        return map;
+    map = isl_map_align_params(map, isl_space_copy(m->param_space));
+    for (unsigned i = (unsigned)m->n_params; i < m->n_params + 2 * POLY_OWN_TERMS; i++)
+        map = isl_map_set_dim_id(map, isl_dim_param, i, turned_id(m, i));
+    return isl_map_align_params(map, isl_space_copy(m->param_space));
+}
+
+isl_pw_aff *poly_turn_value(const poly *m, isl_pw_aff *pa)
+{
+    pa = isl_pw_aff_align_params(pa, isl_space_copy(m->param_space));
+    for (unsigned i = (unsigned)m->n_params; i < m->n_params + 2 * POLY_OWN_TERMS; i++)
+        pa = isl_pw_aff_set_dim_id(pa, isl_dim_param, i, turned_id(m, i));
+    return isl_pw_aff_align_params(pa, isl_space_copy(m->param_space));
+}
+
+/* ---- making them ---------------------------------------------------------------------------- */
+
+/* The same expression as a function of the parameters of the class alone; NULL: it is none. */
+static isl_pw_aff *of_parameters(const lift_scope *s, const ast_expr *e)
+{
+    unsigned n = s->cls ? (unsigned)s->cls->n_params : 0;
+    isl_space *space = isl_space_set_from_params(isl_space_copy(s->poly->param_space));
+    lift_scope own = {.poly = s->poly, .cls = s->cls, .defined = true,
+                      .space = isl_space_add_dims(space, isl_dim_set, n)};
+    for (size_t i = 0; s->cls && i < s->cls->n_locals && own.n_vars < LIFT_MAX_VARS; i++)
+        if (s->cls->locals[i].param >= 0)
+            own.vars[own.n_vars++] = (lift_var){.key = &s->cls->locals[i],
+                                                .dim = s->cls->locals[i].param};
+    isl_size dims = s->within ? isl_set_dim(s->within, isl_dim_set) : 0;
+    own.within = isl_set_copy(s->within);
+    if (dims > (isl_size)n)
+        own.within = isl_set_project_out(own.within, isl_dim_set, n, (unsigned)dims - n);
+    isl_pw_aff *value = lift_value(&own, e);
+    isl_set_free(own.within);
+    isl_space_free(own.space);
+    return value;
+}
+
+/* Does the term depend on globals alone? */
+static bool is_shared(const poly *m, const poly_term *t)
+{
+    bool shared = true;
+    for (int i = 0; i < POLY_VALUES; i++) {
+        isl_size n = t->of[i] ? isl_pw_aff_dim(t->of[i], isl_dim_in) : 0;
+        shared = shared &&
+                 (!t->of[i] ||
+                  (isl_pw_aff_involves_dims(t->of[i], isl_dim_in, 0, n < 0 ? 0 : (unsigned)n) ==
+                       isl_bool_false &&
+                   isl_pw_aff_involves_dims(t->of[i], isl_dim_param, (unsigned)m->n_params,
+                                            2 * POLY_OWN_TERMS) == isl_bool_false));
+    }
+    return shared;
+}
+
+/* The same functions of no class. */
+static void share(poly_term *t)
+{
+    t->cls = NULL;
+    for (int i = 0; i < POLY_VALUES; i++) {
+        isl_size n = t->of[i] ? isl_pw_aff_dim(t->of[i], isl_dim_in) : 0;
+        if (t->of[i])
+            t->of[i] = isl_pw_aff_drop_dims(t->of[i], isl_dim_in, 0, n < 0 ? 0 : (unsigned)n);
+    }
+}
+
+static bool is_same(const poly_term *a, const poly_term *b)
+{
+    bool same = a->kind == b->kind && a->by == b->by && a->cls == b->cls && a->function == b->function;
+    for (int i = 0; same && i < POLY_VALUES; i++)
+        same = a->of[i] && b->of[i] ? isl_pw_aff_plain_is_equal(a->of[i], b->of[i]) == isl_bool_true
+                                    : !a->of[i] && !b->of[i];
+    return same;
+}
+
+/* The parameter of a term; -1: there are too many. Takes its values. */
+static int find_term(const poly *m, poly_term t)
+{
+    poly_terms *all = m->terms;
+    int n = 0;
+    if (is_shared(m, &t))
+        share(&t);
+    for (size_t i = 0; i < all->n; i++) {
+        n += all->items[i].cls == t.cls;
+        if (is_same(&all->items[i], &t)) {
+            free_values(&t);
+            return all->items[i].place;
+        }
+    }
+    if (!t.of[0] || n == (t.cls ? POLY_OWN_TERMS : POLY_SHARED_TERMS)) {
+        free_values(&t);
+        return -1;
+    }
+    all->items = util_realloc(all->items, (all->n + 1) * sizeof(*all->items));
+    t.place = place_of(m, t.cls ? n : 2 * POLY_OWN_TERMS + n);
+    all->items[all->n++] = t;
+    return t.place;
+}
+
+/* The global that the value (kept) is and that is known to be at least 1; -1: none. */
+static int divisor(const lift_scope *s, isl_pw_aff *value)
+{
+    const poly *m = s->poly;
+    int found = -1;
+    for (size_t i = 0; found < 0 && i < m->n_params; i++) {
+        isl_pw_aff *p = lift_dimension(s, isl_dim_param, (int)i);
+        if (isl_pw_aff_plain_is_equal(p, value) == isl_bool_true)
+            found = (int)i;
+        isl_pw_aff_free(p);
+    }
+    if (found < 0)
+        return -1;
+    isl_set *low = isl_set_upper_bound_si(isl_set_copy(m->terms->facts), isl_dim_param,
+                                          (unsigned)found, 0);
+    bool positive = isl_set_is_empty(low) == isl_bool_true;
+    isl_set_free(low);
+    return positive ? found : -1;
+}
+
+/* Of two globals that are multiplied, rows and columns of the grid are what others are multiples of. */
+static bool is_grid(const poly *m, int param)
+{
+    return m->params[param].rows || m->params[param].cols;
+}
+
+/* The quotient as a term, and with it its product by the divisor. Takes its values. */
+static int find_quotient(const poly *m, poly_term t)
+{
+    isl_local_space *ls = isl_local_space_from_space(isl_pw_aff_get_domain_space(t.of[0]));
+    int place = find_term(m, t);
+    if (place < 0) {
+        isl_local_space_free(ls);
+        return -1;
+    }
+    isl_pw_aff *value = isl_pw_aff_from_aff(isl_aff_var_on_domain(ls, isl_dim_param, (unsigned)place));
+    poly_term product = {.kind = POLY_PRODUCT, .cls = t.cls, .of = {value}, .by = t.by};
+    return find_term(m, product) < 0 ? -1 : place;
+}
+
+/* The term, or the refusal of e. Takes of, which may be NULL, and the values that e was read from. */
+static isl_pw_aff *make_term(lift_scope *s, const ast_expr *e, poly_term_kind kind, isl_pw_aff *of, int by,
+                             isl_pw_aff *a, isl_pw_aff *b)
+{
+    static const char *const why[] = {[POLY_REMAINDER] = "a remainder by a variable",
+                                      [POLY_QUOTIENT] = "a division by a variable",
+                                      [POLY_PRODUCT] = "a product of two variables"};
+    poly_term t = {.kind = kind, .cls = s->cls, .of = {of}, .by = by};
+    int place = !of                     ? -1
+                : kind == POLY_QUOTIENT ? find_quotient(s->poly, t)
+                                        : find_term(s->poly, t);
+    isl_pw_aff_free(a);
+    isl_pw_aff_free(b);
+    if (place >= 0)
+        return lift_dimension(s, isl_dim_param, place);
+    s->opaque_at = e->node.range;
+    s->why = why[kind];
+    return NULL;
+}
+
+isl_pw_aff *lift_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
+{
+    ast_op op = e->u.binary.op;
+    const ast_expr *left = e->u.binary.left;
+    int by = divisor(s, b), other = op == AST_OP_MUL ? divisor(s, a) : -1;
+    if (by < 0 || (other >= 0 && is_grid(s->poly, other))) {
+        by = other;
+        left = e->u.binary.right;
+    }
+    poly_term_kind kind = op == AST_OP_MUL   ? POLY_PRODUCT
+                          : op == AST_OP_DIV ? POLY_QUOTIENT
+                                             : POLY_REMAINDER;
+    return make_term(s, e, kind, by < 0 ? NULL : of_parameters(s, left), by, a, b);
+}
+
+/* (a + b - 1) / b, where that is not negative. */
+isl_pw_aff *lift_ceiling_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
+{
+    int by = divisor(s, b);
+    isl_pw_aff *of = by < 0 ? NULL : of_parameters(s, e->u.call.args[0]);
+    if (of) {
+        isl_local_space *ls = isl_local_space_from_space(isl_pw_aff_get_domain_space(of));
+        isl_aff *more = isl_aff_var_on_domain(ls, isl_dim_param, (unsigned)by);
+        of = isl_pw_aff_add(of, isl_pw_aff_from_aff(isl_aff_add_constant_si(more, -1)));
+    }
+    return make_term(s, e, POLY_QUOTIENT, of, by, a, b);
+}
+
+/* An end of the range that a fact gives, for these arguments. */
+static isl_pw_aff *end_of_range(const lift_scope *s, const ast_fact *f, const ast_expr *end,
+                                isl_pw_aff *const *args)
+{
+    lift_scope own = {.poly = s->poly, .cls = s->cls, .fact = f, .bound = args};
+    own.space = isl_pw_aff_get_domain_space(args[0]);
+    isl_pw_aff *value = lift_value(&own, end);
+    isl_space_free(own.space);
+    return value;
+}
+
+isl_pw_aff *lift_call_term(lift_scope *s, const ast_expr *e)
+{
+    const ast_file *file = s->poly->sema->ast;
+    const char *function = e->u.call.name.text;
+    const ast_fact *any = ast_find_fact(file, function, AST_FACT_UNKNOWN);
+    const ast_fact *range = ast_find_fact(file, function, AST_FACT_RANGE);
+    poly_term t = {.kind = POLY_CALL, .cls = s->cls, .by = -1, .function = function};
+    bool ok = any && any->n_params == e->u.call.n_args && any->n_params <= AST_FACT_PARAMS;
+    for (size_t i = 0; ok && i < e->u.call.n_args; i++)
+        ok = (t.of[i] = of_parameters(s, e->u.call.args[i])) != NULL;
+    if (ok && range) {
+        t.of[POLY_LOW] = end_of_range(s, range, range->expr, t.of);
+        t.of[POLY_HIGH] = end_of_range(s, range, range->hi, t.of);
+    }
+    int place = -1;
+    if (ok)
+        place = find_term(s->poly, t);
+    else
+        free_values(&t);
+    if (place >= 0)
+        return lift_dimension(s, isl_dim_param, place);
+    s->opaque_at = e->node.range;
+    s->why = "a function of which too little is known";
+    return NULL;
+}
