@@ -19,7 +19,17 @@
 /* Classes of every pool, then one per kernel. */
 enum { LOAD, ARRIVE, SEND, LOOK, HOME, COMBINE, KERNELS };
 /* Of the outputs of a task; first touches are numbered as such, too. */
-enum { OUTPUTS = DAGI_GIVEN_OUTPUTS, FIRST_TOUCH = 16 };
+enum { OUTPUTS = DAGI_GIVEN_OUTPUTS, FIRST_TOUCH = 32 };
+_Static_assert((int)DAG_INSERT_MOST <= FIRST_TOUCH && FIRST_TOUCH + (int)DAG_INSERT_MOST <= OUTPUTS,
+               "outputs and first touches have numbers");
+_Static_assert((int)DAG_INSERT_MOST < DAG_MAX_FLOWS, "tasks have a flow for what is given");
+
+/* A kernel with so many tiles: what is of one class. */
+typedef struct task_kind {
+    const dag_insert_kernel *kernel;
+    int n, main; /* tiles */
+    uint8_t access[DAG_INSERT_MOST];
+} task_kind;
 
 /* What a task, or Load, or Home, does with a tile. */
 typedef struct argument {
@@ -35,7 +45,7 @@ typedef struct argument {
  * more when its task is ready, for whoever listed it has told it then. */
 typedef struct record {
     struct dag_task *task;           /* NULL = it is forgotten: the pool is condemned */
-    const dag_insert_kernel *kernel; /* NULL = Load, Look, Home */
+    const task_kind *kind;           /* NULL = Load, Look, Home */
     int64_t id;
     int64_t priority;
     int inputs; /* that the task waits for or has */
@@ -132,8 +142,10 @@ typedef struct inserted_program {
     const dag_class **table;
     dag_flow *flows;
     dag_slot *slots;
-    dag_body *bodies; /* two of each kernel */
-    dag_edge edges[DAG_INSERT_TILES]; /* from that flow to Arrive */
+    task_kind *kinds;                  /* of classes from KERNELS on */
+    int *first;                        /* of the kinds of each kernel; one more */
+    dag_body *bodies;                  /* two of each kind */
+    dag_edge edges[DAG_INSERT_MOST];   /* from that flow to Arrive */
 } inserted_program;
 
 typedef struct insertion {
@@ -145,7 +157,7 @@ typedef struct insertion {
     /* application thread */
     int64_t position; /* of the next task */
     uint64_t hash;
-    int cls; /* of the last task */
+    int last; /* kernel of the last task */
     int32_t site; /* the line that inserts now; 0 = not known */
     struct {
         const char *file;
@@ -156,7 +168,7 @@ typedef struct insertion {
     block **bucket; /* open addressing; nbuckets: 0 or a power of two */
     size_t nblocks, nbuckets;
     struct reduction *reductions; /* all */
-    block *recent[DAG_INSERT_TILES];
+    block *recent[DAG_INSERT_MOST];
     /* shared */
     version *arrivals[ARRIVALS]; /* lock: by id */
     stock stock;
@@ -309,7 +321,8 @@ void version_unawait(insertion *s, version *v);
 /* A tile lets go of a version, which may be NULL. */
 void version_let_go(insertion *s, version *v);
 
-/* insert.c: NULL, nonzero = no memory, the pool has failed. insert.c has them inline, for they are hidden. */
+/* insert.c, call.c: NULL, nonzero = no memory, the pool has failed. They have them inline, for they are
+ * hidden. */
 #pragma GCC visibility push(hidden)
 record *insertion_record(insertion *s, int64_t id, int nargs, const void *args, size_t size);
 /* Room, and a task for the record: none where the pool has failed for good. */
@@ -333,17 +346,16 @@ dag_status insertion_wrong(const insertion *s, const char *format, const char *n
 void insertion_note(insertion *s, uint64_t call, const tile *t);
 #pragma GCC visibility pop
 
-/* Insert a task: everything is in order, and noted. */
-dag_status insertion_enter(insertion *s, int cls, const dag_insert_kernel *k, const void *args, size_t size,
+/* Insert a task that runs on this rank: everything is in order, and noted. */
+dag_status insertion_enter(insertion *s, int cls, const task_kind *k, int rank, const void *args, size_t size,
                            tile *const *tiles);
 
 /* reduce.c; a reduction is found by its tile and the block of that */
-extern const dag_insert_kernel combine_kernel;
+extern const task_kind combine_kind;
 int combine_body(struct dag_task *task, const void *globals);
-/* A task on this rank contributes to the tile by this function: the tile that it writes instead. NULL: *status. */
-tile *reduction_enter(insertion *s, block *b, tile *t, dag_insert_reduce *f, int rank, dag_status *status);
-/* It was inserted. */
-dag_status reduction_entered(insertion *s, const block *b, const tile *t, const tile *in);
+/* insertion_enter() of a task that contributes to some of its tiles. */
+dag_status reduction_insert(insertion *s, int cls, const task_kind *k, int rank, const void *args, size_t size,
+                            tile *const *named);
 /* The tile has all that was contributed, and may be named; all tiles do. */
 dag_status reduction_end(insertion *s, reduction *d);
 void reductions_end(insertion *s);
@@ -357,5 +369,14 @@ void insertion_retire(struct dag_task *t);
 /* classes.c */
 /* NULL = no memory. */
 const inserted_program *inserted_program_for(const dag_insert_desc *desc);
+/* How many kinds a kernel makes, and of how many tiles the first has. */
+static inline int fewest_tiles(const dag_insert_kernel *k)
+{
+    return k->ntiles > 0 ? k->ntiles : 1;
+}
+static inline int kinds_of(const dag_insert_kernel *k)
+{
+    return k->rest ? DAG_INSERT_MOST - fewest_tiles(k) + 1 : 1;
+}
 
 #endif

@@ -1,0 +1,223 @@
+/* dag_insert() and its like: what a call names is found and checked, and goes into the hash that ranks compare. */
+#include "insert.h"
+
+#include <inttypes.h>
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+dag_status insertion_wrong(const insertion *s, const char *format, const char *name, int64_t x)
+{
+    return dag_error(s->pool->ctx, DAG_ERR_ARG, format, name, x);
+}
+
+/* The kernel's number; negative = it is none of the pool's. */
+static int number_of(insertion *s, const dag_insert_kernel *kernel)
+{
+    if (s->of->kernels[s->last] == kernel)
+        return s->last;
+    for (int k = 0; k < s->of->nkernels; k++) {
+        if (s->of->kernels[k] == kernel)
+            return s->last = k;
+    }
+    return -1;
+}
+
+/* What it is with so many tiles; NULL = it has others. */
+static const task_kind *kind_of(const insertion *s, int number, int n)
+{
+    const task_kind *k = &s->of->kinds[s->of->first[number]];
+    if (DAGI_LIKELY(k->n == n))
+        return k;
+    int kinds = s->of->first[number + 1] - s->of->first[number];
+    return n > k->n && n < k->n + kinds ? k + (n - k->n) : NULL;
+}
+
+static int slot_of(const insertion *s, const dag_collection *c)
+{
+    int slot = s->of->program.nslots - 1;
+    while (slot >= 0 && dagi_pool(s->pool)->collections[slot] != c)
+        slot--;
+    return slot;
+}
+
+/* A tile that is there, and is named for the first time, or has not been written and has no memory. */
+static void make_known(const insertion *s, tile *t, int slot, const dag_tile *named)
+{
+    const dag_collection *c = named->collection;
+    t->slot = (uint16_t)slot;
+    t->index[0] = named->i;
+    t->index[1] = named->j;
+    t->owner = t->rank = dag_rank_of(c, t->index);
+    t->place = -1;
+    if (s->place) {
+        int place = s->place(named), devices = dag_devices(s->pool->ctx);
+        t->place = (int8_t)(place <= 0 ? place < 0 ? -1 : 0 : devices ? 1 + (place - 1) % devices : -1);
+    }
+    t->fresh = is_scratch(c);
+    t->known = !t->fresh;
+    t->named = t->fresh; /* nothing of it is in memory */
+}
+
+/* A tile that is named for the first time, or far from the last one. */
+static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *who,
+                                                     const dag_tile *named, int a, int access,
+                                                     dag_status *status)
+{
+    const int64_t index[2] = {named->i, named->j};
+    int slot = slot_of(s, named->collection);
+    tile *t = slot >= 0 ? tile_find(s, slot, named->i, named->j, a) : NULL;
+    if (slot < 0)
+        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is of no collection of the pool",
+                                  who, a);
+    else if (!t)
+        *status = dag_error(s->pool->ctx, DAG_ERR_NOMEM, "dag_insert: out of memory");
+    else if (t->released)
+        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " was released", who, a);
+    else if (!t->known && !named->collection->ops->contains(named->collection, index))
+        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", who, a);
+    if (*status != DAG_SUCCESS)
+        return NULL;
+    if (t->reducing && access != DAG_TILE_REDUCE)
+        *status = reduction_end(s, s->recent[a]->reductions[t - s->recent[a]->tile]);
+    else if (!t->known && !t->reducing)
+        make_known(s, t, slot, named);
+    if (!t->known && !t->reducing && access != DAG_TILE_WRITE && access != 0)
+        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " has no memory, and nobody has written it",
+                                  who, a);
+    return *status == DAG_SUCCESS ? t : NULL;
+}
+
+inline tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a, int access,
+                            dag_status *status)
+{
+    block *b = s->recent[a];
+    tile *t = b && b->collection == named->collection ? tile_in(b, named->i, named->j) : NULL;
+    if (DAGI_LIKELY(t && t->known))
+        return t;
+    return find_anywhere(s, who, named, a, access, status);
+}
+
+static dag_status find_tiles(insertion *s, const task_kind *k, const dag_tile *named, tile **tiles)
+{
+    dag_status status = DAG_SUCCESS;
+    for (int a = 0; a < k->n; a++) {
+        tiles[a] = insertion_tile(s, k->kernel->name, &named[a], a, k->access[a], &status);
+        if (!tiles[a])
+            return status;
+        for (int b = 0; b < a; b++) {
+            if (tiles[b] == tiles[a])
+                return insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice",
+                                       k->kernel->name, a);
+        }
+    }
+    return status;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    uint64_t x = (hash ^ value) * UINT64_C(0xff51afd7ed558ccd);
+    return x ^ (x >> 32);
+}
+
+static void mix_tile(insertion *s, const tile *t)
+{
+    uint64_t i = (uint64_t)t->index[0], j = (uint64_t)t->index[1] << 8 ^ t->slot;
+    s->hash = mix(s->hash, i * UINT64_C(0x9e3779b97f4a7c15) + j * UINT64_C(0xbf58476d1ce4e5b9));
+}
+
+void insertion_note(insertion *s, uint64_t call, const tile *t)
+{
+    s->hash = mix(s->hash, call);
+    mix_tile(s, t);
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+/* The insertion of an open pool, for its giver; NULL: *status says why. */
+inline insertion *insertion_open(const dag_taskpool *pool, const char *call, dag_status *status)
+{
+    const struct dagi_door *door = pool ? dagi_pool(pool)->door : NULL;
+    *status = !pool ? DAG_ERR_ARG : DAG_SUCCESS;
+    if (pool && (!door || !door->client))
+        *status = dag_error(pool->ctx, DAG_ERR_STATE, "%s: the pool is not one for insertion", call);
+    else if (pool)
+        *status = dagi_open_check(pool);
+    return *status == DAG_SUCCESS ? door->client : NULL;
+}
+
+static int32_t site_of(insertion *s, const char *file, int line)
+{
+    int at = (unsigned)line % SITES;
+    if (DAGI_UNLIKELY(s->sites[at].file != file || s->sites[at].line != line)) {
+        s->sites[at].file = file;
+        s->sites[at].line = line;
+        s->sites[at].number = file ? dagi_given_site(file, line) : 0;
+    }
+    return s->sites[at].number;
+}
+
+dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
+                      const dag_tile *named, int n)
+{
+    return dag_insert_at(pool, kernel, args, size, named, n, NULL, 0);
+}
+
+dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args,
+                         size_t size, const dag_tile *named, int n, const char *file, int line)
+{
+    return dag_insert_on(pool, DAG_INSERT_WHERE, kernel, args, size, named, n, file, line);
+}
+
+/* The rank that it runs on; negative: it cannot run, and *status says why. */
+static int rank_of(const insertion *s, const task_kind *k, tile *const *tiles, int rank, dag_status *status)
+{
+    const dag_insert_kernel *kernel = k->kernel;
+    if (DAGI_LIKELY(k->main >= 0 && rank == DAG_INSERT_WHERE)) {
+        if (kernel->body || tiles[k->main]->place != DAG_HOST)
+            return tiles[k->main]->owner;
+        *status = insertion_wrong(s, "dag_insert: %s: it has no body for cores, where tile %" PRId64 " places it",
+                                  kernel->name, k->main);
+    } else if (k->main >= 0) {
+        *status = insertion_wrong(s, "dag_insert: %s: it runs where its tile %" PRId64 " lives; a call may say a "
+                                  "rank where `main` is DAG_INSERT_WHERE", kernel->name, k->main);
+    } else if (rank < 0 || rank >= s->pool->ctx->size) {
+        *status = insertion_wrong(s, "dag_insert: %s: it has no main tile, so dag_insert_on() has to say on which "
+                                  "rank it runs, not %" PRId64, kernel->name, rank);
+    } else {
+        return rank;
+    }
+    return -1;
+}
+
+dag_status dag_insert_on(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *args,
+                         size_t size, const dag_tile *named, int n, const char *file, int line)
+{
+    tile *tiles[DAG_INSERT_MOST];
+    dag_status status;
+    insertion *s = insertion_open(pool, "dag_insert", &status);
+    if (!s)
+        return status;
+    s->site = site_of(s, file, line);
+    int number = kernel ? number_of(s, kernel) : -1;
+    if (number < 0)
+        return dag_error(pool->ctx, DAG_ERR_ARG, "dag_insert: the kernel is none of the pool's");
+    const task_kind *kind = kind_of(s, number, n);
+    if (!kind)
+        return insertion_wrong(s, "dag_insert: %s: it is given %" PRId64 " tiles, and has others",
+                               kernel->name, n);
+    status = find_tiles(s, kind, named, tiles);
+    if (status != DAG_SUCCESS)
+        return status;
+    if (size > DAG_INSERT_ARGS)
+        return insertion_wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
+                               DAG_INSERT_ARGS);
+    rank = rank_of(s, kind, tiles, rank, &status);
+    if (rank < 0)
+        return status;
+    int cls = KERNELS + (int)(kind - s->of->kinds);
+    s->hash = mix(s->hash, (uint64_t)cls | (uint64_t)rank << 32);
+    for (int a = 0; a < n; a++)
+        mix_tile(s, tiles[a]);
+    return DAGI_UNLIKELY(kernel->reduce != NULL) ? reduction_insert(s, cls, kind, rank, args, size, tiles)
+                                                 : insertion_enter(s, cls, kind, rank, args, size, tiles);
+}
