@@ -149,7 +149,8 @@ dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const
 dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args,
                          size_t size, const dag_tile *tiles, int n, const char *file, int line);
 
-/** The same of a kernel whose `main` is DAG_INSERT_WHERE, which reads alone, on that rank: 0 to dag_size() - 1. */
+/** The same of a kernel whose `main` is DAG_INSERT_WHERE, which reads alone, or names no tile, on that rank: 0 to
+ *  dag_size() - 1. */
 dag_status dag_insert_on(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *args,
                          size_t size, const dag_tile *tiles, int n, const char *file, int line);
 

@@ -20,7 +20,7 @@ static bool writes_none(const dag_insert_kernel *k)
 
 static bool fits(const dag_insert_kernel *k)
 {
-    bool good = k && k->name && (k->body || k->device) && k->ntiles >= (k->rest ? 0 : 1) &&
+    bool good = k && k->name && (k->body || k->device) && k->ntiles >= (k->rest || k->main == DAG_INSERT_WHERE ? 0 : 1) &&
                 k->ntiles <= DAG_INSERT_TILES && k->device_kind >= DAG_HOST &&
                 k->device_kind < DAG_DEVICE_KIND_COUNT && (!k->rest || is_access(k, k->rest));
     for (int a = 0; good && a < k->ntiles; a++)
@@ -73,6 +73,7 @@ static dag_status make_pool(dag_context *ctx, insertion *s, const dag_insert_des
     *(insertion **)dag_pool_globals(pool) = s;
     for (int c = 0; c < desc->ncollections; c++)
         dag_pool_collection(pool, c, desc->collections[c]);
+    s->last = s->of->kinds;
     s->pool = dag_pool_ready(pool);
     return s->pool ? DAG_SUCCESS : DAG_ERR_ARG;
 }
@@ -81,9 +82,8 @@ static dag_status make_pool(dag_context *ctx, insertion *s, const dag_insert_des
  * it, and does while it is in its cache. */
 static int64_t window_of(const dag_context *ctx, const dag_insert_desc *desc)
 {
-    const struct dagi_tasks *tasks = dagi_tasks(ctx);
     int64_t window = desc->window ? desc->window : ctx->settings.insert_window;
-    bool alone = tasks->nworkers == 1 && ctx->size == 1 && !tasks->device;
+    bool alone = dagi_tasks(ctx)->nworkers == 1 && ctx->size == 1 && !dagi_tasks(ctx)->device;
     return alone && window > WARM ? WARM : window;
 }
 
@@ -109,6 +109,7 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
         return status;
     }
     s->door = dagi_pool(s->pool)->door;
+    s->alone = s->door->unlocked && ctx->size == 1 && !dagi_tasks(ctx)->device && !dagi_tasks(ctx)->observer;
     s->door->client = s;
     s->door->complete = insertion_complete;
     s->door->release = insertion_release;
@@ -117,4 +118,11 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
     s->door->free_client = insertion_free;
     *pool = s->pool;
     return DAG_SUCCESS;
+}
+
+void insertion_play(dag_taskpool *pool)
+{
+    insertion *s = dagi_pool(pool)->door->client;
+    assert(pool->ctx->size == 1 && s->position == 0);
+    s->played = 1;
 }

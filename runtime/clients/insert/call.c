@@ -10,26 +10,36 @@ dag_status insertion_wrong(const insertion *s, const char *format, const char *n
     return dag_error(s->pool->ctx, DAG_ERR_ARG, format, name, x);
 }
 
-/* The kernel's number; negative = it is none of the pool's. */
-static int number_of(insertion *s, const dag_insert_kernel *kernel)
+/* What a kernel is with so many tiles; NULL: *status says why. */
+static __attribute__((noinline)) const task_kind *find_kind(insertion *s, const dag_insert_kernel *kernel, int n,
+                                                            dag_status *status)
 {
-    if (s->of->kernels[s->last] == kernel)
-        return s->last;
-    for (int k = 0; k < s->of->nkernels; k++) {
-        if (s->of->kernels[k] == kernel)
-            return s->last = k;
+    const inserted_program *of = s->of;
+    int k = 0;
+    while (k < of->nkernels && of->kernels[k] != kernel)
+        k++;
+    if (!kernel || k == of->nkernels) {
+        *status = dag_error(s->pool->ctx, DAG_ERR_ARG, "dag_insert: the kernel is none of the pool's");
+        return NULL;
     }
-    return -1;
+    const task_kind *first = &of->kinds[of->first[k]];
+    if (n < first->n || n >= first->n + of->first[k + 1] - of->first[k]) {
+        *status = insertion_wrong(s, "dag_insert: %s: it is given %" PRId64 " tiles, and has others", kernel->name, n);
+        return NULL;
+    }
+    return s->last = first + (n - first->n);
 }
 
-/* What it is with so many tiles; NULL = it has others. */
-static const task_kind *kind_of(const insertion *s, int number, int n)
+static inline const task_kind *kind_of(insertion *s, const dag_insert_kernel *kernel, int n, dag_status *status)
 {
-    const task_kind *k = &s->of->kinds[s->of->first[number]];
-    if (DAGI_LIKELY(k->n == n))
-        return k;
-    int kinds = s->of->first[number + 1] - s->of->first[number];
-    return n > k->n && n < k->n + kinds ? k + (n - k->n) : NULL;
+    const task_kind *k = s->last;
+    return DAGI_LIKELY(k->named == kernel && k->n == n) ? k : find_kind(s, kernel, n, status);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    uint64_t x = (hash ^ value) * UINT64_C(0xff51afd7ed558ccd);
+    return x ^ (x >> 32);
 }
 
 static int slot_of(const insertion *s, const dag_collection *c)
@@ -47,6 +57,8 @@ static void make_known(const insertion *s, tile *t, int slot, const dag_tile *na
     t->slot = (uint16_t)slot;
     t->index[0] = named->i;
     t->index[1] = named->j;
+    t->hash = mix((uint64_t)slot + 1, (uint64_t)named->i * UINT64_C(0x9e3779b97f4a7c15)) ^
+              (uint64_t)named->j * UINT64_C(0xbf58476d1ce4e5b9);
     t->owner = t->rank = dag_rank_of(c, t->index);
     t->place = -1;
     if (s->place) {
@@ -75,8 +87,8 @@ static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *w
         *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " was released", who, a);
     else if (!t->known && !named->collection->ops->contains(named->collection, index))
         *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", who, a);
-    if (*status != DAG_SUCCESS)
-        return NULL;
+    if (*status != DAG_SUCCESS || t->known)
+        return *status == DAG_SUCCESS ? t : NULL;
     if (t->reducing && access != DAG_TILE_REDUCE)
         *status = reduction_end(s, s->recent[a]->reductions[t - s->recent[a]->tile]);
     else if (!t->known && !t->reducing)
@@ -94,41 +106,38 @@ inline tile *insertion_tile(insertion *s, const char *who, const dag_tile *named
     tile *t = b && b->collection == named->collection ? tile_in(b, named->i, named->j) : NULL;
     if (DAGI_LIKELY(t && t->known))
         return t;
-    return find_anywhere(s, who, named, a, access, status);
-}
-
-static dag_status find_tiles(insertion *s, const task_kind *k, const dag_tile *named, tile **tiles)
-{
-    dag_status status = DAG_SUCCESS;
-    for (int a = 0; a < k->n; a++) {
-        tiles[a] = insertion_tile(s, k->kernel->name, &named[a], a, k->access[a], &status);
-        if (!tiles[a])
-            return status;
-        for (int b = 0; b < a; b++) {
-            if (tiles[b] == tiles[a])
-                return insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice",
-                                       k->kernel->name, a);
-        }
+    b = b ? b->behind : NULL;
+    t = b && b->collection == named->collection ? tile_in(b, named->i, named->j) : NULL;
+    if (t && t->known) {
+        s->recent[a] = b;
+        return t;
     }
-    return status;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    uint64_t x = (hash ^ value) * UINT64_C(0xff51afd7ed558ccd);
-    return x ^ (x >> 32);
-}
-
-static void mix_tile(insertion *s, const tile *t)
-{
-    uint64_t i = (uint64_t)t->index[0], j = (uint64_t)t->index[1] << 8 ^ t->slot;
-    s->hash = mix(s->hash, i * UINT64_C(0x9e3779b97f4a7c15) + j * UINT64_C(0xbf58476d1ce4e5b9));
+    return find_anywhere(s, who, named, a, access, status);
 }
 
 void insertion_note(insertion *s, uint64_t call, const tile *t)
 {
-    s->hash = mix(s->hash, call);
-    mix_tile(s, t);
+    s->hash = mix(s->hash, call + t->hash);
+}
+
+/* Those that the task names, and into *hash what they are. */
+static inline dag_status find_tiles(insertion *s, const task_kind *k, const dag_tile *named, tile **tiles,
+                                    uint64_t *hash)
+{
+    dag_status status = DAG_SUCCESS;
+    for (int a = 0; a < k->n; a++) {
+        tile *t = insertion_tile(s, k->kernel->name, &named[a], a, k->access[a], &status);
+        if (DAGI_UNLIKELY(!t))
+            return status;
+        for (int b = 0; b < a; b++) {
+            if (DAGI_UNLIKELY(tiles[b] == t))
+                return insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice",
+                                       k->kernel->name, a);
+        }
+        tiles[a] = t;
+        *hash += t->hash * (uint64_t)(2 * a + 1);
+    }
+    return status;
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */
@@ -156,6 +165,54 @@ static int32_t site_of(insertion *s, const char *file, int line)
     return s->sites[at].number;
 }
 
+/* The rank that it runs on; negative: it cannot run, and *status says why. */
+static __attribute__((noinline)) int rank_said(const insertion *s, const task_kind *k, int rank, dag_status *status)
+{
+    const char *name = k->kernel->name;
+    if (k->main >= 0 && rank == DAG_INSERT_WHERE)
+        *status = insertion_wrong(s, "dag_insert: %s: it has no body for cores, where tile %" PRId64 " places it",
+                                  name, k->main);
+    else if (k->main >= 0)
+        *status = insertion_wrong(s, "dag_insert: %s: it runs where its tile %" PRId64 " lives; a call may say a "
+                                  "rank where `main` is DAG_INSERT_WHERE", name, k->main);
+    else if (rank < 0 || rank >= s->pool->ctx->size)
+        *status = insertion_wrong(s, "dag_insert: %s: it has no main tile, so dag_insert_on() has to say on which "
+                                  "rank it runs, not %" PRId64, name, rank);
+    else
+        return rank;
+    return -1;
+}
+
+static inline __attribute__((always_inline)) dag_status
+call(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *args, size_t size,
+     const dag_tile *named, int n, const char *file, int line)
+{
+    tile *tiles[DAG_INSERT_MOST];
+    dag_status status;
+    insertion *s = insertion_open(pool, "dag_insert", &status);
+    if (!s)
+        return status;
+    s->site = site_of(s, file, line);
+    const task_kind *kind = kind_of(s, kernel, n, &status);
+    if (!kind)
+        return status;
+    uint64_t hash = (uint64_t)kind->cls;
+    status = find_tiles(s, kind, named, tiles, &hash);
+    if (status != DAG_SUCCESS)
+        return status;
+    if (size > DAG_INSERT_ARGS)
+        return insertion_wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
+                               DAG_INSERT_ARGS);
+    bool plain = kind->main >= 0 && rank == DAG_INSERT_WHERE &&
+                 (kernel->body || tiles[kind->main]->place != DAG_HOST);
+    rank = plain ? tiles[kind->main]->owner : rank_said(s, kind, rank, &status);
+    if (rank < 0)
+        return status;
+    s->hash = mix(s->hash, hash ^ (uint64_t)rank << 40);
+    return DAGI_UNLIKELY(kernel->reduce != NULL) ? reduction_insert(s, kind, rank, args, size, tiles)
+                                                 : insertion_enter(s, kind, rank, args, size, tiles);
+}
+
 dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
                       const dag_tile *named, int n)
 {
@@ -165,59 +222,11 @@ dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const
 dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args,
                          size_t size, const dag_tile *named, int n, const char *file, int line)
 {
-    return dag_insert_on(pool, DAG_INSERT_WHERE, kernel, args, size, named, n, file, line);
-}
-
-/* The rank that it runs on; negative: it cannot run, and *status says why. */
-static int rank_of(const insertion *s, const task_kind *k, tile *const *tiles, int rank, dag_status *status)
-{
-    const dag_insert_kernel *kernel = k->kernel;
-    if (DAGI_LIKELY(k->main >= 0 && rank == DAG_INSERT_WHERE)) {
-        if (kernel->body || tiles[k->main]->place != DAG_HOST)
-            return tiles[k->main]->owner;
-        *status = insertion_wrong(s, "dag_insert: %s: it has no body for cores, where tile %" PRId64 " places it",
-                                  kernel->name, k->main);
-    } else if (k->main >= 0) {
-        *status = insertion_wrong(s, "dag_insert: %s: it runs where its tile %" PRId64 " lives; a call may say a "
-                                  "rank where `main` is DAG_INSERT_WHERE", kernel->name, k->main);
-    } else if (rank < 0 || rank >= s->pool->ctx->size) {
-        *status = insertion_wrong(s, "dag_insert: %s: it has no main tile, so dag_insert_on() has to say on which "
-                                  "rank it runs, not %" PRId64, kernel->name, rank);
-    } else {
-        return rank;
-    }
-    return -1;
+    return call(pool, DAG_INSERT_WHERE, kernel, args, size, named, n, file, line);
 }
 
 dag_status dag_insert_on(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *args,
                          size_t size, const dag_tile *named, int n, const char *file, int line)
 {
-    tile *tiles[DAG_INSERT_MOST];
-    dag_status status;
-    insertion *s = insertion_open(pool, "dag_insert", &status);
-    if (!s)
-        return status;
-    s->site = site_of(s, file, line);
-    int number = kernel ? number_of(s, kernel) : -1;
-    if (number < 0)
-        return dag_error(pool->ctx, DAG_ERR_ARG, "dag_insert: the kernel is none of the pool's");
-    const task_kind *kind = kind_of(s, number, n);
-    if (!kind)
-        return insertion_wrong(s, "dag_insert: %s: it is given %" PRId64 " tiles, and has others",
-                               kernel->name, n);
-    status = find_tiles(s, kind, named, tiles);
-    if (status != DAG_SUCCESS)
-        return status;
-    if (size > DAG_INSERT_ARGS)
-        return insertion_wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
-                               DAG_INSERT_ARGS);
-    rank = rank_of(s, kind, tiles, rank, &status);
-    if (rank < 0)
-        return status;
-    int cls = KERNELS + (int)(kind - s->of->kinds);
-    s->hash = mix(s->hash, (uint64_t)cls | (uint64_t)rank << 32);
-    for (int a = 0; a < n; a++)
-        mix_tile(s, tiles[a]);
-    return DAGI_UNLIKELY(kernel->reduce != NULL) ? reduction_insert(s, cls, kind, rank, args, size, tiles)
-                                                 : insertion_enter(s, cls, kind, rank, args, size, tiles);
+    return call(pool, rank, kernel, args, size, named, n, file, line);
 }

@@ -151,8 +151,10 @@ static void bind_kernel(struct dag_task *task, const void *globals)
 static void bind_load(struct dag_task *task, const void *globals)
 {
     const tile *t = record_of(task)->arg[0].tile;
-    (void)globals;
-    dag_bind_memory(task, 0, t->slot, t->index);
+    if (t->owner == insertion_of(globals)->rank)
+        dag_bind_memory(task, 0, t->slot, t->index);
+    else /* it is played */
+        dag_bind_new_like(task, 0, t->slot, t->index, 0);
 }
 
 /* The value for the program, which waits. */
@@ -255,8 +257,9 @@ static void make_class(inserted_program *s, int id, const char *name, int ndata)
 }
 
 /* Tasks that read and write tiles. */
-static void make_writer(inserted_program *s, int id, const task_kind *k)
+static void make_writer(inserted_program *s, const task_kind *k)
 {
+    int id = k->cls;
     make_class(s, id, k->kernel->name, k->n);
     dag_class *c = &s->classes[id];
     c->inputs = record_inputs;
@@ -286,17 +289,19 @@ static void make_bodies(dag_class *c, dag_body *bodies, const dag_insert_kernel 
 }
 
 /* A class for each number of tiles that its tasks may have. */
-static void make_kernel(inserted_program *s, const dag_insert_kernel *k, int first)
+static void make_kernel(inserted_program *s, const dag_insert_kernel *k, const dag_insert_kernel *named, int first)
 {
     for (int i = 0; i < kinds_of(k); i++) {
         task_kind *kind = &s->kinds[first + i];
         kind->kernel = k;
+        kind->named = named;
+        kind->cls = KERNELS + first + i;
         kind->n = fewest_tiles(k) + i;
         kind->main = k->main;
         for (int a = 0; a < kind->n; a++)
             kind->access[a] = (uint8_t)(a < k->ntiles ? k->access[a] : k->rest);
-        make_writer(s, KERNELS + first + i, kind);
-        dag_class *c = &s->classes[KERNELS + first + i];
+        make_writer(s, kind);
+        dag_class *c = &s->classes[kind->cls];
         make_bodies(c, &s->bodies[2 * (first + i)], k);
         c->priority = k->priority ? record_priority : NULL;
     }
@@ -346,7 +351,7 @@ static void make_own(inserted_program *s)
     s->classes[LOOK].inputs = s->classes[HOME].inputs = record_inputs;
     s->classes[LOOK].bodies = &look_body;
     s->classes[HOME].stores = store_home;
-    make_writer(s, COMBINE, &combine_kind);
+    make_writer(s, &combine_kind);
     s->classes[COMBINE].bodies = &combining_body;
     for (int c = 0; c < KERNELS; c++)
         s->classes[c].high_priority = c != HOME; /* others wait for what they bring */
@@ -367,7 +372,7 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
         s->copies[k].name = strdup(desc->kernels[k]->name);
         if (!s->copies[k].name)
             return 1;
-        make_kernel(s, &s->copies[k], s->first[k]);
+        make_kernel(s, &s->copies[k], s->kernels[k], s->first[k]);
         s->first[k + 1] = s->first[k] + kinds_of(&s->copies[k]);
         hash = mix_text(hash, s->copies[k].name);
     }

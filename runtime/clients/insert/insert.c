@@ -93,11 +93,6 @@ inline void insertion_touch(tile *t, int64_t id)
     t->id = id + FIRST_TOUCH;
 }
 
-static bool is_from_memory(int64_t id)
-{
-    return (uint64_t)id % OUTPUTS >= FIRST_TOUCH;
-}
-
 /* What is in memory is read once the version `v` is here. */
 static void set_first(insertion *s, tile *t, version *v)
 {
@@ -114,7 +109,7 @@ static __attribute__((noinline)) int bring(insertion *s, tile *t)
     if (!v || (v->rank == s->rank && !is_from_memory(v->id)))
         return !v; /* a task makes it */
     v->awaited = 1;
-    if (v->rank != s->rank) {
+    if (v->rank != s->rank && !s->played) {
         version_await(s, v);
         give(s, ARRIVE, v->id, (const void *)(uintptr_t)s->rank, NULL, 0);
         return 0;
@@ -135,12 +130,6 @@ static __attribute__((noinline)) int bring(insertion *s, tile *t)
 inline int insertion_fetch(insertion *s, tile *t)
 {
     return DAGI_LIKELY(t->now && t->now->awaited) ? 0 : bring(s, t);
-}
-
-/* A task that changes what the owner has, or writes it, before anybody has read it, does that in memory. */
-static inline bool is_in_memory(const insertion *s, const tile *t)
-{
-    return !t->now && t->rank == s->rank && (!t->named || is_from_memory(t->id));
 }
 
 /* Another rank reads what is made here. Nonzero = no memory. */
@@ -173,6 +162,7 @@ static int prepare(insertion *s, record *r, tile *const *tiles)
     for (int a = 0; a < k->n; a++) {
         argument *arg = &r->arg[a];
         arg->tile = tiles[a];
+        /* What is in memory is changed there, or written, before anybody reads it. */
         arg->home = (k->access[a] & DAG_TILE_WRITE) && is_in_memory(s, tiles[a]);
         if (k->access[a] & DAG_TILE_READ) {
             insertion_touch(tiles[a], r->id + a);
@@ -219,8 +209,8 @@ static int link_in(insertion *s, record *r, dag_value **old, bool *ready)
     return nold;
 }
 
-static dag_status insert_here(insertion *s, int cls, const task_kind *k, const void *args,
-                              size_t size, tile *const *tiles, int64_t id)
+dag_status insertion_here(insertion *s, const task_kind *k, const void *args, size_t size, tile *const *tiles,
+                          int64_t id)
 {
     struct dagi_worker *w = dagi_tasks(s->pool->ctx)->workers[0];
     dag_value *old[DAG_INSERT_MOST];
@@ -229,10 +219,13 @@ static dag_status insert_here(insertion *s, int cls, const task_kind *k, const v
     if (!r)
         return DAG_ERR_NOMEM;
     r->kind = k;
+    s->settles = s->alone;
+    dagi_open_admit(s->pool); /* not between what follows, where versions are looked up and then entered */
+    s->settles = 0;
     r->priority = k->kernel->priority ? k->kernel->priority(r->args) : 0;
     if (prepare(s, r, tiles) != 0)
         return DAG_ERR_NOMEM;
-    insertion_task(s, cls, r);
+    insertion_task(s, k->cls, r);
     struct dag_task *t = r->task;
     for (int n = link_in(s, r, old, &ready); n > 0; n--)
         dagi_value_release(w, old[n - 1]);
@@ -241,30 +234,21 @@ static dag_status insert_here(insertion *s, int cls, const task_kind *k, const v
     return DAG_SUCCESS;
 }
 
-static dag_status insert_there(insertion *s, const task_kind *k, tile *const *tiles, int rank,
-                               int64_t id)
+/* What it reads may be made here; what it writes is not, from now on. */
+dag_status insertion_there(insertion *s, const task_kind *k, tile *const *tiles, int rank, int64_t id)
 {
     for (int a = 0; a < k->n; a++) {
-        if (!(k->access[a] & DAG_TILE_READ))
-            continue;
-        insertion_touch(tiles[a], id + a);
-        if (insertion_send(s, tiles[a], rank, id / OUTPUTS) != 0)
-            return DAG_ERR_NOMEM;
-    }
-    for (int a = 0; a < k->n; a++) {
-        if (!(k->access[a] & DAG_TILE_WRITE))
-            continue;
-        version_let_go(s, tiles[a]->now);
-        replace(tiles[a], id + a, rank, NULL);
+        tile *t = tiles[a];
+        if (k->access[a] & DAG_TILE_READ) {
+            insertion_touch(t, id + a);
+            if (DAGI_UNLIKELY(t->rank == s->rank) && insertion_send(s, t, rank, id / OUTPUTS) != 0)
+                return DAG_ERR_NOMEM;
+        }
+        if (k->access[a] & DAG_TILE_WRITE) {
+            if (t->now)
+                version_let_go(s, t->now);
+            replace(t, id + a, rank, NULL);
+        }
     }
     return DAG_SUCCESS;
-}
-
-inline dag_status insertion_enter(insertion *s, int cls, const task_kind *k, int rank, const void *args,
-                                  size_t size, tile *const *tiles)
-{
-    int64_t position = s->position++, id = position * OUTPUTS;
-    dagi_open_reach_checked(s->pool, position + 1);
-    return rank == s->rank ? insert_here(s, cls, k, args, size, tiles, id)
-                           : insert_there(s, k, tiles, rank, id);
 }

@@ -26,7 +26,9 @@ _Static_assert((int)DAG_INSERT_MOST < DAG_MAX_FLOWS, "tasks have a flow for what
 
 /* A kernel with so many tiles: what is of one class. */
 typedef struct task_kind {
-    const dag_insert_kernel *kernel;
+    const dag_insert_kernel *kernel; /* a copy of what the program has, `named` */
+    const dag_insert_kernel *named;
+    int cls;
     int n, main; /* tiles */
     uint8_t access[DAG_INSERT_MOST];
 } task_kind;
@@ -95,6 +97,7 @@ typedef struct tile {
     version *now;   /* NULL = the present version is neither made nor read here */
     version *first; /* where it is here, what was in memory has been read; NULL = nobody reads that here */
     int64_t id;     /* of the present version */
+    uint64_t hash;  /* of slot and index */
     int64_t index[2];
     int rank; /* that makes the present version */
     int owner;
@@ -109,11 +112,13 @@ typedef struct tile {
 /* Tiles that lie together are looked up together. */
 enum { BLOCK_LOG = 6, BLOCK = 1 << BLOCK_LOG };
 typedef struct block {
-    struct block *next; /* in the order in which they were first named */
+    struct block *next;   /* in the order in which they were first named */
+    struct block *behind; /* that was named behind it last time; NULL = none */
     const dag_collection *collection;
     int slot;
-    int rows; /* log2 */
-    int64_t index[2];
+    int rows;        /* log2 */
+    int64_t from[2]; /* its first tile */
+    uint64_t last[2]; /* behind which so many rows and columns follow */
     struct reduction **reductions; /* of its tiles; NULL = there was none */
     tile tile[BLOCK];
 } block;
@@ -154,10 +159,13 @@ typedef struct insertion {
     const inserted_program *of;
     int (*place)(const dag_tile *tile);
     int rank;
+    int alone;  /* 1: one worker, no other ranks, no devices, and nobody looks */
+    int settles; /* 1: nobody is about to enter what he has looked up, see insertion_here() */
+    int played;  /* insertion_play() */
     /* application thread */
     int64_t position; /* of the next task */
     uint64_t hash;
-    int last; /* kernel of the last task */
+    const task_kind *last; /* of the last task */
     int32_t site; /* the line that inserts now; 0 = not known */
     struct {
         const char *file;
@@ -242,13 +250,31 @@ void stock_clear(insertion *s);
 bool is_scratch(const dag_collection *c);
 
 /* tiles.c */
+/* A version that was read from memory, where the tile lives, not made by a task. */
+static inline bool is_from_memory(int64_t id)
+{
+    return (uint64_t)id % OUTPUTS >= FIRST_TOUCH;
+}
+
+static inline bool is_of_memory(const dag_value *value)
+{
+    const dagi_value *v = (const dagi_value *)(const void *)value;
+    return v && (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_HOME);
+}
+
+/* What a tile holds now is in the memory of its owner, this rank, and nowhere else. */
+static inline bool is_in_memory(const insertion *s, const tile *t)
+{
+    return !t->now && t->rank == s->rank && (!t->named || is_from_memory(t->id));
+}
+
 /* NULL: it lies in another block. */
 static inline tile *tile_in(block *b, int64_t i, int64_t j)
 {
-    int rows = b->rows, columns = BLOCK_LOG - rows;
-    if (i >> rows != b->index[0] || j >> columns != b->index[1])
+    uint64_t row = (uint64_t)i - (uint64_t)b->from[0], column = (uint64_t)j - (uint64_t)b->from[1];
+    if (row > b->last[0] || column > b->last[1])
         return NULL;
-    return &b->tile[(i & ((1 << rows) - 1)) | (j & ((1 << columns) - 1)) << rows];
+    return &b->tile[row | column << b->rows];
 }
 /* The tile, made if need be; NULL = no memory. `at`: of the arguments, for what was found there last. */
 tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at);
@@ -346,15 +372,29 @@ dag_status insertion_wrong(const insertion *s, const char *format, const char *n
 void insertion_note(insertion *s, uint64_t call, const tile *t);
 #pragma GCC visibility pop
 
+/* The only rank plays the first of many, among which the pool's collections deal their tiles: what others make counts
+ * as arrived, as tiles that nobody has filled, and nothing is sent. To measure what generation takes.
+ * Called before anything is inserted. */
+void insertion_play(dag_taskpool *pool);
+
 /* Insert a task that runs on this rank: everything is in order, and noted. */
-dag_status insertion_enter(insertion *s, int cls, const task_kind *k, int rank, const void *args, size_t size,
-                           tile *const *tiles);
+dag_status insertion_here(insertion *s, const task_kind *k, const void *args, size_t size, tile *const *tiles,
+                          int64_t id);
+dag_status insertion_there(insertion *s, const task_kind *k, tile *const *tiles, int rank, int64_t id);
+static inline dag_status insertion_enter(insertion *s, const task_kind *k, int rank, const void *args, size_t size,
+                                         tile *const *tiles)
+{
+    int64_t position = s->position++, id = position * OUTPUTS;
+    dagi_open_reach_checked(s->pool, position + 1);
+    return rank == s->rank ? insertion_here(s, k, args, size, tiles, id)
+                           : insertion_there(s, k, tiles, rank, id);
+}
 
 /* reduce.c; a reduction is found by its tile and the block of that */
 extern const task_kind combine_kind;
 int combine_body(struct dag_task *task, const void *globals);
 /* insertion_enter() of a task that contributes to some of its tiles. */
-dag_status reduction_insert(insertion *s, int cls, const task_kind *k, int rank, const void *args, size_t size,
+dag_status reduction_insert(insertion *s, const task_kind *k, int rank, const void *args, size_t size,
                             tile *const *named);
 /* The tile has all that was contributed, and may be named; all tiles do. */
 dag_status reduction_end(insertion *s, reduction *d);
@@ -372,7 +412,7 @@ const inserted_program *inserted_program_for(const dag_insert_desc *desc);
 /* How many kinds a kernel makes, and of how many tiles the first has. */
 static inline int fewest_tiles(const dag_insert_kernel *k)
 {
-    return k->ntiles > 0 ? k->ntiles : 1;
+    return k->ntiles > 0 || k->main == DAG_INSERT_WHERE ? k->ntiles : 1;
 }
 static inline int kinds_of(const dag_insert_kernel *k)
 {

@@ -26,7 +26,7 @@ struct reduction {
 
 static const dag_insert_kernel combine_kernel = {.name = "Combine"};
 const task_kind combine_kind = {
-    .kernel = &combine_kernel, .n = 2, .access = {DAG_TILE_READ, DAG_TILE_RW}, .main = 1};
+    .kernel = &combine_kernel, .cls = COMBINE, .n = 2, .access = {DAG_TILE_READ, DAG_TILE_RW}, .main = 1};
 
 int combine_body(struct dag_task *dag_task, const void *globals)
 {
@@ -65,7 +65,7 @@ static void drop_part(insertion *s, tile *t)
 static dag_status combine(insertion *s, const reduction *d, tile *from, tile *into)
 {
     tile *tiles[] = {from, into};
-    dag_status status = insertion_enter(s, COMBINE, &combine_kind, into->owner, &d->combine,
+    dag_status status = insertion_enter(s, &combine_kind, into->owner, &d->combine,
                                         sizeof d->combine, tiles);
     drop_part(s, from);
     return status;
@@ -181,7 +181,7 @@ static dag_status entered(insertion *s, const block *b, const tile *t, const til
 }
 
 /* The tiles are those that were last found for each argument. */
-dag_status reduction_insert(insertion *s, int cls, const task_kind *k, int rank, const void *args, size_t size,
+dag_status reduction_insert(insertion *s, const task_kind *k, int rank, const void *args, size_t size,
                             tile *const *named)
 {
     tile *tiles[DAG_INSERT_MOST];
@@ -193,7 +193,7 @@ dag_status reduction_insert(insertion *s, int cls, const task_kind *k, int rank,
         if (!tiles[a])
             return status;
     }
-    status = insertion_enter(s, cls, k, rank, args, size, tiles);
+    status = insertion_enter(s, k, rank, args, size, tiles);
     for (int a = 0; a < k->n && status == DAG_SUCCESS; a++) {
         if (k->access[a] == DAG_TILE_REDUCE)
             status = entered(s, s->recent[a], named[a], tiles[a]);

@@ -147,7 +147,7 @@ static void begin_states(char *states)
 /* How many tiles it has: a list names some of those that are there. */
 static int draw_count(const dag_insert_kernel *k, int tiles, const char *states)
 {
-    int there = 0, from = k->ntiles > 0 ? k->ntiles : 1;
+    int there = 0, from = k->ntiles > 0 || k->main < 0 ? k->ntiles : 1;
     for (int t = 0; t < (k->rest == DAG_TILE_REDUCE ? REDUCED : tiles); t++)
         there += states[t] == THERE;
     there = k->rest == DAG_TILE_REDUCE ? 1 + there / 2 : there > DAG_INSERT_MOST ? DAG_INSERT_MOST : there;
