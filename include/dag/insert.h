@@ -36,7 +36,9 @@ extern "C" {
 
 struct dag_task;
 
-#define DAG_INSERT_TILES 8   /**< most tiles of a task */
+#define DAG_INSERT_TILES 8   /**< most tiles that a kernel says the access of */
+#define DAG_INSERT_MOST 23   /**< most tiles of a task, with those of a list */
+#define DAG_INSERT_WHERE (-1) /**< instead of a main tile: each call says where its task runs */
 #define DAG_INSERT_ARGS 2048 /**< most bytes of its arguments */
 
 /** What a task does with a tile. */
@@ -85,7 +87,7 @@ typedef struct dag_insert_kernel {
     const char *name;
     int ntiles;
     dag_tile_access access[DAG_INSERT_TILES];
-    int main; /**< the tile on whose rank the task runs */
+    int main; /**< the tile on whose rank the task runs; DAG_INSERT_WHERE, only where it writes none */
     /** `args`: the copy that dag_insert() has made. `task` is for dag_task_fail() and the like. 0, or
      *  nonzero: the pool fails. */
     int (*body)(struct dag_task *task, const void *args, const dag_tile_view *tiles);
@@ -102,7 +104,13 @@ typedef struct dag_insert_kernel {
     /** For DAG_TILE_REDUCE. Tasks that follow each other so, with one function, run in any order; what they
      *  contribute is combined on each rank, then along a tree of ranks. */
     dag_insert_reduce *reduce;
+    /** Access of a list of tiles, as long as each call likes, behind those above, which may then be none (`main`
+     *  0: the first of the list); 0: there is no list. A body asks dag_insert_count(). */
+    dag_tile_access rest;
 } dag_insert_kernel;
+
+/** In a body: how many tiles the task has. */
+int dag_insert_count(const struct dag_task *task);
 
 /** What a pool is made of; the same on all ranks. The arrays are copied, what they point to is not. */
 typedef struct dag_insert_desc {
@@ -111,8 +119,8 @@ typedef struct dag_insert_desc {
     int ncollections;
     const dag_insert_kernel *const *kernels;
     int nkernels;
-    int64_t window; /**< most unfinished tasks of this rank; 0 = 4096. It may differ between ranks. A worker that
-                     *   is alone has fewer where it can */
+    int64_t window; /**< most unfinished tasks of this rank; 0 = the setting `insert_window`. It may differ
+                     *   between ranks. A worker that is alone has fewer where it can */
     /** Where on its rank a task runs that has a body for that: by its main tile, always the same. DAG_HOST:
      *  on cores; d > 0: on device d - 1, modulo their number, if it can; negative: on any. NULL: on any. */
     int (*place)(const dag_tile *tile);
@@ -128,7 +136,8 @@ dag_status dag_insert_begin(dag_context *context, const dag_insert_desc *desc, d
 /**
  * Insert a task. Where this rank has as many unfinished ones as the window allows, it runs tasks first.
  * @param args  `size` bytes, DAG_INSERT_ARGS at most, copied; may be NULL where that is 0.
- * @param tiles `n` tiles of the pool's collections, as many as the kernel has, none twice.
+ * @param tiles `n` tiles of the pool's collections, as many as the kernel has, or at least so many where it has
+ *              a list; none twice.
  * @return DAG_ERR_ARG: the task contradicts its kernel, names a tile that was released, reads one without
  *         memory that nobody has written, or is for cores by `place` and has no body for them; it is not
  *         inserted. DAG_SUCCESS in a pool that has failed as well: the pool's end tells, on all ranks alike.
@@ -138,6 +147,11 @@ dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const
 
 /** The same, from this line of a program, which reports about the task name. `file` may go then; NULL: none. */
 dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args,
+                         size_t size, const dag_tile *tiles, int n, const char *file, int line);
+
+/** The same of a kernel whose `main` is DAG_INSERT_WHERE, which reads alone, or names no tile, on that rank: 0 to
+ *  dag_size() - 1. */
+dag_status dag_insert_on(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *args,
                          size_t size, const dag_tile *tiles, int n, const char *file, int line);
 
 #ifndef __cplusplus

@@ -71,6 +71,7 @@ typedef struct dagi_settings {
     int task_timeout_end; /* 1: the process ends when a body has exceeded it */
     int check;         /* 0 nothing, 1 races */
     int serial;        /* 1: one worker, a fixed order */
+    int64_t insert_window; /* most unfinished tasks of an inserting program */
     int64_t lose;      /* number of the message to drop, for tests; 0 = none */
     char trace[1024];  /* file to write a trace to; "" = none */
     int64_t trace_bytes; /* most memory for events */

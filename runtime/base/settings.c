@@ -82,6 +82,9 @@ static const setting table[] = {
      "race: look for accesses to the same memory that nothing puts in order (slow)"},
     {"serial", KIND_SWITCH, FIELD(serial), "off", 0, 0, NULL,
      "run the tasks of each process one by one, in the same order every time"},
+    {"insert_window", KIND_COUNT, FIELD(insert_window), "4096", 1, 1e9, NULL,
+     "most unfinished tasks of this rank in a pool that a sequential program inserts, where the program says "
+     "nothing; then the inserting thread runs tasks"},
     {"lose", KIND_COUNT, FIELD(lose), "0", 0, 1e15, NULL,
      "number of the message from another rank's task that is dropped, for tests; 0 = none"},
     {"trace", KIND_TEXT, FIELD(trace), "", 0, sizeof((dagi_settings *)0)->trace - 1, NULL,

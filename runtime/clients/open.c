@@ -155,11 +155,8 @@ dag_status dagi_open_give(dag_taskpool *pool, const dag_class *cls, const int32_
     return status;
 }
 
-void dagi_open_reach_checked(dag_taskpool *pool, int64_t position)
+void dagi_open_attend(dag_taskpool *pool)
 {
-    struct dagi_door *door = dagi_pool(pool)->door;
-    assert(position >= atomic_load_explicit(&door->position, memory_order_relaxed));
-    atomic_store_explicit(&door->position, position, memory_order_release);
     attend(giver_of(pool), pool);
 }
 

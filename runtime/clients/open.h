@@ -38,7 +38,15 @@ dag_status dagi_open_check(const dag_taskpool *pool);
  * Comes before the tasks at the last of these positions are given: that may wait for room which such a
  * message makes. */
 dag_status dagi_open_reach(dag_taskpool *pool, int64_t position);
-void dagi_open_reach_checked(dag_taskpool *pool, int64_t position);
+void dagi_open_attend(dag_taskpool *pool); /* part of the next */
+static inline void dagi_open_reach_checked(dag_taskpool *pool, int64_t position)
+{
+    struct dagi_door *door = dagi_pool(pool)->door;
+    assert(position >= atomic_load_explicit(&door->position, memory_order_relaxed));
+    atomic_store_explicit(&door->position, position, memory_order_release);
+    if (pool->ctx->size > 1)
+        dagi_open_attend(pool);
+}
 /* Run tasks until until(arg), which reads atomics alone: it is asked on any thread. `what`: "room", a
  * constant for the report if all comes to rest before. Who makes it true calls crew->news(). */
 dag_status dagi_open_await(dag_taskpool *pool, const char *what, int (*until)(void *arg), void *arg);

@@ -10,11 +10,16 @@
  * order is one of the whole graph and legal, so the first task that has not run anywhere can always
  * run. It takes the time of walking the whole graph on every rank: a tool to find mistakes with.
  *
- * A program that cannot be walked (made by hand, without `each`) runs in the order of its ready tasks.
+ * Tasks that a sequential program inserts run in its order: on each rank those that live there. The number of
+ * each says its place, and on one rank the first that has not run can always run; on several it waits
+ * for what earlier ones on other ranks make.
+ *
+ * Another program that cannot be walked (made by hand, without `each`) runs in the order of its ready tasks.
  * There is one worker and no lock.
  */
 #include "sched.h"
 
+#include "../task/door.h"
 #include "../task/task.h"
 #include "../task/instances.h"
 
@@ -52,6 +57,8 @@ struct serial {
     struct dag_task **tasks;
     size_t count, capacity;
     struct play *plays;
+    const dag_taskpool *waiting_of; /* choose(): the pool that it asked last, and */
+    int64_t waiting;                /* the place of the first of its tasks that was inserted and waits */
     bool stuck;     /* the last pop found none that may run, and nothing was pushed since */
     int open_pools; /* of the context, then */
 };
@@ -70,10 +77,24 @@ static int compare(const dag_class *a, const int32_t *x, const dag_class *b, con
     return 0;
 }
 
+/* Of a task that a program has inserted: what brings it a tile has the place of what made that. */
+static int64_t place_of(struct dag_task *t)
+{
+    const int32_t *number = dagi_task_locals(t);
+    return (int64_t)((uint64_t)(uint32_t)number[1] << 32 | (uint32_t)number[0]) / DAGI_GIVEN_OUTPUTS;
+}
+
+static bool is_given(const struct dag_task *t)
+{
+    return t->cls->ctl_blind & DAGI_GIVEN;
+}
+
 static bool task_before(struct dag_task *a, struct dag_task *b)
 {
     if (a->pool != b->pool)
         return a->pool->id < b->pool->id;
+    if (is_given(a) && place_of(a) != place_of(b))
+        return place_of(a) < place_of(b);
     if (a->priority != b->priority)
         return a->priority > b->priority;
     return compare(a->cls, dagi_task_locals(a), b->cls, dagi_task_locals(b)) < 0;
@@ -259,16 +280,39 @@ static struct play *current(dag_context *ctx, struct serial *s)
     return found;
 }
 
+static int look_at_place(struct dag_task *t, void *arg)
+{
+    int64_t *first = arg;
+    *first = place_of(t) < *first ? place_of(t) : *first;
+    return 0;
+}
+
+/* Does an earlier task of its program wait? */
+static bool is_early(struct serial *s, struct dag_task *t)
+{
+    if (!is_given(t) || dagi_pool_is_poisoned(t->pool))
+        return false;
+    if (s->waiting_of != t->pool) {
+        s->waiting_of = t->pool;
+        s->waiting = INT64_MAX;
+        dagi_door_each(t->pool, look_at_place, &s->waiting);
+    }
+    return s->waiting < place_of(t);
+}
+
 /* The position of the task to run, or s->count. */
 static size_t choose(struct dagi_worker *w, struct play **played)
 {
     struct serial *s = dagi_runner(w)->queue;
     struct play *p = *played = s->count > 0 && w->ctx->size > 1 ? current(w->ctx, s) : NULL;
     size_t best = s->count;
+    s->waiting_of = NULL;
     for (size_t i = 0; i < s->count; i++) {
         struct dag_task *t = s->tasks[i];
         if (p && is_own(p, t))
             return i;
+        if (is_early(s, t))
+            continue;
         /* Beside a pool that is played, those that cannot be, and those that have failed. */
         bool free_one = !p || t->pool->id < p->pool_id || dagi_pool_is_poisoned(t->pool);
         if (free_one && (best == s->count || task_before(t, s->tasks[best])))

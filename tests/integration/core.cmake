@@ -57,6 +57,24 @@ foreach(threads IN ITEMS 1 2)
         LABELS sanitize ENVIRONMENT DAG_STALL_TIME=0.02 DAG_WARNINGS=0 DAG_CHAOS=${threads})
 endforeach()
 
+# In a serial run their order is that of the program.
+add_executable(core_insert_order core/insert_order.c)
+target_link_libraries(core_insert_order PRIVATE dag)
+foreach(np IN ITEMS 1 2 4)
+    dag_add_mpi_test(core_insert_order_np${np} NP ${np} COMMAND core_insert_order)
+endforeach()
+dag_add_mpi_test(core_insert_order_chaos NP 3 COMMAND core_insert_order LABELS sanitize ENVIRONMENT DAG_CHAOS=4)
+
+# How many of their tasks are under way, and what memory a million takes.
+add_executable(core_insert_window core/insert_window.c)
+target_link_libraries(core_insert_window PRIVATE dag m)
+foreach(np IN ITEMS 1 2)
+    dag_add_mpi_test(core_insert_window_np${np} NP ${np} THREADS ${np} COMMAND core_insert_window)
+endforeach()
+dag_add_mpi_test(core_insert_window_t1 NP 2 THREADS 1 COMMAND core_insert_window 40)
+dag_add_mpi_test(core_insert_window_chaos NP 3 THREADS 2 COMMAND core_insert_window 40 LABELS sanitize
+    ENVIRONMENT DAG_CHAOS=7)
+
 # Pools in rounds.
 add_executable(core_rounds)
 dag_add_jdf(core_rounds core/rounds.jdf)

@@ -109,6 +109,16 @@ foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(la_parts_full_np${np} NP ${np} THREADS 1 COMMAND la_parts 500 LABELS full
         TIMEOUT 1200)
 endforeach()
+# A pattern that is not symmetric, and one that is not square; as small tiles as can be.
+dag_add_mpi_test(sparse_potrf_chaos NP 3 THREADS 2 LABELS sanitize OUTPUT "correct" ENVIRONMENT DAG_CHAOS=5
+    COMMAND sparse_potrf "${PROJECT_SOURCE_DIR}/dsl-examples/sparse/grid.mtx" 7)
+file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/arrow.mtx" "%%MatrixMarket matrix coordinate real general\n"
+    "5 5 7\n1 1 2\n5 1 3\n1 5 3\n2 5 1\n3 5 4\n5 4 1\n4 4 9\n")
+file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/wide.mtx" "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n")
+dag_add_mpi_test(sparse_potrf_arrow NP 2 OUTPUT "order 5, 9 of 15 tiles (0 by fill), 13 of 35 tasks"
+    COMMAND sparse_potrf "${CMAKE_CURRENT_BINARY_DIR}/arrow.mtx" 1)
+dag_add_mpi_test(sparse_potrf_wide NP 1 EXIT 1 OUTPUT "wide.mtx: 2 x 3: the pattern of a square matrix"
+    COMMAND sparse_potrf "${CMAKE_CURRENT_BINARY_DIR}/wide.mtx")
 dag_add_mpi_test(la_parts_threads NP 2 THREADS 2 COMMAND la_parts 2 LABELS sanitize)
 
 foreach(np IN ITEMS 1 2 4 6)
@@ -118,6 +128,8 @@ foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(refine_matrix_np${np} NP ${np} THREADS 1 COMMAND refine_matrix)
     dag_add_mpi_test(refine_matrix_full_np${np} NP ${np} THREADS 1 COMMAND refine_matrix full
         LABELS full TIMEOUT 1200)
+    dag_add_mpi_test(sparse_potrf_np${np} NP ${np} THREADS 1 OUTPUT "correct"
+        COMMAND sparse_potrf "${PROJECT_SOURCE_DIR}/dsl-examples/sparse/grid.mtx" 8)
     dag_add_mpi_test(la_kriging_np${np} NP ${np} THREADS 1
         COMMAND dag_kriging --n 301 --m 70 --nb 32 --fit --check)
     dag_add_mpi_test(error_bounds_np${np} NP ${np} THREADS 1 COMMAND error_bounds)

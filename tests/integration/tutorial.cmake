@@ -10,3 +10,12 @@ foreach(np IN ITEMS 1 2 3)
 endforeach()
 dag_add_mpi_test(tutorial_sums_serial NP 1 COMMAND $<TARGET_FILE:tutorial_sums_serial>
     OUTPUT "is 780" TIMEOUT 60)
+# The same from Python. The sanitizers have nothing to find there.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+if(Python3_FOUND AND NOT DAG_SANITIZE)
+    foreach(np IN ITEMS 1 2 4)
+        dag_add_mpi_test(tutorial_insert_python_np${np} NP ${np} THREADS 2 TIMEOUT 60 OUTPUT "all of L is 1"
+            COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/dsl-examples/tutorial/insert.py"
+            ENVIRONMENT "LIBDAG=$<TARGET_FILE:tutorial_libdag>")
+    endforeach()
+endif()

@@ -63,6 +63,7 @@ START_TEST(defaults)
     ck_assert_int_eq(settings.credit_bytes, 1 << 20);
     ck_assert(settings.stall_time == 1.0);
     ck_assert_int_eq(settings.warnings, 1);
+    ck_assert_int_eq(settings.insert_window, 4096);
     ck_assert_str_eq(setting("threads").origin, "default");
 }
 END_TEST
@@ -133,6 +134,7 @@ static const struct bad {
     {"chaos", "0x10"},     {"credit_bytes", "1"},  {"credit_bytes", "1z"}, {"stall_time", "soon"},
     {"stall_time", "-1"},  {"stall_time", "nan"},  {"summary", "perhaps"}, {"bcast", "tree"},
     {"credit_bytes", "99999999999G"},              {"threads", "99999999999999999999"},
+    {"insert_window", "0"},
 };
 
 START_TEST(bad_values_are_errors)

@@ -3,7 +3,31 @@
 
 #include <stdlib.h>
 
-enum { WINDOW = 4096, WARM = 256, MOST = 1024 /* kernels, collections */ };
+enum { WARM = 256, MOST = 1024 /* kernels, collections */ };
+
+static bool is_access(const dag_insert_kernel *k, dag_tile_access access)
+{
+    return (access >= DAG_TILE_READ && access <= DAG_TILE_RW) || (access == DAG_TILE_REDUCE && k->reduce);
+}
+
+static bool writes_none(const dag_insert_kernel *k)
+{
+    bool none = !(k->rest & DAG_TILE_WRITE);
+    for (int a = 0; a < k->ntiles; a++)
+        none = none && !(k->access[a] & DAG_TILE_WRITE);
+    return none;
+}
+
+static bool fits(const dag_insert_kernel *k)
+{
+    bool good = k && k->name && (k->body || k->device) && k->ntiles >= (k->rest || k->main == DAG_INSERT_WHERE ? 0 : 1) &&
+                k->ntiles <= DAG_INSERT_TILES && k->device_kind >= DAG_HOST &&
+                k->device_kind < DAG_DEVICE_KIND_COUNT && (!k->rest || is_access(k, k->rest));
+    for (int a = 0; good && a < k->ntiles; a++)
+        good = is_access(k, k->access[a]);
+    return good && (k->main == DAG_INSERT_WHERE ? writes_none(k)
+                                                : k->main >= 0 && k->main < fewest_tiles(k));
+}
 
 static dag_status check_desc(dag_context *ctx, const dag_insert_desc *d)
 {
@@ -12,19 +36,10 @@ static dag_status check_desc(dag_context *ctx, const dag_insert_desc *d)
         return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: a pool has 1 to %d kernels and "
                          "collections, and a window", MOST);
     for (int k = 0; k < d->nkernels; k++) {
-        const dag_insert_kernel *kernel = d->kernels[k];
-        bool fits = kernel && kernel->name && (kernel->body || kernel->device) && kernel->ntiles >= 1 &&
-                    kernel->device_kind >= DAG_HOST && kernel->device_kind < DAG_DEVICE_KIND_COUNT &&
-                    kernel->ntiles <= DAG_INSERT_TILES && kernel->main >= 0 &&
-                    kernel->main < kernel->ntiles;
-        for (int a = 0; fits && a < kernel->ntiles; a++)
-            fits = (kernel->access[a] >= DAG_TILE_READ && kernel->access[a] <= DAG_TILE_RW) ||
-                   (kernel->access[a] == DAG_TILE_REDUCE && kernel->reduce);
-        if (!fits)
+        if (!fits(d->kernels[k]))
             return dag_error(ctx, DAG_ERR_ARG, "dag_insert_begin: kernel %d needs a name, a body, 1 to "
-                             "%d tiles with their access, one of them the main one, and a function where "
-                             "one is reduced", k,
-                             DAG_INSERT_TILES);
+                             "%d tiles with their access (or a list), one of them the main one unless it reads "
+                             "alone, and a function where one is reduced", k, DAG_INSERT_TILES);
     }
     for (int c = 0; c < d->ncollections; c++) {
         if (!d->collections[c] || d->collections[c]->nindex > 2)
@@ -58,6 +73,7 @@ static dag_status make_pool(dag_context *ctx, insertion *s, const dag_insert_des
     *(insertion **)dag_pool_globals(pool) = s;
     for (int c = 0; c < desc->ncollections; c++)
         dag_pool_collection(pool, c, desc->collections[c]);
+    s->last = s->of->kinds;
     s->pool = dag_pool_ready(pool);
     return s->pool ? DAG_SUCCESS : DAG_ERR_ARG;
 }
@@ -66,9 +82,8 @@ static dag_status make_pool(dag_context *ctx, insertion *s, const dag_insert_des
  * it, and does while it is in its cache. */
 static int64_t window_of(const dag_context *ctx, const dag_insert_desc *desc)
 {
-    const struct dagi_tasks *tasks = dagi_tasks(ctx);
-    int64_t window = desc->window ? desc->window : WINDOW;
-    bool alone = tasks->nworkers == 1 && ctx->size == 1 && !tasks->device;
+    int64_t window = desc->window ? desc->window : ctx->settings.insert_window;
+    bool alone = dagi_tasks(ctx)->nworkers == 1 && ctx->size == 1 && !dagi_tasks(ctx)->device;
     return alone && window > WARM ? WARM : window;
 }
 
@@ -81,7 +96,6 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
     if (!s)
         return status != DAG_SUCCESS ? status : DAG_ERR_NOMEM;
     s->rank = ctx->rank;
-    s->cls = KERNELS;
     s->place = desc->place;
     s->blocks_end = &s->blocks;
     status = make_pool(ctx, s, desc);
@@ -95,6 +109,7 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
         return status;
     }
     s->door = dagi_pool(s->pool)->door;
+    s->alone = s->door->unlocked && ctx->size == 1 && !dagi_tasks(ctx)->device && !dagi_tasks(ctx)->observer;
     s->door->client = s;
     s->door->complete = insertion_complete;
     s->door->release = insertion_release;
@@ -103,4 +118,11 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
     s->door->free_client = insertion_free;
     *pool = s->pool;
     return DAG_SUCCESS;
+}
+
+void insertion_play(dag_taskpool *pool)
+{
+    insertion *s = dagi_pool(pool)->door->client;
+    assert(pool->ctx->size == 1 && s->position == 0);
+    s->played = 1;
 }

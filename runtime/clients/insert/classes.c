@@ -74,13 +74,18 @@ static int nothing(struct dag_task *task, const void *globals)
 static int run_kernel(struct dag_task *task, const void *globals)
 {
     const record *r = record_of(task);
-    dag_tile_view view[DAG_INSERT_TILES];
+    dag_tile_view view[DAG_INSERT_MOST];
     (void)globals;
-    for (int a = 0; a < r->kernel->ntiles; a++) {
+    for (int a = 0; a < r->kind->n; a++) {
         const dag_value *v = dag_task_flows(task)[a];
         view[a] = (dag_tile_view){v->ptr, v->ld, v->m, v->n};
     }
-    return r->kernel->body(task, r->args, view) ? DAG_BODY_ERROR : DAG_BODY_DONE;
+    return r->kind->kernel->body(task, r->args, view) ? DAG_BODY_ERROR : DAG_BODY_DONE;
+}
+
+int dag_insert_count(const struct dag_task *task)
+{
+    return task->cls->ndata;
 }
 
 /* The tiles as the queue's device sees them. */
@@ -88,12 +93,18 @@ static int enqueue_kernel(struct dag_task *task, const void *globals)
 {
     const record *r = record_of(task);
     const dag_value *v = dag_device_views(task);
-    dag_tile_view view[DAG_INSERT_TILES];
+    dag_tile_view view[DAG_INSERT_MOST];
     (void)globals;
-    for (int a = 0; a < r->kernel->ntiles; a++)
+    for (int a = 0; a < r->kind->n; a++)
         view[a] = (dag_tile_view){v[a].ptr, v[a].ld, v[a].m, v[a].n};
-    return r->kernel->device(task, r->args, view, dag_device_queue_of(task)) ? DAG_BODY_ERROR
+    return r->kind->kernel->device(task, r->args, view, dag_device_queue_of(task)) ? DAG_BODY_ERROR
                                                                               : DAG_BODY_DONE;
+}
+
+/* Where the main tile says, anywhere if there is none. */
+static int place_of(const record *r)
+{
+    return r->kind->main >= 0 ? r->arg[r->kind->main].tile->place : -1;
 }
 
 /* Whose main tile is bound to the cores. */
@@ -101,13 +112,13 @@ static int may_leave_cores(const void *globals, const int32_t *locals)
 {
     const record *r = pointer_of(locals);
     (void)globals;
-    return r->arg[r->kernel->main].tile->place != DAG_HOST;
+    return place_of(r) != DAG_HOST;
 }
 
 static int64_t bound_device(const void *globals, const int32_t *locals)
 {
     const record *r = pointer_of(locals);
-    int place = r->arg[r->kernel->main].tile->place;
+    int place = place_of(r);
     (void)globals;
     return place > 0 ? place - 1 : -1;
 }
@@ -115,13 +126,13 @@ static int64_t bound_device(const void *globals, const int32_t *locals)
 static size_t kernel_workspace(struct dag_task *task, const void *globals)
 {
     const record *r = record_of(task);
-    dag_tile_view view[DAG_INSERT_TILES];
+    dag_tile_view view[DAG_INSERT_MOST];
     (void)globals;
-    for (int a = 0; a < r->kernel->ntiles; a++) {
+    for (int a = 0; a < r->kind->n; a++) {
         const dag_value *v = dag_task_flows(task)[a];
         view[a] = (dag_tile_view){NULL, v->m, v->m, v->n};
     }
-    return r->kernel->workspace(r->args, view);
+    return r->kind->kernel->workspace(r->args, view);
 }
 
 static void bind_kernel(struct dag_task *task, const void *globals)
@@ -132,7 +143,7 @@ static void bind_kernel(struct dag_task *task, const void *globals)
         const tile *t = r->arg[a].tile;
         if (r->arg[a].home)
             dag_bind_memory(task, a, t->slot, t->index);
-        else if (!(r->kernel->access[a] & DAG_TILE_READ))
+        else if (!(r->kind->access[a] & DAG_TILE_READ))
             dag_bind_new_like(task, a, t->slot, t->index, 0);
     }
 }
@@ -140,8 +151,10 @@ static void bind_kernel(struct dag_task *task, const void *globals)
 static void bind_load(struct dag_task *task, const void *globals)
 {
     const tile *t = record_of(task)->arg[0].tile;
-    (void)globals;
-    dag_bind_memory(task, 0, t->slot, t->index);
+    if (t->owner == insertion_of(globals)->rank)
+        dag_bind_memory(task, 0, t->slot, t->index);
+    else /* it is played */
+        dag_bind_new_like(task, 0, t->slot, t->index, 0);
 }
 
 /* The value for the program, which waits. */
@@ -189,7 +202,7 @@ static void name_arrival(dag_visit *visit, const insertion *s, int flow, int64_t
 static void record_successors(dag_visit *visit, const void *globals, const int32_t *locals)
 {
     insertion *s = insertion_of(globals);
-    for (int a = 0; !visit->task && a < DAG_INSERT_TILES; a++) {
+    for (int a = 0; !visit->task && a < DAG_INSERT_MOST; a++) {
         if (visit->mask >> a & 1)
             name_arrival(visit, s, a, (int64_t)get_64(locals) + a, s->rank, 0);
     }
@@ -232,26 +245,28 @@ static void make_class(inserted_program *s, int id, const char *name, int ndata)
     *c = (dag_class){.name = name, .id = id, .nparams = DAGI_GIVEN_PARAMS, .nlocals = DAGI_GIVEN_PARAMS,
                      .ndata = (uint8_t)ndata, .nflows = (uint8_t)(ndata + 1), .nbodies = 1,
                      .local_names = dagi_given_names,
-                     .flows = &s->flows[id * (DAG_INSERT_TILES + 1)], .bodies = &empty_body,
+                     .flows = &s->flows[id * (DAG_INSERT_MOST + 1)], .bodies = &empty_body,
                      .locals = always, .rank = own_rank, .inputs = two_inputs,
                      .count = none_beforehand, .ctl_blind = DAGI_GIVEN};
     c->task_bytes = (uint32_t)(sizeof(struct dag_task) + (size_t)ndata * sizeof(dag_value *) +
                                DAGI_GIVEN_PARAMS * sizeof(int32_t));
     for (int f = 0; f <= ndata; f++)
-        s->flows[id * (DAG_INSERT_TILES + 1) + f] =
+        s->flows[id * (DAG_INSERT_MOST + 1) + f] =
             (dag_flow){f < ndata ? "tile" : "given", f < ndata ? DAG_READ : DAG_CTL, 0};
     s->table[id] = c;
 }
 
 /* Tasks that read and write tiles. */
-static void make_writer(inserted_program *s, int id, const dag_insert_kernel *k)
+static void make_writer(inserted_program *s, const task_kind *k)
 {
+    int id = k->cls;
+    make_class(s, id, k->kernel->name, k->n);
     dag_class *c = &s->classes[id];
     c->inputs = record_inputs;
     c->bind = bind_kernel;
     c->successors = record_successors;
-    for (int a = 0; a < k->ntiles; a++)
-        s->flows[id * (DAG_INSERT_TILES + 1) + a].access = (dag_access)(k->access[a] & DAG_TILE_RW);
+    for (int a = 0; a < k->n; a++)
+        s->flows[id * (DAG_INSERT_MOST + 1) + a].access = (dag_access)(k->access[a] & DAG_TILE_RW);
 }
 
 /* The first one whose device there is runs. */
@@ -273,13 +288,23 @@ static void make_bodies(dag_class *c, dag_body *bodies, const dag_insert_kernel 
         bodies[c->nbodies++] = kernel_body;
 }
 
-static void make_kernel(inserted_program *s, int id, const dag_insert_kernel *k)
+/* A class for each number of tiles that its tasks may have. */
+static void make_kernel(inserted_program *s, const dag_insert_kernel *k, const dag_insert_kernel *named, int first)
 {
-    make_class(s, id, k->name, k->ntiles);
-    dag_class *c = &s->classes[id];
-    make_writer(s, id, k);
-    make_bodies(c, &s->bodies[2 * (id - KERNELS)], k);
-    c->priority = k->priority ? record_priority : NULL;
+    for (int i = 0; i < kinds_of(k); i++) {
+        task_kind *kind = &s->kinds[first + i];
+        kind->kernel = k;
+        kind->named = named;
+        kind->cls = KERNELS + first + i;
+        kind->n = fewest_tiles(k) + i;
+        kind->main = k->main;
+        for (int a = 0; a < kind->n; a++)
+            kind->access[a] = (uint8_t)(a < k->ntiles ? k->access[a] : k->rest);
+        make_writer(s, kind);
+        dag_class *c = &s->classes[kind->cls];
+        make_bodies(c, &s->bodies[2 * (first + i)], k);
+        c->priority = k->priority ? record_priority : NULL;
+    }
 }
 
 static uint64_t mix_text(uint64_t hash, const char *text)
@@ -289,20 +314,30 @@ static uint64_t mix_text(uint64_t hash, const char *text)
     return hash;
 }
 
-static int fill(inserted_program *s, const dag_insert_desc *desc)
+/* Room for the classes of all kinds. Nonzero = no memory. */
+static int make_room(inserted_program *s, const dag_insert_desc *desc)
 {
-    int n = KERNELS + desc->nkernels;
+    size_t kernels = (size_t)desc->nkernels, kinds = 0;
+    for (int k = 0; k < desc->nkernels; k++)
+        kinds += (size_t)kinds_of(desc->kernels[k]);
+    size_t n = KERNELS + kinds;
     s->nkernels = desc->nkernels;
-    s->classes = calloc((size_t)n, sizeof *s->classes);
-    s->table = calloc((size_t)n, sizeof *s->table);
-    s->flows = calloc((size_t)n * (DAG_INSERT_TILES + 1), sizeof *s->flows);
-    s->kernels = calloc((size_t)n, sizeof(const dag_insert_kernel *));
-    s->copies = calloc((size_t)n, sizeof *s->copies);
+    s->classes = calloc(n, sizeof *s->classes);
+    s->table = calloc(n, sizeof *s->table);
+    s->flows = calloc(n * (DAG_INSERT_MOST + 1), sizeof *s->flows);
+    s->kernels = calloc(kernels, sizeof(const dag_insert_kernel *));
+    s->copies = calloc(kernels, sizeof *s->copies);
+    s->first = calloc(kernels + 1, sizeof *s->first);
+    s->kinds = calloc(kinds, sizeof *s->kinds);
     s->slots = calloc((size_t)desc->ncollections + 1, sizeof *s->slots);
-    s->bodies = calloc(2 * (size_t)n, sizeof *s->bodies);
-    if (!s->bodies || !s->classes || !s->table || !s->flows || !s->kernels || !s->copies || !s->slots)
-        return 1;
-    uint64_t hash = mix_text(UINT64_C(0x696e73657274), desc->name);
+    s->bodies = calloc(2 * kinds, sizeof *s->bodies);
+    return !s->classes || !s->table || !s->flows || !s->kernels || !s->copies || !s->first || !s->kinds ||
+           !s->slots || !s->bodies;
+}
+
+/* Those that every program has. */
+static void make_own(inserted_program *s)
+{
     make_class(s, LOAD, "Load", 1);
     make_class(s, ARRIVE, "Arrive", 1);
     make_class(s, SEND, "Send", 1);
@@ -316,28 +351,37 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
     s->classes[LOOK].inputs = s->classes[HOME].inputs = record_inputs;
     s->classes[LOOK].bodies = &look_body;
     s->classes[HOME].stores = store_home;
-    make_class(s, COMBINE, combine_kernel.name, combine_kernel.ntiles);
-    make_writer(s, COMBINE, &combine_kernel);
+    make_writer(s, &combine_kind);
     s->classes[COMBINE].bodies = &combining_body;
     for (int c = 0; c < KERNELS; c++)
         s->classes[c].high_priority = c != HOME; /* others wait for what they bring */
+    for (int from = 0; from < DAG_INSERT_MOST; from++)
+        s->edges[from] = (dag_edge){.target = &s->classes[ARRIVE], .source_flow = (uint8_t)from,
+                                    .region = DAG_REGION_FULL};
+}
+
+static int fill(inserted_program *s, const dag_insert_desc *desc)
+{
+    uint64_t hash = mix_text(UINT64_C(0x696e73657274), desc->name);
+    if (make_room(s, desc) != 0)
+        return 1;
+    make_own(s);
     for (int k = 0; k < desc->nkernels; k++) {
         s->kernels[k] = desc->kernels[k];
         s->copies[k] = *desc->kernels[k];
         s->copies[k].name = strdup(desc->kernels[k]->name);
         if (!s->copies[k].name)
             return 1;
-        make_kernel(s, KERNELS + k, &s->copies[k]);
+        make_kernel(s, &s->copies[k], s->kernels[k], s->first[k]);
+        s->first[k + 1] = s->first[k] + kinds_of(&s->copies[k]);
         hash = mix_text(hash, s->copies[k].name);
     }
-    for (int from = 0; from < DAG_INSERT_TILES; from++)
-        s->edges[from] = (dag_edge){.target = &s->classes[ARRIVE], .source_flow = (uint8_t)from,
-                                    .region = DAG_REGION_FULL};
     char *name = strdup(desc->name);
     for (int c = 0; c < desc->ncollections; c++)
         s->slots[c] = (dag_slot){strdup(desc->collections[c]->name), DAG_MEM_INPLACE};
     s->program = (dag_program){.abi = DAG_JDF_ABI, .name = name, .file = name,
-                               .hash = hash, .globals_bytes = sizeof(insertion *), .nclasses = n,
+                               .hash = hash, .globals_bytes = sizeof(insertion *),
+                               .nclasses = KERNELS + s->first[s->nkernels],
                                .classes = s->table, .nslots = desc->ncollections,
                                .slots = s->slots};
     for (int c = 0; c < desc->ncollections; c++)
@@ -350,7 +394,7 @@ static int is_kernel(const dag_insert_kernel *a, const dag_insert_kernel *b)
     int same = strcmp(a->name, b->name) == 0 && a->ntiles == b->ntiles && a->main == b->main &&
                a->body == b->body && a->priority == b->priority && a->device == b->device &&
                a->device_kind == b->device_kind && a->workspace == b->workspace &&
-               a->reduce == b->reduce;
+               a->reduce == b->reduce && a->rest == b->rest;
     for (int t = 0; same && t < a->ntiles; t++)
         same = a->access[t] == b->access[t];
     return same;

@@ -51,6 +51,21 @@ static __attribute__((noinline)) void tell_ranks(struct dagi_worker *w, struct d
     dagi_tell_ranks(&c, t);
 }
 
+/* A worker that is alone has written a tile in memory, where it did not look before, and nobody who is known reads it:
+ * then memory is all that it takes, and whoever names the tile again begins there. */
+static void settle(const ending *e, tile *t, version *v)
+{
+    if (t->now != v || v->refs != 1 + (t->first == v) || !is_of_memory(v->value))
+        return;
+    t->id |= FIRST_TOUCH;
+    t->now = NULL;
+    dagi_value_release(e->w, version_supersede(v));
+    if (t->first)
+        version_drop(e->s, t->first); /* that it has been read is known */
+    t->first = NULL;
+    version_drop(e->s, v);
+}
+
 /* A kernel, Load or Home has run: what it has made is told, what it has read is let go of. */
 static void end_record(ending *e, struct dag_task *t, record *r)
 {
@@ -68,7 +83,10 @@ static void end_record(ending *e, struct dag_task *t, record *r)
             continue;
         version_close(v, flows[a]);
         flows[a] = tell(e, v, flows[a]);
+        bool read = v->readers != NULL;
         version_drop(e->s, v);
+        if (e->s->settles && !read && r->kind && r->kind->access[a] == DAG_TILE_WRITE)
+            settle(e, r->arg[a].tile, v);
     }
     stock_give_back(e->s, r, r->bytes);
     let_go(e->s);

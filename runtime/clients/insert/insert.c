@@ -1,7 +1,6 @@
-/* dag_insert(): a program becomes versions and tasks. */
+/* A program becomes versions and tasks: what a task that is inserted enters, and leaves. */
 #include "insert.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +53,7 @@ inline void insertion_task(insertion *s, int cls, record *r)
 {
     int32_t params[DAGI_GIVEN_PARAMS];
     dagi_open_admit(s->pool);
-    put_params(params, r->id, r, r->kernel ? s->site : 0);
+    put_params(params, r->id, r, r->kind ? s->site : 0);
     r->task = dagi_door_make(dagi_tasks(s->pool->ctx)->workers[0], s->pool, &s->of->classes[cls], params);
 }
 
@@ -94,11 +93,6 @@ inline void insertion_touch(tile *t, int64_t id)
     t->id = id + FIRST_TOUCH;
 }
 
-static bool is_from_memory(int64_t id)
-{
-    return (uint64_t)id % OUTPUTS >= FIRST_TOUCH;
-}
-
 /* What is in memory is read once the version `v` is here. */
 static void set_first(insertion *s, tile *t, version *v)
 {
@@ -115,7 +109,7 @@ static __attribute__((noinline)) int bring(insertion *s, tile *t)
     if (!v || (v->rank == s->rank && !is_from_memory(v->id)))
         return !v; /* a task makes it */
     v->awaited = 1;
-    if (v->rank != s->rank) {
+    if (v->rank != s->rank && !s->played) {
         version_await(s, v);
         give(s, ARRIVE, v->id, (const void *)(uintptr_t)s->rank, NULL, 0);
         return 0;
@@ -136,12 +130,6 @@ static __attribute__((noinline)) int bring(insertion *s, tile *t)
 inline int insertion_fetch(insertion *s, tile *t)
 {
     return DAGI_LIKELY(t->now && t->now->awaited) ? 0 : bring(s, t);
-}
-
-/* A task that changes what the owner has, or writes it, before anybody has read it, does that in memory. */
-static inline bool is_in_memory(const insertion *s, const tile *t)
-{
-    return !t->now && t->rank == s->rank && (!t->named || is_from_memory(t->id));
 }
 
 /* Another rank reads what is made here. Nonzero = no memory. */
@@ -170,10 +158,11 @@ static void replace(tile *t, int64_t id, int rank, version *v)
 /* The tiles of a task that runs here; what it reads is on its way. Nonzero = no memory. */
 static int prepare(insertion *s, record *r, tile *const *tiles)
 {
-    const dag_insert_kernel *k = r->kernel;
-    for (int a = 0; a < k->ntiles; a++) {
+    const task_kind *k = r->kind;
+    for (int a = 0; a < k->n; a++) {
         argument *arg = &r->arg[a];
         arg->tile = tiles[a];
+        /* What is in memory is changed there, or written, before anybody reads it. */
         arg->home = (k->access[a] & DAG_TILE_WRITE) && is_in_memory(s, tiles[a]);
         if (k->access[a] & DAG_TILE_READ) {
             insertion_touch(tiles[a], r->id + a);
@@ -201,7 +190,7 @@ static int link_in(insertion *s, record *r, dag_value **old, bool *ready)
     hold(s);
     for (int a = 0; a < r->nargs; a++) {
         const argument *arg = &r->arg[a];
-        if ((r->kernel->access[a] & DAG_TILE_READ) && !arg->home)
+        if ((r->kind->access[a] & DAG_TILE_READ) && !arg->home)
             missing += insertion_read(r, arg->tile->now, a, arg->out != NULL);
     }
     for (int a = 0; a < r->nargs; a++) {
@@ -220,20 +209,23 @@ static int link_in(insertion *s, record *r, dag_value **old, bool *ready)
     return nold;
 }
 
-static dag_status insert_here(insertion *s, int cls, const dag_insert_kernel *k, const void *args,
-                              size_t size, tile *const *tiles, int64_t id)
+dag_status insertion_here(insertion *s, const task_kind *k, const void *args, size_t size, tile *const *tiles,
+                          int64_t id)
 {
     struct dagi_worker *w = dagi_tasks(s->pool->ctx)->workers[0];
-    dag_value *old[DAG_INSERT_TILES];
+    dag_value *old[DAG_INSERT_MOST];
     bool ready;
-    record *r = insertion_record(s, id, k->ntiles, args, size);
+    record *r = insertion_record(s, id, k->n, args, size);
     if (!r)
         return DAG_ERR_NOMEM;
-    r->kernel = k;
-    r->priority = k->priority ? k->priority(r->args) : 0;
+    r->kind = k;
+    s->settles = s->alone;
+    dagi_open_admit(s->pool); /* not between what follows, where versions are looked up and then entered */
+    s->settles = 0;
+    r->priority = k->kernel->priority ? k->kernel->priority(r->args) : 0;
     if (prepare(s, r, tiles) != 0)
         return DAG_ERR_NOMEM;
-    insertion_task(s, cls, r);
+    insertion_task(s, k->cls, r);
     struct dag_task *t = r->task;
     for (int n = link_in(s, r, old, &ready); n > 0; n--)
         dagi_value_release(w, old[n - 1]);
@@ -242,232 +234,21 @@ static dag_status insert_here(insertion *s, int cls, const dag_insert_kernel *k,
     return DAG_SUCCESS;
 }
 
-static dag_status insert_there(insertion *s, const dag_insert_kernel *k, tile *const *tiles, int rank,
-                               int64_t id)
+/* What it reads may be made here; what it writes is not, from now on. */
+dag_status insertion_there(insertion *s, const task_kind *k, tile *const *tiles, int rank, int64_t id)
 {
-    for (int a = 0; a < k->ntiles; a++) {
-        if (!(k->access[a] & DAG_TILE_READ))
-            continue;
-        insertion_touch(tiles[a], id + a);
-        if (insertion_send(s, tiles[a], rank, id / OUTPUTS) != 0)
-            return DAG_ERR_NOMEM;
-    }
-    for (int a = 0; a < k->ntiles; a++) {
-        if (!(k->access[a] & DAG_TILE_WRITE))
-            continue;
-        version_let_go(s, tiles[a]->now);
-        replace(tiles[a], id + a, rank, NULL);
-    }
-    return DAG_SUCCESS;
-}
-
-inline dag_status insertion_enter(insertion *s, int cls, const dag_insert_kernel *k, const void *args,
-                                  size_t size, tile *const *tiles)
-{
-    int64_t position = s->position++, id = position * OUTPUTS;
-    dagi_open_reach_checked(s->pool, position + 1);
-    int rank = tiles[k->main]->owner;
-    return rank == s->rank ? insert_here(s, cls, k, args, size, tiles, id)
-                           : insert_there(s, k, tiles, rank, id);
-}
-
-/* The same where the task contributes to some of its tiles, those that it was last found by. */
-static __attribute__((noinline)) dag_status insert_reducing(insertion *s, int cls,
-                                                            const dag_insert_kernel *k, const void *args,
-                                                            size_t size, tile *const *named)
-{
-    tile *tiles[DAG_INSERT_TILES];
-    dag_status status = DAG_SUCCESS;
-    int rank = named[k->main]->owner;
-    for (int a = 0; a < k->ntiles; a++) {
-        tiles[a] = named[a];
-        if (k->access[a] == DAG_TILE_REDUCE)
-            tiles[a] = reduction_enter(s, s->recent[a], named[a], k->reduce, rank, &status);
-        if (!tiles[a])
-            return status;
-    }
-    status = insertion_enter(s, cls, k, args, size, tiles);
-    for (int a = 0; a < k->ntiles && status == DAG_SUCCESS; a++) {
-        if (k->access[a] == DAG_TILE_REDUCE)
-            status = reduction_entered(s, s->recent[a], named[a], tiles[a]);
-    }
-    return status;
-}
-
-/* ---- checks ---------------------------------------------------------------------------------- */
-
-dag_status insertion_wrong(const insertion *s, const char *format, const char *name, int64_t x)
-{
-    return dag_error(s->pool->ctx, DAG_ERR_ARG, format, name, x);
-}
-
-static int class_of(insertion *s, const dag_insert_kernel *kernel)
-{
-    if (s->of->kernels[s->cls - KERNELS] == kernel)
-        return s->cls;
-    for (int k = 0; k < s->of->nkernels; k++) {
-        if (s->of->kernels[k] == kernel)
-            return s->cls = KERNELS + k;
-    }
-    return -1;
-}
-
-static int slot_of(const insertion *s, const dag_collection *c)
-{
-    int slot = s->of->program.nslots - 1;
-    while (slot >= 0 && dagi_pool(s->pool)->collections[slot] != c)
-        slot--;
-    return slot;
-}
-
-/* A tile that is there, and is named for the first time, or has not been written and has no memory. */
-static void make_known(const insertion *s, tile *t, int slot, const dag_tile *named)
-{
-    const dag_collection *c = named->collection;
-    t->slot = (uint16_t)slot;
-    t->index[0] = named->i;
-    t->index[1] = named->j;
-    t->owner = t->rank = dag_rank_of(c, t->index);
-    t->place = -1;
-    if (s->place) {
-        int place = s->place(named), devices = dag_devices(s->pool->ctx);
-        t->place = (int8_t)(place <= 0 ? place < 0 ? -1 : 0 : devices ? 1 + (place - 1) % devices : -1);
-    }
-    t->fresh = is_scratch(c);
-    t->known = !t->fresh;
-    t->named = t->fresh; /* nothing of it is in memory */
-}
-
-/* A tile that is named for the first time, or far from the last one. */
-static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *who,
-                                                     const dag_tile *named, int a, int access,
-                                                     dag_status *status)
-{
-    const int64_t index[2] = {named->i, named->j};
-    int slot = slot_of(s, named->collection);
-    tile *t = slot >= 0 ? tile_find(s, slot, named->i, named->j, a) : NULL;
-    if (slot < 0)
-        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is of no collection of the pool",
-                                  who, a);
-    else if (!t)
-        *status = dag_error(s->pool->ctx, DAG_ERR_NOMEM, "dag_insert: out of memory");
-    else if (t->released)
-        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " was released", who, a);
-    else if (!t->known && !named->collection->ops->contains(named->collection, index))
-        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", who, a);
-    if (*status != DAG_SUCCESS)
-        return NULL;
-    if (t->reducing && access != DAG_TILE_REDUCE)
-        *status = reduction_end(s, s->recent[a]->reductions[t - s->recent[a]->tile]);
-    else if (!t->known && !t->reducing)
-        make_known(s, t, slot, named);
-    if (!t->known && !t->reducing && access != DAG_TILE_WRITE && access != 0)
-        *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " has no memory, and nobody has written it",
-                                  who, a);
-    return *status == DAG_SUCCESS ? t : NULL;
-}
-
-inline tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a, int access,
-                            dag_status *status)
-{
-    block *b = s->recent[a];
-    tile *t = b && b->collection == named->collection ? tile_in(b, named->i, named->j) : NULL;
-    if (DAGI_LIKELY(t && t->known))
-        return t;
-    return find_anywhere(s, who, named, a, access, status);
-}
-
-static dag_status find_tiles(insertion *s, const dag_insert_kernel *k, const dag_tile *named, tile **tiles)
-{
-    dag_status status = DAG_SUCCESS;
-    for (int a = 0; a < k->ntiles; a++) {
-        tiles[a] = insertion_tile(s, k->name, &named[a], a, (int)k->access[a], &status);
-        if (!tiles[a])
-            return status;
-        for (int b = 0; b < a; b++) {
-            if (tiles[b] == tiles[a])
-                return insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice", k->name, a);
+    for (int a = 0; a < k->n; a++) {
+        tile *t = tiles[a];
+        if (k->access[a] & DAG_TILE_READ) {
+            insertion_touch(t, id + a);
+            if (DAGI_UNLIKELY(t->rank == s->rank) && insertion_send(s, t, rank, id / OUTPUTS) != 0)
+                return DAG_ERR_NOMEM;
+        }
+        if (k->access[a] & DAG_TILE_WRITE) {
+            if (t->now)
+                version_let_go(s, t->now);
+            replace(t, id + a, rank, NULL);
         }
     }
-    return status;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    uint64_t x = (hash ^ value) * UINT64_C(0xff51afd7ed558ccd);
-    return x ^ (x >> 32);
-}
-
-static void mix_tile(insertion *s, const tile *t)
-{
-    uint64_t i = (uint64_t)t->index[0], j = (uint64_t)t->index[1] << 8 ^ t->slot;
-    s->hash = mix(s->hash, i * UINT64_C(0x9e3779b97f4a7c15) + j * UINT64_C(0xbf58476d1ce4e5b9));
-}
-
-void insertion_note(insertion *s, uint64_t call, const tile *t)
-{
-    s->hash = mix(s->hash, call);
-    mix_tile(s, t);
-}
-
-/* ---- calls --------------------------------------------------------------------------------- */
-
-/* The insertion of an open pool, for its giver; NULL: *status says why. */
-inline insertion *insertion_open(const dag_taskpool *pool, const char *call, dag_status *status)
-{
-    const struct dagi_door *door = pool ? dagi_pool(pool)->door : NULL;
-    *status = !pool ? DAG_ERR_ARG : DAG_SUCCESS;
-    if (pool && (!door || !door->client))
-        *status = dag_error(pool->ctx, DAG_ERR_STATE, "%s: the pool is not one for insertion", call);
-    else if (pool)
-        *status = dagi_open_check(pool);
-    return *status == DAG_SUCCESS ? door->client : NULL;
-}
-
-static int32_t site_of(insertion *s, const char *file, int line)
-{
-    int at = (unsigned)line % SITES;
-    if (DAGI_UNLIKELY(s->sites[at].file != file || s->sites[at].line != line)) {
-        s->sites[at].file = file;
-        s->sites[at].line = line;
-        s->sites[at].number = file ? dagi_given_site(file, line) : 0;
-    }
-    return s->sites[at].number;
-}
-
-dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
-                      const dag_tile *named, int n)
-{
-    return dag_insert_at(pool, kernel, args, size, named, n, NULL, 0);
-}
-
-dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args,
-                         size_t size, const dag_tile *named, int n, const char *file, int line)
-{
-    tile *tiles[DAG_INSERT_TILES];
-    dag_status status;
-    insertion *s = insertion_open(pool, "dag_insert", &status);
-    if (!s)
-        return status;
-    s->site = site_of(s, file, line);
-    int cls = kernel ? class_of(s, kernel) : -1;
-    if (cls < 0)
-        return dag_error(pool->ctx, DAG_ERR_ARG, "dag_insert: the kernel is none of the pool's");
-    if (n != kernel->ntiles)
-        return insertion_wrong(s, "dag_insert: %s: it is given %" PRId64 " tiles, and has others",
-                               kernel->name, n);
-    status = find_tiles(s, kernel, named, tiles);
-    if (status != DAG_SUCCESS)
-        return status;
-    if (size > DAG_INSERT_ARGS)
-        return insertion_wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
-                     DAG_INSERT_ARGS);
-    if (!kernel->body && tiles[kernel->main]->place == DAG_HOST)
-        return insertion_wrong(s, "dag_insert: %s: it has no body for cores, where tile %" PRId64 " places it",
-                               kernel->name, kernel->main);
-    s->hash = mix(s->hash, (uint64_t)cls);
-    for (int a = 0; a < n; a++)
-        mix_tile(s, tiles[a]);
-    return DAGI_UNLIKELY(kernel->reduce != NULL) ? insert_reducing(s, cls, kernel, args, size, tiles)
-                                                 : insertion_enter(s, cls, kernel, args, size, tiles);
+    return DAG_SUCCESS;
 }

@@ -19,7 +19,19 @@
 /* Classes of every pool, then one per kernel. */
 enum { LOAD, ARRIVE, SEND, LOOK, HOME, COMBINE, KERNELS };
 /* Of the outputs of a task; first touches are numbered as such, too. */
-enum { OUTPUTS = DAGI_GIVEN_OUTPUTS, FIRST_TOUCH = 16 };
+enum { OUTPUTS = DAGI_GIVEN_OUTPUTS, FIRST_TOUCH = 32 };
+_Static_assert((int)DAG_INSERT_MOST <= FIRST_TOUCH && FIRST_TOUCH + (int)DAG_INSERT_MOST <= OUTPUTS,
+               "outputs and first touches have numbers");
+_Static_assert((int)DAG_INSERT_MOST < DAG_MAX_FLOWS, "tasks have a flow for what is given");
+
+/* A kernel with so many tiles: what is of one class. */
+typedef struct task_kind {
+    const dag_insert_kernel *kernel; /* a copy of what the program has, `named` */
+    const dag_insert_kernel *named;
+    int cls;
+    int n, main; /* tiles */
+    uint8_t access[DAG_INSERT_MOST];
+} task_kind;
 
 /* What a task, or Load, or Home, does with a tile. */
 typedef struct argument {
@@ -35,7 +47,7 @@ typedef struct argument {
  * more when its task is ready, for whoever listed it has told it then. */
 typedef struct record {
     struct dag_task *task;           /* NULL = it is forgotten: the pool is condemned */
-    const dag_insert_kernel *kernel; /* NULL = Load, Look, Home */
+    const task_kind *kind;           /* NULL = Load, Look, Home */
     int64_t id;
     int64_t priority;
     int inputs; /* that the task waits for or has */
@@ -85,6 +97,7 @@ typedef struct tile {
     version *now;   /* NULL = the present version is neither made nor read here */
     version *first; /* where it is here, what was in memory has been read; NULL = nobody reads that here */
     int64_t id;     /* of the present version */
+    uint64_t hash;  /* of slot and index */
     int64_t index[2];
     int rank; /* that makes the present version */
     int owner;
@@ -99,11 +112,13 @@ typedef struct tile {
 /* Tiles that lie together are looked up together. */
 enum { BLOCK_LOG = 6, BLOCK = 1 << BLOCK_LOG };
 typedef struct block {
-    struct block *next; /* in the order in which they were first named */
+    struct block *next;   /* in the order in which they were first named */
+    struct block *behind; /* that was named behind it last time; NULL = none */
     const dag_collection *collection;
     int slot;
-    int rows; /* log2 */
-    int64_t index[2];
+    int rows;        /* log2 */
+    int64_t from[2]; /* its first tile */
+    uint64_t last[2]; /* behind which so many rows and columns follow */
     struct reduction **reductions; /* of its tiles; NULL = there was none */
     tile tile[BLOCK];
 } block;
@@ -132,8 +147,10 @@ typedef struct inserted_program {
     const dag_class **table;
     dag_flow *flows;
     dag_slot *slots;
-    dag_body *bodies; /* two of each kernel */
-    dag_edge edges[DAG_INSERT_TILES]; /* from that flow to Arrive */
+    task_kind *kinds;                  /* of classes from KERNELS on */
+    int *first;                        /* of the kinds of each kernel; one more */
+    dag_body *bodies;                  /* two of each kind */
+    dag_edge edges[DAG_INSERT_MOST];   /* from that flow to Arrive */
 } inserted_program;
 
 typedef struct insertion {
@@ -142,10 +159,13 @@ typedef struct insertion {
     const inserted_program *of;
     int (*place)(const dag_tile *tile);
     int rank;
+    int alone;  /* 1: one worker, no other ranks, no devices, and nobody looks */
+    int settles; /* 1: nobody is about to enter what he has looked up, see insertion_here() */
+    int played;  /* insertion_play() */
     /* application thread */
     int64_t position; /* of the next task */
     uint64_t hash;
-    int cls; /* of the last task */
+    const task_kind *last; /* of the last task */
     int32_t site; /* the line that inserts now; 0 = not known */
     struct {
         const char *file;
@@ -156,7 +176,7 @@ typedef struct insertion {
     block **bucket; /* open addressing; nbuckets: 0 or a power of two */
     size_t nblocks, nbuckets;
     struct reduction *reductions; /* all */
-    block *recent[DAG_INSERT_TILES];
+    block *recent[DAG_INSERT_MOST];
     /* shared */
     version *arrivals[ARRIVALS]; /* lock: by id */
     stock stock;
@@ -230,13 +250,31 @@ void stock_clear(insertion *s);
 bool is_scratch(const dag_collection *c);
 
 /* tiles.c */
+/* A version that was read from memory, where the tile lives, not made by a task. */
+static inline bool is_from_memory(int64_t id)
+{
+    return (uint64_t)id % OUTPUTS >= FIRST_TOUCH;
+}
+
+static inline bool is_of_memory(const dag_value *value)
+{
+    const dagi_value *v = (const dagi_value *)(const void *)value;
+    return v && (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_HOME);
+}
+
+/* What a tile holds now is in the memory of its owner, this rank, and nowhere else. */
+static inline bool is_in_memory(const insertion *s, const tile *t)
+{
+    return !t->now && t->rank == s->rank && (!t->named || is_from_memory(t->id));
+}
+
 /* NULL: it lies in another block. */
 static inline tile *tile_in(block *b, int64_t i, int64_t j)
 {
-    int rows = b->rows, columns = BLOCK_LOG - rows;
-    if (i >> rows != b->index[0] || j >> columns != b->index[1])
+    uint64_t row = (uint64_t)i - (uint64_t)b->from[0], column = (uint64_t)j - (uint64_t)b->from[1];
+    if (row > b->last[0] || column > b->last[1])
         return NULL;
-    return &b->tile[(i & ((1 << rows) - 1)) | (j & ((1 << columns) - 1)) << rows];
+    return &b->tile[row | column << b->rows];
 }
 /* The tile, made if need be; NULL = no memory. `at`: of the arguments, for what was found there last. */
 tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at);
@@ -309,7 +347,8 @@ void version_unawait(insertion *s, version *v);
 /* A tile lets go of a version, which may be NULL. */
 void version_let_go(insertion *s, version *v);
 
-/* insert.c: NULL, nonzero = no memory, the pool has failed. insert.c has them inline, for they are hidden. */
+/* insert.c, call.c: NULL, nonzero = no memory, the pool has failed. They have them inline, for they are
+ * hidden. */
 #pragma GCC visibility push(hidden)
 record *insertion_record(insertion *s, int64_t id, int nargs, const void *args, size_t size);
 /* Room, and a task for the record: none where the pool has failed for good. */
@@ -333,17 +372,30 @@ dag_status insertion_wrong(const insertion *s, const char *format, const char *n
 void insertion_note(insertion *s, uint64_t call, const tile *t);
 #pragma GCC visibility pop
 
-/* Insert a task: everything is in order, and noted. */
-dag_status insertion_enter(insertion *s, int cls, const dag_insert_kernel *k, const void *args, size_t size,
-                           tile *const *tiles);
+/* The only rank plays the first of many, among which the pool's collections deal their tiles: what others make counts
+ * as arrived, as tiles that nobody has filled, and nothing is sent. To measure what generation takes.
+ * Called before anything is inserted. */
+void insertion_play(dag_taskpool *pool);
+
+/* Insert a task that runs on this rank: everything is in order, and noted. */
+dag_status insertion_here(insertion *s, const task_kind *k, const void *args, size_t size, tile *const *tiles,
+                          int64_t id);
+dag_status insertion_there(insertion *s, const task_kind *k, tile *const *tiles, int rank, int64_t id);
+static inline dag_status insertion_enter(insertion *s, const task_kind *k, int rank, const void *args, size_t size,
+                                         tile *const *tiles)
+{
+    int64_t position = s->position++, id = position * OUTPUTS;
+    dagi_open_reach_checked(s->pool, position + 1);
+    return rank == s->rank ? insertion_here(s, k, args, size, tiles, id)
+                           : insertion_there(s, k, tiles, rank, id);
+}
 
 /* reduce.c; a reduction is found by its tile and the block of that */
-extern const dag_insert_kernel combine_kernel;
+extern const task_kind combine_kind;
 int combine_body(struct dag_task *task, const void *globals);
-/* A task on this rank contributes to the tile by this function: the tile that it writes instead. NULL: *status. */
-tile *reduction_enter(insertion *s, block *b, tile *t, dag_insert_reduce *f, int rank, dag_status *status);
-/* It was inserted. */
-dag_status reduction_entered(insertion *s, const block *b, const tile *t, const tile *in);
+/* insertion_enter() of a task that contributes to some of its tiles. */
+dag_status reduction_insert(insertion *s, const task_kind *k, int rank, const void *args, size_t size,
+                            tile *const *named);
 /* The tile has all that was contributed, and may be named; all tiles do. */
 dag_status reduction_end(insertion *s, reduction *d);
 void reductions_end(insertion *s);
@@ -357,5 +409,14 @@ void insertion_retire(struct dag_task *t);
 /* classes.c */
 /* NULL = no memory. */
 const inserted_program *inserted_program_for(const dag_insert_desc *desc);
+/* How many kinds a kernel makes, and of how many tiles the first has. */
+static inline int fewest_tiles(const dag_insert_kernel *k)
+{
+    return k->ntiles > 0 || k->main == DAG_INSERT_WHERE ? k->ntiles : 1;
+}
+static inline int kinds_of(const dag_insert_kernel *k)
+{
+    return k->rest ? DAG_INSERT_MOST - fewest_tiles(k) + 1 : 1;
+}
 
 #endif

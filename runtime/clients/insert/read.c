@@ -101,11 +101,12 @@ dag_status dag_insert_value(dag_taskpool *pool, const dag_tile *named, void *buf
 static bool is_home(insertion *s, const tile *t)
 {
     const struct dagi_tasks *tasks = dagi_tasks(s->pool->ctx);
+    if (is_in_memory(s, t))
+        return true;
     if (t->rank != s->rank || !t->now || tasks->device || tasks->observer)
         return false;
     hold(s);
-    const dagi_value *v = (const dagi_value *)(const void *)t->now->value;
-    bool home = v && (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_HOME);
+    bool home = is_of_memory(t->now->value);
     let_go(s);
     return home;
 }

@@ -24,8 +24,9 @@ struct reduction {
     tile more; /* a contribution on its way to a total */
 };
 
-const dag_insert_kernel combine_kernel = {
-    .name = "Combine", .ntiles = 2, .access = {DAG_TILE_READ, DAG_TILE_RW}, .main = 1};
+static const dag_insert_kernel combine_kernel = {.name = "Combine"};
+const task_kind combine_kind = {
+    .kernel = &combine_kernel, .cls = COMBINE, .n = 2, .access = {DAG_TILE_READ, DAG_TILE_RW}, .main = 1};
 
 int combine_body(struct dag_task *dag_task, const void *globals)
 {
@@ -64,7 +65,8 @@ static void drop_part(insertion *s, tile *t)
 static dag_status combine(insertion *s, const reduction *d, tile *from, tile *into)
 {
     tile *tiles[] = {from, into};
-    dag_status status = insertion_enter(s, COMBINE, &combine_kernel, &d->combine, sizeof d->combine, tiles);
+    dag_status status = insertion_enter(s, &combine_kind, into->owner, &d->combine,
+                                        sizeof d->combine, tiles);
     drop_part(s, from);
     return status;
 }
@@ -147,7 +149,8 @@ void reductions_end(insertion *s)
     }
 }
 
-tile *reduction_enter(insertion *s, block *b, tile *t, dag_insert_reduce *f, int rank, dag_status *status)
+/* A task on this rank contributes to the tile by this function: the tile that it writes instead. NULL: *status. */
+static tile *enter(insertion *s, block *b, tile *t, dag_insert_reduce *f, int rank, dag_status *status)
 {
     reduction *d = reduction_at(s, b, t);
     if (d && t->reducing && d->combine != f)
@@ -170,10 +173,32 @@ tile *reduction_enter(insertion *s, block *b, tile *t, dag_insert_reduce *f, int
     return &d->more;
 }
 
-dag_status reduction_entered(insertion *s, const block *b, const tile *t, const tile *in)
+/* It was inserted. */
+static dag_status entered(insertion *s, const block *b, const tile *t, const tile *in)
 {
     reduction *d = b->reductions[t - b->tile];
     return in == &d->more ? combine(s, d, &d->more, &part_of(d, in->owner)->total) : DAG_SUCCESS;
+}
+
+/* The tiles are those that were last found for each argument. */
+dag_status reduction_insert(insertion *s, const task_kind *k, int rank, const void *args, size_t size,
+                            tile *const *named)
+{
+    tile *tiles[DAG_INSERT_MOST];
+    dag_status status = DAG_SUCCESS;
+    for (int a = 0; a < k->n; a++) {
+        tiles[a] = named[a];
+        if (k->access[a] == DAG_TILE_REDUCE)
+            tiles[a] = enter(s, s->recent[a], named[a], k->kernel->reduce, rank, &status);
+        if (!tiles[a])
+            return status;
+    }
+    status = insertion_enter(s, k, rank, args, size, tiles);
+    for (int a = 0; a < k->n && status == DAG_SUCCESS; a++) {
+        if (k->access[a] == DAG_TILE_REDUCE)
+            status = entered(s, s->recent[a], named[a], tiles[a]);
+    }
+    return status;
 }
 
 void reductions_clear(insertion *s)

@@ -19,7 +19,7 @@ static size_t hash(int slot, int64_t i, int64_t j)
 
 static void enter(insertion *s, block *b)
 {
-    size_t at = hash(b->slot, b->index[0], b->index[1]) & (s->nbuckets - 1);
+    size_t at = hash(b->slot, b->from[0], b->from[1]) & (s->nbuckets - 1);
     while (s->bucket[at])
         at = (at + 1) & (s->nbuckets - 1);
     s->bucket[at] = b;
@@ -50,8 +50,10 @@ static block *make(insertion *s, int slot, int64_t i, int64_t j)
     b->collection = dagi_pool(s->pool)->collections[slot];
     b->slot = slot;
     b->rows = log_of_rows(s, slot);
-    b->index[0] = i;
-    b->index[1] = j;
+    b->from[0] = i;
+    b->from[1] = j;
+    b->last[0] = (UINT64_C(1) << b->rows) - 1;
+    b->last[1] = BLOCK / (b->last[0] + 1) - 1;
     *s->blocks_end = b;
     s->blocks_end = &b->next;
     s->nblocks++;
@@ -61,7 +63,7 @@ static block *make(insertion *s, int slot, int64_t i, int64_t j)
 
 static bool is_at(const block *b, int slot, int64_t i, int64_t j)
 {
-    return b->slot == slot && b->index[0] == i && b->index[1] == j;
+    return b->slot == slot && b->from[0] == i && b->from[1] == j;
 }
 
 static block *find(insertion *s, int slot, int64_t i, int64_t j)
@@ -79,9 +81,11 @@ static block *find(insertion *s, int slot, int64_t i, int64_t j)
 tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at)
 {
     int rows = log_of_rows(s, slot), columns = BLOCK_LOG - rows;
-    block *b = find(s, slot, i >> rows, j >> columns);
+    block *before = s->recent[at], *b = find(s, slot, i >> rows << rows, j >> columns << columns);
     if (!b)
         return NULL;
+    if (before)
+        before->behind = b;
     s->recent[at] = b;
     return tile_in(b, i, j);
 }

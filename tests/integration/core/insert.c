@@ -75,10 +75,13 @@ static dag_tile tile_at(dag_matrix *const *m, int number_of_tile)
 
 static dag_status insert(dag_taskpool *pool, dag_matrix *const *m, const step *s)
 {
-    dag_tile tiles[DAG_INSERT_TILES];
-    for (int a = 0; a < s->kernel->ntiles; a++)
+    dag_tile tiles[DAG_INSERT_MOST];
+    for (int a = 0; a < s->n; a++)
         tiles[a] = tile_at(m, s->tile[a]);
-    return dag_insert(pool, s->kernel, &s->salt, sizeof s->salt, tiles, s->kernel->ntiles);
+    if (s->kernel == &witness)
+        return dag_insert_on(pool, s->rank % dag_size(ctx), s->kernel, &s->salt, sizeof s->salt, tiles, s->n,
+                             NULL, 0);
+    return dag_insert(pool, s->kernel, &s->salt, sizeof s->salt, tiles, s->n);
 }
 
 /* Between the matrices and `items`. */
@@ -154,6 +157,8 @@ static void run(dag_matrix *const *m, uint64_t seed)
     static const int64_t windows[] = {1, 2, 7, 64, 0};
     static number items[TILES][MB * NB];
     int before = failures;
+    number expected = 0; /* by witnesses on this rank */
+    seen_here = 0;
     state = seed;
     int64_t window = windows[draw(5)];
     int tiles = draw(2) ? TILES : 6, late = (int)draw((uint64_t)dag_size(ctx) + 1);
@@ -172,7 +177,8 @@ static void run(dag_matrix *const *m, uint64_t seed)
             if (rank == late && t % 32 == 5)
                 doze(200);
             CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
-            run_serially(&s, items);
+            number seen = run_serially(&s, items);
+            expected += s.rank >= 0 && s.rank % dag_size(ctx) == rank ? seen : 0;
             look(pool, m, items, states);
             int release = draw_release(tiles, states);
             if (release >= 0) {
@@ -188,6 +194,7 @@ static void run(dag_matrix *const *m, uint64_t seed)
         dag_taskpool_free(pools[turn]);
     }
     visit(m, items, 1);
+    CHECK(seen_here == expected, "those that read alone have seen something else");
     if (failures > before)
         fprintf(stderr, "rank %d: seed %lu, window %ld, %d tiles, rank %d late\n", rank,
                 (unsigned long)seed, (long)window, tiles, late);
@@ -199,6 +206,33 @@ static void refused(dag_status status, dag_status due, const char *what)
 {
     CHECK(status == due && strstr(dag_message(ctx), what), "%s, \"%s\", expected \"%s\"",
           dag_strerror(status), dag_message(ctx), what);
+}
+
+/* Lists of tiles, and ranks that calls name. */
+static void wrong_lists(dag_taskpool *pool, dag_matrix *const *m)
+{
+    dag_insert_kernel writes = witness;
+    const dag_insert_kernel *only = &writes;
+    dag_collection *c = &m[1]->super;
+    dag_taskpool *other = NULL;
+    dag_insert_desc desc = {.name = "lists", .collections = &c, .ncollections = 1, .kernels = &only,
+                            .nkernels = 1};
+    number salt = 1;
+    dag_tile t[DAG_INSERT_MOST + 1];
+    for (int i = 0; i <= DAG_INSERT_MOST; i++)
+        t[i] = tile_at(m, 10 + i);
+    refused(dag_insert(pool, &shuffle, &salt, 8, t, 0), DAG_ERR_ARG, "has others");
+    refused(dag_insert(pool, &gather, &salt, 8, t, 1), DAG_ERR_ARG, "has others");
+    refused(dag_insert(pool, &shuffle, &salt, 8, t, DAG_INSERT_MOST + 1), DAG_ERR_ARG, "has others");
+    refused(dag_insert(pool, &witness, &salt, 8, t, 2), DAG_ERR_ARG, "has to say on which rank");
+    refused(dag_insert_on(pool, dag_size(ctx), &witness, &salt, 8, t, 2, NULL, 0), DAG_ERR_ARG,
+            "has to say on which rank");
+    refused(dag_insert_on(pool, 0, &fill, &salt, 8, t, 1, NULL, 0), DAG_ERR_ARG, "runs where its tile 0 lives");
+    writes.rest = DAG_TILE_RW;
+    refused(dag_insert_begin(ctx, &desc, &other), DAG_ERR_ARG, "unless it reads alone");
+    writes = shuffle;
+    writes.main = 1;
+    refused(dag_insert_begin(ctx, &desc, &other), DAG_ERR_ARG, "the main one");
 }
 
 static void wrong_calls(dag_matrix *const *m)
@@ -234,6 +268,7 @@ static void wrong_calls(dag_matrix *const *m)
     refused(dag_insert_release(pool, &t[1]), DAG_ERR_ARG, "was released");
     refused(dag_insert(pool, &fill, &salt, 8, &t[1], 1), DAG_ERR_ARG, "was released");
     refused(dag_insert(pool, &fill, many, sizeof many, &t[2], 1), DAG_ERR_ARG, "bytes of arguments");
+    wrong_lists(pool, m);
     CHECK(dag_insert_end(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
     refused(dag_insert(pool, &fill, &salt, 8, &t[1], 1), DAG_ERR_STATE, "not open");
     refused(dag_insert_end(pool), DAG_ERR_STATE, "not open");
@@ -329,7 +364,7 @@ static void failures_agree(dag_matrix *const *m)
             if (t == 50 && way == FAILS)
                 fail(pool, m, line, sizeof line);
             if (t == TASKS - 1 && (way == DIFFERS || way == DIFFERS_UNSEEN))
-                s = (step){.kernel = rank == 0 ? &change : &modify, .tile = {1}};
+                s = (step){.kernel = rank == 0 ? &change : &modify, .tile = {1}, .n = 1, .rank = -1};
             CHECK(insert(pool, m, &s) == DAG_SUCCESS, "%s", dag_message(ctx));
         }
         end_badly(pool, m, way, line);

@@ -26,20 +26,25 @@ static number combine(number salt, int out, const number *in, int n)
     return x;
 }
 
-static int body(const dag_insert_kernel *k, const void *args, const dag_tile_view *t)
+static dag_tile_access access_of(const dag_insert_kernel *k, int a)
+{
+    return a < k->ntiles ? k->access[a] : k->rest;
+}
+
+static int body(const dag_insert_kernel *k, int ntiles, const void *args, const dag_tile_view *t)
 {
     number salt;
     memcpy(&salt, args, sizeof salt);
     for (int64_t j = 0; j < t[0].n; j++) {
         for (int64_t i = 0; i < t[0].m; i++) {
-            number in[DAG_INSERT_TILES];
+            number in[DAG_INSERT_MOST];
             int n = 0;
-            for (int a = 0; a < k->ntiles; a++) {
-                if (k->access[a] & DAG_TILE_READ)
+            for (int a = 0; a < ntiles; a++) {
+                if (access_of(k, a) & DAG_TILE_READ)
                     in[n++] = ((const number *)t[a].ptr)[i + j * t[a].ld];
             }
-            for (int a = 0; a < k->ntiles; a++) {
-                if (k->access[a] != DAG_TILE_READ)
+            for (int a = 0; a < ntiles; a++) {
+                if (access_of(k, a) != DAG_TILE_READ)
                     ((number *)t[a].ptr)[i + j * t[a].ld] = combine(salt, a, in, n);
             }
         }
@@ -59,16 +64,16 @@ static void flip(void *into, const void *from, size_t bytes)
         ((unsigned char *)into)[i] ^= ((const unsigned char *)from)[i];
 }
 
-#define KERNEL(NAME, N, MAIN, REDUCE, ...)                                                         \
+#define LIST_KERNEL(NAME, N, MAIN, REDUCE, REST, ...)                                              \
     static int NAME##_body(struct dag_task *task, const void *args, const dag_tile_view *tiles);   \
     static const dag_insert_kernel NAME = {.name = #NAME, .ntiles = N, .main = MAIN,               \
                                            .access = {__VA_ARGS__}, .body = NAME##_body,           \
-                                           .reduce = REDUCE};                                      \
+                                           .reduce = REDUCE, .rest = REST};                        \
     static int NAME##_body(struct dag_task *task, const void *args, const dag_tile_view *tiles)    \
     {                                                                                              \
-        (void)task;                                                                                \
-        return body(&NAME, args, tiles);                                                           \
+        return body(&NAME, dag_insert_count(task), args, tiles);                                   \
     }
+#define KERNEL(NAME, N, MAIN, REDUCE, ...) LIST_KERNEL(NAME, N, MAIN, REDUCE, 0, __VA_ARGS__)
 KERNEL(fill, 1, 0, NULL, DAG_TILE_WRITE)
 KERNEL(change, 1, 0, NULL, DAG_TILE_RW)
 KERNEL(modify, 1, 0, NULL, DAG_TILE_RW) /* the same by another name */
@@ -80,9 +85,35 @@ KERNEL(sum, 2, 0, add, DAG_TILE_READ, DAG_TILE_REDUCE)
 KERNEL(sums, 4, 1, add, DAG_TILE_REDUCE, DAG_TILE_RW, DAG_TILE_READ, DAG_TILE_REDUCE)
 KERNEL(toggle, 2, 1, flip, DAG_TILE_READ, DAG_TILE_REDUCE)
 KERNEL(four, 4, 3, NULL, DAG_TILE_READ, DAG_TILE_WRITE, DAG_TILE_RW, DAG_TILE_RW)
-static const dag_insert_kernel *const kernels[] = {&fill, &change, &copy, &update, &couple, &four,
-                                                   &sum,  &sums,   &toggle};
-enum { KINDS = sizeof kernels / sizeof kernels[0], PLAIN = 6 /* without contributions */ };
+/* As many tiles as a call likes: read into one, all changed, all contributed to. */
+LIST_KERNEL(gather, 2, 1, NULL, DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW)
+LIST_KERNEL(shuffle, 0, 0, NULL, DAG_TILE_RW, 0)
+LIST_KERNEL(spread, 1, 0, add, DAG_TILE_REDUCE, DAG_TILE_READ)
+
+/* It reads alone, on the rank that the call says, which remembers what it has seen. */
+static _Atomic number seen_here;
+static number digest(number salt, int n, const dag_tile_view *t)
+{
+    for (int a = 0; a < n; a++) {
+        for (int64_t j = 0; j < t[a].n; j++)
+            salt = combine(salt, a, (const number *)t[a].ptr + j * t[a].ld, (int)t[a].m);
+    }
+    return salt;
+}
+
+static int witness_body(struct dag_task *task, const void *args, const dag_tile_view *t)
+{
+    number salt;
+    memcpy(&salt, args, sizeof salt);
+    seen_here += digest(salt, dag_insert_count(task), t);
+    return 0;
+}
+static const dag_insert_kernel witness = {
+    .name = "witness", .main = DAG_INSERT_WHERE, .rest = DAG_TILE_READ, .body = witness_body};
+
+static const dag_insert_kernel *const kernels[] = {&fill,   &change,  &copy, &update, &couple, &four,  &gather,
+                                                   &shuffle, &witness, &sum,  &sums,   &toggle, &spread};
+enum { KINDS = sizeof kernels / sizeof kernels[0], PLAIN = 9 /* without contributions */ };
 
 /* ---- programs ---------------------------------------------------------------------------------- */
 
@@ -98,7 +129,8 @@ static uint64_t draw(uint64_t n)
 
 typedef struct step {
     const dag_insert_kernel *kernel;
-    int tile[DAG_INSERT_TILES];
+    int tile[DAG_INSERT_MOST], n;
+    int rank; /* of one that reads alone, among as many as it likes */
     number salt;
 } step;
 
@@ -112,6 +144,16 @@ static void begin_states(char *states)
     states[TILES] = 0;
 }
 
+/* How many tiles it has: a list names some of those that are there. */
+static int draw_count(const dag_insert_kernel *k, int tiles, const char *states)
+{
+    int there = 0, from = k->ntiles > 0 || k->main < 0 ? k->ntiles : 1;
+    for (int t = 0; t < (k->rest == DAG_TILE_REDUCE ? REDUCED : tiles); t++)
+        there += states[t] == THERE;
+    there = k->rest == DAG_TILE_REDUCE ? 1 + there / 2 : there > DAG_INSERT_MOST ? DAG_INSERT_MOST : there;
+    return k->rest && there > from ? from + (int)draw((uint64_t)(there - from + 1)) : from;
+}
+
 /* Tiles that are gone are not named any more, and what nobody has written is not read. */
 static step draw_step(int kinds, int tiles, char *states)
 {
@@ -119,33 +161,39 @@ static step draw_step(int kinds, int tiles, char *states)
     last = states[TILES] && draw(4) ? last : (int)draw((uint64_t)kinds);
     step s = {.kernel = kernels[last], .salt = draw(UINT64_MAX)};
     states[TILES] = s.kernel->reduce != NULL;
-    for (int a = 0; a < s.kernel->ntiles; a++) {
+    s.n = draw_count(s.kernel, tiles, states);
+    s.rank = s.kernel->main < 0 ? (int)draw(1000) : -1;
+    for (int a = 0; a < s.n; a++) {
         int fresh;
         do {
-            s.tile[a] = (int)draw(s.kernel->access[a] == DAG_TILE_REDUCE ? REDUCED : (uint64_t)tiles);
-            fresh = states[s.tile[a]] <= (s.kernel->access[a] == DAG_TILE_WRITE ? UNWRITTEN : THERE);
+            s.tile[a] = (int)draw(access_of(s.kernel, a) == DAG_TILE_REDUCE ? REDUCED : (uint64_t)tiles);
+            fresh = states[s.tile[a]] <= (access_of(s.kernel, a) == DAG_TILE_WRITE ? UNWRITTEN : THERE);
             for (int b = 0; b < a; b++)
                 fresh &= s.tile[b] != s.tile[a];
         } while (!fresh);
     }
-    for (int a = 0; a < s.kernel->ntiles; a++)
+    for (int a = 0; a < s.n; a++)
         states[s.tile[a]] = THERE;
     return s;
 }
 
-static void run_serially(const step *s, number (*items)[MB * NB])
+/* Returns what a witness has seen. */
+static number run_serially(const step *s, number (*items)[MB * NB])
 {
-    number part[DAG_INSERT_TILES][MB * NB];
-    dag_tile_view view[DAG_INSERT_TILES];
-    for (int a = 0; a < s->kernel->ntiles; a++) {
-        int reduced = s->kernel->access[a] == DAG_TILE_REDUCE;
+    number part[DAG_INSERT_MOST][MB * NB];
+    dag_tile_view view[DAG_INSERT_MOST];
+    for (int a = 0; a < s->n; a++) {
+        int reduced = access_of(s->kernel, a) == DAG_TILE_REDUCE;
         view[a] = (dag_tile_view){reduced ? part[a] : items[s->tile[a]], MB, MB, NB};
     }
-    body(s->kernel, &s->salt, view);
-    for (int a = 0; a < s->kernel->ntiles; a++) {
-        if (s->kernel->access[a] == DAG_TILE_REDUCE)
+    if (s->kernel == &witness)
+        return digest(s->salt, s->n, view);
+    body(s->kernel, s->n, &s->salt, view);
+    for (int a = 0; a < s->n; a++) {
+        if (access_of(s->kernel, a) == DAG_TILE_REDUCE)
             s->kernel->reduce(items[s->tile[a]], part[a], sizeof part[a]);
     }
+    return 0;
 }
 
 /* A tile to release now, while there are others; -1 = none. */

@@ -3,11 +3,13 @@ from math import exp, log
 
 from harness.figures import Contestant, Figure, Point
 
-TARGETS = ["bench_tasks"]
+TARGETS = ["bench_tasks", "insert_tasks", "insert_generation"]
 
 # Goals of ours in ns per task on one thread.
 PATTERNS = {"independent": 80, "ctl": 120, "chain": 150, "wavefront": 220, "stencil": 300,
             "tree": None, "alltoall": None, "random": None}
+# The same of tasks that a sequential program inserts; "datum": independent ones write a number each.
+INSERTED = {"independent": 90, "datum": 200, "chain": 130, "wavefront": 220, "stencil": 320}
 COMMON = ["tasks/driver.c"]
 
 
@@ -95,6 +97,53 @@ def overhead(env, found, checked):
                   [Contestant(n, sample(p), why, package) for n, p, why, package in found])
 
 
+def inserted(env, found):
+    """Tasks that are inserted one by one; StarPU and OpenMP insert theirs in any case."""
+    path = env.program("insert_tasks")
+    tasks = env.scaled(300000, 100000, 2000)
+
+    def ours(p):
+        data = ["--data"] if p.x == "datum" else []
+        out = env.command([path, *data, "--only", "independent" if p.x == "datum" else p.x, "--threads",
+                           p.threads, "--runs", 1, "--tasks", 100000 if data else tasks, "--json"])
+        return env.objects(out)[0]["median_ns"]
+
+    def theirs(program):
+        def measure(p):
+            if p.threads not in program.threads or p.x == "datum":
+                return None
+            return program.run(p.x, p.threads, tasks)[0]["median_ns"]
+        return measure
+
+    points = []
+    for t in env.threads:
+        for x, goal in INSERTED.items():
+            goals = [("value", goal)] if t == 1 else []
+            if x != "datum":
+                goals += [("ratio", 10, "StarPU")] + [("ratio", 1, f"OpenMP {cc}") for cc in ("gcc", "clang")
+                                                      if t > 1]
+            points.append(Point(x, f"{t} thr", goals, threads=t))
+    return Figure("inserted", "Empty tasks that a sequential program inserts", "ns of wall time per task", points,
+                  [Contestant("dagcc", ours)] +
+                  [Contestant(n, theirs(p), why, package) for n, p, why, package in found[1:-1]])
+
+
+def generation(env):
+    """One rank of 8 x 8, played, goes through a Cholesky factorisation; and one that owns no tile of it."""
+    path = env.program("insert_generation")
+    tiles = env.scaled(288, 288, 16)
+
+    def measure(p):
+        out, = env.objects(env.command([path, "--tiles", tiles, "--rank", p.rank, "--runs", 1, "--json"]))
+        return out["median_s"] * p.scale(out)
+
+    points = [Point("4,022,880 tasks, s", "1 thr", [("value", 0.15)], rank=0, scale=lambda out: 1),
+              Point("of another rank, ns", "1 thr", [("value", 15)], rank=64,
+                    scale=lambda out: 1e9 / out["tasks"])]
+    return Figure("generation", "Going through a program as one of many ranks", "s, ns per task", points,
+                  [Contestant("dagcc", measure)])
+
+
 def speedup(env, found):
     """Wall time of one thread over that of two, ours, in one sample."""
     ours = found[0][1]
@@ -173,6 +222,8 @@ def curves(env, found):
 def figures(env):
     found = programs(env)
     yield overhead(env, found, Checked(found[-1][1]))
+    yield inserted(env, found)
+    yield generation(env)
     if len(env.threads) > 1:
         yield speedup(env, found)
     yield from curves(env, found)

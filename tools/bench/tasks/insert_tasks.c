@@ -1,13 +1,17 @@
-/* What a task costs that a sequential program inserts, see include/dag/insert.h. Run with --help. */
+/* What a task costs that a sequential program inserts, see include/dag/insert.h. Run with --help. Before other options
+ * stands --data, with which independent tasks write a number each. */
 #include "context.h"
 #include "work.h"
 
 #include <dag/insert.h>
 #include <dag/vector.h>
 
+#include <string.h>
+
 static dag_vector *vector;
 static bench_graph graph;
 static dag_status status;
+static int data; /* 1: --data */
 
 static bool is_layered(const bench_graph *g)
 {
@@ -38,6 +42,13 @@ static int first(struct dag_task *task, const void *args, const dag_tile_view *t
 {
     (void)task;
     *(uint64_t *)t[0].ptr = 0;
+    bench_work(*(const int *)args);
+    return 0;
+}
+
+static int work(struct dag_task *task, const void *args, const dag_tile_view *t)
+{
+    (void)task, (void)t;
     bench_work(*(const int *)args);
     return 0;
 }
@@ -86,11 +97,12 @@ SUM(3, R R R)
 
 static const dag_insert_kernel set = {
     .name = "set", .ntiles = 1, .body = first, .access = {DAG_TILE_WRITE}};
+static const dag_insert_kernel lone = {.name = "lone", .main = DAG_INSERT_WHERE, .body = work};
 static const dag_insert_kernel chain = {
     .name = "chain", .ntiles = 1, .body = add, .access = {DAG_TILE_RW}};
 static const dag_insert_kernel wave = {
     .name = "wave", .ntiles = 2, .body = cell, .access = {DAG_TILE_RW, DAG_TILE_RW}};
-static const dag_insert_kernel *const kernels[] = {&set, &chain, &wave, &sum1, &sum2, &sum3};
+static const dag_insert_kernel *const kernels[] = {&lone, &set, &chain, &wave, &sum1, &sum2, &sum3};
 
 /* ---- programs --------------------------------------------------------------------------------- */
 
@@ -129,7 +141,12 @@ static void one(dag_taskpool *pool, int i, int j)
 {
     const int64_t wave_at[2] = {i, graph.n + j}, tree_at[2] = {(i - 1) / 2, i};
     switch (graph.pattern) {
-    case BENCH_INDEPENDENT: insert(pool, &set, (const int64_t[]){i}); break;
+    case BENCH_INDEPENDENT:
+        if (data)
+            insert(pool, &set, (const int64_t[]){i});
+        else
+            status = dag_insert_on(pool, 0, &lone, &graph.steps, sizeof graph.steps, NULL, 0, NULL, 0);
+        break;
     case BENCH_TREE: insert(pool, i ? &sum1 : &set, i ? tree_at : tree_at + 1); break;
     case BENCH_WAVEFRONT: insert(pool, &wave, wave_at); break;
     default: insert(pool, &chain, (const int64_t[]){i}); break;
@@ -157,7 +174,7 @@ static void run(void)
     if (dag_insert_begin(ctx, &desc, &pool) != DAG_SUCCESS)
         bench_fail("begin", dag_message(ctx));
     program(pool);
-    if (dag_insert_end(pool) != DAG_SUCCESS || dag_wait(pool) != DAG_SUCCESS)
+    if (status != DAG_SUCCESS || dag_insert_end(pool) != DAG_SUCCESS || dag_wait(pool) != DAG_SUCCESS)
         bench_fail("run", dag_message(ctx));
     dag_taskpool_free(pool);
 }
@@ -179,6 +196,12 @@ static uint64_t finish(void)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--data") == 0) {
+        data = 1;
+        argv[1] = argv[0];
+        argv++;
+        argc--;
+    }
     static const bench_system system = {"dagcc insert", start, prepare, run, finish, stop};
     return bench_main(argc, argv, &system);
 }
