@@ -1,11 +1,13 @@
 /*
  * dag_sim_measure: the kernels of this machine, as lines of a description for dag_sim.
  *
- *     dag_sim_measure [-p s|d|c|z] [-n NB] [-s SECONDS]
+ *     dag_sim_measure [-p s|d|c|z] [-n NB] [-s SECONDS] [-j PROCESSES]
  *
- * Times are of the processor, the least of several. Tiles come from memory, as in a factorisation: calls
- * go through more of them than a cache holds. Panels have NB columns (192). How much work a call is
- * the kernel itself tells, so that both sides of a prediction count alike.
+ * Times are of the processor, the lower quartile of several. As in a factorisation, operands that are only read
+ * serve many calls, results go through more memory than a cache holds, and nothing is left in the caches of the
+ * core. Panels have NB columns (192), and so have products beyond the largest tile, which are those of a panel with
+ * a tile. With -j so many processes do the same beside each other, as workers do, which share caches and
+ * memory. How much work a call is the kernel itself tells, so that both sides of a prediction count alike.
  */
 #include <dag/kernels.h>
 
@@ -13,11 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 typedef struct shape {
     int m, n; /* a tile is n x n; a panel m x n */
+    int ld;   /* of a panel */
     dag_precision prec;
     char *a, *b, *c, *work; /* operands */
 } shape;
@@ -28,8 +32,8 @@ typedef struct shape {
     {                                                                                              \
         elem *A = (elem *)(void *)s->a, *B = (elem *)(void *)s->b, *C = (elem *)(void *)s->c;      \
         elem *W = (elem *)(void *)s->work;                                                         \
-        int m = s->m, n = s->n;                                                                    \
-        (void)A, (void)B, (void)C, (void)W, (void)m, (void)n;                                      \
+        int m = s->m, n = s->n, ld = s->ld;                                                        \
+        (void)A, (void)B, (void)C, (void)W, (void)m, (void)n, (void)ld;                            \
         dag_tile_##p##__VA_ARGS__;                                                                 \
     }
 #define CALL(name, ...)                                                                            \
@@ -38,6 +42,7 @@ typedef struct shape {
 #define FOUR(name) {name##_s, name##_d, name##_c, name##_z}
 
 CALL(gemm, gemm(DAG_NO_TRANS, DAG_CONJ_TRANS, n, n, n, -1, A, n, B, n, 1, C, n))
+CALL(tall, gemm(DAG_NO_TRANS, DAG_NO_TRANS, m, n, n, -1, A, ld, B, n, 1, C, ld))
 CALL(herk, herk(DAG_LOWER, DAG_NO_TRANS, n, n, -1, A, n, 1, C, n))
 CALL(trsm, trsm(DAG_RIGHT, DAG_LOWER, DAG_CONJ_TRANS, DAG_NON_UNIT, n, n, 1, A, n, C, n))
 CALL(potrf, potrf(DAG_LOWER, n, C, n))
@@ -46,11 +51,11 @@ CALL(lacpy, lacpy(DAG_REGION_FULL, n, n, A, n, C, n))
 CALL(plrnt, plrnt(0, n, n, C, n, n, 0, 0, 1))
 CALL(tpqrt, tpqrt(n, n, A, n, C, n, W, n))
 CALL(tpmqrt, tpmqrt(DAG_CONJ_TRANS, n, n, n, A, n, B, n, C, n, W, n, W + (size_t)n * n, n))
-CALL(getrf, getrf(m, n, C, m, 0, (int64_t *)(void *)W))
-CALL(getrf_column, getrf_column(m, n, 1, n, A, n, C, m))
-CALL(getrf_below, getrf_below(m, n, A, n, C, m))
-CALL(geqrt_stack, geqrt_stack(m, n, 0, C, m, A, n, W))
-CALL(gemqrt_stack, gemqrt_stack(DAG_CONJ_TRANS, m, n, n, 0, B, m, A, n, C, m, W))
+CALL(getrf, getrf(m, n, C, ld, 0, (int64_t *)(void *)W))
+CALL(getrf_column, getrf_column(m, n, 1, n, A, n, C, ld))
+CALL(getrf_below, getrf_below(m, n, A, n, C, ld))
+CALL(geqrt_stack, geqrt_stack(m, n, 0, C, ld, A, n, W))
+CALL(gemqrt_stack, gemqrt_stack(DAG_CONJ_TRANS, m, n, n, 0, B, ld, A, n, C, ld, W))
 
 static const struct row {
     const char *name;
@@ -66,6 +71,9 @@ static const struct row {
     {"geqrt_stack", 1, 0, FOUR(geqrt_stack)}, {"gemqrt_stack", 1, 0, FOUR(gemqrt_stack)},
     {"plrnt", 0, 1, FOUR(plrnt)},   {"move", 0, 1, FOUR(lacpy)},
 };
+
+/* What continues the line of products. */
+static const struct row tall_row = {"gemm", 1, 0, FOUR(tall)};
 
 static double budget = 0.02; /* seconds for each point */
 
@@ -98,74 +106,126 @@ static void fill(const shape *s, char *at, int rows_, int columns)
     }
 }
 
-/* Seconds of one call, its operands not in a near cache. */
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Seconds of one call. Workspaces come with what is written. */
 static double seconds_of(const struct row *r, shape *s, char *memory, size_t bytes)
 {
-    size_t item = dag_precision_size(s->prec), high = (size_t)(s->m > s->n ? s->m : s->n);
-    size_t operand = high * (size_t)s->n * item, all = 4 * operand;
-    size_t sets = bytes / all > 0 ? bytes / all : 1;
-    double best = HUGE_VAL, start = now();
-    for (size_t i = 0; i < 4 || now() - start < budget; i++) {
-        char *at = memory + i % sets * all;
-        s->a = at;
-        s->b = at + operand;
-        s->c = at + 2 * operand;
-        s->work = at + 3 * operand;
-        fill(s, s->a, r->panel ? s->n : (int)high, s->n);
-        fill(s, s->b, (int)high, s->n);
-        fill(s, s->c, (int)high, s->n);
-        for (size_t k = 0; sets > 1 && k < all; k += 64) /* what comes next drives these out */
-            ((volatile char *)memory)[(at - memory + (ptrdiff_t)all + (ptrdiff_t)k) % (ptrdiff_t)bytes];
+    enum { MOST = 999, LEAST = 8, NEAR = 4 << 20 };
+    double times[MOST];
+    size_t operand = (size_t)s->ld * (size_t)s->n * dag_precision_size(s->prec), all = 2 * operand;
+    size_t sets = (bytes - all) / all, count = 0;
+    s->a = memory + sets * all;
+    s->b = s->a + operand;
+    fill(s, s->a, r->panel && r != &tall_row ? s->n : s->ld, s->n);
+    fill(s, s->b, s->ld, s->n);
+    for (double start = now(); count < LEAST || (count < MOST && now() - start < budget); count++) {
+        char *at = memory + count % sets * all;
+        s->c = at;
+        s->work = at + operand;
+        fill(s, s->c, s->ld, s->n);
+        for (size_t k = 0; k < NEAR; k += 64) /* what comes next drives these out */
+            ((volatile char *)memory)[((size_t)(at - memory) + all + k) % bytes];
         double before = now();
         r->call[s->prec](s);
-        double took = now() - before;
-        best = took < best ? took : best;
+        times[count] = now() - before;
     }
-    return best;
+    qsort(times, count, sizeof *times, ascending);
+    return times[count / 4];
+}
+
+/* One point of a line, of tiles of n x n or panels of m x n; `last` is the order of the point before. */
+static double point(const struct row *r, shape s, double last, char *memory, size_t bytes)
+{
+    dag_kernel_call call = {0};
+    if (4 * (size_t)s.ld * (size_t)s.n * dag_precision_size(s.prec) > bytes)
+        return last;
+    s.a = s.b = s.c = s.work = memory;
+    dag_kernels_model(keep_call, &call);
+    r->call[s.prec](&s);
+    dag_kernels_model(NULL, NULL);
+    double size = (double)dag_precision_size(s.prec), real = dag_precision_is_complex(s.prec) ? 8 : 2;
+    double order = call.flops > 0 ? cbrt(call.flops / real) : sqrt(call.bytes / size);
+    if (order <= last)
+        return last;
+    double took = seconds_of(r, &s, memory, bytes);
+    printf(" %.4g:%.4g", order, 1e-9 * (call.flops > 0 ? call.flops : call.bytes) / took);
+    fflush(stdout);
+    return order;
 }
 
 static void measure(const struct row *r, dag_precision prec, int nb, char *memory, size_t bytes)
 {
     static const int orders[] = {32, 64, 96, 128, 192, 256, 320};
     static const int heights[] = {1, 2, 4, 8, 16, 32};
-    int count = r->panel ? (int)(sizeof heights / sizeof *heights) : (int)(sizeof orders / sizeof *orders);
+    enum { PAD = 40 }; /* columns a power of two apart would share few lines of a cache */
+    double last = 0;
     printf("kernel = %s %c", r->name, dag_precision_letter(prec));
-    for (int i = 0; i < count; i++) {
-        dag_kernel_call call = {0};
-        shape s = {.prec = prec, .n = r->panel ? nb : orders[i], .a = memory, .b = memory, .c = memory,
-                   .work = memory};
-        s.m = r->panel ? heights[i] * nb : s.n;
-        if (4 * (size_t)s.m * (size_t)s.n * dag_precision_size(prec) > bytes)
-            break;
-        dag_kernels_model(keep_call, &call);
-        r->call[prec](&s);
-        dag_kernels_model(NULL, NULL);
-        double took = seconds_of(r, &s, memory, bytes);
-        double size = (double)dag_precision_size(prec), real = dag_precision_is_complex(prec) ? 8 : 2;
-        double order = call.flops > 0 ? cbrt(call.flops / real) : sqrt(call.bytes / size);
-        printf(" %.4g:%.4g", order, 1e-9 * (call.flops > 0 ? call.flops : call.bytes) / took);
-        fflush(stdout);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders && !r->panel; i++) {
+        shape tile = {.prec = prec, .m = orders[i], .n = orders[i], .ld = orders[i]};
+        last = point(r, tile, last, memory, bytes);
+    }
+    const struct row *panels = r->panel ? r : r == rows ? &tall_row : NULL;
+    for (size_t i = 0; i < sizeof heights / sizeof *heights && panels; i++) {
+        shape panel = {.prec = prec, .m = heights[i] * nb, .n = nb, .ld = heights[i] * nb + PAD};
+        last = point(panels, panel, last, memory, bytes);
     }
     printf("\n");
+}
+
+/* Other processes that do the same meanwhile; what they print is lost. 0 if one could not be started. */
+static int beside(int count)
+{
+    for (int i = 0; i < count; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            return freopen("/dev/null", "w", stdout) != NULL;
+        if (child < 0) {
+            perror("dag_sim_measure: cannot start another process");
+            return 0;
+        }
+    }
+    return 1;
+}
+
+typedef struct options {
+    dag_precision prec;
+    int nb, processes;
+} options;
+
+static int read_options(int argc, char **argv, options *o)
+{
+    int option;
+    *o = (options){DAG_D, 192, 1};
+    while ((option = getopt(argc, argv, "p:n:s:j:")) != -1) {
+        if (option == 'n')
+            o->nb = atoi(optarg);
+        else if (option == 's')
+            budget = atof(optarg);
+        else if (option == 'j')
+            o->processes = atoi(optarg);
+        if (option == '?' || o->nb < 8 || o->nb > 1024 || !(budget > 0) || o->processes < 1 ||
+            o->processes > 1024 || (option == 'p' && !dag_precision_parse(optarg[0], &o->prec))) {
+            fprintf(stderr, "usage: dag_sim_measure [-p s|d|c|z] [-n columns of a panel, 8 to 1024] "
+                    "[-s seconds for each point] [-j processes beside each other, 1 to 1024]\n");
+            return 0;
+        }
+    }
+    return 1;
 }
 
 int main(int argc, char **argv)
 {
     enum { BYTES = 256 << 20 };
-    dag_precision prec = DAG_D;
-    int option, nb = 192;
-    while ((option = getopt(argc, argv, "p:n:s:")) != -1) {
-        if (option == 'n')
-            nb = atoi(optarg);
-        else if (option == 's')
-            budget = atof(optarg);
-        if (option == '?' || nb < 8 || nb > 1024 || !(budget > 0) ||
-            (option == 'p' && !dag_precision_parse(optarg[0], &prec))) {
-            fprintf(stderr, "usage: dag_sim_measure [-p s|d|c|z] [-n columns of a panel, 8 to 1024] "
-                    "[-s seconds for each point]\n");
-            return 3;
-        }
-    }
+    options o;
+    if (!read_options(argc, argv, &o))
+        return 3;
+    if (!beside(o.processes - 1))
+        return 1;
     char *memory = malloc(BYTES + (4 << 20)); /* a workspace may reach beyond its operand */
     if (!memory) {
         fprintf(stderr, "dag_sim_measure: no memory\n");
@@ -174,7 +234,10 @@ int main(int argc, char **argv)
     memset(memory, 0, BYTES + (4 << 20));
     (void)dag_kernels_init(NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        measure(&rows[i], prec, nb, memory, BYTES);
+        measure(&rows[i], o.prec, o.nb, memory, BYTES);
     free(memory);
-    return fflush(stdout) != 0;
+    int lost = fflush(stdout) != 0;
+    while (wait(NULL) > 0)
+        ;
+    return lost;
 }
