@@ -28,17 +28,32 @@ typedef struct cut {
     int64_t of, at;
 } cut;
 
+/* The first number that is at both places, by Euclid's algorithm; *step is the least common multiple of the
+ * moduli. -1 = there is none. */
+static int64_t meet(cut x, cut y, int64_t *step)
+{
+    int64_t a = x.of, b = y.of, s = 1, t = 0; /* a = s x.of modulo y.of, b = t x.of */
+    while (b != 0) {
+        int64_t quotient = a / b, rest = a - quotient * b, next = s - quotient * t;
+        a = b, b = rest, s = t, t = next;
+    }
+    int64_t apart = y.at - x.at, times = y.of / a;
+    *step = x.of * times;
+    if (apart % a != 0)
+        return -1;
+    int64_t go = apart / a % times * (s % times) % times;
+    return x.at + x.of * (go < 0 ? go + times : go);
+}
+
 /* The tiles of both cuts of one length, and their elements. */
 static int64_t tiles_of(cut x, cut y, int64_t *elements)
 {
     int64_t count = ceil_div(x.length, x.tile), first = x.at, step = x.of;
-    for (int64_t tries = 0; first % y.of != y.at && tries < y.of; tries++)
-        first += x.of;
+    if (y.of > 1)
+        first = meet(x, y, &step);
     *elements = 0;
-    if (first % y.of != y.at || first >= count)
+    if (first < 0 || first >= count)
         return 0;
-    while (step % y.of != 0)
-        step += x.of;
     int64_t tiles = (count - 1 - first) / step + 1;
     int has_last = (count - 1 - first) % step == 0;
     *elements = tiles * x.tile - (has_last ? count * x.tile - x.length : 0);
@@ -299,7 +314,7 @@ static dag_gemm_plan usual(const product_case *c, int a_stays)
     dag_gemm_plan p = {.method = a_stays ? DAG_GEMM_STATIONARY_A : DAG_GEMM_STATIONARY_C,
                        .p = a_stays ? c->a.down : c->c.down,
                        .q = a_stays ? c->a.across : c->c.across,
-                       .layers = 1, .steps = USUAL_STEPS};
+                       .layers = 1, .steps = USUAL_STEPS, .sums = a_stays ? c->parts : 0};
     cost(c, &p, usual_step(c));
     return p;
 }

@@ -28,6 +28,13 @@ double dag_rate(const dag_context *context)
     return (double)context->settings.link_rate;
 }
 
+int dag_network_get(const dag_context *context, dag_network *network)
+{
+    if (!context || !network)
+        return 0;
+    return context->simulated ? dagi_sim_network(context, network) : dagi_comm_network(context, network);
+}
+
 void dag_bcast_way_get(const dag_context *context, size_t bytes, int ranks, dag_bcast_way *way)
 {
     if (context->simulated)

@@ -26,6 +26,17 @@ void dagi_sim_way(const dag_context *ctx, size_t bytes, int ranks, dag_bcast_way
     dagi_shape_tell(ctx, &s->trees.nodes, &s->trees.link, s->trees.nodes.ranks, bytes, ranks, way);
 }
 
+int dagi_sim_network(const dag_context *ctx, dag_network *network)
+{
+    const struct dagi_sim *s = dagi_sim_of(ctx);
+    const dagi_sim_wire *far = &s->machine.between, *near = &s->machine.within;
+    int apart = s->nranks > s->machine.ranks;
+    if (!dagi_link_tell(&s->trees.link, apart, network))
+        *network = (dag_network){seconds(far->latency), far->bandwidth, seconds(near->latency), near->bandwidth,
+                                 apart};
+    return 1;
+}
+
 void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)
 {
     const struct dagi_sim *s = dagi_sim_of(ctx);
