@@ -1,6 +1,7 @@
 /* Products of matrices: checks the arguments, picks the graph and the grid. */
 #include "la/cut.h"
 #include "la/direct.h"
+#include "la/tile.h"
 #include "gemm_impl.h"
 #include "plan.h"
 
@@ -13,7 +14,9 @@
 #include "split_gemm.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What is taken for a network and a core of which nothing is known. */
 #define USUAL_LATENCY 3e-6
@@ -59,6 +62,7 @@ static int64_t ceil_div(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
+enum { PLANS = 256 }; /* that are looked at */
 enum { USUAL_WORKERS = 4 }; /* of a rank, where sums may not depend on them */
 
 /* Workers of a rank, as far as a plan may depend on them. */
@@ -192,14 +196,25 @@ static product_owner owner_of(const dag_matrix *X, int turned)
     return turned ? (product_owner){X->q, X->p, 1} : (product_owner){X->p, X->q, 0};
 }
 
+/* Operations of a worker in a second: as the simulated machine or measured kernels have it, or as is usual. */
+static double flops_of(const struct gemm *g, int64_t kb)
+{
+    dag_precision prec = g->C->prec;
+    const dag_matrix *C = g->C;
+    double work = 2.0 * (double)C->mb * (double)C->nb * (double)kb * (dag_precision_is_complex(prec) ? 4 : 1);
+    double seconds = dag_reproducible(g->ctx) ? 0 : dag_simulated_gemm(g->ctx, dag_precision_letter(prec), C->mb, C->nb, kb);
+    if (seconds <= 0 && !dag_reproducible(g->ctx) && !dag_simulated(g->ctx))
+        seconds = work * dagi_tile_pace(prec, cbrt((double)C->mb * (double)C->nb * (double)kb));
+    return seconds > 0 ? work / seconds : USUAL_FLOPS * (dag_precision_real(prec) == DAG_S ? 2 : 1);
+}
+
 static product_case case_of(const struct gemm *g, const dag_gemm_options *o)
 {
     struct op a = op_of(g->transa, g->A);
     dag_precision prec = g->C->prec;
     dag_network net = {.latency = USUAL_LATENCY, .rate = USUAL_RATE, .apart = 1};
-    if (!dag_reproducible(g->ctx))
-        (void)dag_network_get(g->ctx, &net);
-    double usual_flops = USUAL_FLOPS * (dag_precision_real(prec) == DAG_S ? 2 : 1);
+    bool known = !dag_reproducible(g->ctx) && dag_network_get(g->ctx, &net);
+    double flops = o->flops > 0 ? o->flops : flops_of(g, a.nb);
     product_case c = {
         .m = g->C->m, .n = g->C->n, .k = a.n, .mb = g->C->mb, .nb = g->C->nb, .kb = a.nb,
         .a = owner_of(g->A, a.turned), .b = owner_of(g->B, g->transb != DAG_NO_TRANS),
@@ -210,7 +225,7 @@ static product_case case_of(const struct gemm *g, const dag_gemm_options *o)
         .a_stays = !only_scales(g) && partial_sums(g, a.nt) > 0,
         .latency = o->latency > 0 ? o->latency : net.apart ? net.latency : net.near_latency,
         .rate = o->rate > 0 ? o->rate : net.apart ? net.rate : net.near_rate,
-        .flops = o->flops > 0 ? o->flops : usual_flops};
+        .flops = flops, .known = o->rate > 0 || known};
     return c;
 }
 
@@ -323,11 +338,13 @@ int dag_gemm_plans(dag_context *ctx, dag_trans transa, dag_trans transb, dag_mat
     if (c.status != DAG_SUCCESS)
         return -1;
     product_case of = case_of(&g, options);
-    int count = dagi_product_plans(&of, options, plans, room);
+    dag_gemm_plan all[PLANS], best;
+    int count = dagi_product_plans(&of, options, all, PLANS);
     product_key key = dagi_plan_key(&of, options);
-    dag_gemm_plan best;
     if (options->tune && dagi_plan_recall(&key, &best))
-        dagi_plan_first(plans, count, &best);
+        dagi_plan_first(all, count, &best);
+    count = count < room ? count : room;
+    memcpy(plans, all, (size_t)count * sizeof(*plans));
     return count;
 }
 
@@ -351,10 +368,9 @@ static dag_status try_plan(void *call, const dag_gemm_plan *plan)
 static void make_plan(dagi_check *c, const struct gemm *g, const dag_gemm_options *options,
                       const product_case *of, const product_key *key, dag_gemm_plan *plan)
 {
-    enum { ROOM = 256 };
-    dag_gemm_plan plans[ROOM];
+    dag_gemm_plan plans[PLANS];
     int tries = options->tune, first = dag_rank(g->ctx) == 0;
-    int count = tries || first ? dagi_product_plans(of, options, plans, ROOM) : 0;
+    int count = tries || first ? dagi_product_plans(of, options, plans, PLANS) : 0;
     dag_matrix *other = NULL;
     const dag_matrix_desc desc = {.prec = g->C->prec, .m = g->C->m, .n = g->C->n, .mb = g->C->mb, .nb = g->C->nb,
                                   .p = g->C->p, .q = g->C->q, .name = "a C to try plans with"};

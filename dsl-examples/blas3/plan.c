@@ -20,6 +20,9 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* What a plan has to gain over the usual one, of its time: models are not better than that. */
+static const double LEAST_GAIN = 0.05;
+
 /* ---- counting ---------------------------------------------------------------------------- */
 
 /* A length cut into tiles, and those of them that lie at place `at` of `of`. */
@@ -249,6 +252,26 @@ static int log2_of(int64_t ranks)
     return levels;
 }
 
+/* Ranks that a tile comes through until the last one of a process row or column has it, as broadcasts go. */
+static int hops(const product_case *c, int64_t ranks, double tile)
+{
+    enum { SHORT_CHAIN = 16, CHAIN_BYTES = 64 << 10 };
+    return ranks > 2 && ranks <= SHORT_CHAIN && tile * c->elem >= CHAIN_BYTES ? (int)ranks - 1 : log2_of(ranks);
+}
+
+/* Until a rank has the first step: its tiles, and at each hop a worker who is through with a task and passes them on.
+ * Where A stays, whoever has a tile of B begins with that one. */
+static double first_step(const product_case *c, const dag_gemm_plan *p, double rows, double columns, double inner)
+{
+    double depth = fmin((double)c->kb, inner), task = 2.0 * (double)c->mb * (double)c->nb * (double)c->kb / c->flops;
+    int rows_hops = hops(c, p->q, (double)c->mb * (double)c->kb);
+    int columns_hops = hops(c, p->p, (double)c->kb * (double)c->nb);
+    if (p->method == DAG_GEMM_STATIONARY_A)
+        return c->latency + depth * columns * c->elem / c->rate;
+    double wait = c->known ? fmax(rows_hops, columns_hops) * task * (c->complex ? 4 : 1) / c->workers : 0;
+    return (log2_of(p->p) + log2_of(p->q)) * c->latency + depth * (rows + columns) * c->elem / c->rate + wait;
+}
+
 /* Fills in what a plan costs; its method, grid and steps are given. `step`: of the ranks, one in so many is
  * looked at. */
 static void cost(const product_case *c, dag_gemm_plan *p, int step)
@@ -273,8 +296,7 @@ static void cost(const product_case *c, dag_gemm_plan *p, int step)
     p->memory = held(c, p, share) * c->elem;
 
     double wire = p->received / c->rate;
-    double first = (log2_of(p->p) + log2_of(p->q)) * c->latency +
-                   fmin((double)c->kb, inner) * (rows + columns) * c->elem / c->rate;
+    double first = first_step(c, p, rows, columns, inner);
     double last = 0; /* sums, which nothing hides */
     if (p->method == DAG_GEMM_SUMMA || p->method == DAG_GEMM_HSUMMA)
         last = sums_received(c, p, 0, 0) * c->elem / c->rate +
@@ -365,20 +387,23 @@ static int grids(const product_case *c, const dag_gemm_options *o, dag_gemm_plan
     return count;
 }
 
-/* It sends half of what the usual one does at most, and is not predicted to take longer. */
-static int looks_better(const dag_gemm_plan *p, const dag_gemm_plan *usual_one)
+/* Where the network is known: the fastest by the model. Else:
+ * it sends half of what the usual one does at most, and is not predicted to take longer. */
+static int looks_better(const product_case *c, const dag_gemm_plan *p, const dag_gemm_plan *usual_one)
 {
+    if (c->known)
+        return time_of(p) < (1 - LEAST_GAIN) * time_of(usual_one);
     return 2 * p->received <= usual_one->received && time_of(p) <= 1.02 * time_of(usual_one);
 }
 
 /* The same once all ranks are looked at, which is done for those alone that a few of them speak for. */
 static int replaces(const product_case *c, dag_gemm_plan *p, dag_gemm_plan *usual_one)
 {
-    if (!looks_better(p, usual_one))
+    if (!looks_better(c, p, usual_one))
         return 0;
     cost(c, p, 1);
     cost(c, usual_one, 1);
-    return looks_better(p, usual_one);
+    return looks_better(c, p, usual_one);
 }
 
 /* Puts plans[at] first, the others behind it in their order. */
@@ -406,6 +431,7 @@ int dagi_product_plans(const product_case *c, const dag_gemm_options *o, dag_gem
                        int room)
 {
     int all = o->method == DAG_GEMM_AUTO && o->p == 0 && o->steps == 0, count = 0;
+    int both = all && c->known && c->ranks > 1 && c->parts > 0 && room > 2;
     if (o->method == DAG_GEMM_STATIONARY_A || o->method == DAG_GEMM_STATIONARY_C) {
         plans[0] = usual(c, o->method == DAG_GEMM_STATIONARY_A);
         return 1;
@@ -419,7 +445,11 @@ int dagi_product_plans(const product_case *c, const dag_gemm_options *o, dag_gem
         return 1;
     }
     if (!all || c->ranks > 1)
-        count = grids(c, o, plans, room - all);
+        count = grids(c, o, plans, room - all - both);
+    if (both) {
+        plans[count] = usual(c, !c->a_stays);
+        count += o->memory <= 0 || plans[count].memory <= (double)o->memory;
+    }
     qsort(plans, (size_t)count, sizeof(*plans), compare);
     return all ? of_the_library(c, o, plans, count) : count;
 }

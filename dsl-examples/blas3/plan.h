@@ -24,6 +24,7 @@ typedef struct product_case {
     int a_stays;           /* without a choice; else C */
     double latency, rate;  /* s of a message, bytes/s */
     double flops;          /* of a worker in a second */
+    int known;             /* latency and rate are those of the network */
 } product_case;
 
 /* Fills plans[] with those that the options allow, the one to take first, the others by what they are
@@ -34,7 +35,7 @@ int dagi_product_plans(const product_case *c, const dag_gemm_options *options, d
 /* ---- kept from one call to the next (plan_kept.c) ---------------------------------------- */
 
 /* All that a plan depends on. */
-enum { DAGI_PLAN_KEY = 34 };
+enum { DAGI_PLAN_KEY = 35 };
 typedef struct product_key {
     double of[DAGI_PLAN_KEY];
 } product_key;

@@ -7,14 +7,15 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { KEPT = 64 }; /* a power of two */
+enum { KEPT = 64 };
 
-/* Under `lock`; a plan has one place, which it takes from whatever was there. */
+/* Under `lock`. */
 static struct kept {
-    bool used;
+    uint64_t hash; /* of the key, never 0; 0 = nothing is here */
     product_key key;
     dag_gemm_plan plan;
 } kept[KEPT];
+static unsigned next; /* who gives place, the oldest */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 product_key dagi_plan_key(const product_case *c, const dag_gemm_options *o)
@@ -24,10 +25,10 @@ product_key dagi_plan_key(const product_case *c, const dag_gemm_options *o)
                           c->c.down, c->c.across, c->c.turned, c->ranks, c->workers, c->elem, c->complex,
                           (double)c->parts, c->a_stays, c->latency, c->rate, c->flops,
                           o->method, o->p, o->q, o->layers, (double)o->steps, o->groups_p, o->groups_q,
-                          (double)o->inner, (double)o->memory, o->tune != 0}};
+                          (double)o->inner, (double)o->memory, o->tune != 0, c->known}};
 }
 
-static struct kept *place_of(const product_key *key)
+static uint64_t hash_of(const product_key *key)
 {
     uint64_t hash = 0;
     for (int i = 0; i < DAGI_PLAN_KEY; i++) {
@@ -36,7 +37,7 @@ static struct kept *place_of(const product_key *key)
         hash = (hash ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
         hash ^= hash >> 32;
     }
-    return &kept[hash & (KEPT - 1)];
+    return hash | 1;
 }
 
 static bool same(const product_key *a, const product_key *b)
@@ -47,21 +48,32 @@ static bool same(const product_key *a, const product_key *b)
     return true;
 }
 
+/* Where a plan is, or NULL. */
+static struct kept *find(const product_key *key, uint64_t hash)
+{
+    for (int i = 0; i < KEPT; i++)
+        if (kept[i].hash == hash && same(&kept[i].key, key))
+            return &kept[i];
+    return NULL;
+}
+
 bool dagi_plan_recall(const product_key *key, dag_gemm_plan *plan)
 {
-    struct kept *at = place_of(key);
+    uint64_t hash = hash_of(key);
     pthread_mutex_lock(&lock);
-    bool found = at->used && same(&at->key, key);
-    if (found)
+    const struct kept *at = find(key, hash);
+    if (at != NULL)
         *plan = at->plan;
     pthread_mutex_unlock(&lock);
-    return found;
+    return at != NULL;
 }
 
 void dagi_plan_remember(const product_key *key, const dag_gemm_plan *plan)
 {
+    uint64_t hash = hash_of(key);
     pthread_mutex_lock(&lock);
-    *place_of(key) = (struct kept){true, *key, *plan};
+    struct kept *at = find(key, hash);
+    *(at != NULL ? at : &kept[next++ % KEPT]) = (struct kept){hash, *key, *plan};
     pthread_mutex_unlock(&lock);
 }
 

@@ -85,6 +85,18 @@ static dagi_tile_times find_times(dag_context *ctx, dag_precision prec)
     return times;
 }
 
+double dagi_tile_pace(dag_precision prec, double order)
+{
+    int at = 0;
+    while (at + 1 < DAGI_TILE_SIZES && dagi_tile_sizes[at + 1] <= order)
+        at++;
+    double n = dagi_tile_sizes[at], work = 2 * n * n * n * (dag_precision_is_complex(prec) ? 4 : 1);
+    pthread_mutex_lock(&lock);
+    double ns = known[prec].from != NULL ? known[prec].times.ns[DAGI_TILE_GEMM][at] : 0;
+    pthread_mutex_unlock(&lock);
+    return 1e-9 * ns / work;
+}
+
 /* The workers of all ranks. They need not have equally many, nor need nodes have equally many
  * cores: the mean counts, and the node of rank 0. */
 static dag_status count_workers(dag_context *ctx, dagi_tile_workers *w)

@@ -48,6 +48,10 @@ double dagi_tile_seconds(const dagi_tile_times *times, const dagi_tile_workers *
 int64_t dagi_tile_best(const dagi_tile_times *times, const dagi_tile_workers *workers, int64_t n,
                        double *seconds);
 
+/* tile.c: seconds of an operation of a product of square tiles, where this process knows what kernels take; 0
+ * where it does not. */
+double dagi_tile_pace(dag_precision prec, double order);
+
 /* ---- the file ----------------------------------------------------------------------------- */
 
 enum {

@@ -224,6 +224,10 @@ double dag_seconds(const dag_context *context);
  *  the setting `stretch`, before they are stretched; 0 in others. */
 double dag_modelled_seconds(const dag_context *context);
 
+/** Seconds that a core of the machine of a simulated run takes for the product of an m x k and a k x n tile of
+ *  elements 's', 'd', 'c' or 'z'; 0 in others. */
+double dag_simulated_gemm(const dag_context *context, char type, int64_t m, int64_t n, int64_t k);
+
 /** Sums of a simulated run so far, over all ranks unless a field says otherwise. */
 typedef struct dag_simulation {
     const char *machine; /**< its name; lives as long as the context */

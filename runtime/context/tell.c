@@ -83,6 +83,12 @@ double dag_modelled_seconds(const dag_context *context)
     return context->settings.stretch > 0 ? dagi_sim_modelled_seconds(context) : 0;
 }
 
+double dag_simulated_gemm(const dag_context *context, char type, int64_t m, int64_t n, int64_t k)
+{
+    dag_precision prec;
+    return context->simulated && dag_precision_parse(type, &prec) ? dagi_sim_gemm_seconds(context, prec, m, n, k) : 0;
+}
+
 int dag_simulation_get(const dag_context *context, dag_simulation *simulation)
 {
     if (!context || !context->simulated || !simulation)

@@ -37,6 +37,15 @@ int dagi_sim_network(const dag_context *ctx, dag_network *network)
     return 1;
 }
 
+double dagi_sim_gemm_seconds(const dag_context *ctx, dag_precision prec, int64_t m, int64_t n, int64_t k)
+{
+    double real = dag_precision_is_complex(prec) ? 8 : 2;
+    const dag_kernel_call call = {.op = DAG_OP_GEMM, .precision = prec, .name = "gemm",
+                                  .flops = real * (double)m * (double)n * (double)k,
+                                  .bytes = (double)m * (double)n * (double)dag_precision_size(prec)};
+    return seconds(dagi_sim_kernel_time(&dagi_sim_of(ctx)->machine, &call));
+}
+
 void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)
 {
     const struct dagi_sim *s = dagi_sim_of(ctx);

@@ -90,12 +90,13 @@ dag_add_mpi_test(hpl_matrix_np4 NP 4 THREADS 1 COMMAND hpl_matrix)
 # Products on grids of their own: those that have as many places as ranks, and fewer.
 add_executable(products la/products.c)
 target_link_libraries(products PRIVATE dag_la m)
-target_link_options(products PRIVATE -Wl,--wrap=dag_taskpool_free)
+target_link_options(products PRIVATE -Wl,--wrap=dag_taskpool_free,--wrap=dagi_product_plans)
 foreach(np IN ITEMS 1 2 4 6 8)
     dag_add_mpi_test(products_np${np} NP ${np} THREADS 1 COMMAND products)
     dag_add_mpi_test(products_full_np${np} NP ${np} THREADS 1 COMMAND products full LABELS full
         TIMEOUT 1800)
 endforeach()
+dag_add_mpi_test(products_apart NP 4 THREADS 1 COMMAND products apart)
 dag_add_mpi_test(products_threads NP 2 THREADS 2 COMMAND products LABELS sanitize)
 dag_add_mpi_test(products_chaos NP 4 THREADS 2 COMMAND products ENVIRONMENT DAG_CHAOS=5)
 
