@@ -197,6 +197,14 @@ if(Python3_FOUND) # the calls of la_arguments are made from the public header
             LABELS sanitize)
     endforeach()
 endif()
+# What leaves two nodes, which are namespaces of this machine.
+if(Python3_FOUND AND DAG_HAVE_MPI AND NOT DAG_SANITIZE AND NOT "${MPIEXEC_EXECUTABLE}" MATCHES "mpich")
+    dag_add_script_test(la_interface LABELS integration TIMEOUT 200 PROCESSORS 2
+        COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_SOURCE_DIR}/la/interface.py"
+            "${PROJECT_SOURCE_DIR}/tools/bench" "${CMAKE_CURRENT_SOURCE_DIR}/sim" "$<TARGET_FILE_DIR:dag_gemm>")
+else()
+    dag_leave_out(la_interface "it needs Python 3, and Open MPI's remote shell, without sanitizers")
+endif()
 if(Python3_FOUND AND NOT DAG_SANITIZE) # these take memory of their own
     dag_add_script_test(la_peaks LABELS integration TIMEOUT 120
         COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_SOURCE_DIR}/la/peaks.py"

@@ -38,9 +38,10 @@ class TwoNodes:
             subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL, check=False)
 
     def sent(self):
-        """Bytes that have left the first node."""
-        read = ["ip", "netns", "exec", self.names[0], "cat", "/sys/class/net/eth0/statistics/tx_bytes"]
-        return int(subprocess.run(read, capture_output=True, text=True, check=True).stdout)
+        """Bytes that have left each of the nodes."""
+        read = ["cat", "/sys/class/net/eth0/statistics/tx_bytes"]
+        return [int(subprocess.run(["ip", "netns", "exec", name, *read], capture_output=True, text=True,
+                                   check=True).stdout) for name in self.names]
 
     def launcher(self, each=1, passed=()):
         """The command behind which a program stands, with so many ranks on each node; `passed`: variables beside those
