@@ -1,6 +1,7 @@
 /* Products of matrices: checks the arguments, picks the graph and the grid. */
 #include "la/cut.h"
 #include "la/direct.h"
+#include "la/tile.h"
 #include "gemm_impl.h"
 #include "plan.h"
 
@@ -13,7 +14,9 @@
 #include "split_gemm.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What is taken for a network and a core of which nothing is known. */
 #define USUAL_LATENCY 3e-6
@@ -59,6 +62,7 @@ static int64_t ceil_div(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
+enum { PLANS = 256 }; /* that are looked at */
 enum { USUAL_WORKERS = 4 }; /* of a rank, where sums may not depend on them */
 
 /* Workers of a rank, as far as a plan may depend on them. */
@@ -192,11 +196,25 @@ static product_owner owner_of(const dag_matrix *X, int turned)
     return turned ? (product_owner){X->q, X->p, 1} : (product_owner){X->p, X->q, 0};
 }
 
+/* Operations of a worker in a second: as the simulated machine or measured kernels have it, or as is usual. */
+static double flops_of(const struct gemm *g, int64_t kb)
+{
+    dag_precision prec = g->C->prec;
+    const dag_matrix *C = g->C;
+    double work = 2.0 * (double)C->mb * (double)C->nb * (double)kb * (dag_precision_is_complex(prec) ? 4 : 1);
+    double seconds = dag_reproducible(g->ctx) ? 0 : dag_simulated_gemm(g->ctx, dag_precision_letter(prec), C->mb, C->nb, kb);
+    if (seconds <= 0 && !dag_reproducible(g->ctx) && !dag_simulated(g->ctx))
+        seconds = work * dagi_tile_pace(prec, cbrt((double)C->mb * (double)C->nb * (double)kb));
+    return seconds > 0 ? work / seconds : USUAL_FLOPS * (dag_precision_real(prec) == DAG_S ? 2 : 1);
+}
+
 static product_case case_of(const struct gemm *g, const dag_gemm_options *o)
 {
     struct op a = op_of(g->transa, g->A);
     dag_precision prec = g->C->prec;
-    double usual_flops = USUAL_FLOPS * (dag_precision_real(prec) == DAG_S ? 2 : 1);
+    dag_network net = {.latency = USUAL_LATENCY, .rate = USUAL_RATE, .apart = 1};
+    bool known = !dag_reproducible(g->ctx) && dag_network_get(g->ctx, &net);
+    double flops = o->flops > 0 ? o->flops : flops_of(g, a.nb);
     product_case c = {
         .m = g->C->m, .n = g->C->n, .k = a.n, .mb = g->C->mb, .nb = g->C->nb, .kb = a.nb,
         .a = owner_of(g->A, a.turned), .b = owner_of(g->B, g->transb != DAG_NO_TRANS),
@@ -205,9 +223,9 @@ static product_case case_of(const struct gemm *g, const dag_gemm_options *o)
         .elem = (int)dag_precision_size(prec), .complex = dag_precision_is_complex(prec),
         .parts = only_scales(g) ? 0 : sums_in_a(g, a.nt),
         .a_stays = !only_scales(g) && partial_sums(g, a.nt) > 0,
-        .latency = o->latency > 0 ? o->latency : USUAL_LATENCY,
-        .rate = o->rate > 0 ? o->rate : dag_rate(g->ctx) > 0 ? dag_rate(g->ctx) : USUAL_RATE,
-        .flops = o->flops > 0 ? o->flops : usual_flops};
+        .latency = o->latency > 0 ? o->latency : net.apart ? net.latency : net.near_latency,
+        .rate = o->rate > 0 ? o->rate : net.apart ? net.rate : net.near_rate,
+        .flops = flops, .known = o->rate > 0 || known};
     return c;
 }
 
@@ -237,6 +255,9 @@ static void check_options(dagi_check *c, const dag_gemm_options *o)
                         o->p, o->q, o->layers, dag_size(c->ctx));
     else if (o->steps < 0 || o->memory < 0)
         dagi_check_fail(c, "the number of steps or the limit of memory is negative");
+    else if (o->tune && dag_reproducible(c->ctx))
+        dagi_check_fail(c, "plans are tried by their times, which the setting reproducible excludes: leave out "
+                        "one of both");
     else if ((o->method == DAG_GEMM_STATIONARY_A || o->method == DAG_GEMM_STATIONARY_C) &&
              (o->p > 0 || o->steps > 0))
         dagi_check_fail(c, "where A or C stays, the product has neither a grid of its own nor a number "
@@ -286,7 +307,7 @@ static dag_taskpool *pool_of(const struct gemm *g, const dag_gemm_plan *plan, da
     if (plan->method == DAG_GEMM_STATIONARY_C)
         return pool_in_c(g);
     if (plan->method == DAG_GEMM_STATIONARY_A)
-        return pool_in_a(g, sums_in_a(g, kt));
+        return pool_in_a(g, plan->sums);
     if (plan->method == DAG_GEMM_HSUMMA)
         return dagi_hsumma_pool(g, plan, groups);
     const int64_t count[] = {g->C->mt, g->C->nt, kt};
@@ -317,52 +338,121 @@ int dag_gemm_plans(dag_context *ctx, dag_trans transa, dag_trans transb, dag_mat
     if (c.status != DAG_SUCCESS)
         return -1;
     product_case of = case_of(&g, options);
-    return dagi_product_plans(&of, options, plans, room);
+    dag_gemm_plan all[PLANS], best;
+    int count = dagi_product_plans(&of, options, all, PLANS);
+    product_key key = dagi_plan_key(&of, options);
+    if (options->tune && dagi_plan_recall(&key, &best))
+        dagi_plan_first(all, count, &best);
+    count = count < room ? count : room;
+    memcpy(plans, all, (size_t)count * sizeof(*plans));
+    return count;
 }
 
-/* The best plan; a complaint where there is none. */
-static dag_gemm_plan plan_of(dagi_check *c, const struct gemm *g, const dag_gemm_options *options)
+/* A plan of gemm on the way to its pool. */
+static dag_status run_plan(const struct gemm *g, const dag_gemm_plan *plan)
 {
-    enum { ROOM = 256 };
-    dag_gemm_plan plans[ROOM];
-    product_case of = case_of(g, options);
-    if (dagi_product_plans(&of, options, plans, ROOM) > 0)
-        return plans[0];
-    dagi_check_fail(c, "no grid of the %d ranks gives each of them tiles within the limit of memory; name "
-                    "one", dag_size(g->ctx));
-    return (dag_gemm_plan){.method = DAG_GEMM_STATIONARY_C};
+    dag_array *where = NULL;
+    struct dagi_hsumma *groups = NULL;
+    dag_status status = dag_run(g->ctx, pool_of(g, plan, &where, &groups));
+    dag_array_free(where);
+    dagi_hsumma_free(groups);
+    return status;
+}
+
+static dag_status try_plan(void *call, const dag_gemm_plan *plan)
+{
+    return run_plan(call, plan);
+}
+
+/* Plans on all ranks, which have none for this key. A complaint where there is none. */
+static void make_plan(dagi_check *c, const struct gemm *g, const dag_gemm_options *options,
+                      const product_case *of, const product_key *key, dag_gemm_plan *plan)
+{
+    dag_gemm_plan plans[PLANS];
+    int tries = options->tune, first = dag_rank(g->ctx) == 0;
+    int count = tries || first ? dagi_product_plans(of, options, plans, PLANS) : 0;
+    dag_matrix *other = NULL;
+    const dag_matrix_desc desc = {.prec = g->C->prec, .m = g->C->m, .n = g->C->n, .mb = g->C->mb, .nb = g->C->nb,
+                                  .p = g->C->p, .q = g->C->q, .name = "a C to try plans with"};
+    *plan = count > 0 ? plans[0] : (dag_gemm_plan){.method = DAG_GEMM_AUTO};
+    if (tries && count > 1) {
+        struct gemm trial = *g;
+        c->status = dagi_la_agreed(g->ctx, c->routine, dag_matrix_new(g->ctx, &desc, &other));
+        trial.C = other, trial.beta = 0;
+        if (c->status == DAG_SUCCESS)
+            c->status = dagi_plan_tune(g->ctx, key, plans, count, try_plan, &trial, plan);
+        dag_matrix_free(other);
+    } else {
+        c->status = dagi_plan_share(g->ctx, plan);
+    }
+    if (c->status == DAG_SUCCESS && plan->method == DAG_GEMM_AUTO)
+        dagi_check_fail(c, "no grid of the %d ranks gives each of them tiles within the limit of memory; name "
+                        "one", dag_size(g->ctx));
+    if (c->status == DAG_SUCCESS)
+        dagi_plan_remember(key, plan);
+}
+
+/* What is to be the same on all ranks; the rest is rank 0's. */
+static void check_same_options(dagi_check *c, const dag_gemm_options *o)
+{
+    const int64_t same[] = {o->method, o->p, o->q, o->layers, o->steps, o->groups_p, o->groups_q, o->inner,
+                            o->memory, o->tune != 0};
+    dagi_check_same(c, "the plan of the product", same, sizeof(same));
+}
+
+/* Behind the check of the arguments: finds the plan where one is needed. The outcome is that of all ranks. */
+static dag_status find_plan(dagi_check c, const struct gemm *g, const dag_gemm_options *options,
+                            dag_gemm_plan *plan)
+{
+    dag_split_desc unused;
+    product_case of;
+    product_key key;
+    int64_t numbers[DAGI_PLAN_NUMBERS] = {0};
+    *plan = (dag_gemm_plan){.method = DAG_GEMM_STATIONARY_C};
+    check_options(&c, options);
+    check_groups(&c, g, options);
+    bool cut = c.status == DAG_SUCCESS && is_cut(g, &unused);
+    if (cut && (options->p > 0 || options->steps > 0 || options->method == DAG_GEMM_STATIONARY_A || options->tune ||
+                options->method == DAG_GEMM_SUMMA || options->method == DAG_GEMM_HSUMMA))
+        dagi_check_fail(&c, "tiles of two sizes are for products where C stays: set split = none, or give "
+                        "neither another method nor a grid, and try no plans");
+    bool wanted = c.status == DAG_SUCCESS && !only_scales(g) && !cut;
+    if (wanted) {
+        of = case_of(g, options);
+        key = dagi_plan_key(&of, options);
+        c.note = !dagi_plan_recall(&key, plan);
+        dagi_plan_numbers(plan, numbers);
+    }
+    check_same_options(&c, options);
+    dagi_check_hint(&c, numbers, sizeof(numbers));
+    if (dagi_check_agreed(&c) && wanted && c.note)
+        make_plan(&c, g, options, &of, &key, plan);
+    return c.status;
 }
 
 static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_options *options)
 {
     static const dag_gemm_options none;
-    dag_gemm_plan plan = {.method = DAG_GEMM_STATIONARY_C};
-    dag_array *where = NULL;
-    struct dagi_hsumma *groups = NULL;
     dag_split_desc unused;
+    dag_gemm_plan plan;
     dagi_check c = check_gemm(entry, &g);
-    bool cut = c.status == DAG_SUCCESS && is_cut(&g, &unused);
-    if (c.status == DAG_SUCCESS && options == NULL && !cut &&
+    if (c.status == DAG_SUCCESS && options == NULL && !is_cut(&g, &unused) &&
         dagi_direct_gemm(g.ctx, g.transa, g.transb, g.alpha, g.A, g.B, g.beta, g.C))
         return DAG_SUCCESS;
-    options = options ? options : &none;
-    check_options(&c, options);
-    check_groups(&c, &g, options);
-    if (cut && (options->p > 0 || options->steps > 0 || options->method == DAG_GEMM_STATIONARY_A ||
-                options->method == DAG_GEMM_SUMMA || options->method == DAG_GEMM_HSUMMA))
-        dagi_check_fail(&c, "tiles of two sizes are for products where C stays: set split = none, or give "
-                        "neither another method nor a grid");
-    if (c.status == DAG_SUCCESS && !only_scales(&g) && !cut)
-        plan = plan_of(&c, &g, options);
-    const int64_t key[] = {plan.method, plan.p, plan.q, plan.layers, plan.steps,
-                           plan.groups_p, plan.groups_q, plan.inner};
-    dagi_check_same(&c, "the plan of the product", key, sizeof(key));
-    if (!dagi_check_agreed(&c))
-        return c.status;
-    dag_status status = dag_run(g.ctx, pool_of(&g, &plan, &where, &groups));
-    dag_array_free(where);
-    dagi_hsumma_free(groups);
-    return status;
+    dag_status status = find_plan(c, &g, options ? options : &none, &plan);
+    return status == DAG_SUCCESS ? run_plan(&g, &plan) : status;
+}
+
+dag_status dag_gemm_tune(dag_context *ctx, dag_trans transa, dag_trans transb, dag_matrix *A,
+                         dag_matrix *B, dag_matrix *C, const dag_gemm_options *options,
+                         dag_gemm_plan *plan)
+{
+    static const dag_gemm_options none;
+    struct gemm g = {ctx, transa, transb, 1, 0, A, B, C, 0};
+    dag_gemm_options o = options ? *options : none;
+    dag_gemm_plan unused;
+    o.tune = 1;
+    return find_plan(check_gemm((dagi_entry){"dag_gemm_tune", DAGI_ANY}, &g), &g, &o, plan ? plan : &unused);
 }
 
 dag_status dag_gemm_with(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,

@@ -20,6 +20,9 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* What a plan has to gain over the usual one, of its time: models are not better than that. */
+static const double LEAST_GAIN = 0.05;
+
 /* ---- counting ---------------------------------------------------------------------------- */
 
 /* A length cut into tiles, and those of them that lie at place `at` of `of`. */
@@ -28,17 +31,32 @@ typedef struct cut {
     int64_t of, at;
 } cut;
 
+/* The first number that is at both places, by Euclid's algorithm; *step is the least common multiple of the
+ * moduli. -1 = there is none. */
+static int64_t meet(cut x, cut y, int64_t *step)
+{
+    int64_t a = x.of, b = y.of, s = 1, t = 0; /* a = s x.of modulo y.of, b = t x.of */
+    while (b != 0) {
+        int64_t quotient = a / b, rest = a - quotient * b, next = s - quotient * t;
+        a = b, b = rest, s = t, t = next;
+    }
+    int64_t apart = y.at - x.at, times = y.of / a;
+    *step = x.of * times;
+    if (apart % a != 0)
+        return -1;
+    int64_t go = apart / a % times * (s % times) % times;
+    return x.at + x.of * (go < 0 ? go + times : go);
+}
+
 /* The tiles of both cuts of one length, and their elements. */
 static int64_t tiles_of(cut x, cut y, int64_t *elements)
 {
     int64_t count = ceil_div(x.length, x.tile), first = x.at, step = x.of;
-    for (int64_t tries = 0; first % y.of != y.at && tries < y.of; tries++)
-        first += x.of;
+    if (y.of > 1)
+        first = meet(x, y, &step);
     *elements = 0;
-    if (first % y.of != y.at || first >= count)
+    if (first < 0 || first >= count)
         return 0;
-    while (step % y.of != 0)
-        step += x.of;
     int64_t tiles = (count - 1 - first) / step + 1;
     int has_last = (count - 1 - first) % step == 0;
     *elements = tiles * x.tile - (has_last ? count * x.tile - x.length : 0);
@@ -234,6 +252,26 @@ static int log2_of(int64_t ranks)
     return levels;
 }
 
+/* Ranks that a tile comes through until the last one of a process row or column has it, as broadcasts go. */
+static int hops(const product_case *c, int64_t ranks, double tile)
+{
+    enum { SHORT_CHAIN = 16, CHAIN_BYTES = 64 << 10 };
+    return ranks > 2 && ranks <= SHORT_CHAIN && tile * c->elem >= CHAIN_BYTES ? (int)ranks - 1 : log2_of(ranks);
+}
+
+/* Until a rank has the first step: its tiles, and at each hop a worker who is through with a task and passes them on.
+ * Where A stays, whoever has a tile of B begins with that one. */
+static double first_step(const product_case *c, const dag_gemm_plan *p, double rows, double columns, double inner)
+{
+    double depth = fmin((double)c->kb, inner), task = 2.0 * (double)c->mb * (double)c->nb * (double)c->kb / c->flops;
+    int rows_hops = hops(c, p->q, (double)c->mb * (double)c->kb);
+    int columns_hops = hops(c, p->p, (double)c->kb * (double)c->nb);
+    if (p->method == DAG_GEMM_STATIONARY_A)
+        return c->latency + depth * columns * c->elem / c->rate;
+    double wait = c->known ? fmax(rows_hops, columns_hops) * task * (c->complex ? 4 : 1) / c->workers : 0;
+    return (log2_of(p->p) + log2_of(p->q)) * c->latency + depth * (rows + columns) * c->elem / c->rate + wait;
+}
+
 /* Fills in what a plan costs; its method, grid and steps are given. `step`: of the ranks, one in so many is
  * looked at. */
 static void cost(const product_case *c, dag_gemm_plan *p, int step)
@@ -258,8 +296,7 @@ static void cost(const product_case *c, dag_gemm_plan *p, int step)
     p->memory = held(c, p, share) * c->elem;
 
     double wire = p->received / c->rate;
-    double first = (log2_of(p->p) + log2_of(p->q)) * c->latency +
-                   fmin((double)c->kb, inner) * (rows + columns) * c->elem / c->rate;
+    double first = first_step(c, p, rows, columns, inner);
     double last = 0; /* sums, which nothing hides */
     if (p->method == DAG_GEMM_SUMMA || p->method == DAG_GEMM_HSUMMA)
         last = sums_received(c, p, 0, 0) * c->elem / c->rate +
@@ -299,7 +336,7 @@ static dag_gemm_plan usual(const product_case *c, int a_stays)
     dag_gemm_plan p = {.method = a_stays ? DAG_GEMM_STATIONARY_A : DAG_GEMM_STATIONARY_C,
                        .p = a_stays ? c->a.down : c->c.down,
                        .q = a_stays ? c->a.across : c->c.across,
-                       .layers = 1, .steps = USUAL_STEPS};
+                       .layers = 1, .steps = USUAL_STEPS, .sums = a_stays ? c->parts : 0};
     cost(c, &p, usual_step(c));
     return p;
 }
@@ -350,20 +387,23 @@ static int grids(const product_case *c, const dag_gemm_options *o, dag_gemm_plan
     return count;
 }
 
-/* It sends half of what the usual one does at most, and is not predicted to take longer. */
-static int looks_better(const dag_gemm_plan *p, const dag_gemm_plan *usual_one)
+/* Where the network is known: the fastest by the model. Else:
+ * it sends half of what the usual one does at most, and is not predicted to take longer. */
+static int looks_better(const product_case *c, const dag_gemm_plan *p, const dag_gemm_plan *usual_one)
 {
+    if (c->known)
+        return time_of(p) < (1 - LEAST_GAIN) * time_of(usual_one);
     return 2 * p->received <= usual_one->received && time_of(p) <= 1.02 * time_of(usual_one);
 }
 
 /* The same once all ranks are looked at, which is done for those alone that a few of them speak for. */
 static int replaces(const product_case *c, dag_gemm_plan *p, dag_gemm_plan *usual_one)
 {
-    if (!looks_better(p, usual_one))
+    if (!looks_better(c, p, usual_one))
         return 0;
     cost(c, p, 1);
     cost(c, usual_one, 1);
-    return looks_better(p, usual_one);
+    return looks_better(c, p, usual_one);
 }
 
 /* Puts plans[at] first, the others behind it in their order. */
@@ -391,6 +431,7 @@ int dagi_product_plans(const product_case *c, const dag_gemm_options *o, dag_gem
                        int room)
 {
     int all = o->method == DAG_GEMM_AUTO && o->p == 0 && o->steps == 0, count = 0;
+    int both = all && c->known && c->ranks > 1 && c->parts > 0 && room > 2;
     if (o->method == DAG_GEMM_STATIONARY_A || o->method == DAG_GEMM_STATIONARY_C) {
         plans[0] = usual(c, o->method == DAG_GEMM_STATIONARY_A);
         return 1;
@@ -404,7 +445,11 @@ int dagi_product_plans(const product_case *c, const dag_gemm_options *o, dag_gem
         return 1;
     }
     if (!all || c->ranks > 1)
-        count = grids(c, o, plans, room - all);
+        count = grids(c, o, plans, room - all - both);
+    if (both) {
+        plans[count] = usual(c, !c->a_stays);
+        count += o->memory <= 0 || plans[count].memory <= (double)o->memory;
+    }
     qsort(plans, (size_t)count, sizeof(*plans), compare);
     return all ? of_the_library(c, o, plans, count) : count;
 }

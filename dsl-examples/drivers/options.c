@@ -67,6 +67,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_GROUPS] = {"groups", "IxJ", "groups of the grid of hsumma (the divisors nearest to roots)"},
     [OPT_INNER] = {"inner", "B", "columns, dividing NB, that hsumma sends in groups at a time (NB)"},
     [OPT_PLAN] = {"plan", NULL, "print the ways to make the product and what they are predicted to take"},
+    [OPT_TUNE] = {"tune", NULL, "try the best few ways on this machine, keep the fastest for later runs"},
     [OPT_INSERT] = {"insert", NULL, "a sequential program inserts the tasks, in place of the graph"},
     [OPT_HELP] = {"help", NULL, "print this text; also -h"},
     [OPT_VERSION] = {"version", NULL, "print the version"},
@@ -214,6 +215,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_REPRODUCIBLE: o->reproducible = 1; break;
     case OPT_MIXED: o->mixed = 1; break;
     case OPT_PLAN: o->plan = 1; break;
+    case OPT_TUNE: o->product.tune = 1; break;
     case OPT_INSERT: o->insert = 1; break;
     case OPT_REFINE: o->refine = 1; break;
     default: wanted = options_value(o, id, text);
@@ -259,6 +261,9 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_PREDICT, OPT_SPLIT, "a prediction tries tile sizes into which S narrow ones need not fit"},
         {OPT_REPRODUCIBLE, OPT_GPUS, "what runs on a device depends on times"},
         {OPT_PLAN, OPT_JSON, "the plans are a table for people"},
+        {OPT_TUNE, OPT_REPRODUCIBLE, "what is tried depends on times"},
+        {OPT_TUNE, OPT_SPLIT, "tiles of two sizes are for products where C stays"},
+        {OPT_TUNE, OPT_INSERT, "in the inserted product C stays where it is"},
         {OPT_INSERT, OPT_PREDICT, "a simulated run has no program that inserts"},
         {OPT_INSERT, OPT_SPLIT, "what is inserted has tiles of one size"},
         {OPT_PLAN, OPT_SPLIT, "tiles of two sizes are for products where C stays"},

@@ -59,6 +59,7 @@ enum option_id {
     OPT_GROUPS,
     OPT_INNER,
     OPT_PLAN,
+    OPT_TUNE,
     OPT_INSERT,
     OPT_HELP,
     OPT_VERSION,
@@ -87,7 +88,7 @@ _Static_assert(OPT_COUNT <= 64, "the options of a driver are the bits of 64");
 /* What the driver of gemm understands besides. */
 #define OPT_GEMM                                                                                   \
     (OPT_BIT(OPT_METHOD) | OPT_BIT(OPT_PRODUCT_GRID) | OPT_BIT(OPT_LOOKAHEAD) | OPT_BIT(OPT_PLAN) | \
-     OPT_BIT(OPT_GROUPS) | OPT_BIT(OPT_INNER))
+     OPT_BIT(OPT_GROUPS) | OPT_BIT(OPT_INNER) | OPT_BIT(OPT_TUNE))
 
 /* What a driver says of itself. */
 typedef struct option_scope {

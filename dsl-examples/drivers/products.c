@@ -340,6 +340,12 @@ static dag_status plan(dag_context *ctx, const problem *p, options *o, report *r
         o->product.method = DAG_GEMM_HSUMMA;
     if (o->product.method == DAG_GEMM_SUMMA && o->product.p == 0)
         o->product.p = p->c->p, o->product.q = p->c->q, o->product.layers = 1;
+    if (o->product.tune) {
+        dag_status status = driver_collective(ctx, dag_gemm_tune(ctx, o->transa, o->transb, p->a, p->b, p->c,
+                                                                 &o->product, &r->plan));
+        if (status != DAG_SUCCESS)
+            return status;
+    }
     int count = dag_gemm_plans(ctx, o->transa, o->transb, p->a, p->b, p->c, &o->product, plans, PLANS);
     if (count < 0)
         return driver_collective(ctx, DAG_ERR_ARG);

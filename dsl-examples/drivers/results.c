@@ -145,6 +145,7 @@ static void plan_json(const dag_gemm_plan *p)
         printf(", \"groups_taken\": \"%dx%d\", \"inner_taken\": %" PRId64,
                p->groups_p, p->groups_q, p->inner);
     results_number("bytes_predicted", p->received);
+    results_number("memory_predicted", p->memory);
 }
 
 void results_json(const driver *d, const dag_context *ctx, const options *o, const report *r)

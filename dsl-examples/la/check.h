@@ -20,7 +20,7 @@ typedef struct dagi_check {
     int note;            /* 1: something that all ranks are to know; dagi_check_agreed() tells them */
     int arguments;       /* seen so far that must be the same on all ranks: */
     struct {
-        const char *name;
+        const char *name; /* NULL: of a hint */
         double value; /* itself, or 52 bits that stand for it */
     } argument[DAGI_ARGUMENTS];
 } dagi_check;
@@ -36,6 +36,9 @@ void dagi_check_fail(dagi_check *c, const char *format, ...) __attribute__((form
 
 /* What has no check of its own: these bytes must be the same on all ranks. */
 void dagi_check_same(dagi_check *c, const char *name, const void *bytes, size_t size);
+/* Where these bytes are not the same on all ranks, dagi_check_agreed() sets `note`. */
+void dagi_check_hint(dagi_check *c, const void *bytes, size_t size);
+
 /* Not NULL. */
 void dagi_check_present(dagi_check *c, const char *name, const void *argument);
 /* A matrix of this context. */

@@ -32,8 +32,7 @@ static const char *setting_of(const dag_context *ctx, const char *name)
     return "";
 }
 
-/* What times depend on: processor, kernels and their library, this version. */
-static void describe_machine(char *text, size_t size)
+void dagi_tile_machine(char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "%ld ", sysconf(_SC_NPROCESSORS_ONLN));
     dag_cores_model(text + used, size - used);
@@ -48,7 +47,7 @@ static void from_file(dag_context *ctx, const char *path, dag_precision prec,
                       dagi_tile_times *times)
 {
     char machine[1024], why[1024] = "";
-    describe_machine(machine, sizeof(machine));
+    dagi_tile_machine(machine, sizeof(machine));
     int how = dagi_tile_load(path, prec, machine, times, why, sizeof(why));
     if (how == DAGI_TILE_FOUND)
         return;
@@ -70,7 +69,7 @@ static dagi_tile_times find_times(dag_context *ctx, dag_precision prec)
     pthread_mutex_lock(&lock);
     struct known *k = &known[prec];
     if (k->from == NULL || strcmp(k->from, setting) != 0) {
-        char *path = setting[0] != '\0' ? strdup(setting) : dagi_tile_default_path();
+        char *path = setting[0] != '\0' ? strdup(setting) : dagi_kept_path("tile-times");
         if (strcasecmp(setting, "off") == 0 || dag_simulated(ctx)) /* the same everywhere */
             k->times = dagi_tile_builtin[prec];
         else if (path != NULL)
@@ -84,6 +83,18 @@ static dagi_tile_times find_times(dag_context *ctx, dag_precision prec)
     times = k->times;
     pthread_mutex_unlock(&lock);
     return times;
+}
+
+double dagi_tile_pace(dag_precision prec, double order)
+{
+    int at = 0;
+    while (at + 1 < DAGI_TILE_SIZES && dagi_tile_sizes[at + 1] <= order)
+        at++;
+    double n = dagi_tile_sizes[at], work = 2 * n * n * n * (dag_precision_is_complex(prec) ? 4 : 1);
+    pthread_mutex_lock(&lock);
+    double ns = known[prec].from != NULL ? known[prec].times.ns[DAGI_TILE_GEMM][at] : 0;
+    pthread_mutex_unlock(&lock);
+    return 1e-9 * ns / work;
 }
 
 /* The workers of all ranks. They need not have equally many, nor need nodes have equally many

@@ -5,6 +5,8 @@
 #ifndef LA_TILE_H
 #define LA_TILE_H
 
+#include "kept_file.h"
+
 #include <dag/types.h>
 
 #include <stddef.h>
@@ -46,13 +48,17 @@ double dagi_tile_seconds(const dagi_tile_times *times, const dagi_tile_workers *
 int64_t dagi_tile_best(const dagi_tile_times *times, const dagi_tile_workers *workers, int64_t n,
                        double *seconds);
 
+/* tile.c: seconds of an operation of a product of square tiles, where this process knows what kernels take; 0
+ * where it does not. */
+double dagi_tile_pace(dag_precision prec, double order);
+
 /* ---- the file ----------------------------------------------------------------------------- */
 
 enum {
-    DAGI_TILE_FOUND,
-    DAGI_TILE_ABSENT,  /* no file, or no times of this machine in it */
-    DAGI_TILE_DAMAGED, /* may be replaced */
-    DAGI_TILE_FOREIGN  /* not to be touched */
+    DAGI_TILE_FOUND = DAGI_KEPT_FOUND,
+    DAGI_TILE_ABSENT = DAGI_KEPT_ABSENT, /* no file, or no times of this machine in it */
+    DAGI_TILE_DAMAGED = DAGI_KEPT_DAMAGED,
+    DAGI_TILE_FOREIGN = DAGI_KEPT_FOREIGN
 };
 
 /*
@@ -67,8 +73,8 @@ int dagi_tile_load(const char *path, dag_precision prec, const char *machine,
 int dagi_tile_save(const char *path, dag_precision prec, const char *machine,
                    const dagi_tile_times *times, char *why, size_t size);
 
-/* The file in the user's directory for caches, which is made; NULL when there is none. To be
- * freed. */
-char *dagi_tile_default_path(void);
+/* tile.c: what times depend on: processor, kernels and their library, this version. Without tabs and ends of
+ * lines. */
+void dagi_tile_machine(char *text, size_t size);
 
 #endif

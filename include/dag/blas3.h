@@ -69,9 +69,10 @@ typedef struct dag_gemm_options {
                            with groups of one rank, within which nothing travels */
     int64_t memory;   /**< bytes of others' tiles and of partial sums on a rank at most, where a grid
                            can be found that keeps to it; 0 = no limit */
-    double latency, rate; /**< of the network for the choice, in s and bytes/s; without them 3 us, and
-                               the setting `link_rate`, or 1e9 */
+    double latency, rate; /**< of the network for the choice, in s and bytes/s; without them what
+                               dag_network_get() knows, or 3 us and 1e9 */
     double flops;     /**< of a worker in a second, for the choice; without it 1e10 (s and c: 2e10) */
+    int tune;         /**< nonzero: the plan of dag_gemm_tune() */
 } dag_gemm_options;
 
 /** A way to make a product, and what it is predicted to take: docs/design/products.md. */
@@ -81,12 +82,14 @@ typedef struct dag_gemm_plan {
     int64_t steps;
     int groups_p, groups_q;  /**< DAG_GEMM_HSUMMA; else 0 */
     int64_t inner;
+    int64_t sums;            /**< DAG_GEMM_STATIONARY_A: partial sums of each tile of C; else 0 */
     double compute, exposed; /**< seconds: of kernels, and of communication that they do not hide */
     double received, memory; /**< bytes of the busiest rank: in all, and held at a time */
     double total;            /**< bytes that all ranks receive; of more than 16, as a few of them do */
 } dag_gemm_plan;
 
-/** dag_gemm() with options, the same on all ranks; NULL = all 0. Where the setting `split` cuts tiles C stays, and
+/** dag_gemm() with options, the same on all ranks; NULL = all 0. The plan is rank 0's, and kept for later calls
+ *  of the same shape; with the setting `reproducible` it depends on shapes, ranks and grids alone. Where the setting `split` cuts tiles C stays, and
  *  another method or a grid is refused. */
 dag_status dag_gemm_with(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
                          dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C,
@@ -101,6 +104,18 @@ dag_status dag_gemm_with(dag_context *ctx, dag_trans transa, dag_trans transb, d
 int dag_gemm_plans(dag_context *ctx, dag_trans transa, dag_trans transb, dag_matrix *A,
                    dag_matrix *B, dag_matrix *C, const dag_gemm_options *options,
                    dag_gemm_plan *plans, int room);
+
+/**
+ * Try the best few plans of a product on the machine, each twice, and keep the fastest, for this process and in
+ * the user's directory for caches for later ones; dag_gemm_with() with the option `tune` goes by it, and calls
+ * this where it does not know it. What is given in the options binds. Collective; A and B are not
+ * modified, C is not read or written, but memory for another one is needed.
+ * @param[out] plan  the fastest; may be NULL.
+ * @return DAG_ERR_ARG with the setting `reproducible`, since times decide.
+ */
+dag_status dag_gemm_tune(dag_context *ctx, dag_trans transa, dag_trans transb, dag_matrix *A,
+                         dag_matrix *B, dag_matrix *C, const dag_gemm_options *options,
+                         dag_gemm_plan *plan);
 
 /** C := alpha A B + beta C (DAG_LEFT) or alpha B A + beta C (DAG_RIGHT) with a symmetric A, of
  *  which the triangle uplo is read; B and C are m x n. */

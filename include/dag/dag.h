@@ -126,6 +126,19 @@ double dag_latency(const dag_context *context);
 /** Bytes per second between two ranks: the setting `link_rate`; 0 = not known. */
 double dag_rate(const dag_context *context);
 
+/** What a message takes: seconds beside its bytes, and bytes per second. */
+typedef struct dag_network {
+    double latency, rate;           /**< between nodes */
+    double near_latency, near_rate; /**< within a node */
+    int apart; /**< nonzero: the ranks are on several nodes */
+} dag_network;
+/**
+ * What is known of messages: by the settings `link_latency` and `link_rate`, the file that the setting `network`
+ * names, or, of a simulated run without these, its machine. Ranks may read different files.
+ * @return 0 when nothing is known; then *network is as it was.
+ */
+int dag_network_get(const dag_context *context, dag_network *network);
+
 /** The last error of this context, a sentence; "" when there was none. Valid until the next call. */
 const char *dag_message(const dag_context *context);
 
@@ -210,6 +223,10 @@ double dag_seconds(const dag_context *context);
 /** Seconds that the kernels which cores of this process have called so far take on the machine of a run with
  *  the setting `stretch`, before they are stretched; 0 in others. */
 double dag_modelled_seconds(const dag_context *context);
+
+/** Seconds that a core of the machine of a simulated run takes for the product of an m x k and a k x n tile of
+ *  elements 's', 'd', 'c' or 'z'; 0 in others. */
+double dag_simulated_gemm(const dag_context *context, char type, int64_t m, int64_t n, int64_t k);
 
 /** Sums of a simulated run so far, over all ranks unless a field says otherwise. */
 typedef struct dag_simulation {

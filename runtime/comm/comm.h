@@ -63,6 +63,9 @@ double dagi_comm_latency(const dag_context *ctx);
 /* dag_bcast_way_get(), where ranks are not played in one process. */
 void dagi_comm_way(const dag_context *ctx, size_t bytes, int ranks, dag_bcast_way *way);
 
+/* dag_network_get(), likewise. */
+int dagi_comm_network(const dag_context *ctx, dag_network *network);
+
 /* 1: MPI does not allow that there are other threads than the one that calls. */
 int dagi_comm_one_thread(const dag_context *ctx);
 

@@ -355,6 +355,8 @@ void dagi_shape_settle(dagi_comm *c, dagi_send *s, size_t bulk);
 /* What settings say of the network; nothing changes where they do not. DAG_ERR_IO, DAG_ERR_SETTING with `why`:
  * of the file. */
 dag_status dagi_comm_know_link(const dagi_settings *settings, dagi_tree_link *link, char *why, size_t size);
+/* What dag_network_get() tells; 0 = it is not known. `apart`: the ranks are on several nodes. */
+int dagi_link_tell(const dagi_tree_link *link, int apart, dag_network *network);
 /* What dag_bcast_way_get() tells. */
 void dagi_shape_tell(const dag_context *ctx, const dagi_nodes *nodes, const dagi_tree_link *link, int64_t near,
                      size_t bytes, int ranks, dag_bcast_way *out);

@@ -60,6 +60,24 @@ dag_status dagi_comm_know_link(const dagi_settings *settings, dagi_tree_link *li
     return DAG_SUCCESS;
 }
 
+int dagi_link_tell(const dagi_tree_link *link, int apart, dag_network *network)
+{
+    const dagi_tree_wire *far = &link->between, *near = &link->within;
+    if (far->beta <= 0 || near->beta <= 0)
+        return 0;
+    *network = (dag_network){far->busy + far->late, 1 / far->beta, near->busy + near->late, 1 / near->beta, apart};
+    return 1;
+}
+
+int dagi_comm_network(const dag_context *ctx, dag_network *network)
+{
+    const dagi_comm *c = dagi_comm_of(ctx);
+    int apart = 0;
+    for (int r = 1; c && r < c->size && !apart; r++)
+        apart = dagi_node_of(&c->trees.nodes, r) != dagi_node_of(&c->trees.nodes, 0);
+    return c && dagi_link_tell(&c->trees.link, apart, network);
+}
+
 void dagi_shape_tell(const dag_context *ctx, const dagi_nodes *nodes, const dagi_tree_link *link, int64_t near,
                      size_t bytes, int ranks, dag_bcast_way *out)
 {

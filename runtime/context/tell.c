@@ -28,6 +28,13 @@ double dag_rate(const dag_context *context)
     return (double)context->settings.link_rate;
 }
 
+int dag_network_get(const dag_context *context, dag_network *network)
+{
+    if (!context || !network)
+        return 0;
+    return context->simulated ? dagi_sim_network(context, network) : dagi_comm_network(context, network);
+}
+
 void dag_bcast_way_get(const dag_context *context, size_t bytes, int ranks, dag_bcast_way *way)
 {
     if (context->simulated)
@@ -74,6 +81,12 @@ double dag_seconds(const dag_context *context)
 double dag_modelled_seconds(const dag_context *context)
 {
     return context->settings.stretch > 0 ? dagi_sim_modelled_seconds(context) : 0;
+}
+
+double dag_simulated_gemm(const dag_context *context, char type, int64_t m, int64_t n, int64_t k)
+{
+    dag_precision prec;
+    return context->simulated && dag_precision_parse(type, &prec) ? dagi_sim_gemm_seconds(context, prec, m, n, k) : 0;
 }
 
 int dag_simulation_get(const dag_context *context, dag_simulation *simulation)

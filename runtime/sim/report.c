@@ -26,6 +26,26 @@ void dagi_sim_way(const dag_context *ctx, size_t bytes, int ranks, dag_bcast_way
     dagi_shape_tell(ctx, &s->trees.nodes, &s->trees.link, s->trees.nodes.ranks, bytes, ranks, way);
 }
 
+int dagi_sim_network(const dag_context *ctx, dag_network *network)
+{
+    const struct dagi_sim *s = dagi_sim_of(ctx);
+    const dagi_sim_wire *far = &s->machine.between, *near = &s->machine.within;
+    int apart = s->nranks > s->machine.ranks;
+    if (!dagi_link_tell(&s->trees.link, apart, network))
+        *network = (dag_network){seconds(far->latency), far->bandwidth, seconds(near->latency), near->bandwidth,
+                                 apart};
+    return 1;
+}
+
+double dagi_sim_gemm_seconds(const dag_context *ctx, dag_precision prec, int64_t m, int64_t n, int64_t k)
+{
+    double real = dag_precision_is_complex(prec) ? 8 : 2;
+    const dag_kernel_call call = {.op = DAG_OP_GEMM, .precision = prec, .name = "gemm",
+                                  .flops = real * (double)m * (double)n * (double)k,
+                                  .bytes = (double)m * (double)n * (double)dag_precision_size(prec)};
+    return seconds(dagi_sim_kernel_time(&dagi_sim_of(ctx)->machine, &call));
+}
+
 void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)
 {
     const struct dagi_sim *s = dagi_sim_of(ctx);

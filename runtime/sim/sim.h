@@ -39,6 +39,10 @@ double dagi_sim_seconds(const dag_context *ctx);
 double dagi_sim_message_seconds(const dag_context *ctx);
 /* dag_bcast_way_get() */
 void dagi_sim_way(const dag_context *ctx, size_t bytes, int ranks, dag_bcast_way *way);
+/* dag_simulated_gemm() */
+double dagi_sim_gemm_seconds(const dag_context *ctx, dag_precision prec, int64_t m, int64_t n, int64_t k);
+/* dag_network_get() */
+int dagi_sim_network(const dag_context *ctx, dag_network *network);
 /* dag_overlap_at_end(); the sums are set by dagi_sim_fini(). */
 void dagi_sim_overlap_wish(dag_context *ctx, int phases, dag_overlap_phase *of, void *arg, dag_overlap *sums);
 /* The report of a run, to stderr. */

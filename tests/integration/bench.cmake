@@ -25,7 +25,11 @@ add_executable(bench_bound "${PROJECT_SOURCE_DIR}/tools/bench/la/bound.c"
     $<TARGET_OBJECTS:dag_trace_file>)
 target_include_directories(bench_bound PRIVATE "${PROJECT_SOURCE_DIR}/runtime/trace/file")
 target_link_libraries(bench_bound PRIVATE dag_headers)
-if(TARGET dag_la) # small calls in a loop
+if(TARGET dag_la) # small calls in a loop, products with a long sum
+    add_executable(bench_long_sum "${PROJECT_SOURCE_DIR}/tools/bench/la/long_sum.c")
+    target_link_libraries(bench_long_sum PRIVATE dag_la)
+    dag_add_mpi_test(bench_long_sum NP 4 THREADS 1 COMMAND bench_long_sum 60 600 20 2)
+    dag_add_mpi_test(bench_long_sum_one NP 4 THREADS 1 COMMAND bench_long_sum 60 600 20 2 1)
     add_executable(bench_small "${PROJECT_SOURCE_DIR}/tools/bench/small/small.c")
     target_link_libraries(bench_small PRIVATE dag_la)
     target_include_directories(bench_small PRIVATE

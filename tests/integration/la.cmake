@@ -90,12 +90,13 @@ dag_add_mpi_test(hpl_matrix_np4 NP 4 THREADS 1 COMMAND hpl_matrix)
 # Products on grids of their own: those that have as many places as ranks, and fewer.
 add_executable(products la/products.c)
 target_link_libraries(products PRIVATE dag_la m)
-target_link_options(products PRIVATE -Wl,--wrap=dag_taskpool_free)
+target_link_options(products PRIVATE -Wl,--wrap=dag_taskpool_free,--wrap=dagi_product_plans)
 foreach(np IN ITEMS 1 2 4 6 8)
     dag_add_mpi_test(products_np${np} NP ${np} THREADS 1 COMMAND products)
     dag_add_mpi_test(products_full_np${np} NP ${np} THREADS 1 COMMAND products full LABELS full
         TIMEOUT 1800)
 endforeach()
+dag_add_mpi_test(products_apart NP 4 THREADS 1 COMMAND products apart)
 dag_add_mpi_test(products_threads NP 2 THREADS 2 COMMAND products LABELS sanitize)
 dag_add_mpi_test(products_chaos NP 4 THREADS 2 COMMAND products ENVIRONMENT DAG_CHAOS=5)
 
@@ -207,6 +208,14 @@ if(Python3_FOUND) # the calls of la_arguments are made from the public header
         dag_add_mpi_test(la_arguments_np${np} NP ${np} THREADS 1 COMMAND la_arguments
             LABELS sanitize)
     endforeach()
+endif()
+# What leaves two nodes, which are namespaces of this machine.
+if(Python3_FOUND AND DAG_HAVE_MPI AND NOT DAG_SANITIZE AND NOT "${MPIEXEC_EXECUTABLE}" MATCHES "mpich")
+    dag_add_script_test(la_interface LABELS integration TIMEOUT 200 PROCESSORS 2
+        COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_SOURCE_DIR}/la/interface.py"
+            "${PROJECT_SOURCE_DIR}/tools/bench" "${CMAKE_CURRENT_SOURCE_DIR}/sim" "$<TARGET_FILE_DIR:dag_gemm>")
+else()
+    dag_leave_out(la_interface "it needs Python 3, and Open MPI's remote shell, without sanitizers")
 endif()
 if(Python3_FOUND AND NOT DAG_SANITIZE) # these take memory of their own
     dag_add_script_test(la_peaks LABELS integration TIMEOUT 120

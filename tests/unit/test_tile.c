@@ -359,7 +359,7 @@ START_TEST(the_users_directory)
     char expected[128];
     setenv("XDG_CACHE_HOME", directory, 1);
     setenv("HOME", "/nowhere", 1);
-    char *name = dagi_tile_default_path();
+    char *name = dagi_kept_path("tile-times");
     snprintf(expected, sizeof(expected), "%s/dagcc/tile-times", directory);
     ck_assert_str_eq(name, expected);
     free(name);
@@ -368,7 +368,7 @@ START_TEST(the_users_directory)
 
     setenv("XDG_CACHE_HOME", "relative", 1);
     setenv("HOME", directory, 1);
-    name = dagi_tile_default_path();
+    name = dagi_kept_path("tile-times");
     snprintf(expected, sizeof(expected), "%s/.cache/dagcc/tile-times", directory);
     ck_assert_str_eq(name, expected);
     free(name);
@@ -377,10 +377,10 @@ START_TEST(the_users_directory)
         ck_assert_int_eq(rmdir(expected), 0);
     }
     setenv("HOME", "/dev/null", 1);
-    ck_assert_ptr_null(dagi_tile_default_path());
+    ck_assert_ptr_null(dagi_kept_path("tile-times"));
     unsetenv("HOME");
     unsetenv("XDG_CACHE_HOME");
-    ck_assert_ptr_null(dagi_tile_default_path());
+    ck_assert_ptr_null(dagi_kept_path("tile-times"));
 }
 END_TEST
 

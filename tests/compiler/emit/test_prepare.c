@@ -1,6 +1,11 @@
 /* What one of a million ranks prepares of each graph of the library, with matrices of 16,384 x 16,384
  * tiles: it counts its tasks and finds the first that can start in 50 ms and 50 MiB. Rank and size are
- * faked by the serial oracle; no task runs. */
+ * faked by the serial oracle; no task runs.
+ *
+ *     emit_prepare         all graphs
+ *     emit_prepare tile    products where each of 2^20 ranks has one tile of C: instructions, stepped one by one,
+ *                          and bytes; 77 where a process may not be stepped
+ */
 #include "allreduce.h"
 #include "backward.h"
 #include "case.h"
@@ -9,6 +14,7 @@
 #include "geadd.h"
 #include "gemm_A.h"
 #include "gemm_C.h"
+#include "gemm_S.h"
 #include "geqrf.h"
 #include "getrf_1.h"
 #include "getrf_nopiv.h"
@@ -16,6 +22,7 @@
 #include "getrf_t.h"
 #include "getrs_N.h"
 #include "getrs_T.h"
+#include "hsumma.h"
 #include "lange.h"
 #include "laset.h"
 #include "laswp_1.h"
@@ -47,11 +54,19 @@
 #include "unmqr_C.h"
 #include "unmqr_N.h"
 
+#include <dag/array.h>
 #include <dag/matrix.h>
 #include <dag/vector.h>
 
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
 enum { SLOWED = 1 };
@@ -133,13 +148,30 @@ static dag_matrix *matrix(int64_t mt, int64_t nt, int p, int q)
     return a;
 }
 
-/* Seconds of processor time. */
-static double prepare_rank(dag_taskpool *pool, int rank)
+/* Blocks without content, dealt over a grid of ranks whose last index is fastest. */
+static dag_array *array(int nindex, const int64_t *count, const int64_t *grid)
+{
+    static const dag_collection_ops ops = {cells_rank_of, cells_contains, cells_shape_of,
+                                           cells_element};
+    dag_array *a = calloc(1, sizeof *a);
+    int64_t stride[DAG_MAX_INDEX], offset[DAG_MAX_INDEX] = {0}, *n[] = {&a->n0, &a->n1, &a->n2, &a->n3};
+    int64_t places = 1;
+    for (int d = DAG_MAX_INDEX - 1; d >= 0; d--) {
+        *n[d] = d < nindex ? count[d] : 1;
+        stride[d] = places;
+        places *= d < nindex ? grid[d] : 1;
+    }
+    a->shape = (dag_shape){0, 0, 1};
+    dag_collection_init(&a->super, context, &ops, nindex, "array");
+    dag_collection_set_cyclic(&a->super, grid, offset, stride);
+    return a;
+}
+
+/* Walks what is a rank's: counts, and the first tasks that can start. */
+static void walk(dag_taskpool *pool)
 {
     const dag_program *program = pool->program;
     const void *globals = dag_pool_globals(pool);
-    serial_set_rank(pool, rank);
-    clock_t begin = clock();
     for (int i = 0; i < program->nclasses; i++) {
         const dag_class *cls = program->classes[i];
         int left = CHUNK;
@@ -148,6 +180,14 @@ static double prepare_rank(dag_taskpool *pool, int rank)
         if (cls->start)
             cls->start(&cursor, globals);
     }
+}
+
+/* Seconds of processor time. */
+static double prepare_rank(dag_taskpool *pool, int rank)
+{
+    serial_set_rank(pool, rank);
+    clock_t begin = clock();
+    walk(pool);
     return (double)(clock() - begin) / CLOCKS_PER_SEC;
 }
 
@@ -171,6 +211,82 @@ static void prepare(dag_taskpool *pool)
     dag_taskpool_free(pool);
 }
 
+/* ---- products on grids of their own ------------------------------------------------------- */
+
+enum { PRODUCTS = 4 };
+
+/* One of gemm_A, gemm_S with one and with four layers, and hsumma, of matrices of tiles x tiles on p x p ranks. */
+static dag_taskpool *product(int which, dag_matrix *a, int64_t tiles, int p, int k)
+{
+    enum { GROUPS = 4, AHEAD = 8, LAYERS = 4 };
+    const dag_trans t = k ? DAG_TRANS : DAG_NO_TRANS;
+    const int64_t wide = p / GROUPS, cube[] = {tiles, tiles, tiles};
+    const int64_t beside[] = {tiles, GROUPS, tiles}, below[] = {GROUPS, tiles, tiles};
+    if (which == 0)
+        return gemm_A_d_new(context, a, a, a, tiles, p, k, !k, t, t, 1, 1);
+    if (which == 1)
+        return gemm_S_d_new(context, a, a, a, array(3, cube, (int64_t[]){p, p, 1}), p, p, 1, tiles, AHEAD, k, !k,
+                            t, t, 1, 1);
+    if (which == 2)
+        return gemm_S_d_new(context, a, a, a, array(3, cube, (int64_t[]){p / 2, p / 2, LAYERS}), p / 2, p / 2,
+                            LAYERS, tiles, AHEAD * LAYERS, k, !k, t, t, 1, 1);
+    return hsumma_d_new(context, &a->super, &a->super, a, array(2, cube, (int64_t[]){p, p}),
+                        array(3, beside, (int64_t[]){p, GROUPS, wide}), array(3, below, (int64_t[]){GROUPS, wide, p}),
+                        p, p, GROUPS, GROUPS, (int)wide, (int)wide, tiles, tiles, 1, 1, 1, 2, 0, 2, &shape, &shape,
+                        0, 0, DAG_NO_TRANS, DAG_NO_TRANS, 1, 1);
+}
+
+/* Instructions of a walk, in a process that is stepped; -1 = it may not be. */
+static long instructions(dag_taskpool *pool)
+{
+    int status;
+    long steps = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+            _exit(77);
+        raise(SIGSTOP);
+        walk(pool);
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    if (WIFEXITED(status))
+        return -1;
+    do {
+        steps++;
+        CHECK(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) == 0 && waitpid(child, &status, 0) == child);
+    } while (WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
+    CHECK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+    kill(child, SIGKILL);
+    (void)waitpid(child, &status, 0);
+    return steps;
+}
+
+/* One tile of C on each rank: some 0.2 ms, at two instructions in a nanosecond, and 4 KiB. */
+static int tile_per_rank(void)
+{
+    enum { SIDE = 1024, INSTRUCTIONS = 400000, BYTES = 4096 };
+    dag_matrix *a = matrix(SIDE, SIDE, SIDE, SIDE);
+    for (int which = 0; which < PRODUCTS; which++) {
+        struct mallinfo2 before = mallinfo2();
+        dag_taskpool *pool = product(which, a, SIDE, SIDE, 0);
+        CHECK(pool);
+        serial_set_rank(pool, 333 * SIDE + 77);
+        long steps = instructions(pool);
+        if (steps < 0) {
+            printf("a process may not be stepped here\n");
+            return 77;
+        }
+        walk(pool);
+        size_t bytes = mallinfo2().uordblks - before.uordblks;
+        printf("%s: %ld instructions, %zu bytes\n", pool->program->name, steps, bytes);
+        CHECK(SLOWED || (steps < INSTRUCTIONS && bytes <= BYTES));
+        dag_taskpool_free(pool);
+    }
+    return 0;
+}
+
 /* Graphs in which something chooses which index of a matrix is which. */
 static void choices(int k)
 {
@@ -178,6 +294,8 @@ static void choices(int k)
     dag_matrix *a = square;
     prepare(gemm_C_d_new(context, a, a, a, TILES, k, !k, t, t, 1, 1));
     prepare(gemm_A_d_new(context, a, a, a, TILES, 4, k, !k, t, t, 1, 1));
+    for (int which = 1; which < PRODUCTS; which++)
+        prepare(product(which, a, TILES, P, k));
     prepare(symm_L_d_new(context, a, a, a, k, 0, 1, 1));
     prepare(symm_R_d_new(context, a, a, a, k, 0, 1, 1));
     prepare(syrk_d_new(context, a, a, TILES, k, !k, 0, 1, 1));
@@ -238,12 +356,15 @@ static void others(void)
     prepare(redistribute_new(context, &a->super, &a->super, TILES, TILES));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const dag_collection_ops ops = {cells_rank_of, cells_contains, cells_shape_of,
                                            cells_element};
-    serial_configure(RANKS, 1, CHUNK);
+    int tile = argc > 1 && strcmp(argv[1], "tile") == 0;
+    serial_configure(tile ? 1 << 20 : RANKS, 1, CHUNK);
     dag_init(&context, NULL, NULL, 0);
+    if (tile)
+        return tile_per_rank();
     square = matrix(TILES, TILES, P, P);
     tall = matrix(P * STACKS, TILES, P, P);
     stacks = matrix(P, TILES, P, P);

@@ -15,11 +15,11 @@ OPTIONAL = {
     "": {"options", "iter", "ferr", "seconds"},
     **{name: {"info"} for name in ("potrf", "getrf", "getrf_with", "getrf_nopiv", "potri", "getri",
                                    "trtri")},
-    "getrs": {"ipiv"},
+    "getrs": {"ipiv"}, "gemm_tune": {"plan"},
 }
 # Matrices that a routine only reads; two of these may be the same.
 READ = {
-    **{name: {"A", "B"} for name in ("gemm", "gemm_with", "symm", "hemm", "syr2k", "her2k")},
+    **{name: {"A", "B"} for name in ("gemm", "gemm_with", "gemm_tune", "symm", "hemm", "syr2k", "her2k")},
     **{name: {"A"} for name in ("syrk", "herk", "trmm", "trsm", "trtrs", "potrs", "getrs", "unmqr",
                                 "ormqr", "ungqr", "orgqr", "unmlq", "ormlq", "unglq", "orglq",
                                 "geadd", "lacpy", "redistribute")},
@@ -46,7 +46,7 @@ POINTER = {
     "void *local": "array", "const int *desc": "desc", "dag_part **part": "&made_part",
     "double *error": "&real[0]", "double *residual": "&real[0]", "double *orthogonality": "&real[1]",
     "const dag_lu_options *options": "NULL", "const dag_qr_options *options": "NULL",
-    "const dag_gemm_options *options": "NULL",
+    "const dag_gemm_options *options": "NULL", "dag_gemm_plan *plan": "NULL",
 }
 NUMBER = {"double anorm", "double from", "double to"}  # that must be one
 COUNTED = {"int64_t m", "int64_t n", "int64_t ia", "int64_t ja"}  # -1 is none

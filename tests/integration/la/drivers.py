@@ -376,6 +376,35 @@ class Products(Case):
         self.bad(3, "go by --grid", *size, "--method", "stationary-c", "--lookahead", 1)
         self.bad(3, "2x2x2", *size, "--product-grid", "2x2")
 
+    def test_tune(self):
+        ranks = RANKS[-1]
+        size = ["dag_gemm", "--m", 60, "--n", 60, "--k", 600, "--nb", 10, "--check", "--json", "--tune"]
+        for damage in None, "dag product plans 1\nend\t7\n", "a letter\n":
+            os.environ["XDG_CACHE_HOME"] = self.dir.name
+            kept = os.path.join(self.dir.name, "dagcc", "product-plans")
+            if damage:
+                self.file(damage, kept)
+            status, out, err = run(*size, ranks=ranks)
+            self.assertEqual(status, 0, err)
+            first = json.loads(out)
+            self.assertLess(first["residual"], 1)
+            self.assertEqual("product-plans" in err, bool(damage), err)
+            with open(kept) as f:
+                text = f.read()
+            self.assertEqual(text == damage, damage == "a letter\n") # a foreign one is left alone
+            if text != damage: # and one that was found is taken, be it not the fastest
+                head, line, end = text.splitlines()
+                key, plan = line.split("\t")
+                self.assertEqual(end, "end\t1")
+                self.file(f"{head}\n{key}\t3 1 1 {ranks} 8 0 0 0 0\n{end}\n", kept)
+                status, out, err = run(*size, ranks=ranks)
+                self.assertEqual((status, "tune:" in err), (0, False), err)
+                if ranks > 1:
+                    self.assertEqual(json.loads(out)["product_grid_taken"], f"1x1x{ranks}")
+        del os.environ["XDG_CACHE_HOME"]
+        self.bad(3, "depends on times", "dag_gemm", "--n", 20, "--reproducible", "--tune")
+        self.bad(3, "stays where it is", "dag_gemm", "--n", 20, "--insert", "--tune")
+
     def test_refused(self):
         self.bad(1, "there is no routine 'gem'", "dag_blas3", "--routine", "gem", ranks=RANKS[-1])
         self.bad(3, "n, t or c", "dag_gemm", "--transa", "x")

@@ -7,7 +7,11 @@
  *
  * Each rank computes the result with plain loops and compares its tiles; the difference in LAPACK's unit
  * must be below 30. The bytes that have been sent must be those that the plan foretold, within 5 %.
- * One group, and groups of one rank each, must send SUMMA's messages.
+ * One group, and groups of one rank each, must send SUMMA's messages. Rank 0 makes a plan once for a shape.
+ *
+ *     products apart
+ *
+ * The ranks believe in different networks, from which different plans would follow.
  */
 #include "matrices.h"
 
@@ -22,6 +26,7 @@ static const dag_dcomplex scalars[][2] = {{1, 1}, {-0.7, 0}, {0.5, -1}, {0, 0.3}
 
 static uint64_t state = 7;
 static double bytes, messages;
+static int planned;
 
 /* The linker puts this before dag_taskpool_free(). */
 void __real_dag_taskpool_free(dag_taskpool *pool);
@@ -33,6 +38,15 @@ void __wrap_dag_taskpool_free(dag_taskpool *pool)
     bytes += (double)s.bytes_sent;
     messages += (double)s.messages;
     __real_dag_taskpool_free(pool);
+}
+
+/* And this before the planner. */
+int __real_dagi_product_plans(const void *c, const dag_gemm_options *options, dag_gemm_plan *plans, int room);
+int __wrap_dagi_product_plans(const void *c, const dag_gemm_options *options, dag_gemm_plan *plans, int room);
+int __wrap_dagi_product_plans(const void *c, const dag_gemm_options *options, dag_gemm_plan *plans, int room)
+{
+    planned++;
+    return __real_dagi_product_plans(c, options, plans, room);
 }
 
 static uint64_t draw(uint64_t values)
@@ -118,9 +132,10 @@ static int bytes_differ(dag_context *ctx, const test_case *t, dag_matrix *a, dag
     if (t->alpha != 0 && t->m > 0 && t->n > 0 && t->k > 0) {
         if (dag_gemm_plans(ctx, t->ta, t->tb, a, b, c, &t->options, &plan, 1) != 1)
             return 1;
-        foretold = plan.total;
+        foretold = dag_rank(ctx) == 0 ? plan.total : 0; /* the plan is rank 0's */
     }
-    if (dag_allreduce(ctx, DAG_SUM, &sum, 1) != DAG_SUCCESS)
+    if (dag_allreduce(ctx, DAG_SUM, &sum, 1) != DAG_SUCCESS ||
+        dag_allreduce(ctx, DAG_SUM, &foretold, 1) != DAG_SUCCESS)
         return 1;
     /* What a message carries is padded to whole words, which shows where tiles have a few bytes. */
     if (fabs(sum - foretold) <= 0.05 * foretold + 8.0 * dag_size(ctx))
@@ -298,15 +313,75 @@ static int long_sum(dag_context *ctx)
     return failed;
 }
 
+/* Of two shapes in turn, each is planned the first time, and by rank 0. */
+static int kept(dag_context *ctx)
+{
+    int failed = 0, ranks = dag_size(ctx);
+    planned = 0;
+    for (int turn = 0; turn < 4; turn++) {
+        int64_t order = turn % 2 ? 90 : 60;
+        dag_matrix_desc desc = {.prec = DAG_S, .m = order, .n = order, .mb = 30, .nb = 30,
+                                .p = turn % 2 ? 1 : ranks, .q = turn % 2 ? ranks : 1};
+        dag_matrix *x[3];
+        for (int i = 0; i < 3; i++)
+            x[i] = matrix_of(ctx, desc);
+        dag_gemm_options o = {0}; /* with them nothing is done on the calling thread alone */
+        dag_status status = dag_gemm_with(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, x[0], x[1], 0, x[2], &o);
+        int wanted = dag_rank(ctx) > 0 ? 0 : turn < 2 ? turn + 1 : 2;
+        if (status != DAG_SUCCESS || planned != wanted) {
+            fprintf(stderr, "products: turn %d: rank %d has made %d plans, not %d: %s\n", turn, dag_rank(ctx),
+                    planned, wanted, dag_message(ctx));
+            failed = 1;
+        }
+        for (int i = 0; i < 3; i++)
+            dag_matrix_free(x[i]);
+    }
+    return failed;
+}
+
+/* The plan is rank 0's, whatever the others would do. */
+static int apart(dag_context *ctx, int *count)
+{
+    int failed = 0;
+    for (int i = 0; i < 20; i++, (*count)++)
+        failed += drawn(ctx, (dag_gemm_options){.memory = 1 << 30});
+    return failed;
+}
+
+/* Rank 0 takes another rate than the others. Its number is not known yet, but to the launcher. */
+static dag_status start(int differs, dag_context **ctx, char *why, size_t size)
+{
+    char rate[32];
+    dag_config *config = dag_config_new();
+    dag_status status = config ? DAG_SUCCESS : DAG_ERR_NOMEM;
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    rank = rank ? rank : getenv("PMI_RANK");
+    snprintf(rate, sizeof(rate), "%d", rank && strcmp(rank, "0") == 0 ? 2000000000 : 2000);
+    if (status == DAG_SUCCESS && differs)
+        status = dag_config_set(config, "link_rate", rate, why, size);
+    if (status == DAG_SUCCESS)
+        status = dag_init(ctx, config, why, size);
+    dag_config_free(config);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     int repeat = argc > 1 && strcmp(argv[1], "full") == 0 ? 40 : 1, failed = 0, count = 0;
+    int differs = argc > 1 && strcmp(argv[1], "apart") == 0;
     dag_context *ctx;
-    char why[256];
-    if (dag_init(&ctx, NULL, why, sizeof(why)) != DAG_SUCCESS) {
+    char why[256] = "out of memory";
+    if (start(differs, &ctx, why, sizeof(why)) != DAG_SUCCESS) {
         fprintf(stderr, "products: %s\n", why);
         return 1;
     }
+    if (differs) {
+        failed = apart(ctx, &count);
+        if (dag_rank(ctx) == 0)
+            printf("products: %d cases on ranks that differ, %d failed\n", count, failed);
+        return dag_fini(ctx) != DAG_SUCCESS || failed != 0;
+    }
+    failed += kept(ctx);
     failed += on_grids(ctx, dag_size(ctx) == 1 ? 8 * repeat : repeat, &count);
     for (int r = 0; r < 3 * repeat; r++, count += 2) {
         failed += drawn(ctx, (dag_gemm_options){.method = DAG_GEMM_STATIONARY_A});

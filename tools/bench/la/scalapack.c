@@ -1,4 +1,4 @@
-/* ScaLAPACK: scalapack ROUTINE N NB P Q RUNS [M] on P * Q ranks. M: rows, for geqrf. */
+/* ScaLAPACK: scalapack ROUTINE N NB P Q RUNS [M] on P * Q ranks. M: rows, for geqrf; terms of the sum, for gemm. */
 #include "spd.h"
 
 #include <mpi.h>
@@ -36,9 +36,9 @@ static double element(enum routine what, int64_t i, int64_t j, int n)
 
 /* This process's part. */
 struct local {
-    int m, n;
+    int m, n, k;
     double *a, *b, *c, *tau;
-    int *pivot, *desc;
+    int *pivot, *desc, *result; /* result: of c */
 };
 
 static int run(enum routine what, struct local *l)
@@ -49,8 +49,8 @@ static int run(enum routine what, struct local *l)
     int info = 0;
     switch (what) {
     case RUN_GEMM:
-        pdgemm_("N", "T", &l->n, &l->n, &l->n, &minus, l->a, &one, &one, l->desc, l->b, &one, &one,
-                l->desc, &plus, l->c, &one, &one, l->desc);
+        pdgemm_("N", "T", &l->n, &l->n, &l->k, &minus, l->a, &one, &one, l->desc, l->b, &one, &one,
+                l->desc, &plus, l->c, &one, &one, l->result);
         return 0;
     case RUN_POTRF: pdpotrf_("L", &l->n, l->a, &one, &one, l->desc, &info); return info;
     case RUN_GETRF: pdgetrf_(&l->n, &l->n, l->a, &one, &one, l->desc, l->pivot, &info); return info;
@@ -70,21 +70,25 @@ int main(int argc, char **argv)
     int n = argument(argc, argv, 2, "N"), nb = argument(argc, argv, 3, "NB");
     int p = argument(argc, argv, 4, "P"), q = argument(argc, argv, 5, "Q");
     int runs = argument(argc, argv, 6, "RUNS");
-    int m = argc > 7 && what == RUN_GEQRF ? argument(argc, argv, 7, "M") : n;
+    int last = argc > 7 && (what == RUN_GEQRF || what == RUN_GEMM) ? argument(argc, argv, 7, "M") : n;
+    int m = what == RUN_GEMM ? n : last, k = what == RUN_GEMM ? last : n;
     int rank, size, context, row, col, info;
     const int zero = 0;
     Cblacs_pinfo(&rank, &size);
     Cblacs_get(-1, 0, &context);
     Cblacs_gridinit(&context, "Row", p, q);
     Cblacs_gridinfo(context, &p, &q, &row, &col);
-    int rows = numroc_(&m, &nb, &row, &zero, &p), cols = numroc_(&n, &nb, &col, &zero, &q);
-    int ld = rows > 1 ? rows : 1, desc[9];
-    descinit_(desc, &m, &n, &nb, &nb, &zero, &zero, &context, &ld, &info);
+    int rows = numroc_(&m, &nb, &row, &zero, &p), cols = numroc_(&k, &nb, &col, &zero, &q);
+    int square = numroc_(&n, &nb, &col, &zero, &q); /* columns of c */
+    int ld = rows > 1 ? rows : 1, desc[9], result[9];
+    descinit_(desc, &m, &k, &nb, &nb, &zero, &zero, &context, &ld, &info);
+    descinit_(result, &m, &n, &nb, &nb, &zero, &zero, &context, &ld, &info);
     size_t items = (size_t)ld * (size_t)(cols > 0 ? cols : 1);
-    struct local l = {.m = m, .n = n, .a = malloc(items * sizeof(double)), .desc = desc};
+    struct local l = {.m = m, .n = n, .k = k, .a = malloc(items * sizeof(double)), .desc = desc,
+                      .result = result};
     if (what == RUN_GEMM) {
         l.b = calloc(items, sizeof(double));
-        l.c = calloc(items, sizeof(double));
+        l.c = calloc((size_t)ld * (size_t)(square > 0 ? square : 1), sizeof(double));
     }
     l.tau = malloc((size_t)(cols + nb) * sizeof(double));
     l.pivot = malloc((size_t)(rows + nb) * sizeof(int));
@@ -105,7 +109,7 @@ int main(int argc, char **argv)
         }
     }
     if (rank == 0)
-        report(what == RUN_GEQRF ? flops_of_qr(m, n) : flops(what, n), times, runs);
+        report(what == RUN_GEQRF ? flops_of_qr(m, n) : flops(what, n) / n * k, times, runs);
     Cblacs_gridexit(context);
     Cblacs_exit(0);
     return 0;
