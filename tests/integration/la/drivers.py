@@ -376,6 +376,25 @@ class Products(Case):
         self.bad(3, "go by --grid", *size, "--method", "stationary-c", "--lookahead", 1)
         self.bad(3, "2x2x2", *size, "--product-grid", "2x2")
 
+    def test_received(self):
+        """What comes over the links of the busiest rank is what its plan says, messages around tiles included."""
+        ranks = RANKS[-1]
+        grids = [(p, ranks // p) for p in range(1, ranks + 1) if ranks % p == 0] if ranks > 1 else []
+        ways = [["--method", method] for method in ("stationary-a", "stationary-c")]
+        ways += [["--method", "summa", "--product-grid", f"{p}x{q}x{layers}"] for p in (1, 2) for q in (1, 2)
+                 for layers in (1, 2, 4) if p * q * layers <= ranks]
+        for k, (p, q) in enumerate(grids):
+            for way in ways[k::len(grids)] + [["--method", "hsumma", "--groups", f"{p}x1"]]:
+                with self.subTest(grid=(p, q), way=way):
+                    status, out, err = run("dag_gemm", "--m", 360, "--n", 480, "--k", 600, "--nb", 60, "--grid",
+                                           f"{p}x{q}", *way, "--json", "--report", ranks=ranks)
+                    self.assertEqual(status, 0, err)
+                    came = {}
+                    for to, megabytes in re.findall(r"link \d+ -> (\d+): .*, ([\d.e+-]+) MB", err):
+                        came[to] = came.get(to, 0) + 1e6 * float(megabytes)
+                    wanted = json.loads(out)["bytes_predicted"]
+                    self.assertLess(abs(max(came.values(), default=0) - wanted), 0.05 * wanted + 8000, (came, wanted))
+
     def test_tune(self):
         ranks = RANKS[-1]
         size = ["dag_gemm", "--m", 60, "--n", 60, "--k", 600, "--nb", 10, "--check", "--json", "--tune"]
