@@ -2,6 +2,7 @@
 #include "la/cut.h"
 #include "la/direct.h"
 #include "gemm_impl.h"
+#include "outcore/gemm.h"
 #include "plan.h"
 
 #include <dag/array.h>
@@ -333,6 +334,49 @@ static dag_gemm_plan plan_of(dagi_check *c, const struct gemm *g, const dag_gemm
     return (dag_gemm_plan){.method = DAG_GEMM_STATIONARY_C};
 }
 
+/* ---- out of core -------------------------------------------------------------------------- */
+
+/* Is it to be made by a program for devices? What only graphs have is refused where one is demanded. */
+static bool by_program(dagi_check *c, const struct gemm *g, const dag_gemm_options *o)
+{
+    dag_matrix *const matrices[] = {g->C, g->A, g->B};
+    dag_split_desc unused;
+    if (c->status != DAG_SUCCESS || g->whole || dag_out_of_core_wanted(g->ctx) == DAG_OUT_OF_CORE_GRAPH)
+        return false;
+    bool graph = is_cut(g, &unused) ||
+                 (o != NULL && (o->method != DAG_GEMM_AUTO || o->p > 0 || o->steps > 0 || o->groups_p > 0 ||
+                                o->inner > 0));
+    if (graph && dag_out_of_core_wanted(g->ctx) == DAG_OUT_OF_CORE_PROGRAM)
+        dagi_check_fail(c, "a program for devices has neither methods and grids nor tiles of two sizes: set "
+                        "out_of_core = graph, or give none of these");
+    return !graph && dagi_outcore_wanted(c, matrices, 3) && !only_scales(g);
+}
+
+static dag_status run_program(const struct gemm *g)
+{
+    const dagi_outcore_gemm how = {g->transa, g->transb, g->alpha, g->beta, g->A, g->B, g->C};
+    dag_devprog *program = NULL;
+    (void)dag_kernels_init(NULL);
+    dag_status status = dagi_outcore_gemm_program(g->ctx, &how, NULL, &program);
+    return dagi_outcore_run(g->ctx, program, status, NULL);
+}
+
+dag_status dag_gemm_program(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
+                            dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C,
+                            const dag_outcore_options *options, dag_devprog **program)
+{
+    struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C, 1};
+    const dagi_outcore_gemm how = {transa, transb, alpha, beta, A, B, C};
+    dag_matrix *const matrices[] = {C, A, B};
+    dagi_check c = check_gemm((dagi_entry){"dag_gemm_program", DAGI_ANY}, &g);
+    dagi_check_present(&c, "program", program);
+    dagi_outcore_check(&c, matrices, 3, options);
+    (void)dag_kernels_init(NULL);
+    return c.status == DAG_SUCCESS ? dagi_outcore_gemm_program(ctx, &how, options, program) : c.status;
+}
+
+/* ---- run to the end ------------------------------------------------------------------------ */
+
 static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_options *options)
 {
     static const dag_gemm_options none;
@@ -341,8 +385,8 @@ static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_o
     struct dagi_hsumma *groups = NULL;
     dag_split_desc unused;
     dagi_check c = check_gemm(entry, &g);
-    bool cut = c.status == DAG_SUCCESS && is_cut(&g, &unused);
-    if (c.status == DAG_SUCCESS && options == NULL && !cut &&
+    bool cut = c.status == DAG_SUCCESS && is_cut(&g, &unused), program = by_program(&c, &g, options);
+    if (c.status == DAG_SUCCESS && options == NULL && !cut && !program &&
         dagi_direct_gemm(g.ctx, g.transa, g.transb, g.alpha, g.A, g.B, g.beta, g.C))
         return DAG_SUCCESS;
     options = options ? options : &none;
@@ -352,13 +396,15 @@ static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_o
                 options->method == DAG_GEMM_SUMMA || options->method == DAG_GEMM_HSUMMA))
         dagi_check_fail(&c, "tiles of two sizes are for products where C stays: set split = none, or give "
                         "neither another method nor a grid");
-    if (c.status == DAG_SUCCESS && !only_scales(&g) && !cut)
+    if (c.status == DAG_SUCCESS && !only_scales(&g) && !cut && !program)
         plan = plan_of(&c, &g, options);
     const int64_t key[] = {plan.method, plan.p, plan.q, plan.layers, plan.steps,
-                           plan.groups_p, plan.groups_q, plan.inner};
+                           plan.groups_p, plan.groups_q, plan.inner, program};
     dagi_check_same(&c, "the plan of the product", key, sizeof(key));
     if (!dagi_check_agreed(&c))
         return c.status;
+    if (program)
+        return run_program(&g);
     dag_status status = dag_run(g.ctx, pool_of(&g, &plan, &where, &groups));
     dag_array_free(where);
     dagi_hsumma_free(groups);
