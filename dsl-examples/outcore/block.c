@@ -77,9 +77,11 @@ void dagi_outcore_add(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcor
 void dagi_outcore_solve_with(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how,
                              dag_devprog_part c, dag_devprog_part a)
 {
-    const dag_devprog_part args[] = {in_register(d->pa, a), in_register(result_of(d), c)};
-    (void)dag_devprog_ld(o->program, d->a, a);
-    pad(o, d, d->a, d->pa, a);
+    /* of a product that it follows, the factor from A had these registers */
+    const int left = how->side == DAG_LEFT, from = left ? d->a : d->b, to = left ? d->pa : d->pb;
+    const dag_devprog_part args[] = {in_register(to, a), in_register(result_of(d), c)};
+    (void)dag_devprog_ld(o->program, from, a);
+    pad(o, d, from, to, a);
     (void)dag_devprog_exec(o->program, d->number, DAGI_OUTCORE_TRSM, how, sizeof *how, args);
 }
 

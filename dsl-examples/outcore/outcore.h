@@ -119,6 +119,7 @@ void dagi_outcore_open(dagi_outcore *o, dagi_outcore_device *d, dag_devprog_part
 /* A and B as they are stored. */
 void dagi_outcore_add(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_product *how,
                       dag_devprog_part c, dag_devprog_part a, dag_devprog_part b);
+/* The solution for the triangle A, which is on the side where products had op(A). */
 void dagi_outcore_solve_with(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how,
                              dag_devprog_part c, dag_devprog_part a);
 /* rc := beta rc; of 0 it is not read. */

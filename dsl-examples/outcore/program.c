@@ -62,6 +62,9 @@ void dagi_outcore_check(dagi_check *c, dag_matrix *const *matrices, int count,
         const dag_matrix *a = matrices[i];
         if (!on_one_rank(a))
             unsupported(c, a->super.name, " lies on several ranks");
+        else if (a->uplo != DAG_GENERAL && a->layout != DAG_LAYOUT_SLAB)
+            unsupported(c, a->super.name,
+                        " is a triangle of tiles; it has to be an array (slab layout)");
         for (int j = 0; j < i && c->status == DAG_SUCCESS; j++)
             if (a != matrices[j] &&
                 dag_collection_whole(&a->super) == dag_collection_whole(&matrices[j]->super))

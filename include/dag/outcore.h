@@ -44,6 +44,15 @@ dag_status dag_gemm_program(dag_context *ctx, dag_trans transa, dag_trans transb
                             dag_matrix *C, const dag_outcore_options *options,
                             dag_devprog **program);
 
+/**
+ * The program of dag_trsm(): columns of B are divided over the devices, or its rows where A is on
+ * the right. As dag_gemm_program(). A triangle that is stored alone has the layout of LAPACK; of
+ * the other one what stands beside the diagonal is loaded, and not used.
+ */
+dag_status dag_trsm_program(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,
+                            dag_diag diag, dag_dcomplex alpha, dag_matrix *A, dag_matrix *B,
+                            const dag_outcore_options *options, dag_devprog **program);
+
 #ifdef __cplusplus
 }
 #endif

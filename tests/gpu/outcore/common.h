@@ -80,6 +80,23 @@ static inline int64_t blocks_in(int64_t length, int64_t block)
     return (length + block - 1) / block;
 }
 
+/* The runtime, or the end of the program: 1 without what it needs, 77 without devices. */
+static inline dag_context *outcore_start(int argc)
+{
+    char why[512] = "";
+    dag_context *ctx = NULL;
+    if (argc < 2 || dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS) {
+        fprintf(stderr, "a listing, and perhaps a number of cases; %s\n", why);
+        exit(1);
+    }
+    if (dag_devices(ctx) == 0) {
+        printf("skipped: there are no devices: %s\n", dag_devices_reason(ctx));
+        dag_fini(ctx);
+        exit(77);
+    }
+    return ctx;
+}
+
 /* Runs a program to its end. */
 static inline dag_status run_program(dag_context *ctx, dag_devprog *p)
 {

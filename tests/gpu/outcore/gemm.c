@@ -202,17 +202,7 @@ static void refuse(dag_context *ctx)
 
 int main(int argc, char **argv)
 {
-    char why[512] = "";
-    dag_context *ctx = NULL;
-    if (argc < 2 || dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS) {
-        fprintf(stderr, "usage: outcore_gemm LISTING [cases]; %s\n", why);
-        return 1;
-    }
-    if (dag_devices(ctx) == 0) {
-        printf("skipped: there are no devices: %s\n", dag_devices_reason(ctx));
-        dag_fini(ctx);
-        return 77;
-    }
+    dag_context *ctx = outcore_start(argc);
     int cases = argc > 2 ? atoi(argv[2]) : 72;
     list(ctx, argv[1]);
     refuse(ctx);
