@@ -2,6 +2,7 @@
 #include "la/direct.h"
 #include "la/few.h"
 #include "op.h"
+#include "outcore/trsm.h"
 
 #include <dag/kernels.h>
 
@@ -275,16 +276,46 @@ static dag_status run_few(const struct triangular *t, dagi_few *few)
                         (t->uplo == DAG_LOWER) == (t->trans == DAG_NO_TRANS), 0);
 }
 
+static dag_status run_program(const struct triangular *t)
+{
+    const dagi_outcore_trsm solve = {{t->side, t->uplo, t->trans, t->diag, t->alpha}, t->A, t->B};
+    dag_devprog *program = NULL;
+    (void)dag_kernels_init(NULL);
+    dag_status status = dagi_outcore_trsm_program(t->ctx, &solve, NULL, &program);
+    return dagi_outcore_run(t->ctx, program, status, NULL);
+}
+
+dag_status dag_trsm_program(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,
+                            dag_diag diag, dag_dcomplex alpha, dag_matrix *A, dag_matrix *B,
+                            const dag_outcore_options *options, dag_devprog **program)
+{
+    const struct triangular t = {ctx, side, uplo, trans, diag, alpha, A, B, 1};
+    const dagi_outcore_trsm solve = {{side, uplo, trans, diag, alpha}, A, B};
+    dag_matrix *const matrices[] = {B, A};
+    dagi_check c = check_triangular((dagi_entry){"dag_trsm_program", DAGI_ANY}, &t);
+    dagi_check_present(&c, "program", program);
+    dagi_outcore_check(&c, matrices, 2, options);
+    (void)dag_kernels_init(NULL);
+    if (c.status != DAG_SUCCESS)
+        return c.status;
+    return dagi_outcore_trsm_program(ctx, &solve, options, program);
+}
+
 static dag_status do_triangular(dagi_entry entry, struct triangular t)
 {
     dagi_check c = check_triangular(entry, &t);
     dagi_few few = {.wanted = 0};
-    if (c.status == DAG_SUCCESS && t.solve &&
+    dag_matrix *const matrices[] = {t.B, t.A};
+    int program = t.solve && dagi_outcore_wanted(&c, matrices, 2);
+    if (c.status == DAG_SUCCESS && t.solve && !program &&
         dagi_direct_trsm(t.ctx, t.side, t.uplo, t.trans, t.diag, t.alpha, t.A, t.B))
         return DAG_SUCCESS;
-    if (t.solve && t.side == DAG_LEFT && t.alpha != 0)
+    if (t.solve && t.side == DAG_LEFT && t.alpha != 0 && !program)
         dagi_few_prepare(&c, &few, t.A, t.B, 0);
-    if (dagi_check_agreed(&c))
+    dagi_check_same(&c, "out_of_core", &program, sizeof(program));
+    if (dagi_check_agreed(&c) && program)
+        c.status = run_program(&t);
+    else if (c.status == DAG_SUCCESS)
         c.status = dagi_few_agreed(&few, &c) ? run_few(&t, &few)
                                              : dag_run(c.ctx, if_good(&c, triangular_pool, &t));
     dagi_few_free(&few);

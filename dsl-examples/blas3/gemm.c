@@ -3,15 +3,11 @@
 #include "la/direct.h"
 #include "la/tile.h"
 #include "gemm_impl.h"
+#include "outcore/gemm.h"
 #include "plan.h"
 
 #include <dag/array.h>
 #include <dag/inserted.h>
-
-#include "gemm_A.h"
-#include "gemm_C.h"
-#include "gemm_S.h"
-#include "split_gemm.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -49,12 +45,6 @@ static dagi_check check_gemm(dagi_entry entry, const struct gemm *g)
     if (!g->whole)
         dagi_check_tiles_cut(&c, 0, g->C);
     return c;
-}
-
-/* Does the setting `split` want C by tiles of two sizes? They have one where C is only scaled. */
-static bool is_cut(const struct gemm *g, dag_split_desc *desc)
-{
-    return !g->whole && dagi_cut(g->ctx, 0, desc);
 }
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -104,68 +94,14 @@ static int64_t partial_sums(const struct gemm *g, int64_t kt)
     return sums_in_a(g, kt);
 }
 
-/* C is scaled, and nothing is read of A and B. */
-static int only_scales(const struct gemm *g)
-{
-    return op_of(g->transa, g->A).nt == 0 || g->C->m == 0 || g->C->n == 0 || g->alpha == 0;
-}
-
-static dag_taskpool *pool_in_a(const struct gemm *g, int64_t parts)
-{
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          int64_t, int64_t, int, int, dag_trans, dag_trans,
-                                          dag_dcomplex, dag_dcomplex) = DAGI_FOUR(gemm_A);
-    return make[g->C->prec](g->ctx, g->A, g->B, g->C, op_of(g->transa, g->A).nt, parts,
-                            g->transa != DAG_NO_TRANS, g->transb != DAG_NO_TRANS, g->transa,
-                            g->transb, g->alpha, g->beta);
-}
-
-/* C and op(B) by columns of tiles. */
-static dag_taskpool *pool_cut(const struct gemm *g, dag_split_desc *desc)
-{
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_split *, dag_split *, int64_t,
-                                          int, int, dag_trans, dag_trans, dag_dcomplex,
-                                          dag_dcomplex) = DAGI_FOUR(split_gemm);
-    struct { dag_split b, c; } *cut = malloc(sizeof *cut);
-    dag_taskpool *pool = NULL;
-    if (cut == NULL) {
-        (void)dag_error(g->ctx, DAG_ERR_NOMEM, "dag_gemm: out of memory");
-        return NULL;
-    }
-    dag_status status = dag_split_view(g->C, desc, &cut->c);
-    desc->by_rows = g->transb != DAG_NO_TRANS;
-    if (status == DAG_SUCCESS && dag_split_view(g->B, desc, &cut->b) == DAG_SUCCESS)
-        pool = make[g->C->prec](g->ctx, g->A, &cut->b, &cut->c, op_of(g->transa, g->A).nt,
-                                g->transa != DAG_NO_TRANS, g->transb != DAG_NO_TRANS, g->transa,
-                                g->transb, g->alpha, g->beta);
-    if (pool != NULL)
-        dag_taskpool_keep(pool, cut);
-    else
-        free(cut);
-    return pool;
-}
-
-static dag_taskpool *pool_in_c(const struct gemm *g)
-{
-    dag_split_desc cut;
-    if (is_cut(g, &cut))
-        return pool_cut(g, &cut);
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          int64_t, int, int, dag_trans, dag_trans, dag_dcomplex,
-                                          dag_dcomplex) = DAGI_FOUR(gemm_C);
-    return make[g->C->prec](g->ctx, g->A, g->B, g->C, op_of(g->transa, g->A).nt,
-                            g->transa != DAG_NO_TRANS, g->transb != DAG_NO_TRANS, g->transa,
-                            g->transb, g->alpha, g->beta);
-}
-
 static dag_taskpool *gemm_pool(void *call)
 {
     const struct gemm *g = call;
-    if (only_scales(g))
+    if (dagi_gemm_only_scales(g))
         return dagi_scale_pool(g->ctx, DAG_GENERAL, 0, g->beta, g->C);
     dag_split_desc cut;
-    int64_t parts = is_cut(g, &cut) ? 0 : partial_sums(g, op_of(g->transa, g->A).nt);
-    return parts > 0 ? pool_in_a(g, parts) : pool_in_c(g);
+    int64_t parts = dagi_gemm_cut(g, &cut) ? 0 : partial_sums(g, op_of(g->transa, g->A).nt);
+    return parts > 0 ? dagi_gemm_in_a(g, parts) : dagi_gemm_in_c(g);
 }
 
 dag_taskpool *dag_gemm_new(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
@@ -184,7 +120,7 @@ dag_status dag_gemm_inserted(dag_context *ctx, dag_trans transa, dag_trans trans
     dagi_check c = check_gemm((dagi_entry){"dag_gemm_inserted", DAGI_ANY}, &g);
     if (!dagi_check_agreed(&c))
         return c.status;
-    if (only_scales(&g))
+    if (dagi_gemm_only_scales(&g))
         return dag_run(ctx, gemm_pool(&g));
     return dagi_gemm_inserted(&g, op_of(transa, A).nt);
 }
@@ -221,8 +157,8 @@ static product_case case_of(const struct gemm *g, const dag_gemm_options *o)
         .c = owner_of(g->C, 0), .ranks = dag_size(g->ctx),
         .workers = workers_of(g),
         .elem = (int)dag_precision_size(prec), .complex = dag_precision_is_complex(prec),
-        .parts = only_scales(g) ? 0 : sums_in_a(g, a.nt),
-        .a_stays = !only_scales(g) && partial_sums(g, a.nt) > 0,
+        .parts = dagi_gemm_only_scales(g) ? 0 : sums_in_a(g, a.nt),
+        .a_stays = !dagi_gemm_only_scales(g) && partial_sums(g, a.nt) > 0,
         .latency = o->latency > 0 ? o->latency : net.apart ? net.latency : net.near_latency,
         .rate = o->rate > 0 ? o->rate : net.apart ? net.rate : net.near_rate,
         .flops = flops, .known = o->rate > 0 || known};
@@ -291,38 +227,6 @@ static void check_groups(dagi_check *c, const struct gemm *g, const dag_gemm_opt
                         kb);
 }
 
-/* The pool of a plan, and what is to be freed behind it. */
-static dag_taskpool *pool_of(const struct gemm *g, const dag_gemm_plan *plan, dag_array **where,
-                             struct dagi_hsumma **groups)
-{
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          dag_array *, int64_t, int64_t, int64_t, int64_t, int64_t,
-                                          int, int, dag_trans, dag_trans, dag_dcomplex,
-                                          dag_dcomplex) = DAGI_FOUR(gemm_S);
-    int64_t kt = op_of(g->transa, g->A).nt;
-    *where = NULL;
-    (void)dag_kernels_init(NULL);
-    if (only_scales(g))
-        return dagi_scale_pool(g->ctx, DAG_GENERAL, 0, g->beta, g->C);
-    if (plan->method == DAG_GEMM_STATIONARY_C)
-        return pool_in_c(g);
-    if (plan->method == DAG_GEMM_STATIONARY_A)
-        return pool_in_a(g, plan->sums);
-    if (plan->method == DAG_GEMM_HSUMMA)
-        return dagi_hsumma_pool(g, plan, groups);
-    const int64_t count[] = {g->C->mt, g->C->nt, kt};
-    const int grid[] = {plan->p, plan->q, plan->layers};
-    const dag_shape none = {0, 0, 1};
-    if (dag_array_new(g->ctx, 3, count, grid, &none, where) != DAG_SUCCESS)
-        return NULL;
-    int64_t layers = plan->layers < kt ? plan->layers : kt;
-    int64_t most = kt / layers + 1, steps = plan->steps < most ? plan->steps : most;
-    int64_t ahead = dag_size(g->ctx) == 1 ? kt : steps * layers; /* a rank alone gets no tiles */
-    return make[g->C->prec](g->ctx, g->A, g->B, g->C, *where, plan->p, plan->q, layers, kt, ahead,
-                            g->transa != DAG_NO_TRANS, g->transb != DAG_NO_TRANS, g->transa,
-                            g->transb, g->alpha, g->beta);
-}
-
 int dag_gemm_plans(dag_context *ctx, dag_trans transa, dag_trans transb, dag_matrix *A,
                    dag_matrix *B, dag_matrix *C, const dag_gemm_options *options,
                    dag_gemm_plan *plans, int room)
@@ -353,7 +257,7 @@ static dag_status run_plan(const struct gemm *g, const dag_gemm_plan *plan)
 {
     dag_array *where = NULL;
     struct dagi_hsumma *groups = NULL;
-    dag_status status = dag_run(g->ctx, pool_of(g, plan, &where, &groups));
+    dag_status status = dag_run(g->ctx, dagi_gemm_planned(g, plan, &where, &groups));
     dag_array_free(where);
     dagi_hsumma_free(groups);
     return status;
@@ -393,16 +297,16 @@ static void make_plan(dagi_check *c, const struct gemm *g, const dag_gemm_option
 }
 
 /* What is to be the same on all ranks; the rest is rank 0's. */
-static void check_same_options(dagi_check *c, const dag_gemm_options *o)
+static void check_same_options(dagi_check *c, const dag_gemm_options *o, bool program)
 {
     const int64_t same[] = {o->method, o->p, o->q, o->layers, o->steps, o->groups_p, o->groups_q, o->inner,
-                            o->memory, o->tune != 0};
+                            o->memory, o->tune != 0, program};
     dagi_check_same(c, "the plan of the product", same, sizeof(same));
 }
 
 /* Behind the check of the arguments: finds the plan where one is needed. The outcome is that of all ranks. */
 static dag_status find_plan(dagi_check c, const struct gemm *g, const dag_gemm_options *options,
-                            dag_gemm_plan *plan)
+                            bool program, dag_gemm_plan *plan)
 {
     dag_split_desc unused;
     product_case of;
@@ -411,24 +315,67 @@ static dag_status find_plan(dagi_check c, const struct gemm *g, const dag_gemm_o
     *plan = (dag_gemm_plan){.method = DAG_GEMM_STATIONARY_C};
     check_options(&c, options);
     check_groups(&c, g, options);
-    bool cut = c.status == DAG_SUCCESS && is_cut(g, &unused);
+    bool cut = c.status == DAG_SUCCESS && dagi_gemm_cut(g, &unused);
     if (cut && (options->p > 0 || options->steps > 0 || options->method == DAG_GEMM_STATIONARY_A || options->tune ||
                 options->method == DAG_GEMM_SUMMA || options->method == DAG_GEMM_HSUMMA))
         dagi_check_fail(&c, "tiles of two sizes are for products where C stays: set split = none, or give "
                         "neither another method nor a grid, and try no plans");
-    bool wanted = c.status == DAG_SUCCESS && !only_scales(g) && !cut;
+    bool wanted = c.status == DAG_SUCCESS && !dagi_gemm_only_scales(g) && !cut && !program;
     if (wanted) {
         of = case_of(g, options);
         key = dagi_plan_key(&of, options);
         c.note = !dagi_plan_recall(&key, plan);
         dagi_plan_numbers(plan, numbers);
     }
-    check_same_options(&c, options);
+    check_same_options(&c, options, program);
     dagi_check_hint(&c, numbers, sizeof(numbers));
     if (dagi_check_agreed(&c) && wanted && c.note)
         make_plan(&c, g, options, &of, &key, plan);
     return c.status;
 }
+
+/* ---- out of core -------------------------------------------------------------------------- */
+
+/* Is it to be made by a program for devices? What only graphs have is refused where one is demanded. */
+static bool by_program(dagi_check *c, const struct gemm *g, const dag_gemm_options *o)
+{
+    dag_matrix *const matrices[] = {g->C, g->A, g->B};
+    dag_split_desc unused;
+    if (c->status != DAG_SUCCESS || g->whole || dag_out_of_core_wanted(g->ctx) == DAG_OUT_OF_CORE_GRAPH)
+        return false;
+    bool graph = dagi_gemm_cut(g, &unused) ||
+                 (o != NULL && (o->method != DAG_GEMM_AUTO || o->p > 0 || o->steps > 0 || o->groups_p > 0 ||
+                                o->inner > 0 || o->tune));
+    if (graph && dag_out_of_core_wanted(g->ctx) == DAG_OUT_OF_CORE_PROGRAM)
+        dagi_check_fail(c, "a program for devices has neither methods and grids nor tiles of two sizes: set "
+                        "out_of_core = graph, or give none of these");
+    return !graph && dagi_outcore_wanted(c, matrices, 3) && !dagi_gemm_only_scales(g);
+}
+
+static dag_status run_program(const struct gemm *g)
+{
+    const dagi_outcore_gemm how = {g->transa, g->transb, g->alpha, g->beta, g->A, g->B, g->C};
+    dag_devprog *program = NULL;
+    (void)dag_kernels_init(NULL);
+    dag_status status = dagi_outcore_gemm_program(g->ctx, &how, NULL, &program);
+    return dagi_outcore_run(g->ctx, program, status, NULL);
+}
+
+dag_status dag_gemm_program(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,
+                            dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C,
+                            const dag_outcore_options *options, dag_devprog **program)
+{
+    struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C, 1};
+    const dagi_outcore_gemm how = {transa, transb, alpha, beta, A, B, C};
+    dag_matrix *const matrices[] = {C, A, B};
+    dagi_check c = check_gemm((dagi_entry){"dag_gemm_program", DAGI_ANY}, &g);
+    dagi_check_present(&c, "program", program);
+    dagi_outcore_check(&c, matrices, 3, options);
+    (void)dag_kernels_init(NULL);
+    return c.status == DAG_SUCCESS ? dagi_outcore_gemm_program(ctx, &how, options, program) : c.status;
+}
+
+/* ---- run to the end ------------------------------------------------------------------------ */
 
 static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_options *options)
 {
@@ -436,11 +383,14 @@ static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_o
     dag_split_desc unused;
     dag_gemm_plan plan;
     dagi_check c = check_gemm(entry, &g);
-    if (c.status == DAG_SUCCESS && options == NULL && !is_cut(&g, &unused) &&
+    bool program = by_program(&c, &g, options);
+    if (c.status == DAG_SUCCESS && options == NULL && !program && !dagi_gemm_cut(&g, &unused) &&
         dagi_direct_gemm(g.ctx, g.transa, g.transb, g.alpha, g.A, g.B, g.beta, g.C))
         return DAG_SUCCESS;
-    dag_status status = find_plan(c, &g, options ? options : &none, &plan);
-    return status == DAG_SUCCESS ? run_plan(&g, &plan) : status;
+    dag_status status = find_plan(c, &g, options ? options : &none, program, &plan);
+    if (status != DAG_SUCCESS)
+        return status;
+    return program ? run_program(&g) : run_plan(&g, &plan);
 }
 
 dag_status dag_gemm_tune(dag_context *ctx, dag_trans transa, dag_trans transb, dag_matrix *A,
@@ -452,7 +402,8 @@ dag_status dag_gemm_tune(dag_context *ctx, dag_trans transa, dag_trans transb, d
     dag_gemm_options o = options ? *options : none;
     dag_gemm_plan unused;
     o.tune = 1;
-    return find_plan(check_gemm((dagi_entry){"dag_gemm_tune", DAGI_ANY}, &g), &g, &o, plan ? plan : &unused);
+    return find_plan(check_gemm((dagi_entry){"dag_gemm_tune", DAGI_ANY}, &g), &g, &o, false,
+                     plan ? plan : &unused);
 }
 
 dag_status dag_gemm_with(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,

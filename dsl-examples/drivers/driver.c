@@ -216,6 +216,7 @@ static dag_status configure(const options *o, dag_config *config, char *why, siz
         {"simulate", o->predict > 0 ? ranks : NULL},
         {"machine", o->machine},
         {"split", o->split},
+        {"out_of_core", o->out_of_core},
         {"reproducible", o->reproducible ? "on" : NULL},
         {"report", o->report ? "on" : NULL},
         {"overlap", o->overlap ? "on" : NULL},

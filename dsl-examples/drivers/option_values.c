@@ -144,6 +144,18 @@ static const char *set_split(options *o, const char *text)
                ? NULL : "none, or S,B such as 2,192";
 }
 
+/* As the setting takes it. */
+static const char *set_out_of_core(options *o, const char *text)
+{
+    static const char *const words[] = {"graph", "program", "auto"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (is_word(text, words[i])) {
+            o->out_of_core = words[i];
+            return NULL;
+        }
+    return "graph, program or auto";
+}
+
 static const char *set_word(options *o, int id, const char *text)
 {
     int word;
@@ -184,6 +196,7 @@ static const char *set_word(options *o, int id, const char *text)
     case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
     case OPT_PREDICT: return parse_predict(o, text) ? NULL : "a number of ranks, and a file behind a comma";
     case OPT_SPLIT: return set_split(o, text);
+    case OPT_OUT_OF_CORE: return set_out_of_core(o, text);
     case OPT_MATGEN:
         o->matgen = text;
         return generate_knows(text) ? NULL : "a name of dag/matgen.h, such as hilbert";

@@ -69,6 +69,8 @@ static const option_row table[OPT_COUNT] = {
     [OPT_PLAN] = {"plan", NULL, "print the ways to make the product and what they are predicted to take"},
     [OPT_TUNE] = {"tune", NULL, "try the best few ways on this machine, keep the fastest for later runs"},
     [OPT_INSERT] = {"insert", NULL, "a sequential program inserts the tasks, in place of the graph"},
+    [OPT_OUT_OF_CORE] = {"out-of-core", "graph|program|auto",
+                         "matrices too large for devices: a graph, a program for devices, by size (graph)"},
     [OPT_HELP] = {"help", NULL, "print this text; also -h"},
     [OPT_VERSION] = {"version", NULL, "print the version"},
 };
@@ -275,6 +277,15 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_INSERT, OPT_GROUPS, "in the inserted product C stays where it is"},
         {OPT_INSERT, OPT_INNER, "in the inserted product C stays where it is"},
         {OPT_INSERT, OPT_PLAN, "in the inserted product C stays where it is"},
+        {OPT_OUT_OF_CORE, OPT_PREDICT, "programs for devices are not simulated"},
+        {OPT_OUT_OF_CORE, OPT_INSERT, "what is inserted is a graph"},
+        {OPT_OUT_OF_CORE, OPT_SPLIT, "tiles of two sizes are those of graphs"},
+        {OPT_OUT_OF_CORE, OPT_METHOD, "methods are those of graphs"},
+        {OPT_OUT_OF_CORE, OPT_PRODUCT_GRID, "grids are those of graphs"},
+        {OPT_OUT_OF_CORE, OPT_LOOKAHEAD, "steps ahead are those of graphs"},
+        {OPT_OUT_OF_CORE, OPT_GROUPS, "groups are those of graphs"},
+        {OPT_OUT_OF_CORE, OPT_INNER, "groups are those of graphs"},
+        {OPT_OUT_OF_CORE, OPT_PLAN, "the plans are those of graphs"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)

@@ -330,11 +330,17 @@ static void print_plans(const dag_gemm_plan *plans, int count)
     }
 }
 
+/* Perhaps, or for sure. */
+static bool goes_by_program(const options *o)
+{
+    return o->out_of_core != NULL && strcmp(o->out_of_core, "graph") != 0;
+}
+
 /* How gemm goes about it: what is given binds, and summa and hsumma without a grid take that of C. */
 static dag_status plan(dag_context *ctx, const problem *p, options *o, report *r)
 {
     dag_gemm_plan plans[PLANS];
-    if (p->what != GEMM || o->insert)
+    if (p->what != GEMM || o->insert || goes_by_program(o))
         return DAG_SUCCESS;
     if (o->product.method == DAG_GEMM_AUTO && (o->product.groups_p > 0 || o->product.inner > 0))
         o->product.method = DAG_GEMM_HSUMMA;
@@ -383,6 +389,10 @@ dag_status products_run(dag_context *ctx, const char *routine_name, const option
     if (p.what == ROUTINES)
         return driver_collective(ctx, dag_error(ctx, DAG_ERR_ARG, "there is no routine '%s'; "
                                                 "--help lists them", routine_name));
+    if (goes_by_program(o) && p.what != GEMM && p.what != TRSM)
+        return driver_collective(ctx, dag_error(ctx, DAG_ERR_ARG, "there are programs for devices of "
+                                                "gemm and trsm, not of %s: leave --out-of-core out",
+                                                routine_name));
     if ((o->given & OPT_BIT(OPT_M)) && !is_rank_k(p.what))
         p.m = o->m;
     if ((o->given & OPT_BIT(OPT_K)) && (p.what == GEMM || is_rank_k(p.what)))

@@ -195,6 +195,15 @@ void dag_report_work(dag_context *context, const dag_work *work);
  *  devices, because such a choice changes the order of sums (setting `reproducible`). */
 int dag_reproducible(const dag_context *context);
 
+/** How routines of a library go about matrices that devices have no memory for. */
+typedef enum dag_out_of_core {
+    DAG_OUT_OF_CORE_GRAPH,   /**< by their graphs, whose data come and go as tasks want them */
+    DAG_OUT_OF_CORE_PROGRAM, /**< by programs for devices, or not at all; whatever the size */
+    DAG_OUT_OF_CORE_AUTO     /**< by a program where the matrices do not fit and there can be one, else by a graph */
+} dag_out_of_core;
+/** The setting `out_of_core`; dag/outcore.h has the programs. */
+dag_out_of_core dag_out_of_core_wanted(const dag_context *context);
+
 /** The way of a broadcast that names no shape. */
 typedef struct dag_bcast_way {
     char shape[128];   /**< in the words of the language */

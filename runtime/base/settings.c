@@ -25,6 +25,10 @@ static const choice gpu_mpi_choices[] = {{"off", DAGI_GPU_MPI_OFF}, {"auto", DAG
                                          {NULL, 0}};
 static const choice split_choices[] = {
     {"cost", DAG_SPLIT_COST}, {"static", DAG_SPLIT_STATIC}, {NULL, 0}};
+static const choice out_of_core_choices[] = {{"graph", DAG_OUT_OF_CORE_GRAPH},
+                                             {"program", DAG_OUT_OF_CORE_PROGRAM},
+                                             {"auto", DAG_OUT_OF_CORE_AUTO},
+                                             {NULL, 0}};
 static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
 
 #define FIELD(name) offsetof(dagi_settings, name)
@@ -128,6 +132,9 @@ static const setting table[] = {
     {"split_placement", KIND_CHOICE, FIELD(split_placement), "cost", 0, 0, split_choices,
      "where tasks on such tiles run: cost (where they are expected to end first), static (narrow tiles "
      "on cores, the rest of block column j on device j div Q, modulo their number)"},
+    {"out_of_core", KIND_CHOICE, FIELD(out_of_core), "graph", 0, 0, out_of_core_choices,
+     "products and triangular solves with matrices that devices have no memory for: graph (as all "
+     "others), program (for devices, whatever the size), auto (a program where they do not fit)"},
     {"simulate", KIND_COUNT, FIELD(simulate), "0", 0, 1 << 24, NULL,
      "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
     {"machine", KIND_TEXT, FIELD(machine), "", 0, sizeof((dagi_settings *)0)->machine - 1, NULL,

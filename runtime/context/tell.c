@@ -59,6 +59,11 @@ int dag_reproducible(const dag_context *context)
     return context->settings.reproducible;
 }
 
+dag_out_of_core dag_out_of_core_wanted(const dag_context *context)
+{
+    return (dag_out_of_core)context->settings.out_of_core;
+}
+
 int dag_direct(const dag_context *context)
 {
     const dagi_settings *s = &context->settings;

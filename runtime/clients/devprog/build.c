@@ -112,7 +112,7 @@ int dag_devprog_register(dag_devprog *program, int device, int64_t items)
     return (int)program->nregs++;
 }
 
-/* ---- commands ---------------------------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------------------ */
 
 static void *copy_of(dag_devprog *p, const void *from, size_t bytes)
 {

@@ -27,7 +27,7 @@ static dag_status refuse(const struct checker *k, const char *format, ...)
                      dagi_devprog_name(k->p, k->at, name, sizeof name), text);
 }
 
-/* ---- parts ------------------------------------------------------------------------------------------- */
+/* ---- parts --------------------------------------------------------------------------------- */
 
 static dag_status check_rectangle(const struct checker *k, const dag_devprog_part *part, int one_ld)
 {
@@ -78,7 +78,7 @@ static void writes(struct checker *k, const dag_devprog_part *part)
         k->written[part->of] = part->m * part->n;
 }
 
-/* ---- commands ---------------------------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------------------ */
 
 static dag_status check_device(const struct checker *k, int device, int queue)
 {
@@ -167,7 +167,7 @@ static dag_status check_command(struct checker *k)
     return DAG_SUCCESS;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------ */
+/* ---- memory -------------------------------------------------------------------------------- */
 
 /* Beside its registers a device has the order of each queue. */
 static dag_status check_memory(const dag_devprog *p)
@@ -234,7 +234,7 @@ dag_status dag_devprog_check(dag_devprog *program)
     return status;
 }
 
-/* ---- as a taskpool ----------------------------------------------------------------------------------- */
+/* ---- as a taskpool ------------------------------------------------------------------------- */
 
 dag_taskpool *dag_devprog_taskpool(dag_devprog *program)
 {

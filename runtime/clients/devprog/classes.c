@@ -1,6 +1,7 @@
 /*
- * Programs as graphs: a class for LD, ST, MARK and BAR, and two for each kernel, on devices and on the
- * host. The parameter of a task is the number of its command; their functions read the commands.
+ * Programs as graphs: a class for LD, ST, MARK and BAR, and two for each kernel, on devices and
+ * on the host. The parameter of a task is the number of its command; their functions read the
+ * commands.
  */
 #include "devprog.h"
 
@@ -24,7 +25,7 @@ static const command *command_of(struct dag_task *task, const void *globals)
     return command_at(globals, params_of(task)[0]);
 }
 
-/* ---- the space: commands of this rank ----------------------------------------------------------------- */
+/* ---- the space: commands of this rank ------------------------------------------------------ */
 
 static int always(const void *globals, int32_t *locals)
 {
@@ -105,7 +106,7 @@ static void bind(struct dag_task *task, const void *globals)
     }
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------- */
+/* ---- bodies -------------------------------------------------------------------------------- */
 
 static int nothing(struct dag_task *task, const void *globals)
 {
@@ -177,7 +178,7 @@ static size_t workspace(struct dag_task *task, const void *globals)
     return kernel->workspace ? kernel->workspace(c->scalars) : 0;
 }
 
-/* ---- the description ---------------------------------------------------------------------------------- */
+/* ---- the description ----------------------------------------------------------------------- */
 
 #define ALL_FOUR(FN) {FN, FN, FN, FN}
 static const dag_body empty_body = {.fn = ALL_FOUR(nothing)};
@@ -189,7 +190,8 @@ static const dag_body device_body = {.fn = ALL_FOUR(run_on_device), .device = DA
 
 static const char *const names[] = {"command"};
 
-/* Registers, the order of the queue, and control: `access` of as many registers; < 0: control alone. */
+/* Registers, the order of the queue, and control: `access` of as many registers; < 0: control
+ * alone. */
 static void make_class(described *d, int id, const char *name, int nregs, const dag_tile_access *access,
                        const dag_body *body)
 {

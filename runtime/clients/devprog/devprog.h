@@ -1,9 +1,9 @@
 /*
- * Programs for devices: what their files offer each other. docs/design/devprog.md says how a program
- * becomes a graph.
+ * Programs for devices: what their files offer each other. docs/design/devprog.md says how a
+ * program becomes a graph.
  *
- * The application thread alone appends, checks and links. From then on nothing changes, and the tasks of
- * the program's pools read it on any thread.
+ * The application thread alone appends, checks and links. From then on nothing changes, and the
+ * tasks of the program's pools read it on any thread.
  */
 #ifndef DAGI_DEVPROG_H
 #define DAGI_DEVPROG_H
@@ -39,7 +39,8 @@ typedef struct edge {
     dag_edge edge;
 } edge;
 
-/* What the listing says: the command waits for `from` because of a register, a matrix or by hand. */
+/* What the listing says: the command waits for `from` because of a register, a matrix or by hand.
+ * */
 typedef struct cause {
     int32_t from;
     char what; /* 'r', 'm', 'h' */
@@ -51,7 +52,8 @@ typedef struct reg {
     int64_t items;
 } reg;
 
-/* Classes and names for all programs that are made of the same; it stays, for traces may name it. */
+/* Classes and names for all programs that are made of the same; it stays, for traces may name it.
+ * */
 typedef struct described {
     struct described *next;
     dag_program program;

@@ -1,12 +1,13 @@
 /*
  * Dependences of a program, of two kinds.
  *
- * A register is one value, which goes from each of its users to the next in the order of the program: an
- * edge of data, told when the first one is issued, so that the device's events order what they enqueue. A
- * queue has such a value as well, which does nothing but pass from command to command. So a register has
- * one holder at a time, and whoever writes it does so in place.
+ * A register is one value, which goes from each of its users to the next in the order of the
+ * program: an edge of data, told when the first one is issued, so that the device's events order
+ * what they enqueue. A queue has such a value as well, which does nothing but pass from command
+ * to command. So a register has one holder at a time, and whoever writes it does so in place.
  *
- * What goes by way of the host's memory, MARK and BAR are edges of control, told at the end of a command.
+ * What goes by way of the host's memory, MARK and BAR are edges of control, told at the end of a
+ * command.
  *
  * All edges lead forward in the program: there is no circle.
  */
@@ -57,7 +58,7 @@ struct linker {
     int failed;
 };
 
-/* ---- edges ------------------------------------------------------------------------------------------- */
+/* ---- edges --------------------------------------------------------------------------------- */
 
 static const dag_class *class_of(const dag_devprog *p, int32_t number)
 {
@@ -113,7 +114,7 @@ static void pass(struct linker *l, user *value, int flow)
     *value = (user){l->at, (uint8_t)flow};
 }
 
-/* ---- registers --------------------------------------------------------------------------------------- */
+/* ---- registers ----------------------------------------------------------------------------- */
 
 static void use_register(struct linker *l, int number, int flow, int write)
 {
@@ -135,7 +136,7 @@ static void use_register(struct linker *l, int number, int flow, int write)
     r->writer = l->at;
 }
 
-/* ---- memory of the host ------------------------------------------------------------------------------ */
+/* ---- memory of the host -------------------------------------------------------------------- */
 
 static int covers(const dag_devprog_part *a, const dag_devprog_part *b)
 {
@@ -167,7 +168,7 @@ static void touch_rectangle(struct linker *l, const dag_devprog_part *part, int 
     touches[h->count++] = (touch){l->at, write, *part};
 }
 
-/* ---- queues ------------------------------------------------------------------------------------------ */
+/* ---- queues -------------------------------------------------------------------------------- */
 
 /* MARK: what is before it in its queue has ended. */
 static void wait_for_lane(struct linker *l, lane_state *lane)
@@ -201,7 +202,7 @@ static void line_up(struct linker *l, lane_state *lane, int flow)
     lane->bar = -1;
 }
 
-/* ---- commands ---------------------------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------------------ */
 
 static void link_exec(struct linker *l, lane_state *lane)
 {

@@ -1,12 +1,21 @@
 /* Rectangles of matrices, as far as this rank has them: pieces with one leading dimension each. */
 #include "devprog.h"
 
-/* The element (i, j) of the matrix; NULL = another rank has it, or nobody. *m, *n: so many rows and columns
- * from there on lie in its tile. */
+/* Of one array the triangle that the matrix does not have is there as well. */
+static char *slab_at(const dag_matrix *a, int64_t i, int64_t j, int64_t *ld)
+{
+    *ld = a->lld;
+    return a->base + (size_t)(i + j * a->lld) * dag_precision_size(a->prec);
+}
+
+/* The element (i, j) of the matrix; NULL = another rank has it, or nobody. *m, *n: so many rows
+ * and columns from there on lie in its tile. */
 static char *locate(const dag_matrix *a, int64_t i, int64_t j, int64_t *ld, int64_t *m, int64_t *n)
 {
     int64_t row = i % a->mb, col = j % a->nb;
-    char *tile = dag_matrix_at(a, i / a->mb, j / a->nb, ld);
+    char *tile = a->layout == DAG_LAYOUT_SLAB && a->p * a->q == 1 && a->prow >= 0
+                     ? slab_at(a, i - row, j - col, ld)
+                     : dag_matrix_at(a, i / a->mb, j / a->nb, ld);
     *m = dag_matrix_tile_rows(a, i / a->mb) - row;
     *n = dag_matrix_tile_cols(a, j / a->nb) - col;
     return tile ? tile + (size_t)(row + col * *ld) * dag_precision_size(a->prec) : NULL;

@@ -1,0 +1,82 @@
+/* The product, out of core. */
+#include "gemm.h"
+
+struct product {
+    dagi_outcore *o;
+    const dagi_outcore_gemm *g;
+    int a, b, c; /* numbers of matrices */
+    int64_t k;   /* 0: C is only scaled */
+};
+
+/* Rows [i, i+m) and columns [j, j+n) of op(X), as X is stored. */
+static dag_devprog_part stored(int of, dag_trans trans, int64_t i, int64_t j, int64_t m, int64_t n)
+{
+    return trans == DAG_NO_TRANS ? (dag_devprog_part){of, i, j, m, n}
+                                 : (dag_devprog_part){of, j, i, n, m};
+}
+
+static void add_block(const struct product *p, dagi_outcore_device *d, const dagi_blocks *steps,
+                      dag_devprog_part c)
+{
+    const dagi_outcore_gemm *g = p->g;
+    dagi_outcore_open(p->o, d, c, g->beta != 0);
+    if (steps->count == 0)
+        dagi_outcore_scale(p->o, d, g->beta, c);
+    for (int64_t s = 0; s < steps->count; s++) {
+        const dagi_outcore_product how = {g->transa, g->transb, g->alpha, s == 0 ? g->beta : 1};
+        int64_t from = dagi_block_at(steps, s), k = dagi_block_at(steps, s + 1) - from;
+        dagi_outcore_add(p->o, d, &how, c, stored(p->a, g->transa, c.i, from, c.m, k),
+                         stored(p->b, g->transb, from, c.j, k, c.n));
+    }
+    dagi_outcore_close(p->o, d, c);
+}
+
+/* One block row after the other. */
+static dag_status add_rows(const struct product *p, dagi_outcore_device *d, int64_t first,
+                           int64_t rows)
+{
+    int64_t n = p->g->C->n, side = dagi_outcore_registers(p->o, d, rows, n, p->k);
+    if (side == 0)
+        return DAG_ERR_NOMEM;
+    const dagi_blocks down = dagi_blocks_of(rows, side), across = dagi_blocks_of(n, side),
+                      steps = dagi_blocks_of(p->k, side);
+    for (int64_t i = 0; i < down.count; i++) {
+        int64_t at = dagi_block_at(&down, i), m = dagi_block_at(&down, i + 1) - at;
+        for (int64_t j = 0; j < across.count; j++) {
+            int64_t left = dagi_block_at(&across, j);
+            add_block(p, d, &steps,
+                      (dag_devprog_part){p->c, first + at, left, m,
+                                         dagi_block_at(&across, j + 1) - left});
+        }
+    }
+    return DAG_SUCCESS;
+}
+
+/* Rows of C are divided over the devices. */
+static dag_status divide(struct product *p)
+{
+    int count = p->o->ndevices;
+    dag_status status = DAG_SUCCESS;
+    int64_t part[DAGI_OUTCORE_DEVICES + 1];
+    dagi_outcore_parts(p->o, p->g->C->m, part);
+    for (int d = 0; d < count && status == DAG_SUCCESS; d++)
+        if (part[d + 1] > part[d])
+            status = add_rows(p, &p->o->devices[d], part[d], part[d + 1] - part[d]);
+    return status;
+}
+
+dag_status dagi_outcore_gemm_program(dag_context *ctx, const dagi_outcore_gemm *g,
+                                     const dag_outcore_options *options, dag_devprog **program)
+{
+    dag_matrix *const matrices[] = {g->C, g->A, g->B};
+    int number[3];
+    dagi_outcore o;
+    dag_status status = dagi_outcore_begin(&o, ctx, "gemm", matrices, 3, options, number);
+    if (status != DAG_SUCCESS)
+        return status;
+    int64_t k = g->transa == DAG_NO_TRANS ? g->A->n : g->A->m;
+    struct product p = {&o, g, number[1], number[2], number[0], g->alpha == 0 ? 0 : k};
+    if (o.here && g->C->n > 0 && (g->beta != 1 || p.k > 0))
+        status = divide(&p);
+    return dagi_outcore_end(&o, status, program);
+}

@@ -1,0 +1,53 @@
+/* The kernels of out-of-core programs for one element type. */
+
+/* Copies what was loaded, so that the register is free for the next LD. */
+static int DAG_PRECISION_CAT(pad_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
+                                                  const dag_tile_view *t)
+{
+    (void)scalars;
+    FN(dev_geadd)(dag_device_queue_of(task), DAG_NO_TRANS, (int)t[0].m, (int)t[0].n, 1, t[0].ptr,
+                  (int)t[0].ld, 0, t[1].ptr, (int)t[1].ld);
+    return 0;
+}
+
+static int DAG_PRECISION_CAT(gemm_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
+                                                   const dag_tile_view *t)
+{
+    const dagi_outcore_product *p = scalars;
+    FN(dev_gemm)(dag_device_queue_of(task), p->transa, p->transb, (int)t[2].m, (int)t[2].n,
+                 (int)(p->transa == DAG_NO_TRANS ? t[0].n : t[0].m), DAG_SCALAR(p->alpha), t[0].ptr,
+                 (int)t[0].ld, t[1].ptr, (int)t[1].ld, DAG_SCALAR(p->beta), t[2].ptr, (int)t[2].ld);
+    return 0;
+}
+
+static int DAG_PRECISION_CAT(scale_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
+                                                    const dag_tile_view *t)
+{
+    const dag_dcomplex *beta = scalars;
+    FN(dev_geadd)(dag_device_queue_of(task), DAG_NO_TRANS, (int)t->m, (int)t->n, 0, t->ptr,
+                  (int)t->ld, DAG_SCALAR(*beta), t->ptr, (int)t->ld);
+    return 0;
+}
+
+static int DAG_PRECISION_CAT(trsm_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
+                                                   const dag_tile_view *t)
+{
+    const dagi_outcore_solve *s = scalars;
+    FN(dev_trsm)(dag_device_queue_of(task), s->side, s->uplo, s->trans, s->diag, (int)t[1].m,
+                 (int)t[1].n, DAG_SCALAR(s->alpha), t[0].ptr, (int)t[0].ld, t[1].ptr, (int)t[1].ld);
+    return 0;
+}
+
+static const dag_devprog_kernel DAG_PRECISION_CAT(kernels_, DAG_PRECISION)[DAGI_OUTCORE_KERNELS] = {
+    [DAGI_OUTCORE_PAD] = {"pad", 2, {DAG_TILE_READ, DAG_TILE_WRITE},
+                          .device = DAG_PRECISION_CAT(pad_, DAG_PRECISION)},
+    [DAGI_OUTCORE_GEMM] = {"gemm", 3, {DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW},
+                           .device = DAG_PRECISION_CAT(gemm_, DAG_PRECISION)},
+    [DAGI_OUTCORE_SET] = {"gemm_set", 3, {DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_WRITE},
+                          .device = DAG_PRECISION_CAT(gemm_, DAG_PRECISION)},
+    [DAGI_OUTCORE_SCALE] = {"scale", 1, {DAG_TILE_RW},
+                            .device = DAG_PRECISION_CAT(scale_, DAG_PRECISION)},
+    [DAGI_OUTCORE_ZERO] = {"zero", 1, {DAG_TILE_WRITE},
+                           .device = DAG_PRECISION_CAT(scale_, DAG_PRECISION)},
+    [DAGI_OUTCORE_TRSM] = {"trsm", 2, {DAG_TILE_READ, DAG_TILE_RW},
+                           .device = DAG_PRECISION_CAT(trsm_, DAG_PRECISION)}};

@@ -1,0 +1,60 @@
+/**
+ * @file outcore.h
+ * Routines on matrices that no device has memory for, as programs for devices (dag/devprog.h).
+ *
+ * The matrices stay on the host. Blocks of the result are loaded one after the other, the
+ * products that they need are added on a device, and they are stored. After P. Bogdanov,
+ * *Heterogeneous computing and numerical libraries with OpenCL* (NIISI, 2012).
+ * docs/design/outcore.md has the programs, and what they move.
+ *
+ * The matrices lie on one rank, which need not be the only one: the others have empty programs.
+ * The entries of the library, such as dag_gemm(), run these programs where the setting
+ * `out_of_core` says so.
+ */
+#ifndef DAG_OUTCORE_H
+#define DAG_OUTCORE_H
+
+#include <dag/devprog.h>
+#include <dag/la.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How a program is cut; 0 and NULL leave the choice to it. */
+typedef struct dag_outcore_options {
+    /** Most rows and columns of a block; 0 = what the device has memory for. */
+    int64_t block;
+    /** 5; or 6: the next block of the result is loaded while this one is worked on. 0 = 6. */
+    int registers;
+    /** [dag_devices()], in any unit: the parts of devices; 0 = has none. NULL = as measured so far,
+     *  alike where nothing was, and with the setting `reproducible`. */
+    const double *speed;
+} dag_outcore_options;
+
+/**
+ * The program of dag_gemm(): rows of C are divided over the devices. On all ranks, with the same
+ * arguments.
+ * @param[out] program  owned by the caller; the matrices outlive it. Set on success alone.
+ * @return DAG_ERR_ARG with dag_message(); DAG_ERR_UNSUPPORTED: there is no device, or a matrix
+ *         lies on several ranks, or is a part of one of which another part is used; DAG_ERR_NOMEM.
+ */
+dag_status dag_gemm_program(dag_context *ctx, dag_trans transa, dag_trans transb,
+                            dag_dcomplex alpha, dag_matrix *A, dag_matrix *B, dag_dcomplex beta,
+                            dag_matrix *C, const dag_outcore_options *options,
+                            dag_devprog **program);
+
+/**
+ * The program of dag_trsm(): columns of B are divided over the devices, or its rows where A is on
+ * the right. As dag_gemm_program(). A triangle that is stored alone has the layout of LAPACK; of
+ * the other one what stands beside the diagonal is loaded, and not used.
+ */
+dag_status dag_trsm_program(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,
+                            dag_diag diag, dag_dcomplex alpha, dag_matrix *A, dag_matrix *B,
+                            const dag_outcore_options *options, dag_devprog **program);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
