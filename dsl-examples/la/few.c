@@ -16,6 +16,11 @@ enum { FEW = 32 };
 /* Seconds of a message from which on the messages of a solve cost more than what homes are sent. */
 static const double SLOW = 0.5e-3;
 
+int dagi_few_far(const dag_context *ctx)
+{
+    return dag_latency(ctx) >= SLOW;
+}
+
 /* Tiles of a group. Two sweeps wait for about five messages per group, one after the other; against that
  * stands the time in which the homes, at the same time, are sent their groups. Ranks have to come to the
  * same number, so the time of a message is one that is typical of networks that are slow. */
@@ -51,7 +56,7 @@ void dagi_few_prepare(dagi_check *c, dagi_few *f, const dag_matrix *A, const dag
     *f = (dagi_few){.wanted = 0};
     if (c->status != DAG_SUCCESS)
         return;
-    c->note = dag_reproducible(c->ctx) || dag_latency(c->ctx) < SLOW ||
+    c->note = dag_reproducible(c->ctx) || !dagi_few_far(c->ctx) ||
               dag_device_stats_get(c->ctx, 0, &stats);
     if (A->p * A->q == 1 || A->m != A->n || A->mb != A->nb || A->mt < 3 || B->m != A->m ||
         B->mb != A->nb || B->n == 0 || B->n > FEW || B->nt != 1)

@@ -153,6 +153,8 @@ typedef struct dagi_few {
     int wanted; /* 1: it will, where messages are slow and no rank has devices */
 } dagi_few;
 
+/* Whether messages take longer here than products, for all that this rank knows: ranks have to agree on it. */
+int dagi_few_far(const dag_context *ctx);
 /* Before ranks agree on the arguments: room for it if B has few columns; `pivots`: rows will be
  * exchanged. Failure is noted in the check. */
 void dagi_few_prepare(dagi_check *c, dagi_few *f, const dag_matrix *A, const dag_matrix *B,

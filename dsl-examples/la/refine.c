@@ -2,12 +2,15 @@
 #include "check.h"
 #include "columns.h"
 #include "estimate.h"
+#include "la/backward_tile.h"
+#include "la/few.h"
 #include "resident.h"
 
 #include <dag/kernels.h>
 #include <dag/la.h>
 
 #include "backward.h"
+#include "backward_few.h"
 
 #include <float.h>
 #include <math.h>
@@ -24,6 +27,8 @@ typedef struct refinement {
     dag_matrix *A, *F, *B, *X; /* F: the factors of A */
     const int64_t *ipiv;
     dag_matrix *R, *W; /* as backward.jdf makes them */
+    dagi_few few;      /* whether backward_few.jdf does */
+    bool far;
     double *error;     /* of each column: backward error, */
     double *forward;   /* and a bound for that of the solution; may be NULL */
     int steps;         /* that may be taken */
@@ -65,23 +70,28 @@ static dagi_check check(const refinement *s)
     dagi_check_distinct(&c, "X", s->X, "F", s->F);
     if (s->B->n > 0)
         dagi_check_present(&c, "berr", s->error);
+    const int forward = s->forward != NULL;
+    dagi_check_same(&c, "whether ferr is NULL", &forward, sizeof forward);
     return c;
 }
 
-static dag_status allocate(refinement *s)
+/* Before ranks agree on the arguments: failure is noted. */
+static void allocate(dagi_check *c, refinement *s)
 {
+    dagi_few_prepare(c, &s->few, s->A, s->B, 0);
+    if (c->status != DAG_SUCCESS)
+        return;
     const dag_matrix *B = s->B;
     dag_matrix_desc desc = {.prec = B->prec, .m = B->m, .n = B->n, .mb = B->mb, .nb = B->nb,
                             .p = (int)B->p, .q = (int)B->q, .layout = B->layout,
                             .name = "residuals"};
-    dag_status status = dag_matrix_new(s->ctx, &desc, &s->R);
+    c->status = dag_matrix_new(s->ctx, &desc, &s->R);
     desc.name = "sizes of residuals";
-    if (status == DAG_SUCCESS)
-        status = dag_matrix_new(s->ctx, &desc, &s->W);
+    if (c->status == DAG_SUCCESS)
+        c->status = dag_matrix_new(s->ctx, &desc, &s->W);
     s->last = malloc((size_t)B->n * sizeof(*s->last) + 1);
-    if (status == DAG_SUCCESS && s->last == NULL)
-        status = dag_error(s->ctx, DAG_ERR_NOMEM, "%s: no memory for errors", s->entry.name);
-    return dagi_la_agreed(s->ctx, s->entry.name, status);
+    if (c->status == DAG_SUCCESS && s->last == NULL)
+        c->status = dag_error(s->ctx, DAG_ERR_NOMEM, "%s: no memory for errors", s->entry.name);
 }
 
 /* What an element of |r| and one of W, `size`, grow by, as in LAPACK: a little where their quotient
@@ -112,16 +122,37 @@ static dag_status quotients(dag_matrix *R, int64_t ti, int64_t tj, const dag_ele
     return DAG_SUCCESS;
 }
 
-/* R, W and the backward errors of X. */
-static dag_status judge(refinement *s)
+static dag_status residual(refinement *s)
 {
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
                                           dag_matrix *, dag_matrix *, int, int, int, dag_trans) =
         DAGI_FOUR(backward);
     int herm = s->uplo != DAG_GENERAL, turned = s->trans != DAG_NO_TRANS;
-    dag_status status =
-        dag_run(s->ctx, make[s->A->prec](s->ctx, s->A, s->B, s->X, s->R, s->W, herm,
-                                         s->uplo == DAG_LOWER, turned, s->trans));
+    return dag_run(s->ctx, make[s->A->prec](s->ctx, s->A, s->B, s->X, s->R, s->W, herm,
+                                            s->uplo == DAG_LOWER, turned, s->trans));
+}
+
+/* The same where messages are slow. */
+static dag_status residual_far(refinement *s)
+{
+    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
+                                          dag_matrix *, dag_matrix *, dag_vector *, const void *,
+                                          const void *, int, int, dag_shape *, dag_shape *,
+                                          dag_shape *) = DAGI_FOUR(backward_few);
+    const la_few *few = &s->few.how;
+    const la_backward how = {s->uplo != DAG_GENERAL, s->uplo == DAG_LOWER, s->trans};
+    size_t item = dag_precision_size(s->A->prec);
+    dag_shape x = {few->n, s->B->n, item}, both = {2 * few->n, s->B->n, item};
+    dag_shape group = {2 * few->group * few->nb, s->B->n, item};
+    return dag_run(s->ctx, make[s->A->prec](s->ctx, s->A, s->B, s->X, s->R, s->W, s->few.ranks, few, &how,
+                                            (int)(s->A->p * s->A->q), la_few_groups(few), &x, &group,
+                                            &both));
+}
+
+/* R, W and the backward errors of X. */
+static dag_status judge(refinement *s)
+{
+    dag_status status = s->far ? residual_far(s) : residual(s);
     for (int64_t j = 0; j < s->B->n; j++)
         s->error[j] = 0;
     if (status != DAG_SUCCESS)
@@ -241,37 +272,39 @@ static dag_status bound(refinement *s)
     return status;
 }
 
+static dag_status refine(refinement *s)
+{
+    for (int64_t j = 0; j < s->B->n; j++) {
+        s->error[j] = 0;
+        s->last[j] = 3;
+        if (s->forward != NULL)
+            s->forward[j] = 0;
+    }
+    if (s->A->n == 0 || s->B->n == 0)
+        return DAG_SUCCESS;
+    bool kept = dagi_la_keep(s->ctx, s->F, DAG_RESIDENT_SAVED);
+    dag_status status = judge(s);
+    for (int i = 0; status == DAG_SUCCESS && i < s->steps && go_on(s); i++)
+        status = step(s);
+    if (status == DAG_SUCCESS && s->forward != NULL)
+        status = bound(s);
+    return dagi_la_let_go(s->ctx, s->F, kept, status);
+}
+
 static dag_status run(refinement s)
 {
     dagi_check c = check(&s);
-    if (!dagi_check_agreed(&c))
-        return c.status;
-    (void)dag_kernels_init(NULL);
-    double wanted = s.forward != NULL ? 1 : 0; /* on so many ranks */
-    dag_status status = dag_allreduce(s.ctx, DAG_SUM, &wanted, 1);
-    if (status == DAG_SUCCESS && wanted != 0 && wanted < dag_size(s.ctx))
-        return dag_error(s.ctx, DAG_ERR_ARG, "%s: ferr is NULL on some ranks only", s.entry.name);
-    if (status == DAG_SUCCESS)
-        status = allocate(&s);
-    for (int64_t j = 0; j < s.B->n && status == DAG_SUCCESS; j++) {
-        s.error[j] = 0;
-        s.last[j] = 3;
-        if (s.forward != NULL)
-            s.forward[j] = 0;
+    allocate(&c, &s);
+    if (dagi_check_agreed(&c)) {
+        (void)dag_kernels_init(NULL);
+        s.far = dagi_few_agreed(&s.few, &c);
+        c.status = refine(&s);
     }
-    if (status == DAG_SUCCESS && s.A->n > 0 && s.B->n > 0) {
-        bool kept = dagi_la_keep(s.ctx, s.F, DAG_RESIDENT_SAVED);
-        status = judge(&s);
-        for (int i = 0; status == DAG_SUCCESS && i < s.steps && go_on(&s); i++)
-            status = step(&s);
-        if (status == DAG_SUCCESS && wanted > 0)
-            status = bound(&s);
-        status = dagi_la_let_go(s.ctx, s.F, kept, status);
-    }
+    dagi_few_free(&s.few);
     dag_matrix_free(s.R);
     dag_matrix_free(s.W);
     free(s.last);
-    return status;
+    return c.status;
 }
 
 static dag_status gerfs(dag_context *ctx, dagi_entry entry, int steps, dag_trans trans,

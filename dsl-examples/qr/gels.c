@@ -42,13 +42,18 @@ static dagi_check check(dag_context *ctx, dagi_entry entry, dag_trans *trans, co
     return c;
 }
 
-/* *high is A, or A^H where A is wide, in slab layout. */
-static dag_status stand_up(dag_context *ctx, const char *routine, dag_matrix *A, dag_matrix **high)
+/* *high is A, or A^H where A is wide, and *b is B, in slab layout. `mine`: what has happened on this rank. */
+static dag_status stand_up(dag_context *ctx, const char *routine, dag_matrix *A, dag_matrix *B,
+                           dag_status mine, dag_matrix **high, dag_matrix **b)
 {
-    *high = NULL;
-    if (A->m >= A->n)
-        return dagi_la_agreed(ctx, routine, dagi_la_slab(ctx, A, high));
-    return dagi_la_adjoint(ctx, routine, A, (int)A->p, (int)A->q, high);
+    if (mine == DAG_SUCCESS)
+        mine = dagi_la_slab(ctx, B, b);
+    if (mine == DAG_SUCCESS && A->m >= A->n)
+        mine = dagi_la_slab(ctx, A, high);
+    mine = dagi_la_agreed(ctx, routine, mine);
+    return mine == DAG_SUCCESS && A->m < A->n
+               ? dagi_la_adjoint(ctx, routine, A, (int)A->p, (int)A->q, high)
+               : mine;
 }
 
 static dag_status clear_below(dag_matrix *B, int64_t i, int64_t j, const dag_element *e, void *arg)
@@ -122,17 +127,14 @@ static dag_status weigh(dag_context *ctx, worth *w, dag_matrix *b, int64_t from,
 
 static dag_status make_room(dag_context *ctx, const char *routine, worth *w, int64_t count)
 {
-    dag_status mine = DAG_SUCCESS;
     if (!w->bounds)
         return DAG_SUCCESS;
     w->room = calloc(4 * (size_t)count + 1, sizeof(double));
-    if (w->room == NULL) {
-        mine = dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory for bounds", routine);
-    } else {
-        w->rhs = w->room;
-        w->rest = w->room + count;
-    }
-    return dagi_la_agreed(ctx, routine, mine);
+    if (w->room == NULL)
+        return dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory for bounds", routine);
+    w->rhs = w->room;
+    w->rest = w->room + count;
+    return DAG_SUCCESS;
 }
 
 /*
@@ -197,12 +199,9 @@ static dag_status run(dag_context *ctx, const char *routine, dag_trans trans, da
     if (A->m == 0 || A->n == 0 || B->n == 0)
         return B->m > 0 && B->n > 0 ? dag_laset(ctx, DAG_GENERAL, 0, 0, B) : DAG_SUCCESS;
     dag_status status = make_room(ctx, routine, w, B->n);
-    if (status == DAG_SUCCESS)
-        status = stand_up(ctx, routine, A, &high);
+    status = stand_up(ctx, routine, A, B, status, &high, &b);
     if (status == DAG_SUCCESS)
         status = dag_geqrf(ctx, high, &qr);
-    if (status == DAG_SUCCESS)
-        status = dagi_la_agreed(ctx, routine, dagi_la_slab(ctx, B, &b));
     if (status == DAG_SUCCESS && minimise)
         status = weigh(ctx, w, b, 0, w->rhs);
     if (status == DAG_SUCCESS)

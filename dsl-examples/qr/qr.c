@@ -1,6 +1,7 @@
 /* QR factorisation: checks the arguments, chooses the stacks, keeps Q. */
 #include "la/check.h"
 #include "la/direct.h"
+#include "la/few.h"
 #include "la/slabs.h"
 
 #include "qr/inserted.h"
@@ -324,9 +325,23 @@ static dagi_check check_q(dag_context *ctx, dagi_entry entry, const dag_matrix *
     return c;
 }
 
-/* Both are in slab layout and have elements. `identity`: B holds columns of it. */
+/* Panels that set out before those in front of them have been used. Where messages are slow, as many as a
+ * rank has room for: each batch of them waits for a message of the one before. */
+static int ahead_of(const dag_matrix *A, const dag_qr *qr, const dag_matrix *B, bool far)
+{
+    enum { FEW = 3 };
+    const double room = 64e6; /* bytes */
+    double panel = (double)(A->m / A->p + A->mb) * (double)A->nb * (double)dag_precision_size(A->prec);
+    if (A->q == 1 && B->q == 1)
+        return qr->panels;
+    if (!far || room < (FEW + 1) * panel)
+        return FEW;
+    return room / panel < qr->panels ? (int)(room / panel) : qr->panels;
+}
+
+/* Both are in slab layout and have elements. `identity`: B holds columns of it; `far`: messages are slow. */
 static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *A, const dag_qr *qr,
-                           const dag_matrix *B, int identity)
+                           const dag_matrix *B, int identity, bool far)
 {
     static dag_taskpool *(*const forward[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
                                              dag_matrix *, dag_shape *, int, int, int, int, int,
@@ -336,7 +351,7 @@ static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *
                                               int, int, int, int, int) = DAGI_FOUR(unmqr_N);
     dag_pieces S, X;
     dag_shape head = {qr->nb, B->nb, dag_precision_size(qr->prec)};
-    int tree = qr->tree != NULL, ahead = A->q == 1 && B->q == 1 ? qr->panels : 3;
+    int tree = qr->tree != NULL, ahead = ahead_of(A, qr, B, far);
     (void)dag_kernels_init(NULL);
     dag_view_pieces(A, qr->tiles, qr->stacks, &S);
     dag_view_pieces(B, qr->tiles, qr->stacks, &X);
@@ -354,15 +369,16 @@ static dag_status multiply_any(dagi_check *c, dag_trans trans, dag_matrix *A, co
                                dag_matrix *B, int identity)
 {
     dag_matrix *a = A, *b = B;
-    if (!dagi_check_agreed(c) || A->m == 0 || A->n == 0 || B->n == 0)
-        return c->status;
-    if (direct_multiply(c->ctx, trans, A, qr, B))
+    bool empty = c->status != DAG_SUCCESS || A->m == 0 || A->n == 0 || B->n == 0;
+    if (!empty && direct_multiply(c->ctx, trans, A, qr, B))
         return DAG_SUCCESS;
-    c->status = dagi_la_slab(c->ctx, A, &a);
-    if (c->status == DAG_SUCCESS)
+    if (!empty)
+        c->status = dagi_la_slab(c->ctx, A, &a);
+    if (!empty && c->status == DAG_SUCCESS)
         c->status = dagi_la_slab(c->ctx, B, &b);
-    if (dagi_check_agreed(c))
-        c->status = multiply(c->ctx, trans, a, qr, b, identity);
+    c->note = c->ctx != NULL && !dagi_few_far(c->ctx);
+    if (dagi_check_agreed(c) && !empty)
+        c->status = multiply(c->ctx, trans, a, qr, b, identity, !c->note);
     c->status = dagi_la_slab_end(B, b, 1, c->status);
     return dagi_la_slab_end(A, a, 0, c->status);
 }

@@ -11,6 +11,8 @@ if(TARGET dag_la AND DAG_HAVE_MPI)
     dag_add_script_test(sim_hpl_bytes LABELS integration
         COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/hpl_bytes.sh"
             "$<TARGET_FILE:sim_counts>")
+    add_executable(sim_waits sim/waits.c)
+    target_link_libraries(sim_waits PRIVATE dag::la)
 else()
     dag_leave_out(sim_counts "MPI or BLAS is not part of this build")
 endif()
@@ -59,6 +61,9 @@ if(TARGET dag_sim AND TARGET dag_driver)
             dag_add_script_test(sim_share LABELS integration
                 COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/share.py"
                     "$<TARGET_FILE_DIR:dag_sim>" "$<TARGET_FILE:sim_counts>")
+            dag_add_script_test(sim_waits LABELS integration
+                COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/waits.py"
+                    "$<TARGET_FILE:sim_waits>")
         endif()
         dag_add_script_test(sim_leaving LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/leaving.py"

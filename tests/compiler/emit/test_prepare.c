@@ -8,6 +8,7 @@
  */
 #include "allreduce.h"
 #include "backward.h"
+#include "backward_few.h"
 #include "case.h"
 #include "convert.h"
 #include "gallery.h"
@@ -338,6 +339,8 @@ static void products_and_factors(void)
                           1));
     prepare(laswp_1_d_new(context, row, (int64_t[]){0}, 1, 0));
     static char how[4096];
+    prepare(backward_few_d_new(context, a, column, column, column, column, &each, how, how, RANKS, TILES / NB,
+                               &shape, &shape, &shape));
     for (int sweeps = 1; sweeps <= 2; sweeps++)
         prepare(solve_few_d_new(context, a, column, &each, &each, how, RANKS, TILES / NB, TILES / NB,
                                 sweeps, 1, &shape, &shape, &shape, &shape));

@@ -28,6 +28,7 @@ static const char *const values[] = {"N=6,P=2,Q=2", "N=6,P=2,Q=2,S->mt=1",
                                      "N=6,P=2,Q=2,ta=0,tb=0", "N=6,P=2,Q=2,W=3,TREE=1",
                                      "N=6,P=2,Q=2,W=3,TREE=1,SKIP=0",
                                      "N=6,P=2,Q=2,SW=2,down=1,B->nt=1",
+                                     "N=6,P=2,Q=2,B->nt=1,X->nt=1,R->nt=1,W->nt=1",
                                      "N=6,P=2,Q=2,S->mt=1,EX=1",
                                      "N=6,P=2,Q=2,S->mt=2,left=0,backward=0",
                                      ("N=3,P=2,Q=2,rows=3,cols=3,down=2,across=2,kt=3,slices=2,"
