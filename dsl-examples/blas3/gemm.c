@@ -20,6 +20,13 @@
 #define USUAL_RATE 1e9
 #define USUAL_FLOPS 1e10
 
+/* What the setting `split` may cut. */
+static dagi_cut_of cut_of(const struct gemm *g)
+{
+    struct op a = op_of(g->transa, g->A);
+    return (dagi_cut_of){DAGI_CUT_GEMM, g->C->prec, g->C->m, g->C->n, a.n, g->C->mb, g->C->nb, a.nb};
+}
+
 static dagi_check check_gemm(dagi_entry entry, const struct gemm *g)
 {
     dagi_check c = dagi_check_start(g->ctx, entry.name);
@@ -43,15 +50,17 @@ static dagi_check check_gemm(dagi_entry entry, const struct gemm *g)
     dagi_check_cut(&c, "the rows of C", g->C->m, g->C->mb, "those of op(A)", a.m, a.mb);
     dagi_check_cut(&c, "the columns of C", g->C->n, g->C->nb, "those of op(B)", b.n, b.nb);
     dagi_check_cut(&c, "the columns of op(A)", a.n, a.nb, "the rows of op(B)", b.m, b.mb);
-    if (!g->whole)
-        dagi_check_tiles_cut(&c, 0, g->C);
+    const dagi_cut_of of = cut_of(g);
+    if (c.status == DAG_SUCCESS && !g->whole)
+        dagi_check_tiles_cut(&c, &of, 0, g->C);
     return c;
 }
 
 /* Does the setting `split` want C by tiles of two sizes? They have one where C is only scaled. */
 static bool is_cut(const struct gemm *g, dag_split_desc *desc)
 {
-    return !g->whole && dagi_cut(g->ctx, 0, desc);
+    const dagi_cut_of of = cut_of(g);
+    return !g->whole && dagi_cut(g->ctx, &of, 0, desc);
 }
 
 static int64_t ceil_div(int64_t a, int64_t b)
