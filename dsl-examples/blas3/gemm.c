@@ -42,8 +42,9 @@ static dagi_check check_gemm(dagi_entry entry, const struct gemm *g)
     dagi_check_cut(&c, "the rows of C", g->C->m, g->C->mb, "those of op(A)", a.m, a.mb);
     dagi_check_cut(&c, "the columns of C", g->C->n, g->C->nb, "those of op(B)", b.n, b.nb);
     dagi_check_cut(&c, "the columns of op(A)", a.n, a.nb, "the rows of op(B)", b.m, b.mb);
-    if (!g->whole)
-        dagi_check_tiles_cut(&c, 0, g->C);
+    const dagi_cut_of of = dagi_gemm_cut_of(g);
+    if (c.status == DAG_SUCCESS && !g->whole)
+        dagi_check_tiles_cut(&c, &of, 0, g->C);
     return c;
 }
 

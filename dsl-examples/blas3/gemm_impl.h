@@ -2,6 +2,7 @@
 #ifndef BLAS3_GEMM_IMPL_H
 #define BLAS3_GEMM_IMPL_H
 
+#include "la/cut.h"
 #include "op.h"
 
 #include <dag/blas3.h>
@@ -18,6 +19,9 @@ struct gemm {
 };
 
 /* ---- gemm_pools.c ----------------------------------------------------------------------- */
+
+/* What the setting `split` may cut. */
+dagi_cut_of dagi_gemm_cut_of(const struct gemm *g);
 
 /* Does the setting `split` want C by tiles of two sizes? They have one where C is only scaled. */
 bool dagi_gemm_cut(const struct gemm *g, dag_split_desc *desc);

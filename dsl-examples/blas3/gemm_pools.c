@@ -1,6 +1,5 @@
 /* The pools of a product: which graph runs, on which collections. */
 #include "gemm_impl.h"
-#include "la/cut.h"
 
 #include <dag/array.h>
 
@@ -11,9 +10,16 @@
 
 #include <stdlib.h>
 
+dagi_cut_of dagi_gemm_cut_of(const struct gemm *g)
+{
+    struct op a = op_of(g->transa, g->A);
+    return (dagi_cut_of){DAGI_CUT_GEMM, g->C->prec, g->C->m, g->C->n, a.n, g->C->mb, g->C->nb, a.nb};
+}
+
 bool dagi_gemm_cut(const struct gemm *g, dag_split_desc *desc)
 {
-    return !g->whole && dagi_cut(g->ctx, 0, desc);
+    const dagi_cut_of of = dagi_gemm_cut_of(g);
+    return !g->whole && dagi_cut(g->ctx, &of, 0, desc);
 }
 
 bool dagi_gemm_only_scales(const struct gemm *g)

@@ -18,9 +18,18 @@
 #include <stdlib.h>
 
 /* Narrow tiles lie side by side in lower triangles, one above the other in upper ones. */
-static bool is_split(dag_context *ctx, dag_uplo uplo, dag_split_desc *desc)
+static bool is_split(dag_context *ctx, dag_uplo uplo, const dag_matrix *A, dag_split_desc *desc)
 {
-    return dagi_cut(ctx, uplo == DAG_UPPER, desc);
+    const dagi_cut_of of = dagi_cut_of_square(A);
+    return dagi_cut(ctx, &of, uplo == DAG_UPPER, desc);
+}
+
+static void check_cut(dagi_check *c, dag_uplo uplo, const dag_matrix *A)
+{
+    if (c->status != DAG_SUCCESS)
+        return;
+    const dagi_cut_of of = dagi_cut_of_square(A);
+    dagi_check_tiles_cut(c, &of, uplo == DAG_UPPER, A);
 }
 
 static dagi_check check_triangle(dag_context *ctx, dagi_entry entry, dag_uplo uplo,
@@ -38,7 +47,7 @@ static dagi_check check_triangle(dag_context *ctx, dagi_entry entry, dag_uplo up
 static dagi_check check_factor(dag_context *ctx, dagi_entry entry, dag_uplo uplo, const dag_matrix *A)
 {
     dagi_check c = check_triangle(ctx, entry, uplo, A);
-    dagi_check_tiles_cut(&c, uplo == DAG_UPPER, A);
+    check_cut(&c, uplo, A);
     return c;
 }
 
@@ -84,7 +93,7 @@ static dag_taskpool *potrf_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
         DAGI_FOUR(potrf_L), DAGI_FOUR(potrf_U)};
     (void)dag_kernels_init(NULL); /* the caller asks for the result if it matters to it */
     dag_split_desc desc;
-    if (is_split(ctx, uplo, &desc))
+    if (is_split(ctx, uplo, A, &desc))
         return split_pool(ctx, uplo, A, &desc);
     return make[uplo == DAG_UPPER][A->prec](ctx, A);
 }
@@ -121,7 +130,7 @@ static bool direct_potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t
 {
     dagi_array a;
     dag_split_desc cut;
-    if (is_split(ctx, uplo, &cut) || !dagi_direct(ctx, cube(A->n) / 6, (dag_matrix *[]){A, NULL}, &a))
+    if (is_split(ctx, uplo, A, &cut) || !dagi_direct(ctx, cube(A->n) / 6, (dag_matrix *[]){A, NULL}, &a))
         return false;
     int found = dagi_direct_of[A->prec].potrf(uplo, &a);
     if (info != NULL)
@@ -143,7 +152,7 @@ static bool direct_posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matr
     dagi_array a[2];
     dag_split_desc cut;
     double work = cube(A->n) / 6 + dagi_direct_solves(2, A, B);
-    if (is_split(ctx, uplo, &cut) || !dagi_direct(ctx, work, (dag_matrix *[]){A, B, NULL}, a))
+    if (is_split(ctx, uplo, A, &cut) || !dagi_direct(ctx, work, (dag_matrix *[]){A, B, NULL}, a))
         return false;
     *info = dagi_direct_of[A->prec].potrf(uplo, &a[0]);
     if (*info == 0)
@@ -194,7 +203,7 @@ static dag_status do_posv(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag
 {
     dagi_check c = check_solve(ctx, entry, uplo, A, B);
     dagi_check_present(&c, "info", info);
-    dagi_check_tiles_cut(&c, uplo == DAG_UPPER, A);
+    check_cut(&c, uplo, A);
     if (c.status == DAG_SUCCESS && direct_posv(ctx, uplo, A, B, info))
         return DAG_SUCCESS;
     dagi_few few;

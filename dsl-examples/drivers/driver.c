@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "predict.h"
 #include "results.h"
+#include "two_sizes.h"
 
 #include <dag/kernels.h>
 #include <dag/replace.h>
@@ -61,8 +62,9 @@ dag_status driver_agreed(dag_context *ctx, dag_status mine)
 dag_status driver_tile(dag_context *ctx, const options *o, int64_t n, int64_t *nb)
 {
     dag_tile_choice choice = {.nb = o->nb};
-    dag_status status = DAG_SUCCESS;
-    if (o->nb == 0)
+    int has;
+    dag_status status = driver_collective(ctx, two_sizes_tile(ctx, o, n, &choice.nb, &has));
+    if (status == DAG_SUCCESS && !has && o->nb == 0)
         status = driver_collective(ctx, dag_la_tile(ctx, o->prec, n, &choice));
     *nb = choice.nb;
     return status;
@@ -356,6 +358,7 @@ static void clean_up_on(int number)
 static int run_all(const driver *d, dag_context *ctx, const options *o, const char *grid_why)
 {
     int end = DRIVER_OK;
+    two_sizes_begin(ctx, d);
     for (int64_t i = 0; i < o->runs; i++) {
         report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN,
                     .anorm = NAN, .rcond = NAN, .ferr = NAN, .grid_why = grid_why};

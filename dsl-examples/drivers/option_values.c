@@ -133,15 +133,13 @@ static bool parse_predict(options *o, const char *text)
 static const char *set_split(options *o, const char *text)
 {
     char *comma;
-    if (strcmp(text, "auto") == 0)
-        return "none, or S,B such as 2,192: nothing chooses S and B yet";
     o->split = text;
-    if (strcmp(text, "none") == 0)
+    if (strcmp(text, "none") == 0 || strcmp(text, "auto") == 0)
         return NULL;
     long long s = strtoll(text, &comma, 10);
     int64_t b;
     return *comma == ',' && s >= 0 && comma != text && parse_integer(comma + 1, 0, INT32_MAX, &b)
-               ? NULL : "none, or S,B such as 2,192";
+               ? NULL : "none, auto, or S,B such as 2,192";
 }
 
 /* As the setting takes it. */

@@ -2,6 +2,7 @@
 #include "results.h"
 #include "condition.h"
 #include "predict.h"
+#include "two_sizes.h"
 
 #include <dag/kernels.h>
 
@@ -174,6 +175,7 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
         condition_json(o, r);
     if (o->nb == 0)
         printf(", \"nb_chosen\": 1");
+    two_sizes_json();
     if (o->insert)
         printf(", \"insert\": true");
     if (r->grid_why != NULL)
@@ -224,6 +226,7 @@ void results_text(const driver *d, const dag_context *ctx, const options *o, con
     if (r->expected > 0)
         printf(" (%.4g expected)", r->flops / r->expected * 1e-9);
     printf("\n");
+    two_sizes_text(o, r);
     if (r->plan.method == DAG_GEMM_HSUMMA)
         printf("%s%s: made on a grid %dx%d in %dx%d groups, %" PRId64 " columns at a time, "
                "%" PRId64 " steps ahead\n",

@@ -8,10 +8,21 @@
 
 #include <stdbool.h>
 
+/* What is cut: op(A) op(B), m x k and k x n in tiles of mb x kb and kb x nb; of Cholesky all are the order. */
+enum { DAGI_CUT_POTRF, DAGI_CUT_GEMM };
+typedef struct dagi_cut_of {
+    int routine;
+    dag_precision prec;
+    int64_t m, n, k, mb, nb, kb;
+} dagi_cut_of;
+
+/* Of Cholesky. */
+dagi_cut_of dagi_cut_of_square(const dag_matrix *A);
+
 /* How the settings want tiles to be cut; false: not at all, or not as they say. */
-bool dagi_cut(dag_context *ctx, int by_rows, dag_split_desc *desc);
+bool dagi_cut(dag_context *ctx, const dagi_cut_of *of, int by_rows, dag_split_desc *desc);
 
 /* May A be cut so, and do all ranks say the same? */
-void dagi_check_tiles_cut(dagi_check *c, int by_rows, const dag_matrix *A);
+void dagi_check_tiles_cut(dagi_check *c, const dagi_cut_of *of, int by_rows, const dag_matrix *A);
 
 #endif

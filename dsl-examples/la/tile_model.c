@@ -6,6 +6,7 @@
  * of a message. There the workers run out of tasks, and there tile sizes differ. In the steps
  * before, which only large matrices have, all workers are taken to be busy.
  */
+#include "heap.h"
 #include "tile.h"
 
 #include <math.h>
@@ -23,40 +24,6 @@ static const double task_cost = 400, wake_cost = 20e3, fetch_byte = 0.05, send_c
 static const double arrival_cost = 10e3, arrival_byte = 0.4;
 
 enum { FIRST = 48, LAST = 312, STEP = 24, LEAST_TAIL = 20, MOST_TAIL = 40 };
-
-/* ---- heaps: the item with the smallest key first -------------------------------------------- */
-
-typedef struct item {
-    double key;
-    int what;
-} item;
-
-typedef struct heap {
-    item *items;
-    int count;
-} heap;
-
-static void push(heap *h, double key, int what)
-{
-    int at = h->count++;
-    for (; at > 0 && h->items[(at - 1) / 2].key > key; at = (at - 1) / 2)
-        h->items[at] = h->items[(at - 1) / 2];
-    h->items[at] = (item){key, what};
-}
-
-static item pop(heap *h)
-{
-    item top = h->items[0], last = h->items[--h->count];
-    int at = 0;
-    for (int child; (child = 2 * at + 1) < h->count; at = child) {
-        child += child + 1 < h->count && h->items[child + 1].key < h->items[child].key;
-        if (h->items[child].key >= last.key)
-            break;
-        h->items[at] = h->items[child];
-    }
-    h->items[at] = last;
-    return top;
-}
 
 /* ---- times of kernels ----------------------------------------------------------------------- */
 
@@ -140,10 +107,10 @@ typedef struct schedule {
     int nt;
     tile *tiles;   /* nt x nt, row by row */
     int *idle;     /* workers of each rank */
-    heap *ready;   /* of each rank: tiles by priority */
+    dagi_heap *ready;   /* of each rank: tiles by priority */
     int *offered;  /* ranks that have got something ready since tasks were started */
     int noffered;
-    heap events;   /* by time: the end of a task on a tile; + nt * nt: its arrival everywhere;
+    dagi_heap events;   /* by time: the end of a task on a tile; + nt * nt: its arrival everywhere;
                       + 2 nt * nt: the background workers of a rank are awake */
     double now;
 } schedule;
@@ -176,7 +143,7 @@ static void offer(schedule *s, int m, int n)
     int priority = k < n ? (3 * nt - 2 * n - k) * nt - m
                  : m > n ? (3 * nt - 3 * k) * nt - m : (3 * nt - 3 * k + 1) * nt;
     int rank = owner(s, m, n);
-    push(&s->ready[rank], -priority, at);
+    dagi_heap_push(&s->ready[rank], (dagi_heap_item){-priority, 0, at});
     s->offered[s->noffered++] = rank;
 }
 
@@ -205,17 +172,19 @@ static void finish_task(schedule *s, int m, int n)
     t->factor = ON_ITS_RANK;
     release(s, m, k, false);
     if (s->workers->p * s->workers->q > 1)
-        push(&s->events, s->now + s->message, m * s->nt + n + s->nt * s->nt);
+        dagi_heap_push(&s->events,
+                       (dagi_heap_item){s->now + s->message, 0, m * s->nt + n + s->nt * s->nt});
 }
 
 static void start_tasks(schedule *s, int rank)
 {
     while (s->idle[rank] > 0 && s->ready[rank].count > 0) {
-        int at = pop(&s->ready[rank]).what, m = at / s->nt, n = at % s->nt;
+        int at = dagi_heap_pop(&s->ready[rank]).what, m = at / s->nt, n = at % s->nt;
         int kernel = s->tiles[at].step < n ? (m == n ? DAGI_TILE_HERK : DAGI_TILE_GEMM)
                                            : (m == n ? DAGI_TILE_POTRF : DAGI_TILE_TRSM);
         s->idle[rank]--;
-        push(&s->events, s->now + s->costs->of[kernel][m == s->nt - 1], at);
+        dagi_heap_push(&s->events,
+                       (dagi_heap_item){s->now + s->costs->of[kernel][m == s->nt - 1], 0, at});
     }
 }
 
@@ -224,7 +193,7 @@ static double run(schedule *s)
     int square = s->nt * s->nt, ranks = s->workers->p * s->workers->q;
     for (int r = 0; r < ranks; r++) {
         s->idle[r] = 1;
-        push(&s->events, wake_cost, 2 * square + r);
+        dagi_heap_push(&s->events, (dagi_heap_item){wake_cost, 0, 2 * square + r});
     }
     for (int m = 0; m < s->nt; m++)
         for (int n = 0; n <= m; n++)
@@ -236,7 +205,7 @@ static double run(schedule *s)
             start_tasks(s, s->offered[--s->noffered]);
         if (s->events.count == 0)
             return end;
-        item e = pop(&s->events);
+        dagi_heap_item e = dagi_heap_pop(&s->events);
         int m = e.what % square / s->nt, n = e.what % square % s->nt;
         int rank = e.what < 2 * square ? owner(s, m, n) : e.what - 2 * square;
         s->now = e.key;
@@ -268,8 +237,8 @@ static double simulate(const dagi_tile_workers *w, const costs *c, int64_t nb, i
     s.idle = calloc((size_t)ranks, sizeof(*s.idle));
     s.ready = calloc((size_t)ranks, sizeof(*s.ready));
     s.offered = calloc(square, sizeof(*s.offered)); /* a tile is ready once at a time */
-    s.events.items = calloc(2 * square + (size_t)ranks, sizeof(item));
-    item *room = calloc(most * (size_t)ranks, sizeof(item));
+    s.events.items = calloc(2 * square + (size_t)ranks, sizeof(dagi_heap_item));
+    dagi_heap_item *room = calloc(most * (size_t)ranks, sizeof(dagi_heap_item));
     double ns = HUGE_VAL;
     if (s.tiles && s.idle && s.ready && s.offered && s.events.items && room) {
         for (int r = 0; r < ranks; r++)

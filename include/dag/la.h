@@ -59,6 +59,28 @@ dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile
 /** dag_la_tile() for double precision, the tile size alone. */
 dag_status dag_la_nb(dag_context *ctx, int64_t n, int64_t *nb);
 
+/** Tiles of two sizes (dag/split.h), what they are expected to take, and tiles of one size beside them. */
+typedef struct dag_split_choice {
+    int64_t nb, s, b;       /**< s = 0: of one size */
+    double seconds;         /**< 0: without devices, where there is nothing to divide tiles between */
+    int64_t uniform_nb;     /**< the best size for all */
+    double uniform_seconds;
+} dag_split_choice;
+
+/**
+ * The tiles that suit a routine on a node with devices, by a list schedule of its tasks on the cores and devices of a
+ * rank, with the placement of the setting `split_placement`: what `split = auto` takes. Two sizes are taken
+ * where they are expected to gain 2 %. What kernels and links take is read from the node's description (setting
+ * `machine`, dag/node.h).
+ *
+ * @param routine  "potrf", of order n, or "gemm", m x k by k x n
+ * @param nb       tile size; 0 = to be chosen, too
+ * @return DAG_ERR_UNSUPPORTED with dag_message() where there are devices and no description.
+ * Collective. The same question gets the same answer, at once, for the time of the process.
+ */
+dag_status dag_la_split(dag_context *ctx, const char *routine, dag_precision prec, int64_t m, int64_t n,
+                        int64_t k, int64_t nb, dag_split_choice *choice);
+
 /** A grid of ranks, and why it is that one. */
 typedef struct dag_grid_choice {
     int p, q;

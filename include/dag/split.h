@@ -72,10 +72,14 @@ int64_t dag_split_home(const dag_split *split, int64_t i, int64_t j, int64_t c);
 int64_t dag_split_device(const dag_split *split, int64_t i, int64_t j, int64_t c);
 int dag_split_on_device(const dag_split *split, int64_t i, int64_t j, int64_t c);
 
+/** What dag_split_settings() says of split = auto. */
+enum { DAG_SPLIT_AUTO = 2 };
+
 /**
  * What the settings `split` and `split_placement` say, for routines of a library that heed them. `devices`
  * is for the caller.
- * @param[out] wanted  0: tiles of one size; *desc is left alone
+ * @param[out] wanted  0: tiles of one size; *desc is left alone. DAG_SPLIT_AUTO: s and b, 0 here, are the
+ *                     caller's choice: dag_la_split().
  * @return DAG_ERR_ARG with dag_message() if `split` is not as it has to be.
  */
 dag_status dag_split_settings(dag_context *context, int *wanted, dag_split_desc *desc);

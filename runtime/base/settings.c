@@ -128,7 +128,7 @@ static const setting table[] = {
      "directory for caches, off = times that are built in"},
     {"split", KIND_TEXT, FIELD(split), "none", 0, sizeof((dagi_settings *)0)->split - 1, NULL,
      "tiles of two sizes, in Cholesky and products: none, or s,b: s narrow ones of width b "
-     "in each tile, and a rest"},
+     "in each tile, and a rest, or auto: as a list schedule of the node says"},
     {"split_placement", KIND_CHOICE, FIELD(split_placement), "cost", 0, 0, split_choices,
      "where tasks on such tiles run: cost (where they are expected to end first), static (narrow tiles "
      "on cores, the rest of block column j on device j div Q, modulo their number)"},
@@ -138,7 +138,8 @@ static const setting table[] = {
     {"simulate", KIND_COUNT, FIELD(simulate), "0", 0, 1 << 24, NULL,
      "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
     {"machine", KIND_TEXT, FIELD(machine), "", 0, sizeof((dagi_settings *)0)->machine - 1, NULL,
-     "file that describes the machine of a simulated run; empty = one that is built in"},
+     "file that describes the machine of a simulated run, or the node by which split = auto chooses; empty = "
+     "one that is built in, for simulated runs"},
     {"stretch", KIND_COUNT, FIELD(stretch), "0", 0, 1000000, NULL,
      "kernels on cores compute nothing and sleep that many times as long as `machine` says they take, in "
      "a run that is not simulated otherwise; 0 = they compute"},

@@ -174,12 +174,14 @@ dag_status dag_split_settings(dag_context *context, int *wanted, dag_split_desc 
     *wanted = strcmp(text, "none") != 0;
     if (!*wanted)
         return DAG_SUCCESS;
-    if (strcmp(text, "auto") == 0)
-        return dag_error(context, DAG_ERR_UNSUPPORTED, "split = auto: nothing chooses s and b yet; "
-                         "give them, as split = 2,192, or none");
+    if (strcmp(text, "auto") == 0) {
+        *wanted = DAG_SPLIT_AUTO;
+        *desc = d;
+        return DAG_SUCCESS;
+    }
     const char *comma = number(text, ',', &d.s);
     if (!comma || !number(comma + 1, '\0', &d.b))
-        return dag_error(context, DAG_ERR_ARG, "split = %s: it takes none, or s,b: the number of narrow "
+        return dag_error(context, DAG_ERR_ARG, "split = %s: it takes none, auto, or s,b: the number of narrow "
                          "tiles in each tile and their width, as 2,192", text);
     *desc = d;
     return DAG_SUCCESS;

@@ -145,12 +145,17 @@ static void learn(struct dagi_sim *s, dagi_choice_class *cls, int place, uint64_
         s->devices.policy->learn(s->devices.choice, cls, place, bytes, seconds(time));
 }
 
-/* The devices that may have it: the one that the body wants, or all. */
-static int candidates(struct dagi_sim *s, const dagi_sim_crew *crew, struct dag_task *t, const dag_body *body,
+/* Which device the body wants; negative: any, or a core. */
+static int64_t wanted(struct dag_task *t, const dag_body *body)
+{
+    return body->device_index ? body->device_index(t->pool->globals, dagi_task_locals(t)) : -1;
+}
+
+/* The devices that may have it: the one that is wanted, or all. */
+static int candidates(struct dagi_sim *s, const dagi_sim_crew *crew, struct dag_task *t, int64_t index,
                       dagi_candidate *at)
 {
     int n = 0;
-    int64_t index = body->device_index ? body->device_index(t->pool->globals, dagi_task_locals(t)) : -1;
     for (int i = 0; i < crew->count; i++)
         if (index < 0 || index % crew->count == i)
             at[n++] = (dagi_candidate){.place = 1 + i, .backlog = seconds(crew->device[i].backlog),
@@ -166,10 +171,11 @@ static int choose(struct dagi_sim *s, int rank, struct dag_task *t, const dag_bo
     uint64_t bytes = footprint(t);
     dagi_choice_class *cls =
         dagi_choice_class_of(s->devices.choice, t->pool->program->name, t->pool->prec, t->cls->name);
-    int n = candidates(s, crew, t, body, at), devices = n;
+    int64_t index = wanted(t, body);
+    int n = candidates(s, crew, t, index, at), devices = n;
     learn(s, cls, DAGI_HOST, bytes, on_core);
     learn(s, cls, 1, bytes, on_device);
-    if (!s->ctx->settings.device_always && !body->device_index) {
+    if (!s->ctx->settings.device_always && index < 0) {
         double ready = (double)s->rank[rank].ready.count * seconds(on_core) / s->workers;
         at[n++] = (dagi_candidate){.place = DAGI_HOST, .backlog = ready,
                                    .move = dagi_sim_moving(s, t, DAGI_HOST)};

@@ -6,6 +6,11 @@ dag_add_unit_test(test_tile
     LIBS dag_kernels m
     LABELS sanitize)
 
+dag_add_unit_test(test_node_model
+    SOURCES test_node_model.c "${la}/node_model.c"
+    LIBS m
+    LABELS sanitize)
+
 dag_add_unit_test(test_grid
     SOURCES test_grid.c "${la}/grid_rule.c"
     LIBS dag m

@@ -188,7 +188,7 @@ static int run(const test_case *c, const how *h)
 /* What has no meaning is refused, on all ranks, and the matrix stays as it is. */
 static int refusals(void)
 {
-    static const char *const bad[] = {"auto", "2", "2,", ",3", "2,3x", "-1,3", "2,-3", "2,0", "3,11",
+    static const char *const bad[] = {"any", "2", "2,", ",3", "2,3x", "-1,3", "2,-3", "2,0", "3,11",
                                       "99999999999999999999,1"};
     int failed = 0;
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {

@@ -1,0 +1,74 @@
+#include "two_sizes.h"
+
+#include "results.h"
+
+#include <dag/split.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The driver that runs; set once per context, by two_sizes_begin(). */
+static struct {
+    const char *routine; /* NULL: sizes are not to be chosen */
+    int product;
+    dag_split_choice choice; /* the last; nb = 0: none yet */
+} chosen;
+
+void two_sizes_begin(dag_context *ctx, const driver *d)
+{
+    dag_split_desc unused;
+    int wanted = 0;
+    memset(&chosen, 0, sizeof chosen);
+    if (!(d->row->options & OPT_BIT(OPT_SPLIT)) || dag_split_settings(ctx, &wanted, &unused) != DAG_SUCCESS ||
+        wanted != DAG_SPLIT_AUTO)
+        return; /* settings that are wrong are refused where tiles are cut */
+    chosen.product = strcmp(d->name, "gemm") == 0;
+    chosen.routine = chosen.product ? "gemm" : "potrf";
+}
+
+dag_status two_sizes_tile(dag_context *ctx, const options *o, int64_t n, int64_t *nb, int *has)
+{
+    int64_t m = o->given & OPT_BIT(OPT_M) ? o->m : o->n, k = o->given & OPT_BIT(OPT_K) ? o->k : o->n;
+    *has = 0;
+    if (chosen.routine == NULL)
+        return DAG_SUCCESS;
+    dag_status status = dag_la_split(ctx, chosen.routine, o->prec, chosen.product ? m : n,
+                                     chosen.product ? o->n : n, chosen.product ? k : n, o->nb, &chosen.choice);
+    if (status != DAG_SUCCESS)
+        return status;
+    *nb = chosen.choice.nb;
+    *has = 1;
+    return DAG_SUCCESS;
+}
+
+void two_sizes_text(const options *o, const report *r)
+{
+    const dag_split_choice *c = &chosen.choice;
+    if (c->nb == 0)
+        return;
+    printf("%s: split auto: ", r->routine);
+    if (c->s > 0)
+        printf("%" PRId64 " narrow tiles of %" PRId64 " in each of %" PRId64, c->s, c->b, c->nb);
+    else
+        printf("tiles of one size, %" PRId64, c->nb);
+    if (c->seconds > 0)
+        printf(", predicted %.4g s; of the best single size, %" PRId64 ", %.4g s", c->seconds, c->uniform_nb,
+               c->uniform_seconds);
+    if (c->seconds > 0 && o->report)
+        printf("; the run took %.3g times the prediction", r->seconds / c->seconds);
+    printf("\n");
+}
+
+void two_sizes_json(void)
+{
+    const dag_split_choice *c = &chosen.choice;
+    if (c->nb == 0)
+        return;
+    printf(", \"split_taken\": \"%" PRId64 ",%" PRId64 "\"", c->s, c->b);
+    if (c->seconds > 0) {
+        results_number("split_predicted_s", c->seconds);
+        printf(", \"split_uniform_nb\": %" PRId64, c->uniform_nb);
+        results_number("split_uniform_s", c->uniform_seconds);
+    }
+}

@@ -1,0 +1,51 @@
+/*
+ * How long a graph takes on a node with cores and devices: a list schedule by the rules of the runtime. Each task
+ * goes, when it becomes ready, to where it is expected to end first, or to its home; cores and devices take
+ * what is ready by priority; operands cross links and fill memories.
+ *
+ * A graph is a set of elements, each with a chain of tasks that write it, one after the other. A task may read two
+ * other elements, which then have to be done: their chains over.
+ */
+#ifndef LA_NODE_MODEL_H
+#define LA_NODE_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { DAGI_NODE_DEVICES = 16, DAGI_NODE_HOST = -1, DAGI_NODE_ANY = -2 };
+
+/* Times are in picoseconds everywhere here: whole numbers, so that nothing depends on the order of sums. */
+typedef struct dagi_node {
+    int workers, devices, streams, links; /* as in dag_node */
+    double memory, in, out;               /* bytes; bytes per second */
+    int64_t latency, task;
+} dagi_node;
+
+typedef struct dagi_node_task {
+    int source[2];              /* elements, -1 = none */
+    int64_t priority;
+    int home;                   /* a device, HOST, or ANY: where it is expected to end first */
+    int64_t core;
+    int64_t alone, filled;      /* on a device: alone there, and at its highest rate; alone < 0: cores only */
+} dagi_node_task;
+
+typedef struct dagi_node_graph {
+    const void *arg;
+    int elements;
+    int64_t (*bytes)(const void *arg, int element);
+    /* How many tasks read it, besides those of its chain. A result goes home behind the last of them. */
+    int64_t (*reads)(const void *arg, int element);
+    /* Task number `step` of an element; false: its chain is over. */
+    bool (*task)(const void *arg, int element, int step, dagi_node_task *task);
+} dagi_node_graph;
+
+typedef struct dagi_node_run {
+    double seconds;             /* infinite: out of memory, of the model or of the devices */
+    double core_busy, device_busy;
+    double bytes;               /* over links */
+    int64_t tasks, device_tasks;
+} dagi_node_run;
+
+dagi_node_run dagi_node_play(const dagi_node *node, const dagi_node_graph *graph);
+
+#endif

@@ -1,0 +1,250 @@
+/* Cholesky and products with tiles of two sizes, as chains of tasks. */
+#include "split_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMORY = 1024 }; /* times of kernels that are remembered, a power of two */
+
+typedef struct known {
+    dag_kernel_op op;
+    double size;        /* of the call: its operations */
+    dagi_node_task took;
+} known;
+
+/* A piece of a matrix: columns of a tile, or a tile. */
+typedef struct piece {
+    int row, col;       /* col: tile column times pieces of a tile, plus piece */
+    int32_t height, width;
+} piece;
+
+typedef struct graph {
+    const dagi_split_machine *machine;
+    const dagi_split_problem *p;
+    dagi_split_cut cut;
+    int mt, nt, kt;     /* tiles of what is written, and of the depth of a product */
+    int C, last;        /* pieces of a tile, of one in the last tile column */
+    int pieces;
+    piece *all;
+    known *memory;
+} graph;
+
+static int tiles(int64_t length, int64_t tile)
+{
+    return (int)((length + tile - 1) / tile);
+}
+
+static int32_t extent(int64_t length, int64_t tile, int at)
+{
+    int64_t left = length - at * tile;
+    return (int32_t)(left < tile ? left : tile);
+}
+
+/* Of a tile with so many columns. */
+static int pieces_of(const dagi_split_cut *cut, int64_t columns)
+{
+    int64_t narrow = cut->s * cut->b;
+    return (int)(columns > narrow ? cut->s + 1 : (columns + cut->b - 1) / cut->b);
+}
+
+static int32_t width_of(const dagi_split_cut *cut, int64_t columns, int c)
+{
+    int64_t left = columns - c * cut->b;
+    return (int32_t)(c < cut->s && left > cut->b ? cut->b : left);
+}
+
+/* ---- times ---------------------------------------------------------------------------------- */
+
+static void add_kernel(const graph *g, dag_kernel_op op, double muls, dagi_node_task *t)
+{
+    double flops = (dag_precision_is_complex(g->p->prec) ? 8 : 2) * muls;
+    uint64_t bits;
+    memcpy(&bits, &flops, sizeof bits);
+    known *k = &g->memory[(bits * UINT64_C(0x9e3779b97f4a7c15) >> 40 ^ (uint64_t)op) % MEMORY];
+    if (flops <= 0)
+        return;
+    if (k->op != op || k->size != flops) { /* the very same operations */
+        const dag_kernel_call call = {op, g->p->prec, dag_kernel_op_name(op), flops, 0};
+        *k = (known){.op = op, .size = flops};
+        g->machine->kernel(g->machine->arg, &call, &k->took);
+    }
+    t->core += k->took.core;
+    t->filled += k->took.filled;
+    t->alone = t->alone < 0 || k->took.alone < 0 ? -1 : t->alone + k->took.alone;
+}
+
+/* A task that runs nowhere else than where it is expected to end first, or where what it writes belongs. */
+static dagi_node_task task_of(const graph *g, const piece *x)
+{
+    bool fixed = g->p->placement == DAG_SPLIT_STATIC;
+    int home = x->col % g->C < g->cut.s || g->machine->node.devices == 0
+                   ? DAGI_NODE_HOST : x->col / g->C % g->machine->node.devices;
+    return (dagi_node_task){.source = {-1, -1}, .home = fixed ? home : DAGI_NODE_ANY};
+}
+
+/* ---- Cholesky ------------------------------------------------------------------------------- */
+
+/* Piece (m, J); those of the last tile row are before others of none. */
+static int at(const graph *g, int m, int J)
+{
+    return g->C * (m * (m + 1) / 2) + J;
+}
+
+static void potrf_pieces(graph *g)
+{
+    piece *next = g->all;
+    for (int m = 0; m < g->nt; m++)
+        for (int J = 0; J < m * g->C + (m < g->nt - 1 ? g->C : g->last); J++)
+            *next++ = (piece){m, J, extent(g->p->n, g->cut.nb, m),
+                              width_of(&g->cut, extent(g->p->n, g->cut.nb, J / g->C), J % g->C)};
+    g->pieces = (int)(next - g->all);
+}
+
+/* What is below the square of a piece of a diagonal tile. */
+static double below(const graph *g, const piece *x)
+{
+    return (double)x->height - (double)(x->col % g->C) * (double)g->cut.b - (double)x->width;
+}
+
+static void factor(const graph *g, const piece *x, int64_t order, dagi_node_task *t)
+{
+    double w = x->width, h = x->height;
+    if (x->row == x->col / g->C) {
+        add_kernel(g, DAG_OP_POTRF, w * w * w / 6, t);
+        add_kernel(g, DAG_OP_TRSM, below(g, x) * w * w / 2, t);
+        t->priority = (3 * order - 3 * (int64_t)x->col + 1) * order;
+    } else {
+        add_kernel(g, DAG_OP_TRSM, h * w * w / 2, t);
+        t->source[0] = at(g, x->col / g->C, x->col);
+        t->priority = (3 * order - 3 * (int64_t)x->col) * order - x->row;
+    }
+}
+
+static void update(const graph *g, const piece *x, int K, int64_t order, dagi_node_task *t)
+{
+    int n = x->col / g->C;
+    double w = x->width, depth = g->all[at(g, x->row, K)].width;
+    t->source[0] = at(g, x->row, K);
+    t->source[1] = at(g, n, K);
+    if (x->row == n) {
+        add_kernel(g, DAG_OP_HERK, w * w * depth / 2, t);
+        add_kernel(g, DAG_OP_GEMM, below(g, x) * w * depth, t);
+    } else {
+        add_kernel(g, DAG_OP_GEMM, (double)x->height * w * depth, t);
+    }
+    t->priority = (3 * order - 2 * (int64_t)x->col - K) * order - x->row;
+}
+
+/* Pieces to the right in its tile row, and those of the tile column that has the row's number, below the diagonal. */
+static int64_t potrf_reads(const void *arg, int element)
+{
+    const graph *g = arg;
+    const piece *x = &g->all[element];
+    int m = x->row, end = m * g->C + (m < g->nt - 1 ? g->C : g->last);
+    int64_t below = m == x->col / g->C ? end - x->col : g->C;
+    return end - 1 - x->col + (g->nt - 1 - m) * below;
+}
+
+static bool potrf_task(const void *arg, int element, int step, dagi_node_task *t)
+{
+    const graph *g = arg;
+    const piece *x = &g->all[element];
+    int64_t order = (int64_t)g->nt * g->C;
+    *t = task_of(g, x);
+    if (step < x->col)
+        update(g, x, step, order, t);
+    else if (step == x->col)
+        factor(g, x, order, t);
+    return step <= x->col;
+}
+
+/* ---- products ------------------------------------------------------------------------------- */
+
+/* Pieces of op(A) and op(B) stand behind those of C. */
+static void gemm_pieces(graph *g)
+{
+    piece *next = g->all;
+    int across = (g->nt - 1) * g->C + g->last;
+    for (int m = 0; m < g->mt; m++)
+        for (int J = 0; J < across; J++)
+            *next++ = (piece){m, J, extent(g->p->m, g->cut.mb, m),
+                              width_of(&g->cut, extent(g->p->n, g->cut.nb, J / g->C), J % g->C)};
+    for (int m = 0; m < g->mt; m++)
+        for (int k = 0; k < g->kt; k++)
+            *next++ = (piece){m, k, extent(g->p->m, g->cut.mb, m), extent(g->p->k, g->cut.kb, k)};
+    for (int k = 0; k < g->kt; k++)
+        for (int J = 0; J < across; J++)
+            *next++ = (piece){k, J, extent(g->p->k, g->cut.kb, k), g->all[J].width};
+    g->pieces = (int)(next - g->all);
+}
+
+static int64_t gemm_reads(const void *arg, int element)
+{
+    const graph *g = arg;
+    int across = (g->nt - 1) * g->C + g->last, a = element - g->mt * across;
+    return a < 0 ? 0 : a < g->mt * g->kt ? across : g->mt;
+}
+
+static bool gemm_task(const void *arg, int element, int step, dagi_node_task *t)
+{
+    const graph *g = arg;
+    const piece *x = &g->all[element];
+    int across = (g->nt - 1) * g->C + g->last, written = g->mt * across;
+    if (element >= written || step >= g->kt)
+        return false;
+    *t = task_of(g, x);
+    t->source[0] = written + x->row * g->kt + step;
+    t->source[1] = written + g->mt * g->kt + step * across + x->col;
+    t->priority = g->kt - step;
+    add_kernel(g, DAG_OP_GEMM, (double)x->height * x->width * g->all[t->source[0]].width, t);
+    return true;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int64_t bytes(const void *arg, int element)
+{
+    const graph *g = arg;
+    const piece *x = &g->all[element];
+    return (int64_t)x->height * x->width * (int64_t)dag_precision_size(g->p->prec);
+}
+
+double dagi_split_flops(const dagi_split_problem *p)
+{
+    double each = dag_precision_is_complex(p->prec) ? 8 : 2, n = (double)p->n;
+    return each * (p->routine == DAGI_SPLIT_POTRF ? n * n * n / 6 : (double)p->m * n * (double)p->k);
+}
+
+double dagi_split_tasks(const dagi_split_problem *p, const dagi_split_cut *cut)
+{
+    double nt = tiles(p->n, cut->nb), C = pieces_of(cut, cut->nb);
+    if (p->routine == DAGI_SPLIT_POTRF)
+        return nt * nt * nt / 6 * C * C + nt * nt * C;
+    return C * nt * tiles(p->m, cut->mb) * tiles(p->k, cut->kb);
+}
+
+dagi_node_run dagi_split_play(const dagi_split_machine *machine, const dagi_split_problem *p,
+                              const dagi_split_cut *cut)
+{
+    graph g = {.machine = machine, .p = p, .cut = *cut};
+    dagi_node_run run = {.seconds = HUGE_VAL};
+    g.mt = tiles(p->m, cut->mb);
+    g.nt = tiles(p->n, cut->nb);
+    g.kt = tiles(p->k, cut->kb);
+    g.C = pieces_of(cut, cut->nb);
+    g.last = pieces_of(cut, p->n - (g.nt - 1) * cut->nb);
+    bool square = p->routine == DAGI_SPLIT_POTRF;
+    size_t across = (size_t)g.nt * (size_t)g.C, mt = (size_t)g.mt, kt = (size_t)g.kt;
+    g.all = calloc(square ? across * (mt + 1) : across * (mt + kt) + mt * kt, sizeof *g.all);
+    g.memory = calloc(MEMORY, sizeof *g.memory);
+    if (g.all && g.memory) {
+        (square ? potrf_pieces : gemm_pieces)(&g);
+        const dagi_node_graph chains = {&g, g.pieces, bytes, square ? potrf_reads : gemm_reads,
+                                        square ? potrf_task : gemm_task};
+        run = dagi_node_play(&machine->node, &chains);
+    }
+    free(g.all);
+    free(g.memory);
+    return run;
+}

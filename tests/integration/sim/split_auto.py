@@ -1,0 +1,79 @@
+"""Tiles of two sizes by a list schedule: what it chooses, and what it predicts beside simulated runs.
+
+    split_auto.py DIRECTORY-OF-PROGRAMS MACHINES [--write]
+
+The choices have to be those of split_auto.txt, which --write makes. Predictions err by 10 % at most, their median by
+3 %. A simulated run and its prediction do not depend on the machine that computes them.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+BIN, MACHINES = sys.argv[1:3]
+KEPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "split_auto.txt")
+RUNS = [(machine, driver, n, nb, placement)
+        for machine in ("keeneland", "workstation", "h100") for driver in ("potrf", "gemm")
+        for n, nb, placement in ((3840, 0, "cost"), (3840, 0, "static"), (7680, 960, "static"), (11520, 0, "cost"))]
+faults, errors, lines = [], [], []
+
+
+def run(machine, driver, *arguments, ranks=1, **settings):
+    command = [os.path.join(BIN, "dag_sim"), "-np", str(ranks), "--machine", os.path.join(MACHINES, machine + ".machine"),
+               os.path.join(BIN, "dag_" + driver), "--split", "auto", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False,
+                          env=os.environ | {f"DAG_{k.upper()}": str(v) for k, v in settings.items()})
+
+
+def result(*arguments, **settings):
+    done = run(*arguments, "--json", **settings)
+    if done.returncode != 0:
+        sys.exit(f"{arguments} {settings}\n{done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def expect(true, what):
+    if not true:
+        faults.append(what)
+
+
+for machine, driver, n, nb, placement in RUNS:
+    r = result(machine, driver, "--n", n, "--nb", nb, split_placement=placement)
+    what = f"{machine} {driver} n {n} nb {nb} {placement}"
+    lines.append(f"{what}: {r['nb']} cut {r['split_taken']}, {r['split_predicted_s']:.3g} s; "
+                 f"one size {r['split_uniform_nb']}, {r['split_uniform_s']:.3g} s\n")
+    errors.append(abs(r["split_predicted_s"] / r["time_s"] - 1))
+    expect(errors[-1] <= 0.1, f"{what}: predicted {r['split_predicted_s']}, simulated {r['time_s']}")
+    expect(r["split_predicted_s"] <= r["split_uniform_s"], f"{what}: one size is better")
+    expect(nb in (0, r["nb"]), f"{what}: the tile size was given")
+expect(statistics.median(errors) <= 0.03, f"the median error is {statistics.median(errors):.3f}")
+
+# What solves is tuned as what factors.
+a, b = (result("workstation", driver, "--n", 3840, split_placement="static") for driver in ("potrf", "posv"))
+expect((a["nb"], a["split_taken"]) == (b["nb"], b["split_taken"]) and a["split_taken"] != "0,0",
+       f"posv takes {b['split_taken']} of {b['nb']}, potrf {a['split_taken']} of {a['nb']}")
+
+# In words, and what the run has come to; on several ranks each has its share.
+text = run("workstation", "potrf", "--n", 3840, "--report", split_placement="static").stdout
+expect("split auto: " in text and "predicted" in text and "best single size" in text and
+       " times the prediction" in text, text)
+expect(result("keeneland", "potrf", "--n", 7680, ranks=4)["nb"] <= 3840, "a tile for four ranks")
+# Without devices there is nothing to choose but a tile size.
+r = result("keeneland", "potrf", "--n", 3840, "--gpus", 0)
+expect(r["split_taken"] == "0,0" and "split_predicted_s" not in r, str(r))
+# Several kernels at once, or more memory than there is, change the answer or are refused; none hangs.
+expect(run("keeneland", "gemm", "--n", 100, "--k", 1, "--m", 3).returncode == 0, "a thin product")
+
+if "--write" in sys.argv:
+    with open(KEPT, "w", encoding="ascii") as file:
+        file.writelines(lines)
+with open(KEPT, encoding="ascii") as file:
+    kept = file.readlines()
+for was, now in zip(kept, lines):
+    expect(was == now, f"was: {was}now: {now}")
+expect(len(kept) == len(lines), f"{len(kept)} choices are kept, {len(lines)} were made")
+print("".join(lines) + f"predictions err by {100 * max(errors):.1f} % at most, {100 * statistics.median(errors):.2f} % median")
+if faults:
+    sys.exit("\n".join(faults))

@@ -1,0 +1,160 @@
+/* The list schedule of a node with devices, on graphs small enough to be followed by hand. */
+#include "../common/run_suite.h"
+#include "../../dsl-examples/la/node_model.h"
+
+#include <check.h>
+#include <math.h>
+
+enum { MOST = 8 };
+#define SECOND INT64_C(1000000000000)
+
+/* Element x has steps[x] tasks, all alike; those read `source`. */
+typedef struct toy {
+    int elements, steps[MOST], source[MOST][2];
+    int64_t core, alone, filled, bytes;
+    int home;
+} toy;
+
+static int64_t bytes(const void *arg, int x)
+{
+    (void)x;
+    return ((const toy *)arg)->bytes;
+}
+
+static int64_t reads(const void *arg, int x)
+{
+    const toy *t = arg;
+    int64_t n = 0;
+    for (int y = 0; y < t->elements; y++)
+        n += (t->source[y][0] == x || t->source[y][1] == x) * t->steps[y];
+    return n;
+}
+
+static bool task(const void *arg, int x, int step, dagi_node_task *out)
+{
+    const toy *t = arg;
+    *out = (dagi_node_task){.source = {t->source[x][0], t->source[x][1]}, .priority = 100 - x, .home = t->home,
+                            .core = t->core, .alone = t->alone, .filled = t->filled};
+    return step < t->steps[x];
+}
+
+static dagi_node_run play(const dagi_node *node, const toy *t)
+{
+    const dagi_node_graph g = {t, t->elements, bytes, reads, task};
+    return dagi_node_play(node, &g);
+}
+
+static dagi_node node(int workers, int devices)
+{
+    return (dagi_node){.workers = workers, .devices = devices, .streams = 1, .links = devices, .memory = 1000,
+                       .in = 100, .out = 50, .latency = SECOND / 10};
+}
+
+/* Three elements of two tasks each, one second a task. */
+static toy three(int home)
+{
+    return (toy){.elements = 3, .steps = {2, 2, 2}, .source = {{-1, -1}, {-1, -1}, {-1, -1}}, .core = SECOND,
+                 .alone = SECOND, .filled = SECOND, .bytes = 100, .home = home};
+}
+
+static void near(double is, double expected)
+{
+    ck_assert_msg(fabs(is - expected) < 1e-9, "%.9f is not %.9f", is, expected);
+}
+
+START_TEST(cores_share_what_is_ready)
+{
+    toy t = three(DAGI_NODE_HOST);
+    dagi_node one = node(1, 0), two = node(2, 0), four = node(4, 0);
+    near(play(&one, &t).seconds, 6);
+    near(play(&two, &t).seconds, 3 + 1); /* a chain is no shorter than its tasks: 2, and 2 behind 2 */
+    near(play(&four, &t).seconds, 2);
+    ck_assert_int_eq(play(&four, &t).tasks, 6);
+    one.task = SECOND / 2;
+    near(play(&one, &t).seconds, 9);
+}
+END_TEST
+
+START_TEST(an_element_waits_for_what_it_reads)
+{
+    toy t = three(DAGI_NODE_HOST);
+    dagi_node four = node(4, 0);
+    t.source[1][0] = 0;
+    t.source[2][0] = 0;
+    t.source[2][1] = 1;
+    near(play(&four, &t).seconds, 6);
+    t.steps[0] = 0; /* nobody writes it: it is there */
+    near(play(&four, &t).seconds, 4);
+}
+END_TEST
+
+START_TEST(operands_cross_links)
+{
+    toy t = three(0);
+    dagi_node n = node(2, 1);
+    t.elements = 1;
+    dagi_node_run r = play(&n, &t);
+    near(r.seconds, 1 + .1 + 2 + 2 + .1); /* in, both tasks, home at half the speed */
+    near(r.bytes, 200);
+    near(r.device_busy, 2);
+    ck_assert_int_eq(r.device_tasks, 2);
+    t.elements = 3; /* the link is taken by one after the other, while the device computes: highest priority first */
+    near(play(&n, &t).bytes, 600);
+}
+END_TEST
+
+START_TEST(kernels_fill_a_device_together)
+{
+    toy t = three(0);
+    dagi_node n = node(2, 1);
+    n.in = n.out = 1e12;
+    n.latency = 0;
+    t.filled = SECOND / 2;
+    double one = play(&n, &t).seconds;
+    n.streams = 3;
+    double three_at_once = play(&n, &t).seconds;
+    ck_assert_msg(fabs(one - 6) < 1e-6, "%g", one);
+    ck_assert_msg(fabs(three_at_once - 3) < .51 && three_at_once >= 3, "%g", three_at_once);
+}
+END_TEST
+
+START_TEST(memory_that_is_short_is_shared)
+{
+    toy t = three(0);
+    dagi_node n = node(2, 1);
+    n.memory = 100; /* of one element */
+    dagi_node_run r = play(&n, &t);
+    ck_assert(isfinite(r.seconds) && r.tasks == 6);
+    ck_assert(r.bytes >= 600);
+    n.memory = 99; /* of none: cores do it, also what has its home elsewhere */
+    ck_assert_int_eq(play(&n, &t).device_tasks, 0);
+}
+END_TEST
+
+START_TEST(a_task_goes_where_it_ends_first)
+{
+    toy t = three(DAGI_NODE_ANY);
+    dagi_node n = node(2, 1);
+    t.core = 20 * SECOND;
+    ck_assert_int_eq(play(&n, &t).device_tasks, 6);
+    t.core = SECOND / 10;
+    ck_assert_int_eq(play(&n, &t).device_tasks, 0);
+    t.alone = -1; /* devices do not have it */
+    t.core = 20 * SECOND;
+    ck_assert_int_eq(play(&n, &t).device_tasks, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("node_model");
+    TCase *c = tcase_create("node_model");
+    tcase_add_test(c, cores_share_what_is_ready);
+    tcase_add_test(c, an_element_waits_for_what_it_reads);
+    tcase_add_test(c, operands_cross_links);
+    tcase_add_test(c, kernels_fill_a_device_together);
+    tcase_add_test(c, memory_that_is_short_is_shared);
+    tcase_add_test(c, a_task_goes_where_it_ends_first);
+    suite_add_tcase(suite, c);
+    return run_suite(suite);
+}
