@@ -5,6 +5,7 @@
 #include "la/cut.h"
 #include "op.h"
 
+#include <dag/array.h>
 #include <dag/blas3.h>
 #include <dag/split.h>
 

@@ -1,8 +1,6 @@
 /* The pools of a product: which graph runs, on which collections. */
 #include "gemm_impl.h"
 
-#include <dag/array.h>
-
 #include "gemm_A.h"
 #include "gemm_C.h"
 #include "gemm_S.h"
