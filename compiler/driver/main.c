@@ -204,7 +204,7 @@ static void look_at_graph(const driver_options *o, frontend *f, unit *u)
     else if (o->action == ACTION_EMIT_TASKS)
         verify_dot(f->whole, f->sema, f->diag, o->values, &vo, &u->out);
     else
-        verify_complete(f->whole, f->sema, f->diag, &u->out);
+        verify_complete(f->whole, f->sema, f->diag, &vo, &u->out);
     words_free(&cc);
 #else
     (void)o, (void)f, (void)u;              /* refused with the options */

@@ -35,6 +35,20 @@ static void add(verify_model *m, insertions *list, const sema_flow *flow, const 
     text_free(&t);
 }
 
+/* There is no line for the other side of the edge, in flow `there`. */
+static void not_completed(verify_model *m, const verify_edge *edge, const sema_flow *there)
+{
+    src_range at = edge->sema->dep->node.range;
+    bool here = there->ast->node.range.file == m->file->file;
+    diag_report(m->d, verify_check(m, "not-completed"), at,
+                here ? "could not derive the other side of this edge, in flow '%s' of '%s'"
+                     : "the other side of this edge belongs into a file that is imported, in "
+                       "flow '%s' of '%s'",
+                there->name, there->cls->name);
+    if (here && edge->exact && isl_ctx_last_error(m->poly.isl) == isl_error_quota)
+        diag_note(m->d, at, "this takes more work than is allowed; --max-operations=N allows more");
+}
+
 static void complete_pair(verify_model *m, const verify_pair *p, insertions *list)
 {
     uint32_t file = m->file->file;
@@ -48,12 +62,7 @@ static void complete_pair(verify_model *m, const verify_pair *p, insertions *lis
         if (there->ast->node.range.file == file && verify_derive_side(m, edges[i], &line))
             add(m, list, there, text_str(&line));
         else
-            diag_report(m->d, verify_check(m, "not-completed"), edges[i]->sema->dep->node.range,
-                        there->ast->node.range.file == file
-                            ? "could not derive the other side of this edge, in flow '%s' of '%s'"
-                            : "the other side of this edge belongs into a file that is imported, in "
-                              "flow '%s' of '%s'",
-                        there->name, there->cls->name);
+            not_completed(m, edges[i], there);
         text_free(&line);
     }
 }
@@ -76,10 +85,15 @@ void verify_sides_end(verify_sides *s)
     verify_model_free(s->model);
 }
 
-bool verify_complete(const ast_file *file, const sema_info *sema, diag *d, text *out)
+bool verify_complete(const ast_file *file, const sema_info *sema, diag *d,
+                     const verify_options *options, text *out)
 {
     unsigned errors = diag_errors(d);
-    verify_model *m = verify_lift(file, sema, d, NULL, NULL);
+    /* Somebody waits for this one file, and each side is asked for once. */
+    verify_options o = {.max_operations = 4 * VERIFY_MAX_OPERATIONS};
+    if (options->max_operations)
+        o = *options;
+    verify_model *m = verify_lift(file, sema, d, &o, NULL);
     insertions list = {0};
     verify_pairs pairs = verify_make_pairs(m);
     for (size_t i = 0; i < pairs.n; i++)

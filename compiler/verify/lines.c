@@ -150,6 +150,8 @@ static void leave_out(conjunction *all, isl_set *may, isl_set *known)
 
 isl_set *verify_weakest_guard(isl_set *set, isl_set *may, isl_set *known)
 {
+    if (isl_set_is_subset(known, may) == isl_bool_true)
+        return isl_set_universe(isl_set_get_space(set));
     isl_set *guard = isl_set_coalesce(isl_set_gist(isl_set_copy(set), isl_set_copy(known)));
     isl_basic_set *hull = isl_set_simple_hull(isl_set_copy(guard));
     if (is_allowed(isl_set_from_basic_set(isl_basic_set_copy(hull)), may, known)) {

@@ -192,14 +192,33 @@ static bool put_aff(text *out, isl_aff *aff, const verify_class *c)
     return true;
 }
 
+/* The one affine function that pa is, though its pieces may say it in shorter forms: NULL if there is
+ * none. Takes pa. */
+static isl_pw_aff *on_one_plane(isl_pw_aff *pa)
+{
+    isl_map *plane = isl_map_from_basic_map(isl_map_affine_hull(isl_map_from_pw_aff(pa)));
+    if (isl_map_is_single_valued(plane) != isl_bool_true) {
+        isl_map_free(plane);
+        return NULL;
+    }
+    isl_set *where = isl_map_domain(isl_map_copy(plane));
+    isl_pw_multi_aff *all = isl_pw_multi_aff_from_map(plane);
+    isl_pw_aff *one = isl_pw_multi_aff_get_pw_aff(all, 0);
+    isl_pw_multi_aff_free(all);
+    one = isl_pw_aff_gist(one, where);
+    if (isl_pw_aff_isa_aff(one) == isl_bool_true)
+        return one;
+    isl_pw_aff_free(one);
+    return NULL;
+}
+
 isl_pw_aff *verify_single(isl_pw_aff *pa)
 {
     isl_set *domain = isl_pw_aff_domain(isl_pw_aff_copy(pa));
     pa = isl_pw_aff_coalesce(isl_pw_aff_gist(isl_pw_aff_copy(pa), domain));
     if (isl_pw_aff_isa_aff(pa) == isl_bool_true)
         return pa;
-    isl_pw_aff_free(pa);
-    return NULL;
+    return on_one_plane(pa);
 }
 
 bool verify_put_linear(text *out, isl_pw_aff *pa, const verify_class *c)

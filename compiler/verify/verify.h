@@ -46,7 +46,8 @@ bool verify_dot(const ast_file *file, const sema_info *sema, diag *d, const char
 
 /* The source of the file with the missing sides of its edges added, derived from the other ends.
  * False (after a report) where one cannot be written as a line. */
-bool verify_complete(const ast_file *file, const sema_info *sema, diag *d, text *out);
+bool verify_complete(const ast_file *file, const sema_info *sema, diag *d,
+                     const verify_options *options, text *out);
 
 /* ---- two graphs ---------------------------------------------------------------------------- */
 
