@@ -85,7 +85,7 @@ static void end_record(ending *e, struct dag_task *t, record *r)
         flows[a] = tell(e, v, flows[a]);
         bool read = v->readers != NULL;
         version_drop(e->s, v);
-        if (e->s->settles && !read && r->kind && r->kind->access[a] == DAG_TILE_WRITE)
+        if (e->s->alone && e->s->settles && !read && r->kind && r->kind->access[a] == DAG_TILE_WRITE)
             settle(e, r->arg[a].tile, v);
     }
     stock_give_back(e->s, r, r->bytes);

@@ -219,9 +219,11 @@ dag_status insertion_here(insertion *s, const task_kind *k, const void *args, si
     if (!r)
         return DAG_ERR_NOMEM;
     r->kind = k;
-    s->settles = s->alone;
-    dagi_open_admit(s->pool); /* not between what follows, where versions are looked up and then entered */
-    s->settles = 0;
+    if (s->alone) { /* tasks run now, not between what follows, where versions are looked up and then entered */
+        s->settles = 1;
+        dagi_open_admit(s->pool);
+        s->settles = 0;
+    }
     r->priority = k->kernel->priority ? k->kernel->priority(r->args) : 0;
     if (prepare(s, r, tiles) != 0)
         return DAG_ERR_NOMEM;

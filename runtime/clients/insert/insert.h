@@ -160,7 +160,7 @@ typedef struct insertion {
     int (*place)(const dag_tile *tile);
     int rank;
     int alone;  /* 1: one worker, no other ranks, no devices, and nobody looks */
-    int settles; /* 1: nobody is about to enter what he has looked up, see insertion_here() */
+    int settles; /* alone: nobody is about to enter what he has looked up, see insertion_here() */
     int played;  /* insertion_play() */
     /* application thread */
     int64_t position; /* of the next task */

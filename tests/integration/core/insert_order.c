@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { TILES = 24, TASKS = 2000 };
+enum { TILES = 24, TASKS = 600 };
 
 static dag_context *ctx;
 static dag_vector *vector;
@@ -91,7 +91,7 @@ static void run(int64_t window)
     for (int64_t t = 0; t < TASKS; t++) {
         if (insert(pool, t) == rank)
             due[n++] = t;
-        if (t % 500 == 250) {
+        if (t % 150 == 75) {
             dag_status s = dag_insert_value(pool, &(dag_tile){c, t % TILES, 0}, NULL, 0);
             CHECK(s == DAG_SUCCESS, "%s", dag_message(ctx));
         }
