@@ -115,12 +115,14 @@ static dag_status run_case(const settings *s, const hpl_case *c, const outputs *
     hpl_result r;
     dag_context *ctx;
     int ranks = 0;
+    bool simulated = false;
     dag_status status = s->detail ? hpl_leave() : DAG_SUCCESS;
     if (status == DAG_SUCCESS)
         status = hpl_context(c->p, c->q, &ctx);
     if (status == DAG_SUCCESS) {
         hpl_overlap_begin(ctx, c);
         ranks = dag_size(ctx);
+        simulated = dag_simulated(ctx); /* with --detail the context ends before its result is printed */
         status = hpl_solve(ctx, &s->in, c, &s->how, &r);
     }
     if (status == DAG_SUCCESS && s->detail)
@@ -128,6 +130,7 @@ static dag_status run_case(const settings *s, const hpl_case *c, const outputs *
     if (status != DAG_SUCCESS)
         return status;
     count[r.verdict]++;
+    r.simulated = simulated;
     if (out->text != NULL)
         hpl_row(out->text, &s->in, c, &r, s->detail);
     if (out->json != NULL)

@@ -169,6 +169,8 @@ void hpl_row(FILE *out, const hpl_input *in, const hpl_case *c, const hpl_result
               "Gflops\n" LINE, out);
     fprintf(out, "%s%12" PRId64 " %5" PRId64 " %5d %5d %18.2f %18.3e\n", code, c->n, c->nb, c->p, c->q,
             r->seconds, r->gflops);
+    if (r->simulated)
+        fputs("dag_hpl: all times of this test are simulated\n", out);
     print_time(out, "start", r->start);
     print_time(out, "end", r->end);
     if (detail)
@@ -223,6 +225,8 @@ void hpl_json(FILE *out, const hpl_input *in, const hpl_case *c, const hpl_resul
     fprintf(out, "{\"variant\": \"%s\", \"n\": %" PRId64 ", \"nb\": %" PRId64 ", \"grid\": \"%dx%d\", "
             "\"pmap\": \"%s\", \"depth\": %" PRId64 ", \"ranks\": %d, \"verdict\": \"%s\"", code, c->n, c->nb,
             c->p, c->q, in->pmap ? "column" : "row", c->depth, ranks, words[r->verdict]);
+    if (r->simulated)
+        fputs(", \"simulated\": true", out);
     if (r->verdict != HPL_SKIPPED) {
         print_number(out, "time_s", r->seconds);
         print_number(out, "gflops", r->gflops);

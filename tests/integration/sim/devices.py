@@ -78,6 +78,9 @@ def product():
 
 
 def others():
+    for grid in "1x4", "2x2":
+        lu = run("dag_getrf", "--n", "4800", "--nb", "240", "--grid", grid)
+        expect(lu["device_tasks"] > 100, f"LU with pivots on {grid} does not use devices")
     for driver, *more in (("dag_geqrf",), ("dag_getrf", "--pivoting", "none"), ("dag_getrf",), ("dag_posv",),
                           ("dag_gesv", "--layout", "tile")):
         size = (*more, "--n", "2400", "--nb", "240")

@@ -43,4 +43,15 @@ described 0 'radical="0-5"' "network = flat"
 described 0 'radical="0-2"' "ranks = 2" "network = fat-tree 4 2"
 described 0 'bw="1.25e+10Bps" lat="7.5e-07s"' "between = 1.5us 12.5GB/s"
 described 0 "smpi/or:0:1e-06:0" "receive = 1us"
+described 0 "'share' is not looked at under SimGrid: transfers share a wire" "share = fifo"
+described 0 "'devices' is not looked at under SimGrid: cores do all work" "devices = 2" "device_kernel = gemm d 96:50"
+described 0 "'task' is not looked at" "task = 1us"
+described 0 "'within ... copy' is not looked at under SimGrid: copies take no time" "within = 1us 5GB/s copy"
+printf 'kernel = * d 32:5\n' > "$work/m"
+says 0 "'kernel' is not looked at under SimGrid: kernels really run" -np 2 --compute --machine "$work/m" --dry-run program
+printf 'kernel = * d 32:5\nshare = fair\nsend = 1us\n' > "$work/m"
+if "$tool" -np 2 --machine "$work/m" --dry-run program 2>&1 | grep -q "not looked at"; then
+    echo "lines that SimGrid knows are said to be ignored"
+    faults=$((faults + 1))
+fi
 exit $((faults > 0))
