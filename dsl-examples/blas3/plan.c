@@ -7,7 +7,8 @@
 enum {
     USUAL_STEPS = 8, /* of which tiles may be on the way: as in gemm_C */
     FEW = 16,        /* ranks that are all looked at */
-    SAMPLE = 3       /* that are, when there are more */
+    SAMPLE = 3,      /* that are, when there are more */
+    SECOND_LOOK = 32 /* that are, before a plan replaces the usual one */
 };
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -347,6 +348,10 @@ static dag_gemm_plan on_grid(const product_case *c, const dag_gemm_options *o, i
     dag_gemm_plan plan = {.method = DAG_GEMM_SUMMA, .p = p, .q = q, .layers = layers,
                           .steps = o->steps > 0 ? o->steps : USUAL_STEPS};
     cost(c, &plan, usual_step(c));
+    while (o->steps == 0 && o->memory > 0 && plan.memory > (double)o->memory && plan.steps > 1) {
+        plan.steps /= 2; /* less ahead, less memory */
+        cost(c, &plan, usual_step(c));
+    }
     return plan;
 }
 
@@ -396,13 +401,15 @@ static int looks_better(const product_case *c, const dag_gemm_plan *p, const dag
     return 2 * p->received <= usual_one->received && time_of(p) <= 1.02 * time_of(usual_one);
 }
 
-/* The same once all ranks are looked at, which is done for those alone that a few of them speak for. */
+/* The same once more ranks are looked at, which is done for those alone that a few of them speak for. The odd step
+ * does not keep to a column of a grid. */
 static int replaces(const product_case *c, dag_gemm_plan *p, dag_gemm_plan *usual_one)
 {
     if (!looks_better(c, p, usual_one))
         return 0;
-    cost(c, p, 1);
-    cost(c, usual_one, 1);
+    int step = c->ranks <= SECOND_LOOK ? 1 : (c->ranks / SECOND_LOOK) | 1;
+    cost(c, p, step);
+    cost(c, usual_one, step);
     return looks_better(c, p, usual_one);
 }
 

@@ -339,6 +339,35 @@ static int kept(dag_context *ctx)
     return failed;
 }
 
+/* Less memory, fewer steps ahead: what is listed keeps to the limit. */
+static int limited(dag_context *ctx)
+{
+    dag_matrix_desc desc = {.prec = DAG_D, .m = 400, .n = 400, .mb = 20, .nb = 20};
+    dag_gemm_plan plans[64];
+    dag_matrix *x[3];
+    for (int i = 0; i < 3; i++)
+        x[i] = matrix_of(ctx, desc);
+    int count = dag_gemm_plans(ctx, DAG_NO_TRANS, DAG_NO_TRANS, x[0], x[1], x[2], NULL, plans, 64), fewer = 0;
+    dag_gemm_options o = {.memory = INT64_MAX};
+    for (int i = 0; i < count; i++)
+        if (plans[i].method == DAG_GEMM_SUMMA && plans[i].memory < (double)o.memory)
+            o.memory = (int64_t)plans[i].memory;
+    o.memory = o.memory / 5 * 4; /* less than any grid takes with all its steps */
+    o.method = DAG_GEMM_SUMMA;
+    count = dag_gemm_plans(ctx, DAG_NO_TRANS, DAG_NO_TRANS, x[0], x[1], x[2], &o, plans, 64);
+    int failed = dag_size(ctx) > 1 && count < 1;
+    for (int i = 0; i < count; i++) {
+        fewer += plans[i].steps < 8;
+        failed |= dag_size(ctx) > 1 && plans[i].memory > (double)o.memory;
+    }
+    failed |= dag_size(ctx) > 1 && fewer < count;
+    if (failed)
+        fprintf(stderr, "products: within %" PRId64 " bytes: %d plans, %d with fewer steps\n", o.memory, count, fewer);
+    for (int i = 0; i < 3; i++)
+        dag_matrix_free(x[i]);
+    return failed;
+}
+
 /* The plan is rank 0's, whatever the others would do. */
 static int apart(dag_context *ctx, int *count)
 {
@@ -381,7 +410,7 @@ int main(int argc, char **argv)
             printf("products: %d cases on ranks that differ, %d failed\n", count, failed);
         return dag_fini(ctx) != DAG_SUCCESS || failed != 0;
     }
-    failed += kept(ctx);
+    failed += kept(ctx) + limited(ctx);
     failed += on_grids(ctx, dag_size(ctx) == 1 ? 8 * repeat : repeat, &count);
     for (int r = 0; r < 3 * repeat; r++, count += 2) {
         failed += drawn(ctx, (dag_gemm_options){.method = DAG_GEMM_STATIONARY_A});
