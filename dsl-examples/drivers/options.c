@@ -243,6 +243,20 @@ static int check_pivots(const options *o, const option_scope *scope)
 }
 
 /* Options that exclude one another. */
+/* What the methods of a product leave to say. */
+static int check_product(const options *o, const option_scope *scope)
+{
+    int fixed = o->product.method == DAG_GEMM_STATIONARY_A || o->product.method == DAG_GEMM_STATIONARY_C;
+    if (fixed && (o->given & (OPT_BIT(OPT_PRODUCT_GRID) | OPT_BIT(OPT_LOOKAHEAD))))
+        return usage_error(scope, "--method %s: stationary matrices go by --grid: --product-grid and --lookahead are summa's",
+                           dag_gemm_method_name(o->product.method));
+    if ((o->given & (OPT_BIT(OPT_GROUPS) | OPT_BIT(OPT_INNER))) && o->product.method != DAG_GEMM_AUTO &&
+        o->product.method != DAG_GEMM_HSUMMA)
+        return usage_error(scope, "--method %s: --groups and --inner are hsumma's",
+                           dag_gemm_method_name(o->product.method));
+    return -1;
+}
+
 static int check_together(const options *o, const option_scope *scope)
 {
     static const struct { int a, b; const char *why; } pairs[] = {
@@ -286,6 +300,7 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_OUT_OF_CORE, OPT_GROUPS, "groups are those of graphs"},
         {OPT_OUT_OF_CORE, OPT_INNER, "groups are those of graphs"},
         {OPT_OUT_OF_CORE, OPT_PLAN, "the plans are those of graphs"},
+        {OPT_OUT_OF_CORE, OPT_TUNE, "the plans are those of graphs"},
         {OPT_RHS, OPT_NRHS, "their number is that of the columns in the file"},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
@@ -295,15 +310,8 @@ static int check_together(const options *o, const option_scope *scope)
     if (o->mixed && dag_precision_real(o->prec) != DAG_D)
         return usage_error(scope, "--mixed solves in double precision with factors in single "
                            "precision: it needs --prec d or z");
-    int fixed = o->product.method == DAG_GEMM_STATIONARY_A || o->product.method == DAG_GEMM_STATIONARY_C;
-    if (fixed && (o->given & (OPT_BIT(OPT_PRODUCT_GRID) | OPT_BIT(OPT_LOOKAHEAD))))
-        return usage_error(scope, "--method %s: stationary matrices go by --grid: --product-grid and --lookahead are summa's",
-                           dag_gemm_method_name(o->product.method));
-    if ((o->given & (OPT_BIT(OPT_GROUPS) | OPT_BIT(OPT_INNER))) && o->product.method != DAG_GEMM_AUTO &&
-        o->product.method != DAG_GEMM_HSUMMA)
-        return usage_error(scope, "--method %s: --groups and --inner are hsumma's",
-                           dag_gemm_method_name(o->product.method));
-    return check_pivots(o, scope);
+    int refused = check_product(o, scope);
+    return refused >= 0 ? refused : check_pivots(o, scope);
 }
 
 int options_parse(options *o, const option_scope *scope, int argc, char **argv)
