@@ -92,9 +92,9 @@ static bool put_product(lines *l, const seq_end *there, isl_map *rel, bool plain
         line *x = new_line(l);
         isl_set *may = isl_set_copy(when);
         if (all_plain) {
-            isl_map *extra = isl_map_subtract(isl_map_copy(all), isl_map_copy(rel));
-            isl_set_free(may);
-            may = isl_set_subtract(isl_set_copy(l->space), isl_map_domain(extra));
+            /* Within `when` the product says no more than rel: what it says beyond is elsewhere. */
+            isl_set *beyond = isl_set_subtract(isl_map_domain(isl_map_copy(all)), may);
+            may = isl_set_subtract(isl_set_copy(l->space), beyond);
             may = seq_name_dims(may, l->here->dims, l->here->n_dims, 0);
         }
         guard_line(l, x, when, may);
