@@ -80,9 +80,10 @@ static void put_kernel(text *out, const seq_file *f, const seq_kernel *k)
         [SEQ_IN] = "DAG_TILE_READ", [SEQ_INOUT] = "DAG_TILE_RW", [SEQ_OUT] = "DAG_TILE_WRITE"};
     put_arguments(out, f, k);
     put_body(out, k);
-    text_printf(out, "static const dag_insert_kernel dag_seq_kernel_%s = {\n    .name = \"%s\", .ntiles = %zu, .main = %zu, "
-                     ".body = dag_seq_body_%s,\n    .access = {", k->name, k->name, tiles_of(k),
-                number_of_tile(k, (size_t)k->at), k->name);
+    text_printf(out,
+                "static const dag_insert_kernel dag_seq_kernel_%s = {\n"
+                "    .name = \"%s\", .ntiles = %zu, .main = %zu, .body = dag_seq_body_%s,\n"
+                "    .access = {", k->name, k->name, tiles_of(k), number_of_tile(k, (size_t)k->at), k->name);
     for (size_t i = 0, n = 0; i < k->n_params; i++)
         if (k->params[i].tile)
             text_printf(out, "%s%s", n++ ? ", " : "", accesses[k->params[i].access]);
