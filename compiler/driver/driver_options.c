@@ -76,8 +76,7 @@ static bool set_emit(driver_options *o, const char *what)
         {"ast", ACTION_EMIT_AST}, {"dot", ACTION_EMIT_DOT}, {"plan", ACTION_EMIT_PLAN},
         {"insert", ACTION_EMIT_INSERT},
     };
-    if (strcmp(what, "insert") == 0)
-        o->inserted = arena_alloc(o->arena, sizeof(*o->inserted));
+    o->inserted = strcmp(what, "insert") == 0 ? arena_alloc(o->arena, sizeof(*o->inserted)) : NULL;
     for (size_t i = 0; i < UTIL_COUNT(kinds); i++)
         if (strcmp(kinds[i].name, what) == 0)
             return choose(o, kinds[i].action, arena_printf(o->arena, "--emit=%s", kinds[i].name),
@@ -443,13 +442,9 @@ static bool check_combination(const driver_options *o)
     if (o->action == ACTION_SAME ? o->inputs.n != 2 : o->renames.n > 0)
         return usage("%s", o->action == ACTION_SAME ? "--same compares two files"
                                                     : "--rename belongs to --same");
-    if (o->action == ACTION_SERIAL && (many || o->tile || o->kernels ||
-                                       !ends_in(o->inputs.items[0], ".seq.c")))
-        return usage("%s runs one sequential nest over dag_matrix, a .seq.c without --tile and "
-                     "--kernels", "--serial-check");
-    if (o->action == ACTION_EMIT_INSERT && (many || o->tile || o->kernels || !ends_in(o->inputs.items[0], ".seq.c")))
-        return usage("%s takes one sequential nest over dag_matrix, a .seq.c without --tile and --kernels",
-                     "--emit=insert");
+    if ((o->action == ACTION_SERIAL || o->action == ACTION_EMIT_INSERT) &&
+        (many || o->tile || o->kernels || !ends_in(o->inputs.items[0], ".seq.c")))
+        return usage("%s takes one sequential nest over dag_matrix, a .seq.c without --tile and --kernels", o->making);
     if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE &&
         o->action != ACTION_FIX)
         return usage("%s belongs to --format, --complete and --fix", "-i");
@@ -501,7 +496,5 @@ void driver_free_options(driver_options *o)
     words_free(&o->depend_targets);
     if (o->checked)
         text_free(o->checked);
-    if (o->inserted)
-        text_free(o->inserted);
     arena_free(o->arena);
 }
