@@ -20,7 +20,7 @@ typedef enum driver_action {
     ACTION_COMPILE,             /* -c: object files */
     ACTION_CHECK,               /* -fsyntax-only */
     ACTION_EMIT_C, ACTION_EMIT_HEADER, ACTION_EMIT_JDF, ACTION_EMIT_AST, ACTION_EMIT_DOT,
-    ACTION_EMIT_PLAN,
+    ACTION_EMIT_PLAN, ACTION_EMIT_INSERT,
     ACTION_FORMAT,              /* --format */
     ACTION_FIX,                 /* --fix */
     ACTION_ENUMERATE, ACTION_COUNT, ACTION_EMIT_TASKS,  /* for the parameters in `values` */
@@ -49,6 +49,7 @@ typedef struct driver_options {
     const char *values;         /* "N=5,P=2", for the actions that look at one graph; of
                                    --serial-check: maybe empty */
     text *checked;              /* of --serial-check: the serial program; else NULL */
+    text *inserted;             /* of --emit=insert: the program; else NULL */
     bool in_place;              /* --format -i */
     bool verbose;
     diag_format format;

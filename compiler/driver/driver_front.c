@@ -20,7 +20,7 @@ static bool read_nest(const driver_options *o, frontend *f, const char *path, co
 {
 #if DAGCC_HAVE_VERIFY
     seq_options so = {.max_operations = o->max_operations, .tile = o->tile,
-                      .checked = o->checked};
+                      .checked = o->checked, .inserted = o->inserted};
     if (o->kernels && (so.kernels = src_add_file(f->sources, o->kernels, error)) == 0) {
         *error = arena_printf(o->arena, "%s: %s", o->kernels, *error);
         return false;

@@ -13,6 +13,7 @@ static const char help[] =
 "  --emit=jdf|ast|dot|plan\n"
 "                      canonical source, syntax tree, graph of the classes, lowered form\n"
 "                      (jdf under --std=parsec: the file in the other dialect)\n"
+"  --emit=insert       of a sequential nest (.seq.c): a C program that inserts its tasks\n"
 "  -fsyntax-only       nothing, only check\n"
 "  --format [-i]       print the canonical source of files, or rewrite them (-i)\n"
 "  --complete [-i]     print the source with missing sides of edges added, or rewrite it\n"

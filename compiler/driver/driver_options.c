@@ -74,12 +74,14 @@ static bool set_emit(driver_options *o, const char *what)
     static const struct { const char *name; driver_action action; } kinds[] = {
         {"c", ACTION_EMIT_C}, {"header", ACTION_EMIT_HEADER}, {"jdf", ACTION_EMIT_JDF},
         {"ast", ACTION_EMIT_AST}, {"dot", ACTION_EMIT_DOT}, {"plan", ACTION_EMIT_PLAN},
+        {"insert", ACTION_EMIT_INSERT},
     };
+    o->inserted = strcmp(what, "insert") == 0 ? arena_alloc(o->arena, sizeof(*o->inserted)) : NULL;
     for (size_t i = 0; i < UTIL_COUNT(kinds); i++)
         if (strcmp(kinds[i].name, what) == 0)
             return choose(o, kinds[i].action, arena_printf(o->arena, "--emit=%s", kinds[i].name),
                           NULL);
-    return usage("--emit takes c, header, jdf, ast, dot or plan, not '%s'", what);
+    return usage("--emit takes c, header, jdf, insert, ast, dot or plan, not '%s'", what);
 }
 
 static bool set_std(driver_options *o, const char *value)
@@ -440,8 +442,11 @@ static bool check_combination(const driver_options *o)
     if (o->action == ACTION_SAME ? o->inputs.n != 2 : o->renames.n > 0)
         return usage("%s", o->action == ACTION_SAME ? "--same compares two files"
                                                     : "--rename belongs to --same");
-    if (o->action == ACTION_SERIAL && (many || !ends_in(o->inputs.items[0], ".seq.c")))
-        return usage("%s runs one sequential nest over dag_matrix, a .seq.c", "--serial-check");
+    if ((o->action == ACTION_SERIAL || o->action == ACTION_EMIT_INSERT) &&
+        (many || !ends_in(o->inputs.items[0], ".seq.c")))
+        return usage("%s takes one sequential nest over dag_matrix, a .seq.c", o->making);
+    if (o->action == ACTION_EMIT_INSERT && (o->tile || o->kernels))
+        return usage("%s takes a .seq.c without --tile and --kernels", o->making);
     if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE &&
         o->action != ACTION_FIX)
         return usage("%s belongs to --format, --complete and --fix", "-i");

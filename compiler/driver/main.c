@@ -348,6 +348,10 @@ static bool translate_all(const driver_options *o, frontend *f, unit *units, con
         unsigned before = diag_errors(f->diag);
         units[i].input = o->inputs.items[i];
         bool read = driver_read(o, f, units[i].input, &error);
+        if (read && o->inserted) {
+            text_puts(&units[i].out, text_str(o->inserted));
+            text_free(o->inserted);
+        }
         if (read && f->ast)
             translate(o, f, &units[i], temp_dir, before);
         if (read && f->whole)

@@ -79,6 +79,27 @@
     (elem_t *)dag_seq_tile(A, i, j, NULL), (int)dag_matrix_tile_rows(A, i), \
         (int)dag_matrix_tile_cols(A, j), dag_seq_ld(A, i, j)
 
+#ifdef __cplusplus
+#define DAG_SEQ_THREAD thread_local
+#else
+#define DAG_SEQ_THREAD _Thread_local
+#endif
+
+#ifdef DAG_SEQUENTIAL_INSERT_H /* its calls insert tasks, whose bodies the kernels are */
+
+/* The task that runs on this thread. */
+static DAG_SEQ_THREAD struct dag_task *dag_seq_task DAG_SEQ_UNUSED;
+#define DAG_INFO(info) dag_task_info(dag_seq_task, info)
+#define DAG_WORKSPACE(bytes) dag_task_workspace(dag_seq_task, bytes)
+#define DAG_FAIL(why)                           \
+    do {                                        \
+        dag_task_fail(dag_seq_task, "%s", why); \
+        return;                                 \
+    } while (0)
+#define DAG_ITEM(A, i, j, row, column) dag_seq_item(A, i, j, row, column)
+
+#else
+
 #define DAG_INFO(info) dag_seq_tell(info)
 #define DAG_WORKSPACE(bytes) dag_seq_workspace(bytes)
 #define DAG_FAIL(why)                     \
@@ -86,11 +107,10 @@
         fprintf(stderr, "%s\n", why);     \
         abort();                          \
     } while (0)
+/** An element of a tile, for conditions of the nest: its tasks can then be inserted only. */
+#define DAG_ITEM(A, i, j, row, column) \
+    (((elem_t *)dag_seq_tile(A, i, j, NULL))[(row) + (column) * (size_t)dag_seq_ld(A, i, j)])
 
-#ifdef __cplusplus
-#define DAG_SEQ_THREAD thread_local
-#else
-#define DAG_SEQ_THREAD _Thread_local
 #endif
 
 /** The smallest that DAG_INFO() said, 0 being none; to be set to 0 before a nest runs. */

@@ -59,6 +59,7 @@ ast_file *seq_parse(src_set *sources, uint32_t file, diag *d, const seq_options 
                   .file = file,
                   .kernels_file = options->kernels,
                   .checked = options->checked != NULL,
+                  .inserting = options->inserted != NULL,
                   .d = d,
                   .arena = arena_new(),
                   .names = names_new()};
@@ -68,7 +69,10 @@ ast_file *seq_parse(src_set *sources, uint32_t file, diag *d, const seq_options 
     ast_file *result = NULL;
     sema_info *sema = NULL;
     bool good = !options->tile || seq_read_tile_form(&f, options->tile);
-    ast_file *first = good && seq_read(&f) ? parse_first(&f, seq_write(&f, NULL), &sema) : NULL;
+    good = good && seq_read(&f);
+    if (good && options->inserted)
+        seq_put_inserting(&f, options->inserted);
+    ast_file *first = good && !options->inserted ? parse_first(&f, seq_write(&f, NULL), &sema) : NULL;
     if (first) {
         verify_model *m = verify_lift(first, sema, d, &vo, NULL);
         uint32_t made = derive(&f, m);

@@ -12,6 +12,7 @@ typedef struct seq_options {
     uint32_t kernels;             /* text with declarations of kernels; 0: none */
     text *checked; /* not NULL: tasks tell what they make of their tiles (dag/sequential_check.h); gets
                       a serial program whose calls do so, too */
+    text *inserted; /* not NULL: no graph is made; gets a program that inserts the tasks (dag/insert.h) */
 } seq_options;
 
 /* Reads text number `file` of sources, derives the edges, and returns the tree of the graph; it

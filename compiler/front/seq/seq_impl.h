@@ -137,6 +137,7 @@ typedef struct seq_file {
     uint32_t file;
     uint32_t kernels_file; /* 0: none */
     bool checked;          /* bodies tell what they make of their tiles */
+    bool inserting;        /* no graph is made: values in the nest may be any expression */
     seq_tile_form tile;    /* call NULL: none was given */
     bool by_value;         /* some matrix is handed over by value */
     diag *d;
@@ -262,6 +263,10 @@ uint32_t seq_write(const seq_file *f, const seq_edges_text *edges);
 void seq_put_serial(const seq_file *f, text *out);
 /* The letter of the one precision in which nest and graph are compared. */
 char seq_checked_precision(const seq_file *f);
+
+/* seq_insert.c: the nest as a program that inserts its tasks. Reports what cannot be. */
+enum { SEQ_INSERT_TILES = 8 }; /* DAG_INSERT_TILES of dag/insert.h */
+void seq_put_inserting(const seq_file *f, text *out);
 
 /* seq_util.c: does a body of the kernel mention the name, or its priority or its work? */
 bool seq_kernel_mentions(const seq_file *f, const seq_kernel *k, const char *name);

@@ -192,7 +192,7 @@ static bool read_call(seq_nest *n)
     c->n_temps = n->n_temps;
     c->temps = arena_copy(f->arena, n->temps, n->n_temps, sizeof(seq_item *));
     c->n_loops = n->n_loops;
-    if (c->n_loops == 0 && seq_is_conditional(c))
+    if (c->n_loops == 0 && seq_is_conditional(c) && !f->inserting)
         return seq_error(
             f, "seq-unsupported", c->where,
             "a call under a condition has to stand in a loop: 'for (int once = 0; once < 1; "

@@ -123,6 +123,8 @@ bool seq_plain(const seq_nest *n, const seq_token *begin, const seq_token *end)
     if (begin >= end)
         return seq_not_understood(n, begin, "an expression is missing here");
     for (const seq_token *t = begin; t < end; t++) {
+        if (n->f->inserting && !is_change(n, t))
+            continue;
         if (is_change(n, t) || is_more(n, begin, t))
             return seq_not_understood(n, t,
                                       "bounds, conditions and subscripts are affine expressions "

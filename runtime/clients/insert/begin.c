@@ -20,8 +20,8 @@ static bool writes_none(const dag_insert_kernel *k)
 
 static bool fits(const dag_insert_kernel *k)
 {
-    bool good = k && k->name && (k->body || k->device) && k->ntiles >= (k->rest || k->main == DAG_INSERT_WHERE ? 0 : 1) &&
-                k->ntiles <= DAG_INSERT_TILES && k->device_kind >= DAG_HOST &&
+    bool good = k && k->name && (k->body || k->device) &&
+                k->ntiles >= (k->rest || k->main == DAG_INSERT_WHERE ? 0 : 1) && k->ntiles <= DAG_INSERT_TILES && k->device_kind >= DAG_HOST &&
                 k->device_kind < DAG_DEVICE_KIND_COUNT && (!k->rest || is_access(k, k->rest));
     for (int a = 0; good && a < k->ntiles; a++)
         good = is_access(k, k->access[a]);

@@ -1,4 +1,5 @@
-/* A nest as a task graph against itself, run serially: the tiles are the same, bit for bit.
+/* A nest as a task graph against itself, run serially: the tiles are the same, bit for bit. With INSERTED it is the
+ * program that inserts its tasks instead, in inserted.c, and HEADER is inserted.h.
  *
  * NEST is the file, MAKE makes the pool, RUN is the nest, ARGS are their arguments, SERIAL_ARGS those
  * of the nest where it takes others. The pool
@@ -67,7 +68,11 @@ static dag_status run_graph(dag_context *ctx, dag_matrix *const *m)
 {
     dag_matrix *A = m[0], *B = m[1], *C = m[2];
     (void)A, (void)B, (void)C;
+#ifdef INSERTED
+    return run_inserted(ctx, m);
+#else
     return dag_run(ctx, MAKE(ctx, ARGS));
+#endif
 }
 
 static void run_nest(dag_matrix *const *m)

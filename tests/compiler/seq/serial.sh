@@ -145,7 +145,7 @@ check 2 --serial-check=A-\>nt=3 "$work/wrong.seq.c"
 says 'no small values of the parameters satisfy all assumptions'
 check 2 --serial-check "$work/wrong.seq.c" "$work/wrong.seq.c"
 check 2 --serial-check "$work/wrong.jdf"
-says 'runs one sequential nest'
+says 'takes one sequential nest'
 nest 'in(T) inout(C)' 'C[0] += k'
 sed -i 's/wrong(dag_matrix \*A)/wrong(dag_matrix *A, char *why)/' "$work/wrong.seq.c"
 check 2 --serial-check "$work/wrong.seq.c"

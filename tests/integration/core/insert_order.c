@@ -121,7 +121,7 @@ int main(void)
     dag_config_free(config);
     rank = dag_rank(ctx);
     CHECK(dag_vector_new(ctx, TILES, sizeof(double), &vector) == DAG_SUCCESS, "%s", dag_message(ctx));
-    for (int64_t window = 0; window < 200; window = 3 * window + 1)
+    for (int64_t window = 0; window < 50; window = 9 * window + 4)
         run(window);
     dag_vector_free(vector);
     CHECK(dag_fini(ctx) == DAG_SUCCESS, "dag_fini");

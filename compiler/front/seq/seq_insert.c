@@ -1,0 +1,286 @@
+/* --emit=insert: the nest as a sequential program that inserts its tasks while it runs. It is the text of the nest, in
+ * which each call of a kernel became one that inserts a task; include/dag/sequential_insert.h is the other side. */
+#include "seq_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void put_range(text *out, const seq_file *f, src_range r)
+{
+    text_add(out, src_text(f->sources, r), src_range_len(r));
+}
+
+/* What follows stands in this line of the nest. */
+static void put_line(text *out, const seq_file *f, uint32_t at)
+{
+    src_range here = f->graph;
+    here.begin = here.end = at;
+    text_printf(out, "#line %u ", src_begin(f->sources, here).line);
+    text_put_quoted(out, src_name(f->sources, f->file));
+    text_puts(out, "\n");
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------- */
+
+static size_t tiles_of(const seq_kernel *k)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < k->n_params; i++)
+        n += k->params[i].tile;
+    return n;
+}
+
+/* Where the tile stands among the tiles of its kernel. */
+static size_t number_of_tile(const seq_kernel *k, size_t param)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < param; i++)
+        n += k->params[i].tile;
+    return n;
+}
+
+static void put_arguments(text *out, const seq_file *f, const seq_kernel *k)
+{
+    text_puts(out, "typedef struct {\n    int64_t dag_priority;\n");
+    for (size_t i = 0; i < k->n_params; i++)
+        if (!k->params[i].tile) {
+            text_puts(out, "    ");
+            put_range(out, f, k->params[i].type);
+            text_printf(out, " %s;\n", k->params[i].name);
+        }
+    text_printf(out, "} dag_seq_args_%s;\n", k->name);
+}
+
+/* The function of the nest, called with the tiles and scalars of a task. */
+static void put_body(text *out, const seq_kernel *k)
+{
+    text_printf(out,
+                "static int dag_seq_body_%s(struct dag_task *task, const void *args, const dag_tile_view *t)\n"
+                "{\n"
+                "    const dag_seq_args_%s *a = args;\n"
+                "    dag_seq_task = task;\n"
+                "    (void)a;\n"
+                "    %s(", k->name, k->name, k->name);
+    size_t n = 0;
+    for (size_t i = 0; i < k->n_params; i++) {
+        text_puts(out, i ? ", " : "");
+        if (k->params[i].tile) {
+            text_printf(out, "(elem_t *)t[%zu].ptr, (int)t[%zu].m, (int)t[%zu].n, (int)t[%zu].ld", n, n, n, n);
+            n++;
+        } else {
+            text_printf(out, "a->%s", k->params[i].name);
+        }
+    }
+    text_puts(out, ");\n    return 0;\n}\n");
+}
+
+static void put_kernel(text *out, const seq_file *f, const seq_kernel *k)
+{
+    static const char *const accesses[] = {
+        [SEQ_IN] = "DAG_TILE_READ", [SEQ_INOUT] = "DAG_TILE_RW", [SEQ_OUT] = "DAG_TILE_WRITE"};
+    put_arguments(out, f, k);
+    put_body(out, k);
+    text_printf(out,
+                "static const dag_insert_kernel dag_seq_kernel_%s = {\n"
+                "    .name = \"%s\", .ntiles = %zu, .main = %zu, .body = dag_seq_body_%s,\n"
+                "    .access = {", k->name, k->name, tiles_of(k), number_of_tile(k, (size_t)k->at), k->name);
+    for (size_t i = 0, n = 0; i < k->n_params; i++)
+        if (k->params[i].tile)
+            text_printf(out, "%s%s", n++ ? ", " : "", accesses[k->params[i].access]);
+    text_printf(out, "}%s};\n", src_range_is_none(k->priority) ? "" : ", .priority = dag_seq_priority");
+    text_printf(out,
+                "static void dag_seq_insert_%s(const dag_tile *tiles, dag_seq_args_%s args, int line)\n"
+                "{\n"
+                "    dag_seq_insert(&dag_seq_kernel_%s, &args, sizeof args, tiles, %zu, ",
+                k->name, k->name, k->name, tiles_of(k));
+    text_put_quoted(out, src_name(f->sources, f->file));
+    text_puts(out, ", line);\n}\n");
+}
+
+static bool is_called(const seq_kernel *k)
+{
+    return k->n_calls > 0;
+}
+
+static void put_kernels(text *out, const seq_file *f)
+{
+    for (size_t i = 0; i < f->n_kernels; i++)
+        if (is_called(f->kernels[i]))
+            put_kernel(out, f, f->kernels[i]);
+    text_puts(out, "static const dag_insert_kernel *const dag_seq_kernels[] = {\n");
+    for (size_t i = 0; i < f->n_kernels; i++)
+        if (is_called(f->kernels[i]))
+            text_printf(out, "    &dag_seq_kernel_%s,\n", f->kernels[i]->name);
+    text_puts(out, "};\n");
+}
+
+/* ---- calls ------------------------------------------------------------------------------------ */
+
+/* The scalar of the kernel of this name, unless a counter around the call has it, too, and its value with it. */
+static const seq_argument *scalar_of(const seq_call *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_items; i++)
+        if (c->items[i]->name == name)
+            return NULL;
+    for (size_t i = 0; i < c->kernel->n_params; i++)
+        if (!c->kernel->params[i].tile && c->kernel->params[i].name == name)
+            return &c->args[i];
+    return NULL;
+}
+
+/* An expression of a kernel where it is called: its scalars are the arguments. */
+static void put_there(text *out, const seq_file *f, const seq_call *c, src_range r)
+{
+    seq_tokens words = seq_lex(f->sources, r, f->arena);
+    for (size_t i = 0; i + 1 < words.n; i++) {
+        const seq_token *t = &words.items[i];
+        bool member = i > 0 && (seq_is(f->sources, t - 1, ".") || seq_is(f->sources, t - 1, "->"));
+        const seq_argument *a = t->kind == SEQ_WORD && !member ? scalar_of(c, seq_word_of(f, t)) : NULL;
+        text_puts(out, i ? " " : "");
+        text_puts(out, a ? "(" : "");
+        put_range(out, f, a ? a->text : t->range);
+        text_puts(out, a ? ")" : "");
+    }
+}
+
+static void put_call(text *out, const seq_file *f, const seq_call *c)
+{
+    const seq_kernel *k = c->kernel;
+    text_printf(out, "dag_seq_insert_%s((const dag_tile[]){", k->name);
+    for (size_t i = 0, n = 0; i < k->n_params; i++)
+        if (k->params[i].tile) {
+            text_printf(out, "%s{&%s->super, ", n++ ? ", " : "", c->args[i].array);
+            put_range(out, f, c->args[i].row);
+            text_puts(out, ", ");
+            put_range(out, f, c->args[i].column);
+            text_puts(out, "}");
+        }
+    text_printf(out, "}, (dag_seq_args_%s){", k->name);
+    if (src_range_is_none(k->priority))
+        text_puts(out, "0");
+    else
+        put_there(out, f, c, k->priority);
+    for (size_t i = 0; i < k->n_params; i++)
+        if (!k->params[i].tile) {
+            text_puts(out, ", ");
+            put_range(out, f, c->args[i].text);
+        }
+    text_printf(out, "}, %u)", src_begin(f->sources, c->where).line);
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const seq_call *a = *(seq_call *const *)x, *b = *(seq_call *const *)y;
+    return a->where.begin < b->where.begin ? -1 : a->where.begin > b->where.begin;
+}
+
+/* The text from `at` on, with other calls. */
+static void put_nest(text *out, const seq_file *f, uint32_t at)
+{
+    seq_call **calls = arena_alloc(f->arena, (f->n_calls + 1) * sizeof(*calls));
+    memcpy(calls, f->calls, f->n_calls * sizeof(*calls));
+    qsort(calls, f->n_calls, sizeof(*calls), by_place);
+    const char *bytes = src_bytes(f->sources, f->file);
+    for (size_t i = 0; i < f->n_calls; i++) {
+        text_add(out, bytes + at, calls[i]->where.begin - at);
+        put_call(out, f, calls[i]);
+        at = calls[i]->where.end;
+    }
+    text_add(out, bytes + at, src_len(f->sources, f->file) - at);
+}
+
+/* ---- who runs it ------------------------------------------------------------------------------ */
+
+/* The parameters of the nest, as they stand there. */
+static src_range parameters(const seq_file *f)
+{
+    src_range behind = f->graph_name;
+    behind.begin = f->graph_name.end;
+    behind.end = (uint32_t)src_len(f->sources, f->file);
+    seq_tokens words = seq_lex(f->sources, behind, f->arena);
+    return seq_between(&words.items[0], seq_match(f->sources, &words.items[0], &words.items[words.n - 1]));
+}
+
+static void put_head(text *out, const seq_file *f, const char *name, const char *end)
+{
+    text_printf(out, "dag_status %s_insert(dag_context *dag_seq_context", name);
+    if (f->n_globals) {
+        text_puts(out, ", ");
+        put_range(out, f, parameters(f));
+    }
+    text_puts(out, end);
+}
+
+static void put_assumption(text *out, const seq_file *f, src_range r)
+{
+    text_puts(out, "    if (!(");
+    put_range(out, f, r);
+    text_puts(out, "))\n        return dag_error(dag_seq_context, DAG_ERR_ARG, \"%s\", ");
+    text words = {0};
+    put_range(&words, f, r);
+    text_put_quoted(out, arena_printf(f->arena, "%s: it is assumed that %s", src_name(f->sources, f->file),
+                                      text_str(&words)));
+    text_free(&words);
+    text_puts(out, ");\n");
+}
+
+static void put_runner(text *out, const seq_file *f)
+{
+    const char *name = arena_printf(f->arena, "%.*s", (int)src_range_len(f->graph_name),
+                                    src_text(f->sources, f->graph_name));
+    size_t matrices = 0;
+    put_head(out, f, name, ");\n");
+    put_head(out, f, name, ")\n{\n");
+    text_puts(out, "    dag_collection *const dag_seq_collections[] = {");
+    for (size_t i = 0; i < f->n_globals; i++)
+        if (f->globals[i].matrix)
+            text_printf(out, "%s&%s->super", matrices++ ? ", " : "", f->globals[i].name);
+    text_puts(out, "};\n");
+    for (size_t i = 0; i < f->n_globals; i++)
+        if (f->globals[i].matrix)
+            text_printf(out, "    if (%s->prec != DAG_PREC)\n        return dag_error(dag_seq_context, DAG_ERR_ARG, "
+                             "\"%s: %s has another precision\");\n", f->globals[i].name, name, f->globals[i].name);
+    for (size_t i = 0; i < f->n_assumes; i++)
+        put_assumption(out, f, f->assumes[i]);
+    text_printf(out,
+                "    dag_status dag_seq_ran = dag_seq_begin(dag_seq_context, \"%s\", dag_seq_collections, %zu,\n"
+                "        dag_seq_kernels, sizeof dag_seq_kernels / sizeof *dag_seq_kernels);\n"
+                "    if (dag_seq_ran != DAG_SUCCESS)\n"
+                "        return dag_seq_ran;\n"
+                "    %s(", name, matrices, name);
+    for (size_t i = 0; i < f->n_globals; i++)
+        text_printf(out, "%s%s", i ? ", " : "", f->globals[i].name);
+    text_puts(out, ");\n    return dag_seq_end();\n}\n");
+}
+
+static bool can_insert(const seq_file *f)
+{
+    if (f->n_calls == 0)
+        return seq_error(f, "seq-unsupported", f->graph, "a nest without calls inserts nothing");
+    for (size_t i = 0; i < f->n_globals; i++)
+        if (f->globals[i].by_value)
+            return seq_error(f, "seq-unsupported", f->globals[i].where,
+                             "--emit=insert needs matrices that are a 'dag_matrix *'");
+    for (size_t i = 0; i < f->n_kernels; i++)
+        if (is_called(f->kernels[i]) && tiles_of(f->kernels[i]) > SEQ_INSERT_TILES)
+            return seq_error(f, "seq-unsupported", f->kernels[i]->where,
+                             "a task that is inserted has %d tiles at most", SEQ_INSERT_TILES);
+    return true;
+}
+
+void seq_put_inserting(const seq_file *f, text *out)
+{
+    if (!can_insert(f))
+        return;
+    uint32_t nest = f->graph.begin;
+    text_puts(out, "/* Made by dagcc --emit=insert: a sequential program that inserts the tasks of a nest. */\n"
+                   "#include <dag/sequential_insert.h>\n");
+    put_line(out, f, 0);
+    text_add(out, src_bytes(f->sources, f->file), nest);
+    text_puts(out, "\n#line 1 \"kernels that are inserted\"\n");
+    put_kernels(out, f);
+    put_line(out, f, nest);
+    put_nest(out, f, nest);
+    text_puts(out, "\n#line 1 \"the inserting program\"\n");
+    put_runner(out, f);
+}
