@@ -162,7 +162,7 @@ static product_case case_of(const struct gemm *g, const dag_gemm_options *o)
         .a_stays = !dagi_gemm_only_scales(g) && partial_sums(g, a.nt) > 0,
         .latency = o->latency > 0 ? o->latency : net.apart ? net.latency : net.near_latency,
         .rate = o->rate > 0 ? o->rate : net.apart ? net.rate : net.near_rate,
-        .flops = flops, .known = o->rate > 0 || known};
+        .flops = flops, .known = (o->rate > 0 || known) && dag_devices(g->ctx) == 0};
     return c;
 }
 

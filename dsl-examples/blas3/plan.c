@@ -23,6 +23,8 @@ static int64_t least(int64_t a, int64_t b)
 
 /* What a plan has to gain over the usual one, of its time: models are not better than that. */
 static const double LEAST_GAIN = 0.05;
+/* And so many times its bytes it may receive: other messages want the network, too. */
+static const double MOST_BYTES = 1.1;
 
 /* ---- counting ---------------------------------------------------------------------------- */
 
@@ -397,7 +399,8 @@ static int grids(const product_case *c, const dag_gemm_options *o, dag_gemm_plan
 static int looks_better(const product_case *c, const dag_gemm_plan *p, const dag_gemm_plan *usual_one)
 {
     if (c->known)
-        return time_of(p) < (1 - LEAST_GAIN) * time_of(usual_one);
+        return time_of(p) < (1 - LEAST_GAIN) * time_of(usual_one) &&
+               p->received <= MOST_BYTES * usual_one->received;
     return 2 * p->received <= usual_one->received && time_of(p) <= 1.02 * time_of(usual_one);
 }
 

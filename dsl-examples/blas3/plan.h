@@ -24,7 +24,7 @@ typedef struct product_case {
     int a_stays;           /* without a choice; else C */
     double latency, rate;  /* s of a message, bytes/s */
     double flops;          /* of a worker in a second */
-    int known;             /* latency and rate are those of the network */
+    int known;             /* latency and rate are those of the network, and kernels run on cores */
 } product_case;
 
 /* Fills plans[] with those that the options allow, the one to take first, the others by what they are
