@@ -80,7 +80,7 @@ struct dag_collection {
     /**
      * Of a view: the collection whose memory it shows, which is no view itself and which it does not
      * outlive; NULL otherwise. Taskpools over views of one collection, and over itself, run in the order
-     * in which they were added.
+     * in which they were added. One that names two of these and writes either is refused (DAG_ERR_ARG).
      */
     struct dag_collection *whole;
 };

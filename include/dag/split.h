@@ -8,7 +8,8 @@
  * cut by rows, rows c of it. It is a view: it takes no memory, and the matrix has to outlive it. A matrix
  * may be seen with any s and b, or uniformly, from one taskpool to the next, and nothing is copied for
  * that; these taskpools run in the order in which they were added, and one that uses a resident matrix by
- * another view has its content brought home first. One taskpool must not write a matrix by two views.
+ * another view has its content brought home first. A taskpool that names a matrix by two views, or by one and
+ * itself, and writes either is refused.
  *
  * In a task graph a global of type `dag_split *` is a collection with three indices. Owners depend on (i, j)
  * alone, as in the matrix.

@@ -190,6 +190,22 @@ void dag_pool_require(dag_taskpool *pool, int holds, const char *text)
         dagi_pool_fail(pool, DAG_ERR_ARG, "%s: %s", pool->program->name, text);
 }
 
+/* What tasks read and write is proven by elements, which those of another view lie under; all views have the first
+ * bytes in common. A program that has its memory live orders its tasks itself. */
+static void refuse_views(dag_taskpool *pool, int s, int t)
+{
+    const dag_slot *slots = pool->program->slots;
+    const dag_collection *one = dagi_pool(pool)->collections[s], *other = dagi_pool(pool)->collections[t];
+    const dag_collection *whole = dag_collection_whole(one);
+    if (pool->program->aliased || one == other || whole != dag_collection_whole(other) || (one->whole == NULL && other->whole == NULL) ||
+        (slots[s].mode == DAG_MEM_READ && slots[t].mode == DAG_MEM_READ))
+        return;
+    const char *name = whole->name ? whole->name : "no name";
+    dagi_pool_fail(pool, DAG_ERR_ARG, "%s: %s and %s show the memory of one collection (\"%s\") in two ways, and %s "
+                   "is written; give both the same view, or a copy", pool->program->name, slots[s].name,
+                   slots[t].name, name, slots[slots[s].mode == DAG_MEM_READ ? t : s].name);
+}
+
 dag_taskpool *dag_pool_ready(dag_taskpool *pool)
 {
     if (!pool)
@@ -198,6 +214,8 @@ dag_taskpool *dag_pool_ready(dag_taskpool *pool)
         if (!dagi_pool(pool)->collections[s] && dagi_pool(pool)->status == DAG_SUCCESS)
             dagi_pool_fail(pool, DAG_ERR_ARG, "%s: collection %s is not bound", pool->program->name,
                            pool->program->slots[s].name);
+        for (int t = 0; t < s && dagi_pool(pool)->status == DAG_SUCCESS; t++)
+            refuse_views(pool, t, s);
     }
     if (dagi_pool(pool)->status == DAG_SUCCESS)
         return pool;

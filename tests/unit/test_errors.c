@@ -3,6 +3,8 @@
 #include "../../runtime/worker/worker.h"
 #include "graphs.h"
 
+#include <dag/view.h>
+
 #include <check.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -285,6 +287,46 @@ START_TEST(constructors)
 }
 END_TEST
 
+/* A pool of program {A is read, B is written} over these two. */
+static dag_taskpool *of_two(dag_context *ctx, dag_collection *a, dag_collection *b, dag_memory_mode mode)
+{
+    const dag_slot both[] = {{"A", DAG_MEM_READ}, {"B", mode}};
+    const dag_program two = {.abi = DAG_JDF_ABI, .name = "two", .file = "two.jdf", .nslots = 2, .slots = both};
+    dag_taskpool *pool = dag_pool_new(ctx, &two, DAG_D);
+    dag_pool_collection(pool, 0, a);
+    dag_pool_collection(pool, 1, b);
+    bool good = dag_pool_ready(pool) != NULL;
+    if (good)
+        dag_taskpool_free(pool);
+    return good ? pool : NULL;
+}
+
+START_TEST(two_views_of_one_matrix)
+{
+    dag_context *ctx = start(0);
+    const dag_matrix_desc desc = {.prec = DAG_D, .m = 12, .n = 12, .mb = 4, .nb = 4, .name = "M"};
+    dag_matrix *m, *other, top, left;
+    ck_assert_int_eq(dag_matrix_new(ctx, &desc, &m), DAG_SUCCESS);
+    ck_assert_int_eq(dag_matrix_new(ctx, &desc, &other), DAG_SUCCESS);
+    dag_view_top(m, 4, 12, &top);
+    dag_view_top(&top, 4, 8, &left);
+    static const dag_memory_mode written[] = {DAG_MEM_DEFERRED, DAG_MEM_WRITE, DAG_MEM_INPLACE};
+    for (int i = 0; i < 3; i++) {
+        dag_collection *both[][2] = {{&m->super, &top.super}, {&top.super, &m->super}, {&left.super, &top.super}};
+        for (int j = 0; j < 3; j++) {
+            ck_assert_ptr_null(of_two(ctx, both[j][0], both[j][1], written[i]));
+            says(ctx, "two: A and B show the memory of one collection (\"M\") in two ways, and B is written");
+        }
+        ck_assert_ptr_nonnull(of_two(ctx, &m->super, &m->super, written[i]));
+        ck_assert_ptr_nonnull(of_two(ctx, &top.super, &other->super, written[i]));
+    }
+    ck_assert_ptr_nonnull(of_two(ctx, &m->super, &top.super, DAG_MEM_READ));
+    dag_matrix_free(m);
+    dag_matrix_free(other);
+    dag_fini(ctx);
+}
+END_TEST
+
 START_TEST(every_status_has_a_meaning)
 {
     static const dag_status all[] = {
@@ -345,6 +387,7 @@ int main(void)
     tcase_add_test(t, misuse);
     tcase_add_test(t, failed_init);
     tcase_add_test(t, constructors);
+    tcase_add_test(t, two_views_of_one_matrix);
     tcase_add_test(t, every_status_has_a_meaning);
     tcase_add_test(t, late_message_of_a_failed_pool);
     tcase_add_test_raise_signal(t, late_message, SIGABRT);
