@@ -25,6 +25,8 @@ static const choice gpu_mpi_choices[] = {{"off", DAGI_GPU_MPI_OFF}, {"auto", DAG
                                          {NULL, 0}};
 static const choice split_choices[] = {
     {"cost", DAG_SPLIT_COST}, {"static", DAG_SPLIT_STATIC}, {NULL, 0}};
+static const choice split_update_choices[] = {
+    {"column", DAG_SPLIT_BY_COLUMN}, {"tile", DAG_SPLIT_BY_TILE}, {NULL, 0}};
 static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
 
 #define FIELD(name) offsetof(dagi_settings, name)
@@ -125,6 +127,9 @@ static const setting table[] = {
     {"split_placement", KIND_CHOICE, FIELD(split_placement), "cost", 0, 0, split_choices,
      "where tasks on such tiles run: cost (where they are expected to end first), static (narrow tiles "
      "on cores, the rest of block column j on device j div Q, modulo their number)"},
+    {"split_update", KIND_CHOICE, FIELD(split_update), "column", 0, 0, split_update_choices,
+     "how Cholesky with such tiles updates what is right of a tile: column (by each column as it is done), "
+     "tile (by all columns of it in one product)"},
     {"simulate", KIND_COUNT, FIELD(simulate), "0", 0, 1 << 24, NULL,
      "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
     {"machine", KIND_TEXT, FIELD(machine), "", 0, sizeof((dagi_settings *)0)->machine - 1, NULL,
