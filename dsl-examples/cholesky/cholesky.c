@@ -14,6 +14,8 @@
 #include "potrs_U.h"
 #include "split_potrf_L.h"
 #include "split_potrf_U.h"
+#include "split_wide_L.h"
+#include "split_wide_U.h"
 
 #include <stdlib.h>
 
@@ -71,14 +73,20 @@ static dag_taskpool *split_pool(dag_context *ctx, dag_uplo uplo, const dag_matri
 {
     static dag_taskpool *(*const make[2][4])(dag_context *, dag_split *) = {
         DAGI_FOUR(split_potrf_L), DAGI_FOUR(split_potrf_U)};
-    dag_split *split = malloc(sizeof *split);
+    static dag_taskpool *(*const wide[2][4])(dag_context *, dag_split *, dag_shape *) = {
+        DAGI_FOUR(split_wide_L), DAGI_FOUR(split_wide_U)};
+    struct { dag_split view; dag_shape tile; } *split = malloc(sizeof *split);
     if (split == NULL) {
         (void)dag_error(ctx, DAG_ERR_NOMEM, "dag_potrf: out of memory");
         return NULL;
     }
     dag_taskpool *pool = NULL;
-    if (dag_split_view(A, desc, split) == DAG_SUCCESS)
-        pool = make[uplo == DAG_UPPER][A->prec](ctx, split);
+    if (dag_split_view(A, desc, &split->view) == DAG_SUCCESS) {
+        split->tile = (dag_shape){A->nb, A->nb, dag_precision_size(A->prec)};
+        pool = desc->update == DAG_SPLIT_BY_TILE
+                   ? wide[uplo == DAG_UPPER][A->prec](ctx, &split->view, &split->tile)
+                   : make[uplo == DAG_UPPER][A->prec](ctx, &split->view);
+    }
     if (pool != NULL)
         dag_taskpool_keep(pool, split);
     else

@@ -39,7 +39,7 @@ void dagi_check_tiles_cut(dagi_check *c, const dagi_cut_of *of, int by_rows, con
     int wanted = 0;
     if (c->status == DAG_SUCCESS && wanted_cut(c->ctx, of, &wanted, &desc) != DAG_SUCCESS)
         dagi_check_fail(c, "%s", dag_message(c->ctx));
-    const int64_t cut[] = {wanted, desc.s, desc.b};
+    const int64_t cut[] = {wanted, desc.s, desc.b, desc.update};
     dagi_check_same(c, "split", cut, sizeof cut);
     if (c->status == DAG_SUCCESS && wanted && dagi_cut(c->ctx, of, by_rows, &desc) &&
         dag_split_view(A, &desc, &unused) != DAG_SUCCESS)

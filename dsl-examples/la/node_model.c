@@ -139,7 +139,7 @@ static int64_t make_room(play *p, int g, int x)
 }
 
 /* x comes to a device, where a task will use it; *when all of the task's operands are there. False: no room now. */
-static bool fill(play *p, int g, int x, int64_t *when)
+static bool fill(play *p, int g, int x, bool content, int64_t *when)
 {
     element *e = &p->all[x];
     copy *c = copy_of(p, g, x);
@@ -151,7 +151,7 @@ static bool fill(play *p, int g, int x, int64_t *when)
             return false;
     }
     hold(p, g, x);
-    if (!(e->valid >> (1 + g) & 1)) {
+    if (content && !(e->valid >> (1 + g) & 1)) {
         double bytes = bytes_of(p, x);
         int64_t from = p->home[x];
         if (!(e->valid & 1)) { /* from one device to the other: both links are busy */
@@ -199,7 +199,7 @@ static bool issue(play *p, int g, int x)
     int of[3], n = operands(p, x, of);
     int64_t when = p->now;
     for (int i = 0; i < n; i++)
-        if (!fill(p, g, of[i], &when)) {
+        if (!fill(p, g, of[i], of[i] != x || !p->all[x].task.fresh, &when)) {
             while (i-- > 0)
                 copy_of(p, g, of[i])->users--;
             return false;

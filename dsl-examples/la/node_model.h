@@ -23,6 +23,7 @@ typedef struct dagi_node {
 
 typedef struct dagi_node_task {
     int source[2];              /* elements, -1 = none */
+    bool fresh;                 /* what the element had before is not needed */
     int64_t priority;
     int home;                   /* a device, HOST, or ANY: where it is expected to end first */
     int64_t core;
@@ -33,7 +34,8 @@ typedef struct dagi_node_graph {
     const void *arg;
     int elements;
     int64_t (*bytes)(const void *arg, int element);
-    /* How many tasks read it, besides those of its chain. A result goes home behind the last of them. */
+    /* How many tasks read it, besides those of its chain. A result goes home behind the last of them;
+     * what is none has more than there are. */
     int64_t (*reads)(const void *arg, int element);
     /* Task number `step` of an element; false: its chain is over. */
     bool (*task)(const void *arg, int element, int step, dagi_node_task *task);

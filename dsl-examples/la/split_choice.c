@@ -218,6 +218,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool same(const question *a, const question *b)
 {
     return a->p.routine == b->p.routine && a->p.prec == b->p.prec && a->p.placement == b->p.placement &&
+           a->p.update == b->p.update &&
            a->p.m == b->p.m && a->p.n == b->p.n && a->p.k == b->p.k && a->of.mb == b->of.mb &&
            a->of.nb == b->of.nb && a->of.kb == b->of.kb && a->workers == b->workers &&
            a->devices == b->devices && strcmp(a->machine, b->machine) == 0;
@@ -272,6 +273,7 @@ dag_status dagi_split_choose(dag_context *ctx, const dagi_cut_of *of, dag_split_
     if (status != DAG_SUCCESS)
         return status;
     q.p = (dagi_split_problem){.routine = of->routine, .prec = of->prec, .placement = desc.placement,
+                               .update = desc.update,
                                .m = llround(ceil((double)of->m / side)), .n = llround(ceil((double)of->n / side)),
                                .k = of->routine == DAGI_CUT_POTRF ? llround(ceil((double)of->n / side)) : of->k};
     q.of = (dagi_split_cut){.mb = of->mb, .nb = of->nb, .kb = of->kb};

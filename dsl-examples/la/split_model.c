@@ -9,11 +9,11 @@ enum { MEMORY = 1024 }; /* times of kernels that are remembered, a power of two 
 
 typedef struct known {
     dag_kernel_op op;
-    double size;        /* of the call: its operations */
+    double size;        /* of the call: its operations, or bytes where there are none */
     dagi_node_task took;
 } known;
 
-/* A piece of a matrix: columns of a tile, or a tile. */
+/* A piece of a matrix: columns of a tile, or a tile. Of a pack, a copy of a factored tile, col is its tile column. */
 typedef struct piece {
     int row, col;       /* col: tile column times pieces of a tile, plus piece */
     int32_t height, width;
@@ -25,7 +25,7 @@ typedef struct graph {
     dagi_split_cut cut;
     int mt, nt, kt;     /* tiles of what is written, and of the depth of a product */
     int C, last;        /* pieces of a tile, of one in the last tile column */
-    int pieces;
+    int pieces, packs;
     piece *all;
     known *memory;
 } graph;
@@ -56,30 +56,36 @@ static int32_t width_of(const dagi_split_cut *cut, int64_t columns, int c)
 
 /* ---- times ---------------------------------------------------------------------------------- */
 
-static void add_kernel(const graph *g, dag_kernel_op op, double muls, dagi_node_task *t)
+static void add_call(const graph *g, const dag_kernel_call *call, dagi_node_task *t)
 {
-    double flops = (dag_precision_is_complex(g->p->prec) ? 8 : 2) * muls;
+    double size = call->flops > 0 ? call->flops : call->bytes;
     uint64_t bits;
-    memcpy(&bits, &flops, sizeof bits);
-    known *k = &g->memory[(bits * UINT64_C(0x9e3779b97f4a7c15) >> 40 ^ (uint64_t)op) % MEMORY];
-    if (flops <= 0)
+    memcpy(&bits, &size, sizeof bits);
+    known *k = &g->memory[(bits * UINT64_C(0x9e3779b97f4a7c15) >> 40 ^ (uint64_t)call->op) % MEMORY];
+    if (size <= 0)
         return;
-    if (k->op != op || k->size != flops) { /* the very same operations */
-        const dag_kernel_call call = {op, g->p->prec, dag_kernel_op_name(op), flops, 0};
-        *k = (known){.op = op, .size = flops};
-        g->machine->kernel(g->machine->arg, &call, &k->took);
+    if (k->op != call->op || k->size != size) { /* the very same */
+        *k = (known){.op = call->op, .size = size};
+        g->machine->kernel(g->machine->arg, call, &k->took);
     }
     t->core += k->took.core;
     t->filled += k->took.filled;
     t->alone = t->alone < 0 || k->took.alone < 0 ? -1 : t->alone + k->took.alone;
 }
 
+static void add_kernel(const graph *g, dag_kernel_op op, double muls, dagi_node_task *t)
+{
+    double flops = (dag_precision_is_complex(g->p->prec) ? 8 : 2) * muls;
+    const dag_kernel_call call = {op, g->p->prec, dag_kernel_op_name(op), flops, 0};
+    add_call(g, &call, t);
+}
+
 /* A task that runs nowhere else than where it is expected to end first, or where what it writes belongs. */
-static dagi_node_task task_of(const graph *g, const piece *x)
+static dagi_node_task task_of(const graph *g, int col)
 {
     bool fixed = g->p->placement == DAG_SPLIT_STATIC;
-    int home = x->col % g->C < g->cut.s || g->machine->node.devices == 0
-                   ? DAGI_NODE_HOST : x->col / g->C % g->machine->node.devices;
+    int home = col % g->C < g->cut.s || g->machine->node.devices == 0
+                   ? DAGI_NODE_HOST : col / g->C % g->machine->node.devices;
     return (dagi_node_task){.source = {-1, -1}, .home = fixed ? home : DAGI_NODE_ANY};
 }
 
@@ -99,6 +105,16 @@ static void potrf_pieces(graph *g)
             *next++ = (piece){m, J, extent(g->p->n, g->cut.nb, m),
                               width_of(&g->cut, extent(g->p->n, g->cut.nb, J / g->C), J % g->C)};
     g->pieces = (int)(next - g->all);
+    for (int m = 0; m < g->nt && g->p->update == DAG_SPLIT_BY_TILE; m++)
+        for (int k = 0; k < m; k++)
+            *next++ = (piece){m, k, (int32_t)g->cut.nb, (int32_t)g->cut.nb};
+    g->packs = (int)(next - g->all) - g->pieces;
+}
+
+/* A copy of factored tile (m, k). */
+static int pack_at(const graph *g, int m, int k)
+{
+    return g->pieces + m * (m - 1) / 2 + k;
 }
 
 /* What is below the square of a piece of a diagonal tile. */
@@ -121,29 +137,38 @@ static void factor(const graph *g, const piece *x, int64_t order, dagi_node_task
     }
 }
 
-static void update(const graph *g, const piece *x, int K, int64_t order, dagi_node_task *t)
+/* By columns K, or by all of tile column K. */
+static void update(const graph *g, const piece *x, int K, bool whole, int64_t order, dagi_node_task *t)
 {
     int n = x->col / g->C;
-    double w = x->width, depth = g->all[at(g, x->row, K)].width;
-    t->source[0] = at(g, x->row, K);
-    t->source[1] = at(g, n, K);
+    t->source[0] = whole ? pack_at(g, x->row, K) : at(g, x->row, K);
+    t->source[1] = whole ? pack_at(g, n, K) : at(g, n, K);
+    double w = x->width, depth = g->all[t->source[0]].width;
     if (x->row == n) {
         add_kernel(g, DAG_OP_HERK, w * w * depth / 2, t);
         add_kernel(g, DAG_OP_GEMM, below(g, x) * w * depth, t);
     } else {
         add_kernel(g, DAG_OP_GEMM, (double)x->height * w * depth, t);
     }
-    t->priority = (3 * order - 2 * (int64_t)x->col - K) * order - x->row;
+    t->priority = (3 * order - 2 * (int64_t)x->col - (whole ? K * g->C + g->C - 1 : K)) * order - x->row;
 }
 
-/* Pieces to the right in its tile row, and those of the tile column that has the row's number, below the diagonal. */
-static int64_t potrf_reads(const void *arg, int element)
+/* Piece c of the tile joins those before it. */
+static bool pack_task(const graph *g, const piece *x, int c, int64_t order, dagi_node_task *t)
 {
-    const graph *g = arg;
-    const piece *x = &g->all[element];
-    int m = x->row, end = m * g->C + (m < g->nt - 1 ? g->C : g->last);
-    int64_t below = m == x->col / g->C ? end - x->col : g->C;
-    return end - 1 - x->col + (g->nt - 1 - m) * below;
+    if (c == g->C)
+        return false;
+    int col = x->col * g->C + c;
+    *t = task_of(g, col);
+    t->source[0] = at(g, x->row, col);
+    t->fresh = c == 0;
+    t->priority = (3 * order - 3 * (int64_t)col) * order - x->row;
+    const piece *from = &g->all[t->source[0]];
+    double items = (double)from->height * from->width;
+    const dag_kernel_call call = {DAG_OP_LACPY, g->p->prec, dag_kernel_op_name(DAG_OP_LACPY), 0,
+                                  items * (double)dag_precision_size(g->p->prec)};
+    add_call(g, &call, t);
+    return true;
 }
 
 static bool potrf_task(const void *arg, int element, int step, dagi_node_task *t)
@@ -151,12 +176,37 @@ static bool potrf_task(const void *arg, int element, int step, dagi_node_task *t
     const graph *g = arg;
     const piece *x = &g->all[element];
     int64_t order = (int64_t)g->nt * g->C;
-    *t = task_of(g, x);
-    if (step < x->col)
-        update(g, x, step, order, t);
-    else if (step == x->col)
+    if (element >= g->pieces)
+        return pack_task(g, x, step, order, t);
+    int tile = x->col / g->C, whole = g->packs > 0 ? tile : 0; /* steps of a tile column each */
+    int K = step < whole ? step : step - whole + whole * g->C;
+    *t = task_of(g, x->col);
+    if (step < whole || K < x->col)
+        update(g, x, K, step < whole, order, t);
+    else if (K == x->col)
         factor(g, x, order, t);
-    return step <= x->col;
+    return step < whole || K <= x->col;
+}
+
+static int pieces_in(const graph *g, int tile)
+{
+    return tile < g->nt - 1 ? g->C : g->last;
+}
+
+/* By column: pieces to the right in its tile row, and those of the tile column that has the row's number, below the
+ * diagonal. By tile: of both only those of its own tile column, and the copy. */
+static int64_t potrf_reads(const void *arg, int element)
+{
+    const graph *g = arg;
+    const piece *x = &g->all[element];
+    int m = x->row, n = x->col / g->C, end = m * g->C + pieces_in(g, m);
+    if (element >= g->pieces)
+        return INT64_MAX; /* never goes home */
+    if (m == n)
+        return end - 1 - x->col + (int64_t)(g->nt - 1 - m) * (end - x->col);
+    if (g->packs > 0)
+        return (n + 1) * g->C - x->col;
+    return end - 1 - x->col + (int64_t)(g->nt - 1 - m) * g->C;
 }
 
 /* ---- products ------------------------------------------------------------------------------- */
@@ -193,7 +243,7 @@ static bool gemm_task(const void *arg, int element, int step, dagi_node_task *t)
     int across = (g->nt - 1) * g->C + g->last, written = g->mt * across;
     if (element >= written || step >= g->kt)
         return false;
-    *t = task_of(g, x);
+    *t = task_of(g, x->col);
     t->source[0] = written + x->row * g->kt + step;
     t->source[1] = written + g->mt * g->kt + step * across + x->col;
     t->priority = g->kt - step;
@@ -219,6 +269,8 @@ double dagi_split_flops(const dagi_split_problem *p)
 double dagi_split_tasks(const dagi_split_problem *p, const dagi_split_cut *cut)
 {
     double nt = tiles(p->n, cut->nb), C = pieces_of(cut, cut->nb);
+    if (p->routine == DAGI_SPLIT_POTRF && p->update == DAG_SPLIT_BY_TILE)
+        return nt * nt * nt / 6 * C + nt * nt * C * C / 2;
     if (p->routine == DAGI_SPLIT_POTRF)
         return nt * nt * nt / 6 * C * C + nt * nt * C;
     return C * nt * tiles(p->m, cut->mb) * tiles(p->k, cut->kb);
@@ -236,11 +288,11 @@ dagi_node_run dagi_split_play(const dagi_split_machine *machine, const dagi_spli
     g.last = pieces_of(cut, p->n - (g.nt - 1) * cut->nb);
     bool square = p->routine == DAGI_SPLIT_POTRF;
     size_t across = (size_t)g.nt * (size_t)g.C, mt = (size_t)g.mt, kt = (size_t)g.kt;
-    g.all = calloc(square ? across * (mt + 1) : across * (mt + kt) + mt * kt, sizeof *g.all);
+    g.all = calloc(square ? (across + mt) * (mt + 1) : across * (mt + kt) + mt * kt, sizeof *g.all);
     g.memory = calloc(MEMORY, sizeof *g.memory);
     if (g.all && g.memory) {
         (square ? potrf_pieces : gemm_pieces)(&g);
-        const dagi_node_graph chains = {&g, g.pieces, bytes, square ? potrf_reads : gemm_reads,
+        const dagi_node_graph chains = {&g, g.pieces + g.packs, bytes, square ? potrf_reads : gemm_reads,
                                         square ? potrf_task : gemm_task};
         run = dagi_node_play(&machine->node, &chains);
     }

@@ -32,12 +32,19 @@ typedef enum dag_split_placement {
 /** What dag_split_home() says of what belongs to the cores. */
 enum { DAG_SPLIT_HOST = -1 };
 
+/** How a factorisation updates what is right of a tile. */
+typedef enum dag_split_update {
+    DAG_SPLIT_BY_COLUMN = 0, /**< by each column of it as it is done */
+    DAG_SPLIT_BY_TILE = 1    /**< by all its columns in one product, as deep as the tile is wide */
+} dag_split_update;
+
 /** How tiles are cut, and dealt out within a process. All ranks give the same but for `devices`. */
 typedef struct dag_split_desc {
     int64_t s, b;    /**< narrow ones of a tile, and their width; s = 0: tiles are whole */
     int by_rows;     /**< 1: tiles are cut by rows, for upper triangles */
     dag_split_placement placement;
     int devices;     /**< of this process; 0: all belongs to the cores */
+    dag_split_update update; /**< for the routine; views are the same */
     int device_rows; /**< 0: block columns (cut by rows: block rows) are dealt to the devices one by one;
                           r > 0, a divisor of `devices`: tiles, to a grid of r rows of devices */
 } dag_split_desc;
@@ -77,7 +84,7 @@ int dag_split_on_device(const dag_split *split, int64_t i, int64_t j, int64_t c)
 enum { DAG_SPLIT_AUTO = 2 };
 
 /**
- * What the settings `split` and `split_placement` say, for routines of a library that heed them. `devices`
+ * What the settings `split`, `split_placement` and `split_update` say, for routines of a library that heed them. `devices`
  * is for the caller.
  * @param[out] wanted  0: tiles of one size; *desc is left alone. DAG_SPLIT_AUTO: s and b, 0 here, are the
  *                     caller's choice: dag_la_split().

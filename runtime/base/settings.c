@@ -29,6 +29,8 @@ static const choice out_of_core_choices[] = {{"graph", DAG_OUT_OF_CORE_GRAPH},
                                              {"program", DAG_OUT_OF_CORE_PROGRAM},
                                              {"auto", DAG_OUT_OF_CORE_AUTO},
                                              {NULL, 0}};
+static const choice split_update_choices[] = {
+    {"column", DAG_SPLIT_BY_COLUMN}, {"tile", DAG_SPLIT_BY_TILE}, {NULL, 0}};
 static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
 
 #define FIELD(name) offsetof(dagi_settings, name)
@@ -135,6 +137,9 @@ static const setting table[] = {
     {"out_of_core", KIND_CHOICE, FIELD(out_of_core), "graph", 0, 0, out_of_core_choices,
      "products and triangular solves with matrices that devices have no memory for: graph (as all "
      "others), program (for devices, whatever the size), auto (a program where they do not fit)"},
+    {"split_update", KIND_CHOICE, FIELD(split_update), "column", 0, 0, split_update_choices,
+     "how Cholesky with such tiles updates what is right of a tile: column (by each column as it is done), "
+     "tile (by all columns of it in one product)"},
     {"simulate", KIND_COUNT, FIELD(simulate), "0", 0, 1 << 24, NULL,
      "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
     {"machine", KIND_TEXT, FIELD(machine), "", 0, sizeof((dagi_settings *)0)->machine - 1, NULL,

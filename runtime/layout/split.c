@@ -170,7 +170,8 @@ static const char *number(const char *text, char end, int64_t *value)
 dag_status dag_split_settings(dag_context *context, int *wanted, dag_split_desc *desc)
 {
     const char *text = context->settings.split;
-    dag_split_desc d = {.placement = (dag_split_placement)context->settings.split_placement};
+    dag_split_desc d = {.placement = (dag_split_placement)context->settings.split_placement,
+                        .update = (dag_split_update)context->settings.split_update};
     *wanted = strcmp(text, "none") != 0;
     if (!*wanted)
         return DAG_SUCCESS;

@@ -152,6 +152,12 @@ foreach(np IN ITEMS 1 2 4)
     dag_add_mpi_test(split_product_np${np} NP ${np} THREADS 1 COMMAND split_product)
 endforeach()
 dag_add_mpi_test(split_matrix_threads NP 2 THREADS 2 COMMAND split_matrix few LABELS sanitize)
+# Right of a tile by all its columns at once.
+dag_add_mpi_test(split_wide_np2 NP 2 THREADS 1 COMMAND split_matrix ENVIRONMENT DAG_SPLIT_UPDATE=tile)
+dag_add_mpi_test(split_wide_full NP 1 THREADS 1 COMMAND split_matrix full LABELS full TIMEOUT 3600
+    ENVIRONMENT DAG_SPLIT_UPDATE=tile)
+dag_add_mpi_test(split_wide_threads NP 2 THREADS 2 COMMAND split_matrix few LABELS sanitize
+    ENVIRONMENT DAG_SPLIT_UPDATE=tile)
 dag_add_mpi_test(split_product_threads NP 2 THREADS 2 COMMAND split_product few LABELS sanitize)
 # Few right-hand sides over a network that is slow: in many groups, and in some of which each is large.
 foreach(rate IN ITEMS 1k 10M)

@@ -16,6 +16,8 @@
 #include "potrf_plain.h"
 #include "split_start.h"
 
+#include <dag/split.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,9 +66,10 @@ static dag_context *start(const test_case *c, const how *h)
                        h->tight ? 3 * side * side * 32 + (1 << 16) : 0);
 }
 
-/* Tasks that write A(m, n, d), lower: an update by each column to the left, and one that solves. Upper is
- * its mirror: n is the tile row. */
-static int64_t tasks_for(const test_case *c, const dag_matrix *a, int device, int devices)
+/* Tasks that write A(m, n, d), lower: an update by each column to the left, and one that solves; or by each tile to
+ * the left and each column in its own, and one that copies what is below the diagonal. Upper is its mirror: n is the
+ * tile row. */
+static int64_t tasks_for(const test_case *c, const dag_matrix *a, bool by_tile, int device, int devices)
 {
     int64_t s = c->at[1], b = widths[c->at[2]], B = a->nb, C = s + (s * b < B), count = 0;
     bool upper = c->at[6] != 0;
@@ -76,18 +79,23 @@ static int64_t tasks_for(const test_case *c, const dag_matrix *a, int device, in
             bool mine = upper ? dag_matrix_is_local(a, n, m) : dag_matrix_is_local(a, m, n);
             for (int64_t d = 0; mine && d < C && d * b * (s > 0) < width; d++)
                 if (d >= s && n / (upper ? a->p : a->q) % devices == device)
-                    count += n * C + d + 1;
+                    count += by_tile ? n + d + 1 + (m > n) : n * C + d + 1;
         }
     }
     return count;
 }
 
-static bool ran_at_home(const dag_context *ctx, const test_case *c, const dag_matrix *a,
+static bool ran_at_home(dag_context *ctx, const test_case *c, const dag_matrix *a,
                         const int64_t *before)
 {
     bool right = true;
+    int wanted;
+    dag_split_desc desc = {0};
+    if (dag_split_settings(ctx, &wanted, &desc) != DAG_SUCCESS)
+        return false;
+    bool by_tile = desc.update == DAG_SPLIT_BY_TILE;
     for (int d = 0; d < dag_devices(ctx); d++) {
-        int64_t want = tasks_for(c, a, d, dag_devices(ctx)), did = split_ran(ctx, d) - before[d];
+        int64_t want = tasks_for(c, a, by_tile, d, dag_devices(ctx)), did = split_ran(ctx, d) - before[d];
         if (did != want)
             fprintf(stderr, "split_matrix: device %d ran %" PRId64 " tasks, not %" PRId64 "\n", d, did,
                     want);

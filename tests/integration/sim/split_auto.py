@@ -14,9 +14,10 @@ import sys
 
 BIN, MACHINES = sys.argv[1:3]
 KEPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "split_auto.txt")
-RUNS = [(machine, driver, n, nb, placement)
+RUNS = [(machine, driver, n, nb, placement, "column")
         for machine in ("keeneland", "workstation", "h100") for driver in ("potrf", "gemm")
         for n, nb, placement in ((3840, 0, "cost"), (3840, 0, "static"), (7680, 960, "static"), (11520, 0, "cost"))]
+RUNS += [(machine, "potrf", 5760, 0, "cost", "tile") for machine in ("keeneland", "workstation", "h100")]
 faults, errors, lines = [], [], []
 
 
@@ -39,9 +40,9 @@ def expect(true, what):
         faults.append(what)
 
 
-for machine, driver, n, nb, placement in RUNS:
-    r = result(machine, driver, "--n", n, "--nb", nb, split_placement=placement)
-    what = f"{machine} {driver} n {n} nb {nb} {placement}"
+for machine, driver, n, nb, placement, form in RUNS:
+    r = result(machine, driver, "--n", n, "--nb", nb, split_placement=placement, split_update=form)
+    what = f"{machine} {driver} n {n} nb {nb} {placement} {form}"
     lines.append(f"{what}: {r['nb']} cut {r['split_taken']}, {r['split_predicted_s']:.3g} s; "
                  f"one size {r['split_uniform_nb']}, {r['split_uniform_s']:.3g} s\n")
     errors.append(abs(r["split_predicted_s"] / r["time_s"] - 1))

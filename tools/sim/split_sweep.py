@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Tiles of one size and of two, on machines that are described: the tables of docs/performance/split.md.
+
+    split_sweep.py DIRECTORY-OF-PROGRAMS MACHINES [table|sweep|paper]
+
+table   for each machine, routine, size, placement and form what `split = auto` takes: its tiles, its time in a simulated
+        run, and that of the best single size by the same placement and by cost
+sweep   some cuts (B, s, b, form, placement) simulated: the best five and how `auto` compares
+paper   the node of Song and Dongarra, Cholesky, n = 960 to 34,560, both placements
+
+All runs are simulated (dag_sim); numbers do not depend on the machine that computes them.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+BIN, MACHINES = sys.argv[1:3]
+WHAT = sys.argv[3:] or ["table", "sweep", "paper"]
+NAMES = ("keeneland", "workstation", "h100")
+
+
+def run(machine, routine, n, *options, placement="cost", update="column"):
+    command = [os.path.join(BIN, "dag_sim"), "-np", "1", "--machine", os.path.join(MACHINES, machine + ".machine"),
+               os.path.join(BIN, "dag_" + routine), "--n", str(n), *map(str, options), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          env=os.environ | {"DAG_SPLIT_PLACEMENT": placement, "DAG_SPLIT_UPDATE": update})
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def cut(r):
+    s, b = r["split_taken"].split(",")
+    return f"{r['nb']}" + (f", {s} x {b}" if s != "0" else "")
+
+
+def forms(routine):
+    return ("column", "tile") if routine == "potrf" else ("column",)
+
+
+def table():
+    print("| machine | routine | n | placement | form | tiles | Gflop/s | one size | Gflop/s | gain |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for machine in NAMES:
+        for routine in ("potrf", "gemm"):
+            for n in (3840, 11520, 34560) if routine == "potrf" else (3840, 11520):
+                for placement in ("cost", "static"):
+                    for form in forms(routine):
+                        how = {"placement": placement, "update": form}
+                        auto = run(machine, routine, n, "--split", "auto", **how)
+                        one = run(machine, routine, n, "--nb", auto["split_uniform_nb"], "--split", "0,1", **how)
+                        print(f"| {machine} | {routine} | {n} | {placement} | {form} | {cut(auto)} | {auto['gflops']:.0f} | "
+                              f"{one['nb']} | {one['gflops']:.0f} | {100 * (auto['gflops'] / one['gflops'] - 1):.1f} % |",
+                              flush=True)
+
+
+def sweep():
+    random.seed(1)
+    print("\n| machine | routine | n | best cuts (B, s x b, form, placement): Gflop/s | auto, the better placement | of the best |")
+    print("|---|---|---|---|---|---|")
+    for machine in NAMES:
+        for routine in ("potrf", "gemm"):
+            for n in (3840, 11520):
+                cuts = [(B, s, b, form, placement) for B in (256, 384, 512, 768, 1152, 1536, 2048) for s in (0, 1, 2, 4)
+                        for b in (64, 128, 192) for form in forms(routine) for placement in ("cost", "static")
+                        if s * b < B and (s > 0 or b == 64) and B < n]
+                tried = []
+                for B, s, b, form, placement in random.sample(cuts, 24):
+                    r = run(machine, routine, n, "--nb", B, "--split", f"{s},{b}", placement=placement, update=form)
+                    tried.append((r["gflops"], f"{B}, {s} x {b}, {form}, {placement}"))
+                tried.sort(reverse=True)
+                auto = max((run(machine, routine, n, "--split", "auto", placement=p)["gflops"], p) for p in ("cost", "static"))
+                print(f"| {machine} | {routine} | {n} | " + "; ".join(f"{c}: {g:.0f}" for g, c in tried[:5]) +
+                      f" | {auto[0]:.0f} ({auto[1]}) | {auto[0] / tried[0][0]:.3f} |", flush=True)
+
+
+def paper():
+    print("\n| n | static: tiles | Gflop/s | idle | cost: tiles | Gflop/s |")
+    print("|---|---|---|---|---|---|")
+    for n in (960, 1920, 3840, 7680, 11520, 15360, 19200, 23040, 26880, 30720, 34560):
+        rows = [run("keeneland", "potrf", n, "--split", "auto", placement=p) for p in ("static", "cost")]
+        print(f"| {n} | {cut(rows[0])} | {rows[0]['gflops']:.0f} | {rows[0]['device_idle_percent']:.0f} % | {cut(rows[1])} | "
+              f"{rows[1]['gflops']:.0f} |", flush=True)
+    r = run("keeneland", "potrf", 34560, "--nb", 960, "--split", "1,192", placement="static")
+    print(f"\n960, 1 x 192, static, n = 34560: {r['gflops']:.0f} Gflop/s, {r['time_s']:.2f} s")
+
+
+for what in WHAT:
+    {"table": table, "sweep": sweep, "paper": paper}[what]()
