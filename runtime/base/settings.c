@@ -130,7 +130,7 @@ static const setting table[] = {
      "where tasks on such tiles run: cost (where they are expected to end first), static (narrow tiles "
      "on cores, the rest of block column j on device j div Q, modulo their number)"},
     {"out_of_core", KIND_CHOICE, FIELD(out_of_core), "graph", 0, 0, out_of_core_choices,
-     "products and triangular solves with matrices that devices have no memory for: graph (as all "
+     "products, triangular solves, Cholesky with matrices that devices have no memory for: graph (as all "
      "others), program (for devices, whatever the size), auto (a program where they do not fit)"},
     {"simulate", KIND_COUNT, FIELD(simulate), "0", 0, 1 << 24, NULL,
      "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
