@@ -5,6 +5,7 @@
 #include "la/few.h"
 #include "la/pools.h"
 #include "la/resident.h"
+#include "outcore/potrf.h"
 
 #include <dag/kernels.h>
 
@@ -170,12 +171,41 @@ static bool direct_posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matr
 
 /* ---- runs to the end --------------------------------------------------------------------- */
 
+static dag_status run_program(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)
+{
+    dag_devprog *program = NULL;
+    (void)dag_kernels_init(NULL);
+    dag_status status = dagi_outcore_potrf_program(ctx, uplo, A, NULL, &program);
+    return dagi_outcore_run(ctx, program, status, info);
+}
+
+dag_status dag_potrf_program(dag_context *ctx, dag_uplo uplo, dag_matrix *A,
+                             const dag_outcore_options *options, dag_devprog **program)
+{
+    dagi_check c = check_triangle(ctx, (dagi_entry){"dag_potrf_program", DAGI_ANY}, uplo, A);
+    dagi_check_present(&c, "program", program);
+    dagi_outcore_check(&c, &A, 1, options);
+    (void)dag_kernels_init(NULL);
+    if (c.status != DAG_SUCCESS)
+        return c.status;
+    return dagi_outcore_potrf_program(ctx, uplo, A, options, program);
+}
+
 static dag_status do_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
                            int64_t *info)
 {
     dagi_check c = check_factor(ctx, entry, uplo, A);
-    if (c.status == DAG_SUCCESS && direct_potrf(ctx, uplo, A, info))
+    dag_split_desc cut;
+    bool split = c.status == DAG_SUCCESS && is_split(ctx, uplo, &cut);
+    if (split && dag_out_of_core_wanted(ctx) == DAG_OUT_OF_CORE_PROGRAM)
+        dagi_check_fail(&c, "a program for devices has no tiles of two sizes: set split = none, or "
+                        "out_of_core = graph");
+    int program = !split && dagi_outcore_wanted(&c, &A, 1);
+    if (c.status == DAG_SUCCESS && !program && direct_potrf(ctx, uplo, A, info))
         return DAG_SUCCESS;
+    dagi_check_same(&c, "out_of_core", &program, sizeof(program));
+    if (program)
+        return dagi_check_agreed(&c) ? run_program(ctx, uplo, A, info) : c.status;
     return dagi_check_agreed(&c) ? dagi_run_info(ctx, potrf_pool(ctx, uplo, A), info) : c.status;
 }
 

@@ -3,6 +3,13 @@
 
 #include <dag/kernels_device.h>
 
+/* What kernels on squares go by; `at`: the first of its rows and columns. */
+typedef struct square {
+    dag_uplo uplo;
+    int n;
+    int64_t at;
+} square;
+
 #define DAG_PRECISION s
 #include <dag/precision.h>
 #include "kernels.inc.c"
@@ -23,7 +30,8 @@
 #define POINTERS(k)                                                                                \
     {                                                                                              \
         &k[DAGI_OUTCORE_PAD], &k[DAGI_OUTCORE_GEMM], &k[DAGI_OUTCORE_SET], &k[DAGI_OUTCORE_SCALE], \
-            &k[DAGI_OUTCORE_ZERO], &k[DAGI_OUTCORE_TRSM]                                           \
+            &k[DAGI_OUTCORE_ZERO], &k[DAGI_OUTCORE_TRSM], &k[DAGI_OUTCORE_HERK],                   \
+            &k[DAGI_OUTCORE_POTRF]                                                                 \
     }
 
 const dag_devprog_kernel *const *dagi_outcore_kernels(dag_precision prec)
@@ -92,6 +100,32 @@ void dagi_outcore_scale(dagi_outcore *o, dagi_outcore_device *d, dag_dcomplex be
     (void)dag_devprog_exec(o->program, d->number,
                            beta == 0 ? DAGI_OUTCORE_ZERO : DAGI_OUTCORE_SCALE, &beta, sizeof beta,
                            &arg);
+}
+
+void dagi_outcore_add_square(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
+                             dag_devprog_part c, dag_devprog_part a)
+{
+    const dag_devprog_part args[] = {in_register(d->pa, a), in_register(result_of(d), c)};
+    const square how = {uplo, (int)c.n, c.i};
+    (void)dag_devprog_ld(o->program, d->a, a);
+    pad(o, d, d->a, d->pa, a);
+    (void)dag_devprog_exec(o->program, d->number, DAGI_OUTCORE_HERK, &how, sizeof how, args);
+}
+
+void dagi_outcore_factor(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo, dag_devprog_part c)
+{
+    const dag_devprog_part args[] = {in_register(result_of(d), c),
+                                     {.of = d->work, .m = d->work_items, .n = 1}};
+    const square how = {uplo, (int)c.n, c.i};
+    (void)dag_devprog_exec(o->program, d->number, DAGI_OUTCORE_POTRF, &how, sizeof how, args);
+}
+
+size_t dagi_outcore_factor_bytes(dag_precision prec, dag_uplo uplo, int n)
+{
+    static size_t (*const bytes[])(dag_uplo, int) = {
+        [DAG_S] = dag_tile_sdev_potrf_workspace, [DAG_D] = dag_tile_ddev_potrf_workspace,
+        [DAG_C] = dag_tile_cdev_potrf_workspace, [DAG_Z] = dag_tile_zdev_potrf_workspace};
+    return bytes[prec](uplo, n);
 }
 
 void dagi_outcore_close(dagi_outcore *o, dagi_outcore_device *d, dag_devprog_part part)

@@ -35,7 +35,7 @@ static void add_block(const struct product *p, dagi_outcore_device *d, const dag
 static dag_status add_rows(const struct product *p, dagi_outcore_device *d, int64_t first,
                            int64_t rows)
 {
-    int64_t n = p->g->C->n, side = dagi_outcore_registers(p->o, d, rows, n, p->k);
+    int64_t n = p->g->C->n, side = dagi_outcore_registers(p->o, d, rows, n, p->k, INT64_MAX);
     if (side == 0)
         return DAG_ERR_NOMEM;
     const dagi_blocks down = dagi_blocks_of(rows, side), across = dagi_blocks_of(n, side),

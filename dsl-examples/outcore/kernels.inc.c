@@ -38,6 +38,26 @@ static int DAG_PRECISION_CAT(trsm_, DAG_PRECISION)(struct dag_task *task, const 
     return 0;
 }
 
+static int DAG_PRECISION_CAT(herk_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
+                                                   const dag_tile_view *t)
+{
+    const square *s = scalars;
+    const int lower = s->uplo == DAG_LOWER;
+    FN(dev_herk)(dag_device_queue_of(task), s->uplo, lower ? DAG_NO_TRANS : DAG_CONJ_TRANS,
+                 (int)t[1].n, (int)(lower ? t[0].n : t[0].m), -1, t[0].ptr, (int)t[0].ld, 1,
+                 t[1].ptr, (int)t[1].ld);
+    return 0;
+}
+
+static int DAG_PRECISION_CAT(potrf_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
+                                                    const dag_tile_view *t)
+{
+    const square *s = scalars;
+    FN(dev_potrf)(dag_device_queue_of(task), s->uplo, (int)t->n, t->ptr, (int)t->ld,
+                  t[1].ptr, dag_device_info(task, s->at));
+    return 0;
+}
+
 static const dag_devprog_kernel DAG_PRECISION_CAT(kernels_, DAG_PRECISION)[DAGI_OUTCORE_KERNELS] = {
     [DAGI_OUTCORE_PAD] = {"pad", 2, {DAG_TILE_READ, DAG_TILE_WRITE},
                           .device = DAG_PRECISION_CAT(pad_, DAG_PRECISION)},
@@ -50,4 +70,8 @@ static const dag_devprog_kernel DAG_PRECISION_CAT(kernels_, DAG_PRECISION)[DAGI_
     [DAGI_OUTCORE_ZERO] = {"zero", 1, {DAG_TILE_WRITE},
                            .device = DAG_PRECISION_CAT(scale_, DAG_PRECISION)},
     [DAGI_OUTCORE_TRSM] = {"trsm", 2, {DAG_TILE_READ, DAG_TILE_RW},
-                           .device = DAG_PRECISION_CAT(trsm_, DAG_PRECISION)}};
+                           .device = DAG_PRECISION_CAT(trsm_, DAG_PRECISION)},
+    [DAGI_OUTCORE_HERK] = {"herk", 2, {DAG_TILE_READ, DAG_TILE_RW},
+                           .device = DAG_PRECISION_CAT(herk_, DAG_PRECISION)},
+    [DAGI_OUTCORE_POTRF] = {"potrf", 2, {DAG_TILE_RW, DAG_TILE_WRITE},
+                            .device = DAG_PRECISION_CAT(potrf_, DAG_PRECISION)}};

@@ -43,6 +43,8 @@ typedef struct dagi_outcore_device {
     double speed;
     int64_t items; /* that it has room for */
     int c[2], a, b, pa, pb;
+    int work; /* of factors */
+    int64_t work_items;
     int results, turn; /* registers c[], and which of them is next */
 } dagi_outcore_device;
 
@@ -80,10 +82,15 @@ void dagi_outcore_parts(const dagi_outcore *o, int64_t length,
 dag_status dagi_outcore_run(dag_context *ctx, dag_devprog *program, dag_status status,
                             int64_t *info);
 
-/* Registers of a device for blocks of at most m x n, products over at most k; returns the sides
- * of blocks that it can have, with a complaint and 0 if none. */
+/* Registers of a device for blocks of at most m x n, products over at most k, all of them at most
+ * `most` long. The side of blocks that it can have; 0 with a complaint: none. */
 int64_t dagi_outcore_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m, int64_t n,
-                               int64_t k);
+                               int64_t k, int64_t most);
+/* The side for blocks of a factor of order n, whose kernel needs memory too: that is put aside. */
+int64_t dagi_outcore_factor_side(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo, int64_t n);
+/* The register for that, of blocks that are cut so. */
+void dagi_outcore_factor_work(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
+                              const dagi_blocks *cut);
 
 /* ---- the program of a block: block.c ------------------------------------------------------- */
 
@@ -109,6 +116,8 @@ enum {
     DAGI_OUTCORE_SCALE,
     DAGI_OUTCORE_ZERO,
     DAGI_OUTCORE_TRSM,
+    DAGI_OUTCORE_HERK,
+    DAGI_OUTCORE_POTRF,
     DAGI_OUTCORE_KERNELS
 };
 const dag_devprog_kernel *const *dagi_outcore_kernels(dag_precision prec);
@@ -125,6 +134,13 @@ void dagi_outcore_solve_with(dagi_outcore *o, dagi_outcore_device *d, const dagi
 /* rc := beta rc; of 0 it is not read. */
 void dagi_outcore_scale(dagi_outcore *o, dagi_outcore_device *d, dag_dcomplex beta,
                         dag_devprog_part c);
+/* Of a triangle of rc: minus A A^H, or minus A^H A where it is the upper one. */
+void dagi_outcore_add_square(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
+                             dag_devprog_part c, dag_devprog_part a);
+/* Its Cholesky factor. */
+void dagi_outcore_factor(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
+                         dag_devprog_part c);
+size_t dagi_outcore_factor_bytes(dag_precision prec, dag_uplo uplo, int n); /* that it needs */
 /* It is stored. */
 void dagi_outcore_close(dagi_outcore *o, dagi_outcore_device *d, dag_devprog_part part);
 

@@ -136,16 +136,22 @@ static void take_devices(dagi_outcore *o)
         o->devices[d].speed = 1;
 }
 
-int64_t dagi_outcore_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m, int64_t n,
-                               int64_t k)
+/* As much as allowed, and 2 registers for results unless there is but one block. */
+static int64_t side_of(const dagi_outcore *o, const dagi_outcore_device *d, int64_t m, int64_t n,
+                       int64_t k, int *results)
 {
-    int results = o->options->registers == FEWEST ? 1 : 2;
-    int64_t most = o->options->block > 0 ? o->options->block : INT64_MAX;
-    int64_t side = dagi_block_side(d->items, results, m, n, k);
-    if (dagi_block_side(d->items, 1, m, n, k) >= (m > n ? m : n) && most >= m && most >= n) {
-        results = 1; /* there is one block */
-        side = dagi_block_side(d->items, 1, m, n, k);
-    }
+    int64_t most = o->options->block > 0 ? o->options->block : INT64_MAX, longest = m > n ? m : n;
+    int64_t whole = dagi_block_side(d->items, 1, m, n, k);
+    *results = o->options->registers == FEWEST || (whole >= longest && most >= longest) ? 1 : 2;
+    int64_t side = *results == 1 ? whole : dagi_block_side(d->items, 2, m, n, k);
+    return side < most ? side : most;
+}
+
+int64_t dagi_outcore_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m, int64_t n,
+                               int64_t k, int64_t most)
+{
+    int results;
+    int64_t side = side_of(o, d, m, n, k, &results);
     side = side < most ? side : most;
     if (side < 1) {
         (void)dag_error(o->ctx, DAG_ERR_NOMEM,
@@ -153,6 +159,9 @@ int64_t dagi_outcore_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t 
                         results + 4);
         return 0;
     }
+    if (o->options->registers != FEWEST && side < (m > n ? m : n) &&
+        dagi_block_side(d->items, 2, m, n, k) >= side)
+        results = 2; /* others make it more than one block */
     int64_t bm = m < side ? m : side, bn = n < side ? n : side, bk = k < side ? k : side;
     d->results = results;
     d->turn = results - 1;
@@ -165,6 +174,30 @@ int64_t dagi_outcore_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t 
     d->pa = dag_devprog_register(o->program, d->number, bm * bk);
     d->pb = dag_devprog_register(o->program, d->number, bk * bn);
     return side;
+}
+
+int64_t dagi_outcore_factor_side(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo, int64_t n)
+{
+    int results;
+    int64_t side = side_of(o, d, n, n, n, &results), elem = (int64_t)dag_precision_size(o->prec);
+    size_t bytes = dagi_outcore_factor_bytes(o->prec, uplo, (int)side);
+    if (bytes >= (size_t)d->items * (size_t)elem)
+        return 0;
+    d->items -= (int64_t)bytes / elem + 1;
+    return side_of(o, d, n, n, n, &results);
+}
+
+void dagi_outcore_factor_work(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
+                              const dagi_blocks *cut)
+{
+    size_t most = 1, elem = dag_precision_size(o->prec);
+    for (int64_t i = 0; i < cut->count; i++) {
+        int64_t n = dagi_block_at(cut, i + 1) - dagi_block_at(cut, i);
+        size_t bytes = dagi_outcore_factor_bytes(o->prec, uplo, (int)n);
+        most = bytes > most ? bytes : most;
+    }
+    d->work_items = (int64_t)((most + elem - 1) / elem);
+    d->work = dag_devprog_register(o->program, d->number, d->work_items);
 }
 
 /* ---- its life ------------------------------------------------------------------------------ */

@@ -77,7 +77,8 @@ static dag_status solve_part(struct solve *s, dagi_outcore_device *d, int64_t fi
 {
     int64_t order = s->t->A->m, left = s->t->how.side == DAG_LEFT;
     int64_t side =
-        dagi_outcore_registers(s->o, d, left ? order : length, left ? length : order, order);
+        dagi_outcore_registers(s->o, d, left ? order : length,
+                                          left ? length : order, order, INT64_MAX);
     if (side == 0)
         return DAG_ERR_NOMEM;
     const dagi_blocks across = dagi_blocks_of(length, side);

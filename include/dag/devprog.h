@@ -116,13 +116,13 @@ int64_t dag_devprog_ld(dag_devprog *program, int reg, dag_devprog_part from);
 /** A rectangle becomes a copy of the first items of a register. */
 int64_t dag_devprog_st(dag_devprog *program, int reg, dag_devprog_part to);
 /** Kernel number `kernel` of the program, with a copy of `size` bytes of scalars, on as many
- * parts as it has  arguments: of registers of the device, or on DAG_HOST of matrices. */
+ * parts as it has arguments: of registers of the device, or on DAG_HOST of matrices. */
 int64_t dag_devprog_exec(dag_devprog *program, int device, int kernel, const void *scalars, size_t size,
                          const dag_devprog_part *args);
 /** Nothing; but it is over when all commands before it in its queue are. */
 int64_t dag_devprog_mark(dag_devprog *program, int device, dag_devprog_queue queue);
 /** Nothing; but it waits for the end of `count` commands before it, and what comes behind it in
- * its queue  starts behind it. */
+ * its queue starts behind it. */
 int64_t dag_devprog_bar(dag_devprog *program, int device, dag_devprog_queue queue, const int64_t *on,
                         int count);
 /** @} */
@@ -146,7 +146,7 @@ dag_status dag_devprog_check(dag_devprog *program);
 dag_taskpool *dag_devprog_taskpool(dag_devprog *program);
 
 /** Write the commands, one a line, each with those that it waits for and why: "3 EXEC d1 gemm
- * r1[4x4]  r2[4x4] r0[4x4] after 0:r0 1:r1 2:r2". Of a program that dag_devprog_check() accepts;
+ * r1[4x4] r2[4x4] r0[4x4] after 0:r0 1:r1 2:r2". Of a program that dag_devprog_check() accepts;
  * else its message. */
 dag_status dag_devprog_list(dag_devprog *program, FILE *to);
 

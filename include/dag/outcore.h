@@ -53,6 +53,14 @@ dag_status dag_trsm_program(dag_context *ctx, dag_side side, dag_uplo uplo, dag_
                             dag_diag diag, dag_dcomplex alpha, dag_matrix *A, dag_matrix *B,
                             const dag_outcore_options *options, dag_devprog **program);
 
+/**
+ * The program of dag_potrf(): block rows are dealt out to the devices. As dag_trsm_program(); but
+ * what stands beside the diagonal, in the other triangle, is stored as it was loaded.
+ * dag_taskpool_info() of a taskpool that has ended is LAPACK's info.
+ */
+dag_status dag_potrf_program(dag_context *ctx, dag_uplo uplo, dag_matrix *A,
+                             const dag_outcore_options *options, dag_devprog **program);
+
 #ifdef __cplusplus
 }
 #endif

@@ -135,7 +135,7 @@ static const setting table[] = {
      "where tasks on such tiles run: cost (where they are expected to end first), static (narrow tiles "
      "on cores, the rest of block column j on device j div Q, modulo their number)"},
     {"out_of_core", KIND_CHOICE, FIELD(out_of_core), "graph", 0, 0, out_of_core_choices,
-     "products and triangular solves with matrices that devices have no memory for: graph (as all "
+     "products, triangular solves, Cholesky with matrices that devices have no memory for: graph (as all "
      "others), program (for devices, whatever the size), auto (a program where they do not fit)"},
     {"split_update", KIND_CHOICE, FIELD(split_update), "column", 0, 0, split_update_choices,
      "how Cholesky with such tiles updates what is right of a tile: column (by each column as it is done), "

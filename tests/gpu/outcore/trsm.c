@@ -80,17 +80,6 @@ static int64_t share(int64_t length, int64_t d, int64_t devices)
     return d < devices ? (int64_t)((double)length * ((double)d / (double)devices) + .5) : length;
 }
 
-/* Where block i of a length begins, by the rule: the last two are of equal size. */
-static int64_t begin_of(int64_t length, int64_t block, int64_t i)
-{
-    int64_t count = blocks_in(length, block);
-    if (i >= count)
-        return length;
-    if (i + 1 < count || i == 0 || length % block == 0)
-        return i * block;
-    return (i - 1) * block + (length - (i - 1) * block + 1) / 2;
-}
-
 /* in: |B|, and for each block of B those of its row of the triangle, and the solutions before it.
  * */
 static bytes formula(const dag_context *ctx, const solve *s)
