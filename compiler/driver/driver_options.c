@@ -421,16 +421,14 @@ static bool check_output(const driver_options *o)
         return usage("the header would overwrite the C file %s; give it another extension",
                      o->output);
     if (o->action == ACTION_EMIT_C && !driver_can_be_included(driver_base_name(o->output)))
-        return usage("a header called like %s cannot be included; give it another name",
-                     o->output);
+        return usage("a header called like %s cannot be included; give it another name", o->output);
     return true;
 }
 
 static bool check_combination(const driver_options *o)
 {
-    bool informs = o->action >= ACTION_HELP;
     bool many = o->inputs.n > 1;
-    if (informs)
+    if (o->action >= ACTION_HELP) /* it informs */
         return true;
     if (o->inputs.n == 0)
         return usage("%s", "no input file");
@@ -454,15 +452,15 @@ static bool check_combination(const driver_options *o)
         return usage("-MF %s cannot name the dependency files of several files", o->depend_file);
     if (many && o->depend && o->action == ACTION_LINK)
         return usage("%s with several files needs -c", "-MD");
-    for (size_t i = 0; i < o->inputs.n; i++)
-        if (o->depend && strchr(o->inputs.items[i], '\n'))
-            return usage("a dependency file cannot name %s", o->inputs.items[i]);
     if (!check_output(o))
         return false;
-    for (size_t i = 0; i < o->inputs.n; i++)
+    for (size_t i = 0; i < o->inputs.n; i++) {
+        if (o->depend && strchr(o->inputs.items[i], '\n'))
+            return usage("a dependency file cannot name %s", o->inputs.items[i]);
         if (strcmp(o->inputs.items[i], "-") == 0 &&
             (o->in_place || o->action == ACTION_LINK || o->action == ACTION_COMPILE))
             return usage("%s (standard input) can be checked, formatted and emitted only", "-");
+    }
     return true;
 }
 

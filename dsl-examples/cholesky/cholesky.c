@@ -196,7 +196,7 @@ static dag_status do_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
 {
     dagi_check c = check_factor(ctx, entry, uplo, A);
     dag_split_desc cut;
-    bool split = c.status == DAG_SUCCESS && is_split(ctx, uplo, &cut);
+    bool split = c.status == DAG_SUCCESS && is_split(ctx, uplo, A, &cut);
     if (split && dag_out_of_core_wanted(ctx) == DAG_OUT_OF_CORE_PROGRAM)
         dagi_check_fail(&c, "a program for devices has no tiles of two sizes: set split = none, or "
                         "out_of_core = graph");
