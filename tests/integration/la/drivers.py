@@ -378,7 +378,7 @@ class Products(Case):
 
     def test_received(self):
         """What comes over the links of the busiest rank is what its plan says, messages around tiles included."""
-        ranks = RANKS[-1]
+        ranks = max(n for n in RANKS if n <= 4) # of more a report has the busiest links alone
         grids = [(p, ranks // p) for p in range(1, ranks + 1) if ranks % p == 0] if ranks > 1 else []
         ways = [["--method", method] for method in ("stationary-a", "stationary-c")]
         ways += [["--method", "summa", "--product-grid", f"{p}x{q}x{layers}"] for p in (1, 2) for q in (1, 2)
