@@ -103,6 +103,12 @@ foreach(np IN ITEMS 1 2 3)
     dag_add_mpi_test(comm_cancel_${np} NP ${np} THREADS 2 COMMAND comm_cancel LABELS sanitize)
 endforeach()
 
+# The same at random moments, many times.
+add_executable(comm_cancels)
+dag_add_jdf(comm_cancels comm/cancels.jdf)
+dag_add_mpi_test(comm_cancels_3 NP 3 THREADS 1 COMMAND comm_cancels LABELS sanitize)
+dag_add_mpi_test(comm_cancels_full NP 3 THREADS 2 COMMAND comm_cancels 10000 LABELS full)
+
 # Several contexts at a time.
 add_executable(comm_contexts)
 dag_add_jdf(comm_contexts comm/contexts.jdf)
@@ -143,6 +149,8 @@ if(DAG_HAVE_MPI)
     dag_add_jdf(comm_tags comm/tags.jdf)
     target_link_libraries(comm_tags PRIVATE dag_mpi)
     dag_add_mpi_test(comm_tags_2 NP 2 THREADS 1 COMMAND comm_tags ENVIRONMENT DAG_EAGER_BYTES=0)
+    dag_add_mpi_test(comm_tags_full NP 2 THREADS 1 COMMAND comm_tags 16700 LABELS full
+        ENVIRONMENT DAG_EAGER_BYTES=0)
 
     # Who calls MPI at which of its thread levels.
     add_executable(comm_level comm/level.c)
