@@ -131,7 +131,7 @@ static const setting table[] = {
      "on cores, the rest of block column j on device j div Q, modulo their number)"},
     {"out_of_core", KIND_CHOICE, FIELD(out_of_core), "graph", 0, 0, out_of_core_choices,
      "products, triangular solves, Cholesky with matrices that devices have no memory for: graph (as all "
-     "others), program (for devices, whatever the size), auto (a program where they do not fit)"},
+     "others), program (for devices, whatever the size), auto (a program where that moves less)"},
     {"simulate", KIND_COUNT, FIELD(simulate), "0", 0, 1 << 24, NULL,
      "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
     {"machine", KIND_TEXT, FIELD(machine), "", 0, sizeof((dagi_settings *)0)->machine - 1, NULL,
