@@ -306,7 +306,7 @@ static dag_status do_triangular(dagi_entry entry, struct triangular t)
     dagi_check c = check_triangular(entry, &t);
     dagi_few few = {.wanted = 0};
     dag_matrix *const matrices[] = {t.B, t.A};
-    int program = t.solve && dagi_outcore_wanted(&c, matrices, 2);
+    int program = t.solve && dagi_outcore_wanted(&c, matrices, 2, 10);
     if (c.status == DAG_SUCCESS && t.solve && !program &&
         dagi_direct_trsm(t.ctx, t.side, t.uplo, t.trans, t.diag, t.alpha, t.A, t.B))
         return DAG_SUCCESS;

@@ -350,7 +350,7 @@ static bool by_program(dagi_check *c, const struct gemm *g, const dag_gemm_optio
     if (graph && dag_out_of_core_wanted(g->ctx) == DAG_OUT_OF_CORE_PROGRAM)
         dagi_check_fail(c, "a program for devices has neither methods and grids nor tiles of two sizes: set "
                         "out_of_core = graph, or give none of these");
-    return !graph && dagi_outcore_wanted(c, matrices, 3) && !dagi_gemm_only_scales(g);
+    return !graph && dagi_outcore_wanted(c, matrices, 3, 4) && !dagi_gemm_only_scales(g);
 }
 
 static dag_status run_program(const struct gemm *g)

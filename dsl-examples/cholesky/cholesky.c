@@ -200,7 +200,7 @@ static dag_status do_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
     if (split && dag_out_of_core_wanted(ctx) == DAG_OUT_OF_CORE_PROGRAM)
         dagi_check_fail(&c, "a program for devices has no tiles of two sizes: set split = none, or "
                         "out_of_core = graph");
-    int program = !split && dagi_outcore_wanted(&c, &A, 1);
+    int program = !split && dagi_outcore_wanted(&c, &A, 1, 16);
     if (c.status == DAG_SUCCESS && !program && direct_potrf(ctx, uplo, A, info))
         return DAG_SUCCESS;
     dagi_check_same(&c, "out_of_core", &program, sizeof(program));

@@ -62,9 +62,10 @@ typedef struct dagi_outcore {
 void dagi_outcore_check(dagi_check *c, dag_matrix *const *matrices, int count,
                         const dag_outcore_options *options);
 
-/* Does the setting `out_of_core` want a program for these matrices, good ones? It is an error
- * where it demands one and there cannot be one. */
-bool dagi_outcore_wanted(dagi_check *c, dag_matrix *const *matrices, int count);
+/* Does the setting `out_of_core` want a program for these matrices, good ones? Where it leaves the
+ * choice: if they take more than `times` the devices' memory, from where on a program moves less
+ * than the graph. It is an error where it demands one and there cannot be one. */
+bool dagi_outcore_wanted(dagi_check *c, dag_matrix *const *matrices, int count, double times);
 
 /* Begin a program on matrices that were checked; number[i] becomes the program's for matrices[i].
  * Ends what it began when it fails. */

@@ -78,8 +78,8 @@ void dagi_outcore_check(dagi_check *c, dag_matrix *const *matrices, int count,
                     dag_devices(c->ctx) ? "" : dag_devices_reason(c->ctx));
 }
 
-/* Matrices that all devices together have no room for. */
-static int too_large(const dag_context *ctx, dag_matrix *const *matrices, int count)
+/* Do the matrices take more than `times` what all devices together have? */
+static int too_large(const dag_context *ctx, dag_matrix *const *matrices, int count, double times)
 {
     double needs = 0, room = 0;
     dag_device_stats stats;
@@ -88,10 +88,10 @@ static int too_large(const dag_context *ctx, dag_matrix *const *matrices, int co
                  (double)dag_precision_size(matrices[i]->prec);
     for (int d = 0; dag_device_stats_get(ctx, d, &stats); d++)
         room += stats.failed ? 0 : (double)stats.memory;
-    return needs > room;
+    return needs > times * room;
 }
 
-bool dagi_outcore_wanted(dagi_check *c, dag_matrix *const *matrices, int count)
+bool dagi_outcore_wanted(dagi_check *c, dag_matrix *const *matrices, int count, double times)
 {
     dag_out_of_core setting = dag_out_of_core_wanted(c->ctx);
     if (c->status != DAG_SUCCESS || setting == DAG_OUT_OF_CORE_GRAPH)
@@ -101,7 +101,7 @@ bool dagi_outcore_wanted(dagi_check *c, dag_matrix *const *matrices, int count)
         return c->status == DAG_SUCCESS;
     }
     if (dag_size(c->ctx) > 1 || dag_simulated(c->ctx) || usable_devices(c->ctx) == 0 ||
-        !too_large(c->ctx, matrices, count))
+        !too_large(c->ctx, matrices, count, times))
         return false;
     dagi_check can = dagi_check_start(c->ctx, c->routine);
     dagi_outcore_check(&can, matrices, count, NULL);

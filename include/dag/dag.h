@@ -199,7 +199,7 @@ int dag_reproducible(const dag_context *context);
 typedef enum dag_out_of_core {
     DAG_OUT_OF_CORE_GRAPH,   /**< by their graphs, whose data come and go as tasks want them */
     DAG_OUT_OF_CORE_PROGRAM, /**< by programs for devices, or not at all; whatever the size */
-    DAG_OUT_OF_CORE_AUTO     /**< by a program where the matrices do not fit and there can be one, else by a graph */
+    DAG_OUT_OF_CORE_AUTO     /**< by a program where the matrices are so large that it moves less than the graph */
 } dag_out_of_core;
 /** The setting `out_of_core`; dag/outcore.h has the programs. */
 dag_out_of_core dag_out_of_core_wanted(const dag_context *context);

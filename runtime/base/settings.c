@@ -136,7 +136,7 @@ static const setting table[] = {
      "on cores, the rest of block column j on device j div Q, modulo their number)"},
     {"out_of_core", KIND_CHOICE, FIELD(out_of_core), "graph", 0, 0, out_of_core_choices,
      "products, triangular solves, Cholesky with matrices that devices have no memory for: graph (as all "
-     "others), program (for devices, whatever the size), auto (a program where they do not fit)"},
+     "others), program (for devices, whatever the size), auto (a program where that moves less)"},
     {"split_update", KIND_CHOICE, FIELD(split_update), "column", 0, 0, split_update_choices,
      "how Cholesky with such tiles updates what is right of a tile: column (by each column as it is done), "
      "tile (by all columns of it in one product)"},

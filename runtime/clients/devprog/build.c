@@ -21,13 +21,15 @@ static dag_status check_kernels(dag_context *ctx, const dag_devprog_desc *d)
 {
     for (int k = 0; k < d->nkernels; k++) {
         const dag_devprog_kernel *kernel = d->kernels[k];
-        bool fits = kernel && kernel->name && (kernel->device || kernel->host) && kernel->nargs >= 1 &&
-                    kernel->nargs <= DAG_DEVPROG_ARGS;
+        bool fits = kernel && kernel->name && (kernel->device || kernel->host) &&
+                    kernel->nargs >= 1 && kernel->nargs <= DAG_DEVPROG_ARGS;
         for (int a = 0; fits && a < kernel->nargs; a++)
             fits = kernel->access[a] >= DAG_TILE_READ && kernel->access[a] <= DAG_TILE_RW;
         if (!fits)
-            return dag_error(ctx, DAG_ERR_ARG, "dag_devprog_new: %s: kernel %d needs a name, a function, "
-                             "and 1 to %d arguments with their access", d->name, k, DAG_DEVPROG_ARGS);
+            return dag_error(ctx, DAG_ERR_ARG,
+                             "dag_devprog_new: %s: kernel %d needs a name, a function, "
+                             "and 1 to %d arguments with their access",
+                             d->name, k, DAG_DEVPROG_ARGS);
     }
     return DAG_SUCCESS;
 }
@@ -36,23 +38,30 @@ static dag_status check_desc(dag_context *ctx, const dag_devprog_desc *d)
 {
     if (d->nkernels < 0 || d->nkernels > MOST || d->nmatrices < 0 || d->nmatrices > MOST ||
         d->prec < DAG_S || d->prec > DAG_Z)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_devprog_new: %s: a program has a precision, and at most "
-                         "%d kernels and matrices", d->name, MOST);
+        return dag_error(ctx, DAG_ERR_ARG,
+                         "dag_devprog_new: %s: a program has a precision, and at most "
+                         "%d kernels and matrices",
+                         d->name, MOST);
     for (int i = 0; i < d->nmatrices; i++) {
         if (!d->matrices[i] || d->matrices[i]->prec != d->prec)
-            return dag_error(ctx, DAG_ERR_ARG, "dag_devprog_new: %s: matrix %d is NULL or has another "
-                             "precision than the program", d->name, i);
+            return dag_error(ctx, DAG_ERR_ARG,
+                             "dag_devprog_new: %s: matrix %d is NULL or has another "
+                             "precision than the program",
+                             d->name, i);
         for (int j = 0; j < i; j++) {
             if (dag_collection_whole(&d->matrices[i]->super) ==
                 dag_collection_whole(&d->matrices[j]->super))
-                return dag_error(ctx, DAG_ERR_ARG, "dag_devprog_new: %s: matrices %d and %d share their "
-                                 "memory", d->name, j, i);
+                return dag_error(ctx, DAG_ERR_ARG,
+                                 "dag_devprog_new: %s: matrices %d and %d share their "
+                                 "memory",
+                                 d->name, j, i);
         }
     }
     return check_kernels(ctx, d);
 }
 
-dag_status dag_devprog_new(dag_context *context, const dag_devprog_desc *desc, dag_devprog **program)
+dag_status dag_devprog_new(dag_context *context, const dag_devprog_desc *desc,
+                           dag_devprog **program)
 {
     if (!context || !desc || !program || !desc->name)
         return DAG_ERR_ARG;
@@ -146,7 +155,9 @@ static int64_t move(dag_devprog *p, enum op op, int number, dag_devprog_part par
 {
     const dag_devprog_part both[2] = {{.of = number, .m = part.m, .n = part.n}, part};
     int known = number >= 0 && (size_t)number < p->nregs;
-    return append(p, &(command){.op = (uint8_t)op, .nargs = 1, .device = known ? p->regs[number].device : 1,
+    return append(p, &(command){.op = (uint8_t)op,
+                                .nargs = 1,
+                                .device = known ? p->regs[number].device : 1,
                                 .queue = op == LD ? DAG_DEVPROG_LD : DAG_DEVPROG_ST,
                                 .args = copy_of(p, both, sizeof both)});
 }
@@ -161,8 +172,8 @@ int64_t dag_devprog_st(dag_devprog *program, int number, dag_devprog_part to)
     return move(program, ST, number, to);
 }
 
-int64_t dag_devprog_exec(dag_devprog *program, int device, int kernel, const void *scalars, size_t size,
-                         const dag_devprog_part *args)
+int64_t dag_devprog_exec(dag_devprog *program, int device, int kernel, const void *scalars,
+                         size_t size, const dag_devprog_part *args)
 {
     command c = {.op = EXEC, .queue = DAG_DEVPROG_EXEC, .device = device, .kernel = kernel};
     c.fault = kernel < 0 || kernel >= program->nkernels || size > DAG_DEVPROG_SCALARS || !args;
@@ -179,8 +190,8 @@ int64_t dag_devprog_mark(dag_devprog *program, int device, dag_devprog_queue que
     return append(program, &(command){.op = MARK, .queue = (uint8_t)queue, .device = device});
 }
 
-int64_t dag_devprog_bar(dag_devprog *program, int device, dag_devprog_queue queue, const int64_t *on,
-                        int count)
+int64_t dag_devprog_bar(dag_devprog *program, int device, dag_devprog_queue queue,
+                        const int64_t *on, int count)
 {
     command c = {.op = BAR, .queue = (uint8_t)queue, .device = device, .non = count};
     c.fault = count < 0 || (count > 0 && !on);

@@ -15,8 +15,8 @@ struct checker {
     int64_t at;
 };
 
-__attribute__((format(printf, 2, 3)))
-static dag_status refuse(const struct checker *k, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static dag_status refuse(const struct checker *k,
+                                                               const char *format, ...)
 {
     char name[512], text[512];
     va_list args;
@@ -36,7 +36,8 @@ static dag_status check_rectangle(const struct checker *k, const dag_devprog_par
     const dag_matrix *a = k->p->matrices[part->of];
     if (part->m < 1 || part->n < 1 || part->i < 0 || part->j < 0 || part->m > a->m - part->i ||
         part->n > a->n - part->j)
-        return refuse(k, "the rectangle is empty, or not within %s, which is %" PRId64 " x %" PRId64,
+        return refuse(k,
+                      "the rectangle is empty, or not within %s, which is %" PRId64 " x %" PRId64,
                       a->super.name, a->m, a->n);
     pieces walk = dagi_devprog_pieces(a, *part);
     piece x;
@@ -47,8 +48,11 @@ static dag_status check_rectangle(const struct checker *k, const dag_devprog_par
         return refuse(k, "a part of the rectangle of %s is not on rank %d, or does not exist",
                       a->super.name, k->p->ctx->rank);
     if (one_ld && !walk.whole)
-        return refuse(k, "the rectangle of %s has several leading dimensions: on the host it lies within "
-                      "one tile, or the matrix has the layout of LAPACK", a->super.name);
+        return refuse(
+            k,
+            "the rectangle of %s has several leading dimensions: on the host it lies within "
+            "one tile, or the matrix has the layout of LAPACK",
+            a->super.name);
     return DAG_SUCCESS;
 }
 
@@ -63,12 +67,16 @@ static dag_status check_register(const struct checker *k, const dag_devprog_part
     if (part->m < 1 || part->n < 1 || part->i || part->j)
         return refuse(k, "a part of register %d begins at (0, 0) and is not empty", part->of);
     if (part->m > r->items / part->n)
-        return refuse(k, "register %d is too small: it has %" PRId64 " items, not %" PRId64 " x %" PRId64,
-                      part->of, r->items, part->m, part->n);
+        return refuse(
+            k, "register %d is too small: it has %" PRId64 " items, not %" PRId64 " x %" PRId64,
+            part->of, r->items, part->m, part->n);
     int64_t items = part->m * part->n;
     if ((access & DAG_TILE_READ) && k->written[part->of] < items)
-        return refuse(k, "register %d is read before it was written: %" PRId64 " items, of which it has "
-                      "%" PRId64, part->of, items, k->written[part->of]);
+        return refuse(k,
+                      "register %d is read before it was written: %" PRId64
+                      " items, of which it has "
+                      "%" PRId64,
+                      part->of, items, k->written[part->of]);
     return DAG_SUCCESS;
 }
 
@@ -86,14 +94,16 @@ static dag_status check_device(const struct checker *k, int device, int queue)
     if (device < DAG_HOST || device > count)
         return refuse(k, "there is no device %d: this process has %d%s%s", device, count,
                       count ? "" : ", ", count ? "" : dag_devices_reason(k->p->ctx));
-    if (queue < DAG_DEVPROG_LD || queue > DAG_DEVPROG_EXEC || (device == DAG_HOST && queue != DAG_DEVPROG_EXEC))
+    if (queue < DAG_DEVPROG_LD || queue > DAG_DEVPROG_EXEC ||
+        (device == DAG_HOST && queue != DAG_DEVPROG_EXEC))
         return refuse(k, "device %d has no queue %d", device, queue);
     return DAG_SUCCESS;
 }
 
 static dag_status check_move(struct checker *k, const command *c)
 {
-    dag_status status = check_register(k, &c->args[0], c->device, c->op == ST ? DAG_TILE_READ : DAG_TILE_WRITE);
+    dag_status status =
+        check_register(k, &c->args[0], c->device, c->op == ST ? DAG_TILE_READ : DAG_TILE_WRITE);
     if (status == DAG_SUCCESS)
         status = check_rectangle(k, &c->args[1], 0);
     if (status == DAG_SUCCESS && c->op == LD)
@@ -116,12 +126,14 @@ static dag_status check_overlap(const struct checker *k, const command *c, int a
 static dag_status check_exec(struct checker *k, const command *c)
 {
     if (c->fault)
-        return refuse(k, "there is no kernel %d, or it has no arguments, or more than %d bytes of scalars",
-                      c->kernel, DAG_DEVPROG_SCALARS);
+        return refuse(
+            k, "there is no kernel %d, or it has no arguments, or more than %d bytes of scalars",
+            c->kernel, DAG_DEVPROG_SCALARS);
     const dag_devprog_kernel *kernel = k->p->kernels[c->kernel];
     int on_host = c->device == DAG_HOST;
     if (on_host ? !kernel->host : !kernel->device)
-        return refuse(k, "kernel %s has no function for %s", kernel->name, on_host ? "the host" : "devices");
+        return refuse(k, "kernel %s has no function for %s", kernel->name,
+                      on_host ? "the host" : "devices");
     dag_status status = DAG_SUCCESS;
     for (int a = 0; a < c->nargs && status == DAG_SUCCESS; a++) {
         status = on_host ? check_rectangle(k, &c->args[a], 1)
@@ -185,9 +197,12 @@ static dag_status check_memory(const dag_devprog *p)
             size_t room = (size_t)stats.memory - bytes, elem = item_bytes(p);
             if (bytes > (size_t)stats.memory || (uint64_t)p->regs[r].items > room / elem ||
                 dagi_device_rounded((size_t)p->regs[r].items * elem) > room)
-                return dag_error(p->ctx, DAG_ERR_NOMEM, "program %s: register %zu, of %" PRId64 " items, does "
-                                 "not fit device %d (%s) beside the %d before it: it has %" PRId64 " bytes "
-                                 "for data", name, r, p->regs[r].items, d, stats.name, count, stats.memory);
+                return dag_error(p->ctx, DAG_ERR_NOMEM,
+                                 "program %s: register %zu, of %" PRId64 " items, does "
+                                 "not fit device %d (%s) beside the %d before it: it has %" PRId64
+                                 " bytes "
+                                 "for data",
+                                 name, r, p->regs[r].items, d, stats.name, count, stats.memory);
             bytes += dagi_device_rounded((size_t)p->regs[r].items * elem);
             count++;
         }
@@ -198,8 +213,10 @@ static dag_status check_memory(const dag_devprog *p)
 static dag_status check_registers(const dag_devprog *p)
 {
     for (size_t r = 0; r < p->nregs; r++) {
-        if (p->regs[r].items < 1 || p->regs[r].device <= DAG_HOST || p->regs[r].device > dag_devices(p->ctx))
-            return dag_error(p->ctx, DAG_ERR_ARG, "program %s: register %zu, of %" PRId64 " items on device "
+        if (p->regs[r].items < 1 || p->regs[r].device <= DAG_HOST ||
+            p->regs[r].device > dag_devices(p->ctx))
+            return dag_error(p->ctx, DAG_ERR_ARG,
+                             "program %s: register %zu, of %" PRId64 " items on device "
                              "%d: it is empty, or there is no such device: this process has %d%s%s",
                              p->of->program.name, r, p->regs[r].items, p->regs[r].device,
                              dag_devices(p->ctx), dag_devices(p->ctx) ? "" : ", ",
@@ -221,7 +238,8 @@ dag_status dag_devprog_check(dag_devprog *program)
         dag_error(ctx, status, "program %s: programs for devices are not simulated",
                   program->of->program.name);
     else if (program->short_of_memory || !k.written)
-        status = dag_error(ctx, DAG_ERR_NOMEM, "program %s: out of memory", program->of->program.name);
+        status =
+            dag_error(ctx, DAG_ERR_NOMEM, "program %s: out of memory", program->of->program.name);
     if (status == DAG_SUCCESS)
         status = check_registers(program);
     for (; status == DAG_SUCCESS && (size_t)k.at < program->ncommands; k.at++)
@@ -229,7 +247,8 @@ dag_status dag_devprog_check(dag_devprog *program)
     if (status == DAG_SUCCESS)
         status = check_memory(program);
     if (status == DAG_SUCCESS && dagi_devprog_link(program) != 0)
-        status = dag_error(ctx, DAG_ERR_NOMEM, "program %s: out of memory", program->of->program.name);
+        status =
+            dag_error(ctx, DAG_ERR_NOMEM, "program %s: out of memory", program->of->program.name);
     free(k.written);
     return status;
 }
@@ -253,7 +272,8 @@ dag_taskpool *dag_devprog_taskpool(dag_devprog *program)
     if (!pool)
         return NULL;
     if (status != DAG_SUCCESS)
-        dagi_pool_fail(pool, status, "%s", dag_message(ctx)); /* the other ranks have to hear of it */
+        dagi_pool_fail(pool, status, "%s",
+                       dag_message(ctx)); /* the other ranks have to hear of it */
     dagi_device_bare(pool);
     dagi_device_queue(pool, CLASS_LD, 1);
     dagi_device_queue(pool, CLASS_ST, 2);

@@ -101,8 +101,9 @@ static void bind(struct dag_task *task, const void *globals)
         if (c->same >> f & 1)
             dag_bind_null(task, f);
         else if (c->fresh >> f & 1)
-            dag_bind_new(task, f, &(dag_shape){order ? 1 : p->regs[c->args[f].of].items, 1,
-                                               order ? 1 : item_bytes(p)});
+            dag_bind_new(task, f,
+                         &(dag_shape){order ? 1 : p->regs[c->args[f].of].items, 1,
+                                      order ? 1 : item_bytes(p)});
     }
 }
 
@@ -126,9 +127,13 @@ static int transfer(struct dag_task *task, const void *globals)
     for (piece x; dagi_devprog_piece(&walk, &x) == 1;) {
         char *own = at + (size_t)(x.i + x.j * part->m) * elem;
         int in = c->op == LD;
-        const dagi_copy_job job = {.to = in ? own : x.ptr, .from = in ? x.ptr : own,
-                                   .to_ld = in ? part->m : x.ld, .from_ld = in ? x.ld : part->m,
-                                   .m = x.m, .n = x.n, .elem = elem};
+        const dagi_copy_job job = {.to = in ? own : x.ptr,
+                                   .from = in ? x.ptr : own,
+                                   .to_ld = in ? part->m : x.ld,
+                                   .from_ld = in ? x.ld : part->m,
+                                   .m = x.m,
+                                   .n = x.n,
+                                   .elem = elem};
         if (dagi_device_copy(task, in, &job) != DAGI_OK)
             return DAG_BODY_ERROR;
     }
@@ -180,20 +185,25 @@ static size_t workspace(struct dag_task *task, const void *globals)
 
 /* ---- the description ----------------------------------------------------------------------- */
 
-#define ALL_FOUR(FN) {FN, FN, FN, FN}
+#define ALL_FOUR(FN)                                                                               \
+    {                                                                                              \
+        FN, FN, FN, FN                                                                             \
+    }
 static const dag_body empty_body = {.fn = ALL_FOUR(nothing)};
 static const dag_body host_body = {.fn = ALL_FOUR(run_on_host)};
-static const dag_body transfer_body = {.fn = ALL_FOUR(transfer), .device = DAG_DEVICE_ANY,
-                                       .device_index = own_device};
-static const dag_body device_body = {.fn = ALL_FOUR(run_on_device), .device = DAG_DEVICE_ANY,
-                                     .device_index = own_device, .workspace = ALL_FOUR(workspace)};
+static const dag_body transfer_body = {
+    .fn = ALL_FOUR(transfer), .device = DAG_DEVICE_ANY, .device_index = own_device};
+static const dag_body device_body = {.fn = ALL_FOUR(run_on_device),
+                                     .device = DAG_DEVICE_ANY,
+                                     .device_index = own_device,
+                                     .workspace = ALL_FOUR(workspace)};
 
 static const char *const names[] = {"command"};
 
 /* Registers, the order of the queue, and control: `access` of as many registers; < 0: control
  * alone. */
-static void make_class(described *d, int id, const char *name, int nregs, const dag_tile_access *access,
-                       const dag_body *body)
+static void make_class(described *d, int id, const char *name, int nregs,
+                       const dag_tile_access *access, const dag_body *body)
 {
     dag_flow *flows = &d->flows[id * FLOWS];
     int ndata = nregs < 0 ? 0 : nregs + 1;
@@ -202,14 +212,27 @@ static void make_class(described *d, int id, const char *name, int nregs, const 
     if (ndata)
         flows[nregs] = (dag_flow){"order", DAG_RW, 0};
     flows[ndata] = (dag_flow){"control", DAG_CTL, 0};
-    d->classes[id] =
-        (dag_class){.name = name, .id = id, .nparams = 1, .nlocals = 1, .ndata = (uint8_t)ndata,
-                    .nflows = (uint8_t)(ndata + 1), .nbodies = 1, .local_names = names, .flows = flows,
-                    .bodies = body, .locals = always, .rank = own_rank, .priority = first_first,
-                    .inputs = arrivals, .bind = ndata ? bind : NULL, .successors = successors,
-                    .count = id == 0 ? count_all : count_none, .start = start};
-    d->classes[id].task_bytes = (uint32_t)(sizeof(struct dag_task) +
-                                           (size_t)ndata * sizeof(dag_value *) + 2 * sizeof(int32_t));
+    d->classes[id] = (dag_class){.name = name,
+                                 .id = id,
+                                 .nparams = 1,
+                                 .nlocals = 1,
+                                 .ndata = (uint8_t)ndata,
+                                 .nflows = (uint8_t)(ndata + 1),
+                                 .nbodies = 1,
+                                 .local_names = names,
+                                 .flows = flows,
+                                 .bodies = body,
+                                 .locals = always,
+                                 .rank = own_rank,
+                                 .priority = first_first,
+                                 .inputs = arrivals,
+                                 .bind = ndata ? bind : NULL,
+                                 .successors = successors,
+                                 .count = id == 0 ? count_all : count_none,
+                                 .start = start};
+    d->classes[id].task_bytes =
+        (uint32_t)(sizeof(struct dag_task) + (size_t)ndata * sizeof(dag_value *) +
+                   2 * sizeof(int32_t));
     d->table[id] = &d->classes[id];
 }
 
@@ -261,9 +284,15 @@ static int fill(described *d, const dag_devprog_desc *desc)
             return 1;
     }
     d->nkernels = desc->nkernels;
-    d->program = (dag_program){.abi = DAG_JDF_ABI, .name = name, .file = name, .hash = hash,
-                               .globals_bytes = sizeof(const dag_devprog *), .nclasses = n,
-                               .classes = d->table, .nslots = desc->nmatrices, .slots = d->slots};
+    d->program = (dag_program){.abi = DAG_JDF_ABI,
+                               .name = name,
+                               .file = name,
+                               .hash = hash,
+                               .globals_bytes = sizeof(const dag_devprog *),
+                               .nclasses = n,
+                               .classes = d->table,
+                               .nslots = desc->nmatrices,
+                               .slots = d->slots};
     return 0;
 }
 

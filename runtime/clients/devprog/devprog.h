@@ -18,7 +18,7 @@ enum { LANES = 3 }; /* queues of a device */
 /* Flows of a task: its registers, the order of its queue, and control. */
 typedef struct command {
     uint8_t op, queue;
-    int8_t fault;  /* 1: it could not be appended as it was */
+    int8_t fault; /* 1: it could not be appended as it was */
     int device, kernel;
     int nargs;
     dag_devprog_part *args; /* LD, ST: the register's, then the rectangle; EXEC: as given */
@@ -26,12 +26,12 @@ typedef struct command {
     int64_t *on; /* BAR */
     int non;
     /* -- link.c */
-    int cls;       /* of its task */
-    int inputs;    /* arrivals that it waits for */
+    int cls;        /* of its task */
+    int inputs;     /* arrivals that it waits for */
     uint32_t fresh; /* data flows that begin with it */
     uint32_t same;  /* that have the register of a flow before */
-    int64_t edges;  /* first of its successors in dag_devprog.edges; they end where those of the next begin */
-    int64_t after;  /* likewise of what it waits for, in `causes` */
+    int64_t edges; /* first of its successors in dag_devprog.edges; they end at those of the next */
+    int64_t after; /* likewise of what it waits for, in `causes` */
 } command;
 
 typedef struct edge {

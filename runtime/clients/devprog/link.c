@@ -35,16 +35,16 @@ typedef struct user {
 
 typedef struct reg_state {
     user last;
-    int32_t writer;     /* for the listing; -1: none */
-    int32_t *readers;   /* since then */
+    int32_t writer;   /* for the listing; -1: none */
+    int32_t *readers; /* since then */
     size_t nreaders, room;
 } reg_state;
 
 typedef struct lane_state {
-    user last;         /* that passed on the order */
-    int32_t bar;       /* BAR that the next ones wait for; -1: none */
-    int32_t since;     /* first command that no MARK of this queue has waited for */
-    int32_t mark;      /* latest MARK; -1: none */
+    user last;     /* that passed on the order */
+    int32_t bar;   /* BAR that the next ones wait for; -1: none */
+    int32_t since; /* first command that no MARK of this queue has waited for */
+    int32_t mark;  /* latest MARK; -1: none */
 } lane_state;
 
 struct linker {
@@ -52,9 +52,9 @@ struct linker {
     reg_state *regs;
     history *matrices;
     lane_state *lanes; /* LANES of each device, and of the host */
-    int32_t *told;     /* [ncommands]: to which command an edge of control leads from there already */
-    int32_t *shown;    /* the same for causes */
-    int32_t at;        /* the command */
+    int32_t *told;  /* [ncommands]: to which command an edge of control leads from there already */
+    int32_t *shown; /* the same for causes */
+    int32_t at;     /* the command */
     int failed;
 };
 
@@ -74,9 +74,12 @@ static void add_edge(struct linker *l, int32_t from, int source_flow, int target
         return;
     }
     p->edges = edges;
-    edges[p->nedges++] =
-        (edge){from, l->at, {.target = class_of(p, l->at), .source_flow = (uint8_t)source_flow,
-                             .target_flow = (uint8_t)target_flow, .region = DAG_REGION_FULL}};
+    edges[p->nedges++] = (edge){from,
+                                l->at,
+                                {.target = class_of(p, l->at),
+                                 .source_flow = (uint8_t)source_flow,
+                                 .target_flow = (uint8_t)target_flow,
+                                 .region = DAG_REGION_FULL}};
     p->commands[l->at].inputs++;
 }
 
@@ -255,7 +258,8 @@ static void link_command(struct linker *l)
 
 static int class_number(const command *c)
 {
-    static const int classes[] = {[LD] = CLASS_LD, [ST] = CLASS_ST, [MARK] = CLASS_MARK, [BAR] = CLASS_BAR};
+    static const int classes[] = {
+        [LD] = CLASS_LD, [ST] = CLASS_ST, [MARK] = CLASS_MARK, [BAR] = CLASS_BAR};
     return c->op == EXEC ? class_of_kernel(c->kernel, c->device == DAG_HOST) : classes[c->op];
 }
 

@@ -10,8 +10,8 @@
                    : (void)0)
 
 /* "r2[4x4]", or "A(0:4, 4:8)": from the first row to behind the last. */
-static size_t add_part(const dag_devprog *p, const dag_devprog_part *part, int is_register, char *text,
-                       size_t size, size_t at)
+static size_t add_part(const dag_devprog *p, const dag_devprog_part *part, int is_register,
+                       char *text, size_t size, size_t at)
 {
     if (is_register)
         ADD(text, size, at, "r%d[%" PRId64 "x%" PRId64 "]", part->of, part->m, part->n);
@@ -19,14 +19,15 @@ static size_t add_part(const dag_devprog *p, const dag_devprog_part *part, int i
         ADD(text, size, at, "matrix %d", part->of);
     else
         ADD(text, size, at, "%s(%" PRId64 ":%" PRId64 ", %" PRId64 ":%" PRId64 ")",
-            p->matrices[part->of]->super.name, part->i, part->i + part->m, part->j, part->j + part->n);
+            p->matrices[part->of]->super.name, part->i, part->i + part->m, part->j,
+            part->j + part->n);
     return at;
 }
 
 const char *dagi_devprog_name(const dag_devprog *p, int64_t number, char *text, size_t size)
 {
-    static const char *const names[] = {[LD] = "LD", [ST] = "ST", [EXEC] = "EXEC", [MARK] = "MARK",
-                                        [BAR] = "BAR"};
+    static const char *const names[] = {
+        [LD] = "LD", [ST] = "ST", [EXEC] = "EXEC", [MARK] = "MARK", [BAR] = "BAR"};
     const command *c = &p->commands[number];
     size_t at = 0;
     ADD(text, size, at, "%" PRId64 " %s ", number, names[c->op]);
@@ -46,7 +47,10 @@ const char *dagi_devprog_name(const dag_devprog *p, int64_t number, char *text, 
             at = add_part(p, &c->args[a], c->device != DAG_HOST, text, size, at);
         }
     } else if (c->op == MARK || c->op == BAR) {
-        ADD(text, size, at, c->queue == DAG_DEVPROG_LD ? " LD" : c->queue == DAG_DEVPROG_ST ? " ST" : " EXEC");
+        ADD(text, size, at,
+            c->queue == DAG_DEVPROG_LD   ? " LD"
+            : c->queue == DAG_DEVPROG_ST ? " ST"
+                                         : " EXEC");
     }
     return text;
 }
@@ -62,7 +66,8 @@ dag_status dag_devprog_list(dag_devprog *program, FILE *to)
     }
     for (size_t c = 0; c < program->ncommands; c++) {
         char name[1024];
-        size_t end = c + 1 < program->ncommands ? (size_t)program->commands[c + 1].after : program->ncauses;
+        size_t end =
+            c + 1 < program->ncommands ? (size_t)program->commands[c + 1].after : program->ncauses;
         fprintf(to, "%s", dagi_devprog_name(program, (int64_t)c, name, sizeof name));
         for (size_t i = (size_t)program->commands[c].after; i < end; i++) {
             const cause *why = &program->causes[i];
@@ -70,7 +75,8 @@ dag_status dag_devprog_list(dag_devprog *program, FILE *to)
             if (why->what == 'r')
                 fprintf(to, "r%d", why->number);
             else
-                fprintf(to, "%s", why->what == 'm' ? program->matrices[why->number]->super.name : "order");
+                fprintf(to, "%s",
+                        why->what == 'm' ? program->matrices[why->number]->super.name : "order");
         }
         fprintf(to, "\n");
     }

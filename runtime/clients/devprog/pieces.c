@@ -30,7 +30,8 @@ static int is_whole(const dag_matrix *a, const dag_devprog_part *part)
         for (int64_t i = 0; i < part->m; i += m) {
             int64_t own;
             const char *at = locate(a, part->i + i, part->j + j, &own, &m, &n);
-            if (!at || own != ld || at != first + (size_t)(i + j * ld) * dag_precision_size(a->prec))
+            if (!at || own != ld ||
+                at != first + (size_t)(i + j * ld) * dag_precision_size(a->prec))
                 return 0;
         }
     }
@@ -48,7 +49,8 @@ int dagi_devprog_piece(pieces *walk, piece *next)
     if (walk->j >= part->n)
         return 0;
     *next = (piece){.i = walk->i, .j = walk->j};
-    next->ptr = locate(walk->matrix, part->i + walk->i, part->j + walk->j, &next->ld, &next->m, &next->n);
+    next->ptr =
+        locate(walk->matrix, part->i + walk->i, part->j + walk->j, &next->ld, &next->m, &next->n);
     if (!next->ptr)
         return -1;
     if (walk->whole || next->m > part->m - walk->i)
