@@ -205,8 +205,9 @@ const diag_check check_table[CHECK_COUNT] = {
 "function void f(void *into, const void *from, size_t bytes). Ranges are among the arguments;\n"
 "the others, and the placement of Work, are expressions of the language.\n"},
 [CHECK_BAD_FACT] = {"bad-fact", FATAL, FATAL, "a %fact that proofs cannot use",
-"'%fact f(a, b) = EXPR' says what a C function gives. EXPR is made of its parameters, integers and\n"
-"operators: what else it needs is handed over as one more parameter. There is one fact about a function.\n"},
+"'%fact f(a, b) = EXPR' says what a C function gives, '= LO .. HI' between what it lies, 'pure',\n"
+"'monotone' and 'inverse(g)' what it is like. Expressions are made of its parameters, integers and\n"
+"operators: what else they need is handed over as one more parameter. A value says all there is to say.\n"},
 [CHECK_BAD_IMPORT] = {"bad-import", FATAL, FATAL, "a file that cannot be imported as it is said",
 "'%import left \"sweep.jdf\" [D = A  N = M - 1]' makes the classes of that file part of this one:\n"
 "Class becomes left_Class. Each global of that file is bound in brackets or declared here by the same\n"

@@ -233,6 +233,7 @@ plan *plan_build(const sema_info *info, const verify_facts *facts, const char *n
     bool lax = info->dialect == DIALECT_PARSEC;
     builder b = {.p = p, .info = info, .facts = lax ? NULL : facts, .d = d, .a = a};
     p->arena = a;
+    p->ast = info->ast;
     p->sources = info->ast->sources;
     p->file = src_name(p->sources, info->ast->file);
     p->base = strrchr(p->file, '/') ? strrchr(p->file, '/') + 1 : p->file;

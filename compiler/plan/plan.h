@@ -430,6 +430,7 @@ struct plan {
     bool dynamic;
     bool aliased;               /* --std=parsec: memory is live, nothing is renamed */
     const char *precisions;     /* "sdcz", "" without %precision */
+    const ast_file *ast;        /* what facts say is read from there */
     arena *arena;
 };
 

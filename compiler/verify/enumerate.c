@@ -63,6 +63,8 @@ bool verify_enumerate(const ast_file *file, const sema_info *sema, diag *d, cons
     if (session_start(&s, file, sema, d, values, options, false)) {
         exhaust x = {.m = s.m, .g = &s.g, .values = &s.values};
         exhaust_check(&x);
+        if (s.g.failure.fact)   /* in a placement, which is looked at there */
+            diag_report(d, verify_check(s.m, "wrong-fact"), s.g.failure.at, "%s", s.g.failed);
     }
     session_end(&s);
     return diag_errors(d) == errors;

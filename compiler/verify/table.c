@@ -356,8 +356,8 @@ static const diag_check table[] = {
 "not, and nothing else differs, --same has no answer (exit status 3). --assume may fix a value that\n"
 "makes the expression affine, --max-operations helps where isl gave up.\n"},
 {"wrong-fact", FATAL, FATAL, "a C function gives another value than a %fact says",
-"Proofs believe '%fact f(a) = EXPR'. --enumerate computes both, the function and what the fact says,\n"
-"wherever inline C calls it:\n"
+"Proofs believe '%fact f(a) = EXPR' and what other facts say (LO .. HI, pure, monotone, inverse(g)).\n"
+"--enumerate calls the function wherever inline C does, and compares:\n"
 "\n"
 "    extern \"C\" %{\n"
 "    static int half(int i) { return (i + 1) / 2; }\n"

@@ -456,6 +456,20 @@ void dag_graph_error(const void *globals, const dag_class *cls, const int32_t *l
 /** The pool that a globals block belongs to (they are one allocation). */
 dag_taskpool *dag_globals_pool(const void *globals);
 
+/** Values of a function that facts are about, held against each other: the last DAG_FACT_KEPT of a pool. */
+enum { DAG_FACT_ARGS = 8, DAG_FACT_KEPT = 64 };
+typedef struct dag_fact_seen {
+    int lock;           /**< of the values; all zero at first */
+    uint32_t pool, n;   /**< n: values seen */
+    int64_t args[DAG_FACT_KEPT][DAG_FACT_ARGS], value[DAG_FACT_KEPT];
+} dag_fact_seen;
+/** Are facts to be checked (setting check = race)? */
+int dag_facts_checked(const void *globals);
+/** Another value of the function: a pure one has one value for the same arguments, a monotone one does
+ *  not fall while the first argument grows and the others stay. */
+void dag_fact_value(const void *globals, dag_fact_seen *seen, int line, const char *function,
+                    int monotone, int n, const int64_t *args, int64_t value);
+
 #include <dag/jdf_ops.h>
 
 #ifdef __cplusplus

@@ -39,6 +39,24 @@ static inline int64_t dag_mod(const void *globals, int64_t a, int64_t b)
     return b == 0 || b == -1 ? 0 : a % b;
 }
 
+/** min, max and ceildiv of facts; a and b have no effects. */
+static inline int64_t dag_least_of(const void *globals, int64_t a, int64_t b)
+{
+    (void)globals;
+    return b < a ? b : a;
+}
+
+static inline int64_t dag_most_of(const void *globals, int64_t a, int64_t b)
+{
+    (void)globals;
+    return b > a ? b : a;
+}
+
+static inline int64_t dag_ceildiv(const void *globals, int64_t a, int64_t b)
+{
+    return a > 0 ? dag_div(globals, a - 1, b) + 1 : dag_div(globals, a, b);
+}
+
 /** Shifts by less than 0 or more than 63 shift everything out. */
 static inline int64_t dag_shl(int64_t a, int64_t b)
 {

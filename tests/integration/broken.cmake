@@ -75,7 +75,7 @@ dag_add_script_test(broken_signal LABELS integration TIMEOUT 60
     COMMAND "${BASH_EXECUTABLE}" "${broken}/signal.sh" "$<TARGET_FILE:broken_graph>")
 
 # Races that values cannot prevent, and the serial order.
-foreach(name IN ITEMS race order)
+foreach(name IN ITEMS race order facts)
     add_executable(broken_${name})
     dag_add_jdf(broken_${name} broken/${name}.jdf)
 endforeach()
@@ -91,6 +91,12 @@ endfunction()
 race(body broken_race body SAYS "flow X of Look(2) is READ, but its bytes changed")
 race(alias broken_race alias SAYS "race: " "Make(" "flow Y" "flow X" "nothing puts them in order")
 race(stores broken_race stores SAYS "race: " "Make(1)" "Make(3)" "stores flow Y")
+race(fact_falls broken_facts falls SAYS "facts.jdf:52: start(" "a fact says that the function is monotone")
+race(fact_range broken_facts range SAYS "owner(2, 4) is 4, and a fact says 0 .. 3")
+race(fact_inverse broken_facts inverse SAYS "and a fact says that gather of it is the argument")
+race(fact_impure broken_facts impure SAYS "counts(" "a fact says that the function is pure")
+race(fact_value broken_facts value SAYS "half(1) is 1, and a fact says 0")
+dag_add_mpi_test(race_fact_none NP 1 THREADS 2 COMMAND broken_facts sound ENVIRONMENT DAG_CHECK=race)
 race(live broken_live late SAYS "race: " "First(1)" "Second(1)" "writes flow X")
 dag_add_mpi_test(race_none NP 1 THREADS 2 COMMAND broken_race sound ENVIRONMENT DAG_CHECK=race)
 dag_add_mpi_test(race_none_live NP 1 THREADS 2 COMMAND broken_live sound

@@ -122,8 +122,11 @@ void emit_c(const plan *p, const emit_options *o, text *out)
     for (size_t i = 0; i < p->n_classes; i++)
         emit_task_struct(&e, &p->classes[i]);
     emit_forwards(&e);
+    emit_stand_ins(&e);
+    emit_stand_in_names(&e, true);
     for (size_t i = 0; i < p->n_codes; i++)
         emit_code(&e, p->codes[i]);
+    emit_stand_in_names(&e, false);
     emit_edge_tables(&e);
     for (size_t i = 0; i < p->n_classes; i++) {
         emit_class_title(&e, &p->classes[i]);

@@ -86,6 +86,12 @@ void emit_out(emitter *e, const char *fmt, ...) UTIL_PRINTF(2, 3);
  * does not fit. */
 void emit_item(emitter *e, const char *fmt, ...) UTIL_PRINTF(2, 3);
 
+/* ---- emit_facts.c ------------------------------------------------------------------------- */
+
+/* Stand-ins for the functions that facts are about; between begin and end their names mean these. */
+void emit_stand_ins(emitter *e);
+void emit_stand_in_names(emitter *e, bool begin);
+
 /* ---- emit_class.c, emit_walk.c, emit_tables.c -------------------------------------------- */
 
 void emit_class_functions(emitter *e, const plan_class *cls);

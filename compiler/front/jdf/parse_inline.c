@@ -211,6 +211,11 @@ static const char *translate_call(const parse_ctx *p, const ast_fact *f, const c
     size_t n = 0;
     const char *stop;
     bool ok = f->n_params <= MOST && out->len < 4096;
+    if (f->n_params == 0) {
+        stop = argument_end(c, end);
+        ok = ok && stop && *stop == ')';
+        c = ok ? stop + 1 : c;
+    }
     while (ok && n < f->n_params) {
         stop = argument_end(c, end);
         ok = stop && (*stop == ')') == (n + 1 == f->n_params) &&
