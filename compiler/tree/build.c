@@ -272,9 +272,12 @@ ast_call *ast_new_call(ast_file *file, src_range r, ast_call_kind kind, ast_iden
                        ast_ident target, ast_list *args, src_range args_range)
 {
     ast_call *c = arena_alloc(file->arena, sizeof(*c));
-    *c = (ast_call){.node = node_at(file, r), .kind = kind, .flow = flow, .target = target,
-                    .args_range = args_range};
+    c->node = node_at(file, r);
+    c->kind = kind;
+    c->flow = flow;
+    c->target = target;
     c->args = (ast_value **)take(file, args, &c->n_args);
+    c->args_range = args_range;
     return c;
 }
 
@@ -288,7 +291,10 @@ ast_call *ast_index_call(ast_call *c, src_range r, ast_indices *indices)
 ast_dep *ast_new_dep(ast_file *file, src_range r, ast_expr *cond, ast_call *yes, ast_call *no)
 {
     ast_dep *d = arena_alloc(file->arena, sizeof(*d));
-    *d = (ast_dep){.node = node_at(file, r), .cond = cond, .yes = yes, .no = no};
+    d->node = node_at(file, r);
+    d->cond = cond;
+    d->yes = yes;
+    d->no = no;
     return d;
 }
 
@@ -346,7 +352,9 @@ ast_body *ast_new_body(ast_file *file, src_range r, src_range keyword, ast_props
 ast_class *ast_new_class(ast_file *file, src_range head, ast_ident name, ast_list *params)
 {
     ast_class *c = arena_alloc(file->arena, sizeof(*c));
-    *c = (ast_class){.node = node_at(file, head), .name = name, .head = head};
+    c->node = node_at(file, head);
+    c->name = name;
+    c->head = head;
     c->params = take_idents(file, params, &c->n_params);
     return c;
 }

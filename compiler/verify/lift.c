@@ -405,7 +405,7 @@ static verify_model *lift_file(verify_model *m, bool pairs)
     lift_everything(m, pairs);
     if (m->sema->dialect == DIALECT_PARSEC)
         first_input_wins(m);
-    m->operations.gave_up = verify_failed(m);
+    m->gave_up = verify_failed(m);
     return m;
 }
 

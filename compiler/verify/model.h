@@ -28,18 +28,6 @@ typedef struct verify_doubts {
     size_t n;
 } verify_doubts;
 
-/* What other models of the file were asked, so that this one need not be. */
-typedef struct verify_looked {
-    bool grids;                 /* small grids were looked at one by one */
-    bool order;                 /* cycles and races were looked for there, or with terms */
-    bool places;                /* so was, of what is not affine here, where elements lie */
-} verify_looked;
-
-/* With terms nothing is reported: a finding may be due to what is not known of them. */
-typedef struct verify_terms {
-    bool on, found;
-} verify_terms;
-
 struct verify_class {
     const sema_class *sema;
     isl_id *id;
@@ -92,7 +80,9 @@ struct verify_model {
     size_t n_edges;
     /* The model without a grid, where this one has one. What is exact there is proven there. */
     const verify_model *all_grids;
-    verify_looked looked;
+    bool grids_checked;         /* small grids were looked at one by one */
+    bool order_checked;         /* cycles and races were looked for there, or with terms */
+    bool places_checked;        /* so was, of what is not affine here, where elements lie */
     const char *command;        /* verify_command, NULL until asked for */
     diag_severity reported;     /* of the last verify_report */
     bool values_given;          /* one graph is looked at: parameters are the user's */
@@ -100,14 +90,17 @@ struct verify_model {
     bool may_assume;            /* the finding may be excluded by an assumption about sizes */
     struct {
         unsigned long next, most;   /* of the next question, of any */
-        bool gave_up;               /* the bound was met while lifting */
     } operations;
     verify_doubts *doubts;          /* shared by the models of one file */
     struct {
         verify_order *all;      /* as far as it was asked for; see ordered.c */
         void (*free)(verify_order *o);      /* set with it */
     } order;                    /* of tasks */
-    verify_terms terms;
+    bool gave_up;               /* the bound on operations was met while lifting */
+    /* With terms nothing is reported: a finding may be due to what is not known of them. */
+    struct {
+        bool on, found;
+    } terms;
 };
 
 /* lift.c: NULL is never returned; gave_up tells of the bound. With `grid` (rows and columns, may be

@@ -16,7 +16,7 @@ static void lift_both(same *s, const sema_info *const *info)
         f->label = src_name(info[i]->ast->sources, info[i]->ast->file);
         f->m = verify_lift_in(s->isl, info[i]->ast, info[i], s->d, &o, NULL);
         f->common = arena_alloc(s->arena, (info[i]->n_classes + 1) * sizeof(*f->common));
-        if (f->m->operations.gave_up)
+        if (f->m->gave_up)
             same_doubt(s, info[i]->n_classes ? info[i]->classes[0].ast->head : (src_range){0},
                        (src_range){0}, NULL);
     }

@@ -162,7 +162,7 @@ static void check_grid(verify_model *base, const int64_t *grid, bool order_only,
     verify_model *m = verify_lift(base->file, base->sema, base->d, base->options, grid);
     m->all_grids = base;
     m->doubts = base->doubts;
-    bool possible = !m->operations.gave_up && isl_set_is_empty(m->facts) == isl_bool_false;
+    bool possible = !m->gave_up && isl_set_is_empty(m->facts) == isl_bool_false;
     if (possible) {
         note_exact(m, g);
         bool *proven = util_alloc(m->file->node_count * sizeof(*proven) + 1);
@@ -194,7 +194,7 @@ typedef enum shown { SHOWN_NOTHING, SHOWN_EDGES, SHOWN_ALL } shown;
 static void check_grids(verify_model *m, const int64_t *most, unsigned errors, bool order_only,
                         exactness *g)
 {
-    expect_all(m, g, m->looked.grids);
+    expect_all(m, g, m->grids_checked);
     for (int64_t p = 1; p <= most[0]; p++)
         for (int64_t q = 1; q <= most[1] && diag_errors(m->d) == errors; q++)
             check_grid(m, (int64_t[]){p, q}, order_only, g);
@@ -237,7 +237,7 @@ static shown check_terms(verify_model *base, exactness *seen)
     expect_all(base, seen, true);
     note_exact(m, seen);
     bool rest = is_left(base, seen) && has_grid(base);  /* small grids show that and all else, too */
-    if (!m->operations.gave_up && !rest && m->poly.terms->n > 0 && isl_set_is_empty(m->facts) == isl_bool_false)
+    if (!m->gave_up && !rest && m->poly.terms->n > 0 && isl_set_is_empty(m->facts) == isl_bool_false)
         all = check_with_terms(m);
     if (all == SHOWN_NOTHING)
         expect_all(base, seen, false);
@@ -308,15 +308,15 @@ static void prove(verify_model *m, const verify_pairs *pairs, bool *proven)
     shown all = check_terms(m, &seen);
     bool edges = all != SHOWN_NOTHING && !is_left(m, &seen);
     grids_to_try(m, all == SHOWN_EDGES ? &g : &seen, most);
-    m->looked.grids = most[0] > 0;
-    m->looked.order = all == SHOWN_ALL || m->looked.grids;
-    m->looked.places = all != SHOWN_NOTHING || m->looked.grids;
+    m->grids_checked = most[0] > 0;
+    m->order_checked = all == SHOWN_ALL || m->grids_checked;
+    m->places_checked = all != SHOWN_NOTHING || m->grids_checked;
     check_graph(m, pairs, proven);
-    if (diag_errors(m->d) == errors && !m->looked.order)
+    if (diag_errors(m->d) == errors && !m->order_checked)
         check_order(m, pairs);
     check_grids(m, most, errors, edges, &g);
     list_opaque(m, &seen, &g);
-    if (edges && m->looked.grids)
+    if (edges && m->grids_checked)
         tell_order(m);
     exactness_free(&seen);
     exactness_free(&g);
@@ -354,7 +354,7 @@ bool verify_file(const ast_file *file, const sema_info *sema, diag *d,
     if (file->has_errors)       /* the tree has holes; that was reported */
         return false;
     verify_model *m = verify_lift(file, sema, d, options, NULL);
-    if (m->operations.gave_up) {
+    if (m->gave_up) {
         verify_undecided(m, file->n_classes ? file->classes[0]->head : (src_range){0},
                          "anything about this file");
     } else if (facts_hold_somewhere(m)) {

@@ -41,7 +41,7 @@ static void check_sound(frontend *f, const char *bytes, size_t len)
     verify_model *m = verify_lift(f->whole, f->sema, f->diag, &quick, NULL);
     verify_values v;
     unsigned errors = diag_errors(f->diag), warnings = diag_warnings(f->diag);
-    if (!m->operations.gave_up && verify_read_values(m, "N=3", &v)) {
+    if (!m->gave_up && verify_read_values(m, "N=3", &v)) {
         concrete_graph g = {.sema = f->sema, .model = m, .params = v.params, .max_tasks = 2000,
                             .max_refs = 20000};
         concrete_build(&g);
