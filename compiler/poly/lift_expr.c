@@ -150,7 +150,7 @@ static isl_pw_aff *lift_product(lift_scope *s, const ast_expr *e, isl_pw_aff *a,
 {
     if (isl_pw_aff_is_cst(a) != isl_bool_true && isl_pw_aff_is_cst(b) != isl_bool_true) {
         if (s->poly->terms)
-            return lift_term(s, e, a, b);
+            return s->poly->terms->operation(s, e, a, b);
         isl_pw_aff_free(a);
         isl_pw_aff_free(b);
         return refuse(s, e, "a product of two variables");
@@ -175,7 +175,7 @@ static isl_pw_aff *lift_quotient(lift_scope *s, const ast_expr *e, isl_pw_aff *a
     int64_t by = 0;
     bool known = lift_constant(b, &by) && by != 0;
     if (!known && s->poly->terms)
-        return lift_term(s, e, a, b);
+        return s->poly->terms->operation(s, e, a, b);
     isl_pw_aff_free(b);
     if (!known) {
         isl_pw_aff_free(a);
@@ -327,14 +327,14 @@ static isl_pw_aff *lift_function(lift_scope *s, const ast_expr *e)
     ast_function f = ast_function_of(e);
     int64_t by = 0;
     if (f == AST_FUNCTION_NONE && s->poly->terms)
-        return lift_call_term(s, e);
+        return s->poly->terms->call(s, e);
     if (f == AST_FUNCTION_NONE || e->u.call.n_args < 2)
         return refuse(s, e, "not an integer expression");
     isl_pw_aff *all = lift_value(s, e->u.call.args[0]);
     for (size_t i = 1; all && i < e->u.call.n_args; i++) {
         isl_pw_aff *next = lift_value(s, e->u.call.args[i]);
         if (next && f == AST_CEILDIV && s->poly->terms && !lift_constant(next, &by))
-            return lift_ceiling_term(s, e, all, next);
+            return s->poly->terms->ceiling(s, e, all, next);
         if (!next || (f == AST_CEILDIV && !(lift_constant(next, &by) && by > 0))) {
             isl_pw_aff_free(all);
             isl_pw_aff_free(next);

@@ -18,14 +18,6 @@ static void add_place(poly *m, const char *name)
     m->param_space = isl_space_set_dim_id(m->param_space, isl_dim_param, n < 0 ? 0 : (unsigned)n, id);
 }
 
-void poly_begin_terms(poly *m)
-{
-    m->terms = util_alloc(sizeof(*m->terms));
-    for (int i = 0; i < 2 * POLY_OWN_TERMS + POLY_SHARED_TERMS; i++)
-        add_place(m, arena_printf(m->arena, "$%d", i));
-    m->terms->facts = isl_set_universe(isl_space_copy(m->param_space));
-}
-
 static void free_values(poly_term *t)
 {
     for (int i = 0; i < POLY_VALUES; i++)
@@ -230,7 +222,7 @@ static isl_pw_aff *make_term(lift_scope *s, const ast_expr *e, poly_term_kind ki
     return NULL;
 }
 
-isl_pw_aff *lift_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
+static isl_pw_aff *lift_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
 {
     ast_op op = e->u.binary.op;
     const ast_expr *left = e->u.binary.left;
@@ -246,7 +238,7 @@ isl_pw_aff *lift_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_af
 }
 
 /* (a + b - 1) / b, where that is not negative. */
-isl_pw_aff *lift_ceiling_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
+static isl_pw_aff *lift_ceiling_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b)
 {
     int by = divisor(s, b);
     isl_pw_aff *of = by < 0 ? NULL : of_parameters(s, e->u.call.args[0]);
@@ -269,7 +261,7 @@ static isl_pw_aff *end_of_range(const lift_scope *s, const ast_fact *f, const as
     return value;
 }
 
-isl_pw_aff *lift_call_term(lift_scope *s, const ast_expr *e)
+static isl_pw_aff *lift_call_term(lift_scope *s, const ast_expr *e)
 {
     const ast_file *file = s->poly->sema->ast;
     const char *function = e->u.call.name.text;
@@ -293,4 +285,13 @@ isl_pw_aff *lift_call_term(lift_scope *s, const ast_expr *e)
     s->opaque_at = e->node.range;
     s->why = "a function of which too little is known";
     return NULL;
+}
+
+void poly_begin_terms(poly *m)
+{
+    m->terms = util_alloc(sizeof(*m->terms));
+    *m->terms = (poly_terms){.operation = lift_term, .ceiling = lift_ceiling_term, .call = lift_call_term};
+    for (int i = 0; i < 2 * POLY_OWN_TERMS + POLY_SHARED_TERMS; i++)
+        add_place(m, arena_printf(m->arena, "$%d", i));
+    m->terms->facts = isl_set_universe(isl_space_copy(m->param_space));
 }

@@ -60,7 +60,14 @@ typedef struct poly_term {
  * POLY_OWN_TERMS places further on (poly_turn). */
 enum { POLY_OWN_TERMS = 6, POLY_SHARED_TERMS = 6 };
 
+typedef struct lift_scope lift_scope;
+
 typedef struct poly_terms {
+    /* Expressions as terms: left op right and ceildiv(a, b), whose values are a and b (taken); a call of
+     * a function that facts are about. NULL: it is none, and was refused. */
+    isl_pw_aff *(*operation)(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b);
+    isl_pw_aff *(*ceiling)(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b);
+    isl_pw_aff *(*call)(lift_scope *s, const ast_expr *e);
     poly_term *items;
     size_t n;
     isl_set *facts;             /* what is known of globals */
@@ -107,7 +114,7 @@ typedef struct lift_var {
 #define LIFT_MAX_VARS 128
 
 /* Where an expression is read: a set space with one dimension for each variable. */
-typedef struct lift_scope {
+struct lift_scope {
     const poly *poly;
     const sema_class *cls;      /* the first dimensions are its parameters; NULL: there is none */
     const ast_fact *fact;       /* its parameters have the values bound[]; NULL: there is none */
@@ -119,7 +126,7 @@ typedef struct lift_scope {
     isl_set *within;            /* values matter on these points only; NULL: on all */
     src_range opaque_at;        /* of the last expression that was refused */
     const char *why;
-} lift_scope;
+};
 
 isl_pw_aff *lift_number(const lift_scope *s, int64_t value);
 isl_pw_aff *lift_dimension(const lift_scope *s, enum isl_dim_type type, int pos);
@@ -136,14 +143,7 @@ int lift_find_size(const poly *m, const sema_global *g, const char *field);
 /* Spelling of a global or member ("A->mt") appended to out; false when e is neither. */
 bool lift_spelling(const sema_info *sema, const ast_expr *e, text *out, const sema_global **root);
 
-/* lift_terms.c: `left` op `right`, whose values are a and b (taken), as a term. NULL: it is none, and was
- * refused. */
-isl_pw_aff *lift_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b);
-/* The same of a call of a function that facts are about. */
-isl_pw_aff *lift_call_term(lift_scope *s, const ast_expr *e);
-/* The same of ceildiv(a, b). */
-isl_pw_aff *lift_ceiling_term(lift_scope *s, const ast_expr *e, isl_pw_aff *a, isl_pw_aff *b);
-/* The terms of tasks change places: those of the first task become those of the second, and back. Take
+/* lift_terms.c. The terms of tasks change places: those of the first task become those of the second, and back. Take
  * their argument. */
 isl_set *poly_turn_set(const poly *m, isl_set *set);
 isl_map *poly_turn_map(const poly *m, isl_map *map);

@@ -152,6 +152,18 @@ ast_function ast_function_of(const ast_expr *e)
     return AST_FUNCTION_NONE;
 }
 
+ast_fact_kind ast_fact_called(const char *word, bool other)
+{
+    static const struct { const char *word; ast_fact_kind kind; bool other; } words[] = {
+        {"pure", AST_FACT_PURE, false}, {"monotone", AST_FACT_MONOTONE, false},
+        {"inverse", AST_FACT_INVERSE, true},
+    };
+    for (size_t i = 0; i < UTIL_COUNT(words); i++)
+        if (strcmp(words[i].word, word) == 0 && words[i].other == other)
+            return words[i].kind;
+    return AST_FACT_UNKNOWN;
+}
+
 const ast_fact *ast_find_fact(const ast_file *file, const char *function, ast_fact_kind kind)
 {
     for (size_t i = 0; i < file->facts.n; i++) {

@@ -136,6 +136,8 @@ struct ast_expr {
 /* The functions of the language. NONE: other words before a parenthesis, values of properties. */
 typedef enum ast_function { AST_FUNCTION_NONE, AST_MIN, AST_MAX, AST_CEILDIV } ast_function;
 ast_function ast_function_of(const ast_expr *e);
+/* The kind of fact that a word says, which another name follows or not. */
+ast_fact_kind ast_fact_called(const char *word, bool other);
 /* The first fact about a function, of this kind (AST_FACT_UNKNOWN: of any kind); NULL: there is none. */
 const ast_fact *ast_find_fact(const ast_file *file, const char *function, ast_fact_kind kind);
 /* ceildiv(a, b), b > 0: the least integer that is not below a / b. */

@@ -459,17 +459,10 @@ void ast_add_fact(ast_file *file, src_range r, ast_ident name, ast_list *params,
 void ast_add_property(ast_file *file, src_range r, ast_ident name, ast_list *params, ast_ident word,
                       ast_ident other)
 {
-    static const struct { const char *word; ast_fact_kind kind; bool other; } words[] = {
-        {"pure", AST_FACT_PURE, false}, {"monotone", AST_FACT_MONOTONE, false},
-        {"inverse", AST_FACT_INVERSE, true},
-    };
     ast_fact *f = new_fact(file, r, name, params);
-    f->kind = AST_FACT_UNKNOWN;
+    f->kind = ast_fact_called(word.text, other.text != NULL);
     f->word = word;
     f->other = other;
-    for (size_t i = 0; i < UTIL_COUNT(words); i++)
-        if (strcmp(words[i].word, word.text) == 0 && words[i].other == (other.text != NULL))
-            f->kind = words[i].kind;
 }
 
 void ast_add_class(ast_file *file, ast_class *c)

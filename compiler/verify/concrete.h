@@ -34,13 +34,21 @@ typedef struct fact_values fact_values;
 typedef bool concrete_code_fn(void *arg, const ast_expr *e, const concrete_env *env,
                               int64_t *value);
 
+/* The value of a call of a function that facts are about. A fact that it contradicts is said in *wrong (in
+ * memory of a). False: it has none. */
+typedef bool concrete_stated_fn(fact_values *v, const char *function, const int64_t *args, size_t n,
+                                arena *a, int64_t *value, const char **wrong);
+
 typedef struct concrete_graph {
     const sema_info *sema;
     const verify_model *model;  /* names of the parameters */
     const int64_t *params;      /* one value for each parameter of the model */
     concrete_code_fn *code;     /* NULL: inline C has no value */
     void *code_arg;
-    fact_values *facts;         /* functions that facts are about; NULL: they have no value */
+    struct {
+        concrete_stated_fn *value;  /* NULL: functions that facts are about have no value */
+        fact_values *seen;
+    } facts;
     bool either;                /* in: a [dynamic] guard that reads flows may turn out either way,
                                    both are followed; else it has no value */
     bool followed;              /* out: there was one */

@@ -1,8 +1,6 @@
 /* Evaluation of expressions for given values. */
 #include "concrete.h"
 
-#include "fact_values.h"
-
 #include <string.h>
 
 static bool fail(concrete_env *env, const ast_expr *e, const char *why)
@@ -164,8 +162,7 @@ static bool eval_binary(concrete_env *env, const ast_expr *e, int64_t *value)
 static bool eval_stated(concrete_env *env, const ast_expr *e, int64_t *value)
 {
     concrete_graph *g = env->graph;
-    const ast_fact *f = g->facts ? ast_find_fact(g->model->file, e->u.call.name.text, AST_FACT_UNKNOWN)
-                                 : NULL;
+    const ast_fact *f = ast_find_fact(g->model->file, e->u.call.name.text, AST_FACT_UNKNOWN);
     int64_t args[AST_FACT_PARAMS];
     const char *wrong = NULL;
     if (!f || f->n_params != e->u.call.n_args || f->n_params > AST_FACT_PARAMS)
@@ -173,7 +170,7 @@ static bool eval_stated(concrete_env *env, const ast_expr *e, int64_t *value)
     for (size_t i = 0; i < f->n_params; i++)
         if (!concrete_eval(env, e->u.call.args[i], &args[i]))
             return false;
-    if (!fact_values_of(g->facts, f->name.text, args, f->n_params, g->model->arena, value, &wrong))
+    if (!g->facts.value(g->facts.seen, f->name.text, args, f->n_params, g->model->arena, value, &wrong))
         return fail(env, e, "this function has no value");
     if (!wrong)
         return true;
@@ -185,7 +182,7 @@ static bool eval_stated(concrete_env *env, const ast_expr *e, int64_t *value)
 static bool eval_function(concrete_env *env, const ast_expr *e, int64_t *value)
 {
     ast_function f = ast_function_of(e);
-    if (f == AST_FUNCTION_NONE && env->graph->facts)
+    if (f == AST_FUNCTION_NONE && env->graph->facts.value)
         return eval_stated(env, e, value);
     if (f == AST_FUNCTION_NONE || e->u.call.n_args < 2)
         return fail(env, e, "this is not an integer expression");

@@ -33,8 +33,11 @@ static bool session_start(session *s, const ast_file *file, const sema_info *sem
         return false;
     s->g = (concrete_graph){.sema = sema, .model = s->m, .params = s->values.params,
                             .code = s->code ? inline_eval : NULL, .code_arg = s->code,
-                            .facts = s->code ? fact_values_new(file, inline_call, s->code) : NULL,
                             .either = true, .max_tasks = MAX_TASKS, .max_refs = MAX_REFS};
+    if (s->code) {
+        s->g.facts.value = fact_values_of;
+        s->g.facts.seen = fact_values_new(file, inline_call, s->code);
+    }
     concrete_build(&s->g);
     if (s->g.failed) {
         if (s->g.failure.fact)
@@ -50,7 +53,7 @@ static bool session_start(session *s, const ast_file *file, const sema_info *sem
 static void session_end(session *s)
 {
     inline_stop(s->code);
-    fact_values_free(s->g.facts);
+    fact_values_free(s->g.facts.seen);
     concrete_free(&s->g);
     verify_model_free(s->m);
 }

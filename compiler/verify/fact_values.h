@@ -13,7 +13,7 @@ typedef struct fact_values fact_values;
 /* For the functions of one file, and values of them that were seen. */
 fact_values *fact_values_new(const ast_file *file, fact_call_fn *call, void *arg);
 void fact_values_free(fact_values *v);
-/* The value of a call. A fact that it contradicts is said in *wrong (in memory of a). */
+/* A concrete_stated_fn. */
 bool fact_values_of(fact_values *v, const char *function, const int64_t *args, size_t n, arena *a,
                     int64_t *value, const char **wrong);
 

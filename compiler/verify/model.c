@@ -68,24 +68,24 @@ bool verify_failed(const verify_model *m)
 
 bool verify_settled(const verify_model *m, const verify_edge *edge)
 {
-    if (!m->all_grids)
+    if (!m->checked.all_grids)
         return false;
-    const verify_edge *e = verify_edge_of(m->all_grids, edge->sema);
+    const verify_edge *e = verify_edge_of(m->checked.all_grids, edge->sema);
     const sema_class *target = e->sema->target_class;
-    return e->exact && e->cls->exact && (!target || m->all_grids->classes[target->index].exact);
+    return e->exact && e->cls->exact && (!target || m->checked.all_grids->classes[target->index].exact);
 }
 
 bool verify_settled_flow(const verify_model *m, const sema_flow *flow)
 {
-    bool settled = m->all_grids && m->all_grids->classes[flow->cls->index].exact;
+    bool settled = m->checked.all_grids && m->checked.all_grids->classes[flow->cls->index].exact;
     for (size_t i = 0; settled && i < flow->n_edges; i++)
-        settled = verify_edge_of(m->all_grids, &flow->edges[i])->guard_exact;
+        settled = verify_edge_of(m->checked.all_grids, &flow->edges[i])->guard_exact;
     return settled;
 }
 
 bool verify_settled_placement(const verify_model *m, const verify_class *c)
 {
-    return m->all_grids && m->all_grids->classes[c->sema->index].placement;
+    return m->checked.all_grids && m->checked.all_grids->classes[c->sema->index].placement;
 }
 
 const sema_global *verify_root_of(const sema_global *g)

@@ -78,11 +78,13 @@ struct verify_model {
     size_t n_classes;
     verify_edge *edges;
     size_t n_edges;
-    /* The model without a grid, where this one has one. What is exact there is proven there. */
-    const verify_model *all_grids;
-    bool grids_checked;         /* small grids were looked at one by one */
-    bool order_checked;         /* cycles and races were looked for there, or with terms */
-    bool places_checked;        /* so was, of what is not affine here, where elements lie */
+    struct {
+        /* The model without a grid, where this one has one. What is exact there is proven there. */
+        const verify_model *all_grids;
+        bool grids;             /* small grids were looked at one by one */
+        bool order;             /* cycles and races were looked for there, or with terms */
+        bool places;            /* so was, of what is not affine here, where elements lie */
+    } checked;
     const char *command;        /* verify_command, NULL until asked for */
     diag_severity reported;     /* of the last verify_report */
     bool values_given;          /* one graph is looked at: parameters are the user's */

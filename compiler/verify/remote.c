@@ -111,7 +111,7 @@ void verify_check_remote(verify_model *m)
     for (size_t i = 0; i < m->n_edges; i++) {
         const verify_edge *e = &m->edges[i];
         bool exact = e->exact && e->cls->placement;
-        if (e->sema->end != SEMA_END_MEMORY || (m->places_checked && !exact) ||
+        if (e->sema->end != SEMA_END_MEMORY || (m->checked.places && !exact) ||
             (verify_settled(m, e) && verify_settled_placement(m, e->cls)))
             continue;           /* looked at with numbers for the grid, or without */
         verify_begin(m);

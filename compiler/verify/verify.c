@@ -160,7 +160,7 @@ static void check_grid(verify_model *base, const int64_t *grid, bool order_only,
 {
     unsigned errors = diag_errors(base->d);
     verify_model *m = verify_lift(base->file, base->sema, base->d, base->options, grid);
-    m->all_grids = base;
+    m->checked.all_grids = base;
     m->doubts = base->doubts;
     bool possible = !m->gave_up && isl_set_is_empty(m->facts) == isl_bool_false;
     if (possible) {
@@ -194,7 +194,7 @@ typedef enum shown { SHOWN_NOTHING, SHOWN_EDGES, SHOWN_ALL } shown;
 static void check_grids(verify_model *m, const int64_t *most, unsigned errors, bool order_only,
                         exactness *g)
 {
-    expect_all(m, g, m->grids_checked);
+    expect_all(m, g, m->checked.grids);
     for (int64_t p = 1; p <= most[0]; p++)
         for (int64_t q = 1; q <= most[1] && diag_errors(m->d) == errors; q++)
             check_grid(m, (int64_t[]){p, q}, order_only, g);
@@ -233,7 +233,7 @@ static shown check_terms(verify_model *base, exactness *seen)
     if (!is_left(base, seen))
         return all;
     verify_model *m = verify_lift_terms(base);
-    m->all_grids = base;
+    m->checked.all_grids = base;
     expect_all(base, seen, true);
     note_exact(m, seen);
     bool rest = is_left(base, seen) && has_grid(base);  /* small grids show that and all else, too */
@@ -308,15 +308,15 @@ static void prove(verify_model *m, const verify_pairs *pairs, bool *proven)
     shown all = check_terms(m, &seen);
     bool edges = all != SHOWN_NOTHING && !is_left(m, &seen);
     grids_to_try(m, all == SHOWN_EDGES ? &g : &seen, most);
-    m->grids_checked = most[0] > 0;
-    m->order_checked = all == SHOWN_ALL || m->grids_checked;
-    m->places_checked = all != SHOWN_NOTHING || m->grids_checked;
+    m->checked.grids = most[0] > 0;
+    m->checked.order = all == SHOWN_ALL || m->checked.grids;
+    m->checked.places = all != SHOWN_NOTHING || m->checked.grids;
     check_graph(m, pairs, proven);
-    if (diag_errors(m->d) == errors && !m->order_checked)
+    if (diag_errors(m->d) == errors && !m->checked.order)
         check_order(m, pairs);
     check_grids(m, most, errors, edges, &g);
     list_opaque(m, &seen, &g);
-    if (edges && m->grids_checked)
+    if (edges && m->checked.grids)
         tell_order(m);
     exactness_free(&seen);
     exactness_free(&g);

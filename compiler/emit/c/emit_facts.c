@@ -1,5 +1,5 @@
-/* Functions that facts are about, held against them where inline C calls them (setting check = race). Each has
- * a stand-in, which inline C calls by the name of the function. */
+/* Functions that facts are about, held against them where inline C calls them (setting check = race).
+ * Each has a stand-in, which inline C calls by the name of the function. */
 #include "emit_impl.h"
 
 #include <ctype.h>
