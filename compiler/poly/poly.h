@@ -143,8 +143,8 @@ int lift_find_size(const poly *m, const sema_global *g, const char *field);
 /* Spelling of a global or member ("A->mt") appended to out; false when e is neither. */
 bool lift_spelling(const sema_info *sema, const ast_expr *e, text *out, const sema_global **root);
 
-/* lift_terms.c. The terms of tasks change places: those of the first task become those of the second, and back. Take
- * their argument. */
+/* lift_terms.c. The terms of tasks change places: those of the first task become those of the second,
+ * and back. Take their argument. */
 isl_set *poly_turn_set(const poly *m, isl_set *set);
 isl_map *poly_turn_map(const poly *m, isl_map *map);
 isl_pw_aff *poly_turn_value(const poly *m, isl_pw_aff *pa);
