@@ -93,8 +93,10 @@ static int too_large(const dag_context *ctx, dag_matrix *const *matrices, int co
 
 bool dagi_outcore_wanted(dagi_check *c, dag_matrix *const *matrices, int count, double times)
 {
+    if (c->status != DAG_SUCCESS)       /* there may be no context */
+        return false;
     dag_out_of_core setting = dag_out_of_core_wanted(c->ctx);
-    if (c->status != DAG_SUCCESS || setting == DAG_OUT_OF_CORE_GRAPH)
+    if (setting == DAG_OUT_OF_CORE_GRAPH)
         return false;
     if (setting == DAG_OUT_OF_CORE_PROGRAM) {
         dagi_outcore_check(c, matrices, count, NULL);

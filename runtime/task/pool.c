@@ -195,15 +195,18 @@ void dag_pool_require(dag_taskpool *pool, int holds, const char *text)
 static void refuse_views(dag_taskpool *pool, int s, int t)
 {
     const dag_slot *slots = pool->program->slots;
-    const dag_collection *one = dagi_pool(pool)->collections[s], *other = dagi_pool(pool)->collections[t];
+    const dag_collection *one = dagi_pool(pool)->collections[s];
+    const dag_collection *other = dagi_pool(pool)->collections[t];
     const dag_collection *whole = dag_collection_whole(one);
-    if (pool->program->aliased || one == other || whole != dag_collection_whole(other) || (one->whole == NULL && other->whole == NULL) ||
-        (slots[s].mode == DAG_MEM_READ && slots[t].mode == DAG_MEM_READ))
+    int views = one != other && whole == dag_collection_whole(other) && (one->whole || other->whole);
+    int written = slots[s].mode != DAG_MEM_READ || slots[t].mode != DAG_MEM_READ;
+    if (pool->program->aliased || !views || !written)
         return;
-    const char *name = whole->name ? whole->name : "no name";
-    dagi_pool_fail(pool, DAG_ERR_ARG, "%s: %s and %s show the memory of one collection (\"%s\") in two ways, and %s "
-                   "is written; give both the same view, or a copy", pool->program->name, slots[s].name,
-                   slots[t].name, name, slots[slots[s].mode == DAG_MEM_READ ? t : s].name);
+    dagi_pool_fail(pool, DAG_ERR_ARG, "%s: %s and %s show the memory of one collection (\"%s\") in "
+                   "two ways, and %s is written; give both the same view, or a copy",
+                   pool->program->name, slots[s].name, slots[t].name,
+                   whole->name ? whole->name : "no name",
+                   slots[slots[s].mode == DAG_MEM_READ ? t : s].name);
 }
 
 dag_taskpool *dag_pool_ready(dag_taskpool *pool)

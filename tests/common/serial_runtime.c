@@ -127,6 +127,21 @@ void dag_pool_scalar(dag_taskpool *pool, int64_t value)
     (void)value;
 }
 
+/* No facts are held against values here: bodies run one after the other, and none asks for it. */
+int dag_facts_checked(const void *globals)
+{
+    (void)globals;
+    return 0;
+}
+
+void dag_fact_value(const void *globals, dag_fact_seen *seen, int line, const char *function,
+                    int monotone, int n, const int64_t *args, int64_t value)
+{
+    (void)seen, (void)monotone, (void)n, (void)args, (void)value;
+    serial_fail(dag_globals_pool(globals), DAG_ERR_INTERNAL,
+                "line %d: a value of %s, though no facts are checked", line, function);
+}
+
 void dag_pool_require(dag_taskpool *pool, int holds, const char *text)
 {
     if (!holds)

@@ -55,6 +55,8 @@ static void all(int64_t n, int64_t nb)
     must(dag_getrs(ctx, DAG_NO_TRANS, f, ipiv, x));
     at = say("getrs", at);
     must(dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, -1, a, x, 1, b));
+    at = say("gemm_first", at);         /* ranks take the plan of rank 0 */
+    must(dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, -1, a, x, 1, b));
     at = say("gemm", at);
     must(dag_gerfs(ctx, DAG_NO_TRANS, a, f, ipiv, b, x, NULL, &berr));
     at = say("gerfs", at);
