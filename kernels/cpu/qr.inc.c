@@ -43,17 +43,17 @@ static void LOCAL(column_of_T)(int j, elem_t tau, const elem_t *z, elem_t *T, in
 
 #if !DAG_COMPLEX
 /*
- * QR_LEAF columns by passes that reflect one column and multiply the next one with all of them.
- * They are A, of order QR_LEAF, on top of X, which is m by QR_LEAF: R in the triangle of A and V in
- * X; with `trapezoid` X follows A in memory, and V lies below the diagonal of A too, else A is a
- * triangle.
+ * The first n of QR_LEAF columns by passes that reflect one column and multiply the next one with all
+ * of them. They are A, of order QR_LEAF, on top of X, which is m by QR_LEAF: R in the triangle of A
+ * and V in X; with `trapezoid` X follows A in memory, and V lies below the diagonal of A too, else A
+ * is a triangle. From column n on all are zero.
  */
-static void LOCAL(leaf)(bool trapezoid, int m, elem_t *A, int lda, elem_t *X, int ldx, elem_t *T,
-                        int ldt)
+static void LOCAL(leaf)(bool trapezoid, int m, int n, elem_t *A, int lda, elem_t *X, int ldx,
+                        elem_t *T, int ldt)
 {
     elem_t dots[QR_LEAF], z[QR_LEAF], w[QR_LEAF] = {0};
     MICRO_NOW->reflect(m, -1, 1, w, X, ldx, dots);
-    for (int j = 0; j < QR_LEAF; j++) {
+    for (int j = 0; j < n; j++) {
         int high = trapezoid ? QR_LEAF : j + 1; /* end of the rows of v in A */
         elem_t *a = A + AT(0, j, lda), *x = X + AT(0, j, ldx), tau, scale;
         elem_t squares = dots[j];
@@ -88,6 +88,19 @@ static void LOCAL(leaf)(bool trapezoid, int m, elem_t *A, int lda, elem_t *X, in
         LOCAL(column_of_T)(j, tau, z, T, ldt);
     }
 }
+
+/* Fewer columns, on QR_ROWS rows at most, with zeros beside and below them. */
+static void LOCAL(padded_leaf)(int m, int n, elem_t *A, int lda, elem_t *T, int ldt)
+{
+    elem_t X[QR_ROWS * QR_LEAF];
+    const int high = m < QR_LEAF ? QR_LEAF : m;
+    memset(X, 0, (size_t)high * QR_LEAF * sizeof(elem_t));
+    for (int j = 0; j < n; j++)
+        memcpy(X + AT(0, j, high), A + AT(0, j, lda), (size_t)m * sizeof(elem_t));
+    LOCAL(leaf)(true, high - QR_LEAF, n, X, high, X + QR_LEAF, high, T, ldt);
+    for (int j = 0; j < n; j++)
+        memcpy(A + AT(0, j, lda), X + AT(0, j, high), (size_t)m * sizeof(elem_t));
+}
 #endif
 
 /* m >= n, n <= QR_LEAF */
@@ -96,7 +109,11 @@ static void LOCAL(geqrt_leaf)(int m, int n, elem_t *A, int lda, elem_t *T, int l
     const elem_t one = 1, zero = 0;
 #if !DAG_COMPLEX
     if (n == QR_LEAF && MICRO_NOW != NULL) {
-        LOCAL(leaf)(true, m - n, A, lda, A + n, lda, T, ldt);
+        LOCAL(leaf)(true, m - n, n, A, lda, A + n, lda, T, ldt);
+        return;
+    }
+    if (m <= QR_ROWS && MICRO_NOW != NULL) {
+        LOCAL(padded_leaf)(m, n, A, lda, T, ldt);
         return;
     }
 #endif
@@ -157,6 +174,37 @@ void FN(gemqrt)(dag_trans trans, int m, int n, int k, const elem_t *V, int ldv, 
     FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, m - k, n, k, -1, V + k, ldv, W, ldw, 1, C + k, ldc);
 }
 
+#if !DAG_COMPLEX
+/* QR_FEW columns at most on QR_ROWS rows at most, from left to right: V is also kept with its ones and
+ * zeros, so that all but the leaves are products of a few hundred numbers, which cost less than a
+ * library's calls for triangles. */
+static void LOCAL(geqrt_few)(int m, int n, elem_t *A, int lda, elem_t *T, int ldt)
+{
+    elem_t V[QR_ROWS * QR_FEW], W[QR_LEAF * QR_FEW], W2[QR_LEAF * QR_FEW];
+    FN(laset)(DAG_REGION_FULL, n, n, 0, 0, T, ldt);
+    for (int j = 0; j < n; j += QR_LEAF) {
+        int b = n - j < QR_LEAF ? n - j : QR_LEAF, right = n - j - b, rows = m - j;
+        elem_t *a = A + AT(j, j, lda), *next = a + AT(0, b, lda), *v = V + AT(j, j, m);
+        elem_t *t = T + AT(j, j, ldt), *corner = T + AT(0, j, ldt);
+        LOCAL(geqrt_leaf)(rows, b, a, lda, t, ldt);
+        for (int i = 0; i < b; i++) {
+            memset(v + AT(0, i, m), 0, (size_t)i * sizeof(elem_t));
+            v[AT(i, i, m)] = 1;
+            memcpy(v + AT(i + 1, i, m), a + AT(i + 1, i, lda), (size_t)(rows - i - 1) * sizeof(elem_t));
+        }
+        FN(gemm)(DAG_TRANS, DAG_NO_TRANS, b, right, rows, 1, v, m, next, lda, 0, W, b);
+        FN(gemm)(DAG_TRANS, DAG_NO_TRANS, b, right, b, 1, t, ldt, W, b, 0, W2, b);
+        FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, rows, right, b, -1, v, m, W2, b, 1, next, lda);
+        if (j == 0)
+            continue;
+        /* T12 = -T11 (V1^H V2) T22; V1 from the rows on where V2 begins */
+        FN(gemm)(DAG_TRANS, DAG_NO_TRANS, j, b, rows, 1, V + j, m, v, m, 0, W, j);
+        FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, j, b, b, 1, W, j, t, ldt, 0, W2, j);
+        FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, j, b, j, -1, T, ldt, W2, j, 0, corner, ldt);
+    }
+}
+#endif
+
 /* m >= n. The block of T right of the diagonal serves as workspace before it gets its value. */
 static void LOCAL(geqrt_halves)(int m, int n, elem_t *A, int lda, elem_t *T, int ldt)
 {
@@ -164,6 +212,12 @@ static void LOCAL(geqrt_halves)(int m, int n, elem_t *A, int lda, elem_t *T, int
         LOCAL(geqrt_leaf)(m, n, A, lda, T, ldt);
         return;
     }
+#if !DAG_COMPLEX
+    if (n <= QR_FEW && m <= QR_ROWS && MICRO_NOW != NULL) {
+        LOCAL(geqrt_few)(m, n, A, lda, T, ldt);
+        return;
+    }
+#endif
     int l = split(n, QR_LEAF), r = n - l;
     elem_t *right = A + AT(0, l, lda), *below = A + AT(l, l, lda);
     elem_t *corner = T + AT(0, l, ldt), *second = T + AT(l, l, ldt);
@@ -226,7 +280,7 @@ static void LOCAL(tpqrt_leaf)(int full, bool triangle, int n, elem_t *A, int lda
     const elem_t one = 1;
 #if !DAG_COMPLEX
     if (n == QR_LEAF && !triangle && MICRO_NOW != NULL) {
-        LOCAL(leaf)(false, full, A, lda, B, ldb, T, ldt);
+        LOCAL(leaf)(false, full, n, A, lda, B, ldb, T, ldt);
         return;
     }
 #endif
