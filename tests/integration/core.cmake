@@ -65,6 +65,17 @@ foreach(np IN ITEMS 1 2 4)
 endforeach()
 dag_add_mpi_test(core_insert_order_chaos NP 3 COMMAND core_insert_order LABELS sanitize ENVIRONMENT DAG_CHAOS=4)
 
+# With the types of C++.
+foreach(standard IN ITEMS 17 20)
+    add_executable(core_insert_typed_${standard} core/insert_typed.cpp)
+    set_target_properties(core_insert_typed_${standard} PROPERTIES CXX_STANDARD ${standard} CXX_EXTENSIONS OFF)
+    target_link_libraries(core_insert_typed_${standard} PRIVATE dag)
+    foreach(np IN ITEMS 1 3)
+        dag_add_mpi_test(core_insert_typed_${standard}_np${np} NP ${np} THREADS 1
+            COMMAND core_insert_typed_${standard} LABELS sanitize)
+    endforeach()
+endforeach()
+
 # How many of their tasks are under way, and what memory a million takes.
 add_executable(core_insert_window core/insert_window.c)
 target_link_libraries(core_insert_window PRIVATE dag m)
