@@ -53,21 +53,28 @@ public:
     T &operator()(int64_t i, int64_t j = 0) const { return data()[i + j * raw_.ld]; }
 };
 
-/** A tile that is read. */
-template <class T> struct in : view<const T> {
-    static constexpr dag_tile_access access = DAG_TILE_READ;
+namespace detail {
+constexpr dag_tile_access part_of(dag_tile_access access, dag_region region)
+{
+    return region == DAG_REGION_FULL ? access : DAG_TILE_PART(access, region);
+}
+} // namespace detail
+
+/** A tile that is read: all of it, or a region, outside of which the view means nothing. */
+template <class T, dag_region Region = DAG_REGION_FULL> struct in : view<const T> {
+    static constexpr dag_tile_access access = detail::part_of(DAG_TILE_READ, Region);
     using view<const T>::view;
 };
 
-/** One that is written, all of it; what was there is not read. */
-template <class T> struct out : view<T> {
-    static constexpr dag_tile_access access = DAG_TILE_WRITE;
+/** One that is written, all of it, or all of a region; what was there is not read. */
+template <class T, dag_region Region = DAG_REGION_FULL> struct out : view<T> {
+    static constexpr dag_tile_access access = detail::part_of(DAG_TILE_WRITE, Region);
     using view<T>::view;
 };
 
 /** One that is read and written. */
-template <class T> struct inout : view<T> {
-    static constexpr dag_tile_access access = DAG_TILE_RW;
+template <class T, dag_region Region = DAG_REGION_FULL> struct inout : view<T> {
+    static constexpr dag_tile_access access = detail::part_of(DAG_TILE_RW, Region);
     using view<T>::view;
 };
 

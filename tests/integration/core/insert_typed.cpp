@@ -78,6 +78,15 @@ void add(double *into, const double *from, std::size_t items)
         into[k] += from[k];
 }
 
+/* What is above the diagonal, from below it. */
+int mirror(const number &x, dag::in<double, DAG_REGION_LOWER> a, dag::out<double, DAG_REGION_UPPER_STRICT> b)
+{
+    for (int64_t j = 0; j < b.columns(); j++)
+        for (int64_t i = 0; i < j; i++)
+            b(i, j) = x.by * a(j, i);
+    return 0;
+}
+
 double seen_here; /* there is one worker */
 
 int witness(const number &x, dag::list<dag::in<double>> all)
@@ -104,6 +113,7 @@ constexpr auto Scale = dag::kernel<scale>("scale").priority<larger_first>();
 constexpr dag::kernel<add_scaled, 1> Add("add_scaled");
 constexpr dag::kernel<sum_all> Sum("sum_all");
 constexpr dag::kernel<contribute, 0, add> Contribute("contribute");
+constexpr dag::kernel<mirror, 1> Mirror("mirror");
 constexpr dag::kernel<witness, dag::anywhere> Witness("witness");
 constexpr dag::kernel<throws> Throws("throws");
 
@@ -115,7 +125,7 @@ void program(dag_context *ctx, dag_matrix *m)
     dag::collection<double> A(m->super);
     dag_taskpool *pool = nullptr;
     double is[TILES], expected = 0;
-    CHECK(dag::begin(ctx, "typed", {A}, {Fill, Scale, Add, Sum, Contribute, Witness}, &pool) == DAG_SUCCESS, "%s",
+    CHECK(dag::begin(ctx, "typed", {A}, {Fill, Scale, Add, Sum, Contribute, Mirror, Witness}, &pool) == DAG_SUCCESS, "%s",
           dag_message(ctx));
     dag_status s = DAG_SUCCESS;
     for (int i = 0; i < TILES && !s; i++) {
@@ -136,12 +146,16 @@ void program(dag_context *ctx, dag_matrix *m)
         s = Contribute(pool, {0.5}, A(i), A(0));
         is[0] += 0.5 * is[i];
     }
+    s = s ? s : Mirror(pool, {3}, A(3), A(4));
     for (int r = 0; r < dag_size(ctx) && !s; r++)
         s = Witness.on(r, pool, {2}, {A(0), A(5)});
     expected = 2 * (is[0] + is[5]);
     double buffer[NB * NB] = {};
     s = s ? s : dag::value(pool, A(0), buffer, NB * NB);
     CHECK(s == DAG_SUCCESS && buffer[NB] == is[0], "%s: %g, expected %g", dag_message(ctx), buffer[NB], is[0]);
+    s = dag::value(pool, A(4), buffer, NB * NB);
+    CHECK(s == DAG_SUCCESS && buffer[NB] == 3 * is[3] && buffer[1] == is[4] && buffer[0] == is[4],
+          "%s: %g %g %g, expected %g and %g", dag_message(ctx), buffer[NB], buffer[1], buffer[0], 3 * is[3], is[4]);
     CHECK(dag::value(pool, A(0), buffer, NB) == DAG_ERR_ARG, "too little room");
     CHECK(dag::release(pool, A(0)) == DAG_SUCCESS, "%s", dag_message(ctx));
     CHECK(Scale(pool, {2}, A(0)) == DAG_ERR_ARG, "a tile that was released");
