@@ -46,8 +46,19 @@ typedef enum dag_tile_access {
     DAG_TILE_READ = 1,
     DAG_TILE_WRITE = 2, /**< all of it; what was there is not read */
     DAG_TILE_RW = 3,
-    DAG_TILE_REDUCE = 6 /**< it writes a contribution, all of it, that the kernel's `reduce` brings in */
+    DAG_TILE_REDUCE = 6, /**< it writes a contribution, all of it, that the kernel's `reduce` brings in */
+    DAG_TILE_REGIONS = 7 << 4 /**< where DAG_TILE_PART() has the region */
 } dag_tile_access;
+#define DAG_TILE_REGION_AT 4 /**< its lowest bit */
+
+/**
+ * Access to a region of a tile, not REDUCE. The body gets the tile as ever, of which it reads and writes the region
+ * alone; the rest of it means nothing there. Tasks that have no element of a tile in common do not wait for one
+ * another because of it.
+ *
+ *     DAG_KERNEL(unmqr, step, unmqr_body, NULL, 1, DAG_TILE_PART(DAG_TILE_READ, DAG_REGION_LOWER_STRICT), DAG_TILE_RW)
+ */
+#define DAG_TILE_PART(ACCESS, REGION) ((dag_tile_access)((int)(ACCESS) | (int)(REGION) << DAG_TILE_REGION_AT))
 
 /** Combines two contributions to a tile, or one with what is in it, as in the language: a call for each run of
  *  bytes that both have in one piece. Contributions come in any order. */

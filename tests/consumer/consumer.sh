@@ -15,7 +15,7 @@ if grep -rlI -e "$work/first" -e "$build" "$prefix/lib/cmake" "$prefix/lib/pkgco
     echo "the files above name the directory they were installed to or built in" >&2
     exit 1
 fi
-for file in bin/dagcc include/dag/dag.h include/dag/config.h share/man/man1/dagcc.1 \
+for file in bin/dagcc include/dag/dag.h include/dag/insert.hpp include/dag/config.h share/man/man1/dagcc.1 \
     share/dagcc/dag.py; do
     [ -e "$prefix/$file" ] || {
         echo "not installed: $file" >&2

@@ -22,7 +22,11 @@ try() {
     fi
 }
 
-for header in "$include"/dag/*.h; do
+headers=("$include"/dag/*.h)
+if [ "$language" = c++ ]; then
+    headers+=("$include"/dag/*.hpp)
+fi
+for header in "${headers[@]}"; do
     name=dag/${header##*/}
     case $name in
     dag/precision.h | dag/precision_undef.h | dag/kernels_decl.h | dag/kernels_device_decl.h) continue ;; # templates: below

@@ -65,6 +65,23 @@ foreach(np IN ITEMS 1 2 4)
 endforeach()
 dag_add_mpi_test(core_insert_order_chaos NP 3 COMMAND core_insert_order LABELS sanitize ENVIRONMENT DAG_CHAOS=4)
 
+# Regions of tiles.
+add_executable(core_insert_regions core/insert_regions.c)
+target_link_libraries(core_insert_regions PRIVATE dag)
+dag_add_mpi_test(core_insert_regions_waits NP 1 THREADS 2 COMMAND core_insert_regions waits LABELS sanitize)
+dag_add_mpi_test(core_insert_regions_bytes NP 2 THREADS 1 COMMAND core_insert_regions bytes LABELS sanitize)
+
+# With the types of C++.
+foreach(standard IN ITEMS 17 20)
+    add_executable(core_insert_typed_${standard} core/insert_typed.cpp)
+    set_target_properties(core_insert_typed_${standard} PROPERTIES CXX_STANDARD ${standard} CXX_EXTENSIONS OFF)
+    target_link_libraries(core_insert_typed_${standard} PRIVATE dag)
+    foreach(np IN ITEMS 1 3)
+        dag_add_mpi_test(core_insert_typed_${standard}_np${np} NP ${np} THREADS 1
+            COMMAND core_insert_typed_${standard} LABELS sanitize)
+    endforeach()
+endforeach()
+
 # How many of their tasks are under way, and what memory a million takes.
 add_executable(core_insert_window core/insert_window.c)
 target_link_libraries(core_insert_window PRIVATE dag m)

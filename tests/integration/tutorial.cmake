@@ -3,7 +3,7 @@
 foreach(np IN ITEMS 1 2 3)
     dag_add_mpi_test(tutorial_hello_np${np} NP ${np} COMMAND $<TARGET_FILE:tutorial_hello>
         OUTPUT "Hello(5) on rank" TIMEOUT 60)
-    foreach(name IN ITEMS sums chain ring broadcast gather tree stencil custom insert gradients)
+    foreach(name IN ITEMS sums chain ring broadcast gather tree stencil custom insert insert_typed gradients)
         dag_add_mpi_test(tutorial_${name}_np${np} NP ${np}
             COMMAND $<TARGET_FILE:tutorial_${name}> TIMEOUT 60)
     endforeach()

@@ -74,19 +74,30 @@ static void put_body(text *out, const seq_kernel *k)
     text_puts(out, ");\n    return 0;\n}\n");
 }
 
-static void put_kernel(text *out, const seq_file *f, const seq_kernel *k)
+static void put_access(text *out, const seq_param *p)
 {
     static const char *const accesses[] = {
         [SEQ_IN] = "DAG_TILE_READ", [SEQ_INOUT] = "DAG_TILE_RW", [SEQ_OUT] = "DAG_TILE_WRITE"};
+    if (p->region == DAG_REGION_FULL)
+        text_puts(out, accesses[p->access]);
+    else
+        text_printf(out, "DAG_TILE_PART(%s, DAG_REGION_%s)", accesses[p->access], seq_region_name(p->region));
+}
+
+static void put_kernel(text *out, const seq_file *f, const seq_kernel *k)
+{
     put_arguments(out, f, k);
     put_body(out, k);
     text_printf(out,
                 "static const dag_insert_kernel dag_seq_kernel_%s = {\n"
                 "    .name = \"%s\", .ntiles = %zu, .main = %zu, .body = dag_seq_body_%s,\n"
                 "    .access = {", k->name, k->name, tiles_of(k), number_of_tile(k, (size_t)k->at), k->name);
-    for (size_t i = 0, n = 0; i < k->n_params; i++)
-        if (k->params[i].tile)
-            text_printf(out, "%s%s", n++ ? ", " : "", accesses[k->params[i].access]);
+    for (size_t i = 0, n = 0; i < k->n_params; i++) {
+        if (!k->params[i].tile)
+            continue;
+        text_puts(out, n++ ? ", " : "");
+        put_access(out, &k->params[i]);
+    }
     text_printf(out, "}%s};\n", src_range_is_none(k->priority) ? "" : ", .priority = dag_seq_priority");
     text_printf(out,
                 "static void dag_seq_insert_%s(const dag_tile *tiles, dag_seq_args_%s args, int line)\n"

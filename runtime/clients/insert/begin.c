@@ -5,9 +5,11 @@
 
 enum { WARM = 256, MOST = 1024 /* kernels, collections */ };
 
+/* Contributions have no regions. */
 static bool is_access(const dag_insert_kernel *k, dag_tile_access access)
 {
-    return (access >= DAG_TILE_READ && access <= DAG_TILE_RW) || (access == DAG_TILE_REDUCE && k->reduce);
+    int plain = access & ~DAG_TILE_REGIONS;
+    return (plain >= DAG_TILE_READ && plain <= DAG_TILE_RW) || (access == DAG_TILE_REDUCE && k->reduce);
 }
 
 static bool writes_none(const dag_insert_kernel *k)

@@ -89,6 +89,10 @@ static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *w
         *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is outside of its collection", who, a);
     if (*status != DAG_SUCCESS || t->known)
         return *status == DAG_SUCCESS ? t : NULL;
+    if (t->divided) {
+        s->divided = 1;
+        return t;
+    }
     if (t->reducing && access != DAG_TILE_REDUCE)
         *status = reduction_end(s, s->recent[a]->reductions[t - s->recent[a]->tile]);
     else if (!t->known && !t->reducing)
@@ -209,6 +213,11 @@ call(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *
     if (rank < 0)
         return status;
     s->hash = mix(s->hash, hash ^ (uint64_t)rank << 40);
+    if (DAGI_UNLIKELY(kind->divides | s->divided)) {
+        status = regions_resolve(s, kind, rank, tiles);
+        if (status != DAG_SUCCESS)
+            return status;
+    }
     return DAGI_UNLIKELY(kernel->reduce != NULL) ? reduction_insert(s, kind, rank, args, size, tiles)
                                                  : insertion_enter(s, kind, rank, args, size, tiles);
 }

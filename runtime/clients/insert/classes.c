@@ -7,6 +7,7 @@
  *   Look(tile)     on all ranks: the program waits for its value
  *   Home(tile)     on its owner, at the end: what was written last is stored
  *   Combine(v)     of a reduction: one part of it into another, or into its tile
+ *   Join(v)        of a divided tile: the region of one version into another
  *   and one class for each kernel
  *
  * Parameters are two numbers of 64 bits. The first is the id of a version, or of the first output of a
@@ -181,21 +182,26 @@ static void store_home(struct dag_task *task, const void *globals)
 
 /* ---- edges to other ranks: those on this one are complete.c's --------------------------------------- */
 
-/* An edge from that flow of any class to Arrive. */
-static const dag_edge *edge_to_arrive(const insertion *s, int from)
+/* An edge from that flow of any class to Arrive, which brings that region of it. */
+static const dag_edge *edge_to_arrive(const insertion *s, int from, dag_region region)
 {
-    return &s->of->edges[from];
+    return &s->of->edges[region - 1][from];
 }
 
-static void name_arrival(dag_visit *visit, const insertion *s, int flow, int64_t id, int rank,
-                         int64_t position)
+/* A version has come in that flow. */
+static void name_arrival(dag_visit *visit, const insertion *s, int flow, int64_t id)
 {
     int32_t params[DAGI_GIVEN_PARAMS];
-    put_params(params, id, (const void *)(uintptr_t)rank, 0);
-    if (visit->mode == DAG_VISIT_RANKS)
-        dagi_door_edge(visit, edge_to_arrive(s, flow), params, position);
-    else
-        dag_visit_edge(visit, edge_to_arrive(s, flow), params);
+    put_params(params, id, (const void *)(uintptr_t)s->rank, 0);
+    dag_visit_edge(visit, edge_to_arrive(s, flow, DAG_REGION_FULL), params);
+}
+
+/* A version that is here goes to who reads it elsewhere. */
+static void name_reader(dag_visit *visit, const insertion *s, int flow, const version *v, const reader_rank *to)
+{
+    int32_t params[DAGI_GIVEN_PARAMS];
+    put_params(params, v->id, (const void *)(uintptr_t)to->rank, 0);
+    dagi_door_edge(visit, edge_to_arrive(s, flow, (dag_region)v->region), params, to->reader);
 }
 
 /* Kernels and Load: a message has come with some of the outputs, or it has run here. */
@@ -204,7 +210,7 @@ static void record_successors(dag_visit *visit, const void *globals, const int32
     insertion *s = insertion_of(globals);
     for (int a = 0; !visit->task && a < DAG_INSERT_MOST; a++) {
         if (visit->mask >> a & 1)
-            name_arrival(visit, s, a, (int64_t)get_64(locals) + a, s->rank, 0);
+            name_arrival(visit, s, a, (int64_t)get_64(locals) + a);
     }
     if (!visit->task)
         return;
@@ -217,7 +223,7 @@ static void record_successors(dag_visit *visit, const void *globals, const int32
             continue;
         version_close(v, dag_task_flows(visit->task)[a]);
         for (const reader_rank *to = v->named; to; to = to->next)
-            name_arrival(visit, s, a, v->id, to->rank, to->reader);
+            name_reader(visit, s, a, v, to);
     }
     let_go(s);
 }
@@ -227,9 +233,9 @@ static void send_successors(dag_visit *visit, const void *globals, const int32_t
     const insertion *s = insertion_of(globals);
     const reader_rank *r = pointer_of(locals);
     if (!visit->task)
-        name_arrival(visit, s, 0, (int64_t)get_64(locals), s->rank, 0);
+        name_arrival(visit, s, 0, (int64_t)get_64(locals));
     else
-        name_arrival(visit, s, 0, r->version->id, r->rank, r->reader);
+        name_reader(visit, s, 0, r->version, r);
 }
 
 /* ---- the program ------------------------------------------------------------------------------ */
@@ -237,6 +243,7 @@ static void send_successors(dag_visit *visit, const void *globals, const int32_t
 static const dag_body empty_body = {.fn = {nothing, nothing, nothing, nothing}};
 static const dag_body look_body = {.fn = {look, look, look, look}};
 static const dag_body combining_body = {.fn = {combine_body, combine_body, combine_body, combine_body}};
+static const dag_body joining_body = {.fn = {join_body, join_body, join_body, join_body}};
 static const dag_body kernel_body = {.fn = {run_kernel, run_kernel, run_kernel, run_kernel}};
 
 static void make_class(inserted_program *s, int id, const char *name, int ndata)
@@ -288,6 +295,15 @@ static void make_bodies(dag_class *c, dag_body *bodies, const dag_insert_kernel 
         bodies[c->nbodies++] = kernel_body;
 }
 
+static void set_access(task_kind *kind, int a, dag_tile_access access)
+{
+    int region = (access & DAG_TILE_REGIONS) >> DAG_TILE_REGION_AT;
+    kind->access[a] = (uint8_t)(access & ~DAG_TILE_REGIONS);
+    kind->region[a] = (uint8_t)(region ? region : DAG_REGION_FULL);
+    if ((kind->access[a] & DAG_TILE_WRITE) && kind->region[a] != DAG_REGION_FULL)
+        kind->divides = 1;
+}
+
 /* A class for each number of tiles that its tasks may have. */
 static void make_kernel(inserted_program *s, const dag_insert_kernel *k, const dag_insert_kernel *named, int first)
 {
@@ -299,7 +315,7 @@ static void make_kernel(inserted_program *s, const dag_insert_kernel *k, const d
         kind->n = fewest_tiles(k) + i;
         kind->main = k->main;
         for (int a = 0; a < kind->n; a++)
-            kind->access[a] = (uint8_t)(a < k->ntiles ? k->access[a] : k->rest);
+            set_access(kind, a, a < k->ntiles ? k->access[a] : k->rest);
         make_writer(s, kind);
         dag_class *c = &s->classes[kind->cls];
         make_bodies(c, &s->bodies[2 * (first + i)], k);
@@ -353,11 +369,14 @@ static void make_own(inserted_program *s)
     s->classes[HOME].stores = store_home;
     make_writer(s, &combine_kind);
     s->classes[COMBINE].bodies = &combining_body;
+    make_writer(s, &join_kind);
+    s->classes[JOIN].bodies = &joining_body;
     for (int c = 0; c < KERNELS; c++)
         s->classes[c].high_priority = c != HOME; /* others wait for what they bring */
-    for (int from = 0; from < DAG_INSERT_MOST; from++)
-        s->edges[from] = (dag_edge){.target = &s->classes[ARRIVE], .source_flow = (uint8_t)from,
-                                    .region = DAG_REGION_FULL};
+    for (int region = 1; region <= DAG_REGION_FULL; region++)
+        for (int from = 0; from < DAG_INSERT_MOST; from++)
+            s->edges[region - 1][from] = (dag_edge){
+                .target = &s->classes[ARRIVE], .source_flow = (uint8_t)from, .region = (uint8_t)region};
 }
 
 static int fill(inserted_program *s, const dag_insert_desc *desc)

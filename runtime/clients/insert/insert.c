@@ -17,7 +17,7 @@ static version *version_new(insertion *s, int64_t id, int rank)
     version *v = stock_take(s, sizeof *v);
     if (!v)
         return no_memory(s);
-    *v = (version){.id = id, .rank = rank, .refs = 1};
+    *v = (version){.id = id, .rank = rank, .refs = 1, .region = DAG_REGION_FULL};
     return v;
 }
 
@@ -76,8 +76,7 @@ inline int insertion_read(record *r, version *v, int a, bool last)
     return 0;
 }
 
-/* The present version, which is made or read here; NULL = no memory. */
-static version *present(insertion *s, tile *t)
+version *insertion_present(insertion *s, tile *t)
 {
     if (!t->now)
         t->now = version_new(s, t->id, t->rank);
@@ -105,7 +104,7 @@ static void set_first(insertion *s, tile *t, version *v)
 /* The present version is needed on this rank, and nobody has seen to it that it comes. Nonzero = no memory. */
 static __attribute__((noinline)) int bring(insertion *s, tile *t)
 {
-    version *v = present(s, t);
+    version *v = insertion_present(s, t);
     if (!v || (v->rank == s->rank && !is_from_memory(v->id)))
         return !v; /* a task makes it */
     v->awaited = 1;
@@ -175,6 +174,7 @@ static int prepare(insertion *s, record *r, tile *const *tiles)
         if (!arg->out)
             return 1;
         arg->out->awaited = 1; /* the task makes it */
+        arg->out->region = k->region[a];
         arg->out->refs++;      /* the tile's and the producer's */
         if (arg->home)
             set_first(s, tiles[a], arg->out);
@@ -191,13 +191,16 @@ static int link_in(insertion *s, record *r, dag_value **old, bool *ready)
     for (int a = 0; a < r->nargs; a++) {
         const argument *arg = &r->arg[a];
         if ((r->kind->access[a] & DAG_TILE_READ) && !arg->home)
-            missing += insertion_read(r, arg->tile->now, a, arg->out != NULL);
+            missing += insertion_read(r, arg->tile->now, a, arg->out && !arg->tile->now->shared);
     }
     for (int a = 0; a < r->nargs; a++) {
         tile *t = r->arg[a].tile;
         if (!r->arg[a].out)
             continue;
-        if (t->now) {
+        if (t->now && t->now->shared) {
+            t->now->shared--;
+            version_drop(s, t->now);
+        } else if (t->now) {
             old[nold] = version_supersede(t->now);
             nold += old[nold] != NULL;
             version_drop(s, t->now);

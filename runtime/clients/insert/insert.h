@@ -17,7 +17,7 @@
 #include <dag/insert.h>
 
 /* Classes of every pool, then one per kernel. */
-enum { LOAD, ARRIVE, SEND, LOOK, HOME, COMBINE, KERNELS };
+enum { LOAD, ARRIVE, SEND, LOOK, HOME, COMBINE, JOIN, KERNELS };
 /* Of the outputs of a task; first touches are numbered as such, too. */
 enum { OUTPUTS = DAGI_GIVEN_OUTPUTS, FIRST_TOUCH = 32 };
 _Static_assert((int)DAG_INSERT_MOST <= FIRST_TOUCH && FIRST_TOUCH + (int)DAG_INSERT_MOST <= OUTPUTS,
@@ -31,6 +31,8 @@ typedef struct task_kind {
     int cls;
     int n, main; /* tiles */
     uint8_t access[DAG_INSERT_MOST];
+    uint8_t region[DAG_INSERT_MOST]; /* dag_region of each */
+    uint8_t divides; /* 1: it writes a region */
 } task_kind;
 
 /* What a task, or Load, or Home, does with a tile. */
@@ -86,6 +88,8 @@ typedef struct version {
     uint8_t here;       /* 1: it has its value, the lists are closed */
     uint8_t superseded; /* 1: nobody comes any more; value is NULL */
     uint8_t awaited;    /* application thread: the task that makes it or brings it here was given */
+    uint8_t region;     /* application thread: dag_region of what it has */
+    uint8_t shared;     /* application thread: groups of a tile that hold it besides the first */
     dag_value *value;
     argument *readers;
     reader_rank *remotes, *named; /* all; those when the lists were closed */
@@ -106,6 +110,7 @@ typedef struct tile {
     uint8_t named : 1, written : 1, released : 1;
     uint8_t fresh : 1;    /* it has no memory, but begins when it is written */
     uint8_t reducing : 1; /* tasks contribute to it */
+    uint8_t divided : 1;  /* what it holds is in the groups of a division */
     int8_t place;  /* of tasks whose main one it is: negative: any; 0: cores; 1...: devices */
 } tile;
 
@@ -120,6 +125,7 @@ typedef struct block {
     int64_t from[2]; /* its first tile */
     uint64_t last[2]; /* behind which so many rows and columns follow */
     struct reduction **reductions; /* of its tiles; NULL = there was none */
+    struct division **divisions;
     tile tile[BLOCK];
 } block;
 
@@ -150,7 +156,7 @@ typedef struct inserted_program {
     task_kind *kinds;                  /* of classes from KERNELS on */
     int *first;                        /* of the kinds of each kernel; one more */
     dag_body *bodies;                  /* two of each kind */
-    dag_edge edges[DAG_INSERT_MOST];   /* from that flow to Arrive */
+    dag_edge edges[DAG_REGION_FULL][DAG_INSERT_MOST]; /* a region, the first from 1 on, of that flow to Arrive */
 } inserted_program;
 
 typedef struct insertion {
@@ -166,6 +172,7 @@ typedef struct insertion {
     int64_t position; /* of the next task */
     uint64_t hash;
     const task_kind *last; /* of the last task */
+    int divided; /* 1: the call may have named a divided tile */
     int32_t site; /* the line that inserts now; 0 = not known */
     struct {
         const char *file;
@@ -188,6 +195,7 @@ static inline insertion *insertion_of(const void *globals)
 }
 
 typedef struct reduction reduction;
+typedef struct division division;
 
 static inline void put_64(int32_t *at, uint64_t x)
 {
@@ -314,6 +322,15 @@ static inline int version_follow(version *v, argument *a)
     return 0;
 }
 
+/* One more group holds it. */
+static inline void version_share(insertion *s, version *v)
+{
+    hold(s);
+    v->refs++;
+    let_go(s);
+    v->shared++;
+}
+
 /* A reader on this rank, the last or not. 1: *value is here, with a reference. */
 static inline int version_read(version *v, argument *a, bool last, dag_value **value)
 {
@@ -360,6 +377,8 @@ bool insertion_ready(insertion *s, record *r, int missing);
 /* See to it that the present version comes to this rank, or goes to another that reads it. */
 int insertion_fetch(insertion *s, tile *t);
 int insertion_send(insertion *s, tile *t, int rank, int64_t position);
+/* The present version, of which there is a record here from now on; NULL = no memory. */
+version *insertion_present(insertion *s, tile *t);
 /* Whoever names a tile first gives its first version the id. */
 void insertion_touch(tile *t, int64_t id);
 /* The insertion of an open pool, for its giver; NULL: *status says why. */
@@ -400,6 +419,16 @@ dag_status reduction_insert(insertion *s, const task_kind *k, int rank, const vo
 dag_status reduction_end(insertion *s, reduction *d);
 void reductions_end(insertion *s);
 void reductions_clear(insertion *s);
+
+/* regions.c */
+extern const task_kind join_kind;
+int join_body(struct dag_task *task, const void *globals);
+/* Instead of tiles of which regions are or will be written: what the task has of them. */
+dag_status regions_resolve(insertion *s, const task_kind *k, int rank, tile **tiles);
+/* The tile is one again, where it lives; it is, whatever it holds. */
+dag_status region_whole(insertion *s, const block *b, tile *t);
+void region_forget(insertion *s, const block *b, tile *t);
+void divisions_clear(block *b);
 
 /* complete.c: of the pool's door. */
 dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t);

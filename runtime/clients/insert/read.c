@@ -83,6 +83,9 @@ dag_status dag_insert_value(dag_taskpool *pool, const dag_tile *named, void *buf
     if (buffer && bytes < (size_t)shape.m * (size_t)shape.n * shape.elem)
         return insertion_wrong(s, "dag_insert_value: %s: it has more than %" PRId64 " bytes",
                                named->collection->name, (int64_t)bytes);
+    status = region_whole(s, s->recent[0], t);
+    if (status != DAG_SUCCESS)
+        return status;
     int64_t position = s->position++;
     insertion_note(s, 2, t);
     insertion_touch(t, position * OUTPUTS);
@@ -138,10 +141,14 @@ static int bring_home(insertion *s, tile *t)
 }
 
 /* Nobody names it any more. Nonzero = no memory. */
-static int finish_tile(insertion *s, tile *t)
+static int finish_tile(insertion *s, const block *b, tile *t)
 {
     if (t->released || !t->named)
         return 0;
+    if (t->fresh)
+        region_forget(s, b, t);
+    else if (region_whole(s, b, t) != DAG_SUCCESS)
+        return 1;
     t->released = 1;
     t->known = 0;
     int failed = t->written && !t->fresh ? bring_home(s, t) : 0;
@@ -162,7 +169,7 @@ dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *named)
         return named ? status : DAG_ERR_ARG;
     insertion_note(s, 1, t);
     t->named = 1; /* one that was never used cannot be used from now on, either */
-    return finish_tile(s, t) == 0 ? DAG_SUCCESS : DAG_ERR_NOMEM;
+    return finish_tile(s, s->recent[0], t) == 0 ? DAG_SUCCESS : DAG_ERR_NOMEM;
 }
 
 dag_status dag_insert_end(dag_taskpool *pool)
@@ -174,7 +181,7 @@ dag_status dag_insert_end(dag_taskpool *pool)
     reductions_end(s);
     for (block *b = s->blocks; b; b = b->next) {
         for (int k = 0; k < BLOCK; k++)
-            (void)finish_tile(s, &b->tile[k]); /* without memory the pool has failed */
+            (void)finish_tile(s, b, &b->tile[k]); /* without memory the pool has failed */
     }
     return dagi_open_shut(pool, s->hash | 1);
 }

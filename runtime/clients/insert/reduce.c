@@ -26,7 +26,8 @@ struct reduction {
 
 static const dag_insert_kernel combine_kernel = {.name = "Combine"};
 const task_kind combine_kind = {
-    .kernel = &combine_kernel, .cls = COMBINE, .n = 2, .access = {DAG_TILE_READ, DAG_TILE_RW}, .main = 1};
+    .kernel = &combine_kernel, .cls = COMBINE, .n = 2, .access = {DAG_TILE_READ, DAG_TILE_RW}, .main = 1,
+    .region = {DAG_REGION_FULL, DAG_REGION_FULL}};
 
 int combine_body(struct dag_task *dag_task, const void *globals)
 {

@@ -95,6 +95,7 @@ void tiles_clear(insertion *s)
     for (block *b = s->blocks, *next; b; b = next) {
         next = b->next;
         free(b->reductions);
+        divisions_clear(b);
         free(b);
     }
     free(s->bucket);

@@ -43,7 +43,8 @@ void version_let_go(insertion *s, version *v)
     if (!v)
         return;
     hold(s);
-    dag_value *value = version_supersede(v);
+    dag_value *value = v->shared ? NULL : version_supersede(v);
+    v->shared -= v->shared > 0;
     version_drop(s, v);
     let_go(s);
     dagi_value_release(dagi_tasks(s->pool->ctx)->workers[0], value);

@@ -31,6 +31,13 @@ static dag_tile_access access_of(const dag_insert_kernel *k, int a)
     return a < k->ntiles ? k->access[a] : k->rest;
 }
 
+/* Is the item in the region that the kernel says? */
+static int inside(dag_tile_access access, int64_t i, int64_t j)
+{
+    int region = (access & DAG_TILE_REGIONS) >> DAG_TILE_REGION_AT;
+    return !region || (region & (i > j ? DAG_REGION_LOWER_STRICT : i == j ? DAG_REGION_DIAGONAL : DAG_REGION_UPPER_STRICT));
+}
+
 static int body(const dag_insert_kernel *k, int ntiles, const void *args, const dag_tile_view *t)
 {
     number salt;
@@ -40,11 +47,11 @@ static int body(const dag_insert_kernel *k, int ntiles, const void *args, const 
             number in[DAG_INSERT_MOST];
             int n = 0;
             for (int a = 0; a < ntiles; a++) {
-                if (access_of(k, a) & DAG_TILE_READ)
+                if ((access_of(k, a) & DAG_TILE_READ) && inside(access_of(k, a), i, j))
                     in[n++] = ((const number *)t[a].ptr)[i + j * t[a].ld];
             }
             for (int a = 0; a < ntiles; a++) {
-                if (access_of(k, a) != DAG_TILE_READ)
+                if ((access_of(k, a) & DAG_TILE_WRITE) && inside(access_of(k, a), i, j))
                     ((number *)t[a].ptr)[i + j * t[a].ld] = combine(salt, a, in, n);
             }
         }
@@ -89,6 +96,14 @@ KERNEL(four, 4, 3, NULL, DAG_TILE_READ, DAG_TILE_WRITE, DAG_TILE_RW, DAG_TILE_RW
 LIST_KERNEL(gather, 2, 1, NULL, DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW)
 LIST_KERNEL(shuffle, 0, 0, NULL, DAG_TILE_RW, 0)
 LIST_KERNEL(spread, 1, 0, add, DAG_TILE_REDUCE, DAG_TILE_READ)
+/* Regions of tiles. */
+#define PART(ACCESS, REGION) DAG_TILE_PART(DAG_TILE_##ACCESS, DAG_REGION_##REGION)
+KERNEL(lower, 1, 0, NULL, PART(RW, LOWER))
+KERNEL(above, 2, 0, NULL, PART(WRITE, UPPER_STRICT), PART(READ, UPPER))
+KERNEL(diagonal, 2, 1, NULL, PART(READ, LOWER_STRICT), PART(RW, DIAGONAL))
+KERNEL(parts, 3, 2, NULL, PART(RW, UPPER), PART(WRITE, LOWER_STRICT), PART(RW, UPPER_STRICT))
+LIST_KERNEL(column, 1, 0, NULL, PART(READ, LOWER), PART(WRITE, UPPER))
+KERNEL(blend, 3, 1, add, PART(READ, DIAGONAL), PART(WRITE, DIAGONAL), DAG_TILE_REDUCE)
 
 /* It reads alone, on the rank that the call says, which remembers what it has seen. */
 static _Atomic number seen_here;
@@ -112,7 +127,8 @@ static const dag_insert_kernel witness = {
     .name = "witness", .main = DAG_INSERT_WHERE, .rest = DAG_TILE_READ, .body = witness_body};
 
 static const dag_insert_kernel *const kernels[] = {&fill,   &change,  &copy, &update, &couple, &four,  &gather,
-                                                   &shuffle, &witness, &sum,  &sums,   &toggle, &spread};
+                                                   &shuffle, &witness, &sum,  &sums,   &toggle, &spread, &lower, &above,
+                                                   &diagonal, &parts, &column, &blend};
 enum { KINDS = sizeof kernels / sizeof kernels[0], PLAIN = 9 /* without contributions */ };
 
 /* ---- programs ---------------------------------------------------------------------------------- */
