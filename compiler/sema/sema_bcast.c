@@ -5,7 +5,7 @@
 
 static const char *const words[] = {
     [DAG_BCAST_BINOMIAL] = "binomial", [DAG_BCAST_CHAIN] = "chain", [DAG_BCAST_RING] = "ring",
-    [DAG_BCAST_SCATTER] = "scatter", [DAG_BCAST_FLAT] = "flat",
+    [DAG_BCAST_SCATTER] = "scatter", [DAG_BCAST_FLAT] = "flat", [DAG_BCAST_TREES] = "trees",
 };
 
 static const char *word_of(const ast_expr *v)
@@ -44,7 +44,7 @@ static void refuse(sema *s, const ast_prop *p, const ast_expr *v)
     util_guess_add(&g, "hier");
     bool exact = g.best && strcmp(g.best, g.word) == 0;
     sema_report(s, CHECK_PROPERTY_VALUE, v ? v->node.range : p->node.range,
-                "bcast takes binomial, chain, ring, scatter, flat or hier(group, outer, inner)%s",
+                "bcast takes binomial, chain, ring, scatter, flat, trees or hier(group, outer, inner)%s",
                 exact ? "" : sema_did_you_mean(s, &g));
 }
 

@@ -120,7 +120,8 @@ typedef enum dag_bcast {
     DAG_BCAST_CHAIN,
     DAG_BCAST_RING,
     DAG_BCAST_SCATTER,
-    DAG_BCAST_FLAT /* the producer serves everyone */
+    DAG_BCAST_FLAT, /* the producer serves everyone */
+    DAG_BCAST_TREES /* two binary trees, each with half of the data; who passes on in one is a leaf of the other */
 } dag_bcast;
 
 /** Shapes within each other: among groups, within them, and so on, four bits each from the lowest on. */

@@ -9,6 +9,7 @@
 static const char *const words[] = {
     [DAG_BCAST_AUTO] = "auto", [DAG_BCAST_BINOMIAL] = "binomial", [DAG_BCAST_CHAIN] = "chain",
     [DAG_BCAST_RING] = "ring", [DAG_BCAST_SCATTER] = "scatter",   [DAG_BCAST_FLAT] = "flat",
+    [DAG_BCAST_TREES] = "trees",
 };
 enum { WORDS = sizeof words / sizeof words[0] };
 

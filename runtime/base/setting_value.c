@@ -107,7 +107,7 @@ dag_status dagi_setting_parse(const setting *s, const char *text, dagi_settings 
         return parse_choice(s, text, field, why, size);
     case KIND_BCAST:
         if (!dagi_bcast_parse(text, field))
-            return dagi_refuse(why, size, "%s = %s: must be auto, binomial, chain, ring, scatter, flat or "
+            return dagi_refuse(why, size, "%s = %s: must be auto, binomial, chain, ring, scatter, flat, trees or "
                                "hier(GROUP, OUTER, INNER), where GROUP is a number of ranks or node, OUTER "
                                "and INNER are such shapes but no scatter, and INNER may be a hier() again",
                                s->name, text);

@@ -60,7 +60,7 @@ static const setting table[] = {
     {"bells", KIND_SWITCH, FIELD(bells), "on", 0, 0, NULL,
      "ranks of a node wake each other through shared memory; off: idle ones look now and then"},
     {"bcast", KIND_BCAST, FIELD(bcast), "auto", 0, 0, NULL,
-     "shape of all broadcasts: binomial, chain, ring, scatter, flat, hier(GROUP, OUTER, INNER); auto = by "
+     "shape of all broadcasts: binomial, chain, ring, scatter, flat, trees, hier(GROUP, OUTER, INNER); auto = by "
      "size, receivers and their nodes, or as the JDF says"},
     {"link_latency", KIND_SECONDS, FIELD(link_latency), "0", 0, 1, NULL,
      "seconds that a message between two ranks takes beside its bytes; see link_rate"},

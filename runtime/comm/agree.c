@@ -257,6 +257,7 @@ static void end_pool(dagi_comm *c, dagi_pool_comm *p)
 {
     for (int i = 0; i < dagi_tree_nchildren(c); i++)
         send_verdict(c, dagi_tree_member(c, i), DAGI_WIRE_END_DOWN, p->id, &p->verdict);
+    dagi_pair_forget(c, p->id);
     p->agreed = 1;
     dagi_ahead_end(c, p->ahead);
     dagi_early_forget(c, p);

@@ -86,33 +86,49 @@ static void deliver_now(dagi_comm *c, int source, dag_taskpool *pool, const dagi
                  m->head->priority);
 }
 
-/* All data of an arrival are here. Its values are handed over, or shared with the children. */
-static void deliver(dagi_comm *c, dagi_arrival *a)
+/* Values of an arrival are handed over, or shared with the children. */
+static void give_to_tasks(dagi_comm *c, const dagi_arrival *a)
 {
     dagi_send *s = a->send;
     dag_value *values[DAG_MAX_FLOWS];
-    c->unfinished--;
+    memset(values, 0, sizeof values);
+    for (int i = 0; i < s->ncargo; i++) {
+        dagi_cargo *cargo = &s->cargo[i];
+        values[cargo->flow] = cargo->value;
+        if (!a->nchildren)
+            cargo->value = NULL;
+        else if (cargo->value)
+            dagi_value_retain(cargo->value, 1);
+    }
+    deliver_here(c, a->source, s->pool,
+                 &(dagi_delivery){.cls = dagi_pool_program(s->pool)->classes[s->class_id],
+                                  .params = s->params,
+                                  .mask = s->mask,
+                                  .dynamic = s->dynamic,
+                                  .poison = s->poison,
+                                  .values = values,
+                                  .path = s->origin.path,
+                                  .from = s->origin.from},
+                 s->priority);
+}
+
+/* All data of an arrival are here. */
+static void deliver(dagi_comm *c, dagi_arrival *a)
+{
+    dagi_send *s = a->send;
     /* An arrival holds its pool: one that is over here all the same was ended by force. */
-    if (!a->unwanted && !((const dagi_pool_comm *)dagi_pool(s->pool)->comm)->local_done) {
-        memset(values, 0, sizeof values);
-        for (int i = 0; i < s->ncargo; i++) {
-            dagi_cargo *cargo = &s->cargo[i];
-            values[cargo->flow] = cargo->value;
-            if (!a->nchildren)
-                cargo->value = NULL;
-            else if (cargo->value)
-                dagi_value_retain(cargo->value, 1);
-        }
-        deliver_here(c, a->source, s->pool,
-                     &(dagi_delivery){.cls = dagi_pool_program(s->pool)->classes[s->class_id],
-                                      .params = s->params,
-                                      .mask = s->mask,
-                                      .dynamic = s->dynamic,
-                                      .poison = s->poison,
-                                      .values = values,
-                                      .path = s->origin.path,
-                                      .from = s->origin.from},
-                     s->priority);
+    int wanted = !a->unwanted && !((const dagi_pool_comm *)dagi_pool(s->pool)->comm)->local_done;
+    c->unfinished--;
+    if (wanted && s->to.half) {
+        if (!dagi_pair_complete(a))
+            return;
+        a = dagi_pair_former(c, a);
+    }
+    if (wanted)
+        give_to_tasks(c, a);
+    if (s->to.half) {
+        dagi_pair_end(c, a);
+        return;
     }
     if (s->shape == DAG_BCAST_SCATTER)
         dagi_scatter_leave(c, a);
@@ -181,6 +197,7 @@ static dagi_send *send_of(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view
     s->data = head->data;
     s->shape = head->shape;
     s->poison = head->poison;
+    s->to.half = head->half;
     s->scatter.root = head->root;
     s->scatter.serial = head->serial;
     memcpy(s->params, m->params, head->nparams * sizeof *s->params);
@@ -211,13 +228,20 @@ static int children_of(const dagi_wire_view *m, dagi_child *child)
     return n;
 }
 
+/* The segments of a flow that come with a message; of a scatter from others, too. */
+static dagi_tree_share share_of(const dagi_wire_view *m, int cargo)
+{
+    int bulk = m->cargo[cargo].how == DAGI_HOW_BULK;
+    return dagi_tree_share_of((enum dagi_tree_half)m->head->half, bulk ? m->cargo[cargo].segments : 0);
+}
+
 static dagi_arrival *arrival_of(dagi_comm *c, int source, dag_taskpool *pool,
                                 const dagi_wire_view *m)
 {
     int nchildren = children_of(m, NULL), ncargo = m->head->ncargo;
     size_t nsegments = 0;
     for (int i = 0; i < ncargo; i++)
-        nsegments += m->cargo[i].how == DAGI_HOW_BULK ? m->cargo[i].segments : 0;
+        nsegments += (size_t)share_of(m, i).count;
     dagi_arrival *a = dagi_comm_alloc(sizeof *a + (size_t)ncargo * sizeof *a->shape +
                                       nsegments * sizeof *a->segment +
                                       (size_t)nchildren * sizeof *a->child);
@@ -238,8 +262,9 @@ static dagi_arrival *arrival_of(dagi_comm *c, int source, dag_taskpool *pool,
     for (int i = 0; i < ncargo; i++) {
         const dagi_wire_cargo *wire = &m->cargo[i];
         a->shape[i] = (dag_shape){wire->m, wire->n, (size_t)wire->elem};
-        for (int k = 0; wire->how == DAGI_HOW_BULK && k < wire->segments; k++)
-            *g++ = (dagi_segment){.arrival = a, .cargo = (uint16_t)i, .index = (uint16_t)k};
+        dagi_tree_share share = share_of(m, i);
+        for (int k = 0; k < share.count; k++)
+            *g++ = (dagi_segment){.arrival = a, .cargo = (uint16_t)i, .index = (uint16_t)(share.first + k)};
     }
     a->send->arrival = a;
     a->send->shares = 1;
@@ -262,6 +287,7 @@ static void give_up_values(dagi_comm *c, dagi_send *s)
 static void allocate_values(dagi_comm *c, dagi_arrival *a)
 {
     dagi_send *s = a->send;
+    const dagi_arrival *other = s->to.half && !a->unwanted ? dagi_pair_begin(c, a) : NULL;
     int failed = s->poison;
     for (int i = 0; i < s->ncargo && !failed; i++) {
         dagi_cargo *cargo = &s->cargo[i];
@@ -269,8 +295,10 @@ static void allocate_values(dagi_comm *c, dagi_arrival *a)
         dagi_wire_cargo wire = {.m = shape->m, .n = shape->n, .elem = shape->elem};
         if (cargo->how != DAGI_HOW_BULK)
             continue;
-        cargo->value = new_value(c, s->pool, &wire);
+        cargo->value = other ? other->send->cargo[i].value : new_value(c, s->pool, &wire);
         failed = !cargo->value;
+        if (other && !failed)
+            dagi_value_retain(cargo->value, 1);
     }
     if (failed)
         give_up_values(c, s);
@@ -337,10 +365,9 @@ static int transfers_of(const dagi_wire_view *m, int64_t *weight)
         const dagi_wire_cargo *wire = &m->cargo[i];
         if (wire->how != DAGI_HOW_BULK)
             continue;
-        int scatter = m->head->shape == DAG_BCAST_SCATTER, n = scatter ? 1 : wire->segments;
-        dagi_view v = {NULL, wire->m, wire->n, wire->m, (size_t)wire->elem,
-                       (dag_region)wire->region};
-        *weight += dagi_bulk_weight(dagi_view_bytes(&v) / (size_t)(scatter ? m->head->nlist : 1), n);
+        int scatter = m->head->shape == DAG_BCAST_SCATTER, n = scatter ? 1 : share_of(m, i).count;
+        dagi_view v = {NULL, wire->m, wire->n, wire->m, (size_t)wire->elem, (dag_region)wire->region};
+        *weight += dagi_bulk_weight(dagi_view_bytes(&v), scatter ? m->head->nlist : wire->segments, n);
         count += n;
     }
     return count;

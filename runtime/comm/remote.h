@@ -54,7 +54,7 @@ typedef struct dagi_segment {
  * shape[ncargo], segment[nsegments], child[nchildren].
  */
 typedef struct dagi_arrival {
-    struct dagi_arrival *next; /* of those that wait for a place, or of dagi_comm.scatters */
+    struct dagi_arrival *next; /* of those that wait for a place, or of dagi_comm.scatters or bulk.pairs */
     dagi_send *send;           /* the message; its cargo values are what is received */
     dag_shape *shape; /* of each cargo */
     dagi_segment *segment;
@@ -63,6 +63,7 @@ typedef struct dagi_arrival {
     uint32_t tag;
     int nsegments, missing, nchildren;
     int32_t index; /* SCATTER: own place in dests */
+    struct dagi_arrival *other; /* of two trees, once it has started; NULL = it has not */
     int unwanted;  /* received and passed on, not delivered */
 } dagi_arrival;
 
@@ -181,7 +182,7 @@ struct dagi_comm_out {
     int32_t *blocked;         /* ranks with a heap that is not empty */
     int32_t nblocked;
     uint64_t next_serial;
-    uint32_t next_scatter;
+    uint32_t next_serial_of_parts; /* of scatters, and of broadcasts along two trees */
     int64_t queued, queued_bulk;
     uint32_t *gate; /* [size]: the youngest pool of which that rank wants messages now */
 };
@@ -192,6 +193,7 @@ struct dagi_comm_bulk {
     int64_t sent;                   /* of those out: complete here */
     dagi_arrival *wait, **wait_end; /* for a place among the transfers in flight */
     int in_flight; /* transfers that need a place; those of scatter's rings do not */
+    dagi_arrival *pairs; /* along two trees, that have not met */
 };
 
 /* Pools that messages are of. */
@@ -382,6 +384,16 @@ void dagi_scatter_begin(dagi_comm *c, dagi_arrival *a);
 /* Forget an arrival that has all, if its neighbour is ready, too. */
 void dagi_scatter_leave(dagi_comm *c, dagi_arrival *a);
 void dagi_scatter_free(dagi_comm *c);
+
+/* pair.c: arrivals along two trees. Returns the other half, if that has started, with the values. */
+dagi_arrival *dagi_pair_begin(dagi_comm *c, dagi_arrival *a);
+int dagi_pair_complete(const dagi_arrival *a); /* all of both is here */
+/* Of two that are complete the one whose values tasks get, poisoned if either is. */
+dagi_arrival *dagi_pair_former(dagi_comm *c, dagi_arrival *a);
+/* The end of one that is complete, and of the other one if that is, too. */
+void dagi_pair_end(dagi_comm *c, dagi_arrival *a);
+/* The end of this pool is about to be agreed: nothing more comes to those that wait. */
+void dagi_pair_forget(dagi_comm *c, uint32_t pool_id);
 
 /* agree.c */
 dagi_pool_comm *dagi_pool_comm_find(dagi_comm *c, uint32_t id, int make);

@@ -96,6 +96,8 @@ void dagi_send_finish(dagi_comm *c, dagi_send *s)
             dagi_departure_drop(s->cargo[i].departure);
     }
     dag_taskpool *pool = s->pool;
+    if (s->to.pair)
+        free(s->to.dests);
     free(s->arrival);
     free(s);
     if (pool)
@@ -133,27 +135,42 @@ static size_t settle_how(dagi_comm *c, dagi_send *s)
 
 /* ---- one message -------------------------------------------------------------------------- */
 
+/* Along which tree goes the message for dests[first]? */
+static enum dagi_tree_half half_of(const dagi_send *s, int32_t first)
+{
+    if (!s->to.pair)
+        return (enum dagi_tree_half)s->to.half;
+    return first < s->to.ndest ? DAGI_TREE_FIRST : DAGI_TREE_SECOND;
+}
+
+/* Small flows go with the first of two messages. */
+static int is_inside(const dagi_cargo *cargo, enum dagi_tree_half half)
+{
+    return cargo->how == DAGI_HOW_INLINE && half != DAGI_TREE_SECOND;
+}
+
 /* Transfers that the root starts with one message, or tags that a relay needs; what they weigh. */
-static int transfers_of(const dagi_send *s, int64_t *weight)
+static int transfers_of(const dagi_send *s, enum dagi_tree_half half, int64_t *weight)
 {
     int count = 0;
     *weight = 0;
     for (int i = 0; i < s->ncargo; i++) {
         if (s->cargo[i].how != DAGI_HOW_BULK)
             continue;
-        int scatter = s->shape == DAG_BCAST_SCATTER, n = scatter ? 1 : s->cargo[i].segments;
+        int scatter = s->shape == DAG_BCAST_SCATTER, all = scatter ? s->to.ndest : s->cargo[i].segments;
+        int n = scatter ? 1 : dagi_tree_share_of(half, all).count;
         dagi_view v = dagi_cargo_view(s, i);
-        *weight += dagi_bulk_weight(dagi_view_bytes(&v) / (size_t)(scatter ? s->to.ndest : 1), n);
+        *weight += dagi_bulk_weight(dagi_view_bytes(&v), all, n);
         count += n;
     }
     return count;
 }
 
-static size_t inline_bytes(const dagi_send *s)
+static size_t inline_bytes(const dagi_send *s, enum dagi_tree_half half)
 {
     size_t bytes = 0;
     for (int i = 0; i < s->ncargo; i++) {
-        if (s->cargo[i].how == DAGI_HOW_INLINE) {
+        if (is_inside(&s->cargo[i], half)) {
             dagi_view v = dagi_cargo_view(s, i);
             bytes += dagi_wire_align(dagi_view_bytes(&v));
         }
@@ -161,7 +178,7 @@ static size_t inline_bytes(const dagi_send *s)
     return bytes;
 }
 
-static void write_cargo(const dagi_send *s, char *out)
+static void write_cargo(const dagi_send *s, enum dagi_tree_half half, char *out)
 {
     dagi_wire_cargo *wire = (dagi_wire_cargo *)(void *)out;
     char *payload = (char *)(wire + s->ncargo);
@@ -170,10 +187,10 @@ static void write_cargo(const dagi_send *s, char *out)
         memset(wire, 0, sizeof *wire);
         wire->flow = cargo->flow;
         wire->region = cargo->region;
+        if (cargo->how != DAGI_HOW_BULK && !is_inside(cargo, half))
+            continue; /* absent */
         wire->how = cargo->how;
         wire->segments = cargo->segments;
-        if (cargo->how == DAGI_HOW_ABSENT)
-            continue;
         dagi_view v = dagi_cargo_view(s, i);
         wire->m = v.m;
         wire->n = v.n;
@@ -204,6 +221,7 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
         .data = s->data,
         .tag = tag,
         .poison = s->poison,
+        .half = (uint8_t)half_of(s, first),
         .dynamic = s->dynamic,
         .priority = s->priority,
         .index = scatter ? first : 0,
@@ -216,7 +234,7 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
     memcpy(words, s->params, s->nparams * sizeof *words);
     memcpy(list, s->to.dests + from, (size_t)nlist * sizeof *list);
     memcpy(list + nlist, s->to.count + from, (size_t)nlist * sizeof *s->to.count);
-    write_cargo(s, (char *)words + dagi_wire_words(s->nparams, nlist));
+    write_cargo(s, half_of(s, first), (char *)words + dagi_wire_words(s->nparams, nlist));
 }
 
 static dagi_pool_comm *pool_comm_of(const dagi_send *s)
@@ -286,8 +304,9 @@ static void send_all(dagi_comm *c, dagi_send *s, int32_t first, uint32_t tag)
             dagi_send_segment(c, s, s->to.dests[first], tag++, i, s->to.ndest, first);
             continue;
         }
-        for (int k = 0; k < cargo->segments; k++)
-            dagi_send_segment(c, s, s->to.dests[first], tag++, i, cargo->segments, k);
+        dagi_tree_share share = dagi_tree_share_of(half_of(s, first), cargo->segments);
+        for (int k = 0; k < share.count; k++)
+            dagi_send_segment(c, s, s->to.dests[first], tag++, i, cargo->segments, share.first + k);
     }
 }
 
@@ -329,14 +348,15 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     dagi_engine *e = c->engine;
     int dest = s->to.dests[first];
     int64_t weight = 0;
-    int transfers = s->bulk ? transfers_of(s, &weight) : 0;
+    enum dagi_tree_half half = half_of(s, first);
+    int transfers = s->bulk ? transfers_of(s, half, &weight) : 0;
     if (s->pool_id > c->out.gate[dest] || !has_place(s, transfers) || dagi_comm_chaos(c, 4))
         return 0;
     uint32_t tag = transfers ? e->ops->tag_find(e, dest, transfers) : 0;
     if (tag == DAGI_NO_TAG)
         return 0;
     int32_t nlist = s->shape == DAG_BCAST_SCATTER ? s->to.ndest : count - 1;
-    size_t payload = inline_bytes(s);
+    size_t payload = inline_bytes(s, half);
     assert((int64_t)payload <= c->inline_max + 8 * s->ncargo); /* what a message has room for */
     size_t bytes = dagi_wire_activate_bytes(s->nparams, nlist, s->ncargo) + payload;
     char *out = e->ops->am_begin(e, dest, 0, bytes, weight);
@@ -349,7 +369,7 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     e->ops->am_send(e);
     if (s->pool)
         dagi_pool_sent(s->pool, 1, (int64_t)payload);
-    add(&c->direct.staged, s->staged);
+    add(&c->direct.staged, half == DAGI_TREE_SECOND ? 0 : s->staged);
     if (s->arrival && s->bulk)
         open_child(c, s->arrival, first, tag);
     else if (transfers)
@@ -439,11 +459,11 @@ void dagi_send_launch(dagi_comm *c, dagi_send *s)
     dagi_agree_hold(s->pool);
     dagi_shape_settle(c, s, bulk);
     s->shares = 1;
-    if (s->shape == DAG_BCAST_SCATTER) {
+    if (s->shape == DAG_BCAST_SCATTER || s->to.pair) {
         s->scatter.root = c->rank;
-        s->scatter.serial = c->out.next_scatter++;
+        s->scatter.serial = c->out.next_serial_of_parts++;
     }
-    for (int32_t i = 0; i < s->to.ndest; i += s->to.count[i])
+    for (int32_t i = 0; i < s->to.ndest << s->to.pair; i += s->to.count[i])
         dagi_send_message(c, s, i, s->to.count[i]);
     dagi_send_finish(c, s);
 }

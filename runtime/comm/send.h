@@ -37,10 +37,12 @@ struct dagi_send_to {
     int32_t *dests;
     uint16_t *count;
     int32_t ndest;
+    uint8_t pair; /* at the producer: 1 = two trees, both lists of which lie one behind the other */
+    uint8_t half; /* at a relay: enum dagi_tree_half */
     dag_bcast_tree asked; /* at the producer: the shape that an edge names */
 };
 
-/* The part of a broadcast in the shape SCATTER. */
+/* A broadcast of which a rank gets parts from several others: a SCATTER, or two trees. */
 struct dagi_send_scatter {
     uint32_t serial; /* number of the broadcast at its root */
     int32_t root;
@@ -55,7 +57,8 @@ struct dagi_send_origin {
  * One completed task's message to a group of ranks that need the same flows of it: made by
  * dagi_comm_activate() at the producer and by an arrival at a relay. Owned by comm from then on;
  * freed when `shares` falls to zero, after its references and its hold on the pool are dropped.
- * In one allocation: the struct, cargo[ncargo], params[nparams], dests[ndest], count[ndest].
+ * In one allocation: the struct, cargo[ncargo], params[nparams], dests[ndest], count[ndest]. Two trees have
+ * dests[2 * ndest], count[2 * ndest] in another.
  */
 typedef struct dagi_send {
     dagi_item item;

@@ -2,41 +2,43 @@
 #include "../base/settings.h"
 #include "remote.h"
 
-/* A scatter needs at least one line of each flow for each destination, and tags for its rings. */
-static int can_scatter(const dagi_send *s)
+#include <string.h>
+
+/* Pieces into which each flow can be cut: lines at most, and tags for the rings of a scatter. */
+static int64_t cuts_of(const dagi_send *s)
 {
-    if (!s->bulk || s->to.ndest < 2 || s->to.ndest * s->ncargo > DAGI_RING_TAGS)
-        return 0;
+    int64_t cuts = s->bulk ? DAGI_RING_TAGS / s->ncargo : 0;
     for (int i = 0; i < s->ncargo; i++) {
         if (s->cargo[i].how != DAGI_HOW_BULK)
             continue;
         dagi_view v = dagi_cargo_view(s, i);
-        if (dagi_view_max_segments(&v) < s->to.ndest)
-            return 0;
+        int64_t lines = dagi_view_max_segments(&v);
+        cuts = lines < cuts ? lines : cuts;
     }
-    return 1;
+    return cuts;
 }
 
 /* Any shape within any other, groups of any size. */
 static dag_bcast_tree random_tree(dagi_comm *c)
 {
     static const uint8_t shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING, DAG_BCAST_FLAT,
-                                     DAG_BCAST_SCATTER};
-    dag_bcast_tree tree = {.shapes = shapes[dagi_comm_random(c, 5)]};
+                                     DAG_BCAST_TREES, DAG_BCAST_SCATTER};
+    dag_bcast_tree tree = {.shapes = shapes[dagi_comm_random(c, 6)]};
     for (int level = 1; level < DAG_BCAST_LEVELS && tree.shapes != DAG_BCAST_SCATTER; level++) {
         if (dagi_comm_random(c, 3) > 0)
             break;
         tree.group[level - 1] = (int32_t)dagi_comm_random(c, 5);
         if (tree.group[level - 1] == 0)
             tree.group[level - 1] = DAG_BCAST_NODE;
-        tree.shapes |= (uint32_t)DAG_BCAST_WITHIN(level, shapes[dagi_comm_random(c, 4)]);
+        tree.shapes |= (uint32_t)DAG_BCAST_WITHIN(level, shapes[dagi_comm_random(c, 5)]);
     }
     return tree;
 }
 
-static void settle_segments(dagi_comm *c, dagi_send *s, const dagi_tree_way *way)
+/* Returns the least of a flow. */
+static int settle_segments(dagi_comm *c, dagi_send *s, const dagi_tree_way *way)
 {
-    int chaos = c->ctx->settings.chaos && dagi_tree_has(&way->tree, DAG_BCAST_CHAIN);
+    int chaos = c->ctx->settings.chaos && dagi_tree_pipelined(&way->tree), least = DAGI_SEGMENTS_MAX;
     for (int i = 0; i < s->ncargo; i++) {
         dagi_cargo *cargo = &s->cargo[i];
         if (cargo->how != DAGI_HOW_BULK)
@@ -47,7 +49,25 @@ static void settle_segments(dagi_comm *c, dagi_send *s, const dagi_tree_way *way
             bytes = way->part * (1 + (size_t)dagi_comm_random(c, 7));
         cargo->segments =
             (uint16_t)dagi_tree_segments(way, bytes, dagi_view_max_segments(&v), s->to.ndest);
+        least = cargo->segments < least ? cargo->segments : least;
     }
+    return s->bulk ? least : 0;
+}
+
+/* The lists of two trees, which have no room where that of one is. */
+static void plan_pair(dagi_comm *c, dagi_send *s, const dag_bcast_tree *tree)
+{
+    size_t n = (size_t)s->to.ndest;
+    int32_t *dests = dagi_comm_alloc(n * 2 * (sizeof *s->to.dests + sizeof *s->to.count));
+    uint16_t *count = (uint16_t *)(dests + 2 * n);
+    for (int half = 0; half < 2; half++) {
+        memcpy(dests + half * s->to.ndest, s->to.dests, n * sizeof *dests);
+        dagi_tree_plan(tree, half ? DAGI_TREE_SECOND : DAGI_TREE_FIRST, &c->trees.nodes, c->rank,
+                       dests + half * s->to.ndest, count + half * s->to.ndest, s->to.ndest);
+    }
+    s->to.dests = dests;
+    s->to.count = count;
+    s->to.pair = 1;
 }
 
 dag_status dagi_comm_know_link(const dagi_settings *settings, dagi_tree_link *link, char *why, size_t size)
@@ -90,7 +110,7 @@ void dagi_shape_tell(const dag_context *ctx, const dagi_nodes *nodes, const dagi
     census.nodes += (int32_t)((rest + near - 1) / near + (more + near - 1) / near);
     if (rest + more > 0 && with < near)
         census.largest = (int32_t)(near < rest + more ? near : rest + more);
-    dagi_tree_way way = dagi_tree_settle(&nobody, &ctx->settings.bcast, bytes, &census, true, link);
+    dagi_tree_way way = dagi_tree_settle(&nobody, &ctx->settings.bcast, bytes, &census, INT32_MAX, link);
     dagi_bcast_name(&way.tree, out->shape, sizeof out->shape);
     out->segment = (int64_t)(way.part < bytes ? way.part : bytes);
     out->seconds = way.last;
@@ -112,8 +132,11 @@ void dagi_shape_settle(dagi_comm *c, dagi_send *s, size_t bulk)
         s->to.asked = random_tree(c);
     dagi_tree_census census = dagi_tree_count(&c->trees.nodes, c->rank, s->to.dests, s->to.ndest);
     const dagi_tree_way *way = dagi_tree_settled(&c->trees.ways, &s->to.asked, &c->ctx->settings.bcast, bulk, &census,
-                                                 can_scatter(s), &c->trees.link);
+                                                 cuts_of(s), &c->trees.link);
     s->shape = way->tree.shapes & 15;
-    settle_segments(c, s, way);
-    dagi_tree_plan(&way->tree, &c->trees.nodes, c->rank, s->to.dests, s->to.count, s->to.ndest);
+    if (dagi_tree_is_pair(&way->tree, settle_segments(c, s, way)))
+        plan_pair(c, s, &way->tree);
+    else
+        dagi_tree_plan(&way->tree, DAGI_TREE_ALONE, &c->trees.nodes, c->rank, s->to.dests, s->to.count,
+                       s->to.ndest);
 }

@@ -1,6 +1,8 @@
 /* Messages as bytes: what fits into one, and reading them. */
 #include "wire.h"
 
+#include "../net/shapes.h"
+
 int64_t dagi_wire_inline_max(int64_t credit_bytes, int64_t eager_bytes)
 {
     /* A message with its head is to fit into half a window. */
@@ -20,7 +22,8 @@ int dagi_wire_read(const void *data, size_t bytes, dagi_wire_view *view)
     if (bytes < sizeof *head)
         return 0;
     size_t fixed = dagi_wire_activate_bytes(head->nparams, head->nlist, head->ncargo);
-    if (bytes < fixed || head->nparams > DAG_MAX_LOCALS || head->ncargo > DAG_MAX_FLOWS)
+    if (bytes < fixed || head->nparams > DAG_MAX_LOCALS || head->ncargo > DAG_MAX_FLOWS ||
+        head->half > DAGI_TREE_SECOND)
         return 0;
     const int32_t *params = (const int32_t *)(head + 1);
     const char *after = (const char *)params + dagi_wire_words(head->nparams, head->nlist);

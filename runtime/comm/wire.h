@@ -51,11 +51,12 @@ typedef struct dagi_wire_activate {
     uint32_t mask, data;
     uint32_t tag; /* of the first bulk transfer; the others follow, cargo after cargo */
     uint8_t poison;
-    uint8_t unused[3];
+    uint8_t half; /* of two trees: enum dagi_tree_half */
+    uint8_t unused[2];
     uint64_t dynamic;
     int64_t priority; /* of an open pool: the position of the first reader, negated */
-    int32_t index, root; /* SCATTER: place in the list; who numbers the broadcast */
-    uint32_t serial;     /* SCATTER */
+    int32_t index, root; /* SCATTER: place in the list; it, and two trees: who numbers the broadcast */
+    uint32_t serial;     /* likewise */
     uint32_t unused2;
     uint64_t path, from; /* of the producer, for the trace; 0 where there is none */
 } dagi_wire_activate;

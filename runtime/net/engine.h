@@ -102,15 +102,15 @@ typedef struct dagi_engine_ops {
 
 #define DAGI_NO_TAG UINT32_MAX
 /*
- * What `count` transfers of `bytes` together weigh where memory is bounded: what MPI may keep of
+ * What `count` of `parts` transfers weigh, all of which have `bytes`, where memory is bounded: what MPI may keep of
  * those that nobody has received yet. Those above DAGI_BULK_MOST stay at the sender until they are
  * asked for. The least bounds how many tags they hold.
  */
 #define DAGI_BULK_LEAST (INT64_C(16) << 10)
 #define DAGI_BULK_MOST (INT64_C(256) << 10)
-static inline int64_t dagi_bulk_weight(size_t bytes, int64_t count)
+static inline int64_t dagi_bulk_weight(size_t bytes, int64_t parts, int64_t count)
 {
-    int64_t each = (int64_t)bytes / count + 1;
+    int64_t each = (int64_t)bytes / parts + 1;
     return count * (each < DAGI_BULK_LEAST || each > DAGI_BULK_MOST ? DAGI_BULK_LEAST : each);
 }
 

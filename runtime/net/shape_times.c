@@ -60,32 +60,41 @@ int dagi_tree_segments(const dagi_tree_way *way, size_t bytes, int64_t most, int
 {
     if (dagi_tree_has(&way->tree, DAG_BCAST_SCATTER))
         return ndest;
-    int64_t want = (int64_t)(bytes / way->part);
+    int64_t want = (int64_t)(bytes / way->part), least = dagi_tree_has(&way->tree, DAG_BCAST_TREES) ? 2 : 1;
     most = most < DAGI_SEGMENTS_MAX ? most : DAGI_SEGMENTS_MAX;
-    return (int)(want < 1 ? 1 : want > most ? most : want);
+    want = want < least ? least : want;
+    return (int)(want > most ? most : want);
 }
+
+typedef struct plan {
+    int32_t *ranks;  /* [n] */
+    uint16_t *count; /* [n] */
+} plan;
 
 /* Members as they were counted: 0 is the root, ranks are numbered node by node. */
 typedef struct stage {
     const dagi_tree_link *link;
     size_t bytes;
     int n;
-    int32_t *of, *ranks; /* [n + 1], [n] */
-    uint16_t *count;     /* [n] */
+    int32_t *of;          /* [n + 1] */
+    plan first, second;   /* the tree, or two */
     double *there, *pace; /* [n + 1]: when the first segment is, and how far apart the next are */
+    double *busy, *done;  /* [n + 1]: with a segment of each tree; when it has all, on the way or not */
 } stage;
 
 static bool stage_open(stage *s, const dagi_tree_census *census, size_t bytes, const dagi_tree_link *link)
 {
     size_t n = (size_t)census->ndest;
-    char *room = malloc((n + 1) * (2 * sizeof(double) + 2 * sizeof(int32_t) + sizeof(uint16_t)));
+    char *room = malloc((n + 1) * (4 * sizeof(double) + 3 * sizeof(int32_t) + 2 * sizeof(uint16_t)));
     if (!room)
         return false;
     *s = (stage){.link = link, .bytes = bytes, .n = census->ndest, .there = (double *)(void *)room};
     s->pace = s->there + n + 1;
-    s->of = (int32_t *)(void *)(s->pace + n + 1);
-    s->ranks = s->of + n + 1;
-    s->count = (uint16_t *)(void *)(s->ranks + n + 1);
+    s->busy = s->pace + n + 1;
+    s->done = s->busy + n + 1;
+    s->of = (int32_t *)(void *)(s->done + n + 1);
+    s->first = (plan){s->of + n + 1, (uint16_t *)(void *)(s->of + 3 * (n + 1))};
+    s->second = (plan){s->first.ranks + n + 1, s->first.count + n + 1};
     for (int node = 0, next = 0; node < census->nodes; node++) {
         int left = s->n + 1 - next - (census->nodes - node - 1);
         int here = node == 0 ? census->with : census->largest;
@@ -105,30 +114,71 @@ static double occupied(const dagi_tree_wire *wire, double bytes)
     return wire->busy + wire->beta * bytes;
 }
 
-/* All of a tree with `segments`. The root sends a child all of them, then the next child; a relay sends
- * each on as it comes, to one child after the other. */
+static double busy_with(const stage *s, int from, int to, double part, double *late)
+{
+    const dagi_tree_wire *wire = s->of[from] == s->of[to] ? &s->link->within : &s->link->between;
+    *late = wire->late;
+    return occupied(wire, part);
+}
+
+static void lay_out(const stage *s, const dag_bcast_tree *tree, enum dagi_tree_half half, const plan *l)
+{
+    const dagi_nodes nodes = {s->of, 1};
+    for (int i = 0; i < s->n; i++)
+        l->ranks[i] = i + 1;
+    dagi_tree_plan(tree, half, &nodes, 0, l->ranks, l->count, s->n);
+}
+
+/* What a rank is busy with for each segment of a tree comes on top of what it is for another's. */
+static void add_busy(stage *s, const plan *l, double part)
+{
+    double late;
+    for (int p = 0; p <= s->n; p++) {
+        int self = p ? l->ranks[p - 1] : 0, behind = p ? l->count[p - 1] - 1 : s->n;
+        for (int c = p; c < p + behind; c += l->count[c])
+            s->busy[self] += busy_with(s, self, l->ranks[c], part, &late);
+    }
+}
+
+/* One tree with `segments`. The root sends a child all of them, then the next child; a relay sends each on as
+ * it comes, to one child after the other. The root of two trees takes turns. */
+static void play_tree(stage *s, const plan *l, enum dagi_tree_half half, double part, int segments)
+{
+    const int turns = half == DAGI_TREE_ALONE ? 1 : 2;
+    double late;
+    s->there[0] = s->pace[0] = 0;
+    for (int p = 0; p <= s->n; p++) {
+        int self = p ? l->ranks[p - 1] : 0, behind = p ? l->count[p - 1] - 1 : s->n;
+        double free_at = s->there[p], pace = s->busy[self] > s->pace[p] ? s->busy[self] : s->pace[p];
+        for (int c = p; c < p + behind; c += l->count[c]) {
+            double busy = busy_with(s, self, l->ranks[c], part, &late);
+            double lag = !p && half == DAGI_TREE_SECOND ? busy : 0;
+            s->there[c + 1] = free_at + lag + busy + late;
+            s->pace[c + 1] = p ? pace : turns * busy;
+            free_at += p ? busy : turns * segments * busy;
+        }
+        double all = s->there[p] + (segments - 1) * s->pace[p];
+        s->done[self] = all > s->done[self] ? all : s->done[self];
+    }
+}
+
 static void play(stage *s, dagi_tree_way *way, int segments)
 {
     double part = (double)s->bytes / segments, sum = 0;
+    bool pair = dagi_tree_is_pair(&way->tree, segments);
+    int former = pair ? dagi_tree_share_of(DAGI_TREE_FIRST, segments).count : segments;
+    for (int i = 0; i <= s->n; i++)
+        s->busy[i] = s->done[i] = 0;
+    add_busy(s, &s->first, part);
+    if (pair)
+        add_busy(s, &s->second, part);
+    play_tree(s, &s->first, pair ? DAGI_TREE_FIRST : DAGI_TREE_ALONE, part, former);
+    if (pair)
+        play_tree(s, &s->second, DAGI_TREE_SECOND, part, segments - former);
     way->last = 0;
-    s->there[0] = s->pace[0] = 0;
-    for (int p = 0; p <= s->n; p++) {
-        int self = p ? s->ranks[p - 1] : 0, behind = p ? s->count[p - 1] - 1 : s->n;
-        double free_at = s->there[p], each = 0;
-        for (int c = p; c < p + behind; c += s->count[c]) {
-            const dagi_tree_wire *wire =
-                s->of[self] == s->of[s->ranks[c]] ? &s->link->within : &s->link->between;
-            double busy = occupied(wire, part);
-            each += busy;
-            s->there[c + 1] = free_at + busy + wire->late;
-            s->pace[c + 1] = busy;
-            free_at += p ? busy : segments * busy;
-        }
-        for (int c = p; p && c < p + behind; c += s->count[c])
-            s->pace[c + 1] = each > s->pace[p] ? each : s->pace[p];
-        double all = s->there[p] + (segments - 1) * s->pace[p];
-        way->last = all > way->last ? all : way->last;
-        sum += all;
+    for (int i = 1; i <= s->n; i++) {
+        way->last = s->done[i] > way->last ? s->done[i] : way->last;
+        sum += s->done[i];
     }
     way->mean = sum / s->n;
 }
@@ -149,22 +199,22 @@ static void time_of(stage *s, const dagi_tree_census *census, dagi_tree_way *way
         scattered(s, census, way);
         return;
     }
-    dagi_nodes nodes = {s->of, 1};
-    for (int i = 0; i < s->n; i++)
-        s->ranks[i] = i + 1;
-    dagi_tree_plan(&way->tree, &nodes, 0, s->ranks, s->count, s->n);
-    if (way->part || !dagi_tree_has(&way->tree, DAG_BCAST_CHAIN)) {
+    lay_out(s, &way->tree, DAGI_TREE_ALONE, &s->first); /* as the first of two */
+    if (dagi_tree_has(&way->tree, DAG_BCAST_TREES))
+        lay_out(s, &way->tree, DAGI_TREE_SECOND, &s->second);
+    if (way->part || !dagi_tree_pipelined(&way->tree)) {
         way->part = way->part ? way->part : s->bytes + 1;
         play(s, way, dagi_tree_segments(way, s->bytes, INT64_MAX, s->n));
         return;
     }
     dagi_tree_way best = {.tree = way->tree};
-    for (int segments = 1; segments <= DAGI_SEGMENTS_MAX; segments *= 2) {
+    const int least = dagi_tree_has(&way->tree, DAG_BCAST_TREES) ? 2 : 1;
+    for (int segments = least; segments <= DAGI_SEGMENTS_MAX; segments *= 2) {
         way->part = s->bytes / (size_t)segments;
         if (way->part == 0)
             break;
         play(s, way, segments);
-        if (segments == 1 || way->last < best.last)
+        if (segments == least || way->last < best.last)
             best = *way;
     }
     *way = best;
@@ -183,7 +233,7 @@ void dagi_tree_time(dagi_tree_way *way, size_t bytes, const dagi_tree_census *ce
     }
     way->last = way->mean = 0;
     if (!way->part)
-        way->part = dagi_tree_has(&way->tree, DAG_BCAST_CHAIN) ? DAGI_SEGMENT_BYTES : bytes + 1;
+        way->part = dagi_tree_pipelined(&way->tree) ? DAGI_SEGMENT_BYTES : bytes + 1;
 }
 
 /* ---- the choice --------------------------------------------------------------------------- */
@@ -212,22 +262,25 @@ static bool wants_chain(size_t bytes, int n)
     return n >= CHAIN_RANKS && bytes >= (n <= SHORT_CHAIN_RANKS ? SHORT_CHAIN_BYTES : CHAIN_BYTES);
 }
 
+enum { LEVEL_SHAPES = 5 };
+
 /* Shapes among n others of a level that may be the best; returns how many. */
-static int shapes_between(size_t bytes, int n, const dagi_tree_link *link, dag_bcast shapes[4])
+static int shapes_between(size_t bytes, int n, const dagi_tree_link *link, dag_bcast shapes[LEVEL_SHAPES])
 {
-    static const dag_bcast all[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING, DAG_BCAST_FLAT};
+    static const dag_bcast all[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING, DAG_BCAST_FLAT,
+                                    DAG_BCAST_TREES};
     if (is_far(bytes, n, link)) {
         shapes[0] = DAG_BCAST_FLAT;
     } else if (link->between.beta <= 0) {
         shapes[0] = wants_chain(bytes, n) ? DAG_BCAST_CHAIN : DAG_BCAST_BINOMIAL;
     } else {
         memcpy(shapes, all, sizeof all);
-        return 4;
+        return LEVEL_SHAPES;
     }
     return 1;
 }
 
-static int shapes_within(size_t bytes, int n, const dagi_tree_link *link, dag_bcast shapes[4])
+static int shapes_within(size_t bytes, int n, const dagi_tree_link *link, dag_bcast shapes[LEVEL_SHAPES])
 {
     if (link->between.beta > 0)
         return shapes_between(bytes, 0, link, shapes);
@@ -239,12 +292,15 @@ typedef struct search {
     stage stage;
     const dagi_tree_census *census;
     bool timed;
+    int64_t cuts;
     dagi_tree_way best;
 } search;
 
 static void look_at(search *s, dag_bcast_tree tree)
 {
     dagi_tree_way way = {.tree = tree};
+    if (s->cuts < 2 && dagi_tree_has(&tree, DAG_BCAST_TREES))
+        return;
     if (s->timed)
         time_of(&s->stage, s->census, &way);
     else
@@ -256,18 +312,18 @@ static void look_at(search *s, dag_bcast_tree tree)
 /* Two levels, where groups are of a size for which it makes a difference. */
 static void look_at_groups(search *s)
 {
-    static const dag_bcast shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING};
+    static const dag_bcast shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING, DAG_BCAST_TREES};
     for (int32_t g = 2; 2 * g <= s->census->ndest + 1; g *= 2)
-        for (int x = 0; x < 9; x++)
-            look_at(s, (dag_bcast_tree){shapes[x / 3] | DAG_BCAST_WITHIN(1, shapes[x % 3]), {g}});
+        for (int x = 0; x < 16; x++)
+            look_at(s, (dag_bcast_tree){shapes[x / 4] | DAG_BCAST_WITHIN(1, shapes[x % 4]), {g}});
 }
 
-static dagi_tree_way choose(size_t bytes, const dagi_tree_census *census, bool scatters,
+static dagi_tree_way choose(size_t bytes, const dagi_tree_census *census, int64_t cuts,
                             const dagi_tree_link *link)
 {
-    dag_bcast outer[4] = {0}, inner[4] = {0};
+    dag_bcast outer[LEVEL_SHAPES] = {0}, inner[LEVEL_SHAPES] = {0};
     int nouter = 1, ninner = 1;
-    search s = {.census = census, .stage = {.link = link, .bytes = bytes}};
+    search s = {.census = census, .cuts = cuts, .stage = {.link = link, .bytes = bytes}};
     s.timed = link->between.beta > 0 && stage_open(&s.stage, census, bytes, link);
     if (census->nodes > 1)
         nouter = shapes_between(bytes, census->nodes - 1, link, outer);
@@ -282,7 +338,7 @@ static dagi_tree_way choose(size_t bytes, const dagi_tree_census *census, bool s
         }
     bool spread = census->nodes == 1 || census->largest == 1; /* no way enters a node twice */
     if (s.timed && spread && nouter * ninner > 1) {
-        if (scatters)
+        if (cuts >= census->ndest && census->ndest > 1)
             look_at(&s, (dag_bcast_tree){.shapes = DAG_BCAST_SCATTER});
         look_at_groups(&s);
     }
@@ -292,31 +348,31 @@ static dagi_tree_way choose(size_t bytes, const dagi_tree_census *census, bool s
 }
 
 dagi_tree_way dagi_tree_settle(const dag_bcast_tree *asked, const dag_bcast_tree *usual, size_t bytes,
-                               const dagi_tree_census *census, bool scatters, const dagi_tree_link *link)
+                               const dagi_tree_census *census, int64_t cuts, const dagi_tree_link *link)
 {
     dagi_tree_way way = {.tree = asked->shapes ? *asked : *usual};
-    if (census->ndest == 1 || (way.tree.shapes == DAG_BCAST_SCATTER && !scatters))
+    if (census->ndest == 1 || (way.tree.shapes == DAG_BCAST_SCATTER && cuts < census->ndest))
         way.tree = (dag_bcast_tree){.shapes = DAG_BCAST_BINOMIAL};
     if (!way.tree.shapes)
-        return choose(bytes, census, scatters, link);
+        return choose(bytes, census, cuts, link);
     dagi_tree_time(&way, bytes, census, link);
     return way;
 }
 
 const dagi_tree_way *dagi_tree_settled(dagi_tree_memo *memo, const dag_bcast_tree *asked,
                                        const dag_bcast_tree *usual, size_t bytes,
-                                       const dagi_tree_census *census, bool scatters,
+                                       const dagi_tree_census *census, int64_t cuts,
                                        const dagi_tree_link *link)
 {
     enum { PLACES = sizeof memo->known / sizeof *memo->known };
     uint64_t hash = (bytes * 31 + (uint64_t)census->ndest) * 31 + (uint64_t)census->nodes;
     hash = (hash * 31 + asked->shapes) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     struct dagi_tree_known *k = &memo->known[hash % PLACES];
-    if (!k->used || k->bytes != bytes || k->scatters != scatters ||
+    if (!k->used || k->bytes != bytes || k->cuts != cuts ||
         memcmp(&k->census, census, sizeof *census) != 0 || memcmp(&k->asked, asked, sizeof *asked) != 0) {
         *k = (struct dagi_tree_known){.asked = *asked, .census = *census, .bytes = bytes,
-                                      .scatters = scatters, .used = true};
-        k->way = dagi_tree_settle(asked, usual, bytes, census, scatters, link);
+                                      .cuts = cuts, .used = true};
+        k->way = dagi_tree_settle(asked, usual, bytes, census, cuts, link);
     }
     return &k->way;
 }

@@ -23,6 +23,16 @@ bool dagi_tree_has(const dag_bcast_tree *tree, dag_bcast shape)
     return false;
 }
 
+bool dagi_tree_pipelined(const dag_bcast_tree *tree)
+{
+    return dagi_tree_has(tree, DAG_BCAST_CHAIN) || dagi_tree_has(tree, DAG_BCAST_TREES);
+}
+
+bool dagi_tree_is_pair(const dag_bcast_tree *tree, int segments)
+{
+    return segments > 1 && dagi_tree_has(tree, DAG_BCAST_TREES);
+}
+
 /* ---- one level --------------------------------------------------------------------------- */
 
 /* Whoever serves a list gives away its second half, again and again: the first child gets most. */
@@ -47,8 +57,22 @@ static void chain(const int32_t *list, int n, int step, int32_t *out, uint16_t *
     }
 }
 
+/* A binary tree over n places of a ring of `size`, from `at` on: who stands at an odd place of these serves
+ * what is left and what is right of it. Of two trees, one a place later, nobody so serves in both. */
+static void search_tree(const int32_t *list, int size, int at, int n, int32_t *out, uint16_t *count)
+{
+    int middle = n > 1 ? (n - 1) / 2 | 1 : 0;
+    if (n < 1)
+        return;
+    *out = list[(at + middle) % size];
+    *count = (uint16_t)n;
+    search_tree(list, size, at, middle, out + 1, count + 1);
+    search_tree(list, size, at + middle + 1, n - middle - 1, out + 1 + middle, count + 1 + middle);
+}
+
 /* The tree of one shape over a list, which is in the order of the ring from the head on. */
-static void lay(dag_bcast shape, const int32_t *list, int n, int32_t *out, uint16_t *count)
+static void lay(dag_bcast shape, enum dagi_tree_half half, const int32_t *list, int n, int32_t *out,
+                uint16_t *count)
 {
     int up = (n + 1) / 2;
     switch (shape) {
@@ -64,6 +88,7 @@ static void lay(dag_bcast shape, const int32_t *list, int n, int32_t *out, uint1
             count[i] = 1;
         }
         return;
+    case DAG_BCAST_TREES: search_tree(list, n, half == DAGI_TREE_SECOND, n, out, count); return;
     default: assert(shape == DAG_BCAST_BINOMIAL); halve(list, n, out, count);
     }
 }
@@ -72,6 +97,7 @@ static void lay(dag_bcast shape, const int32_t *list, int n, int32_t *out, uint1
 
 typedef struct layout {
     const dag_bcast_tree *tree;
+    enum dagi_tree_half half;
     const dagi_nodes *nodes;
     int32_t *scratch; /* seven for each member, of which the levels take their part */
 } layout;
@@ -127,11 +153,11 @@ static void grow_groups(const layout *l, int level, int32_t *members, const int3
 {
     int32_t *list = l->scratch, *order = list + groups, *open = order + groups, *at = open + groups;
     uint16_t *serves = (uint16_t *)(void *)(at + groups);
-    layout below = {l->tree, l->nodes, at + groups + (groups + 1) / 2};
+    layout below = {l->tree, l->half, l->nodes, at + groups + (groups + 1) / 2};
     int nopen = 0, put = 0;
     for (int k = 0; k < groups; k++)
         list[k] = (own + 1 + k) % groups;
-    lay(shape_at(l->tree, level), list, groups - 1, order, serves);
+    lay(shape_at(l->tree, level), l->half, list, groups - 1, order, serves);
     for (int k = -1; k < groups; k++) {
         /* groups whose heads serve no further ones */
         while (nopen > 0 && (k == groups - 1 ||
@@ -164,7 +190,7 @@ static void grow(const layout *l, int level, int32_t *members, int n, int at, in
     int32_t *end = l->scratch, *aside = end + n;
     if (is_last(l->tree, level)) {
         ring_from(members, n, at, end);
-        lay(shape_at(l->tree, level), end, n - 1, out, count);
+        lay(shape_at(l->tree, level), l->half, end, n - 1, out, count);
         return;
     }
     int32_t root = members[at];
@@ -175,7 +201,7 @@ static void grow(const layout *l, int level, int32_t *members, int n, int at, in
     int own = 0;
     while (end[own] <= at)
         own++;
-    layout below = {l->tree, l->nodes, end + groups};
+    layout below = {l->tree, l->half, l->nodes, end + groups};
     grow_groups(&below, level, members, end, groups, own, at - (own ? end[own - 1] : 0), out, count);
 }
 
@@ -185,8 +211,8 @@ static int by_rank(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void dagi_tree_plan(const dag_bcast_tree *tree, const dagi_nodes *nodes, int root, int32_t *ranks,
-                    uint16_t *count, int n)
+void dagi_tree_plan(const dag_bcast_tree *tree, enum dagi_tree_half half, const dagi_nodes *nodes, int root,
+                    int32_t *ranks, uint16_t *count, int n)
 {
     /* of a level with n members: the ends of groups, and for each group its list, order, open, at, and half
      * of one for serves; the next level has as many members at most */
@@ -205,7 +231,7 @@ void dagi_tree_plan(const dag_bcast_tree *tree, const dagi_nodes *nodes, int roo
     members[n] = root;
     qsort(members, (size_t)n + 1, sizeof *members, by_rank);
     at = bsearch(&root, members, (size_t)n + 1, sizeof *members, by_rank);
-    layout l = {tree, nodes, members + n + 1};
+    layout l = {tree, half, nodes, members + n + 1};
     grow(&l, 0, members, n + 1, (int)(at - members), ranks, count);
     if (room != few)
         free(room);

@@ -35,6 +35,9 @@ static inline int64_t dagi_node_of(const dagi_nodes *nodes, int rank)
  *   SCATTER   every rank is a child with one n-th of the data; the pieces then go round the ring of
  *             the destinations (send.c, recv.c). Lists are not split.
  *   FLAT      the producer serves everyone
+ *   TREES     two binary trees, each with half of the segments of all data; whoever serves others in
+ *             one serves nobody in the other, so that nobody sends more than he gets. Each is a list of
+ *             its own, and travels with messages of its own. What cannot be cut goes along the first.
  * Members are the producer and the destinations, in the order of their ranks. A level with group g splits
  * those of the level above into groups of g successive members, the last one maybe smaller, or by nodes.
  * In each group one member has the value from outside: the producer in its own, elsewhere who has its
@@ -42,12 +45,30 @@ static inline int64_t dagi_node_of(const dagi_nodes *nodes, int rank)
  * other groups and its own serves the others first.
  */
 
-/* Lay out the tree of `root` and n destinations, in place. On lack of memory the tree is flat. */
-void dagi_tree_plan(const dag_bcast_tree *tree, const dagi_nodes *nodes, int root, int32_t *ranks,
-                    uint16_t *count, int n);
+/* Which of two trees; ALONE where there is no second. */
+enum dagi_tree_half { DAGI_TREE_ALONE, DAGI_TREE_FIRST, DAGI_TREE_SECOND };
+
+/* Lay out a tree of `root` and n destinations, in place. On lack of memory the tree is flat. */
+void dagi_tree_plan(const dag_bcast_tree *tree, enum dagi_tree_half half, const dagi_nodes *nodes, int root,
+                    int32_t *ranks, uint16_t *count, int n);
 
 /* The shapes of a tree have this one among them. */
 bool dagi_tree_has(const dag_bcast_tree *tree, dag_bcast shape);
+/* Data travel in segments along it. */
+bool dagi_tree_pipelined(const dag_bcast_tree *tree);
+/* Is it two trees, where each flow is cut into so many segments at least? */
+bool dagi_tree_is_pair(const dag_bcast_tree *tree, int segments);
+
+/* The segments of a flow that travel along a tree, of so many in all. */
+typedef struct dagi_tree_share {
+    int first, count;
+} dagi_tree_share;
+
+static inline dagi_tree_share dagi_tree_share_of(enum dagi_tree_half half, int segments)
+{
+    int former = half == DAGI_TREE_ALONE ? segments : (segments + 1) / 2;
+    return half == DAGI_TREE_SECOND ? (dagi_tree_share){former, segments - former} : (dagi_tree_share){0, former};
+}
 
 /* ---- how long it takes (shape_times.c) -------------------------------------------------- */
 
@@ -86,7 +107,7 @@ typedef struct dagi_tree_census {
 dagi_tree_census dagi_tree_count(const dagi_nodes *nodes, int root, const int32_t *ranks, int n);
 
 /* Segments in which `bytes` travel by a way, where they can be cut into `most` >= 1; a scatter has one for
- * each of ndest ranks. */
+ * each of ndest ranks, a pair of trees at least two. */
 int dagi_tree_segments(const dagi_tree_way *way, size_t bytes, int64_t most, int ndest);
 
 /* What a broadcast of `bytes` along a tree takes, members spread as they were counted, nodes as full as
@@ -96,7 +117,8 @@ void dagi_tree_time(dagi_tree_way *way, size_t bytes, const dagi_tree_census *ce
 
 /*
  * The way of a broadcast that is `asked` for by the program, where the setting is `usual`, AUTO in either
- * leaving the choice to the next: a scatter only where it can be had. Nobody having asked, each node gets
+ * leaving the choice to the next. Each flow can be cut into `cuts` pieces (0: there is nothing to cut); a
+ * scatter needs one for each destination, two trees one for each. Nobody having asked, each node gets
  * the value once, and of what is left the fastest by the model is taken, groups in powers of two. Where it
  * is not known how fast the network is: between nodes a chain from three ranks and 256 KiB on (64 KiB up to
  * 16 ranks), which keeps the producer free for what comes next, and else halves, for latency; in a node a star for a few, who copy
@@ -105,7 +127,7 @@ void dagi_tree_time(dagi_tree_way *way, size_t bytes, const dagi_tree_census *ce
  * no two destinations share a node, a star as long as that is shorter than halves.
  */
 dagi_tree_way dagi_tree_settle(const dag_bcast_tree *asked, const dag_bcast_tree *usual, size_t bytes,
-                               const dagi_tree_census *census, bool scatters, const dagi_tree_link *link);
+                               const dagi_tree_census *census, int64_t cuts, const dagi_tree_link *link);
 
 /* What messages take, by a file (network_file.c, no part of dag_pure). DAG_ERR_IO, DAG_ERR_SETTING with `why`. */
 dag_status dagi_network_read(const char *path, dagi_tree_link *link, char *why, size_t size);
@@ -117,13 +139,14 @@ typedef struct dagi_tree_memo {
         dag_bcast_tree asked;
         dagi_tree_census census;
         size_t bytes;
-        bool scatters, used;
+        int64_t cuts;
+        bool used;
         dagi_tree_way way;
     } known[64];
 } dagi_tree_memo;
 const dagi_tree_way *dagi_tree_settled(dagi_tree_memo *memo, const dag_bcast_tree *asked,
                                        const dag_bcast_tree *usual, size_t bytes,
-                                       const dagi_tree_census *census, bool scatters,
+                                       const dagi_tree_census *census, int64_t cuts,
                                        const dagi_tree_link *link);
 
 /* All that the trees of a job's broadcasts go by. */

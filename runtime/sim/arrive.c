@@ -24,7 +24,7 @@ static dagi_sim_arrival *new_arrival(struct dagi_sim *s, dagi_sim_cast *c, int r
 {
     int nsegments = 0;
     for (int i = 0; i < c->ncargo; i++)
-        nsegments += c->cargo[i].segments;
+        nsegments += dagi_sim_share(c, m->first, i).count;
     size_t lines = lines_of(nchildren, nsegments);
     dagi_sim_arrival *a = lines < DAGI_SIM_KEPT_LINES ? s->arrivals[lines] : NULL;
     if (a)
@@ -79,6 +79,8 @@ static void deliver(struct dagi_sim *s, int rank, dagi_sim_cast *c)
 {
     dag_value *values[DAG_MAX_FLOWS] = {NULL};
     struct dagi_worker *w = dagi_sim_worker(s);
+    if (c->pair && !dagi_sim_pair_has_both(c, rank))
+        return;
     dagi_sim_become(s, rank, c->of->pool);
     for (int i = 0; i < c->ncargo; i++) {
         const dagi_sim_cargo *cargo = &c->cargo[i];
@@ -98,12 +100,14 @@ static void deliver(struct dagi_sim *s, int rank, dagi_sim_cast *c)
 
 /* ---- segments ------------------------------------------------------------------------------- */
 
-static int64_t segment_bytes(const dagi_sim_cast *c, int segment)
+/* Of an arrival at that place of the list. */
+static int64_t segment_bytes(const dagi_sim_cast *c, int32_t place, int segment)
 {
     int i = 0;
-    while (segment >= c->cargo[i].segments)
-        segment -= c->cargo[i++].segments;
+    for (; segment >= dagi_sim_share(c, place, i).count; i++)
+        segment -= dagi_sim_share(c, place, i).count;
     const dagi_sim_cargo *g = &c->cargo[i];
+    segment += dagi_sim_share(c, place, i).first;
     dagi_view whole = {NULL, g->shape.m, g->shape.n, g->shape.m, g->shape.elem, (dag_region)g->region};
     if (g->segments == 1)
         return g->bytes;
@@ -160,12 +164,12 @@ void dagi_sim_inbox_job(struct dagi_sim *s, int rank, dagi_sim_job *job)
 }
 
 /* A segment that both ends are ready for goes from rank `from` to an arrival at rank `to`, which is
- * not looked at: it is far away. Where the receiver's worker moves the bytes it is here at once, and
- * takes that worker's time. */
-static void transfer(struct dagi_sim *s, const dagi_sim_cast *c, int from, int to,
+ * not looked at: it is far away, and on the tree of `place`. Where the receiver's worker moves the bytes it
+ * is here at once, and takes that worker's time. */
+static void transfer(struct dagi_sim *s, const dagi_sim_cast *c, int32_t place, int from, int to,
                      dagi_sim_arrival *arrival, int segment)
 {
-    int64_t bytes = segment_bytes(c, segment);
+    int64_t bytes = segment_bytes(c, place, segment);
     dagi_sim_time at = s->now + s->spent;
     dagi_sim_count(s, from, to, bytes);
     dagi_pool_sent(c->of->pool, 0, bytes);
@@ -178,13 +182,29 @@ static void transfer(struct dagi_sim *s, const dagi_sim_cast *c, int from, int t
         dagi_sim_carry(s, from, to, (double)bytes, at + dagi_sim_latency(&s->wires, to, from), &event);
 }
 
+/* The root of two trees takes turns: each has its wire for half of the time. */
+static void set_out_later(struct dagi_sim *s, dagi_sim_arrival *a, int segment)
+{
+    double seconds = (double)segment_bytes(a->cast, a->place, segment) / s->machine.between.bandwidth;
+    dagi_sim_time turn = llround(2 * segment * seconds * (double)DAGI_SIM_SECOND);
+    dagi_sim_post(s, s->now + s->spent + turn, DAGI_SIM_SET_OUT, a->cast->root, a, (uint32_t)segment);
+}
+
+void dagi_sim_set_out(struct dagi_sim *s, dagi_sim_arrival *a, int segment)
+{
+    s->spent = 0;
+    transfer(s, a->cast, a->place, a->cast->root, a->rank, a, segment);
+}
+
 /* What the root of a broadcast has for this arrival. */
 static void fetch_from_root(struct dagi_sim *s, dagi_sim_arrival *a)
 {
     dagi_sim_cast *c = a->cast;
     for (int k = 0; k < a->nsegments; k++)
-        if (c->shape != DAG_BCAST_SCATTER || index_of(c, k) == a->place)
-            transfer(s, c, c->root, a->rank, a, k);
+        if (c->pair && !(s->machine.copies && dagi_sim_same_node(&s->machine, c->root, a->rank)))
+            set_out_later(s, a, k);
+        else if (c->shape != DAG_BCAST_SCATTER || index_of(c, k) == a->place)
+            transfer(s, c, a->place, c->root, a->rank, a, k);
 }
 
 /* Pass on what is here and has not been passed on. A ring of pieces leaves out the neighbour's own. */
@@ -195,7 +215,7 @@ static void pass_on(struct dagi_sim *s, dagi_sim_arrival *a, dagi_sim_child *chi
         return;
     if (c->shape == DAG_BCAST_SCATTER && index_of(c, segment) == (a->place + 1) % c->count)
         return; /* and who has all may be gone */
-    transfer(s, c, a->rank, child->rank, child->to, segment);
+    transfer(s, c, a->place, a->rank, child->rank, child->to, segment);
     child->sent++;
     a->promised--;
 }
@@ -292,7 +312,7 @@ static void handle_segment(struct dagi_sim *s, dagi_sim_arrival *a, int segment)
     int from_root = c->shape == DAG_BCAST_SCATTER ? index_of(c, segment) == a->place
                                                   : a->source == c->root;
     int copied = s->machine.copies && dagi_sim_same_node(&s->machine, a->source, a->rank);
-    s->spent += copied ? llround(1e12 * (double)segment_bytes(c, segment) / s->machine.within.bandwidth)
+    s->spent += copied ? llround(1e12 * (double)segment_bytes(c, a->place, segment) / s->machine.within.bandwidth)
                        : s->machine.receive / 2;
     a->here[segment] = 1;
     a->missing--;

@@ -39,23 +39,61 @@ static size_t settle_how(const struct dagi_sim *s, dagi_sim_cast *c)
     return bulk;
 }
 
-static int can_scatter(const dagi_sim_cast *c, size_t bulk)
+static int64_t cuts_of(const dagi_sim_cast *c, size_t bulk)
 {
-    if (!bulk || c->count < 2 || c->count * c->ncargo > DAGI_RING_TAGS)
-        return 0;
+    int64_t cuts = bulk ? DAGI_RING_TAGS / c->ncargo : 0;
     for (int i = 0; i < c->ncargo; i++) {
         dagi_view v = view_of(&c->cargo[i]);
-        if (c->cargo[i].how == DAGI_HOW_BULK && dagi_view_max_segments(&v) < c->count)
-            return 0;
+        int64_t lines = dagi_view_max_segments(&v);
+        cuts = c->cargo[i].how == DAGI_HOW_BULK && lines < cuts ? lines : cuts;
     }
-    return 1;
+    return cuts;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* As in comm/shape.c, and what tells when both halves are at a rank. */
+static void plan_pair(struct dagi_sim *s, dagi_sim_cast *c, const dag_bcast_tree *tree)
+{
+    size_t n = (size_t)c->count;
+    dagi_sim_pair_of_trees *pair = malloc(sizeof *pair + n * (3 * sizeof *c->ranks + 2 * sizeof *c->serves + 1));
+    if (!pair) {
+        dagi_sim_short(s);
+        return;
+    }
+    int32_t *ranks = (int32_t *)(pair + 1);
+    uint16_t *serves = (uint16_t *)(ranks + 3 * n);
+    pair->ranks = ranks + 2 * n;
+    pair->one = (uint8_t *)(serves + 2 * n);
+    memset(pair->one, 0, n);
+    for (int half = 0; half < 2; half++) {
+        memcpy(ranks + half * c->count, c->ranks, n * sizeof *ranks);
+        dagi_tree_plan(tree, half ? DAGI_TREE_SECOND : DAGI_TREE_FIRST, &s->trees.nodes, c->root,
+                       ranks + half * c->count, serves + half * c->count, c->count);
+    }
+    memcpy(pair->ranks, c->ranks, n * sizeof *ranks);
+    qsort(pair->ranks, n, sizeof *ranks, by_rank);
+    c->ranks = ranks;
+    c->serves = serves;
+    c->pair = pair;
+}
+
+int dagi_sim_pair_has_both(const dagi_sim_cast *c, int32_t rank)
+{
+    const int32_t *at = bsearch(&rank, c->pair->ranks, (size_t)c->count, sizeof rank, by_rank);
+    return c->pair->one[at - c->pair->ranks]++;
 }
 
 static void settle_shape(struct dagi_sim *s, dagi_sim_cast *c, size_t bulk)
 {
     dagi_tree_census census = dagi_tree_count(&s->trees.nodes, c->root, c->ranks, c->count);
     const dagi_tree_way *way = dagi_tree_settled(&s->trees.ways, &c->asked, &s->ctx->settings.bcast, bulk, &census,
-                                                 can_scatter(c, bulk), &s->trees.link);
+                                                 cuts_of(c, bulk), &s->trees.link);
+    int least = bulk ? DAGI_SEGMENTS_MAX : 0;
     c->shape = way->tree.shapes & 15;
     for (int i = 0; i < c->ncargo; i++) {
         dagi_sim_cargo *cargo = &c->cargo[i];
@@ -64,8 +102,12 @@ static void settle_shape(struct dagi_sim *s, dagi_sim_cast *c, size_t bulk)
         dagi_view v = view_of(cargo);
         cargo->segments = (uint16_t)dagi_tree_segments(way, (size_t)cargo->bytes,
                                                        dagi_view_max_segments(&v), c->count);
+        least = cargo->segments < least ? cargo->segments : least;
     }
-    dagi_tree_plan(&way->tree, &s->trees.nodes, c->root, c->ranks, c->serves, c->count);
+    if (dagi_tree_is_pair(&way->tree, least))
+        plan_pair(s, c, &way->tree);
+    else
+        dagi_tree_plan(&way->tree, DAGI_TREE_ALONE, &s->trees.nodes, c->root, c->ranks, c->serves, c->count);
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -95,6 +137,7 @@ void dagi_sim_cast_drop(struct dagi_sim *s, dagi_sim_cast *c)
     *c->link = c->next;
     if (c->next)
         c->next->link = c->link;
+    free(c->pair);
     free(c);
 }
 
@@ -116,6 +159,7 @@ static dagi_sim_cast *new_cast(struct dagi_sim *s, struct dag_task *t, struct da
     c->cls = t->cls;
     c->mask = part.mask;
     c->asked = part.tree;
+    c->ranks = (int32_t *)(c + 1);
     c->serves = (uint16_t *)(c->ranks + part.count);
     c->root = s->at;
     c->count = part.count;
@@ -159,7 +203,7 @@ void dagi_sim_tell_child(struct dagi_sim *s, dagi_sim_cast *c, dagi_sim_arrival 
 static void launch(struct dagi_sim *s, dagi_sim_cast *c)
 {
     settle_shape(s, c, settle_how(s, c));
-    for (int32_t i = 0; i < c->count; i += c->serves[i])
+    for (int32_t i = 0; i < (c->pair ? 2 * c->count : c->count); i += c->serves[i])
         dagi_sim_tell_child(s, c, NULL, c->root, i, c->serves[i]);
     dagi_sim_cast_sent(s, c);
     dagi_sim_cast_drop(s, c);

@@ -61,11 +61,17 @@ static dagi_sim_pair *pair_of(struct dagi_sim *s, int from, int to)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
+/* Small flows go with the first of two messages. */
+static int64_t inside(const dagi_sim_message *m)
+{
+    return dagi_sim_half(m->cast, m->first) == DAGI_TREE_SECOND ? 0 : m->cast->inline_bytes;
+}
+
 static int64_t bytes_of(const dagi_sim_message *m)
 {
     const dagi_sim_cast *c = m->cast;
     int list = c->shape == DAG_BCAST_SCATTER ? c->count : m->count - 1;
-    return (int64_t)dagi_wire_activate_bytes(c->cls->nparams, list, c->ncargo) + c->inline_bytes;
+    return (int64_t)dagi_wire_activate_bytes(c->cls->nparams, list, c->ncargo) + inside(m);
 }
 
 /* As charge_of() and bulk_charge() of net/mpi/am.c. */
@@ -76,8 +82,8 @@ static int32_t charge_of(const struct dagi_sim *s, const dagi_sim_message *m)
     int scatter = c->shape == DAG_BCAST_SCATTER;
     for (int i = 0; i < c->ncargo; i++)
         if (c->cargo[i].how == DAGI_HOW_BULK)
-            weight += dagi_bulk_weight((size_t)c->cargo[i].bytes / (size_t)(scatter ? c->count : 1),
-                                       scatter ? 1 : c->cargo[i].segments);
+            weight += dagi_bulk_weight((size_t)c->cargo[i].bytes, scatter ? c->count : c->cargo[i].segments,
+                                       scatter ? 1 : dagi_sim_share(c, m->first, i).count);
     int64_t bulk = weight / 16, scale = s->most.window / (4096 * (DAGI_BULK_LEAST / 16));
     if (scale > 1)
         bulk = bulk < most / scale ? bulk * scale : most;
@@ -91,8 +97,8 @@ static void leave(struct dagi_sim *s, dagi_sim_message *m)
     const dagi_sim_cast *c = m->cast;
     int to = c->ranks[m->first];
     s->sums.sent++;
-    dagi_sim_count(s, m->source, to, c->inline_bytes);
-    dagi_pool_sent(c->of->pool, 1, c->inline_bytes);
+    dagi_sim_count(s, m->source, to, inside(m));
+    dagi_pool_sent(c->of->pool, 1, inside(m));
     dagi_sim_time at = s->now + s->spent;
     if (!m->from)
         at = dagi_sim_later(at, c->leaves);

@@ -32,6 +32,7 @@ enum dagi_sim_kind {
     DAGI_SIM_FREE,    /* a worker has done its part of messages */
     DAGI_SIM_MESSAGE, /* an ACTIVATE is here: what = the message */
     DAGI_SIM_PIECE,   /* a segment is here, or may be fetched: what = the arrival, extra = which */
+    DAGI_SIM_SET_OUT, /* it is a segment's turn at the root of two trees: what = the arrival, extra = which */
     DAGI_SIM_CREDIT,  /* extra bytes of credit have come back: what as dagi_sim_credit() has it */
     DAGI_SIM_HOME,    /* what a task for a core waits for has come from devices: what = the task */
     DAGI_SIM_FILLED,  /* what a task on a device waits for is there: what = the job */

@@ -141,6 +141,7 @@ static int is_of(const dagi_sim_event *e, const dagi_sim_pool *p)
     case DAGI_SIM_FILLED:
     case DAGI_SIM_RAN: return ((dagi_sim_job *)e->what)->task->pool == p->pool;
     case DAGI_SIM_MESSAGE: return ((dagi_sim_message *)e->what)->cast->of == p;
+    case DAGI_SIM_SET_OUT:
     case DAGI_SIM_PIECE: return ((dagi_sim_arrival *)e->what)->cast->of == p;
     default: return 0;
     }

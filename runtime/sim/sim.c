@@ -103,6 +103,7 @@ void dagi_sim_next(struct dagi_sim *s)
         dagi_sim_inbox(s, rank, NULL, e->what, (int32_t)e->extra);
         dagi_sim_go(s, rank);
         break;
+    case DAGI_SIM_SET_OUT: dagi_sim_set_out(s, e->what, (int)e->extra); break;
     case DAGI_SIM_HOME:
         dagi_sim_push(s, rank, e->what);
         dagi_sim_go(s, rank);

@@ -42,6 +42,12 @@ typedef struct dagi_sim_cargo {
     uint8_t flow, region, how; /* enum dagi_how */
 } dagi_sim_cargo;
 
+/* Which ranks have all of one of two trees. */
+typedef struct dagi_sim_pair_of_trees {
+    int32_t *ranks; /* [count], in their order */
+    uint8_t *one;   /* [count]: 1 = one of the halves is there */
+} dagi_sim_pair_of_trees;
+
 /* One task's data for ranks that need the same. All messages of it share this. */
 typedef struct dagi_sim_cast {
     struct dagi_sim_cast *next, **link; /* in its pool's list */
@@ -51,16 +57,17 @@ typedef struct dagi_sim_cast {
     uint8_t shape, ncargo; /* shape: of the outermost level, for SCATTER */
     dag_bcast_tree asked;
     int32_t root, count; /* count: of ranks */
+    dagi_sim_pair_of_trees *pair; /* NULL = one tree */
     int32_t refs;   /* messages and arrivals that exist, and its maker */
     int32_t sends;  /* of the root that are not complete: each holds the values */
     int64_t priority;
     int64_t inline_bytes;
     dagi_sim_time leaves; /* not before: its data come from devices until then */
     int32_t params[DAG_MAX_LOCALS];
-    uint16_t *serves; /* [count]: the tree of net/shapes.h, behind the ranks */
+    int32_t *ranks;   /* [count]: the tree of net/shapes.h; of two trees twice as many, one after the other */
+    uint16_t *serves; /* likewise */
     dagi_sim_cargo cargo[DAG_MAX_FLOWS]; /* few of them, so what is read lies at the beginning */
     dag_value *value[DAG_MAX_FLOWS];     /* of the root's; NULL once it has sent */
-    int32_t ranks[];
 } dagi_sim_cast;
 
 /* An ACTIVATE under way, or waiting for credit or for a worker. */
@@ -326,6 +333,18 @@ void dagi_sim_cast_drop(struct dagi_sim *s, dagi_sim_cast *c);
 /* A message to a part of the list leaves; `from` as in the message. */
 void dagi_sim_tell_child(struct dagi_sim *s, dagi_sim_cast *c, dagi_sim_arrival *from, int32_t self,
                          int32_t first, int32_t count);
+/* Along which of two trees goes the message for ranks[first]? */
+static inline enum dagi_tree_half dagi_sim_half(const dagi_sim_cast *c, int32_t first)
+{
+    return !c->pair ? DAGI_TREE_ALONE : first < c->count ? DAGI_TREE_FIRST : DAGI_TREE_SECOND;
+}
+/* The segments of a flow that go with it. */
+static inline dagi_tree_share dagi_sim_share(const dagi_sim_cast *c, int32_t first, int cargo)
+{
+    return dagi_tree_share_of(dagi_sim_half(c, first), c->cargo[cargo].segments);
+}
+/* All of one half of a pair is at a rank. 1: that was the second. */
+int dagi_sim_pair_has_both(const dagi_sim_cast *c, int32_t rank);
 /* The root has sent one thing completely. */
 void dagi_sim_cast_sent(struct dagi_sim *s, dagi_sim_cast *c);
 
@@ -362,6 +381,8 @@ void dagi_sim_inbox(struct dagi_sim *s, int rank, dagi_sim_message *m, dagi_sim_
 void dagi_sim_inbox_job(struct dagi_sim *s, int rank, dagi_sim_job *job);
 /* Handle the first item of a rank; the worker's part of it is in s->spent. */
 void dagi_sim_handle(struct dagi_sim *s, int rank);
+/* A segment leaves the root of two trees for an arrival. */
+void dagi_sim_set_out(struct dagi_sim *s, dagi_sim_arrival *a, int segment);
 void dagi_sim_arrival_free(struct dagi_sim *s, dagi_sim_arrival *a);
 
 /* ---- overlap.c ------------------------------------------------------------------------------ */

@@ -68,6 +68,21 @@ foreach(absent IN ITEMS 0 2)
         LABELS sanitize ENVIRONMENT DAG_STALL_TIME=0.1 DAG_WARNINGS=0 TIMEOUT 60)
 endforeach()
 
+# Broadcasts along two trees, the same towards a rank that never adds the pool.
+add_executable(comm_trees)
+dag_add_jdf(comm_trees comm/trees.jdf)
+foreach(np IN ITEMS 4 7)
+    dag_add_mpi_test(comm_trees_${np} NP ${np} COMMAND comm_trees LABELS sanitize TIMEOUT 60)
+endforeach()
+foreach(np IN ITEMS 1 2 3 4 6 7)
+    dag_add_mpi_test(comm_trees_chaos_${np} NP ${np} THREADS 2 COMMAND comm_trees LABELS sanitize TIMEOUT 60
+        ENVIRONMENT DAG_CHAOS=${np} DAG_CREDIT_BYTES=8192)
+endforeach()
+foreach(absent IN ITEMS 0 2 4)
+    dag_add_mpi_test(comm_trees_missing_${absent} NP 5 COMMAND comm_trees ${absent}
+        LABELS sanitize ENVIRONMENT DAG_STALL_TIME=0.1 DAG_WARNINGS=0 TIMEOUT 60)
+endforeach()
+
 # Data that MPI sends before anybody has asked for them are no reason to wait for ever.
 dag_add_mpi_test(comm_disagree_small NP 3 COMMAND comm_disagree missing 1
     ENVIRONMENT DAG_STALL_TIME=0.1 DAG_WARNINGS=0 DAG_EAGER_BYTES=0 DAG_CHAOS=3 TIMEOUT 60)

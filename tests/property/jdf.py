@@ -6,7 +6,7 @@ from draw import REGIONS
 from edges import FRESH, conj, subst
 
 BCASTS = ["binomial", "chain", "ring", "scatter", "hier(2, chain, ring)",
-          "hier(3)"]
+          "hier(3)", "trees", "hier(2, trees, binomial)"]
 
 
 def in_c(text):

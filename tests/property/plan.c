@@ -34,12 +34,12 @@ void prop_plan_config(uint64_t seed, int ranks, int number, prop_config *config)
 {
     static const char *const eager[] = {"0", "4096", "100", "100000"};
     static const char *const bcast[] = {"auto", "auto", "auto", "binomial", "chain", "ring",
-                                        "scatter", "hier(2, ring, chain)"};
+                                        "scatter", "hier(2, ring, chain)", "trees"};
     dice d = dice_new(seed, (uint64_t)ranks, 0xc0f, (uint64_t)number);
     config->threads = number & 1 ? 2 : 1;
     config->low_credit = number >> 1 & 1;
     snprintf(config->eager, sizeof config->eager, "%s", eager[pick(&d, 0, 3)]);
-    snprintf(config->bcast, sizeof config->bcast, "%s", bcast[pick(&d, 0, 7)]);
+    snprintf(config->bcast, sizeof config->bcast, "%s", bcast[pick(&d, 0, 8)]);
     snprintf(config->sched, sizeof config->sched, "%s", pick(&d, 0, 3) ? "local" : "global");
     int chaos = pick(&d, 0, 4) ? pick(&d, 1, 1000000) : 0;
     snprintf(config->chaos, sizeof config->chaos, "%d", chaos);

@@ -10,7 +10,7 @@
 enum { MOST = 1100 };
 #define HIER(outer, inner) (DAG_BCAST_##outer | DAG_BCAST_WITHIN(1, DAG_BCAST_##inner))
 
-static int reached[MOST], parent[MOST];
+static int reached[MOST], parent[MOST], served[MOST];
 static int depth_seen, most_children;
 
 /* Rank `self`, at `depth`, serves its list. */
@@ -22,6 +22,7 @@ static void serve(int self, const int32_t *list, const uint16_t *count, int n, i
         ck_assert(count[i] >= 1 && i + count[i] <= n);
         reached[list[i]]++;
         parent[list[i]] = self;
+        served[self]++;
         serve(list[i], list + i + 1, count + i + 1, count[i] - 1, depth + 1);
     }
     most_children = nchildren > most_children ? nchildren : most_children;
@@ -52,15 +53,17 @@ static int destinations(int32_t *ranks, int size, int root, int step)
 }
 
 /* Everybody is reached once, whoever has been told by whoever has been told before. */
-static int plan(const dag_bcast_tree *tree, const dagi_nodes *nodes, int size, int root, int step)
+static int plan_half(const dag_bcast_tree *tree, enum dagi_tree_half half, const dagi_nodes *nodes, int size, int root,
+                     int step)
 {
     static int32_t ranks[MOST], before[MOST];
     static uint16_t count[MOST];
     int n = destinations(ranks, size, root, step), sum = 0;
     memcpy(before, ranks, sizeof ranks);
     if (n > 0)
-        dagi_tree_plan(tree, nodes, root, ranks, count, n);
+        dagi_tree_plan(tree, half, nodes, root, ranks, count, n);
     memset(reached, 0, sizeof reached);
+    memset(served, 0, sizeof served);
     depth_seen = most_children = 0;
     serve(root, ranks, count, n, 0);
     for (int i = 0; i < n; i++)
@@ -69,6 +72,11 @@ static int plan(const dag_bcast_tree *tree, const dagi_nodes *nodes, int size, i
         sum += reached[r];
     ck_assert_int_eq(sum, n);
     return n;
+}
+
+static int plan(const dag_bcast_tree *tree, const dagi_nodes *nodes, int size, int root, int step)
+{
+    return plan_half(tree, DAGI_TREE_ALONE, nodes, size, root, step);
 }
 
 static void check_shape(dag_bcast shape, int size, int root, int step)
@@ -84,6 +92,10 @@ static void check_shape(dag_bcast shape, int size, int root, int step)
     } else if (shape == DAG_BCAST_RING) {
         ck_assert_int_eq(depth_seen, (n + 1) / 2);
         ck_assert_int_le(most_children, 2);
+    } else if (shape == DAG_BCAST_TREES) {
+        ck_assert_int_le(depth_seen, log2_up(n + 1) + 1);
+        ck_assert_int_le(most_children, 2);
+        ck_assert_int_eq(served[root], n > 0);
     } else {
         ck_assert_int_eq(depth_seen, n > 0);
         ck_assert_int_eq(most_children, n);
@@ -100,8 +112,38 @@ START_TEST(everybody_is_reached_once)
 }
 END_TEST
 
-static const dag_bcast inner_shapes[] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING,
-                                         DAG_BCAST_FLAT};
+/* Whoever serves somebody in one of two trees serves nobody in the other, but for the root. */
+START_TEST(nobody_serves_in_both_trees)
+{
+    static int first[MOST];
+    const dag_bcast_tree tree = {.shapes = DAG_BCAST_TREES};
+    const dagi_nodes nodes = {NULL, 1};
+    for (int size = 2; size < 200; size++)
+        for (int root = 0; root < size; root += 1 + size / 5) {
+            plan_half(&tree, DAGI_TREE_FIRST, &nodes, size, root, 1);
+            memcpy(first, served, sizeof first);
+            plan_half(&tree, DAGI_TREE_SECOND, &nodes, size, root, 1);
+            for (int r = 0; r < size; r++)
+                ck_assert(r == root || !first[r] || !served[r]);
+        }
+}
+END_TEST
+
+START_TEST(halves_have_all_segments)
+{
+    for (int segments = 2; segments < 300; segments++) {
+        dagi_tree_share former = dagi_tree_share_of(DAGI_TREE_FIRST, segments);
+        dagi_tree_share latter = dagi_tree_share_of(DAGI_TREE_SECOND, segments);
+        ck_assert(former.first == 0 && former.count == latter.first && latter.count > 0);
+        ck_assert(latter.first + latter.count == segments && former.count - latter.count < 2);
+        ck_assert_int_eq(dagi_tree_share_of(DAGI_TREE_ALONE, segments).count, segments);
+    }
+}
+END_TEST
+
+enum { INNER = 5 };
+static const dag_bcast inner_shapes[INNER] = {DAG_BCAST_BINOMIAL, DAG_BCAST_CHAIN, DAG_BCAST_RING,
+                                              DAG_BCAST_FLAT, DAG_BCAST_TREES};
 
 /* Which group of a level each member is in, by the words of the language: groups of g successive members. */
 static void groups_of(int32_t g, const dagi_nodes *nodes, int size, int root, int step, const int *above,
@@ -142,15 +184,17 @@ START_TEST(groups_are_entered_once)
                                      {7, 1, 1, 9, 7, 7, 7, 9, 1, 2, 9, 9, 7, 1, 1, 7}};
     static const int32_t groups[] = {1, 2, 3, 4, 5, 16, DAG_BCAST_NODE};
     int group[16], all[16] = {0};
-    for (int x = 0; x < 16 * 7 * 3; x++)
+    enum { WAYS = INNER * INNER };
+    for (int x = 0; x < WAYS * 7 * 3; x++)
         for (int size = 1; size <= 16; size++)
             for (int root = 0; root < size; root++) {
                 int step = 1 + (root + size) % 3;
-                const dagi_nodes nodes = {of[x / 16 % 3], 1};
+                const dagi_nodes nodes = {of[x / WAYS % 3], 1};
                 const dag_bcast_tree tree = {
-                    inner_shapes[x % 4] | DAG_BCAST_WITHIN(1, inner_shapes[x / 4 % 4]), {groups[x / 48]}};
-                plan(&tree, &nodes, size, root, step);
-                groups_of(groups[x / 48], &nodes, size, root, step, all, group);
+                    inner_shapes[x % INNER] | DAG_BCAST_WITHIN(1, inner_shapes[x / INNER % INNER]),
+                    {groups[x / WAYS / 3]}};
+                plan_half(&tree, (enum dagi_tree_half)(x % 3), &nodes, size, root, step);
+                groups_of(groups[x / WAYS / 3], &nodes, size, root, step, all, group);
                 entered_once(group, size, root);
             }
 }
@@ -181,7 +225,7 @@ START_TEST(groups_may_have_groups)
                 const dagi_nodes nodes = {nodes_of, 1};
                 dag_bcast_tree tree = {inner_shapes[x % 4] | DAG_BCAST_WITHIN(1, inner_shapes[x / 4 % 4]) |
                                            DAG_BCAST_WITHIN(2, inner_shapes[x / 16]) |
-                                           DAG_BCAST_WITHIN(3, inner_shapes[(x + order) % 4]),
+                                           DAG_BCAST_WITHIN(3, inner_shapes[(x + order) % INNER]),
                                        {12, 5, 2}};
                 tree.group[order] = DAG_BCAST_NODE;
                 plan(&tree, &nodes, 48, root, 1 + x % 3);
@@ -307,6 +351,27 @@ static void ring(run *r, int n)
     }
 }
 
+/* Two trees: each has one child of the root, which sends them segments in turns. */
+static void play_pair(run *r, const dag_bcast_tree *tree, int n)
+{
+    const dagi_nodes nodes = {NULL, 1};
+    const int segments = r->segments;
+    double there[2][DAGI_SEGMENTS_MAX];
+    int32_t ranks[RANKS];
+    uint16_t count[RANKS];
+    for (int k = 0; k < segments; k++)
+        there[k % 2][k / 2] = send_at(r, 0, 0);
+    for (int half = 0; half < 2; half++) {
+        enum dagi_tree_half which = half ? DAGI_TREE_SECOND : DAGI_TREE_FIRST;
+        for (int i = 0; i < n; i++)
+            ranks[i] = i + 1;
+        dagi_tree_plan(tree, which, &nodes, 0, ranks, count, n);
+        ck_assert_int_eq(count[0], n);
+        r->segments = dagi_tree_share_of(which, segments).count;
+        walk(r, ranks[0], ranks + 1, count + 1, n - 1, there[half]);
+    }
+}
+
 static double played(const dag_bcast_tree *tree, size_t bytes, int n, int segments, dagi_tree_wire wire)
 {
     const dagi_nodes nodes = {NULL, 1};
@@ -319,9 +384,13 @@ static double played(const dag_bcast_tree *tree, size_t bytes, int n, int segmen
         ring(&r, n);
         return r.last;
     }
+    if (tree->shapes == DAG_BCAST_TREES && segments > 1) {
+        play_pair(&r, tree, n);
+        return r.last;
+    }
     for (int i = 0; i < n; i++)
         ranks[i] = i + 1;
-    dagi_tree_plan(tree, &nodes, 0, ranks, count, n);
+    dagi_tree_plan(tree, DAGI_TREE_ALONE, &nodes, 0, ranks, count, n);
     walk(&r, 0, ranks, count, n, at_root);
     return r.last;
 }
@@ -346,9 +415,9 @@ static void check_seconds(dag_bcast_tree tree, size_t bytes, int n, dagi_tree_wi
     const dagi_tree_link link = {wire, wire, 0};
     const dagi_tree_census census = spread(n);
     dagi_tree_way way = {.tree = tree, .part = bytes + 1};
-    bool scatter = tree.shapes == DAG_BCAST_SCATTER;
+    bool scatter = tree.shapes == DAG_BCAST_SCATTER, pair = tree.shapes == DAG_BCAST_TREES;
     dagi_tree_time(&way, bytes, &census, &link);
-    double found = played(&tree, bytes, n, scatter ? n : 1, wire);
+    double found = played(&tree, bytes, n, scatter ? n : 1 + pair, wire);
     ck_assert_msg(way.last >= found * (1 - 1e-9) && way.last <= found * (1 + 1e-9),
                   "shapes %x, group %d, %zu bytes, %d ranks: %g s, played %g s", tree.shapes, tree.group[0],
                   bytes, n, way.last, found);
@@ -367,7 +436,7 @@ START_TEST(times_are_those_of_all_messages)
 {
     for (int n = 1; n < RANKS; n++)
         for (int k = 0; k < SIZES; k++) {
-            for (uint32_t shape = DAG_BCAST_BINOMIAL; shape <= DAG_BCAST_FLAT; shape++)
+            for (uint32_t shape = DAG_BCAST_BINOMIAL; shape <= DAG_BCAST_TREES; shape++)
                 check_seconds((dag_bcast_tree){.shapes = shape}, sizes_played[k], n, wires[_i]);
             for (int x = 0; x < 16; x++)
                 check_seconds((dag_bcast_tree){inner_shapes[x % 4] | DAG_BCAST_WITHIN(1, inner_shapes[x / 4]),
@@ -380,26 +449,29 @@ END_TEST
 START_TEST(the_choice_is_the_fastest)
 {
     static const dag_bcast_tree nobody = {0};
-    int chosen[DAG_BCAST_FLAT + 1] = {0}, groups = 0;
+    int chosen[DAG_BCAST_TREES + 1] = {0}, groups = 0;
     const dagi_tree_link link = {wires[_i], wires[_i], 0};
     for (int n = 1; n < RANKS; n++)
         for (int k = 0; k < SIZES; k++)
-            for (int scatters = 0; scatters < 2; scatters++) {
+            for (int cuts = 0; cuts < 1 << 20; cuts = 2 * cuts + 1) {
                 size_t bytes = sizes_played[k];
                 dagi_tree_census census = spread(n);
-                dagi_tree_way way = dagi_tree_settle(&nobody, &nobody, bytes, &census, scatters, &link);
+                dagi_tree_way way = dagi_tree_settle(&nobody, &nobody, bytes, &census, cuts, &link);
                 int segments = dagi_tree_segments(&way, bytes, INT64_MAX, n);
-                double took = played(&way.tree, bytes, n, segments, wires[_i]);
-                for (uint32_t shape = DAG_BCAST_BINOMIAL; shape <= DAG_BCAST_FLAT; shape++) {
+                /* two trees with levels are not played here: a rank may serve in both */
+                bool levels = way.tree.shapes > 15 && dagi_tree_has(&way.tree, DAG_BCAST_TREES);
+                double took = levels ? way.last : played(&way.tree, bytes, n, segments, wires[_i]);
+                for (uint32_t shape = DAG_BCAST_BINOMIAL; shape <= DAG_BCAST_TREES; shape++) {
                     const dag_bcast_tree tree = {.shapes = shape};
-                    bool scatter = shape == DAG_BCAST_SCATTER;
-                    for (int parts = 1; parts == 1 || (shape == DAG_BCAST_CHAIN && parts <= 256 &&
-                                                      (size_t)parts <= bytes); parts *= 2)
-                        if (scatters || !scatter)
+                    bool scatter = shape == DAG_BCAST_SCATTER, pair = shape == DAG_BCAST_TREES;
+                    for (int parts = 1 + pair; parts == 1 || (dagi_tree_pipelined(&tree) && parts <= 256 &&
+                                                             (size_t)parts <= bytes); parts *= 2)
+                        if (cuts >= (scatter ? n : pair ? 2 : 0) && (n > 1 || !pair))
                             ck_assert_double_le(took, played(&tree, bytes, n, scatter ? n : parts, wires[_i]) *
                                                           (1 + 1e-9));
                 }
-                ck_assert(scatters || way.tree.shapes != DAG_BCAST_SCATTER);
+                ck_assert(cuts >= n || way.tree.shapes != DAG_BCAST_SCATTER);
+                ck_assert(cuts > 1 || !dagi_tree_has(&way.tree, DAG_BCAST_TREES));
                 chosen[way.tree.shapes & 15]++;
                 groups += way.tree.shapes > 15;
             }
@@ -409,15 +481,15 @@ START_TEST(the_choice_is_the_fastest)
 END_TEST
 
 static dagi_tree_way settled(uint32_t asked, uint32_t usual, size_t bytes, dagi_tree_census census,
-                             bool scatters, dagi_tree_link link)
+                             int64_t cuts, dagi_tree_link link)
 {
     dag_bcast_tree ask = {.shapes = asked}, use = {.shapes = usual};
-    return dagi_tree_settle(&ask, &use, bytes, &census, scatters, &link);
+    return dagi_tree_settle(&ask, &use, bytes, &census, cuts, &link);
 }
 
 static uint32_t chosen(size_t bytes, dagi_tree_census census, dagi_tree_link link)
 {
-    return settled(0, 0, bytes, census, true, link).tree.shapes;
+    return settled(0, 0, bytes, census, 1000, link).tree.shapes;
 }
 
 START_TEST(the_choice_knows_small_from_large)
@@ -432,7 +504,7 @@ START_TEST(the_choice_knows_small_from_large)
     ck_assert_int_eq(chosen((256 << 10) - 1, spread(17), unknown), DAG_BCAST_BINOMIAL);
     ck_assert_int_eq(chosen(256 << 10, spread(17), unknown), DAG_BCAST_CHAIN);
     ck_assert_int_eq(chosen(64 << 20, spread(8), unknown), DAG_BCAST_CHAIN);
-    dagi_tree_way way = settled(0, 0, 64 << 20, spread(8), true, unknown);
+    dagi_tree_way way = settled(0, 0, 64 << 20, spread(8), 1000, unknown);
     ck_assert_int_eq(dagi_tree_segments(&way, 1 << 20, 100, 8), 8);
     ck_assert_int_eq(dagi_tree_segments(&way, 1 << 20, 5, 8), 5);
     ck_assert_int_eq(dagi_tree_segments(&way, 100, 5, 8), 1);
@@ -465,7 +537,7 @@ START_TEST(the_choice_enters_a_node_once)
                 for (int k = 0; k < 5; k++) {
                     dagi_tree_census c = {.ndest = nodes * each - 1, .nodes = nodes, .largest = each,
                                           .with = each};
-                    dag_bcast_tree tree = settled(0, 0, bytes, c, true, all[k]).tree;
+                    dag_bcast_tree tree = settled(0, 0, bytes, c, 1000, all[k]).tree;
                     ck_assert(tree.shapes > 15 && tree.shapes < 256 && tree.group[0] == DAG_BCAST_NODE);
                 }
     const dagi_tree_census two = {.ndest = 7, .nodes = 2, .largest = 4, .with = 4};
@@ -497,14 +569,19 @@ START_TEST(what_is_asked_for_goes_before_the_setting)
 {
     const dagi_tree_link unknown = {0};
     const size_t large = 64 << 20;
-    enum { AUTO = DAG_BCAST_AUTO, RING = DAG_BCAST_RING, CHAIN = DAG_BCAST_CHAIN, SCATTER = DAG_BCAST_SCATTER };
-    ck_assert_int_eq(settled(RING, CHAIN, large, spread(8), 1, unknown).tree.shapes, RING);
-    ck_assert_int_eq(settled(AUTO, RING, large, spread(8), 1, unknown).tree.shapes, RING);
-    ck_assert_int_eq(settled(AUTO, AUTO, large, spread(8), 1, unknown).tree.shapes, CHAIN);
+    enum { AUTO = DAG_BCAST_AUTO, RING = DAG_BCAST_RING, CHAIN = DAG_BCAST_CHAIN, SCATTER = DAG_BCAST_SCATTER,
+           TREES = DAG_BCAST_TREES };
+    ck_assert_int_eq(settled(RING, CHAIN, large, spread(8), 8, unknown).tree.shapes, RING);
+    ck_assert_int_eq(settled(AUTO, RING, large, spread(8), 8, unknown).tree.shapes, RING);
+    ck_assert_int_eq(settled(AUTO, AUTO, large, spread(8), 8, unknown).tree.shapes, CHAIN);
     ck_assert_int_eq(settled(AUTO, CHAIN, 1 << 20, together(3), 1, unknown).tree.shapes, CHAIN);
     ck_assert_int_eq(settled(RING, RING, large, spread(1), 1, unknown).tree.shapes, DAG_BCAST_BINOMIAL);
-    ck_assert_int_eq(settled(SCATTER, AUTO, large, spread(8), 1, unknown).tree.shapes, SCATTER);
-    ck_assert_int_eq(settled(SCATTER, AUTO, large, spread(8), 0, unknown).tree.shapes, DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(settled(SCATTER, AUTO, large, spread(8), 8, unknown).tree.shapes, SCATTER);
+    ck_assert_int_eq(settled(SCATTER, AUTO, large, spread(8), 7, unknown).tree.shapes, DAG_BCAST_BINOMIAL);
+    ck_assert_int_eq(settled(TREES, CHAIN, large, spread(8), 2, unknown).tree.shapes, TREES);
+    dagi_tree_way way = settled(TREES, CHAIN, large, spread(8), 2, unknown);
+    ck_assert_int_eq(dagi_tree_segments(&way, 100, 50, 8), 2);
+    ck_assert_int_eq(dagi_tree_segments(&way, 100, 1, 8), 1);
 }
 END_TEST
 
@@ -519,9 +596,9 @@ START_TEST(a_memo_changes_nothing)
         dag_bcast_tree asked = {rand() % 3 ? 0 : HIER(CHAIN, RING), {1 + rand() % 4}};
         dagi_tree_census census = rand() % 2 ? spread(1 + rand() % 9) : together(1 + rand() % 9);
         size_t bytes = (size_t)(1 + rand() % 3) << 18;
-        bool scatters = rand() % 2;
-        dagi_tree_way right = dagi_tree_settle(&asked, &usual, bytes, &census, scatters, &link);
-        const dagi_tree_way *kept = dagi_tree_settled(&memo, &asked, &usual, bytes, &census, scatters, &link);
+        int cuts = rand() % 9;
+        dagi_tree_way right = dagi_tree_settle(&asked, &usual, bytes, &census, cuts, &link);
+        const dagi_tree_way *kept = dagi_tree_settled(&memo, &asked, &usual, bytes, &census, cuts, &link);
         ck_assert(memcmp(&kept->tree, &right.tree, sizeof right.tree) == 0 && kept->part == right.part);
         ck_assert(kept->last <= right.last && kept->last >= right.last && kept->mean <= right.mean);
     }
@@ -533,7 +610,9 @@ int main(void)
     Suite *suite = suite_create("tree");
     TCase *c = tcase_create("tree");
     srand(1);
-    tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_BINOMIAL, DAG_BCAST_FLAT + 1);
+    tcase_add_loop_test(c, everybody_is_reached_once, DAG_BCAST_BINOMIAL, DAG_BCAST_TREES + 1);
+    tcase_add_test(c, nobody_serves_in_both_trees);
+    tcase_add_test(c, halves_have_all_segments);
     tcase_add_test(c, groups_are_entered_once);
     tcase_add_test(c, groups_may_have_groups);
     tcase_add_test(c, long_lists_have_groups);

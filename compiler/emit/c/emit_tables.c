@@ -20,6 +20,7 @@ static void emit_edge_table(emitter *e, const plan_class *cls)
         [DAG_BCAST_AUTO] = "AUTO", [DAG_BCAST_BINOMIAL] = "BINOMIAL",
         [DAG_BCAST_CHAIN] = "CHAIN", [DAG_BCAST_RING] = "RING",
         [DAG_BCAST_SCATTER] = "SCATTER", [DAG_BCAST_FLAT] = "FLAT",
+        [DAG_BCAST_TREES] = "TREES",
     };
     if (cls->out.n_edges == 0)
         return;
