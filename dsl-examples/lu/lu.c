@@ -98,6 +98,31 @@ typedef struct lu_shapes {
     int panels, last; /* panels, pivots of the last one */
 } lu_shapes;
 
+/* How far panels and exchanges of rows go ahead, and pieces of an update (getrf_p.jdf). */
+typedef struct lu_pace {
+    int ahead, exchanges, pieces;
+} lu_pace;
+
+/* Exchanges of rows go over the network in order, and so do the messages that agree on pivots: the fewer
+ * exchanges are under way, the less these wait. Each worker wants a block column to work on, and another on
+ * its way. Between pieces of an update messages get on; a device needs neither. The numbers are of what ranks
+ * do with their own, so they may differ between ranks. */
+static lu_pace pace_of(dag_context *ctx, const dag_matrix *stacks, const dag_lu_options *o, int panels)
+{
+    enum { ROWS = 480, PIECES = 8 }; /* about what 400 us take, with nb = 128 */
+    int64_t pieces = min(stacks->m / stacks->mt / ROWS, PIECES);
+    lu_pace pace = {.ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks->q == 1 ? panels : 3,
+                    .exchanges = 2 * dag_workers(ctx) + 2, .pieces = pieces > 1 ? (int)pieces : 1};
+    if (dag_devices(ctx) > 0)
+        pace = (lu_pace){pace.ahead, (int)stacks->nt, 1};
+    if (o->exchanges > 0)
+        pace.exchanges = o->exchanges;
+    if (o->pieces > 0)
+        pace.pieces = o->pieces;
+    pace.exchanges = (int)min((int64_t)pace.exchanges * stacks->q, stacks->nt);
+    return pace;
+}
+
 static lu_shapes shapes_of(const dag_matrix *A)
 {
     size_t item = dag_precision_size(A->prec);
@@ -117,21 +142,22 @@ static lu_shapes shapes_of(const dag_matrix *A)
 
 /* `few`: a solve that wants its groups at their homes; NULL = none. */
 static dag_taskpool *partial_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
-                                  lu_shapes *s, int ahead, int left, dagi_few *few)
+                                  lu_shapes *s, lu_pace pace, int left, dagi_few *few)
 {
     static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
                                          int, int, int, dag_collection *, dag_shape *, int, int) =
         DAGI_FOUR(getrf_1);
     static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
                                              dag_shape *, dag_shape *, dag_shape *, dag_shape *,
-                                             int, int, int, int, int) = DAGI_FOUR(getrf_p);
+                                             int, int, int, int, int, int, int) = DAGI_FOUR(getrf_p);
     if (stacks->mt > 1)
         return several[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->candidate, &s->top,
                                      &s->buffer, &s->moved, (int)stacks->mt, s->panels,
-                                     (int)stacks->nb, s->last, ahead);
+                                     (int)stacks->nb, s->last, pace.ahead, pace.exchanges,
+                                     pace.pieces);
     int tiles = few != NULL ? few->how.group : 1;
     s->column = (dag_shape){tiles * stacks->nb, stacks->nb, dag_precision_size(stacks->prec)};
-    return one[stacks->prec](ctx, stacks, pivots, &s->pivots, s->panels, ahead, left,
+    return one[stacks->prec](ctx, stacks, pivots, &s->pivots, s->panels, pace.ahead, left,
                              few != NULL ? &few->columns.super : &pivots->super, &s->column, tiles,
                              few != NULL ? s->panels : 0);
 }
@@ -168,11 +194,11 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
     dag_matrix stacks;
     dag_view_stacks(slab, &stacks);
     int tournament = o->pivoting == DAG_PIVOT_TOURNAMENT;
-    int ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks.q == 1 ? s.panels : 3;
+    lu_pace pace = pace_of(ctx, &stacks, o, s.panels);
     (void)dag_kernels_init(NULL);
     dag_taskpool *pool = tournament ? tournament_pool(ctx, &stacks, pivots, &s,
-                                                      stacks_of(slab, o->stack), ahead)
-                                    : partial_pool(ctx, &stacks, pivots, &s, ahead,
+                                                      stacks_of(slab, o->stack), pace.ahead)
+                                    : partial_pool(ctx, &stacks, pivots, &s, pace,
                                                    !o->unexchanged, few);
     dag_status status = dag_run(ctx, pool);
     if (status == DAG_SUCCESS && !o->unexchanged && (stacks.mt > 1 || tournament)) {
@@ -189,7 +215,7 @@ static void check_options(dagi_check *c, const dag_lu_options *o)
                         (int)o->pivoting);
     if (o->unexchanged != 0 && o->unexchanged != 1)
         dagi_check_fail(c, "unexchanged is %d; it must be 0 or 1", o->unexchanged);
-    if (o->stack < 0 || o->lookahead < 0)
+    if (o->stack < 0 || o->lookahead < 0 || o->exchanges < 0 || o->pieces < 0)
         dagi_check_fail(c, "options must not be negative");
 }
 

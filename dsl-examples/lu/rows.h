@@ -35,6 +35,12 @@ static inline int la_first_row(int64_t k, int nb, int P, int p, int rows)
     return first < rows ? (int)first : rows;
 }
 
+/* Where piece h of H of so many rows begins: kernels like multiples of 48 rows. */
+static inline int la_piece(int rows, int h, int H)
+{
+    return h == H ? rows : (int)((int64_t)rows * h / H / 48 * 48);
+}
+
 /*
  * The exchanges pivot[top], ..., pivot[top+count-1], made one after the other, as a permutation.
  * The first `count` rows of a block row at `top` get the old rows source[i]; row to[i] below them

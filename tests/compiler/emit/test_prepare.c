@@ -334,7 +334,7 @@ static void products_and_factors(void)
         prepare(getrf_1_d_new(context, row, &each, &shape, TILES, 1, 1, &each.super, &shape, NB,
                               groups ? TILES : 0));
     prepare(getrf_p_d_new(context, stacks, &each, &shape, &shape, &shape, &shape, &shape, (int)stacks->mt, TILES,
-                          NB, NB, 1));
+                          NB, NB, 1, 1, 2));
     prepare(getrf_t_d_new(context, stacks, &each, &shape, &shape, &shape, P, STACKS, TILES, NB, NB,
                           1));
     prepare(laswp_1_d_new(context, row, (int64_t[]){0}, 1, 0));

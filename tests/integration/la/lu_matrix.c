@@ -426,6 +426,8 @@ static void refusals(dag_context *ctx)
     if (dag_getrf_with(ctx, A, ipiv, &(dag_lu_options){.pivoting = (dag_pivoting)2}, &info) !=
             DAG_ERR_ARG ||
         dag_getrf_with(ctx, A, ipiv, &(dag_lu_options){.stack = -1}, &info) != DAG_ERR_ARG ||
+        dag_getrf_with(ctx, A, ipiv, &(dag_lu_options){.exchanges = -1}, &info) != DAG_ERR_ARG ||
+        dag_getrf_with(ctx, A, ipiv, &(dag_lu_options){.pieces = -1}, &info) != DAG_ERR_ARG ||
         dag_getrf_with(ctx, A, ipiv, &(dag_lu_options){.unexchanged = 2}, &info) != DAG_ERR_ARG ||
         dag_gesv_with(ctx, A, ipiv, A, &(dag_lu_options){.unexchanged = 1}, &info) != DAG_ERR_ARG)
         fail(ctx, &c, "options that mean nothing were taken", 0);
@@ -457,7 +459,7 @@ int main(int argc, char **argv)
                     /* all pairs of (shape, tile), of (type, storage) and of each with each */
                     if ((c.nb == 1 && c.m * c.n > most) || (!full && (at++ + s + 3 * t) % 8 != 0))
                         continue;
-                    c.options = (dag_lu_options){.lookahead = v % 3};
+                    c.options = (dag_lu_options){.lookahead = v % 3, .exchanges = (s + v) % 3, .pieces = (t + v) % 4};
                     run_case(ctx, &c);
                     run_nopiv(ctx, &c);
                     c.options.pivoting = DAG_PIVOT_TOURNAMENT;
