@@ -31,6 +31,7 @@ typedef struct reg_state {
 typedef struct lane_state {
     user last;     /* that passed on the order */
     int32_t bar;   /* BAR that the next ones wait for; -1: none */
+    int32_t last_bar; /* that the next BAR waits for, whatever stands between */
     int32_t since; /* first command that no MARK of this queue has waited for */
     int32_t mark;  /* latest MARK; -1: none */
 } lane_state;
@@ -214,12 +215,12 @@ static void link_command(struct linker *l)
         wait_for_lane(l, lane);
         break;
     case BAR:
-        control(l, lane->bar);
+        control(l, lane->last_bar);
         for (int i = 0; i < c->non; i++) {
             control(l, (int32_t)c->on[i]);
             show(l, (int32_t)c->on[i], 'h', 0);
         }
-        lane->bar = l->at;
+        lane->bar = lane->last_bar = l->at;
         break;
     }
 }
@@ -280,7 +281,7 @@ static int begin(struct linker *l)
     for (size_t r = 0; r < p->nregs; r++)
         l->regs[r] = (reg_state){.last = {-1, 0}, .writer = -1};
     for (size_t i = 0; i < lanes; i++)
-        l->lanes[i] = (lane_state){{-1, 0}, -1, 0, -1};
+        l->lanes[i] = (lane_state){{-1, 0}, -1, -1, 0, -1};
     memset(l->told, 0xff, (p->ncommands + 1) * sizeof *l->told);
     memset(l->shown, 0xff, (p->ncommands + 1) * sizeof *l->shown);
     return 0;
